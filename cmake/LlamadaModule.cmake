@@ -1,0 +1,62 @@
+# The layering, held by the compiler: a module is a target with an include root of its own that sees only the
+# modules it names.
+
+add_library(llamada_options INTERFACE)
+target_compile_options(llamada_options INTERFACE -Wall -Wextra -Wno-missing-field-initializers)
+if(LLAMADA_SANITIZE)
+  target_compile_options(llamada_options INTERFACE -fsanitize=${LLAMADA_SANITIZE} -fno-omit-frame-pointer)
+  target_link_options(llamada_options INTERFACE -fsanitize=${LLAMADA_SANITIZE})
+  if(LLAMADA_SANITIZE MATCHES "undefined")
+    target_compile_options(llamada_options INTERFACE -fno-sanitize-recover=undefined)
+  endif()
+endif()
+
+# llamada_module(NAME SOURCES ... [DEPENDS module ...] [LINKS target ...] [CRASH_POINTS])
+#
+# Makes the static library llamada_NAME (alias llamada::NAME) with the include root ./include. With
+# CRASH_POINTS and LLAMADA_TESTS there is a second one, llamada_NAME_crash, in which LLAMADA_CRASH_POINT()
+# is alive; it depends on the _crash variants of its dependencies where these exist.
+function(llamada_module NAME)
+  cmake_parse_arguments(M "CRASH_POINTS" "" "SOURCES;DEPENDS;LINKS" ${ARGN})
+  _llamada_module_variant(llamada_${NAME} "")
+  add_library(llamada::${NAME} ALIAS llamada_${NAME})
+  if(M_CRASH_POINTS AND LLAMADA_TESTS)
+    _llamada_module_variant(llamada_${NAME}_crash "_crash")
+    target_compile_definitions(llamada_${NAME}_crash PUBLIC LLAMADA_CRASH_POINTS)
+    add_library(llamada::${NAME}_crash ALIAS llamada_${NAME}_crash)
+  endif()
+endfunction()
+
+macro(_llamada_module_variant TARGET SUFFIX)
+  add_library(${TARGET} STATIC ${M_SOURCES})
+  target_include_directories(${TARGET} PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/include
+                                       PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/src)
+  target_link_libraries(${TARGET} PUBLIC llamada_options ${M_LINKS})
+  foreach(dependency ${M_DEPENDS})
+    if(TARGET llamada_${dependency}${SUFFIX})
+      target_link_libraries(${TARGET} PUBLIC llamada_${dependency}${SUFFIX})
+    else()
+      target_link_libraries(${TARGET} PUBLIC llamada_${dependency})
+    endif()
+  endforeach()
+endmacro()
+
+# llamada_test(NAME SOURCES ... LINKS target ... [LABELS label ...] [TIMEOUT seconds] [PRIVATE_INCLUDES dir ...])
+#
+# A Catch2 program, run by ctest as one test. LABELS choose the runs it belongs to: unit, conformance, threads
+# (also under ThreadSanitizer), crash, mpi, sim.
+function(llamada_test NAME)
+  if(NOT LLAMADA_TESTS)
+    return()
+  endif()
+  cmake_parse_arguments(T "" "TIMEOUT" "SOURCES;LINKS;LABELS;PRIVATE_INCLUDES" ${ARGN})
+  add_executable(${NAME} ${T_SOURCES})
+  set_target_properties(${NAME} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  target_include_directories(${NAME} PRIVATE ${CMAKE_SOURCE_DIR}/tests/support ${T_PRIVATE_INCLUDES})
+  target_link_libraries(${NAME} PRIVATE llamada_options llamada_test_main ${T_LINKS})
+  add_test(NAME ${NAME} COMMAND ${NAME})
+  if(NOT T_TIMEOUT)
+    set(T_TIMEOUT 300)
+  endif()
+  set_tests_properties(${NAME} PROPERTIES TIMEOUT ${T_TIMEOUT} LABELS "${T_LABELS}")
+endfunction()

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+#include <utility>
+
+namespace llamada {
+
+/// What kind of failure an Error is. One enumeration for the whole project.
+enum class Errc {
+  invalid_argument,     ///< The caller gave a value that is outside the documented range.
+  parse_error,          ///< A text or a message from elsewhere is not well-formed.
+  not_found,            ///< What was named does not exist.
+  already_exists,       ///< What was to be made is there.
+  incompatible,         ///< Two ends, or two policies, do not fit each other.
+  unsupported,          ///< Legal, but not built, or not possible on this system.
+  out_of_resources,     ///< A limit with a name has been reached.
+  timeout,              ///< The time allowed is over.
+  would_block,          ///< Nothing can be done now; try again later.
+  closed,               ///< The other end is gone.
+  permission_denied,    ///< The other end is not who it must be.
+  system,               ///< A system call failed; Error::system_errno() says how.
+  diverged,             ///< A replay did something else than the run that it repeats.
+};
+
+/// The name of a code as it is written in messages, "not_found".
+std::string_view to_string(Errc code);
+
+/// Why something could not be done: a code for programs and one sentence for people, which says what, where and,
+/// if there is one, the way out.
+class Error {
+ public:
+  Error(Errc code, std::string text, int system_errno = 0)
+      : code_(code), system_errno_(system_errno), text_(std::move(text)) {}
+
+  Errc code() const { return code_; }
+  int system_errno() const { return system_errno_; }
+  const std::string& text() const { return text_; }
+
+  /// The same error with "where: " before its text.
+  Error within(std::string_view where) const { return {code_, fmt::format("{}: {}", where, text_), system_errno_}; }
+
+ private:
+  Errc code_;
+  int system_errno_;
+  std::string text_;
+};
+
+/// A value or an Error. Derived from tl::expected so that dropping one is a warning.
+template <typename T>
+class [[nodiscard]] Result : public tl::expected<T, Error> {
+ public:
+  using tl::expected<T, Error>::expected;
+};
+
+/// Success without a value, or an Error.
+using Status = Result<void>;
+
+/// An unexpected value made of a format string: `return failure(Errc::not_found, "no profile '{}'", name);`
+template <typename... Arguments>
+tl::unexpected<Error> failure(Errc code, fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+  return tl::unexpected<Error>(Error(code, fmt::format(format, std::forward<Arguments>(arguments)...)));
+}
+
+/// The failure of a system call: "what: strerror(errno)", with Errc::system.
+tl::unexpected<Error> system_failure(std::string_view what);
+/// The same for a call that returned its errno.
+tl::unexpected<Error> system_failure(std::string_view what, int system_errno);
+
+/// Hands on the error of another result.
+template <typename T>
+tl::unexpected<Error> propagate(Result<T>& result) {
+  return tl::unexpected<Error>(std::move(result.error()));
+}
+
+}  // namespace llamada

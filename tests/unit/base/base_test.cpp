@@ -1,0 +1,72 @@
+#include <cstring>
+#include <string_view>
+
+#include "llamada/base/clock.hpp"
+#include "llamada/base/crc32c.hpp"
+#include "llamada/base/file_descriptor.hpp"
+#include "llamada/base/random.hpp"
+#include "llamada/base/result.hpp"
+#include "test.hpp"
+
+using namespace llamada;
+
+namespace {
+
+std::span<const std::byte> bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
+
+Result<int> half(int value) {
+  if (value % 2 != 0) return failure(Errc::invalid_argument, "{} is odd", value);
+  return value / 2;
+}
+
+}  // namespace
+
+TEST_CASE("result: carries a value or a code with a sentence", "[base]") {
+  CHECK(half(4).value() == 2);
+  auto odd = half(3);
+  REQUIRE_FALSE(odd);
+  CHECK(odd.error().code() == Errc::invalid_argument);
+  CHECK(odd.error().within("half").text() == "half: 3 is odd");
+  CHECK(to_string(odd.error().code()) == "invalid_argument");
+}
+
+TEST_CASE("result: a system failure keeps errno and says it in words", "[base]") {
+  Status status = system_failure("open /nowhere", ENOENT);
+  CHECK(status.error().system_errno() == ENOENT);
+  CHECK(status.error().text() == "open /nowhere: No such file or directory");
+}
+
+TEST_CASE("crc32c: gives the published check value, in one go and in parts", "[base]") {
+  CHECK(crc32c(bytes_of("123456789")) == 0xe3069283);
+  CHECK(crc32c(bytes_of("56789"), crc32c(bytes_of("1234"))) == 0xe3069283);
+  CHECK(crc32c({}) == 0);
+}
+
+TEST_CASE("random: the same seed gives the same numbers, another seed others", "[base]") {
+  Random one(7), same(7), other(8);
+  auto first = one.next();
+  CHECK(first == same.next());
+  CHECK(first != other.next());
+  for (int i = 0; i < 1000; ++i) CHECK(one.below(3) < 3);
+}
+
+TEST_CASE("clock: monotonic time does not go back", "[base]") {
+  SystemClock clock;
+  auto before = clock.monotonic();
+  CHECK(clock.monotonic() >= before);
+  CHECK(clock.realtime() > std::chrono::hours(24 * 365 * 50));
+}
+
+TEST_CASE("file descriptor: closes what it owns, once", "[base]") {
+  int ends[2];
+  REQUIRE(::pipe(ends) == 0);
+  FileDescriptor reader(ends[0]);
+  {
+    FileDescriptor writer(ends[1]);
+    FileDescriptor moved(std::move(writer));
+    CHECK_FALSE(writer);
+    CHECK(moved.get() == ends[1]);
+  }
+  char byte;
+  CHECK(::read(reader.get(), &byte, 1) == 0);  // end of file: the writing end is closed
+}
