@@ -1,0 +1,47 @@
+#pragma once
+
+#include "llamada/base/result.hpp"
+#include "llamada/qos/policy.hpp"
+
+namespace llamada::qos {
+
+/// What becomes of a job one of whose ranks has died, in FT-MPI's words.
+enum class RankReplacementKind : std::uint8_t {
+  abort,    ///< The job ends.
+  blank,    ///< The rank stays empty.
+  shrink,   ///< The ranks close up.
+  rebuild,  ///< A replacement reads the rank's past and goes on in its place.
+};
+
+/// What a job does when the log no longer fits its memory, so that a rank that dies from then on cannot be
+/// replaced.
+enum class OnUnprotected : std::uint8_t { continue_, stop };
+
+std::span<const KindName<RankReplacementKind>> kind_names(RankReplacementKind);
+std::span<const KindName<OnUnprotected>> kind_names(OnUnprotected);
+
+/// `rank_replacement`, a policy of our own, of a profile and so of a whole job.
+struct RankReplacement {
+  RankReplacementKind kind = RankReplacementKind::abort;
+  std::uint32_t max_replacements_per_rank = 10;   ///< May be 0.
+  std::uint32_t max_replacements_per_job = 100;   ///< May be 0.
+  std::uint64_t log_bytes_per_node = 2ULL << 30;  ///< Memory for the logs of a job on one node. Above 0.
+  OnUnprotected on_unprotected = OnUnprotected::continue_;
+
+  bool operator==(const RankReplacement&) const = default;
+};
+
+/// Errc::invalid_argument if a field is outside its range.
+Status check_consistent(const RankReplacement& policy);
+
+/// Errc::unsupported for BLANK and SHRINK, which are not enforced yet.
+Status check_enforced(const RankReplacement& policy);
+
+/// "REBUILD, at most 10 replacements of a rank and 100 of the job, 2 GiB of log per node, on_unprotected
+/// CONTINUE".
+std::string to_string(const RankReplacement& policy);
+
+/// "2 GiB", "1500 bytes": the largest unit that gives a whole number.
+std::string bytes_to_string(std::uint64_t bytes);
+
+}  // namespace llamada::qos

@@ -1,0 +1,146 @@
+#include "llamada/qos/profile.hpp"
+
+#include <initializer_list>
+
+namespace llamada::qos {
+namespace {
+
+template <typename Qos>
+Status check_consistent_entity(const Qos& qos) {
+  for (const Status& status :
+       {check_consistent(qos.reliability), check_consistent(qos.history),
+        check_consistent(qos.resource_limits), check_consistent(qos.resource_limits, qos.history),
+        check_consistent(qos.liveliness)}) {
+    if (!status) return status;
+  }
+  return {};
+}
+
+template <typename Qos>
+Status check_enforced_entity(const Qos& qos) {
+  for (const Status& status : {check_enforced(qos.durability), check_enforced(qos.liveliness)}) {
+    if (!status) return status;
+  }
+  return {};
+}
+
+/// `code` with the sentence "who needs what: set the policy, which is ... now".
+Status must_set(Errc code, std::string_view who, std::string_view policy, std::string_view needed,
+                const std::string& now) {
+  return failure(code, "{} needs {}: set {}, which is {}", who, needed, policy, now);
+}
+
+/// That no sample is lost for want of a policy or for a limit.
+template <typename Qos>
+Status check_lossless(Errc code, std::string_view who, const Qos& qos) {
+  if (qos.reliability.kind != ReliabilityKind::reliable) {
+    return must_set(code, who, "reliability", "RELIABLE", std::string(to_string(qos.reliability.kind)));
+  }
+  if (qos.history.kind != HistoryKind::keep_all) {
+    return must_set(code, who, "history", "KEEP_ALL", std::string(to_string(qos.history.kind)));
+  }
+  if (qos.resource_limits != ResourceLimits{}) {
+    return must_set(code, who, "resource_limits", "LENGTH_UNLIMITED throughout",
+                    to_string(qos.resource_limits));
+  }
+  return {};
+}
+
+template <typename Qos>
+Status check_rebuild(const Qos& qos) {
+  constexpr std::string_view who = "rank_replacement REBUILD";
+  if (auto status = check_lossless(Errc::invalid_argument, who, qos); !status) return status;
+  if (qos.durability.kind == DurabilityKind::volatile_) {
+    return must_set(Errc::invalid_argument, who, "durability", "TRANSIENT_LOCAL", to_string(qos.durability));
+  }
+  return {};
+}
+
+Status within(std::string_view where, Status status) {
+  if (status) return status;
+  return tl::unexpected<Error>(status.error().within(where));
+}
+
+/// The first failure among checks of a profile's parts, with the part's name before it.
+struct Part {
+  std::string_view name;
+  Status status;
+};
+Status first_failure(std::initializer_list<Part> parts) {
+  for (const Part& part : parts) {
+    if (!part.status) return within(part.name, part.status);
+  }
+  return {};
+}
+
+template <typename Qos>
+std::string entity_to_string(const Qos& qos) {
+  return fmt::format("RELIABILITY {}; DURABILITY {}; HISTORY {}; RESOURCE_LIMITS {}; LIVELINESS {}",
+                     to_string(qos.reliability), to_string(qos.durability), to_string(qos.history),
+                     to_string(qos.resource_limits), to_string(qos.liveliness));
+}
+
+}  // namespace
+
+std::vector<Incompatibility> incompatibilities(const DataWriterQos& offered, const DataReaderQos& requested) {
+  std::vector<Incompatibility> found;
+  auto note = [&found](PolicyId policy, const Status& status) {
+    if (!status) found.push_back({policy, status.error().text()});
+  };
+  note(PolicyId::durability, check_compatible(offered.durability, requested.durability));
+  note(PolicyId::liveliness, check_compatible(offered.liveliness, requested.liveliness));
+  note(PolicyId::reliability, check_compatible(offered.reliability, requested.reliability));
+  return found;
+}
+
+Status check_compatible(const DataWriterQos& offered, const DataReaderQos& requested) {
+  std::string text;
+  for (const Incompatibility& found : incompatibilities(offered, requested)) {
+    text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", to_string(found.policy), found.reason);
+  }
+  if (text.empty()) return {};
+  return failure(Errc::incompatible, "{}", text);
+}
+
+Status check_consistent(const DataWriterQos& qos) { return check_consistent_entity(qos); }
+Status check_consistent(const DataReaderQos& qos) { return check_consistent_entity(qos); }
+
+Status check_consistent(const Profile& profile) {
+  auto status = first_failure({{"datawriter_qos", check_consistent(profile.datawriter_qos)},
+                               {"datareader_qos", check_consistent(profile.datareader_qos)}});
+  if (!status) return status;
+  if (status = check_consistent(profile.rank_replacement); !status) return status;
+  if (profile.rank_replacement.kind != RankReplacementKind::rebuild) return {};
+  return first_failure({{"datawriter_qos", check_rebuild(profile.datawriter_qos)},
+                        {"datareader_qos", check_rebuild(profile.datareader_qos)}});
+}
+
+Status check_enforced(const DataWriterQos& qos) { return check_enforced_entity(qos); }
+Status check_enforced(const DataReaderQos& qos) { return check_enforced_entity(qos); }
+
+Status check_enforced(const Profile& profile) {
+  auto status = first_failure({{"datawriter_qos", check_enforced(profile.datawriter_qos)},
+                               {"datareader_qos", check_enforced(profile.datareader_qos)}});
+  if (!status) return status;
+  return check_enforced(profile.rank_replacement);
+}
+
+Status check_for_ranks(const Profile& profile) {
+  constexpr std::string_view who = "a job of ranks";
+  return first_failure({{"datawriter_qos", check_lossless(Errc::incompatible, who, profile.datawriter_qos)},
+                        {"datareader_qos", check_lossless(Errc::incompatible, who, profile.datareader_qos)},
+                        {"datareader_qos and datawriter_qos of one profile must match in a job of ranks",
+                         check_compatible(profile.datawriter_qos, profile.datareader_qos)}});
+}
+
+std::string to_string(const DataWriterQos& qos) { return entity_to_string(qos); }
+std::string to_string(const DataReaderQos& qos) { return entity_to_string(qos); }
+
+std::string to_string(const Profile& profile) {
+  return fmt::format("profile {}\nDataWriter: {}\nDataReader: {}\nrank_replacement: {}\n",
+                     profile.name.empty() ? "(without a name)" : profile.name,
+                     to_string(profile.datawriter_qos), to_string(profile.datareader_qos),
+                     to_string(profile.rank_replacement));
+}
+
+}  // namespace llamada::qos

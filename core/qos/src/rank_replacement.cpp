@@ -1,0 +1,53 @@
+#include "llamada/qos/rank_replacement.hpp"
+
+#include <array>
+
+namespace llamada::qos {
+
+std::span<const KindName<RankReplacementKind>> kind_names(RankReplacementKind) {
+  static constexpr std::array<KindName<RankReplacementKind>, 4> names{{
+      {RankReplacementKind::abort, "ABORT"},
+      {RankReplacementKind::blank, "BLANK"},
+      {RankReplacementKind::shrink, "SHRINK"},
+      {RankReplacementKind::rebuild, "REBUILD"},
+  }};
+  return names;
+}
+
+std::span<const KindName<OnUnprotected>> kind_names(OnUnprotected) {
+  static constexpr std::array<KindName<OnUnprotected>, 2> names{{
+      {OnUnprotected::continue_, "CONTINUE"},
+      {OnUnprotected::stop, "STOP"},
+  }};
+  return names;
+}
+
+Status check_consistent(const RankReplacement& policy) {
+  if (policy.log_bytes_per_node == 0) {
+    return failure(Errc::invalid_argument, "rank_replacement: log_bytes_per_node is 0; it must be above 0");
+  }
+  return {};
+}
+
+Status check_enforced(const RankReplacement& policy) {
+  if (policy.kind == RankReplacementKind::abort || policy.kind == RankReplacementKind::rebuild) return {};
+  return failure(Errc::unsupported, "rank_replacement: {} is not enforced yet; use ABORT or REBUILD",
+                 to_string(policy.kind));
+}
+
+std::string to_string(const RankReplacement& policy) {
+  if (policy.kind != RankReplacementKind::rebuild) return std::string(to_string(policy.kind));
+  return fmt::format(
+      "{}, at most {} replacements of a rank and {} of the job, {} of log per node, on_unprotected {}",
+      to_string(policy.kind), policy.max_replacements_per_rank, policy.max_replacements_per_job,
+      bytes_to_string(policy.log_bytes_per_node), to_string(policy.on_unprotected));
+}
+
+std::string bytes_to_string(std::uint64_t bytes) {
+  if (bytes != 0 && bytes % (1ULL << 30) == 0) return fmt::format("{} GiB", bytes >> 30);
+  if (bytes != 0 && bytes % (1ULL << 20) == 0) return fmt::format("{} MiB", bytes >> 20);
+  if (bytes != 0 && bytes % (1ULL << 10) == 0) return fmt::format("{} KiB", bytes >> 10);
+  return fmt::format("{} bytes", bytes);
+}
+
+}  // namespace llamada::qos
