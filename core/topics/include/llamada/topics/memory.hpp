@@ -1,41 +1,63 @@
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <span>
+#include <optional>
 
 #include "llamada/base/result.hpp"
+#include "llamada/topics/arena_layout.hpp"
 
 namespace llamada::topics {
 
-/// A place in an arena: bytes from its start. 0 is the arena's header and so means "none".
-using Offset = std::uint64_t;
-
-/// The memory that one application writes and its peers read: what a Transport gives to logs. In llamaNET it is the
-/// application's arena, shared; in the loopback it is private memory. Byte layout: docs/internals/arena.md.
+/// An arena as one who reads it sees it (mapped read-only, in llamaNET). A value: it borrows the mapping,
+/// which must outlive it. What lies in it was written by another process and is believed in nothing: a
+/// directory that does not fit the arena reads as empty.
 ///
-/// Threads: one (the application's) calls the writing functions.
-class Arena {
- public:
-  virtual ~Arena() = default;
-
-  /// Where the arena is mapped in this process; stays valid and in place while the Arena lives.
-  virtual std::byte* base() = 0;
-
-  /// `bytes` (rounded up to whole cells of 64 bytes) that nothing else uses, aligned to 64 bytes. What they contain
-  /// is unspecified, but a commit word is either 0 or of an older generation. Fails with out_of_resources when the
-  /// profile's memory is used up (on which the caller decides what on_unprotected says).
-  virtual Result<Offset> allocate(std::size_t bytes) = 0;
-
-  /// Gives back what allocate() gave, after every reader has passed it.
-  virtual void recycle(Offset offset, std::size_t bytes) = 0;
-};
-
-/// An arena of a peer as this process sees it, mapped read-only.
+/// Threads: any; the owner may write meanwhile.
 struct PeerArena {
   const std::byte* base = nullptr;
   std::uint64_t size_bytes = 0;
+
+  /// Whether the owner has initialised it. A mapping without memory is never ready.
+  bool ready() const;
+  /// Only when `size_bytes` is at least that of the header.
+  const ArenaHeader& header() const { return *reinterpret_cast<const ArenaHeader*>(base); }
+  std::uint64_t counter(Counter counter) const;
+
+  /// How many complete entries each directory has (0 when it lies outside of the arena).
+  std::uint32_t log_count() const;
+  std::uint32_t cursor_count() const;
+  std::uint32_t endpoint_count() const;
+  /// The entry at `index`, which must be below the count.
+  const LogEntry& log(std::uint32_t index) const;
+  const CursorEntry& cursor(std::uint32_t index) const;
+  const EndpointEntry& endpoint(std::uint32_t index) const;
 };
+
+/// The index of the log with this key among the entries from `scanned` on, which is moved over what was
+/// looked at: call it again later and only new entries cost time.
+std::optional<std::uint32_t> find_log(const PeerArena& arena, LogKey key, std::uint32_t& scanned);
+
+/// The same for the cursor of the arena's owner in the log `key` of the application in slot `writer`. The
+/// entry stays in place while the mapping does.
+const CursorEntry* find_cursor(const PeerArena& arena, LogKey key, std::uint32_t writer,
+                               std::uint32_t& scanned);
+
+/// A chunk as its header describes it.
+struct Chunk {
+  Offset offset = 0;
+  std::uint32_t generation = 0;
+  std::uint32_t cell_count = 0;
+  std::uint64_t payload_bytes = 0;
+  std::uint64_t ordinal = 0;
+
+  Offset cells() const { return offset + sizeof(ChunkHeader); }
+  Offset payload() const { return cells() + std::uint64_t{cell_count} * cell_size_bytes; }
+  Offset end() const { return payload() + payload_bytes; }
+  std::uint64_t size_bytes() const { return end() - offset; }
+};
+
+/// Reads the header at `offset`. Fails with parse_error when there can be no chunk of this arena.
+Result<Chunk> read_chunk(const PeerArena& arena, Offset offset);
 
 }  // namespace llamada::topics

@@ -1,0 +1,159 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "llamada/base/result.hpp"
+#include "llamada/topics/memory.hpp"
+
+namespace llamada::topics {
+
+/// The size of a new chunk: see chunk_shape_for() in log_writer.cpp for the classes.
+struct ChunkShape {
+  std::uint32_t cell_count = 0;
+  std::uint64_t payload_bytes = 0;
+};
+
+struct ArenaOptions {
+  std::uint32_t log_count_max = 16384;
+  std::uint32_t cursor_count_max = 65536;
+  std::uint32_t endpoint_count_max = 1024;
+  std::uint32_t incarnation = 1;
+  std::uint32_t pid = 0;
+  /// Asked before the pool grows by so many bytes more (a multiple of `extent_bytes`, except at the arena's
+  /// end); false means that the memory is used up. Empty: always granted.
+  std::function<bool(std::uint64_t more_bytes)> may_grow;
+  std::uint64_t extent_bytes = 1 << 20;
+};
+
+/// What DataWriter or DataReader stands behind a log or a cursor, for those who look from outside.
+struct EndpointDescription {
+  EndpointKind kind = EndpointKind::writer;
+  std::uint32_t log = 0;
+  std::string_view topic;  ///< at most 63 bytes
+  std::string_view type;   ///< at most 63 bytes
+  std::string_view qos;    ///< at most 111 bytes
+  std::uint8_t reliability = 0;
+  std::uint8_t durability = 0;
+};
+
+/// The end of a log as adoption found it.
+struct LogTail {
+  std::vector<Chunk> chunks;  ///< from the first to the one where writing goes on
+  std::uint32_t cell = 0;   ///< in the last chunk: the first cell (of a journal: entry) that is not committed
+  Offset payload_next = 0;  ///< where free payload room begins in the last chunk
+  std::uint64_t records = 0;
+  std::uint64_t record_bytes = 0;
+};
+
+/// The arena of this process, which it alone writes: its header, directories and pool of chunks. Logs,
+/// cursors and journals are made in it. Byte layout: docs/internals/arena.md.
+///
+/// Threads: the application's, for everything but ahead(). The memory must outlive the writer, and the writer
+/// all LogWriters and Journals in it.
+class ArenaWriter {
+ public:
+  /// Initialises zeroed memory as an arena. Errors: invalid_argument when the memory is too small or not
+  /// aligned to 64 bytes.
+  static Result<std::unique_ptr<ArenaWriter>> create(std::span<std::byte> memory, ArenaOptions options);
+
+  /// Takes over what a dead predecessor left, at whatever instruction it died: logs, cursors, journals, and
+  /// every byte of the pool. The limits of the directories are the predecessor's. Errors: parse_error when
+  /// the content is damaged.
+  static Result<std::unique_ptr<ArenaWriter>> adopt(std::span<std::byte> memory, ArenaOptions options);
+
+  /// adopt() when the memory has been an arena, else create().
+  static Result<std::unique_ptr<ArenaWriter>> open(std::span<std::byte> memory, ArenaOptions options);
+
+  ArenaWriter(const ArenaWriter&) = delete;
+  ArenaWriter& operator=(const ArenaWriter&) = delete;
+
+  bool adopted() const { return adopted_; }
+  std::byte* base() { return memory_.data(); }
+  ArenaHeader& header() { return *reinterpret_cast<ArenaHeader*>(memory_.data()); }
+  const ArenaHeader& header() const { return *reinterpret_cast<const ArenaHeader*>(memory_.data()); }
+  /// This arena as a reader of it, to look at one's own logs.
+  PeerArena reading() const { return {memory_.data(), memory_.size()}; }
+
+  // Header words, for those who look from outside (relaxed unless said otherwise: they order nothing).
+  void count(Counter counter, std::uint64_t more = 1) {
+    auto& word = header().counters[static_cast<std::size_t>(counter)];
+    word.store(word.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
+  }
+  std::uint64_t counted(Counter counter) const {
+    return header().counters[static_cast<std::size_t>(counter)].load(std::memory_order_relaxed);
+  }
+  void set_call(std::uint32_t call_id) { header().call_id.store(call_id, std::memory_order_relaxed); }
+  void set_call_index(std::uint64_t index) { header().call_index.store(index, std::memory_order_relaxed); }
+  void set_replaying(bool on) { header().replaying.store(on ? 1 : 0, std::memory_order_relaxed); }
+  /// Release: what was written before is there for who sees the state (acquire).
+  void set_state(ArenaState state) {
+    header().state.store(static_cast<std::uint32_t>(state), std::memory_order_release);
+  }
+  void set_exit(int exit_code) {
+    header().exit_code.store(exit_code, std::memory_order_relaxed);
+    set_state(ArenaState::exiting);
+  }
+  std::span<std::byte> user_area() { return header().user; }
+
+  // Directories. Errors: out_of_resources when one is full. Entries are never removed and never move.
+  Result<std::uint32_t> add_log(LogKey key, std::uint32_t flags, std::uint32_t endpoint);
+  std::optional<std::uint32_t> find_log(LogKey key) const;
+  LogEntry& log(std::uint32_t index);
+  /// The cursor of this application in a peer's log: the one that is there already (a predecessor's, say), or
+  /// a new one.
+  Result<CursorEntry*> cursor(LogKey key, std::uint32_t writer, std::uint32_t endpoint = 0);
+  /// Errors also: invalid_argument when a text is too long.
+  Result<std::uint32_t> add_endpoint(const EndpointDescription& description);
+  EndpointEntry& endpoint(std::uint32_t index);
+
+  // The pool.
+  /// An initialised chunk of at least this shape, not yet linked anywhere. Its cells' commit words differ
+  /// from its generation. Errors: out_of_resources.
+  Result<Chunk> allocate(ChunkShape shape, std::uint64_t ordinal);
+  /// Gives back a chunk that no reader needs and no log leads to.
+  void free(const Chunk& chunk);
+  std::uint64_t pool_used() const { return header().pool_used.load(std::memory_order_relaxed); }
+  std::uint64_t pool_live() const { return header().pool_live.load(std::memory_order_relaxed); }
+
+  /// The next `window_bytes` that the pool will grow into, less at the arena's end, in whole pages: to be
+  /// prepared ahead of use (MADV_POPULATE_WRITE) by a thread in the background. Any thread.
+  std::span<std::byte> ahead(std::uint64_t window_bytes) const;
+
+  /// The tail of a log that adoption found, once; nothing for logs that this process has made or taken
+  /// already.
+  std::optional<LogTail> take_tail(std::uint32_t index);
+
+ private:
+  struct FreeList {
+    ChunkShape shape;
+    std::vector<Offset> chunks;
+  };
+
+  ArenaWriter(std::span<std::byte> memory, ArenaOptions options);
+  void initialise_header();
+  Status adopt_content();
+  Status adopt_log(std::uint32_t index, std::vector<Offset>& reached);
+  Status adopt_pool(std::vector<Offset>& reached);
+
+  FreeList& free_list(ChunkShape shape);
+  std::optional<Chunk> allocate_recycled(ChunkShape shape, std::uint64_t ordinal);
+  Status grow_to(std::uint64_t pool_end);
+  void add_live(std::int64_t bytes);
+
+  std::span<std::byte> memory_;
+  ArenaOptions options_;
+  bool adopted_ = false;
+  std::uint64_t granted_ = 0;  // bytes of the pool that may_grow has allowed
+  std::vector<FreeList> free_lists_;
+  std::map<std::uint32_t, LogTail> tails_;
+};
+
+}  // namespace llamada::topics

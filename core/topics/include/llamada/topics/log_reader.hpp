@@ -1,0 +1,120 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "llamada/base/crash_point.hpp"
+#include "llamada/base/result.hpp"
+#include "llamada/topics/memory.hpp"
+
+namespace llamada::topics {
+
+/// One committed record, in place in the writer's arena. Valid until the reader releases its chunk; in a log
+/// that keeps all, while the mapping is there.
+struct Record {
+  std::uint8_t kind = 0;
+  std::uint16_t flags = 0;
+  std::uint64_t label = 0;
+  std::span<const std::byte> payload;
+  std::uint64_t chunk_ordinal = 0;  ///< for LogReader::release()
+  std::span<const std::byte>
+      extra;  ///< 32 bytes when the payload lies apart (more than 48 bytes), else empty
+};
+
+/// A place in a log where a reader can begin.
+struct LogPosition {
+  Offset chunk = 0;
+  std::uint32_t generation = 0;
+  std::uint32_t cell = 0;
+  std::uint64_t ordinal = 0;
+  bool operator==(const LogPosition&) const = default;
+};
+
+/// The reader's end of a log. What the writer's arena says is checked: a record that cannot be stops the
+/// reader for good (failed(), error()) and never harms it.
+///
+/// Threads: one at a time. Movable. The arena's mapping and the cursor must outlive it.
+class LogReader {
+ public:
+  /// Nothing to read; a place to move another into.
+  LogReader() = default;
+
+  /// From the log's start. `index` must be below arena.log_count(). `cursor` (ArenaWriter::cursor() of the
+  /// reader's own arena) is what release() stores to; without one (a look at one's own log, a tool) nothing
+  /// is held.
+  static LogReader open(const PeerArena& arena, std::uint32_t index, CursorEntry* cursor = nullptr);
+
+  /// From a place that the writer gave (LogWriter::position()).
+  static LogReader open_at(const PeerArena& arena, std::uint32_t index, const LogPosition& position,
+                           CursorEntry* cursor);
+
+  /// The next record if it is committed; does not move. One load when there is nothing.
+  std::optional<Record> peek() {
+    if (cell_ == nullptr) [[unlikely]]
+      return peek_slowly();
+    // Pairs with the release store in LogWriter::commit_cell().
+    if (cell_->commit.load(std::memory_order_acquire) != generation_) return std::nullopt;
+    if (cell_->kind == kind_link || cell_->inline_size > inline_payload_max) [[unlikely]]
+      return peek_slowly();
+    LLAMADA_CRASH_POINT("consume:peeked");
+    return Record{
+        cell_->kind, cell_->flags, cell_->label, {cell_->payload, cell_->inline_size}, chunk_.ordinal, {}};
+  }
+
+  /// Whether peek() would give something or has to look closer: one load, for scans over many streams.
+  bool ready() const {
+    if (cell_ == nullptr)
+      return entry_ != nullptr && entry_->first_chunk.load(std::memory_order_acquire) != 0;
+    return cell_->commit.load(std::memory_order_acquire) == generation_;
+  }
+
+  /// Moves over the record that peek() gave; only after one.
+  void advance() {
+    if (++cell_ == cells_end_) [[unlikely]]
+      return fail_at_end();
+    LLAMADA_CRASH_POINT("consume:advanced");
+  }
+
+  /// The ordinal of the chunk where the reader stands: every record given so far, but those of this chunk,
+  /// lies below.
+  std::uint64_t position_chunk() const { return chunk_.ordinal; }
+  LogPosition position() const;
+
+  /// Stores this reader's cursor: the writer may reuse chunks with an ordinal below `chunk_ordinal`. What
+  /// went before never goes back: a smaller value than the last does nothing.
+  void release(std::uint64_t chunk_ordinal) {
+    if (chunk_ordinal <= released_) return;
+    store_cursor(chunk_ordinal);
+  }
+
+  /// A record that cannot be was found; peek() gives nothing any more.
+  bool failed() const { return failed_; }
+  /// Why (closed); only when failed().
+  Error error() const;
+
+ private:
+  std::optional<Record> peek_slowly();
+  bool enter_first();
+  bool follow_link(const Cell& cell);
+  bool enter(const Chunk& chunk, std::uint32_t cell);
+  std::optional<Record> read_apart(const Cell& cell);
+  void store_cursor(std::uint64_t chunk_ordinal);
+  void fail_at_end();
+  void fail(const char* reason);
+
+  PeerArena arena_;
+  const LogEntry* entry_ = nullptr;
+  CursorEntry* cursor_ = nullptr;
+  const Cell* cell_ = nullptr;  // null until the first chunk is there, and after a failure
+  const Cell* cells_end_ = nullptr;
+  std::uint32_t generation_ = 0;
+  bool failed_ = false;
+  std::uint32_t index_ = 0;
+  std::uint64_t released_ = 0;
+  Chunk chunk_;
+  const char* reason_ = nullptr;
+};
+
+}  // namespace llamada::topics

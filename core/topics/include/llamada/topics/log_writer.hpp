@@ -1,0 +1,190 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <deque>
+#include <span>
+#include <vector>
+
+#include "llamada/base/check.hpp"
+#include "llamada/base/crash_point.hpp"
+#include "llamada/base/result.hpp"
+#include "llamada/topics/arena_writer.hpp"
+#include "llamada/topics/log_reader.hpp"
+
+namespace llamada::topics {
+
+/// What a log does with chunks that all its readers have consumed.
+enum class Retention { recycle, keep_all };
+
+struct LogOptions {
+  Retention retention = Retention::recycle;
+  /// Retention::recycle: reserve() gives would_block rather than hold more than this, except that two chunks
+  /// are always allowed (so that a record of any size passes).
+  std::uint64_t live_bytes_max = 512 << 10;
+  /// Nothing is reused before so many readers have been added.
+  std::uint32_t readers_expected = 1;
+  /// The DataWriter's entry in the endpoint directory.
+  std::uint32_t endpoint = 0;
+};
+
+class LogWriter;
+
+/// Room for one record in the writer's arena, not yet visible. Fill payload(), then LogWriter::commit().
+/// Dropping it gives the room back. At most one is open for a log at a time. Move-only; the log must stay in
+/// place meanwhile.
+class Reservation {
+ public:
+  Reservation() = default;
+  Reservation(Reservation&& other) noexcept { *this = std::move(other); }
+  Reservation& operator=(Reservation&& other) noexcept;
+  ~Reservation() { drop(); }
+
+  /// Whether there is room in it (not moved from, committed or dropped).
+  explicit operator bool() const { return log_ != nullptr; }
+  /// Aligned to 64 bytes, or to 16 when at most 48 bytes.
+  std::span<std::byte> payload() const { return payload_; }
+  /// 32 bytes beside a payload of more than 48 bytes, zeroed at first; else empty.
+  std::span<std::byte> extra() const { return extra_; }
+  /// Makes the payload smaller before the commit (it keeps its place). Not larger.
+  void shrink(std::size_t payload_bytes);
+  void drop();
+
+ private:
+  friend class LogWriter;
+  LogWriter* log_ = nullptr;
+  std::span<std::byte> payload_;
+  std::span<std::byte> extra_;
+};
+
+/// The writer's end of a log: a new one, or one that a dead predecessor left.
+///
+/// Threads: the application's, as for the ArenaWriter. Movable while no Reservation is open.
+class LogWriter {
+ public:
+  /// A place to move another into.
+  LogWriter() = default;
+  LogWriter(LogWriter&& other) noexcept;
+  LogWriter& operator=(LogWriter&& other) noexcept;
+
+  /// A new entry in the directory; no chunk is taken before the first record. Errors: out_of_resources
+  /// (directory full).
+  static Result<LogWriter> create(ArenaWriter& arena, LogKey key, const LogOptions& options);
+
+  /// Goes on behind the last committed record of a predecessor. Retention is as options say. Errors:
+  /// invalid_argument when there is no such log, or it was not adopted with the arena or is in use already.
+  static Result<LogWriter> adopt(ArenaWriter& arena, std::uint32_t index, const LogOptions& options);
+
+  /// adopt() when the arena has a log with this key, else create().
+  static Result<LogWriter> open(ArenaWriter& arena, LogKey key, const LogOptions& options);
+
+  /// Room for a record. Errors: would_block (Retention::recycle: the bound on live chunks is reached and a
+  /// reader still holds the oldest: call again after it progressed), out_of_resources (the arena's memory is
+  /// used up).
+  Result<Reservation> reserve(std::size_t payload_bytes);
+  /// Makes the record visible. Waking the readers is the caller's.
+  void commit(Reservation&& reservation, std::uint8_t kind, std::uint16_t flags, std::uint64_t label);
+  /// reserve(), copy, commit().
+  Status publish(std::uint8_t kind, std::uint16_t flags, std::uint64_t label,
+                 std::span<const std::byte> payload);
+
+  /// The fast path, for payloads of at most 48 bytes: a few stores. False when a new chunk is needed: then
+  /// publish().
+  bool try_publish(std::uint8_t kind, std::uint16_t flags, std::uint64_t label,
+                   std::span<const std::byte> payload) {
+    if (next_ == link_ || payload.size() > inline_payload_max) return false;
+    copy_small(next_->payload, payload);
+    commit_cell(kind, flags, label, static_cast<std::uint8_t>(payload.size()), payload.size());
+    return true;
+  }
+
+  /// Readers whose cursors bound recycling. The entry must stay mapped until it is removed. Adding one twice
+  /// does nothing. A reader that is dead for good is to be removed.
+  void add_reader(const CursorEntry* cursor);
+  void remove_reader(const CursorEntry* cursor);
+  std::size_t reader_count() const { return readers_.size(); }
+
+  /// From recycle to keep_all only what is still there is kept; from keep_all to recycle all that was
+  /// consumed is given back (the job becomes unprotected).
+  void set_retention(Retention retention);
+  Retention retention() const { return retention_; }
+  /// Gives back what all readers have consumed (Retention::recycle). Happens by itself when a new chunk is
+  /// needed.
+  void recycle();
+
+  std::uint32_t index() const { return index_; }
+  /// Records committed since the log began; after adoption, too.
+  std::uint64_t published() const { return published_; }
+  std::uint64_t live_bytes() const { return live_bytes_; }
+  /// Where the next record will be: for a reader that is to begin behind all there is. Takes the first chunk
+  /// if there is none yet. Errors: as reserve().
+  Result<LogPosition> position();
+
+ private:
+  friend class Reservation;
+
+  static void copy_small(std::byte* to, std::span<const std::byte> from);
+  static Result<LogWriter> attach(ArenaWriter& arena, std::uint32_t index, const LogOptions& options);
+  bool fits(std::size_t payload_bytes) const;
+  Status next_chunk(std::size_t payload_bytes);
+  Status make_room(std::uint64_t chunk_bytes);
+  void link_to(const Chunk& chunk);
+  void enter(const Chunk& chunk, std::uint32_t cell, Offset payload_next);
+  std::uint64_t consumed_by_all() const;
+
+  void commit_cell(std::uint8_t kind, std::uint16_t flags, std::uint64_t label, std::uint8_t inline_size,
+                   std::uint64_t payload_bytes) {
+    LLAMADA_CRASH_POINT("publish:payload-written");
+    next_->kind = kind;
+    next_->inline_size = inline_size;
+    next_->flags = flags;
+    next_->label = label;
+    LLAMADA_CRASH_POINT("publish:cell-written");
+    // Pairs with the acquire loads in LogReader::peek() and ready().
+    next_->commit.store(generation_, std::memory_order_release);
+    LLAMADA_CRASH_POINT("publish:committed");
+    ++next_;
+    entry_->published.store(++published_, std::memory_order_relaxed);
+    entry_->published_bytes.store(published_bytes_ += payload_bytes, std::memory_order_relaxed);
+  }
+
+  ArenaWriter* arena_ = nullptr;
+  LogEntry* entry_ = nullptr;
+  Cell* next_ = nullptr;  // equal to link_: no cell left, or no chunk yet
+  Cell* link_ = nullptr;  // the chunk's last cell, kept for the link
+  std::uint32_t generation_ = 0;
+  std::uint32_t index_ = 0;
+  bool reserved_ = false;
+  Retention retention_ = Retention::recycle;
+  std::uint32_t readers_expected_ = 1;
+  Offset payload_next_ = 0;
+  Offset payload_end_ = 0;
+  std::uint64_t published_ = 0;
+  std::uint64_t published_bytes_ = 0;
+  std::uint64_t live_bytes_ = 0;
+  std::uint64_t live_bytes_max_ = 0;
+  std::deque<Chunk> chunks_;  // in order; the last is written
+  std::vector<const CursorEntry*> readers_;
+};
+
+/// Copies at most 48 bytes with a few stores of fixed size.
+inline void LogWriter::copy_small(std::byte* to, std::span<const std::byte> from) {
+  const std::size_t size = from.size();
+  const std::byte* bytes = from.data();
+  // Two blocks that overlap in the middle cover any size between one and two of them.
+  auto both_ends = [&](auto block) {
+    std::memcpy(to, bytes, sizeof(block));
+    std::memcpy(to + size - sizeof(block), bytes + size - sizeof(block), sizeof(block));
+  };
+  struct Sixteen {
+    std::byte bytes[16];
+  };
+  if (size > 32) std::memcpy(to + 16, bytes + 16, 16);
+  if (size >= 16) return both_ends(Sixteen{});
+  if (size >= 8) return both_ends(std::uint64_t{});
+  if (size >= 4) return both_ends(std::uint32_t{});
+  for (std::size_t i = 0; i < size; ++i) to[i] = bytes[i];
+}
+
+}  // namespace llamada::topics
