@@ -1,0 +1,27 @@
+# llamada_mpi_program(NAME SOURCES file ... [LINKS library ...] [FOLDER folder] [NEEDS MPI_Function ...])
+#
+# Builds an MPI program in ${CMAKE_BINARY_DIR}/FOLDER (samples by default) against our mpi.h and libmpi. Where these
+# are not part of the build, or mpi.h does not declare a function that NEEDS names, it says so and builds nothing: ask
+# `if(TARGET NAME)` before using it.
+function(llamada_mpi_program NAME)
+  cmake_parse_arguments(P "" "FOLDER" "SOURCES;LINKS;NEEDS" ${ARGN})
+  if(NOT TARGET llamada_mpi_library)
+    message(STATUS "${NAME}: not built, there is no MPI library in this build")
+    return()
+  endif()
+  set(header ${CMAKE_SOURCE_DIR}/mpi-facade/include/mpi.h)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${header})
+  foreach(function ${P_NEEDS})
+    file(STRINGS ${header} declared REGEX "[^A-Za-z_]${function}[ ]*\\(" LIMIT_COUNT 1)
+    if(NOT declared)
+      message(STATUS "${NAME}: not built, mpi.h has no ${function}")
+      return()
+    endif()
+  endforeach()
+  if(NOT P_FOLDER)
+    set(P_FOLDER samples)
+  endif()
+  add_executable(${NAME} ${P_SOURCES})
+  set_target_properties(${NAME} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/${P_FOLDER})
+  target_link_libraries(${NAME} PRIVATE llamada_options llamada_mpi_library ${P_LINKS})
+endfunction()
