@@ -1,0 +1,64 @@
+#pragma once
+
+#include <tinyxml2.h>
+
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "llamada/base/result.hpp"
+
+// Strict reading of a tinyxml2 tree: nothing is skipped but comments, and every error says where it is.
+namespace llamada::qos::xml {
+
+/// An element and the name of its file for messages. Borrows both.
+class Element {
+ public:
+  Element(const tinyxml2::XMLElement& element, std::string_view file) : element_(&element), file_(file) {}
+
+  std::string_view name() const { return element_->Name(); }
+
+  /// "fault.xml:12: dds/qos_library[llamada]/qos_profile[ft]/datawriter_qos: ".
+  std::string where() const { return where(element_->GetLineNum()); }
+
+  /// A failure here: the place and the sentence.
+  template <typename... Arguments>
+  tl::unexpected<Error> fails(Errc code, fmt::format_string<Arguments...> format,
+                              Arguments&&... arguments) const {
+    return tl::unexpected<Error>(
+        Error(code, where() + fmt::format(format, std::forward<Arguments>(arguments)...)));
+  }
+
+  /// The same error, at this place.
+  tl::unexpected<Error> fails(const Error& error) const { return fails(error.code(), "{}", error.text()); }
+
+  /// The elements within, in their order. Fails at text between them and at anything else but comments.
+  Result<std::vector<Element>> children() const;
+
+  /// children(), of which each name may stand only once and must be one of `legal`.
+  Result<std::vector<Element>> children_once(std::span<const std::string_view> legal) const;
+
+  /// The text within, without the blanks around it. Fails if it is empty or there are elements.
+  Result<std::string> text() const;
+
+  /// The value of an attribute, or null.
+  const char* attribute(const char* name) const { return element_->Attribute(name); }
+
+  /// Fails at an attribute that is not legal. (One that stands there twice is refused by tinyxml2.)
+  Status check_attributes(std::initializer_list<std::string_view> legal) const;
+
+  /// The failure "element 'x' is not known here; legal: ...; did you mean ...?".
+  tl::unexpected<Error> unknown(std::span<const std::string_view> legal) const;
+
+  bool operator==(const Element& other) const { return element_ == other.element_; }
+
+ private:
+  std::string where(int line) const;
+
+  const tinyxml2::XMLElement* element_;
+  std::string_view file_;
+};
+
+}  // namespace llamada::qos::xml
