@@ -7,10 +7,9 @@
 
 namespace llamada::detail {
 
-void check_failed(const char* condition, std::source_location where) {
-  std::fprintf(stderr, "llamada: internal error in process %d: %s does not hold (%s:%u, %s)\n",
-               static_cast<int>(::getpid()), condition, where.file_name(), static_cast<unsigned>(where.line()),
-               where.function_name());
+void check_failed(const char* condition, const char* file, int line, const char* function) {
+  std::fprintf(stderr, "llamada: internal error in process %d: %s does not hold (%s:%d, %s)\n",
+               static_cast<int>(::getpid()), condition, file, line, function);
   std::abort();
 }
 

@@ -45,7 +45,9 @@ class CrashPoints {
     return names;
   }
 
-  static std::uint64_t passes(CrashPoint::Entry& entry) { return entry.passes.load(std::memory_order_relaxed); }
+  static std::uint64_t passes(CrashPoint::Entry& entry) {
+    return entry.passes.load(std::memory_order_relaxed);
+  }
   static void arm(CrashPoint::Entry& entry, std::uint64_t count) {
     entry.dies_at.store(passes(entry) + count, std::memory_order_relaxed);
   }

@@ -28,7 +28,8 @@ std::uint32_t by_table(std::span<const std::byte> bytes, std::uint32_t crc) {
 }
 
 #if defined(__x86_64__)
-__attribute__((target("sse4.2"))) std::uint32_t by_instruction(std::span<const std::byte> bytes, std::uint32_t crc) {
+__attribute__((target("sse4.2"))) std::uint32_t by_instruction(std::span<const std::byte> bytes,
+                                                               std::uint32_t crc) {
   std::uint64_t wide = crc;
   while (bytes.size() >= 8) {
     std::uint64_t word;

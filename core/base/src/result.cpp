@@ -7,19 +7,32 @@ namespace llamada {
 
 std::string_view to_string(Errc code) {
   switch (code) {
-    case Errc::invalid_argument: return "invalid_argument";
-    case Errc::parse_error: return "parse_error";
-    case Errc::not_found: return "not_found";
-    case Errc::already_exists: return "already_exists";
-    case Errc::incompatible: return "incompatible";
-    case Errc::unsupported: return "unsupported";
-    case Errc::out_of_resources: return "out_of_resources";
-    case Errc::timeout: return "timeout";
-    case Errc::would_block: return "would_block";
-    case Errc::closed: return "closed";
-    case Errc::permission_denied: return "permission_denied";
-    case Errc::system: return "system";
-    case Errc::diverged: return "diverged";
+    case Errc::invalid_argument:
+      return "invalid_argument";
+    case Errc::parse_error:
+      return "parse_error";
+    case Errc::not_found:
+      return "not_found";
+    case Errc::already_exists:
+      return "already_exists";
+    case Errc::incompatible:
+      return "incompatible";
+    case Errc::unsupported:
+      return "unsupported";
+    case Errc::out_of_resources:
+      return "out_of_resources";
+    case Errc::timeout:
+      return "timeout";
+    case Errc::would_block:
+      return "would_block";
+    case Errc::closed:
+      return "closed";
+    case Errc::permission_denied:
+      return "permission_denied";
+    case Errc::system:
+      return "system";
+    case Errc::diverged:
+      return "diverged";
   }
   return "unknown";
 }

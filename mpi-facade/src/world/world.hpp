@@ -13,9 +13,10 @@
 
 namespace llamada::mpi {
 
-/// What the facade needs of the world outside the rank: its own arena, its peers', waiting, and somebody to tell.
-/// world/llamanet.cpp implements it over llamaNET (the only file of the facade that sees it); tests implement it in
-/// one process (world/in_process.hpp), with a thread, or a step of a simulator, for each rank.
+/// What the facade needs of the world outside the rank: its own arena, its peers', waiting, and somebody to
+/// tell. world/llamanet.cpp implements it over llamaNET (the only file of the facade that sees it); tests
+/// implement it in one process (world/in_process.hpp), with a thread, or a step of a simulator, for each
+/// rank.
 ///
 /// Threads: the thread that called MPI_Init.
 class World {
@@ -30,16 +31,18 @@ class World {
 
   /// The arena of this rank (to create and adopt logs in).
   virtual topics::ArenaWriter& arena() = 0;
-  /// The arena of a rank, mapped read-only; present from the start, whether the rank has attached yet or not, and the
-  /// same for all incarnations.
+  /// The arena of a rank, mapped read-only; present from the start, whether the rank has attached yet or not,
+  /// and the same for all incarnations.
   virtual topics::PeerArena peer(int world_rank) = 0;
 
-  /// Wakes `world_rank` if it sleeps. Cheap when it does not: one load. Call after each commit it may be waiting for.
+  /// Wakes `world_rank` if it sleeps. Cheap when it does not: one load. Call after each commit it may be
+  /// waiting for.
   virtual void wake(int world_rank) = 0;
   virtual void wake_all() = 0;
 
-  /// Sleeps until somebody wakes this rank, but at most 100 ms. `look_again` is called after the sleeping flag has been
-  /// made visible; when it returns true there is no sleep. Ends the process when the driver is gone.
+  /// Sleeps until somebody wakes this rank, but at most 100 ms. `look_again` is called after the sleeping
+  /// flag has been made visible; when it returns true there is no sleep. Ends the process when the driver is
+  /// gone.
   virtual void sleep(const std::function<bool()>& look_again) = 0;
   /// Whether ranks outnumber the cores they may run on: then waiting yields at once instead of spinning.
   virtual bool oversubscribed() const = 0;

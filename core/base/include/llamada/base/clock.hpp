@@ -14,8 +14,8 @@ class Clock {
   virtual std::chrono::nanoseconds realtime() const = 0;
 };
 
-/// The machine's clock. It asks the kernel's own entry points rather than libc's `clock_gettime`, which the MPI
-/// library replaces within a rank in order to record what the program was told.
+/// The machine's clock. It asks the kernel's own entry points rather than libc's `clock_gettime`, which the
+/// MPI library replaces within a rank in order to record what the program was told.
 class SystemClock final : public Clock {
  public:
   std::chrono::nanoseconds monotonic() const override;

@@ -4,8 +4,8 @@
 
 namespace llamada {
 
-/// A small seeded generator (splitmix64) for simulators and failure plans: the same seed gives the same numbers on
-/// every machine. Not for secrets.
+/// A small seeded generator (splitmix64) for simulators and failure plans: the same seed gives the same
+/// numbers on every machine. Not for secrets.
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}

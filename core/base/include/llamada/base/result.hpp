@@ -11,26 +11,26 @@ namespace llamada {
 
 /// What kind of failure an Error is. One enumeration for the whole project.
 enum class Errc {
-  invalid_argument,     ///< The caller gave a value that is outside the documented range.
-  parse_error,          ///< A text or a message from elsewhere is not well-formed.
-  not_found,            ///< What was named does not exist.
-  already_exists,       ///< What was to be made is there.
-  incompatible,         ///< Two ends, or two policies, do not fit each other.
-  unsupported,          ///< Legal, but not built, or not possible on this system.
-  out_of_resources,     ///< A limit with a name has been reached.
-  timeout,              ///< The time allowed is over.
-  would_block,          ///< Nothing can be done now; try again later.
-  closed,               ///< The other end is gone.
-  permission_denied,    ///< The other end is not who it must be.
-  system,               ///< A system call failed; Error::system_errno() says how.
-  diverged,             ///< A replay did something else than the run that it repeats.
+  invalid_argument,   ///< The caller gave a value that is outside the documented range.
+  parse_error,        ///< A text or a message from elsewhere is not well-formed.
+  not_found,          ///< What was named does not exist.
+  already_exists,     ///< What was to be made is there.
+  incompatible,       ///< Two ends, or two policies, do not fit each other.
+  unsupported,        ///< Legal, but not built, or not possible on this system.
+  out_of_resources,   ///< A limit with a name has been reached.
+  timeout,            ///< The time allowed is over.
+  would_block,        ///< Nothing can be done now; try again later.
+  closed,             ///< The other end is gone.
+  permission_denied,  ///< The other end is not who it must be.
+  system,             ///< A system call failed; Error::system_errno() says how.
+  diverged,           ///< A replay did something else than the run that it repeats.
 };
 
 /// The name of a code as it is written in messages, "not_found".
 std::string_view to_string(Errc code);
 
-/// Why something could not be done: a code for programs and one sentence for people, which says what, where and,
-/// if there is one, the way out.
+/// Why something could not be done: a code for programs and one sentence for people, which says what, where
+/// and, if there is one, the way out.
 class Error {
  public:
   Error(Errc code, std::string text, int system_errno = 0)
@@ -41,7 +41,9 @@ class Error {
   const std::string& text() const { return text_; }
 
   /// The same error with "where: " before its text.
-  Error within(std::string_view where) const { return {code_, fmt::format("{}: {}", where, text_), system_errno_}; }
+  Error within(std::string_view where) const {
+    return {code_, fmt::format("{}: {}", where, text_), system_errno_};
+  }
 
  private:
   Errc code_;
