@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <iterator>
+#include <string_view>
+
+/// The functions of MPI by number: what a rank publishes in its arena while it is in one
+/// (ArenaHeader::call_id), and what tools print. Nothing else of the facade is needed to use it.
+namespace llamada::mpi {
+
+/// Which function of MPI; `none` outside of all of them.
+enum class CallId : std::uint32_t {
+  none,
+#define LLAMADA_MPI_CALL(name) name,
+#include "llamada/mpi/calls.def"
+#undef LLAMADA_MPI_CALL
+};
+
+/// "MPI_Send"; "" for none, "an unknown MPI function" for a number that this build does not know.
+constexpr std::string_view call_name(CallId id) {
+  constexpr std::string_view names[] = {
+      "",
+#define LLAMADA_MPI_CALL(name) "MPI_" #name,
+#include "llamada/mpi/calls.def"
+#undef LLAMADA_MPI_CALL
+  };
+  const auto index = static_cast<std::uint32_t>(id);
+  return index < std::size(names) ? names[index] : std::string_view("an unknown MPI function");
+}
+
+}  // namespace llamada::mpi

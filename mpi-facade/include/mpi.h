@@ -1,0 +1,900 @@
+/* Llamada's mpi.h: MPI 3.1 for C and C++, with MPICH's binary interface (handles, constants, MPI_Status), so
+ * that programs built with either header run with either library. What is not declared here is not in the
+ * library. */
+#ifndef MPI_INCLUDED
+#define MPI_INCLUDED
+
+#define MPI_VERSION 3
+#define MPI_SUBVERSION 1
+#define LLAMADA_MPI 1
+
+#if defined(__GNUC__)
+#define LLAMADA_MPI_PUBLIC __attribute__((visibility("default")))
+#else
+#define LLAMADA_MPI_PUBLIC
+#endif
+
+#if defined(__cplusplus)
+extern "C" {
+#endif
+
+/* Handles are integers: 2 bits say how the object is found (1 predefined, 2 in a table), 4 its kind, the rest
+ * which. */
+typedef int MPI_Comm;
+typedef int MPI_Group;
+typedef int MPI_Datatype;
+typedef int MPI_Errhandler;
+typedef int MPI_Op;
+typedef int MPI_Info;
+typedef int MPI_Request;
+typedef int MPI_Message;
+
+typedef long MPI_Aint;
+typedef long long MPI_Count;
+typedef long long MPI_Offset;
+typedef int MPI_Fint;
+
+/* The number of bytes received has 63 bits: 32 in count_lo, 31 above bit 0 of count_hi_and_cancelled, which
+ * says whether the operation was cancelled. */
+typedef struct MPI_Status {
+  int count_lo;
+  int count_hi_and_cancelled;
+  int MPI_SOURCE;
+  int MPI_TAG;
+  int MPI_ERROR;
+} MPI_Status;
+
+typedef void(MPI_User_function)(void* in, void* inout, int* count, MPI_Datatype* datatype);
+typedef void(MPI_Comm_errhandler_function)(MPI_Comm* comm, int* code, ...);
+typedef MPI_Comm_errhandler_function MPI_Comm_errhandler_fn;
+typedef void(MPI_Handler_function)(MPI_Comm* comm, int* code, ...);
+typedef int(MPI_Comm_copy_attr_function)(MPI_Comm comm, int keyval, void* extra_state, void* value,
+                                         void* new_value, int* flag);
+typedef int(MPI_Comm_delete_attr_function)(MPI_Comm comm, int keyval, void* value, void* extra_state);
+typedef int(MPI_Copy_function)(MPI_Comm comm, int keyval, void* extra_state, void* value, void* new_value,
+                               int* flag);
+typedef int(MPI_Delete_function)(MPI_Comm comm, int keyval, void* value, void* extra_state);
+
+/* Null handles */
+#define MPI_COMM_NULL ((MPI_Comm)0x04000000)
+#define MPI_GROUP_NULL ((MPI_Group)0x08000000)
+#define MPI_DATATYPE_NULL ((MPI_Datatype)0x0c000000)
+#define MPI_ERRHANDLER_NULL ((MPI_Errhandler)0x14000000)
+#define MPI_OP_NULL ((MPI_Op)0x18000000)
+#define MPI_INFO_NULL ((MPI_Info)0x1c000000)
+#define MPI_REQUEST_NULL ((MPI_Request)0x2c000000)
+#define MPI_MESSAGE_NULL ((MPI_Message)0x2c000000)
+#define MPI_MESSAGE_NO_PROC ((MPI_Message)0x6c000000)
+
+/* Predefined communicators, groups, error handlers */
+#define MPI_COMM_WORLD ((MPI_Comm)0x44000000)
+#define MPI_COMM_SELF ((MPI_Comm)0x44000001)
+#define MPI_GROUP_EMPTY ((MPI_Group)0x48000000)
+#define MPI_ERRORS_ARE_FATAL ((MPI_Errhandler)0x54000000)
+#define MPI_ERRORS_RETURN ((MPI_Errhandler)0x54000001)
+#define MPI_INFO_ENV ((MPI_Info)0x5c000001)
+
+/* Predefined datatypes; the size in bytes is in bits 8 to 15. C */
+#define MPI_CHAR ((MPI_Datatype)0x4c000101)
+#define MPI_UNSIGNED_CHAR ((MPI_Datatype)0x4c000102)
+#define MPI_SHORT ((MPI_Datatype)0x4c000203)
+#define MPI_UNSIGNED_SHORT ((MPI_Datatype)0x4c000204)
+#define MPI_INT ((MPI_Datatype)0x4c000405)
+#define MPI_UNSIGNED ((MPI_Datatype)0x4c000406)
+#define MPI_LONG ((MPI_Datatype)0x4c000807)
+#define MPI_UNSIGNED_LONG ((MPI_Datatype)0x4c000808)
+#define MPI_LONG_LONG_INT ((MPI_Datatype)0x4c000809)
+#define MPI_LONG_LONG MPI_LONG_LONG_INT
+#define MPI_FLOAT ((MPI_Datatype)0x4c00040a)
+#define MPI_DOUBLE ((MPI_Datatype)0x4c00080b)
+#define MPI_LONG_DOUBLE ((MPI_Datatype)0x4c00100c)
+#define MPI_BYTE ((MPI_Datatype)0x4c00010d)
+#define MPI_WCHAR ((MPI_Datatype)0x4c00040e)
+#define MPI_PACKED ((MPI_Datatype)0x4c00010f)
+#define MPI_SIGNED_CHAR ((MPI_Datatype)0x4c000118)
+#define MPI_UNSIGNED_LONG_LONG ((MPI_Datatype)0x4c000819)
+#define MPI_INT8_T ((MPI_Datatype)0x4c000137)
+#define MPI_INT16_T ((MPI_Datatype)0x4c000238)
+#define MPI_INT32_T ((MPI_Datatype)0x4c000439)
+#define MPI_INT64_T ((MPI_Datatype)0x4c00083a)
+#define MPI_UINT8_T ((MPI_Datatype)0x4c00013b)
+#define MPI_UINT16_T ((MPI_Datatype)0x4c00023c)
+#define MPI_UINT32_T ((MPI_Datatype)0x4c00043d)
+#define MPI_UINT64_T ((MPI_Datatype)0x4c00083e)
+#define MPI_C_BOOL ((MPI_Datatype)0x4c00013f)
+#define MPI_C_FLOAT_COMPLEX ((MPI_Datatype)0x4c000840)
+#define MPI_C_COMPLEX MPI_C_FLOAT_COMPLEX
+#define MPI_C_DOUBLE_COMPLEX ((MPI_Datatype)0x4c001041)
+#define MPI_C_LONG_DOUBLE_COMPLEX ((MPI_Datatype)0x4c002042)
+#define MPI_AINT ((MPI_Datatype)0x4c000843)
+#define MPI_OFFSET ((MPI_Datatype)0x4c000844)
+#define MPI_COUNT ((MPI_Datatype)0x4c000845)
+#define MPI_LB ((MPI_Datatype)0x4c000010)
+#define MPI_UB ((MPI_Datatype)0x4c000011)
+
+/* C++ */
+#define MPI_CXX_BOOL ((MPI_Datatype)0x4c000133)
+#define MPI_CXX_FLOAT_COMPLEX ((MPI_Datatype)0x4c000834)
+#define MPI_CXX_DOUBLE_COMPLEX ((MPI_Datatype)0x4c001035)
+#define MPI_CXX_LONG_DOUBLE_COMPLEX ((MPI_Datatype)0x4c002036)
+
+/* Pairs, for MPI_MINLOC and MPI_MAXLOC */
+#define MPI_FLOAT_INT ((MPI_Datatype)0x8c000000)
+#define MPI_DOUBLE_INT ((MPI_Datatype)0x8c000001)
+#define MPI_LONG_INT ((MPI_Datatype)0x8c000002)
+#define MPI_SHORT_INT ((MPI_Datatype)0x8c000003)
+#define MPI_LONG_DOUBLE_INT ((MPI_Datatype)0x8c000004)
+#define MPI_2INT ((MPI_Datatype)0x4c000816)
+
+/* Fortran's types, for C code that handles its data */
+#define MPI_CHARACTER ((MPI_Datatype)0x4c00011a)
+#define MPI_INTEGER ((MPI_Datatype)0x4c00041b)
+#define MPI_REAL ((MPI_Datatype)0x4c00041c)
+#define MPI_LOGICAL ((MPI_Datatype)0x4c00041d)
+#define MPI_COMPLEX ((MPI_Datatype)0x4c00081e)
+#define MPI_DOUBLE_PRECISION ((MPI_Datatype)0x4c00081f)
+#define MPI_2INTEGER ((MPI_Datatype)0x4c000820)
+#define MPI_2REAL ((MPI_Datatype)0x4c000821)
+#define MPI_DOUBLE_COMPLEX ((MPI_Datatype)0x4c001022)
+#define MPI_2DOUBLE_PRECISION ((MPI_Datatype)0x4c001023)
+#define MPI_REAL4 ((MPI_Datatype)0x4c000427)
+#define MPI_COMPLEX8 ((MPI_Datatype)0x4c000828)
+#define MPI_REAL8 ((MPI_Datatype)0x4c000829)
+#define MPI_COMPLEX16 ((MPI_Datatype)0x4c00102a)
+#define MPI_INTEGER1 ((MPI_Datatype)0x4c00012d)
+#define MPI_INTEGER2 ((MPI_Datatype)0x4c00022f)
+#define MPI_INTEGER4 ((MPI_Datatype)0x4c000430)
+#define MPI_INTEGER8 ((MPI_Datatype)0x4c000831)
+
+/* Operations */
+#define MPI_MAX ((MPI_Op)0x58000001)
+#define MPI_MIN ((MPI_Op)0x58000002)
+#define MPI_SUM ((MPI_Op)0x58000003)
+#define MPI_PROD ((MPI_Op)0x58000004)
+#define MPI_LAND ((MPI_Op)0x58000005)
+#define MPI_BAND ((MPI_Op)0x58000006)
+#define MPI_LOR ((MPI_Op)0x58000007)
+#define MPI_BOR ((MPI_Op)0x58000008)
+#define MPI_LXOR ((MPI_Op)0x58000009)
+#define MPI_BXOR ((MPI_Op)0x5800000a)
+#define MPI_MINLOC ((MPI_Op)0x5800000b)
+#define MPI_MAXLOC ((MPI_Op)0x5800000c)
+#define MPI_REPLACE ((MPI_Op)0x5800000d)
+#define MPI_NO_OP ((MPI_Op)0x5800000e)
+
+/* Special ranks, tags, addresses, values */
+#define MPI_PROC_NULL (-1)
+#define MPI_ANY_SOURCE (-2)
+#define MPI_ROOT (-3)
+#define MPI_ANY_TAG (-1)
+#define MPI_UNDEFINED (-32766)
+#define MPI_BOTTOM ((void*)0)
+#define MPI_IN_PLACE ((void*)-1)
+#define MPI_STATUS_IGNORE ((MPI_Status*)1)
+#define MPI_STATUSES_IGNORE ((MPI_Status*)1)
+#define MPI_BSEND_OVERHEAD 96
+
+/* Results of comparisons */
+#define MPI_IDENT 0
+#define MPI_CONGRUENT 1
+#define MPI_SIMILAR 2
+#define MPI_UNEQUAL 3
+
+/* Attributes */
+#define MPI_KEYVAL_INVALID 0x24000000
+#define MPI_TAG_UB 0x64400001
+#define MPI_HOST 0x64400003
+#define MPI_IO 0x64400005
+#define MPI_WTIME_IS_GLOBAL 0x64400007
+#define MPI_UNIVERSE_SIZE 0x64400009
+#define MPI_LASTUSEDCODE 0x6440000b
+#define MPI_APPNUM 0x6440000d
+#define MPI_NULL_COPY_FN ((MPI_Copy_function*)0)
+#define MPI_NULL_DELETE_FN ((MPI_Delete_function*)0)
+#define MPI_COMM_NULL_COPY_FN ((MPI_Comm_copy_attr_function*)0)
+#define MPI_COMM_NULL_DELETE_FN ((MPI_Comm_delete_attr_function*)0)
+#define MPI_DUP_FN MPIR_Dup_fn
+#define MPI_COMM_DUP_FN ((MPI_Comm_copy_attr_function*)MPI_DUP_FN)
+
+/* Lengths of strings, the NUL included */
+#define MPI_MAX_PROCESSOR_NAME 128
+#define MPI_MAX_LIBRARY_VERSION_STRING 8192
+#define MPI_MAX_ERROR_STRING 512
+#define MPI_MAX_OBJECT_NAME 128
+#define MPI_MAX_INFO_KEY 255
+#define MPI_MAX_INFO_VAL 1024
+
+/* Topologies, orders of arrays, kinds of MPI_Comm_split_type, levels of thread support */
+#define MPI_GRAPH 1
+#define MPI_CART 2
+#define MPI_DIST_GRAPH 3
+#define MPI_ORDER_C 56
+#define MPI_ORDER_FORTRAN 57
+#define MPI_COMM_TYPE_SHARED 1
+#define MPI_THREAD_SINGLE 0
+#define MPI_THREAD_FUNNELED 1
+#define MPI_THREAD_SERIALIZED 2
+#define MPI_THREAD_MULTIPLE 3
+
+/* How a datatype was made */
+#define MPI_COMBINER_NAMED 1
+#define MPI_COMBINER_DUP 2
+#define MPI_COMBINER_CONTIGUOUS 3
+#define MPI_COMBINER_VECTOR 4
+#define MPI_COMBINER_HVECTOR_INTEGER 5
+#define MPI_COMBINER_HVECTOR 6
+#define MPI_COMBINER_INDEXED 7
+#define MPI_COMBINER_HINDEXED_INTEGER 8
+#define MPI_COMBINER_HINDEXED 9
+#define MPI_COMBINER_INDEXED_BLOCK 10
+#define MPI_COMBINER_STRUCT_INTEGER 11
+#define MPI_COMBINER_STRUCT 12
+#define MPI_COMBINER_SUBARRAY 13
+#define MPI_COMBINER_DARRAY 14
+#define MPI_COMBINER_F90_REAL 15
+#define MPI_COMBINER_F90_COMPLEX 16
+#define MPI_COMBINER_F90_INTEGER 17
+#define MPI_COMBINER_RESIZED 18
+#define MPI_COMBINER_HINDEXED_BLOCK 19
+
+/* Error classes */
+#define MPI_SUCCESS 0
+#define MPI_ERR_BUFFER 1
+#define MPI_ERR_COUNT 2
+#define MPI_ERR_TYPE 3
+#define MPI_ERR_TAG 4
+#define MPI_ERR_COMM 5
+#define MPI_ERR_RANK 6
+#define MPI_ERR_ROOT 7
+#define MPI_ERR_GROUP 8
+#define MPI_ERR_OP 9
+#define MPI_ERR_TOPOLOGY 10
+#define MPI_ERR_DIMS 11
+#define MPI_ERR_ARG 12
+#define MPI_ERR_UNKNOWN 13
+#define MPI_ERR_TRUNCATE 14
+#define MPI_ERR_OTHER 15
+#define MPI_ERR_INTERN 16
+#define MPI_ERR_IN_STATUS 17
+#define MPI_ERR_PENDING 18
+#define MPI_ERR_REQUEST 19
+#define MPI_ERR_ACCESS 20
+#define MPI_ERR_AMODE 21
+#define MPI_ERR_BAD_FILE 22
+#define MPI_ERR_CONVERSION 23
+#define MPI_ERR_DUP_DATAREP 24
+#define MPI_ERR_FILE_EXISTS 25
+#define MPI_ERR_FILE_IN_USE 26
+#define MPI_ERR_FILE 27
+#define MPI_ERR_INFO 28
+#define MPI_ERR_INFO_KEY 29
+#define MPI_ERR_INFO_VALUE 30
+#define MPI_ERR_INFO_NOKEY 31
+#define MPI_ERR_IO 32
+#define MPI_ERR_NAME 33
+#define MPI_ERR_NO_MEM 34
+#define MPI_ERR_NOT_SAME 35
+#define MPI_ERR_NO_SPACE 36
+#define MPI_ERR_NO_SUCH_FILE 37
+#define MPI_ERR_PORT 38
+#define MPI_ERR_QUOTA 39
+#define MPI_ERR_READ_ONLY 40
+#define MPI_ERR_SERVICE 41
+#define MPI_ERR_SPAWN 42
+#define MPI_ERR_UNSUPPORTED_DATAREP 43
+#define MPI_ERR_UNSUPPORTED_OPERATION 44
+#define MPI_ERR_WIN 45
+#define MPI_ERR_BASE 46
+#define MPI_ERR_LOCKTYPE 47
+#define MPI_ERR_KEYVAL 48
+#define MPI_ERR_RMA_CONFLICT 49
+#define MPI_ERR_RMA_SYNC 50
+#define MPI_ERR_SIZE 51
+#define MPI_ERR_DISP 52
+#define MPI_ERR_ASSERT 53
+#define MPI_ERR_RMA_RANGE 55
+#define MPI_ERR_RMA_ATTACH 56
+#define MPI_ERR_RMA_SHARED 57
+#define MPI_ERR_RMA_FLAVOR 58
+#define MPI_ERR_LASTCODE 0x3fffffff
+
+/* Handles for Fortran are the same integers. */
+#define MPI_Comm_c2f(comm) ((MPI_Fint)(comm))
+#define MPI_Comm_f2c(comm) ((MPI_Comm)(comm))
+#define MPI_Type_c2f(datatype) ((MPI_Fint)(datatype))
+#define MPI_Type_f2c(datatype) ((MPI_Datatype)(datatype))
+#define MPI_Group_c2f(group) ((MPI_Fint)(group))
+#define MPI_Group_f2c(group) ((MPI_Group)(group))
+#define MPI_Request_c2f(request) ((MPI_Fint)(request))
+#define MPI_Request_f2c(request) ((MPI_Request)(request))
+#define MPI_Op_c2f(op) ((MPI_Fint)(op))
+#define MPI_Op_f2c(op) ((MPI_Op)(op))
+#define MPI_Info_c2f(info) ((MPI_Fint)(info))
+#define MPI_Info_f2c(info) ((MPI_Info)(info))
+#define MPI_Errhandler_c2f(handler) ((MPI_Fint)(handler))
+#define MPI_Errhandler_f2c(handler) ((MPI_Errhandler)(handler))
+#define MPI_Message_c2f(message) ((MPI_Fint)(message))
+#define MPI_Message_f2c(message) ((MPI_Message)(message))
+
+/* What MPI_DUP_FN names: copies the value as it is. */
+LLAMADA_MPI_PUBLIC int MPIR_Dup_fn(MPI_Comm comm, int keyval, void* extra_state, void* value, void* new_value,
+                                   int* flag);
+
+/* Point-to-point communication (MPI 3.1, chapter 3) */
+LLAMADA_MPI_PUBLIC int MPI_Send(const void* buffer, int count, MPI_Datatype datatype, int destination,
+                                int tag, MPI_Comm comm);
+LLAMADA_MPI_PUBLIC int MPI_Bsend(const void* buffer, int count, MPI_Datatype datatype, int destination,
+                                 int tag, MPI_Comm comm);
+LLAMADA_MPI_PUBLIC int MPI_Ssend(const void* buffer, int count, MPI_Datatype datatype, int destination,
+                                 int tag, MPI_Comm comm);
+LLAMADA_MPI_PUBLIC int MPI_Rsend(const void* buffer, int count, MPI_Datatype datatype, int destination,
+                                 int tag, MPI_Comm comm);
+LLAMADA_MPI_PUBLIC int MPI_Recv(void* buffer, int count, MPI_Datatype datatype, int source, int tag,
+                                MPI_Comm comm, MPI_Status* status);
+LLAMADA_MPI_PUBLIC int MPI_Isend(const void* buffer, int count, MPI_Datatype datatype, int destination,
+                                 int tag, MPI_Comm comm, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int MPI_Ibsend(const void* buffer, int count, MPI_Datatype datatype, int destination,
+                                  int tag, MPI_Comm comm, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int MPI_Issend(const void* buffer, int count, MPI_Datatype datatype, int destination,
+                                  int tag, MPI_Comm comm, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int MPI_Irsend(const void* buffer, int count, MPI_Datatype datatype, int destination,
+                                  int tag, MPI_Comm comm, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int MPI_Irecv(void* buffer, int count, MPI_Datatype datatype, int source, int tag,
+                                 MPI_Comm comm, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int MPI_Send_init(const void* buffer, int count, MPI_Datatype datatype, int destination,
+                                     int tag, MPI_Comm comm, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int MPI_Bsend_init(const void* buffer, int count, MPI_Datatype datatype, int destination,
+                                      int tag, MPI_Comm comm, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int MPI_Ssend_init(const void* buffer, int count, MPI_Datatype datatype, int destination,
+                                      int tag, MPI_Comm comm, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int MPI_Rsend_init(const void* buffer, int count, MPI_Datatype datatype, int destination,
+                                      int tag, MPI_Comm comm, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int MPI_Recv_init(void* buffer, int count, MPI_Datatype datatype, int source, int tag,
+                                     MPI_Comm comm, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int MPI_Start(MPI_Request* request);
+LLAMADA_MPI_PUBLIC int MPI_Startall(int count, MPI_Request requests[]);
+LLAMADA_MPI_PUBLIC int MPI_Sendrecv(const void* send_buffer, int send_count, MPI_Datatype send_type,
+                                    int destination, int send_tag, void* receive_buffer, int receive_count,
+                                    MPI_Datatype receive_type, int source, int receive_tag, MPI_Comm comm,
+                                    MPI_Status* status);
+LLAMADA_MPI_PUBLIC int MPI_Sendrecv_replace(void* buffer, int count, MPI_Datatype datatype, int destination,
+                                            int send_tag, int source, int receive_tag, MPI_Comm comm,
+                                            MPI_Status* status);
+LLAMADA_MPI_PUBLIC int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status* status);
+LLAMADA_MPI_PUBLIC int MPI_Iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status);
+LLAMADA_MPI_PUBLIC int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message,
+                                  MPI_Status* status);
+LLAMADA_MPI_PUBLIC int MPI_Improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message,
+                                   MPI_Status* status);
+LLAMADA_MPI_PUBLIC int MPI_Mrecv(void* buffer, int count, MPI_Datatype datatype, MPI_Message* message,
+                                 MPI_Status* status);
+LLAMADA_MPI_PUBLIC int MPI_Imrecv(void* buffer, int count, MPI_Datatype datatype, MPI_Message* message,
+                                  MPI_Request* request);
+LLAMADA_MPI_PUBLIC int MPI_Wait(MPI_Request* request, MPI_Status* status);
+LLAMADA_MPI_PUBLIC int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status);
+LLAMADA_MPI_PUBLIC int MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status);
+LLAMADA_MPI_PUBLIC int MPI_Testany(int count, MPI_Request requests[], int* index, int* flag,
+                                   MPI_Status* status);
+LLAMADA_MPI_PUBLIC int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]);
+LLAMADA_MPI_PUBLIC int MPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]);
+LLAMADA_MPI_PUBLIC int MPI_Waitsome(int count, MPI_Request requests[], int* done_count, int indices[],
+                                    MPI_Status statuses[]);
+LLAMADA_MPI_PUBLIC int MPI_Testsome(int count, MPI_Request requests[], int* done_count, int indices[],
+                                    MPI_Status statuses[]);
+LLAMADA_MPI_PUBLIC int MPI_Request_free(MPI_Request* request);
+LLAMADA_MPI_PUBLIC int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status);
+LLAMADA_MPI_PUBLIC int MPI_Cancel(MPI_Request* request);
+LLAMADA_MPI_PUBLIC int MPI_Test_cancelled(const MPI_Status* status, int* flag);
+LLAMADA_MPI_PUBLIC int MPI_Buffer_attach(void* buffer, int size);
+LLAMADA_MPI_PUBLIC int MPI_Buffer_detach(void* buffer_address, int* size);
+LLAMADA_MPI_PUBLIC int MPI_Get_count(const MPI_Status* status, MPI_Datatype datatype, int* count);
+LLAMADA_MPI_PUBLIC int MPI_Get_elements(const MPI_Status* status, MPI_Datatype datatype, int* count);
+LLAMADA_MPI_PUBLIC int MPI_Get_elements_x(const MPI_Status* status, MPI_Datatype datatype, MPI_Count* count);
+LLAMADA_MPI_PUBLIC int MPI_Status_set_elements(MPI_Status* status, MPI_Datatype datatype, int count);
+LLAMADA_MPI_PUBLIC int MPI_Status_set_elements_x(MPI_Status* status, MPI_Datatype datatype, MPI_Count count);
+LLAMADA_MPI_PUBLIC int MPI_Status_set_cancelled(MPI_Status* status, int flag);
+
+/* Datatypes (chapter 4; deprecated names: chapters 15 and 16) */
+LLAMADA_MPI_PUBLIC int MPI_Type_contiguous(int count, MPI_Datatype old_type, MPI_Datatype* new_type);
+LLAMADA_MPI_PUBLIC int MPI_Type_vector(int count, int block_length, int stride, MPI_Datatype old_type,
+                                       MPI_Datatype* new_type);
+LLAMADA_MPI_PUBLIC int MPI_Type_create_hvector(int count, int block_length, MPI_Aint stride,
+                                               MPI_Datatype old_type, MPI_Datatype* new_type);
+LLAMADA_MPI_PUBLIC int MPI_Type_indexed(int count, const int block_lengths[], const int displacements[],
+                                        MPI_Datatype old_type, MPI_Datatype* new_type);
+LLAMADA_MPI_PUBLIC int MPI_Type_create_hindexed(int count, const int block_lengths[],
+                                                const MPI_Aint displacements[], MPI_Datatype old_type,
+                                                MPI_Datatype* new_type);
+LLAMADA_MPI_PUBLIC int MPI_Type_create_indexed_block(int count, int block_length, const int displacements[],
+                                                     MPI_Datatype old_type, MPI_Datatype* new_type);
+LLAMADA_MPI_PUBLIC int MPI_Type_create_hindexed_block(int count, int block_length,
+                                                      const MPI_Aint displacements[], MPI_Datatype old_type,
+                                                      MPI_Datatype* new_type);
+LLAMADA_MPI_PUBLIC int MPI_Type_create_struct(int count, const int block_lengths[],
+                                              const MPI_Aint displacements[], const MPI_Datatype types[],
+                                              MPI_Datatype* new_type);
+LLAMADA_MPI_PUBLIC int MPI_Type_create_subarray(int dimension_count, const int sizes[], const int subsizes[],
+                                                const int starts[], int order, MPI_Datatype old_type,
+                                                MPI_Datatype* new_type);
+LLAMADA_MPI_PUBLIC int MPI_Type_create_resized(MPI_Datatype old_type, MPI_Aint lower_bound, MPI_Aint extent,
+                                               MPI_Datatype* new_type);
+LLAMADA_MPI_PUBLIC int MPI_Type_dup(MPI_Datatype old_type, MPI_Datatype* new_type);
+LLAMADA_MPI_PUBLIC int MPI_Type_commit(MPI_Datatype* datatype);
+LLAMADA_MPI_PUBLIC int MPI_Type_free(MPI_Datatype* datatype);
+LLAMADA_MPI_PUBLIC int MPI_Type_size(MPI_Datatype datatype, int* size);
+LLAMADA_MPI_PUBLIC int MPI_Type_size_x(MPI_Datatype datatype, MPI_Count* size);
+LLAMADA_MPI_PUBLIC int MPI_Type_get_extent(MPI_Datatype datatype, MPI_Aint* lower_bound, MPI_Aint* extent);
+LLAMADA_MPI_PUBLIC int MPI_Type_get_extent_x(MPI_Datatype datatype, MPI_Count* lower_bound,
+                                             MPI_Count* extent);
+LLAMADA_MPI_PUBLIC int MPI_Type_get_true_extent(MPI_Datatype datatype, MPI_Aint* true_lower_bound,
+                                                MPI_Aint* true_extent);
+LLAMADA_MPI_PUBLIC int MPI_Type_get_true_extent_x(MPI_Datatype datatype, MPI_Count* true_lower_bound,
+                                                  MPI_Count* true_extent);
+LLAMADA_MPI_PUBLIC int MPI_Type_get_envelope(MPI_Datatype datatype, int* integer_count, int* address_count,
+                                             int* datatype_count, int* combiner);
+LLAMADA_MPI_PUBLIC int MPI_Type_get_contents(MPI_Datatype datatype, int integer_count_max,
+                                             int address_count_max, int datatype_count_max, int integers[],
+                                             MPI_Aint addresses[], MPI_Datatype datatypes[]);
+LLAMADA_MPI_PUBLIC int MPI_Type_set_name(MPI_Datatype datatype, const char* name);
+LLAMADA_MPI_PUBLIC int MPI_Type_get_name(MPI_Datatype datatype, char* name, int* name_length);
+LLAMADA_MPI_PUBLIC int MPI_Type_extent(MPI_Datatype datatype, MPI_Aint* extent);
+LLAMADA_MPI_PUBLIC int MPI_Type_lb(MPI_Datatype datatype, MPI_Aint* lower_bound);
+LLAMADA_MPI_PUBLIC int MPI_Type_ub(MPI_Datatype datatype, MPI_Aint* upper_bound);
+LLAMADA_MPI_PUBLIC int MPI_Type_hvector(int count, int block_length, MPI_Aint stride, MPI_Datatype old_type,
+                                        MPI_Datatype* new_type);
+LLAMADA_MPI_PUBLIC int MPI_Type_hindexed(int count, int block_lengths[], MPI_Aint displacements[],
+                                         MPI_Datatype old_type, MPI_Datatype* new_type);
+LLAMADA_MPI_PUBLIC int MPI_Type_struct(int count, int block_lengths[], MPI_Aint displacements[],
+                                       MPI_Datatype types[], MPI_Datatype* new_type);
+LLAMADA_MPI_PUBLIC int MPI_Get_address(const void* location, MPI_Aint* address);
+LLAMADA_MPI_PUBLIC int MPI_Address(void* location, MPI_Aint* address);
+LLAMADA_MPI_PUBLIC MPI_Aint MPI_Aint_add(MPI_Aint base, MPI_Aint displacement);
+LLAMADA_MPI_PUBLIC MPI_Aint MPI_Aint_diff(MPI_Aint address, MPI_Aint base);
+LLAMADA_MPI_PUBLIC int MPI_Pack(const void* in, int in_count, MPI_Datatype datatype, void* out, int out_size,
+                                int* position, MPI_Comm comm);
+LLAMADA_MPI_PUBLIC int MPI_Unpack(const void* in, int in_size, int* position, void* out, int out_count,
+                                  MPI_Datatype datatype, MPI_Comm comm);
+LLAMADA_MPI_PUBLIC int MPI_Pack_size(int in_count, MPI_Datatype datatype, MPI_Comm comm, int* size);
+
+/* Collective communication (chapter 5) */
+LLAMADA_MPI_PUBLIC int MPI_Barrier(MPI_Comm comm);
+LLAMADA_MPI_PUBLIC int MPI_Bcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm);
+LLAMADA_MPI_PUBLIC int MPI_Gather(const void* send_buffer, int send_count, MPI_Datatype send_type,
+                                  void* receive_buffer, int receive_count, MPI_Datatype receive_type,
+                                  int root, MPI_Comm comm);
+LLAMADA_MPI_PUBLIC int MPI_Gatherv(const void* send_buffer, int send_count, MPI_Datatype send_type,
+                                   void* receive_buffer, const int receive_counts[],
+                                   const int displacements[], MPI_Datatype receive_type, int root,
+                                   MPI_Comm comm);
+LLAMADA_MPI_PUBLIC int MPI_Scatter(const void* send_buffer, int send_count, MPI_Datatype send_type,
+                                   void* receive_buffer, int receive_count, MPI_Datatype receive_type,
+                                   int root, MPI_Comm comm);
+LLAMADA_MPI_PUBLIC int MPI_Scatterv(const void* send_buffer, const int send_counts[],
+                                    const int displacements[], MPI_Datatype send_type, void* receive_buffer,
+                                    int receive_count, MPI_Datatype receive_type, int root, MPI_Comm comm);
+LLAMADA_MPI_PUBLIC int MPI_Allgather(const void* send_buffer, int send_count, MPI_Datatype send_type,
+                                     void* receive_buffer, int receive_count, MPI_Datatype receive_type,
+                                     MPI_Comm comm);
+LLAMADA_MPI_PUBLIC int MPI_Allgatherv(const void* send_buffer, int send_count, MPI_Datatype send_type,
+                                      void* receive_buffer, const int receive_counts[],
+                                      const int displacements[], MPI_Datatype receive_type, MPI_Comm comm);
+LLAMADA_MPI_PUBLIC int MPI_Alltoall(const void* send_buffer, int send_count, MPI_Datatype send_type,
+                                    void* receive_buffer, int receive_count, MPI_Datatype receive_type,
+                                    MPI_Comm comm);
+LLAMADA_MPI_PUBLIC int MPI_Alltoallv(const void* send_buffer, const int send_counts[],
+                                     const int send_displacements[], MPI_Datatype send_type,
+                                     void* receive_buffer, const int receive_counts[],
+                                     const int receive_displacements[], MPI_Datatype receive_type,
+                                     MPI_Comm comm);
+LLAMADA_MPI_PUBLIC int MPI_Alltoallw(const void* send_buffer, const int send_counts[],
+                                     const int send_displacements[], const MPI_Datatype send_types[],
+                                     void* receive_buffer, const int receive_counts[],
+                                     const int receive_displacements[], const MPI_Datatype receive_types[],
+                                     MPI_Comm comm);
+LLAMADA_MPI_PUBLIC int MPI_Reduce(const void* send_buffer, void* receive_buffer, int count,
+                                  MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm);
+LLAMADA_MPI_PUBLIC int MPI_Allreduce(const void* send_buffer, void* receive_buffer, int count,
+                                     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
+LLAMADA_MPI_PUBLIC int MPI_Reduce_scatter(const void* send_buffer, void* receive_buffer,
+                                          const int receive_counts[], MPI_Datatype datatype, MPI_Op op,
+                                          MPI_Comm comm);
+LLAMADA_MPI_PUBLIC int MPI_Reduce_scatter_block(const void* send_buffer, void* receive_buffer,
+                                                int receive_count, MPI_Datatype datatype, MPI_Op op,
+                                                MPI_Comm comm);
+LLAMADA_MPI_PUBLIC int MPI_Scan(const void* send_buffer, void* receive_buffer, int count,
+                                MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
+LLAMADA_MPI_PUBLIC int MPI_Exscan(const void* send_buffer, void* receive_buffer, int count,
+                                  MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
+LLAMADA_MPI_PUBLIC int MPI_Reduce_local(const void* in, void* inout, int count, MPI_Datatype datatype,
+                                        MPI_Op op);
+LLAMADA_MPI_PUBLIC int MPI_Op_create(MPI_User_function* function, int commutes, MPI_Op* op);
+LLAMADA_MPI_PUBLIC int MPI_Op_free(MPI_Op* op);
+LLAMADA_MPI_PUBLIC int MPI_Op_commutative(MPI_Op op, int* commutes);
+
+/* Groups, communicators and their attributes (chapter 6) */
+LLAMADA_MPI_PUBLIC int MPI_Group_size(MPI_Group group, int* size);
+LLAMADA_MPI_PUBLIC int MPI_Group_rank(MPI_Group group, int* rank);
+LLAMADA_MPI_PUBLIC int MPI_Group_translate_ranks(MPI_Group group1, int count, const int ranks1[],
+                                                 MPI_Group group2, int ranks2[]);
+LLAMADA_MPI_PUBLIC int MPI_Group_compare(MPI_Group group1, MPI_Group group2, int* result);
+LLAMADA_MPI_PUBLIC int MPI_Group_union(MPI_Group group1, MPI_Group group2, MPI_Group* new_group);
+LLAMADA_MPI_PUBLIC int MPI_Group_intersection(MPI_Group group1, MPI_Group group2, MPI_Group* new_group);
+LLAMADA_MPI_PUBLIC int MPI_Group_difference(MPI_Group group1, MPI_Group group2, MPI_Group* new_group);
+LLAMADA_MPI_PUBLIC int MPI_Group_incl(MPI_Group group, int count, const int ranks[], MPI_Group* new_group);
+LLAMADA_MPI_PUBLIC int MPI_Group_excl(MPI_Group group, int count, const int ranks[], MPI_Group* new_group);
+LLAMADA_MPI_PUBLIC int MPI_Group_range_incl(MPI_Group group, int count, int ranges[][3],
+                                            MPI_Group* new_group);
+LLAMADA_MPI_PUBLIC int MPI_Group_range_excl(MPI_Group group, int count, int ranges[][3],
+                                            MPI_Group* new_group);
+LLAMADA_MPI_PUBLIC int MPI_Group_free(MPI_Group* group);
+LLAMADA_MPI_PUBLIC int MPI_Comm_size(MPI_Comm comm, int* size);
+LLAMADA_MPI_PUBLIC int MPI_Comm_rank(MPI_Comm comm, int* rank);
+LLAMADA_MPI_PUBLIC int MPI_Comm_group(MPI_Comm comm, MPI_Group* group);
+LLAMADA_MPI_PUBLIC int MPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int* result);
+LLAMADA_MPI_PUBLIC int MPI_Comm_test_inter(MPI_Comm comm, int* flag);
+LLAMADA_MPI_PUBLIC int MPI_Comm_dup(MPI_Comm comm, MPI_Comm* new_comm);
+LLAMADA_MPI_PUBLIC int MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* new_comm);
+LLAMADA_MPI_PUBLIC int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* new_comm);
+LLAMADA_MPI_PUBLIC int MPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info,
+                                           MPI_Comm* new_comm);
+LLAMADA_MPI_PUBLIC int MPI_Comm_free(MPI_Comm* comm);
+LLAMADA_MPI_PUBLIC int MPI_Comm_set_name(MPI_Comm comm, const char* name);
+LLAMADA_MPI_PUBLIC int MPI_Comm_get_name(MPI_Comm comm, char* name, int* name_length);
+LLAMADA_MPI_PUBLIC int MPI_Comm_create_keyval(MPI_Comm_copy_attr_function* copy,
+                                              MPI_Comm_delete_attr_function* destroy, int* keyval,
+                                              void* extra_state);
+LLAMADA_MPI_PUBLIC int MPI_Comm_free_keyval(int* keyval);
+LLAMADA_MPI_PUBLIC int MPI_Comm_set_attr(MPI_Comm comm, int keyval, void* value);
+LLAMADA_MPI_PUBLIC int MPI_Comm_get_attr(MPI_Comm comm, int keyval, void* value, int* flag);
+LLAMADA_MPI_PUBLIC int MPI_Comm_delete_attr(MPI_Comm comm, int keyval);
+LLAMADA_MPI_PUBLIC int MPI_Keyval_create(MPI_Copy_function* copy, MPI_Delete_function* destroy, int* keyval,
+                                         void* extra_state);
+LLAMADA_MPI_PUBLIC int MPI_Keyval_free(int* keyval);
+LLAMADA_MPI_PUBLIC int MPI_Attr_put(MPI_Comm comm, int keyval, void* value);
+LLAMADA_MPI_PUBLIC int MPI_Attr_get(MPI_Comm comm, int keyval, void* value, int* flag);
+LLAMADA_MPI_PUBLIC int MPI_Attr_delete(MPI_Comm comm, int keyval);
+
+/* Process topologies (chapter 7) */
+LLAMADA_MPI_PUBLIC int MPI_Cart_create(MPI_Comm comm, int dimension_count, const int dimensions[],
+                                       const int periods[], int reorder, MPI_Comm* new_comm);
+LLAMADA_MPI_PUBLIC int MPI_Cart_sub(MPI_Comm comm, const int remain[], MPI_Comm* new_comm);
+LLAMADA_MPI_PUBLIC int MPI_Cart_get(MPI_Comm comm, int dimension_count_max, int dimensions[], int periods[],
+                                    int coordinates[]);
+LLAMADA_MPI_PUBLIC int MPI_Cart_rank(MPI_Comm comm, const int coordinates[], int* rank);
+LLAMADA_MPI_PUBLIC int MPI_Cart_coords(MPI_Comm comm, int rank, int dimension_count_max, int coordinates[]);
+LLAMADA_MPI_PUBLIC int MPI_Cart_shift(MPI_Comm comm, int direction, int displacement, int* source,
+                                      int* destination);
+LLAMADA_MPI_PUBLIC int MPI_Cart_map(MPI_Comm comm, int dimension_count, const int dimensions[],
+                                    const int periods[], int* new_rank);
+LLAMADA_MPI_PUBLIC int MPI_Cartdim_get(MPI_Comm comm, int* dimension_count);
+LLAMADA_MPI_PUBLIC int MPI_Dims_create(int node_count, int dimension_count, int dimensions[]);
+LLAMADA_MPI_PUBLIC int MPI_Topo_test(MPI_Comm comm, int* kind);
+
+/* The environment (chapters 8 to 10 and 14) */
+LLAMADA_MPI_PUBLIC int MPI_Init(int* argc, char*** argv);
+LLAMADA_MPI_PUBLIC int MPI_Init_thread(int* argc, char*** argv, int required, int* provided);
+LLAMADA_MPI_PUBLIC int MPI_Initialized(int* flag);
+LLAMADA_MPI_PUBLIC int MPI_Finalize(void);
+LLAMADA_MPI_PUBLIC int MPI_Finalized(int* flag);
+LLAMADA_MPI_PUBLIC int MPI_Abort(MPI_Comm comm, int code);
+LLAMADA_MPI_PUBLIC int MPI_Query_thread(int* provided);
+LLAMADA_MPI_PUBLIC int MPI_Is_thread_main(int* flag);
+LLAMADA_MPI_PUBLIC double MPI_Wtime(void);
+LLAMADA_MPI_PUBLIC double MPI_Wtick(void);
+LLAMADA_MPI_PUBLIC int MPI_Get_version(int* version, int* subversion);
+LLAMADA_MPI_PUBLIC int MPI_Get_library_version(char* version, int* length);
+LLAMADA_MPI_PUBLIC int MPI_Get_processor_name(char* name, int* length);
+LLAMADA_MPI_PUBLIC int MPI_Alloc_mem(MPI_Aint size, MPI_Info info, void* base);
+LLAMADA_MPI_PUBLIC int MPI_Free_mem(void* base);
+LLAMADA_MPI_PUBLIC int MPI_Comm_create_errhandler(MPI_Comm_errhandler_function* function,
+                                                  MPI_Errhandler* handler);
+LLAMADA_MPI_PUBLIC int MPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler handler);
+LLAMADA_MPI_PUBLIC int MPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler* handler);
+LLAMADA_MPI_PUBLIC int MPI_Comm_call_errhandler(MPI_Comm comm, int code);
+LLAMADA_MPI_PUBLIC int MPI_Errhandler_create(MPI_Handler_function* function, MPI_Errhandler* handler);
+LLAMADA_MPI_PUBLIC int MPI_Errhandler_set(MPI_Comm comm, MPI_Errhandler handler);
+LLAMADA_MPI_PUBLIC int MPI_Errhandler_get(MPI_Comm comm, MPI_Errhandler* handler);
+LLAMADA_MPI_PUBLIC int MPI_Errhandler_free(MPI_Errhandler* handler);
+LLAMADA_MPI_PUBLIC int MPI_Error_string(int code, char* text, int* length);
+LLAMADA_MPI_PUBLIC int MPI_Error_class(int code, int* error_class);
+LLAMADA_MPI_PUBLIC int MPI_Add_error_class(int* error_class);
+LLAMADA_MPI_PUBLIC int MPI_Add_error_code(int error_class, int* code);
+LLAMADA_MPI_PUBLIC int MPI_Add_error_string(int code, const char* text);
+LLAMADA_MPI_PUBLIC int MPI_Info_create(MPI_Info* info);
+LLAMADA_MPI_PUBLIC int MPI_Info_set(MPI_Info info, const char* key, const char* value);
+LLAMADA_MPI_PUBLIC int MPI_Info_get(MPI_Info info, const char* key, int value_length, char* value, int* flag);
+LLAMADA_MPI_PUBLIC int MPI_Info_get_valuelen(MPI_Info info, const char* key, int* value_length, int* flag);
+LLAMADA_MPI_PUBLIC int MPI_Info_get_nkeys(MPI_Info info, int* key_count);
+LLAMADA_MPI_PUBLIC int MPI_Info_get_nthkey(MPI_Info info, int index, char* key);
+LLAMADA_MPI_PUBLIC int MPI_Info_delete(MPI_Info info, const char* key);
+LLAMADA_MPI_PUBLIC int MPI_Info_dup(MPI_Info info, MPI_Info* new_info);
+LLAMADA_MPI_PUBLIC int MPI_Info_free(MPI_Info* info);
+LLAMADA_MPI_PUBLIC int MPI_Pcontrol(const int level, ...);
+
+/* The same functions for tools that replace the names above (chapter 14) */
+LLAMADA_MPI_PUBLIC int PMPI_Send(const void* buffer, int count, MPI_Datatype datatype, int destination,
+                                 int tag, MPI_Comm comm);
+LLAMADA_MPI_PUBLIC int PMPI_Bsend(const void* buffer, int count, MPI_Datatype datatype, int destination,
+                                  int tag, MPI_Comm comm);
+LLAMADA_MPI_PUBLIC int PMPI_Ssend(const void* buffer, int count, MPI_Datatype datatype, int destination,
+                                  int tag, MPI_Comm comm);
+LLAMADA_MPI_PUBLIC int PMPI_Rsend(const void* buffer, int count, MPI_Datatype datatype, int destination,
+                                  int tag, MPI_Comm comm);
+LLAMADA_MPI_PUBLIC int PMPI_Recv(void* buffer, int count, MPI_Datatype datatype, int source, int tag,
+                                 MPI_Comm comm, MPI_Status* status);
+LLAMADA_MPI_PUBLIC int PMPI_Isend(const void* buffer, int count, MPI_Datatype datatype, int destination,
+                                  int tag, MPI_Comm comm, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int PMPI_Ibsend(const void* buffer, int count, MPI_Datatype datatype, int destination,
+                                   int tag, MPI_Comm comm, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int PMPI_Issend(const void* buffer, int count, MPI_Datatype datatype, int destination,
+                                   int tag, MPI_Comm comm, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int PMPI_Irsend(const void* buffer, int count, MPI_Datatype datatype, int destination,
+                                   int tag, MPI_Comm comm, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int PMPI_Irecv(void* buffer, int count, MPI_Datatype datatype, int source, int tag,
+                                  MPI_Comm comm, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int PMPI_Send_init(const void* buffer, int count, MPI_Datatype datatype, int destination,
+                                      int tag, MPI_Comm comm, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int PMPI_Bsend_init(const void* buffer, int count, MPI_Datatype datatype, int destination,
+                                       int tag, MPI_Comm comm, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int PMPI_Ssend_init(const void* buffer, int count, MPI_Datatype datatype, int destination,
+                                       int tag, MPI_Comm comm, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int PMPI_Rsend_init(const void* buffer, int count, MPI_Datatype datatype, int destination,
+                                       int tag, MPI_Comm comm, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int PMPI_Recv_init(void* buffer, int count, MPI_Datatype datatype, int source, int tag,
+                                      MPI_Comm comm, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int PMPI_Start(MPI_Request* request);
+LLAMADA_MPI_PUBLIC int PMPI_Startall(int count, MPI_Request requests[]);
+LLAMADA_MPI_PUBLIC int PMPI_Sendrecv(const void* send_buffer, int send_count, MPI_Datatype send_type,
+                                     int destination, int send_tag, void* receive_buffer, int receive_count,
+                                     MPI_Datatype receive_type, int source, int receive_tag, MPI_Comm comm,
+                                     MPI_Status* status);
+LLAMADA_MPI_PUBLIC int PMPI_Sendrecv_replace(void* buffer, int count, MPI_Datatype datatype, int destination,
+                                             int send_tag, int source, int receive_tag, MPI_Comm comm,
+                                             MPI_Status* status);
+LLAMADA_MPI_PUBLIC int PMPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status* status);
+LLAMADA_MPI_PUBLIC int PMPI_Iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status);
+LLAMADA_MPI_PUBLIC int PMPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message,
+                                   MPI_Status* status);
+LLAMADA_MPI_PUBLIC int PMPI_Improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message,
+                                    MPI_Status* status);
+LLAMADA_MPI_PUBLIC int PMPI_Mrecv(void* buffer, int count, MPI_Datatype datatype, MPI_Message* message,
+                                  MPI_Status* status);
+LLAMADA_MPI_PUBLIC int PMPI_Imrecv(void* buffer, int count, MPI_Datatype datatype, MPI_Message* message,
+                                   MPI_Request* request);
+LLAMADA_MPI_PUBLIC int PMPI_Wait(MPI_Request* request, MPI_Status* status);
+LLAMADA_MPI_PUBLIC int PMPI_Test(MPI_Request* request, int* flag, MPI_Status* status);
+LLAMADA_MPI_PUBLIC int PMPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status);
+LLAMADA_MPI_PUBLIC int PMPI_Testany(int count, MPI_Request requests[], int* index, int* flag,
+                                    MPI_Status* status);
+LLAMADA_MPI_PUBLIC int PMPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]);
+LLAMADA_MPI_PUBLIC int PMPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]);
+LLAMADA_MPI_PUBLIC int PMPI_Waitsome(int count, MPI_Request requests[], int* done_count, int indices[],
+                                     MPI_Status statuses[]);
+LLAMADA_MPI_PUBLIC int PMPI_Testsome(int count, MPI_Request requests[], int* done_count, int indices[],
+                                     MPI_Status statuses[]);
+LLAMADA_MPI_PUBLIC int PMPI_Request_free(MPI_Request* request);
+LLAMADA_MPI_PUBLIC int PMPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status);
+LLAMADA_MPI_PUBLIC int PMPI_Cancel(MPI_Request* request);
+LLAMADA_MPI_PUBLIC int PMPI_Test_cancelled(const MPI_Status* status, int* flag);
+LLAMADA_MPI_PUBLIC int PMPI_Buffer_attach(void* buffer, int size);
+LLAMADA_MPI_PUBLIC int PMPI_Buffer_detach(void* buffer_address, int* size);
+LLAMADA_MPI_PUBLIC int PMPI_Get_count(const MPI_Status* status, MPI_Datatype datatype, int* count);
+LLAMADA_MPI_PUBLIC int PMPI_Get_elements(const MPI_Status* status, MPI_Datatype datatype, int* count);
+LLAMADA_MPI_PUBLIC int PMPI_Get_elements_x(const MPI_Status* status, MPI_Datatype datatype, MPI_Count* count);
+LLAMADA_MPI_PUBLIC int PMPI_Status_set_elements(MPI_Status* status, MPI_Datatype datatype, int count);
+LLAMADA_MPI_PUBLIC int PMPI_Status_set_elements_x(MPI_Status* status, MPI_Datatype datatype, MPI_Count count);
+LLAMADA_MPI_PUBLIC int PMPI_Status_set_cancelled(MPI_Status* status, int flag);
+LLAMADA_MPI_PUBLIC int PMPI_Type_contiguous(int count, MPI_Datatype old_type, MPI_Datatype* new_type);
+LLAMADA_MPI_PUBLIC int PMPI_Type_vector(int count, int block_length, int stride, MPI_Datatype old_type,
+                                        MPI_Datatype* new_type);
+LLAMADA_MPI_PUBLIC int PMPI_Type_create_hvector(int count, int block_length, MPI_Aint stride,
+                                                MPI_Datatype old_type, MPI_Datatype* new_type);
+LLAMADA_MPI_PUBLIC int PMPI_Type_indexed(int count, const int block_lengths[], const int displacements[],
+                                         MPI_Datatype old_type, MPI_Datatype* new_type);
+LLAMADA_MPI_PUBLIC int PMPI_Type_create_hindexed(int count, const int block_lengths[],
+                                                 const MPI_Aint displacements[], MPI_Datatype old_type,
+                                                 MPI_Datatype* new_type);
+LLAMADA_MPI_PUBLIC int PMPI_Type_create_indexed_block(int count, int block_length, const int displacements[],
+                                                      MPI_Datatype old_type, MPI_Datatype* new_type);
+LLAMADA_MPI_PUBLIC int PMPI_Type_create_hindexed_block(int count, int block_length,
+                                                       const MPI_Aint displacements[], MPI_Datatype old_type,
+                                                       MPI_Datatype* new_type);
+LLAMADA_MPI_PUBLIC int PMPI_Type_create_struct(int count, const int block_lengths[],
+                                               const MPI_Aint displacements[], const MPI_Datatype types[],
+                                               MPI_Datatype* new_type);
+LLAMADA_MPI_PUBLIC int PMPI_Type_create_subarray(int dimension_count, const int sizes[], const int subsizes[],
+                                                 const int starts[], int order, MPI_Datatype old_type,
+                                                 MPI_Datatype* new_type);
+LLAMADA_MPI_PUBLIC int PMPI_Type_create_resized(MPI_Datatype old_type, MPI_Aint lower_bound, MPI_Aint extent,
+                                                MPI_Datatype* new_type);
+LLAMADA_MPI_PUBLIC int PMPI_Type_dup(MPI_Datatype old_type, MPI_Datatype* new_type);
+LLAMADA_MPI_PUBLIC int PMPI_Type_commit(MPI_Datatype* datatype);
+LLAMADA_MPI_PUBLIC int PMPI_Type_free(MPI_Datatype* datatype);
+LLAMADA_MPI_PUBLIC int PMPI_Type_size(MPI_Datatype datatype, int* size);
+LLAMADA_MPI_PUBLIC int PMPI_Type_size_x(MPI_Datatype datatype, MPI_Count* size);
+LLAMADA_MPI_PUBLIC int PMPI_Type_get_extent(MPI_Datatype datatype, MPI_Aint* lower_bound, MPI_Aint* extent);
+LLAMADA_MPI_PUBLIC int PMPI_Type_get_extent_x(MPI_Datatype datatype, MPI_Count* lower_bound,
+                                              MPI_Count* extent);
+LLAMADA_MPI_PUBLIC int PMPI_Type_get_true_extent(MPI_Datatype datatype, MPI_Aint* true_lower_bound,
+                                                 MPI_Aint* true_extent);
+LLAMADA_MPI_PUBLIC int PMPI_Type_get_true_extent_x(MPI_Datatype datatype, MPI_Count* true_lower_bound,
+                                                   MPI_Count* true_extent);
+LLAMADA_MPI_PUBLIC int PMPI_Type_get_envelope(MPI_Datatype datatype, int* integer_count, int* address_count,
+                                              int* datatype_count, int* combiner);
+LLAMADA_MPI_PUBLIC int PMPI_Type_get_contents(MPI_Datatype datatype, int integer_count_max,
+                                              int address_count_max, int datatype_count_max, int integers[],
+                                              MPI_Aint addresses[], MPI_Datatype datatypes[]);
+LLAMADA_MPI_PUBLIC int PMPI_Type_set_name(MPI_Datatype datatype, const char* name);
+LLAMADA_MPI_PUBLIC int PMPI_Type_get_name(MPI_Datatype datatype, char* name, int* name_length);
+LLAMADA_MPI_PUBLIC int PMPI_Type_extent(MPI_Datatype datatype, MPI_Aint* extent);
+LLAMADA_MPI_PUBLIC int PMPI_Type_lb(MPI_Datatype datatype, MPI_Aint* lower_bound);
+LLAMADA_MPI_PUBLIC int PMPI_Type_ub(MPI_Datatype datatype, MPI_Aint* upper_bound);
+LLAMADA_MPI_PUBLIC int PMPI_Type_hvector(int count, int block_length, MPI_Aint stride, MPI_Datatype old_type,
+                                         MPI_Datatype* new_type);
+LLAMADA_MPI_PUBLIC int PMPI_Type_hindexed(int count, int block_lengths[], MPI_Aint displacements[],
+                                          MPI_Datatype old_type, MPI_Datatype* new_type);
+LLAMADA_MPI_PUBLIC int PMPI_Type_struct(int count, int block_lengths[], MPI_Aint displacements[],
+                                        MPI_Datatype types[], MPI_Datatype* new_type);
+LLAMADA_MPI_PUBLIC int PMPI_Get_address(const void* location, MPI_Aint* address);
+LLAMADA_MPI_PUBLIC int PMPI_Address(void* location, MPI_Aint* address);
+LLAMADA_MPI_PUBLIC MPI_Aint PMPI_Aint_add(MPI_Aint base, MPI_Aint displacement);
+LLAMADA_MPI_PUBLIC MPI_Aint PMPI_Aint_diff(MPI_Aint address, MPI_Aint base);
+LLAMADA_MPI_PUBLIC int PMPI_Pack(const void* in, int in_count, MPI_Datatype datatype, void* out, int out_size,
+                                 int* position, MPI_Comm comm);
+LLAMADA_MPI_PUBLIC int PMPI_Unpack(const void* in, int in_size, int* position, void* out, int out_count,
+                                   MPI_Datatype datatype, MPI_Comm comm);
+LLAMADA_MPI_PUBLIC int PMPI_Pack_size(int in_count, MPI_Datatype datatype, MPI_Comm comm, int* size);
+LLAMADA_MPI_PUBLIC int PMPI_Barrier(MPI_Comm comm);
+LLAMADA_MPI_PUBLIC int PMPI_Bcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm);
+LLAMADA_MPI_PUBLIC int PMPI_Gather(const void* send_buffer, int send_count, MPI_Datatype send_type,
+                                   void* receive_buffer, int receive_count, MPI_Datatype receive_type,
+                                   int root, MPI_Comm comm);
+LLAMADA_MPI_PUBLIC int PMPI_Gatherv(const void* send_buffer, int send_count, MPI_Datatype send_type,
+                                    void* receive_buffer, const int receive_counts[],
+                                    const int displacements[], MPI_Datatype receive_type, int root,
+                                    MPI_Comm comm);
+LLAMADA_MPI_PUBLIC int PMPI_Scatter(const void* send_buffer, int send_count, MPI_Datatype send_type,
+                                    void* receive_buffer, int receive_count, MPI_Datatype receive_type,
+                                    int root, MPI_Comm comm);
+LLAMADA_MPI_PUBLIC int PMPI_Scatterv(const void* send_buffer, const int send_counts[],
+                                     const int displacements[], MPI_Datatype send_type, void* receive_buffer,
+                                     int receive_count, MPI_Datatype receive_type, int root, MPI_Comm comm);
+LLAMADA_MPI_PUBLIC int PMPI_Allgather(const void* send_buffer, int send_count, MPI_Datatype send_type,
+                                      void* receive_buffer, int receive_count, MPI_Datatype receive_type,
+                                      MPI_Comm comm);
+LLAMADA_MPI_PUBLIC int PMPI_Allgatherv(const void* send_buffer, int send_count, MPI_Datatype send_type,
+                                       void* receive_buffer, const int receive_counts[],
+                                       const int displacements[], MPI_Datatype receive_type, MPI_Comm comm);
+LLAMADA_MPI_PUBLIC int PMPI_Alltoall(const void* send_buffer, int send_count, MPI_Datatype send_type,
+                                     void* receive_buffer, int receive_count, MPI_Datatype receive_type,
+                                     MPI_Comm comm);
+LLAMADA_MPI_PUBLIC int PMPI_Alltoallv(const void* send_buffer, const int send_counts[],
+                                      const int send_displacements[], MPI_Datatype send_type,
+                                      void* receive_buffer, const int receive_counts[],
+                                      const int receive_displacements[], MPI_Datatype receive_type,
+                                      MPI_Comm comm);
+LLAMADA_MPI_PUBLIC int PMPI_Alltoallw(const void* send_buffer, const int send_counts[],
+                                      const int send_displacements[], const MPI_Datatype send_types[],
+                                      void* receive_buffer, const int receive_counts[],
+                                      const int receive_displacements[], const MPI_Datatype receive_types[],
+                                      MPI_Comm comm);
+LLAMADA_MPI_PUBLIC int PMPI_Reduce(const void* send_buffer, void* receive_buffer, int count,
+                                   MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm);
+LLAMADA_MPI_PUBLIC int PMPI_Allreduce(const void* send_buffer, void* receive_buffer, int count,
+                                      MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
+LLAMADA_MPI_PUBLIC int PMPI_Reduce_scatter(const void* send_buffer, void* receive_buffer,
+                                           const int receive_counts[], MPI_Datatype datatype, MPI_Op op,
+                                           MPI_Comm comm);
+LLAMADA_MPI_PUBLIC int PMPI_Reduce_scatter_block(const void* send_buffer, void* receive_buffer,
+                                                 int receive_count, MPI_Datatype datatype, MPI_Op op,
+                                                 MPI_Comm comm);
+LLAMADA_MPI_PUBLIC int PMPI_Scan(const void* send_buffer, void* receive_buffer, int count,
+                                 MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
+LLAMADA_MPI_PUBLIC int PMPI_Exscan(const void* send_buffer, void* receive_buffer, int count,
+                                   MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
+LLAMADA_MPI_PUBLIC int PMPI_Reduce_local(const void* in, void* inout, int count, MPI_Datatype datatype,
+                                         MPI_Op op);
+LLAMADA_MPI_PUBLIC int PMPI_Op_create(MPI_User_function* function, int commutes, MPI_Op* op);
+LLAMADA_MPI_PUBLIC int PMPI_Op_free(MPI_Op* op);
+LLAMADA_MPI_PUBLIC int PMPI_Op_commutative(MPI_Op op, int* commutes);
+LLAMADA_MPI_PUBLIC int PMPI_Group_size(MPI_Group group, int* size);
+LLAMADA_MPI_PUBLIC int PMPI_Group_rank(MPI_Group group, int* rank);
+LLAMADA_MPI_PUBLIC int PMPI_Group_translate_ranks(MPI_Group group1, int count, const int ranks1[],
+                                                  MPI_Group group2, int ranks2[]);
+LLAMADA_MPI_PUBLIC int PMPI_Group_compare(MPI_Group group1, MPI_Group group2, int* result);
+LLAMADA_MPI_PUBLIC int PMPI_Group_union(MPI_Group group1, MPI_Group group2, MPI_Group* new_group);
+LLAMADA_MPI_PUBLIC int PMPI_Group_intersection(MPI_Group group1, MPI_Group group2, MPI_Group* new_group);
+LLAMADA_MPI_PUBLIC int PMPI_Group_difference(MPI_Group group1, MPI_Group group2, MPI_Group* new_group);
+LLAMADA_MPI_PUBLIC int PMPI_Group_incl(MPI_Group group, int count, const int ranks[], MPI_Group* new_group);
+LLAMADA_MPI_PUBLIC int PMPI_Group_excl(MPI_Group group, int count, const int ranks[], MPI_Group* new_group);
+LLAMADA_MPI_PUBLIC int PMPI_Group_range_incl(MPI_Group group, int count, int ranges[][3],
+                                             MPI_Group* new_group);
+LLAMADA_MPI_PUBLIC int PMPI_Group_range_excl(MPI_Group group, int count, int ranges[][3],
+                                             MPI_Group* new_group);
+LLAMADA_MPI_PUBLIC int PMPI_Group_free(MPI_Group* group);
+LLAMADA_MPI_PUBLIC int PMPI_Comm_size(MPI_Comm comm, int* size);
+LLAMADA_MPI_PUBLIC int PMPI_Comm_rank(MPI_Comm comm, int* rank);
+LLAMADA_MPI_PUBLIC int PMPI_Comm_group(MPI_Comm comm, MPI_Group* group);
+LLAMADA_MPI_PUBLIC int PMPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int* result);
+LLAMADA_MPI_PUBLIC int PMPI_Comm_test_inter(MPI_Comm comm, int* flag);
+LLAMADA_MPI_PUBLIC int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm* new_comm);
+LLAMADA_MPI_PUBLIC int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* new_comm);
+LLAMADA_MPI_PUBLIC int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* new_comm);
+LLAMADA_MPI_PUBLIC int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info,
+                                            MPI_Comm* new_comm);
+LLAMADA_MPI_PUBLIC int PMPI_Comm_free(MPI_Comm* comm);
+LLAMADA_MPI_PUBLIC int PMPI_Comm_set_name(MPI_Comm comm, const char* name);
+LLAMADA_MPI_PUBLIC int PMPI_Comm_get_name(MPI_Comm comm, char* name, int* name_length);
+LLAMADA_MPI_PUBLIC int PMPI_Comm_create_keyval(MPI_Comm_copy_attr_function* copy,
+                                               MPI_Comm_delete_attr_function* destroy, int* keyval,
+                                               void* extra_state);
+LLAMADA_MPI_PUBLIC int PMPI_Comm_free_keyval(int* keyval);
+LLAMADA_MPI_PUBLIC int PMPI_Comm_set_attr(MPI_Comm comm, int keyval, void* value);
+LLAMADA_MPI_PUBLIC int PMPI_Comm_get_attr(MPI_Comm comm, int keyval, void* value, int* flag);
+LLAMADA_MPI_PUBLIC int PMPI_Comm_delete_attr(MPI_Comm comm, int keyval);
+LLAMADA_MPI_PUBLIC int PMPI_Keyval_create(MPI_Copy_function* copy, MPI_Delete_function* destroy, int* keyval,
+                                          void* extra_state);
+LLAMADA_MPI_PUBLIC int PMPI_Keyval_free(int* keyval);
+LLAMADA_MPI_PUBLIC int PMPI_Attr_put(MPI_Comm comm, int keyval, void* value);
+LLAMADA_MPI_PUBLIC int PMPI_Attr_get(MPI_Comm comm, int keyval, void* value, int* flag);
+LLAMADA_MPI_PUBLIC int PMPI_Attr_delete(MPI_Comm comm, int keyval);
+LLAMADA_MPI_PUBLIC int PMPI_Cart_create(MPI_Comm comm, int dimension_count, const int dimensions[],
+                                        const int periods[], int reorder, MPI_Comm* new_comm);
+LLAMADA_MPI_PUBLIC int PMPI_Cart_sub(MPI_Comm comm, const int remain[], MPI_Comm* new_comm);
+LLAMADA_MPI_PUBLIC int PMPI_Cart_get(MPI_Comm comm, int dimension_count_max, int dimensions[], int periods[],
+                                     int coordinates[]);
+LLAMADA_MPI_PUBLIC int PMPI_Cart_rank(MPI_Comm comm, const int coordinates[], int* rank);
+LLAMADA_MPI_PUBLIC int PMPI_Cart_coords(MPI_Comm comm, int rank, int dimension_count_max, int coordinates[]);
+LLAMADA_MPI_PUBLIC int PMPI_Cart_shift(MPI_Comm comm, int direction, int displacement, int* source,
+                                       int* destination);
+LLAMADA_MPI_PUBLIC int PMPI_Cart_map(MPI_Comm comm, int dimension_count, const int dimensions[],
+                                     const int periods[], int* new_rank);
+LLAMADA_MPI_PUBLIC int PMPI_Cartdim_get(MPI_Comm comm, int* dimension_count);
+LLAMADA_MPI_PUBLIC int PMPI_Dims_create(int node_count, int dimension_count, int dimensions[]);
+LLAMADA_MPI_PUBLIC int PMPI_Topo_test(MPI_Comm comm, int* kind);
+LLAMADA_MPI_PUBLIC int PMPI_Init(int* argc, char*** argv);
+LLAMADA_MPI_PUBLIC int PMPI_Init_thread(int* argc, char*** argv, int required, int* provided);
+LLAMADA_MPI_PUBLIC int PMPI_Initialized(int* flag);
+LLAMADA_MPI_PUBLIC int PMPI_Finalize(void);
+LLAMADA_MPI_PUBLIC int PMPI_Finalized(int* flag);
+LLAMADA_MPI_PUBLIC int PMPI_Abort(MPI_Comm comm, int code);
+LLAMADA_MPI_PUBLIC int PMPI_Query_thread(int* provided);
+LLAMADA_MPI_PUBLIC int PMPI_Is_thread_main(int* flag);
+LLAMADA_MPI_PUBLIC double PMPI_Wtime(void);
+LLAMADA_MPI_PUBLIC double PMPI_Wtick(void);
+LLAMADA_MPI_PUBLIC int PMPI_Get_version(int* version, int* subversion);
+LLAMADA_MPI_PUBLIC int PMPI_Get_library_version(char* version, int* length);
+LLAMADA_MPI_PUBLIC int PMPI_Get_processor_name(char* name, int* length);
+LLAMADA_MPI_PUBLIC int PMPI_Alloc_mem(MPI_Aint size, MPI_Info info, void* base);
+LLAMADA_MPI_PUBLIC int PMPI_Free_mem(void* base);
+LLAMADA_MPI_PUBLIC int PMPI_Comm_create_errhandler(MPI_Comm_errhandler_function* function,
+                                                   MPI_Errhandler* handler);
+LLAMADA_MPI_PUBLIC int PMPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler handler);
+LLAMADA_MPI_PUBLIC int PMPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler* handler);
+LLAMADA_MPI_PUBLIC int PMPI_Comm_call_errhandler(MPI_Comm comm, int code);
+LLAMADA_MPI_PUBLIC int PMPI_Errhandler_create(MPI_Handler_function* function, MPI_Errhandler* handler);
+LLAMADA_MPI_PUBLIC int PMPI_Errhandler_set(MPI_Comm comm, MPI_Errhandler handler);
+LLAMADA_MPI_PUBLIC int PMPI_Errhandler_get(MPI_Comm comm, MPI_Errhandler* handler);
+LLAMADA_MPI_PUBLIC int PMPI_Errhandler_free(MPI_Errhandler* handler);
+LLAMADA_MPI_PUBLIC int PMPI_Error_string(int code, char* text, int* length);
+LLAMADA_MPI_PUBLIC int PMPI_Error_class(int code, int* error_class);
+LLAMADA_MPI_PUBLIC int PMPI_Add_error_class(int* error_class);
+LLAMADA_MPI_PUBLIC int PMPI_Add_error_code(int error_class, int* code);
+LLAMADA_MPI_PUBLIC int PMPI_Add_error_string(int code, const char* text);
+LLAMADA_MPI_PUBLIC int PMPI_Info_create(MPI_Info* info);
+LLAMADA_MPI_PUBLIC int PMPI_Info_set(MPI_Info info, const char* key, const char* value);
+LLAMADA_MPI_PUBLIC int PMPI_Info_get(MPI_Info info, const char* key, int value_length, char* value,
+                                     int* flag);
+LLAMADA_MPI_PUBLIC int PMPI_Info_get_valuelen(MPI_Info info, const char* key, int* value_length, int* flag);
+LLAMADA_MPI_PUBLIC int PMPI_Info_get_nkeys(MPI_Info info, int* key_count);
+LLAMADA_MPI_PUBLIC int PMPI_Info_get_nthkey(MPI_Info info, int index, char* key);
+LLAMADA_MPI_PUBLIC int PMPI_Info_delete(MPI_Info info, const char* key);
+LLAMADA_MPI_PUBLIC int PMPI_Info_dup(MPI_Info info, MPI_Info* new_info);
+LLAMADA_MPI_PUBLIC int PMPI_Info_free(MPI_Info* info);
+LLAMADA_MPI_PUBLIC int PMPI_Pcontrol(const int level, ...);
+
+#if defined(__cplusplus)
+}
+#endif
+
+#endif

@@ -1,0 +1,15 @@
+#pragma once
+
+#include "llamada/base/result.hpp"
+#include "object/communicator.hpp"
+
+/// New communicators, agreed by their members (MPI 3.1, 6.4.2). Collective over the parent. The result has a
+/// handle and inherits the error handler; it is owned by the Runtime's table. Null for a rank that is in no
+/// new group.
+namespace llamada::mpi {
+
+Result<Communicator*> duplicate(Communicator& parent);
+Result<Communicator*> split(Communicator& parent, int color, int key);
+Result<Communicator*> create(Communicator& parent, const Group& group);
+
+}  // namespace llamada::mpi

@@ -1,0 +1,39 @@
+#pragma once
+
+#include "errors.hpp"
+#include "llamada/mpi/calls.hpp"
+#include "runtime.hpp"
+
+/// What each C function begins with.
+namespace llamada::mpi {
+
+/// Says that a function was called before MPI_Init or after MPI_Finalize, and ends the process.
+[[noreturn]] void called_outside(CallId id);
+
+/// Counts and publishes a call for as long as it lives. Ends the process with one sentence when MPI is not
+/// there (8.7).
+class CallScope {
+ public:
+  explicit CallScope(CallId id) {
+    Runtime* runtime = runtime_if_any();
+    if (!runtime || !runtime->initialized || runtime->finalized) [[unlikely]]
+      called_outside(id);
+    outer_ = runtime->calls.enter(id);
+  }
+  ~CallScope() { runtime().calls.leave(outer_); }
+  CallScope(const CallScope&) = delete;
+  CallScope& operator=(const CallScope&) = delete;
+
+ private:
+  CallId outer_;
+};
+
+}  // namespace llamada::mpi
+
+/// Before the definition of PMPI_name: makes MPI_name the same function under a name that a program or tool
+/// may replace (MPI 3.1, 14.2). `LLAMADA_MPI_FUNCTION(Barrier)` and then `int PMPI_Barrier(MPI_Comm comm) {`.
+#define LLAMADA_MPI_FUNCTION(name) \
+  extern "C" decltype(PMPI_##name) MPI_##name __attribute__((weak, alias("PMPI_" #name)));
+
+/// The first line of each function that needs MPI to be initialised.
+#define LLAMADA_MPI_ENTER(name) const ::llamada::mpi::CallScope call_scope(::llamada::mpi::CallId::name)

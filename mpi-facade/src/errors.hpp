@@ -1,0 +1,33 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <string>
+
+#include "llamada/base/result.hpp"
+#include "object/communicator.hpp"
+
+/// The one place where a failure becomes what the program sees (MPI 3.1, 8.3). Error codes are the classes
+/// themselves, so that programs which compare a code with a class are right.
+namespace llamada::mpi {
+
+/// Gives a failure of the current MPI call to the error handler of `communicator` (of MPI_COMM_WORLD when
+/// null): the fatal one says function, rank, communicator and `text` and ends the job; otherwise the code is
+/// returned, for the C function to return. `text` is kept for MPI_Error_string.
+int report(Communicator* communicator, int error_class, std::string text);
+/// The same with MPI_ERR_OTHER, MPI_ERR_ARG or what else fits the error.
+int report(Communicator* communicator, const Error& error);
+
+/// Calls the error handler with a code that is known already: MPI_Comm_call_errhandler, and functions with
+/// many statuses.
+int call_error_handler(Communicator* communicator, int code);
+
+/// A sentence for a code; the last particulars of its class behind it, if there are any.
+std::string error_text(int code);
+/// The class of a code; MPI_ERR_UNKNOWN when it is none.
+int error_class_of(int code);
+
+/// Ends the job with exit code 1 and one sentence on stderr, whatever the error handlers say.
+[[noreturn]] void fatal(const std::string& text);
+
+}  // namespace llamada::mpi

@@ -1,0 +1,127 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "object/reference.hpp"
+
+namespace llamada::mpi {
+
+/// `count` blocks of `length` bytes, the first at `offset` from the buffer's address, each `stride` bytes
+/// after the one before. In the packed stream of one element they begin at `packed`.
+struct Run {
+  std::ptrdiff_t offset = 0;
+  std::size_t length = 0;
+  std::size_t count = 1;
+  std::ptrdiff_t stride = 0;
+  std::size_t packed = 0;
+
+  std::size_t bytes() const { return length * count; }
+};
+
+/// The basic elements of a type in their order, as repetitions: for MPI_Get_elements.
+struct Signature {
+  struct Item {
+    std::shared_ptr<const Signature> inner;  ///< Null: one basic element of `bytes` bytes.
+    std::size_t bytes = 0;
+    std::size_t count = 0;
+  };
+  std::vector<Item> items;
+  std::size_t bytes = 0;
+  std::size_t elements = 0;
+
+  /// How many basic elements are in the first `byte_count` bytes (at most one round of the signature); -1
+  /// when these do not end with an element.
+  std::ptrdiff_t elements_in(std::size_t byte_count) const;
+};
+
+/// What MPI_Type_get_envelope and MPI_Type_get_contents give back: how a type was made.
+struct TypeRecipe;
+
+/// A datatype of MPI (MPI 3.1, chapter 4): where the bytes of an element lie, and how they were described.
+/// Immutable but for its name and commit().
+///
+/// A *packed stream* of `count` elements is their bytes in type-map order without gaps, `count * size()`
+/// bytes.
+class Datatype : public Counted {
+ public:
+  struct Layout {
+    std::size_t size = 0;  ///< Bytes of data in an element.
+    std::ptrdiff_t lower_bound = 0;
+    std::ptrdiff_t upper_bound = 0;
+    bool has_lower_marker = false;  ///< The bound was set by MPI_LB or a resize, and is inherited.
+    bool has_upper_marker = false;
+    std::ptrdiff_t true_lower_bound = 0;
+    std::ptrdiff_t true_upper_bound = 0;
+    std::size_t alignment = 1;
+    std::vector<Run> runs;
+    std::shared_ptr<const Signature> signature;
+  };
+
+  Datatype(Layout layout, std::unique_ptr<const TypeRecipe> recipe);
+  ~Datatype() override;
+
+  std::size_t size() const { return layout_.size; }
+  std::ptrdiff_t extent() const { return layout_.upper_bound - layout_.lower_bound; }
+  std::ptrdiff_t lower_bound() const { return layout_.lower_bound; }
+  std::ptrdiff_t upper_bound() const { return layout_.upper_bound; }
+  std::ptrdiff_t true_lower_bound() const { return layout_.true_lower_bound; }
+  std::ptrdiff_t true_extent() const { return layout_.true_upper_bound - layout_.true_lower_bound; }
+  const Layout& layout() const { return layout_; }
+  const Signature& signature() const { return *layout_.signature; }
+
+  /// Whether any number of elements is one piece of memory without gaps, which begins at data(base).
+  bool is_contiguous() const { return contiguous_; }
+  /// Where the first byte of contiguous data lies.
+  const std::byte* data(const void* base) const {
+    return static_cast<const std::byte*>(base) + layout_.true_lower_bound;
+  }
+  std::byte* data(void* base) const { return static_cast<std::byte*>(base) + layout_.true_lower_bound; }
+
+  /// The bytes that a buffer of `count` elements reaches over, from `span_begin` bytes behind its address:
+  /// for temporary buffers. 0 for no elements.
+  std::size_t span_bytes(std::size_t count) const;
+  std::ptrdiff_t span_begin(std::size_t count) const;
+
+  /// Copies bytes [first_byte, first_byte + out.size()) of the packed stream of `count` elements at `base` to
+  /// `out`. The range must lie within the stream.
+  void pack(const void* base, std::size_t count, std::size_t first_byte, std::span<std::byte> out) const;
+  /// The other way: `in` is that range, and goes to the elements at `base`.
+  void unpack(std::span<const std::byte> in, std::size_t first_byte, void* base, std::size_t count) const;
+
+  /// The program's handle, for user-defined operations; a predefined one, or the first that it was given.
+  MPI_Datatype handle() const { return handle_; }
+  void set_handle(MPI_Datatype handle) { handle_ = handle; }
+  bool is_predefined() const { return predefined_; }
+  void set_predefined() { predefined_ = committed_ = true; }
+  bool is_committed() const { return committed_; }
+  void commit() { committed_ = true; }
+
+  const std::string& name() const { return name_; }
+  void set_name(std::string name) { name_ = std::move(name); }
+  const TypeRecipe& recipe() const { return *recipe_; }
+
+ private:
+  Layout layout_;
+  std::unique_ptr<const TypeRecipe> recipe_;
+  bool contiguous_ = false;
+  bool predefined_ = false;
+  bool committed_ = false;
+  MPI_Datatype handle_ = MPI_DATATYPE_NULL;
+  std::string name_;
+};
+
+struct TypeRecipe {
+  int combiner = MPI_COMBINER_NAMED;
+  std::vector<int> integers;
+  std::vector<MPI_Aint> addresses;
+  std::vector<Reference<Datatype>> types;
+};
+
+}  // namespace llamada::mpi

@@ -1,0 +1,149 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "llamada/mpi/calls.hpp"
+#include "object/attribute.hpp"
+#include "object/communicator.hpp"
+#include "object/datatype.hpp"
+#include "object/error_handler.hpp"
+#include "object/group.hpp"
+#include "object/handle.hpp"
+#include "object/info.hpp"
+#include "object/operation.hpp"
+
+namespace llamada::mpi {
+
+class World;
+class Engine;
+
+/// The MPI call that the rank is in, and how many it has begun; published for those who watch the rank. Each
+/// word is written by this rank alone and read by others without order.
+class CallCounter {
+ public:
+  /// Publishes to these words of the arena from now on; they must outlive the counter.
+  void publish_to(std::atomic<std::uint32_t>* id, std::atomic<std::uint64_t>* index) {
+    published_id_ = id;
+    published_index_ = index;
+  }
+  /// Calls `action` when the `index`th call (from 1) begins, after it has been published.
+  void watch(std::uint64_t index, std::function<void()> action) {
+    watched_ = index;
+    action_ = std::move(action);
+  }
+
+  CallId current() const { return current_; }
+  std::uint64_t begun() const { return begun_; }
+
+  /// Begins a call; gives back the one around it (a callback of the program may call MPI), for leave().
+  CallId enter(CallId id) {
+    const CallId outer = current_;
+    current_ = id;
+    published_index_->store(++begun_, std::memory_order_relaxed);
+    published_id_->store(static_cast<std::uint32_t>(id), std::memory_order_relaxed);
+    if (begun_ == watched_) [[unlikely]]
+      action_();
+    return outer;
+  }
+  void leave(CallId outer) {
+    current_ = outer;
+    published_id_->store(static_cast<std::uint32_t>(outer), std::memory_order_relaxed);
+  }
+
+ private:
+  std::atomic<std::uint32_t> unpublished_id_{0};
+  std::atomic<std::uint64_t> unpublished_index_{0};
+  std::atomic<std::uint32_t>* published_id_ = &unpublished_id_;
+  std::atomic<std::uint64_t>* published_index_ = &unpublished_index_;
+  std::uint64_t begun_ = 0;
+  std::uint64_t watched_ = 0;
+  std::function<void()> action_;
+  CallId current_ = CallId::none;
+};
+
+/// Error classes and codes that the program has added (MPI 3.1, 8.5), and their texts.
+struct AddedErrors {
+  struct Entry {
+    int error_class;
+    std::string text;
+  };
+  std::vector<Entry> entries;        ///< Code MPI_ERR_LASTCODE + 1 + index.
+  std::map<int, std::string> texts;  ///< The last particulars of each predefined class.
+  int last_used = MPI_ERR_LASTCODE;
+};
+
+/// Everything between MPI_Init and the end of the process: the facade's only global state, reached by
+/// runtime(). Made by MPI_Init, kept after MPI_Finalize for the functions that are legal then.
+///
+/// Threads: the thread that called MPI_Init.
+struct Runtime {
+  /// The predefined datatypes, operations, error handlers and the empty group are there from the start;
+  /// MPI_COMM_WORLD and MPI_COMM_SELF when add_world() has been called.
+  Runtime();
+  ~Runtime();
+
+  /// Makes MPI_COMM_WORLD of `size` ranks and MPI_COMM_SELF, with these contexts.
+  void add_world(int rank, int size, std::uint32_t world_context, std::uint32_t self_context);
+  /// Makes a communicator with a handle: members inherit the error handler of `parent`. The caller must be a
+  /// member.
+  Communicator* add_communicator(const Communicator& parent, std::uint32_t context, Reference<Group> group);
+
+  Communicator* comm_world() const { return communicators.find(MPI_COMM_WORLD); }
+
+  HandleTable<Communicator, ObjectKind::communicator> communicators;
+  HandleTable<Group, ObjectKind::group> groups;
+  HandleTable<Datatype, ObjectKind::datatype> datatypes;
+  HandleTable<Operation, ObjectKind::operation> operations;
+  HandleTable<ErrorHandler, ObjectKind::error_handler> error_handlers;
+  HandleTable<Info, ObjectKind::info> infos;
+  HandleTable<Keyval, ObjectKind::keyval> keyvals;
+
+  AddedErrors added_errors;
+  CallCounter calls;
+
+  int world_rank = 0;
+  int world_size = 1;
+  bool initialized = false;  ///< MPI_Init has returned, or is about to.
+  bool finalized = false;
+  int thread_level = MPI_THREAD_SINGLE;
+  /// The values of the predefined attributes (8.1.2); pointers to these are what MPI_Comm_get_attr gives.
+  int tag_upper_bound = 0x3fffffff;
+  int universe_size = 1;
+  int application_number = 0;
+  int wtime_is_global = 1;
+  int no_host = MPI_PROC_NULL;
+  int io_rank = MPI_ANY_SOURCE;
+  std::string processor_name;  ///< Empty: ask the system.
+
+  /// Ends the job with this exit code after saying the text: set by MPI_Init. Until then the text goes to
+  /// stderr and the process ends.
+  std::function<void(int code, std::string_view text)> end_job;
+
+  World* world = nullptr;    ///< Owned by MPI_Init's composition.
+  Engine* engine = nullptr;  ///< Point-to-point: matching, requests, replay.
+  /// What MPI_Init made and must go after all objects; destroyed in reverse order.
+  std::vector<std::shared_ptr<void>> keep_alive;
+};
+
+namespace detail {
+/// Written once by install_runtime.
+extern Runtime* current_runtime;
+}  // namespace detail
+
+/// Null before MPI_Init.
+inline Runtime* runtime_if_any() { return detail::current_runtime; }
+/// Only after MPI_Init has installed it.
+inline Runtime& runtime() { return *detail::current_runtime; }
+/// Makes this the process's Runtime; null takes it back (tests). The caller keeps ownership.
+void install_runtime(Runtime* runtime);
+
+}  // namespace llamada::mpi
