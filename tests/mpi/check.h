@@ -37,6 +37,15 @@ static void check_failed(const char* file, int line, const char* what) {
 
 #define OK(call) CHECK((call) == MPI_SUCCESS)
 
+/* False for MPICH, which serves to prove these programs but has faults of its own in 4.0.2: the status of an Irecv from
+ * MPI_PROC_NULL, the order of unsigned char, Reduce with MPI_IN_PLACE at a root other than 0. */
+UNUSED static int is_strict(void) {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING];
+  int length;
+  MPI_Get_library_version(text, &length);
+  return strncmp(text, "MPICH", 5) != 0;
+}
+
 /* A deterministic number that differs for each triple. */
 UNUSED static inline uint32_t pattern(uint32_t a, uint32_t b, uint32_t c) {
   uint64_t value = a * 0x9e3779b97f4a7c15ull + b * 0xbf58476d1ce4e5b9ull + c * 0x94d049bb133111ebull;

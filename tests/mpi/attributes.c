@@ -1,0 +1,95 @@
+/* Attributes and keyvals; MPI 6.7, and the predefined attributes; MPI 8.1. */
+#include "check.h"
+
+static int copies, deletes;
+
+static int copy_doubled(MPI_Comm comm, int key, void* extra, void* value, void* out, int* flag) {
+  (void)comm, (void)key;
+  CHECK(extra == &copies);
+  copies++;
+  *(void**)out = (char*)value + 1;
+  *flag = 1;
+  return MPI_SUCCESS;
+}
+
+static int count_delete(MPI_Comm comm, int key, void* value, void* extra) {
+  (void)comm, (void)key, (void)value;
+  CHECK(extra == &copies);
+  deletes++;
+  return MPI_SUCCESS;
+}
+
+static int refuse_delete(MPI_Comm comm, int key, void* value, void* extra) {
+  (void)comm, (void)key, (void)value, (void)extra;
+  return MPI_ERR_OTHER;
+}
+
+static void life(void) {
+  int key, no_copy, dup_key, flag;
+  char place[10];
+  void* value;
+  MPI_Comm a, b;
+  OK(MPI_Comm_create_keyval(copy_doubled, count_delete, &key, &copies));
+  OK(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &no_copy, NULL));
+  OK(MPI_Comm_create_keyval(MPI_COMM_DUP_FN, MPI_COMM_NULL_DELETE_FN, &dup_key, NULL));
+  OK(MPI_Comm_dup(MPI_COMM_WORLD, &a));
+  OK(MPI_Comm_get_attr(a, key, &value, &flag));
+  CHECK(!flag);
+  OK(MPI_Comm_set_attr(a, key, &place[0]));
+  OK(MPI_Comm_set_attr(a, no_copy, &place[5]));
+  OK(MPI_Comm_set_attr(a, dup_key, &place[7]));
+  OK(MPI_Comm_get_attr(a, key, &value, &flag));
+  CHECK(flag && value == &place[0]);
+  OK(MPI_Comm_dup(a, &b));
+  CHECK_EQ(copies, 1);
+  OK(MPI_Comm_get_attr(b, key, &value, &flag));
+  CHECK(flag && value == &place[1]);
+  OK(MPI_Comm_get_attr(b, no_copy, &value, &flag));
+  CHECK(!flag);
+  OK(MPI_Comm_get_attr(b, dup_key, &value, &flag));
+  CHECK(flag && value == &place[7]);
+  OK(MPI_Comm_set_attr(b, key, &place[3]));
+  CHECK_EQ(deletes, 1);
+  OK(MPI_Comm_delete_attr(b, key));
+  CHECK_EQ(deletes, 2);
+  OK(MPI_Comm_get_attr(b, key, &value, &flag));
+  CHECK(!flag);
+  int freed = key;
+  OK(MPI_Comm_free_keyval(&freed));
+  CHECK_EQ(freed, MPI_KEYVAL_INVALID);
+  OK(MPI_Comm_free(&a));
+  CHECK_EQ(deletes, 3);
+  OK(MPI_Comm_free(&b));
+  CHECK_EQ(deletes, 3);
+  OK(MPI_Comm_free_keyval(&no_copy));
+  OK(MPI_Comm_free_keyval(&dup_key));
+}
+
+static void refusing(void) {
+  int key;
+  MPI_Comm comm;
+  OK(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, refuse_delete, &key, NULL));
+  OK(MPI_Comm_dup(MPI_COMM_SELF, &comm));
+  OK(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
+  OK(MPI_Comm_set_attr(comm, key, NULL));
+  CHECK(MPI_Comm_delete_attr(comm, key) != MPI_SUCCESS);
+}
+
+static void predefined(void) {
+  int *value, flag;
+  OK(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &value, &flag));
+  CHECK(flag && *value >= 32767);
+  OK(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_WTIME_IS_GLOBAL, &value, &flag));
+  CHECK(!flag || *value == 0 || *value == 1);
+  OK(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_HOST, &value, &flag));
+  CHECK(!flag || *value == MPI_PROC_NULL || (*value >= 0 && *value < ranks));
+  OK(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_APPNUM, &value, &flag));
+}
+
+int main(int argc, char** argv) {
+  begin("attributes", &argc, &argv);
+  life();
+  refusing();
+  predefined();
+  return finish();
+}
