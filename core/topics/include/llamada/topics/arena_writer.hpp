@@ -144,8 +144,10 @@ class ArenaWriter {
   Status adopt_pool(std::vector<Offset>& reached);
 
   FreeList& free_list(ChunkShape shape);
+  FreeList* free_list_for(ChunkShape shape);
   std::optional<Chunk> allocate_recycled(ChunkShape shape, std::uint64_t ordinal);
-  Status grow_to(std::uint64_t pool_end);
+  Status grow_to(std::uint64_t pool_bytes);
+  std::uint64_t rounded_to_extent(std::uint64_t bytes) const;
   void add_live(std::int64_t bytes);
 
   std::span<std::byte> memory_;

@@ -1,0 +1,244 @@
+#include "llamada/topics/arena_writer.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "llamada/base/check.hpp"
+#include "llamada/base/crash_point.hpp"
+
+namespace llamada::topics {
+namespace {
+
+constexpr std::uint64_t page_bytes = 4096;
+
+constexpr std::uint64_t rounded_up(std::uint64_t value, std::uint64_t unit) {
+  return (value + unit - 1) / unit * unit;
+}
+
+bool copy_text(std::span<char> to, std::string_view text) {
+  if (text.size() >= to.size()) return false;
+  std::fill(to.begin(), to.end(), '\0');
+  std::copy(text.begin(), text.end(), to.begin());
+  return true;
+}
+
+}  // namespace
+
+ArenaWriter::ArenaWriter(std::span<std::byte> memory, ArenaOptions options)
+    : memory_(memory), options_(std::move(options)) {}
+
+Result<std::unique_ptr<ArenaWriter>> ArenaWriter::create(std::span<std::byte> memory, ArenaOptions options) {
+  const std::uint64_t directories = options.log_count_max * sizeof(LogEntry) +
+                                    options.cursor_count_max * sizeof(CursorEntry) +
+                                    options.endpoint_count_max * sizeof(EndpointEntry);
+  if (memory.size() < sizeof(ArenaHeader) + directories + 4 * page_bytes)
+    return failure(Errc::invalid_argument, "an arena of {} bytes has no room for its directories ({} bytes)",
+                   memory.size(), directories);
+  if (reinterpret_cast<std::uintptr_t>(memory.data()) % 64 != 0 || memory.size() % 64 != 0)
+    return failure(Errc::invalid_argument, "an arena must be aligned to 64 bytes");
+  std::unique_ptr<ArenaWriter> arena(new ArenaWriter(memory, std::move(options)));
+  arena->initialise_header();
+  return arena;
+}
+
+Result<std::unique_ptr<ArenaWriter>> ArenaWriter::adopt(std::span<std::byte> memory, ArenaOptions options) {
+  std::unique_ptr<ArenaWriter> arena(new ArenaWriter(memory, std::move(options)));
+  arena->adopted_ = true;
+  if (auto adopted = arena->adopt_content(); !adopted) return propagate(adopted);
+  return arena;
+}
+
+Result<std::unique_ptr<ArenaWriter>> ArenaWriter::open(std::span<std::byte> memory, ArenaOptions options) {
+  const bool written = PeerArena{memory.data(), memory.size()}.ready();
+  return written ? adopt(memory, std::move(options)) : create(memory, std::move(options));
+}
+
+void ArenaWriter::initialise_header() {
+  ArenaHeader& to = header();
+  to.version = arena_version;
+  to.header_size = sizeof(ArenaHeader);
+  to.size_bytes = memory_.size();
+  to.log_directory = sizeof(ArenaHeader);
+  to.cursor_directory = to.log_directory + std::uint64_t{options_.log_count_max} * sizeof(LogEntry);
+  to.endpoint_directory =
+      rounded_up(to.cursor_directory + std::uint64_t{options_.cursor_count_max} * sizeof(CursorEntry), 64);
+  to.pool = rounded_up(
+      to.endpoint_directory + std::uint64_t{options_.endpoint_count_max} * sizeof(EndpointEntry), page_bytes);
+  to.log_count_max = options_.log_count_max;
+  to.cursor_count_max = options_.cursor_count_max;
+  to.endpoint_count_max = options_.endpoint_count_max;
+  to.incarnation.store(options_.incarnation, std::memory_order_relaxed);
+  to.pid.store(options_.pid, std::memory_order_relaxed);
+  LLAMADA_CRASH_POINT("arena:header-written");
+  to.magic.store(arena_magic, std::memory_order_release);  // pairs with PeerArena::ready()
+  LLAMADA_CRASH_POINT("arena:header-committed");
+}
+
+Result<std::uint32_t> ArenaWriter::add_log(LogKey key, std::uint32_t flags, std::uint32_t endpoint) {
+  const std::uint32_t index = header().log_count.load(std::memory_order_relaxed);
+  if (index >= header().log_count_max)
+    return failure(Errc::out_of_resources, "the arena has room for {} logs and all are in use", index);
+  LogEntry& entry = log(index);
+  entry.key_high = key.high;
+  entry.key_low = key.low;
+  entry.first_chunk.store(0, std::memory_order_relaxed);
+  entry.endpoint = endpoint;
+  entry.flags.store(flags, std::memory_order_relaxed);
+  LLAMADA_CRASH_POINT("directory:log-written");
+  header().log_count.store(index + 1, std::memory_order_release);  // pairs with PeerArena::log_count()
+  LLAMADA_CRASH_POINT("directory:log-committed");
+  return index;
+}
+
+std::optional<std::uint32_t> ArenaWriter::find_log(LogKey key) const {
+  std::uint32_t scanned = 0;
+  return topics::find_log(reading(), key, scanned);
+}
+
+LogEntry& ArenaWriter::log(std::uint32_t index) {
+  return reinterpret_cast<LogEntry*>(base() + header().log_directory)[index];
+}
+
+Result<CursorEntry*> ArenaWriter::cursor(LogKey key, std::uint32_t writer, std::uint32_t endpoint) {
+  std::uint32_t scanned = 0;
+  if (auto found = find_cursor(reading(), key, writer, scanned)) return const_cast<CursorEntry*>(found);
+  const std::uint32_t index = header().cursor_count.load(std::memory_order_relaxed);
+  if (index >= header().cursor_count_max)
+    return failure(Errc::out_of_resources, "the arena has room for {} cursors and all are in use", index);
+  CursorEntry& entry = reinterpret_cast<CursorEntry*>(base() + header().cursor_directory)[index];
+  entry.key_high = key.high;
+  entry.key_low = key.low;
+  entry.writer = writer;
+  entry.endpoint = endpoint;
+  entry.consumed.store(0, std::memory_order_relaxed);
+  LLAMADA_CRASH_POINT("directory:cursor-written");
+  header().cursor_count.store(index + 1, std::memory_order_release);  // pairs with PeerArena::cursor_count()
+  LLAMADA_CRASH_POINT("directory:cursor-committed");
+  return &entry;
+}
+
+Result<std::uint32_t> ArenaWriter::add_endpoint(const EndpointDescription& description) {
+  const std::uint32_t index = header().endpoint_count.load(std::memory_order_relaxed);
+  if (index >= header().endpoint_count_max)
+    return failure(Errc::out_of_resources, "the arena has room for {} endpoints and all are in use", index);
+  EndpointEntry& entry = endpoint(index);
+  if (!copy_text(entry.topic, description.topic) || !copy_text(entry.type, description.type) ||
+      !copy_text(entry.qos, description.qos))
+    return failure(Errc::invalid_argument,
+                   "the name of topic '{}' or of its type '{}' is longer than {} bytes", description.topic,
+                   description.type, sizeof(entry.topic) - 1);
+  entry.kind = static_cast<std::uint32_t>(description.kind);
+  entry.log = description.log;
+  entry.reliability = description.reliability;
+  entry.durability = description.durability;
+  entry.alive.store(1, std::memory_order_relaxed);
+  LLAMADA_CRASH_POINT("directory:endpoint-written");
+  header().endpoint_count.store(index + 1,
+                                std::memory_order_release);  // pairs with PeerArena::endpoint_count()
+  LLAMADA_CRASH_POINT("directory:endpoint-committed");
+  return index;
+}
+
+EndpointEntry& ArenaWriter::endpoint(std::uint32_t index) {
+  return reinterpret_cast<EndpointEntry*>(base() + header().endpoint_directory)[index];
+}
+
+ArenaWriter::FreeList& ArenaWriter::free_list(ChunkShape shape) {
+  for (FreeList& list : free_lists_)
+    if (list.shape.cell_count == shape.cell_count && list.shape.payload_bytes == shape.payload_bytes)
+      return list;
+  return free_lists_.emplace_back(FreeList{shape, {}});
+}
+
+/// Free chunks of this shape, or at most twice as large.
+ArenaWriter::FreeList* ArenaWriter::free_list_for(ChunkShape shape) {
+  for (FreeList& list : free_lists_)
+    if (!list.chunks.empty() && list.shape.cell_count == shape.cell_count &&
+        list.shape.payload_bytes >= shape.payload_bytes &&
+        list.shape.payload_bytes / 2 <= shape.payload_bytes)
+      return &list;
+  return nullptr;
+}
+
+std::optional<Chunk> ArenaWriter::allocate_recycled(ChunkShape shape, std::uint64_t ordinal) {
+  FreeList* list = free_list_for(shape);
+  if (list == nullptr) return std::nullopt;
+  auto chunk = read_chunk(reading(), list->chunks.back());
+  LLAMADA_CHECK(chunk.has_value());
+  list->chunks.pop_back();
+  chunk->ordinal = ordinal;
+  // Generation 0 means "never used"; a commit word of 2^32 uses ago cannot be met, for each use overwrites
+  // some.
+  chunk->generation = chunk->generation + 1 == 0 ? 1 : chunk->generation + 1;
+  auto& to = *reinterpret_cast<ChunkHeader*>(base() + chunk->offset);
+  to.ordinal = ordinal;
+  LLAMADA_CRASH_POINT("recycle:header-written");
+  to.generation.store(chunk->generation, std::memory_order_release);  // pairs with read_chunk()
+  LLAMADA_CRASH_POINT("recycle:reused");
+  return *chunk;
+}
+
+Result<Chunk> ArenaWriter::allocate(ChunkShape shape, std::uint64_t ordinal) {
+  LLAMADA_CHECK(shape.payload_bytes % 64 == 0 && shape.cell_count != 1);
+  std::optional<Chunk> chunk = allocate_recycled(shape, ordinal);
+  if (!chunk) {
+    chunk = Chunk{header().pool + pool_used(), 1, shape.cell_count, shape.payload_bytes, ordinal};
+    if (auto grown = grow_to(chunk->size_bytes() + pool_used()); !grown) return propagate(grown);
+    auto& to = *reinterpret_cast<ChunkHeader*>(base() + chunk->offset);
+    to.cell_count = chunk->cell_count;
+    to.payload_bytes = chunk->payload_bytes;
+    to.ordinal = ordinal;
+    LLAMADA_CRASH_POINT("allocate:header-written");
+    // From here on a successor finds the chunk, for the pool is walked from header to header.
+    to.generation.store(chunk->generation, std::memory_order_release);  // pairs with read_chunk()
+    LLAMADA_CRASH_POINT("allocate:header-committed");
+    header().pool_used.store(pool_used() + chunk->size_bytes(), std::memory_order_relaxed);
+  }
+  add_live(static_cast<std::int64_t>(chunk->size_bytes()));
+  count(Counter::allocated_chunks);
+  return *chunk;
+}
+
+std::uint64_t ArenaWriter::rounded_to_extent(std::uint64_t bytes) const {
+  return rounded_up(bytes, options_.extent_bytes);
+}
+
+Status ArenaWriter::grow_to(std::uint64_t pool_bytes) {
+  const std::uint64_t room = memory_.size() - header().pool;
+  if (pool_bytes > room)
+    return failure(Errc::out_of_resources, "the arena's memory is used up: {} of {} bytes are in use",
+                   pool_live(), room);
+  if (pool_bytes <= granted_) return {};
+  const std::uint64_t target = std::min(rounded_to_extent(pool_bytes), room);
+  if (options_.may_grow && !options_.may_grow(target - granted_))
+    return failure(Errc::out_of_resources, "no more than {} bytes of the arena's memory are allowed",
+                   granted_);
+  granted_ = target;
+  return {};
+}
+
+void ArenaWriter::free(const Chunk& chunk) {
+  free_list({chunk.cell_count, chunk.payload_bytes}).chunks.push_back(chunk.offset);
+  add_live(-static_cast<std::int64_t>(chunk.size_bytes()));
+}
+
+void ArenaWriter::add_live(std::int64_t bytes) {
+  header().pool_live.store(pool_live() + static_cast<std::uint64_t>(bytes), std::memory_order_relaxed);
+}
+
+std::span<std::byte> ArenaWriter::ahead(std::uint64_t window_bytes) const {
+  const std::uint64_t begin = rounded_up(header().pool + pool_used(), page_bytes);
+  const std::uint64_t end = memory_.size() / page_bytes * page_bytes;
+  if (begin >= end) return {};
+  return memory_.subspan(begin, std::min(rounded_up(window_bytes, page_bytes), end - begin));
+}
+
+std::optional<LogTail> ArenaWriter::take_tail(std::uint32_t index) {
+  auto found = tails_.find(index);
+  if (found == tails_.end()) return std::nullopt;
+  LogTail tail = std::move(found->second);
+  tails_.erase(found);
+  return tail;
+}
+
+}  // namespace llamada::topics

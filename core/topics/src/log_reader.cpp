@@ -1,0 +1,127 @@
+#include "llamada/topics/log_reader.hpp"
+
+#include <cstring>
+
+namespace llamada::topics {
+namespace {
+/// Chunks without a record that peek() goes through in one call; a writer leaves at most a few behind it.
+constexpr int links_max = 8;
+}  // namespace
+
+LogReader LogReader::open(const PeerArena& arena, std::uint32_t index, CursorEntry* cursor) {
+  LogReader reader;
+  reader.arena_ = arena;
+  reader.index_ = index;
+  reader.entry_ = &arena.log(index);
+  reader.cursor_ = cursor;
+  if (cursor != nullptr) reader.released_ = cursor->consumed.load(std::memory_order_relaxed);  // own word
+  return reader;
+}
+
+LogReader LogReader::open_at(const PeerArena& arena, std::uint32_t index, const LogPosition& position,
+                             CursorEntry* cursor) {
+  LogReader reader = open(arena, index, cursor);
+  auto chunk = read_chunk(arena, position.chunk);
+  if (!chunk || chunk->generation != position.generation || chunk->ordinal != position.ordinal ||
+      !reader.enter(*chunk, position.cell))
+    reader.fail("it has no such place");
+  return reader;
+}
+
+LogPosition LogReader::position() const {
+  if (cell_ == nullptr) return {};
+  const auto* cells = reinterpret_cast<const Cell*>(arena_.base + chunk_.cells());
+  return {chunk_.offset, chunk_.generation, static_cast<std::uint32_t>(cell_ - cells), chunk_.ordinal};
+}
+
+std::optional<Record> LogReader::peek_slowly() {
+  if (cell_ == nullptr && !enter_first()) return std::nullopt;
+  for (int links = 0; links < links_max; ++links) {
+    const Cell& cell = *cell_;
+    // Pairs with the release store in LogWriter::commit_cell() and link_to().
+    if (cell.commit.load(std::memory_order_acquire) != generation_) return std::nullopt;
+    if (cell.kind != kind_link) return read_apart(cell);
+    if (!follow_link(cell)) return std::nullopt;
+    LLAMADA_CRASH_POINT("consume:link-followed");
+  }
+  return std::nullopt;
+}
+
+bool LogReader::enter_first() {
+  if (failed_ || entry_ == nullptr) return false;
+  // Pairs with the release store in LogWriter::link_to().
+  const Offset first = entry_->first_chunk.load(std::memory_order_acquire);
+  if (first == 0) return false;
+  auto chunk = read_chunk(arena_, first);
+  if (!chunk || !enter(*chunk, 0)) fail("its first chunk is damaged");
+  return !failed_;
+}
+
+bool LogReader::follow_link(const Cell& cell) {
+  LinkPayload link{};
+  std::memcpy(&link.chunk, cell.payload, sizeof(link.chunk));
+  std::memcpy(&link.generation, cell.payload + sizeof(link.chunk), sizeof(link.generation));
+  const std::uint64_t ordinal = chunk_.ordinal + 1;
+  auto chunk = read_chunk(arena_, link.chunk);
+  if (!chunk || chunk->generation != link.generation || chunk->ordinal != ordinal || !enter(*chunk, 0))
+    fail("a link leads nowhere");
+  return !failed_;
+}
+
+bool LogReader::enter(const Chunk& chunk, std::uint32_t cell) {
+  if (cell >= chunk.cell_count) return false;
+  const auto* cells = reinterpret_cast<const Cell*>(arena_.base + chunk.cells());
+  chunk_ = chunk;
+  generation_ = chunk.generation;
+  cells_end_ = cells + chunk.cell_count;
+  cell_ = cells + cell;
+  return true;
+}
+
+/// A committed record, wherever its payload lies.
+std::optional<Record> LogReader::read_apart(const Cell& cell) {
+  // Each word is read once: a writer gone wild may change it between the check and the use.
+  const std::uint8_t inline_size = cell.inline_size;
+  Record record{cell.kind, cell.flags, cell.label, {}, chunk_.ordinal, {}};
+  if (inline_size <= inline_payload_max) {
+    record.payload = {cell.payload, inline_size};
+    LLAMADA_CRASH_POINT("consume:peeked");
+    return record;
+  }
+  ApartPayload apart;
+  std::memcpy(&apart, cell.payload, sizeof(apart));
+  if (inline_size != payload_apart || apart.offset < chunk_.payload() || apart.offset > chunk_.end() ||
+      apart.size_bytes > chunk_.end() - apart.offset) {
+    fail("a record lies outside of its chunk");
+    return std::nullopt;
+  }
+  record.payload = {arena_.base + apart.offset, apart.size_bytes};
+  record.extra = {cell.payload + offsetof(ApartPayload, extra), extra_bytes_max};
+  LLAMADA_CRASH_POINT("consume:peeked");
+  return record;
+}
+
+void LogReader::store_cursor(std::uint64_t chunk_ordinal) {
+  released_ = chunk_ordinal;
+  if (cursor_ == nullptr) return;
+  // Release: the reads of the chunks come before. Pairs with the acquire load in
+  // LogWriter::consumed_by_all().
+  cursor_->consumed.store(chunk_ordinal, std::memory_order_release);
+  LLAMADA_CRASH_POINT("consume:cursor-stored");
+}
+
+void LogReader::fail_at_end() { fail("a chunk has no link at its end"); }
+
+void LogReader::fail(const char* reason) {
+  failed_ = true;
+  reason_ = reason;
+  cell_ = nullptr;
+  cells_end_ = nullptr;
+}
+
+Error LogReader::error() const {
+  return {Errc::closed,
+          fmt::format("log {} of a peer is damaged: {}", index_, reason_ ? reason_ : "no reason")};
+}
+
+}  // namespace llamada::topics

@@ -1,0 +1,292 @@
+#include "llamada/topics/log_writer.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+namespace llamada::topics {
+namespace {
+
+constexpr std::uint64_t aligned(std::uint64_t payload_bytes) { return (payload_bytes + 63) / 64 * 64; }
+
+/// Chunks for small records: 4, 16, 64, then 256 KiB, a quarter of it cells.
+ChunkShape normal_shape(std::uint64_t ordinal) {
+  const std::uint64_t size_bytes = std::uint64_t{4096} << (2 * std::min<std::uint64_t>(ordinal, 3));
+  const auto cell_count = static_cast<std::uint32_t>(size_bytes / 256);
+  return {cell_count, size_bytes - sizeof(ChunkHeader) - cell_count * cell_size_bytes};
+}
+
+/// Chunks for large records: 8 KiB of header and cells, and 16, 64, then 128 KiB of payload (two or three
+/// stay in the cache) or, where all is kept, 256 KiB; more for a record that does not fit: in powers of two
+/// where they are to be found again, in pages where all is kept.
+ChunkShape bulk_shape(std::uint64_t ordinal, std::uint64_t needed_bytes, Retention retention) {
+  constexpr std::uint32_t cell_count = 8192 / cell_size_bytes - 1;
+  const std::uint64_t largest = retention == Retention::recycle ? 128 << 10 : 256 << 10;
+  const std::uint64_t usual =
+      std::min(std::uint64_t{16384} << (2 * std::min<std::uint64_t>(ordinal, 3)), largest);
+  if (needed_bytes <= usual) return {cell_count, usual};
+  if (retention == Retention::recycle) return {cell_count, std::bit_ceil(needed_bytes)};
+  return {cell_count, (needed_bytes + 4095) / 4096 * 4096};
+}
+
+ChunkShape chunk_shape_for(std::uint64_t ordinal, std::uint64_t payload_bytes, Retention retention) {
+  constexpr std::uint64_t large_bytes = 2048;
+  const std::uint64_t needed = payload_bytes <= inline_payload_max ? 0 : aligned(payload_bytes);
+  const ChunkShape normal = normal_shape(ordinal);
+  const bool fits = ordinal == 0 ? needed <= normal.payload_bytes : needed < large_bytes;
+  return fits ? normal : bulk_shape(ordinal, needed, retention);
+}
+
+}  // namespace
+
+Reservation& Reservation::operator=(Reservation&& other) noexcept {
+  if (this == &other) return *this;
+  drop();
+  log_ = std::exchange(other.log_, nullptr);
+  payload_ = std::exchange(other.payload_, {});
+  extra_ = std::exchange(other.extra_, {});
+  return *this;
+}
+
+void Reservation::shrink(std::size_t payload_bytes) {
+  LLAMADA_CHECK(payload_bytes <= payload_.size());
+  payload_ = payload_.first(payload_bytes);
+}
+
+void Reservation::drop() {
+  if (log_ != nullptr) log_->reserved_ = false;
+  log_ = nullptr;
+  payload_ = {};
+  extra_ = {};
+}
+
+LogWriter::LogWriter(LogWriter&& other) noexcept { *this = std::move(other); }
+
+LogWriter& LogWriter::operator=(LogWriter&& other) noexcept {
+  LLAMADA_CHECK(!other.reserved_ && !reserved_);
+  arena_ = std::exchange(other.arena_, nullptr);
+  entry_ = std::exchange(other.entry_, nullptr);
+  next_ = std::exchange(other.next_, nullptr);
+  link_ = std::exchange(other.link_, nullptr);
+  generation_ = other.generation_;
+  index_ = other.index_;
+  retention_ = other.retention_;
+  readers_expected_ = other.readers_expected_;
+  payload_next_ = std::exchange(other.payload_next_, 0);
+  payload_end_ = std::exchange(other.payload_end_, 0);
+  published_ = other.published_;
+  published_bytes_ = other.published_bytes_;
+  live_bytes_ = std::exchange(other.live_bytes_, 0);
+  live_bytes_max_ = other.live_bytes_max_;
+  chunks_ = std::move(other.chunks_);
+  readers_ = std::move(other.readers_);
+  return *this;
+}
+
+Result<LogWriter> LogWriter::create(ArenaWriter& arena, LogKey key, const LogOptions& options) {
+  const std::uint32_t flags = options.retention == Retention::keep_all ? log_keeps_all : 0;
+  auto index = arena.add_log(key, flags, options.endpoint);
+  if (!index) return propagate(index);
+  return attach(arena, *index, options);
+}
+
+Result<LogWriter> LogWriter::attach(ArenaWriter& arena, std::uint32_t index, const LogOptions& options) {
+  LogWriter log;
+  log.arena_ = &arena;
+  log.index_ = index;
+  log.entry_ = &arena.log(index);
+  log.retention_ = options.retention;
+  log.readers_expected_ = options.readers_expected;
+  log.live_bytes_max_ = options.live_bytes_max;
+  return log;
+}
+
+Result<LogWriter> LogWriter::adopt(ArenaWriter& arena, std::uint32_t index, const LogOptions& options) {
+  if (index >= arena.reading().log_count() ||
+      (arena.log(index).flags.load(std::memory_order_relaxed) & log_is_journal) != 0)
+    return failure(Errc::invalid_argument, "the arena has no log {}", index);
+  auto tail = arena.take_tail(index);
+  if (!tail) return failure(Errc::invalid_argument, "log {} was not adopted, or is in use already", index);
+  auto log = attach(arena, index, options);
+  if (!log) return log;
+  // The counts may lag by the record that the predecessor committed last; what was recycled is only in them.
+  const std::uint64_t counted = log->entry_->published.load(std::memory_order_relaxed);
+  const std::uint64_t bytes = log->entry_->published_bytes.load(std::memory_order_relaxed);
+  log->published_ = std::max(counted, tail->records);
+  log->published_bytes_ = std::max(bytes, tail->record_bytes);
+  log->entry_->published.store(log->published_, std::memory_order_relaxed);
+  log->entry_->published_bytes.store(log->published_bytes_, std::memory_order_relaxed);
+  for (const Chunk& chunk : tail->chunks) {
+    log->chunks_.push_back(chunk);
+    log->live_bytes_ += chunk.size_bytes();
+  }
+  if (!log->chunks_.empty()) log->enter(log->chunks_.back(), tail->cell, tail->payload_next);
+  log->set_retention(options.retention);
+  return log;
+}
+
+Result<LogWriter> LogWriter::open(ArenaWriter& arena, LogKey key, const LogOptions& options) {
+  const auto index = arena.find_log(key);
+  return index ? adopt(arena, *index, options) : create(arena, key, options);
+}
+
+bool LogWriter::fits(std::size_t payload_bytes) const {
+  return next_ != link_ &&
+         (payload_bytes <= inline_payload_max || payload_bytes <= payload_end_ - payload_next_);
+}
+
+Result<Reservation> LogWriter::reserve(std::size_t payload_bytes) {
+  LLAMADA_CHECK(arena_ != nullptr && !reserved_);
+  LLAMADA_CRASH_POINT("publish:reserve");
+  if (!fits(payload_bytes)) {
+    if (auto entered = next_chunk(payload_bytes); !entered) return propagate(entered);
+  }
+  Reservation reservation;
+  if (payload_bytes <= inline_payload_max) {
+    reservation.payload_ = {next_->payload, payload_bytes};
+  } else {
+    reservation.payload_ = {arena_->base() + payload_next_, payload_bytes};
+    reservation.extra_ = {next_->payload + offsetof(ApartPayload, extra), extra_bytes_max};
+    std::fill(reservation.extra_.begin(), reservation.extra_.end(), std::byte{0});
+  }
+  reservation.log_ = this;
+  reserved_ = true;
+  return reservation;
+}
+
+void LogWriter::commit(Reservation&& reservation, std::uint8_t kind, std::uint16_t flags,
+                       std::uint64_t label) {
+  LLAMADA_CHECK(reservation.log_ == this && kind != kind_link);
+  const std::uint64_t size_bytes = reservation.payload_.size();
+  std::uint8_t inline_size = payload_apart;
+  if (reservation.extra_.empty()) {
+    inline_size = static_cast<std::uint8_t>(size_bytes);
+  } else {
+    std::memcpy(next_->payload, &payload_next_, sizeof(payload_next_));
+    std::memcpy(next_->payload + offsetof(ApartPayload, size_bytes), &size_bytes, sizeof(size_bytes));
+    payload_next_ += aligned(size_bytes);
+  }
+  commit_cell(kind, flags, label, inline_size, size_bytes);
+  reservation.drop();
+}
+
+Status LogWriter::publish(std::uint8_t kind, std::uint16_t flags, std::uint64_t label,
+                          std::span<const std::byte> payload) {
+  auto reservation = reserve(payload.size());
+  if (!reservation) return propagate(reservation);
+  std::copy(payload.begin(), payload.end(), reservation->payload().begin());
+  commit(std::move(*reservation), kind, flags, label);
+  return {};
+}
+
+Status LogWriter::next_chunk(std::size_t payload_bytes) {
+  const std::uint64_t ordinal = chunks_.empty() ? 0 : chunks_.back().ordinal + 1;
+  const ChunkShape shape = chunk_shape_for(ordinal, payload_bytes, retention_);
+  const std::uint64_t chunk_bytes =
+      sizeof(ChunkHeader) + shape.cell_count * cell_size_bytes + shape.payload_bytes;
+  if (auto room = make_room(chunk_bytes); !room) return room;
+  auto chunk = arena_->allocate(shape, ordinal);
+  if (!chunk) return propagate(chunk);
+  LLAMADA_CRASH_POINT("publish:chunk-allocated");
+  link_to(*chunk);
+  chunks_.push_back(*chunk);
+  live_bytes_ += chunk->size_bytes();
+  if (retention_ == Retention::keep_all) arena_->count(Counter::bytes_logged, chunk->size_bytes());
+  enter(*chunk, 0, chunk->payload());
+  return {};
+}
+
+/// Recycles, and says whether one more chunk is allowed.
+Status LogWriter::make_room(std::uint64_t chunk_bytes) {
+  if (retention_ == Retention::keep_all) return {};
+  recycle();
+  if (chunks_.size() < 2 || live_bytes_ + chunk_bytes <= live_bytes_max_) return {};
+  arena_->count(Counter::would_blocks);
+  return failure(Errc::would_block, "a reader of log {} holds {} bytes, and no more than {} may be held",
+                 index_, live_bytes_, live_bytes_max_);
+}
+
+void LogWriter::link_to(const Chunk& chunk) {
+  if (chunks_.empty()) {
+    LLAMADA_CRASH_POINT("publish:chunk-initialised");
+    entry_->first_chunk.store(chunk.offset,
+                              std::memory_order_release);  // pairs with LogReader::enter_first()
+    LLAMADA_CRASH_POINT("publish:first-chunk-committed");
+    return;
+  }
+  next_->kind = kind_link;
+  next_->inline_size = sizeof(chunk.offset) + sizeof(chunk.generation);
+  next_->flags = 0;
+  next_->label = 0;
+  std::memcpy(next_->payload, &chunk.offset, sizeof(chunk.offset));
+  std::memcpy(next_->payload + sizeof(chunk.offset), &chunk.generation, sizeof(chunk.generation));
+  LLAMADA_CRASH_POINT("publish:link-written");
+  next_->commit.store(generation_, std::memory_order_release);  // pairs with LogReader::peek()
+  LLAMADA_CRASH_POINT("publish:link-committed");
+}
+
+void LogWriter::enter(const Chunk& chunk, std::uint32_t cell, Offset payload_next) {
+  auto* cells = reinterpret_cast<Cell*>(arena_->base() + chunk.cells());
+  next_ = cells + cell;
+  link_ = cells + chunk.cell_count - 1;
+  generation_ = chunk.generation;
+  payload_next_ = payload_next;
+  payload_end_ = chunk.end();
+}
+
+void LogWriter::add_reader(const CursorEntry* cursor) {
+  if (std::find(readers_.begin(), readers_.end(), cursor) == readers_.end()) readers_.push_back(cursor);
+}
+
+void LogWriter::remove_reader(const CursorEntry* cursor) {
+  const auto found = std::find(readers_.begin(), readers_.end(), cursor);
+  if (found == readers_.end()) return;
+  readers_.erase(found);
+  // A reader that came and went is not to be waited for again.
+  if (readers_expected_ > 0) --readers_expected_;
+}
+
+void LogWriter::set_retention(Retention retention) {
+  retention_ = retention;
+  entry_->flags.store(retention == Retention::keep_all ? log_keeps_all : 0, std::memory_order_relaxed);
+  recycle();
+}
+
+/// Chunks with an ordinal below it are needed by nobody.
+std::uint64_t LogWriter::consumed_by_all() const {
+  if (readers_.size() < readers_expected_) return 0;
+  std::uint64_t least = UINT64_MAX;
+  for (const CursorEntry* reader : readers_)
+    // Pairs with the release store in LogReader::store_cursor(): its reads of the chunk are over.
+    least = std::min(least, reader->consumed.load(std::memory_order_acquire));
+  return least;
+}
+
+void LogWriter::recycle() {
+  if (retention_ == Retention::keep_all || chunks_.size() < 2) return;
+  const std::uint64_t consumed = consumed_by_all();
+  while (chunks_.size() > 1 && chunks_.front().ordinal < consumed) {
+    const Chunk chunk = chunks_.front();
+    chunks_.pop_front();
+    LLAMADA_CRASH_POINT("recycle:consumed");
+    // Before the chunk can become another's: who comes later, a successor too, begins behind it.
+    entry_->first_chunk.store(chunks_.front().offset, std::memory_order_release);  // pairs with enter_first()
+    LLAMADA_CRASH_POINT("recycle:unlinked");
+    live_bytes_ -= chunk.size_bytes();
+    arena_->free(chunk);
+    arena_->count(Counter::recycled_chunks);
+    LLAMADA_CRASH_POINT("recycle:freed");
+  }
+}
+
+Result<LogPosition> LogWriter::position() {
+  if (chunks_.empty()) {
+    if (auto entered = next_chunk(0); !entered) return propagate(entered);
+  }
+  const Chunk& chunk = chunks_.back();
+  const auto* cells = reinterpret_cast<const Cell*>(arena_->base() + chunk.cells());
+  return LogPosition{chunk.offset, chunk.generation, static_cast<std::uint32_t>(next_ - cells),
+                     chunk.ordinal};
+}
+
+}  // namespace llamada::topics

@@ -1,0 +1,106 @@
+#include "llamada/topics/memory.hpp"
+
+namespace llamada::topics {
+namespace {
+
+/// The entries at `directory` of which `count` are said to be there; 0 if they do not lie within the arena.
+template <typename Entry>
+std::uint32_t checked_count(const PeerArena& arena, std::uint64_t directory, std::uint32_t count_max,
+                            std::uint32_t count) {
+  const std::uint64_t room = arena.size_bytes;
+  const bool fits = directory % 64 == 0 && directory >= sizeof(ArenaHeader) && directory < room &&
+                    count <= count_max && count <= (room - directory) / sizeof(Entry);
+  return fits ? count : 0;
+}
+
+template <typename Entry>
+const Entry& entry_at(const PeerArena& arena, std::uint64_t directory, std::uint32_t index) {
+  return reinterpret_cast<const Entry*>(arena.base + directory)[index];
+}
+
+}  // namespace
+
+bool PeerArena::ready() const {
+  // Pairs with the release store in ArenaWriter::initialise_header().
+  return base != nullptr && size_bytes >= sizeof(ArenaHeader) &&
+         header().magic.load(std::memory_order_acquire) == arena_magic;
+}
+
+std::uint64_t PeerArena::counter(Counter counter) const {
+  return ready() ? header().counters[static_cast<std::size_t>(counter)].load(std::memory_order_relaxed) : 0;
+}
+
+std::uint32_t PeerArena::log_count() const {
+  if (!ready()) return 0;
+  // Pairs with the release store in ArenaWriter::add_log().
+  const std::uint32_t count = header().log_count.load(std::memory_order_acquire);
+  return checked_count<LogEntry>(*this, header().log_directory, header().log_count_max, count);
+}
+
+std::uint32_t PeerArena::cursor_count() const {
+  if (!ready()) return 0;
+  // Pairs with the release store in ArenaWriter::cursor().
+  const std::uint32_t count = header().cursor_count.load(std::memory_order_acquire);
+  return checked_count<CursorEntry>(*this, header().cursor_directory, header().cursor_count_max, count);
+}
+
+std::uint32_t PeerArena::endpoint_count() const {
+  if (!ready()) return 0;
+  // Pairs with the release store in ArenaWriter::add_endpoint().
+  const std::uint32_t count = header().endpoint_count.load(std::memory_order_acquire);
+  return checked_count<EndpointEntry>(*this, header().endpoint_directory, header().endpoint_count_max, count);
+}
+
+const LogEntry& PeerArena::log(std::uint32_t index) const {
+  return entry_at<LogEntry>(*this, header().log_directory, index);
+}
+
+const CursorEntry& PeerArena::cursor(std::uint32_t index) const {
+  return entry_at<CursorEntry>(*this, header().cursor_directory, index);
+}
+
+const EndpointEntry& PeerArena::endpoint(std::uint32_t index) const {
+  return entry_at<EndpointEntry>(*this, header().endpoint_directory, index);
+}
+
+std::optional<std::uint32_t> find_log(const PeerArena& arena, LogKey key, std::uint32_t& scanned) {
+  const std::uint32_t count = arena.log_count();
+  while (scanned < count) {
+    const std::uint32_t index = scanned++;
+    const LogEntry& entry = arena.log(index);
+    if (entry.key_high == key.high && entry.key_low == key.low) return index;
+  }
+  return std::nullopt;
+}
+
+const CursorEntry* find_cursor(const PeerArena& arena, LogKey key, std::uint32_t writer,
+                               std::uint32_t& scanned) {
+  const std::uint32_t count = arena.cursor_count();
+  while (scanned < count) {
+    const CursorEntry& entry = arena.cursor(scanned++);
+    if (entry.key_high == key.high && entry.key_low == key.low && entry.writer == writer) return &entry;
+  }
+  return nullptr;
+}
+
+Result<Chunk> read_chunk(const PeerArena& arena, Offset offset) {
+  const bool in_arena = offset % 64 == 0 && offset >= sizeof(ArenaHeader) && offset < arena.size_bytes &&
+                        arena.size_bytes - offset >= sizeof(ChunkHeader);
+  if (!in_arena) return failure(Errc::parse_error, "no chunk can be at offset {} of the arena", offset);
+  const auto& header = *reinterpret_cast<const ChunkHeader*>(arena.base + offset);
+  Chunk chunk{.offset = offset};
+  // Pairs with the release store in ArenaWriter::allocate().
+  chunk.generation = header.generation.load(std::memory_order_acquire);
+  chunk.cell_count = header.cell_count;
+  chunk.payload_bytes = header.payload_bytes;
+  chunk.ordinal = header.ordinal;
+  const std::uint64_t room = arena.size_bytes - chunk.cells();
+  const std::uint64_t cells_bytes = std::uint64_t{chunk.cell_count} * cell_size_bytes;
+  const bool fits = chunk.generation != 0 && chunk.cell_count != 1 && cells_bytes <= room &&
+                    chunk.payload_bytes <= room - cells_bytes && chunk.payload_bytes % 64 == 0 &&
+                    cells_bytes + chunk.payload_bytes > 0;
+  if (!fits) return failure(Errc::parse_error, "the chunk at offset {} of the arena is damaged", offset);
+  return chunk;
+}
+
+}  // namespace llamada::topics

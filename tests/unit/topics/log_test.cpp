@@ -1,0 +1,266 @@
+#include <algorithm>
+
+#include "arena_fixture.hpp"
+#include "llamada/base/random.hpp"
+
+namespace llamada::topics {
+namespace {
+
+constexpr std::size_t mebibyte = 1 << 20;
+constexpr LogKey key{7, 9};
+
+LogWriter keep_all_log(ArenaWriter& arena, LogKey log_key = key) {
+  auto log = LogWriter::create(arena, log_key, {.retention = Retention::keep_all});
+  REQUIRE(log.has_value());
+  return std::move(*log);
+}
+
+TEST_CASE("log: what is published is read in order, of every size", "[topics]") {
+  Memory memory(64 * mebibyte);
+  auto arena = make_arena(memory);
+  LogWriter writer = keep_all_log(*arena);
+  const std::size_t sizes[] = {0,  1,  3,  4,  7,   8,    15,   16,   17,    31,     32,     33,
+                               47, 48, 49, 64, 100, 3008, 3009, 5000, 70000, 300000, 4194304};
+  std::uint64_t number = 0;
+  for (int round = 0; round < 3; ++round)
+    for (std::size_t size : sizes) {
+      const auto bytes = pattern(number, size);
+      if (!writer.try_publish(1, 5, number, bytes)) REQUIRE(writer.publish(1, 5, number, bytes).has_value());
+      ++number;
+    }
+  REQUIRE(writer.published() == number);
+
+  LogReader reader = LogReader::open(arena->reading(), writer.index());
+  for (std::uint64_t expected = 0; expected < number; ++expected) {
+    REQUIRE(reader.ready());
+    auto record = reader.peek();
+    REQUIRE(record.has_value());
+    CHECK(record->label == expected);
+    CHECK(record->flags == 5);
+    CHECK(holds(record->payload, expected, sizes[expected % std::size(sizes)]));
+    CHECK((record->payload.size() <= inline_payload_max) == record->extra.empty());
+    if (!record->extra.empty()) CHECK(reinterpret_cast<std::uintptr_t>(record->payload.data()) % 64 == 0);
+    reader.advance();
+  }
+  CHECK_FALSE(reader.peek().has_value());
+  CHECK_FALSE(reader.failed());
+}
+
+TEST_CASE("log: a reader that comes before the first record finds it", "[topics]") {
+  Memory memory(8 * mebibyte);
+  auto arena = make_arena(memory);
+  LogWriter writer = keep_all_log(*arena);
+  LogReader reader = LogReader::open(arena->reading(), writer.index());
+  CHECK_FALSE(reader.peek().has_value());
+  REQUIRE(writer.publish(2, 0, 1, {}).has_value());
+  REQUIRE(reader.peek().has_value());
+  CHECK(reader.peek()->kind == 2);
+}
+
+TEST_CASE("log: a reservation is written in place, may shrink, and gives its room back when dropped",
+          "[topics]") {
+  Memory memory(8 * mebibyte);
+  auto arena = make_arena(memory);
+  LogWriter writer = keep_all_log(*arena);
+  LogReader reader = LogReader::open(arena->reading(), writer.index());
+  {
+    auto dropped = writer.reserve(100);
+    REQUIRE(dropped.has_value());
+    dropped->payload()[0] = std::byte{1};
+  }
+  CHECK_FALSE(reader.peek().has_value());
+  auto reservation = writer.reserve(1000);
+  REQUIRE(reservation.has_value());
+  const auto bytes = pattern(3, 60);
+  std::ranges::copy(bytes, reservation->payload().begin());
+  reservation->extra()[31] = std::byte{77};
+  reservation->shrink(60);
+  writer.commit(std::move(*reservation), 1, 0, 3);
+  auto record = reader.peek();
+  REQUIRE(record.has_value());
+  CHECK(holds(record->payload, 3, 60));
+  CHECK(record->extra[31] == std::byte{77});
+  CHECK(record->extra[0] == std::byte{0});
+}
+
+TEST_CASE("log: a dropped reservation before a larger one leaves a chunk that readers pass", "[topics]") {
+  Memory memory(8 * mebibyte);
+  auto arena = make_arena(memory);
+  LogWriter writer = keep_all_log(*arena);
+  for (std::size_t size : {100, 10000, 100000, 1000000}) REQUIRE(writer.reserve(size).has_value());
+  REQUIRE(writer.publish(1, 0, 42, pattern(1, 2000000)).has_value());
+  LogReader reader = LogReader::open(arena->reading(), writer.index());
+  auto record = reader.peek();
+  REQUIRE(record.has_value());
+  CHECK(record->label == 42);
+}
+
+TEST_CASE("log: recycling reuses memory that all readers have passed, and never what one holds", "[topics]") {
+  Memory memory(16 * mebibyte);
+  auto arena = make_arena(memory);
+  auto made = LogWriter::create(*arena, key, {.readers_expected = 2});
+  REQUIRE(made.has_value());
+  LogWriter& writer = *made;
+  auto fast_cursor = arena->cursor(key, 0);
+  auto slow_cursor = arena->cursor(key, 1);
+  REQUIRE((fast_cursor.has_value() && slow_cursor.has_value() && *fast_cursor != *slow_cursor));
+  LogReader fast = LogReader::open(arena->reading(), writer.index(), *fast_cursor);
+  LogReader slow = LogReader::open(arena->reading(), writer.index(), *slow_cursor);
+  writer.add_reader(*fast_cursor);
+
+  Random random(1);
+  std::uint64_t published = 0, fast_read = 0, slow_read = 0, blocked = 0;
+  auto size_of = [](std::uint64_t number) {
+    return std::size_t(number * 2654435761u % (number % 50 ? 200 : 90000));
+  };
+  auto read_one = [&](LogReader& reader, std::uint64_t& count) {
+    auto record = reader.peek();
+    if (!record) return;
+    REQUIRE(record->label == count);
+    REQUIRE(holds(record->payload, count, size_of(count)));
+    ++count;
+    reader.advance();
+    reader.release(reader.position_chunk());
+  };
+  while (published < 60000) {
+    if (published == 100) writer.add_reader(*slow_cursor);
+    auto status = writer.publish(1, 0, published, pattern(published, size_of(published)));
+    if (status)
+      ++published;
+    else
+      REQUIRE(status.error().code() == Errc::would_block);
+    blocked += !status;
+    REQUIRE(writer.live_bytes() <= 1 << 20);
+    for (int i = 0; i < 3; ++i) read_one(fast, fast_read);
+    if (published > 100)
+      for (auto i = random.below(3) / 2 * 2; i > 0; --i) read_one(slow, slow_read);
+  }
+  CHECK(blocked > 0);
+  CHECK(arena->counted(Counter::recycled_chunks) > 10);
+  CHECK(arena->pool_used() < 4 * mebibyte);
+  while (slow_read < published) read_one(slow, slow_read);
+  CHECK_FALSE(slow.failed());
+}
+
+TEST_CASE("log: a full log says would_block until its reader has passed a chunk", "[topics]") {
+  Memory memory(16 * mebibyte);
+  auto arena = make_arena(memory);
+  auto writer = LogWriter::create(*arena, key, {});
+  REQUIRE(writer.has_value());
+  auto cursor = arena->cursor(key, 0);
+  LogReader reader = LogReader::open(arena->reading(), writer->index(), *cursor);
+  writer->add_reader(*cursor);
+  Status status;
+  while ((status = writer->publish(1, 0, 0, pattern(0, 60000)))) {
+  }
+  CHECK(status.error().code() == Errc::would_block);
+  CHECK(writer->live_bytes() <= 512 << 10);
+  while (reader.peek()) reader.advance();
+  CHECK(writer->publish(1, 0, 0, pattern(0, 60000)).error().code() == Errc::would_block);
+  reader.release(reader.position_chunk());
+  CHECK(writer->publish(1, 0, 0, pattern(0, 60000)).has_value());
+}
+
+TEST_CASE("log: a record of any size passes a log with a small bound", "[topics]") {
+  Memory memory(64 * mebibyte);
+  auto arena = make_arena(memory);
+  auto writer = LogWriter::create(*arena, key, {.live_bytes_max = 4096});
+  auto cursor = arena->cursor(key, 0);
+  LogReader reader = LogReader::open(arena->reading(), writer->index(), *cursor);
+  writer->add_reader(*cursor);
+  for (std::uint64_t number = 0; number < 50; ++number) {
+    REQUIRE(writer->publish(1, 0, number, pattern(number, 3 * mebibyte)).has_value());
+    auto record = reader.peek();
+    REQUIRE(record.has_value());
+    REQUIRE(holds(record->payload, number, 3 * mebibyte));
+    reader.advance();
+    reader.release(reader.position_chunk());
+  }
+  CHECK(arena->pool_used() < 16 * mebibyte);
+}
+
+TEST_CASE("log: keep_all turned to recycle gives back what was consumed", "[topics]") {
+  Memory memory(16 * mebibyte);
+  auto arena = make_arena(memory);
+  LogWriter writer = keep_all_log(*arena);
+  auto cursor = arena->cursor(key, 0);
+  writer.add_reader(*cursor);
+  LogReader reader = LogReader::open(arena->reading(), writer.index(), *cursor);
+  for (std::uint64_t number = 0; number < 100; ++number)
+    REQUIRE(writer.publish(1, 0, number, pattern(number, 50000)).has_value());
+  const auto used = arena->pool_used();
+  for (int i = 0; i < 60; ++i, reader.advance()) REQUIRE(reader.peek().has_value());
+  reader.release(reader.position_chunk());
+  const auto live = arena->pool_live();
+  writer.set_retention(Retention::recycle);
+  CHECK(arena->pool_live() < live / 2);
+  for (std::uint64_t number = 60; number < 400; ++number) {
+    auto record = reader.peek();
+    if (number < 100 || record) {
+      REQUIRE(record.has_value());
+      REQUIRE(holds(record->payload, record->label, 50000));
+      reader.advance();
+      reader.release(reader.position_chunk());
+    }
+    if (auto status = writer.publish(1, 0, number + 40, pattern(number + 40, 50000)); !status)
+      REQUIRE(status.error().code() == Errc::would_block);
+  }
+  CHECK(arena->pool_used() <= used + mebibyte);
+}
+
+TEST_CASE("arena: growth is asked for in extents and its refusal is out_of_resources", "[topics]") {
+  Memory memory(64 * mebibyte);
+  std::uint64_t granted = 0;
+  ArenaOptions options = small_arena();
+  options.may_grow = [&](std::uint64_t more) {
+    return granted + more <= 3 * mebibyte ? (granted += more, true) : false;
+  };
+  auto arena = make_arena(memory, std::move(options));
+  LogWriter writer = keep_all_log(*arena);
+  Status status;
+  while ((status = writer.publish(1, 0, 0, pattern(0, 1000)))) {
+  }
+  CHECK(status.error().code() == Errc::out_of_resources);
+  CHECK(granted == 3 * mebibyte);
+  CHECK(arena->pool_used() <= granted);
+  CHECK(arena->pool_used() == arena->pool_live());
+}
+
+TEST_CASE("arena: what is prepared ahead lies behind what is used", "[topics]") {
+  Memory memory(8 * mebibyte);
+  auto arena = make_arena(memory);
+  auto ahead = arena->ahead(mebibyte);
+  CHECK(ahead.size() == mebibyte);
+  CHECK(reinterpret_cast<std::uintptr_t>(ahead.data()) % 4096 == 0);
+  CHECK(arena->ahead(1ull << 40).size() < 8 * mebibyte);
+}
+
+TEST_CASE("arena: entries are found by key, each looked at once, and a full directory says so", "[topics]") {
+  Memory memory(8 * mebibyte);
+  auto arena = make_arena(memory);
+  std::uint32_t scanned = 0;
+  CHECK_FALSE(find_log(arena->reading(), {1, 5}, scanned));
+  for (std::uint64_t i = 0; i < 64; ++i) REQUIRE(arena->add_log({1, i}, 0, 0).has_value());
+  CHECK(find_log(arena->reading(), {1, 5}, scanned) == 5u);
+  CHECK(scanned == 6);
+  CHECK(arena->add_log({2, 2}, 0, 0).error().code() == Errc::out_of_resources);
+  auto endpoint = arena->add_endpoint({.topic = "Square", .type = "ShapeType", .qos = "RELIABLE"});
+  REQUIRE(endpoint.has_value());
+  CHECK(std::string(arena->reading().endpoint(*endpoint).topic) == "Square");
+  const std::string long_name(64, 'x');
+  CHECK(arena->add_endpoint({.topic = long_name}).error().code() == Errc::invalid_argument);
+}
+
+TEST_CASE("arena: memory that is no arena is never ready", "[topics]") {
+  Memory memory(1 * mebibyte);
+  PeerArena peer{memory.bytes().data(), memory.bytes().size()};
+  CHECK_FALSE(peer.ready());
+  CHECK(peer.log_count() == 0);
+  CHECK_FALSE(PeerArena{}.ready());
+  CHECK(ArenaWriter::adopt(memory.bytes(), small_arena()).error().code() == Errc::parse_error);
+  CHECK(ArenaWriter::create(memory.bytes().first(4096), small_arena()).error().code() ==
+        Errc::invalid_argument);
+}
+
+}  // namespace
+}  // namespace llamada::topics

@@ -1,0 +1,92 @@
+#include <thread>
+
+#include "arena_fixture.hpp"
+
+// Between processes no sanitizer can look; here the same structures run between threads of one.
+
+namespace llamada::topics {
+namespace {
+
+constexpr LogKey key{1, 1};
+
+std::size_t size_of(std::uint64_t number) { return number % 64 == 63 ? 5000 + number % 3000 : number % 60; }
+
+void check(const Record& record, std::uint64_t number, std::uint64_t& wrong) {
+  wrong += record.label != number || record.payload.size() != size_of(number);
+  for (std::size_t i = 0; i < record.payload.size(); i += 16)
+    wrong += record.payload[i] != static_cast<std::byte>(number + i);
+}
+
+void fill(std::span<std::byte> payload, std::uint64_t number) {
+  for (std::size_t i = 0; i < payload.size(); ++i) payload[i] = static_cast<std::byte>(number + i);
+}
+
+void run(Retention retention, int reader_count, std::uint64_t record_count) {
+  Memory memory(std::size_t{1} << 30);
+  auto arena = make_arena(memory);
+  auto made = LogWriter::create(*arena, key,
+                                {.retention = retention, .readers_expected = std::uint32_t(reader_count)});
+  REQUIRE(made.has_value());
+  LogWriter& writer = *made;
+  std::vector<CursorEntry*> cursors;
+  for (int i = 0; i < reader_count; ++i) {
+    cursors.push_back(*arena->cursor(key, i));
+    writer.add_reader(cursors.back());
+  }
+  std::vector<std::uint64_t> wrong(reader_count);
+  std::vector<std::thread> readers;
+  const PeerArena peer = arena->reading();
+  for (int i = 0; i < reader_count; ++i)
+    readers.emplace_back([&, i] {
+      LogReader reader = LogReader::open(peer, 0, cursors[i]);
+      for (std::uint64_t number = 0; number < record_count;) {
+        auto record = reader.peek();
+        if (!record) {
+          reader.release(reader.position_chunk());
+          std::this_thread::yield();
+          continue;
+        }
+        check(*record, number++, wrong[i]);
+        reader.advance();
+        reader.release(reader.position_chunk());
+      }
+    });
+  std::vector<std::byte> small(64);
+  bool used_up = false;
+  for (std::uint64_t number = 0; number < record_count && !used_up;) {
+    const std::size_t size = size_of(number);
+    if (size <= inline_payload_max) {
+      fill({small.data(), size}, number);
+      if (writer.try_publish(1, 0, number, {small.data(), size})) {
+        ++number;
+        continue;
+      }
+    }
+    auto room = writer.reserve(size);
+    if (room) {
+      fill(room->payload(), number);
+      writer.commit(std::move(*room), 1, 0, number++);
+    } else {
+      used_up = room.error().code() != Errc::would_block;
+      std::this_thread::yield();
+    }
+  }
+  for (auto& reader : readers) reader.join();
+  for (std::uint64_t count : wrong) CHECK(count == 0);
+  CHECK_FALSE(used_up);
+}
+
+TEST_CASE("threads: one writer and three readers, recycling", "[topics][threads]") {
+  run(Retention::recycle, 3, 500000);
+}
+
+TEST_CASE("threads: one writer and one reader, recycling", "[topics][threads]") {
+  run(Retention::recycle, 1, 1000000);
+}
+
+TEST_CASE("threads: one writer and two readers, keeping all", "[topics][threads]") {
+  run(Retention::keep_all, 2, 500000);
+}
+
+}  // namespace
+}  // namespace llamada::topics
