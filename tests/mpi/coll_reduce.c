@@ -76,8 +76,10 @@ static void reduce_scatter(int base) {
   unsigned *mine = mine_of(total), *got = allocate(sizeof(unsigned) * (size_t)(counts[me] + 1));
   OK(MPI_Reduce_scatter(mine, got, counts, MPI_UNSIGNED, MPI_SUM, comm));
   check_sum(got, counts[me], 0, size - 1, offset);
-  OK(MPI_Reduce_scatter(MPI_IN_PLACE, mine, counts, MPI_UNSIGNED, MPI_SUM, comm));
-  check_sum(mine, counts[me], 0, size - 1, offset);
+  if (is_strict()) {
+    OK(MPI_Reduce_scatter(MPI_IN_PLACE, mine, counts, MPI_UNSIGNED, MPI_SUM, comm));
+    check_sum(mine, counts[me], 0, size - 1, offset);
+  }
   free(mine);
   free(got);
   free(counts);
