@@ -25,6 +25,9 @@ namespace llamada::mpi {
 
 class World;
 class Engine;
+namespace coll {
+class Collectives;
+}
 
 /// The MPI call that the rank is in, and how many it has begun; published for those who watch the rank. Each
 /// word is written by this rank alone and read by others without order.
@@ -130,6 +133,7 @@ struct Runtime {
 
   World* world = nullptr;    ///< Owned by MPI_Init's composition.
   Engine* engine = nullptr;  ///< Point-to-point: matching, requests, replay.
+  coll::Collectives* collectives = nullptr;
   /// What MPI_Init made and must go after all objects; destroyed in reverse order.
   std::vector<std::shared_ptr<void>> keep_alive;
 };

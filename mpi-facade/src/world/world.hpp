@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -28,6 +29,10 @@ class World {
   /// 1 for the first process of this rank, one more for each replacement.
   virtual std::uint32_t incarnation() const = 0;
   virtual const qos::Profile& profile() const = 0;
+
+  /// What the launcher gave this incarnation: lines "key=value" (the first incarnation's pid, where it is to die for a
+  /// test).
+  virtual std::string_view identity() const { return {}; }
 
   /// The arena of this rank (to create and adopt logs in).
   virtual topics::ArenaWriter& arena() = 0;

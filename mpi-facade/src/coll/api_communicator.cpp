@@ -1,0 +1,89 @@
+#include "api/arguments.hpp"
+#include "comm_create.hpp"
+
+// Making and freeing communicators (MPI 3.1, 6.4.2 and 6.4.3).
+
+namespace {
+
+using namespace llamada::mpi;
+
+int give(Communicator* parent, llamada::Result<Communicator*> made, MPI_Comm* result) {
+  *result = MPI_COMM_NULL;
+  if (!made) return report(parent, made.error());
+  if (*made != nullptr) *result = (*made)->handle();
+  return MPI_SUCCESS;
+}
+
+}  // namespace
+
+extern "C" {
+
+LLAMADA_MPI_FUNCTION(Comm_dup)
+int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm* newcomm) {
+  LLAMADA_MPI_ENTER(Comm_dup);
+  Communicator* parent = nullptr;
+  if (int code = find_communicator(comm, parent)) return code;
+  if (int code = check_pointer(parent, newcomm, "newcomm")) return code;
+  auto copy = duplicate(*parent);
+  if (copy)
+    if (int code = parent->attributes().copy_to(comm, (*copy)->attributes()))
+      return call_error_handler(parent, code);
+  return give(parent, std::move(copy), newcomm);
+}
+
+LLAMADA_MPI_FUNCTION(Comm_split)
+int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* newcomm) {
+  LLAMADA_MPI_ENTER(Comm_split);
+  Communicator* parent = nullptr;
+  if (int code = find_communicator(comm, parent)) return code;
+  if (int code = check_pointer(parent, newcomm, "newcomm")) return code;
+  if (color < 0 && color != MPI_UNDEFINED)
+    return report(parent, MPI_ERR_ARG,
+                  fmt::format("color {} is neither MPI_UNDEFINED nor at least 0", color));
+  return give(parent, split(*parent, color, key), newcomm);
+}
+
+LLAMADA_MPI_FUNCTION(Comm_split_type)
+int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info, MPI_Comm* newcomm) {
+  LLAMADA_MPI_ENTER(Comm_split_type);
+  Communicator* parent = nullptr;
+  if (int code = find_communicator(comm, parent)) return code;
+  if (int code = check_pointer(parent, newcomm, "newcomm")) return code;
+  if (split_type != MPI_COMM_TYPE_SHARED && split_type != MPI_UNDEFINED)
+    return report(parent, MPI_ERR_ARG, fmt::format("split_type {} is not MPI_COMM_TYPE_SHARED", split_type));
+  // All ranks of a job are on one node.
+  return give(parent, split(*parent, split_type == MPI_UNDEFINED ? MPI_UNDEFINED : 0, key), newcomm);
+}
+
+LLAMADA_MPI_FUNCTION(Comm_create)
+int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* newcomm) {
+  LLAMADA_MPI_ENTER(Comm_create);
+  Communicator* parent = nullptr;
+  if (int code = find_communicator(comm, parent)) return code;
+  if (int code = check_pointer(parent, newcomm, "newcomm")) return code;
+  Group* members = runtime().groups.find(group);
+  if (members == nullptr) return report(parent, MPI_ERR_GROUP, "the group is no group");
+  for (int world_rank : members->members())
+    if (parent->rank_of(world_rank) == MPI_UNDEFINED)
+      return report(
+          parent, MPI_ERR_GROUP,
+          fmt::format("rank {} of MPI_COMM_WORLD is in the group, but not in the communicator", world_rank));
+  return give(parent, create(*parent, *members), newcomm);
+}
+
+LLAMADA_MPI_FUNCTION(Comm_free)
+int PMPI_Comm_free(MPI_Comm* comm) {
+  LLAMADA_MPI_ENTER(Comm_free);
+  if (int code = check_pointer(nullptr, comm, "comm")) return code;
+  Communicator* communicator = nullptr;
+  if (int code = find_communicator(*comm, communicator)) return code;
+  if (*comm == MPI_COMM_WORLD || *comm == MPI_COMM_SELF)
+    return report(communicator, MPI_ERR_COMM, "a predefined communicator cannot be freed");
+  if (int code = communicator->attributes().remove_all(*comm)) return call_error_handler(communicator, code);
+  communicator->set_handle(MPI_COMM_NULL);
+  runtime().communicators.erase(*comm);
+  *comm = MPI_COMM_NULL;
+  return MPI_SUCCESS;
+}
+
+}  // extern "C"

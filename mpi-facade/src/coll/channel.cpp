@@ -1,0 +1,314 @@
+#include "coll/channel.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+#include <utility>
+
+#include "llamada/base/check.hpp"
+
+namespace llamada::mpi::coll {
+namespace {
+
+std::uint32_t ordinal_of(const topics::Record& record) {
+  return static_cast<std::uint32_t>(record.label >> 32);
+}
+std::uint32_t piece_of(const topics::Record& record) { return static_cast<std::uint32_t>(record.label); }
+
+/// Ordinals wrap around; two that are compared are always less than half the range apart.
+std::int32_t age(std::uint32_t ordinal, std::uint32_t reference) {
+  return static_cast<std::int32_t>(ordinal - reference);
+}
+
+}  // namespace
+
+const char* to_string(Kind kind) {
+  switch (kind) {
+    case Kind::barrier:
+      return "Barrier";
+    case Kind::bcast:
+      return "Bcast";
+    case Kind::reduce:
+      return "Reduce";
+    case Kind::allreduce:
+      return "Allreduce";
+    case Kind::reduce_scatter:
+      return "Reduce_scatter";
+    case Kind::scan:
+      return "Scan";
+    case Kind::exscan:
+      return "Exscan";
+    case Kind::gather:
+      return "Gather";
+    case Kind::scatter:
+      return "Scatter";
+    case Kind::allgather:
+      return "Allgather";
+    case Kind::alltoall:
+      return "Alltoall";
+  }
+  return "unknown collective";
+}
+
+topics::LogKey collective_log_key(std::uint32_t context) { return {2, context}; }
+
+Channel::Channel(World& world, Options options)
+    : world_(world),
+      context_(options.context),
+      members_(std::move(options.members)),
+      self_(options.self),
+      bound_bytes_(options.bound_bytes),
+      describe_call_(std::move(options.describe_call)),
+      after_publish_(std::move(options.after_publish)),
+      keeps_all_(options.keep_all && world.is_protected()),
+      incoming_(members_.size()) {}
+
+Channel::~Channel() = default;
+
+Result<std::unique_ptr<Channel>> Channel::open(World& world, Options options) {
+  std::unique_ptr<Channel> channel(new Channel(world, std::move(options)));
+  if (auto opened = channel->open_own_log(); !opened) return propagate(opened);
+  return channel;
+}
+
+Status Channel::open_own_log() {
+  topics::LogOptions options;
+  options.retention = keeps_all_ ? topics::Retention::keep_all : topics::Retention::recycle;
+  options.live_bytes_max = bound_bytes_;
+  options.readers_expected = static_cast<std::uint32_t>(size() - 1);
+  bool has_past = world_.arena().find_log(collective_log_key(context_)).has_value();
+  auto writer = topics::LogWriter::open(world_.arena(), collective_log_key(context_), options);
+  if (!writer) return propagate(writer);
+  writer_ = std::move(*writer);
+  if (has_past) predecessor_ = topics::LogReader::open(world_.arena().reading(), writer_.index());
+  return {};
+}
+
+// ---- writing
+
+std::optional<topics::Record> Channel::predecessors_record() {
+  if (!predecessor_) return std::nullopt;
+  auto record = predecessor_->peek();
+  if (!record) predecessor_.reset();
+  return record;
+}
+
+bool Channel::publish_small(std::uint32_t piece, int audience, std::span<const std::byte> payload) {
+  if (!predecessor_ &&
+      writer_.try_publish(static_cast<std::uint8_t>(kind_), flags(audience), label(piece), payload)) {
+    published(audience);
+    return true;
+  }
+  auto space = room(payload.size());
+  if (!space) return false;
+  std::copy(payload.begin(), payload.end(), space->begin());
+  commit(piece, audience);
+  return true;
+}
+
+std::optional<std::span<std::byte>> Channel::room(std::size_t bytes) {
+  if (predecessors_record()) {
+    again_.resize(bytes);
+    return std::span(again_);
+  }
+  auto reservation = writer_.reserve(bytes);
+  if (!reservation) {
+    no_room(reservation.error());
+    return std::nullopt;
+  }
+  reservation_ = std::move(*reservation);
+  return reservation_.payload();
+}
+
+void Channel::commit(std::uint32_t piece, int audience) {
+  if (!reservation_) return compare(piece, audience);
+  writer_.commit(std::move(reservation_), static_cast<std::uint8_t>(kind_), flags(audience), label(piece));
+  published(audience);
+}
+
+void Channel::published(int audience) {
+  if (after_publish_) after_publish_();
+  if (audience != everybody) return world_.wake(members_[audience]);
+  for (int member = 0; member < size(); ++member)
+    if (member != self_) world_.wake(members_[member]);
+}
+
+void Channel::compare(std::uint32_t piece, int audience) {
+  auto record = predecessors_record();
+  LLAMADA_CHECK(record.has_value());
+  auto& arena = world_.arena();
+  arena.count(topics::Counter::sends_compared);
+  arena.count(topics::Counter::bytes_compared, again_.size());
+  bool same_name = record->kind == static_cast<std::uint8_t>(kind_) && record->flags == flags(audience) &&
+                   record->label == label(piece);
+  if (!same_name || !std::equal(record->payload.begin(), record->payload.end(), again_.begin(), again_.end()))
+    diverged(*record, piece, audience, same_name);
+  predecessor_->advance();
+}
+
+void Channel::diverged(const topics::Record& record, std::uint32_t piece, int audience, bool same_name) {
+  auto to = [](int to) { return to == everybody ? std::string("everybody") : fmt::format("member {}", to); };
+  std::string first =
+      fmt::format("{} number {}, piece {} for {}, {} bytes", to_string(static_cast<Kind>(record.kind)),
+                  ordinal_of(record), piece_of(record), to(record.flags - 1), record.payload.size());
+  std::string text = fmt::format("{} on the communicator with context {}: ", describe_call_(), context_);
+  if (same_name && record.payload.size() == again_.size()) {
+    auto different =
+        std::mismatch(again_.begin(), again_.end(), record.payload.begin()).first - again_.begin();
+    text += fmt::format("what this run contributes to {} differs from the first run at byte {}", first,
+                        different);
+  } else {
+    text +=
+        fmt::format("the first run contributed to {}; this run to {} number {}, piece {} for {}, {} bytes",
+                    first, to_string(kind_), ordinal_, piece, to(audience), again_.size());
+  }
+  world_.diverged(text);
+  std::abort();
+}
+
+void Channel::no_room(const Error& error) {
+  if (error.code() == Errc::out_of_resources && world_.is_protected() && keeps_all_)
+    return world_.log_used_up();
+  update_retention();
+  if (error.code() == Errc::out_of_resources && !keeps_all_ && ++refusals_ > refusals_max)
+    world_.aborted(
+        1, fmt::format("{}: no memory is left for a contribution: {}", describe_call_(), error.text()));
+  find_readers();
+  world_.arena().count(topics::Counter::would_blocks);
+  // A member that sleeps in another call has to pass what it has no use for.
+  for (int member = 0; member < size(); ++member)
+    if (member != self_) world_.wake(members_[member]);
+}
+
+void Channel::update_retention() {
+  if (!keeps_all_ || world_.is_protected()) return;
+  keeps_all_ = false;
+  find_readers();
+  writer_.set_retention(topics::Retention::recycle);
+}
+
+void Channel::find_readers() {
+  if (writer_.reader_count() + 1 == members_.size()) return;
+  for (int member = 0; member < size(); ++member) {
+    Incoming& other = incoming_[member];
+    if (member == self_ || other.bounds_writer) continue;
+    auto peer = world_.peer(members_[member]);
+    if (!peer.ready()) continue;
+    auto* cursor =
+        topics::find_cursor(peer, collective_log_key(context_), world_.rank(), other.cursors_scanned);
+    if (cursor == nullptr) continue;
+    writer_.add_reader(cursor);
+    other.bounds_writer = true;
+  }
+}
+
+// ---- reading
+
+bool Channel::find_log(int member) {
+  Incoming& incoming = incoming_[member];
+  if (incoming.found) return true;
+  auto peer = world_.peer(members_[member]);
+  if (!peer.ready()) return false;
+  auto index = topics::find_log(peer, collective_log_key(context_), incoming.logs_scanned);
+  if (!index) return false;
+  auto cursor = world_.arena().cursor(collective_log_key(context_), members_[member]);
+  if (!cursor) {
+    failure_ = cursor.error().text();
+    return false;
+  }
+  incoming.reader = topics::LogReader::open(peer, *index, *cursor);
+  incoming.found = true;
+  return true;
+}
+
+std::optional<topics::Record> Channel::peek(int member) {
+  if (!find_log(member)) return std::nullopt;
+  auto record = peek_current(member);
+  if (!record) return std::nullopt;
+  bool later = age(ordinal_of(*record), ordinal_) > 0;
+  if (!later && record->kind == static_cast<std::uint8_t>(kind_)) return record;
+  if (later)
+    fail(fmt::format(
+        "rank {} of the communicator has no contribution for rank {} in MPI_{} number {}: their arguments "
+        "do not fit",
+        member, self_, to_string(kind_), ordinal_));
+  else
+    fail(fmt::format("rank {} of the communicator calls MPI_{} where rank {} calls MPI_{}", member,
+                     to_string(static_cast<Kind>(record->kind)), self_, to_string(kind_)));
+  return std::nullopt;
+}
+
+std::optional<topics::Record> Channel::expect(int member, std::uint32_t piece, std::size_t bytes) {
+  auto record = peek(member);
+  if (!record) return std::nullopt;
+  if (piece_of(*record) == piece && record->payload.size() == bytes) return record;
+  fail(fmt::format(
+      "rank {} of the communicator gives {} bytes as piece {} to MPI_{} number {}, where rank {} expects {} "
+      "bytes as piece {}: their counts or datatypes do not fit",
+      member, record->payload.size(), piece_of(*record), to_string(kind_), ordinal_, self_, bytes, piece));
+  return std::nullopt;
+}
+
+/// Whether a collective that this member is in, or has yet to begin, may need the record.
+bool Channel::is_wanted(int member, const topics::Record& record) const {
+  std::int32_t ahead = age(ordinal_of(record), ordinal_);
+  if (ahead != 0) return ahead > 0;
+  bool for_this = record.flags == 0 || record.flags == flags(self_);
+  return for_this && in_collective_ && incoming_[member].ignored != ordinal_;
+}
+
+/// The next record for this member that is not of a collective that is over.
+std::optional<topics::Record> Channel::peek_current(int member) {
+  auto& reader = incoming_[member].reader;
+  while (auto record = reader.peek()) {
+    if (is_wanted(member, *record)) return record;
+    next(member);
+  }
+  if (reader.failed()) fail(reader.error().text());
+  return std::nullopt;
+}
+
+void Channel::next(int member) {
+  auto& reader = incoming_[member].reader;
+  reader.advance();
+  release(member);
+}
+
+/// Lets the writer reuse what lies behind; it may be waiting for that.
+void Channel::release(int member) {
+  Incoming& incoming = incoming_[member];
+  std::uint64_t chunk = incoming.reader.position_chunk();
+  if (chunk == incoming.released) return;
+  incoming.released = chunk;
+  incoming.reader.release(chunk);
+  world_.wake(members_[member]);
+}
+
+void Channel::skip_stale() {
+  update_retention();
+  for (int member = 0; member < size(); ++member) {
+    if (member == self_ || !find_log(member)) continue;
+    auto& reader = incoming_[member].reader;
+    while (auto record = reader.peek()) {
+      if (is_wanted(member, *record)) break;
+      next(member);
+    }
+    release(member);
+  }
+}
+
+void Channel::fail(std::string text) {
+  if (failure_.empty()) failure_ = std::move(text);
+}
+
+void Channel::retire() {
+  for (int member = 0; member < size(); ++member) {
+    if (member == self_) continue;
+    auto cursor = world_.arena().cursor(collective_log_key(context_), members_[member]);
+    if (!cursor) continue;
+    (*cursor)->consumed.store(std::numeric_limits<std::uint64_t>::max(), std::memory_order_release);
+    world_.wake(members_[member]);
+  }
+}
+
+}  // namespace llamada::mpi::coll

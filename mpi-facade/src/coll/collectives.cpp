@@ -1,0 +1,46 @@
+#include "coll/collectives.hpp"
+
+#include <algorithm>
+
+namespace llamada::mpi::coll {
+
+/// What hangs on the communicator.
+class Collectives::Holder final : public CommunicatorExtension {
+ public:
+  Holder(Collectives& owner, std::unique_ptr<Channel> channel) : owner_(owner), channel_(std::move(channel)) {
+    owner_.channels_.push_back(channel_.get());
+  }
+  ~Holder() override {
+    std::erase(owner_.channels_, channel_.get());
+    channel_->retire();
+  }
+  Channel* channel() { return channel_.get(); }
+
+ private:
+  Collectives& owner_;
+  std::unique_ptr<Channel> channel_;
+};
+
+Result<Channel*> Collectives::channel(Communicator& communicator) {
+  if (!communicator.collectives) {
+    Channel::Options options;
+    options.context = communicator.context();
+    auto members = communicator.group()->members();
+    options.members.assign(members.begin(), members.end());
+    options.self = communicator.rank();
+    options.keep_all = options_.keep_all;
+    if (options_.describe_call) options.describe_call = options_.describe_call;
+    options.after_publish = options_.after_publish;
+    auto channel = Channel::open(world_, std::move(options));
+    if (!channel) return propagate(channel);
+    communicator.collectives = std::make_unique<Holder>(*this, std::move(*channel));
+  }
+  world_.arena().count(topics::Counter::collectives);
+  return static_cast<Holder&>(*communicator.collectives).channel();
+}
+
+void Collectives::skip_stale() {
+  for (Channel* channel : channels_) channel->skip_stale();
+}
+
+}  // namespace llamada::mpi::coll

@@ -1,0 +1,86 @@
+#include "coll/pieces.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "llamada/base/check.hpp"
+
+namespace llamada::mpi::coll {
+
+std::byte* Data::memory() const {
+  if (type == nullptr) return static_cast<std::byte*>(base) + first_byte;
+  return type->is_contiguous() ? type->data(base) + first_byte : nullptr;
+}
+
+void Data::pack(std::size_t offset, std::span<std::byte> to) const {
+  LLAMADA_CHECK(offset + to.size() <= bytes);
+  if (to.empty()) return;
+  if (auto* from = memory())
+    std::memcpy(to.data(), from + offset, to.size());
+  else
+    type->pack(base, count, first_byte + offset, to);
+}
+
+void Data::unpack(std::size_t offset, std::span<const std::byte> from) const {
+  LLAMADA_CHECK(offset + from.size() <= bytes);
+  if (from.empty()) return;
+  if (auto* to = memory())
+    std::memcpy(to + offset, from.data(), from.size());
+  else
+    type->unpack(from, first_byte + offset, base, count);
+}
+
+void copy(const Data& from, const Data& to) {
+  std::size_t bytes = std::min(from.bytes, to.bytes);
+  if (bytes == 0) return;
+  if (auto* memory = from.memory()) {
+    if (memory != to.memory()) to.unpack(0, {memory, bytes});
+    return;
+  }
+  std::vector<std::byte> piece(std::min(bytes, piece_bytes_max));
+  for (std::size_t done = 0; done < bytes; done += piece.size()) {
+    std::span part(piece.data(), std::min(piece.size(), bytes - done));
+    from.pack(done, part);
+    to.unpack(done, part);
+  }
+}
+
+bool Sending::step_one() {
+  std::size_t size = std::min(piece_bytes_, data_.bytes - sent_);
+  if (auto* memory = data_.memory(); memory != nullptr && size <= topics::inline_payload_max) {
+    if (!channel_->publish_small(piece_, audience_, {memory + sent_, size})) return false;
+  } else {
+    auto room = channel_->room(size);
+    if (!room) return false;
+    data_.pack(sent_, *room);
+    channel_->commit(piece_, audience_);
+  }
+  sent_ += size;
+  ++piece_;
+  return true;
+}
+
+bool Receiving::step() {
+  while (!done()) {
+    std::size_t size = std::min(piece_bytes_max, data_.bytes - received_);
+    auto record = channel_->expect(member_, piece_, size);
+    if (!record) return false;
+    data_.unpack(received_, record->payload);
+    channel_->next(member_);
+    received_ += size;
+    ++piece_;
+  }
+  return true;
+}
+
+Status run(Channel& channel, Waiter& waiter, Kind kind, const std::function<bool()>& step, int listen_end) {
+  channel.begin(kind);
+  if (listen_end != everybody)
+    for (int member = listen_end; member < channel.size(); ++member) channel.ignore(member);
+  if (!step() && !channel.failed()) waiter.wait_until([&] { return step() || channel.failed(); });
+  channel.end();
+  if (channel.failed()) return failure(Errc::invalid_argument, "{}", channel.failure());
+  return {};
+}
+
+}  // namespace llamada::mpi::coll

@@ -1,0 +1,110 @@
+#include "world/in_process.hpp"
+
+#include <fmt/core.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+namespace llamada::mpi {
+
+class InProcessWorld final : public World {
+ public:
+  InProcessWorld(InProcessJob& job, int rank, std::unique_ptr<topics::ArenaWriter> arena)
+      : job_(job), rank_(rank), arena_(std::move(arena)) {}
+
+  int rank() const override { return rank_; }
+  int size() const override { return job_.options_.size; }
+  std::uint32_t incarnation() const override { return job_.ranks_[rank_]->incarnation; }
+  const qos::Profile& profile() const override { return job_.options_.profile; }
+
+  topics::ArenaWriter& arena() override { return *arena_; }
+  topics::PeerArena peer(int world_rank) override {
+    return {job_.ranks_[world_rank]->memory, job_.options_.arena_bytes};
+  }
+
+  void wake(int world_rank) override {
+    if (world_rank == rank_) return;
+    auto& peer = *job_.ranks_[world_rank];
+    {
+      std::lock_guard lock(peer.mutex);
+      ++peer.wakes;
+    }
+    peer.woken.notify_one();
+  }
+  void wake_all() override {
+    for (int other = 0; other < size(); ++other) wake(other);
+  }
+
+  void sleep(const std::function<bool()>& look_again) override {
+    auto& self = *job_.ranks_[rank_];
+    std::uint64_t before;
+    {
+      std::lock_guard lock(self.mutex);
+      before = self.wakes;
+    }
+    if (look_again()) return;
+    std::unique_lock lock(self.mutex);
+    self.woken.wait_for(lock, std::chrono::milliseconds(100), [&] { return self.wakes != before; });
+  }
+  bool oversubscribed() const override { return size() > 1; }
+
+  bool is_protected() const override { return job_.protected_.load(std::memory_order_relaxed); }
+
+  [[noreturn]] void aborted(int code, std::string_view text) override {
+    end({RankEnded::Kind::aborted, code, std::string(text)});
+  }
+  [[noreturn]] void diverged(std::string_view text) override {
+    end({RankEnded::Kind::diverged, 1, std::string(text)});
+  }
+  void log_used_up() override { job_.unprotect(); }
+  void warning(std::string_view text) override { fmt::print(stderr, "{}\n", text); }
+  void live() override { arena_->set_replaying(false); }
+
+ private:
+  [[noreturn]] void end(const RankEnded& ended) {
+    if (!job_.options_.ends_process) throw ended;
+    fmt::print(stderr, "{}\n", ended.text);
+    std::fflush(stderr);
+    _exit(ended.code == 0 ? 1 : ended.code);
+  }
+
+  InProcessJob& job_;
+  int rank_;
+  std::unique_ptr<topics::ArenaWriter> arena_;
+};
+
+InProcessJob::InProcessJob(Options options) : options_(std::move(options)) {
+  for (int rank = 0; rank < options_.size; ++rank) ranks_.push_back(std::make_unique<Rank>());
+}
+
+InProcessJob::~InProcessJob() {
+  for (auto& rank : ranks_)
+    if (rank->memory != nullptr) munmap(rank->memory, options_.arena_bytes);
+}
+
+Result<std::unique_ptr<InProcessJob>> InProcessJob::create(Options options) {
+  std::unique_ptr<InProcessJob> job(new InProcessJob(std::move(options)));
+  for (auto& rank : job->ranks_) {
+    void* memory = mmap(nullptr, job->options_.arena_bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) return system_failure("mmap of an arena");
+    rank->memory = static_cast<std::byte*>(memory);
+  }
+  return job;
+}
+
+Result<std::unique_ptr<World>> InProcessJob::attach(int rank) {
+  auto& entry = *ranks_[rank];
+  topics::ArenaOptions options;
+  options.incarnation = ++entry.incarnation;
+  options.pid = static_cast<std::uint32_t>(getpid());
+  auto arena = topics::ArenaWriter::open({entry.memory, options_.arena_bytes}, options);
+  if (!arena) return propagate(arena);
+  std::unique_ptr<World> world = std::make_unique<InProcessWorld>(*this, rank, std::move(*arena));
+  world->arena().set_state(topics::ArenaState::attached);
+  world->arena().set_replaying(entry.incarnation > 1);
+  return world;
+}
+
+}  // namespace llamada::mpi

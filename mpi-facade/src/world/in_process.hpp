@@ -1,0 +1,66 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "world/world.hpp"
+
+namespace llamada::mpi {
+
+/// How a rank of an InProcessJob ends when World::aborted() or diverged() is called: thrown, because the
+/// process must go on.
+struct RankEnded {
+  enum class Kind { aborted, diverged };
+  Kind kind = Kind::aborted;
+  int code = 0;
+  std::string text;
+};
+
+/// A job whose ranks are threads of one process, each with its arena in private memory: for tests, and for a
+/// program that is started without a launcher (one rank). A rank "dies" when its World is destroyed; attach()
+/// again gives the next incarnation, over the same arena.
+///
+/// Threads: attach() and the Worlds may be used by one thread for each rank at the same time.
+class InProcessJob {
+ public:
+  struct Options {
+    int size = 1;
+    qos::Profile profile;
+    /// World::aborted() and diverged() say the text on stderr and end the process; else they throw RankEnded.
+    bool ends_process = false;
+    std::uint64_t arena_bytes = std::uint64_t{256} << 20;  ///< of address space, for each rank
+  };
+
+  static Result<std::unique_ptr<InProcessJob>> create(Options options);
+  ~InProcessJob();
+  InProcessJob(const InProcessJob&) = delete;
+  InProcessJob& operator=(const InProcessJob&) = delete;
+
+  /// The next incarnation of a rank. The job must outlive it, and the one before it must be gone.
+  Result<std::unique_ptr<World>> attach(int rank);
+
+  /// Histories are kept no longer (log_bytes_per_node used up).
+  void unprotect() { protected_.store(false, std::memory_order_relaxed); }
+
+ private:
+  friend class InProcessWorld;
+  struct Rank {
+    std::byte* memory = nullptr;
+    std::uint32_t incarnation = 0;
+    std::mutex mutex;
+    std::condition_variable woken;
+    std::uint64_t wakes = 0;
+  };
+
+  explicit InProcessJob(Options options);
+
+  Options options_;
+  std::vector<std::unique_ptr<Rank>> ranks_;
+  std::atomic<bool> protected_{true};  // relaxed: orders nothing
+};
+
+}  // namespace llamada::mpi

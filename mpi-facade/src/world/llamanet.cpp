@@ -1,0 +1,110 @@
+#include "world/llamanet.hpp"
+
+#include <errno.h>
+#include <fmt/core.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "llamada/llamanet/application.hpp"
+#include "llamada/qos/serialization.hpp"
+
+namespace llamada::mpi {
+namespace {
+
+/// Without handlers and destructors: nothing of the program may run any more.
+[[noreturn]] void end_process(int code) { _exit(code); }
+
+int cores_allowed() {
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0) return 1;
+  return CPU_COUNT(&allowed);
+}
+
+class LlamanetWorld final : public World {
+ public:
+  LlamanetWorld(std::unique_ptr<llamanet::Application> application, qos::Profile profile, int size)
+      : application_(std::move(application)),
+        profile_(std::move(profile)),
+        size_(size),
+        oversubscribed_(size > cores_allowed()) {}
+
+  int rank() const override { return static_cast<int>(application_->slot()); }
+  int size() const override { return size_; }
+  std::uint32_t incarnation() const override { return application_->incarnation(); }
+  const qos::Profile& profile() const override { return profile_; }
+  std::string_view identity() const override { return application_->identity(); }
+
+  topics::ArenaWriter& arena() override { return application_->arena(); }
+  topics::PeerArena peer(int world_rank) override {
+    if (world_rank == rank()) return application_->arena().reading();
+    return application_->peer(static_cast<std::uint32_t>(world_rank));
+  }
+
+  void wake(int world_rank) override { application_->wake(static_cast<std::uint32_t>(world_rank)); }
+  void wake_all() override { application_->wake_all(); }
+
+  void sleep(const std::function<bool()>& look_again) override {
+    auto slept = application_->sleep(look_again);
+    if (!slept) driver_is_gone();
+  }
+  bool oversubscribed() const override { return oversubscribed_; }
+  bool is_protected() const override { return application_->is_protected(); }
+
+  [[noreturn]] void aborted(int code, std::string_view text) override {
+    arena().set_exit(code);
+    tell(llamanet::SayKind::abort, code, text);
+    end_process(code == 0 ? 1 : code);
+  }
+  [[noreturn]] void diverged(std::string_view text) override {
+    arena().set_exit(1);
+    tell(llamanet::SayKind::diverged, 1, text);
+    end_process(1);
+  }
+  void log_used_up() override {
+    if (said_used_up_) return;
+    said_used_up_ = true;
+    tell(llamanet::SayKind::unprotected, 0, "");
+  }
+  void warning(std::string_view text) override { tell(llamanet::SayKind::warning, 0, text); }
+  void live() override {
+    arena().set_replaying(false);
+    tell(llamanet::SayKind::live, 0, "");
+    wake_all();
+  }
+
+ private:
+  void tell(llamanet::SayKind kind, int code, std::string_view text) {
+    if (!application_->say(kind, code, text)) driver_is_gone();
+  }
+  /// The job is over, and whoever ended it has said why, or cannot.
+  [[noreturn]] void driver_is_gone() { end_process(1); }
+
+  std::unique_ptr<llamanet::Application> application_;
+  qos::Profile profile_;
+  int size_;
+  bool oversubscribed_;
+  bool said_used_up_ = false;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<World>> attach_to_driver(const LaunchedRank& launched) {
+  llamanet::ApplicationOptions options;
+  options.socket_name = launched.driver;
+  options.slot = static_cast<std::uint32_t>(launched.rank);
+  options.token = launched.token;
+  options.name = program_invocation_short_name;
+  options.prepare_memory = true;
+  auto application = llamanet::Application::attach(options);
+  if (!application) return propagate(application);
+  (*application)->leave_silently();
+  auto profile = qos::deserialize((*application)->profile());
+  if (!profile) return propagate(profile);
+  return std::unique_ptr<World>(
+      std::make_unique<LlamanetWorld>(std::move(*application), std::move(*profile), launched.size));
+}
+
+}  // namespace llamada::mpi

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "world/world.hpp"
+
+namespace llamada::mpi {
+
+/// What the launcher tells a rank's process in its environment.
+struct LaunchedRank {
+  std::string driver;       ///< LLAMADA_DRIVER: the driver's socket name
+  int rank = 0;             ///< LLAMADA_RANK
+  int size = 0;             ///< LLAMADA_SIZE
+  std::uint64_t token = 0;  ///< LLAMADA_TOKEN
+};
+
+/// Joins the job over llamaNET. Waits for no other rank. Errors: as Application::attach(); parse_error for a
+/// profile that cannot be read.
+Result<std::unique_ptr<World>> attach_to_driver(const LaunchedRank& launched);
+
+}  // namespace llamada::mpi
