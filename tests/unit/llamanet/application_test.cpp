@@ -1,0 +1,233 @@
+#include "llamada/llamanet/application.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#include "llamada/topics/log_reader.hpp"
+#include "llamada/topics/log_writer.hpp"
+#include "node.hpp"
+
+using namespace llamada;
+using namespace llamada::llamanet;
+
+namespace {
+
+int exit_status_of(pid_t child) {
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  return status;
+}
+
+std::unique_ptr<Application> attach(Node& node) {
+  auto application = Application::attach(node.options());
+  REQUIRE(application);
+  return std::move(*application);
+}
+
+}  // namespace
+
+TEST_CASE("application: no driver is an error that says where", "[llamanet]") {
+  ApplicationOptions options;
+  options.socket_name = "llamada/0/nobody-" + unique_name();
+  auto application = Application::attach(options);
+  REQUIRE_FALSE(application);
+  CHECK(application.error().code() == Errc::closed);
+  CHECK(application.error().text().find(options.socket_name) != std::string::npos);
+}
+
+TEST_CASE("application: the ranks of a job see all arenas from the start", "[llamanet]") {
+  DriverOptions options;
+  options.profile = "the profile";
+  Node node(options, 3);
+  for (std::uint32_t slot = 0; slot < 3; ++slot) {
+    node.driver().set_identity(slot, fmt::format("rank={}\n", slot));
+    node.driver().expect(slot, 100 + slot, 1);
+  }
+  node.start();
+  auto first = Application::attach(node.options(1, 101));
+  REQUIRE(first);
+  CHECK((*first)->profile() == "the profile");
+  CHECK((*first)->identity() == "rank=1\n");
+  for (std::uint32_t slot = 0; slot < 3; ++slot) CHECK((*first)->peer(slot).base != nullptr);
+  CHECK((*first)->peer(1).ready());
+  CHECK_FALSE((*first)->peer(2).ready());
+  auto second = Application::attach(node.options(2, 102));
+  REQUIRE(second);
+  CHECK((*first)->peer(2).ready());
+  CHECK((*first)->peer(7).base == nullptr);
+}
+
+TEST_CASE("application: what one publishes the other reads", "[llamanet]") {
+  Node node(on_demand());
+  node.start();
+  auto writer = attach(node), reader = attach(node);
+  auto log = topics::LogWriter::create(writer->arena(), {1, 2}, {});
+  REQUIRE(log);
+  std::array<std::byte, 3> text{std::byte{'a'}, std::byte{'b'}, std::byte{'c'}};
+  REQUIRE(log->publish(topics::kind_data, 0, 9, text));
+  std::uint32_t scanned = 0;
+  auto index = topics::find_log(reader->peer(writer->slot()), {1, 2}, scanned);
+  REQUIRE(index);
+  auto stream = topics::LogReader::open(reader->peer(writer->slot()), *index);
+  auto record = stream.peek();
+  REQUIRE(record);
+  CHECK(record->label == 9);
+  CHECK(std::equal(record->payload.begin(), record->payload.end(), text.begin(), text.end()));
+}
+
+TEST_CASE("application: a write to a peer's arena is a fault", "[llamanet]") {
+  Node node(on_demand());
+  node.start();
+  auto one = attach(node), other = attach(node);
+  auto* byte = const_cast<std::byte*>(one->peer(other->slot()).base);
+  auto child = ::fork();
+  if (child == 0) {
+    ::signal(SIGSEGV, SIG_DFL);
+    ::signal(SIGBUS, SIG_DFL);
+    *static_cast<volatile std::byte*>(byte) = std::byte{1};
+    ::_exit(0);
+  }
+  auto status = exit_status_of(child);
+#if defined(__SANITIZE_ADDRESS__)
+  CHECK_FALSE((WIFEXITED(status) && WEXITSTATUS(status) == 0));
+#else
+  REQUIRE(WIFSIGNALED(status));
+  CHECK(WTERMSIG(status) == SIGSEGV);
+#endif
+  CHECK(::mprotect(byte, 4096, PROT_READ | PROT_WRITE) != 0);
+}
+
+TEST_CASE("application: a wake ends the sleep, whenever it comes", "[llamanet]") {
+  Node node(on_demand());
+  node.start();
+  auto sleeper = attach(node), waker = attach(node);
+  auto reader_slot = sleeper->slot();
+  std::atomic<int> turn{0};
+  constexpr int turns = 2000;
+  std::thread other([&] {
+    REQUIRE(waker->refresh());
+    for (int i = 0; i < turns; ++i) {
+      while (turn.load(std::memory_order_acquire) != 2 * i + 1)
+        REQUIRE(waker->sleep([&] { return turn.load(std::memory_order_acquire) == 2 * i + 1; }));
+      turn.store(2 * i + 2, std::memory_order_release);
+      waker->wake(reader_slot);
+    }
+  });
+  REQUIRE(sleeper->refresh());
+  for (int i = 0; i < turns; ++i) {
+    turn.store(2 * i + 1, std::memory_order_release);
+    sleeper->wake(waker->slot());
+    while (turn.load(std::memory_order_acquire) != 2 * i + 2)
+      REQUIRE(sleeper->sleep([&] { return turn.load(std::memory_order_acquire) == 2 * i + 2; }));
+  }
+  other.join();
+}
+
+TEST_CASE("application: a sleeper does not sleep when there is something", "[llamanet]") {
+  Node node(on_demand());
+  node.start();
+  auto application = attach(node);
+  bool was_flagged = false;
+  REQUIRE(application->sleep([&] {
+    was_flagged = application->arena().header().sleeping.load() == 1;
+    return true;
+  }));
+  CHECK(was_flagged);
+  CHECK(application->arena().header().sleeping.load() == 0);
+  CHECK(application->arena().counted(topics::Counter::sleeps) == 0);
+}
+
+TEST_CASE("application: notices that the driver is gone", "[llamanet]") {
+  Node node(on_demand());
+  node.start();
+  auto application = attach(node);
+  REQUIRE(application->check_driver());
+  node.end_driver();
+  auto checked = application->check_driver();
+  REQUIRE_FALSE(checked);
+  CHECK(checked.error().code() == Errc::closed);
+  auto slept = application->sleep([] { return false; });
+  REQUIRE_FALSE(slept);
+  CHECK(slept.error().code() == Errc::closed);
+  CHECK_FALSE(application->say(SayKind::note, 0, "nobody hears it"));
+}
+
+TEST_CASE("application: a forked child ends without a word to the driver", "[llamanet]") {
+  Node node(on_demand());
+  node.start();
+  auto application = attach(node);
+  auto child = ::fork();
+  if (child == 0) {
+    application.reset();
+    ::_exit(0);
+  }
+  CHECK(exit_status_of(child) == 0);
+  REQUIRE(application->check_driver());
+  node.stop();
+  CHECK(node.driver().state(application->slot()) == SlotState::attached);
+  node.start();
+}
+
+TEST_CASE("application: a log grows no further than log_bytes_max for all together", "[llamanet]") {
+  DriverOptions options;
+  options.log_bytes_max = 4 << 20;
+  options.arena_size_bytes = 64 << 20;
+  Node node(options, 2);
+  node.driver().expect(0, 1, 1);
+  node.driver().expect(1, 1, 1);
+  node.start();
+  auto first = Application::attach(node.options(0, 1));
+  auto second = Application::attach(node.options(1, 1));
+  REQUIRE((first && second));
+  topics::LogOptions keep;
+  keep.retention = topics::Retention::keep_all;
+  std::vector<std::byte> payload(16 << 10);
+  std::uint64_t published = 0;
+  auto fill = [&](Application& application) {
+    auto log = topics::LogWriter::open(application.arena(), {1, 1}, keep);
+    REQUIRE(log);
+    for (;;) {
+      auto done = log->publish(topics::kind_data, 0, 0, payload);
+      if (!done) return done.error().code();
+      published += payload.size();
+      if (published > options.arena_size_bytes / 2) return Errc::invalid_argument;
+    }
+  };
+  CHECK(fill(**first) == Errc::out_of_resources);
+  CHECK(published <= options.log_bytes_max);
+  CHECK(published >= options.log_bytes_max / 4);
+  CHECK(fill(**second) == Errc::out_of_resources);
+  CHECK(published <= options.log_bytes_max);
+  node.stop();
+  node.driver().set_unprotected();
+  node.start();
+  CHECK_FALSE((*first)->is_protected());
+}
+
+TEST_CASE("application: memory is prepared ahead without harm to what is written", "[llamanet]") {
+  Node node(on_demand());
+  node.start();
+  auto options = node.options();
+  options.prepare_memory = true;
+  auto application = Application::attach(options);
+  REQUIRE(application);
+  topics::LogOptions keep;
+  keep.retention = topics::Retention::keep_all;
+  auto log = topics::LogWriter::create((*application)->arena(), {1, 1}, keep);
+  REQUIRE(log);
+  std::vector<std::byte> payload(4 << 10);
+  for (std::uint64_t i = 0; i < 4000; ++i) {
+    std::fill(payload.begin(), payload.end(), static_cast<std::byte>(i));
+    REQUIRE(log->publish(topics::kind_data, 0, i, payload));
+  }
+  auto stream = topics::LogReader::open((*application)->arena().reading(), log->index());
+  for (std::uint64_t i = 0; i < 4000; ++i) {
+    auto record = stream.peek();
+    REQUIRE(record);
+    REQUIRE(record->label == i);
+    REQUIRE(record->payload.front() == static_cast<std::byte>(i));
+    REQUIRE(record->payload.back() == static_cast<std::byte>(i));
+    stream.advance();
+  }
+}

@@ -1,0 +1,179 @@
+#include "llamada/llamanet/driver.hpp"
+
+#include <sys/wait.h>
+
+#include "node.hpp"
+#include "socket.hpp"
+
+using namespace llamada;
+using namespace llamada::llamanet;
+
+namespace {
+
+// One message to a driver and what it answers, by hand.
+Result<Envelope> talk(int socket, std::vector<std::byte> bytes) {
+  if (auto sent = send_datagram(socket, bytes); !sent) return propagate(sent);
+  auto datagram = receive_datagram(socket, true, 253);
+  if (!datagram) return propagate(datagram);
+  return decode(datagram->bytes);
+}
+
+ErrorMessage refusal(Node& node, std::vector<std::byte> bytes) {
+  auto socket = connect_to(node.socket_name());
+  REQUIRE(socket);
+  auto answer = talk(socket->get(), std::move(bytes));
+  REQUIRE(answer);
+  auto* error = std::get_if<ErrorMessage>(&answer->message);
+  REQUIRE(error != nullptr);
+  CHECK(receive_datagram(socket->get(), true, 0).error().code() == Errc::closed);
+  return *error;
+}
+
+}  // namespace
+
+TEST_CASE("driver: only the same user and root may deal with it", "[llamanet]") {
+  CHECK(may_deal_with(1000, 1000));
+  CHECK(may_deal_with(1000, 0));
+  CHECK_FALSE(may_deal_with(1000, 1001));
+  CHECK_FALSE(may_deal_with(0, 1000));
+}
+
+TEST_CASE("driver: a name can be taken once", "[llamanet]") {
+  DriverOptions options;
+  options.name = unique_name();
+  auto first = Driver::open(options);
+  REQUIRE(first);
+  auto second = Driver::open(options);
+  REQUIRE_FALSE(second);
+  CHECK(second.error().code() == Errc::already_exists);
+}
+
+TEST_CASE("driver: what is no message is answered with an error and the end of the connection",
+          "[llamanet]") {
+  Node node(on_demand());
+  node.start();
+  CHECK(refusal(node, std::vector<std::byte>(5)).code == Errc::parse_error);
+  CHECK(refusal(node, encode({1, Peers{0, 1}})).code == Errc::parse_error);
+  CHECK(refusal(node, encode({1, Bye{}})).code == Errc::parse_error);
+  CHECK(refusal(node, encode({1, Say{}})).code == Errc::parse_error);
+  CHECK(refusal(node, encode({1, Attached{}})).code == Errc::parse_error);
+  node.stop();
+  CHECK(node.count(DriverEvent::Kind::refused) == 5);
+}
+
+TEST_CASE("driver: peers beyond the roster are refused", "[llamanet]") {
+  Node node(on_demand());
+  node.start();
+  auto socket = connect_to(node.socket_name());
+  REQUIRE(talk(socket->get(), encode({1, Inspect{}})));
+  auto answer = talk(socket->get(), encode({2, Peers{0xfffffff0, 100}}));
+  REQUIRE(answer);
+  CHECK(std::get<ErrorMessage>(answer->message).code == Errc::invalid_argument);
+}
+
+TEST_CASE("driver: a slot of a job is only for who is expected there, once", "[llamanet]") {
+  Node node({}, 2);
+  node.driver().expect(1, 4711, 1);
+  node.start();
+  CHECK(refusal(node, encode({1, Attach{1, 7, 4711, ""}})).code == Errc::not_found);
+  CHECK(refusal(node, encode({1, Attach{1, 0, 4711, ""}})).code == Errc::already_exists);
+  CHECK(refusal(node, encode({1, Attach{1, 1, 4712, ""}})).code == Errc::permission_denied);
+  auto application = Application::attach(node.options(1, 4711));
+  REQUIRE(application);
+  CHECK((*application)->slot() == 1);
+  CHECK(refusal(node, encode({1, Attach{1, 1, 4711, ""}})).code == Errc::already_exists);
+}
+
+TEST_CASE("driver: sees a death after all that was said before it", "[llamanet]") {
+  Node node({}, 2);
+  node.driver().expect(0, 1, 1);
+  auto child = ::fork();
+  if (child == 0) {
+    auto application = Application::attach(node.options(0, 1));
+    if (!application) ::_exit(9);
+    for (int i = 0; i < 10; ++i) (void)(*application)->say(SayKind::note, i, "before the end");
+    ::_exit(3);
+  }
+  node.poll_until([&] { return node.count(DriverEvent::Kind::died) == 1; });
+  CHECK(node.events().back().kind == DriverEvent::Kind::died);
+  CHECK(node.events().back().pid == static_cast<std::uint32_t>(child));
+  CHECK(node.count(DriverEvent::Kind::said) == 10);
+  CHECK(node.driver().state(0) == SlotState::dead);
+  ::waitpid(child, nullptr, 0);
+
+  CHECK(node.driver().next_incarnation(0) == 2);
+  node.driver().expect(0, 2, 2);
+  node.start();
+  auto second = Application::attach(node.options(0, 2));
+  REQUIRE(second);
+  CHECK((*second)->incarnation() == 2);
+  CHECK((*second)->arena().adopted());
+}
+
+TEST_CASE("driver: on demand gives a freed slot to the next one, with another arena", "[llamanet]") {
+  Node node(on_demand());
+  node.start();
+  auto first = Application::attach(node.options());
+  REQUIRE(first);
+  auto watcher = Application::attach(node.options());
+  REQUIRE(watcher);
+  CHECK((*first)->slot() == 0);
+  REQUIRE((*first)->arena().add_log({1, 2}, 0, 0));
+  auto arena_before = (*watcher)->peer_arena(0);
+  CHECK(arena_before != 0);
+  first->reset();
+  while ((*watcher)->slot_state(0) != SlotState::free) std::this_thread::yield();
+  REQUIRE((*watcher)->refresh());
+  CHECK((*watcher)->peer_arena(0) == 0);
+  auto third = Application::attach(node.options());
+  REQUIRE(third);
+  CHECK((*third)->slot() == 0);
+  CHECK_FALSE((*third)->arena().adopted());
+  REQUIRE((*watcher)->refresh());
+  CHECK((*watcher)->peer_arena(0) != arena_before);
+  CHECK((*watcher)->peer(0).log_count() == 0);
+}
+
+TEST_CASE("driver: says when it is full", "[llamanet]") {
+  auto options = on_demand();
+  options.slot_count_max = 1;
+  Node node(options);
+  node.start();
+  auto first = Application::attach(node.options());
+  REQUIRE(first);
+  auto second = Application::attach(node.options());
+  REQUIRE_FALSE(second);
+  CHECK(second.error().code() == Errc::out_of_resources);
+}
+
+TEST_CASE("driver: keeps the arena of one who died with a TRANSIENT_LOCAL writer while others are there",
+          "[llamanet]") {
+  for (std::uint8_t durability : {0, 1}) {
+    Node node(on_demand());
+    auto child = ::fork();
+    if (child == 0) {
+      auto application = Application::attach(node.options());
+      if (!application) ::_exit(9);
+      topics::EndpointDescription writer;
+      writer.durability = durability;
+      if (!(*application)->arena().add_endpoint(writer)) ::_exit(8);
+      for (;;) ::pause();
+    }
+    node.poll_until([&] { return node.count(DriverEvent::Kind::attached) == 1; });
+    node.poll_until([&] { return node.driver().view(0).state() == topics::ArenaState::attached; });
+    auto ready = [&] { return node.driver().view(0).ready(); };
+    node.poll_until(ready);
+    node.start();
+    auto other = Application::attach(node.options());
+    REQUIRE(other);
+    while ((*other)->peer(0).endpoint_count() == 0) std::this_thread::yield();
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+    auto after = durability == 1 ? SlotState::dead : SlotState::free;
+    while ((*other)->slot_state(0) != after) std::this_thread::yield();
+    other->reset();
+    node.stop();
+    node.poll_until([&] { return node.driver().state(0) == SlotState::free; });
+    CHECK(node.driver().close_if_idle());
+  }
+}

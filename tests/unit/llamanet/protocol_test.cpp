@@ -1,0 +1,83 @@
+#include "llamada/llamanet/protocol.hpp"
+
+#include <string>
+
+#include "llamada/base/random.hpp"
+#include "test.hpp"
+
+using namespace llamada;
+using namespace llamada::llamanet;
+
+namespace {
+
+std::vector<Message> one_of_each() {
+  return {Attach{77, 3, 0x1234567890, "rank 3"},
+          Attached{3, 2, 4, 1, "<dds/>", "first_pid=4711\n"},
+          Peers{0, peers_count_max},
+          PeersAre{8, {{1, 5}, {2, 0}, {7, 9}}},
+          Say{SayKind::abort, -3, "MPI_Abort(-3)"},
+          Inspect{},
+          Inspected{4, "job-1", "fault-tolerant"},
+          ErrorMessage{Errc::permission_denied, "the token is not the right one"},
+          Bye{}};
+}
+
+}  // namespace
+
+TEST_CASE("protocol: every message comes back as it was", "[llamanet]") {
+  std::uint32_t request = 1;
+  for (auto& message : one_of_each()) {
+    Envelope envelope{request++, message};
+    auto decoded = decode(encode(envelope));
+    REQUIRE(decoded);
+    CHECK(*decoded == envelope);
+  }
+}
+
+TEST_CASE("protocol: the header is as documented", "[llamanet]") {
+  auto bytes = encode({0x01020304, Bye{}});
+  REQUIRE(bytes.size() == header_size_bytes);
+  std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  CHECK(text.substr(0, 4) == "LLND");
+  CHECK(text.substr(4) == std::string("\x01\0\x09\0\0\0\0\0\x04\x03\x02\x01", 12));
+}
+
+TEST_CASE("protocol: a message cut short anywhere does not parse", "[llamanet]") {
+  for (auto& message : one_of_each()) {
+    auto bytes = encode({1, message});
+    for (std::size_t size = 0; size < bytes.size(); ++size) CHECK_FALSE(decode(std::span(bytes).first(size)));
+  }
+}
+
+TEST_CASE("protocol: a message with a byte too many does not parse", "[llamanet]") {
+  for (auto& message : one_of_each()) {
+    auto bytes = encode({1, message});
+    bytes.push_back(std::byte{0});
+    auto decoded = decode(bytes);
+    REQUIRE_FALSE(decoded);
+    CHECK(decoded.error().code() == Errc::parse_error);
+  }
+}
+
+TEST_CASE("protocol: more peers than a message may have are refused", "[llamanet]") {
+  CHECK_FALSE(decode(encode({1, Peers{0, peers_count_max + 1}})));
+}
+
+TEST_CASE("protocol: texts that do not fit are cut, not refused", "[llamanet]") {
+  auto bytes = encode({1, Attached{0, 0, 0, 0, std::string(100'000, 'q'), std::string(100'000, 'i')}});
+  CHECK(bytes.size() <= message_size_bytes_max);
+  CHECK(decode(bytes));
+}
+
+TEST_CASE("protocol: what parses after random changes says the same again", "[llamanet]") {
+  Random random(20131107);
+  auto messages = one_of_each();
+  for (int round = 0; round < 200'000; ++round) {
+    auto bytes = encode({static_cast<std::uint32_t>(random.next()), messages[random.below(messages.size())]});
+    for (auto changes = random.below(4) + 1; changes > 0; --changes)
+      bytes[random.below(bytes.size())] = static_cast<std::byte>(random.next());
+    if (random.chance(1, 4)) bytes.resize(random.below(bytes.size() + 1));
+    auto decoded = decode(bytes);
+    if (decoded) REQUIRE(encode(*decoded) == bytes);
+  }
+}

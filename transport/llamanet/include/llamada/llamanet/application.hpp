@@ -1,0 +1,170 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "llamada/base/crash_point.hpp"
+#include "llamada/base/file_descriptor.hpp"
+#include "llamada/base/result.hpp"
+#include "llamada/llamanet/driver_page.hpp"
+#include "llamada/llamanet/protocol.hpp"
+#include "llamada/llamanet/shared_memory.hpp"
+#include "llamada/topics/arena_writer.hpp"
+
+namespace llamada::llamanet {
+
+class MemoryPreparer;
+
+struct ApplicationOptions {
+  /// Driver::socket_name(); empty: the user's node driver.
+  std::string socket_name;
+  /// Which slot, and the proof that one is expected there; any_slot and 0 at a driver on demand.
+  std::uint32_t slot = any_slot;
+  std::uint64_t token = 0;
+  /// For people, in `llamada ls`.
+  std::string name;
+  /// How many logs, cursors and endpoints there will be room for.
+  topics::ArenaOptions arena;
+  /// Memory that logs will need is prepared ahead of use by a thread in the background, once the pool has
+  /// grown beyond a MiB. For applications that keep what they publish.
+  bool prepare_memory = false;
+  /// Where there is no driver, one is started: it ends with its last application.
+  bool start_driver = false;
+  /// The llamanetd to start; empty: looked for beside this program and this library.
+  std::string driver_program;
+};
+
+/// This process's place in llamaNET: its own arena, its peers' arenas, waiting and waking, and the way to the
+/// driver.
+///
+/// Threads: one, the application's; only wake() and wake_all() may be called from others too. After a fork()
+/// the child must not use it; destroying it there lets go of what belongs to the child and tells nobody.
+class Application {
+ public:
+  /// No sleep is longer without a look around.
+  static constexpr std::chrono::milliseconds nap_max{100};
+
+  /// Errors: closed (no driver listens there), permission_denied (it is another user's, or the token is
+  /// wrong), already_exists (the slot's application has attached before), out_of_resources.
+  static Result<std::unique_ptr<Application>> attach(const ApplicationOptions& options);
+
+  /// Leaves in order: says bye, unless leave_silently() was called.
+  ~Application();
+  Application(const Application&) = delete;
+  Application& operator=(const Application&) = delete;
+
+  std::uint32_t slot() const { return slot_; }
+  std::uint32_t incarnation() const { return incarnation_; }
+  /// The resolved QoS profile and the identity that the driver's host gave.
+  const std::string& profile() const { return profile_; }
+  const std::string& identity() const { return identity_; }
+  topics::ArenaWriter& arena() { return *arena_; }
+
+  /// The roster. Stays mapped while the Application lives.
+  const DriverPage& page() const { return *reinterpret_cast<const DriverPage*>(page_.data()); }
+  std::uint32_t slot_count() const { return page().slot_count.load(std::memory_order_acquire); }
+  std::uint32_t slot_count_max() const { return static_cast<std::uint32_t>(peers_.size()); }
+  const PageSlot& page_slot(std::uint32_t slot) const { return page_slots(&page())[slot]; }
+  SlotState slot_state(std::uint32_t slot) const {
+    return static_cast<SlotState>(page_slot(slot).state.load(std::memory_order_acquire));
+  }
+  /// Pairs with the driver's release store: what the roster says is at least this new.
+  std::uint64_t generation() const { return page().generation.load(std::memory_order_acquire); }
+  bool is_protected() const { return page().is_protected.load(std::memory_order_acquire) != 0; }
+  bool is_ending() const { return page().ending.load(std::memory_order_acquire) != 0; }
+
+  /// The arena of a slot, read-only; nothing when the slot had none at the last refresh().
+  topics::PeerArena peer(std::uint32_t slot) const;
+  /// Which arena that is: no two that the driver ever made share a number. 0: none.
+  std::uint32_t peer_arena(std::uint32_t slot) const { return peers_[slot].arena; }
+  /// Maps arenas that have come since, unmaps none: the slots of a job never change, and attach() has mapped
+  /// them all. True when something changed. Errors: closed (the driver is gone).
+  Result<bool> refresh();
+  /// Unmaps the arenas that refresh() has replaced or found gone. No reader may stand in them any more.
+  void release_replaced() { replaced_.clear(); }
+
+  /// To be called after each commit that the application of `slot` may be waiting for. One load while it is
+  /// awake.
+  void wake(std::uint32_t slot) {
+    order_commit_before_look();
+    wake_if_sleeping(slot);
+  }
+  void wake_all() {
+    order_commit_before_look();
+    for (std::uint32_t slot = 0; slot < peers_.size(); ++slot) wake_if_sleeping(slot);
+  }
+
+  /// Sleeps until somebody wakes this application or something changed in the roster, at most nap_max or
+  /// `at_most`. `look_again` is called once the sleeping flag can be seen by all; when it returns true there
+  /// is no sleep. Errors: closed (the driver is gone: an application of a job has to end).
+  Status sleep(const std::function<bool()>& look_again, std::chrono::nanoseconds at_most = nap_max);
+
+  /// Tells the driver's host. Errors: closed.
+  Status say(SayKind kind, std::int32_t code, std::string_view text);
+  /// Whether the driver is still there. No wait.
+  Status check_driver();
+
+  /// The destructor will not say bye: the process's end is what the driver is to see (a rank's way to end).
+  void leave_silently() { silent_ = true; }
+
+ private:
+  // One slot as this application sees it.
+  struct PeerSlot {
+    const topics::ArenaHeader* header = nullptr;
+    std::uint32_t arena = 0;
+    Mapping mapping;
+    FileDescriptor event;
+  };
+
+  Application();
+  bool is_child_of_fork() const;
+  Status shake_hands(const ApplicationOptions& options);
+  Status open_arena(const ApplicationOptions& options, const Attached& attached, FileDescriptor arena);
+  Status map_peers(std::uint32_t first, std::uint32_t count, bool& changed);
+  Status map_peer(std::uint32_t slot, const Peer& peer, FileDescriptor arena, FileDescriptor event);
+  void replace_peer(std::uint32_t slot, PeerSlot by);
+  Status nap(std::chrono::nanoseconds at_most);
+  bool may_grow(std::uint64_t more_bytes);
+  std::uint64_t live_bytes_of_all() const;
+
+  // Our commit before our look at `sleeping`: the sleeper's membarrier orders the two, if the compiler does
+  // not.
+  void order_commit_before_look() const {
+    if (needs_fence_)
+      std::atomic_thread_fence(std::memory_order_seq_cst);
+    else
+      std::atomic_signal_fence(std::memory_order_seq_cst);
+  }
+  void wake_if_sleeping(std::uint32_t slot) {
+    auto* header = peers_[slot].header;
+    // Relaxed: see order_commit_before_look().
+    if (header != nullptr && header->sleeping.load(std::memory_order_relaxed) != 0) ring_peer(slot);
+  }
+  void ring_peer(std::uint32_t slot);
+
+  FileDescriptor driver_;
+  FileDescriptor event_;
+  Mapping page_;
+  Mapping memory_;
+  std::vector<PeerSlot> peers_;  // slot_count_max of them: never moved
+  std::vector<PeerSlot> replaced_;
+  std::uint32_t slot_ = 0;
+  std::uint32_t incarnation_ = 0;
+  std::uint32_t request_ = 0;
+  std::int32_t owner_pid_ = 0;
+  bool needs_fence_ = false;
+  bool silent_ = false;
+  std::string profile_;
+  std::string identity_;
+  std::uint64_t seen_generation_ = 0;
+  std::unique_ptr<MemoryPreparer> preparer_;  // outlived by the arena
+  std::unique_ptr<topics::ArenaWriter> arena_;
+};
+
+}  // namespace llamada::llamanet

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+
+#include "llamada/topics/arena_layout.hpp"
+
+namespace llamada::llamanet {
+
+/// What one who does not own an arena can see in its header: where its application is. A value that borrows
+/// the mapping. Nothing seen here is believed in for more than display and diagnosis.
+///
+/// Threads: any. The owner writes meanwhile.
+class ArenaView {
+ public:
+  ArenaView() = default;
+  explicit ArenaView(const topics::ArenaHeader* header) : header_(header) {}
+
+  /// False before the owner has initialised the arena: then everything is 0.
+  bool ready() const {
+    return header_ != nullptr && header_->magic.load(std::memory_order_acquire) == topics::arena_magic;
+  }
+  topics::ArenaState state() const {
+    return static_cast<topics::ArenaState>(
+        header_ == nullptr ? 0 : header_->state.load(std::memory_order_acquire));
+  }
+  std::int32_t exit_code() const { return get(&topics::ArenaHeader::exit_code); }
+  std::uint32_t incarnation() const { return get(&topics::ArenaHeader::incarnation); }
+  bool replaying() const { return get(&topics::ArenaHeader::replaying) != 0; }
+  std::uint32_t pid() const { return get(&topics::ArenaHeader::pid); }
+  bool sleeping() const { return get(&topics::ArenaHeader::sleeping) != 0; }
+  std::uint32_t call_id() const { return get(&topics::ArenaHeader::call_id); }
+  std::uint64_t call_index() const { return get(&topics::ArenaHeader::call_index); }
+  std::uint64_t pool_used() const { return get(&topics::ArenaHeader::pool_used); }
+  std::uint64_t pool_live() const { return get(&topics::ArenaHeader::pool_live); }
+  std::uint64_t counter(topics::Counter counter) const {
+    if (header_ == nullptr) return 0;
+    return header_->counters[static_cast<std::uint32_t>(counter)].load(std::memory_order_relaxed);
+  }
+
+ private:
+  // Relaxed: each word stands alone.
+  template <typename Value>
+  Value get(std::atomic<Value> topics::ArenaHeader::*word) const {
+    return header_ == nullptr ? Value{} : (header_->*word).load(std::memory_order_relaxed);
+  }
+
+  const topics::ArenaHeader* header_ = nullptr;
+};
+
+}  // namespace llamada::llamanet

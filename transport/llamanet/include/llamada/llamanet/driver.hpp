@@ -1,0 +1,119 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "llamada/base/result.hpp"
+#include "llamada/llamanet/arena_view.hpp"
+#include "llamada/llamanet/driver_page.hpp"
+#include "llamada/llamanet/protocol.hpp"
+
+namespace llamada::llamanet {
+
+struct DriverOptions {
+  /// The driver listens at @llamada/<uid>/<name>: "node" for DDS programs, "job-<pid of mpirun>" for a job.
+  std::string name = "node";
+  /// Slots are made for whoever attaches, and freed when nobody needs them. Otherwise only an application
+  /// that is expected (expect()) may attach.
+  bool on_demand = false;
+  /// The most applications at a time.
+  std::uint32_t slot_count_max = 1024;
+  /// The most memory that one application may ever use; address space, not memory. 0: as much as
+  /// log_bytes_max asks for, and at least 8 GiB.
+  std::uint64_t arena_size_bytes = 0;
+  /// log_bytes_per_node: what all arenas together may use for what is kept. 0: no limit.
+  std::uint64_t log_bytes_max = 0;
+  /// The resolved QoS profile, given to every application.
+  std::string profile;
+};
+
+/// Something that the host of the driver must know of.
+struct DriverEvent {
+  enum class Kind {
+    attached,  ///< `pid` has become the application of `slot`
+    said,      ///< the application of `slot` told its driver `say`
+    died,      ///< the process of `slot` has ended without saying bye; the slot is dead and all are awake
+    detached,  ///< the application of `slot` has left in order
+    refused,   ///< a connection was closed because of `text`
+  };
+  Kind kind = Kind::attached;
+  std::uint32_t slot = any_slot;
+  std::uint32_t pid = 0;
+  Say say;
+  std::string text;
+};
+
+/// The driver of one node or one job: listens for applications, gives them their arenas, keeps the roster,
+/// sees deaths. What it says on the socket is in docs/internals/driver-protocol.md.
+///
+/// An agent without a thread: its host waits for descriptor() to become readable (or only calls poll()) and
+/// then calls poll(). Needs up to four descriptors for each slot. When the process that holds it ends in any
+/// way, nothing is left once the applications have ended too.
+class Driver {
+ public:
+  /// Errors: already_exists when another driver listens under this name.
+  static Result<Driver> open(const DriverOptions& options);
+
+  Driver(Driver&&) noexcept;
+  Driver& operator=(Driver&&) noexcept;
+  ~Driver();
+
+  /// An epoll descriptor: readable when poll() has something to do. Stays the driver's.
+  int descriptor() const;
+  /// Does what there is to do, waiting for it at most `timeout` (negative: for ever), and says what happened.
+  std::vector<DriverEvent> poll(std::chrono::milliseconds timeout);
+
+  /// "llamada/<uid>/<name>", for Application::attach().
+  const std::string& socket_name() const;
+
+  // For the host of a job. A `slot` must be below slot_count(). A host that has collected a process before
+  // poll() has seen its death may go on at once: expect(), next_incarnation() and the marks then do first
+  // what the death would have done, and the events come with the next poll().
+
+  /// Makes slots [0, count) with an arena each. Once, before anybody attaches. `identity[k]` is handed to the
+  /// applications of slot k (key=value lines; may be empty).
+  Status create_slots(std::uint32_t count, std::vector<std::string> identities = {});
+  std::uint32_t slot_count() const;
+  /// What every later incarnation of the slot is told.
+  void set_identity(std::uint32_t slot, std::string identity);
+  /// From now on an application with this token may attach to the slot, once, as this incarnation (1 is the
+  /// first).
+  void expect(std::uint32_t slot, std::uint64_t token, std::uint32_t incarnation);
+  /// The number of the incarnation that is to replace a dead one; the arena stays. Then expect() it.
+  std::uint32_t next_incarnation(std::uint32_t slot);
+  /// For a process that died before it attached. Wakes everybody.
+  void mark_dead(std::uint32_t slot);
+  /// The slot's application has ended as it should, and its output is drained.
+  void mark_done(std::uint32_t slot);
+  /// Histories are no longer kept.
+  void set_unprotected();
+  /// The job is over for everybody.
+  void set_ending();
+  void wake_all();
+
+  SlotState state(std::uint32_t slot) const;
+  std::uint32_t incarnation(std::uint32_t slot) const;
+  /// The process that is attached, 0 for none.
+  std::uint32_t pid(std::uint32_t slot) const;
+  /// The header of the slot's arena, valid until the slot is freed or the driver ends.
+  ArenaView view(std::uint32_t slot) const;
+
+  // For the host of a driver on demand.
+
+  /// Applications that are attached.
+  std::uint32_t application_count() const;
+  /// Stops listening if nobody is connected or connecting; then true: the driver has nothing left to do.
+  /// Whoever connects later finds no driver.
+  bool close_if_idle();
+
+ private:
+  class Implementation;
+  explicit Driver(std::unique_ptr<Implementation> implementation);
+  std::unique_ptr<Implementation> implementation_;
+};
+
+}  // namespace llamada::llamanet

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+// The page that the driver alone writes and everybody maps read-only: the roster. The layout is that of
+// docs/internals/driver-protocol.md.
+
+namespace llamada::llamanet {
+
+inline constexpr std::uint64_t page_magic = 0x0031454741504C4C;  // "LLPAGE1\0"
+inline constexpr std::size_t page_header_size_bytes = 4096;
+
+enum class SlotState : std::uint32_t { free = 0, expected = 1, attached = 2, dead = 3, done = 4 };
+
+struct alignas(64) DriverPage {
+  std::uint64_t magic;
+  std::uint32_t slot_count_max;
+  std::atomic<std::uint32_t> slot_count;  ///< slots in use or once used; release, pairs with peers' acquire
+  std::byte reserved_1[48];
+  std::atomic<std::uint64_t> generation;  ///< release: one more after every change of the roster
+  std::atomic<std::uint32_t> is_protected;
+  std::atomic<std::uint32_t> ending;
+  std::uint64_t log_bytes_max;
+  std::byte reserved_2[40];
+};
+static_assert(sizeof(DriverPage) == 128);
+static_assert(offsetof(DriverPage, slot_count) == 12);
+static_assert(offsetof(DriverPage, generation) == 64);
+static_assert(offsetof(DriverPage, is_protected) == 72);
+static_assert(offsetof(DriverPage, ending) == 76);
+static_assert(offsetof(DriverPage, log_bytes_max) == 80);
+
+/// One of slot_count_max entries from page_header_size_bytes on.
+struct alignas(64) PageSlot {
+  std::atomic<std::uint32_t> state;  ///< a SlotState; release: the rest of the entry is written before it
+  std::atomic<std::uint32_t> incarnation;
+  std::atomic<std::uint32_t> pid;
+  std::atomic<std::uint32_t>
+      arena;  ///< the serial number of the slot's arena, 0 for none; no two arenas share one
+  std::atomic<std::uint32_t> deaths;
+};
+static_assert(sizeof(PageSlot) == 64);
+
+inline std::size_t page_size_bytes(std::uint32_t slot_count_max) {
+  return page_header_size_bytes + sizeof(PageSlot) * slot_count_max;
+}
+inline const PageSlot* page_slots(const DriverPage* page) {
+  return reinterpret_cast<const PageSlot*>(reinterpret_cast<const std::byte*>(page) + page_header_size_bytes);
+}
+inline PageSlot* page_slots(DriverPage* page) {
+  return reinterpret_cast<PageSlot*>(reinterpret_cast<std::byte*>(page) + page_header_size_bytes);
+}
+
+}  // namespace llamada::llamanet

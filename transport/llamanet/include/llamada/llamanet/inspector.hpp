@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "llamada/base/file_descriptor.hpp"
+#include "llamada/base/result.hpp"
+#include "llamada/llamanet/arena_view.hpp"
+#include "llamada/llamanet/driver_page.hpp"
+#include "llamada/llamanet/shared_memory.hpp"
+#include "llamada/topics/memory.hpp"
+
+namespace llamada::llamanet {
+
+/// One driver and all of its arenas, read-only, at the time of open(): for tools. Disturbs nobody.
+class Inspector {
+ public:
+  struct Slot {
+    std::uint32_t index = 0;
+    SlotState state = SlotState::free;
+    std::uint32_t incarnation = 0;
+    std::uint32_t pid = 0;
+    std::uint32_t deaths = 0;
+    Mapping arena;  // none when the slot has no arena
+
+    topics::PeerArena peer() const { return {arena.data(), arena.size()}; }
+    ArenaView view() const {
+      return arena ? ArenaView(reinterpret_cast<const topics::ArenaHeader*>(arena.data())) : ArenaView();
+    }
+  };
+
+  /// Errors: closed (no driver listens there), permission_denied.
+  static Result<Inspector> open(const std::string& socket_name);
+
+  const std::string& name() const { return name_; }
+  const std::string& profile() const { return profile_; }
+  std::uint32_t pid() const { return pid_; }
+  bool is_protected() const { return page().is_protected.load(std::memory_order_relaxed) != 0; }
+  std::uint64_t log_bytes_max() const { return page().log_bytes_max; }
+  /// The slots that are not free.
+  const std::vector<Slot>& slots() const { return slots_; }
+
+ private:
+  const DriverPage& page() const { return *reinterpret_cast<const DriverPage*>(page_.data()); }
+  Status map_slots(std::uint32_t first, std::uint32_t count);
+
+  FileDescriptor driver_;
+  Mapping page_;
+  std::string name_;
+  std::string profile_;
+  std::uint32_t pid_ = 0;
+  std::vector<Slot> slots_;
+};
+
+/// The socket names of all drivers of a user that listen now, sorted, without duplicates: from
+/// /proc/net/unix.
+Result<std::vector<std::string>> find_drivers(std::uint32_t uid);
+/// The same from the file's text.
+std::vector<std::string> drivers_in(const std::string& proc_net_unix, std::uint32_t uid);
+
+}  // namespace llamada::llamanet

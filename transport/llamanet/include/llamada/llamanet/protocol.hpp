@@ -1,0 +1,132 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "llamada/base/result.hpp"
+
+// The messages between the driver and its applications, as pure functions over bytes. The format, and which
+// descriptors travel with which message, is in docs/internals/driver-protocol.md.
+
+namespace llamada::llamanet {
+
+inline constexpr std::uint32_t message_magic = 0x444E4C4C;  // "LLND"
+inline constexpr std::uint16_t protocol_version = 1;
+inline constexpr std::size_t header_size_bytes = 16;
+inline constexpr std::size_t message_size_bytes_max = 64 * 1024;
+/// Slots of one `peers` message: two descriptors each, and the kernel passes at most 253.
+inline constexpr std::uint32_t peers_count_max = 100;
+inline constexpr std::uint32_t any_slot = 0xffffffff;
+
+enum class MessageType : std::uint16_t {
+  attach = 1,
+  attached = 2,
+  peers = 3,
+  peers_are = 4,
+  say = 5,
+  inspect = 6,
+  inspected = 7,
+  error = 8,
+  bye = 9,
+};
+
+/// An application asks for a slot.
+struct Attach {
+  std::uint32_t pid = 0;  ///< as the application sees itself; the driver goes by SO_PEERCRED
+  std::uint32_t slot = any_slot;
+  std::uint64_t token = 0;
+  std::string name;
+  bool operator==(const Attach&) const = default;
+};
+
+/// The slot is yours. Descriptors: driver page (read-only), own arena (read-write), own eventfd.
+struct Attached {
+  std::uint32_t slot = 0;
+  std::uint32_t incarnation = 0;
+  std::uint32_t slot_count = 0;
+  std::uint32_t flags = 0;
+  std::string qos;
+  std::string identity;
+  bool operator==(const Attached&) const = default;
+};
+
+/// Asks for the arenas and eventfds of slots [first, first + count).
+struct Peers {
+  std::uint32_t first = 0;
+  std::uint32_t count = 0;
+  bool operator==(const Peers&) const = default;
+};
+
+/// What is known of one slot. When present, two descriptors travel along: arena (read-only), eventfd.
+struct Peer {
+  std::uint32_t incarnation = 0;
+  std::uint32_t arena =
+      0;  ///< the serial number of the slot's arena (PageSlot::arena); 0: none, no descriptors
+  bool operator==(const Peer&) const = default;
+};
+
+struct PeersAre {
+  std::uint32_t first = 0;
+  std::vector<Peer> peers;
+  bool operator==(const PeersAre&) const = default;
+};
+
+/// What the owner of the driver must know.
+enum class SayKind : std::uint32_t {
+  note = 1,
+  abort = 2,
+  diverged = 3,
+  unprotected = 4,
+  warning = 5,
+  live = 6
+};
+
+struct Say {
+  SayKind kind = SayKind::note;
+  std::int32_t code = 0;
+  std::string text;
+  bool operator==(const Say&) const = default;
+};
+
+struct Inspect {
+  bool operator==(const Inspect&) const = default;
+};
+
+/// Descriptors: driver page (read-only).
+struct Inspected {
+  std::uint32_t slot_count = 0;
+  std::string name;
+  std::string profile;
+  bool operator==(const Inspected&) const = default;
+};
+
+/// Why not. The connection ends.
+struct ErrorMessage {
+  Errc code = Errc::invalid_argument;
+  std::string text;
+  bool operator==(const ErrorMessage&) const = default;
+};
+
+struct Bye {
+  bool operator==(const Bye&) const = default;
+};
+
+using Message = std::variant<Attach, Attached, Peers, PeersAre, Say, Inspect, Inspected, ErrorMessage, Bye>;
+
+struct Envelope {
+  std::uint32_t request = 0;  ///< chosen by the asker, repeated in the answer
+  Message message;
+  bool operator==(const Envelope&) const = default;
+};
+
+/// The bytes of one datagram. Texts are cut to what fits into message_size_bytes_max.
+std::vector<std::byte> encode(const Envelope& envelope);
+
+/// Fails with parse_error when the datagram is not exactly one well-formed message.
+Result<Envelope> decode(std::span<const std::byte> datagram);
+
+}  // namespace llamada::llamanet

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+
+#include "llamada/base/result.hpp"
+
+namespace llamada::llamanet {
+
+/// Starts a driver on demand as a process of its own (no child of the caller's), which ends with its last
+/// application, and returns when it listens, or when another one turned out to listen there already.
+/// `program`: the llamanetd to run; empty: the one beside this program or this library. Errors: not_found,
+/// system.
+Status start_driver(const std::string& program, const std::string& socket_name);
+
+}  // namespace llamada::llamanet

@@ -1,0 +1,298 @@
+#include "llamada/llamanet/application.hpp"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/membarrier.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <fstream>
+
+#include "ask.hpp"
+#include "llamada/llamanet/start_driver.hpp"
+#include "memory_preparer.hpp"
+#include "socket.hpp"
+
+namespace llamada::llamanet {
+namespace {
+
+constexpr std::size_t attached_descriptors_count = 3;
+constexpr std::uint64_t huge_page_bytes = 2 << 20;
+constexpr std::uint64_t prepare_from_bytes = 1 << 20;
+constexpr int start_attempts_max = 100;
+// Out of the way of the program, which expects its first file to be number 3.
+constexpr int descriptor_min = 200;
+
+// libc's getpid() is the MPI library's within a rank.
+std::int32_t own_pid() { return static_cast<std::int32_t>(::syscall(SYS_getpid)); }
+
+bool membarrier(int command) { return ::syscall(SYS_membarrier, command, 0, 0) == 0; }
+
+FileDescriptor moved_up(FileDescriptor descriptor) {
+  FileDescriptor moved(::fcntl(descriptor.get(), F_DUPFD_CLOEXEC, descriptor_min));
+  return moved ? std::move(moved) : std::move(descriptor);
+}
+
+// Where the kernel gives huge pages to shared memory that asks for them.
+bool huge_pages_allowed() {
+  std::ifstream file("/sys/kernel/mm/transparent_hugepage/shmem_enabled");
+  std::string line;
+  std::getline(file, line);
+  return line.find("[advise]") != std::string::npos || line.find("[within_size]") != std::string::npos ||
+         line.find("[always]") != std::string::npos;
+}
+
+// Not the directories before the pool: an idle application stays small.
+void advise_huge_pages(const topics::ArenaHeader& header, std::span<std::byte> memory) {
+  if (!huge_pages_allowed()) return;
+  auto start = reinterpret_cast<std::uintptr_t>(memory.data()) + header.pool + huge_page_bytes - 1;
+  auto end = reinterpret_cast<std::uintptr_t>(memory.data()) + memory.size();
+  start = start / huge_page_bytes * huge_page_bytes;
+  if (start < end) ::madvise(reinterpret_cast<void*>(start), end - start, MADV_HUGEPAGE);
+}
+
+}  // namespace
+
+Application::Application() : owner_pid_(own_pid()) {}
+
+Result<std::unique_ptr<Application>> Application::attach(const ApplicationOptions& options) {
+  auto chosen = options;
+  if (chosen.socket_name.empty()) chosen.socket_name = llamanet::socket_name(::geteuid(), "node");
+  for (int attempt = 1;; ++attempt) {
+    std::unique_ptr<Application> application(new Application);
+    auto attached = application->shake_hands(chosen);
+    if (attached) return application;
+    // A driver that ends with its last application may do so under our hands: then another one is started.
+    bool another =
+        options.start_driver && attached.error().code() == Errc::closed && attempt < start_attempts_max;
+    if (!another) return propagate(attached);
+    if (auto started = start_driver(chosen.driver_program, chosen.socket_name); !started)
+      return propagate(started);
+  }
+}
+
+Status Application::shake_hands(const ApplicationOptions& options) {
+  silent_ = true;  // until there is something to leave
+  auto driver = connect_to(options.socket_name);
+  if (!driver) return propagate(driver);
+  driver_ = moved_up(std::move(*driver));
+  if (auto checked = check_owner(driver_.get()); !checked) return checked;
+  LLAMADA_CRASH_POINT("attach:connected");
+  // Before the first commit, so that the membarrier of whoever sleeps includes this process.
+  needs_fence_ = !membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED);
+  std::vector<FileDescriptor> descriptors;
+  auto attached =
+      ask<Attached>(driver_.get(), ++request_,
+                    Attach{static_cast<std::uint32_t>(owner_pid_), options.slot, options.token, options.name},
+                    descriptors, attached_descriptors_count);
+  if (!attached) return propagate(attached);
+  if (descriptors.size() != attached_descriptors_count)
+    return failure(Errc::parse_error, "the driver sent {} descriptors instead of {}", descriptors.size(),
+                   attached_descriptors_count);
+  LLAMADA_CRASH_POINT("attach:answered");
+  slot_ = attached->slot;
+  incarnation_ = attached->incarnation;
+  profile_ = attached->qos;
+  identity_ = attached->identity;
+  auto page_size = size_of(descriptors[0].get());
+  if (!page_size) return propagate(page_size);
+  auto page = Mapping::map(descriptors[0].get(), *page_size, Mapping::Access::read_only);
+  if (!page) return propagate(page);
+  page_ = std::move(*page);
+  if (this->page().magic != page_magic || page_size_bytes(this->page().slot_count_max) > page_.size())
+    return failure(Errc::parse_error, "the driver's page is not one");
+  event_ = moved_up(std::move(descriptors[2]));
+  peers_.resize(this->page().slot_count_max);
+  if (auto opened = open_arena(options, *attached, std::move(descriptors[1])); !opened) return opened;
+  LLAMADA_CRASH_POINT("attach:arena-opened");
+  if (auto refreshed = refresh(); !refreshed) return propagate(refreshed);
+  LLAMADA_CRASH_POINT("attach:peers-mapped");
+  arena_->set_state(topics::ArenaState::attached);
+  silent_ = false;
+  LLAMADA_CRASH_POINT("attach:announced");
+  return {};
+}
+
+Status Application::open_arena(const ApplicationOptions& options, const Attached& attached,
+                               FileDescriptor arena) {
+  auto size = size_of(arena.get());
+  if (!size) return propagate(size);
+  auto memory = Mapping::map(arena.get(), *size, Mapping::Access::read_write);
+  if (!memory) return propagate(memory);
+  memory_ = std::move(*memory);
+  LLAMADA_CRASH_POINT("attach:arena-mapped");
+  auto arena_options = options.arena;
+  arena_options.incarnation = attached.incarnation;
+  arena_options.pid = static_cast<std::uint32_t>(owner_pid_);
+  arena_options.may_grow = [this](std::uint64_t more_bytes) { return may_grow(more_bytes); };
+  auto opened = topics::ArenaWriter::open(memory_.bytes(), std::move(arena_options));
+  if (!opened) return propagate(opened);
+  arena_ = std::move(*opened);
+  auto& header = arena_->header();
+  header.sleeping.store(0, std::memory_order_relaxed);  // a predecessor may have died asleep
+  header.incarnation.store(attached.incarnation, std::memory_order_relaxed);
+  header.pid.store(static_cast<std::uint32_t>(owner_pid_), std::memory_order_relaxed);
+  advise_huge_pages(header, memory_.bytes());
+  if (options.prepare_memory) preparer_ = std::make_unique<MemoryPreparer>(*arena_);
+  return {};
+}
+
+Application::~Application() {
+  if (is_child_of_fork()) {
+    if (preparer_) preparer_->forget();
+    return;
+  }
+  if (!silent_) (void)send_datagram(driver_.get(), encode({++request_, Bye{}}));
+}
+
+bool Application::is_child_of_fork() const { return own_pid() != owner_pid_; }
+
+topics::PeerArena Application::peer(std::uint32_t slot) const {
+  if (slot >= peers_.size() || !peers_[slot].mapping) return {};
+  return {peers_[slot].mapping.data(), peers_[slot].mapping.size()};
+}
+
+Result<bool> Application::refresh() {
+  auto generation = this->generation();
+  bool changed = false;
+  if (generation == seen_generation_) return changed;
+  auto count = slot_count();
+  for (std::uint32_t slot = 0; slot < count; ++slot) {
+    auto arena = page_slot(slot).arena.load(std::memory_order_acquire);
+    if (arena == peers_[slot].arena) continue;
+    if (arena == 0) {
+      replace_peer(slot, {});
+      changed = true;
+      continue;
+    }
+    auto asked = std::min(peers_count_max, count - slot);
+    if (auto mapped = map_peers(slot, asked, changed); !mapped) return propagate(mapped);
+    slot += asked - 1;
+  }
+  seen_generation_ = generation;
+  return changed;
+}
+
+Status Application::map_peers(std::uint32_t first, std::uint32_t count, bool& changed) {
+  std::vector<FileDescriptor> descriptors;
+  auto answer =
+      ask<PeersAre>(driver_.get(), ++request_, Peers{first, count}, descriptors, 2 * std::size_t{count});
+  if (!answer) return propagate(answer);
+  std::size_t present = 0;
+  for (auto& peer : answer->peers) present += peer.arena != 0 ? 1 : 0;
+  if (answer->first != first || answer->peers.size() != count || descriptors.size() != 2 * present)
+    return failure(Errc::parse_error, "the driver's answer about slots {} to {} is malformed", first,
+                   first + count);
+  std::size_t next = 0;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    auto& peer = answer->peers[i];
+    bool is_new = peer.arena != peers_[first + i].arena;
+    changed |= is_new;
+    if (peer.arena == 0) {
+      if (is_new) replace_peer(first + i, {});
+      continue;
+    }
+    auto arena = std::move(descriptors[next++]);
+    auto event = std::move(descriptors[next++]);
+    if (!is_new) continue;
+    if (auto mapped = map_peer(first + i, peer, std::move(arena), std::move(event)); !mapped) return mapped;
+  }
+  return {};
+}
+
+Status Application::map_peer(std::uint32_t slot, const Peer& peer, FileDescriptor arena,
+                             FileDescriptor event) {
+  auto size = size_of(arena.get());
+  if (!size) return propagate(size);
+  auto mapping = Mapping::map(arena.get(), *size, Mapping::Access::read_only);
+  if (!mapping) return propagate(mapping);
+  PeerSlot mapped;
+  mapped.header = reinterpret_cast<const topics::ArenaHeader*>(mapping->data());
+  mapped.arena = peer.arena;
+  mapped.mapping = std::move(*mapping);
+  mapped.event = moved_up(std::move(event));
+  replace_peer(slot, std::move(mapped));
+  return {};
+}
+
+void Application::replace_peer(std::uint32_t slot, PeerSlot by) {
+  if (peers_[slot].mapping) replaced_.push_back(std::move(peers_[slot]));
+  peers_[slot] = std::move(by);
+}
+
+void Application::ring_peer(std::uint32_t slot) {
+  LLAMADA_CRASH_POINT("wake:before-ring");
+  ring(peers_[slot].event.get());
+  LLAMADA_CRASH_POINT("wake:rung");
+  arena_->count(topics::Counter::wakes);
+}
+
+Status Application::sleep(const std::function<bool()>& look_again, std::chrono::nanoseconds at_most) {
+  auto& sleeping = arena_->header().sleeping;
+  // Relaxed: membarrier, or the fence where it is refused, orders it before the second look.
+  sleeping.store(1, std::memory_order_relaxed);
+  LLAMADA_CRASH_POINT("sleep:flag-set");
+  if (needs_fence_ || !membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED))
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+  Status woken;
+  if (!look_again()) {
+    LLAMADA_CRASH_POINT("sleep:asleep");
+    arena_->count(topics::Counter::sleeps);
+    woken = nap(std::min<std::chrono::nanoseconds>(at_most, nap_max));
+  }
+  sleeping.store(0, std::memory_order_relaxed);
+  LLAMADA_CRASH_POINT("sleep:awake");
+  return woken;
+}
+
+Status Application::nap(std::chrono::nanoseconds at_most) {
+  std::array<pollfd, 2> wait{{{event_.get(), POLLIN, 0}, {driver_.get(), POLLIN, 0}}};
+  auto ns = std::max<std::int64_t>(at_most.count(), 0);
+  timespec limit{static_cast<time_t>(ns / 1'000'000'000), static_cast<long>(ns % 1'000'000'000)};
+  int ready = ::ppoll(wait.data(), wait.size(), &limit, nullptr);
+  if (ready <= 0) return {};  // the time is over, or a signal came
+  if (wait[0].revents & POLLIN) clear(event_.get());
+  if (wait[1].revents != 0) return check_driver();
+  return {};
+}
+
+Status Application::check_driver() {
+  // The driver says nothing that it was not asked for, except why it closes the connection.
+  auto datagram = receive_datagram(driver_.get(), false, 0);
+  if (!datagram) {
+    if (datagram.error().code() == Errc::would_block) return {};
+    return failure(Errc::closed, "the driver is gone");
+  }
+  auto envelope = decode(datagram->bytes);
+  if (envelope)
+    if (auto* error = std::get_if<ErrorMessage>(&envelope->message))
+      return failure(Errc::closed, "the driver closed the connection: {}", error->text);
+  return failure(Errc::closed, "the driver said something that it was not asked for");
+}
+
+Status Application::say(SayKind kind, std::int32_t code, std::string_view text) {
+  return send_datagram(driver_.get(), encode({++request_, Say{kind, code, std::string(text)}}));
+}
+
+// Called by the ArenaWriter for each extent, so rarely enough to look at everybody's arena.
+bool Application::may_grow(std::uint64_t more_bytes) {
+  auto limit = page().log_bytes_max;
+  if (limit != 0 && is_protected() && live_bytes_of_all() + more_bytes > limit) return false;
+  if (preparer_ && arena_ && arena_->pool_used() >= prepare_from_bytes && !is_child_of_fork())
+    preparer_->grown();
+  return true;
+}
+
+std::uint64_t Application::live_bytes_of_all() const {
+  std::uint64_t live = 0;
+  for (auto& peer : peers_)
+    if (peer.header != nullptr) live += peer.header->pool_live.load(std::memory_order_relaxed);
+  return live;
+}
+
+}  // namespace llamada::llamanet

@@ -1,0 +1,170 @@
+#include "driver_slots.hpp"
+
+#include <algorithm>
+
+#include "llamada/base/check.hpp"
+
+namespace llamada::llamanet {
+namespace {
+
+constexpr std::uint64_t arena_size_bytes_min = std::uint64_t{8} << 30;
+constexpr std::uint64_t page_alignment = 4096;
+
+// Room for all that may be kept, and as much again for what is not history.
+std::uint64_t default_arena_size(std::uint64_t log_bytes_max) {
+  return std::max(arena_size_bytes_min,
+                  (2 * log_bytes_max + page_alignment - 1) / page_alignment * page_alignment);
+}
+
+}  // namespace
+
+Result<DriverSlots> DriverSlots::create(const DriverOptions& options) {
+  DriverSlots slots;
+  auto size = page_size_bytes(options.slot_count_max);
+  auto memory = create_memory("llamada-page", size);
+  if (!memory) return propagate(memory);
+  auto page = Mapping::map(memory->get(), size, Mapping::Access::read_write);
+  if (!page) return propagate(page);
+  auto read_only = reopen_read_only(memory->get());
+  if (!read_only) return propagate(read_only);
+  slots.page_ = std::move(*page);
+  slots.page_read_only_ = std::move(*read_only);
+  slots.slots_.resize(options.slot_count_max);
+  slots.arena_size_bytes_ =
+      options.arena_size_bytes != 0 ? options.arena_size_bytes : default_arena_size(options.log_bytes_max);
+  auto& header = slots.page_ref();
+  header.magic = page_magic;
+  header.slot_count_max = options.slot_count_max;
+  header.is_protected.store(1, std::memory_order_relaxed);
+  header.log_bytes_max = options.log_bytes_max;
+  return slots;
+}
+
+std::uint32_t DriverSlots::count() const { return page_ref().slot_count.load(std::memory_order_relaxed); }
+
+SlotState DriverSlots::state(std::uint32_t index) const {
+  return static_cast<SlotState>(entry(index).state.load(std::memory_order_relaxed));
+}
+
+ArenaView DriverSlots::view(std::uint32_t index) const {
+  auto& header = slots_[index].header;
+  if (!header) return {};
+  return ArenaView(reinterpret_cast<const topics::ArenaHeader*>(header.data()));
+}
+
+std::uint32_t DriverSlots::attached_count() const {
+  std::uint32_t attached = 0;
+  for (std::uint32_t i = 0; i < count(); ++i) attached += state(i) == SlotState::attached ? 1 : 0;
+  return attached;
+}
+
+Result<std::uint32_t> DriverSlots::take() {
+  std::uint32_t index = 0;
+  while (index < count() && (state(index) != SlotState::free || slots_[index].arena)) ++index;
+  if (index == count_max())
+    return failure(Errc::out_of_resources, "the driver has {} applications already, which is its limit",
+                   index);
+  if (auto furnished = furnish(index); !furnished) return propagate(furnished);
+  if (index == count()) page_ref().slot_count.store(index + 1, std::memory_order_release);
+  publish();
+  return index;
+}
+
+Status DriverSlots::furnish(std::uint32_t index) {
+  auto arena = create_memory("llamada-arena", arena_size_bytes_);
+  if (!arena) return propagate(arena);
+  auto header = Mapping::map(arena->get(), sizeof(topics::ArenaHeader), Mapping::Access::read_only);
+  if (!header) return propagate(header);
+  auto event = create_eventfd();
+  if (!event) return propagate(event);
+  auto& slot = slots_[index];
+  slot = DriverSlot{};
+  slot.arena = std::move(*arena);
+  slot.header = std::move(*header);
+  slot.event = std::move(*event);
+  own_entry(index).incarnation.store(1, std::memory_order_relaxed);
+  own_entry(index).pid.store(0, std::memory_order_relaxed);
+  own_entry(index).deaths.store(0, std::memory_order_relaxed);
+  own_entry(index).arena.store(++arena_serial_, std::memory_order_relaxed);
+  return {};
+}
+
+void DriverSlots::expect(std::uint32_t index, std::uint64_t token, std::uint32_t incarnation) {
+  LLAMADA_CHECK(index < count() && state(index) != SlotState::attached);
+  slots_[index].token = token;
+  own_entry(index).incarnation.store(incarnation, std::memory_order_relaxed);
+  set_state(index, SlotState::expected);
+  publish();
+}
+
+std::uint32_t DriverSlots::next_incarnation(std::uint32_t index) {
+  LLAMADA_CHECK(index < count() && state(index) != SlotState::attached);
+  auto next = entry(index).incarnation.load(std::memory_order_relaxed) + 1;
+  own_entry(index).incarnation.store(next, std::memory_order_relaxed);
+  publish();
+  return next;
+}
+
+void DriverSlots::attach(std::uint32_t index, std::uint32_t pid, FileDescriptor process,
+                         std::uint64_t connection) {
+  auto& slot = slots_[index];
+  slot.process = std::move(process);
+  slot.connection = connection;
+  slot.token = 0;
+  own_entry(index).pid.store(pid, std::memory_order_relaxed);
+  set_state(index, SlotState::attached);
+  publish();
+}
+
+void DriverSlots::leave(std::uint32_t index, SlotState state) {
+  auto& slot = slots_[index];
+  slot.process.reset();
+  slot.connection = 0;
+  slot.token = 0;
+  if (state == SlotState::dead) {
+    auto& deaths = own_entry(index).deaths;
+    deaths.store(deaths.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
+  own_entry(index).pid.store(0, std::memory_order_relaxed);
+  set_state(index, state);
+  publish();
+  wake_all();
+}
+
+void DriverSlots::free(std::uint32_t index) {
+  slots_[index] = DriverSlot{};
+  own_entry(index).arena.store(0, std::memory_order_relaxed);
+  own_entry(index).pid.store(0, std::memory_order_relaxed);
+  set_state(index, SlotState::free);
+  publish();
+  wake_all();
+}
+
+void DriverSlots::set_unprotected() {
+  page_ref().is_protected.store(0, std::memory_order_release);
+  publish();
+  wake_all();
+}
+
+void DriverSlots::set_ending() {
+  page_ref().ending.store(1, std::memory_order_release);
+  publish();
+  wake_all();
+}
+
+// Release, here and in publish(): pairs with Application::refresh(), which reads the generation first.
+void DriverSlots::set_state(std::uint32_t index, SlotState state) {
+  own_entry(index).state.store(static_cast<std::uint32_t>(state), std::memory_order_release);
+}
+
+void DriverSlots::publish() {
+  auto& generation = page_ref().generation;
+  generation.store(generation.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+}
+
+void DriverSlots::wake_all() {
+  for (std::uint32_t i = 0; i < count(); ++i)
+    if (slots_[i].event) ring(slots_[i].event.get());
+}
+
+}  // namespace llamada::llamanet

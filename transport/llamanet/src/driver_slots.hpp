@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "llamada/base/file_descriptor.hpp"
+#include "llamada/base/result.hpp"
+#include "llamada/llamanet/arena_view.hpp"
+#include "llamada/llamanet/driver.hpp"
+#include "llamada/llamanet/driver_page.hpp"
+#include "llamada/llamanet/shared_memory.hpp"
+
+namespace llamada::llamanet {
+
+/// What the driver holds for one slot.
+struct DriverSlot {
+  FileDescriptor arena;  // writable
+  FileDescriptor event;
+  Mapping header;                // read-only
+  FileDescriptor process;        // pidfd of the application; none when nobody is attached
+  std::uint64_t connection = 0;  // of the application; 0: none
+  std::uint64_t token = 0;
+  std::string name;
+  std::string identity;
+  bool keeps_history = false;       // died with a TRANSIENT_LOCAL writer: the arena stays for newcomers
+  std::uint64_t death_ordinal = 0;  // the place of its death among all, to drop the oldest first
+};
+
+/// The roster: the driver's page and what stands behind each of its entries. The page's one writer. Each
+/// change raises the generation; who must look at it is woken.
+class DriverSlots {
+ public:
+  static Result<DriverSlots> create(const DriverOptions& options);
+
+  std::uint32_t count() const;
+  std::uint32_t count_max() const { return page_ref().slot_count_max; }
+  DriverSlot& operator[](std::uint32_t index) { return slots_[index]; }
+  const DriverSlot& operator[](std::uint32_t index) const { return slots_[index]; }
+  const PageSlot& entry(std::uint32_t index) const { return page_slots(&page_ref())[index]; }
+  SlotState state(std::uint32_t index) const;
+  ArenaView view(std::uint32_t index) const;
+  int page_descriptor() const { return page_read_only_.get(); }
+  std::uint64_t arena_size_bytes() const { return arena_size_bytes_; }
+  std::uint32_t attached_count() const;
+
+  /// A slot that nobody uses, with a new arena. Errors: out_of_resources when there is none.
+  Result<std::uint32_t> take();
+  void expect(std::uint32_t index, std::uint64_t token, std::uint32_t incarnation);
+  std::uint32_t next_incarnation(std::uint32_t index);
+  void attach(std::uint32_t index, std::uint32_t pid, FileDescriptor process, std::uint64_t connection);
+  /// The application is gone and the arena stays.
+  void leave(std::uint32_t index, SlotState state);
+  /// The arena goes too.
+  void free(std::uint32_t index);
+  void set_unprotected();
+  void set_ending();
+
+  void wake_all();
+
+ private:
+  DriverPage& page_ref() const { return *reinterpret_cast<DriverPage*>(page_.data()); }
+  PageSlot& own_entry(std::uint32_t index) { return page_slots(&page_ref())[index]; }
+  Status furnish(std::uint32_t index);
+  void set_state(std::uint32_t index, SlotState state);
+  void publish();
+
+  FileDescriptor page_read_only_;
+  Mapping page_;
+  std::vector<DriverSlot> slots_;
+  std::uint64_t arena_size_bytes_ = 0;
+  std::uint32_t arena_serial_ = 0;
+};
+
+}  // namespace llamada::llamanet

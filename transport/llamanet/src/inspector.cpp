@@ -1,0 +1,88 @@
+#include "llamada/llamanet/inspector.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+
+#include "ask.hpp"
+
+namespace llamada::llamanet {
+
+Result<Inspector> Inspector::open(const std::string& socket_name) {
+  Inspector inspector;
+  auto driver = connect_to(socket_name);
+  if (!driver) return propagate(driver);
+  inspector.driver_ = std::move(*driver);
+  if (auto checked = check_owner(inspector.driver_.get()); !checked) return propagate(checked);
+  std::vector<FileDescriptor> descriptors;
+  auto inspected = ask<Inspected>(inspector.driver_.get(), 1, Inspect{}, descriptors, 1);
+  if (!inspected) return propagate(inspected);
+  if (descriptors.size() != 1) return failure(Errc::parse_error, "the driver sent no page");
+  auto size = size_of(descriptors[0].get());
+  if (!size) return propagate(size);
+  auto page = Mapping::map(descriptors[0].get(), *size, Mapping::Access::read_only);
+  if (!page) return propagate(page);
+  inspector.page_ = std::move(*page);
+  if (auto credentials = credentials_of(inspector.driver_.get()))
+    inspector.pid_ = static_cast<std::uint32_t>(credentials->pid);
+  inspector.name_ = inspected->name;
+  inspector.profile_ = inspected->profile;
+  for (std::uint32_t first = 0; first < inspected->slot_count; first += peers_count_max) {
+    auto mapped = inspector.map_slots(first, std::min(peers_count_max, inspected->slot_count - first));
+    if (!mapped) return propagate(mapped);
+  }
+  return inspector;
+}
+
+Status Inspector::map_slots(std::uint32_t first, std::uint32_t count) {
+  std::vector<FileDescriptor> descriptors;
+  auto answer = ask<PeersAre>(driver_.get(), 2, Peers{first, count}, descriptors, 2 * std::size_t{count});
+  if (!answer) return propagate(answer);
+  std::size_t next = 0;
+  for (std::uint32_t i = 0; i < answer->peers.size(); ++i) {
+    auto& entry = page_slots(&page())[first + i];
+    Slot slot;
+    slot.index = first + i;
+    slot.state = static_cast<SlotState>(entry.state.load(std::memory_order_acquire));
+    slot.incarnation = entry.incarnation.load(std::memory_order_relaxed);
+    slot.pid = entry.pid.load(std::memory_order_relaxed);
+    slot.deaths = entry.deaths.load(std::memory_order_relaxed);
+    if (answer->peers[i].arena != 0) {
+      if (next + 2 > descriptors.size())
+        return failure(Errc::parse_error, "the driver sent too few descriptors");
+      auto size = size_of(descriptors[next].get());
+      if (!size) return propagate(size);
+      auto arena = Mapping::map(descriptors[next].get(), *size, Mapping::Access::read_only);
+      if (!arena) return propagate(arena);
+      slot.arena = std::move(*arena);
+      next += 2;
+    }
+    if (slot.state != SlotState::free) slots_.push_back(std::move(slot));
+  }
+  return {};
+}
+
+std::vector<std::string> drivers_in(const std::string& proc_net_unix, std::uint32_t uid) {
+  auto prefix = fmt::format("@llamada/{}/", uid);
+  std::vector<std::string> names;
+  std::istringstream lines(proc_net_unix);
+  for (std::string line; std::getline(lines, line);) {
+    auto at = line.rfind(prefix);
+    if (at == std::string::npos || at == 0 || line[at - 1] != ' ') continue;
+    names.push_back(line.substr(at + 1));
+  }
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
+
+Result<std::vector<std::string>> find_drivers(std::uint32_t uid) {
+  std::ifstream file("/proc/net/unix");
+  if (!file)
+    return failure(Errc::unsupported, "/proc/net/unix cannot be read, so that drivers cannot be found");
+  std::stringstream text;
+  text << file.rdbuf();
+  return drivers_in(text.str(), uid);
+}
+
+}  // namespace llamada::llamanet

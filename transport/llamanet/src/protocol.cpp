@@ -1,0 +1,237 @@
+#include "llamada/llamanet/protocol.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <type_traits>
+
+namespace llamada::llamanet {
+namespace {
+
+// No message has more than two texts, so two of these and the fixed fields fit into one datagram.
+constexpr std::size_t text_size_bytes_max = 30 * 1024;
+constexpr std::size_t texts_count_max = 2;
+static_assert(header_size_bytes + 64 + texts_count_max * (2 + text_size_bytes_max) <= message_size_bytes_max);
+
+class Encoder {
+ public:
+  template <typename Integer>
+  void integer(Integer value) {
+    static_assert(std::is_integral_v<Integer>);
+    auto* bytes = reinterpret_cast<const std::byte*>(&value);
+    bytes_.insert(bytes_.end(), bytes, bytes + sizeof(value));
+  }
+  void text(const std::string& text) {
+    auto size = std::min(text.size(), text_size_bytes_max);
+    integer(static_cast<std::uint16_t>(size));
+    auto* bytes = reinterpret_cast<const std::byte*>(text.data());
+    bytes_.insert(bytes_.end(), bytes, bytes + size);
+  }
+  const std::vector<std::byte>& bytes() const { return bytes_; }
+
+ private:
+  std::vector<std::byte> bytes_;
+};
+
+// Once something did not fit, everything after is empty and complete() is false.
+class Decoder {
+ public:
+  explicit Decoder(std::span<const std::byte> bytes) : rest_(bytes) {}
+
+  template <typename Integer>
+  Integer integer() {
+    Integer value{};
+    auto bytes = take(sizeof(value));
+    if (!bytes.empty()) std::memcpy(&value, bytes.data(), sizeof(value));
+    return value;
+  }
+  std::string text() {
+    auto size = integer<std::uint16_t>();
+    if (size > text_size_bytes_max) failed_ = true;
+    auto bytes = take(size);
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  }
+  void refuse() { failed_ = true; }
+  bool failed() const { return failed_; }
+  bool complete() const { return !failed_ && rest_.empty(); }
+
+ private:
+  std::span<const std::byte> take(std::size_t size) {
+    if (failed_ || rest_.size() < size) {
+      failed_ = true;
+      return {};
+    }
+    auto taken = rest_.first(size);
+    rest_ = rest_.subspan(size);
+    return taken;
+  }
+
+  std::span<const std::byte> rest_;
+  bool failed_ = false;
+};
+
+// One pair of functions a message: what write() puts, read() takes.
+
+void write(Encoder& to, const Attach& message) {
+  to.integer(message.pid);
+  to.integer(message.slot);
+  to.integer(message.token);
+  to.text(message.name);
+}
+void read(Decoder& from, Attach& message) {
+  message.pid = from.integer<std::uint32_t>();
+  message.slot = from.integer<std::uint32_t>();
+  message.token = from.integer<std::uint64_t>();
+  message.name = from.text();
+}
+
+void write(Encoder& to, const Attached& message) {
+  to.integer(message.slot);
+  to.integer(message.incarnation);
+  to.integer(message.slot_count);
+  to.integer(message.flags);
+  to.text(message.qos);
+  to.text(message.identity);
+}
+void read(Decoder& from, Attached& message) {
+  message.slot = from.integer<std::uint32_t>();
+  message.incarnation = from.integer<std::uint32_t>();
+  message.slot_count = from.integer<std::uint32_t>();
+  message.flags = from.integer<std::uint32_t>();
+  message.qos = from.text();
+  message.identity = from.text();
+}
+
+void write(Encoder& to, const Peers& message) {
+  to.integer(message.first);
+  to.integer(message.count);
+}
+void read(Decoder& from, Peers& message) {
+  message.first = from.integer<std::uint32_t>();
+  message.count = from.integer<std::uint32_t>();
+  if (message.count > peers_count_max) from.refuse();
+}
+
+void write(Encoder& to, const PeersAre& message) {
+  to.integer(message.first);
+  auto count = std::min<std::size_t>(message.peers.size(), peers_count_max);
+  to.integer(static_cast<std::uint32_t>(count));
+  for (std::size_t i = 0; i < count; ++i) {
+    to.integer(message.peers[i].incarnation);
+    to.integer(message.peers[i].arena);
+  }
+}
+void read(Decoder& from, PeersAre& message) {
+  message.first = from.integer<std::uint32_t>();
+  auto count = from.integer<std::uint32_t>();
+  if (count > peers_count_max) return from.refuse();
+  for (std::uint32_t i = 0; i < count && !from.failed(); ++i) {
+    Peer peer;
+    peer.incarnation = from.integer<std::uint32_t>();
+    peer.arena = from.integer<std::uint32_t>();
+    message.peers.push_back(peer);
+  }
+}
+
+void write(Encoder& to, const Say& message) {
+  to.integer(static_cast<std::uint32_t>(message.kind));
+  to.integer(message.code);
+  to.text(message.text);
+}
+void read(Decoder& from, Say& message) {
+  auto kind = from.integer<std::uint32_t>();
+  if (kind < static_cast<std::uint32_t>(SayKind::note) || kind > static_cast<std::uint32_t>(SayKind::live))
+    return from.refuse();
+  message.kind = static_cast<SayKind>(kind);
+  message.code = from.integer<std::int32_t>();
+  message.text = from.text();
+}
+
+void write(Encoder& to, const Inspected& message) {
+  to.integer(message.slot_count);
+  to.text(message.name);
+  to.text(message.profile);
+}
+void read(Decoder& from, Inspected& message) {
+  message.slot_count = from.integer<std::uint32_t>();
+  message.name = from.text();
+  message.profile = from.text();
+}
+
+void write(Encoder& to, const ErrorMessage& message) {
+  to.integer(static_cast<std::uint32_t>(message.code));
+  to.text(message.text);
+}
+void read(Decoder& from, ErrorMessage& message) {
+  auto code = from.integer<std::uint32_t>();
+  if (code > static_cast<std::uint32_t>(Errc::diverged)) return from.refuse();
+  message.code = static_cast<Errc>(code);
+  message.text = from.text();
+}
+
+void write(Encoder&, const Inspect&) {}
+void read(Decoder&, Inspect&) {}
+void write(Encoder&, const Bye&) {}
+void read(Decoder&, Bye&) {}
+
+// The variant's alternatives stand in the order of the type numbers, which begin at 1.
+static_assert(
+    std::is_same_v<std::variant_alternative_t<static_cast<std::size_t>(MessageType::attach) - 1, Message>,
+                   Attach>);
+static_assert(
+    std::is_same_v<std::variant_alternative_t<static_cast<std::size_t>(MessageType::bye) - 1, Message>, Bye>);
+static_assert(std::variant_size_v<Message> == static_cast<std::size_t>(MessageType::bye));
+
+template <std::size_t index = 0>
+std::optional<Message> read_type(std::uint16_t type, Decoder& from) {
+  if constexpr (index == std::variant_size_v<Message>) {
+    return std::nullopt;
+  } else {
+    if (type != index + 1) return read_type<index + 1>(type, from);
+    std::variant_alternative_t<index, Message> message;
+    read(from, message);
+    return message;
+  }
+}
+
+}  // namespace
+
+std::vector<std::byte> encode(const Envelope& envelope) {
+  Encoder body;
+  std::visit([&body](const auto& message) { write(body, message); }, envelope.message);
+  Encoder datagram;
+  datagram.integer(message_magic);
+  datagram.integer(protocol_version);
+  datagram.integer(static_cast<std::uint16_t>(envelope.message.index() + 1));
+  datagram.integer(static_cast<std::uint32_t>(body.bytes().size()));
+  datagram.integer(envelope.request);
+  auto bytes = datagram.bytes();
+  bytes.insert(bytes.end(), body.bytes().begin(), body.bytes().end());
+  return bytes;
+}
+
+Result<Envelope> decode(std::span<const std::byte> datagram) {
+  if (datagram.size() > message_size_bytes_max)
+    return failure(Errc::parse_error, "a message of {} bytes; the most is {}", datagram.size(),
+                   message_size_bytes_max);
+  Decoder from(datagram);
+  auto magic = from.integer<std::uint32_t>();
+  auto version = from.integer<std::uint16_t>();
+  auto type = from.integer<std::uint16_t>();
+  auto size = from.integer<std::uint32_t>();
+  auto request = from.integer<std::uint32_t>();
+  if (from.failed() || magic != message_magic)
+    return failure(Errc::parse_error, "what came is not a message of llamaNET's driver protocol");
+  if (version != protocol_version)
+    return failure(Errc::parse_error, "protocol version {}; this is version {}", version, protocol_version);
+  if (size != datagram.size() - header_size_bytes)
+    return failure(Errc::parse_error, "a message says that {} bytes follow, but {} do", size,
+                   datagram.size() - header_size_bytes);
+  auto message = read_type(type, from);
+  if (!message) return failure(Errc::parse_error, "there is no message of type {}", type);
+  if (!from.complete())
+    return failure(Errc::parse_error, "the body of a message of type {} is malformed", type);
+  return Envelope{request, std::move(*message)};
+}
+
+}  // namespace llamada::llamanet

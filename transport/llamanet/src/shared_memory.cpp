@@ -1,0 +1,95 @@
+#include "llamada/llamanet/shared_memory.hpp"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <utility>
+
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 0x0008U
+#endif
+
+namespace llamada::llamanet {
+namespace {
+
+FileDescriptor create_memfd(const char* name) {
+  FileDescriptor memory(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL));
+  if (memory || errno != EINVAL) return memory;
+  return FileDescriptor(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));  // before Linux 6.3
+}
+
+}  // namespace
+
+Mapping::Mapping(Mapping&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
+
+Mapping& Mapping::operator=(Mapping&& other) noexcept {
+  std::swap(bytes_, other.bytes_);
+  return *this;
+}
+
+Mapping::~Mapping() {
+  if (!bytes_.empty()) ::munmap(bytes_.data(), bytes_.size());
+}
+
+Result<Mapping> Mapping::map(int descriptor, std::size_t size_bytes, Access access) {
+  int protection = access == Access::read_write ? PROT_READ | PROT_WRITE : PROT_READ;
+  void* address = ::mmap(nullptr, size_bytes, protection, MAP_SHARED | MAP_NORESERVE, descriptor, 0);
+  if (address == MAP_FAILED) {
+    if (errno == ENOMEM)
+      return failure(
+          Errc::out_of_resources,
+          "{} MiB of address space for an arena were refused; raise the limit (ulimit -v unlimited)",
+          size_bytes >> 20);
+    return system_failure("mmap of an arena");
+  }
+  ::madvise(address, size_bytes, MADV_DONTDUMP);
+  Mapping mapping;
+  mapping.bytes_ = {static_cast<std::byte*>(address), size_bytes};
+  return mapping;
+}
+
+Result<FileDescriptor> create_memory(const char* name, std::uint64_t size_bytes) {
+  auto memory = create_memfd(name);
+  if (!memory) return system_failure("memfd_create");
+  if (::ftruncate(memory.get(), static_cast<off_t>(size_bytes)) != 0)
+    return system_failure("ftruncate of an arena");
+  if (::fcntl(memory.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
+    return system_failure("sealing an arena");
+  return memory;
+}
+
+Result<FileDescriptor> reopen_read_only(int descriptor) {
+  FileDescriptor read_only(::open(fmt::format("/proc/self/fd/{}", descriptor).c_str(), O_RDONLY | O_CLOEXEC));
+  if (!read_only) return system_failure("reopening an arena through /proc/self/fd");
+  return read_only;
+}
+
+Result<std::uint64_t> size_of(int descriptor) {
+  struct stat status {};
+  if (::fstat(descriptor, &status) != 0) return system_failure("fstat of an arena");
+  return static_cast<std::uint64_t>(status.st_size);
+}
+
+Result<FileDescriptor> create_eventfd() {
+  FileDescriptor event(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!event) return system_failure("eventfd");
+  return event;
+}
+
+void ring(int eventfd) {
+  std::uint64_t one = 1;
+  while (::write(eventfd, &one, sizeof(one)) < 0 && errno == EINTR) {
+  }
+}
+
+void clear(int eventfd) {
+  std::uint64_t count;
+  while (::read(eventfd, &count, sizeof(count)) < 0 && errno == EINTR) {
+  }
+}
+
+}  // namespace llamada::llamanet

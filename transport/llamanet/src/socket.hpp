@@ -1,0 +1,57 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "llamada/base/file_descriptor.hpp"
+#include "llamada/base/result.hpp"
+
+// UNIX SOCK_SEQPACKET sockets in the abstract name space, with descriptors as passengers.
+
+namespace llamada::llamanet {
+
+struct Datagram {
+  std::vector<std::byte> bytes;
+  std::vector<FileDescriptor> descriptors;
+};
+
+struct Credentials {
+  pid_t pid = 0;
+  uid_t uid = 0;
+};
+
+/// "llamada/<uid>/<name>": the abstract name without its leading NUL.
+std::string socket_name(uid_t uid, std::string_view name);
+
+/// A listening non-blocking socket. already_exists: somebody listens there, who thereby won the election.
+Result<FileDescriptor> listen_at(std::string_view socket_name);
+
+/// A connected socket. closed: nobody listens there.
+Result<FileDescriptor> connect_to(std::string_view socket_name);
+
+/// The next connection. would_block: there is none.
+Result<FileDescriptor> accept_from(int listener);
+
+/// Sends one datagram whole. would_block: not now, nothing was sent; closed: the other end is gone.
+/// The descriptors stay the caller's.
+Status send_datagram(int socket, std::span<const std::byte> bytes, std::span<const int> descriptors = {});
+
+/// Receives one datagram. would_block; closed: the other end is gone. `wait`: block until there is one.
+/// Descriptors are close-on-exec; out_of_resources when this process had no room for them.
+Result<Datagram> receive_datagram(int socket, bool wait, std::size_t descriptors_max);
+
+/// Who was at the other end when the connection was made.
+Result<Credentials> credentials_of(int socket);
+
+/// A pidfd of the process at the other end. closed: it is dead already.
+Result<FileDescriptor> pidfd_of(int socket, pid_t pid);
+
+/// Whether a process of `theirs` may deal with one of `ours`: the same user, or root.
+constexpr bool may_deal_with(uid_t ours, uid_t theirs) { return theirs == ours || theirs == 0; }
+
+}  // namespace llamada::llamanet
