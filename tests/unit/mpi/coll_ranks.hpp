@@ -102,7 +102,7 @@ class Job {
       return false;
     } catch (const RankEnded& ended) {
       std::lock_guard lock(mutex_);
-      failure_ = ended.text;
+      if (!ended.text.empty()) failure_ = ended.text;
     }
     return true;
   }
