@@ -102,6 +102,10 @@ LogEntry& ArenaWriter::log(std::uint32_t index) {
 Result<CursorEntry*> ArenaWriter::cursor(LogKey key, std::uint32_t writer, std::uint32_t endpoint) {
   std::uint32_t scanned = 0;
   if (auto found = find_cursor(reading(), key, writer, scanned)) return const_cast<CursorEntry*>(found);
+  return add_cursor(key, writer, endpoint);
+}
+
+Result<CursorEntry*> ArenaWriter::add_cursor(LogKey key, std::uint32_t writer, std::uint32_t endpoint) {
   const std::uint32_t index = header().cursor_count.load(std::memory_order_relaxed);
   if (index >= header().cursor_count_max)
     return failure(Errc::out_of_resources, "the arena has room for {} cursors and all are in use", index);

@@ -110,6 +110,9 @@ class ArenaWriter {
   /// The cursor of this application in a peer's log: the one that is there already (a predecessor's, say), or
   /// a new one.
   Result<CursorEntry*> cursor(LogKey key, std::uint32_t writer, std::uint32_t endpoint = 0);
+  /// A new cursor, whatever there is: for an application with several readers of a log, told apart by
+  /// `endpoint`.
+  Result<CursorEntry*> add_cursor(LogKey key, std::uint32_t writer, std::uint32_t endpoint);
   /// Errors also: invalid_argument when a text is too long.
   Result<std::uint32_t> add_endpoint(const EndpointDescription& description);
   EndpointEntry& endpoint(std::uint32_t index);
