@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "object/reference.hpp"
@@ -80,8 +81,8 @@ class HandleTable {
     free_.push_back(index);
   }
 
-  /// How many handles of insert() are in use.
-  std::size_t size() const { return direct_.size() - free_.size(); }
+  /// The same for a handle that must never name another object.
+  void retire(int handle) { direct_[handle_index(handle)] = Reference<T>(); }
 
   /// Calls `visit(handle, object)` for each handle of insert() in use.
   template <typename Visitor>

@@ -1,0 +1,162 @@
+#include "api/arguments.hpp"
+#include "api/strings.hpp"
+
+// MPI 3.1, 8.3 to 8.5: error handlers, classes and codes, with the names of MPI-1 (15.1).
+using namespace llamada::mpi;
+
+namespace {
+
+int create_handler(MPI_Comm_errhandler_function* function, MPI_Errhandler* handler) {
+  if (int code = check_pointer(nullptr, reinterpret_cast<const void*>(function), "function")) return code;
+  if (int code = check_pointer(nullptr, handler, "error handler")) return code;
+  *handler = runtime().error_handlers.insert(make_counted<ErrorHandler>(function));
+  return MPI_SUCCESS;
+}
+
+int set_handler(MPI_Comm comm, MPI_Errhandler handler) {
+  Communicator* communicator = nullptr;
+  if (int code = find_communicator(comm, communicator)) return code;
+  const Reference<ErrorHandler> found(runtime().error_handlers.find(handler));
+  if (!found) return report(communicator, MPI_ERR_ARG, "the error handler is null, or was freed");
+  communicator->set_error_handler(found);
+  return MPI_SUCCESS;
+}
+
+int get_handler(MPI_Comm comm, MPI_Errhandler* handler) {
+  Communicator* communicator = nullptr;
+  if (int code = find_communicator(comm, communicator)) return code;
+  if (int code = check_pointer(communicator, handler, "error handler")) return code;
+  const Reference<ErrorHandler>& current = communicator->error_handler();
+  switch (current->kind()) {
+    case ErrorHandler::Kind::fatal:
+      *handler = MPI_ERRORS_ARE_FATAL;
+      break;
+    case ErrorHandler::Kind::returns:
+      *handler = MPI_ERRORS_RETURN;
+      break;
+    // A handle of its own, which the program frees (8.3.4).
+    case ErrorHandler::Kind::user:
+      *handler = runtime().error_handlers.insert(current);
+      break;
+  }
+  return MPI_SUCCESS;
+}
+
+}  // namespace
+
+LLAMADA_MPI_FUNCTION(Comm_create_errhandler)
+int PMPI_Comm_create_errhandler(MPI_Comm_errhandler_function* function, MPI_Errhandler* handler) {
+  LLAMADA_MPI_ENTER(Comm_create_errhandler);
+  return create_handler(function, handler);
+}
+
+LLAMADA_MPI_FUNCTION(Errhandler_create)
+int PMPI_Errhandler_create(MPI_Handler_function* function, MPI_Errhandler* handler) {
+  LLAMADA_MPI_ENTER(Errhandler_create);
+  return create_handler(function, handler);
+}
+
+LLAMADA_MPI_FUNCTION(Comm_set_errhandler)
+int PMPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler handler) {
+  LLAMADA_MPI_ENTER(Comm_set_errhandler);
+  return set_handler(comm, handler);
+}
+
+LLAMADA_MPI_FUNCTION(Errhandler_set)
+int PMPI_Errhandler_set(MPI_Comm comm, MPI_Errhandler handler) {
+  LLAMADA_MPI_ENTER(Errhandler_set);
+  return set_handler(comm, handler);
+}
+
+LLAMADA_MPI_FUNCTION(Comm_get_errhandler)
+int PMPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler* handler) {
+  LLAMADA_MPI_ENTER(Comm_get_errhandler);
+  return get_handler(comm, handler);
+}
+
+LLAMADA_MPI_FUNCTION(Errhandler_get)
+int PMPI_Errhandler_get(MPI_Comm comm, MPI_Errhandler* handler) {
+  LLAMADA_MPI_ENTER(Errhandler_get);
+  return get_handler(comm, handler);
+}
+
+LLAMADA_MPI_FUNCTION(Errhandler_free)
+int PMPI_Errhandler_free(MPI_Errhandler* handler) {
+  LLAMADA_MPI_ENTER(Errhandler_free);
+  if (int code = check_pointer(nullptr, handler, "error handler")) return code;
+  const ErrorHandler* found = runtime().error_handlers.find(*handler);
+  if (!found) return report(nullptr, MPI_ERR_ARG, "the error handler is null, or was freed");
+  if (found->kind() == ErrorHandler::Kind::user) runtime().error_handlers.erase(*handler);
+  *handler = MPI_ERRHANDLER_NULL;
+  return MPI_SUCCESS;
+}
+
+LLAMADA_MPI_FUNCTION(Comm_call_errhandler)
+int PMPI_Comm_call_errhandler(MPI_Comm comm, int code) {
+  LLAMADA_MPI_ENTER(Comm_call_errhandler);
+  Communicator* communicator = nullptr;
+  if (int failed = find_communicator(comm, communicator)) return failed;
+  call_error_handler(communicator, code);
+  return MPI_SUCCESS;
+}
+
+LLAMADA_MPI_FUNCTION(Error_string)
+int PMPI_Error_string(int code, char* text, int* length) {
+  LLAMADA_MPI_ENTER(Error_string);
+  if (int failed = check_pointer(nullptr, text, "text")) return failed;
+  if (int failed = check_pointer(nullptr, length, "length")) return failed;
+  give_string(error_text(code).substr(0, MPI_MAX_ERROR_STRING - 1), text, length);
+  return MPI_SUCCESS;
+}
+
+LLAMADA_MPI_FUNCTION(Error_class)
+int PMPI_Error_class(int code, int* error_class) {
+  LLAMADA_MPI_ENTER(Error_class);
+  if (int failed = check_pointer(nullptr, error_class, "error class")) return failed;
+  *error_class = error_class_of(code);
+  return MPI_SUCCESS;
+}
+
+namespace {
+
+int add_code(std::optional<int> error_class) {
+  AddedErrors& errors = runtime().added_errors;
+  const int code = MPI_ERR_LASTCODE + 1 + static_cast<int>(errors.entries.size());
+  errors.entries.push_back({error_class.value_or(code), ""});
+  errors.last_used = code;
+  return code;
+}
+
+}  // namespace
+
+LLAMADA_MPI_FUNCTION(Add_error_class)
+int PMPI_Add_error_class(int* error_class) {
+  LLAMADA_MPI_ENTER(Add_error_class);
+  if (int failed = check_pointer(nullptr, error_class, "error class")) return failed;
+  *error_class = add_code(std::nullopt);
+  return MPI_SUCCESS;
+}
+
+LLAMADA_MPI_FUNCTION(Add_error_code)
+int PMPI_Add_error_code(int error_class, int* code) {
+  LLAMADA_MPI_ENTER(Add_error_code);
+  if (int failed = check_pointer(nullptr, code, "error code")) return failed;
+  if (error_class_of(error_class) != error_class) {
+    return report(nullptr, MPI_ERR_ARG, fmt::format("{} is no error class", error_class));
+  }
+  *code = add_code(error_class);
+  return MPI_SUCCESS;
+}
+
+LLAMADA_MPI_FUNCTION(Add_error_string)
+int PMPI_Add_error_string(int code, const char* text) {
+  LLAMADA_MPI_ENTER(Add_error_string);
+  if (int failed = check_pointer(nullptr, text, "text")) return failed;
+  auto& entries = runtime().added_errors.entries;
+  const long long index = static_cast<long long>(code) - MPI_ERR_LASTCODE - 1;
+  if (index < 0 || index >= static_cast<long long>(entries.size())) {
+    return report(nullptr, MPI_ERR_ARG, fmt::format("{} is no error code that was added", code));
+  }
+  entries[static_cast<std::size_t>(index)].text.assign(text, strnlen(text, MPI_MAX_ERROR_STRING - 1));
+  return MPI_SUCCESS;
+}

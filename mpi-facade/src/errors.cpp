@@ -1,0 +1,141 @@
+#include "errors.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+
+#include "entry.hpp"
+#include "runtime.hpp"
+
+namespace llamada::mpi {
+namespace {
+
+/// What each predefined class means, by its number.
+constexpr const char* class_texts[] = {
+    "MPI_SUCCESS: no error",
+    "MPI_ERR_BUFFER: invalid buffer",
+    "MPI_ERR_COUNT: invalid count",
+    "MPI_ERR_TYPE: invalid datatype",
+    "MPI_ERR_TAG: invalid tag",
+    "MPI_ERR_COMM: invalid communicator",
+    "MPI_ERR_RANK: invalid rank",
+    "MPI_ERR_ROOT: invalid root",
+    "MPI_ERR_GROUP: invalid group",
+    "MPI_ERR_OP: invalid operation",
+    "MPI_ERR_TOPOLOGY: invalid topology",
+    "MPI_ERR_DIMS: invalid dimension",
+    "MPI_ERR_ARG: invalid argument",
+    "MPI_ERR_UNKNOWN: unknown error",
+    "MPI_ERR_TRUNCATE: the message is longer than the receive buffer",
+    "MPI_ERR_OTHER: another error",
+    "MPI_ERR_INTERN: an error within the library",
+    "MPI_ERR_IN_STATUS: the error codes are in the statuses",
+    "MPI_ERR_PENDING: the request is neither complete nor failed",
+    "MPI_ERR_REQUEST: invalid request",
+};
+
+std::string class_text(int error_class) {
+  if (error_class >= 0 && error_class < static_cast<int>(std::size(class_texts)))
+    return class_texts[error_class];
+  switch (error_class) {
+    case MPI_ERR_INFO:
+      return "MPI_ERR_INFO: invalid info object";
+    case MPI_ERR_INFO_KEY:
+      return "MPI_ERR_INFO_KEY: the key is too long or empty";
+    case MPI_ERR_INFO_VALUE:
+      return "MPI_ERR_INFO_VALUE: the value is too long or empty";
+    case MPI_ERR_INFO_NOKEY:
+      return "MPI_ERR_INFO_NOKEY: no such key";
+    case MPI_ERR_NO_MEM:
+      return "MPI_ERR_NO_MEM: out of memory";
+    case MPI_ERR_KEYVAL:
+      return "MPI_ERR_KEYVAL: invalid attribute key";
+    case MPI_ERR_UNSUPPORTED_OPERATION:
+      return "MPI_ERR_UNSUPPORTED_OPERATION: not supported";
+    default:
+      return error_class <= MPI_ERR_RMA_FLAVOR ? "an error of class " + std::to_string(error_class) : "";
+  }
+}
+
+const AddedErrors::Entry* added(int code) {
+  const Runtime* runtime = runtime_if_any();
+  const long long index = static_cast<long long>(code) - MPI_ERR_LASTCODE - 1;
+  if (!runtime || index < 0 || index >= static_cast<long long>(runtime->added_errors.entries.size()))
+    return nullptr;
+  return &runtime->added_errors.entries[static_cast<std::size_t>(index)];
+}
+
+std::string failed_call() {
+  const CallId call = runtime().calls.current();
+  return call == CallId::none ? "an MPI operation" : std::string(call_name(call));
+}
+
+int class_for(Errc code) {
+  switch (code) {
+    case Errc::invalid_argument:
+      return MPI_ERR_ARG;
+    case Errc::unsupported:
+      return MPI_ERR_UNSUPPORTED_OPERATION;
+    case Errc::out_of_resources:
+      return MPI_ERR_NO_MEM;
+    default:
+      return MPI_ERR_OTHER;
+  }
+}
+
+}  // namespace
+
+void fatal(const std::string& text) {
+  if (const Runtime* runtime = runtime_if_any(); runtime && runtime->end_job) runtime->end_job(1, text);
+  std::fprintf(stderr, "llamada: %s\n", text.c_str());
+  std::fflush(nullptr);
+  std::_Exit(1);
+}
+
+void called_outside(CallId id) {
+  const Runtime* runtime = runtime_if_any();
+  const bool finalized = runtime && runtime->finalized;
+  fatal(fmt::format("{} was called {}", call_name(id), finalized ? "after MPI_Finalize" : "before MPI_Init"));
+}
+
+int call_error_handler(Communicator* communicator, int code) {
+  if (!communicator) communicator = runtime().comm_world();
+  const Reference<ErrorHandler> handler = communicator->error_handler();
+  if (handler->kind() == ErrorHandler::Kind::fatal) {
+    fatal(fmt::format("{} failed in rank {} on {}: {}", failed_call(), runtime().world_rank,
+                      communicator->description(), error_text(code)));
+  }
+  if (handler->kind() == ErrorHandler::Kind::user) {
+    MPI_Comm comm = communicator->handle();
+    int given = code;
+    handler->function()(&comm, &given);
+  }
+  return code;
+}
+
+int report(Communicator* communicator, int error_class, std::string text) {
+  runtime().added_errors.texts[error_class] = std::move(text);
+  return call_error_handler(communicator, error_class);
+}
+
+int report(Communicator* communicator, const Error& error) {
+  return report(communicator, class_for(error.code()), error.text());
+}
+
+std::string error_text(int code) {
+  if (const AddedErrors::Entry* entry = added(code)) return entry->text;
+  std::string text = class_text(code);
+  if (text.empty()) return fmt::format("{} is not an error code", code);
+  if (const Runtime* runtime = runtime_if_any()) {
+    const auto particulars = runtime->added_errors.texts.find(code);
+    if (particulars != runtime->added_errors.texts.end()) text += " (" + particulars->second + ")";
+  }
+  return text;
+}
+
+int error_class_of(int code) {
+  if (const AddedErrors::Entry* entry = added(code)) return entry->error_class;
+  return code >= 0 && code <= MPI_ERR_RMA_FLAVOR ? code : MPI_ERR_UNKNOWN;
+}
+
+}  // namespace llamada::mpi

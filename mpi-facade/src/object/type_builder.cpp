@@ -1,0 +1,207 @@
+#include "object/type_builder.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace llamada::mpi {
+namespace {
+
+Reference<Datatype> finish(LayoutBuilder& builder, TypeRecipe recipe) {
+  return make_counted<Datatype>(builder.finish(), std::make_unique<const TypeRecipe>(std::move(recipe)));
+}
+
+TypeRecipe recipe_of(int combiner, std::vector<int> integers, Datatype& type) {
+  return {combiner, std::move(integers), {}, {Reference<Datatype>(&type)}};
+}
+
+}  // namespace
+
+void LayoutBuilder::add_run(Run run) {
+  if (run.count > 1 && run.stride == static_cast<std::ptrdiff_t>(run.length)) {
+    run.length *= run.count;
+    run.count = 1;
+  }
+  run.packed = layout_.size;
+  layout_.size += run.bytes();
+  if (!layout_.runs.empty()) {
+    Run& last = layout_.runs.back();
+    const auto length = static_cast<std::ptrdiff_t>(last.length);
+    if (last.count == 1 && run.count == 1 && last.offset + length == run.offset) {
+      last.length += run.length;
+      return;
+    }
+    if (last.length == run.length) {
+      const std::ptrdiff_t stride = last.count > 1 ? last.stride : run.offset - last.offset;
+      const bool continues = run.offset == last.offset + stride * static_cast<std::ptrdiff_t>(last.count);
+      if (continues && (run.count == 1 || run.stride == stride)) {
+        last.stride = stride;
+        last.count += run.count;
+        return;
+      }
+    }
+  }
+  layout_.runs.push_back(run);
+}
+
+void LayoutBuilder::add_bounds(const Datatype& inner, std::ptrdiff_t displacement, std::ptrdiff_t last) {
+  const auto& from = inner.layout();
+  const std::ptrdiff_t low = displacement + from.lower_bound + std::min<std::ptrdiff_t>(0, last);
+  const std::ptrdiff_t high = displacement + from.upper_bound + std::max<std::ptrdiff_t>(0, last);
+  const bool counts = from.size > 0;
+  // A marker outweighs all bounds that come from data alone (4.1.6).
+  const auto merge = [&](std::ptrdiff_t& bound, bool& has_marker, std::ptrdiff_t candidate, bool marked,
+                         bool lower) {
+    if (!marked && (has_marker || !counts)) return;
+    const bool replaces = (marked && !has_marker) || (!has_marker && !has_bounds_);
+    bound = replaces ? candidate : lower ? std::min(bound, candidate) : std::max(bound, candidate);
+    has_marker = has_marker || marked;
+  };
+  merge(layout_.lower_bound, layout_.has_lower_marker, low, from.has_lower_marker, true);
+  merge(layout_.upper_bound, layout_.has_upper_marker, high, from.has_upper_marker, false);
+  has_bounds_ = has_bounds_ || counts;
+  if (!counts) return;
+  const std::ptrdiff_t true_low = displacement + from.true_lower_bound + std::min<std::ptrdiff_t>(0, last);
+  const std::ptrdiff_t true_high = displacement + from.true_upper_bound + std::max<std::ptrdiff_t>(0, last);
+  layout_.true_lower_bound = has_data_ ? std::min(layout_.true_lower_bound, true_low) : true_low;
+  layout_.true_upper_bound = has_data_ ? std::max(layout_.true_upper_bound, true_high) : true_high;
+  has_data_ = true;
+}
+
+void LayoutBuilder::add_signature(const Datatype& inner, std::size_t count) {
+  const Signature& from = inner.signature();
+  if (from.bytes == 0) return;
+  Signature::Item item{inner.layout().signature, from.bytes, count};
+  if (from.items.size() == 1) {
+    item = from.items[0];
+    item.count *= count;
+  }
+  signature_.bytes += from.bytes * count;
+  signature_.elements += from.elements * count;
+  auto& items = signature_.items;
+  if (!items.empty() && items.back().inner == item.inner && items.back().bytes == item.bytes) {
+    items.back().count += item.count;
+  } else {
+    items.push_back(std::move(item));
+  }
+}
+
+void LayoutBuilder::place(const Datatype& inner, std::ptrdiff_t displacement, std::size_t count) {
+  if (count == 0) return;
+  const std::ptrdiff_t extent = inner.extent();
+  add_bounds(inner, displacement, extent * static_cast<std::ptrdiff_t>(count - 1));
+  add_signature(inner, count);
+  layout_.alignment = std::max(layout_.alignment, inner.layout().alignment);
+  const auto& runs = inner.layout().runs;
+  if (runs.size() == 1 && runs[0].count == 1) {
+    add_run({displacement + runs[0].offset, runs[0].length, count, extent});
+    return;
+  }
+  for (std::size_t element = 0; element < count && !runs.empty(); ++element, displacement += extent) {
+    for (Run run : runs) {
+      run.offset += displacement;
+      add_run(run);
+    }
+  }
+}
+
+void LayoutBuilder::pad_to_alignment() {
+  if (layout_.has_upper_marker) return;
+  const auto alignment = static_cast<std::ptrdiff_t>(layout_.alignment);
+  const std::ptrdiff_t beyond = (layout_.upper_bound - layout_.lower_bound) % alignment;
+  if (beyond > 0) layout_.upper_bound += alignment - beyond;
+}
+
+Datatype::Layout LayoutBuilder::finish() {
+  layout_.runs.shrink_to_fit();
+  layout_.signature = std::make_shared<const Signature>(std::move(signature_));
+  return std::move(layout_);
+}
+
+Reference<Datatype> make_contiguous(int count, Datatype& old_type) {
+  LayoutBuilder builder;
+  builder.place(old_type, 0, static_cast<std::size_t>(count));
+  return finish(builder, recipe_of(MPI_COMBINER_CONTIGUOUS, {count}, old_type));
+}
+
+Reference<Datatype> make_vector(int count, int block_length, std::ptrdiff_t stride_bytes, Datatype& old_type,
+                                TypeRecipe recipe) {
+  LayoutBuilder builder;
+  for (int block = 0; block < count; ++block) {
+    builder.place(old_type, stride_bytes * block, static_cast<std::size_t>(block_length));
+  }
+  return finish(builder, std::move(recipe));
+}
+
+Reference<Datatype> make_indexed(std::span<const int> block_lengths, std::span<const MPI_Aint> displacements,
+                                 Datatype& old_type, TypeRecipe recipe) {
+  LayoutBuilder builder;
+  for (std::size_t block = 0; block < displacements.size(); ++block) {
+    const int length = block_lengths.size() == 1 ? block_lengths[0] : block_lengths[block];
+    builder.place(old_type, displacements[block], static_cast<std::size_t>(length));
+  }
+  return finish(builder, std::move(recipe));
+}
+
+Reference<Datatype> make_struct(std::span<const int> block_lengths, std::span<const MPI_Aint> displacements,
+                                std::span<Datatype* const> types, int combiner) {
+  LayoutBuilder builder;
+  TypeRecipe recipe{
+      combiner, {static_cast<int>(types.size())}, {displacements.begin(), displacements.end()}, {}};
+  for (std::size_t block = 0; block < types.size(); ++block) {
+    builder.place(*types[block], displacements[block], static_cast<std::size_t>(block_lengths[block]));
+    recipe.integers.push_back(block_lengths[block]);
+    recipe.types.emplace_back(types[block]);
+  }
+  builder.pad_to_alignment();
+  return finish(builder, std::move(recipe));
+}
+
+Reference<Datatype> make_resized(Datatype& old_type, MPI_Aint lower_bound, MPI_Aint extent) {
+  Datatype::Layout layout = old_type.layout();
+  layout.lower_bound = lower_bound;
+  layout.upper_bound = lower_bound + extent;
+  layout.has_lower_marker = layout.has_upper_marker = true;
+  TypeRecipe recipe = recipe_of(MPI_COMBINER_RESIZED, {}, old_type);
+  recipe.addresses = {lower_bound, extent};
+  return make_counted<Datatype>(std::move(layout), std::make_unique<const TypeRecipe>(std::move(recipe)));
+}
+
+Reference<Datatype> make_duplicate(Datatype& old_type) {
+  Datatype::Layout layout = old_type.layout();
+  auto copy = make_counted<Datatype>(
+      std::move(layout), std::make_unique<const TypeRecipe>(recipe_of(MPI_COMBINER_DUP, {}, old_type)));
+  if (old_type.is_committed()) copy->commit();
+  return copy;
+}
+
+Reference<Datatype> make_subarray(std::span<const int> sizes, std::span<const int> subsizes,
+                                  std::span<const int> starts, int order, Datatype& old_type) {
+  const std::size_t dimension_count = sizes.size();
+  TypeRecipe recipe = recipe_of(MPI_COMBINER_SUBARRAY, {static_cast<int>(dimension_count)}, old_type);
+  for (auto list : {sizes, subsizes, starts}) {
+    recipe.integers.insert(recipe.integers.end(), list.begin(), list.end());
+  }
+  recipe.integers.push_back(order);
+
+  // From the dimension whose elements are neighbours outwards: each level is a row of the one within.
+  Reference<Datatype> level(&old_type);
+  std::ptrdiff_t step = old_type.extent();
+  std::ptrdiff_t start = 0;
+  for (std::size_t index = 0; index < dimension_count; ++index) {
+    const std::size_t dimension = order == MPI_ORDER_C ? dimension_count - 1 - index : index;
+    LayoutBuilder row;
+    for (int element = 0; element < subsizes[dimension]; ++element) row.place(*level, step * element, 1);
+    start += step * starts[dimension];
+    step *= sizes[dimension];
+    level = finish(row, TypeRecipe{});
+  }
+  LayoutBuilder whole;
+  whole.place(*level, start, 1);
+  Datatype::Layout layout = whole.finish();
+  layout.lower_bound = 0;
+  layout.upper_bound = step;
+  layout.has_lower_marker = layout.has_upper_marker = true;
+  return make_counted<Datatype>(std::move(layout), std::make_unique<const TypeRecipe>(std::move(recipe)));
+}
+
+}  // namespace llamada::mpi

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <memory>
+#include <span>
+
+#include "llamada/base/result.hpp"
+#include "object/datatype.hpp"
+#include "object/handle.hpp"
+
+namespace llamada::mpi {
+
+/// Puts a layout together from blocks of other types. Adjacent bytes become one run, and blocks of equal
+/// length at equal distances become one run with a stride, so that a vector of any count takes constant
+/// memory.
+class LayoutBuilder {
+ public:
+  /// `count` elements of `inner`, each an extent after the one before, the first `displacement` bytes from
+  /// the start.
+  void place(const Datatype& inner, std::ptrdiff_t displacement, std::size_t count);
+  /// Pads the upper bound as a C compiler pads a struct (4.1.6's epsilon), unless a marker sets it.
+  void pad_to_alignment();
+  Datatype::Layout finish();
+
+ private:
+  void add_run(Run run);
+  void add_bounds(const Datatype& inner, std::ptrdiff_t displacement, std::ptrdiff_t last);
+  void add_signature(const Datatype& inner, std::size_t count);
+
+  Datatype::Layout layout_;
+  Signature signature_;
+  bool has_bounds_ = false;
+  bool has_data_ = false;
+};
+
+/// The constructors of MPI 3.1, 4.1.2, 4.1.3 and 4.1.7. Arguments have been checked: counts are not negative.
+/// The recipe is what MPI_Type_get_contents gives back.
+Reference<Datatype> make_contiguous(int count, Datatype& old_type);
+/// `stride_bytes` between the starts of blocks.
+Reference<Datatype> make_vector(int count, int block_length, std::ptrdiff_t stride_bytes, Datatype& old_type,
+                                TypeRecipe recipe);
+/// `displacements` in bytes; one block length for all, or one for each.
+Reference<Datatype> make_indexed(std::span<const int> block_lengths, std::span<const MPI_Aint> displacements,
+                                 Datatype& old_type, TypeRecipe recipe);
+Reference<Datatype> make_struct(std::span<const int> block_lengths, std::span<const MPI_Aint> displacements,
+                                std::span<Datatype* const> types, int combiner);
+Reference<Datatype> make_resized(Datatype& old_type, MPI_Aint lower_bound, MPI_Aint extent);
+Reference<Datatype> make_duplicate(Datatype& old_type);
+/// `order` is MPI_ORDER_C or MPI_ORDER_FORTRAN.
+Reference<Datatype> make_subarray(std::span<const int> sizes, std::span<const int> subsizes,
+                                  std::span<const int> starts, int order, Datatype& old_type);
+
+/// Makes the types that mpi.h names.
+void add_predefined_types(HandleTable<Datatype, ObjectKind::datatype>& table);
+
+}  // namespace llamada::mpi
