@@ -1,0 +1,135 @@
+#include "runner.hpp"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+
+namespace llamada::failures {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double run_seconds_least = 1.0;  ///< shorter runs are made longer
+constexpr int scale_max = 256;
+constexpr int attempts_max = 6;
+
+/// A run that ends otherwise by itself has no reference of its own: a fault or an exit comes before the
+/// answer.
+bool has_reference(const Plan& plan) {
+  return plan.expectation != Expectation::fault_reported && plan.expectation != Expectation::own_will;
+}
+
+/// For a program that has no reference, the length of one that paces its steps alike.
+Workload measured_instead(const Plan& plan) {
+  return has_reference(plan) ? plan.workload : Workload{"ring", ""};
+}
+
+Random random_of(std::uint64_t seed, std::uint64_t index, int attempt) {
+  Random random(seed * 0x9e3779b97f4a7c15 + index * 64 + static_cast<std::uint64_t>(attempt));
+  random.next();
+  return random;
+}
+
+/// Rows in turn, the random ones more often.
+int row_of(std::uint64_t index) {
+  static const int turns[] = {1, 4, 3, 6, 16, 1, 5, 17, 4, 18, 20, 1, 19, 6, 4, 2, 3};
+  return turns[index % std::size(turns)];
+}
+
+}  // namespace
+
+fs::path Runner::program_of(const Workload& workload) const {
+  return options_.build / (workload.sample ? "samples" : "tests/failure") / workload.name;
+}
+
+std::vector<std::string> Runner::command_of(const Plan& plan, const Reference& reference,
+                                            const fs::path& folder) const {
+  std::vector<std::string> command = {
+      options_.build / "bin/mpirun", "-n", std::to_string(plan.ranks), "--qos", "fault-tolerant", "--report",
+      folder / "report.json"};
+  for (const Rule& rule : plan.rules)
+    command.insert(command.end(), {"--inject", text_of(rule, reference.wall_seconds)});
+  command.push_back(program_of(plan.workload));
+  for (std::string& argument : arguments_of(plan.workload, reference.scale))
+    command.push_back(std::move(argument));
+  return command;
+}
+
+Reference Runner::measure(const Workload& workload, int ranks) {
+  Plan plan;
+  plan.workload = workload;
+  plan.ranks = ranks;
+  Reference reference;
+  for (; reference.scale <= scale_max; reference.scale *= 2) {
+    JobOrder order;
+    order.folder = options_.folder / fmt::format("reference-{}-{}", workload.name + workload.kind, ranks);
+    order.command = command_of(plan, reference, order.folder);
+    const JobOutcome outcome = run_job(order);
+    if (outcome.exit_code != 0 || outcome.hung)
+      throw std::runtime_error(fmt::format("without any failure, {} on {} ranks ends with code {}{}:\n{}{}",
+                                           label_of(workload), ranks, outcome.exit_code,
+                                           outcome.hung ? " (hung)" : "", outcome.errors, outcome.dump));
+    reference.output = outcome.output;
+    reference.wall_seconds = outcome.wall_seconds;
+    std::error_code error;
+    fs::remove_all(order.folder, error);
+    if (outcome.wall_seconds >= run_seconds_least) break;
+  }
+  return reference;
+}
+
+Reference Runner::reference_of(const Workload& workload, int ranks) {
+  const std::lock_guard lock(mutex_);
+  const std::string key = fmt::format("{} {}", label_of(workload), ranks);
+  const auto found = references_.find(key);
+  if (found != references_.end()) return found->second;
+  return references_[key] = measure(workload, ranks);
+}
+
+RunResult Runner::attempt(std::uint64_t index, int number) {
+  Random random = random_of(options_.seed, index, number);
+  RunResult result;
+  result.index = index;
+  result.attempts = number + 1;
+  result.plan = make_plan(options_.row != 0 ? options_.row : row_of(index), random);
+  const Reference reference = reference_of(measured_instead(result.plan), result.plan.ranks);
+  result.folder = options_.folder / fmt::format("run-{}-{}", index, number);
+  JobOrder order;
+  order.folder = result.folder;
+  order.command = result.command = command_of(result.plan, reference, order.folder);
+  order.kills = result.plan.kills;
+  order.run_seconds = reference.wall_seconds;
+  order.hang_seconds = 60 + 20 * reference.wall_seconds;
+  const JobOutcome outcome = run_job(order);
+  result.wall_seconds = outcome.wall_seconds;
+  result.verdict = judge(result.plan, outcome, reference);
+  if (const std::string files = files_left(); !files.empty())
+    result.verdict.wrong.push_back("files are left:\n" + files);
+  if (!outcome.dump.empty()) result.verdict.wrong.push_back(outcome.dump);
+  return result;
+}
+
+RunResult Runner::run(std::uint64_t index) {
+  for (int number = 0;; ++number) {
+    RunResult result = attempt(index, number);
+    const bool missed = result.plan.needs_hit && result.verdict.figures.counted == 0;
+    if (missed && result.verdict.wrong.empty() && number + 1 == attempts_max)
+      result.verdict.wrong.push_back(
+          fmt::format("in {} attempts no kill hit a rank that had sent something", attempts_max));
+    if (!missed || !result.verdict.wrong.empty()) {
+      std::error_code error;
+      if (result.verdict.wrong.empty()) fs::remove_all(result.folder, error);
+      return result;
+    }
+    std::error_code error;
+    fs::remove_all(result.folder, error);
+  }
+}
+
+std::string Runner::repeat_command(std::uint64_t index) const {
+  const std::string row = options_.row != 0 ? fmt::format(" --row {}", options_.row) : "";
+  return fmt::format("{} --seed {}{} --only {}", (options_.build / "tests/run_failures").string(),
+                     options_.seed, row, index);
+}
+
+}  // namespace llamada::failures
