@@ -400,8 +400,7 @@ void Driver::Implementation::end_application(std::uint32_t slot) {
 void Driver::Implementation::on_departure(std::uint32_t slot) {
   auto pid = slots_.entry(slot).pid.load(std::memory_order_relaxed);
   events_.push_back({DriverEvent::Kind::detached, slot, pid, {}, slots_[slot].name});
-  slots_.leave(slot, options_.on_demand ? SlotState::free : SlotState::done);
-  if (!options_.on_demand) return;
+  if (!options_.on_demand) return slots_.leave(slot, SlotState::done);
   slots_.free(slot);
   drop_histories();
 }

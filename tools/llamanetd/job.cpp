@@ -1,0 +1,114 @@
+#include "job.hpp"
+
+#include <optional>
+
+#include "llamada/launcher/job_driver.hpp"
+#include "llamada/llamanet/driver.hpp"
+#include "llamada/mpi/calls.hpp"
+#include "llamada/qos/serialization.hpp"
+
+// The one place where the launcher, llamaNET and the facade's names of calls meet.
+
+namespace llamada::tools {
+namespace {
+
+using launcher::ArenaEvent;
+using launcher::ArenaEventKind;
+using Kind = llamanet::DriverEvent::Kind;
+
+ArenaEventKind kind_of(llamanet::SayKind kind) {
+  switch (kind) {
+    case llamanet::SayKind::note: return ArenaEventKind::note;
+    case llamanet::SayKind::abort: return ArenaEventKind::aborted;
+    case llamanet::SayKind::diverged: return ArenaEventKind::diverged;
+    case llamanet::SayKind::unprotected: return ArenaEventKind::unprotected;
+    case llamanet::SayKind::warning: return ArenaEventKind::warning;
+    case llamanet::SayKind::live: return ArenaEventKind::live;
+  }
+  return ArenaEventKind::note;
+}
+
+std::optional<ArenaEvent> event_of(const llamanet::DriverEvent& event) {
+  switch (event.kind) {
+    case Kind::attached: return ArenaEvent{ArenaEventKind::attached, event.slot, static_cast<std::int32_t>(event.pid), {}};
+    case Kind::said: return ArenaEvent{kind_of(event.say.kind), event.slot, event.say.code, event.say.text};
+    case Kind::died:
+    case Kind::detached: return ArenaEvent{ArenaEventKind::died, event.slot, 0, {}};
+    case Kind::refused: break;
+  }
+  return std::nullopt;
+}
+
+/// The arenas of a job, by llamaNET's driver: slot = rank.
+class DriverArenas final : public launcher::JobArenas {
+ public:
+  explicit DriverArenas(llamanet::Driver driver) : driver_(std::move(driver)), tokens_(driver_.slot_count()) {}
+
+  std::string address() const override { return driver_.socket_name(); }
+  int descriptor() const override { return driver_.descriptor(); }
+
+  Result<std::vector<ArenaEvent>> do_work() override {
+    std::vector<ArenaEvent> events;
+    for (const llamanet::DriverEvent& event : driver_.poll(std::chrono::milliseconds(0)))
+      if (auto told = event_of(event)) events.push_back(std::move(*told));
+    return events;
+  }
+
+  Status expect(std::uint32_t rank, std::uint64_t token, const std::string& identity) override {
+    tokens_[rank] = token;
+    driver_.set_identity(rank, identity);
+    driver_.expect(rank, token, 1);
+    return {};
+  }
+
+  Status next_incarnation(std::uint32_t rank, const std::string& identity) override {
+    if (driver_.state(rank) != llamanet::SlotState::dead) driver_.mark_dead(rank);
+    driver_.set_identity(rank, identity);
+    driver_.expect(rank, tokens_[rank], driver_.next_incarnation(rank));
+    return {};
+  }
+
+  void set_unprotected() override { driver_.set_unprotected(); }
+  void set_done(std::uint32_t rank) override { driver_.mark_done(rank); }
+  void set_ending() override { driver_.set_ending(); }
+
+  launcher::RankView view(std::uint32_t rank) const override {
+    const llamanet::ArenaView arena = driver_.view(rank);
+    launcher::RankView view;
+    view.incarnation = arena.incarnation();
+    view.state = static_cast<launcher::RankState>(arena.state());
+    view.exit_code = arena.exit_code();
+    view.pid = arena.pid();
+    view.replaying = arena.replaying();
+    view.call = mpi::call_name(static_cast<mpi::CallId>(arena.call_id()));
+    view.call_index = arena.call_index();
+    for (std::uint32_t counter = 0; counter < view.counters.size(); ++counter)
+      view.counters[counter] = arena.counter(static_cast<topics::Counter>(counter));
+    return view;
+  }
+
+ private:
+  llamanet::Driver driver_;
+  std::vector<std::uint64_t> tokens_;
+};
+
+Result<std::unique_ptr<launcher::JobArenas>> make_arenas(const launcher::ArenasRequest& request) {
+  llamanet::DriverOptions options;
+  options.name = fmt::format("job-{}", request.mpirun_pid);
+  options.slot_count_max = request.rank_count;
+  if (request.profile.rank_replacement.kind == qos::RankReplacementKind::rebuild)
+    options.log_bytes_max = request.profile.rank_replacement.log_bytes_per_node;
+  options.profile = qos::serialize(request.profile);
+  auto driver = llamanet::Driver::open(options);
+  if (!driver) return propagate(driver);
+  if (auto status = driver->create_slots(request.rank_count); !status) return propagate(status);
+  return std::unique_ptr<launcher::JobArenas>(std::make_unique<DriverArenas>(std::move(*driver)));
+}
+
+}  // namespace
+
+int run_job(int control_descriptor) {
+  return launcher::run_job_driver(FileDescriptor(control_descriptor), make_arenas);
+}
+
+}  // namespace llamada::tools
