@@ -48,6 +48,7 @@ class TailWalk {
   Result<LinkPayload> walk_log_chunk(const Chunk& chunk) {
     const auto* cells = reinterpret_cast<const Cell*>(arena_.base + chunk.cells());
     tail_.payload_next = chunk.payload();
+    tail_.records = chunk.records_before;
     for (tail_.cell = 0; tail_.cell < chunk.cell_count; ++tail_.cell) {
       const Cell& cell = cells[tail_.cell];
       // Pairs with the release store of the process before; nobody else writes now.

@@ -164,34 +164,39 @@ ArenaWriter::FreeList* ArenaWriter::free_list_for(ChunkShape shape) {
   return nullptr;
 }
 
-std::optional<Chunk> ArenaWriter::allocate_recycled(ChunkShape shape, std::uint64_t ordinal) {
+std::optional<Chunk> ArenaWriter::allocate_recycled(ChunkShape shape, std::uint64_t ordinal,
+                                                    std::uint64_t records_before) {
   FreeList* list = free_list_for(shape);
   if (list == nullptr) return std::nullopt;
   auto chunk = read_chunk(reading(), list->chunks.back());
   LLAMADA_CHECK(chunk.has_value());
   list->chunks.pop_back();
   chunk->ordinal = ordinal;
+  chunk->records_before = records_before;
   // Generation 0 means "never used"; a commit word of 2^32 uses ago cannot be met, for each use overwrites
   // some.
   chunk->generation = chunk->generation + 1 == 0 ? 1 : chunk->generation + 1;
   auto& to = *reinterpret_cast<ChunkHeader*>(base() + chunk->offset);
   to.ordinal = ordinal;
+  to.records_before = records_before;
   LLAMADA_CRASH_POINT("recycle:header-written");
   to.generation.store(chunk->generation, std::memory_order_release);  // pairs with read_chunk()
   LLAMADA_CRASH_POINT("recycle:reused");
   return *chunk;
 }
 
-Result<Chunk> ArenaWriter::allocate(ChunkShape shape, std::uint64_t ordinal) {
+Result<Chunk> ArenaWriter::allocate(ChunkShape shape, std::uint64_t ordinal, std::uint64_t records_before) {
   LLAMADA_CHECK(shape.payload_bytes % 64 == 0 && shape.cell_count != 1);
-  std::optional<Chunk> chunk = allocate_recycled(shape, ordinal);
+  std::optional<Chunk> chunk = allocate_recycled(shape, ordinal, records_before);
   if (!chunk) {
-    chunk = Chunk{header().pool + pool_used(), 1, shape.cell_count, shape.payload_bytes, ordinal};
+    chunk =
+        Chunk{header().pool + pool_used(), 1, shape.cell_count, shape.payload_bytes, ordinal, records_before};
     if (auto grown = grow_to(chunk->size_bytes() + pool_used()); !grown) return propagate(grown);
     auto& to = *reinterpret_cast<ChunkHeader*>(base() + chunk->offset);
     to.cell_count = chunk->cell_count;
     to.payload_bytes = chunk->payload_bytes;
     to.ordinal = ordinal;
+    to.records_before = records_before;
     LLAMADA_CRASH_POINT("allocate:header-written");
     // From here on a successor finds the chunk, for the pool is walked from header to header.
     to.generation.store(chunk->generation, std::memory_order_release);  // pairs with read_chunk()

@@ -109,10 +109,10 @@ Result<LogWriter> LogWriter::adopt(ArenaWriter& arena, std::uint32_t index, cons
   if (!tail) return failure(Errc::invalid_argument, "log {} was not adopted, or is in use already", index);
   auto log = attach(arena, index, options);
   if (!log) return log;
-  // The counts may lag by the record that the predecessor committed last; what was recycled is only in them.
-  const std::uint64_t counted = log->entry_->published.load(std::memory_order_relaxed);
+  // The entry's count may lag by the record that the predecessor committed last; of the bytes, those of
+  // recycled records are only there.
   const std::uint64_t bytes = log->entry_->published_bytes.load(std::memory_order_relaxed);
-  log->published_ = std::max(counted, tail->records);
+  log->published_ = tail->chunks.empty() ? 0 : tail->records;
   log->published_bytes_ = std::max(bytes, tail->record_bytes);
   log->entry_->published.store(log->published_, std::memory_order_relaxed);
   log->entry_->published_bytes.store(log->published_bytes_, std::memory_order_relaxed);
@@ -185,7 +185,7 @@ Status LogWriter::next_chunk(std::size_t payload_bytes) {
   const std::uint64_t chunk_bytes =
       sizeof(ChunkHeader) + shape.cell_count * cell_size_bytes + shape.payload_bytes;
   if (auto room = make_room(chunk_bytes); !room) return room;
-  auto chunk = arena_->allocate(shape, ordinal);
+  auto chunk = arena_->allocate(shape, ordinal, published_);
   if (!chunk) return propagate(chunk);
   LLAMADA_CRASH_POINT("publish:chunk-allocated");
   link_to(*chunk);

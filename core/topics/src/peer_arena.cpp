@@ -94,6 +94,7 @@ Result<Chunk> read_chunk(const PeerArena& arena, Offset offset) {
   chunk.cell_count = header.cell_count;
   chunk.payload_bytes = header.payload_bytes;
   chunk.ordinal = header.ordinal;
+  chunk.records_before = header.records_before;
   const std::uint64_t room = arena.size_bytes - chunk.cells();
   const std::uint64_t cells_bytes = std::uint64_t{chunk.cell_count} * cell_size_bytes;
   const bool fits = chunk.generation != 0 && chunk.cell_count != 1 && cells_bytes <= room &&

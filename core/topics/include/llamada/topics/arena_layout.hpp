@@ -142,7 +142,8 @@ struct ChunkHeader {
   std::uint32_t cell_count;
   std::uint64_t payload_bytes;
   std::uint64_t ordinal;
-  std::byte pad_24[40];
+  std::uint64_t records_before;
+  std::byte pad_32[32];
 };
 
 struct Cell {
@@ -199,7 +200,7 @@ static_assert(sizeof(EndpointEntry) == 256 && offsetof(EndpointEntry, topic) == 
 static_assert(offsetof(EndpointEntry, type) == 72 && offsetof(EndpointEntry, qos) == 136);
 static_assert(offsetof(EndpointEntry, reliability) == 248 && offsetof(EndpointEntry, alive) == 252);
 static_assert(sizeof(ChunkHeader) == 64 && offsetof(ChunkHeader, payload_bytes) == 8);
-static_assert(offsetof(ChunkHeader, ordinal) == 16);
+static_assert(offsetof(ChunkHeader, ordinal) == 16 && offsetof(ChunkHeader, records_before) == 24);
 static_assert(sizeof(Cell) == cell_size_bytes && offsetof(Cell, kind) == 4 && offsetof(Cell, flags) == 6);
 static_assert(offsetof(Cell, label) == 8 && offsetof(Cell, payload) == 16);
 static_assert(sizeof(ApartPayload) == inline_payload_max && sizeof(JournalCell) == 16);

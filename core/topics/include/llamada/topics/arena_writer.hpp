@@ -49,7 +49,7 @@ struct LogTail {
   std::vector<Chunk> chunks;  ///< from the first to the one where writing goes on
   std::uint32_t cell = 0;   ///< in the last chunk: the first cell (of a journal: entry) that is not committed
   Offset payload_next = 0;  ///< where free payload room begins in the last chunk
-  std::uint64_t records = 0;
+  std::uint64_t records = 0;  ///< since the log began, recycled ones too
   std::uint64_t record_bytes = 0;
 };
 
@@ -120,7 +120,7 @@ class ArenaWriter {
   // The pool.
   /// An initialised chunk of at least this shape, not yet linked anywhere. Its cells' commit words differ
   /// from its generation. Errors: out_of_resources.
-  Result<Chunk> allocate(ChunkShape shape, std::uint64_t ordinal);
+  Result<Chunk> allocate(ChunkShape shape, std::uint64_t ordinal, std::uint64_t records_before = 0);
   /// Gives back a chunk that no reader needs and no log leads to.
   void free(const Chunk& chunk);
   std::uint64_t pool_used() const { return header().pool_used.load(std::memory_order_relaxed); }
@@ -148,7 +148,8 @@ class ArenaWriter {
 
   FreeList& free_list(ChunkShape shape);
   FreeList* free_list_for(ChunkShape shape);
-  std::optional<Chunk> allocate_recycled(ChunkShape shape, std::uint64_t ordinal);
+  std::optional<Chunk> allocate_recycled(ChunkShape shape, std::uint64_t ordinal,
+                                         std::uint64_t records_before);
   Status grow_to(std::uint64_t pool_bytes);
   std::uint64_t rounded_to_extent(std::uint64_t bytes) const;
   void add_live(std::int64_t bytes);

@@ -50,6 +50,7 @@ struct Chunk {
   std::uint32_t cell_count = 0;
   std::uint64_t payload_bytes = 0;
   std::uint64_t ordinal = 0;
+  std::uint64_t records_before = 0;  ///< in the chunks before it
 
   Offset cells() const { return offset + sizeof(ChunkHeader); }
   Offset payload() const { return cells() + std::uint64_t{cell_count} * cell_size_bytes; }

@@ -1,0 +1,177 @@
+// A process is killed at every step of publishing, consuming, recycling and recording; a successor adopts
+// what is left, finds everything whole that had been acknowledged, and carries on.
+
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+
+#include "arena_fixture.hpp"
+#include "llamada/topics/journal.hpp"
+
+namespace llamada::topics {
+namespace {
+
+constexpr std::size_t arena_bytes = 8 << 20;
+constexpr LogKey kept_key{1, 1}, stream_key{1, 2}, journal_key{1, 3};
+constexpr std::uint64_t round_count = 400;
+
+// Every step there is. A step that is added to the code is to be added here.
+const std::vector<std::string_view> all_steps = {
+    "allocate:header-committed",
+    "allocate:header-written",
+    "arena:header-committed",
+    "arena:header-written",
+    "consume:advanced",
+    "consume:cursor-stored",
+    "consume:link-followed",
+    "consume:peeked",
+    "directory:cursor-committed",
+    "directory:cursor-written",
+    "directory:endpoint-committed",
+    "directory:endpoint-written",
+    "directory:log-committed",
+    "directory:log-written",
+    "journal:chunk-initialised",
+    "journal:count-stored",
+    "journal:entry-committed",
+    "journal:entry-written",
+    "journal:link-committed",
+    "journal:link-written",
+    "journal:value-stored",
+    "publish:cell-written",
+    "publish:chunk-allocated",
+    "publish:chunk-initialised",
+    "publish:committed",
+    "publish:first-chunk-committed",
+    "publish:link-committed",
+    "publish:link-written",
+    "publish:payload-written",
+    "publish:reserve",
+    "recycle:consumed",
+    "recycle:freed",
+    "recycle:header-written",
+    "recycle:reused",
+    "recycle:unlinked",
+};
+
+/// What the worker has acknowledged, in memory that outlives it.
+struct Progress {
+  std::atomic<std::uint64_t> kept{0}, streamed{0}, read{0}, recorded{0};
+};
+
+std::size_t size_of(std::uint64_t number) { return number % 5 == 0 ? number * 31 % 4000 : number % 49; }
+
+/// Does its rounds from wherever a predecessor stopped. False when something was not as it must be.
+bool work(std::span<std::byte> memory, Progress& progress) {
+  auto arena = ArenaWriter::open(memory, small_arena());
+  if (!arena) return false;
+  if ((*arena)->reading().endpoint_count() == 0 && !(*arena)->add_endpoint({.topic = "t", .type = "t"}))
+    return false;
+  auto kept = LogWriter::open(**arena, kept_key, {.retention = Retention::keep_all});
+  auto stream = LogWriter::open(**arena, stream_key, {.live_bytes_max = 40000});
+  auto cursor = (*arena)->cursor(stream_key, 0);
+  auto journal = Journal::open(**arena, journal_key);
+  if (!kept || !stream || !cursor || !journal) return false;
+  if (kept->published() < progress.kept || journal->size() < progress.recorded) return false;
+  if (stream->published() < progress.streamed) return false;
+
+  LogReader history = LogReader::open((*arena)->reading(), kept->index());
+  for (std::uint64_t number = 0; number < kept->published(); ++number, history.advance()) {
+    auto record = history.peek();
+    if (!record || record->label != number || !holds(record->payload, number, size_of(number))) return false;
+  }
+  if (history.peek()) return false;
+  for (std::uint64_t number = 0; auto entry = journal->read_next(); ++number)
+    if (entry->head != number + 1) return false;
+
+  stream->add_reader(*cursor);
+  LogReader reader = LogReader::open((*arena)->reading(), stream->index(), *cursor);
+  auto read_all = [&] {
+    for (auto record = reader.peek(); record; record = reader.peek()) {
+      const auto number = record->label;
+      if (number > progress.read || !holds(record->payload, number, size_of(number))) return false;
+      progress.read = std::max<std::uint64_t>(progress.read, number + 1);
+      reader.advance();
+      reader.release(reader.position_chunk());
+    }
+    return !reader.failed();
+  };
+  if (!read_all()) return false;
+  for (std::uint64_t round = kept->published(); round < round_count; ++round) {
+    if (!kept->publish(1, 0, round, pattern(round, size_of(round)))) return false;
+    progress.kept = kept->published();
+    for (int i = 0; i < 4; ++i) {
+      const auto number = stream->published();
+      if (!stream->publish(1, 0, number, pattern(number, size_of(number)))) return false;
+      progress.streamed = stream->published();
+    }
+    if (!read_all()) return false;
+    for (int i = 0; i < 4; ++i) {
+      if (!journal->append({static_cast<std::uint32_t>(journal->size() + 1), 0, 0})) return false;
+      progress.recorded = journal->size();
+      journal->set_last_count(7);
+      journal->set_last_value(8);
+    }
+  }
+  return read_all() && progress.read == stream->published();
+}
+
+struct Shared {
+  Shared() {
+    void* mapped =
+        ::mmap(nullptr, arena_bytes + 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    REQUIRE(mapped != MAP_FAILED);
+    base = static_cast<std::byte*>(mapped);
+    progress = new (base + arena_bytes) Progress;
+  }
+  ~Shared() { ::munmap(base, arena_bytes + 4096); }
+  std::span<std::byte> arena() { return {base, arena_bytes}; }
+  std::byte* base;
+  Progress* progress;
+};
+
+/// Runs the work in a process that dies at the `count`th pass of the step; returns its wait status.
+int run_to_death(Shared& shared, std::string_view step, std::uint64_t count) {
+  const pid_t child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    arm_crash_point(step, count);
+    ::_exit(work(shared.arena(), *shared.progress) ? 0 : 1);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  return status;
+}
+
+TEST_CASE("crash: at whatever step an application dies, its successor finds all it had acknowledged",
+          "[topics][crash]") {
+  {
+    Shared shared;
+    REQUIRE(work(shared.arena(), *shared.progress));
+  }
+  CHECK(crash_points_passed() == all_steps);
+  std::vector<std::pair<std::string_view, std::uint64_t>> deaths;
+  for (std::string_view step : all_steps) {
+    const auto passes = crash_point_passes(step);
+    REQUIRE(passes > 0);
+    for (std::uint64_t count : {std::uint64_t{1}, std::uint64_t{2}, passes / 2, passes - 1, passes})
+      if (count >= 1 && count <= passes) deaths.emplace_back(step, count);
+  }
+  for (const auto& [step, count] : deaths) {
+    INFO(step << " at its pass " << count);
+    Shared shared;
+    const int status = run_to_death(shared, step, count);
+    REQUIRE(WIFSIGNALED(status));
+    REQUIRE(WTERMSIG(status) == SIGKILL);
+    // A second incarnation dies at the same step, if it comes there again; the third ends the work.
+    const int second = run_to_death(shared, step, count);
+    REQUIRE((WIFSIGNALED(second) || WEXITSTATUS(second) == 0));
+    REQUIRE(work(shared.arena(), *shared.progress));
+  }
+}
+
+}  // namespace
+}  // namespace llamada::topics
