@@ -73,14 +73,4 @@ bool Receiving::step() {
   return true;
 }
 
-Status run(Channel& channel, Waiter& waiter, Kind kind, const std::function<bool()>& step, int listen_end) {
-  channel.begin(kind);
-  if (listen_end != everybody)
-    for (int member = listen_end; member < channel.size(); ++member) channel.ignore(member);
-  if (!step() && !channel.failed()) waiter.wait_until([&] { return step() || channel.failed(); });
-  channel.end();
-  if (channel.failed()) return failure(Errc::invalid_argument, "{}", channel.failure());
-  return {};
-}
-
 }  // namespace llamada::mpi::coll

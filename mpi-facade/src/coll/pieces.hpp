@@ -99,7 +99,16 @@ class Receiving {
 
 /// One collective, or one phase of one: steps until it is done or the members' calls do not fit. Members from
 /// `listen_end` on are not listened to.
-Status run(Channel& channel, Waiter& waiter, Kind kind, const std::function<bool()>& step,
-           int listen_end = everybody);
+template <typename Step>
+Status run(Channel& channel, Waiter& waiter, Kind kind, Step&& step, int listen_end = everybody) {
+  channel.begin(kind);
+  if (listen_end != everybody)
+    for (int member = listen_end; member < channel.size(); ++member) channel.ignore(member);
+  if (!step() && !channel.failed())
+    waiter.wait_until([&step, &channel] { return step() || channel.failed(); });  // two words: no allocation
+  channel.end();
+  if (channel.failed()) return failure(Errc::invalid_argument, "{}", channel.failure());
+  return {};
+}
 
 }  // namespace llamada::mpi::coll

@@ -1,0 +1,83 @@
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <algorithm>
+
+#include "api/arguments.hpp"
+#include "lifecycle/init.hpp"
+#include "lifecycle/process.hpp"
+#include "world/world.hpp"
+
+// Startup and shutdown (MPI 3.1, 8.7; threads: 12.4).
+
+namespace {
+
+using namespace llamada::mpi;
+
+int init(CallId id, int required, int* provided) {
+  if (runtime_if_any() != nullptr) fatal(fmt::format("{}: MPI was initialised before", call_name(id)));
+  int level = std::min(required, MPI_THREAD_FUNNELED);
+  initialize(level);
+  const CallId outer = runtime().calls.enter(id);
+  runtime().initialized = true;
+  if (provided != nullptr) *provided = level;
+  runtime().calls.leave(outer);
+  return MPI_SUCCESS;
+}
+
+}  // namespace
+
+extern "C" {
+
+LLAMADA_MPI_FUNCTION(Init)
+int PMPI_Init(int*, char***) { return init(CallId::Init, MPI_THREAD_SINGLE, nullptr); }
+
+LLAMADA_MPI_FUNCTION(Init_thread)
+int PMPI_Init_thread(int*, char***, int required, int* provided) {
+  return init(CallId::Init_thread, required, provided);
+}
+
+LLAMADA_MPI_FUNCTION(Initialized)
+int PMPI_Initialized(int* flag) {
+  *flag = runtime_if_any() != nullptr && runtime().initialized;
+  return MPI_SUCCESS;
+}
+
+LLAMADA_MPI_FUNCTION(Finalize)
+int PMPI_Finalize(void) {
+  LLAMADA_MPI_ENTER(Finalize);
+  finalize();
+  runtime().finalized = true;
+  return MPI_SUCCESS;
+}
+
+LLAMADA_MPI_FUNCTION(Finalized)
+int PMPI_Finalized(int* flag) {
+  *flag = runtime_if_any() != nullptr && runtime().finalized;
+  return MPI_SUCCESS;
+}
+
+LLAMADA_MPI_FUNCTION(Abort)
+int PMPI_Abort(MPI_Comm, int errorcode) {
+  LLAMADA_MPI_ENTER(Abort);
+  runtime().world->aborted(
+      errorcode, fmt::format("rank {} called MPI_Abort with code {}", runtime().world_rank, errorcode));
+  return MPI_ERR_OTHER;  // Not reached.
+}
+
+LLAMADA_MPI_FUNCTION(Query_thread)
+int PMPI_Query_thread(int* provided) {
+  LLAMADA_MPI_ENTER(Query_thread);
+  if (int code = check_pointer(nullptr, provided, "provided")) return code;
+  *provided = runtime().thread_level;
+  return MPI_SUCCESS;
+}
+
+LLAMADA_MPI_FUNCTION(Is_thread_main)
+int PMPI_Is_thread_main(int* flag) {
+  LLAMADA_MPI_ENTER(Is_thread_main);
+  if (int code = check_pointer(nullptr, flag, "flag")) return code;
+  *flag = syscall(SYS_gettid) == syscall(SYS_getpid);
+  return MPI_SUCCESS;
+}
+
+}  // extern "C"

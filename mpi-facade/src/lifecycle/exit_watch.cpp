@@ -1,0 +1,28 @@
+#include "lifecycle/exit_watch.hpp"
+
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace llamada::mpi {
+namespace {
+
+World* watched = nullptr;  // written by MPI_Init and MPI_Finalize, read by the thread that exits
+long watched_pid = 0;
+
+void write_exit(int status, void*) {
+  if (watched == nullptr || syscall(SYS_getpid) != watched_pid) return;
+  watched->arena().set_exit(status);
+}
+
+}  // namespace
+
+void watch_exit(World& world) {
+  watched = &world;
+  watched_pid = syscall(SYS_getpid);
+  on_exit(write_exit, nullptr);
+}
+
+void exit_is_allowed() { watched = nullptr; }
+
+}  // namespace llamada::mpi

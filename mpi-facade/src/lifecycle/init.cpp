@@ -1,0 +1,108 @@
+#include "lifecycle/init.hpp"
+
+#include <memory>
+
+#include "coll/collectives.hpp"
+#include "coll/movement.hpp"
+#include "entry.hpp"
+#include "lifecycle/exit_watch.hpp"
+#include "lifecycle/injection.hpp"
+#include "lifecycle/process.hpp"
+#include "p2p/engine.hpp"
+#include "world/world.hpp"
+
+namespace llamada::mpi {
+namespace {
+
+/// Collectives wait as everything else does: messages are taken meanwhile.
+class EngineWaiter final : public coll::Waiter {
+ public:
+  explicit EngineWaiter(Engine& engine) : engine_(engine) {}
+  void wait_until(const std::function<bool()>& done) override { engine_.wait_until(done); }
+
+ private:
+  Engine& engine_;
+};
+
+/// What MPI_Init makes, in the order in which the parts need each other.
+struct Process {
+  Runtime runtime;
+  std::unique_ptr<Engine> engine;
+  std::unique_ptr<EngineWaiter> waiter;
+  std::unique_ptr<coll::Collectives> collectives;
+  Injection injection;
+};
+
+std::string describe_call(const Runtime& runtime) {
+  return fmt::format("{} call {}", call_name(runtime.calls.current()), runtime.calls.begun());
+}
+
+void make_collectives(Process& process, World& world) {
+  coll::Collectives::Options options;
+  options.keep_all = world.profile().rank_replacement.kind == qos::RankReplacementKind::rebuild;
+  options.describe_call = [&engine = *process.engine] { return engine.describe_rank(); };
+  options.after_publish = [&injection = process.injection] { injection.after_publish(); };
+  process.waiter = std::make_unique<EngineWaiter>(*process.engine);
+  process.collectives = std::make_unique<coll::Collectives>(world, *process.waiter, std::move(options));
+  process.runtime.collectives = process.collectives.get();
+  process.engine->on_progress([&collectives = *process.collectives] { collectives.skip_stale(); });
+}
+
+void fill_runtime(Runtime& runtime, World& world, int thread_level) {
+  runtime.world = &world;
+  runtime.thread_level = thread_level;
+  runtime.universe_size = world.size();
+  runtime.end_job = [&world](int code, std::string_view text) { world.aborted(code, text); };
+  auto& header = world.arena().header();
+  runtime.calls.publish_to(&header.call_id, &header.call_index);
+  runtime.add_world(world.rank(), world.size(), coll::Collectives::world_context,
+                    coll::Collectives::self_context);
+}
+
+Injection read_injection(World& world) {
+  auto injection = Injection::parse(world.identity());
+  if (!injection)
+    world.aborted(1, fmt::format("rank {}: --inject: {}", world.rank(), injection.error().text()));
+  return *injection;
+}
+
+}  // namespace
+
+void initialize(int thread_level) {
+  World* world = early_world();
+  if (world == nullptr) fatal("MPI_Init was called from within itself or in a child of fork()");
+  // For as long as the process: what is legal after MPI_Finalize needs it, and so do handlers at exit.
+  Process* process = std::make_unique<Process>().release();
+  process->injection = read_injection(*world);
+  fill_runtime(process->runtime, *world, thread_level);
+  Engine::Options options;
+  options.describe_call = [&runtime = process->runtime] { return describe_call(runtime); };
+  auto engine = Engine::create(*world, std::move(options));
+  if (!engine) world->aborted(1, fmt::format("rank {}: MPI_Init: {}", world->rank(), engine.error().text()));
+  process->engine = std::move(*engine);
+  process->runtime.engine = process->engine.get();
+  make_collectives(*process, *world);
+  install_runtime(&process->runtime);
+  watch_exit(*world);
+  world->arena().set_state(topics::ArenaState::in_program);
+  process->injection.arm(process->runtime.calls);
+}
+
+void finalize() {
+  Runtime& self = runtime();
+  // The program's delete callbacks for MPI_COMM_SELF come first (8.7.1).
+  auto* comm_self = self.communicators.find(MPI_COMM_SELF);
+  comm_self->attributes().remove_all(MPI_COMM_SELF);
+  self.engine->finish();
+  if (self.world_size > 1) {
+    // Nobody leaves before all have what they need of all.
+    auto channel = self.collectives->channel(*self.comm_world());
+    Status status =
+        channel ? coll::barrier(**channel, self.collectives->waiter()) : Status(propagate(channel));
+    if (!status) report(self.comm_world(), status.error());
+  }
+  exit_is_allowed();
+  self.world->arena().set_state(topics::ArenaState::finalized);
+}
+
+}  // namespace llamada::mpi

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+
+namespace llamada::mpi {
+
+/// What MPI_Init does: joins the job unless that has happened, and makes the Runtime with its parts. Ends the
+/// process with one sentence when that is not possible.
+void initialize(int thread_level);
+
+/// What MPI_Finalize does, before `finalized` is set: completes what others still need of this rank, and
+/// waits for all.
+void finalize();
+
+}  // namespace llamada::mpi

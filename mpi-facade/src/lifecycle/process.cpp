@@ -1,0 +1,109 @@
+#include "lifecycle/process.hpp"
+
+#include <fmt/core.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "world/in_process.hpp"
+#include "world/llamanet.hpp"
+
+namespace llamada::mpi {
+namespace {
+
+enum class Joining : int { not_yet, now, done };
+
+// The process's one World (see early_world). Written by the thread that joins; `joining` is stored with
+// release order behind it and loaded with acquire order before it is used.
+std::atomic<Joining> joining{Joining::not_yet};
+World* the_world = nullptr;
+pid_t joined_pid = 0;
+
+/// The kernel's answer: the program may see the first incarnation's.
+pid_t own_pid() { return static_cast<pid_t>(syscall(SYS_getpid)); }
+
+[[noreturn]] void cannot_join(const std::string& reason) {
+  fmt::print(stderr, "llamada: {}\n", reason);
+  std::fflush(stderr);
+  _exit(1);
+}
+
+template <typename Number>
+bool read_number(const char* name, Number& number) {
+  const char* text = std::getenv(name);
+  if (text == nullptr) return false;
+  auto end = text + std::strlen(text);
+  auto read = std::from_chars(text, end, number);
+  return read.ec == std::errc() && read.ptr == end;
+}
+
+World* join_job() {
+  LaunchedRank launched;
+  const char* driver = std::getenv("LLAMADA_DRIVER");
+  if (driver == nullptr || !read_number("LLAMADA_RANK", launched.rank) ||
+      !read_number("LLAMADA_SIZE", launched.size) || !read_number("LLAMADA_TOKEN", launched.token))
+    cannot_join(
+        "LLAMADA_RANK is set, but LLAMADA_DRIVER, LLAMADA_SIZE or LLAMADA_TOKEN is missing or no number; "
+        "start the "
+        "program with Llamada's mpirun");
+  launched.driver = driver;
+  auto world = attach_to_driver(launched);
+  if (!world)
+    cannot_join(fmt::format("rank {} cannot join its job: {}", launched.rank, world.error().text()));
+  return world->release();
+}
+
+/// Another launcher's processes would each be rank 0 of a job of its own: never silently.
+void refuse_other_launchers() {
+  if (std::getenv("LLAMADA_SINGLETON") != nullptr) return;
+  for (const char* name :
+       {"PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MPI_LOCALNRANKS", "SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"}) {
+    int size = 0;
+    if (!read_number(name, size) || size <= 1) continue;
+    cannot_join(fmt::format(
+        "this program was started by another launcher ({}={}), and Llamada's MPI library would make each of "
+        "its processes a job of one rank; start it with Llamada's mpirun -n {}, or set LLAMADA_SINGLETON=1 "
+        "if one rank is what you want",
+        name, size, size));
+  }
+}
+
+World* make_singleton() {
+  refuse_other_launchers();
+  InProcessJob::Options options;
+  options.ends_process = true;
+  auto job = InProcessJob::create(std::move(options));
+  if (!job) cannot_join(job.error().text());
+  auto world = (*job)->attach(0);
+  if (!world) cannot_join(world.error().text());
+  job->release();  // As the World: for as long as the process lives.
+  return world->release();
+}
+
+}  // namespace
+
+bool is_launched() { return std::getenv("LLAMADA_RANK") != nullptr; }
+
+World* joined_world() {
+  if (joining.load(std::memory_order_acquire) != Joining::done) return nullptr;
+  return own_pid() == joined_pid ? the_world : nullptr;
+}
+
+World* early_world() {
+  auto expected = Joining::not_yet;
+  // Acquire: what who joined has written; the store is ordered by the one below.
+  if (!joining.compare_exchange_strong(expected, Joining::now, std::memory_order_acquire))
+    return joined_world();
+  joined_pid = own_pid();
+  the_world = is_launched() ? join_job() : make_singleton();
+  joining.store(Joining::done, std::memory_order_release);
+  return the_world;
+}
+
+}  // namespace llamada::mpi
