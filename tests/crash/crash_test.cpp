@@ -1,0 +1,125 @@
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <set>
+#include <sstream>
+
+#include "job.hpp"
+#include "test.hpp"
+
+using namespace llamada::crash;
+
+namespace {
+
+// Every step of each operation; a step that is missing here, in the sources or in the run fails the first
+// test.
+const std::set<std::string> all_points{
+    "allocate:header-committed",
+    "allocate:header-written",
+    "arena:header-committed",
+    "arena:header-written",
+    "attach:announced",
+    "attach:answered",
+    "attach:arena-mapped",
+    "attach:arena-opened",
+    "attach:connected",
+    "attach:peers-mapped",
+    "consume:advanced",
+    "consume:cursor-stored",
+    "consume:link-followed",
+    "consume:peeked",
+    "directory:cursor-committed",
+    "directory:cursor-written",
+    "directory:endpoint-committed",
+    "directory:endpoint-written",
+    "directory:log-committed",
+    "directory:log-written",
+    "journal:chunk-initialised",
+    "journal:count-stored",
+    "journal:entry-committed",
+    "journal:entry-written",
+    "journal:link-committed",
+    "journal:link-written",
+    "journal:value-stored",
+    "publish:cell-written",
+    "publish:chunk-allocated",
+    "publish:chunk-initialised",
+    "publish:committed",
+    "publish:first-chunk-committed",
+    "publish:link-committed",
+    "publish:link-written",
+    "publish:payload-written",
+    "publish:reserve",
+    "recycle:consumed",
+    "recycle:freed",
+    "recycle:header-written",
+    "recycle:reused",
+    "recycle:unlinked",
+    "sleep:asleep",
+    "sleep:awake",
+    "sleep:flag-set",
+    "wake:before-ring",
+    "wake:rung",
+};
+
+std::set<std::string> points_in_sources() {
+  std::set<std::string> points;
+  const std::regex macro("LLAMADA_CRASH_POINT\\(\"([^\"]+)\"\\)");
+  for (auto* folder : {"core/topics", "transport/llamanet"})
+    for (auto& file :
+         std::filesystem::recursive_directory_iterator(std::filesystem::path(LLAMADA_SOURCES) / folder)) {
+      if (!file.is_regular_file()) continue;
+      std::stringstream text;
+      text << std::ifstream(file.path()).rdbuf();
+      const std::string content = text.str();
+      for (std::sregex_iterator found(content.begin(), content.end(), macro), end; found != end; ++found)
+        points.insert((*found)[1]);
+    }
+  return points;
+}
+
+std::string only_in(const std::set<std::string>& left, const std::set<std::string>& right) {
+  std::string names;
+  for (auto& name : left)
+    if (!right.contains(name)) names += name + " ";
+  return names;
+}
+
+std::set<std::uint64_t> counts_for(std::uint64_t passes) {
+  return {1, 2, 3, passes / 3 + 1, passes * 2 / 3 + 1, passes};
+}
+
+}  // namespace
+
+TEST_CASE("crash: every point of the sources is passed in a run without a death, and is listed here",
+          "[crash]") {
+  auto outcome = Job::run();
+  REQUIRE(outcome.error == "");
+  CHECK(outcome.deaths == 0);
+  std::set<std::string> passed;
+  for (auto& passes : outcome.passes)
+    for (auto& [name, count] : passes) passed.insert(name);
+  auto sources = points_in_sources();
+  CHECK(only_in(all_points, passed) == "");
+  CHECK(only_in(passed, all_points) == "");
+  CHECK(only_in(sources, all_points) == "");
+  CHECK(only_in(all_points, sources) == "");
+}
+
+TEST_CASE("crash: whoever dies at whatever step, the other goes on and the history is whole", "[crash]") {
+  auto dry = Job::run();
+  REQUIRE(dry.error == "");
+  int deaths = 0;
+  for (std::uint32_t slot : {writer_slot, reader_slot})
+    for (auto& [point, passes] : dry.passes[slot])
+      for (auto count : counts_for(passes)) {
+        INFO("slot " << slot << " dies at pass " << count << " of " << point << " (" << passes
+                     << " in a dry run)");
+        auto outcome = Job::run(slot, point, count);
+        REQUIRE(outcome.error == "");
+        // How often one sleeps, wakes and recycles is a matter of timing, but not whether.
+        if (count == 1) REQUIRE(outcome.deaths == 1);
+        deaths += outcome.deaths;
+      }
+  CHECK(deaths > static_cast<int>(all_points.size()));
+}
