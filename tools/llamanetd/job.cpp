@@ -18,23 +18,33 @@ using Kind = llamanet::DriverEvent::Kind;
 
 ArenaEventKind kind_of(llamanet::SayKind kind) {
   switch (kind) {
-    case llamanet::SayKind::note: return ArenaEventKind::note;
-    case llamanet::SayKind::abort: return ArenaEventKind::aborted;
-    case llamanet::SayKind::diverged: return ArenaEventKind::diverged;
-    case llamanet::SayKind::unprotected: return ArenaEventKind::unprotected;
-    case llamanet::SayKind::warning: return ArenaEventKind::warning;
-    case llamanet::SayKind::live: return ArenaEventKind::live;
+    case llamanet::SayKind::note:
+      return ArenaEventKind::note;
+    case llamanet::SayKind::abort:
+      return ArenaEventKind::aborted;
+    case llamanet::SayKind::diverged:
+      return ArenaEventKind::diverged;
+    case llamanet::SayKind::unprotected:
+      return ArenaEventKind::unprotected;
+    case llamanet::SayKind::warning:
+      return ArenaEventKind::warning;
+    case llamanet::SayKind::live:
+      return ArenaEventKind::live;
   }
   return ArenaEventKind::note;
 }
 
 std::optional<ArenaEvent> event_of(const llamanet::DriverEvent& event) {
   switch (event.kind) {
-    case Kind::attached: return ArenaEvent{ArenaEventKind::attached, event.slot, static_cast<std::int32_t>(event.pid), {}};
-    case Kind::said: return ArenaEvent{kind_of(event.say.kind), event.slot, event.say.code, event.say.text};
+    case Kind::attached:
+      return ArenaEvent{ArenaEventKind::attached, event.slot, static_cast<std::int32_t>(event.pid), {}};
+    case Kind::said:
+      return ArenaEvent{kind_of(event.say.kind), event.slot, event.say.code, event.say.text};
     case Kind::died:
-    case Kind::detached: return ArenaEvent{ArenaEventKind::died, event.slot, 0, {}};
-    case Kind::refused: break;
+    case Kind::detached:
+      return ArenaEvent{ArenaEventKind::died, event.slot, 0, {}};
+    case Kind::refused:
+      break;
   }
   return std::nullopt;
 }
@@ -42,7 +52,8 @@ std::optional<ArenaEvent> event_of(const llamanet::DriverEvent& event) {
 /// The arenas of a job, by llamaNET's driver: slot = rank.
 class DriverArenas final : public launcher::JobArenas {
  public:
-  explicit DriverArenas(llamanet::Driver driver) : driver_(std::move(driver)), tokens_(driver_.slot_count()) {}
+  explicit DriverArenas(llamanet::Driver driver)
+      : driver_(std::move(driver)), tokens_(driver_.slot_count()) {}
 
   std::string address() const override { return driver_.socket_name(); }
   int descriptor() const override { return driver_.descriptor(); }

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "llamada/base/result.hpp"
+#include "llamada/qos/profile.hpp"
+
+namespace llamada::launcher {
+
+/// What an arena's header says of its rank (ArenaState of docs/internals/arena.md).
+enum class RankState : std::uint32_t { none = 0, attached = 1, in_program = 2, finalized = 3, exiting = 4 };
+
+/// A look into the arena of a rank. Of a dead one it stays as it died until next_incarnation().
+struct RankView {
+  RankState state = RankState::none;
+  std::int32_t exit_code = 0;  ///< of state exiting
+  std::uint32_t pid = 0;       ///< of the process that attached last, 0 if none has
+  std::uint32_t incarnation = 0;
+  bool replaying = false;
+  std::string call;  ///< the MPI function it is in, "" if in none
+  std::uint64_t call_index = 0;
+  /// By topics::Counter, over all incarnations.
+  std::array<std::uint64_t, 64> counters{};
+};
+
+enum class ArenaEventKind { attached, died, note, aborted, diverged, unprotected, warning, live };
+
+/// What happened to a rank, or what it said.
+struct ArenaEvent {
+  ArenaEventKind kind = ArenaEventKind::note;
+  std::uint32_t rank = 0;
+  std::int32_t code = 0;  ///< of aborted and diverged
+  std::string text;
+};
+
+/// What the job needs of the node's arenas: implemented over llamaNET's driver where the programs are wired
+/// together, by a fake in tests. Threads: the job driver's.
+class JobArenas {
+ public:
+  virtual ~JobArenas() = default;
+
+  /// What the ranks find the driver by: the value of LLAMADA_DRIVER.
+  virtual std::string address() const = 0;
+  /// Readable when do_work() has something to do. -1: never.
+  virtual int descriptor() const = 0;
+  /// Does what there is to do and tells what happened. Never blocks. What a process said before it died comes
+  /// before its death.
+  virtual Result<std::vector<ArenaEvent>> do_work() = 0;
+
+  /// The rank's first process may attach from now on; `identity` is handed to it ("key=value" lines).
+  virtual Status expect(std::uint32_t rank, std::uint64_t token, const std::string& identity) = 0;
+  /// The process of the rank, if there was one, is gone for good; its replacement may attach from now on.
+  virtual Status next_incarnation(std::uint32_t rank, const std::string& identity) = 0;
+  /// The histories are no longer kept.
+  virtual void set_unprotected() = 0;
+  /// The rank has ended as it should, and its output is drained.
+  virtual void set_done(std::uint32_t rank) = 0;
+  /// The job ends for everybody: whoever waits in MPI should not.
+  virtual void set_ending() = 0;
+
+  virtual RankView view(std::uint32_t rank) const = 0;
+};
+
+/// What the arenas of a job are made from.
+struct ArenasRequest {
+  std::uint32_t rank_count = 0;
+  std::int32_t mpirun_pid = 0;
+  qos::Profile profile;
+};
+using ArenasFactory = std::function<Result<std::unique_ptr<JobArenas>>(const ArenasRequest&)>;
+
+}  // namespace llamada::launcher

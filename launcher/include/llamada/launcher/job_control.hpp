@@ -1,0 +1,99 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "llamada/base/result.hpp"
+
+// The messages between mpirun and the llamanetd of its job, as pure functions over bytes. The format is in
+// docs/internals/job-control.md.
+
+namespace llamada::launcher::control {
+
+inline constexpr std::size_t header_size_bytes = 8;
+/// A start message carries the program's arguments and environment, which the kernel bounds by 6 MiB.
+inline constexpr std::size_t body_size_bytes_max = 16 << 20;
+/// Bytes of one output or stdin message.
+inline constexpr std::size_t part_size_bytes_max = 64 * 1024;
+
+/// mpirun → llamanetd, the first message: the job.
+struct Start {
+  std::uint32_t rank_count = 0;
+  std::int32_t mpirun_pid = 0;
+  std::string program;  ///< the file to execute
+  std::vector<std::string> arguments;
+  std::vector<std::string> environment;  ///< "NAME=value", what all ranks have in common
+  std::string working_directory;         ///< empty: where llamanetd stands
+  std::string profile;                   ///< qos::serialize()
+  std::string profile_label;             ///< as the user named it
+  std::vector<std::string> inject_rules;
+  std::string crash_point_library_directory;
+  std::uint8_t bind_to_core = 0;
+  std::uint8_t verbose = 0;
+  bool operator==(const Start&) const = default;
+};
+/// mpirun → llamanetd: bytes for the standard input of rank 0. An empty one is its end.
+struct Input {
+  std::string bytes;
+  bool operator==(const Input&) const = default;
+};
+/// mpirun → llamanetd: a signal that the user sent, for all ranks.
+struct Signal {
+  std::int32_t number = 0;
+  bool operator==(const Signal&) const = default;
+};
+/// mpirun → llamanetd: the job must end. `kill`: at once, by SIGKILL.
+struct End {
+  std::int32_t exit_code = 0;
+  std::uint8_t kill = 0;
+  bool operator==(const End&) const = default;
+};
+
+/// llamanetd → mpirun: bytes of rank 0's standard input have been taken; as many more may come.
+struct InputTaken {
+  std::uint64_t size_bytes = 0;
+  bool operator==(const InputTaken&) const = default;
+};
+/// llamanetd → mpirun: what a rank wrote. An empty one is the end of that stream.
+struct Output {
+  std::uint32_t rank = 0;
+  std::uint8_t stream = 1;  ///< 1 standard output, 2 standard error
+  std::string bytes;
+  bool operator==(const Output&) const = default;
+};
+/// llamanetd → mpirun: text for the user, whole lines.
+struct Notice {
+  std::string text;
+  bool operator==(const Notice&) const = default;
+};
+/// llamanetd → mpirun, the last message: all ranks are gone.
+struct Finished {
+  std::int32_t exit_code = 0;
+  std::string report;  ///< JSON without the fields that mpirun knows better
+  bool operator==(const Finished&) const = default;
+};
+
+using Message = std::variant<Start, Input, Signal, End, InputTaken, Output, Notice, Finished>;
+
+std::string encode(const Message& message);
+
+/// Puts a stream of bytes together to messages.
+class Decoder {
+ public:
+  void append(std::span<const char> bytes);
+  /// The next whole message, nothing if there is none yet. Errc::parse_error once the stream is not
+  /// well-formed; it is of no use from then on.
+  Result<std::optional<Message>> next();
+
+ private:
+  std::string buffer_;
+  std::size_t at_ = 0;
+};
+
+}  // namespace llamada::launcher::control

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "llamada/base/result.hpp"
+#include "llamada/launcher/inject.hpp"
+
+namespace llamada::launcher {
+
+/// Most ranks of a job on one node.
+inline constexpr std::uint32_t rank_count_max = 4096;
+
+enum class Action { run, show_help, show_version };
+enum class Binding { none, core };
+
+/// A variable for the ranks: set to a value, or, without one, handed on from mpirun's own environment (it is
+/// anyway).
+struct Variable {
+  std::string name;
+  std::string value;
+  bool operator==(const Variable&) const = default;
+};
+
+/// What a person wrote on mpirun's command line, and what the environment says where the command line says
+/// nothing.
+struct Options {
+  Action action = Action::run;
+  std::uint32_t rank_count = 1;
+  std::string qos = "default";
+  std::optional<std::string> working_directory;
+  std::vector<Variable> variables;
+  std::vector<InjectRule> injections;
+  std::optional<std::string> report_path;
+  std::optional<std::chrono::nanoseconds> timeout;
+  bool tag_output = false;
+  bool verbose = false;
+  Binding binding = Binding::none;
+  /// The program and its arguments; not empty when the action is run.
+  std::vector<std::string> command;
+  /// One sentence for each option that was accepted and does nothing here.
+  std::vector<std::string> warnings;
+};
+
+/// The value of an environment variable, if it is set.
+using Environment = std::function<std::optional<std::string>(std::string_view)>;
+
+/// Reads the arguments behind argv[0]. Takes the options that users of MPICH and of Open MPI write, in both
+/// spellings (docs/mpirun.md). Errc::invalid_argument or Errc::unsupported with a sentence that names the
+/// option.
+Result<Options> parse_options(std::span<const std::string> arguments, const Environment& environment);
+
+/// What --help prints.
+std::string help_text();
+
+}  // namespace llamada::launcher

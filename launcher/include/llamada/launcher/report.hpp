@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "llamada/launcher/job_arenas.hpp"
+
+namespace llamada::launcher {
+
+/// One death of a rank, as --report tells it. Times in seconds; without a value: not known, or it did not
+/// happen.
+struct DeathRecord {
+  std::uint32_t rank = 0;
+  std::uint32_t incarnation = 1;
+  int pid = 0;
+  std::optional<int> signal;
+  std::optional<int> exit_code;
+  std::string mpi_call;
+  std::uint64_t call_index = 0;
+  RankState state = RankState::none;
+  bool replaying = false;
+  std::optional<double> detected_after_s;
+  std::optional<double> respawn_s;
+  std::optional<double> replay_s;
+  std::optional<double> total_s;
+  bool sent_before = false;
+  bool replaced = false;
+};
+
+struct InjectionRecord {
+  std::string rule;
+  bool fired = false;
+};
+
+/// What a job was like (docs/mpirun.md has the fields).
+struct Report {
+  std::uint32_t rank_count = 0;
+  std::string profile;
+  std::vector<DeathRecord> deaths;
+  std::uint32_t replacements = 0;
+  std::vector<InjectionRecord> injections;
+  std::vector<RankView> ranks;  ///< in order
+};
+
+/// The report as one JSON object, without the exit code and the times that mpirun knows.
+std::string report_to_json(const Report& report);
+
+/// Adds what mpirun knows to what llamanetd told (`json`; empty if it told nothing) and writes the file.
+Status write_report(const std::string& path, const std::string& json, int exit_code, double wall_seconds);
+
+}  // namespace llamada::launcher

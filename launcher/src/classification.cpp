@@ -1,0 +1,71 @@
+#include "classification.hpp"
+
+#include <signal.h>
+
+#include "llamada/launcher/exit_codes.hpp"
+
+namespace llamada::launcher {
+namespace {
+
+/// The signals whose 128 + n is taken for a death by them when a shell exits with it.
+bool is_deadly(int signal) {
+  return is_fault(signal) || signal == SIGKILL || signal == SIGTERM || signal == SIGBUS || signal == SIGINT ||
+         signal == SIGHUP || signal == SIGPIPE || signal == SIGQUIT;
+}
+
+bool is_in_mpi(RankState state) { return state == RankState::attached || state == RankState::in_program; }
+
+/// The signal that the rank died of: what the kernel says, or what a shell in between says by its exit code.
+std::optional<int> signal_of(const DeathFacts& facts) {
+  if (facts.signal) return facts.signal;
+  if (facts.lost) return SIGKILL;
+  const bool may_be_wrapper = facts.behind_wrapper || facts.state == RankState::none;
+  const int from_code = facts.exit_code - exit_signal_base;
+  if (may_be_wrapper && facts.state != RankState::exiting && is_deadly(from_code)) return from_code;
+  return std::nullopt;
+}
+
+/// What a shell sees of the code that a program gave; never 0, for the job is not done.
+int code_of_will(int code) { return (code & 0xff) == 0 ? 1 : code & 0xff; }
+
+Judgement judge_signal(int signal, const DeathFacts& facts, const DeathHistory& history,
+                       const qos::RankReplacement& policy) {
+  const auto with = [signal](Verdict verdict) {
+    return Judgement{verdict, signal, exit_signal_base + signal};
+  };
+  if (history.user_signal == signal) return with(Verdict::user_ended);
+  if (policy.kind != qos::RankReplacementKind::rebuild) return with(Verdict::abort_job);
+  if (is_fault(signal) && history.fault_call_index == facts.call_index)
+    return with(Verdict::deterministic_fault);
+  if (history.replacements_of_rank >= policy.max_replacements_per_rank) return with(Verdict::rank_limit);
+  if (history.replacements_of_job >= policy.max_replacements_per_job) return with(Verdict::job_limit);
+  return with(Verdict::replace);
+}
+
+Judgement judge_exit(const DeathFacts& facts) {
+  const int code = facts.exit_code;
+  if (is_in_mpi(facts.state)) return {Verdict::program_will, std::nullopt, code_of_will(code)};
+  if (code == 0) return {Verdict::done, std::nullopt, 0};
+  // Without this rank the others would wait for ever.
+  if (facts.state == RankState::none && facts.others_in_mpi)
+    return {Verdict::program_will, std::nullopt, code};
+  return {Verdict::failed, std::nullopt, code};
+}
+
+}  // namespace
+
+bool is_fault(int signal) {
+  return signal == SIGSEGV || signal == SIGFPE || signal == SIGILL || signal == SIGABRT;
+}
+
+Judgement judge(const DeathFacts& facts, const DeathHistory& history, const qos::RankReplacement& policy) {
+  const std::optional<int> signal = signal_of(facts);
+  if (history.job_ending)
+    return {Verdict::swept_away, signal, signal ? exit_signal_base + *signal : facts.exit_code};
+  if (facts.aborted) return {Verdict::program_will, std::nullopt, code_of_will(facts.abort_code)};
+  if (facts.state == RankState::exiting)
+    return {Verdict::program_will, std::nullopt, code_of_will(facts.arena_exit_code)};
+  return signal ? judge_signal(*signal, facts, history, policy) : judge_exit(facts);
+}
+
+}  // namespace llamada::launcher

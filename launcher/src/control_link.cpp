@@ -1,0 +1,92 @@
+#include "control_link.hpp"
+
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+
+namespace llamada::launcher {
+
+ControlLink::ControlLink(EventLoop& loop, FileDescriptor socket, Handler on_message, ClosedHandler on_closed)
+    : loop_(loop),
+      socket_(std::move(socket)),
+      on_message_(std::move(on_message)),
+      on_closed_(std::move(on_closed)) {
+  loop_.watch(socket_.get(), POLLIN, [this](short events) { ready(events); });
+}
+
+ControlLink::~ControlLink() { loop_.forget(socket_.get()); }
+
+void ControlLink::send(const control::Message& message) {
+  if (closed_) return;
+  queue_.push_back(control::encode(message));
+  queued_bytes_ += queue_.back().size();
+  write_some();
+}
+
+void ControlLink::pause_reading(bool pause) {
+  paused_ = pause;
+  look_for();
+}
+
+void ControlLink::flush() {
+  while (!closed_ && !queue_.empty()) {
+    pollfd one{socket_.get(), POLLOUT, 0};
+    if (poll(&one, 1, -1) < 0 && errno != EINTR) return;
+    write_some();
+  }
+}
+
+void ControlLink::look_for() {
+  if (closed_) return;
+  loop_.change(socket_.get(), static_cast<short>((paused_ ? 0 : POLLIN) | (queue_.empty() ? 0 : POLLOUT)));
+}
+
+void ControlLink::ready(short events) {
+  if (events & POLLOUT) write_some();
+  if (!closed_ && !paused_ && (events & (POLLIN | POLLHUP | POLLERR))) read_some();
+}
+
+void ControlLink::read_some() {
+  char part[control::part_size_bytes_max];
+  const ssize_t count = recv(socket_.get(), part, sizeof part, MSG_DONTWAIT);
+  if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (count <= 0) return close_with(Error(Errc::closed, "the other end is gone"));
+  decoder_.append({part, static_cast<std::size_t>(count)});
+  while (!closed_) {
+    auto message = decoder_.next();
+    if (!message) return close_with(message.error());
+    if (!*message) return;
+    on_message_(std::move(**message));
+  }
+}
+
+void ControlLink::write_some() {
+  while (!queue_.empty()) {
+    const std::string& first = queue_.front();
+    const ssize_t count = ::send(socket_.get(), first.data() + written_of_first_,
+                                 first.size() - written_of_first_, MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (count < 0 && (errno == EAGAIN || errno == EINTR)) break;
+    // A lost peer is noticed by reading, behind whatever it still sent.
+    if (count < 0) {
+      queue_.clear();
+      queued_bytes_ = 0;
+      break;
+    }
+    written_of_first_ += static_cast<std::size_t>(count);
+    queued_bytes_ -= static_cast<std::size_t>(count);
+    if (written_of_first_ < first.size()) continue;
+    queue_.pop_front();
+    written_of_first_ = 0;
+  }
+  look_for();
+}
+
+void ControlLink::close_with(const Error& error) {
+  if (closed_) return;
+  closed_ = true;
+  loop_.forget(socket_.get());
+  on_closed_(error);
+}
+
+}  // namespace llamada::launcher

@@ -1,0 +1,107 @@
+#include "death_text.hpp"
+
+#include <string.h>
+
+#include "llamada/launcher/exit_codes.hpp"
+#include "llamada/launcher/inject.hpp"
+
+namespace llamada::launcher {
+namespace {
+
+std::string where_it_was(const DeathRecord& death) {
+  const char* replaying = death.replaying ? ", repeating its predecessor" : "";
+  switch (death.state) {
+    case RankState::none:
+      return "before MPI_Init";
+    case RankState::attached:
+      return fmt::format("MPI_Init{}", replaying);
+    case RankState::finalized:
+      return fmt::format("after MPI_Finalize, its MPI call {}{}", death.call_index, replaying);
+    case RankState::in_program:
+    case RankState::exiting:
+      break;
+  }
+  if (death.mpi_call.empty())
+    return fmt::format("its own code, {} MPI calls begun{}", death.call_index, replaying);
+  return fmt::format("{}, its MPI call {}{}", death.mpi_call, death.call_index, replaying);
+}
+
+std::string what_was_done(const DeathRecord& death, Verdict verdict, const DeathContext& context) {
+  const qos::RankReplacement& policy = *context.policy;
+  switch (verdict) {
+    case Verdict::replace:
+      return fmt::format(
+          "replaced as incarnation {} (replacement {} of at most {} of this rank, profile '{}')",
+          death.incarnation + 1, context.replacements_of_rank + 1, policy.max_replacements_per_rank,
+          context.profile);
+    case Verdict::abort_job:
+      return fmt::format(
+          "the job is ended, because rank_replacement is ABORT in the profile '{}'; with\n"
+          "            mpirun --qos fault-tolerant the rank would have been replaced",
+          context.profile);
+    case Verdict::deterministic_fault:
+      return "the job is ended: the same rank died of the same fault at the same MPI call before, which is "
+             "a\n"
+             "            deterministic application fault, and a replacement would die of it again";
+    case Verdict::rank_limit:
+      return fmt::format(
+          "the job is ended, because the rank has been replaced {} times, and\n"
+          "            max_replacements_per_rank of the profile '{}' allows no more",
+          context.replacements_of_rank, context.profile);
+    case Verdict::job_limit:
+      return fmt::format(
+          "the job is ended, because max_replacements_per_job of the profile '{}' is {}, and all\n"
+          "            are used up",
+          context.profile, policy.max_replacements_per_job);
+    default:
+      return "the job is ended";
+  }
+}
+
+std::string cause_of(int signal) {
+  const char* words = strsignal(signal);
+  return fmt::format("{} ({})", signal_name(signal), words ? words : "unknown");
+}
+
+std::string one_line(const DeathRecord& death, const Judgement& judgement) {
+  if (judgement.verdict == Verdict::failed)
+    return fmt::format("mpirun: rank {} (pid {}) ended with exit code {}.\n", death.rank, death.pid,
+                       judgement.exit_code);
+  if (death.state == RankState::none)
+    return fmt::format(
+        "mpirun: rank {} (pid {}) ended with exit code {} without MPI_Init while others are in MPI; "
+        "the job is ended.\n",
+        death.rank, death.pid, judgement.exit_code);
+  return fmt::format(
+      "mpirun: rank {} (pid {}) left MPI without MPI_Finalize; the job is ended with exit code {}.\n",
+      death.rank, death.pid, judgement.exit_code);
+}
+
+}  // namespace
+
+std::string describe_death(const DeathRecord& death, const Judgement& judgement,
+                           const DeathContext& context) {
+  switch (judgement.verdict) {
+    case Verdict::done:
+    case Verdict::user_ended:
+    case Verdict::swept_away:
+      return {};
+    case Verdict::failed:
+    case Verdict::program_will:
+      return one_line(death, judgement);
+    default:
+      break;
+  }
+  return fmt::format(
+      "mpirun: rank {} of {} died.\n"
+      "  host      {}\n"
+      "  process   {} (incarnation {})\n"
+      "  cause     {}\n"
+      "  in        {}\n"
+      "  done      {}\n",
+      death.rank, context.rank_count, context.host, death.pid, death.incarnation,
+      cause_of(judgement.signal.value_or(0)), where_it_was(death),
+      what_was_done(death, judgement.verdict, context));
+}
+
+}  // namespace llamada::launcher

@@ -1,0 +1,191 @@
+#include "foreground.hpp"
+
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "llamada/launcher/exit_codes.hpp"
+#include "process_tree.hpp"
+#include "process_watch.hpp"
+
+namespace llamada::launcher {
+namespace {
+
+/// Bytes of standard input that llamanetd may hold untaken.
+constexpr std::size_t input_in_flight_max = 256 << 10;
+/// While our reader takes less than this from us, we take nothing from llamanetd.
+constexpr std::size_t waiting_bytes_max = 1 << 20;
+/// A pipe that poll() calls writable takes as many bytes without blocking.
+constexpr std::size_t write_size_bytes = 4096;
+/// How long an unfinished line may wait on a terminal: a prompt is one.
+constexpr std::chrono::milliseconds partial_line_delay{50};
+
+}  // namespace
+
+Foreground::Foreground(ForegroundPlan plan)
+    : options_(plan.options),
+      signals_(std::move(plan.signals)),
+      guardian_(plan.guardian),
+      guardian_pidfd_(open_pidfd(plan.guardian)),
+      sinks_{{STDOUT_FILENO, LineMerger(plan.options.tag_output), {}},
+             {STDERR_FILENO, LineMerger(plan.options.tag_output), {}}} {
+  link_ = std::make_unique<ControlLink>(
+      loop_, std::move(plan.control), [this](control::Message message) { take(std::move(message)); },
+      [](const Error&) {});  // the guardian knows more of it, and ends after it
+  loop_.watch(signals_.get(), POLLIN, [this](short) { take_signals(); });
+  loop_.watch(guardian_pidfd_.get(), POLLIN, [this](short) { guardian_ended(); });
+  link_->send(std::move(plan.job));
+  allow_input();
+  if (options_.timeout) loop_.after(*options_.timeout, [this] { timed_out(); });
+}
+
+ForegroundResult Foreground::run() {
+  while (!guardian_gone_)
+    if (auto status = loop_.run_once(); !status) break;
+  write_everything();
+  if (guardian_gone_ && WIFEXITED(guardian_status_) && finished_ && WEXITSTATUS(guardian_status_) == 0)
+    return *finished_;
+  if (WIFSIGNALED(guardian_status_)) {
+    kill_all_descendants();
+    say(fmt::format("mpirun: its guardian (pid {}) {}; the job has been ended.\n", guardian_,
+                    describe_end(guardian_status_)));
+  }
+  return {exit_launcher, finished_ ? finished_->report : std::string()};
+}
+
+void Foreground::guardian_ended() {
+  guardian_gone_ = waitpid(guardian_, &guardian_status_, 0) == guardian_;
+  loop_.forget(guardian_pidfd_.get());
+}
+
+void Foreground::take(control::Message message) {
+  if (auto* output = std::get_if<control::Output>(&message)) return take_output(*output);
+  if (auto* notice = std::get_if<control::Notice>(&message)) return take_notice(notice->text);
+  if (auto* taken = std::get_if<control::InputTaken>(&message)) {
+    input_in_flight_ -= std::min(taken->size_bytes, input_in_flight_);
+    return allow_input();
+  }
+  if (auto* finished = std::get_if<control::Finished>(&message))
+    finished_ = ForegroundResult{finished->exit_code, std::move(finished->report)};
+}
+
+void Foreground::take_output(const control::Output& output) {
+  Sink& sink = sinks_[output.stream == 2 ? 1 : 0];
+  if (output.bytes.empty())
+    sink.lines.end(output.rank, sink.waiting);
+  else
+    sink.lines.take(output.rank, output.bytes, sink.waiting);
+  write_some(sink);
+  if (sink.lines.has_partial() && isatty(sink.descriptor)) flush_later(sink);
+}
+
+void Foreground::take_notice(const std::string& text) {
+  Sink& sink = sinks_[1];
+  if (sink.lines.within_line()) {
+    sink.waiting += '\n';
+    sink.lines.line_was_closed();
+  }
+  sink.waiting += text;
+  write_some(sink);
+}
+
+void Foreground::flush_later(Sink& sink) {
+  if (flush_pending_) return;
+  flush_pending_ = true;
+  loop_.after(partial_line_delay, [this, &sink] {
+    flush_pending_ = false;
+    sink.lines.flush_partial(sink.waiting);
+    write_some(sink);
+  });
+}
+
+/// Writes what the stream takes without blocking, so that signals are seen meanwhile.
+void Foreground::write_some(Sink& sink) {
+  std::size_t done = 0;
+  bool full = false;
+  while (!sink.broken && done < sink.waiting.size()) {
+    pollfd one{sink.descriptor, POLLOUT, 0};
+    if (poll(&one, 1, 0) == 0) {
+      full = true;
+      break;
+    }
+    const ssize_t count = write(sink.descriptor, sink.waiting.data() + done,
+                                std::min(write_size_bytes, sink.waiting.size() - done));
+    if (count < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    if (count < 0) {
+      // Nobody reads any more: as a program without mpirun would, the job ends by SIGPIPE.
+      sink.broken = true;
+      if (sink.descriptor == STDOUT_FILENO && errno == EPIPE)
+        link_->send(control::End{exit_signal_base + SIGPIPE, 0});
+      break;
+    }
+    done += static_cast<std::size_t>(count);
+  }
+  sink.waiting.erase(0, sink.broken ? sink.waiting.size() : done);
+  if (full && !sink.watched)
+    loop_.watch(sink.descriptor, POLLOUT, [this, &sink](short) { write_some(sink); });
+  if (!full && sink.watched) loop_.forget(sink.descriptor);
+  sink.watched = full;
+  link_->pause_reading(sinks_[0].waiting.size() + sinks_[1].waiting.size() > waiting_bytes_max);
+}
+
+/// At the end there is nothing else to do than to wait for our reader.
+void Foreground::write_everything() {
+  for (Sink& sink : sinks_) {
+    sink.lines.flush_partial(sink.waiting);
+    while (!sink.waiting.empty() && !sink.broken) {
+      pollfd one{sink.descriptor, POLLOUT, 0};
+      poll(&one, 1, -1);
+      write_some(sink);
+    }
+  }
+}
+
+void Foreground::allow_input() {
+  if (input_ended_) return;
+  if (input_in_flight_ < input_in_flight_max)
+    loop_.watch(STDIN_FILENO, POLLIN, [this](short) { read_input(); });
+  else
+    loop_.forget(STDIN_FILENO);
+}
+
+void Foreground::read_input() {
+  std::string bytes(control::part_size_bytes_max, '\0');
+  const ssize_t count = read(STDIN_FILENO, bytes.data(), bytes.size());
+  if (count < 0 && errno == EINTR) return;
+  // A job in the background must not read its terminal: that is an end too.
+  bytes.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
+  input_ended_ = bytes.empty();
+  input_in_flight_ += bytes.size();
+  link_->send(control::Input{std::move(bytes)});
+  if (input_ended_)
+    loop_.forget(STDIN_FILENO);
+  else
+    allow_input();
+}
+
+void Foreground::take_signals() {
+  signalfd_siginfo information;
+  while (read(signals_.get(), &information, sizeof information) == sizeof information) {
+    const int number = static_cast<int>(information.ssi_signo);
+    link_->send(control::Signal{number});
+    if (number == SIGTSTP) stop_for_a_while(number);
+  }
+}
+
+/// Stops as the shell expects of a job that was sent SIGTSTP; SIGCONT, which wakes us, is forwarded too.
+void Foreground::stop_for_a_while(int) {
+  link_->flush();
+  raise(SIGSTOP);
+}
+
+void Foreground::timed_out() {
+  take_notice(fmt::format("mpirun: the time of --timeout ({} s) is over; the job is ended.\n",
+                          std::chrono::duration<double>(*options_.timeout).count()));
+  link_->send(control::End{exit_timeout, 0});
+}
+
+}  // namespace llamada::launcher

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "control_link.hpp"
+#include "event_loop.hpp"
+#include "line_merger.hpp"
+#include "llamada/launcher/options.hpp"
+
+namespace llamada::launcher {
+
+/// What the part of mpirun that a person sees is given.
+struct ForegroundPlan {
+  const Options& options;
+  FileDescriptor control;  ///< mpirun's end of the socket to llamanetd
+  FileDescriptor signals;  ///< a signalfd of the signals that are forwarded
+  pid_t guardian = 0;
+  control::Start job;
+};
+
+/// What became of the job.
+struct ForegroundResult {
+  int exit_code = 0;
+  std::string report;
+};
+
+/// The part of mpirun that a person sees: standard input, output, signals, the time limit. One thread.
+class Foreground {
+ public:
+  explicit Foreground(ForegroundPlan plan);
+  /// Runs the job to its end, until no process of it is left.
+  ForegroundResult run();
+
+ private:
+  /// One of our own output streams, and what waits to be written to it.
+  struct Sink {
+    int descriptor;
+    LineMerger lines;
+    std::string waiting;
+    bool watched = false;
+    bool broken = false;
+  };
+
+  void take(control::Message message);
+  void take_output(const control::Output& output);
+  void take_notice(const std::string& text);
+  void write_some(Sink& sink);
+  void flush_later(Sink& sink);
+  void write_everything();
+  void read_input();
+  void allow_input();
+  void take_signals();
+  void stop_for_a_while(int number);
+  void guardian_ended();
+  void timed_out();
+
+  EventLoop loop_;
+  const Options& options_;
+  FileDescriptor signals_;
+  pid_t guardian_;
+  FileDescriptor guardian_pidfd_;
+  std::unique_ptr<ControlLink> link_;
+  Sink sinks_[2];
+  std::uint64_t input_in_flight_ = 0;
+  bool input_ended_ = false;
+  bool flush_pending_ = false;
+  std::optional<ForegroundResult> finished_;
+  bool guardian_gone_ = false;
+  int guardian_status_ = 0;
+};
+
+}  // namespace llamada::launcher

@@ -1,0 +1,204 @@
+#include "llamada/launcher/job_driver.hpp"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "job_driver_class.hpp"
+#include "llamada/launcher/exit_codes.hpp"
+#include "llamada/launcher/guardian.hpp"
+#include "llamada/qos/serialization.hpp"
+#include "process_tree.hpp"
+#include "process_watch.hpp"
+
+namespace llamada::launcher {
+namespace {
+
+/// What the ranks have between SIGTERM and SIGKILL once the job ends.
+constexpr std::chrono::milliseconds ending_grace{500};
+
+std::string host_name() {
+  char name[256] = "localhost";
+  gethostname(name, sizeof name - 1);
+  return name;
+}
+
+/// A rank takes up to seven of our descriptors. Returns the limit that there was.
+rlimit raise_descriptor_limit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return limit;
+  rlimit raised = limit;
+  raised.rlim_cur = raised.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &raised);
+  return limit;
+}
+
+FileDescriptor open_signals() {
+  sigset_t children;
+  sigemptyset(&children);
+  sigaddset(&children, SIGCHLD);
+  return FileDescriptor(signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK));
+}
+
+}  // namespace
+
+int run_job_driver(FileDescriptor control, const ArenasFactory& make_arenas) {
+  return JobDriver(std::move(control), make_arenas).run();
+}
+
+JobDriver::JobDriver(FileDescriptor control, const ArenasFactory& make_arenas)
+    : make_arenas_(make_arenas), guardian_(getppid()), host_(host_name()) {
+  // Everything that can be blocked is: what comes by a terminal or by name concerns mpirun.
+  sigset_t all;
+  sigfillset(&all);
+  sigprocmask(SIG_SETMASK, &all, &original_mask_);
+  original_descriptor_limit_ = raise_descriptor_limit();
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  fcntl(control.get(), F_SETFD, FD_CLOEXEC);
+  signals_ = open_signals();
+  link_ = std::make_unique<ControlLink>(
+      loop_, std::move(control), [this](control::Message message) { take(std::move(message)); },
+      [this](const Error&) { mpirun_lost(); });
+  loop_.watch(signals_.get(), POLLIN, [this](short) { reap(); });
+  static_cast<void>(getrandom(&token_, sizeof token_, 0));
+}
+
+int JobDriver::run() {
+  while (!finished_ && !orphaned_) {
+    if (auto status = loop_.run_once(); !status) {
+      launcher::say(fmt::format("mpirun: llamanetd: {}; the job is ended.\n", status.error().text()));
+      kill_all_descendants();
+      return exit_launcher;
+    }
+    adjust_reading();
+    look_for_the_end();
+  }
+  if (finished_) return 0;
+  kill_all_descendants();
+  // The guardian says it, if there is one.
+  if (getppid() != guardian_)
+    launcher::say(fmt::format("mpirun: the process mpirun (pid {}) was killed; its job has been ended.\n",
+                              job_.mpirun_pid));
+  return exit_llamanetd_orphaned;
+}
+
+void JobDriver::mpirun_lost() { orphaned_ = !finished_; }
+
+void JobDriver::take(control::Message message) {
+  if (auto* start_message = std::get_if<control::Start>(&message)) return start(std::move(*start_message));
+  if (auto* input = std::get_if<control::Input>(&message)) return take_input(std::move(*input));
+  if (auto* signal = std::get_if<control::Signal>(&message)) return forward_signal(signal->number);
+  if (auto* end = std::get_if<control::End>(&message)) {
+    begin_ending(end->exit_code, {});
+    if (end->kill) kill_everything();
+  }
+}
+
+void JobDriver::start(control::Start start) {
+  if (!ranks_.empty() || start.rank_count == 0) return;
+  if (auto status = prepare(start); !status) {
+    say(fmt::format("mpirun: {}\n", status.error().text()));
+    ending_code_ = exit_launcher;
+    return finish();
+  }
+  start_all();
+}
+
+Status JobDriver::prepare(const control::Start& start) {
+  job_ = start;
+  auto profile = qos::deserialize(job_.profile);
+  if (!profile) return propagate(profile);
+  profile_ = std::move(*profile);
+  auto arenas = make_arenas_({job_.rank_count, job_.mpirun_pid, profile_});
+  if (!arenas) return propagate(arenas);
+  arenas_ = std::move(*arenas);
+  if (arenas_->descriptor() >= 0)
+    loop_.watch(arenas_->descriptor(), POLLIN, [this](short) { pump_arenas(); });
+  std::vector<InjectRule> rules;
+  for (const std::string& text : job_.inject_rules) {
+    auto rule = parse_inject_rule(text);
+    if (!rule) return propagate(rule);
+    rules.push_back(std::move(*rule));
+  }
+  injector_ = std::make_unique<Injector>(loop_, std::move(rules), [this](std::uint32_t rank, int signal) {
+    const RankProcess& process = ranks_[rank];
+    if (process.phase != RankPhase::running || process.root == 0) return false;
+    return kill(process.attached_alive ? process.attached : process.root, signal) == 0;
+  });
+  report_.rank_count = job_.rank_count;
+  report_.profile = job_.profile_label;
+  return {};
+}
+
+bool JobDriver::rebuilding() const {
+  return profile_.rank_replacement.kind == qos::RankReplacementKind::rebuild;
+}
+
+RankProcess* JobDriver::rank_of_root(pid_t pid) {
+  const auto found =
+      std::find_if(ranks_.begin(), ranks_.end(), [pid](const RankProcess& r) { return r.root == pid; });
+  return found == ranks_.end() ? nullptr : &*found;
+}
+
+void JobDriver::say(std::string text) {
+  if (!text.empty()) link_->send(control::Notice{std::move(text)});
+}
+
+void JobDriver::signal_ranks(int number) {
+  for (const RankProcess& rank : ranks_)
+    if (rank.root > 0) kill(-rank.root, number);
+}
+
+void JobDriver::forward_signal(int number) {
+  const bool ends = number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT;
+  if (!ends) return signal_ranks(number);
+  user_signal_ = number;
+  if (++user_signal_count_ > 1) {
+    begin_ending(exit_signal_base + number, {});
+    return kill_everything();
+  }
+  signal_ranks(number);
+}
+
+void JobDriver::begin_ending(int exit_code, std::string_view why) {
+  say(std::string(why));
+  if (ending_code_) return;
+  ending_code_ = exit_code;
+  if (arenas_) arenas_->set_ending();
+  signal_ranks(SIGTERM);
+  // A stopped process takes SIGTERM only when it goes on.
+  signal_ranks(SIGCONT);
+  loop_.after(ending_grace, [this] { kill_everything(); });
+  for (RankProcess& rank : ranks_) {
+    if (rank.phase == RankPhase::fencing) begin_draining(rank);
+    if (rank.phase == RankPhase::draining) kill_processes_of(rank);
+  }
+}
+
+void JobDriver::kill_everything() {
+  for (const ProcessEntry& entry : descendants_of(getpid())) kill(entry.pid, SIGKILL);
+}
+
+void JobDriver::look_for_the_end() {
+  if (finished_ || orphaned_ || ranks_.empty()) return;
+  const bool all = std::all_of(ranks_.begin(), ranks_.end(),
+                               [](const RankProcess& rank) { return rank.phase == RankPhase::finished; });
+  if (all) finish();
+}
+
+void JobDriver::finish() {
+  finished_ = true;
+  for (const RankProcess& rank : ranks_) report_.ranks.push_back(arenas_->view(rank.rank));
+  if (injector_) report_.injections = injector_->records();
+  for (const InjectionRecord& injection : report_.injections)
+    if (!injection.fired) say(fmt::format("mpirun: the rule --inject '{}' never fired.\n", injection.rule));
+  link_->send(control::Finished{ending_code_.value_or(first_failure_), report_to_json(report_)});
+  link_->flush();
+}
+
+}  // namespace llamada::launcher

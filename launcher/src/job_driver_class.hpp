@@ -1,0 +1,116 @@
+#pragma once
+
+#include <signal.h>
+#include <sys/resource.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "classification.hpp"
+#include "control_link.hpp"
+#include "event_loop.hpp"
+#include "injector.hpp"
+#include "llamada/launcher/job_arenas.hpp"
+#include "llamada/launcher/report.hpp"
+#include "rank_process.hpp"
+
+namespace llamada::launcher {
+
+/// The parent of a job's ranks: see run_job_driver(). One thread; everything happens in handlers of the event
+/// loop.
+class JobDriver {
+ public:
+  JobDriver(FileDescriptor control, const ArenasFactory& make_arenas);
+  int run();
+
+ private:
+  // What mpirun says (job_driver.cpp).
+  void take(control::Message message);
+  void start(control::Start start);
+  Status prepare(const control::Start& start);
+  void forward_signal(int number);
+  void mpirun_lost();
+
+  // Starting (job_driver_start.cpp).
+  void start_all();
+  Status start_rank(RankProcess& rank);
+  Status open_streams(RankProcess& rank, class RankStreams& streams);
+  std::vector<std::string> environment_of(std::uint32_t rank) const;
+  std::string identity_of(const RankProcess& rank) const;
+  void cannot_start(const Error& error);
+
+  // Input and output (job_driver_streams.cpp).
+  void watch_output(RankProcess& rank, int stream);
+  void read_output(std::uint32_t rank, int stream);
+  void deliver(RankProcess& rank, int stream, std::string_view bytes);
+  void output_ended(RankProcess& rank, int stream);
+  void output_diverged(RankProcess& rank, const OutputJournal::Difference& difference);
+  void drop_output(RankProcess& rank);
+  void adjust_reading();
+  void take_input(control::Input input);
+  void give_input();
+  void input_given(std::uint64_t position);
+
+  // Deaths (job_driver_deaths.cpp).
+  void reap();
+  void root_ended(RankProcess& rank);
+  void pump_arenas();
+  void take_event(const ArenaEvent& event);
+  void attached_ended(RankProcess& rank);
+  void rank_is_live(RankProcess& rank);
+  void judge_rank(RankProcess& rank);
+  DeathFacts facts_of(const RankProcess& rank, const RankView& view) const;
+  DeathRecord record_of(const RankProcess& rank, const RankView& view, const Judgement& judgement) const;
+  void act_on(RankProcess& rank, const Judgement& judgement);
+  void begin_fence(RankProcess& rank);
+  void look_at_fence(RankProcess& rank);
+  void replace(RankProcess& rank);
+  void begin_draining(RankProcess& rank);
+  void look_at_draining(RankProcess& rank);
+  void stop_lingering(std::uint32_t rank, int round);
+  std::vector<pid_t> processes_of(const RankProcess& rank) const;
+  bool kill_processes_of(const RankProcess& rank) const;
+  RankView view_of(const RankProcess& rank) const;
+
+  // The end.
+  void begin_ending(int exit_code, std::string_view why);
+  void kill_everything();
+  void signal_ranks(int number);
+  void look_for_the_end();
+  void finish();
+  void say(std::string text);
+
+  bool rebuilding() const;
+  RankProcess* rank_of_root(pid_t pid);
+
+  EventLoop loop_;
+  const ArenasFactory& make_arenas_;
+  FileDescriptor signals_;
+  sigset_t original_mask_{};
+  rlimit original_descriptor_limit_{};
+  pid_t guardian_ = 0;
+  std::unique_ptr<JobArenas> arenas_;
+  std::unique_ptr<Injector> injector_;
+  std::unique_ptr<ControlLink> link_;
+  control::Start job_;
+  qos::Profile profile_;
+  std::string host_;
+  std::uint64_t token_ = 0;
+  std::vector<RankProcess> ranks_;
+  std::string input_;              ///< what rank 0 is given; under REBUILD from the start
+  std::uint64_t input_start_ = 0;  ///< the place of its first byte
+  std::uint64_t input_acknowledged_ = 0;
+  bool input_ended_ = false;
+  bool reading_paused_ = false;
+  Report report_;
+  int first_failure_ = 0;
+  std::optional<int> ending_code_;
+  std::optional<int> user_signal_;
+  int user_signal_count_ = 0;
+  bool unprotected_said_ = false;
+  bool finished_ = false;
+  bool orphaned_ = false;
+};
+
+}  // namespace llamada::launcher

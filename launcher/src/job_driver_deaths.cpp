@@ -1,0 +1,314 @@
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "death_text.hpp"
+#include "job_driver_class.hpp"
+#include "llamada/launcher/exit_codes.hpp"
+#include "llamada/topics/arena_layout.hpp"
+#include "process_tree.hpp"
+
+namespace llamada::launcher {
+namespace {
+
+/// How long what a rank leaves behind (a `tee` behind it, say) may go on after the rank has ended.
+constexpr std::chrono::milliseconds linger_max{1000};
+/// How long a wrapper script may take to end after the rank within it has died.
+constexpr std::chrono::milliseconds wrapper_grace{1000};
+
+double seconds(std::chrono::nanoseconds duration) { return std::chrono::duration<double>(duration).count(); }
+
+RankProcess::TimePoint now() { return RankProcess::TimePoint::clock::now(); }
+
+bool is_in_mpi(RankState state) { return state == RankState::attached || state == RankState::in_program; }
+
+}  // namespace
+
+RankView JobDriver::view_of(const RankProcess& rank) const {
+  RankView view = arenas_->view(rank.rank);
+  if (view.incarnation == rank.incarnation && rank.attached != 0) return view;
+  // What the arena says is still of the predecessor.
+  view.state = RankState::none;
+  view.call.clear();
+  view.call_index = 0;
+  view.replaying = false;
+  return view;
+}
+
+void JobDriver::reap() {
+  signalfd_siginfo information;
+  while (read(signals_.get(), &information, sizeof information) > 0) {
+  }
+  int status = 0;
+  while (const pid_t pid = waitpid(-1, &status, WNOHANG)) {
+    if (pid < 0) break;
+    if (RankProcess* rank = rank_of_root(pid)) {
+      rank->root = 0;
+      rank->root_status = status;
+      root_ended(*rank);
+      continue;
+    }
+    for (RankProcess& rank : ranks_)
+      if (rank.attached == pid) rank.attached_status = status;
+  }
+  for (RankProcess& rank : ranks_) {
+    if (rank.attached_status && rank.attached_alive) attached_ended(rank);
+    if (rank.phase == RankPhase::fencing) look_at_fence(rank);
+  }
+}
+
+void JobDriver::pump_arenas() {
+  auto events = arenas_->do_work();
+  if (!events)
+    return begin_ending(exit_launcher, fmt::format("mpirun: {}; the job is ended.\n", events.error().text()));
+  for (const ArenaEvent& event : *events) take_event(event);
+}
+
+void JobDriver::take_event(const ArenaEvent& event) {
+  if (event.rank >= ranks_.size()) return;
+  RankProcess& rank = ranks_[event.rank];
+  const auto line = [&] { return fmt::format("mpirun: rank {}: {}\n", rank.rank, event.text); };
+  switch (event.kind) {
+    case ArenaEventKind::attached:
+      rank.attached = static_cast<pid_t>(event.code);
+      rank.attached_alive = true;
+      rank.attached_status.reset();
+      if (rank.first_attached == 0) rank.first_attached = rank.attached;
+      break;
+    case ArenaEventKind::died:
+      attached_ended(rank);
+      break;
+    case ArenaEventKind::note:
+      if (job_.verbose) say(line());
+      break;
+    case ArenaEventKind::warning:
+      say(line());
+      break;
+    case ArenaEventKind::live:
+      rank_is_live(rank);
+      break;
+    case ArenaEventKind::unprotected:
+      if (profile_.rank_replacement.on_unprotected == qos::OnUnprotected::stop)
+        begin_ending(exit_unprotected, unprotected_said_ ? "" : line());
+      else if (!unprotected_said_)
+        say(line());
+      arenas_->set_unprotected();
+      unprotected_said_ = true;
+      break;
+    case ArenaEventKind::diverged:
+      if (!ending_code_)
+        begin_ending(exit_diverged,
+                     fmt::format("mpirun: replay diverged: rank {}: {}\n", rank.rank, event.text));
+      break;
+    case ArenaEventKind::aborted:
+      rank.aborted = true;
+      rank.abort_code = event.code;
+      if (ending_code_) break;
+      begin_ending(event.code == 0 ? 1 : event.code & 0xff,
+                   event.text.empty() ? fmt::format("mpirun: rank {} called MPI_Abort with code {}.\n",
+                                                    rank.rank, event.code)
+                                      : line());
+      break;
+  }
+}
+
+/// The rank within a wrapper script has died: the script's end says of what, if it ends soon.
+void JobDriver::attached_ended(RankProcess& rank) {
+  rank.attached_alive = false;
+  if (rank.attached == rank.root || rank.phase != RankPhase::running) return;
+  const std::uint32_t number = rank.rank;
+  if (rank.root == 0) return judge_rank(rank);
+  if (!is_in_mpi(view_of(rank).state) || ending_code_) return;
+  loop_.cancel(rank.timer);
+  rank.timer = loop_.after(wrapper_grace, [this, number, incarnation = rank.incarnation] {
+    RankProcess& late = ranks_[number];
+    if (late.phase == RankPhase::running && late.incarnation == incarnation) kill_processes_of(late);
+  });
+}
+
+void JobDriver::root_ended(RankProcess& rank) {
+  pump_arenas();
+  const bool root_was_attached = rank.attached == rank.group;
+  if (root_was_attached) rank.attached_alive = false;
+  // A wrapper that left the rank behind: the rank's own end counts.
+  if (rank.attached_alive && WIFEXITED(rank.root_status) && !ending_code_) return;
+  judge_rank(rank);
+}
+
+DeathFacts JobDriver::facts_of(const RankProcess& rank, const RankView& view) const {
+  DeathFacts facts;
+  facts.state = view.state;
+  facts.arena_exit_code = view.exit_code;
+  facts.aborted = rank.aborted;
+  facts.abort_code = rank.abort_code;
+  facts.call_index = view.call_index;
+  facts.behind_wrapper = rank.attached != 0 && rank.attached != rank.group;
+  const int status = rank.attached_status.value_or(rank.root_status);
+  if (WIFSIGNALED(status)) facts.signal = WTERMSIG(status);
+  if (WIFEXITED(status)) facts.exit_code = WEXITSTATUS(status);
+  facts.lost = facts.behind_wrapper && is_in_mpi(view.state) && !facts.signal && facts.exit_code == 0;
+  facts.others_in_mpi = std::any_of(ranks_.begin(), ranks_.end(), [&](const RankProcess& other) {
+    return other.rank != rank.rank && other.phase == RankPhase::running && is_in_mpi(view_of(other).state);
+  });
+  return facts;
+}
+
+DeathRecord JobDriver::record_of(const RankProcess& rank, const RankView& view,
+                                 const Judgement& judgement) const {
+  DeathRecord record;
+  record.rank = rank.rank;
+  record.incarnation = rank.incarnation;
+  record.pid = rank.attached != 0 ? rank.attached : rank.group;
+  record.signal = judgement.signal;
+  if (!judgement.signal) record.exit_code = judgement.exit_code;
+  record.mpi_call = view.call;
+  record.call_index = view.call_index;
+  record.state = view.state;
+  record.replaying = view.replaying;
+  record.sent_before = view.counters[static_cast<std::size_t>(topics::Counter::messages_sent)] > 0;
+  record.replaced = judgement.verdict == Verdict::replace;
+  return record;
+}
+
+void JobDriver::judge_rank(RankProcess& rank) {
+  const RankView view = view_of(rank);
+  const DeathHistory history{rank.replacements, report_.replacements, rank.fault_call_index,
+                             ending_code_.has_value(), user_signal_};
+  const DeathFacts facts = facts_of(rank, view);
+  const Judgement judgement = judge(facts, history, profile_.rank_replacement);
+  rank.died_at = now();
+  loop_.cancel(rank.timer);
+  if (judgement.verdict != Verdict::done && judgement.verdict != Verdict::swept_away) {
+    DeathRecord record = record_of(rank, view, judgement);
+    if (const auto ago = injector_->rank_died(record)) record.detected_after_s = seconds(*ago);
+    const DeathContext context{job_.rank_count, host_, job_.profile_label, &profile_.rank_replacement,
+                               rank.replacements};
+    say(describe_death(record, judgement, context));
+    report_.deaths.push_back(record);
+  }
+  rank.open_death.reset();
+  rank.fault_call_index.reset();
+  if (judgement.signal && is_fault(*judgement.signal)) rank.fault_call_index = facts.call_index;
+  act_on(rank, judgement);
+}
+
+void JobDriver::act_on(RankProcess& rank, const Judgement& judgement) {
+  switch (judgement.verdict) {
+    case Verdict::done:
+      return begin_draining(rank);
+    case Verdict::replace:
+      return begin_fence(rank);
+    case Verdict::failed:
+      if (first_failure_ == 0) first_failure_ = judgement.exit_code;
+      return begin_draining(rank);
+    case Verdict::swept_away:
+      return begin_draining(rank);
+    default:
+      break;
+  }
+  begin_draining(rank);
+  begin_ending(judgement.exit_code, {});
+}
+
+std::vector<pid_t> JobDriver::processes_of(const RankProcess& rank) const {
+  const std::string number = std::to_string(rank.rank);
+  std::vector<pid_t> pids;
+  for (const ProcessEntry& entry : descendants_of(getpid())) {
+    if (entry.state == 'Z' || entry.state == 'X') continue;
+    if (entry.group == rank.group || variable_of(entry.pid, "LLAMADA_RANK") == number)
+      pids.push_back(entry.pid);
+  }
+  return pids;
+}
+
+bool JobDriver::kill_processes_of(const RankProcess& rank) const {
+  const std::vector<pid_t> pids = processes_of(rank);
+  for (const pid_t pid : pids) kill(pid, SIGKILL);
+  return !pids.empty();
+}
+
+/// Nothing of a dead incarnation may go on: its children could still write what the replacement writes.
+void JobDriver::begin_fence(RankProcess& rank) {
+  rank.phase = RankPhase::fencing;
+  rank.input.reset();
+  look_at_fence(rank);
+}
+
+/// Called again whenever a process below us ends, and when a pipe does.
+void JobDriver::look_at_fence(RankProcess& rank) {
+  if (kill_processes_of(rank)) return;
+  // All writers are gone, so that the pipes have an end, which must have been read.
+  if (rank.drained()) replace(rank);
+}
+
+void JobDriver::replace(RankProcess& rank) {
+  if (ending_code_) return begin_draining(rank);
+  ++rank.incarnation;
+  ++rank.replacements;
+  ++report_.replacements;
+  rank.attached = 0;
+  rank.attached_alive = false;
+  rank.attached_status.reset();
+  for (RankStream& output : rank.output) output.journal.begin_incarnation();
+  auto status = arenas_->next_incarnation(rank.rank, identity_of(rank));
+  if (status) status = start_rank(rank);
+  if (!status) return cannot_start(status.error());
+  rank.open_death = report_.deaths.size();
+  while (*rank.open_death > 0 && report_.deaths[--*rank.open_death].rank != rank.rank) {
+  }
+  report_.deaths[*rank.open_death].respawn_s = seconds(rank.started_at - rank.died_at);
+}
+
+void JobDriver::rank_is_live(RankProcess& rank) {
+  if (!rank.open_death) return;
+  DeathRecord& death = report_.deaths[*rank.open_death];
+  death.replay_s = seconds(now() - rank.started_at);
+  death.total_s = seconds(now() - rank.died_at);
+  rank.open_death.reset();
+  const RankView view = view_of(rank);
+  say(
+      fmt::format("mpirun: rank {} is live again as incarnation {}, {:.3f} s after its death: start and "
+                  "replay took {:.3f} s, "
+                  "{} sends compared, {} determinants replayed.\n",
+                  rank.rank, rank.incarnation, *death.total_s, *death.replay_s,
+                  view.counters[static_cast<std::size_t>(topics::Counter::sends_compared)],
+                  view.counters[static_cast<std::size_t>(topics::Counter::determinants_replayed)]));
+}
+
+void JobDriver::begin_draining(RankProcess& rank) {
+  rank.phase = RankPhase::draining;
+  if (rank.input) loop_.forget(rank.input.get());
+  rank.input.reset();
+  if (ending_code_) kill_processes_of(rank);
+  if (rank.drained()) return look_at_draining(rank);
+  loop_.after(linger_max, [this, number = rank.rank] { stop_lingering(number, 1); });
+}
+
+void JobDriver::stop_lingering(std::uint32_t number, int round) {
+  RankProcess& rank = ranks_[number];
+  if (rank.phase != RankPhase::draining) return;
+  kill_processes_of(rank);
+  if (round == 1) {
+    loop_.after(linger_max, [this, number] { stop_lingering(number, 2); });
+    return;
+  }
+  // Who still holds the pipes has hidden itself well.
+  drop_output(rank);
+  look_at_draining(rank);
+}
+
+void JobDriver::look_at_draining(RankProcess& rank) {
+  if (rank.phase != RankPhase::draining || !rank.drained()) return;
+  rank.phase = RankPhase::finished;
+  arenas_->set_done(rank.rank);
+  for (int stream = 0; stream < 2; ++stream) {
+    link_->send(control::Output{rank.rank, static_cast<std::uint8_t>(stream + 1), {}});
+    const OutputJournal& journal = rank.output[stream].journal;
+    if (stream == 0 && rebuilding() && journal.repeating() && !ending_code_)
+      output_diverged(rank, {journal.position(), journal.position(), {}});
+  }
+}
+
+}  // namespace llamada::launcher

@@ -1,0 +1,167 @@
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "job_driver_class.hpp"
+#include "llamada/launcher/exit_codes.hpp"
+#include "spawn.hpp"
+
+namespace llamada::launcher {
+
+/// The ends of a rank's pipes that the rank gets.
+class RankStreams {
+ public:
+  FileDescriptor input, output, error;
+};
+
+namespace {
+
+struct Pipe {
+  FileDescriptor read_end, write_end;
+};
+
+/// A descriptor above the standard ones, so that putting a standard one in place never overwrites another.
+FileDescriptor above_standard(FileDescriptor descriptor) {
+  if (!descriptor || descriptor.get() > 2) return descriptor;
+  return FileDescriptor(fcntl(descriptor.get(), F_DUPFD_CLOEXEC, 3));
+}
+
+Result<Pipe> open_pipe() {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return system_failure("pipe");
+  return Pipe{above_standard(FileDescriptor(ends[0])), above_standard(FileDescriptor(ends[1]))};
+}
+
+void set_nonblocking(const FileDescriptor& descriptor) {
+  fcntl(descriptor.get(), F_SETFL, fcntl(descriptor.get(), F_GETFL) | O_NONBLOCK);
+}
+
+/// The k-th core, counted around, of those that this process may use.
+int core_for(std::uint32_t rank) {
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return -1;
+  int left = static_cast<int>(rank % static_cast<std::uint32_t>(CPU_COUNT(&allowed)));
+  for (int core = 0; core < CPU_SETSIZE; ++core)
+    if (CPU_ISSET(static_cast<unsigned>(core), &allowed) && left-- == 0) return core;
+  return -1;
+}
+
+void set(std::vector<std::string>& environment, std::string_view name, std::string_view value) {
+  const std::string entry = fmt::format("{}={}", name, value);
+  for (std::string& present : environment)
+    if (present.size() > name.size() && present[name.size()] == '=' &&
+        present.compare(0, name.size(), name) == 0) {
+      present = entry;
+      return;
+    }
+  environment.push_back(entry);
+}
+
+}  // namespace
+
+void JobDriver::start_all() {
+  ranks_.resize(job_.rank_count);
+  for (std::uint32_t rank = 0; rank < job_.rank_count; ++rank) ranks_[rank].rank = rank;
+  for (RankProcess& rank : ranks_)
+    if (auto status = arenas_->expect(rank.rank, token_, identity_of(rank)); !status)
+      return cannot_start(status.error());
+  injector_->job_started();
+  for (RankProcess& rank : ranks_)
+    if (auto status = start_rank(rank); !status) return cannot_start(status.error());
+}
+
+void JobDriver::cannot_start(const Error& error) {
+  // What has not been started has nothing to wait for.
+  for (RankProcess& rank : ranks_)
+    if (rank.root == 0 && rank.phase == RankPhase::running) {
+      drop_output(rank);
+      rank.phase = RankPhase::finished;
+    }
+  begin_ending(error.system_errno() == ENOENT ? exit_not_found : exit_not_executable,
+               fmt::format("mpirun: {}.\n", error.text()));
+}
+
+Status JobDriver::open_streams(RankProcess& rank, RankStreams& streams) {
+  for (int stream = 0; stream < 2; ++stream) {
+    auto pipe = open_pipe();
+    if (!pipe) return propagate(pipe);
+    set_nonblocking(pipe->read_end);
+    rank.output[stream].pipe = std::move(pipe->read_end);
+    (stream == 0 ? streams.output : streams.error) = std::move(pipe->write_end);
+    watch_output(rank, stream);
+  }
+  if (rank.rank != 0) {
+    streams.input = above_standard(FileDescriptor(open("/dev/null", O_RDONLY | O_CLOEXEC)));
+    return {};
+  }
+  auto pipe = open_pipe();
+  if (!pipe) return propagate(pipe);
+  set_nonblocking(pipe->write_end);
+  streams.input = std::move(pipe->read_end);
+  rank.input = std::move(pipe->write_end);
+  rank.input_given = 0;
+  return {};
+}
+
+Status JobDriver::start_rank(RankProcess& rank) {
+  RankStreams streams;
+  if (auto status = open_streams(rank, streams); !status) return status;
+  SpawnRequest request;
+  request.program = job_.program;
+  request.arguments = job_.arguments;
+  request.environment = environment_of(rank.rank);
+  request.working_directory = job_.working_directory;
+  request.standard_input = streams.input.get();
+  request.standard_output = streams.output.get();
+  request.standard_error = streams.error.get();
+  request.signal_mask = original_mask_;
+  request.descriptor_limit = original_descriptor_limit_;
+  request.fixed_addresses = rebuilding();
+  request.core = job_.bind_to_core ? core_for(rank.rank) : -1;
+  request.parent = getpid();
+  auto pid = spawn(request);
+  if (!pid) return propagate(pid);
+  rank.root = rank.group = *pid;
+  rank.phase = RankPhase::running;
+  rank.started_at = RankProcess::TimePoint::clock::now();
+  if (job_.verbose)
+    say(fmt::format("mpirun: rank {} is process {} (incarnation {}).\n", rank.rank, rank.root,
+                    rank.incarnation));
+  injector_->rank_started(rank.rank, rank.incarnation);
+  if (rank.rank == 0) give_input();
+  return {};
+}
+
+/// The same for every incarnation, byte for byte: it lies on the new process's stack.
+std::vector<std::string> JobDriver::environment_of(std::uint32_t rank) const {
+  std::vector<std::string> environment = job_.environment;
+  const std::string number = std::to_string(rank);
+  const std::string size = std::to_string(job_.rank_count);
+  if (injector_->needs_crash_points()) {
+    std::string path = job_.crash_point_library_directory;
+    for (const std::string& entry : job_.environment)
+      if (entry.starts_with("LD_LIBRARY_PATH=")) path += ":" + entry.substr(entry.find('=') + 1);
+    set(environment, "LD_LIBRARY_PATH", path);
+  }
+  if (!arenas_->address().empty()) set(environment, "LLAMADA_DRIVER", arenas_->address());
+  set(environment, "LLAMADA_RANK", number);
+  set(environment, "LLAMADA_SIZE", size);
+  set(environment, "LLAMADA_TOKEN", std::to_string(token_));
+  if (rebuilding()) set(environment, "LLAMADA_RECORD", "1");
+  for (const char* name : {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_NODE_RANK",
+                           "PMI_RANK", "MPI_LOCALRANKID"})
+    set(environment, name, number);
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE", "OMPI_UNIVERSE_SIZE",
+                           "PMI_SIZE", "MPI_LOCALNRANKS"})
+    set(environment, name, size);
+  return environment;
+}
+
+std::string JobDriver::identity_of(const RankProcess& rank) const {
+  std::string lines = fmt::format("host={}\n", host_);
+  if (rank.first_attached != 0) lines += fmt::format("first_pid={}\n", rank.first_attached);
+  return lines + injector_->identity_lines(rank.rank, rank.incarnation);
+}
+
+}  // namespace llamada::launcher

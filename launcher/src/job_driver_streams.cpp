@@ -1,0 +1,127 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "job_driver_class.hpp"
+#include "llamada/launcher/exit_codes.hpp"
+
+namespace llamada::launcher {
+namespace {
+
+/// While mpirun has more than this to take, the ranks' pipes are left alone, and the ranks wait.
+constexpr std::size_t queued_bytes_max = 1 << 20;
+constexpr std::size_t queued_bytes_low = 256 << 10;
+
+}  // namespace
+
+void JobDriver::watch_output(RankProcess& rank, int stream) {
+  loop_.watch(rank.output[stream].pipe.get(), reading_paused_ ? 0 : POLLIN,
+              [this, number = rank.rank, stream](short) { read_output(number, stream); });
+}
+
+void JobDriver::read_output(std::uint32_t number, int stream) {
+  RankProcess& rank = ranks_[number];
+  char bytes[control::part_size_bytes_max];
+  const ssize_t count = read(rank.output[stream].pipe.get(), bytes, sizeof bytes);
+  if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (count <= 0) return output_ended(rank, stream);
+  deliver(rank, stream, {bytes, static_cast<std::size_t>(count)});
+}
+
+void JobDriver::deliver(RankProcess& rank, int stream, std::string_view bytes) {
+  RankStream& output = rank.output[stream];
+  const auto send = [&](std::string_view part) {
+    if (!part.empty())
+      link_->send(control::Output{rank.rank, static_cast<std::uint8_t>(stream + 1), std::string(part)});
+  };
+  if (!rebuilding()) return send(bytes);
+  const OutputJournal::Taken taken = output.journal.take(bytes);
+  if (taken.difference && stream == 0) return output_diverged(rank, *taken.difference);
+  // What differs on standard error is shown from the block on in which it does.
+  if (taken.difference) send(taken.difference->held);
+  send(taken.fresh);
+}
+
+void JobDriver::output_diverged(RankProcess& rank, const OutputJournal::Difference& difference) {
+  if (ending_code_) return;
+  const std::string place =
+      difference.first_byte == difference.last_byte
+          ? fmt::format("at byte {}", difference.first_byte)
+          : fmt::format("at byte {} to {}", difference.first_byte, difference.last_byte);
+  begin_ending(
+      exit_diverged,
+      fmt::format("mpirun: replay diverged: standard output of rank {} {} is not what its predecessor wrote "
+                  "(incarnation {}); the program depends on something that is not recorded.\n",
+                  rank.rank, place, rank.incarnation));
+}
+
+void JobDriver::output_ended(RankProcess& rank, int stream) {
+  loop_.forget(rank.output[stream].pipe.get());
+  rank.output[stream].pipe.reset();
+  look_at_draining(rank);
+  if (rank.phase == RankPhase::fencing) look_at_fence(rank);
+}
+
+void JobDriver::drop_output(RankProcess& rank) {
+  for (RankStream& output : rank.output) {
+    if (!output.pipe) continue;
+    loop_.forget(output.pipe.get());
+    output.pipe.reset();
+  }
+}
+
+void JobDriver::adjust_reading() {
+  const std::size_t queued = link_->queued_bytes();
+  const bool pause = reading_paused_ ? queued > queued_bytes_low : queued > queued_bytes_max;
+  if (pause == reading_paused_) return;
+  reading_paused_ = pause;
+  for (const RankProcess& rank : ranks_)
+    for (const RankStream& output : rank.output)
+      if (output.pipe) loop_.change(output.pipe.get(), pause ? 0 : POLLIN);
+}
+
+void JobDriver::take_input(control::Input input) {
+  if (input.bytes.empty()) input_ended_ = true;
+  input_ += input.bytes;
+  give_input();
+}
+
+/// Gives rank 0 as much as its pipe takes; what it was given is kept for a replacement.
+void JobDriver::give_input() {
+  if (ranks_.empty()) return;
+  RankProcess& rank = ranks_[0];
+  const std::uint64_t end = input_start_ + input_.size();
+  while (rank.input && rank.input_given < end) {
+    const char* from = input_.data() + (rank.input_given - input_start_);
+    const ssize_t count = write(rank.input.get(), from, end - rank.input_given);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0 && errno == EAGAIN) {
+      loop_.watch(rank.input.get(), POLLOUT, [this](short) { give_input(); });
+      return input_given(rank.input_given);
+    }
+    if (count < 0) {
+      loop_.forget(rank.input.get());
+      rank.input.reset();
+      break;
+    }
+    rank.input_given += static_cast<std::uint64_t>(count);
+  }
+  if (rank.input) loop_.forget(rank.input.get());
+  if (rank.input && input_ended_) rank.input.reset();
+  // Who does not read gets no more, but mpirun must not wait for it.
+  if (!rank.input) rank.input_given = end;
+  input_given(rank.input_given);
+}
+
+void JobDriver::input_given(std::uint64_t position) {
+  if (position > input_acknowledged_) {
+    link_->send(control::InputTaken{position - input_acknowledged_});
+    input_acknowledged_ = position;
+  }
+  if (rebuilding()) return;
+  input_.erase(0, position - input_start_);
+  input_start_ = position;
+}
+
+}  // namespace llamada::launcher

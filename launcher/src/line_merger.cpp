@@ -1,0 +1,60 @@
+#include "line_merger.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace llamada::launcher {
+
+void LineMerger::take(std::uint32_t rank, std::string_view bytes, std::string& out) {
+  std::string& partial = partial_[rank];
+  const std::size_t newline = bytes.rfind('\n');
+  if (newline != bytes.npos) {
+    partial += bytes.substr(0, newline + 1);
+    give(rank, partial, out);
+    partial.clear();
+    bytes.remove_prefix(newline + 1);
+  }
+  partial += bytes;
+  if (partial.size() <= line_size_bytes_max) return;
+  give(rank, partial, out);
+  partial.clear();
+}
+
+void LineMerger::end(std::uint32_t rank, std::string& out) {
+  const auto found = partial_.find(rank);
+  if (found == partial_.end()) return;
+  if (!found->second.empty()) give(rank, found->second, out);
+  partial_.erase(found);
+}
+
+bool LineMerger::has_partial() const {
+  return std::any_of(partial_.begin(), partial_.end(),
+                     [](const auto& entry) { return !entry.second.empty(); });
+}
+
+void LineMerger::flush_partial(std::string& out) {
+  for (auto& [rank, partial] : partial_) {
+    if (partial.empty()) continue;
+    give(rank, partial, out);
+    partial.clear();
+  }
+}
+
+void LineMerger::give(std::uint32_t rank, std::string_view bytes, std::string& out) {
+  bool line_begins = open_rank_ != rank;
+  open_rank_ = bytes.back() == '\n' ? std::nullopt : std::optional(rank);
+  if (!tag_) {
+    out += bytes;
+    return;
+  }
+  while (!bytes.empty()) {
+    const std::size_t size = std::min(bytes.find('\n'), bytes.size() - 1) + 1;
+    if (line_begins) out += fmt::format("[{}] ", rank);
+    out += bytes.substr(0, size);
+    bytes.remove_prefix(size);
+    line_begins = true;
+  }
+}
+
+}  // namespace llamada::launcher

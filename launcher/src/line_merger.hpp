@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace llamada::launcher {
+
+/// Merges what the ranks write to one stream, line by line, so that lines of different ranks never mix. An
+/// unfinished line waits until it is finished, the stream ends, it is longer than a line may be, or
+/// flush_partial() is called.
+class LineMerger {
+ public:
+  static constexpr std::size_t line_size_bytes_max = 64 * 1024;
+
+  /// With `tag` each line begins with "[rank] ".
+  explicit LineMerger(bool tag) : tag_(tag) {}
+
+  /// Appends to `out` what can be written now.
+  void take(std::uint32_t rank, std::string_view bytes, std::string& out);
+  /// The stream of this rank has ended.
+  void end(std::uint32_t rank, std::string& out);
+  /// Whether an unfinished line waits.
+  bool has_partial() const;
+  /// Gives out unfinished lines, as a person at a terminal wants to see a prompt.
+  void flush_partial(std::string& out);
+  /// Whether what was given out last is an unfinished line, so that other text should begin a new one.
+  bool within_line() const { return open_rank_.has_value(); }
+  /// The caller has written a newline on its own account.
+  void line_was_closed() { open_rank_.reset(); }
+
+ private:
+  void give(std::uint32_t rank, std::string_view bytes, std::string& out);
+
+  bool tag_;
+  std::map<std::uint32_t, std::string> partial_;
+  std::optional<std::uint32_t> open_rank_;  ///< the rank whose unfinished line was given out last
+};
+
+}  // namespace llamada::launcher

@@ -1,0 +1,196 @@
+#include "llamada/launcher/mpirun.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+
+#include "foreground.hpp"
+#include "installation.hpp"
+#include "llamada/launcher/exit_codes.hpp"
+#include "llamada/launcher/guardian.hpp"
+#include "llamada/launcher/report.hpp"
+#include "llamada/qos/serialization.hpp"
+#include "llamada/qos_xml/profile_file.hpp"
+#include "process_watch.hpp"
+
+namespace llamada::launcher {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What mpirun found before it starts anything.
+struct Preparation {
+  Installation installation;
+  control::Start job;
+};
+
+int exit_code_of(Errc code) {
+  if (code == Errc::not_found) return exit_not_found;
+  return code == Errc::permission_denied ? exit_not_executable : exit_launcher;
+}
+
+/// A failure and the exit code it means.
+struct Refusal {
+  Error error;
+  int exit_code;
+};
+
+std::optional<std::string> variable(std::string_view name) {
+  const char* value = getenv(std::string(name).c_str());
+  return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+}
+
+/// Our environment without what belongs to a job that we may be a part of, and with what the user sets.
+std::vector<std::string> environment_for_ranks(const Options& options) {
+  std::vector<std::string> environment;
+  const auto is_set_anew = [&](std::string_view entry) {
+    for (const Variable& variable : options.variables)
+      if (entry.starts_with(variable.name + "=")) return true;
+    for (const char* ours :
+         {"LLAMADA_DRIVER=", "LLAMADA_RANK=", "LLAMADA_SIZE=", "LLAMADA_TOKEN=", "LLAMADA_RECORD="})
+      if (entry.starts_with(ours)) return true;
+    return false;
+  };
+  for (char** entry = environ; *entry != nullptr; ++entry)
+    if (!is_set_anew(*entry)) environment.emplace_back(*entry);
+  for (const Variable& variable : options.variables)
+    environment.push_back(variable.name + "=" + variable.value);
+  return environment;
+}
+
+bool injects_at_step(const Options& options) {
+  for (const InjectRule& rule : options.injections)
+    if (rule.trigger == InjectTrigger::at_step) return true;
+  return false;
+}
+
+Status check_injections(const Options& options, const qos::Profile& profile,
+                        const Installation& installation) {
+  static_cast<void>(profile);
+  if (injects_at_step(options) && installation.crash_point_library_directory.empty())
+    return failure(
+        Errc::unsupported,
+        "--inject '… at step …' needs lib/crash-points/libmpi.so.12, a build with crash points, and there is "
+        "none beside this mpirun");
+  return {};
+}
+
+fs::path working_directory_of(const Options& options) {
+  std::error_code ignored;
+  const fs::path here = fs::current_path(ignored);
+  return options.working_directory ? here / *options.working_directory : here;
+}
+
+std::variant<Preparation, Refusal> prepare(const Options& options) {
+  const auto refuse = [](const Error& error, int code) { return Refusal{error, code}; };
+  auto installation = find_installation();
+  if (!installation) return refuse(installation.error(), exit_launcher);
+  auto profile = qos::find_profile(options.qos, installation->profile_directories);
+  if (!profile) return refuse(profile.error(), exit_launcher);
+  if (auto status = qos::check_for_ranks(*profile); !status) return refuse(status.error(), exit_launcher);
+  if (auto status = check_injections(options, *profile, *installation); !status)
+    return refuse(status.error(), exit_launcher);
+  const fs::path directory = working_directory_of(options);
+  if (std::error_code ignored; !fs::is_directory(directory, ignored))
+    return refuse(Error(Errc::not_found, fmt::format("there is no directory {}", directory.string())),
+                  exit_launcher);
+  auto program =
+      find_program(options.command[0], variable("PATH").value_or("/usr/local/bin:/usr/bin:/bin"), directory);
+  if (!program) return refuse(program.error(), exit_code_of(program.error().code()));
+
+  control::Start job;
+  job.rank_count = options.rank_count;
+  job.mpirun_pid = getpid();
+  job.program = program->string();
+  job.arguments = options.command;
+  job.environment = environment_for_ranks(options);
+  if (options.working_directory) job.working_directory = directory.string();
+  job.profile = qos::serialize(*profile);
+  job.profile_label = options.qos;
+  for (const InjectRule& rule : options.injections) job.inject_rules.push_back(rule.text);
+  job.crash_point_library_directory = installation->crash_point_library_directory.string();
+  job.bind_to_core = options.binding == Binding::core;
+  job.verbose = options.verbose;
+  return Preparation{std::move(*installation), std::move(job)};
+}
+
+/// The signals that are passed on to the ranks.
+sigset_t forwarded_signals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT})
+    sigaddset(&signals, number);
+  return signals;
+}
+
+/// Standard descriptors that are closed would be given to what we open.
+void open_standard_descriptors() {
+  for (int descriptor = open("/dev/null", O_RDWR); descriptor >= 0; descriptor = open("/dev/null", O_RDWR)) {
+    if (descriptor <= 2) continue;
+    close(descriptor);
+    return;
+  }
+}
+
+Result<ForegroundResult> launch(const Options& options, Preparation preparation) {
+  sigset_t all, original;
+  sigfillset(&all);
+  sigprocmask(SIG_SETMASK, &all, &original);
+  if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) return system_failure("PR_SET_CHILD_SUBREAPER");
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return system_failure("socketpair");
+  FileDescriptor ours(ends[0]);
+  GuardianPlan plan{getpid(), open_pidfd(getpid()), FileDescriptor(ends[1]),
+                    preparation.installation.llamanetd.string(), original};
+  if (!plan.mpirun_pidfd) return system_failure("pidfd_open");
+  auto guardian = fork_guardian(std::move(plan), ours.get());
+  if (!guardian) return propagate(guardian);
+  const sigset_t forwarded = forwarded_signals();
+  FileDescriptor signals(signalfd(-1, &forwarded, SFD_CLOEXEC | SFD_NONBLOCK));
+  Foreground foreground(
+      {options, std::move(ours), std::move(signals), *guardian, std::move(preparation.job)});
+  return foreground.run();
+}
+
+int refuse(const Error& error, int exit_code) {
+  say(fmt::format("mpirun: {}\n", error.text()));
+  return exit_code;
+}
+
+int run_job(const Options& options) {
+  const auto started = std::chrono::steady_clock::now();
+  auto prepared = prepare(options);
+  if (const auto* refusal = std::get_if<Refusal>(&prepared))
+    return refuse(refusal->error, refusal->exit_code);
+  for (const std::string& warning : options.warnings) say(fmt::format("mpirun: {}\n", warning));
+  auto result = launch(options, std::move(std::get<Preparation>(prepared)));
+  if (!result) return refuse(result.error(), exit_launcher);
+  if (!options.report_path) return result->exit_code;
+  const double wall_seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
+  const auto written = write_report(*options.report_path, result->report, result->exit_code, wall_seconds);
+  if (written) return result->exit_code;
+  return refuse(written.error(), result->exit_code == 0 ? exit_launcher : result->exit_code);
+}
+
+}  // namespace
+
+int run_mpirun(int argument_count, char** arguments) {
+  open_standard_descriptors();
+  const std::vector<std::string> words(arguments + std::min(argument_count, 1), arguments + argument_count);
+  auto options = parse_options(words, variable);
+  if (!options) return refuse(options.error(), exit_launcher);
+  if (options->action == Action::show_help) return fputs(help_text().c_str(), stdout), 0;
+  if (options->action == Action::show_version)
+    return fputs("mpirun (Llamada) " LLAMADA_VERSION "\n", stdout), 0;
+  return run_job(*options);
+}
+
+}  // namespace llamada::launcher

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace llamada::launcher {
+
+/// What a rank has written to one stream, over all its incarnations, as far as a replacement must repeat it:
+/// the number of bytes that were delivered, a CRC of each whole block of them, and the bytes of the last,
+/// partial block.
+///
+/// A new incarnation's bytes are compared with what was delivered and are not delivered again.
+class OutputJournal {
+ public:
+  static constexpr std::size_t block_size_bytes = 4096;
+
+  /// Two byte ranges of the stream differ; where is known to the block, or to the byte in the last one.
+  struct Difference {
+    std::uint64_t first_byte = 0;  ///< the difference is here or behind
+    std::uint64_t last_byte = 0;   ///< and not behind this one
+    /// The bytes of the new incarnation that were held back for the comparison, from the first of the block
+    /// on.
+    std::string held;
+  };
+  struct Taken {
+    std::string_view fresh;  ///< to be delivered: a part of what was given
+    std::optional<Difference> difference;
+  };
+
+  /// The next incarnation begins, at the start of the stream.
+  void begin_incarnation();
+  /// Takes what the present incarnation wrote next. After a difference it is no longer compared: all is
+  /// fresh.
+  Taken take(std::string_view bytes);
+  /// Whether the present incarnation has yet to repeat something.
+  bool repeating() const { return position_ < delivered_; }
+  std::uint64_t delivered() const { return delivered_; }
+  std::uint64_t position() const { return position_; }
+
+ private:
+  /// How many of `bytes` were to be repeated and are; stops at a difference.
+  std::size_t compare(std::string_view bytes, std::optional<Difference>& difference);
+  void record(std::string_view fresh);
+
+  std::uint64_t delivered_ = 0;
+  std::uint64_t position_ = 0;
+  std::vector<std::uint32_t> block_crcs_;
+  std::string tail_;   ///< delivered bytes behind the last whole block
+  std::string block_;  ///< of the incarnation that repeats: what it has written of the present block
+};
+
+}  // namespace llamada::launcher

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+namespace llamada::launcher {
+
+/// One process as /proc/PID/stat shows it.
+struct ProcessEntry {
+  pid_t pid = 0;
+  pid_t parent = 0;
+  pid_t group = 0;
+  char state = '?';
+};
+
+/// All processes below `ancestor`, zombies too, parents before their children.
+std::vector<ProcessEntry> descendants_of(pid_t ancestor);
+
+/// The value of a variable in the environment that a process was started with; empty if it has none or may
+/// not be read.
+std::string variable_of(pid_t pid, const std::string& name);
+
+/// Kills every descendant of this process with SIGKILL and reaps it, until none is left. The process must be
+/// a subreaper, so that orphans come to it. Never sleeps; ends early only if what is left may not be killed.
+void kill_all_descendants();
+
+}  // namespace llamada::launcher

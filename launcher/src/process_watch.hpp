@@ -1,0 +1,21 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <string_view>
+
+#include "llamada/base/file_descriptor.hpp"
+
+namespace llamada::launcher {
+
+/// A descriptor that is readable once the process is dead. Empty where the kernel has none to give.
+FileDescriptor open_pidfd(pid_t pid);
+/// Whether the process of a pidfd is dead.
+bool is_dead(int pidfd);
+/// "was killed by SIGKILL", "ended with exit code 3".
+std::string describe_end(int wait_status);
+/// Writes a text to standard error, all at once if possible.
+void say(std::string_view text);
+
+}  // namespace llamada::launcher

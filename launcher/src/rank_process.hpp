@@ -1,0 +1,58 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+
+#include "llamada/base/file_descriptor.hpp"
+#include "output_journal.hpp"
+
+namespace llamada::launcher {
+
+/// Where a rank is in its life.
+enum class RankPhase {
+  running,   ///< its process lives
+  draining,  ///< it has ended, what it wrote is still coming
+  fencing,   ///< it is to be replaced: what is left of its processes is killed and waited for
+  finished,  ///< nothing more will come of it
+};
+
+/// One direction of output of a rank.
+struct RankStream {
+  FileDescriptor pipe;
+  OutputJournal journal;
+  bool comparing = true;
+};
+
+/// A rank as its parent sees it, over all its incarnations.
+struct RankProcess {
+  using TimePoint = std::chrono::steady_clock::time_point;
+
+  std::uint32_t rank = 0;
+  std::uint32_t incarnation = 1;
+  RankPhase phase = RankPhase::running;
+  pid_t root = 0;      ///< the process that was started; 0 once reaped
+  pid_t group = 0;     ///< its process group, of all incarnations the present one's
+  pid_t attached = 0;  ///< the process that is the rank in MPI; may be a child of a wrapper script
+  bool attached_alive = false;
+  pid_t first_attached = 0;            ///< of incarnation 1: what getpid() tells all incarnations
+  int root_status = 0;                 ///< once reaped
+  std::optional<int> attached_status;  ///< if it was an orphan and we reaped it
+  bool aborted = false;
+  std::int32_t abort_code = 0;
+  RankStream output[2];  ///< standard output, standard error
+  FileDescriptor input;
+  std::uint64_t input_given = 0;  ///< bytes of the job's input given to this incarnation
+  std::optional<std::uint64_t> fault_call_index;
+  std::uint32_t replacements = 0;
+  TimePoint started_at;
+  TimePoint died_at;
+  std::optional<std::size_t> open_death;  ///< index of the death record whose replay is going on
+  std::uint64_t timer = 0;
+
+  bool drained() const { return !output[0].pipe && !output[1].pipe; }
+};
+
+}  // namespace llamada::launcher

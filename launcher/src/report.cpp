@@ -1,0 +1,117 @@
+#include "llamada/launcher/report.hpp"
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "llamada/topics/arena_layout.hpp"
+
+namespace llamada::launcher {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+template <typename T>
+Json or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+std::string_view phase_name(RankState state) {
+  switch (state) {
+    case RankState::none:
+      return "before_init";
+    case RankState::attached:
+      return "init";
+    case RankState::in_program:
+    case RankState::exiting:
+      return "running";
+    case RankState::finalized:
+      return "finalized";
+  }
+  return "unknown";
+}
+
+Json to_json(const DeathRecord& death) {
+  return {{"rank", death.rank},
+          {"incarnation", death.incarnation},
+          {"pid", death.pid},
+          {"signal", or_null(death.signal)},
+          {"exit_code", or_null(death.exit_code)},
+          {"mpi_call", death.mpi_call},
+          {"call_index", death.call_index},
+          {"phase", phase_name(death.state)},
+          {"replaying", death.replaying},
+          {"replaced", death.replaced},
+          {"detected_after_s", or_null(death.detected_after_s)},
+          {"respawn_s", or_null(death.respawn_s)},
+          {"replay_s", or_null(death.replay_s)},
+          {"total_s", or_null(death.total_s)},
+          {"sent_before", death.sent_before}};
+}
+
+struct NamedCounter {
+  const char* name;
+  topics::Counter counter;
+};
+constexpr NamedCounter reported_counters[] = {
+    {"bytes_logged", topics::Counter::bytes_logged},
+    {"bytes_recorded", topics::Counter::bytes_recorded},
+    {"determinants_recorded", topics::Counter::determinants_recorded},
+    {"determinants_replayed", topics::Counter::determinants_replayed},
+    {"sends_compared", topics::Counter::sends_compared},
+    {"bytes_compared", topics::Counter::bytes_compared},
+    {"messages_sent", topics::Counter::messages_sent},
+    {"bytes_sent", topics::Counter::bytes_sent},
+    {"messages_received", topics::Counter::messages_received},
+    {"bytes_received", topics::Counter::bytes_received},
+};
+
+std::uint64_t counter_of(const RankView& rank, topics::Counter counter) {
+  return rank.counters[static_cast<std::size_t>(counter)];
+}
+
+Json counters_of(const RankView& rank) {
+  Json json;
+  for (const NamedCounter& entry : reported_counters) json[entry.name] = counter_of(rank, entry.counter);
+  return json;
+}
+
+Json totals_of(const std::vector<RankView>& ranks) {
+  Json json;
+  for (const NamedCounter& entry : reported_counters) {
+    std::uint64_t total = 0;
+    for (const RankView& rank : ranks) total += counter_of(rank, entry.counter);
+    json[entry.name] = total;
+  }
+  return json;
+}
+
+}  // namespace
+
+std::string report_to_json(const Report& report) {
+  Json json;
+  json["ranks"] = report.rank_count;
+  json["profile"] = report.profile;
+  json["deaths"] = Json::array();
+  for (const DeathRecord& death : report.deaths) json["deaths"].push_back(to_json(death));
+  json["replacements"] = report.replacements;
+  json["injections"] = Json::array();
+  for (const InjectionRecord& injection : report.injections)
+    json["injections"].push_back({{"rule", injection.rule}, {"fired", injection.fired}});
+  json["totals"] = totals_of(report.ranks);
+  json["per_rank"] = Json::array();
+  for (const RankView& rank : report.ranks) json["per_rank"].push_back(counters_of(rank));
+  return json.dump(2, ' ', false, Json::error_handler_t::replace);
+}
+
+Status write_report(const std::string& path, const std::string& json, int exit_code, double wall_seconds) {
+  Json whole = {{"exit_code", exit_code}, {"wall_seconds", wall_seconds}};
+  const Json told = Json::parse(json, nullptr, false);
+  if (told.is_object()) whole.update(told);
+  std::ofstream file(path);
+  file << whole.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+  file.close();
+  if (!file) return system_failure(fmt::format("cannot write the report {}", path));
+  return {};
+}
+
+}  // namespace llamada::launcher
