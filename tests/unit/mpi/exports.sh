@@ -1,0 +1,20 @@
+#!/bin/sh
+# exports.sh MPI_H LIBRARY: the header declares exactly what the library exports, under both names.
+set -eu
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+sed -n 's/^LLAMADA_MPI_PUBLIC [A-Za-z_]* \(P\{0,1\}MPIR\{0,1\}_[A-Za-z_0-9]*\)(.*/\1/p' "$1" | sort >"$work/declared"
+nm -D --defined-only "$2" | sed 's/^[^ ]* [A-Za-z] //; s/@.*//' | grep -E '^P?MPIR?_' | sort >"$work/exported"
+grep -v '^MPIR_\|^P' "$work/declared" | sed 's/^/P/' | sort >"$work/wanted_profiling"
+grep '^PMPI_' "$work/declared" | diff "$work/wanted_profiling" - || { echo "PMPI_ and MPI_ names differ in the header"; exit 1; }
+test -s "$work/declared"
+if ! diff "$work/declared" "$work/exported"; then
+  echo "mpi.h (<) and the library (>) differ"
+  exit 1
+fi
+other=$(nm -D --defined-only "$2" | sed 's/^[^ ]* [A-Za-z] //; s/@.*//' | grep -vE '^P?MPIR?_' |
+  grep -vxE 'time|gettimeofday|clock_gettime|getrandom|getpid|kill' || true)
+if [ -n "$other" ]; then
+  echo "the library exports what it should not: $other"
+  exit 1
+fi

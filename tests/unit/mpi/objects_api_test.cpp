@@ -1,0 +1,247 @@
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstring>
+#include <string>
+
+#include "entry.hpp"
+#include "object/status.hpp"
+#include "runtime.hpp"
+#include "test.hpp"
+
+using namespace llamada::mpi;
+
+// MPICH's binary interface, in its own numbers.
+static_assert(sizeof(MPI_Status) == 20 && offsetof(MPI_Status, MPI_SOURCE) == 8 &&
+              offsetof(MPI_Status, MPI_TAG) == 12 && offsetof(MPI_Status, MPI_ERROR) == 16 &&
+              offsetof(MPI_Status, count_hi_and_cancelled) == 4);
+static_assert(sizeof(MPI_Aint) == 8 && sizeof(MPI_Count) == 8 && sizeof(MPI_Offset) == 8 &&
+              sizeof(MPI_Comm) == 4);
+static_assert(MPI_COMM_WORLD == make_handle(HandleKind::builtin, ObjectKind::communicator, 0));
+static_assert(MPI_GROUP_EMPTY == make_handle(HandleKind::builtin, ObjectKind::group, 0));
+static_assert(MPI_FLOAT_INT == make_handle(HandleKind::direct, ObjectKind::datatype, 0));
+static_assert(MPI_SUM == make_handle(HandleKind::builtin, ObjectKind::operation, 3));
+static_assert(MPI_REQUEST_NULL == make_handle(HandleKind::invalid, ObjectKind::request, 0));
+static_assert(MPI_KEYVAL_INVALID == make_handle(HandleKind::invalid, ObjectKind::keyval, 0));
+static_assert(MPI_DOUBLE == 0x4c00080b && MPI_ANY_SOURCE == -2 && MPI_ANY_TAG == -1 && MPI_PROC_NULL == -1);
+
+namespace {
+
+/// MPI as after MPI_Init in the only rank, with errors returned.
+class Alone {
+ public:
+  Alone() {
+    runtime.add_world(0, 1, 0, 1);
+    runtime.initialized = true;
+    install_runtime(&runtime);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  }
+  ~Alone() { install_runtime(nullptr); }
+
+  Runtime runtime;
+};
+
+int seen = 0;
+void remember(MPI_Comm*, int* code, ...) { seen = *code; }
+
+}  // namespace
+
+TEST_CASE("status: byte counts of 63 bits and the cancelled bit do not touch each other", "[mpi][status]") {
+  MPI_Status status{};
+  for (const std::uint64_t bytes : {0ULL, 1ULL, 0xffffffffULL, 0x100000000ULL, 0x7fffffffffffffffULL}) {
+    set_byte_count(status, bytes);
+    set_cancelled(status, true);
+    CHECK((byte_count(status) == bytes && is_cancelled(status)));
+    set_byte_count(status, bytes);
+    CHECK(is_cancelled(status));
+    set_cancelled(status, false);
+    CHECK((byte_count(status) == bytes && !is_cancelled(status)));
+  }
+}
+
+TEST_CASE("datatype functions: sizes of predefined types are in their handles", "[mpi][api]") {
+  const Alone mpi;
+  for (const MPI_Datatype type :
+       {MPI_CHAR, MPI_INT, MPI_DOUBLE, MPI_LONG_DOUBLE, MPI_C_DOUBLE_COMPLEX, MPI_2INT}) {
+    int size = 0;
+    REQUIRE(MPI_Type_size(type, &size) == MPI_SUCCESS);
+    CHECK(size == (type >> 8 & 0xff));
+  }
+  MPI_Aint lower = -1, extent = 0;
+  MPI_Type_get_extent(MPI_SHORT_INT, &lower, &extent);
+  CHECK((lower == 0 && extent == 8));
+  MPI_Type_get_extent(MPI_LONG_DOUBLE_INT, &lower, &extent);
+  CHECK(extent == 32);
+  int size = 0;
+  MPI_Type_size(MPI_LONG_DOUBLE_INT, &size);
+  CHECK(size == 20);
+}
+
+TEST_CASE("datatype functions: contents tell how a type was made", "[mpi][api]") {
+  const Alone mpi;
+  MPI_Datatype inner, outer;
+  MPI_Type_vector(3, 2, 5, MPI_INT, &inner);
+  MPI_Type_contiguous(4, inner, &outer);
+  int integers = 0, addresses = 0, types = 0, combiner = 0;
+  MPI_Type_get_envelope(inner, &integers, &addresses, &types, &combiner);
+  CHECK((integers == 3 && addresses == 0 && types == 1 && combiner == MPI_COMBINER_VECTOR));
+  int values[3];
+  MPI_Datatype of;
+  MPI_Type_get_contents(inner, 3, 0, 1, values, nullptr, &of);
+  CHECK((values[0] == 3 && values[1] == 2 && values[2] == 5 && of == MPI_INT));
+  MPI_Type_get_contents(outer, 1, 0, 1, values, nullptr, &of);
+  CHECK(of != inner);
+  CHECK(MPI_Type_free(&of) == MPI_SUCCESS);
+  CHECK(MPI_Type_free(&inner) == MPI_SUCCESS);
+  CHECK(inner == MPI_DATATYPE_NULL);
+  int size = 0;
+  CHECK((MPI_Type_size(outer, &size) == MPI_SUCCESS && size == 96));
+  MPI_Type_free(&outer);
+  CHECK(mpi.runtime.datatypes.find(outer) == nullptr);
+}
+
+TEST_CASE("datatype functions: packing needs a committed type and room", "[mpi][api]") {
+  const Alone mpi;
+  MPI_Datatype column;
+  MPI_Type_vector(3, 1, 4, MPI_INT, &column);
+  const int matrix[12] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
+  int packed[3] = {}, position = 0;
+  CHECK(MPI_Pack(matrix, 1, column, packed, 12, &position, MPI_COMM_WORLD) == MPI_ERR_TYPE);
+  MPI_Type_commit(&column);
+  CHECK(MPI_Pack(matrix, 1, column, packed, 11, &position, MPI_COMM_WORLD) == MPI_ERR_TRUNCATE);
+  CHECK(MPI_Pack(matrix, 1, column, packed, 12, &position, MPI_COMM_WORLD) == MPI_SUCCESS);
+  CHECK((position == 12 && packed[2] == 8));
+  MPI_Type_free(&column);
+}
+
+TEST_CASE("status functions: counts of a partial message", "[mpi][api]") {
+  const Alone mpi;
+  MPI_Status status{};
+  set_byte_count(status, 12);
+  int count = 0;
+  MPI_Get_count(&status, MPI_INT, &count);
+  CHECK(count == 3);
+  MPI_Get_count(&status, MPI_DOUBLE, &count);
+  CHECK(count == MPI_UNDEFINED);
+  MPI_Get_elements(&status, MPI_DOUBLE_INT, &count);
+  CHECK(count == 2);
+  set_byte_count(status, 8);
+  MPI_Get_elements(&status, MPI_DOUBLE_INT, &count);
+  CHECK(count == 1);
+  MPI_Status_set_elements(&status, MPI_DOUBLE_INT, 3);
+  CHECK(byte_count(status) == 20);
+}
+
+TEST_CASE("errors: what is wrong is returned, and said in words", "[mpi][api]") {
+  const Alone mpi;
+  int result = 0;
+  CHECK(MPI_Comm_size(MPI_COMM_NULL, &result) == MPI_ERR_COMM);
+  CHECK(MPI_Type_size(MPI_DATATYPE_NULL, &result) == MPI_ERR_TYPE);
+  CHECK(MPI_Type_size(12345, &result) == MPI_ERR_TYPE);
+  CHECK(MPI_Group_size(MPI_GROUP_NULL, &result) == MPI_ERR_GROUP);
+  CHECK(MPI_Op_commutative(MPI_OP_NULL, &result) == MPI_ERR_OP);
+  MPI_Datatype type;
+  CHECK(MPI_Type_contiguous(-3, MPI_INT, &type) == MPI_ERR_COUNT);
+  char text[MPI_MAX_ERROR_STRING];
+  MPI_Error_string(MPI_ERR_COUNT, text, &result);
+  CHECK(std::string(text).find("-3") != std::string::npos);
+  CHECK(result == static_cast<int>(std::strlen(text)));
+}
+
+TEST_CASE("errors: the program's handler, classes and codes", "[mpi][api]") {
+  const Alone mpi;
+  seen = 0;
+  MPI_Errhandler handler;
+  MPI_Comm_create_errhandler(remember, &handler);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
+  MPI_Errhandler_free(&handler);
+  CHECK(handler == MPI_ERRHANDLER_NULL);
+  int result = 0;
+  CHECK(MPI_Comm_rank(MPI_COMM_NULL, &result) == MPI_ERR_COMM);
+  CHECK(seen == MPI_ERR_COMM);
+  int error_class = 0, code = 0;
+  MPI_Add_error_class(&error_class);
+  MPI_Add_error_code(error_class, &code);
+  MPI_Add_error_string(code, "no tea");
+  MPI_Comm_call_errhandler(MPI_COMM_WORLD, code);
+  CHECK(seen == code);
+  MPI_Error_class(code, &result);
+  CHECK(result == error_class);
+  char text[MPI_MAX_ERROR_STRING];
+  MPI_Error_string(code, text, &result);
+  CHECK(std::string(text) == "no tea");
+}
+
+TEST_CASE("attributes: callbacks run, and predefined ones cannot be changed", "[mpi][api]") {
+  const Alone mpi;
+  static int deleted;
+  deleted = 0;
+  int keyval = 0;
+  MPI_Comm_create_keyval(
+      MPI_COMM_NULL_COPY_FN,
+      [](MPI_Comm, int, void*, void*) {
+        ++deleted;
+        return MPI_SUCCESS;
+      },
+      &keyval, nullptr);
+  int first = 1, second = 2, flag = 1;
+  void* value = nullptr;
+  MPI_Comm_get_attr(MPI_COMM_WORLD, keyval, &value, &flag);
+  CHECK(flag == 0);
+  MPI_Comm_set_attr(MPI_COMM_WORLD, keyval, &first);
+  MPI_Comm_set_attr(MPI_COMM_WORLD, keyval, &second);
+  CHECK(deleted == 1);
+  MPI_Comm_get_attr(MPI_COMM_WORLD, keyval, &value, &flag);
+  CHECK((flag == 1 && value == &second));
+  MPI_Comm_delete_attr(MPI_COMM_WORLD, keyval);
+  CHECK(deleted == 2);
+  CHECK(MPI_Comm_set_attr(MPI_COMM_WORLD, MPI_TAG_UB, &first) == MPI_ERR_KEYVAL);
+  MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &value, &flag);
+  CHECK((flag == 1 && *static_cast<int*>(value) >= 32767));
+  MPI_Comm_free_keyval(&keyval);
+  CHECK(keyval == MPI_KEYVAL_INVALID);
+}
+
+TEST_CASE("info: keys keep their order", "[mpi][api]") {
+  const Alone mpi;
+  MPI_Info info, copy;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "one", "eins");
+  MPI_Info_set(info, "two", "zwei");
+  MPI_Info_set(info, "one", "uno");
+  MPI_Info_dup(info, &copy);
+  MPI_Info_delete(info, "one");
+  int count = 0, flag = 0;
+  MPI_Info_get_nkeys(info, &count);
+  CHECK(count == 1);
+  char value[4];
+  MPI_Info_get(copy, "two", 3, value, &flag);
+  CHECK((flag == 1 && std::string(value) == "zwe"));
+  CHECK(MPI_Info_delete(info, "one") == MPI_ERR_INFO_NOKEY);
+  MPI_Info_free(&info);
+  MPI_Info_free(&copy);
+  CHECK(info == MPI_INFO_NULL);
+}
+
+TEST_CASE("calls: each is counted and published, callbacks within one are not lost", "[mpi][api]") {
+  Alone mpi;
+  std::atomic<std::uint32_t> id{0};
+  std::atomic<std::uint64_t> index{0};
+  mpi.runtime.calls.publish_to(&id, &index);
+  const std::uint64_t before = mpi.runtime.calls.begun();
+  bool reached = false;
+  mpi.runtime.calls.watch(before + 2, [&] { reached = true; });
+  int size = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  CHECK_FALSE(reached);
+  {
+    LLAMADA_MPI_ENTER(Op_create);
+    CHECK(id == static_cast<std::uint32_t>(CallId::Op_create));
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    CHECK(id == static_cast<std::uint32_t>(CallId::Op_create));
+  }
+  CHECK(reached);
+  CHECK((id == 0 && index == before + 3));
+  CHECK(call_name(CallId::Send) == "MPI_Send");
+  CHECK(call_name(static_cast<CallId>(100000)) == "an unknown MPI function");
+}
