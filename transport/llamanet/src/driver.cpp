@@ -226,6 +226,8 @@ Status Driver::Implementation::on(std::uint64_t number, std::uint32_t request, c
   if (connection.greeted) return failure(Errc::parse_error, "a second attach on one connection");
   auto process = pidfd_of(connection.socket.get(), static_cast<pid_t>(connection.pid));
   if (!process) return propagate(process);
+  // It may have died since it asked, and its successor be expected by now.
+  if (has_ended(process->get())) return failure(Errc::closed, "process {} is dead", connection.pid);
   auto slot = slot_for(attach);
   if (!slot) return propagate(slot);
   if (auto watched = watch(process->get(), Source::process, *slot); !watched) {

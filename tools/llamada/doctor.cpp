@@ -1,0 +1,120 @@
+#include "doctor.hpp"
+
+#include <fmt/core.h>
+#include <linux/membarrier.h>
+#include <sched.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace llamada::tools {
+namespace {
+
+constexpr rlim_t descriptors_wanted = 4096;
+
+void say(bool is_good, std::string_view subject, std::string_view text) {
+  fmt::print("{:<8}{:<14}{}\n", is_good ? "ok" : "could", subject, text);
+}
+
+std::optional<std::string> first_line(const char* path) {
+  std::ifstream file(path);
+  std::string line;
+  if (!std::getline(file, line)) return std::nullopt;
+  return line;
+}
+
+void diagnose_huge_pages() {
+  constexpr auto path = "/sys/kernel/mm/transparent_hugepage/shmem_enabled";
+  auto line = first_line(path);
+  if (!line)
+    return say(false, "huge pages", "this kernel has none for shared memory: kept logs use 4 KiB pages");
+  for (auto* granting : {"[advise]", "[within_size]", "[always]"})
+    if (line->find(granting) != std::string::npos)
+      return say(true, "huge pages",
+                 fmt::format("granted to arenas ({}): kept logs cost no more than recycled ones", granting));
+  say(false, "huge pages",
+      fmt::format("'echo advise > {}' gives arenas huge pages: without them a message of 64 KiB whose log is "
+                  "kept takes "
+                  "about twice as long, and its first use of memory five times",
+                  path));
+}
+
+void diagnose_membarrier() {
+  long supported = ::syscall(SYS_membarrier, MEMBARRIER_CMD_QUERY, 0, 0);
+  if (supported > 0 && (supported & MEMBARRIER_CMD_GLOBAL_EXPEDITED) != 0)
+    return say(true, "membarrier", "available: senders need no fence to wake a sleeper");
+  say(false, "membarrier",
+      "refused (old kernel, or a seccomp filter): each send pays for a fence, 5 to 20 ns");
+}
+
+std::string readable(rlim_t limit) {
+  return limit == RLIM_INFINITY ? "unlimited" : fmt::format("{} KiB", limit >> 10);
+}
+
+void diagnose_limits() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_MEMLOCK, &limit) == 0)
+    say(true, "memlock",
+        fmt::format("{}: nothing is locked within a node, so any limit will do", readable(limit.rlim_cur)));
+  if (::getrlimit(RLIMIT_AS, &limit) == 0) {
+    if (limit.rlim_cur == RLIM_INFINITY)
+      say(true, "address space", "unlimited");
+    else
+      say(false, "address space",
+          fmt::format("'ulimit -v unlimited': each rank maps the arenas of all, 8 GiB of address space each, "
+                      "and {} may "
+                      "refuse them",
+                      readable(limit.rlim_cur)));
+  }
+  if (::getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+    if (limit.rlim_max >= descriptors_wanted)
+      say(true, "open files", fmt::format("up to {}", limit.rlim_max));
+    else
+      say(false, "open files",
+          fmt::format(
+              "'ulimit -Hn {}': a driver needs four for each rank, a rank one for each peer; the limit is {}",
+              descriptors_wanted, limit.rlim_max));
+  }
+}
+
+void diagnose_cores() {
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  if (::sched_getaffinity(0, sizeof(allowed), &allowed) != 0) return;
+  int usable = CPU_COUNT(&allowed);
+  long online = ::sysconf(_SC_NPROCESSORS_ONLN);
+  if (usable < online)
+    return say(
+        false, "cores",
+        fmt::format("this shell may use {} of {} cores; ranks beyond {} yield instead of spinning, at a few "
+                    "microseconds for each message",
+                    usable, online, usable));
+  say(true, "cores",
+      fmt::format("{}: up to so many ranks spin while they wait; with more, they yield at once", online));
+}
+
+void diagnose_memory() {
+  auto overcommit = first_line("/proc/sys/vm/overcommit_memory");
+  if (!overcommit) return;
+  say(true, "overcommit",
+      fmt::format("vm.overcommit_memory is {}; arenas are not counted before their pages are written",
+                  *overcommit));
+}
+
+}  // namespace
+
+int diagnose() {
+  diagnose_huge_pages();
+  diagnose_membarrier();
+  diagnose_limits();
+  diagnose_cores();
+  diagnose_memory();
+  return 0;
+}
+
+}  // namespace llamada::tools

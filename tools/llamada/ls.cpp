@@ -1,0 +1,161 @@
+#include "ls.hpp"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "llamada/llamanet/inspector.hpp"
+#include "llamada/mpi/calls.hpp"
+
+namespace llamada::tools {
+namespace {
+
+using llamanet::Inspector;
+using llamanet::SlotState;
+using nlohmann::json;
+
+std::string_view state_name(SlotState slot, topics::ArenaState application) {
+  if (slot == SlotState::expected) return "starting";
+  if (slot == SlotState::dead) return "dead";
+  if (slot == SlotState::done) return "done";
+  switch (application) {
+    case topics::ArenaState::in_program:
+      return "running";
+    case topics::ArenaState::finalized:
+      return "finalized";
+    case topics::ArenaState::exiting:
+      return "exiting";
+    default:
+      return "attached";
+  }
+}
+
+std::string program_of(std::uint32_t pid) {
+  std::string name;
+  if (pid != 0) std::getline(std::ifstream(fmt::format("/proc/{}/comm", pid)), name);
+  return name;
+}
+
+// A text of fixed room in an arena; its writer may have left out the NUL.
+template <std::size_t size>
+std::string text_of(const char (&text)[size]) {
+  return {text, ::strnlen(text, size)};
+}
+
+json describe_endpoint(const topics::PeerArena& arena, std::uint32_t index) {
+  auto& endpoint = arena.endpoint(index);
+  bool is_writer = endpoint.kind == static_cast<std::uint32_t>(topics::EndpointKind::writer);
+  json described{{"kind", is_writer ? "writer" : "reader"},
+                 {"topic", text_of(endpoint.topic)},
+                 {"type", text_of(endpoint.type)},
+                 {"qos", text_of(endpoint.qos)}};
+  if (!is_writer) return described;
+  std::uint64_t published = 0, published_bytes = 0;
+  for (std::uint32_t i = 0; i < arena.log_count(); ++i) {
+    auto& log = arena.log(i);
+    bool is_journal = (log.flags.load(std::memory_order_relaxed) & topics::log_is_journal) != 0;
+    if (log.endpoint != index || is_journal) continue;
+    published += log.published.load(std::memory_order_relaxed);
+    published_bytes += log.published_bytes.load(std::memory_order_relaxed);
+  }
+  described["published"] = published;
+  described["published_bytes"] = published_bytes;
+  return described;
+}
+
+json describe_application(const Inspector::Slot& slot) {
+  auto view = slot.view();
+  json described{{"slot", slot.index},
+                 {"state", state_name(slot.state, view.state())},
+                 {"incarnation", slot.incarnation},
+                 {"deaths", slot.deaths},
+                 {"pid", slot.pid},
+                 {"program", program_of(slot.pid)},
+                 {"replaying", view.replaying()},
+                 {"call", mpi::call_name(static_cast<mpi::CallId>(view.call_id()))},
+                 {"call_index", view.call_index()},
+                 {"memory_bytes", view.pool_used()},
+                 {"live_bytes", view.pool_live()},
+                 {"endpoints", json::array()}};
+  auto arena = slot.peer();
+  if (!arena.ready()) return described;
+  for (std::uint32_t i = 0; i < arena.endpoint_count(); ++i)
+    if (arena.endpoint(i).alive.load(std::memory_order_acquire) != 0)
+      described["endpoints"].push_back(describe_endpoint(arena, i));
+  return described;
+}
+
+json describe_driver(const Inspector& inspector) {
+  json described{{"name", inspector.name()},
+                 {"pid", inspector.pid()},
+                 {"protected", inspector.is_protected()},
+                 {"log_bytes_max", inspector.log_bytes_max()},
+                 {"profile", inspector.profile()},
+                 {"applications", json::array()}};
+  for (auto& slot : inspector.slots()) described["applications"].push_back(describe_application(slot));
+  return described;
+}
+
+void print_application(const json& application, bool is_job) {
+  auto call = application["call"].get<std::string>();
+  fmt::print("  {} {}  {}  pid {}  incarnation {}  {}{}{}\n", is_job ? "rank" : "slot",
+             application["slot"].get<std::uint32_t>(), application["program"].get<std::string>(),
+             application["pid"].get<std::uint32_t>(), application["incarnation"].get<std::uint32_t>(),
+             application["state"].get<std::string>(),
+             application["replaying"].get<bool>() ? ", replaying" : "", call.empty() ? "" : ", in " + call);
+  for (auto& endpoint : application["endpoints"]) {
+    auto kind = endpoint["kind"].get<std::string>();
+    fmt::print("    {} of {} ({})  {}", kind, endpoint["topic"].get<std::string>(),
+               endpoint["type"].get<std::string>(), endpoint["qos"].get<std::string>());
+    if (kind == "writer")
+      fmt::print("  published {} ({} bytes)", endpoint["published"].get<std::uint64_t>(),
+                 endpoint["published_bytes"].get<std::uint64_t>());
+    fmt::print("\n");
+  }
+}
+
+void print_driver(const json& driver) {
+  auto name = driver["name"].get<std::string>();
+  fmt::print("{}  (llamanetd, pid {}){}\n", name, driver["pid"].get<std::uint32_t>(),
+             driver["protected"].get<bool>() ? "" : "  UNPROTECTED: log_bytes_per_node is used up");
+  for (auto& application : driver["applications"]) print_application(application, name.starts_with("job-"));
+}
+
+}  // namespace
+
+int list(bool as_json) {
+  auto names = llamanet::find_drivers(::geteuid());
+  if (!names) {
+    fmt::print(stderr, "llamada: {}\n", names.error().text());
+    return 1;
+  }
+  json drivers = json::array();
+  int exit_code = 0;
+  for (auto& name : *names) {
+    auto inspector = Inspector::open(name);
+    if (inspector) {
+      drivers.push_back(describe_driver(*inspector));
+    } else if (inspector.error().code() != Errc::closed) {  // closed: it has ended since it was listed
+      fmt::print(stderr, "llamada: @{}: {}\n", name, inspector.error().text());
+      exit_code = 1;
+    }
+  }
+  if (as_json) {
+    // What arenas contain need not be UTF-8.
+    auto text = json{{"drivers", drivers}}.dump(2, ' ', false, json::error_handler_t::replace);
+    fmt::print("{}\n", text);
+  } else if (drivers.empty()) {
+    fmt::print("No driver of this user is running on this node.\n");
+  } else {
+    for (auto& driver : drivers) print_driver(driver);
+  }
+  return exit_code;
+}
+
+}  // namespace llamada::tools
