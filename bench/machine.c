@@ -1,0 +1,100 @@
+/* The limit of the machine: half a round trip of one cache line each way between two cores, in nanoseconds, and whether
+ * the kernel grants huge pages to shared memory. Prints "line_ns N" and "huge_pages yes|no". */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { rounds = 20000, batches = 31 };
+
+static _Alignas(128) atomic_int ping;
+static _Alignas(128) atomic_int pong;
+static int cores[2];
+
+static void pin(int core) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(core, &set);
+  pthread_setaffinity_np(pthread_self(), sizeof set, &set);
+}
+
+/* The first two cores that this process may use. */
+static int choose_cores(void) {
+  cpu_set_t allowed;
+  int found = 0;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return 0;
+  for (int core = 0; core < CPU_SETSIZE && found < 2; core++)
+    if (CPU_ISSET(core, &allowed)) cores[found++] = core;
+  return found == 2;
+}
+
+static void* answer(void* unused) {
+  (void)unused;
+  pin(cores[1]);
+  for (int i = 1; i <= rounds * batches; i++) {
+    while (atomic_load_explicit(&ping, memory_order_acquire) != i) {
+    }
+    atomic_store_explicit(&pong, i, memory_order_release);
+  }
+  return NULL;
+}
+
+static int ascending(const void* a, const void* b) {
+  double difference = *(const double*)a - *(const double*)b;
+  return (difference > 0) - (difference < 0);
+}
+
+static double now_ns(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
+}
+
+static double line_ns(void) {
+  pthread_t thread;
+  double halves[batches];
+  pthread_create(&thread, NULL, answer, NULL);
+  pin(cores[0]);
+  for (int b = 0, i = 1; b < batches; b++) {
+    double start = now_ns();
+    for (int r = 0; r < rounds; r++, i++) {
+      atomic_store_explicit(&ping, i, memory_order_release);
+      while (atomic_load_explicit(&pong, memory_order_acquire) != i) {
+      }
+    }
+    halves[b] = (now_ns() - start) / rounds / 2;
+  }
+  pthread_join(thread, NULL);
+  qsort(halves, batches, sizeof(double), ascending);
+  return halves[batches / 2];
+}
+
+/* Whether a memfd that asks for huge pages is mapped by one. */
+static int grants_huge_pages(void) {
+  const size_t size = 8 << 20;
+  int file = memfd_create("llamada-bench", MFD_CLOEXEC);
+  if (file < 0 || ftruncate(file, (off_t)size) != 0) return 0;
+  char* memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  if (memory == MAP_FAILED) return 0;
+  madvise(memory, size, MADV_HUGEPAGE);
+  memset(memory, 1, size);
+  long kilobytes = 0, total = 0;
+  char line[300];
+  FILE* maps = fopen("/proc/self/smaps", "r");
+  while (maps && fgets(line, sizeof line, maps))
+    if (sscanf(line, "ShmemPmdMapped: %ld", &kilobytes) == 1) total += kilobytes;
+  if (maps) fclose(maps);
+  return total > 0;
+}
+
+int main(void) {
+  if (choose_cores()) printf("line_ns %.1f\n", line_ns());
+  printf("huge_pages %s\n", grants_huge_pages() ? "yes" : "no");
+  return 0;
+}
