@@ -59,8 +59,7 @@ int PMPI_Finalized(int* flag) {
 LLAMADA_MPI_FUNCTION(Abort)
 int PMPI_Abort(MPI_Comm, int errorcode) {
   LLAMADA_MPI_ENTER(Abort);
-  runtime().world->aborted(
-      errorcode, fmt::format("rank {} called MPI_Abort with code {}", runtime().world_rank, errorcode));
+  runtime().world->aborted(errorcode, fmt::format("MPI_Abort was called with code {}", errorcode));
   return MPI_ERR_OTHER;  // Not reached.
 }
 

@@ -61,8 +61,7 @@ void fill_runtime(Runtime& runtime, World& world, int thread_level) {
 
 Injection read_injection(World& world) {
   auto injection = Injection::parse(world.identity());
-  if (!injection)
-    world.aborted(1, fmt::format("rank {}: --inject: {}", world.rank(), injection.error().text()));
+  if (!injection) world.aborted(1, fmt::format("--inject: {}", injection.error().text()));
   return *injection;
 }
 
@@ -78,7 +77,7 @@ void initialize(int thread_level) {
   Engine::Options options;
   options.describe_call = [&runtime = process->runtime] { return describe_call(runtime); };
   auto engine = Engine::create(*world, std::move(options));
-  if (!engine) world->aborted(1, fmt::format("rank {}: MPI_Init: {}", world->rank(), engine.error().text()));
+  if (!engine) world->aborted(1, fmt::format("MPI_Init: {}", engine.error().text()));
   process->engine = std::move(*engine);
   process->runtime.engine = process->engine.get();
   make_collectives(*process, *world);
