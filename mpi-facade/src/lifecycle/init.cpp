@@ -33,10 +33,6 @@ struct Process {
   Injection injection;
 };
 
-std::string describe_call(const Runtime& runtime) {
-  return fmt::format("{} call {}", call_name(runtime.calls.current()), runtime.calls.begun());
-}
-
 void make_collectives(Process& process, World& world) {
   coll::Collectives::Options options;
   options.keep_all = world.profile().rank_replacement.kind == qos::RankReplacementKind::rebuild;
@@ -74,9 +70,7 @@ void initialize(int thread_level) {
   Process* process = std::make_unique<Process>().release();
   process->injection = read_injection(*world);
   fill_runtime(process->runtime, *world, thread_level);
-  Engine::Options options;
-  options.describe_call = [&runtime = process->runtime] { return describe_call(runtime); };
-  auto engine = Engine::create(*world, std::move(options));
+  auto engine = Engine::create(*world);
   if (!engine) world->aborted(1, fmt::format("MPI_Init: {}", engine.error().text()));
   process->engine = std::move(*engine);
   process->runtime.engine = process->engine.get();
