@@ -73,25 +73,48 @@ const std::vector<NamedCall>& named_calls() {
   return all;
 }
 
-const std::vector<const char*>& steps() {
-  static const std::vector<const char*> all = {"publish:reserve",
-                                               "publish:committed",
-                                               "publish:chunk-allocated",
-                                               "publish:chunk-initialised",
-                                               "publish:link-written",
-                                               "publish:link-committed",
-                                               "consume:peeked",
-                                               "consume:link-followed",
-                                               "consume:cursor-stored",
-                                               "journal:entry-written",
-                                               "journal:entry-committed",
-                                               "wake:before-ring",
-                                               "wake:rung",
-                                               "sleep:flag-set",
-                                               "sleep:asleep",
-                                               "sleep:awake",
-                                               "directory:log-written",
-                                               "directory:log-committed"};
+/// A crash point of the library, and when a rank comes there.
+struct Step {
+  const char* name;
+  std::uint64_t most;  ///< the last pass to kill at
+  bool early = false;  ///< may come before the rank's first send
+};
+
+const std::vector<Step>& steps() {
+  static const std::vector<Step> all = {{"attach:connected", 1, true},
+                                        {"attach:answered", 1, true},
+                                        {"attach:arena-opened", 1, true},
+                                        {"attach:arena-mapped", 1, true},
+                                        {"attach:peers-mapped", 1, true},
+                                        {"attach:announced", 1, true},
+                                        {"arena:header-written", 1, true},
+                                        {"arena:header-committed", 1, true},
+                                        {"directory:log-written", 2, true},
+                                        {"directory:log-committed", 2, true},
+                                        {"directory:cursor-written", 2, true},
+                                        {"directory:cursor-committed", 2, true},
+                                        {"publish:chunk-allocated", 2, true},
+                                        {"publish:chunk-initialised", 2, true},
+                                        {"publish:first-chunk-committed", 2, true},
+                                        {"publish:reserve", 300, true},
+                                        {"publish:payload-written", 20, true},
+                                        {"publish:cell-written", 300, true},
+                                        {"publish:committed", 300, true},
+                                        {"publish:link-written", 2},
+                                        {"publish:link-committed", 2},
+                                        {"consume:peeked", 300},
+                                        {"consume:advanced", 300},
+                                        {"consume:link-followed", 2},
+                                        {"consume:cursor-stored", 2},
+                                        {"journal:entry-written", 200, true},
+                                        {"journal:entry-committed", 200, true},
+                                        {"journal:value-stored", 200, true},
+                                        {"journal:count-stored", 200, true},
+                                        {"wake:before-ring", 100, true},
+                                        {"wake:rung", 100, true},
+                                        {"sleep:flag-set", 100, true},
+                                        {"sleep:asleep", 100, true},
+                                        {"sleep:awake", 100, true}};
   return all;
 }
 
@@ -144,6 +167,22 @@ void plan_named_call(Plan& plan, Random& random) {
   plan.in_init = named.call == std::string_view("MPI_Init");
   const std::uint64_t ordinal = 1 + random.below(static_cast<std::uint64_t>(named.most));
   plan.rules.push_back({fmt::format("kill rank {} in {} {}", rank, named.call, ordinal), -1, ""});
+}
+
+/// Programs that come to every kind of step: messages of all sizes, collectives, recorded outcomes.
+void plan_step(Plan& plan, Random& random) {
+  static const std::vector<Workload> busy = {{"farm", "", true, true},
+                                             {"wildcards", "", false, true},
+                                             {"completion", "", false, true},
+                                             {"clocks", "", false, true},
+                                             {"collectives", ""},
+                                             {"comm_storm", ""}};
+  const Step& step = steps()[random.below(steps().size())];
+  plan.workload = busy[random.below(busy.size())];
+  plan.in_init = step.early;
+  plan.rules.push_back({fmt::format("kill rank {} at step {}:{}", some_rank(random, plan), step.name,
+                                    1 + random.below(step.most)),
+                        -1, ""});
 }
 
 void plan_several_at_once(Plan& plan, Random& random) {
@@ -277,9 +316,7 @@ Plan make_plan(int row, Random& random) {
   plan.workload = workloads()[random.below(workloads().size())];
   switch (row) {
     case 2:
-      plan.rules.push_back({fmt::format("kill rank {} at step {}:{}", some_rank(random, plan),
-                                        steps()[random.below(steps().size())], 1 + random.below(300)),
-                            -1, ""});
+      plan_step(plan, random);
       break;
     case 3:
       plan_random_kills(plan, random, true);

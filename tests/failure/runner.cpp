@@ -11,7 +11,7 @@ namespace fs = std::filesystem;
 
 constexpr double run_seconds_least = 1.0;  ///< shorter runs are made longer
 constexpr int scale_max = 256;
-constexpr int attempts_max = 6;
+constexpr int attempts_max = 10;
 
 /// A run that ends otherwise by itself has no reference of its own: a fault or an exit comes before the
 /// answer.
