@@ -1,0 +1,135 @@
+#include "p2p/api_common.hpp"
+
+// Blocking communication (MPI 3.1, 3.2, 3.4, 3.10) and the buffer for buffered sends (3.6).
+
+using namespace llamada::mpi;
+
+namespace {
+
+int send(const void* buffer, int count, MPI_Datatype datatype, int destination, int tag, MPI_Comm comm,
+         SendMode mode) {
+  Peer peer;
+  if (int code = check_send(buffer, count, datatype, destination, tag, comm, peer)) return code;
+  if (destination == MPI_PROC_NULL) return MPI_SUCCESS;
+  if (mode == SendMode::buffered)
+    if (int code = check_attached(peer)) return code;
+  engine().send(peer.buffer, destination, tag, *peer.communicator, mode);
+  return MPI_SUCCESS;
+}
+
+}  // namespace
+
+LLAMADA_MPI_FUNCTION(Send)
+int PMPI_Send(const void* buffer, int count, MPI_Datatype datatype, int destination, int tag, MPI_Comm comm) {
+  LLAMADA_MPI_ENTER(Send);
+  return send(buffer, count, datatype, destination, tag, comm, SendMode::standard);
+}
+
+LLAMADA_MPI_FUNCTION(Bsend)
+int PMPI_Bsend(const void* buffer, int count, MPI_Datatype datatype, int destination, int tag,
+               MPI_Comm comm) {
+  LLAMADA_MPI_ENTER(Bsend);
+  return send(buffer, count, datatype, destination, tag, comm, SendMode::buffered);
+}
+
+LLAMADA_MPI_FUNCTION(Ssend)
+int PMPI_Ssend(const void* buffer, int count, MPI_Datatype datatype, int destination, int tag,
+               MPI_Comm comm) {
+  LLAMADA_MPI_ENTER(Ssend);
+  return send(buffer, count, datatype, destination, tag, comm, SendMode::synchronous);
+}
+
+LLAMADA_MPI_FUNCTION(Rsend)
+int PMPI_Rsend(const void* buffer, int count, MPI_Datatype datatype, int destination, int tag,
+               MPI_Comm comm) {
+  LLAMADA_MPI_ENTER(Rsend);
+  return send(buffer, count, datatype, destination, tag, comm, SendMode::ready);
+}
+
+LLAMADA_MPI_FUNCTION(Recv)
+int PMPI_Recv(void* buffer, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+              MPI_Status* status) {
+  LLAMADA_MPI_ENTER(Recv);
+  Peer peer;
+  if (int code = check_receive(buffer, count, datatype, source, tag, comm, peer)) return code;
+  if (source == MPI_PROC_NULL) {
+    null_process_status(status);
+    return MPI_SUCCESS;
+  }
+  Request request;
+  describe_receive(request, peer, source, tag);
+  engine().start_receive(request);
+  engine().wait(request);
+  Engine::receive_status(request, status);
+  return report_request(request);
+}
+
+namespace {
+
+/// Both directions at once, none waiting for the other.
+int exchange(const Peer& out, int destination, int send_tag, const Peer& in, int source, int receive_tag,
+             MPI_Status* status) {
+  Request receive, send;
+  describe_receive(receive, in, source, receive_tag);
+  describe_send(send, out, destination, send_tag, SendMode::standard);
+  engine().start(receive);
+  engine().start(send);
+  engine().wait(send);
+  engine().wait(receive);
+  Engine::receive_status(receive, status);
+  return report_request(receive);
+}
+
+}  // namespace
+
+LLAMADA_MPI_FUNCTION(Sendrecv)
+int PMPI_Sendrecv(const void* send_buffer, int send_count, MPI_Datatype send_type, int destination,
+                  int send_tag, void* receive_buffer, int receive_count, MPI_Datatype receive_type,
+                  int source, int receive_tag, MPI_Comm comm, MPI_Status* status) {
+  LLAMADA_MPI_ENTER(Sendrecv);
+  Peer out, in;
+  if (int code = check_send(send_buffer, send_count, send_type, destination, send_tag, comm, out))
+    return code;
+  if (int code = check_receive(receive_buffer, receive_count, receive_type, source, receive_tag, comm, in))
+    return code;
+  return exchange(out, destination, send_tag, in, source, receive_tag, status);
+}
+
+LLAMADA_MPI_FUNCTION(Sendrecv_replace)
+int PMPI_Sendrecv_replace(void* buffer, int count, MPI_Datatype datatype, int destination, int send_tag,
+                          int source, int receive_tag, MPI_Comm comm, MPI_Status* status) {
+  LLAMADA_MPI_ENTER(Sendrecv_replace);
+  Peer out, in;
+  if (int code = check_send(buffer, count, datatype, destination, send_tag, comm, out)) return code;
+  if (int code = check_receive(buffer, count, datatype, source, receive_tag, comm, in)) return code;
+  std::vector<std::byte> packed(in.buffer.bytes());
+  in.buffer.pack(0, packed);
+  out.type = runtime().datatypes.find(MPI_BYTE);
+  out.buffer = {packed.data(), packed.size(), out.type};
+  return exchange(out, destination, send_tag, in, source, receive_tag, status);
+}
+
+LLAMADA_MPI_FUNCTION(Buffer_attach)
+int PMPI_Buffer_attach(void* buffer, int size) {
+  LLAMADA_MPI_ENTER(Buffer_attach);
+  auto& attached = engine().attached_buffer();
+  if (attached.memory) return report(nullptr, MPI_ERR_BUFFER, "there is a buffer attached already");
+  if (int code = check_count(nullptr, size, "size")) return code;
+  if (int code = check_pointer(nullptr, buffer, "buffer")) return code;
+  attached = {buffer, size};
+  return MPI_SUCCESS;
+}
+
+// Messages are never in the attached buffer but in the log or in memory of our own, so there is nothing to
+// wait for.
+LLAMADA_MPI_FUNCTION(Buffer_detach)
+int PMPI_Buffer_detach(void* buffer, int* size) {
+  LLAMADA_MPI_ENTER(Buffer_detach);
+  if (int code = check_pointer(nullptr, buffer, "buffer")) return code;
+  if (int code = check_pointer(nullptr, size, "size")) return code;
+  auto& attached = engine().attached_buffer();
+  *static_cast<void**>(buffer) = attached.memory;
+  *size = attached.bytes;
+  attached = {};
+  return MPI_SUCCESS;
+}

@@ -1,0 +1,70 @@
+#include "p2p/api_common.hpp"
+
+namespace llamada::mpi {
+
+int check_attached(const Peer& peer) {
+  const std::size_t needed = peer.buffer.bytes() + MPI_BSEND_OVERHEAD;
+  const auto& attached = engine().attached_buffer();
+  if (needed <= static_cast<std::size_t>(attached.bytes)) return MPI_SUCCESS;
+  return report(
+      peer.communicator, MPI_ERR_BUFFER,
+      fmt::format("a buffered send needs {} bytes with MPI_BSEND_OVERHEAD, and the attached buffer has {}",
+                  needed, attached.bytes));
+}
+
+void describe_send(Request& request, const Peer& peer, int destination, int tag, SendMode mode) {
+  request.kind = Request::Kind::send;
+  request.mode = mode;
+  request.buffer = peer.buffer;
+  request.communicator = peer.communicator;
+  request.peer = destination;
+  request.tag = tag;
+  request.null_process = destination == MPI_PROC_NULL;
+}
+
+void describe_receive(Request& request, const Peer& peer, int source, int tag) {
+  request.kind = Request::Kind::receive;
+  request.buffer = peer.buffer;
+  request.communicator = peer.communicator;
+  request.peer = source;
+  request.tag = tag;
+  request.null_process = source == MPI_PROC_NULL;
+}
+
+Request& add_request(const Peer& peer) {
+  Request& request = engine().requests().add();
+  request.type_reference = Reference<Datatype>(peer.type);
+  request.communicator_reference = Reference<Communicator>(peer.communicator);
+  return request;
+}
+
+int find_request(MPI_Request handle, Request*& found) {
+  found = nullptr;
+  if (handle == MPI_REQUEST_NULL) return MPI_SUCCESS;
+  found = engine().requests().find(handle);
+  if (found && found->kind != Request::Kind::message) return MPI_SUCCESS;
+  return report(nullptr, MPI_ERR_REQUEST, fmt::format("{:#x} is no request", static_cast<unsigned>(handle)));
+}
+
+int report_truncation(Communicator* communicator, std::uint64_t message_bytes, std::uint64_t buffer_bytes) {
+  return report(communicator, MPI_ERR_TRUNCATE,
+                fmt::format("a message of {} bytes was received into a buffer of {} bytes", message_bytes,
+                            buffer_bytes));
+}
+
+int report_request(const Request& request) {
+  if (request.error == MPI_SUCCESS) return MPI_SUCCESS;
+  return report_truncation(request.communicator, request.truncated_bytes, request.status_bytes);
+}
+
+int retire(MPI_Request& handle, Request& request, MPI_Status* status) {
+  if (status) Engine::receive_status(request, status);
+  const int error = request.error;
+  request.active = false;
+  if (request.persistent) return error;
+  engine().requests().remove(request);
+  handle = MPI_REQUEST_NULL;
+  return error;
+}
+
+}  // namespace llamada::mpi

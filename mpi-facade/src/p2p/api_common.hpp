@@ -1,0 +1,77 @@
+#pragma once
+
+#include <mpi.h>
+
+#include "api/arguments.hpp"
+#include "object/status.hpp"
+#include "p2p/engine.hpp"
+
+// What the C functions of point-to-point communication share.
+
+namespace llamada::mpi {
+
+inline Engine& engine() { return *runtime().engine; }
+
+/// The arguments of a communication, found and checked.
+struct Peer {
+  Communicator* communicator = nullptr;
+  Buffer buffer;
+  Datatype* type = nullptr;
+};
+
+inline int check_data(const void* buffer, int count, MPI_Datatype datatype, Peer& found) {
+  if (int code = check_count(found.communicator, count)) return code;
+  if (int code = find_committed(found.communicator, datatype, found.type)) return code;
+  if (int code = check_buffer(found.communicator, buffer, count, *found.type)) return code;
+  found.buffer = {const_cast<void*>(buffer), static_cast<std::size_t>(count), found.type};
+  return MPI_SUCCESS;
+}
+
+inline int check_send(const void* buffer, int count, MPI_Datatype datatype, int destination, int tag,
+                      MPI_Comm comm, Peer& found) {
+  if (int code = find_communicator(comm, found.communicator)) return code;
+  if (int code = check_data(buffer, count, datatype, found)) return code;
+  if (int code = check_destination(found.communicator, destination)) return code;
+  return check_send_tag(found.communicator, tag);
+}
+
+inline int check_receive(const void* buffer, int count, MPI_Datatype datatype, int source, int tag,
+                         MPI_Comm comm, Peer& found) {
+  if (int code = find_communicator(comm, found.communicator)) return code;
+  if (int code = check_data(buffer, count, datatype, found)) return code;
+  if (int code = check_source(found.communicator, source)) return code;
+  return check_receive_tag(found.communicator, tag);
+}
+
+/// MPI_ERR_BUFFER for a buffered send of a message that the attached buffer could never hold.
+int check_attached(const Peer& peer);
+
+/// Describes a send or receive in `request`.
+void describe_send(Request& request, const Peer& peer, int destination, int tag, SendMode mode);
+void describe_receive(Request& request, const Peer& peer, int source, int tag);
+
+/// A request with a handle that keeps the communicator and datatype alive.
+Request& add_request(const Peer& peer);
+
+/// The request of a handle: null for MPI_REQUEST_NULL; MPI_ERR_REQUEST for one that is none.
+int find_request(MPI_Request handle, Request*& found);
+
+/// Reports the error of a complete request, if it has one, and gives the code.
+int report_request(const Request& request);
+/// The same after it is gone.
+int report_truncation(Communicator* communicator, std::uint64_t message_bytes, std::uint64_t buffer_bytes);
+
+/// A request is done for the program: fills the status (null: none) and takes back the handle, or makes a
+/// persistent one inactive. Gives its error code, not reported.
+int retire(MPI_Request& handle, Request& request, MPI_Status* status);
+
+inline bool is_active(const Request* request) { return request && request->active; }
+
+inline void empty_status(MPI_Status* status) {
+  if (status != MPI_STATUS_IGNORE) set_empty(*status);
+}
+inline void null_process_status(MPI_Status* status) {
+  if (status != MPI_STATUS_IGNORE) set_proc_null(*status);
+}
+
+}  // namespace llamada::mpi

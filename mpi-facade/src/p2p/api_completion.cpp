@@ -1,0 +1,339 @@
+#include "p2p/api_common.hpp"
+
+// The Wait and Test families (MPI 3.1, 3.7.3 to 3.7.6). What a call answers, when it could have answered
+// something else, is recorded before it returns; a replay takes the recorded answer and waits until it is so.
+
+using namespace llamada::mpi;
+using replay::CallKind;
+
+namespace {
+
+bool is_fruitless(const replay::Outcome& outcome) { return outcome.type == replay::Outcome::Type::fruitless; }
+
+/// The requests of an array of handles.
+class RequestArray {
+ public:
+  int find(int count, MPI_Request handles[]) {
+    if (int code = check_count(nullptr, count)) return code;
+    if (count > 0)
+      if (int code = check_pointer(nullptr, handles, "requests")) return code;
+    handles_ = handles;
+    if (static_cast<std::size_t>(count) > few) {
+      many_.resize(static_cast<std::size_t>(count));
+      requests_ = many_.data();
+    }
+    for (count_ = 0; count_ < count; ++count_)
+      if (int code = find_request(handles[count_], requests_[count_])) return code;
+    return MPI_SUCCESS;
+  }
+
+  int count() const { return count_; }
+  Request* operator[](int index) const { return requests_[index]; }
+  MPI_Request& handle(int index) const { return handles_[index]; }
+
+  bool any_active() const {
+    for (int i = 0; i < count_; ++i)
+      if (is_active(requests_[i])) return true;
+    return false;
+  }
+  int first_complete() const {
+    for (int i = 0; i < count_; ++i)
+      if (is_active(requests_[i]) && requests_[i]->complete) return i;
+    return -1;
+  }
+  bool all_complete() {
+    // What is complete stays so: the next look begins behind it.
+    while (complete_until_ < count_ &&
+           (!is_active(requests_[complete_until_]) || requests_[complete_until_]->complete))
+      ++complete_until_;
+    return complete_until_ == count_;
+  }
+  void collect_complete(std::vector<std::uint32_t>& indices) const {
+    for (int i = 0; i < count_; ++i)
+      if (is_active(requests_[i]) && requests_[i]->complete) indices.push_back(static_cast<std::uint32_t>(i));
+  }
+  /// Waits for what a replay says was complete.
+  void wait_for(std::uint32_t index) const {
+    if (index >= static_cast<std::uint32_t>(count_) || !is_active(requests_[index]))
+      engine().diverged(fmt::format("request {} of {}, which was completed, is not active", index, count_));
+    engine().wait(*requests_[index]);
+  }
+
+ private:
+  static constexpr std::size_t few = 64;
+  Request* few_[few];
+  std::vector<Request*> many_;
+  Request** requests_ = few_;
+  MPI_Request* handles_ = nullptr;
+  int count_ = 0;
+  int complete_until_ = 0;
+};
+
+/// Retires one request and reports its error.
+int retire_and_report(MPI_Request& handle, Request& request, MPI_Status* status) {
+  const Reference<Communicator> communicator(request.communicator);
+  const std::uint64_t message = request.truncated_bytes;
+  const std::uint64_t room = request.buffer.type ? request.buffer.bytes() : 0;
+  if (int error = retire(handle, request, status)) {
+    (void)error;
+    return report_truncation(communicator.get(), message, room);
+  }
+  return MPI_SUCCESS;
+}
+
+/// Retires several: `slot(i)` gives where the status of the ith goes. MPI_ERR_IN_STATUS if one has an error.
+template <typename Indices>
+int retire_many(RequestArray& requests, const Indices& indices, MPI_Status statuses[]) {
+  bool failed = false;
+  for (const auto index : indices) failed |= requests[static_cast<int>(index)]->error != MPI_SUCCESS;
+  Reference<Communicator> communicator;
+  int place = 0;
+  for (const auto index : indices) {
+    const int at = static_cast<int>(index);
+    Request& request = *requests[at];
+    if (failed && request.error != MPI_SUCCESS && !communicator)
+      communicator = Reference<Communicator>(request.communicator);
+    MPI_Status* status = statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[place];
+    ++place;
+    const int error = retire(requests.handle(at), request, status);
+    if (failed && status != MPI_STATUS_IGNORE) status->MPI_ERROR = error;
+  }
+  if (!failed) return MPI_SUCCESS;
+  return report(communicator.get(), MPI_ERR_IN_STATUS, "a message was longer than the buffer of its receive");
+}
+
+/// One request: whether it is complete, as the program is told.
+bool decide_one(Request& request, CallKind kind) {
+  Engine& self = engine();
+  if (self.replaying()) {
+    if (is_fruitless(self.take_outcome(kind))) {
+      self.found_nothing();
+      return false;
+    }
+    self.wait(request);
+    return true;
+  }
+  if (!request.complete) self.found_nothing();
+  if (!request.complete) {
+    self.determinants().record_fruitless();
+    return false;
+  }
+  self.found_something();
+  const std::uint32_t index = 0;
+  self.determinants().record_completion(kind, {&index, 1});
+  return true;
+}
+
+/// Which of several is complete, as the program is told; -1 for none.
+int decide_any(RequestArray& requests, CallKind kind) {
+  Engine& self = engine();
+  if (self.replaying()) {
+    const auto outcome = self.take_outcome(kind);
+    if (is_fruitless(outcome)) {
+      self.found_nothing();
+      return -1;
+    }
+    requests.wait_for(outcome.indices.at(0));
+    return static_cast<int>(outcome.indices[0]);
+  }
+  int index = requests.first_complete();
+  if (index < 0 && kind == CallKind::waitany)
+    self.wait_until([&] { return (index = requests.first_complete()) >= 0; });
+  if (index < 0) {
+    self.found_nothing();
+    index = requests.first_complete();
+  }
+  if (index < 0) {
+    self.determinants().record_fruitless();
+    return -1;
+  }
+  self.found_something();
+  const auto recorded = static_cast<std::uint32_t>(index);
+  self.determinants().record_completion(kind, {&recorded, 1});
+  return index;
+}
+
+/// All that are complete, as the program is told.
+void decide_some(RequestArray& requests, CallKind kind, std::vector<std::uint32_t>& indices) {
+  Engine& self = engine();
+  if (self.replaying()) {
+    const auto outcome = self.take_outcome(kind);
+    if (is_fruitless(outcome)) return self.found_nothing();
+    for (const std::uint32_t index : outcome.indices) requests.wait_for(index);
+    indices = outcome.indices;
+    return;
+  }
+  if (kind == CallKind::waitsome)
+    self.wait_until([&] { return requests.first_complete() >= 0; });
+  else if (requests.first_complete() < 0)
+    self.found_nothing();
+  requests.collect_complete(indices);
+  if (indices.empty()) return self.determinants().record_fruitless();
+  self.found_something();
+  self.determinants().record_completion(kind, indices);
+}
+
+bool decide_all(RequestArray& requests) {
+  Engine& self = engine();
+  if (self.replaying()) {
+    if (is_fruitless(self.take_outcome(CallKind::testall))) {
+      self.found_nothing();
+      return false;
+    }
+    self.wait_until([&] { return requests.all_complete(); });
+    return true;
+  }
+  if (!requests.all_complete()) self.found_nothing();
+  if (!requests.all_complete()) {
+    self.determinants().record_fruitless();
+    return false;
+  }
+  self.found_something();
+  self.determinants().record_completion(CallKind::testall, {});
+  return true;
+}
+
+int retire_all(RequestArray& requests, MPI_Status statuses[]) {
+  bool failed = false;
+  for (int i = 0; i < requests.count(); ++i)
+    failed |= is_active(requests[i]) && requests[i]->error != MPI_SUCCESS;
+  Reference<Communicator> communicator;
+  for (int i = 0; i < requests.count(); ++i) {
+    MPI_Status* status = statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
+    int error = MPI_SUCCESS;
+    if (!is_active(requests[i])) {
+      empty_status(status);
+    } else {
+      if (requests[i]->error != MPI_SUCCESS && !communicator)
+        communicator = Reference<Communicator>(requests[i]->communicator);
+      error = retire(requests.handle(i), *requests[i], status);
+    }
+    if (failed && status != MPI_STATUS_IGNORE) status->MPI_ERROR = error;
+  }
+  if (!failed) return MPI_SUCCESS;
+  return report(communicator.get(), MPI_ERR_IN_STATUS, "a message was longer than the buffer of its receive");
+}
+
+int some(int count, MPI_Request handles[], int* done_count, int indices[], MPI_Status statuses[],
+         CallKind kind) {
+  RequestArray requests;
+  if (int code = requests.find(count, handles)) return code;
+  if (int code = check_pointer(nullptr, done_count, "outcount")) return code;
+  *done_count = MPI_UNDEFINED;
+  if (!requests.any_active()) return MPI_SUCCESS;
+  auto& list = engine().index_list();
+  decide_some(requests, kind, list);
+  *done_count = static_cast<int>(list.size());
+  for (std::size_t i = 0; i < list.size(); ++i) indices[i] = static_cast<int>(list[i]);
+  return retire_many(requests, list, statuses);
+}
+
+int any(int count, MPI_Request handles[], int* index, int* flag, MPI_Status* status, CallKind kind) {
+  RequestArray requests;
+  if (int code = requests.find(count, handles)) return code;
+  if (int code = check_pointer(nullptr, index, "index")) return code;
+  if (int code = check_pointer(nullptr, flag, "flag")) return code;
+  *index = MPI_UNDEFINED;
+  *flag = 1;
+  if (!requests.any_active()) {
+    empty_status(status);
+    return MPI_SUCCESS;
+  }
+  const int found = decide_any(requests, kind);
+  *flag = found >= 0;
+  if (found < 0) return MPI_SUCCESS;
+  *index = found;
+  return retire_and_report(requests.handle(found), *requests[found], status);
+}
+
+}  // namespace
+
+LLAMADA_MPI_FUNCTION(Wait)
+int PMPI_Wait(MPI_Request* handle, MPI_Status* status) {
+  LLAMADA_MPI_ENTER(Wait);
+  if (int code = check_pointer(nullptr, handle, "request")) return code;
+  Request* request = nullptr;
+  if (int code = find_request(*handle, request)) return code;
+  if (!is_active(request)) {
+    empty_status(status);
+    return MPI_SUCCESS;
+  }
+  engine().wait(*request);
+  return retire_and_report(*handle, *request, status);
+}
+
+LLAMADA_MPI_FUNCTION(Test)
+int PMPI_Test(MPI_Request* handle, int* flag, MPI_Status* status) {
+  LLAMADA_MPI_ENTER(Test);
+  if (int code = check_pointer(nullptr, handle, "request")) return code;
+  if (int code = check_pointer(nullptr, flag, "flag")) return code;
+  Request* request = nullptr;
+  if (int code = find_request(*handle, request)) return code;
+  *flag = 1;
+  if (!is_active(request)) {
+    empty_status(status);
+    return MPI_SUCCESS;
+  }
+  *flag = decide_one(*request, CallKind::test);
+  return *flag ? retire_and_report(*handle, *request, status) : MPI_SUCCESS;
+}
+
+LLAMADA_MPI_FUNCTION(Request_get_status)
+int PMPI_Request_get_status(MPI_Request handle, int* flag, MPI_Status* status) {
+  LLAMADA_MPI_ENTER(Request_get_status);
+  if (int code = check_pointer(nullptr, flag, "flag")) return code;
+  Request* request = nullptr;
+  if (int code = find_request(handle, request)) return code;
+  *flag = 1;
+  if (!is_active(request)) {
+    empty_status(status);
+    return MPI_SUCCESS;
+  }
+  *flag = decide_one(*request, CallKind::get_status);
+  if (*flag) Engine::receive_status(*request, status);
+  return MPI_SUCCESS;
+}
+
+LLAMADA_MPI_FUNCTION(Waitany)
+int PMPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) {
+  LLAMADA_MPI_ENTER(Waitany);
+  int flag = 0;
+  return any(count, requests, index, &flag, status, CallKind::waitany);
+}
+
+LLAMADA_MPI_FUNCTION(Testany)
+int PMPI_Testany(int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status) {
+  LLAMADA_MPI_ENTER(Testany);
+  return any(count, requests, index, flag, status, CallKind::testany);
+}
+
+LLAMADA_MPI_FUNCTION(Waitall)
+int PMPI_Waitall(int count, MPI_Request handles[], MPI_Status statuses[]) {
+  LLAMADA_MPI_ENTER(Waitall);
+  RequestArray requests;
+  if (int code = requests.find(count, handles)) return code;
+  engine().wait_until([&] { return requests.all_complete(); });
+  return retire_all(requests, statuses);
+}
+
+LLAMADA_MPI_FUNCTION(Testall)
+int PMPI_Testall(int count, MPI_Request handles[], int* flag, MPI_Status statuses[]) {
+  LLAMADA_MPI_ENTER(Testall);
+  RequestArray requests;
+  if (int code = requests.find(count, handles)) return code;
+  if (int code = check_pointer(nullptr, flag, "flag")) return code;
+  *flag = requests.any_active() ? decide_all(requests) : 1;
+  return *flag ? retire_all(requests, statuses) : MPI_SUCCESS;
+}
+
+LLAMADA_MPI_FUNCTION(Waitsome)
+int PMPI_Waitsome(int count, MPI_Request requests[], int* done_count, int indices[], MPI_Status statuses[]) {
+  LLAMADA_MPI_ENTER(Waitsome);
+  return some(count, requests, done_count, indices, statuses, CallKind::waitsome);
+}
+
+LLAMADA_MPI_FUNCTION(Testsome)
+int PMPI_Testsome(int count, MPI_Request requests[], int* done_count, int indices[], MPI_Status statuses[]) {
+  LLAMADA_MPI_ENTER(Testsome);
+  return some(count, requests, done_count, indices, statuses, CallKind::testsome);
+}

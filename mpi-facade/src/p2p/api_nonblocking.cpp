@@ -1,0 +1,129 @@
+#include "p2p/api_common.hpp"
+
+// Nonblocking (MPI 3.1, 3.7.2) and persistent (3.9) communication.
+
+using namespace llamada::mpi;
+
+namespace {
+
+int make_send(const void* buffer, int count, MPI_Datatype datatype, int destination, int tag, MPI_Comm comm,
+              MPI_Request* handle, SendMode mode, bool persistent) {
+  Peer peer;
+  if (int code = check_send(buffer, count, datatype, destination, tag, comm, peer)) return code;
+  if (int code = check_pointer(peer.communicator, handle, "request")) return code;
+  if (mode == SendMode::buffered && destination != MPI_PROC_NULL && !persistent)
+    if (int code = check_attached(peer)) return code;
+  Request& request = add_request(peer);
+  describe_send(request, peer, destination, tag, mode);
+  request.persistent = persistent;
+  if (!persistent) engine().start(request);
+  *handle = request.handle;
+  return MPI_SUCCESS;
+}
+
+int make_receive(void* buffer, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+                 MPI_Request* handle, bool persistent) {
+  Peer peer;
+  if (int code = check_receive(buffer, count, datatype, source, tag, comm, peer)) return code;
+  if (int code = check_pointer(peer.communicator, handle, "request")) return code;
+  Request& request = add_request(peer);
+  describe_receive(request, peer, source, tag);
+  request.persistent = persistent;
+  if (!persistent) engine().start(request);
+  *handle = request.handle;
+  return MPI_SUCCESS;
+}
+
+int start(MPI_Request handle) {
+  Request* request = nullptr;
+  if (int code = find_request(handle, request)) return code;
+  if (!request || !request->persistent || request->active)
+    return report(request ? request->communicator : nullptr, MPI_ERR_REQUEST,
+                  "only an inactive persistent request can be started");
+  if (request->kind == Request::Kind::send && request->mode == SendMode::buffered && !request->null_process) {
+    Peer peer;
+    peer.communicator = request->communicator;
+    peer.buffer = request->buffer;
+    if (int code = check_attached(peer)) return code;
+  }
+  engine().start(*request);
+  return MPI_SUCCESS;
+}
+
+}  // namespace
+
+#define LLAMADA_NONBLOCKING_SEND(name, mode, persistent)                                                    \
+  LLAMADA_MPI_FUNCTION(name)                                                                                \
+  int PMPI_##name(const void* buffer, int count, MPI_Datatype datatype, int destination, int tag,           \
+                  MPI_Comm comm, MPI_Request* request) {                                                    \
+    LLAMADA_MPI_ENTER(name);                                                                                \
+    return make_send(buffer, count, datatype, destination, tag, comm, request, SendMode::mode, persistent); \
+  }
+
+LLAMADA_NONBLOCKING_SEND(Isend, standard, false)
+LLAMADA_NONBLOCKING_SEND(Ibsend, buffered, false)
+LLAMADA_NONBLOCKING_SEND(Issend, synchronous, false)
+LLAMADA_NONBLOCKING_SEND(Irsend, ready, false)
+LLAMADA_NONBLOCKING_SEND(Send_init, standard, true)
+LLAMADA_NONBLOCKING_SEND(Bsend_init, buffered, true)
+LLAMADA_NONBLOCKING_SEND(Ssend_init, synchronous, true)
+LLAMADA_NONBLOCKING_SEND(Rsend_init, ready, true)
+
+LLAMADA_MPI_FUNCTION(Irecv)
+int PMPI_Irecv(void* buffer, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+               MPI_Request* request) {
+  LLAMADA_MPI_ENTER(Irecv);
+  return make_receive(buffer, count, datatype, source, tag, comm, request, false);
+}
+
+LLAMADA_MPI_FUNCTION(Recv_init)
+int PMPI_Recv_init(void* buffer, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+                   MPI_Request* request) {
+  LLAMADA_MPI_ENTER(Recv_init);
+  return make_receive(buffer, count, datatype, source, tag, comm, request, true);
+}
+
+LLAMADA_MPI_FUNCTION(Start)
+int PMPI_Start(MPI_Request* request) {
+  LLAMADA_MPI_ENTER(Start);
+  if (int code = check_pointer(nullptr, request, "request")) return code;
+  return start(*request);
+}
+
+LLAMADA_MPI_FUNCTION(Startall)
+int PMPI_Startall(int count, MPI_Request requests[]) {
+  LLAMADA_MPI_ENTER(Startall);
+  if (int code = check_count(nullptr, count)) return code;
+  for (int i = 0; i < count; ++i)
+    if (int code = start(requests[i])) return code;
+  return MPI_SUCCESS;
+}
+
+LLAMADA_MPI_FUNCTION(Request_free)
+int PMPI_Request_free(MPI_Request* handle) {
+  LLAMADA_MPI_ENTER(Request_free);
+  if (int code = check_pointer(nullptr, handle, "request")) return code;
+  Request* request = nullptr;
+  if (int code = find_request(*handle, request)) return code;
+  if (!request) return report(nullptr, MPI_ERR_REQUEST, "the request is MPI_REQUEST_NULL");
+  if (request->active && !request->complete) {
+    request->released = true;
+    engine().requests().remove_handle(*request);
+  } else {
+    engine().requests().remove(*request);
+  }
+  *handle = MPI_REQUEST_NULL;
+  return MPI_SUCCESS;
+}
+
+LLAMADA_MPI_FUNCTION(Cancel)
+int PMPI_Cancel(MPI_Request* handle) {
+  LLAMADA_MPI_ENTER(Cancel);
+  if (int code = check_pointer(nullptr, handle, "request")) return code;
+  Request* request = nullptr;
+  if (int code = find_request(*handle, request)) return code;
+  if (!is_active(request))
+    return report(nullptr, MPI_ERR_REQUEST, "the request to be cancelled is not active");
+  engine().cancel(*request);
+  return MPI_SUCCESS;
+}

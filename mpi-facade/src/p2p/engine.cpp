@@ -1,0 +1,463 @@
+#include "p2p/engine.hpp"
+
+#include <cstdlib>
+#include <cstring>
+
+#include "llamada/base/clock.hpp"
+#include "object/status.hpp"
+#include "runtime.hpp"
+
+namespace llamada::mpi {
+namespace {
+
+/// Without a core of its own a rank that spins keeps others from what it waits for.
+constexpr unsigned spin_rounds_max = 2000;
+constexpr unsigned yield_rounds_max = 100;
+/// A program that asks again and again lets others run each so many times.
+constexpr std::uint64_t fruitless_calls_before_yield = 32;
+/// How long a rank whose memory is full, and whose histories are not kept, waits for others to take what they
+/// have.
+constexpr std::chrono::seconds no_memory_patience{30};
+
+}  // namespace
+
+Engine::Engine(World& world, Options options)
+    : world_(world), options_(std::move(options)), matcher_(world.size()) {
+  granted_.resize(static_cast<std::size_t>(world.size()));
+  spin_rounds_ = world.oversubscribed() ? 0 : spin_rounds_max;
+}
+
+Engine::~Engine() = default;
+
+Result<std::unique_ptr<Engine>> Engine::create(World& world, Options options) {
+  std::unique_ptr<Engine> engine(new Engine(world, std::move(options)));
+  Status status = engine->open_parts();
+  if (!status) return propagate(status);
+  return engine;
+}
+
+Status Engine::open_parts() {
+  determinants_ = options_.determinants;
+  if (!determinants_) {
+    auto opened = replay::Determinants::open(world_);
+    if (!opened) return propagate(opened);
+    own_determinants_ = std::move(*opened);
+    determinants_ = own_determinants_.get();
+  }
+  const bool rebuilds = world_.profile().rank_replacement.kind == qos::RankReplacementKind::rebuild;
+  keeps_ = rebuilds && world_.is_protected();
+  replaying_ = rebuilds && world_.incarnation() > 1;
+  MessageSink& sink = *this;
+  SendOwner& owner = *this;
+  incoming_ = std::make_unique<Incoming>(world_, sink);
+  Outgoing::Options outgoing;
+  outgoing.eager_bytes_max = options_.eager_bytes_max;
+  outgoing.keeps = keeps_;
+  outgoing.compares = replaying_;
+  outgoing_ = std::make_unique<Outgoing>(world_, owner, outgoing);
+  if (!keeps_) incoming_->release_consumed();
+  return {};
+}
+
+bool Engine::progress() {
+  bool done = incoming_->poll();
+  done |= outgoing_->advance();
+  // A clock may have taken the last outcome.
+  if (holds_ && !determinants_->replaying()) [[unlikely]]
+    outcome_taken();
+  return done;
+}
+
+bool Engine::anything_new() { return incoming_->ready(); }
+
+void Engine::wait_slowly(unsigned rounds, const std::function<bool()>& done) {
+  for (auto& hook : hooks_) hook();
+  look_at_protection();
+  if (replaying_ && !determinants_->replayer().anything_left()) go_live();
+  if (rounds < yield_rounds_max) {
+    sched_yield();
+    return;
+  }
+  world_.sleep([&] { return anything_new() || done(); });
+}
+
+void Engine::found_nothing() {
+  progress();
+  if (++fruitless_calls_ % fruitless_calls_before_yield != 0) return;
+  for (auto& hook : hooks_) hook();
+  look_at_protection();
+  if (spin_rounds_ == 0) sched_yield();
+}
+
+void Engine::look_at_protection() {
+  if (keeps_ && !world_.is_protected()) keep_no_longer();
+}
+
+/// The job is no longer protected: what was kept for a replacement is reused from now on.
+void Engine::keep_no_longer() {
+  keeps_ = false;
+  for (auto& arrival : arrivals_) {
+    if (!arrival->payload || arrival->copy) continue;
+    arrival->copy = std::make_unique<std::byte[]>(arrival->bytes);
+    arrival->copy_capacity = arrival->bytes;
+    std::memcpy(arrival->copy.get(), arrival->payload, arrival->bytes);
+    arrival->payload = arrival->copy.get();
+  }
+  incoming_->release_consumed();
+  outgoing_->keep_no_longer();
+  determinants_->stop_recording();
+}
+
+void Engine::no_memory(const Error& error) {
+  if (keeps_) {
+    if (!used_up_) world_.log_used_up();
+    used_up_ = true;
+    return look_at_protection();
+  }
+  const auto now = SystemClock().monotonic();
+  if (no_memory_since_.count() == 0) no_memory_since_ = now;
+  if (now - no_memory_since_ > no_memory_patience)
+    world_.aborted(1, fmt::format("{}: there is no memory for messages: {}", describe_rank(), error.text()));
+}
+
+std::string Engine::describe_rank() const {
+  const std::string rank = fmt::format("rank {} (incarnation {})", world_.rank(), world_.incarnation());
+  const Runtime* runtime = runtime_if_any();
+  if (!runtime || runtime->calls.current() == CallId::none) return rank;
+  return fmt::format("{}, {} call {}", rank, call_name(runtime->calls.current()), runtime->calls.begun());
+}
+
+void Engine::diverged(const std::string& difference) {
+  world_.diverged(fmt::format(
+      "replay diverged: {}: {}; the program is not deterministic beyond what is recorded (uninitialised "
+      "memory, threads, rdtsc, files that have changed, ...)",
+      describe_rank(), difference));
+  std::abort();  // Not reached.
+}
+
+void Engine::new_send() {
+  if (determinants_->replayer().anything_left())
+    diverged(
+        fmt::format("it sends something that its predecessor had not sent, while {} is still to be repeated",
+                    determinants_->replaying() ? determinants_->replayer().describe_next()
+                                               : std::string("a receive from MPI_ANY_SOURCE")));
+  go_live();
+}
+
+void Engine::go_live() {
+  if (!replaying_) return;
+  replaying_ = false;
+  determinants_->publish_counters();
+  outgoing_->went_live();
+  world_.live();
+  world_.wake_all();
+}
+
+void Engine::finish() {
+  if (replaying_ && determinants_->replayer().anything_left())
+    diverged(fmt::format("it reaches the end while {} is still to be repeated",
+                         determinants_->replaying() ? determinants_->replayer().describe_next()
+                                                    : std::string("a receive from MPI_ANY_SOURCE")));
+  wait_until([&] { return outgoing_->idle(); });
+  outgoing_->check_all_sent();
+  go_live();
+}
+
+// Sends
+
+void Engine::send(const Buffer& buffer, int destination, int tag, Communicator& communicator, SendMode mode) {
+  const int world_destination = communicator.world_rank(destination);
+  if (mode != SendMode::synchronous && mode != SendMode::buffered) {
+    const std::size_t bytes = buffer.bytes();
+    const std::byte* memory = buffer.contiguous();
+    if (memory && bytes <= topics::inline_payload_max &&
+        outgoing_->try_send(world_destination, communicator.context(), tag, {memory, bytes}))
+      return;
+  }
+  Request request;
+  request.kind = Request::Kind::send;
+  request.mode = mode;
+  request.buffer = buffer;
+  request.communicator = &communicator;
+  request.tag = tag;
+  request.peer = destination;
+  start_send(request);
+  wait(request);
+}
+
+void Engine::begin(Request& request) {
+  request.active = true;
+  request.complete = request.cancelled = false;
+  request.error = MPI_SUCCESS;
+  request.status_source = request.null_process ? MPI_PROC_NULL : MPI_ANY_SOURCE;
+  request.status_tag = MPI_ANY_TAG;
+  request.status_bytes = 0;
+}
+
+void Engine::start(Request& request) {
+  if (request.null_process) {
+    begin(request);
+    request.complete = true;
+  } else if (request.kind == Request::Kind::send) {
+    start_send(request);
+  } else {
+    start_receive(request);
+  }
+}
+
+void Engine::start_send(Request& request) {
+  begin(request);
+  request.context = request.communicator->context();
+  request.destination = request.communicator->world_rank(request.peer);
+  if (request.mode != SendMode::buffered) return outgoing_->send(request);
+  // A copy of our own goes: whether the buffer that the program attached has room never depends on when
+  // others take it.
+  Request& copy = requests_.add_without_handle();
+  copy.kind = Request::Kind::send;
+  copy.mode = SendMode::buffered;
+  copy.context = request.context;
+  copy.tag = request.tag;
+  copy.destination = request.destination;
+  copy.kept.resize(request.buffer.bytes());
+  request.buffer.pack(0, copy.kept);
+  copy.released = true;
+  outgoing_->send(copy);
+  complete(request);
+}
+
+void Engine::send_complete(Request& request) { complete(request); }
+
+void Engine::complete(Request& request) {
+  request.complete = true;
+  if (request.released) requests_.remove(request);
+}
+
+// Receives
+
+void Engine::receive_status(const Request& request, MPI_Status* status) {
+  set_status(status, request.status_source, request.status_tag, request.status_bytes, request.cancelled);
+}
+
+int Engine::receive(const Buffer& buffer, int source, int tag, Communicator& communicator,
+                    MPI_Status* status) {
+  Request request;
+  request.kind = Request::Kind::receive;
+  request.buffer = buffer;
+  request.communicator = &communicator;
+  request.peer = source;
+  request.tag = tag;
+  start_receive(request);
+  wait(request);
+  receive_status(request, status);
+  return request.error;
+}
+
+void Engine::start_receive(Request& request) {
+  begin(request);
+  request.context = request.communicator->context();
+  request.source = world_source(*request.communicator, request.peer);
+  request.post_index = post_count_++;
+  request.rule = ReceiveNode::Rule::free;
+  request.expected_ordinal = 0;
+  if (determinants_->replayer().anything_left()) [[unlikely]]
+    restrict(request);
+  if (MessageNode* message = matcher_.post(request)) deliver(request, static_cast<Arrival&>(*message));
+}
+
+/// What a replay knows about a receive: that the program cancels it, or which message it takes.
+void Engine::restrict(Request& request) {
+  auto& replayer = determinants_->replayer();
+  if (replayer.is_cancelled(request.post_index)) {
+    request.rule = ReceiveNode::Rule::cancelled;
+    return;
+  }
+  if (request.source != any_source) return;
+  if (const auto match = replayer.take_match(request.post_index)) {
+    request.source = match->source;
+    request.expected_ordinal = match->ordinal;
+    return;
+  }
+  if (!replayer.outcomes_left()) return;
+  request.rule = ReceiveNode::Rule::held;
+  holds_ = true;
+}
+
+replay::Outcome Engine::take_outcome(replay::CallKind kind) {
+  auto outcome = determinants_->replayer().take(kind);
+  if (!outcome) diverged(outcome.error().text());
+  outcome_taken();
+  return std::move(*outcome);
+}
+
+void Engine::outcome_taken() {
+  if (determinants_->replaying()) return;
+  determinants_->publish_counters();
+  if (!holds_) return;
+  holds_ = false;
+  for (auto& [receive, message] : matcher_.go_live())
+    deliver(static_cast<Request&>(*receive), static_cast<Arrival&>(*message));
+}
+
+void Engine::message_arrived(const IncomingMessage& message) {
+  if (ReceiveNode* receive = matcher_.arrive(message))
+    return deliver(static_cast<Request&>(*receive), message);
+  Arrival& arrival = new_arrival();
+  static_cast<Envelope&>(arrival) = message;
+  arrival.bytes = message.bytes;
+  arrival.synchronous = message.synchronous;
+  arrival.rendezvous = message.rendezvous;
+  arrival.send_id = message.send_id;
+  arrival.payload = message.payload.data();
+  if (!keeps_ && !message.rendezvous) {
+    if (arrival.copy_capacity < message.bytes || !arrival.copy) {
+      arrival.copy = std::make_unique_for_overwrite<std::byte[]>(std::max<std::size_t>(message.bytes, 64));
+      arrival.copy_capacity = std::max<std::size_t>(message.bytes, 64);
+    }
+    if (message.bytes > 0) std::memcpy(arrival.copy.get(), message.payload.data(), message.bytes);
+    arrival.payload = arrival.copy.get();
+  }
+  matcher_.add_unexpected(arrival);
+  world_.arena().count(topics::Counter::messages_unexpected);
+}
+
+/// Everything that follows from a match comes after it has been recorded.
+void Engine::matched(Request& request, const Envelope& message, std::size_t bytes, bool synchronous) {
+  if (request.expected_ordinal != 0) {
+    if (request.expected_ordinal != message.ordinal)
+      diverged(fmt::format("its receive {} takes message {} of rank {}, its predecessor's took message {}",
+                           request.post_index + 1, message.ordinal, message.source,
+                           request.expected_ordinal));
+  } else if (request.peer == MPI_ANY_SOURCE && request.kind == Request::Kind::receive &&
+             request.source == any_source) {
+    determinants_->record_match(request.post_index, {message.source, message.ordinal});
+  }
+  request.status_source = request.communicator->rank_of(message.source);
+  request.status_tag = message.tag;
+  request.status_bytes = bytes;
+  world_.arena().count(topics::Counter::messages_received);
+  world_.arena().count(topics::Counter::bytes_received, bytes);
+  if (synchronous) outgoing_->acknowledge(message.source, message.context, message.ordinal);
+}
+
+void Engine::finish_receive(Request& request) {
+  const std::size_t capacity = request.buffer.bytes();
+  if (request.status_bytes > capacity) {
+    request.error = MPI_ERR_TRUNCATE;
+    request.truncated_bytes = request.status_bytes;
+    request.status_bytes = capacity;
+  }
+  complete(request);
+}
+
+void Engine::deliver(Request& request, const IncomingMessage& message) {
+  matched(request, message, message.bytes, message.synchronous);
+  if (message.rendezvous) return grant(request, message.source, message.send_id);
+  request.buffer.unpack(0, message.payload);
+  finish_receive(request);
+}
+
+void Engine::deliver(Request& request, Arrival& arrival) {
+  matched(request, arrival, arrival.bytes, arrival.synchronous);
+  if (arrival.rendezvous) {
+    grant(request, arrival.source, arrival.send_id);
+  } else {
+    request.buffer.unpack(0, {arrival.payload, arrival.bytes});
+    finish_receive(request);
+  }
+  recycle(arrival);
+}
+
+void Engine::start_matched_receive(Request& request, Arrival& arrival) {
+  begin(request);
+  request.context = request.communicator->context();
+  request.source = arrival.source;
+  request.expected_ordinal = 0;
+  deliver(request, arrival);
+}
+
+void Engine::grant(Request& request, int source, std::uint64_t send_id) {
+  request.bulk_done = 0;
+  granted_[static_cast<std::size_t>(source)].push_back(&request);
+  outgoing_->grant(source, send_id);
+}
+
+void Engine::bulk_arrived(int from, std::span<const std::byte> piece) {
+  auto& waiting = granted_[static_cast<std::size_t>(from)];
+  LLAMADA_CHECK(!waiting.empty());
+  Request& request = *waiting.front();
+  request.buffer.unpack(request.bulk_done, piece);
+  request.bulk_done += piece.size();
+  if (request.bulk_done < request.status_bytes) return;
+  waiting.pop_front();
+  finish_receive(request);
+}
+
+void Engine::acknowledged(int from, std::uint32_t context, std::uint64_t ordinal) {
+  outgoing_->acknowledged(from, context, ordinal);
+}
+
+void Engine::granted(int from, std::uint64_t send_id) { outgoing_->granted(from, send_id); }
+
+void Engine::wait(Request& request) {
+  wait_until([&] { return request.complete; });
+}
+
+bool Engine::cancel(Request& request) {
+  if (request.kind != Request::Kind::receive || request.null_process || request.matched_by_probe)
+    return false;
+  bool cancelled = false;
+  if (determinants_->replaying()) {
+    auto taken = determinants_->replayer().take_cancel(request.post_index);
+    if (!taken) diverged(taken.error().text());
+    cancelled = *taken;
+    if (cancelled) matcher_.cancel(request);
+    outcome_taken();
+  } else {
+    progress();
+    cancelled = !request.complete && matcher_.cancel(request);
+    if (cancelled)
+      determinants_->record_cancelled(request.post_index);
+    else
+      determinants_->record_completion(replay::CallKind::cancel, {});
+  }
+  if (!cancelled) return false;
+  request.cancelled = true;
+  request.status_source = MPI_ANY_SOURCE;
+  request.status_tag = MPI_ANY_TAG;
+  request.status_bytes = 0;
+  complete(request);
+  return true;
+}
+
+// Probes
+
+Arrival* Engine::probe(std::uint32_t context, int source, int tag) {
+  return static_cast<Arrival*>(matcher_.probe(context, source, tag));
+}
+
+Arrival* Engine::find(std::uint32_t context, int source, std::uint64_t ordinal) {
+  return static_cast<Arrival*>(matcher_.find(context, source, ordinal));
+}
+
+Arrival& Engine::new_arrival() {
+  if (!free_arrivals_) {
+    arrivals_.push_back(std::make_unique<Arrival>());
+    return *arrivals_.back();
+  }
+  Arrival& arrival = *free_arrivals_;
+  free_arrivals_ = arrival.next_free;
+  return arrival;
+}
+
+void Engine::recycle(Arrival& arrival) {
+  constexpr std::size_t copy_kept_max = 4096;
+  if (arrival.copy_capacity > copy_kept_max) {
+    arrival.copy.reset();
+    arrival.copy_capacity = 0;
+  }
+  arrival.payload = nullptr;
+  arrival.next_free = free_arrivals_;
+  free_arrivals_ = &arrival;
+}
+
+}  // namespace llamada::mpi

@@ -1,0 +1,191 @@
+#pragma once
+
+#include <sched.h>
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "p2p/incoming.hpp"
+#include "p2p/matcher.hpp"
+#include "p2p/outgoing.hpp"
+#include "p2p/request.hpp"
+#include "replay/determinants.hpp"
+#include "world/world.hpp"
+
+namespace llamada::mpi {
+
+inline void pause_processor() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#endif
+}
+
+/// Point-to-point communication of one rank: what the C functions call, and what makes progress whenever the
+/// rank waits.
+///
+/// Threads: the rank's MPI thread.
+class Engine final : private MessageSink, private SendOwner {
+ public:
+  struct Options {
+    /// Up to so many bytes a message lies whole in the log; above, without a history, it follows after the
+    /// match.
+    std::size_t eager_bytes_max = 64 * 1024;
+    /// Of this rank, opened early by an interposed function; null: opened here.
+    replay::Determinants* determinants = nullptr;
+  };
+
+  /// `world` is borrowed. Errors: those of logs and of the journal.
+  static Result<std::unique_ptr<Engine>> create(World& world, Options options);
+  static Result<std::unique_ptr<Engine>> create(World& world) { return create(world, Options{}); }
+  ~Engine();
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  World& world() { return world_; }
+  replay::Determinants& determinants() { return *determinants_; }
+
+  /// Takes what has come on all streams and goes on with large and queued sends. True when something was
+  /// done.
+  bool progress();
+
+  /// Returns when `done()` does: progresses meanwhile, spins briefly, then yields, then sleeps. Whoever makes
+  /// it true must wake this rank.
+  template <typename Done>
+  void wait_until(Done done) {
+    if (done()) return;
+    for (unsigned rounds = 0;; ++rounds) {
+      if (progress()) rounds = 0;
+      if (done()) return;
+      if (rounds < spin_rounds_)
+        pause_processor();
+      else
+        wait_slowly(rounds - spin_rounds_, [&] { return done(); });
+    }
+  }
+
+  /// `hook` is called whenever the rank has waited in vain for a while, before it yields or sleeps: not
+  /// often. What it borrows must outlive the Engine.
+  void on_progress(std::function<void()> hook) { hooks_.push_back(std::move(hook)); }
+
+  /// MPI_Finalize, first half: every send begun has left, and a replay has sent again all that was sent (else
+  /// the job ends as diverged). Progress goes on being needed until everybody is done.
+  void finish();
+
+  /// "rank 2 (incarnation 2), MPI_Send call 512": where the rank is.
+  std::string describe_rank() const;
+  /// Ends the job: the text of `difference` with the rank and call before it and the likely causes behind it.
+  [[noreturn]] void diverged(const std::string& difference);
+
+  // Communication. Ranks are those of the communicator; arguments have been checked; the peer is not
+  // MPI_PROC_NULL.
+
+  /// Completes when the buffer may be used again.
+  void send(const Buffer& buffer, int destination, int tag, Communicator& communicator, SendMode mode);
+  /// The status is filled unless it is MPI_STATUS_IGNORE. MPI_ERR_TRUNCATE if the message was longer.
+  int receive(const Buffer& buffer, int source, int tag, Communicator& communicator, MPI_Status* status);
+  /// Begins a request whose description is complete, also one with MPI_PROC_NULL.
+  void start(Request& request);
+  void start_send(Request& request);
+  void start_receive(Request& request);
+  /// Begins the receive of what a matched probe took.
+  void start_matched_receive(Request& request, Arrival& arrival);
+  void wait(Request& request);
+  /// True when it has been taken back (receives that took no message).
+  bool cancel(Request& request);
+
+  /// The message that a receive would take: null when there is none now. What it finds stays.
+  Arrival* probe(std::uint32_t context, int world_source, int tag);
+  Arrival* find(std::uint32_t context, int world_source, std::uint64_t ordinal);
+  /// Takes a probed message out of the matching.
+  void take(Arrival& arrival) { matcher_.take(arrival); }
+  /// The rank of MPI_COMM_WORLD for a source in a communicator (any_source stays).
+  static int world_source(const Communicator& communicator, int source) {
+    return source == MPI_ANY_SOURCE ? any_source : communicator.world_rank(source);
+  }
+
+  RequestTable& requests() { return requests_; }
+  /// What MPI_Buffer_attach gave.
+  struct AttachedBuffer {
+    void* memory = nullptr;
+    int bytes = 0;
+  };
+  AttachedBuffer& attached_buffer() { return attached_buffer_; }
+  /// For lists of indices that a call builds.
+  std::vector<std::uint32_t>& index_list() {
+    indices_.clear();
+    return indices_;
+  }
+
+  /// Whether recorded outcomes remain, so that a call must take the next one instead of deciding.
+  bool replaying() const { return determinants_->replaying(); }
+  /// The next of them, for a call of this kind; only while replaying(). Ends the job when it is of another
+  /// kind.
+  replay::Outcome take_outcome(replay::CallKind kind);
+  /// After an outcome was taken: when it was the last, wildcard receives that were held go live.
+  void outcome_taken();
+  /// A call that found nothing is about to return: lets others have the processor when it keeps asking.
+  void found_nothing();
+  void found_something() { fruitless_calls_ = 0; }
+  static void receive_status(const Request& request, MPI_Status* status);
+
+ private:
+  Engine(World& world, Options options);
+  Status open_parts();
+
+  // MessageSink
+  void message_arrived(const IncomingMessage& message) override;
+  void acknowledged(int from, std::uint32_t context, std::uint64_t ordinal) override;
+  void granted(int from, std::uint64_t send_id) override;
+  void bulk_arrived(int from, std::span<const std::byte> piece) override;
+  // SendOwner
+  void send_complete(Request& request) override;
+  void new_send() override;
+  void differs(const std::string& difference) override { diverged(difference); }
+  void no_memory(const Error& error) override;
+
+  void wait_slowly(unsigned rounds, const std::function<bool()>& done);
+  bool anything_new();
+  void restrict(Request& request);
+  void look_at_protection();
+  void keep_no_longer();
+  void go_live();
+  void deliver(Request& request, const IncomingMessage& message);
+  void deliver(Request& request, Arrival& arrival);
+  void matched(Request& request, const Envelope& message, std::size_t bytes, bool synchronous);
+  void grant(Request& request, int source, std::uint64_t send_id);
+  void finish_receive(Request& request);
+  static void begin(Request& request);
+  void complete(Request& request);
+  Arrival& new_arrival();
+  void recycle(Arrival& arrival);
+
+  World& world_;
+  Options options_;
+  std::unique_ptr<replay::Determinants> own_determinants_;
+  replay::Determinants* determinants_ = nullptr;
+  Matcher matcher_;
+  std::unique_ptr<Incoming> incoming_;
+  std::unique_ptr<Outgoing> outgoing_;
+  RequestTable requests_;
+  std::vector<std::function<void()>> hooks_;
+  std::vector<std::unique_ptr<Arrival>> arrivals_;
+  Arrival* free_arrivals_ = nullptr;
+  std::vector<std::deque<Request*>> granted_;  // by source: receives whose bulk is to come, in order
+  AttachedBuffer attached_buffer_;
+  std::vector<std::uint32_t> indices_;
+  std::uint64_t post_count_ = 0;
+  std::uint64_t fruitless_calls_ = 0;
+  unsigned spin_rounds_ = 0;
+  bool keeps_ = false;      // histories are kept
+  bool replaying_ = false;  // a replacement that is not yet live
+  bool holds_ = false;      // wildcard receives wait for the end of the outcomes
+  bool used_up_ = false;    // the world has been told
+  std::chrono::nanoseconds no_memory_since_{0};
+};
+
+}  // namespace llamada::mpi

@@ -1,0 +1,168 @@
+#include "p2p/incoming.hpp"
+
+#include <cstdlib>
+#include <cstring>
+
+namespace llamada::mpi {
+namespace {
+
+/// Taken from one stream before the others have their turn.
+constexpr int records_in_a_row_max = 64;
+
+template <typename T>
+T read_payload(const topics::Record& record) {
+  T value{};
+  std::memcpy(&value, record.payload.data(), std::min(sizeof(T), record.payload.size()));
+  return value;
+}
+
+}  // namespace
+
+Incoming::Incoming(World& world, MessageSink& sink) : world_(world), sink_(sink) {
+  streams_.resize(static_cast<std::size_t>(world.size()));
+  for (int rank = 0; rank < world.size(); ++rank) {
+    streams_[static_cast<std::size_t>(rank)].arena =
+        rank == world.rank() ? world.arena().reading() : world.peer(rank);
+    missing_.push_back(rank);
+  }
+}
+
+bool Incoming::open_reader(int from, Stream& stream, topics::LogKey key, std::uint32_t& scanned,
+                           topics::LogReader& reader) {
+  auto index = topics::find_log(stream.arena, key, scanned);
+  if (!index) return false;
+  auto cursor = world_.arena().cursor(key, static_cast<std::uint32_t>(from));
+  if (!cursor) world_.aborted(1, cursor.error().text());
+  reader = topics::LogReader::open(stream.arena, *index, *cursor);
+  return true;
+}
+
+bool Incoming::find(int from, Stream& stream) {
+  stream.open = open_reader(from, stream, message_log_key(world_.rank()), stream.scanned, stream.reader);
+  return stream.open;
+}
+
+bool Incoming::find_bulk(int from, Stream& stream) {
+  stream.bulk_open = open_reader(from, stream, bulk_log_key(world_.rank()), stream.bulk_scanned, stream.bulk);
+  return stream.bulk_open;
+}
+
+void Incoming::find_streams() {
+  for (std::size_t i = 0; i < missing_.size();) {
+    const int rank = missing_[i];
+    if (!find(rank, streams_[static_cast<std::size_t>(rank)])) {
+      ++i;
+      continue;
+    }
+    open_.push_back(rank);
+    missing_[i] = missing_.back();
+    missing_.pop_back();
+  }
+}
+
+bool Incoming::poll() {
+  if (!missing_.empty()) find_streams();
+  bool found = false;
+  const std::size_t count = open_.size();
+  for (std::size_t step = 0; step < count; ++step) {
+    if (++next_ >= count) next_ = 0;
+    const int from = open_[next_];
+    Stream& stream = streams_[static_cast<std::size_t>(from)];
+    if (stream.reader.ready()) found |= drain(from, stream);
+    if (stream.bulk_open && stream.bulk.ready()) found |= drain_bulk(from, stream);
+  }
+  return found;
+}
+
+bool Incoming::ready() {
+  if (!missing_.empty()) {
+    const std::size_t before = open_.size();
+    find_streams();
+    if (open_.size() != before) return true;
+  }
+  for (const int from : open_) {
+    const Stream& stream = streams_[static_cast<std::size_t>(from)];
+    if (stream.reader.ready() || (stream.bulk_open && stream.bulk.ready())) return true;
+  }
+  return false;
+}
+
+bool Incoming::drain(int from, Stream& stream) {
+  int taken = 0;
+  for (; taken < records_in_a_row_max; ++taken) {
+    const auto record = stream.reader.peek();
+    if (!record) break;
+    stream.reader.advance();
+    handle(from, stream, *record);
+  }
+  if (stream.reader.failed()) broken(from, stream.reader);
+  if (releases_ && stream.reader.position_chunk() != stream.released) release(from, stream);
+  return taken > 0;
+}
+
+/// What lies in chunks before the position is done with; the writer may be waiting for the room.
+void Incoming::release(int from, Stream& stream) {
+  stream.released = stream.reader.position_chunk();
+  stream.reader.release(stream.released);
+  world_.wake(from);
+}
+
+bool Incoming::drain_bulk(int from, Stream& stream) {
+  bool taken = false;
+  while (const auto record = stream.bulk.peek()) {
+    sink_.bulk_arrived(from, record->payload);
+    stream.bulk.advance();
+    stream.bulk.release(stream.bulk.position_chunk());
+    taken = true;
+  }
+  if (stream.bulk.failed()) broken(from, stream.bulk);
+  // The writer may be waiting for the room.
+  if (taken) world_.wake(from);
+  return taken;
+}
+
+void Incoming::handle(int from, Stream& stream, const topics::Record& record) {
+  const std::uint32_t context = label_context(record.label);
+  switch (record.kind) {
+    case kind_message:
+    case kind_announcement: {
+      IncomingMessage message;
+      message.context = context;
+      message.source = from;
+      message.tag = label_tag(record.label);
+      message.ordinal = stream.ordinals.next(context);
+      message.synchronous = (record.flags & flag_synchronous) != 0;
+      message.bytes = record.payload.size();
+      message.payload = record.payload;
+      if (record.kind == kind_announcement) {
+        const auto announcement = read_payload<Announcement>(record);
+        message.rendezvous = true;
+        message.bytes = announcement.size;
+        message.send_id = announcement.send_id;
+        message.payload = {};
+        if (!stream.bulk_open) find_bulk(from, stream);
+      }
+      return sink_.message_arrived(message);
+    }
+    case kind_acknowledgement:
+      return sink_.acknowledged(from, context, read_payload<std::uint64_t>(record));
+    case kind_grant:
+      return sink_.granted(from, read_payload<std::uint64_t>(record));
+    default:
+      world_.aborted(1, fmt::format("the log from rank {} to rank {} has a record of the unknown kind {}",
+                                    from, world_.rank(), record.kind));
+  }
+}
+
+void Incoming::release_consumed() {
+  releases_ = true;
+  for (const int from : open_) release(from, streams_[static_cast<std::size_t>(from)]);
+}
+
+void Incoming::broken(int from, const topics::LogReader& reader) {
+  world_.aborted(1, fmt::format("the log from rank {} to rank {} cannot be read: {}", from, world_.rank(),
+                                reader.error().text()));
+  std::abort();  // Not reached.
+}
+
+}  // namespace llamada::mpi

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "llamada/topics/log_reader.hpp"
+#include "p2p/matcher.hpp"
+#include "p2p/ordinals.hpp"
+#include "p2p/record.hpp"
+#include "world/world.hpp"
+
+namespace llamada::mpi {
+
+/// A message as it lies in the log. The payload is valid during MessageSink::message_arrived(), and for as
+/// long as the mapping while histories are kept.
+struct IncomingMessage : Envelope {
+  std::size_t bytes = 0;
+  std::span<const std::byte> payload;
+  bool synchronous = false;
+  bool rendezvous = false;
+  std::uint64_t send_id = 0;
+};
+
+/// Who takes what comes. `from` is a rank in MPI_COMM_WORLD.
+class MessageSink {
+ public:
+  virtual void message_arrived(const IncomingMessage& message) = 0;
+  virtual void acknowledged(int from, std::uint32_t context, std::uint64_t ordinal) = 0;
+  virtual void granted(int from, std::uint64_t send_id) = 0;
+  virtual void bulk_arrived(int from, std::span<const std::byte> piece) = 0;
+
+ protected:
+  ~MessageSink() = default;
+};
+
+/// The streams from all ranks to this one, found when their writers have made them.
+class Incoming {
+ public:
+  Incoming(World& world, MessageSink& sink);
+
+  /// Hands all that is there to the sink, a stream after the other, beginning behind the one that was served
+  /// last. One load for each stream when there is nothing. True when there was something.
+  bool poll();
+  /// Whether poll() would find something. Looks for new streams too.
+  bool ready();
+  /// While histories are kept, records stay where they are. Then (true) everything that was consumed is given
+  /// back, now and from now on: nothing may refer to it any more.
+  void release_consumed();
+
+ private:
+  struct Stream {
+    topics::LogReader reader;
+    topics::LogReader bulk;
+    bool open = false;
+    bool bulk_open = false;
+    std::uint32_t scanned = 0;
+    std::uint32_t bulk_scanned = 0;
+    std::uint64_t released = 0;
+    topics::PeerArena arena;
+    Ordinals ordinals;
+  };
+
+  bool drain(int from, Stream& stream);
+  bool drain_bulk(int from, Stream& stream);
+  void release(int from, Stream& stream);
+  void handle(int from, Stream& stream, const topics::Record& record);
+  bool find(int from, Stream& stream);
+  bool find_bulk(int from, Stream& stream);
+  void find_streams();
+  bool open_reader(int from, Stream& stream, topics::LogKey key, std::uint32_t& scanned,
+                   topics::LogReader& reader);
+  [[noreturn]] void broken(int from, const topics::LogReader& reader);
+
+  World& world_;
+  MessageSink& sink_;
+  std::vector<Stream> streams_;
+  std::vector<int> open_;     // streams with a reader
+  std::vector<int> missing_;  // the others
+  std::size_t next_missing_ = 0;
+  std::size_t next_ = 0;
+  bool releases_ = false;
+};
+
+}  // namespace llamada::mpi

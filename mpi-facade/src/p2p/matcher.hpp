@@ -1,0 +1,153 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+/// Matching of point-to-point messages with receives (MPI 3.1, 3.5): a pure state machine, without a clock, a
+/// log or a World. The caller owns the nodes; the matcher links them.
+namespace llamada::mpi {
+
+inline constexpr int any_source = -2;
+inline constexpr int any_tag = -1;
+
+/// What names a message for matching and for replay.
+struct Envelope {
+  std::uint32_t context = 0;
+  int source = 0;  ///< rank in MPI_COMM_WORLD
+  int tag = 0;
+  std::uint64_t ordinal = 0;  ///< of the messages from `source` in `context`, from 1
+};
+
+/// A message that no receive was waiting for when it came. Must stay in place while the matcher has it.
+struct MessageNode : Envelope {
+  MessageNode* previous = nullptr;
+  MessageNode* next = nullptr;
+};
+
+/// A posted receive. Must stay in place while the matcher has it.
+struct ReceiveNode {
+  /// How a replay restricts what the receive may take.
+  enum class Rule : std::uint8_t {
+    free,       ///< as posted
+    held,       ///< a wildcard whose match is not known: takes nothing until go_live()
+    cancelled,  ///< the program is known to cancel it: takes nothing, ever
+  };
+
+  std::uint32_t context = 0;
+  int source = any_source;  ///< rank in MPI_COMM_WORLD; any_source
+  int tag = any_tag;
+  Rule rule = Rule::free;
+  bool queued = false;  ///< the matcher has it
+  std::uint64_t expected_ordinal =
+      0;                       ///< in a replay: the message it took; 0: not known. The caller checks it.
+  std::uint64_t sequence = 0;  ///< the matcher's: order of posting
+  ReceiveNode* previous = nullptr;
+  ReceiveNode* next = nullptr;
+};
+
+/// A doubly linked list through the nodes themselves.
+template <typename Node>
+struct NodeList {
+  Node* first = nullptr;
+  Node* last = nullptr;
+
+  void push_back(Node& node) {
+    node.previous = last;
+    node.next = nullptr;
+    (last ? last->next : first) = &node;
+    last = &node;
+  }
+  void remove(Node& node) {
+    (node.previous ? node.previous->next : first) = node.next;
+    (node.next ? node.next->previous : last) = node.previous;
+    node.previous = node.next = nullptr;
+  }
+};
+
+/// All posted receives and unexpected messages of one rank.
+///
+/// Messages of one source and context match in the order in which they come; receives in the order in which
+/// they were posted, named and wildcard ones alike. A wildcard that finds several sources' messages begins
+/// behind the source that a wildcard of this context took from last.
+///
+/// In a replay a message whose first fitting receive is a held one is *parked*, and with it all that follow
+/// it from its source in its context: the run that is replayed cannot have seen them, for there the receive
+/// would have taken it. Parked messages are neither received nor probed until go_live().
+///
+/// Threads: one.
+class Matcher {
+ public:
+  explicit Matcher(int source_count) : source_count_(source_count) {}
+
+  /// A message has come: the receive that takes it, no longer queued; null when it is unexpected, then
+  /// add_unexpected() must follow before anything else.
+  ReceiveNode* arrive(const Envelope& message);
+  void add_unexpected(MessageNode& message);
+
+  /// Posts a receive: the unexpected message that it takes, removed; null when it is queued (or `cancelled`).
+  MessageNode* post(ReceiveNode& receive);
+
+  /// Takes a receive back: false when it has been matched.
+  bool cancel(ReceiveNode& receive);
+
+  /// The message that a receive posted now would take; it stays.
+  MessageNode* probe(std::uint32_t context, int source, int tag);
+  /// A message by its name; null when it has not come, or is no longer here.
+  MessageNode* find(std::uint32_t context, int source, std::uint64_t ordinal);
+  /// Removes an unexpected message (a matched probe took it).
+  void take(MessageNode& message);
+
+  using Pair = std::pair<ReceiveNode*, MessageNode*>;
+  /// Held receives become free. Gives the matches that follow from it, both sides removed, in the order of
+  /// the receives.
+  std::vector<Pair> go_live();
+
+  /// Calls `visit(MessageNode&)` for each unexpected message.
+  template <typename Visitor>
+  void for_each_unexpected(Visitor visit) {
+    for (auto& [context, queue] : contexts_)
+      for (auto& source : queue->sources)
+        for (MessageNode* node = source.unexpected.first; node; node = node->next) visit(*node);
+  }
+  std::uint64_t unexpected_count() const { return unexpected_count_; }
+
+ private:
+  struct Source {
+    NodeList<ReceiveNode> posted;  // receives that name it
+    NodeList<MessageNode> unexpected;
+    MessageNode* parked_from = nullptr;  // this one and all behind it are parked
+  };
+  struct Context {
+    std::vector<Source> sources;
+    NodeList<ReceiveNode> wildcards;
+    std::uint32_t unexpected = 0;
+    std::uint32_t held = 0;
+    int last_taken = -1;
+  };
+
+  Context& context(std::uint32_t id) {
+    if (id == last_id_ && last_context_) return *last_context_;
+    return find_context(id);
+  }
+  Context& find_context(std::uint32_t id);
+  Source& source(Context& context, int index) { return context.sources[static_cast<std::size_t>(index)]; }
+  ReceiveNode* first_fitting(Context& context, const Envelope& message);
+  void unlink(Context& context, ReceiveNode& receive);
+  void unlink(Context& context, MessageNode& message);
+  MessageNode* search(Context& context, int source, int tag);
+  MessageNode* search_source(Source& source, int tag);
+  void match_parked(Context& context, std::vector<Pair>& pairs);
+
+  int source_count_;
+  std::uint64_t sequence_ = 0;
+  std::uint64_t unexpected_count_ = 0;
+  std::unordered_map<std::uint32_t, std::unique_ptr<Context>> contexts_;
+  std::uint32_t last_id_ = 0;
+  Context* last_context_ = nullptr;
+  bool park_next_ = false;  // what arrive() refused is to be parked
+};
+
+}  // namespace llamada::mpi

@@ -1,0 +1,358 @@
+#include "p2p/outgoing.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace llamada::mpi {
+namespace {
+
+/// A bulk lane is a ring of a few pieces that fit the processor's cache.
+constexpr std::size_t bulk_piece_bytes = 64 * 1024;
+constexpr std::size_t bulk_lane_bytes = 4 * (bulk_piece_bytes + 4096);
+
+template <typename T>
+std::span<const std::byte> bytes_of(const T& value) {
+  return std::as_bytes(std::span(&value, 1));
+}
+
+/// What is sent: of a buffered send the copy.
+std::size_t message_bytes(const Request& request) {
+  return request.mode == SendMode::buffered ? request.kept.size() : request.buffer.bytes();
+}
+const std::byte* message_memory(const Request& request) {
+  return request.mode == SendMode::buffered ? request.kept.data() : request.buffer.contiguous();
+}
+void pack_message(const Request& request, std::size_t first, std::span<std::byte> out) {
+  if (out.empty()) return;
+  if (const std::byte* memory = message_memory(request))
+    std::memcpy(out.data(), memory + first, out.size());
+  else
+    request.buffer.pack(first, out);
+}
+
+}  // namespace
+
+Outgoing::Outgoing(World& world, SendOwner& owner, const Options& options)
+    : world_(world), owner_(owner), options_(options), live_(!options.compares) {
+  for (int rank = 0; rank < world.size(); ++rank) {
+    destinations_.push_back(std::make_unique<Destination>());
+    destinations_.back()->rank = rank;
+  }
+}
+
+void Outgoing::open(Destination& to) {
+  topics::LogOptions log_options;
+  log_options.retention = options_.keeps ? topics::Retention::keep_all : topics::Retention::recycle;
+  auto log = topics::LogWriter::open(world_.arena(), message_log_key(to.rank), log_options);
+  if (!log)
+    world_.aborted(1, fmt::format("the log to rank {} cannot be made: {}", to.rank, log.error().text()));
+  to.log = std::move(*log);
+  to.open = true;
+  if (!options_.compares || to.log.published() == 0) return;
+  to.predecessor_left = to.log.published();
+  to.predecessor = topics::LogReader::open(world_.arena().reading(), to.log.index());
+}
+
+void Outgoing::open_bulk(Destination& to) {
+  if (to.bulk_open) return;
+  topics::LogOptions log_options;
+  log_options.live_bytes_max = bulk_lane_bytes;
+  auto log = topics::LogWriter::open(world_.arena(), bulk_log_key(to.rank), log_options);
+  if (!log)
+    world_.aborted(1,
+                   fmt::format("the bulk lane to rank {} cannot be made: {}", to.rank, log.error().text()));
+  to.bulk = std::move(*log);
+  to.bulk_open = true;
+}
+
+void Outgoing::add_reader(Destination& to, bool bulk) {
+  topics::LogWriter& log = bulk ? to.bulk : to.log;
+  if (log.reader_count() > 0) return;
+  const auto arena = to.rank == world_.rank() ? world_.arena().reading() : world_.peer(to.rank);
+  const auto key = bulk ? bulk_log_key(to.rank) : message_log_key(to.rank);
+  const auto* cursor = topics::find_cursor(arena, key, static_cast<std::uint32_t>(world_.rank()),
+                                           bulk ? to.bulk_scanned : to.scanned);
+  if (cursor) log.add_reader(cursor);
+}
+
+bool Outgoing::room(Destination& to, topics::LogWriter& log, bool bulk, std::size_t bytes,
+                    topics::Reservation& reservation) {
+  for (int attempt = 0;; ++attempt) {
+    auto reserved = log.reserve(bytes);
+    if (reserved) {
+      reservation = std::move(*reserved);
+      return true;
+    }
+    if (reserved.error().code() != Errc::would_block) {
+      owner_.no_memory(reserved.error());
+      return false;
+    }
+    if (attempt > 0 || log.reader_count() > 0) {
+      world_.arena().count(topics::Counter::would_blocks);
+      return false;
+    }
+    add_reader(to, bulk);
+  }
+}
+
+bool Outgoing::try_send(int rank, std::uint32_t context, int tag, std::span<const std::byte> payload) {
+  Destination& to = destination(rank);
+  if (to.first || to.predecessor_left > 0 || !live_) return false;
+  if (!to.log.try_publish(kind_message, 0, make_label(context, tag), payload)) return false;
+  to.ordinals.next(context);
+  world_.arena().count(topics::Counter::messages_sent);
+  world_.arena().count(topics::Counter::bytes_sent, payload.size());
+  world_.wake(rank);
+  return true;
+}
+
+void Outgoing::send(Request& request) {
+  Destination& to = destination(request.destination);
+  if (!to.first && publish(to, request)) return;
+  request.next_queued = nullptr;
+  (to.first ? to.last->next_queued : to.first) = &request;
+  to.last = &request;
+  mark_busy(to);
+}
+
+bool Outgoing::publish(Destination& to, Request& request) {
+  if (to.predecessor_left > 0) {
+    if (const auto record = predecessors_message(to)) {
+      compare(to, request, *record);
+      published(to, request);
+      return true;
+    }
+  }
+  if (!live_) owner_.new_send();
+  const std::size_t bytes = message_bytes(request);
+  return options_.keeps || bytes <= options_.eager_bytes_max ? publish_whole(to, request)
+                                                             : announce(to, request);
+}
+
+bool Outgoing::publish_whole(Destination& to, Request& request) {
+  const std::size_t bytes = message_bytes(request);
+  const std::uint64_t label = make_label(request.context, request.tag);
+  const std::uint16_t flags = request.mode == SendMode::synchronous ? flag_synchronous : 0;
+  const std::byte* memory = message_memory(request);
+  const bool small = bytes == 0 || (memory && bytes <= topics::inline_payload_max);
+  if (!small || !to.log.try_publish(kind_message, flags, label, {memory, bytes})) {
+    topics::Reservation reservation;
+    if (!room(to, to.log, false, bytes, reservation)) return false;
+    pack_message(request, 0, reservation.payload());
+    to.log.commit(std::move(reservation), kind_message, flags, label);
+  }
+  world_.arena().count(topics::Counter::messages_sent);
+  world_.arena().count(topics::Counter::bytes_sent, bytes);
+  if (options_.keeps) world_.arena().count(topics::Counter::bytes_logged, bytes);
+  world_.wake(to.rank);
+  published(to, request);
+  return true;
+}
+
+/// The message is in the log, now or since a predecessor put it there.
+void Outgoing::published(Destination& to, Request& request) {
+  request.ordinal = to.ordinals.next(request.context);
+  if (request.mode != SendMode::synchronous) return owner_.send_complete(request);
+  if (to.early.erase({request.context, request.ordinal}) > 0) return owner_.send_complete(request);
+  to.unacknowledged.push_back(&request);
+}
+
+bool Outgoing::announce(Destination& to, Request& request) {
+  open_bulk(to);
+  const Announcement announcement{message_bytes(request), next_send_id_};
+  const std::uint64_t label = make_label(request.context, request.tag);
+  if (!to.log.try_publish(kind_announcement, 0, label, bytes_of(announcement))) {
+    topics::Reservation reservation;
+    if (!room(to, to.log, false, sizeof(announcement), reservation)) return false;
+    std::memcpy(reservation.payload().data(), &announcement, sizeof(announcement));
+    to.log.commit(std::move(reservation), kind_announcement, 0, label);
+  }
+  request.send_id = next_send_id_++;
+  request.bulk_done = 0;
+  request.ordinal = to.ordinals.next(request.context);
+  to.announced.push_back(&request);
+  ++announced_count_;
+  world_.arena().count(topics::Counter::messages_sent);
+  world_.arena().count(topics::Counter::bytes_sent, announcement.size);
+  world_.wake(to.rank);
+  return true;
+}
+
+void Outgoing::acknowledge(int rank, std::uint32_t context, std::uint64_t ordinal) {
+  control(destination(rank), {kind_acknowledgement, make_label(context, 0), ordinal});
+}
+
+void Outgoing::grant(int rank, std::uint64_t send_id) {
+  control(destination(rank), {kind_grant, 0, send_id});
+}
+
+void Outgoing::control(Destination& to, const Control& control) {
+  if (to.controls.empty() && publish_control(to, control)) return;
+  to.controls.push_back(control);
+  mark_busy(to);
+}
+
+bool Outgoing::publish_control(Destination& to, const Control& control) {
+  if (!to.log.try_publish(control.kind, 0, control.label, bytes_of(control.value))) {
+    topics::Reservation reservation;
+    if (!room(to, to.log, false, sizeof(control.value), reservation)) return false;
+    std::memcpy(reservation.payload().data(), &control.value, sizeof(control.value));
+    to.log.commit(std::move(reservation), control.kind, 0, control.label);
+  }
+  world_.wake(to.rank);
+  return true;
+}
+
+void Outgoing::acknowledged(int from, std::uint32_t context, std::uint64_t ordinal) {
+  Destination& to = destination(from);
+  auto found = std::find_if(to.unacknowledged.begin(), to.unacknowledged.end(), [&](const Request* request) {
+    return request->context == context && request->ordinal == ordinal;
+  });
+  if (found != to.unacknowledged.end()) {
+    Request& request = **found;
+    to.unacknowledged.erase(found);
+    return owner_.send_complete(request);
+  }
+  // Of a send that this incarnation has yet to repeat; or a repetition, from a replacement of the receiver.
+  if (ordinal > to.ordinals.last(context)) to.early.insert({context, ordinal});
+}
+
+void Outgoing::granted(int from, std::uint64_t send_id) {
+  Destination& to = destination(from);
+  auto found = std::find_if(to.announced.begin(), to.announced.end(),
+                            [&](const Request* request) { return request->send_id == send_id; });
+  if (found == to.announced.end()) return;
+  to.granted.push_back(*found);
+  to.announced.erase(found);
+  --announced_count_;
+  mark_busy(to);
+}
+
+void Outgoing::mark_busy(Destination& to) {
+  if (to.busy) return;
+  to.busy = true;
+  busy_.push_back(&to);
+}
+
+bool Outgoing::advance_busy() {
+  bool done = false;
+  for (std::size_t i = 0; i < busy_.size();) {
+    Destination& to = *busy_[i];
+    done |= advance(to);
+    if (to.first || !to.controls.empty() || !to.granted.empty()) {
+      ++i;
+      continue;
+    }
+    to.busy = false;
+    busy_[i] = busy_.back();
+    busy_.pop_back();
+  }
+  return done;
+}
+
+bool Outgoing::advance(Destination& to) {
+  bool done = false;
+  while (!to.controls.empty() && publish_control(to, to.controls.front())) {
+    to.controls.pop_front();
+    done = true;
+  }
+  while (to.first) {
+    Request& request = *to.first;
+    // Completion may reuse the request: it leaves the queue first.
+    Request* next = request.next_queued;
+    if (!publish(to, request)) break;
+    to.first = next;
+    done = true;
+  }
+  return advance_bulk(to) || done;
+}
+
+bool Outgoing::advance_bulk(Destination& to) {
+  bool done = false;
+  while (!to.granted.empty()) {
+    Request& request = *to.granted.front();
+    const std::size_t bytes = message_bytes(request);
+    const std::size_t piece = std::min<std::size_t>(bulk_piece_bytes, bytes - request.bulk_done);
+    topics::Reservation reservation;
+    if (!room(to, to.bulk, true, piece, reservation)) break;
+    pack_message(request, request.bulk_done, reservation.payload());
+    to.bulk.commit(std::move(reservation), kind_bulk, 0, 0);
+    world_.arena().count(topics::Counter::bytes_bulk, piece);
+    world_.wake(to.rank);
+    request.bulk_done += piece;
+    done = true;
+    if (request.bulk_done < bytes) continue;
+    to.granted.pop_front();
+    owner_.send_complete(request);
+  }
+  return done;
+}
+
+std::optional<topics::Record> Outgoing::predecessors_message(Destination& to) {
+  while (to.predecessor_left > 0) {
+    const auto record = to.predecessor.peek();
+    if (!record) {
+      owner_.differs(fmt::format("the log to rank {} ends too early", to.rank));
+      return std::nullopt;
+    }
+    --to.predecessor_left;
+    to.predecessor.advance();
+    if (record->kind == kind_message || record->kind == kind_announcement) return record;
+  }
+  return std::nullopt;
+}
+
+void Outgoing::compare(Destination& to, const Request& request, const topics::Record& record) {
+  const std::uint64_t label = make_label(request.context, request.tag);
+  const std::size_t bytes = message_bytes(request);
+  const std::uint64_t ordinal = to.ordinals.last(request.context) + 1;
+  const bool synchronous = request.mode == SendMode::synchronous;
+  if (record.kind != kind_message || record.label != label ||
+      ((record.flags & flag_synchronous) != 0) != synchronous)
+    return owner_.differs(fmt::format("{}: where its predecessor sent tag {} in communicator {}{}",
+                                      name(to, label, ordinal), label_tag(record.label),
+                                      label_context(record.label),
+                                      (record.flags & flag_synchronous) != 0 ? ", synchronous" : ""));
+  if (record.payload.size() != bytes)
+    return owner_.differs(fmt::format("{}: {} bytes, where its predecessor sent {}", name(to, label, ordinal),
+                                      bytes, record.payload.size()));
+  std::vector<std::byte> packed;
+  const std::byte* memory = message_memory(request);
+  if (!memory && bytes > 0) {
+    packed.resize(bytes);
+    pack_message(request, 0, packed);
+    memory = packed.data();
+  }
+  if (bytes > 0 && std::memcmp(memory, record.payload.data(), bytes) != 0) {
+    const auto at = std::mismatch(memory, memory + bytes, record.payload.data()).first - memory;
+    return owner_.differs(fmt::format("{}: byte {} of {} differs from what its predecessor sent",
+                                      name(to, label, ordinal), at, bytes));
+  }
+  world_.arena().count(topics::Counter::sends_compared);
+  world_.arena().count(topics::Counter::bytes_compared, bytes);
+}
+
+std::string Outgoing::name(const Destination& to, std::uint64_t label, std::uint64_t ordinal) const {
+  return fmt::format("message {} to rank {}, tag {}, communicator {}", ordinal, to.rank, label_tag(label),
+                     label_context(label));
+}
+
+void Outgoing::check_all_sent() {
+  if (!options_.compares) return;
+  for (auto& to : destinations_) {
+    if (!to->open && !world_.arena().find_log(message_log_key(to->rank))) continue;
+    destination(to->rank);
+    if (const auto record = predecessors_message(*to))
+      owner_.differs(
+          fmt::format("{} was sent by its predecessor and not by it",
+                      name(*to, record->label, to->ordinals.last(label_context(record->label)) + 1)));
+  }
+}
+
+void Outgoing::keep_no_longer() {
+  options_.keeps = false;
+  for (auto& to : destinations_)
+    if (to->open) to->log.set_retention(topics::Retention::recycle);
+}
+
+}  // namespace llamada::mpi

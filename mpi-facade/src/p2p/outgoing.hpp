@@ -1,0 +1,132 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "llamada/topics/log_writer.hpp"
+#include "p2p/ordinals.hpp"
+#include "p2p/record.hpp"
+#include "p2p/request.hpp"
+#include "world/world.hpp"
+
+namespace llamada::mpi {
+
+/// Who is told about sends.
+class SendOwner {
+ public:
+  /// The buffer may be used again; a synchronous send is matched.
+  virtual void send_complete(Request& request) = 0;
+  /// A send that no predecessor has made is about to be published.
+  virtual void new_send() = 0;
+  /// A replacement sends something else than its predecessor did; the text says what. Does not return.
+  virtual void differs(const std::string& difference) = 0;
+  /// The arena's memory is used up. The send is tried again.
+  virtual void no_memory(const Error& error) = 0;
+
+ protected:
+  ~SendOwner() = default;
+};
+
+/// The streams from this rank to all ranks: eager messages, announced ones with the bulk lane,
+/// acknowledgements; in a replacement the comparison with what the predecessors sent. Nothing here waits:
+/// what finds no room is queued, in order, and advance() tries again.
+class Outgoing {
+ public:
+  struct Options {
+    std::size_t eager_bytes_max = 64 * 1024;
+    bool keeps = false;     ///< every message goes whole into the log, and stays
+    bool compares = false;  ///< a replacement: what predecessors sent is compared, not sent
+  };
+
+  Outgoing(World& world, SendOwner& owner, const Options& options);
+
+  /// The fast path: a message of at most 48 bytes with nothing before it. False when it has to be begun as a
+  /// request.
+  bool try_send(int destination, std::uint32_t context, int tag, std::span<const std::byte> payload);
+  /// Begins a send; may be complete at return. The request must stay until it is.
+  void send(Request& request);
+
+  void acknowledge(int destination, std::uint32_t context, std::uint64_t ordinal);
+  void grant(int destination, std::uint64_t send_id);
+  void acknowledged(int from, std::uint32_t context, std::uint64_t ordinal);
+  void granted(int from, std::uint64_t send_id);
+
+  /// Goes on with what waits for room. True when something was done.
+  bool advance() { return busy_.empty() ? false : advance_busy(); }
+  /// Whether nothing waits for room or a grant. (Synchronous sends may be without their acknowledgement.)
+  bool idle() const { return busy_.empty() && announced_count_ == 0; }
+  /// In a replacement: tells the owner when the predecessors sent something that has not been sent again.
+  void check_all_sent();
+  /// The replay is over: new_send() is not called any more.
+  void went_live() { live_ = true; }
+  /// From now on what was consumed is reused.
+  void keep_no_longer();
+
+ private:
+  struct Control {
+    std::uint8_t kind;
+    std::uint64_t label;
+    std::uint64_t value;
+  };
+  struct Destination {
+    int rank = 0;
+    bool open = false;
+    bool bulk_open = false;
+    bool busy = false;
+    topics::LogWriter log;
+    topics::LogWriter bulk;
+    std::uint32_t scanned = 0;
+    std::uint32_t bulk_scanned = 0;
+    Ordinals ordinals;
+    Request* first = nullptr;  // waiting for room
+    Request* last = nullptr;
+    std::deque<Control> controls;                             // the same
+    std::vector<Request*> unacknowledged;                     // synchronous
+    std::set<std::pair<std::uint32_t, std::uint64_t>> early;  // acknowledged before it was sent (again)
+    std::vector<Request*> announced;
+    std::deque<Request*> granted;
+    topics::LogReader predecessor;
+    std::uint64_t predecessor_left = 0;  // records
+  };
+
+  Destination& destination(int rank) {
+    Destination& to = *destinations_[static_cast<std::size_t>(rank)];
+    if (!to.open) [[unlikely]]
+      open(to);
+    return to;
+  }
+  void open(Destination& to);
+  void open_bulk(Destination& to);
+  bool publish(Destination& to, Request& request);
+  bool publish_whole(Destination& to, Request& request);
+  bool announce(Destination& to, Request& request);
+  void published(Destination& to, Request& request);
+  bool room(Destination& to, topics::LogWriter& log, bool bulk, std::size_t bytes,
+            topics::Reservation& reservation);
+  bool publish_control(Destination& to, const Control& control);
+  void control(Destination& to, const Control& control);
+  void add_reader(Destination& to, bool bulk);
+  bool advance_busy();
+  bool advance(Destination& to);
+  bool advance_bulk(Destination& to);
+  void mark_busy(Destination& to);
+  std::optional<topics::Record> predecessors_message(Destination& to);
+  void compare(Destination& to, const Request& request, const topics::Record& record);
+  std::string name(const Destination& to, std::uint64_t label, std::uint64_t ordinal) const;
+
+  World& world_;
+  SendOwner& owner_;
+  Options options_;
+  bool live_;
+  std::vector<std::unique_ptr<Destination>> destinations_;
+  std::vector<Destination*> busy_;
+  std::uint64_t next_send_id_ = 1;
+  std::uint64_t announced_count_ = 0;
+};
+
+}  // namespace llamada::mpi

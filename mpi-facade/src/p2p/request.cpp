@@ -1,0 +1,75 @@
+#include "p2p/request.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "object/handle.hpp"
+
+namespace llamada::mpi {
+
+void Buffer::pack(std::size_t first_byte, std::span<std::byte> out) const {
+  if (out.empty()) return;
+  if (const std::byte* memory = contiguous())
+    std::memcpy(out.data(), memory + first_byte, out.size());
+  else
+    type->pack(base, count, first_byte, out);
+}
+
+void Buffer::unpack(std::size_t first_byte, std::span<const std::byte> in) const {
+  const std::size_t capacity = bytes();
+  if (first_byte >= capacity) return;
+  in = in.first(std::min(in.size(), capacity - first_byte));
+  if (in.empty()) return;
+  if (std::byte* memory = contiguous())
+    std::memcpy(memory + first_byte, in.data(), in.size());
+  else
+    type->unpack(in, first_byte, base, count);
+}
+
+Request& RequestTable::add_without_handle() {
+  if (unused_.empty()) {
+    requests_.push_back(std::make_unique<Request>());
+    return *requests_.back();
+  }
+  Request& request = *unused_.back();
+  unused_.pop_back();
+  request = Request();
+  return request;
+}
+
+Request& RequestTable::add() {
+  Request& request = add_without_handle();
+  std::uint32_t index = 0;
+  if (free_handles_.empty()) {
+    index = static_cast<std::uint32_t>(handles_.size());
+    handles_.push_back(&request);
+  } else {
+    index = free_handles_.back();
+    free_handles_.pop_back();
+    handles_[index] = &request;
+  }
+  request.handle = make_handle(HandleKind::direct, ObjectKind::request, index);
+  return request;
+}
+
+void RequestTable::remove_handle(Request& request) {
+  const std::uint32_t index = handle_index(request.handle);
+  handles_[index] = nullptr;
+  free_handles_.push_back(index);
+  request.handle = MPI_REQUEST_NULL;
+}
+
+void RequestTable::remove(Request& request) {
+  if (request.handle != MPI_REQUEST_NULL) remove_handle(request);
+  request.type_reference = {};
+  request.communicator_reference = {};
+  unused_.push_back(&request);
+}
+
+Request* RequestTable::find(int handle) const {
+  const std::uint32_t index = handle_index(handle);
+  if (handle_kind(handle) != HandleKind::direct || object_kind(handle) != ObjectKind::request) return nullptr;
+  return index < handles_.size() ? handles_[index] : nullptr;
+}
+
+}  // namespace llamada::mpi

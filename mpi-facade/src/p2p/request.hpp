@@ -1,0 +1,114 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "object/communicator.hpp"
+#include "object/datatype.hpp"
+#include "p2p/matcher.hpp"
+
+namespace llamada::mpi {
+
+enum class SendMode : std::uint8_t { standard, buffered, synchronous, ready };
+
+/// A message that came before its receive, with its payload: in place in the sender's log while histories are
+/// kept, else copied. A rendezvous has its payload still at the sender.
+struct Arrival : MessageNode {
+  std::size_t bytes = 0;
+  const std::byte* payload = nullptr;
+  std::unique_ptr<std::byte[]> copy;
+  std::size_t copy_capacity = 0;
+  bool synchronous = false;
+  bool rendezvous = false;
+  std::uint64_t send_id = 0;  ///< rendezvous: the sender's number for it
+  Arrival* next_free = nullptr;
+};
+
+/// A buffer of the program in a communication.
+struct Buffer {
+  void* base = nullptr;
+  std::size_t count = 0;
+  const Datatype* type = nullptr;
+
+  std::size_t bytes() const { return count * type->size(); }
+  /// Where the bytes lie when that is one piece of memory; else null.
+  std::byte* contiguous() const { return type->is_contiguous() ? type->data(base) : nullptr; }
+  void pack(std::size_t first_byte, std::span<std::byte> out) const;
+  /// Takes what fits: bytes from first_byte on that lie beyond the buffer are dropped.
+  void unpack(std::size_t first_byte, std::span<const std::byte> in) const;
+};
+
+/// A communication that was begun: of a nonblocking or persistent call, with a handle; or on the stack of a
+/// blocking one.
+struct Request : ReceiveNode {
+  enum class Kind : std::uint8_t { none, send, receive, message };
+
+  Kind kind = Kind::none;
+  SendMode mode = SendMode::standard;
+  bool persistent = false;
+  bool active = false;    ///< begun, and not yet completed for the program
+  bool complete = false;  ///< nothing is left to do
+  bool released = false;  ///< the program has given up its handle (MPI_Request_free, a buffered send)
+  bool cancelled = false;
+  bool null_process = false;  ///< with MPI_PROC_NULL
+  int error = MPI_SUCCESS;    ///< of a complete one
+
+  Buffer buffer;
+  Communicator* communicator = nullptr;
+  int peer = 0;  ///< as the program said: rank in the communicator; any_source
+
+  // The status of a complete receive.
+  int status_source = MPI_ANY_SOURCE;
+  int status_tag = MPI_ANY_TAG;
+  std::uint64_t status_bytes = 0;
+
+  // Receives.
+  std::uint64_t post_index = 0;
+  bool matched_by_probe = false;
+  std::uint64_t truncated_bytes = 0;  ///< MPI_ERR_TRUNCATE: how long the message was
+
+  // Sends.
+  int destination = 0;             ///< rank in MPI_COMM_WORLD
+  std::uint64_t ordinal = 0;       ///< of the message, when published or being compared
+  std::uint64_t send_id = 0;       ///< rendezvous
+  std::uint64_t bulk_done = 0;     ///< bytes published (send), received (receive) by the bulk lane
+  Request* next_queued = nullptr;  ///< sends waiting for room
+  std::vector<std::byte> kept;     ///< buffered: the packed message
+
+  Arrival* arrival = nullptr;  ///< Kind::message: the message that a matched probe took
+
+  // What it keeps alive, when it has a handle.
+  Reference<Datatype> type_reference;
+  Reference<Communicator> communicator_reference;
+
+  int handle = MPI_REQUEST_NULL;
+};
+
+/// The requests that are not on the stack. Handles depend only on the order of calls, never on when something
+/// completes, so that a replay gives the same ones. Objects are reused, and never move.
+class RequestTable {
+ public:
+  /// A request in its first state, with a handle.
+  Request& add();
+  /// One that the program does not know: a buffered send.
+  Request& add_without_handle();
+  /// Takes back the handle; the request stays.
+  void remove_handle(Request& request);
+  /// Takes back the request, and its handle if it has one.
+  void remove(Request& request);
+  /// Null when there is none.
+  Request* find(int handle) const;
+
+ private:
+  std::vector<std::unique_ptr<Request>> requests_;
+  std::vector<Request*> unused_;
+  std::vector<Request*> handles_;
+  std::vector<std::uint32_t> free_handles_;
+};
+
+}  // namespace llamada::mpi

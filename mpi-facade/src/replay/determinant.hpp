@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "llamada/topics/journal.hpp"
+
+/// The outcomes that a program could not have foretold, and how they lie in the journal:
+/// docs/internals/determinants.md.
+namespace llamada::mpi::replay {
+
+/// What kind of call had an outcome.
+enum class CallKind : std::uint8_t {
+  waitany = 1,
+  waitsome,
+  test,
+  testany,
+  testsome,
+  testall,
+  get_status,
+  cancel,
+  probe,
+  mprobe,
+  iprobe,
+  improbe,
+};
+std::string_view to_string(CallKind kind);
+
+/// Whether such a call may find nothing and return.
+constexpr bool may_be_fruitless(CallKind kind) {
+  return (kind >= CallKind::test && kind <= CallKind::get_status) || kind >= CallKind::iprobe;
+}
+
+/// What a value is of.
+enum class ValueId : std::uint32_t { wtime = 1, time = 2, gettimeofday = 3, pid = 4, clock_base = 16 };
+
+/// Which message a wildcard receive took.
+struct Match {
+  int source = 0;
+  std::uint64_t ordinal = 0;
+  bool operator==(const Match&) const = default;
+};
+
+/// One outcome, or a run of equal ones.
+struct Outcome {
+  enum class Type : std::uint8_t { fruitless, completion, message, cancelled, value, bytes };
+
+  Type type = Type::fruitless;
+  CallKind kind = CallKind::test;      ///< completion, message
+  std::uint64_t count = 1;             ///< fruitless, value: how many times in a row
+  std::vector<std::uint32_t> indices;  ///< completion
+  Match message;                       ///< message
+  std::uint64_t post_index = 0;        ///< cancelled
+  ValueId id = ValueId::wtime;         ///< value
+  std::uint64_t value = 0;             ///< value
+  std::vector<std::byte> bytes;        ///< bytes
+  bool operator==(const Outcome&) const = default;
+};
+
+topics::JournalEntry match_entry(std::uint64_t post_index, const Match& match);
+topics::JournalEntry fruitless_entry();
+topics::JournalEntry message_entry(CallKind kind, const Match& message);
+topics::JournalEntry cancelled_entry(std::uint64_t post_index);
+topics::JournalEntry value_entry(ValueId id, std::uint64_t value);
+/// One entry, and as many more as the indices or bytes need.
+std::vector<topics::JournalEntry> completion_entries(CallKind kind, std::span<const std::uint32_t> indices);
+std::vector<topics::JournalEntry> bytes_entries(std::span<const std::byte> bytes);
+
+/// Whether the entry is a run that one more of the same kind only lengthens.
+bool is_fruitless(const topics::JournalEntry& entry);
+bool is_value(const topics::JournalEntry& entry, ValueId id, std::uint64_t value);
+
+}  // namespace llamada::mpi::replay

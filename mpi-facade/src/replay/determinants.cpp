@@ -1,0 +1,112 @@
+#include "replay/determinants.hpp"
+
+#include <cstdlib>
+
+#include "world/world.hpp"
+
+namespace llamada::mpi::replay {
+namespace {
+
+constexpr topics::LogKey journal_key{4, 0};
+
+}  // namespace
+
+Result<std::unique_ptr<Determinants>> Determinants::open(World& world) {
+  std::unique_ptr<Determinants> determinants(new Determinants(world));
+  if (world.profile().rank_replacement.kind != qos::RankReplacementKind::rebuild) return determinants;
+  auto journal = topics::Journal::open(world.arena(), journal_key);
+  if (!journal) return propagate(journal);
+  determinants->journal_ = std::move(*journal);
+  std::vector<topics::JournalEntry> entries;
+  while (auto entry = determinants->journal_.read_next()) entries.push_back(*entry);
+  auto replayer = Replayer::read(entries);
+  if (!replayer) return propagate(replayer);
+  determinants->replayer_ = std::move(*replayer);
+  determinants->recording_ = world.is_protected();
+  return determinants;
+}
+
+void Determinants::append(const topics::JournalEntry& entry) {
+  while (!journal_.append(entry)) {
+    // The memory for histories is used up: the driver decides what becomes of the job.
+    world_.log_used_up();
+    if (!world_.is_protected()) return stop_recording();
+    world_.sleep([this] { return !world_.is_protected(); });
+  }
+  world_.arena().count(topics::Counter::determinants_recorded);
+  world_.arena().count(topics::Counter::bytes_recorded, 16);
+}
+
+void Determinants::record_fruitless() {
+  if (!recording_) return;
+  const auto last = journal_.last();
+  if (last && is_fruitless(*last)) return journal_.set_last_count(last->count + 1);
+  append(fruitless_entry());
+}
+
+void Determinants::record_completion(CallKind kind, std::span<const std::uint32_t> indices) {
+  if (!recording_) return;
+  for (const auto& entry : completion_entries(kind, indices)) append(entry);
+}
+
+void Determinants::record_value(ValueId id, std::uint64_t value) {
+  if (!recording_) return;
+  const auto last = journal_.last();
+  if (last && is_value(*last, id, value)) return journal_.set_last_count(last->count + 1);
+  append(value_entry(id, value));
+}
+
+void Determinants::record_bytes(std::span<const std::byte> bytes) {
+  if (!recording_) return;
+  for (const auto& entry : bytes_entries(bytes)) append(entry);
+}
+
+void Determinants::diverged(const Error& error) {
+  world_.diverged(fmt::format(
+      "replay diverged: rank {} (incarnation {}): {}; the program is not deterministic beyond what "
+      "is recorded",
+      world_.rank(), world_.incarnation(), error.text()));
+  std::abort();  // Not reached.
+}
+
+std::uint64_t Determinants::read_clock(ValueId id, std::uint64_t now) {
+  ClockState& clock = clocks_[static_cast<std::uint32_t>(id)];
+  if (replaying()) {
+    auto value = replayer_.take_value(id);
+    if (!value) diverged(value.error());
+    clock.last = std::max(clock.last, *value);
+    clock.replayed = true;
+    return *value;
+  }
+  if (clock.replayed && now + clock.offset < clock.last) clock.offset = clock.last - now;
+  const std::uint64_t value = now + clock.offset;
+  record_value(id, value);
+  return value;
+}
+
+std::uint64_t Determinants::read_pid(std::uint64_t real) {
+  if (replaying()) {
+    auto value = replayer_.take_value(ValueId::pid);
+    if (!value) diverged(value.error());
+    return pid_ = *value;
+  }
+  if (pid_ == 0) pid_ = real;
+  record_value(ValueId::pid, pid_);
+  return pid_;
+}
+
+std::size_t Determinants::replay_random(std::span<std::byte> bytes) {
+  auto recorded = replayer_.take_bytes(bytes.size());
+  if (!recorded) diverged(recorded.error());
+  std::copy(recorded->begin(), recorded->end(), bytes.begin());
+  return recorded->size();
+}
+
+void Determinants::publish_counters() {
+  const std::uint64_t replayed = replayer_.replayed();
+  if (replayed == published_replayed_) return;
+  world_.arena().count(topics::Counter::determinants_replayed, replayed - published_replayed_);
+  published_replayed_ = replayed;
+}
+
+}  // namespace llamada::mpi::replay

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <unordered_map>
+
+#include "llamada/topics/journal.hpp"
+#include "replay/replayer.hpp"
+
+namespace llamada::mpi {
+class World;
+}
+
+namespace llamada::mpi::replay {
+
+/// The determinants of a rank: those of its predecessors, to be replayed, and the journal behind them in
+/// which new ones are recorded. Only under rank_replacement REBUILD is anything recorded; else every function
+/// is one branch.
+///
+/// Threads: one, the rank's.
+class Determinants {
+ public:
+  /// Errors: what Journal::open() and Replayer::read() have.
+  static Result<std::unique_ptr<Determinants>> open(World& world);
+
+  /// Whether outcomes are recorded: false without REBUILD, and once the job is no longer protected.
+  bool recording() const { return recording_; }
+  void stop_recording() { recording_ = false; }
+  /// Whether there are outcomes to be replayed.
+  bool replaying() const { return replayer_.outcomes_left(); }
+  Replayer& replayer() { return replayer_; }
+
+  void record_match(std::uint64_t post_index, const Match& match) {
+    if (recording_) append(match_entry(post_index, match));
+  }
+  void record_fruitless();
+  void record_completion(CallKind kind, std::span<const std::uint32_t> indices);
+  void record_message(CallKind kind, const Match& message) {
+    if (recording_) append(message_entry(kind, message));
+  }
+  void record_cancelled(std::uint64_t post_index) {
+    if (recording_) append(cancelled_entry(post_index));
+  }
+  void record_value(ValueId id, std::uint64_t value);
+  void record_bytes(std::span<const std::byte> bytes);
+
+  /// What a clock says to the program when it really stands at `now`: in a replay what was recorded; behind
+  /// it never less than that, and going on from there. Recorded.
+  std::uint64_t read_clock(ValueId id, std::uint64_t now);
+  /// The process id that the program sees: the first one recorded. Recorded.
+  std::uint64_t read_pid(std::uint64_t real);
+  /// Fills `bytes`, with what was recorded or by `generate(bytes)`, and records. Gives how many there are.
+  template <typename Generate>
+  std::size_t read_random(std::span<std::byte> bytes, Generate generate) {
+    if (replaying()) return replay_random(bytes);
+    const std::size_t size = generate(bytes);
+    record_bytes(bytes.first(size));
+    return size;
+  }
+
+  /// Writes the counters of the arena: determinants replayed.
+  void publish_counters();
+
+ private:
+  explicit Determinants(World& world) : world_(world) {}
+  void append(const topics::JournalEntry& entry);
+  std::size_t replay_random(std::span<std::byte> bytes);
+  [[noreturn]] void diverged(const Error& error);
+
+  World& world_;
+  topics::Journal journal_;
+  Replayer replayer_;
+  bool recording_ = false;
+  std::uint64_t published_replayed_ = 0;
+  struct ClockState {
+    std::uint64_t last = 0;
+    std::uint64_t offset = 0;
+    bool replayed = false;
+  };
+  std::unordered_map<std::uint32_t, ClockState> clocks_;
+  std::uint64_t pid_ = 0;
+};
+
+}  // namespace llamada::mpi::replay
