@@ -1,5 +1,5 @@
-/* The limit of the machine: half a round trip of one cache line each way between two cores, in nanoseconds, and whether
- * the kernel grants huge pages to shared memory. Prints "line_ns N" and "huge_pages yes|no". */
+/* The limit of the machine: half a round trip of one cache line each way between two cores, in nanoseconds,
+ * and whether the kernel grants huge pages to shared memory. Prints "line_ns N" and "huge_pages yes|no". */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>

@@ -1,4 +1,5 @@
-/* Messages of 8 bytes from rank 0 to rank 1, 64 under way at a time: prints millions a second, the median of batches. */
+/* Messages of 8 bytes from rank 0 to rank 1, 64 under way at a time: prints millions a second, the median of
+ * batches. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,12 +16,16 @@ static double batch(int rank, double* values) {
   double start = MPI_Wtime();
   for (int w = 0; w < windows; w++) {
     for (int i = 0; i < window; i++)
-      if (rank == 0) MPI_Isend(&values[i], 1, MPI_DOUBLE, 1, 0, MPI_COMM_WORLD, &requests[i]);
-      else MPI_Irecv(&values[i], 1, MPI_DOUBLE, 0, 0, MPI_COMM_WORLD, &requests[i]);
+      if (rank == 0)
+        MPI_Isend(&values[i], 1, MPI_DOUBLE, 1, 0, MPI_COMM_WORLD, &requests[i]);
+      else
+        MPI_Irecv(&values[i], 1, MPI_DOUBLE, 0, 0, MPI_COMM_WORLD, &requests[i]);
     MPI_Waitall(window, requests, MPI_STATUSES_IGNORE);
   }
-  if (rank == 0) MPI_Recv(values, 0, MPI_DOUBLE, 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-  else MPI_Send(values, 0, MPI_DOUBLE, 0, 1, MPI_COMM_WORLD);
+  if (rank == 0)
+    MPI_Recv(values, 0, MPI_DOUBLE, 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  else
+    MPI_Send(values, 0, MPI_DOUBLE, 0, 1, MPI_COMM_WORLD);
   return MPI_Wtime() - start;
 }
 

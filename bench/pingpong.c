@@ -1,4 +1,5 @@
-/* Half a round trip between ranks 0 and 1: a line "SIZE MICROSECONDS" for each size, the median of several batches. */
+/* Half a round trip between ranks 0 and 1: a line "SIZE MICROSECONDS" for each size, the median of several
+ * batches. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +35,8 @@ int main(int argc, char** argv) {
   char* buffer = malloc(largest);
   memset(buffer, 1, largest);
   for (int i = 0; i < 8 && rank < 2; i++) {
-    /* The fault-tolerant profile keeps all that is sent: few rounds at large sizes keep that within its limit. */
+    /* The fault-tolerant profile keeps all that is sent: few rounds at large sizes keep that within its
+     * limit. */
     int rounds = sizes[i] <= 1024 ? 1000 : sizes[i] <= 65536 ? 60 : 2;
     double halves[batches];
     batch(buffer, sizes[i], rounds, rank);

@@ -1,4 +1,5 @@
-/* What the samples share: a hash to compare answers with, numbers from options, and leaving with a sentence. */
+/* What the samples share: a hash to compare answers with, numbers from options, and leaving with a sentence.
+ */
 #pragma once
 
 #include <mpi.h>

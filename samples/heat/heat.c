@@ -1,7 +1,8 @@
 /* Heat spreads from a hot llama over a cold plate: a 2-D Jacobi stencil in blocks, one for each rank.
  *
- * Every step exchanges the four edges of the block with Isend, Irecv and Waitall; every few steps an Allreduce sums
- * the residual. At the end rank 0 collects the field, prints its hash and writes it as a PNG. */
+ * Every step exchanges the four edges of the block with Isend, Irecv and Waitall; every few steps an
+ * Allreduce sums the residual. At the end rank 0 collects the field, prints its hash and writes it as a PNG.
+ */
 #include <getopt.h>
 #include <math.h>
 #include <png.h>
@@ -11,8 +12,9 @@
 enum { residual_period = 50, llama_size = 16 };
 
 static const char* const llama[llama_size] = {
-    "....#.#.........", "....#.#.........", "...####.........", "..##.##.........", "..#####.........", "....###.........",
-    "....###.........", "....###.........", "....###########.", "....############", "....###########.", "....##########..",
+    "....#.#.........", "....#.#.........", "...####.........", "..##.##.........",
+    "..#####.........", "....###.........", "....###.........", "....###.........",
+    "....###########.", "....############", "....###########.", "....##########..",
     "....##......##..", "....##......##..", "....##......##..", "....##......##..",
 };
 
@@ -23,8 +25,8 @@ typedef struct {
 
 /* The block of one rank: rows × columns cells with a border of one cell that belongs to the neighbours. */
 typedef struct {
-  int size;               /* of the whole field in each direction */
-  int row, column;        /* of the first cell in the whole field */
+  int size;        /* of the whole field in each direction */
+  int row, column; /* of the first cell in the whole field */
   int rows, columns, pitch;
   double *now, *next;
 } Block;
@@ -46,7 +48,8 @@ static Block make_block(int size, int row, int column, int rows, int columns) {
   block.now = allocate(bytes);
   block.next = allocate(bytes);
   for (int i = 0; i < rows; i++)
-    for (int j = 0; j < columns; j++) *cell(&block, block.now, i, j) = is_hot(size, row + i, column + j) ? 100.0 : 0.0;
+    for (int j = 0; j < columns; j++)
+      *cell(&block, block.now, i, j) = is_hot(size, row + i, column + j) ? 100.0 : 0.0;
   return block;
 }
 
@@ -56,7 +59,8 @@ static void free_block(Block* block) {
 }
 
 /* One step of one row. */
-static void relax_row(const double* above, const double* here, const double* below, double* next, int columns) {
+static void relax_row(const double* above, const double* here, const double* below, double* next,
+                      int columns) {
   for (int j = 0; j < columns; j++) next[j] = 0.25 * ((above[j] + below[j]) + (here[j - 1] + here[j + 1]));
 }
 
@@ -70,8 +74,8 @@ static void heat_row(const Block* block, int i, double* next) {
 static void relax(Block* block) {
   for (int i = 0; i < block->rows; i++) {
     double* next = cell(block, block->next, i, 0);
-    relax_row(cell(block, block->now, i - 1, 0), cell(block, block->now, i, 0), cell(block, block->now, i + 1, 0), next,
-              block->columns);
+    relax_row(cell(block, block->now, i - 1, 0), cell(block, block->now, i, 0),
+              cell(block, block->now, i + 1, 0), next, block->columns);
     heat_row(block, i, next);
   }
   double* swap = block->now;
@@ -104,8 +108,8 @@ static void exchange(Block* block, MPI_Comm grid, const int neighbours[4], MPI_D
   MPI_Request requests[8];
   double* field = block->now;
   int last_row = block->rows - 1, last_column = block->columns - 1;
-  double* receive[4] = {cell(block, field, -1, 0), cell(block, field, last_row + 1, 0), cell(block, field, 0, -1),
-                        cell(block, field, 0, last_column + 1)};
+  double* receive[4] = {cell(block, field, -1, 0), cell(block, field, last_row + 1, 0),
+                        cell(block, field, 0, -1), cell(block, field, 0, last_column + 1)};
   double* send[4] = {cell(block, field, 0, 0), cell(block, field, last_row, 0), cell(block, field, 0, 0),
                      cell(block, field, 0, last_column)};
   for (int side = 0; side < 4; side++) {
@@ -154,8 +158,8 @@ static double* collect(Block* block, MPI_Comm grid, const int dims[2]) {
     MPI_Cart_coords(grid, from, 2, coords);
     int row = part_begin(size, dims[0], coords[0]), column = part_begin(size, dims[1], coords[1]);
     MPI_Datatype theirs;
-    MPI_Type_vector(part_begin(size, dims[0], coords[0] + 1) - row, part_begin(size, dims[1], coords[1] + 1) - column,
-                    size, MPI_DOUBLE, &theirs);
+    MPI_Type_vector(part_begin(size, dims[0], coords[0] + 1) - row,
+                    part_begin(size, dims[1], coords[1] + 1) - column, size, MPI_DOUBLE, &theirs);
     MPI_Type_commit(&theirs);
     MPI_Recv(&field[(size_t)row * size + column], 1, theirs, from, 9, grid, MPI_STATUS_IGNORE);
     MPI_Type_free(&theirs);
@@ -189,40 +193,47 @@ static void write_image(const char* path, const double* field, int size) {
   free(pixels);
 }
 
-/* The same steps by one process alone: the field must agree bit for bit, for every cell is computed from the same
- * numbers in the same order however the plate is cut. */
+/* The same steps by one process alone: the field must agree bit for bit, for every cell is computed from the
+ * same numbers in the same order however the plate is cut. */
 static int agrees_with_serial(const double* field, int size, int steps) {
   Block whole = make_block(size, 0, 0, size, size);
   for (int step = 0; step < steps; step++) relax(&whole);
   int equal = 1;
   for (int i = 0; i < size; i++)
-    equal = equal && memcmp(cell(&whole, whole.now, i, 0), &field[(size_t)i * size], sizeof(double) * size) == 0;
+    equal =
+        equal && memcmp(cell(&whole, whole.now, i, 0), &field[(size_t)i * size], sizeof(double) * size) == 0;
   free_block(&whole);
   return equal;
 }
 
 static int finish(const Options* options, double* field, double residual, uint64_t history) {
   uint64_t hash = hash_doubles(0, field, (size_t)options->size * (size_t)options->size);
-  printf("heat: %d x %d cells, %d steps, residual %.6e (history %016llx)\n", options->size, options->size, options->steps,
-         residual, (unsigned long long)history);
+  printf("heat: %d x %d cells, %d steps, residual %.6e (history %016llx)\n", options->size, options->size,
+         options->steps, residual, (unsigned long long)history);
   printf("heat: field %016llx\n", (unsigned long long)hash);
   if (options->image[0]) write_image(options->image, field, options->size);
   if (!options->check) return 0;
   int equal = agrees_with_serial(field, options->size, options->steps);
-  printf("heat: %s\n", equal ? "VERIFIED, equal to a serial run bit for bit" : "WRONG, a serial run gives another field");
+  printf("heat: %s\n",
+         equal ? "VERIFIED, equal to a serial run bit for bit" : "WRONG, a serial run gives another field");
   return equal ? 0 : 1;
 }
 
 static Options parse(int argc, char** argv) {
-  static const struct option names[] = {{"size", 1, 0, 'n'}, {"steps", 1, 0, 's'}, {"output", 1, 0, 'o'},
-                                        {"check", 0, 0, 'c'}, {0, 0, 0, 0}};
+  static const struct option names[] = {
+      {"size", 1, 0, 'n'}, {"steps", 1, 0, 's'}, {"output", 1, 0, 'o'}, {"check", 0, 0, 'c'}, {0, 0, 0, 0}};
   Options options = {384, 4000, 0, "heat.png"};
   for (int letter; (letter = getopt_long(argc, argv, "n:s:o:c", names, NULL)) != -1;) {
-    if (letter == 'n') options.size = option_number(optarg, 16);
-    else if (letter == 's') options.steps = option_number(optarg, 1);
-    else if (letter == 'o') options.image = optarg;
-    else if (letter == 'c') options.check = 1;
-    else give_up("usage: heat [-n size] [-s steps] [-o file.png] [--check]");
+    if (letter == 'n')
+      options.size = option_number(optarg, 16);
+    else if (letter == 's')
+      options.steps = option_number(optarg, 1);
+    else if (letter == 'o')
+      options.image = optarg;
+    else if (letter == 'c')
+      options.check = 1;
+    else
+      give_up("usage: heat [-n size] [-s steps] [-o file.png] [--check]");
   }
   return options;
 }

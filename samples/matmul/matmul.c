@@ -1,4 +1,5 @@
-/* C = A × B over rows: rank 0 scatters the rows of A and broadcasts B, everybody multiplies, rank 0 gathers C.
+/* C = A × B over rows: rank 0 scatters the rows of A and broadcasts B, everybody multiplies, rank 0 gathers
+ * C.
  *
  * The numbers are integers modulo 2^64, so that the check against a serial product on rank 0 is exact. */
 #include <getopt.h>
@@ -11,7 +12,9 @@ typedef struct {
   int size, rounds;
 } Options;
 
-static Number* matrix(int rows, int columns) { return allocate(sizeof(Number) * (size_t)rows * (size_t)columns); }
+static Number* matrix(int rows, int columns) {
+  return allocate(sizeof(Number) * (size_t)rows * (size_t)columns);
+}
 
 static void make_inputs(Number* a, Number* b, int size, Number seed) {
   for (size_t i = 0; i < (size_t)size * (size_t)size; i++) {
@@ -39,9 +42,9 @@ static int is_product(const Number* a, const Number* b, const Number* c, int siz
 }
 
 typedef struct {
-  int rank, ranks, rows;       /* of this rank */
-  int *counts, *places;        /* numbers of each rank's rows, and where they begin */
-  Number *a, *b, *c;           /* whole matrices: a and c on rank 0 alone */
+  int rank, ranks, rows; /* of this rank */
+  int *counts, *places;  /* numbers of each rank's rows, and where they begin */
+  Number *a, *b, *c;     /* whole matrices: a and c on rank 0 alone */
   Number *my_a, *my_c;
 } Work;
 
@@ -81,20 +84,23 @@ static void free_work(Work* work) {
 static int multiply_once(Work* work, int size, Number seed) {
   if (work->rank == 0) make_inputs(work->a, work->b, size, seed);
   MPI_Bcast(work->b, size * size, MPI_UINT64_T, 0, MPI_COMM_WORLD);
-  MPI_Scatterv(work->a, work->counts, work->places, MPI_UINT64_T, work->my_a, work->counts[work->rank], MPI_UINT64_T, 0,
-               MPI_COMM_WORLD);
+  MPI_Scatterv(work->a, work->counts, work->places, MPI_UINT64_T, work->my_a, work->counts[work->rank],
+               MPI_UINT64_T, 0, MPI_COMM_WORLD);
   multiply(work->my_a, work->b, work->my_c, work->rows, size);
-  MPI_Gatherv(work->my_c, work->counts[work->rank], MPI_UINT64_T, work->c, work->counts, work->places, MPI_UINT64_T, 0,
-              MPI_COMM_WORLD);
+  MPI_Gatherv(work->my_c, work->counts[work->rank], MPI_UINT64_T, work->c, work->counts, work->places,
+              MPI_UINT64_T, 0, MPI_COMM_WORLD);
   return work->rank == 0 ? is_product(work->a, work->b, work->c, size) : 1;
 }
 
 static Options parse(int argc, char** argv) {
   Options options = {256, 60};
   for (int letter; (letter = getopt(argc, argv, "n:r:")) != -1;) {
-    if (letter == 'n') options.size = option_number(optarg, 1);
-    else if (letter == 'r') options.rounds = option_number(optarg, 1);
-    else give_up("usage: matmul [-n size] [-r rounds]");
+    if (letter == 'n')
+      options.size = option_number(optarg, 1);
+    else if (letter == 'r')
+      options.rounds = option_number(optarg, 1);
+    else
+      give_up("usage: matmul [-n size] [-r rounds]");
   }
   if (options.size > 20000) give_up("matmul: the size must not exceed 20000");
   return options;
@@ -112,8 +118,9 @@ int main(int argc, char** argv) {
       hash = hash_mix(hash, work.c[i]);
   }
   if (work.rank == 0)
-    printf("matmul: %d products of %d x %d, hash %016llx\nmatmul: %s\n", options.rounds, options.size, options.size,
-           (unsigned long long)hash, right ? "VERIFIED, every product is right" : "WRONG, a product is not");
+    printf("matmul: %d products of %d x %d, hash %016llx\nmatmul: %s\n", options.rounds, options.size,
+           options.size, (unsigned long long)hash,
+           right ? "VERIFIED, every product is right" : "WRONG, a product is not");
   MPI_Bcast(&right, 1, MPI_INT, 0, MPI_COMM_WORLD);
   free_work(&work);
   MPI_Finalize();

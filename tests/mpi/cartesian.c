@@ -42,7 +42,9 @@ static void grid(int periodic) {
   }
   OK(MPI_Cart_shift(comm, 0, 1, &low, &high));
   int expected_high = coords[0] + 1 < dims[0] ? me + dims[1] : periodic ? coords[1] : MPI_PROC_NULL;
-  int expected_low = coords[0] > 0 ? me - dims[1] : periodic ? (dims[0] - 1) * dims[1] + coords[1] : MPI_PROC_NULL;
+  int expected_low = coords[0] > 0 ? me - dims[1]
+                     : periodic    ? (dims[0] - 1) * dims[1] + coords[1]
+                                   : MPI_PROC_NULL;
   CHECK_EQ(high, expected_high);
   CHECK_EQ(low, expected_low);
   int value = me, from = -5;

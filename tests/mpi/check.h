@@ -1,5 +1,5 @@
-/* What the MPI test programs share. A program is one chapter; each works on any number of ranks, checks what it gets,
- * and ends with "ok <chapter>" from rank 0 and code 0, or with the failed line and MPI_Abort. */
+/* What the MPI test programs share. A program is one chapter; each works on any number of ranks, checks what
+ * it gets, and ends with "ok <chapter>" from rank 0 and code 0, or with the failed line and MPI_Abort. */
 #pragma once
 
 #include <mpi.h>
@@ -19,27 +19,27 @@ static void check_failed(const char* file, int line, const char* what) {
   MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-#define CHECK(condition)                                              \
-  do {                                                                \
-    if (!(condition)) check_failed(__FILE__, __LINE__, #condition);   \
+#define CHECK(condition)                                            \
+  do {                                                              \
+    if (!(condition)) check_failed(__FILE__, __LINE__, #condition); \
   } while (0)
 
 /* Two whole numbers that must be equal; a failure shows them. */
-#define CHECK_EQ(a, b)                                                                                       \
-  do {                                                                                                       \
-    long long left_ = (long long)(a), right_ = (long long)(b);                                               \
-    if (left_ != right_) {                                                                                   \
-      char text_[300];                                                                                       \
-      snprintf(text_, sizeof text_, "%s == %s, for %lld is not %lld", #a, #b, left_, right_);                \
-      check_failed(__FILE__, __LINE__, text_);                                                               \
-    }                                                                                                        \
+#define CHECK_EQ(a, b)                                                                        \
+  do {                                                                                        \
+    long long left_ = (long long)(a), right_ = (long long)(b);                                \
+    if (left_ != right_) {                                                                    \
+      char text_[300];                                                                        \
+      snprintf(text_, sizeof text_, "%s == %s, for %lld is not %lld", #a, #b, left_, right_); \
+      check_failed(__FILE__, __LINE__, text_);                                                \
+    }                                                                                         \
   } while (0)
 
 #define OK(call) CHECK((call) == MPI_SUCCESS)
 
-/* False for MPICH, which serves to prove these programs but has faults of its own in 4.0.2: the status of an Irecv from
- * MPI_PROC_NULL, the order of unsigned integers, Reduce with MPI_IN_PLACE at a root other than 0, Reduce_scatter with
- * MPI_IN_PLACE, MPI_LASTUSEDCODE. */
+/* False for MPICH, which serves to prove these programs but has faults of its own in 4.0.2: the status of an
+ * Irecv from MPI_PROC_NULL, the order of unsigned integers, Reduce with MPI_IN_PLACE at a root other than 0,
+ * Reduce_scatter with MPI_IN_PLACE, MPI_LASTUSEDCODE. */
 UNUSED static int is_strict(void) {
   char text[MPI_MAX_LIBRARY_VERSION_STRING];
   int length;

@@ -1,5 +1,5 @@
-/* Barrier, Bcast, Gather, Scatter, Allgather, Alltoall and their v and w forms, from nothing to several MiB, with
- * MPI_IN_PLACE, on the world and on communicators made of it; MPI 5. */
+/* Barrier, Bcast, Gather, Scatter, Allgather, Alltoall and their v and w forms, from nothing to several MiB,
+ * with MPI_IN_PLACE, on the world and on communicators made of it; MPI 5. */
 #include "check.h"
 
 static MPI_Comm comm;
@@ -14,8 +14,10 @@ static int* some(size_t count) {
 static void bcast(int count) {
   int* values = some((size_t)count);
   for (int root = 0; root < size; root++) {
-    if (me == root) fill(values, count, (uint32_t)root, 1);
-    else memset(values, 0, sizeof(int) * (size_t)count);
+    if (me == root)
+      fill(values, count, (uint32_t)root, 1);
+    else
+      memset(values, 0, sizeof(int) * (size_t)count);
     OK(MPI_Bcast(values, count, MPI_INT, root, comm));
     CHECK(filled(values, count, (uint32_t)root, 1));
     CHECK_EQ(values[count], -1);
@@ -30,7 +32,8 @@ static void gather_scatter(int count) {
     fill(mine, count, (uint32_t)me, 2);
     memset(all, 0, sizeof(int) * total);
     OK(MPI_Gather(mine, count, MPI_INT, all, count, MPI_INT, root, comm));
-    for (int r = 0; r < size && me == root; r++) CHECK(filled(all + (size_t)r * count, count, (uint32_t)r, 2));
+    for (int r = 0; r < size && me == root; r++)
+      CHECK(filled(all + (size_t)r * count, count, (uint32_t)r, 2));
     if (me == root) {
       memset(all, 0, sizeof(int) * total);
       fill(all + (size_t)me * count, count, (uint32_t)me, 2);
@@ -44,8 +47,10 @@ static void gather_scatter(int count) {
     OK(MPI_Scatter(me == root ? all : NULL, count, MPI_INT, mine, count, MPI_INT, root, comm));
     CHECK(filled(mine, count, (uint32_t)me, 3));
     memset(mine, 0, sizeof(int) * (size_t)count);
-    if (me == root) OK(MPI_Scatter(all, count, MPI_INT, MPI_IN_PLACE, count, MPI_INT, root, comm));
-    else OK(MPI_Scatter(NULL, 0, MPI_INT, mine, count, MPI_INT, root, comm));
+    if (me == root)
+      OK(MPI_Scatter(all, count, MPI_INT, MPI_IN_PLACE, count, MPI_INT, root, comm));
+    else
+      OK(MPI_Scatter(NULL, 0, MPI_INT, mine, count, MPI_INT, root, comm));
     CHECK(me == root || filled(mine, count, (uint32_t)me, 3));
   }
   CHECK_EQ(all[total], -1);

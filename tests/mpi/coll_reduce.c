@@ -1,5 +1,5 @@
-/* Reduce, Allreduce, Scan, Exscan, Reduce_scatter and Reduce_scatter_block, with MPI_IN_PLACE, from nothing to several
- * MiB; MPI 5.9 to 5.11. */
+/* Reduce, Allreduce, Scan, Exscan, Reduce_scatter and Reduce_scatter_block, with MPI_IN_PLACE, from nothing
+ * to several MiB; MPI 5.9 to 5.11. */
 #include "check.h"
 
 static MPI_Comm comm;
@@ -35,8 +35,10 @@ static void reduce(int count) {
       free(got);
       continue;
     }
-    if (me == root) OK(MPI_Reduce(MPI_IN_PLACE, mine, count, MPI_UNSIGNED, MPI_SUM, root, comm));
-    else OK(MPI_Reduce(mine, NULL, count, MPI_UNSIGNED, MPI_SUM, root, comm));
+    if (me == root)
+      OK(MPI_Reduce(MPI_IN_PLACE, mine, count, MPI_UNSIGNED, MPI_SUM, root, comm));
+    else
+      OK(MPI_Reduce(mine, NULL, count, MPI_UNSIGNED, MPI_SUM, root, comm));
     if (me == root) check_sum(mine, count, 0, size - 1, 0);
     CHECK_EQ(mine[count], 77);
     free(mine);

@@ -66,7 +66,8 @@ static void split(void) {
   check_works(inner, members, members - 1 - rank / 2);
   OK(MPI_Comm_free(&inner));
   OK(MPI_Comm_split(MPI_COMM_WORLD, rank == 0 ? MPI_UNDEFINED : 5, 0, &comm));
-  if (rank == 0) CHECK(comm == MPI_COMM_NULL);
+  if (rank == 0)
+    CHECK(comm == MPI_COMM_NULL);
   else {
     check_works(comm, ranks - 1, rank - 1);
     OK(MPI_Comm_free(&comm));
@@ -128,8 +129,10 @@ static void names(void) {
 static void storm(void) {
   for (int i = 0; i < 600; i++) {
     MPI_Comm comm;
-    if (i % 3) OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
-    else OK(MPI_Comm_split(MPI_COMM_WORLD, rank % (1 + i % 4), 0, &comm));
+    if (i % 3)
+      OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
+    else
+      OK(MPI_Comm_split(MPI_COMM_WORLD, rank % (1 + i % 4), 0, &comm));
     if (i % 50 == 0) OK(MPI_Barrier(comm));
     OK(MPI_Comm_free(&comm));
   }

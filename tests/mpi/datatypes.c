@@ -3,8 +3,8 @@
 
 static int right, left;
 
-/* Sends one `type` from a patterned buffer and receives it as plain ints, which must be `count` values at `places`; then
- * sends plain ints and receives them into the places, leaving the rest alone. */
+/* Sends one `type` from a patterned buffer and receives it as plain ints, which must be `count` values at
+ * `places`; then sends plain ints and receives them into the places, leaving the rest alone. */
 static void both_ways(MPI_Datatype type, int copies, const int* places, int count, int span) {
   int *memory = allocate(sizeof(int) * (size_t)span), *flat = allocate(sizeof(int) * (size_t)count);
   MPI_Status status;
@@ -214,7 +214,8 @@ static void resized_and_bottom(void) {
   OK(MPI_Get_address(&values[0], &where[1]));
   OK(MPI_Type_create_hindexed(2, lengths, where, MPI_INT, &absolute));
   OK(MPI_Type_commit(&absolute));
-  OK(MPI_Sendrecv(MPI_BOTTOM, 1, absolute, right, 0, got, 3, MPI_INT, left, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+  OK(MPI_Sendrecv(MPI_BOTTOM, 1, absolute, right, 0, got, 3, MPI_INT, left, 0, MPI_COMM_WORLD,
+                  MPI_STATUS_IGNORE));
   CHECK(got[0] == 3 + left && got[1] == 1 + left && got[2] == 2 + left);
   OK(MPI_Type_free(&absolute));
 }
@@ -229,7 +230,8 @@ static void pack_mixed(void) {
   OK(MPI_Pack(&d, 1, MPI_DOUBLE, buffer, sizeof buffer, &position, MPI_COMM_WORLD));
   char in[200];
   MPI_Status status;
-  OK(MPI_Sendrecv(buffer, position, MPI_PACKED, right, 0, in, 200, MPI_PACKED, left, 0, MPI_COMM_WORLD, &status));
+  OK(MPI_Sendrecv(buffer, position, MPI_PACKED, right, 0, in, 200, MPI_PACKED, left, 0, MPI_COMM_WORLD,
+                  &status));
   OK(MPI_Get_count(&status, MPI_PACKED, &size));
   CHECK_EQ(size, position);
   position = 0;

@@ -39,7 +39,7 @@ static void codes(void) {
 static void strings(void) {
   char text[MPI_MAX_ERROR_STRING];
   int length;
-  for (int class = 1; class <= MPI_ERR_IN_STATUS; class++) {
+  for (int class = 1; class <= MPI_ERR_IN_STATUS; class ++) {
     OK(MPI_Error_string(class, text, &length));
     CHECK(length > 0 && length < MPI_MAX_ERROR_STRING && strlen(text) == (size_t)length);
     CHECK_EQ(class_of(class), class);

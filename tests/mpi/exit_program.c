@@ -1,4 +1,5 @@
-/* Ends in the way that its argument says; for launcher.sh. Rank 1, or the last, does it; the others wait for it. */
+/* Ends in the way that its argument says; for launcher.sh. Rank 1, or the last, does it; the others wait for
+ * it. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>

@@ -35,7 +35,8 @@ static void drop(MPI_Group* group) {
 
 static void sets(void) {
   if (ranks < 4) return;
-  static const int a_members[3] = {3, 1, 0}, b_members[3] = {2, 0, 3}, all[4] = {3, 1, 0, 2}, both[2] = {3, 0}, only[1] = {1};
+  static const int a_members[3] = {3, 1, 0}, b_members[3] = {2, 0, 3}, all[4] = {3, 1, 0, 2},
+                   both[2] = {3, 0}, only[1] = {1};
   static const int sorted[3] = {0, 1, 3};
   MPI_Group a = of(3, a_members), b = of(3, b_members), c = of(3, sorted), got;
   is(a, 3, a_members);

@@ -10,54 +10,54 @@ enum { length = 37 };
 /* Values in a range small enough that sums, products and all orders are exact. */
 static int value_of(int from, int i) { return (int)(pattern((uint32_t)from, (uint32_t)i, 5) % 7) - (i % 3); }
 
-#define FOLD(TYPE, EXPRESSION)                        \
-  do {                                                \
-    TYPE a = (TYPE)value_of(0, i);                    \
-    for (int r = 1; r < ranks; r++) {                 \
-      TYPE b = (TYPE)value_of(r, i);                  \
-      a = (TYPE)(EXPRESSION);                         \
-    }                                                 \
-    CHECK(result[i] == a);                            \
+#define FOLD(TYPE, EXPRESSION)        \
+  do {                                \
+    TYPE a = (TYPE)value_of(0, i);    \
+    for (int r = 1; r < ranks; r++) { \
+      TYPE b = (TYPE)value_of(r, i);  \
+      a = (TYPE)(EXPRESSION);         \
+    }                                 \
+    CHECK(result[i] == a);            \
   } while (0)
 
-#define TEST_OPERATION(TYPE, MPI_TYPE, OPERATION, EXPRESSION)                                      \
-  do {                                                                                             \
-    TYPE mine[length], result[length], scanned[length];                                            \
-    for (int i = 0; i < length; i++) mine[i] = (TYPE)value_of(rank, i);                            \
-    OK(MPI_Allreduce(mine, result, length, MPI_TYPE, OPERATION, MPI_COMM_WORLD));                  \
-    for (int i = 0; i < length; i++) FOLD(TYPE, EXPRESSION);                                       \
-    OK(MPI_Scan(mine, scanned, length, MPI_TYPE, OPERATION, MPI_COMM_WORLD));                      \
-    if (rank == ranks - 1)                                                                         \
-      for (int i = 0; i < length; i++) CHECK(scanned[i] == result[i]);                             \
+#define TEST_OPERATION(TYPE, MPI_TYPE, OPERATION, EXPRESSION)                     \
+  do {                                                                            \
+    TYPE mine[length], result[length], scanned[length];                           \
+    for (int i = 0; i < length; i++) mine[i] = (TYPE)value_of(rank, i);           \
+    OK(MPI_Allreduce(mine, result, length, MPI_TYPE, OPERATION, MPI_COMM_WORLD)); \
+    for (int i = 0; i < length; i++) FOLD(TYPE, EXPRESSION);                      \
+    OK(MPI_Scan(mine, scanned, length, MPI_TYPE, OPERATION, MPI_COMM_WORLD));     \
+    if (rank == ranks - 1)                                                        \
+      for (int i = 0; i < length; i++) CHECK(scanned[i] == result[i]);            \
   } while (0)
 
-#define TEST_ARITHMETIC(TYPE, MPI_TYPE)                             \
-  do {                                                              \
-    TEST_OPERATION(TYPE, MPI_TYPE, MPI_SUM, a + b);                 \
-    TEST_OPERATION(TYPE, MPI_TYPE, MPI_PROD, a * b);                \
-    TEST_OPERATION(TYPE, MPI_TYPE, MPI_MAX, a > b ? a : b);         \
-    TEST_OPERATION(TYPE, MPI_TYPE, MPI_MIN, a < b ? a : b);         \
+#define TEST_ARITHMETIC(TYPE, MPI_TYPE)                     \
+  do {                                                      \
+    TEST_OPERATION(TYPE, MPI_TYPE, MPI_SUM, a + b);         \
+    TEST_OPERATION(TYPE, MPI_TYPE, MPI_PROD, a* b);         \
+    TEST_OPERATION(TYPE, MPI_TYPE, MPI_MAX, a > b ? a : b); \
+    TEST_OPERATION(TYPE, MPI_TYPE, MPI_MIN, a < b ? a : b); \
   } while (0)
 
-#define TEST_LOGIC(TYPE, MPI_TYPE)                                  \
-  do {                                                              \
-    TEST_OPERATION(TYPE, MPI_TYPE, MPI_LAND, a && b);               \
-    TEST_OPERATION(TYPE, MPI_TYPE, MPI_LOR, a || b);                \
-    TEST_OPERATION(TYPE, MPI_TYPE, MPI_LXOR, (!a) != (!b));         \
+#define TEST_LOGIC(TYPE, MPI_TYPE)                          \
+  do {                                                      \
+    TEST_OPERATION(TYPE, MPI_TYPE, MPI_LAND, a&& b);        \
+    TEST_OPERATION(TYPE, MPI_TYPE, MPI_LOR, a || b);        \
+    TEST_OPERATION(TYPE, MPI_TYPE, MPI_LXOR, (!a) != (!b)); \
   } while (0)
 
-#define TEST_BITS(TYPE, MPI_TYPE)                                   \
-  do {                                                              \
-    TEST_OPERATION(TYPE, MPI_TYPE, MPI_BAND, a & b);                \
-    TEST_OPERATION(TYPE, MPI_TYPE, MPI_BOR, a | b);                 \
-    TEST_OPERATION(TYPE, MPI_TYPE, MPI_BXOR, a ^ b);                \
+#define TEST_BITS(TYPE, MPI_TYPE)                    \
+  do {                                               \
+    TEST_OPERATION(TYPE, MPI_TYPE, MPI_BAND, a& b);  \
+    TEST_OPERATION(TYPE, MPI_TYPE, MPI_BOR, a | b);  \
+    TEST_OPERATION(TYPE, MPI_TYPE, MPI_BXOR, a ^ b); \
   } while (0)
 
-#define TEST_INTEGER(TYPE, MPI_TYPE)   \
-  do {                                 \
-    TEST_ARITHMETIC(TYPE, MPI_TYPE);   \
+#define TEST_INTEGER(TYPE, MPI_TYPE)           \
+  do {                                         \
+    TEST_ARITHMETIC(TYPE, MPI_TYPE);           \
     if (ranks > 1) TEST_LOGIC(TYPE, MPI_TYPE); \
-    TEST_BITS(TYPE, MPI_TYPE);         \
+    TEST_BITS(TYPE, MPI_TYPE);                 \
   } while (0)
 
 static void integers(void) {
@@ -90,31 +90,31 @@ static void floating(void) {
   TEST_ARITHMETIC(long double, MPI_LONG_DOUBLE);
   TEST_OPERATION(float complex, MPI_C_FLOAT_COMPLEX, MPI_SUM, a + b);
   TEST_OPERATION(double complex, MPI_C_DOUBLE_COMPLEX, MPI_SUM, a + b);
-  TEST_OPERATION(double complex, MPI_C_DOUBLE_COMPLEX, MPI_PROD, a * b);
+  TEST_OPERATION(double complex, MPI_C_DOUBLE_COMPLEX, MPI_PROD, a* b);
 }
 
-#define TEST_LOCATION(TYPE, MPI_TYPE)                                                                  \
-  do {                                                                                                 \
-    struct {                                                                                           \
-      TYPE value;                                                                                      \
-      int where;                                                                                       \
-    } mine[length], most[length], least[length];                                                       \
-    memset(mine, 0, sizeof mine);                                                                      \
-    for (int i = 0; i < length; i++) {                                                                 \
-      mine[i].value = (TYPE)value_of(rank, i);                                                         \
-      mine[i].where = 100 + rank;                                                                      \
-    }                                                                                                  \
-    OK(MPI_Allreduce(mine, most, length, MPI_TYPE, MPI_MAXLOC, MPI_COMM_WORLD));                       \
-    OK(MPI_Allreduce(mine, least, length, MPI_TYPE, MPI_MINLOC, MPI_COMM_WORLD));                      \
-    for (int i = 0; i < length; i++) {                                                                 \
-      int high = 0, low = 0;                                                                           \
-      for (int r = 1; r < ranks; r++) {                                                                \
-        if (value_of(r, i) > value_of(high, i)) high = r;                                              \
-        if (value_of(r, i) < value_of(low, i)) low = r;                                                \
-      }                                                                                                \
-      CHECK(most[i].value == (TYPE)value_of(high, i) && most[i].where == 100 + high);                  \
-      CHECK(least[i].value == (TYPE)value_of(low, i) && least[i].where == 100 + low);                  \
-    }                                                                                                  \
+#define TEST_LOCATION(TYPE, MPI_TYPE)                                                 \
+  do {                                                                                \
+    struct {                                                                          \
+      TYPE value;                                                                     \
+      int where;                                                                      \
+    } mine[length], most[length], least[length];                                      \
+    memset(mine, 0, sizeof mine);                                                     \
+    for (int i = 0; i < length; i++) {                                                \
+      mine[i].value = (TYPE)value_of(rank, i);                                        \
+      mine[i].where = 100 + rank;                                                     \
+    }                                                                                 \
+    OK(MPI_Allreduce(mine, most, length, MPI_TYPE, MPI_MAXLOC, MPI_COMM_WORLD));      \
+    OK(MPI_Allreduce(mine, least, length, MPI_TYPE, MPI_MINLOC, MPI_COMM_WORLD));     \
+    for (int i = 0; i < length; i++) {                                                \
+      int high = 0, low = 0;                                                          \
+      for (int r = 1; r < ranks; r++) {                                               \
+        if (value_of(r, i) > value_of(high, i)) high = r;                             \
+        if (value_of(r, i) < value_of(low, i)) low = r;                               \
+      }                                                                               \
+      CHECK(most[i].value == (TYPE)value_of(high, i) && most[i].where == 100 + high); \
+      CHECK(least[i].value == (TYPE)value_of(low, i) && least[i].where == 100 + low); \
+    }                                                                                 \
   } while (0)
 
 static void locations(void) {
@@ -188,7 +188,8 @@ static void user_defined(int count) {
 static void same_bits(int count) {
   double *mine = allocate(sizeof(double) * (size_t)count), *first = allocate(sizeof(double) * (size_t)count),
          *again = allocate(sizeof(double) * (size_t)count);
-  for (int i = 0; i < count; i++) mine[i] = (pattern((uint32_t)rank, (uint32_t)i, 9) - 2e9) / (1 + i * 3.7 + rank);
+  for (int i = 0; i < count; i++)
+    mine[i] = (pattern((uint32_t)rank, (uint32_t)i, 9) - 2e9) / (1 + i * 3.7 + rank);
   OK(MPI_Allreduce(mine, first, count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD));
   for (int round = 0; round < 10; round++) {
     if (rank == round % ranks)

@@ -57,7 +57,8 @@ static MPI_Request receives[many], sends[many];
 static int values[many], got[many];
 
 static void post_all(int base) {
-  for (int i = 0; i < many; i++) OK(MPI_Irecv(&got[i], 1, MPI_INT, left, base + i, MPI_COMM_WORLD, &receives[i]));
+  for (int i = 0; i < many; i++)
+    OK(MPI_Irecv(&got[i], 1, MPI_INT, left, base + i, MPI_COMM_WORLD, &receives[i]));
   for (int i = many - 1; i >= 0; i--) {
     values[i] = rank * 1000 + i;
     OK(MPI_Isend(&values[i], 1, MPI_INT, right, base + i, MPI_COMM_WORLD, &sends[i]));

@@ -1,12 +1,13 @@
-/* The order of matching; MPI 3.5: messages do not overtake, receives match in the order of posting, wildcards and
- * named receives share that order. Everything here is fixed by the standard, also with wildcards. */
+/* The order of matching; MPI 3.5: messages do not overtake, receives match in the order of posting, wildcards
+ * and named receives share that order. Everything here is fixed by the standard, also with wildcards. */
 #include "check.h"
 
 static int right, left;
 
 static void non_overtaking(int count) {
   enum { messages = 200 };
-  int *in = allocate(sizeof(int) * (size_t)(count + 1)), *out = allocate(sizeof(int) * (size_t)(count + 1) * messages);
+  int *in = allocate(sizeof(int) * (size_t)(count + 1)),
+      *out = allocate(sizeof(int) * (size_t)(count + 1) * messages);
   MPI_Request sends[messages];
   for (int i = 0; i < messages; i++) {
     /* Sizes alternate, so that small messages could pass large ones. */
@@ -15,8 +16,8 @@ static void non_overtaking(int count) {
     OK(MPI_Isend(out + i * (count + 1), size, MPI_INT, right, 4, MPI_COMM_WORLD, &sends[i]));
   }
   for (int i = 0; i < messages; i++) {
-    OK(MPI_Recv(in, count + 1, MPI_INT, i % 3 ? left : MPI_ANY_SOURCE, i % 5 ? 4 : MPI_ANY_TAG, MPI_COMM_WORLD,
-                MPI_STATUS_IGNORE));
+    OK(MPI_Recv(in, count + 1, MPI_INT, i % 3 ? left : MPI_ANY_SOURCE, i % 5 ? 4 : MPI_ANY_TAG,
+                MPI_COMM_WORLD, MPI_STATUS_IGNORE));
     CHECK_EQ(in[0], i);
   }
   OK(MPI_Waitall(messages, sends, MPI_STATUSES_IGNORE));
@@ -29,7 +30,8 @@ static void non_overtaking(int count) {
 static void wildcards_and_names(int post_first) {
   int in[5] = {-1, -1, -1, -1, -1}, out[5] = {0, 1, 2, 3, 4};
   static const int tags[5] = {1, 2, 1, 1, 2};
-  /* The first takes message 0 (tag 1), (left,1) message 2, (any,2) message 1, (left,any) message 3, and (any,2) 4. */
+  /* The first takes message 0 (tag 1), (left,1) message 2, (any,2) message 1, (left,any) message 3, and
+   * (any,2) 4. */
   static const int expected[5] = {0, 2, 1, 3, 4};
   MPI_Request receives[5], sends[5];
   MPI_Status statuses[5];

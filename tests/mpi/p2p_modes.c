@@ -39,7 +39,8 @@ static void ring_nonblocking(Isend isend, int count, int tag) {
 }
 
 /* Rsend needs a posted receive: the barrier says that it is. */
-static int ready_isend(const void* buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request* request) {
+static int ready_isend(const void* buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
+                       MPI_Request* request) {
   MPI_Barrier(comm);
   return MPI_Irsend(buffer, count, type, to, tag, comm, request);
 }
@@ -170,7 +171,8 @@ static void sendrecv(void) {
   for (int i = 0; i < size_count; i++) {
     MPI_Status status;
     fill(out, sizes[i], (uint32_t)rank, 7);
-    OK(MPI_Sendrecv(out, sizes[i], MPI_INT, right, i, in, largest, MPI_INT, left, i, MPI_COMM_WORLD, &status));
+    OK(MPI_Sendrecv(out, sizes[i], MPI_INT, right, i, in, largest, MPI_INT, left, i, MPI_COMM_WORLD,
+                    &status));
     CHECK(status_is(&status, left, i, MPI_INT, sizes[i]));
     CHECK(filled(in, sizes[i], (uint32_t)left, 7));
     fill(in, sizes[i], (uint32_t)rank, 8);
@@ -198,7 +200,8 @@ static void null_process(void) {
   CHECK(status_is(&status, MPI_PROC_NULL, MPI_ANY_TAG, MPI_INT, 0));
   OK(MPI_Iprobe(MPI_PROC_NULL, 4, MPI_COMM_WORLD, &flag, &status));
   CHECK(flag);
-  OK(MPI_Sendrecv(&value, 1, MPI_INT, MPI_PROC_NULL, 0, &value, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD, &status));
+  OK(MPI_Sendrecv(&value, 1, MPI_INT, MPI_PROC_NULL, 0, &value, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD,
+                  &status));
   CHECK(status.MPI_SOURCE == MPI_PROC_NULL);
   OK(MPI_Recv_init(&value, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD, &requests[0]));
   OK(MPI_Start(&requests[0]));
@@ -207,7 +210,8 @@ static void null_process(void) {
   OK(MPI_Request_free(&requests[0]));
 }
 
-/* A message longer than its buffer is an error of the receive and leaves what lies behind the buffer alone. */
+/* A message longer than its buffer is an error of the receive and leaves what lies behind the buffer alone.
+ */
 static void truncation(int count) {
   MPI_Comm comm;
   OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
@@ -250,7 +254,8 @@ static void to_self(void) {
     CHECK(status_is(&status, 0, 2, MPI_INT, sizes[i]));
     CHECK(filled(in, sizes[i], 5, (uint32_t)rank));
     OK(MPI_Wait(&requests[0], MPI_STATUS_IGNORE));
-    OK(MPI_Sendrecv(out, sizes[i], MPI_INT, rank, 3, in, sizes[i], MPI_INT, rank, 3, MPI_COMM_WORLD, &status));
+    OK(MPI_Sendrecv(out, sizes[i], MPI_INT, rank, 3, in, sizes[i], MPI_INT, rank, 3, MPI_COMM_WORLD,
+                    &status));
     CHECK(status_is(&status, rank, 3, MPI_INT, sizes[i]));
     OK(MPI_Irecv(in, sizes[i], MPI_INT, rank, 3, MPI_COMM_WORLD, &requests[0]));
     OK(MPI_Ssend(out, sizes[i], MPI_INT, rank, 3, MPI_COMM_WORLD));

@@ -1,5 +1,5 @@
-/* What must not deadlock: everybody sends first at eager sizes, a large Isend before a small message that the receiver
- * wants first, many requests at once, senders that are far ahead. */
+/* What must not deadlock: everybody sends first at eager sizes, a large Isend before a small message that the
+ * receiver wants first, many requests at once, senders that are far ahead. */
 #include "check.h"
 
 static int right, left;
@@ -83,7 +83,8 @@ static void storm(void) {
     OK(MPI_Isend(buffers[i], count, MPI_INT, peer, i % kinds, MPI_COMM_WORLD, &requests[i]));
   }
   for (int i = total - 1; i >= 0; i--)
-    OK(MPI_Irecv(buffers[total + i], sizes[i % kinds], MPI_INT, i / kinds, i % kinds, MPI_COMM_WORLD, &requests[total + i]));
+    OK(MPI_Irecv(buffers[total + i], sizes[i % kinds], MPI_INT, i / kinds, i % kinds, MPI_COMM_WORLD,
+                 &requests[total + i]));
   OK(MPI_Waitall(2 * total, requests, MPI_STATUSES_IGNORE));
   for (int i = 0; i < total; i++) {
     CHECK(filled(buffers[total + i], sizes[i % kinds], (uint32_t)(i / kinds), (uint32_t)rank));

@@ -11,13 +11,23 @@ static uint64_t outcome(int step, int early) {
   struct timespec now;
   uint64_t random = 0;
   switch (step % 7) {
-    case 0: return (uint64_t)rand();
-    case 1: gettimeofday(&day, NULL); return (uint64_t)day.tv_usec;
-    case 2: clock_gettime(CLOCK_MONOTONIC, &now); return (uint64_t)now.tv_nsec;
-    case 3: CHECK(getrandom(&random, sizeof random, 0) == sizeof random); return random;
-    case 4: return (uint64_t)getpid();
-    case 5: return (uint64_t)(MPI_Wtime() * 1e6);
-    default: return (uint64_t)time(NULL) + (uint64_t)early;
+    case 0:
+      return (uint64_t)rand();
+    case 1:
+      gettimeofday(&day, NULL);
+      return (uint64_t)day.tv_usec;
+    case 2:
+      clock_gettime(CLOCK_MONOTONIC, &now);
+      return (uint64_t)now.tv_nsec;
+    case 3:
+      CHECK(getrandom(&random, sizeof random, 0) == sizeof random);
+      return random;
+    case 4:
+      return (uint64_t)getpid();
+    case 5:
+      return (uint64_t)(MPI_Wtime() * 1e6);
+    default:
+      return (uint64_t)time(NULL) + (uint64_t)early;
   }
 }
 

@@ -5,7 +5,9 @@ enum { largest = 20000 };
 
 static int *out, *in;
 
-static int value(int from, int step, int i) { return (int)(mix((uint64_t)from * 1000003 + (uint64_t)step, (uint64_t)i) % 1000000); }
+static int value(int from, int step, int i) {
+  return (int)(mix((uint64_t)from * 1000003 + (uint64_t)step, (uint64_t)i) % 1000000);
+}
 
 static void fill(int* to, int from, int step, int count) {
   for (int i = 0; i < count; i++) to[i] = value(from, step, i);
@@ -119,9 +121,10 @@ static void barrier(int step, int count) {
 static const struct {
   const char* name;
   void (*run)(int step, int count);
-} all[] = {{"barrier", barrier},     {"bcast", bcast},         {"reduce", reduce},       {"allreduce", allreduce},
-           {"scan", scan},           {"gather", gather},       {"scatter", scatter},     {"allgather", allgather},
-           {"alltoall", alltoall},   {"alltoallv", alltoallv}, {"v", v_forms},           {"reduce_scatter", reduce_scatter}};
+} all[] = {{"barrier", barrier},     {"bcast", bcast},         {"reduce", reduce},
+           {"allreduce", allreduce}, {"scan", scan},           {"gather", gather},
+           {"scatter", scatter},     {"allgather", allgather}, {"alltoall", alltoall},
+           {"alltoallv", alltoallv}, {"v", v_forms},           {"reduce_scatter", reduce_scatter}};
 enum { all_count = sizeof all / sizeof all[0] };
 
 int main(int argc, char** argv) {

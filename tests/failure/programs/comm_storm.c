@@ -15,7 +15,8 @@ int main(int argc, char** argv) {
     MPI_Allreduce(&mine, &total, 1, MPI_INT, MPI_SUM, inner);
     CHECK(total == expected);
     int got = -1;
-    MPI_Sendrecv(&me, 1, MPI_INT, (me + 1) % size, 0, &got, 1, MPI_INT, (me + size - 1) % size, 0, comm, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(&me, 1, MPI_INT, (me + 1) % size, 0, &got, 1, MPI_INT, (me + size - 1) % size, 0, comm,
+                 MPI_STATUS_IGNORE);
     CHECK(got == (me + size - 1) % size);
     if (kept != MPI_COMM_NULL) {
       MPI_Allreduce(&mine, &total, 1, MPI_INT, MPI_MAX, kept);

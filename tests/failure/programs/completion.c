@@ -1,5 +1,6 @@
-/* The leader completes receives by Test, Testany, Testsome, Waitany and Waitsome, or gives up by Cancel; what each call
- * answered goes into a chain that everybody witnesses. -k test, testany, testsome, waitany, waitsome or cancel. */
+/* The leader completes receives by Test, Testany, Testsome, Waitany and Waitsome, or gives up by Cancel; what
+ * each call answered goes into a chain that everybody witnesses. -k test, testany, testsome, waitany,
+ * waitsome or cancel. */
 #include "program.h"
 
 enum { most = 64, each = 3 };
@@ -65,7 +66,8 @@ static uint64_t give_up_some(int step) {
     CHECK(i % 2 || !cancelled);
     hash = mix(hash, (uint64_t)cancelled);
     if (cancelled)
-      MPI_Recv(&got[i], 1, MPI_UINT64_T, 1 + i / each, step % 50 * each + i % each, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      MPI_Recv(&got[i], 1, MPI_UINT64_T, 1 + i / each, step % 50 * each + i % each, MPI_COMM_WORLD,
+               MPI_STATUS_IGNORE);
   }
   return hash;
 }
@@ -90,7 +92,8 @@ int main(int argc, char** argv) {
       int way = chosen >= 0 ? chosen : step % 6;
       post(step);
       outcome = way == 5 ? give_up_some(step) : complete(way);
-      for (int i = 0; i < count; i++) CHECK(got[i] == mix((uint64_t)((1 + i / each) * each + i % each), (uint64_t)step));
+      for (int i = 0; i < count; i++)
+        CHECK(got[i] == mix((uint64_t)((1 + i / each) * each + i % each), (uint64_t)step));
     }
     chain_tell(&chain, outcome);
     pause_step();

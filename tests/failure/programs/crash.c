@@ -18,8 +18,8 @@ int main(int argc, char** argv) {
   int token = 0;
   for (int step = 0; step < steps; step++) {
     if (rank == 1 && step == steps / 2) die();
-    MPI_Sendrecv_replace(&token, 1, MPI_INT, (rank + 1) % ranks, 0, (rank + ranks - 1) % ranks, 0, MPI_COMM_WORLD,
-                         MPI_STATUS_IGNORE);
+    MPI_Sendrecv_replace(&token, 1, MPI_INT, (rank + 1) % ranks, 0, (rank + ranks - 1) % ranks, 0,
+                         MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     pause_step();
   }
   return finish("crash");

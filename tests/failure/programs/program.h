@@ -1,6 +1,7 @@
-/* What the programs of the failure matrix share. Each works at 2 or more ranks, takes -s STEPS and -p MICROSECONDS (the
- * pause in each step, so that a run is long enough to be hit), checks its own answer, prints the same on stdout in
- * every run, and ends with "ok <name>" on rank 0 and code 0; a wrong answer ends with a sentence and code 99. */
+/* What the programs of the failure matrix share. Each works at 2 or more ranks, takes -s STEPS and -p
+ * MICROSECONDS (the pause in each step, so that a run is long enough to be hit), checks its own answer,
+ * prints the same on stdout in every run, and ends with "ok <name>" on rank 0 and code 0; a wrong answer ends
+ * with a sentence and code 99. */
 #pragma once
 
 #include <getopt.h>
@@ -16,12 +17,12 @@
 static int rank, ranks, steps = 1000, pause_us = 1000;
 static const char* kind = ""; /* -k: which variant of the program */
 
-#define CHECK(condition)                                                                                        \
-  do {                                                                                                          \
-    if (!(condition)) {                                                                                         \
-      fprintf(stderr, "WRONG ANSWER: rank %d, %s:%d: not true: %s\n", rank, __FILE__, __LINE__, #condition);    \
-      MPI_Abort(MPI_COMM_WORLD, 99);                                                                            \
-    }                                                                                                           \
+#define CHECK(condition)                                                                                     \
+  do {                                                                                                       \
+    if (!(condition)) {                                                                                      \
+      fprintf(stderr, "WRONG ANSWER: rank %d, %s:%d: not true: %s\n", rank, __FILE__, __LINE__, #condition); \
+      MPI_Abort(MPI_COMM_WORLD, 99);                                                                         \
+    }                                                                                                        \
   } while (0)
 
 UNUSED static uint64_t mix(uint64_t hash, uint64_t value) {
@@ -39,10 +40,14 @@ UNUSED static void* allocate(size_t bytes) {
 
 UNUSED static void options(int argc, char** argv) {
   for (int letter; (letter = getopt(argc, argv, "s:p:k:")) != -1;) {
-    if (letter == 's') steps = atoi(optarg);
-    else if (letter == 'p') pause_us = atoi(optarg);
-    else if (letter == 'k') kind = optarg;
-    else exit(2);
+    if (letter == 's')
+      steps = atoi(optarg);
+    else if (letter == 'p')
+      pause_us = atoi(optarg);
+    else if (letter == 'k')
+      kind = optarg;
+    else
+      exit(2);
   }
 }
 
@@ -65,12 +70,12 @@ UNUSED static int finish(const char* name) {
   return 0;
 }
 
-/* A chain that one rank leads and the others witness: the leader's hash depends on outcomes that nobody can foretell;
- * it tells it to the others as it goes, and at the end all must have been told what the leader holds. A replacement of
- * the leader that repeats one outcome differently is found out by the witnesses. */
+/* A chain that one rank leads and the others witness: the leader's hash depends on outcomes that nobody can
+ * foretell; it tells it to the others as it goes, and at the end all must have been told what the leader
+ * holds. A replacement of the leader that repeats one outcome differently is found out by the witnesses. */
 typedef struct {
-  uint64_t hash;   /* of the leader */
-  uint64_t told;   /* digest of what was told: on the leader for each witness the same */
+  uint64_t hash; /* of the leader */
+  uint64_t told; /* digest of what was told: on the leader for each witness the same */
   int leader;
 } Chain;
 

@@ -1,5 +1,5 @@
-/* The leader takes messages from anybody: -k recv, probe, iprobe, persistent or all in turn. The order of the matches
- * goes into a chain that everybody witnesses. */
+/* The leader takes messages from anybody: -k recv, probe, iprobe, persistent or all in turn. The order of the
+ * matches goes into a chain that everybody witnesses. */
 #include "program.h"
 
 static uint64_t take_recv(int step) {
@@ -18,7 +18,8 @@ static uint64_t take_probed(int step, int blocking) {
   MPI_Status status;
   for (int i = 1; i < ranks; i++) {
     int there = 0, count;
-    if (blocking) MPI_Probe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &status);
+    if (blocking)
+      MPI_Probe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &status);
     else
       for (; !there; hash++) MPI_Iprobe(MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, &there, &status);
     MPI_Get_count(&status, MPI_UINT64_T, &count);
@@ -60,10 +61,17 @@ int main(int argc, char** argv) {
       MPI_Send(&message, 1, MPI_UINT64_T, 0, 1, MPI_COMM_WORLD);
     } else {
       switch (chosen >= 0 ? chosen : step % 4) {
-        case 0: outcome = take_recv(step); break;
-        case 1: outcome = take_probed(step, 1); break;
-        case 2: outcome = take_probed(step, 0); break;
-        default: outcome = take_persistent(step, &persistent, &slot);
+        case 0:
+          outcome = take_recv(step);
+          break;
+        case 1:
+          outcome = take_probed(step, 1);
+          break;
+        case 2:
+          outcome = take_probed(step, 0);
+          break;
+        default:
+          outcome = take_persistent(step, &persistent, &slot);
       }
     }
     chain_tell(&chain, outcome);

@@ -1,4 +1,5 @@
-/* Every rank writes numbered lines to stdout without flushing, in pieces of all sizes: not one may be lost or doubled. */
+/* Every rank writes numbered lines to stdout without flushing, in pieces of all sizes: not one may be lost or
+ * doubled. */
 #include "program.h"
 
 int main(int argc, char** argv) {
