@@ -13,13 +13,14 @@ bool is_deadly(int signal) {
          signal == SIGHUP || signal == SIGPIPE || signal == SIGQUIT;
 }
 
-bool is_in_mpi(RankState state) { return state == RankState::attached || state == RankState::in_program; }
+/// A process may attach before MPI_Init, to be told the time.
+bool has_been_in_mpi(RankState state) { return state != RankState::none && state != RankState::attached; }
 
 /// The signal that the rank died of: what the kernel says, or what a shell in between says by its exit code.
 std::optional<int> signal_of(const DeathFacts& facts) {
   if (facts.signal) return facts.signal;
   if (facts.lost) return SIGKILL;
-  const bool may_be_wrapper = facts.behind_wrapper || facts.state == RankState::none;
+  const bool may_be_wrapper = facts.behind_wrapper || !has_been_in_mpi(facts.state);
   const int from_code = facts.exit_code - exit_signal_base;
   if (may_be_wrapper && facts.state != RankState::exiting && is_deadly(from_code)) return from_code;
   return std::nullopt;
@@ -33,10 +34,11 @@ Judgement judge_signal(int signal, const DeathFacts& facts, const DeathHistory& 
   const auto with = [signal](Verdict verdict) {
     return Judgement{verdict, signal, exit_signal_base + signal};
   };
-  if (history.user_signal == signal) return with(Verdict::user_ended);
+  if (history.user_signals >> (signal & 63) & 1) return with(Verdict::user_ended);
   if (policy.kind != qos::RankReplacementKind::rebuild) return with(Verdict::abort_job);
   if (is_fault(signal) && history.fault_call_index == facts.call_index)
     return with(Verdict::deterministic_fault);
+  if (history.unreplaceable) return with(Verdict::unprotected);
   if (history.replacements_of_rank >= policy.max_replacements_per_rank) return with(Verdict::rank_limit);
   if (history.replacements_of_job >= policy.max_replacements_per_job) return with(Verdict::job_limit);
   return with(Verdict::replace);
@@ -44,11 +46,11 @@ Judgement judge_signal(int signal, const DeathFacts& facts, const DeathHistory& 
 
 Judgement judge_exit(const DeathFacts& facts) {
   const int code = facts.exit_code;
-  if (is_in_mpi(facts.state)) return {Verdict::program_will, std::nullopt, code_of_will(code)};
+  // Without MPI_Finalize; or without MPI_Init, and the others would wait for this rank for ever.
+  const bool deserted = !has_been_in_mpi(facts.state) && facts.others_in_mpi;
+  if (facts.state == RankState::in_program || deserted)
+    return {Verdict::program_will, std::nullopt, code_of_will(code)};
   if (code == 0) return {Verdict::done, std::nullopt, 0};
-  // Without this rank the others would wait for ever.
-  if (facts.state == RankState::none && facts.others_in_mpi)
-    return {Verdict::program_will, std::nullopt, code};
   return {Verdict::failed, std::nullopt, code};
 }
 

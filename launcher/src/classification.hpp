@@ -19,7 +19,7 @@ struct DeathFacts {
   bool behind_wrapper = false;   ///< the attached process is not the one that was started
   bool lost = false;             ///< the attached process died, and its wrapper did not say of what
   std::uint64_t call_index = 0;  ///< MPI calls begun
-  bool others_in_mpi = false;    ///< another rank has attached and not finalized
+  bool others_in_mpi = false;    ///< another rank is between MPI_Init and MPI_Finalize
 };
 
 /// What has happened before.
@@ -28,8 +28,9 @@ struct DeathHistory {
   std::uint32_t replacements_of_job = 0;
   /// The rank's last death, if it was by a signal that a fault of the program causes.
   std::optional<std::uint64_t> fault_call_index;
+  bool unreplaceable = false;  ///< what a replacement would have to repeat is no longer kept
   bool job_ending = false;
-  std::optional<int> user_signal;  ///< a signal to end that the user sent to mpirun
+  std::uint64_t user_signals = 0;  ///< bit n: the user sent signal n to mpirun, which passed it on
 };
 
 enum class Verdict {
@@ -39,6 +40,7 @@ enum class Verdict {
   abort_job,            ///< it died, and the profile has no replacement
   replace,              ///< it died, and is replaced
   deterministic_fault,  ///< it died of the same fault at the same call again
+  unprotected,          ///< it died, and what a replacement would have to repeat is no longer kept
   rank_limit,           ///< it died, and has been replaced as often as the profile allows
   job_limit,            ///< it died, and the job has had as many replacements as the profile allows
   user_ended,           ///< it died of the signal that the user sent

@@ -37,6 +37,13 @@ void ControlLink::flush() {
   }
 }
 
+void ControlLink::hang_up() {
+  queue_.clear();
+  queued_bytes_ = 0;
+  shutdown(socket_.get(), SHUT_WR);
+  look_for();
+}
+
 void ControlLink::look_for() {
   if (closed_) return;
   loop_.change(socket_.get(), static_cast<short>((paused_ ? 0 : POLLIN) | (queue_.empty() ? 0 : POLLOUT)));

@@ -31,6 +31,8 @@ class ControlLink {
   void pause_reading(bool pause);
   /// Sends what is queued, blocking.
   void flush();
+  /// The other end sees the end of what we send; what it has sent can still be read.
+  void hang_up();
 
  private:
   void ready(short events);

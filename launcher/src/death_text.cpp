@@ -14,7 +14,7 @@ std::string where_it_was(const DeathRecord& death) {
     case RankState::none:
       return "before MPI_Init";
     case RankState::attached:
-      return fmt::format("MPI_Init{}", replaying);
+      return fmt::format("MPI_Init, or before it{}", replaying);
     case RankState::finalized:
       return fmt::format("after MPI_Finalize, its MPI call {}{}", death.call_index, replaying);
     case RankState::in_program:
@@ -43,6 +43,11 @@ std::string what_was_done(const DeathRecord& death, Verdict verdict, const Death
       return "the job is ended: the same rank died of the same fault at the same MPI call before, which is "
              "a\n"
              "            deterministic application fault, and a replacement would die of it again";
+    case Verdict::unprotected:
+      return fmt::format(
+          "the job is ended, because what a replacement would have to repeat is no longer kept (profile\n"
+          "            '{}', log_bytes_per_node {}, or too much standard input)",
+          context.profile, qos::bytes_to_string(policy.log_bytes_per_node));
     case Verdict::rank_limit:
       return fmt::format(
           "the job is ended, because the rank has been replaced {} times, and\n"
@@ -67,7 +72,7 @@ std::string one_line(const DeathRecord& death, const Judgement& judgement) {
   if (judgement.verdict == Verdict::failed)
     return fmt::format("mpirun: rank {} (pid {}) ended with exit code {}.\n", death.rank, death.pid,
                        judgement.exit_code);
-  if (death.state == RankState::none)
+  if (death.state == RankState::none || death.state == RankState::attached)
     return fmt::format(
         "mpirun: rank {} (pid {}) ended with exit code {} without MPI_Init while others are in MPI; "
         "the job is ended.\n",

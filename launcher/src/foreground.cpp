@@ -8,6 +8,7 @@
 #include <cerrno>
 
 #include "llamada/launcher/exit_codes.hpp"
+#include "llamada/launcher/guardian.hpp"
 #include "process_tree.hpp"
 #include "process_watch.hpp"
 
@@ -43,17 +44,26 @@ Foreground::Foreground(ForegroundPlan plan)
 }
 
 ForegroundResult Foreground::run() {
-  while (!guardian_gone_)
-    if (auto status = loop_.run_once(); !status) break;
+  bool waits = true;
+  while (!guardian_gone_ && waits) waits = loop_.run_once().has_value();
+  const bool guardian_killed = !guardian_gone_ || WIFSIGNALED(guardian_status_);
+  if (guardian_killed) end_without_guardian();
+  // What llamanetd still sent, up to the end of the socket.
+  while (!link_->closed() && waits) waits = loop_.run_once().has_value();
   write_everything();
-  if (guardian_gone_ && WIFEXITED(guardian_status_) && finished_ && WEXITSTATUS(guardian_status_) == 0)
-    return *finished_;
-  if (WIFSIGNALED(guardian_status_)) {
-    kill_all_descendants();
+  if (guardian_killed)
     say(fmt::format("mpirun: its guardian (pid {}) {}; the job has been ended.\n", guardian_,
                     describe_end(guardian_status_)));
-  }
+  else if (WEXITSTATUS(guardian_status_) == 0 && finished_)
+    return *finished_;
   return {exit_launcher, finished_ ? finished_->report : std::string()};
+}
+
+/// llamanetd, which has become our child, ends its ranks when it loses us; whatever lives then is killed.
+void Foreground::end_without_guardian() {
+  link_->hang_up();
+  wait_for_children(llamanetd_grace);
+  kill_all_descendants();
 }
 
 void Foreground::guardian_ended() {

@@ -55,6 +55,7 @@ class Foreground {
   void take_signals();
   void stop_for_a_while(int number);
   void guardian_ended();
+  void end_without_guardian();
   void timed_out();
 
   EventLoop loop_;

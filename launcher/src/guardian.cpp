@@ -62,6 +62,9 @@ std::string verdict_on_llamanetd(pid_t pid, int wait_status) {
   const FileDescriptor llamanetd_pidfd = open_pidfd(llamanetd);
   wait_for_a_death(plan.mpirun_pidfd.get(), llamanetd_pidfd.get());
 
+  // llamanetd sees it too. It is left to do the work, so that if we are killed in the midst of it nobody
+  // escapes.
+  if (is_dead(plan.mpirun_pidfd.get())) wait_for_children(llamanetd_grace);
   int wait_status = 0;
   const bool llamanetd_ended = waitpid(llamanetd, &wait_status, WNOHANG) == llamanetd;
   kill_all_descendants();

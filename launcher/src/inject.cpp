@@ -123,13 +123,18 @@ class RuleReader {
   }
 
   Status read_function(InjectRule& rule) {
+    rule.trigger = InjectTrigger::in_call;
+    if (take("the")) {
+      rule.trigger = InjectTrigger::in_middle;
+      for (const Status& step : {expect("middle"), expect("of")})
+        if (!step) return step;
+    }
     if (ended() || words_[at_].substr(0, 4) != "MPI_" || words_[at_].size() == 4 ||
         words_[at_].find_first_of(":=\n") != std::string_view::npos)
       return wrong("the name of an MPI function");
-    rule.trigger = InjectTrigger::in_call;
     rule.name = words_[at_++];
     if (ended() || !is_number(words_[at_])) return {};
-    return read_count(rule, InjectTrigger::in_call);
+    return read_count(rule, rule.trigger);
   }
 
   /// "publish:committed:3", or without the number.

@@ -55,6 +55,8 @@ std::string Injector::identity_lines(std::uint32_t rank, std::uint32_t incarnati
     if (rule.trigger == InjectTrigger::after) continue;
     if (rule.trigger == InjectTrigger::at_call) lines += fmt::format("die_at_call={}\n", rule.count);
     if (rule.trigger == InjectTrigger::in_call) lines += fmt::format("die_in={}:{}\n", rule.name, rule.count);
+    if (rule.trigger == InjectTrigger::in_middle)
+      lines += fmt::format("die_in_middle={}:{}\n", rule.name, rule.count);
     if (rule.trigger == InjectTrigger::at_step)
       lines += fmt::format("die_at_step={}:{}\n", rule.name, rule.count);
     if (rule.signal != SIGKILL) lines += fmt::format("die_signal={}\n", rule.signal);
@@ -68,7 +70,7 @@ bool Injector::fits(const Entry& entry, const DeathRecord& death) {
     return false;
   if (rule.trigger == InjectTrigger::at_call) return death.call_index == rule.count;
   if (rule.trigger == InjectTrigger::in_call) return death.mpi_call == rule.name;
-  return rule.trigger == InjectTrigger::at_step;
+  return rule.trigger == InjectTrigger::at_step || rule.trigger == InjectTrigger::in_middle;
 }
 
 std::optional<std::chrono::nanoseconds> Injector::rank_died(const DeathRecord& death) {

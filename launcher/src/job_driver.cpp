@@ -4,6 +4,7 @@
 #include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -26,6 +27,14 @@ std::string host_name() {
   char name[256] = "localhost";
   gethostname(name, sizeof name - 1);
   return name;
+}
+
+/// The process that made the socket.
+pid_t peer_of(const FileDescriptor& socket) {
+  ucred credentials{};
+  socklen_t size = sizeof credentials;
+  getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &credentials, &size);
+  return credentials.pid;
 }
 
 /// A rank takes up to seven of our descriptors. Returns the limit that there was.
@@ -60,6 +69,7 @@ JobDriver::JobDriver(FileDescriptor control, const ArenasFactory& make_arenas)
   original_descriptor_limit_ = raise_descriptor_limit();
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   fcntl(control.get(), F_SETFD, FD_CLOEXEC);
+  mpirun_ = peer_of(control);
   signals_ = open_signals();
   link_ = std::make_unique<ControlLink>(
       loop_, std::move(control), [this](control::Message message) { take(std::move(message)); },
@@ -81,9 +91,9 @@ int JobDriver::run() {
   if (finished_) return 0;
   kill_all_descendants();
   // The guardian says it, if there is one.
-  if (getppid() != guardian_)
-    launcher::say(fmt::format("mpirun: the process mpirun (pid {}) was killed; its job has been ended.\n",
-                              job_.mpirun_pid));
+  if (getppid() != guardian_ && getppid() != mpirun_)
+    launcher::say(
+        fmt::format("mpirun: the process mpirun (pid {}) was killed; its job has been ended.\n", mpirun_));
   return exit_llamanetd_orphaned;
 }
 
@@ -155,9 +165,9 @@ void JobDriver::signal_ranks(int number) {
 }
 
 void JobDriver::forward_signal(int number) {
+  user_signals_ |= std::uint64_t{1} << (number & 63);
   const bool ends = number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT;
   if (!ends) return signal_ranks(number);
-  user_signal_ = number;
   if (++user_signal_count_ > 1) {
     begin_ending(exit_signal_base + number, {});
     return kill_everything();

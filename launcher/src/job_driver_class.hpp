@@ -58,6 +58,8 @@ class JobDriver {
   void pump_arenas();
   void take_event(const ArenaEvent& event);
   void attached_ended(RankProcess& rank);
+  void histories_used_up();
+  void look_for_deserters();
   void rank_is_live(RankProcess& rank);
   void judge_rank(RankProcess& rank);
   DeathFacts facts_of(const RankProcess& rank, const RankView& view) const;
@@ -90,6 +92,7 @@ class JobDriver {
   sigset_t original_mask_{};
   rlimit original_descriptor_limit_{};
   pid_t guardian_ = 0;
+  pid_t mpirun_ = 0;
   std::unique_ptr<JobArenas> arenas_;
   std::unique_ptr<Injector> injector_;
   std::unique_ptr<ControlLink> link_;
@@ -106,9 +109,10 @@ class JobDriver {
   Report report_;
   int first_failure_ = 0;
   std::optional<int> ending_code_;
-  std::optional<int> user_signal_;
+  std::uint64_t user_signals_ = 0;
   int user_signal_count_ = 0;
-  bool unprotected_said_ = false;
+  bool unprotected_ = false;
+  bool input_lost_ = false;  ///< more than may be kept for a replacement of rank 0
   bool finished_ = false;
   bool orphaned_ = false;
 };

@@ -22,7 +22,8 @@ double seconds(std::chrono::nanoseconds duration) { return std::chrono::duration
 
 RankProcess::TimePoint now() { return RankProcess::TimePoint::clock::now(); }
 
-bool is_in_mpi(RankState state) { return state == RankState::attached || state == RankState::in_program; }
+/// How soon after a rank has left without MPI it is seen that others wait for it there.
+constexpr std::chrono::milliseconds deserter_look{100};
 
 }  // namespace
 
@@ -90,12 +91,7 @@ void JobDriver::take_event(const ArenaEvent& event) {
       rank_is_live(rank);
       break;
     case ArenaEventKind::unprotected:
-      if (profile_.rank_replacement.on_unprotected == qos::OnUnprotected::stop)
-        begin_ending(exit_unprotected, unprotected_said_ ? "" : line());
-      else if (!unprotected_said_)
-        say(line());
-      arenas_->set_unprotected();
-      unprotected_said_ = true;
+      histories_used_up();
       break;
     case ArenaEventKind::diverged:
       if (!ending_code_)
@@ -114,13 +110,33 @@ void JobDriver::take_event(const ArenaEvent& event) {
   }
 }
 
+void JobDriver::histories_used_up() {
+  if (unprotected_ || ending_code_) return;
+  unprotected_ = true;
+  arenas_->set_unprotected();
+  const bool stop = profile_.rank_replacement.on_unprotected == qos::OnUnprotected::stop;
+  const std::string what =
+      fmt::format("mpirun: log_bytes_per_node of the profile '{}' ({}) is used up: ", job_.profile_label,
+                  qos::bytes_to_string(profile_.rank_replacement.log_bytes_per_node));
+  if (stop)
+    return begin_ending(exit_unprotected, what + "the job is ended, because on_unprotected is STOP.\n");
+  say(what +
+      "the job goes on, but a rank that dies from now on cannot be replaced (on_unprotected CONTINUE).\n");
+}
+
 /// The rank within a wrapper script has died: the script's end says of what, if it ends soon.
 void JobDriver::attached_ended(RankProcess& rank) {
   rank.attached_alive = false;
   if (rank.attached == rank.root || rank.phase != RankPhase::running) return;
   const std::uint32_t number = rank.rank;
-  if (rank.root == 0) return judge_rank(rank);
-  if (!is_in_mpi(view_of(rank).state) || ending_code_) return;
+  if (rank.root == 0) {
+    int status = 0;
+    if (!rank.attached_status && waitpid(rank.attached, &status, WNOHANG) == rank.attached)
+      rank.attached_status = status;
+    return judge_rank(rank);
+  }
+  const RankState state = view_of(rank).state;
+  if (state == RankState::finalized || ending_code_) return;
   loop_.cancel(rank.timer);
   rank.timer = loop_.after(wrapper_grace, [this, number, incarnation = rank.incarnation] {
     RankProcess& late = ranks_[number];
@@ -130,6 +146,7 @@ void JobDriver::attached_ended(RankProcess& rank) {
 
 void JobDriver::root_ended(RankProcess& rank) {
   pump_arenas();
+  if (rank.phase != RankPhase::running) return;
   const bool root_was_attached = rank.attached == rank.group;
   if (root_was_attached) rank.attached_alive = false;
   // A wrapper that left the rank behind: the rank's own end counts.
@@ -148,9 +165,11 @@ DeathFacts JobDriver::facts_of(const RankProcess& rank, const RankView& view) co
   const int status = rank.attached_status.value_or(rank.root_status);
   if (WIFSIGNALED(status)) facts.signal = WTERMSIG(status);
   if (WIFEXITED(status)) facts.exit_code = WEXITSTATUS(status);
-  facts.lost = facts.behind_wrapper && is_in_mpi(view.state) && !facts.signal && facts.exit_code == 0;
+  facts.lost =
+      facts.behind_wrapper && view.state == RankState::in_program && !facts.signal && facts.exit_code == 0;
   facts.others_in_mpi = std::any_of(ranks_.begin(), ranks_.end(), [&](const RankProcess& other) {
-    return other.rank != rank.rank && other.phase == RankPhase::running && is_in_mpi(view_of(other).state);
+    return other.rank != rank.rank && other.phase == RankPhase::running &&
+           view_of(other).state == RankState::in_program;
   });
   return facts;
 }
@@ -166,7 +185,7 @@ DeathRecord JobDriver::record_of(const RankProcess& rank, const RankView& view,
   record.mpi_call = view.call;
   record.call_index = view.call_index;
   record.state = view.state;
-  record.replaying = view.replaying;
+  record.replaying = rank.open_death.has_value();
   record.sent_before = view.counters[static_cast<std::size_t>(topics::Counter::messages_sent)] > 0;
   record.replaced = judgement.verdict == Verdict::replace;
   return record;
@@ -174,8 +193,13 @@ DeathRecord JobDriver::record_of(const RankProcess& rank, const RankView& view,
 
 void JobDriver::judge_rank(RankProcess& rank) {
   const RankView view = view_of(rank);
-  const DeathHistory history{rank.replacements, report_.replacements, rank.fault_call_index,
-                             ending_code_.has_value(), user_signal_};
+  DeathHistory history;
+  history.replacements_of_rank = rank.replacements;
+  history.replacements_of_job = report_.replacements;
+  history.fault_call_index = rank.fault_call_index;
+  history.unreplaceable = unprotected_ || (input_lost_ && rank.rank == 0);
+  history.job_ending = ending_code_.has_value();
+  history.user_signals = user_signals_;
   const DeathFacts facts = facts_of(rank, view);
   const Judgement judgement = judge(facts, history, profile_.rank_replacement);
   rank.died_at = now();
@@ -191,7 +215,26 @@ void JobDriver::judge_rank(RankProcess& rank) {
   rank.open_death.reset();
   rank.fault_call_index.reset();
   if (judgement.signal && is_fault(*judgement.signal)) rank.fault_call_index = facts.call_index;
+  const bool had_mpi = view.state == RankState::finalized;
   act_on(rank, judgement);
+  if (!had_mpi && judgement.verdict <= Verdict::failed)
+    loop_.after(deserter_look, [this] { look_for_deserters(); });
+}
+
+/// A rank that has ended without MPI, while others go on to MPI and wait for it, ends the job.
+void JobDriver::look_for_deserters() {
+  if (ending_code_ || finished_) return;
+  const auto is_in_mpi = [this](const RankProcess& rank) {
+    return rank.phase == RankPhase::running && view_of(rank).state == RankState::in_program;
+  };
+  if (std::any_of(ranks_.begin(), ranks_.end(), is_in_mpi))
+    return begin_ending(
+        first_failure_ == 0 ? 1 : first_failure_,
+        "mpirun: a rank ended without MPI_Init, and others are in MPI, where they would wait for it; "
+        "the job is ended.\n");
+  const bool some_run = std::any_of(ranks_.begin(), ranks_.end(),
+                                    [](const RankProcess& rank) { return rank.phase == RankPhase::running; });
+  if (some_run) loop_.after(deserter_look, [this] { look_for_deserters(); });
 }
 
 void JobDriver::act_on(RankProcess& rank, const Judgement& judgement) {

@@ -12,6 +12,8 @@ namespace {
 /// While mpirun has more than this to take, the ranks' pipes are left alone, and the ranks wait.
 constexpr std::size_t queued_bytes_max = 1 << 20;
 constexpr std::size_t queued_bytes_low = 256 << 10;
+/// Of the job's standard input, for replacements of rank 0.
+constexpr std::size_t input_kept_bytes_max = 256 << 20;
 
 }  // namespace
 
@@ -84,6 +86,11 @@ void JobDriver::adjust_reading() {
 void JobDriver::take_input(control::Input input) {
   if (input.bytes.empty()) input_ended_ = true;
   input_ += input.bytes;
+  if (rebuilding() && !input_lost_ && input_.size() > input_kept_bytes_max) {
+    input_lost_ = true;
+    say("mpirun: standard input is longer than what is kept for a replacement (256 MiB): rank 0 cannot be "
+        "replaced from now on.\n");
+  }
   give_input();
 }
 
@@ -119,7 +126,7 @@ void JobDriver::input_given(std::uint64_t position) {
     link_->send(control::InputTaken{position - input_acknowledged_});
     input_acknowledged_ = position;
   }
-  if (rebuilding()) return;
+  if (rebuilding() && !input_lost_) return;
   input_.erase(0, position - input_start_);
   input_start_ = position;
 }

@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,6 +15,7 @@
 #include <unordered_map>
 
 #include "llamada/base/file_descriptor.hpp"
+#include "process_watch.hpp"
 
 namespace llamada::launcher {
 namespace {
@@ -94,6 +96,17 @@ std::string variable_of(pid_t pid, const std::string& name) {
     at = end + 1;
   }
   return {};
+}
+
+void wait_for_children(std::chrono::milliseconds limit) {
+  const auto end = std::chrono::steady_clock::now() + limit;
+  for (const ProcessEntry& child : descendants_of(getpid())) {
+    if (child.parent != getpid()) continue;
+    const FileDescriptor process = open_pidfd(child.pid);
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
+    pollfd one{process.get(), POLLIN, 0};
+    if (process && left.count() > 0) poll(&one, 1, static_cast<int>(left.count()));
+  }
 }
 
 void kill_all_descendants() {

@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,9 @@ std::vector<ProcessEntry> descendants_of(pid_t ancestor);
 /// The value of a variable in the environment that a process was started with; empty if it has none or may
 /// not be read.
 std::string variable_of(pid_t pid, const std::string& name);
+
+/// Waits until the present children of this process are dead, or the time is over. They stay unreaped.
+void wait_for_children(std::chrono::milliseconds limit);
 
 /// Kills every descendant of this process with SIGKILL and reaps it, until none is left. The process must be
 /// a subreaper, so that orphans come to it. Never sleeps; ends early only if what is left may not be killed.

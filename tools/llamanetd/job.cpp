@@ -1,5 +1,7 @@
 #include "job.hpp"
 
+#include <poll.h>
+
 #include <optional>
 
 #include "llamada/launcher/job_driver.hpp"
@@ -60,8 +62,10 @@ class DriverArenas final : public launcher::JobArenas {
 
   Result<std::vector<ArenaEvent>> do_work() override {
     std::vector<ArenaEvent> events;
-    for (const llamanet::DriverEvent& event : driver_.poll(std::chrono::milliseconds(0)))
-      if (auto told = event_of(event)) events.push_back(std::move(*told));
+    // One look takes a connection, the next what it said.
+    for (int look = 0; look < looks_max && is_ready(); ++look)
+      for (const llamanet::DriverEvent& event : driver_.poll(std::chrono::milliseconds(0)))
+        if (auto told = event_of(event)) events.push_back(std::move(*told));
     return events;
   }
 
@@ -99,6 +103,12 @@ class DriverArenas final : public launcher::JobArenas {
   }
 
  private:
+  bool is_ready() const {
+    pollfd one{driver_.descriptor(), POLLIN, 0};
+    return poll(&one, 1, 0) == 1;
+  }
+
+  static constexpr int looks_max = 64;
   llamanet::Driver driver_;
   std::vector<std::uint64_t> tokens_;
 };

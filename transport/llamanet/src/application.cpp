@@ -135,7 +135,11 @@ Status Application::open_arena(const ApplicationOptions& options, const Attached
   arena_ = std::move(*opened);
   auto& header = arena_->header();
   header.sleeping.store(0, std::memory_order_relaxed);  // a predecessor may have died asleep
-  header.incarnation.store(attached.incarnation, std::memory_order_relaxed);
+  // What the predecessor was doing is not said of its successor: the state before the incarnation.
+  header.call_id.store(0, std::memory_order_relaxed);
+  header.call_index.store(0, std::memory_order_relaxed);
+  arena_->set_state(topics::ArenaState::none);
+  header.incarnation.store(attached.incarnation, std::memory_order_release);
   header.pid.store(static_cast<std::uint32_t>(owner_pid_), std::memory_order_relaxed);
   advise_huge_pages(header, memory_.bytes());
   if (options.prepare_memory) preparer_ = std::make_unique<MemoryPreparer>(*arena_);

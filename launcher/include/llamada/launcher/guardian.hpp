@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <sys/types.h>
 
+#include <chrono>
 #include <string>
 
 #include "llamada/base/file_descriptor.hpp"
@@ -12,6 +13,9 @@ namespace llamada::launcher {
 
 /// The exit code of a llamanetd that has lost its mpirun.
 inline constexpr int exit_llamanetd_orphaned = 70;
+
+/// How long llamanetd, once it has lost its mpirun, may take to end its ranks before others do.
+inline constexpr std::chrono::milliseconds llamanetd_grace{400};
 
 /// What the guardian is given.
 struct GuardianPlan {

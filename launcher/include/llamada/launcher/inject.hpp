@@ -12,10 +12,11 @@ namespace llamada::launcher {
 
 /// When an injected death happens.
 enum class InjectTrigger {
-  after,    ///< a time since the start of the job, or of the incarnation that the rule names
-  at_call,  ///< the rank begins its n-th MPI call
-  in_call,  ///< the rank is inside the n-th call of one MPI function
-  at_step,  ///< the rank passes a crash point of the library for the n-th time
+  after,      ///< a time since the start of the job, or of the incarnation that the rule names
+  at_call,    ///< the rank begins its n-th MPI call
+  in_call,    ///< the rank is inside the n-th call of one MPI function
+  in_middle,  ///< the same, behind the first thing that the call has published
+  at_step,    ///< the rank passes a crash point of the library for the n-th time
 };
 
 /// One failure to cause, for tests of programs and of ourselves. Grammar (words may be in either case, N is a
@@ -24,7 +25,7 @@ enum class InjectTrigger {
 ///     rule   = "kill" "rank" R when [ "of" "incarnation" N ] [ "signal" SIGNAL ]
 ///     when   = "after" T [ "s" | "ms" | "us" ]
 ///            | "at" "call" N
-///            | "in" MPI_Function [ N ]
+///            | "in" [ "the" "middle" "of" ] MPI_Function [ N ]
 ///            | "at" "step" POINT [ ":" N ]        POINT as "publish:committed"
 ///
 /// The unit may stick to the number ("1s"); it is seconds when missing.
@@ -33,8 +34,8 @@ struct InjectRule {
   std::uint32_t rank = 0;
   InjectTrigger trigger = InjectTrigger::after;
   std::chrono::nanoseconds delay{0};  ///< of after
-  std::string name;                   ///< of in_call the function, of at_step the point
-  std::uint64_t count = 1;            ///< of at_call, in_call, at_step
+  std::string name;                   ///< of in_call and in_middle the function, of at_step the point
+  std::uint64_t count = 1;            ///< of all but after
   std::optional<std::uint32_t> incarnation;
   int signal = 9;
 

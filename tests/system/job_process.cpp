@@ -1,0 +1,135 @@
+#include "job_process.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <thread>
+
+namespace llamada::system_test {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string contents(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::string new_mark() {
+  static std::atomic<int> count = 0;
+  const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
+  return "LLAMADA_SYSTEM_TEST=" + std::to_string(getpid()) + "-" + std::to_string(count++) + "-" +
+         std::to_string(now);
+}
+
+std::string new_folder() {
+  std::string name = (fs::temp_directory_path() / "llamada-system-XXXXXX").string();
+  return mkdtemp(name.data()) == nullptr ? std::string() : name;
+}
+
+char state_of(const fs::path& process) {
+  const std::string stat = contents(process / "stat");
+  const std::size_t name_end = stat.rfind(") ");
+  return name_end == std::string::npos ? 'X' : stat[name_end + 2];
+}
+
+std::string name_of(const fs::path& process) {
+  std::string name = contents(process / "comm");
+  if (!name.empty()) name.pop_back();
+  return name;
+}
+
+int shell_code(int status) { return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status); }
+
+}  // namespace
+
+Job::Job(std::vector<std::string> arguments, const std::string& input)
+    : mark_(new_mark()), folder_(new_folder()) {
+  std::string program = LLAMADA_MPIRUN;
+  std::vector<char*> words = {program.data()};
+  for (std::string& word : arguments) words.push_back(word.data());
+  words.push_back(nullptr);
+  std::vector<char*> environment = {mark_.data()};
+  for (char** entry = environ; *entry != nullptr; ++entry) environment.push_back(*entry);
+  environment.push_back(nullptr);
+  const std::string out = folder_ + "/stdout", err = folder_ + "/stderr", in = folder_ + "/stdin";
+  std::ofstream(in, std::ios::binary) << input;
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  posix_spawn_file_actions_addopen(&files, 0, in.c_str(), O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&files, 1, out.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0600);
+  posix_spawn_file_actions_addopen(&files, 2, err.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0600);
+  if (posix_spawn(&pid_, program.c_str(), &files, nullptr, words.data(), environment.data()) != 0) pid_ = 0;
+  posix_spawn_file_actions_destroy(&files);
+}
+
+Job::~Job() {
+  for (const Found& process : processes()) kill(process.pid, SIGKILL);
+  if (pid_ > 0 && !reaped_) waitpid(pid_, nullptr, 0);
+  std::error_code ignored;
+  fs::remove_all(folder_, ignored);
+}
+
+std::vector<Found> Job::processes() const {
+  std::vector<Found> found;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator("/proc", ignored)) {
+    const std::string number = entry.path().filename();
+    if (number.find_first_not_of("0123456789") != std::string::npos) continue;
+    const std::string environment = '\0' + contents(entry.path() / "environ");
+    if (environment.find('\0' + mark_ + '\0') == std::string::npos) continue;
+    const Found process{static_cast<pid_t>(std::stol(number)), name_of(entry.path()), state_of(entry.path())};
+    if (process.state != 'Z' && process.state != 'X') found.push_back(process);
+  }
+  return found;
+}
+
+pid_t Job::find(const std::string& name) const {
+  for (const Found& process : processes())
+    if (process.name == name) return process.pid;
+  return 0;
+}
+
+bool Job::ended() {
+  reaped_ = reaped_ || waitpid(pid_, &status_, WNOHANG) == pid_;
+  return reaped_;
+}
+
+int Job::wait() {
+  if (pid_ == 0 || !wait_for([this] { return ended(); })) return -1;
+  return shell_code(status_);
+}
+
+std::vector<Found> Job::wait_until_none_is_left(std::chrono::seconds limit) {
+  const auto end = std::chrono::steady_clock::now() + limit;
+  std::vector<Found> left = processes();
+  while (!left.empty() && std::chrono::steady_clock::now() < end) {
+    sleep_for_a_moment();
+    left = processes();
+  }
+  return left;
+}
+
+std::string Job::output() const { return contents(folder_ + "/stdout"); }
+std::string Job::errors() const { return contents(folder_ + "/stderr"); }
+
+std::vector<std::string> lines_of_mpirun(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);)
+    if (line.rfind("mpirun: ", 0) == 0) lines.push_back(line);
+  return lines;
+}
+
+void sleep_for_a_moment() { std::this_thread::sleep_for(std::chrono::milliseconds(2)); }
+
+}  // namespace llamada::system_test

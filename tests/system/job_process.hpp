@@ -1,0 +1,71 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+// Starting mpirun as a user does, and looking at all processes that come of it: they are known by a variable
+// in their environment that no other process has.
+
+namespace llamada::system_test {
+
+/// A process of a job.
+struct Found {
+  pid_t pid = 0;
+  std::string name;  ///< as /proc/PID/comm has it
+  char state = '?';
+};
+
+/// A running mpirun, its output in files. Kills what is left of its job when destroyed.
+class Job {
+ public:
+  /// `arguments` stand behind mpirun's name; standard input is /dev/null or `input`.
+  explicit Job(std::vector<std::string> arguments, const std::string& input = {});
+  ~Job();
+  Job(const Job&) = delete;
+  Job& operator=(const Job&) = delete;
+
+  pid_t pid() const { return pid_; }
+  /// All living processes of the job, mpirun too while it lives. Zombies are not living.
+  std::vector<Found> processes() const;
+  /// The first living process with this name, 0 if there is none.
+  pid_t find(const std::string& name) const;
+  /// Waits for mpirun to end; its exit code as a shell has it. Fails the test after a minute.
+  int wait();
+  /// Whether mpirun has ended.
+  bool ended();
+  /// Waits until no process is left, or `limit` is over; what is left then.
+  std::vector<Found> wait_until_none_is_left(std::chrono::seconds limit);
+  std::string output() const;
+  std::string errors() const;
+
+ private:
+  std::string mark_;
+  std::string folder_;
+  pid_t pid_ = 0;
+  int status_ = 0;
+  bool reaped_ = false;
+};
+
+/// Waits for a condition for at most a minute; whether it came.
+template <typename Condition>
+bool wait_for(Condition condition);
+
+/// Lines that begin with "mpirun: ".
+std::vector<std::string> lines_of_mpirun(const std::string& text);
+
+void sleep_for_a_moment();
+
+template <typename Condition>
+bool wait_for(Condition condition) {
+  const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > limit) return false;
+    sleep_for_a_moment();
+  }
+  return true;
+}
+
+}  // namespace llamada::system_test

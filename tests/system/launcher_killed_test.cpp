@@ -1,0 +1,132 @@
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <random>
+#include <thread>
+
+#include "job_process.hpp"
+#include "llamada/base/random.hpp"
+#include "test.hpp"
+
+// mpirun, its guardian and llamanetd are killed, alone and by twos, at any moment: the job ends, and nothing
+// is left.
+
+namespace {
+
+using namespace llamada;
+using namespace llamada::system_test;
+
+constexpr const char* guardian_name = "mpirun-guardian";
+constexpr const char* driver_name = "llamanetd";
+
+/// A rank behind a wrapper script, with children that would outlive it, one of them in a session of its own.
+const std::vector<std::string> stubborn_job = {
+    "-n", "3", "sh", "-c",
+    "trap '' TERM INT HUP; sleep 1000 & setsid sleep 1000 & (sleep 1000 & exec sleep 1000) & echo up; wait"};
+
+struct Victims {
+  bool mpirun, guardian, driver;
+};
+
+/// What the victims are called when a test fails.
+std::string text_of(const Victims& victims) {
+  std::string text;
+  if (victims.mpirun) text += "mpirun ";
+  if (victims.guardian) text += "guardian ";
+  if (victims.driver) text += "llamanetd ";
+  return text;
+}
+
+bool is_up(const Job& job) {
+  int ups = 0;
+  const std::string output = job.output();
+  for (std::size_t at = 0; (at = output.find("up\n", at)) != std::string::npos; ++at) ++ups;
+  return ups == 3;
+}
+
+/// Kills those of the victims that are there; how many these were.
+int kill_victims(const Job& job, const Victims& victims) {
+  const pid_t guardian = victims.guardian ? job.find(guardian_name) : 0;
+  const pid_t driver = victims.driver ? job.find(driver_name) : 0;
+  int count = 0;
+  if (victims.mpirun) count += kill(job.pid(), SIGKILL) == 0;
+  if (guardian > 0) count += kill(guardian, SIGKILL) == 0;
+  if (driver > 0) count += kill(driver, SIGKILL) == 0;
+  return count;
+}
+
+void check_that_nothing_is_left(Job& job) {
+  std::string names;
+  for (const Found& process : job.wait_until_none_is_left(std::chrono::seconds(20)))
+    names += std::to_string(process.pid) + " " + process.name + "\n";
+  INFO(names);
+  CHECK(names == "");
+}
+
+const Victims all_victims[] = {{true, false, false}, {false, true, false}, {false, false, true},
+                               {true, true, false},  {true, false, true},  {false, true, true}};
+
+std::uint64_t seed_of_this_run() {
+  const char* given = std::getenv("LLAMADA_TEST_SEED");
+  return given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}();
+}
+
+/// Orphans come to this process, so that they are reaped and do not count as left.
+void adopt_orphans() { prctl(PR_SET_CHILD_SUBREAPER, 1); }
+void reap_orphans() {
+  while (waitpid(-1, nullptr, WNOHANG) > 0) {
+  }
+}
+
+}  // namespace
+
+TEST_CASE(
+    "launcher: whoever of mpirun, guardian and llamanetd is killed, a running job ends with one sentence",
+    "[system]") {
+  adopt_orphans();
+  for (const Victims& victims : all_victims) {
+    CAPTURE(text_of(victims));
+    Job job(stubborn_job);
+    REQUIRE(wait_for([&] { return is_up(job); }));
+    REQUIRE(kill_victims(job, victims) == victims.mpirun + victims.guardian + victims.driver);
+    const int code = job.wait();
+    CHECK(code == (victims.mpirun ? 128 + SIGKILL : 125));
+    check_that_nothing_is_left(job);
+    CAPTURE(job.errors());
+    CHECK(lines_of_mpirun(job.errors()).size() == 1);
+    reap_orphans();
+  }
+}
+
+TEST_CASE("launcher: a kill at any moment leaves nothing", "[system]") {
+  adopt_orphans();
+  const std::uint64_t seed = seed_of_this_run();
+  CAPTURE(seed);
+  Random random(seed);
+  for (int round = 0; round < 60; ++round) {
+    const Victims& victims = all_victims[random.below(6)];
+    const auto delay = std::chrono::microseconds(random.below(random.chance(1, 2) ? 20'000 : 150'000));
+    CAPTURE(round, text_of(victims), delay.count());
+    Job job(stubborn_job);
+    std::this_thread::sleep_for(delay);
+    const int killed = kill_victims(job, victims);
+    if (killed == 0) continue;  // not there yet: Job's destructor ends it
+    const int code = job.wait();
+    CHECK(code == (victims.mpirun ? 128 + SIGKILL : 125));
+    check_that_nothing_is_left(job);
+    CAPTURE(job.errors());
+    CHECK(lines_of_mpirun(job.errors()).size() <= 1);
+    if (!victims.mpirun) CHECK(lines_of_mpirun(job.errors()).size() == 1);
+    reap_orphans();
+  }
+}
+
+TEST_CASE("launcher: an end without any kill leaves nothing either", "[system]") {
+  adopt_orphans();
+  Job job({"-n", "2", "sh", "-c", "setsid sleep 1000 & exit 0"});
+  CHECK(job.wait() == 0);
+  check_that_nothing_is_left(job);
+  reap_orphans();
+}

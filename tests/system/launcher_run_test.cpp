@@ -1,0 +1,172 @@
+#include <signal.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "job_process.hpp"
+#include "test.hpp"
+
+// mpirun with programs that know nothing of MPI: exit codes, input and output, signals, replacement.
+
+namespace {
+
+using namespace llamada::system_test;
+
+std::size_t count_of(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; at += part.size()) ++count;
+  return count;
+}
+
+/// Runs a shell script on each rank; the exit code of mpirun.
+struct Ran {
+  int code;
+  std::string output, errors;
+};
+
+Ran run(std::vector<std::string> options, const std::string& script, const std::string& input = {}) {
+  options.insert(options.end(), {"sh", "-c", script});
+  Job job(options, input);
+  const int code = job.wait();
+  CHECK(job.wait_until_none_is_left(std::chrono::seconds(20)).empty());
+  return {code, job.output(), job.errors()};
+}
+
+}  // namespace
+
+TEST_CASE("mpirun: the exit code is 0, the first failure, or 128 + signal", "[system]") {
+  CHECK(run({"-n", "3"}, "exit 0").code == 0);
+  CHECK(run({"-n", "3"}, "[ $PMI_RANK != 1 ] || exit 7").code == 7);
+  CHECK(run({"-n", "2"}, "[ $PMI_RANK != 1 ] || kill -KILL $$; exec sleep 1000").code == 128 + SIGKILL);
+  CHECK(run({"-n", "2"}, "[ $PMI_RANK != 1 ] || kill -SEGV $$; exec sleep 1000").code == 128 + SIGSEGV);
+}
+
+TEST_CASE("mpirun: a program that is not there, or cannot be executed, is named", "[system]") {
+  Job missing({"-n", "2", "./there-is-no-such-program"});
+  CHECK(missing.wait() == 127);
+  CHECK(missing.errors().find("there-is-no-such-program") != std::string::npos);
+  Job forbidden({"-n", "2", "/etc/passwd"});
+  CHECK(forbidden.wait() == 126);
+  CHECK(forbidden.errors().find("/etc/passwd") != std::string::npos);
+}
+
+TEST_CASE("mpirun: standard input goes to rank 0, all of it", "[system]") {
+  const std::string input(1'000'000, 'x');
+  const Ran ran = run({"-n", "2"}, "wc -c", input);
+  CHECK(ran.code == 0);
+  CHECK(count_of(ran.output, "1000000") == 1);
+  CHECK(count_of(ran.output, "\n") == 2);
+}
+
+TEST_CASE("mpirun: lines of different ranks never mix, and none is lost", "[system]") {
+  const Ran ran = run(
+      {"-n", "4"},
+      "i=0; while [ $i -lt 500 ]; do printf 'a%d' $PMI_RANK; printf 'b%dc\\n' $PMI_RANK; i=$((i+1)); done");
+  CHECK(ran.code == 0);
+  CHECK(count_of(ran.output, "\n") == 2000);
+  for (const char* line : {"a0b0c\n", "a1b1c\n", "a2b2c\n", "a3b3c\n"})
+    CHECK(count_of(ran.output, line) == 500);
+}
+
+TEST_CASE("mpirun: --tag-output names the rank in each line", "[system]") {
+  const Ran ran = run({"-n", "2", "-l"}, "echo one; printf two");
+  CHECK(count_of(ran.output, "[0] one\n") == 1);
+  CHECK(count_of(ran.output, "[1] two") == 1);
+}
+
+TEST_CASE("mpirun: --timeout ends the job with code 124", "[system]") {
+  const Ran ran = run({"-n", "2", "--timeout", "0.2"}, "trap '' TERM; sleep 1000");
+  CHECK(ran.code == 124);
+  CHECK(lines_of_mpirun(ran.errors).size() == 1);
+}
+
+TEST_CASE("mpirun: SIGTERM reaches the ranks, SIGUSR1 too, and a second SIGINT kills", "[system]") {
+  Job user({"-n", "2", "sh", "-c", "trap 'echo got; exit 0' USR1; echo up; while :; do sleep 0.05; done"});
+  REQUIRE(wait_for([&] { return count_of(user.output(), "up") == 2; }));
+  kill(user.pid(), SIGUSR1);
+  CHECK(user.wait() == 0);
+  CHECK(count_of(user.output(), "got") == 2);
+
+  Job term({"-n", "2", "--qos", "fault-tolerant", "sh", "-c", "echo up; exec sleep 1000"});
+  REQUIRE(wait_for([&] { return count_of(term.output(), "up") == 2; }));
+  kill(term.pid(), SIGTERM);
+  CHECK(term.wait() == 128 + SIGTERM);
+
+  Job stubborn({"-n", "2", "sh", "-c", "trap '' INT TERM; echo up; while :; do sleep 0.05; done"});
+  REQUIRE(wait_for([&] { return count_of(stubborn.output(), "up") == 2; }));
+  kill(stubborn.pid(), SIGINT);
+  kill(stubborn.pid(), SIGCONT);
+  CHECK_FALSE(stubborn.ended());
+  // The first one must have been taken: two that are pending at once are one.
+  while (!stubborn.ended()) {
+    kill(stubborn.pid(), SIGINT);
+    sleep_for_a_moment();
+  }
+  CHECK(stubborn.wait() == 128 + SIGINT);
+  CHECK(stubborn.wait_until_none_is_left(std::chrono::seconds(20)).empty());
+}
+
+TEST_CASE("mpirun: under REBUILD a rank is started again, and its output is neither lost nor doubled",
+          "[system]") {
+  const std::filesystem::path report =
+      std::filesystem::temp_directory_path() / ("llamada-report-" + std::to_string(getpid()));
+  const Ran killed = run({"-n", "2", "--qos", "fault-tolerant", "--inject", "kill rank 1 after 0.3 s",
+                          "--inject", "kill rank 1 after 0.1s of incarnation 2", "--report", report.string()},
+                         "echo begin $PMI_RANK; sleep 0.7; echo end $PMI_RANK");
+  CHECK(killed.code == 0);
+  for (const char* line : {"begin 0\n", "begin 1\n", "end 0\n", "end 1\n"})
+    CHECK(count_of(killed.output, line) == 1);
+  CHECK(count_of(killed.errors, "mpirun: rank 1 of 2 died.") == 2);
+  const auto json = nlohmann::json::parse(std::ifstream(report));
+  CHECK(json["exit_code"] == 0);
+  CHECK(json["replacements"] == 2);
+  REQUIRE(json["deaths"].size() == 2);
+  CHECK(json["deaths"][1]["incarnation"] == 2);
+  CHECK(json["deaths"][0]["signal"] == SIGKILL);
+  CHECK(json["deaths"][0]["phase"] == "before_init");
+  CHECK(json["injections"][0]["fired"] == true);
+  std::filesystem::remove(report);
+}
+
+TEST_CASE("mpirun: a replacement of rank 0 is given the standard input again", "[system]") {
+  const Ran ran = run({"-n", "1", "--qos", "fault-tolerant", "--inject", "kill rank 0 after 0.3s"},
+                      "read a; echo got $a; sleep 0.6; read b; echo got $b", "one\ntwo\n");
+  CHECK(ran.code == 0);
+  CHECK(ran.output == "got one\ngot two\n");
+}
+
+TEST_CASE("mpirun: a replacement that writes something else ends the job", "[system]") {
+  const Ran ran = run({"-n", "2", "--qos", "fault-tolerant", "--inject", "kill rank 1 after 0.3s"},
+                      "cat /proc/sys/kernel/random/uuid; sleep 1000");
+  CHECK(ran.code == 122);
+  CHECK(ran.errors.find("replay diverged: standard output of rank 1 at byte ") != std::string::npos);
+}
+
+TEST_CASE("mpirun: the same fault at the same place is the program's own", "[system]") {
+  const Ran ran =
+      run({"-n", "2", "--qos", "fault-tolerant"}, "[ $PMI_RANK != 1 ] || kill -SEGV $$; exec sleep 1000");
+  CHECK(ran.code == 128 + SIGSEGV);
+  CHECK(ran.errors.find("deterministic application fault") != std::string::npos);
+}
+
+TEST_CASE("mpirun: what a dead incarnation leaves behind is gone before the next begins", "[system]") {
+  const Ran ran = run({"-n", "1", "--qos", "fault-tolerant", "--inject", "kill rank 0 after 0.3s"},
+                      "setsid sh -c 'sleep 0.6; echo ghost' & echo one; sleep 1.2; echo two");
+  CHECK(ran.code == 0);
+  CHECK(ran.output.find("one\n") == 0);
+  CHECK(count_of(ran.output, "ghost\n") == 1);
+}
+
+TEST_CASE("mpirun: a rule that never fired is mentioned", "[system]") {
+  const Ran ran = run({"-n", "1", "--inject", "kill rank 0 at call 5"}, "exit 0");
+  CHECK(ran.code == 0);
+  CHECK(lines_of_mpirun(ran.errors).size() == 1);
+}
+
+TEST_CASE("mpirun: output of a child that the rank leaves behind still comes", "[system]") {
+  const Ran ran = run({"-n", "2"}, "(sleep 0.2; echo late) & exit 0");
+  CHECK(ran.code == 0);
+  CHECK(count_of(ran.output, "late\n") == 2);
+}
