@@ -5,6 +5,7 @@
 #include "coll/collectives.hpp"
 #include "coll/movement.hpp"
 #include "entry.hpp"
+#include "interpose/rank_thread.hpp"
 #include "lifecycle/exit_watch.hpp"
 #include "lifecycle/injection.hpp"
 #include "lifecycle/process.hpp"
@@ -70,7 +71,9 @@ void initialize(int thread_level) {
   Process* process = std::make_unique<Process>().release();
   process->injection = read_injection(*world);
   fill_runtime(process->runtime, *world, thread_level);
-  auto engine = Engine::create(*world);
+  Engine::Options options;
+  options.determinants = interpose::opened_determinants();
+  auto engine = Engine::create(*world, options);
   if (!engine) world->aborted(1, fmt::format("MPI_Init: {}", engine.error().text()));
   process->engine = std::move(*engine);
   process->runtime.engine = process->engine.get();

@@ -82,8 +82,11 @@ void Engine::wait_slowly(unsigned rounds, const std::function<bool()>& done) {
 }
 
 void Engine::found_nothing() {
+  const bool time_to_yield = ++fruitless_calls_ % fruitless_calls_before_yield == 0;
+  // A replay only counts such calls down, and is in a hurry.
+  if (determinants_->replaying() && !time_to_yield) return;
   progress();
-  if (++fruitless_calls_ % fruitless_calls_before_yield != 0) return;
+  if (!time_to_yield || determinants_->replaying()) return;
   for (auto& hook : hooks_) hook();
   look_at_protection();
   if (spin_rounds_ == 0) sched_yield();

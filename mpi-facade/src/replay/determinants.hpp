@@ -26,6 +26,10 @@ class Determinants {
   /// Whether outcomes are recorded: false without REBUILD, and once the job is no longer protected.
   bool recording() const { return recording_; }
   void stop_recording() { recording_ = false; }
+  /// Whether clocks and the like are to be asked through here.
+  bool active() const { return recording_ || replaying(); }
+  /// Whether this is the process id that the program was told.
+  bool is_told_pid(std::uint64_t pid) const { return pid_ != 0 && pid == pid_; }
   /// Whether there are outcomes to be replayed.
   bool replaying() const { return replayer_.outcomes_left(); }
   Replayer& replayer() { return replayer_; }
