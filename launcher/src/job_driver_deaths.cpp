@@ -46,6 +46,7 @@ void JobDriver::reap() {
   while (const pid_t pid = waitpid(-1, &status, WNOHANG)) {
     if (pid < 0) break;
     if (RankProcess* rank = rank_of_root(pid)) {
+      pump_arenas();  // what it said before it died, and that it did: while it is still known by its root
       rank->root = 0;
       rank->root_status = status;
       root_ended(*rank);
@@ -145,7 +146,6 @@ void JobDriver::attached_ended(RankProcess& rank) {
 }
 
 void JobDriver::root_ended(RankProcess& rank) {
-  pump_arenas();
   if (rank.phase != RankPhase::running) return;
   const bool root_was_attached = rank.attached == rank.group;
   if (root_was_attached) rank.attached_alive = false;
