@@ -80,7 +80,9 @@ TEST_CASE("application: a write to a peer's arena is a fault", "[llamanet]") {
   Node node(on_demand());
   node.start();
   auto one = attach(node), other = attach(node);
+  REQUIRE(one->refresh());
   auto* byte = const_cast<std::byte*>(one->peer(other->slot()).base);
+  REQUIRE(byte != nullptr);
   auto child = ::fork();
   if (child == 0) {
     ::signal(SIGSEGV, SIG_DFL);
