@@ -123,8 +123,9 @@ wait $job || wrong "SIGUSR1 is not handed on"
 [ "$(grep -c 'was told' "$work/out")" = 3 ] || wrong "SIGUSR1 does not reach everybody"
 
 # Whatever ends mpirun, nothing is left.
+# A shell starts its background jobs with SIGINT ignored, which mpirun would rightly keep.
 for signal in INT TERM HUP KILL; do
-  "$mpirun" "${profile[@]}" -n 3 "$work/wrapper" "$program" sleep >"$work/out" 2>"$work/err" &
+  env --default-signal=INT "$mpirun" "${profile[@]}" -n 3 "$work/wrapper" "$program" sleep >"$work/out" 2>"$work/err" &
   job=$!
   wait_for "$work/out" asleep
   kill -$signal $job

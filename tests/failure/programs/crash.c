@@ -6,8 +6,8 @@
 static void die(void) {
   if (strcmp(kind, "segv") == 0) *(volatile int*)16 = 1;
   if (strcmp(kind, "fpe") == 0) {
-    volatile int zero = 0;
-    zero = 1 / zero;
+    volatile int many = 100, zero = 0; /* 1 / zero would be computed without a division */
+    many = many / zero;
   }
   if (strcmp(kind, "ill") == 0) __builtin_trap();
   abort();
