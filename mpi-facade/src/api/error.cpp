@@ -6,10 +6,16 @@ using namespace llamada::mpi;
 
 namespace {
 
+/// The handle of a user's error handler, held once more.
+MPI_Errhandler use_handle(const Reference<ErrorHandler>& handler) {
+  if (handler->handle_uses++ == 0) handler->handle = runtime().error_handlers.insert(handler);
+  return handler->handle;
+}
+
 int create_handler(MPI_Comm_errhandler_function* function, MPI_Errhandler* handler) {
   if (int code = check_pointer(nullptr, reinterpret_cast<const void*>(function), "function")) return code;
   if (int code = check_pointer(nullptr, handler, "error handler")) return code;
-  *handler = runtime().error_handlers.insert(make_counted<ErrorHandler>(function));
+  *handler = use_handle(make_counted<ErrorHandler>(function));
   return MPI_SUCCESS;
 }
 
@@ -34,9 +40,8 @@ int get_handler(MPI_Comm comm, MPI_Errhandler* handler) {
     case ErrorHandler::Kind::returns:
       *handler = MPI_ERRORS_RETURN;
       break;
-    // A handle of its own, which the program frees (8.3.4).
     case ErrorHandler::Kind::user:
-      *handler = runtime().error_handlers.insert(current);
+      *handler = use_handle(current);
       break;
   }
   return MPI_SUCCESS;
@@ -84,9 +89,10 @@ LLAMADA_MPI_FUNCTION(Errhandler_free)
 int PMPI_Errhandler_free(MPI_Errhandler* handler) {
   LLAMADA_MPI_ENTER(Errhandler_free);
   if (int code = check_pointer(nullptr, handler, "error handler")) return code;
-  const ErrorHandler* found = runtime().error_handlers.find(*handler);
+  ErrorHandler* found = runtime().error_handlers.find(*handler);
   if (!found) return report(nullptr, MPI_ERR_ARG, "the error handler is null, or was freed");
-  if (found->kind() == ErrorHandler::Kind::user) runtime().error_handlers.erase(*handler);
+  if (found->kind() == ErrorHandler::Kind::user && --found->handle_uses == 0)
+    runtime().error_handlers.erase(*handler);
   *handler = MPI_ERRHANDLER_NULL;
   return MPI_SUCCESS;
 }
