@@ -12,7 +12,6 @@ namespace {
 
 /// Without a core of its own a rank that spins keeps others from what it waits for.
 constexpr unsigned spin_rounds_max = 2000;
-constexpr unsigned yield_rounds_max = 100;
 /// A program that asks again and again lets others run each so many times.
 constexpr std::uint64_t fruitless_calls_before_yield = 32;
 /// How long a rank whose memory is full, and whose histories are not kept, waits for others to take what they
@@ -52,6 +51,7 @@ Status Engine::open_parts() {
   incoming_ = std::make_unique<Incoming>(world_, sink);
   Outgoing::Options outgoing;
   outgoing.eager_bytes_max = options_.eager_bytes_max;
+  outgoing.log_bytes_max = options_.log_bytes_max;
   outgoing.keeps = keeps_;
   outgoing.compares = replaying_;
   outgoing_ = std::make_unique<Outgoing>(world_, owner, outgoing);
@@ -74,7 +74,7 @@ void Engine::wait_slowly(unsigned rounds, const std::function<bool()>& done) {
   for (auto& hook : hooks_) hook();
   look_at_protection();
   if (replaying_ && !determinants_->replayer().anything_left()) go_live();
-  if (rounds < yield_rounds_max) {
+  if (rounds < options_.yields_before_sleep) {
     sched_yield();
     return;
   }

@@ -35,6 +35,10 @@ class Engine final : private MessageSink, private SendOwner {
     /// Up to so many bytes a message lies whole in the log; above, without a history, it follows after the
     /// match.
     std::size_t eager_bytes_max = 64 * 1024;
+    /// How much of a log to one rank may wait to be taken, without a history.
+    std::uint64_t log_bytes_max = 512 * 1024;
+    /// How often a rank that waits gives up its turn before it sleeps.
+    unsigned yields_before_sleep = 100;
     /// Of this rank, opened early by an interposed function; null: opened here.
     replay::Determinants* determinants = nullptr;
   };

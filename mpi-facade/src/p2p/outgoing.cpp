@@ -42,6 +42,7 @@ Outgoing::Outgoing(World& world, SendOwner& owner, const Options& options)
 
 void Outgoing::open(Destination& to) {
   topics::LogOptions log_options;
+  log_options.live_bytes_max = options_.log_bytes_max;
   log_options.retention = options_.keeps ? topics::Retention::keep_all : topics::Retention::recycle;
   auto log = topics::LogWriter::open(world_.arena(), message_log_key(to.rank), log_options);
   if (!log)

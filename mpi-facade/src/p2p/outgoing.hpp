@@ -39,6 +39,7 @@ class Outgoing {
  public:
   struct Options {
     std::size_t eager_bytes_max = 64 * 1024;
+    std::uint64_t log_bytes_max = 512 * 1024;
     bool keeps = false;     ///< every message goes whole into the log, and stays
     bool compares = false;  ///< a replacement: what predecessors sent is compared, not sent
   };

@@ -1,0 +1,278 @@
+#include "sim_job.hpp"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+
+namespace llamada::mpi::sim {
+namespace {
+
+constexpr std::size_t arena_bytes = std::size_t{64} << 20;
+constexpr std::size_t stack_bytes = std::size_t{256} << 10;
+constexpr std::uint64_t turns_max = 400'000;
+
+/// What a rank that ends the job throws.
+struct Ended {
+  std::string text;
+};
+
+/// Arenas and stacks are used by one job after the other.
+std::byte* memory_of(int rank) {
+  static std::vector<std::byte*> memories;
+  while (memories.size() <= static_cast<std::size_t>(rank)) {
+    void* memory = mmap(nullptr, arena_bytes + stack_bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    LLAMADA_CHECK(memory != MAP_FAILED);
+    memories.push_back(static_cast<std::byte*>(memory));
+  }
+  return memories[static_cast<std::size_t>(rank)];
+}
+
+}  // namespace
+
+struct Job::RankState {
+  enum class State { ready, sleeping, done, dead };
+
+  Job* job = nullptr;
+  int self = 0;
+  State state = State::ready;
+  bool woken = false;
+  bool to_die = false;
+  std::uint32_t incarnation = 0;
+  std::byte* memory = nullptr;
+  ucontext_t context;
+  bool started = false;
+  History history;
+  std::unique_ptr<topics::ArenaWriter> arena;
+  std::unique_ptr<SimWorld> world;
+  std::unique_ptr<Runtime> runtime;
+  std::unique_ptr<Engine> engine;
+
+  void forget() {
+    install_runtime(nullptr);
+    engine.reset();
+    runtime.reset();
+    world.reset();
+    arena.reset();
+  }
+};
+
+class Job::SimWorld final : public World {
+ public:
+  SimWorld(Job& job, RankState& state) : job_(job), state_(state) {
+    if (job.options_.rebuild) profile_.rank_replacement.kind = qos::RankReplacementKind::rebuild;
+  }
+
+  int rank() const override { return state_.self; }
+  int size() const override { return job_.options_.size; }
+  std::uint32_t incarnation() const override { return state_.incarnation; }
+  const qos::Profile& profile() const override { return profile_; }
+  topics::ArenaWriter& arena() override { return *state_.arena; }
+  topics::PeerArena peer(int rank) override {
+    return {job_.ranks_[static_cast<std::size_t>(rank)]->memory, arena_bytes};
+  }
+  void wake(int rank) override {
+    // Behind a commit: whoever dies here has not woken anybody.
+    job_.look_for_death(state_);
+    job_.wake(rank);
+  }
+  void wake_all() override {
+    for (int rank = 0; rank < size(); ++rank) job_.wake(rank);
+  }
+  void sleep(const std::function<bool()>& look_again) override {
+    state_.woken = false;
+    if (!look_again()) state_.state = RankState::State::sleeping;
+    job_.give_up_turn(state_);
+  }
+  bool oversubscribed() const override { return true; }
+  bool is_protected() const override { return job_.protected_; }
+  [[noreturn]] void aborted(int, std::string_view text) override { throw Ended{std::string(text)}; }
+  [[noreturn]] void diverged(std::string_view text) override { throw Ended{std::string(text)}; }
+  void log_used_up() override { throw Ended{"the memory for logs is used up"}; }
+  void warning(std::string_view) override {}
+  void live() override { state_.arena->set_replaying(false); }
+
+ private:
+  Job& job_;
+  RankState& state_;
+  qos::Profile profile_;
+};
+
+void Rank::pause() const {
+  auto& state = *job.ranks_[static_cast<std::size_t>(self)];
+  job.look_for_death(state);
+  if (job.random_.chance(1, 3)) job.give_up_turn(state);
+}
+
+Job::Job(JobOptions options, std::function<void(Rank&)> program)
+    : options_(options), program_(std::move(program)), random_(options.seed) {
+  for (int rank = 0; rank < options.size; ++rank) {
+    ranks_.push_back(std::make_unique<RankState>());
+    ranks_.back()->job = this;
+    ranks_.back()->self = rank;
+    ranks_.back()->memory = memory_of(rank);
+    madvise(ranks_.back()->memory, arena_bytes, MADV_DONTNEED);
+  }
+  const std::uint64_t span = 20 + random_.below(400);
+  for (int kill = 0; kill < options.kills; ++kill) kill_turns_.push_back(random_.below(span));
+  std::sort(kill_turns_.begin(), kill_turns_.end());
+}
+
+Job::~Job() {
+  // What is still in the middle of its program is unwound.
+  for (auto& rank : ranks_) {
+    if (rank->started && rank->state != RankState::State::done) {
+      rank->to_die = true;
+      rank->state = RankState::State::ready;
+      install_runtime(rank->runtime.get());
+      swapcontext(&scheduler_, &rank->context);
+    }
+    rank->forget();
+  }
+}
+
+void Job::start(RankState& rank) {
+  topics::ArenaOptions arena;
+  arena.incarnation = ++rank.incarnation;
+  auto opened = topics::ArenaWriter::open({rank.memory, arena_bytes}, arena);
+  LLAMADA_CHECK(opened.has_value());
+  rank.arena = std::move(*opened);
+  rank.arena->set_replaying(rank.incarnation > 1);
+  rank.world = std::make_unique<SimWorld>(*this, rank);
+  rank.history.sent.assign(ranks_.size(), {});
+  rank.history.received.assign(ranks_.size(), {});
+  rank.state = RankState::State::ready;
+  rank.to_die = false;
+  rank.started = true;
+  getcontext(&rank.context);
+  rank.context.uc_stack.ss_sp = rank.memory + arena_bytes;
+  rank.context.uc_stack.ss_size = stack_bytes;
+  rank.context.uc_link = nullptr;
+  const auto address = reinterpret_cast<std::uintptr_t>(&rank);
+  makecontext(&rank.context, reinterpret_cast<void (*)()>(&Job::enter), 2,
+              static_cast<unsigned>(address >> 32), static_cast<unsigned>(address));
+}
+
+void Job::enter(unsigned high, unsigned low) {
+  auto& rank = *reinterpret_cast<RankState*>(static_cast<std::uintptr_t>(high) << 32 | low);
+  rank.job->live(rank);
+  for (;;) swapcontext(&rank.context, &rank.job->scheduler_);
+}
+
+void Job::live(RankState& rank) {
+  try {
+    rank.runtime = std::make_unique<Runtime>();
+    rank.runtime->world = rank.world.get();
+    rank.runtime->end_job = [](int, std::string_view text) { throw Ended{std::string(text)}; };
+    rank.runtime->add_world(rank.self, options_.size, 1, 2);
+    install_runtime(rank.runtime.get());
+    Engine::Options options;
+    options.eager_bytes_max = options_.eager_bytes_max;
+    options.log_bytes_max = options_.log_bytes_max;
+    options.yields_before_sleep = 0;
+    auto engine = Engine::create(*rank.world, options);
+    if (!engine) throw Ended{engine.error().text()};
+    rank.engine = std::move(*engine);
+    rank.runtime->engine = rank.engine.get();
+    rank.runtime->initialized = true;
+    Rank view{*this, rank.self, options_.size, {MPI_COMM_WORLD}, rank.history};
+    const auto* world = rank.runtime->comm_world();
+    for (std::uint32_t context = 10; context < 12; ++context)
+      view.communicators.push_back(rank.runtime->add_communicator(*world, context, world->group())->handle());
+    program_(view);
+    rank.engine->finish();
+    rank.state = RankState::State::done;
+  } catch (const Death&) {
+    rank.state = RankState::State::dead;
+  } catch (const std::string& wrong) {
+    rank.state = RankState::State::dead;
+    failure_ = wrong;
+  } catch (const Ended& ended) {
+    rank.state = RankState::State::dead;
+    failure_ = fmt::format("rank {} (incarnation {}): {}", rank.self, rank.incarnation, ended.text);
+  }
+}
+
+void Job::give_up_turn(RankState& rank) {
+  swapcontext(&rank.context, &scheduler_);
+  look_for_death(rank);
+}
+
+void Job::look_for_death(RankState& rank) {
+  if (!rank.to_die) return;
+  rank.to_die = false;
+  throw Death{};
+}
+
+void Job::wake(int index) {
+  auto& rank = *ranks_[static_cast<std::size_t>(index)];
+  rank.woken = true;
+  if (rank.state == RankState::State::sleeping) rank.state = RankState::State::ready;
+}
+
+void Job::kill_when_due() {
+  while (!kill_turns_.empty() && turn_ >= kill_turns_.front()) {
+    kill_turns_.erase(kill_turns_.begin());
+    if (!protected_) continue;
+    auto& victim = *ranks_[random_.below(ranks_.size())];
+    if (!victim.started || victim.state == RankState::State::dead) continue;
+    if (victim.state == RankState::State::done) victim.state = RankState::State::dead;
+    victim.to_die = true;
+    if (victim.state == RankState::State::sleeping) victim.state = RankState::State::ready;
+    // One that dies often dies again soon.
+    if (random_.chance(1, 3)) kill_turns_.insert(kill_turns_.begin(), turn_ + random_.below(30));
+    std::sort(kill_turns_.begin(), kill_turns_.end());
+    if (kill_turns_.size() > 20) kill_turns_.resize(20);
+  }
+}
+
+bool Job::step() {
+  ++turn_;
+  if (options_.unprotect_at != 0 && turn_ >= options_.unprotect_at) protected_ = false;
+  kill_when_due();
+  std::vector<RankState*> able;
+  for (auto& rank : ranks_) {
+    if (rank->state == RankState::State::ready || rank->state == RankState::State::dead)
+      able.push_back(rank.get());
+  }
+  if (able.empty()) return false;
+  RankState& rank = *able[random_.below(able.size())];
+  if (rank.state == RankState::State::dead) {
+    ++deaths_;
+    if (rank.arena->header().replaying.load() != 0) ++deaths_in_replay_;
+    rank.forget();
+    // The driver wakes everybody when it has seen a death.
+    for (int other = 0; other < options_.size; ++other) wake(other);
+    start(rank);
+    return true;
+  }
+  if (!rank.started) start(rank);
+  install_runtime(rank.runtime.get());
+  swapcontext(&scheduler_, &rank.context);
+  return true;
+}
+
+std::string Job::run() {
+  for (auto& rank : ranks_) start(*rank);
+  auto all_done = [&] {
+    return std::all_of(ranks_.begin(), ranks_.end(),
+                       [](const auto& rank) { return rank->state == RankState::State::done; });
+  };
+  while (failure_.empty() && !all_done()) {
+    if (turn_ > turns_max) return fmt::format("no end after {} turns", turns_max);
+    if (!step()) return "everybody sleeps and nobody is woken";
+  }
+  return failure_;
+}
+
+std::uint64_t Job::counted(topics::Counter counter) const {
+  std::uint64_t sum = 0;
+  for (const auto& rank : ranks_)
+    if (rank->arena) sum += rank->arena->counted(counter);
+  return sum;
+}
+
+const History& Job::history(int rank) const { return ranks_[static_cast<std::size_t>(rank)]->history; }
+
+}  // namespace llamada::mpi::sim

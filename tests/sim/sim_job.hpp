@@ -1,0 +1,95 @@
+#pragma once
+
+#include <ucontext.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "llamada/base/random.hpp"
+#include "p2p/engine.hpp"
+#include "runtime.hpp"
+#include "world/world.hpp"
+
+/// A job of ranks in one thread: each rank is a context of its own that runs the real engine over private
+/// arenas. A seed decides who runs when, and who dies when: at any of its turns, or right behind any commit.
+namespace llamada::mpi::sim {
+
+/// Thrown through a rank that dies.
+struct Death {};
+
+/// What a rank has sent to and received from another, in order: a digest for each message. Of the last
+/// incarnation.
+struct History {
+  std::vector<std::vector<std::uint64_t>> sent;      // by destination
+  std::vector<std::vector<std::uint64_t>> received;  // by source
+};
+
+struct JobOptions {
+  std::uint64_t seed = 0;
+  int size = 3;
+  bool rebuild = true;
+  int kills = 0;
+  /// At this turn the job's histories are kept no longer (and nobody is killed from then on); 0: never.
+  std::uint64_t unprotect_at = 0;
+  std::size_t eager_bytes_max = 64 * 1024;
+  std::uint64_t log_bytes_max = 512 * 1024;
+};
+
+class Job;
+
+/// A rank as its program sees it.
+struct Rank {
+  Job& job;
+  int self;
+  int size;
+  std::vector<MPI_Comm> communicators;  // all of all ranks
+  History& history;
+  /// A turn may end here.
+  void pause() const;
+};
+
+class Job {
+ public:
+  Job(JobOptions options, std::function<void(Rank&)> program);
+  ~Job();
+
+  /// Runs until every rank is done. Gives what went wrong, or "".
+  std::string run();
+
+  int deaths() const { return deaths_; }
+  int deaths_in_replay() const { return deaths_in_replay_; }
+  std::uint64_t counted(topics::Counter counter) const;
+  const History& history(int rank) const;
+  const JobOptions& options() const { return options_; }
+
+ private:
+  class SimWorld;
+  struct RankState;
+  friend struct Rank;
+
+  void start(RankState& rank);
+  static void enter(unsigned high, unsigned low);
+  void live(RankState& rank);
+  void give_up_turn(RankState& rank);
+  void look_for_death(RankState& rank);
+  bool step();
+  void kill_when_due();
+  void wake(int rank);
+
+  JobOptions options_;
+  std::function<void(Rank&)> program_;
+  Random random_;
+  std::vector<std::unique_ptr<RankState>> ranks_;
+  std::vector<std::uint64_t> kill_turns_;
+  ucontext_t scheduler_;
+  std::uint64_t turn_ = 0;
+  bool protected_ = true;
+  int deaths_ = 0;
+  int deaths_in_replay_ = 0;
+  std::string failure_;
+};
+
+}  // namespace llamada::mpi::sim
