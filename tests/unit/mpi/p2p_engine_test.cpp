@@ -1,0 +1,198 @@
+#include "p2p/engine.hpp"
+
+#include <functional>
+#include <thread>
+
+#include "llamada/base/random.hpp"
+#include "runtime.hpp"
+#include "test.hpp"
+#include "world/in_process.hpp"
+
+using namespace llamada;
+using namespace llamada::mpi;
+
+namespace {
+
+/// A rank in a thread of its own, with real logs.
+struct Member {
+  Engine& engine;
+  Communicator& communicator;
+  const Datatype& byte;
+  int rank() const { return communicator.rank(); }
+  int size() const { return communicator.size(); }
+  Buffer buffer(std::vector<std::byte>& bytes) const { return {bytes.data(), bytes.size(), &byte}; }
+};
+
+struct Death {};
+
+struct JobOptions {
+  int size = 3;
+  bool rebuild = false;
+  Engine::Options engine;
+};
+
+void live(InProcessJob& job, int rank, const JobOptions& options,
+          const std::function<void(Member&)>& program) {
+  auto world = job.attach(rank);
+  LLAMADA_CHECK(world.has_value());
+  Runtime objects;
+  objects.add_world(rank, options.size, 1, 2);
+  auto engine = Engine::create(**world, options.engine);
+  LLAMADA_CHECK(engine.has_value());
+  Member member{**engine, *objects.comm_world(), *objects.datatypes.find(MPI_BYTE)};
+  program(member);
+  (*engine)->finish();
+}
+
+/// Runs the program on each rank; one that throws Death is replaced. Gives what ended a rank otherwise.
+std::string run(const JobOptions& options, const std::function<void(Member&)>& program) {
+  InProcessJob::Options job_options;
+  job_options.size = options.size;
+  if (options.rebuild) job_options.profile.rank_replacement.kind = qos::RankReplacementKind::rebuild;
+  auto job = InProcessJob::create(job_options);
+  REQUIRE(job);
+  std::mutex mutex;
+  std::string ended;
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < options.size; ++rank) {
+    threads.emplace_back([&, rank] {
+      for (;;) {
+        try {
+          return live(**job, rank, options, program);
+        } catch (const Death&) {
+        } catch (const RankEnded& end) {
+          std::lock_guard lock(mutex);
+          ended = end.text;
+          return;
+        }
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  return ended;
+}
+
+std::vector<std::byte> make_bytes(std::size_t size, std::uint64_t seed) {
+  Random random(seed);
+  std::vector<std::byte> bytes(size);
+  for (auto& byte : bytes) byte = static_cast<std::byte>(random.next());
+  return bytes;
+}
+
+/// Round the ring in all modes, at sizes on both sides of the eager limit. Gives false when something
+/// differs.
+bool ring(Member& self, int rounds) {
+  bool right = true;
+  const int next = (self.rank() + 1) % self.size(), before = (self.rank() + self.size() - 1) % self.size();
+  static constexpr std::size_t sizes[] = {0, 1, 8, 48, 49, 1000, 65536, 65537, 300000};
+  for (int round = 0; round < rounds; ++round) {
+    const std::size_t size = sizes[static_cast<std::size_t>(round) % std::size(sizes)];
+    auto out = make_bytes(size, static_cast<std::uint64_t>(round * 100 + self.rank()));
+    std::vector<std::byte> in(size);
+    Request receive, send;
+    receive.kind = Request::Kind::receive;
+    receive.buffer = self.buffer(in);
+    receive.communicator = send.communicator = &self.communicator;
+    receive.peer = round % 3 ? before : MPI_ANY_SOURCE;
+    receive.tag = send.tag = round;
+    send.kind = Request::Kind::send;
+    send.mode = round % 2 ? SendMode::synchronous : SendMode::standard;
+    send.buffer = self.buffer(out);
+    send.peer = next;
+    self.engine.start(receive);
+    self.engine.start(send);
+    self.engine.wait(send);
+    self.engine.wait(receive);
+    right = right && in == make_bytes(size, static_cast<std::uint64_t>(round * 100 + before)) &&
+            receive.status_source == before && receive.status_bytes == size;
+  }
+  return right;
+}
+
+}  // namespace
+
+TEST_CASE("point-to-point: threads exchange messages of all sizes in all modes") {
+  for (const bool rebuild : {false, true}) {
+    std::atomic<int> wrong{0};
+    JobOptions options;
+    options.rebuild = rebuild;
+    options.engine.log_bytes_max = 64 * 1024;
+    CHECK(run(options, [&](Member& self) { wrong += !ring(self, 60); }) == "");
+    CHECK(wrong == 0);
+  }
+}
+
+TEST_CASE("point-to-point: a sender far ahead waits for room and loses nothing") {
+  std::atomic<int> wrong{0};
+  JobOptions options;
+  options.size = 2;
+  options.engine.log_bytes_max = 4096;
+  CHECK(run(options, [&](Member& self) {
+          constexpr int messages = 5000;
+          for (int i = 0; i < messages; ++i) {
+            std::vector<std::byte> bytes = make_bytes(8, static_cast<std::uint64_t>(i)), in(8);
+            if (self.rank() == 0) {
+              self.engine.send(self.buffer(bytes), 1, i % 2, self.communicator, SendMode::standard);
+            } else {
+              self.engine.receive(self.buffer(in), 0, i % 2, self.communicator, MPI_STATUS_IGNORE);
+              wrong += in != bytes;
+            }
+          }
+        }) == "");
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("point-to-point: ranks that die are replaced while the others go on") {
+  std::atomic<int> wrong{0}, deaths{0}, lives[3] = {0, 0, 0};
+  JobOptions options;
+  options.rebuild = true;
+  CHECK(run(options, [&](Member& self) {
+          const int life = lives[self.rank()]++;
+          if (life < 2 + self.rank()) {
+            ring(self, 7 + 11 * life);
+            ++deaths;
+            throw Death{};
+          }
+          wrong += !ring(self, 60);
+        }) == "");
+  CHECK(wrong == 0);
+  CHECK(deaths == 9);
+}
+
+TEST_CASE("replay: a replacement that sends something else ends the job with one sentence") {
+  std::atomic<int> lives{0};
+  JobOptions options;
+  options.size = 2;
+  options.rebuild = true;
+  const std::string ended = run(options, [&](Member& self) {
+    if (self.rank() == 1) {
+      // Does not wait for rank 0, which will not come to an end.
+      return;
+    }
+    std::vector<std::byte> bytes(100);
+    bytes[17] = static_cast<std::byte>(lives.load());
+    self.engine.send(self.buffer(bytes), 1, 7, self.communicator, SendMode::standard);
+    if (lives++ == 0) throw Death{};
+  });
+  CHECK(ended ==
+        "replay diverged: rank 0 (incarnation 2): message 1 to rank 1, tag 7, communicator 1: byte 17 of 100 "
+        "differs from "
+        "what its predecessor sent; the program is not deterministic beyond what is recorded (uninitialised "
+        "memory, "
+        "threads, rdtsc, files that have changed, ...)");
+}
+
+TEST_CASE("replay: a replacement that sends less than its predecessor ends the job with one sentence") {
+  std::atomic<int> lives{0};
+  JobOptions options;
+  options.size = 1;
+  options.rebuild = true;
+  const std::string ended = run(options, [&](Member& self) {
+    if (lives++ > 0) return;
+    std::vector<std::byte> bytes(3);
+    self.engine.send(self.buffer(bytes), 0, 7, self.communicator, SendMode::standard);
+    throw Death{};
+  });
+  CHECK(ended.find("message 1 to rank 0, tag 7, communicator 1 was sent by its predecessor and not by it") !=
+        std::string::npos);
+}

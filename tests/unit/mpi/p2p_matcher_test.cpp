@@ -1,0 +1,156 @@
+#include "p2p/matcher.hpp"
+
+#include "test.hpp"
+
+using namespace llamada::mpi;
+
+namespace {
+
+ReceiveNode receive(int source, int tag, std::uint32_t context = 1) {
+  ReceiveNode node;
+  node.context = context;
+  node.source = source;
+  node.tag = tag;
+  return node;
+}
+
+MessageNode message(int source, int tag, std::uint64_t ordinal, std::uint32_t context = 1) {
+  MessageNode node;
+  node.context = context;
+  node.source = source;
+  node.tag = tag;
+  node.ordinal = ordinal;
+  return node;
+}
+
+void arrive_unexpected(Matcher& matcher, MessageNode& node) {
+  REQUIRE(matcher.arrive(node) == nullptr);
+  matcher.add_unexpected(node);
+}
+
+}  // namespace
+
+TEST_CASE("matching: a message goes to the receive posted first that fits, named or not") {
+  Matcher matcher(4);
+  ReceiveNode named = receive(2, 7), anybody = receive(any_source, 7), other = receive(any_source, 8);
+  REQUIRE_FALSE(matcher.post(other));
+  REQUIRE_FALSE(matcher.post(anybody));
+  REQUIRE_FALSE(matcher.post(named));
+  CHECK(matcher.arrive(message(2, 7, 1)) == &anybody);
+  CHECK(matcher.arrive(message(2, 7, 2)) == &named);
+  CHECK(matcher.arrive(message(2, 7, 3)) == nullptr);
+  CHECK_FALSE(named.queued);
+}
+
+TEST_CASE("matching: messages of one source are taken in their order, whatever the tags") {
+  Matcher matcher(4);
+  MessageNode first = message(1, 5, 1), second = message(1, 6, 2), third = message(1, 5, 3);
+  arrive_unexpected(matcher, first);
+  arrive_unexpected(matcher, second);
+  arrive_unexpected(matcher, third);
+  ReceiveNode sixth = receive(1, 6), any = receive(1, any_tag), fifth = receive(any_source, 5);
+  CHECK(matcher.post(sixth) == &second);
+  CHECK(matcher.post(any) == &first);
+  CHECK(matcher.post(fifth) == &third);
+  CHECK(matcher.unexpected_count() == 0);
+}
+
+TEST_CASE("matching: contexts are apart") {
+  Matcher matcher(2);
+  ReceiveNode node = receive(any_source, any_tag, 1);
+  REQUIRE_FALSE(matcher.post(node));
+  MessageNode other = message(0, 0, 1, 2);
+  arrive_unexpected(matcher, other);
+  CHECK(matcher.probe(1, any_source, any_tag) == nullptr);
+  CHECK(matcher.probe(2, any_source, any_tag) == &other);
+}
+
+TEST_CASE("matching: wildcards take from the sources in turn") {
+  Matcher matcher(3);
+  std::vector<MessageNode> messages;
+  for (int source = 0; source < 3; ++source)
+    for (std::uint64_t ordinal = 1; ordinal <= 2; ++ordinal) messages.push_back(message(source, 0, ordinal));
+  for (auto& node : messages) arrive_unexpected(matcher, node);
+  std::vector<int> order;
+  for (int i = 0; i < 6; ++i) {
+    ReceiveNode node = receive(any_source, 0);
+    order.push_back(matcher.post(node)->source);
+  }
+  CHECK(order == std::vector<int>{0, 1, 2, 0, 1, 2});
+}
+
+TEST_CASE("matching: a cancelled receive takes nothing, one that has matched cannot be cancelled") {
+  Matcher matcher(2);
+  ReceiveNode node = receive(1, 0), matched = receive(0, 0);
+  matcher.post(node);
+  matcher.post(matched);
+  CHECK(matcher.cancel(node));
+  CHECK(matcher.arrive(message(1, 0, 1)) == nullptr);
+  CHECK(matcher.arrive(message(0, 0, 1)) == &matched);
+  CHECK_FALSE(matcher.cancel(matched));
+}
+
+TEST_CASE("matching: a probed message is found by its name and can be taken") {
+  Matcher matcher(2);
+  MessageNode first = message(1, 3, 1), second = message(1, 4, 2);
+  arrive_unexpected(matcher, first);
+  arrive_unexpected(matcher, second);
+  CHECK(matcher.probe(1, 1, any_tag) == &first);
+  CHECK(matcher.probe(1, any_source, 4) == &second);
+  CHECK(matcher.find(1, 1, 2) == &second);
+  CHECK(matcher.find(1, 1, 3) == nullptr);
+  matcher.take(first);
+  CHECK(matcher.probe(1, 1, any_tag) == &second);
+}
+
+TEST_CASE("matching in a replay: what a held receive would take is kept from all others until it goes live") {
+  Matcher matcher(3);
+  ReceiveNode held = receive(any_source, 1), named = receive(1, any_tag), other = receive(2, any_tag);
+  held.rule = ReceiveNode::Rule::held;
+  matcher.post(held);
+  matcher.post(named);
+  matcher.post(other);
+  MessageNode first = message(1, 1, 1), second = message(1, 2, 2);
+  arrive_unexpected(matcher, first);
+  SECTION("nor do later messages of its source overtake it") {
+    arrive_unexpected(matcher, second);
+    CHECK(matcher.probe(1, 1, any_tag) == nullptr);
+    CHECK(matcher.arrive(message(2, 2, 1)) == &other);
+    const auto pairs = matcher.go_live();
+    REQUIRE(pairs.size() == 2);
+    CHECK(pairs[0] == Matcher::Pair{&held, &first});
+    CHECK(pairs[1] == Matcher::Pair{&named, &second});
+  }
+  SECTION("one that is posted behind the message finds it as little") {
+    ReceiveNode late = receive(1, 1);
+    CHECK(matcher.post(late) == nullptr);
+    const auto pairs = matcher.go_live();
+    REQUIRE(pairs.size() == 1);
+    CHECK(pairs[0] == Matcher::Pair{&held, &first});
+    CHECK(matcher.arrive(message(1, 9, 2)) == &named);
+    CHECK(matcher.arrive(message(1, 1, 3)) == &late);
+  }
+}
+
+TEST_CASE("matching in a replay: a held receive leaves alone what is there, and it is parked") {
+  Matcher matcher(2);
+  MessageNode earlier = message(1, 8, 1), first = message(1, 1, 2);
+  arrive_unexpected(matcher, earlier);
+  arrive_unexpected(matcher, first);
+  ReceiveNode held = receive(any_source, 1);
+  held.rule = ReceiveNode::Rule::held;
+  CHECK(matcher.post(held) == nullptr);
+  CHECK(matcher.probe(1, 1, 1) == nullptr);
+  CHECK(matcher.probe(1, 1, 8) == &earlier);
+  REQUIRE(matcher.go_live().size() == 1);
+}
+
+TEST_CASE("matching in a replay: a receive that is known to be cancelled does not take part") {
+  Matcher matcher(2);
+  ReceiveNode doomed = receive(1, 1), next = receive(1, 1);
+  doomed.rule = ReceiveNode::Rule::cancelled;
+  matcher.post(doomed);
+  matcher.post(next);
+  CHECK(matcher.arrive(message(1, 1, 1)) == &next);
+  CHECK(matcher.cancel(doomed));
+}
