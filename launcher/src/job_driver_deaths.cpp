@@ -97,7 +97,9 @@ void JobDriver::take_event(const ArenaEvent& event) {
     case ArenaEventKind::diverged:
       if (!ending_code_)
         begin_ending(exit_diverged,
-                     fmt::format("mpirun: replay diverged: rank {}: {}\n", rank.rank, event.text));
+                     event.text.starts_with("replay diverged")
+                         ? fmt::format("mpirun: {}\n", event.text)
+                         : fmt::format("mpirun: replay diverged: rank {}: {}\n", rank.rank, event.text));
       break;
     case ArenaEventKind::aborted:
       rank.aborted = true;

@@ -127,6 +127,7 @@ void Channel::commit(std::uint32_t piece, int audience) {
 }
 
 void Channel::published(int audience) {
+  world_.arena().count(topics::Counter::messages_sent);
   if (after_publish_) after_publish_();
   if (audience != everybody) return world_.wake(members_[audience]);
   for (int member = 0; member < size(); ++member)
