@@ -1,0 +1,83 @@
+#include "llamada/launcher/job_control.hpp"
+
+#include "llamada/base/random.hpp"
+#include "test.hpp"
+
+using namespace llamada;
+using namespace llamada::launcher::control;
+
+namespace {
+
+Start some_start() {
+  Start start;
+  start.rank_count = 4;
+  start.mpirun_pid = 99;
+  start.program = "/bin/true";
+  start.arguments = {"true", "", "x y"};
+  start.environment = {"A=1", "B="};
+  start.profile = "text\nof a profile";
+  start.inject_rules = {"kill rank 0 after 1s"};
+  start.verbose = 1;
+  return start;
+}
+
+std::vector<Message> some_of_each() {
+  return {some_start(),        Input{"bytes\0more"},  Signal{15},         End{124, 1}, InputTaken{1 << 20},
+          Output{3, 2, "err"}, Notice{"mpirun: x\n"}, Finished{137, "{}"}};
+}
+
+}  // namespace
+
+TEST_CASE("control: each message comes back as it was, byte by byte", "[launcher]") {
+  std::string stream;
+  for (const Message& message : some_of_each()) stream += encode(message);
+  Decoder decoder;
+  std::vector<Message> got;
+  for (const char byte : stream) {
+    decoder.append({&byte, 1});
+    auto message = decoder.next();
+    REQUIRE(message);
+    if (*message) got.push_back(std::move(**message));
+  }
+  CHECK(got == some_of_each());
+}
+
+TEST_CASE("control: a message that is too long, unknown, cut or has something behind it does not parse",
+          "[launcher]") {
+  const auto decode = [](std::string bytes) {
+    Decoder decoder;
+    decoder.append(bytes);
+    return decoder.next();
+  };
+  const std::string good = encode(Notice{"x"});
+  std::string too_long = good, unknown = good, longer = good + "z", inner = good;
+  too_long[3] = 0x7f;
+  unknown[4] = 99;
+  longer[0] = static_cast<char>(good[0] + 1);
+  inner[8] = 77;
+  for (const std::string& bad : {too_long, unknown, longer, inner}) {
+    auto message = decode(bad);
+    REQUIRE_FALSE(message);
+    CHECK(message.error().code() == Errc::parse_error);
+  }
+  auto cut = decode(good.substr(0, good.size() - 1));
+  REQUIRE(cut);
+  CHECK_FALSE(*cut);
+}
+
+TEST_CASE("control: mutated streams parse or are refused", "[launcher]") {
+  Random random(3);
+  for (int round = 0; round < 30'000; ++round) {
+    std::string stream;
+    for (const Message& message : some_of_each())
+      if (random.chance(1, 2)) stream += encode(message);
+    for (std::uint64_t changes = random.below(5); changes > 0 && !stream.empty(); --changes)
+      stream[random.below(stream.size())] = static_cast<char>(random.below(256));
+    Decoder decoder;
+    decoder.append(stream);
+    for (;;) {
+      auto message = decoder.next();
+      if (!message || !*message) break;
+    }
+  }
+}

@@ -1,0 +1,121 @@
+#include "output_journal.hpp"
+
+#include "line_merger.hpp"
+#include "llamada/base/random.hpp"
+#include "test.hpp"
+
+using namespace llamada;
+using namespace llamada::launcher;
+
+namespace {
+
+std::string text_of(std::size_t size, std::uint64_t seed) {
+  Random random(seed);
+  std::string text;
+  for (std::size_t i = 0; i < size; ++i) text += static_cast<char>('a' + random.below(26));
+  return text;
+}
+
+/// Writes in pieces of random size; what was fresh. Fails the test at a difference.
+std::string write(OutputJournal& journal, std::string_view text, Random& random) {
+  std::string fresh;
+  while (!text.empty()) {
+    const std::size_t count = 1 + random.below(std::min<std::size_t>(text.size(), 9000));
+    const OutputJournal::Taken taken = journal.take(text.substr(0, count));
+    REQUIRE_FALSE(taken.difference);
+    fresh += taken.fresh;
+    text.remove_prefix(count);
+  }
+  return fresh;
+}
+
+}  // namespace
+
+TEST_CASE("journal: what a replacement repeats is not delivered again, whatever the pieces", "[launcher]") {
+  Random random(1);
+  for (int round = 0; round < 300; ++round) {
+    const std::string text = text_of(random.below(40'000), random.next());
+    OutputJournal journal;
+    std::string delivered;
+    for (int incarnation = 0; incarnation < 4; ++incarnation) {
+      const std::size_t end = incarnation == 3 ? text.size() : random.below(text.size() + 1);
+      delivered += write(journal, std::string_view(text).substr(0, end), random);
+      if (incarnation < 3) journal.begin_incarnation();
+    }
+    REQUIRE(delivered == text);
+    REQUIRE_FALSE(journal.repeating());
+  }
+}
+
+TEST_CASE("journal: a difference is found, to the block, or to the byte in the last one", "[launcher]") {
+  Random random(2);
+  for (int round = 0; round < 300; ++round) {
+    const std::string text = text_of(1 + random.below(20'000), random.next());
+    OutputJournal journal;
+    write(journal, text, random);
+    journal.begin_incarnation();
+    std::string other = text;
+    const std::size_t at = random.below(text.size());
+    other[at] = '!';
+    const OutputJournal::Taken taken = journal.take(other);
+    REQUIRE(taken.difference);
+    REQUIRE((taken.difference->first_byte <= at && at <= taken.difference->last_byte));
+    const std::size_t whole_blocks = text.size() / OutputJournal::block_size_bytes;
+    if (at >= whole_blocks * OutputJournal::block_size_bytes) REQUIRE(taken.difference->first_byte == at);
+    REQUIRE(taken.difference->held.size() <= OutputJournal::block_size_bytes);
+  }
+}
+
+TEST_CASE("journal: nothing of what differs is lost when it is delivered on from there", "[launcher]") {
+  OutputJournal journal;
+  journal.take("warning: a\nwarning: b\n");
+  journal.begin_incarnation();
+  std::string shown;
+  for (const char* part : {"warning: a\nwar", "ning: c\nmore\n"}) {
+    const OutputJournal::Taken taken = journal.take(part);
+    if (taken.difference) shown += taken.difference->held;
+    shown += taken.fresh;
+  }
+  CHECK(shown == "warning: a\nwarning: c\nmore\n");
+}
+
+TEST_CASE("journal: a replacement that ends early is still repeating", "[launcher]") {
+  OutputJournal journal;
+  journal.take("0123456789");
+  journal.begin_incarnation();
+  journal.take("01234");
+  CHECK(journal.repeating());
+  CHECK(journal.position() == 5);
+  CHECK(journal.delivered() == 10);
+}
+
+TEST_CASE("lines: half lines of different ranks do not mix", "[launcher]") {
+  LineMerger merger(false);
+  std::string out;
+  merger.take(0, "aa", out);
+  merger.take(1, "bb\nb", out);
+  CHECK(out == "bb\n");
+  merger.take(0, "aa\n", out);
+  CHECK(out == "bb\naaaa\n");
+  CHECK(merger.has_partial());
+  merger.end(1, out);
+  CHECK(out == "bb\naaaa\nb");
+  CHECK(merger.within_line());
+  CHECK_FALSE(merger.has_partial());
+}
+
+TEST_CASE("lines: a tag stands at the beginning of each line, once", "[launcher]") {
+  LineMerger merger(true);
+  std::string out;
+  merger.take(3, "one\ntwo\nthr", out);
+  merger.flush_partial(out);
+  merger.take(3, "ee\nfour\n", out);
+  CHECK(out == "[3] one\n[3] two\n[3] three\n[3] four\n");
+}
+
+TEST_CASE("lines: an endless line is not kept for ever", "[launcher]") {
+  LineMerger merger(false);
+  std::string out;
+  merger.take(0, std::string(LineMerger::line_size_bytes_max + 1, 'x'), out);
+  CHECK(out.size() == LineMerger::line_size_bytes_max + 1);
+}

@@ -1,0 +1,108 @@
+#include "llamada/launcher/options.hpp"
+
+#include <map>
+
+#include "test.hpp"
+
+using namespace llamada;
+using namespace llamada::launcher;
+
+namespace {
+
+const Environment nothing_set = [](std::string_view) { return std::nullopt; };
+
+Result<Options> parse(std::vector<std::string> words) { return parse_options(words, nothing_set); }
+
+Options good(std::vector<std::string> words) {
+  auto options = parse(std::move(words));
+  REQUIRE(options);
+  return *options;
+}
+
+std::string error_of(std::vector<std::string> words) {
+  auto options = parse(std::move(words));
+  REQUIRE_FALSE(options);
+  return options.error().text();
+}
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
+
+}  // namespace
+
+TEST_CASE("options: the number of ranks is written in five ways", "[launcher]") {
+  for (const char* name : {"-n", "-np", "--np", "--n", "-c"}) CHECK(good({name, "4", "a"}).rank_count == 4);
+  CHECK(good({"--np=3", "a"}).rank_count == 3);
+  CHECK(good({"a"}).rank_count == 1);
+  for (const char* bad : {"0", "-1", "x", "4x", "", "99999999999"})
+    CHECK(contains(error_of({"-n", bad, "a"}), "-n"));
+}
+
+TEST_CASE("options: what stands behind the program is the program's", "[launcher]") {
+  const Options options = good({"-n", "2", "a", "-n", "3", "--qos"});
+  CHECK(options.rank_count == 2);
+  CHECK(options.command == std::vector<std::string>{"a", "-n", "3", "--qos"});
+  CHECK(good({"-n", "2", "--", "-odd"}).command == std::vector<std::string>{"-odd"});
+  CHECK(good({"-n", "2", "a", ":"}).command == std::vector<std::string>{"a"});
+}
+
+TEST_CASE("options: several programs, other hosts and host files are refused", "[launcher]") {
+  CHECK(contains(error_of({"-n", "2", "a", ":", "-n", "1", "b"}), "':'"));
+  CHECK(contains(error_of({"-host", "elsewhere", "a"}), "elsewhere"));
+  CHECK(contains(error_of({"-H", "localhost,n2", "a"}), "n2"));
+  CHECK(contains(error_of({"-f", "hosts.txt", "a"}), "hosts.txt"));
+  CHECK(good({"-hosts", "localhost:4,127.0.0.1", "a"}).command.size() == 1);
+}
+
+TEST_CASE("options: variables are set as MPICH and as Open MPI do", "[launcher]") {
+  const Options options = good({"-env", "A", "1", "-genv", "B", "x=y", "-x", "C=3", "-x", "D", "a"});
+  CHECK(options.variables == std::vector<Variable>{{"A", "1"}, {"B", "x=y"}, {"C", "3"}});
+  CHECK(contains(error_of({"-env", "A=B", "1", "a"}), "A=B"));
+  CHECK(contains(error_of({"-x", "=3", "a"}), "variable"));
+}
+
+TEST_CASE("options: --mca and its like are taken with one warning", "[launcher]") {
+  CHECK(good({"--mca", "btl", "tcp", "-mca", "pml", "ob1", "a"}).warnings.size() == 1);
+  CHECK(good({"-ppn", "4", "-N", "2", "--oversubscribe", "-genvall", "a"}).warnings.empty());
+}
+
+TEST_CASE("options: an option that is not there, or lacks its value, is named", "[launcher]") {
+  CHECK(contains(error_of({"--frobnicate", "a"}), "--frobnicate"));
+  CHECK(contains(error_of({"-n"}), "-n"));
+  CHECK(contains(error_of({"-env", "A"}), "2 values"));
+  CHECK(contains(error_of({"-l=3", "a"}), "no value"));
+  CHECK(contains(error_of({"-n", "2"}), "no program"));
+  CHECK(contains(error_of({"--bind-to", "socket", "a"}), "socket"));
+}
+
+TEST_CASE("options: the time limit is seconds above 0", "[launcher]") {
+  CHECK(good({"--timeout", "0.5", "a"}).timeout == std::chrono::milliseconds(500));
+  for (const char* bad : {"0", "-1", "x", "1s", "inf", "nan", ""})
+    CHECK(contains(error_of({"--timeout", bad, "a"}), "--timeout"));
+}
+
+TEST_CASE("options: the command line overrides the environment", "[launcher]") {
+  const Environment environment = [](std::string_view name) -> std::optional<std::string> {
+    if (name == "LLAMADA_QOS") return "fault-tolerant";
+    if (name == "MPIEXEC_TIMEOUT") return "3";
+    return std::nullopt;
+  };
+  const std::vector<std::string> plain = {"a"}, given = {"--qos", "default", "--timeout", "9", "a"};
+  CHECK(parse_options(plain, environment)->qos == "fault-tolerant");
+  CHECK(parse_options(plain, environment)->timeout == std::chrono::seconds(3));
+  CHECK(parse_options(given, environment)->qos == "default");
+  CHECK(parse_options(given, environment)->timeout == std::chrono::seconds(9));
+}
+
+TEST_CASE("options: rules are for ranks that the job has", "[launcher]") {
+  CHECK(good({"-n", "3", "--inject", "kill rank 2 after 1s", "--inject", "kill rank 0 at call 3", "a"})
+            .injections.size() == 2);
+  CHECK(contains(error_of({"-n", "2", "--inject", "kill rank 2 after 1s", "a"}), "0 to 1"));
+  CHECK(contains(error_of({"--inject", "kill rank 0 sometimes", "a"}), "sometimes"));
+}
+
+TEST_CASE("options: help and version need no program", "[launcher]") {
+  CHECK(good({"--help"}).action == Action::show_help);
+  CHECK(good({"-h"}).action == Action::show_help);
+  CHECK(good({"-n", "2", "--version"}).action == Action::show_version);
+  CHECK(contains(help_text(), "--inject"));
+}
