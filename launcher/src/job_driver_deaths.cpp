@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <set>
 
 #include "death_text.hpp"
 #include "job_driver_class.hpp"
@@ -257,15 +258,21 @@ void JobDriver::act_on(RankProcess& rank, const Judgement& judgement) {
   begin_ending(judgement.exit_code, {});
 }
 
+/// What the rank has started, and what that has: known by its process group, by its environment, or by its
+/// parent.
 std::vector<pid_t> JobDriver::processes_of(const RankProcess& rank) const {
-  const std::string number = std::to_string(rank.rank);
-  std::vector<pid_t> pids;
+  const std::string number = std::to_string(rank.rank), token = std::to_string(token_);
+  const auto is_marked = [&](pid_t pid) {
+    return variable_of(pid, "LLAMADA_RANK") == number && variable_of(pid, "LLAMADA_TOKEN") == token;
+  };
+  std::vector<pid_t> living;
+  std::set<pid_t> family;
   for (const ProcessEntry& entry : descendants_of(getpid())) {
-    if (entry.state == 'Z' || entry.state == 'X') continue;
-    if (entry.group == rank.group || variable_of(entry.pid, "LLAMADA_RANK") == number)
-      pids.push_back(entry.pid);
+    if (entry.group != rank.group && !family.contains(entry.parent) && !is_marked(entry.pid)) continue;
+    family.insert(entry.pid);
+    if (entry.state != 'Z' && entry.state != 'X') living.push_back(entry.pid);
   }
-  return pids;
+  return living;
 }
 
 bool JobDriver::kill_processes_of(const RankProcess& rank) const {

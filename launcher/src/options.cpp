@@ -1,5 +1,7 @@
 #include "llamada/launcher/options.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -45,7 +47,9 @@ Status set_timeout(Options& options, const std::vector<std::string>& values) {
 
 bool is_this_machine(std::string_view host) {
   const std::string_view name = host.substr(0, host.find(':'));
-  return name == "localhost" || name == "127.0.0.1" || name == "::1" || host == "::1";
+  char own[256] = "";
+  gethostname(own, sizeof own - 1);
+  return name == "localhost" || name == "127.0.0.1" || host == "::1" || name == own;
 }
 
 Status check_hosts(Options&, const std::vector<std::string>& values) {
