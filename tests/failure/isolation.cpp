@@ -22,14 +22,15 @@ void make_private(const char* folder) {
 
 }  // namespace
 
-void isolate(const fs::path& keep) {
+std::vector<fs::path> isolate(const fs::path& keep) {
   prctl(PR_SET_CHILD_SUBREAPER, 1);
-  if (unshare(CLONE_NEWNS) != 0) return;
-  if (mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return;
+  if (unshare(CLONE_NEWNS) != 0) return {};
+  if (mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return {};
   make_private("/dev/shm");
   const bool tmp_is_ours =
       keep.string().starts_with("/tmp/") || fs::current_path().string().starts_with("/tmp");
   if (!tmp_is_ours) make_private("/tmp");
+  return private_folders();
 }
 
 std::string files_left() {

@@ -86,14 +86,16 @@ std::string describe_all(const std::string& mark) {
 }
 
 /// Kills the victim if it is there.
-bool kill_victim(const TimedKill& kill, pid_t mpirun, const std::string& mark) {
+bool kill_victim(const TimedKill& kill, pid_t mpirun, const std::string& mark, std::vector<pid_t>& killed) {
   if (kill.victim == TimedKill::Victim::mpirun) return ::kill(mpirun, SIGKILL) == 0;
   bool done = false;
   for (const Found& process : processes_of(mark)) {
     const bool is_it = kill.victim == TimedKill::Victim::rank
                            ? process.rank == kill.rank && process.name != "mpirun"
                            : process.name == "llamanetd";
-    if (is_it) done = ::kill(process.pid, SIGKILL) == 0 || done;
+    if (!is_it || ::kill(process.pid, SIGKILL) != 0) continue;
+    killed.push_back(process.pid);
+    done = true;
   }
   return done;
 }
@@ -159,7 +161,7 @@ void follow(const JobOrder& order, pid_t pid, const std::string& mark, JobOutcom
   while (waitpid(pid, &status, WNOHANG) == 0) {
     const double now = seconds_since(start);
     if (next < due.size() && now >= due[next].fraction * order.run_seconds) {
-      if (kill_victim(due[next], pid, mark)) {
+      if (kill_victim(due[next], pid, mark, outcome.killed)) {
         outcome.kills_done++;
         last_kill = Clock::now();
       }

@@ -25,6 +25,7 @@ struct JobOutcome {
   bool hung = false;
   double wall_seconds = 0;
   double end_after_kill_seconds = -1;  ///< from the last of the runner's kills to the end of mpirun
+  std::vector<pid_t> killed;           ///< the ranks that the runner killed
   int kills_done = 0;                  ///< of JobOrder::kills, those that found their victim
   std::string output, errors;          ///< stdout and stderr of mpirun
   std::string report;                  ///< the text of the report, empty if there is none
@@ -39,7 +40,9 @@ JobOutcome run_job(const JobOrder& order);
 
 /// Makes this process the one that orphans go to, and, where the system allows it, gives it a /dev/shm and a
 /// /tmp of its own, so that what is left there was left by our jobs. Call before any thread is started.
-void isolate(const std::filesystem::path& keep);
+///
+/// Returns the folders that are private now; what is left in others is not looked for.
+std::vector<std::filesystem::path> isolate(const std::filesystem::path& keep);
 
 /// The names of what lies in the private /dev/shm and /tmp, empty if nothing does or they are not private.
 std::string files_left();

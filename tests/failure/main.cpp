@@ -28,7 +28,7 @@ struct Arguments {
 
 /// The sums of one row, or of all.
 struct Sums {
-  int runs = 0, passed = 0, deaths = 0, counted = 0, by_clock = 0;
+  int runs = 0, attempts = 0, passed = 0, deaths = 0, counted = 0, by_clock = 0;
   std::uint64_t sends_compared = 0, determinants_replayed = 0;
   int recorded_victims = 0;  ///< counted kills in programs with determinants
   std::vector<double> replay_seconds;
@@ -37,6 +37,7 @@ struct Sums {
 void add(Sums& sums, const RunResult& result) {
   const Figures& figures = result.verdict.figures;
   sums.runs++;
+  sums.attempts += result.attempts;
   sums.passed += result.verdict.wrong.empty();
   sums.deaths += figures.deaths;
   sums.counted += figures.counted;
@@ -130,13 +131,14 @@ class Results {
 
   static void print_rows(const std::map<int, Sums>& rows) {
     fmt::print(
-        "\n| row | what | runs | passed | deaths | counted | by clock | sends compared | determinants "
+        "\n| row | what | runs | attempts | passed | deaths | counted | by clock | sends compared | "
+        "determinants "
         "replayed | "
-        "replay s p50/max |\n|---|---|---|---|---|---|---|---|---|---|\n");
+        "replay s p50/max |\n|---|---|---|---|---|---|---|---|---|---|---|\n");
     for (const auto& [row, sums] : rows)
-      fmt::print("| {} | {} | {} | {} | {} | {} | {} | {} | {} | {:.3f}/{:.3f} |\n", row, title_of(row),
-                 sums.runs, sums.passed, sums.deaths, sums.counted, sums.by_clock, sums.sends_compared,
-                 sums.determinants_replayed, quantile(sums.replay_seconds, 0.5),
+      fmt::print("| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {:.3f}/{:.3f} |\n", row, title_of(row),
+                 sums.runs, sums.attempts, sums.passed, sums.deaths, sums.counted, sums.by_clock,
+                 sums.sends_compared, sums.determinants_replayed, quantile(sums.replay_seconds, 0.5),
                  quantile(sums.replay_seconds, 1));
   }
 
@@ -202,7 +204,9 @@ int run(Arguments arguments) {
         arguments.runner.build / "failures" / fmt::format("{}-{}", arguments.runner.seed, getpid());
   arguments.runner.folder = fs::absolute(arguments.runner.folder);
   fs::create_directories(arguments.runner.folder);
-  isolate(arguments.runner.build);
+  if (const auto folders = isolate(arguments.runner.build); folders.size() < 2)
+    fmt::print("not looked for: files left in /dev/shm and /tmp, {} of which could be made private\n",
+               folders.size());
   fmt::print("seed {}\n", arguments.runner.seed);
   Runner runner(arguments.runner);
   Results results;

@@ -112,10 +112,10 @@ RunResult Runner::attempt(std::uint64_t index, int number) {
 RunResult Runner::run(std::uint64_t index) {
   for (int number = 0;; ++number) {
     RunResult result = attempt(index, number);
-    const bool missed = result.plan.needs_hit && result.verdict.figures.counted == 0;
+    const bool missed = result.verdict.missed;
     if (missed && result.verdict.wrong.empty() && number + 1 == attempts_max)
       result.verdict.wrong.push_back(
-          fmt::format("in {} attempts no kill hit a rank that had sent something", attempts_max));
+          fmt::format("in {} attempts no kill hit what it was meant for", attempts_max));
     if (!missed || !result.verdict.wrong.empty()) {
       std::error_code error;
       if (result.verdict.wrong.empty()) fs::remove_all(result.folder, error);

@@ -45,6 +45,7 @@ class Judge {
     if (!outcome_.left_behind.empty()) wrong("processes are left:\n" + outcome_.left_behind);
     if (outcome_.exit_code == 99 || says(outcome_, "WRONG ANSWER"))
       wrong("the program found its own answer wrong");
+    verdict_.missed = missed();
     if (outcome_.hung) return verdict_;
     check_expectation();
     return verdict_;
@@ -61,12 +62,14 @@ class Judge {
 
   void read_figures() {
     Figures& figures = verdict_.figures;
+    read_fired();
     for (const Json& death : report_.value("deaths", Json::array())) {
       figures.deaths++;
       if (death.contains("replay_s") && death["replay_s"].is_number())
         figures.replay_seconds.push_back(death["replay_s"]);
       if (!counts(death)) continue;
       figures.counted++;
+      figures.counted_by_clock += by_clock(death);
       std::string where = death.value("mpi_call", "");
       const std::string phase = death.value("phase", "");
       if (phase == "finalized" && where.empty()) where = "after MPI_Finalize";
@@ -77,13 +80,24 @@ class Judge {
     const Json totals = report_.value("totals", Json::object());
     figures.sends_compared = totals.value("sends_compared", std::uint64_t{0});
     figures.determinants_replayed = totals.value("determinants_replayed", std::uint64_t{0});
-    figures.counted_by_clock = std::min<int>(figures.counted, clock_kills());
   }
 
-  int clock_kills() const {
-    const auto timed = std::count_if(plan_.rules.begin(), plan_.rules.end(),
-                                     [](const Rule& rule) { return rule.fraction >= 0; });
-    return static_cast<int>(timed) + outcome_.kills_done;
+  /// Whether the runner killed this process, or a timed rule of its rank fired that no other death has used
+  /// up.
+  bool by_clock(const Json& death) {
+    const pid_t pid = death.value("pid", 0);
+    if (std::count(outcome_.killed.begin(), outcome_.killed.end(), pid) > 0) return true;
+    for (auto rule = fired_.begin(); rule != fired_.end(); ++rule) {
+      if (!rule->starts_with(fmt::format("kill rank {} after ", death.value("rank", -1)))) continue;
+      fired_.erase(rule);
+      return true;
+    }
+    return false;
+  }
+
+  void read_fired() {
+    for (const Json& injection : report_.value("injections", Json::array()))
+      if (injection.value("fired", false)) fired_.push_back(injection.value("rule", ""));
   }
 
   void check_expectation() {
@@ -107,6 +121,12 @@ class Judge {
         check_launcher_lost();
         break;
     }
+  }
+
+  bool missed() const {
+    if (plan_.expectation == Expectation::launcher_lost)
+      return outcome_.kills_done == 0 || (outcome_.exit_code == 0 && outcome_.output == reference_.output);
+    return plan_.needs_hit && verdict_.figures.counted == 0;
   }
 
   bool has_report() {
@@ -189,6 +209,7 @@ class Judge {
   const JobOutcome& outcome_;
   const Reference& reference_;
   Json report_;
+  std::vector<std::string> fired_;  ///< rules that fired and are not yet matched with a death
   Verdict verdict_;
 };
 
