@@ -8,20 +8,28 @@ trap 'rm -rf "$work"' EXIT
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
 say() { printf '\n\033[1m-- %s\033[0m\n' "$*"; }
-run() { printf '   $ %s\n' "$*" | sed "s|$build|build|g; s|$work/||g; s|$here|samples|g"; "$@" 2>&1 | sed 's/^/   | /'; }
+run() {
+  local word line='   $'
+  for word in "$@"; do
+    case $word in *' '*) line+=" '$word'" ;; *) line+=" $word" ;; esac
+  done
+  printf '%s\n' "$line" | sed "s|$build|build/release|g; s|$work/||g; s|$here|samples|g"
+  "$@" 2>&1 | sed 's/^/   | /'
+}
 
 say "1. A plain MPI program, compiled as it is"
 run "$build/bin/mpicc" -O2 "$here/heat/heat.c" -o "$work/heat" -lpng -lm
 
 say "2. On four ranks, without a failure: the answer to compare with"
-run "$build/bin/mpirun" -n 4 "$work/heat" -n 1200 -s 1500 -o "$work/undisturbed.png"
+run "$build/bin/mpirun" -n 4 "$work/heat" -n 384 -s 6000 -o "$work/undisturbed.png" --check
 
 say "3. The same again with the fault-tolerant profile, and rank 2 is killed (SIGKILL) in the middle"
-run "$build/bin/mpirun" -n 4 --qos fault-tolerant --inject 'kill rank 2 after 0.5s' --report "$work/report.json" \
-  "$work/heat" -n 1200 -s 1500 -o "$work/survived.png"
+run "$build/bin/mpirun" -n 4 --qos fault-tolerant --inject 'kill rank 2 at call 27000' --report "$work/report.json" \
+  "$work/heat" -n 384 -s 6000 -o "$work/survived.png"
 
-say "4. What the report says"
-grep -E '"(rank|incarnation|mpi_call|respawn_s|replay_s|sends_compared|bytes_logged)"' "$work/report.json" | sed 's/^ */   | /'
+say "4. What the report says of it"
+sed -n '/"deaths"/,/"replacements"/p' "$work/report.json" |
+  grep -E '"(rank|incarnation|mpi_call|call_index|respawn_s|replay_s|total_s|replacements)"' | sed 's/^ */   | /'
 
 say "5. The two pictures of the temperature, byte by byte"
 if ! grep -q '"replacements": *1' "$work/report.json"; then

@@ -375,12 +375,12 @@ LLAMADA_MPI_PUBLIC int MPI_Test(MPI_Request* request, int* flag, MPI_Status* sta
 LLAMADA_MPI_PUBLIC int MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status);
 LLAMADA_MPI_PUBLIC int MPI_Testany(int count, MPI_Request requests[], int* index, int* flag,
                                    MPI_Status* status);
-LLAMADA_MPI_PUBLIC int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]);
-LLAMADA_MPI_PUBLIC int MPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]);
+LLAMADA_MPI_PUBLIC int MPI_Waitall(int count, MPI_Request requests[], MPI_Status* statuses);
+LLAMADA_MPI_PUBLIC int MPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status* statuses);
 LLAMADA_MPI_PUBLIC int MPI_Waitsome(int count, MPI_Request requests[], int* done_count, int indices[],
-                                    MPI_Status statuses[]);
+                                    MPI_Status* statuses);
 LLAMADA_MPI_PUBLIC int MPI_Testsome(int count, MPI_Request requests[], int* done_count, int indices[],
-                                    MPI_Status statuses[]);
+                                    MPI_Status* statuses);
 LLAMADA_MPI_PUBLIC int MPI_Request_free(MPI_Request* request);
 LLAMADA_MPI_PUBLIC int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status);
 LLAMADA_MPI_PUBLIC int MPI_Cancel(MPI_Request* request);
@@ -666,12 +666,12 @@ LLAMADA_MPI_PUBLIC int PMPI_Test(MPI_Request* request, int* flag, MPI_Status* st
 LLAMADA_MPI_PUBLIC int PMPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status);
 LLAMADA_MPI_PUBLIC int PMPI_Testany(int count, MPI_Request requests[], int* index, int* flag,
                                     MPI_Status* status);
-LLAMADA_MPI_PUBLIC int PMPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]);
-LLAMADA_MPI_PUBLIC int PMPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]);
+LLAMADA_MPI_PUBLIC int PMPI_Waitall(int count, MPI_Request requests[], MPI_Status* statuses);
+LLAMADA_MPI_PUBLIC int PMPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status* statuses);
 LLAMADA_MPI_PUBLIC int PMPI_Waitsome(int count, MPI_Request requests[], int* done_count, int indices[],
-                                     MPI_Status statuses[]);
+                                     MPI_Status* statuses);
 LLAMADA_MPI_PUBLIC int PMPI_Testsome(int count, MPI_Request requests[], int* done_count, int indices[],
-                                     MPI_Status statuses[]);
+                                     MPI_Status* statuses);
 LLAMADA_MPI_PUBLIC int PMPI_Request_free(MPI_Request* request);
 LLAMADA_MPI_PUBLIC int PMPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status);
 LLAMADA_MPI_PUBLIC int PMPI_Cancel(MPI_Request* request);
