@@ -33,8 +33,8 @@ void describe_receive(Request& request, const Peer& peer, int source, int tag) {
 
 Request& add_request(const Peer& peer) {
   Request& request = engine().requests().add();
-  request.type_reference = Reference<Datatype>(peer.type);
-  request.communicator_reference = Reference<Communicator>(peer.communicator);
+  request.kept->type = Reference<Datatype>(peer.type);
+  request.kept->communicator = Reference<Communicator>(peer.communicator);
   return request;
 }
 

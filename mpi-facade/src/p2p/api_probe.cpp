@@ -96,7 +96,7 @@ int matched_probe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* me
   holder.kind = Request::Kind::message;
   holder.arrival = found;
   holder.communicator = communicator;
-  holder.communicator_reference = Reference<Communicator>(communicator);
+  holder.kept->communicator = Reference<Communicator>(communicator);
   *message = holder.handle;
   probe_status(*communicator, *found, status);
   return MPI_SUCCESS;
@@ -158,7 +158,7 @@ int PMPI_Mrecv(void* buffer, int count, MPI_Datatype datatype, MPI_Message* mess
     null_process_status(status);
     return MPI_SUCCESS;
   }
-  const Reference<Communicator> kept = holder->communicator_reference;
+  const Reference<Communicator> kept = holder->kept->communicator;
   Arrival& arrival = *holder->arrival;
   engine().requests().remove(*holder);
   Request request;

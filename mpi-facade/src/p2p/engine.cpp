@@ -21,7 +21,7 @@ constexpr std::chrono::seconds no_memory_patience{30};
 }  // namespace
 
 Engine::Engine(World& world, Options options)
-    : world_(world), options_(std::move(options)), matcher_(world.size()) {
+    : world_(world), arena_(world.arena()), options_(std::move(options)), matcher_(world.size()) {
   granted_.resize(static_cast<std::size_t>(world.size()));
   spin_rounds_ = world.oversubscribed() ? 0 : spin_rounds_max;
 }
@@ -221,8 +221,8 @@ void Engine::start_send(Request& request) {
   copy.context = request.context;
   copy.tag = request.tag;
   copy.destination = request.destination;
-  copy.kept.resize(request.buffer.bytes());
-  request.buffer.pack(0, copy.kept);
+  copy.kept->message.resize(request.buffer.bytes());
+  request.buffer.pack(0, copy.kept->message);
   copy.released = true;
   outgoing_->send(copy);
   complete(request);
@@ -320,7 +320,7 @@ void Engine::message_arrived(const IncomingMessage& message) {
     arrival.payload = arrival.copy.get();
   }
   matcher_.add_unexpected(arrival);
-  world_.arena().count(topics::Counter::messages_unexpected);
+  arena_.count(topics::Counter::messages_unexpected);
 }
 
 /// Everything that follows from a match comes after it has been recorded.
@@ -337,8 +337,8 @@ void Engine::matched(Request& request, const Envelope& message, std::size_t byte
   request.status_source = request.communicator->rank_of(message.source);
   request.status_tag = message.tag;
   request.status_bytes = bytes;
-  world_.arena().count(topics::Counter::messages_received);
-  world_.arena().count(topics::Counter::bytes_received, bytes);
+  arena_.count(topics::Counter::messages_received);
+  arena_.count(topics::Counter::bytes_received, bytes);
   if (synchronous) outgoing_->acknowledge(message.source, message.context, message.ordinal);
 }
 

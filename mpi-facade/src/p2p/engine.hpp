@@ -169,6 +169,7 @@ class Engine final : private MessageSink, private SendOwner {
   void recycle(Arrival& arrival);
 
   World& world_;
+  topics::ArenaWriter& arena_;
   Options options_;
   std::unique_ptr<replay::Determinants> own_determinants_;
   replay::Determinants* determinants_ = nullptr;

@@ -17,10 +17,10 @@ std::span<const std::byte> bytes_of(const T& value) {
 
 /// What is sent: of a buffered send the copy.
 std::size_t message_bytes(const Request& request) {
-  return request.mode == SendMode::buffered ? request.kept.size() : request.buffer.bytes();
+  return request.mode == SendMode::buffered ? request.kept->message.size() : request.buffer.bytes();
 }
 const std::byte* message_memory(const Request& request) {
-  return request.mode == SendMode::buffered ? request.kept.data() : request.buffer.contiguous();
+  return request.mode == SendMode::buffered ? request.kept->message.data() : request.buffer.contiguous();
 }
 void pack_message(const Request& request, std::size_t first, std::span<std::byte> out) {
   if (out.empty()) return;
@@ -33,7 +33,7 @@ void pack_message(const Request& request, std::size_t first, std::span<std::byte
 }  // namespace
 
 Outgoing::Outgoing(World& world, SendOwner& owner, const Options& options)
-    : world_(world), owner_(owner), options_(options), live_(!options.compares) {
+    : world_(world), arena_(world.arena()), owner_(owner), options_(options), live_(!options.compares) {
   for (int rank = 0; rank < world.size(); ++rank) {
     destinations_.push_back(std::make_unique<Destination>());
     destinations_.back()->rank = rank;
@@ -89,7 +89,7 @@ bool Outgoing::room(Destination& to, topics::LogWriter& log, bool bulk, std::siz
       return false;
     }
     if (attempt > 0 || log.reader_count() > 0) {
-      world_.arena().count(topics::Counter::would_blocks);
+      arena_.count(topics::Counter::would_blocks);
       return false;
     }
     add_reader(to, bulk);
@@ -101,8 +101,8 @@ bool Outgoing::try_send(int rank, std::uint32_t context, int tag, std::span<cons
   if (to.first || to.predecessor_left > 0 || !live_) return false;
   if (!to.log.try_publish(kind_message, 0, make_label(context, tag), payload)) return false;
   to.ordinals.next(context);
-  world_.arena().count(topics::Counter::messages_sent);
-  world_.arena().count(topics::Counter::bytes_sent, payload.size());
+  arena_.count(topics::Counter::messages_sent);
+  arena_.count(topics::Counter::bytes_sent, payload.size());
   world_.wake(rank);
   return true;
 }
@@ -142,9 +142,9 @@ bool Outgoing::publish_whole(Destination& to, Request& request) {
     pack_message(request, 0, reservation.payload());
     to.log.commit(std::move(reservation), kind_message, flags, label);
   }
-  world_.arena().count(topics::Counter::messages_sent);
-  world_.arena().count(topics::Counter::bytes_sent, bytes);
-  if (options_.keeps) world_.arena().count(topics::Counter::bytes_logged, bytes);
+  arena_.count(topics::Counter::messages_sent);
+  arena_.count(topics::Counter::bytes_sent, bytes);
+  if (options_.keeps) arena_.count(topics::Counter::bytes_logged, bytes);
   world_.wake(to.rank);
   published(to, request);
   return true;
@@ -173,8 +173,8 @@ bool Outgoing::announce(Destination& to, Request& request) {
   request.ordinal = to.ordinals.next(request.context);
   to.announced.push_back(&request);
   ++announced_count_;
-  world_.arena().count(topics::Counter::messages_sent);
-  world_.arena().count(topics::Counter::bytes_sent, announcement.size);
+  arena_.count(topics::Counter::messages_sent);
+  arena_.count(topics::Counter::bytes_sent, announcement.size);
   world_.wake(to.rank);
   return true;
 }
@@ -278,7 +278,7 @@ bool Outgoing::advance_bulk(Destination& to) {
     if (!room(to, to.bulk, true, piece, reservation)) break;
     pack_message(request, request.bulk_done, reservation.payload());
     to.bulk.commit(std::move(reservation), kind_bulk, 0, 0);
-    world_.arena().count(topics::Counter::bytes_bulk, piece);
+    arena_.count(topics::Counter::bytes_bulk, piece);
     world_.wake(to.rank);
     request.bulk_done += piece;
     done = true;
@@ -329,8 +329,8 @@ void Outgoing::compare(Destination& to, const Request& request, const topics::Re
     return owner_.differs(fmt::format("{}: byte {} of {} differs from what its predecessor sent",
                                       name(to, label, ordinal), at, bytes));
   }
-  world_.arena().count(topics::Counter::sends_compared);
-  world_.arena().count(topics::Counter::bytes_compared, bytes);
+  arena_.count(topics::Counter::sends_compared);
+  arena_.count(topics::Counter::bytes_compared, bytes);
 }
 
 std::string Outgoing::name(const Destination& to, std::uint64_t label, std::uint64_t ordinal) const {

@@ -121,6 +121,7 @@ class Outgoing {
   std::string name(const Destination& to, std::uint64_t label, std::uint64_t ordinal) const;
 
   World& world_;
+  topics::ArenaWriter& arena_;
   SendOwner& owner_;
   Options options_;
   bool live_;

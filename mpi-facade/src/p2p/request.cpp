@@ -29,11 +29,14 @@ void Buffer::unpack(std::size_t first_byte, std::span<const std::byte> in) const
 Request& RequestTable::add_without_handle() {
   if (unused_.empty()) {
     requests_.push_back(std::make_unique<Request>());
+    requests_.back()->kept = std::make_unique<Request::Kept>();
     return *requests_.back();
   }
   Request& request = *unused_.back();
   unused_.pop_back();
+  auto kept = std::move(request.kept);
   request = Request();
+  request.kept = std::move(kept);
   return request;
 }
 
@@ -61,8 +64,9 @@ void RequestTable::remove_handle(Request& request) {
 
 void RequestTable::remove(Request& request) {
   if (request.handle != MPI_REQUEST_NULL) remove_handle(request);
-  request.type_reference = {};
-  request.communicator_reference = {};
+  request.kept->type = {};
+  request.kept->communicator = {};
+  request.kept->message = {};
   unused_.push_back(&request);
 }
 

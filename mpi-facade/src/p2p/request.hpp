@@ -78,13 +78,16 @@ struct Request : ReceiveNode {
   std::uint64_t send_id = 0;       ///< rendezvous
   std::uint64_t bulk_done = 0;     ///< bytes published (send), received (receive) by the bulk lane
   Request* next_queued = nullptr;  ///< sends waiting for room
-  std::vector<std::byte> kept;     ///< buffered: the packed message
 
   Arrival* arrival = nullptr;  ///< Kind::message: the message that a matched probe took
 
-  // What it keeps alive, when it has a handle.
-  Reference<Datatype> type_reference;
-  Reference<Communicator> communicator_reference;
+  /// What one on the stack has no need for.
+  struct Kept {
+    Reference<Datatype> type;
+    Reference<Communicator> communicator;
+    std::vector<std::byte> message;  ///< buffered: packed
+  };
+  std::unique_ptr<Kept> kept;  ///< of those in the RequestTable
 
   int handle = MPI_REQUEST_NULL;
 };
