@@ -23,6 +23,28 @@ int cores_allowed() {
   return CPU_COUNT(&allowed);
 }
 
+template <typename Qos>
+std::string short_text(const Qos& qos) {
+  const bool keeps_all = qos.history.kind == qos::HistoryKind::keep_all;
+  const bool reliable = qos.reliability.kind == qos::ReliabilityKind::reliable;
+  const bool transient_local = qos.durability.kind == qos::DurabilityKind::transient_local;
+  return fmt::format("{} {} {}", reliable ? "RELIABLE" : "BEST_EFFORT", keeps_all ? "KEEP_ALL" : "KEEP_LAST",
+                     transient_local ? "TRANSIENT_LOCAL" : "VOLATILE");
+}
+
+/// The rank's DataWriter and DataReader on the job's topic, for those who look from outside. All logs belong
+/// to the first entry; a predecessor may have made none, one or both.
+Status describe_endpoints(topics::ArenaWriter& arena, const qos::Profile& profile) {
+  const std::string offered = short_text(profile.datawriter_qos);
+  const std::string requested = short_text(profile.datareader_qos);
+  const topics::EndpointDescription descriptions[] = {
+      {.kind = topics::EndpointKind::writer, .topic = "ranks", .type = "MPI", .qos = offered},
+      {.kind = topics::EndpointKind::reader, .topic = "ranks", .type = "MPI", .qos = requested}};
+  for (std::uint32_t i = arena.reading().endpoint_count(); i < std::size(descriptions); ++i)
+    if (auto added = arena.add_endpoint(descriptions[i]); !added) return propagate(added);
+  return {};
+}
+
 class LlamanetWorld final : public World {
  public:
   LlamanetWorld(std::unique_ptr<llamanet::Application> application, qos::Profile profile, int size)
@@ -103,6 +125,8 @@ Result<std::unique_ptr<World>> attach_to_driver(const LaunchedRank& launched) {
   (*application)->leave_silently();
   auto profile = qos::deserialize((*application)->profile());
   if (!profile) return propagate(profile);
+  if (auto described = describe_endpoints((*application)->arena(), *profile); !described)
+    return propagate(described);
   return std::unique_ptr<World>(
       std::make_unique<LlamanetWorld>(std::move(*application), std::move(*profile), launched.size));
 }
