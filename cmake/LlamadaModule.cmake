@@ -44,7 +44,7 @@ endmacro()
 # llamada_test(NAME SOURCES ... LINKS target ... [LABELS label ...] [TIMEOUT seconds] [PRIVATE_INCLUDES dir ...])
 #
 # A Catch2 program, run by ctest as one test. LABELS choose the runs it belongs to: unit, conformance, threads
-# (also under ThreadSanitizer), crash, mpi, sim.
+# (also under ThreadSanitizer), crash, mpi, sim. The target tests_LABEL builds all of a label.
 function(llamada_test NAME)
   if(NOT LLAMADA_TESTS)
     return()
@@ -55,6 +55,12 @@ function(llamada_test NAME)
   target_include_directories(${NAME} PRIVATE ${CMAKE_SOURCE_DIR}/tests/support ${T_PRIVATE_INCLUDES})
   target_link_libraries(${NAME} PRIVATE llamada_options llamada_test_main ${T_LINKS})
   add_test(NAME ${NAME} COMMAND ${NAME})
+  foreach(label ${T_LABELS})
+    if(NOT TARGET tests_${label})
+      add_custom_target(tests_${label})
+    endif()
+    add_dependencies(tests_${label} ${NAME})
+  endforeach()
   if(NOT T_TIMEOUT)
     set(T_TIMEOUT 300)
   endif()
