@@ -30,6 +30,7 @@ Foreground::Foreground(ForegroundPlan plan)
     : options_(plan.options),
       signals_(std::move(plan.signals)),
       guardian_(plan.guardian),
+      last_word_(std::move(plan.last_word)),
       guardian_pidfd_(open_pidfd(plan.guardian)),
       sinks_{{STDOUT_FILENO, LineMerger(plan.options.tag_output), {}},
              {STDERR_FILENO, LineMerger(plan.options.tag_output), {}}} {
@@ -52,8 +53,8 @@ ForegroundResult Foreground::run() {
   while (!link_->closed() && waits) waits = loop_.run_once().has_value();
   write_everything();
   if (guardian_killed)
-    say(fmt::format("mpirun: its guardian (pid {}) {}; the job has been ended.\n", guardian_,
-                    describe_end(guardian_status_)));
+    last_word_.say(fmt::format("mpirun: its guardian (pid {}) {}; the job has been ended.\n", guardian_,
+                               describe_end(guardian_status_)));
   else if (WEXITSTATUS(guardian_status_) == 0 && finished_)
     return *finished_;
   return {exit_launcher, finished_ ? finished_->report : std::string()};
@@ -61,6 +62,7 @@ ForegroundResult Foreground::run() {
 
 /// llamanetd, which has become our child, ends its ranks when it loses us; whatever lives then is killed.
 void Foreground::end_without_guardian() {
+  link_->send(control::End{exit_launcher, 1});
   link_->hang_up();
   wait_for_children(llamanetd_grace);
   kill_all_descendants();

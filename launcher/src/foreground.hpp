@@ -8,6 +8,7 @@
 #include "control_link.hpp"
 #include "event_loop.hpp"
 #include "line_merger.hpp"
+#include "llamada/launcher/last_word.hpp"
 #include "llamada/launcher/options.hpp"
 
 namespace llamada::launcher {
@@ -18,6 +19,7 @@ struct ForegroundPlan {
   FileDescriptor control;  ///< mpirun's end of the socket to llamanetd
   FileDescriptor signals;  ///< a signalfd of the signals that are forwarded
   pid_t guardian = 0;
+  LastWord last_word;
   control::Start job;
 };
 
@@ -62,6 +64,7 @@ class Foreground {
   const Options& options_;
   FileDescriptor signals_;
   pid_t guardian_;
+  LastWord last_word_;
   FileDescriptor guardian_pidfd_;
   std::unique_ptr<ControlLink> link_;
   Sink sinks_[2];

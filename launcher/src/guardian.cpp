@@ -28,10 +28,13 @@ void leave_standard_streams() {
 [[noreturn]] void execute_llamanetd(const GuardianPlan& plan) {
   setpgid(0, 0);
   fcntl(plan.control.get(), F_SETFD, 0);
+  fcntl(plan.last_word.descriptor(), F_SETFD, 0);
   sigprocmask(SIG_SETMASK, &plan.signal_mask, nullptr);
-  const std::string descriptor = std::to_string(plan.control.get());
-  execl(plan.llamanetd.c_str(), "llamanetd", "--job", "--control-fd", descriptor.c_str(), nullptr);
-  say(fmt::format("mpirun: cannot start {}: {}\n", plan.llamanetd, strerror(errno)));
+  const std::string control = std::to_string(plan.control.get());
+  const std::string last_word = std::to_string(plan.last_word.descriptor());
+  execl(plan.llamanetd.c_str(), "llamanetd", "--job", "--control-fd", control.c_str(), "--last-word-fd",
+        last_word.c_str(), nullptr);
+  plan.last_word.say(fmt::format("mpirun: cannot start {}: {}\n", plan.llamanetd, strerror(errno)));
   _exit(exit_launcher);
 }
 
@@ -40,14 +43,6 @@ void wait_for_a_death(int mpirun_pidfd, int llamanetd_pidfd) {
   pollfd watched[] = {{mpirun_pidfd, POLLIN, 0}, {llamanetd_pidfd, POLLIN, 0}};
   while (poll(watched, 2, -1) < 0 && errno == EINTR) {
   }
-}
-
-/// What to say of the end of llamanetd; nothing if it is as it should be or has been told.
-std::string verdict_on_llamanetd(pid_t pid, int wait_status) {
-  if (WIFEXITED(wait_status) && (WEXITSTATUS(wait_status) == 0 || WEXITSTATUS(wait_status) == exit_launcher))
-    return {};
-  return fmt::format("mpirun: llamanetd (pid {}) {}; the job has been ended.\n", pid,
-                     describe_end(wait_status));
 }
 
 [[noreturn]] void guard(GuardianPlan plan) {
@@ -68,16 +63,12 @@ std::string verdict_on_llamanetd(pid_t pid, int wait_status) {
   int wait_status = 0;
   const bool llamanetd_ended = waitpid(llamanetd, &wait_status, WNOHANG) == llamanetd;
   kill_all_descendants();
-  const bool orphaned =
-      llamanetd_ended && WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == exit_llamanetd_orphaned;
-  if (orphaned || is_dead(plan.mpirun_pidfd.get())) {
-    say(fmt::format("mpirun: the process mpirun (pid {}) was killed; its job has been ended.\n",
-                    plan.mpirun_pid));
-    _exit(exit_launcher);
-  }
-  const std::string verdict = verdict_on_llamanetd(llamanetd, wait_status);
-  say(verdict);
-  _exit(WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0 ? 0 : exit_launcher);
+  if (is_dead(plan.mpirun_pidfd.get()))
+    plan.last_word.say(mpirun_was_killed(plan.mpirun_pid));
+  else if (wait_status != 0)
+    plan.last_word.say(fmt::format("mpirun: llamanetd (pid {}) {}; the job has been ended.\n", llamanetd,
+                                   describe_end(wait_status)));
+  _exit(llamanetd_ended && wait_status == 0 ? 0 : exit_launcher);
 }
 
 }  // namespace

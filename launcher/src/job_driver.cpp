@@ -23,6 +23,15 @@ namespace {
 /// What the ranks have between SIGTERM and SIGKILL once the job ends.
 constexpr std::chrono::milliseconds ending_grace{500};
 
+/// How long a process whose sockets are closed may take to be dead.
+constexpr std::chrono::milliseconds mpirun_death_max{300};
+
+/// Whether the process of a pidfd dies within this time. One that has none was dead before.
+bool is_dead_soon(const FileDescriptor& process, std::chrono::milliseconds limit) {
+  pollfd one{process.get(), POLLIN, 0};
+  return !process || poll(&one, 1, static_cast<int>(limit.count())) == 1;
+}
+
 std::string host_name() {
   char name[256] = "localhost";
   gethostname(name, sizeof name - 1);
@@ -56,12 +65,12 @@ FileDescriptor open_signals() {
 
 }  // namespace
 
-int run_job_driver(FileDescriptor control, const ArenasFactory& make_arenas) {
-  return JobDriver(std::move(control), make_arenas).run();
+int run_job_driver(FileDescriptor control, LastWord last_word, const ArenasFactory& make_arenas) {
+  return JobDriver(std::move(control), std::move(last_word), make_arenas).run();
 }
 
-JobDriver::JobDriver(FileDescriptor control, const ArenasFactory& make_arenas)
-    : make_arenas_(make_arenas), guardian_(getppid()), host_(host_name()) {
+JobDriver::JobDriver(FileDescriptor control, LastWord last_word, const ArenasFactory& make_arenas)
+    : make_arenas_(make_arenas), last_word_(std::move(last_word)), host_(host_name()) {
   // Everything that can be blocked is: what comes by a terminal or by name concerns mpirun.
   sigset_t all;
   sigfillset(&all);
@@ -69,7 +78,9 @@ JobDriver::JobDriver(FileDescriptor control, const ArenasFactory& make_arenas)
   original_descriptor_limit_ = raise_descriptor_limit();
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   fcntl(control.get(), F_SETFD, FD_CLOEXEC);
+  fcntl(last_word_.descriptor(), F_SETFD, FD_CLOEXEC);
   mpirun_ = peer_of(control);
+  mpirun_pidfd_ = open_pidfd(mpirun_);
   signals_ = open_signals();
   link_ = std::make_unique<ControlLink>(
       loop_, std::move(control), [this](control::Message message) { take(std::move(message)); },
@@ -81,7 +92,7 @@ JobDriver::JobDriver(FileDescriptor control, const ArenasFactory& make_arenas)
 int JobDriver::run() {
   while (!finished_ && !orphaned_) {
     if (auto status = loop_.run_once(); !status) {
-      launcher::say(fmt::format("mpirun: llamanetd: {}; the job is ended.\n", status.error().text()));
+      last_word_.say(fmt::format("mpirun: llamanetd: {}; the job is ended.\n", status.error().text()));
       kill_all_descendants();
       return exit_launcher;
     }
@@ -90,10 +101,9 @@ int JobDriver::run() {
   }
   if (finished_) return 0;
   kill_all_descendants();
-  // The guardian says it, if there is one.
-  if (getppid() != guardian_ && getppid() != mpirun_)
-    launcher::say(
-        fmt::format("mpirun: the process mpirun (pid {}) was killed; its job has been ended.\n", mpirun_));
+  // Unless it only told us to end, and says itself why.
+  if (!told_to_end_ && is_dead_soon(mpirun_pidfd_, mpirun_death_max))
+    last_word_.say(mpirun_was_killed(mpirun_));
   return exit_llamanetd_orphaned;
 }
 
@@ -105,7 +115,8 @@ void JobDriver::take(control::Message message) {
   if (auto* signal = std::get_if<control::Signal>(&message)) return forward_signal(signal->number);
   if (auto* end = std::get_if<control::End>(&message)) {
     begin_ending(end->exit_code, {});
-    if (end->kill) kill_everything();
+    told_to_end_ = end->kill != 0;
+    if (told_to_end_) kill_everything();
   }
 }
 

@@ -12,6 +12,7 @@
 #include "event_loop.hpp"
 #include "injector.hpp"
 #include "llamada/launcher/job_arenas.hpp"
+#include "llamada/launcher/last_word.hpp"
 #include "llamada/launcher/report.hpp"
 #include "rank_process.hpp"
 
@@ -21,7 +22,7 @@ namespace llamada::launcher {
 /// loop.
 class JobDriver {
  public:
-  JobDriver(FileDescriptor control, const ArenasFactory& make_arenas);
+  JobDriver(FileDescriptor control, LastWord last_word, const ArenasFactory& make_arenas);
   int run();
 
  private:
@@ -91,8 +92,10 @@ class JobDriver {
   FileDescriptor signals_;
   sigset_t original_mask_{};
   rlimit original_descriptor_limit_{};
-  pid_t guardian_ = 0;
+  LastWord last_word_;
   pid_t mpirun_ = 0;
+  FileDescriptor mpirun_pidfd_;
+  bool told_to_end_ = false;  ///< by mpirun, at once
   std::unique_ptr<JobArenas> arenas_;
   std::unique_ptr<Injector> injector_;
   std::unique_ptr<ControlLink> link_;

@@ -147,15 +147,21 @@ Result<ForegroundResult> launch(const Options& options, Preparation preparation)
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return system_failure("socketpair");
   FileDescriptor ours(ends[0]);
-  GuardianPlan plan{getpid(), open_pidfd(getpid()), FileDescriptor(ends[1]),
-                    preparation.installation.llamanetd.string(), original};
+  auto last_word = LastWord::make();
+  if (!last_word) return propagate(last_word);
+  GuardianPlan plan{getpid(),
+                    open_pidfd(getpid()),
+                    FileDescriptor(ends[1]),
+                    preparation.installation.llamanetd.string(),
+                    last_word->copy(),
+                    original};
   if (!plan.mpirun_pidfd) return system_failure("pidfd_open");
   auto guardian = fork_guardian(std::move(plan), ours.get());
   if (!guardian) return propagate(guardian);
   const sigset_t forwarded = forwarded_signals();
   FileDescriptor signals(signalfd(-1, &forwarded, SFD_CLOEXEC | SFD_NONBLOCK));
-  Foreground foreground(
-      {options, std::move(ours), std::move(signals), *guardian, std::move(preparation.job)});
+  Foreground foreground({options, std::move(ours), std::move(signals), *guardian, std::move(*last_word),
+                         std::move(preparation.job)});
   return foreground.run();
 }
 

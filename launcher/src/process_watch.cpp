@@ -24,6 +24,10 @@ std::string describe_end(int wait_status) {
   return fmt::format("ended with exit code {}", WEXITSTATUS(wait_status));
 }
 
+std::string mpirun_was_killed(pid_t mpirun) {
+  return fmt::format("mpirun: the process mpirun (pid {}) was killed; its job has been ended.\n", mpirun);
+}
+
 void say(std::string_view text) {
   while (!text.empty()) {
     const ssize_t count = write(STDERR_FILENO, text.data(), text.size());

@@ -15,6 +15,8 @@ FileDescriptor open_pidfd(pid_t pid);
 bool is_dead(int pidfd);
 /// "was killed by SIGKILL", "ended with exit code 3".
 std::string describe_end(int wait_status);
+/// The sentence for a job whose mpirun is dead.
+std::string mpirun_was_killed(pid_t mpirun);
 /// Writes a text to standard error, all at once if possible.
 void say(std::string_view text);
 

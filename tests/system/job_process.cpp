@@ -10,18 +10,25 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <sstream>
 #include <thread>
+
+#include "llamada/base/file_descriptor.hpp"
 
 namespace llamada::system_test {
 namespace {
 
 namespace fs = std::filesystem;
 
+/// Empty also for what cannot be read: a process's files are gone with it.
 std::string contents(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+  llamada::FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  std::string text;
+  char part[4096];
+  ssize_t count;
+  while (file && (count = read(file.get(), part, sizeof part)) > 0)
+    text.append(part, static_cast<std::size_t>(count));
+  return text;
 }
 
 std::string new_mark() {

@@ -2,8 +2,9 @@
 
 namespace llamada::tools {
 
-/// The driver of one MPI job, which mpirun started: its end of their socket is `control_descriptor`. Returns
+/// The driver of one MPI job, which mpirun started: its end of their socket is `control_descriptor`, and
+/// `last_word_descriptor` a launcher::LastWord. Returns
 /// the exit code.
-int run_job(int control_descriptor);
+int run_job(int control_descriptor, int last_word_descriptor);
 
 }  // namespace llamada::tools
