@@ -9,8 +9,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <thread>
 
@@ -28,9 +26,16 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
+/// Empty also for what cannot be read: a process's files are gone with it.
 std::string contents(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  std::string text;
+  char part[4096];
+  ssize_t count;
+  while (file >= 0 && (count = read(file, part, sizeof part)) > 0)
+    text.append(part, static_cast<std::size_t>(count));
+  if (file >= 0) close(file);
+  return text;
 }
 
 /// A process of a job, found by the mark in its environment.
