@@ -68,6 +68,7 @@ class Driver::Implementation {
   std::string socket_name_;
   FileDescriptor epoll_;
   FileDescriptor listener_;
+  bool cannot_accept_ = false;
   FileDescriptor retry_;
   DriverSlots slots_;
   std::map<std::uint64_t, Connection> connections_;
@@ -170,10 +171,12 @@ void Driver::Implementation::accept_all() {
   for (;;) {
     auto socket = accept_from(listener_.get());
     if (socket) {
+      cannot_accept_ = false;
       admit(std::move(*socket));
       continue;
     }
-    if (socket.error().code() != Errc::would_block)
+    // Said once, for it is tried again with every poll.
+    if (socket.error().code() != Errc::would_block && !std::exchange(cannot_accept_, true))
       events_.push_back({DriverEvent::Kind::refused, any_slot, 0, {}, socket.error().text()});
     return;
   }
