@@ -153,9 +153,9 @@ class Results {
   }
 
   /// Rows that had victims must show that something was compared, and replayed where there was something to
-  /// replay.
+  /// replay. In many programs only one rank has determinants, so a few victims prove nothing.
   static int row_lacks_something(int row, const Sums& sums) {
-    constexpr int enough = 5;
+    constexpr int enough = 30;
     int lacks = 0;
     if (row != 17 && row != 19 && sums.counted >= enough && sums.sends_compared == 0) {
       fmt::print("row {}: no send was compared\n", row);

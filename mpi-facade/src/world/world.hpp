@@ -30,8 +30,8 @@ class World {
   virtual std::uint32_t incarnation() const = 0;
   virtual const qos::Profile& profile() const = 0;
 
-  /// What the launcher gave this incarnation: lines "key=value" (the first incarnation's pid, where it is to die for a
-  /// test).
+  /// What the launcher gave this incarnation: lines "key=value" (the first incarnation's pid, where it is to
+  /// die for a test).
   virtual std::string_view identity() const { return {}; }
 
   /// The arena of this rank (to create and adopt logs in).
