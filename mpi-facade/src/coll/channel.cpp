@@ -175,7 +175,6 @@ void Channel::no_room(const Error& error) {
     world_.aborted(
         1, fmt::format("{}: no memory is left for a contribution: {}", describe_call_(), error.text()));
   find_readers();
-  world_.arena().count(topics::Counter::would_blocks);
   // A member that sleeps in another call has to pass what it has no use for.
   for (int member = 0; member < size(); ++member)
     if (member != self_) world_.wake(members_[member]);

@@ -88,10 +88,7 @@ bool Outgoing::room(Destination& to, topics::LogWriter& log, bool bulk, std::siz
       owner_.no_memory(reserved.error());
       return false;
     }
-    if (attempt > 0 || log.reader_count() > 0) {
-      arena_.count(topics::Counter::would_blocks);
-      return false;
-    }
+    if (attempt > 0 || log.reader_count() > 0) return false;
     add_reader(to, bulk);
   }
 }
@@ -144,7 +141,6 @@ bool Outgoing::publish_whole(Destination& to, Request& request) {
   }
   arena_.count(topics::Counter::messages_sent);
   arena_.count(topics::Counter::bytes_sent, bytes);
-  if (options_.keeps) arena_.count(topics::Counter::bytes_logged, bytes);
   world_.wake(to.rank);
   published(to, request);
   return true;
@@ -158,16 +154,21 @@ void Outgoing::published(Destination& to, Request& request) {
   to.unacknowledged.push_back(&request);
 }
 
+bool Outgoing::publish_small(Destination& to, std::uint8_t kind, std::uint64_t label,
+                             std::span<const std::byte> payload) {
+  if (to.log.try_publish(kind, 0, label, payload)) return true;
+  topics::Reservation reservation;
+  if (!room(to, to.log, false, payload.size(), reservation)) return false;
+  std::memcpy(reservation.payload().data(), payload.data(), payload.size());
+  to.log.commit(std::move(reservation), kind, 0, label);
+  return true;
+}
+
 bool Outgoing::announce(Destination& to, Request& request) {
   open_bulk(to);
   const Announcement announcement{message_bytes(request), next_send_id_};
   const std::uint64_t label = make_label(request.context, request.tag);
-  if (!to.log.try_publish(kind_announcement, 0, label, bytes_of(announcement))) {
-    topics::Reservation reservation;
-    if (!room(to, to.log, false, sizeof(announcement), reservation)) return false;
-    std::memcpy(reservation.payload().data(), &announcement, sizeof(announcement));
-    to.log.commit(std::move(reservation), kind_announcement, 0, label);
-  }
+  if (!publish_small(to, kind_announcement, label, bytes_of(announcement))) return false;
   request.send_id = next_send_id_++;
   request.bulk_done = 0;
   request.ordinal = to.ordinals.next(request.context);
@@ -194,12 +195,7 @@ void Outgoing::control(Destination& to, const Control& control) {
 }
 
 bool Outgoing::publish_control(Destination& to, const Control& control) {
-  if (!to.log.try_publish(control.kind, 0, control.label, bytes_of(control.value))) {
-    topics::Reservation reservation;
-    if (!room(to, to.log, false, sizeof(control.value), reservation)) return false;
-    std::memcpy(reservation.payload().data(), &control.value, sizeof(control.value));
-    to.log.commit(std::move(reservation), control.kind, 0, control.label);
-  }
+  if (!publish_small(to, control.kind, control.label, bytes_of(control.value))) return false;
   world_.wake(to.rank);
   return true;
 }

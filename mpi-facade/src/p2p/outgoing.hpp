@@ -105,6 +105,9 @@ class Outgoing {
   void open_bulk(Destination& to);
   bool publish(Destination& to, Request& request);
   bool publish_whole(Destination& to, Request& request);
+  /// A record of our own; false when there is no room for it now.
+  bool publish_small(Destination& to, std::uint8_t kind, std::uint64_t label,
+                     std::span<const std::byte> payload);
   bool announce(Destination& to, Request& request);
   void published(Destination& to, Request& request);
   bool room(Destination& to, topics::LogWriter& log, bool bulk, std::size_t bytes,
