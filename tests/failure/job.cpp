@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <optional>
 #include <thread>
 
@@ -19,8 +18,8 @@ using Clock = std::chrono::steady_clock;
 namespace fs = std::filesystem;
 
 constexpr const char* mark_name = "LLAMADA_TEST_MARK";
-constexpr double grace_seconds =
-    15;  ///< for the processes of a job after the end of mpirun, on a busy machine
+/// For the processes of a job after the end of mpirun, on a machine however busy.
+constexpr double grace_seconds = 60;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -98,11 +97,15 @@ bool kill_victim(const TimedKill& kill, pid_t mpirun, const std::string& mark, s
     const bool is_it = kill.victim == TimedKill::Victim::rank
                            ? process.rank == kill.rank && process.name != "mpirun"
                            : process.name == "llamanetd";
-    if (!is_it || ::kill(process.pid, SIGKILL) != 0) continue;
+    if (!is_it || ::kill(process.pid, kill.signal) != 0) continue;
     killed.push_back(process.pid);
     done = true;
   }
   return done;
+}
+
+void kill_all(const std::string& mark) {
+  for (const Found& process : processes_of(mark)) ::kill(process.pid, SIGKILL);
 }
 
 /// Orphans come to us; those that ended are collected here, so that they do not count as left behind.
@@ -161,6 +164,7 @@ void follow(const JobOrder& order, pid_t pid, const std::string& mark, JobOutcom
   std::stable_sort(due.begin(), due.end(),
                    [](const auto& a, const auto& b) { return a.fraction < b.fraction; });
   std::size_t next = 0;
+  ProgressWatch watch(pid, order.ranks, order.hang_limits);
   std::optional<Clock::time_point> last_kill;
   int status = 0;
   while (waitpid(pid, &status, WNOHANG) == 0) {
@@ -173,14 +177,16 @@ void follow(const JobOrder& order, pid_t pid, const std::string& mark, JobOutcom
       next++;
       continue;
     }
-    if (now > order.hang_seconds && !outcome.hung) {
+    if (const std::string why = outcome.hung ? "" : watch.hung(); !why.empty()) {
       outcome.hung = true;
-      outcome.dump = describe_all(mark);
-      for (const Found& process : processes_of(mark)) ::kill(process.pid, SIGKILL);
+      outcome.dump = fmt::format("{}\n{}{}", why, watch.description(), describe_all(mark));
     }
+    outcome.interrupted = order.interrupted != nullptr && *order.interrupted;
+    if (outcome.hung || outcome.interrupted) kill_all(mark);
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
   outcome.exit_code = shell_code(status);
+  outcome.movements = watch.movements();
   outcome.wall_seconds = seconds_since(start);
   if (last_kill) outcome.end_after_kill_seconds = seconds_since(*last_kill);
 }

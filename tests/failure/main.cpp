@@ -1,6 +1,7 @@
 // The failure runner: starts jobs, kills their ranks by a plan that follows from a seed, and checks that each
 // ends as it must. The rows of the matrix are in plan.cpp; what must hold for each is in verdict.cpp.
 #include <fmt/format.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -53,6 +54,22 @@ double quantile(std::vector<double> values, double part) {
   if (values.empty()) return 0;
   std::sort(values.begin(), values.end());
   return values[static_cast<std::size_t>(part * static_cast<double>(values.size() - 1))];
+}
+
+/// Set by SIGINT and SIGTERM: no new run begins, those under way are ended, and the tables are printed.
+std::atomic<bool> interrupted = false;
+
+/// The second one ends at once.
+void interrupt(int signal) {
+  if (interrupted.exchange(true)) _exit(128 + signal);
+}
+
+void watch_for_interrupts() {
+  struct sigaction action {};
+  action.sa_handler = interrupt;
+  action.sa_flags = SA_RESTART;
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
 }
 
 class Results {
@@ -175,10 +192,12 @@ class Results {
 
 /// Takes numbers until there are none left.
 void work(Runner& runner, Results& results, std::atomic<std::uint64_t>& next, std::uint64_t end) {
-  for (std::uint64_t index = next++; index < end; index = next++) {
+  for (std::uint64_t index = next++; index < end && !interrupted; index = next++) {
     try {
-      results.add_run(runner.run(index), runner.repeat_command(index));
+      const RunResult result = runner.run(index);
+      if (!result.interrupted) results.add_run(result, runner.repeat_command(index));
     } catch (const std::exception& error) {
+      if (interrupted) return;
       results.add_broken(index, error.what(), runner.repeat_command(index));
     }
   }
@@ -194,6 +213,12 @@ void parse(CLI::App& app, Arguments& arguments) {
   app.add_option("--only", arguments.only, "only the run with this number");
   app.add_option("--jobs", arguments.jobs, "runs at a time")->check(CLI::PositiveNumber);
   app.add_option("--json", arguments.json, "write the results to this file");
+  app.add_option("--still", arguments.runner.hang_limits.still_seconds,
+                 "a run hangs when nothing has moved for so many seconds")
+      ->capture_default_str();
+  app.add_option("--idle", arguments.runner.hang_limits.idle_seconds,
+                 "a run hangs when nothing has come of its calls for so many seconds")
+      ->capture_default_str();
   app.add_option("--build", arguments.runner.build, "the build folder");
   app.add_option("--output", arguments.runner.folder, "where the outputs of failing runs stay");
 }
@@ -208,6 +233,9 @@ int run(Arguments arguments) {
     fmt::print("not looked for: files left in /dev/shm and /tmp, {} of which could be made private\n",
                folders.size());
   fmt::print("seed {}\n", arguments.runner.seed);
+  std::fflush(stdout);
+  watch_for_interrupts();
+  arguments.runner.interrupted = &interrupted;
   Runner runner(arguments.runner);
   Results results;
   const bool one = arguments.only >= 0;
@@ -217,9 +245,11 @@ int run(Arguments arguments) {
   for (int i = 0; i < arguments.jobs; ++i) threads.emplace_back([&] { work(runner, results, next, end); });
   for (std::thread& thread : threads) thread.join();
   if (!arguments.json.empty()) results.write_json(arguments.json, arguments.runner.seed);
+  if (interrupted) fmt::print("\ninterrupted: what was run until then\n");
   const bool good = results.summarise();
   std::error_code error;
   if (good) fs::remove_all(arguments.runner.folder, error);
+  if (interrupted) return 128 + SIGINT;
   return good ? 0 : 1;
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <signal.h>
+
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -33,12 +35,14 @@ enum class Expectation {
   launcher_lost,   ///< an end soon after, with a sentence, nothing left
 };
 
-/// A process that the runner kills itself, at a time that is a fraction of the measured run time.
+/// A process that the runner kills (or sends another signal) itself, at a time that is a fraction of the
+/// measured run time.
 struct TimedKill {
   enum class Victim { rank, mpirun, llamanetd };
   Victim victim = Victim::rank;
   int rank = 0;
   double fraction = 0;
+  int signal = SIGKILL;  ///< for ranks and llamanetd
 };
 
 /// A rule for mpirun --inject whose time, if it has one, is a fraction of the measured run time.

@@ -64,7 +64,11 @@ Reference Runner::measure(const Workload& workload, int ranks) {
     JobOrder order;
     order.folder = options_.folder / fmt::format("reference-{}-{}", workload.name + workload.kind, ranks);
     order.command = command_of(plan, reference, order.folder);
+    order.ranks = ranks;
+    order.hang_limits = options_.hang_limits;
+    order.interrupted = options_.interrupted;
     const JobOutcome outcome = run_job(order);
+    if (outcome.interrupted) throw std::runtime_error("interrupted");
     if (outcome.exit_code != 0 || outcome.hung)
       throw std::runtime_error(fmt::format("without any failure, {} on {} ranks ends with code {}{}:\n{}{}",
                                            label_of(workload), ranks, outcome.exit_code,
@@ -99,9 +103,13 @@ RunResult Runner::attempt(std::uint64_t index, int number) {
   order.command = result.command = command_of(result.plan, reference, order.folder);
   order.kills = result.plan.kills;
   order.run_seconds = reference.wall_seconds;
-  order.hang_seconds = 60 + 20 * reference.wall_seconds;
+  order.ranks = result.plan.ranks;
+  order.hang_limits = options_.hang_limits;
+  order.interrupted = options_.interrupted;
   const JobOutcome outcome = run_job(order);
   result.wall_seconds = outcome.wall_seconds;
+  result.interrupted = outcome.interrupted;
+  if (result.interrupted) return result;
   result.verdict = judge(result.plan, outcome, reference);
   if (const std::string files = files_left(); !files.empty())
     result.verdict.wrong.push_back("files are left:\n" + files);
@@ -112,6 +120,7 @@ RunResult Runner::attempt(std::uint64_t index, int number) {
 RunResult Runner::run(std::uint64_t index) {
   for (int number = 0;; ++number) {
     RunResult result = attempt(index, number);
+    if (result.interrupted) return result;
     const bool missed = result.verdict.missed;
     if (missed && result.verdict.wrong.empty() && number + 1 == attempts_max)
       result.verdict.wrong.push_back(

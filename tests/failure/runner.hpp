@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "job.hpp"
 #include "verdict.hpp"
 
 namespace llamada::failures {
@@ -14,6 +15,8 @@ struct RunnerOptions {
   std::filesystem::path folder;  ///< where the outputs of failing runs stay
   std::uint64_t seed = 1;
   int row = 0;  ///< 0: all rows in turn
+  HangLimits hang_limits;
+  const std::atomic<bool>* interrupted = nullptr;  ///< once true, runs end at once and count for nothing
 };
 
 /// A run that has been judged.
@@ -22,6 +25,7 @@ struct RunResult {
   int attempts = 0;  ///< starts until a kill counted
   Plan plan;
   Verdict verdict;
+  bool interrupted = false;  ///< the verdict means nothing
   double wall_seconds = 0;
   std::vector<std::string> command;  ///< of the last attempt
   std::filesystem::path folder;      ///< of its outputs, kept when it failed
