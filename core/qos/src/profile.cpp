@@ -5,15 +5,17 @@
 namespace llamada::qos {
 namespace {
 
-template <typename Qos>
-Status check_consistent_entity(const Qos& qos) {
-  for (const Status& status :
-       {check_consistent(qos.reliability), check_consistent(qos.history),
-        check_consistent(qos.resource_limits), check_consistent(qos.resource_limits, qos.history),
-        check_consistent(qos.liveliness)}) {
-    if (!status) return status;
-  }
-  return {};
+/// The policies of which a job of ranks enforces more than the default.
+bool is_enforced(PolicyId policy) {
+  return policy == PolicyId::reliability || policy == PolicyId::durability || policy == PolicyId::history ||
+         policy == PolicyId::resource_limits || policy == PolicyId::liveliness;
+}
+
+template <typename Policy>
+Status check_default(const Policy& policy) {
+  if (policy == Policy{}) return {};
+  return failure(Errc::unsupported, "{}: {} is not enforced for ranks; only the default is accepted: {}",
+                 to_string(Policy::id), to_string(policy), to_string(Policy{}));
 }
 
 template <typename Qos>
@@ -21,7 +23,11 @@ Status check_enforced_entity(const Qos& qos) {
   for (const Status& status : {check_enforced(qos.durability), check_enforced(qos.liveliness)}) {
     if (!status) return status;
   }
-  return {};
+  Status status;
+  each_policy(qos, [&status](PolicyId id, const auto& policy) {
+    if (status && !is_enforced(id)) status = check_default(policy);
+  });
+  return status;
 }
 
 /// `code` with the sentence "who needs what: set the policy, which is ... now".
@@ -73,37 +79,21 @@ Status first_failure(std::initializer_list<Part> parts) {
   return {};
 }
 
+/// What matters to ranks: the policies that are enforced for them, and what differs from its default.
 template <typename Qos>
-std::string entity_to_string(const Qos& qos) {
-  return fmt::format("RELIABILITY {}; DURABILITY {}; HISTORY {}; RESOURCE_LIMITS {}; LIVELINESS {}",
-                     to_string(qos.reliability), to_string(qos.durability), to_string(qos.history),
-                     to_string(qos.resource_limits), to_string(qos.liveliness));
+std::string for_ranks_to_string(const Qos& qos) {
+  std::string text =
+      fmt::format("RELIABILITY {}; DURABILITY {}; HISTORY {}; RESOURCE_LIMITS {}; LIVELINESS {}",
+                  to_string(qos.reliability), to_string(qos.durability), to_string(qos.history),
+                  to_string(qos.resource_limits), to_string(qos.liveliness));
+  each_policy(qos, [&text]<typename Policy>(PolicyId id, const Policy& policy) {
+    if (!is_enforced(id) && policy != Policy{})
+      text += fmt::format("; {} {}", to_string(id), to_string(policy));
+  });
+  return text;
 }
 
 }  // namespace
-
-std::vector<Incompatibility> incompatibilities(const DataWriterQos& offered, const DataReaderQos& requested) {
-  std::vector<Incompatibility> found;
-  auto note = [&found](PolicyId policy, const Status& status) {
-    if (!status) found.push_back({policy, status.error().text()});
-  };
-  note(PolicyId::durability, check_compatible(offered.durability, requested.durability));
-  note(PolicyId::liveliness, check_compatible(offered.liveliness, requested.liveliness));
-  note(PolicyId::reliability, check_compatible(offered.reliability, requested.reliability));
-  return found;
-}
-
-Status check_compatible(const DataWriterQos& offered, const DataReaderQos& requested) {
-  std::string text;
-  for (const Incompatibility& found : incompatibilities(offered, requested)) {
-    text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", to_string(found.policy), found.reason);
-  }
-  if (text.empty()) return {};
-  return failure(Errc::incompatible, "{}", text);
-}
-
-Status check_consistent(const DataWriterQos& qos) { return check_consistent_entity(qos); }
-Status check_consistent(const DataReaderQos& qos) { return check_consistent_entity(qos); }
 
 Status check_consistent(const Profile& profile) {
   auto status = first_failure({{"datawriter_qos", check_consistent(profile.datawriter_qos)},
@@ -133,13 +123,10 @@ Status check_for_ranks(const Profile& profile) {
                          check_compatible(profile.datawriter_qos, profile.datareader_qos)}});
 }
 
-std::string to_string(const DataWriterQos& qos) { return entity_to_string(qos); }
-std::string to_string(const DataReaderQos& qos) { return entity_to_string(qos); }
-
 std::string to_string(const Profile& profile) {
   return fmt::format("profile {}\nDataWriter: {}\nDataReader: {}\nrank_replacement: {}\n",
                      profile.name.empty() ? "(without a name)" : profile.name,
-                     to_string(profile.datawriter_qos), to_string(profile.datareader_qos),
+                     for_ranks_to_string(profile.datawriter_qos), for_ranks_to_string(profile.datareader_qos),
                      to_string(profile.rank_replacement));
 }
 

@@ -13,6 +13,8 @@ std::span<const KindName<DurabilityKind>> kind_names(DurabilityKind);
 /// DURABILITY (DDS 1.4, 2.2.3.4): what a reader that comes late still gets, and so what can be read again
 /// after a death.
 struct Durability {
+  static constexpr PolicyId id = PolicyId::durability;
+
   DurabilityKind kind = DurabilityKind::volatile_;
 
   bool operator==(const Durability&) const = default;

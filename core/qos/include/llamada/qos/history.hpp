@@ -12,6 +12,8 @@ std::span<const KindName<HistoryKind>> kind_names(HistoryKind);
 /// HISTORY (DDS 1.4, 2.2.3.18): which samples of an instance are kept. Each end has its own: there is nothing
 /// to match.
 struct History {
+  static constexpr PolicyId id = PolicyId::history;
+
   HistoryKind kind = HistoryKind::keep_last;
   /// Samples kept for each instance. Only KEEP_LAST looks at it.
   std::int32_t depth = 1;

@@ -13,6 +13,8 @@ std::span<const KindName<LivelinessKind>> kind_names(LivelinessKind);
 /// LIVELINESS (DDS 1.4, 2.2.3.11): how a writer shows that it lives. The death of a process on the same node
 /// is always seen at once; the lease finds what hangs.
 struct Liveliness {
+  static constexpr PolicyId id = PolicyId::liveliness;
+
   LivelinessKind kind = LivelinessKind::automatic;
   /// How long a writer may go without a sign of life. Above 0.
   Duration lease_duration = duration_infinite;

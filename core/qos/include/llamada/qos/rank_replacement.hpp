@@ -22,6 +22,8 @@ std::span<const KindName<OnUnprotected>> kind_names(OnUnprotected);
 
 /// `rank_replacement`, a policy of our own, of a profile and so of a whole job.
 struct RankReplacement {
+  static constexpr PolicyId id = PolicyId::rank_replacement;
+
   RankReplacementKind kind = RankReplacementKind::abort;
   std::uint32_t max_replacements_per_rank = 10;   ///< May be 0.
   std::uint32_t max_replacements_per_job = 100;   ///< May be 0.

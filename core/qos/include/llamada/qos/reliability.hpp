@@ -13,6 +13,8 @@ std::span<const KindName<ReliabilityKind>> kind_names(ReliabilityKind);
 /// RELIABILITY (DDS 1.4, 2.2.3.14): whether a sample may be lost. The default of a reader and of a topic;
 /// that of a writer is RELIABLE (DataWriterQos).
 struct Reliability {
+  static constexpr PolicyId id = PolicyId::reliability;
+
   ReliabilityKind kind = ReliabilityKind::best_effort;
   /// How long a write may wait for room. May be infinite.
   Duration max_blocking_time = std::chrono::milliseconds(100);

@@ -10,6 +10,8 @@ namespace llamada::qos {
 /// memory of a node is bounded by RankReplacement::log_bytes_per_node instead. Each end has its own: there is
 /// nothing to match.
 struct ResourceLimits {
+  static constexpr PolicyId id = PolicyId::resource_limits;
+
   std::int32_t max_samples = length_unlimited;
   std::int32_t max_instances = length_unlimited;
   std::int32_t max_samples_per_instance = length_unlimited;
