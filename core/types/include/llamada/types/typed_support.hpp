@@ -1,0 +1,87 @@
+#pragma once
+
+#include "llamada/types/deserialize.hpp"
+#include "llamada/types/fields.hpp"
+
+namespace llamada::types {
+
+/// What travels of a value: its bytes where the type is plain, XCDR2 else. Errors as serialize_xcdr2().
+template <DescribedStruct T>
+Result<std::vector<std::byte>> serialize(const T& value) {
+  if constexpr (is_plain_v<T>) {
+    const auto bytes = std::as_bytes(std::span(&value, 1));
+    return std::vector<std::byte>(bytes.begin(), bytes.end());
+  } else {
+    return serialize_xcdr2(value);
+  }
+}
+
+/// Errors: parse_error.
+template <DescribedStruct T>
+Result<T> deserialize(std::span<const std::byte> sample) {
+  if constexpr (is_plain_v<T>) {
+    if (sample.size() != sizeof(T)) {
+      return failure(Errc::parse_error, "a sample of {} bytes where {} has {}", sample.size(), type_name<T>(),
+                     sizeof(T));
+    }
+    T value;
+    std::memcpy(&value, sample.data(), sizeof(T));
+    return value;
+  } else {
+    return deserialize_xcdr2<T>(sample);
+  }
+}
+
+namespace detail {
+bool is_aligned(const void* place, std::size_t alignment);
+}
+
+/// TypeSupport of a type that the macro describes.
+template <DescribedStruct T>
+class TypeSupportOf final : public TypeSupport {
+ public:
+  const std::string& name() const override { return type_name<T>(); }
+  const std::string& descriptor() const override { return descriptor_; }
+  std::uint64_t descriptor_hash() const override { return hash_; }
+  Extensibility extensibility() const override { return DescriptionOf<T>::extensibility; }
+  bool is_keyed() const override { return is_keyed_v<T>; }
+  bool is_plain() const override { return is_plain_v<T>; }
+  std::size_t plain_size() const override { return is_plain_v<T> ? sizeof(T) : 0; }
+
+  Result<std::vector<std::byte>> key_of(std::span<const std::byte> sample) const override {
+    auto object = object_of(sample);
+    if (!object) return propagate(object);
+    return serialize_key(*static_cast<const T*>(object->get()));
+  }
+
+  Result<std::vector<std::byte>> sample_of_key(std::span<const std::byte> key) const override {
+    auto value = deserialize_key<T>(key);
+    if (!value) return propagate(value);
+    return serialize(*value);
+  }
+
+  Result<std::shared_ptr<const void>> object_of(std::span<const std::byte> sample) const override {
+    if constexpr (is_plain_v<T>) {
+      if (sample.size() == sizeof(T) && detail::is_aligned(sample.data(), alignof(T)))
+        return std::shared_ptr<const void>(std::shared_ptr<void>(), sample.data());
+    }
+    auto value = deserialize<T>(sample);
+    if (!value) return propagate(value);
+    return std::shared_ptr<const void>(std::make_shared<T>(std::move(*value)));
+  }
+
+  Result<Field> field(std::string_view path) const override { return detail::find_field<T>(path); }
+
+ private:
+  std::string descriptor_ = describe_type<T>(Detail::all);
+  std::uint64_t hash_ = hash64(describe_type<T>(Detail::matching));
+};
+
+/// The one TypeSupport of T.
+template <DescribedStruct T>
+const TypeSupport& type_support() {
+  static const TypeSupportOf<T> support;
+  return support;
+}
+
+}  // namespace llamada::types

@@ -1,0 +1,126 @@
+#include "llamada/types/type_support.hpp"
+
+#include "llamada/types/typed_support.hpp"
+
+namespace llamada::types {
+
+std::string_view to_string(FieldKind kind) {
+  switch (kind) {
+    case FieldKind::boolean:
+      return "a boolean";
+    case FieldKind::character:
+      return "a character";
+    case FieldKind::signed_integer:
+      return "an integer";
+    case FieldKind::unsigned_integer:
+      return "an unsigned integer";
+    case FieldKind::floating:
+      return "a floating point number";
+    case FieldKind::text:
+      return "a string";
+    case FieldKind::enumeration:
+      return "an enumeration";
+  }
+  return "?";
+}
+
+std::string_view to_string(Extensibility extensibility) {
+  switch (extensibility) {
+    case Extensibility::final:
+      return "final";
+    case Extensibility::appendable:
+      return "appendable";
+    case Extensibility::mutable_:
+      return "mutable";
+  }
+  return "?";
+}
+
+/// FNV-1a, and a finish that spreads what short keys differ in over all bits.
+std::uint64_t hash64(std::span<const std::byte> bytes) {
+  std::uint64_t hash = 0xcbf29ce484222325u;
+  for (const std::byte each : bytes) hash = (hash ^ std::to_integer<std::uint64_t>(each)) * 0x100000001b3u;
+  hash = (hash ^ hash >> 33) * 0xff51afd7ed558ccdu;
+  hash = (hash ^ hash >> 33) * 0xc4ceb9fe1a85ec53u;
+  return hash ^ hash >> 33;
+}
+
+std::uint64_t hash64(std::string_view text) {
+  return hash64(std::as_bytes(std::span<const char>(text.data(), text.size())));
+}
+
+std::uint64_t hash_of_key(std::span<const std::byte> key) { return std::max<std::uint64_t>(hash64(key), 1); }
+
+Result<std::uint64_t> TypeSupport::key_hash(std::span<const std::byte> sample) const {
+  if (!is_keyed()) return 0;
+  auto key = key_of(sample);
+  if (!key) return propagate(key);
+  return hash_of_key(*key);
+}
+
+Result<bool> TypeSupport::same_key(std::span<const std::byte> a, std::span<const std::byte> b) const {
+  auto key_a = key_of(a);
+  if (!key_a) return propagate(key_a);
+  auto key_b = key_of(b);
+  if (!key_b) return propagate(key_b);
+  return *key_a == *key_b;
+}
+
+Result<Value> TypeSupport::value_of(std::span<const std::byte> sample, std::string_view path) const {
+  auto found = field(path);
+  if (!found) return propagate(found);
+  auto object = object_of(sample);
+  if (!object) return propagate(object);
+  return found->get(object->get());
+}
+
+namespace detail {
+
+bool is_aligned(const void* place, std::size_t alignment) {
+  return reinterpret_cast<std::uintptr_t>(place) % alignment == 0;
+}
+
+std::string name_in(std::string_view function) {
+  const std::size_t begin = function.find("T = ") + 4;
+  std::string name(function.substr(begin, function.find_first_of(";]", begin) - begin));
+  for (const std::string_view anonymous : {"{anonymous}::", "(anonymous namespace)::"}) {
+    for (std::size_t at; (at = name.find(anonymous)) != std::string::npos;) name.erase(at, anonymous.size());
+  }
+  return name;
+}
+
+std::string bounded(std::string name, std::uint32_t bound) {
+  const bool is_open = name.find('<') != std::string::npos;
+  if (bound == 0) return name;
+  return is_open ? fmt::format("{}, {}", name, bound) : fmt::format("{}<{}>", name, bound);
+}
+
+std::string_view primitive_name(bool is_floating, bool is_signed, std::size_t size_bytes) {
+  static constexpr std::string_view names[3][4] = {{"uint8", "uint16", "uint32", "uint64"},
+                                                   {"int8", "int16", "int32", "int64"},
+                                                   {"", "", "float", "double"}};
+  return names[is_floating ? 2 : is_signed ? 1 : 0][std::countr_zero(size_bytes)];
+}
+
+std::pair<std::string_view, std::string_view> split_path(std::string_view path) {
+  const std::size_t dot = path.find('.');
+  if (dot == std::string_view::npos) return {path, {}};
+  return {path.substr(0, dot), path.substr(dot + 1)};
+}
+
+tl::unexpected<Error> no_field(const std::string& type, std::string_view path,
+                               const std::vector<std::string>& names) {
+  return failure(Errc::not_found, "{} has no field '{}'; it has {}", type, path, fmt::join(names, ", "));
+}
+
+tl::unexpected<Error> not_scalar(const std::string& type, std::string_view name) {
+  return failure(Errc::unsupported, "{} of {} is not a single value", name, type);
+}
+
+tl::unexpected<Error> nothing_inside(const std::string& type, std::string_view name) {
+  return failure(Errc::not_found, "{} of {} is a single value: it has no fields", name, type);
+}
+
+}  // namespace detail
+
+}  // namespace llamada::types
