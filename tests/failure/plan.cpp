@@ -34,6 +34,7 @@ const std::vector<Workload>& workloads() {
       {"completion", "waitany", false, true},
       {"completion", "cancel", false, true},
       {"slow_start", ""},
+      {"every_step", "", false, true},
   };
   return all;
 }
@@ -114,8 +115,39 @@ const std::vector<Step>& steps() {
                                         {"wake:rung", 100, true},
                                         {"sleep:flag-set", 100, true},
                                         {"sleep:asleep", 100, true},
-                                        {"sleep:awake", 100, true}};
+                                        {"sleep:awake", 100, true},
+                                        {"init:engine-made", 1, true},
+                                        {"match:decided", 300, true},
+                                        {"match:recorded", 300, true},
+                                        {"match:delivered", 300, true},
+                                        {"match:acknowledged", 300, true},
+                                        {"probe:decided", 100, true},
+                                        {"probe:recorded", 100, true},
+                                        {"completion:decided", 100, true},
+                                        {"completion:part-recorded", 100, true},
+                                        {"completion:recorded", 100, true},
+                                        {"fruitless:recorded", 100, true},
+                                        {"cancel:decided", 100, true},
+                                        {"cancel:recorded", 100, true},
+                                        {"value:recorded", 100, true},
+                                        {"random:part-recorded", 100, true},
+                                        {"send:logged", 300, true},
+                                        {"send:acknowledged", 300, true},
+                                        {"collective:contributed", 300, true},
+                                        {"collective:taken", 300, true},
+                                        {"collective:passed", 300, true},
+                                        {"communicator:agreed", 300, true},
+                                        {"finalize:agreed", 1},
+                                        {"finalize:done", 1}};
   return all;
+}
+
+/// The facade's own steps begin here.
+const Step& facades_first_step() {
+  static const Step& first = *std::find_if(steps().begin(), steps().end(), [](const Step& step) {
+    return step.name == std::string_view("init:engine-made");
+  });
+  return first;
 }
 
 double fraction(Random& random, double low, double high) {
@@ -179,6 +211,8 @@ void plan_step(Plan& plan, Random& random) {
                                              {"comm_storm", ""}};
   const Step& step = steps()[random.below(steps().size())];
   plan.workload = busy[random.below(busy.size())];
+  // Only one program comes to all of the facade's own.
+  if (&step >= &facades_first_step()) plan.workload = {"every_step", "", false, true};
   plan.in_init = step.early;
   plan.rules.push_back({fmt::format("kill rank {} at step {}:{}", some_rank(random, plan), step.name,
                                     1 + random.below(step.most)),

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "llamada/base/check.hpp"
+#include "llamada/base/crash_point.hpp"
 
 namespace llamada::mpi::coll {
 namespace {
@@ -127,6 +128,7 @@ void Channel::commit(std::uint32_t piece, int audience) {
 }
 
 void Channel::published(int audience) {
+  LLAMADA_CRASH_POINT("collective:contributed");
   world_.arena().count(topics::Counter::messages_sent);
   if (after_publish_) after_publish_();
   if (audience != everybody) return world_.wake(members_[audience]);
@@ -145,6 +147,7 @@ void Channel::compare(std::uint32_t piece, int audience) {
   if (!same_name || !std::equal(record->payload.begin(), record->payload.end(), again_.begin(), again_.end()))
     diverged(*record, piece, audience, same_name);
   predecessor_->advance();
+  LLAMADA_CRASH_POINT("collective:compared");
 }
 
 void Channel::diverged(const topics::Record& record, std::uint32_t piece, int audience, bool same_name) {
@@ -270,8 +273,10 @@ std::optional<topics::Record> Channel::peek_current(int member) {
 
 void Channel::next(int member) {
   auto& reader = incoming_[member].reader;
+  LLAMADA_CRASH_POINT("collective:taken");
   reader.advance();
   release(member);
+  LLAMADA_CRASH_POINT("collective:passed");
 }
 
 /// Lets the writer reuse what lies behind; it may be waiting for that.

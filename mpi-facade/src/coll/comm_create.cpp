@@ -6,6 +6,7 @@
 
 #include "coll/collectives.hpp"
 #include "coll/movement.hpp"
+#include "llamada/base/crash_point.hpp"
 #include "runtime.hpp"
 
 // A new communicator's context id is the highest that any member of the parent proposes as its first free
@@ -43,6 +44,7 @@ Result<std::vector<Proposal>> exchange(Communicator& parent, int color, int key)
 std::uint32_t agree(const std::vector<Proposal>& proposals) {
   std::uint32_t context = 0;
   for (const Proposal& proposal : proposals) context = std::max(context, proposal.context);
+  LLAMADA_CRASH_POINT("communicator:agreed");
   runtime().collectives->use_contexts_below(context + 1);
   return context;
 }

@@ -13,10 +13,10 @@ namespace {
 
 enum class State { unknown, off, opening, on };
 
-// Written by the first thread of the process alone.
+// Written by the first thread of the process alone, or by the one that calls MPI_Init.
 State state = State::unknown;
 replay::Determinants* determinants = nullptr;
-long rank_pid = 0;
+long rank_thread = 0;  // the kernel's number of it: no child of fork() has the same
 
 /// mpirun sets both, the second only under REBUILD.
 bool is_recorded_rank() { return std::getenv("LLAMADA_RANK") && std::getenv("LLAMADA_RECORD"); }
@@ -26,7 +26,7 @@ bool is_first_thread() { return syscall(SYS_gettid) == syscall(SYS_getpid); }
 void open() {
   // Whatever joining asks of libc is answered by the kernel.
   state = State::opening;
-  rank_pid = syscall(SYS_getpid);
+  rank_thread = syscall(SYS_gettid);
   World* world = early_world();
   if (!world) {
     state = State::off;
@@ -43,6 +43,12 @@ void open() {
 
 replay::Determinants* opened_determinants() { return determinants; }
 
+replay::Determinants* determinants_for_init() {
+  if (state == State::unknown && is_recorded_rank()) open();
+  if (state == State::on) rank_thread = syscall(SYS_gettid);
+  return determinants;
+}
+
 replay::Determinants* determinants_of_caller() {
   if (state == State::off) return nullptr;
   if (state == State::unknown && !is_recorded_rank()) {
@@ -50,9 +56,9 @@ replay::Determinants* determinants_of_caller() {
     if (environ) state = State::off;
     return nullptr;
   }
-  if (state == State::opening || !is_first_thread()) return nullptr;
-  if (state == State::unknown) open();
-  if (state != State::on || rank_pid != syscall(SYS_getpid)) return nullptr;
+  if (state == State::opening) return nullptr;
+  if (state == State::unknown && is_first_thread()) open();
+  if (state != State::on || rank_thread != syscall(SYS_gettid)) return nullptr;
   return determinants->active() ? determinants : nullptr;
 }
 

@@ -5,14 +5,19 @@
 /// The functions of libc whose answers a program cannot foretell. Under rank_replacement REBUILD libmpi's own
 /// versions of them record what the program was told, from the start of the process on, and repeat it in a
 /// replacement. Everybody else gets the kernel's answer: other profiles (one branch), processes that are no
-/// rank, children of fork(), other threads than the one that began the process, and the facade itself.
+/// rank, children of fork(), other threads than the one that began the process (from MPI_Init on: the one
+/// that called it), and the facade itself.
 namespace llamada::mpi::interpose {
 
 /// The rank's determinants when its outcomes are recorded or replayed and the caller is the thread that is
 /// the rank; else null. Joins the job at the first call of a rank under REBUILD.
 replay::Determinants* determinants_of_caller();
 
-/// For MPI_Init: the determinants if a call above has opened them; else null.
+/// The determinants if they have been opened; else null.
 replay::Determinants* opened_determinants();
+
+/// For MPI_Init, whose caller is the thread that is the rank from now on: the determinants, opened if nobody
+/// has done so; null when nothing is recorded.
+replay::Determinants* determinants_for_init();
 
 }  // namespace llamada::mpi::interpose

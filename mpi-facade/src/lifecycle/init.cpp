@@ -9,6 +9,7 @@
 #include "lifecycle/exit_watch.hpp"
 #include "lifecycle/injection.hpp"
 #include "lifecycle/process.hpp"
+#include "llamada/base/crash_point.hpp"
 #include "p2p/engine.hpp"
 #include "world/world.hpp"
 
@@ -72,13 +73,14 @@ void initialize(int thread_level) {
   process->injection = read_injection(*world);
   fill_runtime(process->runtime, *world, thread_level);
   Engine::Options options;
-  options.determinants = interpose::opened_determinants();
+  options.determinants = interpose::determinants_for_init();
   auto engine = Engine::create(*world, options);
   if (!engine) world->aborted(1, fmt::format("MPI_Init: {}", engine.error().text()));
   process->engine = std::move(*engine);
   process->runtime.engine = process->engine.get();
   make_collectives(*process, *world);
   install_runtime(&process->runtime);
+  LLAMADA_CRASH_POINT("init:engine-made");
   watch_exit(*world);
   world->arena().set_state(topics::ArenaState::in_program);
   process->injection.arm(process->runtime.calls);
@@ -97,8 +99,10 @@ void finalize() {
         channel ? coll::barrier(**channel, self.collectives->waiter()) : Status(propagate(channel));
     if (!status) report(self.comm_world(), status.error());
   }
+  LLAMADA_CRASH_POINT("finalize:agreed");
   exit_is_allowed();
   self.world->arena().set_state(topics::ArenaState::finalized);
+  LLAMADA_CRASH_POINT("finalize:done");
 }
 
 }  // namespace llamada::mpi

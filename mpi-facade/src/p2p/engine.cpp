@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "llamada/base/clock.hpp"
+#include "llamada/base/crash_point.hpp"
 #include "object/status.hpp"
 #include "runtime.hpp"
 
@@ -149,10 +150,12 @@ void Engine::new_send() {
 
 void Engine::go_live() {
   if (!replaying_) return;
+  LLAMADA_CRASH_POINT("replay:ended");
   replaying_ = false;
   determinants_->publish_counters();
   outgoing_->went_live();
   world_.live();
+  LLAMADA_CRASH_POINT("replay:live");
   world_.wake_all();
 }
 
@@ -288,6 +291,7 @@ void Engine::restrict(Request& request) {
 replay::Outcome Engine::take_outcome(replay::CallKind kind) {
   auto outcome = determinants_->replayer().take(kind);
   if (!outcome) diverged(outcome.error().text());
+  LLAMADA_CRASH_POINT("replay:outcome-taken");
   outcome_taken();
   return std::move(*outcome);
 }
@@ -330,6 +334,7 @@ void Engine::matched(Request& request, const Envelope& message, std::size_t byte
       diverged(fmt::format("its receive {} takes message {} of rank {}, its predecessor's took message {}",
                            request.post_index + 1, message.ordinal, message.source,
                            request.expected_ordinal));
+    LLAMADA_CRASH_POINT("match:repeated");
   } else if (request.peer == MPI_ANY_SOURCE && request.kind == Request::Kind::receive &&
              request.source == any_source) {
     determinants_->record_match(request.post_index, {message.source, message.ordinal});
@@ -339,10 +344,13 @@ void Engine::matched(Request& request, const Envelope& message, std::size_t byte
   request.status_bytes = bytes;
   arena_.count(topics::Counter::messages_received);
   arena_.count(topics::Counter::bytes_received, bytes);
-  if (synchronous) outgoing_->acknowledge(message.source, message.context, message.ordinal);
+  if (!synchronous) return;
+  outgoing_->acknowledge(message.source, message.context, message.ordinal);
+  LLAMADA_CRASH_POINT("match:acknowledged");
 }
 
 void Engine::finish_receive(Request& request) {
+  LLAMADA_CRASH_POINT("match:delivered");
   const std::size_t capacity = request.buffer.bytes();
   if (request.status_bytes > capacity) {
     request.error = MPI_ERR_TRUNCATE;
@@ -382,6 +390,7 @@ void Engine::grant(Request& request, int source, std::uint64_t send_id) {
   request.bulk_done = 0;
   granted_[static_cast<std::size_t>(source)].push_back(&request);
   outgoing_->grant(source, send_id);
+  LLAMADA_CRASH_POINT("bulk:granted");
 }
 
 void Engine::bulk_arrived(int from, std::span<const std::byte> piece) {
@@ -390,6 +399,7 @@ void Engine::bulk_arrived(int from, std::span<const std::byte> piece) {
   Request& request = *waiting.front();
   request.buffer.unpack(request.bulk_done, piece);
   request.bulk_done += piece.size();
+  LLAMADA_CRASH_POINT("bulk:piece-taken");
   if (request.bulk_done < request.status_bytes) return;
   waiting.pop_front();
   finish_receive(request);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "llamada/base/crash_point.hpp"
+
 namespace llamada::mpi {
 namespace {
 
@@ -97,6 +99,7 @@ bool Outgoing::try_send(int rank, std::uint32_t context, int tag, std::span<cons
   Destination& to = destination(rank);
   if (to.first || to.predecessor_left > 0 || !live_) return false;
   if (!to.log.try_publish(kind_message, 0, make_label(context, tag), payload)) return false;
+  LLAMADA_CRASH_POINT("send:logged");
   to.ordinals.next(context);
   arena_.count(topics::Counter::messages_sent);
   arena_.count(topics::Counter::bytes_sent, payload.size());
@@ -139,6 +142,7 @@ bool Outgoing::publish_whole(Destination& to, Request& request) {
     pack_message(request, 0, reservation.payload());
     to.log.commit(std::move(reservation), kind_message, flags, label);
   }
+  LLAMADA_CRASH_POINT("send:logged");
   arena_.count(topics::Counter::messages_sent);
   arena_.count(topics::Counter::bytes_sent, bytes);
   world_.wake(to.rank);
@@ -171,6 +175,7 @@ bool Outgoing::announce(Destination& to, Request& request) {
   if (!publish_small(to, kind_announcement, label, bytes_of(announcement))) return false;
   request.send_id = next_send_id_++;
   request.bulk_done = 0;
+  LLAMADA_CRASH_POINT("bulk:announced");
   request.ordinal = to.ordinals.next(request.context);
   to.announced.push_back(&request);
   ++announced_count_;
@@ -208,6 +213,7 @@ void Outgoing::acknowledged(int from, std::uint32_t context, std::uint64_t ordin
   if (found != to.unacknowledged.end()) {
     Request& request = **found;
     to.unacknowledged.erase(found);
+    LLAMADA_CRASH_POINT("send:acknowledged");
     return owner_.send_complete(request);
   }
   // Of a send that this incarnation has yet to repeat; or a repetition, from a replacement of the receiver.
@@ -274,12 +280,14 @@ bool Outgoing::advance_bulk(Destination& to) {
     if (!room(to, to.bulk, true, piece, reservation)) break;
     pack_message(request, request.bulk_done, reservation.payload());
     to.bulk.commit(std::move(reservation), kind_bulk, 0, 0);
+    LLAMADA_CRASH_POINT("bulk:piece-logged");
     arena_.count(topics::Counter::bytes_bulk, piece);
     world_.wake(to.rank);
     request.bulk_done += piece;
     done = true;
     if (request.bulk_done < bytes) continue;
     to.granted.pop_front();
+    LLAMADA_CRASH_POINT("bulk:sent");
     owner_.send_complete(request);
   }
   return done;
@@ -327,6 +335,7 @@ void Outgoing::compare(Destination& to, const Request& request, const topics::Re
   }
   arena_.count(topics::Counter::sends_compared);
   arena_.count(topics::Counter::bytes_compared, bytes);
+  LLAMADA_CRASH_POINT("send:compared");
 }
 
 std::string Outgoing::name(const Destination& to, std::uint64_t label, std::uint64_t ordinal) const {

@@ -40,25 +40,39 @@ void Determinants::append(const topics::JournalEntry& entry) {
 void Determinants::record_fruitless() {
   if (!recording_) return;
   const auto last = journal_.last();
-  if (last && is_fruitless(*last)) return journal_.set_last_count(last->count + 1);
-  append(fruitless_entry());
+  if (last && is_fruitless(*last))
+    journal_.set_last_count(last->count + 1);
+  else
+    append(fruitless_entry());
+  LLAMADA_CRASH_POINT("fruitless:recorded");
 }
 
 void Determinants::record_completion(CallKind kind, std::span<const std::uint32_t> indices) {
   if (!recording_) return;
-  for (const auto& entry : completion_entries(kind, indices)) append(entry);
+  LLAMADA_CRASH_POINT("completion:decided");
+  for (const auto& entry : completion_entries(kind, indices)) {
+    append(entry);
+    LLAMADA_CRASH_POINT("completion:part-recorded");
+  }
+  LLAMADA_CRASH_POINT("completion:recorded");
 }
 
 void Determinants::record_value(ValueId id, std::uint64_t value) {
   if (!recording_) return;
   const auto last = journal_.last();
-  if (last && is_value(*last, id, value)) return journal_.set_last_count(last->count + 1);
-  append(value_entry(id, value));
+  if (last && is_value(*last, id, value))
+    journal_.set_last_count(last->count + 1);
+  else
+    append(value_entry(id, value));
+  LLAMADA_CRASH_POINT("value:recorded");
 }
 
 void Determinants::record_bytes(std::span<const std::byte> bytes) {
   if (!recording_) return;
-  for (const auto& entry : bytes_entries(bytes)) append(entry);
+  for (const auto& entry : bytes_entries(bytes)) {
+    append(entry);
+    LLAMADA_CRASH_POINT("random:part-recorded");
+  }
 }
 
 void Determinants::diverged(const Error& error) {

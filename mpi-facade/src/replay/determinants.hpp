@@ -4,6 +4,7 @@
 #include <memory>
 #include <unordered_map>
 
+#include "llamada/base/crash_point.hpp"
 #include "llamada/topics/journal.hpp"
 #include "replay/replayer.hpp"
 
@@ -35,15 +36,24 @@ class Determinants {
   Replayer& replayer() { return replayer_; }
 
   void record_match(std::uint64_t post_index, const Match& match) {
-    if (recording_) append(match_entry(post_index, match));
+    if (!recording_) return;
+    LLAMADA_CRASH_POINT("match:decided");
+    append(match_entry(post_index, match));
+    LLAMADA_CRASH_POINT("match:recorded");
   }
   void record_fruitless();
   void record_completion(CallKind kind, std::span<const std::uint32_t> indices);
   void record_message(CallKind kind, const Match& message) {
-    if (recording_) append(message_entry(kind, message));
+    if (!recording_) return;
+    LLAMADA_CRASH_POINT("probe:decided");
+    append(message_entry(kind, message));
+    LLAMADA_CRASH_POINT("probe:recorded");
   }
   void record_cancelled(std::uint64_t post_index) {
-    if (recording_) append(cancelled_entry(post_index));
+    if (!recording_) return;
+    LLAMADA_CRASH_POINT("cancel:decided");
+    append(cancelled_entry(post_index));
+    LLAMADA_CRASH_POINT("cancel:recorded");
   }
   void record_value(ValueId id, std::uint64_t value);
   void record_bytes(std::span<const std::byte> bytes);

@@ -1,0 +1,126 @@
+/* Each rank in turn leads through everything that the library does in steps: matches, probes, completions, a
+ * cancellation, clocks and random numbers, messages of all kinds, collectives, a new communicator. What
+ * nobody could have foretold is told to the others at once, so that a replacement that repeats it differently
+ * is found out. */
+#define _GNU_SOURCE
+#include <sys/random.h>
+
+#include "program.h"
+
+enum { large = 100000, each = 3, ranks_most = 8 };
+static unsigned char out[large], in[large];
+
+static uint64_t take_from_anybody(int leader, int probing) {
+  uint64_t hash = 0, got;
+  MPI_Status status;
+  if (rank != leader) {
+    uint64_t message = (uint64_t)rank;
+    MPI_Send(&message, 1, MPI_UINT64_T, leader, 1 + probing, MPI_COMM_WORLD);
+    return 0;
+  }
+  for (int i = 1; i < ranks; i++) {
+    int source = MPI_ANY_SOURCE;
+    if (probing) {
+      MPI_Probe(MPI_ANY_SOURCE, 1 + probing, MPI_COMM_WORLD, &status);
+      source = status.MPI_SOURCE;
+    }
+    MPI_Recv(&got, 1, MPI_UINT64_T, source, 1 + probing, MPI_COMM_WORLD, &status);
+    CHECK(got == (uint64_t)status.MPI_SOURCE);
+    hash = mix(hash, got);
+  }
+  return hash;
+}
+
+static uint64_t complete_some(int leader) {
+  uint64_t hash = 0, got[ranks_most * each];
+  MPI_Request requests[ranks_most * each];
+  int count = 0, flag = 1, done, indices[ranks_most * each];
+  if (rank == leader) {
+    for (int peer = 0; peer < ranks; peer++)
+      for (int i = 0; peer != leader && i < each; i++, count++)
+        MPI_Irecv(&got[count], 1, MPI_UINT64_T, peer, 10 + i, MPI_COMM_WORLD, &requests[count]);
+    MPI_Test(&requests[0], &flag, MPI_STATUS_IGNORE); /* nobody has sent it */
+    CHECK(!flag);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  for (int i = 0; rank != leader && i < each; i++) {
+    uint64_t message = (uint64_t)(rank * each + i);
+    MPI_Send(&message, 1, MPI_UINT64_T, leader, 10 + i, MPI_COMM_WORLD);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  for (int left = count; left > 0; left -= done) {
+    MPI_Waitsome(count, requests, &done, indices, MPI_STATUSES_IGNORE);
+    for (int i = 0; i < done; i++) hash = mix(hash, (uint64_t)indices[i]);
+  }
+  for (int i = 0; i < count; i++) {
+    int peer = i / each < leader ? i / each : i / each + 1;
+    CHECK(got[i] == (uint64_t)(peer * each + i % each));
+  }
+  return hash;
+}
+
+static void give_up(int leader) {
+  MPI_Request request;
+  MPI_Status status;
+  int nothing, cancelled;
+  if (rank != leader) return;
+  MPI_Irecv(&nothing, 1, MPI_INT, MPI_ANY_SOURCE, 99, MPI_COMM_WORLD, &request);
+  MPI_Cancel(&request);
+  MPI_Wait(&request, &status);
+  MPI_Test_cancelled(&status, &cancelled);
+  CHECK(cancelled);
+}
+
+static uint64_t chance(int leader) {
+  uint64_t random[5] = {0};
+  if (rank != leader) return 0;
+  CHECK(getrandom(random, sizeof random, 0) == sizeof random);
+  return mix(mix(random[0], random[4]), (uint64_t)(MPI_Wtime() * 1e6));
+}
+
+static void pass_on(int round) {
+  int right = (rank + 1) % ranks, left = (rank + ranks - 1) % ranks;
+  memset(out, rank + round, large);
+  MPI_Sendrecv(out, large, MPI_BYTE, right, 20, in, large, MPI_BYTE, left, 20, MPI_COMM_WORLD,
+               MPI_STATUS_IGNORE);
+  CHECK(in[0] == (unsigned char)(left + round) && memcmp(in, in + 1, large - 1) == 0);
+  MPI_Request request;
+  MPI_Issend(out, 100, MPI_BYTE, right, 21, MPI_COMM_WORLD, &request);
+  MPI_Recv(in, 100, MPI_BYTE, left, 21, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+static uint64_t together(int leader, int round) {
+  uint64_t mine = (uint64_t)(rank + round), sum = 0;
+  MPI_Comm copy;
+  MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+  MPI_Allreduce(&mine, &sum, 1, MPI_UINT64_T, MPI_SUM, copy);
+  memset(in, rank == leader ? leader + 7 : 0, large);
+  MPI_Bcast(in, large, MPI_BYTE, leader, copy);
+  CHECK(in[0] == leader + 7 && memcmp(in, in + 1, large - 1) == 0);
+  MPI_Comm_free(&copy);
+  return sum;
+}
+
+int main(int argc, char** argv) {
+  begin(argc, argv);
+  CHECK(ranks <= ranks_most);
+  Chain chain = {1, 1, 0};
+  uint64_t answer = 1;
+  for (int step = 0; step < steps; step++) {
+    int leader = step % ranks;
+    uint64_t outcome = take_from_anybody(leader, 0);
+    outcome = mix(outcome, take_from_anybody(leader, 1));
+    outcome = mix(outcome, complete_some(leader));
+    outcome = mix(outcome, chance(leader));
+    give_up(leader);
+    pass_on(step);
+    chain.leader = leader;
+    chain_tell(&chain, outcome);
+    answer = mix(answer, together(leader, step));
+    pause_step();
+  }
+  for (chain.leader = 0; chain.leader < ranks; chain.leader++) chain_check(&chain);
+  if (rank == 0) printf("every_step %016llx\n", (unsigned long long)answer);
+  return finish("every_step");
+}

@@ -1,0 +1,203 @@
+#include <signal.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <set>
+#include <sstream>
+
+#include "job_process.hpp"
+#include "temporary_folder.hpp"
+#include "test.hpp"
+
+// A rank killed at every step of the facade: between what it decides and its record, between a record and its
+// effects, between a contribution and its announcement; in its first life, in a replay, and twice.
+
+namespace {
+
+using namespace llamada::system_test;
+using Json = nlohmann::json;
+
+/// A crash point of mpi-facade/src and when a rank of the program comes to it.
+struct Step {
+  const char* name;
+  enum When {
+    live,    ///< only before a replay, or after it
+    both,    ///< in a replay too
+    either,  ///< in a replay if the others are slow
+    bulk,    ///< only when no histories are kept
+    replay,  ///< only in a replay, or at its end
+  } when;
+  int most = 3;  ///< the last pass that is tried
+};
+
+const std::vector<Step> steps = {
+    {"bulk:announced", Step::bulk},
+    {"bulk:granted", Step::bulk},
+    {"bulk:piece-logged", Step::bulk},
+    {"bulk:piece-taken", Step::bulk},
+    {"bulk:sent", Step::bulk},
+    {"cancel:decided", Step::live},
+    {"cancel:recorded", Step::live},
+    {"collective:compared", Step::replay},
+    {"collective:contributed", Step::live},
+    {"collective:passed", Step::both},
+    {"collective:taken", Step::both},
+    {"communicator:agreed", Step::both},
+    {"completion:decided", Step::live},
+    {"completion:part-recorded", Step::live},
+    {"completion:recorded", Step::live},
+    {"finalize:agreed", Step::live, 1},
+    {"finalize:done", Step::live, 1},
+    {"fruitless:recorded", Step::live},
+    {"init:engine-made", Step::both, 1},
+    {"match:acknowledged", Step::both},
+    {"match:decided", Step::live},
+    {"match:delivered", Step::both},
+    {"match:recorded", Step::live},
+    {"match:repeated", Step::replay},
+    {"probe:decided", Step::live},
+    {"probe:recorded", Step::live},
+    {"random:part-recorded", Step::live},
+    {"replay:ended", Step::replay, 1},
+    {"replay:live", Step::replay, 1},
+    {"replay:outcome-taken", Step::replay},
+    {"send:acknowledged", Step::either},
+    {"send:compared", Step::replay},
+    {"send:logged", Step::live},
+    {"value:recorded", Step::live},
+};
+
+std::set<std::string> points_in_sources() {
+  std::set<std::string> points;
+  const std::regex macro("LLAMADA_CRASH_POINT\\(\"([^\"]+)\"\\)");
+  for (const auto& file : std::filesystem::recursive_directory_iterator(
+           std::filesystem::path(LLAMADA_SOURCES) / "mpi-facade/src")) {
+    if (!file.is_regular_file()) continue;
+    std::stringstream text;
+    text << std::ifstream(file.path()).rdbuf();
+    const std::string content = text.str();
+    for (std::sregex_iterator found(content.begin(), content.end(), macro), end; found != end; ++found)
+      points.insert((*found)[1]);
+  }
+  return points;
+}
+
+/// How a job with rules for deaths ended.
+struct Ran {
+  int code = -1;
+  std::string output, errors;
+  Json report;
+  std::size_t deaths() const { return report.value("deaths", Json::array()).size(); }
+  /// Whether the rule with this place in the order fired.
+  bool fired(std::size_t rule) const { return report["injections"].at(rule)["fired"]; }
+};
+
+Ran run(const std::string& profile, const std::vector<std::string>& rules) {
+  const llamada::test::TemporaryFolder folder;
+  std::vector<std::string> arguments = {"-n", "3", "--qos", profile, "--report", folder / "report"};
+  for (const std::string& rule : rules) arguments.insert(arguments.end(), {"--inject", rule});
+  arguments.insert(arguments.end(), {LLAMADA_EVERY_STEP, "-s", "12", "-p", "0"});
+  Job job(arguments);
+  Ran ran;
+  ran.code = job.wait();
+  for (const Found& process : job.wait_until_none_is_left(std::chrono::seconds(60)))
+    FAIL_CHECK("left: " << process.pid << " " << process.name);
+  ran.output = job.output();
+  ran.errors = job.errors();
+  ran.report = Json::parse(std::ifstream(folder / "report"), nullptr, false);
+  if (!ran.report.is_object()) ran.report = Json::object();
+  return ran;
+}
+
+const std::string& answer() {
+  static const std::string text = run("fault-tolerant", {}).output;
+  return text;
+}
+
+/// The job survived all of its deaths.
+void check_right(const Ran& ran) {
+  CAPTURE(ran.errors);
+  CHECK(ran.code == 0);
+  CHECK(ran.output == answer());
+  CHECK(ran.report.value("replacements", std::size_t{0}) == ran.deaths());
+}
+
+std::string kill_at(const Step& step, int rank, int count, int incarnation = 1) {
+  std::string rule =
+      "kill rank " + std::to_string(rank) + " at step " + step.name + ":" + std::to_string(count);
+  if (incarnation > 1) rule += " of incarnation " + std::to_string(incarnation);
+  return rule;
+}
+
+}  // namespace
+
+TEST_CASE("facade: the list of crash points is that of the sources", "[system]") {
+  std::set<std::string> listed;
+  for (const Step& step : steps) listed.insert(step.name);
+  CHECK(listed == points_in_sources());
+  CHECK(answer().find("ok every_step") != std::string::npos);
+}
+
+TEST_CASE("facade: a rank killed at any step of its first life is replaced, and the answer is right",
+          "[system]") {
+  for (const Step& step : steps) {
+    if (step.when == Step::bulk || step.when == Step::replay) continue;
+    for (int rank : {0, 1})
+      for (int count = 1; count <= step.most; count += 2) {
+        const std::string rule = kill_at(step, rank, count);
+        CAPTURE(rule);
+        const Ran ran = run("fault-tolerant", {rule});
+        check_right(ran);
+        CHECK(ran.fired(0));
+        CHECK(ran.deaths() == 1);
+      }
+  }
+}
+
+TEST_CASE("facade: a rank killed at any step of a replay is replaced again, and the answer is right",
+          "[system]") {
+  for (const Step& step : steps) {
+    if (step.when == Step::bulk || step.when == Step::live) continue;
+    for (int count = 1; count <= step.most; ++count) {
+      const std::string rule = kill_at(step, 1, count, 2);
+      CAPTURE(rule);
+      const Ran ran = run("fault-tolerant", {"kill rank 1 in MPI_Finalize", rule});
+      check_right(ran);
+      CHECK(ran.fired(0));
+      if (step.when == Step::either) continue;
+      CHECK(ran.fired(1));
+      REQUIRE(ran.deaths() == 2);
+      CHECK((ran.report["deaths"][1]["replaying"] == true || step.name == std::string("replay:live")));
+    }
+  }
+}
+
+TEST_CASE("facade: a rank killed at the same step in two lives is replaced twice, and the answer is right",
+          "[system]") {
+  for (const Step& step : steps) {
+    if (step.when != Step::live) continue;
+    const std::string first = kill_at(step, 1, 1), second = kill_at(step, 1, 1, 2);
+    CAPTURE(first, second);
+    const Ran ran = run("fault-tolerant", {first, second});
+    check_right(ran);
+    CHECK(ran.fired(0));
+  }
+}
+
+TEST_CASE("facade: a rank killed at any step without histories ends the job, and nobody waits for ever",
+          "[system]") {
+  for (const Step& step : steps) {
+    if (step.when != Step::bulk) continue;
+    for (int count = 1; count <= step.most; ++count) {
+      const std::string rule = kill_at(step, 1, count);
+      CAPTURE(rule);
+      const Ran ran = run("default", {rule});
+      CAPTURE(ran.errors);
+      CHECK(ran.fired(0));
+      CHECK(ran.code == 128 + SIGKILL);
+      CHECK(ran.errors.find("rank 1 of 3 died") != std::string::npos);
+    }
+  }
+}
