@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "llamada/base/result.hpp"
+
+namespace llamada::sql::detail {
+
+enum class TokenKind : std::uint8_t {
+  end,
+  name,     ///< A field, an enumerator or a keyword.
+  integer,  ///< Decimal or 0x hexadecimal, with or without a sign.
+  real,
+  text,       ///< Between quotes, which are not part of it.
+  parameter,  ///< %0 to %99; `text` has the number.
+  symbol,     ///< = <> != < <= > >= ( ) ,
+};
+
+struct Token {
+  TokenKind kind = TokenKind::end;
+  std::string text;
+  /// From 1.
+  std::size_t column = 1;
+};
+
+/// The tokens of an expression; the last is `end`. Errors: parse_error.
+Result<std::vector<Token>> tokens_of(std::string_view expression);
+
+/// "'AND'", "the end": for sentences.
+std::string quoted(const Token& token);
+
+/// Whether the token is this keyword (in capitals), in any case.
+bool is_keyword(const Token& token, std::string_view keyword);
+
+}  // namespace llamada::sql::detail
