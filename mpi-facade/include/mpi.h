@@ -316,6 +316,11 @@ typedef int(MPI_Delete_function)(MPI_Comm comm, int keyval, void* value, void* e
 #define MPI_Message_c2f(message) ((MPI_Fint)(message))
 #define MPI_Message_f2c(message) ((MPI_Message)(message))
 
+/* Statuses of Fortran: arrays of this many integers (17.2.5). */
+#define MPI_F_STATUS_SIZE 5
+LLAMADA_MPI_PUBLIC extern MPI_Fint* MPI_F_STATUS_IGNORE;
+LLAMADA_MPI_PUBLIC extern MPI_Fint* MPI_F_STATUSES_IGNORE;
+
 /* What MPI_DUP_FN names: copies the value as it is. */
 LLAMADA_MPI_PUBLIC int MPIR_Dup_fn(MPI_Comm comm, int keyval, void* extra_state, void* value, void* new_value,
                                    int* flag);
@@ -393,6 +398,9 @@ LLAMADA_MPI_PUBLIC int MPI_Get_elements_x(const MPI_Status* status, MPI_Datatype
 LLAMADA_MPI_PUBLIC int MPI_Status_set_elements(MPI_Status* status, MPI_Datatype datatype, int count);
 LLAMADA_MPI_PUBLIC int MPI_Status_set_elements_x(MPI_Status* status, MPI_Datatype datatype, MPI_Count count);
 LLAMADA_MPI_PUBLIC int MPI_Status_set_cancelled(MPI_Status* status, int flag);
+
+LLAMADA_MPI_PUBLIC int MPI_Status_f2c(const MPI_Fint* fortran_status, MPI_Status* status);
+LLAMADA_MPI_PUBLIC int MPI_Status_c2f(const MPI_Status* status, MPI_Fint* fortran_status);
 
 /* Datatypes (chapter 4; deprecated names: chapters 15 and 16) */
 LLAMADA_MPI_PUBLIC int MPI_Type_contiguous(int count, MPI_Datatype old_type, MPI_Datatype* new_type);
@@ -684,6 +692,8 @@ LLAMADA_MPI_PUBLIC int PMPI_Get_elements_x(const MPI_Status* status, MPI_Datatyp
 LLAMADA_MPI_PUBLIC int PMPI_Status_set_elements(MPI_Status* status, MPI_Datatype datatype, int count);
 LLAMADA_MPI_PUBLIC int PMPI_Status_set_elements_x(MPI_Status* status, MPI_Datatype datatype, MPI_Count count);
 LLAMADA_MPI_PUBLIC int PMPI_Status_set_cancelled(MPI_Status* status, int flag);
+LLAMADA_MPI_PUBLIC int PMPI_Status_f2c(const MPI_Fint* fortran_status, MPI_Status* status);
+LLAMADA_MPI_PUBLIC int PMPI_Status_c2f(const MPI_Status* status, MPI_Fint* fortran_status);
 LLAMADA_MPI_PUBLIC int PMPI_Type_contiguous(int count, MPI_Datatype old_type, MPI_Datatype* new_type);
 LLAMADA_MPI_PUBLIC int PMPI_Type_vector(int count, int block_length, int stride, MPI_Datatype old_type,
                                         MPI_Datatype* new_type);

@@ -1,0 +1,242 @@
+/* The bindings for Fortran that no rule gives, and what the generated ones call. */
+#include "fortran.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PUBLIC __attribute__((visibility("default")))
+
+#define BLOCK __attribute__((visibility("default"), aligned(16)))
+
+BLOCK struct llamada_mpipriv1 mpipriv1_ = {0};
+BLOCK struct llamada_mpipriv2 mpipriv2_ = {{0}, 0};
+BLOCK char mpiprivc_[2];
+BLOCK MPI_Fint mpifcmb5_;
+BLOCK MPI_Fint mpifcmb9_;
+PUBLIC int MPIR_F08_MPI_BOTTOM;
+PUBLIC int MPIR_F08_MPI_IN_PLACE;
+PUBLIC MPI_Status MPIR_F08_MPI_STATUS_IGNORE_OBJ;
+PUBLIC MPI_Status MPIR_F08_MPI_STATUSES_IGNORE_OBJ[1];
+
+__attribute__((constructor)) static void tell_libmpi(void) {
+  MPI_F_STATUS_IGNORE = mpipriv1_.status_ignore;
+  MPI_F_STATUSES_IGNORE = mpipriv2_.statuses_ignore;
+}
+
+void* llamada_fortran_choice(const void* buffer) {
+  if (buffer == &mpipriv1_.bottom || buffer == &MPIR_F08_MPI_BOTTOM) return MPI_BOTTOM;
+  if (buffer == &mpipriv1_.in_place || buffer == &MPIR_F08_MPI_IN_PLACE) return MPI_IN_PLACE;
+  return (void*)(uintptr_t)buffer;
+}
+
+MPI_Status* llamada_fortran_status(const MPI_Status* status) {
+  const void* address = status;
+  if (address == mpipriv1_.status_ignore || address == &MPIR_F08_MPI_STATUS_IGNORE_OBJ ||
+      address == mpipriv2_.statuses_ignore || address == MPIR_F08_MPI_STATUSES_IGNORE_OBJ)
+    return MPI_STATUS_IGNORE;
+  return (MPI_Status*)(uintptr_t)status;
+}
+
+char* llamada_fortran_text(const char* text, size_t size) {
+  while (size > 0 && text[size - 1] == ' ') size--;
+  while (size > 0 && *text == ' ') text++, size--;
+  return strndup(text, size);
+}
+
+void llamada_fortran_take(const char* text, size_t size, char* buffer) {
+  while (size > 0 && text[size - 1] == ' ') size--;
+  if (size > MPI_MAX_LIBRARY_VERSION_STRING - 1) size = MPI_MAX_LIBRARY_VERSION_STRING - 1;
+  memcpy(buffer, text, size);
+  buffer[size] = 0;
+}
+
+void llamada_fortran_give(const char* text, char* to, size_t size) {
+  const size_t length = strnlen(text, size);
+  memcpy(to, text, length);
+  memset(to + length, ' ', size - length);
+}
+
+int llamada_fortran_narrow(MPI_Aint value, MPI_Fint* to) {
+  *to = (MPI_Fint)value;
+  if (*to == value) return MPI_SUCCESS;
+  MPI_Comm_call_errhandler(MPI_COMM_WORLD, MPI_ERR_ARG);
+  return MPI_ERR_ARG;
+}
+
+MPI_Aint* llamada_fortran_widen(const MPI_Fint* values, int count) {
+  MPI_Aint* wide = malloc((size_t)(count > 0 ? count : 1) * sizeof *wide);
+  for (int i = 0; i < count; i++) wide[i] = values[i];
+  return wide;
+}
+
+static void answer(MPI_Fint* ierror, int code) {
+  if (ierror) *ierror = code;
+}
+
+PUBLIC void pmpi_init_(MPI_Fint* ierror) { answer(ierror, MPI_Init(NULL, NULL)); }
+
+PUBLIC void pmpi_init_thread_(const MPI_Fint* required, MPI_Fint* provided, MPI_Fint* ierror) {
+  answer(ierror, MPI_Init_thread(NULL, NULL, *required, provided));
+}
+
+/* Without ierror in MPI 3.1 (14.2.4); whoever passes one does not read it. */
+PUBLIC void pmpi_pcontrol_(const MPI_Fint* level) { MPI_Pcontrol(*level); }
+
+/* The address of the buffer is of no use to Fortran (3.6). */
+PUBLIC void pmpi_buffer_detach_(void* buffer, MPI_Fint* size, MPI_Fint* ierror) {
+  void* address;
+  (void)buffer;
+  answer(ierror, MPI_Buffer_detach(&address, size));
+}
+
+/* Attributes. Callbacks of Fortran take all by address, so each key of Fortran has a record of its own behind
+ * the extra_state of C. Values are stored as the integers they are: INTEGERs in the functions of MPI-1,
+ * address-sized in those of MPI-2 (17.2.7). */
+typedef void OldCopy(MPI_Fint* comm, MPI_Fint* keyval, MPI_Fint* extra_state, MPI_Fint* value,
+                     MPI_Fint* new_value, MPI_Fint* flag, MPI_Fint* ierror);
+typedef void OldDelete(MPI_Fint* comm, MPI_Fint* keyval, MPI_Fint* value, MPI_Fint* extra_state,
+                       MPI_Fint* ierror);
+typedef void NewCopy(MPI_Fint* comm, MPI_Fint* keyval, MPI_Aint* extra_state, MPI_Aint* value,
+                     MPI_Aint* new_value, MPI_Fint* flag, MPI_Fint* ierror);
+typedef void NewDelete(MPI_Fint* comm, MPI_Fint* keyval, MPI_Aint* value, MPI_Aint* extra_state,
+                       MPI_Fint* ierror);
+
+/* Keys live for as long as the process: attributes may outlive MPI_Comm_free_keyval. */
+struct Key {
+  OldCopy* old_copy;
+  OldDelete* old_delete;
+  NewCopy* new_copy;
+  NewDelete* new_delete;
+  MPI_Aint extra_state;
+  struct Key* next;
+};
+static struct Key* all_keys;
+
+static int call_copy(MPI_Comm comm, int keyval, void* extra_state, void* value, void* new_value, int* flag) {
+  const struct Key* key = extra_state;
+  MPI_Fint code = MPI_SUCCESS;
+  MPI_Aint result = 0;
+  if (key->old_copy) {
+    MPI_Fint extra = (MPI_Fint)key->extra_state, old = (MPI_Fint)(intptr_t)value, copied = 0;
+    key->old_copy(&comm, &keyval, &extra, &old, &copied, flag, &code);
+    result = copied;
+  } else {
+    MPI_Aint extra = key->extra_state, old = (MPI_Aint)value;
+    key->new_copy(&comm, &keyval, &extra, &old, &result, flag, &code);
+  }
+  *(void**)new_value = (void*)result;
+  *flag = *flag != 0;
+  return code;
+}
+
+static int call_delete(MPI_Comm comm, int keyval, void* value, void* extra_state) {
+  const struct Key* key = extra_state;
+  MPI_Fint code = MPI_SUCCESS;
+  if (key->old_delete) {
+    MPI_Fint extra = (MPI_Fint)key->extra_state, old = (MPI_Fint)(intptr_t)value;
+    key->old_delete(&comm, &keyval, &old, &extra, &code);
+  } else {
+    MPI_Aint extra = key->extra_state, old = (MPI_Aint)value;
+    key->new_delete(&comm, &keyval, &old, &extra, &code);
+  }
+  return code;
+}
+
+static struct Key* add_key(struct Key values) {
+  struct Key* key = malloc(sizeof *key);
+  *key = values;
+  key->next = all_keys;
+  return all_keys = key;
+}
+
+PUBLIC void pmpi_comm_create_keyval_(NewCopy* copy, NewDelete* destroy, MPI_Fint* keyval,
+                                     const MPI_Aint* extra_state, MPI_Fint* ierror) {
+  struct Key* key = add_key((struct Key){NULL, NULL, copy, destroy, *extra_state, NULL});
+  answer(ierror, MPI_Comm_create_keyval(call_copy, call_delete, keyval, key));
+}
+
+PUBLIC void pmpi_keyval_create_(OldCopy* copy, OldDelete* destroy, MPI_Fint* keyval,
+                                const MPI_Fint* extra_state, MPI_Fint* ierror) {
+  struct Key* key = add_key((struct Key){copy, destroy, NULL, NULL, *extra_state, NULL});
+  answer(ierror, MPI_Comm_create_keyval(call_copy, call_delete, keyval, key));
+}
+
+PUBLIC void pmpi_comm_set_attr_(const MPI_Fint* comm, const MPI_Fint* keyval, const MPI_Aint* value,
+                                MPI_Fint* ierror) {
+  answer(ierror, MPI_Comm_set_attr(*comm, *keyval, (void*)*value));
+}
+
+PUBLIC void pmpi_attr_put_(const MPI_Fint* comm, const MPI_Fint* keyval, const MPI_Fint* value,
+                           MPI_Fint* ierror) {
+  answer(ierror, MPI_Comm_set_attr(*comm, *keyval, (void*)(intptr_t)*value));
+}
+
+/* Fortran's keys of predefined attributes are one more than C's. */
+static int get_attribute(MPI_Comm comm, int keyval, MPI_Aint* value, MPI_Fint* flag) {
+  const int is_predefined = (keyval & ~0xf) == (MPI_TAG_UB & ~0xf) && keyval % 2 == 0;
+  void* found = NULL;
+  const int code = MPI_Comm_get_attr(comm, is_predefined ? keyval - 1 : keyval, &found, flag);
+  if (code == MPI_SUCCESS && *flag) *value = is_predefined ? *(int*)found : (MPI_Aint)found;
+  return code;
+}
+
+PUBLIC void pmpi_comm_get_attr_(const MPI_Fint* comm, const MPI_Fint* keyval, MPI_Aint* value, MPI_Fint* flag,
+                                MPI_Fint* ierror) {
+  answer(ierror, get_attribute(*comm, *keyval, value, flag));
+}
+
+PUBLIC void pmpi_attr_get_(const MPI_Fint* comm, const MPI_Fint* keyval, MPI_Fint* value, MPI_Fint* flag,
+                           MPI_Fint* ierror) {
+  MPI_Aint wide = *value;
+  answer(ierror, get_attribute(*comm, *keyval, &wide, flag));
+  *value = (MPI_Fint)wide;
+}
+
+/* The callbacks that MPI names. */
+PUBLIC void pmpi_null_copy_fn_(MPI_Fint* comm, MPI_Fint* keyval, MPI_Fint* extra_state, MPI_Fint* value,
+                               MPI_Fint* new_value, MPI_Fint* flag, MPI_Fint* ierror) {
+  (void)comm, (void)keyval, (void)extra_state, (void)value, (void)new_value;
+  *flag = 0;
+  *ierror = MPI_SUCCESS;
+}
+
+PUBLIC void pmpi_dup_fn_(MPI_Fint* comm, MPI_Fint* keyval, MPI_Fint* extra_state, MPI_Fint* value,
+                         MPI_Fint* new_value, MPI_Fint* flag, MPI_Fint* ierror) {
+  (void)comm, (void)keyval, (void)extra_state;
+  *new_value = *value;
+  *flag = 1;
+  *ierror = MPI_SUCCESS;
+}
+
+PUBLIC void pmpi_null_delete_fn_(MPI_Fint* comm, MPI_Fint* keyval, MPI_Fint* value, MPI_Fint* extra_state,
+                                 MPI_Fint* ierror) {
+  (void)comm, (void)keyval, (void)value, (void)extra_state;
+  *ierror = MPI_SUCCESS;
+}
+
+PUBLIC void pmpi_comm_null_copy_fn_(MPI_Fint* comm, MPI_Fint* keyval, MPI_Aint* extra_state, MPI_Aint* value,
+                                    MPI_Aint* new_value, MPI_Fint* flag, MPI_Fint* ierror) {
+  (void)comm, (void)keyval, (void)extra_state, (void)value, (void)new_value;
+  *flag = 0;
+  *ierror = MPI_SUCCESS;
+}
+
+PUBLIC void pmpi_comm_dup_fn_(MPI_Fint* comm, MPI_Fint* keyval, MPI_Aint* extra_state, MPI_Aint* value,
+                              MPI_Aint* new_value, MPI_Fint* flag, MPI_Fint* ierror) {
+  (void)comm, (void)keyval, (void)extra_state;
+  *new_value = *value;
+  *flag = 1;
+  *ierror = MPI_SUCCESS;
+}
+
+PUBLIC void pmpi_comm_null_delete_fn_(MPI_Fint* comm, MPI_Fint* keyval, MPI_Aint* value,
+                                      MPI_Aint* extra_state, MPI_Fint* ierror) {
+  (void)comm, (void)keyval, (void)value, (void)extra_state;
+  *ierror = MPI_SUCCESS;
+}
+
+/* Keeps the compiler from moving accesses to a buffer across it (17.1.17): being called is all it does. */
+PUBLIC void pmpi_f_sync_reg_(void* buffer) { (void)buffer; }
+
+#include "by_hand_names.h"

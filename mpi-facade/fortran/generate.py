@@ -1,0 +1,363 @@
+#!/usr/bin/env python3
+"""Writes the Fortran bindings of MPI from mpi.h and bindings.table.
+
+usage: generate.py MPI_H BINDINGS_TABLE FOLDER
+
+Into FOLDER go bindings.c (the functions that Fortran calls), by_hand_names.h, mpif.h (valid in fixed and in free form), mpi.f90 (the
+module mpi) and mpi_f08.f90 (the module mpi_f08). A function of mpi.h with a parameter that no rule covers is an error:
+there is no function of C without one of Fortran.
+"""
+import pathlib
+import re
+import sys
+
+HANDLES = ("Comm", "Group", "Datatype", "Errhandler", "Op", "Info", "Request", "Message")
+INTEGERS = {"int": "MPI_Fint", **{f"MPI_{kind}": f"MPI_{kind}" for kind in HANDLES},
+            "MPI_Aint": "MPI_Aint", "MPI_Count": "MPI_Count", "MPI_Offset": "MPI_Offset"}
+KINDS = {"MPI_Aint": "MPI_ADDRESS_KIND", "MPI_Count": "MPI_COUNT_KIND", "MPI_Offset": "MPI_OFFSET_KIND"}
+
+
+class Parameter:
+    """A parameter in C's words: its type without const and stars, and what it is."""
+
+    def __init__(self, text):
+        match = re.fullmatch(r"(const )?([\w ]+?)\s*(\**)\s*(\w+)((?:\[\d*\])*)", " ".join(text.split()))
+        if not match:
+            sys.exit(f"generate.py: no parameter: '{text}'")
+        const, self.type, stars, self.name, brackets = match.groups()
+        self.const = bool(const)
+        self.stars = len(stars)
+        self.brackets = brackets
+        self.kind = ""      # what bindings.table says of it
+        self.count = ""
+        self.logical = False
+        self.fortran_name = self.name
+
+    @property
+    def is_array(self):
+        return bool(self.brackets) or (self.type == "MPI_Status" and self.name == "statuses")
+
+    @property
+    def is_callback(self):
+        return self.type == "External" or self.type.endswith(("_function", "_fn"))
+
+
+class Function:
+    def __init__(self, result, name, parameters):
+        self.result, self.name = result, name
+        self.parameters = [Parameter(part) for part in parameters.split(",") if part.strip() not in ("", "void", "...")]
+        self.by_hand = False
+
+
+class Table:
+    def __init__(self, path):
+        self.names, self.logical, self.constants, self.hand, self.kinds = {}, set(), [], {}, {}
+        for line in path.read_text().splitlines():
+            words = line.split("#")[0].split()
+            if not words:
+                continue
+            if words[0] == "name":
+                self.names[words[1]] = words[2]
+            elif words[0] == "logical":
+                self.logical.add(words[1])
+            elif words[0] == "constant":
+                self.constants.append((words[1], int(words[2])))
+            elif words[0] == "hand":
+                name, parameters = re.fullmatch(r"hand (\w+)\((.*)\)", " ".join(words)).groups()
+                self.hand[name] = Function("int", name, parameters)
+                self.hand[name].by_hand = True
+            else:
+                for word in words[1:]:
+                    parameter, kind, count = re.fullmatch(r"(\w+):(\w+)(?:\((\w+)\))?", word).groups()
+                    self.kinds[words[0], parameter] = (kind, count or "")
+
+    def apply(self, functions):
+        names = {function.name for function in functions}
+        for name in set(self.hand) | {function for function, _ in self.kinds}:
+            if name not in names:
+                sys.exit(f"generate.py: bindings.table knows MPI_{name}, mpi.h does not")
+        functions = [self.hand.get(function.name, function) for function in functions]
+        for function in functions:
+            for parameter in function.parameters:
+                parameter.kind, parameter.count = self.kinds.get((function.name, parameter.name), ("", ""))
+                parameter.logical = parameter.type == "int" and parameter.name in self.logical
+                parameter.fortran_name = self.names.get(parameter.name, parameter.name)
+        return functions
+
+
+def functions_of(header):
+    """The functions of mpi.h in their order; results other than int, double and addresses are not known."""
+    prototype = r"LLAMADA_MPI_PUBLIC (int|double|MPI_Aint) MPI_(\w+)\(([^;]*?)\);"
+    return [Function(*match) for match in re.findall(prototype, header)
+            if not match[1].endswith(("_f2c", "_c2f"))
+            and not match[1].startswith("T_")]
+
+
+def constants_of(header):
+    """(name, type or '', value) of each constant that is a number, Fortran's values."""
+    found = []
+    for name, kind, number in re.findall(
+            r"^#define (MPI_[A-Z0-9][A-Z0-9_]*) \(*(?:\((MPI_\w+)\))?\s*(-?(?:0x[0-9a-fA-F]+|\d+))\)*$", header, re.M):
+        value = int(number, 0)
+        if value >= 1 << 31:
+            value -= 1 << 32
+        if value >> 16 in (0x6440, 0x6600):  # predefined attributes: Fortran's keys give values, C's pointers
+            value += 1
+        if name.startswith("MPI_MAX_"):  # lengths without the NUL
+            value -= 1
+        found.append((name, kind, value))
+    values = {name: (kind, value) for name, kind, value in found}
+    for name, other in re.findall(r"^#define (MPI_[A-Z0-9][A-Z0-9_]*) (MPI_[A-Z0-9][A-Z0-9_]*)$", header, re.M):
+        if other in values:
+            found.append((name, *values[other]))
+    return found
+
+
+# --- bindings.c -----------------------------------------------------------------------------------------------------
+
+def c_parameter(function, parameter):
+    """(declaration, argument, before, after, hidden) of one parameter of a wrapper."""
+    name, kind = parameter.name, parameter.type
+    const = "const " if parameter.const else ""
+    if parameter.kind == "index":
+        return (f"MPI_Fint* {name}", f"&{name}_c", f"int {name}_c = MPI_UNDEFINED;",
+                f"*{name} = {name}_c == MPI_UNDEFINED ? MPI_UNDEFINED : {name}_c + 1;", "")
+    if parameter.kind == "indices":
+        return (f"MPI_Fint* {name}", name, "",
+                f"for (int i = 0; code_c == MPI_SUCCESS && i < *{parameter.count}; i++) {name}[i]++;", "")
+    if parameter.kind == "narrow":
+        return (f"MPI_Fint* {name}", f"&{name}_c", f"MPI_Aint {name}_c = 0;",
+                f"if (code_c == MPI_SUCCESS) code_c = llamada_fortran_narrow({name}_c, {name});", "")
+    if parameter.kind == "widen" and not parameter.count:
+        return f"const MPI_Fint* {name}", f"*{name}", "", "", ""
+    if parameter.kind == "widen":
+        return (f"const MPI_Fint* {name}", f"{name}_c",
+                f"MPI_Aint* {name}_c = llamada_fortran_widen({name}, *{parameter.count});", f"free({name}_c);", "")
+    if parameter.is_callback:
+        return f"{kind}* {name}", name, "", "", ""
+    if kind == "void":
+        return f"{const}void* {name}", f"llamada_fortran_choice({name})", "", "", ""
+    if kind == "MPI_Status":
+        return f"{const}MPI_Status* {name}", f"llamada_fortran_status({name})", "", "", ""
+    if kind == "char" and parameter.const:
+        return (f"const char* {name}", f"{name}_c", f"char* {name}_c = llamada_fortran_text({name}, {name}_size);",
+                f"free({name}_c);", f"size_t {name}_size")
+    if kind == "char":
+        return (f"char* {name}", f"{name}_c",
+                f"char {name}_c[MPI_MAX_LIBRARY_VERSION_STRING]; llamada_fortran_take({name}, {name}_size, {name}_c);",
+                f"llamada_fortran_give({name}_c, {name}, {name}_size);", f"size_t {name}_size")
+    if kind in INTEGERS and parameter.brackets == "[][3]":
+        return f"MPI_Fint {name}[][3]", name, "", "", ""
+    if kind in INTEGERS and (parameter.stars or parameter.brackets):
+        return f"{const}{INTEGERS[kind]}* {name}", f"{name}", "", "", ""
+    if kind in INTEGERS:
+        return f"const {INTEGERS[kind]}* {name}", f"*{name}", "", "", ""
+    sys.exit(f"generate.py: no rule for the parameter {name} of MPI_{function.name}")
+
+
+def aliases(name):
+    """The names that compilers give to MPI_name and PMPI_name, all for one function."""
+    lower = name.lower()
+    names = [f"{prefix}{spelling}" for prefix, spellings in
+             (("mpi_", (lower, lower + "_", lower + "__")), ("pmpi_", (lower, lower + "__")),
+              ("MPI_", (name.upper(),)), ("PMPI_", (name.upper(),))) for spelling in spellings]
+    return "\n".join(f'__asm__(".weak {alias}\\n.set {alias}, pmpi_{lower}_");' for alias in names)
+
+
+def c_function(function):
+    parts = [c_parameter(function, parameter) for parameter in function.parameters]
+    declarations = [part[0] for part in parts]
+    arguments = ", ".join(part[1] for part in parts)
+    call = f"MPI_{function.name}({arguments})"
+    symbol = f"pmpi_{function.name.lower()}_"
+    if function.result != "int":
+        return f"{function.result} {symbol}({', '.join(declarations) or 'void'}) {{ return {call}; }}\n"
+    declarations += ["MPI_Fint* ierror"] + [part[4] for part in parts if part[4]]
+    lines = [f"void {symbol}({', '.join(declarations)}) {{"]
+    lines += [f"  {part[2]}" for part in parts if part[2]]
+    lines += [f"  int code_c = {call};"]
+    lines += [f"  {part[3]}" for part in parts if part[3]]
+    lines += ["  if (ierror) *ierror = code_c;", "}"]
+    return "\n".join(lines) + "\n"
+
+
+def bindings(functions):
+    text = ["/* Written by generate.py. */", '#include "fortran.h"', "#include <stdlib.h>",
+            "#pragma GCC visibility push(default)"]
+    for function in functions:
+        if not function.by_hand:
+            text += [c_function(function), aliases(function.name)]
+    return "\n".join(text) + "\n"
+
+
+def by_hand_names(functions):
+    """The names of what is written by hand, to be included behind it."""
+    names = [function.name for function in functions if function.by_hand]
+    names += ["null_copy_fn", "null_delete_fn", "dup_fn", "comm_null_copy_fn", "comm_null_delete_fn", "comm_dup_fn",
+              "f_sync_reg"]
+    return "/* Written by generate.py. */\n" + "\n".join(aliases(name) for name in names) + "\n"
+
+
+# --- mpif.h and the modules -----------------------------------------------------------------------------------------
+
+SPECIALS = """
+       INTEGER MPI_BOTTOM, MPI_IN_PLACE
+       INTEGER MPI_STATUS_IGNORE(MPI_STATUS_SIZE)
+       INTEGER MPI_STATUSES_IGNORE(MPI_STATUS_SIZE,1)
+       INTEGER MPI_ERRCODES_IGNORE(1)
+       INTEGER MPI_UNWEIGHTED, MPI_WEIGHTS_EMPTY
+       CHARACTER*1 MPI_ARGVS_NULL(1,1), MPI_ARGV_NULL(1)
+       COMMON /MPIPRIV1/ MPI_BOTTOM,MPI_IN_PLACE,MPI_STATUS_IGNORE
+       COMMON /MPIPRIV2/ MPI_STATUSES_IGNORE,MPI_ERRCODES_IGNORE
+       COMMON /MPIPRIVC/ MPI_ARGVS_NULL, MPI_ARGV_NULL
+       COMMON /MPIFCMB5/ MPI_UNWEIGHTED
+       COMMON /MPIFCMB9/ MPI_WEIGHTS_EMPTY
+       SAVE /MPIPRIV1/,/MPIPRIV2/,/MPIPRIVC/,/MPIFCMB5/,/MPIFCMB9/
+""".strip("\n")
+CALLBACKS = ("MPI_NULL_COPY_FN", "MPI_NULL_DELETE_FN", "MPI_DUP_FN", "MPI_COMM_NULL_COPY_FN",
+             "MPI_COMM_NULL_DELETE_FN", "MPI_COMM_DUP_FN")
+
+
+def integer_constants(constants):
+    lines = []
+    for name, value in constants:
+        lines += [f"       INTEGER {name}", f"       PARAMETER ({name}={value})"]
+    lines += ["       LOGICAL MPI_SUBARRAYS_SUPPORTED", "       PARAMETER (MPI_SUBARRAYS_SUPPORTED=.FALSE.)",
+              "       LOGICAL MPI_ASYNC_PROTECTS_NONBLOCKING", "       PARAMETER (MPI_ASYNC_PROTECTS_NONBLOCKING=.FALSE.)"]
+    return lines
+
+
+def all_constants(table, constants):
+    return table.constants + [(name, value) for name, _, value in constants]
+
+
+def mpif(functions, table, constants):
+    lines = ["! Llamada's mpif.h: MPI 3.1 for Fortran, in fixed and in free form. Written by generate.py."]
+    lines += integer_constants(all_constants(table, constants))
+    lines += [SPECIALS]
+    for name in CALLBACKS:
+        lines.append(f"       EXTERNAL {name}")
+    for function in functions:
+        if function.result == "int":
+            continue
+        kind = "DOUBLE PRECISION" if function.result == "double" else "INTEGER*8"
+        for prefix in ("MPI_", "PMPI_"):
+            name = (prefix + function.name).upper()
+            lines += [f"       EXTERNAL {name}", f"       {kind} {name}"]
+    long = [line for text in lines for line in text.splitlines() if len(line) > 72 and line[0] != "!"]
+    if long:
+        sys.exit(f"generate.py: too long for fixed form: {long}")
+    return "\n".join(lines) + "\n"
+
+
+def fortran_declaration(parameter, with_types):
+    """The declaration of a dummy argument; with_types: as mpi_f08 has it."""
+    name = parameter.fortran_name
+    if parameter.is_callback:
+        return [f"EXTERNAL {name}"]
+    if parameter.type == "void":
+        return [f"!GCC$ ATTRIBUTES NO_ARG_CHECK :: {name}", f"TYPE(*), DIMENSION(*) :: {name}"]
+    if parameter.type == "char":
+        return [f"CHARACTER(LEN=*) :: {name}"]
+    if parameter.type == "MPI_Status" and not with_types:
+        return [f"INTEGER :: {name}(MPI_STATUS_SIZE{',*' if parameter.is_array else ''})"]
+    if parameter.logical:
+        kind = "LOGICAL"
+    elif parameter.kind in ("narrow", "widen") or parameter.type == "int":
+        kind = "INTEGER"
+    elif parameter.type in KINDS:
+        kind = f"INTEGER(KIND={KINDS[parameter.type]})"
+    else:
+        kind = f"TYPE({parameter.type})" if with_types else "INTEGER"
+    if parameter.brackets == "[][3]":
+        return [f"{kind} :: {name}(3,*)"]
+    is_input = not parameter.stars and not parameter.brackets
+    return [f"{kind}{', INTENT(IN)' if is_input else ''} :: {name}{'(*)' if parameter.is_array else ''}"]
+
+
+def interface(prefix, function, with_types):
+    name = prefix + function.name
+    arguments = [parameter.fortran_name for parameter in function.parameters]
+    is_function = function.result != "int"
+    word = "FUNCTION" if is_function else "SUBROUTINE"
+    if not is_function:
+        arguments.append("ierror")
+    lines = [f"{word} {name}( &"]
+    lines += [f"  {argument}{',' if index + 1 < len(arguments) else ''} &" for index, argument in enumerate(arguments)]
+    lines += [")"]
+    lines += ["IMPORT", "IMPLICIT NONE"]
+    for parameter in function.parameters:
+        lines += fortran_declaration(parameter, with_types)
+    if function.result == "double":
+        lines.append(f"DOUBLE PRECISION :: {name}")
+    elif is_function:
+        lines.append(f"INTEGER(KIND=MPI_ADDRESS_KIND) :: {name}")
+    else:
+        lines.append(f"INTEGER{', OPTIONAL' if with_types else ''} :: ierror")
+    lines.append(f"END {word} {name}")
+    return ["  " + line if not line.startswith("!GCC$") else line for line in lines]
+
+
+def interfaces(functions, with_types):
+    lines = ["interface"]
+    for function in functions:
+        for prefix in ("MPI_", "PMPI_"):
+            lines += interface(prefix, function, with_types)
+    return lines + ["end interface"]
+
+
+def module_mpi(functions, table, constants):
+    lines = ["! The module mpi. Written by generate.py.", "module mpi", "implicit none"]
+    lines += integer_constants(all_constants(table, constants))
+    lines += [SPECIALS]
+    lines += [f"external {name}" for name in CALLBACKS]
+    lines += interfaces(functions, False)
+    return "\n".join(lines + ["end module mpi"]) + "\n"
+
+
+def module_f08(functions, table, constants):
+    lines = ["! The module mpi_f08. Written by generate.py.", "module mpi_f08",
+             "use, intrinsic :: iso_c_binding, only: c_int", "implicit none"]
+    lines += integer_constants(table.constants + [(name, value) for name, kind, value in constants if not kind])
+    for kind in HANDLES:
+        lines += [f"type, bind(C) :: MPI_{kind}", "  integer(c_int) :: MPI_VAL", f"end type MPI_{kind}"]
+    lines += ["type, bind(C) :: MPI_Status", "  integer(c_int) :: count_lo, count_hi_and_cancelled",
+              "  integer(c_int) :: MPI_SOURCE, MPI_TAG, MPI_ERROR", "end type MPI_Status"]
+    lines += [f"type({kind}), parameter :: {name} = {kind}({value})" for name, kind, value in constants if kind]
+    for name in ("MPI_BOTTOM", "MPI_IN_PLACE"):
+        lines.append(f'integer(c_int), bind(C, name="MPIR_F08_{name}") :: {name}')
+    lines += ['type(MPI_Status), bind(C, name="MPIR_F08_MPI_STATUS_IGNORE_OBJ") :: MPI_STATUS_IGNORE',
+              'type(MPI_Status), bind(C, name="MPIR_F08_MPI_STATUSES_IGNORE_OBJ") :: MPI_STATUSES_IGNORE(1)']
+    lines += [f"external {name}" for name in CALLBACKS]
+    for operator in ("==", "/="):
+        word = "equal" if operator == "==" else "differ"
+        lines.append(f"interface operator({operator})")
+        lines += [f"  module procedure {word}_{kind}" for kind in HANDLES]
+        lines.append("end interface")
+    lines.append("private :: " + ", ".join(f"equal_{kind}, differ_{kind}" for kind in HANDLES[:4]))
+    lines.append("private :: " + ", ".join(f"equal_{kind}, differ_{kind}" for kind in HANDLES[4:]))
+    lines += interfaces(functions, True)
+    lines.append("contains")
+    for word, operator in (("equal", "=="), ("differ", "/=")):
+        for kind in HANDLES:
+            lines += [f"elemental logical function {word}_{kind}(a, b)", f"  type(MPI_{kind}), intent(in) :: a, b",
+                      f"  {word}_{kind} = a%MPI_VAL {operator} b%MPI_VAL", "end function"]
+    return "\n".join(lines + ["end module mpi_f08"]) + "\n"
+
+
+def main():
+    header_path, table_path, folder = (pathlib.Path(argument) for argument in sys.argv[1:4])
+    header = re.sub(r"/\*.*?\*/", "", header_path.read_text(), flags=re.S)
+    table = Table(table_path)
+    functions = table.apply(functions_of(header))
+    constants = constants_of(header)
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in (("bindings.c", bindings(functions)), ("by_hand_names.h", by_hand_names(functions)),
+                       ("mpif.h", mpif(functions, table, constants)),
+                       ("mpi.f90", module_mpi(functions, table, constants)),
+                       ("mpi_f08.f90", module_f08(functions, table, constants))):
+        (folder / name).write_text(text)
+
+
+if __name__ == "__main__":
+    main()

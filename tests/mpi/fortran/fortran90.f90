@@ -1,0 +1,93 @@
+! Fortran 90: the module mpi, and mpif.h in free form within a module.
+module constants_from_header
+  implicit none
+  include 'mpif.h'
+end module
+
+module parts
+  use mpi
+  implicit none
+  integer :: rank, ranks
+contains
+  subroutine check(truth, what)
+    logical, intent(in) :: truth
+    character(*), intent(in) :: what
+    integer :: ierr
+    if (truth) return
+    print *, 'rank ', rank, ' of ', ranks, ': not true: ', what
+    call MPI_Abort(MPI_COMM_WORLD, 1, ierr)
+  end subroutine
+
+  subroutine choice_buffers
+    integer :: ierr, request(2), n
+    real(8) :: matrix(3, 4), copy(3, 4), scalar
+    character(5) :: text
+    logical :: truth
+    matrix = reshape([(real(n, 8), n = 1, 12)], [3, 4])
+    copy = 0
+    call MPI_Irecv(copy, 12, MPI_DOUBLE_PRECISION, 0, 1, MPI_COMM_SELF, request(1), ierr)
+    call MPI_Isend(matrix, 12, MPI_DOUBLE_PRECISION, 0, 1, MPI_COMM_SELF, request(2), ierr)
+    call MPI_Waitall(2, request, MPI_STATUSES_IGNORE, ierr)
+    call check(all(copy == matrix), 'a matrix')
+    scalar = rank
+    call MPI_Bcast(scalar, 1, MPI_REAL8, ranks - 1, MPI_COMM_WORLD, ierr)
+    call check(scalar == ranks - 1, 'a scalar')
+    text = merge('hello', '     ', rank == 0)
+    call MPI_Bcast(text, 5, MPI_CHARACTER, 0, MPI_COMM_WORLD, ierr)
+    call check(text == 'hello', 'characters')
+    truth = rank == 0
+    call MPI_Bcast(truth, 1, MPI_LOGICAL, 0, MPI_COMM_WORLD, ierr)
+    call check(truth, 'a logical')
+    call MPI_Allreduce(MPI_IN_PLACE, matrix, 12, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD, ierr)
+    call check(all(matrix == ranks * copy), 'in place')
+  end subroutine
+
+  subroutine sections
+    integer :: ierr, i, values(10), got(5)
+    values = [(i * 10, i = 1, 10)]
+    call MPI_Sendrecv(values(1:9:2), 5, MPI_INTEGER, 0, 1, got, 5, MPI_INTEGER, 0, 1, MPI_COMM_SELF, &
+                      MPI_STATUS_IGNORE, ierr)
+    call check(all(got == [10, 30, 50, 70, 90]), 'every second element')
+  end subroutine
+
+  subroutine attributes
+    integer :: ierr, key, comm
+    integer(MPI_ADDRESS_KIND) :: value
+    logical :: flag
+    call MPI_Comm_create_keyval(MPI_COMM_DUP_FN, MPI_COMM_NULL_DELETE_FN, key, 0_MPI_ADDRESS_KIND, ierr)
+    call MPI_Comm_set_attr(MPI_COMM_WORLD, key, 12345678901_MPI_ADDRESS_KIND, ierr)
+    call MPI_Comm_dup(MPI_COMM_WORLD, comm, ierr)
+    call MPI_Comm_get_attr(comm, key, value, flag, ierr)
+    call check(flag .and. value == 12345678901_MPI_ADDRESS_KIND, 'an address-sized attribute')
+    call MPI_Comm_free(comm, ierr)
+    call MPI_Comm_delete_attr(MPI_COMM_WORLD, key, ierr)
+    call MPI_Comm_free_keyval(key, ierr)
+  end subroutine
+end module
+
+subroutine from_header
+  use constants_from_header, only: header_world => MPI_COMM_WORLD, header_sum => MPI_SUM
+  use parts, only: check
+  use mpi
+  implicit none
+  call check(header_world == MPI_COMM_WORLD .and. header_sum == MPI_SUM, 'the same constants')
+end subroutine
+
+program fortran90
+  use parts
+  implicit none
+  integer :: ierr, provided
+  real(8) :: started
+  call MPI_Init_thread(MPI_THREAD_FUNNELED, provided, ierr)
+  call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierr)
+  call MPI_Comm_size(MPI_COMM_WORLD, ranks, ierr)
+  call check(provided == MPI_THREAD_FUNNELED, 'level of threads')
+  started = MPI_Wtime()
+  call choice_buffers
+  call sections
+  call attributes
+  call from_header
+  call check(MPI_Wtime() >= started, 'time')
+  if (rank == 0) print '(a)', 'ok fortran90'
+  call MPI_Finalize(ierr)
+end program
