@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "job.hpp"
+#include "temporary_folder.hpp"
 #include "test.hpp"
 
 // The failure runner itself: which runs it calls hung, and what it says when it is interrupted.
@@ -20,32 +21,18 @@ namespace fs = std::filesystem;
 
 const fs::path build = LLAMADA_BUILD;
 
-/// A folder that goes with its owner.
-struct Folder {
-  fs::path path;
-  Folder() {
-    std::string name = (fs::temp_directory_path() / "llamada-hang-XXXXXX").string();
-    REQUIRE(mkdtemp(name.data()) != nullptr);
-    path = name;
-  }
-  ~Folder() {
-    std::error_code ignored;
-    fs::remove_all(path, ignored);
-  }
-};
-
 JobOutcome run(const std::string& program, std::vector<std::string> arguments, HangLimits limits,
                std::vector<TimedKill> kills = {}) {
-  const Folder folder;
+  const llamada::test::TemporaryFolder folder;
   JobOrder order;
-  order.folder = folder.path;
+  order.folder = folder.path();
   order.command = {build / "bin/mpirun",
                    "-n",
                    "2",
                    "--qos",
                    "fault-tolerant",
                    "--report",
-                   folder.path / "report.json",
+                   folder / "report.json",
                    build / "tests/failure" / program};
   order.command.insert(order.command.end(), arguments.begin(), arguments.end());
   order.kills = std::move(kills);
@@ -125,9 +112,8 @@ TEST_CASE("failure runner: a rank that is stopped is found", "[system]") {
 }
 
 TEST_CASE("failure runner: interrupted, it prints the tables of what was run", "[system]") {
-  const Folder folder;
-  const std::string program = build / "tests/run_failures", log = folder.path / "log",
-                    output = folder.path / "output";
+  const llamada::test::TemporaryFolder folder;
+  const std::string program = build / "tests/run_failures", log = folder / "log", output = folder / "output";
   const pid_t runner = fork();
   REQUIRE(runner >= 0);
   if (runner == 0) {

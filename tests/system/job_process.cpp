@@ -38,11 +38,6 @@ std::string new_mark() {
          std::to_string(now);
 }
 
-std::string new_folder() {
-  std::string name = (fs::temp_directory_path() / "llamada-system-XXXXXX").string();
-  return mkdtemp(name.data()) == nullptr ? std::string() : name;
-}
-
 char state_of(const fs::path& process) {
   const std::string stat = contents(process / "stat");
   const std::size_t name_end = stat.rfind(") ");
@@ -59,8 +54,7 @@ int shell_code(int status) { return WIFSIGNALED(status) ? 128 + WTERMSIG(status)
 
 }  // namespace
 
-Job::Job(std::vector<std::string> arguments, const std::string& input)
-    : mark_(new_mark()), folder_(new_folder()) {
+Job::Job(std::vector<std::string> arguments, const std::string& input) : mark_(new_mark()) {
   std::string program = LLAMADA_MPIRUN;
   std::vector<char*> words = {program.data()};
   for (std::string& word : arguments) words.push_back(word.data());
@@ -68,7 +62,7 @@ Job::Job(std::vector<std::string> arguments, const std::string& input)
   std::vector<char*> environment = {mark_.data()};
   for (char** entry = environ; *entry != nullptr; ++entry) environment.push_back(*entry);
   environment.push_back(nullptr);
-  const std::string out = folder_ + "/stdout", err = folder_ + "/stderr", in = folder_ + "/stdin";
+  const std::string out = folder_ / "stdout", err = folder_ / "stderr", in = folder_ / "stdin";
   std::ofstream(in, std::ios::binary) << input;
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
@@ -82,8 +76,6 @@ Job::Job(std::vector<std::string> arguments, const std::string& input)
 Job::~Job() {
   for (const Found& process : processes()) kill(process.pid, SIGKILL);
   if (pid_ > 0 && !reaped_) waitpid(pid_, nullptr, 0);
-  std::error_code ignored;
-  fs::remove_all(folder_, ignored);
 }
 
 std::vector<Found> Job::processes() const {
@@ -126,8 +118,8 @@ std::vector<Found> Job::wait_until_none_is_left(std::chrono::seconds limit) {
   return left;
 }
 
-std::string Job::output() const { return contents(folder_ + "/stdout"); }
-std::string Job::errors() const { return contents(folder_ + "/stderr"); }
+std::string Job::output() const { return contents(folder_ / "stdout"); }
+std::string Job::errors() const { return contents(folder_ / "stderr"); }
 
 std::vector<std::string> lines_of_mpirun(const std::string& text) {
   std::vector<std::string> lines;

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "temporary_folder.hpp"
+
 // Starting mpirun as a user does, and looking at all processes that come of it: they are known by a variable
 // in their environment that no other process has.
 
@@ -43,7 +45,7 @@ class Job {
 
  private:
   std::string mark_;
-  std::string folder_;
+  test::TemporaryFolder folder_;
   pid_t pid_ = 0;
   int status_ = 0;
   bool reaped_ = false;

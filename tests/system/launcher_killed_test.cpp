@@ -59,7 +59,7 @@ int kill_victims(const Job& job, const Victims& victims) {
 
 void check_that_nothing_is_left(Job& job) {
   std::string names;
-  for (const Found& process : job.wait_until_none_is_left(std::chrono::seconds(20)))
+  for (const Found& process : job.wait_until_none_is_left(std::chrono::seconds(60)))
     names += std::to_string(process.pid) + " " + process.name + "\n";
   INFO(names);
   CHECK(names == "");

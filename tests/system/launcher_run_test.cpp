@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "job_process.hpp"
+#include "temporary_folder.hpp"
 #include "test.hpp"
 
 // mpirun with programs that know nothing of MPI: exit codes, input and output, signals, replacement.
@@ -26,13 +27,33 @@ struct Ran {
   std::string output, errors;
 };
 
+Ran end_of(Job& job) {
+  const int code = job.wait();
+  CHECK(job.wait_until_none_is_left(std::chrono::seconds(60)).empty());
+  return {code, job.output(), job.errors()};
+}
+
 Ran run(std::vector<std::string> options, const std::string& script, const std::string& input = {}) {
   options.insert(options.end(), {"sh", "-c", script});
   Job job(options, input);
-  const int code = job.wait();
-  CHECK(job.wait_until_none_is_left(std::chrono::seconds(20)).empty());
-  return {code, job.output(), job.errors()};
+  return end_of(job);
 }
+
+/// Runs a script that waits for a file: its name is in $GO, and the file is made once so many deaths have
+/// been told of.
+Ran run_until_deaths(std::size_t deaths, std::vector<std::string> options, const std::string& script,
+                     const std::string& input = {}) {
+  const llamada::test::TemporaryFolder folder;
+  const std::string go = folder / "go";
+  options.insert(options.end(), {"sh", "-c", "GO=" + go + "; " + script});
+  Job job(options, input);
+  CHECK(wait_for([&] { return job.ended() || count_of(job.errors(), " died.\n") == deaths; }));
+  std::ofstream(go) << "go";
+  return end_of(job);
+}
+
+/// For scripts: waits for a file.
+std::string until(const std::string& file) { return "while [ ! -e " + file + " ]; do sleep 0.01; done; "; }
 
 }  // namespace
 
@@ -105,16 +126,18 @@ TEST_CASE("mpirun: SIGTERM reaches the ranks, SIGUSR1 too, and a second SIGINT k
     sleep_for_a_moment();
   }
   CHECK(stubborn.wait() == 128 + SIGINT);
-  CHECK(stubborn.wait_until_none_is_left(std::chrono::seconds(20)).empty());
+  CHECK(stubborn.wait_until_none_is_left(std::chrono::seconds(60)).empty());
 }
 
 TEST_CASE("mpirun: under REBUILD a rank is started again, and its output is neither lost nor doubled",
           "[system]") {
-  const std::filesystem::path report =
-      std::filesystem::temp_directory_path() / ("llamada-report-" + std::to_string(getpid()));
-  const Ran killed = run({"-n", "2", "--qos", "fault-tolerant", "--inject", "kill rank 1 after 0.3 s",
-                          "--inject", "kill rank 1 after 0.1s of incarnation 2", "--report", report.string()},
-                         "echo begin $PMI_RANK; sleep 0.7; echo end $PMI_RANK");
+  const llamada::test::TemporaryFolder folder;
+  const std::string report = folder / "report";
+  const Ran killed =
+      run_until_deaths(2,
+                       {"-n", "2", "--qos", "fault-tolerant", "--inject", "kill rank 1 after 0.3 s",
+                        "--inject", "kill rank 1 after 0.1s of incarnation 2", "--report", report},
+                       "echo begin $PMI_RANK; " + until("$GO") + "echo end $PMI_RANK");
   CHECK(killed.code == 0);
   for (const char* line : {"begin 0\n", "begin 1\n", "end 0\n", "end 1\n"})
     CHECK(count_of(killed.output, line) == 1);
@@ -127,12 +150,12 @@ TEST_CASE("mpirun: under REBUILD a rank is started again, and its output is neit
   CHECK(json["deaths"][0]["signal"] == SIGKILL);
   CHECK(json["deaths"][0]["phase"] == "before_init");
   CHECK(json["injections"][0]["fired"] == true);
-  std::filesystem::remove(report);
 }
 
 TEST_CASE("mpirun: a replacement of rank 0 is given the standard input again", "[system]") {
-  const Ran ran = run({"-n", "1", "--qos", "fault-tolerant", "--inject", "kill rank 0 after 0.3s"},
-                      "read a; echo got $a; sleep 0.6; read b; echo got $b", "one\ntwo\n");
+  const Ran ran =
+      run_until_deaths(1, {"-n", "1", "--qos", "fault-tolerant", "--inject", "kill rank 0 after 0.3s"},
+                       "read a; echo got $a; " + until("$GO") + "read b; echo got $b", "one\ntwo\n");
   CHECK(ran.code == 0);
   CHECK(ran.output == "got one\ngot two\n");
 }
@@ -153,8 +176,11 @@ TEST_CASE("mpirun: the same fault at the same place is the program's own", "[sys
 }
 
 TEST_CASE("mpirun: what a dead incarnation leaves behind is gone before the next begins", "[system]") {
-  const Ran ran = run({"-n", "1", "--qos", "fault-tolerant", "--inject", "kill rank 0 after 0.3s"},
-                      "setsid sh -c 'sleep 0.6; echo ghost' & echo one; sleep 1.2; echo two");
+  // A ghost of the first incarnation would be heard as well.
+  const Ran ran =
+      run_until_deaths(1, {"-n", "1", "--qos", "fault-tolerant", "--inject", "kill rank 0 after 0.3s"},
+                       "export GO; setsid sh -c '" + until("$GO") +
+                           "echo ghost; touch $GO-heard' & echo one; " + until("$GO-heard") + "echo two");
   CHECK(ran.code == 0);
   CHECK(ran.output.find("one\n") == 0);
   CHECK(count_of(ran.output, "ghost\n") == 1);

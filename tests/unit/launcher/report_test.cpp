@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "llamada/topics/arena_layout.hpp"
+#include "temporary_folder.hpp"
 #include "test.hpp"
 
 using namespace llamada;
@@ -52,14 +53,13 @@ TEST_CASE("report: has the deaths, the rules and the counters", "[launcher]") {
 }
 
 TEST_CASE("report: is written with what mpirun knows, also when llamanetd told nothing", "[launcher]") {
-  const auto path =
-      std::filesystem::temp_directory_path() / ("llamada-report-test-" + std::to_string(getpid()));
+  const test::TemporaryFolder folder;
+  const std::string path = folder / "report";
   REQUIRE(write_report(path, report_to_json(some_report()), 3, 1.5));
   auto json = nlohmann::json::parse(std::ifstream(path));
   CHECK((json["exit_code"] == 3 && json["wall_seconds"] == 1.5 && json["replacements"] == 1));
   REQUIRE(write_report(path, "", 125, 0.5));
   json = nlohmann::json::parse(std::ifstream(path));
   CHECK((json["exit_code"] == 125 && !json.contains("deaths")));
-  std::filesystem::remove(path);
   CHECK_FALSE(write_report("/nowhere/report.json", "", 0, 0));
 }

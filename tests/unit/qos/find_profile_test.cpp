@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "llamada/qos_xml/profile_file.hpp"
+#include "temporary_folder.hpp"
 #include "test.hpp"
 
 using namespace llamada;
@@ -14,29 +15,11 @@ namespace fs = std::filesystem;
 namespace {
 
 /// A folder of its own for a test, gone with it.
-class Folder {
- public:
-  Folder() {
-    std::string name = (fs::temp_directory_path() / "llamada-qos-XXXXXX").string();
-    REQUIRE(::mkdtemp(name.data()) != nullptr);
-    path_ = name;
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  ~Folder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-
-  const fs::path& path() const { return path_; }
-
+struct Folder : test::TemporaryFolder {
   fs::path write(const std::string& name, std::string_view text) const {
-    std::ofstream(path_ / name) << text;
-    return path_ / name;
+    std::ofstream(path() / name) << text;
+    return path() / name;
   }
-
- private:
-  fs::path path_;
 };
 
 constexpr std::string_view one = "<qos_library name='L'><qos_profile name='P'/></qos_library>";
