@@ -97,15 +97,20 @@ std::string describe_death(const DeathRecord& death, const Judgement& judgement,
     default:
       break;
   }
+  std::string found;
+  for (const std::string& line : death.last_errors)
+    found += fmt::format("  {:<9} {}\n", found.empty() ? "said" : "", line);
+  if (!death.core_file.empty()) found += fmt::format("  core      {}\n", death.core_file);
   return fmt::format(
       "mpirun: rank {} of {} died.\n"
       "  host      {}\n"
       "  process   {} (incarnation {})\n"
       "  cause     {}\n"
       "  in        {}\n"
+      "{}"
       "  done      {}\n",
       death.rank, context.rank_count, context.host, death.pid, death.incarnation,
-      cause_of(judgement.signal.value_or(0)), where_it_was(death),
+      cause_of(judgement.signal.value_or(0)), where_it_was(death), found,
       what_was_done(death, judgement.verdict, context));
 }
 

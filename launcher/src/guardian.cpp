@@ -38,37 +38,67 @@ void leave_standard_streams() {
   _exit(exit_launcher);
 }
 
-/// Returns once mpirun or llamanetd is dead.
-void wait_for_a_death(int mpirun_pidfd, int llamanetd_pidfd) {
-  pollfd watched[] = {{mpirun_pidfd, POLLIN, 0}, {llamanetd_pidfd, POLLIN, 0}};
+void wait_for_one_to_die(int first_pidfd, int second_pidfd) {
+  pollfd watched[] = {{first_pidfd, POLLIN, 0}, {second_pidfd, POLLIN, 0}};
   while (poll(watched, 2, -1) < 0 && errno == EINTR) {
   }
 }
 
-[[noreturn]] void guard(GuardianPlan plan) {
+void become_watcher(const char* name) {
   setpgid(0, 0);
-  prctl(PR_SET_NAME, "mpirun-guardian");
+  prctl(PR_SET_NAME, name);
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   leave_standard_streams();
+}
+
+/// How a watcher's only child ended, if it did before the watcher killed all.
+struct ChildsEnd {
+  bool by_itself = false;
+  int wait_status = 0;
+  bool well() const { return by_itself && wait_status == 0; }
+};
+
+/// Waits until mpirun or the child is dead, then kills whatever lives below this process. When mpirun is dead
+/// the child sees it too, and is left to do the work for so long: if we are killed in the midst of it nobody
+/// escapes.
+ChildsEnd watch_over(const GuardianPlan& plan, pid_t child, std::chrono::milliseconds grace) {
+  const FileDescriptor child_pidfd = open_pidfd(child);
+  wait_for_one_to_die(plan.mpirun_pidfd.get(), child_pidfd.get());
+  if (is_dead(plan.mpirun_pidfd.get())) wait_for_children(grace);
+  ChildsEnd end;
+  end.by_itself = waitpid(child, &end.wait_status, WNOHANG) == child;
+  kill_all_descendants();
+  if (is_dead(plan.mpirun_pidfd.get())) plan.last_word.say(mpirun_was_killed(plan.mpirun_pid));
+  return end;
+}
+
+/// Below the guardian, above llamanetd.
+[[noreturn]] void keep(GuardianPlan plan, const FileDescriptor& guardian_pidfd) {
+  become_watcher("mpirun-keeper");
   const pid_t llamanetd = fork();
   if (llamanetd == 0) execute_llamanetd(plan);
   plan.control.reset();
   if (llamanetd < 0) _exit(exit_launcher);
-  const FileDescriptor llamanetd_pidfd = open_pidfd(llamanetd);
-  wait_for_a_death(plan.mpirun_pidfd.get(), llamanetd_pidfd.get());
-
-  // llamanetd sees it too. It is left to do the work, so that if we are killed in the midst of it nobody
-  // escapes.
-  if (is_dead(plan.mpirun_pidfd.get())) wait_for_children(llamanetd_grace);
-  int wait_status = 0;
-  const bool llamanetd_ended = waitpid(llamanetd, &wait_status, WNOHANG) == llamanetd;
-  kill_all_descendants();
-  if (is_dead(plan.mpirun_pidfd.get()))
-    plan.last_word.say(mpirun_was_killed(plan.mpirun_pid));
-  else if (wait_status != 0)
+  const ChildsEnd end = watch_over(plan, llamanetd, llamanetd_grace);
+  // When the guardian was killed, that is the cause, and mpirun says it.
+  if (end.by_itself && !end.well() && !is_dead(guardian_pidfd.get()))
     plan.last_word.say(fmt::format("mpirun: llamanetd (pid {}) {}; the job has been ended.\n", llamanetd,
-                                   describe_end(wait_status)));
-  _exit(llamanetd_ended && wait_status == 0 ? 0 : exit_launcher);
+                                   describe_end(end.wait_status)));
+  _exit(end.well() ? 0 : exit_launcher);
+}
+
+[[noreturn]] void guard(GuardianPlan plan) {
+  become_watcher("mpirun-guardian");
+  const FileDescriptor own_pidfd = open_pidfd(getpid());
+  const pid_t keeper = fork();
+  if (keeper == 0) keep(std::move(plan), own_pidfd);
+  plan.control.reset();
+  if (keeper < 0) _exit(exit_launcher);
+  const ChildsEnd end = watch_over(plan, keeper, 2 * llamanetd_grace);
+  if (end.by_itself && WIFSIGNALED(end.wait_status))
+    plan.last_word.say(fmt::format("mpirun: its keeper (pid {}) {}; the job has been ended.\n", keeper,
+                                   describe_end(end.wait_status)));
+  _exit(end.well() ? 0 : exit_launcher);
 }
 
 }  // namespace

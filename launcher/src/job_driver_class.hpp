@@ -46,6 +46,7 @@ class JobDriver {
   void read_output(std::uint32_t rank, int stream);
   void deliver(RankProcess& rank, int stream, std::string_view bytes);
   void output_ended(RankProcess& rank, int stream);
+  void read_last_errors(RankProcess& rank);
   void output_diverged(RankProcess& rank, const OutputJournal::Difference& difference);
   void drop_output(RankProcess& rank);
   void adjust_reading();
@@ -65,6 +66,7 @@ class JobDriver {
   void judge_rank(RankProcess& rank);
   DeathFacts facts_of(const RankProcess& rank, const RankView& view) const;
   DeathRecord record_of(const RankProcess& rank, const RankView& view, const Judgement& judgement) const;
+  std::string core_of(const RankProcess& rank) const;
   void act_on(RankProcess& rank, const Judgement& judgement);
   void begin_fence(RankProcess& rank);
   void look_at_fence(RankProcess& rank);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core_file.hpp"
 #include "death_text.hpp"
 #include "job_driver_class.hpp"
 #include "llamada/launcher/exit_codes.hpp"
@@ -191,7 +192,22 @@ DeathRecord JobDriver::record_of(const RankProcess& rank, const RankView& view,
   record.replaying = rank.open_death.has_value();
   record.sent_before = view.counters[static_cast<std::size_t>(topics::Counter::messages_sent)] > 0;
   record.replaced = judgement.verdict == Verdict::replace;
+  record.last_errors = rank.errors.lines();
+  record.core_file = core_of(rank);
   return record;
+}
+
+std::string JobDriver::core_of(const RankProcess& rank) const {
+  const int status = rank.attached_status.value_or(rank.root_status);
+  if (!WIFSIGNALED(status) || !WCOREDUMP(status)) return {};
+  CoreOwner owner;
+  owner.pid = rank.attached != 0 ? rank.attached : rank.group;
+  owner.signal = WTERMSIG(status);
+  owner.host = host_;
+  owner.program = job_.program;
+  owner.directory = job_.working_directory;
+  owner.age = now() - rank.started_at;
+  return find_core_file(owner);
 }
 
 void JobDriver::judge_rank(RankProcess& rank) {
@@ -208,6 +224,7 @@ void JobDriver::judge_rank(RankProcess& rank) {
   rank.died_at = now();
   loop_.cancel(rank.timer);
   if (judgement.verdict != Verdict::done && judgement.verdict != Verdict::swept_away) {
+    read_last_errors(rank);
     DeathRecord record = record_of(rank, view, judgement);
     if (const auto ago = injector_->rank_died(record)) record.detected_after_s = seconds(*ago);
     const DeathContext context{job_.rank_count, host_, job_.profile_label, &profile_.rank_replacement,
@@ -303,6 +320,7 @@ void JobDriver::replace(RankProcess& rank) {
   rank.attached = 0;
   rank.attached_alive = false;
   rank.attached_status.reset();
+  rank.errors.clear();
   for (RankStream& output : rank.output) output.journal.begin_incarnation();
   auto status = arenas_->next_incarnation(rank.rank, identity_of(rank));
   if (status) status = start_rank(rank);

@@ -1,3 +1,4 @@
+#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -33,6 +34,7 @@ void JobDriver::read_output(std::uint32_t number, int stream) {
 
 void JobDriver::deliver(RankProcess& rank, int stream, std::string_view bytes) {
   RankStream& output = rank.output[stream];
+  if (stream == 1) rank.errors.take(bytes);
   const auto send = [&](std::string_view part) {
     if (!part.empty())
       link_->send(control::Output{rank.rank, static_cast<std::uint8_t>(stream + 1), std::string(part)});
@@ -43,6 +45,16 @@ void JobDriver::deliver(RankProcess& rank, int stream, std::string_view bytes) {
   // What differs on standard error is shown from the block on in which it does.
   if (taken.difference) send(taken.difference->held);
   send(taken.fresh);
+}
+
+/// What a rank that has died had still written on standard error, as far as it fits a pipe.
+void JobDriver::read_last_errors(RankProcess& rank) {
+  constexpr int reads_max = 64;
+  for (int i = 0; i < reads_max && rank.output[1].pipe; ++i) {
+    pollfd one{rank.output[1].pipe.get(), POLLIN, 0};
+    if (poll(&one, 1, 0) != 1) return;
+    read_output(rank.rank, 1);
+  }
 }
 
 void JobDriver::output_diverged(RankProcess& rank, const OutputJournal::Difference& difference) {

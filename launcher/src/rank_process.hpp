@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "error_tail.hpp"
 #include "llamada/base/file_descriptor.hpp"
 #include "output_journal.hpp"
 
@@ -43,6 +44,7 @@ struct RankProcess {
   bool aborted = false;
   std::int32_t abort_code = 0;
   RankStream output[2];  ///< standard output, standard error
+  ErrorTail errors;      ///< the end of what this incarnation wrote on standard error
   FileDescriptor input;
   std::uint64_t input_given = 0;  ///< bytes of the job's input given to this incarnation
   std::optional<std::uint64_t> fault_call_index;

@@ -38,6 +38,7 @@ Json to_json(const DeathRecord& death) {
           {"exit_code", or_null(death.exit_code)},
           {"mpi_call", death.mpi_call},
           {"call_index", death.call_index},
+          {"core_file", death.core_file.empty() ? Json(nullptr) : Json(death.core_file)},
           {"phase", phase_name(death.state)},
           {"replaying", death.replaying},
           {"replaced", death.replaced},

@@ -10,8 +10,8 @@
 #include "llamada/base/random.hpp"
 #include "test.hpp"
 
-// mpirun, its guardian and llamanetd are killed, alone and by twos, at any moment: the job ends, and nothing
-// is left.
+// mpirun, its guardian, its keeper and llamanetd are killed, alone, by twos and by threes, at any moment: the
+// job ends, and nothing is left.
 
 namespace {
 
@@ -19,6 +19,7 @@ using namespace llamada;
 using namespace llamada::system_test;
 
 constexpr const char* guardian_name = "mpirun-guardian";
+constexpr const char* keeper_name = "mpirun-keeper";
 constexpr const char* driver_name = "llamanetd";
 
 /// A rank behind a wrapper script, with children that would outlive it, one of them in a session of its own.
@@ -27,14 +28,22 @@ const std::vector<std::string> stubborn_job = {
     "trap '' TERM INT HUP; sleep 1000 & setsid sleep 1000 & (sleep 1000 & exec sleep 1000) & echo up; wait"};
 
 struct Victims {
-  bool mpirun, guardian, driver;
+  bool mpirun, guardian, keeper, driver;
+  int count() const { return mpirun + guardian + keeper + driver; }
 };
+
+/// By the bits of a number from 1 to 14: all but none and all four, which nobody is left of to see it.
+constexpr unsigned victims_first = 1, victims_last = 14;
+Victims victims_of(unsigned bits) {
+  return {(bits & 1) != 0, (bits & 2) != 0, (bits & 4) != 0, (bits & 8) != 0};
+}
 
 /// What the victims are called when a test fails.
 std::string text_of(const Victims& victims) {
   std::string text;
   if (victims.mpirun) text += "mpirun ";
   if (victims.guardian) text += "guardian ";
+  if (victims.keeper) text += "keeper ";
   if (victims.driver) text += "llamanetd ";
   return text;
 }
@@ -49,10 +58,12 @@ bool is_up(const Job& job) {
 /// Kills those of the victims that are there; how many these were.
 int kill_victims(const Job& job, const Victims& victims) {
   const pid_t guardian = victims.guardian ? job.find(guardian_name) : 0;
+  const pid_t keeper = victims.keeper ? job.find(keeper_name) : 0;
   const pid_t driver = victims.driver ? job.find(driver_name) : 0;
   int count = 0;
   if (victims.mpirun) count += kill(job.pid(), SIGKILL) == 0;
   if (guardian > 0) count += kill(guardian, SIGKILL) == 0;
+  if (keeper > 0) count += kill(keeper, SIGKILL) == 0;
   if (driver > 0) count += kill(driver, SIGKILL) == 0;
   return count;
 }
@@ -64,9 +75,6 @@ void check_that_nothing_is_left(Job& job) {
   INFO(names);
   CHECK(names == "");
 }
-
-const Victims all_victims[] = {{true, false, false}, {false, true, false}, {false, false, true},
-                               {true, true, false},  {true, false, true},  {false, true, true}};
 
 std::uint64_t seed_of_this_run() {
   const char* given = std::getenv("LLAMADA_TEST_SEED");
@@ -83,14 +91,16 @@ void reap_orphans() {
 }  // namespace
 
 TEST_CASE(
-    "launcher: whoever of mpirun, guardian and llamanetd is killed, a running job ends with one sentence",
+    "launcher: whoever of mpirun, guardian, keeper and llamanetd is killed, a running job ends with one "
+    "sentence",
     "[system]") {
   adopt_orphans();
-  for (const Victims& victims : all_victims) {
+  for (unsigned bits = victims_first; bits <= victims_last; ++bits) {
+    const Victims victims = victims_of(bits);
     CAPTURE(text_of(victims));
     Job job(stubborn_job);
     REQUIRE(wait_for([&] { return is_up(job); }));
-    REQUIRE(kill_victims(job, victims) == victims.mpirun + victims.guardian + victims.driver);
+    REQUIRE(kill_victims(job, victims) == victims.count());
     const int code = job.wait();
     CHECK(code == (victims.mpirun ? 128 + SIGKILL : 125));
     check_that_nothing_is_left(job);
@@ -106,7 +116,7 @@ TEST_CASE("launcher: a kill at any moment leaves nothing", "[system]") {
   CAPTURE(seed);
   Random random(seed);
   for (int round = 0; round < 60; ++round) {
-    const Victims& victims = all_victims[random.below(6)];
+    const Victims victims = victims_of(victims_first + static_cast<unsigned>(random.below(victims_last)));
     const auto delay = std::chrono::microseconds(random.below(random.chance(1, 2) ? 20'000 : 150'000));
     CAPTURE(round, text_of(victims), delay.count());
     Job job(stubborn_job);

@@ -197,3 +197,25 @@ TEST_CASE("mpirun: output of a child that the rank leaves behind still comes", "
   CHECK(ran.code == 0);
   CHECK(count_of(ran.output, "late\n") == 2);
 }
+
+TEST_CASE("mpirun: the block of a death has the last lines that the rank had said", "[system]") {
+  const Ran ran =
+      run({"-n", "2"},
+          "[ $PMI_RANK = 1 ] || exec sleep 1000; echo first >&2; printf 'the last' >&2; kill -SEGV $$");
+  CHECK(ran.code == 128 + SIGSEGV);
+  CAPTURE(ran.errors);
+  CHECK(ran.errors.find("\n  said      first\n            the last\n  ") != std::string::npos);
+}
+
+TEST_CASE("mpirun: the block of a death names the core file, where cores are files", "[system]") {
+  std::string pattern;
+  std::getline(std::ifstream("/proc/sys/kernel/core_pattern"), pattern);
+  const llamada::test::TemporaryFolder folder;
+  const Ran ran = run({"-n", "1", "-wdir", folder.path()}, "ulimit -c unlimited && kill -SEGV $$");
+  CAPTURE(ran.errors, pattern);
+  const bool there = std::any_of(std::filesystem::directory_iterator(folder.path()), {},
+                                 [](const auto& file) { return file.file_size() > 0; });
+  if (pattern.find('/') == std::string::npos)
+    CHECK(there == (ran.errors.find("\n  core      " + folder.path().string() + "/") != std::string::npos));
+  if (pattern.starts_with("|")) CHECK(ran.errors.find("\n  core ") == std::string::npos);
+}

@@ -16,7 +16,7 @@ namespace llamada::launcher {
 inline constexpr int exit_llamanetd_orphaned = 70;
 
 /// How long llamanetd, once it has lost its mpirun, may take to end its ranks before others do.
-inline constexpr std::chrono::milliseconds llamanetd_grace{400};
+inline constexpr std::chrono::milliseconds llamanetd_grace{300};
 
 /// What the guardian is given.
 struct GuardianPlan {
@@ -28,11 +28,13 @@ struct GuardianPlan {
   sigset_t signal_mask{};  ///< mpirun's at its start, for llamanetd and the ranks
 };
 
-/// Forks the guardian of a job and returns its pid. It starts `llamanetd --job --control-fd N --last-word-fd
-/// M` and does nothing but watch: when mpirun dies, or llamanetd ends otherwise than with exit code 0, it
-/// kills every process of the job, until none is left, says one sentence on standard error, and exits with a
-/// code other than 0. When llamanetd ends with 0 it ends quietly whatever processes the ranks left behind.
-/// `closed_in_guardian` is mpirun's end of the control socket, which the guardian must not hold.
+/// Forks the guardian of a job and returns its pid. It forks the keeper, which starts `llamanetd --job
+/// --control-fd N --last-word-fd M`. Both do nothing but watch: when mpirun dies, or llamanetd ends otherwise
+/// than with exit code 0, they kill every process of the job, until none is left, say one sentence on
+/// standard error, and exit with a code other than 0; the guardian does so too when the keeper dies. When
+/// llamanetd ends with 0 they end quietly whatever processes the ranks left behind. Whoever of mpirun,
+/// guardian, keeper and llamanetd are killed at once: the one that is left still knows all that lives, and
+/// ends it. `closed_in_guardian` is mpirun's end of the control socket, which the guardian must not hold.
 Result<pid_t> fork_guardian(GuardianPlan plan, int closed_in_guardian);
 
 }  // namespace llamada::launcher

@@ -27,6 +27,8 @@ struct DeathRecord {
   std::optional<double> total_s;
   bool sent_before = false;
   bool replaced = false;
+  std::vector<std::string> last_errors;  ///< the last lines of its standard error, fit for a terminal
+  std::string core_file;                 ///< its path, empty if it left none that can be found
 };
 
 struct InjectionRecord {
