@@ -92,8 +92,10 @@ std::variant<Preparation, Refusal> prepare(const Options& options) {
   const auto refuse = [](const Error& error, int code) { return Refusal{error, code}; };
   auto installation = find_installation();
   if (!installation) return refuse(installation.error(), exit_launcher);
-  auto profile = qos::find_profile(options.qos, installation->profile_directories);
+  std::vector<std::string> warnings;
+  auto profile = qos::find_profile(options.qos, installation->profile_directories, &warnings);
   if (!profile) return refuse(profile.error(), exit_launcher);
+  for (const std::string& warning : warnings) std::fprintf(stderr, "mpirun: warning: %s\n", warning.c_str());
   if (auto status = qos::check_for_ranks(*profile); !status) return refuse(status.error(), exit_launcher);
   if (auto status = check_injections(options, *profile, *installation); !status)
     return refuse(status.error(), exit_launcher);

@@ -126,26 +126,22 @@ TEST_CASE("xml errors: what is legal and not enforced yet", "[qos]") {
   CHECK(within_writer("<liveliness><lease_duration><sec>1</sec></lease_duration></liveliness>") ==
         "/liveliness: LIVELINESS: lease_duration 1 s is not enforced yet; leave it infinite");
   CHECK(within_writer("<deadline><period><sec>1</sec></period></deadline>") ==
-        "/deadline: period 1 s is not enforced yet; only the default is accepted: infinite");
+        "/deadline: period 1 s is not enforced for ranks; only the default is accepted: infinite");
   CHECK(within_writer("<ownership><kind>EXCLUSIVE_OWNERSHIP_QOS</kind></ownership>") ==
-        "/ownership: kind EXCLUSIVE is not enforced yet; only the default is accepted: SHARED");
+        "/ownership: kind EXCLUSIVE is not enforced for ranks; only the default is accepted: SHARED");
   CHECK(within_writer("<ownership_strength><value>-5</value></ownership_strength>") ==
-        "/ownership_strength: value -5 is not enforced yet; only the default is accepted: 0");
+        "/ownership_strength: value -5 is not enforced for ranks; only the default is accepted: 0");
   CHECK(within_writer("<user_data><value>1,2</value></user_data>") ==
-        "/user_data: value given is not enforced yet; only the default is accepted: empty");
+        "/user_data: value 2 bytes: 01 02 is not enforced for ranks; only the default is accepted: empty");
   CHECK(within_writer("<durability_service><max_samples>5</max_samples></durability_service>") ==
-        "/durability_service: max_samples 5 is not enforced yet; only the default is accepted: "
+        "/durability_service: max_samples 5 is not enforced for ranks; only the default is accepted: "
         "LENGTH_UNLIMITED");
   CHECK(within_profile(
             "<publisher_qos><partition><name><element>A</element></name></partition></publisher_qos>") ==
-        "/publisher_qos/partition: name given is not enforced yet; only the default is accepted: empty");
-  CHECK(
-      within_profile("<topic_qos><reliability><kind>RELIABLE</kind></reliability></topic_qos>") ==
-      "/topic_qos/reliability: kind RELIABLE is not enforced yet; only the default is accepted: BEST_EFFORT");
-  CHECK(within_profile("<datawriter_qos topic_filter='*'/>") ==
-        "/datawriter_qos: attribute 'topic_filter' of datawriter_qos is not enforced yet; only qos_profile "
-        "may have "
-        "names");
+        "/publisher_qos/partition: name 'A' is not enforced for ranks; only the default is accepted: empty");
+  CHECK(within_profile("<topic_qos><reliability><kind>RELIABLE</kind></reliability></topic_qos>") ==
+        "/topic_qos/reliability: kind RELIABLE is not enforced for ranks; only the default is accepted: "
+        "BEST_EFFORT");
   CHECK(within_profile("<publisher_qos><entity_factory><autoenable_created_entities>yes"
                        "</autoenable_created_entities></entity_factory></publisher_qos>") ==
         "/publisher_qos/entity_factory/autoenable_created_entities: 'yes' is not legal; legal: true, false, "
@@ -178,7 +174,7 @@ TEST_CASE("xml errors: elements and attributes that do not belong there", "[qos]
   CHECK(within_profile("<qos/>") ==
         "/qos: the element is not known here; legal: rank_replacement, datawriter_qos, datareader_qos, "
         "topic_qos, "
-        "publisher_qos, subscriber_qos, domainparticipant_qos");
+        "publisher_qos, subscriber_qos, domainparticipant_qos, domain_participant_qos, participant_qos");
   CHECK(library("<qos_profile name='P' basename='Q'/>") ==
         "x.xml:1: qos_library[L]/qos_profile[P]: attribute 'basename' is not known here; legal: name, "
         "base_name, "
@@ -189,8 +185,9 @@ TEST_CASE("xml errors: elements and attributes that do not belong there", "[qos]
         "x.xml:1: qos_library[L]/qos_profil[P]: the element is not known here; legal: qos_profile; did you "
         "mean "
         "'qos_profile'?");
-  CHECK(error_of("<dds><types/></dds>") ==
-        "x.xml:1: dds/types: the element is not known here; legal: qos_library");
+  CHECK(error_of("<dds><qos_librari/></dds>") ==
+        "x.xml:1: dds/qos_librari: the element is not known here; legal: qos_library; did you mean "
+        "'qos_library'?");
   CHECK(error_of("<DDS/>") ==
         "x.xml:1: DDS: the element is not known here; legal: dds, qos_library; did you mean 'dds'?");
 }

@@ -4,6 +4,7 @@
 #include <set>
 #include <span>
 
+#include "vendors.hpp"
 #include "words.hpp"
 
 namespace llamada::qos::xml {
@@ -59,12 +60,29 @@ Result<std::vector<Element>> Element::children() const {
   return found;
 }
 
-Result<std::vector<Element>> Element::children_once(std::span<const std::string_view> legal) const {
+Result<std::vector<Element>> Element::children_of(std::span<const std::string_view> legal,
+                                                  Warnings* warnings) const {
   auto found = children();
+  if (!found) return found;
+  std::vector<Element> kept;
+  for (const Element& child : *found) {
+    if (std::find(legal.begin(), legal.end(), child.name()) != legal.end()) {
+      kept.push_back(child);
+    } else if (warnings != nullptr && is_ignored(name(), child.name())) {
+      warnings->push_back(child.where() + "the element is another vendor's; it has no effect here");
+    } else {
+      return child.unknown(legal);
+    }
+  }
+  return kept;
+}
+
+Result<std::vector<Element>> Element::children_once(std::span<const std::string_view> legal,
+                                                    Warnings* warnings) const {
+  auto found = children_of(legal, warnings);
   if (!found) return found;
   std::set<std::string_view> seen;
   for (const Element& child : *found) {
-    if (std::find(legal.begin(), legal.end(), child.name()) == legal.end()) return child.unknown(legal);
     if (!seen.insert(child.name()).second) {
       return child.fails(Errc::parse_error, "the element stands here for the second time; it may stand once");
     }
@@ -72,7 +90,7 @@ Result<std::vector<Element>> Element::children_once(std::span<const std::string_
   return found;
 }
 
-Result<std::string> Element::text() const {
+Result<std::string> Element::text_or_empty() const {
   std::string all;
   for (auto* node = element_->FirstChild(); node != nullptr; node = node->NextSibling()) {
     if (node->ToComment() != nullptr) continue;
@@ -82,15 +100,21 @@ Result<std::string> Element::text() const {
     }
     all += node->Value();
   }
-  const std::string_view text = trimmed(all);
-  if (text.empty()) return fails(Errc::parse_error, "the element is empty; it needs a value");
-  return std::string(text);
+  return std::string(trimmed(all));
 }
 
-Status Element::check_attributes(std::initializer_list<std::string_view> legal) const {
+Result<std::string> Element::text() const {
+  auto text = text_or_empty();
+  if (text && text->empty()) return fails(Errc::parse_error, "the element is empty; it needs a value");
+  return text;
+}
+
+Status Element::check_attributes(std::initializer_list<std::string_view> legal,
+                                 std::initializer_list<std::string_view> ignored) const {
   for (auto* attribute = element_->FirstAttribute(); attribute != nullptr; attribute = attribute->Next()) {
     const std::string_view name = attribute->Name();
     if (is_schema_attribute(name) || std::find(legal.begin(), legal.end(), name) != legal.end()) continue;
+    if (std::find(ignored.begin(), ignored.end(), name) != ignored.end()) continue;
     const std::span<const std::string_view> names(legal.begin(), legal.size());
     if (names.empty()) {
       return fails(Errc::parse_error, "attribute {} is not known here; there are none", quoted(name));

@@ -13,6 +13,9 @@
 // Strict reading of a tinyxml2 tree: nothing is skipped but comments, and every error says where it is.
 namespace llamada::qos::xml {
 
+/// One sentence each, with the place.
+using Warnings = std::vector<std::string>;
+
 /// An element and the name of its file for messages. Borrows both.
 class Element {
  public:
@@ -37,17 +40,30 @@ class Element {
   /// The elements within, in their order. Fails at text between them and at anything else but comments.
   Result<std::vector<Element>> children() const;
 
-  /// children(), of which each name may stand only once and must be one of `legal`.
-  Result<std::vector<Element>> children_once(std::span<const std::string_view> legal) const;
+  /// children(), of which each must be one of `legal`; but those that is_ignored() knows within this element
+  /// are left out, with a warning.
+  Result<std::vector<Element>> children_of(std::span<const std::string_view> legal,
+                                           Warnings* warnings = nullptr) const;
+
+  /// children_of(), of which each name may stand only once.
+  Result<std::vector<Element>> children_once(std::span<const std::string_view> legal,
+                                             Warnings* warnings = nullptr) const;
 
   /// The text within, without the blanks around it. Fails if it is empty or there are elements.
   Result<std::string> text() const;
+  /// The same; it may be empty.
+  Result<std::string> text_or_empty() const;
+
+  std::string_view file() const { return file_; }
+  int line() const { return element_->GetLineNum(); }
 
   /// The value of an attribute, or null.
   const char* attribute(const char* name) const { return element_->Attribute(name); }
 
-  /// Fails at an attribute that is not legal. (One that stands there twice is refused by tinyxml2.)
-  Status check_attributes(std::initializer_list<std::string_view> legal) const;
+  /// Fails at an attribute that is neither legal nor ignored. (One that stands there twice is refused by
+  /// tinyxml2.)
+  Status check_attributes(std::initializer_list<std::string_view> legal,
+                          std::initializer_list<std::string_view> ignored = {}) const;
 
   /// The failure "element 'x' is not known here; legal: ...; did you mean ...?".
   tl::unexpected<Error> unknown(std::span<const std::string_view> legal) const;

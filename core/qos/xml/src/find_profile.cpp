@@ -94,10 +94,11 @@ Result<ProfileReference> find_profile_file(std::string_view name_or_path,
   return no_such_profile(word, directories);
 }
 
-Result<Profile> find_profile(std::string_view name_or_path, std::span<const fs::path> directories) {
+Result<Profile> find_profile(std::string_view name_or_path, std::span<const fs::path> directories,
+                             std::vector<std::string>* warnings) {
   auto reference = find_profile_file(name_or_path, directories);
   if (!reference) return propagate(reference);
-  return load_profile(reference->path, reference->name);
+  return load_profile(reference->path, reference->name, directories, warnings);
 }
 
 }  // namespace llamada::qos

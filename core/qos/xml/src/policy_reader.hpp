@@ -1,13 +1,29 @@
 #pragma once
 
+#include <string_view>
+
 #include "element.hpp"
-#include "llamada/qos/profile.hpp"
+#include "llamada/qos/entity_qos.hpp"
+#include "llamada/qos/rank_replacement.hpp"
+#include "llamada/qos_xml/qos_provider.hpp"
 
 namespace llamada::qos::xml {
 
-/// Puts what stands in a <qos_profile> over the policies of `profile`, child element by child element: what
-/// does not stand there stays. Each policy is checked by itself; how they fit each other is the caller's to
-/// check.
-Status read_profile_element(const Element& element, Profile& profile);
+/// Puts what stands in an element over the policies of an entity, value by value: what does not stand there
+/// stays. Each policy is checked by itself; how they fit each other is the caller's to check. Notes where
+/// each value stands, below `entity`, and what is ignored.
+struct PolicyReader {
+  std::string_view entity;  ///< "datawriter_qos"
+  Origins& origins;
+  Warnings& warnings;
+
+  Status read(const Element& element, DomainParticipantQos& qos);
+  Status read(const Element& element, PublisherQos& qos);
+  Status read(const Element& element, SubscriberQos& qos);
+  Status read(const Element& element, TopicQos& qos);
+  Status read(const Element& element, DataWriterQos& qos);
+  Status read(const Element& element, DataReaderQos& qos);
+  Status read(const Element& element, RankReplacement& policy);
+};
 
 }  // namespace llamada::qos::xml

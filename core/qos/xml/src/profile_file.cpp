@@ -1,110 +1,108 @@
 #include "llamada/qos_xml/profile_file.hpp"
 
-#include <tinyxml2.h>
+#include <array>
 
-#include <fstream>
-#include <system_error>
-
-#include "element.hpp"
-#include "library.hpp"
-#include "words.hpp"
+#include "llamada/qos_xml/qos_provider.hpp"
 
 namespace llamada::qos {
 namespace {
 
-std::string_view explain(tinyxml2::XMLError error) {
-  switch (error) {
-    case tinyxml2::XML_ERROR_PARSING_ELEMENT:
-      return "an element is malformed or not closed";
-    case tinyxml2::XML_ERROR_PARSING_ATTRIBUTE:
-      return "an attribute is malformed or stands there twice";
-    case tinyxml2::XML_ERROR_PARSING_TEXT:
-      return "a text is malformed";
-    case tinyxml2::XML_ERROR_PARSING_CDATA:
-      return "a CDATA section is not closed";
-    case tinyxml2::XML_ERROR_PARSING_COMMENT:
-      return "a comment is not closed";
-    case tinyxml2::XML_ERROR_PARSING_DECLARATION:
-      return "a declaration is malformed or misplaced";
-    case tinyxml2::XML_ERROR_PARSING_UNKNOWN:
-      return "a <!...> is not closed";
-    case tinyxml2::XML_ERROR_EMPTY_DOCUMENT:
-      return "there is no element";
-    case tinyxml2::XML_ERROR_MISMATCHED_ELEMENT:
-      return "an end tag does not match its element";
-    case tinyxml2::XML_ELEMENT_DEPTH_EXCEEDED:
-      return "elements are nested too deeply";
-    default:
-      return "it cannot be parsed";
-  }
+/// The name of the first field of the policy that has not its default, as a sentence.
+template <typename Policy>
+std::string not_enforced(std::string_view entity, const Policy& policy, const Policy& standard,
+                         const Origins& origins) {
+  std::string place;
+  std::string sentence;
+  auto compare = [&](std::string_view name, const auto& field, const auto& default_field) {
+    if (!sentence.empty() || field == default_field) return;
+    const auto origin = origins.find(fmt::format("{}.{}.{}", entity, element_name(Policy::id), name));
+    if (origin != origins.end()) place = origin->second.place;
+    sentence = fmt::format("{} {} is not enforced for ranks; only the default is accepted: {}", name,
+                           field_to_string(name, field), field_to_string(name, default_field));
+  };
+  each_field(policy, [&]<typename Field>(std::string_view name, const Field& field) {
+    each_field(standard, [&]<typename Other>(std::string_view other, const Other& default_field) {
+      if constexpr (std::same_as<Field, Other>) {
+        if (other == name) compare(name, field, default_field);
+      }
+    });
+  });
+  return place + sentence;
 }
 
-/// The document's one element. Anything beside it but comments and the XML declaration is refused.
-Result<const tinyxml2::XMLElement*> root_of(const tinyxml2::XMLDocument& document, std::string_view file) {
-  const tinyxml2::XMLElement* root = nullptr;
-  for (auto* node = document.FirstChild(); node != nullptr; node = node->NextSibling()) {
-    if (node->ToComment() != nullptr || node->ToDeclaration() != nullptr) continue;
-    if (node->ToElement() == nullptr) {
-      return failure(Errc::parse_error, "{}:{}: {} stands outside of the root element", file,
-                     node->GetLineNum(), xml::quoted(node->Value()));
-    }
-    if (root != nullptr) {
-      return failure(Errc::parse_error, "{}:{}: a second root element {}; a file has one", file,
-                     node->GetLineNum(), xml::quoted(node->Value()));
-    }
-    root = node->ToElement();
-  }
-  if (root == nullptr) return failure(Errc::parse_error, "{}: not XML: there is no element", file);
-  return root;
+/// The place of any value of a policy.
+std::string place_of(std::string_view entity, PolicyId policy, const Origins& origins) {
+  const std::string prefix = fmt::format("{}.{}.", entity, element_name(policy));
+  const auto origin = origins.lower_bound(prefix);
+  return origin != origins.end() && origin->first.starts_with(prefix) ? origin->second.place : std::string();
 }
 
-Status check_text(std::string_view text, std::string_view file) {
-  if (text.size() > profile_file_size_max_bytes) {
-    return failure(Errc::out_of_resources,
-                   "{}: the file has more than {} bytes, the limit for a profile file", file,
-                   profile_file_size_max_bytes);
-  }
-  if (text.find('\0') != text.npos) {
-    return failure(Errc::parse_error, "{}: not XML: there is a NUL byte in it", file);
+constexpr bool has_own_check(PolicyId policy) {
+  return policy == PolicyId::reliability || policy == PolicyId::durability || policy == PolicyId::history ||
+         policy == PolicyId::resource_limits || policy == PolicyId::liveliness;
+}
+
+template <typename Qos>
+Status check_entity_for_ranks(std::string_view entity, const Qos& qos, const Origins& origins) {
+  constexpr bool is_end = std::same_as<Qos, DataWriterQos> || std::same_as<Qos, DataReaderQos>;
+  Status status;
+  each_policy(qos, [&]<typename Policy>(PolicyId id, const Policy& policy) {
+    if (!status) return;
+    if (is_end && has_own_check(id)) {
+      if constexpr (requires { check_enforced(policy); }) {
+        status = check_enforced(policy);
+        if (!status)
+          status =
+              failure(status.error().code(), "{}{}", place_of(entity, id, origins), status.error().text());
+      }
+    } else if (policy != Policy{}) {
+      status = failure(Errc::unsupported, "{}", not_enforced(entity, policy, Policy{}, origins));
+    }
+  });
+  return status;
+}
+
+Status check_enforced_with_places(const ResolvedQos& resolved) {
+  Status status;
+  each_entity(resolved, [&](std::string_view entity, const auto& qos) {
+    if (status) status = check_entity_for_ranks(entity, qos, resolved.origins);
+  });
+  if (!status) return status;
+  if (status = check_enforced(resolved.rank_replacement); !status) {
+    const auto origin = resolved.origins.find("rank_replacement.kind");
+    const std::string place = origin == resolved.origins.end() ? resolved.place : origin->second.place;
+    return failure(status.error().code(), "{}{}", place, status.error().text());
   }
   return {};
+}
+
+/// What ranks take of a profile, if they enforce all that it says.
+Result<Profile> for_ranks(Result<QosProvider> provider, std::optional<std::string_view> name,
+                          std::vector<std::string>* warnings) {
+  if (!provider) return propagate(provider);
+  auto resolved = provider->resolve({.profile = name ? std::optional<std::string>(*name) : std::nullopt});
+  if (!resolved) return propagate(resolved);
+  if (auto status = check_enforced_with_places(*resolved); !status) return propagate(status);
+  Profile profile{resolved->name, resolved->datawriter_qos, resolved->datareader_qos,
+                  resolved->rank_replacement};
+  if (auto status = check_consistent(profile); !status) {
+    return failure(status.error().code(), "{}{}", resolved->place, status.error().text());
+  }
+  if (warnings != nullptr) *warnings = std::move(resolved->warnings);
+  return profile;
 }
 
 }  // namespace
 
 Result<Profile> parse_profile(std::string_view text, std::string_view file_name_for_messages,
                               std::optional<std::string_view> name) {
-  if (auto status = check_text(text, file_name_for_messages); !status) return propagate(status);
-  tinyxml2::XMLDocument document;
-  if (const auto error = document.Parse(text.data(), text.size()); error != tinyxml2::XML_SUCCESS) {
-    return failure(Errc::parse_error, "{}:{}: not XML: {}", file_name_for_messages, document.ErrorLineNum(),
-                   explain(error));
-  }
-  auto root = root_of(document, file_name_for_messages);
-  if (!root) return propagate(root);
-  auto library = xml::Library::read(xml::Element(**root, file_name_for_messages));
-  if (!library) return propagate(library);
-  return library->resolve(name, file_name_for_messages);
+  return for_ranks(QosProvider::parse(text, file_name_for_messages), name, nullptr);
 }
 
-Result<Profile> load_profile(const std::filesystem::path& path, std::optional<std::string_view> name) {
-  std::error_code error;
-  const auto status = std::filesystem::status(path, error);
-  if (status.type() == std::filesystem::file_type::not_found) {
-    return failure(Errc::not_found, "{}: there is no such file", path.string());
-  }
-  if (error) return system_failure(path.string(), error.value());
-  // A pipe would wait for a writer, a directory has no text.
-  if (status.type() != std::filesystem::file_type::regular) {
-    return failure(Errc::invalid_argument, "{}: not a regular file", path.string());
-  }
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return system_failure("open " + path.string());
-  std::string text(profile_file_size_max_bytes + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (file.bad()) return system_failure("read " + path.string());
-  text.resize(static_cast<std::size_t>(file.gcount()));
-  return parse_profile(text, path.string(), name);
+Result<Profile> load_profile(const std::filesystem::path& path, std::optional<std::string_view> name,
+                             std::span<const std::filesystem::path> directories,
+                             std::vector<std::string>* warnings) {
+  return for_ranks(QosProvider::load(std::array{path}, directories), name, warnings);
 }
 
 }  // namespace llamada::qos

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <iterator>
 #include <limits>
 #include <optional>
 
@@ -33,25 +34,13 @@ tl::unexpected<Error> not_legal(const Element& element, std::string_view text,
                        suggestion(text, legal));
 }
 
-Result<Value> read_kind(const Element& element, const ValueRule& rule) {
-  auto text = element.text();
-  if (!text) return propagate(text);
-  std::string_view name = *text;
-  if (!rule.suffix.empty() && name.ends_with(rule.suffix)) name.remove_suffix(rule.suffix.size());
-  if (std::find(rule.kinds.begin(), rule.kinds.end(), name) == rule.kinds.end()) {
-    // With a misspelt kind before the right suffix, the nearest is sought among the short names.
-    return element.fails(Errc::parse_error, "{} is not legal; legal: {}{}", quoted(*text), listed(rule.kinds),
-                         suggestion(name, rule.kinds));
-  }
-  return Value(std::string(name));
-}
-
 /// <sec> or <nanosec>: a number, or nothing for infinite.
 Result<std::optional<std::int64_t>> read_duration_part(const Element& element, std::int64_t high,
                                                        std::string_view infinite_name) {
   auto text = element.text();
   if (!text) return propagate(text);
   if (*text == "DURATION_INFINITY" || *text == infinite_name) return std::optional<std::int64_t>();
+  if (*text == "DURATION_ZERO_SEC" || *text == "DURATION_ZERO_NSEC") return std::optional<std::int64_t>(0);
   if (*text == std::to_string(int32_max)) return std::optional<std::int64_t>(int32_max);
   const auto number = number_in<std::int64_t>(*text, 0, high);
   if (!number) {
@@ -62,8 +51,7 @@ Result<std::optional<std::int64_t>> read_duration_part(const Element& element, s
   return number;
 }
 
-Result<Value> read_duration(const Element& element) {
-  if (auto status = element.check_attributes({}); !status) return propagate(status);
+Result<Duration> read_duration(const Element& element) {
   constexpr std::array<std::string_view, 2> names{"sec", "nanosec"};
   auto parts = element.children_once(names);
   if (!parts) return propagate(parts);
@@ -84,48 +72,123 @@ Result<Value> read_duration(const Element& element) {
   // The standard's infinite duration is 0x7fffffff in both.
   const bool nanosec_infinite = nanosec_given && nanosec.value_or(int32_max) == int32_max;
   if (!sec || (sec == int32_max && nanosec_infinite)) {
-    if (!nanosec_given || nanosec_infinite) return Value(duration_infinite);
+    if (!nanosec_given || nanosec_infinite) return Duration(duration_infinite);
     return element.fails(Errc::parse_error, "sec is infinite and nanosec is not; make both infinite");
   }
   if (nanosec_infinite) {
     return element.fails(Errc::parse_error, "nanosec is infinite and sec is not; make both infinite");
   }
-  return Value(Duration(std::chrono::seconds(*sec)) + Duration(nanosec.value_or(0)));
+  return Duration(std::chrono::seconds(*sec)) + Duration(nanosec.value_or(0));
 }
 
-Result<Value> read_length(const Element& element) {
+Status read_length(const Element& element, std::int32_t& value) {
   auto text = element.text();
   if (!text) return propagate(text);
-  if (*text == "LENGTH_UNLIMITED") return Value(length_unlimited);
-  const auto number = number_in<std::int32_t>(*text, 0, int32_max);
+  const auto number = *text == "LENGTH_UNLIMITED" ? std::optional<std::int32_t>(length_unlimited)
+                                                  : number_in<std::int32_t>(*text, 0, int32_max);
   if (!number) {
     constexpr std::array<std::string_view, 1> names{"LENGTH_UNLIMITED"};
     return element.fails(Errc::parse_error,
                          "{} is not legal; legal: a whole number from 0 to {}, LENGTH_UNLIMITED{}",
                          quoted(*text), int32_max, suggestion(*text, names));
   }
-  return Value(*number);
+  value = *number;
+  return {};
 }
 
-template <typename Stored, typename Number>
-Result<Value> read_number(const Element& element, Number low, Number high) {
+template <typename Number>
+Status read_number(const Element& element, Number low, Number high, Number& value) {
   auto text = element.text();
   if (!text) return propagate(text);
   const auto number = number_in<Number>(*text, low, high);
   if (!number) return not_legal(element, *text, fmt::format("a whole number from {} to {}", low, high));
-  return Value(static_cast<Stored>(*number));
+  value = *number;
+  return {};
 }
 
-Result<Value> read_boolean(const Element& element) {
+bool is_blank(char character) {
+  return character == ' ' || character == '\t' || character == '\r' || character == '\n';
+}
+
+std::string without_blanks(std::string_view text) {
+  std::string out;
+  std::copy_if(text.begin(), text.end(), std::back_inserter(out), [](char each) { return !is_blank(each); });
+  return out;
+}
+
+std::optional<std::byte> byte_in(std::string_view digits, int base) {
+  unsigned byte = 0;
+  const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), byte, base);
+  if (digits.empty() || code != std::errc{} || end != digits.data() + digits.size() || byte > 255)
+    return std::nullopt;
+  return static_cast<std::byte>(byte);
+}
+
+/// "34, 0x44, 255", without the blanks.
+std::optional<std::vector<std::byte>> listed_bytes(std::string_view text) {
+  std::vector<std::byte> bytes;
+  while (true) {
+    const std::size_t comma = text.find(',');
+    std::string_view number = text.substr(0, comma);
+    const bool is_hex = number.starts_with("0x") || number.starts_with("0X");
+    const auto byte = is_hex ? byte_in(number.substr(2), 16) : byte_in(number, 10);
+    if (!byte) return std::nullopt;
+    bytes.push_back(*byte);
+    if (comma == text.npos) return bytes;
+    text.remove_prefix(comma + 1);
+  }
+}
+
+/// "0a 0b 0C" or "0a0b0C": blanks may stand between pairs only.
+std::optional<std::vector<std::byte>> paired_bytes(std::string_view text) {
+  std::vector<std::byte> bytes;
+  while (!text.empty()) {
+    if (is_blank(text.front())) {
+      text.remove_prefix(1);
+      continue;
+    }
+    const auto byte = text.size() < 2 ? std::nullopt : byte_in(text.substr(0, 2), 16);
+    if (!byte) return std::nullopt;
+    bytes.push_back(*byte);
+    text.remove_prefix(2);
+  }
+  return bytes;
+}
+
+}  // namespace
+
+Result<std::string> read_kind_name(const Element& element, std::span<const std::string_view> kinds,
+                                   std::string_view suffix) {
   auto text = element.text();
   if (!text) return propagate(text);
-  if (*text == "true" || *text == "1") return Value(std::string("true"));
-  if (*text == "false" || *text == "0") return Value(std::string("false"));
-  constexpr std::array<std::string_view, 4> names{"true", "false", "1", "0"};
-  return not_legal(element, *text, names);
+  std::string_view name = *text;
+  if (!suffix.empty() && name.ends_with(suffix)) name.remove_suffix(suffix.size());
+  if (std::find(kinds.begin(), kinds.end(), name) == kinds.end()) {
+    // With a misspelt kind before the right suffix, the nearest is sought among the short names.
+    return element.fails(Errc::parse_error, "{} is not legal; legal: {}{}", quoted(*text), listed(kinds),
+                         suggestion(name, kinds));
+  }
+  return std::string(name);
 }
 
-Result<Value> read_size(const Element& element) {
+Status read_value(const Element& element, std::string_view, Duration& value) {
+  auto duration = read_duration(element);
+  if (!duration) return propagate(duration);
+  value = *duration;
+  return {};
+}
+
+Status read_value(const Element& element, std::string_view name, std::int32_t& value) {
+  if (is_length(name)) return read_length(element, value);
+  constexpr std::int32_t lowest = std::numeric_limits<std::int32_t>::min();
+  return read_number<std::int32_t>(element, name.ends_with("depth") ? 0 : lowest, int32_max, value);
+}
+
+Status read_value(const Element& element, std::string_view, std::uint32_t& value) {
+  return read_number<std::uint32_t>(element, 0, std::numeric_limits<std::uint32_t>::max(), value);
+}
+
+Status read_value(const Element& element, std::string_view, std::uint64_t& value) {
   auto text = element.text();
   if (!text) return propagate(text);
   struct Unit {
@@ -144,50 +207,48 @@ Result<Value> read_size(const Element& element) {
     return not_legal(element, *text,
                      "bytes from 1 to 2^63-1, as a whole number alone or with KiB, MiB or GiB");
   }
-  return Value(*number << unit.shift);
+  value = *number << unit.shift;
+  return {};
 }
 
-Result<Value> read_opaque(const Element& element) {
+Status read_value(const Element& element, std::string_view, bool& value) {
+  auto text = element.text();
+  if (!text) return propagate(text);
+  const bool yes = *text == "true" || *text == "1";
+  if (!yes && *text != "false" && *text != "0") {
+    constexpr std::array<std::string_view, 4> names{"true", "false", "1", "0"};
+    return not_legal(element, *text, names);
+  }
+  value = yes;
+  return {};
+}
+
+Status read_value(const Element& element, std::string_view, std::vector<std::byte>& value) {
+  auto text = element.text_or_empty();
+  if (!text) return propagate(text);
+  const bool is_list = text->find_first_of(",xX") != text->npos;
+  auto bytes = is_list ? listed_bytes(without_blanks(*text)) : paired_bytes(*text);
+  if (!bytes) {
+    return not_legal(element, *text,
+                     "bytes as pairs of hexadecimal digits, '0a 0b', or as numbers with commas, '10, 0x0b'");
+  }
+  value = std::move(*bytes);
+  return {};
+}
+
+Status read_value(const Element& element, std::string_view, std::vector<std::string>& value) {
   auto children = element.children();
-  if (children && children->empty()) return Value(std::string());
-  return Value(std::string("given"));
-}
-
-}  // namespace
-
-Result<Value> read_value(const Element& element, const ValueRule& rule) {
-  if (auto status = element.check_attributes({}); !status) return propagate(status);
-  switch (rule.type) {
-    case ValueType::kind:
-      return read_kind(element, rule);
-    case ValueType::duration:
-      return read_duration(element);
-    case ValueType::length:
-      return read_length(element);
-    case ValueType::depth:
-      return read_number<std::int32_t, std::int32_t>(element, 0, int32_max);
-    case ValueType::count:
-      return read_number<std::uint64_t, std::uint64_t>(element, 0, 0xffffffff);
-    case ValueType::integer:
-      return read_number<std::int32_t, std::int32_t>(element, std::numeric_limits<std::int32_t>::min(),
-                                                     int32_max);
-    case ValueType::boolean:
-      return read_boolean(element);
-    case ValueType::size:
-      return read_size(element);
-    case ValueType::opaque:
-      return read_opaque(element);
+  if (!children) return propagate(children);
+  std::vector<std::string> names;
+  for (const Element& child : *children) {
+    if (child.name() != "element") return child.unknown(std::array<std::string_view, 1>{"element"});
+    if (auto status = child.check_attributes({}); !status) return status;
+    auto text = child.text_or_empty();
+    if (!text) return propagate(text);
+    names.push_back(std::move(*text));
   }
-  return element.fails(Errc::unsupported, "the element is not read");
-}
-
-std::string value_to_string(const Value& value, ValueType type) {
-  if (const auto* text = std::get_if<std::string>(&value)) return text->empty() ? "empty" : *text;
-  if (const auto* duration = std::get_if<Duration>(&value)) return to_string(*duration);
-  if (const auto* number = std::get_if<std::int32_t>(&value)) {
-    return type == ValueType::length ? length_to_string(*number) : fmt::format("{}", *number);
-  }
-  return fmt::format("{}", std::get<std::uint64_t>(value));
+  value = std::move(names);
+  return {};
 }
 
 }  // namespace llamada::qos::xml

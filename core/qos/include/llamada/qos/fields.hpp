@@ -176,4 +176,21 @@ void each_field(Policy& policy, Visitor&& visit) {
   visit("on_unprotected", policy.on_unprotected);
 }
 
+/// Whether a field of that name and of type int32_t is a count that may be LENGTH_UNLIMITED.
+bool is_length(std::string_view field);
+
+/// A field as messages show it: "KEEP_ALL", "100 ms", "LENGTH_UNLIMITED", "true", "2 bytes: 00 ff", "'a',
+/// 'b*'" or "empty".
+std::string field_to_string(std::string_view name, std::int32_t field);
+std::string field_to_string(std::string_view name, std::uint32_t field);
+std::string field_to_string(std::string_view name, std::uint64_t field);
+std::string field_to_string(std::string_view name, bool field);
+std::string field_to_string(std::string_view name, const Duration& field);
+std::string field_to_string(std::string_view name, const std::vector<std::byte>& field);
+std::string field_to_string(std::string_view name, const std::vector<std::string>& field);
+template <typename Kind>
+requires std::is_enum_v<Kind> std::string field_to_string(std::string_view, Kind field) {
+  return std::string(to_string(field));
+}
+
 }  // namespace llamada::qos

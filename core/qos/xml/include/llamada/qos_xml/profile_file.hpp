@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "llamada/base/result.hpp"
 #include "llamada/qos/profile.hpp"
@@ -21,8 +22,9 @@ inline constexpr std::size_t profile_name_length_max = 255;
 
 /// Reads the text of a profile file (docs/qos.md) and resolves one profile: `name` is "Library::Profile", or
 /// "Profile" where only one library has it; without a name it is the file's only profile, or the one with
-/// is_default_qos="true". Of the other profiles only the frame is looked at. The result is consistent and
-/// enforced.
+/// is_default_qos="true". Of the other profiles only the frame is looked at. The result is what ranks take of
+/// it, and is consistent; what ranks do not enforce is refused unless it is the default, also in the other
+/// entities. Ranks' topics have no names that a topic_filter could fit.
 ///
 /// Errors are one sentence "file:line: element/path: what is wrong": Errc::parse_error for the text,
 /// Errc::not_found for the name, Errc::invalid_argument and Errc::unsupported as check_consistent() and
@@ -31,9 +33,12 @@ Result<Profile> parse_profile(std::string_view text, std::string_view file_name_
                               std::optional<std::string_view> name = std::nullopt);
 
 /// parse_profile() of a file. Also Errc::not_found, Errc::system and Errc::out_of_resources for the file
-/// itself.
+/// itself. A base_name in a library that is not in it is looked for in the files of `directories`.
+/// `warnings`, if given, gets a sentence for each element that was met and has no effect.
 Result<Profile> load_profile(const std::filesystem::path& path,
-                             std::optional<std::string_view> name = std::nullopt);
+                             std::optional<std::string_view> name = std::nullopt,
+                             std::span<const std::filesystem::path> directories = {},
+                             std::vector<std::string>* warnings = nullptr);
 
 /// A file and, if one was named, the profile in it.
 struct ProfileReference {
@@ -51,6 +56,7 @@ Result<ProfileReference> find_profile_file(std::string_view name_or_path,
 
 /// find_profile_file() and load_profile() in one.
 Result<Profile> find_profile(std::string_view name_or_path,
-                             std::span<const std::filesystem::path> directories);
+                             std::span<const std::filesystem::path> directories,
+                             std::vector<std::string>* warnings = nullptr);
 
 }  // namespace llamada::qos

@@ -1,0 +1,179 @@
+#include "llamada/qos_xml/qos_provider.hpp"
+
+#include <algorithm>
+#include <system_error>
+
+#include "policy_reader.hpp"
+#include "sources.hpp"
+
+namespace llamada::qos {
+namespace {
+
+namespace fs = std::filesystem;
+using xml::Element;
+using xml::PolicyReader;
+using xml::Sources;
+
+/// The files *.xml of the directories, in the order of their names.
+std::vector<fs::path> xml_files(std::span<const fs::path> directories) {
+  std::vector<fs::path> paths;
+  for (const fs::path& directory : directories) {
+    std::error_code error;
+    for (fs::directory_iterator entry(directory, error), end; !error && entry != end;
+         entry.increment(error)) {
+      if (entry->path().extension() == ".xml") paths.push_back(entry->path());
+    }
+  }
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+/// Applies the layers of one entity and judges what came of them, at the last.
+template <typename Qos>
+Status read_layers(std::span<const Element> layers, PolicyReader& reader, Qos& qos, std::string_view place) {
+  for (const Element& layer : layers) {
+    if (auto status = reader.read(layer, qos); !status) return status;
+  }
+  auto status = check_consistent(qos);
+  if (status) return {};
+  return failure(status.error().code(), "{}{}: {}", place, reader.entity, status.error().text());
+}
+
+template <typename Qos>
+Result<Qos> read_one(const Sources& sources, std::string_view kind, const QosQuery& query) {
+  std::vector<Element> layers;
+  std::string place;
+  if (query.profile) {
+    auto named = sources.layers_of_named(*query.profile, kind, query.topic);
+    if (!named) return propagate(named);
+    if (*named) layers = std::move(**named);
+    if (!layers.empty()) place = layers.back().where();
+  }
+  if (layers.empty()) {
+    auto profile = sources.choose(query.profile);
+    if (!profile) return propagate(profile);
+    if (auto chain = sources.chain_of(**profile); !chain) return propagate(chain);
+    auto found = sources.layers_of(**profile, kind, query.topic);
+    if (!found) return propagate(found);
+    layers = std::move(*found);
+    place = (*profile)->element.where();
+  }
+  Qos qos;
+  Origins origins;
+  xml::Warnings warnings;
+  PolicyReader reader{kind, origins, warnings};
+  if (auto status = read_layers(layers, reader, qos, place); !status) return propagate(status);
+  return qos;
+}
+
+Status read_rank_replacement(const Sources& sources, std::span<const Sources::Profile* const> chain,
+                             ResolvedQos& resolved) {
+  PolicyReader reader{{}, resolved.origins, resolved.warnings};
+  for (auto profile = chain.rbegin(); profile != chain.rend(); ++profile) {
+    auto parts = sources.parts_of(**profile, &resolved.warnings);
+    if (!parts) return propagate(parts);
+    if (!parts->rank_replacement) continue;
+    if (auto status = reader.read(*parts->rank_replacement, resolved.rank_replacement); !status)
+      return status;
+  }
+  return {};
+}
+
+void drop_repeated(std::vector<std::string>& sentences) {
+  std::vector<std::string> kept;
+  for (std::string& each : sentences) {
+    if (std::find(kept.begin(), kept.end(), each) == kept.end()) kept.push_back(std::move(each));
+  }
+  sentences = std::move(kept);
+}
+
+}  // namespace
+
+QosProvider::QosProvider(std::unique_ptr<xml::Sources> sources) : sources_(std::move(sources)) {}
+QosProvider::QosProvider(QosProvider&&) noexcept = default;
+QosProvider& QosProvider::operator=(QosProvider&&) noexcept = default;
+QosProvider::~QosProvider() = default;
+
+Result<QosProvider> QosProvider::load(std::span<const fs::path> files,
+                                      std::span<const fs::path> directories) {
+  auto sources = std::make_unique<Sources>();
+  for (const fs::path& file : files) {
+    auto document = xml::Document::load(file);
+    if (!document) return propagate(document);
+    if (auto status = sources->add(std::move(*document), false); !status) return propagate(status);
+  }
+  if (!sources->lacks_libraries()) return QosProvider(std::move(sources));
+  for (const fs::path& file : xml_files(directories)) {
+    std::error_code error;
+    const bool is_own = std::any_of(files.begin(), files.end(),
+                                    [&](const fs::path& each) { return fs::equivalent(each, file, error); });
+    if (is_own) continue;
+    // Somebody else's file: what is wrong with it matters only if something of it is needed.
+    auto document = xml::Document::load(file);
+    if (document) (void)sources->add(std::move(*document), true);
+  }
+  return QosProvider(std::move(sources));
+}
+
+Result<QosProvider> QosProvider::parse(std::string_view text, std::string_view file_name_for_messages) {
+  auto document = xml::Document::parse(text, file_name_for_messages);
+  if (!document) return propagate(document);
+  auto sources = std::make_unique<Sources>();
+  if (auto status = sources->add(std::move(*document), false); !status) return propagate(status);
+  return QosProvider(std::move(sources));
+}
+
+std::vector<std::string> QosProvider::profiles() const {
+  std::vector<std::string> names;
+  for (const auto& profile : sources_->profiles()) {
+    if (!profile->is_auxiliary) names.push_back(profile->full_name());
+  }
+  return names;
+}
+
+Result<ResolvedQos> QosProvider::resolve(const QosQuery& query) const {
+  auto profile = sources_->choose(query.profile);
+  if (!profile) return propagate(profile);
+  auto chain = sources_->chain_of(**profile);
+  if (!chain) return propagate(chain);
+  ResolvedQos resolved;
+  resolved.name = (*profile)->full_name();
+  resolved.place = (*profile)->element.where();
+  resolved.warnings = sources_->warnings();
+  if (auto status = read_rank_replacement(*sources_, *chain, resolved); !status) return propagate(status);
+  Status status;
+  each_entity(resolved, [&](std::string_view kind, auto& qos) {
+    if (!status) return;
+    auto layers = sources_->layers_of(**profile, kind, query.topic);
+    if (!layers) {
+      status = propagate(layers);
+      return;
+    }
+    PolicyReader reader{kind, resolved.origins, resolved.warnings};
+    status = read_layers(*layers, reader, qos, resolved.place);
+  });
+  if (!status) return propagate(status);
+  drop_repeated(resolved.warnings);
+  return resolved;
+}
+
+Result<DomainParticipantQos> QosProvider::domainparticipant_qos(const QosQuery& query) const {
+  return read_one<DomainParticipantQos>(*sources_, "domainparticipant_qos", query);
+}
+Result<PublisherQos> QosProvider::publisher_qos(const QosQuery& query) const {
+  return read_one<PublisherQos>(*sources_, "publisher_qos", query);
+}
+Result<SubscriberQos> QosProvider::subscriber_qos(const QosQuery& query) const {
+  return read_one<SubscriberQos>(*sources_, "subscriber_qos", query);
+}
+Result<TopicQos> QosProvider::topic_qos(const QosQuery& query) const {
+  return read_one<TopicQos>(*sources_, "topic_qos", query);
+}
+Result<DataWriterQos> QosProvider::datawriter_qos(const QosQuery& query) const {
+  return read_one<DataWriterQos>(*sources_, "datawriter_qos", query);
+}
+Result<DataReaderQos> QosProvider::datareader_qos(const QosQuery& query) const {
+  return read_one<DataReaderQos>(*sources_, "datareader_qos", query);
+}
+
+}  // namespace llamada::qos
