@@ -76,23 +76,26 @@ Status check_enforced_with_places(const ResolvedQos& resolved) {
   return {};
 }
 
-/// What ranks take of a profile, if they enforce all that it says.
 Result<Profile> for_ranks(Result<QosProvider> provider, std::optional<std::string_view> name,
                           std::vector<std::string>* warnings) {
   if (!provider) return propagate(provider);
   auto resolved = provider->resolve({.profile = name ? std::optional<std::string>(*name) : std::nullopt});
   if (!resolved) return propagate(resolved);
-  if (auto status = check_enforced_with_places(*resolved); !status) return propagate(status);
-  Profile profile{resolved->name, resolved->datawriter_qos, resolved->datareader_qos,
-                  resolved->rank_replacement};
-  if (auto status = check_consistent(profile); !status) {
-    return failure(status.error().code(), "{}{}", resolved->place, status.error().text());
-  }
-  if (warnings != nullptr) *warnings = std::move(resolved->warnings);
+  auto profile = profile_for_ranks(*resolved);
+  if (profile && warnings != nullptr) *warnings = std::move(resolved->warnings);
   return profile;
 }
 
 }  // namespace
+
+Result<Profile> profile_for_ranks(const ResolvedQos& resolved) {
+  if (auto status = check_enforced_with_places(resolved); !status) return propagate(status);
+  Profile profile{resolved.name, resolved.datawriter_qos, resolved.datareader_qos, resolved.rank_replacement};
+  if (auto status = check_consistent(profile); !status) {
+    return failure(status.error().code(), "{}{}", resolved.place, status.error().text());
+  }
+  return profile;
+}
 
 Result<Profile> parse_profile(std::string_view text, std::string_view file_name_for_messages,
                               std::optional<std::string_view> name) {

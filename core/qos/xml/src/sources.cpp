@@ -204,8 +204,12 @@ Result<const Sources::Profile*> Sources::choose(const std::optional<std::string>
   if (only != nullptr) return only;
   const auto names = full_names(false);
   if (names.empty()) return failure(Errc::not_found, "{}: there is no qos_profile in this file", file());
+  std::vector<std::string_view> near = names;
+  for (const auto& profile : profiles_) {
+    if (!profile->is_auxiliary) near.push_back(profile->name);
+  }
   return failure(Errc::not_found, "{}: there is no profile {}; there are: {}{}", file(), quoted(name),
-                 listed(names), suggestion(name, names));
+                 listed(names), suggestion(name, near));
 }
 
 Result<const Sources::Profile*> Sources::choose_default() const {

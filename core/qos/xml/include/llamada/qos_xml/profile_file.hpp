@@ -10,6 +10,7 @@
 
 #include "llamada/base/result.hpp"
 #include "llamada/qos/profile.hpp"
+#include "llamada/qos_xml/qos_provider.hpp"
 
 namespace llamada::qos {
 
@@ -39,6 +40,9 @@ Result<Profile> load_profile(const std::filesystem::path& path,
                              std::optional<std::string_view> name = std::nullopt,
                              std::span<const std::filesystem::path> directories = {},
                              std::vector<std::string>* warnings = nullptr);
+
+/// What ranks take of a profile, or why they refuse it, with the place of what they refuse.
+Result<Profile> profile_for_ranks(const ResolvedQos& resolved);
 
 /// A file and, if one was named, the profile in it.
 struct ProfileReference {

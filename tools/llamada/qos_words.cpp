@@ -1,0 +1,151 @@
+#include "qos_words.hpp"
+
+#include <fmt/format.h>
+
+namespace llamada::tools {
+namespace {
+
+using namespace llamada::qos;
+
+/// "all samples", "the newest sample of each instance", "the newest 5 samples of each instance".
+std::string kept_by(const History& history) {
+  if (history.kind == HistoryKind::keep_all) return "all samples";
+  return history.depth == 1 ? "the newest sample of each instance"
+                            : fmt::format("the newest {} samples of each instance", history.depth);
+}
+
+std::string bounds_of(const ResourceLimits& limits) {
+  if (limits.max_samples != length_unlimited) return fmt::format("at most {} samples", limits.max_samples);
+  if (limits.max_instances != length_unlimited && limits.max_samples_per_instance != length_unlimited) {
+    return fmt::format("at most {} instances of {} samples", limits.max_instances,
+                       limits.max_samples_per_instance);
+  }
+  return "without a limit on their number";
+}
+
+void say_late_joiners(const ResolvedQos& qos, Words& words) {
+  const DurabilityKind kind = qos.datawriter_qos.durability.kind;
+  if (kind == DurabilityKind::volatile_ || qos.datareader_qos.durability.kind == DurabilityKind::volatile_) {
+    words.survives.push_back(
+        "A reader that comes late, or again after a death, gets what is written from then on; nothing from "
+        "before "
+        "(DURABILITY VOLATILE).");
+    return;
+  }
+  words.survives.push_back(fmt::format(
+      "A reader that comes late, or again after a death, gets {} that a living writer has written before "
+      "(DURABILITY {}).",
+      kept_by(qos.datawriter_qos.history), to_string(kind)));
+  if (kind > DurabilityKind::transient_local) {
+    words.survives.push_back(
+        fmt::format("The samples do not survive their writer: nothing here keeps them as DURABILITY {} asks.",
+                    to_string(kind)));
+  }
+}
+
+void say_losses(const ResolvedQos& qos, Words& words) {
+  const bool reliable = qos.datawriter_qos.reliability.kind == ReliabilityKind::reliable &&
+                        qos.datareader_qos.reliability.kind == ReliabilityKind::reliable;
+  if (!reliable) {
+    words.survives.push_back("Samples may be lost when a reader is slow (RELIABILITY BEST_EFFORT).");
+  } else if (qos.datawriter_qos.history.kind == HistoryKind::keep_all &&
+             qos.datareader_qos.history.kind == HistoryKind::keep_all) {
+    words.survives.push_back(
+        "No sample of a living writer is lost, however slow a reader is (RELIABLE, KEEP_ALL).");
+    words.costs.push_back(
+        fmt::format("When there is no room, a write waits for the slowest reader, up to max_blocking_time "
+                    "{}, and then fails.",
+                    to_string(qos.datawriter_qos.reliability.max_blocking_time)));
+  } else {
+    words.survives.push_back(fmt::format(
+        "Of what a slow reader has not taken it finds {}; older ones are replaced (KEEP_LAST).",
+        kept_by(qos.datareader_qos.history.kind == HistoryKind::keep_last ? qos.datareader_qos.history
+                                                                          : qos.datawriter_qos.history)));
+  }
+}
+
+void say_memory(const ResolvedQos& qos, Words& words) {
+  const DataWriterQos& writer = qos.datawriter_qos;
+  if (writer.durability.kind == DurabilityKind::volatile_) {
+    words.costs.push_back("A sample's memory is used again as soon as all readers have it.");
+  } else {
+    words.costs.push_back(fmt::format("Each writer keeps {} in memory, {}.", kept_by(writer.history),
+                                      bounds_of(writer.resource_limits)));
+  }
+  if (writer.send_window.max != length_unlimited) {
+    words.costs.push_back(
+        fmt::format("A writer has at most {} samples under way that a reliable reader has not acknowledged; "
+                    "then it waits.",
+                    writer.send_window.max));
+  }
+  if (writer.latency_budget.duration > Duration::zero()) {
+    words.costs.push_back(fmt::format("A sample may be held back for {} so that several travel together.",
+                                      to_string(writer.latency_budget.duration)));
+  }
+}
+
+void say_failures(const ResolvedQos& qos, Words& words) {
+  const DataWriterQos& writer = qos.datawriter_qos;
+  if (writer.ownership.kind == OwnershipKind::exclusive) {
+    words.survives.push_back(fmt::format(
+        "Of several writers of an instance the strongest that is alive is heard (its strength is {}); when "
+        "it dies, the next takes over.",
+        writer.ownership_strength.value));
+  }
+  if (writer.liveliness.lease_duration != duration_infinite) {
+    words.survives.push_back(fmt::format("A writer that hangs is given up after {} (LIVELINESS {}).",
+                                         to_string(writer.liveliness.lease_duration),
+                                         to_string(writer.liveliness.kind)));
+  } else {
+    words.survives.push_back(
+        "A writer whose process dies is given up at once; one that hangs never is (LIVELINESS lease "
+        "infinite).");
+  }
+  if (writer.deadline.period != duration_infinite) {
+    words.survives.push_back(fmt::format("An instance without a new sample for {} is reported (DEADLINE).",
+                                         to_string(writer.deadline.period)));
+  }
+  if (writer.lifespan.duration != duration_infinite) {
+    words.survives.push_back(
+        fmt::format("A sample older than {} is dropped (LIFESPAN).", to_string(writer.lifespan.duration)));
+  }
+}
+
+}  // namespace
+
+Words words_for_ranks(const ResolvedQos& qos) {
+  const RankReplacement& replacement = qos.rank_replacement;
+  Words words;
+  if (replacement.kind != RankReplacementKind::rebuild) {
+    words.survives.push_back("A rank dies: the job ends, with a message and the rank's exit code.");
+    words.survives.push_back("The node dies: the job is gone.");
+    words.costs.push_back(qos.datawriter_qos.durability.kind == DurabilityKind::volatile_
+                              ? "Nothing: a message's memory is used again as soon as it has been received."
+                              : "Memory for every message sent, though no replacement will read it.");
+    return words;
+  }
+  words.survives.push_back(fmt::format(
+      "A rank dies: it is replaced and the job goes on, at most {} times for one rank and {} times in all.",
+      replacement.max_replacements_per_rank, replacement.max_replacements_per_job));
+  words.survives.push_back("The node, mpirun or llamanetd dies: the job is gone.");
+  words.costs.push_back(fmt::format("Memory: every message sent is kept, up to {} on a node.",
+                                    bytes_to_string(replacement.log_bytes_per_node)));
+  words.costs.push_back(
+      replacement.on_unprotected == OnUnprotected::stop
+          ? "When that is used up, the job ends (on_unprotected STOP)."
+          : "When that is used up, the job says so and goes on; a rank that dies from then on ends it.");
+  words.costs.push_back(
+      "Time after a death: the replacement repeats the dead rank's computation, and the others wait for it.");
+  return words;
+}
+
+Words words_for_topics(const ResolvedQos& qos) {
+  Words words;
+  say_losses(qos, words);
+  say_late_joiners(qos, words);
+  say_failures(qos, words);
+  say_memory(qos, words);
+  return words;
+}
+
+}  // namespace llamada::tools
