@@ -1,7 +1,8 @@
 #include "coll/accumulator.hpp"
 
-#include <cstring>
 #include <utility>
+
+#include "llamada/base/copy.hpp"
 
 namespace llamada::mpi::coll {
 
@@ -32,7 +33,7 @@ void Accumulator::load(std::vector<std::byte>& buffer, std::span<const std::byte
   std::size_t span = type_.span_bytes(count_);
   if (buffer.size() < span) buffer.resize(span);
   if (type_.is_contiguous())
-    std::memcpy(type_.data(base(buffer)), packed.data(), packed.size());
+    copy_bytes(type_.data(base(buffer)), packed.data(), packed.size());
   else
     type_.unpack(packed, 0, base(buffer), count_);
 }

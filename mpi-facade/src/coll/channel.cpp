@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "llamada/base/check.hpp"
+#include "llamada/base/copy.hpp"
 #include "llamada/base/crash_point.hpp"
 
 namespace llamada::mpi::coll {
@@ -102,7 +103,7 @@ bool Channel::publish_small(std::uint32_t piece, int audience, std::span<const s
   }
   auto space = room(payload.size());
   if (!space) return false;
-  std::copy(payload.begin(), payload.end(), space->begin());
+  copy_bytes(space->data(), payload.data(), payload.size());
   commit(piece, audience);
   return true;
 }

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "llamada/base/check.hpp"
+#include "llamada/base/copy.hpp"
 
 namespace llamada::mpi::coll {
 
@@ -16,7 +17,7 @@ void Data::pack(std::size_t offset, std::span<std::byte> to) const {
   LLAMADA_CHECK(offset + to.size() <= bytes);
   if (to.empty()) return;
   if (auto* from = memory())
-    std::memcpy(to.data(), from + offset, to.size());
+    copy_bytes(to.data(), from + offset, to.size());
   else
     type->pack(base, count, first_byte + offset, to);
 }
@@ -25,7 +26,7 @@ void Data::unpack(std::size_t offset, std::span<const std::byte> from) const {
   LLAMADA_CHECK(offset + from.size() <= bytes);
   if (from.empty()) return;
   if (auto* to = memory())
-    std::memcpy(to + offset, from.data(), from.size());
+    copy_bytes(to + offset, from.data(), from.size());
   else
     type->unpack(from, first_byte + offset, base, count);
 }

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "llamada/base/check.hpp"
+#include "llamada/base/copy.hpp"
 
 namespace llamada::mpi {
 namespace {
@@ -20,7 +21,7 @@ struct Packing {
     }
   }
   void copy(const std::byte* memory, std::size_t length) {
-    std::memcpy(stream, memory, length);
+    copy_bytes(stream, memory, length);
     stream += length;
   }
 };
@@ -35,7 +36,7 @@ struct Unpacking {
     }
   }
   void copy(std::byte* memory, std::size_t length) {
-    std::memcpy(memory, stream, length);
+    copy_bytes(memory, stream, length);
     stream += length;
   }
 };
@@ -148,7 +149,7 @@ void Datatype::pack(const void* base, std::size_t count, std::size_t first_byte,
   LLAMADA_CHECK(first_byte + out.size() <= count * size());
   if (out.empty()) return;
   if (contiguous_) {
-    std::memcpy(out.data(), data(base) + first_byte, out.size());
+    copy_bytes(out.data(), data(base) + first_byte, out.size());
   } else {
     copy_range(Packing{out.data()}, static_cast<const std::byte*>(base), layout_, first_byte, out.size());
   }
@@ -159,7 +160,7 @@ void Datatype::unpack(std::span<const std::byte> in, std::size_t first_byte, voi
   LLAMADA_CHECK(first_byte + in.size() <= count * size());
   if (in.empty()) return;
   if (contiguous_) {
-    std::memcpy(data(base) + first_byte, in.data(), in.size());
+    copy_bytes(data(base) + first_byte, in.data(), in.size());
   } else {
     copy_range(Unpacking{in.data()}, static_cast<std::byte*>(base), layout_, first_byte, in.size());
   }

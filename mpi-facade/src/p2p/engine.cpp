@@ -1,9 +1,9 @@
 #include "p2p/engine.hpp"
 
 #include <cstdlib>
-#include <cstring>
 
 #include "llamada/base/clock.hpp"
+#include "llamada/base/copy.hpp"
 #include "llamada/base/crash_point.hpp"
 #include "object/status.hpp"
 #include "runtime.hpp"
@@ -104,7 +104,7 @@ void Engine::keep_no_longer() {
     if (!arrival->payload || arrival->copy) continue;
     arrival->copy = std::make_unique<std::byte[]>(arrival->bytes);
     arrival->copy_capacity = arrival->bytes;
-    std::memcpy(arrival->copy.get(), arrival->payload, arrival->bytes);
+    copy_bytes(arrival->copy.get(), arrival->payload, arrival->bytes);
     arrival->payload = arrival->copy.get();
   }
   incoming_->release_consumed();
@@ -320,7 +320,7 @@ void Engine::message_arrived(const IncomingMessage& message) {
       arrival.copy = std::make_unique_for_overwrite<std::byte[]>(std::max<std::size_t>(message.bytes, 64));
       arrival.copy_capacity = std::max<std::size_t>(message.bytes, 64);
     }
-    if (message.bytes > 0) std::memcpy(arrival.copy.get(), message.payload.data(), message.bytes);
+    if (message.bytes > 0) copy_bytes(arrival.copy.get(), message.payload.data(), message.bytes);
     arrival.payload = arrival.copy.get();
   }
   matcher_.add_unexpected(arrival);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "llamada/base/copy.hpp"
 #include "llamada/base/crash_point.hpp"
 
 namespace llamada::mpi {
@@ -27,7 +28,7 @@ const std::byte* message_memory(const Request& request) {
 void pack_message(const Request& request, std::size_t first, std::span<std::byte> out) {
   if (out.empty()) return;
   if (const std::byte* memory = message_memory(request))
-    std::memcpy(out.data(), memory + first, out.size());
+    copy_bytes(out.data(), memory + first, out.size());
   else
     request.buffer.pack(first, out);
 }
@@ -163,7 +164,7 @@ bool Outgoing::publish_small(Destination& to, std::uint8_t kind, std::uint64_t l
   if (to.log.try_publish(kind, 0, label, payload)) return true;
   topics::Reservation reservation;
   if (!room(to, to.log, false, payload.size(), reservation)) return false;
-  std::memcpy(reservation.payload().data(), payload.data(), payload.size());
+  copy_bytes(reservation.payload().data(), payload.data(), payload.size());
   to.log.commit(std::move(reservation), kind, 0, label);
   return true;
 }

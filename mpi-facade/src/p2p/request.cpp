@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "llamada/base/copy.hpp"
 #include "object/handle.hpp"
 
 namespace llamada::mpi {
@@ -10,7 +11,7 @@ namespace llamada::mpi {
 void Buffer::pack(std::size_t first_byte, std::span<std::byte> out) const {
   if (out.empty()) return;
   if (const std::byte* memory = contiguous())
-    std::memcpy(out.data(), memory + first_byte, out.size());
+    copy_bytes(out.data(), memory + first_byte, out.size());
   else
     type->pack(base, count, first_byte, out);
 }
@@ -21,7 +22,7 @@ void Buffer::unpack(std::size_t first_byte, std::span<const std::byte> in) const
   in = in.first(std::min(in.size(), capacity - first_byte));
   if (in.empty()) return;
   if (std::byte* memory = contiguous())
-    std::memcpy(memory + first_byte, in.data(), in.size());
+    copy_bytes(memory + first_byte, in.data(), in.size());
   else
     type->unpack(in, first_byte, base, count);
 }

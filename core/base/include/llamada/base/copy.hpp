@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <span>
+
+namespace llamada {
+
+namespace detail {
+/// Below this libc copies by vector registers on every processor we know.
+inline constexpr std::size_t copy_by_libc_max = 2048;
+
+void copy_large(void* to, const void* from, std::size_t size_bytes);
+
+/// A way to copy from copy_by_libc_max on.
+struct CopyVariant {
+  const char* name;
+  void (*copy)(void* to, const void* from, std::size_t size_bytes);
+};
+/// Those that this processor can do, libc's first.
+std::span<const CopyVariant> copy_variants();
+/// The one that copy_large() has chosen or would choose.
+const CopyVariant& copy_variant_in_use();
+}  // namespace detail
+
+/// Copies payload, as memcpy does: the two must not overlap; both may be null when there is nothing to copy.
+///
+/// From 2 KiB on libc takes `rep movsb` on most processors. On some it is the fastest way there is, on others
+/// an order of magnitude slower than vector registers for some alignments of source and destination. Which
+/// kind this is, is measured once in a process, at the first such copy, in some microseconds; where libc is
+/// slow, a loop of our own over AVX2 or SSE2 registers takes its place. Neither goes round the cache, from
+/// where the reader takes what was written.
+///
+/// Any thread. Safe before constructors have run.
+inline void copy_bytes(void* to, const void* from, std::size_t size_bytes) {
+  if (size_bytes >= detail::copy_by_libc_max) return detail::copy_large(to, from, size_bytes);
+  if (size_bytes > 0) std::memcpy(to, from, size_bytes);
+}
+
+}  // namespace llamada

@@ -1,0 +1,163 @@
+#include "llamada/base/copy.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace llamada::detail {
+namespace {
+
+void copy_by_libc(void* to, const void* from, std::size_t size) { std::memcpy(to, from, size); }
+
+#if defined(__x86_64__)
+
+/// How far `address` lies before the next multiple of `size`, at least 1.
+std::size_t bytes_to_boundary(const std::byte* address, std::size_t size) {
+  return size - (reinterpret_cast<std::uintptr_t>(address) & (size - 1));
+}
+
+// Both copy the first and the last register's worth unaligned, and what lies between to aligned addresses.
+// The ends overlap with it; nothing is read after it was written, since source and destination are apart.
+
+__attribute__((target("avx2"))) void copy_by_avx2(void* to, const void* from, std::size_t size) {
+  constexpr std::size_t width = sizeof(__m256i);
+  auto* out = static_cast<std::byte*>(to);
+  auto* in = static_cast<const std::byte*>(from);
+  auto* const last = reinterpret_cast<__m256i*>(out + size - width);
+  const __m256i tail = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(in + size - width));
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(out),
+                      _mm256_loadu_si256(reinterpret_cast<const __m256i*>(in)));
+  const std::size_t skipped = bytes_to_boundary(out, width);
+  auto* aligned = reinterpret_cast<__m256i*>(out + skipped);
+  auto* source = reinterpret_cast<const __m256i*>(in + skipped);
+  std::size_t left = (size - skipped) / width;
+  for (; left >= 4; left -= 4, aligned += 4, source += 4) {
+    const __m256i a = _mm256_loadu_si256(source), b = _mm256_loadu_si256(source + 1),
+                  c = _mm256_loadu_si256(source + 2), d = _mm256_loadu_si256(source + 3);
+    _mm256_store_si256(aligned, a);
+    _mm256_store_si256(aligned + 1, b);
+    _mm256_store_si256(aligned + 2, c);
+    _mm256_store_si256(aligned + 3, d);
+  }
+  for (; left > 0; --left) _mm256_store_si256(aligned++, _mm256_loadu_si256(source++));
+  _mm256_storeu_si256(last, tail);
+}
+
+void copy_by_sse2(void* to, const void* from, std::size_t size) {
+  constexpr std::size_t width = sizeof(__m128i);
+  auto* out = static_cast<std::byte*>(to);
+  auto* in = static_cast<const std::byte*>(from);
+  auto* const last = reinterpret_cast<__m128i*>(out + size - width);
+  const __m128i tail = _mm_loadu_si128(reinterpret_cast<const __m128i*>(in + size - width));
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(out), _mm_loadu_si128(reinterpret_cast<const __m128i*>(in)));
+  const std::size_t skipped = bytes_to_boundary(out, width);
+  auto* aligned = reinterpret_cast<__m128i*>(out + skipped);
+  auto* source = reinterpret_cast<const __m128i*>(in + skipped);
+  std::size_t left = (size - skipped) / width;
+  for (; left >= 4; left -= 4, aligned += 4, source += 4) {
+    const __m128i a = _mm_loadu_si128(source), b = _mm_loadu_si128(source + 1),
+                  c = _mm_loadu_si128(source + 2), d = _mm_loadu_si128(source + 3);
+    _mm_store_si128(aligned, a);
+    _mm_store_si128(aligned + 1, b);
+    _mm_store_si128(aligned + 2, c);
+    _mm_store_si128(aligned + 3, d);
+  }
+  for (; left > 0; --left) _mm_store_si128(aligned++, _mm_loadu_si128(source++));
+  _mm_storeu_si128(last, tail);
+}
+
+bool has_avx2() {
+  __builtin_cpu_init();
+  return __builtin_cpu_supports("avx2");
+}
+
+constexpr CopyVariant variants[] = {
+    {"libc", &copy_by_libc}, {"sse2", &copy_by_sse2}, {"avx2", &copy_by_avx2}};
+
+// The processor's own counter: a clock of libc could be one that is recorded for a replay.
+std::uint64_t ticks() { return __rdtsc(); }
+
+constexpr std::size_t probe_bytes = 8192;
+/// Distances from a multiple of 4096; between them those that processors are known to be slow at: destination
+/// shortly behind the source within a page, and borders of cache lines that do not agree.
+struct Alignment {
+  std::size_t to, from;
+};
+constexpr Alignment probed[] = {{0, 0},   {16, 0}, {0, 16}, {8, 0},      {40, 24},
+                                {64, 48}, {1, 0},  {0, 1},  {2064, 2048}};
+
+/// The least of several, so that what else the machine does hardly counts.
+std::uint64_t ticks_for(const CopyVariant& variant, std::byte* to, const std::byte* from) {
+  constexpr int attempts = 5;
+  std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
+  for (int attempt = 0; attempt < attempts; ++attempt) {
+    const std::uint64_t start = ticks();
+    variant.copy(to, from, probe_bytes);
+    least = std::min(least, ticks() - start);
+  }
+  return least;
+}
+
+std::byte* page_in(std::vector<std::byte>& memory) {
+  constexpr std::size_t page = 4096;
+  return memory.data() + bytes_to_boundary(memory.data(), page);
+}
+
+/// Whether libc is slow: several times slower than the loop at some alignment.
+bool is_libc_slow(const CopyVariant& loop) {
+  constexpr std::uint64_t slow_factor = 3;
+  constexpr std::size_t room = probe_bytes + 2 * 4096;
+  std::vector<std::byte> source(room), destination(room);
+  return std::any_of(std::begin(probed), std::end(probed), [&](const Alignment& alignment) {
+    std::byte* to = page_in(destination) + alignment.to;
+    const std::byte* from = page_in(source) + alignment.from;
+    return ticks_for(variants[0], to, from) > slow_factor * ticks_for(loop, to, from);
+  });
+}
+
+const CopyVariant& choose() {
+  const CopyVariant& loop = variants[has_avx2() ? 2 : 1];
+  return is_libc_slow(loop) ? loop : variants[0];
+}
+
+#else
+
+constexpr CopyVariant variants[] = {{"libc", &copy_by_libc}};
+const CopyVariant& choose() { return variants[0]; }
+
+#endif
+
+// Relaxed: it points to a constant, and several threads that choose at once may each use what they find. Null
+// until then, so that no constructor has to run first.
+constinit std::atomic<const CopyVariant*> chosen{nullptr};
+
+}  // namespace
+
+std::span<const CopyVariant> copy_variants() {
+#if defined(__x86_64__)
+  return std::span(variants).first(has_avx2() ? 3 : 2);
+#else
+  return variants;
+#endif
+}
+
+const CopyVariant& copy_variant_in_use() {
+  const CopyVariant* variant = chosen.load(std::memory_order_relaxed);
+  if (variant == nullptr) [[unlikely]] {
+    variant = &choose();
+    chosen.store(variant, std::memory_order_relaxed);
+  }
+  return *variant;
+}
+
+void copy_large(void* to, const void* from, std::size_t size_bytes) {
+  copy_variant_in_use().copy(to, from, size_bytes);
+}
+
+}  // namespace llamada::detail

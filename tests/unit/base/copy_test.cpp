@@ -1,0 +1,49 @@
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "llamada/base/copy.hpp"
+#include "llamada/base/random.hpp"
+#include "test.hpp"
+
+using namespace llamada;
+
+namespace {
+
+constexpr std::size_t margin = 64;
+
+using Copy = void (*)(void*, const void*, std::size_t);
+
+/// Copies between these places of two buffers; whether exactly the bytes meant were written.
+bool copies(Copy copy, std::size_t size, std::size_t to_offset, std::size_t from_offset) {
+  std::vector<std::uint8_t> from(size + 2 * margin), to(size + 2 * margin, 0xee), expected = to;
+  Random random(size);
+  for (auto& byte : from) byte = static_cast<std::uint8_t>(random.next());
+  for (std::size_t i = 0; i < size; ++i) expected[to_offset + i] = from[from_offset + i];
+  copy(to.data() + to_offset, from.data() + from_offset, size);
+  return to == expected;
+}
+
+}  // namespace
+
+TEST_CASE("copy: all bytes and no others, at every alignment and around every border", "[base]") {
+  for (const auto& variant : detail::copy_variants())
+    for (std::size_t size : {2048, 2049, 2063, 2079, 2080, 2175, 2176, 2177, 4096, 65536 + 5})
+      for (std::size_t to : {0, 1, 8, 15, 16, 31, 32, 63})
+        for (std::size_t from : {0, 1, 8, 17, 31, 32, 48, 64}) {
+          CAPTURE(variant.name, size, to, from);
+          REQUIRE(copies(variant.copy, size, to, from));
+        }
+}
+
+TEST_CASE("copy: nothing may come from nowhere, and little goes by libc", "[base]") {
+  copy_bytes(nullptr, nullptr, 0);
+  for (std::size_t size : {1, 7, 64, 1000, 2047, 2048, 5000}) CHECK(copies(&copy_bytes, size, 3, 5));
+}
+
+TEST_CASE("copy: a way is chosen once, among those that the processor has", "[base]") {
+  const auto& chosen = detail::copy_variant_in_use();
+  CHECK(&chosen == &detail::copy_variant_in_use());
+  const auto variants = detail::copy_variants();
+  CHECK((&chosen >= &variants.front() && &chosen <= &variants.back()));
+}
