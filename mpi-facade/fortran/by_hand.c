@@ -38,6 +38,12 @@ MPI_Status* llamada_fortran_status(const MPI_Status* status) {
   return (MPI_Status*)(uintptr_t)status;
 }
 
+int* llamada_fortran_weights(const MPI_Fint* weights) {
+  if (weights == &mpifcmb5_) return MPI_UNWEIGHTED;
+  if (weights == &mpifcmb9_) return MPI_WEIGHTS_EMPTY;
+  return (int*)(uintptr_t)weights;
+}
+
 char* llamada_fortran_text(const char* text, size_t size) {
   while (size > 0 && text[size - 1] == ' ') size--;
   while (size > 0 && *text == ' ') text++, size--;

@@ -24,6 +24,8 @@ extern struct llamada_mpipriv2 mpipriv2_ __attribute__((visibility("default")));
 void* llamada_fortran_choice(const void* buffer);
 /* MPI_STATUS_IGNORE and MPI_STATUSES_IGNORE as C has them; other addresses as they are. */
 MPI_Status* llamada_fortran_status(const MPI_Status* status);
+/* MPI_UNWEIGHTED and MPI_WEIGHTS_EMPTY as C has them; other addresses as they are. */
+int* llamada_fortran_weights(const MPI_Fint* weights);
 /* A string without the blanks at its end and in front, for C; to be freed. */
 char* llamada_fortran_text(const char* text, size_t size);
 /* The text that a string variable has, for a buffer of MPI_MAX_LIBRARY_VERSION_STRING bytes. */

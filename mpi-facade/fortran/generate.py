@@ -133,6 +133,8 @@ def c_parameter(function, parameter):
     if parameter.kind == "widen":
         return (f"const MPI_Fint* {name}", f"{name}_c",
                 f"MPI_Aint* {name}_c = llamada_fortran_widen({name}, *{parameter.count});", f"free({name}_c);", "")
+    if parameter.kind == "weights":
+        return f"{const}MPI_Fint* {name}", f"llamada_fortran_weights({name})", "", "", ""
     if parameter.is_callback:
         return f"{kind}* {name}", name, "", "", ""
     if kind == "void":
@@ -309,7 +311,8 @@ def interfaces(functions, with_types):
 def module_mpi(functions, table, constants):
     lines = ["! The module mpi. Written by generate.py.", "module mpi", "implicit none"]
     lines += integer_constants(all_constants(table, constants))
-    lines += [SPECIALS]
+    # The interfaces want an array.
+    lines += [SPECIALS.replace("MPI_UNWEIGHTED, MPI_WEIGHTS_EMPTY", "MPI_UNWEIGHTED(1), MPI_WEIGHTS_EMPTY(1)")]
     lines += [f"external {name}" for name in CALLBACKS]
     lines += interfaces(functions, False)
     return "\n".join(lines + ["end module mpi"]) + "\n"
@@ -327,7 +330,9 @@ def module_f08(functions, table, constants):
     for name in ("MPI_BOTTOM", "MPI_IN_PLACE"):
         lines.append(f'integer(c_int), bind(C, name="MPIR_F08_{name}") :: {name}')
     lines += ['type(MPI_Status), bind(C, name="MPIR_F08_MPI_STATUS_IGNORE_OBJ") :: MPI_STATUS_IGNORE',
-              'type(MPI_Status), bind(C, name="MPIR_F08_MPI_STATUSES_IGNORE_OBJ") :: MPI_STATUSES_IGNORE(1)']
+              'type(MPI_Status), bind(C, name="MPIR_F08_MPI_STATUSES_IGNORE_OBJ") :: MPI_STATUSES_IGNORE(1)',
+              "integer :: MPI_UNWEIGHTED(1), MPI_WEIGHTS_EMPTY(1)", "common /MPIFCMB5/ MPI_UNWEIGHTED",
+              "common /MPIFCMB9/ MPI_WEIGHTS_EMPTY"]
     lines += [f"external {name}" for name in CALLBACKS]
     for operator in ("==", "/="):
         word = "equal" if operator == "==" else "differ"

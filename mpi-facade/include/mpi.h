@@ -316,6 +316,10 @@ typedef int(MPI_Delete_function)(MPI_Comm comm, int keyval, void* value, void* e
 #define MPI_Message_c2f(message) ((MPI_Fint)(message))
 #define MPI_Message_f2c(message) ((MPI_Message)(message))
 
+/* What stands for the weights of a graph without weights, or of no edges (7.5.4). */
+LLAMADA_MPI_PUBLIC extern int* const MPI_UNWEIGHTED;
+LLAMADA_MPI_PUBLIC extern int* const MPI_WEIGHTS_EMPTY;
+
 /* Statuses of Fortran: arrays of this many integers (17.2.5). */
 #define MPI_F_STATUS_SIZE 5
 LLAMADA_MPI_PUBLIC extern MPI_Fint* MPI_F_STATUS_IGNORE;
@@ -539,13 +543,22 @@ LLAMADA_MPI_PUBLIC int MPI_Comm_size(MPI_Comm comm, int* size);
 LLAMADA_MPI_PUBLIC int MPI_Comm_rank(MPI_Comm comm, int* rank);
 LLAMADA_MPI_PUBLIC int MPI_Comm_group(MPI_Comm comm, MPI_Group* group);
 LLAMADA_MPI_PUBLIC int MPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int* result);
+LLAMADA_MPI_PUBLIC int MPI_Comm_remote_size(MPI_Comm comm, int* size);
+LLAMADA_MPI_PUBLIC int MPI_Comm_remote_group(MPI_Comm comm, MPI_Group* group);
 LLAMADA_MPI_PUBLIC int MPI_Comm_test_inter(MPI_Comm comm, int* flag);
 LLAMADA_MPI_PUBLIC int MPI_Comm_dup(MPI_Comm comm, MPI_Comm* new_comm);
+LLAMADA_MPI_PUBLIC int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* new_comm);
+LLAMADA_MPI_PUBLIC int MPI_Comm_set_info(MPI_Comm comm, MPI_Info info);
+LLAMADA_MPI_PUBLIC int MPI_Comm_get_info(MPI_Comm comm, MPI_Info* info);
 LLAMADA_MPI_PUBLIC int MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* new_comm);
+LLAMADA_MPI_PUBLIC int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* new_comm);
 LLAMADA_MPI_PUBLIC int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* new_comm);
 LLAMADA_MPI_PUBLIC int MPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info,
                                            MPI_Comm* new_comm);
 LLAMADA_MPI_PUBLIC int MPI_Comm_free(MPI_Comm* comm);
+LLAMADA_MPI_PUBLIC int MPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm,
+                                            int remote_leader, int tag, MPI_Comm* new_comm);
+LLAMADA_MPI_PUBLIC int MPI_Intercomm_merge(MPI_Comm comm, int high, MPI_Comm* new_comm);
 LLAMADA_MPI_PUBLIC int MPI_Comm_set_name(MPI_Comm comm, const char* name);
 LLAMADA_MPI_PUBLIC int MPI_Comm_get_name(MPI_Comm comm, char* name, int* name_length);
 LLAMADA_MPI_PUBLIC int MPI_Comm_create_keyval(MPI_Comm_copy_attr_function* copy,
@@ -575,6 +588,29 @@ LLAMADA_MPI_PUBLIC int MPI_Cart_shift(MPI_Comm comm, int direction, int displace
 LLAMADA_MPI_PUBLIC int MPI_Cart_map(MPI_Comm comm, int dimension_count, const int dimensions[],
                                     const int periods[], int* new_rank);
 LLAMADA_MPI_PUBLIC int MPI_Cartdim_get(MPI_Comm comm, int* dimension_count);
+LLAMADA_MPI_PUBLIC int MPI_Graph_create(MPI_Comm comm, int node_count, const int index[], const int edges[],
+                                        int reorder, MPI_Comm* new_comm);
+LLAMADA_MPI_PUBLIC int MPI_Graphdims_get(MPI_Comm comm, int* node_count, int* edge_count);
+LLAMADA_MPI_PUBLIC int MPI_Graph_get(MPI_Comm comm, int index_count_max, int edge_count_max, int index[],
+                                     int edges[]);
+LLAMADA_MPI_PUBLIC int MPI_Graph_neighbors_count(MPI_Comm comm, int rank, int* neighbor_count);
+LLAMADA_MPI_PUBLIC int MPI_Graph_neighbors(MPI_Comm comm, int rank, int neighbor_count_max, int neighbors[]);
+LLAMADA_MPI_PUBLIC int MPI_Graph_map(MPI_Comm comm, int node_count, const int index[], const int edges[],
+                                     int* new_rank);
+LLAMADA_MPI_PUBLIC int MPI_Dist_graph_create(MPI_Comm comm, int source_count, const int sources[],
+                                             const int degrees[], const int destinations[],
+                                             const int weights[], MPI_Info info, int reorder,
+                                             MPI_Comm* new_comm);
+LLAMADA_MPI_PUBLIC int MPI_Dist_graph_create_adjacent(MPI_Comm comm, int in_degree, const int sources[],
+                                                      const int source_weights[], int out_degree,
+                                                      const int destinations[],
+                                                      const int destination_weights[], MPI_Info info,
+                                                      int reorder, MPI_Comm* new_comm);
+LLAMADA_MPI_PUBLIC int MPI_Dist_graph_neighbors_count(MPI_Comm comm, int* in_degree, int* out_degree,
+                                                      int* weighted);
+LLAMADA_MPI_PUBLIC int MPI_Dist_graph_neighbors(MPI_Comm comm, int in_degree_max, int sources[],
+                                                int source_weights[], int out_degree_max, int destinations[],
+                                                int destination_weights[]);
 LLAMADA_MPI_PUBLIC int MPI_Dims_create(int node_count, int dimension_count, int dimensions[]);
 LLAMADA_MPI_PUBLIC int MPI_Topo_test(MPI_Comm comm, int* kind);
 
@@ -826,13 +862,22 @@ LLAMADA_MPI_PUBLIC int PMPI_Comm_size(MPI_Comm comm, int* size);
 LLAMADA_MPI_PUBLIC int PMPI_Comm_rank(MPI_Comm comm, int* rank);
 LLAMADA_MPI_PUBLIC int PMPI_Comm_group(MPI_Comm comm, MPI_Group* group);
 LLAMADA_MPI_PUBLIC int PMPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int* result);
+LLAMADA_MPI_PUBLIC int PMPI_Comm_remote_size(MPI_Comm comm, int* size);
+LLAMADA_MPI_PUBLIC int PMPI_Comm_remote_group(MPI_Comm comm, MPI_Group* group);
 LLAMADA_MPI_PUBLIC int PMPI_Comm_test_inter(MPI_Comm comm, int* flag);
 LLAMADA_MPI_PUBLIC int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm* new_comm);
+LLAMADA_MPI_PUBLIC int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* new_comm);
+LLAMADA_MPI_PUBLIC int PMPI_Comm_set_info(MPI_Comm comm, MPI_Info info);
+LLAMADA_MPI_PUBLIC int PMPI_Comm_get_info(MPI_Comm comm, MPI_Info* info);
 LLAMADA_MPI_PUBLIC int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* new_comm);
+LLAMADA_MPI_PUBLIC int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* new_comm);
 LLAMADA_MPI_PUBLIC int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* new_comm);
 LLAMADA_MPI_PUBLIC int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info,
                                             MPI_Comm* new_comm);
 LLAMADA_MPI_PUBLIC int PMPI_Comm_free(MPI_Comm* comm);
+LLAMADA_MPI_PUBLIC int PMPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm,
+                                             int remote_leader, int tag, MPI_Comm* new_comm);
+LLAMADA_MPI_PUBLIC int PMPI_Intercomm_merge(MPI_Comm comm, int high, MPI_Comm* new_comm);
 LLAMADA_MPI_PUBLIC int PMPI_Comm_set_name(MPI_Comm comm, const char* name);
 LLAMADA_MPI_PUBLIC int PMPI_Comm_get_name(MPI_Comm comm, char* name, int* name_length);
 LLAMADA_MPI_PUBLIC int PMPI_Comm_create_keyval(MPI_Comm_copy_attr_function* copy,
@@ -860,6 +905,29 @@ LLAMADA_MPI_PUBLIC int PMPI_Cart_shift(MPI_Comm comm, int direction, int displac
 LLAMADA_MPI_PUBLIC int PMPI_Cart_map(MPI_Comm comm, int dimension_count, const int dimensions[],
                                      const int periods[], int* new_rank);
 LLAMADA_MPI_PUBLIC int PMPI_Cartdim_get(MPI_Comm comm, int* dimension_count);
+LLAMADA_MPI_PUBLIC int PMPI_Graph_create(MPI_Comm comm, int node_count, const int index[], const int edges[],
+                                         int reorder, MPI_Comm* new_comm);
+LLAMADA_MPI_PUBLIC int PMPI_Graphdims_get(MPI_Comm comm, int* node_count, int* edge_count);
+LLAMADA_MPI_PUBLIC int PMPI_Graph_get(MPI_Comm comm, int index_count_max, int edge_count_max, int index[],
+                                      int edges[]);
+LLAMADA_MPI_PUBLIC int PMPI_Graph_neighbors_count(MPI_Comm comm, int rank, int* neighbor_count);
+LLAMADA_MPI_PUBLIC int PMPI_Graph_neighbors(MPI_Comm comm, int rank, int neighbor_count_max, int neighbors[]);
+LLAMADA_MPI_PUBLIC int PMPI_Graph_map(MPI_Comm comm, int node_count, const int index[], const int edges[],
+                                      int* new_rank);
+LLAMADA_MPI_PUBLIC int PMPI_Dist_graph_create(MPI_Comm comm, int source_count, const int sources[],
+                                              const int degrees[], const int destinations[],
+                                              const int weights[], MPI_Info info, int reorder,
+                                              MPI_Comm* new_comm);
+LLAMADA_MPI_PUBLIC int PMPI_Dist_graph_create_adjacent(MPI_Comm comm, int in_degree, const int sources[],
+                                                       const int source_weights[], int out_degree,
+                                                       const int destinations[],
+                                                       const int destination_weights[], MPI_Info info,
+                                                       int reorder, MPI_Comm* new_comm);
+LLAMADA_MPI_PUBLIC int PMPI_Dist_graph_neighbors_count(MPI_Comm comm, int* in_degree, int* out_degree,
+                                                       int* weighted);
+LLAMADA_MPI_PUBLIC int PMPI_Dist_graph_neighbors(MPI_Comm comm, int in_degree_max, int sources[],
+                                                 int source_weights[], int out_degree_max, int destinations[],
+                                                 int destination_weights[]);
 LLAMADA_MPI_PUBLIC int PMPI_Dims_create(int node_count, int dimension_count, int dimensions[]);
 LLAMADA_MPI_PUBLIC int PMPI_Topo_test(MPI_Comm comm, int* kind);
 LLAMADA_MPI_PUBLIC int PMPI_Init(int* argc, char*** argv);

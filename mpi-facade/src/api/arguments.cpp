@@ -14,6 +14,14 @@ int bad_communicator(MPI_Comm comm) {
                     : fmt::format("{:#x} is no communicator, or one that was freed", hexadecimal(comm)));
 }
 
+int bad_intercommunicator(Communicator* communicator) {
+  return report(communicator, MPI_ERR_COMM, "this is not built for intercommunicators");
+}
+
+int bad_intracommunicator(Communicator* communicator) {
+  return report(communicator, MPI_ERR_COMM, "the communicator is not an intercommunicator");
+}
+
 int bad_datatype(Communicator* communicator, MPI_Datatype datatype, const Datatype* found) {
   if (found) {
     return report(communicator, MPI_ERR_TYPE,
@@ -38,7 +46,7 @@ int bad_buffer(Communicator* communicator, const void* buffer) {
 int bad_rank(Communicator* communicator, int rank, const char* what) {
   return report(
       communicator, MPI_ERR_RANK,
-      fmt::format("the {} {} is no rank of a communicator of {}", what, rank, communicator->size()));
+      fmt::format("the {} {} is no rank of a communicator of {}", what, rank, communicator->peers().size()));
 }
 
 int bad_root(Communicator* communicator, int root) {

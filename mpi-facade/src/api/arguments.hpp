@@ -20,6 +20,8 @@ namespace llamada::mpi {
 
 namespace detail {
 int bad_communicator(MPI_Comm comm);
+int bad_intercommunicator(Communicator* communicator);
+int bad_intracommunicator(Communicator* communicator);
 int bad_datatype(Communicator* communicator, MPI_Datatype datatype, const Datatype* found);
 int bad_count(Communicator* communicator, long long count, const char* what);
 int bad_buffer(Communicator* communicator, const void* buffer);
@@ -33,6 +35,16 @@ int null_pointer(Communicator* communicator, const char* what);
 inline int find_communicator(MPI_Comm comm, Communicator*& found) {
   found = runtime().communicators.find(comm);
   return found ? MPI_SUCCESS : detail::bad_communicator(comm);
+}
+
+/// Not an intercommunicator, for which most collectives are not built.
+inline int find_intracommunicator(MPI_Comm comm, Communicator*& found) {
+  if (int code = find_communicator(comm, found)) return code;
+  return found->is_inter() ? detail::bad_intercommunicator(found) : MPI_SUCCESS;
+}
+inline int find_intercommunicator(MPI_Comm comm, Communicator*& found) {
+  if (int code = find_communicator(comm, found)) return code;
+  return found->is_inter() ? MPI_SUCCESS : detail::bad_intracommunicator(found);
 }
 
 /// Any datatype but a null one.
@@ -62,13 +74,13 @@ inline int check_buffer(Communicator* communicator, const void* buffer, long lon
 
 /// The rank of a member or MPI_PROC_NULL.
 inline int check_destination(Communicator* communicator, int rank) {
-  const bool good = (rank >= 0 && rank < communicator->size()) || rank == MPI_PROC_NULL;
+  const bool good = (rank >= 0 && rank < communicator->peers().size()) || rank == MPI_PROC_NULL;
   return good ? MPI_SUCCESS : detail::bad_rank(communicator, rank, "destination");
 }
 /// The rank of a member, MPI_PROC_NULL or MPI_ANY_SOURCE.
 inline int check_source(Communicator* communicator, int rank) {
   const bool good =
-      (rank >= 0 && rank < communicator->size()) || rank == MPI_PROC_NULL || rank == MPI_ANY_SOURCE;
+      (rank >= 0 && rank < communicator->peers().size()) || rank == MPI_PROC_NULL || rank == MPI_ANY_SOURCE;
   return good ? MPI_SUCCESS : detail::bad_rank(communicator, rank, "source");
 }
 inline int check_root(Communicator* communicator, int root) {

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "api/arguments.hpp"
 #include "api/strings.hpp"
 
@@ -31,7 +33,12 @@ int PMPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int* result) {
   if (int code = find_communicator(comm1, first)) return code;
   if (int code = find_communicator(comm2, second)) return code;
   if (int code = check_pointer(first, result, "result")) return code;
-  const int groups = first->group()->compare(*second->group());
+  int groups = MPI_UNEQUAL;
+  if (first->is_inter() == second->is_inter()) groups = first->group()->compare(*second->group());
+  if (groups != MPI_UNEQUAL && first->is_inter()) {
+    const int remote = first->remote_group()->compare(*second->remote_group());
+    groups = remote == MPI_IDENT || remote == MPI_UNEQUAL ? std::max(groups, remote) : MPI_SIMILAR;
+  }
   *result = first == second ? MPI_IDENT : groups == MPI_IDENT ? MPI_CONGRUENT : groups;
   return MPI_SUCCESS;
 }
@@ -42,7 +49,7 @@ int PMPI_Comm_test_inter(MPI_Comm comm, int* flag) {
   Communicator* communicator = nullptr;
   if (int code = find_communicator(comm, communicator)) return code;
   if (int code = check_pointer(communicator, flag, "flag")) return code;
-  *flag = 0;
+  *flag = communicator->is_inter();
   return MPI_SUCCESS;
 }
 

@@ -66,7 +66,7 @@ int PMPI_Cart_create(MPI_Comm comm, int dimension_count, const int dimensions[],
                      MPI_Comm* new_comm) {
   LLAMADA_MPI_ENTER(Cart_create);
   Communicator* communicator = nullptr;
-  if (int code = find_communicator(comm, communicator)) return code;
+  if (int code = find_intracommunicator(comm, communicator)) return code;
   if (int code = check_pointer(communicator, new_comm, "new communicator")) return code;
   std::vector<int> sizes;
   std::vector<bool> wraps;
@@ -171,7 +171,7 @@ int PMPI_Cart_map(MPI_Comm comm, int dimension_count, const int dimensions[], co
                   int* new_rank) {
   LLAMADA_MPI_ENTER(Cart_map);
   Communicator* communicator = nullptr;
-  if (int code = find_communicator(comm, communicator)) return code;
+  if (int code = find_intracommunicator(comm, communicator)) return code;
   if (int code = check_pointer(communicator, new_rank, "rank")) return code;
   std::vector<int> sizes;
   std::vector<bool> wraps;
@@ -209,6 +209,9 @@ int PMPI_Topo_test(MPI_Comm comm, int* kind) {
   Communicator* communicator = nullptr;
   if (int code = find_communicator(comm, communicator)) return code;
   if (int code = check_pointer(communicator, kind, "kind")) return code;
-  *kind = communicator->topology() ? MPI_CART : MPI_UNDEFINED;
+  *kind = communicator->topology()            ? MPI_CART
+          : communicator->graph()             ? MPI_GRAPH
+          : communicator->distributed_graph() ? MPI_DIST_GRAPH
+                                              : MPI_UNDEFINED;
   return MPI_SUCCESS;
 }

@@ -58,7 +58,7 @@ int PMPI_Alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, voi
                   MPI_Datatype recvtype, MPI_Comm comm) {
   LLAMADA_MPI_ENTER(Alltoall);
   Communicator* communicator = nullptr;
-  if (int code = find_communicator(comm, communicator)) return code;
+  if (int code = find_intracommunicator(comm, communicator)) return code;
   std::vector<Data> contributions, results;
   if (int code = find_even_parts(communicator, recvbuf, recvcount, recvtype, results)) return code;
   if (sendbuf == MPI_IN_PLACE) return exchange_in_place(*communicator, results);
@@ -72,7 +72,7 @@ int PMPI_Alltoallv(const void* sendbuf, const int sendcounts[], const int sdispl
                    MPI_Comm comm) {
   LLAMADA_MPI_ENTER(Alltoallv);
   Communicator* communicator = nullptr;
-  if (int code = find_communicator(comm, communicator)) return code;
+  if (int code = find_intracommunicator(comm, communicator)) return code;
   std::vector<Data> contributions, results;
   if (int code = find_parts(communicator, recvbuf, recvcounts, rdispls, recvtype, results)) return code;
   if (sendbuf == MPI_IN_PLACE) return exchange_in_place(*communicator, results);
@@ -86,7 +86,7 @@ int PMPI_Alltoallw(const void* sendbuf, const int sendcounts[], const int sdispl
                    const MPI_Datatype recvtypes[], MPI_Comm comm) {
   LLAMADA_MPI_ENTER(Alltoallw);
   Communicator* communicator = nullptr;
-  if (int code = find_communicator(comm, communicator)) return code;
+  if (int code = find_intracommunicator(comm, communicator)) return code;
   std::vector<Data> contributions, results;
   if (int code = find_typed_parts(communicator, recvbuf, recvcounts, rdispls, recvtypes, results))
     return code;

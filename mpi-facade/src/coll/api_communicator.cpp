@@ -14,6 +14,27 @@ int give(Communicator* parent, llamada::Result<Communicator*> made, MPI_Comm* re
   return MPI_SUCCESS;
 }
 
+/// A copy with the attributes that the program's callbacks let through. When one of them fails, there is no
+/// copy.
+int duplicate_for(MPI_Comm comm, Communicator& parent, const Info& info, MPI_Comm* new_comm) {
+  auto copy = duplicate(parent);
+  if (!copy) return give(&parent, std::move(copy), new_comm);
+  (*copy)->set_info(info);
+  if (int code = parent.attributes().copy_to(comm, (*copy)->attributes())) {
+    runtime().communicators.erase((*copy)->handle());
+    *new_comm = MPI_COMM_NULL;
+    return call_error_handler(&parent, code);
+  }
+  return give(&parent, std::move(copy), new_comm);
+}
+
+/// Those of an info object; MPI_INFO_NULL leaves `found` as it is.
+int find_hints(Communicator* communicator, MPI_Info info, const Info*& found) {
+  if (info == MPI_INFO_NULL) return MPI_SUCCESS;
+  found = runtime().infos.find(info);
+  return found ? MPI_SUCCESS : report(communicator, MPI_ERR_INFO, "the info object was freed, or is none");
+}
+
 }  // namespace
 
 extern "C" {
@@ -24,11 +45,43 @@ int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm* newcomm) {
   Communicator* parent = nullptr;
   if (int code = find_communicator(comm, parent)) return code;
   if (int code = check_pointer(parent, newcomm, "newcomm")) return code;
-  auto copy = duplicate(*parent);
-  if (copy)
-    if (int code = parent->attributes().copy_to(comm, (*copy)->attributes()))
-      return call_error_handler(parent, code);
-  return give(parent, std::move(copy), newcomm);
+  return duplicate_for(comm, *parent, parent->info(), newcomm);
+}
+
+LLAMADA_MPI_FUNCTION(Comm_dup_with_info)
+int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm) {
+  LLAMADA_MPI_ENTER(Comm_dup_with_info);
+  Communicator* parent = nullptr;
+  if (int code = find_communicator(comm, parent)) return code;
+  if (int code = check_pointer(parent, newcomm, "newcomm")) return code;
+  Info none;
+  const Info* hints = &none;
+  if (int code = find_hints(parent, info, hints)) return code;
+  return duplicate_for(comm, *parent, *hints, newcomm);
+}
+
+LLAMADA_MPI_FUNCTION(Comm_set_info)
+int PMPI_Comm_set_info(MPI_Comm comm, MPI_Info info) {
+  LLAMADA_MPI_ENTER(Comm_set_info);
+  Communicator* communicator = nullptr;
+  if (int code = find_communicator(comm, communicator)) return code;
+  const Info none;
+  const Info* hints = &none;
+  if (int code = find_hints(communicator, info, hints)) return code;
+  communicator->set_info(*hints);
+  return MPI_SUCCESS;
+}
+
+LLAMADA_MPI_FUNCTION(Comm_get_info)
+int PMPI_Comm_get_info(MPI_Comm comm, MPI_Info* info) {
+  LLAMADA_MPI_ENTER(Comm_get_info);
+  Communicator* communicator = nullptr;
+  if (int code = find_communicator(comm, communicator)) return code;
+  if (int code = check_pointer(communicator, info, "info")) return code;
+  auto copy = make_counted<Info>();
+  copy->copy_from(communicator->info());
+  *info = runtime().infos.insert(std::move(copy));
+  return MPI_SUCCESS;
 }
 
 LLAMADA_MPI_FUNCTION(Comm_split)
@@ -47,7 +100,7 @@ LLAMADA_MPI_FUNCTION(Comm_split_type)
 int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info, MPI_Comm* newcomm) {
   LLAMADA_MPI_ENTER(Comm_split_type);
   Communicator* parent = nullptr;
-  if (int code = find_communicator(comm, parent)) return code;
+  if (int code = find_intracommunicator(comm, parent)) return code;
   if (int code = check_pointer(parent, newcomm, "newcomm")) return code;
   if (split_type != MPI_COMM_TYPE_SHARED && split_type != MPI_UNDEFINED)
     return report(parent, MPI_ERR_ARG, fmt::format("split_type {} is not MPI_COMM_TYPE_SHARED", split_type));
@@ -64,7 +117,7 @@ int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* newcomm) {
   Group* members = runtime().groups.find(group);
   if (members == nullptr) return report(parent, MPI_ERR_GROUP, "the group is no group");
   for (int world_rank : members->members())
-    if (parent->rank_of(world_rank) == MPI_UNDEFINED)
+    if (parent->group()->rank_of(world_rank) == MPI_UNDEFINED)
       return report(
           parent, MPI_ERR_GROUP,
           fmt::format("rank {} of MPI_COMM_WORLD is in the group, but not in the communicator", world_rank));

@@ -1,4 +1,5 @@
 #include "coll/api.hpp"
+#include "coll/intercommunicator.hpp"
 #include "coll/movement.hpp"
 
 // Barrier, broadcast, gather, scatter and allgather (MPI 3.1, 5.3 to 5.7).
@@ -52,6 +53,10 @@ int PMPI_Barrier(MPI_Comm comm) {
   LLAMADA_MPI_ENTER(Barrier);
   Communicator* communicator = nullptr;
   if (int code = find_communicator(comm, communicator)) return code;
+  if (communicator->is_inter()) {
+    const auto status = barrier_inter(*communicator);
+    return status ? MPI_SUCCESS : report(communicator, status.error());
+  }
   return perform(*communicator, [](Channel& channel, Waiter& waiter) { return barrier(channel, waiter); });
 }
 
@@ -59,7 +64,7 @@ LLAMADA_MPI_FUNCTION(Bcast)
 int PMPI_Bcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm) {
   LLAMADA_MPI_ENTER(Bcast);
   Communicator* communicator = nullptr;
-  if (int code = find_communicator(comm, communicator)) return code;
+  if (int code = find_intracommunicator(comm, communicator)) return code;
   Datatype* type = nullptr;
   if (int code = check_data(communicator, buffer, count, datatype, type)) return code;
   if (int code = check_root(communicator, root)) return code;
@@ -73,7 +78,7 @@ int PMPI_Gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void*
                 MPI_Datatype recvtype, int root, MPI_Comm comm) {
   LLAMADA_MPI_ENTER(Gather);
   Communicator* communicator = nullptr;
-  if (int code = find_communicator(comm, communicator)) return code;
+  if (int code = find_intracommunicator(comm, communicator)) return code;
   if (int code = check_root(communicator, root)) return code;
   bool is_root = communicator->rank() == root;
   Data own;
@@ -89,7 +94,7 @@ int PMPI_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void
                  const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm) {
   LLAMADA_MPI_ENTER(Gatherv);
   Communicator* communicator = nullptr;
-  if (int code = find_communicator(comm, communicator)) return code;
+  if (int code = find_intracommunicator(comm, communicator)) return code;
   if (int code = check_root(communicator, root)) return code;
   bool is_root = communicator->rank() == root;
   Data own;
@@ -105,7 +110,7 @@ int PMPI_Scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void
                  MPI_Datatype recvtype, int root, MPI_Comm comm) {
   LLAMADA_MPI_ENTER(Scatter);
   Communicator* communicator = nullptr;
-  if (int code = find_communicator(comm, communicator)) return code;
+  if (int code = find_intracommunicator(comm, communicator)) return code;
   if (int code = check_root(communicator, root)) return code;
   bool is_root = communicator->rank() == root;
   Data own;
@@ -121,7 +126,7 @@ int PMPI_Scatterv(const void* sendbuf, const int sendcounts[], const int displs[
                   void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
   LLAMADA_MPI_ENTER(Scatterv);
   Communicator* communicator = nullptr;
-  if (int code = find_communicator(comm, communicator)) return code;
+  if (int code = find_intracommunicator(comm, communicator)) return code;
   if (int code = check_root(communicator, root)) return code;
   bool is_root = communicator->rank() == root;
   Data own;
@@ -138,7 +143,7 @@ int PMPI_Allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, vo
                    MPI_Datatype recvtype, MPI_Comm comm) {
   LLAMADA_MPI_ENTER(Allgather);
   Communicator* communicator = nullptr;
-  if (int code = find_communicator(comm, communicator)) return code;
+  if (int code = find_intracommunicator(comm, communicator)) return code;
   Data own;
   if (int code = own_part(communicator, sendbuf, sendcount, sendtype, true, own)) return code;
   std::vector<Data> results;
@@ -151,7 +156,7 @@ int PMPI_Allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, v
                     const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm) {
   LLAMADA_MPI_ENTER(Allgatherv);
   Communicator* communicator = nullptr;
-  if (int code = find_communicator(comm, communicator)) return code;
+  if (int code = find_intracommunicator(comm, communicator)) return code;
   Data own;
   if (int code = own_part(communicator, sendbuf, sendcount, sendtype, true, own)) return code;
   std::vector<Data> results;

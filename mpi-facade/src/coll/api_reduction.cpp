@@ -18,7 +18,7 @@ struct Arguments {
 
   /// Without the buffers.
   int find(MPI_Comm comm, int count, MPI_Datatype datatype, MPI_Op op) {
-    if (int code = find_communicator(comm, communicator)) return code;
+    if (int code = find_intracommunicator(comm, communicator)) return code;
     if (int code = find_committed(communicator, datatype, type)) return code;
     if (int code = check_count(communicator, count)) return code;
     return find_operation(communicator, op, *type, operation);

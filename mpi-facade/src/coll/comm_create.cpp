@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "coll/collectives.hpp"
+#include "coll/intercommunicator.hpp"
 #include "coll/movement.hpp"
 #include "llamada/base/crash_point.hpp"
 #include "runtime.hpp"
@@ -56,14 +57,16 @@ Reference<Group> group_of(std::vector<int> world_ranks) {
 }  // namespace
 
 Result<Communicator*> duplicate(Communicator& parent) {
+  if (parent.is_inter()) return duplicate_inter(parent);
   auto proposals = exchange(parent, 0, 0);
   if (!proposals) return propagate(proposals);
   Communicator* copy = runtime().add_communicator(parent, agree(*proposals), parent.group());
-  if (parent.topology() != nullptr) copy->set_topology(*parent.topology());
+  copy->copy_topology(parent);
   return copy;
 }
 
 Result<Communicator*> split(Communicator& parent, int color, int key) {
+  if (parent.is_inter()) return split_inter(parent, color, key);
   auto proposals = exchange(parent, color, key);
   if (!proposals) return propagate(proposals);
   std::uint32_t context = agree(*proposals);
@@ -79,6 +82,7 @@ Result<Communicator*> split(Communicator& parent, int color, int key) {
 }
 
 Result<Communicator*> create(Communicator& parent, const Group& group) {
+  if (parent.is_inter()) return create_inter(parent, group);
   auto proposals = exchange(parent, 0, 0);
   if (!proposals) return propagate(proposals);
   std::uint32_t context = agree(*proposals);

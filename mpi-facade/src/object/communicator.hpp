@@ -4,12 +4,13 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
+#include <variant>
 
 #include "object/attribute.hpp"
 #include "object/error_handler.hpp"
 #include "object/group.hpp"
+#include "object/info.hpp"
 #include "object/reference.hpp"
 #include "object/topology.hpp"
 
@@ -21,7 +22,8 @@ class CommunicatorExtension {
   virtual ~CommunicatorExtension() = default;
 };
 
-/// An intracommunicator (MPI 3.1, 6.2): a context, and the group that talks in it. The caller is a member.
+/// A communicator (MPI 3.1, 6.2): a context, and the group that talks in it, of which the caller is a member.
+/// An intercommunicator (6.6) has a second, remote group, and messages go from each to the other.
 class Communicator : public Counted {
  public:
   /// `context` is what the members agreed on; it names messages of this communicator and of no other that its
@@ -32,11 +34,25 @@ class Communicator : public Counted {
   std::uint32_t context() const { return context_; }
   int size() const { return group_->size(); }
   int rank() const { return group_->rank(); }
-  /// The rank in MPI_COMM_WORLD of a member.
-  int world_rank(int rank) const { return group_->world_rank(rank); }
-  /// The rank here of a rank in MPI_COMM_WORLD, MPI_UNDEFINED if it is no member.
-  int rank_of(int world_rank) const { return group_->rank_of(world_rank); }
   const Reference<Group>& group() const { return group_; }
+
+  /// Makes it an intercommunicator. `local` is an intracommunicator of the caller's group alone, for the
+  /// library's own collectives; it has no handle.
+  void set_remote(Reference<Group> remote, Reference<Communicator> local) {
+    remote_group_ = std::move(remote);
+    local_ = std::move(local);
+  }
+  bool is_inter() const { return static_cast<bool>(remote_group_); }
+  /// Only of an intercommunicator.
+  const Reference<Group>& remote_group() const { return remote_group_; }
+  Communicator& local() const { return *local_; }
+
+  /// Those to whom messages go and from whom they come: the members, or the remote group.
+  const Group& peers() const { return remote_group_ ? *remote_group_ : *group_; }
+  /// The rank in MPI_COMM_WORLD of a peer.
+  int world_rank(int rank) const { return peers().world_rank(rank); }
+  /// The rank among the peers of a rank in MPI_COMM_WORLD, MPI_UNDEFINED if it is none.
+  int rank_of(int world_rank) const { return peers().rank_of(world_rank); }
 
   /// MPI_COMM_NULL once the program has freed it, while requests in flight still need it.
   MPI_Comm handle() const { return handle_; }
@@ -50,8 +66,16 @@ class Communicator : public Counted {
   const Reference<ErrorHandler>& error_handler() const { return error_handler_; }
   void set_error_handler(Reference<ErrorHandler> handler) { error_handler_ = std::move(handler); }
 
-  const CartesianTopology* topology() const { return topology_ ? &*topology_ : nullptr; }
-  void set_topology(CartesianTopology topology) { topology_ = std::move(topology); }
+  /// At most one of the three is not null.
+  const CartesianTopology* topology() const { return std::get_if<CartesianTopology>(&topology_); }
+  const GraphTopology* graph() const { return std::get_if<GraphTopology>(&topology_); }
+  const DistributedGraph* distributed_graph() const { return std::get_if<DistributedGraph>(&topology_); }
+  void set_topology(Topology topology) { topology_ = std::move(topology); }
+  void copy_topology(const Communicator& other) { topology_ = other.topology_; }
+
+  /// The hints that the program gave (6.4.4): none is followed, all are kept.
+  const Info& info() const { return info_; }
+  void set_info(const Info& info) { info_.copy_from(info); }
 
   Attributes& attributes() { return attributes_; }
   const Attributes& attributes() const { return attributes_; }
@@ -69,7 +93,10 @@ class Communicator : public Counted {
   Reference<ErrorHandler> error_handler_;
   MPI_Comm handle_ = MPI_COMM_NULL;
   std::string name_;
-  std::optional<CartesianTopology> topology_;
+  Reference<Group> remote_group_;
+  Reference<Communicator> local_;
+  Topology topology_;
+  Info info_;
   Attributes attributes_;
   std::uint32_t child_count_ = 0;
 };

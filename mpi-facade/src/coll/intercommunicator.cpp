@@ -1,0 +1,285 @@
+#include "coll/intercommunicator.hpp"
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+#include "coll/collectives.hpp"
+#include "coll/movement.hpp"
+#include "p2p/engine.hpp"
+#include "runtime.hpp"
+
+namespace llamada::mpi {
+namespace {
+
+/// Messages of the library's own have the program's context with this bit: no receive of the program takes
+/// them.
+constexpr std::uint32_t own_messages = 0x80000000u;
+
+/// An intercommunicator needs a second context, for the local communicators. They share it: no rank is in
+/// both groups.
+constexpr std::uint32_t contexts_of_inter = 2;
+
+/// Messages between processes of a communicator beside those of the program. Ranks are those of its peers.
+class Messages {
+ public:
+  explicit Messages(Communicator& beside)
+      : communicator_(make_counted<Communicator>(beside.context() | own_messages, beside.group(),
+                                                 beside.error_handler())),
+        bytes_(runtime().datatypes.find(MPI_BYTE)) {
+    if (beside.is_inter()) communicator_->set_remote(beside.remote_group(), {});
+  }
+
+  template <typename T>
+  void send(std::span<const T> values, int destination, int tag) {
+    Request request;
+    begin_send(request, values, destination, tag);
+    engine().wait(request);
+  }
+  /// invalid_argument when what comes is not as long as `values`.
+  template <typename T>
+  Status receive(std::span<T> values, int source, int tag) {
+    MPI_Status status;
+    const int code =
+        engine().receive(buffer(values.data(), values.size_bytes()), source, tag, *communicator_, &status);
+    if (code != MPI_SUCCESS || static_cast<std::size_t>(status.count_lo) != values.size_bytes())
+      return failure(Errc::invalid_argument, "rank {} of the other group calls another function", source);
+    return {};
+  }
+  template <typename T>
+  Status exchange(std::span<const T> own, std::span<T> theirs, int peer, int tag) {
+    Request request;
+    begin_send(request, own, peer, tag);
+    auto received = receive(theirs, peer, tag);
+    engine().wait(request);
+    return received;
+  }
+
+ private:
+  static Engine& engine() { return *runtime().engine; }
+  Buffer buffer(const void* memory, std::size_t bytes) const {
+    return {const_cast<void*>(memory), bytes, bytes_};
+  }
+  template <typename T>
+  void begin_send(Request& request, std::span<const T> values, int destination, int tag) {
+    request.kind = Request::Kind::send;
+    request.buffer = buffer(values.data(), values.size_bytes());
+    request.communicator = communicator_.get();
+    request.peer = destination;
+    request.tag = tag;
+    engine().start_send(request);
+  }
+
+  Reference<Communicator> communicator_;
+  Datatype* bytes_;
+};
+
+template <typename T>
+coll::Data data_of(std::span<T> values) {
+  return coll::Data::of(std::as_bytes(values));
+}
+
+template <typename T>
+Status broadcast(Communicator& local, std::span<T> values, int root) {
+  if (local.size() == 1 || values.empty()) return {};
+  auto& collectives = *runtime().collectives;
+  auto channel = collectives.channel(local);
+  if (!channel) return propagate(channel);
+  return coll::broadcast(**channel, collectives.waiter(), data_of(values), root);
+}
+
+/// What each member says, by rank.
+template <typename T>
+Result<std::vector<T>> allgather(Communicator& local, const T& own) {
+  std::vector<T> all(static_cast<std::size_t>(local.size()));
+  all[static_cast<std::size_t>(local.rank())] = own;
+  if (local.size() == 1) return all;
+  auto& collectives = *runtime().collectives;
+  auto channel = collectives.channel(local);
+  if (!channel) return propagate(channel);
+  std::vector<coll::Data> results;
+  for (T& value : all) results.push_back(data_of(std::span(&value, 1)));
+  const coll::Data contribution = results[static_cast<std::size_t>(local.rank())];
+  auto gathered = coll::allgather(**channel, collectives.waiter(), contribution, results);
+  if (!gathered) return propagate(gathered);
+  return all;
+}
+
+/// What each process of both groups says for a new communicator.
+struct Proposal {
+  std::uint32_t context = 0;
+  std::int32_t color = 0;
+  std::int32_t key = 0;
+};
+using Proposals = std::vector<Proposal>;
+
+struct BothSides {
+  Proposals local;
+  Proposals remote;
+
+  /// The context that follows, the same on all sides; `count` of them are in use from now on.
+  std::uint32_t agree(std::uint32_t count) const {
+    std::uint32_t context = 0;
+    for (const Proposals* side : {&local, &remote})
+      for (const Proposal& proposal : *side) context = std::max(context, proposal.context);
+    runtime().collectives->use_contexts_below(context + count);
+    return context;
+  }
+};
+
+Proposal propose(int color, int key) { return {runtime().collectives->next_context(), color, key}; }
+
+/// Collective over both groups of an intercommunicator.
+Result<BothSides> exchange(Communicator& inter, int color, int key) {
+  auto local = allgather(inter.local(), propose(color, key));
+  if (!local) return propagate(local);
+  BothSides both{std::move(*local), Proposals(static_cast<std::size_t>(inter.remote_group()->size()))};
+  Status status;
+  if (inter.rank() == 0)
+    status = Messages(inter).exchange(std::span<const Proposal>(both.local), std::span<Proposal>(both.remote),
+                                      0, 0);
+  if (status) status = broadcast(inter.local(), std::span<Proposal>(both.remote), 0);
+  if (!status) return propagate(status);
+  return both;
+}
+
+Reference<Group> group_of(std::vector<int> world_ranks) {
+  return make_counted<Group>(std::move(world_ranks), runtime().world_rank);
+}
+
+Communicator* add_inter(const Communicator& parent, std::uint32_t context, Reference<Group> group,
+                        Reference<Group> remote) {
+  auto local = make_counted<Communicator>(context + 1, group, parent.error_handler());
+  Communicator* made = runtime().add_communicator(parent, context, std::move(group));
+  made->set_remote(std::move(remote), std::move(local));
+  return made;
+}
+
+/// The ranks in MPI_COMM_WORLD of those of a colour, by key and then by rank.
+std::vector<int> of_color(const Proposals& proposals, const Group& group, int color) {
+  std::vector<int> ranks;
+  for (int rank = 0; rank < group.size(); ++rank)
+    if (proposals[static_cast<std::size_t>(rank)].color == color) ranks.push_back(rank);
+  std::stable_sort(ranks.begin(), ranks.end(), [&](int a, int b) {
+    return proposals[static_cast<std::size_t>(a)].key < proposals[static_cast<std::size_t>(b)].key;
+  });
+  for (int& rank : ranks) rank = group.world_rank(rank);
+  return ranks;
+}
+
+/// The leader's part of learning the other group.
+Result<std::vector<int>> learn_group(Messages& messages, const Communicator& local, const InterBridge& bridge,
+                                     std::uint32_t& context) {
+  struct Header {
+    std::uint32_t context;
+    std::int32_t size;
+  };
+  const Header own{context, local.size()};
+  Header theirs{};
+  auto status =
+      messages.exchange(std::span(&own, 1), std::span(&theirs, 1), bridge.remote_leader, bridge.tag);
+  if (!status) return propagate(status);
+  context = std::max(context, theirs.context);
+  std::vector<int> ranks(static_cast<std::size_t>(theirs.size));
+  status = messages.exchange(local.group()->members(), std::span(ranks), bridge.remote_leader, bridge.tag);
+  if (!status) return propagate(status);
+  return ranks;
+}
+
+}  // namespace
+
+Result<Communicator*> create_intercommunicator(Communicator& local, const InterBridge& bridge) {
+  auto proposals = allgather(local, propose(0, 0));
+  if (!proposals) return propagate(proposals);
+  struct {
+    std::uint32_t context;
+    std::int32_t size;
+  } header{BothSides{*proposals, {}}.agree(0), 0};
+  std::vector<int> remote;
+  if (local.rank() == bridge.local_leader) {
+    Messages messages(*bridge.peer);
+    auto learnt = learn_group(messages, local, bridge, header.context);
+    if (!learnt) return propagate(learnt);
+    remote = std::move(*learnt);
+    header.size = static_cast<std::int32_t>(remote.size());
+  }
+  Status status = broadcast(local, std::span(&header, 1), bridge.local_leader);
+  if (!status) return propagate(status);
+  remote.resize(static_cast<std::size_t>(header.size));
+  status = broadcast(local, std::span(remote), bridge.local_leader);
+  if (!status) return propagate(status);
+  runtime().collectives->use_contexts_below(header.context + contexts_of_inter);
+  for (int rank : remote)
+    if (local.rank_of(rank) != MPI_UNDEFINED)
+      return failure(Errc::invalid_argument, "rank {} of MPI_COMM_WORLD is in both groups", rank);
+  return add_inter(local, header.context, local.group(), group_of(std::move(remote)));
+}
+
+Result<Communicator*> merge(Communicator& inter, bool high) {
+  auto both = exchange(inter, high, 0);
+  if (!both) return propagate(both);
+  const std::uint32_t context = both->agree(1);
+  const Group &own = *inter.group(), &other = *inter.remote_group();
+  const bool own_high = both->local.front().color != 0, other_high = both->remote.front().color != 0;
+  const bool own_first = own_high != other_high ? other_high : own.world_rank(0) < other.world_rank(0);
+  const auto first = own_first ? own.members() : other.members();
+  const auto second = own_first ? other.members() : own.members();
+  std::vector<int> ranks(first.begin(), first.end());
+  ranks.insert(ranks.end(), second.begin(), second.end());
+  return runtime().add_communicator(inter, context, group_of(std::move(ranks)));
+}
+
+Status barrier_inter(Communicator& inter) {
+  auto both = exchange(inter, 0, 0);
+  return both ? Status() : Status(propagate(both));
+}
+
+Result<Communicator*> duplicate_inter(Communicator& parent) {
+  auto both = exchange(parent, 0, 0);
+  if (!both) return propagate(both);
+  return add_inter(parent, both->agree(contexts_of_inter), parent.group(), parent.remote_group());
+}
+
+Result<Communicator*> split_inter(Communicator& parent, int color, int key) {
+  auto both = exchange(parent, color, key);
+  if (!both) return propagate(both);
+  const std::uint32_t context = both->agree(contexts_of_inter);
+  if (color == MPI_UNDEFINED) return nullptr;
+  std::vector<int> local = of_color(both->local, *parent.group(), color);
+  std::vector<int> remote = of_color(both->remote, *parent.remote_group(), color);
+  if (remote.empty()) return nullptr;
+  return add_inter(parent, context, group_of(std::move(local)), group_of(std::move(remote)));
+}
+
+Result<Communicator*> create_inter(Communicator& parent, const Group& group) {
+  // As a split in which the members of the group are of one colour, in the group's order.
+  const bool member = group.rank() != MPI_UNDEFINED;
+  return split_inter(parent, member ? 0 : MPI_UNDEFINED, member ? group.rank() : 0);
+}
+
+Result<Communicator*> create_from_group(Communicator& parent, const Group& group, int tag) {
+  if (group.rank() == MPI_UNDEFINED) return nullptr;
+  Messages messages(parent);
+  std::uint32_t context = runtime().collectives->next_context();
+  const auto rank_of = [&](int member) { return parent.rank_of(group.world_rank(member)); };
+  // The first member hears all, and tells all.
+  Status status;
+  if (group.rank() == 0) {
+    for (int member = 1; member < group.size() && status; ++member) {
+      std::uint32_t theirs = 0;
+      status = messages.receive(std::span(&theirs, 1), rank_of(member), tag);
+      context = std::max(context, theirs);
+    }
+    for (int member = 1; member < group.size() && status; ++member)
+      messages.send(std::span<const std::uint32_t>(&context, 1), rank_of(member), tag);
+  } else {
+    messages.send(std::span<const std::uint32_t>(&context, 1), rank_of(0), tag);
+    status = messages.receive(std::span(&context, 1), rank_of(0), tag);
+  }
+  if (!status) return propagate(status);
+  runtime().collectives->use_contexts_below(context + 1);
+  const auto members = group.members();
+  return runtime().add_communicator(parent, context, group_of({members.begin(), members.end()}));
+}
+
+}  // namespace llamada::mpi

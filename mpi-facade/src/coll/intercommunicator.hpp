@@ -1,0 +1,35 @@
+#pragma once
+
+#include "llamada/base/result.hpp"
+#include "object/communicator.hpp"
+
+/// Intercommunicators (MPI 3.1, 6.6): what both groups must agree on, their leaders tell each other by
+/// messages that the program's receives cannot see; within each group the collectives of the local
+/// communicator do the rest. Both replay like the program's own.
+namespace llamada::mpi {
+
+/// Of this `peer` only the local leader need know.
+struct InterBridge {
+  int local_leader = 0;
+  Communicator* peer = nullptr;
+  int remote_leader = 0;
+  int tag = 0;
+};
+
+/// Collective over `local` and the other group. invalid_argument when the groups overlap.
+Result<Communicator*> create_intercommunicator(Communicator& local, const InterBridge& bridge);
+/// An intracommunicator of both groups: first those that say `high` false; of two that say the same, the one
+/// whose first rank in MPI_COMM_WORLD is lower.
+Result<Communicator*> merge(Communicator& inter, bool high);
+/// Waits for both groups.
+Status barrier_inter(Communicator& inter);
+
+/// Of an intercommunicator, as comm_create.hpp has them.
+Result<Communicator*> duplicate_inter(Communicator& parent);
+Result<Communicator*> split_inter(Communicator& parent, int color, int key);
+Result<Communicator*> create_inter(Communicator& parent, const Group& group);
+
+/// MPI_Comm_create_group (6.4.2): collective over `group` alone, whose members agree by messages with `tag`.
+Result<Communicator*> create_from_group(Communicator& parent, const Group& group, int tag);
+
+}  // namespace llamada::mpi

@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# killed.sh MPIRUN RANKS PROGRAM RULE...: a program prints the same when its ranks are killed by these rules of --inject.
+set -eu
+mpirun=$1 ranks=$2 program=$3
+shift 3
+rules=()
+for rule; do rules+=(--inject "$rule"); done
+expected=$("$mpirun" -n "$ranks" "$program")
+messages=$(mktemp)
+trap 'rm -f "$messages"' EXIT
+code=0
+answer=$("$mpirun" -n "$ranks" --qos fault-tolerant "${rules[@]}" "$program" 2>"$messages") || code=$?
+deaths=$(grep -c 'is live again' "$messages" || true)
+if [ "$code" -ne 0 ] || [ "$answer" != "$expected" ] || [ "$deaths" -ne $# ]; then
+  printf 'killed.sh: code %s, %s replacements of %s; expected the answer\n%s\ngot\n%s\n' "$code" "$deaths" $# "$expected" "$answer"
+  cat "$messages"
+  exit 1
+fi
