@@ -84,4 +84,10 @@ const TypeSupport& type_support() {
   return support;
 }
 
+/// The same, for who shares it.
+template <DescribedStruct T>
+std::shared_ptr<const TypeSupport> shared_type_support() {
+  return {std::shared_ptr<void>(), &type_support<T>()};
+}
+
 }  // namespace llamada::types
