@@ -39,30 +39,38 @@ Status read_layers(std::span<const Element> layers, PolicyReader& reader, Qos& q
   return failure(status.error().code(), "{}{}: {}", place, reader.entity, status.error().text());
 }
 
-template <typename Qos>
-Result<Qos> read_one(const Sources& sources, std::string_view kind, const QosQuery& query) {
+struct Chosen {
   std::vector<Element> layers;
   std::string place;
-  if (query.profile) {
-    auto named = sources.layers_of_named(*query.profile, kind, query.topic);
-    if (!named) return propagate(named);
-    if (*named) layers = std::move(**named);
-    if (!layers.empty()) place = layers.back().where();
-  }
-  if (layers.empty()) {
-    auto profile = sources.choose(query.profile);
-    if (!profile) return propagate(profile);
+};
+
+/// Of the profile that is meant, else of the element with that name.
+Result<Chosen> layers_for(const Sources& sources, std::string_view kind, const QosQuery& query) {
+  auto profile = sources.choose(query.profile);
+  if (profile) {
     if (auto chain = sources.chain_of(**profile); !chain) return propagate(chain);
-    auto found = sources.layers_of(**profile, kind, query.topic);
-    if (!found) return propagate(found);
-    layers = std::move(*found);
-    place = (*profile)->element.where();
+    auto layers = sources.layers_of(**profile, kind, query.topic);
+    if (!layers) return propagate(layers);
+    return Chosen{std::move(*layers), (*profile)->element.where()};
   }
+  if (!query.profile) return propagate(profile);
+  auto named = sources.layers_of_named(*query.profile, kind, query.topic);
+  if (!named) return propagate(named);
+  if (!*named) return propagate(profile);
+  std::string place = (*named)->back().where();
+  return Chosen{std::move(**named), std::move(place)};
+}
+
+template <typename Qos>
+Result<Qos> read_one(const Sources& sources, std::string_view kind, const QosQuery& query) {
+  auto chosen = layers_for(sources, kind, query);
+  if (!chosen) return propagate(chosen);
   Qos qos;
   Origins origins;
   xml::Warnings warnings;
   PolicyReader reader{kind, origins, warnings};
-  if (auto status = read_layers(layers, reader, qos, place); !status) return propagate(status);
+  if (auto status = read_layers(chosen->layers, reader, qos, chosen->place); !status)
+    return propagate(status);
   return qos;
 }
 
