@@ -105,3 +105,4 @@ awk -v configurations="$configurations" -v cores="$cores" -v rounds="$rounds" -v
     show("message_rate", "message rate, 8 B", "M/s")
     show("heat", "heat", "s"); show("matmul", "matmul", "s"); show("farm", "farm", "s")
   }' "$work/figures"
+"$here/topics.sh" "$build" "$rounds"

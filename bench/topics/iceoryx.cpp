@@ -1,0 +1,96 @@
+#include <iceoryx_posh/popo/untyped_publisher.hpp>
+#include <iceoryx_posh/popo/untyped_subscriber.hpp>
+#include <iceoryx_posh/popo/wait_set.hpp>
+#include <iceoryx_posh/runtime/posh_runtime.hpp>
+#include <optional>
+#include <string>
+
+#include "measure.hpp"
+
+// iceoryx, with a publisher that waits for its subscriber, so that nothing is lost; iox-roudi must be
+// running.
+
+namespace {
+
+using namespace llamada;
+
+/// RouDi, as it comes, has 30 chunks of a MiB and 200 of 128 KiB.
+std::uint64_t queue_capacity(std::size_t size) { return size > 100'000 ? 16 : size > 10'000 ? 64 : 256; }
+
+struct Runtime {
+  explicit Runtime(bool first) {
+    const std::string name = "llamada-bench-" + std::to_string(getpid()) + (first ? "a" : "b");
+    iox::runtime::PoshRuntime::initRuntime(iox::RuntimeName_t(iox::cxx::TruncateToCapacity, name));
+  }
+};
+
+iox::popo::PublisherOptions publisher_options() {
+  iox::popo::PublisherOptions options;
+  options.subscriberTooSlowPolicy = iox::popo::ConsumerTooSlowPolicy::WAIT_FOR_CONSUMER;
+  return options;
+}
+
+iox::popo::SubscriberOptions subscriber_options(std::size_t size) {
+  iox::popo::SubscriberOptions options;
+  options.queueCapacity = queue_capacity(size);
+  options.queueFullPolicy = iox::popo::QueueFullPolicy::BLOCK_PRODUCER;
+  return options;
+}
+
+class Node {
+ public:
+  Node(bool first, bool sleeps) : runtime_(first), first_(first), sleeps_(sleeps) {}
+
+  void prepare(const char* what, std::size_t size) {
+    wait_set_.reset();
+    const iox::capro::IdString_t instance(iox::cxx::TruncateToCapacity, what + std::to_string(size));
+    publisher_.emplace(iox::capro::ServiceDescription{"llamada", instance, first_ ? "ping" : "pong"},
+                       publisher_options());
+    subscriber_.emplace(iox::capro::ServiceDescription{"llamada", instance, first_ ? "pong" : "ping"},
+                        subscriber_options(size));
+    if (sleeps_)
+      wait_set_.emplace().attachState(*subscriber_, iox::popo::SubscriberState::HAS_DATA).or_else([](auto&) {
+        bench::give_up("the WaitSet takes no subscriber");
+      });
+    while (!publisher_->hasSubscribers() ||
+           subscriber_->getSubscriptionState() != iox::SubscribeState::SUBSCRIBED)
+      usleep(1000);
+  }
+
+  void send(const std::byte* data, std::size_t size) {
+    for (bool sent = false; !sent;)
+      publisher_->loan(static_cast<std::uint32_t>(size)).and_then([&](void*& payload) {
+        std::memcpy(payload, data, size);
+        publisher_->publish(payload);
+        sent = true;
+      });
+  }
+
+  void receive(std::byte* ends) {
+    for (bool taken = false; !taken;) {
+      if (!subscriber_->hasData()) {
+        if (sleeps_) wait_set_->wait();
+        continue;
+      }
+      subscriber_->take().and_then([&](const void* payload) {
+        const auto* header = iox::mepoo::ChunkHeader::fromUserPayload(payload);
+        const auto* bytes = static_cast<const std::byte*>(payload);
+        ends[0] = bytes[0];
+        ends[1] = bytes[header->userPayloadSize() - 1];
+        subscriber_->release(payload);
+        taken = true;
+      });
+    }
+  }
+
+ private:
+  Runtime runtime_;
+  std::optional<iox::popo::UntypedPublisher> publisher_;
+  std::optional<iox::popo::UntypedSubscriber> subscriber_;
+  std::optional<iox::popo::WaitSet<1>> wait_set_;
+  const bool first_, sleeps_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) { return llamada::bench::measure<Node>(argc, argv); }
