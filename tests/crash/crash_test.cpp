@@ -62,6 +62,13 @@ const std::set<std::string> all_points{
     "wake:rung",
 };
 
+// Steps of WriterEndpoints and ReaderEndpoints, which no successor carries on: endpoint_crash_test.cpp.
+bool is_of_endpoints(const std::string& point) {
+  const std::string operation = point.substr(0, point.find(':'));
+  return std::set<std::string>{"endpoint", "describe", "match", "grant", "discard", "slot", "holds"}.contains(
+      operation);
+}
+
 std::set<std::string> points_in_sources() {
   std::set<std::string> points;
   const std::regex macro("LLAMADA_CRASH_POINT\\(\"([^\"]+)\"\\)");
@@ -73,7 +80,7 @@ std::set<std::string> points_in_sources() {
       text << std::ifstream(file.path()).rdbuf();
       const std::string content = text.str();
       for (std::sregex_iterator found(content.begin(), content.end(), macro), end; found != end; ++found)
-        points.insert((*found)[1]);
+        if (!is_of_endpoints((*found)[1])) points.insert((*found)[1]);
     }
   return points;
 }

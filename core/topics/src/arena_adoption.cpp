@@ -112,6 +112,7 @@ Status ArenaWriter::adopt_content() {
   header().incarnation.store(options_.incarnation, std::memory_order_relaxed);
   header().pid.store(options_.pid, std::memory_order_relaxed);
 
+  drop_endpoints();
   std::vector<Offset> reached;
   const std::uint32_t count = reading().log_count();
   if (count != from.log_count.load(std::memory_order_relaxed))
@@ -121,6 +122,28 @@ Status ArenaWriter::adopt_content() {
       return tl::unexpected<Error>(adopted.error().within(fmt::format("adopting log {}", index)));
   }
   return adopt_pool(reached);
+}
+
+/// WriterEndpoints and ReaderEndpoints end with their process: what they had of the pool is free.
+void ArenaWriter::drop_endpoints() {
+  for (std::uint32_t index = 0; index < reading().endpoint_count(); ++index) {
+    EndpointEntry& entry = endpoint(index);
+    if (entry.number.exchange(0, std::memory_order_acq_rel) == 0 &&
+        entry.description.load(std::memory_order_relaxed) == 0)
+      continue;
+    entry.alive.store(0, std::memory_order_release);
+    entry.description.store(0, std::memory_order_relaxed);
+  }
+  for (std::uint32_t index = 0; index < reading().match_count(); ++index)
+    const_cast<MatchEntry&>(reading().match(index)).number.store(0, std::memory_order_release);
+  for (std::uint32_t index = 0; index < reading().grant_count(); ++index)
+    const_cast<GrantEntry&>(reading().grant(index)).number.store(0, std::memory_order_release);
+  for (std::uint32_t index = 0; index < reading().log_count(); ++index)
+    if ((log(index).flags.load(std::memory_order_relaxed) & log_is_endpoints) != 0) {
+      log(index).first_chunk.store(0, std::memory_order_release);
+      free_logs_.push_back(index);
+    }
+  header().changes.fetch_add(1, std::memory_order_release);
 }
 
 Status ArenaWriter::adopt_log(std::uint32_t index, std::vector<Offset>& reached) {

@@ -28,9 +28,10 @@ ArenaWriter::ArenaWriter(std::span<std::byte> memory, ArenaOptions options)
     : memory_(memory), options_(std::move(options)) {}
 
 Result<std::unique_ptr<ArenaWriter>> ArenaWriter::create(std::span<std::byte> memory, ArenaOptions options) {
-  const std::uint64_t directories = options.log_count_max * sizeof(LogEntry) +
-                                    options.cursor_count_max * sizeof(CursorEntry) +
-                                    options.endpoint_count_max * sizeof(EndpointEntry);
+  const std::uint64_t directories =
+      options.log_count_max * sizeof(LogEntry) + options.cursor_count_max * sizeof(CursorEntry) +
+      options.endpoint_count_max * sizeof(EndpointEntry) + options.match_count_max * sizeof(MatchEntry) +
+      options.grant_count_max * sizeof(GrantEntry);
   if (memory.size() < sizeof(ArenaHeader) + directories + 4 * page_bytes)
     return failure(Errc::invalid_argument, "an arena of {} bytes has no room for its directories ({} bytes)",
                    memory.size(), directories);
@@ -62,11 +63,16 @@ void ArenaWriter::initialise_header() {
   to.cursor_directory = to.log_directory + std::uint64_t{options_.log_count_max} * sizeof(LogEntry);
   to.endpoint_directory =
       rounded_up(to.cursor_directory + std::uint64_t{options_.cursor_count_max} * sizeof(CursorEntry), 64);
-  to.pool = rounded_up(
-      to.endpoint_directory + std::uint64_t{options_.endpoint_count_max} * sizeof(EndpointEntry), page_bytes);
+  to.match_directory =
+      to.endpoint_directory + std::uint64_t{options_.endpoint_count_max} * sizeof(EndpointEntry);
+  to.grant_directory = to.match_directory + std::uint64_t{options_.match_count_max} * sizeof(MatchEntry);
+  to.pool = rounded_up(to.grant_directory + std::uint64_t{options_.grant_count_max} * sizeof(GrantEntry),
+                       page_bytes);
   to.log_count_max = options_.log_count_max;
   to.cursor_count_max = options_.cursor_count_max;
   to.endpoint_count_max = options_.endpoint_count_max;
+  to.match_count_max = options_.match_count_max;
+  to.grant_count_max = options_.grant_count_max;
   to.incarnation.store(options_.incarnation, std::memory_order_relaxed);
   to.pid.store(options_.pid, std::memory_order_relaxed);
   LLAMADA_CRASH_POINT("arena:header-written");
@@ -75,7 +81,9 @@ void ArenaWriter::initialise_header() {
 }
 
 Result<std::uint32_t> ArenaWriter::add_log(LogKey key, std::uint32_t flags, std::uint32_t endpoint) {
-  const std::uint32_t index = header().log_count.load(std::memory_order_relaxed);
+  // Others look for logs among new entries only, but not for those of endpoints.
+  const bool reused = (flags & log_is_endpoints) != 0 && !free_logs_.empty();
+  const std::uint32_t index = reused ? free_logs_.back() : header().log_count.load(std::memory_order_relaxed);
   if (index >= header().log_count_max)
     return failure(Errc::out_of_resources, "the arena has room for {} logs and all are in use", index);
   LogEntry& entry = log(index);
@@ -84,10 +92,24 @@ Result<std::uint32_t> ArenaWriter::add_log(LogKey key, std::uint32_t flags, std:
   entry.first_chunk.store(0, std::memory_order_relaxed);
   entry.endpoint = endpoint;
   entry.flags.store(flags, std::memory_order_relaxed);
+  entry.published.store(0, std::memory_order_relaxed);
+  entry.published_bytes.store(0, std::memory_order_relaxed);
+  if (reused) {
+    free_logs_.pop_back();
+    return index;
+  }
   LLAMADA_CRASH_POINT("directory:log-written");
   header().log_count.store(index + 1, std::memory_order_release);  // pairs with PeerArena::log_count()
   LLAMADA_CRASH_POINT("directory:log-committed");
   return index;
+}
+
+void ArenaWriter::remove_log(std::uint32_t index) {
+  LogEntry& entry = log(index);
+  LLAMADA_CHECK(entry.first_chunk.load(std::memory_order_relaxed) == 0);
+  entry.key_high = 0;
+  entry.key_low = 0;
+  free_logs_.push_back(index);
 }
 
 std::optional<std::uint32_t> ArenaWriter::find_log(LogKey key) const {
@@ -181,6 +203,8 @@ std::optional<Chunk> ArenaWriter::allocate_recycled(ChunkShape shape, std::uint6
   to.records_before = records_before;
   LLAMADA_CRASH_POINT("recycle:header-written");
   to.generation.store(chunk->generation, std::memory_order_release);  // pairs with read_chunk()
+  // The new content comes after it: a reader that is not waited for sees the generation change in time.
+  std::atomic_thread_fence(std::memory_order_release);
   LLAMADA_CRASH_POINT("recycle:reused");
   return *chunk;
 }

@@ -72,6 +72,8 @@ LogWriter& LogWriter::operator=(LogWriter&& other) noexcept {
   index_ = other.index_;
   retention_ = other.retention_;
   readers_expected_ = other.readers_expected_;
+  chunk_count_min_ = other.chunk_count_min_;
+  is_endpoints_ = other.is_endpoints_;
   payload_next_ = std::exchange(other.payload_next_, 0);
   payload_end_ = std::exchange(other.payload_end_, 0);
   published_ = other.published_;
@@ -84,7 +86,8 @@ LogWriter& LogWriter::operator=(LogWriter&& other) noexcept {
 }
 
 Result<LogWriter> LogWriter::create(ArenaWriter& arena, LogKey key, const LogOptions& options) {
-  const std::uint32_t flags = options.retention == Retention::keep_all ? log_keeps_all : 0;
+  const std::uint32_t flags = (options.retention == Retention::keep_all ? log_keeps_all : 0) |
+                              (options.is_endpoints ? log_is_endpoints : 0);
   auto index = arena.add_log(key, flags, options.endpoint);
   if (!index) return propagate(index);
   return attach(arena, *index, options);
@@ -97,6 +100,8 @@ Result<LogWriter> LogWriter::attach(ArenaWriter& arena, std::uint32_t index, con
   log.entry_ = &arena.log(index);
   log.retention_ = options.retention;
   log.readers_expected_ = options.readers_expected;
+  log.chunk_count_min_ = std::max<std::uint32_t>(options.chunk_count_min, 2);
+  log.is_endpoints_ = options.is_endpoints;
   log.live_bytes_max_ = options.live_bytes_max;
   return log;
 }
@@ -200,7 +205,7 @@ Status LogWriter::next_chunk(std::size_t payload_bytes) {
 Status LogWriter::make_room(std::uint64_t chunk_bytes) {
   if (retention_ == Retention::keep_all) return {};
   recycle();
-  if (chunks_.size() < 2 || live_bytes_ + chunk_bytes <= live_bytes_max_) return {};
+  if (chunks_.size() < chunk_count_min_ || live_bytes_ + chunk_bytes <= live_bytes_max_) return {};
   arena_->count(Counter::would_blocks);
   return failure(Errc::would_block, "a reader of log {} holds {} bytes, and no more than {} may be held",
                  index_, live_bytes_, live_bytes_max_);
@@ -277,6 +282,19 @@ void LogWriter::recycle() {
     arena_->count(Counter::recycled_chunks);
     LLAMADA_CRASH_POINT("recycle:freed");
   }
+}
+
+void LogWriter::discard() {
+  LLAMADA_CHECK(arena_ != nullptr && !reserved_);
+  entry_->first_chunk.store(0, std::memory_order_release);  // pairs with LogReader::enter_first()
+  LLAMADA_CRASH_POINT("discard:unlinked");
+  for (const Chunk& chunk : chunks_) arena_->free(chunk);
+  if (is_endpoints_) arena_->remove_log(index_);
+  chunks_.clear();
+  readers_.clear();
+  live_bytes_ = 0;
+  next_ = link_ = nullptr;
+  arena_ = nullptr;
 }
 
 Result<LogPosition> LogWriter::position() {

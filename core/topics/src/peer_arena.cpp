@@ -63,6 +63,28 @@ const EndpointEntry& PeerArena::endpoint(std::uint32_t index) const {
   return entry_at<EndpointEntry>(*this, header().endpoint_directory, index);
 }
 
+std::uint32_t PeerArena::match_count() const {
+  if (!ready()) return 0;
+  // Pairs with the release store in EndpointDirectory::add_match().
+  const std::uint32_t count = header().match_count.load(std::memory_order_acquire);
+  return checked_count<MatchEntry>(*this, header().match_directory, header().match_count_max, count);
+}
+
+std::uint32_t PeerArena::grant_count() const {
+  if (!ready()) return 0;
+  // Pairs with the release store in EndpointDirectory::add_grant().
+  const std::uint32_t count = header().grant_count.load(std::memory_order_acquire);
+  return checked_count<GrantEntry>(*this, header().grant_directory, header().grant_count_max, count);
+}
+
+const MatchEntry& PeerArena::match(std::uint32_t index) const {
+  return entry_at<MatchEntry>(*this, header().match_directory, index);
+}
+
+const GrantEntry& PeerArena::grant(std::uint32_t index) const {
+  return entry_at<GrantEntry>(*this, header().grant_directory, index);
+}
+
 std::optional<std::uint32_t> find_log(const PeerArena& arena, LogKey key, std::uint32_t& scanned) {
   const std::uint32_t count = arena.log_count();
   while (scanned < count) {
@@ -83,10 +105,29 @@ const CursorEntry* find_cursor(const PeerArena& arena, LogKey key, std::uint32_t
   return nullptr;
 }
 
+namespace {
+
+bool is_place_of_chunk(const PeerArena& arena, Offset offset) {
+  return offset % 64 == 0 && offset >= sizeof(ArenaHeader) && offset < arena.size_bytes &&
+         arena.size_bytes - offset >= sizeof(ChunkHeader);
+}
+
+Result<Chunk> checked(const PeerArena& arena, const Chunk& chunk) {
+  const std::uint64_t room = arena.size_bytes - chunk.cells();
+  const std::uint64_t cells_bytes = std::uint64_t{chunk.cell_count} * cell_size_bytes;
+  const bool fits = chunk.generation != 0 && chunk.cell_count != 1 && cells_bytes <= room &&
+                    chunk.payload_bytes <= room - cells_bytes && chunk.payload_bytes % 64 == 0 &&
+                    cells_bytes + chunk.payload_bytes > 0;
+  if (!fits)
+    return failure(Errc::parse_error, "the chunk at offset {} of the arena is damaged", chunk.offset);
+  return chunk;
+}
+
+}  // namespace
+
 Result<Chunk> read_chunk(const PeerArena& arena, Offset offset) {
-  const bool in_arena = offset % 64 == 0 && offset >= sizeof(ArenaHeader) && offset < arena.size_bytes &&
-                        arena.size_bytes - offset >= sizeof(ChunkHeader);
-  if (!in_arena) return failure(Errc::parse_error, "no chunk can be at offset {} of the arena", offset);
+  if (!is_place_of_chunk(arena, offset))
+    return failure(Errc::parse_error, "no chunk can be at offset {} of the arena", offset);
   const auto& header = *reinterpret_cast<const ChunkHeader*>(arena.base + offset);
   Chunk chunk{.offset = offset};
   // Pairs with the release store in ArenaWriter::allocate().
@@ -95,13 +136,39 @@ Result<Chunk> read_chunk(const PeerArena& arena, Offset offset) {
   chunk.payload_bytes = header.payload_bytes;
   chunk.ordinal = header.ordinal;
   chunk.records_before = header.records_before;
-  const std::uint64_t room = arena.size_bytes - chunk.cells();
-  const std::uint64_t cells_bytes = std::uint64_t{chunk.cell_count} * cell_size_bytes;
-  const bool fits = chunk.generation != 0 && chunk.cell_count != 1 && cells_bytes <= room &&
-                    chunk.payload_bytes <= room - cells_bytes && chunk.payload_bytes % 64 == 0 &&
-                    cells_bytes + chunk.payload_bytes > 0;
-  if (!fits) return failure(Errc::parse_error, "the chunk at offset {} of the arena is damaged", offset);
-  return chunk;
+  return checked(arena, chunk);
+}
+
+Result<Chunk> read_chunk_racing(const PeerArena& arena, Offset offset) {
+  if (!is_place_of_chunk(arena, offset))
+    return failure(Errc::parse_error, "no chunk can be at offset {} of the arena", offset);
+  const auto& header = *reinterpret_cast<const ChunkHeader*>(arena.base + offset);
+  Chunk chunk{.offset = offset};
+  chunk.generation = header.generation.load(std::memory_order_acquire);  // as in read_chunk()
+  struct {
+    std::uint32_t generation, cell_count;
+    std::uint64_t payload_bytes, ordinal, records_before;
+  } copy;
+  static_assert(sizeof(copy) == offsetof(ChunkHeader, pad_32));
+  copy_racing(reinterpret_cast<std::byte*>(&copy), arena.base + offset, sizeof(copy));
+  chunk.cell_count = copy.cell_count;
+  chunk.payload_bytes = copy.payload_bytes;
+  chunk.ordinal = copy.ordinal;
+  chunk.records_before = copy.records_before;
+  return checked(arena, chunk);
+}
+
+// Not looked at by ThreadSanitizer: the other side writes without atomics, which is harmless here alone.
+[[gnu::noinline, gnu::no_sanitize("thread")]] void copy_racing(std::byte* to, const std::byte* from,
+                                                               std::size_t size_bytes) {
+  using Word [[gnu::may_alias]] = std::uint64_t;
+  const std::size_t word_count = size_bytes / sizeof(Word);
+  for (std::size_t i = 0; i < word_count; ++i)
+    reinterpret_cast<Word*>(to)[i] =
+        __atomic_load_n(reinterpret_cast<const Word*>(from) + i, __ATOMIC_RELAXED);
+  for (std::size_t i = word_count * sizeof(Word); i < size_bytes; ++i)
+    reinterpret_cast<unsigned char*>(to)[i] =
+        __atomic_load_n(reinterpret_cast<const unsigned char*>(from) + i, __ATOMIC_RELAXED);
 }
 
 }  // namespace llamada::topics

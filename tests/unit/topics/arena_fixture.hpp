@@ -42,6 +42,8 @@ inline ArenaOptions small_arena() {
   options.log_count_max = 64;
   options.cursor_count_max = 64;
   options.endpoint_count_max = 16;
+  options.match_count_max = 16;
+  options.grant_count_max = 16;
   return options;
 }
 

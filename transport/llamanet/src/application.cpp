@@ -184,8 +184,10 @@ Result<bool> Application::refresh() {
 
 Status Application::map_peers(std::uint32_t first, std::uint32_t count, bool& changed) {
   std::vector<FileDescriptor> descriptors;
+  std::unique_lock lock(driver_mutex_);
   auto answer =
       ask<PeersAre>(driver_.get(), ++request_, Peers{first, count}, descriptors, 2 * std::size_t{count});
+  lock.unlock();
   if (!answer) return propagate(answer);
   std::size_t present = 0;
   for (auto& peer : answer->peers) present += peer.arena != 0 ? 1 : 0;
@@ -266,6 +268,9 @@ Status Application::nap(std::chrono::nanoseconds at_most) {
 }
 
 Status Application::check_driver() {
+  // Another thread may be asking: then the answer is not for us, and it sees it if the driver is gone.
+  std::unique_lock lock(driver_mutex_, std::try_to_lock);
+  if (!lock) return {};
   // The driver says nothing that it was not asked for, except why it closes the connection.
   auto datagram = receive_datagram(driver_.get(), false, 0);
   if (!datagram) {

@@ -418,7 +418,8 @@ bool Driver::Implementation::has_lasting_writer(std::uint32_t slot) const {
   if (!arena.ready()) return false;
   for (std::uint32_t i = 0; i < arena.endpoint_count(); ++i) {
     auto& endpoint = arena.endpoint(i);
-    if (endpoint.kind == static_cast<std::uint32_t>(topics::EndpointKind::writer) && endpoint.durability > 0)
+    if (endpoint.kind == static_cast<std::uint32_t>(topics::EndpointKind::writer) &&
+        endpoint.durability > 0 && endpoint.alive.load(std::memory_order_acquire) != 0)
       return true;
   }
   return false;

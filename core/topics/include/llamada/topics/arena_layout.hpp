@@ -21,7 +21,7 @@ struct LogKey {
 };
 
 inline constexpr std::uint64_t arena_magic = 0x314e52414d414c4c;  // "LLAMARN1"
-inline constexpr std::uint32_t arena_version = 1;
+inline constexpr std::uint32_t arena_version = 2;
 inline constexpr std::size_t cell_size_bytes = 64;
 /// The most payload that lies in the cell itself.
 inline constexpr std::size_t inline_payload_max = 48;
@@ -58,12 +58,17 @@ enum class Counter : std::uint32_t {
   messages_unexpected = 17,
   output_bytes = 18,
   output_bytes_compared = 19,
+  samples_written = 20,
+  sample_bytes_written = 21,  // into this arena: once, however many readers there are
+  samples_read = 22,
+  sample_bytes_copied = 23,  // out of a writer's arena by a reader, because it could not be left in place
 };
 inline constexpr std::size_t counter_count_max = 64;
 
 /// LogEntry::flags.
 inline constexpr std::uint32_t log_keeps_all = 1;
 inline constexpr std::uint32_t log_is_journal = 2;
+inline constexpr std::uint32_t log_is_endpoints = 4;  // of a WriterEndpoint: no successor carries it on
 
 struct ArenaHeader {
   std::atomic<std::uint64_t> magic;  // stored last, release, pairs with the acquire in PeerArena::ready()
@@ -77,11 +82,19 @@ struct ArenaHeader {
   std::uint32_t log_count_max;
   std::uint32_t cursor_count_max;
   std::uint32_t endpoint_count_max;
-  std::byte pad_68[60];
+  std::uint32_t match_count_max;
+  std::uint64_t match_directory;
+  std::uint64_t grant_directory;
+  std::uint32_t grant_count_max;
+  std::byte pad_92[36];
   std::atomic<std::uint32_t> log_count;       // release after the entry; acquire by who looks for logs
   std::atomic<std::uint32_t> cursor_count;    // the same
   std::atomic<std::uint32_t> endpoint_count;  // the same
-  std::byte pad_140[52];
+  std::atomic<std::uint32_t> match_count;     // the same
+  std::atomic<std::uint32_t> grant_count;     // the same
+  std::byte pad_148[4];
+  std::atomic<std::uint64_t> changes;  // release after each change of endpoints, matches or grants
+  std::byte pad_160[32];
   std::atomic<std::uint64_t> pool_used;
   std::atomic<std::uint64_t> pool_live;
   std::byte pad_208[48];
@@ -123,18 +136,77 @@ struct CursorEntry {
       consumed;  // release by the reader after its last access; acquire by the log's writer
 };
 
-enum class EndpointKind : std::uint32_t { writer = 1, reader = 2 };
+enum class EndpointKind : std::uint32_t { writer = 1, reader = 2, participant = 3 };
 
 struct EndpointEntry {
   std::uint32_t kind;
-  std::uint32_t log;  // a DataWriter's log: index in the log directory
-  char topic[64];
+  std::uint32_t log;  // a writer's log: index in the log directory
+  char topic[64];     // cut off, for people; the whole name is in the description
   char type[64];
-  char qos[112];
+  char qos[48];
+  // 0 in an entry of a rank, and while the entry is changed; else no two that ever were in the arena share
+  // one. Release after the rest of the entry.
+  std::atomic<std::uint64_t> number;
+  std::atomic<std::uint64_t> description;  // DescriptionPlace; release after the description
+  std::uint64_t slots;                     // a writer's SlotTable; 0: it has a log
+  std::atomic<std::int64_t> asserted_ns;  // LIVELINESS: CLOCK_MONOTONIC, release; of a participant: AUTOMATIC
+  std::atomic<std::int64_t> asserted_manually_ns;  // of a participant: MANUAL_BY_PARTICIPANT
+  std::atomic<std::uint32_t>
+      waits;  // a writer waits for (bits) 1: room, 2: acknowledgments; see wants_wake()
+  std::byte pad_228[20];
   std::uint8_t reliability;  // 0 best effort, 1 reliable
   std::uint8_t durability;   // 0 volatile, 1 transient local
   std::byte pad_250[2];
   std::atomic<std::uint32_t> alive;  // release: 1; 0 once the endpoint is deleted
+};
+
+/// EndpointEntry::description in one word: the place of a chunk without cells, and a count of the changes,
+/// so that who copied the description knows by the same word afterwards that it is whole.
+struct DescriptionPlace {
+  static constexpr int version_shift = 40;
+  static constexpr std::uint64_t make(Offset chunk, std::uint64_t version) {
+    return version << version_shift | chunk / 64;
+  }
+  static constexpr Offset chunk(std::uint64_t word) {
+    return (word & ((std::uint64_t{1} << version_shift) - 1)) * 64;
+  }
+  static constexpr std::uint64_t version(std::uint64_t word) { return word >> version_shift; }
+};
+
+/// Samples of one writer that one reader has in place at a time; beyond, it copies.
+inline constexpr std::size_t hold_count = 16;
+
+/// MatchEntry::flags.
+inline constexpr std::uint32_t match_is_reliable = 1;
+inline constexpr std::uint32_t match_wants_history = 2;
+
+/// One reader's interest in one writer, in the reader's arena.
+struct MatchEntry {
+  std::atomic<std::uint64_t> number;  // 0: free; else never used twice; release after the rest
+  std::uint32_t writer_arena;
+  std::uint32_t writer_number;
+  std::uint32_t reader_number;
+  std::uint32_t flags;
+  std::byte pad_24[40];
+  CursorEntry cursor;  // of a log: only `consumed` is used
+  // Samples up to this sequence number are the reader's: release; acquire by the writer.
+  std::atomic<std::uint64_t> acknowledged;
+  std::byte pad_104[24];
+  // Of a table of slots: 0, or 1 + the index of a slot that is read in place.
+  std::atomic<std::uint64_t> holds[hold_count];
+};
+
+/// A writer's answer to a MatchEntry, in the writer's arena: from here on it respects it.
+struct GrantEntry {
+  std::atomic<std::uint64_t> number;  // 0: free; else the number of the match; release after the rest
+  std::uint32_t reader_arena;
+  std::uint32_t match_index;
+  std::uint64_t sequence;  // of the last sample before the reader's first
+  std::uint64_t chunk;     // of a log: where the reader begins
+  std::uint32_t generation;
+  std::uint32_t cell;
+  std::uint64_t ordinal;
+  std::byte pad_48[16];
 };
 
 struct ChunkHeader {
@@ -185,6 +257,10 @@ static_assert(offsetof(ArenaHeader, version) == 8 && offsetof(ArenaHeader, size_
 static_assert(offsetof(ArenaHeader, pool) == 24 && offsetof(ArenaHeader, log_directory) == 32);
 static_assert(offsetof(ArenaHeader, log_count_max) == 56 && offsetof(ArenaHeader, log_count) == 128);
 static_assert(offsetof(ArenaHeader, cursor_count) == 132 && offsetof(ArenaHeader, endpoint_count) == 136);
+static_assert(offsetof(ArenaHeader, match_count_max) == 68 && offsetof(ArenaHeader, match_directory) == 72);
+static_assert(offsetof(ArenaHeader, grant_directory) == 80 && offsetof(ArenaHeader, grant_count_max) == 88);
+static_assert(offsetof(ArenaHeader, match_count) == 140 && offsetof(ArenaHeader, grant_count) == 144);
+static_assert(offsetof(ArenaHeader, changes) == 152);
 static_assert(offsetof(ArenaHeader, pool_used) == 192 && offsetof(ArenaHeader, pool_live) == 200);
 static_assert(offsetof(ArenaHeader, sleeping) == 256 && offsetof(ArenaHeader, state) == 320);
 static_assert(offsetof(ArenaHeader, exit_code) == 324 && offsetof(ArenaHeader, incarnation) == 328);
@@ -198,6 +274,15 @@ static_assert(sizeof(CursorEntry) == 32 && offsetof(CursorEntry, writer) == 16);
 static_assert(offsetof(CursorEntry, endpoint) == 20 && offsetof(CursorEntry, consumed) == 24);
 static_assert(sizeof(EndpointEntry) == 256 && offsetof(EndpointEntry, topic) == 8);
 static_assert(offsetof(EndpointEntry, type) == 72 && offsetof(EndpointEntry, qos) == 136);
+static_assert(offsetof(EndpointEntry, number) == 184 && offsetof(EndpointEntry, description) == 192);
+static_assert(offsetof(EndpointEntry, slots) == 200 && offsetof(EndpointEntry, asserted_ns) == 208);
+static_assert(offsetof(EndpointEntry, asserted_manually_ns) == 216 && offsetof(EndpointEntry, waits) == 224);
+static_assert(sizeof(MatchEntry) == 256 && offsetof(MatchEntry, cursor) == 64);
+static_assert(offsetof(MatchEntry, writer_arena) == 8 && offsetof(MatchEntry, acknowledged) == 96);
+static_assert(offsetof(MatchEntry, holds) == 128);
+static_assert(sizeof(GrantEntry) == 64 && offsetof(GrantEntry, reader_arena) == 8);
+static_assert(offsetof(GrantEntry, match_index) == 12 && offsetof(GrantEntry, sequence) == 16);
+static_assert(offsetof(GrantEntry, chunk) == 24 && offsetof(GrantEntry, ordinal) == 40);
 static_assert(offsetof(EndpointEntry, reliability) == 248 && offsetof(EndpointEntry, alive) == 252);
 static_assert(sizeof(ChunkHeader) == 64 && offsetof(ChunkHeader, payload_bytes) == 8);
 static_assert(offsetof(ChunkHeader, ordinal) == 16 && offsetof(ChunkHeader, records_before) == 24);

@@ -25,6 +25,8 @@ struct ArenaOptions {
   std::uint32_t log_count_max = 16384;
   std::uint32_t cursor_count_max = 65536;
   std::uint32_t endpoint_count_max = 1024;
+  std::uint32_t match_count_max = 4096;
+  std::uint32_t grant_count_max = 4096;
   std::uint32_t incarnation = 1;
   std::uint32_t pid = 0;
   /// Asked before the pool grows by so many bytes more (a multiple of `extent_bytes`, except at the arena's
@@ -33,13 +35,13 @@ struct ArenaOptions {
   std::uint64_t extent_bytes = 1 << 20;
 };
 
-/// What DataWriter or DataReader stands behind a log or a cursor, for those who look from outside.
+/// What writer or reader of a rank stands behind a log or a cursor, for those who look from outside.
 struct EndpointDescription {
   EndpointKind kind = EndpointKind::writer;
   std::uint32_t log = 0;
   std::string_view topic;  ///< at most 63 bytes
   std::string_view type;   ///< at most 63 bytes
-  std::string_view qos;    ///< at most 111 bytes
+  std::string_view qos;    ///< at most 47 bytes
   std::uint8_t reliability = 0;
   std::uint8_t durability = 0;
 };
@@ -103,8 +105,11 @@ class ArenaWriter {
   }
   std::span<std::byte> user_area() { return header().user; }
 
-  // Directories. Errors: out_of_resources when one is full. Entries are never removed and never move.
+  // Directories. Errors: out_of_resources when one is full. Entries never move. Entries of endpoints that
+  // come and go, matches and grants: EndpointDirectory.
   Result<std::uint32_t> add_log(LogKey key, std::uint32_t flags, std::uint32_t endpoint);
+  /// The entry of a log that has no chunk and no reader may be used again.
+  void remove_log(std::uint32_t index);
   std::optional<std::uint32_t> find_log(LogKey key) const;
   LogEntry& log(std::uint32_t index);
   /// The cursor of this application in a peer's log: the one that is there already (a predecessor's, say), or
@@ -143,6 +148,7 @@ class ArenaWriter {
   ArenaWriter(std::span<std::byte> memory, ArenaOptions options);
   void initialise_header();
   Status adopt_content();
+  void drop_endpoints();
   Status adopt_log(std::uint32_t index, std::vector<Offset>& reached);
   Status adopt_pool(std::vector<Offset>& reached);
 
@@ -160,6 +166,7 @@ class ArenaWriter {
   std::uint64_t granted_ = 0;  // bytes of the pool that may_grow has allowed
   std::vector<FreeList> free_lists_;
   std::map<std::uint32_t, LogTail> tails_;
+  std::vector<std::uint32_t> free_logs_;
 };
 
 }  // namespace llamada::topics

@@ -1,6 +1,6 @@
 #pragma once
 
-// The log: what one DataWriter has published, in order, in its arena, with any number of readers. It is the
+// The log: what one writer has published, in order, in its arena, with any number of readers. It is the
 // transport's buffer and the history at once: keeping a sample means only not yet reusing its memory.
 // Byte layout: docs/internals/arena.md.
 

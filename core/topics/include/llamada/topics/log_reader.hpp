@@ -81,6 +81,10 @@ class LogReader {
   /// lies below.
   std::uint64_t position_chunk() const { return chunk_.ordinal; }
   LogPosition position() const;
+  /// How many records of the log come before the one that peek() gave; only after one.
+  std::uint64_t records_before() const {
+    return chunk_.records_before + chunk_.cell_count - static_cast<std::uint64_t>(cells_end_ - cell_);
+  }
 
   /// Stores this reader's cursor: the writer may reuse chunks with an ordinal below `chunk_ordinal`. What
   /// went before never goes back: a smaller value than the last does nothing.

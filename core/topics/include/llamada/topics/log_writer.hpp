@@ -20,13 +20,16 @@ enum class Retention { recycle, keep_all };
 
 struct LogOptions {
   Retention retention = Retention::recycle;
-  /// Retention::recycle: reserve() gives would_block rather than hold more than this, except that two chunks
-  /// are always allowed (so that a record of any size passes).
+  /// Retention::recycle: reserve() gives would_block rather than hold more than this, except that
+  /// `chunk_count_min` chunks are always allowed, at least 2 (so that a record of any size passes).
   std::uint64_t live_bytes_max = 512 << 10;
+  std::uint32_t chunk_count_min = 2;
   /// Nothing is reused before so many readers have been added.
   std::uint32_t readers_expected = 1;
-  /// The DataWriter's entry in the endpoint directory.
+  /// The writer's entry in the endpoint directory.
   std::uint32_t endpoint = 0;
+  /// Whether it is a WriterEndpoint's, which nobody carries on: its entry is used again after discard().
+  bool is_endpoints = false;
 };
 
 class LogWriter;
@@ -83,6 +86,8 @@ class LogWriter {
   /// reader still holds the oldest: call again after it progressed), out_of_resources (the arena's memory is
   /// used up).
   Result<Reservation> reserve(std::size_t payload_bytes);
+  /// Whether a Reservation is open.
+  bool is_reserved() const { return reserved_; }
   /// Makes the record visible. Waking the readers is the caller's.
   void commit(Reservation&& reservation, std::uint8_t kind, std::uint16_t flags, std::uint64_t label);
   /// reserve(), copy, commit().
@@ -112,6 +117,9 @@ class LogWriter {
   /// Gives back what all readers have consumed (Retention::recycle). Happens by itself when a new chunk is
   /// needed.
   void recycle();
+
+  /// Gives back all of its memory, and the entry of an endpoint's log: no reader may be left.
+  void discard();
 
   std::uint32_t index() const { return index_; }
   /// Records committed since the log began; after adoption, too.
@@ -158,6 +166,8 @@ class LogWriter {
   bool reserved_ = false;
   Retention retention_ = Retention::recycle;
   std::uint32_t readers_expected_ = 1;
+  std::uint32_t chunk_count_min_ = 2;
+  bool is_endpoints_ = false;
   Offset payload_next_ = 0;
   Offset payload_end_ = 0;
   std::uint64_t published_ = 0;

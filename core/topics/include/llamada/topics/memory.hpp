@@ -28,10 +28,14 @@ struct PeerArena {
   std::uint32_t log_count() const;
   std::uint32_t cursor_count() const;
   std::uint32_t endpoint_count() const;
+  std::uint32_t match_count() const;
+  std::uint32_t grant_count() const;
   /// The entry at `index`, which must be below the count.
   const LogEntry& log(std::uint32_t index) const;
   const CursorEntry& cursor(std::uint32_t index) const;
   const EndpointEntry& endpoint(std::uint32_t index) const;
+  const MatchEntry& match(std::uint32_t index) const;
+  const GrantEntry& grant(std::uint32_t index) const;
 };
 
 /// The index of the log with this key among the entries from `scanned` on, which is moved over what was
@@ -60,5 +64,13 @@ struct Chunk {
 
 /// Reads the header at `offset`. Fails with parse_error when there can be no chunk of this arena.
 Result<Chunk> read_chunk(const PeerArena& arena, Offset offset);
+
+/// The same while the owner may be giving this memory another use: the header is copied and is to be
+/// validated by its generation once everything was read.
+Result<Chunk> read_chunk_racing(const PeerArena& arena, Offset offset);
+
+/// Copies bytes that their owner may be changing meanwhile, word by word; whether they are whole, a sequence
+/// word says that is looked at before and after. Both places are aligned to 8 bytes.
+void copy_racing(std::byte* to, const std::byte* from, std::size_t size_bytes);
 
 }  // namespace llamada::topics

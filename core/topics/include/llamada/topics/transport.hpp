@@ -9,20 +9,23 @@
 
 namespace llamada::topics {
 
-/// What DCPS entities need of whatever connects applications: an arena to write, the others' arenas to read,
+/// What a Participant needs of whatever connects applications: an arena to write, the others' arenas to read,
 /// the roster of who is there, and waiting. Discovery, matching and the samples themselves are all in the
 /// arenas, so one implementation differs from another only in where these lie. llamaNET implements it between
 /// processes, Loopback in one; tests/conformance/transport_conformance.hpp is what all must pass.
 ///
 /// An application has a slot; peers are numbered by their slots, the own one included.
 ///
-/// Threads: one, the application's.
+/// Threads: one at a time, the caller serialises; except wait(), which one thread may call while another uses
+/// the rest, and wake() of the own slot, which any may call.
 class Transport {
  public:
   struct Peer {
     PeerArena arena;
     /// Which arena that is: no two that ever were in this domain share a number. 0: the slot has none.
     std::uint32_t id = 0;
+    /// False: its application has died, and only what it kept for late joiners is still there.
+    bool alive = true;
   };
 
   virtual ~Transport() = default;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,7 +44,8 @@ struct ApplicationOptions {
 /// This process's place in llamaNET: its own arena, its peers' arenas, waiting and waking, and the way to the
 /// driver.
 ///
-/// Threads: one, the application's; only wake() and wake_all() may be called from others too. After a fork()
+/// Threads: one at a time, the application's; only wake() and wake_all() may be called from others too, and
+/// one may sleep() while another uses the rest. After a fork()
 /// the child must not use it; destroying it there lets go of what belongs to the child and tells nobody.
 class Application {
  public:
@@ -149,6 +151,7 @@ class Application {
   void ring_peer(std::uint32_t slot);
 
   FileDescriptor driver_;
+  std::mutex driver_mutex_;  // while an answer is on its way, or it is seen whether there is one
   FileDescriptor event_;
   Mapping page_;
   Mapping memory_;

@@ -7,9 +7,9 @@
 
 namespace llamada::llamanet {
 
-/// The applications of one node as DCPS entities see them: topics::Transport over an Application.
+/// The applications of one node as a Participant sees them: topics::Transport over an Application.
 ///
-/// Threads: one, the application's.
+/// Threads: as topics::Transport's.
 class LlamanetTransport final : public topics::Transport {
  public:
   explicit LlamanetTransport(std::unique_ptr<Application> application)
@@ -24,7 +24,8 @@ class LlamanetTransport final : public topics::Transport {
   std::uint32_t slot() const override { return application_->slot(); }
   std::uint32_t slot_count() const override { return application_->slot_count(); }
   Peer peer(std::uint32_t slot) const override {
-    return {application_->peer(slot), application_->peer_arena(slot)};
+    return {application_->peer(slot), application_->peer_arena(slot),
+            application_->slot_state(slot) != SlotState::dead};
   }
   Result<bool> poll() override { return application_->refresh(); }
   void release_replaced() override { application_->release_replaced(); }

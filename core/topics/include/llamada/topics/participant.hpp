@@ -1,0 +1,143 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "llamada/base/clock.hpp"
+#include "llamada/base/result.hpp"
+#include "llamada/topics/discovery.hpp"
+#include "llamada/topics/log_writer.hpp"
+#include "llamada/topics/sample.hpp"
+#include "llamada/topics/transport.hpp"
+
+namespace llamada::topics {
+
+namespace detail {
+class ParticipantState;
+class LogStore;
+class SlotStore;
+}  // namespace detail
+
+/// Room for one sample in the writer's memory, to be filled in place and given to WriterEndpoint::publish().
+/// Dropping it gives the room back. Move-only; must not outlive its writer. While one is out, further ones
+/// are private memory and copied when published.
+class Loan {
+ public:
+  Loan() = default;
+  Loan(Loan&& other) noexcept { *this = std::move(other); }
+  Loan& operator=(Loan&& other) noexcept;
+  ~Loan() { drop(); }
+
+  /// Aligned to 64 bytes; to 8 for at most 48 bytes.
+  std::span<std::byte> data() const { return data_; }
+
+ private:
+  friend class detail::LogStore;
+  friend class detail::SlotStore;
+  void drop();
+
+  std::span<std::byte> data_;
+  Reservation reservation_;             // in a log
+  detail::SlotStore* slots_ = nullptr;  // in a slot
+  std::uint32_t slot_ = 0;
+  std::vector<std::uint64_t> private_;
+};
+
+/// Publishes samples of one topic to all matching readers. RELIABLE KEEP_ALL: a log, in which a sample lies
+/// until all matched RELIABLE readers have it (VOLATILE), or for good (TRANSIENT_LOCAL). KEEP_LAST or
+/// BEST_EFFORT: a table of slots, which nobody can block.
+///
+/// Threads: the Participant's. Deleting it leaves readers what they have not read yet.
+class WriterEndpoint {
+ public:
+  virtual ~WriterEndpoint() = default;
+
+  /// Room in place. Never waits. Errors: would_block (a reader is behind: SEND_WINDOW, RESOURCE_LIMITS or
+  /// the log's bound; try again when Participant::wait() returns), out_of_resources (max_samples of what is
+  /// kept for good, max_instances, or the arena's memory).
+  virtual Result<Loan> loan(std::size_t size_bytes) = 0;
+  /// The sequence number that the sample has got. Errors: as loan(); the loan is as it was then.
+  virtual Result<std::uint64_t> publish(Loan&& loan, const SampleHeader& header) = 0;
+  /// Copies. Errors: as loan().
+  virtual Result<std::uint64_t> publish(std::span<const std::byte> data, const SampleHeader& header) = 0;
+
+  /// Whether each matched RELIABLE reader has all samples (DDS 1.4, 2.2.2.4.2.15). After false, the
+  /// Participant is woken when it may have changed.
+  virtual bool all_acknowledged() = 0;
+  /// Errors: invalid_argument (inconsistent), incompatible (a policy that cannot change).
+  virtual Status set_qos(const qos::EndpointQos& qos) = 0;
+  /// LIVELINESS MANUAL_BY_TOPIC, and MANUAL_BY_PARTICIPANT (publish() does it, too).
+  virtual void assert_liveliness() = 0;
+
+  virtual EndpointId id() const = 0;
+  virtual std::size_t matched_count() const = 0;
+  /// The sequence number of the last sample.
+  virtual std::uint64_t published() const = 0;
+};
+
+/// Gives the samples of one topic from all matching writers to its ReaderEvents, each writer's in its order.
+/// Threads: the Participant's.
+class ReaderEndpoint {
+ public:
+  virtual ~ReaderEndpoint() = default;
+
+  /// Errors: as WriterEndpoint::set_qos().
+  virtual Status set_qos(const qos::EndpointQos& qos) = 0;
+  virtual EndpointId id() const = 0;
+  virtual std::size_t matched_count() const = 0;
+};
+
+struct ParticipantOptions {
+  std::uint32_t domain = 0;
+  std::string name;
+  std::vector<std::byte> user_data;
+};
+
+/// An application's place in a domain: makes WriterEndpoints and ReaderEndpoints and matches them with those
+/// of the others (topic, type, PARTITION, and all policies with a request and an offer). Nothing happens
+/// behind the application's back: discovery, matching, liveliness and arrival take place in poll().
+///
+/// Threads: one at a time, the caller serialises; except wait(), which one thread may call while others use
+/// the Participant, and wake_self(). The transport, the clock and the events must outlive it, and it its
+/// endpoints and Samples. One Participant a Transport.
+class Participant {
+ public:
+  Participant(Transport& transport, const Clock& clock, ParticipantOptions options = {},
+              DiscoveryEvents* discovery = nullptr);
+  ~Participant();
+  Participant(const Participant&) = delete;
+  Participant& operator=(const Participant&) = delete;
+
+  /// Errors: invalid_argument (a policy out of range, an empty name), unsupported, out_of_resources.
+  Result<std::unique_ptr<WriterEndpoint>> create_writer(const EndpointSpec& spec, WriterEvents& events);
+  Result<std::unique_ptr<ReaderEndpoint>> create_reader(const EndpointSpec& spec, ReaderEvents& events);
+
+  /// Looks at what changed: who came, who went, what was matched, and what arrived: all events come from
+  /// here. Errors: closed (the domain is gone), out_of_resources (a directory of the arena is full).
+  Status poll();
+
+  /// Sleeps until there may be something for poll(), no longer than `at_most` nor than the next lease. It may
+  /// return sooner. Touches nothing of the Participant but by `look_again`, which is called once others can
+  /// see that this one sleeps: it should poll() (with the caller's lock, if there are several threads) and
+  /// say true if there is a reason not to sleep. Errors: closed.
+  Status wait(const std::function<bool()>& look_again, std::chrono::nanoseconds at_most);
+  /// Ends a wait(). Any thread.
+  void wake_self();
+
+  /// LIVELINESS MANUAL_BY_PARTICIPANT (DDS 1.4, 2.2.2.2.1.11).
+  void assert_liveliness();
+  Status set_user_data(std::vector<std::byte> user_data);
+
+  /// EndpointId::participant of all its endpoints.
+  std::uint64_t id() const;
+
+ private:
+  std::unique_ptr<detail::ParticipantState> state_;
+};
+
+}  // namespace llamada::topics

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstring>
+#include <optional>
+#include <span>
+
+#include "llamada/topics/log_reader.hpp"
+#include "llamada/topics/sample.hpp"
+
+// How a sample's header travels in a record of a log: docs/internals/arena.md, "Samples in a log".
+
+namespace llamada::topics::detail {
+
+inline constexpr std::uint16_t record_kind_mask = 7;    // of Record::flags: a ChangeKind
+inline constexpr std::uint16_t record_is_extended = 8;  // the header has all its fields
+
+/// In front of the payload of a small record (its first `compact_header_bytes` unless it is extended), or in
+/// the extra bytes of a large one (then always all).
+struct RecordHeader {
+  std::int64_t source_timestamp_ns;
+  std::uint64_t group_sequence;
+  std::uint32_t coherent_set;
+  std::uint32_t reserved;
+};
+inline constexpr std::size_t compact_header_bytes = 8;
+static_assert(sizeof(RecordHeader) == 24 && sizeof(RecordHeader) <= extra_bytes_max);
+
+inline RecordHeader record_header(const SampleHeader& header) {
+  return {header.source_timestamp_ns, header.group_sequence, header.coherent_set, 0};
+}
+
+inline bool needs_extension(const SampleHeader& header) {
+  return header.group_sequence != 0 || header.coherent_set != 0;
+}
+
+inline std::uint16_t record_flags(const SampleHeader& header, bool extended) {
+  return static_cast<std::uint16_t>(static_cast<std::uint16_t>(header.kind) |
+                                    (extended ? record_is_extended : 0));
+}
+
+/// The header of a record, whose payload is reduced to the sample's. Nothing when it can be no sample's.
+inline std::optional<SampleHeader> take_header(Record& record, std::uint64_t sequence_number) {
+  const auto kind = record.flags & record_kind_mask;
+  if (record.kind != kind_data || kind > static_cast<int>(ChangeKind::coherent_end)) return std::nullopt;
+  RecordHeader from{};
+  const bool apart = !record.extra.empty();
+  const std::size_t size =
+      apart || (record.flags & record_is_extended) != 0 ? sizeof(from) : compact_header_bytes;
+  const auto bytes = apart ? record.extra : record.payload;
+  if (bytes.size() < size) return std::nullopt;
+  std::memcpy(&from, bytes.data(), size);
+  if (!apart) record.payload = record.payload.subspan(size);
+  return SampleHeader{sequence_number,   from.source_timestamp_ns,
+                      record.label,      static_cast<ChangeKind>(kind),
+                      from.coherent_set, from.group_sequence};
+}
+
+}  // namespace llamada::topics::detail

@@ -1,0 +1,108 @@
+#include <algorithm>
+#include <cstring>
+
+#include "log_record.hpp"
+#include "writer_store.hpp"
+
+namespace llamada::topics::detail {
+namespace {
+
+// What one VOLATILE writer holds for readers that are behind, and how many chunks at least: more than
+// chunks_behind_max in log_stream.cpp, so that a cache which copies out in time never stops its writer.
+constexpr std::uint64_t log_live_bytes_max = 4 << 20;
+constexpr std::uint32_t log_chunk_count_min = 8;
+
+/// A payload of this size lies apart from its cell.
+constexpr std::size_t apart_size_min = inline_payload_max + 1;
+
+void write_extra(const Reservation& reservation, const SampleHeader& header) {
+  const RecordHeader front = record_header(header);
+  std::memcpy(reservation.extra().data(), &front, sizeof(front));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<WriterStore>> LogStore::create(ArenaWriter& arena, const qos::DataWriterQos& qos,
+                                                      StorePlace& place) {
+  const bool keeps = qos.durability.kind != qos::DurabilityKind::volatile_;
+  LogOptions options;
+  options.retention = keeps ? Retention::keep_all : Retention::recycle;
+  options.live_bytes_max = log_live_bytes_max;
+  options.chunk_count_min = log_chunk_count_min;
+  options.readers_expected = 0;  // what nobody is there to read is not kept
+  options.is_endpoints = true;
+  auto log = LogWriter::create(arena, {}, options);
+  if (!log) return propagate(log);
+  auto store = std::make_unique<LogStore>();
+  store->log_ = std::move(*log);
+  place.log = store->log_.index();
+  return std::unique_ptr<WriterStore>(std::move(store));
+}
+
+Result<Loan> LogStore::loan(std::size_t size_bytes) {
+  Loan loan;
+  if (log_.is_reserved()) {  // another is out
+    loan.private_.resize((size_bytes + 7) / 8);
+    loan.data_ = std::as_writable_bytes(std::span(loan.private_)).first(size_bytes);
+    return loan;
+  }
+  // Which fields its header will have is not known yet, so a small one has room for all.
+  const bool is_small = size_bytes + sizeof(RecordHeader) <= inline_payload_max;
+  auto room =
+      log_.reserve(is_small ? size_bytes + sizeof(RecordHeader) : std::max(size_bytes, apart_size_min));
+  if (!room) return propagate(room);
+  if (!is_small) room->shrink(size_bytes);
+  loan.reservation_ = std::move(*room);
+  loan.data_ = loan.reservation_.payload().last(size_bytes);
+  return loan;
+}
+
+Status LogStore::publish(Loan& loan, const SampleHeader& header) {
+  if (!loan.reservation_) return publish(loan.data_, header);
+  bool extended = false;
+  if (loan.reservation_.extra().empty()) {
+    const RecordHeader front = record_header(header);
+    std::memcpy(loan.reservation_.payload().data(), &front, sizeof(front));
+    extended = true;
+  } else {
+    write_extra(loan.reservation_, header);
+  }
+  log_.commit(std::move(loan.reservation_), kind_data, record_flags(header, extended), header.instance);
+  return {};
+}
+
+Status LogStore::publish(std::span<const std::byte> data, const SampleHeader& header) {
+  if (log_.is_reserved()) return failure(Errc::would_block, "a loan of this writer is out: publish it first");
+  const bool extended = needs_extension(header);
+  const std::size_t front_bytes = extended ? sizeof(RecordHeader) : compact_header_bytes;
+  if (front_bytes + data.size() <= inline_payload_max) return publish_small(data, header, extended);
+  auto room = log_.reserve(std::max(data.size(), apart_size_min));
+  if (!room) return propagate(room);
+  std::copy(data.begin(), data.end(), room->payload().begin());
+  room->shrink(data.size());
+  write_extra(*room, header);
+  log_.commit(std::move(*room), kind_data, record_flags(header, false), header.instance);
+  return {};
+}
+
+Status LogStore::publish_small(std::span<const std::byte> data, const SampleHeader& header, bool extended) {
+  std::byte record[inline_payload_max];
+  const RecordHeader front = record_header(header);
+  const std::size_t front_bytes = extended ? sizeof(front) : compact_header_bytes;
+  std::memcpy(record, &front, front_bytes);
+  std::copy(data.begin(), data.end(), record + front_bytes);
+  const std::span<const std::byte> payload(record, front_bytes + data.size());
+  const std::uint16_t flags = record_flags(header, extended);
+  if (log_.try_publish(kind_data, flags, header.instance, payload)) return {};
+  return log_.publish(kind_data, flags, header.instance, payload);
+}
+
+Result<std::unique_ptr<WriterStore>> make_store(ArenaWriter& arena, const qos::DataWriterQos& qos,
+                                                StorePlace& place) {
+  if (qos.reliability.kind == qos::ReliabilityKind::reliable &&
+      qos.history.kind == qos::HistoryKind::keep_all)
+    return LogStore::create(arena, qos, place);
+  return failure(Errc::unsupported, "slots are not built");
+}
+
+}  // namespace llamada::topics::detail

@@ -1,0 +1,85 @@
+#include "llamada/topics/participant.hpp"
+
+#include <algorithm>
+
+#include "description.hpp"
+#include "participant_state.hpp"
+
+namespace llamada::topics {
+
+using detail::ParticipantState;
+
+Loan& Loan::operator=(Loan&& other) noexcept {
+  if (this == &other) return *this;
+  drop();
+  data_ = std::exchange(other.data_, {});
+  reservation_ = std::move(other.reservation_);
+  slots_ = std::exchange(other.slots_, nullptr);
+  slot_ = other.slot_;
+  private_ = std::move(other.private_);
+  return *this;
+}
+
+void Loan::drop() {
+  reservation_.drop();
+  data_ = {};
+  private_.clear();
+}
+
+Participant::Participant(Transport& transport, const Clock& clock, ParticipantOptions options,
+                         DiscoveryEvents* discovery)
+    : state_(std::make_unique<ParticipantState>(transport, clock, std::move(options), discovery)) {}
+
+Participant::~Participant() = default;
+
+Result<std::unique_ptr<WriterEndpoint>> Participant::create_writer(const EndpointSpec& spec,
+                                                                   WriterEvents& events) {
+  if (auto announced = state_->ensure_announced(); !announced) return propagate(announced);
+  auto writer = detail::WriterImplementation::create(*state_, spec, events);
+  if (!writer) return propagate(writer);
+  return std::unique_ptr<WriterEndpoint>(std::move(*writer));
+}
+
+Result<std::unique_ptr<ReaderEndpoint>> Participant::create_reader(const EndpointSpec& spec,
+                                                                   ReaderEvents& events) {
+  if (auto announced = state_->ensure_announced(); !announced) return propagate(announced);
+  auto reader = detail::ReaderImplementation::create(*state_, spec, events);
+  if (!reader) return propagate(reader);
+  return std::unique_ptr<ReaderEndpoint>(std::move(*reader));
+}
+
+Status Participant::poll() { return state_->poll(); }
+
+Status Participant::wait(const std::function<bool()>& look_again, std::chrono::nanoseconds at_most) {
+  const std::int64_t due_ns = state_->next_due_ns.load(std::memory_order_relaxed);
+  if (due_ns != detail::never_ns)
+    at_most =
+        std::min(at_most, std::chrono::nanoseconds(std::max<std::int64_t>(due_ns - state_->now_ns(), 0)));
+  // A poll() in look_again may find that there is less time.
+  const auto looks = [&] {
+    return look_again() || state_->next_due_ns.load(std::memory_order_relaxed) < due_ns;
+  };
+  return state_->transport.wait(looks, at_most);
+}
+
+void Participant::wake_self() { state_->transport.wake(state_->transport.slot()); }
+
+void Participant::assert_liveliness() {
+  if (state_->ensure_announced()) state_->assert_manually();
+}
+
+Status Participant::set_user_data(std::vector<std::byte> user_data) {
+  state_->options.user_data = std::move(user_data);
+  if (auto announced = state_->ensure_announced(); !announced) return announced;
+  ParticipantInfo info;
+  info.domain = state_->options.domain;
+  info.name = state_->options.name;
+  info.user_data = state_->options.user_data;
+  auto described = state_->directory.describe(state_->entry, detail::encode_participant(info));
+  state_->transport.wake_all();
+  return described;
+}
+
+std::uint64_t Participant::id() const { return state_->own_arena_id(); }
+
+}  // namespace llamada::topics

@@ -1,0 +1,98 @@
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "endpoint_directory.hpp"
+#include "reader_endpoint.hpp"
+#include "stream.hpp"
+#include "writer_endpoint.hpp"
+
+namespace llamada::topics::detail {
+
+inline constexpr std::int64_t never_ns = INT64_MAX;
+
+/// A writer or reader in a peer's arena, as it was last looked at.
+struct RemoteEndpoint {
+  EndpointInfo info;
+  std::uint32_t index = 0;
+  EndpointView view;
+};
+
+/// How far one peer's arena has been looked at.
+struct PeerView {
+  std::uint32_t id = 0;
+  PeerArena arena;
+  bool alive = true;
+  std::uint64_t changes_seen = UINT64_MAX;
+  bool has_participant = false;  // of this domain
+  std::uint32_t participant_index = 0;
+  std::uint64_t participant_word = 0;
+  bool announced = false;  // to DiscoveryEvents
+  ParticipantInfo participant;
+  std::map<std::uint64_t, RemoteEndpoint> endpoints;  // by number
+};
+
+class ParticipantState {
+ public:
+  ParticipantState(Transport& transport, const Clock& clock, ParticipantOptions options,
+                   DiscoveryEvents* discovery);
+  ~ParticipantState();
+
+  Status ensure_announced();
+  Status poll();
+  std::int64_t now_ns() const { return clock.monotonic().count(); }
+  std::uint32_t own_arena_id() const { return transport.peer(transport.slot()).id; }
+  EndpointEntry& own_entry() { return directory.entry(entry); }
+  const PeerView* view_of(std::uint32_t slot, std::uint32_t arena_id) const;
+  void assert_manually();
+  /// Fills in the entry of an endpoint. Errors: out_of_resources.
+  Result<std::uint32_t> announce(const EndpointSpec& spec, const StorePlace& place);
+  /// The next poll() is due by then.
+  void due_by(std::int64_t time_ns);
+  /// Those whose samples have all been let go.
+  void drop_retired_streams();
+
+  Transport& transport;
+  const Clock& clock;
+  ParticipantOptions options;
+  DiscoveryEvents* discovery;
+  EndpointDirectory directory;
+  std::uint32_t entry = 0;
+  bool has_entry = false;
+  std::vector<WriterImplementation*> writers;
+  std::vector<ReaderImplementation*> readers;
+  std::vector<RetiredWriter> retired_writers;
+  std::vector<std::unique_ptr<Stream>> retired_streams;  // finished, with samples out
+  bool order_changed = true;                             // of the streams
+  std::atomic<std::int64_t> next_due_ns{never_ns};
+
+ private:
+  void look_at_peers();
+  void leave(PeerView& view, std::uint32_t slot);
+  void announce_gone(PeerView& view);
+  void look_at(PeerView& view, std::uint32_t slot);
+  bool look_at_participant(PeerView& view, std::uint32_t slot);
+  void look_at_endpoint(PeerView& view, std::uint32_t slot, std::uint32_t index,
+                        std::map<std::uint64_t, RemoteEndpoint>& seen);
+  void look_at_endpoints(PeerView& view, std::uint32_t slot);
+  void look_at_matches(PeerView& view, std::uint32_t slot);
+  void look_at_grants(PeerView& view, std::uint32_t slot);
+  void judge(PeerView& view, std::uint32_t slot, const RemoteEndpoint& remote);
+  void judge_new();
+  void drop_matches(std::uint32_t slot, const PeerView& view, bool all);
+  void drain();
+  void sort_streams();
+  void bury_retired();
+  void keep_time();
+  bool needs_old_arenas() const;
+  void note(Status status);
+
+  std::vector<PeerView> peers_;  // by slot
+  std::vector<Stream*> order_;   // all streams, by TRANSPORT_PRIORITY
+  Status failed_;
+};
+
+}  // namespace llamada::topics::detail

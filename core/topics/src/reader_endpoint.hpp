@@ -1,0 +1,50 @@
+#pragma once
+
+#include <memory>
+#include <set>
+#include <vector>
+
+#include "llamada/topics/participant.hpp"
+#include "stream.hpp"
+
+namespace llamada::topics::detail {
+
+class ParticipantState;
+
+class ReaderImplementation final : public ReaderEndpoint {
+ public:
+  static Result<std::unique_ptr<ReaderImplementation>> create(ParticipantState& participant,
+                                                              const EndpointSpec& spec, ReaderEvents& events);
+  ~ReaderImplementation() override;
+
+  Status set_qos(const qos::EndpointQos& qos) override;
+  EndpointId id() const override { return id_; }
+  std::size_t matched_count() const override;
+
+  // For the participant, in poll().
+  Status consider(const StreamOrigin& origin, const EndpointInfo& writer, bool writer_lives);
+  const std::vector<std::unique_ptr<Stream>>& streams() const { return streams_; }
+  void start(Stream& stream, const EndpointDirectory::Grant* grant);
+  /// Ends streams of which nothing is left, and says which writers are not alive. When to be called next.
+  std::int64_t keep_time(std::int64_t now_ns);
+  void drop_finished();
+  bool judge_all = true;  // it is new, or its QoS has changed
+
+ private:
+  ReaderImplementation(ParticipantState& participant, const EndpointSpec& spec, ReaderEvents& events)
+      : participant_(participant), spec_(spec), events_(events) {}
+  Stream* find(const EndpointId& writer) const;
+  Status open_stream(const StreamOrigin& origin, const EndpointInfo& writer, bool writer_lives);
+  bool is_over(Stream& stream, bool& died);
+  std::int64_t lease_end(const Stream& stream) const;
+
+  ParticipantState& participant_;
+  EndpointSpec spec_;
+  ReaderEvents& events_;
+  EndpointId id_;
+  std::uint32_t entry_ = 0;
+  std::vector<std::unique_ptr<Stream>> streams_;
+  std::set<EndpointId> over_;  // dead writers whose history was read
+};
+
+}  // namespace llamada::topics::detail

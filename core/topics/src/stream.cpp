@@ -1,0 +1,74 @@
+#include "stream.hpp"
+
+#include <atomic>
+
+namespace llamada::topics::detail {
+
+void Stream::start(const EndpointDirectory::Grant* grant) {
+  if (grant != nullptr) taken_ = grant->sequence;
+  begin(grant);
+  started_ = true;
+}
+
+bool Stream::absorb() {
+  if (!started_ || finished()) return true;
+  const std::uint64_t before = taken_;
+  const bool all = deliver_all();
+  update_holds();
+  if (taken_ != before) {
+    // Release: pairs with the acquire load in WriterImplementation::acknowledged_by_all().
+    match().acknowledged.store(taken_, std::memory_order_release);
+    notify_writer();
+  }
+  return all;
+}
+
+void Stream::finish() {
+  events_ = nullptr;
+  update_holds();
+  match().acknowledged.store(UINT64_MAX, std::memory_order_release);
+  notify_writer();
+}
+
+bool Stream::writer_is_there() const { return !gone && writer_was_alive(); }
+
+bool Stream::writer_was_alive() const {
+  const EndpointEntry& entry = writer_entry();
+  // Pairs with the release store in EndpointDirectory::bury(): what came before can be seen.
+  return entry.alive.load(std::memory_order_acquire) != 0 &&
+         entry.number.load(std::memory_order_acquire) == origin_.entry.number;
+}
+
+void Stream::evacuate_all() {
+  for (Sample* sample = first_; sample != nullptr;) {
+    Sample* next = sample->next();
+    sample->evacuate();
+    sample = next;
+  }
+}
+
+bool Stream::deliver(Sample&& sample) {
+  const std::uint64_t sequence = sample.header().sequence_number;
+  if (!events_->on_sample(writer.id, std::move(sample))) return false;
+  taken_ = sequence;
+  context_.directory.arena().count(Counter::samples_read);
+  return true;
+}
+
+void Stream::report_lost(std::uint64_t count) {
+  if (count > 0) events_->on_samples_lost(writer.id, count);
+}
+
+void Stream::count_copied(std::size_t size_bytes) {
+  context_.directory.arena().count(Counter::sample_bytes_copied, size_bytes);
+}
+
+void Stream::notify_writer() {
+  if (gone) return;
+  // Our words before our look: pairs with the fence in WriterImplementation::wait_for(). One of the two sees
+  // what the other has stored.
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (writer_entry().waits.load(std::memory_order_relaxed) != 0) context_.transport.wake(origin_.slot);
+}
+
+}  // namespace llamada::topics::detail

@@ -1,0 +1,125 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "endpoint_directory.hpp"
+#include "llamada/topics/discovery.hpp"
+#include "llamada/topics/log_reader.hpp"
+#include "llamada/topics/transport.hpp"
+
+namespace llamada::topics::detail {
+
+/// Where a matched writer is to be found.
+struct StreamOrigin {
+  std::uint32_t slot = 0;
+  std::uint32_t arena_id = 0;
+  PeerArena arena;
+  std::uint32_t endpoint_index = 0;
+  EndpointView entry;
+};
+
+/// What a stream needs of its participant.
+struct StreamContext {
+  Transport& transport;
+  EndpointDirectory& directory;
+  std::uint32_t match_index = 0;
+};
+
+/// The way of samples from one writer to one reader.
+class Stream : public SampleSource {
+ public:
+  Stream(const StreamContext& context, StreamOrigin origin, EndpointInfo writer, ReaderEvents* events)
+      : writer(std::move(writer)), context_(context), origin_(origin), events_(events) {}
+
+  const StreamOrigin& origin() const { return origin_; }
+  std::uint32_t match_index() const { return context_.match_index; }
+  bool started() const { return started_; }
+  /// Begins where the grant says, or, without one, at the beginning of what there is.
+  void start(const EndpointDirectory::Grant* grant);
+  /// Gives the reader what has come. True: there is no more.
+  bool absorb();
+  /// Nothing more is read; samples that are out stay valid.
+  void finish();
+  /// Why nothing more can be read, if so.
+  virtual std::optional<Error> damage() const { return std::nullopt; }
+  /// Whether the writer has neither been deleted nor gone with its arena.
+  bool writer_is_there() const;
+  /// Whether its entry says that it was not deleted, now or when its application ended.
+  bool writer_was_alive() const;
+  /// Copies all samples that are out to private memory.
+  void evacuate_all();
+
+  EndpointInfo writer;
+  bool gone = false;    // its application has died or left
+  bool misfit = false;  // it does not match any more
+  bool alive = true;    // as was reported last
+
+ protected:
+  virtual void begin(const EndpointDirectory::Grant* grant) = 0;
+  /// As absorb(); `taken_` says up to where.
+  virtual bool deliver_all() = 0;
+  /// Lets the writer have what is not needed any more.
+  virtual void update_holds() = 0;
+
+  bool deliver(Sample&& sample);
+  void report_lost(std::uint64_t count);
+  void count_copied(std::size_t size_bytes) override;
+  const EndpointEntry& writer_entry() const { return origin_.arena.endpoint(origin_.endpoint_index); }
+  MatchEntry& match() { return context_.directory.match(context_.match_index); }
+  ReaderEvents& events() { return *events_; }
+  bool finished() const { return events_ == nullptr; }
+  /// After the own words have changed for which the writer may be waiting.
+  void notify_writer();
+
+  StreamContext context_;
+  StreamOrigin origin_;
+  std::uint64_t taken_ = 0;  // sequence number of the last sample that is over for this reader
+
+ private:
+  ReaderEvents* events_;
+  bool started_ = false;
+};
+
+/// From a log, of which the writer reuses nothing that this stream needs: RELIABLE at both ends.
+class LogStream final : public Stream {
+ public:
+  using Stream::Stream;
+  std::optional<Error> damage() const override;
+
+ private:
+  void begin(const EndpointDirectory::Grant* grant) override;
+  bool deliver_all() override;
+  void update_holds() override;
+  void let_go(std::uint64_t hold) override;
+  std::optional<Sample> sample_of(const Record& record);
+
+  LogReader log_;
+  bool malformed_ = false;
+};
+
+/// From a log whose writer does not wait: samples are copied, and the copy is dropped when it was overtaken.
+class LossyLogStream final : public Stream {
+ public:
+  using Stream::Stream;
+
+ private:
+  void begin(const EndpointDirectory::Grant* grant) override;
+  bool deliver_all() override;
+  void update_holds() override {}
+  void let_go(std::uint64_t) override {}
+
+  enum class Step { delivered, nothing, refused, overtaken };
+  Step step();
+  Step copy_record(const Cell& cell, std::uint64_t sequence);
+  bool follow_link(const Cell& cell);
+  bool is_still(const Chunk& chunk) const;
+  bool enter_first();
+  void skip_to(std::uint64_t sequence);
+
+  std::optional<Chunk> chunk_;
+  std::uint32_t cell_ = 0;
+};
+
+}  // namespace llamada::topics::detail

@@ -1,0 +1,135 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "description.hpp"
+#include "llamada/topics/participant.hpp"
+#include "writer_store.hpp"
+
+namespace llamada::topics::detail {
+
+class ParticipantState;
+
+/// Whether two specs are of one topic: its name, its type's, and the type's hash where both have one.
+template <typename Other>
+bool is_same_topic(const EndpointSpec& spec, const Other& other) {
+  return spec.topic == other.topic && spec.type == other.type && spec.keyed == other.keyed &&
+         (spec.type_hash == 0 || other.type_hash == 0 || spec.type_hash == other.type_hash);
+}
+inline bool fits_partition(const qos::EndpointQos& one, const qos::EndpointQos& other) {
+  return qos::partitions_match(qos::partition_of(one), qos::partition_of(other));
+}
+
+/// A reader that a writer respects.
+struct WriterMatch {
+  std::uint32_t slot = 0;
+  std::uint32_t arena_id = 0;
+  std::uint32_t match_index = 0;
+  std::uint64_t match_number = 0;
+  const MatchEntry* entry = nullptr;
+  std::uint32_t grant = 0;
+  std::uint64_t start_sequence = 0;
+  bool reliable = false;
+  EndpointId reader;
+  qos::EndpointQos reader_qos;
+};
+
+/// RESOURCE_LIMITS of a KEEP_ALL writer's samples, and of any writer's instances.
+class WriterLimits {
+ public:
+  explicit WriterLimits(const qos::DataWriterQos& qos);
+
+  /// Whether one more fits. `under_way` samples are not acknowledged, `published` there were. Errors:
+  /// would_block, out_of_resources.
+  Status check(const SampleHeader& header, std::uint64_t under_way, std::uint64_t published) const;
+  void add(const SampleHeader& header, std::uint64_t sequence_number);
+  void acknowledged(std::uint64_t sequence_number);
+  /// Whether check() depends on what is acknowledged.
+  bool counts_under_way() const;
+
+ private:
+  struct Pending {
+    std::uint64_t sequence_number;
+    std::uint64_t instance;
+  };
+
+  bool keeps_for_good_;
+  bool keeps_all_;
+  qos::ResourceLimits limits_;
+  std::int32_t window_;
+  std::unordered_map<std::uint64_t, std::int64_t> instances_;  // samples of each that count
+  std::deque<Pending> pending_;
+};
+
+/// What is left of a deleted writer until its readers have ended.
+struct RetiredWriter {
+  std::uint32_t entry = 0;
+  std::unique_ptr<WriterStore> store;
+  std::vector<WriterMatch> matches;
+};
+
+class WriterImplementation final : public WriterEndpoint {
+ public:
+  static Result<std::unique_ptr<WriterImplementation>> create(ParticipantState& participant,
+                                                              const EndpointSpec& spec, WriterEvents& events);
+  ~WriterImplementation() override;
+
+  Result<Loan> loan(std::size_t size_bytes) override;
+  Result<std::uint64_t> publish(Loan&& loan, const SampleHeader& header) override;
+  Result<std::uint64_t> publish(std::span<const std::byte> data, const SampleHeader& header) override;
+  bool all_acknowledged() override;
+  Status set_qos(const qos::EndpointQos& qos) override;
+  void assert_liveliness() override;
+  EndpointId id() const override { return id_; }
+  std::size_t matched_count() const override { return matches_.size(); }
+  std::uint64_t published() const override { return store_->published(); }
+
+  const EndpointSpec& spec() const { return spec_; }
+  std::uint32_t entry() const { return entry_; }
+
+  // For the participant, in poll().
+  void consider(const EndpointInfo& reader);
+  bool is_matched(std::uint32_t arena_id, std::uint64_t match_number) const;
+  Status match(WriterMatch match, const EndpointInfo& reader, bool wants_history);
+  /// Drops the matches for which `is_over` holds.
+  template <typename Predicate>
+  void unmatch(Predicate is_over, bool died) {
+    for (std::size_t i = 0; i < matches_.size();)
+      is_over(matches_[i]) ? unmatch_at(i, died) : static_cast<void>(++i);
+  }
+  /// Wakes the readers that LATENCY_BUDGET has let sleep, and sees whether the lease has run out. When to be
+  /// called next, at the latest.
+  std::int64_t keep_time(std::int64_t now_ns);
+  bool judge_all = true;  // it is new, or its QoS has changed
+
+ private:
+  WriterImplementation(ParticipantState& participant, const EndpointSpec& spec, WriterEvents& events);
+  template <typename Action>
+  auto attempt(const SampleHeader* header, Action action) -> decltype(action());
+  Status check_room(const SampleHeader* header);
+  void wait_for(std::uint32_t what);
+  Result<std::uint64_t> published_one(const SampleHeader& header, std::size_t size_bytes);
+  void wake_readers();
+  void wake_now();
+  std::uint64_t acknowledged_by_all() const;
+  void unmatch_at(std::size_t index, bool died);
+  std::int64_t check_lease(std::int64_t now_ns);
+
+  ParticipantState& participant_;
+  EndpointSpec spec_;
+  WriterEvents& events_;
+  EndpointId id_;
+  std::uint32_t entry_ = 0;
+  std::unique_ptr<WriterStore> store_;
+  WriterLimits limits_;
+  std::vector<WriterMatch> matches_;
+  std::int64_t wake_due_ns_ = 0;  // 0: nobody waits to be woken
+  bool lease_lost_ = false;
+};
+
+}  // namespace llamada::topics::detail

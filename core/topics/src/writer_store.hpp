@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "llamada/topics/participant.hpp"
+
+namespace llamada::topics::detail {
+
+/// Where the samples of one writer lie in its arena: a log or a table of slots.
+class WriterStore {
+ public:
+  virtual ~WriterStore() = default;
+
+  /// Errors: as WriterEndpoint's. `header.sequence_number` is ignored: it is published() + 1.
+  virtual Result<Loan> loan(std::size_t size_bytes) = 0;
+  virtual Status publish(Loan& loan, const SampleHeader& header) = 0;
+  virtual Status publish(std::span<const std::byte> data, const SampleHeader& header) = 0;
+  virtual std::uint64_t published() const = 0;
+
+  /// Nothing is reused that a reader uses: of a log, a RELIABLE one; of slots, any.
+  virtual void add_reader(const MatchEntry& match, bool reliable) = 0;
+  virtual void remove_reader(const MatchEntry& match) = 0;
+  /// All RELIABLE readers have the samples up to here: what is VOLATILE may go.
+  virtual void acknowledged(std::uint64_t sequence_number) = 0;
+  /// Where a reader begins that wants no history.
+  virtual Result<LogPosition> position() = 0;
+  /// Gives back all memory, once no reader is left.
+  virtual void discard() = 0;
+};
+
+/// What the directory of endpoints is told of the store.
+struct StorePlace {
+  std::uint32_t log = 0;
+  Offset slots = 0;
+};
+
+class LogStore final : public WriterStore {
+ public:
+  static Result<std::unique_ptr<WriterStore>> create(ArenaWriter& arena, const qos::DataWriterQos& qos,
+                                                     StorePlace& place);
+
+  Result<Loan> loan(std::size_t size_bytes) override;
+  Status publish(Loan& loan, const SampleHeader& header) override;
+  Status publish(std::span<const std::byte> data, const SampleHeader& header) override;
+  std::uint64_t published() const override { return log_.published(); }
+  void add_reader(const MatchEntry& match, bool reliable) override {
+    if (reliable) log_.add_reader(&match.cursor);
+  }
+  void remove_reader(const MatchEntry& match) override { log_.remove_reader(&match.cursor); }
+  void acknowledged(std::uint64_t) override {}
+  Result<LogPosition> position() override { return log_.position(); }
+  void discard() override { log_.discard(); }
+
+ private:
+  Status publish_small(std::span<const std::byte> data, const SampleHeader& header, bool extended);
+
+  LogWriter log_;
+};
+
+/// RELIABLE KEEP_ALL: a log; else a table of slots. Errors: out_of_resources.
+Result<std::unique_ptr<WriterStore>> make_store(ArenaWriter& arena, const qos::DataWriterQos& qos,
+                                                StorePlace& place);
+
+}  // namespace llamada::topics::detail
