@@ -162,6 +162,25 @@ PUBLIC void pmpi_comm_create_keyval_(NewCopy* copy, NewDelete* destroy, MPI_Fint
   answer(ierror, MPI_Comm_create_keyval(call_copy, call_delete, keyval, key));
 }
 
+PUBLIC void pmpi_type_create_keyval_(NewCopy* copy, NewDelete* destroy, MPI_Fint* keyval,
+                                     const MPI_Aint* extra_state, MPI_Fint* ierror) {
+  struct Key* key = add_key((struct Key){NULL, NULL, copy, destroy, *extra_state, NULL});
+  answer(ierror, MPI_Type_create_keyval(call_copy, call_delete, keyval, key));
+}
+
+PUBLIC void pmpi_type_set_attr_(const MPI_Fint* type, const MPI_Fint* keyval, const MPI_Aint* value,
+                                MPI_Fint* ierror) {
+  answer(ierror, MPI_Type_set_attr(*type, *keyval, (void*)*value));
+}
+
+PUBLIC void pmpi_type_get_attr_(const MPI_Fint* type, const MPI_Fint* keyval, MPI_Aint* value, MPI_Fint* flag,
+                                MPI_Fint* ierror) {
+  void* found = NULL;
+  const int code = MPI_Type_get_attr(*type, *keyval, &found, flag);
+  if (code == MPI_SUCCESS && *flag) *value = (MPI_Aint)found;
+  answer(ierror, code);
+}
+
 PUBLIC void pmpi_keyval_create_(OldCopy* copy, OldDelete* destroy, MPI_Fint* keyval,
                                 const MPI_Fint* extra_state, MPI_Fint* ierror) {
   struct Key* key = add_key((struct Key){copy, destroy, NULL, NULL, *extra_state, NULL});
@@ -228,6 +247,13 @@ PUBLIC void pmpi_comm_null_copy_fn_(MPI_Fint* comm, MPI_Fint* keyval, MPI_Aint* 
   *ierror = MPI_SUCCESS;
 }
 
+PUBLIC void pmpi_type_null_copy_fn_(MPI_Fint* comm, MPI_Fint* keyval, MPI_Aint* extra_state, MPI_Aint* value,
+                                    MPI_Aint* new_value, MPI_Fint* flag, MPI_Fint* ierror) {
+  (void)comm, (void)keyval, (void)extra_state, (void)value, (void)new_value;
+  *flag = 0;
+  *ierror = MPI_SUCCESS;
+}
+
 PUBLIC void pmpi_comm_dup_fn_(MPI_Fint* comm, MPI_Fint* keyval, MPI_Aint* extra_state, MPI_Aint* value,
                               MPI_Aint* new_value, MPI_Fint* flag, MPI_Fint* ierror) {
   (void)comm, (void)keyval, (void)extra_state;
@@ -236,7 +262,21 @@ PUBLIC void pmpi_comm_dup_fn_(MPI_Fint* comm, MPI_Fint* keyval, MPI_Aint* extra_
   *ierror = MPI_SUCCESS;
 }
 
+PUBLIC void pmpi_type_dup_fn_(MPI_Fint* comm, MPI_Fint* keyval, MPI_Aint* extra_state, MPI_Aint* value,
+                              MPI_Aint* new_value, MPI_Fint* flag, MPI_Fint* ierror) {
+  (void)comm, (void)keyval, (void)extra_state;
+  *new_value = *value;
+  *flag = 1;
+  *ierror = MPI_SUCCESS;
+}
+
 PUBLIC void pmpi_comm_null_delete_fn_(MPI_Fint* comm, MPI_Fint* keyval, MPI_Aint* value,
+                                      MPI_Aint* extra_state, MPI_Fint* ierror) {
+  (void)comm, (void)keyval, (void)value, (void)extra_state;
+  *ierror = MPI_SUCCESS;
+}
+
+PUBLIC void pmpi_type_null_delete_fn_(MPI_Fint* comm, MPI_Fint* keyval, MPI_Aint* value,
                                       MPI_Aint* extra_state, MPI_Fint* ierror) {
   (void)comm, (void)keyval, (void)value, (void)extra_state;
   *ierror = MPI_SUCCESS;

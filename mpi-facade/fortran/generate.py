@@ -196,7 +196,7 @@ def by_hand_names(functions):
     """The names of what is written by hand, to be included behind it."""
     names = [function.name for function in functions if function.by_hand]
     names += ["null_copy_fn", "null_delete_fn", "dup_fn", "comm_null_copy_fn", "comm_null_delete_fn", "comm_dup_fn",
-              "f_sync_reg"]
+              "type_null_copy_fn", "type_null_delete_fn", "type_dup_fn", "f_sync_reg"]
     return "/* Written by generate.py. */\n" + "\n".join(aliases(name) for name in names) + "\n"
 
 
@@ -217,7 +217,8 @@ SPECIALS = """
        SAVE /MPIPRIV1/,/MPIPRIV2/,/MPIPRIVC/,/MPIFCMB5/,/MPIFCMB9/
 """.strip("\n")
 CALLBACKS = ("MPI_NULL_COPY_FN", "MPI_NULL_DELETE_FN", "MPI_DUP_FN", "MPI_COMM_NULL_COPY_FN",
-             "MPI_COMM_NULL_DELETE_FN", "MPI_COMM_DUP_FN")
+             "MPI_COMM_NULL_DELETE_FN", "MPI_COMM_DUP_FN", "MPI_TYPE_NULL_COPY_FN", "MPI_TYPE_NULL_DELETE_FN",
+             "MPI_TYPE_DUP_FN")
 
 
 def integer_constants(constants):

@@ -51,6 +51,9 @@ typedef void(MPI_Handler_function)(MPI_Comm* comm, int* code, ...);
 typedef int(MPI_Comm_copy_attr_function)(MPI_Comm comm, int keyval, void* extra_state, void* value,
                                          void* new_value, int* flag);
 typedef int(MPI_Comm_delete_attr_function)(MPI_Comm comm, int keyval, void* value, void* extra_state);
+typedef int(MPI_Type_copy_attr_function)(MPI_Datatype datatype, int keyval, void* extra_state, void* value,
+                                         void* new_value, int* flag);
+typedef int(MPI_Type_delete_attr_function)(MPI_Datatype datatype, int keyval, void* value, void* extra_state);
 typedef int(MPI_Copy_function)(MPI_Comm comm, int keyval, void* extra_state, void* value, void* new_value,
                                int* flag);
 typedef int(MPI_Delete_function)(MPI_Comm comm, int keyval, void* value, void* extra_state);
@@ -145,6 +148,9 @@ typedef int(MPI_Delete_function)(MPI_Comm comm, int keyval, void* value, void* e
 #define MPI_INTEGER2 ((MPI_Datatype)0x4c00022f)
 #define MPI_INTEGER4 ((MPI_Datatype)0x4c000430)
 #define MPI_INTEGER8 ((MPI_Datatype)0x4c000831)
+#define MPI_INTEGER16 MPI_DATATYPE_NULL
+#define MPI_REAL16 ((MPI_Datatype)0x4c00102b)
+#define MPI_COMPLEX32 ((MPI_Datatype)0x4c00202c)
 
 /* Operations */
 #define MPI_MAX ((MPI_Op)0x58000001)
@@ -193,6 +199,9 @@ typedef int(MPI_Delete_function)(MPI_Comm comm, int keyval, void* value, void* e
 #define MPI_NULL_DELETE_FN ((MPI_Delete_function*)0)
 #define MPI_COMM_NULL_COPY_FN ((MPI_Comm_copy_attr_function*)0)
 #define MPI_COMM_NULL_DELETE_FN ((MPI_Comm_delete_attr_function*)0)
+#define MPI_TYPE_NULL_COPY_FN ((MPI_Type_copy_attr_function*)0)
+#define MPI_TYPE_NULL_DELETE_FN ((MPI_Type_delete_attr_function*)0)
+#define MPI_TYPE_DUP_FN ((MPI_Type_copy_attr_function*)MPI_DUP_FN)
 #define MPI_DUP_FN MPIR_Dup_fn
 #define MPI_COMM_DUP_FN ((MPI_Comm_copy_attr_function*)MPI_DUP_FN)
 
@@ -215,6 +224,15 @@ typedef int(MPI_Delete_function)(MPI_Comm comm, int keyval, void* value, void* e
 #define MPI_THREAD_FUNNELED 1
 #define MPI_THREAD_SERIALIZED 2
 #define MPI_THREAD_MULTIPLE 3
+
+/* Distributions of MPI_Type_create_darray; classes of MPI_Type_match_size */
+#define MPI_DISTRIBUTE_BLOCK 121
+#define MPI_DISTRIBUTE_CYCLIC 122
+#define MPI_DISTRIBUTE_NONE 123
+#define MPI_DISTRIBUTE_DFLT_DARG (-49767)
+#define MPI_TYPECLASS_REAL 1
+#define MPI_TYPECLASS_INTEGER 2
+#define MPI_TYPECLASS_COMPLEX 3
 
 /* How a datatype was made */
 #define MPI_COMBINER_NAMED 1
@@ -315,6 +333,23 @@ typedef int(MPI_Delete_function)(MPI_Comm comm, int keyval, void* value, void* e
 #define MPI_Errhandler_f2c(handler) ((MPI_Errhandler)(handler))
 #define MPI_Message_c2f(message) ((MPI_Fint)(message))
 #define MPI_Message_f2c(message) ((MPI_Message)(message))
+
+#define PMPI_Comm_c2f(comm) ((MPI_Fint)(comm))
+#define PMPI_Comm_f2c(comm) ((MPI_Comm)(comm))
+#define PMPI_Type_c2f(datatype) ((MPI_Fint)(datatype))
+#define PMPI_Type_f2c(datatype) ((MPI_Datatype)(datatype))
+#define PMPI_Group_c2f(group) ((MPI_Fint)(group))
+#define PMPI_Group_f2c(group) ((MPI_Group)(group))
+#define PMPI_Request_c2f(request) ((MPI_Fint)(request))
+#define PMPI_Request_f2c(request) ((MPI_Request)(request))
+#define PMPI_Op_c2f(op) ((MPI_Fint)(op))
+#define PMPI_Op_f2c(op) ((MPI_Op)(op))
+#define PMPI_Info_c2f(info) ((MPI_Fint)(info))
+#define PMPI_Info_f2c(info) ((MPI_Info)(info))
+#define PMPI_Errhandler_c2f(handler) ((MPI_Fint)(handler))
+#define PMPI_Errhandler_f2c(handler) ((MPI_Errhandler)(handler))
+#define PMPI_Message_c2f(message) ((MPI_Fint)(message))
+#define PMPI_Message_f2c(message) ((MPI_Message)(message))
 
 /* What stands for the weights of a graph without weights, or of no edges (7.5.4). */
 LLAMADA_MPI_PUBLIC extern int* const MPI_UNWEIGHTED;
@@ -428,6 +463,10 @@ LLAMADA_MPI_PUBLIC int MPI_Type_create_struct(int count, const int block_lengths
 LLAMADA_MPI_PUBLIC int MPI_Type_create_subarray(int dimension_count, const int sizes[], const int subsizes[],
                                                 const int starts[], int order, MPI_Datatype old_type,
                                                 MPI_Datatype* new_type);
+LLAMADA_MPI_PUBLIC int MPI_Type_create_darray(int size, int rank, int dimension_count, const int sizes[],
+                                              const int distributions[], const int distribution_arguments[],
+                                              const int process_counts[], int order, MPI_Datatype old_type,
+                                              MPI_Datatype* new_type);
 LLAMADA_MPI_PUBLIC int MPI_Type_create_resized(MPI_Datatype old_type, MPI_Aint lower_bound, MPI_Aint extent,
                                                MPI_Datatype* new_type);
 LLAMADA_MPI_PUBLIC int MPI_Type_dup(MPI_Datatype old_type, MPI_Datatype* new_type);
@@ -449,6 +488,7 @@ LLAMADA_MPI_PUBLIC int MPI_Type_get_contents(MPI_Datatype datatype, int integer_
                                              MPI_Aint addresses[], MPI_Datatype datatypes[]);
 LLAMADA_MPI_PUBLIC int MPI_Type_set_name(MPI_Datatype datatype, const char* name);
 LLAMADA_MPI_PUBLIC int MPI_Type_get_name(MPI_Datatype datatype, char* name, int* name_length);
+LLAMADA_MPI_PUBLIC int MPI_Type_match_size(int type_class, int size, MPI_Datatype* datatype);
 LLAMADA_MPI_PUBLIC int MPI_Type_extent(MPI_Datatype datatype, MPI_Aint* extent);
 LLAMADA_MPI_PUBLIC int MPI_Type_lb(MPI_Datatype datatype, MPI_Aint* lower_bound);
 LLAMADA_MPI_PUBLIC int MPI_Type_ub(MPI_Datatype datatype, MPI_Aint* upper_bound);
@@ -574,6 +614,13 @@ LLAMADA_MPI_PUBLIC int MPI_Keyval_free(int* keyval);
 LLAMADA_MPI_PUBLIC int MPI_Attr_put(MPI_Comm comm, int keyval, void* value);
 LLAMADA_MPI_PUBLIC int MPI_Attr_get(MPI_Comm comm, int keyval, void* value, int* flag);
 LLAMADA_MPI_PUBLIC int MPI_Attr_delete(MPI_Comm comm, int keyval);
+LLAMADA_MPI_PUBLIC int MPI_Type_create_keyval(MPI_Type_copy_attr_function* copy,
+                                              MPI_Type_delete_attr_function* destroy, int* keyval,
+                                              void* extra_state);
+LLAMADA_MPI_PUBLIC int MPI_Type_free_keyval(int* keyval);
+LLAMADA_MPI_PUBLIC int MPI_Type_set_attr(MPI_Datatype datatype, int keyval, void* value);
+LLAMADA_MPI_PUBLIC int MPI_Type_get_attr(MPI_Datatype datatype, int keyval, void* value, int* flag);
+LLAMADA_MPI_PUBLIC int MPI_Type_delete_attr(MPI_Datatype datatype, int keyval);
 
 /* Process topologies (chapter 7) */
 LLAMADA_MPI_PUBLIC int MPI_Cart_create(MPI_Comm comm, int dimension_count, const int dimensions[],
@@ -647,6 +694,8 @@ LLAMADA_MPI_PUBLIC int MPI_Add_error_string(int code, const char* text);
 LLAMADA_MPI_PUBLIC int MPI_Info_create(MPI_Info* info);
 LLAMADA_MPI_PUBLIC int MPI_Info_set(MPI_Info info, const char* key, const char* value);
 LLAMADA_MPI_PUBLIC int MPI_Info_get(MPI_Info info, const char* key, int value_length, char* value, int* flag);
+LLAMADA_MPI_PUBLIC int MPI_Info_get_string(MPI_Info info, const char* key, int* buffer_length, char* value,
+                                           int* flag);
 LLAMADA_MPI_PUBLIC int MPI_Info_get_valuelen(MPI_Info info, const char* key, int* value_length, int* flag);
 LLAMADA_MPI_PUBLIC int MPI_Info_get_nkeys(MPI_Info info, int* key_count);
 LLAMADA_MPI_PUBLIC int MPI_Info_get_nthkey(MPI_Info info, int index, char* key);
@@ -751,6 +800,10 @@ LLAMADA_MPI_PUBLIC int PMPI_Type_create_struct(int count, const int block_length
 LLAMADA_MPI_PUBLIC int PMPI_Type_create_subarray(int dimension_count, const int sizes[], const int subsizes[],
                                                  const int starts[], int order, MPI_Datatype old_type,
                                                  MPI_Datatype* new_type);
+LLAMADA_MPI_PUBLIC int PMPI_Type_create_darray(int size, int rank, int dimension_count, const int sizes[],
+                                               const int distributions[], const int distribution_arguments[],
+                                               const int process_counts[], int order, MPI_Datatype old_type,
+                                               MPI_Datatype* new_type);
 LLAMADA_MPI_PUBLIC int PMPI_Type_create_resized(MPI_Datatype old_type, MPI_Aint lower_bound, MPI_Aint extent,
                                                 MPI_Datatype* new_type);
 LLAMADA_MPI_PUBLIC int PMPI_Type_dup(MPI_Datatype old_type, MPI_Datatype* new_type);
@@ -772,6 +825,7 @@ LLAMADA_MPI_PUBLIC int PMPI_Type_get_contents(MPI_Datatype datatype, int integer
                                               MPI_Aint addresses[], MPI_Datatype datatypes[]);
 LLAMADA_MPI_PUBLIC int PMPI_Type_set_name(MPI_Datatype datatype, const char* name);
 LLAMADA_MPI_PUBLIC int PMPI_Type_get_name(MPI_Datatype datatype, char* name, int* name_length);
+LLAMADA_MPI_PUBLIC int PMPI_Type_match_size(int type_class, int size, MPI_Datatype* datatype);
 LLAMADA_MPI_PUBLIC int PMPI_Type_extent(MPI_Datatype datatype, MPI_Aint* extent);
 LLAMADA_MPI_PUBLIC int PMPI_Type_lb(MPI_Datatype datatype, MPI_Aint* lower_bound);
 LLAMADA_MPI_PUBLIC int PMPI_Type_ub(MPI_Datatype datatype, MPI_Aint* upper_bound);
@@ -893,6 +947,13 @@ LLAMADA_MPI_PUBLIC int PMPI_Keyval_free(int* keyval);
 LLAMADA_MPI_PUBLIC int PMPI_Attr_put(MPI_Comm comm, int keyval, void* value);
 LLAMADA_MPI_PUBLIC int PMPI_Attr_get(MPI_Comm comm, int keyval, void* value, int* flag);
 LLAMADA_MPI_PUBLIC int PMPI_Attr_delete(MPI_Comm comm, int keyval);
+LLAMADA_MPI_PUBLIC int PMPI_Type_create_keyval(MPI_Type_copy_attr_function* copy,
+                                               MPI_Type_delete_attr_function* destroy, int* keyval,
+                                               void* extra_state);
+LLAMADA_MPI_PUBLIC int PMPI_Type_free_keyval(int* keyval);
+LLAMADA_MPI_PUBLIC int PMPI_Type_set_attr(MPI_Datatype datatype, int keyval, void* value);
+LLAMADA_MPI_PUBLIC int PMPI_Type_get_attr(MPI_Datatype datatype, int keyval, void* value, int* flag);
+LLAMADA_MPI_PUBLIC int PMPI_Type_delete_attr(MPI_Datatype datatype, int keyval);
 LLAMADA_MPI_PUBLIC int PMPI_Cart_create(MPI_Comm comm, int dimension_count, const int dimensions[],
                                         const int periods[], int reorder, MPI_Comm* new_comm);
 LLAMADA_MPI_PUBLIC int PMPI_Cart_sub(MPI_Comm comm, const int remain[], MPI_Comm* new_comm);
@@ -963,6 +1024,8 @@ LLAMADA_MPI_PUBLIC int PMPI_Info_create(MPI_Info* info);
 LLAMADA_MPI_PUBLIC int PMPI_Info_set(MPI_Info info, const char* key, const char* value);
 LLAMADA_MPI_PUBLIC int PMPI_Info_get(MPI_Info info, const char* key, int value_length, char* value,
                                      int* flag);
+LLAMADA_MPI_PUBLIC int PMPI_Info_get_string(MPI_Info info, const char* key, int* buffer_length, char* value,
+                                            int* flag);
 LLAMADA_MPI_PUBLIC int PMPI_Info_get_valuelen(MPI_Info info, const char* key, int* value_length, int* flag);
 LLAMADA_MPI_PUBLIC int PMPI_Info_get_nkeys(MPI_Info info, int* key_count);
 LLAMADA_MPI_PUBLIC int PMPI_Info_get_nthkey(MPI_Info info, int index, char* key);

@@ -75,6 +75,64 @@ static void refusing(void) {
   CHECK(MPI_Comm_delete_attr(comm, key) != MPI_SUCCESS);
 }
 
+/* A key that was freed is good for as long as an attribute has it. */
+static void freed_key(void) {
+  int key, kept, flag, *value;
+  MPI_Comm comm;
+  OK(MPI_Comm_dup(MPI_COMM_SELF, &comm));
+  OK(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
+  OK(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &key, NULL));
+  OK(MPI_Comm_set_attr(comm, key, &flag));
+  kept = key;
+  OK(MPI_Comm_free_keyval(&key));
+  CHECK_EQ(key, MPI_KEYVAL_INVALID);
+  OK(MPI_Comm_get_attr(comm, kept, &value, &flag));
+  CHECK(flag && value == &flag);
+  OK(MPI_Comm_delete_attr(comm, kept));
+  if (is_strict()) CHECK_EQ(MPI_Comm_set_attr(comm, kept, &flag), MPI_ERR_KEYVAL);
+  OK(MPI_Comm_free(&comm));
+}
+
+static int type_deletes;
+static int copy_of_type(MPI_Datatype type, int key, void* extra, void* value, void* copied, int* flag) {
+  (void)type, (void)key;
+  *(void**)copied = (char*)value + *(int*)extra;
+  *flag = 1;
+  return MPI_SUCCESS;
+}
+static int delete_of_type(MPI_Datatype type, int key, void* value, void* extra) {
+  (void)type, (void)key, (void)value, (void)extra;
+  type_deletes++;
+  return MPI_SUCCESS;
+}
+
+static void of_datatypes(void) {
+  static char place[8];
+  int key, none, flag, extra = 3;
+  char* value;
+  MPI_Datatype type, copy;
+  OK(MPI_Type_create_keyval(copy_of_type, delete_of_type, &key, &extra));
+  OK(MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, MPI_TYPE_NULL_DELETE_FN, &none, NULL));
+  OK(MPI_Type_contiguous(3, MPI_INT, &type));
+  OK(MPI_Type_get_attr(type, key, &value, &flag));
+  CHECK(!flag);
+  OK(MPI_Type_set_attr(type, key, place));
+  OK(MPI_Type_set_attr(type, none, place));
+  OK(MPI_Type_dup(type, &copy));
+  OK(MPI_Type_get_attr(copy, key, &value, &flag));
+  CHECK(flag && value == place + 3);
+  OK(MPI_Type_get_attr(copy, none, &value, &flag));
+  CHECK(!flag);
+  OK(MPI_Type_delete_attr(type, key));
+  CHECK_EQ(type_deletes, 1);
+  OK(MPI_Type_free(&copy));
+  CHECK_EQ(type_deletes, 2);
+  OK(MPI_Type_free(&type));
+  CHECK_EQ(type_deletes, 2);
+  OK(MPI_Type_free_keyval(&key));
+  OK(MPI_Type_free_keyval(&none));
+}
+
 static void predefined(void) {
   int *value, flag;
   OK(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &value, &flag));
@@ -90,6 +148,8 @@ int main(int argc, char** argv) {
   begin("attributes", &argc, &argv);
   life();
   refusing();
+  freed_key();
+  of_datatypes();
   predefined();
   return finish();
 }

@@ -11,6 +11,11 @@ static void dims(void) {
   CHECK(c[0] == 2 && c[1] == 2 && c[2] == 2);
   OK(MPI_Dims_create(7, 1, d));
   CHECK_EQ(d[0], 7);
+  int e[3] = {0, 0, 0}, f[5] = {0, 0, 0, 0, 0};
+  OK(MPI_Dims_create(5040, 3, e));
+  CHECK(e[0] == 21 && e[1] == 16 && e[2] == 15);
+  OK(MPI_Dims_create(98784, 5, f));
+  CHECK(f[0] == 14 && f[1] == 14 && f[2] == 9 && f[3] == 8 && f[4] == 7);
 }
 
 static void grid(int periodic) {
@@ -62,6 +67,15 @@ static void grid(int periodic) {
   OK(MPI_Allreduce(&me, &got, 1, MPI_INT, MPI_MIN, row));
   CHECK_EQ(got, coords[0] * dims[1]);
   OK(MPI_Comm_free(&row));
+  /* Without dimensions there is one rank. */
+  keep[0] = keep[1] = 0;
+  OK(MPI_Cart_sub(comm, keep, &row));
+  CHECK_EQ(row == MPI_COMM_NULL, me != 0);
+  if (row != MPI_COMM_NULL) {
+    OK(MPI_Cartdim_get(row, &count));
+    CHECK_EQ(count, 0);
+    OK(MPI_Comm_free(&row));
+  }
   MPI_Comm copy;
   OK(MPI_Comm_dup(comm, &copy));
   OK(MPI_Topo_test(copy, &status));

@@ -261,6 +261,45 @@ static void basic_sizes(void) {
   extent_is(MPI_SHORT_INT, 0, 8, 6);
 }
 
+/* A matrix of 5 by 7 among 2 by 3 processes: rows in blocks of 3, columns dealt out two by two. */
+static void distributed_array(int order) {
+  const int sizes[2] = {5, 7}, distributions[2] = {MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC},
+            arguments[2] = {MPI_DISTRIBUTE_DFLT_DARG, 2}, grid[2] = {2, 3};
+  int seen[35] = {0};
+  for (int process = 0; process < 6; process++) {
+    MPI_Datatype type;
+    int places[35], count = 0, integers, addresses, types, combiner;
+    const int outer = order == MPI_ORDER_C ? 0 : 1, inner = 1 - outer;
+    for (int i = 0; i < sizes[outer]; i++)
+      for (int j = 0; j < sizes[inner]; j++) {
+        const int row = outer == 0 ? i : j, column = outer == 0 ? j : i;
+        if (row / 3 != process / 3 || column / 2 % 3 != process % 3) continue;
+        places[count] = i * sizes[inner] + j;
+        seen[places[count++]]++;
+      }
+    OK(MPI_Type_create_darray(6, process, 2, sizes, distributions, arguments, grid, order, MPI_INT, &type));
+    OK(MPI_Type_commit(&type));
+    extent_is(type, 0, 35 * sizeof(int), count * (int)sizeof(int));
+    both_ways(type, 1, places, count, 35);
+    OK(MPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner));
+    CHECK_EQ(combiner, MPI_COMBINER_DARRAY);
+    CHECK_EQ(integers, 4 * 2 + 4);
+    OK(MPI_Type_free(&type));
+  }
+  for (int i = 0; i < 35; i++) CHECK_EQ(seen[i], 1);
+}
+
+static void by_size(void) {
+  MPI_Datatype type;
+  OK(MPI_Type_match_size(MPI_TYPECLASS_REAL, 8, &type));
+  extent_is(type, 0, 8, 8);
+  CHECK_EQ(type, MPI_REAL8);
+  OK(MPI_Type_match_size(MPI_TYPECLASS_INTEGER, 2, &type));
+  CHECK_EQ(type, MPI_INTEGER2);
+  OK(MPI_Type_match_size(MPI_TYPECLASS_COMPLEX, 16, &type));
+  CHECK_EQ(type, MPI_COMPLEX16);
+}
+
 int main(int argc, char** argv) {
   begin("datatypes", &argc, &argv);
   right = (rank + 1) % ranks;
@@ -281,5 +320,8 @@ int main(int argc, char** argv) {
   nested(300);
   resized_and_bottom();
   pack_mixed();
+  distributed_array(MPI_ORDER_C);
+  distributed_array(MPI_ORDER_FORTRAN);
+  by_size();
   return finish();
 }

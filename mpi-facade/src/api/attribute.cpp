@@ -1,6 +1,6 @@
 #include "api/arguments.hpp"
 
-// MPI 3.1, 6.7 and 8.1.2: attributes of communicators, with the names of MPI-1 (15.1).
+// MPI 3.1, 6.7 and 8.1.2: attributes of communicators and datatypes, with the names of MPI-1 (15.1).
 using namespace llamada::mpi;
 
 namespace {
@@ -38,18 +38,27 @@ int bad_keyval(Communicator* communicator, int keyval) {
                                                            static_cast<unsigned>(keyval)));
 }
 
-int create_keyval(MPI_Comm_copy_attr_function* copy, MPI_Comm_delete_attr_function* destroy, int* keyval,
-                  void* extra_state) {
+using Owner = Keyval::Owner;
+
+int create_keyval(Owner owner, MPI_Comm_copy_attr_function* copy, MPI_Comm_delete_attr_function* destroy,
+                  int* keyval, void* extra_state) {
   if (int code = check_pointer(nullptr, keyval, "key")) return code;
-  *keyval = runtime().keyvals.insert(make_counted<Keyval>(copy, destroy, extra_state));
+  *keyval = runtime().keyvals.insert(make_counted<Keyval>(owner, copy, destroy, extra_state));
   return MPI_SUCCESS;
 }
 
+/// The key of a handle, if it is one for such objects and has not gone.
+Reference<Keyval> find_keyval(Owner owner, int keyval) {
+  Keyval* found = runtime().keyvals.find(keyval);
+  return Reference<Keyval>(found && found->owner() == owner && found->is_alive() ? found : nullptr);
+}
+
 /// The number of a freed key is never used again, for attributes that were set with it live on.
-int free_keyval(int* keyval) {
+int free_keyval(Owner owner, int* keyval) {
   if (int code = check_pointer(nullptr, keyval, "key")) return code;
-  if (!runtime().keyvals.find(*keyval)) return bad_keyval(nullptr, *keyval);
-  runtime().keyvals.retire(*keyval);
+  const Reference<Keyval> key = find_keyval(owner, *keyval);
+  if (!key) return bad_keyval(nullptr, *keyval);
+  key->free();
   *keyval = MPI_KEYVAL_INVALID;
   return MPI_SUCCESS;
 }
@@ -59,37 +68,71 @@ int failed_callback(Communicator* communicator, int code) {
   return report(communicator, MPI_ERR_OTHER, fmt::format("an attribute's callback returned {}", code));
 }
 
-int set_attribute(MPI_Comm comm, int keyval, void* value) {
+/// A communicator or a datatype as what has attributes. Errors go to the communicator.
+struct Holder {
+  Owner owner = Owner::communicator;
+  int handle = 0;
   Communicator* communicator = nullptr;
-  if (int code = find_communicator(comm, communicator)) return code;
-  const Reference<Keyval> key(runtime().keyvals.find(keyval));
-  if (!key) return bad_keyval(communicator, keyval);
-  return failed_callback(communicator, communicator->attributes().set(comm, keyval, key, value));
+  Attributes* attributes = nullptr;
+};
+
+int find_holder(MPI_Comm comm, Holder& holder) {
+  if (int code = find_communicator(comm, holder.communicator)) return code;
+  holder.handle = comm;
+  holder.attributes = &holder.communicator->attributes();
+  return MPI_SUCCESS;
 }
 
-int get_attribute(MPI_Comm comm, int keyval, void* value, int* flag) {
-  Communicator* communicator = nullptr;
-  if (int code = find_communicator(comm, communicator)) return code;
-  if (int code = check_pointer(communicator, value, "value")) return code;
-  if (int code = check_pointer(communicator, flag, "flag")) return code;
+int find_type_holder(MPI_Datatype datatype, Holder& holder) {
+  Datatype* type = nullptr;
+  if (int code = find_datatype(nullptr, datatype, type)) return code;
+  holder = {Owner::datatype, datatype, nullptr, &type->attributes()};
+  return MPI_SUCCESS;
+}
+
+int set_attribute(const Holder& holder, int keyval, void* value) {
+  const Reference<Keyval> key = find_keyval(holder.owner, keyval);
+  if (!key) return bad_keyval(holder.communicator, keyval);
+  return failed_callback(holder.communicator, holder.attributes->set(holder.handle, keyval, key, value));
+}
+
+int get_attribute(const Holder& holder, int keyval, void* value, int* flag) {
+  if (int code = check_pointer(holder.communicator, value, "value")) return code;
+  if (int code = check_pointer(holder.communicator, flag, "flag")) return code;
   auto& result = *static_cast<void**>(value);
-  if (int* predefined = predefined_attribute(keyval)) {
+  if (int* predefined = predefined_attribute(keyval); predefined && holder.owner == Owner::communicator) {
     *flag = 1;
     result = predefined;
     return MPI_SUCCESS;
   }
-  if (!runtime().keyvals.find(keyval)) return bad_keyval(communicator, keyval);
-  const std::optional<void*> found = communicator->attributes().get(keyval);
+  if (!find_keyval(holder.owner, keyval)) return bad_keyval(holder.communicator, keyval);
+  const std::optional<void*> found = holder.attributes->get(keyval);
   *flag = found.has_value();
   if (found) result = *found;
   return MPI_SUCCESS;
 }
 
+int delete_attribute(const Holder& holder, int keyval) {
+  if (!find_keyval(holder.owner, keyval)) return bad_keyval(holder.communicator, keyval);
+  return failed_callback(holder.communicator, holder.attributes->remove(holder.handle, keyval));
+}
+
+int set_attribute(MPI_Comm comm, int keyval, void* value) {
+  Holder holder;
+  if (int code = find_holder(comm, holder)) return code;
+  return set_attribute(holder, keyval, value);
+}
+
+int get_attribute(MPI_Comm comm, int keyval, void* value, int* flag) {
+  Holder holder;
+  if (int code = find_holder(comm, holder)) return code;
+  return get_attribute(holder, keyval, value, flag);
+}
+
 int delete_attribute(MPI_Comm comm, int keyval) {
-  Communicator* communicator = nullptr;
-  if (int code = find_communicator(comm, communicator)) return code;
-  if (!runtime().keyvals.find(keyval)) return bad_keyval(communicator, keyval);
-  return failed_callback(communicator, communicator->attributes().remove(comm, keyval));
+  Holder holder;
+  if (int code = find_holder(comm, holder)) return code;
+  return delete_attribute(holder, keyval);
 }
 
 }  // namespace
@@ -104,26 +147,26 @@ LLAMADA_MPI_FUNCTION(Comm_create_keyval)
 int PMPI_Comm_create_keyval(MPI_Comm_copy_attr_function* copy, MPI_Comm_delete_attr_function* destroy,
                             int* keyval, void* extra_state) {
   LLAMADA_MPI_ENTER(Comm_create_keyval);
-  return create_keyval(copy, destroy, keyval, extra_state);
+  return create_keyval(Owner::communicator, copy, destroy, keyval, extra_state);
 }
 
 LLAMADA_MPI_FUNCTION(Keyval_create)
 int PMPI_Keyval_create(MPI_Copy_function* copy, MPI_Delete_function* destroy, int* keyval,
                        void* extra_state) {
   LLAMADA_MPI_ENTER(Keyval_create);
-  return create_keyval(copy, destroy, keyval, extra_state);
+  return create_keyval(Owner::communicator, copy, destroy, keyval, extra_state);
 }
 
 LLAMADA_MPI_FUNCTION(Comm_free_keyval)
 int PMPI_Comm_free_keyval(int* keyval) {
   LLAMADA_MPI_ENTER(Comm_free_keyval);
-  return free_keyval(keyval);
+  return free_keyval(Owner::communicator, keyval);
 }
 
 LLAMADA_MPI_FUNCTION(Keyval_free)
 int PMPI_Keyval_free(int* keyval) {
   LLAMADA_MPI_ENTER(Keyval_free);
-  return free_keyval(keyval);
+  return free_keyval(Owner::communicator, keyval);
 }
 
 LLAMADA_MPI_FUNCTION(Comm_set_attr)
@@ -160,4 +203,41 @@ LLAMADA_MPI_FUNCTION(Attr_delete)
 int PMPI_Attr_delete(MPI_Comm comm, int keyval) {
   LLAMADA_MPI_ENTER(Attr_delete);
   return delete_attribute(comm, keyval);
+}
+
+LLAMADA_MPI_FUNCTION(Type_create_keyval)
+int PMPI_Type_create_keyval(MPI_Type_copy_attr_function* copy, MPI_Type_delete_attr_function* destroy,
+                            int* keyval, void* extra_state) {
+  LLAMADA_MPI_ENTER(Type_create_keyval);
+  return create_keyval(Owner::datatype, copy, destroy, keyval, extra_state);
+}
+
+LLAMADA_MPI_FUNCTION(Type_free_keyval)
+int PMPI_Type_free_keyval(int* keyval) {
+  LLAMADA_MPI_ENTER(Type_free_keyval);
+  return free_keyval(Owner::datatype, keyval);
+}
+
+LLAMADA_MPI_FUNCTION(Type_set_attr)
+int PMPI_Type_set_attr(MPI_Datatype datatype, int keyval, void* value) {
+  LLAMADA_MPI_ENTER(Type_set_attr);
+  Holder holder;
+  if (int code = find_type_holder(datatype, holder)) return code;
+  return set_attribute(holder, keyval, value);
+}
+
+LLAMADA_MPI_FUNCTION(Type_get_attr)
+int PMPI_Type_get_attr(MPI_Datatype datatype, int keyval, void* value, int* flag) {
+  LLAMADA_MPI_ENTER(Type_get_attr);
+  Holder holder;
+  if (int code = find_type_holder(datatype, holder)) return code;
+  return get_attribute(holder, keyval, value, flag);
+}
+
+LLAMADA_MPI_FUNCTION(Type_delete_attr)
+int PMPI_Type_delete_attr(MPI_Datatype datatype, int keyval) {
+  LLAMADA_MPI_ENTER(Type_delete_attr);
+  Holder holder;
+  if (int code = find_type_holder(datatype, holder)) return code;
+  return delete_attribute(holder, keyval);
 }

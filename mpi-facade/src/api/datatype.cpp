@@ -31,6 +31,7 @@ int PMPI_Type_free(MPI_Datatype* datatype) {
   Datatype* type = nullptr;
   if (int code = find_datatype(nullptr, *datatype, type)) return code;
   if (type->is_predefined()) return report(nullptr, MPI_ERR_TYPE, "a predefined datatype cannot be freed");
+  if (int code = type->attributes().remove_all(*datatype)) return call_error_handler(nullptr, code);
   runtime().datatypes.erase(*datatype);
   *datatype = MPI_DATATYPE_NULL;
   return MPI_SUCCESS;
@@ -208,3 +209,26 @@ MPI_Aint PMPI_Aint_add(MPI_Aint base, MPI_Aint displacement) { return base + dis
 
 LLAMADA_MPI_FUNCTION(Aint_diff)
 MPI_Aint PMPI_Aint_diff(MPI_Aint address, MPI_Aint base) { return address - base; }
+
+LLAMADA_MPI_FUNCTION(Type_match_size)
+int PMPI_Type_match_size(int type_class, int size, MPI_Datatype* datatype) {
+  LLAMADA_MPI_ENTER(Type_match_size);
+  if (int code = check_pointer(nullptr, datatype, "datatype")) return code;
+  struct Entry {
+    int type_class, size;
+    MPI_Datatype type;
+  };
+  static constexpr Entry entries[] = {
+      {MPI_TYPECLASS_REAL, 4, MPI_REAL4},         {MPI_TYPECLASS_REAL, 8, MPI_REAL8},
+      {MPI_TYPECLASS_REAL, 16, MPI_REAL16},       {MPI_TYPECLASS_INTEGER, 1, MPI_INTEGER1},
+      {MPI_TYPECLASS_INTEGER, 2, MPI_INTEGER2},   {MPI_TYPECLASS_INTEGER, 4, MPI_INTEGER4},
+      {MPI_TYPECLASS_INTEGER, 8, MPI_INTEGER8},   {MPI_TYPECLASS_COMPLEX, 8, MPI_COMPLEX8},
+      {MPI_TYPECLASS_COMPLEX, 16, MPI_COMPLEX16}, {MPI_TYPECLASS_COMPLEX, 32, MPI_COMPLEX32},
+  };
+  for (const Entry& entry : entries) {
+    if (entry.type_class != type_class || entry.size != size) continue;
+    *datatype = entry.type;
+    return MPI_SUCCESS;
+  }
+  return report(nullptr, MPI_ERR_ARG, fmt::format("class {} has no type of {} bytes", type_class, size));
+}

@@ -136,3 +136,25 @@ int PMPI_Info_free(MPI_Info* info) {
   *info = MPI_INFO_NULL;
   return MPI_SUCCESS;
 }
+
+LLAMADA_MPI_FUNCTION(Info_get_string)
+int PMPI_Info_get_string(MPI_Info info, const char* key, int* buffer_length, char* value, int* flag) {
+  LLAMADA_MPI_ENTER(Info_get_string);
+  Info* found = nullptr;
+  if (int code = find_info(info, found)) return code;
+  if (int code = check_key(key)) return code;
+  if (int code = check_pointer(nullptr, buffer_length, "length")) return code;
+  if (int code = check_pointer(nullptr, flag, "flag")) return code;
+  const auto text = found->get(key);
+  *flag = text.has_value();
+  if (!text) return MPI_SUCCESS;
+  // Both lengths count the NUL (MPI 4.0, 10).
+  if (*buffer_length > 0) {
+    if (int code = check_pointer(nullptr, value, "value")) return code;
+    const std::size_t fits = std::min(text->size(), static_cast<std::size_t>(*buffer_length) - 1);
+    std::memcpy(value, text->data(), fits);
+    value[fits] = '\0';
+  }
+  *buffer_length = static_cast<int>(text->size()) + 1;
+  return MPI_SUCCESS;
+}

@@ -220,6 +220,31 @@ int PMPI_Type_create_subarray(int dimension_count, const int sizes[], const int 
   return give(make_subarray({sizes, count}, {subsizes, count}, {starts, count}, order, *old), new_type);
 }
 
+LLAMADA_MPI_FUNCTION(Type_create_darray)
+int PMPI_Type_create_darray(int size, int rank, int dimension_count, const int sizes[],
+                            const int distributions[], const int distribution_arguments[],
+                            const int process_counts[], int order, MPI_Datatype old_type,
+                            MPI_Datatype* new_type) {
+  LLAMADA_MPI_ENTER(Type_create_darray);
+  Datatype* old = nullptr;
+  if (int code = check(dimension_count, old_type, new_type, old)) return code;
+  if (dimension_count < 1) return report(nullptr, MPI_ERR_ARG, "a distributed array needs a dimension");
+  for (const int* list : {sizes, distributions, distribution_arguments, process_counts}) {
+    if (int code = check_pointer(nullptr, list, "list of sizes or distributions")) return code;
+  }
+  const std::size_t count = length(dimension_count);
+  const DistributedArray array{size,
+                               rank,
+                               {sizes, count},
+                               {distributions, count},
+                               {distribution_arguments, count},
+                               {process_counts, count},
+                               order};
+  const auto checked = array.check();
+  if (!checked) return report(nullptr, MPI_ERR_ARG, checked.error().text());
+  return give(make_darray(array, *old), new_type);
+}
+
 LLAMADA_MPI_FUNCTION(Type_create_resized)
 int PMPI_Type_create_resized(MPI_Datatype old_type, MPI_Aint lower_bound, MPI_Aint extent,
                              MPI_Datatype* new_type) {
@@ -234,5 +259,10 @@ int PMPI_Type_dup(MPI_Datatype old_type, MPI_Datatype* new_type) {
   LLAMADA_MPI_ENTER(Type_dup);
   Datatype* old = nullptr;
   if (int code = check(0, old_type, new_type, old)) return code;
-  return give(make_duplicate(*old), new_type);
+  auto copy = make_duplicate(*old);
+  if (int code = old->attributes().copy_to(old_type, copy->attributes())) {
+    *new_type = MPI_DATATYPE_NULL;
+    return call_error_handler(nullptr, code);
+  }
+  return give(std::move(copy), new_type);
 }

@@ -16,10 +16,9 @@ int give(Communicator* parent, llamada::Result<Communicator*> made, MPI_Comm* re
 
 /// A copy with the attributes that the program's callbacks let through. When one of them fails, there is no
 /// copy.
-int duplicate_for(MPI_Comm comm, Communicator& parent, const Info& info, MPI_Comm* new_comm) {
+int duplicate_for(MPI_Comm comm, Communicator& parent, MPI_Comm* new_comm) {
   auto copy = duplicate(parent);
   if (!copy) return give(&parent, std::move(copy), new_comm);
-  (*copy)->set_info(info);
   if (int code = parent.attributes().copy_to(comm, (*copy)->attributes())) {
     runtime().communicators.erase((*copy)->handle());
     *new_comm = MPI_COMM_NULL;
@@ -28,11 +27,10 @@ int duplicate_for(MPI_Comm comm, Communicator& parent, const Info& info, MPI_Com
   return give(&parent, std::move(copy), new_comm);
 }
 
-/// Those of an info object; MPI_INFO_NULL leaves `found` as it is.
-int find_hints(Communicator* communicator, MPI_Info info, const Info*& found) {
-  if (info == MPI_INFO_NULL) return MPI_SUCCESS;
-  found = runtime().infos.find(info);
-  return found ? MPI_SUCCESS : report(communicator, MPI_ERR_INFO, "the info object was freed, or is none");
+/// The hints of a communicator (6.4.4): none is known here, so all are ignored.
+int check_hints(Communicator* communicator, MPI_Info info) {
+  if (info == MPI_INFO_NULL || runtime().infos.find(info)) return MPI_SUCCESS;
+  return report(communicator, MPI_ERR_INFO, "the info object was freed, or is none");
 }
 
 }  // namespace
@@ -45,7 +43,7 @@ int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm* newcomm) {
   Communicator* parent = nullptr;
   if (int code = find_communicator(comm, parent)) return code;
   if (int code = check_pointer(parent, newcomm, "newcomm")) return code;
-  return duplicate_for(comm, *parent, parent->info(), newcomm);
+  return duplicate_for(comm, *parent, newcomm);
 }
 
 LLAMADA_MPI_FUNCTION(Comm_dup_with_info)
@@ -54,10 +52,8 @@ int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm) {
   Communicator* parent = nullptr;
   if (int code = find_communicator(comm, parent)) return code;
   if (int code = check_pointer(parent, newcomm, "newcomm")) return code;
-  Info none;
-  const Info* hints = &none;
-  if (int code = find_hints(parent, info, hints)) return code;
-  return duplicate_for(comm, *parent, *hints, newcomm);
+  if (int code = check_hints(parent, info)) return code;
+  return duplicate_for(comm, *parent, newcomm);
 }
 
 LLAMADA_MPI_FUNCTION(Comm_set_info)
@@ -65,10 +61,7 @@ int PMPI_Comm_set_info(MPI_Comm comm, MPI_Info info) {
   LLAMADA_MPI_ENTER(Comm_set_info);
   Communicator* communicator = nullptr;
   if (int code = find_communicator(comm, communicator)) return code;
-  const Info none;
-  const Info* hints = &none;
-  if (int code = find_hints(communicator, info, hints)) return code;
-  communicator->set_info(*hints);
+  if (int code = check_hints(communicator, info)) return code;
   return MPI_SUCCESS;
 }
 
@@ -78,9 +71,7 @@ int PMPI_Comm_get_info(MPI_Comm comm, MPI_Info* info) {
   Communicator* communicator = nullptr;
   if (int code = find_communicator(comm, communicator)) return code;
   if (int code = check_pointer(communicator, info, "info")) return code;
-  auto copy = make_counted<Info>();
-  copy->copy_from(communicator->info());
-  *info = runtime().infos.insert(std::move(copy));
+  *info = runtime().infos.insert(make_counted<Info>());
   return MPI_SUCCESS;
 }
 

@@ -5,8 +5,8 @@
 namespace llamada::mpi {
 namespace {
 
-int call_destroy(MPI_Comm comm, int keyval, const Keyval& key, void* value) {
-  return key.destroy() ? key.destroy()(comm, keyval, value, key.extra_state()) : MPI_SUCCESS;
+int call_destroy(int handle, int keyval, const Keyval& key, void* value) {
+  return key.destroy() ? key.destroy()(handle, keyval, value, key.extra_state()) : MPI_SUCCESS;
 }
 
 }  // namespace
@@ -18,9 +18,9 @@ std::optional<void*> Attributes::get(int keyval) const {
   return std::nullopt;
 }
 
-int Attributes::set(MPI_Comm comm, int keyval, const Reference<Keyval>& key, void* value) {
+int Attributes::set(int handle, int keyval, const Reference<Keyval>& key, void* value) {
   if (const std::optional<void*> old = get(keyval)) {
-    if (const int code = call_destroy(comm, keyval, *key, *old)) return code;
+    if (const int code = call_destroy(handle, keyval, *key, *old)) return code;
   }
   // The callback may have changed the list.
   const auto entry =
@@ -29,37 +29,41 @@ int Attributes::set(MPI_Comm comm, int keyval, const Reference<Keyval>& key, voi
     entry->value = value;
   } else {
     entries_.push_back({keyval, key, value});
+    key->use();
   }
   return MPI_SUCCESS;
 }
 
-int Attributes::remove(MPI_Comm comm, int keyval) {
+int Attributes::remove(int handle, int keyval) {
   const auto matches = [&](const Entry& entry) { return entry.keyval == keyval; };
   const auto entry = std::find_if(entries_.begin(), entries_.end(), matches);
   if (entry == entries_.end()) return MPI_SUCCESS;
   const Reference<Keyval> key = entry->key;
-  if (const int code = call_destroy(comm, keyval, *key, entry->value)) return code;
+  if (const int code = call_destroy(handle, keyval, *key, entry->value)) return code;
+  key->unuse();
   std::erase_if(entries_, matches);
   return MPI_SUCCESS;
 }
 
-int Attributes::remove_all(MPI_Comm comm) {
+int Attributes::remove_all(int handle) {
   while (!entries_.empty()) {
-    if (const int code = remove(comm, entries_.back().keyval)) return code;
+    if (const int code = remove(handle, entries_.back().keyval)) return code;
   }
   return MPI_SUCCESS;
 }
 
-int Attributes::copy_to(MPI_Comm comm, Attributes& copy) const {
+int Attributes::copy_to(int handle, Attributes& copy) const {
   const std::vector<Entry> entries = entries_;
   for (const Entry& entry : entries) {
     if (!entry.key->copy()) continue;
     void* value = nullptr;
     int flag = 0;
     const int code =
-        entry.key->copy()(comm, entry.keyval, entry.key->extra_state(), entry.value, &value, &flag);
+        entry.key->copy()(handle, entry.keyval, entry.key->extra_state(), entry.value, &value, &flag);
     if (code != MPI_SUCCESS) return code;
-    if (flag) copy.entries_.push_back({entry.keyval, entry.key, value});
+    if (!flag) continue;
+    copy.entries_.push_back({entry.keyval, entry.key, value});
+    entry.key->use();
   }
   return MPI_SUCCESS;
 }

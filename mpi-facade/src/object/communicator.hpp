@@ -10,7 +10,6 @@
 #include "object/attribute.hpp"
 #include "object/error_handler.hpp"
 #include "object/group.hpp"
-#include "object/info.hpp"
 #include "object/reference.hpp"
 #include "object/topology.hpp"
 
@@ -73,10 +72,6 @@ class Communicator : public Counted {
   void set_topology(Topology topology) { topology_ = std::move(topology); }
   void copy_topology(const Communicator& other) { topology_ = other.topology_; }
 
-  /// The hints that the program gave (6.4.4): none is followed, all are kept.
-  const Info& info() const { return info_; }
-  void set_info(const Info& info) { info_.copy_from(info); }
-
   Attributes& attributes() { return attributes_; }
   const Attributes& attributes() const { return attributes_; }
 
@@ -96,7 +91,6 @@ class Communicator : public Counted {
   Reference<Group> remote_group_;
   Reference<Communicator> local_;
   Topology topology_;
-  Info info_;
   Attributes attributes_;
   std::uint32_t child_count_ = 0;
 };

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "object/attribute.hpp"
 #include "object/reference.hpp"
 
 namespace llamada::mpi {
@@ -45,7 +46,7 @@ struct Signature {
 struct TypeRecipe;
 
 /// A datatype of MPI (MPI 3.1, chapter 4): where the bytes of an element lie, and how they were described.
-/// Immutable but for its name and commit().
+/// Immutable but for its name, attributes and commit().
 ///
 /// A *packed stream* of `count` elements is their bytes in type-map order without gaps, `count * size()`
 /// bytes.
@@ -105,6 +106,7 @@ class Datatype : public Counted {
 
   const std::string& name() const { return name_; }
   void set_name(std::string name) { name_ = std::move(name); }
+  Attributes& attributes() { return attributes_; }
   const TypeRecipe& recipe() const { return *recipe_; }
 
  private:
@@ -115,6 +117,7 @@ class Datatype : public Counted {
   bool committed_ = false;
   MPI_Datatype handle_ = MPI_DATATYPE_NULL;
   std::string name_;
+  Attributes attributes_;
 };
 
 struct TypeRecipe {

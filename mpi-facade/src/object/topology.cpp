@@ -3,29 +3,62 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace llamada::mpi {
 namespace {
 
-/// Non-increasing factors of `product`, none above `limit`, the largest as small as can be.
-bool balance(int product, std::size_t count, int limit, std::vector<int>& factors) {
-  if (count == 1) {
-    if (product > limit) return false;
-    factors.push_back(product);
-    return true;
+/// Looks for the non-increasing factors of a product that are closest to each other: the least difference
+/// between the largest and the smallest, and of equal ones the largest smallest, and then the largest others.
+class Balance {
+ public:
+  Balance(int product, std::size_t count) : factors_(count) {
+    for (int divisor = 1; static_cast<long long>(divisor) * divisor <= product; ++divisor) {
+      if (product % divisor != 0) continue;
+      divisors_.push_back(divisor);
+      if (divisor != product / divisor) divisors_.push_back(product / divisor);
+    }
+    std::sort(divisors_.begin(), divisors_.end());
+    search(0, product, product);
   }
-  for (int factor = 1; factor <= std::min(product, limit); ++factor) {
-    if (product % factor != 0) continue;
-    // The others are no larger, so the product is out of reach below the root.
-    double reach = 1;
-    for (std::size_t index = 0; index < count; ++index) reach *= factor;
-    if (reach < product) continue;
-    factors.push_back(factor);
-    if (balance(product / factor, count - 1, factor, factors)) return true;
-    factors.pop_back();
+  const std::vector<int>& best() const { return best_; }
+
+ private:
+  void search(std::size_t place, int rest, int limit) {
+    const std::size_t left = factors_.size() - place;
+    if (left == 1) {
+      if (rest > limit) return;
+      factors_[place] = rest;
+      return compare();
+    }
+    for (const int factor : divisors_) {
+      if (factor > std::min(rest, limit)) return;
+      if (rest % factor != 0) continue;
+      // The others are no larger, so the product is out of reach below the root.
+      double reach = 1;
+      for (std::size_t index = 0; index < left; ++index) reach *= factor;
+      if (reach < rest) continue;
+      factors_[place] = factor;
+      // The smallest is at most the root of what is left: worse than the best, as all larger factors are.
+      if (place == 0 && !best_.empty() && spread_at_least(factor, rest / factor, left - 1) > spread(best_))
+        return;
+      search(place + 1, rest / factor, factor);
+    }
   }
-  return false;
-}
+  static double spread_at_least(int largest, int rest, std::size_t count) {
+    return largest - std::pow(rest, 1.0 / static_cast<double>(count)) - 1e-6;
+  }
+  static int spread(const std::vector<int>& factors) { return factors.front() - factors.back(); }
+  void compare() {
+    const bool better = best_.empty() || spread(factors_) < spread(best_) ||
+                        (spread(factors_) == spread(best_) && factors_.back() >= best_.back());
+    if (better) best_ = factors_;
+  }
+
+  std::vector<int> divisors_;
+  std::vector<int> factors_;
+  std::vector<int> best_;
+};
 
 }  // namespace
 
@@ -89,8 +122,8 @@ Status fill_dimensions(int node_count, std::span<int> dimensions) {
     return failure(Errc::invalid_argument, "the dimensions that are given do not hold {} nodes", node_count);
   }
   if (open == 0) return {};
-  std::vector<int> factors;
-  balance(rest, open, rest, factors);
+  const Balance balance(rest, open);
+  const std::vector<int>& factors = balance.best();
   auto next = factors.begin();
   for (int& dimension : dimensions) {
     if (dimension == 0) dimension = *next++;

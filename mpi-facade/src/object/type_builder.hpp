@@ -51,6 +51,28 @@ Reference<Datatype> make_duplicate(Datatype& old_type);
 Reference<Datatype> make_subarray(std::span<const int> sizes, std::span<const int> subsizes,
                                   std::span<const int> starts, int order, Datatype& old_type);
 
+/// The arguments of MPI_Type_create_darray (4.1.4).
+struct DistributedArray {
+  int size;  ///< of the grid of processes, which is in row-major order
+  int rank;
+  std::span<const int> sizes;
+  std::span<const int> distributions;
+  std::span<const int> arguments;
+  std::span<const int> process_counts;
+  int order;  ///< MPI_ORDER_C or MPI_ORDER_FORTRAN
+
+  /// invalid_argument, with which one does not fit and why.
+  Status check() const;
+  /// The elements of a dimension that belong to the process at `coordinate`: blocks of so many, from one on.
+  struct Blocks {
+    int length;
+    int first;
+    int stride;
+  };
+  Blocks blocks(std::size_t dimension, int coordinate) const;
+};
+Reference<Datatype> make_darray(const DistributedArray& array, Datatype& old_type);
+
 /// Makes the types that mpi.h names.
 void add_predefined_types(HandleTable<Datatype, ObjectKind::datatype>& table);
 
