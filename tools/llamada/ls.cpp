@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "domain.hpp"
 #include "llamada/llamanet/inspector.hpp"
 #include "llamada/mpi/calls.hpp"
 
@@ -69,7 +70,46 @@ json describe_endpoint(const topics::PeerArena& arena, std::uint32_t index) {
   return described;
 }
 
-json describe_application(const Inspector::Slot& slot) {
+/// Whom an endpoint matches: the others' ids.
+json matched_with(const DomainView& domain, const topics::EndpointId& id) {
+  json matched = json::array();
+  for (const auto& match : domain.matches) {
+    if (match.writer == id) matched.push_back(to_string(match.reader));
+    if (match.reader == id) matched.push_back(to_string(match.writer));
+  }
+  return matched;
+}
+
+/// What an application's Participant says of itself, over what its arena's directory says.
+void describe_participant(const DomainView& domain, std::uint32_t slot, json& described) {
+  for (const auto& participant : domain.participants) {
+    if (participant.slot != slot) continue;
+    described["participant"] = {{"id", participant.id},
+                                {"name", participant.name},
+                                {"domain", participant.domain},
+                                {"user_data", to_string(qos::UserData{participant.user_data})}};
+    described["endpoints"] = json::array();
+  }
+  if (!described.contains("participant")) return;
+  for (const auto& endpoint : domain.endpoints) {
+    if (endpoint.info.slot != slot) continue;
+    json seen{{"kind", endpoint.info.writer ? "writer" : "reader"},
+              {"id", to_string(endpoint.info.id)},
+              {"topic", endpoint.info.topic},
+              {"type", endpoint.info.type},
+              {"keyed", endpoint.info.keyed},
+              {"qos", policies_to_string(endpoint.info.qos)},
+              {"policies", policies_of(endpoint.info.qos)},
+              {"matched", matched_with(domain, endpoint.info.id)}};
+    if (endpoint.info.writer) {
+      seen["published"] = endpoint.published;
+      seen["published_bytes"] = endpoint.published_bytes;
+    }
+    described["endpoints"].push_back(std::move(seen));
+  }
+}
+
+json describe_application(const Inspector::Slot& slot, const DomainView& domain) {
   auto view = slot.view();
   json described{{"slot", slot.index},
                  {"state", state_name(slot.state, view.state())},
@@ -88,6 +128,7 @@ json describe_application(const Inspector::Slot& slot) {
   for (std::uint32_t i = 0; i < arena.endpoint_count(); ++i)
     if (arena.endpoint(i).alive.load(std::memory_order_acquire) != 0)
       described["endpoints"].push_back(describe_endpoint(arena, i));
+  describe_participant(domain, slot.index, described);
   return described;
 }
 
@@ -98,8 +139,18 @@ json describe_driver(const Inspector& inspector) {
                  {"log_bytes_max", inspector.log_bytes_max()},
                  {"profile", inspector.profile()},
                  {"applications", json::array()}};
-  for (auto& slot : inspector.slots()) described["applications"].push_back(describe_application(slot));
+  const DomainView domain = view_of(inspector);
+  for (auto& slot : inspector.slots())
+    described["applications"].push_back(describe_application(slot, domain));
   return described;
+}
+
+void print_matches(const json& endpoint) {
+  fmt::print("      {} matches ", endpoint["id"].get<std::string>());
+  const auto& matched = endpoint["matched"];
+  for (std::size_t i = 0; i < matched.size(); ++i)
+    fmt::print("{}{}", i == 0 ? "" : ", ", matched[i].get<std::string>());
+  fmt::print("{}\n", matched.empty() ? "nobody (llamada why TOPIC says why)" : "");
 }
 
 void print_application(const json& application, bool is_job) {
@@ -109,6 +160,11 @@ void print_application(const json& application, bool is_job) {
              application["pid"].get<std::uint32_t>(), application["incarnation"].get<std::uint32_t>(),
              application["state"].get<std::string>(),
              application["replaying"].get<bool>() ? ", replaying" : "", call.empty() ? "" : ", in " + call);
+  if (application.contains("participant")) {
+    const auto& participant = application["participant"];
+    fmt::print("    participant {} '{}' in domain {}\n", participant["id"].get<std::uint64_t>(),
+               participant["name"].get<std::string>(), participant["domain"].get<std::uint32_t>());
+  }
   for (auto& endpoint : application["endpoints"]) {
     auto kind = endpoint["kind"].get<std::string>();
     fmt::print("    {} of {} ({})  {}", kind, endpoint["topic"].get<std::string>(),
@@ -117,6 +173,7 @@ void print_application(const json& application, bool is_job) {
       fmt::print("  published {} ({} bytes)", endpoint["published"].get<std::uint64_t>(),
                  endpoint["published_bytes"].get<std::uint64_t>());
     fmt::print("\n");
+    if (endpoint.contains("matched")) print_matches(endpoint);
   }
 }
 

@@ -55,6 +55,7 @@ Status Inspector::map_slots(std::uint32_t first, std::uint32_t count) {
       auto arena = Mapping::map(descriptors[next].get(), *size, Mapping::Access::read_only);
       if (!arena) return propagate(arena);
       slot.arena = std::move(*arena);
+      slot.arena_id = answer->peers[i].arena;
       next += 2;
     }
     if (slot.state != SlotState::free) slots_.push_back(std::move(slot));

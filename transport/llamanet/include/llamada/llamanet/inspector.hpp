@@ -23,7 +23,8 @@ class Inspector {
     std::uint32_t incarnation = 0;
     std::uint32_t pid = 0;
     std::uint32_t deaths = 0;
-    Mapping arena;  // none when the slot has no arena
+    std::uint32_t arena_id = 0;  // PageSlot::arena
+    Mapping arena;               // none when the slot has no arena
 
     topics::PeerArena peer() const { return {arena.data(), arena.size()}; }
     ArenaView view() const {

@@ -1,0 +1,78 @@
+#include "llamada/topics/observe.hpp"
+
+#include "description.hpp"
+#include "endpoint_directory.hpp"
+
+namespace llamada::topics {
+namespace {
+
+using namespace detail;
+
+/// Who and where.
+struct Place {
+  std::uint64_t arena_id;
+  std::uint32_t slot;
+  std::uint32_t pid;
+};
+
+std::optional<ParticipantInfo> observe_participant(const PeerArena& arena, std::uint32_t index,
+                                                   const Place& place) {
+  std::uint64_t word = 0;
+  const auto bytes = read_description(arena, index, word);
+  if (!bytes) return std::nullopt;
+  auto info = decode_participant(*bytes);
+  if (!info) return std::nullopt;
+  info->id = place.arena_id;
+  info->slot = place.slot;
+  info->pid = place.pid;
+  return std::move(*info);
+}
+
+std::optional<ObservedEndpoint> observe_endpoint(const PeerArena& arena, std::uint32_t index,
+                                                 const EndpointView& view, const Place& place) {
+  std::uint64_t word = 0;
+  const auto bytes = read_description(arena, index, word);
+  if (!bytes) return std::nullopt;
+  auto info = decode_endpoint(*bytes);
+  if (!info) return std::nullopt;
+  info->id = {place.arena_id, static_cast<std::uint32_t>(view.number)};
+  info->slot = place.slot;
+  info->pid = place.pid;
+  ObservedEndpoint observed{std::move(*info)};
+  if (observed.info.writer && view.slots == 0 && view.log < arena.log_count()) {
+    const LogEntry& log = arena.log(view.log);
+    observed.published = log.published.load(std::memory_order_relaxed);
+    observed.published_bytes = log.published_bytes.load(std::memory_order_relaxed);
+  }
+  return observed;
+}
+
+}  // namespace
+
+ObservedArena observe(const PeerArena& arena, std::uint64_t arena_id, std::uint32_t slot) {
+  ObservedArena observed;
+  if (!arena.ready()) return observed;
+  const Place place{arena_id, slot, arena.header().pid.load(std::memory_order_relaxed)};
+  for (std::uint32_t index = 0; index < arena.endpoint_count(); ++index) {
+    const auto view = view_endpoint(arena, index);
+    if (!view || !view->alive) continue;
+    if (view->kind == EndpointKind::participant) {
+      observed.participant = observe_participant(arena, index, place);
+    } else if (auto endpoint = observe_endpoint(arena, index, *view, place)) {
+      observed.endpoints.push_back(std::move(*endpoint));
+    }
+  }
+  for (std::uint32_t index = 0; index < arena.match_count(); ++index) {
+    const auto view = view_match(arena, index);
+    if (!view) continue;
+    const auto& target = view->target;
+    // Pairs with the release store in Stream::absorb().
+    observed.matches.push_back({{target.writer_arena, target.writer_number},
+                                {arena_id, target.reader_number},
+                                (target.flags & match_is_reliable) != 0,
+                                arena.match(index).acknowledged.load(std::memory_order_acquire)});
+  }
+  return observed;
+}
+
+}  // namespace llamada::topics

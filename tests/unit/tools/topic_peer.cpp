@@ -1,0 +1,143 @@
+// A process with one writer or one reader, for tests of tools: topic_peer SOCKET NAME writer|reader TOPIC
+// [OPTION ...]. Says "ready" once its endpoint is there, and ends when its standard input does. A writer
+// publishes "sample N" again and again. Options: type=T, partition=P, best_effort, transient_local,
+// deadline_ms=N, user_data=TEXT.
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "llamada/base/clock.hpp"
+#include "llamada/llamanet/transport.hpp"
+#include "llamada/topics/participant.hpp"
+
+using namespace llamada;
+using namespace std::chrono_literals;
+
+namespace {
+
+[[noreturn]] void give_up(const std::string& text) {
+  std::fprintf(stderr, "topic_peer: %s\n", text.c_str());
+  std::exit(1);
+}
+
+template <typename T>
+T value_of(Result<T> result) {
+  if (!result) give_up(result.error().text());
+  return std::move(*result);
+}
+
+void require(const Status& status) {
+  if (!status) give_up(status.error().text());
+}
+
+struct WriterSilence final : topics::WriterEvents {
+  void on_matched(const topics::EndpointInfo&) override {}
+  void on_qos_changed(const topics::EndpointInfo&) override {}
+  void on_unmatched(const topics::EndpointId&, bool) override {}
+  void on_incompatible(const topics::EndpointInfo&, const std::vector<qos::Incompatibility>&) override {}
+  void on_liveliness_lost() override {}
+};
+
+struct ReaderSilence final : topics::ReaderEvents {
+  bool on_sample(const topics::EndpointId&, topics::Sample&& sample) override {
+    const topics::Sample taken = std::move(sample);
+    return true;
+  }
+  void on_matched(const topics::EndpointInfo&) override {}
+  void on_qos_changed(const topics::EndpointInfo&) override {}
+  void on_unmatched(const topics::EndpointId&, bool) override {}
+  void on_liveliness_changed(const topics::EndpointId&, bool) override {}
+  void on_incompatible(const topics::EndpointInfo&, const std::vector<qos::Incompatibility>&) override {}
+  void on_samples_lost(const topics::EndpointId&, std::uint64_t) override {}
+};
+
+struct Policies {
+  qos::DataWriterQos writer;
+  qos::DataReaderQos reader;
+  std::vector<std::string> partition;
+  std::string type = "Text";
+};
+
+template <typename Qos>
+void apply(std::string_view option, Qos& qos) {
+  if (option == "best_effort") qos.reliability.kind = qos::ReliabilityKind::best_effort;
+  if (option == "transient_local") qos.durability.kind = qos::DurabilityKind::transient_local;
+  if (option.starts_with("deadline_ms="))
+    qos.deadline.period = std::chrono::milliseconds(std::atoi(option.data() + 12));
+  if (option.starts_with("user_data=")) {
+    const auto bytes = std::as_bytes(std::span(option.substr(10)));
+    qos.user_data.value.assign(bytes.begin(), bytes.end());
+  }
+}
+
+Policies policies_of(int argc, char** argv) {
+  Policies policies;
+  policies.writer.history.kind = qos::HistoryKind::keep_all;
+  policies.reader.history.kind = qos::HistoryKind::keep_all;
+  policies.reader.reliability.kind = qos::ReliabilityKind::reliable;
+  for (int i = 5; i < argc; ++i) {
+    const std::string_view option = argv[i];
+    apply(option, policies.writer);
+    apply(option, policies.reader);
+    if (option.starts_with("partition=")) policies.partition = {std::string(option.substr(10))};
+    if (option.starts_with("type=")) policies.type = option.substr(5);
+  }
+  return policies;
+}
+
+bool input_has_ended() {
+  pollfd input{STDIN_FILENO, POLLIN, 0};
+  char byte = 0;
+  return ::poll(&input, 1, 0) > 0 && ::read(STDIN_FILENO, &byte, 1) <= 0;
+}
+
+void publish_next(topics::WriterEndpoint& writer, const Clock& clock) {
+  topics::SampleHeader header;
+  header.source_timestamp_ns = clock.realtime().count();
+  const std::string text = fmt::format("sample {}", writer.published() + 1);
+  auto published = writer.publish(std::as_bytes(std::span(text)), header);
+  if (!published && published.error().code() != Errc::would_block) give_up(published.error().text());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 5) give_up("SOCKET NAME writer|reader TOPIC [OPTION ...]");
+  llamanet::ApplicationOptions options;
+  options.socket_name = argv[1];
+  options.name = argv[2];
+  auto transport = value_of(llamanet::LlamanetTransport::open(options));
+  const SystemClock clock;
+  topics::Participant participant(*transport, clock, {0, argv[2], {}});
+  const Policies policies = policies_of(argc, argv);
+  const bool writes = std::string_view(argv[3]) == "writer";
+  topics::EndpointSpec spec;
+  spec.topic = argv[4];
+  spec.type = policies.type;
+  spec.qos = writes ? qos::endpoint_qos(policies.writer, {.partition = {policies.partition}})
+                    : qos::endpoint_qos(policies.reader, {.partition = {policies.partition}});
+  WriterSilence writer_silence;
+  ReaderSilence reader_silence;
+  std::unique_ptr<topics::WriterEndpoint> writer;
+  std::unique_ptr<topics::ReaderEndpoint> reader;
+  if (writes) {
+    writer = value_of(participant.create_writer(spec, writer_silence));
+  } else {
+    reader = value_of(participant.create_reader(spec, reader_silence));
+  }
+  require(participant.poll());
+  std::puts("ready");
+  std::fflush(stdout);
+  while (!input_has_ended()) {
+    require(participant.poll());
+    if (writer) publish_next(*writer, clock);
+    require(participant.wait([] { return false; }, 2ms));
+  }
+  return 0;
+}

@@ -1,0 +1,238 @@
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <thread>
+
+#include "child.hpp"
+#include "command.hpp"
+#include "test.hpp"
+
+using namespace llamada::test;
+using nlohmann::json;
+
+namespace {
+
+/// A driver of this test's own, as a process; ends with this object.
+class DriverProcess {
+ public:
+  DriverProcess() : name_(fmt::format("tools-test-{}", ::getpid())) {
+    int ready[2];
+    REQUIRE(::pipe2(ready, O_CLOEXEC) == 0);
+    llamada::FileDescriptor reading(ready[0]);
+    llamada::FileDescriptor writing(ready[1]);
+    posix_spawn_file_actions_t actions;
+    ::posix_spawn_file_actions_init(&actions);
+    ::posix_spawn_file_actions_adddup2(&actions, writing.get(), 3);
+    std::string program = LLAMADA_LLAMANETD, option = "--ready-descriptor=3", name = "--name=" + name_;
+    char* argv[] = {program.data(), option.data(), name.data(), nullptr};
+    REQUIRE(::posix_spawn(&pid_, argv[0], &actions, nullptr, argv, environ) == 0);
+    ::posix_spawn_file_actions_destroy(&actions);
+    writing.reset();
+    char byte = 0;
+    REQUIRE(::read(reading.get(), &byte, 1) == 1);
+  }
+  ~DriverProcess() {
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
+  DriverProcess(const DriverProcess&) = delete;
+
+  std::string socket() const { return fmt::format("llamada/{}/{}", ::geteuid(), name_); }
+
+ private:
+  std::string name_;
+  pid_t pid_ = 0;
+};
+
+struct Fixture {
+  DriverProcess driver;
+  std::string topic = fmt::format("tools/{}", ::getpid());
+
+  Child peer(const std::string& name, const std::string& role, std::vector<std::string> options = {}) const {
+    std::vector<std::string> arguments{LLAMADA_TOPIC_PEER, driver.socket(), name, role, topic};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    return Child(std::move(arguments));
+  }
+};
+
+Ended llamada_(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), LLAMADA_COMMAND);
+  return run(std::move(arguments));
+}
+
+json json_of(std::vector<std::string> arguments) {
+  const Ended ended = llamada_(std::move(arguments));
+  INFO(ended.err);
+  return json::parse(ended.out);
+}
+
+/// Asks again until the answer is yes; fails after a minute.
+void wait_until(const std::function<bool()>& answer) {
+  const auto start = std::chrono::steady_clock::now();
+  while (!answer()) {
+    if (std::chrono::steady_clock::now() - start > std::chrono::seconds(60)) FAIL("it never came to pass");
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+}
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+/// The endpoints on the topic, of all that `llamada ls` lists.
+std::vector<json> endpoints_on(const std::string& topic) {
+  std::vector<json> found;
+  const json listed = json_of({"ls", "--json"});
+  for (const json& driver : listed["drivers"])
+    for (const json& application : driver["applications"])
+      for (const json& endpoint : application["endpoints"])
+        if (endpoint["topic"] == topic) found.push_back(endpoint);
+  return found;
+}
+
+/// Whether each writer and reader that `llamada why` knows has met its like.
+bool all_have_met(const std::string& topic, std::size_t pairs) {
+  const json out = json_of({"why", topic, "--json"});
+  if (out["pairs"].size() != pairs) return false;
+  for (const json& pair : out["pairs"])
+    if (pair["matched"] == false) return false;
+  return true;
+}
+
+}  // namespace
+
+TEST_CASE("llamada ls: participants, endpoints, their QoS and who matches whom", "[tools]") {
+  const Fixture fixture;
+  const Child writer = fixture.peer("sensor", "writer", {"transient_local", "user_data=hi"});
+  const Child reader = fixture.peer("viewer", "reader", {"partition=*"});
+  wait_until([&] { return all_have_met(fixture.topic, 1); });
+  const auto endpoints = endpoints_on(fixture.topic);
+  REQUIRE(endpoints.size() == 2);
+  const json& first = endpoints[0]["kind"] == "writer" ? endpoints[0] : endpoints[1];
+  const json& second = endpoints[0]["kind"] == "writer" ? endpoints[1] : endpoints[0];
+  CHECK(first["type"] == "Text");
+  CHECK(first["policies"]["DURABILITY"] == "TRANSIENT_LOCAL");
+  CHECK(first["policies"]["USER_DATA"] == "2 bytes: 68 69");
+  CHECK(first["matched"] == json{second["id"]});
+  CHECK(second["matched"] == json{first["id"]});
+  CHECK(second["policies"]["PARTITION"] == "name '*'");
+  const Ended text = llamada_({"ls"});
+  CHECK(has(text.out, "'sensor' in domain 0"));
+  CHECK(has(text.out,
+            fmt::format("{} matches {}", first["id"].get<std::string>(), second["id"].get<std::string>())));
+}
+
+TEST_CASE("llamada why: says why two ends do not match", "[tools]") {
+  const Fixture fixture;
+  const Child writer = fixture.peer("sensor", "writer");
+  const Child reader = fixture.peer("viewer", "reader");
+  wait_until([&] { return all_have_met(fixture.topic, 1); });
+  CHECK(llamada_({"why", fixture.topic}).exit_code == 0);
+
+  const Child late = fixture.peer("late", "reader", {"transient_local"});
+  const Child east = fixture.peer("east", "reader", {"partition=east"});
+  const Child other = fixture.peer("other", "reader", {"type=Number"});
+  wait_until([&] { return json_of({"why", fixture.topic, "--json"})["pairs"].size() == 4; });
+  const Ended text = llamada_({"why", fixture.topic});
+  CHECK(text.exit_code == 1);
+  CHECK(has(text.out, "1 writer, 4 readers"));
+  CHECK(
+      has(text.out,
+          fmt::format("DURABILITY: reader 'late (pid {})' requests TRANSIENT_LOCAL, writer 'sensor (pid {})' "
+                      "offers VOLATILE",
+                      late.pid(), writer.pid())));
+  CHECK(has(text.out,
+            "PARTITION: the reader is in name 'east', the writer in name ''; they have none in common"));
+  CHECK(has(text.out, "the reader has the type 'Number', the writer 'Text'"));
+  int fitting = 0;
+  const json explained = json_of({"why", fixture.topic, "--json"});
+  for (const json& pair : explained["pairs"])
+    fitting += pair["match"] == true && pair["matched"] == true && pair["reasons"].empty();
+  CHECK(fitting == 1);
+}
+
+TEST_CASE("llamada why: a topic that nobody has, or only one end", "[tools]") {
+  const Fixture fixture;
+  const Child writer = fixture.peer("sensor", "writer");
+  const Ended nobody = llamada_({"why", fixture.topic + "/not"});
+  CHECK(nobody.exit_code == 1);
+  CHECK(
+      has(nobody.err, fmt::format("there is no writer and no reader of the topic '{}/not'", fixture.topic)));
+  CHECK(has(nobody.err, fixture.topic));
+  const Ended alone = llamada_({"why", fixture.topic});
+  CHECK(alone.exit_code == 1);
+  CHECK(has(alone.out, "There is no reader that a writer could match."));
+}
+
+TEST_CASE("llamada spy: shows samples as they come", "[tools]") {
+  const Fixture fixture;
+  const Child writer = fixture.peer("sensor", "writer");
+  const Ended lines = llamada_({"spy", fixture.topic, "--count", "3", "--json"});
+  INFO(lines.err);
+  REQUIRE(lines.exit_code == 0);
+  std::istringstream out(lines.out);
+  std::uint64_t last = 0;
+  int count = 0;
+  for (std::string line; std::getline(out, line); ++count) {
+    const json sample = json::parse(line);
+    CHECK(sample["topic"] == fixture.topic);
+    CHECK(sample["participant"] == fmt::format("sensor (pid {})", writer.pid()));
+    CHECK(sample["kind"] == "alive");
+    CHECK(sample["source_timestamp_ns"].get<std::int64_t>() > 1'600'000'000'000'000'000);
+    const auto number = sample["sequence_number"].get<std::uint64_t>();
+    CHECK(number > last);
+    last = number;
+    std::string digits;
+    for (unsigned char each : fmt::format("sample {}", number)) digits += fmt::format("{:02x}", each);
+    CHECK(sample["data"] == digits);
+  }
+  CHECK(count == 3);
+  const Ended text = llamada_({"spy", fixture.topic, "--count", "1"});
+  CHECK(text.exit_code == 0);
+  CHECK(has(text.out, "73 61 6d 70 6c 65 20"));
+  CHECK(has(text.out, "|sample "));
+}
+
+TEST_CASE("llamada spy: of a TRANSIENT_LOCAL writer also what came before", "[tools]") {
+  const Fixture fixture;
+  const Child writer = fixture.peer("sensor", "writer", {"transient_local"});
+  const auto first = [&](std::vector<std::string> options) {
+    std::vector<std::string> arguments{"spy", fixture.topic, "--count", "1", "--json"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    return json_of(std::move(arguments))["sequence_number"].get<std::uint64_t>();
+  };
+  CHECK(first({"--history"}) == 1);
+  wait_until([&] { return first({}) > 1; });
+}
+
+TEST_CASE("llamada top: rates of writers, and how far a stopped reader is behind", "[tools]") {
+  const Fixture fixture;
+  const Child writer = fixture.peer("sensor", "writer");
+  const Child reader = fixture.peer("viewer", "reader");
+  wait_until([&] { return all_have_met(fixture.topic, 1); });
+  const auto writer_in = [&](const json& out) {
+    for (const json& each : out["writers"])
+      if (each["topic"] == fixture.topic) return each;
+    return json();
+  };
+  const std::vector<std::string> once{"top", "--once", "--json", "--interval", "0.1"};
+  wait_until([&] {
+    const json seen = writer_in(json_of(once));
+    return !seen.is_null() && seen["samples_per_s"].get<double>() > 0 &&
+           seen["bytes_per_s"].get<double>() > 0;
+  });
+  reader.send(SIGSTOP);
+  wait_until([&] {
+    const json seen = writer_in(json_of(once));
+    return seen["readers"].size() == 1 && seen["readers"][0]["lag"].get<std::uint64_t>() > 20;
+  });
+  CHECK(has(llamada_({"top", "--once", "--interval", "0.05"}).out, "lag "));
+  reader.send(SIGCONT);
+  wait_until([&] { return writer_in(json_of(once))["readers"][0]["lag"].get<std::uint64_t>() <= 20; });
+}

@@ -1,0 +1,158 @@
+#include "domain.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <set>
+
+namespace llamada::tools {
+
+using nlohmann::ordered_json;
+
+const topics::ParticipantInfo* DomainView::participant(std::uint64_t id) const {
+  const auto found = std::find_if(participants.begin(), participants.end(),
+                                  [id](const auto& each) { return each.id == id; });
+  return found == participants.end() ? nullptr : &*found;
+}
+
+const topics::ObservedEndpoint* DomainView::endpoint(const topics::EndpointId& id) const {
+  const auto found = std::find_if(endpoints.begin(), endpoints.end(),
+                                  [&id](const auto& each) { return each.info.id == id; });
+  return found == endpoints.end() ? nullptr : &*found;
+}
+
+std::uint32_t DomainView::domain_of(const topics::EndpointInfo& endpoint) const {
+  const auto* found = participant(endpoint.id.participant);
+  return found == nullptr ? 0 : found->domain;
+}
+
+const topics::ObservedMatch* DomainView::match(const topics::EndpointId& writer,
+                                               const topics::EndpointId& reader) const {
+  const auto found = std::find_if(matches.begin(), matches.end(), [&](const topics::ObservedMatch& each) {
+    return each.writer == writer && each.reader == reader;
+  });
+  return found == matches.end() ? nullptr : &*found;
+}
+
+DomainView view_of(const llamanet::Inspector& inspector) {
+  DomainView view;
+  for (const auto& slot : inspector.slots()) {
+    if (slot.state != llamanet::SlotState::attached || slot.pid == static_cast<std::uint32_t>(::getpid()))
+      continue;
+    auto seen = topics::observe(slot.peer(), slot.arena_id, slot.index);
+    if (!seen.participant) continue;
+    view.participants.push_back(std::move(*seen.participant));
+    std::move(seen.endpoints.begin(), seen.endpoints.end(), std::back_inserter(view.endpoints));
+    std::move(seen.matches.begin(), seen.matches.end(), std::back_inserter(view.matches));
+  }
+  return view;
+}
+
+Result<std::vector<DriverView>> view_drivers() {
+  auto names = llamanet::find_drivers(::geteuid());
+  if (!names) return propagate(names);
+  std::vector<DriverView> views;
+  for (const std::string& name : *names) {
+    auto inspector = llamanet::Inspector::open(name);
+    if (inspector) views.push_back({name, view_of(*inspector)});
+  }
+  return views;
+}
+
+std::string name_of(const DomainView& view, std::uint64_t participant) {
+  const auto* found = view.participant(participant);
+  if (found == nullptr) return "?";
+  std::string name = found->name;
+  if (name.empty()) std::getline(std::ifstream(fmt::format("/proc/{}/comm", found->pid)), name);
+  return fmt::format("{} (pid {})", name.empty() ? "?" : name, found->pid);
+}
+
+std::string to_string(const topics::EndpointId& id) {
+  return fmt::format("{}.{}", id.participant, id.endpoint);
+}
+
+namespace {
+
+template <typename Qos>
+void add_policies(const Qos& qos, ordered_json& out) {
+  const Qos standard;
+  each_policy(qos, [&]<typename Policy>(qos::PolicyId id, const Policy& policy) {
+    each_policy(standard, [&]<typename Other>(qos::PolicyId other, const Other& default_policy) {
+      if constexpr (std::same_as<Policy, Other>) {
+        if (other == id && !(policy == default_policy))
+          out[std::string(qos::to_string(id))] = to_string(policy);
+      }
+    });
+  });
+}
+
+}  // namespace
+
+ordered_json policies_of(const qos::EndpointQos& qos) {
+  ordered_json out = ordered_json::object();
+  // These are always of interest.
+  const auto& reliability = qos.writer ? qos.datawriter.reliability : qos.datareader.reliability;
+  const auto& durability = qos.writer ? qos.datawriter.durability : qos.datareader.durability;
+  const auto& history = qos.writer ? qos.datawriter.history : qos.datareader.history;
+  out["RELIABILITY"] = to_string(reliability);
+  out["DURABILITY"] = to_string(durability);
+  out["HISTORY"] = to_string(history);
+  if (qos.writer) {
+    add_policies(qos.datawriter, out);
+    add_policies(qos.publisher, out);
+  } else {
+    add_policies(qos.datareader, out);
+    add_policies(qos.subscriber, out);
+  }
+  if (!qos.topic_data.value.empty()) out["TOPIC_DATA"] = to_string(qos.topic_data);
+  return out;
+}
+
+std::string policies_to_string(const qos::EndpointQos& qos) {
+  std::string text;
+  const ordered_json policies = policies_of(qos);
+  for (const auto& [name, value] : policies.items())
+    text += fmt::format("{}{} {}", text.empty() ? "" : "; ", name, value.get<std::string>());
+  return text;
+}
+
+std::vector<std::string> reasons_against(const DomainView& view, const topics::EndpointInfo& writer,
+                                         const topics::EndpointInfo& reader) {
+  std::vector<std::string> reasons;
+  if (view.domain_of(writer) != view.domain_of(reader)) {
+    reasons.push_back(fmt::format("the reader is in domain {}, the writer in domain {}",
+                                  view.domain_of(reader), view.domain_of(writer)));
+  }
+  if (writer.type != reader.type) {
+    reasons.push_back(fmt::format("the reader has the type '{}', the writer '{}'", reader.type, writer.type));
+  } else if (writer.type_hash != 0 && reader.type_hash != 0 && writer.type_hash != reader.type_hash) {
+    reasons.push_back(fmt::format("both call their type '{}', and describe it differently", writer.type));
+  }
+  if (!qos::partitions_match(partition_of(writer.qos), partition_of(reader.qos))) {
+    reasons.push_back(
+        fmt::format("PARTITION: the reader is in {}, the writer in {}; they have none in common",
+                    to_string(partition_of(reader.qos)), to_string(partition_of(writer.qos))));
+  }
+  for (const auto& each :
+       with_names(incompatibilities(writer.qos, reader.qos), name_of(view, writer.id.participant),
+                  name_of(view, reader.id.participant)))
+    reasons.push_back(fmt::format("{}: {}", qos::to_string(each.policy), each.reason));
+  return reasons;
+}
+
+std::string no_such_topic(const std::vector<DriverView>& drivers, std::string_view topic) {
+  std::set<std::string> names;
+  for (const DriverView& driver : drivers)
+    for (const auto& endpoint : driver.view.endpoints) names.insert(endpoint.info.topic);
+  std::string text = fmt::format("there is no writer and no reader of the topic '{}'", topic);
+  if (names.empty()) return text + "; there is no topic at all";
+  return text + fmt::format("; there are: {}", fmt::join(names, ", "));
+}
+
+std::string dump(const ordered_json& value, int indent) {
+  return value.dump(indent, ' ', false, ordered_json::error_handler_t::replace);
+}
+
+}  // namespace llamada::tools

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "llamada/base/result.hpp"
+#include "llamada/llamanet/inspector.hpp"
+#include "llamada/topics/observe.hpp"
+
+namespace llamada::tools {
+
+/// All participants of one driver, with their endpoints and who matches whom, at one moment.
+struct DomainView {
+  std::vector<topics::ParticipantInfo> participants;
+  std::vector<topics::ObservedEndpoint> endpoints;
+  std::vector<topics::ObservedMatch> matches;
+
+  const topics::ParticipantInfo* participant(std::uint64_t id) const;
+  const topics::ObservedEndpoint* endpoint(const topics::EndpointId& id) const;
+  /// The domain of an endpoint's participant.
+  std::uint32_t domain_of(const topics::EndpointInfo& endpoint) const;
+  /// Whether the reader has a match with the writer.
+  const topics::ObservedMatch* match(const topics::EndpointId& writer,
+                                     const topics::EndpointId& reader) const;
+};
+
+/// What lies in the arenas of a driver's applications that live. This process is left out.
+DomainView view_of(const llamanet::Inspector& inspector);
+
+struct DriverView {
+  std::string name;  ///< Of the driver's socket.
+  DomainView view;
+};
+
+/// Of each driver of this user that can be looked at, at this moment.
+Result<std::vector<DriverView>> view_drivers();
+
+/// "solver (pid 4711)": the participant's name, or its program's.
+std::string name_of(const DomainView& view, std::uint64_t participant);
+
+/// "7.3": an endpoint in short.
+std::string to_string(const topics::EndpointId& id);
+
+/// The policies that have not their defaults, as they print, by their names: of the endpoint and its group.
+nlohmann::ordered_json policies_of(const qos::EndpointQos& qos);
+std::string policies_to_string(const qos::EndpointQos& qos);
+
+/// Why a writer and a reader of one topic do not match; empty if they do. As core/topics judges it.
+std::vector<std::string> reasons_against(const DomainView& view, const topics::EndpointInfo& writer,
+                                         const topics::EndpointInfo& reader);
+
+/// "there is no writer and no reader of the topic 'x'; there are: a, b".
+std::string no_such_topic(const std::vector<DriverView>& drivers, std::string_view topic);
+
+/// JSON text, whatever bytes names have.
+std::string dump(const nlohmann::ordered_json& value, int indent = 2);
+
+}  // namespace llamada::tools

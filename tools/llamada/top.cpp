@@ -1,0 +1,130 @@
+#include "top.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <map>
+#include <thread>
+
+#include "domain.hpp"
+#include "interrupt.hpp"
+
+namespace llamada::tools {
+namespace {
+
+using nlohmann::ordered_json;
+using Seconds = std::chrono::duration<double>;
+using Moment = std::chrono::steady_clock::time_point;
+
+/// The drivers at one moment.
+struct Look {
+  Moment at;
+  std::vector<DriverView> drivers;
+};
+
+Result<Look> look() {
+  auto drivers = view_drivers();
+  if (!drivers) return propagate(drivers);
+  return Look{std::chrono::steady_clock::now(), std::move(*drivers)};
+}
+
+/// What a writer had published at a moment, by driver and endpoint.
+using Published =
+    std::map<std::pair<std::string, topics::EndpointId>, std::pair<std::uint64_t, std::uint64_t>>;
+
+Published published_in(const Look& look) {
+  Published published;
+  for (const DriverView& driver : look.drivers)
+    for (const auto& endpoint : driver.view.endpoints)
+      published[{driver.name, endpoint.info.id}] = {endpoint.published, endpoint.published_bytes};
+  return published;
+}
+
+ordered_json readers_of(const DomainView& view, const topics::ObservedEndpoint& writer) {
+  ordered_json readers = ordered_json::array();
+  for (const auto& match : view.matches) {
+    if (match.writer != writer.info.id) continue;
+    const std::uint64_t lag = writer.published - std::min(writer.published, match.acknowledged);
+    readers.push_back({{"id", to_string(match.reader)},
+                       {"participant", name_of(view, match.reader.participant)},
+                       {"reliable", match.reliable},
+                       {"lag", lag}});
+  }
+  return readers;
+}
+
+ordered_json describe(const Look& before, const Look& now) {
+  const Published earlier = published_in(before);
+  const double elapsed_s = Seconds(now.at - before.at).count();
+  ordered_json writers = ordered_json::array();
+  for (const DriverView& driver : now.drivers) {
+    for (const auto& endpoint : driver.view.endpoints) {
+      if (!endpoint.info.writer) continue;
+      const auto then = earlier.find({driver.name, endpoint.info.id});
+      const auto [samples, bytes] =
+          then == earlier.end() ? std::pair<std::uint64_t, std::uint64_t>() : then->second;
+      auto rate = [elapsed_s](std::uint64_t from, std::uint64_t to) {
+        return to < from ? 0.0 : static_cast<double>(to - from) / elapsed_s;
+      };
+      writers.push_back({{"topic", endpoint.info.topic},
+                         {"id", to_string(endpoint.info.id)},
+                         {"participant", name_of(driver.view, endpoint.info.id.participant)},
+                         {"samples", endpoint.published},
+                         {"samples_per_s", rate(samples, endpoint.published)},
+                         {"bytes_per_s", rate(bytes, endpoint.published_bytes)},
+                         {"readers", readers_of(driver.view, endpoint)}});
+    }
+  }
+  return {{"interval_s", elapsed_s}, {"writers", writers}};
+}
+
+void print_as_text(const ordered_json& table) {
+  fmt::print("{:<28} {:<28} {:>12} {:>12} {:>12}\n", "topic", "writer", "samples", "samples/s", "MB/s");
+  for (const auto& writer : table["writers"]) {
+    fmt::print("{:<28} {:<28} {:>12} {:>12.1f} {:>12.3f}\n", writer["topic"].get<std::string>(),
+               writer["participant"].get<std::string>(), writer["samples"].get<std::uint64_t>(),
+               writer["samples_per_s"].get<double>(), writer["bytes_per_s"].get<double>() / 1e6);
+    for (const auto& reader : writer["readers"]) {
+      fmt::print("  -> {:<52} {}\n", reader["participant"].get<std::string>(),
+                 reader["reliable"].get<bool>() ? fmt::format("lag {}", reader["lag"].get<std::uint64_t>())
+                                                : std::string("best effort"));
+    }
+  }
+  if (table["writers"].empty()) fmt::print("No writer of this user is running on this node.\n");
+}
+
+}  // namespace
+
+int top(const TopOptions& options) {
+  const Interrupt interrupt;
+  auto before = look();
+  if (!before) {
+    fmt::print(stderr, "llamada: {}\n", before.error().text());
+    return 1;
+  }
+  const bool is_terminal = ::isatty(STDOUT_FILENO) == 1 && !options.once && !options.as_json;
+  while (!interrupt.wait(Seconds(options.interval_s))) {
+    auto now = look();
+    if (!now) {
+      fmt::print(stderr, "llamada: {}\n", now.error().text());
+      return 1;
+    }
+    const ordered_json table = describe(*before, *now);
+    if (is_terminal) fmt::print("\x1b[H\x1b[2J");
+    if (options.as_json) {
+      fmt::print("{}\n", dump(table, options.once ? 2 : -1));
+    } else {
+      print_as_text(table);
+    }
+    std::fflush(stdout);
+    if (options.once) return 0;
+    before = std::move(now);
+  }
+  return 0;
+}
+
+}  // namespace llamada::tools
