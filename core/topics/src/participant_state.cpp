@@ -112,8 +112,9 @@ Status ParticipantState::poll() {
 // Who is there.
 
 void ParticipantState::look_at_peers() {
-  peers_.resize(std::max<std::size_t>(peers_.size(), transport.slot_count()));
-  for (std::uint32_t slot = 0; slot < transport.slot_count(); ++slot) {
+  const std::uint32_t count = transport.slot_count();  // it grows meanwhile: the rest with the next poll
+  peers_.resize(std::max<std::size_t>(peers_.size(), count));
+  for (std::uint32_t slot = 0; slot < count; ++slot) {
     PeerView& view = peers_[slot];
     const Transport::Peer peer = transport.peer(slot);
     if (peer.id != view.id) {

@@ -1,0 +1,79 @@
+#include "participants.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <set>
+#include <sstream>
+
+#include "test.hpp"
+
+using namespace llamada::crash;
+
+namespace {
+
+std::set<std::string> points_in(const char* folder) {
+  std::set<std::string> points;
+  const std::regex macro("LLAMADA_CRASH_POINT\\(\"([^\"]+)\"\\)");
+  for (const auto& file :
+       std::filesystem::recursive_directory_iterator(std::filesystem::path(LLAMADA_SOURCES) / folder)) {
+    if (!file.is_regular_file()) continue;
+    std::stringstream text;
+    text << std::ifstream(file.path()).rdbuf();
+    const std::string content = text.str();
+    for (std::sregex_iterator found(content.begin(), content.end(), macro), end; found != end; ++found)
+      points.insert((*found)[1]);
+  }
+  return points;
+}
+
+/// Steps of the MPI library's own logs and journals: crash_test.cpp, tests/system/facade_steps_test.cpp.
+bool is_of_the_facade(const std::string& point) {
+  return point.starts_with("journal:") || point.starts_with("directory:cursor") ||
+         point.starts_with("directory:endpoint");
+}
+
+std::set<std::uint64_t> counts_for(std::uint64_t passes) { return {1, 2, passes / 2 + 1, passes}; }
+
+/// Kills one of `parties` at each step that it passes; the others must go on.
+int kill_at_every_step(Kind kind, std::initializer_list<std::uint32_t> parties) {
+  const auto dry = run_parties(kind);
+  REQUIRE(dry.error == "");
+  int deaths = 0;
+  for (const std::uint32_t victim : parties)
+    for (const auto& [point, passes] : dry.passes[victim])
+      for (const auto count : counts_for(passes)) {
+        INFO("party " << victim << " dies at pass " << count << " of " << point << " (" << passes
+                      << " in a dry run)");
+        const auto outcome = run_parties(kind, victim, point, count);
+        REQUIRE(outcome.error == "");
+        deaths += outcome.victim_died;
+      }
+  return deaths;
+}
+
+}  // namespace
+
+TEST_CASE("parties: every step of core/topics and of llamaNET is passed in a run without a death",
+          "[crash]") {
+  const auto outcome = run_parties(Kind::keep_all);
+  REQUIRE(outcome.error == "");
+  std::set<std::string> passed;
+  for (const auto& passes : outcome.passes)
+    for (const auto& [name, count] : passes) passed.insert(name);
+  std::string missing;
+  for (const auto* folder : {"core/topics", "transport/llamanet"})
+    for (const auto& point : points_in(folder))
+      if (!is_of_the_facade(point) && !passed.contains(point)) missing += point + " ";
+  CHECK(missing == "");
+}
+
+TEST_CASE("parties: whichever step a writer dies at, both readers have the same of it and all of the other",
+          "[crash]") {
+  CHECK(kill_at_every_step(Kind::keep_all, {0}) > 50);
+}
+
+TEST_CASE("parties: whichever step a reader dies at, the writers go on, and the other reader misses nothing",
+          "[crash]") {
+  CHECK(kill_at_every_step(Kind::keep_all, {2}) > 50);
+}
