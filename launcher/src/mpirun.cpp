@@ -18,6 +18,7 @@
 #include "llamada/launcher/report.hpp"
 #include "llamada/qos/serialization.hpp"
 #include "llamada/qos_xml/profile_file.hpp"
+#include "parts.hpp"
 #include "process_watch.hpp"
 
 namespace llamada::launcher {
@@ -53,8 +54,8 @@ std::vector<std::string> environment_for_ranks(const Options& options) {
   const auto is_set_anew = [&](std::string_view entry) {
     for (const Variable& variable : options.variables)
       if (entry.starts_with(variable.name + "=")) return true;
-    for (const char* ours :
-         {"LLAMADA_DRIVER=", "LLAMADA_RANK=", "LLAMADA_SIZE=", "LLAMADA_TOKEN=", "LLAMADA_RECORD="})
+    for (const char* ours : {"LLAMADA_DRIVER=", "LLAMADA_RANK=", "LLAMADA_SIZE=", "LLAMADA_TOKEN=",
+                             "LLAMADA_RECORD=", "LLAMADA_APPNUM="})
       if (entry.starts_with(ours)) return true;
     return false;
   };
@@ -103,8 +104,8 @@ std::variant<Preparation, Refusal> prepare(const Options& options) {
   if (std::error_code ignored; !fs::is_directory(directory, ignored))
     return refuse(Error(Errc::not_found, fmt::format("there is no directory {}", directory.string())),
                   exit_launcher);
-  auto program =
-      find_program(options.command[0], variable("PATH").value_or("/usr/local/bin:/usr/bin:/bin"), directory);
+  const std::string path = variable("PATH").value_or("/usr/local/bin:/usr/bin:/bin");
+  auto program = find_program(options.command[0], path, directory);
   if (!program) return refuse(program.error(), exit_code_of(program.error().code()));
 
   control::Start job;
@@ -112,6 +113,13 @@ std::variant<Preparation, Refusal> prepare(const Options& options) {
   job.mpirun_pid = getpid();
   job.program = program->string();
   job.arguments = options.command;
+  if (!options.parts.empty()) {
+    auto arguments = arguments_for_parts(options.parts, path);
+    if (!arguments) return refuse(arguments.error(), exit_code_of(arguments.error().code()));
+    std::error_code ignored;
+    job.program = fs::read_symlink("/proc/self/exe", ignored).string();
+    job.arguments = std::move(*arguments);
+  }
   job.environment = environment_for_ranks(options);
   if (options.working_directory) job.working_directory = directory.string();
   job.profile = qos::serialize(*profile);
@@ -193,6 +201,7 @@ int run_job(const Options& options) {
 int run_mpirun(int argument_count, char** arguments) {
   open_standard_descriptors();
   const std::vector<std::string> words(arguments + std::min(argument_count, 1), arguments + argument_count);
+  if (!words.empty() && words[0] == become_part_word) return become_part({words.begin() + 1, words.end()});
   auto options = parse_options(words, variable);
   if (!options) return refuse(options.error(), exit_launcher);
   if (options->action == Action::show_help) return fputs(help_text().c_str(), stdout), 0;

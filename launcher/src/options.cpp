@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <fstream>
+#include <sstream>
 
 namespace llamada::launcher {
 namespace {
@@ -65,9 +67,18 @@ Status check_hosts(Options&, const std::vector<std::string>& values) {
   return {};
 }
 
-Status refuse_host_file(Options&, const std::vector<std::string>& values) {
-  return failure(Errc::unsupported, "ranks run on this machine only; leave the host file '{}' away",
-                 values[0]);
+/// A line for each host: "h", "h:4", "h slots=4 max_slots=8"; '#' begins a comment.
+Status check_host_file(Options& options, const std::vector<std::string>& values) {
+  std::ifstream file(values[0]);
+  if (!file) return failure(Errc::not_found, "the host file '{}' cannot be read", values[0]);
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line.substr(0, line.find('#')));
+    std::string host;
+    if (!(words >> host)) continue;
+    if (auto status = check_hosts(options, {host}); !status)
+      return tl::unexpected<Error>(status.error().within(values[0]));
+  }
+  return {};
 }
 
 Status check_name(std::string_view name) {
@@ -116,7 +127,7 @@ const std::vector<Spec>& specs() {
   static const std::vector<Spec> all = {
       {{"n", "np", "c"}, 1, set_rank_count},
       {{"host", "hosts", "H"}, 1, check_hosts},
-      {{"f", "hostfile", "machinefile", "default-hostfile"}, 1, refuse_host_file},
+      {{"f", "hostfile", "machinefile", "default-hostfile"}, 1, check_host_file},
       {{"wdir", "wd"}, 1, [](Options& o, Values v) { return o.working_directory = v[0], Status(); }},
       {{"env", "genv"}, 2, set_variable},
       {{"x"}, 1, export_variable},
@@ -205,28 +216,64 @@ Status read_environment(const Environment& environment, Options& options) {
   return {};
 }
 
+/// Reads the options and the program up to the next ':' and moves behind it.
+Status read_part(std::span<const std::string> arguments, std::size_t& at, Options& options) {
+  while (at < arguments.size() && is_option(arguments[at])) {
+    if (arguments[at] == "--") {
+      ++at;
+      break;
+    }
+    if (auto status = read_option(arguments, at, options); !status) return status;
+    if (options.action != Action::run) return {};
+  }
+  const auto begin = arguments.begin() + static_cast<std::ptrdiff_t>(at);
+  const auto end = std::find(begin, arguments.end(), ":");
+  options.command.assign(begin, end);
+  at = static_cast<std::size_t>(end - arguments.begin()) + (end != arguments.end());
+  if (options.command.empty())
+    return failure(Errc::invalid_argument,
+                   "there is no program to run; mpirun -n 4 ./a.out runs one on four ranks");
+  return {};
+}
+
+Part part_of(const Options& options) {
+  return {options.rank_count, options.working_directory, options.variables, options.command};
+}
+
+/// The programs behind the first ':'. What they say of the whole job (a profile, a time limit) holds for it.
+Status read_further_parts(std::span<const std::string> arguments, std::size_t& at, Options& options) {
+  if (at == arguments.size()) return {};
+  const Part first = part_of(options);
+  std::vector<Part> parts{first};
+  std::uint32_t rank_count = first.rank_count;
+  while (at < arguments.size()) {
+    options.rank_count = 1;
+    options.working_directory = first.working_directory;
+    options.variables = first.variables;
+    if (auto status = read_part(arguments, at, options); !status) return status;
+    if (options.action != Action::run) return {};
+    parts.push_back(part_of(options));
+    rank_count += options.rank_count;
+  }
+  if (rank_count > rank_count_max)
+    return failure(Errc::invalid_argument, "a job has at most {} ranks, not {}", rank_count_max, rank_count);
+  options.rank_count = rank_count;
+  options.working_directory = first.working_directory;
+  options.variables = first.variables;
+  options.command = first.command;
+  options.parts = std::move(parts);
+  return {};
+}
+
 }  // namespace
 
 Result<Options> parse_options(std::span<const std::string> arguments, const Environment& environment) {
   Options options;
   if (auto status = read_environment(environment, options); !status) return propagate(status);
   std::size_t at = 0;
-  while (at < arguments.size() && is_option(arguments[at])) {
-    if (arguments[at] == "--") {
-      ++at;
-      break;
-    }
-    if (auto status = read_option(arguments, at, options); !status) return propagate(status);
-    if (options.action != Action::run) return options;
-  }
-  options.command.assign(arguments.begin() + static_cast<std::ptrdiff_t>(at), arguments.end());
-  if (!options.command.empty() && options.command.back() == ":") options.command.pop_back();
-  if (options.command.empty())
-    return failure(Errc::invalid_argument,
-                   "there is no program to run; mpirun -n 4 ./a.out runs one on four ranks");
-  if (std::find(options.command.begin(), options.command.end(), ":") != options.command.end())
-    return failure(Errc::unsupported,
-                   "several programs in one job (':') are not supported; start one program");
+  if (auto status = read_part(arguments, at, options); !status) return propagate(status);
+  if (options.action != Action::run) return options;
+  if (auto status = read_further_parts(arguments, at, options); !status) return propagate(status);
   if (auto status = check_ranks_of_injections(options); !status) return propagate(status);
   return options;
 }
@@ -249,8 +296,10 @@ std::string help_text() {
                            'kill rank R at call N …', 'kill rank R in MPI_Allreduce [N] …'
                            'kill rank R at step publish:committed[:N] …'
   -v, --version, --help
+  program1 … : [options] program2 …
+                         several programs in one job; -n, -wdir and -env are each one's own
 
-  Also taken: -host, -H, -hosts (this machine only), -ppn, -N, --mca, -genvall, --oversubscribe.
+  Also taken: -host, -H, -hosts, -f, -hostfile (this machine only), -ppn, -N, --mca, -genvall, --oversubscribe.
 
 Exit code: 0 when all is well, 128 + signal when a rank died of one, else the first non-zero code of a rank;
   122 a replacement diverged, 123 unprotected, 124 timeout, 125 mpirun's own, 126 not executable, 127 not found.

@@ -96,6 +96,22 @@ PUBLIC void pmpi_buffer_detach_(void* buffer, MPI_Fint* size, MPI_Fint* ierror) 
   answer(ierror, MPI_Buffer_detach(&address, size));
 }
 
+/* Fortran's lengths are without the NUL (MPI 4.0, 10). Of length 0 the value is not touched. */
+PUBLIC void pmpi_info_get_string_(const MPI_Info* info, const char* key, MPI_Fint* buffer_length, char* value,
+                                  MPI_Fint* flag, MPI_Fint* ierror, size_t key_size, size_t value_size) {
+  int length = *buffer_length > 0 ? *buffer_length + 1 : 0;
+  char* key_c = llamada_fortran_text(key, key_size);
+  char* text = calloc((size_t)length + 1, 1);
+  const int code = MPI_Info_get_string(*info, key_c, &length, text, flag);
+  if (code == MPI_SUCCESS && *flag) {
+    if (*buffer_length > 0) llamada_fortran_give(text, value, value_size);
+    *buffer_length = length - 1;
+  }
+  free(text);
+  free(key_c);
+  answer(ierror, code);
+}
+
 /* Attributes. Callbacks of Fortran take all by address, so each key of Fortran has a record of its own behind
  * the extra_state of C. Values are stored as the integers they are: INTEGERs in the functions of MPI-1,
  * address-sized in those of MPI-2 (17.2.7). */

@@ -219,3 +219,18 @@ TEST_CASE("mpirun: the block of a death names the core file, where cores are fil
     CHECK(there == (ran.errors.find("\n  core      " + folder.path().string() + "/") != std::string::npos));
   if (pattern.starts_with("|")) CHECK(ran.errors.find("\n  core ") == std::string::npos);
 }
+
+TEST_CASE("mpirun: several programs are one job", "[system]") {
+  const auto say = [](const std::string& name) {
+    return "echo " + name + " $LLAMADA_RANK of $LLAMADA_SIZE, program $LLAMADA_APPNUM, $WHO in $(pwd)";
+  };
+  Job job({"-n", "2", "-env", "WHO", "us", "sh", "-c", say("first"), ":", "-wdir", "/", "-env", "WHO", "them",
+           "sh", "-c", say("second") + "; exit 3"});
+  const Ran ran = end_of(job);
+  CHECK(ran.code == 3);
+  CHECK(count_of(ran.output, "first 0 of 3, program 0, us in ") == 1);
+  CHECK(count_of(ran.output, "first 1 of 3, program 0, us in ") == 1);
+  CHECK(count_of(ran.output, "second 2 of 3, program 1, them in /\n") == 1);
+  Job absent({"true", ":", "/no/such/program"});
+  CHECK(end_of(absent).code == 127);
+}

@@ -1,5 +1,6 @@
 #include "lifecycle/init.hpp"
 
+#include <cstdlib>
 #include <memory>
 
 #include "coll/collectives.hpp"
@@ -50,6 +51,8 @@ void fill_runtime(Runtime& runtime, World& world, int thread_level) {
   runtime.world = &world;
   runtime.thread_level = thread_level;
   runtime.universe_size = world.size();
+  // Which program of the job this is, when mpirun was given several.
+  if (const char* number = std::getenv("LLAMADA_APPNUM")) runtime.application_number = std::atoi(number);
   runtime.end_job = [&world](int code, std::string_view text) { world.aborted(code, text); };
   auto& header = world.arena().header();
   runtime.calls.publish_to(&header.call_id, &header.call_index);

@@ -9,7 +9,8 @@ namespace llamada::mpi {
 namespace {
 
 /// Looks for the non-increasing factors of a product that are closest to each other: the least difference
-/// between the largest and the smallest, and of equal ones the largest smallest, and then the largest others.
+/// between the largest and the smallest, and of equal ones the largest smallest, then the largest second
+/// smallest, and so on.
 class Balance {
  public:
   Balance(int product, std::size_t count) : factors_(count) {
@@ -50,8 +51,10 @@ class Balance {
   }
   static int spread(const std::vector<int>& factors) { return factors.front() - factors.back(); }
   void compare() {
-    const bool better = best_.empty() || spread(factors_) < spread(best_) ||
-                        (spread(factors_) == spread(best_) && factors_.back() >= best_.back());
+    const bool better =
+        best_.empty() || spread(factors_) < spread(best_) ||
+        (spread(factors_) == spread(best_) &&
+         std::lexicographical_compare(best_.rbegin(), best_.rend(), factors_.rbegin(), factors_.rend()));
     if (better) best_ = factors_;
   }
 

@@ -1,7 +1,9 @@
 #include "llamada/launcher/options.hpp"
 
+#include <fstream>
 #include <map>
 
+#include "temporary_folder.hpp"
 #include "test.hpp"
 
 using namespace llamada;
@@ -45,8 +47,35 @@ TEST_CASE("options: what stands behind the program is the program's", "[launcher
   CHECK(good({"-n", "2", "a", ":"}).command == std::vector<std::string>{"a"});
 }
 
-TEST_CASE("options: several programs, other hosts and host files are refused", "[launcher]") {
-  CHECK(contains(error_of({"-n", "2", "a", ":", "-n", "1", "b"}), "':'"));
+TEST_CASE("options: each of several programs has its ranks, directory and variables", "[launcher]") {
+  const Options options = good({"-n", "2", "-env", "A", "1", "a", "x", ":", "-n", "3", "-wdir", "/tmp",
+                                "-env", "B", "2", "b", ":", "c", ":"});
+  CHECK(options.rank_count == 6);
+  REQUIRE(options.parts.size() == 3);
+  CHECK(options.parts[0].rank_count == 2);
+  CHECK(options.parts[0].command == std::vector<std::string>{"a", "x"});
+  CHECK(options.parts[1].rank_count == 3);
+  CHECK(options.parts[1].working_directory == "/tmp");
+  CHECK(options.parts[1].variables == std::vector<Variable>{{"A", "1"}, {"B", "2"}});
+  CHECK(options.parts[2].rank_count == 1);
+  CHECK(!options.parts[2].working_directory);
+  CHECK(options.parts[2].variables == std::vector<Variable>{{"A", "1"}});
+  CHECK(good({"a", ":"}).parts.empty());
+  CHECK(contains(error_of({"a", ":", "-n", "2"}), "no program"));
+  CHECK(contains(error_of({"-n", "4000", "a", ":", "-n", "4000", "b"}), "4096"));
+}
+
+TEST_CASE("options: host files of both kinds are read", "[launcher]") {
+  const llamada::test::TemporaryFolder folder;
+  const std::string own = folder / "own", others = folder / "others";
+  std::ofstream(own) << "# this machine\nlocalhost:4\n\nlocalhost slots=2 max_slots=4  # again\n";
+  std::ofstream(others) << "localhost\nelsewhere:4\n";
+  CHECK(good({"-f", own, "a"}).command.size() == 1);
+  CHECK(good({"--hostfile", own, "a"}).command.size() == 1);
+  CHECK(contains(error_of({"-machinefile", others, "a"}), "elsewhere"));
+}
+
+TEST_CASE("options: other hosts and missing host files are refused", "[launcher]") {
   CHECK(contains(error_of({"-host", "elsewhere", "a"}), "elsewhere"));
   CHECK(contains(error_of({"-H", "localhost,n2", "a"}), "n2"));
   CHECK(contains(error_of({"-f", "hosts.txt", "a"}), "hosts.txt"));

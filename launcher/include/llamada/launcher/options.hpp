@@ -27,11 +27,19 @@ struct Variable {
   bool operator==(const Variable&) const = default;
 };
 
+/// One program of a job of several, between two ':'.
+struct Part {
+  std::uint32_t rank_count = 1;
+  std::optional<std::string> working_directory;
+  std::vector<Variable> variables;
+  std::vector<std::string> command;
+};
+
 /// What a person wrote on mpirun's command line, and what the environment says where the command line says
 /// nothing.
 struct Options {
   Action action = Action::run;
-  std::uint32_t rank_count = 1;
+  std::uint32_t rank_count = 1;  ///< of the whole job
   std::string qos = "default";
   std::optional<std::string> working_directory;
   std::vector<Variable> variables;
@@ -43,6 +51,10 @@ struct Options {
   Binding binding = Binding::none;
   /// The program and its arguments; not empty when the action is run.
   std::vector<std::string> command;
+  /// The programs of a job of several, the first of which is also `command`; empty when there is one. The
+  /// variables and the working directory of the first are those of Options; the others begin with these and
+  /// add their own.
+  std::vector<Part> parts;
   /// One sentence for each option that was accepted and does nothing here.
   std::vector<std::string> warnings;
 };
