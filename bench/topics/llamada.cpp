@@ -1,6 +1,8 @@
+#include <deque>
+
 #include "llamada/base/copy.hpp"
 #include "llamada/llamanet/transport.hpp"
-#include "llamada/topics/domain_participant.hpp"
+#include "llamada/topics/participant.hpp"
 #include "measure.hpp"
 
 // Our topics: RELIABLE, KEEP_ALL, VOLATILE; over a driver that the first of the two starts.
@@ -20,50 +22,98 @@ std::unique_ptr<topics::Transport> open_transport() {
   return std::move(*transport);
 }
 
-class Node {
+topics::EndpointSpec spec_of(const char* topic, bool writer) {
+  qos::DataWriterQos writer_qos;
+  writer_qos.history.kind = qos::HistoryKind::keep_all;
+  qos::DataReaderQos reader_qos;
+  reader_qos.reliability.kind = qos::ReliabilityKind::reliable;
+  reader_qos.history.kind = qos::HistoryKind::keep_all;
+  return {topic, "bytes", 0, false,
+          writer ? qos::endpoint_qos(writer_qos, {}) : qos::endpoint_qos(reader_qos, {})};
+}
+
+class Node final : topics::ReaderEvents, topics::WriterEvents {
  public:
   Node(bool first, bool sleeps)
       : transport_(open_transport()), participant_(*transport_, clock_), sleeps_(sleeps) {
-    qos::DataWriterQos writer_qos;
-    writer_qos.history.kind = qos::HistoryKind::keep_all;
-    writer_qos.reliability.max_blocking_time = 60s;
-    qos::DataReaderQos reader_qos;
-    reader_qos.reliability.kind = qos::ReliabilityKind::reliable;
-    reader_qos.history.kind = qos::HistoryKind::keep_all;
-    auto writer = participant_.create_writer(first ? "ping" : "pong", "bytes", writer_qos);
-    auto reader = participant_.create_reader(first ? "pong" : "ping", "bytes", reader_qos);
-    if (!writer || !reader) bench::give_up("an endpoint cannot be made");
+    auto writer = participant_.create_writer(spec_of(first ? "ping" : "pong", true), *this);
+    auto reader = participant_.create_reader(spec_of(first ? "pong" : "ping", false), *this);
+    if (!writer) bench::give_up(writer.error().text());
+    if (!reader) bench::give_up(reader.error().text());
     writer_ = std::move(*writer);
     reader_ = std::move(*reader);
-    if (!participant_.wait([&] { return writer_->matched_count() > 0 && reader_->matched_count() > 0; }, 60s))
-      bench::give_up("the other one does not come");
+    sleep_until([&] { return writer_->matched_count() > 0 && reader_->matched_count() > 0; });
+  }
+  /// The other one may not have all yet.
+  ~Node() override {
+    sleep_until([&] { return writer_->all_acknowledged(); });
   }
 
   void prepare(const char*, std::size_t) {}
 
   void send(const std::byte* data, std::size_t size) {
     auto loan = writer_->loan(size);
-    if (!loan) bench::give_up(loan.error().text());
-    copy_bytes(loan->payload().data(), data, size);
-    writer_->write(std::move(*loan));
+    while (!loan) {
+      if (loan.error().code() != Errc::would_block) bench::give_up(loan.error().text());
+      sleep_until([&] { return (loan = writer_->loan(size)).has_value(); });
+    }
+    copy_bytes(loan->data().data(), data, size);
+    if (auto published = writer_->publish(std::move(*loan), {}); !published)
+      bench::give_up(published.error().text());
   }
 
   void receive(std::byte* ends) {
-    auto sample = reader_->take();
-    while (!sample) {
-      if (sleeps_ && !reader_->wait_for_data(60s)) bench::give_up("no sample comes");
-      sample = reader_->take();
+    while (ends_.empty()) {
+      if (sleeps_)
+        sleep_until([&] { return !ends_.empty(); });
+      else
+        poll();
     }
-    ends[0] = sample->data().front();
-    ends[1] = sample->data().back();
+    ends[0] = ends_.front().first;
+    ends[1] = ends_.front().second;
+    ends_.pop_front();
   }
 
  private:
+  void poll() {
+    if (auto polled = participant_.poll(); !polled) bench::give_up(polled.error().text());
+  }
+
+  /// It is not asked again once it holds.
+  template <typename Condition>
+  void sleep_until(Condition condition) {
+    bool holds = false;
+    const auto look = [&] {
+      poll();
+      return holds = holds || condition();
+    };
+    while (!look())
+      if (auto waited = participant_.wait(look, 60s); !waited) bench::give_up(waited.error().text());
+  }
+
+  bool on_sample(const topics::EndpointId&, topics::Sample&& sample) override {
+    const topics::Sample taken = std::move(sample);
+    ends_.push_back({taken.data().front(), taken.data().back()});
+    return true;
+  }
+  void on_matched(const topics::EndpointInfo&) override {}
+  void on_qos_changed(const topics::EndpointInfo&) override {}
+  void on_unmatched(const topics::EndpointId&, bool) override {}
+  void on_liveliness_changed(const topics::EndpointId&, bool) override {}
+  void on_incompatible(const topics::EndpointInfo&, const std::vector<qos::Incompatibility>&) override {
+    bench::give_up("the two do not fit");
+  }
+  void on_samples_lost(const topics::EndpointId&, std::uint64_t) override {
+    bench::give_up("samples are lost");
+  }
+  void on_liveliness_lost() override {}
+
   SystemClock clock_;
   std::unique_ptr<topics::Transport> transport_;
-  topics::DomainParticipant participant_;
-  std::unique_ptr<topics::DataWriter> writer_;
-  std::unique_ptr<topics::DataReader> reader_;
+  topics::Participant participant_;
+  std::deque<std::pair<std::byte, std::byte>> ends_;  // of the samples that have come
+  std::unique_ptr<topics::WriterEndpoint> writer_;
+  std::unique_ptr<topics::ReaderEndpoint> reader_;
   bool sleeps_;
 };
 

@@ -105,9 +105,11 @@ int measure(int argc, char** argv) {
   const bool sleeps = argc > 1 && std::string_view(argv[1]) == "sleep";
   const pid_t other = fork();
   if (other < 0) give_up("fork fails");
-  Measurement<Node> measurement(other != 0, sleeps);
-  measurement.latencies();
-  if (sleeps) measurement.throughputs();
+  {
+    Measurement<Node> measurement(other != 0, sleeps);
+    measurement.latencies();
+    if (sleeps) measurement.throughputs();
+  }
   std::fflush(stdout);
   if (other == 0) std::_Exit(0);
   int status = 0;
