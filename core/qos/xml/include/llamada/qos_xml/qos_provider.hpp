@@ -66,8 +66,9 @@ struct QosQuery {
   std::optional<std::string> topic = std::nullopt;
 };
 
-/// The QoS in files of DDS-XML (docs/qos.md), the QosProvider of the ISO C++ PSM. May be read by several
-/// threads at once.
+/// The QoS in files of DDS-XML (docs/qos.md), the QosProvider of the ISO C++ PSM.
+///
+/// Threads: one at a time; the parser's tree changes within when it is read.
 ///
 /// Errors are one sentence "file:line: element/path: what is wrong": Errc::parse_error for the text,
 /// Errc::not_found for a name, Errc::invalid_argument as check_consistent() says.
