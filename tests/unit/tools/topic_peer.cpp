@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -60,20 +61,31 @@ struct ReaderSilence final : topics::ReaderEvents {
 struct Policies {
   qos::DataWriterQos writer;
   qos::DataReaderQos reader;
-  std::vector<std::string> partition;
+  qos::PublisherQos publisher;
+  qos::TopicData topic_data;
   std::string type = "Text";
 };
+
+/// What stands behind "name=" in the option, if it is that one.
+std::optional<std::string> after(std::string_view option, std::string_view name) {
+  if (!option.starts_with(name)) return std::nullopt;
+  return std::string(option.substr(name.size()));
+}
+
+std::vector<std::byte> bytes_of(const std::string& text) {
+  const auto bytes = std::as_bytes(std::span(text));
+  return {bytes.begin(), bytes.end()};
+}
 
 template <typename Qos>
 void apply(std::string_view option, Qos& qos) {
   if (option == "best_effort") qos.reliability.kind = qos::ReliabilityKind::best_effort;
   if (option == "transient_local") qos.durability.kind = qos::DurabilityKind::transient_local;
-  if (option.starts_with("deadline_ms="))
-    qos.deadline.period = std::chrono::milliseconds(std::atoi(option.data() + 12));
-  if (option.starts_with("user_data=")) {
-    const auto bytes = std::as_bytes(std::span(option.substr(10)));
-    qos.user_data.value.assign(bytes.begin(), bytes.end());
-  }
+  if (option == "keep_last") qos.history.kind = qos::HistoryKind::keep_last;
+  if (auto number = after(option, "deadline_ms="))
+    qos.deadline.period = std::chrono::milliseconds(std::stoi(*number));
+  if (auto number = after(option, "max_samples=")) qos.resource_limits.max_samples = std::stoi(*number);
+  if (auto text = after(option, "user_data=")) qos.user_data.value = bytes_of(*text);
 }
 
 Policies policies_of(int argc, char** argv) {
@@ -85,8 +97,11 @@ Policies policies_of(int argc, char** argv) {
     const std::string_view option = argv[i];
     apply(option, policies.writer);
     apply(option, policies.reader);
-    if (option.starts_with("partition=")) policies.partition = {std::string(option.substr(10))};
-    if (option.starts_with("type=")) policies.type = option.substr(5);
+    if (auto number = after(option, "send_window=")) policies.writer.send_window = {1, std::stoi(*number)};
+    if (auto name = after(option, "partition=")) policies.publisher.partition.name = {*name};
+    if (auto text = after(option, "group_data=")) policies.publisher.group_data.value = bytes_of(*text);
+    if (auto text = after(option, "topic_data=")) policies.topic_data.value = bytes_of(*text);
+    if (auto name = after(option, "type=")) policies.type = *name;
   }
   return policies;
 }
@@ -120,8 +135,10 @@ int main(int argc, char** argv) {
   topics::EndpointSpec spec;
   spec.topic = argv[4];
   spec.type = policies.type;
-  spec.qos = writes ? qos::endpoint_qos(policies.writer, {.partition = {policies.partition}})
-                    : qos::endpoint_qos(policies.reader, {.partition = {policies.partition}});
+  const qos::SubscriberQos subscriber{policies.publisher.presentation, policies.publisher.partition,
+                                      policies.publisher.group_data, policies.publisher.entity_factory};
+  spec.qos = writes ? qos::endpoint_qos(policies.writer, policies.publisher, policies.topic_data)
+                    : qos::endpoint_qos(policies.reader, subscriber, policies.topic_data);
   WriterSilence writer_silence;
   ReaderSilence reader_silence;
   std::unique_ptr<topics::WriterEndpoint> writer;

@@ -1,89 +1,10 @@
-#include <fcntl.h>
-#include <fmt/format.h>
-#include <signal.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <chrono>
-#include <functional>
-#include <nlohmann/json.hpp>
 #include <sstream>
-#include <thread>
 
-#include "child.hpp"
-#include "command.hpp"
-#include "test.hpp"
+#include "domain_fixture.hpp"
 
 using namespace llamada::test;
-using nlohmann::json;
 
 namespace {
-
-/// A driver of this test's own, as a process; ends with this object.
-class DriverProcess {
- public:
-  DriverProcess() : name_(fmt::format("tools-test-{}", ::getpid())) {
-    int ready[2];
-    REQUIRE(::pipe2(ready, O_CLOEXEC) == 0);
-    llamada::FileDescriptor reading(ready[0]);
-    llamada::FileDescriptor writing(ready[1]);
-    posix_spawn_file_actions_t actions;
-    ::posix_spawn_file_actions_init(&actions);
-    ::posix_spawn_file_actions_adddup2(&actions, writing.get(), 3);
-    std::string program = LLAMADA_LLAMANETD, option = "--ready-descriptor=3", name = "--name=" + name_;
-    char* argv[] = {program.data(), option.data(), name.data(), nullptr};
-    REQUIRE(::posix_spawn(&pid_, argv[0], &actions, nullptr, argv, environ) == 0);
-    ::posix_spawn_file_actions_destroy(&actions);
-    writing.reset();
-    char byte = 0;
-    REQUIRE(::read(reading.get(), &byte, 1) == 1);
-  }
-  ~DriverProcess() {
-    ::kill(pid_, SIGKILL);
-    ::waitpid(pid_, nullptr, 0);
-  }
-  DriverProcess(const DriverProcess&) = delete;
-
-  std::string socket() const { return fmt::format("llamada/{}/{}", ::geteuid(), name_); }
-
- private:
-  std::string name_;
-  pid_t pid_ = 0;
-};
-
-struct Fixture {
-  DriverProcess driver;
-  std::string topic = fmt::format("tools/{}", ::getpid());
-
-  Child peer(const std::string& name, const std::string& role, std::vector<std::string> options = {}) const {
-    std::vector<std::string> arguments{LLAMADA_TOPIC_PEER, driver.socket(), name, role, topic};
-    arguments.insert(arguments.end(), options.begin(), options.end());
-    return Child(std::move(arguments));
-  }
-};
-
-Ended llamada_(std::vector<std::string> arguments) {
-  arguments.insert(arguments.begin(), LLAMADA_COMMAND);
-  return run(std::move(arguments));
-}
-
-json json_of(std::vector<std::string> arguments) {
-  const Ended ended = llamada_(std::move(arguments));
-  INFO(ended.err);
-  return json::parse(ended.out);
-}
-
-/// Asks again until the answer is yes; fails after a minute.
-void wait_until(const std::function<bool()>& answer) {
-  const auto start = std::chrono::steady_clock::now();
-  while (!answer()) {
-    if (std::chrono::steady_clock::now() - start > std::chrono::seconds(60)) FAIL("it never came to pass");
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  }
-}
-
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 /// The endpoints on the topic, of all that `llamada ls` lists.
 std::vector<json> endpoints_on(const std::string& topic) {
@@ -94,15 +15,6 @@ std::vector<json> endpoints_on(const std::string& topic) {
       for (const json& endpoint : application["endpoints"])
         if (endpoint["topic"] == topic) found.push_back(endpoint);
   return found;
-}
-
-/// Whether each writer and reader that `llamada why` knows has met its like.
-bool all_have_met(const std::string& topic, std::size_t pairs) {
-  const json out = json_of({"why", topic, "--json"});
-  if (out["pairs"].size() != pairs) return false;
-  for (const json& pair : out["pairs"])
-    if (pair["matched"] == false) return false;
-  return true;
 }
 
 }  // namespace
@@ -216,23 +128,17 @@ TEST_CASE("llamada top: rates of writers, and how far a stopped reader is behind
   const Child writer = fixture.peer("sensor", "writer");
   const Child reader = fixture.peer("viewer", "reader");
   wait_until([&] { return all_have_met(fixture.topic, 1); });
-  const auto writer_in = [&](const json& out) {
-    for (const json& each : out["writers"])
-      if (each["topic"] == fixture.topic) return each;
-    return json();
-  };
-  const std::vector<std::string> once{"top", "--once", "--json", "--interval", "0.1"};
   wait_until([&] {
-    const json seen = writer_in(json_of(once));
+    const json seen = writer_of(fixture.topic);
     return !seen.is_null() && seen["samples_per_s"].get<double>() > 0 &&
            seen["bytes_per_s"].get<double>() > 0;
   });
   reader.send(SIGSTOP);
   wait_until([&] {
-    const json seen = writer_in(json_of(once));
+    const json seen = writer_of(fixture.topic);
     return seen["readers"].size() == 1 && seen["readers"][0]["lag"].get<std::uint64_t>() > 20;
   });
   CHECK(has(llamada_({"top", "--once", "--interval", "0.05"}).out, "lag "));
   reader.send(SIGCONT);
-  wait_until([&] { return writer_in(json_of(once))["readers"][0]["lag"].get<std::uint64_t>() <= 20; });
+  wait_until([&] { return writer_of(fixture.topic)["readers"][0]["lag"].get<std::uint64_t>() <= 20; });
 }
