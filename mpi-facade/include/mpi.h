@@ -507,6 +507,14 @@ LLAMADA_MPI_PUBLIC int MPI_Pack(const void* in, int in_count, MPI_Datatype datat
 LLAMADA_MPI_PUBLIC int MPI_Unpack(const void* in, int in_size, int* position, void* out, int out_count,
                                   MPI_Datatype datatype, MPI_Comm comm);
 LLAMADA_MPI_PUBLIC int MPI_Pack_size(int in_count, MPI_Datatype datatype, MPI_Comm comm, int* size);
+LLAMADA_MPI_PUBLIC int MPI_Pack_external(const char* representation, const void* in, int in_count,
+                                         MPI_Datatype datatype, void* out, MPI_Aint out_size,
+                                         MPI_Aint* position);
+LLAMADA_MPI_PUBLIC int MPI_Unpack_external(const char* representation, const void* in, MPI_Aint in_size,
+                                           MPI_Aint* position, void* out, int out_count,
+                                           MPI_Datatype datatype);
+LLAMADA_MPI_PUBLIC int MPI_Pack_external_size(const char* representation, int in_count, MPI_Datatype datatype,
+                                              MPI_Aint* size);
 
 /* Collective communication (chapter 5) */
 LLAMADA_MPI_PUBLIC int MPI_Barrier(MPI_Comm comm);
@@ -844,6 +852,14 @@ LLAMADA_MPI_PUBLIC int PMPI_Pack(const void* in, int in_count, MPI_Datatype data
 LLAMADA_MPI_PUBLIC int PMPI_Unpack(const void* in, int in_size, int* position, void* out, int out_count,
                                    MPI_Datatype datatype, MPI_Comm comm);
 LLAMADA_MPI_PUBLIC int PMPI_Pack_size(int in_count, MPI_Datatype datatype, MPI_Comm comm, int* size);
+LLAMADA_MPI_PUBLIC int PMPI_Pack_external(const char* representation, const void* in, int in_count,
+                                          MPI_Datatype datatype, void* out, MPI_Aint out_size,
+                                          MPI_Aint* position);
+LLAMADA_MPI_PUBLIC int PMPI_Unpack_external(const char* representation, const void* in, MPI_Aint in_size,
+                                            MPI_Aint* position, void* out, int out_count,
+                                            MPI_Datatype datatype);
+LLAMADA_MPI_PUBLIC int PMPI_Pack_external_size(const char* representation, int in_count,
+                                               MPI_Datatype datatype, MPI_Aint* size);
 LLAMADA_MPI_PUBLIC int PMPI_Barrier(MPI_Comm comm);
 LLAMADA_MPI_PUBLIC int PMPI_Bcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm);
 LLAMADA_MPI_PUBLIC int PMPI_Gather(const void* send_buffer, int send_count, MPI_Datatype send_type,

@@ -1,6 +1,8 @@
 /* Derived datatypes, pack and unpack, extents and counts; MPI 4. */
 #include "check.h"
 
+#include <stddef.h>
+
 static int right, left;
 
 /* Sends one `type` from a patterned buffer and receives it as plain ints, which must be `count` values at
@@ -289,6 +291,54 @@ static void distributed_array(int order) {
   for (int i = 0; i < 35; i++) CHECK_EQ(seen[i], 1);
 }
 
+/* External32: big-endian, without padding, with a long of 4 bytes. */
+static void external(void) {
+  struct Mixed {
+    char letter;
+    double number;
+    long large;
+    int values[2];
+    long double wide;
+  } in = {'a', 1.5, -2, {1, 0x01020304}, -0.75L}, out;
+  const int lengths[5] = {1, 1, 1, 2, 1};
+  const MPI_Aint places[5] = {offsetof(struct Mixed, letter), offsetof(struct Mixed, number),
+                              offsetof(struct Mixed, large), offsetof(struct Mixed, values),
+                              offsetof(struct Mixed, wide)};
+  const MPI_Datatype types[5] = {MPI_CHAR, MPI_DOUBLE, MPI_LONG, MPI_INT, MPI_LONG_DOUBLE};
+  const unsigned char expected[21] = {'a',  0x3f, 0xf8, 0, 0, 0, 0, 0, 0, 0xff, 0xff,
+                                      0xff, 0xfe, 0,    0, 0, 1, 1, 2, 3, 4};
+  const unsigned char expected_wide[4] = {0xbf, 0xfe, 0x80, 0};
+  unsigned char packed[100];
+  MPI_Datatype type;
+  MPI_Aint size, position = 0;
+  OK(MPI_Type_create_struct(5, lengths, places, types, &type));
+  OK(MPI_Type_commit(&type));
+  OK(MPI_Pack_external_size("external32", 1, type, &size));
+  if (is_strict()) CHECK_EQ(size, 37);
+  OK(MPI_Pack_external("external32", &in, 1, type, packed, sizeof packed, &position));
+  CHECK_EQ(position, size);
+  if (is_strict()) {
+    CHECK(memcmp(packed, expected, sizeof expected) == 0);
+    CHECK(memcmp(packed + sizeof expected, expected_wide, sizeof expected_wide) == 0);
+  }
+  memset(&out, 0, sizeof out);
+  position = 0;
+  OK(MPI_Unpack_external("external32", packed, size, &position, &out, 1, type));
+  CHECK_EQ(position, size);
+  CHECK(out.letter == 'a' && out.number == 1.5 && out.large == -2 && out.wide == -0.75L);
+  CHECK(out.values[0] == 1 && out.values[1] == 0x01020304);
+  OK(MPI_Type_free(&type));
+  if (!is_strict()) return;
+  long too_large = 1L << 40;
+  position = 0;
+  OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
+  CHECK_EQ(MPI_Pack_external("external32", &too_large, 1, MPI_LONG, packed, sizeof packed, &position),
+           MPI_ERR_CONVERSION);
+  CHECK_EQ(MPI_Pack_external("internal", &too_large, 1, MPI_LONG, packed, sizeof packed, &position),
+           MPI_ERR_ARG);
+  OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL));
+}
+
 static void by_size(void) {
   MPI_Datatype type;
   OK(MPI_Type_match_size(MPI_TYPECLASS_REAL, 8, &type));
@@ -323,5 +373,6 @@ int main(int argc, char** argv) {
   distributed_array(MPI_ORDER_C);
   distributed_array(MPI_ORDER_FORTRAN);
   by_size();
+  if (is_strict()) external();
   return finish();
 }

@@ -32,6 +32,7 @@ struct Signature {
     std::shared_ptr<const Signature> inner;  ///< Null: one basic element of `bytes` bytes.
     std::size_t bytes = 0;
     std::size_t count = 0;
+    MPI_Datatype basic = MPI_DATATYPE_NULL;  ///< Which basic type; of none when there is an inner signature.
   };
   std::vector<Item> items;
   std::size_t bytes = 0;

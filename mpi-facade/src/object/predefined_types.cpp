@@ -111,7 +111,7 @@ Datatype::Layout basic_layout(MPI_Datatype handle, std::size_t alignment) {
   layout.upper_bound = layout.true_upper_bound = static_cast<std::ptrdiff_t>(size);
   layout.alignment = alignment;
   layout.runs = {{0, size}};
-  layout.signature = std::make_shared<const Signature>(Signature{{{nullptr, size, 1}}, size, 1});
+  layout.signature = std::make_shared<const Signature>(Signature{{{nullptr, size, 1, handle}}, size, 1});
   return layout;
 }
 

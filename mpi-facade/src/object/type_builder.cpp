@@ -70,7 +70,7 @@ void LayoutBuilder::add_bounds(const Datatype& inner, std::ptrdiff_t displacemen
 void LayoutBuilder::add_signature(const Datatype& inner, std::size_t count) {
   const Signature& from = inner.signature();
   if (from.bytes == 0) return;
-  Signature::Item item{inner.layout().signature, from.bytes, count};
+  Signature::Item item{inner.layout().signature, from.bytes, count, MPI_DATATYPE_NULL};
   if (from.items.size() == 1) {
     item = from.items[0];
     item.count *= count;
@@ -78,7 +78,8 @@ void LayoutBuilder::add_signature(const Datatype& inner, std::size_t count) {
   signature_.bytes += from.bytes * count;
   signature_.elements += from.elements * count;
   auto& items = signature_.items;
-  if (!items.empty() && items.back().inner == item.inner && items.back().bytes == item.bytes) {
+  if (!items.empty() && items.back().inner == item.inner && items.back().bytes == item.bytes &&
+      items.back().basic == item.basic) {
     items.back().count += item.count;
   } else {
     items.push_back(std::move(item));
