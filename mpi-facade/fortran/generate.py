@@ -253,8 +253,8 @@ def mpif(functions, table, constants):
     return "\n".join(lines) + "\n"
 
 
-def fortran_declaration(parameter, with_types):
-    """The declaration of a dummy argument; with_types: as mpi_f08 has it."""
+def fortran_declaration(parameter, with_types, lenient):
+    """The declaration of a dummy argument; with_types: as mpi_f08 has it; lenient: a scalar may stand for an array."""
     name = parameter.fortran_name
     if parameter.is_callback:
         return [f"EXTERNAL {name}"]
@@ -275,6 +275,8 @@ def fortran_declaration(parameter, with_types):
     if parameter.brackets == "[][3]":
         return [f"{kind} :: {name}(3,*)"]
     is_input = not parameter.stars and not parameter.brackets
+    if lenient and parameter.brackets:
+        return [f"!GCC$ ATTRIBUTES NO_ARG_CHECK :: {name}", f"{kind} :: {name}(*)"]
     return [f"{kind}{', INTENT(IN)' if is_input else ''} :: {name}{'(*)' if parameter.is_array else ''}"]
 
 
@@ -289,8 +291,10 @@ def interface(prefix, function, with_types):
     lines += [f"  {argument}{',' if index + 1 < len(arguments) else ''} &" for index, argument in enumerate(arguments)]
     lines += [")"]
     lines += ["IMPORT", "IMPLICIT NONE"]
+    # Beside MPI_IN_PLACE, and at other ranks than the root, counts and displacements are ignored: programs pass a 0.
+    lenient = not with_types and any(parameter.type == "void" for parameter in function.parameters)
     for parameter in function.parameters:
-        lines += fortran_declaration(parameter, with_types)
+        lines += fortran_declaration(parameter, with_types, lenient)
     if function.result == "double":
         lines.append(f"DOUBLE PRECISION :: {name}")
     elif is_function:
@@ -309,13 +313,36 @@ def interfaces(functions, with_types):
     return lines + ["end interface"]
 
 
+SIZED = [f"integer({kind})" for kind in (1, 2, 4, 8)] + [f"{kind}({size})" for kind in ("real", "complex")
+                                                         for size in (4, 8, 10, 16)] + ["logical(4)", "character(*)"]
+
+
+def sizeof_interface():
+    """MPI_Sizeof (MPI 3.1, 17.1.9) for each intrinsic type, of any rank."""
+    names = [re.sub(r"\W", "", kind) for kind in SIZED]
+    return ["interface MPI_Sizeof"] + [f"  module procedure sizeof_{name}" for name in names] + ["end interface"] + \
+        [f"private :: sizeof_{name}" for name in names]
+
+
+def sizeof_procedures(optional):
+    lines = []
+    for kind in SIZED:
+        name = "sizeof_" + re.sub(r"\W", "", kind)
+        lines += [f"subroutine {name}(x, size, ierror)", f"  {kind}, intent(in) :: x(..)",
+                  "  integer, intent(out) :: size", f"  integer, {'optional, ' if optional else ''}intent(out) :: ierror",
+                  "  size = storage_size(x) / 8",
+                  f"  {'if (present(ierror)) ' if optional else ''}ierror = MPI_SUCCESS", f"end subroutine {name}"]
+    return lines
+
+
 def module_mpi(functions, table, constants):
     lines = ["! The module mpi. Written by generate.py.", "module mpi", "implicit none"]
     lines += integer_constants(all_constants(table, constants))
     # The interfaces want an array.
     lines += [SPECIALS.replace("MPI_UNWEIGHTED, MPI_WEIGHTS_EMPTY", "MPI_UNWEIGHTED(1), MPI_WEIGHTS_EMPTY(1)")]
     lines += [f"external {name}" for name in CALLBACKS]
-    lines += interfaces(functions, False)
+    lines += sizeof_interface() + interfaces(functions, False)
+    lines += ["contains"] + sizeof_procedures(False)
     return "\n".join(lines + ["end module mpi"]) + "\n"
 
 
@@ -342,8 +369,9 @@ def module_f08(functions, table, constants):
         lines.append("end interface")
     lines.append("private :: " + ", ".join(f"equal_{kind}, differ_{kind}" for kind in HANDLES[:4]))
     lines.append("private :: " + ", ".join(f"equal_{kind}, differ_{kind}" for kind in HANDLES[4:]))
-    lines += interfaces(functions, True)
+    lines += sizeof_interface() + interfaces(functions, True)
     lines.append("contains")
+    lines += sizeof_procedures(True)
     for word, operator in (("equal", "=="), ("differ", "/=")):
         for kind in HANDLES:
             lines += [f"elemental logical function {word}_{kind}(a, b)", f"  type(MPI_{kind}), intent(in) :: a, b",

@@ -48,6 +48,22 @@ contains
     call MPI_Sendrecv(values(1:9:2), 5, MPI_INTEGER, 0, 1, got, 5, MPI_INTEGER, 0, 1, MPI_COMM_SELF, &
                       MPI_STATUS_IGNORE, ierr)
     call check(all(got == [10, 30, 50, 70, 90]), 'every second element')
+    call in_place_lists
+  end subroutine
+
+  ! What is ignored beside MPI_IN_PLACE may be a scalar.
+  subroutine in_place_lists
+    integer :: ierr, values(16), counts(16), places(16), i, size
+    complex(8) :: z(2, 2)
+    values = rank
+    counts = 1
+    places = [(i, i = 0, 15)]
+    call MPI_Alltoallv(MPI_IN_PLACE, 0, 0, MPI_DATATYPE_NULL, values, counts, places, MPI_INTEGER, MPI_COMM_WORLD, ierr)
+    call check(all(values(1:ranks) == places(1:ranks)), 'in place')
+    call MPI_Sizeof(z, size, ierr)
+    call check(size == 16 .and. ierr == MPI_SUCCESS, 'size of a complex number')
+    call MPI_Sizeof(values(1), size, ierr)
+    call check(size == 4, 'size of an integer')
   end subroutine
 
   subroutine attributes
