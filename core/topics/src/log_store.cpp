@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "log_record.hpp"
+#include "slot_store.hpp"
 #include "writer_store.hpp"
 
 namespace llamada::topics::detail {
@@ -102,7 +103,7 @@ Result<std::unique_ptr<WriterStore>> make_store(ArenaWriter& arena, const qos::D
   if (qos.reliability.kind == qos::ReliabilityKind::reliable &&
       qos.history.kind == qos::HistoryKind::keep_all)
     return LogStore::create(arena, qos, place);
-  return failure(Errc::unsupported, "slots are not built");
+  return SlotStore::create(arena, qos, place);
 }
 
 }  // namespace llamada::topics::detail

@@ -30,7 +30,7 @@ class Memory {
   std::uint64_t size_bytes_;
 };
 
-struct Slot {
+struct Seat {
   std::shared_ptr<Memory> memory;  // shared by all who have it "mapped": the last to let go unmaps it
   std::uint32_t id = 0;
   std::uint64_t wakes = 0;  // how often its application has been woken
@@ -41,13 +41,13 @@ struct Slot {
 struct Loopback::Domain {
   std::mutex mutex;  // for all below
   std::condition_variable changed;
-  std::vector<Slot> slots;
+  std::vector<Seat> slots;
   std::uint32_t last_id = 0;
   std::uint64_t generation = 0;
   std::uint64_t arena_bytes = 0;
 
   void wake_everybody() {
-    for (Slot& slot : slots) ++slot.wakes;
+    for (Seat& slot : slots) ++slot.wakes;
     changed.notify_all();
   }
 };
@@ -107,7 +107,7 @@ class Loopback::Application final : public Transport {
     std::lock_guard lock(domain_.mutex);
     if (seen_generation_ == domain_.generation) return false;
     seen_generation_ = domain_.generation;
-    for (Slot& peer : peers_)
+    for (Seat& peer : peers_)
       if (peer.memory != nullptr) replaced_.push_back(peer.memory);
     peers_ = domain_.slots;
     return true;
@@ -117,7 +117,7 @@ class Loopback::Application final : public Transport {
   std::uint32_t slot_;
   std::shared_ptr<Memory> memory_;
   std::unique_ptr<ArenaWriter> arena_;
-  std::vector<Slot> peers_;
+  std::vector<Seat> peers_;
   std::vector<std::shared_ptr<Memory>> replaced_;
   std::uint64_t seen_generation_ = UINT64_MAX;
 };

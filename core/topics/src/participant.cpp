@@ -4,6 +4,7 @@
 
 #include "description.hpp"
 #include "participant_state.hpp"
+#include "slot_store.hpp"
 
 namespace llamada::topics {
 
@@ -22,6 +23,7 @@ Loan& Loan::operator=(Loan&& other) noexcept {
 
 void Loan::drop() {
   reservation_.drop();
+  if (slots_ != nullptr) std::exchange(slots_, nullptr)->give_back(slot_);
   data_ = {};
   private_.clear();
 }

@@ -105,11 +105,12 @@ Status ReaderImplementation::open_stream(const StreamOrigin& origin, const Endpo
        (reliable ? match_is_reliable : 0) | (wants_history ? match_wants_history : 0)});
   if (!match) return propagate(match);
   const StreamContext context{participant_.transport, participant_.directory, *match};
-  if (origin.entry.slots != 0 || origin.entry.log >= origin.arena.log_count()) {
+  if (origin.entry.slots != 0) {
+    streams_.push_back(std::make_unique<SlotStream>(context, origin, writer, &events_));
+  } else if (origin.entry.log >= origin.arena.log_count()) {
     participant_.directory.remove_match(*match);
     return {};
-  }
-  if (reliable)
+  } else if (reliable)
     streams_.push_back(std::make_unique<LogStream>(context, origin, writer, &events_));
   else
     streams_.push_back(std::make_unique<LossyLogStream>(context, origin, writer, &events_));

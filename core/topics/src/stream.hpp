@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "endpoint_directory.hpp"
 #include "llamada/topics/discovery.hpp"
@@ -120,6 +121,45 @@ class LossyLogStream final : public Stream {
 
   std::optional<Chunk> chunk_;
   std::uint32_t cell_ = 0;
+};
+
+/// From a table of slots, whose writer waits for nobody.
+class SlotStream final : public Stream {
+ public:
+  using Stream::Stream;
+  std::optional<Error> damage() const override;
+
+ private:
+  enum class Step { taken, gone, refused };
+  struct Scanned {
+    std::uint64_t number;
+    std::uint32_t index;
+    auto operator<=>(const Scanned&) const = default;
+  };
+
+  void begin(const EndpointDirectory::Grant* grant) override;
+  bool deliver_all() override;
+  void update_holds() override {}
+  void let_go(std::uint64_t hold) override;
+
+  void scan(std::uint64_t latest);
+  bool deliver_scanned();
+  bool follow_ring(std::uint64_t latest);
+  void skip_to(std::uint64_t number);
+  const Slot* slot_at(std::uint32_t index) const;
+  Step take(std::uint32_t index, std::uint64_t number);
+  Step take_large(const Slot& slot, std::uint32_t index, const SampleHeader& header, Offset payload,
+                  std::uint64_t size_bytes);
+  std::optional<std::uint64_t> take_hold(const Slot& slot, std::uint32_t index, std::uint64_t number);
+  bool is_still(const Slot& slot, std::uint64_t number) const;
+
+  const SlotTable* table_ = nullptr;
+  bool scans_ = false;       // the next step is a look at all slots
+  bool is_history_ = false;  // what a scan finds is what there was before
+  bool damaged_ = false;
+  std::vector<Scanned> scanned_;  // to be delivered, the next at the end
+  std::uint64_t scan_end_ = 0;
+  std::uint32_t holds_ = 0;  // which of the hold words are in use
 };
 
 }  // namespace llamada::topics::detail

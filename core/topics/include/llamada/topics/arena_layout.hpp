@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -209,6 +210,52 @@ struct GrantEntry {
   std::byte pad_48[16];
 };
 
+inline constexpr std::size_t slot_ring_count = 256;
+inline constexpr std::size_t slot_block_count_max = 24;
+
+/// One sample of a writer that has no log.
+struct Slot {
+  // 0 while it is written, else the sample's; release after the rest; acquire by readers, before and after.
+  std::atomic<std::uint64_t> sequence_number;
+  std::uint64_t payload;  // where the bytes lie, if they do not fit in `small`
+  std::uint64_t size_bytes;
+  std::uint64_t instance;
+  std::int64_t source_timestamp_ns;
+  std::uint64_t group_sequence;
+  std::uint32_t coherent_set;
+  std::uint8_t kind;  // a ChangeKind
+  std::byte pad_53[3];
+  std::atomic<std::uint32_t> live;  // relaxed: 1 while it is in the writer's history
+  std::byte pad_60[4];
+  std::byte small[inline_payload_max];
+  std::byte pad_112[16];
+};
+
+/// Where the slots of one writer are, and which of them was written last.
+struct SlotTable {
+  std::atomic<std::uint64_t> latest;  // sequence number; release after the slot and its entry in the ring
+  std::atomic<std::uint32_t> block_count;  // release after the entry in blocks
+  std::byte pad_12[52];
+  std::atomic<std::uint64_t> blocks[slot_block_count_max];  // offset of the first slot of each
+  // At sequence number % slot_ring_count: its low half in the high half, the slot's index in the low half.
+  std::atomic<std::uint64_t> ring[slot_ring_count];
+
+  static constexpr std::uint32_t block_size(std::uint32_t block) { return 16u << block; }
+  struct Place {
+    std::uint32_t block;
+    std::uint32_t index;
+  };
+  /// Blocks have 16, 32, 64 … slots, numbered through.
+  static constexpr Place place_of(std::uint32_t slot) {
+    const std::uint64_t from_sixteen = std::uint64_t{slot} + 16;
+    const auto block = static_cast<std::uint32_t>(std::bit_width(from_sixteen)) - 5;
+    return {block, static_cast<std::uint32_t>(from_sixteen - (std::uint64_t{16} << block))};
+  }
+  static constexpr std::uint64_t ring_word(std::uint64_t sequence_number, std::uint32_t slot) {
+    return sequence_number << 32 | slot;
+  }
+};
+
 struct ChunkHeader {
   std::atomic<std::uint32_t> generation;  // release after the rest of the header; never 0 in a chunk
   std::uint32_t cell_count;
@@ -284,6 +331,13 @@ static_assert(sizeof(GrantEntry) == 64 && offsetof(GrantEntry, reader_arena) == 
 static_assert(offsetof(GrantEntry, match_index) == 12 && offsetof(GrantEntry, sequence) == 16);
 static_assert(offsetof(GrantEntry, chunk) == 24 && offsetof(GrantEntry, ordinal) == 40);
 static_assert(offsetof(EndpointEntry, reliability) == 248 && offsetof(EndpointEntry, alive) == 252);
+static_assert(sizeof(Slot) == 128 && offsetof(Slot, payload) == 8 && offsetof(Slot, instance) == 24);
+static_assert(offsetof(Slot, coherent_set) == 48 && offsetof(Slot, kind) == 52 && offsetof(Slot, live) == 56);
+static_assert(offsetof(Slot, small) == 64);
+static_assert(offsetof(SlotTable, block_count) == 8 && offsetof(SlotTable, blocks) == 64);
+static_assert(offsetof(SlotTable, ring) == 256 && sizeof(SlotTable) == 2304);
+static_assert(SlotTable::place_of(15).block == 0 && SlotTable::place_of(16).block == 1);
+static_assert(SlotTable::place_of(47).index == 31 && SlotTable::place_of(48).block == 2);
 static_assert(sizeof(ChunkHeader) == 64 && offsetof(ChunkHeader, payload_bytes) == 8);
 static_assert(offsetof(ChunkHeader, ordinal) == 16 && offsetof(ChunkHeader, records_before) == 24);
 static_assert(sizeof(Cell) == cell_size_bytes && offsetof(Cell, kind) == 4 && offsetof(Cell, flags) == 6);
