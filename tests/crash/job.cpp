@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <sstream>
 
 #include "test.hpp"
 
@@ -29,14 +28,6 @@ llamanet::Driver open_driver() {
   return std::move(*driver);
 }
 
-Passes parse(const char* text) {
-  Passes passes;
-  std::istringstream lines(text);
-  std::string name;
-  for (std::uint64_t count; lines >> name >> count;) passes[name] = count;
-  return passes;
-}
-
 }  // namespace
 
 Job::Job()
@@ -54,7 +45,7 @@ Job::Outcome Job::run(std::uint32_t slot, const std::string& point, std::uint64_
   for (std::uint32_t i = 0; i < job.processes_.size(); ++i) job.start(i, 1, i == slot ? point : "", count);
   while (!job.collect() && job.outcome_.error.empty()) job.driver_.poll(std::chrono::milliseconds(1));
   for (std::uint32_t i = 0; i < job.processes_.size(); ++i)
-    job.outcome_.passes[i] = parse(job.board_->points[i]);
+    job.outcome_.passes[i] = parse_passes(job.board_->points[i]);
   return job.outcome_;
 }
 

@@ -4,17 +4,14 @@
 
 #include <array>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
 
 #include "llamada/llamanet/driver.hpp"
+#include "points.hpp"
 #include "workload.hpp"
 
 namespace llamada::crash {
-
-/// How often each point was passed, by name.
-using Passes = std::map<std::string, std::uint64_t>;
 
 /// The two applications with a driver in this process, run until both have ended as they should. The one that
 /// dies is replaced, by a process that is not to die.

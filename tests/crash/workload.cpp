@@ -15,6 +15,7 @@
 #include "llamada/topics/journal.hpp"
 #include "llamada/topics/log_reader.hpp"
 #include "llamada/topics/log_writer.hpp"
+#include "points.hpp"
 
 namespace llamada::crash {
 namespace {
@@ -276,10 +277,8 @@ class Process {
   }
 
   void report_points() {
-    std::string text;
-    for (auto name : crash_points_passed()) text += fmt::format("{} {}\n", name, crash_point_passes(name));
     auto& place = board_.points[assignment_.slot];
-    std::snprintf(place, sizeof(place), "%s", text.c_str());
+    std::snprintf(place, sizeof(place), "%s", passes_so_far().c_str());
   }
 
   const Assignment& assignment_;

@@ -125,7 +125,6 @@ void ParticipantState::look_at_peers() {
     }
     if (view.id == 0 || !view.arena.ready()) continue;
     if (view.alive && !peer.alive) {
-      look_at(view, slot);  // what it said last
       leave(view, slot);
       view.alive = false;
       view.changes_seen = UINT64_MAX;

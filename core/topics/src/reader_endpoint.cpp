@@ -141,7 +141,11 @@ bool ReaderImplementation::is_over(Stream& stream, bool& died) {
   if (stream.writer_is_there()) return false;
   // Its last words may say that it was deleted before its application left.
   died = stream.gone && stream.writer_was_alive();
-  return !stream.started() || stream.absorb();
+  if (!stream.started()) {
+    if (!died || !stream.wants_history()) return true;
+    start(stream, nullptr);  // nobody is left to grant it
+  }
+  return stream.absorb();
 }
 
 void ReaderImplementation::drop_finished() {

@@ -10,8 +10,8 @@
 
 namespace llamada::topics::detail {
 
-void SlotStream::begin(const EndpointDirectory::Grant* grant) {
-  scans_ = grant == nullptr || (match().flags & match_wants_history) != 0;
+void SlotStream::begin(const EndpointDirectory::Grant*) {
+  scans_ = wants_history();
   is_history_ = scans_;
   const PeerArena& arena = origin_.arena;
   const bool fits = origin_.entry.slots % 64 == 0 && origin_.entry.slots >= sizeof(ArenaHeader) &&

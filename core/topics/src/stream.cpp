@@ -39,6 +39,8 @@ bool Stream::writer_was_alive() const {
          entry.number.load(std::memory_order_acquire) == origin_.entry.number;
 }
 
+bool Stream::wants_history() { return (match().flags & match_wants_history) != 0; }
+
 void Stream::evacuate_all() {
   for (Sample* sample = first_; sample != nullptr;) {
     Sample* next = sample->next();

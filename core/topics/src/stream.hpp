@@ -49,6 +49,7 @@ class Stream : public SampleSource {
   bool writer_is_there() const;
   /// Whether its entry says that it was not deleted, now or when its application ended.
   bool writer_was_alive() const;
+  bool wants_history();
   /// Copies all samples that are out to private memory.
   void evacuate_all();
 

@@ -11,6 +11,9 @@ namespace {
 constexpr std::uint32_t waits_for_room = 1;
 constexpr std::uint32_t waits_for_acknowledgment = 2;
 
+/// However large LATENCY_BUDGET is, nobody sleeps longer over what has been published.
+constexpr std::int64_t latency_budget_max_ns = 100'000'000;
+
 Status check_possible(const EndpointSpec& spec) {
   if (spec.topic.empty() || spec.type.empty())
     return failure(Errc::invalid_argument, "a writer needs the names of its topic and type");
@@ -202,7 +205,7 @@ void WriterImplementation::wake_readers() {
     if (now_ns >= wake_due_ns_) wake_now();
     return;
   }
-  wake_due_ns_ = budget_ns > never_ns - now_ns ? never_ns : now_ns + budget_ns;
+  wake_due_ns_ = now_ns + std::min(budget_ns, latency_budget_max_ns);
   participant_.due_by(wake_due_ns_);
   participant_.transport.wake(participant_.transport.slot());  // to sleep no longer than that
 }

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+
+namespace llamada::crash {
+
+/// How often each point was passed, by name.
+using Passes = std::map<std::string, std::uint64_t>;
+
+/// From "name passes\n" for each.
+Passes parse_passes(const char* text);
+/// What parse_passes() reads, of this process.
+std::string passes_so_far();
+
+/// All crash points in the sources of core/topics and transport/llamanet.
+std::set<std::string> points_in_sources();
+/// Steps of WriterEndpoints and ReaderEndpoints, which no successor carries on: endpoint_crash_test.cpp.
+bool is_of_endpoints(const std::string& point);
+
+std::string only_in(const std::set<std::string>& left, const std::set<std::string>& right);
+
+}  // namespace llamada::crash
