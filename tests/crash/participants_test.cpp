@@ -32,10 +32,6 @@ bool is_of_the_facade(const std::string& point) {
   return point.starts_with("journal:") || point.starts_with("directory:cursor") ||
          point.starts_with("directory:endpoint");
 }
-/// Steps of KEEP_LAST and BEST_EFFORT writers and of their readers: endpoint_crash_test.cpp.
-bool is_of_slots(const std::string& point) {
-  return point.starts_with("slot:") || point.starts_with("holds:");
-}
 
 std::set<std::uint64_t> counts_for(std::uint64_t passes) { return {1, 2, passes / 2 + 1, passes}; }
 
@@ -60,15 +56,17 @@ int kill_at_every_step(Kind kind, std::initializer_list<std::uint32_t> parties) 
 
 TEST_CASE("parties: every step of core/topics and of llamaNET is passed in a run without a death",
           "[crash]") {
-  const auto outcome = run_parties(Kind::keep_all);
-  REQUIRE(outcome.error == "");
   std::set<std::string> passed;
-  for (const auto& passes : outcome.passes)
-    for (const auto& [name, count] : passes) passed.insert(name);
+  for (const Kind kind : {Kind::keep_all, Kind::keep_last}) {
+    const auto outcome = run_parties(kind);
+    REQUIRE(outcome.error == "");
+    for (const auto& passes : outcome.passes)
+      for (const auto& [name, count] : passes) passed.insert(name);
+  }
   std::string missing;
   for (const auto* folder : {"core/topics", "transport/llamanet"})
     for (const auto& point : points_in(folder))
-      if (!is_of_the_facade(point) && !is_of_slots(point) && !passed.contains(point)) missing += point + " ";
+      if (!is_of_the_facade(point) && !passed.contains(point)) missing += point + " ";
   CHECK(missing == "");
 }
 
@@ -80,4 +78,10 @@ TEST_CASE("parties: whichever step a writer dies at, both readers have the same 
 TEST_CASE("parties: whichever step a reader dies at, the writers go on, and the other reader misses nothing",
           "[crash]") {
   CHECK(kill_at_every_step(Kind::keep_all, {2}) > 50);
+}
+
+TEST_CASE(
+    "parties: whichever step a KEEP_LAST writer or its reader dies at, nobody is held, and what is new comes",
+    "[crash]") {
+  CHECK(kill_at_every_step(Kind::keep_last, {0, 2}) > 50);
 }
