@@ -103,7 +103,7 @@ void describe_participant(const DomainView& domain, std::uint32_t slot, json& de
               {"matched", matched_with(domain, endpoint.info.id)}};
     if (endpoint.info.writer) {
       seen["published"] = endpoint.published;
-      seen["published_bytes"] = endpoint.published_bytes;
+      if (endpoint.published_bytes) seen["published_bytes"] = *endpoint.published_bytes;
     }
     described["endpoints"].push_back(std::move(seen));
   }
@@ -169,9 +169,9 @@ void print_application(const json& application, bool is_job) {
     auto kind = endpoint["kind"].get<std::string>();
     fmt::print("    {} of {} ({})  {}", kind, endpoint["topic"].get<std::string>(),
                endpoint["type"].get<std::string>(), endpoint["qos"].get<std::string>());
-    if (kind == "writer")
-      fmt::print("  published {} ({} bytes)", endpoint["published"].get<std::uint64_t>(),
-                 endpoint["published_bytes"].get<std::uint64_t>());
+    if (kind == "writer") fmt::print("  published {}", endpoint["published"].get<std::uint64_t>());
+    if (endpoint.contains("published_bytes"))
+      fmt::print(" ({} bytes)", endpoint["published_bytes"].get<std::uint64_t>());
     fmt::print("\n");
     if (endpoint.contains("matched")) print_matches(endpoint);
   }

@@ -33,14 +33,17 @@ Result<Look> look() {
 }
 
 /// What a writer had published at a moment, by driver and endpoint.
-using Published =
-    std::map<std::pair<std::string, topics::EndpointId>, std::pair<std::uint64_t, std::uint64_t>>;
+struct Count {
+  std::uint64_t samples = 0;
+  std::uint64_t bytes = 0;
+};
+using Published = std::map<std::pair<std::string, topics::EndpointId>, Count>;
 
 Published published_in(const Look& look) {
   Published published;
   for (const DriverView& driver : look.drivers)
     for (const auto& endpoint : driver.view.endpoints)
-      published[{driver.name, endpoint.info.id}] = {endpoint.published, endpoint.published_bytes};
+      published[{driver.name, endpoint.info.id}] = {endpoint.published, endpoint.published_bytes.value_or(0)};
   return published;
 }
 
@@ -65,8 +68,7 @@ ordered_json describe(const Look& before, const Look& now) {
     for (const auto& endpoint : driver.view.endpoints) {
       if (!endpoint.info.writer) continue;
       const auto then = earlier.find({driver.name, endpoint.info.id});
-      const auto [samples, bytes] =
-          then == earlier.end() ? std::pair<std::uint64_t, std::uint64_t>() : then->second;
+      const Count count = then == earlier.end() ? Count() : then->second;
       auto rate = [elapsed_s](std::uint64_t from, std::uint64_t to) {
         return to < from ? 0.0 : static_cast<double>(to - from) / elapsed_s;
       };
@@ -74,20 +76,27 @@ ordered_json describe(const Look& before, const Look& now) {
                          {"id", to_string(endpoint.info.id)},
                          {"participant", name_of(driver.view, endpoint.info.id.participant)},
                          {"samples", endpoint.published},
-                         {"samples_per_s", rate(samples, endpoint.published)},
-                         {"bytes_per_s", rate(bytes, endpoint.published_bytes)},
+                         {"samples_per_s", rate(count.samples, endpoint.published)},
+                         {"bytes_per_s", endpoint.published_bytes
+                                             ? ordered_json(rate(count.bytes, *endpoint.published_bytes))
+                                             : ordered_json()},
                          {"readers", readers_of(driver.view, endpoint)}});
     }
   }
   return {{"interval_s", elapsed_s}, {"writers", writers}};
 }
 
+/// Of bytes a second; they are not known of every writer.
+std::string megabytes(const ordered_json& bytes_per_s) {
+  return bytes_per_s.is_null() ? "" : fmt::format("{:.3f}", bytes_per_s.get<double>() / 1e6);
+}
+
 void print_as_text(const ordered_json& table) {
   fmt::print("{:<28} {:<28} {:>12} {:>12} {:>12}\n", "topic", "writer", "samples", "samples/s", "MB/s");
   for (const auto& writer : table["writers"]) {
-    fmt::print("{:<28} {:<28} {:>12} {:>12.1f} {:>12.3f}\n", writer["topic"].get<std::string>(),
+    fmt::print("{:<28} {:<28} {:>12} {:>12.1f} {:>12}\n", writer["topic"].get<std::string>(),
                writer["participant"].get<std::string>(), writer["samples"].get<std::uint64_t>(),
-               writer["samples_per_s"].get<double>(), writer["bytes_per_s"].get<double>() / 1e6);
+               writer["samples_per_s"].get<double>(), megabytes(writer["bytes_per_s"]));
     for (const auto& reader : writer["readers"]) {
       fmt::print("  -> {:<52} {}\n", reader["participant"].get<std::string>(),
                  reader["reliable"].get<bool>() ? fmt::format("lag {}", reader["lag"].get<std::uint64_t>())

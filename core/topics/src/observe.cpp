@@ -28,6 +28,22 @@ std::optional<ParticipantInfo> observe_participant(const PeerArena& arena, std::
   return std::move(*info);
 }
 
+void count_published(const PeerArena& arena, const EndpointView& view, ObservedEndpoint& observed) {
+  if (view.slots == 0) {
+    if (view.log >= arena.log_count()) return;
+    const LogEntry& log = arena.log(view.log);
+    observed.published = log.published.load(std::memory_order_relaxed);
+    observed.published_bytes = log.published_bytes.load(std::memory_order_relaxed);
+    return;
+  }
+  const bool fits = view.slots % 64 == 0 && view.slots >= sizeof(ArenaHeader) &&
+                    view.slots < arena.size_bytes && arena.size_bytes - view.slots >= sizeof(SlotTable);
+  if (!fits) return;
+  // Pairs with the release store in SlotStore::commit().
+  observed.published =
+      reinterpret_cast<const SlotTable*>(arena.base + view.slots)->latest.load(std::memory_order_acquire);
+}
+
 std::optional<ObservedEndpoint> observe_endpoint(const PeerArena& arena, std::uint32_t index,
                                                  const EndpointView& view, const Place& place) {
   std::uint64_t word = 0;
@@ -39,11 +55,7 @@ std::optional<ObservedEndpoint> observe_endpoint(const PeerArena& arena, std::ui
   info->slot = place.slot;
   info->pid = place.pid;
   ObservedEndpoint observed{std::move(*info)};
-  if (observed.info.writer && view.slots == 0 && view.log < arena.log_count()) {
-    const LogEntry& log = arena.log(view.log);
-    observed.published = log.published.load(std::memory_order_relaxed);
-    observed.published_bytes = log.published_bytes.load(std::memory_order_relaxed);
-  }
+  if (observed.info.writer) count_published(arena, view, observed);
   return observed;
 }
 

@@ -67,3 +67,17 @@ TEST_CASE("reliability: a BEST_EFFORT reader that stands still holds nobody", "[
   const std::uint64_t then = samples();
   wait_until([&] { return samples() > then + 100; });
 }
+
+TEST_CASE("history: of KEEP_LAST a late joiner gets the newest, and a reader that stands still holds nobody",
+          "[tools]") {
+  const Fixture fixture;
+  const Child writer = fixture.peer("sensor", "writer", {"keep_last", "transient_local"});
+  const Child reader = fixture.peer("viewer", "reader", {"keep_last"});
+  wait_until([&] { return all_have_met(fixture.topic, 1); });
+  reader.send(SIGSTOP);
+  const auto samples = [&] { return writer_of(fixture.topic)["samples"].get<std::uint64_t>(); };
+  const std::uint64_t then = samples();
+  wait_until([&] { return samples() > then + 100; });
+  const json late = json_of({"spy", fixture.topic, "--history", "--count", "1", "--json"});
+  CHECK(late["sequence_number"].get<std::uint64_t>() > then + 100);
+}

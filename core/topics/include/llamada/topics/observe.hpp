@@ -12,8 +12,9 @@ namespace llamada::topics {
 /// A writer or reader as its arena describes it.
 struct ObservedEndpoint {
   EndpointInfo info;
-  std::uint64_t published = 0;        ///< Of a writer: samples.
-  std::uint64_t published_bytes = 0;  ///< Of a writer whose samples lie in a log.
+  std::uint64_t published = 0;  ///< Of a writer: samples.
+  /// Of a writer whose samples lie in a log; slots do not count them.
+  std::optional<std::uint64_t> published_bytes = std::nullopt;
 };
 
 /// A reader's match with a writer.
