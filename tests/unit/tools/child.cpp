@@ -9,6 +9,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 #include <utility>
 
 extern char** environ;
@@ -29,11 +30,12 @@ std::pair<FileDescriptor, FileDescriptor> make_pipe() {
   return {FileDescriptor(ends[0]), FileDescriptor(ends[1])};
 }
 
-/// Something was written, or nothing ever will be.
-bool says_something(int descriptor) {
+/// The next byte, within the time; nothing when there will be none.
+std::optional<char> next_byte(int descriptor) {
   pollfd asked{descriptor, POLLIN, 0};
   char byte = 0;
-  return ::poll(&asked, 1, ready_within_ms) > 0 && ::read(descriptor, &byte, 1) == 1;
+  if (::poll(&asked, 1, ready_within_ms) <= 0 || ::read(descriptor, &byte, 1) != 1) return std::nullopt;
+  return byte;
 }
 
 }  // namespace
@@ -54,13 +56,14 @@ Child::Child(std::vector<std::string> arguments) {
   input_ = std::move(input.second);
   output_ = std::move(output.first);
   output.second.reset();
-  if (!says_something(output_.get())) give_up("does not get ready", arguments[0]);
+  if (!says("ready")) give_up("does not get ready", arguments[0]);
 }
 
 Child::Child(Child&& other) noexcept
     : pid_(std::exchange(other.pid_, 0)),
       input_(std::move(other.input_)),
-      output_(std::move(other.output_)) {}
+      output_(std::move(other.output_)),
+      said_(std::move(other.said_)) {}
 
 Child::~Child() {
   if (pid_ == 0) return;
@@ -68,6 +71,17 @@ Child::~Child() {
   ::kill(pid_, SIGCONT);
   int status = 0;
   ::waitpid(pid_, &status, 0);
+}
+
+bool Child::says(const std::string& line) {
+  while (auto byte = next_byte(output_.get())) {
+    if (*byte != '\n') {
+      said_ += *byte;
+      continue;
+    }
+    if (std::exchange(said_, {}) == line) return true;
+  }
+  return false;
 }
 
 void Child::send(int signal) const { ::kill(pid_, signal); }

@@ -21,10 +21,14 @@ class Child {
   pid_t pid() const { return pid_; }
   void send(int signal) const;
 
+  /// Reads what it says until it has said this line; false if it does not within a minute.
+  bool says(const std::string& line);
+
  private:
   pid_t pid_ = 0;
   FileDescriptor input_;
   FileDescriptor output_;
+  std::string said_;  // the beginning of a line
 };
 
 }  // namespace llamada::test

@@ -81,3 +81,21 @@ TEST_CASE("history: of KEEP_LAST a late joiner gets the newest, and a reader tha
   const json late = json_of({"spy", fixture.topic, "--history", "--count", "1", "--json"});
   CHECK(late["sequence_number"].get<std::uint64_t>() > then + 100);
 }
+
+TEST_CASE(
+    "liveliness: a writer that stands still is not alive after its lease, and alive again when it goes on",
+    "[tools]") {
+  for (const std::string kind : {"automatic", "manual_by_topic"}) {
+    INFO(kind);
+    const Fixture fixture;
+    // Long enough that a busy machine does not keep a process from running for a whole lease too often.
+    const std::vector<std::string> options{kind, "lease_ms=400"};
+    const Child writer = fixture.peer("sensor", "writer", options);
+    Child reader = fixture.peer("viewer", "reader", options);
+    wait_until([&] { return all_have_met(fixture.topic, 1); });
+    writer.send(SIGSTOP);
+    CHECK(reader.says("not alive"));
+    writer.send(SIGCONT);
+    CHECK(reader.says("alive"));
+  }
+}

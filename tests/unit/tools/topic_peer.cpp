@@ -53,7 +53,10 @@ struct ReaderSilence final : topics::ReaderEvents {
   void on_matched(const topics::EndpointInfo&) override {}
   void on_qos_changed(const topics::EndpointInfo&) override {}
   void on_unmatched(const topics::EndpointId&, bool) override {}
-  void on_liveliness_changed(const topics::EndpointId&, bool) override {}
+  void on_liveliness_changed(const topics::EndpointId&, bool alive) override {
+    std::puts(alive ? "alive" : "not alive");
+    std::fflush(stdout);
+  }
   void on_incompatible(const topics::EndpointInfo&, const std::vector<qos::Incompatibility>&) override {}
   void on_samples_lost(const topics::EndpointId&, std::uint64_t) override {}
 };
@@ -84,6 +87,9 @@ void apply(std::string_view option, Qos& qos) {
   if (option == "keep_last") qos.history.kind = qos::HistoryKind::keep_last;
   if (auto number = after(option, "deadline_ms="))
     qos.deadline.period = std::chrono::milliseconds(std::stoi(*number));
+  if (option == "manual_by_topic") qos.liveliness.kind = qos::LivelinessKind::manual_by_topic;
+  if (auto number = after(option, "lease_ms="))
+    qos.liveliness.lease_duration = std::chrono::milliseconds(std::stoi(*number));
   if (auto number = after(option, "max_samples=")) qos.resource_limits.max_samples = std::stoi(*number);
   if (auto text = after(option, "user_data=")) qos.user_data.value = bytes_of(*text);
 }
