@@ -33,6 +33,16 @@ std::string_view to_string(Errc code) {
       return "system";
     case Errc::diverged:
       return "diverged";
+    case Errc::precondition_not_met:
+      return "precondition_not_met";
+    case Errc::not_enabled:
+      return "not_enabled";
+    case Errc::immutable_policy:
+      return "immutable_policy";
+    case Errc::inconsistent_policy:
+      return "inconsistent_policy";
+    case Errc::illegal_operation:
+      return "illegal_operation";
   }
   return "unknown";
 }

@@ -24,6 +24,12 @@ enum class Errc {
   permission_denied,  ///< The other end is not who it must be.
   system,             ///< A system call failed; Error::system_errno() says how.
   diverged,           ///< A replay did something else than the run that it repeats.
+  // The return codes of DDS 1.4, 2.2.1.1, that the ones above do not say.
+  precondition_not_met,  ///< Something else has to be done, or undone, first.
+  not_enabled,           ///< The entity is not enabled yet.
+  immutable_policy,      ///< The policy cannot be changed once its entity is enabled.
+  inconsistent_policy,   ///< The policies contradict each other, or one is out of its range.
+  illegal_operation,     ///< The operation is not for this entity.
 };
 
 /// The name of a code as it is written in messages, "not_found".

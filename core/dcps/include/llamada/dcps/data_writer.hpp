@@ -1,0 +1,160 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "llamada/dcps/builtin_topics.hpp"
+#include "llamada/dcps/entity.hpp"
+#include "llamada/dcps/time.hpp"
+#include "llamada/dcps/topic.hpp"
+#include "llamada/topics/participant.hpp"
+
+namespace llamada::dcps {
+
+class Publisher;
+class WriterCache;
+
+/// Room for one sample in the writer's memory, to be filled and given to DataWriter::write(). Dropping it gives the room
+/// back. Move-only; keeps its writer.
+class WriteLoan {
+ public:
+  WriteLoan() = default;
+  WriteLoan(WriteLoan&&) noexcept = default;
+  WriteLoan& operator=(WriteLoan&& other) noexcept;
+  ~WriteLoan() { drop(); }
+
+  /// Aligned to 64 bytes; to 8 for at most 48 bytes.
+  std::span<std::byte> data() const { return loan_.data(); }
+  explicit operator bool() const { return writer_ != nullptr; }
+
+ private:
+  friend class DataWriter;
+  WriteLoan(std::shared_ptr<DataWriter> writer, topics::Loan loan);
+  void drop();
+
+  std::shared_ptr<DataWriter> writer_;
+  topics::Loan loan_;
+};
+
+/// Writes samples of one topic (DDS 1.4, 2.2.2.4.2). Samples are the bytes of types::TypeSupport. Made by
+/// Publisher::create_datawriter().
+///
+/// A write that finds no room waits up to RELIABILITY's max_blocking_time and then fails with Errc::timeout. An
+/// `instance` may always be handle_nil; one that is not the sample's is Errc::precondition_not_met. Without a
+/// `timestamp` it is the moment of the call. All operations but the getters fail with not_enabled and closed, too.
+class DataWriter final : public ConfiguredEntity<qos::DataWriterQos, DataWriterListener>,
+                         private topics::WriterEvents {
+ public:
+  using OptionalTimestamp = std::optional<Timestamp>;
+
+  ~DataWriter() override;
+
+  /// Errors: timeout, out_of_resources (max_instances, or memory), parse_error (the key), precondition_not_met.
+  Status write(std::span<const std::byte> sample, InstanceHandle instance = handle_nil,
+               OptionalTimestamp timestamp = std::nullopt);
+  /// Room for a sample that is then not copied. Errors: timeout, out_of_resources.
+  Result<WriteLoan> loan_sample(std::size_t size_bytes);
+  /// As write(); the loan is as it was if it fails.
+  Status write(WriteLoan&& loan, InstanceHandle instance = handle_nil,
+               OptionalTimestamp timestamp = std::nullopt);
+
+  // The life of instances (DDS 1.4, 2.2.2.4.2.5 to 2.2.2.4.2.14). For topics without key these do nothing. Of a
+  // `sample` only the key counts.
+
+  Result<InstanceHandle> register_instance(std::span<const std::byte> sample,
+                                           OptionalTimestamp timestamp = std::nullopt);
+  /// Disposes, too, if WRITER_DATA_LIFECYCLE says so. Errors: precondition_not_met (not registered), timeout.
+  Status unregister_instance(InstanceHandle instance, OptionalTimestamp timestamp = std::nullopt);
+  Status unregister_instance(std::span<const std::byte> sample, InstanceHandle instance = handle_nil,
+                             OptionalTimestamp timestamp = std::nullopt);
+  Status dispose(InstanceHandle instance, OptionalTimestamp timestamp = std::nullopt);
+  Status dispose(std::span<const std::byte> sample, InstanceHandle instance = handle_nil,
+                 OptionalTimestamp timestamp = std::nullopt);
+  /// handle_nil if it is not registered. Errors: parse_error.
+  Result<InstanceHandle> lookup_instance(std::span<const std::byte> sample) const;
+  /// A sample with that key and defaults else. Errors: not_found.
+  Result<std::vector<std::byte>> key_value(InstanceHandle instance) const;
+
+  /// Until all RELIABLE readers that are matched have all samples. Errors: timeout.
+  Status wait_for_acknowledgments(Duration at_most);
+  Status assert_liveliness();
+
+  OfferedDeadlineMissedStatus offered_deadline_missed_status() {
+    return read_status(deadline_missed_, status::offered_deadline_missed);
+  }
+  OfferedIncompatibleQosStatus offered_incompatible_qos_status() {
+    return read_status(incompatible_qos_, status::offered_incompatible_qos);
+  }
+  LivelinessLostStatus liveliness_lost_status() {
+    return read_status(liveliness_lost_, status::liveliness_lost);
+  }
+  PublicationMatchedStatus publication_matched_status() {
+    return read_status(matched_, status::publication_matched);
+  }
+
+  std::vector<InstanceHandle> matched_subscriptions() const;
+  /// Errors: not_found (not matched).
+  Result<SubscriptionBuiltinTopicData> matched_subscription_data(InstanceHandle subscription) const;
+
+  const std::shared_ptr<Topic>& topic() const { return topic_; }
+  std::shared_ptr<Publisher> publisher() const;
+
+ private:
+  friend class Publisher;
+  friend class DomainParticipant;
+  friend class WriteLoan;
+  friend class detail::Core;
+  struct Change;
+  enum class EndOfLife : std::uint8_t { dispose, unregister };
+
+  DataWriter(std::shared_ptr<detail::Core> core, Publisher& publisher, std::shared_ptr<Topic> topic,
+             const qos::DataWriterQos& qos);
+
+  Status on_enable() override;
+  Status apply_qos(const qos::DataWriterQos& qos) override;
+  std::function<void(Listener&)> listener_call(StatusMask status) override;
+  void on_matched(const topics::EndpointInfo& reader) override;
+  void on_qos_changed(const topics::EndpointInfo& reader) override;
+  void on_unmatched(const topics::EndpointId& reader, bool died) override;
+  void on_incompatible(const topics::EndpointInfo& reader, const std::vector<qos::Incompatibility>& why) override;
+  void on_liveliness_lost() override;
+
+  Publisher& publisher_entity() const;
+  template <typename Publish>
+  Status publish_blocking(Lock& held, Publish&& publish);
+  Status publish_change(Lock& held, const Change& change, std::span<const std::byte> payload);
+  Result<Change> change_of(std::span<const std::byte> sample, InstanceHandle instance,
+                           OptionalTimestamp timestamp) const;
+  Status register_change(Change& change);
+  topics::SampleHeader header_of(const Change& change) const;
+  void published(const Change& change);
+  Status end_life(Lock& held, Change change, EndOfLife end);
+  Status end_life(InstanceHandle instance, EndOfLife end, OptionalTimestamp timestamp);
+  Status end_life(std::span<const std::byte> sample, InstanceHandle instance, EndOfLife end,
+                  OptionalTimestamp timestamp);
+  Status end_coherent_set(Lock& held, std::uint32_t set, bool of_group);
+  void dispose_all(Lock& held);
+  void leave(Lock& held);
+  void loan_dropped();
+  void ignore_readers();
+  void on_topic_changed(const Topic& topic);
+  Status update_endpoint_qos(const qos::DataWriterQos& writer, const qos::PublisherQos& publisher);
+  void advance(Now now);
+  std::chrono::nanoseconds next_wakeup() const;
+
+  const std::shared_ptr<Topic> topic_;
+  std::unique_ptr<WriterCache> cache_;
+  std::unique_ptr<topics::WriterEndpoint> endpoint_;
+  std::vector<topics::EndpointInfo> readers_;
+  OfferedDeadlineMissedStatus deadline_missed_;
+  OfferedIncompatibleQosStatus incompatible_qos_;
+  LivelinessLostStatus liveliness_lost_;
+  PublicationMatchedStatus matched_;
+  std::uint32_t set_samples_ = 0;  // of the coherent set that is open
+  std::uint32_t write_loans_ = 0;
+};
+
+}  // namespace llamada::dcps

@@ -1,0 +1,253 @@
+#include "core.hpp"
+
+#include <algorithm>
+
+#include "llamada/base/check.hpp"
+#include "llamada/dcps/data_reader.hpp"
+#include "llamada/dcps/data_writer.hpp"
+#include "llamada/dcps/subscriber.hpp"
+
+namespace llamada::dcps::detail {
+namespace {
+
+// No sleep is longer, so that a deadline by a clock that was moved is not missed by much.
+constexpr std::chrono::nanoseconds sleep_max = std::chrono::seconds(1);
+
+}  // namespace
+
+Core::Core(std::unique_ptr<topics::Transport> transport, const Clock& clock)
+    : transport_(std::move(transport)), clock_(clock) {}
+
+Core::~Core() { LLAMADA_CHECK(!service_.joinable()); }
+
+void Core::start(topics::ParticipantOptions options, std::unique_ptr<topics::DiscoveryEvents> discovery) {
+  discovery_ = std::move(discovery);
+  participant_ =
+      std::make_unique<topics::Participant>(*transport_, clock_, std::move(options), discovery_.get());
+  service_ = std::thread([self = shared_from_this()] { self->serve(); });
+}
+
+void Core::stop() {
+  bool by_itself = false;
+  {
+    Lock held = lock();
+    by_itself = is_service_thread();
+    stopping_ = true;
+    for (Waiter* waiter : waiters_) waiter->wake.notify_all();
+    if (participant_) participant_->wake_self();
+  }
+  if (!service_.joinable()) return;
+  if (by_itself)
+    service_.detach();  // a listener has deleted the participant: this thread ends when it returns
+  else
+    service_.join();
+}
+
+void Core::serve() {
+  Lock held = lock();
+  service_id_ = std::this_thread::get_id();
+  while (!stopping_) {
+    do_work();
+    call_listeners(held);
+    if (!stopping_ && !has_work()) wait_for_work(held);
+  }
+}
+
+// Everything that is due, but the calls of listeners.
+void Core::do_work() {
+  if (failed_) (void)poll();
+  const Now moment = now();
+  for (DataReader* reader : readers_) reader->advance(moment);
+  for (DataWriter* writer : writers_) writer->advance(moment);
+  ask_waiters();
+}
+
+void Core::wait_for_work(Lock& held) {
+  sleeping_until_ = next_wakeup();
+  const std::chrono::nanoseconds at_most =
+      std::clamp(sleeping_until_ - clock_.monotonic(), std::chrono::nanoseconds::zero(), sleep_max);
+  const auto look_again = [this] {
+    Lock inner = lock();
+    if (failed_) (void)poll();
+    ask_waiters();
+    return stopping_ || has_work();
+  };
+  const bool can_wait = failed_.has_value();
+  held.unlock();
+  const bool waited = can_wait && participant_->wait(look_again, at_most).has_value();
+  held.lock();
+  if (!waited && failed_) failed_ = failure(Errc::closed, "the domain is gone");
+  if (!waited && !stopping_ && !has_work()) calls_ended_.wait_for(held, std::chrono::milliseconds(100));
+  sleeping_until_ = std::chrono::nanoseconds::zero();
+}
+
+bool Core::has_work() { return !planned_calls_.empty() || next_wakeup() <= clock_.monotonic(); }
+
+std::chrono::nanoseconds Core::next_wakeup() const {
+  std::chrono::nanoseconds next = never;
+  for (const DataReader* reader : readers_) next = std::min(next, reader->next_wakeup());
+  for (const DataWriter* writer : writers_) next = std::min(next, writer->next_wakeup());
+  return next;
+}
+
+Status Core::poll() {
+  if (!failed_) return failed_;
+  if (Status status = participant_->poll(); !status) {
+    if (status.error().code() == Errc::closed) failed_ = status;
+    return status;
+  }
+  settle();
+  return {};
+}
+
+// What several readers have to agree on, and what came of it.
+void Core::settle() {
+  const Now moment = now();
+  for (Subscriber* subscriber : subscribers_) subscriber->settle_groups(moment);
+  for (DataReader* reader : readers_) reader->report_news();
+}
+
+void Core::ask_waiters() {
+  for (Waiter* waiter : waiters_) {
+    if (waiter->done || !waiter->condition()) continue;
+    waiter->done = true;
+    waiter->wake.notify_all();
+  }
+}
+
+bool Core::wait_until(Lock& held, std::chrono::nanoseconds deadline, const std::function<bool()>& condition) {
+  if (condition()) return true;
+  if (is_service_thread()) return wait_in_service(held, deadline, condition);
+  Waiter waiter{condition, {}, false};
+  waiters_.push_back(&waiter);
+  look_at(std::chrono::nanoseconds::zero());
+  while (!waiter.done && failed_ && !stopping_) {
+    const std::chrono::nanoseconds left = deadline - clock_.monotonic();
+    if (left <= std::chrono::nanoseconds::zero()) break;
+    waiter.wake.wait_for(held, std::min(left, sleep_max));
+  }
+  std::erase(waiters_, &waiter);
+  return waiter.done || condition();
+}
+
+// A listener waits: nobody else would poll.
+bool Core::wait_in_service(Lock& held, std::chrono::nanoseconds deadline, const std::function<bool()>& condition) {
+  bool done = false;
+  const auto look_again = [&] {
+    Lock inner = lock();
+    if (failed_) (void)poll();
+    ask_waiters();
+    done = condition();
+    return done || stopping_ || !failed_;
+  };
+  while (!done && failed_ && !stopping_) {
+    const std::chrono::nanoseconds left = deadline - clock_.monotonic();
+    if (left <= std::chrono::nanoseconds::zero()) break;
+    sleeping_until_ = never;
+    held.unlock();
+    const Status waited = participant_->wait(look_again, std::min(left, sleep_max));
+    held.lock();
+    sleeping_until_ = std::chrono::nanoseconds::zero();
+    if (!waited) break;
+  }
+  return done;
+}
+
+void Core::look_at(std::chrono::nanoseconds moment) {
+  if (participant_ && moment < sleeping_until_) participant_->wake_self();
+}
+
+void Core::plan_call(Entity& entity, StatusMask status) {
+  if ((entity.pending_calls_ & status) != 0) return;
+  entity.pending_calls_ |= status;
+  planned_calls_.push_back({entity.weak_from_this(), status, false});
+  look_at(std::chrono::nanoseconds::zero());
+}
+
+void Core::plan_data_call(Entity& reader) {
+  planned_calls_.push_back({reader.weak_from_this(), status::data_available, true});
+  look_at(std::chrono::nanoseconds::zero());
+}
+
+void Core::call_listeners(Lock& held) {
+  for (std::size_t count = planned_calls_.size(); count > 0 && !stopping_; --count) {
+    const PlannedCall planned = std::move(planned_calls_.front());
+    planned_calls_.pop_front();
+    call_planned(held, planned);
+  }
+}
+
+void Core::call_planned(Lock& held, const PlannedCall& planned) {
+  const std::shared_ptr<Entity> subject = planned.entity.lock();
+  if (!subject) return;
+  subject->pending_calls_ &= ~planned.status;
+  if (subject->deleted_ || (subject->status_changes_ & planned.status) == 0) return;
+  // Of new data the subscriber's listener, or the participant's, is told first.
+  if (planned.status == status::data_available && !planned.direct) {
+    Entity* subscriber = subject->parent_;
+    if ((subscriber->status_changes_ & status::data_on_readers) != 0) {
+      if (Entity* holder = subscriber->find_listener(status::data_on_readers)) {
+        return tell(held, *subscriber, *holder, status::data_on_readers);
+      }
+    } else if (subscriber->find_listener(status::data_on_readers) != nullptr) {
+      return;  // it has been told
+    }
+  }
+  if (Entity* holder = subject->find_listener(planned.status)) tell(held, *subject, *holder, planned.status);
+}
+
+void Core::tell(Lock& held, Entity& subject, Entity& holder, StatusMask status) {
+  const auto subject_lives = subject.weak_from_this().lock();
+  const auto holder_lives = holder.weak_from_this().lock();
+  const std::function<void(Listener&)> call = subject.listener_call(status);
+  Listener* listener = holder.listener_;
+  if (!call || !subject_lives || !holder_lives) return;
+  ++subject.running_calls_;
+  ++holder.running_calls_;
+  held.unlock();
+  call(*listener);
+  held.lock();
+  --subject.running_calls_;
+  --holder.running_calls_;
+  calls_ended_.notify_all();
+}
+
+void Core::loan_ended() {
+  --loan_count_;
+  if (left_ && loan_count_ == 0) leave_domain();
+}
+
+void Core::leave_domain() {
+  left_ = true;
+  if (loan_count_ > 0) return;
+  participant_.reset();
+  transport_.reset();
+}
+
+void Core::await_no_calls(Lock& held, const std::uint32_t& running_calls) {
+  if (is_service_thread()) return;
+  calls_ended_.wait(held, [&] { return running_calls == 0; });
+}
+
+void Core::topic_changed(const Topic& topic) {
+  for (DataReader* reader : readers_) reader->on_topic_changed(topic);
+  for (DataWriter* writer : writers_) writer->on_topic_changed(topic);
+}
+
+void Core::filter_changed(const ContentFilteredTopic& topic) {
+  for (DataReader* reader : readers_) {
+    if (reader->topicdescription().get() == &topic) reader->set_filter();
+  }
+}
+
+bool Core::is_ignored(InstanceHandle handle) const {
+  return std::find(ignored_.begin(), ignored_.end(), handle) != ignored_.end();
+}
+
+bool Core::is_ignored(const topics::EndpointInfo& endpoint) const {
+  if (ignored_.empty() && ignored_topics_.empty()) return false;
+  return is_ignored(handle_of(endpoint.id)) || is_ignored(participant_handle(endpoint.id.participant)) ||
+         std::find(ignored_topics_.begin(), ignored_topics_.end(), endpoint.topic) != ignored_topics_.end();
+}
+
+}  // namespace llamada::dcps::detail

@@ -1,0 +1,142 @@
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "llamada/base/clock.hpp"
+#include "llamada/dcps/entity.hpp"
+#include "llamada/dcps/time.hpp"
+#include "llamada/topics/participant.hpp"
+
+namespace llamada::dcps {
+
+class DataReader;
+class ContentFilteredTopic;
+class DataWriter;
+class Subscriber;
+class Topic;
+
+inline InstanceHandle handle_of(const topics::EndpointId& id) { return {id.participant, id.endpoint}; }
+inline InstanceHandle participant_handle(std::uint64_t id) { return {id, ~std::uint64_t{0}}; }
+
+namespace detail {
+
+/// What the entities of one participant share: the lock, the way to the domain, and the service thread, which receives,
+/// keeps the time and calls listeners. Lives as long as any of the entities.
+///
+/// Who calls with a Lock holds it; it is let go while listeners run and while there is nothing to do.
+class Core : public std::enable_shared_from_this<Core> {
+ public:
+  Core(std::unique_ptr<topics::Transport> transport, const Clock& clock);
+  ~Core();
+
+  Lock lock() { return Lock(mutex_); }
+  Now now() const { return {clock_.monotonic(), clock_.realtime()}; }
+
+  /// Enters the domain and begins to serve it. Once.
+  void start(topics::ParticipantOptions options, std::unique_ptr<topics::DiscoveryEvents> discovery);
+  /// Ends the service; no listener is called any more. Not with the lock held.
+  void stop();
+  bool is_started() const { return participant_ != nullptr; }
+  /// Only once started.
+  topics::Participant& participant() { return *participant_; }
+
+  // With the lock held:
+
+  bool is_service_thread() const { return std::this_thread::get_id() == service_id_; }
+
+  /// Takes what has arrived. Errors: closed (the domain is gone).
+  Status poll();
+  /// Errors: closed (the domain is gone).
+  Status state() const { return failed_; }
+  /// Waits until `condition` is true; it is asked with the lock held, perhaps by another thread. False: the time is over,
+  /// or the domain is gone.
+  bool wait_until(Lock& held, std::chrono::nanoseconds deadline, const std::function<bool()>& condition);
+  /// A status of the entity changed that a listener may want to hear of.
+  void plan_call(Entity& entity, StatusMask status);
+  /// There is a reason to look at `moment` at the latest; zero: now.
+  void look_at(std::chrono::nanoseconds moment);
+  /// New data of the reader are told to its listener without asking its subscriber's.
+  void plan_data_call(Entity& reader);
+  void await_no_calls(Lock& held, const std::uint32_t& running_calls);
+
+  // With the lock held, too: what is served. Enabled ones only.
+  /// Samples, or room for some, that the application has keep the domain's memory.
+  void loan_began() { ++loan_count_; }
+  void loan_ended();
+  /// Leaves the domain, as soon as nothing is on loan. After stop().
+  void leave_domain();
+
+  void add(DataReader& reader) { readers_.push_back(&reader); }
+  void add(DataWriter& writer) { writers_.push_back(&writer); }
+  void add(Subscriber& subscriber) { subscribers_.push_back(&subscriber); }
+  void remove(DataReader& reader) { std::erase(readers_, &reader); }
+  void remove(DataWriter& writer) { std::erase(writers_, &writer); }
+  void remove(Subscriber& subscriber) { std::erase(subscribers_, &subscriber); }
+  const std::vector<DataReader*>& readers() const { return readers_; }
+  const std::vector<DataWriter*>& writers() const { return writers_; }
+
+  /// Its endpoints have to tell it.
+  void topic_changed(const Topic& topic);
+  void filter_changed(const ContentFilteredTopic& topic);
+
+  /// Entities of the domain that are as if they were not there.
+  bool is_ignored(const topics::EndpointInfo& endpoint) const;
+  void ignore(InstanceHandle handle) { ignored_.push_back(handle); }
+  void ignore_topic(std::string name) { ignored_topics_.push_back(std::move(name)); }
+  bool is_ignored(InstanceHandle handle) const;
+
+ private:
+  struct Waiter {
+    const std::function<bool()>& condition;
+    std::condition_variable wake;
+    bool done = false;
+  };
+  struct PlannedCall {
+    std::weak_ptr<Entity> entity;
+    StatusMask status;
+    bool direct = false;
+  };
+
+  void serve();
+  void do_work();
+  void wait_for_work(Lock& held);
+  bool has_work();
+  void ask_waiters();
+  void settle();
+  std::chrono::nanoseconds next_wakeup() const;
+  void call_listeners(Lock& held);
+  void call_planned(Lock& held, const PlannedCall& planned);
+  void tell(Lock& held, Entity& subject, Entity& holder, StatusMask status);
+  bool wait_in_service(Lock& held, std::chrono::nanoseconds deadline, const std::function<bool()>& condition);
+
+  std::mutex mutex_;
+  std::unique_ptr<topics::Transport> transport_;
+  const Clock& clock_;
+  std::unique_ptr<topics::DiscoveryEvents> discovery_;
+  std::unique_ptr<topics::Participant> participant_;
+  std::thread service_;
+  std::thread::id service_id_;
+  bool stopping_ = false;
+  Status failed_;
+  std::chrono::nanoseconds sleeping_until_{0};  // 0: the service is awake
+  std::size_t loan_count_ = 0;
+  bool left_ = false;
+  std::deque<PlannedCall> planned_calls_;
+  std::vector<Waiter*> waiters_;
+  std::condition_variable calls_ended_;
+  std::vector<DataReader*> readers_;
+  std::vector<DataWriter*> writers_;
+  std::vector<Subscriber*> subscribers_;
+  std::vector<InstanceHandle> ignored_;
+  std::vector<std::string> ignored_topics_;
+};
+
+}  // namespace detail
+}  // namespace llamada::dcps

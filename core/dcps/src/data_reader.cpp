@@ -1,0 +1,458 @@
+#include "llamada/dcps/data_reader.hpp"
+
+#include <algorithm>
+
+#include "core.hpp"
+#include "endpoint_statuses.hpp"
+#include "llamada/dcps/subscriber.hpp"
+#include "reader_cache.hpp"
+
+namespace llamada::dcps {
+
+DataReader::DataReader(std::shared_ptr<detail::Core> core, Subscriber& subscriber,
+                       std::shared_ptr<TopicDescription> topic, const qos::DataReaderQos& qos)
+    : ConfiguredEntity(std::move(core), &subscriber, qos), topic_(std::move(topic)) {}
+
+DataReader::~DataReader() = default;
+
+Subscriber& DataReader::subscriber_entity() const { return static_cast<Subscriber&>(*parent_); }
+
+std::shared_ptr<Subscriber> DataReader::subscriber() const {
+  Lock held = lock();
+  return parent_ == nullptr ? nullptr : std::static_pointer_cast<Subscriber>(parent_->shared_from_this());
+}
+
+Status DataReader::on_enable() {
+  make_cache();
+  if (subscriber_entity().builtin_) {
+    core().add(*this);
+    return {};
+  }
+  const Topic& topic = *topic_->topic();
+  topics::EndpointSpec spec;
+  spec.topic = topic.name();
+  spec.type = topic.type_name();
+  spec.type_hash = topic.type()->descriptor_hash();
+  spec.keyed = topic.type()->is_keyed();
+  spec.qos = qos::endpoint_qos(qos_, subscriber_entity().qos_, topic.qos_.topic_data);
+  spec.publisher = subscriber_entity().number_;
+  auto endpoint = core().participant().create_reader(spec, *this);
+  if (!endpoint) return propagate(endpoint);
+  endpoint_ = std::move(*endpoint);
+  handle_ = handle_of(endpoint_->id());
+  core().add(*this);
+  core().look_at({});
+  return {};
+}
+
+void DataReader::make_cache() {
+  ReaderCacheOptions options;
+  options.qos = qos_;
+  options.presentation = subscriber_entity().qos_.presentation;
+  options.order_counter = &subscriber_entity().next_order_;
+  const types::TypeSupport& type = *topic_->type();
+  if (type.is_keyed()) {
+    options.key_of = [&type](std::span<const std::byte> sample) {
+      auto key = type.key_of(sample);
+      return key ? std::move(*key) : std::vector<std::byte>();
+    };
+  }
+  cache_ = std::make_unique<ReaderCache>(std::move(options));
+  set_filter();
+}
+
+// A sample that cannot be judged is let through, so that who reads it finds what is wrong with it.
+void DataReader::set_filter() {
+  const auto* filtered = dynamic_cast<const ContentFilteredTopic*>(topic_.get());
+  if (filtered == nullptr || !cache_) return;
+  cache_->set_filter([filter = filtered->filter_](std::span<const std::byte> sample) {
+    const auto matches = filter.matches(sample);
+    return !matches || *matches;
+  });
+}
+
+// What the subscriber calls when it deletes the reader.
+void DataReader::leave(Lock& held) {
+  core().remove(*this);
+  endpoint_.reset();
+  conditions_.clear();
+  mark_deleted(held);
+  forget_cache();
+}
+
+// Samples lie in the writers' memory: what is on loan keeps the cache.
+void DataReader::forget_cache() {
+  if (deleted_ && cache_ && cache_->loan_count() == 0) cache_.reset();
+}
+
+Status DataReader::apply_qos(const qos::DataReaderQos& qos) {
+  if (Status status = update_endpoint_qos(qos, subscriber_entity().qos_); !status) return status;
+  cache_->set_qos(qos, core().now());
+  core().look_at(cache_->next_wakeup());
+  return {};
+}
+
+Status DataReader::update_endpoint_qos(const qos::DataReaderQos& reader, const qos::SubscriberQos& subscriber) {
+  if (!endpoint_) return {};
+  return endpoint_->set_qos(qos::endpoint_qos(reader, subscriber, topic_->topic()->qos_.topic_data));
+}
+
+void DataReader::on_topic_changed(const Topic& topic) {
+  if (!subscriber_entity().builtin_ && &topic == topic_->topic().get()) {
+    (void)update_endpoint_qos(qos_, subscriber_entity().qos_);
+  }
+}
+
+Result<LoanedSamples> DataReader::read(const ReadOptions& options) { return read_or_take(options, false); }
+
+Result<LoanedSamples> DataReader::take(const ReadOptions& options) { return read_or_take(options, true); }
+
+Result<LoanedSamples> DataReader::read_or_take(const ReadOptions& options, bool take) {
+  Lock held = lock();
+  if (Status status = check_usable(); !status) return propagate(status);
+  if (!subscriber_entity().may_access()) {
+    return failure(Errc::precondition_not_met,
+                   "topic '{}': PRESENTATION GROUP: samples are read between begin_access() and end_access()",
+                   topic_->name());
+  }
+  const Status polled = core().poll();
+  auto selector = selector_of(options);
+  if (!selector) return propagate(selector);
+  auto found = cache_->select(*selector, take, core().now());
+  if (found.empty() && !polled && polled.error().code() == Errc::closed) return tl::unexpected<Error>(polled.error());
+  clear_status(status::data_available);
+  subscriber_entity().clear_status(status::data_on_readers);
+  for (const auto& condition : conditions_) condition->notify();
+  report_room();
+  LoanedSamples loaned;
+  if (found.empty()) return loaned;
+  loaned.samples_.reserve(found.size());
+  loaned.loans_.reserve(found.size());
+  for (const ReaderCache::Selected& each : found) {
+    const auto data = each.info.valid_data ? each.sample->sample.data() : std::span<const std::byte>();
+    loaned.samples_.push_back({data, each.info});
+    loaned.loans_.push_back(each.sample);
+  }
+  loaned.reader_ = std::static_pointer_cast<DataReader>(shared_from_this());
+  core().loan_began();
+  return loaned;
+}
+
+void DataReader::give_back(std::vector<CachedSample*>& loans) {
+  Lock held = lock();
+  for (CachedSample* sample : loans) cache_->give_back(sample);
+  report_room();
+  forget_cache();
+  core().loan_ended();
+}
+
+// A sample that was refused is offered again by the next poll.
+void DataReader::report_room() {
+  if (!refused_) return;
+  refused_ = false;
+  core().look_at({});
+}
+
+Result<ReadSelector> DataReader::selector_of(const ReadOptions& options) const {
+  if (options.max_samples < 0 && options.max_samples != qos::length_unlimited) {
+    return failure(Errc::invalid_argument, "max_samples is {}", options.max_samples);
+  }
+  ReadSelector selector;
+  if (options.condition) {
+    if (std::find(conditions_.begin(), conditions_.end(), options.condition) == conditions_.end()) {
+      return failure(Errc::precondition_not_met, "topic '{}': the condition is not one of this reader",
+                     topic_->name());
+    }
+    selector = selector_of(*options.condition);
+  } else {
+    selector.state = options.state;
+  }
+  selector.max_samples = options.max_samples;
+  selector.instance = options.instance.low;
+  if (options.next_instance) {
+    selector.scope = ReadSelector::Scope::next_instance;
+    selector.from_first_instance = options.instance.is_nil();
+  } else if (!options.instance.is_nil()) {
+    selector.scope = ReadSelector::Scope::instance;
+    if (options.instance != dcps::instance_handle(options.instance.low) ||
+        !cache_->knows_instance(options.instance.low)) {
+      return failure(Errc::not_found, "topic '{}': the reader knows no instance with this handle", topic_->name());
+    }
+  }
+  return selector;
+}
+
+ReadSelector DataReader::selector_of(const ReadCondition& condition) const {
+  ReadSelector selector;
+  selector.state = condition.state();
+  const std::optional<sql::Filter> query = condition.query();
+  if (!query) return selector;
+  selector.matches = [query = *query](std::span<const std::byte> sample) {
+    const auto matches = query.matches(sample);
+    return matches && *matches;
+  };
+  if (!query->is_ordered()) return selector;
+  selector.before = [query = *query](const void* a, const void* b) { return query.before(a, b); };
+  selector.object_of = [type = topic_->type()](std::span<const std::byte> sample) {
+    auto object = type->object_of(sample);
+    return object ? std::move(*object) : std::shared_ptr<const void>();
+  };
+  return selector;
+}
+
+bool DataReader::has_samples(const ReadCondition& condition) {
+  Lock held = lock();
+  return check_usable() && cache_->any(selector_of(condition), core().now());
+}
+
+Result<std::shared_ptr<ReadCondition>> DataReader::create_readcondition(const DataState& state) {
+  Lock held = lock();
+  if (deleted_) return failure(Errc::closed, "the entity was deleted");
+  auto self = std::static_pointer_cast<DataReader>(shared_from_this());
+  conditions_.push_back(std::shared_ptr<ReadCondition>(new ReadCondition(self, state)));
+  return conditions_.back();
+}
+
+Result<std::shared_ptr<QueryCondition>> DataReader::create_querycondition(const DataState& state,
+                                                                          const std::string& expression,
+                                                                          std::vector<std::string> parameters) {
+  auto query = sql::Filter::parse_query(expression, parameters, *topic_->type());
+  if (!query) return propagate(query);
+  Lock held = lock();
+  if (deleted_) return failure(Errc::closed, "the entity was deleted");
+  auto self = std::static_pointer_cast<DataReader>(shared_from_this());
+  std::shared_ptr<QueryCondition> condition(new QueryCondition(self, state, *query, topic_->type()));
+  conditions_.push_back(condition);
+  return condition;
+}
+
+Status DataReader::delete_readcondition(const std::shared_ptr<ReadCondition>& condition) {
+  Lock held = lock();
+  if (std::erase(conditions_, condition) > 0) return {};
+  return failure(Errc::precondition_not_met, "topic '{}': the condition is not one of this reader", topic_->name());
+}
+
+Status DataReader::delete_contained_entities() {
+  Lock held = lock();
+  if (Status status = check_no_loans(); !status) return status;
+  conditions_.clear();
+  return {};
+}
+
+Status DataReader::check_no_loans() const {
+  const std::size_t count = cache_ ? cache_->loan_count() : 0;
+  if (count == 0) return {};
+  return failure(Errc::precondition_not_met, "topic '{}': {} samples are on loan; give them back first",
+                 topic_->name(), count);
+}
+
+std::size_t DataReader::loan_count() const {
+  Lock held = lock();
+  return cache_ ? cache_->loan_count() : 0;
+}
+
+Result<InstanceHandle> DataReader::lookup_instance(std::span<const std::byte> sample) const {
+  auto key_hash = topic_->type()->key_hash(sample);
+  if (!key_hash) return propagate(key_hash);
+  Lock held = lock();
+  return cache_ && cache_->knows_instance(*key_hash) ? dcps::instance_handle(*key_hash) : handle_nil;
+}
+
+Result<std::vector<std::byte>> DataReader::key_value(InstanceHandle instance) const {
+  Lock held = lock();
+  if (Status status = check_usable(); !status) return propagate(status);
+  auto key = cache_->key_value(instance.low);
+  if (!key) return key;
+  return topic_->type()->sample_of_key(*key);
+}
+
+// Histories lie in the writers' memory: what there is has arrived when a look there finds nothing new.
+Status DataReader::wait_for_historical_data(Duration at_most) {
+  Lock held = lock();
+  if (Status status = check_usable(); !status) return status;
+  if (qos_.durability.kind == qos::DurabilityKind::volatile_) return {};
+  int quiet_count = 0;
+  const auto is_complete = [&] {
+    if (deleted_) return true;
+    const std::uint64_t before = arrival_count_;
+    (void)core().poll();
+    return !refused_ && arrival_count_ == before && ++quiet_count >= 2;
+  };
+  (void)is_complete();
+  if (core().wait_until(held, after(core().now().monotonic, at_most), is_complete)) return {};
+  return failure(Errc::timeout, "topic '{}': the history is not complete after {}: samples have to be taken first",
+                 topic_->name(), qos::to_string(at_most));
+}
+
+void DataReader::advance(Now now) {
+  if (!cache_) return;
+  cache_->advance(now);
+  report_news();
+}
+
+std::chrono::nanoseconds DataReader::next_wakeup() const { return cache_ ? cache_->next_wakeup() : never; }
+
+// Turns what happened in the cache into statuses.
+void DataReader::report_news() {
+  if (!cache_) return;
+  const ReaderCacheNews news = cache_->take_news();
+  if (news.lost_count > 0) {
+    lost_.add(news.lost_count);
+    raise(status::sample_lost);
+  }
+  for (const ReaderCacheNews::Rejected& rejected : news.rejected) {
+    rejected_.add();
+    rejected_.last_reason = rejected.reason;
+    rejected_.last_instance_handle = rejected.instance;
+    raise(status::sample_rejected);
+  }
+  for (const ReaderCacheNews::Missed& missed : news.deadlines_missed) {
+    deadline_missed_.add(missed.count);
+    deadline_missed_.last_instance_handle = missed.instance;
+    raise(status::requested_deadline_missed);
+  }
+  if (news.data) report_data();
+}
+
+void DataReader::report_data() {
+  subscriber_entity().raise(status::data_on_readers);
+  raise(status::data_available);
+  for (const auto& condition : conditions_) condition->notify();
+}
+
+DataReader::MatchedWriter* DataReader::find_writer(const topics::EndpointId& writer) {
+  for (MatchedWriter& each : writers_) {
+    if (each.info.id == writer) return &each;
+  }
+  return nullptr;
+}
+
+std::vector<InstanceHandle> DataReader::matched_publications() const {
+  Lock held = lock();
+  std::vector<InstanceHandle> handles;
+  for (const MatchedWriter& writer : writers_) handles.push_back(handle_of(writer.info.id));
+  return handles;
+}
+
+Result<PublicationBuiltinTopicData> DataReader::matched_publication_data(InstanceHandle publication) const {
+  Lock held = lock();
+  for (const MatchedWriter& writer : writers_) {
+    if (handle_of(writer.info.id) == publication) return publication_data(writer.info);
+  }
+  return failure(Errc::not_found, "topic '{}': no matched publication has this handle", topic_->name());
+}
+
+bool DataReader::on_sample(const topics::EndpointId& writer, topics::Sample&& sample) {
+  if (find_writer(writer) == nullptr) return true;  // it is ignored
+  if (!cache_->on_sample(writer, std::move(sample), core().now())) {
+    refused_ = true;
+    return false;
+  }
+  ++arrival_count_;
+  core().look_at(cache_->next_wakeup());
+  return true;
+}
+
+void DataReader::inject(topics::Sample&& sample) {
+  const topics::EndpointId writer{};
+  cache_->add_writer({.id = writer});
+  (void)cache_->on_sample(writer, std::move(sample), core().now());
+}
+
+CacheWriter DataReader::cache_writer(const topics::EndpointInfo& writer) const {
+  return {.id = writer.id,
+          .publisher = writer.publisher,
+          .strength = writer.qos.datawriter.ownership_strength.value,
+          .lifespan = writer.qos.datawriter.lifespan.duration,
+          .passed_set = subscriber_entity().ended_through(writer.id.participant, writer.publisher)};
+}
+
+void DataReader::on_matched(const topics::EndpointInfo& writer) {
+  if (core().is_ignored(writer)) return;
+  cache_->add_writer(cache_writer(writer));
+  writers_.push_back({writer, true});
+  const InstanceHandle handle = handle_of(writer.id);
+  matched_.matched(handle);
+  raise(status::subscription_matched);
+  count_liveliness(handle, 1, 0);
+}
+
+void DataReader::count_liveliness(InstanceHandle writer, std::int32_t alive, std::int32_t not_alive) {
+  liveliness_changed_.alive_count += alive;
+  liveliness_changed_.alive_count_change += alive;
+  liveliness_changed_.not_alive_count += not_alive;
+  liveliness_changed_.not_alive_count_change += not_alive;
+  liveliness_changed_.last_publication_handle = writer;
+  raise(status::liveliness_changed);
+}
+
+void DataReader::on_qos_changed(const topics::EndpointInfo& writer) {
+  MatchedWriter* known = find_writer(writer.id);
+  if (known == nullptr) return;
+  known->info = writer;
+  cache_->update_writer(cache_writer(writer));
+}
+
+void DataReader::on_unmatched(const topics::EndpointId& writer, bool) {
+  const MatchedWriter* known = find_writer(writer);
+  if (known == nullptr) return;
+  count_liveliness(handle_of(writer), known->alive ? -1 : 0, known->alive ? 0 : -1);
+  std::erase_if(writers_, [&](const MatchedWriter& each) { return each.info.id == writer; });
+  cache_->remove_writer(writer, core().now());
+  matched_.unmatched(handle_of(writer));
+  raise(status::subscription_matched);
+}
+
+void DataReader::on_liveliness_changed(const topics::EndpointId& writer, bool alive) {
+  MatchedWriter* known = find_writer(writer);
+  if (known == nullptr || known->alive == alive) return;
+  known->alive = alive;
+  if (!alive) cache_->writer_not_alive(writer, core().now());
+  count_liveliness(handle_of(writer), alive ? 1 : -1, alive ? -1 : 1);
+}
+
+void DataReader::on_incompatible(const topics::EndpointInfo& writer, const std::vector<qos::Incompatibility>& why) {
+  if (core().is_ignored(writer)) return;
+  count_incompatible(incompatible_qos_, why);
+  raise(status::requested_incompatible_qos);
+}
+
+void DataReader::on_samples_lost(const topics::EndpointId& writer, std::uint64_t count) {
+  if (find_writer(writer) != nullptr) cache_->on_samples_lost(writer, count);
+}
+
+void DataReader::ignore_writers() {
+  for (std::size_t k = writers_.size(); k-- > 0;) {
+    if (core().is_ignored(writers_[k].info)) on_unmatched(topics::EndpointId(writers_[k].info.id), false);
+  }
+}
+
+std::function<void(Listener&)> DataReader::listener_call(StatusMask status) {
+  const auto self = std::static_pointer_cast<DataReader>(shared_from_this());
+  const auto tell = [self](auto method, auto value) {
+    return [self, method, value](Listener& listener) {
+      (dynamic_cast<DataReaderListener&>(listener).*method)(*self, value);
+    };
+  };
+  switch (status) {
+    case status::requested_deadline_missed:
+      return tell(&DataReaderListener::on_requested_deadline_missed, take_status(deadline_missed_, status));
+    case status::requested_incompatible_qos:
+      return tell(&DataReaderListener::on_requested_incompatible_qos, take_status(incompatible_qos_, status));
+    case status::sample_rejected:
+      return tell(&DataReaderListener::on_sample_rejected, take_status(rejected_, status));
+    case status::sample_lost:
+      return tell(&DataReaderListener::on_sample_lost, take_status(lost_, status));
+    case status::liveliness_changed:
+      return tell(&DataReaderListener::on_liveliness_changed, take_status(liveliness_changed_, status));
+    case status::subscription_matched:
+      return tell(&DataReaderListener::on_subscription_matched, take_status(matched_, status));
+    case status::data_available:
+      clear_status(status);
+      return [self](Listener& listener) { dynamic_cast<DataReaderListener&>(listener).on_data_available(*self); };
+    default:
+      return {};
+  }
+}
+
+}  // namespace llamada::dcps

@@ -1,0 +1,438 @@
+#include "llamada/dcps/data_writer.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "coherent_sets.hpp"
+#include "core.hpp"
+#include "endpoint_statuses.hpp"
+#include "llamada/dcps/publisher.hpp"
+#include "writer_cache.hpp"
+
+namespace llamada::dcps {
+
+using topics::ChangeKind;
+
+// One change of an instance, before it has a place in the writer's order.
+struct DataWriter::Change {
+  std::uint64_t key_hash = 0;
+  std::vector<std::byte> key;
+  ChangeKind kind = ChangeKind::alive;
+  Timestamp timestamp{0};
+};
+
+WriteLoan::WriteLoan(std::shared_ptr<DataWriter> writer, topics::Loan loan)
+    : writer_(std::move(writer)), loan_(std::move(loan)) {}
+
+WriteLoan& WriteLoan::operator=(WriteLoan&& other) noexcept {
+  if (this == &other) return *this;
+  drop();
+  writer_ = std::move(other.writer_);
+  loan_ = std::move(other.loan_);
+  return *this;
+}
+
+void WriteLoan::drop() {
+  const std::shared_ptr<DataWriter> writer = std::move(writer_);
+  if (!writer) return;
+  detail::Lock held = writer->lock();
+  loan_ = topics::Loan();
+  writer->loan_dropped();
+}
+
+DataWriter::DataWriter(std::shared_ptr<detail::Core> core, Publisher& publisher, std::shared_ptr<Topic> topic,
+                       const qos::DataWriterQos& qos)
+    : ConfiguredEntity(std::move(core), &publisher, qos),
+      topic_(std::move(topic)),
+      cache_(std::make_unique<WriterCache>(qos)) {}
+
+DataWriter::~DataWriter() = default;
+
+Publisher& DataWriter::publisher_entity() const { return static_cast<Publisher&>(*parent_); }
+
+std::shared_ptr<Publisher> DataWriter::publisher() const {
+  Lock held = lock();
+  return parent_ == nullptr ? nullptr : std::static_pointer_cast<Publisher>(parent_->shared_from_this());
+}
+
+Status DataWriter::on_enable() {
+  cache_->set_qos(qos_, core().now());
+  topics::EndpointSpec spec;
+  spec.topic = topic_->name();
+  spec.type = topic_->type_name();
+  spec.type_hash = topic_->type()->descriptor_hash();
+  spec.keyed = topic_->type()->is_keyed();
+  spec.qos = qos::endpoint_qos(qos_, publisher_entity().qos_, topic_->qos_.topic_data);
+  spec.publisher = publisher_entity().number_;
+  auto endpoint = core().participant().create_writer(spec, *this);
+  if (!endpoint) return propagate(endpoint);
+  endpoint_ = std::move(*endpoint);
+  handle_ = handle_of(endpoint_->id());
+  core().add(*this);
+  core().look_at({});
+  return {};
+}
+
+// What the publisher calls when it deletes the writer.
+void DataWriter::leave(Lock& held) {
+  if (enabled_ && endpoint_) dispose_all(held);
+  core().remove(*this);
+  mark_deleted(held);
+  if (write_loans_ == 0) endpoint_.reset();
+}
+
+void DataWriter::loan_dropped() {
+  if (--write_loans_ == 0 && deleted_) endpoint_.reset();
+  core().loan_ended();
+}
+
+Status DataWriter::apply_qos(const qos::DataWriterQos& qos) {
+  if (Status status = update_endpoint_qos(qos, publisher_entity().qos_); !status) return status;
+  cache_->set_qos(qos, core().now());
+  core().look_at(cache_->next_wakeup());
+  return {};
+}
+
+Status DataWriter::update_endpoint_qos(const qos::DataWriterQos& writer, const qos::PublisherQos& publisher) {
+  if (!endpoint_) return {};
+  return endpoint_->set_qos(qos::endpoint_qos(writer, publisher, topic_->qos_.topic_data));
+}
+
+void DataWriter::on_topic_changed(const Topic& topic) {
+  if (&topic == topic_.get()) (void)update_endpoint_qos(qos_, publisher_entity().qos_);
+}
+
+// Tries until there is room, no longer than max_blocking_time.
+template <typename Publish>
+Status DataWriter::publish_blocking(Lock& held, Publish&& publish) {
+  Status outcome;
+  bool done = false;
+  const std::function<bool()> attempt = [&] {
+    if (done) return true;
+    if (deleted_) {
+      outcome = failure(Errc::closed, "the writer was deleted");
+      return done = true;
+    }
+    Status tried = publish();
+    if (!tried && tried.error().code() == Errc::would_block) return false;
+    outcome = std::move(tried);
+    return done = true;
+  };
+  if (attempt()) return outcome;
+  const Duration at_most = qos_.reliability.max_blocking_time;
+  if (core().wait_until(held, after(core().now().monotonic, at_most), attempt)) return outcome;
+  if (Status status = core().state(); !status) return status;
+  return failure(Errc::timeout, "topic '{}': no room within RELIABILITY's max_blocking_time of {}: a reader is behind",
+                 topic_->name(), qos::to_string(at_most));
+}
+
+topics::SampleHeader DataWriter::header_of(const Change& change) const {
+  const Publisher& publisher = publisher_entity();
+  topics::SampleHeader header;
+  header.source_timestamp_ns = change.timestamp.count();
+  header.instance = change.key_hash;
+  header.kind = change.kind;
+  header.coherent_set = publisher.open_set();
+  if (publisher.is_group()) header.group_sequence = publisher.group_sequence_ + 1;
+  return header;
+}
+
+void DataWriter::published(const Change& change) {
+  Publisher& publisher = publisher_entity();
+  if (publisher.open_set() != 0) ++set_samples_;
+  if (publisher.is_group()) ++publisher.group_sequence_;
+  if (change.kind == ChangeKind::alive)
+    cache_->wrote(change.key_hash, core().now());
+  else
+    cache_->disposed(change.key_hash);
+  core().look_at(cache_->next_wakeup());
+}
+
+Status DataWriter::publish_change(Lock& held, const Change& change, std::span<const std::byte> payload) {
+  return publish_blocking(held, [&]() -> Status {
+    auto number = endpoint_->publish(payload, header_of(change));
+    if (!number) return propagate(number);
+    published(change);
+    return {};
+  });
+}
+
+Result<DataWriter::Change> DataWriter::change_of(std::span<const std::byte> sample, InstanceHandle instance,
+                                                 OptionalTimestamp timestamp) const {
+  Change change;
+  change.timestamp = timestamp.value_or(core().now().realtime);
+  if (topic_->type()->is_keyed()) {
+    auto key = topic_->type()->key_of(sample);
+    if (!key) return propagate(key);
+    change.key_hash = types::hash_of_key(*key);
+    change.key = std::move(*key);
+  }
+  if (!instance.is_nil() && instance != dcps::instance_handle(change.key_hash)) {
+    return failure(Errc::precondition_not_met, "topic '{}': the handle is not that of the sample's instance",
+                   topic_->name());
+  }
+  return change;
+}
+
+// Registers the instance if it is new: the first write does it, too.
+Status DataWriter::register_change(Change& change) {
+  if (change.key_hash == 0) return {};
+  return cache_->register_instance(change.key_hash, std::move(change.key));
+}
+
+Status DataWriter::write(std::span<const std::byte> sample, InstanceHandle instance, OptionalTimestamp timestamp) {
+  auto change = change_of(sample, instance, timestamp);
+  if (!change) return propagate(change);
+  Lock held = lock();
+  if (Status status = check_usable(); !status) return status;
+  if (Status status = register_change(*change); !status) return status;
+  return publish_change(held, *change, sample);
+}
+
+Result<WriteLoan> DataWriter::loan_sample(std::size_t size_bytes) {
+  Lock held = lock();
+  if (Status status = check_usable(); !status) return propagate(status);
+  topics::Loan room;
+  const Status status = publish_blocking(held, [&]() -> Status {
+    auto loan = endpoint_->loan(size_bytes);
+    if (!loan) return propagate(loan);
+    room = std::move(*loan);
+    return {};
+  });
+  if (!status) return tl::unexpected<Error>(status.error());
+  ++write_loans_;
+  core().loan_began();
+  return WriteLoan(std::static_pointer_cast<DataWriter>(shared_from_this()), std::move(room));
+}
+
+Status DataWriter::write(WriteLoan&& loan, InstanceHandle instance, OptionalTimestamp timestamp) {
+  if (loan.writer_.get() != this) return failure(Errc::precondition_not_met, "the loan is not of this writer");
+  auto change = change_of(loan.data(), instance, timestamp);
+  if (!change) return propagate(change);
+  Lock held = lock();
+  if (Status status = check_usable(); !status) return status;
+  if (Status status = register_change(*change); !status) return status;
+  const Status status = publish_blocking(held, [&]() -> Status {
+    auto number = endpoint_->publish(std::move(loan.loan_), header_of(*change));
+    if (!number) return propagate(number);
+    published(*change);
+    return {};
+  });
+  if (!status) return status;
+  loan_dropped();
+  loan.writer_.reset();  // its sample is this one's now
+  return {};
+}
+
+Result<InstanceHandle> DataWriter::register_instance(std::span<const std::byte> sample, OptionalTimestamp timestamp) {
+  auto change = change_of(sample, handle_nil, timestamp);
+  if (!change) return propagate(change);
+  Lock held = lock();
+  if (Status status = check_usable(); !status) return propagate(status);
+  if (change->key_hash == 0) return handle_nil;
+  if (Status status = register_change(*change); !status) return propagate(status);
+  return dcps::instance_handle(change->key_hash);
+}
+
+Status DataWriter::unregister_instance(InstanceHandle instance, OptionalTimestamp timestamp) {
+  return end_life(instance, EndOfLife::unregister, timestamp);
+}
+
+Status DataWriter::unregister_instance(std::span<const std::byte> sample, InstanceHandle instance,
+                                       OptionalTimestamp timestamp) {
+  return end_life(sample, instance, EndOfLife::unregister, timestamp);
+}
+
+Status DataWriter::dispose(InstanceHandle instance, OptionalTimestamp timestamp) {
+  return end_life(instance, EndOfLife::dispose, timestamp);
+}
+
+Status DataWriter::dispose(std::span<const std::byte> sample, InstanceHandle instance, OptionalTimestamp timestamp) {
+  return end_life(sample, instance, EndOfLife::dispose, timestamp);
+}
+
+Status DataWriter::end_life(InstanceHandle instance, EndOfLife end, OptionalTimestamp timestamp) {
+  Change change;
+  change.key_hash = instance.low;
+  change.timestamp = timestamp.value_or(core().now().realtime);
+  Lock held = lock();
+  if (Status status = check_usable(); !status) return status;
+  if (!topic_->type()->is_keyed()) return {};
+  if (instance != dcps::instance_handle(change.key_hash) || !cache_->is_registered(change.key_hash)) {
+    return failure(Errc::precondition_not_met, "topic '{}': the writer has not registered the instance",
+                   topic_->name());
+  }
+  return end_life(held, change, end);
+}
+
+Status DataWriter::end_life(std::span<const std::byte> sample, InstanceHandle instance, EndOfLife end,
+                            OptionalTimestamp timestamp) {
+  auto change = change_of(sample, instance, timestamp);
+  if (!change) return propagate(change);
+  Lock held = lock();
+  if (Status status = check_usable(); !status) return status;
+  if (change->key_hash == 0) return {};
+  if (end == EndOfLife::unregister && !cache_->is_registered(change->key_hash)) {
+    return failure(Errc::precondition_not_met, "topic '{}': the writer has not registered the instance",
+                   topic_->name());
+  }
+  if (Status status = register_change(*change); !status) return status;
+  return end_life(held, *change, end);
+}
+
+// The payload is the key alone.
+Status DataWriter::end_life(Lock& held, Change change, EndOfLife end) {
+  auto key = cache_->key(change.key_hash);
+  if (!key) return propagate(key);
+  if (end == EndOfLife::dispose) {
+    change.kind = ChangeKind::disposed;
+  } else if (qos_.writer_data_lifecycle.autodispose_unregistered_instances) {
+    change.kind = ChangeKind::disposed_unregistered;
+  } else {
+    change.kind = ChangeKind::unregistered;
+  }
+  if (Status status = publish_change(held, change, *key); !status) return status;
+  if (end == EndOfLife::unregister) (void)cache_->unregister_instance(change.key_hash);
+  return {};
+}
+
+// A writer that is deleted unregisters its instances (DDS 1.4, 2.2.2.4.1.6). Readers see that by themselves; that this
+// disposes, too, must be told.
+void DataWriter::dispose_all(Lock& held) {
+  if (!qos_.writer_data_lifecycle.autodispose_unregistered_instances) return;
+  for (const std::uint64_t key_hash : cache_->instances()) {
+    if (key_hash == 0) continue;
+    Change change;
+    change.key_hash = key_hash;
+    change.timestamp = core().now().realtime;
+    if (!end_life(held, change, EndOfLife::unregister)) return;  // nobody makes room
+  }
+}
+
+Result<InstanceHandle> DataWriter::lookup_instance(std::span<const std::byte> sample) const {
+  auto change = change_of(sample, handle_nil, std::nullopt);
+  if (!change) return propagate(change);
+  Lock held = lock();
+  return cache_->is_registered(change->key_hash) ? dcps::instance_handle(change->key_hash) : handle_nil;
+}
+
+Result<std::vector<std::byte>> DataWriter::key_value(InstanceHandle instance) const {
+  Lock held = lock();
+  auto key = cache_->key(instance.low);
+  if (!key) return key;
+  return topic_->type()->sample_of_key(*key);
+}
+
+Status DataWriter::end_coherent_set(Lock& held, std::uint32_t set, bool of_group) {
+  const std::uint32_t count = std::exchange(set_samples_, 0);
+  if (!enabled_ || deleted_ || (count == 0 && !of_group)) return {};
+  topics::SampleHeader header;
+  header.source_timestamp_ns = core().now().realtime.count();
+  header.kind = ChangeKind::coherent_end;
+  header.coherent_set = set;
+  const std::vector<std::byte> payload = coherent_end_payload(count);
+  return publish_blocking(held, [&]() -> Status {
+    auto number = endpoint_->publish(payload, header);
+    if (!number) return propagate(number);
+    return {};
+  });
+}
+
+Status DataWriter::wait_for_acknowledgments(Duration at_most) {
+  Lock held = lock();
+  if (Status status = check_usable(); !status) return status;
+  const auto done = [this] { return deleted_ || endpoint_->all_acknowledged(); };
+  if (core().wait_until(held, after(core().now().monotonic, at_most), done)) return {};
+  return failure(Errc::timeout, "topic '{}': not all readers have all samples after {}", topic_->name(),
+                 qos::to_string(at_most));
+}
+
+Status DataWriter::assert_liveliness() {
+  Lock held = lock();
+  if (Status status = check_usable(); !status) return status;
+  endpoint_->assert_liveliness();
+  return {};
+}
+
+void DataWriter::advance(Now now) {
+  for (const WriterCache::Missed& missed : cache_->advance(now)) {
+    deadline_missed_.add(missed.count);
+    deadline_missed_.last_instance_handle = dcps::instance_handle(missed.instance);
+    raise(status::offered_deadline_missed);
+  }
+}
+
+std::chrono::nanoseconds DataWriter::next_wakeup() const { return cache_->next_wakeup(); }
+
+std::vector<InstanceHandle> DataWriter::matched_subscriptions() const {
+  Lock held = lock();
+  std::vector<InstanceHandle> handles;
+  for (const topics::EndpointInfo& reader : readers_) handles.push_back(handle_of(reader.id));
+  return handles;
+}
+
+Result<SubscriptionBuiltinTopicData> DataWriter::matched_subscription_data(InstanceHandle subscription) const {
+  Lock held = lock();
+  for (const topics::EndpointInfo& reader : readers_) {
+    if (handle_of(reader.id) == subscription) return subscription_data(reader);
+  }
+  return failure(Errc::not_found, "topic '{}': no matched subscription has this handle", topic_->name());
+}
+
+void DataWriter::on_matched(const topics::EndpointInfo& reader) {
+  if (core().is_ignored(reader)) return;
+  readers_.push_back(reader);
+  matched_.matched(handle_of(reader.id));
+  raise(status::publication_matched);
+}
+
+void DataWriter::on_qos_changed(const topics::EndpointInfo& reader) {
+  for (topics::EndpointInfo& each : readers_) {
+    if (each.id == reader.id) each = reader;
+  }
+}
+
+void DataWriter::on_unmatched(const topics::EndpointId& reader, bool) {
+  if (std::erase_if(readers_, [&](const auto& each) { return each.id == reader; }) == 0) return;
+  matched_.unmatched(handle_of(reader));
+  raise(status::publication_matched);
+}
+
+void DataWriter::on_incompatible(const topics::EndpointInfo& reader, const std::vector<qos::Incompatibility>& why) {
+  if (core().is_ignored(reader)) return;
+  count_incompatible(incompatible_qos_, why);
+  raise(status::offered_incompatible_qos);
+}
+
+void DataWriter::ignore_readers() {
+  for (std::size_t k = readers_.size(); k-- > 0;) {
+    if (core().is_ignored(readers_[k])) on_unmatched(topics::EndpointId(readers_[k].id), false);
+  }
+}
+
+void DataWriter::on_liveliness_lost() {
+  liveliness_lost_.add();
+  raise(status::liveliness_lost);
+}
+
+std::function<void(Listener&)> DataWriter::listener_call(StatusMask status) {
+  const auto tell = [self = std::static_pointer_cast<DataWriter>(shared_from_this())](auto method, auto value) {
+    return [self, method, value](Listener& listener) {
+      (dynamic_cast<DataWriterListener&>(listener).*method)(*self, value);
+    };
+  };
+  switch (status) {
+    case status::offered_deadline_missed:
+      return tell(&DataWriterListener::on_offered_deadline_missed, take_status(deadline_missed_, status));
+    case status::offered_incompatible_qos:
+      return tell(&DataWriterListener::on_offered_incompatible_qos, take_status(incompatible_qos_, status));
+    case status::liveliness_lost:
+      return tell(&DataWriterListener::on_liveliness_lost, take_status(liveliness_lost_, status));
+    case status::publication_matched:
+      return tell(&DataWriterListener::on_publication_matched, take_status(matched_, status));
+    default:
+      return {};
+  }
+}
+
+}  // namespace llamada::dcps

@@ -1,0 +1,111 @@
+#include "discovery.hpp"
+
+#include "builtin_types.hpp"
+#include "endpoint_statuses.hpp"
+
+namespace llamada::dcps {
+namespace {
+
+topics::Sample builtin_sample(InstanceHandle key, topics::ChangeKind kind, Timestamp timestamp,
+                              std::vector<std::byte> payload) {
+  topics::SampleHeader header;
+  header.source_timestamp_ns = timestamp.count();
+  header.instance = builtin_key_hash(key);
+  header.kind = kind;
+  return topics::Sample::owning(header, std::move(payload));
+}
+
+InstanceHandle topic_handle(const std::string& name, const std::string& type) {
+  return {types::hash64(type) | 1, types::hash64(name)};
+}
+
+// Whether `handle` is the entity's own or the one it has in a built-in topic.
+bool means(InstanceHandle handle, InstanceHandle entity) {
+  return handle == entity || handle == instance_handle(builtin_key_hash(entity));
+}
+
+}  // namespace
+
+template <typename Data>
+void DomainParticipant::Discovery::tell(const char* topic, const Data& data) {
+  participant_.inject(topic, builtin_sample(data.key, topics::ChangeKind::alive, participant_.core().now().realtime,
+                                            serialize_builtin(data)));
+}
+
+void DomainParticipant::Discovery::tell_gone(const char* topic, InstanceHandle key) {
+  participant_.inject(topic, builtin_sample(key, topics::ChangeKind::disposed_unregistered,
+                                            participant_.core().now().realtime, builtin_key(key)));
+}
+
+void DomainParticipant::Discovery::on_participant(const topics::ParticipantInfo& participant) {
+  ParticipantBuiltinTopicData data;
+  data.key = participant_handle(participant.id);
+  data.user_data = participant.user_data;
+  data.name = participant.name;
+  data.domain_id = participant.domain;
+  data.pid = participant.pid;
+  participants_[data.key] = data;
+  if (!participant_.core().is_ignored(data.key)) tell(builtin_participant_topic, data);
+}
+
+void DomainParticipant::Discovery::on_participant_gone(std::uint64_t id) {
+  if (participants_.erase(participant_handle(id)) > 0) tell_gone(builtin_participant_topic, participant_handle(id));
+}
+
+void DomainParticipant::Discovery::on_endpoint(const topics::EndpointInfo& endpoint) {
+  endpoints_[endpoint.id] = endpoint;
+  if (participant_.core().is_ignored(endpoint)) return;
+  look_at_topic(endpoint);
+  tell_endpoint(endpoint);
+}
+
+void DomainParticipant::Discovery::on_endpoint_changed(const topics::EndpointInfo& endpoint) {
+  endpoints_[endpoint.id] = endpoint;
+  if (!participant_.core().is_ignored(endpoint)) tell_endpoint(endpoint);
+}
+
+void DomainParticipant::Discovery::on_endpoint_gone(const topics::EndpointId& endpoint) {
+  auto found = endpoints_.find(endpoint);
+  if (found == endpoints_.end()) return;
+  const bool writer = found->second.writer;
+  endpoints_.erase(found);
+  tell_gone(writer ? builtin_publication_topic : builtin_subscription_topic, handle_of(endpoint));
+}
+
+void DomainParticipant::Discovery::tell_endpoint(const topics::EndpointInfo& endpoint) {
+  if (endpoint.writer)
+    tell(builtin_publication_topic, publication_data(endpoint));
+  else
+    tell(builtin_subscription_topic, subscription_data(endpoint));
+}
+
+// A topic is told once; a local one of the same name with another type does not fit.
+void DomainParticipant::Discovery::look_at_topic(const topics::EndpointInfo& endpoint) {
+  TopicBuiltinTopicData data{topic_handle(endpoint.topic, endpoint.type), endpoint.topic, endpoint.type,
+                             topic_qos_of(endpoint.qos)};
+  if (topics_.emplace(data.key, data).second) tell(builtin_topic_topic, data);
+  participant_.check_consistent_topic(endpoint);
+}
+
+InstanceHandle DomainParticipant::Discovery::find_participant(InstanceHandle handle) const {
+  for (const auto& [key, data] : participants_) {
+    if (means(handle, key)) return key;
+  }
+  return handle_nil;
+}
+
+InstanceHandle DomainParticipant::Discovery::find_endpoint(InstanceHandle handle, bool writer) const {
+  for (const auto& [id, endpoint] : endpoints_) {
+    if (endpoint.writer == writer && means(handle, handle_of(id))) return handle_of(id);
+  }
+  return handle_nil;
+}
+
+InstanceHandle DomainParticipant::Discovery::find_topic(InstanceHandle handle) const {
+  for (const auto& [key, data] : topics_) {
+    if (means(handle, key)) return key;
+  }
+  return handle_nil;
+}
+
+}  // namespace llamada::dcps

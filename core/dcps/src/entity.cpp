@@ -1,0 +1,114 @@
+#include "llamada/dcps/entity.hpp"
+
+#include "core.hpp"
+
+namespace llamada::dcps {
+
+Entity::Entity(std::shared_ptr<detail::Core> core, Entity* parent)
+    : parent_(parent), core_(std::move(core)), status_condition_(std::make_shared<StatusCondition>()) {}
+
+Entity::~Entity() = default;
+
+Entity::Lock Entity::lock() const { return core_->lock(); }
+
+Status Entity::check_usable() const {
+  if (deleted_) return failure(Errc::closed, "the entity was deleted");
+  if (!enabled_) return failure(Errc::not_enabled, "the entity is not enabled; call enable()");
+  return {};
+}
+
+Status Entity::enable() {
+  Lock held = lock();
+  return enable_locked();
+}
+
+Status Entity::enable_locked() {
+  if (deleted_) return failure(Errc::closed, "the entity was deleted");
+  if (enabled_) return {};
+  if (parent_ != nullptr && !parent_->enabled_) {
+    return failure(Errc::precondition_not_met, "what the entity was made by is not enabled; enable that first");
+  }
+  if (Status status = on_enable(); !status) return status;
+  enabled_ = true;
+  if (enables_children()) enable_children();
+  return {};
+}
+
+Status Entity::enable_if_wanted() {
+  if (parent_ != nullptr && parent_->enabled_ && parent_->enables_children()) return enable_locked();
+  return {};
+}
+
+void Entity::made(Listener* listener, StatusMask mask) {
+  status_condition_->entity_ = weak_from_this();
+  listener_ = listener;
+  listener_mask_ = mask;
+}
+
+Status Entity::check_child_of_topic(const Entity* topic) const {
+  if (deleted_) return failure(Errc::closed, "the entity was deleted");
+  if (topic == nullptr || topic->core_ != core_ || topic->deleted_) {
+    return failure(Errc::precondition_not_met, "the topic is not one of the same participant");
+  }
+  return {};
+}
+
+bool Entity::is_enabled() const {
+  Lock held = lock();
+  return enabled_;
+}
+
+bool Entity::is_deleted() const {
+  Lock held = lock();
+  return deleted_;
+}
+
+InstanceHandle Entity::instance_handle() const {
+  Lock held = lock();
+  return handle_;
+}
+
+StatusMask Entity::status_changes() const {
+  Lock held = lock();
+  return status_changes_;
+}
+
+void Entity::raise(StatusMask status) {
+  status_changes_ |= status;
+  status_condition_->notify();
+  // DATA_ON_READERS is told with the DATA_AVAILABLE that it comes from.
+  if (status != status::data_on_readers) core_->plan_call(*this, status);
+}
+
+// The nearest entity, from this one upwards, whose listener wants to hear of the status (DDS 1.4, 2.2.4.2.3.1).
+Entity* Entity::find_listener(StatusMask status) {
+  for (Entity* entity = this; entity != nullptr; entity = entity->parent_) {
+    if (entity->listener_ != nullptr && (entity->listener_mask_ & status) != 0) return entity;
+  }
+  return nullptr;
+}
+
+void Entity::replace_listener(Listener* listener, StatusMask mask) {
+  Lock held = lock();
+  const bool changes = listener != listener_;
+  listener_ = listener;
+  listener_mask_ = mask;
+  if (changes) await_listener_calls(held);
+}
+
+Listener* Entity::current_listener() const {
+  Lock held = lock();
+  return listener_;
+}
+
+void Entity::mark_deleted(Lock& held) {
+  deleted_ = true;
+  listener_ = nullptr;
+  await_listener_calls(held);
+  parent_ = nullptr;
+  status_condition_->notify();
+}
+
+void Entity::await_listener_calls(Lock& held) { core_->await_no_calls(held, running_calls_); }
+
+}  // namespace llamada::dcps

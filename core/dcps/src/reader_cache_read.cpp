@@ -1,0 +1,179 @@
+// Read and take: which samples, in which order, and what is said of each.
+#include <algorithm>
+
+#include "group_order.hpp"
+#include "reader_cache.hpp"
+
+namespace llamada::dcps {
+
+std::vector<ReaderCache::Selected> ReaderCache::select(const ReadSelector& selector, bool take, Now now) {
+  now_ = now;
+  std::vector<Selected> found = candidates(selector, now);
+  arrange(selector, found);
+  if (selector.max_samples != qos::length_unlimited &&
+      found.size() > static_cast<std::size_t>(selector.max_samples)) {
+    found.resize(static_cast<std::size_t>(selector.max_samples));
+  }
+  fill_infos(found);
+  hand_out(found, take);
+  if (take && !found.empty()) release_all_sets(now);
+  return found;
+}
+
+bool ReaderCache::any(const ReadSelector& selector, Now now) {
+  ReadSelector one = selector;
+  one.before = nullptr;
+  one.max_samples = 1;
+  return !candidates(one, now).empty();
+}
+
+void ReaderCache::visit_selected(const ReadSelector& selector, Now now,
+                                 const std::function<void(const CachedSample&)>& visit) {
+  for (const Selected& each : candidates(selector, now)) visit(*each.sample);
+}
+
+// All that the selector means; no more than its max_samples where the order in which they are found is that in which
+// they are presented.
+std::vector<ReaderCache::Selected> ReaderCache::candidates(const ReadSelector& selector, Now now) {
+  std::vector<Selected> found;
+  if (selector.scope == ReadSelector::Scope::next_instance) {
+    if (ReaderInstance* instance = next_instance(selector, now)) collect(*instance, selector, now, found);
+  } else if (selector.scope == ReadSelector::Scope::instance) {
+    auto named = instances_.find(selector.instance);
+    if (named != instances_.end()) collect(named->second, selector, now, found);
+  } else {
+    for (ReaderInstance* instance : filled_) collect(*instance, selector, now, found);
+  }
+  return found;
+}
+
+// Whether all matching samples have to be seen before the first of them can be named.
+bool ReaderCache::gathers_all(const ReadSelector& selector) const {
+  if (selector.before) return true;
+  if (selector.scope != ReadSelector::Scope::all || !options_.presentation.ordered_access) return false;
+  // Within one instance the order of a group still differs from that of arrival.
+  if (options_.presentation.access_scope == qos::PresentationAccessScope::group) return true;
+  return options_.presentation.access_scope == qos::PresentationAccessScope::topic && filled_.size() > 1;
+}
+
+void ReaderCache::collect(ReaderInstance& instance, const ReadSelector& selector, Now now,
+                          std::vector<Selected>& into) const {
+  if (!instance.matches(selector.state)) return;
+  const bool bounded = selector.max_samples != qos::length_unlimited && !gathers_all(selector);
+  for (CachedSample* sample : instance.samples) {
+    if (bounded && into.size() >= static_cast<std::size_t>(selector.max_samples)) return;
+    if (is_selected(*sample, selector, now)) into.push_back({sample, {}});
+  }
+}
+
+bool ReaderCache::is_selected(const CachedSample& sample, const ReadSelector& selector, Now now) const {
+  const StateMask state = sample.read ? sample_state::read : sample_state::not_read;
+  if ((selector.state.sample & state) == 0 || sample.hidden || sample.expires <= now.realtime) return false;
+  return !selector.matches || (sample.valid_data && selector.matches(sample.sample.data()));
+}
+
+ReaderInstance* ReaderCache::next_instance(const ReadSelector& selector, Now now) {
+  auto next = selector.from_first_instance ? instances_.begin() : instances_.upper_bound(selector.instance);
+  for (; next != instances_.end(); ++next) {
+    ReaderInstance& instance = next->second;
+    if (!instance.matches(selector.state)) continue;
+    for (const CachedSample* sample : instance.samples) {
+      if (is_selected(*sample, selector, now)) return &instance;
+    }
+  }
+  return nullptr;
+}
+
+void ReaderCache::arrange(const ReadSelector& selector, std::vector<Selected>& found) const {
+  const qos::Presentation& presentation = options_.presentation;
+  if (selector.before) return arrange_by_query(selector, found);
+  if (!gathers_all(selector)) return;
+  if (presentation.access_scope == qos::PresentationAccessScope::group) {
+    order_by_group(found, [](const Selected& each) {
+      const CachedSample& sample = *each.sample;
+      return GroupPlace{sample.writer.participant, sample.publisher, sample.sample.header().group_sequence,
+                        sample.order};
+    });
+    return;
+  }
+  std::stable_sort(found.begin(), found.end(), [this](const Selected& a, const Selected& b) {
+    if (by_source() && a.sample->source_timestamp != b.sample->source_timestamp) {
+      return a.sample->source_timestamp < b.sample->source_timestamp;
+    }
+    return a.sample->order < b.sample->order;
+  });
+}
+
+// Samples without data stand last.
+void ReaderCache::arrange_by_query(const ReadSelector& selector, std::vector<Selected>& found) const {
+  std::vector<std::pair<std::shared_ptr<const void>, Selected>> objects;
+  for (const Selected& each : found) {
+    objects.emplace_back(each.sample->valid_data ? selector.object_of(each.sample->sample.data()) : nullptr, each);
+  }
+  std::stable_sort(objects.begin(), objects.end(), [&](const auto& a, const auto& b) {
+    if (!a.first || !b.first) return a.first && !b.first;
+    return selector.before(a.first.get(), b.first.get());
+  });
+  for (std::size_t k = 0; k < found.size(); ++k) found[k] = objects[k].second;
+}
+
+// The ranks count what follows in the collection, so it is gone through from its end.
+void ReaderCache::fill_infos(std::vector<Selected>& found) {
+  struct Seen {
+    std::int32_t count = 0;
+    std::int32_t latest_generation = 0;
+  };
+  std::map<std::uint64_t, Seen> seen;
+  for (auto each = found.rbegin(); each != found.rend(); ++each) {
+    const CachedSample& sample = *each->sample;
+    const ReaderInstance& instance = instances_.at(sample.instance);
+    const std::int32_t generation = sample.disposed_generation_count + sample.no_writers_generation_count;
+    Seen& in_collection = seen[sample.instance];
+    if (in_collection.count == 0) in_collection.latest_generation = generation;
+    SampleInfo& info = each->info;
+    info.sample_state = sample.read ? sample_state::read : sample_state::not_read;
+    info.view_state = instance.view();
+    info.instance_state = instance.state();
+    info.disposed_generation_count = sample.disposed_generation_count;
+    info.no_writers_generation_count = sample.no_writers_generation_count;
+    info.sample_rank = in_collection.count++;
+    info.generation_rank = in_collection.latest_generation - generation;
+    info.absolute_generation_rank = instance.generation() - generation;
+    info.source_timestamp = sample.source_timestamp;
+    info.reception_timestamp = sample.reception_timestamp;
+    info.instance_handle = instance_handle(sample.instance);
+    info.publication_handle = {sample.writer.participant, sample.writer.endpoint};
+    info.valid_data = sample.valid_data;
+    info.sequence_number = sample.sample.header().sequence_number;
+    info.coherent_set = sample.sample.header().coherent_set;
+  }
+}
+
+void ReaderCache::hand_out(std::vector<Selected>& found, bool take) {
+  std::vector<ReaderInstance*> touched;
+  for (Selected& each : found) {
+    CachedSample* sample = each.sample;
+    ReaderInstance& instance = instances_.at(sample->instance);
+    sample->read = true;
+    sample->sample.let_evacuate(false);
+    ++sample->loans;
+    ++loan_count_;
+    instance.given_through = std::max(instance.given_through, sample->source_timestamp);
+    if (sample->disposed_generation_count + sample->no_writers_generation_count == instance.generation()) {
+      instance.viewed();
+    }
+    if (!take) continue;
+    if (touched.empty() || touched.back() != &instance) touched.push_back(&instance);
+    if (instance.samples.front() == sample) {
+      instance.samples.pop_front();
+    } else {
+      instance.samples.erase(std::find(instance.samples.begin(), instance.samples.end(), sample));
+    }
+    let_go(instance, sample);
+  }
+  std::sort(touched.begin(), touched.end());
+  touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
+  for (ReaderInstance* instance : touched) forget_if_done(*instance);
+}
+
+}  // namespace llamada::dcps

@@ -1,0 +1,189 @@
+// Where the samples are kept, and when there is room for one more.
+#include <algorithm>
+#include <utility>
+
+#include "reader_cache.hpp"
+
+namespace llamada::dcps {
+namespace {
+
+bool is_full(std::int64_t count, std::int32_t limit) { return limit != qos::length_unlimited && count >= limit; }
+
+}  // namespace
+
+ReaderCache::Room ReaderCache::room_for(std::uint64_t key_hash) const {
+  const qos::ResourceLimits& limits = options_.qos.resource_limits;
+  auto found = instances_.find(key_hash);
+  std::int32_t stored = stored_count();
+  if (found == instances_.end()) {
+    if (is_full(static_cast<std::int64_t>(instances_.size()), limits.max_instances)) return Room::no_instances;
+    return is_full(stored, limits.max_samples) ? Room::no_samples : Room::yes;
+  }
+  const ReaderInstance& instance = found->second;
+  std::int32_t in_instance = instance.valid_count + instance.lent_count;
+  const qos::History& history = options_.qos.history;
+  if (history.kind == qos::HistoryKind::keep_last && instance.valid_count >= history.depth &&
+      instance.samples[oldest_with_data(instance)]->loans == 0) {
+    --stored;  // it will go
+    --in_instance;
+  }
+  if (is_full(in_instance, limits.max_samples_per_instance)) return Room::no_samples_per_instance;
+  return is_full(stored, limits.max_samples) ? Room::no_samples : Room::yes;
+}
+
+ReaderInstance& ReaderCache::instance_for(const topics::Sample& sample) {
+  const std::uint64_t key_hash = sample.header().instance;
+  auto found = instances_.find(key_hash);
+  if (found != instances_.end()) return found->second;
+  ReaderInstance& instance = instances_.emplace(key_hash, ReaderInstance(key_hash)).first->second;
+  if (options_.key_of) {
+    // A change without data carries the key itself.
+    const auto data = sample.data();
+    instance.key = sample.header().kind == topics::ChangeKind::alive
+                       ? options_.key_of(data)
+                       : std::vector<std::byte>(data.begin(), data.end());
+  }
+  return instance;
+}
+
+// With KEEP_LAST the oldest sample makes room. False: the new one would be the oldest.
+bool ReaderCache::make_history_room(ReaderInstance& instance, Timestamp source_timestamp) {
+  const qos::History& history = options_.qos.history;
+  if (history.kind != qos::HistoryKind::keep_last || instance.valid_count < history.depth) return true;
+  const std::size_t oldest = oldest_with_data(instance);
+  if (by_source() && source_timestamp < instance.samples[oldest]->source_timestamp) return false;
+  drop(instance, oldest);
+  return true;
+}
+
+std::size_t ReaderCache::oldest_with_data(const ReaderInstance& instance) const {
+  std::size_t index = 0;
+  while (!instance.samples[index]->valid_data) ++index;
+  return index;
+}
+
+CachedSample& ReaderCache::insert(ReaderInstance& instance, const topics::EndpointId& writer,
+                                  Timestamp source_timestamp, Timestamp reception_timestamp) {
+  CachedSample* sample = nullptr;
+  if (free_.empty()) {
+    sample = &storage_.emplace_back();
+  } else {
+    sample = free_.back();
+    free_.pop_back();
+  }
+  sample->writer = writer;
+  sample->instance = instance.key_hash();
+  std::uint64_t& counter = options_.order_counter != nullptr ? *options_.order_counter : own_order_counter_;
+  sample->order = counter++;
+  auto known = writers_.find(writer);
+  sample->publisher = known == writers_.end() ? 0 : known->second.info.publisher;
+  sample->source_timestamp = source_timestamp;
+  sample->reception_timestamp = reception_timestamp;
+  sample->disposed_generation_count = instance.disposed_generation_count();
+  sample->no_writers_generation_count = instance.no_writers_generation_count();
+  auto position = instance.samples.end();
+  while (by_source() && position != instance.samples.begin() &&
+         (*std::prev(position))->source_timestamp > source_timestamp) {
+    --position;
+  }
+  instance.samples.insert(position, sample);
+  instance.latest_source_timestamp = std::max(instance.latest_source_timestamp, source_timestamp);
+  remember_filled(instance);
+  news_.data = true;
+  return *sample;
+}
+
+// A sample without data that tells the instance's state. One of them is enough: the state is told as it is when it is
+// read.
+void ReaderCache::insert_marker(ReaderInstance& instance, const topics::EndpointId& writer,
+                                Timestamp source_timestamp, Now now) {
+  for (std::size_t k = 0; k < instance.samples.size(); ++k) {
+    if (instance.samples[k]->valid_data) continue;
+    drop(instance, k);
+    break;
+  }
+  insert(instance, writer, source_timestamp, now.realtime).valid_data = false;
+}
+
+void ReaderCache::drop(ReaderInstance& instance, std::size_t index) {
+  CachedSample* sample = instance.samples[index];
+  instance.samples.erase(instance.samples.begin() + static_cast<std::ptrdiff_t>(index));
+  let_go(instance, sample);
+}
+
+void ReaderCache::drop_all(ReaderInstance& instance) {
+  while (!instance.samples.empty()) drop(instance, instance.samples.size() - 1);
+}
+
+// The sample has left the instance's list. While it is on loan it counts as stored.
+void ReaderCache::let_go(ReaderInstance& instance, CachedSample* sample) {
+  sample->cached = false;
+  if (sample->valid_data) {
+    --instance.valid_count;
+    --valid_count_;
+  }
+  if (sample->loans == 0) return recycle(sample);
+  if (sample->valid_data) {
+    ++instance.lent_count;
+    ++lent_count_;
+  }
+}
+
+void ReaderCache::give_back(CachedSample* sample) {
+  --loan_count_;
+  if (--sample->loans > 0) return;
+  if (sample->cached) return sample->sample.let_evacuate(true);
+  if (sample->valid_data) {
+    --lent_count_;
+    auto found = instances_.find(sample->instance);
+    if (found != instances_.end()) {
+      --found->second.lent_count;
+      forget_if_done(found->second);
+    }
+  }
+  recycle(sample);
+  release_all_sets(now_);
+}
+
+void ReaderCache::recycle(CachedSample* sample) {
+  *sample = {};
+  free_.push_back(sample);
+}
+
+// Instances that hold samples are in a list of their own, so that a take need not look at all.
+void ReaderCache::remember_filled(ReaderInstance& instance) {
+  if (instance.filled_index != std::size_t(-1)) return;
+  instance.filled_index = filled_.size();
+  filled_.push_back(&instance);
+}
+
+// An instance that nobody writes and of which nothing is left is no longer known.
+void ReaderCache::forget_if_done(ReaderInstance& instance) {
+  if (!instance.samples.empty()) return;
+  if (instance.filled_index != std::size_t(-1)) {
+    ReaderInstance* last = filled_.back();
+    filled_[instance.filled_index] = last;
+    last->filled_index = instance.filled_index;
+    filled_.pop_back();
+    instance.filled_index = std::size_t(-1);
+  }
+  if (instance.state() == instance_state::alive || !instance.writers().empty() || instance.deferred) return;
+  if (instance.lent_count > 0) return;
+  instances_.erase(instance.key_hash());
+}
+
+Result<std::vector<std::byte>> ReaderCache::key_value(std::uint64_t key_hash) const {
+  auto found = instances_.find(key_hash);
+  if (found == instances_.end()) return failure(Errc::not_found, "the reader knows no instance with this handle");
+  return found->second.key;
+}
+
+ReaderCacheNews ReaderCache::take_news() { return std::exchange(news_, {}); }
+
+void ReaderCache::visit_samples(const std::function<void(CachedSample&)>& visit) {
+  for (ReaderInstance* instance : filled_) {
+    for (CachedSample* sample : instance->samples) visit(*sample);
+  }
+}
+
+}  // namespace llamada::dcps

@@ -1,0 +1,53 @@
+#include "llamada/dcps/topic.hpp"
+
+#include "core.hpp"
+#include "llamada/dcps/data_reader.hpp"
+#include "llamada/dcps/data_writer.hpp"
+
+namespace llamada::dcps {
+
+Topic::Topic(std::shared_ptr<detail::Core> core, Entity* participant, std::string name,
+             std::shared_ptr<const types::TypeSupport> type, const qos::TopicQos& qos)
+    : ConfiguredEntity(std::move(core), participant, qos), TopicDescription(std::move(name), std::move(type)) {}
+
+std::function<void(Listener&)> Topic::listener_call(StatusMask) {
+  return [self = topic(), value = take_status(inconsistent_topic_, status::inconsistent_topic)](Listener& listener) {
+    dynamic_cast<TopicListener&>(listener).on_inconsistent_topic(*self, value);
+  };
+}
+
+// TOPIC_DATA travels with the endpoints.
+void Topic::on_qos_applied(Lock&) { core().topic_changed(*this); }
+
+void Topic::count_inconsistent() {
+  inconsistent_topic_.add();
+  raise(status::inconsistent_topic);
+}
+
+ContentFilteredTopic::ContentFilteredTopic(std::string name, std::shared_ptr<Topic> related, sql::Filter filter,
+                                           std::shared_ptr<detail::Core> core)
+    : TopicDescription(std::move(name), related->type()),
+      core_(std::move(core)),
+      related_(std::move(related)),
+      filter_(std::move(filter)) {}
+
+std::string ContentFilteredTopic::filter_expression() const {
+  detail::Lock held = core_->lock();
+  return filter_.expression();
+}
+
+std::vector<std::string> ContentFilteredTopic::expression_parameters() const {
+  detail::Lock held = core_->lock();
+  return filter_.parameters();
+}
+
+Status ContentFilteredTopic::set_expression_parameters(std::vector<std::string> parameters) {
+  detail::Lock held = core_->lock();
+  auto filter = filter_.with_parameters(parameters);
+  if (!filter) return propagate(filter);
+  filter_ = *filter;
+  core_->filter_changed(*this);
+  return {};
+}
+
+}  // namespace llamada::dcps
