@@ -136,7 +136,8 @@ std::vector<std::byte> serialize_builtin(const PublicationBuiltinTopicData& data
   writer.put(data.participant_key);
   writer.put(data.topic_name);
   writer.put(data.type_name);
-  writer.put(std::span<const std::byte>(serialize(qos::endpoint_qos(data.qos, data.publisher, data.topic_data))));
+  writer.put(
+      std::span<const std::byte>(serialize(qos::endpoint_qos(data.qos, data.publisher, data.topic_data))));
   return writer.take();
 }
 
@@ -146,7 +147,8 @@ std::vector<std::byte> serialize_builtin(const SubscriptionBuiltinTopicData& dat
   writer.put(data.participant_key);
   writer.put(data.topic_name);
   writer.put(data.type_name);
-  writer.put(std::span<const std::byte>(serialize(qos::endpoint_qos(data.qos, data.subscriber, data.topic_data))));
+  writer.put(
+      std::span<const std::byte>(serialize(qos::endpoint_qos(data.qos, data.subscriber, data.topic_data))));
   return writer.take();
 }
 

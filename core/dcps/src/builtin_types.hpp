@@ -20,7 +20,8 @@ inline std::uint64_t builtin_key_hash(const InstanceHandle& handle) {
   return types::hash_of_key(builtin_key(handle));
 }
 
-/// The type of a built-in topic: serialize_builtin(), keyed by `key`. Its fields cannot be named in expressions.
+/// The type of a built-in topic: serialize_builtin(), keyed by `key`. Its fields cannot be named in
+/// expressions.
 template <typename Data>
 class BuiltinType final : public types::TypeSupport {
  public:

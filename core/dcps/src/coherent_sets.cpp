@@ -13,7 +13,8 @@ std::vector<std::byte> coherent_end_payload(std::uint32_t sample_count) {
 std::optional<std::uint32_t> coherent_end_sample_count(std::span<const std::byte> payload) {
   if (payload.size() != 4) return std::nullopt;
   std::uint32_t count = 0;
-  for (std::size_t k = 0; k < payload.size(); ++k) count |= std::to_integer<std::uint32_t>(payload[k]) << (8 * k);
+  for (std::size_t k = 0; k < payload.size(); ++k)
+    count |= std::to_integer<std::uint32_t>(payload[k]) << (8 * k);
   return count;
 }
 

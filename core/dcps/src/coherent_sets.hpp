@@ -10,11 +10,12 @@
 
 namespace llamada::dcps {
 
-/// The payload of ChangeKind::coherent_end: how many samples the writer put into the set, as 4 bytes, little-endian.
+/// The payload of ChangeKind::coherent_end: how many samples the writer put into the set, as 4 bytes,
+/// little-endian.
 std::vector<std::byte> coherent_end_payload(std::uint32_t sample_count);
 
-/// The coherent sets of one writer that a reader holds back until they are whole (DDS 1.4, 2.2.3.6), in the order of the
-/// writer. Samples that belong to no set wait here, too, while a set before them waits.
+/// The coherent sets of one writer that a reader holds back until they are whole (DDS 1.4, 2.2.3.6), in the
+/// order of the writer. Samples that belong to no set wait here, too, while a set before them waits.
 ///
 /// Pure: no clock, no thread.
 class CoherentSets {

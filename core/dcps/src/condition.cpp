@@ -125,7 +125,8 @@ Result<std::vector<std::shared_ptr<Condition>>> WaitSet::wait(Duration at_most) 
       break;
   }
   state_->is_waiting = false;
-  if (active.empty()) return failure(Errc::timeout, "no condition became true within {}", qos::to_string(at_most));
+  if (active.empty())
+    return failure(Errc::timeout, "no condition became true within {}", qos::to_string(at_most));
   return active;
 }
 

@@ -131,7 +131,8 @@ bool Core::wait_until(Lock& held, std::chrono::nanoseconds deadline, const std::
 }
 
 // A listener waits: nobody else would poll.
-bool Core::wait_in_service(Lock& held, std::chrono::nanoseconds deadline, const std::function<bool()>& condition) {
+bool Core::wait_in_service(Lock& held, std::chrono::nanoseconds deadline,
+                           const std::function<bool()>& condition) {
   bool done = false;
   const auto look_again = [&] {
     Lock inner = lock();

@@ -27,8 +27,8 @@ inline InstanceHandle participant_handle(std::uint64_t id) { return {id, ~std::u
 
 namespace detail {
 
-/// What the entities of one participant share: the lock, the way to the domain, and the service thread, which receives,
-/// keeps the time and calls listeners. Lives as long as any of the entities.
+/// What the entities of one participant share: the lock, the way to the domain, and the service thread, which
+/// receives, keeps the time and calls listeners. Lives as long as any of the entities.
 ///
 /// Who calls with a Lock holds it; it is let go while listeners run and while there is nothing to do.
 class Core : public std::enable_shared_from_this<Core> {
@@ -55,8 +55,8 @@ class Core : public std::enable_shared_from_this<Core> {
   Status poll();
   /// Errors: closed (the domain is gone).
   Status state() const { return failed_; }
-  /// Waits until `condition` is true; it is asked with the lock held, perhaps by another thread. False: the time is over,
-  /// or the domain is gone.
+  /// Waits until `condition` is true; it is asked with the lock held, perhaps by another thread. False: the
+  /// time is over, or the domain is gone.
   bool wait_until(Lock& held, std::chrono::nanoseconds deadline, const std::function<bool()>& condition);
   /// A status of the entity changed that a listener may want to hear of.
   void plan_call(Entity& entity, StatusMask status);

@@ -4,6 +4,7 @@
 
 #include "core.hpp"
 #include "endpoint_statuses.hpp"
+#include "llamada/dcps/domain_participant.hpp"
 #include "llamada/dcps/subscriber.hpp"
 #include "reader_cache.hpp"
 
@@ -16,6 +17,25 @@ DataReader::DataReader(std::shared_ptr<detail::Core> core, Subscriber& subscribe
 DataReader::~DataReader() = default;
 
 Subscriber& DataReader::subscriber_entity() const { return static_cast<Subscriber&>(*parent_); }
+
+DomainParticipant& DataReader::participant_entity() const {
+  return static_cast<DomainParticipant&>(*subscriber_entity().parent_);
+}
+
+// Whether the writer's history is to come, and it is not matched yet.
+bool DataReader::awaits_history_of(const topics::EndpointInfo& writer) const {
+  const Topic& topic = *topic_->topic();
+  if (!writer.writer || writer.topic != topic.name() || writer.type != topic.type_name()) return false;
+  if (writer.type_hash != 0 && writer.type_hash != topic.type()->descriptor_hash()) return false;
+  if (writer.qos.datawriter.durability.kind == qos::DurabilityKind::volatile_ || core().is_ignored(writer)) {
+    return false;
+  }
+  const bool is_matched = std::any_of(writers_.begin(), writers_.end(),
+                                      [&](const MatchedWriter& each) { return each.info.id == writer.id; });
+  const qos::SubscriberQos& subscriber = subscriber_entity().qos_;
+  return !is_matched && qos::partitions_match(writer.qos.publisher.partition, subscriber.partition) &&
+         qos::incompatibilities(writer.qos.datawriter, writer.qos.publisher, qos_, subscriber).empty();
+}
 
 std::shared_ptr<Subscriber> DataReader::subscriber() const {
   Lock held = lock();
@@ -92,7 +112,8 @@ Status DataReader::apply_qos(const qos::DataReaderQos& qos) {
   return {};
 }
 
-Status DataReader::update_endpoint_qos(const qos::DataReaderQos& reader, const qos::SubscriberQos& subscriber) {
+Status DataReader::update_endpoint_qos(const qos::DataReaderQos& reader,
+                                       const qos::SubscriberQos& subscriber) {
   if (!endpoint_) return {};
   return endpoint_->set_qos(qos::endpoint_qos(reader, subscriber, topic_->topic()->qos_.topic_data));
 }
@@ -119,7 +140,8 @@ Result<LoanedSamples> DataReader::read_or_take(const ReadOptions& options, bool 
   auto selector = selector_of(options);
   if (!selector) return propagate(selector);
   auto found = cache_->select(*selector, take, core().now());
-  if (found.empty() && !polled && polled.error().code() == Errc::closed) return tl::unexpected<Error>(polled.error());
+  if (found.empty() && !polled && polled.error().code() == Errc::closed)
+    return tl::unexpected<Error>(polled.error());
   clear_status(status::data_available);
   subscriber_entity().clear_status(status::data_on_readers);
   for (const auto& condition : conditions_) condition->notify();
@@ -176,7 +198,8 @@ Result<ReadSelector> DataReader::selector_of(const ReadOptions& options) const {
     selector.scope = ReadSelector::Scope::instance;
     if (options.instance != dcps::instance_handle(options.instance.low) ||
         !cache_->knows_instance(options.instance.low)) {
-      return failure(Errc::not_found, "topic '{}': the reader knows no instance with this handle", topic_->name());
+      return failure(Errc::not_found, "topic '{}': the reader knows no instance with this handle",
+                     topic_->name());
     }
   }
   return selector;
@@ -213,9 +236,8 @@ Result<std::shared_ptr<ReadCondition>> DataReader::create_readcondition(const Da
   return conditions_.back();
 }
 
-Result<std::shared_ptr<QueryCondition>> DataReader::create_querycondition(const DataState& state,
-                                                                          const std::string& expression,
-                                                                          std::vector<std::string> parameters) {
+Result<std::shared_ptr<QueryCondition>> DataReader::create_querycondition(
+    const DataState& state, const std::string& expression, std::vector<std::string> parameters) {
   auto query = sql::Filter::parse_query(expression, parameters, *topic_->type());
   if (!query) return propagate(query);
   Lock held = lock();
@@ -229,7 +251,8 @@ Result<std::shared_ptr<QueryCondition>> DataReader::create_querycondition(const 
 Status DataReader::delete_readcondition(const std::shared_ptr<ReadCondition>& condition) {
   Lock held = lock();
   if (std::erase(conditions_, condition) > 0) return {};
-  return failure(Errc::precondition_not_met, "topic '{}': the condition is not one of this reader", topic_->name());
+  return failure(Errc::precondition_not_met, "topic '{}': the condition is not one of this reader",
+                 topic_->name());
 }
 
 Status DataReader::delete_contained_entities() {
@@ -266,7 +289,8 @@ Result<std::vector<std::byte>> DataReader::key_value(InstanceHandle instance) co
   return topic_->type()->sample_of_key(*key);
 }
 
-// Histories lie in the writers' memory: what there is has arrived when a look there finds nothing new.
+// Histories lie in the writers' memory: when all writers that are known are matched, what there is has
+// arrived when a look there finds nothing new.
 Status DataReader::wait_for_historical_data(Duration at_most) {
   Lock held = lock();
   if (Status status = check_usable(); !status) return status;
@@ -276,11 +300,13 @@ Status DataReader::wait_for_historical_data(Duration at_most) {
     if (deleted_) return true;
     const std::uint64_t before = arrival_count_;
     (void)core().poll();
-    return !refused_ && arrival_count_ == before && ++quiet_count >= 2;
+    if (refused_ || arrival_count_ != before || participant_entity().awaits_history(*this)) return false;
+    return ++quiet_count >= 2;
   };
   (void)is_complete();
   if (core().wait_until(held, after(core().now().monotonic, at_most), is_complete)) return {};
-  return failure(Errc::timeout, "topic '{}': the history is not complete after {}: samples have to be taken first",
+  return failure(Errc::timeout,
+                 "topic '{}': the history is not complete after {}: samples have to be taken first",
                  topic_->name(), qos::to_string(at_most));
 }
 
@@ -411,7 +437,8 @@ void DataReader::on_liveliness_changed(const topics::EndpointId& writer, bool al
   count_liveliness(handle_of(writer), alive ? 1 : -1, alive ? -1 : 1);
 }
 
-void DataReader::on_incompatible(const topics::EndpointInfo& writer, const std::vector<qos::Incompatibility>& why) {
+void DataReader::on_incompatible(const topics::EndpointInfo& writer,
+                                 const std::vector<qos::Incompatibility>& why) {
   if (core().is_ignored(writer)) return;
   count_incompatible(incompatible_qos_, why);
   raise(status::requested_incompatible_qos);
@@ -449,7 +476,9 @@ std::function<void(Listener&)> DataReader::listener_call(StatusMask status) {
       return tell(&DataReaderListener::on_subscription_matched, take_status(matched_, status));
     case status::data_available:
       clear_status(status);
-      return [self](Listener& listener) { dynamic_cast<DataReaderListener&>(listener).on_data_available(*self); };
+      return [self](Listener& listener) {
+        dynamic_cast<DataReaderListener&>(listener).on_data_available(*self);
+      };
     default:
       return {};
   }

@@ -122,7 +122,8 @@ Status DataWriter::publish_blocking(Lock& held, Publish&& publish) {
   const Duration at_most = qos_.reliability.max_blocking_time;
   if (core().wait_until(held, after(core().now().monotonic, at_most), attempt)) return outcome;
   if (Status status = core().state(); !status) return status;
-  return failure(Errc::timeout, "topic '{}': no room within RELIABILITY's max_blocking_time of {}: a reader is behind",
+  return failure(Errc::timeout,
+                 "topic '{}': no room within RELIABILITY's max_blocking_time of {}: a reader is behind",
                  topic_->name(), qos::to_string(at_most));
 }
 
@@ -180,7 +181,8 @@ Status DataWriter::register_change(Change& change) {
   return cache_->register_instance(change.key_hash, std::move(change.key));
 }
 
-Status DataWriter::write(std::span<const std::byte> sample, InstanceHandle instance, OptionalTimestamp timestamp) {
+Status DataWriter::write(std::span<const std::byte> sample, InstanceHandle instance,
+                         OptionalTimestamp timestamp) {
   auto change = change_of(sample, instance, timestamp);
   if (!change) return propagate(change);
   Lock held = lock();
@@ -206,7 +208,8 @@ Result<WriteLoan> DataWriter::loan_sample(std::size_t size_bytes) {
 }
 
 Status DataWriter::write(WriteLoan&& loan, InstanceHandle instance, OptionalTimestamp timestamp) {
-  if (loan.writer_.get() != this) return failure(Errc::precondition_not_met, "the loan is not of this writer");
+  if (loan.writer_.get() != this)
+    return failure(Errc::precondition_not_met, "the loan is not of this writer");
   auto change = change_of(loan.data(), instance, timestamp);
   if (!change) return propagate(change);
   Lock held = lock();
@@ -224,7 +227,8 @@ Status DataWriter::write(WriteLoan&& loan, InstanceHandle instance, OptionalTime
   return {};
 }
 
-Result<InstanceHandle> DataWriter::register_instance(std::span<const std::byte> sample, OptionalTimestamp timestamp) {
+Result<InstanceHandle> DataWriter::register_instance(std::span<const std::byte> sample,
+                                                     OptionalTimestamp timestamp) {
   auto change = change_of(sample, handle_nil, timestamp);
   if (!change) return propagate(change);
   Lock held = lock();
@@ -247,7 +251,8 @@ Status DataWriter::dispose(InstanceHandle instance, OptionalTimestamp timestamp)
   return end_life(instance, EndOfLife::dispose, timestamp);
 }
 
-Status DataWriter::dispose(std::span<const std::byte> sample, InstanceHandle instance, OptionalTimestamp timestamp) {
+Status DataWriter::dispose(std::span<const std::byte> sample, InstanceHandle instance,
+                           OptionalTimestamp timestamp) {
   return end_life(sample, instance, EndOfLife::dispose, timestamp);
 }
 
@@ -296,8 +301,8 @@ Status DataWriter::end_life(Lock& held, Change change, EndOfLife end) {
   return {};
 }
 
-// A writer that is deleted unregisters its instances (DDS 1.4, 2.2.2.4.1.6). Readers see that by themselves; that this
-// disposes, too, must be told.
+// A writer that is deleted unregisters its instances (DDS 1.4, 2.2.2.4.1.6). Readers see that by themselves;
+// that this disposes, too, must be told.
 void DataWriter::dispose_all(Lock& held) {
   if (!qos_.writer_data_lifecycle.autodispose_unregistered_instances) return;
   for (const std::uint64_t key_hash : cache_->instances()) {
@@ -371,7 +376,8 @@ std::vector<InstanceHandle> DataWriter::matched_subscriptions() const {
   return handles;
 }
 
-Result<SubscriptionBuiltinTopicData> DataWriter::matched_subscription_data(InstanceHandle subscription) const {
+Result<SubscriptionBuiltinTopicData> DataWriter::matched_subscription_data(
+    InstanceHandle subscription) const {
   Lock held = lock();
   for (const topics::EndpointInfo& reader : readers_) {
     if (handle_of(reader.id) == subscription) return subscription_data(reader);
@@ -398,7 +404,8 @@ void DataWriter::on_unmatched(const topics::EndpointId& reader, bool) {
   raise(status::publication_matched);
 }
 
-void DataWriter::on_incompatible(const topics::EndpointInfo& reader, const std::vector<qos::Incompatibility>& why) {
+void DataWriter::on_incompatible(const topics::EndpointInfo& reader,
+                                 const std::vector<qos::Incompatibility>& why) {
   if (core().is_ignored(reader)) return;
   count_incompatible(incompatible_qos_, why);
   raise(status::offered_incompatible_qos);
@@ -416,7 +423,8 @@ void DataWriter::on_liveliness_lost() {
 }
 
 std::function<void(Listener&)> DataWriter::listener_call(StatusMask status) {
-  const auto tell = [self = std::static_pointer_cast<DataWriter>(shared_from_this())](auto method, auto value) {
+  const auto tell = [self = std::static_pointer_cast<DataWriter>(shared_from_this())](auto method,
+                                                                                      auto value) {
     return [self, method, value](Listener& listener) {
       (dynamic_cast<DataWriterListener&>(listener).*method)(*self, value);
     };

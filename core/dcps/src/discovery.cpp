@@ -28,8 +28,8 @@ bool means(InstanceHandle handle, InstanceHandle entity) {
 
 template <typename Data>
 void DomainParticipant::Discovery::tell(const char* topic, const Data& data) {
-  participant_.inject(topic, builtin_sample(data.key, topics::ChangeKind::alive, participant_.core().now().realtime,
-                                            serialize_builtin(data)));
+  participant_.inject(topic, builtin_sample(data.key, topics::ChangeKind::alive,
+                                            participant_.core().now().realtime, serialize_builtin(data)));
 }
 
 void DomainParticipant::Discovery::tell_gone(const char* topic, InstanceHandle key) {
@@ -49,7 +49,8 @@ void DomainParticipant::Discovery::on_participant(const topics::ParticipantInfo&
 }
 
 void DomainParticipant::Discovery::on_participant_gone(std::uint64_t id) {
-  if (participants_.erase(participant_handle(id)) > 0) tell_gone(builtin_participant_topic, participant_handle(id));
+  if (participants_.erase(participant_handle(id)) > 0)
+    tell_gone(builtin_participant_topic, participant_handle(id));
 }
 
 void DomainParticipant::Discovery::on_endpoint(const topics::EndpointInfo& endpoint) {

@@ -11,8 +11,8 @@
 
 namespace llamada::dcps {
 
-/// What a participant knows of the domain: told by topics::Participant, it fills the built-in topics and finds topics that
-/// contradict each other. With the participant's lock held.
+/// What a participant knows of the domain: told by topics::Participant, it fills the built-in topics and
+/// finds topics that contradict each other. With the participant's lock held.
 class DomainParticipant::Discovery final : public topics::DiscoveryEvents {
  public:
   explicit Discovery(DomainParticipant& participant) : participant_(participant) {}
@@ -27,8 +27,8 @@ class DomainParticipant::Discovery final : public topics::DiscoveryEvents {
   const std::map<InstanceHandle, TopicBuiltinTopicData>& topics() const { return topics_; }
   const std::map<topics::EndpointId, topics::EndpointInfo>& endpoints() const { return endpoints_; }
 
-  /// The handle of the entity that `handle` means: its own, or that of its instance in a built-in topic. handle_nil:
-  /// none that is known.
+  /// The handle of the entity that `handle` means: its own, or that of its instance in a built-in topic.
+  /// handle_nil: none that is known.
   InstanceHandle find_participant(InstanceHandle handle) const;
   InstanceHandle find_endpoint(InstanceHandle handle, bool writer) const;
   InstanceHandle find_topic(InstanceHandle handle) const;

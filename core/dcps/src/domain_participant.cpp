@@ -58,7 +58,8 @@ Status DomainParticipant::make_builtin_subscriber() {
   const std::pair<const char*, std::shared_ptr<const TypeSupport>> builtin_topics[] = {
       {builtin_participant_topic,
        std::make_shared<BuiltinType<ParticipantBuiltinTopicData>>("DDS::ParticipantBuiltinTopicData")},
-      {builtin_topic_topic, std::make_shared<BuiltinType<TopicBuiltinTopicData>>("DDS::TopicBuiltinTopicData")},
+      {builtin_topic_topic,
+       std::make_shared<BuiltinType<TopicBuiltinTopicData>>("DDS::TopicBuiltinTopicData")},
       {builtin_publication_topic,
        std::make_shared<BuiltinType<PublicationBuiltinTopicData>>("DDS::PublicationBuiltinTopicData")},
       {builtin_subscription_topic,
@@ -101,7 +102,8 @@ Result<std::shared_ptr<Subscriber>> DomainParticipant::create_subscriber(const q
 
 template <typename Child, typename Qos>
 Result<std::shared_ptr<Child>> DomainParticipant::create_child(std::vector<std::shared_ptr<Child>>& children,
-                                                               const Qos& qos, Listener* listener, StatusMask mask) {
+                                                               const Qos& qos, Listener* listener,
+                                                               StatusMask mask) {
   if (Status status = check_creatable(qos); !status) return propagate(status);
   Lock held = lock();
   if (deleted_) return failure(Errc::closed, "the participant was deleted");
@@ -149,8 +151,8 @@ void DomainParticipant::remove(Lock& held, std::shared_ptr<Subscriber> subscribe
 
 Result<std::shared_ptr<Topic>> DomainParticipant::create_topic(const std::string& name,
                                                                std::shared_ptr<const types::TypeSupport> type,
-                                                               const qos::TopicQos& qos, TopicListener* listener,
-                                                               StatusMask mask) {
+                                                               const qos::TopicQos& qos,
+                                                               TopicListener* listener, StatusMask mask) {
   if (name.empty() || !type) return failure(Errc::invalid_argument, "a topic needs a name and a type");
   if (Status status = check_creatable(qos); !status) return propagate(status);
   Lock held = lock();
@@ -166,7 +168,8 @@ Result<std::shared_ptr<Topic>> DomainParticipant::create_topic(const std::string
                    "topic '{}' is here with type '{}' and policies of its own; find_topic() gives it", name,
                    known->type_name());
   }
-  if (find_description(name)) return failure(Errc::already_exists, "a filtered topic has the name '{}'", name);
+  if (find_description(name))
+    return failure(Errc::already_exists, "a filtered topic has the name '{}'", name);
   auto topic = std::shared_ptr<Topic>(new Topic(shared_core(), this, name, std::move(type), qos));
   topic->handle_ = {types::hash64(topic->type_name()) | 1, types::hash64(name)};
   topic->made(listener, mask);
@@ -183,8 +186,9 @@ Status DomainParticipant::delete_topic(const std::shared_ptr<Topic>& topic) {
     return {};
   }
   if (topic->use_count_ > 0) {
-    return failure(Errc::precondition_not_met, "topic '{}' is in use by {} writers, readers or filtered topics",
-                   topic->name(), topic->use_count_);
+    return failure(Errc::precondition_not_met,
+                   "topic '{}' is in use by {} writers, readers or filtered topics", topic->name(),
+                   topic->use_count_);
   }
   std::erase(topics_, topic);
   topic->mark_deleted(held);
@@ -202,7 +206,8 @@ Result<std::shared_ptr<Topic>> DomainParticipant::find_topic(const std::string& 
     return found != nullptr;
   };
   if (!core().wait_until(held, after(core().now().monotonic, at_most), is_there)) {
-    return failure(Errc::timeout, "this participant has no topic '{}' after {}", name, qos::to_string(at_most));
+    return failure(Errc::timeout, "this participant has no topic '{}' after {}", name,
+                   qos::to_string(at_most));
   }
   ++found->find_count_;
   return found;
@@ -226,14 +231,15 @@ std::shared_ptr<TopicDescription> DomainParticipant::lookup_topicdescription(con
 Result<std::shared_ptr<ContentFilteredTopic>> DomainParticipant::create_contentfilteredtopic(
     const std::string& name, const std::shared_ptr<Topic>& related, const std::string& expression,
     std::vector<std::string> parameters) {
-  if (name.empty() || !related) return failure(Errc::invalid_argument, "a filtered topic needs a name and a topic");
+  if (name.empty() || !related)
+    return failure(Errc::invalid_argument, "a filtered topic needs a name and a topic");
   auto filter = sql::Filter::parse(expression, parameters, *related->type());
   if (!filter) return propagate(filter);
   Lock held = lock();
   if (Status status = check_child_of_topic(related.get()); !status) return propagate(status);
   if (find_description(name)) return failure(Errc::already_exists, "this participant has a topic '{}'", name);
-  filtered_topics_.push_back(std::shared_ptr<ContentFilteredTopic>(
-      new ContentFilteredTopic(name, related, *filter, shared_core())));
+  filtered_topics_.push_back(
+      std::shared_ptr<ContentFilteredTopic>(new ContentFilteredTopic(name, related, *filter, shared_core())));
   ++related->use_count_;
   return filtered_topics_.back();
 }
@@ -252,8 +258,8 @@ Status DomainParticipant::delete_contentfilteredtopic(const std::shared_ptr<Cont
 
 Status DomainParticipant::create_multitopic(const std::string& name, const std::string&, const std::string&,
                                             const std::vector<std::string>&) {
-  return failure(Errc::unsupported, "MultiTopic '{}': joins of topics are not built; read the topics and join them",
-                 name);
+  return failure(Errc::unsupported,
+                 "MultiTopic '{}': joins of topics are not built; read the topics and join them", name);
 }
 
 Status DomainParticipant::delete_contained_entities() {
@@ -309,6 +315,12 @@ void DomainParticipant::check_consistent_topic(const topics::EndpointInfo& endpo
   }
 }
 
+bool DomainParticipant::awaits_history(const DataReader& reader) const {
+  const auto& endpoints = discovery_->endpoints();
+  return std::any_of(endpoints.begin(), endpoints.end(),
+                     [&](const auto& each) { return reader.awaits_history_of(each.second); });
+}
+
 Status DomainParticipant::ignore(InstanceHandle handle, std::string_view what) {
   if (handle.is_nil()) return failure(Errc::not_found, "no {} in the domain has this handle", what);
   core().ignore(handle);
@@ -353,10 +365,14 @@ Status DomainParticipant::assert_liveliness() {
 bool DomainParticipant::contains_entity(InstanceHandle handle) const {
   Lock held = lock();
   const auto is_it = [&](const auto& entity) { return !handle.is_nil() && entity->handle_ == handle; };
-  const auto holds = [&](const auto& children) { return std::any_of(children.begin(), children.end(), is_it); };
+  const auto holds = [&](const auto& children) {
+    return std::any_of(children.begin(), children.end(), is_it);
+  };
   return holds(topics_) || holds(publishers_) || holds(subscribers_) ||
-         std::any_of(publishers_.begin(), publishers_.end(), [&](const auto& each) { return holds(each->writers_); }) ||
-         std::any_of(subscribers_.begin(), subscribers_.end(), [&](const auto& each) { return holds(each->readers_); });
+         std::any_of(publishers_.begin(), publishers_.end(),
+                     [&](const auto& each) { return holds(each->writers_); }) ||
+         std::any_of(subscribers_.begin(), subscribers_.end(),
+                     [&](const auto& each) { return holds(each->readers_); });
 }
 
 Timestamp DomainParticipant::current_time() const { return core().now().realtime; }
@@ -378,7 +394,8 @@ std::vector<InstanceHandle> DomainParticipant::discovered_topics() const {
   return discovery_ == nullptr ? std::vector<InstanceHandle>() : keys_of(discovery_->topics());
 }
 
-Result<ParticipantBuiltinTopicData> DomainParticipant::discovered_participant_data(InstanceHandle handle) const {
+Result<ParticipantBuiltinTopicData> DomainParticipant::discovered_participant_data(
+    InstanceHandle handle) const {
   Lock held = lock();
   if (Status status = check_usable(); !status) return propagate(status);
   const InstanceHandle key = discovery_->find_participant(handle);

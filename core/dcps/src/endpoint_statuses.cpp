@@ -18,14 +18,16 @@ void count_incompatible(IncompatibleQosStatus& status, const std::vector<qos::In
 }
 
 PublicationBuiltinTopicData publication_data(const topics::EndpointInfo& writer) {
-  return {handle_of(writer.id),  participant_handle(writer.id.participant), writer.topic,
-          writer.type,           writer.qos.datawriter,                     writer.qos.publisher,
+  return {handle_of(writer.id),  participant_handle(writer.id.participant),
+          writer.topic,          writer.type,
+          writer.qos.datawriter, writer.qos.publisher,
           writer.qos.topic_data};
 }
 
 SubscriptionBuiltinTopicData subscription_data(const topics::EndpointInfo& reader) {
-  return {handle_of(reader.id),  participant_handle(reader.id.participant), reader.topic,
-          reader.type,           reader.qos.datareader,                     reader.qos.subscriber,
+  return {handle_of(reader.id),  participant_handle(reader.id.participant),
+          reader.topic,          reader.type,
+          reader.qos.datareader, reader.qos.subscriber,
           reader.qos.topic_data};
 }
 

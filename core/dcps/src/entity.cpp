@@ -26,7 +26,8 @@ Status Entity::enable_locked() {
   if (deleted_) return failure(Errc::closed, "the entity was deleted");
   if (enabled_) return {};
   if (parent_ != nullptr && !parent_->enabled_) {
-    return failure(Errc::precondition_not_met, "what the entity was made by is not enabled; enable that first");
+    return failure(Errc::precondition_not_met,
+                   "what the entity was made by is not enabled; enable that first");
   }
   if (Status status = on_enable(); !status) return status;
   enabled_ = true;
@@ -80,7 +81,8 @@ void Entity::raise(StatusMask status) {
   if (status != status::data_on_readers) core_->plan_call(*this, status);
 }
 
-// The nearest entity, from this one upwards, whose listener wants to hear of the status (DDS 1.4, 2.2.4.2.3.1).
+// The nearest entity, from this one upwards, whose listener wants to hear of the status
+// (DDS 1.4, 2.2.4.2.3.1).
 Entity* Entity::find_listener(StatusMask status) {
   for (Entity* entity = this; entity != nullptr; entity = entity->parent_) {
     if (entity->listener_ != nullptr && (entity->listener_mask_ & status) != 0) return entity;

@@ -16,8 +16,8 @@ struct GroupPlace {
   std::uint64_t arrival = 0;
 };
 
-/// Puts `items` into the order in which their publishers made the changes (PRESENTATION GROUP with ordered_access);
-/// between publishers, into the order of arrival. `place_of(item)` gives the GroupPlace.
+/// Puts `items` into the order in which their publishers made the changes (PRESENTATION GROUP with
+/// ordered_access); between publishers, into the order of arrival. `place_of(item)` gives the GroupPlace.
 template <typename Item, typename PlaceOf>
 void order_by_group(std::vector<Item>& items, const PlaceOf& place_of) {
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::vector<Item>> queues;
@@ -37,7 +37,8 @@ void order_by_group(std::vector<Item>& items, const PlaceOf& place_of) {
     auto first = heads.end();
     for (auto head = heads.begin(); head != heads.end(); ++head) {
       if (head->first == head->second) continue;
-      if (first == heads.end() || place_of(*head->first).arrival < place_of(*first->first).arrival) first = head;
+      if (first == heads.end() || place_of(*head->first).arrival < place_of(*first->first).arrival)
+        first = head;
     }
     if (first == heads.end()) return;
     items.push_back(std::move(*first->first++));

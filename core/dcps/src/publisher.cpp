@@ -15,7 +15,8 @@ Publisher::~Publisher() = default;
 
 std::shared_ptr<DomainParticipant> Publisher::participant() const {
   Lock held = lock();
-  return parent_ == nullptr ? nullptr : std::static_pointer_cast<DomainParticipant>(parent_->shared_from_this());
+  return parent_ == nullptr ? nullptr
+                            : std::static_pointer_cast<DomainParticipant>(parent_->shared_from_this());
 }
 
 void Publisher::enable_children() {
@@ -24,7 +25,8 @@ void Publisher::enable_children() {
 
 Result<std::shared_ptr<DataWriter>> Publisher::create_datawriter(const std::shared_ptr<Topic>& topic,
                                                                  const qos::DataWriterQos& qos,
-                                                                 DataWriterListener* listener, StatusMask mask) {
+                                                                 DataWriterListener* listener,
+                                                                 StatusMask mask) {
   if (Status status = check_creatable(qos); !status) return propagate(status);
   Lock held = lock();
   if (Status status = check_child_of_topic(topic.get()); !status) return propagate(status);
@@ -87,7 +89,8 @@ Status Publisher::suspend_publications() {
 Status Publisher::resume_publications() {
   Lock held = lock();
   if (Status status = check_usable(); !status) return status;
-  if (suspend_depth_ == 0) return failure(Errc::precondition_not_met, "there is no suspend_publications() to resume");
+  if (suspend_depth_ == 0)
+    return failure(Errc::precondition_not_met, "there is no suspend_publications() to resume");
   --suspend_depth_;
   return {};
 }
@@ -120,7 +123,8 @@ Status Publisher::wait_for_acknowledgments(Duration at_most) {
   for (const auto& writer : datawriters()) {
     const Duration left = deadline == never ? deadline : deadline - core().now().monotonic;
     if (!writer->is_enabled()) continue;
-    if (Status status = writer->wait_for_acknowledgments(std::max(left, Duration::zero())); !status) return status;
+    if (Status status = writer->wait_for_acknowledgments(std::max(left, Duration::zero())); !status)
+      return status;
   }
   return {};
 }

@@ -8,7 +8,9 @@ namespace {
 
 using topics::ChangeKind;
 
-Timestamp source_timestamp(const topics::Sample& sample) { return Timestamp(sample.header().source_timestamp_ns); }
+Timestamp source_timestamp(const topics::Sample& sample) {
+  return Timestamp(sample.header().source_timestamp_ns);
+}
 
 bool is_dispose(ChangeKind kind) {
   return kind == ChangeKind::disposed || kind == ChangeKind::disposed_unregistered;
@@ -141,7 +143,8 @@ bool ReaderCache::admit_change(const Arrival& arrival, Now now) {
   const bool unregisters = is_unregister(header.kind);
   if (is_dispose(header.kind)) {
     instance.add_writer(writer);
-    if (is_heard(instance, writer) && !is_out_of_order(instance, arrival.sample)) dispose(instance, arrival, now);
+    if (is_heard(instance, writer) && !is_out_of_order(instance, arrival.sample))
+      dispose(instance, arrival, now);
   }
   if (unregisters)
     unregister(instance, writer, timestamp, now);
@@ -176,8 +179,9 @@ bool ReaderCache::reject(Writer& writer, const topics::Sample& sample, Room room
   const std::uint64_t number = sample.header().sequence_number;
   if (number == 0 || writer.last_rejected != number) {
     const auto reason = room == Room::no_instances ? SampleRejectedKind::rejected_by_instances_limit
-                        : room == Room::no_samples ? SampleRejectedKind::rejected_by_samples_limit
-                                                   : SampleRejectedKind::rejected_by_samples_per_instance_limit;
+                        : room == Room::no_samples
+                            ? SampleRejectedKind::rejected_by_samples_limit
+                            : SampleRejectedKind::rejected_by_samples_per_instance_limit;
     news_.rejected.push_back({reason, instance_handle(sample.header().instance)});
     writer.last_rejected = number;
   }
@@ -188,8 +192,8 @@ bool ReaderCache::is_filtered(const topics::Sample& sample) const {
   return options_.filter && !options_.filter(sample.data());
 }
 
-// Only the order of the sources can be wrong: a sample is too late when a later one was given to the application, or a
-// later change of the instance was seen.
+// Only the order of the sources can be wrong: a sample is too late when a later one was given to the
+// application, or a later change of the instance was seen.
 bool ReaderCache::is_out_of_order(const ReaderInstance& instance, const topics::Sample& sample) const {
   if (!by_source()) return false;
   const Timestamp timestamp = source_timestamp(sample);
@@ -205,8 +209,8 @@ bool ReaderCache::is_heard(ReaderInstance& instance, const topics::EndpointId& w
   return heard != nullptr && *heard == writer;
 }
 
-// The strongest of those that write the instance and keep its deadline; among equals the lower id, so that all readers
-// agree.
+// The strongest of those that write the instance and keep its deadline; among equals the lower id, so that
+// all readers agree.
 const topics::EndpointId* ReaderCache::owner(const ReaderInstance& instance) const {
   const topics::EndpointId* best = nullptr;
   for (const ReaderInstance::Writer& each : instance.writers()) {

@@ -77,8 +77,9 @@ struct ReaderCacheNews {
   std::vector<Missed> deadlines_missed;
 };
 
-/// The samples of one DataReader and all that DDS 1.4 says of them: instance states, HISTORY, RESOURCE_LIMITS, LIFESPAN,
-/// TIME_BASED_FILTER, OWNERSHIP, DESTINATION_ORDER, PRESENTATION, DEADLINE, READER_DATA_LIFECYCLE.
+/// The samples of one DataReader and all that DDS 1.4 says of them: instance states, HISTORY,
+/// RESOURCE_LIMITS, LIFESPAN, TIME_BASED_FILTER, OWNERSHIP, DESTINATION_ORDER, PRESENTATION, DEADLINE,
+/// READER_DATA_LIFECYCLE.
 ///
 /// Pure: no clock and no thread; the time comes in with the calls and never goes back.
 class ReaderCache {
@@ -94,7 +95,9 @@ class ReaderCache {
 
   /// Policies that are changeable take effect from here on.
   void set_qos(const qos::DataReaderQos& qos, Now now);
-  void set_filter(std::function<bool(std::span<const std::byte>)> filter) { options_.filter = std::move(filter); }
+  void set_filter(std::function<bool(std::span<const std::byte>)> filter) {
+    options_.filter = std::move(filter);
+  }
 
   // The writers.
   void add_writer(const CacheWriter& writer);
@@ -106,8 +109,8 @@ class ReaderCache {
 
   // What comes from them.
 
-  /// Takes a sample. False: there is no room and the writer is to wait; the sample is as it was and is offered
-  /// again later. A BEST_EFFORT reader drops it instead.
+  /// Takes a sample. False: there is no room and the writer is to wait; the sample is as it was and is
+  /// offered again later. A BEST_EFFORT reader drops it instead.
   bool on_sample(const topics::EndpointId& writer, topics::Sample&& sample, Now now);
   void on_samples_lost(const topics::EndpointId& writer, std::uint64_t count);
 
@@ -140,7 +143,8 @@ class ReaderCache {
   void thaw();
   void visit_samples(const std::function<void(CachedSample&)>& visit);
   /// Those that select() would give.
-  void visit_selected(const ReadSelector& selector, Now now, const std::function<void(const CachedSample&)>& visit);
+  void visit_selected(const ReadSelector& selector, Now now,
+                      const std::function<void(const CachedSample&)>& visit);
 
   /// Coherent sets of GROUP scope are held until the subscriber lets them go.
   struct WaitingSet {
@@ -177,7 +181,8 @@ class ReaderCache {
   bool admit_change(const Arrival& arrival, Now now);
   void take_in(ReaderInstance& instance, const Arrival& arrival, Now now);
   void dispose(ReaderInstance& instance, const Arrival& arrival, Now now);
-  void unregister(ReaderInstance& instance, const topics::EndpointId& writer, Timestamp source_timestamp, Now now);
+  void unregister(ReaderInstance& instance, const topics::EndpointId& writer, Timestamp source_timestamp,
+                  Now now);
   void unregister_from_all(const topics::EndpointId& writer, Now now);
   bool hold_for_set(Writer& writer, topics::Sample& sample, Now now, bool& has_room);
   void release_sets(Writer& writer, Now now);
@@ -207,7 +212,8 @@ class ReaderCache {
   CachedSample& insert(ReaderInstance& instance, const topics::EndpointId& writer, Timestamp source_timestamp,
                        Timestamp reception_timestamp);
   bool make_history_room(ReaderInstance& instance, Timestamp source_timestamp);
-  void insert_marker(ReaderInstance& instance, const topics::EndpointId& writer, Timestamp source_timestamp, Now now);
+  void insert_marker(ReaderInstance& instance, const topics::EndpointId& writer, Timestamp source_timestamp,
+                     Now now);
   std::size_t oldest_with_data(const ReaderInstance& instance) const;
   void drop(ReaderInstance& instance, std::size_t index);
   void drop_all(ReaderInstance& instance);
@@ -228,7 +234,8 @@ class ReaderCache {
   void arm_deadline(ReaderInstance& instance, Now now);
 
   // Reading: reader_cache_read.cpp.
-  void collect(ReaderInstance& instance, const ReadSelector& selector, Now now, std::vector<Selected>& into) const;
+  void collect(ReaderInstance& instance, const ReadSelector& selector, Now now,
+               std::vector<Selected>& into) const;
   ReaderInstance* next_instance(const ReadSelector& selector, Now now);
   std::vector<Selected> candidates(const ReadSelector& selector, Now now);
   void arrange(const ReadSelector& selector, std::vector<Selected>& found) const;

@@ -32,8 +32,8 @@ void ReaderCache::visit_selected(const ReadSelector& selector, Now now,
   for (const Selected& each : candidates(selector, now)) visit(*each.sample);
 }
 
-// All that the selector means; no more than its max_samples where the order in which they are found is that in which
-// they are presented.
+// All that the selector means; no more than its max_samples where the order in which they are found is that
+// in which they are presented.
 std::vector<ReaderCache::Selected> ReaderCache::candidates(const ReadSelector& selector, Now now) {
   std::vector<Selected> found;
   if (selector.scope == ReadSelector::Scope::next_instance) {
@@ -108,7 +108,8 @@ void ReaderCache::arrange(const ReadSelector& selector, std::vector<Selected>& f
 void ReaderCache::arrange_by_query(const ReadSelector& selector, std::vector<Selected>& found) const {
   std::vector<std::pair<std::shared_ptr<const void>, Selected>> objects;
   for (const Selected& each : found) {
-    objects.emplace_back(each.sample->valid_data ? selector.object_of(each.sample->sample.data()) : nullptr, each);
+    objects.emplace_back(each.sample->valid_data ? selector.object_of(each.sample->sample.data()) : nullptr,
+                         each);
   }
   std::stable_sort(objects.begin(), objects.end(), [&](const auto& a, const auto& b) {
     if (!a.first || !b.first) return a.first && !b.first;

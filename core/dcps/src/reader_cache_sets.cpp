@@ -27,7 +27,8 @@ bool ReaderCache::hold_for_set(Writer& writer, topics::Sample& sample, Now now, 
     return true;
   }
   const std::size_t held = writer.sets.held_count();
-  if (held > 0 && is_above(held + static_cast<std::size_t>(stored_count()) + 1, options_.qos.resource_limits.max_samples)) {
+  if (held > 0 && is_above(held + static_cast<std::size_t>(stored_count()) + 1,
+                           options_.qos.resource_limits.max_samples)) {
     if (stored_count() > 0) {
       has_room = reject(writer, sample, Room::no_samples);
       if (has_room) writer.sets.lost();

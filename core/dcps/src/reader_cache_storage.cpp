@@ -7,7 +7,9 @@
 namespace llamada::dcps {
 namespace {
 
-bool is_full(std::int64_t count, std::int32_t limit) { return limit != qos::length_unlimited && count >= limit; }
+bool is_full(std::int64_t count, std::int32_t limit) {
+  return limit != qos::length_unlimited && count >= limit;
+}
 
 }  // namespace
 
@@ -16,7 +18,8 @@ ReaderCache::Room ReaderCache::room_for(std::uint64_t key_hash) const {
   auto found = instances_.find(key_hash);
   std::int32_t stored = stored_count();
   if (found == instances_.end()) {
-    if (is_full(static_cast<std::int64_t>(instances_.size()), limits.max_instances)) return Room::no_instances;
+    if (is_full(static_cast<std::int64_t>(instances_.size()), limits.max_instances))
+      return Room::no_instances;
     return is_full(stored, limits.max_samples) ? Room::no_samples : Room::yes;
   }
   const ReaderInstance& instance = found->second;
@@ -93,8 +96,8 @@ CachedSample& ReaderCache::insert(ReaderInstance& instance, const topics::Endpoi
   return *sample;
 }
 
-// A sample without data that tells the instance's state. One of them is enough: the state is told as it is when it is
-// read.
+// A sample without data that tells the instance's state. One of them is enough: the state is told as it is
+// when it is read.
 void ReaderCache::insert_marker(ReaderInstance& instance, const topics::EndpointId& writer,
                                 Timestamp source_timestamp, Now now) {
   for (std::size_t k = 0; k < instance.samples.size(); ++k) {
@@ -174,7 +177,8 @@ void ReaderCache::forget_if_done(ReaderInstance& instance) {
 
 Result<std::vector<std::byte>> ReaderCache::key_value(std::uint64_t key_hash) const {
   auto found = instances_.find(key_hash);
-  if (found == instances_.end()) return failure(Errc::not_found, "the reader knows no instance with this handle");
+  if (found == instances_.end())
+    return failure(Errc::not_found, "the reader knows no instance with this handle");
   return found->second.key;
 }
 

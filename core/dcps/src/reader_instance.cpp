@@ -21,7 +21,8 @@ bool ReaderInstance::dispose() {
 }
 
 bool ReaderInstance::remove_writer(const topics::EndpointId& writer) {
-  auto found = std::find_if(writers_.begin(), writers_.end(), [&](const Writer& each) { return each.id == writer; });
+  auto found =
+      std::find_if(writers_.begin(), writers_.end(), [&](const Writer& each) { return each.id == writer; });
   if (found == writers_.end()) return false;
   writers_.erase(found);
   if (!writers_.empty() || state_ != instance_state::alive) return false;

@@ -10,8 +10,8 @@
 
 namespace llamada::dcps {
 
-/// A sample in a reader's cache. Loaned ones stay where they are until the last loan is given back, even if the cache
-/// has let go of them.
+/// A sample in a reader's cache. Loaned ones stay where they are until the last loan is given back, even if
+/// the cache has let go of them.
 struct CachedSample {
   topics::Sample sample;
   topics::EndpointId writer;
@@ -32,8 +32,8 @@ struct CachedSample {
   bool hidden = false;
 };
 
-/// What a reader knows of one instance: its states as DDS 1.4, 2.2.2.5.1.3 and 2.2.2.5.1.4 move them, its writers and,
-/// with EXCLUSIVE ownership, which of them is heard.
+/// What a reader knows of one instance: its states as DDS 1.4, 2.2.2.5.1.3 and 2.2.2.5.1.4 move them, its
+/// writers and, with EXCLUSIVE ownership, which of them is heard.
 ///
 /// Pure: no clock, no thread.
 class ReaderInstance {

@@ -18,7 +18,8 @@ Subscriber::~Subscriber() = default;
 
 std::shared_ptr<DomainParticipant> Subscriber::participant() const {
   Lock held = lock();
-  return parent_ == nullptr ? nullptr : std::static_pointer_cast<DomainParticipant>(parent_->shared_from_this());
+  return parent_ == nullptr ? nullptr
+                            : std::static_pointer_cast<DomainParticipant>(parent_->shared_from_this());
 }
 
 Status Subscriber::on_enable() {
@@ -30,13 +31,14 @@ void Subscriber::enable_children() {
   for (const auto& reader : readers_) (void)reader->enable_locked();
 }
 
-Result<std::shared_ptr<DataReader>> Subscriber::create_datareader(const std::shared_ptr<TopicDescription>& topic,
-                                                                  const qos::DataReaderQos& qos,
-                                                                  DataReaderListener* listener, StatusMask mask) {
+Result<std::shared_ptr<DataReader>> Subscriber::create_datareader(
+    const std::shared_ptr<TopicDescription>& topic, const qos::DataReaderQos& qos,
+    DataReaderListener* listener, StatusMask mask) {
   if (Status status = check_creatable(qos); !status) return propagate(status);
   Lock held = lock();
   if (builtin_) return failure(Errc::precondition_not_met, "the built-in subscriber makes no readers");
-  if (Status status = check_child_of_topic(topic ? topic->topic().get() : nullptr); !status) return propagate(status);
+  if (Status status = check_child_of_topic(topic ? topic->topic().get() : nullptr); !status)
+    return propagate(status);
   return make_reader(topic, qos, listener, mask);
 }
 
@@ -119,7 +121,8 @@ GroupPlace place_of(const CachedSample& sample) {
 }  // namespace
 
 // A reader for each sample.
-std::vector<std::shared_ptr<DataReader>> Subscriber::readers_in_group_order(const ReadSelector& selector, Now now) {
+std::vector<std::shared_ptr<DataReader>> Subscriber::readers_in_group_order(const ReadSelector& selector,
+                                                                            Now now) {
   struct Item {
     std::shared_ptr<DataReader> reader;
     GroupPlace place;
@@ -162,8 +165,8 @@ Status Subscriber::begin_access() {
   Lock held = lock();
   if (Status status = check_usable(); !status) return status;
   if (access_depth_++ > 0 || !is_group()) return {};
-  // What the second look finds may be older, by its publisher's order, than what the first found; what is older than
-  // the first's is complete then.
+  // What the second look finds may be older, by its publisher's order, than what the first found; what is
+  // older than the first's is complete then.
   (void)core().poll();
   const std::uint64_t seen = next_order_;
   (void)core().poll();
@@ -229,9 +232,10 @@ bool Subscriber::settle_one_group(Now now) {
   for (const auto& [publisher, waiting] : groups) {
     std::uint32_t number = UINT32_MAX;
     for (const Waiting& each : waiting) number = std::min(number, each.set.number);
-    const bool complete = std::all_of(readers_.begin(), readers_.end(), [&, id = publisher](const auto& reader) {
-      return !reader->enabled_ || reader->cache_->has_passed(id.first, id.second, number);
-    });
+    const bool complete =
+        std::all_of(readers_.begin(), readers_.end(), [&, id = publisher](const auto& reader) {
+          return !reader->enabled_ || reader->cache_->has_passed(id.first, id.second, number);
+        });
     if (!complete) continue;
     const bool whole = std::all_of(waiting.begin(), waiting.end(), [&](const Waiting& each) {
       return each.set.number != number || each.set.whole;

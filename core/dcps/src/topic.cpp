@@ -8,10 +8,12 @@ namespace llamada::dcps {
 
 Topic::Topic(std::shared_ptr<detail::Core> core, Entity* participant, std::string name,
              std::shared_ptr<const types::TypeSupport> type, const qos::TopicQos& qos)
-    : ConfiguredEntity(std::move(core), participant, qos), TopicDescription(std::move(name), std::move(type)) {}
+    : ConfiguredEntity(std::move(core), participant, qos),
+      TopicDescription(std::move(name), std::move(type)) {}
 
 std::function<void(Listener&)> Topic::listener_call(StatusMask) {
-  return [self = topic(), value = take_status(inconsistent_topic_, status::inconsistent_topic)](Listener& listener) {
+  return [self = topic(),
+          value = take_status(inconsistent_topic_, status::inconsistent_topic)](Listener& listener) {
     dynamic_cast<TopicListener&>(listener).on_inconsistent_topic(*self, value);
   };
 }
@@ -24,8 +26,8 @@ void Topic::count_inconsistent() {
   raise(status::inconsistent_topic);
 }
 
-ContentFilteredTopic::ContentFilteredTopic(std::string name, std::shared_ptr<Topic> related, sql::Filter filter,
-                                           std::shared_ptr<detail::Core> core)
+ContentFilteredTopic::ContentFilteredTopic(std::string name, std::shared_ptr<Topic> related,
+                                           sql::Filter filter, std::shared_ptr<detail::Core> core)
     : TopicDescription(std::move(name), related->type()),
       core_(std::move(core)),
       related_(std::move(related)),

@@ -24,7 +24,8 @@ Status WriterCache::register_instance(std::uint64_t key_hash, std::vector<std::b
   const std::int32_t limit = qos_.resource_limits.max_instances;
   if (limit != qos::length_unlimited && instances_.size() >= static_cast<std::size_t>(limit)) {
     return failure(Errc::out_of_resources,
-                   "RESOURCE_LIMITS: the writer has registered max_instances {}; unregister one or raise it", limit);
+                   "RESOURCE_LIMITS: the writer has registered max_instances {}; unregister one or raise it",
+                   limit);
   }
   instances_[key_hash].key = std::move(key);
   return {};
@@ -37,7 +38,8 @@ Status WriterCache::unregister_instance(std::uint64_t key_hash) {
 
 Result<std::vector<std::byte>> WriterCache::key(std::uint64_t key_hash) const {
   auto found = instances_.find(key_hash);
-  if (found == instances_.end()) return failure(Errc::not_found, "the writer has no instance with this handle");
+  if (found == instances_.end())
+    return failure(Errc::not_found, "the writer has no instance with this handle");
   return found->second.key;
 }
 

@@ -34,7 +34,9 @@ class CacheFixture {
     ReaderCacheOptions options;
     options.qos.reliability.kind = qos::ReliabilityKind::reliable;
     options.qos.history.kind = qos::HistoryKind::keep_all;
-    options.key_of = [](std::span<const std::byte> data) { return std::vector<std::byte>(data.begin(), data.end()); };
+    options.key_of = [](std::span<const std::byte> data) {
+      return std::vector<std::byte>(data.begin(), data.end());
+    };
     return options;
   }
   static ReaderCacheOptions keep_last(std::int32_t depth) {
@@ -56,7 +58,8 @@ class CacheFixture {
   bool send(const Sent& sent) {
     topics::SampleHeader header;
     header.sequence_number = ++sequence[sent.writer];
-    header.source_timestamp_ns = (sent.source_timestamp == never ? now.realtime : sent.source_timestamp).count();
+    header.source_timestamp_ns =
+        (sent.source_timestamp == never ? now.realtime : sent.source_timestamp).count();
     header.instance = sent.instance;
     header.kind = sent.kind;
     header.coherent_set = sent.set;

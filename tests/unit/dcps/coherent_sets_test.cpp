@@ -13,8 +13,11 @@ ReaderCacheOptions coherent(qos::PresentationAccessScope scope = qos::Presentati
 }
 
 void end_set(CacheFixture& reader, std::uint32_t set, std::uint32_t count, std::uint32_t writer = 1) {
-  reader.send(
-      {.writer = writer, .instance = 0, .text = std::to_string(count), .kind = ChangeKind::coherent_end, .set = set});
+  reader.send({.writer = writer,
+               .instance = 0,
+               .text = std::to_string(count),
+               .kind = ChangeKind::coherent_end,
+               .set = set});
 }
 
 TEST_CASE("coherent sets: are seen when they are whole, and as one", "[dcps]") {

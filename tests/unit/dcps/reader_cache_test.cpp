@@ -164,7 +164,9 @@ TEST_CASE("reader cache: a query looks at data and may order it", "[dcps]") {
   ReadSelector selector;
   selector.matches = [](std::span<const std::byte> data) { return text_of(data) != "a1"; };
   CHECK(reader.read(selector) == "b2 c3");
-  selector.object_of = [](std::span<const std::byte> data) { return std::make_shared<const std::string>(text_of(data)); };
+  selector.object_of = [](std::span<const std::byte> data) {
+    return std::make_shared<const std::string>(text_of(data));
+  };
   selector.before = [](const void* a, const void* b) {
     return *static_cast<const std::string*>(a) > *static_cast<const std::string*>(b);
   };

@@ -22,7 +22,8 @@ class Core;
 class WaitSetState;
 }  // namespace detail
 
-/// Something that is true or not and that a WaitSet can wait for (DDS 1.4, 2.2.2.1.7). Any thread may call it.
+/// Something that is true or not and that a WaitSet can wait for (DDS 1.4, 2.2.2.1.7). Any thread may call
+/// it.
 class Condition {
  public:
   Condition() = default;
@@ -57,7 +58,8 @@ class GuardCondition final : public Condition {
   std::atomic<bool> value_{false};
 };
 
-/// True while one of its statuses has changed since it was read (DDS 1.4, 2.2.2.1.9). Of each Entity there is one.
+/// True while one of its statuses has changed since it was read (DDS 1.4, 2.2.2.1.9). Of each Entity there is
+/// one.
 class StatusCondition final : public Condition {
  public:
   bool trigger_value() const override;
@@ -93,7 +95,8 @@ class ReadCondition : public Condition {
   DataState state_;
 };
 
-/// A ReadCondition on what the samples hold (DDS 1.4, 2.2.2.5.9; expressions: Annex B). Samples without data never match.
+/// A ReadCondition on what the samples hold (DDS 1.4, 2.2.2.5.9; expressions: Annex B). Samples without data
+/// never match.
 class QueryCondition final : public ReadCondition {
  public:
   std::string query_expression() const;
@@ -112,8 +115,8 @@ class QueryCondition final : public ReadCondition {
   sql::Filter query_;
 };
 
-/// Waits for conditions, of any participants (DDS 1.4, 2.2.2.1.6). One thread at a time may wait; all else may be called
-/// by any.
+/// Waits for conditions, of any participants (DDS 1.4, 2.2.2.1.6). One thread at a time may wait; all else
+/// may be called by any.
 class WaitSet {
  public:
   WaitSet();
@@ -127,7 +130,8 @@ class WaitSet {
   Status detach(const std::shared_ptr<Condition>& condition);
   std::vector<std::shared_ptr<Condition>> conditions() const;
 
-  /// Those that are true, at least one. Errors: timeout; precondition_not_met if another thread waits already.
+  /// Those that are true, at least one. Errors: timeout; precondition_not_met if another thread waits
+  /// already.
   Result<std::vector<std::shared_ptr<Condition>>> wait(Duration at_most);
 
  private:

@@ -19,14 +19,15 @@ class ReaderCache;
 struct CacheWriter;
 struct ReadSelector;
 
-/// Which samples a read or a take is to give: the one structure for the twelve operations of DDS 1.4, 2.2.2.5.3.8 to
-/// 2.2.2.5.3.19.
+/// Which samples a read or a take is to give: the one structure for the twelve operations of
+/// DDS 1.4, 2.2.2.5.3.8 to 2.2.2.5.3.19.
 struct ReadOptions {
   DataState state;
   std::int32_t max_samples = qos::length_unlimited;
   /// Only of this instance (read_instance); handle_nil: of all.
   InstanceHandle instance;
-  /// Of the first instance behind `instance` that has any (read_next_instance); handle_nil: from the beginning.
+  /// Of the first instance behind `instance` that has any (read_next_instance); handle_nil: from the
+  /// beginning.
   bool next_instance = false;
   /// Those of a condition of this reader (read_w_condition); its states replace `state`.
   std::shared_ptr<ReadCondition> condition;
@@ -40,15 +41,16 @@ class DataReader final : public ConfiguredEntity<qos::DataReaderQos, DataReaderL
  public:
   ~DataReader() override;
 
-  /// May be empty. Errors: precondition_not_met (PRESENTATION GROUP outside of begin_access(); a condition of another
-  /// reader), not_found (an instance that is not known).
+  /// May be empty. Errors: precondition_not_met (PRESENTATION GROUP outside of begin_access(); a condition of
+  /// another reader), not_found (an instance that is not known).
   Result<LoanedSamples> read(const ReadOptions& options = {});
   /// The same; the samples are removed from the reader.
   Result<LoanedSamples> take(const ReadOptions& options = {});
 
   Result<std::shared_ptr<ReadCondition>> create_readcondition(const DataState& state);
   /// Errors: parse_error, invalid_argument (a field that the type has not, parameters that are missing).
-  Result<std::shared_ptr<QueryCondition>> create_querycondition(const DataState& state, const std::string& expression,
+  Result<std::shared_ptr<QueryCondition>> create_querycondition(const DataState& state,
+                                                                const std::string& expression,
                                                                 std::vector<std::string> parameters);
   /// Errors: precondition_not_met (not of this reader).
   Status delete_readcondition(const std::shared_ptr<ReadCondition>& condition);
@@ -96,8 +98,8 @@ class DataReader final : public ConfiguredEntity<qos::DataReaderQos, DataReaderL
   friend class ContentFilteredTopic;
   friend class detail::Core;
 
-  DataReader(std::shared_ptr<detail::Core> core, Subscriber& subscriber, std::shared_ptr<TopicDescription> topic,
-             const qos::DataReaderQos& qos);
+  DataReader(std::shared_ptr<detail::Core> core, Subscriber& subscriber,
+             std::shared_ptr<TopicDescription> topic, const qos::DataReaderQos& qos);
 
   Status on_enable() override;
   Status apply_qos(const qos::DataReaderQos& qos) override;
@@ -107,7 +109,8 @@ class DataReader final : public ConfiguredEntity<qos::DataReaderQos, DataReaderL
   void on_qos_changed(const topics::EndpointInfo& writer) override;
   void on_unmatched(const topics::EndpointId& writer, bool died) override;
   void on_liveliness_changed(const topics::EndpointId& writer, bool alive) override;
-  void on_incompatible(const topics::EndpointInfo& writer, const std::vector<qos::Incompatibility>& why) override;
+  void on_incompatible(const topics::EndpointInfo& writer,
+                       const std::vector<qos::Incompatibility>& why) override;
   void on_samples_lost(const topics::EndpointId& writer, std::uint64_t count) override;
 
   struct MatchedWriter {
@@ -116,6 +119,8 @@ class DataReader final : public ConfiguredEntity<qos::DataReaderQos, DataReaderL
   };
 
   Subscriber& subscriber_entity() const;
+  DomainParticipant& participant_entity() const;
+  bool awaits_history_of(const topics::EndpointInfo& writer) const;
   void make_cache();
   void forget_cache();
   void leave(Lock& held);

@@ -17,8 +17,8 @@ namespace llamada::dcps {
 class Publisher;
 class WriterCache;
 
-/// Room for one sample in the writer's memory, to be filled and given to DataWriter::write(). Dropping it gives the room
-/// back. Move-only; keeps its writer.
+/// Room for one sample in the writer's memory, to be filled and given to DataWriter::write(). Dropping it
+/// gives the room back. Move-only; keeps its writer.
 class WriteLoan {
  public:
   WriteLoan() = default;
@@ -42,9 +42,10 @@ class WriteLoan {
 /// Writes samples of one topic (DDS 1.4, 2.2.2.4.2). Samples are the bytes of types::TypeSupport. Made by
 /// Publisher::create_datawriter().
 ///
-/// A write that finds no room waits up to RELIABILITY's max_blocking_time and then fails with Errc::timeout. An
-/// `instance` may always be handle_nil; one that is not the sample's is Errc::precondition_not_met. Without a
-/// `timestamp` it is the moment of the call. All operations but the getters fail with not_enabled and closed, too.
+/// A write that finds no room waits up to RELIABILITY's max_blocking_time and then fails with Errc::timeout.
+/// An `instance` may always be handle_nil; one that is not the sample's is Errc::precondition_not_met.
+/// Without a `timestamp` it is the moment of the call. All operations but the getters fail with not_enabled
+/// and closed, too.
 class DataWriter final : public ConfiguredEntity<qos::DataWriterQos, DataWriterListener>,
                          private topics::WriterEvents {
  public:
@@ -52,7 +53,8 @@ class DataWriter final : public ConfiguredEntity<qos::DataWriterQos, DataWriterL
 
   ~DataWriter() override;
 
-  /// Errors: timeout, out_of_resources (max_instances, or memory), parse_error (the key), precondition_not_met.
+  /// Errors: timeout, out_of_resources (max_instances, or memory), parse_error (the key),
+  /// precondition_not_met.
   Status write(std::span<const std::byte> sample, InstanceHandle instance = handle_nil,
                OptionalTimestamp timestamp = std::nullopt);
   /// Room for a sample that is then not copied. Errors: timeout, out_of_resources.
@@ -61,8 +63,8 @@ class DataWriter final : public ConfiguredEntity<qos::DataWriterQos, DataWriterL
   Status write(WriteLoan&& loan, InstanceHandle instance = handle_nil,
                OptionalTimestamp timestamp = std::nullopt);
 
-  // The life of instances (DDS 1.4, 2.2.2.4.2.5 to 2.2.2.4.2.14). For topics without key these do nothing. Of a
-  // `sample` only the key counts.
+  // The life of instances (DDS 1.4, 2.2.2.4.2.5 to 2.2.2.4.2.14). For topics without key these do nothing. Of
+  // a `sample` only the key counts.
 
   Result<InstanceHandle> register_instance(std::span<const std::byte> sample,
                                            OptionalTimestamp timestamp = std::nullopt);
@@ -119,7 +121,8 @@ class DataWriter final : public ConfiguredEntity<qos::DataWriterQos, DataWriterL
   void on_matched(const topics::EndpointInfo& reader) override;
   void on_qos_changed(const topics::EndpointInfo& reader) override;
   void on_unmatched(const topics::EndpointId& reader, bool died) override;
-  void on_incompatible(const topics::EndpointInfo& reader, const std::vector<qos::Incompatibility>& why) override;
+  void on_incompatible(const topics::EndpointInfo& reader,
+                       const std::vector<qos::Incompatibility>& why) override;
   void on_liveliness_lost() override;
 
   Publisher& publisher_entity() const;

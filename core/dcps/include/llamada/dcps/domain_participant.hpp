@@ -17,9 +17,10 @@ namespace llamada::dcps {
 
 using DomainId = std::uint32_t;
 
-/// An application's membership of a domain (DDS 1.4, 2.2.2.2.1). It has one lock and one service thread, which receives,
-/// keeps the time and calls listeners. Made by DomainParticipantFactory.
-class DomainParticipant final : public ConfiguredEntity<qos::DomainParticipantQos, DomainParticipantListener> {
+/// An application's membership of a domain (DDS 1.4, 2.2.2.2.1). It has one lock and one service thread,
+/// which receives, keeps the time and calls listeners. Made by DomainParticipantFactory.
+class DomainParticipant final
+    : public ConfiguredEntity<qos::DomainParticipantQos, DomainParticipantListener> {
  public:
   ~DomainParticipant() override;
 
@@ -34,9 +35,10 @@ class DomainParticipant final : public ConfiguredEntity<qos::DomainParticipantQo
   /// Errors: precondition_not_met (not of this participant; it has readers).
   Status delete_subscriber(const std::shared_ptr<Subscriber>& subscriber);
 
-  /// Errors: already_exists (a topic of this name is here with another type or other policies, find_topic() gives it),
-  /// invalid_argument (an empty name, no type), inconsistent_policy.
-  Result<std::shared_ptr<Topic>> create_topic(const std::string& name, std::shared_ptr<const types::TypeSupport> type,
+  /// Errors: already_exists (a topic of this name is here with another type or other policies, find_topic()
+  /// gives it), invalid_argument (an empty name, no type), inconsistent_policy.
+  Result<std::shared_ptr<Topic>> create_topic(const std::string& name,
+                                              std::shared_ptr<const types::TypeSupport> type,
                                               const qos::TopicQos& qos, TopicListener* listener = nullptr,
                                               StatusMask mask = status::all);
   /// Errors: precondition_not_met (not of this participant; it is in use).
@@ -46,26 +48,25 @@ class DomainParticipant final : public ConfiguredEntity<qos::DomainParticipantQo
   /// What this participant has of that name: a Topic or a ContentFilteredTopic; nothing: there is none.
   std::shared_ptr<TopicDescription> lookup_topicdescription(const std::string& name) const;
 
-  /// Errors: already_exists (the name), parse_error, invalid_argument (a field that the type has not, parameters that are
-  /// missing), precondition_not_met (the topic is another participant's).
-  Result<std::shared_ptr<ContentFilteredTopic>> create_contentfilteredtopic(const std::string& name,
-                                                                            const std::shared_ptr<Topic>& related,
-                                                                            const std::string& expression,
-                                                                            std::vector<std::string> parameters);
+  /// Errors: already_exists (the name), parse_error, invalid_argument (a field that the type has not,
+  /// parameters that are missing), precondition_not_met (the topic is another participant's).
+  Result<std::shared_ptr<ContentFilteredTopic>> create_contentfilteredtopic(
+      const std::string& name, const std::shared_ptr<Topic>& related, const std::string& expression,
+      std::vector<std::string> parameters);
   /// Errors: precondition_not_met (not of this participant; it has readers).
   Status delete_contentfilteredtopic(const std::shared_ptr<ContentFilteredTopic>& topic);
   /// Always Errc::unsupported: joins of topics are not built (they are optional, DDS 1.4, 2.2.2.3.4).
-  Status create_multitopic(const std::string& name, const std::string& type_name, const std::string& expression,
-                           const std::vector<std::string>& parameters);
+  Status create_multitopic(const std::string& name, const std::string& type_name,
+                           const std::string& expression, const std::vector<std::string>& parameters);
 
   /// Errors: precondition_not_met (samples are on loan).
   Status delete_contained_entities();
   /// Has the readers of the built-in topics: lookup_datareader(builtin_publication_topic).
   std::shared_ptr<Subscriber> builtin_subscriber() const;
 
-  /// From now on this participant does as if the entity were not there: what it writes is not read, and statuses do not
-  /// count it. A handle is that of the entity, or of its instance in
-  /// the built-in topic. Errors: not_found.
+  /// From now on this participant does as if the entity were not there: what it writes is not read, and
+  /// statuses do not count it. A handle is that of the entity, or of its instance in the built-in topic.
+  /// Errors: not_found.
   Status ignore_participant(InstanceHandle handle);
   Status ignore_topic(InstanceHandle handle);
   Status ignore_publication(InstanceHandle handle);
@@ -97,6 +98,7 @@ class DomainParticipant final : public ConfiguredEntity<qos::DomainParticipantQo
   friend class detail::Core;
   friend class Publisher;
   friend class Subscriber;
+  friend class DataReader;
   friend class Topic;
   class Discovery;
 
@@ -118,6 +120,7 @@ class DomainParticipant final : public ConfiguredEntity<qos::DomainParticipantQo
   std::shared_ptr<TopicDescription> find_description(const std::string& name) const;
   void check_consistent_topic(const topics::EndpointInfo& endpoint);
   Status ignore(InstanceHandle handle, std::string_view what);
+  bool awaits_history(const DataReader& reader) const;
   bool is_empty() const {
     Lock held = lock();
     return publishers_.empty() && subscribers_.empty() && topics_.empty();
@@ -146,8 +149,8 @@ struct DomainParticipantOptions {
   StatusMask mask = status::all;
 };
 
-/// Makes DomainParticipants (DDS 1.4, 2.2.2.2.2), each on a Transport of its own that `open_transport` gives. The clock must
-/// outlive the participants. Any thread.
+/// Makes DomainParticipants (DDS 1.4, 2.2.2.2.2), each on a Transport of its own that `open_transport` gives.
+/// The clock must outlive the participants. Any thread.
 class DomainParticipantFactory {
  public:
   using OpenTransport = std::function<Result<std::unique_ptr<topics::Transport>>(DomainId domain)>;

@@ -23,8 +23,9 @@ using Lock = std::unique_lock<std::mutex>;
 
 /// What all entities have (DDS 1.4, 2.2.2.1.1): a handle, a StatusCondition, statuses, being enabled.
 ///
-/// Threads: any may call any entity; each participant has one lock, which is not held while listeners run. Entities belong
-/// to what made them. One that was deleted may still be held; its operations then fail with Errc::closed.
+/// Threads: any may call any entity; each participant has one lock, which is not held while listeners run.
+/// Entities belong to what made them. One that was deleted may still be held; its operations then fail with
+/// Errc::closed.
 class Entity : public std::enable_shared_from_this<Entity> {
  public:
   virtual ~Entity();
@@ -127,7 +128,8 @@ template <typename QosType>
 Status check_creatable(const QosType& qos) {
   const Status status = qos::check_consistent(qos);
   if (status) return {};
-  const Errc code = status.error().code() == Errc::unsupported ? Errc::unsupported : Errc::inconsistent_policy;
+  const Errc code =
+      status.error().code() == Errc::unsupported ? Errc::unsupported : Errc::inconsistent_policy;
   return tl::unexpected<Error>(Error(code, status.error().text()));
 }
 
@@ -148,8 +150,8 @@ class ConfiguredEntity : public Entity {
     return qos_;
   }
 
-  /// Errors: inconsistent_policy, immutable_policy (it is enabled), closed, and what applying them fails with; the old
-  /// policies stay then.
+  /// Errors: inconsistent_policy, immutable_policy (it is enabled), closed, and what applying them fails
+  /// with; the old policies stay then.
   Status set_qos(const QosType& qos) {
     Lock held = lock();
     if (deleted_) return failure(Errc::closed, "the entity was deleted");
@@ -166,7 +168,9 @@ class ConfiguredEntity : public Entity {
   }
 
   /// nullptr: none. When it returns no call of the old listener is under way, unless this is called from it.
-  void set_listener(ListenerType* listener, StatusMask mask = status::all) { replace_listener(listener, mask); }
+  void set_listener(ListenerType* listener, StatusMask mask = status::all) {
+    replace_listener(listener, mask);
+  }
   ListenerType* listener() const { return dynamic_cast<ListenerType*>(current_listener()); }
 
  protected:

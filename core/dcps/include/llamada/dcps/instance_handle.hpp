@@ -7,8 +7,8 @@
 namespace llamada::dcps {
 
 /// Names an instance or an entity (DDS 1.4, 2.3.3 InstanceHandle_t). All zero is HANDLE_NIL. The handle of an
-/// instance is made of its key alone, so that it is the same in all writers and readers of a topic; that of an entity
-/// is unique in the domain.
+/// instance is made of its key alone, so that it is the same in all writers and readers of a topic; that of
+/// an entity is unique in the domain.
 struct InstanceHandle {
   std::uint64_t high = 0;
   std::uint64_t low = 0;
@@ -19,9 +19,11 @@ struct InstanceHandle {
 
 inline constexpr InstanceHandle handle_nil{};
 
-/// The handle of the instance whose key has this hash (topics::SampleHeader::instance); 0 is the one instance of a
-/// topic without key.
-inline constexpr InstanceHandle instance_handle(std::uint64_t key_hash) { return {~std::uint64_t{0}, key_hash}; }
+/// The handle of the instance whose key has this hash (topics::SampleHeader::instance); 0 is the one instance
+/// of a topic without key.
+inline constexpr InstanceHandle instance_handle(std::uint64_t key_hash) {
+  return {~std::uint64_t{0}, key_hash};
+}
 
 }  // namespace llamada::dcps
 

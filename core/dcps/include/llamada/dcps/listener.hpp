@@ -9,11 +9,13 @@ class DataWriter;
 class DataReader;
 class Subscriber;
 
-/// The root of all listeners. Their calls come from the participant's service thread, one at a time, without any lock
-/// held: everything may be called from them, deletion included. An exception that leaves one ends the program.
+/// The root of all listeners. Their calls come from the participant's service thread, one at a time, without
+/// any lock held: everything may be called from them, deletion included. An exception that leaves one ends
+/// the program.
 ///
-/// A status goes to the entity's own listener if that one's mask has it, else to the publisher's or subscriber's, else to the
-/// participant's (DDS 1.4, 2.2.4.2.3.1); if none has it, it stays for the StatusCondition.
+/// A status goes to the entity's own listener if that one's mask has it, else to the publisher's or
+/// subscriber's, else to the participant's (DDS 1.4, 2.2.4.2.3.1); if none has it, it stays for the
+/// StatusCondition.
 class Listener {
  public:
   virtual ~Listener() = default;

@@ -11,9 +11,9 @@ namespace llamada::dcps {
 class DataReader;
 struct CachedSample;
 
-/// Samples that a reader has lent (DDS 1.4, 2.2.2.5.3.20): their data lie where the reader has them, of large ones in the
-/// writer's own memory, until this is destroyed or cleared. Counted by RESOURCE_LIMITS until then. Move-only; keeps
-/// its reader. Any thread, one at a time.
+/// Samples that a reader has lent (DDS 1.4, 2.2.2.5.3.20): their data lie where the reader has them, of large
+/// ones in the writer's own memory, until this is destroyed or cleared. Counted by RESOURCE_LIMITS until
+/// then. Move-only; keeps its reader. Any thread, one at a time.
 class LoanedSamples {
  public:
   struct Sample {

@@ -16,8 +16,8 @@ class Publisher final : public ConfiguredEntity<qos::PublisherQos, PublisherList
  public:
   ~Publisher() override;
 
-  /// Errors: inconsistent_policy, unsupported, precondition_not_met (the topic is another participant's), closed,
-  /// out_of_resources.
+  /// Errors: inconsistent_policy, unsupported, precondition_not_met (the topic is another participant's),
+  /// closed, out_of_resources.
   Result<std::shared_ptr<DataWriter>> create_datawriter(const std::shared_ptr<Topic>& topic,
                                                         const qos::DataWriterQos& qos,
                                                         DataWriterListener* listener = nullptr,

@@ -7,8 +7,8 @@
 
 namespace llamada::dcps {
 
-/// The states by which samples are chosen (DDS 1.4, 2.2.2.5.1.1 to 2.2.2.5.1.4), with the values of the standard's IDL. A mask
-/// is the sum of some.
+/// The states by which samples are chosen (DDS 1.4, 2.2.2.5.1.1 to 2.2.2.5.1.4), with the values of the
+/// standard's IDL. A mask is the sum of some.
 using StateMask = std::uint32_t;
 
 namespace sample_state {
@@ -45,8 +45,8 @@ struct SampleInfo {
   StateMask sample_state = sample_state::not_read;
   StateMask view_state = view_state::new_view;
   StateMask instance_state = instance_state::alive;
-  /// How often the instance had come to life again when the sample arrived, after a dispose and after the loss of
-  /// its last writer.
+  /// How often the instance had come to life again when the sample arrived, after a dispose and after the
+  /// loss of its last writer.
   std::int32_t disposed_generation_count = 0;
   std::int32_t no_writers_generation_count = 0;
   /// How many samples of the instance follow in the same collection.

@@ -11,7 +11,8 @@
 
 namespace llamada::dcps {
 
-/// The communication statuses of DDS 1.4, 2.2.4.1, with the bits of the standard's IDL. A mask is the sum of some.
+/// The communication statuses of DDS 1.4, 2.2.4.1, with the bits of the standard's IDL. A mask is the sum of
+/// some.
 using StatusMask = std::uint32_t;
 
 namespace status {

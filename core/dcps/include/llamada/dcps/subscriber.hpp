@@ -16,8 +16,8 @@ class Subscriber final : public ConfiguredEntity<qos::SubscriberQos, SubscriberL
  public:
   ~Subscriber() override;
 
-  /// `topic` is a Topic or a ContentFilteredTopic. Errors: inconsistent_policy, unsupported, precondition_not_met (the
-  /// topic is another participant's), closed, out_of_resources.
+  /// `topic` is a Topic or a ContentFilteredTopic. Errors: inconsistent_policy, unsupported,
+  /// precondition_not_met (the topic is another participant's), closed, out_of_resources.
   Result<std::shared_ptr<DataReader>> create_datareader(const std::shared_ptr<TopicDescription>& topic,
                                                         const qos::DataReaderQos& qos,
                                                         DataReaderListener* listener = nullptr,
@@ -28,9 +28,9 @@ class Subscriber final : public ConfiguredEntity<qos::SubscriberQos, SubscriberL
   std::shared_ptr<DataReader> lookup_datareader(const std::string& topic_name) const;
   /// All of them.
   std::vector<std::shared_ptr<DataReader>> datareaders() const;
-  /// Those that have samples in these states. With PRESENTATION GROUP and ordered_access within begin_access(), a
-  /// reader comes once for each sample, in the order in which the samples are to be read, one from each (DDS 1.4,
-  /// 2.2.2.5.2.10).
+  /// Those that have samples in these states. With PRESENTATION GROUP and ordered_access within
+  /// begin_access(), a reader comes once for each sample, in the order in which the samples are to be read,
+  /// one from each (DDS 1.4, 2.2.2.5.2.10).
   Result<std::vector<std::shared_ptr<DataReader>>> datareaders(const DataState& state);
   /// Errors: precondition_not_met (samples are on loan).
   Status delete_contained_entities();

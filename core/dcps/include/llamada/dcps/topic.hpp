@@ -62,8 +62,8 @@ class Topic final : public ConfiguredEntity<qos::TopicQos, TopicListener>, publi
   std::size_t find_count_ = 1;
 };
 
-/// A Topic of which only the samples that match an expression are of interest (DDS 1.4, 2.2.2.3.3; expressions: Annex
-/// B). Made by DomainParticipant::create_contentfilteredtopic().
+/// A Topic of which only the samples that match an expression are of interest (DDS 1.4, 2.2.2.3.3;
+/// expressions: Annex B). Made by DomainParticipant::create_contentfilteredtopic().
 class ContentFilteredTopic final : public TopicDescription,
                                    public std::enable_shared_from_this<ContentFilteredTopic> {
  public:
@@ -78,8 +78,8 @@ class ContentFilteredTopic final : public TopicDescription,
   friend class DomainParticipant;
   friend class Subscriber;
   friend class DataReader;
-  ContentFilteredTopic(std::string name, std::shared_ptr<Topic> related,
-                       sql::Filter filter, std::shared_ptr<detail::Core> core);
+  ContentFilteredTopic(std::string name, std::shared_ptr<Topic> related, sql::Filter filter,
+                       std::shared_ptr<detail::Core> core);
 
   std::shared_ptr<detail::Core> core_;
   std::shared_ptr<Topic> related_;
