@@ -86,6 +86,7 @@ void Entity::raise(StatusMask status) {
 Entity* Entity::find_listener(StatusMask status) {
   for (Entity* entity = this; entity != nullptr; entity = entity->parent_) {
     if (entity->listener_ != nullptr && (entity->listener_mask_ & status) != 0) return entity;
+    if (!entity->hands_on_statuses()) break;
   }
   return nullptr;
 }

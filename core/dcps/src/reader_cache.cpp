@@ -96,7 +96,10 @@ bool ReaderCache::admit_data(const Arrival& arrival, Now now) {
   if (found != instances_.end()) {
     ReaderInstance& instance = found->second;
     instance.add_writer(arrival.writer.info.id);
-    if (!is_heard(instance, arrival.writer.info.id) || is_out_of_order(instance, sample)) return true;
+    if (!is_heard(instance, arrival.writer.info.id) ||
+        is_out_of_order(instance, arrival.writer.info.id, sample)) {
+      return true;
+    }
     if (now.monotonic < instance.next_sample_at) {
       arrival.sample.let_evacuate(true);
       instance.deferred = {arrival.writer.info.id, std::move(arrival.sample), arrival.reception_timestamp};
@@ -143,7 +146,7 @@ bool ReaderCache::admit_change(const Arrival& arrival, Now now) {
   const bool unregisters = is_unregister(header.kind);
   if (is_dispose(header.kind)) {
     instance.add_writer(writer);
-    if (is_heard(instance, writer) && !is_out_of_order(instance, arrival.sample))
+    if (is_heard(instance, writer) && !is_out_of_order(instance, writer, arrival.sample))
       dispose(instance, arrival, now);
   }
   if (unregisters)
@@ -194,9 +197,13 @@ bool ReaderCache::is_filtered(const topics::Sample& sample) const {
 
 // Only the order of the sources can be wrong: a sample is too late when a later one was given to the
 // application, or a later change of the instance was seen.
-bool ReaderCache::is_out_of_order(const ReaderInstance& instance, const topics::Sample& sample) const {
+bool ReaderCache::is_out_of_order(const ReaderInstance& instance, const topics::EndpointId& writer,
+                                  const topics::Sample& sample) const {
   if (!by_source()) return false;
   const Timestamp timestamp = source_timestamp(sample);
+  // What the heir of an EXCLUSIVE instance says again, or had said before, is known.
+  if (is_exclusive() && writer != instance.latest_writer && timestamp <= instance.latest_source_timestamp)
+    return true;
   if (instance.state() != instance_state::alive || is_dispose(sample.header().kind)) {
     return timestamp < instance.latest_source_timestamp;
   }

@@ -193,7 +193,8 @@ class ReaderCache {
   bool fits_ever(const CoherentSets::Set& set) const;
   bool reject(Writer& writer, const topics::Sample& sample, Room room);
   bool is_filtered(const topics::Sample& sample) const;
-  bool is_out_of_order(const ReaderInstance& instance, const topics::Sample& sample) const;
+  bool is_out_of_order(const ReaderInstance& instance, const topics::EndpointId& writer,
+                       const topics::Sample& sample) const;
   bool is_heard(ReaderInstance& instance, const topics::EndpointId& writer) const;
   bool outranks(const topics::EndpointId& a, const topics::EndpointId& b) const;
   const topics::EndpointId* owner(const ReaderInstance& instance) const;

@@ -90,7 +90,10 @@ CachedSample& ReaderCache::insert(ReaderInstance& instance, const topics::Endpoi
     --position;
   }
   instance.samples.insert(position, sample);
-  instance.latest_source_timestamp = std::max(instance.latest_source_timestamp, source_timestamp);
+  if (source_timestamp >= instance.latest_source_timestamp) {
+    instance.latest_source_timestamp = source_timestamp;
+    instance.latest_writer = writer;
+  }
   remember_filled(instance);
   news_.data = true;
   return *sample;

@@ -94,6 +94,7 @@ class ReaderInstance {
   Timestamp given_through{std::chrono::nanoseconds::min()};
   /// The latest of all samples and changes that were taken in.
   Timestamp latest_source_timestamp{std::chrono::nanoseconds::min()};
+  topics::EndpointId latest_writer;
   /// When the first of `samples` expires, or sooner.
   Timestamp first_expiry = never;
   /// The first moment for which a wake-up is planned.

@@ -345,6 +345,25 @@ TEST_CASE("reader cache: the strongest live writer owns an EXCLUSIVE instance", 
   CHECK(reader.take() == "heir");
 }
 
+TEST_CASE("reader cache: the heir of an EXCLUSIVE instance repeats nothing, by the sources' clocks",
+          "[dcps]") {
+  ReaderCacheOptions options = CacheFixture::reliable_keep_all();
+  options.qos.ownership.kind = qos::OwnershipKind::exclusive;
+  options.qos.destination_order.kind = qos::DestinationOrderKind::by_source_timestamp;
+  CacheFixture reader(options);
+  const auto send = [&](std::string text, std::chrono::nanoseconds at, std::uint32_t writer) {
+    reader.send({.writer = writer, .text = std::move(text), .source_timestamp = at});
+  };
+  send("a", 10s, 1);
+  send("b", 20s, 1);
+  send("a", 10s, 2);
+  reader.cache.remove_writer(writer_id(1), reader.now);
+  send("b", 20s, 2);
+  send("c", 30s, 2);
+  send("c too", 30s, 2);
+  CHECK(reader.take() == "a b c c too");
+}
+
 TEST_CASE("reader cache: DESTINATION_ORDER by source sorts, and drops what comes too late", "[dcps]") {
   ReaderCacheOptions options = CacheFixture::reliable_keep_all();
   options.qos.destination_order.kind = qos::DestinationOrderKind::by_source_timestamp;

@@ -73,6 +73,8 @@ class Entity : public std::enable_shared_from_this<Entity> {
   /// The parent is enabled and so, if its ENTITY_FACTORY says so, must be the children.
   virtual void enable_children() {}
   virtual bool enables_children() const { return false; }
+  /// Whether what no listener here wants to hear is told to the parent's.
+  virtual bool hands_on_statuses() const { return true; }
   /// The status has changed: for the condition, and for a listener.
   void raise(StatusMask status);
   /// Its value is read: `value`'s changes begin anew.

@@ -57,6 +57,8 @@ class Subscriber final : public ConfiguredEntity<qos::SubscriberQos, SubscriberL
   Status on_enable() override;
   bool enables_children() const override { return qos_.entity_factory.autoenable_created_entities; }
   void enable_children() override;
+  /// The participant's listener is not for the built-in topics.
+  bool hands_on_statuses() const override { return !builtin_; }
   Status apply_qos(const qos::SubscriberQos& qos) override;
   std::function<void(Listener&)> listener_call(StatusMask status) override;
   Result<std::shared_ptr<DataReader>> make_reader(const std::shared_ptr<TopicDescription>& topic,
