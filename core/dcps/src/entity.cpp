@@ -107,6 +107,7 @@ Listener* Entity::current_listener() const {
 void Entity::mark_deleted(Lock& held) {
   deleted_ = true;
   listener_ = nullptr;
+  core_->look_at({});  // who waits for something of this entity waits in vain
   await_listener_calls(held);
   parent_ = nullptr;
   status_condition_->notify();
