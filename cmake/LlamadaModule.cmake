@@ -29,9 +29,9 @@ endfunction()
 
 macro(_llamada_module_variant TARGET SUFFIX)
   add_library(${TARGET} STATIC ${M_SOURCES})
-  target_include_directories(${TARGET} PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/include
+  target_include_directories(${TARGET} PUBLIC $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include>
                                        PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/src)
-  target_link_libraries(${TARGET} PUBLIC llamada_options ${M_LINKS})
+  target_link_libraries(${TARGET} PUBLIC $<BUILD_INTERFACE:llamada_options> ${M_LINKS})
   foreach(dependency ${M_DEPENDS})
     if(TARGET llamada_${dependency}${SUFFIX})
       target_link_libraries(${TARGET} PUBLIC llamada_${dependency}${SUFFIX})
@@ -40,6 +40,26 @@ macro(_llamada_module_variant TARGET SUFFIX)
     endif()
   endforeach()
 endmacro()
+
+# llamada_install_modules(NAME ...)
+#
+# Installs modules, all that they depend on must be among them, with their headers below include/llamada, as targets
+# llamada::NAME of the CMake package llamada.
+function(llamada_install_modules)
+  foreach(module ${ARGN})
+    get_target_property(folder llamada_${module} SOURCE_DIR)
+    set_target_properties(llamada_${module} PROPERTIES EXPORT_NAME ${module})
+    target_include_directories(llamada_${module} INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/llamada>)
+    install(TARGETS llamada_${module} EXPORT llamadaTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+    install(DIRECTORY ${folder}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/llamada)
+  endforeach()
+  set(package ${CMAKE_INSTALL_LIBDIR}/cmake/llamada)
+  install(EXPORT llamadaTargets NAMESPACE llamada:: DESTINATION ${package})
+  include(CMakePackageConfigHelpers)
+  write_basic_package_version_file(${CMAKE_BINARY_DIR}/llamadaConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+  install(FILES ${CMAKE_SOURCE_DIR}/cmake/llamadaConfig.cmake ${CMAKE_BINARY_DIR}/llamadaConfigVersion.cmake
+          DESTINATION ${package})
+endfunction()
 
 # llamada_test(NAME SOURCES ... LINKS target ... [LABELS label ...] [TIMEOUT seconds] [PRIVATE_INCLUDES dir ...])
 #

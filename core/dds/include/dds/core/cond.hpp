@@ -1,0 +1,176 @@
+#pragma once
+
+#include <functional>
+#include <map>
+
+#include "dds/core/entity.hpp"
+#include "dds/sub/sub.hpp"
+
+// Conditions and wait sets (DDS 1.4, 2.2.2.1.6 to 2.2.2.1.9; ISO C++ PSM, 7.5.7).
+namespace dds::core::cond {
+
+namespace detail {
+
+/// A condition, and what WaitSet::dispatch() calls for it.
+class ConditionState {
+ public:
+  explicit ConditionState(std::shared_ptr<llamada::dcps::Condition> native) : native_(std::move(native)) {}
+  virtual ~ConditionState() = default;
+  const std::shared_ptr<llamada::dcps::Condition>& native() const { return native_; }
+
+  std::function<void()> handler;
+
+ private:
+  std::shared_ptr<llamada::dcps::Condition> native_;
+};
+
+/// A condition of a reader, which the reader has until this goes.
+class ReadConditionState final : public ConditionState {
+ public:
+  ReadConditionState(sub::AnyDataReader reader, std::shared_ptr<llamada::dcps::ReadCondition> native)
+      : ConditionState(native), reader_(std::move(reader)), read_condition_(std::move(native)) {}
+  ~ReadConditionState() override;
+  const sub::AnyDataReader& reader() const { return reader_; }
+  const std::shared_ptr<llamada::dcps::ReadCondition>& read_condition() const { return read_condition_; }
+
+ private:
+  sub::AnyDataReader reader_;
+  std::shared_ptr<llamada::dcps::ReadCondition> read_condition_;
+};
+
+}  // namespace detail
+
+/// Something that is true or not and that a WaitSet can wait for.
+class Condition : public Reference<detail::ConditionState> {
+ public:
+  using Reference::Reference;
+  bool trigger_value() const { return state().native()->trigger_value(); }
+  /// What WaitSet::dispatch() calls while the condition is true.
+  template <typename Handler>
+  void handler(Handler handler) {
+    state().handler = std::move(handler);
+  }
+  void reset_handler() { state().handler = nullptr; }
+  void dispatch() {
+    if (state().handler) state().handler();
+  }
+};
+using ConditionSeq = std::vector<Condition>;
+
+/// A condition that the program sets.
+class GuardCondition : public Condition {
+ public:
+  GuardCondition()
+      : Condition(
+            std::make_shared<detail::ConditionState>(std::make_shared<llamada::dcps::GuardCondition>())) {}
+  template <typename Handler>
+  explicit GuardCondition(Handler handler) : GuardCondition() {
+    this->handler(std::move(handler));
+  }
+  using Condition::trigger_value;
+  void trigger_value(bool value) {
+    static_cast<llamada::dcps::GuardCondition&>(*state().native()).set_trigger_value(value);
+  }
+};
+
+/// True while one of its statuses has changed since it was read.
+class StatusCondition : public Condition {
+ public:
+  template <typename State>
+  explicit StatusCondition(const EntityReference<State>& entity)
+      : Condition(std::make_shared<detail::ConditionState>(entity.state().entity().status_condition())) {}
+  template <typename State, typename Handler>
+  StatusCondition(const EntityReference<State>& entity, Handler handler) : StatusCondition(entity) {
+    this->handler(std::move(handler));
+  }
+  status::StatusMask enabled_statuses() const { return status::StatusMask(native().enabled_statuses()); }
+  void enabled_statuses(const status::StatusMask& mask) { native().set_enabled_statuses(mask.native()); }
+
+ private:
+  llamada::dcps::StatusCondition& native() const {
+    return static_cast<llamada::dcps::StatusCondition&>(*state().native());
+  }
+};
+
+/// Waits for conditions, of any participants. One thread at a time may wait.
+class WaitSet {
+ public:
+  WaitSet() : native_(std::make_shared<llamada::dcps::WaitSet>()) {}
+
+  WaitSet& attach_condition(const Condition& condition);
+  /// False: it was not attached.
+  bool detach_condition(const Condition& condition);
+  WaitSet& operator+=(const Condition& condition) { return attach_condition(condition); }
+  WaitSet& operator-=(const Condition& condition) { return detach_condition(condition), *this; }
+  ConditionSeq conditions() const;
+
+  /// Those that are true, at least one. Throws TimeoutError; PreconditionNotMetError if another thread waits
+  /// already.
+  ConditionSeq wait(const Duration& at_most = Duration::infinite());
+  /// The same, and calls their handlers, in the order of their attachment.
+  void dispatch(const Duration& at_most = Duration::infinite());
+
+ private:
+  std::shared_ptr<llamada::dcps::WaitSet> native_;
+  std::vector<Condition> conditions_;
+};
+
+}  // namespace dds::core::cond
+
+namespace dds::sub::cond {
+
+/// True while its reader has samples in the given states (DDS 1.4, 2.2.2.5.8).
+class ReadCondition : public core::cond::Condition {
+ public:
+  ReadCondition(const AnyDataReader& reader, const status::DataState& state)
+      : Condition(std::make_shared<core::cond::detail::ReadConditionState>(
+            reader, core::detail::value_of(reader.native().create_readcondition(state.native())))) {}
+  template <typename Handler>
+  ReadCondition(const AnyDataReader& reader, const status::DataState& state, Handler handler)
+      : ReadCondition(reader, state) {
+    this->handler(std::move(handler));
+  }
+
+  status::DataState state_filter() const { return status::DataState(native_read_condition()->state()); }
+  const AnyDataReader& data_reader() const { return read_state().reader(); }
+  const std::shared_ptr<llamada::dcps::ReadCondition>& native_read_condition() const {
+    return read_state().read_condition();
+  }
+
+ protected:
+  explicit ReadCondition(std::shared_ptr<core::cond::detail::ConditionState> state)
+      : Condition(std::move(state)) {}
+
+ private:
+  core::cond::detail::ReadConditionState& read_state() const {
+    return static_cast<core::cond::detail::ReadConditionState&>(state());
+  }
+};
+
+/// A ReadCondition on what the samples hold (DDS 1.4, 2.2.2.5.9). An expression that is wrong throws
+/// InvalidArgumentError.
+class QueryCondition : public ReadCondition {
+ public:
+  QueryCondition(const Query& query, const status::DataState& state)
+      : ReadCondition(std::make_shared<core::cond::detail::ReadConditionState>(
+            query.data_reader(), core::detail::value_of(query.data_reader().native().create_querycondition(
+                                     state.native(), query.expression(), query.parameters())))) {}
+  template <typename Handler>
+  QueryCondition(const Query& query, const status::DataState& state, Handler handler)
+      : QueryCondition(query, state) {
+    this->handler(std::move(handler));
+  }
+
+  std::string expression() const { return native().query_expression(); }
+  core::StringSeq parameters() const { return native().query_parameters(); }
+  void parameters(const core::StringSeq& parameters) {
+    core::detail::value_of(native().set_query_parameters(parameters));
+  }
+
+ private:
+  llamada::dcps::QueryCondition& native() const {
+    return static_cast<llamada::dcps::QueryCondition&>(*native_read_condition());
+  }
+};
+
+}  // namespace dds::sub::cond

@@ -1,0 +1,10 @@
+#pragma once
+
+// The whole API: DDS 1.4 with the idioms of the ISO/IEC C++ PSM. docs/guide.md begins with a program.
+
+#include "dds/core/cond.hpp"
+#include "dds/core/qos_provider.hpp"
+#include "dds/domain/domain.hpp"
+#include "dds/pub/pub.hpp"
+#include "dds/sub/sub.hpp"
+#include "dds/topic/topic.hpp"

@@ -1,0 +1,76 @@
+#pragma once
+
+#include "dds/core/entity.hpp"
+#include "llamada/dcps/domain_participant.hpp"
+
+namespace dds::domain {
+
+namespace detail {
+
+class ParticipantState final : public core::detail::EntityState {
+ public:
+  explicit ParticipantState(std::shared_ptr<llamada::dcps::DomainParticipant> native)
+      : EntityState(std::move(native)) {}
+  ~ParticipantState() override { close_silently(); }
+
+ private:
+  llamada::Status remove() override;
+};
+
+struct JoinOptions {
+  llamada::qos::DomainParticipantQos qos;
+  /// The llamanetd to start if none lies beside the program.
+  std::string driver_program;
+};
+
+/// A participant of the node's domain. Implemented in world/llamanet.cpp, the one file that sees llamaNET.
+std::shared_ptr<ParticipantState> join(std::uint32_t domain_id, const JoinOptions& options);
+std::shared_ptr<ParticipantState> find_participant(std::uint32_t domain_id);
+llamada::qos::DomainParticipantQos default_participant_qos();
+
+/// Where this program was told at its compilation that the driver lies.
+inline const char* driver_program() {
+#ifdef LLAMADA_DRIVER_PROGRAM
+  return LLAMADA_DRIVER_PROGRAM;
+#else
+  return "";
+#endif
+}
+
+}  // namespace detail
+
+/// A program's membership of a domain (DDS 1.4, 2.2.2.2.1; ISO C++ PSM, 7.5.10). Joins the node's driver, and
+/// starts one if there is none, which ends with its last application. Throws Error where that fails.
+class DomainParticipant
+    : public core::ConfiguredReference<detail::ParticipantState, llamada::dcps::DomainParticipant,
+                                       qos::DomainParticipantQos> {
+ public:
+  using ConfiguredReference::ConfiguredReference;
+
+  explicit DomainParticipant(std::uint32_t domain_id)
+      : DomainParticipant(domain_id, default_participant_qos()) {}
+  DomainParticipant(std::uint32_t domain_id, const qos::DomainParticipantQos& qos)
+      : ConfiguredReference(detail::join(domain_id, {qos.native(), detail::driver_program()})) {}
+
+  std::uint32_t domain_id() const { return native().domain_id(); }
+  void assert_liveliness() { core::detail::value_of(native().assert_liveliness()); }
+  bool contains_entity(const core::InstanceHandle& handle) const {
+    return native().contains_entity(handle.native());
+  }
+  core::Time current_time() const { return core::Time(native().current_time()); }
+  void close_contained_entities() { core::detail::value_of(native().delete_contained_entities()); }
+
+  static qos::DomainParticipantQos default_participant_qos() { return detail::default_participant_qos(); }
+};
+
+/// A participant of this domain that this program has, or null.
+inline DomainParticipant find(std::uint32_t domain_id) {
+  return DomainParticipant(detail::find_participant(domain_id));
+}
+
+/// From now on the participant does as if this other one were not there.
+inline void ignore(DomainParticipant& participant, const core::InstanceHandle& other) {
+  core::detail::value_of(participant.native().ignore_participant(other.native()));
+}
+
+}  // namespace dds::domain

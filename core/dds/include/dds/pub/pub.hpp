@@ -1,0 +1,351 @@
+#pragma once
+
+#include <new>
+#include <optional>
+
+#include "dds/topic/topic.hpp"
+#include "llamada/dcps/publisher.hpp"
+
+namespace dds::pub {
+
+namespace detail {
+
+class PublisherState final : public core::detail::EntityState {
+ public:
+  PublisherState(topic::detail::Participant participant, std::shared_ptr<llamada::dcps::Publisher> native)
+      : EntityState(std::move(native)), participant_(std::move(participant)) {}
+  ~PublisherState() override { close_silently(); }
+  const topic::detail::Participant& participant() const { return participant_; }
+
+ private:
+  llamada::Status remove() override;
+  topic::detail::Participant participant_;
+};
+
+class WriterState final : public core::detail::EntityState {
+ public:
+  WriterState(std::shared_ptr<PublisherState> publisher, std::shared_ptr<topic::detail::TopicState> topic,
+              std::shared_ptr<llamada::dcps::DataWriter> native)
+      : EntityState(std::move(native)), publisher_(std::move(publisher)), topic_(std::move(topic)) {}
+  ~WriterState() override { close_silently(); }
+  const std::shared_ptr<PublisherState>& publisher() const { return publisher_; }
+  const std::shared_ptr<topic::detail::TopicState>& topic() const { return topic_; }
+
+  /// The adapter between a typed listener and the untyped one, which lives as long as it is set.
+  std::unique_ptr<llamada::dcps::DataWriterListener> listener_adapter;
+
+ private:
+  llamada::Status remove() override;
+  std::shared_ptr<PublisherState> publisher_;
+  std::shared_ptr<topic::detail::TopicState> topic_;
+};
+
+std::shared_ptr<PublisherState> create_publisher(const topic::detail::Participant& participant,
+                                                 const llamada::qos::PublisherQos& qos);
+std::shared_ptr<WriterState> create_writer(const std::shared_ptr<PublisherState>& publisher,
+                                           const std::shared_ptr<topic::detail::TopicState>& topic,
+                                           const llamada::qos::DataWriterQos& qos,
+                                           llamada::dcps::DataWriterListener* listener,
+                                           llamada::dcps::StatusMask mask);
+
+}  // namespace detail
+
+/// Makes DataWriters and has the policies that they share (DDS 1.4, 2.2.2.4.1; ISO C++ PSM, 7.5.12).
+class Publisher
+    : public core::ConfiguredReference<detail::PublisherState, llamada::dcps::Publisher, qos::PublisherQos> {
+ public:
+  using ConfiguredReference::ConfiguredReference;
+
+  explicit Publisher(const domain::DomainParticipant& participant)
+      : Publisher(participant, participant.native().default_publisher_qos()) {}
+  Publisher(const domain::DomainParticipant& participant, const qos::PublisherQos& qos)
+      : ConfiguredReference(detail::create_publisher(participant.shared_state(), qos.native())) {}
+
+  domain::DomainParticipant participant() const { return domain::DomainParticipant(state().participant()); }
+  qos::DataWriterQos default_datawriter_qos() const { return {native().default_datawriter_qos()}; }
+  void default_datawriter_qos(const qos::DataWriterQos& qos) {
+    core::detail::value_of(native().set_default_datawriter_qos(qos.native()));
+  }
+  /// Throws TimeoutError.
+  void wait_for_acknowledgments(const core::Duration& at_most) {
+    core::detail::value_of(native().wait_for_acknowledgments(at_most.to_chrono()));
+  }
+};
+
+/// All changes while it lives, or until end(), are one set (DDS 1.4, 2.2.2.4.1.10).
+class CoherentSet {
+ public:
+  explicit CoherentSet(const Publisher& publisher) : publisher_(publisher) {
+    core::detail::value_of(publisher_.native().begin_coherent_changes());
+  }
+  CoherentSet(const CoherentSet&) = delete;
+  CoherentSet& operator=(const CoherentSet&) = delete;
+  ~CoherentSet() {
+    if (!ended_) static_cast<void>(publisher_.native().end_coherent_changes().has_value());
+  }
+  void end() {
+    ended_ = true;
+    core::detail::value_of(publisher_.native().end_coherent_changes());
+  }
+
+ private:
+  Publisher publisher_;
+  bool ended_ = false;
+};
+
+/// Changes may be held back while it lives, or until resume() (DDS 1.4, 2.2.2.4.1.8).
+class SuspendedPublication {
+ public:
+  explicit SuspendedPublication(const Publisher& publisher) : publisher_(publisher) {
+    core::detail::value_of(publisher_.native().suspend_publications());
+  }
+  SuspendedPublication(const SuspendedPublication&) = delete;
+  SuspendedPublication& operator=(const SuspendedPublication&) = delete;
+  ~SuspendedPublication() {
+    if (!resumed_) static_cast<void>(publisher_.native().resume_publications().has_value());
+  }
+  void resume() {
+    resumed_ = true;
+    core::detail::value_of(publisher_.native().resume_publications());
+  }
+
+ private:
+  Publisher publisher_;
+  bool resumed_ = false;
+};
+
+/// Room for one sample of a plain type in the memory that readers look into: filled in place and given to
+/// DataWriter::write(), it is never copied. Dropping it gives the room back. Move-only. Not in the standard.
+template <typename T>
+class WriterLoan {
+ public:
+  explicit WriterLoan(llamada::dcps::WriteLoan loan)
+      : loan_(std::move(loan)), value_(new (loan_.data().data()) T) {}
+  T& data() { return *value_; }
+  T& operator*() { return *value_; }
+  T* operator->() { return value_; }
+  llamada::dcps::WriteLoan& native() { return loan_; }
+
+ private:
+  llamada::dcps::WriteLoan loan_;
+  T* value_;
+};
+
+/// A writer of any type.
+class AnyDataWriter
+    : public core::ConfiguredReference<detail::WriterState, llamada::dcps::DataWriter, qos::DataWriterQos> {
+ public:
+  using ConfiguredReference::ConfiguredReference;
+
+  dds::pub::Publisher publisher() const { return dds::pub::Publisher(state().publisher()); }
+  const std::string& topic_name() const { return native().topic()->name(); }
+  /// Until all RELIABLE readers that are matched have all samples. Throws TimeoutError.
+  void wait_for_acknowledgments(const core::Duration& at_most) {
+    core::detail::value_of(native().wait_for_acknowledgments(at_most.to_chrono()));
+  }
+  void assert_liveliness() { core::detail::value_of(native().assert_liveliness()); }
+
+  core::status::OfferedDeadlineMissedStatus offered_deadline_missed_status() {
+    return core::status::OfferedDeadlineMissedStatus(native().offered_deadline_missed_status());
+  }
+  core::status::OfferedIncompatibleQosStatus offered_incompatible_qos_status() {
+    return core::status::OfferedIncompatibleQosStatus(native().offered_incompatible_qos_status());
+  }
+  core::status::LivelinessLostStatus liveliness_lost_status() {
+    return core::status::LivelinessLostStatus(native().liveliness_lost_status());
+  }
+  core::status::PublicationMatchedStatus publication_matched_status() {
+    return core::status::PublicationMatchedStatus(native().publication_matched_status());
+  }
+};
+
+template <typename T>
+class DataWriterListener;
+
+/// Writes samples of one topic (DDS 1.4, 2.2.2.4.2; ISO C++ PSM, 7.5.12). A write that finds no room within
+/// RELIABILITY's max_blocking_time throws TimeoutError. Any thread.
+template <typename T>
+class DataWriter : public AnyDataWriter {
+ public:
+  using DataType = T;
+  using Listener = DataWriterListener<T>;
+  using AnyDataWriter::AnyDataWriter;
+
+  DataWriter(const Publisher& publisher, const dds::topic::Topic<T>& topic)
+      : DataWriter(publisher, topic, publisher.default_datawriter_qos()) {}
+  DataWriter(const Publisher& publisher, const dds::topic::Topic<T>& topic, const qos::DataWriterQos& qos,
+             Listener* listener = nullptr,
+             const core::status::StatusMask& mask = core::status::StatusMask::all())
+      : AnyDataWriter(create(publisher, topic, qos, listener, mask)) {}
+
+  dds::topic::Topic<T> topic() const { return dds::topic::Topic<T>(state().topic()); }
+
+  void write(const T& sample) { write_bytes(sample, llamada::dcps::handle_nil, std::nullopt); }
+  void write(const T& sample, const core::Time& timestamp) {
+    write_bytes(sample, llamada::dcps::handle_nil, timestamp.to_chrono());
+  }
+  void write(const T& sample, const core::InstanceHandle& instance) {
+    write_bytes(sample, instance.native(), std::nullopt);
+  }
+  void write(const T& sample, const core::InstanceHandle& instance, const core::Time& timestamp) {
+    write_bytes(sample, instance.native(), timestamp.to_chrono());
+  }
+  template <typename Iterator>
+  void write(const Iterator& begin, const Iterator& end) {
+    for (Iterator each = begin; each != end; ++each) write(*each);
+  }
+  DataWriter& operator<<(const T& sample) {
+    write(sample);
+    return *this;
+  }
+
+  /// Room for a sample of a plain type.
+  WriterLoan<T> loan_sample() {
+    static_assert(llamada::types::is_plain_v<T>, "only plain types are written in place");
+    static_assert(alignof(T) <= (sizeof(T) > 48 ? 64 : 8),
+                  "loans are aligned to 64 bytes, of at most 48 to 8");
+    return WriterLoan<T>(core::detail::value_of(native().loan_sample(sizeof(T))));
+  }
+  void write(WriterLoan<T>&& loan) { core::detail::value_of(native().write(std::move(loan.native()))); }
+
+  core::InstanceHandle register_instance(const T& key) {
+    return core::InstanceHandle(core::detail::value_of(native().register_instance(bytes_of(key))));
+  }
+  DataWriter& unregister_instance(const core::InstanceHandle& instance) {
+    core::detail::value_of(native().unregister_instance(instance.native()));
+    return *this;
+  }
+  DataWriter& dispose_instance(const core::InstanceHandle& instance) {
+    core::detail::value_of(native().dispose(instance.native()));
+    return *this;
+  }
+  core::InstanceHandle lookup_instance(const T& key) const {
+    return core::InstanceHandle(core::detail::value_of(native().lookup_instance(bytes_of(key))));
+  }
+  /// A sample with the instance's key members and defaults else.
+  T& key_value(T& sample, const core::InstanceHandle& instance) const {
+    const auto bytes = core::detail::value_of(native().key_value(instance.native()));
+    return sample = core::detail::value_of(llamada::types::deserialize<T>(bytes));
+  }
+
+  /// nullptr: none. The listener must outlive the writer, or the time that it is set.
+  void listener(Listener* listener, const core::status::StatusMask& mask);
+
+ private:
+  static std::shared_ptr<detail::WriterState> create(const Publisher& publisher,
+                                                     const dds::topic::Topic<T>& topic,
+                                                     const qos::DataWriterQos& qos, Listener* listener,
+                                                     const core::status::StatusMask& mask);
+
+  static std::vector<std::byte> bytes_of(const T& sample) {
+    return core::detail::value_of(llamada::types::serialize(sample));
+  }
+  void write_bytes(const T& sample, llamada::dcps::InstanceHandle instance,
+                   llamada::dcps::DataWriter::OptionalTimestamp timestamp) {
+    if constexpr (llamada::types::is_plain_v<T>) {
+      core::detail::value_of(native().write(std::as_bytes(std::span(&sample, 1)), instance, timestamp));
+    } else {
+      core::detail::value_of(native().write(bytes_of(sample), instance, timestamp));
+    }
+  }
+};
+
+/// Called from the participant's service thread. An exception that leaves one ends the program.
+template <typename T>
+class DataWriterListener {
+ public:
+  virtual ~DataWriterListener() = default;
+  virtual void on_offered_deadline_missed(DataWriter<T>&,
+                                          const core::status::OfferedDeadlineMissedStatus&) = 0;
+  virtual void on_offered_incompatible_qos(DataWriter<T>&,
+                                           const core::status::OfferedIncompatibleQosStatus&) = 0;
+  virtual void on_liveliness_lost(DataWriter<T>&, const core::status::LivelinessLostStatus&) = 0;
+  virtual void on_publication_matched(DataWriter<T>&, const core::status::PublicationMatchedStatus&) = 0;
+};
+
+/// The same, with methods that do nothing.
+template <typename T>
+class NoOpDataWriterListener : public DataWriterListener<T> {
+ public:
+  void on_offered_deadline_missed(DataWriter<T>&, const core::status::OfferedDeadlineMissedStatus&) override {
+  }
+  void on_offered_incompatible_qos(DataWriter<T>&,
+                                   const core::status::OfferedIncompatibleQosStatus&) override {}
+  void on_liveliness_lost(DataWriter<T>&, const core::status::LivelinessLostStatus&) override {}
+  void on_publication_matched(DataWriter<T>&, const core::status::PublicationMatchedStatus&) override {}
+};
+
+namespace detail {
+
+template <typename T>
+class WriterListenerAdapter final : public llamada::dcps::DataWriterListener {
+ public:
+  explicit WriterListenerAdapter(pub::DataWriterListener<T>& listener) : listener_(listener) {}
+  void bind(std::shared_ptr<WriterState> state) { state_.bind(std::move(state)); }
+
+  void on_offered_deadline_missed(llamada::dcps::DataWriter&,
+                                  const llamada::dcps::OfferedDeadlineMissedStatus& status) override {
+    with([&](auto& writer) {
+      listener_.on_offered_deadline_missed(writer, core::status::OfferedDeadlineMissedStatus(status));
+    });
+  }
+  void on_offered_incompatible_qos(llamada::dcps::DataWriter&,
+                                   const llamada::dcps::OfferedIncompatibleQosStatus& status) override {
+    with([&](auto& writer) {
+      listener_.on_offered_incompatible_qos(writer, core::status::OfferedIncompatibleQosStatus(status));
+    });
+  }
+  void on_liveliness_lost(llamada::dcps::DataWriter&,
+                          const llamada::dcps::LivelinessLostStatus& status) override {
+    with([&](auto& writer) {
+      listener_.on_liveliness_lost(writer, core::status::LivelinessLostStatus(status));
+    });
+  }
+  void on_publication_matched(llamada::dcps::DataWriter&,
+                              const llamada::dcps::PublicationMatchedStatus& status) override {
+    with([&](auto& writer) {
+      listener_.on_publication_matched(writer, core::status::PublicationMatchedStatus(status));
+    });
+  }
+
+ private:
+  template <typename Call>
+  void with(Call&& call) {
+    auto state = state_.get();
+    if (!state) return;
+    DataWriter<T> writer(std::move(state));
+    call(writer);
+  }
+
+  core::detail::LateState<WriterState> state_;
+  pub::DataWriterListener<T>& listener_;
+};
+
+}  // namespace detail
+
+template <typename T>
+std::shared_ptr<detail::WriterState> DataWriter<T>::create(const Publisher& publisher,
+                                                           const dds::topic::Topic<T>& topic,
+                                                           const qos::DataWriterQos& qos, Listener* listener,
+                                                           const core::status::StatusMask& mask) {
+  std::unique_ptr<detail::WriterListenerAdapter<T>> adapter;
+  if (listener != nullptr) adapter = std::make_unique<detail::WriterListenerAdapter<T>>(*listener);
+  auto state = detail::create_writer(publisher.shared_state(), topic.shared_state(), qos.native(),
+                                     adapter.get(), mask.native());
+  if (adapter) adapter->bind(state);
+  state->listener_adapter = std::move(adapter);
+  return state;
+}
+
+template <typename T>
+void DataWriter<T>::listener(Listener* listener, const core::status::StatusMask& mask) {
+  std::unique_ptr<detail::WriterListenerAdapter<T>> adapter;
+  if (listener != nullptr) {
+    adapter = std::make_unique<detail::WriterListenerAdapter<T>>(*listener);
+    adapter->bind(this->shared_state());
+  }
+  this->native().set_listener(adapter.get(), mask.native());
+  this->state().listener_adapter = std::move(adapter);
+}
+
+}  // namespace dds::pub

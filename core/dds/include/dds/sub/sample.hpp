@@ -1,0 +1,155 @@
+#pragma once
+
+#include <deque>
+#include <memory>
+
+#include "dds/core/exception.hpp"
+#include "dds/sub/state.hpp"
+#include "llamada/dcps/loaned_samples.hpp"
+#include "llamada/types/typed_support.hpp"
+
+namespace dds::sub {
+
+class GenerationCount {
+ public:
+  explicit GenerationCount(const llamada::dcps::SampleInfo& info)
+      : disposed_(info.disposed_generation_count), no_writers_(info.no_writers_generation_count) {}
+  std::int32_t disposed() const { return disposed_; }
+  std::int32_t no_writers() const { return no_writers_; }
+
+ private:
+  std::int32_t disposed_, no_writers_;
+};
+
+class Rank {
+ public:
+  explicit Rank(const llamada::dcps::SampleInfo& info)
+      : sample_(info.sample_rank),
+        generation_(info.generation_rank),
+        absolute_(info.absolute_generation_rank) {}
+  std::int32_t sample() const { return sample_; }
+  std::int32_t generation() const { return generation_; }
+  std::int32_t absolute_generation() const { return absolute_; }
+
+ private:
+  std::int32_t sample_, generation_, absolute_;
+};
+
+/// What a reader says of a sample (DDS 1.4, 2.2.2.5.5; ISO C++ PSM, 7.5.13).
+class SampleInfo {
+ public:
+  explicit SampleInfo(const llamada::dcps::SampleInfo& native = {}) : native_(native) {}
+  /// False: there is no data, the sample tells a change of the instance's state.
+  bool valid() const { return native_.valid_data; }
+  core::Time timestamp() const { return core::Time(native_.source_timestamp); }
+  status::DataState state() const {
+    return status::DataState({native_.sample_state, native_.view_state, native_.instance_state});
+  }
+  GenerationCount generation_count() const { return GenerationCount(native_); }
+  Rank rank() const { return Rank(native_); }
+  core::InstanceHandle instance_handle() const { return core::InstanceHandle(native_.instance_handle); }
+  core::InstanceHandle publication_handle() const { return core::InstanceHandle(native_.publication_handle); }
+  /// Not in the standard: when it arrived, and which one of its writer it is.
+  core::Time reception_timestamp() const { return core::Time(native_.reception_timestamp); }
+  std::uint64_t sequence_number() const { return native_.sequence_number; }
+  const llamada::dcps::SampleInfo& native() const { return native_; }
+
+ private:
+  llamada::dcps::SampleInfo native_;
+};
+
+/// A sample on loan: a reference into LoanedSamples.
+template <typename T>
+class SampleRef {
+ public:
+  SampleRef(const T* data, const llamada::dcps::SampleInfo& info, const std::string* error)
+      : data_(data), info_(info), error_(error) {}
+
+  /// Throws InvalidDataError if there is none, or if the bytes that came are not of this type.
+  const T& data() const {
+    if (data_ != nullptr) return *data_;
+    throw core::InvalidDataError(error_ != nullptr ? *error_
+                                                   : "this sample has no data: info().valid() is false");
+  }
+  operator const T&() const { return data(); }  // NOLINT: implicit by intent
+  const SampleInfo& info() const { return info_; }
+
+ private:
+  const T* data_;
+  SampleInfo info_;
+  const std::string* error_;
+};
+
+/// A sample of one's own.
+template <typename T>
+class Sample {
+ public:
+  Sample() = default;
+  Sample(T data, SampleInfo info) : data_(std::move(data)), info_(std::move(info)) {}
+  Sample(const SampleRef<T>& other) : info_(other.info()) {  // NOLINT: implicit by intent
+    if (info_.valid()) data_ = other.data();
+  }
+  const T& data() const { return data_; }
+  const SampleInfo& info() const { return info_; }
+
+ private:
+  T data_{};
+  SampleInfo info_;
+};
+
+/// Samples that a reader has lent (DDS 1.4, 2.2.2.5.3.20; ISO C++ PSM, 7.5.13), until this and all copies of
+/// it are gone or return_loan() is called. Those of plain types lie where the writer has put them.
+template <typename T>
+class LoanedSamples {
+ public:
+  using DataType = T;
+
+  LoanedSamples() = default;
+  explicit LoanedSamples(llamada::dcps::LoanedSamples native) : content_(std::make_shared<Content>()) {
+    content_->native = std::move(native);
+    content_->samples.reserve(content_->native.size());
+    for (const auto& each : content_->native) add(each);
+  }
+
+  std::size_t length() const { return content_ ? content_->samples.size() : 0; }
+  std::size_t size() const { return length(); }
+  bool empty() const { return length() == 0; }
+  const SampleRef<T>& operator[](std::size_t index) const { return content_->samples.at(index); }
+  auto begin() const { return samples().begin(); }
+  auto end() const { return samples().end(); }
+  void return_loan() { content_.reset(); }
+
+ private:
+  struct Content {
+    llamada::dcps::LoanedSamples native;
+    std::deque<T> copies;
+    std::deque<std::string> errors;
+    std::vector<SampleRef<T>> samples;
+  };
+
+  const std::vector<SampleRef<T>>& samples() const {
+    static const std::vector<SampleRef<T>> none;
+    return content_ ? content_->samples : none;
+  }
+
+  void add(const llamada::dcps::LoanedSamples::Sample& sample) {
+    const std::string* error = nullptr;
+    const T* data = sample.info.valid_data ? data_of(sample.data, error) : nullptr;
+    content_->samples.emplace_back(data, sample.info, error);
+  }
+
+  const T* data_of(std::span<const std::byte> bytes, const std::string*& error) {
+    if constexpr (llamada::types::is_plain_v<T>) {
+      if (bytes.size() == sizeof(T) && llamada::types::detail::is_aligned(bytes.data(), alignof(T)))
+        return reinterpret_cast<const T*>(bytes.data());
+    }
+    auto value = llamada::types::deserialize<T>(bytes);
+    if (value) return &content_->copies.emplace_back(std::move(*value));
+    error = &content_->errors.emplace_back(value.error().text());
+    return nullptr;
+  }
+
+  std::shared_ptr<Content> content_;
+};
+
+}  // namespace dds::sub

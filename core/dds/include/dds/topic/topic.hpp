@@ -1,0 +1,139 @@
+#pragma once
+
+#include "dds/domain/domain.hpp"
+#include "llamada/types/typed_support.hpp"
+
+namespace dds::topic {
+
+/// Types that LLAMADA_TYPE describes.
+template <typename T>
+struct is_topic_type : std::bool_constant<llamada::types::DescribedStruct<T>> {};
+
+template <typename T>
+struct topic_type_name {
+  static const std::string& value() { return llamada::types::type_name<T>(); }
+};
+
+namespace detail {
+
+using Participant = std::shared_ptr<domain::detail::ParticipantState>;
+
+class TopicState final : public core::detail::EntityState {
+ public:
+  TopicState(Participant participant, std::shared_ptr<llamada::dcps::Topic> native)
+      : EntityState(std::move(native)), participant_(std::move(participant)) {}
+  ~TopicState() override { close_silently(); }
+  const Participant& participant() const { return participant_; }
+
+ private:
+  llamada::Status remove() override;
+  Participant participant_;
+};
+
+std::shared_ptr<TopicState> create_topic(const domain::DomainParticipant& participant,
+                                         const std::string& name,
+                                         std::shared_ptr<const llamada::types::TypeSupport> type,
+                                         const llamada::qos::TopicQos& qos);
+std::shared_ptr<TopicState> find_topic(const domain::DomainParticipant& participant, const std::string& name);
+
+/// A topic with an expression, which readers see in the topic's stead. Keeps the topic.
+class FilteredTopicState {
+ public:
+  FilteredTopicState(std::shared_ptr<TopicState> related,
+                     std::shared_ptr<llamada::dcps::ContentFilteredTopic> native)
+      : related_(std::move(related)), native_(std::move(native)) {}
+  FilteredTopicState(const FilteredTopicState&) = delete;
+  FilteredTopicState& operator=(const FilteredTopicState&) = delete;
+  ~FilteredTopicState();
+
+  const std::shared_ptr<TopicState>& related() const { return related_; }
+  const std::shared_ptr<llamada::dcps::ContentFilteredTopic>& native() const { return native_; }
+
+ private:
+  std::shared_ptr<TopicState> related_;
+  std::shared_ptr<llamada::dcps::ContentFilteredTopic> native_;
+};
+
+std::shared_ptr<FilteredTopicState> create_filtered(const std::shared_ptr<TopicState>& related,
+                                                    const std::string& name, const std::string& expression,
+                                                    const std::vector<std::string>& parameters);
+
+}  // namespace detail
+
+template <typename T>
+class TopicListener;
+
+/// A topic of any type.
+class AnyTopic : public core::ConfiguredReference<detail::TopicState, llamada::dcps::Topic, qos::TopicQos> {
+ public:
+  using ConfiguredReference::ConfiguredReference;
+
+  const std::string& name() const { return native().name(); }
+  const std::string& type_name() const { return native().type_name(); }
+  domain::DomainParticipant domain_participant() const {
+    return domain::DomainParticipant(state().participant());
+  }
+  core::status::InconsistentTopicStatus inconsistent_topic_status() {
+    return core::status::InconsistentTopicStatus(native().inconsistent_topic_status());
+  }
+};
+
+/// A name and a type that writers and readers have in common (DDS 1.4, 2.2.2.3.2; ISO C++ PSM, 7.5.11). A
+/// topic that this participant has already is the same topic.
+template <typename T>
+class Topic : public AnyTopic {
+ public:
+  static_assert(is_topic_type<T>::value, "the type needs LLAMADA_TYPE");
+  using DataType = T;
+  using AnyTopic::AnyTopic;
+
+  Topic(const domain::DomainParticipant& participant, const std::string& name)
+      : Topic(participant, name, participant.native().default_topic_qos()) {}
+  Topic(const domain::DomainParticipant& participant, const std::string& name, const qos::TopicQos& qos)
+      : AnyTopic(detail::create_topic(participant, name, llamada::types::shared_type_support<T>(),
+                                      qos.native())) {}
+};
+
+/// The expression and parameters of a ContentFilteredTopic: "value > %0 AND text LIKE 'a%'" (DDS 1.4, Annex
+/// B).
+class Filter {
+ public:
+  Filter(std::string expression) : expression_(std::move(expression)) {}  // NOLINT: implicit by intent
+  Filter(const char* expression) : expression_(expression) {}             // NOLINT: implicit by intent
+  Filter(std::string expression, core::StringSeq parameters)
+      : expression_(std::move(expression)), parameters_(std::move(parameters)) {}
+
+  const std::string& expression() const { return expression_; }
+  const core::StringSeq& parameters() const { return parameters_; }
+  void parameters(core::StringSeq parameters) { parameters_ = std::move(parameters); }
+  void add_parameter(std::string parameter) { parameters_.push_back(std::move(parameter)); }
+
+ private:
+  std::string expression_;
+  core::StringSeq parameters_;
+};
+
+/// A Topic of which only the samples that match are of interest (DDS 1.4, 2.2.2.3.3). An expression that is
+/// wrong throws InvalidArgumentError, with the column.
+template <typename T>
+class ContentFilteredTopic : public core::Reference<detail::FilteredTopicState> {
+ public:
+  using DataType = T;
+  using Reference::Reference;
+
+  ContentFilteredTopic(const Topic<T>& topic, const std::string& name, const Filter& filter)
+      : Reference(
+            detail::create_filtered(topic.shared_state(), name, filter.expression(), filter.parameters())) {}
+
+  const std::string& name() const { return state().native()->name(); }
+  const std::string& type_name() const { return state().native()->type_name(); }
+  dds::topic::Topic<T> topic() const { return dds::topic::Topic<T>(state().related()); }
+  std::string filter_expression() const { return state().native()->filter_expression(); }
+  core::StringSeq filter_parameters() const { return state().native()->expression_parameters(); }
+  /// For samples that arrive from now on.
+  void filter_parameters(const core::StringSeq& parameters) {
+    core::detail::value_of(state().native()->set_expression_parameters(parameters));
+  }
+};
+
+}  // namespace dds::topic

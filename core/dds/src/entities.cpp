@@ -1,0 +1,145 @@
+// Making and deleting entities: what the templates of the API have in common.
+
+#include "dds/pub/pub.hpp"
+#include "dds/sub/sub.hpp"
+
+namespace dds {
+
+using core::detail::value_of;
+
+namespace core::detail {
+
+void EntityState::close() {
+  if (is_closed_.load(std::memory_order_acquire)) return;
+  value_of(remove());
+  is_closed_.store(true, std::memory_order_release);
+  self_.reset();
+}
+
+void EntityState::close_silently() noexcept {
+  if (!is_closed_.exchange(true)) static_cast<void>(remove().has_value());
+}
+
+}  // namespace core::detail
+
+namespace {
+
+template <typename Native>
+std::shared_ptr<Native> native_of(const core::detail::EntityState& state) {
+  return std::static_pointer_cast<Native>(state.shared_entity());
+}
+
+llamada::dcps::DomainParticipant& native_of(const topic::detail::Participant& participant) {
+  if (!participant) throw core::NullReferenceError("the participant is null");
+  return static_cast<llamada::dcps::DomainParticipant&>(participant->entity());
+}
+
+}  // namespace
+
+namespace topic::detail {
+
+std::shared_ptr<TopicState> create_topic(const domain::DomainParticipant& participant,
+                                         const std::string& name,
+                                         std::shared_ptr<const llamada::types::TypeSupport> type,
+                                         const llamada::qos::TopicQos& qos) {
+  auto native = value_of(participant.native().create_topic(name, std::move(type), qos));
+  return std::make_shared<TopicState>(participant.shared_state(), std::move(native));
+}
+
+llamada::Status TopicState::remove() {
+  return native_of(participant_).delete_topic(native_of<llamada::dcps::Topic>(*this));
+}
+
+std::shared_ptr<FilteredTopicState> create_filtered(const std::shared_ptr<TopicState>& related,
+                                                    const std::string& name, const std::string& expression,
+                                                    const std::vector<std::string>& parameters) {
+  if (!related) throw core::NullReferenceError("the topic is null");
+  auto native = value_of(native_of(related->participant())
+                             .create_contentfilteredtopic(name, native_of<llamada::dcps::Topic>(*related),
+                                                          expression, parameters));
+  return std::make_shared<FilteredTopicState>(related, std::move(native));
+}
+
+FilteredTopicState::~FilteredTopicState() {
+  const auto participant = native_of<llamada::dcps::DomainParticipant>(*related_->participant());
+  static_cast<void>(participant->delete_contentfilteredtopic(native_).has_value());
+}
+
+}  // namespace topic::detail
+
+namespace pub::detail {
+
+std::shared_ptr<PublisherState> create_publisher(const topic::detail::Participant& participant,
+                                                 const llamada::qos::PublisherQos& qos) {
+  return std::make_shared<PublisherState>(participant,
+                                          value_of(native_of(participant).create_publisher(qos)));
+}
+
+llamada::Status PublisherState::remove() {
+  return native_of<llamada::dcps::DomainParticipant>(*participant_)
+      ->delete_publisher(native_of<llamada::dcps::Publisher>(*this));
+}
+
+std::shared_ptr<WriterState> create_writer(const std::shared_ptr<PublisherState>& publisher,
+                                           const std::shared_ptr<topic::detail::TopicState>& topic,
+                                           const llamada::qos::DataWriterQos& qos,
+                                           llamada::dcps::DataWriterListener* listener,
+                                           llamada::dcps::StatusMask mask) {
+  if (!publisher || !topic) throw core::NullReferenceError("the publisher or the topic is null");
+  auto& native = static_cast<llamada::dcps::Publisher&>(publisher->entity());
+  auto writer =
+      value_of(native.create_datawriter(native_of<llamada::dcps::Topic>(*topic), qos, listener, mask));
+  return std::make_shared<WriterState>(publisher, topic, std::move(writer));
+}
+
+llamada::Status WriterState::remove() {
+  return native_of<llamada::dcps::Publisher>(*publisher_)
+      ->delete_datawriter(native_of<llamada::dcps::DataWriter>(*this));
+}
+
+}  // namespace pub::detail
+
+namespace sub::detail {
+
+std::shared_ptr<SubscriberState> create_subscriber(const topic::detail::Participant& participant,
+                                                   const llamada::qos::SubscriberQos& qos) {
+  return std::make_shared<SubscriberState>(participant,
+                                           value_of(native_of(participant).create_subscriber(qos)));
+}
+
+llamada::Status SubscriberState::remove() {
+  return native_of<llamada::dcps::DomainParticipant>(*participant_)
+      ->delete_subscriber(native_of<llamada::dcps::Subscriber>(*this));
+}
+
+std::shared_ptr<ReaderState> create_reader(const std::shared_ptr<SubscriberState>& subscriber,
+                                           Described described, const llamada::qos::DataReaderQos& qos,
+                                           llamada::dcps::DataReaderListener* listener,
+                                           llamada::dcps::StatusMask mask) {
+  if (!subscriber || !described.topic) throw core::NullReferenceError("the subscriber or the topic is null");
+  auto& native = static_cast<llamada::dcps::Subscriber&>(subscriber->entity());
+  std::shared_ptr<llamada::dcps::TopicDescription> description;
+  if (described.filtered) {
+    description = described.filtered->native();
+  } else {
+    description = native_of<llamada::dcps::Topic>(*described.topic);
+  }
+  auto reader = value_of(native.create_datareader(description, qos, listener, mask));
+  return std::make_shared<ReaderState>(subscriber, std::move(described), std::move(reader));
+}
+
+llamada::Status ReaderState::remove() {
+  return native_of<llamada::dcps::Subscriber>(*subscriber_)
+      ->delete_datareader(native_of<llamada::dcps::DataReader>(*this));
+}
+
+TemporaryQuery::TemporaryQuery(llamada::dcps::DataReader& reader, const llamada::dcps::DataState& state,
+                               const Query& query)
+    : reader_(reader),
+      condition_(value_of(reader.create_querycondition(state, query.expression(), query.parameters()))) {}
+
+TemporaryQuery::~TemporaryQuery() { static_cast<void>(reader_.delete_readcondition(condition_).has_value()); }
+
+}  // namespace sub::detail
+
+}  // namespace dds

@@ -1,0 +1,99 @@
+// Where the API meets llamaNET: a participant joins the node's driver, and starts one if there is none.
+
+#include <unistd.h>
+
+#include <array>
+#include <mutex>
+
+#include "dds/domain/domain.hpp"
+#include "llamada/llamanet/transport.hpp"
+
+namespace dds::domain::detail {
+
+namespace {
+
+using llamada::llamanet::ApplicationOptions;
+using llamada::llamanet::LlamanetTransport;
+
+std::string program_name() {
+  std::array<char, 4096> path;
+  const auto length = ::readlink("/proc/self/exe", path.data(), path.size());
+  const std::string_view whole(path.data(), length > 0 ? static_cast<std::size_t>(length) : 0);
+  return std::string(whole.substr(whole.rfind('/') + 1));
+}
+
+/// Where a driver may be found that lies neither beside the program nor beside a library of ours.
+std::string& driver_elsewhere() {
+  static std::string path;
+  return path;
+}
+
+llamada::Result<std::unique_ptr<llamada::topics::Transport>> open_transport(std::uint32_t) {
+  ApplicationOptions options;
+  options.name = program_name();
+  options.start_driver = true;
+  auto opened = LlamanetTransport::open(options);
+  const bool is_elsewhere = !opened && opened.error().code() == llamada::Errc::not_found &&
+                            ::access(driver_elsewhere().c_str(), X_OK) == 0;
+  if (!is_elsewhere) return opened;
+  options.driver_program = driver_elsewhere();
+  return LlamanetTransport::open(options);
+}
+
+/// Each program has one factory (DDS 1.4, 2.2.2.2.2.3 get_instance).
+llamada::dcps::DomainParticipantFactory& factory() {
+  static const llamada::SystemClock clock;
+  static llamada::dcps::DomainParticipantFactory made(open_transport, clock);
+  return made;
+}
+
+/// The participants that the program has references to.
+struct Participants {
+  std::mutex mutex;
+  std::vector<std::weak_ptr<ParticipantState>> all;
+};
+
+Participants& participants() {
+  static Participants one;
+  return one;
+}
+
+}  // namespace
+
+std::shared_ptr<ParticipantState> join(std::uint32_t domain_id, const JoinOptions& options) {
+  auto& [mutex, all] = participants();
+  {
+    const std::lock_guard held(mutex);
+    if (driver_elsewhere().empty()) driver_elsewhere() = options.driver_program;
+  }
+  llamada::dcps::DomainParticipantOptions native;
+  native.name = program_name();
+  native.qos = options.qos;
+  auto state = std::make_shared<ParticipantState>(
+      core::detail::value_of(factory().create_participant(domain_id, native)));
+  const std::lock_guard held(mutex);
+  std::erase_if(all, [](const auto& each) { return each.expired(); });
+  all.push_back(state);
+  return state;
+}
+
+std::shared_ptr<ParticipantState> find_participant(std::uint32_t domain_id) {
+  const auto native = factory().lookup_participant(domain_id);
+  auto& [mutex, all] = participants();
+  const std::lock_guard held(mutex);
+  for (const auto& each : all) {
+    auto state = each.lock();
+    if (state && native && state->shared_entity() == native) return state;
+  }
+  return nullptr;
+}
+
+llamada::qos::DomainParticipantQos default_participant_qos() { return factory().default_participant_qos(); }
+
+llamada::Status ParticipantState::remove() {
+  auto native = std::static_pointer_cast<llamada::dcps::DomainParticipant>(shared_entity());
+  if (auto status = native->delete_contained_entities(); !status) return status;
+  return factory().delete_participant(native);
+}
+
+}  // namespace dds::domain::detail
