@@ -1,5 +1,5 @@
 #!/bin/sh
-# exports.sh MPI_H LIBRARY: the header declares exactly what the library exports, under both names.
+# exports.sh MPI_H LIBRARY: the header declares exactly what the library exports, functions under both names.
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -8,6 +8,8 @@ nm -D --defined-only "$2" | sed 's/^[^ ]* [A-Za-z] //; s/@.*//' | grep -E '^P?MP
 grep -v '^MPIR_\|^P' "$work/declared" | sed 's/^/P/' | sort >"$work/wanted_profiling"
 grep '^PMPI_' "$work/declared" | diff "$work/wanted_profiling" - || { echo "PMPI_ and MPI_ names differ in the header"; exit 1; }
 test -s "$work/declared"
+sed -n 's/^LLAMADA_MPI_PUBLIC extern .*[ *]\(MPI_[A-Za-z_0-9]*\);.*/\1/p' "$1" >"$work/variables"
+sort -o "$work/declared" "$work/declared" "$work/variables"
 if ! diff "$work/declared" "$work/exported"; then
   echo "mpi.h (<) and the library (>) differ"
   exit 1
