@@ -138,6 +138,21 @@ class Peer {
     }
     return "ok";
   }
+  // write_sets WRITER FIRST LAST: for each value a coherent set that has it for the sensors 1 and 2.
+  std::string write_sets(std::istringstream& words) {
+    auto& writer = writers_.at(word(words));
+    const auto publisher = writer->publisher();
+    const auto first = static_cast<std::int32_t>(number(words));
+    const auto last = static_cast<std::int32_t>(number(words));
+    Status status;
+    for (std::int32_t value = first; status && value <= last; ++value) {
+      status = publisher->begin_coherent_changes();
+      for (std::int32_t sensor = 1; status && sensor <= 2; ++sensor)
+        status = writer->write(test::reading(sensor, value));
+      if (status) status = publisher->end_coherent_changes();
+    }
+    return report(status);
+  }
   // stream WRITER SENSOR PERIOD_US START_NS: writes how many periods have passed since START, stamped with
   // that moment, for ever; answers at once.
   std::string stream(std::istringstream& words) {
@@ -188,6 +203,9 @@ class Peer {
         writer->publication_matched_status().total_count, writer->matched_subscriptions().size());
   }
   std::string take(std::istringstream& words) { return "ok " + take_text(*readers_.at(word(words))); }
+  std::string lost(std::istringstream& words) {
+    return fmt::format("ok {}", readers_.at(word(words))->sample_lost_status().total_count);
+  }
   std::string read_count(std::istringstream& words) {
     auto samples = readers_.at(word(words))->read();
     return samples ? fmt::format("ok {}", samples->size()) : report(samples);
@@ -219,6 +237,7 @@ class Peer {
                                                             {"set_writer_qos", &Peer::set_writer_qos},
                                                             {"set_publisher_qos", &Peer::set_publisher_qos},
                                                             {"write", &Peer::write},
+                                                            {"write_sets", &Peer::write_sets},
                                                             {"stream", &Peer::stream},
                                                             {"dispose", &Peer::dispose},
                                                             {"unregister", &Peer::unregister},
@@ -229,6 +248,7 @@ class Peer {
                                                             {"acknowledged", &Peer::acknowledged},
                                                             {"status", &Peer::status},
                                                             {"take", &Peer::take},
+                                                            {"lost", &Peer::lost},
                                                             {"read_count", &Peer::read_count},
                                                             {"matched", &Peer::matched},
                                                             {"history", &Peer::history}};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <utility>
 
 #include "llamada/base/check.hpp"
 #include "llamada/base/crash_point.hpp"
@@ -209,6 +210,7 @@ Status SlotStore::publish(std::span<const std::byte> data, const SampleHeader& h
 Status SlotStore::check_limit(const SampleHeader& header) const {
   if (samples_max_ == qos::length_unlimited || live_count_ < static_cast<std::size_t>(samples_max_))
     return {};
+  if (header.kind == ChangeKind::coherent_end) return {};
   const auto history = histories_.find(header.instance);
   if (history != histories_.end() && history->second.size() >= depth_) return {};  // it replaces one
   return failure(Errc::out_of_resources, "the writer keeps {} samples: RESOURCE_LIMITS max_samples",
@@ -246,29 +248,71 @@ std::deque<std::uint32_t>& SlotStore::history_of(std::uint64_t instance) {
 void SlotStore::remember(std::uint32_t index, const SampleHeader& header) {
   own_[index].sequence_number = published_;
   own_[index].instance = header.instance;
+  own_[index].coherent_set = header.coherent_set;
+  own_[index].ends_set = header.kind == ChangeKind::coherent_end;
   own_[index].live = true;
-  ++live_count_;
-  auto& history = history_of(header.instance);
-  history.push_back(index);
-  if (history.size() > depth_) {
-    retire(history.front());
-    history.pop_front();
+  if (!keeps_for_good_) order_.push_back({published_, index});
+  if (own_[index].ends_set) {
+    remember_end(index, header.coherent_set);
+  } else {
+    ++live_count_;
+    if (header.coherent_set != 0) ++sets_[header.coherent_set].sample_count;
+    auto& history = history_of(header.instance);
+    history.push_back(index);
+    if (history.size() > depth_) {
+      retire(history.front());
+      history.pop_front();
+    }
   }
-  order_.push_back({published_, index});
   if (!keeps_all_ && ends_instance(header.kind)) endings_.push_back({published_, index});
-  // Entries of slots that are not live any more, so that the row does not grow.
-  while (!order_.empty()) {
-    const Own& own = own_[order_.front().index];
-    if (own.live && own.sequence_number == order_.front().sequence_number) break;
-    order_.pop_front();
-  }
+  drop_stale(order_);
+  drop_stale(endings_);
+}
+
+bool SlotStore::is_live(const Numbered& numbered) const {
+  const Own& own = own_[numbered.index];
+  return own.live && own.sequence_number == numbered.sequence_number;
+}
+
+/// Entries of slots that are live no more, when they are most of the row.
+void SlotStore::drop_stale(std::deque<Numbered>& row) const {
+  constexpr std::size_t stale_count_max = 64;
+  while (!row.empty() && !is_live(row.front())) row.pop_front();
+  if (row.size() <= 2 * (live_count_ + sets_.size()) + stale_count_max) return;
+  std::erase_if(row, [this](const Numbered& each) { return !is_live(each); });
+}
+
+/// The end of a coherent set is of no instance: it stays live as long as a sample of the set does, so that
+/// the set is whole for who comes late, and the newest in any case, so that all know how far the writer is.
+void SlotStore::remember_end(std::uint32_t index, std::uint32_t set) {
+  sets_[set].end = index;
+  const std::uint32_t before = std::exchange(newest_ended_set_, set);
+  if (before == 0) return;
+  const auto found = sets_.find(before);
+  if (found != sets_.end() && found->second.sample_count == 0) retire_end(before);
 }
 
 void SlotStore::retire(std::uint32_t index) {
   own_[index].live = false;
-  --live_count_;
   slot(index).live.store(0, std::memory_order_relaxed);
   retired_.push_back(index);
+  if (!own_[index].ends_set) retire_data(index);
+}
+
+void SlotStore::retire_data(std::uint32_t index) {
+  --live_count_;
+  const std::uint32_t set = own_[index].coherent_set;
+  if (set == 0 || --sets_[set].sample_count > 0) return;
+  if (set != newest_ended_set_) retire_end(set);
+}
+
+/// The set may have no end yet.
+void SlotStore::retire_end(std::uint32_t set) {
+  const auto found = sets_.find(set);
+  if (found == sets_.end()) return;
+  if (const auto end = found->second.end) retire(*end);
+  sets_.erase(found);
+  if (set == newest_ended_set_) newest_ended_set_ = 0;
 }
 
 void SlotStore::forget_instance(std::uint64_t instance) {
@@ -283,8 +327,8 @@ void SlotStore::acknowledged(std::uint64_t sequence_number) {
   while (!endings_.empty() && endings_.front().sequence_number <= sequence_number) {
     const Numbered ending = endings_.front();
     endings_.pop_front();
+    if (!is_live(ending)) continue;
     const Own& own = own_[ending.index];
-    if (!own.live || own.sequence_number != ending.sequence_number) continue;
     const auto history = histories_.find(own.instance);
     if (history != histories_.end() && history->second.back() == ending.index) forget_instance(own.instance);
   }
@@ -292,8 +336,12 @@ void SlotStore::acknowledged(std::uint64_t sequence_number) {
   while (!order_.empty() && order_.front().sequence_number <= sequence_number) {
     const Numbered oldest = order_.front();
     order_.pop_front();
+    if (!is_live(oldest)) continue;
     const Own& own = own_[oldest.index];
-    if (!own.live || own.sequence_number != oldest.sequence_number) continue;
+    if (own.ends_set) {
+      retire_end(own.coherent_set);
+      continue;
+    }
     auto& history = history_of(own.instance);
     std::erase(history, oldest.index);
     if (history.empty()) histories_.erase(keeps_all_ ? 0 : own.instance);

@@ -40,7 +40,13 @@ class SlotStore final : public WriterStore {
     std::optional<Chunk> payload;
     std::uint64_t sequence_number = 0;
     std::uint64_t instance = 0;
+    std::uint32_t coherent_set = 0;
+    bool ends_set = false;
     bool live = false;
+  };
+  struct LiveSet {  // a coherent set of which something is live
+    std::size_t sample_count = 0;
+    std::optional<std::uint32_t> end;
   };
   struct Numbered {
     std::uint64_t sequence_number;
@@ -61,7 +67,12 @@ class SlotStore final : public WriterStore {
   Status check_limit(const SampleHeader& header) const;
   void commit(std::uint32_t index, std::size_t size_bytes, const SampleHeader& header);
   void remember(std::uint32_t index, const SampleHeader& header);
+  bool is_live(const Numbered& numbered) const;
+  void drop_stale(std::deque<Numbered>& row) const;
+  void remember_end(std::uint32_t index, std::uint32_t set);
   void retire(std::uint32_t index);
+  void retire_data(std::uint32_t index);
+  void retire_end(std::uint32_t set);
   void forget_instance(std::uint64_t instance);
   std::deque<std::uint32_t>& history_of(std::uint64_t instance);
 
@@ -76,10 +87,13 @@ class SlotStore final : public WriterStore {
   std::vector<Own> own_;  // by index
   std::uint32_t capacity_ = 0;
   std::uint64_t published_ = 0;
-  std::size_t live_count_ = 0;
+  std::size_t live_count_ = 0;  // without the ends of coherent sets
   std::unordered_map<std::uint64_t, std::deque<std::uint32_t>> histories_;  // live slots, oldest first
-  std::deque<Numbered> order_;    // live slots by number; of those that are no longer, entries may linger
-  std::deque<Numbered> endings_;  // of unregistered instances: forgotten once acknowledged
+  std::unordered_map<std::uint32_t, LiveSet> sets_;
+  std::uint32_t newest_ended_set_ = 0;  // 0: none whose end is live
+  // By number. Of slots that are live no more entries may linger, but no more than of others.
+  std::deque<Numbered> order_;         // live slots, unless they are kept for good
+  std::deque<Numbered> endings_;       // of unregistered instances: forgotten once acknowledged
   std::deque<std::uint32_t> retired_;  // oldest first
   std::vector<std::uint32_t> held_;    // sequence is 0, but a reader had it in place
   std::vector<std::uint32_t> free_;

@@ -44,7 +44,7 @@ bool WriterLimits::counts_under_way() const {
                                limits_.max_samples_per_instance != qos::length_unlimited));
 }
 
-Status WriterLimits::check(const SampleHeader& header, std::uint64_t under_way,
+Status WriterLimits::check(const SampleHeader* header, std::uint64_t under_way,
                            std::uint64_t published) const {
   const auto exceeds = [](std::uint64_t count, std::int32_t max) {
     return max != qos::length_unlimited && count >= static_cast<std::uint64_t>(max);
@@ -54,7 +54,9 @@ Status WriterLimits::check(const SampleHeader& header, std::uint64_t under_way,
   const Errc full = keeps_for_good_ ? Errc::out_of_resources : Errc::would_block;
   if (exceeds(keeps_for_good_ ? published : under_way, limits_.max_samples))
     return failure(full, "the writer keeps {} samples: RESOURCE_LIMITS max_samples", limits_.max_samples);
-  const auto found = instances_.find(header.instance);
+  // Of what is not known yet, and of the end of a coherent set, there is no instance.
+  if (header == nullptr || header->kind == ChangeKind::coherent_end) return {};
+  const auto found = instances_.find(header->instance);
   if (found == instances_.end()) {
     if (exceeds(instances_.size(), limits_.max_instances))
       return failure(Errc::out_of_resources, "the writer has {} instances: RESOURCE_LIMITS max_instances",
@@ -71,6 +73,7 @@ Status WriterLimits::check(const SampleHeader& header, std::uint64_t under_way,
 void WriterLimits::add(const SampleHeader& header, std::uint64_t sequence_number) {
   const bool counts_samples = limits_.max_samples_per_instance != qos::length_unlimited;
   if (!counts_samples && limits_.max_instances == qos::length_unlimited) return;
+  if (header.kind == ChangeKind::coherent_end) return;
   const bool ends =
       header.kind == ChangeKind::unregistered || header.kind == ChangeKind::disposed_unregistered;
   if (ends && !counts_samples) {
@@ -150,7 +153,7 @@ Status WriterImplementation::check_room(const SampleHeader* header) {
     limits_.acknowledged(acknowledged);
     under_way = published - acknowledged;
   }
-  return limits_.check(header != nullptr ? *header : SampleHeader{}, under_way, published);
+  return limits_.check(header, under_way, published);
 }
 
 void WriterImplementation::wait_for(std::uint32_t what) {

@@ -46,7 +46,7 @@ class WriterLimits {
 
   /// Whether one more fits. `under_way` samples are not acknowledged, `published` there were. Errors:
   /// would_block, out_of_resources.
-  Status check(const SampleHeader& header, std::uint64_t under_way, std::uint64_t published) const;
+  Status check(const SampleHeader* header, std::uint64_t under_way, std::uint64_t published) const;
   void add(const SampleHeader& header, std::uint64_t sequence_number);
   void acknowledged(std::uint64_t sequence_number);
   /// Whether check() depends on what is acknowledged.
