@@ -29,9 +29,13 @@ std::shared_ptr<Native> native_of(const core::detail::EntityState& state) {
   return std::static_pointer_cast<Native>(state.shared_entity());
 }
 
-llamada::dcps::DomainParticipant& native_of(const topic::detail::Participant& participant) {
-  if (!participant) throw core::NullReferenceError("the participant is null");
-  return static_cast<llamada::dcps::DomainParticipant&>(participant->entity());
+/// The state of a new entity.
+template <typename State, typename Listening, typename... Arguments>
+std::shared_ptr<State> make_state(Listening& listening, Arguments&&... arguments) {
+  auto state = std::make_shared<State>(std::forward<Arguments>(arguments)...);
+  state->adopt(std::move(listening.adapter));
+  core::detail::make_known(state);
+  return state;
 }
 
 }  // namespace
@@ -41,22 +45,29 @@ namespace topic::detail {
 std::shared_ptr<TopicState> create_topic(const domain::DomainParticipant& participant,
                                          const std::string& name,
                                          std::shared_ptr<const llamada::types::TypeSupport> type,
-                                         const llamada::qos::TopicQos& qos) {
-  auto native = value_of(participant.native().create_topic(name, std::move(type), qos));
-  return std::make_shared<TopicState>(participant.shared_state(), std::move(native));
+                                         const llamada::qos::TopicQos& qos, TopicListening listening) {
+  const core::detail::Making making;
+  auto native = value_of(
+      participant.native().create_topic(name, std::move(type), qos, listening.adapter.get(), listening.mask));
+  if (auto known = core::detail::known_state(*native)) {
+    value_of(participant.native().delete_topic(native));  // which counts how often it was created
+    return std::static_pointer_cast<TopicState>(known);
+  }
+  return make_state<TopicState>(listening, participant.shared_state(), std::move(native));
 }
 
 llamada::Status TopicState::remove() {
-  return native_of(participant_).delete_topic(native_of<llamada::dcps::Topic>(*this));
+  return native_of<llamada::dcps::DomainParticipant>(*participant_)
+      ->delete_topic(native_of<llamada::dcps::Topic>(*this));
 }
 
 std::shared_ptr<FilteredTopicState> create_filtered(const std::shared_ptr<TopicState>& related,
                                                     const std::string& name, const std::string& expression,
                                                     const std::vector<std::string>& parameters) {
   if (!related) throw core::NullReferenceError("the topic is null");
-  auto native = value_of(native_of(related->participant())
-                             .create_contentfilteredtopic(name, native_of<llamada::dcps::Topic>(*related),
-                                                          expression, parameters));
+  auto& participant = static_cast<llamada::dcps::DomainParticipant&>(related->participant()->entity());
+  auto native = value_of(participant.create_contentfilteredtopic(
+      name, native_of<llamada::dcps::Topic>(*related), expression, parameters));
   return std::make_shared<FilteredTopicState>(related, std::move(native));
 }
 
@@ -69,12 +80,6 @@ FilteredTopicState::~FilteredTopicState() {
 
 namespace pub::detail {
 
-std::shared_ptr<PublisherState> create_publisher(const topic::detail::Participant& participant,
-                                                 const llamada::qos::PublisherQos& qos) {
-  return std::make_shared<PublisherState>(participant,
-                                          value_of(native_of(participant).create_publisher(qos)));
-}
-
 llamada::Status PublisherState::remove() {
   return native_of<llamada::dcps::DomainParticipant>(*participant_)
       ->delete_publisher(native_of<llamada::dcps::Publisher>(*this));
@@ -83,13 +88,13 @@ llamada::Status PublisherState::remove() {
 std::shared_ptr<WriterState> create_writer(const std::shared_ptr<PublisherState>& publisher,
                                            const std::shared_ptr<topic::detail::TopicState>& topic,
                                            const llamada::qos::DataWriterQos& qos,
-                                           llamada::dcps::DataWriterListener* listener,
-                                           llamada::dcps::StatusMask mask) {
+                                           WriterListening listening) {
   if (!publisher || !topic) throw core::NullReferenceError("the publisher or the topic is null");
   auto& native = static_cast<llamada::dcps::Publisher&>(publisher->entity());
-  auto writer =
-      value_of(native.create_datawriter(native_of<llamada::dcps::Topic>(*topic), qos, listener, mask));
-  return std::make_shared<WriterState>(publisher, topic, std::move(writer));
+  const core::detail::Making making;
+  auto writer = value_of(native.create_datawriter(native_of<llamada::dcps::Topic>(*topic), qos,
+                                                  listening.adapter.get(), listening.mask));
+  return make_state<WriterState>(listening, publisher, topic, std::move(writer));
 }
 
 llamada::Status WriterState::remove() {
@@ -101,12 +106,6 @@ llamada::Status WriterState::remove() {
 
 namespace sub::detail {
 
-std::shared_ptr<SubscriberState> create_subscriber(const topic::detail::Participant& participant,
-                                                   const llamada::qos::SubscriberQos& qos) {
-  return std::make_shared<SubscriberState>(participant,
-                                           value_of(native_of(participant).create_subscriber(qos)));
-}
-
 llamada::Status SubscriberState::remove() {
   return native_of<llamada::dcps::DomainParticipant>(*participant_)
       ->delete_subscriber(native_of<llamada::dcps::Subscriber>(*this));
@@ -114,8 +113,7 @@ llamada::Status SubscriberState::remove() {
 
 std::shared_ptr<ReaderState> create_reader(const std::shared_ptr<SubscriberState>& subscriber,
                                            Described described, const llamada::qos::DataReaderQos& qos,
-                                           llamada::dcps::DataReaderListener* listener,
-                                           llamada::dcps::StatusMask mask) {
+                                           ReaderListening listening) {
   if (!subscriber || !described.topic) throw core::NullReferenceError("the subscriber or the topic is null");
   auto& native = static_cast<llamada::dcps::Subscriber&>(subscriber->entity());
   std::shared_ptr<llamada::dcps::TopicDescription> description;
@@ -124,8 +122,9 @@ std::shared_ptr<ReaderState> create_reader(const std::shared_ptr<SubscriberState
   } else {
     description = native_of<llamada::dcps::Topic>(*described.topic);
   }
-  auto reader = value_of(native.create_datareader(description, qos, listener, mask));
-  return std::make_shared<ReaderState>(subscriber, std::move(described), std::move(reader));
+  const core::detail::Making making;
+  auto reader = value_of(native.create_datareader(description, qos, listening.adapter.get(), listening.mask));
+  return make_state<ReaderState>(listening, subscriber, std::move(described), std::move(reader));
 }
 
 llamada::Status ReaderState::remove() {

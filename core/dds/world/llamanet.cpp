@@ -60,7 +60,8 @@ Participants& participants() {
 
 }  // namespace
 
-std::shared_ptr<ParticipantState> join(std::uint32_t domain_id, const JoinOptions& options) {
+std::shared_ptr<ParticipantState> join(std::uint32_t domain_id, const JoinOptions& options,
+                                       ParticipantListening listening) {
   auto& [mutex, all] = participants();
   {
     const std::lock_guard held(mutex);
@@ -69,8 +70,12 @@ std::shared_ptr<ParticipantState> join(std::uint32_t domain_id, const JoinOption
   llamada::dcps::DomainParticipantOptions native;
   native.name = program_name();
   native.qos = options.qos;
+  native.listener = listening.adapter.get();
+  native.mask = listening.mask;
   auto state = std::make_shared<ParticipantState>(
       core::detail::value_of(factory().create_participant(domain_id, native)));
+  state->adopt(std::move(listening.adapter));
+  core::detail::make_known(state);
   const std::lock_guard held(mutex);
   std::erase_if(all, [](const auto& each) { return each.expired(); });
   all.push_back(state);

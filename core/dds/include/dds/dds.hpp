@@ -5,6 +5,7 @@
 #include "dds/core/cond.hpp"
 #include "dds/core/qos_provider.hpp"
 #include "dds/domain/domain.hpp"
+#include "dds/domain/listener.hpp"
 #include "dds/pub/pub.hpp"
 #include "dds/sub/sub.hpp"
 #include "dds/topic/topic.hpp"

@@ -1,9 +1,7 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 
 #include "dds/core/qos.hpp"
 #include "dds/core/status.hpp"
@@ -23,7 +21,7 @@ class EntityState : public std::enable_shared_from_this<EntityState> {
   explicit EntityState(std::shared_ptr<llamada::dcps::Entity> entity) : entity_(std::move(entity)) {}
   EntityState(const EntityState&) = delete;
   EntityState& operator=(const EntityState&) = delete;
-  virtual ~EntityState() = default;
+  virtual ~EntityState();
 
   /// Throws AlreadyClosedError.
   llamada::dcps::Entity& entity() const {
@@ -49,38 +47,86 @@ class EntityState : public std::enable_shared_from_this<EntityState> {
   std::shared_ptr<EntityState> self_;
 };
 
-/// The state that a listener is about, which is made after the listener: its first calls wait for it. Does
-/// not keep it.
-template <typename State>
-class LateState {
+// Listeners hear of entities of the layer below; what references share of these is looked up.
+
+/// While one lives, an entity is being made: await_state() waits for it.
+class Making {
  public:
-  void bind(const std::shared_ptr<State>& state) {
-    const std::lock_guard held(mutex_);
-    state_ = state;
-    is_bound_ = true;
-    bound_.notify_all();
+  Making();
+  Making(const Making&) = delete;
+  Making& operator=(const Making&) = delete;
+  ~Making();
+};
+/// From now on, and as long as it lives, the state of its entity.
+void make_known(const std::shared_ptr<EntityState>& state);
+/// nullptr: there is none (any more).
+std::shared_ptr<EntityState> known_state(const llamada::dcps::Entity& entity);
+/// The same, for an entity that is perhaps just being made.
+std::shared_ptr<EntityState> await_state(const llamada::dcps::Entity& entity);
+
+/// A listener in the form of the layer below; its `adapter` may be nullptr.
+template <typename NativeListener>
+struct Listening {
+  std::unique_ptr<NativeListener> adapter;
+  llamada::dcps::StatusMask mask = llamada::dcps::status::none;
+};
+
+template <typename Adapter, typename Listener>
+std::unique_ptr<Adapter> adapt(Listener* listener) {
+  return listener != nullptr ? std::make_unique<Adapter>(*listener) : nullptr;
+}
+
+/// Calls a method of a listener with a reference to the entity, and with its status if it has one.
+template <typename Reference, typename Listener, typename Method, typename... Statuses>
+void tell(Listener& listener, Method method, const llamada::dcps::Entity& entity,
+          const Statuses&... statuses) {
+  auto state = std::static_pointer_cast<typename Reference::State>(await_state(entity));
+  if (!state) return;
+  Reference reference(std::move(state));
+  (listener.*method)(reference, statuses...);
+}
+
+/// The state of an entity with policies and a listener.
+template <typename NativeEntity>
+class ConfiguredState : public EntityState {
+ public:
+  using Native = NativeEntity;
+  using NativeListener = std::remove_pointer_t<decltype(std::declval<const Native&>().listener())>;
+
+  explicit ConfiguredState(std::shared_ptr<Native> native) : EntityState(std::move(native)) {}
+  /// An entity that could not be deleted goes on without the listener.
+  ~ConfiguredState() override {
+    auto& native = static_cast<Native&>(*shared_entity());
+    if (adapter_ != nullptr && native.listener() == adapter_.get())
+      native.set_listener(nullptr, llamada::dcps::status::none);
   }
-  /// nullptr: it is gone.
-  std::shared_ptr<State> get() {
-    std::unique_lock held(mutex_);
-    bound_.wait(held, [&] { return is_bound_; });
-    return state_.lock();
+
+  /// The listener that the entity was made with.
+  void adopt(std::unique_ptr<NativeListener> adapter) { adapter_ = std::move(adapter); }
+  void listen(Listening<NativeListener> listening) {
+    static_cast<Native&>(entity()).set_listener(listening.adapter.get(), listening.mask);
+    adapter_ = std::move(listening.adapter);
+  }
+  /// What it was adapted from, if that is of this kind.
+  template <typename Adapter>
+  auto* heard_by() const {
+    const auto* adapter = dynamic_cast<const Adapter*>(adapter_.get());
+    return adapter != nullptr ? &adapter->listener() : nullptr;
   }
 
  private:
-  std::mutex mutex_;
-  std::condition_variable bound_;
-  std::weak_ptr<State> state_;
-  bool is_bound_ = false;
+  std::unique_ptr<NativeListener> adapter_;
 };
 
 }  // namespace detail
 
 /// A reference to shared state (ISO C++ PSM, 7.4): copies are the same thing, == compares identity,
 /// dds::core::null is none.
-template <typename State>
+template <typename StateType>
 class Reference {
  public:
+  using State = StateType;
+
   Reference(null_type) {}  // NOLINT: implicit by intent
   explicit Reference(std::shared_ptr<State> state) : state_(std::move(state)) {}
 

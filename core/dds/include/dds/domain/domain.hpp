@@ -5,17 +5,21 @@
 
 namespace dds::domain {
 
+class DomainParticipantListener;
+
 namespace detail {
 
-class ParticipantState final : public core::detail::EntityState {
+class ParticipantState final : public core::detail::ConfiguredState<llamada::dcps::DomainParticipant> {
  public:
-  explicit ParticipantState(std::shared_ptr<llamada::dcps::DomainParticipant> native)
-      : EntityState(std::move(native)) {}
+  using ConfiguredState::ConfiguredState;
   ~ParticipantState() override { close_silently(); }
 
  private:
   llamada::Status remove() override;
 };
+
+using ParticipantListening = core::detail::Listening<llamada::dcps::DomainParticipantListener>;
+ParticipantListening listening(DomainParticipantListener* listener, const core::status::StatusMask& mask);
 
 struct JoinOptions {
   llamada::qos::DomainParticipantQos qos;
@@ -24,7 +28,8 @@ struct JoinOptions {
 };
 
 /// A participant of the node's domain. Implemented in world/llamanet.cpp, the one file that sees llamaNET.
-std::shared_ptr<ParticipantState> join(std::uint32_t domain_id, const JoinOptions& options);
+std::shared_ptr<ParticipantState> join(std::uint32_t domain_id, const JoinOptions& options,
+                                       ParticipantListening listening = {});
 std::shared_ptr<ParticipantState> find_participant(std::uint32_t domain_id);
 llamada::qos::DomainParticipantQos default_participant_qos();
 
@@ -49,8 +54,16 @@ class DomainParticipant
 
   explicit DomainParticipant(std::uint32_t domain_id)
       : DomainParticipant(domain_id, default_participant_qos()) {}
-  DomainParticipant(std::uint32_t domain_id, const qos::DomainParticipantQos& qos)
-      : ConfiguredReference(detail::join(domain_id, {qos.native(), detail::driver_program()})) {}
+  DomainParticipant(std::uint32_t domain_id, const qos::DomainParticipantQos& qos,
+                    DomainParticipantListener* listener = nullptr,
+                    const core::status::StatusMask& mask = core::status::StatusMask::all())
+      : ConfiguredReference(detail::join(domain_id, {qos.native(), detail::driver_program()},
+                                         detail::listening(listener, mask))) {}
+
+  /// Of its own and of all entities in it, what no nearer listener's mask has. nullptr: none. The listener
+  /// must outlive the participant, or the time that it is set.
+  void listener(DomainParticipantListener* listener, const core::status::StatusMask& mask);
+  DomainParticipantListener* listener() const;
 
   std::uint32_t domain_id() const { return native().domain_id(); }
   void assert_liveliness() { core::detail::value_of(native().assert_liveliness()); }

@@ -3,17 +3,20 @@
 #include <new>
 #include <optional>
 
+#include "dds/pub/listener.hpp"
 #include "dds/topic/topic.hpp"
 #include "llamada/dcps/publisher.hpp"
 
 namespace dds::pub {
 
+class PublisherListener;
+
 namespace detail {
 
-class PublisherState final : public core::detail::EntityState {
+class PublisherState final : public core::detail::ConfiguredState<llamada::dcps::Publisher> {
  public:
   PublisherState(topic::detail::Participant participant, std::shared_ptr<llamada::dcps::Publisher> native)
-      : EntityState(std::move(native)), participant_(std::move(participant)) {}
+      : ConfiguredState(std::move(native)), participant_(std::move(participant)) {}
   ~PublisherState() override { close_silently(); }
   const topic::detail::Participant& participant() const { return participant_; }
 
@@ -22,17 +25,14 @@ class PublisherState final : public core::detail::EntityState {
   topic::detail::Participant participant_;
 };
 
-class WriterState final : public core::detail::EntityState {
+class WriterState final : public core::detail::ConfiguredState<llamada::dcps::DataWriter> {
  public:
   WriterState(std::shared_ptr<PublisherState> publisher, std::shared_ptr<topic::detail::TopicState> topic,
               std::shared_ptr<llamada::dcps::DataWriter> native)
-      : EntityState(std::move(native)), publisher_(std::move(publisher)), topic_(std::move(topic)) {}
+      : ConfiguredState(std::move(native)), publisher_(std::move(publisher)), topic_(std::move(topic)) {}
   ~WriterState() override { close_silently(); }
   const std::shared_ptr<PublisherState>& publisher() const { return publisher_; }
   const std::shared_ptr<topic::detail::TopicState>& topic() const { return topic_; }
-
-  /// The adapter between a typed listener and the untyped one, which lives as long as it is set.
-  std::unique_ptr<llamada::dcps::DataWriterListener> listener_adapter;
 
  private:
   llamada::Status remove() override;
@@ -40,13 +40,11 @@ class WriterState final : public core::detail::EntityState {
   std::shared_ptr<topic::detail::TopicState> topic_;
 };
 
-std::shared_ptr<PublisherState> create_publisher(const topic::detail::Participant& participant,
-                                                 const llamada::qos::PublisherQos& qos);
+using WriterListening = core::detail::Listening<llamada::dcps::DataWriterListener>;
+
 std::shared_ptr<WriterState> create_writer(const std::shared_ptr<PublisherState>& publisher,
                                            const std::shared_ptr<topic::detail::TopicState>& topic,
-                                           const llamada::qos::DataWriterQos& qos,
-                                           llamada::dcps::DataWriterListener* listener,
-                                           llamada::dcps::StatusMask mask);
+                                           const llamada::qos::DataWriterQos& qos, WriterListening listening);
 
 }  // namespace detail
 
@@ -58,8 +56,14 @@ class Publisher
 
   explicit Publisher(const domain::DomainParticipant& participant)
       : Publisher(participant, participant.native().default_publisher_qos()) {}
-  Publisher(const domain::DomainParticipant& participant, const qos::PublisherQos& qos)
-      : ConfiguredReference(detail::create_publisher(participant.shared_state(), qos.native())) {}
+  Publisher(const domain::DomainParticipant& participant, const qos::PublisherQos& qos,
+            PublisherListener* listener = nullptr,
+            const core::status::StatusMask& mask = core::status::StatusMask::all());
+
+  /// Of its writers, what their own listeners' masks have not. nullptr: none. The listener must outlive the
+  /// publisher, or the time that it is set.
+  void listener(PublisherListener* listener, const core::status::StatusMask& mask);
+  PublisherListener* listener() const;
 
   domain::DomainParticipant participant() const { return domain::DomainParticipant(state().participant()); }
   qos::DataWriterQos default_datawriter_qos() const { return {native().default_datawriter_qos()}; }
@@ -159,9 +163,6 @@ class AnyDataWriter
   }
 };
 
-template <typename T>
-class DataWriterListener;
-
 /// Writes samples of one topic (DDS 1.4, 2.2.2.4.2; ISO C++ PSM, 7.5.12). A write that finds no room within
 /// RELIABILITY's max_blocking_time throws TimeoutError. Any thread.
 template <typename T>
@@ -230,6 +231,7 @@ class DataWriter : public AnyDataWriter {
 
   /// nullptr: none. The listener must outlive the writer, or the time that it is set.
   void listener(Listener* listener, const core::status::StatusMask& mask);
+  Listener* listener() const;
 
  private:
   static std::shared_ptr<detail::WriterState> create(const Publisher& publisher,
@@ -250,102 +252,23 @@ class DataWriter : public AnyDataWriter {
   }
 };
 
-/// Called from the participant's service thread. An exception that leaves one ends the program.
-template <typename T>
-class DataWriterListener {
- public:
-  virtual ~DataWriterListener() = default;
-  virtual void on_offered_deadline_missed(DataWriter<T>&,
-                                          const core::status::OfferedDeadlineMissedStatus&) = 0;
-  virtual void on_offered_incompatible_qos(DataWriter<T>&,
-                                           const core::status::OfferedIncompatibleQosStatus&) = 0;
-  virtual void on_liveliness_lost(DataWriter<T>&, const core::status::LivelinessLostStatus&) = 0;
-  virtual void on_publication_matched(DataWriter<T>&, const core::status::PublicationMatchedStatus&) = 0;
-};
-
-/// The same, with methods that do nothing.
-template <typename T>
-class NoOpDataWriterListener : public DataWriterListener<T> {
- public:
-  void on_offered_deadline_missed(DataWriter<T>&, const core::status::OfferedDeadlineMissedStatus&) override {
-  }
-  void on_offered_incompatible_qos(DataWriter<T>&,
-                                   const core::status::OfferedIncompatibleQosStatus&) override {}
-  void on_liveliness_lost(DataWriter<T>&, const core::status::LivelinessLostStatus&) override {}
-  void on_publication_matched(DataWriter<T>&, const core::status::PublicationMatchedStatus&) override {}
-};
-
-namespace detail {
-
-template <typename T>
-class WriterListenerAdapter final : public llamada::dcps::DataWriterListener {
- public:
-  explicit WriterListenerAdapter(pub::DataWriterListener<T>& listener) : listener_(listener) {}
-  void bind(std::shared_ptr<WriterState> state) { state_.bind(std::move(state)); }
-
-  void on_offered_deadline_missed(llamada::dcps::DataWriter&,
-                                  const llamada::dcps::OfferedDeadlineMissedStatus& status) override {
-    with([&](auto& writer) {
-      listener_.on_offered_deadline_missed(writer, core::status::OfferedDeadlineMissedStatus(status));
-    });
-  }
-  void on_offered_incompatible_qos(llamada::dcps::DataWriter&,
-                                   const llamada::dcps::OfferedIncompatibleQosStatus& status) override {
-    with([&](auto& writer) {
-      listener_.on_offered_incompatible_qos(writer, core::status::OfferedIncompatibleQosStatus(status));
-    });
-  }
-  void on_liveliness_lost(llamada::dcps::DataWriter&,
-                          const llamada::dcps::LivelinessLostStatus& status) override {
-    with([&](auto& writer) {
-      listener_.on_liveliness_lost(writer, core::status::LivelinessLostStatus(status));
-    });
-  }
-  void on_publication_matched(llamada::dcps::DataWriter&,
-                              const llamada::dcps::PublicationMatchedStatus& status) override {
-    with([&](auto& writer) {
-      listener_.on_publication_matched(writer, core::status::PublicationMatchedStatus(status));
-    });
-  }
-
- private:
-  template <typename Call>
-  void with(Call&& call) {
-    auto state = state_.get();
-    if (!state) return;
-    DataWriter<T> writer(std::move(state));
-    call(writer);
-  }
-
-  core::detail::LateState<WriterState> state_;
-  pub::DataWriterListener<T>& listener_;
-};
-
-}  // namespace detail
-
 template <typename T>
 std::shared_ptr<detail::WriterState> DataWriter<T>::create(const Publisher& publisher,
                                                            const dds::topic::Topic<T>& topic,
                                                            const qos::DataWriterQos& qos, Listener* listener,
                                                            const core::status::StatusMask& mask) {
-  std::unique_ptr<detail::WriterListenerAdapter<T>> adapter;
-  if (listener != nullptr) adapter = std::make_unique<detail::WriterListenerAdapter<T>>(*listener);
-  auto state = detail::create_writer(publisher.shared_state(), topic.shared_state(), qos.native(),
-                                     adapter.get(), mask.native());
-  if (adapter) adapter->bind(state);
-  state->listener_adapter = std::move(adapter);
-  return state;
+  return detail::create_writer(publisher.shared_state(), topic.shared_state(), qos.native(),
+                               {core::detail::adapt<detail::WriterAdapter<T>>(listener), mask.native()});
 }
 
 template <typename T>
 void DataWriter<T>::listener(Listener* listener, const core::status::StatusMask& mask) {
-  std::unique_ptr<detail::WriterListenerAdapter<T>> adapter;
-  if (listener != nullptr) {
-    adapter = std::make_unique<detail::WriterListenerAdapter<T>>(*listener);
-    adapter->bind(this->shared_state());
-  }
-  this->native().set_listener(adapter.get(), mask.native());
-  this->state().listener_adapter = std::move(adapter);
+  this->state().listen({core::detail::adapt<detail::WriterAdapter<T>>(listener), mask.native()});
+}
+
+template <typename T>
+DataWriterListener<T>* DataWriter<T>::listener() const {
+  return this->state().template heard_by<detail::WriterAdapter<T>>();
 }
 
 }  // namespace dds::pub

@@ -1,17 +1,20 @@
 #pragma once
 
+#include "dds/sub/listener.hpp"
 #include "dds/sub/sample.hpp"
 #include "dds/topic/topic.hpp"
 #include "llamada/dcps/subscriber.hpp"
 
 namespace dds::sub {
 
+class SubscriberListener;
+
 namespace detail {
 
-class SubscriberState final : public core::detail::EntityState {
+class SubscriberState final : public core::detail::ConfiguredState<llamada::dcps::Subscriber> {
  public:
   SubscriberState(topic::detail::Participant participant, std::shared_ptr<llamada::dcps::Subscriber> native)
-      : EntityState(std::move(native)), participant_(std::move(participant)) {}
+      : ConfiguredState(std::move(native)), participant_(std::move(participant)) {}
   ~SubscriberState() override { close_silently(); }
   const topic::detail::Participant& participant() const { return participant_; }
 
@@ -26,19 +29,16 @@ struct Described {
   std::shared_ptr<topic::detail::FilteredTopicState> filtered;
 };
 
-class ReaderState final : public core::detail::EntityState {
+class ReaderState final : public core::detail::ConfiguredState<llamada::dcps::DataReader> {
  public:
   ReaderState(std::shared_ptr<SubscriberState> subscriber, Described described,
               std::shared_ptr<llamada::dcps::DataReader> native)
-      : EntityState(std::move(native)),
+      : ConfiguredState(std::move(native)),
         subscriber_(std::move(subscriber)),
         described_(std::move(described)) {}
   ~ReaderState() override { close_silently(); }
   const std::shared_ptr<SubscriberState>& subscriber() const { return subscriber_; }
   const Described& described() const { return described_; }
-
-  /// The adapter between a typed listener and the untyped one, which lives as long as it is set.
-  std::unique_ptr<llamada::dcps::DataReaderListener> listener_adapter;
 
  private:
   llamada::Status remove() override;
@@ -46,12 +46,11 @@ class ReaderState final : public core::detail::EntityState {
   Described described_;
 };
 
-std::shared_ptr<SubscriberState> create_subscriber(const topic::detail::Participant& participant,
-                                                   const llamada::qos::SubscriberQos& qos);
+using ReaderListening = core::detail::Listening<llamada::dcps::DataReaderListener>;
+
 std::shared_ptr<ReaderState> create_reader(const std::shared_ptr<SubscriberState>& subscriber,
                                            Described described, const llamada::qos::DataReaderQos& qos,
-                                           llamada::dcps::DataReaderListener* listener,
-                                           llamada::dcps::StatusMask mask);
+                                           ReaderListening listening);
 
 }  // namespace detail
 
@@ -63,8 +62,14 @@ class Subscriber : public core::ConfiguredReference<detail::SubscriberState, lla
 
   explicit Subscriber(const domain::DomainParticipant& participant)
       : Subscriber(participant, participant.native().default_subscriber_qos()) {}
-  Subscriber(const domain::DomainParticipant& participant, const qos::SubscriberQos& qos)
-      : ConfiguredReference(detail::create_subscriber(participant.shared_state(), qos.native())) {}
+  Subscriber(const domain::DomainParticipant& participant, const qos::SubscriberQos& qos,
+             SubscriberListener* listener = nullptr,
+             const core::status::StatusMask& mask = core::status::StatusMask::all());
+
+  /// Of itself, and of its readers what their own listeners' masks have not. nullptr: none. The listener must
+  /// outlive the subscriber, or the time that it is set.
+  void listener(SubscriberListener* listener, const core::status::StatusMask& mask);
+  SubscriberListener* listener() const;
 
   domain::DomainParticipant participant() const { return domain::DomainParticipant(state().participant()); }
   qos::DataReaderQos default_datareader_qos() const { return {native().default_datareader_qos()}; }
@@ -146,9 +151,6 @@ class Query {
   std::string expression_;
   core::StringSeq parameters_;
 };
-
-template <typename T>
-class DataReaderListener;
 
 /// Reads samples of one topic (DDS 1.4, 2.2.2.5.3; ISO C++ PSM, 7.5.13). Any thread.
 template <typename T>
@@ -240,6 +242,7 @@ class DataReader : public AnyDataReader {
 
   /// nullptr: none. The listener must outlive the reader, or the time that it is set.
   void listener(Listener* listener, const core::status::StatusMask& mask);
+  Listener* listener() const;
 
  private:
   static std::shared_ptr<detail::ReaderState> create(const dds::sub::Subscriber& subscriber,
@@ -250,93 +253,7 @@ class DataReader : public AnyDataReader {
   status::DataState filter_;
 };
 
-/// Called from the participant's service thread. An exception that leaves one ends the program.
-template <typename T>
-class DataReaderListener {
- public:
-  virtual ~DataReaderListener() = default;
-  virtual void on_requested_deadline_missed(DataReader<T>&,
-                                            const core::status::RequestedDeadlineMissedStatus&) = 0;
-  virtual void on_requested_incompatible_qos(DataReader<T>&,
-                                             const core::status::RequestedIncompatibleQosStatus&) = 0;
-  virtual void on_sample_rejected(DataReader<T>&, const core::status::SampleRejectedStatus&) = 0;
-  virtual void on_liveliness_changed(DataReader<T>&, const core::status::LivelinessChangedStatus&) = 0;
-  virtual void on_data_available(DataReader<T>&) = 0;
-  virtual void on_subscription_matched(DataReader<T>&, const core::status::SubscriptionMatchedStatus&) = 0;
-  virtual void on_sample_lost(DataReader<T>&, const core::status::SampleLostStatus&) = 0;
-};
-
-/// The same, with methods that do nothing.
-template <typename T>
-class NoOpDataReaderListener : public DataReaderListener<T> {
- public:
-  void on_requested_deadline_missed(DataReader<T>&,
-                                    const core::status::RequestedDeadlineMissedStatus&) override {}
-  void on_requested_incompatible_qos(DataReader<T>&,
-                                     const core::status::RequestedIncompatibleQosStatus&) override {}
-  void on_sample_rejected(DataReader<T>&, const core::status::SampleRejectedStatus&) override {}
-  void on_liveliness_changed(DataReader<T>&, const core::status::LivelinessChangedStatus&) override {}
-  void on_data_available(DataReader<T>&) override {}
-  void on_subscription_matched(DataReader<T>&, const core::status::SubscriptionMatchedStatus&) override {}
-  void on_sample_lost(DataReader<T>&, const core::status::SampleLostStatus&) override {}
-};
-
 namespace detail {
-
-template <typename T>
-class ReaderListenerAdapter final : public llamada::dcps::DataReaderListener {
-  using Native = llamada::dcps::DataReader;
-
- public:
-  explicit ReaderListenerAdapter(sub::DataReaderListener<T>& listener) : listener_(listener) {}
-  void bind(std::shared_ptr<ReaderState> state) { state_.bind(std::move(state)); }
-
-  void on_requested_deadline_missed(Native&,
-                                    const llamada::dcps::RequestedDeadlineMissedStatus& status) override {
-    with([&](auto& reader) {
-      listener_.on_requested_deadline_missed(reader, core::status::RequestedDeadlineMissedStatus(status));
-    });
-  }
-  void on_requested_incompatible_qos(Native&,
-                                     const llamada::dcps::RequestedIncompatibleQosStatus& status) override {
-    with([&](auto& reader) {
-      listener_.on_requested_incompatible_qos(reader, core::status::RequestedIncompatibleQosStatus(status));
-    });
-  }
-  void on_sample_rejected(Native&, const llamada::dcps::SampleRejectedStatus& status) override {
-    with([&](auto& reader) {
-      listener_.on_sample_rejected(reader, core::status::SampleRejectedStatus(status));
-    });
-  }
-  void on_sample_lost(Native&, const llamada::dcps::SampleLostStatus& status) override {
-    with([&](auto& reader) { listener_.on_sample_lost(reader, core::status::SampleLostStatus(status)); });
-  }
-  void on_liveliness_changed(Native&, const llamada::dcps::LivelinessChangedStatus& status) override {
-    with([&](auto& reader) {
-      listener_.on_liveliness_changed(reader, core::status::LivelinessChangedStatus(status));
-    });
-  }
-  void on_subscription_matched(Native&, const llamada::dcps::SubscriptionMatchedStatus& status) override {
-    with([&](auto& reader) {
-      listener_.on_subscription_matched(reader, core::status::SubscriptionMatchedStatus(status));
-    });
-  }
-  void on_data_available(Native&) override {
-    with([&](auto& reader) { listener_.on_data_available(reader); });
-  }
-
- private:
-  template <typename Call>
-  void with(Call&& call) {
-    auto state = state_.get();
-    if (!state) return;
-    DataReader<T> reader(std::move(state));
-    call(reader);
-  }
-
-  core::detail::LateState<ReaderState> state_;
-  sub::DataReaderListener<T>& listener_;
-};
 
 /// A condition of the reader for one selection.
 class TemporaryQuery {
@@ -369,24 +286,18 @@ std::shared_ptr<detail::ReaderState> DataReader<T>::create(const dds::sub::Subsc
                                                            detail::Described described,
                                                            const qos::DataReaderQos& qos, Listener* listener,
                                                            const core::status::StatusMask& mask) {
-  std::unique_ptr<detail::ReaderListenerAdapter<T>> adapter;
-  if (listener != nullptr) adapter = std::make_unique<detail::ReaderListenerAdapter<T>>(*listener);
-  auto state = detail::create_reader(subscriber.shared_state(), std::move(described), qos.native(),
-                                     adapter.get(), mask.native());
-  if (adapter) adapter->bind(state);
-  state->listener_adapter = std::move(adapter);
-  return state;
+  return detail::create_reader(subscriber.shared_state(), std::move(described), qos.native(),
+                               {core::detail::adapt<detail::ReaderAdapter<T>>(listener), mask.native()});
 }
 
 template <typename T>
 void DataReader<T>::listener(Listener* listener, const core::status::StatusMask& mask) {
-  std::unique_ptr<detail::ReaderListenerAdapter<T>> adapter;
-  if (listener != nullptr) {
-    adapter = std::make_unique<detail::ReaderListenerAdapter<T>>(*listener);
-    adapter->bind(this->shared_state());
-  }
-  this->native().set_listener(adapter.get(), mask.native());
-  this->state().listener_adapter = std::move(adapter);
+  this->state().listen({core::detail::adapt<detail::ReaderAdapter<T>>(listener), mask.native()});
+}
+
+template <typename T>
+DataReaderListener<T>* DataReader<T>::listener() const {
+  return this->state().template heard_by<detail::ReaderAdapter<T>>();
 }
 
 }  // namespace dds::sub

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "dds/domain/domain.hpp"
+#include "dds/topic/listener.hpp"
 #include "llamada/types/typed_support.hpp"
 
 namespace dds::topic {
@@ -18,10 +19,10 @@ namespace detail {
 
 using Participant = std::shared_ptr<domain::detail::ParticipantState>;
 
-class TopicState final : public core::detail::EntityState {
+class TopicState final : public core::detail::ConfiguredState<llamada::dcps::Topic> {
  public:
   TopicState(Participant participant, std::shared_ptr<llamada::dcps::Topic> native)
-      : EntityState(std::move(native)), participant_(std::move(participant)) {}
+      : ConfiguredState(std::move(native)), participant_(std::move(participant)) {}
   ~TopicState() override { close_silently(); }
   const Participant& participant() const { return participant_; }
 
@@ -30,11 +31,13 @@ class TopicState final : public core::detail::EntityState {
   Participant participant_;
 };
 
+using TopicListening = core::detail::Listening<llamada::dcps::TopicListener>;
+
+/// The state of a topic that this participant has already is that one's.
 std::shared_ptr<TopicState> create_topic(const domain::DomainParticipant& participant,
                                          const std::string& name,
                                          std::shared_ptr<const llamada::types::TypeSupport> type,
-                                         const llamada::qos::TopicQos& qos);
-std::shared_ptr<TopicState> find_topic(const domain::DomainParticipant& participant, const std::string& name);
+                                         const llamada::qos::TopicQos& qos, TopicListening listening);
 
 /// A topic with an expression, which readers see in the topic's stead. Keeps the topic.
 class FilteredTopicState {
@@ -60,9 +63,6 @@ std::shared_ptr<FilteredTopicState> create_filtered(const std::shared_ptr<TopicS
 
 }  // namespace detail
 
-template <typename T>
-class TopicListener;
-
 /// A topic of any type.
 class AnyTopic : public core::ConfiguredReference<detail::TopicState, llamada::dcps::Topic, qos::TopicQos> {
  public:
@@ -79,19 +79,28 @@ class AnyTopic : public core::ConfiguredReference<detail::TopicState, llamada::d
 };
 
 /// A name and a type that writers and readers have in common (DDS 1.4, 2.2.2.3.2; ISO C++ PSM, 7.5.11). A
-/// topic that this participant has already is the same topic.
+/// topic that this participant has already is the same topic; one that has a listener must be the first.
 template <typename T>
 class Topic : public AnyTopic {
  public:
   static_assert(is_topic_type<T>::value, "the type needs LLAMADA_TYPE");
   using DataType = T;
+  using Listener = TopicListener<T>;
   using AnyTopic::AnyTopic;
 
   Topic(const domain::DomainParticipant& participant, const std::string& name)
       : Topic(participant, name, participant.native().default_topic_qos()) {}
-  Topic(const domain::DomainParticipant& participant, const std::string& name, const qos::TopicQos& qos)
-      : AnyTopic(detail::create_topic(participant, name, llamada::types::shared_type_support<T>(),
-                                      qos.native())) {}
+  Topic(const domain::DomainParticipant& participant, const std::string& name, const qos::TopicQos& qos,
+        Listener* listener = nullptr, const core::status::StatusMask& mask = core::status::StatusMask::all())
+      : AnyTopic(
+            detail::create_topic(participant, name, llamada::types::shared_type_support<T>(), qos.native(),
+                                 {core::detail::adapt<detail::TopicAdapter<T>>(listener), mask.native()})) {}
+
+  /// nullptr: none. The listener must outlive the topic, or the time that it is set.
+  void listener(Listener* listener, const core::status::StatusMask& mask) {
+    this->state().listen({core::detail::adapt<detail::TopicAdapter<T>>(listener), mask.native()});
+  }
+  Listener* listener() const { return this->state().template heard_by<detail::TopicAdapter<T>>(); }
 };
 
 /// The expression and parameters of a ContentFilteredTopic: "value > %0 AND text LIKE 'a%'" (DDS 1.4, Annex
