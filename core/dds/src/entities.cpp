@@ -128,6 +128,9 @@ std::shared_ptr<ReaderState> create_reader(const std::shared_ptr<SubscriberState
 }
 
 llamada::Status ReaderState::remove() {
+  if (!described_.topic)
+    return failure(llamada::Errc::precondition_not_met,
+                   "the readers of the built-in topics go with their participant");
   return native_of<llamada::dcps::Subscriber>(*subscriber_)
       ->delete_datareader(native_of<llamada::dcps::DataReader>(*this));
 }

@@ -143,6 +143,12 @@ class AnyDataWriter
 
   dds::pub::Publisher publisher() const { return dds::pub::Publisher(state().publisher()); }
   const std::string& topic_name() const { return native().topic()->name(); }
+  /// As what it is. Throws InvalidDowncastError if it is of another type.
+  template <typename T>
+  DataWriter<T> get() const {
+    topic::detail::check_type<DataWriter<T>>(*native().topic()->type());
+    return DataWriter<T>(shared_state());
+  }
   /// Until all RELIABLE readers that are matched have all samples. Throws TimeoutError.
   void wait_for_acknowledgments(const core::Duration& at_most) {
     core::detail::value_of(native().wait_for_acknowledgments(at_most.to_chrono()));

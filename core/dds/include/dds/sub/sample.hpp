@@ -5,8 +5,8 @@
 
 #include "dds/core/exception.hpp"
 #include "dds/sub/state.hpp"
+#include "dds/topic/representation.hpp"
 #include "llamada/dcps/loaned_samples.hpp"
-#include "llamada/types/typed_support.hpp"
 
 namespace dds::sub {
 
@@ -139,11 +139,12 @@ class LoanedSamples {
   }
 
   const T* data_of(std::span<const std::byte> bytes, const std::string*& error) {
-    if constexpr (llamada::types::is_plain_v<T>) {
+    using Representation = topic::detail::Representation<T>;
+    if constexpr (Representation::is_plain) {
       if (bytes.size() == sizeof(T) && llamada::types::detail::is_aligned(bytes.data(), alignof(T)))
         return reinterpret_cast<const T*>(bytes.data());
     }
-    auto value = llamada::types::deserialize<T>(bytes);
+    auto value = Representation::deserialize(bytes);
     if (value) return &content_->copies.emplace_back(std::move(*value));
     error = &content_->errors.emplace_back(value.error().text());
     return nullptr;

@@ -23,7 +23,7 @@ class SubscriberState final : public core::detail::ConfiguredState<llamada::dcps
   topic::detail::Participant participant_;
 };
 
-/// What a reader is of: a topic, filtered or not.
+/// What a reader is of: a topic, filtered or not; those of the built-in topics have none here.
 struct Described {
   std::shared_ptr<topic::detail::TopicState> topic;
   std::shared_ptr<topic::detail::FilteredTopicState> filtered;
@@ -109,6 +109,12 @@ class AnyDataReader
 
   dds::sub::Subscriber subscriber() const { return dds::sub::Subscriber(state().subscriber()); }
   const std::string& topic_name() const { return native().topicdescription()->name(); }
+  /// As what it is. Throws InvalidDowncastError if it is of another type.
+  template <typename T>
+  DataReader<T> get() const {
+    topic::detail::check_type<DataReader<T>>(*native().topicdescription()->type());
+    return DataReader<T>(shared_state());
+  }
   /// Until the history of the TRANSIENT_LOCAL writers that are matched is here. Throws TimeoutError.
   void wait_for_historical_data(const core::Duration& at_most) {
     core::detail::value_of(native().wait_for_historical_data(at_most.to_chrono()));
@@ -231,13 +237,13 @@ class DataReader : public AnyDataReader {
   Selector select() const { return Selector(*this); }
 
   core::InstanceHandle lookup_instance(const T& key) const {
-    const auto bytes = core::detail::value_of(llamada::types::serialize(key));
+    const auto bytes = core::detail::value_of(topic::detail::Representation<T>::serialize(key));
     return core::InstanceHandle(core::detail::value_of(native().lookup_instance(bytes)));
   }
   /// A sample with the instance's key members and defaults else.
   T& key_value(T& sample, const core::InstanceHandle& instance) const {
     const auto bytes = core::detail::value_of(native().key_value(instance.native()));
-    return sample = core::detail::value_of(llamada::types::deserialize<T>(bytes));
+    return sample = core::detail::value_of(topic::detail::Representation<T>::deserialize(bytes));
   }
 
   /// nullptr: none. The listener must outlive the reader, or the time that it is set.

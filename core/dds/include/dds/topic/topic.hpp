@@ -2,7 +2,7 @@
 
 #include "dds/domain/domain.hpp"
 #include "dds/topic/listener.hpp"
-#include "llamada/types/typed_support.hpp"
+#include "dds/topic/representation.hpp"
 
 namespace dds::topic {
 
@@ -12,7 +12,7 @@ struct is_topic_type : std::bool_constant<llamada::types::DescribedStruct<T>> {}
 
 template <typename T>
 struct topic_type_name {
-  static const std::string& value() { return llamada::types::type_name<T>(); }
+  static const std::string& value() { return detail::Representation<T>::type_name(); }
 };
 
 namespace detail {
@@ -38,6 +38,21 @@ std::shared_ptr<TopicState> create_topic(const domain::DomainParticipant& partic
                                          const std::string& name,
                                          std::shared_ptr<const llamada::types::TypeSupport> type,
                                          const llamada::qos::TopicQos& qos, TopicListening listening);
+
+/// The state of a topic that the program has a reference to, or nullptr.
+std::shared_ptr<TopicState> find_topic(const domain::DomainParticipant& participant, const std::string& name);
+
+/// `Typed` is a Topic<T>, a DataReader<T> or a DataWriter<T>, or the same of any type. Throws
+/// InvalidDowncastError if the entity is of another type.
+template <typename Typed>
+void check_type(const llamada::types::TypeSupport& type) {
+  if constexpr (requires { typename Typed::DataType; }) {
+    using Wanted = Representation<typename Typed::DataType>;
+    if (!Wanted::is_of(type))
+      throw core::InvalidDowncastError("the topic has the type " + type.name() + ", not this " +
+                                       Wanted::type_name());
+  }
+}
 
 /// A topic with an expression, which readers see in the topic's stead. Keeps the topic.
 class FilteredTopicState {
@@ -76,6 +91,12 @@ class AnyTopic : public core::ConfiguredReference<detail::TopicState, llamada::d
   core::status::InconsistentTopicStatus inconsistent_topic_status() {
     return core::status::InconsistentTopicStatus(native().inconsistent_topic_status());
   }
+  /// As what it is. Throws InvalidDowncastError if it is of another type.
+  template <typename T>
+  Topic<T> get() const {
+    detail::check_type<Topic<T>>(*native().type());
+    return Topic<T>(shared_state());
+  }
 };
 
 /// A name and a type that writers and readers have in common (DDS 1.4, 2.2.2.3.2; ISO C++ PSM, 7.5.11). A
@@ -102,6 +123,20 @@ class Topic : public AnyTopic {
   }
   Listener* listener() const { return this->state().template heard_by<detail::TopicAdapter<T>>(); }
 };
+
+/// The topic of this name that the participant has, a Topic<T> or an AnyTopic; null: there is none. Throws
+/// InvalidDowncastError if it is of another type.
+template <typename TopicType>
+TopicType find(const domain::DomainParticipant& participant, const std::string& name) {
+  TopicType found(detail::find_topic(participant, name));
+  if (!found.is_nil()) detail::check_type<TopicType>(*found.native().type());
+  return found;
+}
+
+/// From now on the participant does as if nobody else wrote or read this topic.
+inline void ignore(domain::DomainParticipant& participant, const core::InstanceHandle& topic) {
+  core::detail::value_of(participant.native().ignore_topic(topic.native()));
+}
 
 /// The expression and parameters of a ContentFilteredTopic: "value > %0 AND text LIKE 'a%'" (DDS 1.4, Annex
 /// B).
