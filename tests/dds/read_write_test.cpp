@@ -107,3 +107,28 @@ TEST_CASE("dds: a coherent set is seen as a whole", "[dds]") {
   const auto samples = take(reader, 2);
   CHECK(samples.size() == 2);
 }
+
+TEST_CASE("dds: reading as a stream", "[dds]") {
+  Pair<Reading> pair;
+  for (int i = 0; i < 10; i++) pair.writer << Reading{i % 2, i * 1.0};
+  CHECK(eventually([&] { return pair.reader.read().length() == 10; }));
+  dds::sub::LoanedSamples<Reading> samples;
+  pair.reader >> samples;
+  CHECK(samples.length() == 10);
+  pair.reader >> dds::sub::state(DataState::new_data()) >> samples;
+  CHECK(samples.empty());
+  const auto odd = pair.reader.lookup_instance(Reading{1, 0});
+  pair.reader >> dds::sub::read >> dds::sub::instance(odd) >> dds::sub::max_samples(3) >> samples;
+  CHECK(samples.length() == 3);
+  CHECK(samples[0].data().sensor == 1);
+  pair.reader >> dds::sub::take >> dds::sub::content(dds::sub::Query(pair.reader, "value >= 7")) >> samples;
+  CHECK(samples.length() == 3);
+  const dds::sub::cond::ReadCondition any(pair.reader, DataState::any());
+  pair.reader >> dds::sub::take >> dds::sub::condition(any) >> samples;
+  CHECK(samples.length() == 7);
+  pair.reader >> dds::sub::take >> dds::sub::next_instance(InstanceHandle::nil()) >> samples;
+  CHECK(samples.empty());
+  dds::sub::qos::DataReaderQos qos;
+  pair.reader >> qos;
+  CHECK(qos == pair.reader.qos());
+}

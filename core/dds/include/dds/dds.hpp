@@ -9,6 +9,7 @@
 #include "dds/pub/find.hpp"
 #include "dds/pub/pub.hpp"
 #include "dds/sub/find.hpp"
+#include "dds/sub/manipulators.hpp"
 #include "dds/sub/sub.hpp"
 #include "dds/topic/builtin.hpp"
 #include "dds/topic/topic.hpp"

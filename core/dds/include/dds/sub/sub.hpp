@@ -1,6 +1,8 @@
 #pragma once
 
+#include <concepts>
 #include "dds/sub/listener.hpp"
+
 #include "dds/sub/sample.hpp"
 #include "dds/topic/topic.hpp"
 #include "llamada/dcps/subscriber.hpp"
@@ -228,13 +230,43 @@ class DataReader : public AnyDataReader {
     LoanedSamples<T> read() { return get(false); }
     LoanedSamples<T> take() { return get(true); }
 
+    /// What a stream does in the end; at first it reads.
+    Selector& mode(bool takes) {
+      takes_ = takes;
+      return *this;
+    }
+    template <typename Manipulator>
+    requires std::invocable<const Manipulator&, Selector&> Selector& operator>>(
+        const Manipulator& manipulator) {
+      manipulator(*this);
+      return *this;
+    }
+    Selector& operator>>(LoanedSamples<T>& samples) {
+      samples = get(takes_);
+      return *this;
+    }
+
    private:
     LoanedSamples<T> get(bool take);
     const DataReader& reader_;
     llamada::dcps::ReadOptions options_;
     std::optional<Query> query_;
+    bool takes_ = false;
   };
   Selector select() const { return Selector(*this); }
+
+  /// The same as a stream: `reader >> take >> max_samples(10) >> samples`, with what is in
+  /// sub/manipulators.hpp.
+  template <typename Manipulator>
+  requires std::invocable<const Manipulator&, Selector&> Selector
+  operator>>(const Manipulator& manipulator) const {
+    return select() >> manipulator;
+  }
+  const DataReader& operator>>(LoanedSamples<T>& samples) const {
+    samples = read();
+    return *this;
+  }
+  using AnyDataReader::operator>>;
 
   core::InstanceHandle lookup_instance(const T& key) const {
     const auto bytes = core::detail::value_of(topic::detail::Representation<T>::serialize(key));
