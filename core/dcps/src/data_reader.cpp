@@ -76,6 +76,7 @@ void DataReader::make_cache() {
       auto key = type.key_of(sample);
       return key ? std::move(*key) : std::vector<std::byte>();
     };
+    options.is_hash_ambiguous = [&type](std::uint64_t key_hash) { return type.is_hash_ambiguous(key_hash); };
   }
   cache_ = std::make_unique<ReaderCache>(std::move(options));
   set_filter();
@@ -275,10 +276,16 @@ std::size_t DataReader::loan_count() const {
 }
 
 Result<InstanceHandle> DataReader::lookup_instance(std::span<const std::byte> sample) const {
-  auto key_hash = topic_->type()->key_hash(sample);
-  if (!key_hash) return propagate(key_hash);
+  const types::TypeSupport& type = *topic_->type();
+  if (!type.is_keyed()) {
+    Lock held = lock();
+    return cache_ && cache_->knows_instance(0) ? dcps::instance_handle(0) : handle_nil;
+  }
+  auto key = type.key_of(sample);
+  if (!key) return propagate(key);
+  const std::uint64_t key_hash = type.hash_of(*key);
   Lock held = lock();
-  return cache_ && cache_->knows_instance(*key_hash) ? dcps::instance_handle(*key_hash) : handle_nil;
+  return cache_ && cache_->has_key(key_hash, *key) ? dcps::instance_handle(key_hash) : handle_nil;
 }
 
 Result<std::vector<std::byte>> DataReader::key_value(InstanceHandle instance) const {

@@ -165,7 +165,7 @@ Result<DataWriter::Change> DataWriter::change_of(std::span<const std::byte> samp
   if (topic_->type()->is_keyed()) {
     auto key = topic_->type()->key_of(sample);
     if (!key) return propagate(key);
-    change.key_hash = types::hash_of_key(*key);
+    change.key_hash = topic_->type()->hash_of(*key);
     change.key = std::move(*key);
   }
   if (!instance.is_nil() && instance != dcps::instance_handle(change.key_hash)) {
@@ -178,7 +178,9 @@ Result<DataWriter::Change> DataWriter::change_of(std::span<const std::byte> samp
 // Registers the instance if it is new: the first write does it, too.
 Status DataWriter::register_change(Change& change) {
   if (change.key_hash == 0) return {};
-  return cache_->register_instance(change.key_hash, std::move(change.key));
+  const Status status = cache_->register_instance(change.key_hash, std::move(change.key));
+  if (status) return {};
+  return failure(status.error().code(), "topic '{}': {}", topic_->name(), status.error().text());
 }
 
 Status DataWriter::write(std::span<const std::byte> sample, InstanceHandle instance,
@@ -318,7 +320,8 @@ Result<InstanceHandle> DataWriter::lookup_instance(std::span<const std::byte> sa
   auto change = change_of(sample, handle_nil, std::nullopt);
   if (!change) return propagate(change);
   Lock held = lock();
-  return cache_->is_registered(change->key_hash) ? dcps::instance_handle(change->key_hash) : handle_nil;
+  return cache_->has_key(change->key_hash, change->key) ? dcps::instance_handle(change->key_hash)
+                                                        : handle_nil;
 }
 
 Result<std::vector<std::byte>> DataWriter::key_value(InstanceHandle instance) const {

@@ -95,6 +95,7 @@ bool ReaderCache::admit_data(const Arrival& arrival, Now now) {
   auto found = instances_.find(sample.header().instance);
   if (found != instances_.end()) {
     ReaderInstance& instance = found->second;
+    if (is_of_other_key(instance, sample)) return reject_key(sample);
     instance.add_writer(arrival.writer.info.id);
     if (!is_heard(instance, arrival.writer.info.id) ||
         is_out_of_order(instance, arrival.writer.info.id, sample)) {
@@ -140,6 +141,8 @@ bool ReaderCache::admit_change(const Arrival& arrival, Now now) {
     if (!is_dispose(header.kind)) return true;
     const Room room = room_for(header.instance);
     if (room == Room::no_instances) return reject(arrival.writer, arrival.sample, room);
+  } else if (is_of_other_key(found->second, arrival.sample)) {
+    return reject_key(arrival.sample);
   }
   ReaderInstance& instance = instance_for(arrival.sample);
   const Timestamp timestamp = source_timestamp(arrival.sample);
@@ -189,6 +192,25 @@ bool ReaderCache::reject(Writer& writer, const topics::Sample& sample, Room room
     writer.last_rejected = number;
   }
   return !is_reliable();
+}
+
+// Whether the sample's instance only shares its hash with this one. A key that cannot be read is let through,
+// as the sample is, so that who reads it finds what is wrong with it.
+bool ReaderCache::is_of_other_key(ReaderInstance& instance, const topics::Sample& sample) const {
+  if (!options_.is_hash_ambiguous || !options_.is_hash_ambiguous(instance.key_hash())) return false;
+  Key key = key_of(sample);
+  if (key.empty()) return false;
+  if (!instance.key.empty()) return instance.key != key;
+  instance.key = std::move(key);
+  return false;
+}
+
+// Waiting would not help, so the writer is not to offer it again: it is lost, and why is told.
+bool ReaderCache::reject_key(const topics::Sample& sample) {
+  news_.rejected.push_back(
+      {SampleRejectedKind::rejected_by_key_hash, instance_handle(sample.header().instance)});
+  ++news_.lost_count;
+  return true;
 }
 
 bool ReaderCache::is_filtered(const topics::Sample& sample) const {

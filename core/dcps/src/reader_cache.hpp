@@ -37,6 +37,8 @@ struct ReaderCacheOptions {
   std::function<bool(std::span<const std::byte>)> filter;
   /// The key of a sample, serialised; empty for a topic without key.
   std::function<std::vector<std::byte>(std::span<const std::byte>)> key_of;
+  /// Whether two keys can have this hash; empty: none can.
+  std::function<bool(std::uint64_t)> is_hash_ambiguous;
   /// Counts the samples of several readers, so that their orders can be compared; nullptr: each its own.
   std::uint64_t* order_counter = nullptr;
 };
@@ -131,6 +133,8 @@ class ReaderCache {
   std::size_t loan_count() const { return loan_count_; }
 
   bool knows_instance(std::uint64_t key_hash) const { return instances_.contains(key_hash); }
+  /// Whether it is known with this key.
+  bool has_key(std::uint64_t key_hash, std::span<const std::byte> key) const;
   /// The serialised key. Errors: not_found.
   Result<std::vector<std::byte>> key_value(std::uint64_t key_hash) const;
 
@@ -174,6 +178,7 @@ class ReaderCache {
     Timestamp reception_timestamp;
   };
   enum class Room : std::uint8_t { yes, no_instances, no_samples, no_samples_per_instance };
+  using Key = std::vector<std::byte>;
 
   // Admission: reader_cache.cpp.
   bool admit(const Arrival& arrival, Now now);
@@ -192,6 +197,9 @@ class ReaderCache {
   bool fits(const CoherentSets::Set& set) const;
   bool fits_ever(const CoherentSets::Set& set) const;
   bool reject(Writer& writer, const topics::Sample& sample, Room room);
+  bool is_of_other_key(ReaderInstance& instance, const topics::Sample& sample) const;
+  bool has_other_keys(const CoherentSets::Set& set);
+  bool reject_key(const topics::Sample& sample);
   bool is_filtered(const topics::Sample& sample) const;
   bool is_out_of_order(const ReaderInstance& instance, const topics::EndpointId& writer,
                        const topics::Sample& sample) const;
@@ -209,6 +217,7 @@ class ReaderCache {
 
   // Storage: reader_cache_storage.cpp.
   Room room_for(std::uint64_t key_hash) const;
+  Key key_of(const topics::Sample& sample) const;
   ReaderInstance& instance_for(const topics::Sample& sample);
   CachedSample& insert(ReaderInstance& instance, const topics::EndpointId& writer, Timestamp source_timestamp,
                        Timestamp reception_timestamp);

@@ -68,7 +68,30 @@ void ReaderCache::admit_set(Writer& writer, CoherentSets::Set set, bool whole, N
     news_.lost_count += static_cast<std::int32_t>(set.samples.size());
     return;
   }
+  if (has_other_keys(set)) {
+    news_.lost_count += static_cast<std::int32_t>(set.samples.size()) - 1;
+    return;
+  }
   for (CoherentSets::Held& held : set.samples) admit({writer, held.sample, held.reception_timestamp}, now);
+}
+
+// Whether a sample of the set cannot be told apart from another instance, of the cache or of the set: then
+// none is taken in. One is told of as rejected.
+bool ReaderCache::has_other_keys(const CoherentSets::Set& set) {
+  if (!options_.is_hash_ambiguous) return false;
+  std::map<std::uint64_t, Key> keys;
+  for (const CoherentSets::Held& held : set.samples) {
+    const std::uint64_t key_hash = held.sample.header().instance;
+    if (!options_.is_hash_ambiguous(key_hash)) continue;
+    auto found = instances_.find(key_hash);
+    const Key key = key_of(held.sample);
+    const bool other = found != instances_.end() ? is_of_other_key(found->second, held.sample)
+                                                 : keys.try_emplace(key_hash, key).first->second != key;
+    if (!other) continue;
+    reject_key(held.sample);
+    return true;
+  }
+  return false;
 }
 
 // Whether all samples of the set can be taken in now.

@@ -39,14 +39,16 @@ ReaderInstance& ReaderCache::instance_for(const topics::Sample& sample) {
   auto found = instances_.find(key_hash);
   if (found != instances_.end()) return found->second;
   ReaderInstance& instance = instances_.emplace(key_hash, ReaderInstance(key_hash)).first->second;
-  if (options_.key_of) {
-    // A change without data carries the key itself.
-    const auto data = sample.data();
-    instance.key = sample.header().kind == topics::ChangeKind::alive
-                       ? options_.key_of(data)
-                       : std::vector<std::byte>(data.begin(), data.end());
-  }
+  instance.key = key_of(sample);
   return instance;
+}
+
+// Empty if there is none, or the sample is malformed.
+ReaderCache::Key ReaderCache::key_of(const topics::Sample& sample) const {
+  if (!options_.key_of) return {};
+  const auto data = sample.data();
+  if (sample.header().kind == topics::ChangeKind::alive) return options_.key_of(data);
+  return {data.begin(), data.end()};  // a change without data carries the key itself
 }
 
 // With KEEP_LAST the oldest sample makes room. False: the new one would be the oldest.
@@ -183,6 +185,12 @@ Result<std::vector<std::byte>> ReaderCache::key_value(std::uint64_t key_hash) co
   if (found == instances_.end())
     return failure(Errc::not_found, "the reader knows no instance with this handle");
   return found->second.key;
+}
+
+bool ReaderCache::has_key(std::uint64_t key_hash, std::span<const std::byte> key) const {
+  auto found = instances_.find(key_hash);
+  return found != instances_.end() &&
+         std::equal(found->second.key.begin(), found->second.key.end(), key.begin(), key.end());
 }
 
 ReaderCacheNews ReaderCache::take_news() { return std::exchange(news_, {}); }

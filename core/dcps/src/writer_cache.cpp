@@ -20,7 +20,15 @@ void WriterCache::set_qos(const qos::DataWriterQos& qos, Now now) {
 }
 
 Status WriterCache::register_instance(std::uint64_t key_hash, std::vector<std::byte> key) {
-  if (is_registered(key_hash)) return {};
+  auto found = instances_.find(key_hash);
+  if (found != instances_.end() && found->second.key != key) {
+    return failure(
+        Errc::unsupported,
+        "two keys have the same hash {:#x}, and the writer has registered one of them: unregister it "
+        "before the other is written",
+        key_hash);
+  }
+  if (found != instances_.end()) return {};
   const std::int32_t limit = qos_.resource_limits.max_instances;
   if (limit != qos::length_unlimited && instances_.size() >= static_cast<std::size_t>(limit)) {
     return failure(Errc::out_of_resources,
@@ -29,6 +37,11 @@ Status WriterCache::register_instance(std::uint64_t key_hash, std::vector<std::b
   }
   instances_[key_hash].key = std::move(key);
   return {};
+}
+
+bool WriterCache::has_key(std::uint64_t key_hash, const std::vector<std::byte>& key) const {
+  auto found = instances_.find(key_hash);
+  return found != instances_.end() && found->second.key == key;
 }
 
 Status WriterCache::unregister_instance(std::uint64_t key_hash) {

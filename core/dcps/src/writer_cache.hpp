@@ -26,8 +26,11 @@ class WriterCache {
   void set_qos(const qos::DataWriterQos& qos, Now now);
 
   bool is_registered(std::uint64_t key_hash) const { return instances_.contains(key_hash); }
-  /// A second time does nothing. Errors: out_of_resources (max_instances).
+  /// A second time does nothing. Errors: out_of_resources (max_instances), unsupported (another key with the
+  /// same hash is registered).
   Status register_instance(std::uint64_t key_hash, std::vector<std::byte> key);
+  /// Whether it is registered with this key.
+  bool has_key(std::uint64_t key_hash, const std::vector<std::byte>& key) const;
   /// Errors: precondition_not_met (not registered).
   Status unregister_instance(std::uint64_t key_hash);
   /// The serialised key. Errors: not_found.

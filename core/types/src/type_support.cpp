@@ -36,26 +36,41 @@ std::string_view to_string(Extensibility extensibility) {
   return "?";
 }
 
+namespace {
+
+/// One to one, and 0 stays 0: each step can be undone.
+std::uint64_t spread(std::uint64_t hash) {
+  hash = (hash ^ hash >> 33) * 0xff51afd7ed558ccdu;
+  hash = (hash ^ hash >> 33) * 0xc4ceb9fe1a85ec53u;
+  return hash ^ hash >> 33;
+}
+
+}  // namespace
+
 /// FNV-1a, and a finish that spreads what short keys differ in over all bits.
 std::uint64_t hash64(std::span<const std::byte> bytes) {
   std::uint64_t hash = 0xcbf29ce484222325u;
   for (const std::byte each : bytes) hash = (hash ^ std::to_integer<std::uint64_t>(each)) * 0x100000001b3u;
-  hash = (hash ^ hash >> 33) * 0xff51afd7ed558ccdu;
-  hash = (hash ^ hash >> 33) * 0xc4ceb9fe1a85ec53u;
-  return hash ^ hash >> 33;
+  return spread(hash);
 }
 
 std::uint64_t hash64(std::string_view text) {
   return hash64(std::as_bytes(std::span<const char>(text.data(), text.size())));
 }
 
-std::uint64_t hash_of_key(std::span<const std::byte> key) { return std::max<std::uint64_t>(hash64(key), 1); }
+std::uint64_t hash_of_key(std::span<const std::byte> key) {
+  if (key.size() > sizeof(std::uint64_t)) return std::max<std::uint64_t>(hash64(key), 1);
+  std::uint64_t number = 0;
+  for (const std::byte each : key) number = number << 8 | std::to_integer<std::uint64_t>(each);
+  // One to one but for the highest number, whose hash would be 0.
+  return std::max(spread(number + 1), ambiguous_short_key_hash);
+}
 
 Result<std::uint64_t> TypeSupport::key_hash(std::span<const std::byte> sample) const {
   if (!is_keyed()) return 0;
   auto key = key_of(sample);
   if (!key) return propagate(key);
-  return hash_of_key(*key);
+  return hash_of(*key);
 }
 
 Result<bool> TypeSupport::same_key(std::span<const std::byte> a, std::span<const std::byte> b) const {

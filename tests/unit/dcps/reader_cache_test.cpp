@@ -431,5 +431,41 @@ TEST_CASE("reader cache: a frozen reader refuses, and takes again when thawed", 
   CHECK(reader.take() == "a b");
 }
 
+TEST_CASE("reader cache: what shares its hash with another instance is rejected, and its set with it",
+          "[dcps]") {
+  ReaderCacheOptions options = CacheFixture::reliable_keep_all();
+  options.presentation = {qos::PresentationAccessScope::topic, true, true};
+  options.key_of = [](std::span<const std::byte> data) {
+    return std::vector<std::byte>(data.begin(), data.begin() + std::min<std::ptrdiff_t>(1, std::ssize(data)));
+  };
+  options.is_hash_ambiguous = [](std::uint64_t key_hash) { return key_hash == 1; };
+  CacheFixture reader(options);
+  reader.write("a1");
+  CHECK(reader.write("b1", 1, 2));  // not to be offered again
+  reader.send({.writer = 2, .text = "b", .kind = ChangeKind::disposed});
+  ReaderCacheNews news = reader.cache.take_news();
+  REQUIRE(news.rejected.size() == 2);
+  CHECK(news.rejected[0].reason == SampleRejectedKind::rejected_by_key_hash);
+  CHECK(news.rejected[0].instance == instance_handle(1));
+  CHECK(news.lost_count == 2);
+  CHECK(reader.write(""));  // has no key that can be read
+  CHECK(reader.cache.has_key(1, bytes_of("a")));
+  CHECK_FALSE(reader.cache.has_key(1, bytes_of("b")));
+  CHECK(reader.take() == "a1 ");
+
+  reader.send({.instance = 2, .text = "x1", .set = 1});
+  reader.send({.instance = 1, .text = "b2", .set = 1});
+  reader.send({.text = "2", .kind = ChangeKind::coherent_end, .set = 1});
+  CHECK(reader.take() == "");
+  news = reader.cache.take_news();
+  CHECK(news.rejected.size() == 1);
+  CHECK(news.lost_count == 2);
+  reader.send({.instance = 2, .text = "x2", .set = 2});
+  reader.send({.instance = 1, .text = "a2", .set = 2});
+  reader.send({.text = "2", .kind = ChangeKind::coherent_end, .set = 2});
+  CHECK(reader.take() == "x2 a2");
+  CHECK(reader.cache.take_news().lost_count == 0);
+}
+
 }  // namespace
 }  // namespace llamada::dcps::test

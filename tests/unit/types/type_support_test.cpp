@@ -1,3 +1,5 @@
+#include <set>
+
 #include "other_version.hpp"
 #include "sample_types.hpp"
 #include "test.hpp"
@@ -14,6 +16,12 @@ std::vector<std::byte> bytes_of(const T& value) {
   REQUIRE(bytes);
   return std::move(*bytes);
 }
+
+struct Short {
+  std::int64_t id = 0;
+  double value = 0;
+};
+LLAMADA_TYPE(Short, LLAMADA_KEY(id), value);
 
 }  // namespace
 
@@ -92,6 +100,21 @@ TEST_CASE("types: samples with equal key members have one key, whatever else the
   const auto only_key = type.sample_of_key(type.key_of(a).value());
   REQUIRE(only_key);
   CHECK(type.same_key(a, *only_key).value());
+}
+
+TEST_CASE("types: hashes of short keys tell them apart, but for one", "[types]") {
+  const TypeSupport& type = type_support<Short>();
+  const auto hash = [&type](std::int64_t id) { return type.key_hash(bytes_of(Short{id, 0})).value(); };
+  std::set<std::uint64_t> hashes;
+  for (std::int64_t id = -1000; id < 1000; ++id) hashes.insert(hash(id));
+  CHECK(hashes.size() == 2000);
+  CHECK(hashes.count(0) == 0);
+  CHECK_FALSE(type.is_hash_ambiguous(hash(0)));
+  CHECK(hash(-1) == ambiguous_short_key_hash);
+  CHECK(type.is_hash_ambiguous(hash(-1)));
+  const TypeSupport& long_key = type_support<Keyed>();
+  CHECK(long_key.is_hash_ambiguous(long_key.key_hash(bytes_of(Keyed{1, 2.0, {3, "x"}, "k"})).value()));
+  CHECK_FALSE(type_support<Point>().is_hash_ambiguous(0));
 }
 
 TEST_CASE("types: fields by their path", "[types]") {

@@ -54,6 +54,9 @@ enum class SampleRejectedKind : std::uint8_t {
   rejected_by_instances_limit,
   rejected_by_samples_limit,
   rejected_by_samples_per_instance_limit,
+  /// Beyond the standard: the reader knows an instance whose key is another and has the same hash. The sample
+  /// counts as lost, too; it is not offered again.
+  rejected_by_key_hash,
 };
 
 struct SampleRejectedStatus : CountStatus {

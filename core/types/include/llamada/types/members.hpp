@@ -181,6 +181,13 @@ struct AnyKey<std::tuple<M...>> {
   static constexpr bool value = (M::is_key || ...);
 };
 
+template <typename Members>
+struct AllKeysPlain;
+template <typename... M>
+struct AllKeysPlain<std::tuple<M...>> {
+  static constexpr bool value = ((!M::is_key || is_plain_member<typename M::type>()) && ...);
+};
+
 template <typename T>
 constexpr bool is_plain_member() {
   if constexpr (Primitive<T> || std::is_enum_v<T>) {
@@ -204,5 +211,10 @@ constexpr bool is_plain_v = detail::is_plain_member<T>();
 /// Has key members, so that its topics have instances.
 template <DescribedStruct T>
 constexpr bool is_keyed_v = detail::AnyKey<typename DescriptionOf<T>::MemberTypes>::value;
+
+/// All keys of it are of one length.
+template <DescribedStruct T>
+constexpr bool has_fixed_key_v =
+    is_keyed_v<T>&& detail::AllKeysPlain<typename DescriptionOf<T>::MemberTypes>::value;
 
 }  // namespace llamada::types

@@ -20,6 +20,14 @@ struct Field {
   std::function<Value(const void* object)> get;
 };
 
+/// 64 bits of some bytes, the same in every process and release.
+std::uint64_t hash64(std::span<const std::byte> bytes);
+std::uint64_t hash64(std::string_view text);
+/// The hash of a key as TypeSupport::key_hash() gives it: never 0. Keys of one length up to 8 bytes have
+/// hashes of their own, but for two that share ambiguous_short_key_hash.
+std::uint64_t hash_of_key(std::span<const std::byte> key);
+inline constexpr std::uint64_t ambiguous_short_key_hash = 1;
+
 /// What the untyped layers must know of a type. A `sample` is what travels: of a plain type the bytes of the
 /// object as it lies in memory, of any other XCDR2 behind an encapsulation header. Immutable: any thread.
 class TypeSupport {
@@ -52,17 +60,16 @@ class TypeSupport {
   /// struct).
   virtual Result<Field> field(std::string_view path) const = 0;
 
-  /// Of key_of(), never 0; 0 for types without a key.
+  /// The hash that names the instance with this key (key_of()), never 0.
+  virtual std::uint64_t hash_of(std::span<const std::byte> key) const { return hash_of_key(key); }
+  /// Whether two keys of this type can have this hash, so that the keys themselves have to be compared.
+  virtual bool is_hash_ambiguous(std::uint64_t) const { return is_keyed(); }
+
+  /// hash_of() key_of(); 0 for types without a key.
   Result<std::uint64_t> key_hash(std::span<const std::byte> sample) const;
   Result<bool> same_key(std::span<const std::byte> a, std::span<const std::byte> b) const;
   bool has_field(std::string_view path) const { return field(path).has_value(); }
   Result<Value> value_of(std::span<const std::byte> sample, std::string_view path) const;
 };
-
-/// 64 bits of some bytes, the same in every process and release.
-std::uint64_t hash64(std::span<const std::byte> bytes);
-std::uint64_t hash64(std::string_view text);
-/// The hash of a key as key_hash() gives it: never 0.
-std::uint64_t hash_of_key(std::span<const std::byte> key);
 
 }  // namespace llamada::types

@@ -48,6 +48,10 @@ class TypeSupportOf final : public TypeSupport {
   bool is_plain() const override { return is_plain_v<T>; }
   std::size_t plain_size() const override { return is_plain_v<T> ? sizeof(T) : 0; }
 
+  bool is_hash_ambiguous(std::uint64_t key_hash) const override {
+    return has_short_key_ ? key_hash == ambiguous_short_key_hash : is_keyed_v<T>;
+  }
+
   Result<std::vector<std::byte>> key_of(std::span<const std::byte> sample) const override {
     auto object = object_of(sample);
     if (!object) return propagate(object);
@@ -73,6 +77,15 @@ class TypeSupportOf final : public TypeSupport {
   Result<Field> field(std::string_view path) const override { return detail::find_field<T>(path); }
 
  private:
+  static bool has_short_key() {
+    if constexpr (has_fixed_key_v<T>) {
+      const auto key = serialize_key(T{});
+      return key && key->size() <= sizeof(std::uint64_t);
+    }
+    return false;
+  }
+
+  bool has_short_key_ = has_short_key();
   std::string descriptor_ = describe_type<T>(Detail::all);
   std::uint64_t hash_ = hash64(describe_type<T>(Detail::matching));
 };
