@@ -125,9 +125,12 @@ json describe_application(const Inspector::Slot& slot, const DomainView& domain)
                  {"endpoints", json::array()}};
   auto arena = slot.peer();
   if (!arena.ready()) return described;
-  for (std::uint32_t i = 0; i < arena.endpoint_count(); ++i)
-    if (arena.endpoint(i).alive.load(std::memory_order_acquire) != 0)
+  for (std::uint32_t i = 0; i < arena.endpoint_count(); ++i) {
+    const auto& endpoint = arena.endpoint(i);
+    const bool is_endpoint = endpoint.kind != static_cast<std::uint32_t>(topics::EndpointKind::participant);
+    if (is_endpoint && endpoint.alive.load(std::memory_order_acquire) != 0)
       described["endpoints"].push_back(describe_endpoint(arena, i));
+  }
   describe_participant(domain, slot.index, described);
   return described;
 }
