@@ -1,4 +1,5 @@
 // Policies that decide who meets whom, and what the ends know of each other.
+#include "llamada/llamanet/inspector.hpp"
 #include "peer.hpp"
 
 namespace llamada::dcps::test {
@@ -148,6 +149,39 @@ TEST_CASE("LATENCY_BUDGET: within a budget samples arrive, all and in order", "[
   peer.await_matched("w");
   peer.write("w", 1, 1, 3);
   CHECK(take_until(*reader, "1:1 1:2 1:3") == "1:1 1:2 1:3");
+}
+
+/// How often the applications of the node have woken others.
+std::uint64_t wakes_of_all(const std::string& socket_name) {
+  auto inspector = llamanet::Inspector::open(socket_name);
+  REQUIRE(inspector);
+  std::uint64_t wakes = 0;
+  for (const auto& slot : inspector->slots()) wakes += slot.view().counter(topics::Counter::wakes);
+  return wakes;
+}
+
+TEST_CASE("LATENCY_BUDGET: a reader that sleeps is woken once for the samples of a budget", "[dcps]") {
+  constexpr auto budget = 100ms;
+  constexpr std::int32_t sample_count = 200;
+  World world;
+  Policies policies;
+  policies.writer.latency_budget.duration = budget;
+  policies.reader.latency_budget.duration = budget;
+  auto reader = world.reader(policies);
+  Peer peer(world.socket_name());
+  peer.make_writer("w", policies);
+  peer.await_matched("w");
+  const std::uint64_t wakes_before = wakes_of_all(world.socket_name());
+  const auto start = std::chrono::steady_clock::now();
+  std::string expected;
+  for (std::int32_t value = 1; value <= sample_count; ++value) {
+    peer.write("w", 1, value);
+    expected += fmt::format("{}1:{}", value == 1 ? "" : " ", value);
+  }
+  CHECK(take_until(*reader, expected) == expected);
+  // For each budget that has begun: the reader, the writer's own thread to keep the time, and their answers.
+  const auto budgets = (std::chrono::steady_clock::now() - start) / budget + 1;
+  CHECK(wakes_of_all(world.socket_name()) - wakes_before <= static_cast<std::uint64_t>(4 * budgets + 10));
 }
 
 TEST_CASE("OWNERSHIP: kinds that differ do not fit", "[dcps]") {
