@@ -66,8 +66,8 @@ class DomainParticipant final
 
   /// From now on this participant does as if the entity were not there: what it writes is not read, and
   /// statuses do not count it. It is not hindered, though: a reader that is ignored can read on what is
-  /// published here, and if it is RELIABLE, a KEEP_ALL writer waits for it. A handle is that of the entity, or
-  /// of its instance in the built-in topic. Errors: not_found.
+  /// published here, and if it is RELIABLE, a KEEP_ALL writer waits for it. A handle is that of the entity,
+  /// or of its instance in the built-in topic. Errors: not_found.
   Status ignore_participant(InstanceHandle handle);
   Status ignore_topic(InstanceHandle handle);
   Status ignore_publication(InstanceHandle handle);
