@@ -63,6 +63,8 @@ TEST_CASE("wait set: read conditions are true while samples are in their states"
   CHECK(text_of(*reader->read({.condition = unread})) == "1:10");
   CHECK(!unread->trigger_value());
   REQUIRE(writer->dispose(reading(1, 0)));
+  // The dispose may arrive between a look at the one and at the other: both are true before the wait.
+  REQUIRE(eventually([&] { return unread->trigger_value() && gone->trigger_value(); }));
   active = wait_set.wait(watchdog);
   REQUIRE(active);
   CHECK(*active == Conditions{unread, gone});
