@@ -97,6 +97,31 @@ void copy_topic_policies(To& to, const From& from) {
   }
 }
 
+// What the data of a writer and of a reader have in common; their policies are those of the endpoint.
+template <typename Data>
+std::vector<std::byte> serialize_endpoint(const Data& data, const qos::EndpointQos& qos) {
+  Writer writer;
+  writer.put(data.key);
+  writer.put(data.participant_key);
+  writer.put(data.topic_name);
+  writer.put(data.type_name);
+  writer.put(std::span<const std::byte>(serialize(qos)));
+  return writer.take();
+}
+
+template <typename Data>
+Result<qos::EndpointQos> deserialize_endpoint(std::span<const std::byte> sample, Data& data) {
+  Reader reader(sample);
+  reader.get(data.key);
+  reader.get(data.participant_key);
+  reader.get(data.topic_name);
+  reader.get(data.type_name);
+  auto qos = reader.get_qos();
+  if (!qos || !reader.is_done()) return malformed();
+  data.topic_data = qos->topic_data;
+  return qos;
+}
+
 }  // namespace
 
 qos::TopicQos topic_qos_of(const qos::EndpointQos& endpoint) {
@@ -125,31 +150,17 @@ std::vector<std::byte> serialize_builtin(const TopicBuiltinTopicData& data) {
   writer.put(data.name);
   writer.put(data.type_name);
   qos::DataWriterQos policies;
-  copy_topic_policies(policies, data.qos);
+  copy_from_topic_qos(policies, data.qos);
   writer.put(std::span<const std::byte>(serialize(qos::endpoint_qos(policies, {}, data.qos.topic_data))));
   return writer.take();
 }
 
 std::vector<std::byte> serialize_builtin(const PublicationBuiltinTopicData& data) {
-  Writer writer;
-  writer.put(data.key);
-  writer.put(data.participant_key);
-  writer.put(data.topic_name);
-  writer.put(data.type_name);
-  writer.put(
-      std::span<const std::byte>(serialize(qos::endpoint_qos(data.qos, data.publisher, data.topic_data))));
-  return writer.take();
+  return serialize_endpoint(data, qos::endpoint_qos(data.qos, data.publisher, data.topic_data));
 }
 
 std::vector<std::byte> serialize_builtin(const SubscriptionBuiltinTopicData& data) {
-  Writer writer;
-  writer.put(data.key);
-  writer.put(data.participant_key);
-  writer.put(data.topic_name);
-  writer.put(data.type_name);
-  writer.put(
-      std::span<const std::byte>(serialize(qos::endpoint_qos(data.qos, data.subscriber, data.topic_data))));
-  return writer.take();
+  return serialize_endpoint(data, qos::endpoint_qos(data.qos, data.subscriber, data.topic_data));
 }
 
 template <>
@@ -180,33 +191,21 @@ Result<TopicBuiltinTopicData> deserialize_builtin(std::span<const std::byte> sam
 
 template <>
 Result<PublicationBuiltinTopicData> deserialize_builtin(std::span<const std::byte> sample) {
-  Reader reader(sample);
   PublicationBuiltinTopicData data;
-  reader.get(data.key);
-  reader.get(data.participant_key);
-  reader.get(data.topic_name);
-  reader.get(data.type_name);
-  auto qos = reader.get_qos();
-  if (!qos || !reader.is_done()) return malformed();
+  auto qos = deserialize_endpoint(sample, data);
+  if (!qos) return propagate(qos);
   data.qos = qos->datawriter;
   data.publisher = qos->publisher;
-  data.topic_data = qos->topic_data;
   return data;
 }
 
 template <>
 Result<SubscriptionBuiltinTopicData> deserialize_builtin(std::span<const std::byte> sample) {
-  Reader reader(sample);
   SubscriptionBuiltinTopicData data;
-  reader.get(data.key);
-  reader.get(data.participant_key);
-  reader.get(data.topic_name);
-  reader.get(data.type_name);
-  auto qos = reader.get_qos();
-  if (!qos || !reader.is_done()) return malformed();
+  auto qos = deserialize_endpoint(sample, data);
+  if (!qos) return propagate(qos);
   data.qos = qos->datareader;
   data.subscriber = qos->subscriber;
-  data.topic_data = qos->topic_data;
   return data;
 }
 

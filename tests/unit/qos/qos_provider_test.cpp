@@ -1,10 +1,9 @@
 #include "llamada/qos_xml/qos_provider.hpp"
 
-#include <unistd.h>
-
 #include <fstream>
 
 #include "llamada/qos_xml/profile_file.hpp"
+#include "temporary_folder.hpp"
 #include "test.hpp"
 
 using namespace llamada;
@@ -35,24 +34,13 @@ std::string error_of(const Result<T>& result) {
   return result ? "ok" : result.error().text();
 }
 
-/// A directory that is removed at the end.
-class Folder {
+/// Files of a test, which go with it.
+class Folder : public test::TemporaryFolder {
  public:
-  Folder() {
-    char name[] = "/tmp/llamada_qos_XXXXXX";
-    path_ = ::mkdtemp(name);
-  }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  Folder(const Folder&) = delete;
-
   std::filesystem::path write(std::string_view name, std::string_view text) const {
-    std::ofstream(path_ / name) << text;
-    return path_ / name;
+    std::ofstream(path() / name) << text;
+    return path() / name;
   }
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
 };
 
 constexpr std::string_view infinite =

@@ -43,6 +43,42 @@ class BuiltinData {
   Native native_;
 };
 
+/// The policies that topics, writers and readers have all.
+template <typename NativeData>
+class PoliciesBuiltinData : public BuiltinData<NativeData> {
+ public:
+  using BuiltinData<NativeData>::BuiltinData;
+  core::policy::Durability durability() const {
+    return core::policy::Durability(this->native_.qos.durability);
+  }
+  core::policy::Deadline deadline() const { return core::policy::Deadline(this->native_.qos.deadline); }
+  core::policy::LatencyBudget latency_budget() const {
+    return core::policy::LatencyBudget(this->native_.qos.latency_budget);
+  }
+  core::policy::Liveliness liveliness() const {
+    return core::policy::Liveliness(this->native_.qos.liveliness);
+  }
+  core::policy::Reliability reliability() const {
+    return core::policy::Reliability(this->native_.qos.reliability);
+  }
+  core::policy::DestinationOrder destination_order() const {
+    return core::policy::DestinationOrder(this->native_.qos.destination_order);
+  }
+  core::policy::Ownership ownership() const { return core::policy::Ownership(this->native_.qos.ownership); }
+};
+
+/// What writers and readers have both.
+template <typename NativeData>
+class EndpointBuiltinData : public PoliciesBuiltinData<NativeData> {
+ public:
+  using PoliciesBuiltinData<NativeData>::PoliciesBuiltinData;
+  BuiltinTopicKey participant_key() const { return BuiltinTopicKey(this->native_.participant_key); }
+  const std::string& topic_name() const { return this->native_.topic_name; }
+  const std::string& type_name() const { return this->native_.type_name; }
+  core::policy::UserData user_data() const { return core::policy::UserData(this->native_.qos.user_data); }
+  core::policy::TopicData topic_data() const { return core::policy::TopicData(this->native_.topic_data); }
+};
+
 }  // namespace detail
 
 class ParticipantBuiltinTopicData : public detail::BuiltinData<llamada::dcps::ParticipantBuiltinTopicData> {
@@ -58,22 +94,11 @@ class ParticipantBuiltinTopicData : public detail::BuiltinData<llamada::dcps::Pa
 };
 
 /// A topic is known by its writers and readers; its policies are those of the first one that was seen.
-class TopicBuiltinTopicData : public detail::BuiltinData<llamada::dcps::TopicBuiltinTopicData> {
+class TopicBuiltinTopicData : public detail::PoliciesBuiltinData<llamada::dcps::TopicBuiltinTopicData> {
  public:
-  using BuiltinData::BuiltinData;
+  using PoliciesBuiltinData::PoliciesBuiltinData;
   const std::string& name() const { return native_.name; }
   const std::string& type_name() const { return native_.type_name; }
-  core::policy::Durability durability() const { return core::policy::Durability(native_.qos.durability); }
-  core::policy::Deadline deadline() const { return core::policy::Deadline(native_.qos.deadline); }
-  core::policy::LatencyBudget latency_budget() const {
-    return core::policy::LatencyBudget(native_.qos.latency_budget);
-  }
-  core::policy::Liveliness liveliness() const { return core::policy::Liveliness(native_.qos.liveliness); }
-  core::policy::Reliability reliability() const { return core::policy::Reliability(native_.qos.reliability); }
-  core::policy::DestinationOrder destination_order() const {
-    return core::policy::DestinationOrder(native_.qos.destination_order);
-  }
-  core::policy::Ownership ownership() const { return core::policy::Ownership(native_.qos.ownership); }
   core::policy::DurabilityService durability_service() const {
     return core::policy::DurabilityService(native_.qos.durability_service);
   }
@@ -88,23 +113,10 @@ class TopicBuiltinTopicData : public detail::BuiltinData<llamada::dcps::TopicBui
   core::policy::TopicData topic_data() const { return core::policy::TopicData(native_.qos.topic_data); }
 };
 
-class PublicationBuiltinTopicData : public detail::BuiltinData<llamada::dcps::PublicationBuiltinTopicData> {
+class PublicationBuiltinTopicData
+    : public detail::EndpointBuiltinData<llamada::dcps::PublicationBuiltinTopicData> {
  public:
-  using BuiltinData::BuiltinData;
-  BuiltinTopicKey participant_key() const { return BuiltinTopicKey(native_.participant_key); }
-  const std::string& topic_name() const { return native_.topic_name; }
-  const std::string& type_name() const { return native_.type_name; }
-  core::policy::Durability durability() const { return core::policy::Durability(native_.qos.durability); }
-  core::policy::Deadline deadline() const { return core::policy::Deadline(native_.qos.deadline); }
-  core::policy::LatencyBudget latency_budget() const {
-    return core::policy::LatencyBudget(native_.qos.latency_budget);
-  }
-  core::policy::Liveliness liveliness() const { return core::policy::Liveliness(native_.qos.liveliness); }
-  core::policy::Reliability reliability() const { return core::policy::Reliability(native_.qos.reliability); }
-  core::policy::DestinationOrder destination_order() const {
-    return core::policy::DestinationOrder(native_.qos.destination_order);
-  }
-  core::policy::Ownership ownership() const { return core::policy::Ownership(native_.qos.ownership); }
+  using EndpointBuiltinData::EndpointBuiltinData;
   core::policy::DurabilityService durability_service() const {
     return core::policy::DurabilityService(native_.qos.durability_service);
   }
@@ -112,36 +124,20 @@ class PublicationBuiltinTopicData : public detail::BuiltinData<llamada::dcps::Pu
   core::policy::OwnershipStrength ownership_strength() const {
     return core::policy::OwnershipStrength(native_.qos.ownership_strength);
   }
-  core::policy::UserData user_data() const { return core::policy::UserData(native_.qos.user_data); }
   core::policy::Presentation presentation() const {
     return core::policy::Presentation(native_.publisher.presentation);
   }
   core::policy::Partition partition() const { return core::policy::Partition(native_.publisher.partition); }
   core::policy::GroupData group_data() const { return core::policy::GroupData(native_.publisher.group_data); }
-  core::policy::TopicData topic_data() const { return core::policy::TopicData(native_.topic_data); }
 };
 
-class SubscriptionBuiltinTopicData : public detail::BuiltinData<llamada::dcps::SubscriptionBuiltinTopicData> {
+class SubscriptionBuiltinTopicData
+    : public detail::EndpointBuiltinData<llamada::dcps::SubscriptionBuiltinTopicData> {
  public:
-  using BuiltinData::BuiltinData;
-  BuiltinTopicKey participant_key() const { return BuiltinTopicKey(native_.participant_key); }
-  const std::string& topic_name() const { return native_.topic_name; }
-  const std::string& type_name() const { return native_.type_name; }
-  core::policy::Durability durability() const { return core::policy::Durability(native_.qos.durability); }
-  core::policy::Deadline deadline() const { return core::policy::Deadline(native_.qos.deadline); }
-  core::policy::LatencyBudget latency_budget() const {
-    return core::policy::LatencyBudget(native_.qos.latency_budget);
-  }
-  core::policy::Liveliness liveliness() const { return core::policy::Liveliness(native_.qos.liveliness); }
-  core::policy::Reliability reliability() const { return core::policy::Reliability(native_.qos.reliability); }
-  core::policy::DestinationOrder destination_order() const {
-    return core::policy::DestinationOrder(native_.qos.destination_order);
-  }
-  core::policy::Ownership ownership() const { return core::policy::Ownership(native_.qos.ownership); }
+  using EndpointBuiltinData::EndpointBuiltinData;
   core::policy::TimeBasedFilter time_based_filter() const {
     return core::policy::TimeBasedFilter(native_.qos.time_based_filter);
   }
-  core::policy::UserData user_data() const { return core::policy::UserData(native_.qos.user_data); }
   core::policy::Presentation presentation() const {
     return core::policy::Presentation(native_.subscriber.presentation);
   }
@@ -149,7 +145,6 @@ class SubscriptionBuiltinTopicData : public detail::BuiltinData<llamada::dcps::S
   core::policy::GroupData group_data() const {
     return core::policy::GroupData(native_.subscriber.group_data);
   }
-  core::policy::TopicData topic_data() const { return core::policy::TopicData(native_.topic_data); }
 };
 
 namespace detail {
