@@ -62,9 +62,46 @@ int retire(MPI_Request& handle, Request& request, MPI_Status* status) {
   const int error = request.error;
   request.active = false;
   if (request.persistent) return error;
+  const std::unique_ptr<Task> task = std::move(request.kept->task);
   engine().requests().remove(request);
   handle = MPI_REQUEST_NULL;
-  return error;
+  const int freed = task ? task->free() : MPI_SUCCESS;
+  return freed != MPI_SUCCESS ? freed : error;
+}
+
+int Task::report(int code) {
+  return mpi::report(communicator(), code, "an operation that a request stands for has failed");
+}
+
+int begin_task(std::unique_ptr<Task> task, MPI_Request* handle) {
+  if (int code = check_pointer(task->communicator(), handle, "request")) return code;
+  *handle = engine().start_task(std::move(task)).handle;
+  return MPI_SUCCESS;
+}
+
+int make_persistent_task(std::unique_ptr<Task> task, MPI_Request* handle) {
+  if (int code = check_pointer(task->communicator(), handle, "request")) return code;
+  *handle = engine().add_persistent_task(std::move(task)).handle;
+  return MPI_SUCCESS;
+}
+
+void settle(Request& request) {
+  if (request.kind != Request::Kind::task) return;
+  MPI_Status status{};
+  set_empty(status);
+  request.error = request.kept->task->complete(&status);
+  request.status_source = status.MPI_SOURCE;
+  request.status_tag = status.MPI_TAG;
+  request.status_bytes = byte_count(status);
+  request.cancelled = is_cancelled(status);
+}
+
+int remove_request(Request& request) {
+  const Reference<Communicator> communicator(request.communicator);
+  const std::unique_ptr<Task> task = std::move(request.kept->task);
+  engine().requests().remove(request);
+  const int code = task ? task->free() : MPI_SUCCESS;
+  return code == MPI_SUCCESS ? MPI_SUCCESS : task->report(code);
 }
 
 }  // namespace llamada::mpi

@@ -65,6 +65,16 @@ int report_truncation(Communicator* communicator, std::uint64_t message_bytes, s
 /// persistent one inactive. Gives its error code, not reported.
 int retire(MPI_Request& handle, Request& request, MPI_Status* status);
 
+/// Begins a task and gives its handle.
+int begin_task(std::unique_ptr<Task> task, MPI_Request* handle);
+/// An inactive persistent request for it, for MPI_Start.
+int make_persistent_task(std::unique_ptr<Task> task, MPI_Request* handle);
+/// A complete request is about to be retired, or its status to be read: asks a task for its status and error.
+void settle(Request& request);
+/// Takes back a request that is not active for the program, or active and complete. The error of a task that
+/// is freed, reported.
+int remove_request(Request& request);
+
 inline bool is_active(const Request* request) { return request && request->active; }
 
 inline void empty_status(MPI_Status* status) {

@@ -69,8 +69,24 @@ class RequestArray {
   int complete_until_ = 0;
 };
 
+int retire_task(MPI_Request& handle, Request& request, MPI_Status* status) {
+  const Reference<Communicator> communicator(request.communicator);
+  settle(request);
+  if (status) Engine::receive_status(request, status);
+  request.active = false;
+  const int error = request.error;
+  if (request.persistent) return error == MPI_SUCCESS ? error : request.kept->task->report(error);
+  const std::unique_ptr<Task> task = std::move(request.kept->task);
+  engine().requests().remove(request);
+  handle = MPI_REQUEST_NULL;
+  const int freed = task->free();
+  if (error == MPI_SUCCESS && freed == MPI_SUCCESS) return MPI_SUCCESS;
+  return task->report(freed != MPI_SUCCESS ? freed : error);
+}
+
 /// Retires one request and reports its error.
 int retire_and_report(MPI_Request& handle, Request& request, MPI_Status* status) {
+  if (request.kind == Request::Kind::task) return retire_task(handle, request, status);
   const Reference<Communicator> communicator(request.communicator);
   const std::uint64_t message = request.truncated_bytes;
   const std::uint64_t room = request.buffer.type ? request.buffer.bytes() : 0;
@@ -85,7 +101,10 @@ int retire_and_report(MPI_Request& handle, Request& request, MPI_Status* status)
 template <typename Indices>
 int retire_many(RequestArray& requests, const Indices& indices, MPI_Status statuses[]) {
   bool failed = false;
-  for (const auto index : indices) failed |= requests[static_cast<int>(index)]->error != MPI_SUCCESS;
+  for (const auto index : indices) {
+    settle(*requests[static_cast<int>(index)]);
+    failed |= requests[static_cast<int>(index)]->error != MPI_SUCCESS;
+  }
   Reference<Communicator> communicator;
   int place = 0;
   for (const auto index : indices) {
@@ -99,7 +118,9 @@ int retire_many(RequestArray& requests, const Indices& indices, MPI_Status statu
     if (failed && status != MPI_STATUS_IGNORE) status->MPI_ERROR = error;
   }
   if (!failed) return MPI_SUCCESS;
-  return report(communicator.get(), MPI_ERR_IN_STATUS, "a message was longer than the buffer of its receive");
+  return report(communicator.get(), MPI_ERR_IN_STATUS,
+                "one of the requests has failed: a message was longer than the buffer of its receive, or an "
+                "operation went wrong");
 }
 
 /// One request: whether it is complete, as the program is told.
@@ -195,8 +216,11 @@ bool decide_all(RequestArray& requests) {
 
 int retire_all(RequestArray& requests, MPI_Status statuses[]) {
   bool failed = false;
-  for (int i = 0; i < requests.count(); ++i)
-    failed |= is_active(requests[i]) && requests[i]->error != MPI_SUCCESS;
+  for (int i = 0; i < requests.count(); ++i) {
+    if (!is_active(requests[i])) continue;
+    settle(*requests[i]);
+    failed |= requests[i]->error != MPI_SUCCESS;
+  }
   Reference<Communicator> communicator;
   for (int i = 0; i < requests.count(); ++i) {
     MPI_Status* status = statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
@@ -211,7 +235,9 @@ int retire_all(RequestArray& requests, MPI_Status statuses[]) {
     if (failed && status != MPI_STATUS_IGNORE) status->MPI_ERROR = error;
   }
   if (!failed) return MPI_SUCCESS;
-  return report(communicator.get(), MPI_ERR_IN_STATUS, "a message was longer than the buffer of its receive");
+  return report(communicator.get(), MPI_ERR_IN_STATUS,
+                "one of the requests has failed: a message was longer than the buffer of its receive, or an "
+                "operation went wrong");
 }
 
 int some(int count, MPI_Request handles[], int* done_count, int indices[], MPI_Status statuses[],
@@ -290,7 +316,9 @@ int PMPI_Request_get_status(MPI_Request handle, int* flag, MPI_Status* status) {
     return MPI_SUCCESS;
   }
   *flag = decide_one(*request, CallKind::get_status);
-  if (*flag) Engine::receive_status(*request, status);
+  if (!*flag) return MPI_SUCCESS;
+  settle(*request);
+  Engine::receive_status(*request, status);
   return MPI_SUCCESS;
 }
 

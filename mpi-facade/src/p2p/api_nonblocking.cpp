@@ -109,11 +109,11 @@ int PMPI_Request_free(MPI_Request* handle) {
   if (request->active && !request->complete) {
     request->released = true;
     engine().requests().remove_handle(*request);
-  } else {
-    engine().requests().remove(*request);
+    *handle = MPI_REQUEST_NULL;
+    return MPI_SUCCESS;
   }
   *handle = MPI_REQUEST_NULL;
-  return MPI_SUCCESS;
+  return remove_request(*request);
 }
 
 LLAMADA_MPI_FUNCTION(Cancel)
@@ -124,6 +124,10 @@ int PMPI_Cancel(MPI_Request* handle) {
   if (int code = find_request(*handle, request)) return code;
   if (!is_active(request))
     return report(nullptr, MPI_ERR_REQUEST, "the request to be cancelled is not active");
+  if (request->kind == Request::Kind::task) {
+    const int code = request->kept->task->cancel(request->complete);
+    return code == MPI_SUCCESS ? MPI_SUCCESS : request->kept->task->report(code);
+  }
   engine().cancel(*request);
   return MPI_SUCCESS;
 }

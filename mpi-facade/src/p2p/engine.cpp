@@ -63,6 +63,7 @@ Status Engine::open_parts() {
 bool Engine::progress() {
   bool done = incoming_->poll();
   done |= outgoing_->advance();
+  if (!tasks_.empty()) done |= step_tasks();
   // A clock may have taken the last outcome.
   if (holds_ && !determinants_->replaying()) [[unlikely]]
     outcome_taken();
@@ -79,7 +80,7 @@ void Engine::wait_slowly(unsigned rounds, const std::function<bool()>& done) {
     sched_yield();
     return;
   }
-  world_.sleep([&] { return anything_new() || done(); });
+  world_.sleep([&] { return anything_new() || (!tasks_.empty() && step_tasks()) || done(); });
 }
 
 void Engine::found_nothing() {
@@ -204,6 +205,9 @@ void Engine::start(Request& request) {
   if (request.null_process) {
     begin(request);
     request.complete = true;
+  } else if (request.kind == Request::Kind::task) {
+    request.kept->task->start();
+    begin_task(request);
   } else if (request.kind == Request::Kind::send) {
     start_send(request);
   } else {
@@ -235,7 +239,58 @@ void Engine::send_complete(Request& request) { complete(request); }
 
 void Engine::complete(Request& request) {
   request.complete = true;
-  if (request.released) requests_.remove(request);
+  if (!request.released) return;
+  if (request.kind == Request::Kind::task) request.kept->task->free();
+  requests_.remove(request);
+}
+
+// Tasks
+
+Request& Engine::add_task(std::unique_ptr<Task> task) {
+  Request& request = requests_.add();
+  request.kind = Request::Kind::task;
+  request.communicator = task->communicator();
+  request.kept->communicator = Reference<Communicator>(request.communicator);
+  request.kept->task = std::move(task);
+  return request;
+}
+
+Request& Engine::start_task(std::unique_ptr<Task> task) {
+  Request& request = add_task(std::move(task));
+  begin_task(request);
+  return request;
+}
+
+Request& Engine::add_persistent_task(std::unique_ptr<Task> task) {
+  Request& request = add_task(std::move(task));
+  request.persistent = true;
+  return request;
+}
+
+void Engine::begin_task(Request& request) {
+  begin(request);
+  if (request.kept->task->step())
+    complete(request);
+  else
+    tasks_.push_back(&request);
+}
+
+/// True when one of them has become complete.
+bool Engine::step_tasks() {
+  if (stepping_) return false;
+  stepping_ = true;
+  bool any_complete = false;
+  // A step may begin further tasks, which are appended.
+  for (std::size_t i = 0; i < tasks_.size(); ++i) {
+    Request& request = *tasks_[i];
+    if (!request.kept->task->step()) continue;
+    tasks_[i] = nullptr;
+    complete(request);
+    any_complete = true;
+  }
+  if (any_complete) std::erase(tasks_, nullptr);
+  stepping_ = false;
+  return any_complete;
 }
 
 // Receives

@@ -99,6 +99,11 @@ class Engine final : private MessageSink, private SendOwner {
   /// Begins the receive of what a matched probe took.
   void start_matched_receive(Request& request, Arrival& arrival);
   void wait(Request& request);
+
+  /// Begins a task: gives it a handle, steps it once now and then from progress, until it is complete.
+  Request& start_task(std::unique_ptr<Task> task);
+  /// An inactive persistent request, which start() begins.
+  Request& add_persistent_task(std::unique_ptr<Task> task);
   /// True when it has been taken back (receives that took no message).
   bool cancel(Request& request);
 
@@ -165,6 +170,9 @@ class Engine final : private MessageSink, private SendOwner {
   void finish_receive(Request& request);
   static void begin(Request& request);
   void complete(Request& request);
+  Request& add_task(std::unique_ptr<Task> task);
+  void begin_task(Request& request);
+  bool step_tasks();
   Arrival& new_arrival();
   void recycle(Arrival& arrival);
 
@@ -177,6 +185,7 @@ class Engine final : private MessageSink, private SendOwner {
   std::unique_ptr<Incoming> incoming_;
   std::unique_ptr<Outgoing> outgoing_;
   RequestTable requests_;
+  std::vector<Request*> tasks_;  // active ones, in the order in which they were begun
   std::vector<std::function<void()>> hooks_;
   std::vector<std::unique_ptr<Arrival>> arrivals_;
   Arrival* free_arrivals_ = nullptr;
@@ -190,6 +199,7 @@ class Engine final : private MessageSink, private SendOwner {
   bool replaying_ = false;  // a replacement that is not yet live
   bool holds_ = false;      // wildcard receives wait for the end of the outcomes
   bool used_up_ = false;    // the world has been told
+  bool stepping_ = false;   // the tasks
   std::chrono::nanoseconds no_memory_since_{0};
 };
 

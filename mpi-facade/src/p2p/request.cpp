@@ -68,6 +68,7 @@ void RequestTable::remove(Request& request) {
   request.kept->type = {};
   request.kept->communicator = {};
   request.kept->message = {};
+  request.kept->task = {};
   unused_.push_back(&request);
 }
 

@@ -11,6 +11,7 @@
 #include "object/communicator.hpp"
 #include "object/datatype.hpp"
 #include "p2p/matcher.hpp"
+#include "p2p/task.hpp"
 
 namespace llamada::mpi {
 
@@ -46,7 +47,7 @@ struct Buffer {
 /// A communication that was begun: of a nonblocking or persistent call, with a handle; or on the stack of a
 /// blocking one.
 struct Request : ReceiveNode {
-  enum class Kind : std::uint8_t { none, send, receive, message };
+  enum class Kind : std::uint8_t { none, send, receive, message, task };
 
   Kind kind = Kind::none;
   SendMode mode = SendMode::standard;
@@ -86,6 +87,7 @@ struct Request : ReceiveNode {
     Reference<Datatype> type;
     Reference<Communicator> communicator;
     std::vector<std::byte> message;  ///< buffered: packed
+    std::unique_ptr<Task> task;      ///< Kind::task
   };
   std::unique_ptr<Kept> kept;  ///< of those in the RequestTable
 
