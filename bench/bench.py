@@ -1,0 +1,269 @@
+#!/usr/bin/env python3
+"""bench.py BUILD [--rounds N] [--only TEXT] [--no-install] [--fresh]: `./dev bench`.
+
+Runs the programs of this folder and the samples under our two profiles and under the other MPIs, interleaved: each
+round runs each of them once under each. Before and after each sample the machine is probed (one cache line between
+two cores and back; a copy): a sample between whose probes the state flipped is dropped. What is compared are samples
+of one round whose probes agree; what is shown are medians over the rounds, with quartiles, as Markdown, JSON and SVG
+in bench/results/MACHINE-COMMIT. A run that was interrupted goes on where it was (--fresh: begins anew).
+"""
+import argparse
+import json
+import os
+import platform
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from report import write_report
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+PEERS = ("mpich", "openmpi")
+OURS = ("default", "fault-tolerant")
+PACKAGES = ("mpich", "libmpich-dev", "openmpi-bin", "libopenmpi-dev", "gnuplot-nox")
+# Two states of a machine differ by a factor of 3 to 4; a busy one by less.
+FLIPPED = 1.6
+PROGRAM_SECONDS_MAX = 120
+
+COLLECTIVES = ("Barrier", "Bcast", "Allreduce", "Alltoall", "Allgather", "Reduce_scatter")
+
+
+class Case:
+    """A program with arguments on so many ranks. `figure`: its whole time is the figure of that name."""
+
+    def __init__(self, name, program, ranks=2, arguments=(), figure=None, configurations=OURS + PEERS):
+        self.name, self.program, self.ranks, self.arguments = name, program, ranks, list(arguments)
+        self.figure, self.configurations = figure, configurations
+
+
+def cases(cores):
+    few = max(2, min(4, cores))
+    found = [Case("pingpong", "pingpong"), Case("rate", "stream", arguments=["rate"]),
+             Case("bandwidth", "stream", arguments=["bandwidth"]), Case("overlap", "overlap"),
+             Case("derived", "derived")]
+    for ranks in (2, 4, 8):
+        found += [Case(f"{name} {ranks}", "collectives", ranks, [name]) for name in COLLECTIVES]
+    found += [Case(f"launch {ranks}", "hello", ranks, figure=f"launch {ranks}") for ranks in (4, 16, 64)]
+    found += [Case(f"memory {ranks}", "hello", ranks, ["memory"]) for ranks in (2, 16, 64)]
+    found += [Case("memory 256", "hello", 256, ["memory"], configurations=OURS)]
+    found += [Case("heat", "heat", few, ["-n", "384", "-s", "2000", "-o", ""], "heat"),
+              Case("matmul", "matmul", few, ["-n", "256", "-r", "60"], "matmul"),
+              Case("farm", "farm", few, ["-t", "2000"], "farm")]
+    # Of other chapters, where the program is there.
+    for extra in ("threads", "rma"):
+        if (HERE / f"{extra}.c").exists():
+            found.append(Case(extra, extra))
+    return found
+
+
+def say(text, end="\n"):
+    blank = "\r\033[K" if sys.stderr.isatty() else ""
+    print(f"{blank}bench: {text}", file=sys.stderr, end=end, flush=True)
+
+
+def install():
+    """The other MPIs and gnuplot, by Debian's packages; without apt-get, those that are there."""
+    missing = [package for package in PACKAGES
+               if subprocess.run(["dpkg-query", "-W", "-f=${Status}", package], capture_output=True, text=True)
+               .stdout != "install ok installed"]
+    if not missing or not shutil.which("apt-get"):
+        return
+    say("installing with apt-get: " + " ".join(missing))
+    command = ([] if os.geteuid() == 0 else ["sudo"]) + ["env", "DEBIAN_FRONTEND=noninteractive", "apt-get"]
+    subprocess.run(command + ["update", "-qq"], stdout=sys.stderr)
+    subprocess.run(command + ["install", "-y", "-qq", "--no-install-recommends"] + missing, stdout=sys.stderr)
+
+
+SOURCES = {"heat": ROOT / "samples/heat/heat.c", "matmul": ROOT / "samples/matmul/matmul.c",
+           "farm": ROOT / "samples/farm/farm.c"}
+
+
+def source_of(program):
+    return SOURCES.get(program, HERE / f"{program}.c")
+
+
+def compile_all(build, programs, folder):
+    """The same sources with the three wrappers. Gives the configurations for which there are programs."""
+    compilers = {"ours": str(build / "bin/mpicc")}
+    compilers.update({peer: f"mpicc.{peer}" for peer in PEERS if shutil.which(f"mpicc.{peer}")})
+    ready = {}
+    for name, compiler in compilers.items():
+        (folder / name).mkdir(parents=True, exist_ok=True)
+        ready[name] = set()
+        for program in programs:
+            command = [compiler, "-O2", "-w", "-o", str(folder / name / program), str(source_of(program)),
+                       "-lpng", "-lm", "-lpthread"]
+            done = subprocess.run(command, capture_output=True, text=True)
+            if done.returncode == 0:
+                ready[name].add(program)
+            else:
+                say(f"{name} does not compile {program}: {(done.stderr.strip().splitlines() or ['?'])[0]}")
+    return ready
+
+
+class Runner:
+    def __init__(self, build, folder, ready):
+        self.build, self.folder, self.ready = build, folder, ready
+        self.environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
+                                OMPI_MCA_hwloc_base_binding_policy="none",
+                                OMPI_MCA_rmaps_base_oversubscribe="1")
+
+    def has(self, case, configuration):
+        return case.program in self.ready.get(configuration if configuration in PEERS else "ours", ())
+
+    def command(self, case, configuration):
+        if configuration == "mpich":
+            launcher = ["mpiexec.mpich", "-n", str(case.ranks)]
+        elif configuration == "openmpi":
+            launcher = ["mpiexec.openmpi", "--oversubscribe", "--bind-to", "none", "-n", str(case.ranks)]
+        else:
+            launcher = [str(self.build / "bin/mpirun"), "-n", str(case.ranks), "--qos", configuration]
+        program = self.folder / (configuration if configuration in PEERS else "ours") / case.program
+        return launcher + [str(program)] + case.arguments
+
+    def probe(self):
+        text = subprocess.run([str(self.build / "bench/machine"), "quick"], capture_output=True, text=True).stdout
+        words = dict(line.split() for line in text.splitlines() if len(line.split()) == 2)
+        return {"line_ns": float(words.get("line_ns", 0)), "copy_gbs": float(words.get("copy_gbs", 0))}
+
+    def sample(self, case, configuration):
+        """The figures of one run, or why there are none."""
+        before = self.probe()
+        start = time.monotonic()
+        try:
+            done = subprocess.run(self.command(case, configuration), capture_output=True, text=True,
+                                  env=self.environment, timeout=PROGRAM_SECONDS_MAX)
+        except subprocess.TimeoutExpired:
+            return {"failed": f"it took more than {PROGRAM_SECONDS_MAX} s"}
+        seconds = time.monotonic() - start
+        after = self.probe()
+        if done.returncode != 0:
+            return {"failed": f"exit code {done.returncode}: {(done.stderr.strip().splitlines() or [''])[-1]}"}
+        figures = {}
+        for line in done.stdout.splitlines():
+            found = re.fullmatch(r"(\S+) (\d+) (\S+) (\S+)", line)
+            if found:
+                figures[f"{found[1]} {found[2]}"] = [float(found[3]), found[4]]
+        if case.figure:
+            figures[case.figure] = [seconds * 1e3, "ms"]
+        return {"before": before, "after": after, "figures": figures}
+
+
+def commit():
+    done = subprocess.run(["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--abbrev=10"],
+                          capture_output=True, text=True)
+    return done.stdout.strip() or "unknown"
+
+
+def processor():
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        return next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.machine()
+
+
+def describe_machine(build, cores):
+    text = subprocess.run([str(build / "bench/machine")], capture_output=True, text=True).stdout
+    words = dict(line.split() for line in text.splitlines() if len(line.split()) == 2)
+    version = {}
+    for peer, package in (("mpich", "mpich"), ("openmpi", "openmpi-bin")):
+        done = subprocess.run(["dpkg-query", "-W", "-f=${Version}", package], capture_output=True, text=True)
+        version[peer] = done.stdout.strip()
+    return {"processor": processor(), "cores": cores, "kernel": platform.release(),
+            "huge_pages": words.get("huge_pages", "?"), "versions": version}
+
+
+def read_samples(path):
+    if not path.exists():
+        return []
+    samples = []
+    for line in path.read_text().splitlines():
+        try:
+            samples.append(json.loads(line))
+        except ValueError:
+            pass  # The last line of a run that was killed.
+    return samples
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="./dev bench", description="ours beside other MPIs and the machine's limit")
+    parser.add_argument("build", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--rounds", type=int, default=7, metavar="N", help="how often each is run (7)")
+    parser.add_argument("--only", default="", metavar="TEXT", help="cases whose name contains one of TEXT,TEXT…")
+    parser.add_argument("--no-install", action="store_true", help="compare with what is installed")
+    parser.add_argument("--fresh", action="store_true", help="forget the samples of an earlier run of this commit")
+    parser.add_argument("--results", type=Path, default=HERE / "results", metavar="FOLDER", help="bench/results")
+    options = parser.parse_args()
+    build = options.build.resolve()
+    if not (build / "bin/mpirun").exists():
+        sys.exit(f"bench: there is no {build}/bin/mpirun: build first")
+    if not options.no_install:
+        install()
+    cores = len(os.sched_getaffinity(0))
+    wanted = [text for text in options.only.split(",") if text]
+    chosen = [case for case in cases(cores) if not wanted or any(text in case.name for text in wanted)]
+    topics = not wanted or any(text in "topics" for text in wanted)
+    if not chosen and not topics:
+        sys.exit(f"bench: no case is named like '{options.only}'; there are: "
+                 + ", ".join(case.name for case in cases(cores)) + ", topics")
+    machine = describe_machine(build, cores)
+    place = options.results / (re.sub(r"[^A-Za-z0-9]+", "-", machine["processor"]).strip("-").lower() + "-" + commit())
+    place.mkdir(parents=True, exist_ok=True)
+    raw = place / "samples.jsonl"
+    if options.fresh and raw.exists():
+        raw.unlink()
+    samples = read_samples(raw)
+    done = {(sample["round"], sample["case"], sample["configuration"]) for sample in samples}
+    try:
+        os.setpriority(os.PRIO_PROCESS, 0, -10)  # Before what else the machine does; only root may.
+    except OSError:
+        pass
+    runner = Runner(build, place / "programs", compile_all(build, sorted({case.program for case in chosen}),
+                                                           place / "programs"))
+    given_up = set()
+    total = options.rounds * sum(len(case.configurations) for case in chosen)
+    count = 0
+    for number in range(1, options.rounds + 1):
+        for case in chosen:
+            for configuration in case.configurations:
+                count += 1
+                key = (number, case.name, configuration)
+                if key in done or not runner.has(case, configuration) or (case.name, configuration) in given_up:
+                    continue
+                say(f"{count} of {total}: round {number}, {case.name}, {configuration}",
+                    "" if sys.stderr.isatty() else "\n")
+                sample = runner.sample(case, configuration)
+                if "failed" in sample:
+                    say(f"{case.name} fails under {configuration}: {sample['failed']}")
+                    given_up.add((case.name, configuration))
+                    continue
+                sample.update(round=number, case=case.name, configuration=configuration)
+                samples.append(sample)
+                with raw.open("a") as file:
+                    file.write(json.dumps(sample) + "\n")
+    names = [case.name for case in chosen]
+    samples = [sample for sample in samples if sample["case"] in names and sample["round"] <= options.rounds]
+    write_report(place, {"machine": machine, "commit": commit(), "rounds": options.rounds,
+                         "date": time.strftime("%Y-%m-%d"), "only": options.only}, samples)
+    shutil.rmtree(place / "programs", ignore_errors=True)
+    if topics:
+        say("topics, beside iceoryx and Cyclone DDS where they are installed")
+        done = subprocess.run([str(HERE / "topics.sh"), str(build), str(options.rounds)], stdout=subprocess.PIPE, text=True)
+        (place / "topics.md").write_text(done.stdout)
+        with (place / "report.md").open("a") as file:
+            file.write("\n## Topics\n\n" + done.stdout)
+    print((place / "report.md").read_text())
+    say(f"written into {place}")
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit("\nbench: interrupted; the same command goes on where it was")

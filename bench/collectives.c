@@ -1,0 +1,82 @@
+/* collectives NAME: one collective on all ranks, by size, in microseconds for each call. The size is what one
+ * rank contributes to one other: of Alltoall, Allgather and Reduce_scatter the piece, of the others the
+ * buffer. */
+#include "bench.h"
+
+enum { batches = 7, ranks_max = 64 };
+
+static int rank, count_of_ranks;
+static char *in, *out;
+static int counts[ranks_max];
+
+static void call(const char* name, int size) {
+  int doubles = size / 8;
+  if (strcmp(name, "Barrier") == 0)
+    MPI_Barrier(MPI_COMM_WORLD);
+  else if (strcmp(name, "Bcast") == 0)
+    MPI_Bcast(in, size, MPI_BYTE, 0, MPI_COMM_WORLD);
+  else if (strcmp(name, "Allreduce") == 0)
+    MPI_Allreduce(in, out, doubles, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  else if (strcmp(name, "Reduce") == 0)
+    MPI_Reduce(in, out, doubles, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+  else if (strcmp(name, "Alltoall") == 0)
+    MPI_Alltoall(in, size, MPI_BYTE, out, size, MPI_BYTE, MPI_COMM_WORLD);
+  else if (strcmp(name, "Allgather") == 0)
+    MPI_Allgather(in, size, MPI_BYTE, out, size, MPI_BYTE, MPI_COMM_WORLD);
+  else if (strcmp(name, "Reduce_scatter") == 0)
+    MPI_Reduce_scatter(in, out, counts, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  else
+    MPI_Abort(MPI_COMM_WORLD, 2);
+}
+
+static double seconds_for(const char* name, int size, int rounds) {
+  MPI_Barrier(MPI_COMM_WORLD);
+  double start = MPI_Wtime();
+  for (int i = 0; i < rounds; i++) call(name, size);
+  return MPI_Wtime() - start;
+}
+
+/* As many as take some milliseconds, the same on all ranks; few of large ones, for the fault-tolerant profile
+ * keeps all that is sent. */
+static int rounds_for(const char* name, int size) {
+  const double enough = 4e-3;
+  long most = (16l << 20) / (size ? size : 1) / count_of_ranks;
+  int rounds = 1;
+  if (most > 2000) most = 2000;
+  if (most < 1) most = 1;
+  for (; rounds < most; rounds *= 4) {
+    double seconds = seconds_for(name, size, rounds);
+    int more = seconds < enough / 2;
+    MPI_Bcast(&more, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    if (!more) break;
+  }
+  return rounds < most ? rounds : (int)most;
+}
+
+static void measure(const char* name, int size) {
+  char figure[80];
+  double seconds[batches];
+  for (int r = 0; r < count_of_ranks; r++) counts[r] = size / 8;
+  int rounds = rounds_for(name, size);
+  for (int b = 0; b < batches; b++) seconds[b] = seconds_for(name, size, rounds) / rounds * 1e6;
+  snprintf(figure, sizeof figure, "%s_%d", name, count_of_ranks);
+  if (rank == 0) print_figure(figure, size, median(seconds, batches), "us");
+}
+
+int main(int argc, char** argv) {
+  static const int sizes[] = {8, 1024, 16384, 131072, 1 << 20};
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &count_of_ranks);
+  if (argc < 2 || count_of_ranks > ranks_max) MPI_Abort(MPI_COMM_WORLD, 2);
+  pin_rank(rank);
+  in = memory((size_t)count_of_ranks << 20);
+  out = memory((size_t)count_of_ranks << 20);
+  memset(in, 0, (size_t)count_of_ranks << 20);
+  if (strcmp(argv[1], "Barrier") == 0)
+    measure("Barrier", 0);
+  else
+    for (int i = 0; i < 5; i++) measure(argv[1], sizes[i]);
+  MPI_Finalize();
+  return 0;
+}

@@ -1,0 +1,197 @@
+"""What bench.py makes of its samples: report.md, results.json and plots (SVG, by gnuplot where it is installed)."""
+import json
+import shutil
+import statistics
+import subprocess
+
+CONFIGURATIONS = ("default", "fault-tolerant", "mpich", "openmpi")
+PEERS = ("mpich", "openmpi")
+FLIPPED = 1.6
+HIGHER_IS_BETTER = ("M/s", "GB/s", "%")
+# One-line titles of figures, in the order of the report; others follow by their own names.
+TITLES = {"pingpong": "half a round trip", "anysource": "half a round trip, MPI_ANY_SOURCE",
+          "bandwidth": "streaming bandwidth", "rate": "message rate", "overlap": "of an exchange hidden behind work",
+          "vector": "half a round trip, every second double", "columns": "half a round trip, 8 of 32 doubles",
+          "indexed": "half a round trip, uneven blocks"}
+PLOTS = {"latency": ("half a round trip", "µs", ["pingpong"]), "bandwidth": ("streaming bandwidth", "GB/s", ["bandwidth"]),
+         "rate": ("message rate", "M/s", ["rate"])}
+
+
+def flipped(one, other):
+    low, high = sorted((one["line_ns"], other["line_ns"]))
+    return low > 0 and high / low > FLIPPED
+
+
+def quartiles(values):
+    if len(values) < 2:
+        return values * 3 if values else [None] * 3
+    low, _, high = statistics.quantiles(values, n=4, method="inclusive")
+    return [low, statistics.median(values), high]
+
+
+class Figures:
+    """Per figure and configuration: values by round, with the probe in whose breath they were taken."""
+
+    def __init__(self, samples):
+        self.values, self.units, self.dropped = {}, {}, 0
+        for sample in samples:
+            if flipped(sample["before"], sample["after"]):
+                self.dropped += 1
+                continue
+            probe = {key: (sample["before"][key] + sample["after"][key]) / 2 for key in sample["before"]}
+            for name, (value, unit) in sample["figures"].items():
+                self.units[name] = unit
+                self.values.setdefault(name, {}).setdefault(sample["configuration"], {})[sample["round"]] = (value, probe)
+
+    def names(self):
+        order = list(TITLES)
+        def key(name):
+            head = name.rsplit(" ", 1)[0]
+            return (order.index(head) if head in order else len(order), "" if head in order else head,
+                    int(name.rsplit(" ", 1)[1]) if " " in name else 0)
+        return sorted(self.values, key=key)
+
+    def median(self, name, configuration):
+        return quartiles([value for value, _ in self.values[name].get(configuration, {}).values()])
+
+    def ratio(self, name, one, other):
+        """Medians of the ratios of samples of one round that were taken in the same state."""
+        ours, theirs = self.values[name].get(one, {}), self.values[name].get(other, {})
+        ratios = [ours[n][0] / theirs[n][0] for n in ours
+                  if n in theirs and theirs[n][0] > 0 and not flipped(ours[n][1], theirs[n][1])]
+        return quartiles(ratios) + [len(ratios)]
+
+    def limit_ratio(self, name, configuration):
+        """Half a round trip beside one cache line that travels there and one back."""
+        ratios = [value * 1e3 / probe["line_ns"] for value, probe in self.values[name].get(configuration, {}).values()
+                  if probe["line_ns"] > 0]
+        return quartiles(ratios)
+
+    def better_peer(self, name):
+        medians = {peer: self.median(name, peer)[1] for peer in PEERS if self.values[name].get(peer)}
+        if not medians:
+            return None
+        choose = max if self.units[name] in HIGHER_IS_BETTER else min
+        return choose(medians, key=medians.get)
+
+
+def shown(value):
+    return "-" if value is None else f"{value:.3g}" if value < 100 else f"{value:,.0f}"
+
+
+def size_text(size):
+    for unit, bytes_in in (("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if size >= bytes_in and size % bytes_in == 0:
+            return f"{size // bytes_in} {unit}"
+    return f"{size} B"
+
+
+def title_of(name):
+    head, _, tail = name.rpartition(" ")
+    if head in TITLES:
+        return f"{TITLES[head]}, {size_text(int(tail))}"
+    for collective in ("Barrier_", "Bcast_", "Allreduce_", "Alltoall_", "Allgather_", "Reduce_scatter_"):
+        if head.startswith(collective):
+            size = "" if collective == "Barrier_" else f", {size_text(int(tail))}"
+            return f"{collective[:-1]}, {head[len(collective):]} ranks{size}"
+    if head in ("launch", "memory"):
+        return f"{'start and end of' if head == 'launch' else 'memory of a rank of'} {tail}"
+    return name if not head or tail != "0" else head
+
+
+def row(figures, name):
+    peer = figures.better_peer(name)
+    cells = [title_of(name), figures.units[name]]
+    for configuration in CONFIGURATIONS:
+        low, middle, high = figures.median(name, configuration)
+        spread = "" if middle is None else f" ({shown(low)}–{shown(high)})"
+        cells.append(shown(middle) + spread)
+    for ours in ("default", "fault-tolerant"):
+        cells.append("-" if not peer else shown(figures.ratio(name, ours, peer)[1]))
+    cells.append(shown(figures.limit_ratio(name, "default")[1]) if name.startswith("pingpong ") else "")
+    return "| " + " | ".join(cells) + " |"
+
+
+def markdown(about, figures, plots):
+    machine = about["machine"]
+    versions = ", ".join(f"{name} {version}" for name, version in machine["versions"].items() if version)
+    probes = [probe for by in figures.values.values() for rounds in by.values() for _, probe in rounds.values()]
+    line = quartiles([probe["line_ns"] for probe in probes])
+    lines = [f"# Benchmark of {about['commit']}, {about['date']}", "",
+             f"{machine['processor']}, {machine['cores']} cores, Linux {machine['kernel']}; huge pages for shared memory: "
+             f"{machine['huge_pages']}; beside {versions}. {about['rounds']} interleaved rounds; "
+             f"{figures.dropped} samples dropped because the machine's state flipped. A cache line there and one back, half of it: "
+             f"{shown(line[1])} ns ({shown(line[0])}–{shown(line[2])}).", "",
+             "Medians, in brackets the quartiles. *d/p*, *f/p*: the default and the fault-tolerant profile beside the better of "
+             "the other MPIs, median of the ratios within a round (for times below 1 is better, for rates above). *limit*: "
+             "the default profile beside the cache line probed in the same breath.", "",
+             "| what | unit | default | fault-tolerant | mpich | openmpi | d/p | f/p | limit |",
+             "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"]
+    lines += [row(figures, name) for name in figures.names()]
+    ratios = {ours: [figures.ratio(name, ours, figures.better_peer(name))[1] for name in figures.names()
+                     if "_" in name.split(" ")[0] and name[0].isupper() and figures.better_peer(name)]
+              for ours in ("default", "fault-tolerant")}
+    for ours, values in ratios.items():
+        values = [value for value in values if value is not None]
+        if values:
+            lines += ["", f"All collectives, {ours} beside the better MPI: median {shown(statistics.median(values))}, "
+                      f"worst {shown(max(values))}."]
+    lines += [""] + [f"![{plot}]({plot}.svg)" for plot in plots]
+    return "\n".join(lines) + "\n"
+
+
+def as_json(about, figures):
+    result = dict(about, dropped=figures.dropped, figures={})
+    for name in figures.names():
+        peer = figures.better_peer(name)
+        entry = {"unit": figures.units[name], "better_peer": peer, "quartiles": {}, "ratio_to_better_peer": {}}
+        for configuration in CONFIGURATIONS:
+            if figures.values[name].get(configuration):
+                entry["quartiles"][configuration] = figures.median(name, configuration)
+        for ours in ("default", "fault-tolerant"):
+            if peer:
+                entry["ratio_to_better_peer"][ours] = figures.ratio(name, ours, peer)
+            if name.startswith("pingpong "):
+                entry.setdefault("ratio_to_limit", {})[ours] = figures.limit_ratio(name, ours)
+        result["figures"][name] = entry
+    return result
+
+
+def plot(place, figures, name, title, unit, head):
+    """One SVG: a line for each configuration against size."""
+    commands = [f'set terminal svg size 760,480 font "sans,13" background "white"', f'set output "{place / name}.svg"',
+                f'set title "{title}"', "set logscale xy", 'set xlabel "bytes"', f'set ylabel "{unit}"', "set grid", "set key top left"]
+    lines = []
+    for configuration in CONFIGURATIONS:
+        points = [(int(key.rsplit(" ", 1)[1]), *figures.median(key, configuration)) for key in figures.names()
+                  if key.rsplit(" ", 1)[0] == head and figures.values[key].get(configuration)]
+        points = [(max(size, 1), middle, low, high) for size, low, middle, high in points if middle and low]
+        if not points:
+            continue
+        block = "$" + configuration.replace("-", "_")
+        commands.append(f"{block} << END\n" + "\n".join(" ".join(map(str, point)) for point in points) + "\nEND")
+        lines.append(f'{block} using 1:2 with linespoints title "{configuration}"')
+        lines.append(f"{block} using 1:2:3:4 with yerrorbars notitle linecolor rgb 'gray'")
+    if not lines:
+        return False
+    script = "\n".join(commands) + "\nplot " + ", ".join(lines) + "\n"
+    return subprocess.run(["gnuplot"], input=script, text=True, capture_output=True).returncode == 0
+
+
+def draw(place, figures):
+    if not shutil.which("gnuplot"):
+        return []
+    wanted = dict(PLOTS)
+    for key in figures.names():
+        head = key.rsplit(" ", 1)[0]
+        if "_" in head and head[0].isupper() and not head.startswith("Barrier"):
+            collective, ranks = head.rsplit("_", 1)
+            wanted[head] = (f"{collective}, {ranks} ranks", "µs", [head])
+    return [name for name, (title, unit, heads) in wanted.items() if plot(place, figures, name, title, unit, heads[0])]
+
+
+def write_report(place, about, samples):
+    figures = Figures(samples)
+    plots = draw(place, figures)
+    (place / "report.md").write_text(markdown(about, figures, plots))
+    (place / "results.json").write_text(json.dumps(as_json(about, figures), indent=1) + "\n")

@@ -1,0 +1,60 @@
+/* From rank 0 to rank 1, a window of messages under way at a time:
+ *   stream rate       small ones: millions of messages a second
+ *   stream bandwidth  large ones: GB/s */
+#include "bench.h"
+
+enum { window_max = 64, batches = 11 };
+
+static double batch(int rank, char* buffer, int size, int window, int windows) {
+  MPI_Request requests[window_max];
+  double start = MPI_Wtime();
+  for (int w = 0; w < windows; w++) {
+    for (int i = 0; i < window; i++)
+      if (rank == 0)
+        MPI_Isend(buffer, size, MPI_BYTE, 1, 0, MPI_COMM_WORLD, &requests[i]);
+      else
+        MPI_Irecv(buffer, size, MPI_BYTE, 0, 0, MPI_COMM_WORLD, &requests[i]);
+    MPI_Waitall(window, requests, MPI_STATUSES_IGNORE);
+  }
+  if (rank == 0)
+    MPI_Recv(NULL, 0, MPI_BYTE, 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  else
+    MPI_Send(NULL, 0, MPI_BYTE, 0, 1, MPI_COMM_WORLD);
+  return MPI_Wtime() - start;
+}
+
+/* Messages a second. */
+static double rate(int rank, char* buffer, int size, int window, int windows) {
+  double rates[batches];
+  batch(rank, buffer, size, window, windows);
+  for (int b = 0; b < batches; b++)
+    rates[b] = (double)window * windows / batch(rank, buffer, size, window, windows);
+  return median(rates, batches);
+}
+
+int main(int argc, char** argv) {
+  int rank;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank < 2) {
+    pin_rank(rank);
+    char* buffer = memory(4 << 20);
+    if (argc > 1 && strcmp(argv[1], "rate") == 0) {
+      static const int sizes[] = {0, 8, 64, 256, 1024};
+      for (int i = 0; i < 5; i++) {
+        double seen = rate(rank, buffer, sizes[i], 64, sizes[i] <= 8 ? 500 : 150);
+        if (rank == 0) print_figure("rate", sizes[i], seen / 1e6, "M/s");
+      }
+    } else {
+      static const int sizes[] = {4096, 16384, 65536, 262144, 1 << 20, 4 << 20};
+      for (int i = 0; i < 6; i++) {
+        int window = sizes[i] <= 65536 ? 64 : sizes[i] <= 262144 ? 32 : sizes[i] <= 1 << 20 ? 16 : 4;
+        double seen = rate(rank, buffer, sizes[i], window, sizes[i] <= 16384 ? 8 : 1);
+        if (rank == 0) print_figure("bandwidth", sizes[i], seen * sizes[i] / 1e9, "GB/s");
+      }
+    }
+    free(buffer);
+  }
+  MPI_Finalize();
+  return 0;
+}
