@@ -44,6 +44,11 @@ std::string what_was_done(const DeathRecord& death, Verdict verdict, const Death
              "a\n"
              "            deterministic application fault, and a replacement would die of it again";
     case Verdict::unprotected:
+      if (!context.unprotected_because.empty())
+        return fmt::format(
+            "the job is ended, because a replacement could not repeat what the rank has done:\n"
+            "            {}",
+            context.unprotected_because);
       return fmt::format(
           "the job is ended, because what a replacement would have to repeat is no longer kept (profile\n"
           "            '{}', log_bytes_per_node {}, or too much standard input)",

@@ -14,6 +14,7 @@ struct DeathContext {
   std::string profile;
   const qos::RankReplacement* policy = nullptr;
   std::uint32_t replacements_of_rank = 0;  ///< before this death
+  std::string unprotected_because;         ///< why no rank can be replaced; empty for another reason
 };
 
 /// The block for the user: which rank, host, pid, cause, MPI call, and what was done about it. Whole lines.

@@ -60,7 +60,7 @@ class JobDriver {
   void pump_arenas();
   void take_event(const ArenaEvent& event);
   void attached_ended(RankProcess& rank);
-  void histories_used_up();
+  void histories_lost(const RankProcess& rank, const std::string& why);
   void look_for_deserters();
   void rank_is_live(RankProcess& rank);
   void judge_rank(RankProcess& rank);
@@ -117,7 +117,8 @@ class JobDriver {
   std::uint64_t user_signals_ = 0;
   int user_signal_count_ = 0;
   bool unprotected_ = false;
-  bool input_lost_ = false;  ///< more than may be kept for a replacement of rank 0
+  std::string unprotected_because_;  ///< a sentence without a full stop
+  bool input_lost_ = false;          ///< more than may be kept for a replacement of rank 0
   bool finished_ = false;
   bool orphaned_ = false;
 };

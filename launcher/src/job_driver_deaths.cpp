@@ -94,7 +94,7 @@ void JobDriver::take_event(const ArenaEvent& event) {
       rank_is_live(rank);
       break;
     case ArenaEventKind::unprotected:
-      histories_used_up();
+      histories_lost(rank, event.text);
       break;
     case ArenaEventKind::diverged:
       if (!ending_code_)
@@ -115,15 +115,17 @@ void JobDriver::take_event(const ArenaEvent& event) {
   }
 }
 
-void JobDriver::histories_used_up() {
+/// `why` is empty when the memory for histories is used up; else what a rank said.
+void JobDriver::histories_lost(const RankProcess& rank, const std::string& why) {
   if (unprotected_ || ending_code_) return;
   unprotected_ = true;
   arenas_->set_unprotected();
-  const bool stop = profile_.rank_replacement.on_unprotected == qos::OnUnprotected::stop;
-  const std::string what =
-      fmt::format("mpirun: log_bytes_per_node of the profile '{}' ({}) is used up: ", job_.profile_label,
-                  qos::bytes_to_string(profile_.rank_replacement.log_bytes_per_node));
-  if (stop)
+  unprotected_because_ =
+      why.empty() ? fmt::format("log_bytes_per_node of the profile '{}' ({}) is used up", job_.profile_label,
+                                qos::bytes_to_string(profile_.rank_replacement.log_bytes_per_node))
+                  : fmt::format("rank {}: {}", rank.rank, why);
+  const std::string what = fmt::format("mpirun: {}: ", unprotected_because_);
+  if (profile_.rank_replacement.on_unprotected == qos::OnUnprotected::stop)
     return begin_ending(exit_unprotected, what + "the job is ended, because on_unprotected is STOP.\n");
   say(what +
       "the job goes on, but a rank that dies from now on cannot be replaced (on_unprotected CONTINUE).\n");
@@ -227,8 +229,9 @@ void JobDriver::judge_rank(RankProcess& rank) {
     read_last_errors(rank);
     DeathRecord record = record_of(rank, view, judgement);
     if (const auto ago = injector_->rank_died(record)) record.detected_after_s = seconds(*ago);
-    const DeathContext context{job_.rank_count, host_, job_.profile_label, &profile_.rank_replacement,
-                               rank.replacements};
+    const DeathContext context{job_.rank_count,    host_,
+                               job_.profile_label, &profile_.rank_replacement,
+                               rank.replacements,  unprotected_because_};
     say(describe_death(record, judgement, context));
     report_.deaths.push_back(record);
   }

@@ -90,6 +90,7 @@ class Job::SimWorld final : public World {
   [[noreturn]] void aborted(int, std::string_view text) override { throw Ended{std::string(text)}; }
   [[noreturn]] void diverged(std::string_view text) override { throw Ended{std::string(text)}; }
   void log_used_up() override { throw Ended{"the memory for logs is used up"}; }
+  void unprotected(std::string_view why) override { throw Ended{std::string(why)}; }
   void warning(std::string_view) override {}
   void live() override { state_.arena->set_replaying(false); }
 

@@ -49,6 +49,10 @@ class InProcessWorld final : public World {
   }
   bool oversubscribed() const override { return size() > 1; }
 
+  Result<SharedSegment> shared_segment(std::uint64_t name, std::size_t bytes) override {
+    return job_.share(rank_, name, bytes);
+  }
+
   bool is_protected() const override { return job_.protected_.load(std::memory_order_relaxed); }
 
   [[noreturn]] void aborted(int code, std::string_view text) override {
@@ -58,6 +62,7 @@ class InProcessWorld final : public World {
     end({RankEnded::Kind::diverged, 1, std::string(text)});
   }
   void log_used_up() override { job_.unprotect(); }
+  void unprotected(std::string_view) override { job_.unprotect(); }
   void warning(std::string_view text) override { fmt::print(stderr, "{}\n", text); }
   void live() override { arena_->set_replaying(false); }
 
@@ -74,11 +79,60 @@ class InProcessWorld final : public World {
   std::unique_ptr<topics::ArenaWriter> arena_;
 };
 
+/// A rank's part in a segment of the job.
+class InProcessJob::Part final : public SharedSegment::Holder {
+ public:
+  Part(InProcessJob& job, int rank, std::uint64_t name) : job_(job), rank_(rank), name_(name) {}
+  ~Part() override { job_.let_go(rank_, name_); }
+
+ private:
+  InProcessJob& job_;
+  int rank_;
+  std::uint64_t name_;
+};
+
+Result<SharedSegment> InProcessJob::share(int rank, std::uint64_t name, std::size_t bytes) {
+  if (bytes == 0) return failure(Errc::invalid_argument, "shared memory of no bytes");
+  std::lock_guard lock(segments_mutex_);
+  auto& segment = segments_[name];
+  if (segment.memory == nullptr) {
+    void* memory =
+        mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) {
+      segments_.erase(name);
+      return failure(Errc::out_of_resources, "{} bytes of shared memory were refused", bytes);
+    }
+    segment.memory = static_cast<std::byte*>(memory);
+    segment.bytes = bytes;
+  }
+  if (segment.bytes != bytes)
+    return failure(Errc::invalid_argument, "shared memory {:#x} has {} bytes, and {} were asked for", name,
+                   segment.bytes, bytes);
+  segment.holders.insert(rank);
+  return SharedSegment({segment.memory, bytes}, std::make_unique<Part>(*this, rank, name));
+}
+
+void InProcessJob::let_go(int rank, std::uint64_t name) {
+  std::lock_guard lock(segments_mutex_);
+  auto found = segments_.find(name);
+  if (found == segments_.end()) return;
+  found->second.holders.erase(rank);
+  if (!found->second.holders.empty()) return;
+  munmap(found->second.memory, found->second.bytes);
+  segments_.erase(found);
+}
+
+std::size_t InProcessJob::segment_count() {
+  std::lock_guard lock(segments_mutex_);
+  return segments_.size();
+}
+
 InProcessJob::InProcessJob(Options options) : options_(std::move(options)) {
   for (int rank = 0; rank < options_.size; ++rank) ranks_.push_back(std::make_unique<Rank>());
 }
 
 InProcessJob::~InProcessJob() {
+  for (auto& [name, segment] : segments_) munmap(segment.memory, segment.bytes);
   for (auto& rank : ranks_)
     if (rank->memory != nullptr) munmap(rank->memory, options_.arena_bytes);
 }

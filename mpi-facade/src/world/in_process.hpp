@@ -2,8 +2,10 @@
 
 #include <condition_variable>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -45,6 +47,8 @@ class InProcessJob {
 
   /// Histories are kept no longer (log_bytes_per_node used up).
   void unprotect() { protected_.store(false, std::memory_order_relaxed); }
+  /// Pieces of shared memory that some rank holds.
+  std::size_t segment_count();
 
  private:
   friend class InProcessWorld;
@@ -56,11 +60,22 @@ class InProcessJob {
     std::uint64_t wakes = 0;
   };
 
+  class Part;
+  struct Segment {
+    std::byte* memory = nullptr;
+    std::size_t bytes = 0;
+    std::set<int> holders;  // ranks
+  };
+
   explicit InProcessJob(Options options);
+  Result<SharedSegment> share(int rank, std::uint64_t name, std::size_t bytes);
+  void let_go(int rank, std::uint64_t name);
 
   Options options_;
   std::vector<std::unique_ptr<Rank>> ranks_;
   std::atomic<bool> protected_{true};  // relaxed: orders nothing
+  std::mutex segments_mutex_;
+  std::map<std::uint64_t, Segment> segments_;
 };
 
 }  // namespace llamada::mpi

@@ -45,6 +45,20 @@ Status describe_endpoints(topics::ArenaWriter& arena, const qos::Profile& profil
   return {};
 }
 
+/// This rank's part in shared memory.
+class Segment final : public SharedSegment::Holder {
+ public:
+  Segment(llamanet::Application& application, std::uint64_t name, llamanet::Mapping mapping)
+      : application_(application), name_(name), mapping_(std::move(mapping)) {}
+  /// When the driver is gone, so is what it has kept.
+  ~Segment() override { (void)application_.release_segment(name_); }
+
+ private:
+  llamanet::Application& application_;
+  std::uint64_t name_;
+  llamanet::Mapping mapping_;
+};
+
 class LlamanetWorld final : public World {
  public:
   LlamanetWorld(std::unique_ptr<llamanet::Application> application, qos::Profile profile, int size)
@@ -72,6 +86,13 @@ class LlamanetWorld final : public World {
     auto slept = application_->sleep(look_again);
     if (!slept) driver_is_gone();
   }
+  Result<SharedSegment> shared_segment(std::uint64_t name, std::size_t bytes) override {
+    auto mapping = application_->shared_segment(name, bytes);
+    if (!mapping && mapping.error().code() == Errc::closed) driver_is_gone();
+    if (!mapping) return propagate(mapping);
+    auto memory = mapping->bytes();
+    return SharedSegment(memory, std::make_unique<Segment>(*application_, name, std::move(*mapping)));
+  }
   bool oversubscribed() const override { return oversubscribed_; }
   bool is_protected() const override { return application_->is_protected(); }
 
@@ -90,6 +111,7 @@ class LlamanetWorld final : public World {
     said_used_up_ = true;
     tell(llamanet::SayKind::unprotected, 0, "");
   }
+  void unprotected(std::string_view why) override { tell(llamanet::SayKind::unprotected, 0, why); }
   void warning(std::string_view text) override { tell(llamanet::SayKind::warning, 0, text); }
   void live() override {
     arena().set_replaying(false);

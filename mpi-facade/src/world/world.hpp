@@ -5,14 +5,51 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "llamada/base/result.hpp"
 #include "llamada/qos/profile.hpp"
 #include "llamada/topics/log.hpp"
 
 namespace llamada::mpi {
+
+/// Memory that ranks share for writing, mapped into this process from the start to the end of this object,
+/// which then lets go of it in order (World::shared_segment).
+class SharedSegment {
+ public:
+  /// Unmaps, and tells who keeps the memory.
+  class Holder {
+   public:
+    virtual ~Holder() = default;
+  };
+
+  SharedSegment() = default;
+  SharedSegment(std::span<std::byte> bytes, std::unique_ptr<Holder> holder)
+      : bytes_(bytes), holder_(std::move(holder)) {}
+  SharedSegment(SharedSegment&& other) noexcept { *this = std::move(other); }
+  SharedSegment& operator=(SharedSegment&& other) noexcept {
+    std::swap(bytes_, other.bytes_);
+    std::swap(holder_, other.holder_);
+    return *this;
+  }
+
+  explicit operator bool() const { return holder_ != nullptr; }
+  std::byte* data() const { return bytes_.data(); }
+  std::size_t size() const { return bytes_.size(); }
+  std::span<std::byte> bytes() const { return bytes_; }
+  /// Before the end of the object.
+  void release() {
+    bytes_ = {};
+    holder_.reset();
+  }
+
+ private:
+  std::span<std::byte> bytes_;
+  std::unique_ptr<Holder> holder_;
+};
 
 /// What the facade needs of the world outside the rank: its own arena, its peers', waiting, and somebody to
 /// tell. world/llamanet.cpp implements it over llamaNET (the only file of the facade that sees it); tests
@@ -52,13 +89,26 @@ class World {
   /// Whether ranks outnumber the cores they may run on: then waiting yields at once instead of spinning.
   virtual bool oversubscribed() const = 0;
 
-  /// False once the job's histories are no longer kept (log_bytes_per_node used up, on_unprotected CONTINUE).
+  /// Memory that all ranks which name it share for writing: zeroed and made by the first who asks, kept until
+  /// all who have asked have let go of it, or the job ends. A rank that dies lets go of its mapping alone,
+  /// and its replacement gets the same memory. A name is derived from what the ranks agree on (a context id
+  /// and a counter), never random; between the last who asks and the first who lets go the ranks synchronise.
+  /// Errors: invalid_argument (no bytes, or another size than the first has asked for), out_of_resources,
+  /// unsupported.
+  virtual Result<SharedSegment> shared_segment(std::uint64_t name, std::size_t bytes) {
+    return failure(Errc::unsupported, "there is no shared memory here for {} bytes ({:#x})", bytes, name);
+  }
+
+  /// False once the job's histories are no longer kept (log_bytes_per_node used up, or unprotected() was
+  /// called, and on_unprotected CONTINUE).
   virtual bool is_protected() const = 0;
 
   /// Tells the driver. `aborted`, `diverged` do not return: the process ends when the driver has been told.
   [[noreturn]] virtual void aborted(int code, std::string_view text) = 0;
   [[noreturn]] virtual void diverged(std::string_view text) = 0;
   virtual void log_used_up() = 0;
+  /// From now on no rank that dies can be replaced; `why` is one sentence without a full stop.
+  virtual void unprotected(std::string_view why) = 0;
   virtual void warning(std::string_view text) = 0;
   /// The replay is over.
   virtual void live() = 0;

@@ -233,3 +233,82 @@ TEST_CASE("application: memory is prepared ahead without harm to what is written
     stream.advance();
   }
 }
+
+TEST_CASE("application: those who name the same shared memory share it", "[llamanet]") {
+  Node node(on_demand());
+  node.start();
+  auto one = attach(node), other = attach(node);
+  auto here = one->shared_segment(42, 100), there = other->shared_segment(42, 100);
+  auto elsewhere = one->shared_segment(43, 100);
+  REQUIRE(here);
+  REQUIRE(there);
+  REQUIRE(elsewhere);
+  CHECK(there->data()[99] == std::byte{0});
+  here->data()[99] = std::byte{7};
+  CHECK(there->data()[99] == std::byte{7});
+  CHECK(elsewhere->data()[99] == std::byte{0});
+}
+
+TEST_CASE("application: shared memory of another size, or of none, is refused and all goes on",
+          "[llamanet]") {
+  Node node(on_demand());
+  node.start();
+  auto one = attach(node);
+  REQUIRE(one->shared_segment(42, 100));
+  auto larger = one->shared_segment(42, 101);
+  REQUIRE_FALSE(larger);
+  CHECK(larger.error().code() == Errc::invalid_argument);
+  CHECK_FALSE(one->shared_segment(44, 0));
+  CHECK(one->shared_segment(42, 100));
+}
+
+TEST_CASE("application: shared memory is zeroed anew once all have let go of it", "[llamanet]") {
+  Node node(on_demand());
+  node.start();
+  auto one = attach(node), other = attach(node);
+  one->shared_segment(42, 8)->data()[0] = std::byte{1};
+  REQUIRE(other->shared_segment(42, 8));
+  REQUIRE(one->release_segment(42));
+  CHECK(other->shared_segment(42, 8)->data()[0] == std::byte{1});
+  REQUIRE(other->release_segment(42));
+  REQUIRE(other->release_segment(42));  // once more does no harm
+  CHECK(one->shared_segment(42, 8)->data()[0] == std::byte{0});
+}
+
+TEST_CASE("application: who leaves a driver on demand lets go of shared memory", "[llamanet]") {
+  Node node(on_demand());
+  node.start();
+  auto stays = attach(node);
+  {
+    auto leaves = attach(node);
+    leaves->shared_segment(42, 8)->data()[0] = std::byte{1};
+  }
+  auto gone = [&] { return stays->slot_state(1) == SlotState::free; };
+  while (!gone()) REQUIRE(stays->sleep(gone));
+  CHECK(stays->shared_segment(42, 8)->data()[0] == std::byte{0});
+}
+
+TEST_CASE("application: the successor of a rank that died finds the shared memory as it was", "[llamanet]") {
+  Node node({}, 2);
+  node.driver().expect(0, 1, 1);
+  node.start();
+  auto child = ::fork();
+  if (child == 0) {
+    auto rank = Application::attach(node.options(0, 1));
+    if (!rank) ::_exit(1);
+    auto memory = (*rank)->shared_segment(42, 4096);
+    if (!memory) ::_exit(2);
+    memory->data()[4095] = std::byte{5};
+    ::_exit(0);  // without bye
+  }
+  CHECK(exit_status_of(child) == 0);
+  node.stop();
+  auto incarnation = node.driver().next_incarnation(0);
+  node.driver().expect(0, 2, incarnation);
+  node.start();
+  auto successor = Application::attach(node.options(0, 2));
+  REQUIRE(successor);
+  auto memory = (*successor)->shared_segment(42, 4096);
+  REQUIRE(memory);
+  CHECK(memory->data()[4095] == std::byte{5});
+}

@@ -19,7 +19,12 @@ std::vector<Message> one_of_each() {
           Inspect{},
           Inspected{4, "job-1", "fault-tolerant"},
           ErrorMessage{Errc::permission_denied, "the token is not the right one"},
-          Bye{}};
+          Bye{},
+          Share{0x1122334455667788, 1 << 20},
+          Shared{},
+          Shared{false, Errc::out_of_resources, "no room"},
+          Release{7},
+          Released{}};
 }
 
 }  // namespace

@@ -284,6 +284,26 @@ Status Application::check_driver() {
   return failure(Errc::closed, "the driver said something that it was not asked for");
 }
 
+Result<Mapping> Application::shared_segment(std::uint64_t name, std::uint64_t size_bytes) {
+  std::vector<FileDescriptor> descriptors;
+  std::unique_lock lock(driver_mutex_);
+  auto answer = ask<Shared>(driver_.get(), ++request_, Share{name, size_bytes}, descriptors, 1);
+  lock.unlock();
+  if (!answer) return propagate(answer);
+  if (!answer->granted) return failure(answer->code, "{}", answer->text);
+  if (descriptors.size() != 1)
+    return failure(Errc::parse_error, "the driver sent {} descriptors of shared memory", descriptors.size());
+  return Mapping::map(descriptors[0].get(), size_bytes, Mapping::Access::read_write);
+}
+
+Status Application::release_segment(std::uint64_t name) {
+  std::vector<FileDescriptor> descriptors;
+  std::lock_guard lock(driver_mutex_);
+  auto answer = ask<Released>(driver_.get(), ++request_, Release{name}, descriptors, 0);
+  if (!answer) return propagate(answer);
+  return {};
+}
+
 Status Application::say(SayKind kind, std::int32_t code, std::string_view text) {
   return send_datagram(driver_.get(), encode({++request_, Say{kind, code, std::string(text)}}));
 }

@@ -14,6 +14,7 @@
 #include "driver_slots.hpp"
 #include "llamada/base/check.hpp"
 #include "llamada/topics/memory.hpp"
+#include "shared_segments.hpp"
 #include "socket.hpp"
 
 namespace llamada::llamanet {
@@ -38,6 +39,7 @@ struct Answer {
   bool with_page = false;
   std::optional<std::uint32_t> own;  // arena read-write and eventfd of this slot
   std::vector<std::uint32_t> peers;  // arena read-only and eventfd of each
+  std::optional<int> shared;         // memory; its asker holds it, so that it stays open
 };
 
 bool has_ended(int process) {
@@ -71,6 +73,7 @@ class Driver::Implementation {
   bool cannot_accept_ = false;
   FileDescriptor retry_;
   DriverSlots slots_;
+  SharedSegments segments_;
   std::map<std::uint64_t, Connection> connections_;
   std::uint64_t connection_last_ = 0;
   std::uint64_t death_last_ = 0;
@@ -88,6 +91,8 @@ class Driver::Implementation {
   Status on(std::uint64_t number, std::uint32_t request, const Say& say);
   Status on(std::uint64_t number, std::uint32_t request, const Inspect&);
   Status on(std::uint64_t number, std::uint32_t request, const Bye&);
+  Status on(std::uint64_t number, std::uint32_t request, const Share& share);
+  Status on(std::uint64_t number, std::uint32_t request, const Release& release);
   // Messages that only a driver sends.
   template <typename Other>
   Status on(std::uint64_t, std::uint32_t, const Other&) {
@@ -247,7 +252,7 @@ Status Driver::Implementation::on(std::uint64_t number, std::uint32_t request, c
                     0,
                     options_.profile,
                     slots_[*slot].identity};
-  answer(number, {encode({request, std::move(attached)}), true, *slot, {}});
+  answer(number, {encode({request, std::move(attached)}), true, *slot, {}, {}});
   events_.push_back({DriverEvent::Kind::attached, *slot, connection.pid, {}, attach.name});
   slots_.wake_all();
   return {};
@@ -301,7 +306,7 @@ Status Driver::Implementation::on(std::uint64_t number, std::uint32_t request, c
   if (connection.greeted) return failure(Errc::parse_error, "inspect after attach");
   connection.greeted = true;
   answer(number,
-         {encode({request, Inspected{slots_.count(), options_.name, options_.profile}}), true, {}, {}});
+         {encode({request, Inspected{slots_.count(), options_.name, options_.profile}}), true, {}, {}, {}});
   return {};
 }
 
@@ -311,6 +316,29 @@ Status Driver::Implementation::on(std::uint64_t number, std::uint32_t, const Bye
   connections_.at(number).slot.reset();
   close(number);
   on_departure(*slot);
+  return {};
+}
+
+Status Driver::Implementation::on(std::uint64_t number, std::uint32_t request, const Share& share) {
+  auto slot = connections_.at(number).slot;
+  if (!slot) return failure(Errc::parse_error, "share before attach");
+  auto memory = segments_.share(*slot, share.name, share.size_bytes);
+  Answer reply;
+  if (memory) {
+    reply.bytes = encode({request, Shared{}});
+    reply.shared = *memory;
+  } else {
+    reply.bytes = encode({request, Shared{false, memory.error().code(), memory.error().text()}});
+  }
+  answer(number, std::move(reply));
+  return {};
+}
+
+Status Driver::Implementation::on(std::uint64_t number, std::uint32_t request, const Release& release) {
+  auto slot = connections_.at(number).slot;
+  if (!slot) return failure(Errc::parse_error, "release before attach");
+  segments_.release(*slot, release.name);
+  answer(number, {encode({request, Released{}}), false, {}, {}, {}});
   return {};
 }
 
@@ -326,6 +354,7 @@ Status Driver::Implementation::transmit(Connection& connection, const Answer& an
   std::vector<FileDescriptor> opened;
   std::vector<int> descriptors;
   if (answer.with_page) descriptors.push_back(slots_.page_descriptor());
+  if (answer.shared) descriptors.push_back(*answer.shared);
   if (answer.own) {
     descriptors.push_back(slots_[*answer.own].arena.get());
     descriptors.push_back(slots_[*answer.own].event.get());
@@ -397,6 +426,7 @@ void Driver::Implementation::end_application(std::uint32_t slot) {
   slots_.leave(slot, SlotState::dead);
   events_.push_back({DriverEvent::Kind::died, slot, pid, {}, slots_[slot].name});
   if (!options_.on_demand) return;
+  segments_.leave(slot);
   slots_[slot].keeps_history = lasting;
   slots_[slot].death_ordinal = ++death_last_;
   drop_histories();
@@ -405,6 +435,7 @@ void Driver::Implementation::end_application(std::uint32_t slot) {
 void Driver::Implementation::on_departure(std::uint32_t slot) {
   auto pid = slots_.entry(slot).pid.load(std::memory_order_relaxed);
   events_.push_back({DriverEvent::Kind::detached, slot, pid, {}, slots_[slot].name});
+  segments_.leave(slot);
   if (!options_.on_demand) return slots_.leave(slot, SlotState::done);
   slots_.free(slot);
   drop_histories();
@@ -489,6 +520,7 @@ void Driver::mark_dead(std::uint32_t slot) {
 }
 void Driver::mark_done(std::uint32_t slot) {
   implementation_->end_application(slot);
+  implementation_->segments_.leave(slot);
   implementation_->slots_.leave(slot, SlotState::done);
 }
 void Driver::set_unprotected() { implementation_->slots_.set_unprotected(); }

@@ -174,13 +174,41 @@ void read(Decoder&, Inspect&) {}
 void write(Encoder&, const Bye&) {}
 void read(Decoder&, Bye&) {}
 
+void write(Encoder& to, const Share& message) {
+  to.integer(message.name);
+  to.integer(message.size_bytes);
+}
+void read(Decoder& from, Share& message) {
+  message.name = from.integer<std::uint64_t>();
+  message.size_bytes = from.integer<std::uint64_t>();
+}
+
+void write(Encoder& to, const Shared& message) {
+  to.integer(static_cast<std::uint32_t>(message.granted ? 1 : 0));
+  to.integer(static_cast<std::uint32_t>(message.code));
+  to.text(message.text);
+}
+void read(Decoder& from, Shared& message) {
+  auto granted = from.integer<std::uint32_t>();
+  auto code = from.integer<std::uint32_t>();
+  if (granted > 1 || code > static_cast<std::uint32_t>(Errc::diverged)) return from.refuse();
+  message.granted = granted == 1;
+  message.code = static_cast<Errc>(code);
+  message.text = from.text();
+}
+
+void write(Encoder& to, const Release& message) { to.integer(message.name); }
+void read(Decoder& from, Release& message) { message.name = from.integer<std::uint64_t>(); }
+void write(Encoder&, const Released&) {}
+void read(Decoder&, Released&) {}
+
 // The variant's alternatives stand in the order of the type numbers, which begin at 1.
 static_assert(
     std::is_same_v<std::variant_alternative_t<static_cast<std::size_t>(MessageType::attach) - 1, Message>,
                    Attach>);
 static_assert(
     std::is_same_v<std::variant_alternative_t<static_cast<std::size_t>(MessageType::bye) - 1, Message>, Bye>);
-static_assert(std::variant_size_v<Message> == static_cast<std::size_t>(MessageType::bye));
+static_assert(std::variant_size_v<Message> == static_cast<std::size_t>(MessageType::released));
 
 template <std::size_t index = 0>
 std::optional<Message> read_type(std::uint16_t type, Decoder& from) {

@@ -107,6 +107,14 @@ class Application {
   /// is no sleep. Errors: closed (the driver is gone: an application of a job has to end).
   Status sleep(const std::function<bool()>& look_again, std::chrono::nanoseconds at_most = nap_max);
 
+  /// Memory that all applications of this driver which ask for `name` share for writing, mapped read-write.
+  /// The first who asks makes it, zeroed; it is kept until all who have asked have called release_segment(),
+  /// and an application that dies does not. Errors: invalid_argument (no bytes; another size than it has),
+  /// out_of_resources, closed.
+  Result<Mapping> shared_segment(std::uint64_t name, std::uint64_t size_bytes);
+  /// This application needs it no longer. Its mapping may go before or after. Errors: closed.
+  Status release_segment(std::uint64_t name);
+
   /// Tells the driver's host. Errors: closed.
   Status say(SayKind kind, std::int32_t code, std::string_view text);
   /// Whether the driver is still there. No wait.

@@ -32,6 +32,10 @@ enum class MessageType : std::uint16_t {
   inspected = 7,
   error = 8,
   bye = 9,
+  share = 10,
+  shared = 11,
+  release = 12,
+  released = 13,
 };
 
 /// An application asks for a slot.
@@ -115,7 +119,35 @@ struct Bye {
   bool operator==(const Bye&) const = default;
 };
 
-using Message = std::variant<Attach, Attached, Peers, PeersAre, Say, Inspect, Inspected, ErrorMessage, Bye>;
+/// Asks for memory that all applications which name it share for writing: made, zeroed, for the first who
+/// asks.
+struct Share {
+  std::uint64_t name = 0;
+  std::uint64_t size_bytes = 0;
+  bool operator==(const Share&) const = default;
+};
+
+/// The memory is yours too. Descriptor, when granted: the memory (read-write). Else why not; the connection
+/// stays.
+struct Shared {
+  bool granted = true;
+  Errc code = Errc::invalid_argument;  ///< when not granted
+  std::string text;
+  bool operator==(const Shared&) const = default;
+};
+
+/// The application has let go of the memory: with the last one it is gone.
+struct Release {
+  std::uint64_t name = 0;
+  bool operator==(const Release&) const = default;
+};
+
+struct Released {
+  bool operator==(const Released&) const = default;
+};
+
+using Message = std::variant<Attach, Attached, Peers, PeersAre, Say, Inspect, Inspected, ErrorMessage, Bye,
+                             Share, Shared, Release, Released>;
 
 struct Envelope {
   std::uint32_t request = 0;  ///< chosen by the asker, repeated in the answer

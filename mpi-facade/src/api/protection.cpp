@@ -1,0 +1,35 @@
+#include "api/protection.hpp"
+
+#include <mpi.h>
+
+#include "runtime.hpp"
+#include "world/world.hpp"
+
+namespace llamada::mpi {
+namespace {
+
+/// The launcher's exit code of a job that would have lost its protection.
+constexpr int exit_unprotected = 123;
+
+std::string sentence(const char* what) {
+  const CallCounter& calls = runtime().calls;
+  return fmt::format("{}, its MPI call {}: {} cannot be repeated by a replacement",
+                     call_name(calls.current()), calls.begun(), what);
+}
+
+}  // namespace
+
+int give_up_protection(const char* what) {
+  World& world = *runtime().world;
+  const qos::RankReplacement& policy = world.profile().rank_replacement;
+  if (policy.kind != qos::RankReplacementKind::rebuild || !world.is_protected()) return MPI_SUCCESS;
+  if (policy.on_unprotected == qos::OnUnprotected::stop)
+    world.aborted(exit_unprotected,
+                  sentence(what) +
+                      ", and on_unprotected is STOP; with <on_unprotected>CONTINUE</on_unprotected> in the "
+                      "profile the job goes on without protection, with the default profile from the start");
+  world.unprotected(sentence(what));
+  return MPI_SUCCESS;
+}
+
+}  // namespace llamada::mpi
