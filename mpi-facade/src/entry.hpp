@@ -10,17 +10,28 @@ namespace llamada::mpi {
 /// Says that a function was called before MPI_Init or after MPI_Finalize, and ends the process.
 [[noreturn]] void called_outside(CallId id);
 
+/// What a call has to do before it begins, and when it is over, that one of a program with one thread has
+/// not: ends the process when MPI is not there (8.7), and takes the lock when several threads may call MPI
+/// (12.4).
+void enter_otherwise(CallId id);
+void leave_otherwise();
+
 /// Counts and publishes a call for as long as it lives. Ends the process with one sentence when MPI is not
-/// there (8.7).
+/// there.
 class CallScope {
  public:
   explicit CallScope(CallId id) {
     Runtime* runtime = runtime_if_any();
-    if (!runtime || !runtime->initialized || runtime->finalized) [[unlikely]]
-      called_outside(id);
+    if (!runtime || !runtime->plain) [[unlikely]]
+      enter_otherwise(id);
     outer_ = runtime->calls.enter(id);
   }
-  ~CallScope() { runtime().calls.leave(outer_); }
+  ~CallScope() {
+    Runtime& self = runtime();
+    self.calls.leave(outer_);
+    if (!self.plain) [[unlikely]]
+      leave_otherwise();
+  }
   CallScope(const CallScope&) = delete;
   CallScope& operator=(const CallScope&) = delete;
 

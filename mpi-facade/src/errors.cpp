@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <map>
 
 #include "entry.hpp"
 #include "runtime.hpp"
@@ -65,6 +66,12 @@ const AddedErrors::Entry* added(int code) {
   return &runtime->added_errors.entries[static_cast<std::size_t>(index)];
 }
 
+/// The last particulars of each predefined class that this thread has met.
+std::map<int, std::string>& particulars() {
+  static thread_local std::map<int, std::string> texts;
+  return texts;
+}
+
 std::string failed_call() {
   const CallId call = runtime().calls.current();
   return call == CallId::none ? "an MPI operation" : std::string(call_name(call));
@@ -98,6 +105,22 @@ void called_outside(CallId id) {
   fatal(fmt::format("{} was called {}", call_name(id), finalized ? "after MPI_Finalize" : "before MPI_Init"));
 }
 
+void enter_otherwise(CallId id) {
+  Runtime* self = runtime_if_any();
+  if (!self || !self->initialized || self->finalized) called_outside(id);
+  if (!self->lock) return;
+  self->lock->lock();
+  // While it waited for the lock.
+  if (self->finalized) called_outside(id);
+}
+
+void leave_otherwise() {
+  Runtime& self = runtime();
+  if (!self.lock || !self.lock->is_mine()) return;
+  if (self.waiting && self.lock->held_once()) self.waiting->before_unlock();
+  self.lock->unlock();
+}
+
 int call_error_handler(Communicator* communicator, int code) {
   if (!communicator) communicator = runtime().comm_world();
   const Reference<ErrorHandler> handler = communicator->error_handler();
@@ -108,13 +131,14 @@ int call_error_handler(Communicator* communicator, int code) {
   if (handler->kind() == ErrorHandler::Kind::user) {
     MPI_Comm comm = communicator->handle();
     int given = code;
+    const OutsideForCallback outside;
     handler->function()(&comm, &given);
   }
   return code;
 }
 
 int report(Communicator* communicator, int error_class, std::string text) {
-  runtime().added_errors.texts[error_class] = std::move(text);
+  particulars()[error_class] = std::move(text);
   return call_error_handler(communicator, error_class);
 }
 
@@ -126,10 +150,8 @@ std::string error_text(int code) {
   if (const AddedErrors::Entry* entry = added(code)) return entry->text;
   std::string text = class_text(code);
   if (text.empty()) return fmt::format("{} is not an error code", code);
-  if (const Runtime* runtime = runtime_if_any()) {
-    const auto particulars = runtime->added_errors.texts.find(code);
-    if (particulars != runtime->added_errors.texts.end()) text += " (" + particulars->second + ")";
-  }
+  const auto found = particulars().find(code);
+  if (found != particulars().end()) text += " (" + found->second + ")";
   return text;
 }
 

@@ -13,7 +13,7 @@ namespace llamada::mpi {
 
 /// Gives a failure of the current MPI call to the error handler of `communicator` (of MPI_COMM_WORLD when
 /// null): the fatal one says function, rank, communicator and `text` and ends the job; otherwise the code is
-/// returned, for the C function to return. `text` is kept for MPI_Error_string.
+/// returned, for the C function to return. `text` is kept for MPI_Error_string in the same thread.
 int report(Communicator* communicator, int error_class, std::string text);
 /// The same with MPI_ERR_OTHER, MPI_ERR_ARG or what else fits the error.
 int report(Communicator* communicator, const Error& error);

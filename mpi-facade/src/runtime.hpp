@@ -5,10 +5,10 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "llamada/mpi/calls.hpp"
@@ -20,6 +20,8 @@
 #include "object/handle.hpp"
 #include "object/info.hpp"
 #include "object/operation.hpp"
+#include "threads/library_lock.hpp"
+#include "threads/shared_waiting.hpp"
 
 namespace llamada::mpi {
 
@@ -31,6 +33,9 @@ class Collectives;
 
 /// The MPI call that the rank is in, and how many it has begun; published for those who watch the rank. Each
 /// word is written by this rank alone and read by others without order.
+///
+/// Threads: one at a time. Where several may call MPI, the current call is that of the one that holds the
+/// lock.
 class CallCounter {
  public:
   /// Publishes to these words of the arena from now on; they must outlive the counter.
@@ -61,6 +66,11 @@ class CallCounter {
     current_ = outer;
     published_id_->store(static_cast<std::uint32_t>(outer), std::memory_order_relaxed);
   }
+  /// Another thread comes in, or a call goes on after others had their turn: gives back the call until now.
+  CallId set_current(CallId id) {
+    if (id != CallId::none) published_id_->store(static_cast<std::uint32_t>(id), std::memory_order_relaxed);
+    return std::exchange(current_, id);
+  }
 
  private:
   std::atomic<std::uint32_t> unpublished_id_{0};
@@ -79,15 +89,14 @@ struct AddedErrors {
     int error_class;
     std::string text;
   };
-  std::vector<Entry> entries;        ///< Code MPI_ERR_LASTCODE + 1 + index.
-  std::map<int, std::string> texts;  ///< The last particulars of each predefined class.
+  std::vector<Entry> entries;  ///< Code MPI_ERR_LASTCODE + 1 + index.
   int last_used = MPI_ERR_LASTCODE;
 };
 
 /// Everything between MPI_Init and the end of the process: the facade's only global state, reached by
 /// runtime(). Made by MPI_Init, kept after MPI_Finalize for the functions that are legal then.
 ///
-/// Threads: the thread that called MPI_Init.
+/// Threads: one at a time: the one that called MPI_Init, or whoever holds `lock`.
 struct Runtime {
   /// The predefined datatypes, operations, error handlers and the empty group are there from the start;
   /// MPI_COMM_WORLD and MPI_COMM_SELF when add_world() has been called.
@@ -115,9 +124,18 @@ struct Runtime {
 
   int world_rank = 0;
   int world_size = 1;
-  bool initialized = false;  ///< MPI_Init has returned, or is about to.
-  bool finalized = false;
+  // These two are asked by any thread: stored with release order, loaded with acquire order, so that who sees
+  // MPI initialised sees what MPI_Init has made.
+  std::atomic<bool> initialized{false};  ///< MPI_Init has returned, or is about to.
+  std::atomic<bool> finalized{false};
+  /// A call has nothing to do before it begins: initialized, not finalized, and no other thread calls MPI.
+  /// Written by MPI_Init, and by MPI_Finalize when no other thread may call MPI any more.
+  bool plain = false;
   int thread_level = MPI_THREAD_SINGLE;
+  long main_thread = 0;  ///< the kernel's number of the thread that called MPI_Init
+  /// Null unless MPI_THREAD_MULTIPLE was granted.
+  std::unique_ptr<LibraryLock> lock;
+  SharedWaiting* waiting = nullptr;  ///< likewise; the Engine's
   /// The values of the predefined attributes (8.1.2); pointers to these are what MPI_Comm_get_attr gives.
   int tag_upper_bound = 0x3fffffff;
   int universe_size = 1;
@@ -140,13 +158,14 @@ struct Runtime {
 
 namespace detail {
 /// Written once by install_runtime.
-extern Runtime* current_runtime;
+/// Stored with release order, so that a thread that asks whether MPI is initialised finds it whole.
+extern std::atomic<Runtime*> current_runtime;
 }  // namespace detail
 
 /// Null before MPI_Init.
-inline Runtime* runtime_if_any() { return detail::current_runtime; }
+inline Runtime* runtime_if_any() { return detail::current_runtime.load(std::memory_order_acquire); }
 /// Only after MPI_Init has installed it.
-inline Runtime& runtime() { return *detail::current_runtime; }
+inline Runtime& runtime() { return *detail::current_runtime.load(std::memory_order_relaxed); }
 /// Makes this the process's Runtime; null takes it back (tests). The caller keeps ownership.
 void install_runtime(Runtime* runtime);
 

@@ -1,5 +1,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
+
 #include <algorithm>
 
 #include "api/arguments.hpp"
@@ -13,14 +14,24 @@ namespace {
 
 using namespace llamada::mpi;
 
+/// What threads do between each other is not recorded.
+void give_up_replay() {
+  World& world = *runtime().world;
+  const auto& replacement = world.profile().rank_replacement;
+  if (replacement.kind != llamada::qos::RankReplacementKind::rebuild || !world.is_protected()) return;
+  world.log_used_up();
+}
+
 int init(CallId id, int required, int* provided) {
   if (runtime_if_any() != nullptr) fatal(fmt::format("{}: MPI was initialised before", call_name(id)));
-  int level = std::min(required, MPI_THREAD_FUNNELED);
+  const int level = std::clamp(required, MPI_THREAD_SINGLE, MPI_THREAD_MULTIPLE);
   initialize(level);
   const CallId outer = runtime().calls.enter(id);
-  runtime().initialized = true;
+  if (level == MPI_THREAD_MULTIPLE) give_up_replay();
   if (provided != nullptr) *provided = level;
   runtime().calls.leave(outer);
+  runtime().plain = !runtime().lock;
+  runtime().initialized = true;
   return MPI_SUCCESS;
 }
 
@@ -46,6 +57,7 @@ LLAMADA_MPI_FUNCTION(Finalize)
 int PMPI_Finalize(void) {
   LLAMADA_MPI_ENTER(Finalize);
   finalize();
+  runtime().plain = false;
   runtime().finalized = true;
   return MPI_SUCCESS;
 }
@@ -63,9 +75,10 @@ int PMPI_Abort(MPI_Comm, int errorcode) {
   return MPI_ERR_OTHER;  // Not reached.
 }
 
+// Any thread may ask these two at any level, also while another one is in a call.
 LLAMADA_MPI_FUNCTION(Query_thread)
 int PMPI_Query_thread(int* provided) {
-  LLAMADA_MPI_ENTER(Query_thread);
+  if (!runtime_if_any() || !runtime().initialized) called_outside(CallId::Query_thread);
   if (int code = check_pointer(nullptr, provided, "provided")) return code;
   *provided = runtime().thread_level;
   return MPI_SUCCESS;
@@ -73,9 +86,9 @@ int PMPI_Query_thread(int* provided) {
 
 LLAMADA_MPI_FUNCTION(Is_thread_main)
 int PMPI_Is_thread_main(int* flag) {
-  LLAMADA_MPI_ENTER(Is_thread_main);
+  if (!runtime_if_any() || !runtime().initialized) called_outside(CallId::Is_thread_main);
   if (int code = check_pointer(nullptr, flag, "flag")) return code;
-  *flag = syscall(SYS_gettid) == syscall(SYS_getpid);
+  *flag = syscall(SYS_gettid) == runtime().main_thread;
   return MPI_SUCCESS;
 }
 

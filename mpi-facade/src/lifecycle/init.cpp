@@ -1,5 +1,8 @@
 #include "lifecycle/init.hpp"
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <cstdlib>
 #include <memory>
 
@@ -50,6 +53,7 @@ void make_collectives(Process& process, World& world) {
 void fill_runtime(Runtime& runtime, World& world, int thread_level) {
   runtime.world = &world;
   runtime.thread_level = thread_level;
+  runtime.main_thread = syscall(SYS_gettid);
   runtime.universe_size = world.size();
   // Which program of the job this is, when mpirun was given several.
   if (const char* number = std::getenv("LLAMADA_APPNUM")) runtime.application_number = std::atoi(number);
@@ -81,6 +85,10 @@ void initialize(int thread_level) {
   if (!engine) world->aborted(1, fmt::format("MPI_Init: {}", engine.error().text()));
   process->engine = std::move(*engine);
   process->runtime.engine = process->engine.get();
+  if (thread_level == MPI_THREAD_MULTIPLE) {
+    process->runtime.lock = std::make_unique<LibraryLock>();
+    process->runtime.waiting = process->engine->share(*process->runtime.lock);
+  }
   make_collectives(*process, *world);
   install_runtime(&process->runtime);
   LLAMADA_CRASH_POINT("init:engine-made");

@@ -2,11 +2,20 @@
 
 #include <algorithm>
 
+#include "threads/shared_waiting.hpp"
+
 namespace llamada::mpi {
 namespace {
 
 int call_destroy(int handle, int keyval, const Keyval& key, void* value) {
-  return key.destroy() ? key.destroy()(handle, keyval, value, key.extra_state()) : MPI_SUCCESS;
+  if (!key.destroy()) return MPI_SUCCESS;
+  const OutsideForCallback outside;
+  return key.destroy()(handle, keyval, value, key.extra_state());
+}
+
+int call_copy(int handle, int keyval, const Keyval& key, void* value, void* copy, int* flag) {
+  const OutsideForCallback outside;
+  return key.copy()(handle, keyval, key.extra_state(), value, copy, flag);
 }
 
 }  // namespace
@@ -58,8 +67,7 @@ int Attributes::copy_to(int handle, Attributes& copy) const {
     if (!entry.key->copy()) continue;
     void* value = nullptr;
     int flag = 0;
-    const int code =
-        entry.key->copy()(handle, entry.keyval, entry.key->extra_state(), entry.value, &value, &flag);
+    const int code = call_copy(handle, entry.keyval, *entry.key, entry.value, &value, &flag);
     if (code != MPI_SUCCESS) return code;
     if (!flag) continue;
     copy.entries_.push_back({entry.keyval, entry.key, value});

@@ -58,6 +58,7 @@ int PMPI_Recv(void* buffer, int count, MPI_Datatype datatype, int source, int ta
   }
   Request request;
   describe_receive(request, peer, source, tag);
+  engine().hold(request);
   engine().start_receive(request);
   engine().wait(request);
   Engine::receive_status(request, status);
@@ -72,6 +73,8 @@ int exchange(const Peer& out, int destination, int send_tag, const Peer& in, int
   Request receive, send;
   describe_receive(receive, in, source, receive_tag);
   describe_send(send, out, destination, send_tag, SendMode::standard);
+  engine().hold(receive);
+  engine().hold(send);
   engine().start(receive);
   engine().start(send);
   engine().wait(send);

@@ -247,11 +247,13 @@ int some(int count, MPI_Request handles[], int* done_count, int indices[], MPI_S
   if (int code = check_pointer(nullptr, done_count, "outcount")) return code;
   *done_count = MPI_UNDEFINED;
   if (!requests.any_active()) return MPI_SUCCESS;
-  auto& list = engine().index_list();
+  auto list = engine().take_index_list();
   decide_some(requests, kind, list);
   *done_count = static_cast<int>(list.size());
   for (std::size_t i = 0; i < list.size(); ++i) indices[i] = static_cast<int>(list[i]);
-  return retire_many(requests, list, statuses);
+  const int code = retire_many(requests, list, statuses);
+  engine().give_back(std::move(list));
+  return code;
 }
 
 int any(int count, MPI_Request handles[], int* index, int* flag, MPI_Status* status, CallKind kind) {

@@ -69,6 +69,7 @@ int probe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status, Cal
     null_process_status(status);
     return MPI_SUCCESS;
   }
+  const Reference<Communicator> held(runtime().lock ? communicator : nullptr);
   const Arrival* found = look(*communicator, source, tag, kind);
   *flag = found != nullptr;
   if (found) probe_status(*communicator, *found, status);
@@ -88,6 +89,7 @@ int matched_probe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* me
     return MPI_SUCCESS;
   }
   *message = MPI_MESSAGE_NULL;
+  const Reference<Communicator> held(runtime().lock ? communicator : nullptr);
   Arrival* found = look(*communicator, source, tag, kind);
   *flag = found != nullptr;
   if (!found) return MPI_SUCCESS;

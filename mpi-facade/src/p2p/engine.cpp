@@ -27,8 +27,6 @@ Engine::Engine(World& world, Options options)
   spin_rounds_ = world.oversubscribed() ? 0 : spin_rounds_max;
 }
 
-Engine::~Engine() = default;
-
 Result<std::unique_ptr<Engine>> Engine::create(World& world, Options options) {
   std::unique_ptr<Engine> engine(new Engine(world, std::move(options)));
   Status status = engine->open_parts();
@@ -72,10 +70,14 @@ bool Engine::progress() {
 
 bool Engine::anything_new() { return incoming_->ready(); }
 
-void Engine::wait_slowly(unsigned rounds, const std::function<bool()>& done) {
+void Engine::look_around() {
   for (auto& hook : hooks_) hook();
   look_at_protection();
   if (replaying_ && !determinants_->replayer().anything_left()) go_live();
+}
+
+void Engine::wait_slowly(unsigned rounds, const std::function<bool()>& done) {
+  look_around();
   if (rounds < options_.yields_before_sleep) {
     sched_yield();
     return;
@@ -91,6 +93,7 @@ void Engine::found_nothing() {
   if (!time_to_yield || determinants_->replaying()) return;
   for (auto& hook : hooks_) hook();
   look_at_protection();
+  if (shared_) return shared_->yield();
   if (spin_rounds_ == 0) sched_yield();
 }
 
@@ -188,6 +191,7 @@ void Engine::send(const Buffer& buffer, int destination, int tag, Communicator& 
   request.communicator = &communicator;
   request.tag = tag;
   request.peer = destination;
+  hold(request);
   start_send(request);
   wait(request);
 }

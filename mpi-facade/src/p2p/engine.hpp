@@ -15,6 +15,7 @@
 #include "p2p/outgoing.hpp"
 #include "p2p/request.hpp"
 #include "replay/determinants.hpp"
+#include "threads/shared_waiting.hpp"
 #include "world/world.hpp"
 
 namespace llamada::mpi {
@@ -28,7 +29,7 @@ inline void pause_processor() {
 /// Point-to-point communication of one rank: what the C functions call, and what makes progress whenever the
 /// rank waits.
 ///
-/// Threads: the rank's MPI thread.
+/// Threads: the rank's MPI thread; after share(), whoever holds the lock.
 class Engine final : private MessageSink, private SendOwner {
  public:
   struct Options {
@@ -50,6 +51,9 @@ class Engine final : private MessageSink, private SendOwner {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
+  /// Several threads will call, each holding the lock (MPI_THREAD_MULTIPLE), which is borrowed.
+  SharedWaiting* share(LibraryLock& lock);
+
   World& world() { return world_; }
   replay::Determinants& determinants() { return *determinants_; }
 
@@ -59,9 +63,14 @@ class Engine final : private MessageSink, private SendOwner {
 
   /// Returns when `done()` does: progresses meanwhile, spins briefly, then yields, then sleeps. Whoever makes
   /// it true must wake this rank.
+  ///
+  /// Under MPI_THREAD_MULTIPLE other threads are in the library meanwhile, and any of them may call `done`,
+  /// also after it was true: what is held across a wait must stay right when they make calls.
   template <typename Done>
   void wait_until(Done done) {
     if (done()) return;
+    if (shared_) [[unlikely]]
+      return shared_->wait_until(std::ref(done));
     for (unsigned rounds = 0;; ++rounds) {
       if (progress()) rounds = 0;
       if (done()) return;
@@ -94,6 +103,11 @@ class Engine final : private MessageSink, private SendOwner {
   int receive(const Buffer& buffer, int source, int tag, Communicator& communicator, MPI_Status* status);
   /// Begins a request whose description is complete, also one with MPI_PROC_NULL.
   void start(Request& request);
+  /// Keeps what a request on the stack refers to while the call waits: another thread may free it meanwhile.
+  void hold(Request& request) {
+    if (shared_) [[unlikely]]
+      hold_objects(request);
+  }
   void start_send(Request& request);
   void start_receive(Request& request);
   /// Begins the receive of what a matched probe took.
@@ -124,11 +138,13 @@ class Engine final : private MessageSink, private SendOwner {
     int bytes = 0;
   };
   AttachedBuffer& attached_buffer() { return attached_buffer_; }
-  /// For lists of indices that a call builds.
-  std::vector<std::uint32_t>& index_list() {
+  /// For lists of indices that a call builds; to be given back, so that memory is kept. Two threads that do
+  /// so at the same time have two.
+  std::vector<std::uint32_t> take_index_list() {
     indices_.clear();
-    return indices_;
+    return std::move(indices_);
   }
+  void give_back(std::vector<std::uint32_t>&& list) { indices_ = std::move(list); }
 
   /// Whether recorded outcomes remain, so that a call must take the next one instead of deciding.
   bool replaying() const { return determinants_->replaying(); }
@@ -157,7 +173,10 @@ class Engine final : private MessageSink, private SendOwner {
   void differs(const std::string& difference) override { diverged(difference); }
   void no_memory(const Error& error) override;
 
+  class SharedWork;
+
   void wait_slowly(unsigned rounds, const std::function<bool()>& done);
+  void look_around();
   bool anything_new();
   void restrict(Request& request);
   void look_at_protection();
@@ -169,6 +188,7 @@ class Engine final : private MessageSink, private SendOwner {
   void grant(Request& request, int source, std::uint64_t send_id);
   void finish_receive(Request& request);
   static void begin(Request& request);
+  static void hold_objects(Request& request);
   void complete(Request& request);
   Request& add_task(std::unique_ptr<Task> task);
   void begin_task(Request& request);
@@ -187,6 +207,8 @@ class Engine final : private MessageSink, private SendOwner {
   RequestTable requests_;
   std::vector<Request*> tasks_;  // active ones, in the order in which they were begun
   std::vector<std::function<void()>> hooks_;
+  std::unique_ptr<SharedWaiting::Work> shared_work_;
+  std::unique_ptr<SharedWaiting> shared_;  // several threads call MPI
   std::vector<std::unique_ptr<Arrival>> arrivals_;
   Arrival* free_arrivals_ = nullptr;
   std::vector<std::deque<Request*>> granted_;  // by source: receives whose bulk is to come, in order

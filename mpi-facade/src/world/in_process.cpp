@@ -24,7 +24,6 @@ class InProcessWorld final : public World {
   }
 
   void wake(int world_rank) override {
-    if (world_rank == rank_) return;
     auto& peer = *job_.ranks_[world_rank];
     {
       std::lock_guard lock(peer.mutex);
