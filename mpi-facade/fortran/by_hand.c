@@ -96,6 +96,13 @@ PUBLIC void pmpi_buffer_detach_(void* buffer, MPI_Fint* size, MPI_Fint* ierror) 
   answer(ierror, MPI_Buffer_detach(&address, size));
 }
 
+PUBLIC void mpi_buffer_detach_f08_(void** buffer_address, MPI_Fint* size, MPI_Fint* ierror) {
+  answer(ierror, MPI_Buffer_detach(buffer_address, size));
+}
+PUBLIC void pmpir_buffer_detach_f08_(void** buffer_address, MPI_Fint* size, MPI_Fint* ierror) {
+  mpi_buffer_detach_f08_(buffer_address, size, ierror);
+}
+
 /* Fortran's lengths are without the NUL (MPI 4.0, 10). Of length 0 the value is not touched. */
 PUBLIC void pmpi_info_get_string_(const MPI_Info* info, const char* key, MPI_Fint* buffer_length, char* value,
                                   MPI_Fint* flag, MPI_Fint* ierror, size_t key_size, size_t value_size) {

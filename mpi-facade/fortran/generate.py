@@ -11,6 +11,8 @@ import pathlib
 import re
 import sys
 
+import f08
+
 HANDLES = ("Comm", "Group", "Datatype", "Errhandler", "Op", "Info", "Request", "Message")
 INTEGERS = {"int": "MPI_Fint", **{f"MPI_{kind}": f"MPI_{kind}" for kind in HANDLES},
             "MPI_Aint": "MPI_Aint", "MPI_Count": "MPI_Count", "MPI_Offset": "MPI_Offset"}
@@ -157,12 +159,13 @@ def c_parameter(function, parameter):
     sys.exit(f"generate.py: no rule for the parameter {name} of MPI_{function.name}")
 
 
-def aliases(name):
-    """The names that compilers give to MPI_name and PMPI_name, all for one function."""
+def aliases(name, f08_suffix=None):
+    """The names that compilers give to MPI_name and PMPI_name, and with a suffix those of mpi_f08: all for one function."""
     lower = name.lower()
     names = [f"{prefix}{spelling}" for prefix, spellings in
              (("mpi_", (lower, lower + "_", lower + "__")), ("pmpi_", (lower, lower + "__")),
               ("MPI_", (name.upper(),)), ("PMPI_", (name.upper(),))) for spelling in spellings]
+    names += [f"{prefix}_{lower}_{f08_suffix}_" for prefix in ("mpi", "pmpir")] if f08_suffix else []
     return "\n".join(f'__asm__(".weak {alias}\\n.set {alias}, pmpi_{lower}_");' for alias in names)
 
 
@@ -184,20 +187,24 @@ def c_function(function):
 
 
 def bindings(functions):
-    text = ["/* Written by generate.py. */", '#include "fortran.h"', "#include <stdlib.h>",
+    text = ["/* Written by generate.py. */", '#include "sections.h"', "#include <stdlib.h>",
             "#pragma GCC visibility push(default)"]
     for function in functions:
         if not function.by_hand:
-            text += [c_function(function), aliases(function.name)]
+            has_choice = f08.has_choice(function)
+            text += [c_function(function), aliases(function.name, None if has_choice else "f08")]
+            text += [f08.c_function(function, c_parameter)] if has_choice else []
     return "\n".join(text) + "\n"
 
 
 def by_hand_names(functions):
     """The names of what is written by hand, to be included behind it."""
-    names = [function.name for function in functions if function.by_hand]
-    names += ["null_copy_fn", "null_delete_fn", "dup_fn", "comm_null_copy_fn", "comm_null_delete_fn", "comm_dup_fn",
-              "type_null_copy_fn", "type_null_delete_fn", "type_dup_fn", "f_sync_reg"]
-    return "/* Written by generate.py. */\n" + "\n".join(aliases(name) for name in names) + "\n"
+    lines = [aliases(function.name, None if function.name == "Buffer_detach" else "f08")
+             for function in functions if function.by_hand]
+    names = ["null_copy_fn", "null_delete_fn", "dup_fn", "comm_null_copy_fn", "comm_null_delete_fn", "comm_dup_fn",
+              "type_null_copy_fn", "type_null_delete_fn", "type_dup_fn"]
+    lines += [aliases(name) for name in names] + [aliases("f_sync_reg", "f08ts")]
+    return "/* Written by generate.py. */\n" + "\n".join(lines) + "\n"
 
 
 # --- mpif.h and the modules -----------------------------------------------------------------------------------------
@@ -253,63 +260,75 @@ def mpif(functions, table, constants):
     return "\n".join(lines) + "\n"
 
 
-def fortran_declaration(parameter, with_types, lenient):
-    """The declaration of a dummy argument; with_types: as mpi_f08 has it; lenient: a scalar may stand for an array."""
+def fortran_declaration(parameter, lenient):
+    """The declaration of a dummy argument in the module mpi; lenient: a scalar may stand for an array, and the other way round."""
     name = parameter.fortran_name
     if parameter.is_callback:
         return [f"EXTERNAL {name}"]
+    unchecked = [f"!GCC$ ATTRIBUTES NO_ARG_CHECK :: {name}"]
     if parameter.type == "void":
-        return [f"!GCC$ ATTRIBUTES NO_ARG_CHECK :: {name}", f"TYPE(*), DIMENSION(*) :: {name}"]
+        return unchecked + [f"TYPE(*), DIMENSION(*) :: {name}"]
     if parameter.type == "char":
         return [f"CHARACTER(LEN=*) :: {name}"]
-    if parameter.type == "MPI_Status" and not with_types:
+    if parameter.type == "MPI_Status":
         return [f"INTEGER :: {name}(MPI_STATUS_SIZE{',*' if parameter.is_array else ''})"]
-    if parameter.logical:
-        kind = "LOGICAL"
-    elif parameter.kind in ("narrow", "widen") or parameter.type == "int":
-        kind = "INTEGER"
-    elif parameter.type in KINDS:
-        kind = f"INTEGER(KIND={KINDS[parameter.type]})"
-    else:
-        kind = f"TYPE({parameter.type})" if with_types else "INTEGER"
+    kind = integer_kind(parameter)
     if parameter.brackets == "[][3]":
         return [f"{kind} :: {name}(3,*)"]
-    is_input = not parameter.stars and not parameter.brackets
     if lenient and parameter.brackets:
-        return [f"!GCC$ ATTRIBUTES NO_ARG_CHECK :: {name}", f"{kind} :: {name}(*)"]
+        return unchecked + [f"{kind} :: {name}(*)"]
+    if lenient and parameter.type == "MPI_Datatype":
+        return unchecked + [f"{kind} :: {name}"]
+    is_input = not parameter.stars and not parameter.brackets
     return [f"{kind}{', INTENT(IN)' if is_input else ''} :: {name}{'(*)' if parameter.is_array else ''}"]
 
 
-def interface(prefix, function, with_types):
+def integer_kind(parameter):
+    """The type of what is a number or a truth."""
+    if parameter.logical:
+        return "LOGICAL"
+    if parameter.kind in ("narrow", "widen") or parameter.type not in KINDS:
+        return "INTEGER"
+    return f"INTEGER(KIND={KINDS[parameter.type]})"
+
+
+def procedure_head(word, name, arguments, suffix=""):
+    lines = [f"{word} {name}( &"]
+    lines += [f"  {argument}{',' if index + 1 < len(arguments) else ''} &" for index, argument in enumerate(arguments)]
+    return lines + [f"){suffix}"]
+
+
+def indented(lines):
+    return ["  " + line if not line.startswith("!GCC$") else line for line in lines]
+
+
+def interface(prefix, function):
     name = prefix + function.name
     arguments = [parameter.fortran_name for parameter in function.parameters]
     is_function = function.result != "int"
     word = "FUNCTION" if is_function else "SUBROUTINE"
     if not is_function:
         arguments.append("ierror")
-    lines = [f"{word} {name}( &"]
-    lines += [f"  {argument}{',' if index + 1 < len(arguments) else ''} &" for index, argument in enumerate(arguments)]
-    lines += [")"]
+    lines = procedure_head(word, name, arguments)
     lines += ["IMPORT", "IMPLICIT NONE"]
     # Beside MPI_IN_PLACE, and at other ranks than the root, counts and displacements are ignored: programs pass a 0.
-    lenient = not with_types and any(parameter.type == "void" for parameter in function.parameters)
+    lenient = any(parameter.type == "void" for parameter in function.parameters)
     for parameter in function.parameters:
-        lines += fortran_declaration(parameter, with_types, lenient)
-    if function.result == "double":
-        lines.append(f"DOUBLE PRECISION :: {name}")
-    elif is_function:
-        lines.append(f"INTEGER(KIND=MPI_ADDRESS_KIND) :: {name}")
-    else:
-        lines.append(f"INTEGER{', OPTIONAL' if with_types else ''} :: ierror")
+        lines += fortran_declaration(parameter, lenient)
+    lines.append(result_declaration(function, name) if is_function else "INTEGER :: ierror")
     lines.append(f"END {word} {name}")
-    return ["  " + line if not line.startswith("!GCC$") else line for line in lines]
+    return indented(lines)
 
 
-def interfaces(functions, with_types):
+def result_declaration(function, name):
+    return f"DOUBLE PRECISION :: {name}" if function.result == "double" else f"INTEGER(KIND=MPI_ADDRESS_KIND) :: {name}"
+
+
+def interfaces(functions):
     lines = ["interface"]
     for function in functions:
         for prefix in ("MPI_", "PMPI_"):
-            lines += interface(prefix, function, with_types)
+            lines += interface(prefix, function)
     return lines + ["end interface"]
 
 
@@ -341,14 +360,24 @@ def module_mpi(functions, table, constants):
     # The interfaces want an array.
     lines += [SPECIALS.replace("MPI_UNWEIGHTED, MPI_WEIGHTS_EMPTY", "MPI_UNWEIGHTED(1), MPI_WEIGHTS_EMPTY(1)")]
     lines += [f"external {name}" for name in CALLBACKS]
-    lines += sizeof_interface() + interfaces(functions, False)
+    lines += sizeof_interface() + interfaces(functions)
     lines += ["contains"] + sizeof_procedures(False)
     return "\n".join(lines + ["end module mpi"]) + "\n"
 
 
+SYNC_REG = """
+interface MPI_F_sync_reg
+  subroutine MPI_F_sync_reg_f08ts(buf)
+    TYPE(*), DIMENSION(..), ASYNCHRONOUS :: buf
+  end subroutine MPI_F_sync_reg_f08ts
+end interface
+""".strip().splitlines()
+
+
 def module_f08(functions, table, constants):
     lines = ["! The module mpi_f08. Written by generate.py.", "module mpi_f08",
-             "use, intrinsic :: iso_c_binding, only: c_int", "implicit none"]
+             "use, intrinsic :: iso_c_binding, only: c_int, c_ptr, c_char, c_size_t", "implicit none",
+             "private :: c_int, c_ptr, c_char, c_size_t"]
     lines += integer_constants(table.constants + [(name, value) for name, kind, value in constants if not kind])
     for kind in HANDLES:
         lines += [f"type, bind(C) :: MPI_{kind}", "  integer(c_int) :: MPI_VAL", f"end type MPI_{kind}"]
@@ -367,9 +396,9 @@ def module_f08(functions, table, constants):
         lines.append(f"interface operator({operator})")
         lines += [f"  module procedure {word}_{kind}" for kind in HANDLES]
         lines.append("end interface")
-    lines.append("private :: " + ", ".join(f"equal_{kind}, differ_{kind}" for kind in HANDLES[:4]))
-    lines.append("private :: " + ", ".join(f"equal_{kind}, differ_{kind}" for kind in HANDLES[4:]))
-    lines += sizeof_interface() + interfaces(functions, True)
+    lines += [f"private :: equal_{kind}, differ_{kind}" for kind in HANDLES]
+    lines += f08.abstract_interfaces(HANDLES + ("Status",)) + sizeof_interface()
+    lines += f08.interfaces(functions, sys.modules[__name__]) + SYNC_REG
     lines.append("contains")
     lines += sizeof_procedures(True)
     for word, operator in (("equal", "=="), ("differ", "/=")):
@@ -389,7 +418,8 @@ def main():
     for name, text in (("bindings.c", bindings(functions)), ("by_hand_names.h", by_hand_names(functions)),
                        ("mpif.h", mpif(functions, table, constants)),
                        ("mpi.f90", module_mpi(functions, table, constants)),
-                       ("mpi_f08.f90", module_f08(functions, table, constants))):
+                       ("mpi_f08.f90", module_f08(functions, table, constants)),
+                       ("mpi_f08ts.f90", f08.subroutines(functions, sys.modules[__name__]))):
         (folder / name).write_text(text)
 
 
