@@ -6,7 +6,7 @@
 
 namespace llamada::mpi {
 
-std::atomic<Runtime*> detail::current_runtime{nullptr};
+Runtime* detail::current_runtime = nullptr;
 
 Runtime::Runtime() {
   add_predefined_types(datatypes);
@@ -45,6 +45,8 @@ Communicator* Runtime::add_communicator(const Communicator& parent, std::uint32_
   return made;
 }
 
-void install_runtime(Runtime* runtime) { detail::current_runtime.store(runtime, std::memory_order_release); }
+void install_runtime(Runtime* runtime) {
+  std::atomic_ref(detail::current_runtime).store(runtime, std::memory_order_release);
+}
 
 }  // namespace llamada::mpi

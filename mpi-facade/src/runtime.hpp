@@ -158,14 +158,21 @@ struct Runtime {
 
 namespace detail {
 /// Written once by install_runtime.
-/// Stored with release order, so that a thread that asks whether MPI is initialised finds it whole.
-extern std::atomic<Runtime*> current_runtime;
+/// Stored with release order; a thread that may ask while another one is in MPI_Init loads it with acquire
+/// order (runtime_seen_by_any_thread), everybody else as it is.
+extern Runtime* current_runtime;
 }  // namespace detail
 
 /// Null before MPI_Init.
-inline Runtime* runtime_if_any() { return detail::current_runtime.load(std::memory_order_acquire); }
+inline Runtime* runtime_if_any() { return detail::current_runtime; }
+/// The same for the functions that any thread may call at any time (MPI 3.1, 12.4.3): null also while
+/// MPI_Init is at work.
+inline Runtime* runtime_seen_by_any_thread() {
+  Runtime* runtime = std::atomic_ref(detail::current_runtime).load(std::memory_order_acquire);
+  return runtime && runtime->initialized.load(std::memory_order_acquire) ? runtime : nullptr;
+}
 /// Only after MPI_Init has installed it.
-inline Runtime& runtime() { return *detail::current_runtime.load(std::memory_order_relaxed); }
+inline Runtime& runtime() { return *detail::current_runtime; }
 /// Makes this the process's Runtime; null takes it back (tests). The caller keeps ownership.
 void install_runtime(Runtime* runtime);
 

@@ -4,6 +4,7 @@
 #include <functional>
 #include <vector>
 
+#include "coll/context_ids.hpp"
 #include "coll/pieces.hpp"
 #include "object/communicator.hpp"
 
@@ -15,9 +16,8 @@ namespace llamada::mpi::coll {
 /// Threads: the rank's MPI thread.
 class Collectives {
  public:
-  static constexpr std::uint32_t world_context = 1;
-  static constexpr std::uint32_t self_context = 2;
-  static constexpr std::uint32_t first_free_context = 3;
+  static constexpr std::uint32_t world_context = ContextIds::world_context;
+  static constexpr std::uint32_t self_context = ContextIds::self_context;
 
   struct Options {
     bool keep_all = false;  ///< rank_replacement REBUILD: see Channel
@@ -27,7 +27,7 @@ class Collectives {
 
   /// `world` and `waiter` are borrowed.
   Collectives(World& world, Waiter& waiter, Options options)
-      : world_(world), waiter_(waiter), options_(std::move(options)) {}
+      : world_(world), waiter_(waiter), options_(std::move(options)), context_ids_(world.rank()) {}
 
   /// The channel of a communicator of at least two members, made at first use. It goes with the communicator.
   Result<Channel*> channel(Communicator& communicator);
@@ -36,10 +36,8 @@ class Collectives {
   /// Moves all readers behind what is of no use: to be called whenever the rank waits.
   void skip_stale();
 
-  /// The lowest context id that this rank has not seen in use.
-  std::uint32_t next_context() const { return next_context_; }
-  /// All below `context` are in use.
-  void use_contexts_below(std::uint32_t context) { next_context_ = std::max(next_context_, context); }
+  /// What new communicators are named by.
+  ContextIds& context_ids() { return context_ids_; }
 
  private:
   class Holder;
@@ -48,7 +46,7 @@ class Collectives {
   Waiter& waiter_;
   Options options_;
   std::vector<Channel*> channels_;
-  std::uint32_t next_context_ = first_free_context;
+  ContextIds context_ids_;
 };
 
 }  // namespace llamada::mpi::coll

@@ -7,13 +7,11 @@
 #include "coll/collectives.hpp"
 #include "coll/intercommunicator.hpp"
 #include "coll/movement.hpp"
-#include "llamada/base/crash_point.hpp"
 #include "runtime.hpp"
 
-// A new communicator's context id is the highest that any member of the parent proposes as its first free
-// one: agreed by an exchange over the parent, which replays like any other collective. Ids are never used
-// again. The disjoint groups of a split share one id, which does no harm: no two ranks are together in two of
-// them.
+// A new communicator's context id follows from what the members of the parent propose (coll/context_ids.hpp):
+// agreed by an exchange over the parent, which replays like any other collective. The disjoint groups of a
+// split share one id, which does no harm: no two ranks are together in two of them.
 
 namespace llamada::mpi {
 namespace {
@@ -21,15 +19,16 @@ namespace {
 struct Proposal {
   std::int32_t color = 0;
   std::int32_t key = 0;
-  std::uint32_t context = 0;
+  coll::ContextProposal context;
 };
 
 /// What all members of the parent propose, by rank.
-Result<std::vector<Proposal>> exchange(Communicator& parent, int color, int key) {
+Result<std::vector<Proposal>> exchange(Communicator& parent, const coll::ContextClaim& claim, int color,
+                                       int key) {
   auto& collectives = *runtime().collectives;
   std::vector<Proposal> proposals(static_cast<std::size_t>(parent.size()));
   Proposal& own = proposals[static_cast<std::size_t>(parent.rank())];
-  own = {color, key, collectives.next_context()};
+  own = {color, key, claim.proposal()};
   if (parent.size() == 1) return proposals;
   auto channel = collectives.channel(parent);
   if (!channel) return propagate(channel);
@@ -42,12 +41,10 @@ Result<std::vector<Proposal>> exchange(Communicator& parent, int color, int key)
 }
 
 /// The id that follows from the proposals, for all members of the parent alike.
-std::uint32_t agree(const std::vector<Proposal>& proposals) {
-  std::uint32_t context = 0;
-  for (const Proposal& proposal : proposals) context = std::max(context, proposal.context);
-  LLAMADA_CRASH_POINT("communicator:agreed");
-  runtime().collectives->use_contexts_below(context + 1);
-  return context;
+Result<std::uint32_t> settle(coll::ContextClaim& claim, const std::vector<Proposal>& proposals) {
+  coll::ContextProposal all = proposals.front().context;
+  for (const Proposal& proposal : proposals) all = all.with(proposal.context);
+  return claim.settle(all);
 }
 
 Reference<Group> group_of(std::vector<int> world_ranks) {
@@ -58,18 +55,23 @@ Reference<Group> group_of(std::vector<int> world_ranks) {
 
 Result<Communicator*> duplicate(Communicator& parent) {
   if (parent.is_inter()) return duplicate_inter(parent);
-  auto proposals = exchange(parent, 0, 0);
+  coll::ContextClaim claim(runtime().collectives->context_ids());
+  auto proposals = exchange(parent, claim, 0, 0);
   if (!proposals) return propagate(proposals);
-  Communicator* copy = runtime().add_communicator(parent, agree(*proposals), parent.group());
+  auto context = settle(claim, *proposals);
+  if (!context) return propagate(context);
+  Communicator* copy = runtime().add_communicator(parent, *context, parent.group());
   copy->copy_topology(parent);
   return copy;
 }
 
 Result<Communicator*> split(Communicator& parent, int color, int key) {
   if (parent.is_inter()) return split_inter(parent, color, key);
-  auto proposals = exchange(parent, color, key);
+  coll::ContextClaim claim(runtime().collectives->context_ids());
+  auto proposals = exchange(parent, claim, color, key);
   if (!proposals) return propagate(proposals);
-  std::uint32_t context = agree(*proposals);
+  auto context = settle(claim, *proposals);
+  if (!context) return propagate(context);
   if (color == MPI_UNDEFINED) return nullptr;
   std::vector<int> ranks;
   for (int rank = 0; rank < parent.size(); ++rank)
@@ -78,17 +80,19 @@ Result<Communicator*> split(Communicator& parent, int color, int key) {
   std::stable_sort(ranks.begin(), ranks.end(),
                    [&](int a, int b) { return (*proposals)[a].key < (*proposals)[b].key; });
   for (int& rank : ranks) rank = parent.world_rank(rank);
-  return runtime().add_communicator(parent, context, group_of(std::move(ranks)));
+  return runtime().add_communicator(parent, *context, group_of(std::move(ranks)));
 }
 
 Result<Communicator*> create(Communicator& parent, const Group& group) {
   if (parent.is_inter()) return create_inter(parent, group);
-  auto proposals = exchange(parent, 0, 0);
+  coll::ContextClaim claim(runtime().collectives->context_ids());
+  auto proposals = exchange(parent, claim, 0, 0);
   if (!proposals) return propagate(proposals);
-  std::uint32_t context = agree(*proposals);
+  auto context = settle(claim, *proposals);
+  if (!context) return propagate(context);
   if (group.rank() == MPI_UNDEFINED) return nullptr;
   auto members = group.members();
-  return runtime().add_communicator(parent, context, group_of({members.begin(), members.end()}));
+  return runtime().add_communicator(parent, *context, group_of({members.begin(), members.end()}));
 }
 
 }  // namespace llamada::mpi

@@ -16,10 +16,6 @@ namespace {
 /// them.
 constexpr std::uint32_t own_messages = 0x80000000u;
 
-/// An intercommunicator needs a second context, for the local communicators. They share it: no rank is in
-/// both groups.
-constexpr std::uint32_t contexts_of_inter = 2;
-
 /// Messages between processes of a communicator beside those of the program. Ranks are those of its peers.
 class Messages {
  public:
@@ -107,7 +103,7 @@ Result<std::vector<T>> allgather(Communicator& local, const T& own) {
 
 /// What each process of both groups says for a new communicator.
 struct Proposal {
-  std::uint32_t context = 0;
+  coll::ContextProposal context;
   std::int32_t color = 0;
   std::int32_t key = 0;
 };
@@ -117,21 +113,22 @@ struct BothSides {
   Proposals local;
   Proposals remote;
 
-  /// The context that follows, the same on all sides; `count` of them are in use from now on.
-  std::uint32_t agree(std::uint32_t count) const {
-    std::uint32_t context = 0;
-    for (const Proposals* side : {&local, &remote})
-      for (const Proposal& proposal : *side) context = std::max(context, proposal.context);
-    runtime().collectives->use_contexts_below(context + count);
-    return context;
+  /// The context that follows, the same on all sides.
+  Result<std::uint32_t> settle(coll::ContextClaim& claim) const {
+    return claim.settle(together(local).with(together(remote)));
+  }
+  static coll::ContextProposal together(const Proposals& side) {
+    coll::ContextProposal all = side.front().context;
+    for (const Proposal& proposal : side) all = all.with(proposal.context);
+    return all;
   }
 };
 
-Proposal propose(int color, int key) { return {runtime().collectives->next_context(), color, key}; }
+coll::ContextIds& context_ids() { return runtime().collectives->context_ids(); }
 
 /// Collective over both groups of an intercommunicator.
-Result<BothSides> exchange(Communicator& inter, int color, int key) {
-  auto local = allgather(inter.local(), propose(color, key));
+Result<BothSides> exchange(Communicator& inter, const coll::ContextProposal& context, int color, int key) {
+  auto local = allgather(inter.local(), Proposal{context, color, key});
   if (!local) return propagate(local);
   BothSides both{std::move(*local), Proposals(static_cast<std::size_t>(inter.remote_group()->size()))};
   Status status;
@@ -169,9 +166,9 @@ std::vector<int> of_color(const Proposals& proposals, const Group& group, int co
 
 /// The leader's part of learning the other group.
 Result<std::vector<int>> learn_group(Messages& messages, const Communicator& local, const InterBridge& bridge,
-                                     std::uint32_t& context) {
+                                     coll::ContextProposal& context) {
   struct Header {
-    std::uint32_t context;
+    coll::ContextProposal context;
     std::int32_t size;
   };
   const Header own{context, local.size()};
@@ -179,7 +176,7 @@ Result<std::vector<int>> learn_group(Messages& messages, const Communicator& loc
   auto status =
       messages.exchange(std::span(&own, 1), std::span(&theirs, 1), bridge.remote_leader, bridge.tag);
   if (!status) return propagate(status);
-  context = std::max(context, theirs.context);
+  context = context.with(theirs.context);
   std::vector<int> ranks(static_cast<std::size_t>(theirs.size));
   status = messages.exchange(local.group()->members(), std::span(ranks), bridge.remote_leader, bridge.tag);
   if (!status) return propagate(status);
@@ -189,12 +186,13 @@ Result<std::vector<int>> learn_group(Messages& messages, const Communicator& loc
 }  // namespace
 
 Result<Communicator*> create_intercommunicator(Communicator& local, const InterBridge& bridge) {
-  auto proposals = allgather(local, propose(0, 0));
+  coll::ContextClaim claim(context_ids());
+  auto proposals = allgather(local, Proposal{claim.proposal(), 0, 0});
   if (!proposals) return propagate(proposals);
   struct {
-    std::uint32_t context;
+    coll::ContextProposal context;
     std::int32_t size;
-  } header{BothSides{*proposals, {}}.agree(0), 0};
+  } header{BothSides::together(*proposals), 0};
   std::vector<int> remote;
   if (local.rank() == bridge.local_leader) {
     Messages messages(*bridge.peer);
@@ -208,17 +206,20 @@ Result<Communicator*> create_intercommunicator(Communicator& local, const InterB
   remote.resize(static_cast<std::size_t>(header.size));
   status = broadcast(local, std::span(remote), bridge.local_leader);
   if (!status) return propagate(status);
-  runtime().collectives->use_contexts_below(header.context + contexts_of_inter);
+  auto context = claim.settle(header.context);
+  if (!context) return propagate(context);
   for (int rank : remote)
     if (local.rank_of(rank) != MPI_UNDEFINED)
       return failure(Errc::invalid_argument, "rank {} of MPI_COMM_WORLD is in both groups", rank);
-  return add_inter(local, header.context, local.group(), group_of(std::move(remote)));
+  return add_inter(local, *context, local.group(), group_of(std::move(remote)));
 }
 
 Result<Communicator*> merge(Communicator& inter, bool high) {
-  auto both = exchange(inter, high, 0);
+  coll::ContextClaim claim(context_ids());
+  auto both = exchange(inter, claim.proposal(), high, 0);
   if (!both) return propagate(both);
-  const std::uint32_t context = both->agree(1);
+  auto context = both->settle(claim);
+  if (!context) return propagate(context);
   const Group &own = *inter.group(), &other = *inter.remote_group();
   const bool own_high = both->local.front().color != 0, other_high = both->remote.front().color != 0;
   const bool own_first = own_high != other_high ? other_high : own.world_rank(0) < other.world_rank(0);
@@ -226,29 +227,34 @@ Result<Communicator*> merge(Communicator& inter, bool high) {
   const auto second = own_first ? other.members() : own.members();
   std::vector<int> ranks(first.begin(), first.end());
   ranks.insert(ranks.end(), second.begin(), second.end());
-  return runtime().add_communicator(inter, context, group_of(std::move(ranks)));
+  return runtime().add_communicator(inter, *context, group_of(std::move(ranks)));
 }
 
 Status barrier_inter(Communicator& inter) {
-  auto both = exchange(inter, 0, 0);
+  auto both = exchange(inter, {}, 0, 0);
   return both ? Status() : Status(propagate(both));
 }
 
 Result<Communicator*> duplicate_inter(Communicator& parent) {
-  auto both = exchange(parent, 0, 0);
+  coll::ContextClaim claim(context_ids());
+  auto both = exchange(parent, claim.proposal(), 0, 0);
   if (!both) return propagate(both);
-  return add_inter(parent, both->agree(contexts_of_inter), parent.group(), parent.remote_group());
+  auto context = both->settle(claim);
+  if (!context) return propagate(context);
+  return add_inter(parent, *context, parent.group(), parent.remote_group());
 }
 
 Result<Communicator*> split_inter(Communicator& parent, int color, int key) {
-  auto both = exchange(parent, color, key);
+  coll::ContextClaim claim(context_ids());
+  auto both = exchange(parent, claim.proposal(), color, key);
   if (!both) return propagate(both);
-  const std::uint32_t context = both->agree(contexts_of_inter);
+  auto context = both->settle(claim);
+  if (!context) return propagate(context);
   if (color == MPI_UNDEFINED) return nullptr;
   std::vector<int> local = of_color(both->local, *parent.group(), color);
   std::vector<int> remote = of_color(both->remote, *parent.remote_group(), color);
   if (remote.empty()) return nullptr;
-  return add_inter(parent, context, group_of(std::move(local)), group_of(std::move(remote)));
+  return add_inter(parent, *context, group_of(std::move(local)), group_of(std::move(remote)));
 }
 
 Result<Communicator*> create_inter(Communicator& parent, const Group& group) {
@@ -260,26 +266,28 @@ Result<Communicator*> create_inter(Communicator& parent, const Group& group) {
 Result<Communicator*> create_from_group(Communicator& parent, const Group& group, int tag) {
   if (group.rank() == MPI_UNDEFINED) return nullptr;
   Messages messages(parent);
-  std::uint32_t context = runtime().collectives->next_context();
+  coll::ContextClaim claim(context_ids());
+  coll::ContextProposal all = claim.proposal();
   const auto rank_of = [&](int member) { return parent.rank_of(group.world_rank(member)); };
   // The first member hears all, and tells all.
   Status status;
   if (group.rank() == 0) {
     for (int member = 1; member < group.size() && status; ++member) {
-      std::uint32_t theirs = 0;
+      coll::ContextProposal theirs;
       status = messages.receive(std::span(&theirs, 1), rank_of(member), tag);
-      context = std::max(context, theirs);
+      all = all.with(theirs);
     }
     for (int member = 1; member < group.size() && status; ++member)
-      messages.send(std::span<const std::uint32_t>(&context, 1), rank_of(member), tag);
+      messages.send(std::span<const coll::ContextProposal>(&all, 1), rank_of(member), tag);
   } else {
-    messages.send(std::span<const std::uint32_t>(&context, 1), rank_of(0), tag);
-    status = messages.receive(std::span(&context, 1), rank_of(0), tag);
+    messages.send(std::span<const coll::ContextProposal>(&all, 1), rank_of(0), tag);
+    status = messages.receive(std::span(&all, 1), rank_of(0), tag);
   }
   if (!status) return propagate(status);
-  runtime().collectives->use_contexts_below(context + 1);
+  auto context = claim.settle(all);
+  if (!context) return propagate(context);
   const auto members = group.members();
-  return runtime().add_communicator(parent, context, group_of({members.begin(), members.end()}));
+  return runtime().add_communicator(parent, *context, group_of({members.begin(), members.end()}));
 }
 
 }  // namespace llamada::mpi

@@ -49,7 +49,7 @@ int PMPI_Init_thread(int*, char***, int required, int* provided) {
 
 LLAMADA_MPI_FUNCTION(Initialized)
 int PMPI_Initialized(int* flag) {
-  *flag = runtime_if_any() != nullptr && runtime().initialized;
+  *flag = runtime_seen_by_any_thread() != nullptr;
   return MPI_SUCCESS;
 }
 
@@ -64,7 +64,8 @@ int PMPI_Finalize(void) {
 
 LLAMADA_MPI_FUNCTION(Finalized)
 int PMPI_Finalized(int* flag) {
-  *flag = runtime_if_any() != nullptr && runtime().finalized;
+  const Runtime* self = runtime_seen_by_any_thread();
+  *flag = self != nullptr && self->finalized.load(std::memory_order_acquire);
   return MPI_SUCCESS;
 }
 
@@ -78,7 +79,7 @@ int PMPI_Abort(MPI_Comm, int errorcode) {
 // Any thread may ask these two at any level, also while another one is in a call.
 LLAMADA_MPI_FUNCTION(Query_thread)
 int PMPI_Query_thread(int* provided) {
-  if (!runtime_if_any() || !runtime().initialized) called_outside(CallId::Query_thread);
+  if (!runtime_seen_by_any_thread()) called_outside(CallId::Query_thread);
   if (int code = check_pointer(nullptr, provided, "provided")) return code;
   *provided = runtime().thread_level;
   return MPI_SUCCESS;
@@ -86,7 +87,7 @@ int PMPI_Query_thread(int* provided) {
 
 LLAMADA_MPI_FUNCTION(Is_thread_main)
 int PMPI_Is_thread_main(int* flag) {
-  if (!runtime_if_any() || !runtime().initialized) called_outside(CallId::Is_thread_main);
+  if (!runtime_seen_by_any_thread()) called_outside(CallId::Is_thread_main);
   if (int code = check_pointer(nullptr, flag, "flag")) return code;
   *flag = syscall(SYS_gettid) == runtime().main_thread;
   return MPI_SUCCESS;

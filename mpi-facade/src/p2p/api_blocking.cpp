@@ -58,7 +58,6 @@ int PMPI_Recv(void* buffer, int count, MPI_Datatype datatype, int source, int ta
   }
   Request request;
   describe_receive(request, peer, source, tag);
-  engine().hold(request);
   engine().start_receive(request);
   engine().wait(request);
   Engine::receive_status(request, status);

@@ -191,7 +191,6 @@ void Engine::send(const Buffer& buffer, int destination, int tag, Communicator& 
   request.communicator = &communicator;
   request.tag = tag;
   request.peer = destination;
-  hold(request);
   start_send(request);
   wait(request);
 }
@@ -471,6 +470,8 @@ void Engine::acknowledged(int from, std::uint32_t context, std::uint64_t ordinal
 void Engine::granted(int from, std::uint64_t send_id) { outgoing_->granted(from, send_id); }
 
 void Engine::wait(Request& request) {
+  if (request.complete) return;
+  hold(request);
   wait_until([&] { return request.complete; });
 }
 

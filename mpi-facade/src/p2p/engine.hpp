@@ -104,8 +104,9 @@ class Engine final : private MessageSink, private SendOwner {
   /// Begins a request whose description is complete, also one with MPI_PROC_NULL.
   void start(Request& request);
   /// Keeps what a request on the stack refers to while the call waits: another thread may free it meanwhile.
+  /// wait() does so itself.
   void hold(Request& request) {
-    if (shared_) [[unlikely]]
+    if (shared_ && !request.kept) [[unlikely]]
       hold_objects(request);
   }
   void start_send(Request& request);

@@ -25,6 +25,7 @@ class InProcessWorld final : public World {
 
   void wake(int world_rank) override {
     auto& peer = *job_.ranks_[world_rank];
+    if (world_rank == rank_ && !peer.sleeping.load(std::memory_order_relaxed)) return;
     {
       std::lock_guard lock(peer.mutex);
       ++peer.wakes;
@@ -38,6 +39,7 @@ class InProcessWorld final : public World {
   void sleep(const std::function<bool()>& look_again) override {
     auto& self = *job_.ranks_[rank_];
     std::uint64_t before;
+    const Sleeping sleeping(self.sleeping);
     {
       std::lock_guard lock(self.mutex);
       before = self.wakes;
@@ -66,6 +68,16 @@ class InProcessWorld final : public World {
   void live() override { arena_->set_replaying(false); }
 
  private:
+  /// Who wakes its own rank has the lock that the sleeper has had, so relaxed.
+  class Sleeping {
+   public:
+    explicit Sleeping(std::atomic<bool>& flag) : flag_(flag) { flag_.store(true, std::memory_order_relaxed); }
+    ~Sleeping() { flag_.store(false, std::memory_order_relaxed); }
+
+   private:
+    std::atomic<bool>& flag_;
+  };
+
   [[noreturn]] void end(const RankEnded& ended) {
     if (!job_.options_.ends_process) throw ended;
     fmt::print(stderr, "{}\n", ended.text);

@@ -58,6 +58,7 @@ class InProcessJob {
     std::mutex mutex;
     std::condition_variable woken;
     std::uint64_t wakes = 0;
+    std::atomic<bool> sleeping{false};  // for the rank's own threads
   };
 
   class Part;
