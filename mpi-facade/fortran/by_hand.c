@@ -22,6 +22,8 @@ PUBLIC MPI_Status MPIR_F08_MPI_STATUSES_IGNORE_OBJ[1];
 __attribute__((constructor)) static void tell_libmpi(void) {
   MPI_F_STATUS_IGNORE = mpipriv1_.status_ignore;
   MPI_F_STATUSES_IGNORE = mpipriv2_.statuses_ignore;
+  MPI_F08_STATUS_IGNORE = (MPI_F08_status*)&MPIR_F08_MPI_STATUS_IGNORE_OBJ;
+  MPI_F08_STATUSES_IGNORE = (MPI_F08_status*)MPIR_F08_MPI_STATUSES_IGNORE_OBJ;
 }
 
 void* llamada_fortran_choice(const void* buffer) {
@@ -101,6 +103,10 @@ PUBLIC void mpi_buffer_detach_f08_(void** buffer_address, MPI_Fint* size, MPI_Fi
 }
 PUBLIC void pmpir_buffer_detach_f08_(void** buffer_address, MPI_Fint* size, MPI_Fint* ierror) {
   mpi_buffer_detach_f08_(buffer_address, size, ierror);
+}
+
+PUBLIC void pmpi_info_create_env_(MPI_Info* info, MPI_Fint* ierror) {
+  answer(ierror, MPI_Info_create_env(0, NULL, info));
 }
 
 /* Fortran's lengths are without the NUL (MPI 4.0, 10). Of length 0 the value is not touched. */

@@ -91,7 +91,7 @@ def functions_of(header):
     """The functions of mpi.h in their order; results other than int, double and addresses are not known."""
     prototype = r"LLAMADA_MPI_PUBLIC (int|double|MPI_Aint) MPI_(\w+)\(([^;]*?)\);"
     return [Function(*match) for match in re.findall(prototype, header)
-            if not match[1].endswith(("_f2c", "_c2f"))
+            if not match[1].endswith(("_f2c", "_c2f", "_f082c", "_c2f08", "_f082f", "_f2f08"))
             and not match[1].startswith("T_")]
 
 
@@ -365,6 +365,22 @@ def module_mpi(functions, table, constants):
     return "\n".join(lines + ["end module mpi"]) + "\n"
 
 
+STATUS_CONVERSIONS = [line for prefix in ("MPI_", "PMPI_") for line in f"""
+subroutine {prefix}Status_f2f08(f_status, f08_status, ierror)
+  integer, intent(in) :: f_status(MPI_STATUS_SIZE)
+  type(MPI_Status), intent(out) :: f08_status
+  integer, optional, intent(out) :: ierror
+  f08_status = transfer(f_status, f08_status)
+  if (present(ierror)) ierror = MPI_SUCCESS
+end subroutine {prefix}Status_f2f08
+subroutine {prefix}Status_f082f(f08_status, f_status, ierror)
+  type(MPI_Status), intent(in) :: f08_status
+  integer, intent(out) :: f_status(MPI_STATUS_SIZE)
+  integer, optional, intent(out) :: ierror
+  f_status = transfer(f08_status, f_status)
+  if (present(ierror)) ierror = MPI_SUCCESS
+end subroutine {prefix}Status_f082f
+""".strip().splitlines()]
 SYNC_REG = """
 interface MPI_F_sync_reg
   subroutine MPI_F_sync_reg_f08ts(buf)
@@ -400,7 +416,7 @@ def module_f08(functions, table, constants):
     lines += f08.abstract_interfaces(HANDLES + ("Status",)) + sizeof_interface()
     lines += f08.interfaces(functions, sys.modules[__name__]) + SYNC_REG
     lines.append("contains")
-    lines += sizeof_procedures(True)
+    lines += sizeof_procedures(True) + STATUS_CONVERSIONS
     for word, operator in (("equal", "=="), ("differ", "/=")):
         for kind in HANDLES:
             lines += [f"elemental logical function {word}_{kind}(a, b)", f"  type(MPI_{kind}), intent(in) :: a, b",

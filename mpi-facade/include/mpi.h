@@ -220,6 +220,8 @@ typedef int(MPI_Delete_function)(MPI_Comm comm, int keyval, void* value, void* e
 #define MPI_ORDER_C 56
 #define MPI_ORDER_FORTRAN 57
 #define MPI_COMM_TYPE_SHARED 1
+#define MPI_COMM_TYPE_HW_GUIDED 2
+#define MPI_COMM_TYPE_HW_UNGUIDED 3
 #define MPI_THREAD_SINGLE 0
 #define MPI_THREAD_FUNNELED 1
 #define MPI_THREAD_SERIALIZED 2
@@ -359,6 +361,20 @@ LLAMADA_MPI_PUBLIC extern int* const MPI_WEIGHTS_EMPTY;
 #define MPI_F_STATUS_SIZE 5
 LLAMADA_MPI_PUBLIC extern MPI_Fint* MPI_F_STATUS_IGNORE;
 LLAMADA_MPI_PUBLIC extern MPI_Fint* MPI_F_STATUSES_IGNORE;
+#define MPI_F_SOURCE 2
+#define MPI_F_TAG 3
+#define MPI_F_ERROR 4
+
+/* Statuses of the module mpi_f08. */
+typedef struct MPI_F08_status {
+  MPI_Fint count_lo;
+  MPI_Fint count_hi_and_cancelled;
+  MPI_Fint MPI_SOURCE;
+  MPI_Fint MPI_TAG;
+  MPI_Fint MPI_ERROR;
+} MPI_F08_status;
+LLAMADA_MPI_PUBLIC extern MPI_F08_status* MPI_F08_STATUS_IGNORE;
+LLAMADA_MPI_PUBLIC extern MPI_F08_status* MPI_F08_STATUSES_IGNORE;
 
 /* What MPI_DUP_FN names: copies the value as it is. */
 LLAMADA_MPI_PUBLIC int MPIR_Dup_fn(MPI_Comm comm, int keyval, void* extra_state, void* value, void* new_value,
@@ -438,6 +454,10 @@ LLAMADA_MPI_PUBLIC int MPI_Status_set_elements(MPI_Status* status, MPI_Datatype 
 LLAMADA_MPI_PUBLIC int MPI_Status_set_elements_x(MPI_Status* status, MPI_Datatype datatype, MPI_Count count);
 LLAMADA_MPI_PUBLIC int MPI_Status_set_cancelled(MPI_Status* status, int flag);
 
+LLAMADA_MPI_PUBLIC int MPI_Status_f082c(const MPI_F08_status* fortran_status, MPI_Status* status);
+LLAMADA_MPI_PUBLIC int MPI_Status_c2f08(const MPI_Status* status, MPI_F08_status* fortran_status);
+LLAMADA_MPI_PUBLIC int MPI_Status_f082f(const MPI_F08_status* f08_status, MPI_Fint* f_status);
+LLAMADA_MPI_PUBLIC int MPI_Status_f2f08(const MPI_Fint* f_status, MPI_F08_status* f08_status);
 LLAMADA_MPI_PUBLIC int MPI_Status_f2c(const MPI_Fint* fortran_status, MPI_Status* status);
 LLAMADA_MPI_PUBLIC int MPI_Status_c2f(const MPI_Status* status, MPI_Fint* fortran_status);
 
@@ -488,6 +508,9 @@ LLAMADA_MPI_PUBLIC int MPI_Type_get_contents(MPI_Datatype datatype, int integer_
                                              MPI_Aint addresses[], MPI_Datatype datatypes[]);
 LLAMADA_MPI_PUBLIC int MPI_Type_set_name(MPI_Datatype datatype, const char* name);
 LLAMADA_MPI_PUBLIC int MPI_Type_get_name(MPI_Datatype datatype, char* name, int* name_length);
+LLAMADA_MPI_PUBLIC int MPI_Type_create_f90_real(int precision, int range, MPI_Datatype* new_type);
+LLAMADA_MPI_PUBLIC int MPI_Type_create_f90_complex(int precision, int range, MPI_Datatype* new_type);
+LLAMADA_MPI_PUBLIC int MPI_Type_create_f90_integer(int range, MPI_Datatype* new_type);
 LLAMADA_MPI_PUBLIC int MPI_Type_match_size(int type_class, int size, MPI_Datatype* datatype);
 LLAMADA_MPI_PUBLIC int MPI_Type_extent(MPI_Datatype datatype, MPI_Aint* extent);
 LLAMADA_MPI_PUBLIC int MPI_Type_lb(MPI_Datatype datatype, MPI_Aint* lower_bound);
@@ -700,6 +723,7 @@ LLAMADA_MPI_PUBLIC int MPI_Add_error_class(int* error_class);
 LLAMADA_MPI_PUBLIC int MPI_Add_error_code(int error_class, int* code);
 LLAMADA_MPI_PUBLIC int MPI_Add_error_string(int code, const char* text);
 LLAMADA_MPI_PUBLIC int MPI_Info_create(MPI_Info* info);
+LLAMADA_MPI_PUBLIC int MPI_Info_create_env(int argc, char* argv[], MPI_Info* info);
 LLAMADA_MPI_PUBLIC int MPI_Info_set(MPI_Info info, const char* key, const char* value);
 LLAMADA_MPI_PUBLIC int MPI_Info_get(MPI_Info info, const char* key, int value_length, char* value, int* flag);
 LLAMADA_MPI_PUBLIC int MPI_Info_get_string(MPI_Info info, const char* key, int* buffer_length, char* value,
@@ -785,6 +809,10 @@ LLAMADA_MPI_PUBLIC int PMPI_Get_elements_x(const MPI_Status* status, MPI_Datatyp
 LLAMADA_MPI_PUBLIC int PMPI_Status_set_elements(MPI_Status* status, MPI_Datatype datatype, int count);
 LLAMADA_MPI_PUBLIC int PMPI_Status_set_elements_x(MPI_Status* status, MPI_Datatype datatype, MPI_Count count);
 LLAMADA_MPI_PUBLIC int PMPI_Status_set_cancelled(MPI_Status* status, int flag);
+LLAMADA_MPI_PUBLIC int PMPI_Status_f082c(const MPI_F08_status* fortran_status, MPI_Status* status);
+LLAMADA_MPI_PUBLIC int PMPI_Status_c2f08(const MPI_Status* status, MPI_F08_status* fortran_status);
+LLAMADA_MPI_PUBLIC int PMPI_Status_f082f(const MPI_F08_status* f08_status, MPI_Fint* f_status);
+LLAMADA_MPI_PUBLIC int PMPI_Status_f2f08(const MPI_Fint* f_status, MPI_F08_status* f08_status);
 LLAMADA_MPI_PUBLIC int PMPI_Status_f2c(const MPI_Fint* fortran_status, MPI_Status* status);
 LLAMADA_MPI_PUBLIC int PMPI_Status_c2f(const MPI_Status* status, MPI_Fint* fortran_status);
 LLAMADA_MPI_PUBLIC int PMPI_Type_contiguous(int count, MPI_Datatype old_type, MPI_Datatype* new_type);
@@ -833,6 +861,9 @@ LLAMADA_MPI_PUBLIC int PMPI_Type_get_contents(MPI_Datatype datatype, int integer
                                               MPI_Aint addresses[], MPI_Datatype datatypes[]);
 LLAMADA_MPI_PUBLIC int PMPI_Type_set_name(MPI_Datatype datatype, const char* name);
 LLAMADA_MPI_PUBLIC int PMPI_Type_get_name(MPI_Datatype datatype, char* name, int* name_length);
+LLAMADA_MPI_PUBLIC int PMPI_Type_create_f90_real(int precision, int range, MPI_Datatype* new_type);
+LLAMADA_MPI_PUBLIC int PMPI_Type_create_f90_complex(int precision, int range, MPI_Datatype* new_type);
+LLAMADA_MPI_PUBLIC int PMPI_Type_create_f90_integer(int range, MPI_Datatype* new_type);
 LLAMADA_MPI_PUBLIC int PMPI_Type_match_size(int type_class, int size, MPI_Datatype* datatype);
 LLAMADA_MPI_PUBLIC int PMPI_Type_extent(MPI_Datatype datatype, MPI_Aint* extent);
 LLAMADA_MPI_PUBLIC int PMPI_Type_lb(MPI_Datatype datatype, MPI_Aint* lower_bound);
@@ -1037,6 +1068,7 @@ LLAMADA_MPI_PUBLIC int PMPI_Add_error_class(int* error_class);
 LLAMADA_MPI_PUBLIC int PMPI_Add_error_code(int error_class, int* code);
 LLAMADA_MPI_PUBLIC int PMPI_Add_error_string(int code, const char* text);
 LLAMADA_MPI_PUBLIC int PMPI_Info_create(MPI_Info* info);
+LLAMADA_MPI_PUBLIC int PMPI_Info_create_env(int argc, char* argv[], MPI_Info* info);
 LLAMADA_MPI_PUBLIC int PMPI_Info_set(MPI_Info info, const char* key, const char* value);
 LLAMADA_MPI_PUBLIC int PMPI_Info_get(MPI_Info info, const char* key, int value_length, char* value,
                                      int* flag);

@@ -122,6 +122,8 @@ void leave_otherwise() {
 }
 
 int call_error_handler(Communicator* communicator, int code) {
+  // What is legal without MPI_Init, like info objects.
+  if (!runtime_if_any()) fatal(error_text(code));
   if (!communicator) communicator = runtime().comm_world();
   const Reference<ErrorHandler> handler = communicator->error_handler();
   if (handler->kind() == ErrorHandler::Kind::fatal) {

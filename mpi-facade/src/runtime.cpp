@@ -14,7 +14,6 @@ Runtime::Runtime() {
   groups.set_builtin(MPI_GROUP_EMPTY, make_counted<Group>(std::vector<int>{}, world_rank));
   error_handlers.set_builtin(MPI_ERRORS_ARE_FATAL, make_counted<ErrorHandler>(ErrorHandler::Kind::fatal));
   error_handlers.set_builtin(MPI_ERRORS_RETURN, make_counted<ErrorHandler>(ErrorHandler::Kind::returns));
-  infos.set_builtin(MPI_INFO_ENV, make_counted<Info>());
 }
 
 Runtime::~Runtime() = default;

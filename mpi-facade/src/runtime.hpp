@@ -18,7 +18,7 @@
 #include "object/error_handler.hpp"
 #include "object/group.hpp"
 #include "object/handle.hpp"
-#include "object/info.hpp"
+#include "object/info_table.hpp"
 #include "object/operation.hpp"
 #include "threads/library_lock.hpp"
 #include "threads/shared_waiting.hpp"
@@ -116,7 +116,7 @@ struct Runtime {
   HandleTable<Datatype, ObjectKind::datatype> datatypes;
   HandleTable<Operation, ObjectKind::operation> operations;
   HandleTable<ErrorHandler, ObjectKind::error_handler> error_handlers;
-  HandleTable<Info, ObjectKind::info> infos;
+  HandleTable<Info, ObjectKind::info>& infos = info_table();  ///< there before MPI_Init, too
   HandleTable<Keyval, ObjectKind::keyval> keyvals;
 
   AddedErrors added_errors;

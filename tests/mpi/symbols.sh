@@ -14,7 +14,7 @@ missing() { echo "symbols.sh: $1"; wrong=1; }
   lower=$(echo "$name" | tr '[:upper:]' '[:lower:]')
   grep -q "^$name\$" "$work/declared" || echo "mpi.h does not declare MPI_$name"
   grep -q "^MPI_$name\$" "$work/libmpi" && grep -q "^PMPI_$name\$" "$work/libmpi" || echo "libmpi does not have MPI_$name and PMPI_$name"
-  case $name in Status_f2c | Status_c2f) continue ;; esac # between the languages: C's alone
+  case $name in Status_f2c | Status_c2f | Status_f082c | Status_c2f08 | Status_f082f | Status_f2f08) continue ;; esac # between the languages: C's alone
   grep -q "^mpi_${lower}_\$" "$work/libmpifort" || echo "libmpifort does not have mpi_${lower}_"
 done >"$work/wrong"
 grep '^MPI_' "$work/libmpi" | sed 's/^MPI_//' | sort -u | comm -23 - "$work/declared" | sed 's/.*/mpi.h does not declare MPI_&, but libmpi has it/' >>"$work/wrong"

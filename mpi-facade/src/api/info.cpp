@@ -1,18 +1,41 @@
-#include "object/info.hpp"
+#include "object/info_table.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <mutex>
+#include <optional>
 
 #include "api/arguments.hpp"
 #include "api/strings.hpp"
 
-// MPI 3.1, chapter 9: the info object.
+// MPI 3.1, chapter 9: the info object. These functions may be called before MPI_Init and after MPI_Finalize,
+// and by any thread (MPI 4.0, 10).
 using namespace llamada::mpi;
 
 namespace {
 
+/// As CallScope within MPI; outside it one thread after another.
+class InfoScope {
+ public:
+  explicit InfoScope(CallId id) {
+    const Runtime* self = runtime_if_any();
+    if (self && self->initialized && !self->finalized)
+      call_.emplace(id);
+    else
+      outside_ = std::unique_lock(mutex_);
+  }
+
+ private:
+  static inline std::mutex mutex_;
+  std::optional<CallScope> call_;
+  std::unique_lock<std::mutex> outside_;
+};
+
+#define LLAMADA_MPI_INFO_ENTER(name) const InfoScope scope(CallId::name)
+
 int find_info(MPI_Info info, Info*& found) {
-  found = runtime().infos.find(info);
+  found = info_table().find(info);
   return found ? MPI_SUCCESS
                : report(nullptr, MPI_ERR_INFO, "the info object is MPI_INFO_NULL, or was freed");
 }
@@ -30,15 +53,26 @@ int check_key(const char* key) { return check_text(key, MPI_MAX_INFO_KEY - 1, MP
 
 LLAMADA_MPI_FUNCTION(Info_create)
 int PMPI_Info_create(MPI_Info* info) {
-  LLAMADA_MPI_ENTER(Info_create);
+  LLAMADA_MPI_INFO_ENTER(Info_create);
   if (int code = check_pointer(nullptr, info, "info")) return code;
-  *info = runtime().infos.insert(make_counted<Info>());
+  *info = info_table().insert(make_counted<Info>());
+  return MPI_SUCCESS;
+}
+
+LLAMADA_MPI_FUNCTION(Info_create_env)
+int PMPI_Info_create_env(int, char*[], MPI_Info* info) {
+  LLAMADA_MPI_INFO_ENTER(Info_create_env);
+  if (int code = check_pointer(nullptr, info, "info")) return code;
+  auto made = make_counted<Info>();
+  const char* size = std::getenv("LLAMADA_SIZE");
+  fill_with_environment(*made, size ? std::atoi(size) : 1);
+  *info = info_table().insert(std::move(made));
   return MPI_SUCCESS;
 }
 
 LLAMADA_MPI_FUNCTION(Info_set)
 int PMPI_Info_set(MPI_Info info, const char* key, const char* value) {
-  LLAMADA_MPI_ENTER(Info_set);
+  LLAMADA_MPI_INFO_ENTER(Info_set);
   Info* found = nullptr;
   if (int code = find_info(info, found)) return code;
   if (int code = check_key(key)) return code;
@@ -49,7 +83,7 @@ int PMPI_Info_set(MPI_Info info, const char* key, const char* value) {
 
 LLAMADA_MPI_FUNCTION(Info_get)
 int PMPI_Info_get(MPI_Info info, const char* key, int value_length, char* value, int* flag) {
-  LLAMADA_MPI_ENTER(Info_get);
+  LLAMADA_MPI_INFO_ENTER(Info_get);
   Info* found = nullptr;
   if (int code = find_info(info, found)) return code;
   if (int code = check_key(key)) return code;
@@ -66,7 +100,7 @@ int PMPI_Info_get(MPI_Info info, const char* key, int value_length, char* value,
 
 LLAMADA_MPI_FUNCTION(Info_get_valuelen)
 int PMPI_Info_get_valuelen(MPI_Info info, const char* key, int* value_length, int* flag) {
-  LLAMADA_MPI_ENTER(Info_get_valuelen);
+  LLAMADA_MPI_INFO_ENTER(Info_get_valuelen);
   Info* found = nullptr;
   if (int code = find_info(info, found)) return code;
   if (int code = check_key(key)) return code;
@@ -81,7 +115,7 @@ int PMPI_Info_get_valuelen(MPI_Info info, const char* key, int* value_length, in
 
 LLAMADA_MPI_FUNCTION(Info_get_nkeys)
 int PMPI_Info_get_nkeys(MPI_Info info, int* key_count) {
-  LLAMADA_MPI_ENTER(Info_get_nkeys);
+  LLAMADA_MPI_INFO_ENTER(Info_get_nkeys);
   Info* found = nullptr;
   if (int code = find_info(info, found)) return code;
   if (int code = check_pointer(nullptr, key_count, "number of keys")) return code;
@@ -91,7 +125,7 @@ int PMPI_Info_get_nkeys(MPI_Info info, int* key_count) {
 
 LLAMADA_MPI_FUNCTION(Info_get_nthkey)
 int PMPI_Info_get_nthkey(MPI_Info info, int index, char* key) {
-  LLAMADA_MPI_ENTER(Info_get_nthkey);
+  LLAMADA_MPI_INFO_ENTER(Info_get_nthkey);
   Info* found = nullptr;
   if (int code = find_info(info, found)) return code;
   if (int code = check_pointer(nullptr, key, "key")) return code;
@@ -105,7 +139,7 @@ int PMPI_Info_get_nthkey(MPI_Info info, int index, char* key) {
 
 LLAMADA_MPI_FUNCTION(Info_delete)
 int PMPI_Info_delete(MPI_Info info, const char* key) {
-  LLAMADA_MPI_ENTER(Info_delete);
+  LLAMADA_MPI_INFO_ENTER(Info_delete);
   Info* found = nullptr;
   if (int code = find_info(info, found)) return code;
   if (int code = check_key(key)) return code;
@@ -115,31 +149,31 @@ int PMPI_Info_delete(MPI_Info info, const char* key) {
 
 LLAMADA_MPI_FUNCTION(Info_dup)
 int PMPI_Info_dup(MPI_Info info, MPI_Info* new_info) {
-  LLAMADA_MPI_ENTER(Info_dup);
+  LLAMADA_MPI_INFO_ENTER(Info_dup);
   Info* found = nullptr;
   if (int code = find_info(info, found)) return code;
   if (int code = check_pointer(nullptr, new_info, "new info")) return code;
   auto copy = make_counted<Info>();
   copy->copy_from(*found);
-  *new_info = runtime().infos.insert(std::move(copy));
+  *new_info = info_table().insert(std::move(copy));
   return MPI_SUCCESS;
 }
 
 LLAMADA_MPI_FUNCTION(Info_free)
 int PMPI_Info_free(MPI_Info* info) {
-  LLAMADA_MPI_ENTER(Info_free);
+  LLAMADA_MPI_INFO_ENTER(Info_free);
   if (int code = check_pointer(nullptr, info, "info")) return code;
   Info* found = nullptr;
   if (int code = find_info(*info, found)) return code;
   if (*info == MPI_INFO_ENV) return report(nullptr, MPI_ERR_INFO, "MPI_INFO_ENV cannot be freed");
-  runtime().infos.erase(*info);
+  info_table().erase(*info);
   *info = MPI_INFO_NULL;
   return MPI_SUCCESS;
 }
 
 LLAMADA_MPI_FUNCTION(Info_get_string)
 int PMPI_Info_get_string(MPI_Info info, const char* key, int* buffer_length, char* value, int* flag) {
-  LLAMADA_MPI_ENTER(Info_get_string);
+  LLAMADA_MPI_INFO_ENTER(Info_get_string);
   Info* found = nullptr;
   if (int code = find_info(info, found)) return code;
   if (int code = check_key(key)) return code;

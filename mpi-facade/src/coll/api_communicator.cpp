@@ -33,6 +33,13 @@ int check_hints(Communicator* communicator, MPI_Info info) {
   return report(communicator, MPI_ERR_INFO, "the info object was freed, or is none");
 }
 
+/// Whether a hint asks for the ranks of a node (MPI 4.0, 7.4.2), the one kind of hardware known here.
+bool names_the_node(MPI_Info info) {
+  const Info* hints = runtime().infos.find(info);
+  const auto type = hints ? hints->get("mpi_hw_resource_type") : std::nullopt;
+  return type == "mpi_shared_memory" || type == "node" || type == "machine" || type == "host";
+}
+
 }  // namespace
 
 extern "C" {
@@ -88,15 +95,23 @@ int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* newcomm) {
 }
 
 LLAMADA_MPI_FUNCTION(Comm_split_type)
-int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info, MPI_Comm* newcomm) {
+int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm* newcomm) {
   LLAMADA_MPI_ENTER(Comm_split_type);
   Communicator* parent = nullptr;
   if (int code = find_intracommunicator(comm, parent)) return code;
   if (int code = check_pointer(parent, newcomm, "newcomm")) return code;
-  if (split_type != MPI_COMM_TYPE_SHARED && split_type != MPI_UNDEFINED)
-    return report(parent, MPI_ERR_ARG, fmt::format("split_type {} is not MPI_COMM_TYPE_SHARED", split_type));
-  // All ranks of a job are on one node.
-  return give(parent, split(*parent, split_type == MPI_UNDEFINED ? MPI_UNDEFINED : 0, key), newcomm);
+  if (int code = check_hints(parent, info)) return code;
+  switch (split_type) {
+    case MPI_COMM_TYPE_SHARED:  // All ranks of a job are on one node.
+      return give(parent, split(*parent, 0, key), newcomm);
+    case MPI_COMM_TYPE_HW_GUIDED:
+      return give(parent, split(*parent, names_the_node(info) ? 0 : MPI_UNDEFINED, key), newcomm);
+    case MPI_COMM_TYPE_HW_UNGUIDED:  // The node is not divided further.
+    case MPI_UNDEFINED:
+      return give(parent, split(*parent, MPI_UNDEFINED, key), newcomm);
+    default:
+      return report(parent, MPI_ERR_ARG, fmt::format("split_type {} is none that MPI names", split_type));
+  }
 }
 
 LLAMADA_MPI_FUNCTION(Comm_create)

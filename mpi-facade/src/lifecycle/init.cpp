@@ -60,6 +60,7 @@ void fill_runtime(Runtime& runtime, World& world, int thread_level) {
   runtime.end_job = [&world](int code, std::string_view text) { world.aborted(code, text); };
   auto& header = world.arena().header();
   runtime.calls.publish_to(&header.call_id, &header.call_index);
+  fill_with_environment(*runtime.infos.find(MPI_INFO_ENV), world.size());
   runtime.add_world(world.rank(), world.size(), coll::Collectives::world_context,
                     coll::Collectives::self_context);
 }

@@ -166,4 +166,9 @@ void Datatype::unpack(std::span<const std::byte> in, std::size_t first_byte, voi
   }
 }
 
+MPI_Datatype Datatype::operation_handle() const {
+  const bool is_named = recipe_->combiner == MPI_COMBINER_NAMED;
+  return is_named || !predefined_ ? handle_ : signature().items.front().basic;
+}
+
 }  // namespace llamada::mpi

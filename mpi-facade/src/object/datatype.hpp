@@ -101,6 +101,9 @@ class Datatype : public Counted {
   MPI_Datatype handle() const { return handle_; }
   void set_handle(MPI_Datatype handle) { handle_ = handle; }
   bool is_predefined() const { return predefined_; }
+  /// The handle that mpi.h names, as which predefined operations take it: its own, or for a type of
+  /// MPI_Type_create_f90_... the one whose values it has.
+  MPI_Datatype operation_handle() const;
   void set_predefined() { predefined_ = committed_ = true; }
   bool is_committed() const { return committed_; }
   void commit() { committed_ = true; }

@@ -289,7 +289,7 @@ Function find_function(MPI_Op op, MPI_Datatype datatype) {
 
 bool Operation::accepts(const Datatype& datatype) const {
   if (!is_predefined()) return true;
-  return datatype.is_predefined() && find_function(predefined_, datatype.handle()) != nullptr;
+  return datatype.is_predefined() && find_function(predefined_, datatype.operation_handle()) != nullptr;
 }
 
 const char* Operation::name() const {
@@ -301,7 +301,7 @@ const char* Operation::name() const {
 
 void Operation::apply(const void* in, void* inout, std::size_t count, const Datatype& datatype) const {
   if (is_predefined()) {
-    const Function function = find_function(predefined_, datatype.handle());
+    const Function function = find_function(predefined_, datatype.operation_handle());
     LLAMADA_CHECK(function != nullptr);
     function(in, inout, count);
     return;
