@@ -14,7 +14,7 @@
 
 /* Rank r runs on the (r modulo their number)th of the cores that it may use: alike under every MPI. After
  * MPI_Init, which asks how many there are. */
-static void pin_rank(int rank) {
+static inline void pin_rank(int rank) {
   cpu_set_t allowed, one;
   if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
   int place = rank % CPU_COUNT(&allowed);
@@ -27,25 +27,25 @@ static void pin_rank(int rank) {
   }
 }
 
-static int bench_ascending(const void* a, const void* b) {
+static inline int bench_ascending(const void* a, const void* b) {
   double difference = *(const double*)a - *(const double*)b;
   return (difference > 0) - (difference < 0);
 }
 
-static double median(double* values, int count) {
+static inline double median(double* values, int count) {
   qsort(values, (size_t)count, sizeof(double), bench_ascending);
   return values[count / 2];
 }
 
 /* Memory that was written once, so that its pages are there. */
-static char* memory(size_t size) {
+static inline char* memory(size_t size) {
   char* bytes = NULL;
   if (posix_memalign((void**)&bytes, 4096, size ? size : 1) != 0) exit(1);
   memset(bytes, 1, size);
   return bytes;
 }
 
-static void print_figure(const char* figure, long x, double value, const char* unit) {
+static inline void print_figure(const char* figure, long x, double value, const char* unit) {
   printf("%s %ld %.5g %s\n", figure, x, value, unit);
   fflush(stdout);
 }

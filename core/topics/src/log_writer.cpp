@@ -37,6 +37,10 @@ ChunkShape chunk_shape_for(std::uint64_t ordinal, std::uint64_t payload_bytes, R
   return fits ? normal : bulk_shape(ordinal, needed, retention);
 }
 
+std::uint64_t bytes_of(const ChunkShape& shape) {
+  return sizeof(ChunkHeader) + shape.cell_count * cell_size_bytes + shape.payload_bytes;
+}
+
 }  // namespace
 
 Reservation& Reservation::operator=(Reservation&& other) noexcept {
@@ -187,9 +191,11 @@ Status LogWriter::publish(std::uint8_t kind, std::uint16_t flags, std::uint64_t 
 Status LogWriter::next_chunk(std::size_t payload_bytes) {
   const std::uint64_t ordinal = chunks_.empty() ? 0 : chunks_.back().ordinal + 1;
   const ChunkShape shape = chunk_shape_for(ordinal, payload_bytes, retention_);
-  const std::uint64_t chunk_bytes =
-      sizeof(ChunkHeader) + shape.cell_count * cell_size_bytes + shape.payload_bytes;
-  if (auto room = make_room(chunk_bytes); !room) return room;
+  if (!has_room(bytes_of(shape))) {
+    arena_->count(Counter::would_blocks);
+    return failure(Errc::would_block, "a reader of log {} holds {} bytes, and no more than {} may be held",
+                   index_, live_bytes_, live_bytes_max_);
+  }
   auto chunk = arena_->allocate(shape, ordinal, published_);
   if (!chunk) return propagate(chunk);
   LLAMADA_CRASH_POINT("publish:chunk-allocated");
@@ -202,13 +208,16 @@ Status LogWriter::next_chunk(std::size_t payload_bytes) {
 }
 
 /// Recycles, and says whether one more chunk is allowed.
-Status LogWriter::make_room(std::uint64_t chunk_bytes) {
-  if (retention_ == Retention::keep_all) return {};
+bool LogWriter::has_room(std::uint64_t chunk_bytes) {
+  if (retention_ == Retention::keep_all) return true;
   recycle();
-  if (chunks_.size() < chunk_count_min_ || live_bytes_ + chunk_bytes <= live_bytes_max_) return {};
-  arena_->count(Counter::would_blocks);
-  return failure(Errc::would_block, "a reader of log {} holds {} bytes, and no more than {} may be held",
-                 index_, live_bytes_, live_bytes_max_);
+  return chunks_.size() < chunk_count_min_ || live_bytes_ + chunk_bytes <= live_bytes_max_;
+}
+
+bool LogWriter::may_reserve(std::size_t payload_bytes) {
+  if (fits(payload_bytes) || retention_ == Retention::keep_all) return true;
+  const std::uint64_t ordinal = chunks_.empty() ? 0 : chunks_.back().ordinal + 1;
+  return has_room(bytes_of(chunk_shape_for(ordinal, payload_bytes, retention_)));
 }
 
 void LogWriter::link_to(const Chunk& chunk) {

@@ -33,8 +33,10 @@ void describe_receive(Request& request, const Peer& peer, int source, int tag) {
 
 Request& add_request(const Peer& peer) {
   Request& request = engine().requests().add();
-  request.kept->type = Reference<Datatype>(peer.type);
-  request.kept->communicator = Reference<Communicator>(peer.communicator);
+  // What is predefined stays.
+  if (!peer.type->is_predefined()) request.keep().type = Reference<Datatype>(peer.type);
+  if (handle_kind(peer.communicator->handle()) != HandleKind::builtin)
+    request.keep().communicator = Reference<Communicator>(peer.communicator);
   return request;
 }
 
@@ -60,8 +62,17 @@ int report_request(const Request& request) {
 int retire(MPI_Request& handle, Request& request, MPI_Status* status) {
   if (status) Engine::receive_status(request, status);
   const int error = request.error;
+  if (request.is_shared) {
+    handle = MPI_REQUEST_NULL;
+    return error;
+  }
   request.active = false;
   if (request.persistent) return error;
+  if (request.kind != Request::Kind::task) {
+    engine().requests().remove(request);
+    handle = MPI_REQUEST_NULL;
+    return error;
+  }
   const std::unique_ptr<Task> task = std::move(request.kept->task);
   engine().requests().remove(request);
   handle = MPI_REQUEST_NULL;
@@ -97,6 +108,7 @@ void settle(Request& request) {
 }
 
 int remove_request(Request& request) {
+  if (request.is_shared) return MPI_SUCCESS;
   const Reference<Communicator> communicator(request.communicator);
   const std::unique_ptr<Task> task = std::move(request.kept->task);
   engine().requests().remove(request);

@@ -342,7 +342,7 @@ int PMPI_Waitall(int count, MPI_Request handles[], MPI_Status statuses[]) {
   LLAMADA_MPI_ENTER(Waitall);
   RequestArray requests;
   if (int code = requests.find(count, handles)) return code;
-  engine().wait_until([&] { return requests.all_complete(); });
+  if (!requests.all_complete()) engine().wait_until([&] { return requests.all_complete(); });
   return retire_all(requests, statuses);
 }
 

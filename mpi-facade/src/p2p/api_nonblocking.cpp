@@ -13,6 +13,12 @@ int make_send(const void* buffer, int count, MPI_Datatype datatype, int destinat
   if (int code = check_pointer(peer.communicator, handle, "request")) return code;
   if (mode == SendMode::buffered && destination != MPI_PROC_NULL && !persistent)
     if (int code = check_attached(peer)) return code;
+  const bool may_be_over = mode == SendMode::standard || mode == SendMode::ready;
+  if (may_be_over && !persistent && destination != MPI_PROC_NULL &&
+      engine().send_now(peer.buffer, destination, tag, *peer.communicator)) {
+    *handle = engine().requests().sent().handle;
+    return MPI_SUCCESS;
+  }
   Request& request = add_request(peer);
   describe_send(request, peer, destination, tag, mode);
   request.persistent = persistent;

@@ -98,7 +98,7 @@ int matched_probe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* me
   holder.kind = Request::Kind::message;
   holder.arrival = found;
   holder.communicator = communicator;
-  holder.kept->communicator = Reference<Communicator>(communicator);
+  holder.keep().communicator = Reference<Communicator>(communicator);
   *message = holder.handle;
   probe_status(*communicator, *found, status);
   return MPI_SUCCESS;

@@ -175,15 +175,15 @@ void Engine::finish() {
 
 // Sends
 
+bool Engine::send_now(const Buffer& buffer, int destination, int tag, Communicator& communicator) {
+  return buffer.type->is_contiguous() &&
+         outgoing_->send_now(buffer, communicator.world_rank(destination), communicator.context(), tag);
+}
+
 void Engine::send(const Buffer& buffer, int destination, int tag, Communicator& communicator, SendMode mode) {
-  const int world_destination = communicator.world_rank(destination);
-  if (mode != SendMode::synchronous && mode != SendMode::buffered) {
-    const std::size_t bytes = buffer.bytes();
-    const std::byte* memory = buffer.contiguous();
-    if (memory && bytes <= topics::inline_payload_max &&
-        outgoing_->try_send(world_destination, communicator.context(), tag, {memory, bytes}))
-      return;
-  }
+  if (mode != SendMode::synchronous && mode != SendMode::buffered &&
+      send_now(buffer, destination, tag, communicator))
+    return;
   Request request;
   request.kind = Request::Kind::send;
   request.mode = mode;
@@ -231,7 +231,7 @@ void Engine::start_send(Request& request) {
   copy.context = request.context;
   copy.tag = request.tag;
   copy.destination = request.destination;
-  copy.kept->message.resize(request.buffer.bytes());
+  copy.keep().message.resize(request.buffer.bytes());
   request.buffer.pack(0, copy.kept->message);
   copy.released = true;
   outgoing_->send(copy);
@@ -253,7 +253,7 @@ Request& Engine::add_task(std::unique_ptr<Task> task) {
   Request& request = requests_.add();
   request.kind = Request::Kind::task;
   request.communicator = task->communicator();
-  request.kept->communicator = Reference<Communicator>(request.communicator);
+  request.keep().communicator = Reference<Communicator>(request.communicator);
   request.kept->task = std::move(task);
   return request;
 }

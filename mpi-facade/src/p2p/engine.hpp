@@ -99,6 +99,9 @@ class Engine final : private MessageSink, private SendOwner {
 
   /// Completes when the buffer may be used again.
   void send(const Buffer& buffer, int destination, int tag, Communicator& communicator, SendMode mode);
+  /// A standard send of a contiguous buffer that is over at return: the bytes are in the log. False when it
+  /// has to be begun as a request. While histories are kept, that depends on the buffer alone.
+  bool send_now(const Buffer& buffer, int destination, int tag, Communicator& communicator);
   /// The status is filled unless it is MPI_STATUS_IGNORE. MPI_ERR_TRUNCATE if the message was longer.
   int receive(const Buffer& buffer, int source, int tag, Communicator& communicator, MPI_Status* status);
   /// Begins a request whose description is complete, also one with MPI_PROC_NULL.

@@ -51,6 +51,7 @@ void Outgoing::open(Destination& to) {
   if (!log)
     world_.aborted(1, fmt::format("the log to rank {} cannot be made: {}", to.rank, log.error().text()));
   to.log = std::move(*log);
+  to.sleeping = world_.sleeping_word(to.rank);
   to.open = true;
   if (!options_.compares || to.log.published() == 0) return;
   to.predecessor_left = to.log.published();
@@ -81,31 +82,55 @@ void Outgoing::add_reader(Destination& to, bool bulk) {
 
 bool Outgoing::room(Destination& to, topics::LogWriter& log, bool bulk, std::size_t bytes,
                     topics::Reservation& reservation) {
-  for (int attempt = 0;; ++attempt) {
-    auto reserved = log.reserve(bytes);
-    if (reserved) {
-      reservation = std::move(*reserved);
-      return true;
-    }
-    if (reserved.error().code() != Errc::would_block) {
-      owner_.no_memory(reserved.error());
-      return false;
-    }
-    if (attempt > 0 || log.reader_count() > 0) return false;
+  if (!log.may_reserve(bytes)) {
+    if (log.reader_count() > 0) return false;
     add_reader(to, bulk);
+    if (!log.may_reserve(bytes)) return false;
   }
+  auto reserved = log.reserve(bytes);
+  if (reserved) {
+    reservation = std::move(*reserved);
+    return true;
+  }
+  if (reserved.error().code() != Errc::would_block) owner_.no_memory(reserved.error());
+  return false;
 }
 
-bool Outgoing::try_send(int rank, std::uint32_t context, int tag, std::span<const std::byte> payload) {
+bool Outgoing::send_now(const Buffer& buffer, int rank, std::uint32_t context, int tag) {
   Destination& to = destination(rank);
-  if (to.first || to.predecessor_left > 0 || !live_) return false;
-  if (!to.log.try_publish(kind_message, 0, make_label(context, tag), payload)) return false;
+  if (to.first || to.predecessor_left > 0 || !live_) [[unlikely]]
+    return send_now_slowly(to, buffer, context, tag);
+  const std::span<const std::byte> payload(buffer.contiguous(), buffer.bytes());
+  const std::uint64_t label = make_label(context, tag);
+  if (!to.log.try_publish(kind_message, 0, label, payload) && !publish_large(to, payload, label))
+    return false;
   LLAMADA_CRASH_POINT("send:logged");
   to.ordinals.next(context);
   arena_.count(topics::Counter::messages_sent);
   arena_.count(topics::Counter::bytes_sent, payload.size());
-  world_.wake(rank);
+  wake(to);
   return true;
+}
+
+bool Outgoing::publish_large(Destination& to, std::span<const std::byte> payload, std::uint64_t label) {
+  if (payload.size() > options_.eager_bytes_max && !options_.keeps) return false;
+  topics::Reservation reservation;
+  if (!room(to, to.log, false, payload.size(), reservation)) return false;
+  copy_bytes(reservation.payload().data(), payload.data(), payload.size());
+  to.log.commit(std::move(reservation), kind_message, 0, label);
+  return true;
+}
+
+/// In a replay it is compared, after which it is over, too.
+bool Outgoing::send_now_slowly(Destination& to, const Buffer& buffer, std::uint32_t context, int tag) {
+  if (to.first || !options_.keeps) return false;
+  Request request;
+  request.kind = Request::Kind::send;
+  request.buffer = buffer;
+  request.context = context;
+  request.tag = tag;
+  request.destination = to.rank;
+  return publish(to, request);
 }
 
 void Outgoing::send(Request& request) {
@@ -146,7 +171,7 @@ bool Outgoing::publish_whole(Destination& to, Request& request) {
   LLAMADA_CRASH_POINT("send:logged");
   arena_.count(topics::Counter::messages_sent);
   arena_.count(topics::Counter::bytes_sent, bytes);
-  world_.wake(to.rank);
+  wake(to);
   published(to, request);
   return true;
 }
@@ -182,7 +207,7 @@ bool Outgoing::announce(Destination& to, Request& request) {
   ++announced_count_;
   arena_.count(topics::Counter::messages_sent);
   arena_.count(topics::Counter::bytes_sent, announcement.size);
-  world_.wake(to.rank);
+  wake(to);
   return true;
 }
 
@@ -202,7 +227,7 @@ void Outgoing::control(Destination& to, const Control& control) {
 
 bool Outgoing::publish_control(Destination& to, const Control& control) {
   if (!publish_small(to, control.kind, control.label, bytes_of(control.value))) return false;
-  world_.wake(to.rank);
+  wake(to);
   return true;
 }
 
@@ -283,7 +308,7 @@ bool Outgoing::advance_bulk(Destination& to) {
     to.bulk.commit(std::move(reservation), kind_bulk, 0, 0);
     LLAMADA_CRASH_POINT("bulk:piece-logged");
     arena_.count(topics::Counter::bytes_bulk, piece);
-    world_.wake(to.rank);
+    wake(to);
     request.bulk_done += piece;
     done = true;
     if (request.bulk_done < bytes) continue;

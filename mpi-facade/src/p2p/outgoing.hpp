@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -46,9 +47,9 @@ class Outgoing {
 
   Outgoing(World& world, SendOwner& owner, const Options& options);
 
-  /// The fast path: a message of at most 48 bytes with nothing before it. False when it has to be begun as a
-  /// request.
-  bool try_send(int destination, std::uint32_t context, int tag, std::span<const std::byte> payload);
+  /// A standard send of a contiguous buffer that is over at return. False when it has to be begun as a
+  /// request: there is no room, or its bytes are to follow after the match.
+  bool send_now(const Buffer& buffer, int destination, std::uint32_t context, int tag);
   /// Begins a send; may be complete at return. The request must stay until it is.
   void send(Request& request);
 
@@ -76,6 +77,7 @@ class Outgoing {
   };
   struct Destination {
     int rank = 0;
+    const std::atomic<std::uint32_t>* sleeping = nullptr;  // its word; null: the world is to be asked
     bool open = false;
     bool bulk_open = false;
     bool busy = false;
@@ -103,6 +105,8 @@ class Outgoing {
   }
   void open(Destination& to);
   void open_bulk(Destination& to);
+  bool send_now_slowly(Destination& to, const Buffer& buffer, std::uint32_t context, int tag);
+  bool publish_large(Destination& to, std::span<const std::byte> payload, std::uint64_t label);
   bool publish(Destination& to, Request& request);
   bool publish_whole(Destination& to, Request& request);
   /// A record of our own; false when there is no room for it now.
@@ -119,6 +123,15 @@ class Outgoing {
   bool advance(Destination& to);
   bool advance_bulk(Destination& to);
   void mark_busy(Destination& to);
+  /// After each commit that it may be waiting for.
+  void wake(const Destination& to) {
+    if (to.sleeping) {
+      // The commit before the look: the sleeper's membarrier orders the two, if the compiler does not.
+      std::atomic_signal_fence(std::memory_order_seq_cst);
+      if (to.sleeping->load(std::memory_order_relaxed) == 0) return;
+    }
+    world_.wake(to.rank);
+  }
   std::optional<topics::Record> predecessors_message(Destination& to);
   void compare(Destination& to, const Request& request, const topics::Record& record);
   std::string name(const Destination& to, std::uint64_t label, std::uint64_t ordinal) const;

@@ -27,6 +27,30 @@ void Buffer::unpack(std::size_t first_byte, std::span<const std::byte> in) const
     type->unpack(in, first_byte, base, count);
 }
 
+void Request::reset() {
+  rule = Rule::free;
+  queued = false;
+  expected_ordinal = 0;
+  kind = Kind::none;
+  mode = SendMode::standard;
+  persistent = active = complete = released = cancelled = null_process = matched_by_probe = false;
+  error = MPI_SUCCESS;
+  buffer = {};
+  communicator = nullptr;
+  status_source = MPI_ANY_SOURCE;
+  status_tag = MPI_ANY_TAG;
+  status_bytes = 0;
+  truncated_bytes = 0;
+  bulk_done = 0;
+  arrival = nullptr;
+}
+
+RequestTable::RequestTable() {
+  sent_.kind = Request::Kind::send;
+  sent_.active = sent_.complete = sent_.is_shared = true;
+  sent_.handle = make_handle(HandleKind::builtin, ObjectKind::request, 1);
+}
+
 Request& RequestTable::add_without_handle() {
   if (unused_.empty()) {
     requests_.push_back(std::make_unique<Request>());
@@ -35,9 +59,7 @@ Request& RequestTable::add_without_handle() {
   }
   Request& request = *unused_.back();
   unused_.pop_back();
-  auto kept = std::move(request.kept);
-  request = Request();
-  request.kept = std::move(kept);
+  request.reset();
   return request;
 }
 
@@ -64,18 +86,16 @@ void RequestTable::remove_handle(Request& request) {
 }
 
 void RequestTable::remove(Request& request) {
+  if (request.is_shared) return;
   if (request.handle != MPI_REQUEST_NULL) remove_handle(request);
-  request.kept->type = {};
-  request.kept->communicator = {};
-  request.kept->message = {};
-  request.kept->task = {};
+  if (request.keeps_something) {
+    request.kept->type = {};
+    request.kept->communicator = {};
+    request.kept->message = {};
+    request.kept->task = {};
+    request.keeps_something = false;
+  }
   unused_.push_back(&request);
-}
-
-Request* RequestTable::find(int handle) const {
-  const std::uint32_t index = handle_index(handle);
-  if (handle_kind(handle) != HandleKind::direct || object_kind(handle) != ObjectKind::request) return nullptr;
-  return index < handles_.size() ? handles_[index] : nullptr;
 }
 
 }  // namespace llamada::mpi

@@ -10,6 +10,7 @@
 
 #include "object/communicator.hpp"
 #include "object/datatype.hpp"
+#include "object/handle.hpp"
 #include "p2p/matcher.hpp"
 #include "p2p/task.hpp"
 
@@ -82,6 +83,9 @@ struct Request : ReceiveNode {
 
   Arrival* arrival = nullptr;  ///< Kind::message: the message that a matched probe took
 
+  bool is_shared = false;        ///< RequestTable::sent(): one for all, that nothing changes
+  bool keeps_something = false;  ///< something is in `kept`
+
   /// What one on the stack has no need for.
   struct Kept {
     Reference<Datatype> type;
@@ -90,14 +94,28 @@ struct Request : ReceiveNode {
     std::unique_ptr<Task> task;      ///< Kind::task
   };
   std::unique_ptr<Kept> kept;  ///< of those in the RequestTable
+  /// To put something into it.
+  Kept& keep() {
+    keeps_something = true;
+    return *kept;
+  }
 
   int handle = MPI_REQUEST_NULL;
+
+  /// The first state, but for `kept` (which is empty) and what a send or receive sets when it begins.
+  void reset();
 };
 
 /// The requests that are not on the stack. Handles depend only on the order of calls, never on when something
 /// completes, so that a replay gives the same ones. Objects are reused, and never move.
 class RequestTable {
  public:
+  RequestTable();
+
+  /// The one request, active and complete, of all sends that were over when their call returned. Which sends
+  /// these are depends on the program alone while histories are kept.
+  Request& sent() { return sent_; }
+
   /// A request in its first state, with a handle.
   Request& add();
   /// One that the program does not know: a buffered send.
@@ -107,9 +125,19 @@ class RequestTable {
   /// Takes back the request, and its handle if it has one.
   void remove(Request& request);
   /// Null when there is none.
-  Request* find(int handle) const;
+  Request* find(int handle) {
+    if (static_cast<std::uint32_t>(handle) >> 26 == prefix) {
+      const std::uint32_t index = handle_index(handle);
+      return index < handles_.size() ? handles_[index] : nullptr;
+    }
+    return handle == sent_.handle ? &sent_ : nullptr;
+  }
 
  private:
+  static constexpr std::uint32_t prefix =
+      static_cast<std::uint32_t>(make_handle(HandleKind::direct, ObjectKind::request, 0)) >> 26;
+
+  Request sent_;
   std::vector<std::unique_ptr<Request>> requests_;
   std::vector<Request*> unused_;
   std::vector<Request*> handles_;

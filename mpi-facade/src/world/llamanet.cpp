@@ -81,6 +81,9 @@ class LlamanetWorld final : public World {
 
   void wake(int world_rank) override { application_->wake(static_cast<std::uint32_t>(world_rank)); }
   void wake_all() override { application_->wake_all(); }
+  const std::atomic<std::uint32_t>* sleeping_word(int world_rank) override {
+    return application_->needs_fence() ? nullptr : &peer(world_rank).header().sleeping;
+  }
 
   void sleep(const std::function<bool()>& look_again) override {
     auto slept = application_->sleep(look_again);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -81,6 +82,9 @@ class World {
   /// waiting for.
   virtual void wake(int world_rank) = 0;
   virtual void wake_all() = 0;
+  /// A word that is 0 while `world_rank` needs no wake-up, to be looked at (relaxed) after the commit, which
+  /// the compiler must not move behind it. Null: wake() has to be asked each time.
+  virtual const std::atomic<std::uint32_t>* sleeping_word(int /*world_rank*/) { return nullptr; }
 
   /// Sleeps until somebody wakes this rank, but at most 100 ms. `look_again` is called after the sleeping
   /// flag has been made visible; when it returns true there is no sleep. Ends the process when the driver is

@@ -102,6 +102,9 @@ class Application {
     for (std::uint32_t slot = 0; slot < peers_.size(); ++slot) wake_if_sleeping(slot);
   }
 
+  /// Whether whoever commits must fence before the look at a sleeping flag: where membarrier is refused.
+  bool needs_fence() const { return needs_fence_; }
+
   /// Sleeps until somebody wakes this application or something changed in the roster, at most nap_max or
   /// `at_most`. `look_again` is called once the sleeping flag can be seen by all; when it returns true there
   /// is no sleep. Errors: closed (the driver is gone: an application of a job has to end).
