@@ -210,6 +210,41 @@ PUBLIC void pmpi_type_get_attr_(const MPI_Fint* type, const MPI_Fint* keyval, MP
   answer(ierror, code);
 }
 
+PUBLIC void pmpi_win_create_keyval_(NewCopy* copy, NewDelete* destroy, MPI_Fint* keyval,
+                                    const MPI_Aint* extra_state, MPI_Fint* ierror) {
+  struct Key* key = add_key((struct Key){NULL, NULL, copy, destroy, *extra_state, NULL});
+  answer(ierror, MPI_Win_create_keyval(call_copy, call_delete, keyval, key));
+}
+
+PUBLIC void pmpi_win_set_attr_(const MPI_Fint* win, const MPI_Fint* keyval, const MPI_Aint* value,
+                               MPI_Fint* ierror) {
+  answer(ierror, MPI_Win_set_attr(*win, *keyval, (void*)*value));
+}
+
+/* Of a predefined attribute C has the address, but of the base, which is one (11.2.6). */
+static MPI_Aint win_attribute(int keyval, void* found) {
+  switch (keyval) {
+    case MPI_WIN_SIZE:
+      return *(MPI_Aint*)found;
+    case MPI_WIN_DISP_UNIT:
+    case MPI_WIN_CREATE_FLAVOR:
+    case MPI_WIN_MODEL:
+      return *(int*)found;
+    default:
+      return (MPI_Aint)found;
+  }
+}
+
+PUBLIC void pmpi_win_get_attr_(const MPI_Fint* win, const MPI_Fint* keyval, MPI_Aint* value, MPI_Fint* flag,
+                               MPI_Fint* ierror) {
+  const int is_predefined = (*keyval & ~0xf) == (MPI_WIN_BASE & ~0xf) && *keyval % 2 == 0;
+  const int keyval_c = is_predefined ? *keyval - 1 : *keyval;
+  void* found = NULL;
+  const int code = MPI_Win_get_attr(*win, keyval_c, &found, flag);
+  if (code == MPI_SUCCESS && *flag) *value = win_attribute(keyval_c, found);
+  answer(ierror, code);
+}
+
 PUBLIC void pmpi_keyval_create_(OldCopy* copy, OldDelete* destroy, MPI_Fint* keyval,
                                 const MPI_Fint* extra_state, MPI_Fint* ierror) {
   struct Key* key = add_key((struct Key){copy, destroy, NULL, NULL, *extra_state, NULL});
@@ -283,6 +318,13 @@ PUBLIC void pmpi_type_null_copy_fn_(MPI_Fint* comm, MPI_Fint* keyval, MPI_Aint* 
   *ierror = MPI_SUCCESS;
 }
 
+PUBLIC void pmpi_win_null_copy_fn_(MPI_Fint* win, MPI_Fint* keyval, MPI_Aint* extra_state, MPI_Aint* value,
+                                   MPI_Aint* new_value, MPI_Fint* flag, MPI_Fint* ierror) {
+  (void)win, (void)keyval, (void)extra_state, (void)value, (void)new_value;
+  *flag = 0;
+  *ierror = MPI_SUCCESS;
+}
+
 PUBLIC void pmpi_comm_dup_fn_(MPI_Fint* comm, MPI_Fint* keyval, MPI_Aint* extra_state, MPI_Aint* value,
                               MPI_Aint* new_value, MPI_Fint* flag, MPI_Fint* ierror) {
   (void)comm, (void)keyval, (void)extra_state;
@@ -299,6 +341,14 @@ PUBLIC void pmpi_type_dup_fn_(MPI_Fint* comm, MPI_Fint* keyval, MPI_Aint* extra_
   *ierror = MPI_SUCCESS;
 }
 
+PUBLIC void pmpi_win_dup_fn_(MPI_Fint* win, MPI_Fint* keyval, MPI_Aint* extra_state, MPI_Aint* value,
+                             MPI_Aint* new_value, MPI_Fint* flag, MPI_Fint* ierror) {
+  (void)win, (void)keyval, (void)extra_state;
+  *new_value = *value;
+  *flag = 1;
+  *ierror = MPI_SUCCESS;
+}
+
 PUBLIC void pmpi_comm_null_delete_fn_(MPI_Fint* comm, MPI_Fint* keyval, MPI_Aint* value,
                                       MPI_Aint* extra_state, MPI_Fint* ierror) {
   (void)comm, (void)keyval, (void)value, (void)extra_state;
@@ -308,6 +358,12 @@ PUBLIC void pmpi_comm_null_delete_fn_(MPI_Fint* comm, MPI_Fint* keyval, MPI_Aint
 PUBLIC void pmpi_type_null_delete_fn_(MPI_Fint* comm, MPI_Fint* keyval, MPI_Aint* value,
                                       MPI_Aint* extra_state, MPI_Fint* ierror) {
   (void)comm, (void)keyval, (void)value, (void)extra_state;
+  *ierror = MPI_SUCCESS;
+}
+
+PUBLIC void pmpi_win_null_delete_fn_(MPI_Fint* win, MPI_Fint* keyval, MPI_Aint* value, MPI_Aint* extra_state,
+                                     MPI_Fint* ierror) {
+  (void)win, (void)keyval, (void)value, (void)extra_state;
   *ierror = MPI_SUCCESS;
 }
 

@@ -13,7 +13,7 @@ import sys
 
 import f08
 
-HANDLES = ("Comm", "Group", "Datatype", "Errhandler", "Op", "Info", "Request", "Message")
+HANDLES = ("Comm", "Group", "Datatype", "Errhandler", "Op", "Info", "Request", "Message", "Win")
 INTEGERS = {"int": "MPI_Fint", **{f"MPI_{kind}": f"MPI_{kind}" for kind in HANDLES},
             "MPI_Aint": "MPI_Aint", "MPI_Count": "MPI_Count", "MPI_Offset": "MPI_Offset"}
 KINDS = {"MPI_Aint": "MPI_ADDRESS_KIND", "MPI_Count": "MPI_COUNT_KIND", "MPI_Offset": "MPI_OFFSET_KIND"}
@@ -202,7 +202,8 @@ def by_hand_names(functions):
     lines = [aliases(function.name, None if function.name == "Buffer_detach" else "f08")
              for function in functions if function.by_hand]
     names = ["null_copy_fn", "null_delete_fn", "dup_fn", "comm_null_copy_fn", "comm_null_delete_fn", "comm_dup_fn",
-              "type_null_copy_fn", "type_null_delete_fn", "type_dup_fn"]
+              "type_null_copy_fn", "type_null_delete_fn", "type_dup_fn",
+              "win_null_copy_fn", "win_null_delete_fn", "win_dup_fn"]
     lines += [aliases(name) for name in names] + [aliases("f_sync_reg", "f08ts")]
     return "/* Written by generate.py. */\n" + "\n".join(lines) + "\n"
 
@@ -225,7 +226,7 @@ SPECIALS = """
 """.strip("\n")
 CALLBACKS = ("MPI_NULL_COPY_FN", "MPI_NULL_DELETE_FN", "MPI_DUP_FN", "MPI_COMM_NULL_COPY_FN",
              "MPI_COMM_NULL_DELETE_FN", "MPI_COMM_DUP_FN", "MPI_TYPE_NULL_COPY_FN", "MPI_TYPE_NULL_DELETE_FN",
-             "MPI_TYPE_DUP_FN")
+             "MPI_TYPE_DUP_FN", "MPI_WIN_NULL_COPY_FN", "MPI_WIN_NULL_DELETE_FN", "MPI_WIN_DUP_FN")
 
 
 def integer_constants(constants):

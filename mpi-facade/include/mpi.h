@@ -28,6 +28,7 @@ typedef int MPI_Op;
 typedef int MPI_Info;
 typedef int MPI_Request;
 typedef int MPI_Message;
+typedef int MPI_Win;
 
 typedef long MPI_Aint;
 typedef long long MPI_Count;
@@ -47,6 +48,8 @@ typedef struct MPI_Status {
 typedef void(MPI_User_function)(void* in, void* inout, int* count, MPI_Datatype* datatype);
 typedef void(MPI_Comm_errhandler_function)(MPI_Comm* comm, int* code, ...);
 typedef MPI_Comm_errhandler_function MPI_Comm_errhandler_fn;
+typedef void(MPI_Win_errhandler_function)(MPI_Win* win, int* code, ...);
+typedef MPI_Win_errhandler_function MPI_Win_errhandler_fn;
 typedef void(MPI_Handler_function)(MPI_Comm* comm, int* code, ...);
 typedef int(MPI_Comm_copy_attr_function)(MPI_Comm comm, int keyval, void* extra_state, void* value,
                                          void* new_value, int* flag);
@@ -54,6 +57,9 @@ typedef int(MPI_Comm_delete_attr_function)(MPI_Comm comm, int keyval, void* valu
 typedef int(MPI_Type_copy_attr_function)(MPI_Datatype datatype, int keyval, void* extra_state, void* value,
                                          void* new_value, int* flag);
 typedef int(MPI_Type_delete_attr_function)(MPI_Datatype datatype, int keyval, void* value, void* extra_state);
+typedef int(MPI_Win_copy_attr_function)(MPI_Win win, int keyval, void* extra_state, void* value,
+                                        void* new_value, int* flag);
+typedef int(MPI_Win_delete_attr_function)(MPI_Win win, int keyval, void* value, void* extra_state);
 typedef int(MPI_Copy_function)(MPI_Comm comm, int keyval, void* extra_state, void* value, void* new_value,
                                int* flag);
 typedef int(MPI_Delete_function)(MPI_Comm comm, int keyval, void* value, void* extra_state);
@@ -66,6 +72,7 @@ typedef int(MPI_Delete_function)(MPI_Comm comm, int keyval, void* value, void* e
 #define MPI_OP_NULL ((MPI_Op)0x18000000)
 #define MPI_INFO_NULL ((MPI_Info)0x1c000000)
 #define MPI_REQUEST_NULL ((MPI_Request)0x2c000000)
+#define MPI_WIN_NULL ((MPI_Win)0x20000000)
 #define MPI_MESSAGE_NULL ((MPI_Message)0x2c000000)
 #define MPI_MESSAGE_NO_PROC ((MPI_Message)0x6c000000)
 
@@ -202,6 +209,9 @@ typedef int(MPI_Delete_function)(MPI_Comm comm, int keyval, void* value, void* e
 #define MPI_TYPE_NULL_COPY_FN ((MPI_Type_copy_attr_function*)0)
 #define MPI_TYPE_NULL_DELETE_FN ((MPI_Type_delete_attr_function*)0)
 #define MPI_TYPE_DUP_FN ((MPI_Type_copy_attr_function*)MPI_DUP_FN)
+#define MPI_WIN_NULL_COPY_FN ((MPI_Win_copy_attr_function*)0)
+#define MPI_WIN_NULL_DELETE_FN ((MPI_Win_delete_attr_function*)0)
+#define MPI_WIN_DUP_FN ((MPI_Win_copy_attr_function*)MPI_DUP_FN)
 #define MPI_DUP_FN MPIR_Dup_fn
 #define MPI_COMM_DUP_FN ((MPI_Comm_copy_attr_function*)MPI_DUP_FN)
 
@@ -256,6 +266,26 @@ typedef int(MPI_Delete_function)(MPI_Comm comm, int keyval, void* value, void* e
 #define MPI_COMBINER_F90_INTEGER 17
 #define MPI_COMBINER_RESIZED 18
 #define MPI_COMBINER_HINDEXED_BLOCK 19
+
+/* Windows: predefined attributes, and what these say; kinds of locks; assertions, to be combined by | */
+#define MPI_WIN_BASE 0x66000001
+#define MPI_WIN_SIZE 0x66000003
+#define MPI_WIN_DISP_UNIT 0x66000005
+#define MPI_WIN_CREATE_FLAVOR 0x66000007
+#define MPI_WIN_MODEL 0x66000009
+#define MPI_WIN_FLAVOR_CREATE 1
+#define MPI_WIN_FLAVOR_ALLOCATE 2
+#define MPI_WIN_FLAVOR_DYNAMIC 3
+#define MPI_WIN_FLAVOR_SHARED 4
+#define MPI_WIN_SEPARATE 1
+#define MPI_WIN_UNIFIED 2
+#define MPI_LOCK_EXCLUSIVE 234
+#define MPI_LOCK_SHARED 235
+#define MPI_MODE_NOCHECK 1024
+#define MPI_MODE_NOSTORE 2048
+#define MPI_MODE_NOPUT 4096
+#define MPI_MODE_NOPRECEDE 8192
+#define MPI_MODE_NOSUCCEED 16384
 
 /* Error classes */
 #define MPI_SUCCESS 0
@@ -333,6 +363,8 @@ typedef int(MPI_Delete_function)(MPI_Comm comm, int keyval, void* value, void* e
 #define MPI_Info_f2c(info) ((MPI_Info)(info))
 #define MPI_Errhandler_c2f(handler) ((MPI_Fint)(handler))
 #define MPI_Errhandler_f2c(handler) ((MPI_Errhandler)(handler))
+#define MPI_Win_c2f(win) ((MPI_Fint)(win))
+#define MPI_Win_f2c(win) ((MPI_Win)(win))
 #define MPI_Message_c2f(message) ((MPI_Fint)(message))
 #define MPI_Message_f2c(message) ((MPI_Message)(message))
 
@@ -350,6 +382,8 @@ typedef int(MPI_Delete_function)(MPI_Comm comm, int keyval, void* value, void* e
 #define PMPI_Info_f2c(info) ((MPI_Info)(info))
 #define PMPI_Errhandler_c2f(handler) ((MPI_Fint)(handler))
 #define PMPI_Errhandler_f2c(handler) ((MPI_Errhandler)(handler))
+#define PMPI_Win_c2f(win) ((MPI_Fint)(win))
+#define PMPI_Win_f2c(win) ((MPI_Win)(win))
 #define PMPI_Message_c2f(message) ((MPI_Fint)(message))
 #define PMPI_Message_f2c(message) ((MPI_Message)(message))
 
@@ -691,6 +725,86 @@ LLAMADA_MPI_PUBLIC int MPI_Dist_graph_neighbors(MPI_Comm comm, int in_degree_max
                                                 int destination_weights[]);
 LLAMADA_MPI_PUBLIC int MPI_Dims_create(int node_count, int dimension_count, int dimensions[]);
 LLAMADA_MPI_PUBLIC int MPI_Topo_test(MPI_Comm comm, int* kind);
+
+/* One-sided communication (chapter 11) */
+LLAMADA_MPI_PUBLIC int MPI_Win_create(void* base, MPI_Aint size, int displacement_unit, MPI_Info info,
+                                      MPI_Comm comm, MPI_Win* win);
+LLAMADA_MPI_PUBLIC int MPI_Win_allocate(MPI_Aint size, int displacement_unit, MPI_Info info, MPI_Comm comm,
+                                        void* base_pointer, MPI_Win* win);
+LLAMADA_MPI_PUBLIC int MPI_Win_allocate_shared(MPI_Aint size, int displacement_unit, MPI_Info info,
+                                               MPI_Comm comm, void* base_pointer, MPI_Win* win);
+LLAMADA_MPI_PUBLIC int MPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint* size, int* displacement_unit,
+                                            void* base_pointer);
+LLAMADA_MPI_PUBLIC int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win* win);
+LLAMADA_MPI_PUBLIC int MPI_Win_attach(MPI_Win win, void* base, MPI_Aint size);
+LLAMADA_MPI_PUBLIC int MPI_Win_detach(MPI_Win win, const void* base);
+LLAMADA_MPI_PUBLIC int MPI_Win_free(MPI_Win* win);
+LLAMADA_MPI_PUBLIC int MPI_Win_get_group(MPI_Win win, MPI_Group* group);
+LLAMADA_MPI_PUBLIC int MPI_Win_set_info(MPI_Win win, MPI_Info info);
+LLAMADA_MPI_PUBLIC int MPI_Win_get_info(MPI_Win win, MPI_Info* info);
+LLAMADA_MPI_PUBLIC int MPI_Win_set_name(MPI_Win win, const char* name);
+LLAMADA_MPI_PUBLIC int MPI_Win_get_name(MPI_Win win, char* name, int* name_length);
+LLAMADA_MPI_PUBLIC int MPI_Win_create_keyval(MPI_Win_copy_attr_function* copy,
+                                             MPI_Win_delete_attr_function* destroy, int* keyval,
+                                             void* extra_state);
+LLAMADA_MPI_PUBLIC int MPI_Win_free_keyval(int* keyval);
+LLAMADA_MPI_PUBLIC int MPI_Win_set_attr(MPI_Win win, int keyval, void* value);
+LLAMADA_MPI_PUBLIC int MPI_Win_get_attr(MPI_Win win, int keyval, void* value, int* flag);
+LLAMADA_MPI_PUBLIC int MPI_Win_delete_attr(MPI_Win win, int keyval);
+LLAMADA_MPI_PUBLIC int MPI_Win_create_errhandler(MPI_Win_errhandler_function* function,
+                                                 MPI_Errhandler* handler);
+LLAMADA_MPI_PUBLIC int MPI_Win_set_errhandler(MPI_Win win, MPI_Errhandler handler);
+LLAMADA_MPI_PUBLIC int MPI_Win_get_errhandler(MPI_Win win, MPI_Errhandler* handler);
+LLAMADA_MPI_PUBLIC int MPI_Win_call_errhandler(MPI_Win win, int code);
+LLAMADA_MPI_PUBLIC int MPI_Put(const void* origin, int origin_count, MPI_Datatype origin_type,
+                               int target_rank, MPI_Aint target_displacement, int target_count,
+                               MPI_Datatype target_type, MPI_Win win);
+LLAMADA_MPI_PUBLIC int MPI_Get(void* origin, int origin_count, MPI_Datatype origin_type, int target_rank,
+                               MPI_Aint target_displacement, int target_count, MPI_Datatype target_type,
+                               MPI_Win win);
+LLAMADA_MPI_PUBLIC int MPI_Accumulate(const void* origin, int origin_count, MPI_Datatype origin_type,
+                                      int target_rank, MPI_Aint target_displacement, int target_count,
+                                      MPI_Datatype target_type, MPI_Op op, MPI_Win win);
+LLAMADA_MPI_PUBLIC int MPI_Get_accumulate(const void* origin, int origin_count, MPI_Datatype origin_type,
+                                          void* result_buffer, int result_count, MPI_Datatype result_type,
+                                          int target_rank, MPI_Aint target_displacement, int target_count,
+                                          MPI_Datatype target_type, MPI_Op op, MPI_Win win);
+LLAMADA_MPI_PUBLIC int MPI_Fetch_and_op(const void* origin, void* result_buffer, MPI_Datatype datatype,
+                                        int target_rank, MPI_Aint target_displacement, MPI_Op op,
+                                        MPI_Win win);
+LLAMADA_MPI_PUBLIC int MPI_Compare_and_swap(const void* origin, const void* compare, void* result_buffer,
+                                            MPI_Datatype datatype, int target_rank,
+                                            MPI_Aint target_displacement, MPI_Win win);
+LLAMADA_MPI_PUBLIC int MPI_Rput(const void* origin, int origin_count, MPI_Datatype origin_type,
+                                int target_rank, MPI_Aint target_displacement, int target_count,
+                                MPI_Datatype target_type, MPI_Win win, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int MPI_Rget(void* origin, int origin_count, MPI_Datatype origin_type, int target_rank,
+                                MPI_Aint target_displacement, int target_count, MPI_Datatype target_type,
+                                MPI_Win win, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int MPI_Raccumulate(const void* origin, int origin_count, MPI_Datatype origin_type,
+                                       int target_rank, MPI_Aint target_displacement, int target_count,
+                                       MPI_Datatype target_type, MPI_Op op, MPI_Win win,
+                                       MPI_Request* request);
+LLAMADA_MPI_PUBLIC int MPI_Rget_accumulate(const void* origin, int origin_count, MPI_Datatype origin_type,
+                                           void* result_buffer, int result_count, MPI_Datatype result_type,
+                                           int target_rank, MPI_Aint target_displacement, int target_count,
+                                           MPI_Datatype target_type, MPI_Op op, MPI_Win win,
+                                           MPI_Request* request);
+LLAMADA_MPI_PUBLIC int MPI_Win_fence(int assertion, MPI_Win win);
+LLAMADA_MPI_PUBLIC int MPI_Win_start(MPI_Group group, int assertion, MPI_Win win);
+LLAMADA_MPI_PUBLIC int MPI_Win_complete(MPI_Win win);
+LLAMADA_MPI_PUBLIC int MPI_Win_post(MPI_Group group, int assertion, MPI_Win win);
+LLAMADA_MPI_PUBLIC int MPI_Win_wait(MPI_Win win);
+LLAMADA_MPI_PUBLIC int MPI_Win_test(MPI_Win win, int* flag);
+LLAMADA_MPI_PUBLIC int MPI_Win_lock(int lock_type, int rank, int assertion, MPI_Win win);
+LLAMADA_MPI_PUBLIC int MPI_Win_lock_all(int assertion, MPI_Win win);
+LLAMADA_MPI_PUBLIC int MPI_Win_unlock(int rank, MPI_Win win);
+LLAMADA_MPI_PUBLIC int MPI_Win_unlock_all(MPI_Win win);
+LLAMADA_MPI_PUBLIC int MPI_Win_flush(int rank, MPI_Win win);
+LLAMADA_MPI_PUBLIC int MPI_Win_flush_all(MPI_Win win);
+LLAMADA_MPI_PUBLIC int MPI_Win_flush_local(int rank, MPI_Win win);
+LLAMADA_MPI_PUBLIC int MPI_Win_flush_local_all(MPI_Win win);
+LLAMADA_MPI_PUBLIC int MPI_Win_sync(MPI_Win win);
 
 /* The environment (chapters 8 to 10 and 14) */
 LLAMADA_MPI_PUBLIC int MPI_Init(int* argc, char*** argv);
@@ -1038,6 +1152,84 @@ LLAMADA_MPI_PUBLIC int PMPI_Dist_graph_neighbors(MPI_Comm comm, int in_degree_ma
                                                  int destination_weights[]);
 LLAMADA_MPI_PUBLIC int PMPI_Dims_create(int node_count, int dimension_count, int dimensions[]);
 LLAMADA_MPI_PUBLIC int PMPI_Topo_test(MPI_Comm comm, int* kind);
+LLAMADA_MPI_PUBLIC int PMPI_Win_create(void* base, MPI_Aint size, int displacement_unit, MPI_Info info,
+                                       MPI_Comm comm, MPI_Win* win);
+LLAMADA_MPI_PUBLIC int PMPI_Win_allocate(MPI_Aint size, int displacement_unit, MPI_Info info, MPI_Comm comm,
+                                         void* base_pointer, MPI_Win* win);
+LLAMADA_MPI_PUBLIC int PMPI_Win_allocate_shared(MPI_Aint size, int displacement_unit, MPI_Info info,
+                                                MPI_Comm comm, void* base_pointer, MPI_Win* win);
+LLAMADA_MPI_PUBLIC int PMPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint* size, int* displacement_unit,
+                                             void* base_pointer);
+LLAMADA_MPI_PUBLIC int PMPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win* win);
+LLAMADA_MPI_PUBLIC int PMPI_Win_attach(MPI_Win win, void* base, MPI_Aint size);
+LLAMADA_MPI_PUBLIC int PMPI_Win_detach(MPI_Win win, const void* base);
+LLAMADA_MPI_PUBLIC int PMPI_Win_free(MPI_Win* win);
+LLAMADA_MPI_PUBLIC int PMPI_Win_get_group(MPI_Win win, MPI_Group* group);
+LLAMADA_MPI_PUBLIC int PMPI_Win_set_info(MPI_Win win, MPI_Info info);
+LLAMADA_MPI_PUBLIC int PMPI_Win_get_info(MPI_Win win, MPI_Info* info);
+LLAMADA_MPI_PUBLIC int PMPI_Win_set_name(MPI_Win win, const char* name);
+LLAMADA_MPI_PUBLIC int PMPI_Win_get_name(MPI_Win win, char* name, int* name_length);
+LLAMADA_MPI_PUBLIC int PMPI_Win_create_keyval(MPI_Win_copy_attr_function* copy,
+                                              MPI_Win_delete_attr_function* destroy, int* keyval,
+                                              void* extra_state);
+LLAMADA_MPI_PUBLIC int PMPI_Win_free_keyval(int* keyval);
+LLAMADA_MPI_PUBLIC int PMPI_Win_set_attr(MPI_Win win, int keyval, void* value);
+LLAMADA_MPI_PUBLIC int PMPI_Win_get_attr(MPI_Win win, int keyval, void* value, int* flag);
+LLAMADA_MPI_PUBLIC int PMPI_Win_delete_attr(MPI_Win win, int keyval);
+LLAMADA_MPI_PUBLIC int PMPI_Win_create_errhandler(MPI_Win_errhandler_function* function,
+                                                  MPI_Errhandler* handler);
+LLAMADA_MPI_PUBLIC int PMPI_Win_set_errhandler(MPI_Win win, MPI_Errhandler handler);
+LLAMADA_MPI_PUBLIC int PMPI_Win_get_errhandler(MPI_Win win, MPI_Errhandler* handler);
+LLAMADA_MPI_PUBLIC int PMPI_Win_call_errhandler(MPI_Win win, int code);
+LLAMADA_MPI_PUBLIC int PMPI_Put(const void* origin, int origin_count, MPI_Datatype origin_type,
+                                int target_rank, MPI_Aint target_displacement, int target_count,
+                                MPI_Datatype target_type, MPI_Win win);
+LLAMADA_MPI_PUBLIC int PMPI_Get(void* origin, int origin_count, MPI_Datatype origin_type, int target_rank,
+                                MPI_Aint target_displacement, int target_count, MPI_Datatype target_type,
+                                MPI_Win win);
+LLAMADA_MPI_PUBLIC int PMPI_Accumulate(const void* origin, int origin_count, MPI_Datatype origin_type,
+                                       int target_rank, MPI_Aint target_displacement, int target_count,
+                                       MPI_Datatype target_type, MPI_Op op, MPI_Win win);
+LLAMADA_MPI_PUBLIC int PMPI_Get_accumulate(const void* origin, int origin_count, MPI_Datatype origin_type,
+                                           void* result_buffer, int result_count, MPI_Datatype result_type,
+                                           int target_rank, MPI_Aint target_displacement, int target_count,
+                                           MPI_Datatype target_type, MPI_Op op, MPI_Win win);
+LLAMADA_MPI_PUBLIC int PMPI_Fetch_and_op(const void* origin, void* result_buffer, MPI_Datatype datatype,
+                                         int target_rank, MPI_Aint target_displacement, MPI_Op op,
+                                         MPI_Win win);
+LLAMADA_MPI_PUBLIC int PMPI_Compare_and_swap(const void* origin, const void* compare, void* result_buffer,
+                                             MPI_Datatype datatype, int target_rank,
+                                             MPI_Aint target_displacement, MPI_Win win);
+LLAMADA_MPI_PUBLIC int PMPI_Rput(const void* origin, int origin_count, MPI_Datatype origin_type,
+                                 int target_rank, MPI_Aint target_displacement, int target_count,
+                                 MPI_Datatype target_type, MPI_Win win, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int PMPI_Rget(void* origin, int origin_count, MPI_Datatype origin_type, int target_rank,
+                                 MPI_Aint target_displacement, int target_count, MPI_Datatype target_type,
+                                 MPI_Win win, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int PMPI_Raccumulate(const void* origin, int origin_count, MPI_Datatype origin_type,
+                                        int target_rank, MPI_Aint target_displacement, int target_count,
+                                        MPI_Datatype target_type, MPI_Op op, MPI_Win win,
+                                        MPI_Request* request);
+LLAMADA_MPI_PUBLIC int PMPI_Rget_accumulate(const void* origin, int origin_count, MPI_Datatype origin_type,
+                                            void* result_buffer, int result_count, MPI_Datatype result_type,
+                                            int target_rank, MPI_Aint target_displacement, int target_count,
+                                            MPI_Datatype target_type, MPI_Op op, MPI_Win win,
+                                            MPI_Request* request);
+LLAMADA_MPI_PUBLIC int PMPI_Win_fence(int assertion, MPI_Win win);
+LLAMADA_MPI_PUBLIC int PMPI_Win_start(MPI_Group group, int assertion, MPI_Win win);
+LLAMADA_MPI_PUBLIC int PMPI_Win_complete(MPI_Win win);
+LLAMADA_MPI_PUBLIC int PMPI_Win_post(MPI_Group group, int assertion, MPI_Win win);
+LLAMADA_MPI_PUBLIC int PMPI_Win_wait(MPI_Win win);
+LLAMADA_MPI_PUBLIC int PMPI_Win_test(MPI_Win win, int* flag);
+LLAMADA_MPI_PUBLIC int PMPI_Win_lock(int lock_type, int rank, int assertion, MPI_Win win);
+LLAMADA_MPI_PUBLIC int PMPI_Win_lock_all(int assertion, MPI_Win win);
+LLAMADA_MPI_PUBLIC int PMPI_Win_unlock(int rank, MPI_Win win);
+LLAMADA_MPI_PUBLIC int PMPI_Win_unlock_all(MPI_Win win);
+LLAMADA_MPI_PUBLIC int PMPI_Win_flush(int rank, MPI_Win win);
+LLAMADA_MPI_PUBLIC int PMPI_Win_flush_all(MPI_Win win);
+LLAMADA_MPI_PUBLIC int PMPI_Win_flush_local(int rank, MPI_Win win);
+LLAMADA_MPI_PUBLIC int PMPI_Win_flush_local_all(MPI_Win win);
+LLAMADA_MPI_PUBLIC int PMPI_Win_sync(MPI_Win win);
 LLAMADA_MPI_PUBLIC int PMPI_Init(int* argc, char*** argv);
 LLAMADA_MPI_PUBLIC int PMPI_Init_thread(int* argc, char*** argv, int required, int* provided);
 LLAMADA_MPI_PUBLIC int PMPI_Initialized(int* flag);

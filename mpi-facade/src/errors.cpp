@@ -6,6 +6,7 @@
 #include <map>
 
 #include "entry.hpp"
+#include "rma/window.hpp"
 #include "runtime.hpp"
 
 namespace llamada::mpi {
@@ -49,6 +50,30 @@ std::string class_text(int error_class) {
       return "MPI_ERR_INFO_NOKEY: no such key";
     case MPI_ERR_NO_MEM:
       return "MPI_ERR_NO_MEM: out of memory";
+    case MPI_ERR_WIN:
+      return "MPI_ERR_WIN: invalid window";
+    case MPI_ERR_BASE:
+      return "MPI_ERR_BASE: invalid base of a window";
+    case MPI_ERR_LOCKTYPE:
+      return "MPI_ERR_LOCKTYPE: invalid kind of lock";
+    case MPI_ERR_RMA_CONFLICT:
+      return "MPI_ERR_RMA_CONFLICT: conflicting accesses to a window";
+    case MPI_ERR_RMA_SYNC:
+      return "MPI_ERR_RMA_SYNC: the call does not fit the synchronisation of the window";
+    case MPI_ERR_SIZE:
+      return "MPI_ERR_SIZE: invalid size";
+    case MPI_ERR_DISP:
+      return "MPI_ERR_DISP: invalid displacement";
+    case MPI_ERR_ASSERT:
+      return "MPI_ERR_ASSERT: invalid assertion";
+    case MPI_ERR_RMA_RANGE:
+      return "MPI_ERR_RMA_RANGE: the target memory is not part of the window";
+    case MPI_ERR_RMA_ATTACH:
+      return "MPI_ERR_RMA_ATTACH: the memory cannot be attached or detached";
+    case MPI_ERR_RMA_SHARED:
+      return "MPI_ERR_RMA_SHARED: the memory cannot be shared";
+    case MPI_ERR_RMA_FLAVOR:
+      return "MPI_ERR_RMA_FLAVOR: the window is of another kind";
     case MPI_ERR_KEYVAL:
       return "MPI_ERR_KEYVAL: invalid attribute key";
     case MPI_ERR_UNSUPPORTED_OPERATION:
@@ -121,27 +146,45 @@ void leave_otherwise() {
   self.lock->unlock();
 }
 
+namespace {
+
+/// `object` is what the program's function is given, `place` what a message says it was.
+int handle_error(const ErrorHandler& handler, int object, const std::string& place, int code) {
+  if (handler.kind() == ErrorHandler::Kind::fatal) {
+    fatal(fmt::format("{} failed in rank {} on {}: {}", failed_call(), runtime().world_rank, place,
+                      error_text(code)));
+  }
+  if (handler.kind() == ErrorHandler::Kind::user) {
+    int given = code;
+    const OutsideForCallback outside;
+    handler.function()(&object, &given);
+  }
+  return code;
+}
+
+}  // namespace
+
 int call_error_handler(Communicator* communicator, int code) {
   // What is legal without MPI_Init, like info objects.
   if (!runtime_if_any()) fatal(error_text(code));
   if (!communicator) communicator = runtime().comm_world();
   const Reference<ErrorHandler> handler = communicator->error_handler();
-  if (handler->kind() == ErrorHandler::Kind::fatal) {
-    fatal(fmt::format("{} failed in rank {} on {}: {}", failed_call(), runtime().world_rank,
-                      communicator->description(), error_text(code)));
-  }
-  if (handler->kind() == ErrorHandler::Kind::user) {
-    MPI_Comm comm = communicator->handle();
-    int given = code;
-    const OutsideForCallback outside;
-    handler->function()(&comm, &given);
-  }
-  return code;
+  return handle_error(*handler, communicator->handle(), communicator->description(), code);
+}
+
+int call_error_handler(Window& window, int code) {
+  const Reference<ErrorHandler> handler = window.error_handler();
+  return handle_error(*handler, window.handle(), window.description(), code);
 }
 
 int report(Communicator* communicator, int error_class, std::string text) {
   particulars()[error_class] = std::move(text);
   return call_error_handler(communicator, error_class);
+}
+
+int report(Window& window, int error_class, std::string text) {
+  particulars()[error_class] = std::move(text);
+  return call_error_handler(window, error_class);
 }
 
 int report(Communicator* communicator, const Error& error) {

@@ -11,6 +11,8 @@
 /// themselves, so that programs which compare a code with a class are right.
 namespace llamada::mpi {
 
+class Window;
+
 /// Gives a failure of the current MPI call to the error handler of `communicator` (of MPI_COMM_WORLD when
 /// null): the fatal one says function, rank, communicator and `text` and ends the job; otherwise the code is
 /// returned, for the C function to return. `text` is kept for MPI_Error_string in the same thread.
@@ -18,9 +20,13 @@ int report(Communicator* communicator, int error_class, std::string text);
 /// The same with MPI_ERR_OTHER, MPI_ERR_ARG or what else fits the error.
 int report(Communicator* communicator, const Error& error);
 
+/// The same for the error handler of a window.
+int report(Window& window, int error_class, std::string text);
+
 /// Calls the error handler with a code that is known already: MPI_Comm_call_errhandler, and functions with
 /// many statuses.
 int call_error_handler(Communicator* communicator, int code);
+int call_error_handler(Window& window, int code);
 
 /// A sentence for a code; the last particulars of its class behind it, if there are any.
 std::string error_text(int code);

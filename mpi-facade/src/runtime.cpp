@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "object/type_builder.hpp"
+#include "rma/window.hpp"
 
 namespace llamada::mpi {
 

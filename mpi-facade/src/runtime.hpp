@@ -27,6 +27,7 @@ namespace llamada::mpi {
 
 class World;
 class Engine;
+class Window;
 namespace coll {
 class Collectives;
 }
@@ -118,6 +119,7 @@ struct Runtime {
   HandleTable<ErrorHandler, ObjectKind::error_handler> error_handlers;
   HandleTable<Info, ObjectKind::info>& infos = info_table();  ///< there before MPI_Init, too
   HandleTable<Keyval, ObjectKind::keyval> keyvals;
+  HandleTable<Window, ObjectKind::window> windows;
 
   AddedErrors added_errors;
   CallCounter calls;

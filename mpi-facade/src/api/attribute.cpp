@@ -1,6 +1,8 @@
 #include "api/arguments.hpp"
+#include "rma/api_common.hpp"
 
-// MPI 3.1, 6.7 and 8.1.2: attributes of communicators and datatypes, with the names of MPI-1 (15.1).
+// MPI 3.1, 6.7, 8.1.2 and 11.2.6: attributes of communicators, datatypes and windows, with the names of MPI-1
+// (15.1).
 using namespace llamada::mpi;
 
 namespace {
@@ -28,8 +30,12 @@ int* predefined_attribute(int keyval) {
   }
 }
 
+bool is_predefined(int keyval) {
+  return predefined_attribute(keyval) || (keyval & ~0xf) == (MPI_WIN_BASE & ~0xf);
+}
+
 int bad_keyval(Communicator* communicator, int keyval) {
-  if (predefined_attribute(keyval)) {
+  if (is_predefined(keyval)) {
     return report(communicator, MPI_ERR_KEYVAL, "a predefined attribute cannot be changed");
   }
   return report(communicator, MPI_ERR_KEYVAL,
@@ -240,4 +246,72 @@ int PMPI_Type_delete_attr(MPI_Datatype datatype, int keyval) {
   Holder holder;
   if (int code = find_type_holder(datatype, holder)) return code;
   return delete_attribute(holder, keyval);
+}
+
+namespace {
+
+/// The same for windows, whose errors go to their own error handlers.
+int bad_win_keyval(Window& window, int keyval) {
+  return report(window, MPI_ERR_KEYVAL,
+                is_predefined(keyval) ? "a predefined attribute cannot be changed"
+                                      : "the key is no attribute key of windows, or one that was freed");
+}
+
+int failed_win_callback(Window& window, int code) {
+  if (code == MPI_SUCCESS) return MPI_SUCCESS;
+  return report(window, MPI_ERR_OTHER, fmt::format("an attribute's callback returned {}", code));
+}
+
+}  // namespace
+
+LLAMADA_MPI_FUNCTION(Win_create_keyval)
+int PMPI_Win_create_keyval(MPI_Win_copy_attr_function* copy, MPI_Win_delete_attr_function* destroy,
+                           int* keyval, void* extra_state) {
+  LLAMADA_MPI_ENTER(Win_create_keyval);
+  return create_keyval(Owner::window, copy, destroy, keyval, extra_state);
+}
+
+LLAMADA_MPI_FUNCTION(Win_free_keyval)
+int PMPI_Win_free_keyval(int* keyval) {
+  LLAMADA_MPI_ENTER(Win_free_keyval);
+  return free_keyval(Owner::window, keyval);
+}
+
+LLAMADA_MPI_FUNCTION(Win_set_attr)
+int PMPI_Win_set_attr(MPI_Win win, int keyval, void* value) {
+  LLAMADA_MPI_ENTER(Win_set_attr);
+  Window* window = nullptr;
+  if (int code = rma::find_window(win, window)) return code;
+  const Reference<Keyval> key = find_keyval(Owner::window, keyval);
+  if (!key) return bad_win_keyval(*window, keyval);
+  return failed_win_callback(*window, window->attributes().set(win, keyval, key, value));
+}
+
+LLAMADA_MPI_FUNCTION(Win_get_attr)
+int PMPI_Win_get_attr(MPI_Win win, int keyval, void* value, int* flag) {
+  LLAMADA_MPI_ENTER(Win_get_attr);
+  Window* window = nullptr;
+  if (int code = rma::find_window(win, window)) return code;
+  if (int code = rma::check_pointer(*window, value, "value")) return code;
+  if (int code = rma::check_pointer(*window, flag, "flag")) return code;
+  auto& result = *static_cast<void**>(value);
+  if (const auto predefined = window->predefined_attribute(keyval)) {
+    *flag = 1;
+    result = *predefined;
+    return MPI_SUCCESS;
+  }
+  if (!find_keyval(Owner::window, keyval)) return bad_win_keyval(*window, keyval);
+  const std::optional<void*> found = window->attributes().get(keyval);
+  *flag = found.has_value();
+  if (found) result = *found;
+  return MPI_SUCCESS;
+}
+
+LLAMADA_MPI_FUNCTION(Win_delete_attr)
+int PMPI_Win_delete_attr(MPI_Win win, int keyval) {
+  LLAMADA_MPI_ENTER(Win_delete_attr);
+  Window* window = nullptr;
+  if (int code = rma::find_window(win, window)) return code;
+  if (!find_keyval(Owner::window, keyval)) return bad_win_keyval(*window, keyval);
+  return failed_win_callback(*window, window->attributes().remove(win, keyval));
 }

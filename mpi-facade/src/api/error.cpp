@@ -1,5 +1,6 @@
 #include "api/arguments.hpp"
 #include "api/strings.hpp"
+#include "rma/api_common.hpp"
 
 // MPI 3.1, 8.3 to 8.5: error handlers, classes and codes, with the names of MPI-1 (15.1).
 using namespace llamada::mpi;
@@ -28,22 +29,23 @@ int set_handler(MPI_Comm comm, MPI_Errhandler handler) {
   return MPI_SUCCESS;
 }
 
+/// What the program is given for an error handler.
+MPI_Errhandler handle_of(const Reference<ErrorHandler>& handler) {
+  switch (handler->kind()) {
+    case ErrorHandler::Kind::fatal:
+      return MPI_ERRORS_ARE_FATAL;
+    case ErrorHandler::Kind::returns:
+      return MPI_ERRORS_RETURN;
+    default:
+      return use_handle(handler);
+  }
+}
+
 int get_handler(MPI_Comm comm, MPI_Errhandler* handler) {
   Communicator* communicator = nullptr;
   if (int code = find_communicator(comm, communicator)) return code;
   if (int code = check_pointer(communicator, handler, "error handler")) return code;
-  const Reference<ErrorHandler>& current = communicator->error_handler();
-  switch (current->kind()) {
-    case ErrorHandler::Kind::fatal:
-      *handler = MPI_ERRORS_ARE_FATAL;
-      break;
-    case ErrorHandler::Kind::returns:
-      *handler = MPI_ERRORS_RETURN;
-      break;
-    case ErrorHandler::Kind::user:
-      *handler = use_handle(current);
-      break;
-  }
+  *handler = handle_of(communicator->error_handler());
   return MPI_SUCCESS;
 }
 
@@ -103,6 +105,42 @@ int PMPI_Comm_call_errhandler(MPI_Comm comm, int code) {
   Communicator* communicator = nullptr;
   if (int failed = find_communicator(comm, communicator)) return failed;
   call_error_handler(communicator, code);
+  return MPI_SUCCESS;
+}
+
+LLAMADA_MPI_FUNCTION(Win_create_errhandler)
+int PMPI_Win_create_errhandler(MPI_Win_errhandler_function* function, MPI_Errhandler* handler) {
+  LLAMADA_MPI_ENTER(Win_create_errhandler);
+  return create_handler(function, handler);
+}
+
+LLAMADA_MPI_FUNCTION(Win_set_errhandler)
+int PMPI_Win_set_errhandler(MPI_Win win, MPI_Errhandler handler) {
+  LLAMADA_MPI_ENTER(Win_set_errhandler);
+  Window* window = nullptr;
+  if (int code = rma::find_window(win, window)) return code;
+  const Reference<ErrorHandler> found(runtime().error_handlers.find(handler));
+  if (!found) return report(*window, MPI_ERR_ARG, "the error handler is null, or was freed");
+  window->set_error_handler(found);
+  return MPI_SUCCESS;
+}
+
+LLAMADA_MPI_FUNCTION(Win_get_errhandler)
+int PMPI_Win_get_errhandler(MPI_Win win, MPI_Errhandler* handler) {
+  LLAMADA_MPI_ENTER(Win_get_errhandler);
+  Window* window = nullptr;
+  if (int code = rma::find_window(win, window)) return code;
+  if (int code = rma::check_pointer(*window, handler, "error handler")) return code;
+  *handler = handle_of(window->error_handler());
+  return MPI_SUCCESS;
+}
+
+LLAMADA_MPI_FUNCTION(Win_call_errhandler)
+int PMPI_Win_call_errhandler(MPI_Win win, int code) {
+  LLAMADA_MPI_ENTER(Win_call_errhandler);
+  Window* window = nullptr;
+  if (int failed = rma::find_window(win, window)) return failed;
+  call_error_handler(*window, code);
   return MPI_SUCCESS;
 }
 

@@ -13,7 +13,7 @@ namespace llamada::mpi {
 class Keyval : public Counted {
  public:
   /// What it is a key for. Handles being integers, the callbacks are of one type.
-  enum class Owner { communicator, datatype };
+  enum class Owner { communicator, datatype, window };
 
   Keyval(Owner owner, MPI_Comm_copy_attr_function* copy, MPI_Comm_delete_attr_function* destroy,
          void* extra_state)

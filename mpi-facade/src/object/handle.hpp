@@ -20,6 +20,7 @@ enum class ObjectKind : std::uint32_t {
   error_handler = 5,
   operation = 6,
   info = 7,
+  window = 8,
   keyval = 9,
   request = 11,
 };

@@ -1,0 +1,183 @@
+#include "rma/create.hpp"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "api/protection.hpp"
+#include "coll/collectives.hpp"
+#include "coll/movement.hpp"
+#include "rma/reach.hpp"
+#include "runtime.hpp"
+
+// All that the members have to know of each other goes by two exchanges over the communicator: what each
+// brings, and whether each has got what it needs. The window's own number is a context id, agreed as those of
+// new communicators are, so that it names the window's shared memory and nothing else does.
+
+namespace llamada::mpi::rma {
+namespace {
+
+constexpr std::size_t page_bytes = 4096;
+constexpr std::size_t line_bytes = 64;
+
+/// What a member tells the others; plain bytes.
+struct Offer {
+  std::uint64_t base = 0;
+  std::uint64_t size_bytes = 0;
+  std::uint64_t probe = 0;  ///< the address of its probe word
+  coll::ContextProposal context;
+  std::int32_t displacement_unit = 1;
+  std::int32_t pid = 0;
+  std::int16_t flavor = 0;
+  std::int16_t contiguous = 0;
+};
+
+template <typename Item>
+Result<std::vector<Item>> exchange(Communicator& communicator, Item own) {
+  std::vector<Item> items(static_cast<std::size_t>(communicator.size()));
+  items[static_cast<std::size_t>(communicator.rank())] = own;
+  if (communicator.size() == 1) return items;
+  auto& collectives = *runtime().collectives;
+  auto channel = collectives.channel(communicator);
+  if (!channel) return propagate(channel);
+  auto bytes_of = [](Item& item) { return coll::Data::of(std::as_bytes(std::span(&item, 1))); };
+  std::vector<coll::Data> results;
+  for (Item& item : items) results.push_back(bytes_of(item));
+  auto gathered = coll::allgather(**channel, collectives.waiter(), bytes_of(own), results);
+  if (!gathered) return propagate(gathered);
+  return items;
+}
+
+/// A window of two disjoint groups may have one number: with its first member the name is unique.
+std::uint64_t segment_name(const Communicator& communicator, std::uint32_t number) {
+  constexpr std::uint64_t windows = 'W';
+  return windows << 56 | static_cast<std::uint64_t>(communicator.world_rank(0)) << 32 | number;
+}
+
+bool shares_memory(int flavor) {
+  return flavor == MPI_WIN_FLAVOR_ALLOCATE || flavor == MPI_WIN_FLAVOR_SHARED;
+}
+
+/// Where each member's memory begins in the segment, and behind the last where the segment ends.
+std::vector<std::size_t> places(const std::vector<Offer>& offers, std::size_t from, bool contiguous) {
+  std::vector<std::size_t> begins;
+  for (const Offer& offer : offers) {
+    const std::size_t align = contiguous ? 1 : offer.size_bytes >= page_bytes ? page_bytes : line_bytes;
+    from = (from + align - 1) / align * align;
+    begins.push_back(from);
+    from += offer.size_bytes;
+  }
+  begins.push_back(from);
+  return begins;
+}
+
+Status check(const std::vector<Offer>& offers) {
+  for (const Offer& offer : offers)
+    if (offer.flavor != offers[0].flavor || offer.contiguous != offers[0].contiguous)
+      return failure(Errc::invalid_argument,
+                     "the ranks do not make the same kind of window, or not with the same "
+                     "alloc_shared_noncontig");
+  return {};
+}
+
+std::vector<WindowMember> members_of(const Communicator& communicator, const std::vector<Offer>& offers) {
+  std::vector<WindowMember> members;
+  for (int rank = 0; rank < communicator.size(); ++rank) {
+    const Offer& offer = offers[static_cast<std::size_t>(rank)];
+    WindowMember member;
+    member.base = offer.base;
+    member.size_bytes = offer.size_bytes;
+    member.displacement_unit = offer.displacement_unit;
+    member.pid = offer.pid;
+    member.slot = communicator.world_rank(rank);
+    members.push_back(member);
+  }
+  auto& self = members[static_cast<std::size_t>(communicator.rank())];
+  self.here = reinterpret_cast<std::byte*>(self.base);
+  return members;
+}
+
+/// Whether this rank can read what the others have, where the window needs that.
+Status probe(const Communicator& communicator, const std::vector<Offer>& offers) {
+  if (shares_memory(offers[0].flavor)) return {};
+  for (int rank = 0; rank < communicator.size(); ++rank) {
+    const Offer& offer = offers[static_cast<std::size_t>(rank)];
+    if (rank == communicator.rank()) continue;
+    if (auto reached = probe_process(offer.pid, offer.probe); !reached) return reached;
+  }
+  return {};
+}
+
+/// What this rank does by itself between the two exchanges.
+Result<SharedSegment> join(const Communicator& communicator, const std::vector<Offer>& offers,
+                           std::uint32_t number, std::size_t bytes) {
+  if (auto fits = check(offers); !fits) return propagate(fits);
+  if (auto reached = probe(communicator, offers); !reached) return propagate(reached);
+  return runtime().world->shared_segment(segment_name(communicator, number), bytes);
+}
+
+/// The second exchange: all go on, or all fail with the reason of one of them.
+Result<SharedSegment> agree(Communicator& communicator, Result<SharedSegment> joined) {
+  auto codes = exchange(communicator, joined ? -1 : static_cast<std::int32_t>(joined.error().code()));
+  if (!codes) return propagate(codes);
+  if (!joined) return joined;
+  for (std::size_t rank = 0; rank < codes->size(); ++rank)
+    if ((*codes)[rank] >= 0)
+      return failure(static_cast<Errc>((*codes)[rank]), "rank {} of the window could not take part ({})",
+                     rank, to_string(static_cast<Errc>((*codes)[rank])));
+  return joined;
+}
+
+Offer offer_of(const WindowRequest& request, const coll::ContextClaim& claim) {
+  Offer offer;
+  offer.base = reinterpret_cast<std::uint64_t>(request.base);
+  offer.size_bytes = request.size_bytes;
+  offer.probe = probe_address();
+  offer.context = claim.proposal();
+  offer.displacement_unit = request.displacement_unit;
+  offer.pid = static_cast<std::int32_t>(syscall(SYS_getpid));  // libc's may be the first incarnation's
+  offer.flavor = static_cast<std::int16_t>(request.flavor);
+  offer.contiguous = request.contiguous ? 1 : 0;
+  return offer;
+}
+
+Result<std::uint32_t> agree_on_number(coll::ContextClaim& claim, const std::vector<Offer>& offers) {
+  coll::ContextProposal all = offers.front().context;
+  for (const Offer& offer : offers) all = all.with(offer.context);
+  return claim.settle(all);
+}
+
+}  // namespace
+
+Result<Window*> make_window(Communicator& communicator, const WindowRequest& request) {
+  give_up_protection("one-sided communication");
+  if (!shares_memory(request.flavor)) let_others_reach();
+  coll::ContextClaim claim(runtime().collectives->context_ids());
+  auto offers = exchange(communicator, offer_of(request, claim));
+  if (!offers) return propagate(offers);
+  auto number = agree_on_number(claim, *offers);
+  if (!number) return propagate(number);
+  const auto control_bytes = Control::size_bytes(offers->size(), request.flavor == MPI_WIN_FLAVOR_DYNAMIC);
+  const auto begins =
+      shares_memory(request.flavor)
+          ? places(*offers, control_bytes, request.flavor == MPI_WIN_FLAVOR_SHARED && request.contiguous)
+          : std::vector<std::size_t>{control_bytes};
+  auto segment = agree(communicator, join(communicator, *offers, *number, begins.back()));
+  if (!segment) return propagate(segment);
+  auto members = members_of(communicator, *offers);
+  if (shares_memory(request.flavor))
+    for (std::size_t rank = 0; rank < members.size(); ++rank) {
+      members[rank].here = segment->data() + begins[rank];
+      members[rank].base = reinterpret_cast<std::uint64_t>(members[rank].here);
+    }
+  Runtime& state = runtime();
+  auto window =
+      make_counted<Window>(request.flavor, communicator.group(), std::move(members), std::move(*segment),
+                           Reference<ErrorHandler>(state.error_handlers.find(MPI_ERRORS_ARE_FATAL)));
+  Window* made = window.get();
+  made->set_handle(state.windows.insert(std::move(window)));
+  return made;
+}
+
+}  // namespace llamada::mpi::rma

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <sys/types.h>
+#include <sys/uio.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "llamada/base/result.hpp"
+
+// Another process's memory through the kernel (process_vm_readv, process_vm_writev).
+
+namespace llamada::mpi::rma {
+
+/// Allows the processes of this user to reach this one's memory, where the system's Yama module asks for
+/// that.
+void let_others_reach();
+/// What probe_process() of another process reads.
+std::uint64_t probe_address();
+/// Whether this process may reach that one's memory. Errors: unsupported, with what the administrator can do.
+Status probe_process(pid_t pid, std::uint64_t probe_address);
+
+/// One piece of another process's memory.
+struct RemotePiece {
+  std::uint64_t address = 0;
+  std::size_t bytes = 0;
+};
+
+/// Copies from the pieces, in their order, to `to`, which has as many bytes as they have together; and back.
+/// Errors: invalid_argument (an address that the process does not have), closed (the process is dead),
+/// system.
+Status read_process(pid_t pid, std::span<const RemotePiece> from, std::byte* to);
+Status write_process(pid_t pid, const std::byte* from, std::span<const RemotePiece> to);
+
+}  // namespace llamada::mpi::rma

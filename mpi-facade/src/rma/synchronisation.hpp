@@ -1,0 +1,60 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <string>
+#include <vector>
+
+#include "rma/window.hpp"
+
+// How ranks take turns with a window (MPI 3.1, 11.5). Each function gives the error class of a call that does
+// not fit what the rank is doing with the window, MPI_SUCCESS else, and reports nothing. Ranks are the
+// window's.
+
+namespace llamada::mpi::rma {
+
+/// What is wrong: a class, and a sentence.
+struct Fault {
+  int error_class = MPI_SUCCESS;
+  std::string text;
+  explicit operator bool() const { return error_class != MPI_SUCCESS; }
+};
+
+/// Returns when all members have called it.
+void meet(Window& window);
+
+Fault fence(Window& window, int assertion);
+Fault start(Window& window, std::vector<int> targets, int assertion);
+Fault complete(Window& window);
+Fault post(Window& window, std::vector<int> origins, int assertion);
+Fault wait(Window& window);
+/// `flag`: whether all origins have completed; then the exposure is over.
+Fault test(Window& window, bool& flag);
+
+Fault lock(Window& window, int rank, bool exclusive, int assertion);
+Fault unlock(Window& window, int rank);
+Fault lock_all(Window& window, int assertion);
+Fault unlock_all(Window& window);
+/// For one target, or for all of them (rank -1); they differ in nothing here, for all is done when it is
+/// called.
+Fault flush(Window& window, int rank);
+void sync(Window& window);
+
+/// Whether the rank may communicate with this target now; `passive`: only in an epoch of MPI_Win_lock(_all).
+Fault may_access(Window& window, int target, bool passive);
+/// Whether no epoch is open that the window's end would cut.
+Fault may_free(Window& window);
+
+/// Holds the lock that makes accumulates on this target atomic.
+class AccumulateScope {
+ public:
+  AccumulateScope(Window& window, int target);
+  ~AccumulateScope() { lock_.unlock(); }
+  AccumulateScope(const AccumulateScope&) = delete;
+  AccumulateScope& operator=(const AccumulateScope&) = delete;
+
+ private:
+  AccumulateLock& lock_;
+};
+
+}  // namespace llamada::mpi::rma

@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# rma_protection.sh MPIRUN PROGRAM: what becomes of a job with windows when ranks are to be replaced, and of one whose rank
+# is killed while it holds a lock that others wait for.
+set -u
+mpirun=$1 program=$2
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+failed=0
+
+fail() {
+  printf 'rma_protection.sh: %s\n' "$*"
+  cat "$folder/out" "$folder/messages"
+  failed=1
+}
+
+# run CODE OPTION...: the job must end with this code, soon, and leave no process.
+run() {
+  local wanted=$1 code=0 mark=rma-protection-$$-$RANDOM
+  shift
+  RMA_MARK=$mark timeout 120 "$mpirun" -n 3 "$@" "$program" >"$folder/out" 2>"$folder/messages" || code=$?
+  [ "$code" -eq "$wanted" ] || fail "code $code instead of $wanted with: $*"
+  local environment
+  for environment in /proc/[0-9]*/environ; do
+    [ "$environment" = "/proc/$$/environ" ] && continue
+    if tr '\0' '\n' 2>/dev/null <"$environment" | grep -qx "RMA_MARK=$mark"; then fail "left behind: $environment"; fi
+  done
+}
+
+# said COUNT TEXT: so many lines of mpirun's have this text.
+said() {
+  local count
+  count=$(grep -c -- "$2" "$folder/messages")
+  [ "$count" -eq "$1" ] || fail "$count times instead of $1: $2"
+}
+
+cat >"$folder/stop.xml" <<'XML'
+<dds>
+  <qos_library name="test">
+    <qos_profile name="stop">
+      <datawriter_qos>
+        <reliability><kind>RELIABLE_RELIABILITY_QOS</kind></reliability>
+        <durability><kind>TRANSIENT_LOCAL_DURABILITY_QOS</kind></durability>
+        <history><kind>KEEP_ALL_HISTORY_QOS</kind></history>
+      </datawriter_qos>
+      <datareader_qos>
+        <reliability><kind>RELIABLE_RELIABILITY_QOS</kind></reliability>
+        <durability><kind>TRANSIENT_LOCAL_DURABILITY_QOS</kind></durability>
+        <history><kind>KEEP_ALL_HISTORY_QOS</kind></history>
+      </datareader_qos>
+      <rank_replacement><kind>REBUILD</kind><on_unprotected>STOP</on_unprotected></rank_replacement>
+    </qos_profile>
+  </qos_library>
+</dds>
+XML
+
+# Without a death the job goes on without protection, or not at all.
+run 0 --qos fault-tolerant
+said 1 'MPI_Win_allocate, its MPI call .*: one-sided communication cannot be repeated by a replacement: the job goes on'
+run 123 --qos "$folder/stop.xml"
+said 1 'MPI_Win_allocate, its MPI call .*: one-sided communication .* on_unprotected is STOP'
+
+# Before the first window a rank is replaced; afterwards the job ends, and says why.
+run 0 --qos fault-tolerant --inject 'kill rank 1 in MPI_Allreduce'
+said 1 'is live again'
+run 137 --qos fault-tolerant --inject 'kill rank 1 in MPI_Put 3'
+said 1 'rank 1 of 3 died'
+said 1 'because a replacement could not repeat what the rank has done'
+said 0 'is live again'
+
+# A lock that is never given back holds nobody for ever.
+run 137 --inject 'kill rank 1 in MPI_Put 3'
+said 1 'rank 1 of 3 died'
+run 137 --inject 'kill rank 0 in MPI_Win_unlock'
+said 1 'rank 0 of 3 died'
+run 137 --inject 'kill rank 2 in MPI_Win_free'
+said 1 'rank 2 of 3 died'
+exit "$failed"
