@@ -1,15 +1,12 @@
-#include <dlfcn.h>
 #include <signal.h>
-#include <sys/random.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cstdint>
 
-#include "interpose/rank_thread.hpp"
+#include "interpose/functions.hpp"
 
 // libc's functions, as libmpi exports them (exports.map). libc's own are hidden behind these.
 
@@ -22,23 +19,11 @@ namespace {
 constexpr std::uint64_t ns_per_second = 1000000000;
 constexpr std::uint64_t us_per_second = 1000000;
 
-using ClockGettime = int (*)(clockid_t, timespec*);
-
-int ask_kernel(clockid_t clock, timespec* value) {
-  return static_cast<int>(syscall(SYS_clock_gettime, clock, value));
-}
-
-/// libc's function behind ours, which needs no system call. Several threads may find it at once: they find
-/// the same.
+/// libc's function behind ours, which needs no system call.
 int real_clock_gettime(clockid_t clock, timespec* value) {
-  static std::atomic<ClockGettime> found{nullptr};  // relaxed: the function is there whoever has found it
-  ClockGettime function = found.load(std::memory_order_relaxed);
-  if (!function) {
-    function = reinterpret_cast<ClockGettime>(dlsym(RTLD_NEXT, "clock_gettime"));
-    if (!function) function = &ask_kernel;
-    found.store(function, std::memory_order_relaxed);
-  }
-  return function(clock, value);
+  static interpose::NextFunction<int(clockid_t, timespec*)> next("clock_gettime");
+  if (auto* function = next.get()) return function(clock, value);
+  return static_cast<int>(syscall(SYS_clock_gettime, clock, value));
 }
 
 timespec real_clock(clockid_t clock) {
@@ -62,8 +47,6 @@ std::uint64_t told(replay::Determinants& determinants, ValueId id, const timespe
 }  // namespace
 
 extern "C" {
-
-#define LLAMADA_INTERPOSED __attribute__((visibility("default")))
 
 LLAMADA_INTERPOSED time_t time(time_t* result) noexcept {
   timespec now = real_clock(CLOCK_REALTIME_COARSE);
@@ -95,16 +78,15 @@ LLAMADA_INTERPOSED int clock_gettime(clockid_t clock, timespec* value) noexcept 
   return 0;
 }
 
-LLAMADA_INTERPOSED ssize_t getrandom(void* buffer, size_t size, unsigned flags) {
-  auto* determinants = interpose::determinants_of_caller();
-  if (!determinants) return syscall(SYS_getrandom, buffer, size, flags);
-  ssize_t result = 0;
-  const std::size_t count =
-      determinants->read_random({static_cast<std::byte*>(buffer), size}, [&](std::span<std::byte> bytes) {
-        result = syscall(SYS_getrandom, bytes.data(), bytes.size(), flags);
-        return result < 0 ? std::size_t{0} : static_cast<std::size_t>(result);
-      });
-  return result < 0 ? result : static_cast<ssize_t>(count);
+LLAMADA_INTERPOSED int timespec_get(timespec* value, int base) noexcept {
+  if (base != TIME_UTC || clock_gettime(CLOCK_REALTIME, value) != 0) return 0;
+  return base;
+}
+
+LLAMADA_INTERPOSED clock_t clock() noexcept {
+  timespec used{};
+  if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used) != 0) return -1;
+  return used.tv_sec * CLOCKS_PER_SEC + used.tv_nsec / static_cast<long>(ns_per_second / CLOCKS_PER_SEC);
 }
 
 LLAMADA_INTERPOSED pid_t getpid() noexcept {

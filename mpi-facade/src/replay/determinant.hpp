@@ -33,7 +33,25 @@ constexpr bool may_be_fruitless(CallKind kind) {
 }
 
 /// What a value is of.
-enum class ValueId : std::uint32_t { wtime = 1, time = 2, gettimeofday = 3, pid = 4, clock_base = 16 };
+enum class ValueId : std::uint32_t {
+  wtime = 1,
+  time = 2,
+  gettimeofday = 3,
+  pid = 4,
+  cpu = 5,
+  clock_base = 16,  ///< and the clock's id modulo 2^16 behind it
+  user_time = 0x20000,
+  system_time,
+  children_user_time,
+  children_system_time,
+  thread_user_time,
+  thread_system_time,
+  times,
+  times_user,
+  times_system,
+  times_children_user,
+  times_children_system,
+};
 
 /// Which message a wildcard receive took.
 struct Match {

@@ -98,6 +98,16 @@ std::uint64_t Determinants::read_clock(ValueId id, std::uint64_t now) {
   return value;
 }
 
+std::uint64_t Determinants::read_value(ValueId id, std::uint64_t now) {
+  if (replaying()) {
+    auto value = replayer_.take_value(id);
+    if (!value) diverged(value.error());
+    return *value;
+  }
+  record_value(id, now);
+  return now;
+}
+
 std::uint64_t Determinants::read_pid(std::uint64_t real) {
   if (replaying()) {
     auto value = replayer_.take_value(ValueId::pid);

@@ -61,6 +61,9 @@ class Determinants {
   /// What a clock says to the program when it really stands at `now`: in a replay what was recorded; behind
   /// it never less than that, and going on from there. Recorded.
   std::uint64_t read_clock(ValueId id, std::uint64_t now);
+  /// What has no order, as the core that the rank runs on: in a replay what was recorded, else `now`.
+  /// Recorded.
+  std::uint64_t read_value(ValueId id, std::uint64_t now);
   /// The process id that the program sees: the first one recorded. Recorded.
   std::uint64_t read_pid(std::uint64_t real);
   /// Fills `bytes`, with what was recorded or by `generate(bytes)`, and records. Gives how many there are.

@@ -171,7 +171,8 @@ Result<std::uint64_t> Replayer::take_value(ValueId id) {
 
 Result<std::vector<std::byte>> Replayer::take_bytes(std::size_t count) {
   Outcome& next = outcomes_.front();
-  if (next.type != Outcome::Type::bytes || next.bytes.size() > count) return other_kind("getrandom");
+  if (next.type != Outcome::Type::bytes || next.bytes.size() > count)
+    return other_kind("a function that gives random numbers");
   std::vector<std::byte> bytes = std::move(next.bytes);
   outcomes_.pop_front();
   ++replayed_;
