@@ -33,14 +33,18 @@ Foreground::Foreground(ForegroundPlan plan)
       last_word_(std::move(plan.last_word)),
       guardian_pidfd_(open_pidfd(plan.guardian)),
       sinks_{{STDOUT_FILENO, LineMerger(plan.options.tag_output), {}},
-             {STDERR_FILENO, LineMerger(plan.options.tag_output), {}}} {
+             {STDERR_FILENO, LineMerger(plan.options.tag_output), {}}},
+      files_(std::move(plan.files)) {
   link_ = std::make_unique<ControlLink>(
       loop_, std::move(plan.control), [this](control::Message message) { take(std::move(message)); },
       [](const Error&) {});  // the guardian knows more of it, and ends after it
   loop_.watch(signals_.get(), POLLIN, [this](short) { take_signals(); });
   loop_.watch(guardian_pidfd_.get(), POLLIN, [this](short) { guardian_ended(); });
   link_->send(std::move(plan.job));
-  allow_input();
+  if (options_.input_to_rank_0)
+    allow_input();
+  else
+    end_input();
   if (options_.timeout) loop_.after(*options_.timeout, [this] { timed_out(); });
 }
 
@@ -85,6 +89,8 @@ void Foreground::take(control::Message message) {
 }
 
 void Foreground::take_output(const control::Output& output) {
+  write_file(output);
+  if (!files_.is_shown(output.stream)) return;
   Sink& sink = sinks_[output.stream == 2 ? 1 : 0];
   if (output.bytes.empty())
     sink.lines.end(output.rank, sink.waiting);
@@ -92,6 +98,21 @@ void Foreground::take_output(const control::Output& output) {
     sink.lines.take(output.rank, output.bytes, sink.waiting);
   write_some(sink);
   if (sink.lines.has_partial() && isatty(sink.descriptor)) flush_later(sink);
+}
+
+/// What cannot be written would be lost: the job ends.
+void Foreground::write_file(const control::Output& output) {
+  if (file_failed_) return;
+  const auto written = files_.write(output.rank, output.stream, output.bytes);
+  if (written) return;
+  file_failed_ = true;
+  take_notice(fmt::format("mpirun: {}; the job is ended.\n", written.error().text()));
+  link_->send(control::End{exit_launcher, 0});
+}
+
+void Foreground::end_input() {
+  input_ended_ = true;
+  link_->send(control::Input{{}});
 }
 
 void Foreground::take_notice(const std::string& text) {

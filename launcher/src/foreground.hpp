@@ -10,6 +10,7 @@
 #include "line_merger.hpp"
 #include "llamada/launcher/last_word.hpp"
 #include "llamada/launcher/options.hpp"
+#include "output_files.hpp"
 
 namespace llamada::launcher {
 
@@ -21,6 +22,7 @@ struct ForegroundPlan {
   pid_t guardian = 0;
   LastWord last_word;
   control::Start job;
+  OutputFiles files;
 };
 
 /// What became of the job.
@@ -54,6 +56,8 @@ class Foreground {
   void write_everything();
   void read_input();
   void allow_input();
+  void end_input();
+  void write_file(const control::Output& output);
   void take_signals();
   void stop_for_a_while(int number);
   void guardian_ended();
@@ -68,9 +72,11 @@ class Foreground {
   FileDescriptor guardian_pidfd_;
   std::unique_ptr<ControlLink> link_;
   Sink sinks_[2];
+  OutputFiles files_;
   std::uint64_t input_in_flight_ = 0;
   bool input_ended_ = false;
   bool flush_pending_ = false;
+  bool file_failed_ = false;
   std::optional<ForegroundResult> finished_;
   bool guardian_gone_ = false;
   int guardian_status_ = 0;

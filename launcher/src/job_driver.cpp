@@ -218,8 +218,19 @@ void JobDriver::finish() {
   if (injector_) report_.injections = injector_->records();
   for (const InjectionRecord& injection : report_.injections)
     if (!injection.fired) say(fmt::format("mpirun: the rule --inject '{}' never fired.\n", injection.rule));
+  if (job_.print_exit_codes) say(exit_codes_text());
   link_->send(control::Finished{ending_code_.value_or(first_failure_), report_to_json(report_)});
   link_->flush();
+}
+
+std::string JobDriver::exit_codes_text() const {
+  std::string text = "mpirun: exit codes:";
+  for (const RankProcess& rank : ranks_) {
+    const int status = rank.root_status;
+    const int code = WIFSIGNALED(status) ? exit_signal_base + WTERMSIG(status) : WEXITSTATUS(status);
+    text += fmt::format("{} rank {}: {}", rank.rank == 0 ? "" : ",", rank.rank, code);
+  }
+  return text + "\n";
 }
 
 }  // namespace llamada::launcher

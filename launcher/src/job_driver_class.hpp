@@ -84,6 +84,7 @@ class JobDriver {
   void signal_ranks(int number);
   void look_for_the_end();
   void finish();
+  std::string exit_codes_text() const;
   void say(std::string text);
 
   bool rebuilding() const;

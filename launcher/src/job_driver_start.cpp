@@ -1,8 +1,8 @@
 #include <fcntl.h>
-#include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cpu_places.hpp"
 #include "job_driver_class.hpp"
 #include "llamada/launcher/exit_codes.hpp"
 #include "spawn.hpp"
@@ -35,16 +35,6 @@ Result<Pipe> open_pipe() {
 
 void set_nonblocking(const FileDescriptor& descriptor) {
   fcntl(descriptor.get(), F_SETFL, fcntl(descriptor.get(), F_GETFL) | O_NONBLOCK);
-}
-
-/// The k-th core, counted around, of those that this process may use.
-int core_for(std::uint32_t rank) {
-  cpu_set_t allowed;
-  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return -1;
-  int left = static_cast<int>(rank % static_cast<std::uint32_t>(CPU_COUNT(&allowed)));
-  for (int core = 0; core < CPU_SETSIZE; ++core)
-    if (CPU_ISSET(static_cast<unsigned>(core), &allowed) && left-- == 0) return core;
-  return -1;
 }
 
 void set(std::vector<std::string>& environment, std::string_view name, std::string_view value) {
@@ -118,7 +108,8 @@ Status JobDriver::start_rank(RankProcess& rank) {
   request.signal_mask = original_mask_;
   request.descriptor_limit = original_descriptor_limit_;
   request.fixed_addresses = rebuilding();
-  request.core = job_.bind_to_core ? core_for(rank.rank) : -1;
+  if (!job_.cpu_places.empty())
+    request.cpus = cpu_set_of(job_.cpu_places[rank.rank % job_.cpu_places.size()]);
   request.parent = getpid();
   auto pid = spawn(request);
   if (!pid) return propagate(pid);

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "cpu_places.hpp"
 #include "foreground.hpp"
 #include "installation.hpp"
 #include "llamada/launcher/exit_codes.hpp"
@@ -48,6 +49,14 @@ std::optional<std::string> variable(std::string_view name) {
   return value == nullptr ? std::nullopt : std::optional<std::string>(value);
 }
 
+bool is_handed_on(const Options& options, std::string_view entry) {
+  if (options.inheritance == Inheritance::all) return true;
+  if (options.inheritance == Inheritance::none) return false;
+  for (const std::string& name : options.inherited)
+    if (entry.starts_with(name + "=")) return true;
+  return false;
+}
+
 /// Our environment without what belongs to a job that we may be a part of, and with what the user sets.
 std::vector<std::string> environment_for_ranks(const Options& options) {
   std::vector<std::string> environment;
@@ -55,12 +64,14 @@ std::vector<std::string> environment_for_ranks(const Options& options) {
     for (const Variable& variable : options.variables)
       if (entry.starts_with(variable.name + "=")) return true;
     for (const char* ours : {"LLAMADA_DRIVER=", "LLAMADA_RANK=", "LLAMADA_SIZE=", "LLAMADA_TOKEN=",
-                             "LLAMADA_RECORD=", "LLAMADA_APPNUM="})
+                             "LLAMADA_RECORD=", "LLAMADA_APPNUM=", "LLAMADA_UNIVERSE_SIZE="})
       if (entry.starts_with(ours)) return true;
     return false;
   };
   for (char** entry = environ; *entry != nullptr; ++entry)
-    if (!is_set_anew(*entry)) environment.emplace_back(*entry);
+    if (!is_set_anew(*entry) && is_handed_on(options, *entry)) environment.emplace_back(*entry);
+  if (options.universe_size)
+    environment.push_back(fmt::format("LLAMADA_UNIVERSE_SIZE={}", *options.universe_size));
   for (const Variable& variable : options.variables)
     environment.push_back(variable.name + "=" + variable.value);
   return environment;
@@ -104,7 +115,8 @@ std::variant<Preparation, Refusal> prepare(const Options& options) {
   if (std::error_code ignored; !fs::is_directory(directory, ignored))
     return refuse(Error(Errc::not_found, fmt::format("there is no directory {}", directory.string())),
                   exit_launcher);
-  const std::string path = variable("PATH").value_or("/usr/local/bin:/usr/bin:/bin");
+  std::string path = variable("PATH").value_or("/usr/local/bin:/usr/bin:/bin");
+  if (!options.program_path.empty()) path = options.program_path + ":" + path;
   auto program = find_program(options.command[0], path, directory);
   if (!program) return refuse(program.error(), exit_code_of(program.error().code()));
 
@@ -126,7 +138,8 @@ std::variant<Preparation, Refusal> prepare(const Options& options) {
   job.profile_label = options.qos;
   for (const InjectRule& rule : options.injections) job.inject_rules.push_back(rule.text);
   job.crash_point_library_directory = installation->crash_point_library_directory.string();
-  job.bind_to_core = options.binding == Binding::core;
+  job.cpu_places = cpu_places(usable_cpus(), options.binding, options.mapping);
+  job.print_exit_codes = options.print_exit_codes;
   job.verbose = options.verbose;
   return Preparation{std::move(*installation), std::move(job)};
 }
@@ -149,7 +162,16 @@ void open_standard_descriptors() {
   }
 }
 
+void report_bindings(const Options& options, const std::vector<std::string>& places) {
+  for (std::uint32_t rank = 0; rank < options.rank_count; ++rank)
+    say(places.empty()
+            ? fmt::format("mpirun: rank {} is not bound to CPUs.\n", rank)
+            : fmt::format("mpirun: rank {} is bound to CPUs {}.\n", rank, places[rank % places.size()]));
+}
+
 Result<ForegroundResult> launch(const Options& options, Preparation preparation) {
+  OutputFiles files(options);
+  if (auto status = files.open_all(); !status) return propagate(status);
   sigset_t all, original;
   sigfillset(&all);
   sigprocmask(SIG_SETMASK, &all, &original);
@@ -171,7 +193,7 @@ Result<ForegroundResult> launch(const Options& options, Preparation preparation)
   const sigset_t forwarded = forwarded_signals();
   FileDescriptor signals(signalfd(-1, &forwarded, SFD_CLOEXEC | SFD_NONBLOCK));
   Foreground foreground({options, std::move(ours), std::move(signals), *guardian, std::move(*last_word),
-                         std::move(preparation.job)});
+                         std::move(preparation.job), std::move(files)});
   return foreground.run();
 }
 
@@ -186,6 +208,7 @@ int run_job(const Options& options) {
   if (const auto* refusal = std::get_if<Refusal>(&prepared))
     return refuse(refusal->error, refusal->exit_code);
   for (const std::string& warning : options.warnings) say(fmt::format("mpirun: {}\n", warning));
+  if (options.report_bindings) report_bindings(options, std::get<Preparation>(prepared).job.cpu_places);
   auto result = launch(options, std::move(std::get<Preparation>(prepared)));
   if (!result) return refuse(result.error(), exit_launcher);
   if (!options.report_path) return result->exit_code;

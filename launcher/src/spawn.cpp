@@ -1,6 +1,5 @@
 #include "spawn.hpp"
 
-#include <sched.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -41,13 +40,6 @@ bool place_streams(const SpawnRequest& request) {
          dup2(request.standard_error, 2) >= 0;
 }
 
-void bind_to(int core) {
-  cpu_set_t cores;
-  CPU_ZERO(&cores);
-  CPU_SET(static_cast<unsigned>(core), &cores);
-  sched_setaffinity(0, sizeof cores, &cores);
-}
-
 /// Runs in the child, in the parent's memory: system calls only.
 [[noreturn]] void become(ChildPlan& plan) {
   const SpawnRequest& request = *plan.request;
@@ -59,7 +51,7 @@ void bind_to(int core) {
     if (present < 0 || personality(static_cast<unsigned long>(present) | ADDR_NO_RANDOMIZE) < 0)
       fail(plan, "to turn off address space layout randomisation");
   }
-  if (request.core >= 0) bind_to(request.core);
+  if (request.cpus) sched_setaffinity(0, sizeof *request.cpus, &*request.cpus);
   if (!place_streams(request)) fail(plan, "to give the process its standard streams");
   if (!request.working_directory.empty() && chdir(request.working_directory.c_str()) != 0)
     fail(plan, "to enter its working directory");

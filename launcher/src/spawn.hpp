@@ -1,9 +1,11 @@
 #pragma once
 
+#include <sched.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/types.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,8 +25,8 @@ struct SpawnRequest {
   sigset_t signal_mask{};     ///< for the new process
   rlimit descriptor_limit{};  ///< RLIMIT_NOFILE for the new process
   bool fixed_addresses = false;
-  int core = -1;     ///< the core to run on; -1: any
-  pid_t parent = 0;  ///< the caller: the new process dies by SIGKILL when it dies
+  std::optional<cpu_set_t> cpus;  ///< what it may run on, if not on all
+  pid_t parent = 0;               ///< the caller: the new process dies by SIGKILL when it dies
 };
 
 /// Starts a process as the leader of a new process group. Returns when the program has been executed.

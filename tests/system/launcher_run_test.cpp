@@ -234,3 +234,73 @@ TEST_CASE("mpirun: several programs are one job", "[system]") {
   Job absent({"true", ":", "/no/such/program"});
   CHECK(end_of(absent).code == 127);
 }
+
+TEST_CASE("mpirun: each rank's output goes to its file", "[system]") {
+  const llamada::test::TemporaryFolder folder;
+  const auto content = [&](const std::string& name) {
+    std::ifstream file(folder / name);
+    return std::string{std::istreambuf_iterator<char>(file), {}};
+  };
+  const Ran patterns =
+      run({"-n", "2", "-outfile-pattern", folder / "out.%r.%%", "-errfile-pattern", folder / "err.%r"},
+          "echo out $PMI_RANK; echo err $PMI_RANK >&2");
+  CHECK(patterns.code == 0);
+  CHECK(patterns.output.empty());
+  CHECK(content("out.0.%") == "out 0\n");
+  CHECK(content("out.1.%") == "out 1\n");
+  CHECK(content("err.1") == "err 1\n");
+  const Ran copied = run({"-n", "2", "--output-filename", folder / "copied"}, "echo out $PMI_RANK");
+  CHECK(count_of(copied.output, "out") == 2);
+  CHECK(content("copied/1/rank.1/stdout") == "out 1\n");
+  CHECK(std::filesystem::exists(folder / "copied/1/rank.0/stderr"));
+  const Ran only = run({"-n", "1", "--output-filename", (folder / "only") + ":nocopy"}, "echo out");
+  CHECK(only.output.empty());
+  CHECK(content("only/1/rank.0/stdout") == "out\n");
+  const Ran refused = run({"-n", "1", "-outfile-pattern", "/proc/no/%r"}, "echo out");
+  CHECK(refused.code == 125);
+  CHECK(refused.errors.find("/proc/no/0") != std::string::npos);
+}
+
+TEST_CASE("mpirun: what replaced ranks wrote is once in their files", "[system]") {
+  const llamada::test::TemporaryFolder folder;
+  const Ran ran = run_until_deaths(1,
+                                   {"-n", "2", "--qos", "fault-tolerant", "-outfile-pattern",
+                                    folder / "out.%r", "--inject", "kill rank 1 after 0.2s"},
+                                   "echo begin; " + until("$GO") + "echo end");
+  CHECK(ran.code == 0);
+  std::ifstream file(folder / "out.1");
+  CHECK(std::string{std::istreambuf_iterator<char>(file), {}} == "begin\nend\n");
+}
+
+TEST_CASE("mpirun: ranks get only the variables that are handed on", "[system]") {
+  const Ran none = run({"-n", "1", "-genvnone", "-env", "MINE", "1"}, "echo [$MINE$HOME$PMI_RANK]");
+  CHECK(none.output == "[10]\n");
+  setenv("FIRST_OF_TEST", "1", 1);
+  setenv("SECOND_OF_TEST", "2", 1);
+  const Ran listed = run({"-n", "1", "-genvlist", "FIRST_OF_TEST"}, "echo [$FIRST_OF_TEST$SECOND_OF_TEST]");
+  CHECK(listed.output == "[1]\n");
+}
+
+TEST_CASE("mpirun: a file of programs, a path to them, their exit codes", "[system]") {
+  const llamada::test::TemporaryFolder folder;
+  std::ofstream(folder / "say") << "#!/bin/sh\necho $1 $PMI_RANK of $PMI_SIZE\nexit $2\n";
+  std::filesystem::permissions(folder / "say", std::filesystem::perms::owner_all);
+  std::ofstream(folder / "programs") << "-n 2 say hello 0\nsay bye 3\n";
+  Job job({"-path", folder.path(), "-print-all-exitcodes", "-configfile", folder / "programs"});
+  const Ran ran = end_of(job);
+  CHECK(ran.code == 3);
+  for (const char* line : {"hello 0 of 3\n", "hello 1 of 3\n", "bye 2 of 3\n"})
+    CHECK(count_of(ran.output, line) == 1);
+  CHECK(count_of(ran.errors, "exit codes: rank 0: 0, rank 1: 0, rank 2: 3\n") == 1);
+}
+
+TEST_CASE("mpirun: ranks run where --report-bindings says, and -stdin none is the end at once", "[system]") {
+  const Ran ran = run({"-n", "2", "--bind-to", "hwthread", "--report-bindings", "-stdin", "none"},
+                      "grep Cpus_allowed_list /proc/self/status; wc -c", "not for anybody");
+  CHECK(ran.code == 0);
+  CHECK(count_of(ran.errors, "is bound to CPUs ") == 2);
+  const std::size_t at = ran.errors.find("rank 0 is bound to CPUs ") + 24;
+  const std::string cpu = ran.errors.substr(at, ran.errors.find('.', at) - at);
+  CHECK(count_of(ran.output, "Cpus_allowed_list:\t" + cpu + "\n") >= 1);
+  CHECK(count_of(ran.output, "0\n") >= 2);
+}

@@ -54,7 +54,6 @@ void fill_runtime(Runtime& runtime, World& world, int thread_level) {
   runtime.world = &world;
   runtime.thread_level = thread_level;
   runtime.main_thread = syscall(SYS_gettid);
-  runtime.universe_size = world.size();
   // Which program of the job this is, when mpirun was given several.
   if (const char* number = std::getenv("LLAMADA_APPNUM")) runtime.application_number = std::atoi(number);
   runtime.end_job = [&world](int code, std::string_view text) { world.aborted(code, text); };
@@ -63,6 +62,8 @@ void fill_runtime(Runtime& runtime, World& world, int thread_level) {
   fill_with_environment(*runtime.infos.find(MPI_INFO_ENV), world.size());
   runtime.add_world(world.rank(), world.size(), coll::Collectives::world_context,
                     coll::Collectives::self_context);
+  // -usize of mpirun.
+  if (const char* number = std::getenv("LLAMADA_UNIVERSE_SIZE")) runtime.universe_size = std::atoi(number);
 }
 
 Injection read_injection(World& world) {

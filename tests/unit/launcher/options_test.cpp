@@ -100,7 +100,7 @@ TEST_CASE("options: an option that is not there, or lacks its value, is named", 
   CHECK(contains(error_of({"-env", "A"}), "2 values"));
   CHECK(contains(error_of({"-l=3", "a"}), "no value"));
   CHECK(contains(error_of({"-n", "2"}), "no program"));
-  CHECK(contains(error_of({"--bind-to", "socket", "a"}), "socket"));
+  CHECK(contains(error_of({"--bind-to", "l3cache", "a"}), "l3cache"));
 }
 
 TEST_CASE("options: the time limit is seconds above 0", "[launcher]") {
@@ -134,4 +134,53 @@ TEST_CASE("options: help and version need no program", "[launcher]") {
   CHECK(good({"-h"}).action == Action::show_help);
   CHECK(good({"-n", "2", "--version"}).action == Action::show_version);
   CHECK(contains(help_text(), "--inject"));
+}
+
+TEST_CASE("options: a file has a line for each program", "[launcher]") {
+  const llamada::test::TemporaryFolder folder;
+  const std::string path = folder / "programs";
+  std::ofstream(path)
+      << "# two programs\n-n 2 a 'one word' \"a \\\"b\\\"\"\n\n  -n 3 -env A 1 \\\n b x\\ y # the end\n";
+  for (const char* name : {"-configfile", "--app"}) {
+    const Options options = good({"-l", name, path});
+    CHECK(options.tag_output);
+    REQUIRE(options.parts.size() == 2);
+    CHECK(options.parts[0].command == std::vector<std::string>{"a", "one word", "a \"b\""});
+    CHECK(options.parts[1].rank_count == 3);
+    CHECK(options.parts[1].command == std::vector<std::string>{"b", "x y"});
+  }
+  CHECK(good({"--app=" + path}).rank_count == 5);
+  CHECK(contains(error_of({"-configfile", path, "more"}), "last"));
+  CHECK(contains(error_of({"-configfile", folder / "missing"}), "missing"));
+  std::ofstream(path) << "a\nb 'open\n";
+  CHECK(contains(error_of({"-configfile", path}), "line 2"));
+  // Behind the program it is the program's.
+  CHECK(good({"a", "-configfile", "x"}).command.size() == 3);
+}
+
+TEST_CASE("options: bindings by what belongs together, and what is not known is refused", "[launcher]") {
+  CHECK(good({"--bind-to", "core", "a"}).binding == CpuLevel::core);
+  CHECK(good({"-bind-to", "core:overload-allowed", "a"}).binding == CpuLevel::core);
+  CHECK(good({"--bind-to", "none", "a"}).binding == CpuLevel::none);
+  CHECK(good({"--map-by", "socket:PE=1", "a"}).mapping == CpuLevel::socket);
+  CHECK(good({"--map-by", "slot", "a"}).mapping == CpuLevel::none);
+  CHECK(contains(error_of({"--bind-to", "l5cache", "a"}), "l5cache"));
+  CHECK(contains(error_of({"--bind-to", "core:2", "a"}), "core:2"));
+  CHECK(contains(error_of({"--map-by", "ppr:2:node", "a"}), "ppr"));
+  CHECK(contains(error_of({"--map-by", "board", "a"}), "board"));
+}
+
+TEST_CASE("options: output files, variables that are handed on, standard input", "[launcher]") {
+  CHECK(good({"-outfile-pattern=o.%r", "-errfile-pattern", "e.%r", "a"}).output_pattern == "o.%r");
+  CHECK(good({"--output-filename", "d:nocopy", "a"}).output_folder == "d");
+  CHECK_FALSE(good({"--output-filename", "d:nocopy", "a"}).output_also_shown);
+  CHECK(good({"--output-filename", "d", "a"}).output_also_shown);
+  CHECK(contains(error_of({"--output-filename", "d:odd", "a"}), "odd"));
+  CHECK(good({"-genvnone", "a"}).inheritance == Inheritance::none);
+  CHECK(good({"-genvlist", "A,B", "a"}).inherited == std::vector<std::string>{"A", "B"});
+  CHECK(contains(error_of({"-genvlist", "A,,B", "a"}), "name"));
+  CHECK_FALSE(good({"-stdin", "none", "a"}).input_to_rank_0);
+  CHECK(contains(error_of({"-stdin", "all", "a"}), "all"));
+  CHECK(good({"-usize", "10", "a"}).universe_size == 10);
+  CHECK(contains(error_of({"-usize", "many", "a"}), "many"));
 }

@@ -34,7 +34,8 @@ struct Start {
   std::string profile_label;             ///< as the user named it
   std::vector<std::string> inject_rules;
   std::string crash_point_library_directory;
-  std::uint8_t bind_to_core = 0;
+  std::vector<std::string> cpu_places;  ///< "0,4": what ranks 0, 1, … run on, over and over; empty: any
+  std::uint8_t print_exit_codes = 0;
   std::uint8_t verbose = 0;
   bool operator==(const Start&) const = default;
 };

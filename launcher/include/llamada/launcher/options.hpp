@@ -17,7 +17,13 @@ namespace llamada::launcher {
 inline constexpr std::uint32_t rank_count_max = 4096;
 
 enum class Action { run, show_help, show_version };
-enum class Binding { none, core };
+
+/// What CPUs belong together. In --bind-to: what a rank may run on; in --map-by: what consecutive ranks take
+/// in turn.
+enum class CpuLevel { none, hwthread, core, numa, socket };
+
+/// Which variables of mpirun's own environment the ranks get.
+enum class Inheritance { all, none, listed };
 
 /// A variable for the ranks: set to a value, or, without one, handed on from mpirun's own environment (it is
 /// anyway).
@@ -48,7 +54,22 @@ struct Options {
   std::optional<std::chrono::nanoseconds> timeout;
   bool tag_output = false;
   bool verbose = false;
-  Binding binding = Binding::none;
+  bool print_exit_codes = false;
+  bool input_to_rank_0 = true;
+  CpuLevel binding = CpuLevel::none;
+  CpuLevel mapping = CpuLevel::none;  ///< none: as the binding
+  bool report_bindings = false;
+  Inheritance inheritance = Inheritance::all;
+  std::vector<std::string> inherited;  ///< the names, when they are listed
+  std::string program_path;            ///< folders to look for programs in before PATH, with ':' between them
+  /// Files in place of mpirun's standard output and standard error, one a rank: %r stands for the rank, %h
+  /// for the host, %g and %p for 0. Empty: mpirun's own.
+  std::string output_pattern;
+  std::string error_pattern;
+  /// Below it 1/rank.R/stdout and stderr are written; empty: nothing is.
+  std::string output_folder;
+  bool output_also_shown = true;  ///< with an output_folder
+  std::optional<std::uint32_t> universe_size;
   /// The program and its arguments; not empty when the action is run.
   std::vector<std::string> command;
   /// The programs of a job of several, the first of which is also `command`; empty when there is one. The

@@ -1,0 +1,266 @@
+#include "option_specs.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+namespace llamada::launcher {
+namespace {
+
+using Values = const std::vector<std::string>&;
+
+Result<std::uint32_t> parse_count(std::string_view text, std::string_view what, std::uint32_t most) {
+  std::uint32_t value = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (read.ec != std::errc() || read.ptr != text.data() + text.size() || value == 0 || value > most)
+    return failure(Errc::invalid_argument, "{} must be a number from 1 to {}, and '{}' is not", what, most,
+                   text);
+  return value;
+}
+
+Status set_rank_count(Options& options, const std::vector<std::string>& values) {
+  auto count = parse_count(values[0], "the number of ranks (-n)", rank_count_max);
+  if (!count) return propagate(count);
+  options.rank_count = *count;
+  return {};
+}
+
+Status set_timeout(Options& options, const std::vector<std::string>& values) {
+  double seconds = 0;
+  const auto& text = values[0];
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (read.ec != std::errc() || read.ptr != text.data() + text.size() || !(seconds > 0 && seconds < 1e9))
+    return failure(Errc::invalid_argument, "--timeout wants seconds above 0, and '{}' is not that", text);
+  options.timeout = std::chrono::nanoseconds(std::llround(seconds * 1e9));
+  return {};
+}
+
+bool is_this_machine(std::string_view host) {
+  const std::string_view name = host.substr(0, host.find(':'));
+  char own[256] = "";
+  gethostname(own, sizeof own - 1);
+  return name == "localhost" || name == "127.0.0.1" || host == "::1" || name == own;
+}
+
+Status check_hosts(Options&, const std::vector<std::string>& values) {
+  std::string_view rest = values[0];
+  while (!rest.empty()) {
+    const std::size_t comma = std::min(rest.find(','), rest.size());
+    const std::string_view host = rest.substr(0, comma);
+    if (!is_this_machine(host))
+      return failure(Errc::unsupported,
+                     "ranks run on this machine only; the host '{}' cannot be used, 'localhost' can", host);
+    rest.remove_prefix(std::min(comma + 1, rest.size()));
+  }
+  return {};
+}
+
+/// A line for each host: "h", "h:4", "h slots=4 max_slots=8"; '#' begins a comment.
+Status check_host_file(Options& options, const std::vector<std::string>& values) {
+  std::ifstream file(values[0]);
+  if (!file) return failure(Errc::not_found, "the host file '{}' cannot be read", values[0]);
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line.substr(0, line.find('#')));
+    std::string host;
+    if (!(words >> host)) continue;
+    if (auto status = check_hosts(options, {host}); !status)
+      return tl::unexpected<Error>(status.error().within(values[0]));
+  }
+  return {};
+}
+
+Status check_name(std::string_view name) {
+  if (name.empty() || name.find('=') != name.npos)
+    return failure(Errc::invalid_argument, "'{}' is no name of an environment variable", name);
+  return {};
+}
+
+Status set_variable(Options& options, const std::vector<std::string>& values) {
+  if (auto status = check_name(values[0]); !status) return status;
+  options.variables.push_back({values[0], values[1]});
+  return {};
+}
+
+/// Open MPI's -x: NAME=VALUE, or NAME, which our ranks inherit anyway.
+Status export_variable(Options& options, const std::vector<std::string>& values) {
+  const std::size_t equals = values[0].find('=');
+  if (equals == std::string::npos) return check_name(values[0]);
+  return set_variable(options, {values[0].substr(0, equals), values[0].substr(equals + 1)});
+}
+
+Status add_injection(Options& options, const std::vector<std::string>& values) {
+  auto rule = parse_inject_rule(values[0]);
+  if (!rule) return tl::unexpected<Error>(rule.error().within("--inject"));
+  options.injections.push_back(std::move(*rule));
+  return {};
+}
+
+/// The names between commas.
+Status inherit_only(Options& options, Values values) {
+  options.inheritance = Inheritance::listed;
+  std::istringstream names(values[0]);
+  for (std::string name; std::getline(names, name, ',');) {
+    if (auto status = check_name(name); !status) return status;
+    options.inherited.push_back(name);
+  }
+  return {};
+}
+
+/// "core", or "core:MODIFIER" with one of Open MPI's that changes nothing on one node.
+Result<std::string_view> without_modifier(std::string_view option, std::string_view text) {
+  const std::size_t colon = std::min(text.find(':'), text.size());
+  const std::string_view modifier = text.substr(std::min(colon + 1, text.size()));
+  for (const char* known : {"", "overload-allowed", "if-supported", "OVERSUBSCRIBE", "NOOVERSUBSCRIBE",
+                            "oversubscribe", "nooversubscribe", "span", "SPAN", "PE=1", "pe=1"})
+    if (modifier == known) return text.substr(0, colon);
+  return failure(Errc::unsupported, "{} {}: ':{}' is not known here", option, text, modifier);
+}
+
+Result<CpuLevel> cpu_level(std::string_view option, std::string_view name) {
+  if (name == "hwthread" || name == "hwthreads") return CpuLevel::hwthread;
+  if (name == "core" || name == "cores") return CpuLevel::core;
+  if (name == "numa" || name == "numanode") return CpuLevel::numa;
+  if (name == "socket" || name == "package") return CpuLevel::socket;
+  return failure(Errc::unsupported, "{} knows hwthread, core, numa and socket, and not '{}'", option, name);
+}
+
+Status set_binding(Options& options, Values values) {
+  auto name = without_modifier("--bind-to", values[0]);
+  if (!name) return propagate(name);
+  if (*name == "none" || *name == "board" || *name == "machine")
+    return options.binding = CpuLevel::none, Status();
+  auto level = cpu_level("--bind-to", *name);
+  if (!level) return propagate(level);
+  options.binding = *level;
+  return {};
+}
+
+Status set_mapping(Options& options, Values values) {
+  auto name = without_modifier("--map-by", values[0]);
+  if (!name) return propagate(name);
+  // One node, and as many slots on it as are asked for.
+  if (*name == "slot" || *name == "node") return options.mapping = CpuLevel::none, Status();
+  auto level = cpu_level("--map-by", *name);
+  if (!level) return propagate(level);
+  options.mapping = *level;
+  return {};
+}
+
+Status set_input(Options& options, Values values) {
+  if (values[0] == "0") return options.input_to_rank_0 = true, Status();
+  if (values[0] == "none") return options.input_to_rank_0 = false, Status();
+  return failure(Errc::unsupported, "standard input goes to rank 0 or to none, and not to '{}'", values[0]);
+}
+
+/// Open MPI's DIRECTORY, DIRECTORY:nocopy, DIRECTORY:nojobid,nocopy.
+Status set_output_folder(Options& options, Values values) {
+  const std::size_t colon = values[0].rfind(':');
+  options.output_folder = values[0].substr(0, colon);
+  if (colon == std::string::npos) return {};
+  const std::string_view how = std::string_view(values[0]).substr(colon + 1);
+  if (how != "nocopy" && how != "copy")
+    return failure(Errc::unsupported, "--output-filename knows DIRECTORY:nocopy, and not ':{}'", how);
+  options.output_also_shown = how == "copy";
+  return {};
+}
+
+Status set_universe_size(Options& options, Values values) {
+  if (values[0] == "INFINITE") return options.universe_size = rank_count_max, Status();
+  if (values[0] == "SYSTEM") return options.universe_size = std::thread::hardware_concurrency(), Status();
+  auto count = parse_count(values[0], "the size of the universe (-usize)", rank_count_max);
+  if (!count) return propagate(count);
+  options.universe_size = *count;
+  return {};
+}
+
+Status count_of_node(Options&, Values values) {
+  auto count = parse_count(values[0], "the ranks of a node (-ppn)", 1000000);
+  return count ? Status() : Status(propagate(count));
+}
+
+Status ignore_with_warning(Options& options, std::string_view name) {
+  const std::string warning = fmt::format("{} has no meaning here and is ignored", name);
+  if (std::find(options.warnings.begin(), options.warnings.end(), warning) == options.warnings.end())
+    options.warnings.push_back(warning);
+  return {};
+}
+
+Status nothing(Options&, Values) { return {}; }
+
+const std::vector<Spec>& specs() {
+  static const std::vector<Spec> all = {
+      {{"n", "np", "c"}, 1, set_rank_count},
+      {{"host", "hosts", "H"}, 1, check_hosts},
+      {{"f", "hostfile", "machinefile", "default-hostfile"}, 1, check_host_file},
+      {{"wdir", "wd"}, 1, [](Options& o, Values v) { return o.working_directory = v[0], Status(); }},
+      {{"path"}, 1, [](Options& o, Values v) { return o.program_path = v[0], Status(); }},
+      {{"env", "genv"}, 2, set_variable},
+      {{"x"}, 1, export_variable},
+      {{"genvall", "envall"},
+       0,
+       [](Options& o, Values) { return o.inheritance = Inheritance::all, Status(); }},
+      {{"genvnone", "envnone"},
+       0,
+       [](Options& o, Values) { return o.inheritance = Inheritance::none, Status(); }},
+      {{"genvlist", "envlist"}, 1, inherit_only},
+      {{"l", "tag-output", "prepend-rank"},
+       0,
+       [](Options& o, Values) { return o.tag_output = true, Status(); }},
+      {{"outfile-pattern", "outfile"},
+       1,
+       [](Options& o, Values v) { return o.output_pattern = v[0], Status(); }},
+      {{"errfile-pattern", "errfile"},
+       1,
+       [](Options& o, Values v) { return o.error_pattern = v[0], Status(); }},
+      {{"output-filename"}, 1, set_output_folder},
+      {{"stdin", "s"}, 1, set_input},
+      {{"timeout"}, 1, set_timeout},
+      {{"print-all-exitcodes"}, 0, [](Options& o, Values) { return o.print_exit_codes = true, Status(); }},
+      {{"v", "verbose"}, 0, [](Options& o, Values) { return o.verbose = true, Status(); }},
+      {{"version", "V"}, 0, [](Options& o, Values) { return o.action = Action::show_version, Status(); }},
+      {{"help", "h"}, 0, [](Options& o, Values) { return o.action = Action::show_help, Status(); }},
+      {{"ppn", "N", "npernode"}, 1, count_of_node},
+      {{"bind-to"}, 1, set_binding},
+      {{"bind-to-core"}, 0, [](Options& o, Values) { return o.binding = CpuLevel::core, Status(); }},
+      {{"bind-to-socket"}, 0, [](Options& o, Values) { return o.binding = CpuLevel::socket, Status(); }},
+      {{"bind-to-none"}, 0, [](Options& o, Values) { return o.binding = CpuLevel::none, Status(); }},
+      {{"map-by"}, 1, set_mapping},
+      {{"bycore"}, 0, [](Options& o, Values) { return o.mapping = CpuLevel::core, Status(); }},
+      {{"bysocket"}, 0, [](Options& o, Values) { return o.mapping = CpuLevel::socket, Status(); }},
+      {{"report-bindings"}, 0, [](Options& o, Values) { return o.report_bindings = true, Status(); }},
+      {{"usize"}, 1, set_universe_size},
+      {{"configfile", "app"}, 1, nothing, true},
+      {{"mca", "gmca"}, 2, [](Options& o, Values) { return ignore_with_warning(o, "--mca"); }},
+      {{"membind"}, 1, [](Options& o, Values) { return ignore_with_warning(o, "-membind"); }},
+      {{"rank-by"}, 1, [](Options& o, Values) { return ignore_with_warning(o, "--rank-by"); }},
+      // What is so here anyway, and what is about other nodes.
+      {{"oversubscribe", "allow-run-as-root", "disable-auto-cleanup", "enable-recovery", "q", "quiet",
+        "pernode", "bynode", "byslot", "use-hwthread-cpus", "nooversubscribe", "disable-hostname-propagation",
+        "localhost-only"},
+       0,
+       nothing},
+      {{"iface", "launcher", "launcher-exec", "bootstrap", "bootstrap-exec", "rmk", "demux", "topolib",
+        "tmpdir", "nameserver", "prefix", "localhost"},
+       1,
+       nothing},
+      {{"qos"}, 1, [](Options& o, Values v) { return o.qos = v[0], Status(); }},
+      {{"inject"}, 1, add_injection},
+      {{"report"}, 1, [](Options& o, Values v) { return o.report_path = v[0], Status(); }},
+  };
+  return all;
+}
+
+}  // namespace
+
+const Spec* find_spec(std::string_view name) {
+  for (const Spec& spec : specs())
+    if (std::find(spec.names.begin(), spec.names.end(), name) != spec.names.end()) return &spec;
+  return nullptr;
+}
+
+}  // namespace llamada::launcher

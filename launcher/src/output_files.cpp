@@ -1,0 +1,103 @@
+#include "output_files.hpp"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+
+namespace llamada::launcher {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string fill(const std::string& pattern, std::uint32_t rank, const std::string& host) {
+  std::string name;
+  for (std::size_t at = 0; at < pattern.size(); ++at) {
+    if (pattern[at] != '%' || at + 1 == pattern.size()) {
+      name += pattern[at];
+      continue;
+    }
+    switch (pattern[++at]) {
+      case 'r':
+        name += std::to_string(rank);
+        break;
+      case 'h':
+        name += host;
+        break;
+      case 'g':  // the process group and the proxy: there is one
+      case 'p':
+        name += '0';
+        break;
+      case '%':
+        name += '%';
+        break;
+      default:
+        name += {'%', pattern[at]};
+    }
+  }
+  return name;
+}
+
+/// A job may have more files than a process usually may.
+void raise_descriptor_limit() {
+  rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+}  // namespace
+
+OutputFiles::OutputFiles(const Options& options) : options_(options) {
+  char name[256] = "";
+  gethostname(name, sizeof name - 1);
+  host_ = name;
+}
+
+bool OutputFiles::is_shown(int stream) const {
+  if (!(stream == 1 ? options_.output_pattern : options_.error_pattern).empty()) return false;
+  return options_.output_folder.empty() || options_.output_also_shown;
+}
+
+std::string OutputFiles::file_name(std::uint32_t rank, int stream) const {
+  const std::string& pattern = stream == 1 ? options_.output_pattern : options_.error_pattern;
+  if (!pattern.empty()) return fill(pattern, rank, host_);
+  if (options_.output_folder.empty()) return {};
+  const std::size_t digits = std::to_string(options_.rank_count - 1).size();
+  return fmt::format("{}/1/rank.{:0{}}/{}", options_.output_folder, rank, digits,
+                     stream == 1 ? "stdout" : "stderr");
+}
+
+Status OutputFiles::open_all() {
+  if (options_.output_pattern.empty() && options_.error_pattern.empty() && options_.output_folder.empty())
+    return {};
+  raise_descriptor_limit();
+  for (std::uint32_t rank = 0; rank < options_.rank_count; ++rank)
+    for (const int stream : {1, 2}) {
+      const std::string name = file_name(rank, stream);
+      if (name.empty() || files_.contains(name)) continue;
+      std::error_code ignored;
+      if (const fs::path folder = fs::path(name).parent_path(); !folder.empty())
+        fs::create_directories(folder, ignored);
+      FileDescriptor file(open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666));
+      if (!file) return system_failure(fmt::format("cannot write the output file {}", name));
+      files_.emplace(name, std::move(file));
+    }
+  return {};
+}
+
+Status OutputFiles::write(std::uint32_t rank, int stream, std::string_view bytes) {
+  const auto file = files_.find(file_name(rank, stream));
+  if (file == files_.end()) return {};
+  while (!bytes.empty()) {
+    const ssize_t count = ::write(file->second.get(), bytes.data(), bytes.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return system_failure(fmt::format("cannot write the output file {}", file->first));
+    bytes.remove_prefix(static_cast<std::size_t>(count));
+  }
+  return {};
+}
+
+}  // namespace llamada::launcher

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "llamada/base/file_descriptor.hpp"
+#include "llamada/base/result.hpp"
+#include "llamada/launcher/options.hpp"
+
+namespace llamada::launcher {
+
+/// The files that ranks' output goes to (-outfile-pattern, -errfile-pattern, --output-filename). Two ranks
+/// whose pattern gives the same name share the file. Files are made anew by each mpirun, in its working
+/// directory.
+class OutputFiles {
+ public:
+  explicit OutputFiles(const Options& options);
+
+  /// Makes the files of all ranks, so that one that says nothing has an empty one.
+  Status open_all();
+  /// Writes to the files of this rank's stream (1 standard output, 2 standard error).
+  Status write(std::uint32_t rank, int stream, std::string_view bytes);
+  /// Whether mpirun shows the stream, too.
+  bool is_shown(int stream) const;
+
+ private:
+  std::string file_name(std::uint32_t rank, int stream) const;
+
+  const Options& options_;
+  std::string host_;
+  std::map<std::string, FileDescriptor> files_;
+};
+
+}  // namespace llamada::launcher
