@@ -282,6 +282,50 @@ PUBLIC void pmpi_attr_get_(const MPI_Fint* comm, const MPI_Fint* keyval, MPI_Fin
   *value = (MPI_Fint)wide;
 }
 
+/* Generalized requests (12.2). Their callbacks take all by address, so each has a record behind the
+ * extra_state of C. */
+typedef void QueryRequest(MPI_Aint* extra_state, MPI_Status* status, MPI_Fint* ierror);
+typedef void FreeRequest(MPI_Aint* extra_state, MPI_Fint* ierror);
+typedef void CancelRequest(MPI_Aint* extra_state, MPI_Fint* complete, MPI_Fint* ierror);
+
+struct GeneralizedRequest {
+  QueryRequest* query;
+  FreeRequest* free;
+  CancelRequest* cancel;
+  MPI_Aint extra_state;
+};
+
+static int call_query(void* extra_state, MPI_Status* status) {
+  struct GeneralizedRequest* request = extra_state;
+  MPI_Fint code = MPI_SUCCESS;
+  request->query(&request->extra_state, status, &code);
+  return code;
+}
+
+static int call_free(void* extra_state) {
+  struct GeneralizedRequest* request = extra_state;
+  MPI_Fint code = MPI_SUCCESS;
+  request->free(&request->extra_state, &code);
+  free(request);
+  return code;
+}
+
+static int call_cancel(void* extra_state, int complete) {
+  struct GeneralizedRequest* request = extra_state;
+  MPI_Fint code = MPI_SUCCESS, is_complete = complete;
+  request->cancel(&request->extra_state, &is_complete, &code);
+  return code;
+}
+
+PUBLIC void pmpi_grequest_start_(QueryRequest* query, FreeRequest* free_request, CancelRequest* cancel,
+                                 const MPI_Aint* extra_state, MPI_Fint* request, MPI_Fint* ierror) {
+  struct GeneralizedRequest* made = malloc(sizeof *made);
+  *made = (struct GeneralizedRequest){query, free_request, cancel, *extra_state};
+  const int code = MPI_Grequest_start(call_query, call_free, call_cancel, made, request);
+  if (code != MPI_SUCCESS) free(made);
+  answer(ierror, code);
+}
+
 /* The callbacks that MPI names. */
 PUBLIC void pmpi_null_copy_fn_(MPI_Fint* comm, MPI_Fint* keyval, MPI_Fint* extra_state, MPI_Fint* value,
                                MPI_Fint* new_value, MPI_Fint* flag, MPI_Fint* ierror) {

@@ -63,6 +63,9 @@ typedef int(MPI_Win_delete_attr_function)(MPI_Win win, int keyval, void* value, 
 typedef int(MPI_Copy_function)(MPI_Comm comm, int keyval, void* extra_state, void* value, void* new_value,
                                int* flag);
 typedef int(MPI_Delete_function)(MPI_Comm comm, int keyval, void* value, void* extra_state);
+typedef int(MPI_Grequest_query_function)(void* extra_state, MPI_Status* status);
+typedef int(MPI_Grequest_free_function)(void* extra_state);
+typedef int(MPI_Grequest_cancel_function)(void* extra_state, int complete);
 
 /* Null handles */
 #define MPI_COMM_NULL ((MPI_Comm)0x04000000)
@@ -454,6 +457,13 @@ LLAMADA_MPI_PUBLIC int MPI_Sendrecv(const void* send_buffer, int send_count, MPI
 LLAMADA_MPI_PUBLIC int MPI_Sendrecv_replace(void* buffer, int count, MPI_Datatype datatype, int destination,
                                             int send_tag, int source, int receive_tag, MPI_Comm comm,
                                             MPI_Status* status);
+LLAMADA_MPI_PUBLIC int MPI_Isendrecv(const void* send_buffer, int send_count, MPI_Datatype send_type,
+                                     int destination, int send_tag, void* receive_buffer, int receive_count,
+                                     MPI_Datatype receive_type, int source, int receive_tag, MPI_Comm comm,
+                                     MPI_Request* request);
+LLAMADA_MPI_PUBLIC int MPI_Isendrecv_replace(void* buffer, int count, MPI_Datatype datatype, int destination,
+                                             int send_tag, int source, int receive_tag, MPI_Comm comm,
+                                             MPI_Request* request);
 LLAMADA_MPI_PUBLIC int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status* status);
 LLAMADA_MPI_PUBLIC int MPI_Iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status);
 LLAMADA_MPI_PUBLIC int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message,
@@ -492,6 +502,11 @@ LLAMADA_MPI_PUBLIC int MPI_Status_f082c(const MPI_F08_status* fortran_status, MP
 LLAMADA_MPI_PUBLIC int MPI_Status_c2f08(const MPI_Status* status, MPI_F08_status* fortran_status);
 LLAMADA_MPI_PUBLIC int MPI_Status_f082f(const MPI_F08_status* f08_status, MPI_Fint* f_status);
 LLAMADA_MPI_PUBLIC int MPI_Status_f2f08(const MPI_Fint* f_status, MPI_F08_status* f08_status);
+LLAMADA_MPI_PUBLIC int MPI_Grequest_start(MPI_Grequest_query_function* query_function,
+                                          MPI_Grequest_free_function* free_function,
+                                          MPI_Grequest_cancel_function* cancel_function, void* extra_state,
+                                          MPI_Request* request);
+LLAMADA_MPI_PUBLIC int MPI_Grequest_complete(MPI_Request request);
 LLAMADA_MPI_PUBLIC int MPI_Status_f2c(const MPI_Fint* fortran_status, MPI_Status* status);
 LLAMADA_MPI_PUBLIC int MPI_Status_c2f(const MPI_Status* status, MPI_Fint* fortran_status);
 
@@ -890,6 +905,13 @@ LLAMADA_MPI_PUBLIC int PMPI_Sendrecv(const void* send_buffer, int send_count, MP
 LLAMADA_MPI_PUBLIC int PMPI_Sendrecv_replace(void* buffer, int count, MPI_Datatype datatype, int destination,
                                              int send_tag, int source, int receive_tag, MPI_Comm comm,
                                              MPI_Status* status);
+LLAMADA_MPI_PUBLIC int PMPI_Isendrecv(const void* send_buffer, int send_count, MPI_Datatype send_type,
+                                      int destination, int send_tag, void* receive_buffer, int receive_count,
+                                      MPI_Datatype receive_type, int source, int receive_tag, MPI_Comm comm,
+                                      MPI_Request* request);
+LLAMADA_MPI_PUBLIC int PMPI_Isendrecv_replace(void* buffer, int count, MPI_Datatype datatype, int destination,
+                                              int send_tag, int source, int receive_tag, MPI_Comm comm,
+                                              MPI_Request* request);
 LLAMADA_MPI_PUBLIC int PMPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status* status);
 LLAMADA_MPI_PUBLIC int PMPI_Iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status);
 LLAMADA_MPI_PUBLIC int PMPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message,
@@ -927,6 +949,11 @@ LLAMADA_MPI_PUBLIC int PMPI_Status_f082c(const MPI_F08_status* fortran_status, M
 LLAMADA_MPI_PUBLIC int PMPI_Status_c2f08(const MPI_Status* status, MPI_F08_status* fortran_status);
 LLAMADA_MPI_PUBLIC int PMPI_Status_f082f(const MPI_F08_status* f08_status, MPI_Fint* f_status);
 LLAMADA_MPI_PUBLIC int PMPI_Status_f2f08(const MPI_Fint* f_status, MPI_F08_status* f08_status);
+LLAMADA_MPI_PUBLIC int PMPI_Grequest_start(MPI_Grequest_query_function* query_function,
+                                           MPI_Grequest_free_function* free_function,
+                                           MPI_Grequest_cancel_function* cancel_function, void* extra_state,
+                                           MPI_Request* request);
+LLAMADA_MPI_PUBLIC int PMPI_Grequest_complete(MPI_Request request);
 LLAMADA_MPI_PUBLIC int PMPI_Status_f2c(const MPI_Fint* fortran_status, MPI_Status* status);
 LLAMADA_MPI_PUBLIC int PMPI_Status_c2f(const MPI_Status* status, MPI_Fint* fortran_status);
 LLAMADA_MPI_PUBLIC int PMPI_Type_contiguous(int count, MPI_Datatype old_type, MPI_Datatype* new_type);

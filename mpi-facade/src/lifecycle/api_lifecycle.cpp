@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "api/arguments.hpp"
+#include "api/protection.hpp"
 #include "lifecycle/init.hpp"
 #include "lifecycle/process.hpp"
 #include "world/world.hpp"
@@ -14,20 +15,13 @@ namespace {
 
 using namespace llamada::mpi;
 
-/// What threads do between each other is not recorded.
-void give_up_replay() {
-  World& world = *runtime().world;
-  const auto& replacement = world.profile().rank_replacement;
-  if (replacement.kind != llamada::qos::RankReplacementKind::rebuild || !world.is_protected()) return;
-  world.log_used_up();
-}
-
 int init(CallId id, int required, int* provided) {
   if (runtime_if_any() != nullptr) fatal(fmt::format("{}: MPI was initialised before", call_name(id)));
   const int level = std::clamp(required, MPI_THREAD_SINGLE, MPI_THREAD_MULTIPLE);
   initialize(level);
   const CallId outer = runtime().calls.enter(id);
-  if (level == MPI_THREAD_MULTIPLE) give_up_replay();
+  // What threads do between each other is not recorded.
+  if (level == MPI_THREAD_MULTIPLE) give_up_protection("MPI_THREAD_MULTIPLE");
   if (provided != nullptr) *provided = level;
   runtime().calls.leave(outer);
   runtime().plain = !runtime().lock;

@@ -114,7 +114,8 @@ int PMPI_Request_free(MPI_Request* handle) {
   if (!request) return report(nullptr, MPI_ERR_REQUEST, "the request is MPI_REQUEST_NULL");
   if (request->active && !request->complete) {
     request->released = true;
-    engine().requests().remove_handle(*request);
+    if (request->kind != Request::Kind::task || !request->kept->task->keeps_handle())
+      engine().requests().remove_handle(*request);
     *handle = MPI_REQUEST_NULL;
     return MPI_SUCCESS;
   }

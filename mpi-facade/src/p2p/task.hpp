@@ -29,6 +29,8 @@ class Task {
   /// The request is about to go (12.2). What it returns is the error class or code of the call that lets it
   /// go.
   virtual int free() { return MPI_SUCCESS; }
+  /// Whether the program may still name it by its handle after MPI_Request_free, until it is complete.
+  virtual bool keeps_handle() const { return false; }
 
   /// The communicator of the operation: kept alive meanwhile, and its error handler is called. Null:
   /// MPI_COMM_WORLD's is.
