@@ -643,6 +643,189 @@ LLAMADA_MPI_PUBLIC int MPI_Op_create(MPI_User_function* function, int commutes, 
 LLAMADA_MPI_PUBLIC int MPI_Op_free(MPI_Op* op);
 LLAMADA_MPI_PUBLIC int MPI_Op_commutative(MPI_Op op, int* commutes);
 
+/* Nonblocking (5.12) and persistent (MPI 4.0, 6.13) collective communication */
+LLAMADA_MPI_PUBLIC int MPI_Ibarrier(MPI_Comm comm, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int MPI_Ibcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm,
+                                  MPI_Request* request);
+LLAMADA_MPI_PUBLIC int MPI_Igather(const void* send_buffer, int send_count, MPI_Datatype send_type,
+                                   void* receive_buffer, int receive_count, MPI_Datatype receive_type,
+                                   int root, MPI_Comm comm, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int MPI_Igatherv(const void* send_buffer, int send_count, MPI_Datatype send_type,
+                                    void* receive_buffer, const int receive_counts[],
+                                    const int displacements[], MPI_Datatype receive_type, int root,
+                                    MPI_Comm comm, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int MPI_Iscatter(const void* send_buffer, int send_count, MPI_Datatype send_type,
+                                    void* receive_buffer, int receive_count, MPI_Datatype receive_type,
+                                    int root, MPI_Comm comm, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int MPI_Iscatterv(const void* send_buffer, const int send_counts[],
+                                     const int displacements[], MPI_Datatype send_type, void* receive_buffer,
+                                     int receive_count, MPI_Datatype receive_type, int root, MPI_Comm comm,
+                                     MPI_Request* request);
+LLAMADA_MPI_PUBLIC int MPI_Iallgather(const void* send_buffer, int send_count, MPI_Datatype send_type,
+                                      void* receive_buffer, int receive_count, MPI_Datatype receive_type,
+                                      MPI_Comm comm, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int MPI_Iallgatherv(const void* send_buffer, int send_count, MPI_Datatype send_type,
+                                       void* receive_buffer, const int receive_counts[],
+                                       const int displacements[], MPI_Datatype receive_type, MPI_Comm comm,
+                                       MPI_Request* request);
+LLAMADA_MPI_PUBLIC int MPI_Ialltoall(const void* send_buffer, int send_count, MPI_Datatype send_type,
+                                     void* receive_buffer, int receive_count, MPI_Datatype receive_type,
+                                     MPI_Comm comm, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int MPI_Ialltoallv(const void* send_buffer, const int send_counts[],
+                                      const int send_displacements[], MPI_Datatype send_type,
+                                      void* receive_buffer, const int receive_counts[],
+                                      const int receive_displacements[], MPI_Datatype receive_type,
+                                      MPI_Comm comm, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int MPI_Ialltoallw(const void* send_buffer, const int send_counts[],
+                                      const int send_displacements[], const MPI_Datatype send_types[],
+                                      void* receive_buffer, const int receive_counts[],
+                                      const int receive_displacements[], const MPI_Datatype receive_types[],
+                                      MPI_Comm comm, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int MPI_Ireduce(const void* send_buffer, void* receive_buffer, int count,
+                                   MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm,
+                                   MPI_Request* request);
+LLAMADA_MPI_PUBLIC int MPI_Iallreduce(const void* send_buffer, void* receive_buffer, int count,
+                                      MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int MPI_Ireduce_scatter(const void* send_buffer, void* receive_buffer,
+                                           const int receive_counts[], MPI_Datatype datatype, MPI_Op op,
+                                           MPI_Comm comm, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int MPI_Ireduce_scatter_block(const void* send_buffer, void* receive_buffer,
+                                                 int receive_count, MPI_Datatype datatype, MPI_Op op,
+                                                 MPI_Comm comm, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int MPI_Iscan(const void* send_buffer, void* receive_buffer, int count,
+                                 MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int MPI_Iexscan(const void* send_buffer, void* receive_buffer, int count,
+                                   MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int MPI_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int MPI_Bcast_init(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm,
+                                      MPI_Info info, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int MPI_Gather_init(const void* send_buffer, int send_count, MPI_Datatype send_type,
+                                       void* receive_buffer, int receive_count, MPI_Datatype receive_type,
+                                       int root, MPI_Comm comm, MPI_Info info, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int MPI_Gatherv_init(const void* send_buffer, int send_count, MPI_Datatype send_type,
+                                        void* receive_buffer, const int receive_counts[],
+                                        const int displacements[], MPI_Datatype receive_type, int root,
+                                        MPI_Comm comm, MPI_Info info, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int MPI_Scatter_init(const void* send_buffer, int send_count, MPI_Datatype send_type,
+                                        void* receive_buffer, int receive_count, MPI_Datatype receive_type,
+                                        int root, MPI_Comm comm, MPI_Info info, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int MPI_Scatterv_init(const void* send_buffer, const int send_counts[],
+                                         const int displacements[], MPI_Datatype send_type,
+                                         void* receive_buffer, int receive_count, MPI_Datatype receive_type,
+                                         int root, MPI_Comm comm, MPI_Info info, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int MPI_Allgather_init(const void* send_buffer, int send_count, MPI_Datatype send_type,
+                                          void* receive_buffer, int receive_count, MPI_Datatype receive_type,
+                                          MPI_Comm comm, MPI_Info info, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int MPI_Allgatherv_init(const void* send_buffer, int send_count, MPI_Datatype send_type,
+                                           void* receive_buffer, const int receive_counts[],
+                                           const int displacements[], MPI_Datatype receive_type,
+                                           MPI_Comm comm, MPI_Info info, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int MPI_Alltoall_init(const void* send_buffer, int send_count, MPI_Datatype send_type,
+                                         void* receive_buffer, int receive_count, MPI_Datatype receive_type,
+                                         MPI_Comm comm, MPI_Info info, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int MPI_Alltoallv_init(const void* send_buffer, const int send_counts[],
+                                          const int send_displacements[], MPI_Datatype send_type,
+                                          void* receive_buffer, const int receive_counts[],
+                                          const int receive_displacements[], MPI_Datatype receive_type,
+                                          MPI_Comm comm, MPI_Info info, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int MPI_Alltoallw_init(const void* send_buffer, const int send_counts[],
+                                          const int send_displacements[], const MPI_Datatype send_types[],
+                                          void* receive_buffer, const int receive_counts[],
+                                          const int receive_displacements[],
+                                          const MPI_Datatype receive_types[], MPI_Comm comm, MPI_Info info,
+                                          MPI_Request* request);
+LLAMADA_MPI_PUBLIC int MPI_Reduce_init(const void* send_buffer, void* receive_buffer, int count,
+                                       MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm,
+                                       MPI_Info info, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int MPI_Allreduce_init(const void* send_buffer, void* receive_buffer, int count,
+                                          MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info,
+                                          MPI_Request* request);
+LLAMADA_MPI_PUBLIC int MPI_Reduce_scatter_init(const void* send_buffer, void* receive_buffer,
+                                               const int receive_counts[], MPI_Datatype datatype, MPI_Op op,
+                                               MPI_Comm comm, MPI_Info info, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int MPI_Reduce_scatter_block_init(const void* send_buffer, void* receive_buffer,
+                                                     int receive_count, MPI_Datatype datatype, MPI_Op op,
+                                                     MPI_Comm comm, MPI_Info info, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int MPI_Scan_init(const void* send_buffer, void* receive_buffer, int count,
+                                     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info,
+                                     MPI_Request* request);
+LLAMADA_MPI_PUBLIC int MPI_Exscan_init(const void* send_buffer, void* receive_buffer, int count,
+                                       MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info,
+                                       MPI_Request* request);
+
+/* Collective communication with neighbours (7.6, 7.7; MPI 4.0, 8.8) */
+LLAMADA_MPI_PUBLIC int MPI_Neighbor_allgather(const void* send_buffer, int send_count, MPI_Datatype send_type,
+                                              void* receive_buffer, int receive_count,
+                                              MPI_Datatype receive_type, MPI_Comm comm);
+LLAMADA_MPI_PUBLIC int MPI_Neighbor_allgatherv(const void* send_buffer, int send_count,
+                                               MPI_Datatype send_type, void* receive_buffer,
+                                               const int receive_counts[], const int displacements[],
+                                               MPI_Datatype receive_type, MPI_Comm comm);
+LLAMADA_MPI_PUBLIC int MPI_Neighbor_alltoall(const void* send_buffer, int send_count, MPI_Datatype send_type,
+                                             void* receive_buffer, int receive_count,
+                                             MPI_Datatype receive_type, MPI_Comm comm);
+LLAMADA_MPI_PUBLIC int MPI_Neighbor_alltoallv(const void* send_buffer, const int send_counts[],
+                                              const int send_displacements[], MPI_Datatype send_type,
+                                              void* receive_buffer, const int receive_counts[],
+                                              const int receive_displacements[], MPI_Datatype receive_type,
+                                              MPI_Comm comm);
+LLAMADA_MPI_PUBLIC int MPI_Neighbor_alltoallw(const void* send_buffer, const int send_counts[],
+                                              const MPI_Aint send_displacements[],
+                                              const MPI_Datatype send_types[], void* receive_buffer,
+                                              const int receive_counts[],
+                                              const MPI_Aint receive_displacements[],
+                                              const MPI_Datatype receive_types[], MPI_Comm comm);
+LLAMADA_MPI_PUBLIC int MPI_Ineighbor_allgather(const void* send_buffer, int send_count,
+                                               MPI_Datatype send_type, void* receive_buffer,
+                                               int receive_count, MPI_Datatype receive_type, MPI_Comm comm,
+                                               MPI_Request* request);
+LLAMADA_MPI_PUBLIC int MPI_Ineighbor_allgatherv(const void* send_buffer, int send_count,
+                                                MPI_Datatype send_type, void* receive_buffer,
+                                                const int receive_counts[], const int displacements[],
+                                                MPI_Datatype receive_type, MPI_Comm comm,
+                                                MPI_Request* request);
+LLAMADA_MPI_PUBLIC int MPI_Ineighbor_alltoall(const void* send_buffer, int send_count, MPI_Datatype send_type,
+                                              void* receive_buffer, int receive_count,
+                                              MPI_Datatype receive_type, MPI_Comm comm, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int MPI_Ineighbor_alltoallv(const void* send_buffer, const int send_counts[],
+                                               const int send_displacements[], MPI_Datatype send_type,
+                                               void* receive_buffer, const int receive_counts[],
+                                               const int receive_displacements[], MPI_Datatype receive_type,
+                                               MPI_Comm comm, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int MPI_Ineighbor_alltoallw(const void* send_buffer, const int send_counts[],
+                                               const MPI_Aint send_displacements[],
+                                               const MPI_Datatype send_types[], void* receive_buffer,
+                                               const int receive_counts[],
+                                               const MPI_Aint receive_displacements[],
+                                               const MPI_Datatype receive_types[], MPI_Comm comm,
+                                               MPI_Request* request);
+LLAMADA_MPI_PUBLIC int MPI_Neighbor_allgather_init(const void* send_buffer, int send_count,
+                                                   MPI_Datatype send_type, void* receive_buffer,
+                                                   int receive_count, MPI_Datatype receive_type,
+                                                   MPI_Comm comm, MPI_Info info, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int MPI_Neighbor_allgatherv_init(const void* send_buffer, int send_count,
+                                                    MPI_Datatype send_type, void* receive_buffer,
+                                                    const int receive_counts[], const int displacements[],
+                                                    MPI_Datatype receive_type, MPI_Comm comm, MPI_Info info,
+                                                    MPI_Request* request);
+LLAMADA_MPI_PUBLIC int MPI_Neighbor_alltoall_init(const void* send_buffer, int send_count,
+                                                  MPI_Datatype send_type, void* receive_buffer,
+                                                  int receive_count, MPI_Datatype receive_type, MPI_Comm comm,
+                                                  MPI_Info info, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int MPI_Neighbor_alltoallv_init(const void* send_buffer, const int send_counts[],
+                                                   const int send_displacements[], MPI_Datatype send_type,
+                                                   void* receive_buffer, const int receive_counts[],
+                                                   const int receive_displacements[],
+                                                   MPI_Datatype receive_type, MPI_Comm comm, MPI_Info info,
+                                                   MPI_Request* request);
+LLAMADA_MPI_PUBLIC int MPI_Neighbor_alltoallw_init(const void* send_buffer, const int send_counts[],
+                                                   const MPI_Aint send_displacements[],
+                                                   const MPI_Datatype send_types[], void* receive_buffer,
+                                                   const int receive_counts[],
+                                                   const MPI_Aint receive_displacements[],
+                                                   const MPI_Datatype receive_types[], MPI_Comm comm,
+                                                   MPI_Info info, MPI_Request* request);
+
 /* Groups, communicators and their attributes (chapter 6) */
 LLAMADA_MPI_PUBLIC int MPI_Group_size(MPI_Group group, int* size);
 LLAMADA_MPI_PUBLIC int MPI_Group_rank(MPI_Group group, int* rank);
@@ -668,6 +851,9 @@ LLAMADA_MPI_PUBLIC int MPI_Comm_remote_group(MPI_Comm comm, MPI_Group* group);
 LLAMADA_MPI_PUBLIC int MPI_Comm_test_inter(MPI_Comm comm, int* flag);
 LLAMADA_MPI_PUBLIC int MPI_Comm_dup(MPI_Comm comm, MPI_Comm* new_comm);
 LLAMADA_MPI_PUBLIC int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* new_comm);
+LLAMADA_MPI_PUBLIC int MPI_Comm_idup(MPI_Comm comm, MPI_Comm* new_comm, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* new_comm,
+                                               MPI_Request* request);
 LLAMADA_MPI_PUBLIC int MPI_Comm_set_info(MPI_Comm comm, MPI_Info info);
 LLAMADA_MPI_PUBLIC int MPI_Comm_get_info(MPI_Comm comm, MPI_Info* info);
 LLAMADA_MPI_PUBLIC int MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* new_comm);
@@ -1085,6 +1271,186 @@ LLAMADA_MPI_PUBLIC int PMPI_Reduce_local(const void* in, void* inout, int count,
 LLAMADA_MPI_PUBLIC int PMPI_Op_create(MPI_User_function* function, int commutes, MPI_Op* op);
 LLAMADA_MPI_PUBLIC int PMPI_Op_free(MPI_Op* op);
 LLAMADA_MPI_PUBLIC int PMPI_Op_commutative(MPI_Op op, int* commutes);
+LLAMADA_MPI_PUBLIC int PMPI_Ibarrier(MPI_Comm comm, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int PMPI_Ibcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm,
+                                   MPI_Request* request);
+LLAMADA_MPI_PUBLIC int PMPI_Igather(const void* send_buffer, int send_count, MPI_Datatype send_type,
+                                    void* receive_buffer, int receive_count, MPI_Datatype receive_type,
+                                    int root, MPI_Comm comm, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int PMPI_Igatherv(const void* send_buffer, int send_count, MPI_Datatype send_type,
+                                     void* receive_buffer, const int receive_counts[],
+                                     const int displacements[], MPI_Datatype receive_type, int root,
+                                     MPI_Comm comm, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int PMPI_Iscatter(const void* send_buffer, int send_count, MPI_Datatype send_type,
+                                     void* receive_buffer, int receive_count, MPI_Datatype receive_type,
+                                     int root, MPI_Comm comm, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int PMPI_Iscatterv(const void* send_buffer, const int send_counts[],
+                                      const int displacements[], MPI_Datatype send_type, void* receive_buffer,
+                                      int receive_count, MPI_Datatype receive_type, int root, MPI_Comm comm,
+                                      MPI_Request* request);
+LLAMADA_MPI_PUBLIC int PMPI_Iallgather(const void* send_buffer, int send_count, MPI_Datatype send_type,
+                                       void* receive_buffer, int receive_count, MPI_Datatype receive_type,
+                                       MPI_Comm comm, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int PMPI_Iallgatherv(const void* send_buffer, int send_count, MPI_Datatype send_type,
+                                        void* receive_buffer, const int receive_counts[],
+                                        const int displacements[], MPI_Datatype receive_type, MPI_Comm comm,
+                                        MPI_Request* request);
+LLAMADA_MPI_PUBLIC int PMPI_Ialltoall(const void* send_buffer, int send_count, MPI_Datatype send_type,
+                                      void* receive_buffer, int receive_count, MPI_Datatype receive_type,
+                                      MPI_Comm comm, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int PMPI_Ialltoallv(const void* send_buffer, const int send_counts[],
+                                       const int send_displacements[], MPI_Datatype send_type,
+                                       void* receive_buffer, const int receive_counts[],
+                                       const int receive_displacements[], MPI_Datatype receive_type,
+                                       MPI_Comm comm, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int PMPI_Ialltoallw(const void* send_buffer, const int send_counts[],
+                                       const int send_displacements[], const MPI_Datatype send_types[],
+                                       void* receive_buffer, const int receive_counts[],
+                                       const int receive_displacements[], const MPI_Datatype receive_types[],
+                                       MPI_Comm comm, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int PMPI_Ireduce(const void* send_buffer, void* receive_buffer, int count,
+                                    MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm,
+                                    MPI_Request* request);
+LLAMADA_MPI_PUBLIC int PMPI_Iallreduce(const void* send_buffer, void* receive_buffer, int count,
+                                       MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int PMPI_Ireduce_scatter(const void* send_buffer, void* receive_buffer,
+                                            const int receive_counts[], MPI_Datatype datatype, MPI_Op op,
+                                            MPI_Comm comm, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int PMPI_Ireduce_scatter_block(const void* send_buffer, void* receive_buffer,
+                                                  int receive_count, MPI_Datatype datatype, MPI_Op op,
+                                                  MPI_Comm comm, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int PMPI_Iscan(const void* send_buffer, void* receive_buffer, int count,
+                                  MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int PMPI_Iexscan(const void* send_buffer, void* receive_buffer, int count,
+                                    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int PMPI_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int PMPI_Bcast_init(void* buffer, int count, MPI_Datatype datatype, int root,
+                                       MPI_Comm comm, MPI_Info info, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int PMPI_Gather_init(const void* send_buffer, int send_count, MPI_Datatype send_type,
+                                        void* receive_buffer, int receive_count, MPI_Datatype receive_type,
+                                        int root, MPI_Comm comm, MPI_Info info, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int PMPI_Gatherv_init(const void* send_buffer, int send_count, MPI_Datatype send_type,
+                                         void* receive_buffer, const int receive_counts[],
+                                         const int displacements[], MPI_Datatype receive_type, int root,
+                                         MPI_Comm comm, MPI_Info info, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int PMPI_Scatter_init(const void* send_buffer, int send_count, MPI_Datatype send_type,
+                                         void* receive_buffer, int receive_count, MPI_Datatype receive_type,
+                                         int root, MPI_Comm comm, MPI_Info info, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int PMPI_Scatterv_init(const void* send_buffer, const int send_counts[],
+                                          const int displacements[], MPI_Datatype send_type,
+                                          void* receive_buffer, int receive_count, MPI_Datatype receive_type,
+                                          int root, MPI_Comm comm, MPI_Info info, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int PMPI_Allgather_init(const void* send_buffer, int send_count, MPI_Datatype send_type,
+                                           void* receive_buffer, int receive_count, MPI_Datatype receive_type,
+                                           MPI_Comm comm, MPI_Info info, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int PMPI_Allgatherv_init(const void* send_buffer, int send_count, MPI_Datatype send_type,
+                                            void* receive_buffer, const int receive_counts[],
+                                            const int displacements[], MPI_Datatype receive_type,
+                                            MPI_Comm comm, MPI_Info info, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int PMPI_Alltoall_init(const void* send_buffer, int send_count, MPI_Datatype send_type,
+                                          void* receive_buffer, int receive_count, MPI_Datatype receive_type,
+                                          MPI_Comm comm, MPI_Info info, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int PMPI_Alltoallv_init(const void* send_buffer, const int send_counts[],
+                                           const int send_displacements[], MPI_Datatype send_type,
+                                           void* receive_buffer, const int receive_counts[],
+                                           const int receive_displacements[], MPI_Datatype receive_type,
+                                           MPI_Comm comm, MPI_Info info, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int PMPI_Alltoallw_init(const void* send_buffer, const int send_counts[],
+                                           const int send_displacements[], const MPI_Datatype send_types[],
+                                           void* receive_buffer, const int receive_counts[],
+                                           const int receive_displacements[],
+                                           const MPI_Datatype receive_types[], MPI_Comm comm, MPI_Info info,
+                                           MPI_Request* request);
+LLAMADA_MPI_PUBLIC int PMPI_Reduce_init(const void* send_buffer, void* receive_buffer, int count,
+                                        MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm,
+                                        MPI_Info info, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int PMPI_Allreduce_init(const void* send_buffer, void* receive_buffer, int count,
+                                           MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info,
+                                           MPI_Request* request);
+LLAMADA_MPI_PUBLIC int PMPI_Reduce_scatter_init(const void* send_buffer, void* receive_buffer,
+                                                const int receive_counts[], MPI_Datatype datatype, MPI_Op op,
+                                                MPI_Comm comm, MPI_Info info, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int PMPI_Reduce_scatter_block_init(const void* send_buffer, void* receive_buffer,
+                                                      int receive_count, MPI_Datatype datatype, MPI_Op op,
+                                                      MPI_Comm comm, MPI_Info info, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int PMPI_Scan_init(const void* send_buffer, void* receive_buffer, int count,
+                                      MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info,
+                                      MPI_Request* request);
+LLAMADA_MPI_PUBLIC int PMPI_Exscan_init(const void* send_buffer, void* receive_buffer, int count,
+                                        MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info,
+                                        MPI_Request* request);
+LLAMADA_MPI_PUBLIC int PMPI_Neighbor_allgather(const void* send_buffer, int send_count,
+                                               MPI_Datatype send_type, void* receive_buffer,
+                                               int receive_count, MPI_Datatype receive_type, MPI_Comm comm);
+LLAMADA_MPI_PUBLIC int PMPI_Neighbor_allgatherv(const void* send_buffer, int send_count,
+                                                MPI_Datatype send_type, void* receive_buffer,
+                                                const int receive_counts[], const int displacements[],
+                                                MPI_Datatype receive_type, MPI_Comm comm);
+LLAMADA_MPI_PUBLIC int PMPI_Neighbor_alltoall(const void* send_buffer, int send_count, MPI_Datatype send_type,
+                                              void* receive_buffer, int receive_count,
+                                              MPI_Datatype receive_type, MPI_Comm comm);
+LLAMADA_MPI_PUBLIC int PMPI_Neighbor_alltoallv(const void* send_buffer, const int send_counts[],
+                                               const int send_displacements[], MPI_Datatype send_type,
+                                               void* receive_buffer, const int receive_counts[],
+                                               const int receive_displacements[], MPI_Datatype receive_type,
+                                               MPI_Comm comm);
+LLAMADA_MPI_PUBLIC int PMPI_Neighbor_alltoallw(const void* send_buffer, const int send_counts[],
+                                               const MPI_Aint send_displacements[],
+                                               const MPI_Datatype send_types[], void* receive_buffer,
+                                               const int receive_counts[],
+                                               const MPI_Aint receive_displacements[],
+                                               const MPI_Datatype receive_types[], MPI_Comm comm);
+LLAMADA_MPI_PUBLIC int PMPI_Ineighbor_allgather(const void* send_buffer, int send_count,
+                                                MPI_Datatype send_type, void* receive_buffer,
+                                                int receive_count, MPI_Datatype receive_type, MPI_Comm comm,
+                                                MPI_Request* request);
+LLAMADA_MPI_PUBLIC int PMPI_Ineighbor_allgatherv(const void* send_buffer, int send_count,
+                                                 MPI_Datatype send_type, void* receive_buffer,
+                                                 const int receive_counts[], const int displacements[],
+                                                 MPI_Datatype receive_type, MPI_Comm comm,
+                                                 MPI_Request* request);
+LLAMADA_MPI_PUBLIC int PMPI_Ineighbor_alltoall(const void* send_buffer, int send_count,
+                                               MPI_Datatype send_type, void* receive_buffer,
+                                               int receive_count, MPI_Datatype receive_type, MPI_Comm comm,
+                                               MPI_Request* request);
+LLAMADA_MPI_PUBLIC int PMPI_Ineighbor_alltoallv(const void* send_buffer, const int send_counts[],
+                                                const int send_displacements[], MPI_Datatype send_type,
+                                                void* receive_buffer, const int receive_counts[],
+                                                const int receive_displacements[], MPI_Datatype receive_type,
+                                                MPI_Comm comm, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int PMPI_Ineighbor_alltoallw(const void* send_buffer, const int send_counts[],
+                                                const MPI_Aint send_displacements[],
+                                                const MPI_Datatype send_types[], void* receive_buffer,
+                                                const int receive_counts[],
+                                                const MPI_Aint receive_displacements[],
+                                                const MPI_Datatype receive_types[], MPI_Comm comm,
+                                                MPI_Request* request);
+LLAMADA_MPI_PUBLIC int PMPI_Neighbor_allgather_init(const void* send_buffer, int send_count,
+                                                    MPI_Datatype send_type, void* receive_buffer,
+                                                    int receive_count, MPI_Datatype receive_type,
+                                                    MPI_Comm comm, MPI_Info info, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int PMPI_Neighbor_allgatherv_init(const void* send_buffer, int send_count,
+                                                     MPI_Datatype send_type, void* receive_buffer,
+                                                     const int receive_counts[], const int displacements[],
+                                                     MPI_Datatype receive_type, MPI_Comm comm, MPI_Info info,
+                                                     MPI_Request* request);
+LLAMADA_MPI_PUBLIC int PMPI_Neighbor_alltoall_init(const void* send_buffer, int send_count,
+                                                   MPI_Datatype send_type, void* receive_buffer,
+                                                   int receive_count, MPI_Datatype receive_type,
+                                                   MPI_Comm comm, MPI_Info info, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int PMPI_Neighbor_alltoallv_init(const void* send_buffer, const int send_counts[],
+                                                    const int send_displacements[], MPI_Datatype send_type,
+                                                    void* receive_buffer, const int receive_counts[],
+                                                    const int receive_displacements[],
+                                                    MPI_Datatype receive_type, MPI_Comm comm, MPI_Info info,
+                                                    MPI_Request* request);
+LLAMADA_MPI_PUBLIC int PMPI_Neighbor_alltoallw_init(const void* send_buffer, const int send_counts[],
+                                                    const MPI_Aint send_displacements[],
+                                                    const MPI_Datatype send_types[], void* receive_buffer,
+                                                    const int receive_counts[],
+                                                    const MPI_Aint receive_displacements[],
+                                                    const MPI_Datatype receive_types[], MPI_Comm comm,
+                                                    MPI_Info info, MPI_Request* request);
 LLAMADA_MPI_PUBLIC int PMPI_Group_size(MPI_Group group, int* size);
 LLAMADA_MPI_PUBLIC int PMPI_Group_rank(MPI_Group group, int* rank);
 LLAMADA_MPI_PUBLIC int PMPI_Group_translate_ranks(MPI_Group group1, int count, const int ranks1[],
@@ -1109,6 +1475,9 @@ LLAMADA_MPI_PUBLIC int PMPI_Comm_remote_group(MPI_Comm comm, MPI_Group* group);
 LLAMADA_MPI_PUBLIC int PMPI_Comm_test_inter(MPI_Comm comm, int* flag);
 LLAMADA_MPI_PUBLIC int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm* new_comm);
 LLAMADA_MPI_PUBLIC int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* new_comm);
+LLAMADA_MPI_PUBLIC int PMPI_Comm_idup(MPI_Comm comm, MPI_Comm* new_comm, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int PMPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* new_comm,
+                                                MPI_Request* request);
 LLAMADA_MPI_PUBLIC int PMPI_Comm_set_info(MPI_Comm comm, MPI_Info info);
 LLAMADA_MPI_PUBLIC int PMPI_Comm_get_info(MPI_Comm comm, MPI_Info* info);
 LLAMADA_MPI_PUBLIC int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* new_comm);

@@ -9,6 +9,9 @@
 namespace llamada::mpi {
 
 Result<Communicator*> duplicate(Communicator& parent);
+/// MPI_Comm_idup: gives a copy with the parent's attributes, and the request that is complete when the copy
+/// may be used. What it returns is what the C function does.
+int duplicate_later(Communicator& parent, MPI_Comm* copy, MPI_Request* request);
 Result<Communicator*> split(Communicator& parent, int color, int key);
 Result<Communicator*> create(Communicator& parent, const Group& group);
 

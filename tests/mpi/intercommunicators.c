@@ -104,7 +104,7 @@ static void refused(MPI_Comm inter, MPI_Comm local) {
   if (!is_strict()) return;
   OK(MPI_Comm_set_errhandler(inter, MPI_ERRORS_RETURN));
   OK(MPI_Comm_set_errhandler(local, MPI_ERRORS_RETURN));
-  CHECK_EQ(MPI_Bcast(&value, 1, MPI_INT, 0, inter), MPI_ERR_COMM);
+  CHECK_EQ(MPI_Scan(&value, &value, 1, MPI_INT, MPI_SUM, inter), MPI_ERR_COMM);
   CHECK_EQ(MPI_Comm_remote_size(local, &value), MPI_ERR_COMM);
   CHECK_EQ(MPI_Send(&value, 1, MPI_INT, remote_size, 0, inter), MPI_ERR_RANK);
 }

@@ -37,7 +37,7 @@ inline int find_communicator(MPI_Comm comm, Communicator*& found) {
   return found ? MPI_SUCCESS : detail::bad_communicator(comm);
 }
 
-/// Not an intercommunicator, for which most collectives are not built.
+/// Not an intercommunicator.
 inline int find_intracommunicator(MPI_Comm comm, Communicator*& found) {
   if (int code = find_communicator(comm, found)) return code;
   return found->is_inter() ? detail::bad_intercommunicator(found) : MPI_SUCCESS;

@@ -2,8 +2,8 @@
 
 #include <mpi.h>
 
-#include "api/arguments.hpp"
-#include "coll/collectives.hpp"
+#include "coll/call.hpp"
+#include "coll/movement.hpp"
 
 // What the C functions of collectives share.
 
@@ -21,66 +21,59 @@ int perform(Communicator& communicator, Collective&& collective) {
   return status ? MPI_SUCCESS : report(&communicator, status.error());
 }
 
-/// Checks one buffer's three arguments; `type` is what was found.
-inline int check_data(Communicator* communicator, const void* buffer, int count, MPI_Datatype datatype,
-                      Datatype*& type) {
-  if (int code = find_committed(communicator, datatype, type)) return code;
-  if (int code = check_count(communicator, count)) return code;
-  return check_buffer(communicator, buffer, count, *type);
-}
+/// Where a rooted collective begins or ends: a rank, or between groups MPI_ROOT and MPI_PROC_NULL (5.2.3).
+struct Root {
+  int member = no_root;  ///< as the Channel numbers members
+  bool is_here = false;  ///< this process is it
+  bool gives = true;     ///< this process gives to it or takes from it (between groups: in the other group)
 
-/// The same for a count, and maybe a displacement, for each member.
-inline int check_counts(Communicator* communicator, const int* counts) {
-  if (int code = check_pointer(communicator, counts, "counts")) return code;
-  for (int member = 0; member < communicator->size(); ++member)
-    if (int code = check_count(communicator, counts[member])) return code;
+  int find(const Communicator& communicator, int root);
+};
+
+/// Checks one buffer's three arguments and gives the data.
+inline int find_data(Call& call, const void* buffer, int count, MPI_Datatype datatype, Data& data) {
+  Datatype* type = nullptr;
+  if (int code = call.find_type(datatype, type)) return code;
+  if (int code = check_count(call.communicator, count)) return code;
+  if (int code = check_buffer(call.communicator, buffer, count, *type)) return code;
+  data = Data::of(buffer, static_cast<std::size_t>(count), *type);
   return MPI_SUCCESS;
 }
+
+inline bool is_in_place(const Call& call, const void* buffer) {
+  return buffer == MPI_IN_PLACE && !call.communicator->is_inter();
+}
+
+/// Whether buffers that two arguments name are the same one where MPI forbids it (5.2: only MPI_IN_PLACE).
+int check_no_alias(const Call& call, const void* one, int one_count, const void* other, int other_count);
 
 inline std::byte* at(const void* base, std::ptrdiff_t bytes) {
   return static_cast<std::byte*>(const_cast<void*>(base)) + bytes;
 }
 
-/// `count` elements for each member, one behind the other.
-inline std::vector<Data> even_parts(const void* base, int members, int count, const Datatype& type) {
-  std::vector<Data> parts;
-  parts.reserve(static_cast<std::size_t>(members));
-  for (int member = 0; member < members; ++member)
-    parts.push_back(
-        Data::of(at(base, type.extent() * count * member), static_cast<std::size_t>(count), type));
-  return parts;
-}
-
-/// `counts[member]` elements, `displacements[member]` elements behind the base.
-inline std::vector<Data> parts_at(const void* base, int members, const int* counts, const int* displacements,
-                                  const Datatype& type) {
-  std::vector<Data> parts;
-  parts.reserve(static_cast<std::size_t>(members));
-  for (int member = 0; member < members; ++member)
-    parts.push_back(Data::of(at(base, type.extent() * displacements[member]),
-                             static_cast<std::size_t>(counts[member]), type));
-  return parts;
-}
-
-/// Parts of equal size.
-inline int find_even_parts(Communicator* communicator, const void* buffer, int count, MPI_Datatype datatype,
-                           std::vector<Data>& parts) {
-  Datatype* type = nullptr;
-  if (int code = check_data(communicator, buffer, count, datatype, type)) return code;
-  parts = even_parts(buffer, communicator->size(), count, *type);
-  return MPI_SUCCESS;
-}
-
-/// Parts with counts and displacements.
-inline int find_parts(Communicator* communicator, const void* buffer, const int* counts,
-                      const int* displacements, MPI_Datatype datatype, std::vector<Data>& parts) {
-  Datatype* type = nullptr;
-  if (int code = find_committed(communicator, datatype, type)) return code;
-  if (int code = check_counts(communicator, counts)) return code;
-  if (int code = check_pointer(communicator, displacements, "displacements")) return code;
-  for (int member = 0; member < communicator->size(); ++member)
-    if (int code = check_buffer(communicator, buffer, counts[member], *type)) return code;
-  parts = parts_at(buffer, communicator->size(), counts, displacements, *type);
+/// `count` elements for each peer, one behind the other.
+int find_even_parts(Call& call, const void* buffer, int count, MPI_Datatype datatype, Parts& parts);
+/// `counts[i]` elements, `displacements[i]` elements behind the buffer's beginning, for `part_count` parts.
+int find_parts(Call& call, const void* buffer, const int* counts, const int* displacements,
+               MPI_Datatype datatype, int part_count, Parts& parts);
+/// A type for each part, and displacements in bytes.
+template <typename Displacement>
+int find_typed_parts(Call& call, const void* buffer, const int* counts, const Displacement* displacements,
+                     const MPI_Datatype* datatypes, int part_count, Parts& parts) {
+  std::vector<Data> list;
+  if (part_count > 0) {
+    if (int code = check_pointer(call.communicator, counts, "counts")) return code;
+    if (int code = check_pointer(call.communicator, displacements, "displacements")) return code;
+    if (int code = check_pointer(call.communicator, datatypes, "datatypes")) return code;
+  }
+  for (int part = 0; part < part_count; ++part) {
+    Datatype* type = nullptr;
+    if (int code = check_count(call.communicator, counts[part])) return code;
+    if (int code = call.find_type(datatypes[part], type)) return code;
+    if (int code = check_buffer(call.communicator, buffer, counts[part], *type)) return code;
+    list.push_back(Data::of(at(buffer, displacements[part]), static_cast<std::size_t>(counts[part]), *type));
+  }
+  parts = Parts(std::move(list));
   return MPI_SUCCESS;
 }
 

@@ -40,6 +40,16 @@ bool names_the_node(MPI_Info info) {
   return type == "mpi_shared_memory" || type == "node" || type == "machine" || type == "host";
 }
 
+int duplicate_later_for(MPI_Comm comm, MPI_Info info, MPI_Comm* new_comm, MPI_Request* request) {
+  Communicator* parent = nullptr;
+  if (int code = find_communicator(comm, parent)) return code;
+  if (int code = check_pointer(parent, new_comm, "newcomm")) return code;
+  if (int code = check_pointer(parent, request, "request")) return code;
+  if (int code = check_hints(parent, info)) return code;
+  *new_comm = MPI_COMM_NULL;
+  return duplicate_later(*parent, new_comm, request);
+}
+
 }  // namespace
 
 extern "C" {
@@ -61,6 +71,18 @@ int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm) {
   if (int code = check_pointer(parent, newcomm, "newcomm")) return code;
   if (int code = check_hints(parent, info)) return code;
   return duplicate_for(comm, *parent, newcomm);
+}
+
+LLAMADA_MPI_FUNCTION(Comm_idup)
+int PMPI_Comm_idup(MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* request) {
+  LLAMADA_MPI_ENTER(Comm_idup);
+  return duplicate_later_for(comm, MPI_INFO_NULL, newcomm, request);
+}
+
+LLAMADA_MPI_FUNCTION(Comm_idup_with_info)
+int PMPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm, MPI_Request* request) {
+  LLAMADA_MPI_ENTER(Comm_idup_with_info);
+  return duplicate_later_for(comm, info, newcomm, request);
 }
 
 LLAMADA_MPI_FUNCTION(Comm_set_info)

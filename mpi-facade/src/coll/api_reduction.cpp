@@ -3,7 +3,7 @@
 #include "coll/api.hpp"
 #include "coll/reduction.hpp"
 
-// Reductions (MPI 3.1, 5.9 to 5.11).
+// Reductions (MPI 3.1, 5.9 to 5.11, 5.12.7 to 5.12.12).
 
 namespace {
 
@@ -12,144 +12,186 @@ using namespace llamada::mpi::coll;
 
 /// What all reductions are given.
 struct Arguments {
-  Communicator* communicator = nullptr;
+  Call& call;
   Datatype* type = nullptr;
   Operation* operation = nullptr;
 
   /// Without the buffers.
   int find(MPI_Comm comm, int count, MPI_Datatype datatype, MPI_Op op) {
-    if (int code = find_intracommunicator(comm, communicator)) return code;
-    if (int code = find_committed(communicator, datatype, type)) return code;
-    if (int code = check_count(communicator, count)) return code;
-    return find_operation(communicator, op, *type, operation);
+    if (int code = call.find_communicator(comm)) return code;
+    if (int code = call.find_type(datatype, type)) return code;
+    if (int code = check_count(call.communicator, count)) return code;
+    return call.find_operation(op, *type, operation);
   }
   /// The contribution, which lies in the result's place when `sendbuf` is MPI_IN_PLACE.
   int find_contribution(const void* sendbuf, const void* recvbuf, int count, Data& contribution) {
-    const void* buffer = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf;
-    if (int code = check_buffer(communicator, buffer, count, *type)) return code;
+    const void* buffer = is_in_place(call, sendbuf) ? recvbuf : sendbuf;
+    if (int code = check_buffer(call.communicator, buffer, count, *type)) return code;
     contribution = Data::of(buffer, static_cast<std::size_t>(count), *type);
     return MPI_SUCCESS;
   }
   int find_result(void* recvbuf, int count, Data& result) {
-    if (int code = check_buffer(communicator, recvbuf, count, *type)) return code;
+    if (int code = check_buffer(call.communicator, recvbuf, count, *type)) return code;
     result = Data::of(recvbuf, static_cast<std::size_t>(count), *type);
     return MPI_SUCCESS;
+  }
+  int find_both(const void* sendbuf, void* recvbuf, int count, Data& contribution, Data& result) {
+    if (int code = find_contribution(sendbuf, recvbuf, count, contribution)) return code;
+    if (int code = find_result(recvbuf, count, result)) return code;
+    return check_no_alias(call, sendbuf, count, recvbuf, count);
   }
 
   Reduction reduction() const { return {*operation, *type}; }
 };
 
-/// Runs one; alone, the contribution is the result.
-template <typename Collective>
-int reduce_to(Arguments& arguments, const Data& contribution, const Data& result, Collective&& collective) {
-  if (contribution.bytes == 0) return MPI_SUCCESS;
-  if (arguments.communicator->size() == 1) copy(contribution, result);
-  return perform(*arguments.communicator, std::forward<Collective>(collective));
+/// Small ones, and those between groups, are folded by all who want the result.
+bool is_segmented(const Call& call, const Data& contribution) {
+  return !call.communicator->is_inter() && call.communicator->size() > 1 &&
+         contribution.bytes > small_reduction_bytes_max;
+}
+
+int check_reduce(Call& call, const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                 int root, MPI_Comm comm) {
+  Arguments arguments{call};
+  Root to;
+  if (int code = call.find_communicator(comm)) return code;
+  if (int code = to.find(*call.communicator, root)) return code;
+  if (to.member == no_root)
+    return carry_out(call, [](Channel& channel) { return Absence(channel, Kind::reduce); });
+  if (int code = arguments.find(comm, count, datatype, op)) return code;
+  Data contribution, result;
+  if (to.gives && sendbuf == MPI_IN_PLACE && !to.is_here)
+    return check_buffer(call.communicator, sendbuf, count, *arguments.type);
+  if (to.gives)
+    if (int code = arguments.find_contribution(sendbuf, recvbuf, count, contribution)) return code;
+  if (to.is_here) {
+    if (int code = arguments.find_result(recvbuf, count, result)) return code;
+    if (int code = check_no_alias(call, sendbuf, count, recvbuf, count)) return code;
+    if (!to.gives) contribution = result;  // As long as the others'.
+  }
+  const Reduction reduction = arguments.reduction();
+  const int member = to.member;
+  if (contribution.bytes == 0 && !call.communicator->is_inter()) return nothing_to_do(call);
+  if (!is_segmented(call, contribution))
+    return carry_out(
+        call, [=](Channel& channel) { return FoldAtRoot(channel, reduction, contribution, result, member); });
+  return carry_out(call, [=](Channel& channel) {
+    return SegmentedReduction(channel, Kind::reduce, reduction, contribution, result, member);
+  });
+}
+
+int check_allreduce(Call& call, const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
+                    MPI_Op op, MPI_Comm comm) {
+  Arguments arguments{call};
+  Data contribution, result;
+  if (int code = arguments.find(comm, count, datatype, op)) return code;
+  if (int code = arguments.find_both(sendbuf, recvbuf, count, contribution, result)) return code;
+  const Reduction reduction = arguments.reduction();
+  if (contribution.bytes == 0 && !call.communicator->is_inter()) return nothing_to_do(call);
+  if (!is_segmented(call, contribution))
+    return carry_out(call, [=](Channel& channel) {
+      return FoldEverywhere(channel, Kind::allreduce, reduction, contribution, result, channel.peer_begin(),
+                            channel.peer_end());
+    });
+  return carry_out(call, [=](Channel& channel) {
+    return SegmentedReduction(channel, Kind::allreduce, reduction, contribution, result, everybody);
+  });
 }
 
 int scatter_reduction(Arguments& arguments, const void* sendbuf, void* recvbuf,
-                      std::span<const std::size_t> counts) {
-  std::size_t total = std::accumulate(counts.begin(), counts.end(), std::size_t{0});
-  std::size_t own = counts[arguments.communicator->rank()];
+                      std::vector<std::size_t> counts) {
+  Call& call = arguments.call;
+  const std::size_t total = std::accumulate(counts.begin(), counts.end(), std::size_t{0});
+  const std::size_t own = counts[static_cast<std::size_t>(call.communicator->rank())];
   if (total > std::size_t{0x7fffffff})
-    return report(arguments.communicator, MPI_ERR_COUNT, "the counts together exceed an int");
+    return report(call.communicator, MPI_ERR_COUNT, "the counts together exceed an int");
   Data contribution, result;
   if (int code = arguments.find_contribution(sendbuf, recvbuf, static_cast<int>(total), contribution))
     return code;
   if (int code = arguments.find_result(recvbuf, static_cast<int>(own), result)) return code;
-  return reduce_to(arguments, contribution, result, [&](Channel& channel, Waiter& waiter) {
-    return reduce_scatter(channel, waiter, arguments.reduction(), contribution, result, counts);
+  if (int code = check_no_alias(call, sendbuf, static_cast<int>(total), recvbuf, static_cast<int>(own)))
+    return code;
+  if (contribution.bytes == 0) return nothing_to_do(call);
+  return carry_out(call, [reduction = arguments.reduction(), contribution, result,
+                          counts = std::move(counts)](Channel& channel) {
+    return ReduceScatter(channel, reduction, contribution, result, counts);
+  });
+}
+
+int check_reduce_scatter(Call& call, const void* sendbuf, void* recvbuf, const int* recvcounts,
+                         MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+  Arguments arguments{call};
+  if (int code = arguments.find(comm, 0, datatype, op)) return code;
+  if (int code = check_pointer(call.communicator, recvcounts, "recvcounts")) return code;
+  const int size = call.communicator->size();
+  for (int rank = 0; rank < size; ++rank)
+    if (int code = check_count(call.communicator, recvcounts[rank])) return code;
+  return scatter_reduction(arguments, sendbuf, recvbuf, {recvcounts, recvcounts + size});
+}
+
+int check_reduce_scatter_block(Call& call, const void* sendbuf, void* recvbuf, int recvcount,
+                               MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+  Arguments arguments{call};
+  if (int code = arguments.find(comm, recvcount, datatype, op)) return code;
+  return scatter_reduction(arguments, sendbuf, recvbuf,
+                           std::vector<std::size_t>(static_cast<std::size_t>(call.communicator->size()),
+                                                    static_cast<std::size_t>(recvcount)));
+}
+
+int check_scan(Call& call, const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+               MPI_Comm comm) {
+  Arguments arguments{call};
+  Data contribution, result;
+  if (int code = find_intracommunicator(comm, call.communicator)) return code;
+  if (int code = arguments.find(comm, count, datatype, op)) return code;
+  if (int code = arguments.find_both(sendbuf, recvbuf, count, contribution, result)) return code;
+  if (contribution.bytes == 0) return nothing_to_do(call);
+  const Reduction reduction = arguments.reduction();
+  return carry_out(call, [=](Channel& channel) {
+    return FoldEverywhere(channel, Kind::scan, reduction, contribution, result, 0, channel.self() + 1);
+  });
+}
+
+int check_exscan(Call& call, const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                 MPI_Comm comm) {
+  Arguments arguments{call};
+  Data contribution, result;
+  if (int code = find_intracommunicator(comm, call.communicator)) return code;
+  if (int code = arguments.find(comm, count, datatype, op)) return code;
+  if (int code = arguments.find_contribution(sendbuf, recvbuf, count, contribution)) return code;
+  // On rank 0 the result buffer means nothing (5.11.2).
+  if (call.communicator->rank() > 0)
+    if (int code = arguments.find_both(sendbuf, recvbuf, count, contribution, result)) return code;
+  if (contribution.bytes == 0) return nothing_to_do(call);
+  const Reduction reduction = arguments.reduction();
+  return carry_out(call, [=](Channel& channel) {
+    return FoldEverywhere(channel, Kind::exscan, reduction, contribution, result, 0, channel.self());
   });
 }
 
 }  // namespace
 
-extern "C" {
-
-LLAMADA_MPI_FUNCTION(Reduce)
-int PMPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root,
-                MPI_Comm comm) {
-  LLAMADA_MPI_ENTER(Reduce);
-  Arguments arguments;
-  if (int code = arguments.find(comm, count, datatype, op)) return code;
-  if (int code = check_root(arguments.communicator, root)) return code;
-  bool is_root = arguments.communicator->rank() == root;
-  Data contribution, result;
-  if (sendbuf == MPI_IN_PLACE && !is_root)
-    return check_buffer(arguments.communicator, sendbuf, count, *arguments.type);
-  if (int code = arguments.find_contribution(sendbuf, recvbuf, count, contribution)) return code;
-  if (is_root)
-    if (int code = arguments.find_result(recvbuf, count, result)) return code;
-  return reduce_to(arguments, contribution, result, [&](Channel& channel, Waiter& waiter) {
-    return reduce(channel, waiter, arguments.reduction(), contribution, result, root);
-  });
-}
-
-LLAMADA_MPI_FUNCTION(Allreduce)
-int PMPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-                   MPI_Comm comm) {
-  LLAMADA_MPI_ENTER(Allreduce);
-  Arguments arguments;
-  Data contribution, result;
-  if (int code = arguments.find(comm, count, datatype, op)) return code;
-  if (int code = arguments.find_contribution(sendbuf, recvbuf, count, contribution)) return code;
-  if (int code = arguments.find_result(recvbuf, count, result)) return code;
-  return reduce_to(arguments, contribution, result, [&](Channel& channel, Waiter& waiter) {
-    return allreduce(channel, waiter, arguments.reduction(), contribution, result);
-  });
-}
-
-LLAMADA_MPI_FUNCTION(Reduce_scatter)
-int PMPI_Reduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype,
-                        MPI_Op op, MPI_Comm comm) {
-  LLAMADA_MPI_ENTER(Reduce_scatter);
-  Arguments arguments;
-  if (int code = arguments.find(comm, 0, datatype, op)) return code;
-  if (int code = check_counts(arguments.communicator, recvcounts)) return code;
-  std::vector<std::size_t> counts(recvcounts, recvcounts + arguments.communicator->size());
-  return scatter_reduction(arguments, sendbuf, recvbuf, counts);
-}
-
-LLAMADA_MPI_FUNCTION(Reduce_scatter_block)
-int PMPI_Reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype,
-                              MPI_Op op, MPI_Comm comm) {
-  LLAMADA_MPI_ENTER(Reduce_scatter_block);
-  Arguments arguments;
-  if (int code = arguments.find(comm, recvcount, datatype, op)) return code;
-  std::vector<std::size_t> counts(arguments.communicator->size(), static_cast<std::size_t>(recvcount));
-  return scatter_reduction(arguments, sendbuf, recvbuf, counts);
-}
-
-LLAMADA_MPI_FUNCTION(Scan)
-int PMPI_Scan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-              MPI_Comm comm) {
-  LLAMADA_MPI_ENTER(Scan);
-  Arguments arguments;
-  Data contribution, result;
-  if (int code = arguments.find(comm, count, datatype, op)) return code;
-  if (int code = arguments.find_contribution(sendbuf, recvbuf, count, contribution)) return code;
-  if (int code = arguments.find_result(recvbuf, count, result)) return code;
-  return reduce_to(arguments, contribution, result, [&](Channel& channel, Waiter& waiter) {
-    return scan(channel, waiter, arguments.reduction(), contribution, result);
-  });
-}
-
-LLAMADA_MPI_FUNCTION(Exscan)
-int PMPI_Exscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-                MPI_Comm comm) {
-  LLAMADA_MPI_ENTER(Exscan);
-  Arguments arguments;
-  Data contribution, result;
-  if (int code = arguments.find(comm, count, datatype, op)) return code;
-  if (int code = arguments.find_contribution(sendbuf, recvbuf, count, contribution)) return code;
-  bool has_result =
-      arguments.communicator->rank() > 0;  // On rank 0 the result buffer means nothing (5.11.2).
-  if (has_result)
-    if (int code = arguments.find_result(recvbuf, count, result)) return code;
-  if (contribution.bytes == 0) return MPI_SUCCESS;
-  return perform(*arguments.communicator, [&](Channel& channel, Waiter& waiter) {
-    return exscan(channel, waiter, arguments.reduction(), contribution, result);
-  });
-}
-
-}  // extern "C"
+LLAMADA_COLLECTIVE(Reduce, Ireduce, check_reduce,
+                   (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root,
+                    MPI_Comm comm),
+                   sendbuf, recvbuf, count, datatype, op, root, comm)
+LLAMADA_COLLECTIVE(Allreduce, Iallreduce, check_allreduce,
+                   (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                    MPI_Comm comm),
+                   sendbuf, recvbuf, count, datatype, op, comm)
+LLAMADA_COLLECTIVE(Reduce_scatter, Ireduce_scatter, check_reduce_scatter,
+                   (const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype,
+                    MPI_Op op, MPI_Comm comm),
+                   sendbuf, recvbuf, recvcounts, datatype, op, comm)
+LLAMADA_COLLECTIVE(Reduce_scatter_block, Ireduce_scatter_block, check_reduce_scatter_block,
+                   (const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op,
+                    MPI_Comm comm),
+                   sendbuf, recvbuf, recvcount, datatype, op, comm)
+LLAMADA_COLLECTIVE(Scan, Iscan, check_scan,
+                   (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                    MPI_Comm comm),
+                   sendbuf, recvbuf, count, datatype, op, comm)
+LLAMADA_COLLECTIVE(Exscan, Iexscan, check_exscan,
+                   (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                    MPI_Comm comm),
+                   sendbuf, recvbuf, count, datatype, op, comm)

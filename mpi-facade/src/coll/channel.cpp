@@ -15,7 +15,6 @@ namespace {
 std::uint32_t ordinal_of(const topics::Record& record) {
   return static_cast<std::uint32_t>(record.label >> 32);
 }
-std::uint32_t piece_of(const topics::Record& record) { return static_cast<std::uint32_t>(record.label); }
 
 /// Ordinals wrap around; two that are compared are always less than half the range apart.
 std::int32_t age(std::uint32_t ordinal, std::uint32_t reference) {
@@ -48,6 +47,10 @@ const char* to_string(Kind kind) {
       return "Allgather";
     case Kind::alltoall:
       return "Alltoall";
+    case Kind::neighbour:
+      return "Neighbor collective";
+    case Kind::context:
+      return "Comm_idup";
   }
   return "unknown collective";
 }
@@ -59,6 +62,9 @@ Channel::Channel(World& world, Options options)
       context_(options.context),
       members_(std::move(options.members)),
       self_(options.self),
+      peer_begin_(options.first_peer),
+      peer_end_(options.peer_count < 0 ? static_cast<int>(members_.size())
+                                       : options.first_peer + options.peer_count),
       bound_bytes_(options.bound_bytes),
       describe_call_(std::move(options.describe_call)),
       after_publish_(std::move(options.after_publish)),
@@ -69,6 +75,7 @@ Channel::~Channel() = default;
 
 Result<std::unique_ptr<Channel>> Channel::open(World& world, Options options) {
   std::unique_ptr<Channel> channel(new Channel(world, std::move(options)));
+  if (channel->size() == 1) return channel;  // Nobody reads what it would publish.
   if (auto opened = channel->open_own_log(); !opened) return propagate(opened);
   return channel;
 }
@@ -95,12 +102,21 @@ std::optional<topics::Record> Channel::predecessors_record() {
   return record;
 }
 
+bool Channel::advance() {
+  if (advancing_) return false;
+  advancing_ = true;
+  while (!pending_.empty() && pending_.front()->advance()) pending_.pop_front();
+  advancing_ = false;
+  return pending_.empty();
+}
+
 bool Channel::publish_small(std::uint32_t piece, int audience, std::span<const std::byte> payload) {
   if (!predecessor_ &&
       writer_.try_publish(static_cast<std::uint8_t>(kind_), flags(audience), label(piece), payload)) {
     published(audience);
     return true;
   }
+  if (size() == 1) return true;
   auto space = room(payload.size());
   if (!space) return false;
   copy_bytes(space->data(), payload.data(), payload.size());
@@ -109,7 +125,7 @@ bool Channel::publish_small(std::uint32_t piece, int audience, std::span<const s
 }
 
 std::optional<std::span<std::byte>> Channel::room(std::size_t bytes) {
-  if (predecessors_record()) {
+  if (predecessors_record() || size() == 1) {
     again_.resize(bytes);
     return std::span(again_);
   }
@@ -123,6 +139,7 @@ std::optional<std::span<std::byte>> Channel::room(std::size_t bytes) {
 }
 
 void Channel::commit(std::uint32_t piece, int audience) {
+  if (size() == 1) return;
   if (!reservation_) return compare(piece, audience);
   writer_.commit(std::move(reservation_), static_cast<std::uint8_t>(kind_), flags(audience), label(piece));
   published(audience);
@@ -246,11 +263,15 @@ std::optional<topics::Record> Channel::expect(int member, std::uint32_t piece, s
   auto record = peek(member);
   if (!record) return std::nullopt;
   if (piece_of(*record) == piece && record->payload.size() == bytes) return record;
+  misfit(member, *record, bytes);
+  return std::nullopt;
+}
+
+void Channel::misfit(int member, const topics::Record& record, std::size_t bytes_expected) {
   fail(fmt::format(
       "rank {} of the communicator gives {} bytes as piece {} to MPI_{} number {}, where rank {} expects {} "
-      "bytes as piece {}: their counts or datatypes do not fit",
-      member, record->payload.size(), piece_of(*record), to_string(kind_), ordinal_, self_, bytes, piece));
-  return std::nullopt;
+      "bytes: their counts or datatypes do not fit",
+      member, record.payload.size(), piece_of(record), to_string(kind_), ordinal_, self_, bytes_expected));
 }
 
 /// Whether a collective that this member is in, or has yet to begin, may need the record.

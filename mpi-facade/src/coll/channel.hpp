@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -28,6 +29,8 @@ enum class Kind : std::uint8_t {
   scatter,
   allgather,
   alltoall,
+  neighbour,
+  context,
 };
 const char* to_string(Kind kind);
 
@@ -40,8 +43,24 @@ inline constexpr std::size_t piece_bytes_max = 64 * 1024;
 /// What a communicator's collective logs are found by.
 topics::LogKey collective_log_key(std::uint32_t context);
 
+/// A nonblocking collective that is in progress, or waits until those called before it are done.
+class Pending {
+ public:
+  virtual ~Pending() = default;
+  /// Goes on as far as it can; true when it is over.
+  virtual bool advance() = 0;
+};
+
 /// The collective log of one communicator as one of its members sees it: the log that this member writes, and
 /// a reader of each other member's log. Made at the communicator's first collective.
+///
+/// The members of an intercommunicator are those of both groups: first the group whose first rank in
+/// MPI_COMM_WORLD is lower. Peers are those whom a member gives to and takes from: all members, or those of
+/// the other group.
+///
+/// Nonblocking collectives are carried out one after the other in the order of their calls, which all members
+/// share, so that a replacement publishes the same records in the same order; a blocking one waits for those
+/// before it.
 ///
 /// Collectives are numbered by ordinal, the same on all members, for they call them in the same order. A
 /// record is named by (ordinal, piece) and meant for one member or for everybody:
@@ -62,7 +81,9 @@ class Channel {
   struct Options {
     std::uint32_t context = 0;
     std::vector<int> members;  ///< world ranks, by rank in the communicator
-    int self = 0;              ///< this process's rank in the communicator
+    int self = 0;              ///< this process among them
+    int first_peer = 0;
+    int peer_count = -1;  ///< -1: all members are peers
     /// The rank's MPI call, for messages: "MPI_Allreduce, the rank's call 12".
     std::function<std::string()> describe_call = [] { return std::string("a collective call"); };
     /// Called after each new record; may be empty.
@@ -79,6 +100,13 @@ class Channel {
 
   int size() const { return static_cast<int>(members_.size()); }
   int self() const { return self_; }
+  int peer_begin() const { return peer_begin_; }
+  int peer_end() const { return peer_end_; }
+  int peer_count() const { return peer_end_ - peer_begin_; }
+  /// Whether this member is one of its peers.
+  bool is_intra() const { return self_ >= peer_begin_ && self_ < peer_end_; }
+  /// This member's rank in its group: its place among the peers of its peers.
+  int rank() const { return is_intra() || peer_begin_ > 0 ? self_ : self_ - peer_end_; }
 
   /// Begins the next collective, or the next phase of one.
   void begin(Kind kind) {
@@ -86,10 +114,25 @@ class Channel {
     kind_ = kind;
     in_collective_ = true;
   }
+  /// The same, when nothing is needed from this member's own group of an intercommunicator.
+  void begin_with_peers(Kind kind) {
+    begin(kind);
+    if (is_intra()) return;
+    for (int member = 0; member < size(); ++member)
+      if (member < peer_begin_ || member >= peer_end_) ignore(member);
+  }
   /// This collective needs nothing from `member`.
   void ignore(int member) { incoming_[member].ignored = ordinal_; }
   /// It is over here: what is still to come of it is of no use.
   void end() { in_collective_ = false; }
+
+  /// Puts a nonblocking collective behind those that are pending. It must stay until advance() has given
+  /// true, or be withdrawn.
+  void enqueue(Pending& pending) { pending_.push_back(&pending); }
+  void withdraw(const Pending& pending) { std::erase(pending_, &pending); }
+  /// Goes on with the pending ones in the order of their calls; true when none is left.
+  bool advance();
+  bool is_idle() const { return pending_.empty(); }
 
   /// Publishes a record of at most 48 bytes; false when there is no room now (try again after waiting).
   bool publish_small(std::uint32_t piece, int audience, std::span<const std::byte> payload);
@@ -110,6 +153,15 @@ class Channel {
 
   /// Moves all readers behind what collectives that are over here have left.
   void skip_stale();
+
+  static std::uint32_t piece_of(const topics::Record& record) {
+    return static_cast<std::uint32_t>(record.label);
+  }
+  /// Says that what `member` gives is not what this member's arguments imply.
+  void misfit(int member, const topics::Record& record, std::size_t bytes_expected);
+
+  /// For what the collective in progress keeps; nothing of it is kept from one collective to the next.
+  std::vector<std::byte>& scratch() { return scratch_; }
 
   /// Whether the members' calls do not fit each other, and how.
   bool failed() const { return !failure_.empty(); }
@@ -155,6 +207,8 @@ class Channel {
   std::uint32_t context_;
   std::vector<int> members_;
   int self_;
+  int peer_begin_;
+  int peer_end_;
   std::size_t bound_bytes_;
   std::function<std::string()> describe_call_;
   std::function<void()> after_publish_;
@@ -168,6 +222,9 @@ class Channel {
   topics::LogWriter writer_;
   topics::Reservation reservation_;
   std::vector<Incoming> incoming_;
+  std::deque<Pending*> pending_;
+  bool advancing_ = false;
+  std::vector<std::byte> scratch_;
 
   // A replacement only: where it is in its predecessor's log, and what it would have published.
   std::optional<topics::LogReader> predecessor_;

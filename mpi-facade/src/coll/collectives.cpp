@@ -21,13 +21,29 @@ class Collectives::Holder final : public CommunicatorExtension {
   std::unique_ptr<Channel> channel_;
 };
 
+namespace {
+
+void add_members(Channel::Options& options, const Communicator& communicator) {
+  const auto own = communicator.group()->members();
+  options.members.assign(own.begin(), own.end());
+  options.self = communicator.rank();
+  if (!communicator.is_inter()) return;
+  const auto others = communicator.remote_group()->members();
+  const bool own_first = own.front() < others.front();
+  options.members.insert(own_first ? options.members.end() : options.members.begin(), others.begin(),
+                         others.end());
+  options.self += own_first ? 0 : static_cast<int>(others.size());
+  options.first_peer = own_first ? static_cast<int>(own.size()) : 0;
+  options.peer_count = static_cast<int>(others.size());
+}
+
+}  // namespace
+
 Result<Channel*> Collectives::channel(Communicator& communicator) {
   if (!communicator.collectives) {
     Channel::Options options;
     options.context = communicator.context();
-    auto members = communicator.group()->members();
-    options.members.assign(members.begin(), members.end());
-    options.self = communicator.rank();
+    add_members(options, communicator);
     options.keep_all = options_.keep_all;
     if (options_.describe_call) options.describe_call = options_.describe_call;
     options.after_publish = options_.after_publish;

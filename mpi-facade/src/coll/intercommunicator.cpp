@@ -144,14 +144,6 @@ Reference<Group> group_of(std::vector<int> world_ranks) {
   return make_counted<Group>(std::move(world_ranks), runtime().world_rank);
 }
 
-Communicator* add_inter(const Communicator& parent, std::uint32_t context, Reference<Group> group,
-                        Reference<Group> remote) {
-  auto local = make_counted<Communicator>(context + 1, group, parent.error_handler());
-  Communicator* made = runtime().add_communicator(parent, context, std::move(group));
-  made->set_remote(std::move(remote), std::move(local));
-  return made;
-}
-
 /// The ranks in MPI_COMM_WORLD of those of a colour, by key and then by rank.
 std::vector<int> of_color(const Proposals& proposals, const Group& group, int color) {
   std::vector<int> ranks;
@@ -185,6 +177,14 @@ Result<std::vector<int>> learn_group(Messages& messages, const Communicator& loc
 
 }  // namespace
 
+Communicator* add_intercommunicator(const Communicator& parent, std::uint32_t context, Reference<Group> group,
+                                    Reference<Group> remote) {
+  auto local = make_counted<Communicator>(context + 1, group, parent.error_handler());
+  Communicator* made = runtime().add_communicator(parent, context, std::move(group));
+  made->set_remote(std::move(remote), std::move(local));
+  return made;
+}
+
 Result<Communicator*> create_intercommunicator(Communicator& local, const InterBridge& bridge) {
   coll::ContextClaim claim(context_ids());
   auto proposals = allgather(local, Proposal{claim.proposal(), 0, 0});
@@ -211,7 +211,7 @@ Result<Communicator*> create_intercommunicator(Communicator& local, const InterB
   for (int rank : remote)
     if (local.rank_of(rank) != MPI_UNDEFINED)
       return failure(Errc::invalid_argument, "rank {} of MPI_COMM_WORLD is in both groups", rank);
-  return add_inter(local, *context, local.group(), group_of(std::move(remote)));
+  return add_intercommunicator(local, *context, local.group(), group_of(std::move(remote)));
 }
 
 Result<Communicator*> merge(Communicator& inter, bool high) {
@@ -230,18 +230,13 @@ Result<Communicator*> merge(Communicator& inter, bool high) {
   return runtime().add_communicator(inter, *context, group_of(std::move(ranks)));
 }
 
-Status barrier_inter(Communicator& inter) {
-  auto both = exchange(inter, {}, 0, 0);
-  return both ? Status() : Status(propagate(both));
-}
-
 Result<Communicator*> duplicate_inter(Communicator& parent) {
   coll::ContextClaim claim(context_ids());
   auto both = exchange(parent, claim.proposal(), 0, 0);
   if (!both) return propagate(both);
   auto context = both->settle(claim);
   if (!context) return propagate(context);
-  return add_inter(parent, *context, parent.group(), parent.remote_group());
+  return add_intercommunicator(parent, *context, parent.group(), parent.remote_group());
 }
 
 Result<Communicator*> split_inter(Communicator& parent, int color, int key) {
@@ -254,7 +249,7 @@ Result<Communicator*> split_inter(Communicator& parent, int color, int key) {
   std::vector<int> local = of_color(both->local, *parent.group(), color);
   std::vector<int> remote = of_color(both->remote, *parent.remote_group(), color);
   if (remote.empty()) return nullptr;
-  return add_inter(parent, *context, group_of(std::move(local)), group_of(std::move(remote)));
+  return add_intercommunicator(parent, *context, group_of(std::move(local)), group_of(std::move(remote)));
 }
 
 Result<Communicator*> create_inter(Communicator& parent, const Group& group) {

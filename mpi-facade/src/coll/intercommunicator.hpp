@@ -21,8 +21,9 @@ Result<Communicator*> create_intercommunicator(Communicator& local, const InterB
 /// An intracommunicator of both groups: first those that say `high` false; of two that say the same, the one
 /// whose first rank in MPI_COMM_WORLD is lower.
 Result<Communicator*> merge(Communicator& inter, bool high);
-/// Waits for both groups.
-Status barrier_inter(Communicator& inter);
+/// An intercommunicator of these groups with a handle, and its local communicator behind it in contexts.
+Communicator* add_intercommunicator(const Communicator& parent, std::uint32_t context, Reference<Group> group,
+                                    Reference<Group> remote);
 
 /// Of an intercommunicator, as comm_create.hpp has them.
 Result<Communicator*> duplicate_inter(Communicator& parent);

@@ -1,119 +1,263 @@
 #include "coll/movement.hpp"
 
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
 namespace llamada::mpi::coll {
 namespace {
 
-/// Takes from all other members, from each as it comes.
-class ReceivingFromAll {
- public:
-  ReceivingFromAll(Channel& channel, std::span<const Data> results) {
-    parts_.reserve(results.size());
-    for (int offset = 1; offset < channel.size(); ++offset) {
-      int member = (channel.self() + offset) % channel.size();
-      parts_.emplace_back(channel, results[member], member);
-    }
-  }
-  bool step() {
-    for (std::size_t i = 0; i < parts_.size();) {
-      if (parts_[i].step()) {
-        parts_[i] = parts_.back();
-        parts_.pop_back();
-      } else {
-        ++i;
-      }
-    }
-    return parts_.empty();
-  }
-
- private:
-  std::vector<Receiving> parts_;
-};
-
-/// Publishes to all other members what is for each, beginning behind oneself so that not all begin with the
-/// same.
-class SendingToAll {
- public:
-  SendingToAll(Channel& channel, std::span<const Data> contributions)
-      : channel_(channel), contributions_(contributions), sending_(channel, Data{}, everybody) {}
-  bool step() {
-    while (sending_.step()) {
-      if (++offset_ >= channel_.size()) return true;
-      int member = (channel_.self() + offset_) % channel_.size();
-      sending_ = Sending(channel_, contributions_[member], member);
-    }
-    return false;
-  }
-
- private:
-  Channel& channel_;
-  std::span<const Data> contributions_;
-  Sending sending_;
-  int offset_ = 0;
-};
+/// So many bytes for all peers go in one record at most.
+constexpr std::size_t together_bytes_max = 32 * 1024;
 
 }  // namespace
 
-Status barrier(Channel& channel, Waiter& waiter) {
-  bool published = false;
-  int member = 0;
-  return run(channel, waiter, Kind::barrier, [&] {
-    if (!published && !(published = channel.publish_small(0, everybody, {}))) return false;
-    for (; member < channel.size(); ++member) {
-      if (member == channel.self()) continue;
-      if (!channel.expect(member, 0, 0)) return false;
-      channel.next(member);
+bool Barrier::step() {
+  if (!published_ && !(published_ = channel_.publish_small(0, everybody, {}))) return false;
+  for (; peer_ < channel_.peer_end(); ++peer_) {
+    if (peer_ == channel_.self()) continue;
+    if (!channel_.expect(peer_, 0, 0)) return false;
+    channel_.next(peer_);
+  }
+  return true;
+}
+
+Broadcast::Broadcast(Channel& channel, const Data& data, int root) : channel_(channel) {
+  if (root == no_root) return;
+  if (channel.self() == root)
+    sending_ = Sending(channel, data, everybody);
+  else
+    receiving_ = Receiving(channel, data, root);
+}
+
+// ---- from all
+
+void ReceivingFromAll::begin() {
+  const int count = channel_.peer_count();
+  if (static_cast<std::size_t>(count) > std::size(few_)) {
+    many_.resize(static_cast<std::size_t>(count));
+    sources_ = many_.data();
+  }
+  left_ = 0;
+  for (int index = 0; index < count; ++index) {
+    const bool nothing = channel_.peer_begin() + index == channel_.self() || results_[index].bytes == 0;
+    sources_[index] = {{}, nothing};
+    left_ += nothing ? 0 : 1;
+  }
+}
+
+bool ReceivingFromAll::step() {
+  const int count = channel_.peer_count();
+  for (int index = first_left_; left_ > 0 && index < count; ++index) {
+    Source& source = sources_[index];
+    if (!source.done) {
+      source.done = take(channel_, results_[index], channel_.peer_begin() + index, source.progress);
+      if (source.done) --left_;
     }
-    return true;
-  });
+    if (source.done && index == first_left_) ++first_left_;
+  }
+  return left_ == 0;
+}
+
+// ---- to all
+
+int SendingToAll::peer(int offset) const {
+  if (!channel_.is_intra()) return offset;
+  return (channel_.self() + 1 + offset) % channel_.size();
+}
+
+void SendingToAll::begin() {
+  offset_ = 0;
+  together_bytes_ = 0;
+  sending_ = Sending();
+  if (others() < 2) return;
+  std::size_t bytes = 0;
+  bool all = true;  // Who is to get nothing expects no record.
+  for (int index = 0; index < channel_.peer_count(); ++index) {
+    if (channel_.peer_begin() + index == channel_.self()) continue;
+    const std::size_t part = contributions_[index].bytes;
+    all = all && part > 0;
+    bytes += part;
+    if (bytes > together_bytes_max) return;
+  }
+  if (all) together_bytes_ = bytes;
+}
+
+bool SendingToAll::step() {
+  if (together_bytes_ > 0) return step_together();
+  for (;;) {
+    if (!sending_.step()) return false;
+    if (offset_ >= others()) return true;
+    const int index = peer(offset_++);
+    sending_ = Sending(channel_, contributions_[index], channel_.peer_begin() + index);
+  }
+}
+
+bool SendingToAll::step_together() {
+  if (offset_ > 0) return true;
+  const int count = channel_.peer_count();
+  const std::size_t table_bytes = sizeof(std::uint32_t) * (static_cast<std::size_t>(count) + 1);
+  auto room = channel_.room(table_bytes + together_bytes_);
+  if (!room) return false;
+  std::size_t at = table_bytes;
+  for (int index = 0; index <= count; ++index) {
+    const auto begin = static_cast<std::uint32_t>(at);
+    std::memcpy(room->data() + sizeof(begin) * static_cast<std::size_t>(index), &begin, sizeof(begin));
+    if (index == count || channel_.peer_begin() + index == channel_.self()) continue;
+    const Data part = contributions_[index];
+    part.pack(0, room->subspan(at, part.bytes));
+    at += part.bytes;
+  }
+  channel_.commit(all_together, everybody);
+  offset_ = 1;
+  return true;
+}
+
+// ---- rooted
+
+Gather::Gather(Channel& channel, const Data& own, const Parts& results, int root, bool in_place, Kind kind)
+    : channel_(channel),
+      own_(own),
+      results_(results),
+      is_root_(channel.self() == root),
+      in_place_(in_place),
+      kind_(kind),
+      receiving_(channel, results) {
+  if (!is_root_ && root != no_root) sending_ = Sending(channel, own, root);
+}
+
+void Gather::begin() {
+  channel_.begin_with_peers(kind_);
+  if (!is_root_) return;
+  if (channel_.is_intra() && !in_place_) copy(own_, results_[channel_.self()]);
+  receiving_.begin();
+}
+
+Scatter::Scatter(Channel& channel, const Parts& contributions, const Data& own, int root, bool in_place)
+    : channel_(channel),
+      contributions_(contributions),
+      own_(own),
+      root_(root),
+      in_place_(in_place),
+      sending_(channel, contributions) {}
+
+void Scatter::begin() {
+  channel_.begin_with_peers(Kind::scatter);
+  if (root_ == no_root) return;
+  if (root_ != channel_.self()) {
+    receiving_ = Receiving(channel_, own_, root_);
+    return;
+  }
+  if (channel_.is_intra() && !in_place_) copy(contributions_[channel_.self()], own_);
+  sending_.begin();
+}
+
+bool Scatter::step() {
+  if (root_ == no_root) return true;
+  if (root_ == channel_.self()) return sending_.step();
+  return receiving_.step();
+}
+
+// ---- all
+
+Allgather::Allgather(Channel& channel, const Data& own, const Parts& results, bool in_place, Kind kind)
+    : channel_(channel),
+      own_(own),
+      results_(results),
+      in_place_(in_place),
+      kind_(kind),
+      sending_(channel, in_place && channel.is_intra() ? results[channel.self()] : own, everybody),
+      receiving_(channel, results) {}
+
+void Allgather::begin() {
+  channel_.begin_with_peers(kind_);
+  if (channel_.is_intra() && !in_place_) copy(own_, results_[channel_.self()]);
+  receiving_.begin();
+}
+
+void Alltoall::begin() {
+  channel_.begin_with_peers(Kind::alltoall);
+  if (in_place_)
+    pack_results();
+  else if (channel_.is_intra())
+    copy(contributions_[channel_.self()], results_[channel_.self()]);
+  sending_.begin();
+  receiving_.begin();
+}
+
+/// What is given is kept apart, for results take its place.
+void Alltoall::pack_results() {
+  std::size_t bytes = 0;
+  for (int index = 0; index < channel_.peer_count(); ++index) bytes += results_[index].bytes;
+  packed_.resize(bytes);
+  std::vector<Data> parts;
+  std::size_t at = 0;
+  for (int index = 0; index < channel_.peer_count(); ++index) {
+    const Data part = results_[index];
+    const std::span<std::byte> place(packed_.data() + at, part.bytes);
+    part.pack(0, place);
+    parts.push_back(Data::of(std::span<const std::byte>(place)));
+    at += part.bytes;
+  }
+  packed_parts_ = Parts(std::move(parts));
+}
+
+// ---- the library's own
+
+Status barrier(Channel& channel, Waiter& waiter) {
+  Barrier machine(channel);
+  return run(channel, waiter, machine);
 }
 
 Status broadcast(Channel& channel, Waiter& waiter, const Data& data, int root) {
-  if (channel.self() == root) {
-    Sending sending(channel, data, everybody);
-    return run(channel, waiter, Kind::bcast, [&] { return sending.step(); });
-  }
-  Receiving receiving(channel, data, root);
-  return run(channel, waiter, Kind::bcast, [&] { return receiving.step(); });
+  Broadcast machine(channel, data, root);
+  return run(channel, waiter, machine);
 }
 
 Status gather(Channel& channel, Waiter& waiter, const Data& contribution, std::span<const Data> results,
-              int root, Kind kind) {
-  if (channel.self() == root) {
-    ReceivingFromAll receiving(channel, results);
-    return run(channel, waiter, kind, [&] { return receiving.step(); });
-  }
-  Sending sending(channel, contribution, root);
-  return run(channel, waiter, kind, [&] { return sending.step(); });
+              int root) {
+  const Parts parts(results);
+  Gather machine(channel, contribution, parts, root, true);
+  return run(channel, waiter, machine);
 }
 
 Status scatter(Channel& channel, Waiter& waiter, std::span<const Data> contributions, const Data& result,
                int root) {
-  if (channel.self() == root) {
-    SendingToAll sending(channel, contributions);
-    return run(channel, waiter, Kind::scatter, [&] { return sending.step(); });
-  }
-  Receiving receiving(channel, result, root);
-  return run(channel, waiter, Kind::scatter, [&] { return receiving.step(); });
+  const Parts parts(contributions);
+  Scatter machine(channel, parts, result, root, true);
+  return run(channel, waiter, machine);
 }
 
-Status allgather(Channel& channel, Waiter& waiter, const Data& contribution, std::span<const Data> results,
-                 Kind kind) {
-  Sending sending(channel, contribution, everybody);
-  ReceivingFromAll receiving(channel, results);
-  return run(channel, waiter, kind, [&] {
-    bool sent = sending.step();
-    return receiving.step() && sent;
-  });
+Status allgather(Channel& channel, Waiter& waiter, const Data& contribution, std::span<const Data> results) {
+  // What is given need not lie among the results.
+  class Given final : public Machine {
+   public:
+    Given(Channel& channel, const Data& own, const Parts& results)
+        : channel_(channel), sending_(channel, own, everybody), receiving_(channel, results) {}
+    void begin() override {
+      channel_.begin(Kind::allgather);
+      receiving_.begin();
+    }
+    bool step() override {
+      const bool sent = sending_.step();
+      return receiving_.step() && sent;
+    }
+
+   private:
+    Channel& channel_;
+    Sending sending_;
+    ReceivingFromAll receiving_;
+  };
+  const Parts parts(results);
+  Given machine(channel, contribution, parts);
+  return run(channel, waiter, machine);
 }
 
 Status alltoall(Channel& channel, Waiter& waiter, std::span<const Data> contributions,
                 std::span<const Data> results) {
-  SendingToAll sending(channel, contributions);
-  ReceivingFromAll receiving(channel, results);
-  return run(channel, waiter, Kind::alltoall, [&] {
-    bool sent = sending.step();
-    return receiving.step() && sent;
-  });
+  const Parts given(contributions), taken(results);
+  Alltoall machine(channel, given, taken, false);
+  return run(channel, waiter, machine);
 }
 
 }  // namespace llamada::mpi::coll

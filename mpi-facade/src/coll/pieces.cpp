@@ -61,15 +61,40 @@ bool Sending::step_one() {
   return true;
 }
 
-bool Receiving::step() {
-  while (!done()) {
-    std::size_t size = std::min(piece_bytes_max, data_.bytes - received_);
-    auto record = channel_->expect(member_, piece_, size);
+namespace {
+
+/// This member's part of a record for all peers; none when there is no such thing in it.
+std::optional<std::span<const std::byte>> own_part(const Channel& channel, const topics::Record& record) {
+  const std::size_t place = sizeof(std::uint32_t) * static_cast<std::size_t>(channel.rank());
+  std::uint32_t bounds[2];
+  if (record.payload.size() < place + sizeof(bounds)) return std::nullopt;
+  std::memcpy(bounds, record.payload.data() + place, sizeof(bounds));
+  if (bounds[0] > bounds[1] || bounds[1] > record.payload.size()) return std::nullopt;
+  return record.payload.subspan(bounds[0], bounds[1] - bounds[0]);
+}
+
+}  // namespace
+
+bool take(Channel& channel, const Data& data, int member, Progress& progress) {
+  while (progress.bytes < data.bytes) {
+    const auto record = channel.peek(member);
     if (!record) return false;
-    data_.unpack(received_, record->payload);
-    channel_->next(member_);
-    received_ += size;
-    ++piece_;
+    std::size_t size = std::min<std::size_t>(piece_bytes_max, data.bytes - progress.bytes);
+    std::optional payload = record->payload;
+    if (Channel::piece_of(*record) == all_together) {
+      payload = own_part(channel, *record);
+      size = data.bytes;
+    } else if (Channel::piece_of(*record) != progress.piece) {
+      payload = std::nullopt;
+    }
+    if (!payload || payload->size() != size) {
+      channel.misfit(member, *record, size);
+      return false;
+    }
+    data.unpack(progress.bytes, *payload);
+    channel.next(member);
+    progress.bytes += size;
+    ++progress.piece;
   }
   return true;
 }

@@ -53,11 +53,45 @@ inline std::uint32_t piece_count(std::size_t bytes, std::size_t piece_bytes = pi
   return static_cast<std::uint32_t>((bytes + piece_bytes - 1) / piece_bytes);
 }
 
+/// Parts of a buffer, one for each peer or neighbour. Movable; what it is made from must outlive it.
+class Parts {
+ public:
+  Parts() = default;
+  /// `bytes_apart` is from one part to the next.
+  Parts(const Data& first, std::ptrdiff_t bytes_apart) : first_(first), bytes_apart_(bytes_apart) {}
+  explicit Parts(std::vector<Data> list) : list_(std::move(list)), view_(list_), is_even_(false) {}
+  explicit Parts(std::span<const Data> list) : view_(list), is_even_(false) {}
+  Parts(Parts&&) = default;
+  Parts& operator=(Parts&&) = default;
+
+  bool is_even() const { return is_even_; }
+  Data operator[](int index) const {
+    if (!is_even_) return view_[static_cast<std::size_t>(index)];
+    Data part = first_;
+    part.base = static_cast<std::byte*>(first_.base) + bytes_apart_ * index;
+    return part;
+  }
+
+ private:
+  Data first_;
+  std::ptrdiff_t bytes_apart_ = 0;
+  std::vector<Data> list_;
+  std::span<const Data> view_;
+  bool is_even_ = true;
+};
+
 /// Publishes data in pieces, as there is room.
 class Sending {
  public:
-  Sending(Channel& channel, const Data& data, int audience, std::size_t piece_bytes = piece_bytes_max)
-      : channel_(&channel), data_(data), audience_(audience), piece_bytes_(piece_bytes) {}
+  Sending() = default;
+  /// Pieces are numbered from `first_piece` on.
+  Sending(Channel& channel, const Data& data, int audience, std::size_t piece_bytes = piece_bytes_max,
+          std::uint32_t first_piece = 0)
+      : channel_(&channel),
+        data_(data),
+        audience_(audience),
+        piece_bytes_(piece_bytes),
+        piece_(first_piece) {}
 
   /// Publishes what there is room for; true when all is published.
   bool step() {
@@ -68,47 +102,87 @@ class Sending {
   /// Publishes one piece; false when there is no room. Only when not done().
   bool step_one();
   bool done() const { return sent_ == data_.bytes; }
+  /// The number of the next piece.
   std::uint32_t pieces_sent() const { return piece_; }
 
  private:
-  Channel* channel_;
+  Channel* channel_ = nullptr;
   Data data_;
-  int audience_;
-  std::size_t piece_bytes_;
+  int audience_ = everybody;
+  std::size_t piece_bytes_ = piece_bytes_max;
   std::size_t sent_ = 0;
   std::uint32_t piece_ = 0;
 };
 
-/// Takes data in pieces from one member, as they come.
+/// The piece number of a record that has the parts of all peers of a member: a table of where in it each
+/// begins and the last one ends, by peer; behind it the parts.
+inline constexpr std::uint32_t all_together = 0xffffffff;
+
+/// How far a member has come in taking data from another.
+struct Progress {
+  std::uint64_t bytes = 0;
+  std::uint32_t piece = 0;  ///< the next one's number
+};
+/// Takes what is there for `data` from `member`: pieces, or its part of a record for all; true when all has
+/// been taken.
+bool take(Channel& channel, const Data& data, int member, Progress& progress);
+
+/// Takes data from one member, as it comes.
 class Receiving {
  public:
-  Receiving(Channel& channel, const Data& data, int member)
-      : channel_(&channel), data_(data), member_(member) {}
+  Receiving() = default;
+  /// Pieces are numbered from `first_piece` on.
+  Receiving(Channel& channel, const Data& data, int member, std::uint32_t first_piece = 0)
+      : channel_(&channel), data_(data), member_(member), progress_{0, first_piece} {}
 
   /// Takes what is there; true when all has been taken.
-  bool step();
-  bool done() const { return received_ == data_.bytes; }
+  bool step() { return done() || take(*channel_, data_, member_, progress_); }
+  bool done() const { return progress_.bytes == data_.bytes; }
+  /// The number of the piece behind what was taken.
+  std::uint32_t next_piece() const { return progress_.piece; }
 
  private:
-  Channel* channel_;
+  Channel* channel_ = nullptr;
   Data data_;
-  int member_;
-  std::size_t received_ = 0;
-  std::uint32_t piece_ = 0;
+  int member_ = 0;
+  Progress progress_;
 };
 
-/// One collective, or one phase of one: steps until it is done or the members' calls do not fit. Members from
-/// `listen_end` on are not listened to.
-template <typename Step>
-Status run(Channel& channel, Waiter& waiter, Kind kind, Step&& step, int listen_end = everybody) {
-  channel.begin(kind);
-  if (listen_end != everybody)
-    for (int member = listen_end; member < channel.size(); ++member) channel.ignore(member);
-  if (!step() && !channel.failed())
-    waiter.wait_until([&step, &channel] { return step() || channel.failed(); });  // two words: no allocation
-  channel.end();
+/// A collective as this member carries it out. Made for one call; what it is made from must outlive it.
+class Machine {
+ public:
+  Machine() = default;
+  Machine(const Machine&) = delete;
+  Machine& operator=(const Machine&) = delete;
+  virtual ~Machine() = default;
+  /// Its turn has come: called once, before the first step().
+  virtual void begin() = 0;
+  /// Goes on as far as it can without waiting; true when this member's part is done.
+  virtual bool step() = 0;
+
+  /// step() until that has been true, or the members' calls do not fit; then nothing any more.
+  bool advance(const Channel& channel) { return is_over_ || (is_over_ = step() || channel.failed()); }
+
+ private:
+  bool is_over_ = false;
+};
+
+/// What the members' calls not fitting each other leaves; else success.
+inline Status outcome(const Channel& channel) {
   if (channel.failed()) return failure(Errc::invalid_argument, "{}", channel.failure());
   return {};
+}
+
+/// A blocking collective: waits for those before it, then until it is done or the members' calls do not fit.
+template <typename M>
+Status run(Channel& channel, Waiter& waiter, M& machine) {
+  if (!channel.is_idle()) [[unlikely]]
+    waiter.wait_until([&channel] { return channel.advance(); });
+  machine.begin();
+  if (!machine.advance(channel))
+    waiter.wait_until([&machine, &channel] { return machine.advance(channel); });  // two words: no allocation
+  channel.end();
+  return outcome(channel);
 }
 
 }  // namespace llamada::mpi::coll

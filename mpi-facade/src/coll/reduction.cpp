@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "coll/movement.hpp"
+#include "llamada/base/copy.hpp"
 
 namespace llamada::mpi::coll {
 namespace {
@@ -11,145 +11,8 @@ constexpr std::uint32_t all_pieces = 0xffffffff;
 
 /// Bytes of a piece: whole elements, about piece_bytes_max, one at least.
 std::size_t whole_elements(const Datatype& type) {
-  return std::max<std::size_t>(1, piece_bytes_max / type.size()) * type.size();
-}
-
-/// Folds the contributions of members [0, end) piece by piece, in the order of ranks, as they come.
-class Folding {
- public:
-  Folding(Channel& channel, const Reduction& reduction, int end, const Data& own, const Data& result)
-      : channel_(channel),
-        accumulator_(reduction.operation, reduction.type),
-        piece_bytes_(whole_elements(reduction.type)),
-        end_(end),
-        own_(own),
-        result_(result) {}
-
-  /// Folds what is there of the first `own_pieces` pieces: one's own must be published before the result
-  /// takes its place in the same buffer. True when all is folded.
-  bool step(std::uint32_t own_pieces) {
-    for (; folded_ < own_.bytes; folded_ += piece_bytes(), ++piece_, member_ = 0) {
-      if (piece_ >= own_pieces || !fold_piece()) return false;
-      result_.unpack(folded_, accumulator_.result());
-    }
-    return true;
-  }
-
- private:
-  std::size_t piece_bytes() const { return std::min(piece_bytes_, own_.bytes - folded_); }
-
-  bool fold_piece() {
-    for (; member_ < end_; ++member_)
-      if (!fold_member()) return false;
-    return true;
-  }
-  bool fold_member() {
-    if (member_ == channel_.self()) return fold_own();
-    auto record = channel_.expect(member_, piece_, piece_bytes());
-    if (!record) return false;
-    take(record->payload);
-    channel_.next(member_);
-    return true;
-  }
-  bool fold_own() {
-    if (auto* memory = own_.memory()) {
-      take({memory + folded_, piece_bytes()});
-    } else {
-      packed_.resize(piece_bytes());
-      own_.pack(folded_, packed_);
-      take(packed_);
-    }
-    return true;
-  }
-  void take(std::span<const std::byte> packed) {
-    member_ == 0 ? accumulator_.start(packed) : accumulator_.fold(packed);
-  }
-
-  Channel& channel_;
-  Accumulator accumulator_;
-  std::size_t piece_bytes_;
-  int end_;
-  Data own_;
-  Data result_;
-  std::vector<std::byte> packed_;
-  std::size_t folded_ = 0;
-  std::uint32_t piece_ = 0;
-  int member_ = 0;
-};
-
-/// Publishes to each member its segment, piece 0 of all first, so that all can fold at the same time.
-class SendingSegments {
- public:
-  SendingSegments(Channel& channel, std::span<const Data> segments, std::size_t piece_bytes)
-      : channel_(channel) {
-    for (int member = 0; member < channel.size(); ++member)
-      parts_.emplace_back(channel, segments[member], member, piece_bytes);
-  }
-  bool step() {
-    for (; remains(); member_ = 0)
-      for (; member_ < channel_.size(); ++member_)
-        if (member_ != channel_.self() && !parts_[member_].done() && !parts_[member_].step_one())
-          return false;
-    return true;
-  }
-
- private:
-  bool remains() const {
-    for (int member = 0; member < channel_.size(); ++member)
-      if (member != channel_.self() && !parts_[member].done()) return true;
-    return false;
-  }
-
-  Channel& channel_;
-  std::vector<Sending> parts_;
-  int member_ = 0;
-};
-
-Status fold_segments(Channel& channel, Waiter& waiter, Kind kind, const Reduction& reduction,
-                     std::span<const Data> segments, const Data& result) {
-  const Data& own = segments[channel.self()];
-  SendingSegments sending(channel, segments, whole_elements(reduction.type));
-  Folding folding(channel, reduction, channel.size(), own, result);
-  return run(channel, waiter, kind, [&] {
-    bool sent = sending.step();
-    return folding.step(all_pieces) && sent;
-  });
-}
-
-/// Everybody folds everything.
-Status fold_everywhere(Channel& channel, Waiter& waiter, Kind kind, const Reduction& reduction,
-                       const Data& contribution, const Data& result) {
-  Sending sending(channel, contribution, everybody, whole_elements(reduction.type));
-  Folding folding(channel, reduction, channel.size(), contribution, result);
-  return run(channel, waiter, kind, [&] {
-    bool sent = sending.step();
-    return folding.step(sending.pieces_sent()) && sent;
-  });
-}
-
-Status fold_at_root(Channel& channel, Waiter& waiter, const Reduction& reduction, const Data& contribution,
-                    const Data& result, int root) {
-  if (channel.self() == root) {
-    Folding folding(channel, reduction, channel.size(), contribution, result);
-    return run(channel, waiter, Kind::reduce, [&] { return folding.step(all_pieces); });
-  }
-  Sending sending(channel, contribution, root, whole_elements(reduction.type));
-  return run(channel, waiter, Kind::reduce, [&] { return sending.step(); });
-}
-
-/// Each member folds what those before it contribute, up to `end`.
-Status fold_before(Channel& channel, Waiter& waiter, Kind kind, const Reduction& reduction,
-                   const Data& contribution, const Data& result, int end) {
-  Sending sending(channel, contribution, everybody, whole_elements(reduction.type));
-  Folding folding(channel, reduction, end, contribution, result);
-  bool nothing_before = end == 0;
-  return run(
-      channel, waiter, kind,
-      [&] {
-        bool sent = sending.step();
-        return (nothing_before || folding.step(sending.pieces_sent())) && sent;
-      },
-      end);
+  const std::size_t size = std::max<std::size_t>(1, type.size());
+  return std::max<std::size_t>(1, piece_bytes_max / size) * size;
 }
 
 /// The data in equal segments of whole elements, one for each member; the last ones may be empty.
@@ -157,6 +20,7 @@ std::vector<Data> equal_segments(const Data& data, std::size_t element_bytes, in
   std::size_t elements = data.bytes / element_bytes;
   std::size_t each = (elements + members - 1) / members;
   std::vector<Data> segments;
+  segments.reserve(static_cast<std::size_t>(members));
   for (int member = 0; member < members; ++member) {
     std::size_t first = std::min(elements, member * each);
     std::size_t count = std::min(each, elements - first);
@@ -165,91 +29,264 @@ std::vector<Data> equal_segments(const Data& data, std::size_t element_bytes, in
   return segments;
 }
 
-/// A large reduction: each member folds its segment of all contributions, then the segments are gathered.
-/// Block by block, so that what is folded is still in the cache when it is read.
-class SegmentedReduction {
- public:
-  SegmentedReduction(Channel& channel, Waiter& waiter, Kind kind, const Reduction& reduction)
-      : channel_(channel), waiter_(waiter), kind_(kind), reduction_(reduction) {}
-
-  /// `root` or everybody gets the result.
-  Status run(const Data& contribution, const Data& result, int root) {
-    std::size_t block_bytes = 4 * whole_elements(reduction_.type) * channel_.size();
-    for (std::size_t done = 0; done < contribution.bytes; done += block_bytes) {
-      std::size_t bytes = std::min(block_bytes, contribution.bytes - done);
-      bool gets_result = root == everybody || root == channel_.self();
-      auto status =
-          run_block(contribution.part(done, bytes), gets_result ? result.part(done, bytes) : Data{}, root);
-      if (!status) return status;
-    }
-    return {};
-  }
-
- private:
-  Status run_block(const Data& contribution, const Data& result, int root) {
-    auto segments = equal_segments(contribution, reduction_.type.size(), channel_.size());
-    folded_.resize(segments[channel_.self()].bytes);
-    Data folded = Data::of(std::span<const std::byte>(folded_));
-    if (auto status = fold_segments(channel_, waiter_, kind_, reduction_, segments, folded); !status)
-      return status;
-    std::vector<Data> results;
-    if (result.bytes > 0) {
-      results = equal_segments(result, reduction_.type.size(), channel_.size());
-      copy(folded, results[channel_.self()]);
-    }
-    return root == everybody ? allgather(channel_, waiter_, folded, results, kind_)
-                             : gather(channel_, waiter_, folded, results, root, kind_);
-  }
-
-  Channel& channel_;
-  Waiter& waiter_;
-  Kind kind_;
-  const Reduction& reduction_;
-  std::vector<std::byte> folded_;
-};
-
 }  // namespace
+
+// ---- Folding
+
+Folding::Folding(Channel& channel, const Reduction& reduction, int begin, int end, const Data& own,
+                 const Data& result)
+    : channel_(channel),
+      accumulator_(reduction.operation, reduction.type),
+      piece_bytes_(whole_elements(reduction.type)),
+      begin_(begin),
+      end_(end),
+      own_(own),
+      result_(result),
+      member_(begin) {
+  if (accumulator_.folds_in_place() && result.bytes > 0) place_ = result.memory();
+  own_is_in_place_ = place_ != nullptr && own.memory() == place_;
+}
+
+bool Folding::step(std::uint32_t own_pieces) {
+  for (; folded_ < own_.bytes; folded_ += piece_bytes(), ++piece_, member_ = begin_) {
+    if (piece_ >= own_pieces || !fold_piece()) return false;
+    if (place_ == nullptr) result_.unpack(folded_, accumulator_.result());
+  }
+  return true;
+}
+
+bool Folding::fold_piece() {
+  for (; member_ < end_; ++member_) {
+    if (member_ == channel_.self()) {
+      take_own();
+      continue;
+    }
+    const auto record = channel_.expect(member_, piece_, piece_bytes());
+    if (!record) return false;
+    // The first one's takes the place of one's own, which is to be folded later.
+    if (own_is_in_place_ && member_ == begin_ && channel_.self() > begin_ && channel_.self() < end_)
+      copy_bytes(own_copy_.at_least(piece_bytes()), place_ + folded_, piece_bytes());
+    take(record->payload);
+    channel_.next(member_);
+  }
+  return true;
+}
+
+void Folding::take_own() {
+  const std::size_t bytes = piece_bytes();
+  if (own_is_in_place_) {
+    if (member_ != begin_) take({own_copy_.at_least(bytes), bytes});
+  } else if (auto* memory = own_.memory()) {
+    take({memory + folded_, bytes});
+  } else {
+    std::byte* packed = own_copy_.at_least(bytes);
+    own_.pack(folded_, {packed, bytes});
+    take({packed, bytes});
+  }
+}
+
+void Folding::take(std::span<const std::byte> packed) {
+  if (place_ == nullptr)
+    member_ == begin_ ? accumulator_.start(packed) : accumulator_.fold(packed);
+  else if (member_ == begin_)
+    copy_bytes(place_ + folded_, packed.data(), packed.size());
+  else
+    accumulator_.fold_into(place_ + folded_, packed);
+}
+
+// ---- Everywhere, at the root
+
+FoldEverywhere::FoldEverywhere(Channel& channel, Kind kind, const Reduction& reduction,
+                               const Data& contribution, const Data& result, int begin, int end)
+    : channel_(channel),
+      kind_(kind),
+      begin_(begin),
+      end_(end),
+      sending_(channel, contribution, everybody, whole_elements(reduction.type)),
+      folding_(channel, reduction, begin, end, contribution, result) {}
+
+void FoldEverywhere::begin() {
+  channel_.begin(kind_);
+  for (int member = 0; member < begin_; ++member) channel_.ignore(member);
+  for (int member = end_; member < channel_.size(); ++member) channel_.ignore(member);
+}
+
+bool FoldEverywhere::step() {
+  const bool sent = sending_.step();
+  const bool folded = begin_ == end_ || folding_.step(sending_.pieces_sent());
+  return sent && folded;
+}
+
+FoldAtRoot::FoldAtRoot(Channel& channel, const Reduction& reduction, const Data& contribution,
+                       const Data& result, int root)
+    : channel_(channel),
+      is_root_(channel.self() == root),
+      folding_(channel, reduction, channel.peer_begin(), channel.peer_end(), contribution, result) {
+  if (!is_root_ && root != no_root)
+    sending_ = Sending(channel, contribution, root, whole_elements(reduction.type));
+}
+
+bool FoldAtRoot::step() { return is_root_ ? folding_.step(all_pieces) : sending_.step(); }
+
+// ---- Segments
+
+void SendingSegments::begin(Channel& channel, std::span<const Data> segments, std::size_t piece_bytes) {
+  parts_.clear();
+  self_ = channel.self();
+  member_ = 0;
+  for (std::size_t member = 0; member < segments.size(); ++member)
+    parts_.emplace_back(channel, segments[member], static_cast<int>(member), piece_bytes);
+}
+
+bool SendingSegments::step() {
+  const int count = static_cast<int>(parts_.size());
+  for (; remains(); member_ = 0)
+    for (; member_ < count; ++member_)
+      if (member_ != self_ && !parts_[member_].done() && !parts_[member_].step_one()) return false;
+  return true;
+}
+
+bool SendingSegments::remains() const {
+  for (std::size_t member = 0; member < parts_.size(); ++member)
+    if (static_cast<int>(member) != self_ && !parts_[member].done()) return true;
+  return false;
+}
+
+SegmentedReduction::SegmentedReduction(Channel& channel, Kind kind, const Reduction& reduction,
+                                       const Data& contribution, const Data& result, int root)
+    : channel_(channel),
+      kind_(kind),
+      reduction_(reduction),
+      contribution_(contribution),
+      result_(result),
+      root_(root),
+      block_bytes_(4 * whole_elements(reduction.type) * channel.size()) {}
+
+void SegmentedReduction::begin_block() {
+  const std::size_t bytes = std::min(block_bytes_, contribution_.bytes - done_);
+  const std::size_t element = reduction_.type.size();
+  const auto self = static_cast<std::size_t>(channel_.self());
+  auto segments = equal_segments(contribution_.part(done_, bytes), element, channel_.size());
+  if (gathers()) {
+    auto results = equal_segments(result_.part(done_, bytes), element, channel_.size());
+    folded_ = results[self];
+    results_ = Parts(std::move(results));
+  } else {
+    folded_bytes_.resize(segments[self].bytes);
+    folded_ = Data::of(std::span<const std::byte>(folded_bytes_));
+  }
+  channel_.begin(kind_);
+  phase_ = Phase::fold;
+  sending_.begin(channel_, segments, whole_elements(reduction_.type));
+  folding_.emplace(channel_, reduction_, 0, channel_.size(), segments[self], folded_);
+}
+
+void SegmentedReduction::begin_gather() {
+  channel_.begin(kind_);
+  phase_ = Phase::gather;
+  sending_folded_ = Sending();
+  if (root_ != channel_.self()) sending_folded_ = Sending(channel_, folded_, root_);
+  receiving_.reset();
+  if (!gathers()) return;
+  receiving_.emplace(channel_, results_);
+  receiving_->begin();
+}
+
+bool SegmentedReduction::step_fold() {
+  const bool sent = sending_.step();
+  return folding_->step(all_pieces) && sent;
+}
+
+bool SegmentedReduction::step() {
+  for (;;) {
+    if (phase_ == Phase::fold) {
+      if (!step_fold()) return false;
+      begin_gather();
+    }
+    const bool sent = sending_folded_.step();
+    if ((receiving_ && !receiving_->step()) || !sent) return false;
+    done_ += std::min(block_bytes_, contribution_.bytes - done_);
+    if (done_ == contribution_.bytes) return true;
+    begin_block();
+  }
+}
+
+// ---- Reduce_scatter
+
+ReduceScatter::ReduceScatter(Channel& channel, const Reduction& reduction, const Data& contribution,
+                             const Data& result, std::span<const std::size_t> counts)
+    : channel_(channel), reduction_(reduction), contribution_(contribution), result_(result) {
+  std::size_t first = 0;
+  for (std::size_t rank = 0; rank < counts.size(); ++rank) {
+    if (static_cast<int>(rank) == channel.rank()) own_first_ = first;
+    const std::size_t bytes = counts[rank] * reduction.type.size();
+    segments_.push_back(contribution.part(first, bytes));
+    first += bytes;
+  }
+}
+
+void ReduceScatter::begin() {
+  channel_.begin_with_peers(Kind::reduce_scatter);
+  // One's own segment is folded apart: the result would overwrite contributions that are still to be
+  // published. Between groups nobody knows how the others deal out: all is folded.
+  folded_.resize(channel_.is_intra() ? result_.bytes : contribution_.bytes);
+  const Data apart = Data::of(std::span<const std::byte>(folded_));
+  if (channel_.is_intra()) {
+    sending_.begin(channel_, segments_, whole_elements(reduction_.type));
+    folding_.emplace(channel_, reduction_, 0, channel_.size(),
+                     segments_[static_cast<std::size_t>(channel_.self())], apart);
+  } else {
+    sending_all_ = Sending(channel_, contribution_, everybody, whole_elements(reduction_.type));
+    folding_.emplace(channel_, reduction_, channel_.peer_begin(), channel_.peer_end(), contribution_, apart);
+  }
+}
+
+bool ReduceScatter::step() {
+  const bool sent = channel_.is_intra() ? sending_.step() : sending_all_.step();
+  if (!folding_->step(all_pieces) || !sent) return false;
+  const std::size_t first = channel_.is_intra() ? 0 : own_first_;
+  copy(Data::of(std::span<const std::byte>(folded_).subspan(first, result_.bytes)), result_);
+  return true;
+}
+
+// ---- The library's own
 
 Status reduce(Channel& channel, Waiter& waiter, const Reduction& reduction, const Data& contribution,
               const Data& result, int root) {
-  if (contribution.bytes <= small_reduction_bytes_max)
-    return fold_at_root(channel, waiter, reduction, contribution, result, root);
-  return SegmentedReduction(channel, waiter, Kind::reduce, reduction).run(contribution, result, root);
+  if (contribution.bytes <= small_reduction_bytes_max) {
+    FoldAtRoot machine(channel, reduction, contribution, result, root);
+    return run(channel, waiter, machine);
+  }
+  SegmentedReduction machine(channel, Kind::reduce, reduction, contribution, result, root);
+  return run(channel, waiter, machine);
 }
 
 Status allreduce(Channel& channel, Waiter& waiter, const Reduction& reduction, const Data& contribution,
                  const Data& result) {
-  if (contribution.bytes <= small_reduction_bytes_max)
-    return fold_everywhere(channel, waiter, Kind::allreduce, reduction, contribution, result);
-  return SegmentedReduction(channel, waiter, Kind::allreduce, reduction).run(contribution, result, everybody);
+  if (contribution.bytes <= small_reduction_bytes_max) {
+    FoldEverywhere machine(channel, Kind::allreduce, reduction, contribution, result, 0, channel.size());
+    return run(channel, waiter, machine);
+  }
+  SegmentedReduction machine(channel, Kind::allreduce, reduction, contribution, result, everybody);
+  return run(channel, waiter, machine);
 }
 
 Status reduce_scatter(Channel& channel, Waiter& waiter, const Reduction& reduction, const Data& contribution,
                       const Data& result, std::span<const std::size_t> counts) {
-  // One's own segment is folded apart when the result would overwrite contributions that are still to be
-  // published.
-  std::vector<Data> segments;
-  std::size_t first = 0;
-  for (std::size_t count : counts) {
-    std::size_t bytes = count * reduction.type.size();
-    segments.push_back(contribution.part(first, bytes));
-    first += bytes;
-  }
-  std::vector<std::byte> folded(segments[channel.self()].bytes);
-  Data apart = Data::of(std::span<const std::byte>(folded));
-  auto status = fold_segments(channel, waiter, Kind::reduce_scatter, reduction, segments, apart);
-  if (status) copy(apart, result);
-  return status;
+  ReduceScatter machine(channel, reduction, contribution, result, counts);
+  return run(channel, waiter, machine);
 }
 
 Status scan(Channel& channel, Waiter& waiter, const Reduction& reduction, const Data& contribution,
             const Data& result) {
-  return fold_before(channel, waiter, Kind::scan, reduction, contribution, result, channel.self() + 1);
+  FoldEverywhere machine(channel, Kind::scan, reduction, contribution, result, 0, channel.self() + 1);
+  return run(channel, waiter, machine);
 }
 
 Status exscan(Channel& channel, Waiter& waiter, const Reduction& reduction, const Data& contribution,
               const Data& result) {
-  return fold_before(channel, waiter, Kind::exscan, reduction, contribution, result, channel.self());
+  FoldEverywhere machine(channel, Kind::exscan, reduction, contribution, result, 0, channel.self());
+  return run(channel, waiter, machine);
 }
 
 }  // namespace llamada::mpi::coll

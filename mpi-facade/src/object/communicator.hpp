@@ -31,6 +31,8 @@ class Communicator : public Counted {
       : context_(context), group_(std::move(group)), error_handler_(std::move(error_handler)) {}
 
   std::uint32_t context() const { return context_; }
+  /// Of one that was made before its members had agreed (MPI_Comm_idup), and not yet used.
+  void set_context(std::uint32_t context) { context_ = context; }
   int size() const { return group_->size(); }
   int rank() const { return group_->rank(); }
   const Reference<Group>& group() const { return group_; }

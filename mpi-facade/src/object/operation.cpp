@@ -179,7 +179,8 @@ Function function_for(MPI_Op op) {
     if constexpr (is_integer<T> || std::is_floating_point_v<T> || is_complex<T>) {
       if (!found) found = arithmetic<T>(op);
     }
-    if constexpr (is_integer<T> || is_truth<T>) {
+    // Of floating-point numbers, too, as MPICH has it and programs built for it may use.
+    if constexpr (is_integer<T> || is_truth<T> || std::is_floating_point_v<T>) {
       if (!found) found = logical<T>(op);
     }
     if constexpr (is_integer<T> || std::is_enum_v<T>) {

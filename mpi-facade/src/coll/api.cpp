@@ -1,0 +1,60 @@
+#include "coll/api.hpp"
+
+namespace llamada::mpi::coll {
+
+int Root::find(const Communicator& communicator, int root) {
+  auto* reported = const_cast<Communicator*>(&communicator);
+  if (!communicator.is_inter()) {
+    if (int code = check_root(reported, root)) return code;
+    *this = {root, root == communicator.rank(), true};
+    return MPI_SUCCESS;
+  }
+  const auto own = communicator.group()->members();
+  const auto others = communicator.remote_group()->members();
+  const bool own_first = own.front() < others.front();
+  if (root == MPI_PROC_NULL) {
+    *this = {no_root, false, false};
+  } else if (root == MPI_ROOT) {
+    *this = {communicator.rank() + (own_first ? 0 : static_cast<int>(others.size())), true, false};
+  } else if (root >= 0 && root < static_cast<int>(others.size())) {
+    *this = {root + (own_first ? static_cast<int>(own.size()) : 0), false, true};
+  } else {
+    return detail::bad_root(reported, root);
+  }
+  return MPI_SUCCESS;
+}
+
+int check_no_alias(const Call& call, const void* one, int one_count, const void* other, int other_count) {
+  if (one != other || one_count == 0 || other_count == 0 || one == nullptr) return MPI_SUCCESS;
+  return report(call.communicator, MPI_ERR_BUFFER,
+                "the two buffers are one and the same: MPI_IN_PLACE says that they are to be");
+}
+
+int find_even_parts(Call& call, const void* buffer, int count, MPI_Datatype datatype, Parts& parts) {
+  Data first;
+  if (int code = find_data(call, buffer, count, datatype, first)) return code;
+  parts = Parts(first, first.type->extent() * count);
+  return MPI_SUCCESS;
+}
+
+int find_parts(Call& call, const void* buffer, const int* counts, const int* displacements,
+               MPI_Datatype datatype, int part_count, Parts& parts) {
+  Datatype* type = nullptr;
+  if (int code = call.find_type(datatype, type)) return code;
+  if (part_count > 0) {
+    if (int code = check_pointer(call.communicator, counts, "counts")) return code;
+    if (int code = check_pointer(call.communicator, displacements, "displacements")) return code;
+  }
+  std::vector<Data> list;
+  list.reserve(static_cast<std::size_t>(part_count));
+  for (int part = 0; part < part_count; ++part) {
+    if (int code = check_count(call.communicator, counts[part])) return code;
+    if (int code = check_buffer(call.communicator, buffer, counts[part], *type)) return code;
+    list.push_back(Data::of(at(buffer, type->extent() * displacements[part]),
+                            static_cast<std::size_t>(counts[part]), *type));
+  }
+  parts = Parts(std::move(list));
+  return MPI_SUCCESS;
+}
+
+}  // namespace llamada::mpi::coll

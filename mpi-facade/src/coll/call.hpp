@@ -1,0 +1,163 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "api/arguments.hpp"
+#include "coll/collectives.hpp"
+#include "p2p/task.hpp"
+
+// How a program calls a collective: blocking (MPI 3.1, 5), nonblocking (5.12) or persistent (MPI 4.0, 6.13).
+// All three are checked alike and carried out by the same machines.
+
+namespace llamada::mpi::coll {
+
+/// One call, and what its request, if it has one, must keep: the program may free datatypes and operations
+/// after the call.
+class Call {
+ public:
+  Call() = default;
+  static Call nonblocking(MPI_Request* request) { return Call(request, false); }
+  /// The hints are ignored: none is known.
+  static Call persistent(MPI_Info info, MPI_Request* request) {
+    Call call(request, true);
+    call.info_ = info;
+    return call;
+  }
+
+  Communicator* communicator = nullptr;
+
+  bool is_blocking() const { return is_blocking_; }
+  bool is_persistent() const { return is_persistent_; }
+  MPI_Request* request() const { return request_; }
+
+  int find_communicator(MPI_Comm comm) {
+    if (int code = mpi::find_communicator(comm, communicator)) return code;
+    return is_blocking_ ? MPI_SUCCESS : check_request();
+  }
+  int find_type(MPI_Datatype datatype, Datatype*& type) {
+    if (int code = find_committed(communicator, datatype, type)) return code;
+    keep(type);
+    return MPI_SUCCESS;
+  }
+  int find_operation(MPI_Op op, const Datatype& type, Operation*& operation) {
+    if (int code = mpi::find_operation(communicator, op, type, operation)) return code;
+    keep(operation);
+    return MPI_SUCCESS;
+  }
+  std::vector<Reference<Counted>> take_kept() { return std::move(kept_); }
+
+ private:
+  Call(MPI_Request* request, bool persistent)
+      : request_(request), is_blocking_(false), is_persistent_(persistent) {}
+  int check_request() const;
+  void keep(Counted* object) {
+    if (!is_blocking_) kept_.emplace_back(object);
+  }
+
+  MPI_Request* request_ = nullptr;
+  MPI_Info info_ = MPI_INFO_NULL;
+  bool is_blocking_ = true;
+  bool is_persistent_ = false;
+  std::vector<Reference<Counted>> kept_;
+};
+
+/// A nonblocking or persistent collective: waits in its communicator's channel for its turn.
+class CollectiveTask : public Task, private Pending {
+ public:
+  CollectiveTask(Channel& channel, Communicator& communicator, std::vector<Reference<Counted>> kept)
+      : channel_(channel), communicator_(&communicator), kept_(std::move(kept)) {}
+  ~CollectiveTask() override { channel_.withdraw(*this); }
+
+  bool step() override {
+    if (!is_over_) channel_.advance();
+    return is_over_;
+  }
+  void start() override;
+  int complete(MPI_Status* status) override;
+  int report(int code) override;
+  Communicator* communicator() const override { return communicator_.get(); }
+
+ protected:
+  Channel& channel() { return channel_; }
+
+ private:
+  virtual std::unique_ptr<Machine> make_machine() = 0;
+  /// The machine is done.
+  virtual void finish() {}
+  bool advance() override;
+
+  Channel& channel_;
+  Reference<Communicator> communicator_;
+  std::vector<Reference<Counted>> kept_;
+  std::unique_ptr<Machine> machine_;
+  bool is_begun_ = false;
+  bool is_over_ = false;
+};
+
+/// One whose machine is what `make(channel)` gives; what `make` has captured outlives the machine.
+template <typename Make>
+class MadeTask final : public CollectiveTask {
+ public:
+  MadeTask(Channel& channel, Communicator& communicator, std::vector<Reference<Counted>> kept, Make make)
+      : CollectiveTask(channel, communicator, std::move(kept)), make_(std::move(make)) {}
+
+ private:
+  std::unique_ptr<Machine> make_machine() override {
+    using M = decltype(make_(channel()));
+    return std::unique_ptr<Machine>(new M(make_(channel())));
+  }
+
+  const Make make_;
+};
+
+/// Starts a task, or gives a persistent one its request.
+int begin(Call& call, std::unique_ptr<CollectiveTask> task);
+
+/// Carries out a checked call by the machine that `make(channel)` gives: one that is over when this returns,
+/// or a request.
+template <typename Make>
+int carry_out(Call& call, Make make) {
+  auto& collectives = *runtime().collectives;
+  auto channel = collectives.channel(*call.communicator);
+  if (!channel) return report(call.communicator, channel.error());
+  if (!call.is_blocking())
+    return begin(call, std::make_unique<MadeTask<Make>>(**channel, *call.communicator, call.take_kept(),
+                                                        std::move(make)));
+  const Make& description = make;
+  auto machine = description(**channel);
+  const Status status = run(**channel, collectives.waiter(), machine);
+  return status ? MPI_SUCCESS : report(call.communicator, status.error());
+}
+
+/// A collective in which nobody gives or takes anything: nothing to do, or a request that is complete.
+int nothing_to_do(Call& call);
+
+}  // namespace llamada::mpi::coll
+
+#define LLAMADA_COLLECTIVE_LIST(...) __VA_ARGS__
+
+/// The blocking, the nonblocking and the persistent function of a collective: what `check(call, arguments)`
+/// does.
+#define LLAMADA_COLLECTIVE(name, nonblocking_name, check, parameters, ...)                          \
+  LLAMADA_MPI_FUNCTION(name)                                                                        \
+  int PMPI_##name(LLAMADA_COLLECTIVE_LIST parameters) {                                             \
+    LLAMADA_MPI_ENTER(name);                                                                        \
+    ::llamada::mpi::coll::Call call;                                                                \
+    return check(call, __VA_ARGS__);                                                                \
+  }                                                                                                 \
+  LLAMADA_MPI_FUNCTION(nonblocking_name)                                                            \
+  int PMPI_##nonblocking_name(LLAMADA_COLLECTIVE_LIST parameters, MPI_Request* request) {           \
+    LLAMADA_MPI_ENTER(nonblocking_name);                                                            \
+    auto call = ::llamada::mpi::coll::Call::nonblocking(request);                                   \
+    return check(call, __VA_ARGS__);                                                                \
+  }                                                                                                 \
+  LLAMADA_MPI_FUNCTION(name##_init)                                                                 \
+  int PMPI_##name##_init(LLAMADA_COLLECTIVE_LIST parameters, MPI_Info info, MPI_Request* request) { \
+    LLAMADA_MPI_ENTER(name##_init);                                                                 \
+    auto call = ::llamada::mpi::coll::Call::persistent(info, request);                              \
+    return check(call, __VA_ARGS__);                                                                \
+  }

@@ -1,0 +1,108 @@
+#include <cstring>
+#include <optional>
+
+#include "coll/call.hpp"
+#include "coll/context_ids.hpp"
+#include "coll/intercommunicator.hpp"
+#include "comm_create.hpp"
+#include "p2p/api_common.hpp"
+
+// MPI_Comm_idup (MPI 3.1, 6.4.2). Several may be in progress at once, on communicators whose members differ:
+// see ContextIds.
+
+namespace llamada::mpi {
+namespace {
+
+/// What all members propose together.
+class ExchangeProposals final : public coll::Machine {
+ public:
+  ExchangeProposals(coll::Channel& channel, coll::ContextProposal& proposal)
+      : channel_(channel), own_(proposal), all_(proposal) {}
+  void begin() override { channel_.begin(coll::Kind::context); }
+  bool step() override {
+    if (!published_ &&
+        !(published_ = channel_.publish_small(0, coll::everybody, std::as_bytes(std::span(&own_, 1)))))
+      return false;
+    for (; member_ < channel_.size(); ++member_) {
+      if (member_ == channel_.self()) continue;
+      const auto record = channel_.expect(member_, 0, sizeof(own_));
+      if (!record) return false;
+      coll::ContextProposal theirs;
+      std::memcpy(&theirs, record->payload.data(), sizeof(theirs));
+      all_ = all_.with(theirs);
+      channel_.next(member_);
+    }
+    return true;
+  }
+
+ private:
+  coll::Channel& channel_;
+  const coll::ContextProposal own_;
+  coll::ContextProposal& all_;
+  bool published_ = false;
+  int member_ = 0;
+};
+
+class Duplication final : public coll::CollectiveTask {
+ public:
+  Duplication(coll::Channel& channel, Communicator& parent, Communicator& copy)
+      : CollectiveTask(channel, parent, {}),
+        copy_(&copy),
+        claim_(runtime().collectives->context_ids()),
+        all_(claim_.proposal()) {}
+
+  /// The program is told.
+  int complete(MPI_Status* status) override {
+    claim_.end();
+    return no_context_ ? MPI_ERR_OTHER : CollectiveTask::complete(status);
+  }
+  int report(int code) override {
+    if (!no_context_) return CollectiveTask::report(code);
+    return mpi::report(communicator(), *no_context_);
+  }
+
+ private:
+  std::unique_ptr<coll::Machine> make_machine() override {
+    return std::make_unique<ExchangeProposals>(channel(), all_);
+  }
+  void finish() override {
+    const auto context = claim_.agree(all_);
+    if (!context) {
+      no_context_ = context.error();
+      return;
+    }
+    copy_->set_context(*context);
+    if (copy_->is_inter()) copy_->local().set_context(*context + 1);
+  }
+
+  Reference<Communicator> copy_;
+  coll::ContextClaim claim_;
+  coll::ContextProposal all_;
+  std::optional<Error> no_context_;
+};
+
+Communicator* add_copy(Communicator& parent) {
+  if (parent.is_inter()) return add_intercommunicator(parent, 0, parent.group(), parent.remote_group());
+  Communicator* copy = runtime().add_communicator(parent, 0, parent.group());
+  copy->copy_topology(parent);
+  return copy;
+}
+
+}  // namespace
+
+int duplicate_later(Communicator& parent, MPI_Comm* copy, MPI_Request* request) {
+  auto& collectives = *runtime().collectives;
+  auto channel = collectives.channel(parent);
+  if (!channel) return report(&parent, channel.error());
+  Communicator* made = add_copy(parent);
+  if (int code = parent.attributes().copy_to(parent.handle(), made->attributes())) {
+    runtime().communicators.erase(made->handle());
+    return call_error_handler(&parent, code);
+  }
+  *copy = made->handle();
+  auto task = std::make_unique<Duplication>(**channel, parent, *made);
+  task->start();
+  return begin_task(std::move(task), request);
+}
+
+}  // namespace llamada::mpi
