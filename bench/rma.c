@@ -1,32 +1,25 @@
-/* One-sided communication between two ranks: what an operation with its flush costs, how much a second moves,
- * and what the synchronisations cost. For any MPI.
+/* One-sided communication between two ranks: what an operation costs with its flush, and the
+ * synchronisations, in memory that the window has allocated and in the program's own. Figures:
+ * rma-allocate-put, rma-create-fence …
  *
- *   rma [ITERATIONS]
- *
- * Rank 0 prints a line for each: the kind of window, what was done, bytes, microseconds for one, and GB/s
- * from 64 KiB on. */
-#include <mpi.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+ *   rma [ITERATIONS] */
+#include "bench.h"
 
-enum { window_bytes = 4 << 20 };
+enum { window_bytes = 4 << 20, batches = 5 };
 
-static int rank, iterations = 10000;
+static int rank, iterations = 2000;
 static const char* kind;
 static MPI_Win win;
-static char *memory, *buffer, *result;
+static char *window, *buffer, *result;
 
-static void report(const char* what, int bytes, double seconds, int count) {
+static void report(const char* what, int bytes, double* seconds) {
+  char figure[64];
   if (rank != 0) return;
-  const double each = seconds / count;
-  printf("%-8s %-22s %8d bytes %10.3f us", kind, what, bytes, each * 1e6);
-  if (bytes >= 65536) printf(" %8.2f GB/s", bytes / each / 1e9);
-  printf("\n");
-  fflush(stdout);
+  snprintf(figure, sizeof figure, "rma-%s-%s", kind, what);
+  print_figure(figure, bytes, median(seconds, batches) * 1e6, "us");
 }
 
-enum operation { put, get, accumulate, get_accumulate, fetch_and_op, compare_and_swap };
+enum operation { put, get, accumulate, fetch_and_op, compare_and_swap };
 
 static void once(enum operation what, int bytes) {
   const int doubles = bytes / 8;
@@ -40,10 +33,6 @@ static void once(enum operation what, int bytes) {
     case accumulate:
       MPI_Accumulate(buffer, doubles, MPI_DOUBLE, 1, 0, doubles, MPI_DOUBLE, MPI_SUM, win);
       break;
-    case get_accumulate:
-      MPI_Get_accumulate(buffer, doubles, MPI_DOUBLE, result, doubles, MPI_DOUBLE, 1, 0, doubles, MPI_DOUBLE,
-                         MPI_SUM, win);
-      break;
     case fetch_and_op:
       MPI_Fetch_and_op(buffer, result, MPI_LONG, 1, 0, MPI_SUM, win);
       break;
@@ -56,59 +45,73 @@ static void once(enum operation what, int bytes) {
 
 /* Rank 0 works; rank 1 waits in a barrier, and so serves what needs it. */
 static void measure(const char* name, enum operation what, int bytes) {
-  const int count = bytes < 65536 ? iterations : iterations / 100 + 1;
+  const int count = bytes < 65536 ? iterations : iterations / 50 + 1;
+  double seconds[batches];
   MPI_Barrier(MPI_COMM_WORLD);
   if (rank == 0) {
     MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, win);
     for (int i = 0; i < count / 10 + 1; i++) once(what, bytes);
-    const double start = MPI_Wtime();
-    for (int i = 0; i < count; i++) once(what, bytes);
-    report(name, bytes, MPI_Wtime() - start, count);
+    for (int batch = 0; batch < batches; batch++) {
+      const double start = MPI_Wtime();
+      for (int i = 0; i < count; i++) once(what, bytes);
+      seconds[batch] = (MPI_Wtime() - start) / count;
+    }
     MPI_Win_unlock(1, win);
+    report(name, bytes, seconds);
   }
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void fence(void) { MPI_Win_fence(0, win); }
+
+static MPI_Group partner;
+
+static void post_and_start(void) {
+  MPI_Win_post(partner, 0, win);
+  MPI_Win_start(partner, 0, win);
+  MPI_Win_complete(win);
+  MPI_Win_wait(win);
+}
+
+static void lock_put_unlock(void) {
+  if (rank != 0) return;
+  MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, win);
+  MPI_Put(buffer, 8, MPI_BYTE, 1, 0, 8, MPI_BYTE, win);
+  MPI_Win_unlock(1, win);
+}
+
+static void synchronise(const char* name, void (*call)(void)) {
+  const int count = iterations / 10 + 1;
+  double seconds[batches];
+  MPI_Barrier(MPI_COMM_WORLD);
+  for (int batch = 0; batch < batches; batch++) {
+    const double start = MPI_Wtime();
+    for (int i = 0; i < count; i++) call();
+    seconds[batch] = (MPI_Wtime() - start) / count;
+  }
+  report(name, 0, seconds);
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
 static void synchronisations(void) {
-  MPI_Group all, other_group;
-  const int other = 1 - rank, count = iterations / 10 + 1;
-  MPI_Barrier(MPI_COMM_WORLD);
-  double start = MPI_Wtime();
-  for (int i = 0; i < count; i++) MPI_Win_fence(0, win);
-  report("fence", 0, MPI_Wtime() - start, count);
+  MPI_Group all;
+  const int other = 1 - rank;
+  synchronise("fence", fence);
   MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
   MPI_Comm_group(MPI_COMM_WORLD, &all);
-  MPI_Group_incl(all, 1, &other, &other_group);
-  start = MPI_Wtime();
-  for (int i = 0; i < count; i++) {
-    MPI_Win_post(other_group, 0, win);
-    MPI_Win_start(other_group, 0, win);
-    MPI_Win_complete(win);
-    MPI_Win_wait(win);
-  }
-  report("post start complete wait", 0, MPI_Wtime() - start, count);
+  MPI_Group_incl(all, 1, &other, &partner);
+  synchronise("post-start", post_and_start);
   MPI_Group_free(&all);
-  MPI_Group_free(&other_group);
-  MPI_Barrier(MPI_COMM_WORLD);
-  if (rank == 0) {
-    start = MPI_Wtime();
-    for (int i = 0; i < count; i++) {
-      MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, win);
-      MPI_Put(buffer, 8, MPI_BYTE, 1, 0, 8, MPI_BYTE, win);
-      MPI_Win_unlock(1, win);
-    }
-    report("lock put unlock", 8, MPI_Wtime() - start, count);
-  }
-  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Group_free(&partner);
+  synchronise("lock-put-unlock", lock_put_unlock);
 }
 
 static void measure_all(void) {
   const int sizes[] = {8, 1024, 65536, 1 << 20};
-  memset(memory, 0, window_bytes);
+  memset(window, 0, window_bytes);
   for (int i = 0; i < 4; i++) measure("put", put, sizes[i]);
   for (int i = 0; i < 4; i++) measure("get", get, sizes[i]);
   for (int i = 0; i < 4; i++) measure("accumulate", accumulate, sizes[i]);
-  measure("get_accumulate", get_accumulate, 8);
   measure("fetch_and_op", fetch_and_op, 8);
   measure("compare_and_swap", compare_and_swap, 8);
   synchronisations();
@@ -125,18 +128,20 @@ int main(int argc, char** argv) {
     MPI_Finalize();
     return 2;
   }
-  buffer = calloc(1, window_bytes);
-  result = calloc(1, window_bytes);
+  pin_rank(rank);
+  buffer = memory(window_bytes);
+  result = memory(window_bytes);
+  memset(buffer, 0, window_bytes);
   kind = "allocate";
-  MPI_Win_allocate(window_bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+  MPI_Win_allocate(window_bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &window, &win);
   measure_all();
   MPI_Win_free(&win);
   kind = "create";
-  memory = malloc(window_bytes);
-  MPI_Win_create(memory, window_bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+  window = memory(window_bytes);
+  MPI_Win_create(window, window_bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
   measure_all();
   MPI_Win_free(&win);
-  free(memory);
+  free(window);
   free(buffer);
   free(result);
   MPI_Finalize();
