@@ -12,8 +12,17 @@
 
 namespace llamada::mpi::rma {
 
+namespace detail {
+int bad_window(MPI_Win win);
+int bad_member(Window& window, int rank);
+int bad_operand(Window& window, const void* buffer, int count, MPI_Datatype datatype, const Datatype* type);
+}  // namespace detail
+
 /// MPI_ERR_WIN, to the error handler of MPI_COMM_WORLD.
-int find_window(MPI_Win win, Window*& found);
+inline int find_window(MPI_Win win, Window*& found) {
+  found = runtime().windows.find(win);
+  return found ? MPI_SUCCESS : detail::bad_window(win);
+}
 
 inline int report_fault(Window& window, Fault fault) {
   return fault ? report(window, fault.error_class, std::move(fault.text)) : MPI_SUCCESS;
@@ -22,12 +31,22 @@ inline int check_pointer(Window& window, const void* pointer, const char* what) 
   return pointer ? MPI_SUCCESS : report(window, MPI_ERR_ARG, fmt::format("the {} is a null pointer", what));
 }
 /// A rank of the window's group, or MPI_PROC_NULL.
-int check_target(Window& window, int rank);
-/// A rank of the window's group.
-int check_member(Window& window, int rank);
+inline int check_target(Window& window, int rank) {
+  const bool good =
+      (rank >= 0 && static_cast<std::size_t>(rank) < window.members().size()) || rank == MPI_PROC_NULL;
+  return good ? MPI_SUCCESS : detail::bad_member(window, rank);
+}
 
-/// A buffer of the program. `needed`: without it, neither the buffer nor the type is looked at.
-int find_operand(Window& window, const void* buffer, int count, MPI_Datatype datatype, Operand& found);
+/// A buffer of the program.
+inline int find_operand(Window& window, const void* buffer, int count, MPI_Datatype datatype,
+                        Operand& found) {
+  const Datatype* type = runtime().datatypes.find(datatype);
+  const bool good = type && type->is_committed() && count >= 0 && buffer != nullptr && buffer != MPI_IN_PLACE;
+  if (!good)
+    if (int code = detail::bad_operand(window, buffer, count, datatype, type)) return code;
+  found = {const_cast<void*>(buffer), static_cast<std::size_t>(count), type};
+  return MPI_SUCCESS;
+}
 
 /// The ranks in the window of a group's members, of which all must be members of the window.
 int ranks_in(Window& window, MPI_Group group, std::vector<int>& ranks);

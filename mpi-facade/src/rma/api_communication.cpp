@@ -63,7 +63,8 @@ int find_target(Access& access, const TargetArguments& arguments, bool passive) 
   if (int code = find_operand(window, &described, arguments.count, arguments.type, described)) return code;
   if (arguments.displacement < 0 && !window.is_dynamic())
     return report(window, MPI_ERR_DISP, fmt::format("the displacement is {}", arguments.displacement));
-  if (int code = report_fault(window, may_access(window, arguments.rank, passive))) return code;
+  if (!has_open_lock(window, arguments.rank))
+    if (int code = report_fault(window, may_access(window, arguments.rank, passive))) return code;
   access.rank = arguments.rank;
   const WindowMember& member = window.member(arguments.rank);
   access.target.address = member.base + static_cast<std::uint64_t>(arguments.displacement) *

@@ -108,7 +108,9 @@ int flush_target(MPI_Win win, int rank) {
   if (int code = find_window(win, window)) return code;
   if (int code = check_target(*window, rank)) return code;
   if (rank == MPI_PROC_NULL) return MPI_SUCCESS;
-  return report_fault(*window, flush(*window, rank));
+  if (!has_open_lock(*window, rank)) return report_fault(*window, flush(*window, rank));
+  flush_open(*window);
+  return MPI_SUCCESS;
 }
 
 int flush_all(MPI_Win win) {

@@ -17,8 +17,6 @@ using Access = Epochs::Access;
 using Lock = Epochs::Lock;
 
 constexpr std::chrono::milliseconds accumulate_patience{100};
-/// So many calls that may be a program's way to wait let the others have a turn once.
-constexpr unsigned calls_between_looks = 16;
 
 Engine& engine() { return *runtime().engine; }
 
@@ -29,9 +27,8 @@ void wake(Window& window, int rank) {
 void order() { std::atomic_thread_fence(std::memory_order_seq_cst); }
 
 /// A program may wait by asking for memory again and again, for something that takes a message first.
-void serve_sometimes() {
-  static thread_local unsigned calls = 0;
-  if (++calls % calls_between_looks == 0) engine().found_nothing();
+void serve_sometimes(Window& window) {
+  if (window.time_to_serve()) engine().found_nothing();
 }
 
 Fault misplaced(std::string text) { return {MPI_ERR_RMA_SYNC, std::move(text)}; }
@@ -217,7 +214,7 @@ Fault unlock(Window& window, int rank) {
     return misplaced(fmt::format("the lock of rank {} is not held", rank));
   give_back_lock(window, rank);
   if (--epochs.lock_count == 0) epochs.access = Access::none;
-  serve_sometimes();
+  serve_sometimes(window);
   return {};
 }
 
@@ -237,8 +234,13 @@ Fault unlock_all(Window& window) {
   if (epochs.access != Access::lock_all) return misplaced("MPI_Win_lock_all has not begun an epoch");
   for (int rank = 0; rank < window.size(); ++rank) give_back_lock(window, rank);
   epochs.access = Access::none;
-  serve_sometimes();
+  serve_sometimes(window);
   return {};
+}
+
+void flush_open(Window& window) {
+  order();
+  serve_sometimes(window);
 }
 
 Fault flush(Window& window, int rank) {
@@ -246,14 +248,13 @@ Fault flush(Window& window, int rank) {
   const bool locked = epochs.access == Access::lock && (rank < 0 || epochs.locks[rank] != Lock::none);
   if (!locked && epochs.access != Access::lock_all)
     return misplaced("a flush is for targets whose lock is held, and it is not");
-  order();
-  serve_sometimes();
+  flush_open(window);
   return {};
 }
 
-void sync(Window&) {
+void sync(Window& window) {
   order();
-  serve_sometimes();
+  serve_sometimes(window);
 }
 
 Fault may_access(Window& window, int target, bool passive) {

@@ -38,8 +38,17 @@ Fault unlock_all(Window& window);
 /// For one target, or for all of them (rank -1); they differ in nothing here, for all is done when it is
 /// called.
 Fault flush(Window& window, int rank);
+/// The same when has_open_lock().
+void flush_open(Window& window);
 void sync(Window& window);
 
+/// Whether an epoch of MPI_Win_lock or MPI_Win_lock_all with this target is open: the usual case, at once.
+inline bool has_open_lock(Window& window, int target) {
+  const Epochs& epochs = window.epochs();
+  return epochs.access == Epochs::Access::lock_all ||
+         (epochs.access == Epochs::Access::lock &&
+          epochs.locks[static_cast<std::size_t>(target)] != Epochs::Lock::none);
+}
 /// Whether the rank may communicate with this target now; `passive`: only in an epoch of MPI_Win_lock(_all).
 Fault may_access(Window& window, int target, bool passive);
 /// Whether no epoch is open that the window's end would cut.

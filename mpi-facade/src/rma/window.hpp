@@ -73,6 +73,11 @@ class Window : public Counted {
   bool is_dynamic() const { return flavor_ == MPI_WIN_FLAVOR_DYNAMIC; }
   const rma::Control& control() const { return control_; }
   Epochs& epochs() { return epochs_; }
+  /// True for one call of many: those that may be a program's way to wait.
+  bool time_to_serve() {
+    constexpr unsigned calls_between = 16;
+    return ++calls_ % calls_between == 0;
+  }
 
   MPI_Win handle() const { return handle_; }
   void set_handle(MPI_Win handle) { handle_ = handle; }
@@ -96,6 +101,7 @@ class Window : public Counted {
   rma::Control control_;
   Reference<ErrorHandler> error_handler_;
   Epochs epochs_;
+  unsigned calls_ = 0;
   MPI_Win handle_ = MPI_WIN_NULL;
   std::string name_;
   Attributes attributes_;
