@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include <algorithm>
+
 #include "llamada/launcher/exit_codes.hpp"
 #include "llamada/launcher/inject.hpp"
 
@@ -73,18 +75,30 @@ std::string cause_of(int signal) {
   return fmt::format("{} ({})", signal_name(signal), words ? words : "unknown");
 }
 
+/// "rank 3", "rank 0 of spawned world 1".
+std::string name_of(const DeathRecord& death) {
+  return death.name.empty() ? fmt::format("rank {}", death.rank) : death.name;
+}
+
+/// "rank 3 of 4", "rank 0 of 2 of spawned world 1".
+std::string name_among(const DeathRecord& death, std::uint32_t rank_count) {
+  std::string name = name_of(death);
+  const std::size_t behind_number = std::min(name.find(' ', name.find(' ') + 1), name.size());
+  return name.insert(behind_number, fmt::format(" of {}", rank_count));
+}
+
 std::string one_line(const DeathRecord& death, const Judgement& judgement) {
   if (judgement.verdict == Verdict::failed)
-    return fmt::format("mpirun: rank {} (pid {}) ended with exit code {}.\n", death.rank, death.pid,
+    return fmt::format("mpirun: {} (pid {}) ended with exit code {}.\n", name_of(death), death.pid,
                        judgement.exit_code);
   if (death.state == RankState::none || death.state == RankState::attached)
     return fmt::format(
-        "mpirun: rank {} (pid {}) ended with exit code {} without MPI_Init while others are in MPI; "
+        "mpirun: {} (pid {}) ended with exit code {} without MPI_Init while others are in MPI; "
         "the job is ended.\n",
-        death.rank, death.pid, judgement.exit_code);
+        name_of(death), death.pid, judgement.exit_code);
   return fmt::format(
-      "mpirun: rank {} (pid {}) left MPI without MPI_Finalize; the job is ended with exit code {}.\n",
-      death.rank, death.pid, judgement.exit_code);
+      "mpirun: {} (pid {}) left MPI without MPI_Finalize; the job is ended with exit code {}.\n",
+      name_of(death), death.pid, judgement.exit_code);
 }
 
 }  // namespace
@@ -107,14 +121,14 @@ std::string describe_death(const DeathRecord& death, const Judgement& judgement,
     found += fmt::format("  {:<9} {}\n", found.empty() ? "said" : "", line);
   if (!death.core_file.empty()) found += fmt::format("  core      {}\n", death.core_file);
   return fmt::format(
-      "mpirun: rank {} of {} died.\n"
+      "mpirun: {} died.\n"
       "  host      {}\n"
       "  process   {} (incarnation {})\n"
       "  cause     {}\n"
       "  in        {}\n"
       "{}"
       "  done      {}\n",
-      death.rank, context.rank_count, context.host, death.pid, death.incarnation,
+      name_among(death, context.rank_count), context.host, death.pid, death.incarnation,
       cause_of(judgement.signal.value_or(0)), where_it_was(death), found,
       what_was_done(death, judgement.verdict, context));
 }

@@ -84,6 +84,8 @@ void Foreground::take(control::Message message) {
     input_in_flight_ -= std::min(taken->size_bytes, input_in_flight_);
     return allow_input();
   }
+  if (auto* world = std::get_if<control::World>(&message))
+    for (Sink& sink : sinks_) sink.lines.name_world(world->first, world->count, world->number);
   if (auto* finished = std::get_if<control::Finished>(&message))
     finished_ = ForegroundResult{finished->exit_code, std::move(finished->report)};
 }

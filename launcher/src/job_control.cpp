@@ -95,6 +95,10 @@ template <typename Codec, typename M>
 requires std::is_same_v<std::remove_const_t<M>, Finished>
 void fields(Codec& codec, M& m) { codec.put(m.exit_code), codec.put(m.report); }
 
+template <typename Codec, typename M>
+requires std::is_same_v<std::remove_const_t<M>, World>
+void fields(Codec& codec, M& m) { codec.put(m.first), codec.put(m.count), codec.put(m.number); }
+
 template <typename M>
 Result<std::optional<Message>> decode_as(std::string_view body) {
   M message;

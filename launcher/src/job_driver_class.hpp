@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 
+#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "control_link.hpp"
 #include "event_loop.hpp"
 #include "injector.hpp"
+#include "job_world.hpp"
 #include "llamada/launcher/job_arenas.hpp"
 #include "llamada/launcher/last_word.hpp"
 #include "llamada/launcher/report.hpp"
@@ -37,9 +39,22 @@ class JobDriver {
   void start_all();
   Status start_rank(RankProcess& rank);
   Status open_streams(RankProcess& rank, class RankStreams& streams);
-  std::vector<std::string> environment_of(std::uint32_t rank) const;
+  std::vector<std::string> environment_of(const RankProcess& rank) const;
   std::string identity_of(const RankProcess& rank) const;
   void cannot_start(const Error& error);
+
+  // More ranks (job_driver_spawn.cpp).
+  void spawn_world(std::uint32_t parent, const SpawnQuestion& question);
+  Result<std::uint32_t> start_world(JobWorld world);
+  Status start_ranks_of(const JobWorld& world);
+  void discard(const JobWorld& world);
+  std::string environment_value(std::string_view name) const;
+  const JobWorld& world_of(const RankProcess& rank) const { return worlds_[rank.world]; }
+  std::uint32_t rank_in_world(const RankProcess& rank) const { return rank.rank - world_of(rank).first; }
+  const Command& command_of(const RankProcess& rank) const {
+    return world_of(rank).command(rank_in_world(rank));
+  }
+  std::string name_of(const RankProcess& rank) const { return world_of(rank).name_of(rank_in_world(rank)); }
 
   // Input and output (job_driver_streams.cpp).
   void watch_output(RankProcess& rank, int stream);
@@ -106,7 +121,8 @@ class JobDriver {
   qos::Profile profile_;
   std::string host_;
   std::uint64_t token_ = 0;
-  std::vector<RankProcess> ranks_;
+  std::deque<JobWorld> worlds_;    ///< by number; more come, none moves or goes
+  std::deque<RankProcess> ranks_;  ///< the same, by slot
   std::string input_;              ///< what rank 0 is given; under REBUILD from the start
   std::uint64_t input_start_ = 0;  ///< the place of its first byte
   std::uint64_t input_acknowledged_ = 0;

@@ -73,7 +73,7 @@ void JobDriver::pump_arenas() {
 void JobDriver::take_event(const ArenaEvent& event) {
   if (event.rank >= ranks_.size()) return;
   RankProcess& rank = ranks_[event.rank];
-  const auto line = [&] { return fmt::format("mpirun: rank {}: {}\n", rank.rank, event.text); };
+  const auto line = [&] { return fmt::format("mpirun: {}: {}\n", name_of(rank), event.text); };
   switch (event.kind) {
     case ArenaEventKind::attached:
       rank.attached = static_cast<pid_t>(event.code);
@@ -101,16 +101,21 @@ void JobDriver::take_event(const ArenaEvent& event) {
         begin_ending(exit_diverged,
                      event.text.starts_with("replay diverged")
                          ? fmt::format("mpirun: {}\n", event.text)
-                         : fmt::format("mpirun: replay diverged: rank {}: {}\n", rank.rank, event.text));
+                         : fmt::format("mpirun: replay diverged: {}: {}\n", name_of(rank), event.text));
+      break;
+    case ArenaEventKind::spawn:
+      // Not now: whoever called this may be in the midst of the ranks.
+      loop_.after(std::chrono::nanoseconds(0),
+                  [this, parent = rank.rank, question = event.spawn] { spawn_world(parent, question); });
       break;
     case ArenaEventKind::aborted:
       rank.aborted = true;
       rank.abort_code = event.code;
       if (ending_code_) break;
       begin_ending(event.code == 0 ? 1 : event.code & 0xff,
-                   event.text.empty() ? fmt::format("mpirun: rank {} called MPI_Abort with code {}.\n",
-                                                    rank.rank, event.code)
-                                      : line());
+                   event.text.empty()
+                       ? fmt::format("mpirun: {} called MPI_Abort with code {}.\n", name_of(rank), event.code)
+                       : line());
       break;
   }
 }
@@ -184,6 +189,8 @@ DeathRecord JobDriver::record_of(const RankProcess& rank, const RankView& view,
                                  const Judgement& judgement) const {
   DeathRecord record;
   record.rank = rank.rank;
+  record.world = rank.world;
+  record.name = name_of(rank);
   record.incarnation = rank.incarnation;
   record.pid = rank.attached != 0 ? rank.attached : rank.group;
   record.signal = judgement.signal;
@@ -206,13 +213,14 @@ std::string JobDriver::core_of(const RankProcess& rank) const {
   owner.pid = rank.attached != 0 ? rank.attached : rank.group;
   owner.signal = WTERMSIG(status);
   owner.host = host_;
-  owner.program = job_.program;
-  owner.directory = job_.working_directory;
+  owner.program = command_of(rank).program;
+  owner.directory = command_of(rank).working_directory;
   owner.age = now() - rank.started_at;
   return find_core_file(owner);
 }
 
 void JobDriver::judge_rank(RankProcess& rank) {
+  if (rank.discarded) return begin_draining(rank);
   const RankView view = view_of(rank);
   DeathHistory history;
   history.replacements_of_rank = rank.replacements;
@@ -229,9 +237,9 @@ void JobDriver::judge_rank(RankProcess& rank) {
     read_last_errors(rank);
     DeathRecord record = record_of(rank, view, judgement);
     if (const auto ago = injector_->rank_died(record)) record.detected_after_s = seconds(*ago);
-    const DeathContext context{job_.rank_count,    host_,
-                               job_.profile_label, &profile_.rank_replacement,
-                               rank.replacements,  unprotected_because_};
+    const DeathContext context{world_of(rank).count, host_,
+                               job_.profile_label,   &profile_.rank_replacement,
+                               rank.replacements,    unprotected_because_};
     say(describe_death(record, judgement, context));
     report_.deaths.push_back(record);
   }
@@ -342,10 +350,10 @@ void JobDriver::rank_is_live(RankProcess& rank) {
   rank.open_death.reset();
   const RankView view = view_of(rank);
   say(
-      fmt::format("mpirun: rank {} is live again as incarnation {}, {:.3f} s after its death: start and "
+      fmt::format("mpirun: {} is live again as incarnation {}, {:.3f} s after its death: start and "
                   "replay took {:.3f} s, "
                   "{} sends compared, {} determinants replayed.\n",
-                  rank.rank, rank.incarnation, *death.total_s, *death.replay_s,
+                  name_of(rank), rank.incarnation, *death.total_s, *death.replay_s,
                   view.counters[static_cast<std::size_t>(topics::Counter::sends_compared)],
                   view.counters[static_cast<std::size_t>(topics::Counter::determinants_replayed)]));
 }

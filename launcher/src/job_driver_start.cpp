@@ -51,6 +51,7 @@ void set(std::vector<std::string>& environment, std::string_view name, std::stri
 }  // namespace
 
 void JobDriver::start_all() {
+  worlds_.push_back({0, 0, job_.rank_count, 0, {{job_.program, job_.arguments, job_.working_directory}}, {}});
   ranks_.resize(job_.rank_count);
   for (std::uint32_t rank = 0; rank < job_.rank_count; ++rank) ranks_[rank].rank = rank;
   for (RankProcess& rank : ranks_)
@@ -97,11 +98,12 @@ Status JobDriver::open_streams(RankProcess& rank, RankStreams& streams) {
 Status JobDriver::start_rank(RankProcess& rank) {
   RankStreams streams;
   if (auto status = open_streams(rank, streams); !status) return status;
+  const Command& command = command_of(rank);
   SpawnRequest request;
-  request.program = job_.program;
-  request.arguments = job_.arguments;
-  request.environment = environment_of(rank.rank);
-  request.working_directory = job_.working_directory;
+  request.program = command.program;
+  request.arguments = command.arguments;
+  request.environment = environment_of(rank);
+  request.working_directory = command.working_directory;
   request.standard_input = streams.input.get();
   request.standard_output = streams.output.get();
   request.standard_error = streams.error.get();
@@ -117,7 +119,7 @@ Status JobDriver::start_rank(RankProcess& rank) {
   rank.phase = RankPhase::running;
   rank.started_at = RankProcess::TimePoint::clock::now();
   if (job_.verbose)
-    say(fmt::format("mpirun: rank {} is process {} (incarnation {}).\n", rank.rank, rank.root,
+    say(fmt::format("mpirun: {} is process {} (incarnation {}).\n", name_of(rank), rank.root,
                     rank.incarnation));
   injector_->rank_started(rank.rank, rank.incarnation);
   if (rank.rank == 0) give_input();
@@ -125,10 +127,11 @@ Status JobDriver::start_rank(RankProcess& rank) {
 }
 
 /// The same for every incarnation, byte for byte: it lies on the new process's stack.
-std::vector<std::string> JobDriver::environment_of(std::uint32_t rank) const {
+std::vector<std::string> JobDriver::environment_of(const RankProcess& rank) const {
+  const JobWorld& world = world_of(rank);
   std::vector<std::string> environment = job_.environment;
-  const std::string number = std::to_string(rank);
-  const std::string size = std::to_string(job_.rank_count);
+  const std::string number = std::to_string(rank_in_world(rank));
+  const std::string size = std::to_string(world.count);
   if (injector_->needs_crash_points()) {
     std::string path = job_.crash_point_library_directory;
     for (const std::string& entry : job_.environment)
@@ -136,9 +139,14 @@ std::vector<std::string> JobDriver::environment_of(std::uint32_t rank) const {
     set(environment, "LD_LIBRARY_PATH", path);
   }
   if (!arenas_->address().empty()) set(environment, "LLAMADA_DRIVER", arenas_->address());
-  set(environment, "LLAMADA_RANK", number);
+  // Slots: of mpirun's own world they are the ranks.
+  set(environment, "LLAMADA_RANK", std::to_string(rank.rank));
   set(environment, "LLAMADA_SIZE", size);
   set(environment, "LLAMADA_TOKEN", std::to_string(token_));
+  if (world.number != 0) {
+    set(environment, "LLAMADA_FIRST", std::to_string(world.first));
+    set(environment, "LLAMADA_APPNUM", std::to_string(world.command_number(rank_in_world(rank))));
+  }
   if (rebuilding()) set(environment, "LLAMADA_RECORD", "1");
   for (const char* name : {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_NODE_RANK",
                            "PMI_RANK", "MPI_LOCALRANKID"})
@@ -151,6 +159,8 @@ std::vector<std::string> JobDriver::environment_of(std::uint32_t rank) const {
 
 std::string JobDriver::identity_of(const RankProcess& rank) const {
   std::string lines = fmt::format("host={}\n", host_);
+  const JobWorld& world = world_of(rank);
+  if (world.number != 0) lines += fmt::format("world={}\nspawned_by={}\n", world.number, world.parent);
   if (rank.first_attached != 0) lines += fmt::format("first_pid={}\n", rank.first_attached);
   return lines + injector_->identity_lines(rank.rank, rank.incarnation);
 }

@@ -65,9 +65,9 @@ void JobDriver::output_diverged(RankProcess& rank, const OutputJournal::Differen
           : fmt::format("at byte {} to {}", difference.first_byte, difference.last_byte);
   begin_ending(
       exit_diverged,
-      fmt::format("mpirun: replay diverged: standard output of rank {} {} is not what its predecessor wrote "
+      fmt::format("mpirun: replay diverged: standard output of {} {} is not what its predecessor wrote "
                   "(incarnation {}); the program depends on something that is not recorded.\n",
-                  rank.rank, place, rank.incarnation));
+                  name_of(rank), place, rank.incarnation));
 }
 
 void JobDriver::output_ended(RankProcess& rank, int stream) {

@@ -28,6 +28,17 @@ void LineMerger::end(std::uint32_t rank, std::string& out) {
   partial_.erase(found);
 }
 
+void LineMerger::name_world(std::uint32_t first, std::uint32_t count, std::uint32_t number) {
+  worlds_[first] = {count, number};
+}
+
+std::string LineMerger::label_of(std::uint32_t rank) const {
+  const auto behind = worlds_.upper_bound(rank);
+  if (behind == worlds_.begin()) return fmt::format("{}", rank);
+  const auto& [first, world] = *std::prev(behind);
+  return fmt::format("{}:{}", world.number, rank - first);
+}
+
 bool LineMerger::has_partial() const {
   return std::any_of(partial_.begin(), partial_.end(),
                      [](const auto& entry) { return !entry.second.empty(); });
@@ -50,7 +61,7 @@ void LineMerger::give(std::uint32_t rank, std::string_view bytes, std::string& o
   }
   while (!bytes.empty()) {
     const std::size_t size = std::min(bytes.find('\n'), bytes.size() - 1) + 1;
-    if (line_begins) out += fmt::format("[{}] ", rank);
+    if (line_begins) out += fmt::format("[{}] ", label_of(rank));
     out += bytes.substr(0, size);
     bytes.remove_prefix(size);
     line_begins = true;

@@ -18,6 +18,8 @@ class LineMerger {
   /// With `tag` each line begins with "[rank] ".
   explicit LineMerger(bool tag) : tag_(tag) {}
 
+  /// The label of these ranks is "[number:rank in the world]".
+  void name_world(std::uint32_t first, std::uint32_t count, std::uint32_t number);
   /// Appends to `out` what can be written now.
   void take(std::uint32_t rank, std::string_view bytes, std::string& out);
   /// The stream of this rank has ended.
@@ -33,8 +35,15 @@ class LineMerger {
 
  private:
   void give(std::uint32_t rank, std::string_view bytes, std::string& out);
+  std::string label_of(std::uint32_t rank) const;
+
+  struct World {
+    std::uint32_t count;
+    std::uint32_t number;
+  };
 
   bool tag_;
+  std::map<std::uint32_t, World> worlds_;  ///< spawned ones, by their first rank
   std::map<std::uint32_t, std::string> partial_;
   std::optional<std::uint32_t> open_rank_;  ///< the rank whose unfinished line was given out last
 };

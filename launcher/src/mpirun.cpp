@@ -63,8 +63,9 @@ std::vector<std::string> environment_for_ranks(const Options& options) {
   const auto is_set_anew = [&](std::string_view entry) {
     for (const Variable& variable : options.variables)
       if (entry.starts_with(variable.name + "=")) return true;
-    for (const char* ours : {"LLAMADA_DRIVER=", "LLAMADA_RANK=", "LLAMADA_SIZE=", "LLAMADA_TOKEN=",
-                             "LLAMADA_RECORD=", "LLAMADA_APPNUM=", "LLAMADA_UNIVERSE_SIZE="})
+    for (const char* ours :
+         {"LLAMADA_DRIVER=", "LLAMADA_RANK=", "LLAMADA_SIZE=", "LLAMADA_TOKEN=", "LLAMADA_RECORD=",
+          "LLAMADA_APPNUM=", "LLAMADA_UNIVERSE_SIZE=", "LLAMADA_FIRST="})
       if (entry.starts_with(ours)) return true;
     return false;
   };

@@ -31,7 +31,8 @@ struct RankStream {
 struct RankProcess {
   using TimePoint = std::chrono::steady_clock::time_point;
 
-  std::uint32_t rank = 0;
+  std::uint32_t rank = 0;   ///< the slot
+  std::uint32_t world = 0;  ///< its JobWorld
   std::uint32_t incarnation = 1;
   RankPhase phase = RankPhase::running;
   pid_t root = 0;      ///< the process that was started; 0 once reaped
@@ -41,6 +42,7 @@ struct RankProcess {
   pid_t first_attached = 0;            ///< of incarnation 1: what getpid() tells all incarnations
   int root_status = 0;                 ///< once reaped
   std::optional<int> attached_status;  ///< if it was an orphan and we reaped it
+  bool discarded = false;              ///< of a world that could not be started whole
   bool aborted = false;
   std::int32_t abort_code = 0;
   RankStream output[2];  ///< standard output, standard error

@@ -32,6 +32,7 @@ std::string_view phase_name(RankState state) {
 
 Json to_json(const DeathRecord& death) {
   return {{"rank", death.rank},
+          {"world", death.world},
           {"incarnation", death.incarnation},
           {"pid", death.pid},
           {"signal", or_null(death.signal)},
@@ -98,6 +99,12 @@ std::string report_to_json(const Report& report) {
   json["injections"] = Json::array();
   for (const InjectionRecord& injection : report.injections)
     json["injections"].push_back({{"rule", injection.rule}, {"fired", injection.fired}});
+  json["spawned_worlds"] = Json::array();
+  for (const SpawnedWorldRecord& world : report.worlds)
+    json["spawned_worlds"].push_back({{"world", world.number},
+                                      {"first_rank", world.first},
+                                      {"ranks", world.rank_count},
+                                      {"spawned_by", world.spawned_by}});
   json["totals"] = totals_of(report.ranks);
   json["per_rank"] = Json::array();
   for (const RankView& rank : report.ranks) json["per_rank"].push_back(counters_of(rank));

@@ -36,6 +36,23 @@ ArenaEventKind kind_of(llamanet::SayKind kind) {
   return ArenaEventKind::note;
 }
 
+/// Of an answer that is not given yet.
+std::uint64_t number_of(const llamanet::DriverEvent::Question& question) {
+  return question.connection << 32 | question.request;
+}
+llamanet::DriverEvent::Question question_of(std::uint64_t number) {
+  return {number >> 32, static_cast<std::uint32_t>(number)};
+}
+
+ArenaEvent spawn_event(const llamanet::DriverEvent& event) {
+  ArenaEvent told{ArenaEventKind::spawn, event.slot, 0, {}};
+  told.spawn.number = number_of(event.question);
+  for (const llamanet::SpawnCommand& command : event.spawn.commands)
+    told.spawn.commands.push_back({command.process_count, command.program, command.working_directory,
+                                   command.search_path, command.host, command.arguments});
+  return told;
+}
+
 std::optional<ArenaEvent> event_of(const llamanet::DriverEvent& event) {
   switch (event.kind) {
     case Kind::attached:
@@ -45,6 +62,8 @@ std::optional<ArenaEvent> event_of(const llamanet::DriverEvent& event) {
     case Kind::died:
     case Kind::detached:
       return ArenaEvent{ArenaEventKind::died, event.slot, 0, {}};
+    case Kind::spawn:
+      return spawn_event(event);
     case Kind::refused:
       break;
   }
@@ -55,7 +74,7 @@ std::optional<ArenaEvent> event_of(const llamanet::DriverEvent& event) {
 class DriverArenas final : public launcher::JobArenas {
  public:
   explicit DriverArenas(llamanet::Driver driver)
-      : driver_(std::move(driver)), tokens_(driver_.slot_count()) {}
+      : driver_(std::move(driver)), tokens_(driver_.slot_count_max()) {}
 
   std::string address() const override { return driver_.socket_name(); }
   int descriptor() const override { return driver_.descriptor(); }
@@ -81,6 +100,11 @@ class DriverArenas final : public launcher::JobArenas {
     driver_.set_identity(rank, identity);
     driver_.expect(rank, tokens_[rank], driver_.next_incarnation(rank));
     return {};
+  }
+
+  Result<std::uint32_t> add_ranks(std::uint32_t count) override { return driver_.add_slots(count); }
+  void answer_spawn(std::uint64_t question, const launcher::SpawnAnswer& answer) override {
+    driver_.answer_spawn(question_of(question), {answer.first, answer.count, answer.error});
   }
 
   void set_unprotected() override { driver_.set_unprotected(); }
@@ -113,10 +137,13 @@ class DriverArenas final : public launcher::JobArenas {
   std::vector<std::uint64_t> tokens_;
 };
 
+/// How many processes MPI_Comm_spawn may add to a job over its life.
+constexpr std::uint32_t spawned_count_max = 1024;
+
 Result<std::unique_ptr<launcher::JobArenas>> make_arenas(const launcher::ArenasRequest& request) {
   llamanet::DriverOptions options;
   options.name = fmt::format("job-{}", request.mpirun_pid);
-  options.slot_count_max = request.rank_count;
+  options.slot_count_max = request.rank_count + spawned_count_max;
   if (request.profile.rank_replacement.kind == qos::RankReplacementKind::rebuild)
     options.log_bytes_max = request.profile.rank_replacement.log_bytes_per_node;
   options.profile = qos::serialize(request.profile);

@@ -24,7 +24,12 @@ std::vector<Message> one_of_each() {
           Shared{},
           Shared{false, Errc::out_of_resources, "no room"},
           Release{7},
-          Released{}};
+          Released{},
+          Spawn{{{2, "a.out", "/tmp", "/a:/b", "here", {"one", "", "x y"}}, {1, "b", "", "", "", {}}}},
+          Spawned{4, 3, "there is no program 'b'"},
+          Name{NameSpace::ports, NameAction::publish, "ocean", "llamada:job-1:2:3"},
+          Named{Errc::already_exists, false, ""},
+          Named{Errc::not_found, true, "llamada:job-1:2:3"}};
 }
 
 }  // namespace

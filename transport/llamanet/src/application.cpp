@@ -308,6 +308,23 @@ Status Application::say(SayKind kind, std::int32_t code, std::string_view text) 
   return send_datagram(driver_.get(), encode({++request_, Say{kind, code, std::string(text)}}));
 }
 
+template <typename Answer, typename Question>
+Result<Answer> Application::ask_driver(const Question& question) {
+  std::vector<FileDescriptor> none;
+  std::lock_guard lock(driver_mutex_);
+  return ask<Answer>(driver_.get(), ++request_, question, none, 0);
+}
+
+Result<Spawned> Application::spawn(const Spawn& spawn) {
+  const std::size_t size = encode({0, spawn}).size();
+  if (size > message_size_bytes_max)
+    return failure(Errc::invalid_argument, "the commands and their arguments have {} bytes; the most is {}",
+                   size, message_size_bytes_max);
+  return ask_driver<Spawned>(spawn);
+}
+
+Result<Named> Application::name(const Name& name) { return ask_driver<Named>(name); }
+
 // Called by the ArenaWriter for each extent, so rarely enough to look at everybody's arena.
 bool Application::may_grow(std::uint64_t more_bytes) {
   auto limit = page().log_bytes_max;

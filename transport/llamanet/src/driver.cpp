@@ -14,6 +14,7 @@
 #include "driver_slots.hpp"
 #include "llamada/base/check.hpp"
 #include "llamada/topics/memory.hpp"
+#include "names.hpp"
 #include "shared_segments.hpp"
 #include "socket.hpp"
 
@@ -63,6 +64,8 @@ class Driver::Implementation {
 
   std::vector<DriverEvent> poll(std::chrono::milliseconds timeout);
   Status create_slots(std::uint32_t count, std::vector<std::string> identities);
+  Result<std::uint32_t> add_slots(std::uint32_t count);
+  void answer_spawn(const DriverEvent::Question& question, const Spawned& spawned);
   void end_application(std::uint32_t slot);
   bool close_if_idle();
 
@@ -74,6 +77,7 @@ class Driver::Implementation {
   FileDescriptor retry_;
   DriverSlots slots_;
   SharedSegments segments_;
+  Names names_;
   std::map<std::uint64_t, Connection> connections_;
   std::uint64_t connection_last_ = 0;
   std::uint64_t death_last_ = 0;
@@ -93,6 +97,8 @@ class Driver::Implementation {
   Status on(std::uint64_t number, std::uint32_t request, const Bye&);
   Status on(std::uint64_t number, std::uint32_t request, const Share& share);
   Status on(std::uint64_t number, std::uint32_t request, const Release& release);
+  Status on(std::uint64_t number, std::uint32_t request, const Spawn& spawn);
+  Status on(std::uint64_t number, std::uint32_t request, const Name& name);
   // Messages that only a driver sends.
   template <typename Other>
   Status on(std::uint64_t, std::uint32_t, const Other&) {
@@ -149,6 +155,21 @@ Status Driver::Implementation::create_slots(std::uint32_t count, std::vector<std
     if (i < identities.size()) slots_[i].identity = std::move(identities[i]);
   }
   return {};
+}
+
+Result<std::uint32_t> Driver::Implementation::add_slots(std::uint32_t count) {
+  const std::uint32_t first = slots_.count();
+  if (count > slots_.count_max() - first)
+    return failure(Errc::out_of_resources, "the job may have {} processes in all, and has had {}",
+                   slots_.count_max(), first);
+  for (std::uint32_t i = 0; i < count; ++i)
+    if (auto slot = slots_.append(); !slot) return propagate(slot);
+  return first;
+}
+
+void Driver::Implementation::answer_spawn(const DriverEvent::Question& question, const Spawned& spawned) {
+  if (connections_.contains(question.connection))
+    answer(question.connection, {encode({question.request, spawned}), false, {}, {}, {}});
 }
 
 std::vector<DriverEvent> Driver::Implementation::poll(std::chrono::milliseconds timeout) {
@@ -342,6 +363,22 @@ Status Driver::Implementation::on(std::uint64_t number, std::uint32_t request, c
   return {};
 }
 
+Status Driver::Implementation::on(std::uint64_t number, std::uint32_t request, const Spawn& spawn) {
+  auto& connection = connections_.at(number);
+  if (!connection.slot) return failure(Errc::parse_error, "spawn before attach");
+  if (options_.on_demand) return failure(Errc::unsupported, "this driver starts no programs");
+  events_.push_back(
+      {DriverEvent::Kind::spawn, *connection.slot, connection.pid, {}, {}, spawn, {number, request}});
+  return {};
+}
+
+Status Driver::Implementation::on(std::uint64_t number, std::uint32_t request, const Name& name) {
+  auto& connection = connections_.at(number);
+  if (!connection.slot) return failure(Errc::parse_error, "name before attach");
+  answer(number, {encode({request, names_.handle(*connection.slot, name)}), false, {}, {}, {}});
+  return {};
+}
+
 void Driver::Implementation::answer(std::uint64_t number, Answer answer) {
   auto& connection = connections_.at(number);
   if (connection.unsent.empty() && transmit(connection, answer)) return;
@@ -424,6 +461,7 @@ void Driver::Implementation::end_application(std::uint32_t slot) {
   if (auto still = slots_[slot].connection; still != 0) close(still);
   bool lasting = options_.on_demand && has_lasting_writer(slot);
   slots_.leave(slot, SlotState::dead);
+  names_.application_gone(slot);
   events_.push_back({DriverEvent::Kind::died, slot, pid, {}, slots_[slot].name});
   if (!options_.on_demand) return;
   segments_.leave(slot);
@@ -434,6 +472,7 @@ void Driver::Implementation::end_application(std::uint32_t slot) {
 
 void Driver::Implementation::on_departure(std::uint32_t slot) {
   auto pid = slots_.entry(slot).pid.load(std::memory_order_relaxed);
+  names_.application_gone(slot);
   events_.push_back({DriverEvent::Kind::detached, slot, pid, {}, slots_[slot].name});
   segments_.leave(slot);
   if (!options_.on_demand) return slots_.leave(slot, SlotState::done);
@@ -502,6 +541,11 @@ const std::string& Driver::socket_name() const { return implementation_->socket_
 Status Driver::create_slots(std::uint32_t count, std::vector<std::string> identities) {
   return implementation_->create_slots(count, std::move(identities));
 }
+Result<std::uint32_t> Driver::add_slots(std::uint32_t count) { return implementation_->add_slots(count); }
+void Driver::answer_spawn(const DriverEvent::Question& question, const Spawned& spawned) {
+  implementation_->answer_spawn(question, spawned);
+}
+std::uint32_t Driver::slot_count_max() const { return implementation_->slots_.count_max(); }
 std::uint32_t Driver::slot_count() const { return implementation_->slots_.count(); }
 void Driver::set_identity(std::uint32_t slot, std::string identity) {
   implementation_->slots_[slot].identity = std::move(identity);

@@ -61,6 +61,12 @@ std::uint32_t DriverSlots::attached_count() const {
 Result<std::uint32_t> DriverSlots::take() {
   std::uint32_t index = 0;
   while (index < count() && (state(index) != SlotState::free || slots_[index].arena)) ++index;
+  return make(index);
+}
+
+Result<std::uint32_t> DriverSlots::append() { return make(count()); }
+
+Result<std::uint32_t> DriverSlots::make(std::uint32_t index) {
   if (index == count_max())
     return failure(Errc::out_of_resources, "the driver has {} applications already, which is its limit",
                    index);

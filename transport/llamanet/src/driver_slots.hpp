@@ -46,6 +46,8 @@ class DriverSlots {
 
   /// A slot that nobody uses, with a new arena. Errors: out_of_resources when there is none.
   Result<std::uint32_t> take();
+  /// One behind all others, with a new arena. Errors: out_of_resources.
+  Result<std::uint32_t> append();
   void expect(std::uint32_t index, std::uint64_t token, std::uint32_t incarnation);
   std::uint32_t next_incarnation(std::uint32_t index);
   void attach(std::uint32_t index, std::uint32_t pid, FileDescriptor process, std::uint64_t connection);
@@ -61,6 +63,7 @@ class DriverSlots {
  private:
   DriverPage& page_ref() const { return *reinterpret_cast<DriverPage*>(page_.data()); }
   PageSlot& own_entry(std::uint32_t index) { return page_slots(&page_ref())[index]; }
+  Result<std::uint32_t> make(std::uint32_t index);
   Status furnish(std::uint32_t index);
   void set_state(std::uint32_t index, SlotState state);
   void publish();

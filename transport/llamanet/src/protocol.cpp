@@ -27,6 +27,12 @@ class Encoder {
     auto* bytes = reinterpret_cast<const std::byte*>(text.data());
     bytes_.insert(bytes_.end(), bytes, bytes + size);
   }
+  /// Of any length.
+  void long_text(const std::string& text) {
+    integer(static_cast<std::uint32_t>(text.size()));
+    auto* bytes = reinterpret_cast<const std::byte*>(text.data());
+    bytes_.insert(bytes_.end(), bytes, bytes + text.size());
+  }
   const std::vector<std::byte>& bytes() const { return bytes_; }
 
  private:
@@ -49,6 +55,10 @@ class Decoder {
     auto size = integer<std::uint16_t>();
     if (size > text_size_bytes_max) failed_ = true;
     auto bytes = take(size);
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  }
+  std::string long_text() {
+    auto bytes = take(integer<std::uint32_t>());
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
   }
   void refuse() { failed_ = true; }
@@ -202,13 +212,86 @@ void read(Decoder& from, Release& message) { message.name = from.integer<std::ui
 void write(Encoder&, const Released&) {}
 void read(Decoder&, Released&) {}
 
+void write(Encoder& to, const Spawn& message) {
+  to.integer(static_cast<std::uint32_t>(message.commands.size()));
+  for (const SpawnCommand& command : message.commands) {
+    to.integer(command.process_count);
+    to.long_text(command.program);
+    to.long_text(command.working_directory);
+    to.long_text(command.search_path);
+    to.long_text(command.host);
+    to.integer(static_cast<std::uint32_t>(command.arguments.size()));
+    for (const std::string& argument : command.arguments) to.long_text(argument);
+  }
+}
+void read(Decoder& from, Spawn& message) {
+  // No count is believed before its parts are there: each takes some bytes.
+  auto commands = from.integer<std::uint32_t>();
+  for (std::uint32_t i = 0; i < commands && !from.failed(); ++i) {
+    SpawnCommand& command = message.commands.emplace_back();
+    command.process_count = from.integer<std::uint32_t>();
+    command.program = from.long_text();
+    command.working_directory = from.long_text();
+    command.search_path = from.long_text();
+    command.host = from.long_text();
+    auto arguments = from.integer<std::uint32_t>();
+    for (std::uint32_t k = 0; k < arguments && !from.failed(); ++k)
+      command.arguments.push_back(from.long_text());
+  }
+}
+
+void write(Encoder& to, const Spawned& message) {
+  to.integer(message.first);
+  to.integer(message.count);
+  to.text(message.error);
+}
+void read(Decoder& from, Spawned& message) {
+  message.first = from.integer<std::uint32_t>();
+  message.count = from.integer<std::uint32_t>();
+  message.error = from.text();
+}
+
+void write(Encoder& to, const Name& message) {
+  to.integer(static_cast<std::uint32_t>(message.space));
+  to.integer(static_cast<std::uint32_t>(message.action));
+  to.text(message.name);
+  to.text(message.value);
+}
+void read(Decoder& from, Name& message) {
+  auto space = from.integer<std::uint32_t>();
+  auto action = from.integer<std::uint32_t>();
+  if (space > static_cast<std::uint32_t>(NameSpace::ports) ||
+      action > static_cast<std::uint32_t>(NameAction::look_up))
+    return from.refuse();
+  message.space = static_cast<NameSpace>(space);
+  message.action = static_cast<NameAction>(action);
+  message.name = from.text();
+  message.value = from.text();
+}
+
+void write(Encoder& to, const Named& message) {
+  to.integer(static_cast<std::uint32_t>(message.done));
+  to.integer(static_cast<std::uint32_t>(message.code));
+  to.text(message.value);
+}
+void read(Decoder& from, Named& message) {
+  auto done = from.integer<std::uint32_t>();
+  auto code = from.integer<std::uint32_t>();
+  if (done > 1 || code > static_cast<std::uint32_t>(Errc::diverged)) return from.refuse();
+  message.done = done != 0;
+  message.code = static_cast<Errc>(code);
+  message.value = from.text();
+}
+
 // The variant's alternatives stand in the order of the type numbers, which begin at 1.
 static_assert(
     std::is_same_v<std::variant_alternative_t<static_cast<std::size_t>(MessageType::attach) - 1, Message>,
                    Attach>);
 static_assert(
     std::is_same_v<std::variant_alternative_t<static_cast<std::size_t>(MessageType::bye) - 1, Message>, Bye>);
-static_assert(std::variant_size_v<Message> == static_cast<std::size_t>(MessageType::released));
+static_assert(std::is_same_v<
+              std::variant_alternative_t<static_cast<std::size_t>(MessageType::named) - 1, Message>, Named>);
+static_assert(std::variant_size_v<Message> == static_cast<std::size_t>(MessageType::named));
 
 template <std::size_t index = 0>
 std::optional<Message> read_type(std::uint16_t type, Decoder& from) {

@@ -28,7 +28,30 @@ struct RankView {
   std::array<std::uint64_t, 64> counters{};
 };
 
-enum class ArenaEventKind { attached, died, note, aborted, diverged, unprotected, warning, live };
+enum class ArenaEventKind { attached, died, note, aborted, diverged, unprotected, warning, live, spawn };
+
+/// One program that a rank wants to have started (MPI_Comm_spawn), and how often.
+struct SpawnCommand {
+  std::uint32_t process_count = 0;
+  std::string program;
+  std::string working_directory;
+  std::string search_path;  ///< directories with ':' between them, before PATH
+  std::string host;
+  std::vector<std::string> arguments;  ///< without the program's name
+};
+
+/// What a rank asks for: a world of its own of new ranks.
+struct SpawnQuestion {
+  std::vector<SpawnCommand> commands;
+  std::uint64_t number = 0;  ///< for answer_spawn()
+};
+
+/// The new ranks are [first, first + count), or there are none because of `error`.
+struct SpawnAnswer {
+  std::uint32_t first = 0;
+  std::uint32_t count = 0;
+  std::string error;
+};
 
 /// What happened to a rank, or what it said.
 struct ArenaEvent {
@@ -36,6 +59,7 @@ struct ArenaEvent {
   std::uint32_t rank = 0;
   std::int32_t code = 0;  ///< of aborted and diverged
   std::string text;
+  SpawnQuestion spawn{};
 };
 
 /// What the job needs of the node's arenas: implemented over llamaNET's driver where the programs are wired
@@ -56,6 +80,11 @@ class JobArenas {
   virtual Status expect(std::uint32_t rank, std::uint64_t token, const std::string& identity) = 0;
   /// The process of the rank, if there was one, is gone for good; its replacement may attach from now on.
   virtual Status next_incarnation(std::uint32_t rank, const std::string& identity) = 0;
+  /// Arenas for `count` more ranks, behind the others: the first of them. Errors: out_of_resources, and then
+  /// there is none.
+  virtual Result<std::uint32_t> add_ranks(std::uint32_t count) = 0;
+  /// To whoever asked, if it is still there.
+  virtual void answer_spawn(std::uint64_t question, const SpawnAnswer& answer) = 0;
   /// The histories are no longer kept.
   virtual void set_unprotected() = 0;
   /// The rank has ended as it should, and its output is drained.

@@ -80,7 +80,15 @@ struct Finished {
   bool operator==(const Finished&) const = default;
 };
 
-using Message = std::variant<Start, Input, Signal, End, InputTaken, Output, Notice, Finished>;
+/// llamanetd → mpirun: ranks [first, first + count) are those of spawned world `number`; before their output.
+struct World {
+  std::uint32_t first = 0;
+  std::uint32_t count = 0;
+  std::uint32_t number = 0;
+  bool operator==(const World&) const = default;
+};
+
+using Message = std::variant<Start, Input, Signal, End, InputTaken, Output, Notice, Finished, World>;
 
 std::string encode(const Message& message);
 

@@ -12,7 +12,9 @@ namespace llamada::launcher {
 /// One death of a rank, as --report tells it. Times in seconds; without a value: not known, or it did not
 /// happen.
 struct DeathRecord {
-  std::uint32_t rank = 0;
+  std::uint32_t rank = 0;   ///< the slot
+  std::uint32_t world = 0;  ///< 0: the ranks that mpirun started
+  std::string name;         ///< "rank 3", "rank 0 of spawned world 1"; empty: by the slot
   std::uint32_t incarnation = 1;
   int pid = 0;
   std::optional<int> signal;
@@ -36,6 +38,14 @@ struct InjectionRecord {
   bool fired = false;
 };
 
+/// Ranks that MPI_Comm_spawn has added: slots [first, first + rank_count).
+struct SpawnedWorldRecord {
+  std::uint32_t number = 0;
+  std::uint32_t first = 0;
+  std::uint32_t rank_count = 0;
+  std::uint32_t spawned_by = 0;
+};
+
 /// What a job was like (docs/mpirun.md has the fields).
 struct Report {
   std::uint32_t rank_count = 0;
@@ -44,6 +54,7 @@ struct Report {
   std::uint32_t replacements = 0;
   std::vector<InjectionRecord> injections;
   std::vector<RankView> ranks;  ///< in order
+  std::vector<SpawnedWorldRecord> worlds;
 };
 
 /// The report as one JSON object, without the exit code and the times that mpirun knows.

@@ -120,6 +120,12 @@ class Application {
 
   /// Tells the driver's host. Errors: closed.
   Status say(SayKind kind, std::int32_t code, std::string_view text);
+  /// Asks the driver's host for more applications, and waits until they are started. Errors: those of the
+  /// connection, invalid_argument when the commands are too long for one message; why none was started is in
+  /// the answer.
+  Result<Spawned> spawn(const Spawn& spawn);
+  /// Publishes, withdraws or looks up a name.
+  Result<Named> name(const Name& name);
   /// Whether the driver is still there. No wait.
   Status check_driver();
 
@@ -139,6 +145,8 @@ class Application {
   bool is_child_of_fork() const;
   Status shake_hands(const ApplicationOptions& options);
   Status open_arena(const ApplicationOptions& options, const Attached& attached, FileDescriptor arena);
+  template <typename Answer, typename Question>
+  Result<Answer> ask_driver(const Question& question);
   Status map_peers(std::uint32_t first, std::uint32_t count, bool& changed);
   Status map_peer(std::uint32_t slot, const Peer& peer, FileDescriptor arena, FileDescriptor event);
   void replace_peer(std::uint32_t slot, PeerSlot by);

@@ -39,12 +39,21 @@ struct DriverEvent {
     died,      ///< the process of `slot` has ended without saying bye; the slot is dead and all are awake
     detached,  ///< the application of `slot` has left in order
     refused,   ///< a connection was closed because of `text`
+    spawn,  ///< the application of `slot` asks for what `spawn` says; answer_spawn(), with `question`, must
+            ///< follow
+  };
+  /// Which question is to be answered.
+  struct Question {
+    std::uint64_t connection = 0;
+    std::uint32_t request = 0;
   };
   Kind kind = Kind::attached;
   std::uint32_t slot = any_slot;
   std::uint32_t pid = 0;
   Say say;
   std::string text;
+  Spawn spawn{};
+  Question question{};
 };
 
 /// The driver of one node or one job: listens for applications, gives them their arenas, keeps the roster,
@@ -77,7 +86,13 @@ class Driver {
   /// Makes slots [0, count) with an arena each. Once, before anybody attaches. `identity[k]` is handed to the
   /// applications of slot k (key=value lines; may be empty).
   Status create_slots(std::uint32_t count, std::vector<std::string> identities = {});
+  /// `count` more, behind the others: the first of them. Errors: out_of_resources when there is not so much
+  /// room, and then none is made.
+  Result<std::uint32_t> add_slots(std::uint32_t count);
+  /// Who has asked may be gone: then this does nothing.
+  void answer_spawn(const DriverEvent::Question& question, const Spawned& spawned);
   std::uint32_t slot_count() const;
+  std::uint32_t slot_count_max() const;
   /// What every later incarnation of the slot is told.
   void set_identity(std::uint32_t slot, std::string identity);
   /// From now on an application with this token may attach to the slot, once, as this incarnation (1 is the

@@ -36,6 +36,10 @@ enum class MessageType : std::uint16_t {
   shared = 11,
   release = 12,
   released = 13,
+  spawn = 14,
+  spawned = 15,
+  name = 16,
+  named = 17,
 };
 
 /// An application asks for a slot.
@@ -146,8 +150,52 @@ struct Released {
   bool operator==(const Released&) const = default;
 };
 
+/// One program to start, and how often.
+struct SpawnCommand {
+  std::uint32_t process_count = 0;
+  std::string program;
+  std::string working_directory;
+  std::string search_path;  ///< directories with ':' between them, looked at before PATH; may be empty
+  std::string host;         ///< where it is to run; empty: anywhere
+  std::vector<std::string> arguments;  ///< without the program's name
+  bool operator==(const SpawnCommand&) const = default;
+};
+
+/// Asks the driver's host for more applications: a world of their own, in slots that follow each other.
+struct Spawn {
+  std::vector<SpawnCommand> commands;
+  bool operator==(const Spawn&) const = default;
+};
+
+/// They are started, in slots [first, first + count); or none is, and `error` says why.
+struct Spawned {
+  std::uint32_t first = 0;
+  std::uint32_t count = 0;
+  std::string error;
+  bool operator==(const Spawned&) const = default;
+};
+
+/// Names that applications give to each other's knowledge. Each space has names of its own.
+enum class NameSpace : std::uint32_t { services = 0, ports = 1 };
+enum class NameAction : std::uint32_t { publish = 0, withdraw = 1, look_up = 2 };
+
+struct Name {
+  NameSpace space = NameSpace::services;
+  NameAction action = NameAction::publish;
+  std::string name;
+  std::string value;  ///< of publish
+  bool operator==(const Name&) const = default;
+};
+
+struct Named {
+  Errc code = Errc::not_found;
+  bool done = false;  ///< false: `code` is why not
+  std::string value;  ///< of look_up
+  bool operator==(const Named&) const = default;
+};
+
 using Message = std::variant<Attach, Attached, Peers, PeersAre, Say, Inspect, Inspected, ErrorMessage, Bye,
-                             Share, Shared, Release, Released>;
+                             Share, Shared, Release, Released, Spawn, Spawned, Name, Named>;
 
 struct Envelope {
   std::uint32_t request = 0;  ///< chosen by the asker, repeated in the answer
@@ -155,7 +203,8 @@ struct Envelope {
   bool operator==(const Envelope&) const = default;
 };
 
-/// The bytes of one datagram. Texts are cut to what fits into message_size_bytes_max.
+/// The bytes of one datagram. Texts are cut to what fits into message_size_bytes_max, but those of a Spawn,
+/// whose datagram may then be too long to be sent.
 std::vector<std::byte> encode(const Envelope& envelope);
 
 /// Fails with parse_error when the datagram is not exactly one well-formed message.

@@ -1,0 +1,80 @@
+#include <signal.h>
+#include <unistd.h>
+
+#include "job_driver_class.hpp"
+
+// Worlds that ranks ask for (MPI_Comm_spawn).
+
+namespace llamada::launcher {
+
+std::string JobDriver::environment_value(std::string_view name) const {
+  for (const std::string& entry : job_.environment)
+    if (entry.size() > name.size() && entry[name.size()] == '=' && entry.compare(0, name.size(), name) == 0)
+      return entry.substr(name.size() + 1);
+  return {};
+}
+
+void JobDriver::spawn_world(std::uint32_t parent, const SpawnQuestion& question) {
+  const auto refuse = [&](const std::string& why) {
+    arenas_->answer_spawn(question.number, SpawnAnswer{0, 0, why});
+  };
+  if (ending_code_) return refuse("the job is ending");
+  std::string path = environment_value("PATH");
+  if (path.empty()) path = "/usr/local/bin:/usr/bin:/bin";
+  auto world = plan_world(question.commands, path, host_);
+  if (!world) return refuse(world.error().text());
+  world->parent = parent;
+  const std::uint32_t count = world->count;
+  auto first = start_world(std::move(*world));
+  if (!first) return refuse(first.error().text());
+  arenas_->answer_spawn(question.number, SpawnAnswer{*first, count, {}});
+}
+
+/// All of its ranks run, or none is left.
+Result<std::uint32_t> JobDriver::start_world(JobWorld plan) {
+  auto first = arenas_->add_ranks(plan.count);
+  if (!first) return propagate(first);
+  plan.number = static_cast<std::uint32_t>(worlds_.size());
+  plan.first = *first;
+  const JobWorld& world = worlds_.emplace_back(std::move(plan));
+  link_->send(control::World{world.first, world.count, world.number});
+  for (std::uint32_t slot = world.first; slot < world.first + world.count; ++slot) {
+    RankProcess& rank = ranks_.emplace_back();
+    rank.rank = slot;
+    rank.world = world.number;
+  }
+  if (auto status = start_ranks_of(world); !status) {
+    discard(world);
+    return propagate(status);
+  }
+  report_.worlds.push_back({world.number, world.first, world.count, world.parent});
+  return *first;
+}
+
+Status JobDriver::start_ranks_of(const JobWorld& world) {
+  const auto each = [&](const auto& action) -> Status {
+    for (std::uint32_t slot = world.first; slot < world.first + world.count; ++slot)
+      if (auto status = action(ranks_[slot]); !status) return status;
+    return {};
+  };
+  auto expected =
+      each([this](RankProcess& rank) { return arenas_->expect(rank.rank, token_, identity_of(rank)); });
+  return expected ? each([this](RankProcess& rank) { return start_rank(rank); }) : expected;
+}
+
+/// What has been started is killed, and its end is nobody's concern.
+void JobDriver::discard(const JobWorld& world) {
+  for (std::uint32_t slot = world.first; slot < world.first + world.count; ++slot) {
+    RankProcess& rank = ranks_[slot];
+    rank.discarded = true;
+    if (rank.root != 0) {
+      kill(-rank.group, SIGKILL);
+      continue;
+    }
+    drop_output(rank);
+    rank.phase = RankPhase::finished;
+    arenas_->set_done(slot);
+  }
+}
+
+}  // namespace llamada::launcher
