@@ -125,6 +125,77 @@ PUBLIC void pmpi_info_get_string_(const MPI_Info* info, const char* key, MPI_Fin
   answer(ierror, code);
 }
 
+/* Spawned processes (10.3). A list of arguments ends with a string of blanks; those of several commands stand
+ * in a matrix of a row for each, so that a command's next argument is `stride` strings away. */
+static char** arguments_of(const char* first, size_t size, size_t stride) {
+  size_t count = 0;
+  char** list = malloc(sizeof *list);
+  for (;; count++) {
+    list = realloc(list, (count + 1) * sizeof *list);
+    list[count] = llamada_fortran_text(first + count * stride * size, size);
+    if (*list[count] != 0) continue;
+    free(list[count]);
+    list[count] = NULL;
+    return list;
+  }
+}
+
+static void free_arguments(char** list) {
+  if (list == MPI_ARGV_NULL) return;
+  for (char** one = list; *one; one++) free(*one);
+  free(list);
+}
+
+static int* error_codes_of(MPI_Fint* codes) {
+  return codes == &mpipriv2_.errcodes_ignore ? MPI_ERRCODES_IGNORE : codes;
+}
+
+static int is_argv_null(const char* list) { return list == &mpiprivc_[0] || list == &mpiprivc_[1]; }
+
+static int rank_is(MPI_Comm comm, int root) {
+  int rank = MPI_PROC_NULL;
+  return MPI_Comm_rank(comm, &rank) == MPI_SUCCESS && rank == root;
+}
+
+/* The commands count at the root alone: elsewhere they may be anything. */
+PUBLIC void pmpi_comm_spawn_(const char* command, const char* argv, const MPI_Fint* process_count_max,
+                             const MPI_Info* info, const MPI_Fint* root, const MPI_Comm* comm,
+                             MPI_Comm* new_comm, MPI_Fint* codes, MPI_Fint* ierror, size_t command_size,
+                             size_t argv_size) {
+  const int counts = rank_is(*comm, *root);
+  char* command_c = counts ? llamada_fortran_text(command, command_size) : NULL;
+  char** list = counts && !is_argv_null(argv) ? arguments_of(argv, argv_size, 1) : MPI_ARGV_NULL;
+  const int code = MPI_Comm_spawn(command_c, list, *process_count_max, *info, *root, *comm, new_comm,
+                                  error_codes_of(codes));
+  free_arguments(list);
+  free(command_c);
+  answer(ierror, code);
+}
+
+PUBLIC void pmpi_comm_spawn_multiple_(const MPI_Fint* count, const char* commands, const char* argvs,
+                                      const MPI_Fint* process_counts_max, const MPI_Info* infos,
+                                      const MPI_Fint* root, const MPI_Comm* comm, MPI_Comm* new_comm,
+                                      MPI_Fint* codes, MPI_Fint* ierror, size_t command_size,
+                                      size_t argv_size) {
+  const int lines = rank_is(*comm, *root) && *count > 0 ? *count : 0;
+  char** commands_c = calloc((size_t)lines + 1, sizeof *commands_c);
+  char*** lists = calloc((size_t)lines + 1, sizeof *lists);
+  for (int i = 0; i < lines; i++) {
+    commands_c[i] = llamada_fortran_text(commands + (size_t)i * command_size, command_size);
+    if (!is_argv_null(argvs))
+      lists[i] = arguments_of(argvs + (size_t)i * argv_size, argv_size, (size_t)lines);
+  }
+  const int code = MPI_Comm_spawn_multiple(*count, commands_c, lists, process_counts_max, infos, *root, *comm,
+                                           new_comm, error_codes_of(codes));
+  for (int i = 0; i < lines; i++) {
+    free_arguments(lists[i]);
+    free(commands_c[i]);
+  }
+  free(lists);
+  free(commands_c);
+  answer(ierror, code);
+}
+
 /* Attributes. Callbacks of Fortran take all by address, so each key of Fortran has a record of its own behind
  * the extra_state of C. Values are stored as the integers they are: INTEGERs in the functions of MPI-1,
  * address-sized in those of MPI-2 (17.2.7). */

@@ -99,7 +99,8 @@ def declaration(function, parameter, integer_kind, for_c=False):
         return f"TYPE(*), DIMENSION(..){intent}{', ASYNCHRONOUS' if goes_on(function.name) else ''} :: {name}"
     if parameter.type == "char":
         intent = ", INTENT(IN)" if parameter.const else ""
-        return f"CHARACTER(KIND=C_CHAR){intent} :: {name}(*)" if for_c else f"CHARACTER(LEN=*){intent} :: {name}"
+        shape = {"": "", "[]": "(*)", "[][]": "(count,*)"}[parameter.brackets]
+        return f"CHARACTER(KIND=C_CHAR){intent} :: {name}(*)" if for_c else f"CHARACTER(LEN=*){intent} :: {name}{shape}"
     is_number = parameter.type == "int" or parameter.kind in ("narrow", "widen") or \
         parameter.type in ("MPI_Aint", "MPI_Count", "MPI_Offset")
     kind = integer_kind(parameter) if is_number else f"TYPE({parameter.type})"

@@ -270,7 +270,7 @@ def fortran_declaration(parameter, lenient):
     if parameter.type == "void":
         return unchecked + [f"TYPE(*), DIMENSION(*) :: {name}"]
     if parameter.type == "char":
-        return [f"CHARACTER(LEN=*) :: {name}"]
+        return [f"CHARACTER(LEN=*) :: {name}{character_shape(parameter)}"]
     if parameter.type == "MPI_Status":
         return [f"INTEGER :: {name}(MPI_STATUS_SIZE{',*' if parameter.is_array else ''})"]
     kind = integer_kind(parameter)
@@ -282,6 +282,11 @@ def fortran_declaration(parameter, lenient):
         return unchecked + [f"{kind} :: {name}"]
     is_input = not parameter.stars and not parameter.brackets
     return [f"{kind}{', INTENT(IN)' if is_input else ''} :: {name}{'(*)' if parameter.is_array else ''}"]
+
+
+def character_shape(parameter):
+    """Of strings: one; a list; a list for each of `count` commands."""
+    return {"": "", "[]": "(*)", "[][]": "(count,*)"}[parameter.brackets]
 
 
 def integer_kind(parameter):
@@ -406,7 +411,10 @@ def module_f08(functions, table, constants):
     lines += ['type(MPI_Status), bind(C, name="MPIR_F08_MPI_STATUS_IGNORE_OBJ") :: MPI_STATUS_IGNORE',
               'type(MPI_Status), bind(C, name="MPIR_F08_MPI_STATUSES_IGNORE_OBJ") :: MPI_STATUSES_IGNORE(1)',
               "integer :: MPI_UNWEIGHTED(1), MPI_WEIGHTS_EMPTY(1)", "common /MPIFCMB5/ MPI_UNWEIGHTED",
-              "common /MPIFCMB9/ MPI_WEIGHTS_EMPTY"]
+              "common /MPIFCMB9/ MPI_WEIGHTS_EMPTY",
+              "character(len=1) :: MPI_ARGVS_NULL(1,1), MPI_ARGV_NULL(1)", "common /MPIPRIVC/ MPI_ARGVS_NULL, MPI_ARGV_NULL",
+              "integer, private :: statuses_of_mpif_h(5)", "integer :: MPI_ERRCODES_IGNORE(1)",
+              "common /MPIPRIV2/ statuses_of_mpif_h, MPI_ERRCODES_IGNORE"]
     lines += [f"external {name}" for name in CALLBACKS]
     for operator in ("==", "/="):
         word = "equal" if operator == "==" else "differ"

@@ -225,6 +225,7 @@ typedef int(MPI_Grequest_cancel_function)(void* extra_state, int complete);
 #define MPI_MAX_OBJECT_NAME 128
 #define MPI_MAX_INFO_KEY 255
 #define MPI_MAX_INFO_VAL 1024
+#define MPI_MAX_PORT_NAME 256
 
 /* Topologies, orders of arrays, kinds of MPI_Comm_split_type, levels of thread support */
 #define MPI_GRAPH 1
@@ -389,6 +390,11 @@ typedef int(MPI_Grequest_cancel_function)(void* extra_state, int complete);
 #define PMPI_Win_f2c(win) ((MPI_Win)(win))
 #define PMPI_Message_c2f(message) ((MPI_Fint)(message))
 #define PMPI_Message_f2c(message) ((MPI_Message)(message))
+
+/* Spawned processes without arguments; error codes that nobody wants (10.3). */
+#define MPI_ARGV_NULL ((char**)0)
+#define MPI_ARGVS_NULL ((char***)0)
+#define MPI_ERRCODES_IGNORE ((int*)0)
 
 /* What stands for the weights of a graph without weights, or of no edges (7.5.4). */
 LLAMADA_MPI_PUBLIC extern int* const MPI_UNWEIGHTED;
@@ -1051,6 +1057,27 @@ LLAMADA_MPI_PUBLIC int MPI_Info_dup(MPI_Info info, MPI_Info* new_info);
 LLAMADA_MPI_PUBLIC int MPI_Info_free(MPI_Info* info);
 LLAMADA_MPI_PUBLIC int MPI_Pcontrol(const int level, ...);
 
+/* Dynamic processes (MPI 3.1, chapter 10) */
+LLAMADA_MPI_PUBLIC int MPI_Comm_spawn(const char* command, char* arguments[], int process_count_max,
+                                      MPI_Info info, int root, MPI_Comm comm, MPI_Comm* new_comm,
+                                      int error_codes[]);
+LLAMADA_MPI_PUBLIC int MPI_Comm_spawn_multiple(int count, char* commands[], char** argument_lists[],
+                                               const int process_counts_max[], const MPI_Info infos[],
+                                               int root, MPI_Comm comm, MPI_Comm* new_comm,
+                                               int error_codes[]);
+LLAMADA_MPI_PUBLIC int MPI_Comm_get_parent(MPI_Comm* parent);
+LLAMADA_MPI_PUBLIC int MPI_Open_port(MPI_Info info, char* port_name);
+LLAMADA_MPI_PUBLIC int MPI_Close_port(const char* port_name);
+LLAMADA_MPI_PUBLIC int MPI_Comm_accept(const char* port_name, MPI_Info info, int root, MPI_Comm comm,
+                                       MPI_Comm* new_comm);
+LLAMADA_MPI_PUBLIC int MPI_Comm_connect(const char* port_name, MPI_Info info, int root, MPI_Comm comm,
+                                        MPI_Comm* new_comm);
+LLAMADA_MPI_PUBLIC int MPI_Comm_disconnect(MPI_Comm* comm);
+LLAMADA_MPI_PUBLIC int MPI_Comm_join(int fd, MPI_Comm* intercomm);
+LLAMADA_MPI_PUBLIC int MPI_Publish_name(const char* service_name, MPI_Info info, const char* port_name);
+LLAMADA_MPI_PUBLIC int MPI_Unpublish_name(const char* service_name, MPI_Info info, const char* port_name);
+LLAMADA_MPI_PUBLIC int MPI_Lookup_name(const char* service_name, MPI_Info info, char* port_name);
+
 /* The same functions for tools that replace the names above (chapter 14) */
 LLAMADA_MPI_PUBLIC int PMPI_Send(const void* buffer, int count, MPI_Datatype datatype, int destination,
                                  int tag, MPI_Comm comm);
@@ -1669,6 +1696,26 @@ LLAMADA_MPI_PUBLIC int PMPI_Info_delete(MPI_Info info, const char* key);
 LLAMADA_MPI_PUBLIC int PMPI_Info_dup(MPI_Info info, MPI_Info* new_info);
 LLAMADA_MPI_PUBLIC int PMPI_Info_free(MPI_Info* info);
 LLAMADA_MPI_PUBLIC int PMPI_Pcontrol(const int level, ...);
+
+LLAMADA_MPI_PUBLIC int PMPI_Comm_spawn(const char* command, char* arguments[], int process_count_max,
+                                       MPI_Info info, int root, MPI_Comm comm, MPI_Comm* new_comm,
+                                       int error_codes[]);
+LLAMADA_MPI_PUBLIC int PMPI_Comm_spawn_multiple(int count, char* commands[], char** argument_lists[],
+                                                const int process_counts_max[], const MPI_Info infos[],
+                                                int root, MPI_Comm comm, MPI_Comm* new_comm,
+                                                int error_codes[]);
+LLAMADA_MPI_PUBLIC int PMPI_Comm_get_parent(MPI_Comm* parent);
+LLAMADA_MPI_PUBLIC int PMPI_Open_port(MPI_Info info, char* port_name);
+LLAMADA_MPI_PUBLIC int PMPI_Close_port(const char* port_name);
+LLAMADA_MPI_PUBLIC int PMPI_Comm_accept(const char* port_name, MPI_Info info, int root, MPI_Comm comm,
+                                        MPI_Comm* new_comm);
+LLAMADA_MPI_PUBLIC int PMPI_Comm_connect(const char* port_name, MPI_Info info, int root, MPI_Comm comm,
+                                         MPI_Comm* new_comm);
+LLAMADA_MPI_PUBLIC int PMPI_Comm_disconnect(MPI_Comm* comm);
+LLAMADA_MPI_PUBLIC int PMPI_Comm_join(int fd, MPI_Comm* intercomm);
+LLAMADA_MPI_PUBLIC int PMPI_Publish_name(const char* service_name, MPI_Info info, const char* port_name);
+LLAMADA_MPI_PUBLIC int PMPI_Unpublish_name(const char* service_name, MPI_Info info, const char* port_name);
+LLAMADA_MPI_PUBLIC int PMPI_Lookup_name(const char* service_name, MPI_Info info, char* port_name);
 
 #if defined(__cplusplus)
 }

@@ -76,6 +76,14 @@ std::string class_text(int error_class) {
       return "MPI_ERR_RMA_FLAVOR: the window is of another kind";
     case MPI_ERR_KEYVAL:
       return "MPI_ERR_KEYVAL: invalid attribute key";
+    case MPI_ERR_SPAWN:
+      return "MPI_ERR_SPAWN: the processes could not be started";
+    case MPI_ERR_PORT:
+      return "MPI_ERR_PORT: invalid port name";
+    case MPI_ERR_SERVICE:
+      return "MPI_ERR_SERVICE: the service name is published already, or cannot be withdrawn";
+    case MPI_ERR_NAME:
+      return "MPI_ERR_NAME: nobody has published the service name";
     case MPI_ERR_UNSUPPORTED_OPERATION:
       return "MPI_ERR_UNSUPPORTED_OPERATION: not supported";
     default:
@@ -151,7 +159,7 @@ namespace {
 /// `object` is what the program's function is given, `place` what a message says it was.
 int handle_error(const ErrorHandler& handler, int object, const std::string& place, int code) {
   if (handler.kind() == ErrorHandler::Kind::fatal) {
-    fatal(fmt::format("{} failed in rank {} on {}: {}", failed_call(), runtime().world_rank, place,
+    fatal(fmt::format("{} failed in rank {} on {}: {}", failed_call(), runtime().rank_in_world(), place,
                       error_text(code)));
   }
   if (handler.kind() == ErrorHandler::Kind::user) {

@@ -19,9 +19,11 @@ Runtime::Runtime() {
 
 Runtime::~Runtime() = default;
 
-void Runtime::add_world(int rank, int size, std::uint32_t world_context, std::uint32_t self_context) {
+void Runtime::add_world(int rank, int size, std::uint32_t world_context, std::uint32_t self_context,
+                        int first) {
   world_rank = rank;
-  world_size = universe_size = size;
+  world_first = first;
+  world_size = size;
   groups.set_builtin(MPI_GROUP_EMPTY, make_counted<Group>(std::vector<int>{}, rank));
   const Reference<ErrorHandler> fatal_handler(error_handlers.find(MPI_ERRORS_ARE_FATAL));
   const auto add = [&](MPI_Comm handle, std::uint32_t context, std::vector<int> members, const char* name) {
@@ -32,7 +34,7 @@ void Runtime::add_world(int rank, int size, std::uint32_t world_context, std::ui
     communicators.set_builtin(handle, std::move(communicator));
   };
   std::vector<int> everybody(static_cast<std::size_t>(size));
-  std::iota(everybody.begin(), everybody.end(), 0);
+  std::iota(everybody.begin(), everybody.end(), first);
   add(MPI_COMM_WORLD, world_context, std::move(everybody), "MPI_COMM_WORLD");
   add(MPI_COMM_SELF, self_context, {rank}, "MPI_COMM_SELF");
 }

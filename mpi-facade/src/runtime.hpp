@@ -104,13 +104,15 @@ struct Runtime {
   Runtime();
   ~Runtime();
 
-  /// Makes MPI_COMM_WORLD of `size` ranks and MPI_COMM_SELF, with these contexts.
-  void add_world(int rank, int size, std::uint32_t world_context, std::uint32_t self_context);
+  /// Makes MPI_COMM_WORLD of the `size` slots from `first` on and MPI_COMM_SELF, with these contexts. `rank`
+  /// is the caller's slot.
+  void add_world(int rank, int size, std::uint32_t world_context, std::uint32_t self_context, int first = 0);
   /// Makes a communicator with a handle: members inherit the error handler of `parent`. The caller must be a
   /// member.
   Communicator* add_communicator(const Communicator& parent, std::uint32_t context, Reference<Group> group);
 
   Communicator* comm_world() const { return communicators.find(MPI_COMM_WORLD); }
+  int rank_in_world() const { return world_rank - world_first; }
 
   HandleTable<Communicator, ObjectKind::communicator> communicators;
   HandleTable<Group, ObjectKind::group> groups;
@@ -124,8 +126,12 @@ struct Runtime {
   AddedErrors added_errors;
   CallCounter calls;
 
-  int world_rank = 0;
-  int world_size = 1;
+  int world_rank = 0;               ///< the slot: what groups are made of
+  int world_first = 0;              ///< the slot of rank 0 of MPI_COMM_WORLD
+  int world_size = 1;               ///< of MPI_COMM_WORLD
+  MPI_Comm parent = MPI_COMM_NULL;  ///< what MPI_Comm_get_parent gives
+  int bridge_count = 0;             ///< connections begun by this process (spawn/bridge.hpp)
+  int port_count = 0;               ///< ports that it has opened
   // These two are asked by any thread: stored with release order, loaded with acquire order, so that who sees
   // MPI initialised sees what MPI_Init has made.
   std::atomic<bool> initialized{false};  ///< MPI_Init has returned, or is about to.
@@ -140,7 +146,7 @@ struct Runtime {
   SharedWaiting* waiting = nullptr;  ///< likewise; the Engine's
   /// The values of the predefined attributes (8.1.2); pointers to these are what MPI_Comm_get_attr gives.
   int tag_upper_bound = 0x3fffffff;
-  int universe_size = 1;
+  int universe_size = 0;  ///< 0: not known, the attribute is not set
   int application_number = 0;
   int wtime_is_global = 1;
   int no_host = MPI_PROC_NULL;

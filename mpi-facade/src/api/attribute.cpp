@@ -107,7 +107,7 @@ int get_attribute(const Holder& holder, int keyval, void* value, int* flag) {
   if (int code = check_pointer(holder.communicator, flag, "flag")) return code;
   auto& result = *static_cast<void**>(value);
   if (int* predefined = predefined_attribute(keyval); predefined && holder.owner == Owner::communicator) {
-    *flag = 1;
+    *flag = keyval != MPI_UNIVERSE_SIZE || runtime().universe_size > 0;
     result = predefined;
     return MPI_SUCCESS;
   }

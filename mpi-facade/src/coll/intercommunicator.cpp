@@ -5,84 +5,13 @@
 #include <vector>
 
 #include "coll/collectives.hpp"
+#include "coll/messages.hpp"
 #include "coll/movement.hpp"
 #include "p2p/engine.hpp"
 #include "runtime.hpp"
 
 namespace llamada::mpi {
 namespace {
-
-/// Messages of the library's own have the program's context with this bit: no receive of the program takes
-/// them.
-constexpr std::uint32_t own_messages = 0x80000000u;
-
-/// Messages between processes of a communicator beside those of the program. Ranks are those of its peers.
-class Messages {
- public:
-  explicit Messages(Communicator& beside)
-      : communicator_(make_counted<Communicator>(beside.context() | own_messages, beside.group(),
-                                                 beside.error_handler())),
-        bytes_(runtime().datatypes.find(MPI_BYTE)) {
-    if (beside.is_inter()) communicator_->set_remote(beside.remote_group(), {});
-  }
-
-  template <typename T>
-  void send(std::span<const T> values, int destination, int tag) {
-    Request request;
-    begin_send(request, values, destination, tag);
-    engine().wait(request);
-  }
-  /// invalid_argument when what comes is not as long as `values`.
-  template <typename T>
-  Status receive(std::span<T> values, int source, int tag) {
-    MPI_Status status;
-    const int code =
-        engine().receive(buffer(values.data(), values.size_bytes()), source, tag, *communicator_, &status);
-    if (code != MPI_SUCCESS || static_cast<std::size_t>(status.count_lo) != values.size_bytes())
-      return failure(Errc::invalid_argument, "rank {} of the other group calls another function", source);
-    return {};
-  }
-  template <typename T>
-  Status exchange(std::span<const T> own, std::span<T> theirs, int peer, int tag) {
-    Request request;
-    begin_send(request, own, peer, tag);
-    auto received = receive(theirs, peer, tag);
-    engine().wait(request);
-    return received;
-  }
-
- private:
-  static Engine& engine() { return *runtime().engine; }
-  Buffer buffer(const void* memory, std::size_t bytes) const {
-    return {const_cast<void*>(memory), bytes, bytes_};
-  }
-  template <typename T>
-  void begin_send(Request& request, std::span<const T> values, int destination, int tag) {
-    request.kind = Request::Kind::send;
-    request.buffer = buffer(values.data(), values.size_bytes());
-    request.communicator = communicator_.get();
-    request.peer = destination;
-    request.tag = tag;
-    engine().start_send(request);
-  }
-
-  Reference<Communicator> communicator_;
-  Datatype* bytes_;
-};
-
-template <typename T>
-coll::Data data_of(std::span<T> values) {
-  return coll::Data::of(std::as_bytes(values));
-}
-
-template <typename T>
-Status broadcast(Communicator& local, std::span<T> values, int root) {
-  if (local.size() == 1 || values.empty()) return {};
-  auto& collectives = *runtime().collectives;
-  auto channel = collectives.channel(local);
-  if (!channel) return propagate(channel);
-  return coll::broadcast(**channel, collectives.waiter(), data_of(values), root);
-}
 
 /// What each member says, by rank.
 template <typename T>
@@ -181,6 +110,7 @@ Communicator* add_intercommunicator(const Communicator& parent, std::uint32_t co
                                     Reference<Group> remote) {
   auto local = make_counted<Communicator>(context + 1, group, parent.error_handler());
   Communicator* made = runtime().add_communicator(parent, context, std::move(group));
+  if (runtime().engine) runtime().engine->meet(remote->members());
   made->set_remote(std::move(remote), std::move(local));
   return made;
 }

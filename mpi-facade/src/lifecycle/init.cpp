@@ -15,6 +15,7 @@
 #include "lifecycle/process.hpp"
 #include "llamada/base/crash_point.hpp"
 #include "p2p/engine.hpp"
+#include "spawn/spawn.hpp"
 #include "world/world.hpp"
 
 namespace llamada::mpi {
@@ -59,9 +60,9 @@ void fill_runtime(Runtime& runtime, World& world, int thread_level) {
   runtime.end_job = [&world](int code, std::string_view text) { world.aborted(code, text); };
   auto& header = world.arena().header();
   runtime.calls.publish_to(&header.call_id, &header.call_index);
-  fill_with_environment(*runtime.infos.find(MPI_INFO_ENV), world.size());
-  runtime.add_world(world.rank(), world.size(), coll::Collectives::world_context,
-                    coll::Collectives::self_context);
+  fill_with_environment(*runtime.infos.find(MPI_INFO_ENV), world.world_size());
+  runtime.add_world(world.rank(), world.world_size(), coll::Collectives::world_context,
+                    coll::Collectives::self_context, world.world_first());
   // -usize of mpirun.
   if (const char* number = std::getenv("LLAMADA_UNIVERSE_SIZE")) runtime.universe_size = std::atoi(number);
 }
@@ -87,16 +88,19 @@ void initialize(int thread_level) {
   if (!engine) world->aborted(1, fmt::format("MPI_Init: {}", engine.error().text()));
   process->engine = std::move(*engine);
   process->runtime.engine = process->engine.get();
-  if (thread_level == MPI_THREAD_MULTIPLE) {
-    process->runtime.lock = std::make_unique<LibraryLock>();
-    process->runtime.waiting = process->engine->share(*process->runtime.lock);
-  }
   make_collectives(*process, *world);
   install_runtime(&process->runtime);
   LLAMADA_CRASH_POINT("init:engine-made");
   watch_exit(*world);
   world->arena().set_state(topics::ArenaState::in_program);
   process->injection.arm(process->runtime.calls);
+  auto parents = join_parents();
+  if (!parents) world->aborted(1, fmt::format("MPI_Init: the parents: {}", parents.error().text()));
+  if (*parents) process->runtime.parent = (*parents)->handle();
+  if (thread_level == MPI_THREAD_MULTIPLE) {
+    process->runtime.lock = std::make_unique<LibraryLock>();
+    process->runtime.waiting = process->engine->share(*process->runtime.lock);
+  }
 }
 
 void finalize() {
@@ -115,6 +119,7 @@ void finalize() {
   LLAMADA_CRASH_POINT("finalize:agreed");
   exit_is_allowed();
   self.world->arena().set_state(topics::ArenaState::finalized);
+  wait_for_connected();
   LLAMADA_CRASH_POINT("finalize:done");
 }
 

@@ -53,9 +53,11 @@ World* join_job() {
         "start the "
         "program with Llamada's mpirun");
   launched.driver = driver;
+  static_cast<void>(read_number("LLAMADA_FIRST", launched.first));
   auto world = attach_to_driver(launched);
   if (!world)
-    cannot_join(fmt::format("rank {} cannot join its job: {}", launched.rank, world.error().text()));
+    cannot_join(
+        fmt::format("rank {} cannot join its job: {}", launched.rank - launched.first, world.error().text()));
   return world->release();
 }
 

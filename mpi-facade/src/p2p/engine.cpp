@@ -1,5 +1,6 @@
 #include "p2p/engine.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "llamada/base/clock.hpp"
@@ -56,6 +57,22 @@ Status Engine::open_parts() {
   outgoing_ = std::make_unique<Outgoing>(world_, owner, outgoing);
   if (!keeps_) incoming_->release_consumed();
   return {};
+}
+
+void Engine::meet(std::span<const int> ranks) {
+  if (ranks.empty()) return;
+  const int count = *std::max_element(ranks.begin(), ranks.end()) + 1;
+  matcher_.grow(count);
+  if (granted_.size() < static_cast<std::size_t>(count)) granted_.resize(static_cast<std::size_t>(count));
+  for (const int rank : ranks) incoming_->meet(rank);
+}
+
+void Engine::Listening::look_around() {
+  for (const int size = engine_.world_.size(); known_ < size; ++known_) {
+    if (engine_.incoming_->has_met(known_)) continue;
+    strangers_.push_back(known_);
+    engine_.meet(std::span(&known_, 1));
+  }
 }
 
 bool Engine::progress() {

@@ -7,6 +7,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -80,6 +81,27 @@ class Engine final : private MessageSink, private SendOwner {
         wait_slowly(rounds - spin_rounds_, [&] { return done(); });
     }
   }
+
+  /// Messages from these ranks of the job, which may be new, are taken from now on.
+  void meet(std::span<const int> ranks);
+  /// Messages from whatever rank of the job are taken while this lives: of the ranks that have not been met
+  /// before, the ones that have sent nothing are parted from at its end.
+  class Listening {
+   public:
+    explicit Listening(Engine& engine) : engine_(engine) {}
+    ~Listening() { engine_.incoming_->part_if_silent(strangers_); }
+    Listening(const Listening&) = delete;
+    Listening& operator=(const Listening&) = delete;
+    /// Takes in those that have come since.
+    void look_around();
+
+   private:
+    Engine& engine_;
+    std::vector<int> strangers_;
+    int known_ = 0;
+  };
+  /// Whether no send or receive of the program in this communicator is on its way.
+  bool is_quiet(const Communicator& communicator) const { return !requests_.any_active(communicator); }
 
   /// `hook` is called whenever the rank has waited in vain for a while, before it yields or sleeps: not
   /// often. What it borrows must outlive the Engine.

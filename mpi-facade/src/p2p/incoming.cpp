@@ -1,5 +1,6 @@
 #include "p2p/incoming.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -21,12 +22,30 @@ T read_payload(const topics::Record& record) {
 }  // namespace
 
 Incoming::Incoming(World& world, MessageSink& sink) : world_(world), sink_(sink) {
-  streams_.resize(static_cast<std::size_t>(world.size()));
-  for (int rank = 0; rank < world.size(); ++rank) {
-    streams_[static_cast<std::size_t>(rank)].arena =
-        rank == world.rank() ? world.arena().reading() : world.peer(rank);
-    missing_.push_back(rank);
-  }
+  for (int rank = 0; rank < world.world_size(); ++rank) meet(world.world_first() + rank);
+}
+
+void Incoming::meet(int rank) {
+  const auto index = static_cast<std::size_t>(rank);
+  if (index >= streams_.size()) streams_.resize(index + 1);
+  Stream& stream = streams_[index];
+  if (stream.met) return;
+  stream.met = true;
+  stream.arena = rank == world_.rank() ? world_.arena().reading() : world_.peer(rank);
+  missing_.push_back(rank);
+}
+
+void Incoming::part_if_silent(std::span<const int> ranks) {
+  std::erase_if(missing_, [&](int rank) {
+    const bool part = std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
+    if (part) streams_[static_cast<std::size_t>(rank)].met = false;
+    return part;
+  });
+}
+
+bool Incoming::has_met(int rank) const {
+  const auto index = static_cast<std::size_t>(rank);
+  return index < streams_.size() && streams_[index].met;
 }
 
 bool Incoming::open_reader(int from, Stream& stream, topics::LogKey key, std::uint32_t& scanned,

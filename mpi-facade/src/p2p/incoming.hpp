@@ -37,7 +37,15 @@ class MessageSink {
 /// The streams from all ranks to this one, found when their writers have made them.
 class Incoming {
  public:
+  /// Looks at the streams from the ranks of MPI_COMM_WORLD.
   Incoming(World& world, MessageSink& sink);
+
+  /// Looks at the stream from this rank of the job too. Not from within poll().
+  void meet(int rank);
+  /// The ranks of those whose stream has not been found are looked at no longer.
+  void part_if_silent(std::span<const int> ranks);
+  /// Whether the stream from this rank is looked at.
+  bool has_met(int rank) const;
 
   /// Hands all that is there to the sink, a stream after the other, beginning behind the one that was served
   /// last. One load for each stream when there is nothing. True when there was something.
@@ -52,6 +60,7 @@ class Incoming {
   struct Stream {
     topics::LogReader reader;
     topics::LogReader bulk;
+    bool met = false;
     bool open = false;
     bool bulk_open = false;
     std::uint32_t scanned = 0;

@@ -14,6 +14,12 @@ ReceiveNode* first_with_tag(ReceiveNode* node, int tag) {
 
 }  // namespace
 
+void Matcher::grow(int source_count) {
+  if (source_count <= source_count_) return;
+  source_count_ = source_count;
+  for (auto& [id, context] : contexts_) context->sources.resize(static_cast<std::size_t>(source_count));
+}
+
 Matcher::Context& Matcher::find_context(std::uint32_t id) {
   auto& entry = contexts_[id];
   if (!entry) {

@@ -82,6 +82,9 @@ class Matcher {
  public:
   explicit Matcher(int source_count) : source_count_(source_count) {}
 
+  /// Sources are below `source_count` from now on.
+  void grow(int source_count);
+
   /// A message has come: the receive that takes it, no longer queued; null when it is unexpected, then
   /// add_unexpected() must follow before anything else.
   ReceiveNode* arrive(const Envelope& message);

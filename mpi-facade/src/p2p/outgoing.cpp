@@ -37,7 +37,11 @@ void pack_message(const Request& request, std::size_t first, std::span<std::byte
 
 Outgoing::Outgoing(World& world, SendOwner& owner, const Options& options)
     : world_(world), arena_(world.arena()), owner_(owner), options_(options), live_(!options.compares) {
-  for (int rank = 0; rank < world.size(); ++rank) {
+  grow(world.size());
+}
+
+void Outgoing::grow(int size) {
+  for (int rank = static_cast<int>(destinations_.size()); rank < size; ++rank) {
     destinations_.push_back(std::make_unique<Destination>());
     destinations_.back()->rank = rank;
   }

@@ -98,11 +98,14 @@ class Outgoing {
   };
 
   Destination& destination(int rank) {
+    if (static_cast<std::size_t>(rank) >= destinations_.size()) [[unlikely]]
+      grow(rank + 1);
     Destination& to = *destinations_[static_cast<std::size_t>(rank)];
     if (!to.open) [[unlikely]]
       open(to);
     return to;
   }
+  void grow(int size);
   void open(Destination& to);
   void open_bulk(Destination& to);
   bool send_now_slowly(Destination& to, const Buffer& buffer, std::uint32_t context, int tag);

@@ -98,4 +98,11 @@ void RequestTable::remove(Request& request) {
   unused_.push_back(&request);
 }
 
+bool RequestTable::any_active(const Communicator& communicator) const {
+  return std::any_of(requests_.begin(), requests_.end(), [&](const auto& request) {
+    const bool message = request->kind == Request::Kind::send || request->kind == Request::Kind::receive;
+    return message && request->active && !request->complete && request->communicator == &communicator;
+  });
+}
+
 }  // namespace llamada::mpi

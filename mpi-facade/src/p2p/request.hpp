@@ -132,6 +132,8 @@ class RequestTable {
     }
     return handle == sent_.handle ? &sent_ : nullptr;
   }
+  /// Whether a send or receive in this communicator has been begun and is not complete.
+  bool any_active(const Communicator& communicator) const;
 
  private:
   static constexpr std::uint32_t prefix =

@@ -61,14 +61,19 @@ class Segment final : public SharedSegment::Holder {
 
 class LlamanetWorld final : public World {
  public:
-  LlamanetWorld(std::unique_ptr<llamanet::Application> application, qos::Profile profile, int size)
+  LlamanetWorld(std::unique_ptr<llamanet::Application> application, qos::Profile profile,
+                const LaunchedRank& launched)
       : application_(std::move(application)),
         profile_(std::move(profile)),
-        size_(size),
-        oversubscribed_(size > cores_allowed()) {}
+        job_name_(launched.driver),
+        world_first_(launched.first),
+        world_size_(launched.size),
+        oversubscribed_(size() > cores_allowed()) {}
 
   int rank() const override { return static_cast<int>(application_->slot()); }
-  int size() const override { return size_; }
+  int size() const override { return static_cast<int>(application_->slot_count()); }
+  int world_first() const override { return world_first_; }
+  int world_size() const override { return world_size_; }
   std::uint32_t incarnation() const override { return application_->incarnation(); }
   const qos::Profile& profile() const override { return profile_; }
   std::string_view identity() const override { return application_->identity(); }
@@ -76,7 +81,34 @@ class LlamanetWorld final : public World {
   topics::ArenaWriter& arena() override { return application_->arena(); }
   topics::PeerArena peer(int world_rank) override {
     if (world_rank == rank()) return application_->arena().reading();
-    return application_->peer(static_cast<std::uint32_t>(world_rank));
+    const auto slot = static_cast<std::uint32_t>(world_rank);
+    auto arena = application_->peer(slot);
+    if (arena.base || slot >= application_->slot_count()) return arena;
+    // Spawned since.
+    if (!application_->refresh()) driver_is_gone();
+    return application_->peer(slot);
+  }
+
+  Result<SpawnedRanks> spawn(const std::vector<SpawnCommand>& commands) override {
+    llamanet::Spawn question;
+    for (const SpawnCommand& command : commands)
+      question.commands.push_back({command.process_count, command.program, command.working_directory,
+                                   command.search_path, command.host, command.arguments});
+    auto answer = application_->spawn(question);
+    if (!answer && answer.error().code() == Errc::closed) driver_is_gone();
+    if (!answer) return propagate(answer);
+    if (answer->count == 0) return failure(Errc::not_found, "{}", answer->error);
+    return SpawnedRanks{static_cast<int>(answer->first), static_cast<int>(answer->count)};
+  }
+  std::string job_name() const override { return job_name_; }
+  Status publish_name(NameSpace space, const std::string& name, const std::string& value) override {
+    return drop_value(ask_name(space, llamanet::NameAction::publish, name, value));
+  }
+  Status withdraw_name(NameSpace space, const std::string& name) override {
+    return drop_value(ask_name(space, llamanet::NameAction::withdraw, name, {}));
+  }
+  Result<std::string> look_up_name(NameSpace space, const std::string& name) override {
+    return ask_name(space, llamanet::NameAction::look_up, name, {});
   }
 
   void wake(int world_rank) override { application_->wake(static_cast<std::uint32_t>(world_rank)); }
@@ -123,6 +155,21 @@ class LlamanetWorld final : public World {
   }
 
  private:
+  Result<std::string> ask_name(NameSpace space, llamanet::NameAction action, const std::string& name,
+                               const std::string& value) {
+    const auto in = space == NameSpace::ports ? llamanet::NameSpace::ports : llamanet::NameSpace::services;
+    auto answer = application_->name({in, action, name, value});
+    if (!answer && answer.error().code() == Errc::closed) driver_is_gone();
+    if (!answer) return propagate(answer);
+    if (answer->done) return std::move(answer->value);
+    if (answer->code == Errc::already_exists)
+      return failure(answer->code, "'{}' has been published before", name);
+    if (answer->code == Errc::not_found) return failure(answer->code, "there is no '{}'", name);
+    return failure(answer->code, "the job has as many names as it may have");
+  }
+  static Status drop_value(Result<std::string> answer) {
+    return answer ? Status() : Status(propagate(answer));
+  }
   void tell(llamanet::SayKind kind, int code, std::string_view text) {
     if (!application_->say(kind, code, text)) driver_is_gone();
   }
@@ -131,7 +178,9 @@ class LlamanetWorld final : public World {
 
   std::unique_ptr<llamanet::Application> application_;
   qos::Profile profile_;
-  int size_;
+  std::string job_name_;
+  int world_first_;
+  int world_size_;
   bool oversubscribed_;
   bool said_used_up_ = false;
 };
@@ -153,7 +202,7 @@ Result<std::unique_ptr<World>> attach_to_driver(const LaunchedRank& launched) {
   if (auto described = describe_endpoints((*application)->arena(), *profile); !described)
     return propagate(described);
   return std::unique_ptr<World>(
-      std::make_unique<LlamanetWorld>(std::move(*application), std::move(*profile), launched.size));
+      std::make_unique<LlamanetWorld>(std::move(*application), std::move(*profile), launched));
 }
 
 }  // namespace llamada::mpi

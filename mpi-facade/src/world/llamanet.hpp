@@ -10,8 +10,9 @@ namespace llamada::mpi {
 /// What the launcher tells a rank's process in its environment.
 struct LaunchedRank {
   std::string driver;       ///< LLAMADA_DRIVER: the driver's socket name
-  int rank = 0;             ///< LLAMADA_RANK
-  int size = 0;             ///< LLAMADA_SIZE
+  int rank = 0;             ///< LLAMADA_RANK: the slot
+  int size = 0;             ///< LLAMADA_SIZE: of its MPI_COMM_WORLD
+  int first = 0;            ///< LLAMADA_FIRST: the slot of rank 0 there; 0 unless it was spawned
   std::uint64_t token = 0;  ///< LLAMADA_TOKEN
 };
 

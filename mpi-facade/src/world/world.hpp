@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "llamada/base/result.hpp"
 #include "llamada/qos/profile.hpp"
@@ -52,6 +53,24 @@ class SharedSegment {
   std::unique_ptr<Holder> holder_;
 };
 
+/// One program to start (MPI_Comm_spawn), and how often.
+struct SpawnCommand {
+  std::uint32_t process_count = 0;
+  std::string program;
+  std::string working_directory;
+  std::string search_path;             ///< directories with ':' between them, looked at before PATH
+  std::string host;                    ///< empty: anywhere
+  std::vector<std::string> arguments;  ///< without the program's name
+};
+
+/// The slots of a spawned world: [first, first + count).
+struct SpawnedRanks {
+  int first = 0;
+  int count = 0;
+};
+
+enum class NameSpace { services, ports };
+
 /// What the facade needs of the world outside the rank: its own arena, its peers', waiting, and somebody to
 /// tell. world/llamanet.cpp implements it over llamaNET (the only file of the facade that sees it); tests
 /// implement it in one process (world/in_process.hpp), with a thread, or a step of a simulator, for each
@@ -62,8 +81,14 @@ class World {
  public:
   virtual ~World() = default;
 
+  /// Ranks here are those of the job, its slots: of a job that has spawned nothing, the ranks in
+  /// MPI_COMM_WORLD.
   virtual int rank() const = 0;
+  /// How many slots there are or have been. Grows when a world is spawned.
   virtual int size() const = 0;
+  /// The slots of this process's MPI_COMM_WORLD: [world_first(), world_first() + world_size()).
+  virtual int world_first() const { return 0; }
+  virtual int world_size() const { return size(); }
   /// 1 for the first process of this rank, one more for each replacement.
   virtual std::uint32_t incarnation() const = 0;
   virtual const qos::Profile& profile() const = 0;
@@ -103,6 +128,24 @@ class World {
     return failure(Errc::unsupported, "there is no shared memory here for {} bytes ({:#x})", bytes, name);
   }
 
+  /// Starts programs as a world of their own; returns when they have been executed. Errors, with a sentence
+  /// that names the program: then none runs.
+  virtual Result<SpawnedRanks> spawn(const std::vector<SpawnCommand>& /*commands*/) {
+    return failure(Errc::unsupported,
+                   "only a job of mpirun can start more processes: start the program with mpirun -n 1");
+  }
+  /// What ports of this job begin with.
+  virtual std::string job_name() const { return "alone"; }
+  /// Names that all ranks of the job know. Errors: already_exists, not_found, out_of_resources.
+  virtual Status publish_name(NameSpace /*space*/, const std::string& /*name*/,
+                              const std::string& /*value*/) {
+    return no_names();
+  }
+  virtual Status withdraw_name(NameSpace /*space*/, const std::string& /*name*/) { return no_names(); }
+  virtual Result<std::string> look_up_name(NameSpace /*space*/, const std::string& /*name*/) {
+    return no_names();
+  }
+
   /// False once the job's histories are no longer kept (log_bytes_per_node used up, or unprotected() was
   /// called, and on_unprotected CONTINUE).
   virtual bool is_protected() const = 0;
@@ -116,6 +159,11 @@ class World {
   virtual void warning(std::string_view text) = 0;
   /// The replay is over.
   virtual void live() = 0;
+
+ private:
+  static tl::unexpected<Error> no_names() {
+    return failure(Errc::unsupported, "only a job of mpirun has names and ports");
+  }
 };
 
 }  // namespace llamada::mpi

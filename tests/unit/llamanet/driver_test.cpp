@@ -177,3 +177,76 @@ TEST_CASE("driver: keeps the arena of one who died with a TRANSIENT_LOCAL writer
     CHECK(node.driver().close_if_idle());
   }
 }
+
+TEST_CASE("driver: slots can be added, and those who are attached see their arenas", "[llamanet]") {
+  DriverOptions options;
+  options.slot_count_max = 4;
+  Node node(options, 1);
+  node.driver().expect(0, 7, 1);
+  node.start();
+  auto first = Application::attach(node.options(0, 7));
+  REQUIRE(first);
+  CHECK((*first)->slot_count() == 1);
+  node.stop();
+  auto added = node.driver().add_slots(2);
+  REQUIRE(added);
+  CHECK(*added == 1);
+  node.driver().expect(1, 8, 1);
+  node.driver().expect(2, 9, 1);
+  node.start();
+  auto second = Application::attach(node.options(1, 8));
+  REQUIRE(second);
+  CHECK((*second)->peer(0).base != nullptr);
+  CHECK((*second)->peer(2).base != nullptr);
+  CHECK((*first)->peer(1).base == nullptr);
+  auto refreshed = (*first)->refresh();
+  REQUIRE(refreshed);
+  CHECK(*refreshed);
+  CHECK((*first)->slot_count() == 3);
+  CHECK((*first)->peer(1).ready());
+  CHECK((*first)->peer(2).base != nullptr);
+  node.stop();
+  auto too_many = node.driver().add_slots(2);
+  REQUIRE_FALSE(too_many);
+  CHECK(too_many.error().code() == Errc::out_of_resources);
+  CHECK(node.driver().slot_count() == 3);
+}
+
+TEST_CASE("driver: its host answers who asks for more applications", "[llamanet]") {
+  DriverOptions options;
+  options.slot_count_max = 4;
+  Node node(options, 1);
+  node.driver().expect(0, 7, 1);
+  node.start();
+  auto application = Application::attach(node.options(0, 7));
+  REQUIRE(application);
+  const Spawn question{{{2, "a.out", "/tmp", "", "", {"x", ""}}}};
+  Result<Spawned> answer = failure(Errc::not_found, "none");
+  node.stop();
+  std::thread asker([&] { answer = (*application)->spawn(question); });
+  node.poll_until([&] { return node.count(DriverEvent::Kind::spawn) == 1; });
+  for (auto& event : node.events()) {
+    if (event.kind != DriverEvent::Kind::spawn) continue;
+    CHECK(event.slot == 0);
+    CHECK(event.spawn == question);
+    node.driver().answer_spawn(event.question, {1, 2, ""});
+    node.driver().answer_spawn({event.question.connection + 1, 1}, {1, 2, ""});
+  }
+  asker.join();
+  REQUIRE(answer);
+  CHECK(*answer == Spawned{1, 2, ""});
+  const Spawn too_long{{{1, std::string(message_size_bytes_max, 'x'), "", "", "", {}}}};
+  auto refused = (*application)->spawn(too_long);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code() == Errc::invalid_argument);
+}
+
+TEST_CASE("driver: a driver on demand starts no programs", "[llamanet]") {
+  Node node(on_demand());
+  node.start();
+  auto application = Application::attach(node.options());
+  REQUIRE(application);
+  auto refused = (*application)->spawn({{{1, "a.out", "", "", "", {}}}});
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code() == Errc::unsupported);
+}

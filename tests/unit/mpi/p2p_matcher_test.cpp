@@ -154,3 +154,18 @@ TEST_CASE("matching in a replay: a receive that is known to be cancelled does no
   CHECK(matcher.arrive(message(1, 1, 1)) == &next);
   CHECK(matcher.cancel(doomed));
 }
+
+TEST_CASE("matching: sources may come while contexts are in use") {
+  Matcher matcher(1);
+  ReceiveNode anybody = receive(any_source, any_tag), late = receive(5, 1);
+  MessageNode early = message(0, 9, 1), newcomer = message(5, 2, 1);
+  arrive_unexpected(matcher, early);
+  matcher.grow(6);
+  matcher.grow(2);
+  REQUIRE_FALSE(matcher.post(late));
+  arrive_unexpected(matcher, newcomer);
+  CHECK(matcher.post(anybody) != nullptr);
+  ReceiveNode again = receive(any_source, any_tag);
+  CHECK(matcher.post(again) != nullptr);
+  CHECK(matcher.arrive(message(5, 1, 2)) == &late);
+}

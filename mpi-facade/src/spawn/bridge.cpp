@@ -1,0 +1,51 @@
+#include "spawn/bridge.hpp"
+
+#include <array>
+#include <charconv>
+#include <vector>
+
+#include "coll/messages.hpp"
+#include "runtime.hpp"
+
+namespace llamada::mpi {
+
+Reference<Communicator> make_bridge(int initiator, int other) {
+  Runtime& self = runtime();
+  const std::array<int, 2> ends{initiator, other};
+  self.engine->meet(ends);
+  return make_counted<Communicator>(
+      bridge_contexts | static_cast<std::uint32_t>(initiator),
+      make_counted<Group>(std::vector<int>(ends.begin(), ends.end()), self.world_rank),
+      self.comm_world()->error_handler());
+}
+
+int next_bridge_tag() { return ++runtime().bridge_count; }
+
+void share(Communicator& local, Verdict& verdict, int root) {
+  std::array<int, 4> header{verdict.error_class, verdict.first, verdict.count,
+                            static_cast<int>(verdict.text.size())};
+  Status status = broadcast(local, std::span<int>(header), root);
+  if (status) {
+    verdict.error_class = header[0];
+    verdict.first = header[1];
+    verdict.count = header[2];
+    verdict.text.resize(static_cast<std::size_t>(header[3]));
+    status = broadcast(local, std::span(verdict.text.data(), verdict.text.size()), root);
+  }
+  if (!status) verdict = Verdict::refused(MPI_ERR_INTERN, status.error().text());
+}
+
+int identity_number(std::string_view identity, std::string_view key, int otherwise) {
+  while (!identity.empty()) {
+    const auto line = identity.substr(0, identity.find('\n'));
+    identity.remove_prefix(std::min(identity.size(), line.size() + 1));
+    if (!line.starts_with(key) || line.substr(key.size(), 1) != "=") continue;
+    const auto text = line.substr(key.size() + 1);
+    int number = otherwise;
+    std::from_chars(text.data(), text.data() + text.size(), number);
+    return number;
+  }
+  return otherwise;
+}
+
+}  // namespace llamada::mpi

@@ -1,0 +1,177 @@
+#include "spawn/ports.hpp"
+
+#include <fmt/format.h>
+#include <string.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+
+#include "coll/intercommunicator.hpp"
+#include "coll/messages.hpp"
+#include "llamada/base/clock.hpp"
+#include "runtime.hpp"
+#include "world/world.hpp"
+
+namespace llamada::mpi {
+namespace {
+
+/// While it waits to be accepted, a caller looks so often whether the port is still open.
+constexpr std::chrono::milliseconds port_look_every{200};
+
+/// What a caller tells the port: over which bridge it waits.
+struct Call {
+  int slot = 0;
+  int tag = 0;
+};
+
+World& world() { return *runtime().world; }
+
+/// To a slot, in the context of ports.
+Reference<Communicator> way_to(int slot) {
+  const int self = runtime().world_rank;
+  return make_counted<Communicator>(port_context, make_counted<Group>(std::vector<int>{slot}, self),
+                                    runtime().comm_world()->error_handler());
+}
+
+Verdict no_port(const Error& error) { return Verdict::refused(MPI_ERR_PORT, error.text()); }
+
+bool is_open(const Port& port) { return world().look_up_name(NameSpace::ports, port.name()).has_value(); }
+
+Result<Port> own_port(const char* name) {
+  auto port = Port::parse(name);
+  if (!port) return port;
+  if (port->slot != runtime().world_rank || !is_open(*port))
+    return failure(Errc::not_found, "this process has no open port '{}'", name);
+  return port;
+}
+
+Result<Port> open_port_of_other(const char* name) {
+  auto port = Port::parse(name);
+  if (!port) return port;
+  if (!is_open(*port)) return failure(Errc::not_found, "nobody has the port '{}' open", name);
+  return port;
+}
+
+/// Waits for the next who calls the port.
+Result<Call> take_call(const Port& port) {
+  Engine& engine = *runtime().engine;
+  const Reference<Communicator> way = way_to(runtime().world_rank);
+  Messages messages(*way);
+  Engine::Listening listening(engine);
+  engine.wait_until([&] {
+    listening.look_around();
+    return messages.has_come(MPI_ANY_SOURCE, port.number);
+  });
+  Call call;
+  auto received = messages.receive_from_any(std::span(&call, 1), port.number);
+  if (!received) return propagate(received);
+  return call;
+}
+
+/// Tells the port, and waits until it is taken. not_found when the port has been closed instead.
+Status call_port(const Port& port, const Call& call, Communicator& bridge) {
+  const Reference<Communicator> way = way_to(port.slot);
+  Messages(*way).send(std::span<const Call>(&call, 1), 0, port.number);
+  Messages answers(bridge);
+  const SystemClock clock;
+  auto looked = clock.monotonic();
+  bool closed = false;
+  runtime().engine->wait_until([&] {
+    if (answers.has_come(1, call.tag)) return true;
+    if (clock.monotonic() - looked < port_look_every) return false;
+    looked = clock.monotonic();
+    // What it had said before it closed has been looked for since.
+    if (closed) return true;
+    closed = !is_open(port);
+    return false;
+  });
+  if (!answers.has_come(1, call.tag))
+    return failure(Errc::not_found, "the port '{}' was closed", port.name());
+  char taken = 0;
+  return answers.receive(std::span(&taken, 1), 1, call.tag);
+}
+
+}  // namespace
+
+std::string Port::name() const { return fmt::format("{}:{}:{}", world().job_name(), slot, number); }
+
+Result<Port> Port::parse(const std::string& name) {
+  const std::string job = world().job_name() + ":";
+  Port port;
+  if (name.starts_with(job)) {
+    const char* end = name.data() + name.size();
+    const auto slot = std::from_chars(name.data() + job.size(), end, port.slot);
+    if (slot.ec == std::errc() && slot.ptr != end && *slot.ptr == ':') {
+      const auto number = std::from_chars(slot.ptr + 1, end, port.number);
+      if (number.ec == std::errc() && number.ptr == end && port.slot >= 0 && port.slot < world().size() &&
+          port.number > 0)
+        return port;
+    }
+  }
+  return failure(Errc::invalid_argument,
+                 "'{}' is no port of this job; processes of two mpiruns cannot be connected", name);
+}
+
+Result<std::string> open_port() {
+  const Port port{runtime().world_rank, ++runtime().port_count};
+  const std::string name = port.name();
+  if (auto published = world().publish_name(NameSpace::ports, name, {}); !published)
+    return propagate(published);
+  return name;
+}
+
+Status close_port(const std::string& name) {
+  auto port = own_port(name.c_str());
+  if (!port) return propagate(port);
+  return world().withdraw_name(NameSpace::ports, name);
+}
+
+Result<Communicator*> accept(Communicator& local, int root, const char* name, Verdict& verdict) {
+  Port port;
+  if (local.rank() == root) {
+    auto own = own_port(name);
+    if (own)
+      port = *own;
+    else
+      verdict = no_port(own.error());
+  }
+  share(local, verdict, root);
+  if (!verdict.good()) return nullptr;
+  InterBridge bridge{root, nullptr, 0, 0};
+  Reference<Communicator> way;
+  if (local.rank() == root) {
+    auto call = take_call(port);
+    if (!call) return propagate(call);
+    way = make_bridge(call->slot, runtime().world_rank);
+    bridge.peer = way.get();
+    bridge.tag = call->tag;
+    const char taken = 1;
+    Messages(*way).send(std::span<const char>(&taken, 1), 0, call->tag);
+  }
+  return create_intercommunicator(local, bridge);
+}
+
+Result<Communicator*> connect(Communicator& local, int root, const char* name, Verdict& verdict) {
+  InterBridge bridge{root, nullptr, 1, 0};
+  Reference<Communicator> way;
+  if (local.rank() == root) {
+    auto port = open_port_of_other(name);
+    Status called;
+    if (port) {
+      bridge.tag = next_bridge_tag();
+      way = make_bridge(runtime().world_rank, port->slot);
+      bridge.peer = way.get();
+      called = call_port(*port, {runtime().world_rank, bridge.tag}, *way);
+    }
+    if (!port)
+      verdict = no_port(port.error());
+    else if (!called)
+      verdict = no_port(called.error());
+  }
+  share(local, verdict, root);
+  if (!verdict.good()) return nullptr;
+  return create_intercommunicator(local, bridge);
+}
+
+}  // namespace llamada::mpi

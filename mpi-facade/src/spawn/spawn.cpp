@@ -1,0 +1,100 @@
+#include "spawn/spawn.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "coll/intercommunicator.hpp"
+#include "llamada/base/crash_point.hpp"
+#include "p2p/engine.hpp"
+#include "runtime.hpp"
+
+namespace llamada::mpi {
+namespace {
+
+/// Spawned rank 0 is the first slot of its world: it begins the bridge, once.
+constexpr int spawn_tag = 0;
+
+int process_count(const std::vector<SpawnCommand>& commands) {
+  return std::accumulate(commands.begin(), commands.end(), 0, [](int sum, const SpawnCommand& command) {
+    return sum + static_cast<int>(command.process_count);
+  });
+}
+
+Verdict ask_driver(const SpawnOrder& order) {
+  if (order.error_class != MPI_SUCCESS) return Verdict::refused(order.error_class, order.text);
+  Verdict verdict;
+  verdict.count = process_count(order.commands);
+  auto ranks = runtime().world->spawn(order.commands);
+  if (ranks) {
+    verdict.first = ranks->first;
+  } else {
+    verdict.error_class = MPI_ERR_SPAWN;
+    verdict.text = ranks.error().text();
+  }
+  return verdict;
+}
+
+}  // namespace
+
+Result<Communicator*> spawn(Communicator& parents, int root, const std::function<SpawnOrder()>& order,
+                            Verdict& verdict) {
+  if (parents.rank() == root) verdict = ask_driver(order());
+  LLAMADA_CRASH_POINT("spawn:started");
+  share(parents, verdict, root);
+  if (!verdict.good()) return nullptr;
+  InterBridge bridge{root, nullptr, 0, spawn_tag};
+  Reference<Communicator> way;
+  if (parents.rank() == root) {
+    way = make_bridge(verdict.first, runtime().world_rank);
+    bridge.peer = way.get();
+  }
+  auto children = create_intercommunicator(parents, bridge);
+  LLAMADA_CRASH_POINT("spawn:connected");
+  return children;
+}
+
+Result<Communicator*> join_parents() {
+  const World& world = *runtime().world;
+  const int parent = identity_number(world.identity(), "spawned_by", -1);
+  if (parent < 0) return nullptr;
+  Communicator& local = *runtime().comm_world();
+  InterBridge bridge{0, nullptr, 1, spawn_tag};
+  Reference<Communicator> way;
+  if (local.rank() == 0) {
+    way = make_bridge(runtime().world_rank, parent);
+    bridge.peer = way.get();
+  }
+  auto parents = create_intercommunicator(local, bridge);
+  if (parents) (*parents)->set_name("MPI_COMM_PARENT");
+  return parents;
+}
+
+void wait_for_connected() {
+  Runtime& self = runtime();
+  World& world = *self.world;
+  std::vector<int> others;
+  const auto add = [&](std::span<const int> members) {
+    for (const int slot : members)
+      if (slot < world.world_first() || slot >= world.world_first() + world.world_size())
+        others.push_back(slot);
+  };
+  self.communicators.for_each([&](MPI_Comm, const Communicator& communicator) {
+    add(communicator.group()->members());
+    if (communicator.is_inter()) add(communicator.remote_group()->members());
+  });
+  if (others.empty()) return;
+  world.wake_all();
+  self.engine->wait_until([&] {
+    std::erase_if(others, [&](int slot) {
+      const auto arena = world.peer(slot);
+      if (!arena.ready()) return false;
+      // Acquire: what it has published before.
+      const auto state =
+          static_cast<topics::ArenaState>(arena.header().state.load(std::memory_order_acquire));
+      return state == topics::ArenaState::finalized || state == topics::ArenaState::exiting;
+    });
+    return others.empty();
+  });
+}
+
+}  // namespace llamada::mpi
