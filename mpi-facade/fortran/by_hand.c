@@ -125,6 +125,19 @@ PUBLIC void pmpi_info_get_string_(const MPI_Info* info, const char* key, MPI_Fin
   answer(ierror, code);
 }
 
+/* Fortran's lengths are without the NUL (MPI 4.0, 11.3.2). Of length 0 the name is not touched. */
+PUBLIC void pmpi_session_get_nth_pset_(const MPI_Session* session, const MPI_Info* info, const MPI_Fint* n,
+                                       MPI_Fint* length, char* name, MPI_Fint* ierror, size_t name_size) {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+  int length_c = sizeof text;
+  const int code = MPI_Session_get_nth_pset(*session, *info, *n, &length_c, text);
+  if (code == MPI_SUCCESS) {
+    if (*length > 0) llamada_fortran_give(text, name, name_size);
+    *length = length_c - 1;
+  }
+  answer(ierror, code);
+}
+
 /* Spawned processes (10.3). A list of arguments ends with a string of blanks; those of several commands stand
  * in a matrix of a row for each, so that a command's next argument is `stride` strings away. */
 static char** arguments_of(const char* first, size_t size, size_t stride) {

@@ -181,6 +181,7 @@ CALLBACKS = [("MPI_User_function", "invec:P, inoutvec:P, len:I, datatype:Datatyp
              ("MPI_Type_copy_attr_function", "oldtype:Datatype, type_keyval:I, " + COPY),
              ("MPI_Type_delete_attr_function", "datatype:Datatype, type_keyval:I, attribute_val:A, extra_state:A, ierror:I"),
              ("MPI_Comm_errhandler_function", "comm:Comm, error_code:I"),
+             ("MPI_Session_errhandler_function", "session:Session, error_code:I"),
              ("MPI_Win_errhandler_function", "win:Win, error_code:I"),
              ("MPI_File_errhandler_function", "file:File, error_code:I"),
              ("MPI_Grequest_query_function", "extra_state:A, status:Status, ierror:I"),

@@ -13,7 +13,7 @@ import sys
 
 import f08
 
-HANDLES = ("Comm", "Group", "Datatype", "Errhandler", "Op", "Info", "Request", "Message", "Win")
+HANDLES = ("Comm", "Group", "Datatype", "Errhandler", "Op", "Info", "Request", "Message", "Win", "Session")
 INTEGERS = {"int": "MPI_Fint", **{f"MPI_{kind}": f"MPI_{kind}" for kind in HANDLES},
             "MPI_Aint": "MPI_Aint", "MPI_Count": "MPI_Count", "MPI_Offset": "MPI_Offset"}
 KINDS = {"MPI_Aint": "MPI_ADDRESS_KIND", "MPI_Count": "MPI_COUNT_KIND", "MPI_Offset": "MPI_OFFSET_KIND"}

@@ -28,6 +28,7 @@ typedef int MPI_Op;
 typedef int MPI_Info;
 typedef int MPI_Request;
 typedef int MPI_Message;
+typedef int MPI_Session;
 typedef int MPI_Win;
 
 typedef long MPI_Aint;
@@ -50,6 +51,8 @@ typedef void(MPI_Comm_errhandler_function)(MPI_Comm* comm, int* code, ...);
 typedef MPI_Comm_errhandler_function MPI_Comm_errhandler_fn;
 typedef void(MPI_Win_errhandler_function)(MPI_Win* win, int* code, ...);
 typedef MPI_Win_errhandler_function MPI_Win_errhandler_fn;
+typedef void(MPI_Session_errhandler_function)(MPI_Session* session, int* code, ...);
+typedef MPI_Session_errhandler_function MPI_Session_errhandler_fn;
 typedef void(MPI_Handler_function)(MPI_Comm* comm, int* code, ...);
 typedef int(MPI_Comm_copy_attr_function)(MPI_Comm comm, int keyval, void* extra_state, void* value,
                                          void* new_value, int* flag);
@@ -77,6 +80,7 @@ typedef int(MPI_Grequest_cancel_function)(void* extra_state, int complete);
 #define MPI_REQUEST_NULL ((MPI_Request)0x2c000000)
 #define MPI_WIN_NULL ((MPI_Win)0x20000000)
 #define MPI_MESSAGE_NULL ((MPI_Message)0x2c000000)
+#define MPI_SESSION_NULL ((MPI_Session)0x38000000)
 #define MPI_MESSAGE_NO_PROC ((MPI_Message)0x6c000000)
 
 /* Predefined communicators, groups, error handlers */
@@ -350,6 +354,7 @@ typedef int(MPI_Grequest_cancel_function)(void* extra_state, int complete);
 #define MPI_ERR_RMA_ATTACH 56
 #define MPI_ERR_RMA_SHARED 57
 #define MPI_ERR_RMA_FLAVOR 58
+#define MPI_ERR_SESSION 75
 #define MPI_ERR_LASTCODE 0x3fffffff
 
 /* Handles for Fortran are the same integers. */
@@ -363,6 +368,8 @@ typedef int(MPI_Grequest_cancel_function)(void* extra_state, int complete);
 #define MPI_Request_f2c(request) ((MPI_Request)(request))
 #define MPI_Op_c2f(op) ((MPI_Fint)(op))
 #define MPI_Op_f2c(op) ((MPI_Op)(op))
+#define MPI_Session_c2f(session) ((MPI_Fint)(session))
+#define MPI_Session_f2c(session) ((MPI_Session)(session))
 #define MPI_Info_c2f(info) ((MPI_Fint)(info))
 #define MPI_Info_f2c(info) ((MPI_Info)(info))
 #define MPI_Errhandler_c2f(handler) ((MPI_Fint)(handler))
@@ -382,6 +389,8 @@ typedef int(MPI_Grequest_cancel_function)(void* extra_state, int complete);
 #define PMPI_Request_f2c(request) ((MPI_Request)(request))
 #define PMPI_Op_c2f(op) ((MPI_Fint)(op))
 #define PMPI_Op_f2c(op) ((MPI_Op)(op))
+#define PMPI_Session_c2f(session) ((MPI_Fint)(session))
+#define PMPI_Session_f2c(session) ((MPI_Session)(session))
 #define PMPI_Info_c2f(info) ((MPI_Fint)(info))
 #define PMPI_Info_f2c(info) ((MPI_Info)(info))
 #define PMPI_Errhandler_c2f(handler) ((MPI_Fint)(handler))
@@ -1078,6 +1087,28 @@ LLAMADA_MPI_PUBLIC int MPI_Publish_name(const char* service_name, MPI_Info info,
 LLAMADA_MPI_PUBLIC int MPI_Unpublish_name(const char* service_name, MPI_Info info, const char* port_name);
 LLAMADA_MPI_PUBLIC int MPI_Lookup_name(const char* service_name, MPI_Info info, char* port_name);
 
+/* Sessions (MPI 4.0, chapter 11) */
+LLAMADA_MPI_PUBLIC int MPI_Session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session* session);
+LLAMADA_MPI_PUBLIC int MPI_Session_finalize(MPI_Session* session);
+LLAMADA_MPI_PUBLIC int MPI_Session_get_info(MPI_Session session, MPI_Info* info_used);
+LLAMADA_MPI_PUBLIC int MPI_Session_get_num_psets(MPI_Session session, MPI_Info info, int* npset_names);
+LLAMADA_MPI_PUBLIC int MPI_Session_get_nth_pset(MPI_Session session, MPI_Info info, int n, int* pset_len,
+                                                char* pset_name);
+LLAMADA_MPI_PUBLIC int MPI_Session_get_pset_info(MPI_Session session, const char* pset_name, MPI_Info* info);
+LLAMADA_MPI_PUBLIC int MPI_Session_create_errhandler(MPI_Session_errhandler_function* session_errhandler_fn,
+                                                     MPI_Errhandler* handler);
+LLAMADA_MPI_PUBLIC int MPI_Session_set_errhandler(MPI_Session session, MPI_Errhandler handler);
+LLAMADA_MPI_PUBLIC int MPI_Session_get_errhandler(MPI_Session session, MPI_Errhandler* handler);
+LLAMADA_MPI_PUBLIC int MPI_Session_call_errhandler(MPI_Session session, int error_code);
+LLAMADA_MPI_PUBLIC int MPI_Group_from_session_pset(MPI_Session session, const char* pset_name,
+                                                   MPI_Group* new_group);
+LLAMADA_MPI_PUBLIC int MPI_Comm_create_from_group(MPI_Group group, const char* string_tag, MPI_Info info,
+                                                  MPI_Errhandler handler, MPI_Comm* new_comm);
+LLAMADA_MPI_PUBLIC int MPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader,
+                                                        MPI_Group remote_group, int remote_leader,
+                                                        const char* string_tag, MPI_Info info,
+                                                        MPI_Errhandler handler, MPI_Comm* newintercomm);
+
 /* The same functions for tools that replace the names above (chapter 14) */
 LLAMADA_MPI_PUBLIC int PMPI_Send(const void* buffer, int count, MPI_Datatype datatype, int destination,
                                  int tag, MPI_Comm comm);
@@ -1716,6 +1747,26 @@ LLAMADA_MPI_PUBLIC int PMPI_Comm_join(int fd, MPI_Comm* intercomm);
 LLAMADA_MPI_PUBLIC int PMPI_Publish_name(const char* service_name, MPI_Info info, const char* port_name);
 LLAMADA_MPI_PUBLIC int PMPI_Unpublish_name(const char* service_name, MPI_Info info, const char* port_name);
 LLAMADA_MPI_PUBLIC int PMPI_Lookup_name(const char* service_name, MPI_Info info, char* port_name);
+LLAMADA_MPI_PUBLIC int PMPI_Session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session* session);
+LLAMADA_MPI_PUBLIC int PMPI_Session_finalize(MPI_Session* session);
+LLAMADA_MPI_PUBLIC int PMPI_Session_get_info(MPI_Session session, MPI_Info* info_used);
+LLAMADA_MPI_PUBLIC int PMPI_Session_get_num_psets(MPI_Session session, MPI_Info info, int* npset_names);
+LLAMADA_MPI_PUBLIC int PMPI_Session_get_nth_pset(MPI_Session session, MPI_Info info, int n, int* pset_len,
+                                                 char* pset_name);
+LLAMADA_MPI_PUBLIC int PMPI_Session_get_pset_info(MPI_Session session, const char* pset_name, MPI_Info* info);
+LLAMADA_MPI_PUBLIC int PMPI_Session_create_errhandler(MPI_Session_errhandler_function* session_errhandler_fn,
+                                                      MPI_Errhandler* handler);
+LLAMADA_MPI_PUBLIC int PMPI_Session_set_errhandler(MPI_Session session, MPI_Errhandler handler);
+LLAMADA_MPI_PUBLIC int PMPI_Session_get_errhandler(MPI_Session session, MPI_Errhandler* handler);
+LLAMADA_MPI_PUBLIC int PMPI_Session_call_errhandler(MPI_Session session, int error_code);
+LLAMADA_MPI_PUBLIC int PMPI_Group_from_session_pset(MPI_Session session, const char* pset_name,
+                                                    MPI_Group* new_group);
+LLAMADA_MPI_PUBLIC int PMPI_Comm_create_from_group(MPI_Group group, const char* string_tag, MPI_Info info,
+                                                   MPI_Errhandler handler, MPI_Comm* new_comm);
+LLAMADA_MPI_PUBLIC int PMPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader,
+                                                         MPI_Group remote_group, int remote_leader,
+                                                         const char* string_tag, MPI_Info info,
+                                                         MPI_Errhandler handler, MPI_Comm* newintercomm);
 
 #if defined(__cplusplus)
 }

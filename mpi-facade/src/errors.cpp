@@ -76,6 +76,8 @@ std::string class_text(int error_class) {
       return "MPI_ERR_RMA_FLAVOR: the window is of another kind";
     case MPI_ERR_KEYVAL:
       return "MPI_ERR_KEYVAL: invalid attribute key";
+    case MPI_ERR_SESSION:
+      return "MPI_ERR_SESSION: invalid session";
     case MPI_ERR_SPAWN:
       return "MPI_ERR_SPAWN: the processes could not be started";
     case MPI_ERR_PORT:
@@ -140,11 +142,11 @@ void called_outside(CallId id) {
 
 void enter_otherwise(CallId id) {
   Runtime* self = runtime_if_any();
-  if (!self || !self->initialized || self->finalized) called_outside(id);
+  if (!self || !self->is_open()) called_outside(id);
   if (!self->lock) return;
   self->lock->lock();
   // While it waited for the lock.
-  if (self->finalized) called_outside(id);
+  if (!self->is_open()) called_outside(id);
 }
 
 void leave_otherwise() {
@@ -185,6 +187,11 @@ int call_error_handler(Window& window, int code) {
   return handle_error(*handler, window.handle(), window.description(), code);
 }
 
+int call_error_handler(Session& session, int code) {
+  const Reference<ErrorHandler> handler = session.error_handler();
+  return handle_error(*handler, session.handle, "a session", code);
+}
+
 int report(Communicator* communicator, int error_class, std::string text) {
   particulars()[error_class] = std::move(text);
   return call_error_handler(communicator, error_class);
@@ -193,6 +200,11 @@ int report(Communicator* communicator, int error_class, std::string text) {
 int report(Window& window, int error_class, std::string text) {
   particulars()[error_class] = std::move(text);
   return call_error_handler(window, error_class);
+}
+
+int report(Session& session, int error_class, std::string text) {
+  particulars()[error_class] = std::move(text);
+  return call_error_handler(session, error_class);
 }
 
 int report(Communicator* communicator, const Error& error) {
@@ -210,7 +222,7 @@ std::string error_text(int code) {
 
 int error_class_of(int code) {
   if (const AddedErrors::Entry* entry = added(code)) return entry->error_class;
-  return code >= 0 && code <= MPI_ERR_RMA_FLAVOR ? code : MPI_ERR_UNKNOWN;
+  return (code >= 0 && code <= MPI_ERR_RMA_FLAVOR) || code == MPI_ERR_SESSION ? code : MPI_ERR_UNKNOWN;
 }
 
 }  // namespace llamada::mpi

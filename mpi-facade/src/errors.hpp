@@ -11,6 +11,7 @@
 /// themselves, so that programs which compare a code with a class are right.
 namespace llamada::mpi {
 
+class Session;
 class Window;
 
 /// Gives a failure of the current MPI call to the error handler of `communicator` (of MPI_COMM_WORLD when
@@ -20,13 +21,15 @@ int report(Communicator* communicator, int error_class, std::string text);
 /// The same with MPI_ERR_OTHER, MPI_ERR_ARG or what else fits the error.
 int report(Communicator* communicator, const Error& error);
 
-/// The same for the error handler of a window.
+/// The same for the error handler of a window, or of a session.
 int report(Window& window, int error_class, std::string text);
+int report(Session& session, int error_class, std::string text);
 
 /// Calls the error handler with a code that is known already: MPI_Comm_call_errhandler, and functions with
 /// many statuses.
 int call_error_handler(Communicator* communicator, int code);
 int call_error_handler(Window& window, int code);
+int call_error_handler(Session& session, int code);
 
 /// A sentence for a code; the last particulars of its class behind it, if there are any.
 std::string error_text(int code);

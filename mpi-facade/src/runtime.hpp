@@ -20,6 +20,7 @@
 #include "object/handle.hpp"
 #include "object/info_table.hpp"
 #include "object/operation.hpp"
+#include "session/session.hpp"
 #include "threads/library_lock.hpp"
 #include "threads/shared_waiting.hpp"
 
@@ -122,6 +123,7 @@ struct Runtime {
   HandleTable<Info, ObjectKind::info>& infos = info_table();  ///< there before MPI_Init, too
   HandleTable<Keyval, ObjectKind::keyval> keyvals;
   HandleTable<Window, ObjectKind::window> windows;
+  HandleTable<Session, ObjectKind::session> sessions;
 
   AddedErrors added_errors;
   CallCounter calls;
@@ -136,7 +138,10 @@ struct Runtime {
   // MPI initialised sees what MPI_Init has made.
   std::atomic<bool> initialized{false};  ///< MPI_Init has returned, or is about to.
   std::atomic<bool> finalized{false};
-  /// A call has nothing to do before it begins: initialized, not finalized, and no other thread calls MPI.
+  std::atomic<int> open_sessions{0};
+  /// Whether functions of MPI may be called: between MPI_Init and MPI_Finalize, or while a session is open.
+  bool is_open() const { return (initialized && !finalized) || open_sessions > 0; }
+  /// A call has nothing to do before it begins: is_open(), and no other thread calls MPI.
   /// Written by MPI_Init, and by MPI_Finalize when no other thread may call MPI any more.
   bool plain = false;
   int thread_level = MPI_THREAD_SINGLE;

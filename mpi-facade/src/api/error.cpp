@@ -87,6 +87,43 @@ int PMPI_Errhandler_get(MPI_Comm comm, MPI_Errhandler* handler) {
   return get_handler(comm, handler);
 }
 
+LLAMADA_MPI_FUNCTION(Session_create_errhandler)
+int PMPI_Session_create_errhandler(MPI_Session_errhandler_function* session_errhandler_fn,
+                                   MPI_Errhandler* handler) {
+  LLAMADA_MPI_ENTER(Session_create_errhandler);
+  return create_handler(session_errhandler_fn, handler);
+}
+
+LLAMADA_MPI_FUNCTION(Session_set_errhandler)
+int PMPI_Session_set_errhandler(MPI_Session session, MPI_Errhandler handler) {
+  LLAMADA_MPI_ENTER(Session_set_errhandler);
+  Session* found = nullptr;
+  if (int code = find_session(session, found)) return code;
+  const Reference<ErrorHandler> known(runtime().error_handlers.find(handler));
+  if (!known) return report(*found, MPI_ERR_ARG, "the error handler is null, or was freed");
+  found->set_error_handler(known);
+  return MPI_SUCCESS;
+}
+
+LLAMADA_MPI_FUNCTION(Session_get_errhandler)
+int PMPI_Session_get_errhandler(MPI_Session session, MPI_Errhandler* handler) {
+  LLAMADA_MPI_ENTER(Session_get_errhandler);
+  Session* found = nullptr;
+  if (int code = find_session(session, found)) return code;
+  if (handler == nullptr) return report(*found, MPI_ERR_ARG, "the error handler is a null pointer");
+  *handler = handle_of(found->error_handler());
+  return MPI_SUCCESS;
+}
+
+LLAMADA_MPI_FUNCTION(Session_call_errhandler)
+int PMPI_Session_call_errhandler(MPI_Session session, int error_code) {
+  LLAMADA_MPI_ENTER(Session_call_errhandler);
+  Session* found = nullptr;
+  if (int code = find_session(session, found)) return code;
+  call_error_handler(*found, error_code);
+  return MPI_SUCCESS;
+}
+
 LLAMADA_MPI_FUNCTION(Errhandler_free)
 int PMPI_Errhandler_free(MPI_Errhandler* handler) {
   LLAMADA_MPI_ENTER(Errhandler_free);

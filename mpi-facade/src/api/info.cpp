@@ -20,7 +20,7 @@ class InfoScope {
  public:
   explicit InfoScope(CallId id) {
     const Runtime* self = runtime_if_any();
-    if (self && self->initialized && !self->finalized)
+    if (self && self->is_open())
       call_.emplace(id);
     else
       outside_ = std::unique_lock(mutex_);

@@ -16,7 +16,8 @@ namespace {
 using namespace llamada::mpi;
 
 int init(CallId id, int required, int* provided) {
-  if (runtime_if_any() != nullptr) fatal(fmt::format("{}: MPI was initialised before", call_name(id)));
+  if (const Runtime* known = runtime_if_any(); known && known->initialized)
+    fatal(fmt::format("{}: MPI was initialised before", call_name(id)));
   const int level = std::clamp(required, MPI_THREAD_SINGLE, MPI_THREAD_MULTIPLE);
   initialize(level);
   const CallId outer = runtime().calls.enter(id);
@@ -53,6 +54,7 @@ int PMPI_Finalize(void) {
   finalize();
   runtime().plain = false;
   runtime().finalized = true;
+  if (runtime().is_open()) runtime().plain = !runtime().lock;
   return MPI_SUCCESS;
 }
 

@@ -20,7 +20,8 @@ void write_exit(int status, void*) {
 void watch_exit(World& world) {
   watched = &world;
   watched_pid = syscall(SYS_getpid);
-  on_exit(write_exit, nullptr);
+  static const int registered = on_exit(write_exit, nullptr);
+  static_cast<void>(registered);
 }
 
 void exit_is_allowed() { watched = nullptr; }

@@ -3,6 +3,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 
@@ -73,9 +74,21 @@ Injection read_injection(World& world) {
   return *injection;
 }
 
-}  // namespace
+/// What several threads need, when they have not had it.
+void raise_thread_level(Runtime& runtime, int thread_level) {
+  runtime.thread_level = std::max(runtime.thread_level, thread_level);
+  if (thread_level != MPI_THREAD_MULTIPLE || runtime.lock) return;
+  runtime.lock = std::make_unique<LibraryLock>();
+  runtime.waiting = runtime.engine->share(*runtime.lock);
+}
 
-void initialize(int thread_level) {
+/// The program is between the start and the end of MPI.
+void begin_program(Runtime& runtime) {
+  watch_exit(*runtime.world);
+  runtime.world->arena().set_state(topics::ArenaState::in_program);
+}
+
+void make_library(int thread_level) {
   World* world = early_world();
   if (world == nullptr) fatal("MPI_Init was called from within itself or in a child of fork()");
   // For as long as the process: what is legal after MPI_Finalize needs it, and so do handlers at exit.
@@ -91,16 +104,45 @@ void initialize(int thread_level) {
   make_collectives(*process, *world);
   install_runtime(&process->runtime);
   LLAMADA_CRASH_POINT("init:engine-made");
-  watch_exit(*world);
-  world->arena().set_state(topics::ArenaState::in_program);
   process->injection.arm(process->runtime.calls);
+}
+
+void meet_parents(Runtime& runtime) {
   auto parents = join_parents();
-  if (!parents) world->aborted(1, fmt::format("MPI_Init: the parents: {}", parents.error().text()));
-  if (*parents) process->runtime.parent = (*parents)->handle();
-  if (thread_level == MPI_THREAD_MULTIPLE) {
-    process->runtime.lock = std::make_unique<LibraryLock>();
-    process->runtime.waiting = process->engine->share(*process->runtime.lock);
-  }
+  if (!parents) runtime.world->aborted(1, fmt::format("MPI_Init: the parents: {}", parents.error().text()));
+  if (*parents) runtime.parent = (*parents)->handle();
+}
+
+}  // namespace
+
+void initialize(int thread_level) {
+  const bool alone = runtime_if_any() == nullptr;
+  if (alone) make_library(thread_level);
+  Runtime& self = runtime();
+  begin_program(self);
+  // Before there are several threads; with a session's, in order.
+  if (self.lock) self.lock->lock();
+  meet_parents(self);
+  if (self.lock) self.lock->unlock();
+  raise_thread_level(self, thread_level);
+}
+
+void enter_by_session(int thread_level) {
+  if (runtime_if_any() == nullptr) make_library(thread_level);
+  Runtime& self = runtime();
+  if (self.open_sessions++ == 0 && (!self.initialized || self.finalized)) begin_program(self);
+  raise_thread_level(self, thread_level);
+  self.plain = !self.lock;
+}
+
+void leave_by_session() {
+  Runtime& self = runtime();
+  if (--self.open_sessions > 0 || (self.initialized && !self.finalized)) return;
+  // Communicators of the session have been freed: what others need of this rank is on its way.
+  self.engine->finish();
+  exit_is_allowed();
+  self.world->arena().set_state(topics::ArenaState::finalized);
+  self.plain = false;
 }
 
 void finalize() {

@@ -23,6 +23,7 @@ enum class ObjectKind : std::uint32_t {
   window = 8,
   keyval = 9,
   request = 11,
+  session = 14,
 };
 
 inline constexpr std::uint32_t handle_index_mask = 0x03ffffff;

@@ -4,7 +4,6 @@
 #include <numeric>
 
 #include "coll/intercommunicator.hpp"
-#include "llamada/base/crash_point.hpp"
 #include "p2p/engine.hpp"
 #include "runtime.hpp"
 
@@ -39,7 +38,6 @@ Verdict ask_driver(const SpawnOrder& order) {
 Result<Communicator*> spawn(Communicator& parents, int root, const std::function<SpawnOrder()>& order,
                             Verdict& verdict) {
   if (parents.rank() == root) verdict = ask_driver(order());
-  LLAMADA_CRASH_POINT("spawn:started");
   share(parents, verdict, root);
   if (!verdict.good()) return nullptr;
   InterBridge bridge{root, nullptr, 0, spawn_tag};
@@ -48,9 +46,7 @@ Result<Communicator*> spawn(Communicator& parents, int root, const std::function
     way = make_bridge(verdict.first, runtime().world_rank);
     bridge.peer = way.get();
   }
-  auto children = create_intercommunicator(parents, bridge);
-  LLAMADA_CRASH_POINT("spawn:connected");
-  return children;
+  return create_intercommunicator(parents, bridge);
 }
 
 Result<Communicator*> join_parents() {
