@@ -1,5 +1,6 @@
 #include "llamada/topics/log_reader.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 namespace llamada::topics {
@@ -97,8 +98,16 @@ std::optional<Record> LogReader::read_apart(const Cell& cell) {
   }
   record.payload = {arena_.base + apart.offset, apart.size_bytes};
   record.extra = {cell.payload + offsetof(ApartPayload, extra), extra_bytes_max};
+  expect_behind(apart);
   LLAMADA_CRASH_POINT("consume:peeked");
   return record;
+}
+
+void LogReader::expect_behind(const ApartPayload& apart) {
+  constexpr std::uint64_t lines_max = 4;
+  const std::uint64_t lines = (apart.size_bytes + cell_size_bytes - 1) / cell_size_bytes;
+  expected_ = arena_.base + apart.offset + lines * cell_size_bytes;
+  expected_lines_ = static_cast<unsigned>(std::min(lines, lines_max));
 }
 
 void LogReader::store_cursor(std::uint64_t chunk_ordinal) {

@@ -7,6 +7,11 @@
 namespace llamada::topics {
 namespace {
 
+/// Chunks that keep all and whose pages are made at once. Those of larger ones, with one record, are made as
+/// it is copied.
+constexpr std::uint64_t prepared_bytes_min = 64 << 10;
+constexpr std::uint64_t prepared_bytes_max = 512 << 10;
+
 constexpr std::uint64_t aligned(std::uint64_t payload_bytes) { return (payload_bytes + 63) / 64 * 64; }
 
 /// Chunks for small records: 4, 16, 64, then 256 KiB, a quarter of it cells.
@@ -29,6 +34,10 @@ ChunkShape bulk_shape(std::uint64_t ordinal, std::uint64_t needed_bytes, Retenti
   return {cell_count, (needed_bytes + 4095) / 4096 * 4096};
 }
 
+std::uint64_t bytes_of(const ChunkShape& shape) {
+  return sizeof(ChunkHeader) + shape.cell_count * cell_size_bytes + shape.payload_bytes;
+}
+
 ChunkShape chunk_shape_for(std::uint64_t ordinal, std::uint64_t payload_bytes, Retention retention) {
   constexpr std::uint64_t large_bytes = 2048;
   const std::uint64_t needed = payload_bytes <= inline_payload_max ? 0 : aligned(payload_bytes);
@@ -37,8 +46,17 @@ ChunkShape chunk_shape_for(std::uint64_t ordinal, std::uint64_t payload_bytes, R
   return fits ? normal : bulk_shape(ordinal, needed, retention);
 }
 
-std::uint64_t bytes_of(const ChunkShape& shape) {
-  return sizeof(ChunkHeader) + shape.cell_count * cell_size_bytes + shape.payload_bytes;
+/// A chunk of the same size, shared out between cells and payload as the records of the last one needed it.
+/// Only where all is kept: what is recycled must be of few shapes.
+ChunkShape shared_out(ChunkShape shape, std::uint64_t used_cells, std::uint64_t used_payload_bytes,
+                      std::uint64_t needed_bytes) {
+  const std::uint64_t size_bytes = bytes_of(shape) - sizeof(ChunkHeader);
+  const std::uint64_t for_each = used_payload_bytes / used_cells;
+  std::uint64_t cell_count = size_bytes / (cell_size_bytes + for_each);
+  // Some more cells, for the payload is what ends a chunk with records of one size.
+  cell_count = std::clamp<std::uint64_t>(cell_count + cell_count / 16, 16, size_bytes / cell_size_bytes);
+  const ChunkShape made{static_cast<std::uint32_t>(cell_count), size_bytes - cell_count * cell_size_bytes};
+  return made.payload_bytes >= needed_bytes ? made : shape;
 }
 
 }  // namespace
@@ -171,12 +189,37 @@ void LogWriter::commit(Reservation&& reservation, std::uint8_t kind, std::uint16
   if (reservation.extra_.empty()) {
     inline_size = static_cast<std::uint8_t>(size_bytes);
   } else {
-    std::memcpy(next_->payload, &payload_next_, sizeof(payload_next_));
-    std::memcpy(next_->payload + offsetof(ApartPayload, size_bytes), &size_bytes, sizeof(size_bytes));
-    payload_next_ += aligned(size_bytes);
+    place_apart(size_bytes);
   }
   commit_cell(kind, flags, label, inline_size, size_bytes);
+  if (inline_size == payload_apart) take_payload_ahead(size_bytes);
   reservation.drop();
+}
+
+/// Says in the next cell where the payload lies that ends the payload room used so far.
+void LogWriter::place_apart(std::uint64_t payload_bytes) {
+  std::memcpy(next_->payload, &payload_next_, sizeof(payload_next_));
+  std::memcpy(next_->payload + offsetof(ApartPayload, size_bytes), &payload_bytes, sizeof(payload_bytes));
+  payload_next_ += aligned(payload_bytes);
+}
+
+/// After the commit, which is not to wait for it.
+void LogWriter::take_payload_ahead(std::uint64_t payload_bytes) const {
+  const std::byte* ahead = arena_->base() + payload_next_ + payload_taken_ahead_bytes;
+  const std::uint64_t taken = std::min(payload_bytes, payload_taken_bytes_max);
+  for (std::uint64_t at = 0; at < taken; at += cell_size_bytes) take_ahead(ahead + at);
+}
+
+bool LogWriter::try_publish_apart(std::uint8_t kind, std::uint16_t flags, std::uint64_t label,
+                                  std::span<const std::byte> payload) {
+  if (payload.size() > publish_fast_bytes_max || payload.size() > payload_end_ - payload_next_) return false;
+  LLAMADA_CRASH_POINT("publish:reserve");
+  std::memcpy(arena_->base() + payload_next_, payload.data(), payload.size());
+  std::memset(next_->payload + offsetof(ApartPayload, extra), 0, extra_bytes_max);
+  place_apart(payload.size());
+  commit_cell(kind, flags, label, payload_apart, payload.size());
+  take_payload_ahead(payload.size());
+  return true;
 }
 
 Status LogWriter::publish(std::uint8_t kind, std::uint16_t flags, std::uint64_t label,
@@ -190,7 +233,7 @@ Status LogWriter::publish(std::uint8_t kind, std::uint16_t flags, std::uint64_t 
 
 Status LogWriter::next_chunk(std::size_t payload_bytes) {
   const std::uint64_t ordinal = chunks_.empty() ? 0 : chunks_.back().ordinal + 1;
-  const ChunkShape shape = chunk_shape_for(ordinal, payload_bytes, retention_);
+  const ChunkShape shape = next_shape(ordinal, payload_bytes);
   if (!has_room(bytes_of(shape))) {
     arena_->count(Counter::would_blocks);
     return failure(Errc::would_block, "a reader of log {} holds {} bytes, and no more than {} may be held",
@@ -199,12 +242,28 @@ Status LogWriter::next_chunk(std::size_t payload_bytes) {
   auto chunk = arena_->allocate(shape, ordinal, published_);
   if (!chunk) return propagate(chunk);
   LLAMADA_CRASH_POINT("publish:chunk-allocated");
+  if (retention_ == Retention::keep_all && chunk->size_bytes() >= prepared_bytes_min &&
+      chunk->size_bytes() <= prepared_bytes_max)
+    arena_->prepare({arena_->base() + chunk->offset, chunk->size_bytes()});
   link_to(*chunk);
   chunks_.push_back(*chunk);
   live_bytes_ += chunk->size_bytes();
   if (retention_ == Retention::keep_all) arena_->count(Counter::bytes_logged, chunk->size_bytes());
   enter(*chunk, 0, chunk->payload());
   return {};
+}
+
+ChunkShape LogWriter::next_shape(std::uint64_t ordinal, std::uint64_t payload_bytes) const {
+  const ChunkShape shape = chunk_shape_for(ordinal, payload_bytes, retention_);
+  constexpr std::uint64_t first_shared_out = 3;
+  if (retention_ == Retention::recycle || ordinal < first_shared_out || bytes_of(shape) > prepared_bytes_max)
+    return shape;
+  const Chunk& last = chunks_.back();
+  const auto* cells = reinterpret_cast<const Cell*>(arena_->base() + last.cells());
+  const std::uint64_t used_cells = static_cast<std::uint64_t>(next_ - cells);
+  const std::uint64_t needed = payload_bytes <= inline_payload_max ? 0 : aligned(payload_bytes);
+  if (used_cells == 0) return shape;
+  return shared_out(shape, used_cells, payload_next_ - last.payload(), needed);
 }
 
 /// Recycles, and says whether one more chunk is allowed.

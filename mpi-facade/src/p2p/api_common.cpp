@@ -12,25 +12,6 @@ int check_attached(const Peer& peer) {
                   needed, attached.bytes));
 }
 
-void describe_send(Request& request, const Peer& peer, int destination, int tag, SendMode mode) {
-  request.kind = Request::Kind::send;
-  request.mode = mode;
-  request.buffer = peer.buffer;
-  request.communicator = peer.communicator;
-  request.peer = destination;
-  request.tag = tag;
-  request.null_process = destination == MPI_PROC_NULL;
-}
-
-void describe_receive(Request& request, const Peer& peer, int source, int tag) {
-  request.kind = Request::Kind::receive;
-  request.buffer = peer.buffer;
-  request.communicator = peer.communicator;
-  request.peer = source;
-  request.tag = tag;
-  request.null_process = source == MPI_PROC_NULL;
-}
-
 Request& add_request(const Peer& peer) {
   Request& request = engine().requests().add();
   // What is predefined stays.

@@ -47,8 +47,28 @@ inline int check_receive(const void* buffer, int count, MPI_Datatype datatype, i
 int check_attached(const Peer& peer);
 
 /// Describes a send or receive in `request`.
-void describe_send(Request& request, const Peer& peer, int destination, int tag, SendMode mode);
-void describe_receive(Request& request, const Peer& peer, int source, int tag);
+inline void describe_send(Request& request, const Peer& peer, int destination, int tag, SendMode mode) {
+  request.kind = Request::Kind::send;
+  request.mode = mode;
+  request.buffer.base = peer.buffer.base;
+  request.buffer.count = peer.buffer.count;
+  request.buffer.type = peer.type;
+  request.communicator = peer.communicator;
+  request.peer = destination;
+  request.tag = tag;
+  request.null_process = destination == MPI_PROC_NULL;
+}
+
+inline void describe_receive(Request& request, const Peer& peer, int source, int tag) {
+  request.kind = Request::Kind::receive;
+  request.buffer.base = peer.buffer.base;
+  request.buffer.count = peer.buffer.count;
+  request.buffer.type = peer.type;
+  request.communicator = peer.communicator;
+  request.peer = source;
+  request.tag = tag;
+  request.null_process = source == MPI_PROC_NULL;
+}
 
 /// A request with a handle that keeps the communicator and datatype alive.
 Request& add_request(const Peer& peer);

@@ -210,6 +210,7 @@ class Engine final : private MessageSink, private SendOwner {
   void go_live();
   void deliver(Request& request, const IncomingMessage& message);
   void deliver(Request& request, Arrival& arrival);
+  void take_payload(Request& request, std::span<const std::byte> payload);
   void matched(Request& request, const Envelope& message, std::size_t bytes, bool synchronous);
   void grant(Request& request, int source, std::uint64_t send_id);
   void finish_receive(Request& request);

@@ -4,11 +4,17 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "llamada/base/crash_point.hpp"
+
 namespace llamada::mpi {
 namespace {
 
 /// Taken from one stream before the others have their turn.
 constexpr int records_in_a_row_max = 64;
+/// Chunks whose pages are mapped as a whole: larger ones hold one message, whose pages are mapped as it is
+/// copied.
+constexpr std::size_t prepared_bytes_min = 64 << 10;
+constexpr std::size_t prepared_bytes_max = 512 << 10;
 /// Streams that are not there yet, of ranks that may never send, are looked for so rarely while others are.
 constexpr unsigned polls_between_looks = 16;
 
@@ -89,7 +95,10 @@ bool Incoming::poll() {
     if (++next_ >= count) next_ = 0;
     const int from = open_[next_];
     Stream& stream = streams_[static_cast<std::size_t>(from)];
-    if (stream.reader.ready()) found |= drain(from, stream);
+    if (stream.reader.ready())
+      found |= drain(from, stream);
+    else
+      stream.reader.expect();
     if (stream.bulk_open && stream.bulk.ready()) found |= drain_bulk(from, stream);
   }
   return found;
@@ -111,14 +120,25 @@ bool Incoming::ready() {
 bool Incoming::drain(int from, Stream& stream) {
   int taken = 0;
   for (; taken < records_in_a_row_max; ++taken) {
+    const topics::Cell* cell = stream.reader.peek_cell();
+    if (!cell && !stream.reader.at_start()) break;
+    if (cell && take_small(from, stream, *cell)) continue;
     const auto record = stream.reader.peek();
     if (!record) break;
     stream.reader.advance();
     handle(from, stream, *record);
   }
   if (stream.reader.failed()) broken(from, stream.reader);
+  if (!releases_ && stream.reader.position_chunk() != stream.prepared) prepare(stream);
   if (releases_ && stream.reader.position_chunk() != stream.released) release(from, stream);
   return taken > 0;
+}
+
+/// The pages of a chunk that keeps all are new here, too: they are mapped at once rather than one by one.
+void Incoming::prepare(Stream& stream) {
+  stream.prepared = stream.reader.position_chunk();
+  const auto bytes = stream.reader.chunk_bytes();
+  if (bytes.size() >= prepared_bytes_min && bytes.size() <= prepared_bytes_max) world_.prepare_reading(bytes);
 }
 
 /// What lies in chunks before the position is done with; the writer may be waiting for the room.
@@ -142,27 +162,44 @@ bool Incoming::drain_bulk(int from, Stream& stream) {
   return taken;
 }
 
+/// The usual record, without a detour. False when it is another.
+bool Incoming::take_small(int from, Stream& stream, const topics::Cell& cell) {
+  const std::uint8_t size = cell.inline_size;
+  if (cell.kind != kind_message || size > topics::inline_payload_max) return false;
+  LLAMADA_CRASH_POINT("consume:peeked");
+  stream.reader.advance();
+  IncomingMessage message;
+  message.context = label_context(cell.label);
+  message.source = from;
+  message.tag = label_tag(cell.label);
+  message.ordinal = stream.ordinals.next(message.context);
+  message.synchronous = (cell.flags & flag_synchronous) != 0;
+  message.bytes = size;
+  message.payload = {cell.payload, size};
+  sink_.message_arrived(message);
+  return true;
+}
+
 void Incoming::handle(int from, Stream& stream, const topics::Record& record) {
   const std::uint32_t context = label_context(record.label);
+  IncomingMessage message;
+  message.context = context;
+  message.source = from;
+  message.tag = label_tag(record.label);
+  message.synchronous = (record.flags & flag_synchronous) != 0;
   switch (record.kind) {
     case kind_message:
-    case kind_announcement: {
-      IncomingMessage message;
-      message.context = context;
-      message.source = from;
-      message.tag = label_tag(record.label);
       message.ordinal = stream.ordinals.next(context);
-      message.synchronous = (record.flags & flag_synchronous) != 0;
       message.bytes = record.payload.size();
       message.payload = record.payload;
-      if (record.kind == kind_announcement) {
-        const auto announcement = read_payload<Announcement>(record);
-        message.rendezvous = true;
-        message.bytes = announcement.size;
-        message.send_id = announcement.send_id;
-        message.payload = {};
-        if (!stream.bulk_open) find_bulk(from, stream);
-      }
+      return sink_.message_arrived(message);
+    case kind_announcement: {
+      const auto announcement = read_payload<Announcement>(record);
+      message.ordinal = stream.ordinals.next(context);
+      message.rendezvous = true;
+      message.bytes = announcement.size;
+      message.send_id = announcement.send_id;
+      if (!stream.bulk_open) find_bulk(from, stream);
       return sink_.message_arrived(message);
     }
     case kind_acknowledgement:

@@ -13,6 +13,10 @@ namespace {
 constexpr std::size_t bulk_piece_bytes = 64 * 1024;
 constexpr std::size_t bulk_lane_bytes = 4 * (bulk_piece_bytes + 4096);
 
+/// Up to here the LogWriter makes the pages of whole chunks.
+constexpr std::size_t prepared_with_chunk_max = 256 << 10;
+constexpr std::size_t prepared_piece_bytes = 128 << 10;
+
 template <typename T>
 std::span<const std::byte> bytes_of(const T& value) {
   return std::as_bytes(std::span(&value, 1));
@@ -120,9 +124,21 @@ bool Outgoing::publish_large(Destination& to, std::span<const std::byte> payload
   if (payload.size() > options_.eager_bytes_max && !options_.keeps) return false;
   topics::Reservation reservation;
   if (!room(to, to.log, false, payload.size(), reservation)) return false;
-  copy_bytes(reservation.payload().data(), payload.data(), payload.size());
+  copy_into_log(reservation.payload(), payload);
   to.log.commit(std::move(reservation), kind_message, 0, label);
   return true;
+}
+
+/// A large message that is kept lies in memory that was never used: its pages are made piece by piece, each
+/// shortly before it is filled.
+void Outgoing::copy_into_log(std::span<std::byte> to, std::span<const std::byte> from) {
+  if (!options_.keeps || from.size() <= prepared_with_chunk_max)
+    return copy_bytes(to.data(), from.data(), from.size());
+  for (std::size_t done = 0; done < from.size(); done += prepared_piece_bytes) {
+    const std::size_t size = std::min(prepared_piece_bytes, from.size() - done);
+    arena_.prepare(to.subspan(done, size));
+    copy_bytes(to.data() + done, from.data() + done, size);
+  }
 }
 
 /// In a replay it is compared, after which it is over, too.

@@ -109,6 +109,7 @@ class Outgoing {
   void open(Destination& to);
   void open_bulk(Destination& to);
   bool send_now_slowly(Destination& to, const Buffer& buffer, std::uint32_t context, int tag);
+  void copy_into_log(std::span<std::byte> to, std::span<const std::byte> from);
   bool publish_large(Destination& to, std::span<const std::byte> payload, std::uint64_t label);
   bool publish(Destination& to, Request& request);
   bool publish_whole(Destination& to, Request& request);

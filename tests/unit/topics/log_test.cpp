@@ -46,6 +46,56 @@ TEST_CASE("log: what is published is read in order, of every size", "[topics]") 
   CHECK_FALSE(reader.failed());
 }
 
+// Chunks that keep all follow what the records before needed, so that memory is not set aside in vain.
+TEST_CASE("log: what keeps all takes little more memory than its records", "[topics]") {
+  const std::size_t size = GENERATE(std::size_t{8}, std::size_t{64}, std::size_t{1000});
+  Memory memory(64 * mebibyte);
+  auto arena = make_arena(memory);
+  LogWriter writer = keep_all_log(*arena);
+  const std::uint64_t count = 32 * mebibyte / (size + 128);
+  for (std::uint64_t number = 0; number < count; ++number)
+    REQUIRE(writer.publish(1, 0, number, pattern(number, size)).has_value());
+  const std::uint64_t least = cell_size_bytes + (size <= inline_payload_max ? 0 : (size + 63) / 64 * 64);
+  CHECK(writer.live_bytes() < count * least * 5 / 4);
+  LogReader reader = LogReader::open(arena->reading(), writer.index());
+  for (std::uint64_t number = 0; number < count; ++number) {
+    auto record = reader.peek();
+    REQUIRE(record.has_value());
+    REQUIRE(holds(record->payload, number, size));
+    reader.advance();
+  }
+}
+
+TEST_CASE("log: memory that keeps all is prepared before it is used", "[topics]") {
+  Memory memory(64 * mebibyte);
+  std::uint64_t prepared = 0;
+  ArenaOptions options;
+  options.prepare = [&](std::span<std::byte> part) {
+    CHECK(std::all_of(part.begin() + sizeof(ChunkHeader), part.end(),
+                      [](std::byte byte) { return byte == std::byte{0}; }));
+    prepared += part.size();
+  };
+  auto arena = ArenaWriter::create(memory.bytes(), options);
+  REQUIRE(arena.has_value());
+  LogWriter writer = keep_all_log(**arena);
+  for (std::uint64_t number = 0; number < 4096; ++number)
+    REQUIRE(writer.publish(1, 0, number, pattern(number, 1000)).has_value());
+  CHECK(prepared > 4 * mebibyte);
+  CHECK(prepared <= (*arena)->pool_used());
+}
+
+TEST_CASE("log: whether there is room can be asked without a refusal", "[topics]") {
+  Memory memory(8 * mebibyte);
+  auto arena = make_arena(memory);
+  auto writer = LogWriter::create(*arena, key, {.live_bytes_max = 64 << 10});
+  REQUIRE(writer.has_value());
+  while (writer->may_reserve(1000)) REQUIRE(writer->publish(1, 0, 0, pattern(0, 1000)).has_value());
+  CHECK(arena->counted(Counter::would_blocks) == 0);
+  auto refused = writer->reserve(1000);
+  REQUIRE_FALSE(refused.has_value());
+  CHECK(refused.error().code() == Errc::would_block);
+}
+
 TEST_CASE("log: a reader that comes before the first record finds it", "[topics]") {
   Memory memory(8 * mebibyte);
   auto arena = make_arena(memory);

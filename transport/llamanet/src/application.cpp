@@ -18,10 +18,18 @@
 #include "memory_preparer.hpp"
 #include "socket.hpp"
 
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ 22
+#endif
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
 namespace llamada::llamanet {
 namespace {
 
 constexpr std::size_t attached_descriptors_count = 3;
+constexpr std::uintptr_t page_bytes = 4096;
 constexpr std::uint64_t huge_page_bytes = 2 << 20;
 constexpr std::uint64_t prepare_from_bytes = 1 << 20;
 constexpr int start_attempts_max = 100;
@@ -45,6 +53,15 @@ bool huge_pages_allowed() {
   std::getline(file, line);
   return line.find("[advise]") != std::string::npos || line.find("[within_size]") != std::string::npos ||
          line.find("[always]") != std::string::npos;
+}
+
+// One system call in place of a fault for each page. Where the kernel does not know it, or has no memory, the
+// pages are made when they are used.
+void map_pages(std::span<const std::byte> memory, int advice) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(memory.data()) / page_bytes * page_bytes;
+  const auto end = (reinterpret_cast<std::uintptr_t>(memory.data()) + memory.size() + page_bytes - 1) /
+                   page_bytes * page_bytes;
+  ::madvise(reinterpret_cast<void*>(begin), end - begin, advice);
 }
 
 // Not the directories before the pool: an idle application stays small.
@@ -130,6 +147,7 @@ Status Application::open_arena(const ApplicationOptions& options, const Attached
   arena_options.incarnation = attached.incarnation;
   arena_options.pid = static_cast<std::uint32_t>(owner_pid_);
   arena_options.may_grow = [this](std::uint64_t more_bytes) { return may_grow(more_bytes); };
+  arena_options.prepare = [](std::span<std::byte> memory) { map_pages(memory, MADV_POPULATE_WRITE); };
   auto opened = topics::ArenaWriter::open(memory_.bytes(), std::move(arena_options));
   if (!opened) return propagate(opened);
   arena_ = std::move(*opened);
@@ -229,6 +247,10 @@ Status Application::map_peer(std::uint32_t slot, const Peer& peer, FileDescripto
 void Application::replace_peer(std::uint32_t slot, PeerSlot by) {
   if (peers_[slot].mapping) replaced_.push_back(std::move(peers_[slot]));
   peers_[slot] = std::move(by);
+}
+
+void Application::prepare_reading(std::span<const std::byte> memory) {
+  map_pages(memory, MADV_POPULATE_READ);
 }
 
 void Application::ring_peer(std::uint32_t slot) {

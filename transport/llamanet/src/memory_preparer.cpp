@@ -31,6 +31,10 @@ void futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value)
 
 }  // namespace
 
+MemoryPreparer::MemoryPreparer(const topics::ArenaWriter& arena) : arena_(arena) {
+  if (::sched_getaffinity(0, sizeof(cores_), &cores_) != 0) CPU_ZERO(&cores_);
+}
+
 MemoryPreparer::~MemoryPreparer() {
   if (!started_) return;
   wishes_.fetch_or(end_bit, std::memory_order_release);
@@ -52,6 +56,7 @@ bool MemoryPreparer::start() {
   pthread_attr_t attributes;
   ::pthread_attr_init(&attributes);
   ::pthread_attr_setstacksize(&attributes, stack_size_bytes);
+  if (CPU_COUNT(&cores_) > 0) ::pthread_attr_setaffinity_np(&attributes, sizeof(cores_), &cores_);
   sigset_t all, before;
   ::sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);

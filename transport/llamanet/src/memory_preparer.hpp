@@ -1,6 +1,7 @@
 #pragma once
 
 #include <pthread.h>
+#include <sched.h>
 
 #include <atomic>
 #include <cstdint>
@@ -21,7 +22,9 @@ class MemoryPreparer {
   static constexpr std::uint64_t window_bytes_min = 2 << 20;
   static constexpr std::uint64_t window_bytes_max = 64 << 20;
 
-  explicit MemoryPreparer(const topics::ArenaWriter& arena) : arena_(arena) {}
+  /// The thread may run on the cores that the process may use now, whatever the application's thread is bound
+  /// to later.
+  explicit MemoryPreparer(const topics::ArenaWriter& arena);
   /// Ends the thread. Only in the process that made it.
   ~MemoryPreparer();
   MemoryPreparer(const MemoryPreparer&) = delete;
@@ -40,6 +43,7 @@ class MemoryPreparer {
   void adapt_window();
 
   const topics::ArenaWriter& arena_;
+  cpu_set_t cores_{};
   pthread_t thread_{};
   bool started_ = false;
   bool refused_ = false;

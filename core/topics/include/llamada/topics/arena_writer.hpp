@@ -33,6 +33,9 @@ struct ArenaOptions {
   /// end); false means that the memory is used up. Empty: always granted.
   std::function<bool(std::uint64_t more_bytes)> may_grow;
   std::uint64_t extent_bytes = 1 << 20;
+  /// Called with memory of a log that keeps all, before it is used for the first time: may let the kernel
+  /// make its pages at once.
+  std::function<void(std::span<std::byte>)> prepare;
 };
 
 /// What writer or reader of a rank stands behind a log or a cursor, for those who look from outside.
@@ -126,6 +129,10 @@ class ArenaWriter {
   /// An initialised chunk of at least this shape, not yet linked anywhere. Its cells' commit words differ
   /// from its generation. Errors: out_of_resources.
   Result<Chunk> allocate(ChunkShape shape, std::uint64_t ordinal, std::uint64_t records_before = 0);
+  /// Hands memory to ArenaOptions::prepare.
+  void prepare(std::span<std::byte> memory) const {
+    if (options_.prepare) options_.prepare(memory);
+  }
   /// Gives back a chunk that no reader needs and no log leads to.
   void free(const Chunk& chunk);
   std::uint64_t pool_used() const { return header().pool_used.load(std::memory_order_relaxed); }

@@ -7,6 +7,7 @@
 
 #include "llamada/base/crash_point.hpp"
 #include "llamada/base/result.hpp"
+#include "llamada/topics/arena_layout.hpp"
 #include "llamada/topics/memory.hpp"
 
 namespace llamada::topics {
@@ -63,6 +64,24 @@ class LogReader {
         cell_->kind, cell_->flags, cell_->label, {cell_->payload, cell_->inline_size}, chunk_.ordinal, {}};
   }
 
+  /// The next cell if it is committed, else null. Whether it is a record, and lies in the cell as a whole,
+  /// the caller has to see, reading each word once; then advance() may follow, else peek() looks closer.
+  const Cell* peek_cell() const {
+    // Pairs with the release store in LogWriter::commit_cell().
+    const bool committed = cell_ != nullptr && cell_->commit.load(std::memory_order_acquire) == generation_;
+    return committed ? cell_ : nullptr;
+  }
+
+  /// Whether it stands in no chunk yet (or no more, after a failure), and only peek() can tell.
+  bool at_start() const { return cell_ == nullptr; }
+
+  /// While nothing is there: fetches what the payload of the next record will be, if it is one that lies
+  /// apart and follows the last, so that it comes from the writer's core together with its cell.
+  void expect() const {
+    for (unsigned line = 0; line < expected_lines_; ++line)
+      __builtin_prefetch(expected_ + line * cell_size_bytes);
+  }
+
   /// Whether peek() would give something or has to look closer: one load, for scans over many streams.
   bool ready() const {
     if (cell_ == nullptr)
@@ -80,6 +99,11 @@ class LogReader {
   /// The ordinal of the chunk where the reader stands: every record given so far, but those of this chunk,
   /// lies below.
   std::uint64_t position_chunk() const { return chunk_.ordinal; }
+  /// That chunk as a whole; nothing before the first record.
+  std::span<const std::byte> chunk_bytes() const {
+    if (cell_ == nullptr) return {};
+    return {arena_.base + chunk_.offset, chunk_.size_bytes()};
+  }
   LogPosition position() const;
   /// How many records of the log come before the one that peek() gave; only after one.
   std::uint64_t records_before() const {
@@ -104,6 +128,7 @@ class LogReader {
   bool follow_link(const Cell& cell);
   bool enter(const Chunk& chunk, std::uint32_t cell);
   std::optional<Record> read_apart(const Cell& cell);
+  void expect_behind(const ApartPayload& apart);
   void store_cursor(std::uint64_t chunk_ordinal);
   void fail_at_end();
   void fail(const char* reason);
@@ -113,6 +138,8 @@ class LogReader {
   CursorEntry* cursor_ = nullptr;
   const Cell* cell_ = nullptr;  // null until the first chunk is there, and after a failure
   const Cell* cells_end_ = nullptr;
+  const std::byte* expected_ = nullptr;  // behind the last payload that lay apart
+  unsigned expected_lines_ = 0;
   std::uint32_t generation_ = 0;
   bool failed_ = false;
   std::uint32_t index_ = 0;

@@ -15,6 +15,9 @@
 
 namespace llamada::topics {
 
+/// LogWriter::try_publish() takes no more; above, the copy is what takes time.
+inline constexpr std::size_t publish_fast_bytes_max = 2048;
+
 /// What a log does with chunks that all its readers have consumed.
 enum class Retention { recycle, keep_all };
 
@@ -96,13 +99,12 @@ class LogWriter {
   Status publish(std::uint8_t kind, std::uint16_t flags, std::uint64_t label,
                  std::span<const std::byte> payload);
 
-  /// The fast path, for payloads of at most 48 bytes: a few stores. False when a new chunk is needed: then
-  /// publish().
+  /// The fast path: for payloads of at most 48 bytes a few stores. False when a new chunk is needed, or the
+  /// payload is longer than publish_fast_bytes_max: then publish().
   bool try_publish(std::uint8_t kind, std::uint16_t flags, std::uint64_t label,
                    std::span<const std::byte> payload) {
-    if (next_ == link_ || payload.size() > inline_payload_max) return false;
-    // Cells to come were read from where they are now, on another core: they are taken back ahead of use.
-    __builtin_prefetch(next_ + cells_taken_ahead, 1);
+    if (next_ == link_) return false;
+    if (payload.size() > inline_payload_max) return try_publish_apart(kind, flags, label, payload);
     copy_small(next_->payload, payload);
     commit_cell(kind, flags, label, static_cast<std::uint8_t>(payload.size()), payload.size());
     return true;
@@ -136,12 +138,29 @@ class LogWriter {
  private:
   friend class Reservation;
 
-  static constexpr int cells_taken_ahead = 6;
+  /// Cells and payload room to come were read, when they were used last, by another core: they are taken back
+  /// ahead of use, so many of them at a time.
+  static constexpr int cells_taken_ahead = 8;
+  static constexpr std::uint64_t payload_taken_ahead_bytes = 512;
+  static constexpr std::uint64_t payload_taken_bytes_max = 1024;
+  static void take_ahead(const void* line) {
+#if defined(__x86_64__)
+    // What __builtin_prefetch makes of a write without -mprfchw is a read.
+    __asm__ volatile("prefetchw %0" ::"m"(*static_cast<const char*>(line)));
+#else
+    __builtin_prefetch(line, 1);
+#endif
+  }
 
   static void copy_small(std::byte* to, std::span<const std::byte> from);
+  bool try_publish_apart(std::uint8_t kind, std::uint16_t flags, std::uint64_t label,
+                         std::span<const std::byte> payload);
+  void place_apart(std::uint64_t payload_bytes);
+  void take_payload_ahead(std::uint64_t payload_bytes) const;
   static Result<LogWriter> attach(ArenaWriter& arena, std::uint32_t index, const LogOptions& options);
   bool fits(std::size_t payload_bytes) const;
   Status next_chunk(std::size_t payload_bytes);
+  ChunkShape next_shape(std::uint64_t ordinal, std::uint64_t payload_bytes) const;
   bool has_room(std::uint64_t chunk_bytes);
   void link_to(const Chunk& chunk);
   void enter(const Chunk& chunk, std::uint32_t cell, Offset payload_next);
@@ -159,6 +178,7 @@ class LogWriter {
     next_->commit.store(generation_, std::memory_order_release);
     LLAMADA_CRASH_POINT("publish:committed");
     ++next_;
+    take_ahead(next_ + cells_taken_ahead);
     entry_->published.store(++published_, std::memory_order_relaxed);
     entry_->published_bytes.store(published_bytes_ += payload_bytes, std::memory_order_relaxed);
   }

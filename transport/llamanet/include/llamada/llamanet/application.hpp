@@ -102,6 +102,9 @@ class Application {
     for (std::uint32_t slot = 0; slot < peers_.size(); ++slot) wake_if_sleeping(slot);
   }
 
+  /// Maps the pages of a part of a peer's arena, which the peer has written or is about to, at once.
+  static void prepare_reading(std::span<const std::byte> memory);
+
   /// Whether whoever commits must fence before the look at a sleeping flag: where membarrier is refused.
   bool needs_fence() const { return needs_fence_; }
 
