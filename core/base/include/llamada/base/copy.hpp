@@ -25,12 +25,11 @@ const CopyVariant& copy_variant_in_use();
 
 /// Copies payload, as memcpy does: the two must not overlap; both may be null when there is nothing to copy.
 ///
-/// From 2 to 16 KiB a loop of our own over AVX2 or SSE2 registers copies. Above libc takes `rep movsb` on
-/// most processors. On some it is the fastest way there is, on others an order of magnitude slower than
-/// vector registers for some alignments of source and destination. Which kind this is, is measured once in a
-/// process, at the first such copy, in some microseconds; where libc is slow, a loop of our own over AVX2 or
-/// SSE2 registers takes its place. Neither goes round the cache, from where the reader takes what was
-/// written.
+/// From 2 KiB on libc takes `rep movsb` on most processors. On some it is the fastest way there is, on others
+/// an order of magnitude slower than vector registers for some alignments of source and destination. Which
+/// kind this is, is measured once in a process, at the first such copy, in some microseconds; where libc is
+/// slow, a loop of our own over AVX2 or SSE2 registers takes its place. Neither goes round the cache, from
+/// where the reader takes what was written.
 ///
 /// Any thread. Safe before constructors have run.
 inline void copy_bytes(void* to, const void* from, std::size_t size_bytes) {

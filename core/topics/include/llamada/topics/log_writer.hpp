@@ -142,7 +142,7 @@ class LogWriter {
   /// ahead of use, so many of them at a time.
   static constexpr int cells_taken_ahead = 8;
   static constexpr std::uint64_t payload_taken_ahead_bytes = 512;
-  static constexpr std::uint64_t payload_taken_bytes_max = 1024;
+  static constexpr std::uint64_t payload_taken_bytes_max = 512;
   static void take_ahead(const void* line) {
 #if defined(__x86_64__)
     // What __builtin_prefetch makes of a write without -mprfchw is a read.
