@@ -4,8 +4,6 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "llamada/base/crash_point.hpp"
-
 namespace llamada::mpi {
 namespace {
 
@@ -166,7 +164,6 @@ bool Incoming::drain_bulk(int from, Stream& stream) {
 bool Incoming::take_small(int from, Stream& stream, const topics::Cell& cell) {
   const std::uint8_t size = cell.inline_size;
   if (cell.kind != kind_message || size > topics::inline_payload_max) return false;
-  LLAMADA_CRASH_POINT("consume:peeked");
   stream.reader.advance();
   IncomingMessage message;
   message.context = label_context(cell.label);

@@ -68,8 +68,9 @@ class LogReader {
   /// the caller has to see, reading each word once; then advance() may follow, else peek() looks closer.
   const Cell* peek_cell() const {
     // Pairs with the release store in LogWriter::commit_cell().
-    const bool committed = cell_ != nullptr && cell_->commit.load(std::memory_order_acquire) == generation_;
-    return committed ? cell_ : nullptr;
+    if (cell_ == nullptr || cell_->commit.load(std::memory_order_acquire) != generation_) return nullptr;
+    LLAMADA_CRASH_POINT("consume:peeked");
+    return cell_;
   }
 
   /// Whether it stands in no chunk yet (or no more, after a failure), and only peek() can tell.
