@@ -1,0 +1,21 @@
+# `cpack -G DEB` (./dev package): a Debian package that lies beside other MPIs, docs/packaging.md. All of it is below
+# /usr/lib/llamada; /usr/bin has NAME.llamada for the wrappers and launchers, which update-alternatives offers as NAME.
+set(CPACK_PACKAGE_NAME llamada)
+set(CPACK_PACKAGE_VENDOR Llamada)
+set(CPACK_PACKAGE_CONTACT "the Llamada developers <llamada@localhost>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
+set(CPACK_PACKAGE_DESCRIPTION "An MPI library with the MPICH ABI whose ranks are replaced when they die,
+on a publish/subscribe middleware in the manner of DDS.")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr/lib/llamada)
+set(CPACK_GENERATOR DEB)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_COMPRESSION_TYPE gzip)
+set(CPACK_DEBIAN_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${CMAKE_BINARY_DIR}/lib)
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "gcc, g++, gfortran")
+set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${CMAKE_SOURCE_DIR}/cmake/package/postinst ${CMAKE_SOURCE_DIR}/cmake/package/prerm)
+set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_SOURCE_DIR}/cmake/package/links.cmake)
+include(CPack)
