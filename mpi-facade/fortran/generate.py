@@ -54,6 +54,7 @@ class Function:
 class Table:
     def __init__(self, path):
         self.names, self.logical, self.constants, self.hand, self.kinds = {}, set(), [], {}, {}
+        self.arguments = {}
         for line in path.read_text().splitlines():
             words = line.split("#")[0].split()
             if not words:
@@ -62,6 +63,8 @@ class Table:
                 self.names[words[1]] = words[2]
             elif words[0] == "logical":
                 self.logical.add(words[1])
+            elif words[0] == "arguments":
+                self.arguments[words[1]] = words[2:]
             elif words[0] == "constant":
                 self.constants.append((words[1], int(words[2])))
             elif words[0] == "hand":
@@ -84,7 +87,17 @@ class Table:
                 parameter.kind, parameter.count = self.kinds.get((function.name, parameter.name), ("", ""))
                 parameter.logical = parameter.type == "int" and parameter.name in self.logical
                 parameter.fortran_name = self.names.get(parameter.name, parameter.name)
+            self.name_arguments(function)
         return functions
+
+    def name_arguments(self, function):
+        names = self.arguments.get(function.name)
+        if names is None:
+            return
+        if len(names) != len(function.parameters):
+            sys.exit(f"generate.py: bindings.table names {len(names)} arguments of MPI_{function.name}, mpi.h others")
+        for parameter, name in zip(function.parameters, names):
+            parameter.fortran_name = name
 
 
 def functions_of(header):

@@ -11,7 +11,7 @@ mkdir -p "$root"/var/lib/dpkg/{info,updates,alternatives} "$root"/{etc/alternati
 touch "$root/var/lib/dpkg/status" "$root/var/lib/dpkg/available"
 (cd "$build" && cpack -G DEB -B "$work/package") >"$work/log" 2>&1 || { cat "$work/log"; fail "cpack"; }
 package=$(echo "$work"/package/*.deb)
-dpkg-deb --info "$package" | grep -q 'Depends:.*libc6' || fail "the package does not say what it depends on"
+dpkg-deb --info "$package" | grep 'Depends:.*libc6' >/dev/null || fail "the package does not say what it depends on"
 
 # As Debian's packages do.
 alternatives() { update-alternatives --root "$root" --log /dev/null --quiet "$@"; }
@@ -29,7 +29,7 @@ installer() { dpkg --root="$root" --log=/dev/null --force-depends --force-script
 installer -i "$package"
 [ "$(readlink "$root/etc/alternatives/mpi")" = /usr/bin/mpicc.openmpi ] || fail "installing changed mpicc"
 [ "$(readlink "$root/etc/alternatives/mpirun")" = /usr/bin/mpirun.openmpi ] || fail "installing changed mpirun"
-alternatives --query mpi | grep -q '^Alternative: /usr/bin/mpicc.llamada' || fail "mpi has no llamada"
+alternatives --query mpi | grep '^Alternative: /usr/bin/mpicc.llamada' >/dev/null || fail "mpi has no llamada"
 alternatives --set mpi /usr/bin/mpicc.llamada
 alternatives --set mpirun /usr/bin/mpirun.llamada
 for name in mpicc:mpi mpicxx:mpicxx mpic++:mpic++ mpiCC:mpiCC mpif77:mpif77 mpif90:mpif90 mpifort:mpifort mpirun:mpirun mpiexec:mpiexec; do
@@ -44,9 +44,9 @@ done
 for program in in_c in_fortran; do
   [ "$("$root/usr/bin/mpiexec.llamada" -n 3 --qos fault-tolerant "$work/$program")" = "sum 3" ] || fail "$program does not say 'sum 3'"
 done
-readelf -d "$work/in_c" | grep -q "$root/usr/lib/llamada/lib" || fail "in_c does not know where libmpi lies"
-readelf -d "$root/usr/lib/llamada/bin/mpirun" | grep -q -e RPATH -e RUNPATH && fail "mpirun knows the build folder"
-"$root/usr/bin/llamada" --version >/dev/null || fail "llamada"
+readelf -d "$work/in_c" | grep "$root/usr/lib/llamada/lib" >/dev/null || fail "in_c does not know where libmpi lies"
+readelf -d "$root/usr/lib/llamada/bin/mpirun" | grep -e RPATH -e RUNPATH >/dev/null && fail "mpirun knows the build folder"
+"$root/usr/bin/llamada" --help >/dev/null || fail "llamada"
 
 installer -r llamada
 state | diff "$work/before" - >"$work/difference" || { cat "$work/difference"; fail "removing did not restore the alternatives"; }

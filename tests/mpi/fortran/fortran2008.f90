@@ -36,6 +36,7 @@ program fortran2008
   call MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, flag, status)
   call check(.not. flag, 'nothing is left')
   call MPI_Type_free(datatype=pair)
+  call keywords
   call sections
   call pointers
   call callbacks
@@ -43,6 +44,23 @@ program fortran2008
   if (rank == 0) print '(a)', 'ok fortran2008'
   call MPI_Finalize()
 contains
+  subroutine keywords
+    type(MPI_Comm) :: grid
+    integer :: from, to, number
+    type(MPI_Datatype) :: part
+    call MPI_Cart_create(comm_old=MPI_COMM_WORLD, ndims=1, dims=[ranks], periods=[.true.], reorder=.false., comm_cart=grid)
+    call MPI_Cart_shift(grid, direction=0, disp=1, rank_source=from, rank_dest=to)
+    call check(from == mod(rank + ranks - 1, ranks) .and. to == mod(rank + 1, ranks), 'keywords')
+    number = rank
+    call MPI_Bcast(buffer=number, count=1, datatype=MPI_INTEGER, root=0, comm=grid)
+    call check(number == 0, 'a broadcast by keywords')
+    call MPI_Comm_set_name(grid, comm_name='ring')
+    call MPI_Comm_free(grid)
+    call MPI_Type_create_f90_real(p=10, r=100, newtype=part)
+    call MPI_Type_size(part, size=number)
+    call check(number == 8, 'a type by precision')
+  end subroutine
+
   ! Array sections, before and after the return of what is given them.
   subroutine sections
     integer, asynchronous :: from(4, 6), to(4, 6)
