@@ -207,7 +207,19 @@ def bindings(functions):
             has_choice = f08.has_choice(function)
             text += [c_function(function), aliases(function.name, None if has_choice else "f08")]
             text += [f08.c_function(function, c_parameter)] if has_choice else []
-    return "\n".join(text) + "\n"
+    return "\n".join(text + comparisons()) + "\n"
+
+
+def comparisons():
+    """What programs built with MPICH's mpi_f08 call where they compare handles."""
+    lines = ["int llamada_handles_equal(const MPI_Fint* a, const MPI_Fint* b) { return *a == *b; }",
+             "int llamada_handles_differ(const MPI_Fint* a, const MPI_Fint* b) { return *a != *b; }"]
+    for kind in HANDLES:
+        for word, function in (("eq", "equal"), ("neq", "differ")):
+            for name in (word, f"f08_{word}_f", f"f_{word}_f08"):
+                symbol = f"__mpi_f08_types_MOD_mpi_{kind.lower()}_{name}"
+                lines.append(f'__asm__(".globl {symbol}\\n.set {symbol}, llamada_handles_{function}");')
+    return lines
 
 
 def by_hand_names(functions):

@@ -25,6 +25,10 @@ missing() { sort -u | comm -23 - "$work/$1" | sed "s/^/missing in $1: /"; }
   # The module mpi_f08 has specific names, with "ts" where there is a choice buffer.
   sed 's/_f08ts_$/_f08_/' "$work/libmpifort" | sort -u >"$work/mpi_f08"
   grep -v '_fn$' "$work/fortran" | sed 's/.*/mpi_&_f08_\npmpir_&_f08_/' | missing mpi_f08
+  # What programs built with MPICH's mpi_f08 call besides.
+  for kind in comm datatype errhandler group info message op request; do
+    for name in eq neq f08_eq_f f08_neq_f f_eq_f08 f_neq_f08; do echo "__mpi_f08_types_MOD_mpi_${kind}_$name"; done
+  done | missing libmpifort
   grep '^MPI_' "$work/libmpi" | sed 's/^MPI_//' | missing declared
 } >"$work/wrong"
 cat "$work/wrong"
