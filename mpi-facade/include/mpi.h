@@ -1767,6 +1767,252 @@ LLAMADA_MPI_PUBLIC int PMPI_Intercomm_create_from_groups(MPI_Group local_group, 
                                                          MPI_Group remote_group, int remote_leader,
                                                          const char* string_tag, MPI_Info info,
                                                          MPI_Errhandler handler, MPI_Comm* newintercomm);
+/* The tool information interface (MPI 3.1, 14.3; events: MPI 4.0, 15.3.8) */
+#define MPI_T_ERR_MEMORY 59
+#define MPI_T_ERR_NOT_INITIALIZED 60
+#define MPI_T_ERR_CANNOT_INIT 61
+#define MPI_T_ERR_INVALID_INDEX 62
+#define MPI_T_ERR_INVALID_ITEM 63
+#define MPI_T_ERR_INVALID_HANDLE 64
+#define MPI_T_ERR_OUT_OF_HANDLES 65
+#define MPI_T_ERR_OUT_OF_SESSIONS 66
+#define MPI_T_ERR_INVALID_SESSION 67
+#define MPI_T_ERR_CVAR_SET_NOT_NOW 68
+#define MPI_T_ERR_CVAR_SET_NEVER 69
+#define MPI_T_ERR_PVAR_NO_STARTSTOP 70
+#define MPI_T_ERR_PVAR_NO_WRITE 71
+#define MPI_T_ERR_PVAR_NO_ATOMIC 72
+#define MPI_T_ERR_INVALID_NAME 73
+#define MPI_T_ERR_INVALID 74
+#define MPI_T_ERR_NOT_SUPPORTED 78
+enum {
+  MPI_T_VERBOSITY_USER_BASIC = 221,
+  MPI_T_VERBOSITY_USER_DETAIL,
+  MPI_T_VERBOSITY_USER_ALL,
+  MPI_T_VERBOSITY_TUNER_BASIC,
+  MPI_T_VERBOSITY_TUNER_DETAIL,
+  MPI_T_VERBOSITY_TUNER_ALL,
+  MPI_T_VERBOSITY_MPIDEV_BASIC,
+  MPI_T_VERBOSITY_MPIDEV_DETAIL,
+  MPI_T_VERBOSITY_MPIDEV_ALL
+};
+enum {
+  MPI_T_BIND_NO_OBJECT = 9700,
+  MPI_T_BIND_MPI_COMM,
+  MPI_T_BIND_MPI_DATATYPE,
+  MPI_T_BIND_MPI_ERRHANDLER,
+  MPI_T_BIND_MPI_FILE,
+  MPI_T_BIND_MPI_GROUP,
+  MPI_T_BIND_MPI_OP,
+  MPI_T_BIND_MPI_REQUEST,
+  MPI_T_BIND_MPI_WIN,
+  MPI_T_BIND_MPI_MESSAGE,
+  MPI_T_BIND_MPI_INFO
+};
+enum {
+  MPI_T_SCOPE_CONSTANT = 60438,
+  MPI_T_SCOPE_READONLY,
+  MPI_T_SCOPE_LOCAL,
+  MPI_T_SCOPE_GROUP,
+  MPI_T_SCOPE_GROUP_EQ,
+  MPI_T_SCOPE_ALL,
+  MPI_T_SCOPE_ALL_EQ
+};
+enum {
+  MPI_T_PVAR_CLASS_STATE = 240,
+  MPI_T_PVAR_CLASS_LEVEL,
+  MPI_T_PVAR_CLASS_SIZE,
+  MPI_T_PVAR_CLASS_PERCENTAGE,
+  MPI_T_PVAR_CLASS_HIGHWATERMARK,
+  MPI_T_PVAR_CLASS_LOWWATERMARK,
+  MPI_T_PVAR_CLASS_COUNTER,
+  MPI_T_PVAR_CLASS_AGGREGATE,
+  MPI_T_PVAR_CLASS_TIMER,
+  MPI_T_PVAR_CLASS_GENERIC
+};
+typedef struct MPIR_T_enum_s* MPI_T_enum;
+typedef struct MPIR_T_cvar_handle_s* MPI_T_cvar_handle;
+typedef struct MPIR_T_pvar_handle_s* MPI_T_pvar_handle;
+typedef struct MPIR_T_pvar_session_s* MPI_T_pvar_session;
+typedef struct MPIR_T_event_registration_s* MPI_T_event_registration;
+typedef struct MPIR_T_event_instance_s* MPI_T_event_instance;
+#define MPI_T_ENUM_NULL ((MPI_T_enum)(void*)0)
+#define MPI_T_CVAR_HANDLE_NULL ((MPI_T_cvar_handle)(void*)0)
+#define MPI_T_PVAR_HANDLE_NULL ((MPI_T_pvar_handle)(void*)0)
+#define MPI_T_PVAR_SESSION_NULL ((MPI_T_pvar_session)(void*)0)
+typedef enum MPI_T_cb_safety {
+  MPI_T_CB_REQUIRE_NONE = 0,
+  MPI_T_CB_REQUIRE_MPI_RESTRICTED,
+  MPI_T_CB_REQUIRE_THREAD_SAFE,
+  MPI_T_CB_REQUIRE_ASYNC_SIGNAL_SAFE
+} MPI_T_cb_safety;
+typedef enum MPI_T_source_order { MPI_T_SOURCE_ORDERED = 0, MPI_T_SOURCE_UNORDERED } MPI_T_source_order;
+typedef void(MPI_T_event_cb_function)(MPI_T_event_instance event, MPI_T_event_registration registration,
+                                      MPI_T_cb_safety safety, void* user_data);
+typedef void(MPI_T_event_free_cb_function)(MPI_T_event_registration registration, MPI_T_cb_safety safety,
+                                           void* user_data);
+typedef void(MPI_T_event_dropped_cb_function)(MPI_Count count, MPI_T_event_registration registration,
+                                              int source_index, MPI_T_cb_safety safety, void* user_data);
+LLAMADA_MPI_PUBLIC extern struct MPIR_T_pvar_handle_s* const MPI_T_PVAR_ALL_HANDLES;
+
+LLAMADA_MPI_PUBLIC int MPI_T_init_thread(int required, int* provided);
+LLAMADA_MPI_PUBLIC int MPI_T_finalize(void);
+LLAMADA_MPI_PUBLIC int MPI_T_enum_get_info(MPI_T_enum enumeration, int* item_count, char* name,
+                                           int* name_length);
+LLAMADA_MPI_PUBLIC int MPI_T_enum_get_item(MPI_T_enum enumeration, int index, int* value, char* name,
+                                           int* name_length);
+LLAMADA_MPI_PUBLIC int MPI_T_cvar_get_num(int* count);
+LLAMADA_MPI_PUBLIC int MPI_T_cvar_get_info(int index, char* name, int* name_length, int* verbosity,
+                                           MPI_Datatype* datatype, MPI_T_enum* enumeration, char* description,
+                                           int* description_length, int* bind, int* scope);
+LLAMADA_MPI_PUBLIC int MPI_T_cvar_get_index(const char* name, int* index);
+LLAMADA_MPI_PUBLIC int MPI_T_cvar_handle_alloc(int index, void* object, MPI_T_cvar_handle* handle,
+                                               int* count);
+LLAMADA_MPI_PUBLIC int MPI_T_cvar_handle_free(MPI_T_cvar_handle* handle);
+LLAMADA_MPI_PUBLIC int MPI_T_cvar_read(MPI_T_cvar_handle handle, void* buffer);
+LLAMADA_MPI_PUBLIC int MPI_T_cvar_write(MPI_T_cvar_handle handle, const void* buffer);
+LLAMADA_MPI_PUBLIC int MPI_T_pvar_get_num(int* count);
+LLAMADA_MPI_PUBLIC int MPI_T_pvar_get_info(int index, char* name, int* name_length, int* verbosity,
+                                           int* variable_class, MPI_Datatype* datatype,
+                                           MPI_T_enum* enumeration, char* description,
+                                           int* description_length, int* bind, int* is_readonly,
+                                           int* is_continuous, int* is_atomic);
+LLAMADA_MPI_PUBLIC int MPI_T_pvar_get_index(const char* name, int variable_class, int* index);
+LLAMADA_MPI_PUBLIC int MPI_T_pvar_session_create(MPI_T_pvar_session* session);
+LLAMADA_MPI_PUBLIC int MPI_T_pvar_session_free(MPI_T_pvar_session* session);
+LLAMADA_MPI_PUBLIC int MPI_T_pvar_handle_alloc(MPI_T_pvar_session session, int index, void* object,
+                                               MPI_T_pvar_handle* handle, int* count);
+LLAMADA_MPI_PUBLIC int MPI_T_pvar_handle_free(MPI_T_pvar_session session, MPI_T_pvar_handle* handle);
+LLAMADA_MPI_PUBLIC int MPI_T_pvar_start(MPI_T_pvar_session session, MPI_T_pvar_handle handle);
+LLAMADA_MPI_PUBLIC int MPI_T_pvar_stop(MPI_T_pvar_session session, MPI_T_pvar_handle handle);
+LLAMADA_MPI_PUBLIC int MPI_T_pvar_read(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void* buffer);
+LLAMADA_MPI_PUBLIC int MPI_T_pvar_write(MPI_T_pvar_session session, MPI_T_pvar_handle handle,
+                                        const void* buffer);
+LLAMADA_MPI_PUBLIC int MPI_T_pvar_reset(MPI_T_pvar_session session, MPI_T_pvar_handle handle);
+LLAMADA_MPI_PUBLIC int MPI_T_pvar_readreset(MPI_T_pvar_session session, MPI_T_pvar_handle handle,
+                                            void* buffer);
+LLAMADA_MPI_PUBLIC int MPI_T_category_get_num(int* count);
+LLAMADA_MPI_PUBLIC int MPI_T_category_get_info(int index, char* name, int* name_length, char* description,
+                                               int* description_length, int* cvar_count, int* pvar_count,
+                                               int* category_count);
+LLAMADA_MPI_PUBLIC int MPI_T_category_get_index(const char* name, int* index);
+LLAMADA_MPI_PUBLIC int MPI_T_category_get_cvars(int index, int length, int indices[]);
+LLAMADA_MPI_PUBLIC int MPI_T_category_get_pvars(int index, int length, int indices[]);
+LLAMADA_MPI_PUBLIC int MPI_T_category_get_categories(int index, int length, int indices[]);
+LLAMADA_MPI_PUBLIC int MPI_T_category_changed(int* stamp);
+LLAMADA_MPI_PUBLIC int MPI_T_category_get_num_events(int index, int* count);
+LLAMADA_MPI_PUBLIC int MPI_T_category_get_events(int index, int length, int indices[]);
+LLAMADA_MPI_PUBLIC int MPI_T_source_get_num(int* count);
+LLAMADA_MPI_PUBLIC int MPI_T_source_get_info(int index, char* name, int* name_length, char* description,
+                                             int* description_length, MPI_T_source_order* order,
+                                             MPI_Count* ticks_per_second, MPI_Count* ticks_max,
+                                             MPI_Info* info);
+LLAMADA_MPI_PUBLIC int MPI_T_source_get_timestamp(int index, MPI_Count* timestamp);
+LLAMADA_MPI_PUBLIC int MPI_T_event_get_num(int* count);
+LLAMADA_MPI_PUBLIC int MPI_T_event_get_info(int index, char* name, int* name_length, int* verbosity,
+                                            MPI_Datatype datatypes[], MPI_Aint displacements[],
+                                            int* element_count, MPI_T_enum* enumeration, MPI_Info* info,
+                                            char* description, int* description_length, int* bind);
+LLAMADA_MPI_PUBLIC int MPI_T_event_get_index(const char* name, int* index);
+LLAMADA_MPI_PUBLIC int MPI_T_event_handle_alloc(int index, void* object, MPI_Info info,
+                                                MPI_T_event_registration* registration);
+LLAMADA_MPI_PUBLIC int MPI_T_event_handle_set_info(MPI_T_event_registration registration, MPI_Info info);
+LLAMADA_MPI_PUBLIC int MPI_T_event_handle_get_info(MPI_T_event_registration registration, MPI_Info* info);
+LLAMADA_MPI_PUBLIC int MPI_T_event_handle_free(MPI_T_event_registration registration, void* user_data,
+                                               MPI_T_event_free_cb_function* function);
+LLAMADA_MPI_PUBLIC int MPI_T_event_register_callback(MPI_T_event_registration registration,
+                                                     MPI_T_cb_safety safety, MPI_Info info, void* user_data,
+                                                     MPI_T_event_cb_function* function);
+LLAMADA_MPI_PUBLIC int MPI_T_event_callback_set_info(MPI_T_event_registration registration,
+                                                     MPI_T_cb_safety safety, MPI_Info info);
+LLAMADA_MPI_PUBLIC int MPI_T_event_callback_get_info(MPI_T_event_registration registration,
+                                                     MPI_T_cb_safety safety, MPI_Info* info);
+LLAMADA_MPI_PUBLIC int MPI_T_event_set_dropped_handler(MPI_T_event_registration registration,
+                                                       MPI_T_event_dropped_cb_function* function);
+LLAMADA_MPI_PUBLIC int MPI_T_event_read(MPI_T_event_instance event, int element_index, void* buffer);
+LLAMADA_MPI_PUBLIC int MPI_T_event_copy(MPI_T_event_instance event, void* buffer);
+LLAMADA_MPI_PUBLIC int MPI_T_event_get_timestamp(MPI_T_event_instance event, MPI_Count* timestamp);
+LLAMADA_MPI_PUBLIC int MPI_T_event_get_source(MPI_T_event_instance event, int* source_index);
+
+LLAMADA_MPI_PUBLIC int PMPI_T_init_thread(int required, int* provided);
+LLAMADA_MPI_PUBLIC int PMPI_T_finalize(void);
+LLAMADA_MPI_PUBLIC int PMPI_T_enum_get_info(MPI_T_enum enumeration, int* item_count, char* name,
+                                            int* name_length);
+LLAMADA_MPI_PUBLIC int PMPI_T_enum_get_item(MPI_T_enum enumeration, int index, int* value, char* name,
+                                            int* name_length);
+LLAMADA_MPI_PUBLIC int PMPI_T_cvar_get_num(int* count);
+LLAMADA_MPI_PUBLIC int PMPI_T_cvar_get_info(int index, char* name, int* name_length, int* verbosity,
+                                            MPI_Datatype* datatype, MPI_T_enum* enumeration,
+                                            char* description, int* description_length, int* bind,
+                                            int* scope);
+LLAMADA_MPI_PUBLIC int PMPI_T_cvar_get_index(const char* name, int* index);
+LLAMADA_MPI_PUBLIC int PMPI_T_cvar_handle_alloc(int index, void* object, MPI_T_cvar_handle* handle,
+                                                int* count);
+LLAMADA_MPI_PUBLIC int PMPI_T_cvar_handle_free(MPI_T_cvar_handle* handle);
+LLAMADA_MPI_PUBLIC int PMPI_T_cvar_read(MPI_T_cvar_handle handle, void* buffer);
+LLAMADA_MPI_PUBLIC int PMPI_T_cvar_write(MPI_T_cvar_handle handle, const void* buffer);
+LLAMADA_MPI_PUBLIC int PMPI_T_pvar_get_num(int* count);
+LLAMADA_MPI_PUBLIC int PMPI_T_pvar_get_info(int index, char* name, int* name_length, int* verbosity,
+                                            int* variable_class, MPI_Datatype* datatype,
+                                            MPI_T_enum* enumeration, char* description,
+                                            int* description_length, int* bind, int* is_readonly,
+                                            int* is_continuous, int* is_atomic);
+LLAMADA_MPI_PUBLIC int PMPI_T_pvar_get_index(const char* name, int variable_class, int* index);
+LLAMADA_MPI_PUBLIC int PMPI_T_pvar_session_create(MPI_T_pvar_session* session);
+LLAMADA_MPI_PUBLIC int PMPI_T_pvar_session_free(MPI_T_pvar_session* session);
+LLAMADA_MPI_PUBLIC int PMPI_T_pvar_handle_alloc(MPI_T_pvar_session session, int index, void* object,
+                                                MPI_T_pvar_handle* handle, int* count);
+LLAMADA_MPI_PUBLIC int PMPI_T_pvar_handle_free(MPI_T_pvar_session session, MPI_T_pvar_handle* handle);
+LLAMADA_MPI_PUBLIC int PMPI_T_pvar_start(MPI_T_pvar_session session, MPI_T_pvar_handle handle);
+LLAMADA_MPI_PUBLIC int PMPI_T_pvar_stop(MPI_T_pvar_session session, MPI_T_pvar_handle handle);
+LLAMADA_MPI_PUBLIC int PMPI_T_pvar_read(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void* buffer);
+LLAMADA_MPI_PUBLIC int PMPI_T_pvar_write(MPI_T_pvar_session session, MPI_T_pvar_handle handle,
+                                         const void* buffer);
+LLAMADA_MPI_PUBLIC int PMPI_T_pvar_reset(MPI_T_pvar_session session, MPI_T_pvar_handle handle);
+LLAMADA_MPI_PUBLIC int PMPI_T_pvar_readreset(MPI_T_pvar_session session, MPI_T_pvar_handle handle,
+                                             void* buffer);
+LLAMADA_MPI_PUBLIC int PMPI_T_category_get_num(int* count);
+LLAMADA_MPI_PUBLIC int PMPI_T_category_get_info(int index, char* name, int* name_length, char* description,
+                                                int* description_length, int* cvar_count, int* pvar_count,
+                                                int* category_count);
+LLAMADA_MPI_PUBLIC int PMPI_T_category_get_index(const char* name, int* index);
+LLAMADA_MPI_PUBLIC int PMPI_T_category_get_cvars(int index, int length, int indices[]);
+LLAMADA_MPI_PUBLIC int PMPI_T_category_get_pvars(int index, int length, int indices[]);
+LLAMADA_MPI_PUBLIC int PMPI_T_category_get_categories(int index, int length, int indices[]);
+LLAMADA_MPI_PUBLIC int PMPI_T_category_changed(int* stamp);
+LLAMADA_MPI_PUBLIC int PMPI_T_category_get_num_events(int index, int* count);
+LLAMADA_MPI_PUBLIC int PMPI_T_category_get_events(int index, int length, int indices[]);
+LLAMADA_MPI_PUBLIC int PMPI_T_source_get_num(int* count);
+LLAMADA_MPI_PUBLIC int PMPI_T_source_get_info(int index, char* name, int* name_length, char* description,
+                                              int* description_length, MPI_T_source_order* order,
+                                              MPI_Count* ticks_per_second, MPI_Count* ticks_max,
+                                              MPI_Info* info);
+LLAMADA_MPI_PUBLIC int PMPI_T_source_get_timestamp(int index, MPI_Count* timestamp);
+LLAMADA_MPI_PUBLIC int PMPI_T_event_get_num(int* count);
+LLAMADA_MPI_PUBLIC int PMPI_T_event_get_info(int index, char* name, int* name_length, int* verbosity,
+                                             MPI_Datatype datatypes[], MPI_Aint displacements[],
+                                             int* element_count, MPI_T_enum* enumeration, MPI_Info* info,
+                                             char* description, int* description_length, int* bind);
+LLAMADA_MPI_PUBLIC int PMPI_T_event_get_index(const char* name, int* index);
+LLAMADA_MPI_PUBLIC int PMPI_T_event_handle_alloc(int index, void* object, MPI_Info info,
+                                                 MPI_T_event_registration* registration);
+LLAMADA_MPI_PUBLIC int PMPI_T_event_handle_set_info(MPI_T_event_registration registration, MPI_Info info);
+LLAMADA_MPI_PUBLIC int PMPI_T_event_handle_get_info(MPI_T_event_registration registration, MPI_Info* info);
+LLAMADA_MPI_PUBLIC int PMPI_T_event_handle_free(MPI_T_event_registration registration, void* user_data,
+                                                MPI_T_event_free_cb_function* function);
+LLAMADA_MPI_PUBLIC int PMPI_T_event_register_callback(MPI_T_event_registration registration,
+                                                      MPI_T_cb_safety safety, MPI_Info info, void* user_data,
+                                                      MPI_T_event_cb_function* function);
+LLAMADA_MPI_PUBLIC int PMPI_T_event_callback_set_info(MPI_T_event_registration registration,
+                                                      MPI_T_cb_safety safety, MPI_Info info);
+LLAMADA_MPI_PUBLIC int PMPI_T_event_callback_get_info(MPI_T_event_registration registration,
+                                                      MPI_T_cb_safety safety, MPI_Info* info);
+LLAMADA_MPI_PUBLIC int PMPI_T_event_set_dropped_handler(MPI_T_event_registration registration,
+                                                        MPI_T_event_dropped_cb_function* function);
+LLAMADA_MPI_PUBLIC int PMPI_T_event_read(MPI_T_event_instance event, int element_index, void* buffer);
+LLAMADA_MPI_PUBLIC int PMPI_T_event_copy(MPI_T_event_instance event, void* buffer);
+LLAMADA_MPI_PUBLIC int PMPI_T_event_get_timestamp(MPI_T_event_instance event, MPI_Count* timestamp);
+LLAMADA_MPI_PUBLIC int PMPI_T_event_get_source(MPI_T_event_instance event, int* source_index);
 
 #if defined(__cplusplus)
 }

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <memory>
 
+#include "api/tool_variables.hpp"
 #include "coll/collectives.hpp"
 #include "coll/movement.hpp"
 #include "entry.hpp"
@@ -101,6 +102,7 @@ void make_library(int thread_level) {
   if (!engine) world->aborted(1, fmt::format("MPI_Init: {}", engine.error().text()));
   process->engine = std::move(*engine);
   process->runtime.engine = process->engine.get();
+  tool_information::apply_settings(*process->engine);
   make_collectives(*process, *world);
   install_runtime(&process->runtime);
   LLAMADA_CRASH_POINT("init:engine-made");

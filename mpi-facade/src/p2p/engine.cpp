@@ -12,8 +12,6 @@
 namespace llamada::mpi {
 namespace {
 
-/// Without a core of its own a rank that spins keeps others from what it waits for.
-constexpr unsigned spin_rounds_max = 2000;
 /// A program that asks again and again lets others run each so many times.
 constexpr std::uint64_t fruitless_calls_before_yield = 32;
 /// How long a rank whose memory is full, and whose histories are not kept, waits for others to take what they
@@ -25,6 +23,7 @@ constexpr std::chrono::seconds no_memory_patience{30};
 Engine::Engine(World& world, Options options)
     : world_(world), arena_(world.arena()), options_(std::move(options)), matcher_(world.size()) {
   granted_.resize(static_cast<std::size_t>(world.size()));
+  // Without a core of its own a rank that spins keeps others from what it waits for.
   spin_rounds_ = world.oversubscribed() ? 0 : spin_rounds_max;
 }
 

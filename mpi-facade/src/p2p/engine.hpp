@@ -157,6 +157,18 @@ class Engine final : private MessageSink, private SendOwner {
     return source == MPI_ANY_SOURCE ? any_source : communicator.world_rank(source);
   }
 
+  // What tools may ask and set (MPI 3.1, 14.3). How often a rank that waits looks before it yields, by
+  // default:
+  static constexpr unsigned spin_rounds_max = 2000;
+  std::uint64_t eager_bytes_max() const { return options_.eager_bytes_max; }
+  void set_eager_bytes_max(std::uint64_t bytes);
+  std::uint64_t spin_rounds() const { return spin_rounds_; }
+  void set_spin_rounds(std::uint64_t rounds);
+  std::uint64_t yields_before_sleep() const { return options_.yields_before_sleep; }
+  void set_yields_before_sleep(std::uint64_t yields);
+  std::uint64_t unexpected_count() const { return matcher_.unexpected_count(); }
+  std::uint64_t posted_count() const { return matcher_.posted_count(); }
+
   RequestTable& requests() { return requests_; }
   /// What MPI_Buffer_attach gave.
   struct AttachedBuffer {

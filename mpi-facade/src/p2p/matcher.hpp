@@ -116,6 +116,18 @@ class Matcher {
         for (MessageNode* node = source.unexpected.first; node; node = node->next) visit(*node);
   }
   std::uint64_t unexpected_count() const { return unexpected_count_; }
+  /// Counts them.
+  std::uint64_t posted_count() const {
+    std::uint64_t count = 0;
+    const auto add = [&](const NodeList<ReceiveNode>& list) {
+      for (const ReceiveNode* node = list.first; node; node = node->next) ++count;
+    };
+    for (const auto& [id, context] : contexts_) {
+      add(context->wildcards);
+      for (const Source& source : context->sources) add(source.posted);
+    }
+    return count;
+  }
 
  private:
   struct Source {

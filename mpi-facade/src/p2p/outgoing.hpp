@@ -68,6 +68,8 @@ class Outgoing {
   void went_live() { live_ = true; }
   /// From now on what was consumed is reused.
   void keep_no_longer();
+  /// For messages from now on.
+  void set_eager_bytes_max(std::size_t bytes) { options_.eager_bytes_max = bytes; }
 
  private:
   struct Control {

@@ -77,6 +77,8 @@ class SharedWaiting {
   SharedWaiting(const SharedWaiting&) = delete;
   SharedWaiting& operator=(const SharedWaiting&) = delete;
 
+  Options& options() { return options_; }
+
   /// Returns when `done()` does.
   void wait_until(const std::function<bool()>& done);
   /// Lets other threads, and other processes, run.
