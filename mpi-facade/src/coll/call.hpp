@@ -54,8 +54,9 @@ class Call {
   Call(MPI_Request* request, bool persistent)
       : request_(request), is_blocking_(false), is_persistent_(persistent) {}
   int check_request() const;
+  // Of a blocking call, too, where another thread may free them meanwhile.
   void keep(Counted* object) {
-    if (!is_blocking_) kept_.emplace_back(object);
+    if (!is_blocking_ || runtime().lock) kept_.emplace_back(object);
   }
 
   MPI_Request* request_ = nullptr;

@@ -4,6 +4,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
 
 #include "lifecycle/process.hpp"
@@ -13,10 +14,11 @@ namespace {
 
 enum class State { unknown, off, opening, on };
 
-// Written by the first thread of the process alone, or by the one that calls MPI_Init.
-State state = State::unknown;
+// Written by the first thread of the process alone, or by the one that calls MPI_Init; asked by all. `state`
+// is stored with release order behind the others and loaded with acquire order before them.
+std::atomic<State> state{State::unknown};
 replay::Determinants* determinants = nullptr;
-long rank_thread = 0;  // the kernel's number of it: no child of fork() has the same
+std::atomic<long> rank_thread{0};  // the kernel's number of it: no child of fork() has the same
 
 /// mpirun sets both, the second only under REBUILD.
 bool is_recorded_rank() { return std::getenv("LLAMADA_RANK") && std::getenv("LLAMADA_RECORD"); }

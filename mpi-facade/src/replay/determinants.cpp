@@ -39,6 +39,7 @@ void Determinants::append(const topics::JournalEntry& entry) {
 
 void Determinants::record_fruitless() {
   if (!recording_) return;
+  const Turn turn(busy_);
   const auto last = journal_.last();
   if (last && is_fruitless(*last))
     journal_.set_last_count(last->count + 1);
@@ -49,6 +50,7 @@ void Determinants::record_fruitless() {
 
 void Determinants::record_completion(CallKind kind, std::span<const std::uint32_t> indices) {
   if (!recording_) return;
+  const Turn turn(busy_);
   LLAMADA_CRASH_POINT("completion:decided");
   for (const auto& entry : completion_entries(kind, indices)) {
     append(entry);
@@ -59,6 +61,7 @@ void Determinants::record_completion(CallKind kind, std::span<const std::uint32_
 
 void Determinants::record_value(ValueId id, std::uint64_t value) {
   if (!recording_) return;
+  const Turn turn(busy_);
   const auto last = journal_.last();
   if (last && is_value(*last, id, value))
     journal_.set_last_count(last->count + 1);
@@ -69,6 +72,7 @@ void Determinants::record_value(ValueId id, std::uint64_t value) {
 
 void Determinants::record_bytes(std::span<const std::byte> bytes) {
   if (!recording_) return;
+  const Turn turn(busy_);
   for (const auto& entry : bytes_entries(bytes)) {
     append(entry);
     LLAMADA_CRASH_POINT("random:part-recorded");

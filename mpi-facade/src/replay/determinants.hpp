@@ -1,6 +1,9 @@
 #pragma once
 
+#include <sched.h>
+
 #include <algorithm>
+#include <atomic>
 #include <memory>
 #include <unordered_map>
 
@@ -18,7 +21,9 @@ namespace llamada::mpi::replay {
 /// which new ones are recorded. Only under rank_replacement REBUILD is anything recorded; else every function
 /// is one branch.
 ///
-/// Threads: one, the rank's.
+/// Threads: the rank's. Where another thread of the process is in MPI while the rank's asks for clocks and
+/// random numbers, what both record is whole, but its order is theirs: a replay that meets another one ends
+/// as diverged.
 class Determinants {
  public:
   /// Errors: what Journal::open() and Replayer::read() have.
@@ -37,6 +42,7 @@ class Determinants {
 
   void record_match(std::uint64_t post_index, const Match& match) {
     if (!recording_) return;
+    const Turn turn(busy_);
     LLAMADA_CRASH_POINT("match:decided");
     append(match_entry(post_index, match));
     LLAMADA_CRASH_POINT("match:recorded");
@@ -45,12 +51,14 @@ class Determinants {
   void record_completion(CallKind kind, std::span<const std::uint32_t> indices);
   void record_message(CallKind kind, const Match& message) {
     if (!recording_) return;
+    const Turn turn(busy_);
     LLAMADA_CRASH_POINT("probe:decided");
     append(message_entry(kind, message));
     LLAMADA_CRASH_POINT("probe:recorded");
   }
   void record_cancelled(std::uint64_t post_index) {
     if (!recording_) return;
+    const Turn turn(busy_);
     LLAMADA_CRASH_POINT("cancel:decided");
     append(cancelled_entry(post_index));
     LLAMADA_CRASH_POINT("cancel:recorded");
@@ -79,6 +87,29 @@ class Determinants {
   void publish_counters();
 
  private:
+  /// One thread at a time adds to the journal.
+  class Turn {
+   public:
+    explicit Turn(std::atomic_flag& busy) : busy_(busy) {
+      // Acquire and release: what the thread before has written. Who still waits after all these yields is a
+      // handler of a signal that came while its own thread had the turn.
+      for (int yields = 0; !mine_ && yields < yields_max; ++yields) {
+        mine_ = !busy_.test_and_set(std::memory_order_acquire);
+        if (!mine_) sched_yield();
+      }
+    }
+    ~Turn() {
+      if (mine_) busy_.clear(std::memory_order_release);
+    }
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+
+   private:
+    static constexpr int yields_max = 10'000;
+    std::atomic_flag& busy_;
+    bool mine_ = false;
+  };
+
   explicit Determinants(World& world) : world_(world) {}
   void append(const topics::JournalEntry& entry);
   std::size_t replay_random(std::span<std::byte> bytes);
@@ -86,6 +117,7 @@ class Determinants {
 
   World& world_;
   topics::Journal journal_;
+  std::atomic_flag busy_;
   Replayer replayer_;
   bool recording_ = false;
   std::uint64_t published_replayed_ = 0;

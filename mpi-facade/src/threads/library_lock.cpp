@@ -9,10 +9,11 @@ namespace {
 
 /// How long a thread looks at the lock before it sleeps.
 constexpr int looks_before_sleep = 200;
-/// How often the same thread comes in while others stand before the door, until it makes way.
-constexpr std::uint32_t in_a_row_max = 16;
+/// How often the same thread comes in while others stand before the door, until it makes way: often enough
+/// that giving up the processor costs little beside it.
+constexpr std::uint32_t in_a_row_max = 500;
 /// For how long the way is made: a thread that was asleep needs some time to come.
-constexpr int yields_to_make_way = 50;
+constexpr int yields_to_make_way = 20;
 
 void pause_processor() {
 #if defined(__x86_64__) || defined(__i386__)
