@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "coll/collectives.hpp"
+
 namespace llamada::mpi::sim {
 namespace {
 
@@ -15,6 +17,15 @@ constexpr std::uint64_t turns_max = 400'000;
 /// What a rank that ends the job throws.
 struct Ended {
   std::string text;
+};
+
+class EngineWaiter final : public coll::Waiter {
+ public:
+  explicit EngineWaiter(Engine& engine) : engine_(engine) {}
+  void wait_until(const std::function<bool()>& done) override { engine_.wait_until(done); }
+
+ private:
+  Engine& engine_;
 };
 
 /// Arenas and stacks are used by one job after the other.
@@ -48,11 +59,16 @@ struct Job::RankState {
   std::unique_ptr<SimWorld> world;
   std::unique_ptr<Runtime> runtime;
   std::unique_ptr<Engine> engine;
+  std::unique_ptr<EngineWaiter> waiter;
+  std::unique_ptr<coll::Collectives> collectives;
 
   void forget() {
     install_runtime(nullptr);
+    if (collectives) collectives->leave();
     engine.reset();
     runtime.reset();
+    collectives.reset();
+    waiter.reset();
     world.reset();
     arena.reset();
   }
@@ -177,6 +193,7 @@ void Job::live(RankState& rank) {
     rank.engine = std::move(*engine);
     rank.runtime->engine = rank.engine.get();
     rank.runtime->initialized = true;
+    make_collectives(rank);
     Rank view{*this, rank.self, options_.size, {MPI_COMM_WORLD}, rank.history};
     const auto* world = rank.runtime->comm_world();
     for (std::uint32_t context = 10; context < 12; ++context)
@@ -193,6 +210,16 @@ void Job::live(RankState& rank) {
     rank.state = RankState::State::dead;
     failure_ = fmt::format("rank {} (incarnation {}): {}", rank.self, rank.incarnation, ended.text);
   }
+}
+
+void Job::make_collectives(RankState& rank) {
+  coll::Collectives::Options options;
+  options.keep_all = options_.rebuild;
+  options.describe_call = [&rank] { return rank.engine->describe_rank(); };
+  rank.waiter = std::make_unique<EngineWaiter>(*rank.engine);
+  rank.collectives = std::make_unique<coll::Collectives>(*rank.world, *rank.waiter, std::move(options));
+  rank.runtime->collectives = rank.collectives.get();
+  rank.engine->on_progress([&rank] { rank.collectives->skip_stale(); });
 }
 
 void Job::give_up_turn(RankState& rank) {

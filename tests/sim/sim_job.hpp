@@ -73,6 +73,7 @@ class Job {
   void start(RankState& rank);
   static void enter(unsigned high, unsigned low);
   void live(RankState& rank);
+  void make_collectives(RankState& rank);
   void give_up_turn(RankState& rank);
   void look_for_death(RankState& rank);
   bool step();

@@ -42,7 +42,7 @@ class Program {
     rank_.pause();
     const std::uint64_t phases = 2 + script_.below(4);
     for (phase_ = 0; phase_ < static_cast<int>(phases); ++phase_) {
-      switch (script_.below(5)) {
+      switch (script_.below(7)) {
         case 0:
         case 1:
           exchange();
@@ -52,6 +52,10 @@ class Program {
           break;
         case 3:
           cancel_exchange();
+          break;
+        case 4:
+        case 5:
+          collectives();
           break;
         default:
           farm();
@@ -297,6 +301,98 @@ class Program {
       }
     }
     complete(sends);
+  }
+
+  /// A nonblocking collective of the ranks' states, with what it gives.
+  struct Collective {
+    enum Kind { allgather, allreduce, bcast, alltoall, barrier, kind_count };
+    Kind kind;
+    int root;
+    std::uint64_t given;
+    std::vector<std::uint64_t> out, in;
+    MPI_Request request = MPI_REQUEST_NULL;
+  };
+
+  void start(Collective& one, MPI_Comm comm) {
+    for (int to = 0; to < rank_.size; ++to) one.out.push_back(one.given ^ static_cast<std::uint64_t>(to));
+    one.in.assign(static_cast<std::size_t>(rank_.size), one.given);
+    switch (one.kind) {
+      case Collective::allgather:
+        MPI_Iallgather(&one.given, 1, MPI_UINT64_T, one.in.data(), 1, MPI_UINT64_T, comm, &one.request);
+        break;
+      case Collective::allreduce:
+        MPI_Iallreduce(&one.given, one.in.data(), 1, MPI_UINT64_T, MPI_BXOR, comm, &one.request);
+        break;
+      case Collective::bcast:
+        MPI_Ibcast(one.in.data(), 1, MPI_UINT64_T, one.root, comm, &one.request);
+        break;
+      case Collective::alltoall:
+        MPI_Ialltoall(one.out.data(), 1, MPI_UINT64_T, one.in.data(), 1, MPI_UINT64_T, comm, &one.request);
+        break;
+      default:
+        MPI_Ibarrier(comm, &one.request);
+        break;
+    }
+  }
+
+  /// What each gave is known from the allgather behind them.
+  void check(const Collective& one, const std::vector<std::uint64_t>& given) {
+    std::uint64_t together = 0;
+    for (std::uint64_t each : given) together ^= each;
+    bool good = true;
+    switch (one.kind) {
+      case Collective::allgather:
+        good = one.in == given;
+        break;
+      case Collective::allreduce:
+        good = one.in[0] == together;
+        break;
+      case Collective::bcast:
+        good = one.in[0] == given[static_cast<std::size_t>(one.root)];
+        break;
+      case Collective::alltoall:
+        for (std::size_t from = 0; from < given.size(); ++from)
+          good = good && one.in[from] == (given[from] ^ static_cast<std::uint64_t>(rank_.self));
+        break;
+      default:
+        break;
+    }
+    if (!good) throw std::string("a collective gives something else than was contributed");
+    told(one.in[0]);
+  }
+
+  /// Several at once, among messages.
+  void collectives() {
+    plan();
+    std::vector<Collective> begun(1 + script_.below(5));
+    const std::uint64_t given = state_;
+    for (auto& one : begun) {
+      one.kind = static_cast<Collective::Kind>(script_.below(Collective::kind_count));
+      one.root = static_cast<int>(script_.below(static_cast<std::uint64_t>(rank_.size)));
+      one.given = given;
+      start(one, communicator(script_.below(3)));
+      rank_.pause();
+    }
+    std::vector<Pending> pending;
+    start_receives(pending);
+    start_sends(pending, false);
+    if (own_.chance(1, 2)) complete(pending), pending.clear();
+    std::vector<MPI_Request> requests;
+    for (auto& one : begun) requests.push_back(one.request);
+    for (std::size_t left = requests.size(); left > 0;) {
+      rank_.pause();
+      int index = 0, flag = 1;
+      (own_.chance(1, 2)
+           ? MPI_Waitany(static_cast<int>(requests.size()), requests.data(), &index, MPI_STATUS_IGNORE)
+           : MPI_Testany(static_cast<int>(requests.size()), requests.data(), &index, &flag,
+                         MPI_STATUS_IGNORE));
+      told(flag ? static_cast<std::uint64_t>(index) : 1000);
+      if (flag) --left;
+    }
+    complete(pending);
+    std::vector<std::uint64_t> all(static_cast<std::size_t>(rank_.size));
+    MPI_Allgather(&given, 1, MPI_UINT64_T, all.data(), 1, MPI_UINT64_T, MPI_COMM_WORLD);
+    for (const auto& one : begun) check(one, all);
   }
 
   /// Receives that are often taken back before something has come.

@@ -72,7 +72,7 @@ int check_reduce(Call& call, const void* sendbuf, void* recvbuf, int count, MPI_
   const Reduction reduction = arguments.reduction();
   const int member = to.member;
   if (contribution.bytes == 0 && !call.communicator->is_inter()) return nothing_to_do(call);
-  if (!is_segmented(call, contribution))
+  if (!is_segmented(call, contribution) || call.communicator->size() <= members_folded_at_root_max)
     return carry_out(
         call, [=](Channel& channel) { return FoldAtRoot(channel, reduction, contribution, result, member); });
   return carry_out(call, [=](Channel& channel) {

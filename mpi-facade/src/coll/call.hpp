@@ -69,8 +69,10 @@ class Call {
 /// A nonblocking or persistent collective: waits in its communicator's channel for its turn.
 class CollectiveTask : public Task, private Pending {
  public:
-  CollectiveTask(Channel& channel, Communicator& communicator, std::vector<Reference<Counted>> kept)
-      : channel_(channel), communicator_(&communicator), kept_(std::move(kept)) {}
+  /// `own`: what keeps the channel, if it is not the communicator's.
+  CollectiveTask(Channel& channel, Communicator& communicator, std::vector<Reference<Counted>> kept,
+                 std::unique_ptr<CommunicatorExtension> own = nullptr)
+      : own_(std::move(own)), channel_(channel), communicator_(&communicator), kept_(std::move(kept)) {}
   ~CollectiveTask() override { channel_.withdraw(*this); }
 
   bool step() override {
@@ -91,6 +93,7 @@ class CollectiveTask : public Task, private Pending {
   virtual void finish() {}
   bool advance() override;
 
+  std::unique_ptr<CommunicatorExtension> own_;
   Channel& channel_;
   Reference<Communicator> communicator_;
   std::vector<Reference<Counted>> kept_;
@@ -103,8 +106,9 @@ class CollectiveTask : public Task, private Pending {
 template <typename Make>
 class MadeTask final : public CollectiveTask {
  public:
-  MadeTask(Channel& channel, Communicator& communicator, std::vector<Reference<Counted>> kept, Make make)
-      : CollectiveTask(channel, communicator, std::move(kept)), make_(std::move(make)) {}
+  MadeTask(Channel& channel, Communicator& communicator, std::vector<Reference<Counted>> kept, Make make,
+           std::unique_ptr<CommunicatorExtension> own = nullptr)
+      : CollectiveTask(channel, communicator, std::move(kept), std::move(own)), make_(std::move(make)) {}
 
  private:
   std::unique_ptr<Machine> make_machine() override {
@@ -123,6 +127,12 @@ int begin(Call& call, std::unique_ptr<CollectiveTask> task);
 template <typename Make>
 int carry_out(Call& call, Make make) {
   auto& collectives = *runtime().collectives;
+  if (call.is_persistent()) {
+    auto own = collectives.persistent_channel(*call.communicator);
+    if (!own) return report(call.communicator, own.error());
+    return begin(call, std::make_unique<MadeTask<Make>>(*own->channel, *call.communicator, call.take_kept(),
+                                                        std::move(make), std::move(own->holder)));
+  }
   auto channel = collectives.channel(*call.communicator);
   if (!channel) return report(call.communicator, channel.error());
   if (!call.is_blocking())

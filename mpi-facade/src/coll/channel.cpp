@@ -55,11 +55,14 @@ const char* to_string(Kind kind) {
   return "unknown collective";
 }
 
-topics::LogKey collective_log_key(std::uint32_t context) { return {2, context}; }
+topics::LogKey collective_log_key(std::uint32_t context, std::uint32_t persistent) {
+  return {2, std::uint64_t{persistent} << 32 | context};
+}
 
 Channel::Channel(World& world, Options options)
     : world_(world),
       context_(options.context),
+      key_(collective_log_key(options.context, options.persistent)),
       members_(std::move(options.members)),
       self_(options.self),
       peer_begin_(options.first_peer),
@@ -85,8 +88,8 @@ Status Channel::open_own_log() {
   options.retention = keeps_all_ ? topics::Retention::keep_all : topics::Retention::recycle;
   options.live_bytes_max = bound_bytes_;
   options.readers_expected = static_cast<std::uint32_t>(size() - 1);
-  bool has_past = world_.arena().find_log(collective_log_key(context_)).has_value();
-  auto writer = topics::LogWriter::open(world_.arena(), collective_log_key(context_), options);
+  bool has_past = world_.arena().find_log(key_).has_value();
+  auto writer = topics::LogWriter::open(world_.arena(), key_, options);
   if (!writer) return propagate(writer);
   writer_ = std::move(*writer);
   if (has_past) predecessor_ = topics::LogReader::open(world_.arena().reading(), writer_.index());
@@ -215,8 +218,7 @@ void Channel::find_readers() {
     if (member == self_ || other.bounds_writer) continue;
     auto peer = world_.peer(members_[member]);
     if (!peer.ready()) continue;
-    auto* cursor =
-        topics::find_cursor(peer, collective_log_key(context_), world_.rank(), other.cursors_scanned);
+    auto* cursor = topics::find_cursor(peer, key_, world_.rank(), other.cursors_scanned);
     if (cursor == nullptr) continue;
     writer_.add_reader(cursor);
     other.bounds_writer = true;
@@ -230,9 +232,9 @@ bool Channel::find_log(int member) {
   if (incoming.found) return true;
   auto peer = world_.peer(members_[member]);
   if (!peer.ready()) return false;
-  auto index = topics::find_log(peer, collective_log_key(context_), incoming.logs_scanned);
+  auto index = topics::find_log(peer, key_, incoming.logs_scanned);
   if (!index) return false;
-  auto cursor = world_.arena().cursor(collective_log_key(context_), members_[member]);
+  auto cursor = world_.arena().cursor(key_, members_[member]);
   if (!cursor) {
     failure_ = cursor.error().text();
     return false;
@@ -331,7 +333,7 @@ void Channel::fail(std::string text) {
 void Channel::retire() {
   for (int member = 0; member < size(); ++member) {
     if (member == self_) continue;
-    auto cursor = world_.arena().cursor(collective_log_key(context_), members_[member]);
+    auto cursor = world_.arena().cursor(key_, members_[member]);
     if (!cursor) continue;
     (*cursor)->consumed.store(std::numeric_limits<std::uint64_t>::max(), std::memory_order_release);
     world_.wake(members_[member]);

@@ -41,7 +41,7 @@ inline constexpr int everybody = -1;
 inline constexpr std::size_t piece_bytes_max = 64 * 1024;
 
 /// What a communicator's collective logs are found by.
-topics::LogKey collective_log_key(std::uint32_t context);
+topics::LogKey collective_log_key(std::uint32_t context, std::uint32_t persistent = 0);
 
 /// A nonblocking collective that is in progress, or waits until those called before it are done.
 class Pending {
@@ -80,6 +80,9 @@ class Channel {
  public:
   struct Options {
     std::uint32_t context = 0;
+    /// The number of a persistent collective of the communicator, which has a channel of its own: members may
+    /// start such in different orders. 0: the communicator's channel.
+    std::uint32_t persistent = 0;
     std::vector<int> members;  ///< world ranks, by rank in the communicator
     int self = 0;              ///< this process among them
     int first_peer = 0;
@@ -205,6 +208,7 @@ class Channel {
 
   World& world_;
   std::uint32_t context_;
+  topics::LogKey key_;
   std::vector<int> members_;
   int self_;
   int peer_begin_;

@@ -12,9 +12,11 @@ class Collectives::Holder final : public CommunicatorExtension {
   }
   ~Holder() override {
     std::erase(owner_.channels_, channel_.get());
-    channel_->retire();
+    if (!owner_.is_leaving_) channel_->retire();
   }
   Channel* channel() { return channel_.get(); }
+
+  std::uint32_t persistent_count = 0;  ///< collectives of the communicator with channels of their own
 
  private:
   Collectives& owner_;
@@ -39,20 +41,37 @@ void add_members(Channel::Options& options, const Communicator& communicator) {
 
 }  // namespace
 
+Result<std::unique_ptr<Collectives::Holder>> Collectives::open(const Communicator& communicator,
+                                                               std::uint32_t persistent) {
+  Channel::Options options;
+  options.context = communicator.context();
+  options.persistent = persistent;
+  add_members(options, communicator);
+  options.keep_all = options_.keep_all;
+  if (options_.describe_call) options.describe_call = options_.describe_call;
+  options.after_publish = options_.after_publish;
+  auto channel = Channel::open(world_, std::move(options));
+  if (!channel) return propagate(channel);
+  return std::make_unique<Holder>(*this, std::move(*channel));
+}
+
 Result<Channel*> Collectives::channel(Communicator& communicator) {
   if (!communicator.collectives) {
-    Channel::Options options;
-    options.context = communicator.context();
-    add_members(options, communicator);
-    options.keep_all = options_.keep_all;
-    if (options_.describe_call) options.describe_call = options_.describe_call;
-    options.after_publish = options_.after_publish;
-    auto channel = Channel::open(world_, std::move(options));
-    if (!channel) return propagate(channel);
-    communicator.collectives = std::make_unique<Holder>(*this, std::move(*channel));
+    auto holder = open(communicator, 0);
+    if (!holder) return propagate(holder);
+    communicator.collectives = std::move(*holder);
   }
   world_.arena().count(topics::Counter::collectives);
   return static_cast<Holder&>(*communicator.collectives).channel();
+}
+
+Result<Collectives::OwnChannel> Collectives::persistent_channel(Communicator& communicator) {
+  auto shared = channel(communicator);
+  if (!shared) return propagate(shared);
+  auto holder = open(communicator, ++static_cast<Holder&>(*communicator.collectives).persistent_count);
+  if (!holder) return propagate(holder);
+  Channel* own = (*holder)->channel();
+  return OwnChannel{std::move(*holder), own};
 }
 
 void Collectives::skip_stale() {

@@ -31,10 +31,20 @@ class Collectives {
 
   /// The channel of a communicator of at least two members, made at first use. It goes with the communicator.
   Result<Channel*> channel(Communicator& communicator);
+  /// A channel for a persistent collective alone: all members make them in the same order, and may start
+  /// them in any. It goes with what is given.
+  struct OwnChannel {
+    std::unique_ptr<CommunicatorExtension> holder;
+    Channel* channel = nullptr;
+  };
+  Result<OwnChannel> persistent_channel(Communicator& communicator);
   Waiter& waiter() { return waiter_; }
 
   /// Moves all readers behind what is of no use: to be called whenever the rank waits.
   void skip_stale();
+
+  /// This process's part is over, but the rank's is not: communicators that go are not given up (tests).
+  void leave() { is_leaving_ = true; }
 
   /// What new communicators are named by.
   ContextIds& context_ids() { return context_ids_; }
@@ -42,10 +52,13 @@ class Collectives {
  private:
   class Holder;
 
+  Result<std::unique_ptr<Holder>> open(const Communicator& communicator, std::uint32_t persistent);
+
   World& world_;
   Waiter& waiter_;
   Options options_;
   std::vector<Channel*> channels_;
+  bool is_leaving_ = false;
   ContextIds context_ids_;
 };
 

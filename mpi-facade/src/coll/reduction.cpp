@@ -61,12 +61,12 @@ bool Folding::fold_piece() {
       take_own();
       continue;
     }
-    const auto record = channel_.expect(member_, piece_, piece_bytes());
+    const auto record = channel_.expect(member_, piece_, record_bytes_ > 0 ? record_bytes_ : piece_bytes());
     if (!record) return false;
     // The first one's takes the place of one's own, which is to be folded later.
     if (own_is_in_place_ && member_ == begin_ && channel_.self() > begin_ && channel_.self() < end_)
       copy_bytes(own_copy_.at_least(piece_bytes()), place_ + folded_, piece_bytes());
-    take(record->payload);
+    take(record_bytes_ > 0 ? record->payload.subspan(slice_first_, own_.bytes) : record->payload);
     channel_.next(member_);
   }
   return true;
@@ -227,23 +227,30 @@ ReduceScatter::ReduceScatter(Channel& channel, const Reduction& reduction, const
 
 void ReduceScatter::begin() {
   channel_.begin_with_peers(Kind::reduce_scatter);
-  // One's own segment is folded apart: the result would overwrite contributions that are still to be
+  // One's own segment is folded apart where the result would overwrite contributions that are still to be
   // published. Between groups nobody knows how the others deal out: all is folded.
-  folded_.resize(channel_.is_intra() ? result_.bytes : contribution_.bytes);
-  const Data apart = Data::of(std::span<const std::byte>(folded_));
-  if (channel_.is_intra()) {
-    sending_.begin(channel_, segments_, whole_elements(reduction_.type));
-    folding_.emplace(channel_, reduction_, 0, channel_.size(),
-                     segments_[static_cast<std::size_t>(channel_.self())], apart);
-  } else {
-    sending_all_ = Sending(channel_, contribution_, everybody, whole_elements(reduction_.type));
-    folding_.emplace(channel_, reduction_, channel_.peer_begin(), channel_.peer_end(), contribution_, apart);
+  sends_all_ = is_small() || !channel_.is_intra();
+  folds_apart_ = !channel_.is_intra() || contribution_.base == result_.base;
+  Data folded = result_;
+  if (folds_apart_) {
+    folded_.resize(channel_.is_intra() ? result_.bytes : contribution_.bytes);
+    folded = Data::of(std::span<const std::byte>(folded_));
   }
+  const std::size_t piece_bytes = whole_elements(reduction_.type);
+  if (sends_all_)
+    sending_all_ = Sending(channel_, contribution_, everybody, piece_bytes);
+  else
+    sending_.begin(channel_, segments_, piece_bytes);
+  const Data& own =
+      channel_.is_intra() ? segments_[static_cast<std::size_t>(channel_.self())] : contribution_;
+  folding_.emplace(channel_, reduction_, channel_.peer_begin(), channel_.peer_end(), own, folded);
+  if (is_small()) folding_->fold_slices(contribution_.bytes, own_first_);
 }
 
 bool ReduceScatter::step() {
-  const bool sent = channel_.is_intra() ? sending_.step() : sending_all_.step();
+  const bool sent = sends_all_ ? sending_all_.step() : sending_.step();
   if (!folding_->step(all_pieces) || !sent) return false;
+  if (!folds_apart_) return true;
   const std::size_t first = channel_.is_intra() ? 0 : own_first_;
   copy(Data::of(std::span<const std::byte>(folded_).subspan(first, result_.bytes)), result_);
   return true;
@@ -253,7 +260,7 @@ bool ReduceScatter::step() {
 
 Status reduce(Channel& channel, Waiter& waiter, const Reduction& reduction, const Data& contribution,
               const Data& result, int root) {
-  if (contribution.bytes <= small_reduction_bytes_max) {
+  if (contribution.bytes <= small_reduction_bytes_max || channel.size() <= members_folded_at_root_max) {
     FoldAtRoot machine(channel, reduction, contribution, result, root);
     return run(channel, waiter, machine);
   }

@@ -19,6 +19,9 @@ struct Reduction {
   const Datatype& type;
 };
 
+/// With more members than these a large reduction to one root is folded by all, each a part.
+inline constexpr int members_folded_at_root_max = 3;
+
 /// Contributions of at most so many bytes are folded by everybody who wants the result; larger ones by
 /// segments.
 inline constexpr std::size_t small_reduction_bytes_max = 8 * 1024;
@@ -29,6 +32,12 @@ class Folding {
   /// `own` is this member's contribution if it is one of them; the others' have as many bytes.
   Folding(Channel& channel, const Reduction& reduction, int begin, int end, const Data& own,
           const Data& result);
+  /// The others' records have `record_bytes`, of which those from `first_byte` on, as many as `own` has, are
+  /// folded: one piece.
+  void fold_slices(std::size_t record_bytes, std::size_t first_byte) {
+    record_bytes_ = record_bytes;
+    slice_first_ = first_byte;
+  }
 
   /// Folds what is there of the first `own_pieces` pieces: one's own must be published before the result
   /// takes its place in the same buffer. True when all is folded.
@@ -49,6 +58,8 @@ class Folding {
   Data result_;
   std::byte* place_ = nullptr;  // where the result is folded; null: in the accumulator
   bool own_is_in_place_ = false;
+  std::size_t record_bytes_ = 0;  // 0: whole pieces are folded
+  std::size_t slice_first_ = 0;
   Scratch own_copy_;
   std::size_t folded_ = 0;
   std::uint32_t piece_ = 0;
@@ -145,7 +156,7 @@ class ReduceScatter final : public Machine {
   bool step() override;
 
  private:
-  bool step_between_groups();
+  bool is_small() const { return channel_.is_intra() && contribution_.bytes <= small_reduction_bytes_max; }
 
   Channel& channel_;
   Reduction reduction_;
@@ -153,6 +164,8 @@ class ReduceScatter final : public Machine {
   Data result_;
   std::vector<Data> segments_;
   std::size_t own_first_ = 0;
+  bool sends_all_ = false;  // to everybody, instead of its segment to each
+  bool folds_apart_ = false;
   std::vector<std::byte> folded_;
   SendingSegments sending_;
   Sending sending_all_;
