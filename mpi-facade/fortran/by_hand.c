@@ -495,6 +495,103 @@ PUBLIC void pmpi_win_null_delete_fn_(MPI_Fint* win, MPI_Fint* keyval, MPI_Aint* 
   *ierror = MPI_SUCCESS;
 }
 
+/* Representations of data (13.5.3): callbacks of Fortran take all by address and have an ierror. */
+typedef void Conversion(void* user_buffer, MPI_Fint* datatype, MPI_Fint* count, void* file_buffer,
+                        MPI_Offset* position, MPI_Aint* extra_state, MPI_Fint* ierror);
+typedef void Extent(MPI_Fint* datatype, MPI_Aint* extent, MPI_Aint* extra_state, MPI_Fint* ierror);
+
+/* They live for as long as the process, as what is registered does. */
+struct Representation {
+  Conversion* read;
+  Conversion* write;
+  Extent* extent;
+  MPI_Aint extra_state;
+  struct Representation* next;
+};
+static struct Representation* all_representations;
+
+static int convert(Conversion* conversion, void* user_buffer, MPI_Datatype datatype, int count,
+                   void* file_buffer, MPI_Offset position, MPI_Aint extra_state) {
+  MPI_Fint code = MPI_SUCCESS;
+  conversion(user_buffer, &datatype, &count, file_buffer, &position, &extra_state, &code);
+  return code;
+}
+
+static int call_read(void* user_buffer, MPI_Datatype datatype, int count, void* file_buffer,
+                     MPI_Offset position, void* extra_state) {
+  const struct Representation* known = extra_state;
+  return convert(known->read, user_buffer, datatype, count, file_buffer, position, known->extra_state);
+}
+
+static int call_write(void* user_buffer, MPI_Datatype datatype, int count, void* file_buffer,
+                      MPI_Offset position, void* extra_state) {
+  const struct Representation* known = extra_state;
+  return convert(known->write, user_buffer, datatype, count, file_buffer, position, known->extra_state);
+}
+
+static int call_extent(MPI_Datatype datatype, MPI_Aint* extent, void* extra_state) {
+  const struct Representation* known = extra_state;
+  MPI_Aint extra = known->extra_state;
+  MPI_Fint code = MPI_SUCCESS;
+  known->extent(&datatype, extent, &extra, &code);
+  return code;
+}
+
+/* Stands for no conversion: its address is what counts. */
+PUBLIC void pmpi_conversion_fn_null_(void* user_buffer, MPI_Fint* datatype, MPI_Fint* count,
+                                     void* file_buffer, MPI_Offset* position, MPI_Aint* extra_state,
+                                     MPI_Fint* ierror) {
+  (void)user_buffer, (void)datatype, (void)count, (void)file_buffer, (void)position, (void)extra_state;
+  *ierror = MPI_ERR_CONVERSION;
+}
+
+PUBLIC void pmpi_register_datarep_(const char* name, Conversion* read, Conversion* write, Extent* extent,
+                                   const MPI_Aint* extra_state, MPI_Fint* ierror, size_t name_size) {
+  struct Representation* known = malloc(sizeof *known);
+  *known = (struct Representation){read, write, extent, *extra_state, all_representations};
+  all_representations = known;
+  char* name_c = llamada_fortran_text(name, name_size);
+  const int code =
+      MPI_Register_datarep(name_c, read == pmpi_conversion_fn_null_ ? NULL : call_read,
+                           write == pmpi_conversion_fn_null_ ? NULL : call_write, call_extent, known);
+  free(name_c);
+  answer(ierror, code);
+}
+
+/* Error handlers of files: MPI_File is no INTEGER in C, so each function of Fortran gets one of C that calls
+ * it. There are so many for a process. */
+typedef void FileHandler(MPI_Fint* file, MPI_Fint* code);
+static FileHandler* file_handlers[8];
+
+static void call_file_handler(int which, MPI_File* file, int* code) {
+  MPI_Fint handle = MPI_File_c2f(*file);
+  file_handlers[which](&handle, code);
+}
+#define FILE_HANDLER(which) \
+  static void file_handler_##which(MPI_File* file, int* code, ...) { call_file_handler(which, file, code); }
+FILE_HANDLER(0)
+FILE_HANDLER(1)
+FILE_HANDLER(2)
+FILE_HANDLER(3)
+FILE_HANDLER(4)
+FILE_HANDLER(5)
+FILE_HANDLER(6)
+FILE_HANDLER(7)
+static MPI_File_errhandler_function* const file_handlers_c[8] = {
+    file_handler_0, file_handler_1, file_handler_2, file_handler_3,
+    file_handler_4, file_handler_5, file_handler_6, file_handler_7};
+
+PUBLIC void pmpi_file_create_errhandler_(FileHandler* function, MPI_Fint* handler, MPI_Fint* ierror) {
+  for (int which = 0; which < 8; which++) {
+    if (file_handlers[which] && file_handlers[which] != function) continue;
+    file_handlers[which] = function;
+    answer(ierror, MPI_File_create_errhandler(file_handlers_c[which], handler));
+    return;
+  }
+  MPI_Comm_call_errhandler(MPI_COMM_WORLD, MPI_ERR_NO_MEM);
+  answer(ierror, MPI_ERR_NO_MEM);
+}
+
 /* Keeps the compiler from moving accesses to a buffer across it (17.1.17): being called is all it does. */
 PUBLIC void pmpi_f_sync_reg_(void* buffer) { (void)buffer; }
 

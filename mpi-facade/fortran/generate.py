@@ -13,7 +13,7 @@ import sys
 
 import f08
 
-HANDLES = ("Comm", "Group", "Datatype", "Errhandler", "Op", "Info", "Request", "Message", "Win", "Session")
+HANDLES = ("Comm", "Group", "Datatype", "Errhandler", "Op", "Info", "Request", "Message", "Win", "Session", "File")
 INTEGERS = {"int": "MPI_Fint", **{f"MPI_{kind}": f"MPI_{kind}" for kind in HANDLES},
             "MPI_Aint": "MPI_Aint", "MPI_Count": "MPI_Count", "MPI_Offset": "MPI_Offset"}
 KINDS = {"MPI_Aint": "MPI_ADDRESS_KIND", "MPI_Count": "MPI_COUNT_KIND", "MPI_Offset": "MPI_OFFSET_KIND"}
@@ -163,6 +163,11 @@ def c_parameter(function, parameter):
         return (f"char* {name}", f"{name}_c",
                 f"char {name}_c[MPI_MAX_LIBRARY_VERSION_STRING]; llamada_fortran_take({name}, {name}_size, {name}_c);",
                 f"llamada_fortran_give({name}_c, {name}, {name}_size);", f"size_t {name}_size")
+    if kind == "MPI_File" and parameter.stars:
+        return (f"MPI_Fint* {name}", f"&{name}_c", f"MPI_File {name}_c = MPI_File_f2c(*{name});",
+                f"if (code_c == MPI_SUCCESS) *{name} = MPI_File_c2f({name}_c);", "")
+    if kind == "MPI_File":
+        return f"const MPI_Fint* {name}", f"MPI_File_f2c(*{name})", "", "", ""
     if kind in INTEGERS and parameter.brackets == "[][3]":
         return f"MPI_Fint {name}[][3]", name, "", "", ""
     if kind in INTEGERS and (parameter.stars or parameter.brackets):
@@ -228,7 +233,7 @@ def by_hand_names(functions):
              for function in functions if function.by_hand]
     names = ["null_copy_fn", "null_delete_fn", "dup_fn", "comm_null_copy_fn", "comm_null_delete_fn", "comm_dup_fn",
               "type_null_copy_fn", "type_null_delete_fn", "type_dup_fn",
-              "win_null_copy_fn", "win_null_delete_fn", "win_dup_fn"]
+              "win_null_copy_fn", "win_null_delete_fn", "win_dup_fn", "conversion_fn_null"]
     lines += [aliases(name) for name in names] + [aliases("f_sync_reg", "f08ts")]
     return "/* Written by generate.py. */\n" + "\n".join(lines) + "\n"
 
@@ -251,13 +256,15 @@ SPECIALS = """
 """.strip("\n")
 CALLBACKS = ("MPI_NULL_COPY_FN", "MPI_NULL_DELETE_FN", "MPI_DUP_FN", "MPI_COMM_NULL_COPY_FN",
              "MPI_COMM_NULL_DELETE_FN", "MPI_COMM_DUP_FN", "MPI_TYPE_NULL_COPY_FN", "MPI_TYPE_NULL_DELETE_FN",
-             "MPI_TYPE_DUP_FN", "MPI_WIN_NULL_COPY_FN", "MPI_WIN_NULL_DELETE_FN", "MPI_WIN_DUP_FN")
+             "MPI_TYPE_DUP_FN", "MPI_WIN_NULL_COPY_FN", "MPI_WIN_NULL_DELETE_FN", "MPI_WIN_DUP_FN",
+             "MPI_CONVERSION_FN_NULL")
 
 
 def integer_constants(constants):
     lines = []
     for name, value in constants:
-        lines += [f"       INTEGER {name}", f"       PARAMETER ({name}={value})"]
+        kind = "INTEGER*8" if name == "MPI_DISPLACEMENT_CURRENT" else "INTEGER"
+        lines += [f"       {kind} {name}", f"       PARAMETER ({name}={value})"]
     lines += ["       LOGICAL MPI_SUBARRAYS_SUPPORTED", "       PARAMETER (MPI_SUBARRAYS_SUPPORTED=.FALSE.)",
               "       LOGICAL MPI_ASYNC_PROTECTS_NONBLOCKING", "       PARAMETER (MPI_ASYNC_PROTECTS_NONBLOCKING=.FALSE.)"]
     return lines

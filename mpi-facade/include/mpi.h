@@ -70,6 +70,16 @@ typedef int(MPI_Grequest_query_function)(void* extra_state, MPI_Status* status);
 typedef int(MPI_Grequest_free_function)(void* extra_state);
 typedef int(MPI_Grequest_cancel_function)(void* extra_state, int complete);
 
+/* A file. */
+typedef struct ADIOI_FileD* MPI_File;
+#define MPI_FILE_NULL ((MPI_File)0)
+typedef void(MPI_File_errhandler_function)(MPI_File* file, int* code, ...);
+typedef MPI_File_errhandler_function MPI_File_errhandler_fn;
+typedef int(MPI_Datarep_conversion_function)(void* user_buffer, MPI_Datatype datatype, int count,
+                                             void* file_buffer, MPI_Offset position, void* extra_state);
+typedef int(MPI_Datarep_extent_function)(MPI_Datatype datatype, MPI_Aint* extent, void* extra_state);
+#define MPI_CONVERSION_FN_NULL ((MPI_Datarep_conversion_function*)0)
+
 /* Null handles */
 #define MPI_COMM_NULL ((MPI_Comm)0x04000000)
 #define MPI_GROUP_NULL ((MPI_Group)0x08000000)
@@ -253,6 +263,26 @@ typedef int(MPI_Grequest_cancel_function)(void* extra_state, int complete);
 #define MPI_TYPECLASS_REAL 1
 #define MPI_TYPECLASS_INTEGER 2
 #define MPI_TYPECLASS_COMPLEX 3
+
+/* Files: modes of access, positions, representations of data; requests on files are requests. */
+#define MPI_MODE_CREATE 1
+#define MPI_MODE_RDONLY 2
+#define MPI_MODE_WRONLY 4
+#define MPI_MODE_RDWR 8
+#define MPI_MODE_DELETE_ON_CLOSE 16
+#define MPI_MODE_UNIQUE_OPEN 32
+#define MPI_MODE_EXCL 64
+#define MPI_MODE_APPEND 128
+#define MPI_MODE_SEQUENTIAL 256
+#define MPI_DISPLACEMENT_CURRENT (-54278278)
+#define MPI_SEEK_SET 600
+#define MPI_SEEK_CUR 602
+#define MPI_SEEK_END 604
+#define MPI_MAX_DATAREP_STRING 128
+#define MPIO_Request MPI_Request
+#define MPIO_REQUEST_NULL MPI_REQUEST_NULL
+#define MPIO_Wait MPI_Wait
+#define MPIO_Test MPI_Test
 
 /* How a datatype was made */
 #define MPI_COMBINER_NAMED 1
@@ -1022,6 +1052,104 @@ LLAMADA_MPI_PUBLIC int MPI_Win_flush_local(int rank, MPI_Win win);
 LLAMADA_MPI_PUBLIC int MPI_Win_flush_local_all(MPI_Win win);
 LLAMADA_MPI_PUBLIC int MPI_Win_sync(MPI_Win win);
 
+/* Files (chapter 13) */
+LLAMADA_MPI_PUBLIC int MPI_File_open(MPI_Comm comm, const char* file_name, int amode, MPI_Info info,
+                                     MPI_File* file);
+LLAMADA_MPI_PUBLIC int MPI_File_close(MPI_File* file);
+LLAMADA_MPI_PUBLIC int MPI_File_delete(const char* file_name, MPI_Info info);
+LLAMADA_MPI_PUBLIC int MPI_File_set_size(MPI_File file, MPI_Offset size);
+LLAMADA_MPI_PUBLIC int MPI_File_preallocate(MPI_File file, MPI_Offset size);
+LLAMADA_MPI_PUBLIC int MPI_File_get_size(MPI_File file, MPI_Offset* size);
+LLAMADA_MPI_PUBLIC int MPI_File_get_group(MPI_File file, MPI_Group* group);
+LLAMADA_MPI_PUBLIC int MPI_File_get_amode(MPI_File file, int* amode);
+LLAMADA_MPI_PUBLIC int MPI_File_set_info(MPI_File file, MPI_Info info);
+LLAMADA_MPI_PUBLIC int MPI_File_get_info(MPI_File file, MPI_Info* info);
+LLAMADA_MPI_PUBLIC int MPI_File_set_view(MPI_File file, MPI_Offset displacement, MPI_Datatype etype,
+                                         MPI_Datatype file_type, const char* representation, MPI_Info info);
+LLAMADA_MPI_PUBLIC int MPI_File_get_view(MPI_File file, MPI_Offset* displacement, MPI_Datatype* etype,
+                                         MPI_Datatype* file_type, char* representation);
+LLAMADA_MPI_PUBLIC int MPI_File_read_at(MPI_File file, MPI_Offset offset, void* buffer, int count,
+                                        MPI_Datatype datatype, MPI_Status* status);
+LLAMADA_MPI_PUBLIC int MPI_File_read_at_all(MPI_File file, MPI_Offset offset, void* buffer, int count,
+                                            MPI_Datatype datatype, MPI_Status* status);
+LLAMADA_MPI_PUBLIC int MPI_File_write_at(MPI_File file, MPI_Offset offset, const void* buffer, int count,
+                                         MPI_Datatype datatype, MPI_Status* status);
+LLAMADA_MPI_PUBLIC int MPI_File_write_at_all(MPI_File file, MPI_Offset offset, const void* buffer, int count,
+                                             MPI_Datatype datatype, MPI_Status* status);
+LLAMADA_MPI_PUBLIC int MPI_File_iread_at(MPI_File file, MPI_Offset offset, void* buffer, int count,
+                                         MPI_Datatype datatype, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int MPI_File_iread_at_all(MPI_File file, MPI_Offset offset, void* buffer, int count,
+                                             MPI_Datatype datatype, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int MPI_File_iwrite_at(MPI_File file, MPI_Offset offset, const void* buffer, int count,
+                                          MPI_Datatype datatype, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int MPI_File_iwrite_at_all(MPI_File file, MPI_Offset offset, const void* buffer, int count,
+                                              MPI_Datatype datatype, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int MPI_File_read(MPI_File file, void* buffer, int count, MPI_Datatype datatype,
+                                     MPI_Status* status);
+LLAMADA_MPI_PUBLIC int MPI_File_read_all(MPI_File file, void* buffer, int count, MPI_Datatype datatype,
+                                         MPI_Status* status);
+LLAMADA_MPI_PUBLIC int MPI_File_read_shared(MPI_File file, void* buffer, int count, MPI_Datatype datatype,
+                                            MPI_Status* status);
+LLAMADA_MPI_PUBLIC int MPI_File_read_ordered(MPI_File file, void* buffer, int count, MPI_Datatype datatype,
+                                             MPI_Status* status);
+LLAMADA_MPI_PUBLIC int MPI_File_write(MPI_File file, const void* buffer, int count, MPI_Datatype datatype,
+                                      MPI_Status* status);
+LLAMADA_MPI_PUBLIC int MPI_File_write_all(MPI_File file, const void* buffer, int count, MPI_Datatype datatype,
+                                          MPI_Status* status);
+LLAMADA_MPI_PUBLIC int MPI_File_write_shared(MPI_File file, const void* buffer, int count,
+                                             MPI_Datatype datatype, MPI_Status* status);
+LLAMADA_MPI_PUBLIC int MPI_File_write_ordered(MPI_File file, const void* buffer, int count,
+                                              MPI_Datatype datatype, MPI_Status* status);
+LLAMADA_MPI_PUBLIC int MPI_File_iread(MPI_File file, void* buffer, int count, MPI_Datatype datatype,
+                                      MPI_Request* request);
+LLAMADA_MPI_PUBLIC int MPI_File_iread_all(MPI_File file, void* buffer, int count, MPI_Datatype datatype,
+                                          MPI_Request* request);
+LLAMADA_MPI_PUBLIC int MPI_File_iread_shared(MPI_File file, void* buffer, int count, MPI_Datatype datatype,
+                                             MPI_Request* request);
+LLAMADA_MPI_PUBLIC int MPI_File_iwrite(MPI_File file, const void* buffer, int count, MPI_Datatype datatype,
+                                       MPI_Request* request);
+LLAMADA_MPI_PUBLIC int MPI_File_iwrite_all(MPI_File file, const void* buffer, int count,
+                                           MPI_Datatype datatype, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int MPI_File_iwrite_shared(MPI_File file, const void* buffer, int count,
+                                              MPI_Datatype datatype, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int MPI_File_seek(MPI_File file, MPI_Offset offset, int whence);
+LLAMADA_MPI_PUBLIC int MPI_File_get_position(MPI_File file, MPI_Offset* offset);
+LLAMADA_MPI_PUBLIC int MPI_File_get_byte_offset(MPI_File file, MPI_Offset offset, MPI_Offset* displacement);
+LLAMADA_MPI_PUBLIC int MPI_File_seek_shared(MPI_File file, MPI_Offset offset, int whence);
+LLAMADA_MPI_PUBLIC int MPI_File_get_position_shared(MPI_File file, MPI_Offset* offset);
+LLAMADA_MPI_PUBLIC int MPI_File_read_at_all_begin(MPI_File file, MPI_Offset offset, void* buffer, int count,
+                                                  MPI_Datatype datatype);
+LLAMADA_MPI_PUBLIC int MPI_File_read_at_all_end(MPI_File file, void* buffer, MPI_Status* status);
+LLAMADA_MPI_PUBLIC int MPI_File_read_all_begin(MPI_File file, void* buffer, int count, MPI_Datatype datatype);
+LLAMADA_MPI_PUBLIC int MPI_File_read_all_end(MPI_File file, void* buffer, MPI_Status* status);
+LLAMADA_MPI_PUBLIC int MPI_File_read_ordered_begin(MPI_File file, void* buffer, int count,
+                                                   MPI_Datatype datatype);
+LLAMADA_MPI_PUBLIC int MPI_File_read_ordered_end(MPI_File file, void* buffer, MPI_Status* status);
+LLAMADA_MPI_PUBLIC int MPI_File_write_at_all_begin(MPI_File file, MPI_Offset offset, const void* buffer,
+                                                   int count, MPI_Datatype datatype);
+LLAMADA_MPI_PUBLIC int MPI_File_write_at_all_end(MPI_File file, const void* buffer, MPI_Status* status);
+LLAMADA_MPI_PUBLIC int MPI_File_write_all_begin(MPI_File file, const void* buffer, int count,
+                                                MPI_Datatype datatype);
+LLAMADA_MPI_PUBLIC int MPI_File_write_all_end(MPI_File file, const void* buffer, MPI_Status* status);
+LLAMADA_MPI_PUBLIC int MPI_File_write_ordered_begin(MPI_File file, const void* buffer, int count,
+                                                    MPI_Datatype datatype);
+LLAMADA_MPI_PUBLIC int MPI_File_write_ordered_end(MPI_File file, const void* buffer, MPI_Status* status);
+LLAMADA_MPI_PUBLIC int MPI_File_get_type_extent(MPI_File file, MPI_Datatype datatype, MPI_Aint* extent);
+LLAMADA_MPI_PUBLIC int MPI_Register_datarep(const char* representation,
+                                            MPI_Datarep_conversion_function* read_conversion,
+                                            MPI_Datarep_conversion_function* write_conversion,
+                                            MPI_Datarep_extent_function* extent_function, void* extra_state);
+LLAMADA_MPI_PUBLIC int MPI_File_set_atomicity(MPI_File file, int flag);
+LLAMADA_MPI_PUBLIC int MPI_File_get_atomicity(MPI_File file, int* flag);
+LLAMADA_MPI_PUBLIC int MPI_File_sync(MPI_File file);
+LLAMADA_MPI_PUBLIC int MPI_File_create_errhandler(MPI_File_errhandler_function* function,
+                                                  MPI_Errhandler* handler);
+LLAMADA_MPI_PUBLIC int MPI_File_set_errhandler(MPI_File file, MPI_Errhandler handler);
+LLAMADA_MPI_PUBLIC int MPI_File_get_errhandler(MPI_File file, MPI_Errhandler* handler);
+LLAMADA_MPI_PUBLIC int MPI_File_call_errhandler(MPI_File file, int code);
+LLAMADA_MPI_PUBLIC MPI_Fint MPI_File_c2f(MPI_File file);
+LLAMADA_MPI_PUBLIC MPI_File MPI_File_f2c(MPI_Fint file);
+
 /* The environment (chapters 8 to 10 and 14) */
 LLAMADA_MPI_PUBLIC int MPI_Init(int* argc, char*** argv);
 LLAMADA_MPI_PUBLIC int MPI_Init_thread(int* argc, char*** argv, int required, int* provided);
@@ -1684,6 +1812,103 @@ LLAMADA_MPI_PUBLIC int PMPI_Win_flush_all(MPI_Win win);
 LLAMADA_MPI_PUBLIC int PMPI_Win_flush_local(int rank, MPI_Win win);
 LLAMADA_MPI_PUBLIC int PMPI_Win_flush_local_all(MPI_Win win);
 LLAMADA_MPI_PUBLIC int PMPI_Win_sync(MPI_Win win);
+LLAMADA_MPI_PUBLIC int PMPI_File_open(MPI_Comm comm, const char* file_name, int amode, MPI_Info info,
+                                      MPI_File* file);
+LLAMADA_MPI_PUBLIC int PMPI_File_close(MPI_File* file);
+LLAMADA_MPI_PUBLIC int PMPI_File_delete(const char* file_name, MPI_Info info);
+LLAMADA_MPI_PUBLIC int PMPI_File_set_size(MPI_File file, MPI_Offset size);
+LLAMADA_MPI_PUBLIC int PMPI_File_preallocate(MPI_File file, MPI_Offset size);
+LLAMADA_MPI_PUBLIC int PMPI_File_get_size(MPI_File file, MPI_Offset* size);
+LLAMADA_MPI_PUBLIC int PMPI_File_get_group(MPI_File file, MPI_Group* group);
+LLAMADA_MPI_PUBLIC int PMPI_File_get_amode(MPI_File file, int* amode);
+LLAMADA_MPI_PUBLIC int PMPI_File_set_info(MPI_File file, MPI_Info info);
+LLAMADA_MPI_PUBLIC int PMPI_File_get_info(MPI_File file, MPI_Info* info);
+LLAMADA_MPI_PUBLIC int PMPI_File_set_view(MPI_File file, MPI_Offset displacement, MPI_Datatype etype,
+                                          MPI_Datatype file_type, const char* representation, MPI_Info info);
+LLAMADA_MPI_PUBLIC int PMPI_File_get_view(MPI_File file, MPI_Offset* displacement, MPI_Datatype* etype,
+                                          MPI_Datatype* file_type, char* representation);
+LLAMADA_MPI_PUBLIC int PMPI_File_read_at(MPI_File file, MPI_Offset offset, void* buffer, int count,
+                                         MPI_Datatype datatype, MPI_Status* status);
+LLAMADA_MPI_PUBLIC int PMPI_File_read_at_all(MPI_File file, MPI_Offset offset, void* buffer, int count,
+                                             MPI_Datatype datatype, MPI_Status* status);
+LLAMADA_MPI_PUBLIC int PMPI_File_write_at(MPI_File file, MPI_Offset offset, const void* buffer, int count,
+                                          MPI_Datatype datatype, MPI_Status* status);
+LLAMADA_MPI_PUBLIC int PMPI_File_write_at_all(MPI_File file, MPI_Offset offset, const void* buffer, int count,
+                                              MPI_Datatype datatype, MPI_Status* status);
+LLAMADA_MPI_PUBLIC int PMPI_File_iread_at(MPI_File file, MPI_Offset offset, void* buffer, int count,
+                                          MPI_Datatype datatype, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int PMPI_File_iread_at_all(MPI_File file, MPI_Offset offset, void* buffer, int count,
+                                              MPI_Datatype datatype, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int PMPI_File_iwrite_at(MPI_File file, MPI_Offset offset, const void* buffer, int count,
+                                           MPI_Datatype datatype, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int PMPI_File_iwrite_at_all(MPI_File file, MPI_Offset offset, const void* buffer,
+                                               int count, MPI_Datatype datatype, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int PMPI_File_read(MPI_File file, void* buffer, int count, MPI_Datatype datatype,
+                                      MPI_Status* status);
+LLAMADA_MPI_PUBLIC int PMPI_File_read_all(MPI_File file, void* buffer, int count, MPI_Datatype datatype,
+                                          MPI_Status* status);
+LLAMADA_MPI_PUBLIC int PMPI_File_read_shared(MPI_File file, void* buffer, int count, MPI_Datatype datatype,
+                                             MPI_Status* status);
+LLAMADA_MPI_PUBLIC int PMPI_File_read_ordered(MPI_File file, void* buffer, int count, MPI_Datatype datatype,
+                                              MPI_Status* status);
+LLAMADA_MPI_PUBLIC int PMPI_File_write(MPI_File file, const void* buffer, int count, MPI_Datatype datatype,
+                                       MPI_Status* status);
+LLAMADA_MPI_PUBLIC int PMPI_File_write_all(MPI_File file, const void* buffer, int count,
+                                           MPI_Datatype datatype, MPI_Status* status);
+LLAMADA_MPI_PUBLIC int PMPI_File_write_shared(MPI_File file, const void* buffer, int count,
+                                              MPI_Datatype datatype, MPI_Status* status);
+LLAMADA_MPI_PUBLIC int PMPI_File_write_ordered(MPI_File file, const void* buffer, int count,
+                                               MPI_Datatype datatype, MPI_Status* status);
+LLAMADA_MPI_PUBLIC int PMPI_File_iread(MPI_File file, void* buffer, int count, MPI_Datatype datatype,
+                                       MPI_Request* request);
+LLAMADA_MPI_PUBLIC int PMPI_File_iread_all(MPI_File file, void* buffer, int count, MPI_Datatype datatype,
+                                           MPI_Request* request);
+LLAMADA_MPI_PUBLIC int PMPI_File_iread_shared(MPI_File file, void* buffer, int count, MPI_Datatype datatype,
+                                              MPI_Request* request);
+LLAMADA_MPI_PUBLIC int PMPI_File_iwrite(MPI_File file, const void* buffer, int count, MPI_Datatype datatype,
+                                        MPI_Request* request);
+LLAMADA_MPI_PUBLIC int PMPI_File_iwrite_all(MPI_File file, const void* buffer, int count,
+                                            MPI_Datatype datatype, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int PMPI_File_iwrite_shared(MPI_File file, const void* buffer, int count,
+                                               MPI_Datatype datatype, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int PMPI_File_seek(MPI_File file, MPI_Offset offset, int whence);
+LLAMADA_MPI_PUBLIC int PMPI_File_get_position(MPI_File file, MPI_Offset* offset);
+LLAMADA_MPI_PUBLIC int PMPI_File_get_byte_offset(MPI_File file, MPI_Offset offset, MPI_Offset* displacement);
+LLAMADA_MPI_PUBLIC int PMPI_File_seek_shared(MPI_File file, MPI_Offset offset, int whence);
+LLAMADA_MPI_PUBLIC int PMPI_File_get_position_shared(MPI_File file, MPI_Offset* offset);
+LLAMADA_MPI_PUBLIC int PMPI_File_read_at_all_begin(MPI_File file, MPI_Offset offset, void* buffer, int count,
+                                                   MPI_Datatype datatype);
+LLAMADA_MPI_PUBLIC int PMPI_File_read_at_all_end(MPI_File file, void* buffer, MPI_Status* status);
+LLAMADA_MPI_PUBLIC int PMPI_File_read_all_begin(MPI_File file, void* buffer, int count,
+                                                MPI_Datatype datatype);
+LLAMADA_MPI_PUBLIC int PMPI_File_read_all_end(MPI_File file, void* buffer, MPI_Status* status);
+LLAMADA_MPI_PUBLIC int PMPI_File_read_ordered_begin(MPI_File file, void* buffer, int count,
+                                                    MPI_Datatype datatype);
+LLAMADA_MPI_PUBLIC int PMPI_File_read_ordered_end(MPI_File file, void* buffer, MPI_Status* status);
+LLAMADA_MPI_PUBLIC int PMPI_File_write_at_all_begin(MPI_File file, MPI_Offset offset, const void* buffer,
+                                                    int count, MPI_Datatype datatype);
+LLAMADA_MPI_PUBLIC int PMPI_File_write_at_all_end(MPI_File file, const void* buffer, MPI_Status* status);
+LLAMADA_MPI_PUBLIC int PMPI_File_write_all_begin(MPI_File file, const void* buffer, int count,
+                                                 MPI_Datatype datatype);
+LLAMADA_MPI_PUBLIC int PMPI_File_write_all_end(MPI_File file, const void* buffer, MPI_Status* status);
+LLAMADA_MPI_PUBLIC int PMPI_File_write_ordered_begin(MPI_File file, const void* buffer, int count,
+                                                     MPI_Datatype datatype);
+LLAMADA_MPI_PUBLIC int PMPI_File_write_ordered_end(MPI_File file, const void* buffer, MPI_Status* status);
+LLAMADA_MPI_PUBLIC int PMPI_File_get_type_extent(MPI_File file, MPI_Datatype datatype, MPI_Aint* extent);
+LLAMADA_MPI_PUBLIC int PMPI_Register_datarep(const char* representation,
+                                             MPI_Datarep_conversion_function* read_conversion,
+                                             MPI_Datarep_conversion_function* write_conversion,
+                                             MPI_Datarep_extent_function* extent_function, void* extra_state);
+LLAMADA_MPI_PUBLIC int PMPI_File_set_atomicity(MPI_File file, int flag);
+LLAMADA_MPI_PUBLIC int PMPI_File_get_atomicity(MPI_File file, int* flag);
+LLAMADA_MPI_PUBLIC int PMPI_File_sync(MPI_File file);
+LLAMADA_MPI_PUBLIC int PMPI_File_create_errhandler(MPI_File_errhandler_function* function,
+                                                   MPI_Errhandler* handler);
+LLAMADA_MPI_PUBLIC int PMPI_File_set_errhandler(MPI_File file, MPI_Errhandler handler);
+LLAMADA_MPI_PUBLIC int PMPI_File_get_errhandler(MPI_File file, MPI_Errhandler* handler);
+LLAMADA_MPI_PUBLIC int PMPI_File_call_errhandler(MPI_File file, int code);
+LLAMADA_MPI_PUBLIC MPI_Fint PMPI_File_c2f(MPI_File file);
+LLAMADA_MPI_PUBLIC MPI_File PMPI_File_f2c(MPI_Fint file);
 LLAMADA_MPI_PUBLIC int PMPI_Init(int* argc, char*** argv);
 LLAMADA_MPI_PUBLIC int PMPI_Init_thread(int* argc, char*** argv, int required, int* provided);
 LLAMADA_MPI_PUBLIC int PMPI_Initialized(int* flag);

@@ -86,6 +86,36 @@ std::string class_text(int error_class) {
       return "MPI_ERR_SERVICE: the service name is published already, or cannot be withdrawn";
     case MPI_ERR_NAME:
       return "MPI_ERR_NAME: nobody has published the service name";
+    case MPI_ERR_ACCESS:
+      return "MPI_ERR_ACCESS: permission denied";
+    case MPI_ERR_AMODE:
+      return "MPI_ERR_AMODE: invalid mode of access";
+    case MPI_ERR_BAD_FILE:
+      return "MPI_ERR_BAD_FILE: invalid file name";
+    case MPI_ERR_CONVERSION:
+      return "MPI_ERR_CONVERSION: the data cannot be converted";
+    case MPI_ERR_DUP_DATAREP:
+      return "MPI_ERR_DUP_DATAREP: there is a representation of this name";
+    case MPI_ERR_FILE_EXISTS:
+      return "MPI_ERR_FILE_EXISTS: the file exists";
+    case MPI_ERR_FILE_IN_USE:
+      return "MPI_ERR_FILE_IN_USE: the file is in use";
+    case MPI_ERR_FILE:
+      return "MPI_ERR_FILE: invalid file handle";
+    case MPI_ERR_IO:
+      return "MPI_ERR_IO: input or output failed";
+    case MPI_ERR_NOT_SAME:
+      return "MPI_ERR_NOT_SAME: the arguments of a collective call are not the same on all ranks";
+    case MPI_ERR_NO_SPACE:
+      return "MPI_ERR_NO_SPACE: no space is left";
+    case MPI_ERR_NO_SUCH_FILE:
+      return "MPI_ERR_NO_SUCH_FILE: the file does not exist";
+    case MPI_ERR_QUOTA:
+      return "MPI_ERR_QUOTA: the quota is used up";
+    case MPI_ERR_READ_ONLY:
+      return "MPI_ERR_READ_ONLY: the file or file system is read-only";
+    case MPI_ERR_UNSUPPORTED_DATAREP:
+      return "MPI_ERR_UNSUPPORTED_DATAREP: there is no representation of this name";
     case MPI_ERR_UNSUPPORTED_OPERATION:
       return "MPI_ERR_UNSUPPORTED_OPERATION: not supported";
     default:
@@ -107,11 +137,6 @@ std::map<int, std::string>& particulars() {
   return texts;
 }
 
-std::string failed_call() {
-  const CallId call = runtime().calls.current();
-  return call == CallId::none ? "an MPI operation" : std::string(call_name(call));
-}
-
 int class_for(Errc code) {
   switch (code) {
     case Errc::invalid_argument:
@@ -126,6 +151,11 @@ int class_for(Errc code) {
 }
 
 }  // namespace
+
+std::string failed_call() {
+  const CallId call = runtime().calls.current();
+  return call == CallId::none ? "an MPI operation" : std::string(call_name(call));
+}
 
 void fatal(const std::string& text) {
   if (const Runtime* runtime = runtime_if_any(); runtime && runtime->end_job) runtime->end_job(1, text);
@@ -192,8 +222,10 @@ int call_error_handler(Session& session, int code) {
   return handle_error(*handler, session.handle, "a session", code);
 }
 
+void keep_particulars(int error_class, std::string text) { particulars()[error_class] = std::move(text); }
+
 int report(Communicator* communicator, int error_class, std::string text) {
-  particulars()[error_class] = std::move(text);
+  keep_particulars(error_class, std::move(text));
   return call_error_handler(communicator, error_class);
 }
 

@@ -31,6 +31,15 @@ int call_error_handler(Communicator* communicator, int code);
 int call_error_handler(Window& window, int code);
 int call_error_handler(Session& session, int code);
 
+/// A handle for the program; one of a user's handler is held once more (8.3.4).
+MPI_Errhandler give_handler(const Reference<ErrorHandler>& handler);
+
+/// What error_text() says behind the words for a class, in this thread, until the next of the class.
+void keep_particulars(int error_class, std::string text);
+
+/// "MPI_Send": the function that the rank is in.
+std::string failed_call();
+
 /// A sentence for a code; the last particulars of its class behind it, if there are any.
 std::string error_text(int code);
 /// The class of a code; MPI_ERR_UNKNOWN when it is none.

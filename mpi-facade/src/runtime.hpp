@@ -32,6 +32,9 @@ class Window;
 namespace coll {
 class Collectives;
 }
+namespace io {
+class Files;
+}
 
 /// The MPI call that the rank is in, and how many it has begun; published for those who watch the rank. Each
 /// word is written by this rank alone and read by others without order.
@@ -165,6 +168,7 @@ struct Runtime {
   World* world = nullptr;    ///< Owned by MPI_Init's composition.
   Engine* engine = nullptr;  ///< Point-to-point: matching, requests, replay.
   coll::Collectives* collectives = nullptr;
+  std::shared_ptr<io::Files> files;  ///< Made at the first use of a file.
   /// What MPI_Init made and must go after all objects; destroyed in reverse order.
   std::vector<std::shared_ptr<void>> keep_alive;
 };

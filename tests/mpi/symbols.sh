@@ -12,7 +12,7 @@ grep -o 'LLAMADA_MPI_PUBLIC [A-Za-z_]* MPI_[A-Za-z_0-9]*(' "$header" | sed 's/.*
 cat "$@" | grep -v '^#' | sort -u >"$work/listed"
 sort -u "$work/listed" "$work/declared" >"$work/all"
 # Between the languages, and tools: C's alone.
-grep -v -E '^(Status_(f2c|c2f|f082c|c2f08|f082f|f2f08)|T_.*)$' "$work/all" | tr '[:upper:]' '[:lower:]' >"$work/fortran"
+grep -v -E '^(Status_(f2c|c2f|f082c|c2f08|f082f|f2f08)|File_(f2c|c2f)|T_.*)$' "$work/all" | tr '[:upper:]' '[:lower:]' >"$work/fortran"
 for function in comm_dup_fn comm_null_copy_fn comm_null_delete_fn type_dup_fn type_null_copy_fn type_null_delete_fn dup_fn \
   null_copy_fn null_delete_fn; do echo $function; done >>"$work/fortran"
 

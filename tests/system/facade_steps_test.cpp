@@ -48,6 +48,12 @@ const std::vector<Step> steps = {
     {"completion:decided", Step::live},
     {"completion:part-recorded", Step::live},
     {"completion:recorded", Step::live},
+    {"file:announced", Step::live},
+    {"file:done", Step::live},
+    {"file:part-recorded", Step::live},
+    {"file:part-written", Step::live},
+    {"file:recorded", Step::live},
+    {"file:repeated", Step::replay},
     {"finalize:agreed", Step::live, 1},
     {"finalize:done", Step::live, 1},
     {"fruitless:recorded", Step::live},
@@ -66,6 +72,10 @@ const std::vector<Step> steps = {
     {"send:acknowledged", Step::either},
     {"send:compared", Step::replay},
     {"send:logged", Step::live},
+    {"shared-pointer:decided", Step::live},
+    {"shared-pointer:locked", Step::live},
+    {"shared-pointer:moved", Step::live},
+    {"shared-pointer:unlocked", Step::live},
     {"value:recorded", Step::live},
 };
 

@@ -7,16 +7,10 @@ using namespace llamada::mpi;
 
 namespace {
 
-/// The handle of a user's error handler, held once more.
-MPI_Errhandler use_handle(const Reference<ErrorHandler>& handler) {
-  if (handler->handle_uses++ == 0) handler->handle = runtime().error_handlers.insert(handler);
-  return handler->handle;
-}
-
 int create_handler(MPI_Comm_errhandler_function* function, MPI_Errhandler* handler) {
   if (int code = check_pointer(nullptr, reinterpret_cast<const void*>(function), "function")) return code;
   if (int code = check_pointer(nullptr, handler, "error handler")) return code;
-  *handler = use_handle(make_counted<ErrorHandler>(function));
+  *handler = give_handler(make_counted<ErrorHandler>(function));
   return MPI_SUCCESS;
 }
 
@@ -25,31 +19,28 @@ int set_handler(MPI_Comm comm, MPI_Errhandler handler) {
   if (int code = find_communicator(comm, communicator)) return code;
   const Reference<ErrorHandler> found(runtime().error_handlers.find(handler));
   if (!found) return report(communicator, MPI_ERR_ARG, "the error handler is null, or was freed");
+  if (found->kind() == ErrorHandler::Kind::user && !found->function())
+    return report(communicator, MPI_ERR_ARG, "the error handler is not for communicators");
   communicator->set_error_handler(found);
   return MPI_SUCCESS;
-}
-
-/// What the program is given for an error handler.
-MPI_Errhandler handle_of(const Reference<ErrorHandler>& handler) {
-  switch (handler->kind()) {
-    case ErrorHandler::Kind::fatal:
-      return MPI_ERRORS_ARE_FATAL;
-    case ErrorHandler::Kind::returns:
-      return MPI_ERRORS_RETURN;
-    default:
-      return use_handle(handler);
-  }
 }
 
 int get_handler(MPI_Comm comm, MPI_Errhandler* handler) {
   Communicator* communicator = nullptr;
   if (int code = find_communicator(comm, communicator)) return code;
   if (int code = check_pointer(communicator, handler, "error handler")) return code;
-  *handler = handle_of(communicator->error_handler());
+  *handler = give_handler(communicator->error_handler());
   return MPI_SUCCESS;
 }
 
 }  // namespace
+
+MPI_Errhandler llamada::mpi::give_handler(const Reference<ErrorHandler>& handler) {
+  if (handler->kind() == ErrorHandler::Kind::fatal) return MPI_ERRORS_ARE_FATAL;
+  if (handler->kind() == ErrorHandler::Kind::returns) return MPI_ERRORS_RETURN;
+  if (handler->handle_uses++ == 0) handler->handle = runtime().error_handlers.insert(handler);
+  return handler->handle;
+}
 
 LLAMADA_MPI_FUNCTION(Comm_create_errhandler)
 int PMPI_Comm_create_errhandler(MPI_Comm_errhandler_function* function, MPI_Errhandler* handler) {
@@ -111,7 +102,7 @@ int PMPI_Session_get_errhandler(MPI_Session session, MPI_Errhandler* handler) {
   Session* found = nullptr;
   if (int code = find_session(session, found)) return code;
   if (handler == nullptr) return report(*found, MPI_ERR_ARG, "the error handler is a null pointer");
-  *handler = handle_of(found->error_handler());
+  *handler = give_handler(found->error_handler());
   return MPI_SUCCESS;
 }
 
@@ -158,6 +149,8 @@ int PMPI_Win_set_errhandler(MPI_Win win, MPI_Errhandler handler) {
   if (int code = rma::find_window(win, window)) return code;
   const Reference<ErrorHandler> found(runtime().error_handlers.find(handler));
   if (!found) return report(*window, MPI_ERR_ARG, "the error handler is null, or was freed");
+  if (found->kind() == ErrorHandler::Kind::user && !found->function())
+    return report(*window, MPI_ERR_ARG, "the error handler is not for windows");
   window->set_error_handler(found);
   return MPI_SUCCESS;
 }
@@ -168,7 +161,7 @@ int PMPI_Win_get_errhandler(MPI_Win win, MPI_Errhandler* handler) {
   Window* window = nullptr;
   if (int code = rma::find_window(win, window)) return code;
   if (int code = rma::check_pointer(*window, handler, "error handler")) return code;
-  *handler = handle_of(window->error_handler());
+  *handler = give_handler(window->error_handler());
   return MPI_SUCCESS;
 }
 

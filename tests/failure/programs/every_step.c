@@ -4,6 +4,7 @@
  * is found out. */
 #define _GNU_SOURCE
 #include <sys/random.h>
+#include <unistd.h>
 
 #include "program.h"
 
@@ -102,11 +103,64 @@ static uint64_t together(int leader, int round) {
   return sum;
 }
 
+/* A file that each round makes anew and removes: pointers, one of them shared, sizes, data read back that are
+ * written over afterwards. */
+static uint64_t on_file(const char* path, int leader, int round) {
+  MPI_File file;
+  MPI_Offset at, size;
+  MPI_Datatype pairs;
+  uint64_t values[4], got[4];
+  CHECK(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_EXCL | MPI_MODE_RDWR, MPI_INFO_NULL,
+                      &file) == MPI_SUCCESS);
+  for (int i = 0; i < 4; i++) values[i] = (uint64_t)(rank + round + i);
+  MPI_Type_vector(2, 2, 2 * ranks, MPI_UINT64_T, &pairs);
+  MPI_Type_commit(&pairs);
+  MPI_File_set_view(file, rank * 16, MPI_UINT64_T, pairs, "native", MPI_INFO_NULL);
+  CHECK(MPI_File_write_all(file, values, 4, MPI_UINT64_T, MPI_STATUS_IGNORE) == MPI_SUCCESS);
+  CHECK(MPI_File_read_at(file, 0, got, 4, MPI_UINT64_T, MPI_STATUS_IGNORE) == MPI_SUCCESS);
+  CHECK(memcmp(values, got, sizeof got) == 0);
+  MPI_Barrier(MPI_COMM_WORLD);
+  /* Over it, by the next rank. */
+  MPI_File_set_view(file, (rank + 1) % ranks * 16, MPI_UINT64_T, pairs, "native", MPI_INFO_NULL);
+  for (int i = 0; i < 4; i++) values[i] += 100;
+  CHECK(MPI_File_write(file, values, 4, MPI_UINT64_T, MPI_STATUS_IGNORE) == MPI_SUCCESS);
+  MPI_Barrier(MPI_COMM_WORLD);
+  CHECK(MPI_File_set_size(file, 32 * ranks) == MPI_SUCCESS);
+  MPI_File_set_view(file, 32 * ranks, MPI_UINT64_T, MPI_UINT64_T, "native", MPI_INFO_NULL);
+  for (int i = 0; i < 3; i++) {
+    uint64_t mark = (uint64_t)(rank * 3 + i + 1);
+    CHECK(MPI_File_write_shared(file, &mark, 1, MPI_UINT64_T, MPI_STATUS_IGNORE) == MPI_SUCCESS);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_File_get_position_shared(file, &at);
+  CHECK(at == 3 * ranks);
+  CHECK(MPI_File_get_size(file, &size) == MPI_SUCCESS && size == 32 * ranks + 24 * ranks);
+  /* All marks are there, each once; all that was written over, too. */
+  uint64_t all[7 * ranks_most], sum = 0;
+  MPI_File_set_view(file, 0, MPI_UINT64_T, MPI_UINT64_T, "native", MPI_INFO_NULL);
+  CHECK(MPI_File_read_at(file, 0, all, 7 * ranks, MPI_UINT64_T, MPI_STATUS_IGNORE) == MPI_SUCCESS);
+  for (int i = 4 * ranks; i < 7 * ranks; i++) sum += all[i];
+  CHECK(sum == (uint64_t)(3 * ranks * (3 * ranks + 1) / 2));
+  for (int half = 0; half < 2; half++)
+    for (int owner = 0; owner < ranks; owner++)
+      for (int i = 0; i < 2; i++)
+        CHECK(all[half * 2 * ranks + owner * 2 + i] ==
+              (uint64_t)((owner + ranks - 1) % ranks + round + half * 2 + i + 100));
+  MPI_Type_free(&pairs);
+  CHECK(MPI_File_close(&file) == MPI_SUCCESS);
+  if (rank == leader) CHECK(MPI_File_delete(path, MPI_INFO_NULL) == MPI_SUCCESS);
+  MPI_Barrier(MPI_COMM_WORLD);
+  return all[5 * ranks]; /* whose mark came when: nobody could have foretold it */
+}
+
 int main(int argc, char** argv) {
   begin(argc, argv);
   CHECK(ranks <= ranks_most);
   Chain chain = {1, 1, 0};
   uint64_t answer = 1;
+  char path[64];
+  snprintf(path, sizeof path, "/tmp/llamada-every-step-%d", (int)getpid());
+  MPI_Bcast(path, sizeof path, MPI_CHAR, 0, MPI_COMM_WORLD);
   for (int step = 0; step < steps; step++) {
     int leader = step % ranks;
     uint64_t outcome = take_from_anybody(leader, 0);
@@ -115,6 +169,8 @@ int main(int argc, char** argv) {
     outcome = mix(outcome, chance(leader));
     give_up(leader);
     pass_on(step);
+    const uint64_t seen = on_file(path, leader, step);
+    if (rank == leader) outcome = mix(outcome, seen);
     chain.leader = leader;
     chain_tell(&chain, outcome);
     answer = mix(answer, together(leader, step));

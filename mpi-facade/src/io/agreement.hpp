@@ -1,0 +1,36 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "llamada/base/result.hpp"
+#include "object/communicator.hpp"
+
+/// What collective operations on files exchange. Each is collective over the communicator and replays as
+/// every collective does. Errors: those of the collectives.
+namespace llamada::mpi::io {
+
+namespace detail {
+Status allgather(Communicator& communicator, std::span<const std::byte> own, std::span<std::byte> all);
+}
+
+/// What each member gives, by rank.
+template <typename T>
+Result<std::vector<T>> gather_from_all(Communicator& communicator, const T& own) {
+  // Also no padding: replays compare the bytes.
+  static_assert(std::is_trivially_copyable_v<T> && std::has_unique_object_representations_v<T>);
+  std::vector<T> all(static_cast<std::size_t>(communicator.size()), own);
+  auto status = detail::allgather(communicator, std::as_bytes(std::span(&own, 1)),
+                                  std::as_writable_bytes(std::span(all)));
+  if (!status) return propagate(status);
+  return all;
+}
+
+/// Returns when all members have called it.
+Status meet(Communicator& communicator);
+
+/// outgoing[r] goes to member r; gives what they have sent here.
+Result<std::vector<std::vector<std::byte>>> send_around(Communicator& communicator,
+                                                        const std::vector<std::vector<std::byte>>& outgoing);
+
+}  // namespace llamada::mpi::io

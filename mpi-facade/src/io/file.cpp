@@ -1,0 +1,234 @@
+#include "io/file.hpp"
+
+#include <algorithm>
+
+#include "errors.hpp"
+#include "llamada/base/crash_point.hpp"
+#include "llamada/base/crc32c.hpp"
+#include "p2p/engine.hpp"
+#include "runtime.hpp"
+#include "world/world.hpp"
+
+namespace llamada::mpi::io {
+namespace {
+
+/// "the file cannot be ...", as file_failure() says it.
+const char* verb(OperationKind kind) {
+  switch (kind) {
+    case OperationKind::create:
+    case OperationKind::open:
+      return "opened";
+    case OperationKind::remove:
+      return "removed";
+    case OperationKind::set_size:
+      return "given this size";
+    case OperationKind::preallocate:
+      return "given this room";
+    case OperationKind::get_size:
+      return "asked for its size";
+    case OperationKind::sync:
+      return "synchronised";
+    case OperationKind::read:
+      return "read";
+    case OperationKind::write:
+      return "written";
+    case OperationKind::shared_pointer:
+      break;
+  }
+  return "accessed";
+}
+
+}  // namespace
+
+Files::Files() : default_handler(runtime().error_handlers.find(MPI_ERRORS_RETURN)) {
+  using Kind = Representation::Kind;
+  representations_.push_back(make_counted<Representation>("native", Kind::native));
+  representations_.push_back(make_counted<Representation>("internal", Kind::native));
+  representations_.push_back(make_counted<Representation>("external32", Kind::external32));
+}
+
+File* Files::find(MPI_File handle) const {
+  if (handle == MPI_FILE_NULL) return nullptr;
+  const auto found =
+      std::find_if(files_.begin(), files_.end(), [&](const auto& file) { return file.get() == handle; });
+  return found == files_.end() ? nullptr : found->get();
+}
+
+File* Files::find_fortran(MPI_Fint handle) const {
+  const auto index = static_cast<std::size_t>(handle) - 1;
+  return handle > 0 && index < files_.size() ? files_[index].get() : nullptr;
+}
+
+File& Files::add(std::unique_ptr<File> file) {
+  auto place = std::find(files_.begin(), files_.end(), nullptr);
+  if (place == files_.end()) place = files_.insert(place, nullptr);
+  file->fortran_handle = static_cast<MPI_Fint>(place - files_.begin()) + 1;
+  *place = std::move(file);
+  return **place;
+}
+
+void Files::remove(File& file) { files_[static_cast<std::size_t>(file.fortran_handle) - 1].reset(); }
+
+Reference<Representation> Files::representation(std::string_view name) const {
+  for (const auto& representation : representations_)
+    if (representation->name() == name) return representation;
+  return {};
+}
+
+void Files::add_representation(Reference<Representation> representation) {
+  representations_.push_back(std::move(representation));
+}
+
+Result<Ledger*> Files::ledger() {
+  if (!ledger_) {
+    auto opened = Ledger::open(*runtime().world);
+    if (!opened) return propagate(opened);
+    ledger_ = std::move(*opened);
+  }
+  return ledger_.get();
+}
+
+Files& files() {
+  auto& files = runtime().files;
+  if (!files) files = std::make_shared<Files>();
+  return *files;
+}
+
+int call_file_handler(File* file, int code) {
+  const Reference<ErrorHandler> handler = file ? file->error_handler : files().default_handler;
+  if (handler->kind() == ErrorHandler::Kind::fatal) {
+    fatal(fmt::format("{} failed in rank {} on {}: {}", failed_call(), runtime().world_rank,
+                      file ? "the file " + file->name : "MPI_FILE_NULL", error_text(code)));
+  }
+  if (handler->kind() == ErrorHandler::Kind::user) {
+    MPI_File handle = file;
+    int given = code;
+    const OutsideForCallback outside;
+    handler->file_function()(&handle, &given);
+  }
+  return code;
+}
+
+int report_file(File* file, int error_class, std::string text) {
+  keep_particulars(error_class, std::move(text));
+  return call_file_handler(file, error_class);
+}
+
+int error_class_of(const Error& error) {
+  if (error.system_errno() != 0) return error_class_for(error.system_errno());
+  switch (error.code()) {
+    case Errc::incompatible:
+      return MPI_ERR_CONVERSION;
+    case Errc::invalid_argument:
+      return MPI_ERR_ARG;
+    case Errc::unsupported:
+      return MPI_ERR_UNSUPPORTED_OPERATION;
+    case Errc::out_of_resources:
+      return MPI_ERR_NO_MEM;
+    default:
+      return MPI_ERR_IO;
+  }
+}
+
+int report_file(File* file, const Error& error) {
+  return report_file(file, error_class_of(error), error.text());
+}
+
+void reach(File& file, Ledger& ledger) {
+  if (file.storage.is_open()) return;
+  auto opened = file.storage.open();
+  if (!opened)
+    ledger.diverged("a file that the rank had opened is not there any more: " + opened.error().text());
+}
+
+Result<std::uint64_t> perform(File* file, const std::string& name, OperationKind kind, std::uint32_t digest,
+                              const std::function<Result<std::uint64_t>()>& operation) {
+  auto found = files().ledger();
+  if (!found) return propagate(found);
+  Ledger& ledger = **found;
+  if (ledger.replaying()) {
+    const Ledger::Entry entry = ledger.take(kind, digest);
+    if (entry.error_number != 0) return file_failure(name, verb(kind), entry.error_number);
+    return entry.value;
+  }
+  if (file) reach(*file, ledger);
+  auto outcome = operation();
+  Ledger::Entry entry;
+  entry.kind = kind;
+  entry.digest = digest;
+  if (outcome)
+    entry.value = *outcome;
+  else
+    entry.error_number = outcome.error().system_errno() ? outcome.error().system_errno() : EIO;
+  ledger.record(entry);
+  return outcome;
+}
+
+namespace {
+
+/// One for each view of each file. Communicators of disjoint groups may have the same context; which of them
+/// it is the first member says.
+std::uint64_t shared_pointer_name(const File& file) {
+  constexpr std::uint64_t files_mark = std::uint64_t{0x10} << 56;
+  const auto first = static_cast<std::uint64_t>(file.communicator->world_rank(0));
+  return files_mark | std::uint64_t{file.communicator->context()} << 24 | (first & 0xfff) << 12 |
+         (file.view_count & 0xfff);
+}
+
+SharedPointer::Waiting waiting_of_rank() {
+  Engine& engine = *runtime().engine;
+  return {[&engine](const std::function<bool()>& done) { engine.wait_until(done); },
+          [&engine] { engine.world().wake_all(); }};
+}
+
+Result<SharedPointer*> shared_pointer_of(File& file) {
+  if (file.shared_pointer) return &*file.shared_pointer;
+  const Communicator& communicator = *file.communicator;
+  const std::size_t bytes = SharedPointer::bytes_for(communicator.size());
+  auto segment = runtime().world->shared_segment(shared_pointer_name(file), bytes);
+  if (!segment) return propagate(segment);
+  file.shared_memory = std::move(*segment);
+  return &file.shared_pointer.emplace(file.shared_memory.data(), communicator.rank(), waiting_of_rank());
+}
+
+}  // namespace
+
+Result<std::uint64_t> change_shared_pointer(File& file, std::uint32_t digest,
+                                            const std::function<std::uint64_t(std::uint64_t)>& change) {
+  // What depends on this rank alone needs no record.
+  if (file.communicator->size() == 1) return std::exchange(file.shared_origin, change(file.shared_origin));
+  const auto operation = [&]() -> Result<std::uint64_t> {
+    auto pointer = shared_pointer_of(file);
+    if (!pointer) return propagate(pointer);
+    auto ledger = files().ledger();
+    if (!ledger) return propagate(ledger);
+    const std::uint64_t origin = file.shared_origin;
+    return (*pointer)->change((*ledger)->next_number(), [&](std::uint64_t before) {
+      return change(before + origin) - origin;
+    }) + origin;
+  };
+  return perform(&file, file.name, OperationKind::shared_pointer, digest, operation);
+}
+
+Result<std::uint64_t> shared_position(File& file) {
+  if (file.communicator->size() == 1) return file.shared_origin;
+  return perform(&file, file.name, OperationKind::shared_pointer, 0, [&]() -> Result<std::uint64_t> {
+    auto pointer = shared_pointer_of(file);
+    if (!pointer) return propagate(pointer);
+    return (*pointer)->get() + file.shared_origin;
+  });
+}
+
+void drop_shared_pointer(File& file) {
+  file.shared_pointer.reset();
+  file.shared_memory.release();
+  file.shared_origin = 0;
+}
+
+std::uint32_t digest(std::initializer_list<std::uint64_t> numbers) {
+  return crc32c(std::as_bytes(std::span(numbers.begin(), numbers.size())));
+}
+
+std::uint32_t digest(std::string_view text) { return crc32c(std::as_bytes(std::span(text))); }
+
+}  // namespace llamada::mpi::io

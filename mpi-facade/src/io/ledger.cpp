@@ -1,0 +1,185 @@
+#include "io/ledger.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "llamada/base/crash_point.hpp"
+#include "p2p/engine.hpp"
+#include "runtime.hpp"
+#include "world/world.hpp"
+
+namespace llamada::mpi::io {
+namespace {
+
+using topics::JournalEntry;
+
+constexpr topics::LogKey journal_key{5, 0};
+
+// What the low byte of an entry's head says.
+constexpr std::uint32_t type_data = 1;       // up to 12 bytes that were read
+constexpr std::uint32_t type_read = 2;       // the digest and number of the bytes read; the outcome follows
+constexpr std::uint32_t type_outcome = 3;    // ends an operation
+constexpr std::uint32_t type_announced = 4;  // the operation with this number has been begun
+
+constexpr std::size_t data_bytes_each = 12;
+constexpr std::uint64_t has_data_flag = std::uint64_t{1} << 63;
+
+JournalEntry data_entry(std::span<const std::byte> bytes) {
+  JournalEntry entry{type_data | static_cast<std::uint32_t>(bytes.size()) << 8, 0, 0};
+  const std::size_t low = std::min<std::size_t>(bytes.size(), sizeof entry.value);
+  std::memcpy(&entry.value, bytes.data(), low);
+  std::memcpy(&entry.count, bytes.data() + low, bytes.size() - low);
+  return entry;
+}
+
+void append_data(const JournalEntry& entry, std::vector<std::byte>& data) {
+  std::byte bytes[data_bytes_each];
+  std::memcpy(bytes, &entry.value, sizeof entry.value);
+  std::memcpy(bytes + sizeof entry.value, &entry.count, sizeof entry.count);
+  const std::size_t size = std::min<std::size_t>(entry.head >> 8, data_bytes_each);
+  data.insert(data.end(), bytes, bytes + size);
+}
+
+}  // namespace
+
+const char* to_string(OperationKind kind) {
+  switch (kind) {
+    case OperationKind::create:
+      return "the creation of a file";
+    case OperationKind::open:
+      return "the opening of a file";
+    case OperationKind::remove:
+      return "the removal of a file";
+    case OperationKind::set_size:
+      return "the setting of a file's size";
+    case OperationKind::preallocate:
+      return "a preallocation";
+    case OperationKind::get_size:
+      return "a question for a file's size";
+    case OperationKind::sync:
+      return "a sync";
+    case OperationKind::read:
+      return "a read";
+    case OperationKind::write:
+      return "a write";
+    case OperationKind::shared_pointer:
+      return "a move of a shared file pointer";
+  }
+  return "an operation";
+}
+
+Result<std::unique_ptr<Ledger>> Ledger::open(World& world) {
+  std::unique_ptr<Ledger> ledger(new Ledger(world));
+  if (world.profile().rank_replacement.kind != qos::RankReplacementKind::rebuild) return ledger;
+  auto journal = topics::Journal::open(world.arena(), journal_key);
+  if (!journal) return propagate(journal);
+  ledger->journal_ = std::move(*journal);
+  ledger->read_past();
+  ledger->recording_ = world.is_protected();
+  return ledger;
+}
+
+void Ledger::read_past() {
+  std::vector<std::byte> data;
+  std::optional<JournalEntry> read;
+  std::uint64_t number = 0;
+  while (const auto entry = journal_.read_next()) {
+    switch (entry->head & 0xff) {
+      case type_data:
+        append_data(*entry, data);
+        break;
+      case type_read:
+        read = entry;
+        break;
+      case type_announced:
+        announced_ = entry->value;
+        break;
+      case type_outcome: {
+        ++number;
+        Entry outcome;
+        outcome.kind = static_cast<OperationKind>(entry->head >> 8 & 0xff);
+        outcome.error_number = static_cast<int>(entry->head >> 16);
+        outcome.digest = entry->count;
+        outcome.value = entry->value;
+        if (read) {
+          outcome.data_digest = read->count;
+          outcome.has_data = (read->value & has_data_flag) != 0;
+          // What lies before the last so many bytes was cut off by a death.
+          const std::uint64_t kept = read->value & ~has_data_flag;
+          if (outcome.has_data)
+            outcome.data.assign(data.end() - static_cast<std::ptrdiff_t>(kept), data.end());
+        }
+        past_.push_back(std::move(outcome));
+        data.clear();
+        read.reset();
+        break;
+      }
+      default:
+        diverged("the ledger of operations on files has an entry of an unknown type");
+    }
+  }
+}
+
+void Ledger::diverged(const std::string& difference) {
+  if (Runtime* runtime = runtime_if_any(); runtime && runtime->engine) runtime->engine->diverged(difference);
+  world_.diverged("replay diverged: " + difference);
+  std::abort();  // Not reached.
+}
+
+Ledger::Entry Ledger::take(OperationKind kind, std::uint32_t digest) {
+  Entry entry = std::move(past_.front());
+  past_.pop_front();
+  ++number_;
+  if (entry.kind != kind)
+    diverged(fmt::format("where {} was recorded the replacement came to {}", to_string(entry.kind),
+                         to_string(kind)));
+  if (entry.digest != digest)
+    diverged(fmt::format("{} has other arguments or data than its predecessor's", to_string(kind)));
+  LLAMADA_CRASH_POINT("file:repeated");
+  return entry;
+}
+
+void Ledger::append(const JournalEntry& entry) {
+  while (recording_ && !journal_.append(entry)) {
+    // The memory for histories is used up: the driver decides what becomes of the job.
+    world_.log_used_up();
+    if (!world_.is_protected()) {
+      recording_ = false;
+      return;
+    }
+    world_.sleep([this] { return !world_.is_protected(); });
+  }
+}
+
+void Ledger::announce() {
+  append({type_announced, 0, next_number()});
+  LLAMADA_CRASH_POINT("file:announced");
+}
+
+void Ledger::keep(std::span<const std::byte> data) {
+  kept_bytes_ += data.size();
+  while (recording_ && !data.empty()) {
+    const auto piece = data.first(std::min(data.size(), data_bytes_each));
+    append(data_entry(piece));
+    data = data.subspan(piece.size());
+  }
+}
+
+void Ledger::record(const Entry& entry) {
+  ++number_;
+  if (recording_) {
+    LLAMADA_CRASH_POINT("file:done");
+    if (entry.kind == OperationKind::read) {
+      append({type_read, entry.data_digest, kept_bytes_ | (entry.has_data ? has_data_flag : 0)});
+      LLAMADA_CRASH_POINT("file:part-recorded");
+    }
+    append({type_outcome | static_cast<std::uint32_t>(entry.kind) << 8 |
+                static_cast<std::uint32_t>(entry.error_number & 0xffff) << 16,
+            entry.digest, entry.value});
+    LLAMADA_CRASH_POINT("file:recorded");
+  }
+  kept_bytes_ = 0;
+}
+
+}  // namespace llamada::mpi::io
