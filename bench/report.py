@@ -22,6 +22,18 @@ def flipped(one, other):
     return low > 0 and high / low > FLIPPED
 
 
+def by_state(samples):
+    """The samples of each of the machine's states, the fast one first, by the cache line's time around them."""
+    steady = [sample for sample in samples if not flipped(sample["before"], sample["after"])]
+    times = [sample["before"]["line_ns"] for sample in steady if sample["before"]["line_ns"] > 0]
+    if not times or max(times) / min(times) < FLIPPED ** 2:
+        return [("", steady)]
+    border = (min(times) * max(times)) ** 0.5
+    return [(name, part) for name, part in
+            (("fast", [sample for sample in steady if sample["before"]["line_ns"] <= border]),
+             ("slow", [sample for sample in steady if sample["before"]["line_ns"] > border])) if part]
+
+
 def quartiles(values):
     if len(values) < 2:
         return values * 3 if values else [None] * 3
@@ -33,11 +45,8 @@ class Figures:
     """Per figure and configuration: values by round, with the probe in whose breath they were taken."""
 
     def __init__(self, samples):
-        self.values, self.units, self.dropped = {}, {}, 0
+        self.values, self.units = {}, {}
         for sample in samples:
-            if flipped(sample["before"], sample["after"]):
-                self.dropped += 1
-                continue
             probe = {key: (sample["before"][key] + sample["after"][key]) / 2 for key in sample["before"]}
             for name, (value, unit) in sample["figures"].items():
                 self.units[name] = unit
@@ -112,19 +121,23 @@ def row(figures, name):
     return "| " + " | ".join(cells) + " |"
 
 
-def markdown(about, figures, plots):
+def header(about, dropped):
     machine = about["machine"]
     versions = ", ".join(f"{name} {version}" for name, version in machine["versions"].items() if version)
-    probes = [probe for by in figures.values.values() for rounds in by.values() for _, probe in rounds.values()]
-    line = quartiles([probe["line_ns"] for probe in probes])
-    lines = [f"# Benchmark of {about['commit']}, {about['date']}", "",
+    return [f"# Benchmark of {about['commit']}, {about['date']}", "",
              f"{machine['processor']}, {machine['cores']} cores, Linux {machine['kernel']}; huge pages for shared memory: "
              f"{machine['huge_pages']}; beside {versions}. {about['rounds']} interleaved rounds; "
-             f"{figures.dropped} samples dropped because the machine's state flipped. A cache line there and one back, half of it: "
-             f"{shown(line[1])} ns ({shown(line[0])}–{shown(line[2])}).", "",
+             f"{dropped} samples dropped because the machine's state flipped.", "",
              "Medians, in brackets the quartiles. *d/p*, *f/p*: the default and the fault-tolerant profile beside the better of "
              "the other MPIs, median of the ratios within a round (for times below 1 is better, for rates above). *limit*: "
-             "the default profile beside the cache line probed in the same breath.", "",
+             "the default profile beside the cache line probed in the same breath.", ""]
+
+
+def tables(state, figures, plots):
+    probes = [probe for by in figures.values.values() for rounds in by.values() for _, probe in rounds.values()]
+    line = quartiles([probe["line_ns"] for probe in probes])
+    lines = [f"## The machine's {state} state" if state else "## Figures", "",
+             f"A cache line there and one back, half of it: {shown(line[1])} ns ({shown(line[0])}–{shown(line[2])}).", "",
              "| what | unit | default | fault-tolerant | mpich | openmpi | d/p | f/p | limit |",
              "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"]
     lines += [row(figures, name) for name in figures.names()]
@@ -136,12 +149,11 @@ def markdown(about, figures, plots):
         if values:
             lines += ["", f"All collectives, {ours} beside the better MPI: median {shown(statistics.median(values))}, "
                       f"worst {shown(max(values))}."]
-    lines += [""] + [f"![{plot}]({plot}.svg)" for plot in plots]
-    return "\n".join(lines) + "\n"
+    return lines + [""] + [f"![{plot}]({plot}.svg)" for plot in plots] + [""]
 
 
-def as_json(about, figures):
-    result = dict(about, dropped=figures.dropped, figures={})
+def as_json(state, figures):
+    result = {"state": state, "figures": {}}
     for name in figures.names():
         peer = figures.better_peer(name)
         entry = {"unit": figures.units[name], "better_peer": peer, "quartiles": {}, "ratio_to_better_peer": {}}
@@ -157,9 +169,9 @@ def as_json(about, figures):
     return result
 
 
-def plot(place, figures, name, title, unit, head):
+def plot(place, figures, state, name, title, unit, head):
     """One SVG: a line for each configuration against size."""
-    commands = [f'set terminal svg size 760,480 font "sans,13" background "white"', f'set output "{place / name}.svg"',
+    commands = [f'set terminal svg size 760,480 font "sans,13" background "white"', f'set output "{place / (name + state)}.svg"',
                 f'set title "{title}"', "set logscale xy", 'set xlabel "bytes"', f'set ylabel "{unit}"', "set grid", "set key top left"]
     lines = []
     for configuration in CONFIGURATIONS:
@@ -178,7 +190,7 @@ def plot(place, figures, name, title, unit, head):
     return subprocess.run(["gnuplot"], input=script, text=True, capture_output=True).returncode == 0
 
 
-def draw(place, figures):
+def draw(place, figures, state):
     if not shutil.which("gnuplot"):
         return []
     wanted = dict(PLOTS)
@@ -187,11 +199,16 @@ def draw(place, figures):
         if "_" in head and head[0].isupper() and not head.startswith("Barrier"):
             collective, ranks = head.rsplit("_", 1)
             wanted[head] = (f"{collective}, {ranks} ranks", "µs", [head])
-    return [name for name, (title, unit, heads) in wanted.items() if plot(place, figures, name, title, unit, heads[0])]
+    return [name + state for name, (title, unit, heads) in wanted.items()
+            if plot(place, figures, state, name, title, unit, heads[0])]
 
 
 def write_report(place, about, samples):
-    figures = Figures(samples)
-    plots = draw(place, figures)
-    (place / "report.md").write_text(markdown(about, figures, plots))
-    (place / "results.json").write_text(json.dumps(as_json(about, figures), indent=1) + "\n")
+    dropped = sum(flipped(sample["before"], sample["after"]) for sample in samples)
+    lines, states = header(about, dropped), []
+    for state, part in by_state(samples):
+        figures = Figures(part)
+        lines += tables(state, figures, draw(place, figures, "-" + state if state else ""))
+        states.append(as_json(state, figures))
+    (place / "report.md").write_text("\n".join(lines) + "\n")
+    (place / "results.json").write_text(json.dumps(dict(about, dropped=dropped, states=states), indent=1) + "\n")

@@ -52,18 +52,20 @@ TEST_CASE("log: what keeps all takes little more memory than its records", "[top
   Memory memory(64 * mebibyte);
   auto arena = make_arena(memory);
   LogWriter writer = keep_all_log(*arena);
-  const std::uint64_t count = 32 * mebibyte / (size + 128);
+  const std::uint64_t count = 4 * mebibyte / (size + 128);
+  bool all_published = true;
   for (std::uint64_t number = 0; number < count; ++number)
-    REQUIRE(writer.publish(1, 0, number, pattern(number, size)).has_value());
+    all_published &= writer.publish(1, 0, number, pattern(number, size)).has_value();
+  REQUIRE(all_published);
   const std::uint64_t least = cell_size_bytes + (size <= inline_payload_max ? 0 : (size + 63) / 64 * 64);
   CHECK(writer.live_bytes() < count * least * 5 / 4);
   LogReader reader = LogReader::open(arena->reading(), writer.index());
-  for (std::uint64_t number = 0; number < count; ++number) {
-    auto record = reader.peek();
-    REQUIRE(record.has_value());
-    REQUIRE(holds(record->payload, number, size));
+  std::uint64_t good = 0;
+  for (auto record = reader.peek(); record && holds(record->payload, good, size); record = reader.peek()) {
     reader.advance();
+    ++good;
   }
+  CHECK(good == count);
 }
 
 TEST_CASE("log: memory that keeps all is prepared before it is used", "[topics]") {
@@ -78,9 +80,11 @@ TEST_CASE("log: memory that keeps all is prepared before it is used", "[topics]"
   auto arena = ArenaWriter::create(memory.bytes(), options);
   REQUIRE(arena.has_value());
   LogWriter writer = keep_all_log(**arena);
-  for (std::uint64_t number = 0; number < 4096; ++number)
-    REQUIRE(writer.publish(1, 0, number, pattern(number, 1000)).has_value());
-  CHECK(prepared > 4 * mebibyte);
+  bool all_published = true;
+  for (std::uint64_t number = 0; number < 2048; ++number)
+    all_published &= writer.publish(1, 0, number, pattern(number, 1000)).has_value();
+  CHECK(all_published);
+  CHECK(prepared > mebibyte);
   CHECK(prepared <= (*arena)->pool_used());
 }
 
