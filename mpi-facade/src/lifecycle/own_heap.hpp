@@ -1,0 +1,45 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+
+namespace llamada::mpi {
+
+/// Memory of the facade's own, apart from the program's heap: a program that orders things by their addresses
+/// finds the same ones in a replay, where the facade takes other memory than it did the first time. Blocks of
+/// fixed classes of sizes; what is given back is kept for the next one of its class.
+///
+/// Threads: any.
+class OwnHeap {
+ public:
+  /// Aligned to 16 bytes. Null when the address space or the memory is used up.
+  void* allocate(std::size_t size_bytes);
+  /// `block` is one that allocate() gave.
+  void release(void* block);
+  bool owns(const void* block) const { return block >= begin_ && block < begin_ + reserved_bytes; }
+
+ private:
+  static constexpr std::size_t reserved_bytes = std::size_t{1} << 36;
+  static constexpr std::size_t commit_bytes = std::size_t{1} << 24;
+  static constexpr std::size_t fine_step_bytes = 16;
+  static constexpr std::size_t fine_bytes_max = 1024;  ///< above, classes are powers of two
+  static constexpr std::size_t fine_count = fine_bytes_max / fine_step_bytes;
+  static constexpr std::size_t class_count = fine_count + 64;
+  struct Block;
+
+  static std::size_t class_of(std::size_t size_bytes);
+  static std::size_t bytes_of(std::size_t size_class);
+  bool reserve();
+  bool commit_up_to(std::byte* end);
+  Block* cut(std::size_t size_class);
+
+  std::mutex mutex_;
+  std::byte* begin_ = nullptr;
+  std::byte* next_ = nullptr;
+  std::byte* committed_ = nullptr;
+  std::array<Block*, class_count> free_{};
+};
+
+}  // namespace llamada::mpi
