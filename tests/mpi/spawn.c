@@ -231,7 +231,7 @@ static void test_failure(void) {
 }
 
 static void test_hints(void) {
-  /* path and wd: the program's own folder is on the path, its name alone is said. */
+  /* path and wdir: the program's own folder is on the path, its name alone is said. */
   char path[4096];
   snprintf(path, sizeof path, "%s", program);
   char* slash = strrchr(path, '/');
@@ -240,7 +240,7 @@ static void test_hints(void) {
   MPI_Info info;
   OK(MPI_Info_create(&info));
   OK(MPI_Info_set(info, "path", path));
-  OK(MPI_Info_set(info, "wd", "/usr"));
+  OK(MPI_Info_set(info, "wdir", "/usr"));
   MPI_Comm inter;
   char* arguments[] = {"directory", NULL};
   OK(MPI_Comm_spawn(slash + 1, arguments, 1, info, 0, MPI_COMM_WORLD, &inter, MPI_ERRCODES_IGNORE));

@@ -23,9 +23,11 @@ std::string own_directory() {
 
 SpawnOrder bad_order(int error_class, std::string text) { return {{}, error_class, std::move(text)}; }
 
-/// The keys that are known (10.3.4): wd, path, host. arch, file and soft are hints that change nothing.
+/// The keys that are known (10.3.4): wdir, also as wd, path, host. arch, file and soft change nothing.
 void read_hints(const Info& info, SpawnCommand& command) {
-  if (const auto directory = info.get("wd"))
+  auto directory = info.get("wdir");
+  if (!directory) directory = info.get("wd");
+  if (directory)
     command.working_directory = directory->starts_with('/')
                                     ? std::string(*directory)
                                     : command.working_directory + "/" + std::string(*directory);
