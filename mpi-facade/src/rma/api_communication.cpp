@@ -134,6 +134,7 @@ int find_reduction(Window& window, MPI_Op op, const Operand* origin, const Targe
   if (!found.operation->is_predefined())
     return report(window, MPI_ERR_OP, "a user-defined operation: accumulates want a predefined one (11.3.4)");
   if (op == MPI_NO_OP || op == MPI_REPLACE) return MPI_SUCCESS;
+  if (!origin || origin->bytes() == 0) return MPI_SUCCESS;  // nothing is reduced, whatever the types are
   found.basic = basic_type_of(*target.type);
   const Datatype* given = origin ? basic_type_of(*origin->type) : found.basic;
   if (!found.basic || !given || given->size() != found.basic->size())
@@ -168,7 +169,7 @@ int do_accumulate(const void* origin, int count, MPI_Datatype type, const Target
 /// The result goes into the program's buffer before the target changes.
 Status get_and_accumulate(const Operand* origin, const Operand& result, const Target& target,
                           const Reduction& reduction) {
-  if (auto got = get(result, target); !got || !origin) return got;
+  if (auto got = get(result, target); !got || !origin || origin->bytes() == 0) return got;
   return accumulate(*origin, target, reduction.op, *reduction.operation,
                     reduction.basic ? *reduction.basic : *origin->type);
 }

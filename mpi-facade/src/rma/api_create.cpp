@@ -144,7 +144,7 @@ int PMPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint* size, int* displaceme
   const WindowMember& member = found == MPI_PROC_NULL ? nobody : window->member(found);
   *size = static_cast<MPI_Aint>(member.size_bytes);
   *displacement_unit = member.displacement_unit;
-  *static_cast<void**>(base_pointer) = member.here;
+  *static_cast<void**>(base_pointer) = member.size_bytes > 0 ? member.here : nullptr;
   return MPI_SUCCESS;
 }
 
