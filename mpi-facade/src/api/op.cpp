@@ -55,6 +55,7 @@ int PMPI_Reduce_local(const void* in, void* inout, int count, MPI_Datatype datat
   for (const void* buffer : {in, static_cast<const void*>(inout)}) {
     if (int code = check_buffer(nullptr, buffer, count, *type)) return code;
   }
+  if (count > 0 && in == inout) return report(nullptr, MPI_ERR_BUFFER, "both buffers are the same");
   const Reference<Operation> in_use(operation);
   if (count > 0) operation->apply(in, inout, static_cast<std::size_t>(count), *type);
   return MPI_SUCCESS;

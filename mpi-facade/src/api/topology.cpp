@@ -68,6 +68,7 @@ int PMPI_Cart_create(MPI_Comm comm, int dimension_count, const int dimensions[],
   Communicator* communicator = nullptr;
   if (int code = find_intracommunicator(comm, communicator)) return code;
   if (int code = check_pointer(communicator, new_comm, "new communicator")) return code;
+  *new_comm = MPI_COMM_NULL;
   std::vector<int> sizes;
   std::vector<bool> wraps;
   if (int code = check_grid(communicator, dimension_count, dimensions, periods, sizes, wraps)) return code;

@@ -59,7 +59,7 @@ int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm* newcomm) {
   LLAMADA_MPI_ENTER(Comm_dup);
   Communicator* parent = nullptr;
   if (int code = find_communicator(comm, parent)) return code;
-  if (int code = check_pointer(parent, newcomm, "newcomm")) return code;
+  if (int code = check_pointer(nullptr, newcomm, "newcomm")) return code;
   return duplicate_for(comm, *parent, newcomm);
 }
 
@@ -68,7 +68,7 @@ int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm) {
   LLAMADA_MPI_ENTER(Comm_dup_with_info);
   Communicator* parent = nullptr;
   if (int code = find_communicator(comm, parent)) return code;
-  if (int code = check_pointer(parent, newcomm, "newcomm")) return code;
+  if (int code = check_pointer(nullptr, newcomm, "newcomm")) return code;
   if (int code = check_hints(parent, info)) return code;
   return duplicate_for(comm, *parent, newcomm);
 }
@@ -109,7 +109,7 @@ int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* newcomm) {
   LLAMADA_MPI_ENTER(Comm_split);
   Communicator* parent = nullptr;
   if (int code = find_communicator(comm, parent)) return code;
-  if (int code = check_pointer(parent, newcomm, "newcomm")) return code;
+  if (int code = check_pointer(nullptr, newcomm, "newcomm")) return code;
   if (color < 0 && color != MPI_UNDEFINED)
     return report(parent, MPI_ERR_ARG,
                   fmt::format("color {} is neither MPI_UNDEFINED nor at least 0", color));
@@ -121,7 +121,7 @@ int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, 
   LLAMADA_MPI_ENTER(Comm_split_type);
   Communicator* parent = nullptr;
   if (int code = find_intracommunicator(comm, parent)) return code;
-  if (int code = check_pointer(parent, newcomm, "newcomm")) return code;
+  if (int code = check_pointer(nullptr, newcomm, "newcomm")) return code;
   if (int code = check_hints(parent, info)) return code;
   switch (split_type) {
     case MPI_COMM_TYPE_SHARED:  // All ranks of a job are on one node.
@@ -141,7 +141,7 @@ int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* newcomm) {
   LLAMADA_MPI_ENTER(Comm_create);
   Communicator* parent = nullptr;
   if (int code = find_communicator(comm, parent)) return code;
-  if (int code = check_pointer(parent, newcomm, "newcomm")) return code;
+  if (int code = check_pointer(nullptr, newcomm, "newcomm")) return code;
   Group* members = runtime().groups.find(group);
   if (members == nullptr) return report(parent, MPI_ERR_GROUP, "the group is no group");
   for (int world_rank : members->members())
