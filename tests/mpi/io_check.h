@@ -32,7 +32,7 @@ UNUSED static int finish_files(void) {
   return finish();
 }
 
-/* A replacement finds the folder gone when the others were past the end already: only once does it count. */
+/* Opens a file for all ranks; it must be possible. */
 UNUSED static MPI_File open_file(const char* name, int amode) {
   MPI_File file = MPI_FILE_NULL;
   OK(MPI_File_open(MPI_COMM_WORLD, path(name), amode, MPI_INFO_NULL, &file));
