@@ -4,6 +4,8 @@
 
 #include <chrono>
 
+#include "llamada/base/clock.hpp"
+
 namespace llamada::mpi {
 
 /// Gives up the processor while that costs little. A yield that takes long has let somebody run a whole slice
@@ -19,9 +21,9 @@ class Yielding {
       --sleeps_;
       return false;
     }
-    const auto before = std::chrono::steady_clock::now();
+    const auto before = SystemClock().monotonic();
     sched_yield();
-    if (std::chrono::steady_clock::now() - before > cheap) sleeps_ = sleeps_after_a_long_one;
+    if (SystemClock().monotonic() - before > cheap) sleeps_ = sleeps_after_a_long_one;
     return true;
   }
 
