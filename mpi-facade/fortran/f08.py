@@ -31,6 +31,7 @@ def name_of(function, parameter):
 
 def goes_on(name):
     """Whether the buffer is used after the function has returned."""
+    name = name.removesuffix("_c")
     return bool(re.match(r"I[a-z]|File_i|R?(put|get|accumulate|get_accumulate|fetch_and_op|compare_and_swap)$", name) or
                 re.match(r"(Put|Get|Accumulate|Get_accumulate|Fetch_and_op|Compare_and_swap)$", name) or
                 name.endswith(("_init", "_begin")))
@@ -127,9 +128,9 @@ def procedure(function, name, helpers, for_c=""):
 
 def names(function):
     """(generic, specific) names."""
-    suffix = "f08ts" if has_choice(function) else "f08"
-    return [(f"MPI_{function.name}", f"MPI_{function.name}_{suffix}"),
-            (f"PMPI_{function.name}", f"PMPIR_{function.name}_{suffix}")]
+    suffix = ("f08ts" if has_choice(function) else "f08") + ("_large" if function.is_large else "")
+    return [(f"MPI_{function.base_name}", f"MPI_{function.base_name}_{suffix}"),
+            (f"PMPI_{function.base_name}", f"PMPIR_{function.base_name}_{suffix}")]
 
 
 def interfaces(functions, helpers):

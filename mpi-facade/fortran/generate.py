@@ -16,6 +16,8 @@ import f08
 HANDLES = ("Comm", "Group", "Datatype", "Errhandler", "Op", "Info", "Request", "Message", "Win", "Session", "File")
 INTEGERS = {"int": "MPI_Fint", **{f"MPI_{kind}": f"MPI_{kind}" for kind in HANDLES},
             "MPI_Aint": "MPI_Aint", "MPI_Count": "MPI_Count", "MPI_Offset": "MPI_Offset"}
+# With large counts, but with the kinds of Fortran's plain functions.
+SAME_IN_FORTRAN = ("Type_create_resized_c", "Type_get_extent_c", "Type_get_true_extent_c")
 KINDS = {"MPI_Aint": "MPI_ADDRESS_KIND", "MPI_Count": "MPI_COUNT_KIND", "MPI_Offset": "MPI_OFFSET_KIND"}
 
 
@@ -49,6 +51,15 @@ class Function:
         self.result, self.name = result, name
         self.parameters = [Parameter(part) for part in parameters.split(",") if part.strip() not in ("", "void", "...")]
         self.by_hand = False
+
+    @property
+    def is_large(self):
+        """A function with large counts (MPI 4.0): in Fortran only mpi_f08 has it, under the plain generic name."""
+        return self.name.endswith("_c")
+
+    @property
+    def base_name(self):
+        return self.name[:-len("_c")] if self.is_large else self.name
 
 
 class Table:
@@ -91,7 +102,7 @@ class Table:
         return functions
 
     def name_arguments(self, function):
-        names = self.arguments.get(function.name)
+        names = self.arguments.get(function.name, self.arguments.get(function.base_name))
         if names is None:
             return
         if len(names) != len(function.parameters):
@@ -105,7 +116,7 @@ def functions_of(header):
     prototype = r"LLAMADA_MPI_PUBLIC (int|double|MPI_Aint) MPI_(\w+)\(([^;]*?)\);"
     return [Function(*match) for match in re.findall(prototype, header)
             if not match[1].endswith(("_f2c", "_c2f", "_f082c", "_c2f08", "_f082f", "_f2f08"))
-            and not match[1].startswith("T_")]
+            and not match[1].startswith("T_") and match[1] not in SAME_IN_FORTRAN]
 
 
 def constants_of(header):
@@ -187,6 +198,12 @@ def aliases(name, f08_suffix=None):
     return "\n".join(f'__asm__(".weak {alias}\\n.set {alias}, pmpi_{lower}_");' for alias in names)
 
 
+def large_aliases(function):
+    """The names in mpi_f08 of a function with large counts and without a choice buffer."""
+    return "\n".join(f'__asm__(".weak {alias}\\n.set {alias}, pmpi_{function.name.lower()}_");'
+                     for alias in (f"{prefix}_{function.base_name.lower()}_f08_large_" for prefix in ("mpi", "pmpir")))
+
+
 def c_function(function):
     parts = [c_parameter(function, parameter) for parameter in function.parameters]
     declarations = [part[0] for part in parts]
@@ -210,7 +227,11 @@ def bindings(functions):
     for function in functions:
         if not function.by_hand:
             has_choice = f08.has_choice(function)
-            text += [c_function(function), aliases(function.name, None if has_choice else "f08")]
+            text += [c_function(function)]
+            if not function.is_large:
+                text += [aliases(function.name, None if has_choice else "f08")]
+            elif not has_choice:
+                text += [large_aliases(function)]
             text += [f08.c_function(function, c_parameter)] if has_choice else []
     return "\n".join(text + comparisons()) + "\n"
 
@@ -470,11 +491,12 @@ def main():
     header = re.sub(r"/\*.*?\*/", "", header_path.read_text(), flags=re.S)
     table = Table(table_path)
     functions = table.apply(functions_of(header))
+    plain = [function for function in functions if not function.is_large]
     constants = constants_of(header)
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in (("bindings.c", bindings(functions)), ("by_hand_names.h", by_hand_names(functions)),
-                       ("mpif.h", mpif(functions, table, constants)),
-                       ("mpi.f90", module_mpi(functions, table, constants)),
+                       ("mpif.h", mpif(plain, table, constants)),
+                       ("mpi.f90", module_mpi(plain, table, constants)),
                        ("mpi_f08.f90", module_f08(functions, table, constants)),
                        ("mpi_f08ts.f90", f08.subroutines(functions, sys.modules[__name__]))):
         (folder / name).write_text(text)

@@ -1237,6 +1237,76 @@ LLAMADA_MPI_PUBLIC int MPI_Intercomm_create_from_groups(MPI_Group local_group, i
                                                         const char* string_tag, MPI_Info info,
                                                         MPI_Errhandler handler, MPI_Comm* newintercomm);
 
+/* Functions with large counts (MPI 4.0) */
+LLAMADA_MPI_PUBLIC int MPI_Send_c(const void* buffer, MPI_Count count, MPI_Datatype datatype, int destination,
+                                  int tag, MPI_Comm comm);
+LLAMADA_MPI_PUBLIC int MPI_Bsend_c(const void* buffer, MPI_Count count, MPI_Datatype datatype,
+                                   int destination, int tag, MPI_Comm comm);
+LLAMADA_MPI_PUBLIC int MPI_Ssend_c(const void* buffer, MPI_Count count, MPI_Datatype datatype,
+                                   int destination, int tag, MPI_Comm comm);
+LLAMADA_MPI_PUBLIC int MPI_Rsend_c(const void* buffer, MPI_Count count, MPI_Datatype datatype,
+                                   int destination, int tag, MPI_Comm comm);
+LLAMADA_MPI_PUBLIC int MPI_Recv_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int source, int tag,
+                                  MPI_Comm comm, MPI_Status* status);
+LLAMADA_MPI_PUBLIC int MPI_Isend_c(const void* buffer, MPI_Count count, MPI_Datatype datatype,
+                                   int destination, int tag, MPI_Comm comm, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int MPI_Ibsend_c(const void* buffer, MPI_Count count, MPI_Datatype datatype,
+                                    int destination, int tag, MPI_Comm comm, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int MPI_Issend_c(const void* buffer, MPI_Count count, MPI_Datatype datatype,
+                                    int destination, int tag, MPI_Comm comm, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int MPI_Irsend_c(const void* buffer, MPI_Count count, MPI_Datatype datatype,
+                                    int destination, int tag, MPI_Comm comm, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int MPI_Irecv_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int source, int tag,
+                                   MPI_Comm comm, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int MPI_Sendrecv_c(const void* send_buffer, MPI_Count send_count, MPI_Datatype send_type,
+                                      int destination, int send_tag, void* receive_buffer,
+                                      MPI_Count receive_count, MPI_Datatype receive_type, int source,
+                                      int receive_tag, MPI_Comm comm, MPI_Status* status);
+LLAMADA_MPI_PUBLIC int MPI_Get_count_c(const MPI_Status* status, MPI_Datatype datatype, MPI_Count* count);
+LLAMADA_MPI_PUBLIC int MPI_Get_elements_c(const MPI_Status* status, MPI_Datatype datatype, MPI_Count* count);
+LLAMADA_MPI_PUBLIC int MPI_Type_contiguous_c(MPI_Count count, MPI_Datatype old_type, MPI_Datatype* new_type);
+LLAMADA_MPI_PUBLIC int MPI_Type_vector_c(MPI_Count count, MPI_Count block_length, MPI_Count stride,
+                                         MPI_Datatype old_type, MPI_Datatype* new_type);
+LLAMADA_MPI_PUBLIC int MPI_Type_create_hvector_c(MPI_Count count, MPI_Count block_length, MPI_Count stride,
+                                                 MPI_Datatype old_type, MPI_Datatype* new_type);
+LLAMADA_MPI_PUBLIC int MPI_Type_indexed_c(MPI_Count count, const MPI_Count block_lengths[],
+                                          const MPI_Count displacements[], MPI_Datatype old_type,
+                                          MPI_Datatype* new_type);
+LLAMADA_MPI_PUBLIC int MPI_Type_create_hindexed_c(MPI_Count count, const MPI_Count block_lengths[],
+                                                  const MPI_Count displacements[], MPI_Datatype old_type,
+                                                  MPI_Datatype* new_type);
+LLAMADA_MPI_PUBLIC int MPI_Type_create_indexed_block_c(MPI_Count count, MPI_Count block_length,
+                                                       const MPI_Count displacements[], MPI_Datatype old_type,
+                                                       MPI_Datatype* new_type);
+LLAMADA_MPI_PUBLIC int MPI_Type_create_hindexed_block_c(MPI_Count count, MPI_Count block_length,
+                                                        const MPI_Count displacements[],
+                                                        MPI_Datatype old_type, MPI_Datatype* new_type);
+LLAMADA_MPI_PUBLIC int MPI_Type_create_struct_c(MPI_Count count, const MPI_Count block_lengths[],
+                                                const MPI_Count displacements[], const MPI_Datatype types[],
+                                                MPI_Datatype* new_type);
+LLAMADA_MPI_PUBLIC int MPI_Type_create_resized_c(MPI_Datatype old_type, MPI_Count lower_bound,
+                                                 MPI_Count extent, MPI_Datatype* new_type);
+LLAMADA_MPI_PUBLIC int MPI_Type_size_c(MPI_Datatype datatype, MPI_Count* size);
+LLAMADA_MPI_PUBLIC int MPI_Type_get_extent_c(MPI_Datatype datatype, MPI_Count* lower_bound,
+                                             MPI_Count* extent);
+LLAMADA_MPI_PUBLIC int MPI_Type_get_true_extent_c(MPI_Datatype datatype, MPI_Count* true_lower_bound,
+                                                  MPI_Count* true_extent);
+LLAMADA_MPI_PUBLIC int MPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count* integer_count,
+                                               MPI_Count* address_count, MPI_Count* large_count_count,
+                                               MPI_Count* datatype_count, int* combiner);
+LLAMADA_MPI_PUBLIC int MPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count integer_count_max,
+                                               MPI_Count address_count_max, MPI_Count large_count_count_max,
+                                               MPI_Count datatype_count_max, int integers[],
+                                               MPI_Aint addresses[], MPI_Count large_counts[],
+                                               MPI_Datatype datatypes[]);
+LLAMADA_MPI_PUBLIC int MPI_Bcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root,
+                                   MPI_Comm comm);
+LLAMADA_MPI_PUBLIC int MPI_Alltoallv_c(const void* send_buffer, const MPI_Count send_counts[],
+                                       const MPI_Aint send_displacements[], MPI_Datatype send_type,
+                                       void* receive_buffer, const MPI_Count receive_counts[],
+                                       const MPI_Aint receive_displacements[], MPI_Datatype receive_type,
+                                       MPI_Comm comm);
+
 /* The same functions for tools that replace the names above (chapter 14) */
 LLAMADA_MPI_PUBLIC int PMPI_Send(const void* buffer, int count, MPI_Datatype datatype, int destination,
                                  int tag, MPI_Comm comm);
@@ -1992,6 +2062,74 @@ LLAMADA_MPI_PUBLIC int PMPI_Intercomm_create_from_groups(MPI_Group local_group, 
                                                          MPI_Group remote_group, int remote_leader,
                                                          const char* string_tag, MPI_Info info,
                                                          MPI_Errhandler handler, MPI_Comm* newintercomm);
+LLAMADA_MPI_PUBLIC int PMPI_Send_c(const void* buffer, MPI_Count count, MPI_Datatype datatype,
+                                   int destination, int tag, MPI_Comm comm);
+LLAMADA_MPI_PUBLIC int PMPI_Bsend_c(const void* buffer, MPI_Count count, MPI_Datatype datatype,
+                                    int destination, int tag, MPI_Comm comm);
+LLAMADA_MPI_PUBLIC int PMPI_Ssend_c(const void* buffer, MPI_Count count, MPI_Datatype datatype,
+                                    int destination, int tag, MPI_Comm comm);
+LLAMADA_MPI_PUBLIC int PMPI_Rsend_c(const void* buffer, MPI_Count count, MPI_Datatype datatype,
+                                    int destination, int tag, MPI_Comm comm);
+LLAMADA_MPI_PUBLIC int PMPI_Recv_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int source, int tag,
+                                   MPI_Comm comm, MPI_Status* status);
+LLAMADA_MPI_PUBLIC int PMPI_Isend_c(const void* buffer, MPI_Count count, MPI_Datatype datatype,
+                                    int destination, int tag, MPI_Comm comm, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int PMPI_Ibsend_c(const void* buffer, MPI_Count count, MPI_Datatype datatype,
+                                     int destination, int tag, MPI_Comm comm, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int PMPI_Issend_c(const void* buffer, MPI_Count count, MPI_Datatype datatype,
+                                     int destination, int tag, MPI_Comm comm, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int PMPI_Irsend_c(const void* buffer, MPI_Count count, MPI_Datatype datatype,
+                                     int destination, int tag, MPI_Comm comm, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int PMPI_Irecv_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int source, int tag,
+                                    MPI_Comm comm, MPI_Request* request);
+LLAMADA_MPI_PUBLIC int PMPI_Sendrecv_c(const void* send_buffer, MPI_Count send_count, MPI_Datatype send_type,
+                                       int destination, int send_tag, void* receive_buffer,
+                                       MPI_Count receive_count, MPI_Datatype receive_type, int source,
+                                       int receive_tag, MPI_Comm comm, MPI_Status* status);
+LLAMADA_MPI_PUBLIC int PMPI_Get_count_c(const MPI_Status* status, MPI_Datatype datatype, MPI_Count* count);
+LLAMADA_MPI_PUBLIC int PMPI_Get_elements_c(const MPI_Status* status, MPI_Datatype datatype, MPI_Count* count);
+LLAMADA_MPI_PUBLIC int PMPI_Type_contiguous_c(MPI_Count count, MPI_Datatype old_type, MPI_Datatype* new_type);
+LLAMADA_MPI_PUBLIC int PMPI_Type_vector_c(MPI_Count count, MPI_Count block_length, MPI_Count stride,
+                                          MPI_Datatype old_type, MPI_Datatype* new_type);
+LLAMADA_MPI_PUBLIC int PMPI_Type_create_hvector_c(MPI_Count count, MPI_Count block_length, MPI_Count stride,
+                                                  MPI_Datatype old_type, MPI_Datatype* new_type);
+LLAMADA_MPI_PUBLIC int PMPI_Type_indexed_c(MPI_Count count, const MPI_Count block_lengths[],
+                                           const MPI_Count displacements[], MPI_Datatype old_type,
+                                           MPI_Datatype* new_type);
+LLAMADA_MPI_PUBLIC int PMPI_Type_create_hindexed_c(MPI_Count count, const MPI_Count block_lengths[],
+                                                   const MPI_Count displacements[], MPI_Datatype old_type,
+                                                   MPI_Datatype* new_type);
+LLAMADA_MPI_PUBLIC int PMPI_Type_create_indexed_block_c(MPI_Count count, MPI_Count block_length,
+                                                        const MPI_Count displacements[],
+                                                        MPI_Datatype old_type, MPI_Datatype* new_type);
+LLAMADA_MPI_PUBLIC int PMPI_Type_create_hindexed_block_c(MPI_Count count, MPI_Count block_length,
+                                                         const MPI_Count displacements[],
+                                                         MPI_Datatype old_type, MPI_Datatype* new_type);
+LLAMADA_MPI_PUBLIC int PMPI_Type_create_struct_c(MPI_Count count, const MPI_Count block_lengths[],
+                                                 const MPI_Count displacements[], const MPI_Datatype types[],
+                                                 MPI_Datatype* new_type);
+LLAMADA_MPI_PUBLIC int PMPI_Type_create_resized_c(MPI_Datatype old_type, MPI_Count lower_bound,
+                                                  MPI_Count extent, MPI_Datatype* new_type);
+LLAMADA_MPI_PUBLIC int PMPI_Type_size_c(MPI_Datatype datatype, MPI_Count* size);
+LLAMADA_MPI_PUBLIC int PMPI_Type_get_extent_c(MPI_Datatype datatype, MPI_Count* lower_bound,
+                                              MPI_Count* extent);
+LLAMADA_MPI_PUBLIC int PMPI_Type_get_true_extent_c(MPI_Datatype datatype, MPI_Count* true_lower_bound,
+                                                   MPI_Count* true_extent);
+LLAMADA_MPI_PUBLIC int PMPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count* integer_count,
+                                                MPI_Count* address_count, MPI_Count* large_count_count,
+                                                MPI_Count* datatype_count, int* combiner);
+LLAMADA_MPI_PUBLIC int PMPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count integer_count_max,
+                                                MPI_Count address_count_max, MPI_Count large_count_count_max,
+                                                MPI_Count datatype_count_max, int integers[],
+                                                MPI_Aint addresses[], MPI_Count large_counts[],
+                                                MPI_Datatype datatypes[]);
+LLAMADA_MPI_PUBLIC int PMPI_Bcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root,
+                                    MPI_Comm comm);
+LLAMADA_MPI_PUBLIC int PMPI_Alltoallv_c(const void* send_buffer, const MPI_Count send_counts[],
+                                        const MPI_Aint send_displacements[], MPI_Datatype send_type,
+                                        void* receive_buffer, const MPI_Count receive_counts[],
+                                        const MPI_Aint receive_displacements[], MPI_Datatype receive_type,
+                                        MPI_Comm comm);
 /* The tool information interface (MPI 3.1, 14.3; events: MPI 4.0, 15.3.8) */
 #define MPI_T_ERR_MEMORY 59
 #define MPI_T_ERR_NOT_INITIALIZED 60

@@ -38,6 +38,11 @@ int bad_count(Communicator* communicator, long long count, const char* what) {
                 fmt::format("the {} is {}, it must not be negative", what, count));
 }
 
+int too_much_data(Communicator* communicator, long long count) {
+  return report(communicator, MPI_ERR_COUNT,
+                fmt::format("{} elements of this datatype are more bytes than there are addresses", count));
+}
+
 int bad_buffer(Communicator* communicator, const void* buffer) {
   return report(communicator, MPI_ERR_BUFFER,
                 buffer ? "MPI_IN_PLACE is not allowed here" : "the buffer is null, but there is data");

@@ -24,6 +24,7 @@ int bad_intercommunicator(Communicator* communicator);
 int bad_intracommunicator(Communicator* communicator);
 int bad_datatype(Communicator* communicator, MPI_Datatype datatype, const Datatype* found);
 int bad_count(Communicator* communicator, long long count, const char* what);
+int too_much_data(Communicator* communicator, long long count);
 int bad_buffer(Communicator* communicator, const void* buffer);
 int bad_rank(Communicator* communicator, int rank, const char* what);
 int bad_root(Communicator* communicator, int root);

@@ -12,6 +12,14 @@ namespace {
 /// `value` for a function that answers with an int: MPI_UNDEFINED where it does not fit (4.1.5).
 int to_int(std::size_t value) { return value <= INT_MAX ? static_cast<int>(value) : MPI_UNDEFINED; }
 
+int give_size(MPI_Datatype datatype, MPI_Count* size) {
+  Datatype* type = nullptr;
+  if (int code = find_datatype(nullptr, datatype, type)) return code;
+  if (int code = check_pointer(nullptr, size, "size")) return code;
+  *size = static_cast<MPI_Count>(type->size());
+  return MPI_SUCCESS;
+}
+
 }  // namespace
 
 LLAMADA_MPI_FUNCTION(Type_commit)
@@ -50,11 +58,13 @@ int PMPI_Type_size(MPI_Datatype datatype, int* size) {
 LLAMADA_MPI_FUNCTION(Type_size_x)
 int PMPI_Type_size_x(MPI_Datatype datatype, MPI_Count* size) {
   LLAMADA_MPI_ENTER(Type_size_x);
-  Datatype* type = nullptr;
-  if (int code = find_datatype(nullptr, datatype, type)) return code;
-  if (int code = check_pointer(nullptr, size, "size")) return code;
-  *size = static_cast<MPI_Count>(type->size());
-  return MPI_SUCCESS;
+  return give_size(datatype, size);
+}
+
+LLAMADA_MPI_FUNCTION(Type_size_c)
+int PMPI_Type_size_c(MPI_Datatype datatype, MPI_Count* size) {
+  LLAMADA_MPI_ENTER(Type_size_c);
+  return give_size(datatype, size);
 }
 
 namespace {
@@ -82,6 +92,18 @@ LLAMADA_MPI_FUNCTION(Type_get_extent_x)
 int PMPI_Type_get_extent_x(MPI_Datatype datatype, MPI_Count* lower_bound, MPI_Count* extent) {
   LLAMADA_MPI_ENTER(Type_get_extent_x);
   return give_bounds(datatype, lower_bound, extent, false);
+}
+
+LLAMADA_MPI_FUNCTION(Type_get_extent_c)
+int PMPI_Type_get_extent_c(MPI_Datatype datatype, MPI_Count* lower_bound, MPI_Count* extent) {
+  LLAMADA_MPI_ENTER(Type_get_extent_c);
+  return give_bounds(datatype, lower_bound, extent, false);
+}
+
+LLAMADA_MPI_FUNCTION(Type_get_true_extent_c)
+int PMPI_Type_get_true_extent_c(MPI_Datatype datatype, MPI_Count* true_lower_bound, MPI_Count* true_extent) {
+  LLAMADA_MPI_ENTER(Type_get_true_extent_c);
+  return give_bounds(datatype, true_lower_bound, true_extent, true);
 }
 
 LLAMADA_MPI_FUNCTION(Type_get_true_extent)
@@ -124,47 +146,6 @@ LLAMADA_MPI_FUNCTION(Type_ub)
 int PMPI_Type_ub(MPI_Datatype datatype, MPI_Aint* upper_bound) {
   LLAMADA_MPI_ENTER(Type_ub);
   return give_bound(datatype, upper_bound, &Datatype::upper_bound);
-}
-
-LLAMADA_MPI_FUNCTION(Type_get_envelope)
-int PMPI_Type_get_envelope(MPI_Datatype datatype, int* integer_count, int* address_count, int* datatype_count,
-                           int* combiner) {
-  LLAMADA_MPI_ENTER(Type_get_envelope);
-  Datatype* type = nullptr;
-  if (int code = find_datatype(nullptr, datatype, type)) return code;
-  for (const int* result : {integer_count, address_count, datatype_count, combiner}) {
-    if (int code = check_pointer(nullptr, result, "result")) return code;
-  }
-  const TypeRecipe& recipe = type->recipe();
-  *integer_count = static_cast<int>(recipe.integers.size());
-  *address_count = static_cast<int>(recipe.addresses.size());
-  *datatype_count = static_cast<int>(recipe.types.size());
-  *combiner = recipe.combiner;
-  return MPI_SUCCESS;
-}
-
-LLAMADA_MPI_FUNCTION(Type_get_contents)
-int PMPI_Type_get_contents(MPI_Datatype datatype, int integer_count_max, int address_count_max,
-                           int datatype_count_max, int integers[], MPI_Aint addresses[],
-                           MPI_Datatype datatypes[]) {
-  LLAMADA_MPI_ENTER(Type_get_contents);
-  Datatype* type = nullptr;
-  if (int code = find_datatype(nullptr, datatype, type)) return code;
-  const TypeRecipe& recipe = type->recipe();
-  if (recipe.combiner == MPI_COMBINER_NAMED) {
-    return report(nullptr, MPI_ERR_TYPE, "a predefined datatype has no contents");
-  }
-  if (integer_count_max < static_cast<int>(recipe.integers.size()) ||
-      address_count_max < static_cast<int>(recipe.addresses.size()) ||
-      datatype_count_max < static_cast<int>(recipe.types.size())) {
-    return report(nullptr, MPI_ERR_ARG, "an array is too short for the contents of the datatype");
-  }
-  std::copy(recipe.integers.begin(), recipe.integers.end(), integers);
-  std::copy(recipe.addresses.begin(), recipe.addresses.end(), addresses);
-  for (const Reference<Datatype>& inner : recipe.types) {
-    *datatypes++ = inner->is_predefined() ? inner->handle() : runtime().datatypes.insert(inner);
-  }
-  return MPI_SUCCESS;
 }
 
 LLAMADA_MPI_FUNCTION(Type_set_name)

@@ -30,6 +30,13 @@ MPI_Count count_elements(const MPI_Status& status, const Datatype& type) {
   return static_cast<MPI_Count>(bytes / type.size() * signature.elements) + rest;
 }
 
+/// The number of whole elements; MPI_UNDEFINED when the bytes do not end with one.
+MPI_Count count_whole(const MPI_Status& status, const Datatype& type) {
+  const std::uint64_t bytes = byte_count(status);
+  if (type.size() == 0) return bytes == 0 ? 0 : MPI_UNDEFINED;
+  return bytes % type.size() == 0 ? static_cast<MPI_Count>(bytes / type.size()) : MPI_UNDEFINED;
+}
+
 int set_elements(MPI_Status* status, MPI_Datatype datatype, MPI_Count count) {
   Datatype* type = nullptr;
   if (int code = check_answer(status, datatype, status, type)) return code;
@@ -58,13 +65,17 @@ int PMPI_Get_count(const MPI_Status* status, MPI_Datatype datatype, int* count) 
   LLAMADA_MPI_ENTER(Get_count);
   Datatype* type = nullptr;
   if (int code = check_answer(status, datatype, count, type)) return code;
-  const std::uint64_t bytes = byte_count(*status);
-  if (type->size() == 0) {
-    *count = bytes == 0 ? 0 : MPI_UNDEFINED;
-  } else {
-    const std::uint64_t whole = bytes / type->size();
-    *count = bytes % type->size() == 0 && whole <= INT_MAX ? static_cast<int>(whole) : MPI_UNDEFINED;
-  }
+  const MPI_Count whole = count_whole(*status, *type);
+  *count = whole <= INT_MAX ? static_cast<int>(whole) : MPI_UNDEFINED;
+  return MPI_SUCCESS;
+}
+
+LLAMADA_MPI_FUNCTION(Get_count_c)
+int PMPI_Get_count_c(const MPI_Status* status, MPI_Datatype datatype, MPI_Count* count) {
+  LLAMADA_MPI_ENTER(Get_count_c);
+  Datatype* type = nullptr;
+  if (int code = check_answer(status, datatype, count, type)) return code;
+  *count = count_whole(*status, *type);
   return MPI_SUCCESS;
 }
 
@@ -81,6 +92,15 @@ int PMPI_Get_elements(const MPI_Status* status, MPI_Datatype datatype, int* coun
 LLAMADA_MPI_FUNCTION(Get_elements_x)
 int PMPI_Get_elements_x(const MPI_Status* status, MPI_Datatype datatype, MPI_Count* count) {
   LLAMADA_MPI_ENTER(Get_elements_x);
+  Datatype* type = nullptr;
+  if (int code = check_answer(status, datatype, count, type)) return code;
+  *count = count_elements(*status, *type);
+  return MPI_SUCCESS;
+}
+
+LLAMADA_MPI_FUNCTION(Get_elements_c)
+int PMPI_Get_elements_c(const MPI_Status* status, MPI_Datatype datatype, MPI_Count* count) {
+  LLAMADA_MPI_ENTER(Get_elements_c);
   Datatype* type = nullptr;
   if (int code = check_answer(status, datatype, count, type)) return code;
   *count = count_elements(*status, *type);

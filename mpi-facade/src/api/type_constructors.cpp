@@ -2,56 +2,26 @@
 #include <span>
 #include <vector>
 
-#include "api/arguments.hpp"
-#include "object/type_builder.hpp"
+#include "api/type_constructors.hpp"
 
 // MPI 3.1, 4.1.2 and 4.1.3, with the names of MPI-1 (16.1).
 using namespace llamada::mpi;
 
 namespace {
 
-std::size_t length(int count) { return static_cast<std::size_t>(count); }
-
-int give(Reference<Datatype> type, MPI_Datatype* new_type) {
-  Datatype& made = *type;
-  *new_type = runtime().datatypes.insert(std::move(type));
-  made.set_handle(*new_type);
-  return MPI_SUCCESS;
-}
-
-/// What all constructors have in common.
-int check(int count, MPI_Datatype old_type, MPI_Datatype* new_type, Datatype*& found) {
-  if (int code = check_count(nullptr, count)) return code;
-  if (int code = check_pointer(nullptr, new_type, "new datatype")) return code;
-  return find_datatype(nullptr, old_type, found);
-}
-
-int check_lengths(std::span<const int> block_lengths) {
-  for (const int block_length : block_lengths) {
-    if (int code = check_count(nullptr, block_length, "block length")) return code;
-  }
-  return MPI_SUCCESS;
-}
-
-int check_lists(int count, const void* first, const void* second) {
-  if (count == 0) return MPI_SUCCESS;
-  if (int code = check_pointer(nullptr, first, "list of block lengths or types")) return code;
-  return check_pointer(nullptr, second, "list of displacements");
-}
-
 int make_hvector(int count, int block_length, MPI_Aint stride, MPI_Datatype old_type,
                  MPI_Datatype* new_type) {
   Datatype* old = nullptr;
-  if (int code = check(count, old_type, new_type, old)) return code;
+  if (int code = check_constructor(count, old_type, new_type, old)) return code;
   if (int code = check_count(nullptr, block_length, "block length")) return code;
   TypeRecipe recipe{MPI_COMBINER_HVECTOR, {count, block_length}, {stride}, {Reference<Datatype>(old)}};
-  return give(make_vector(count, block_length, stride, *old, std::move(recipe)), new_type);
+  return give_type(make_vector(count, block_length, stride, *old, std::move(recipe)), new_type);
 }
 
 int make_hindexed(int count, const int* block_lengths, const MPI_Aint* displacements, MPI_Datatype old_type,
                   MPI_Datatype* new_type) {
   Datatype* old = nullptr;
-  if (int code = check(count, old_type, new_type, old)) return code;
+  if (int code = check_constructor(count, old_type, new_type, old)) return code;
   if (int code = check_lists(count, block_lengths, displacements)) return code;
   const std::span lengths(block_lengths, length(count));
   const std::span places(displacements, length(count));
@@ -59,7 +29,7 @@ int make_hindexed(int count, const int* block_lengths, const MPI_Aint* displacem
   TypeRecipe recipe{
       MPI_COMBINER_HINDEXED, {count}, {places.begin(), places.end()}, {Reference<Datatype>(old)}};
   recipe.integers.insert(recipe.integers.end(), lengths.begin(), lengths.end());
-  return give(make_indexed(lengths, places, *old, std::move(recipe)), new_type);
+  return give_type(make_indexed(lengths, places, *old, std::move(recipe)), new_type);
 }
 
 int make_structure(int count, const int* block_lengths, const MPI_Aint* displacements,
@@ -74,7 +44,8 @@ int make_structure(int count, const int* block_lengths, const MPI_Aint* displace
   for (std::size_t index = 0; index < found.size(); ++index) {
     if (int code = find_datatype(nullptr, types[index], found[index])) return code;
   }
-  return give(make_struct(lengths, {displacements, length(count)}, found, MPI_COMBINER_STRUCT), new_type);
+  return give_type(make_struct(lengths, {displacements, length(count)}, found, MPI_COMBINER_STRUCT),
+                   new_type);
 }
 
 /// Displacements that are counted in extents, in bytes.
@@ -91,18 +62,19 @@ LLAMADA_MPI_FUNCTION(Type_contiguous)
 int PMPI_Type_contiguous(int count, MPI_Datatype old_type, MPI_Datatype* new_type) {
   LLAMADA_MPI_ENTER(Type_contiguous);
   Datatype* old = nullptr;
-  if (int code = check(count, old_type, new_type, old)) return code;
-  return give(make_contiguous(count, *old), new_type);
+  if (int code = check_constructor(count, old_type, new_type, old)) return code;
+  return give_type(make_contiguous(count, *old), new_type);
 }
 
 LLAMADA_MPI_FUNCTION(Type_vector)
 int PMPI_Type_vector(int count, int block_length, int stride, MPI_Datatype old_type, MPI_Datatype* new_type) {
   LLAMADA_MPI_ENTER(Type_vector);
   Datatype* old = nullptr;
-  if (int code = check(count, old_type, new_type, old)) return code;
+  if (int code = check_constructor(count, old_type, new_type, old)) return code;
   if (int code = check_count(nullptr, block_length, "block length")) return code;
   TypeRecipe recipe{MPI_COMBINER_VECTOR, {count, block_length, stride}, {}, {Reference<Datatype>(old)}};
-  return give(make_vector(count, block_length, stride * old->extent(), *old, std::move(recipe)), new_type);
+  return give_type(make_vector(count, block_length, stride * old->extent(), *old, std::move(recipe)),
+                   new_type);
 }
 
 LLAMADA_MPI_FUNCTION(Type_create_hvector)
@@ -124,7 +96,7 @@ int PMPI_Type_indexed(int count, const int block_lengths[], const int displaceme
                       MPI_Datatype* new_type) {
   LLAMADA_MPI_ENTER(Type_indexed);
   Datatype* old = nullptr;
-  if (int code = check(count, old_type, new_type, old)) return code;
+  if (int code = check_constructor(count, old_type, new_type, old)) return code;
   if (int code = check_lists(count, block_lengths, displacements)) return code;
   const std::span lengths(block_lengths, length(count));
   const std::span places(displacements, length(count));
@@ -132,7 +104,7 @@ int PMPI_Type_indexed(int count, const int block_lengths[], const int displaceme
   TypeRecipe recipe{MPI_COMBINER_INDEXED, {count}, {}, {Reference<Datatype>(old)}};
   recipe.integers.insert(recipe.integers.end(), lengths.begin(), lengths.end());
   recipe.integers.insert(recipe.integers.end(), places.begin(), places.end());
-  return give(make_indexed(lengths, in_bytes(places, *old), *old, std::move(recipe)), new_type);
+  return give_type(make_indexed(lengths, in_bytes(places, *old), *old, std::move(recipe)), new_type);
 }
 
 LLAMADA_MPI_FUNCTION(Type_create_hindexed)
@@ -154,13 +126,14 @@ int PMPI_Type_create_indexed_block(int count, int block_length, const int displa
                                    MPI_Datatype old_type, MPI_Datatype* new_type) {
   LLAMADA_MPI_ENTER(Type_create_indexed_block);
   Datatype* old = nullptr;
-  if (int code = check(count, old_type, new_type, old)) return code;
+  if (int code = check_constructor(count, old_type, new_type, old)) return code;
   if (int code = check_count(nullptr, block_length, "block length")) return code;
   if (int code = check_lists(count, displacements, displacements)) return code;
   const std::span places(displacements, length(count));
   TypeRecipe recipe{MPI_COMBINER_INDEXED_BLOCK, {count, block_length}, {}, {Reference<Datatype>(old)}};
   recipe.integers.insert(recipe.integers.end(), places.begin(), places.end());
-  return give(make_indexed({&block_length, 1}, in_bytes(places, *old), *old, std::move(recipe)), new_type);
+  return give_type(make_indexed({&block_length, 1}, in_bytes(places, *old), *old, std::move(recipe)),
+                   new_type);
 }
 
 LLAMADA_MPI_FUNCTION(Type_create_hindexed_block)
@@ -168,7 +141,7 @@ int PMPI_Type_create_hindexed_block(int count, int block_length, const MPI_Aint 
                                     MPI_Datatype old_type, MPI_Datatype* new_type) {
   LLAMADA_MPI_ENTER(Type_create_hindexed_block);
   Datatype* old = nullptr;
-  if (int code = check(count, old_type, new_type, old)) return code;
+  if (int code = check_constructor(count, old_type, new_type, old)) return code;
   if (int code = check_count(nullptr, block_length, "block length")) return code;
   if (int code = check_lists(count, displacements, displacements)) return code;
   const std::span places(displacements, length(count));
@@ -176,7 +149,7 @@ int PMPI_Type_create_hindexed_block(int count, int block_length, const MPI_Aint 
                     {count, block_length},
                     {places.begin(), places.end()},
                     {Reference<Datatype>(old)}};
-  return give(make_indexed({&block_length, 1}, places, *old, std::move(recipe)), new_type);
+  return give_type(make_indexed({&block_length, 1}, places, *old, std::move(recipe)), new_type);
 }
 
 LLAMADA_MPI_FUNCTION(Type_create_struct)
@@ -198,7 +171,7 @@ int PMPI_Type_create_subarray(int dimension_count, const int sizes[], const int 
                               const int starts[], int order, MPI_Datatype old_type, MPI_Datatype* new_type) {
   LLAMADA_MPI_ENTER(Type_create_subarray);
   Datatype* old = nullptr;
-  if (int code = check(dimension_count, old_type, new_type, old)) return code;
+  if (int code = check_constructor(dimension_count, old_type, new_type, old)) return code;
   if (dimension_count < 1) return report(nullptr, MPI_ERR_ARG, "a subarray needs a dimension");
   if (order != MPI_ORDER_C && order != MPI_ORDER_FORTRAN) {
     return report(nullptr, MPI_ERR_ARG,
@@ -217,7 +190,7 @@ int PMPI_Type_create_subarray(int dimension_count, const int sizes[], const int 
     }
   }
   const std::size_t count = length(dimension_count);
-  return give(make_subarray({sizes, count}, {subsizes, count}, {starts, count}, order, *old), new_type);
+  return give_type(make_subarray({sizes, count}, {subsizes, count}, {starts, count}, order, *old), new_type);
 }
 
 LLAMADA_MPI_FUNCTION(Type_create_darray)
@@ -227,7 +200,7 @@ int PMPI_Type_create_darray(int size, int rank, int dimension_count, const int s
                             MPI_Datatype* new_type) {
   LLAMADA_MPI_ENTER(Type_create_darray);
   Datatype* old = nullptr;
-  if (int code = check(dimension_count, old_type, new_type, old)) return code;
+  if (int code = check_constructor(dimension_count, old_type, new_type, old)) return code;
   if (dimension_count < 1) return report(nullptr, MPI_ERR_ARG, "a distributed array needs a dimension");
   for (const int* list : {sizes, distributions, distribution_arguments, process_counts}) {
     if (int code = check_pointer(nullptr, list, "list of sizes or distributions")) return code;
@@ -242,7 +215,7 @@ int PMPI_Type_create_darray(int size, int rank, int dimension_count, const int s
                                order};
   const auto checked = array.check();
   if (!checked) return report(nullptr, MPI_ERR_ARG, checked.error().text());
-  return give(make_darray(array, *old), new_type);
+  return give_type(make_darray(array, *old), new_type);
 }
 
 LLAMADA_MPI_FUNCTION(Type_create_resized)
@@ -250,19 +223,19 @@ int PMPI_Type_create_resized(MPI_Datatype old_type, MPI_Aint lower_bound, MPI_Ai
                              MPI_Datatype* new_type) {
   LLAMADA_MPI_ENTER(Type_create_resized);
   Datatype* old = nullptr;
-  if (int code = check(0, old_type, new_type, old)) return code;
-  return give(make_resized(*old, lower_bound, extent), new_type);
+  if (int code = check_constructor(0, old_type, new_type, old)) return code;
+  return give_type(make_resized(*old, lower_bound, extent), new_type);
 }
 
 LLAMADA_MPI_FUNCTION(Type_dup)
 int PMPI_Type_dup(MPI_Datatype old_type, MPI_Datatype* new_type) {
   LLAMADA_MPI_ENTER(Type_dup);
   Datatype* old = nullptr;
-  if (int code = check(0, old_type, new_type, old)) return code;
+  if (int code = check_constructor(0, old_type, new_type, old)) return code;
   auto copy = make_duplicate(*old);
   if (int code = old->attributes().copy_to(old_type, copy->attributes())) {
     *new_type = MPI_DATATYPE_NULL;
     return call_error_handler(nullptr, code);
   }
-  return give(std::move(copy), new_type);
+  return give_type(std::move(copy), new_type);
 }

@@ -37,8 +37,11 @@ int find_even_parts(Call& call, const void* buffer, int count, MPI_Datatype data
   return MPI_SUCCESS;
 }
 
-int find_parts(Call& call, const void* buffer, const int* counts, const int* displacements,
-               MPI_Datatype datatype, int part_count, Parts& parts) {
+namespace {
+
+template <typename Count, typename Displacement>
+int find_all_parts(Call& call, const void* buffer, const Count* counts, const Displacement* displacements,
+                   MPI_Datatype datatype, int part_count, Parts& parts) {
   Datatype* type = nullptr;
   if (int code = call.find_type(datatype, type)) return code;
   if (part_count > 0) {
@@ -49,12 +52,27 @@ int find_parts(Call& call, const void* buffer, const int* counts, const int* dis
   list.reserve(static_cast<std::size_t>(part_count));
   for (int part = 0; part < part_count; ++part) {
     if (int code = check_count(call.communicator, counts[part])) return code;
+    std::ptrdiff_t bytes = 0;
+    if (__builtin_mul_overflow(counts[part], type->size(), &bytes))
+      return detail::too_much_data(call.communicator, counts[part]);
     if (int code = check_buffer(call.communicator, buffer, counts[part], *type)) return code;
     list.push_back(Data::of(at(buffer, type->extent() * displacements[part]),
                             static_cast<std::size_t>(counts[part]), *type));
   }
   parts = Parts(std::move(list));
   return MPI_SUCCESS;
+}
+
+}  // namespace
+
+int find_parts(Call& call, const void* buffer, const int* counts, const int* displacements,
+               MPI_Datatype datatype, int part_count, Parts& parts) {
+  return find_all_parts(call, buffer, counts, displacements, datatype, part_count, parts);
+}
+
+int find_parts(Call& call, const void* buffer, const MPI_Count* counts, const MPI_Aint* displacements,
+               MPI_Datatype datatype, int part_count, Parts& parts) {
+  return find_all_parts(call, buffer, counts, displacements, datatype, part_count, parts);
 }
 
 }  // namespace llamada::mpi::coll

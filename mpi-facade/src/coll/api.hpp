@@ -31,11 +31,14 @@ struct Root {
 };
 
 /// Checks one buffer's three arguments and gives the data.
-inline int find_data(Call& call, const void* buffer, int count, MPI_Datatype datatype, Data& data) {
+inline int find_data(Call& call, const void* buffer, MPI_Count count, MPI_Datatype datatype, Data& data) {
   Datatype* type = nullptr;
   if (int code = call.find_type(datatype, type)) return code;
   if (int code = check_count(call.communicator, count)) return code;
   if (int code = check_buffer(call.communicator, buffer, count, *type)) return code;
+  std::ptrdiff_t bytes = 0;
+  if (__builtin_mul_overflow(count, type->size(), &bytes)) [[unlikely]]
+    return detail::too_much_data(call.communicator, count);
   data = Data::of(buffer, static_cast<std::size_t>(count), *type);
   return MPI_SUCCESS;
 }
@@ -55,6 +58,8 @@ inline std::byte* at(const void* base, std::ptrdiff_t bytes) {
 int find_even_parts(Call& call, const void* buffer, int count, MPI_Datatype datatype, Parts& parts);
 /// `counts[i]` elements, `displacements[i]` elements behind the buffer's beginning, for `part_count` parts.
 int find_parts(Call& call, const void* buffer, const int* counts, const int* displacements,
+               MPI_Datatype datatype, int part_count, Parts& parts);
+int find_parts(Call& call, const void* buffer, const MPI_Count* counts, const MPI_Aint* displacements,
                MPI_Datatype datatype, int part_count, Parts& parts);
 /// A type for each part, and displacements in bytes.
 template <typename Displacement>

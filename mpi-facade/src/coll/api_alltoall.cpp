@@ -26,9 +26,10 @@ int check_alltoall(Call& call, const void* sendbuf, int sendcount, MPI_Datatype 
   return exchange(call, std::move(contributions), std::move(results), in_place);
 }
 
-int check_alltoallv(Call& call, const void* sendbuf, const int* sendcounts, const int* sdispls,
-                    MPI_Datatype sendtype, void* recvbuf, const int* recvcounts, const int* rdispls,
-                    MPI_Datatype recvtype, MPI_Comm comm) {
+template <typename Count, typename Displacement>
+int check_alltoallv(Call& call, const void* sendbuf, const Count* sendcounts, const Displacement* sdispls,
+                    MPI_Datatype sendtype, void* recvbuf, const Count* recvcounts,
+                    const Displacement* rdispls, MPI_Datatype recvtype, MPI_Comm comm) {
   if (int code = call.find_communicator(comm)) return code;
   Parts contributions, results;
   const bool in_place = is_in_place(call, sendbuf);
@@ -70,3 +71,13 @@ LLAMADA_COLLECTIVE(Alltoallw, Ialltoallw, check_alltoallw,
                     const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[],
                     const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm),
                    sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm)
+
+LLAMADA_MPI_FUNCTION(Alltoallv_c)
+int PMPI_Alltoallv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+                     MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[],
+                     const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {
+  LLAMADA_MPI_ENTER(Alltoallv_c);
+  Call call;
+  return check_alltoallv(call, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
+                         comm);
+}

@@ -13,7 +13,7 @@ int check_barrier(Call& call, MPI_Comm comm) {
   return carry_out(call, [](Channel& channel) { return Barrier(channel); });
 }
 
-int check_bcast(Call& call, void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm) {
+int check_bcast(Call& call, void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm) {
   if (int code = call.find_communicator(comm)) return code;
   Root to;
   if (int code = to.find(*call.communicator, root)) return code;
@@ -148,6 +148,12 @@ LLAMADA_COLLECTIVE(Barrier, Ibarrier, check_barrier, (MPI_Comm comm), comm)
 LLAMADA_COLLECTIVE(Bcast, Ibcast, check_bcast,
                    (void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm), buffer, count,
                    datatype, root, comm)
+LLAMADA_MPI_FUNCTION(Bcast_c)
+int PMPI_Bcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm) {
+  LLAMADA_MPI_ENTER(Bcast_c);
+  Call call;
+  return check_bcast(call, buffer, count, datatype, root, comm);
+}
 LLAMADA_COLLECTIVE(Gather, Igather, check_gather,
                    (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
                     MPI_Datatype recvtype, int root, MPI_Comm comm),

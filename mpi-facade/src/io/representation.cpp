@@ -57,7 +57,40 @@ class Rebuilding {
     return result;
   }
 
+  /// Of a type made with large counts.
+  static Reference<Datatype> from_counts(const TypeRecipe& recipe, std::span<Datatype* const> types) {
+    const std::span<const MPI_Count> all(recipe.counts);
+    const auto bytes = [&](std::size_t first, std::ptrdiff_t unit) {
+      std::vector<MPI_Aint> result;
+      for (const MPI_Count displacement : all.subspan(first)) result.push_back(displacement * unit);
+      return result;
+    };
+    Datatype* const old = types.empty() ? nullptr : types[0];
+    const auto count = static_cast<std::size_t>(all[0]);
+    switch (recipe.combiner) {
+      case MPI_COMBINER_CONTIGUOUS:
+        return make_contiguous(all[0], *old, {});
+      case MPI_COMBINER_VECTOR:
+        return make_vector(all[0], all[1], all[2] * old->extent(), *old, {});
+      case MPI_COMBINER_HVECTOR:
+        return make_vector(all[0], all[1], all[2], *old, {});
+      case MPI_COMBINER_INDEXED:
+        return make_indexed(all.subspan(1, count), bytes(1 + count, old->extent()), *old, {});
+      case MPI_COMBINER_HINDEXED:
+        return make_indexed(all.subspan(1, count), bytes(1 + count, 1), *old, {});
+      case MPI_COMBINER_INDEXED_BLOCK:
+        return make_indexed(all.subspan(1, 1), bytes(2, old->extent()), *old, {});
+      case MPI_COMBINER_HINDEXED_BLOCK:
+        return make_indexed(all.subspan(1, 1), bytes(2, 1), *old, {});
+      case MPI_COMBINER_STRUCT:
+        return make_struct(all.subspan(1, count), bytes(1 + count, 1), types, TypeRecipe{});
+      default:
+        return make_resized(*old, all[0], all[1]);
+    }
+  }
+
   static Reference<Datatype> from_recipe(const TypeRecipe& recipe, std::span<Datatype* const> types) {
+    if (!recipe.counts.empty()) return from_counts(recipe, types);
     const std::vector<int>& integers = recipe.integers;
     const std::span all(integers);
     Datatype& old = *types[0];

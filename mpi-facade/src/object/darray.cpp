@@ -97,7 +97,7 @@ Reference<Datatype> make_darray(const DistributedArray& array, Datatype& old_typ
     for (long long first = blocks.first; first < size; first += blocks.stride)
       for (long long element = first; element < std::min<long long>(first + blocks.length, size); ++element)
         row.place(*level, step * element, 1);
-    step *= size;
+    if (row.is_too_large() || __builtin_mul_overflow(step, size, &step)) return {};
     level = make_counted<Datatype>(row.finish(), std::make_unique<const TypeRecipe>());
   }
   LayoutBuilder whole;

@@ -129,6 +129,8 @@ struct TypeRecipe {
   std::vector<int> integers;
   std::vector<MPI_Aint> addresses;
   std::vector<Reference<Datatype>> types;
+  /// Of a function with large counts (MPI 4.0): all its numbers in their order, and none elsewhere.
+  std::vector<MPI_Count> counts = {};
 };
 
 }  // namespace llamada::mpi

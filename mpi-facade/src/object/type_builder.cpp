@@ -6,12 +6,32 @@
 namespace llamada::mpi {
 namespace {
 
+constexpr std::ptrdiff_t reach_max = std::ptrdiff_t{1} << 62;
+constexpr std::size_t runs_max = std::size_t{1} << 30;
+
 Reference<Datatype> finish(LayoutBuilder& builder, TypeRecipe recipe) {
+  if (builder.is_too_large()) return {};
   return make_counted<Datatype>(builder.finish(), std::make_unique<const TypeRecipe>(std::move(recipe)));
 }
 
 TypeRecipe recipe_of(int combiner, std::vector<int> integers, Datatype& type) {
   return {combiner, std::move(integers), {}, {Reference<Datatype>(&type)}};
+}
+
+/// factor * count + offset, when that is in reach.
+bool reaches(std::ptrdiff_t factor, std::size_t count, std::ptrdiff_t offset, std::ptrdiff_t& result) {
+  return !__builtin_mul_overflow(factor, count, &result) &&
+         !__builtin_add_overflow(result, offset, &result) && result <= reach_max && result >= -reach_max;
+}
+
+/// The blocks of an indexed type or struct: one length for all, or one for each.
+template <typename Length, typename Type>
+void place_each(LayoutBuilder& builder, std::span<const Length> block_lengths,
+                std::span<const MPI_Aint> displacements, Type&& type) {
+  for (std::size_t block = 0; block < displacements.size(); ++block) {
+    const Length length = block_lengths.size() == 1 ? block_lengths[0] : block_lengths[block];
+    builder.place(type(block), displacements[block], static_cast<std::size_t>(length));
+  }
 }
 
 }  // namespace
@@ -86,10 +106,52 @@ void LayoutBuilder::add_signature(const Datatype& inner, std::size_t count) {
   }
 }
 
+/// Whether `count` elements more, the last of them `last` bytes behind the first, can be placed.
+bool LayoutBuilder::check_reach(const Datatype& inner, std::ptrdiff_t displacement, std::ptrdiff_t last,
+                                std::size_t count) {
+  const auto& from = inner.layout();
+  std::ptrdiff_t reached = 0;
+  is_too_large_ = is_too_large_ || !reaches(displacement, 1, last, reached) ||
+                  !reaches(reached, 1, from.lower_bound, reached) ||
+                  !reaches(displacement + last, 1, from.upper_bound, reached) ||
+                  !reaches(static_cast<std::ptrdiff_t>(from.size), count,
+                           static_cast<std::ptrdiff_t>(layout_.size), reached);
+  return !is_too_large_;
+}
+
+void LayoutBuilder::place_blocks(const Datatype& inner, std::size_t block_length, std::ptrdiff_t stride,
+                                 std::size_t count) {
+  if (count == 0 || block_length == 0) return;
+  std::ptrdiff_t in_block = 0, last = 0;
+  std::size_t elements = 0;
+  is_too_large_ = is_too_large_ || !reaches(inner.extent(), block_length - 1, 0, in_block) ||
+                  !reaches(stride, count - 1, 0, last) ||
+                  __builtin_mul_overflow(block_length, count, &elements);
+  if (is_too_large_ || !check_reach(inner, last, in_block, elements)) return;
+  const auto& runs = inner.layout().runs;
+  const bool is_one_run =
+      runs.size() == 1 && runs[0].count == 1 &&
+      (block_length == 1 || inner.extent() == static_cast<std::ptrdiff_t>(runs[0].length));
+  if (!is_one_run && !runs.empty()) {
+    is_too_large_ = runs.size() > runs_max / count;
+    for (std::size_t block = 0; block < count && !is_too_large_; ++block)
+      place(inner, stride * static_cast<std::ptrdiff_t>(block), block_length);
+    return;
+  }
+  add_bounds(inner, 0, in_block);
+  add_bounds(inner, last, in_block);
+  add_signature(inner, elements);
+  layout_.alignment = std::max(layout_.alignment, inner.layout().alignment);
+  if (is_one_run) add_run({runs[0].offset, runs[0].length * block_length, count, stride});
+}
+
 void LayoutBuilder::place(const Datatype& inner, std::ptrdiff_t displacement, std::size_t count) {
   if (count == 0) return;
   const std::ptrdiff_t extent = inner.extent();
-  add_bounds(inner, displacement, extent * static_cast<std::ptrdiff_t>(count - 1));
+  std::ptrdiff_t last = 0;
+  is_too_large_ = is_too_large_ || !reaches(extent, count - 1, 0, last);
+  if (is_too_large_ || !check_reach(inner, displacement, last, count)) return;
+  add_bounds(inner, displacement, last);
   add_signature(inner, count);
   layout_.alignment = std::max(layout_.alignment, inner.layout().alignment);
   const auto& runs = inner.layout().runs;
@@ -97,7 +159,9 @@ void LayoutBuilder::place(const Datatype& inner, std::ptrdiff_t displacement, st
     add_run({displacement + runs[0].offset, runs[0].length, count, extent});
     return;
   }
-  for (std::size_t element = 0; element < count && !runs.empty(); ++element, displacement += extent) {
+  is_too_large_ = runs.size() > runs_max / count;
+  if (is_too_large_ || runs.empty()) return;
+  for (std::size_t element = 0; element < count; ++element, displacement += extent) {
     for (Run run : runs) {
       run.offset += displacement;
       add_run(run);
@@ -119,27 +183,35 @@ Datatype::Layout LayoutBuilder::finish() {
 }
 
 Reference<Datatype> make_contiguous(int count, Datatype& old_type) {
-  LayoutBuilder builder;
-  builder.place(old_type, 0, static_cast<std::size_t>(count));
-  return finish(builder, recipe_of(MPI_COMBINER_CONTIGUOUS, {count}, old_type));
+  return make_contiguous(count, old_type, recipe_of(MPI_COMBINER_CONTIGUOUS, {count}, old_type));
 }
 
-Reference<Datatype> make_vector(int count, int block_length, std::ptrdiff_t stride_bytes, Datatype& old_type,
-                                TypeRecipe recipe) {
+Reference<Datatype> make_contiguous(MPI_Count count, Datatype& old_type, TypeRecipe recipe) {
   LayoutBuilder builder;
-  for (int block = 0; block < count; ++block) {
-    builder.place(old_type, stride_bytes * block, static_cast<std::size_t>(block_length));
-  }
+  builder.place(old_type, 0, static_cast<std::size_t>(count));
+  return finish(builder, std::move(recipe));
+}
+
+Reference<Datatype> make_vector(MPI_Count count, MPI_Count block_length, std::ptrdiff_t stride_bytes,
+                                Datatype& old_type, TypeRecipe recipe) {
+  LayoutBuilder builder;
+  builder.place_blocks(old_type, static_cast<std::size_t>(block_length), stride_bytes,
+                       static_cast<std::size_t>(count));
   return finish(builder, std::move(recipe));
 }
 
 Reference<Datatype> make_indexed(std::span<const int> block_lengths, std::span<const MPI_Aint> displacements,
                                  Datatype& old_type, TypeRecipe recipe) {
   LayoutBuilder builder;
-  for (std::size_t block = 0; block < displacements.size(); ++block) {
-    const int length = block_lengths.size() == 1 ? block_lengths[0] : block_lengths[block];
-    builder.place(old_type, displacements[block], static_cast<std::size_t>(length));
-  }
+  place_each(builder, block_lengths, displacements, [&](std::size_t) -> Datatype& { return old_type; });
+  return finish(builder, std::move(recipe));
+}
+
+Reference<Datatype> make_indexed(std::span<const MPI_Count> block_lengths,
+                                 std::span<const MPI_Aint> displacements, Datatype& old_type,
+                                 TypeRecipe recipe) {
+  LayoutBuilder builder;
+  place_each(builder, block_lengths, displacements, [&](std::size_t) -> Datatype& { return old_type; });
   return finish(builder, std::move(recipe));
 }
 
@@ -157,13 +229,29 @@ Reference<Datatype> make_struct(std::span<const int> block_lengths, std::span<co
   return finish(builder, std::move(recipe));
 }
 
+Reference<Datatype> make_struct(std::span<const MPI_Count> block_lengths,
+                                std::span<const MPI_Aint> displacements, std::span<Datatype* const> types,
+                                TypeRecipe recipe) {
+  LayoutBuilder builder;
+  place_each(builder, block_lengths, displacements,
+             [&](std::size_t block) -> Datatype& { return *types[block]; });
+  for (Datatype* type : types) recipe.types.emplace_back(type);
+  builder.pad_to_alignment();
+  return finish(builder, std::move(recipe));
+}
+
 Reference<Datatype> make_resized(Datatype& old_type, MPI_Aint lower_bound, MPI_Aint extent) {
+  TypeRecipe recipe = recipe_of(MPI_COMBINER_RESIZED, {}, old_type);
+  recipe.addresses = {lower_bound, extent};
+  return make_resized(old_type, lower_bound, extent, std::move(recipe));
+}
+
+Reference<Datatype> make_resized(Datatype& old_type, MPI_Aint lower_bound, MPI_Aint extent,
+                                 TypeRecipe recipe) {
   Datatype::Layout layout = old_type.layout();
   layout.lower_bound = lower_bound;
   layout.upper_bound = lower_bound + extent;
   layout.has_lower_marker = layout.has_upper_marker = true;
-  TypeRecipe recipe = recipe_of(MPI_COMBINER_RESIZED, {}, old_type);
-  recipe.addresses = {lower_bound, extent};
   return make_counted<Datatype>(std::move(layout), std::make_unique<const TypeRecipe>(std::move(recipe)));
 }
 
@@ -192,9 +280,11 @@ Reference<Datatype> make_subarray(std::span<const int> sizes, std::span<const in
     const std::size_t dimension = order == MPI_ORDER_C ? dimension_count - 1 - index : index;
     LayoutBuilder row;
     for (int element = 0; element < subsizes[dimension]; ++element) row.place(*level, step * element, 1);
-    start += step * starts[dimension];
-    step *= sizes[dimension];
+    if (!reaches(step, static_cast<std::size_t>(starts[dimension]), start, start) ||
+        !reaches(step, static_cast<std::size_t>(sizes[dimension]), 0, step))
+      return {};
     level = finish(row, TypeRecipe{});
+    if (!level) return {};
   }
   LayoutBuilder whole;
   whole.place(*level, start, 1);

@@ -19,11 +19,18 @@ class LayoutBuilder {
   /// `count` elements of `inner`, each an extent after the one before, the first `displacement` bytes from
   /// the start.
   void place(const Datatype& inner, std::ptrdiff_t displacement, std::size_t count);
+  /// `count` times `block_length` elements of `inner`, each block `stride` bytes after the one before.
+  void place_blocks(const Datatype& inner, std::size_t block_length, std::ptrdiff_t stride,
+                    std::size_t count);
   /// Pads the upper bound as a C compiler pads a struct (4.1.6's epsilon), unless a marker sets it.
   void pad_to_alignment();
+  /// Something was not placed: the type would reach over 2^62 bytes or more, or need more than 2^30 runs.
+  bool is_too_large() const { return is_too_large_; }
   Datatype::Layout finish();
 
  private:
+  bool check_reach(const Datatype& inner, std::ptrdiff_t displacement, std::ptrdiff_t last,
+                   std::size_t count);
   void add_run(Run run);
   void add_bounds(const Datatype& inner, std::ptrdiff_t displacement, std::ptrdiff_t last);
   void add_signature(const Datatype& inner, std::size_t count);
@@ -32,20 +39,32 @@ class LayoutBuilder {
   Signature signature_;
   bool has_bounds_ = false;
   bool has_data_ = false;
+  bool is_too_large_ = false;
 };
 
 /// The constructors of MPI 3.1, 4.1.2, 4.1.3 and 4.1.7. Arguments have been checked: counts are not negative.
-/// The recipe is what MPI_Type_get_contents gives back.
+/// The recipe is what MPI_Type_get_contents gives back. All give null when the type is too large for
+/// LayoutBuilder.
 Reference<Datatype> make_contiguous(int count, Datatype& old_type);
+Reference<Datatype> make_contiguous(MPI_Count count, Datatype& old_type, TypeRecipe recipe);
 /// `stride_bytes` between the starts of blocks.
-Reference<Datatype> make_vector(int count, int block_length, std::ptrdiff_t stride_bytes, Datatype& old_type,
-                                TypeRecipe recipe);
+Reference<Datatype> make_vector(MPI_Count count, MPI_Count block_length, std::ptrdiff_t stride_bytes,
+                                Datatype& old_type, TypeRecipe recipe);
 /// `displacements` in bytes; one block length for all, or one for each.
 Reference<Datatype> make_indexed(std::span<const int> block_lengths, std::span<const MPI_Aint> displacements,
                                  Datatype& old_type, TypeRecipe recipe);
+Reference<Datatype> make_indexed(std::span<const MPI_Count> block_lengths,
+                                 std::span<const MPI_Aint> displacements, Datatype& old_type,
+                                 TypeRecipe recipe);
 Reference<Datatype> make_struct(std::span<const int> block_lengths, std::span<const MPI_Aint> displacements,
                                 std::span<Datatype* const> types, int combiner);
+/// Adds the types to the recipe.
+Reference<Datatype> make_struct(std::span<const MPI_Count> block_lengths,
+                                std::span<const MPI_Aint> displacements, std::span<Datatype* const> types,
+                                TypeRecipe recipe);
 Reference<Datatype> make_resized(Datatype& old_type, MPI_Aint lower_bound, MPI_Aint extent);
+Reference<Datatype> make_resized(Datatype& old_type, MPI_Aint lower_bound, MPI_Aint extent,
+                                 TypeRecipe recipe);
 Reference<Datatype> make_duplicate(Datatype& old_type);
 /// `order` is MPI_ORDER_C or MPI_ORDER_FORTRAN.
 Reference<Datatype> make_subarray(std::span<const int> sizes, std::span<const int> subsizes,

@@ -6,7 +6,7 @@ using namespace llamada::mpi;
 
 namespace {
 
-int send(const void* buffer, int count, MPI_Datatype datatype, int destination, int tag, MPI_Comm comm,
+int send(const void* buffer, MPI_Count count, MPI_Datatype datatype, int destination, int tag, MPI_Comm comm,
          SendMode mode) {
   Peer peer;
   if (int code = check_send(buffer, count, datatype, destination, tag, comm, peer)) return code;
@@ -25,10 +25,24 @@ int PMPI_Send(const void* buffer, int count, MPI_Datatype datatype, int destinat
   return send(buffer, count, datatype, destination, tag, comm, SendMode::standard);
 }
 
+LLAMADA_MPI_FUNCTION(Send_c)
+int PMPI_Send_c(const void* buffer, MPI_Count count, MPI_Datatype datatype, int destination, int tag,
+                MPI_Comm comm) {
+  LLAMADA_MPI_ENTER(Send_c);
+  return send(buffer, count, datatype, destination, tag, comm, SendMode::standard);
+}
+
 LLAMADA_MPI_FUNCTION(Bsend)
 int PMPI_Bsend(const void* buffer, int count, MPI_Datatype datatype, int destination, int tag,
                MPI_Comm comm) {
   LLAMADA_MPI_ENTER(Bsend);
+  return send(buffer, count, datatype, destination, tag, comm, SendMode::buffered);
+}
+
+LLAMADA_MPI_FUNCTION(Bsend_c)
+int PMPI_Bsend_c(const void* buffer, MPI_Count count, MPI_Datatype datatype, int destination, int tag,
+                 MPI_Comm comm) {
+  LLAMADA_MPI_ENTER(Bsend_c);
   return send(buffer, count, datatype, destination, tag, comm, SendMode::buffered);
 }
 
@@ -39,6 +53,13 @@ int PMPI_Ssend(const void* buffer, int count, MPI_Datatype datatype, int destina
   return send(buffer, count, datatype, destination, tag, comm, SendMode::synchronous);
 }
 
+LLAMADA_MPI_FUNCTION(Ssend_c)
+int PMPI_Ssend_c(const void* buffer, MPI_Count count, MPI_Datatype datatype, int destination, int tag,
+                 MPI_Comm comm) {
+  LLAMADA_MPI_ENTER(Ssend_c);
+  return send(buffer, count, datatype, destination, tag, comm, SendMode::synchronous);
+}
+
 LLAMADA_MPI_FUNCTION(Rsend)
 int PMPI_Rsend(const void* buffer, int count, MPI_Datatype datatype, int destination, int tag,
                MPI_Comm comm) {
@@ -46,10 +67,17 @@ int PMPI_Rsend(const void* buffer, int count, MPI_Datatype datatype, int destina
   return send(buffer, count, datatype, destination, tag, comm, SendMode::ready);
 }
 
-LLAMADA_MPI_FUNCTION(Recv)
-int PMPI_Recv(void* buffer, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
-              MPI_Status* status) {
-  LLAMADA_MPI_ENTER(Recv);
+LLAMADA_MPI_FUNCTION(Rsend_c)
+int PMPI_Rsend_c(const void* buffer, MPI_Count count, MPI_Datatype datatype, int destination, int tag,
+                 MPI_Comm comm) {
+  LLAMADA_MPI_ENTER(Rsend_c);
+  return send(buffer, count, datatype, destination, tag, comm, SendMode::ready);
+}
+
+namespace {
+
+int receive(void* buffer, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+            MPI_Status* status) {
   Peer peer;
   if (int code = check_receive(buffer, count, datatype, source, tag, comm, peer)) return code;
   if (source == MPI_PROC_NULL) {
@@ -62,6 +90,22 @@ int PMPI_Recv(void* buffer, int count, MPI_Datatype datatype, int source, int ta
   engine().wait(request);
   Engine::receive_status(request, status);
   return report_request(request);
+}
+
+}  // namespace
+
+LLAMADA_MPI_FUNCTION(Recv)
+int PMPI_Recv(void* buffer, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+              MPI_Status* status) {
+  LLAMADA_MPI_ENTER(Recv);
+  return receive(buffer, count, datatype, source, tag, comm, status);
+}
+
+LLAMADA_MPI_FUNCTION(Recv_c)
+int PMPI_Recv_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+                MPI_Status* status) {
+  LLAMADA_MPI_ENTER(Recv_c);
+  return receive(buffer, count, datatype, source, tag, comm, status);
 }
 
 namespace {
@@ -82,6 +126,17 @@ int exchange(const Peer& out, int destination, int send_tag, const Peer& in, int
   return report_request(receive);
 }
 
+int send_and_receive(const void* send_buffer, MPI_Count send_count, MPI_Datatype send_type, int destination,
+                     int send_tag, void* receive_buffer, MPI_Count receive_count, MPI_Datatype receive_type,
+                     int source, int receive_tag, MPI_Comm comm, MPI_Status* status) {
+  Peer out, in;
+  if (int code = check_send(send_buffer, send_count, send_type, destination, send_tag, comm, out))
+    return code;
+  if (int code = check_receive(receive_buffer, receive_count, receive_type, source, receive_tag, comm, in))
+    return code;
+  return exchange(out, destination, send_tag, in, source, receive_tag, status);
+}
+
 }  // namespace
 
 LLAMADA_MPI_FUNCTION(Sendrecv)
@@ -89,12 +144,17 @@ int PMPI_Sendrecv(const void* send_buffer, int send_count, MPI_Datatype send_typ
                   int send_tag, void* receive_buffer, int receive_count, MPI_Datatype receive_type,
                   int source, int receive_tag, MPI_Comm comm, MPI_Status* status) {
   LLAMADA_MPI_ENTER(Sendrecv);
-  Peer out, in;
-  if (int code = check_send(send_buffer, send_count, send_type, destination, send_tag, comm, out))
-    return code;
-  if (int code = check_receive(receive_buffer, receive_count, receive_type, source, receive_tag, comm, in))
-    return code;
-  return exchange(out, destination, send_tag, in, source, receive_tag, status);
+  return send_and_receive(send_buffer, send_count, send_type, destination, send_tag, receive_buffer,
+                          receive_count, receive_type, source, receive_tag, comm, status);
+}
+
+LLAMADA_MPI_FUNCTION(Sendrecv_c)
+int PMPI_Sendrecv_c(const void* send_buffer, MPI_Count send_count, MPI_Datatype send_type, int destination,
+                    int send_tag, void* receive_buffer, MPI_Count receive_count, MPI_Datatype receive_type,
+                    int source, int receive_tag, MPI_Comm comm, MPI_Status* status) {
+  LLAMADA_MPI_ENTER(Sendrecv_c);
+  return send_and_receive(send_buffer, send_count, send_type, destination, send_tag, receive_buffer,
+                          receive_count, receive_type, source, receive_tag, comm, status);
 }
 
 LLAMADA_MPI_FUNCTION(Sendrecv_replace)

@@ -19,15 +19,18 @@ struct Peer {
   Datatype* type = nullptr;
 };
 
-inline int check_data(const void* buffer, int count, MPI_Datatype datatype, Peer& found) {
+inline int check_data(const void* buffer, MPI_Count count, MPI_Datatype datatype, Peer& found) {
   if (int code = check_count(found.communicator, count)) return code;
   if (int code = find_committed(found.communicator, datatype, found.type)) return code;
   if (int code = check_buffer(found.communicator, buffer, count, *found.type)) return code;
+  std::ptrdiff_t bytes = 0;
+  if (__builtin_mul_overflow(count, found.type->size(), &bytes)) [[unlikely]]
+    return detail::too_much_data(found.communicator, count);
   found.buffer = {const_cast<void*>(buffer), static_cast<std::size_t>(count), found.type};
   return MPI_SUCCESS;
 }
 
-inline int check_send(const void* buffer, int count, MPI_Datatype datatype, int destination, int tag,
+inline int check_send(const void* buffer, MPI_Count count, MPI_Datatype datatype, int destination, int tag,
                       MPI_Comm comm, Peer& found) {
   if (int code = find_communicator(comm, found.communicator)) return code;
   if (int code = check_data(buffer, count, datatype, found)) return code;
@@ -35,7 +38,7 @@ inline int check_send(const void* buffer, int count, MPI_Datatype datatype, int 
   return check_send_tag(found.communicator, tag);
 }
 
-inline int check_receive(const void* buffer, int count, MPI_Datatype datatype, int source, int tag,
+inline int check_receive(const void* buffer, MPI_Count count, MPI_Datatype datatype, int source, int tag,
                          MPI_Comm comm, Peer& found) {
   if (int code = find_communicator(comm, found.communicator)) return code;
   if (int code = check_data(buffer, count, datatype, found)) return code;

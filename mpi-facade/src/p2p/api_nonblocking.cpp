@@ -6,8 +6,8 @@ using namespace llamada::mpi;
 
 namespace {
 
-int make_send(const void* buffer, int count, MPI_Datatype datatype, int destination, int tag, MPI_Comm comm,
-              MPI_Request* handle, SendMode mode, bool persistent) {
+int make_send(const void* buffer, MPI_Count count, MPI_Datatype datatype, int destination, int tag,
+              MPI_Comm comm, MPI_Request* handle, SendMode mode, bool persistent) {
   Peer peer;
   if (int code = check_send(buffer, count, datatype, destination, tag, comm, peer)) return code;
   if (int code = check_pointer(peer.communicator, handle, "request")) return code;
@@ -27,7 +27,7 @@ int make_send(const void* buffer, int count, MPI_Datatype datatype, int destinat
   return MPI_SUCCESS;
 }
 
-int make_receive(void* buffer, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+int make_receive(void* buffer, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
                  MPI_Request* handle, bool persistent) {
   Peer peer;
   if (int code = check_receive(buffer, count, datatype, source, tag, comm, peer)) return code;
@@ -58,27 +58,39 @@ int start(MPI_Request handle) {
 
 }  // namespace
 
-#define LLAMADA_NONBLOCKING_SEND(name, mode, persistent)                                                    \
+#define LLAMADA_NONBLOCKING_SEND(name, Count, mode, persistent)                                             \
   LLAMADA_MPI_FUNCTION(name)                                                                                \
-  int PMPI_##name(const void* buffer, int count, MPI_Datatype datatype, int destination, int tag,           \
+  int PMPI_##name(const void* buffer, Count count, MPI_Datatype datatype, int destination, int tag,         \
                   MPI_Comm comm, MPI_Request* request) {                                                    \
     LLAMADA_MPI_ENTER(name);                                                                                \
     return make_send(buffer, count, datatype, destination, tag, comm, request, SendMode::mode, persistent); \
   }
 
-LLAMADA_NONBLOCKING_SEND(Isend, standard, false)
-LLAMADA_NONBLOCKING_SEND(Ibsend, buffered, false)
-LLAMADA_NONBLOCKING_SEND(Issend, synchronous, false)
-LLAMADA_NONBLOCKING_SEND(Irsend, ready, false)
-LLAMADA_NONBLOCKING_SEND(Send_init, standard, true)
-LLAMADA_NONBLOCKING_SEND(Bsend_init, buffered, true)
-LLAMADA_NONBLOCKING_SEND(Ssend_init, synchronous, true)
-LLAMADA_NONBLOCKING_SEND(Rsend_init, ready, true)
+LLAMADA_NONBLOCKING_SEND(Isend, int, standard, false)
+LLAMADA_NONBLOCKING_SEND(Ibsend, int, buffered, false)
+LLAMADA_NONBLOCKING_SEND(Issend, int, synchronous, false)
+LLAMADA_NONBLOCKING_SEND(Irsend, int, ready, false)
+LLAMADA_NONBLOCKING_SEND(Send_init, int, standard, true)
+LLAMADA_NONBLOCKING_SEND(Bsend_init, int, buffered, true)
+LLAMADA_NONBLOCKING_SEND(Ssend_init, int, synchronous, true)
+LLAMADA_NONBLOCKING_SEND(Rsend_init, int, ready, true)
+
+LLAMADA_NONBLOCKING_SEND(Isend_c, MPI_Count, standard, false)
+LLAMADA_NONBLOCKING_SEND(Ibsend_c, MPI_Count, buffered, false)
+LLAMADA_NONBLOCKING_SEND(Issend_c, MPI_Count, synchronous, false)
+LLAMADA_NONBLOCKING_SEND(Irsend_c, MPI_Count, ready, false)
 
 LLAMADA_MPI_FUNCTION(Irecv)
 int PMPI_Irecv(void* buffer, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
                MPI_Request* request) {
   LLAMADA_MPI_ENTER(Irecv);
+  return make_receive(buffer, count, datatype, source, tag, comm, request, false);
+}
+
+LLAMADA_MPI_FUNCTION(Irecv_c)
+int PMPI_Irecv_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+                 MPI_Request* request) {
+  LLAMADA_MPI_ENTER(Irecv_c);
   return make_receive(buffer, count, datatype, source, tag, comm, request, false);
 }
 
