@@ -1,5 +1,6 @@
 /* The bindings for Fortran that no rule gives, and what the generated ones call. */
 #include "fortran.h"
+#include "llamada/mpi/fortran_attributes.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -210,8 +211,8 @@ PUBLIC void pmpi_comm_spawn_multiple_(const MPI_Fint* count, const char* command
 }
 
 /* Attributes. Callbacks of Fortran take all by address, so each key of Fortran has a record of its own behind
- * the extra_state of C. Values are stored as the integers they are: INTEGERs in the functions of MPI-1,
- * address-sized in those of MPI-2 (17.2.7). */
+ * the extra_state of C. Values are INTEGERs in the functions of MPI-1, address-sized in those of MPI-2;
+ * libmpi keeps which, so that C gets the address of such a value (17.2.7). */
 typedef void OldCopy(MPI_Fint* comm, MPI_Fint* keyval, MPI_Fint* extra_state, MPI_Fint* value,
                      MPI_Fint* new_value, MPI_Fint* flag, MPI_Fint* ierror);
 typedef void OldDelete(MPI_Fint* comm, MPI_Fint* keyval, MPI_Fint* value, MPI_Fint* extra_state,
@@ -239,7 +240,8 @@ static int call_copy(MPI_Comm comm, int keyval, void* extra_state, void* value, 
   if (key->old_copy) {
     MPI_Fint extra = (MPI_Fint)key->extra_state, old = (MPI_Fint)(intptr_t)value, copied = 0;
     key->old_copy(&comm, &keyval, &extra, &old, &copied, flag, &code);
-    result = copied;
+    /* C's pointer is longer than the INTEGER that was copied. */
+    result = copied == old ? (MPI_Aint)value : copied;
   } else {
     MPI_Aint extra = key->extra_state, old = (MPI_Aint)value;
     key->new_copy(&comm, &keyval, &extra, &old, &result, flag, &code);
@@ -269,40 +271,45 @@ static struct Key* add_key(struct Key values) {
   return all_keys = key;
 }
 
+static int of_fortran(int code, const MPI_Fint* keyval) {
+  if (code == MPI_SUCCESS) llamada_keyval_of_fortran(*keyval);
+  return code;
+}
+
+/* Of predefined attributes C has the address: the key is among the sixteen of one that is. */
+static int is_predefined(int keyval, int one) { return (keyval & ~0xf) == (one & ~0xf); }
+
 PUBLIC void pmpi_comm_create_keyval_(NewCopy* copy, NewDelete* destroy, MPI_Fint* keyval,
                                      const MPI_Aint* extra_state, MPI_Fint* ierror) {
   struct Key* key = add_key((struct Key){NULL, NULL, copy, destroy, *extra_state, NULL});
-  answer(ierror, MPI_Comm_create_keyval(call_copy, call_delete, keyval, key));
+  answer(ierror, of_fortran(MPI_Comm_create_keyval(call_copy, call_delete, keyval, key), keyval));
 }
 
 PUBLIC void pmpi_type_create_keyval_(NewCopy* copy, NewDelete* destroy, MPI_Fint* keyval,
                                      const MPI_Aint* extra_state, MPI_Fint* ierror) {
   struct Key* key = add_key((struct Key){NULL, NULL, copy, destroy, *extra_state, NULL});
-  answer(ierror, MPI_Type_create_keyval(call_copy, call_delete, keyval, key));
+  answer(ierror, of_fortran(MPI_Type_create_keyval(call_copy, call_delete, keyval, key), keyval));
 }
 
 PUBLIC void pmpi_type_set_attr_(const MPI_Fint* type, const MPI_Fint* keyval, const MPI_Aint* value,
                                 MPI_Fint* ierror) {
-  answer(ierror, MPI_Type_set_attr(*type, *keyval, (void*)*value));
+  answer(ierror, llamada_type_set_attribute(*type, *keyval, *value, LLAMADA_FORTRAN_ADDRESS));
 }
 
 PUBLIC void pmpi_type_get_attr_(const MPI_Fint* type, const MPI_Fint* keyval, MPI_Aint* value, MPI_Fint* flag,
                                 MPI_Fint* ierror) {
-  void* found = NULL;
-  const int code = MPI_Type_get_attr(*type, *keyval, &found, flag);
-  if (code == MPI_SUCCESS && *flag) *value = (MPI_Aint)found;
-  answer(ierror, code);
+  answer(ierror, llamada_type_get_attribute(*type, *keyval, value, flag));
 }
 
 PUBLIC void pmpi_win_create_keyval_(NewCopy* copy, NewDelete* destroy, MPI_Fint* keyval,
                                     const MPI_Aint* extra_state, MPI_Fint* ierror) {
   struct Key* key = add_key((struct Key){NULL, NULL, copy, destroy, *extra_state, NULL});
-  answer(ierror, MPI_Win_create_keyval(call_copy, call_delete, keyval, key));
+  answer(ierror, of_fortran(MPI_Win_create_keyval(call_copy, call_delete, keyval, key), keyval));
 }
 
 PUBLIC void pmpi_win_set_attr_(const MPI_Fint* win, const MPI_Fint* keyval, const MPI_Aint* value,
                                MPI_Fint* ierror) {
-  answer(ierror, MPI_Win_set_attr(*win, *keyval, (void*)*value));
+  answer(ierror, llamada_win_set_attribute(*win, *keyval, *value, LLAMADA_FORTRAN_ADDRESS));
 }
 
 /* Of a predefined attribute C has the address, but of the base, which is one (11.2.6). */
@@ -321,8 +328,11 @@ static MPI_Aint win_attribute(int keyval, void* found) {
 
 PUBLIC void pmpi_win_get_attr_(const MPI_Fint* win, const MPI_Fint* keyval, MPI_Aint* value, MPI_Fint* flag,
                                MPI_Fint* ierror) {
-  const int is_predefined = (*keyval & ~0xf) == (MPI_WIN_BASE & ~0xf) && *keyval % 2 == 0;
-  const int keyval_c = is_predefined ? *keyval - 1 : *keyval;
+  if (!is_predefined(*keyval, MPI_WIN_BASE)) {
+    answer(ierror, llamada_win_get_attribute(*win, *keyval, value, flag));
+    return;
+  }
+  const int keyval_c = *keyval % 2 == 0 ? *keyval - 1 : *keyval;
   void* found = NULL;
   const int code = MPI_Win_get_attr(*win, keyval_c, &found, flag);
   if (code == MPI_SUCCESS && *flag) *value = win_attribute(keyval_c, found);
@@ -332,25 +342,26 @@ PUBLIC void pmpi_win_get_attr_(const MPI_Fint* win, const MPI_Fint* keyval, MPI_
 PUBLIC void pmpi_keyval_create_(OldCopy* copy, OldDelete* destroy, MPI_Fint* keyval,
                                 const MPI_Fint* extra_state, MPI_Fint* ierror) {
   struct Key* key = add_key((struct Key){copy, destroy, NULL, NULL, *extra_state, NULL});
-  answer(ierror, MPI_Comm_create_keyval(call_copy, call_delete, keyval, key));
+  answer(ierror, of_fortran(MPI_Comm_create_keyval(call_copy, call_delete, keyval, key), keyval));
 }
 
 PUBLIC void pmpi_comm_set_attr_(const MPI_Fint* comm, const MPI_Fint* keyval, const MPI_Aint* value,
                                 MPI_Fint* ierror) {
-  answer(ierror, MPI_Comm_set_attr(*comm, *keyval, (void*)*value));
+  answer(ierror, llamada_comm_set_attribute(*comm, *keyval, *value, LLAMADA_FORTRAN_ADDRESS));
 }
 
 PUBLIC void pmpi_attr_put_(const MPI_Fint* comm, const MPI_Fint* keyval, const MPI_Fint* value,
                            MPI_Fint* ierror) {
-  answer(ierror, MPI_Comm_set_attr(*comm, *keyval, (void*)(intptr_t)*value));
+  answer(ierror, llamada_comm_set_attribute(*comm, *keyval, *value, LLAMADA_FORTRAN_INTEGER));
 }
 
 /* Fortran's keys of predefined attributes are one more than C's. */
 static int get_attribute(MPI_Comm comm, int keyval, MPI_Aint* value, MPI_Fint* flag) {
-  const int is_predefined = (keyval & ~0xf) == (MPI_TAG_UB & ~0xf) && keyval % 2 == 0;
+  if (!is_predefined(keyval, MPI_TAG_UB)) return llamada_comm_get_attribute(comm, keyval, value, flag);
+  const int is_fortran = keyval % 2 == 0;
   void* found = NULL;
-  const int code = MPI_Comm_get_attr(comm, is_predefined ? keyval - 1 : keyval, &found, flag);
-  if (code == MPI_SUCCESS && *flag) *value = is_predefined ? *(int*)found : (MPI_Aint)found;
+  const int code = MPI_Comm_get_attr(comm, is_fortran ? keyval - 1 : keyval, &found, flag);
+  if (code == MPI_SUCCESS && *flag) *value = is_fortran ? *(int*)found : (MPI_Aint)found;
   return code;
 }
 
@@ -377,12 +388,22 @@ struct GeneralizedRequest {
   FreeRequest* free;
   CancelRequest* cancel;
   MPI_Aint extra_state;
+  MPI_Aint told;
+  MPI_Aint* variable;
 };
+
+/* The callbacks have a copy, for the program's variable may be gone by then. One that changes it wants the
+ * variable to change: only then is it touched. */
+static void tell_variable(struct GeneralizedRequest* request) {
+  if (request->extra_state != request->told) *request->variable = request->extra_state;
+  request->told = request->extra_state;
+}
 
 static int call_query(void* extra_state, MPI_Status* status) {
   struct GeneralizedRequest* request = extra_state;
   MPI_Fint code = MPI_SUCCESS;
   request->query(&request->extra_state, status, &code);
+  tell_variable(request);
   return code;
 }
 
@@ -390,6 +411,7 @@ static int call_free(void* extra_state) {
   struct GeneralizedRequest* request = extra_state;
   MPI_Fint code = MPI_SUCCESS;
   request->free(&request->extra_state, &code);
+  tell_variable(request);
   free(request);
   return code;
 }
@@ -398,13 +420,14 @@ static int call_cancel(void* extra_state, int complete) {
   struct GeneralizedRequest* request = extra_state;
   MPI_Fint code = MPI_SUCCESS, is_complete = complete;
   request->cancel(&request->extra_state, &is_complete, &code);
+  tell_variable(request);
   return code;
 }
 
 PUBLIC void pmpi_grequest_start_(QueryRequest* query, FreeRequest* free_request, CancelRequest* cancel,
-                                 const MPI_Aint* extra_state, MPI_Fint* request, MPI_Fint* ierror) {
+                                 MPI_Aint* extra_state, MPI_Fint* request, MPI_Fint* ierror) {
   struct GeneralizedRequest* made = malloc(sizeof *made);
-  *made = (struct GeneralizedRequest){query, free_request, cancel, *extra_state};
+  *made = (struct GeneralizedRequest){query, free_request, cancel, *extra_state, *extra_state, extra_state};
   const int code = MPI_Grequest_start(call_query, call_free, call_cancel, made, request);
   if (code != MPI_SUCCESS) free(made);
   answer(ierror, code);

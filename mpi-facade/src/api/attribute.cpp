@@ -1,4 +1,5 @@
 #include "api/arguments.hpp"
+#include "llamada/mpi/fortran_attributes.h"
 #include "rma/api_common.hpp"
 
 // MPI 3.1, 6.7, 8.1.2 and 11.2.6: attributes of communicators, datatypes and windows, with the names of MPI-1
@@ -96,7 +97,7 @@ int find_type_holder(MPI_Datatype datatype, Holder& holder) {
   return MPI_SUCCESS;
 }
 
-int set_attribute(const Holder& holder, int keyval, void* value) {
+int set_attribute(const Holder& holder, int keyval, AttributeValue value) {
   const Reference<Keyval> key = find_keyval(holder.owner, keyval);
   if (!key) return bad_keyval(holder.communicator, keyval);
   return failed_callback(holder.communicator, holder.attributes->set(holder.handle, keyval, key, value));
@@ -112,10 +113,24 @@ int get_attribute(const Holder& holder, int keyval, void* value, int* flag) {
     return MPI_SUCCESS;
   }
   if (!find_keyval(holder.owner, keyval)) return bad_keyval(holder.communicator, keyval);
-  const std::optional<void*> found = holder.attributes->get(keyval);
-  *flag = found.has_value();
-  if (found) result = *found;
+  AttributeValue* found = holder.attributes->find(keyval);
+  *flag = found != nullptr;
+  if (found) result = found->in_c();
   return MPI_SUCCESS;
+}
+
+/// The same for Fortran.
+int get_integer(const Holder& holder, int keyval, MPI_Aint* value, int* flag) {
+  if (!find_keyval(holder.owner, keyval)) return bad_keyval(holder.communicator, keyval);
+  const AttributeValue* found = holder.attributes->find(keyval);
+  *flag = found != nullptr;
+  if (found) *value = found->in_fortran();
+  return MPI_SUCCESS;
+}
+
+AttributeValue of_fortran(MPI_Aint value, llamada_fortran_width width) {
+  return width == LLAMADA_FORTRAN_INTEGER ? AttributeValue::of_integer(static_cast<int>(value))
+                                          : AttributeValue::of_address(value);
 }
 
 int delete_attribute(const Holder& holder, int keyval) {
@@ -123,7 +138,7 @@ int delete_attribute(const Holder& holder, int keyval) {
   return failed_callback(holder.communicator, holder.attributes->remove(holder.handle, keyval));
 }
 
-int set_attribute(MPI_Comm comm, int keyval, void* value) {
+int set_attribute(MPI_Comm comm, int keyval, AttributeValue value) {
   Holder holder;
   if (int code = find_holder(comm, holder)) return code;
   return set_attribute(holder, keyval, value);
@@ -178,13 +193,13 @@ int PMPI_Keyval_free(int* keyval) {
 LLAMADA_MPI_FUNCTION(Comm_set_attr)
 int PMPI_Comm_set_attr(MPI_Comm comm, int keyval, void* value) {
   LLAMADA_MPI_ENTER(Comm_set_attr);
-  return set_attribute(comm, keyval, value);
+  return set_attribute(comm, keyval, AttributeValue::of_pointer(value));
 }
 
 LLAMADA_MPI_FUNCTION(Attr_put)
 int PMPI_Attr_put(MPI_Comm comm, int keyval, void* value) {
   LLAMADA_MPI_ENTER(Attr_put);
-  return set_attribute(comm, keyval, value);
+  return set_attribute(comm, keyval, AttributeValue::of_pointer(value));
 }
 
 LLAMADA_MPI_FUNCTION(Comm_get_attr)
@@ -229,7 +244,7 @@ int PMPI_Type_set_attr(MPI_Datatype datatype, int keyval, void* value) {
   LLAMADA_MPI_ENTER(Type_set_attr);
   Holder holder;
   if (int code = find_type_holder(datatype, holder)) return code;
-  return set_attribute(holder, keyval, value);
+  return set_attribute(holder, keyval, AttributeValue::of_pointer(value));
 }
 
 LLAMADA_MPI_FUNCTION(Type_get_attr)
@@ -262,6 +277,14 @@ int failed_win_callback(Window& window, int code) {
   return report(window, MPI_ERR_OTHER, fmt::format("an attribute's callback returned {}", code));
 }
 
+int set_win_attribute(MPI_Win win, int keyval, AttributeValue value) {
+  Window* window = nullptr;
+  if (int code = rma::find_window(win, window)) return code;
+  const Reference<Keyval> key = find_keyval(Owner::window, keyval);
+  if (!key) return bad_win_keyval(*window, keyval);
+  return failed_win_callback(*window, window->attributes().set(win, keyval, key, value));
+}
+
 }  // namespace
 
 LLAMADA_MPI_FUNCTION(Win_create_keyval)
@@ -280,11 +303,7 @@ int PMPI_Win_free_keyval(int* keyval) {
 LLAMADA_MPI_FUNCTION(Win_set_attr)
 int PMPI_Win_set_attr(MPI_Win win, int keyval, void* value) {
   LLAMADA_MPI_ENTER(Win_set_attr);
-  Window* window = nullptr;
-  if (int code = rma::find_window(win, window)) return code;
-  const Reference<Keyval> key = find_keyval(Owner::window, keyval);
-  if (!key) return bad_win_keyval(*window, keyval);
-  return failed_win_callback(*window, window->attributes().set(win, keyval, key, value));
+  return set_win_attribute(win, keyval, AttributeValue::of_pointer(value));
 }
 
 LLAMADA_MPI_FUNCTION(Win_get_attr)
@@ -301,9 +320,9 @@ int PMPI_Win_get_attr(MPI_Win win, int keyval, void* value, int* flag) {
     return MPI_SUCCESS;
   }
   if (!find_keyval(Owner::window, keyval)) return bad_win_keyval(*window, keyval);
-  const std::optional<void*> found = window->attributes().get(keyval);
-  *flag = found.has_value();
-  if (found) result = *found;
+  AttributeValue* found = window->attributes().find(keyval);
+  *flag = found != nullptr;
+  if (found) result = found->in_c();
   return MPI_SUCCESS;
 }
 
@@ -314,4 +333,54 @@ int PMPI_Win_delete_attr(MPI_Win win, int keyval) {
   if (int code = rma::find_window(win, window)) return code;
   if (!find_keyval(Owner::window, keyval)) return bad_win_keyval(*window, keyval);
   return failed_win_callback(*window, window->attributes().remove(win, keyval));
+}
+
+// What libmpifort calls (17.2.7).
+
+void llamada_keyval_of_fortran(int keyval) {
+  LLAMADA_MPI_ENTER(Comm_create_keyval);
+  if (Keyval* key = runtime().keyvals.find(keyval)) key->set_fortran();
+}
+
+int llamada_comm_set_attribute(MPI_Comm comm, int keyval, MPI_Aint value, llamada_fortran_width width) {
+  LLAMADA_MPI_ENTER(Comm_set_attr);
+  return set_attribute(comm, keyval, of_fortran(value, width));
+}
+
+int llamada_comm_get_attribute(MPI_Comm comm, int keyval, MPI_Aint* value, int* flag) {
+  LLAMADA_MPI_ENTER(Comm_get_attr);
+  Holder holder;
+  if (int code = find_holder(comm, holder)) return code;
+  return get_integer(holder, keyval, value, flag);
+}
+
+int llamada_type_set_attribute(MPI_Datatype datatype, int keyval, MPI_Aint value,
+                               llamada_fortran_width width) {
+  LLAMADA_MPI_ENTER(Type_set_attr);
+  Holder holder;
+  if (int code = find_type_holder(datatype, holder)) return code;
+  return set_attribute(holder, keyval, of_fortran(value, width));
+}
+
+int llamada_type_get_attribute(MPI_Datatype datatype, int keyval, MPI_Aint* value, int* flag) {
+  LLAMADA_MPI_ENTER(Type_get_attr);
+  Holder holder;
+  if (int code = find_type_holder(datatype, holder)) return code;
+  return get_integer(holder, keyval, value, flag);
+}
+
+int llamada_win_set_attribute(MPI_Win win, int keyval, MPI_Aint value, llamada_fortran_width width) {
+  LLAMADA_MPI_ENTER(Win_set_attr);
+  return set_win_attribute(win, keyval, of_fortran(value, width));
+}
+
+int llamada_win_get_attribute(MPI_Win win, int keyval, MPI_Aint* value, int* flag) {
+  LLAMADA_MPI_ENTER(Win_get_attr);
+  Window* window = nullptr;
+  if (int code = rma::find_window(win, window)) return code;
+  if (!find_keyval(Owner::window, keyval)) return bad_win_keyval(*window, keyval);
+  const AttributeValue* found = window->attributes().find(keyval);
+  *flag = found != nullptr;
+  if (found) *value = found->in_fortran();
+  return MPI_SUCCESS;
 }

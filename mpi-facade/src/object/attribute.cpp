@@ -7,37 +7,82 @@
 namespace llamada::mpi {
 namespace {
 
-int call_destroy(int handle, int keyval, const Keyval& key, void* value) {
-  if (!key.destroy()) return MPI_SUCCESS;
-  const OutsideForCallback outside;
-  return key.destroy()(handle, keyval, value, key.extra_state());
+void* for_callback(const Keyval& key, AttributeValue& value) {
+  return key.is_fortran() ? reinterpret_cast<void*>(value.in_fortran()) : value.in_c();
 }
 
-int call_copy(int handle, int keyval, const Keyval& key, void* value, void* copy, int* flag) {
+int call_destroy(int handle, int keyval, const Keyval& key, AttributeValue& value) {
+  if (!key.destroy()) return MPI_SUCCESS;
   const OutsideForCallback outside;
-  return key.copy()(handle, keyval, key.extra_state(), value, copy, flag);
+  return key.destroy()(handle, keyval, for_callback(key, value), key.extra_state());
+}
+
+int call_copy(int handle, int keyval, const Keyval& key, AttributeValue& value, void** copy, int* flag) {
+  const OutsideForCallback outside;
+  return key.copy()(handle, keyval, key.extra_state(), for_callback(key, value), copy, flag);
+}
+
+/// What a copy callback has given. When C hands on the address of an integer of Fortran, it means the
+/// integer: the copy may live longer than the original.
+AttributeValue copied(const Keyval& key, AttributeValue& value, void* copy) {
+  if (key.is_fortran()) return value.with(reinterpret_cast<MPI_Aint>(copy));
+  return copy == value.in_c() ? value : AttributeValue::of_pointer(copy);
 }
 
 }  // namespace
 
-std::optional<void*> Attributes::get(int keyval) const {
-  for (const Entry& entry : entries_) {
-    if (entry.keyval == keyval) return entry.value;
+void* AttributeValue::in_c() {
+  switch (kind_) {
+    case Kind::integer:
+      return &integer_;
+    case Kind::address:
+      return &address_;
+    default:
+      return pointer_;
   }
-  return std::nullopt;
 }
 
-int Attributes::set(int handle, int keyval, const Reference<Keyval>& key, void* value) {
-  if (const std::optional<void*> old = get(keyval)) {
-    if (const int code = call_destroy(handle, keyval, *key, *old)) return code;
+MPI_Aint AttributeValue::in_fortran() const {
+  switch (kind_) {
+    case Kind::integer:
+      return integer_;
+    case Kind::address:
+      return address_;
+    default:
+      return reinterpret_cast<MPI_Aint>(pointer_);
+  }
+}
+
+AttributeValue AttributeValue::with(MPI_Aint number) const {
+  switch (kind_) {
+    case Kind::integer:
+      return of_integer(static_cast<int>(number));
+    case Kind::address:
+      return of_address(number);
+    default:
+      return of_pointer(reinterpret_cast<void*>(number));
+  }
+}
+
+AttributeValue* Attributes::find(int keyval) const {
+  for (const Entry& entry : entries_) {
+    if (entry.keyval == keyval) return entry.value.get();
+  }
+  return nullptr;
+}
+
+int Attributes::set(int handle, int keyval, const Reference<Keyval>& key, AttributeValue value) {
+  const auto is_it = [&](const Entry& entry) { return entry.keyval == keyval; };
+  if (const auto old = std::find_if(entries_.begin(), entries_.end(), is_it); old != entries_.end()) {
+    const std::shared_ptr<AttributeValue> value_then = old->value;
+    if (const int code = call_destroy(handle, keyval, *key, *value_then)) return code;
   }
   // The callback may have changed the list.
-  const auto entry =
-      std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) { return e.keyval == keyval; });
+  const auto entry = std::find_if(entries_.begin(), entries_.end(), is_it);
   if (entry != entries_.end()) {
-    entry->value = value;
+    *entry->value = value;
   } else {
-    entries_.push_back({keyval, key, value});
+    entries_.push_back({keyval, key, std::make_shared<AttributeValue>(value)});
     key->use();
   }
   return MPI_SUCCESS;
@@ -48,7 +93,8 @@ int Attributes::remove(int handle, int keyval) {
   const auto entry = std::find_if(entries_.begin(), entries_.end(), matches);
   if (entry == entries_.end()) return MPI_SUCCESS;
   const Reference<Keyval> key = entry->key;
-  if (const int code = call_destroy(handle, keyval, *key, entry->value)) return code;
+  const std::shared_ptr<AttributeValue> value = entry->value;
+  if (const int code = call_destroy(handle, keyval, *key, *value)) return code;
   key->unuse();
   std::erase_if(entries_, matches);
   return MPI_SUCCESS;
@@ -65,12 +111,13 @@ int Attributes::copy_to(int handle, Attributes& copy) const {
   const std::vector<Entry> entries = entries_;
   for (const Entry& entry : entries) {
     if (!entry.key->copy()) continue;
-    void* value = nullptr;
+    void* given = nullptr;
     int flag = 0;
-    const int code = call_copy(handle, entry.keyval, *entry.key, entry.value, &value, &flag);
+    const int code = call_copy(handle, entry.keyval, *entry.key, *entry.value, &given, &flag);
     if (code != MPI_SUCCESS) return code;
     if (!flag) continue;
-    copy.entries_.push_back({entry.keyval, entry.key, value});
+    copy.entries_.push_back(
+        {entry.keyval, entry.key, std::make_shared<AttributeValue>(copied(*entry.key, *entry.value, given))});
     entry.key->use();
   }
   return MPI_SUCCESS;

@@ -2,12 +2,51 @@
 
 #include <mpi.h>
 
-#include <optional>
+#include <memory>
 #include <vector>
 
 #include "object/reference.hpp"
 
 namespace llamada::mpi {
+
+/// The value of an attribute, which knows the language and the width of the integer that it was set with: C
+/// has pointers, and of what Fortran has set it gets the address; Fortran has integers (MPI 3.1, 17.2.7).
+class AttributeValue {
+ public:
+  static AttributeValue of_pointer(void* value) {
+    AttributeValue made(Kind::pointer);
+    made.pointer_ = value;
+    return made;
+  }
+  static AttributeValue of_integer(int value) {
+    AttributeValue made(Kind::integer);
+    made.integer_ = value;
+    return made;
+  }
+  static AttributeValue of_address(MPI_Aint value) {
+    AttributeValue made(Kind::address);
+    made.address_ = value;
+    return made;
+  }
+
+  /// As C gets it. The address of an integer holds for as long as this is there.
+  void* in_c();
+  /// As Fortran gets it, of which an INTEGER takes the low part.
+  MPI_Aint in_fortran() const;
+  /// The same kind of value with another number, as a copy callback of Fortran gives it.
+  AttributeValue with(MPI_Aint number) const;
+
+ private:
+  enum class Kind { pointer, integer, address };
+  explicit AttributeValue(Kind kind) : kind_(kind), address_(0) {}
+
+  Kind kind_;
+  union {
+    void* pointer_;
+    int integer_;
+    MPI_Aint address_;
+  };
+};
 
 /// A key of attributes with the program's callbacks (MPI 3.1, 6.7).
 class Keyval : public Counted {
@@ -29,24 +68,28 @@ class Keyval : public Counted {
   MPI_Comm_copy_attr_function* copy() const { return copy_; }
   MPI_Comm_delete_attr_function* destroy() const { return destroy_; }
   void* extra_state() const { return extra_state_; }
+  /// Fortran's callbacks take a value as the integer that it is, C's as C gets it.
+  void set_fortran() { is_fortran_ = true; }
+  bool is_fortran() const { return is_fortran_; }
 
  private:
   Owner owner_;
   bool freed_ = false;
+  bool is_fortran_ = false;
   int use_count_ = 0;
   MPI_Comm_copy_attr_function* copy_;
   MPI_Comm_delete_attr_function* destroy_;
   void* extra_state_;
 };
 
-/// The attributes of one communicator or datatype, in the order in which they were set. The callbacks are the
-/// program's; what they return other than MPI_SUCCESS is handed back and ends the operation.
+/// The attributes of one communicator, datatype or window, in the order in which they were set. The callbacks
+/// are the program's; what they return other than MPI_SUCCESS is handed back and ends the operation.
 class Attributes {
  public:
-  /// The value of a key; nothing if it is not set.
-  std::optional<void*> get(int keyval) const;
+  /// The value of a key, which stays where it is until it is deleted; null if it is not set.
+  AttributeValue* find(int keyval) const;
   /// Sets it; an old value goes through its delete callback first.
-  int set(int handle, int keyval, const Reference<Keyval>& key, void* value);
+  int set(int handle, int keyval, const Reference<Keyval>& key, AttributeValue value);
   /// Deletes one, which must be there.
   int remove(int handle, int keyval);
   /// Deletes all, the last set first. Stops at a callback that fails.
@@ -58,7 +101,7 @@ class Attributes {
   struct Entry {
     int keyval;
     Reference<Keyval> key;
-    void* value;
+    std::shared_ptr<AttributeValue> value;
   };
   std::vector<Entry> entries_;
 };

@@ -79,6 +79,56 @@ contains
     call MPI_Comm_delete_attr(MPI_COMM_WORLD, key, ierr)
     call MPI_Comm_free_keyval(key, ierr)
   end subroutine
+
+  ! C gets the address of what Fortran has set, Fortran the integer that C's pointer is (17.2.7).
+  subroutine attributes_of_two_languages
+    use iso_c_binding
+    interface
+      integer(c_int) function c_get(comm, key, place, found) bind(C, name='PMPI_Comm_get_attr')
+        import
+        integer(c_int), value :: comm, key
+        type(c_ptr) :: place
+        integer(c_int) :: found
+      end function
+      integer(c_int) function c_set(comm, key, place) bind(C, name='PMPI_Comm_set_attr')
+        import
+        integer(c_int), value :: comm, key
+        type(c_ptr), value :: place
+      end function
+    end interface
+    integer(MPI_ADDRESS_KIND), parameter :: big = 12345678901_MPI_ADDRESS_KIND
+    integer :: ierr, key, comm, small
+    integer(c_int) :: found
+    integer(MPI_ADDRESS_KIND) :: value
+    integer(MPI_ADDRESS_KIND), pointer :: wide_there
+    integer, pointer :: small_there
+    integer, target :: of_c
+    type(c_ptr) :: place
+    logical :: flag
+    call MPI_Comm_create_keyval(MPI_COMM_DUP_FN, MPI_COMM_NULL_DELETE_FN, key, 0_MPI_ADDRESS_KIND, ierr)
+    call MPI_Comm_set_attr(MPI_COMM_WORLD, key, big, ierr)
+    call MPI_Comm_dup(MPI_COMM_WORLD, comm, ierr)
+    ierr = c_get(comm, key, place, found)
+    call check(ierr == MPI_SUCCESS .and. found == 1, 'C gets what Fortran has set')
+    call c_f_pointer(place, wide_there)
+    call check(wide_there == big, 'the address of an address-sized value')
+    call MPI_Attr_get(comm, key, small, flag, ierr)
+    call check(flag .and. small == -539222987, 'the low part in an INTEGER')
+    call MPI_Attr_put(comm, key, -5, ierr)
+    ierr = c_get(comm, key, place, found)
+    call c_f_pointer(place, small_there)
+    call check(found == 1 .and. small_there == -5, 'the address of an INTEGER')
+    call MPI_Comm_get_attr(comm, key, value, flag, ierr)
+    call check(flag .and. value == -5, 'an INTEGER with its sign')
+    ierr = c_set(comm, key, c_loc(of_c))
+    call MPI_Comm_get_attr(comm, key, value, flag, ierr)
+    call check(flag .and. value == transfer(c_loc(of_c), value), 'a pointer as an integer')
+    ierr = c_get(comm, key, place, found)
+    call check(c_associated(place, c_loc(of_c)), 'a pointer of C in C')
+    call MPI_Comm_free(comm, ierr)
+    call MPI_Comm_delete_attr(MPI_COMM_WORLD, key, ierr)
+    call MPI_Comm_free_keyval(key, ierr)
+  end subroutine
 end module
 
 subroutine from_header
@@ -102,6 +152,7 @@ program fortran90
   call choice_buffers
   call sections
   call attributes
+  call attributes_of_two_languages
   call from_header
   call check(MPI_Wtime() >= started, 'time')
   if (rank == 0) print '(a)', 'ok fortran90'
