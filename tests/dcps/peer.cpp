@@ -125,7 +125,13 @@ std::string Peer::take_until(const std::string& reader, const std::string& expec
   return all;
 }
 
-void Peer::stop() { REQUIRE(::kill(pid_, SIGSTOP) == 0); }
+void Peer::stop() {
+  REQUIRE(::kill(pid_, SIGSTOP) == 0);
+  // Until all its threads have stopped it goes on reading.
+  int status = 0;
+  REQUIRE(::waitpid(pid_, &status, WUNTRACED) == pid_);
+  REQUIRE(WIFSTOPPED(status));
+}
 
 void Peer::go_on() { ::kill(pid_, SIGCONT); }
 

@@ -25,6 +25,8 @@ Engine::Engine(World& world, Options options)
   granted_.resize(static_cast<std::size_t>(world.size()));
   // Without a core of its own a rank that spins keeps others from what it waits for.
   spin_rounds_ = world.oversubscribed() ? 0 : spin_rounds_max;
+  // The first reading makes libc take memory from the program's heap: here, where a replay does the same.
+  (void)SystemClock().monotonic();
 }
 
 Result<std::unique_ptr<Engine>> Engine::create(World& world, Options options) {
