@@ -15,7 +15,6 @@
 #include "p2p/matcher.hpp"
 #include "p2p/outgoing.hpp"
 #include "p2p/request.hpp"
-#include "p2p/yielding.hpp"
 #include "replay/determinants.hpp"
 #include "threads/shared_waiting.hpp"
 #include "world/world.hpp"
@@ -257,7 +256,6 @@ class Engine final : private MessageSink, private SendOwner {
   std::uint64_t post_count_ = 0;
   std::uint64_t fruitless_calls_ = 0;
   unsigned spin_rounds_ = 0;
-  Yielding yielding_;
   bool keeps_ = false;      // histories are kept
   bool replaying_ = false;  // a replacement that is not yet live
   bool holds_ = false;      // wildcard receives wait for the end of the outcomes
