@@ -11,6 +11,7 @@ SharedPointer::SharedPointer(void* memory, int member, Waiting waiting)
       waiting_(std::move(waiting)) {}
 
 bool SharedPointer::try_lock() {
+  if (holds()) return true;
   std::uint32_t nobody = 0;
   // Acquire: what the last holder stored before its unlock().
   if (shared_->holder.compare_exchange_strong(nobody, self_, std::memory_order_seq_cst)) return true;
@@ -27,7 +28,7 @@ void SharedPointer::unlock() {
 
 std::uint64_t SharedPointer::change(std::uint64_t number,
                                     const std::function<std::uint64_t(std::uint64_t)>& change) {
-  const bool was_interrupted = shared_->holder.load(std::memory_order_acquire) == self_;
+  const bool was_interrupted = holds();
   const bool was_decided = slot_->number.load(std::memory_order_acquire) == number;
   if (was_decided && !was_interrupted) return slot_->value.load(std::memory_order_relaxed);
   if (!was_interrupted) waiting_.wait_until([this] { return try_lock(); });

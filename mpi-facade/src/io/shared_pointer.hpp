@@ -38,6 +38,7 @@ class SharedPointer {
 
   /// How a member waits and wakes the others.
   struct Waiting {
+    /// May ask again after `done` was true.
     std::function<void(const std::function<bool()>& done)> wait_until;
     std::function<void()> wake_others;
   };
@@ -51,6 +52,8 @@ class SharedPointer {
   std::uint64_t get() const { return shared_->pointer.load(std::memory_order_acquire); }
 
  private:
+  bool holds() const { return shared_->holder.load(std::memory_order_acquire) == self_; }
+  /// True also when it is held already.
   bool try_lock();
   void unlock();
 

@@ -96,10 +96,7 @@ void Engine::look_around() {
 
 void Engine::wait_slowly(unsigned rounds, const std::function<bool()>& done) {
   look_around();
-  if (rounds < options_.yields_before_sleep) {
-    sched_yield();
-    return;
-  }
+  if (rounds < options_.yields_before_sleep && yielding_.yield()) return;
   world_.sleep([&] { return anything_new() || (!tasks_.empty() && step_tasks()) || done(); });
 }
 

@@ -15,6 +15,7 @@
 #include "p2p/matcher.hpp"
 #include "p2p/outgoing.hpp"
 #include "p2p/request.hpp"
+#include "p2p/yielding.hpp"
 #include "replay/determinants.hpp"
 #include "threads/shared_waiting.hpp"
 #include "world/world.hpp"
@@ -65,8 +66,9 @@ class Engine final : private MessageSink, private SendOwner {
   /// Returns when `done()` does: progresses meanwhile, spins briefly, then yields, then sleeps. Whoever makes
   /// it true must wake this rank.
   ///
-  /// Under MPI_THREAD_MULTIPLE other threads are in the library meanwhile, and any of them may call `done`,
-  /// also after it was true: what is held across a wait must stay right when they make calls.
+  /// `done` may be called again after it was true, and must stay so. Under MPI_THREAD_MULTIPLE other threads
+  /// are in the library meanwhile, and any of them may call it: what is held across a wait must stay right
+  /// when they make calls.
   template <typename Done>
   void wait_until(Done done) {
     if (done()) return;
@@ -256,6 +258,7 @@ class Engine final : private MessageSink, private SendOwner {
   std::uint64_t post_count_ = 0;
   std::uint64_t fruitless_calls_ = 0;
   unsigned spin_rounds_ = 0;
+  Yielding yielding_;
   bool keeps_ = false;      // histories are kept
   bool replaying_ = false;  // a replacement that is not yet live
   bool holds_ = false;      // wildcard receives wait for the end of the outcomes

@@ -1,11 +1,15 @@
 #include "threads/shared_waiting.hpp"
 
+#include <linux/futex.h>
 #include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <new>
 
 #include "llamada/base/check.hpp"
+#include "p2p/yielding.hpp"
 #include "runtime.hpp"
 
 namespace llamada::mpi {
@@ -15,6 +19,14 @@ void pause_processor() {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();
 #endif
+}
+
+/// Each thread finds out for itself what its yields cost.
+thread_local Yielding yielding;
+
+/// std::atomic's own wait yields four times before it sleeps.
+void futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value) {
+  syscall(SYS_futex, &word, operation, value, nullptr, nullptr, 0);
 }
 
 /// Tests of the parts have no Runtime.
@@ -52,7 +64,7 @@ bool SharedWaiting::is_done(const Waiter& waiter) {
 }
 
 void SharedWaiting::tell(Waiter& waiter) {
-  if (waiter.told.exchange(1, std::memory_order_relaxed) == 0) waiter.told.notify_one();
+  if (waiter.told.exchange(1, std::memory_order_relaxed) == 0) futex(waiter.told, FUTEX_WAKE_PRIVATE, 1);
 }
 
 void SharedWaiting::wait_until(const std::function<bool()>& done) {
@@ -92,7 +104,10 @@ void SharedWaiting::poll(Waiter& self) {
 
 void SharedWaiting::wait_slowly(Waiter& self, unsigned rounds) {
   work_.look_around();
-  if (rounds < options_.yields_before_sleep) return yield();
+  if (rounds < options_.yields_before_sleep) {
+    const OutsideLibrary outside(lock_);
+    if (yielding.yield()) return;
+  }
   sleep(self);
 }
 
@@ -127,8 +142,8 @@ void SharedWaiting::wait_to_be_told(Waiter& self) {
     const OutsideLibrary outside(lock_);
     const auto is_told = [&] { return self.told.load(std::memory_order_relaxed) != 0; };
     for (unsigned i = 0; spins && i < options_.spin_rounds && !is_told(); ++i) pause_processor();
-    for (unsigned i = 0; i < options_.yields_before_sleep && !is_told(); ++i) sched_yield();
-    self.told.wait(0, std::memory_order_relaxed);
+    for (unsigned i = 0; i < options_.yields_before_sleep && !is_told() && yielding.yield(); ++i) continue;
+    while (!is_told()) futex(self.told, FUTEX_WAIT_PRIVATE, 0);
   }
   self.told.store(0, std::memory_order_relaxed);
 }

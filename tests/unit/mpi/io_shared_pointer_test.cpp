@@ -60,6 +60,21 @@ TEST_CASE("io: moves of a shared pointer by several threads give each its own pl
   CHECK(memory.member(0).get() == 3 * all.size());
 }
 
+TEST_CASE("io: who waits for the lock may ask again after it was taken", "[io]") {
+  Memory memory(2);
+  SharedPointer pointer(&memory.shared(), 0,
+                        {[&](const std::function<bool()>& done) {
+                           CHECK_FALSE(done());
+                           memory.shared().holder = 0;  // the other lets go
+                           CHECK(done());
+                           CHECK(done());
+                         },
+                         [] {}});
+  memory.shared().holder = 2;
+  CHECK(add(pointer, 1, 10) == 0);
+  CHECK(memory.shared().holder == 0);
+}
+
 TEST_CASE("io: a move that had taken place is not made again, though others have moved since", "[io]") {
   Memory memory(2);
   SharedPointer first = memory.member(0);
