@@ -188,7 +188,8 @@ void leave_otherwise() {
 
 namespace {
 
-/// `object` is what the program's function is given, `place` what a message says it was.
+/// `object` is what the program's function is given, `place` what a message says it was. The function may
+/// change the code to be returned (8.3.1), but not to MPI_SUCCESS: callers go on then, with what was refused.
 int handle_error(const ErrorHandler& handler, int object, const std::string& place, int code) {
   if (handler.kind() == ErrorHandler::Kind::fatal) {
     fatal(fmt::format("{} failed in rank {} on {}: {}", failed_call(), runtime().rank_in_world(), place,
@@ -198,6 +199,7 @@ int handle_error(const ErrorHandler& handler, int object, const std::string& pla
     int given = code;
     const OutsideForCallback outside;
     handler.function()(&object, &given);
+    if (given != MPI_SUCCESS) return given;
   }
   return code;
 }

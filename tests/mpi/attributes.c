@@ -93,6 +93,33 @@ static void freed_key(void) {
   OK(MPI_Comm_free(&comm));
 }
 
+/* A key is for communicators, datatypes or windows. */
+static void kinds_of_keys(void) {
+  int of_comm, of_type, of_win, number = 0, flag;
+  void* value;
+  MPI_Win win;
+  OK(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &of_comm, NULL));
+  OK(MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, MPI_TYPE_NULL_DELETE_FN, &of_type, NULL));
+  OK(MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, MPI_WIN_NULL_DELETE_FN, &of_win, NULL));
+  OK(MPI_Win_create(&number, sizeof number, 1, MPI_INFO_NULL, MPI_COMM_SELF, &win));
+  /* The window's own handler stays the fatal one: a wrong key is none of the window's errors. */
+  OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
+  CHECK(MPI_Comm_set_attr(MPI_COMM_WORLD, of_win, &number) != MPI_SUCCESS);
+  CHECK(MPI_Comm_set_attr(MPI_COMM_WORLD, of_type, &number) != MPI_SUCCESS);
+  CHECK(MPI_Comm_get_attr(MPI_COMM_WORLD, of_win, &value, &flag) != MPI_SUCCESS);
+  CHECK(MPI_Type_set_attr(MPI_INT, of_comm, &number) != MPI_SUCCESS);
+  CHECK(MPI_Win_set_attr(win, of_comm, &number) != MPI_SUCCESS);
+  CHECK(MPI_Win_set_attr(win, of_type, &number) != MPI_SUCCESS);
+  CHECK(MPI_Win_get_attr(win, of_type, &value, &flag) != MPI_SUCCESS);
+  CHECK(MPI_Win_delete_attr(win, of_comm) != MPI_SUCCESS);
+  CHECK(MPI_Comm_free_keyval(&of_win) != MPI_SUCCESS);
+  OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL));
+  OK(MPI_Win_free(&win));
+  OK(MPI_Comm_free_keyval(&of_comm));
+  OK(MPI_Type_free_keyval(&of_type));
+  OK(MPI_Win_free_keyval(&of_win));
+}
+
 static int type_deletes;
 static int copy_of_type(MPI_Datatype type, int key, void* extra, void* value, void* copied, int* flag) {
   (void)type, (void)key;
@@ -149,6 +176,7 @@ int main(int argc, char** argv) {
   life();
   refusing();
   freed_key();
+  kinds_of_keys();
   of_datatypes();
   predefined();
   return finish();

@@ -10,10 +10,12 @@ static int class_of(int code) {
   return class;
 }
 
+static int answer = -1; /* what the handler makes of the code, or -1 */
 static void own_handler(MPI_Comm* where, int* code, ...) {
   CHECK(*where == comm);
   handled++;
   last_code = *code;
+  if (answer != -1) *code = answer;
 }
 
 static void codes(void) {
@@ -79,6 +81,12 @@ static void handlers(void) {
   OK(MPI_Comm_call_errhandler(comm, MPI_ERR_OTHER));
   CHECK_EQ(handled, 2);
   CHECK_EQ(class_of(last_code), MPI_ERR_OTHER);
+  /* The handler decides which code is returned. */
+  answer = MPI_ERR_INTERN;
+  CHECK_EQ(class_of(MPI_Send(&value, 1, MPI_INT, ranks, 0, comm)), MPI_ERR_INTERN);
+  CHECK_EQ(class_of(last_code), MPI_ERR_RANK);
+  answer = -1;
+  handled = 2;
   /* A copy inherits the handler. */
   MPI_Comm copy, kept = comm;
   OK(MPI_Comm_dup(comm, &copy));

@@ -10,7 +10,8 @@ messages=$(mktemp)
 trap 'rm -f "$messages"' EXIT
 code=0
 answer=$("$mpirun" -n "$ranks" --qos fault-tolerant "${rules[@]}" "$program" 2>"$messages") || code=$?
-deaths=$(grep -c 'is live again' "$messages" || true)
+# Not 'is live again': a replacement may be killed before it is.
+deaths=$(grep -c 'done *replaced as incarnation' "$messages" || true)
 if [ "$code" -ne 0 ] || [ "$answer" != "$expected" ] || [ "$deaths" -ne $# ]; then
   printf 'killed.sh: code %s, %s replacements of %s; expected the answer\n%s\ngot\n%s\n' "$code" "$deaths" $# "$expected" "$answer"
   cat "$messages"

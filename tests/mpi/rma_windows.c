@@ -210,6 +210,9 @@ static void refusals(void) {
   CHECK_EQ(error_class(MPI_Put(&value, 1, MPI_INT, 0, -1, 1, MPI_INT, win)), MPI_ERR_DISP);
   CHECK_EQ(error_class(MPI_Put(&value, 1, MPI_INT, 0, 4, 1, MPI_INT, win)), MPI_ERR_RMA_RANGE);
   CHECK_EQ(error_class(MPI_Accumulate(&value, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_NO_OP, win)), MPI_ERR_OP);
+  float floats[3] = {0};
+  CHECK_EQ(error_class(MPI_Compare_and_swap(&floats[0], &floats[1], &floats[2], MPI_FLOAT, 0, 0, win)),
+           MPI_ERR_TYPE);
   OK(MPI_Put(&value, 1, MPI_INT, MPI_PROC_NULL, 0, 1, MPI_INT, win));
   OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, win));
   OK(MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, win));

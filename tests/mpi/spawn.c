@@ -349,10 +349,26 @@ static void test_parts(void) {
     exchange(inter);
     OK(MPI_Comm_disconnect(&inter));
   }
+  int error_class;
+  OK(MPI_Comm_set_errhandler(part, MPI_ERRORS_RETURN));
+  /* Nobody accepts in time; who accepts afterwards gets who calls then. */
+  if (!accepts) {
+    MPI_Info patience;
+    OK(MPI_Info_create(&patience));
+    OK(MPI_Info_set(patience, "timeout", "1"));
+    MPI_Error_class(MPI_Comm_connect(port, patience, 0, part, &inter), &error_class);
+    CHECK_EQ(error_class, MPI_ERR_PORT);
+    OK(MPI_Info_free(&patience));
+  }
+  OK(MPI_Barrier(MPI_COMM_WORLD));
+  if (accepts)
+    OK(MPI_Comm_accept(port, MPI_INFO_NULL, 0, part, &inter));
+  else
+    OK(MPI_Comm_connect(port, MPI_INFO_NULL, 0, part, &inter));
+  exchange(inter);
+  OK(MPI_Comm_disconnect(&inter));
   if (rank == 0) OK(MPI_Close_port(port));
   if (!accepts) {
-    int error_class;
-    OK(MPI_Comm_set_errhandler(part, MPI_ERRORS_RETURN));
     MPI_Error_class(MPI_Comm_connect(port, MPI_INFO_NULL, 0, part, &inter), &error_class);
     CHECK_EQ(error_class, MPI_ERR_PORT);
   }

@@ -265,13 +265,8 @@ int PMPI_Type_delete_attr(MPI_Datatype datatype, int keyval) {
 
 namespace {
 
-/// The same for windows, whose errors go to their own error handlers.
-int bad_win_keyval(Window& window, int keyval) {
-  return report(window, MPI_ERR_KEYVAL,
-                is_predefined(keyval) ? "a predefined attribute cannot be changed"
-                                      : "the key is no attribute key of windows, or one that was freed");
-}
-
+/// The same for windows, whose error handlers hear of their callbacks' errors. A wrong key is none of the
+/// window's.
 int failed_win_callback(Window& window, int code) {
   if (code == MPI_SUCCESS) return MPI_SUCCESS;
   return report(window, MPI_ERR_OTHER, fmt::format("an attribute's callback returned {}", code));
@@ -281,7 +276,7 @@ int set_win_attribute(MPI_Win win, int keyval, AttributeValue value) {
   Window* window = nullptr;
   if (int code = rma::find_window(win, window)) return code;
   const Reference<Keyval> key = find_keyval(Owner::window, keyval);
-  if (!key) return bad_win_keyval(*window, keyval);
+  if (!key) return bad_keyval(nullptr, keyval);
   return failed_win_callback(*window, window->attributes().set(win, keyval, key, value));
 }
 
@@ -319,7 +314,7 @@ int PMPI_Win_get_attr(MPI_Win win, int keyval, void* value, int* flag) {
     result = *predefined;
     return MPI_SUCCESS;
   }
-  if (!find_keyval(Owner::window, keyval)) return bad_win_keyval(*window, keyval);
+  if (!find_keyval(Owner::window, keyval)) return bad_keyval(nullptr, keyval);
   AttributeValue* found = window->attributes().find(keyval);
   *flag = found != nullptr;
   if (found) result = found->in_c();
@@ -331,7 +326,7 @@ int PMPI_Win_delete_attr(MPI_Win win, int keyval) {
   LLAMADA_MPI_ENTER(Win_delete_attr);
   Window* window = nullptr;
   if (int code = rma::find_window(win, window)) return code;
-  if (!find_keyval(Owner::window, keyval)) return bad_win_keyval(*window, keyval);
+  if (!find_keyval(Owner::window, keyval)) return bad_keyval(nullptr, keyval);
   return failed_win_callback(*window, window->attributes().remove(win, keyval));
 }
 
@@ -378,7 +373,7 @@ int llamada_win_get_attribute(MPI_Win win, int keyval, MPI_Aint* value, int* fla
   LLAMADA_MPI_ENTER(Win_get_attr);
   Window* window = nullptr;
   if (int code = rma::find_window(win, window)) return code;
-  if (!find_keyval(Owner::window, keyval)) return bad_win_keyval(*window, keyval);
+  if (!find_keyval(Owner::window, keyval)) return bad_keyval(nullptr, keyval);
   const AttributeValue* found = window->attributes().find(keyval);
   *flag = found != nullptr;
   if (found) *value = found->in_fortran();

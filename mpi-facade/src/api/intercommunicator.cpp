@@ -70,7 +70,7 @@ int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* ne
   LLAMADA_MPI_ENTER(Comm_create_group);
   Communicator* communicator = nullptr;
   if (int code = find_intracommunicator(comm, communicator)) return code;
-  if (int code = check_pointer(communicator, new_comm, "new communicator")) return code;
+  if (int code = check_pointer(nullptr, new_comm, "new communicator")) return code;
   if (int code = check_send_tag(communicator, tag)) return code;
   const Reference<Group> members(runtime().groups.find(group));
   if (!members) return report(communicator, MPI_ERR_GROUP, "the group is no group");

@@ -30,6 +30,38 @@ int check_no_alias(const Call& call, const void* one, int one_count, const void*
                 "the two buffers are one and the same: MPI_IN_PLACE says that they are to be");
 }
 
+namespace {
+
+bool begin_together(const Data& one, const Data& other) {
+  const auto lowest = [](const Data& data) {
+    return reinterpret_cast<std::uintptr_t>(data.base) +
+           static_cast<std::uintptr_t>(data.type->true_lower_bound());
+  };
+  return one.bytes > 0 && other.bytes > 0 && lowest(one) == lowest(other);
+}
+
+}  // namespace
+
+int check_no_overlap(const Call& call, const Data& given, const Data& taken) {
+  if (!begin_together(given, taken)) return MPI_SUCCESS;
+  return report(call.communicator, MPI_ERR_BUFFER,
+                "what is given and what is taken lie in one place: MPI_IN_PLACE says that they are to");
+}
+
+int check_no_overlap(const Call& call, const Parts& given, const Parts& taken) {
+  const int peers = call.communicator->peers().size();
+  for (int peer = 0; peer < peers; ++peer)
+    if (int code = check_no_overlap(call, given[peer], taken[peer])) return code;
+  return MPI_SUCCESS;
+}
+
+int check_no_overlap(const Call& call, const Data& own, const Parts& all) {
+  if (own.bytes == 0) return MPI_SUCCESS;
+  if (int code = check_no_overlap(call, own, all[0])) return code;
+  return call.communicator->is_inter() ? MPI_SUCCESS
+                                       : check_no_overlap(call, own, all[call.communicator->rank()]);
+}
+
 int find_even_parts(Call& call, const void* buffer, int count, MPI_Datatype datatype, Parts& parts) {
   Data first;
   if (int code = find_data(call, buffer, count, datatype, first)) return code;

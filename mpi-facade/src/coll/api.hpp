@@ -50,6 +50,15 @@ inline bool is_in_place(const Call& call, const void* buffer) {
 /// Whether buffers that two arguments name are the same one where MPI forbids it (5.2: only MPI_IN_PLACE).
 int check_no_alias(const Call& call, const void* one, int one_count, const void* other, int other_count);
 
+/// The same for data that are given and taken: whether the first bytes of both are one. An element's lowest
+/// byte decides, so that datatypes may pick given and taken data from one buffer.
+int check_no_overlap(const Call& call, const Data& given, const Data& taken);
+/// Between what is given, in whatever part, and the part that is taken by the same peer.
+int check_no_overlap(const Call& call, const Parts& given, const Parts& taken);
+/// Between this process's data and its own or the first one of all processes' parts. Without data (in place)
+/// there is none.
+int check_no_overlap(const Call& call, const Data& own, const Parts& all);
+
 inline std::byte* at(const void* base, std::ptrdiff_t bytes) {
   return static_cast<std::byte*>(const_cast<void*>(base)) + bytes;
 }

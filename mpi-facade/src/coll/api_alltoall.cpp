@@ -9,6 +9,8 @@ using namespace llamada::mpi;
 using namespace llamada::mpi::coll;
 
 int exchange(Call& call, Parts contributions, Parts results, bool in_place) {
+  if (!in_place)
+    if (int code = check_no_overlap(call, contributions, results)) return code;
   return carry_out(
       call, [contributions = std::move(contributions), results = std::move(results),
              in_place](Channel& channel) { return Alltoall(channel, contributions, results, in_place); });
@@ -22,7 +24,6 @@ int check_alltoall(Call& call, const void* sendbuf, int sendcount, MPI_Datatype 
   if (int code = find_even_parts(call, recvbuf, recvcount, recvtype, results)) return code;
   if (!in_place)
     if (int code = find_even_parts(call, sendbuf, sendcount, sendtype, contributions)) return code;
-  if (int code = check_no_alias(call, sendbuf, sendcount, recvbuf, recvcount)) return code;
   return exchange(call, std::move(contributions), std::move(results), in_place);
 }
 

@@ -49,7 +49,7 @@ int check_gather(Call& call, const void* sendbuf, int sendcount, MPI_Datatype se
   if (int code = own_part(call, to, sendbuf, sendcount, sendtype, own, in_place)) return code;
   if (to.is_here) {
     if (int code = find_even_parts(call, recvbuf, recvcount, recvtype, results)) return code;
-    if (int code = check_no_alias(call, sendbuf, sendcount, recvbuf, recvcount)) return code;
+    if (int code = check_no_overlap(call, own, results)) return code;
   }
   return gather_to(call, own, std::move(results), to, in_place);
 }
@@ -63,10 +63,12 @@ int check_gatherv(Call& call, const void* sendbuf, int sendcount, MPI_Datatype s
   bool in_place = false;
   if (int code = to.find(*call.communicator, root)) return code;
   if (int code = own_part(call, to, sendbuf, sendcount, sendtype, own, in_place)) return code;
-  if (to.is_here)
+  if (to.is_here) {
     if (int code = find_parts(call, recvbuf, recvcounts, displs, recvtype, call.communicator->peers().size(),
                               results))
       return code;
+    if (int code = check_no_overlap(call, own, results)) return code;
+  }
   return gather_to(call, own, std::move(results), to, in_place);
 }
 
@@ -88,7 +90,7 @@ int check_scatter(Call& call, const void* sendbuf, int sendcount, MPI_Datatype s
   if (int code = own_part(call, from, recvbuf, recvcount, recvtype, own, in_place)) return code;
   if (from.is_here) {
     if (int code = find_even_parts(call, sendbuf, sendcount, sendtype, contributions)) return code;
-    if (int code = check_no_alias(call, sendbuf, sendcount, recvbuf, recvcount)) return code;
+    if (int code = check_no_overlap(call, own, contributions)) return code;
   }
   return scatter_from(call, std::move(contributions), own, from, in_place);
 }
@@ -103,10 +105,12 @@ int check_scatterv(Call& call, const void* sendbuf, const int* sendcounts, const
   bool in_place = false;
   if (int code = from.find(*call.communicator, root)) return code;
   if (int code = own_part(call, from, recvbuf, recvcount, recvtype, own, in_place)) return code;
-  if (from.is_here)
+  if (from.is_here) {
     if (int code = find_parts(call, sendbuf, sendcounts, displs, sendtype, call.communicator->peers().size(),
                               contributions))
       return code;
+    if (int code = check_no_overlap(call, own, contributions)) return code;
+  }
   return scatter_from(call, std::move(contributions), own, from, in_place);
 }
 
@@ -125,7 +129,7 @@ int check_allgather(Call& call, const void* sendbuf, int sendcount, MPI_Datatype
   if (!in_place)
     if (int code = find_data(call, sendbuf, sendcount, sendtype, own)) return code;
   if (int code = find_even_parts(call, recvbuf, recvcount, recvtype, results)) return code;
-  if (int code = check_no_alias(call, sendbuf, sendcount, recvbuf, recvcount)) return code;
+  if (int code = check_no_overlap(call, own, results)) return code;
   return allgather_to(call, own, std::move(results), in_place);
 }
 
@@ -139,6 +143,7 @@ int check_allgatherv(Call& call, const void* sendbuf, int sendcount, MPI_Datatyp
     if (int code = find_data(call, sendbuf, sendcount, sendtype, own)) return code;
   const int peers = call.communicator->peers().size();
   if (int code = find_parts(call, recvbuf, recvcounts, displs, recvtype, peers, results)) return code;
+  if (int code = check_no_overlap(call, own, results)) return code;
   return allgather_to(call, own, std::move(results), in_place);
 }
 

@@ -159,7 +159,8 @@ int check_exscan(Call& call, const void* sendbuf, void* recvbuf, int count, MPI_
   if (int code = find_intracommunicator(comm, call.communicator)) return code;
   if (int code = arguments.find(comm, count, datatype, op)) return code;
   if (int code = arguments.find_contribution(sendbuf, recvbuf, count, contribution)) return code;
-  // On rank 0 the result buffer means nothing (5.11.2).
+  // On rank 0 the result buffer means nothing (5.11.2), but the same one as on the others is as wrong there.
+  if (int code = check_no_alias(call, sendbuf, count, recvbuf, count)) return code;
   if (call.communicator->rank() > 0)
     if (int code = arguments.find_both(sendbuf, recvbuf, count, contribution, result)) return code;
   if (contribution.bytes == 0) return nothing_to_do(call);

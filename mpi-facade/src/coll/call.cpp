@@ -12,26 +12,29 @@ int Call::check_request() const {
 
 void CollectiveTask::start() {
   machine_ = make_machine();
+  failure_.clear();
   is_begun_ = is_over_ = false;
   channel_.enqueue(*this);
 }
 
 bool CollectiveTask::advance() {
-  if (channel_.failed()) return is_over_ = true;
-  if (!is_begun_) machine_->begin();
-  is_begun_ = true;
-  if (!machine_->advance(channel_)) return false;
-  channel_.end();
-  if (!channel_.failed()) finish();
-  is_over_ = true;
-  return true;
+  if (!is_begun_) channel_.forget_misfit();
+  if (!channel_.failed()) {
+    if (!is_begun_) machine_->begin();
+    is_begun_ = true;
+    if (!machine_->advance(channel_)) return false;
+    channel_.end();
+  }
+  failure_ = channel_.failure();
+  if (failure_.empty()) finish();
+  return is_over_ = true;
 }
 
-int CollectiveTask::complete(MPI_Status*) { return channel_.failed() ? MPI_ERR_ARG : MPI_SUCCESS; }
+int CollectiveTask::complete(MPI_Status*) { return failure_.empty() ? MPI_SUCCESS : MPI_ERR_ARG; }
 
 int CollectiveTask::report(int code) {
-  if (!channel_.failed()) return Task::report(code);
-  return mpi::report(communicator_.get(), Error(Errc::invalid_argument, channel_.failure()));
+  if (failure_.empty()) return Task::report(code);
+  return mpi::report(communicator_.get(), Error(Errc::invalid_argument, failure_));
 }
 
 int begin(Call& call, std::unique_ptr<CollectiveTask> task) {

@@ -98,6 +98,7 @@ class CollectiveTask : public Task, private Pending {
   Reference<Communicator> communicator_;
   std::vector<Reference<Counted>> kept_;
   std::unique_ptr<Machine> machine_;
+  std::string failure_;  // how the members' calls did not fit
   bool is_begun_ = false;
   bool is_over_ = false;
 };

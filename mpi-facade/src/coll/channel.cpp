@@ -251,7 +251,7 @@ std::optional<topics::Record> Channel::peek(int member) {
   bool later = age(ordinal_of(*record), ordinal_) > 0;
   if (!later && record->kind == static_cast<std::uint8_t>(kind_)) return record;
   if (later)
-    fail(fmt::format(
+    fail_misfit(fmt::format(
         "rank {} of the communicator has no contribution for rank {} in MPI_{} number {}: their arguments "
         "do not fit",
         member, self_, to_string(kind_), ordinal_));
@@ -270,7 +270,7 @@ std::optional<topics::Record> Channel::expect(int member, std::uint32_t piece, s
 }
 
 void Channel::misfit(int member, const topics::Record& record, std::size_t bytes_expected) {
-  fail(fmt::format(
+  fail_misfit(fmt::format(
       "rank {} of the communicator gives {} bytes as piece {} to MPI_{} number {}, where rank {} expects {} "
       "bytes: their counts or datatypes do not fit",
       member, record.payload.size(), piece_of(record), to_string(kind_), ordinal_, self_, bytes_expected));
@@ -328,6 +328,11 @@ void Channel::skip_stale() {
 
 void Channel::fail(std::string text) {
   if (failure_.empty()) failure_ = std::move(text);
+}
+
+void Channel::fail_misfit(std::string text) {
+  is_misfit_ = is_misfit_ || !failed();
+  fail(std::move(text));
 }
 
 void Channel::retire() {

@@ -72,6 +72,10 @@ class Pending {
 /// skips; so that nobody's writer is held by it while this member waits elsewhere, Channel::skip_stale() is
 /// to be called whenever the rank waits.
 ///
+/// When the members' calls do not fit each other, the channel has failed and is of no more use; unless only
+/// counts or datatypes did not fit, and nobody waits for more from this member: then the next collective is
+/// carried out as if nothing had happened.
+///
 /// A replacement publishes again what its predecessor had published: such a record is compared with the one
 /// in the log, and not written again.
 ///
@@ -168,6 +172,14 @@ class Channel {
 
   /// Whether the members' calls do not fit each other, and how.
   bool failed() const { return !failure_.empty(); }
+  /// What others gave was not what this member expected; but they got from it all that they want in this
+  /// collective, and the next one's records have other names: no more is lost than this one.
+  void outlive_misfit() { is_outlived_ = is_misfit_; }
+  /// The next collective is about to begin: what only an earlier one lost is forgotten.
+  void forget_misfit() {
+    if (is_outlived_) failure_.clear();
+    is_misfit_ = is_outlived_ = false;
+  }
   const std::string& failure() const { return failure_; }
 
   /// This member reads nothing of the communicator any more and holds no writer (MPI_Comm_free).
@@ -202,6 +214,7 @@ class Channel {
   bool is_wanted(int member, const topics::Record& record) const;
   void release(int member);
   void fail(std::string text);
+  void fail_misfit(std::string text);
 
   std::uint64_t label(std::uint32_t piece) const { return std::uint64_t{ordinal_} << 32 | piece; }
   static std::uint16_t flags(int audience) { return static_cast<std::uint16_t>(audience + 1); }
@@ -222,6 +235,8 @@ class Channel {
   bool in_collective_ = false;
   std::uint32_t refusals_ = 0;
   std::string failure_;
+  bool is_misfit_ = false;    // of counts or datatypes, not of calls
+  bool is_outlived_ = false;  // the misfit
 
   topics::LogWriter writer_;
   topics::Reservation reservation_;

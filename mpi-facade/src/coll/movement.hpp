@@ -45,6 +45,8 @@ class Broadcast final : public Machine {
   bool step() override { return sending_.step() && receiving_.step(); }
 
  private:
+  bool has_given() const override { return sending_.done(); }
+
   Channel& channel_;
   Sending sending_;
   Receiving receiving_;
@@ -80,6 +82,7 @@ class SendingToAll {
       : channel_(channel), contributions_(contributions) {}
   void begin();
   bool step();
+  bool done() const { return together_bytes_ > 0 ? offset_ > 0 : offset_ >= others() && sending_.done(); }
 
  private:
   int others() const { return channel_.peer_count() - (channel_.is_intra() ? 1 : 0); }
@@ -102,6 +105,8 @@ class Gather final : public Machine {
   bool step() override { return is_root_ ? receiving_.step() : sending_.step(); }
 
  private:
+  bool has_given() const override { return is_root_; }
+
   Channel& channel_;
   Data own_;
   const Parts& results_;
@@ -120,6 +125,8 @@ class Scatter final : public Machine {
   bool step() override;
 
  private:
+  bool has_given() const override { return root_ != channel_.self(); }
+
   Channel& channel_;
   const Parts& contributions_;
   Data own_;
@@ -140,6 +147,8 @@ class Allgather final : public Machine {
   }
 
  private:
+  bool has_given() const override { return sending_.done(); }
+
   Channel& channel_;
   Data own_;
   const Parts& results_;
@@ -166,6 +175,7 @@ class Alltoall final : public Machine {
   }
 
  private:
+  bool has_given() const override { return sending_.done(); }
   void pack_results();
 
   Channel& channel_;
@@ -179,8 +189,7 @@ class Alltoall final : public Machine {
 };
 
 // Blocking ones, for the library's own use, within one group. Each returns when this member's part is done.
-// Errors: invalid_argument when the members' calls do not fit each other; the communicator is of no more use
-// then. One's own part is not copied.
+// Errors: invalid_argument when the members' calls do not fit each other. One's own part is not copied.
 
 Status barrier(Channel& channel, Waiter& waiter);
 Status broadcast(Channel& channel, Waiter& waiter, const Data& data, int root);

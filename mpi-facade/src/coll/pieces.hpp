@@ -161,9 +161,17 @@ class Machine {
   virtual bool step() = 0;
 
   /// step() until that has been true, or the members' calls do not fit; then nothing any more.
-  bool advance(const Channel& channel) { return is_over_ || (is_over_ = step() || channel.failed()); }
+  bool advance(Channel& channel) {
+    if (is_over_ || step()) return is_over_ = true;
+    if (!channel.failed()) return false;
+    if (has_given()) channel.outlive_misfit();
+    return is_over_ = true;
+  }
 
  private:
+  /// Whether nobody waits for anything more from this member, also when it stops here.
+  virtual bool has_given() const { return false; }
+
   bool is_over_ = false;
 };
 
@@ -178,6 +186,7 @@ template <typename M>
 Status run(Channel& channel, Waiter& waiter, M& machine) {
   if (!channel.is_idle()) [[unlikely]]
     waiter.wait_until([&channel] { return channel.advance(); });
+  channel.forget_misfit();
   machine.begin();
   if (!machine.advance(channel))
     waiter.wait_until([&machine, &channel] { return machine.advance(channel); });  // two words: no allocation

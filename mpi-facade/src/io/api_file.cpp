@@ -266,7 +266,7 @@ int PMPI_File_open(MPI_Comm comm, const char* file_name, int amode, MPI_Info inf
   if (!opened) {
     made->storage.close().has_value();
     free_communicator(*made);
-    return report_file(nullptr, opened.error());
+    return report_not_opened(opened.error());
   }
   *handle = &files().add(std::move(made));
   return MPI_SUCCESS;

@@ -94,7 +94,10 @@ Files& files() {
   return *files;
 }
 
-int call_file_handler(File* file, int code) {
+namespace {
+
+/// The code as the handler has left it.
+int handle(File* file, int code) {
   const Reference<ErrorHandler> handler = file ? file->error_handler : files().default_handler;
   if (handler->kind() == ErrorHandler::Kind::fatal) {
     fatal(fmt::format("{} failed in rank {} on {}: {}", failed_call(), runtime().world_rank,
@@ -105,8 +108,22 @@ int call_file_handler(File* file, int code) {
     int given = code;
     const OutsideForCallback outside;
     handler->file_function()(&handle, &given);
+    return given;
   }
   return code;
+}
+
+}  // namespace
+
+int call_file_handler(File* file, int code) {
+  const int handled = handle(file, code);
+  return handled != MPI_SUCCESS ? handled : code;
+}
+
+int report_not_opened(const Error& error) {
+  const int code = error_class_of(error);
+  keep_particulars(code, error.text());
+  return handle(nullptr, code);
 }
 
 int report_file(File* file, int error_class, std::string text) {

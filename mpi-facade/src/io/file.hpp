@@ -98,6 +98,9 @@ Files& files();
 int report_file(File* file, int error_class, std::string text);
 int report_file(File* file, const Error& error);
 int call_file_handler(File* file, int code);
+/// For the end of MPI_File_open, where nothing follows that the failure forbids: what the handler makes of
+/// the code counts, also when that is MPI_SUCCESS.
+int report_not_opened(const Error& error);
 /// The class of errors that an Error of this chapter belongs to.
 int error_class_of(const Error& error);
 

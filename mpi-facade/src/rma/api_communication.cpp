@@ -200,10 +200,11 @@ int do_get_accumulate(const void* origin, int count, MPI_Datatype type, void* re
 }
 
 /// MPI_Compare_and_swap is for integers, logicals and bytes (11.3.4).
-bool can_be_compared(MPI_Datatype type, const Operation& bitwise_or, const Operation& logical_or,
-                     const Datatype& found) {
-  return found.is_predefined() && (type == MPI_BYTE || type == MPI_CHAR || bitwise_or.accepts(found) ||
-                                   (logical_or.accepts(found) && !bitwise_or.accepts(found)));
+bool can_be_compared(MPI_Datatype type, const Operation& bitwise_or, const Datatype& found) {
+  if (!found.is_predefined()) return false;
+  for (const MPI_Datatype other : {MPI_BYTE, MPI_CHAR, MPI_C_BOOL, MPI_CXX_BOOL, MPI_LOGICAL})
+    if (type == other) return true;
+  return bitwise_or.accepts(found);
 }
 
 int compare_and_swap(const Access& access, const Operand& origin, const void* compare, void* result) {
@@ -293,8 +294,7 @@ int PMPI_Compare_and_swap(const void* origin, const void* compare, void* result_
   if (int code = find_operand(*access.window, origin, 1, datatype, operand)) return code;
   if (int code = rma::check_pointer(*access.window, compare, "compare buffer")) return code;
   if (int code = rma::check_pointer(*access.window, result_buffer, "result buffer")) return code;
-  if (!can_be_compared(datatype, *runtime().operations.find(MPI_BOR), *runtime().operations.find(MPI_LOR),
-                       *operand.type))
+  if (!can_be_compared(datatype, *runtime().operations.find(MPI_BOR), *operand.type))
     return report(*access.window, MPI_ERR_TYPE, "the datatype is no integer, logical or byte");
   if (int code = find_target(access, {target_rank, target_displacement, 1, datatype}, false)) return code;
   if (access.is_null()) return MPI_SUCCESS;

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <chrono>
+#include <cstdlib>
 #include <cstring>
 
 #include "api/arguments.hpp"
@@ -35,7 +37,15 @@ int report_name(const llamada::Error& error, const NameErrors& classes) {
   return report(nullptr, error);
 }
 
-using Connect = llamada::Result<Communicator*> (*)(Communicator& local, int root, const char* name,
+/// MPICH's info key, in whole seconds.
+std::chrono::seconds timeout_of(MPI_Info info) {
+  const Info* hints = runtime().infos.find(info);
+  const auto text = hints ? hints->get("timeout") : std::nullopt;
+  const int seconds = text ? std::atoi(std::string(*text).c_str()) : 0;
+  return seconds > 0 ? std::chrono::seconds(seconds) : default_connect_timeout();
+}
+
+using Connect = llamada::Result<Communicator*> (*)(Communicator& local, const Connection& connection,
                                                    Verdict& verdict);
 int connect_by(Connect connect, const char* name, MPI_Info info, int root, MPI_Comm comm,
                MPI_Comm* new_comm) {
@@ -50,7 +60,7 @@ int connect_by(Connect connect, const char* name, MPI_Info info, int root, MPI_C
   give_up_protection(what_connects);
   *new_comm = MPI_COMM_NULL;
   Verdict verdict;
-  auto made = connect(*local, root, name, verdict);
+  auto made = connect(*local, {root, name, timeout_of(info)}, verdict);
   if (!verdict.good()) return report(local, verdict.error_class, verdict.text);
   if (!made) return report(local, made.error());
   *new_comm = (*made)->handle();

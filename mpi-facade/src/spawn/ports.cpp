@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <cstdlib>
 
 #include "coll/intercommunicator.hpp"
 #include "coll/messages.hpp"
@@ -69,26 +70,49 @@ Result<Call> take_call(const Port& port) {
   return call;
 }
 
-/// Tells the port, and waits until it is taken. not_found when the port has been closed instead.
-Status call_port(const Port& port, const Call& call, Communicator& bridge) {
+/// What who accepts and who calls tell each other over the bridge: who takes a call says so, and learns from
+/// the caller whether it still waits. The caller decides alone, so that both have the same answer.
+enum class Word : char { taken, here, gone };
+
+void say(Messages& messages, Word word, int to, int tag) {
+  messages.send(std::span<const Word>(&word, 1), to, tag);
+}
+
+/// Whether the caller, to whom the way leads, still waits.
+Result<bool> is_still_there(Messages& way, int tag) {
+  say(way, Word::taken, 0, tag);
+  Word answer = Word::gone;
+  auto received = way.receive(std::span(&answer, 1), 0, tag);
+  if (!received) return propagate(received);
+  return answer == Word::here;
+}
+
+/// Tells the port, and waits until it is taken. not_found when the port has been closed instead, timeout when
+/// nobody took it in time.
+Status call_port(const Port& port, const Call& call, Communicator& bridge, std::chrono::seconds timeout) {
   const Reference<Communicator> way = way_to(port.slot);
   Messages(*way).send(std::span<const Call>(&call, 1), 0, port.number);
   Messages answers(bridge);
   const SystemClock clock;
-  auto looked = clock.monotonic();
+  const auto called = clock.monotonic();
+  auto looked = called;
   bool closed = false;
   runtime().engine->wait_until([&] {
     if (answers.has_come(1, call.tag)) return true;
     if (clock.monotonic() - looked < port_look_every) return false;
     looked = clock.monotonic();
     // What it had said before it closed has been looked for since.
-    if (closed) return true;
+    if (closed || looked - called >= timeout) return true;
     closed = !is_open(port);
     return false;
   });
-  if (!answers.has_come(1, call.tag))
-    return failure(Errc::not_found, "the port '{}' was closed", port.name());
-  char taken = 0;
+  if (!answers.has_come(1, call.tag)) {
+    say(answers, Word::gone, 1, call.tag);
+    if (closed) return failure(Errc::not_found, "the port '{}' was closed", port.name());
+    return failure(Errc::timeout, "nobody accepted at the port '{}' for {} s", port.name(), timeout.count());
+  }
+  say(answers, Word::here, 1, call.tag);
+  Word taken = Word::gone;
   return answers.receive(std::span(&taken, 1), 1, call.tag);
 }
 
@@ -127,10 +151,20 @@ Status close_port(const std::string& name) {
   return world().withdraw_name(NameSpace::ports, name);
 }
 
-Result<Communicator*> accept(Communicator& local, int root, const char* name, Verdict& verdict) {
+std::chrono::seconds default_connect_timeout() {
+  for (const char* name : {"LLAMADA_CONNECT_TIMEOUT", "MPIR_CVAR_CH4_COMM_CONNECT_TIMEOUT",
+                           "MPIR_CVAR_CH3_COMM_CONNECT_TIMEOUT"}) {
+    const char* seconds = std::getenv(name);
+    if (seconds != nullptr && std::atoi(seconds) > 0) return std::chrono::seconds(std::atoi(seconds));
+  }
+  return std::chrono::seconds(180);
+}
+
+Result<Communicator*> accept(Communicator& local, const Connection& connection, Verdict& verdict) {
+  const int root = connection.root;
   Port port;
   if (local.rank() == root) {
-    auto own = own_port(name);
+    auto own = own_port(connection.port_name);
     if (own)
       port = *own;
     else
@@ -140,29 +174,31 @@ Result<Communicator*> accept(Communicator& local, int root, const char* name, Ve
   if (!verdict.good()) return nullptr;
   InterBridge bridge{root, nullptr, 0, 0};
   Reference<Communicator> way;
-  if (local.rank() == root) {
+  while (local.rank() == root && bridge.peer == nullptr) {
     auto call = take_call(port);
     if (!call) return propagate(call);
     way = make_bridge(call->slot, runtime().world_rank);
-    bridge.peer = way.get();
+    Messages messages(*way);
+    auto waits = is_still_there(messages, call->tag);
+    if (!waits) return propagate(waits);
+    if (*waits) bridge.peer = way.get();
     bridge.tag = call->tag;
-    const char taken = 1;
-    Messages(*way).send(std::span<const char>(&taken, 1), 0, call->tag);
   }
   return create_intercommunicator(local, bridge);
 }
 
-Result<Communicator*> connect(Communicator& local, int root, const char* name, Verdict& verdict) {
+Result<Communicator*> connect(Communicator& local, const Connection& connection, Verdict& verdict) {
+  const int root = connection.root;
   InterBridge bridge{root, nullptr, 1, 0};
   Reference<Communicator> way;
   if (local.rank() == root) {
-    auto port = open_port_of_other(name);
+    auto port = open_port_of_other(connection.port_name);
     Status called;
     if (port) {
       bridge.tag = next_bridge_tag();
       way = make_bridge(runtime().world_rank, port->slot);
       bridge.peer = way.get();
-      called = call_port(*port, {runtime().world_rank, bridge.tag}, *way);
+      called = call_port(*port, {runtime().world_rank, bridge.tag}, *way, connection.timeout);
     }
     if (!port)
       verdict = no_port(port.error());

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <string>
 
 #include "llamada/base/result.hpp"
@@ -23,10 +24,20 @@ Result<std::string> open_port();
 /// Who calls it from now on is told that it is closed. not_found: it is none of this process's open ones.
 Status close_port(const std::string& name);
 
-/// Collective over `local`; the name counts at the root, and is as the program gave it. A verdict that is not
-/// good says why there is no communicator.
-Result<Communicator*> accept(Communicator& local, int root, const char* name, Verdict& verdict);
-Result<Communicator*> connect(Communicator& local, int root, const char* name, Verdict& verdict);
+/// What the root of a connection says: the name as the program gave it, and how long who calls a port waits
+/// to be accepted.
+struct Connection {
+  int root = 0;
+  const char* port_name = nullptr;
+  std::chrono::seconds timeout{0};
+};
+/// How long without an info key "timeout": what LLAMADA_CONNECT_TIMEOUT or, in seconds too, MPICH's variables
+/// say, else three minutes.
+std::chrono::seconds default_connect_timeout();
+
+/// Collective over `local`. A verdict that is not good says why there is no communicator.
+Result<Communicator*> accept(Communicator& local, const Connection& connection, Verdict& verdict);
+Result<Communicator*> connect(Communicator& local, const Connection& connection, Verdict& verdict);
 
 /// MPI_Comm_join (10.5.5) over a connected socket. Null when the other end is of another job, so that no
 /// communicator can be made.
