@@ -96,7 +96,8 @@ void Engine::look_around() {
 
 void Engine::wait_slowly(unsigned rounds, const std::function<bool()>& done) {
   look_around();
-  if (rounds < options_.yields_before_sleep && yielding_.yield()) return;
+  const int sharing = world_.oversubscribed() ? world_.size() : 0;
+  if (rounds < options_.yields_before_sleep && yielding_.yield(sharing)) return;
   world_.sleep([&] { return anything_new() || (!tasks_.empty() && step_tasks()) || done(); });
 }
 
