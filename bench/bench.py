@@ -168,15 +168,12 @@ def processor():
         return platform.machine()
 
 
-def describe_machine(build, cores):
-    text = subprocess.run([str(build / "bench/machine")], capture_output=True, text=True).stdout
-    words = dict(line.split() for line in text.splitlines() if len(line.split()) == 2)
+def describe_machine(cores):
     version = {}
     for peer, package in (("mpich", "mpich"), ("openmpi", "openmpi-bin")):
         done = subprocess.run(["dpkg-query", "-W", "-f=${Version}", package], capture_output=True, text=True)
         version[peer] = done.stdout.strip()
-    return {"processor": processor(), "cores": cores, "kernel": platform.release(),
-            "huge_pages": words.get("huge_pages", "?"), "versions": version}
+    return {"processor": processor(), "cores": cores, "kernel": platform.release(), "versions": version}
 
 
 def read_samples(path):
@@ -212,7 +209,7 @@ def main():
     if not chosen and not topics:
         sys.exit(f"bench: no case is named like '{options.only}'; there are: "
                  + ", ".join(case.name for case in cases(cores)) + ", topics")
-    machine = describe_machine(build, cores)
+    machine = describe_machine(cores)
     place = options.results / (re.sub(r"[^A-Za-z0-9]+", "-", machine["processor"]).strip("-").lower() + "-" + commit())
     place.mkdir(parents=True, exist_ok=True)
     raw = place / "samples.jsonl"

@@ -1,7 +1,6 @@
 /* The limit of the machine: half a round trip of one cache line each way between two cores, in nanoseconds;
- * how fast one core copies what fits its cache, in GB/s; whether the kernel grants huge pages to shared
- * memory. Prints "line_ns N", "copy_gbs N" and "huge_pages yes|no"; "machine quick" the first two, in some 20
- * ms. */
+ * how fast one core copies what fits its cache, in GB/s. Prints "line_ns N" and "copy_gbs N"; "machine quick"
+ * in some 20 ms. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
@@ -9,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -96,29 +94,10 @@ static double copy_gbs(void) {
   return rates[batches / 2];
 }
 
-/* Whether a memfd that asks for huge pages is mapped by one. */
-static int grants_huge_pages(void) {
-  const size_t size = 8 << 20;
-  int file = memfd_create("llamada-bench", MFD_CLOEXEC);
-  if (file < 0 || ftruncate(file, (off_t)size) != 0) return 0;
-  char* memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-  if (memory == MAP_FAILED) return 0;
-  madvise(memory, size, MADV_HUGEPAGE);
-  memset(memory, 1, size);
-  long kilobytes = 0, total = 0;
-  char line[300];
-  FILE* maps = fopen("/proc/self/smaps", "r");
-  while (maps && fgets(line, sizeof line, maps))
-    if (sscanf(line, "ShmemPmdMapped: %ld", &kilobytes) == 1) total += kilobytes;
-  if (maps) fclose(maps);
-  return total > 0;
-}
-
 int main(int argc, char** argv) {
   int quick = argc > 1 && strcmp(argv[1], "quick") == 0;
   if (quick) rounds = 200;
   if (choose_cores()) printf("line_ns %.1f\n", line_ns());
   printf("copy_gbs %.1f\n", copy_gbs());
-  if (!quick) printf("huge_pages %s\n", grants_huge_pages() ? "yes" : "no");
   return 0;
 }

@@ -125,8 +125,8 @@ def header(about, dropped):
     machine = about["machine"]
     versions = ", ".join(f"{name} {version}" for name, version in machine["versions"].items() if version)
     return [f"# Benchmark of {about['commit']}, {about['date']}", "",
-             f"{machine['processor']}, {machine['cores']} cores, Linux {machine['kernel']}; huge pages for shared memory: "
-             f"{machine['huge_pages']}; beside {versions}. {about['rounds']} interleaved rounds; "
+             f"{machine['processor']}, {machine['cores']} cores, Linux {machine['kernel']}; "
+             f"beside {versions}. {about['rounds']} interleaved rounds; "
              f"{dropped} samples dropped because the machine's state flipped.", "",
              "Medians, in brackets the quartiles. *d/p*, *f/p*: the default and the fault-tolerant profile beside the better of "
              "the other MPIs, median of the ratios within a round (for times below 1 is better, for rates above). *limit*: "

@@ -65,7 +65,6 @@ class Process {
     options.arena.cursor_count_max = 8;
     options.arena.endpoint_count_max = 8;
     options.arena.extent_bytes = 64 << 10;
-    options.prepare_memory = true;
     application_ = must(Application::attach(options));
     application_->leave_silently();
   }

@@ -4,12 +4,16 @@
 #include <cstring>
 
 #include "llamada/base/check.hpp"
+#include "llamada/base/copy.hpp"
 #include "llamada/base/crash_point.hpp"
 
 namespace llamada::topics {
 namespace {
 
 constexpr std::uint64_t page_bytes = 4096;
+/// Smaller chunks are made by the touch. Of larger ones, with one record, only header and cells are prepared.
+constexpr std::uint64_t prepared_bytes_min = 64 << 10;
+constexpr std::uint64_t prepared_bytes_max = 512 << 10;
 
 constexpr std::uint64_t rounded_up(std::uint64_t value, std::uint64_t unit) {
   return (value + unit - 1) / unit * unit;
@@ -216,6 +220,7 @@ Result<Chunk> ArenaWriter::allocate(ChunkShape shape, std::uint64_t ordinal, std
     chunk =
         Chunk{header().pool + pool_used(), 1, shape.cell_count, shape.payload_bytes, ordinal, records_before};
     if (auto grown = grow_to(chunk->size_bytes() + pool_used()); !grown) return propagate(grown);
+    prepare(*chunk);
     auto& to = *reinterpret_cast<ChunkHeader*>(base() + chunk->offset);
     to.cell_count = chunk->cell_count;
     to.payload_bytes = chunk->payload_bytes;
@@ -230,6 +235,19 @@ Result<Chunk> ArenaWriter::allocate(ChunkShape shape, std::uint64_t ordinal, std
   add_live(static_cast<std::int64_t>(chunk->size_bytes()));
   count(Counter::allocated_chunks);
   return *chunk;
+}
+
+void ArenaWriter::prepare(const Chunk& chunk) const {
+  if (!options_.prepare || chunk.size_bytes() < prepared_bytes_min) return;
+  const bool whole = chunk.size_bytes() <= prepared_bytes_max;
+  options_.prepare(
+      memory_.subspan(chunk.offset, whole ? chunk.size_bytes() : chunk.payload() - chunk.offset));
+}
+
+void ArenaWriter::store(std::span<std::byte> to, std::span<const std::byte> from) const {
+  LLAMADA_CHECK(to.size() == from.size());
+  if (options_.store && options_.store(to, from)) return;
+  copy_bytes(to.data(), from.data(), from.size());
 }
 
 std::uint64_t ArenaWriter::rounded_to_extent(std::uint64_t bytes) const {

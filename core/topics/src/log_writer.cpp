@@ -7,10 +7,8 @@
 namespace llamada::topics {
 namespace {
 
-/// Chunks that keep all and whose pages are made at once. Those of larger ones, with one record, are made as
-/// it is copied.
-constexpr std::uint64_t prepared_bytes_min = 64 << 10;
-constexpr std::uint64_t prepared_bytes_max = 512 << 10;
+/// Larger chunks have one record.
+constexpr std::uint64_t shared_bytes_max = 512 << 10;
 
 constexpr std::uint64_t aligned(std::uint64_t payload_bytes) { return (payload_bytes + 63) / 64 * 64; }
 
@@ -242,9 +240,6 @@ Status LogWriter::next_chunk(std::size_t payload_bytes) {
   auto chunk = arena_->allocate(shape, ordinal, published_);
   if (!chunk) return propagate(chunk);
   LLAMADA_CRASH_POINT("publish:chunk-allocated");
-  if (retention_ == Retention::keep_all && chunk->size_bytes() >= prepared_bytes_min &&
-      chunk->size_bytes() <= prepared_bytes_max)
-    arena_->prepare({arena_->base() + chunk->offset, chunk->size_bytes()});
   link_to(*chunk);
   chunks_.push_back(*chunk);
   live_bytes_ += chunk->size_bytes();
@@ -256,7 +251,7 @@ Status LogWriter::next_chunk(std::size_t payload_bytes) {
 ChunkShape LogWriter::next_shape(std::uint64_t ordinal, std::uint64_t payload_bytes) const {
   const ChunkShape shape = chunk_shape_for(ordinal, payload_bytes, retention_);
   constexpr std::uint64_t first_shared_out = 3;
-  if (retention_ == Retention::recycle || ordinal < first_shared_out || bytes_of(shape) > prepared_bytes_max)
+  if (retention_ == Retention::recycle || ordinal < first_shared_out || bytes_of(shape) > shared_bytes_max)
     return shape;
   const Chunk& last = chunks_.back();
   const auto* cells = reinterpret_cast<const Cell*>(arena_->base() + last.cells());

@@ -437,20 +437,8 @@ void Engine::finish_receive(Request& request) {
 void Engine::deliver(Request& request, const IncomingMessage& message) {
   matched(request, message, message.bytes, message.synchronous);
   if (message.rendezvous) return grant(request, message.source, message.send_id);
-  take_payload(request, message.payload);
+  request.buffer.unpack(0, message.payload);
   finish_receive(request);
-}
-
-/// A large message that is kept lies in pages that this rank has not seen before.
-void Engine::take_payload(Request& request, std::span<const std::byte> payload) {
-  constexpr std::size_t prepared_with_chunk_max = 256 << 10;
-  constexpr std::size_t piece_bytes = 128 << 10;
-  if (!keeps_ || payload.size() <= prepared_with_chunk_max) return request.buffer.unpack(0, payload);
-  for (std::size_t done = 0; done < payload.size(); done += piece_bytes) {
-    const auto piece = payload.subspan(done, std::min(piece_bytes, payload.size() - done));
-    world_.prepare_reading(piece);
-    request.buffer.unpack(done, piece);
-  }
 }
 
 void Engine::deliver(Request& request, Arrival& arrival) {
@@ -458,7 +446,7 @@ void Engine::deliver(Request& request, Arrival& arrival) {
   if (arrival.rendezvous) {
     grant(request, arrival.source, arrival.send_id);
   } else {
-    take_payload(request, {arrival.payload, arrival.bytes});
+    request.buffer.unpack(0, {arrival.payload, arrival.bytes});
     finish_receive(request);
   }
   recycle(arrival);

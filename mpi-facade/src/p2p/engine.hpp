@@ -41,7 +41,7 @@ class Engine final : private MessageSink, private SendOwner {
     /// How much of a log to one rank may wait to be taken, without a history.
     std::uint64_t log_bytes_max = 512 * 1024;
     /// How often a rank that waits gives up its turn before it sleeps.
-    unsigned yields_before_sleep = 100;
+    unsigned yields_before_sleep = 1000;
     /// Of this rank, opened early by an interposed function; null: opened here.
     replay::Determinants* determinants = nullptr;
   };
@@ -77,9 +77,11 @@ class Engine final : private MessageSink, private SendOwner {
     for (unsigned rounds = 0;; ++rounds) {
       if (progress()) rounds = 0;
       if (done()) return;
-      if (rounds < spin_rounds_)
+      if (rounds < spin_rounds_) {
         pause_processor();
-      else
+        // What is kept takes new memory, and some microseconds have gone by without a message.
+        if (keeps_ && rounds % rounds_before_preparing == rounds_before_preparing - 1) world_.prepare_ahead();
+      } else
         wait_slowly(rounds - spin_rounds_, [&] { return done(); });
     }
   }
@@ -162,6 +164,7 @@ class Engine final : private MessageSink, private SendOwner {
   // What tools may ask and set (MPI 3.1, 14.3). How often a rank that waits looks before it yields, by
   // default:
   static constexpr unsigned spin_rounds_max = 2000;
+  static constexpr unsigned rounds_before_preparing = 32;
   std::uint64_t eager_bytes_max() const { return options_.eager_bytes_max; }
   void set_eager_bytes_max(std::uint64_t bytes);
   std::uint64_t spin_rounds() const { return spin_rounds_; }
@@ -224,7 +227,6 @@ class Engine final : private MessageSink, private SendOwner {
   void go_live();
   void deliver(Request& request, const IncomingMessage& message);
   void deliver(Request& request, Arrival& arrival);
-  void take_payload(Request& request, std::span<const std::byte> payload);
   void matched(Request& request, const Envelope& message, std::size_t bytes, bool synchronous);
   void grant(Request& request, int source, std::uint64_t send_id);
   void finish_receive(Request& request);

@@ -9,10 +9,6 @@ namespace {
 
 /// Taken from one stream before the others have their turn.
 constexpr int records_in_a_row_max = 64;
-/// Chunks whose pages are mapped as a whole: larger ones hold one message, whose pages are mapped as it is
-/// copied.
-constexpr std::size_t prepared_bytes_min = 64 << 10;
-constexpr std::size_t prepared_bytes_max = 512 << 10;
 /// Streams that are not there yet, of ranks that may never send, are looked for so rarely while others are.
 constexpr unsigned polls_between_looks = 16;
 
@@ -127,16 +123,8 @@ bool Incoming::drain(int from, Stream& stream) {
     handle(from, stream, *record);
   }
   if (stream.reader.failed()) broken(from, stream.reader);
-  if (!releases_ && stream.reader.position_chunk() != stream.prepared) prepare(stream);
   if (releases_ && stream.reader.position_chunk() != stream.released) release(from, stream);
   return taken > 0;
-}
-
-/// The pages of a chunk that keeps all are new here, too: they are mapped at once rather than one by one.
-void Incoming::prepare(Stream& stream) {
-  stream.prepared = stream.reader.position_chunk();
-  const auto bytes = stream.reader.chunk_bytes();
-  if (bytes.size() >= prepared_bytes_min && bytes.size() <= prepared_bytes_max) world_.prepare_reading(bytes);
 }
 
 /// What lies in chunks before the position is done with; the writer may be waiting for the room.

@@ -66,7 +66,6 @@ class Incoming {
     std::uint32_t scanned = 0;
     std::uint32_t bulk_scanned = 0;
     std::uint64_t released = 0;
-    std::uint64_t prepared = 0;  // the chunk whose pages have been mapped
     topics::PeerArena arena;
     Ordinals ordinals;
   };
@@ -74,7 +73,6 @@ class Incoming {
   bool drain(int from, Stream& stream);
   bool drain_bulk(int from, Stream& stream);
   void release(int from, Stream& stream);
-  void prepare(Stream& stream);
   bool take_small(int from, Stream& stream, const topics::Cell& cell);
   void handle(int from, Stream& stream, const topics::Record& record);
   bool find(int from, Stream& stream);

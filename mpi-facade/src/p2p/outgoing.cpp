@@ -13,9 +13,8 @@ namespace {
 constexpr std::size_t bulk_piece_bytes = 64 * 1024;
 constexpr std::size_t bulk_lane_bytes = 4 * (bulk_piece_bytes + 4096);
 
-/// Up to here the LogWriter makes the pages of whole chunks.
-constexpr std::size_t prepared_with_chunk_max = 256 << 10;
-constexpr std::size_t prepared_piece_bytes = 128 << 10;
+/// Larger messages that are kept have a chunk of their own, whose memory is new.
+constexpr std::size_t chunk_shared_bytes_max = 256 << 10;
 
 template <typename T>
 std::span<const std::byte> bytes_of(const T& value) {
@@ -129,16 +128,11 @@ bool Outgoing::publish_large(Destination& to, std::span<const std::byte> payload
   return true;
 }
 
-/// A large message that is kept lies in memory that was never used: its pages are made piece by piece, each
-/// shortly before it is filled.
 void Outgoing::copy_into_log(std::span<std::byte> to, std::span<const std::byte> from) {
-  if (!options_.keeps || from.size() <= prepared_with_chunk_max)
-    return copy_bytes(to.data(), from.data(), from.size());
-  for (std::size_t done = 0; done < from.size(); done += prepared_piece_bytes) {
-    const std::size_t size = std::min(prepared_piece_bytes, from.size() - done);
-    arena_.prepare(to.subspan(done, size));
-    copy_bytes(to.data() + done, from.data() + done, size);
-  }
+  if (options_.keeps && from.size() > chunk_shared_bytes_max)
+    arena_.store(to, from);
+  else
+    copy_bytes(to.data(), from.data(), from.size());
 }
 
 /// In a replay it is compared, after which it is over, too.
@@ -185,7 +179,10 @@ bool Outgoing::publish_whole(Destination& to, Request& request) {
   if (!small || !to.log.try_publish(kind_message, flags, label, {memory, bytes})) {
     topics::Reservation reservation;
     if (!room(to, to.log, false, bytes, reservation)) return false;
-    pack_message(request, 0, reservation.payload());
+    if (memory)
+      copy_into_log(reservation.payload(), {memory, bytes});
+    else
+      pack_message(request, 0, reservation.payload());
     to.log.commit(std::move(reservation), kind_message, flags, label);
   }
   LLAMADA_CRASH_POINT("send:logged");

@@ -113,9 +113,7 @@ class LlamanetWorld final : public World {
 
   void wake(int world_rank) override { application_->wake(static_cast<std::uint32_t>(world_rank)); }
   void wake_all() override { application_->wake_all(); }
-  void prepare_reading(std::span<const std::byte> memory) override {
-    llamanet::Application::prepare_reading(memory);
-  }
+  void prepare_ahead() override { application_->prepare_ahead(); }
   const std::atomic<std::uint32_t>* sleeping_word(int world_rank) override {
     return application_->needs_fence() ? nullptr : &peer(world_rank).header().sleeping;
   }
@@ -196,8 +194,6 @@ Result<std::unique_ptr<World>> attach_to_driver(const LaunchedRank& launched) {
   options.slot = static_cast<std::uint32_t>(launched.rank);
   options.token = launched.token;
   options.name = program_invocation_short_name;
-  // On the core of a rank it would only do sooner what the rank does in batches.
-  options.prepare_memory = launched.size < cores_allowed();
   auto application = llamanet::Application::attach(options);
   if (!application) return propagate(application);
   (*application)->leave_silently();

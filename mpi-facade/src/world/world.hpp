@@ -111,8 +111,8 @@ class World {
   /// the compiler must not move behind it. Null: wake() has to be asked each time.
   virtual const std::atomic<std::uint32_t>* sleeping_word(int /*world_rank*/) { return nullptr; }
 
-  /// Memory of a peer's arena that is about to be read for the first time: its pages may be mapped at once.
-  virtual void prepare_reading(std::span<const std::byte> /*memory*/) {}
+  /// Makes memory for what this rank will send: what it may do while it waits for others.
+  virtual void prepare_ahead() {}
 
   /// Sleeps until somebody wakes this rank, but at most 100 ms. `look_again` is called after the sleeping
   /// flag has been made visible; when it returns true there is no sleep. Ends the process when the driver is

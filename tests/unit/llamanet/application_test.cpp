@@ -210,9 +210,7 @@ TEST_CASE("application: a log grows no further than log_bytes_max for all togeth
 TEST_CASE("application: memory is prepared ahead without harm to what is written", "[llamanet]") {
   Node node(on_demand());
   node.start();
-  auto options = node.options();
-  options.prepare_memory = true;
-  auto application = Application::attach(options);
+  auto application = Application::attach(node.options());
   REQUIRE(application);
   topics::LogOptions keep;
   keep.retention = topics::Retention::keep_all;
@@ -222,6 +220,7 @@ TEST_CASE("application: memory is prepared ahead without harm to what is written
   for (std::uint64_t i = 0; i < 4000; ++i) {
     std::fill(payload.begin(), payload.end(), static_cast<std::byte>(i));
     REQUIRE(log->publish(topics::kind_data, 0, i, payload));
+    (*application)->prepare_ahead();
   }
   auto stream = topics::LogReader::open((*application)->arena().reading(), log->index());
   for (std::uint64_t i = 0; i < 4000; ++i) {

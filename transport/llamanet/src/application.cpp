@@ -11,27 +11,20 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <fstream>
 
 #include "ask.hpp"
 #include "llamada/llamanet/start_driver.hpp"
-#include "memory_preparer.hpp"
 #include "socket.hpp"
-
-#ifndef MADV_POPULATE_READ
-#define MADV_POPULATE_READ 22
-#endif
-#ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23
-#endif
 
 namespace llamada::llamanet {
 namespace {
 
 constexpr std::size_t attached_descriptors_count = 3;
 constexpr std::uintptr_t page_bytes = 4096;
-constexpr std::uint64_t huge_page_bytes = 2 << 20;
 constexpr std::uint64_t prepare_from_bytes = 1 << 20;
+constexpr std::uint64_t prepared_ahead_bytes = 2 << 20;
+constexpr std::uint64_t prepared_step_bytes = 128 << 10;
+alignas(page_bytes) constexpr std::array<std::byte, prepared_step_bytes> zeros{};
 constexpr int start_attempts_max = 100;
 // Out of the way of the program, which expects its first file to be number 3.
 constexpr int descriptor_min = 200;
@@ -46,31 +39,10 @@ FileDescriptor moved_up(FileDescriptor descriptor) {
   return moved ? std::move(moved) : std::move(descriptor);
 }
 
-// Where the kernel gives huge pages to shared memory that asks for them.
-bool huge_pages_allowed() {
-  std::ifstream file("/sys/kernel/mm/transparent_hugepage/shmem_enabled");
-  std::string line;
-  std::getline(file, line);
-  return line.find("[advise]") != std::string::npos || line.find("[within_size]") != std::string::npos ||
-         line.find("[always]") != std::string::npos;
-}
-
-// One system call in place of a fault for each page. Where the kernel does not know it, or has no memory, the
-// pages are made when they are used.
-void map_pages(std::span<const std::byte> memory, int advice) {
-  const auto begin = reinterpret_cast<std::uintptr_t>(memory.data()) / page_bytes * page_bytes;
-  const auto end = (reinterpret_cast<std::uintptr_t>(memory.data()) + memory.size() + page_bytes - 1) /
-                   page_bytes * page_bytes;
-  ::madvise(reinterpret_cast<void*>(begin), end - begin, advice);
-}
-
-// Not the directories before the pool: an idle application stays small.
-void advise_huge_pages(const topics::ArenaHeader& header, std::span<std::byte> memory) {
-  if (!huge_pages_allowed()) return;
-  auto start = reinterpret_cast<std::uintptr_t>(memory.data()) + header.pool + huge_page_bytes - 1;
-  auto end = reinterpret_cast<std::uintptr_t>(memory.data()) + memory.size();
-  start = start / huge_page_bytes * huge_page_bytes;
-  if (start < end) ::madvise(reinterpret_cast<void*>(start), end - start, MADV_HUGEPAGE);
+// Directories and logs are used in parts: what is made there is made in the sizes that prepare() and store()
+// take, not in huge pages at a touch.
+void use_no_huge_pages(std::span<std::byte> memory) {
+  ::madvise(memory.data(), memory.size(), MADV_NOHUGEPAGE);
 }
 
 }  // namespace
@@ -142,12 +114,17 @@ Status Application::open_arena(const ApplicationOptions& options, const Attached
   auto memory = Mapping::map(arena.get(), *size, Mapping::Access::read_write);
   if (!memory) return propagate(memory);
   memory_ = std::move(*memory);
+  memory_file_ = moved_up(std::move(arena));
+  use_no_huge_pages(memory_.bytes());
   LLAMADA_CRASH_POINT("attach:arena-mapped");
   auto arena_options = options.arena;
   arena_options.incarnation = attached.incarnation;
   arena_options.pid = static_cast<std::uint32_t>(owner_pid_);
   arena_options.may_grow = [this](std::uint64_t more_bytes) { return may_grow(more_bytes); };
-  arena_options.prepare = [](std::span<std::byte> memory) { map_pages(memory, MADV_POPULATE_WRITE); };
+  arena_options.prepare = [this](std::span<std::byte> memory) { prepare(memory); };
+  arena_options.store = [this](std::span<std::byte> to, std::span<const std::byte> from) {
+    return store(to, from);
+  };
   auto opened = topics::ArenaWriter::open(memory_.bytes(), std::move(arena_options));
   if (!opened) return propagate(opened);
   arena_ = std::move(*opened);
@@ -159,16 +136,11 @@ Status Application::open_arena(const ApplicationOptions& options, const Attached
   arena_->set_state(topics::ArenaState::none);
   header.incarnation.store(attached.incarnation, std::memory_order_release);
   header.pid.store(static_cast<std::uint32_t>(owner_pid_), std::memory_order_relaxed);
-  advise_huge_pages(header, memory_.bytes());
-  if (options.prepare_memory) preparer_ = std::make_unique<MemoryPreparer>(*arena_);
   return {};
 }
 
 Application::~Application() {
-  if (is_child_of_fork()) {
-    if (preparer_) preparer_->forget();
-    return;
-  }
+  if (is_child_of_fork()) return;
   if (!silent_) (void)send_datagram(driver_.get(), encode({++request_, Bye{}}));
 }
 
@@ -235,6 +207,7 @@ Status Application::map_peer(std::uint32_t slot, const Peer& peer, FileDescripto
   if (!size) return propagate(size);
   auto mapping = Mapping::map(arena.get(), *size, Mapping::Access::read_only);
   if (!mapping) return propagate(mapping);
+  use_no_huge_pages(mapping->bytes());
   PeerSlot mapped;
   mapped.header = reinterpret_cast<const topics::ArenaHeader*>(mapping->data());
   mapped.arena = peer.arena;
@@ -249,8 +222,33 @@ void Application::replace_peer(std::uint32_t slot, PeerSlot by) {
   peers_[slot] = std::move(by);
 }
 
-void Application::prepare_reading(std::span<const std::byte> memory) {
-  map_pages(memory, MADV_POPULATE_READ);
+// By writing it to the file: the kernel then makes folios as large as the write, where a fault makes a page.
+void Application::prepare(std::span<std::byte> memory) {
+  const auto* begin = std::max<const std::byte*>(memory.data(), prepared_until_);
+  const auto* end = memory.data() + memory.size();
+  while (begin < end) {
+    const auto size = std::min<std::size_t>(zeros.size(), static_cast<std::size_t>(end - begin));
+    // Refused: the pages are made when they are used.
+    if (!store({const_cast<std::byte*>(begin), size}, {zeros.data(), size})) break;
+    begin += size;
+  }
+  prepared_until_ = std::max(prepared_until_, end);
+}
+
+bool Application::store(std::span<std::byte> to, std::span<const std::byte> from) const {
+  const auto at = to.data() - memory_.data();
+  // Not libc's pwrite(), which within a rank may be another's.
+  return ::syscall(SYS_pwrite64, memory_file_.get(), from.data(), from.size(), at) ==
+         static_cast<long>(from.size());
+}
+
+void Application::prepare_ahead() {
+  if (arena_->pool_used() < prepare_from_bytes) return;
+  const auto window = arena_->ahead(prepared_ahead_bytes);
+  auto* begin = std::max(window.data(), const_cast<std::byte*>(prepared_until_));
+  auto* end = window.data() + window.size();
+  if (begin < end)
+    prepare({begin, std::min<std::size_t>(prepared_step_bytes, static_cast<std::size_t>(end - begin))});
 }
 
 void Application::ring_peer(std::uint32_t slot) {
@@ -351,8 +349,6 @@ Result<Named> Application::name(const Name& name) { return ask_driver<Named>(nam
 bool Application::may_grow(std::uint64_t more_bytes) {
   auto limit = page().log_bytes_max;
   if (limit != 0 && is_protected() && live_bytes_of_all() + more_bytes > limit) return false;
-  if (preparer_ && arena_ && arena_->pool_used() >= prepare_from_bytes && !is_child_of_fork())
-    preparer_->grown();
   return true;
 }
 

@@ -76,7 +76,7 @@ class Driver::Implementation {
   bool cannot_accept_ = false;
   FileDescriptor retry_;
   DriverSlots slots_;
-  SharedSegments segments_;
+  SharedSegments segments_{slots_.memory()};
   Names names_;
   std::map<std::uint64_t, Connection> connections_;
   std::uint64_t connection_last_ = 0;

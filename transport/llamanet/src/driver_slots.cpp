@@ -20,6 +20,7 @@ std::uint64_t default_arena_size(std::uint64_t log_bytes_max) {
 
 Result<DriverSlots> DriverSlots::create(const DriverOptions& options) {
   DriverSlots slots;
+  slots.memory_ = MemorySource::open();
   auto size = page_size_bytes(options.slot_count_max);
   auto memory = create_memory("llamada-page", size);
   if (!memory) return propagate(memory);
@@ -77,7 +78,7 @@ Result<std::uint32_t> DriverSlots::make(std::uint32_t index) {
 }
 
 Status DriverSlots::furnish(std::uint32_t index) {
-  auto arena = create_memory("llamada-arena", arena_size_bytes_);
+  auto arena = memory_.create("llamada-arena", arena_size_bytes_);
   if (!arena) return propagate(arena);
   auto header = Mapping::map(arena->get(), sizeof(topics::ArenaHeader), Mapping::Access::read_only);
   if (!header) return propagate(header);

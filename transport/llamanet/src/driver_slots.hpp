@@ -9,6 +9,7 @@
 #include "llamada/llamanet/arena_view.hpp"
 #include "llamada/llamanet/driver.hpp"
 #include "llamada/llamanet/driver_page.hpp"
+#include "llamada/llamanet/memory_source.hpp"
 #include "llamada/llamanet/shared_memory.hpp"
 
 namespace llamada::llamanet {
@@ -40,6 +41,7 @@ class DriverSlots {
   const PageSlot& entry(std::uint32_t index) const { return page_slots(&page_ref())[index]; }
   SlotState state(std::uint32_t index) const;
   ArenaView view(std::uint32_t index) const;
+  const MemorySource& memory() const { return memory_; }
   int page_descriptor() const { return page_read_only_.get(); }
   std::uint64_t arena_size_bytes() const { return arena_size_bytes_; }
   std::uint32_t attached_count() const;
@@ -68,6 +70,7 @@ class DriverSlots {
   void set_state(std::uint32_t index, SlotState state);
   void publish();
 
+  MemorySource memory_;
   FileDescriptor page_read_only_;
   Mapping page_;
   std::vector<DriverSlot> slots_;

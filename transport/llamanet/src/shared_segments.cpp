@@ -1,7 +1,5 @@
 #include "shared_segments.hpp"
 
-#include "llamada/llamanet/shared_memory.hpp"
-
 namespace llamada::llamanet {
 
 Result<int> SharedSegments::share(std::uint32_t slot, std::uint64_t name, std::uint64_t size_bytes) {
@@ -11,7 +9,7 @@ Result<int> SharedSegments::share(std::uint32_t slot, std::uint64_t name, std::u
     if (segments_.size() >= segments_count_max)
       return failure(Errc::out_of_resources,
                      "the job has {} pieces of shared memory, and no more are allowed", segments_count_max);
-    auto memory = create_memory("llamada-shared", size_bytes);
+    auto memory = memory_.create("llamada-shared", size_bytes);
     if (!memory)
       return failure(Errc::out_of_resources, "{} bytes of shared memory: {}", size_bytes,
                      memory.error().text());

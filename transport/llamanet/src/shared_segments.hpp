@@ -6,6 +6,7 @@
 
 #include "llamada/base/file_descriptor.hpp"
 #include "llamada/base/result.hpp"
+#include "llamada/llamanet/memory_source.hpp"
 
 namespace llamada::llamanet {
 
@@ -14,6 +15,9 @@ namespace llamada::llamanet {
 /// waits for a successor: who asks again through the same slot counts once.
 class SharedSegments {
  public:
+  /// `memory` is borrowed.
+  explicit SharedSegments(const MemorySource& memory) : memory_(memory) {}
+
   /// Each is a descriptor of the driver.
   static constexpr std::size_t segments_count_max = 16 * 1024;
 
@@ -32,6 +36,7 @@ class SharedSegments {
     std::uint64_t size_bytes = 0;
     std::set<std::uint32_t> holders;  // slots
   };
+  const MemorySource& memory_;
   std::map<std::uint64_t, Segment> segments_;
 };
 

@@ -33,9 +33,12 @@ struct ArenaOptions {
   /// end); false means that the memory is used up. Empty: always granted.
   std::function<bool(std::uint64_t more_bytes)> may_grow;
   std::uint64_t extent_bytes = 1 << 20;
-  /// Called with memory of a log that keeps all, before it is used for the first time: may let the kernel
-  /// make its pages at once.
+  /// Called with memory that was never used, before its first use: may let the kernel make its pages at
+  /// once. It is all zero, also afterwards.
   std::function<void(std::span<std::byte>)> prepare;
+  /// Copies into memory that may never have been used, without making its pages first; false when it has
+  /// to be copied otherwise.
+  std::function<bool(std::span<std::byte> to, std::span<const std::byte> from)> store;
 };
 
 /// What writer or reader of a rank stands behind a log or a cursor, for those who look from outside.
@@ -129,17 +132,15 @@ class ArenaWriter {
   /// An initialised chunk of at least this shape, not yet linked anywhere. Its cells' commit words differ
   /// from its generation. Errors: out_of_resources.
   Result<Chunk> allocate(ChunkShape shape, std::uint64_t ordinal, std::uint64_t records_before = 0);
-  /// Hands memory to ArenaOptions::prepare.
-  void prepare(std::span<std::byte> memory) const {
-    if (options_.prepare) options_.prepare(memory);
-  }
+  /// Copies what is large into a chunk that was never used before.
+  void store(std::span<std::byte> to, std::span<const std::byte> from) const;
   /// Gives back a chunk that no reader needs and no log leads to.
   void free(const Chunk& chunk);
   std::uint64_t pool_used() const { return header().pool_used.load(std::memory_order_relaxed); }
   std::uint64_t pool_live() const { return header().pool_live.load(std::memory_order_relaxed); }
 
   /// The next `window_bytes` that the pool will grow into, less at the arena's end, in whole pages: to be
-  /// prepared ahead of use (MADV_POPULATE_WRITE) by a thread in the background. Any thread.
+  /// prepared ahead of use.
   std::span<std::byte> ahead(std::uint64_t window_bytes) const;
 
   /// The tail of a log that adoption found, once; nothing for logs that this process has made or taken
@@ -159,6 +160,7 @@ class ArenaWriter {
   Status adopt_log(std::uint32_t index, std::vector<Offset>& reached);
   Status adopt_pool(std::vector<Offset>& reached);
 
+  void prepare(const Chunk& chunk) const;
   FreeList& free_list(ChunkShape shape);
   FreeList* free_list_for(ChunkShape shape);
   std::optional<Chunk> allocate_recycled(ChunkShape shape, std::uint64_t ordinal,

@@ -20,8 +20,6 @@
 
 namespace llamada::llamanet {
 
-class MemoryPreparer;
-
 struct ApplicationOptions {
   /// Driver::socket_name(); empty: the user's node driver.
   std::string socket_name;
@@ -32,9 +30,6 @@ struct ApplicationOptions {
   std::string name;
   /// How many logs, cursors and endpoints there will be room for.
   topics::ArenaOptions arena;
-  /// Memory that logs will need is prepared ahead of use by a thread in the background, once the pool has
-  /// grown beyond a MiB. For applications that keep what they publish.
-  bool prepare_memory = false;
   /// Where there is no driver, one is started: it ends with its last application.
   bool start_driver = false;
   /// The llamanetd to start; empty: looked for beside this program and this library.
@@ -102,8 +97,9 @@ class Application {
     for (std::uint32_t slot = 0; slot < peers_.size(); ++slot) wake_if_sleeping(slot);
   }
 
-  /// Maps the pages of a part of a peer's arena, which the peer has written or is about to, at once.
-  static void prepare_reading(std::span<const std::byte> memory);
+  /// Makes some of the memory that the arena grows into next, for as long as it is not far ahead: what an
+  /// application that has to wait may do meanwhile. Takes some microseconds.
+  void prepare_ahead();
 
   /// Whether whoever commits must fence before the look at a sleeping flag: where membarrier is refused.
   bool needs_fence() const { return needs_fence_; }
@@ -155,6 +151,8 @@ class Application {
   void replace_peer(std::uint32_t slot, PeerSlot by);
   Status nap(std::chrono::nanoseconds at_most);
   bool may_grow(std::uint64_t more_bytes);
+  void prepare(std::span<std::byte> memory);
+  bool store(std::span<std::byte> to, std::span<const std::byte> from) const;
   std::uint64_t live_bytes_of_all() const;
 
   // Our commit before our look at `sleeping`: the sleeper's membarrier orders the two, if the compiler does
@@ -176,6 +174,7 @@ class Application {
   std::mutex driver_mutex_;  // while an answer is on its way, or it is seen whether there is one
   FileDescriptor event_;
   Mapping page_;
+  FileDescriptor memory_file_;
   Mapping memory_;
   std::vector<PeerSlot> peers_;  // slot_count_max of them: never moved
   std::vector<PeerSlot> replaced_;
@@ -188,7 +187,7 @@ class Application {
   std::string profile_;
   std::string identity_;
   std::uint64_t seen_generation_ = 0;
-  std::unique_ptr<MemoryPreparer> preparer_;  // outlived by the arena
+  const std::byte* prepared_until_ = nullptr;  // what the pool grows into is made up to here
   std::unique_ptr<topics::ArenaWriter> arena_;
 };
 

@@ -1,0 +1,63 @@
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "llamada/llamanet/memory_source.hpp"
+#include "llamada/llamanet/shared_memory.hpp"
+#include "test.hpp"
+
+using namespace llamada;
+using namespace llamada::llamanet;
+
+namespace {
+
+constexpr std::uint64_t size_bytes = 4 << 20;
+
+/// Two pieces of memory with the same name, each zeroed, of its size and seen by two mappings.
+bool gives_memory(const MemorySource& source) {
+  auto one = source.create("llamada-test", size_bytes);
+  auto other = source.create("llamada-test", size_bytes);
+  if (!one || !other || size_of(one->get()).value_or(0) != size_bytes) return false;
+  auto read_only = reopen_read_only(one->get());
+  if (!read_only) return false;
+  auto writing = Mapping::map(one->get(), size_bytes, Mapping::Access::read_write);
+  auto reading = Mapping::map(read_only->get(), size_bytes, Mapping::Access::read_only);
+  auto another = Mapping::map(other->get(), size_bytes, Mapping::Access::read_only);
+  if (!writing || !reading || !another) return false;
+  if (Mapping::map(read_only->get(), size_bytes, Mapping::Access::read_write)) return false;
+  writing->bytes().back() = std::byte{7};
+  constexpr std::byte piece[] = {std::byte{1}, std::byte{2}};
+  if (::pwrite(one->get(), piece, sizeof(piece), 4095) != sizeof(piece)) return false;
+  const auto zeros = [](std::span<const std::byte> bytes) {
+    return std::all_of(bytes.begin(), bytes.end(), [](std::byte byte) { return byte == std::byte{0}; });
+  };
+  return zeros(another->bytes()) && zeros(reading->bytes().first(4095)) &&
+         reading->bytes()[4096] == std::byte{2} && reading->bytes().back() == std::byte{7};
+}
+
+}  // namespace
+
+TEST_CASE("memory: a source gives zeroed memory that two processes can map", "[llamanet]") {
+  CHECK(gives_memory(MemorySource::open()));
+}
+
+TEST_CASE("memory: where nothing may be mounted memfds are given", "[llamanet]") {
+  const MemorySource source;
+  CHECK_FALSE(source.has_own_mount());
+  CHECK(gives_memory(source));
+}
+
+TEST_CASE("memory: a user who may not mount gets memory too", "[llamanet]") {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    constexpr uid_t nobody = 65534;
+    if (::geteuid() == 0 &&
+        (::setresgid(nobody, nobody, nobody) != 0 || ::setresuid(nobody, nobody, nobody) != 0))
+      ::_exit(2);
+    ::_exit(gives_memory(MemorySource::open()) ? 0 : 1);
+  }
+  int status = -1;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
+}
