@@ -244,6 +244,38 @@ static void truncation(int count) {
   OK(MPI_Comm_free(&comm));
 }
 
+/* A message that ends within an element of a datatype with gaps was sent with other datatypes. */
+static void split_element(void) {
+  MPI_Comm comm;
+  MPI_Datatype every_other;
+  MPI_Request request;
+  MPI_Status status;
+  int class, count;
+  char bytes[11] = {0};
+  OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
+  OK(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
+  OK(MPI_Type_vector(4, 1, 2, MPI_INT, &every_other));
+  OK(MPI_Type_commit(&every_other));
+  OK(MPI_Isend(bytes, 3, MPI_BYTE, right, 0, comm, &request));
+  OK(MPI_Error_class(MPI_Recv(in, 1, every_other, left, 0, comm, &status), &class));
+  CHECK_EQ(class, MPI_ERR_TYPE);
+  OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+  OK(MPI_Isend(bytes, 11, MPI_BYTE, right, 1, comm, &request));
+  MPI_Request receive;
+  OK(MPI_Irecv(in, 1, every_other, left, 1, comm, &receive));
+  OK(MPI_Error_class(MPI_Wait(&receive, MPI_STATUS_IGNORE), &class));
+  CHECK_EQ(class, MPI_ERR_TYPE);
+  OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+  /* A part of the datatype that ends with an element is right. */
+  OK(MPI_Isend(out, 3, MPI_INT, right, 2, comm, &request));
+  OK(MPI_Recv(in, 1, every_other, left, 2, comm, &status));
+  OK(MPI_Get_elements(&status, every_other, &count));
+  CHECK_EQ(count, 3);
+  OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+  OK(MPI_Type_free(&every_other));
+  OK(MPI_Comm_free(&comm));
+}
+
 static void to_self(void) {
   for (int i = 0; i < size_count; i++) {
     MPI_Request requests[2];
@@ -282,6 +314,7 @@ int main(int argc, char** argv) {
   truncation(1000);
   truncation(500000);
   to_self();
+  split_element();
   free(out);
   free(in);
   return finish();

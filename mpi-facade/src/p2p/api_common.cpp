@@ -29,15 +29,21 @@ int find_request(MPI_Request handle, Request*& found) {
   return report(nullptr, MPI_ERR_REQUEST, fmt::format("{:#x} is no request", static_cast<unsigned>(handle)));
 }
 
-int report_truncation(Communicator* communicator, std::uint64_t message_bytes, std::uint64_t buffer_bytes) {
-  return report(communicator, MPI_ERR_TRUNCATE,
-                fmt::format("a message of {} bytes was received into a buffer of {} bytes", message_bytes,
-                            buffer_bytes));
+int report_receive(Communicator* communicator, int error, std::uint64_t message_bytes,
+                   std::uint64_t buffer_bytes) {
+  if (error == MPI_ERR_TRUNCATE)
+    return report(communicator, error,
+                  fmt::format("a message of {} bytes was received into a buffer of {} bytes", message_bytes,
+                              buffer_bytes));
+  return report(communicator, error,
+                fmt::format("a message of {} bytes ends within an element of the datatype that it was "
+                            "received with",
+                            message_bytes));
 }
 
 int report_request(const Request& request) {
   if (request.error == MPI_SUCCESS) return MPI_SUCCESS;
-  return report_truncation(request.communicator, request.truncated_bytes, request.status_bytes);
+  return report_receive(request.communicator, request.error, request.failed_bytes, request.status_bytes);
 }
 
 int retire(MPI_Request& handle, Request& request, MPI_Status* status) {

@@ -82,7 +82,8 @@ int find_request(MPI_Request handle, Request*& found);
 /// Reports the error of a complete request, if it has one, and gives the code.
 int report_request(const Request& request);
 /// The same after it is gone.
-int report_truncation(Communicator* communicator, std::uint64_t message_bytes, std::uint64_t buffer_bytes);
+int report_receive(Communicator* communicator, int error, std::uint64_t message_bytes,
+                   std::uint64_t buffer_bytes);
 
 /// A request is done for the program: fills the status (null: none) and takes back the handle, or makes a
 /// persistent one inactive. Gives its error code, not reported.

@@ -88,13 +88,10 @@ int retire_task(MPI_Request& handle, Request& request, MPI_Status* status) {
 int retire_and_report(MPI_Request& handle, Request& request, MPI_Status* status) {
   if (request.kind == Request::Kind::task) return retire_task(handle, request, status);
   const Reference<Communicator> communicator(request.communicator);
-  const std::uint64_t message = request.truncated_bytes;
+  const std::uint64_t message = request.failed_bytes;
   const std::uint64_t room = request.buffer.type ? request.buffer.bytes() : 0;
-  if (int error = retire(handle, request, status)) {
-    (void)error;
-    return report_truncation(communicator.get(), message, room);
-  }
-  return MPI_SUCCESS;
+  const int error = retire(handle, request, status);
+  return error == MPI_SUCCESS ? MPI_SUCCESS : report_receive(communicator.get(), error, message, room);
 }
 
 /// Retires several: `slot(i)` gives where the status of the ith goes. MPI_ERR_IN_STATUS if one has an error.

@@ -35,8 +35,8 @@ class Exchange final : public Task {
   }
   Communicator* communicator() const override { return receive_.communicator; }
   int report(int code) override {
-    if (code != MPI_ERR_TRUNCATE) return Task::report(code);
-    return report_truncation(communicator(), receive_.truncated_bytes, receive_.status_bytes);
+    if (code != receive_.error) return Task::report(code);
+    return report_receive(communicator(), code, receive_.failed_bytes, receive_.status_bytes);
   }
 
  private:

@@ -423,13 +423,29 @@ void Engine::matched(Request& request, const Envelope& message, std::size_t byte
   LLAMADA_CRASH_POINT("match:acknowledged");
 }
 
+namespace {
+
+/// Whether so many bytes end within a basic element of a datatype with gaps: then other datatypes were sent,
+/// and nobody can use what lies there (3.3.1).
+bool ends_within_element(const Datatype& type, std::size_t bytes) {
+  if (type.is_contiguous()) return false;
+  const std::size_t rest = bytes % type.size();
+  return rest != 0 && type.signature().elements_in(rest) < 0;
+}
+
+}  // namespace
+
 void Engine::finish_receive(Request& request) {
   LLAMADA_CRASH_POINT("match:delivered");
   const std::size_t capacity = request.buffer.bytes();
   if (request.status_bytes > capacity) {
     request.error = MPI_ERR_TRUNCATE;
-    request.truncated_bytes = request.status_bytes;
+    request.failed_bytes = request.status_bytes;
     request.status_bytes = capacity;
+  } else if (request.status_bytes > 0 && ends_within_element(*request.buffer.type, request.status_bytes))
+      [[unlikely]] {
+    request.error = MPI_ERR_TYPE;
+    request.failed_bytes = request.status_bytes;
   }
   complete(request);
 }

@@ -40,7 +40,7 @@ void Request::reset() {
   status_source = MPI_ANY_SOURCE;
   status_tag = MPI_ANY_TAG;
   status_bytes = 0;
-  truncated_bytes = 0;
+  failed_bytes = 0;
   bulk_done = 0;
   arrival = nullptr;
 }

@@ -72,7 +72,7 @@ struct Request : ReceiveNode {
   // Receives.
   std::uint64_t post_index = 0;
   bool matched_by_probe = false;
-  std::uint64_t truncated_bytes = 0;  ///< MPI_ERR_TRUNCATE: how long the message was
+  std::uint64_t failed_bytes = 0;  ///< of a receive with an error: how long the message was
 
   // Sends.
   int destination = 0;             ///< rank in MPI_COMM_WORLD
