@@ -33,6 +33,10 @@ struct Step {
 };
 
 const std::vector<Step> steps = {
+    {"append:announced", Step::live},
+    {"append:opened", Step::live},
+    {"append:opening", Step::live},
+    {"append:written", Step::live},
     {"bulk:announced", Step::bulk},
     {"bulk:granted", Step::bulk},
     {"bulk:piece-logged", Step::bulk},

@@ -19,16 +19,19 @@ std::string sentence(const char* what) {
 
 }  // namespace
 
-int give_up_protection(const char* what) {
-  World& world = *runtime().world;
+void give_up_protection(World& world, const std::string& why) {
   const qos::RankReplacement& policy = world.profile().rank_replacement;
-  if (policy.kind != qos::RankReplacementKind::rebuild || !world.is_protected()) return MPI_SUCCESS;
+  if (policy.kind != qos::RankReplacementKind::rebuild || !world.is_protected()) return;
   if (policy.on_unprotected == qos::OnUnprotected::stop)
     world.aborted(exit_unprotected,
-                  sentence(what) +
+                  why +
                       ", and on_unprotected is STOP; with <on_unprotected>CONTINUE</on_unprotected> in the "
                       "profile the job goes on without protection, with the default profile from the start");
-  world.unprotected(sentence(what));
+  world.unprotected(why);
+}
+
+int give_up_protection(const char* what) {
+  give_up_protection(*runtime().world, sentence(what));
   return MPI_SUCCESS;
 }
 

@@ -1,6 +1,10 @@
 #pragma once
 
+#include <string>
+
 namespace llamada::mpi {
+
+class World;
 
 /// To be called, by each rank that takes part, before the first thing that a replacement could not repeat
 /// from what is recorded: one-sided communication, spawned processes, several threads. `what` says it in a
@@ -14,5 +18,9 @@ namespace llamada::mpi {
 ///
 /// Always MPI_SUCCESS.
 int give_up_protection(const char* what);
+
+/// The same for what a rank does outside MPI, also before MPI_Init; `why` is one sentence without a full
+/// stop.
+void give_up_protection(World& world, const std::string& why);
 
 }  // namespace llamada::mpi

@@ -1,6 +1,7 @@
+#include "interpose/random_files.hpp"
+
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -12,10 +13,7 @@
 #include <atomic>
 #include <string_view>
 
-#include "interpose/functions.hpp"
-
-// /dev/urandom and /dev/random as files: what a rank reads from them is recorded as what getrandom() gives
-// is.
+#include "interpose/descriptors.hpp"
 
 using namespace llamada::mpi;
 
@@ -35,17 +33,6 @@ struct Stream {
 };
 std::array<Stream, streams_max> streams{};
 
-bool is_random_path(const char* path) {
-  const std::string_view name = path ? path : "";
-  return name == "/dev/urandom" || name == "/dev/random";
-}
-
-void mark(const char* path, int descriptor) {
-  if (descriptor >= 0 && descriptor < descriptors_max && is_random_path(path) &&
-      interpose::determinants_of_caller())
-    marked[static_cast<std::size_t>(descriptor)].store(true, std::memory_order_relaxed);
-}
-
 bool is_random(int descriptor) {
   if (descriptor < 0 || descriptor >= descriptors_max) return false;
   auto& mark = marked[static_cast<std::size_t>(descriptor)];
@@ -62,24 +49,6 @@ ssize_t real_read(int descriptor, void* buffer, size_t size_bytes) {
   static interpose::NextFunction<ssize_t(int, void*, size_t)> next("read");
   if (auto* function = next.get()) return function(descriptor, buffer, size_bytes);
   return syscall(SYS_read, descriptor, buffer, size_bytes);
-}
-
-int real_openat(int folder, const char* path, int flags, mode_t mode) {
-  static interpose::NextFunction<int(int, const char*, int, ...)> next("openat");
-  if (auto* function = next.get()) return function(folder, path, flags, mode);
-  return static_cast<int>(syscall(SYS_openat, folder, path, flags, mode));
-}
-
-int open_and_mark(int folder, const char* path, int flags, mode_t mode) {
-  const int descriptor = real_openat(folder, path, flags, mode);
-  mark(path, descriptor);
-  return descriptor;
-}
-
-/// The mode that open() was given behind its named arguments, if these say that there is one.
-mode_t mode_of(int flags, va_list arguments) {
-  const bool has_mode = (flags & O_CREAT) || (flags & O_TMPFILE) == O_TMPFILE;
-  return has_mode ? va_arg(arguments, mode_t) : 0;
 }
 
 int descriptor_of(void* cookie) {
@@ -114,16 +83,30 @@ Stream* free_stream() {
   return nullptr;
 }
 
-/// A stream that reads through read_stream(), unbuffered: so many bytes are recorded as the program asks
-/// for. Called by the rank's thread alone. When there are too many streams: null and EMFILE.
-FILE* open_stream(const char* path, const char* mode) {
+}  // namespace
+
+namespace llamada::mpi::interpose {
+
+bool is_random_path(const char* path) {
+  const std::string_view name = path ? path : "";
+  return name == "/dev/urandom" || name == "/dev/random";
+}
+
+void mark_random(int descriptor) {
+  if (descriptor >= 0 && descriptor < descriptors_max)
+    marked[static_cast<std::size_t>(descriptor)].store(true, std::memory_order_relaxed);
+}
+
+// Unbuffered: so many bytes are recorded as the program asks for.
+FILE* open_random_stream(const char* path, const char* mode) {
   Stream* stream = free_stream();
   if (!stream) {
     errno = EMFILE;
     return nullptr;
   }
-  const int descriptor = open_and_mark(AT_FDCWD, path, access_of(mode) | O_CLOEXEC, 0);
+  const int descriptor = real_openat(AT_FDCWD, path, access_of(mode) | O_CLOEXEC, 0);
   if (descriptor < 0) return nullptr;
+  mark_random(descriptor);
   stream->descriptor.store(descriptor, std::memory_order_relaxed);
   FILE* file = fopencookie(stream, mode, {read_stream, write_stream, nullptr, close_stream});
   if (!file) {
@@ -135,61 +118,15 @@ FILE* open_stream(const char* path, const char* mode) {
   return file;
 }
 
-FILE* open_any_stream(const char* path, const char* mode) {
-  static interpose::NextFunction<FILE*(const char*, const char*)> next("fopen64");
-  if (is_random_path(path) && mode && interpose::determinants_of_caller()) return open_stream(path, mode);
-  return next.get()(path, mode);
+int descriptor_of_random(FILE* file) {
+  for (auto& stream : streams)
+    if (stream.file.load(std::memory_order_relaxed) == file) return descriptor_of(&stream);
+  return -1;
 }
 
-}  // namespace
+}  // namespace llamada::mpi::interpose
 
 extern "C" {
-
-LLAMADA_INTERPOSED int openat64(int folder, const char* path, int flags, ...) {
-  va_list arguments;
-  va_start(arguments, flags);
-  const mode_t mode = mode_of(flags, arguments);
-  va_end(arguments);
-  return open_and_mark(folder, path, flags, mode);
-}
-
-LLAMADA_INTERPOSED int open64(const char* path, int flags, ...) {
-  va_list arguments;
-  va_start(arguments, flags);
-  const mode_t mode = mode_of(flags, arguments);
-  va_end(arguments);
-  return open_and_mark(AT_FDCWD, path, flags, mode);
-}
-
-LLAMADA_INTERPOSED int open(const char* path, int flags, ...) {
-  va_list arguments;
-  va_start(arguments, flags);
-  const mode_t mode = mode_of(flags, arguments);
-  va_end(arguments);
-  return open_and_mark(AT_FDCWD, path, flags, mode);
-}
-
-LLAMADA_INTERPOSED int openat(int folder, const char* path, int flags, ...) {
-  va_list arguments;
-  va_start(arguments, flags);
-  const mode_t mode = mode_of(flags, arguments);
-  va_end(arguments);
-  return open_and_mark(folder, path, flags, mode);
-}
-
-// What _FORTIFY_SOURCE makes of the above.
-LLAMADA_INTERPOSED int __open_2(const char* path, int flags) {
-  return open_and_mark(AT_FDCWD, path, flags, 0);
-}
-LLAMADA_INTERPOSED int __open64_2(const char* path, int flags) {
-  return open_and_mark(AT_FDCWD, path, flags, 0);
-}
-LLAMADA_INTERPOSED int __openat_2(int folder, const char* path, int flags) {
-  return open_and_mark(folder, path, flags, 0);
-}
-LLAMADA_INTERPOSED int __openat64_2(int folder, const char* path, int flags) {
-  return open_and_mark(folder, path, flags, 0);
-}
 
 LLAMADA_INTERPOSED ssize_t read(int descriptor, void* buffer, size_t size_bytes) {
   if (is_random(descriptor)) return interpose::random_bytes(buffer, size_bytes, 0);
@@ -199,18 +136,6 @@ LLAMADA_INTERPOSED ssize_t read(int descriptor, void* buffer, size_t size_bytes)
 LLAMADA_INTERPOSED ssize_t __read_chk(int descriptor, void* buffer, size_t size_bytes, size_t room_bytes) {
   if (size_bytes > room_bytes) abort();
   return read(descriptor, buffer, size_bytes);
-}
-
-LLAMADA_INTERPOSED FILE* fopen(const char* path, const char* mode) { return open_any_stream(path, mode); }
-
-LLAMADA_INTERPOSED FILE* fopen64(const char* path, const char* mode) { return open_any_stream(path, mode); }
-
-/// std::ifstream opens by fopen() and reads by the descriptor.
-LLAMADA_INTERPOSED int fileno(FILE* file) noexcept {
-  static interpose::NextFunction<int(FILE*)> next("fileno");
-  for (auto& stream : streams)
-    if (stream.file.load(std::memory_order_relaxed) == file) return descriptor_of(&stream);
-  return next.get()(file);
 }
 
 }  // extern "C"

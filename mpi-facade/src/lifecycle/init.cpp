@@ -90,6 +90,8 @@ void begin_program(Runtime& runtime) {
 }
 
 void make_library(int thread_level) {
+  // First: what joining asks of libc is not to be recorded.
+  replay::Determinants* determinants = interpose::determinants_for_init();
   World* world = early_world();
   if (world == nullptr) fatal("MPI_Init was called from within itself or in a child of fork()");
   // For as long as the process: what is legal after MPI_Finalize needs it, and so do handlers at exit.
@@ -97,7 +99,7 @@ void make_library(int thread_level) {
   process->injection = read_injection(*world);
   fill_runtime(process->runtime, *world, thread_level);
   Engine::Options options;
-  options.determinants = interpose::determinants_for_init();
+  options.determinants = determinants;
   auto engine = Engine::create(*world, options);
   if (!engine) world->aborted(1, fmt::format("MPI_Init: {}", engine.error().text()));
   process->engine = std::move(*engine);

@@ -79,11 +79,11 @@ void Determinants::record_bytes(std::span<const std::byte> bytes) {
   }
 }
 
-void Determinants::diverged(const Error& error) {
+void Determinants::diverged(std::string_view difference) {
   world_.diverged(fmt::format(
       "replay diverged: rank {} (incarnation {}): {}; the program is not deterministic beyond what "
       "is recorded",
-      world_.rank(), world_.incarnation(), error.text()));
+      world_.rank(), world_.incarnation(), difference));
   std::abort();  // Not reached.
 }
 
@@ -91,7 +91,7 @@ std::uint64_t Determinants::read_clock(ValueId id, std::uint64_t now) {
   ClockState& clock = clocks_[static_cast<std::uint32_t>(id)];
   if (replaying()) {
     auto value = replayer_.take_value(id);
-    if (!value) diverged(value.error());
+    if (!value) diverged(value.error().text());
     clock.last = std::max(clock.last, *value);
     clock.replayed = true;
     return *value;
@@ -105,7 +105,7 @@ std::uint64_t Determinants::read_clock(ValueId id, std::uint64_t now) {
 std::uint64_t Determinants::read_value(ValueId id, std::uint64_t now) {
   if (replaying()) {
     auto value = replayer_.take_value(id);
-    if (!value) diverged(value.error());
+    if (!value) diverged(value.error().text());
     return *value;
   }
   record_value(id, now);
@@ -115,7 +115,7 @@ std::uint64_t Determinants::read_value(ValueId id, std::uint64_t now) {
 std::uint64_t Determinants::read_pid(std::uint64_t real) {
   if (replaying()) {
     auto value = replayer_.take_value(ValueId::pid);
-    if (!value) diverged(value.error());
+    if (!value) diverged(value.error().text());
     return pid_ = *value;
   }
   if (pid_ == 0) pid_ = real;
@@ -125,7 +125,7 @@ std::uint64_t Determinants::read_pid(std::uint64_t real) {
 
 std::size_t Determinants::replay_random(std::span<std::byte> bytes) {
   auto recorded = replayer_.take_bytes(bytes.size());
-  if (!recorded) diverged(recorded.error());
+  if (!recorded) diverged(recorded.error().text());
   std::copy(recorded->begin(), recorded->end(), bytes.begin());
   return recorded->size();
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <memory>
+#include <string_view>
 #include <unordered_map>
 
 #include "llamada/base/crash_point.hpp"
@@ -83,6 +84,10 @@ class Determinants {
     return size;
   }
 
+  /// Ends the job: a replacement does something else than its predecessor did, or cannot go on as it would
+  /// have.
+  [[noreturn]] void diverged(std::string_view difference);
+
   /// Writes the counters of the arena: determinants replayed.
   void publish_counters();
 
@@ -113,7 +118,6 @@ class Determinants {
   explicit Determinants(World& world) : world_(world) {}
   void append(const topics::JournalEntry& entry);
   std::size_t replay_random(std::span<std::byte> bytes);
-  [[noreturn]] void diverged(const Error& error);
 
   World& world_;
   topics::Journal journal_;

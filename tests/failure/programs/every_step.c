@@ -1,14 +1,15 @@
 /* Each rank in turn leads through everything that the library does in steps: matches, probes, completions, a
- * cancellation, clocks and random numbers, messages of all kinds, collectives, a new communicator. What
- * nobody could have foretold is told to the others at once, so that a replacement that repeats it differently
- * is found out. */
+ * cancellation, clocks and random numbers, messages of all kinds, collectives, a new communicator, files.
+ * What nobody could have foretold is told to the others at once, so that a replacement that repeats it
+ * differently is found out. */
 #define _GNU_SOURCE
+#include <fcntl.h>
 #include <sys/random.h>
 #include <unistd.h>
 
 #include "program.h"
 
-enum { large = 100000, each = 3, ranks_most = 8 };
+enum { large = 100000, each = 3, ranks_most = 8, lines_most = 50 };
 static unsigned char out[large], in[large];
 
 static uint64_t take_from_anybody(int leader, int probing) {
@@ -153,14 +154,36 @@ static uint64_t on_file(const char* path, int leader, int round) {
   return all[5 * ranks]; /* whose mark came when: nobody could have foretold it */
 }
 
+/* A file of each rank's own, to which it appends a line in each of the first rounds. */
+static void append_line(const char* path, int round) {
+  char line[32];
+  int length = snprintf(line, sizeof line, "%d of %d\n", round, rank);
+  int file = open(path, O_WRONLY | O_APPEND | O_CREAT | (round == 0 ? O_EXCL : 0), 0600);
+  CHECK(file >= 0 && write(file, line, (size_t)length) == length && close(file) == 0);
+}
+
+/* By MPI, because a replacement comes here, too, when the file is there no more. */
+static void check_lines(const char* path) {
+  char expected[4096] = "", found[4096] = "";
+  for (int round = 0; round < steps && round < lines_most; round++)
+    snprintf(expected + strlen(expected), 32, "%d of %d\n", round, rank);
+  MPI_File file;
+  CHECK(MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_RDONLY, MPI_INFO_NULL, &file) == MPI_SUCCESS);
+  CHECK(MPI_File_read_at(file, 0, found, sizeof found - 1, MPI_CHAR, MPI_STATUS_IGNORE) == MPI_SUCCESS);
+  CHECK(strcmp(found, expected) == 0);
+  CHECK(MPI_File_close(&file) == MPI_SUCCESS && MPI_File_delete(path, MPI_INFO_NULL) == MPI_SUCCESS);
+}
+
 int main(int argc, char** argv) {
   begin(argc, argv);
   CHECK(ranks <= ranks_most);
   Chain chain = {1, 1, 0};
   uint64_t answer = 1;
-  char path[64];
-  snprintf(path, sizeof path, "/tmp/llamada-every-step-%d", (int)getpid());
+  char path[256], lines[300];
+  const char* folder = getenv("TMPDIR");
+  snprintf(path, sizeof path, "%s/llamada-every-step-%d", folder ? folder : "/tmp", (int)getpid());
   MPI_Bcast(path, sizeof path, MPI_CHAR, 0, MPI_COMM_WORLD);
+  snprintf(lines, sizeof lines, "%s-lines-%d", path, rank);
   for (int step = 0; step < steps; step++) {
     int leader = step % ranks;
     uint64_t outcome = take_from_anybody(leader, 0);
@@ -169,6 +192,7 @@ int main(int argc, char** argv) {
     outcome = mix(outcome, chance(leader));
     give_up(leader);
     pass_on(step);
+    if (step < lines_most) append_line(lines, step);
     const uint64_t seen = on_file(path, leader, step);
     if (rank == leader) outcome = mix(outcome, seen);
     chain.leader = leader;
@@ -176,6 +200,7 @@ int main(int argc, char** argv) {
     answer = mix(answer, together(leader, step));
     pause_step();
   }
+  check_lines(lines);
   for (chain.leader = 0; chain.leader < ranks; chain.leader++) chain_check(&chain);
   if (rank == 0) printf("every_step %016llx\n", (unsigned long long)answer);
   return finish("every_step");

@@ -1,0 +1,76 @@
+#include "interpose/descriptors.hpp"
+
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+
+namespace llamada::mpi::interpose {
+namespace {
+
+constexpr int descriptors_max = 1024;
+
+// Relaxed: who uses a descriptor has it from who opened it.
+struct Entry {
+  std::atomic<Following> what{Following::nothing};
+  std::atomic<dev_t> device{0};
+  std::atomic<ino_t> inode{0};
+};
+std::array<Entry, descriptors_max> entries{};
+
+Entry* entry_of(int descriptor) {
+  return can_follow(descriptor) ? &entries[static_cast<std::size_t>(descriptor)] : nullptr;
+}
+
+bool is_still(const Entry& entry, int descriptor) {
+  struct stat found {};
+  return fstat(descriptor, &found) == 0 && found.st_dev == entry.device.load(std::memory_order_relaxed) &&
+         found.st_ino == entry.inode.load(std::memory_order_relaxed);
+}
+
+}  // namespace
+
+bool can_follow(int descriptor) { return descriptor >= 0 && descriptor < descriptors_max; }
+
+void forget(int descriptor) {
+  if (Entry* entry = entry_of(descriptor)) entry->what.store(Following::nothing, std::memory_order_relaxed);
+}
+
+void follow(int descriptor, Following what) {
+  Entry* entry = entry_of(descriptor);
+  if (!entry) return;
+  forget(descriptor);
+  struct stat found {};
+  if (fstat(descriptor, &found) != 0 || (what != Following::lost && !S_ISREG(found.st_mode))) return;
+  entry->device.store(found.st_dev, std::memory_order_relaxed);
+  entry->inode.store(found.st_ino, std::memory_order_relaxed);
+  entry->what.store(what, std::memory_order_relaxed);
+}
+
+Following following(int descriptor) {
+  Entry* entry = entry_of(descriptor);
+  const Following what = entry ? entry->what.load(std::memory_order_relaxed) : Following::nothing;
+  if (what == Following::nothing || is_still(*entry, descriptor)) return what;
+  forget(descriptor);
+  return Following::nothing;
+}
+
+int real_openat(int folder, const char* path, int flags, mode_t mode) {
+  static NextFunction<int(int, const char*, int, ...)> next("openat");
+  if (auto* function = next.get()) return function(folder, path, flags, mode);
+  return static_cast<int>(syscall(SYS_openat, folder, path, flags, mode));
+}
+
+ssize_t real_write(int descriptor, const void* bytes, std::size_t size_bytes) {
+  static NextFunction<ssize_t(int, const void*, std::size_t)> next("write");
+  if (auto* function = next.get()) return function(descriptor, bytes, size_bytes);
+  return syscall(SYS_write, descriptor, bytes, size_bytes);
+}
+
+off_t real_lseek(int descriptor, off_t offset, int whence) {
+  return syscall(SYS_lseek, descriptor, offset, whence);
+}
+
+}  // namespace llamada::mpi::interpose
