@@ -20,6 +20,7 @@ import time
 from pathlib import Path
 
 from report import write_report
+from topics_case import run_topics
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -250,11 +251,9 @@ def main():
                          "date": time.strftime("%Y-%m-%d"), "only": options.only}, samples)
     shutil.rmtree(place / "programs", ignore_errors=True)
     if topics:
-        say("topics, beside iceoryx and Cyclone DDS where they are installed")
-        done = subprocess.run([str(HERE / "topics.sh"), str(build), str(options.rounds)], stdout=subprocess.PIPE, text=True)
-        (place / "topics.md").write_text(done.stdout)
+        text = run_topics(build, place, options.rounds, runner.probe, say)
         with (place / "report.md").open("a") as file:
-            file.write("\n## Topics\n\n" + done.stdout)
+            file.write("\n" + text + "\n")
     print((place / "report.md").read_text())
     say(f"written into {place}")
 

@@ -18,8 +18,8 @@ using namespace llamada;
 std::uint64_t queue_capacity(std::size_t size) { return size > 100'000 ? 16 : size > 10'000 ? 64 : 256; }
 
 struct Runtime {
-  explicit Runtime(bool first) {
-    const std::string name = "llamada-bench-" + std::to_string(getpid()) + (first ? "a" : "b");
+  Runtime() {
+    const std::string name = "llamada-bench-" + std::to_string(getpid());
     iox::runtime::PoshRuntime::initRuntime(iox::RuntimeName_t(iox::cxx::TruncateToCapacity, name));
   }
 };
@@ -39,11 +39,12 @@ iox::popo::SubscriberOptions subscriber_options(std::size_t size) {
 
 class Node {
  public:
-  Node(bool first, bool sleeps) : runtime_(first), first_(first), sleeps_(sleeps) {}
+  Node(int number, int, bool sleeps) : first_(number == 0), sleeps_(sleeps) {}
 
-  void prepare(const char* what, std::size_t size) {
+  void prepare(std::size_t size) {
     wait_set_.reset();
-    const iox::capro::IdString_t instance(iox::cxx::TruncateToCapacity, what + std::to_string(size));
+    const iox::capro::IdString_t instance(iox::cxx::TruncateToCapacity,
+                                          bench::name_of_run() + "-" + std::to_string(size));
     publisher_.emplace(iox::capro::ServiceDescription{"llamada", instance, first_ ? "ping" : "pong"},
                        publisher_options());
     subscriber_.emplace(iox::capro::ServiceDescription{"llamada", instance, first_ ? "pong" : "ping"},
@@ -55,6 +56,7 @@ class Node {
     while (!publisher_->hasSubscribers() ||
            subscriber_->getSubscriptionState() != iox::SubscribeState::SUBSCRIBED)
       usleep(1000);
+    usleep(300'000);  // all the others, too: iceoryx looks for them each 100 ms
   }
 
   void send(const std::byte* data, std::size_t size) {
@@ -67,28 +69,44 @@ class Node {
   }
 
   void receive(std::byte* ends) {
-    for (bool taken = false; !taken;) {
+    const auto* bytes = next();
+    ends[0] = bytes[0];
+    ends[1] = bytes[size_of(bytes) - 1];
+    subscriber_->release(bytes);
+  }
+
+  void hold(int count) {
+    for (int i = 0; i < count; ++i) {
+      const auto* bytes = next();
+      for (std::size_t at = 0; at < size_of(bytes); ++at)
+        if (bytes[at] != std::byte{7}) bench::give_up("a sample is not what was sent");
+    }  // not released
+  }
+
+ private:
+  static std::size_t size_of(const std::byte* bytes) {
+    return iox::mepoo::ChunkHeader::fromUserPayload(bytes)->userPayloadSize();
+  }
+
+  const std::byte* next() {
+    const std::byte* bytes = nullptr;
+    while (bytes == nullptr) {
       if (!subscriber_->hasData()) {
         if (sleeps_) wait_set_->wait();
         continue;
       }
-      subscriber_->take().and_then([&](const void* payload) {
-        const auto* header = iox::mepoo::ChunkHeader::fromUserPayload(payload);
-        const auto* bytes = static_cast<const std::byte*>(payload);
-        ends[0] = bytes[0];
-        ends[1] = bytes[header->userPayloadSize() - 1];
-        subscriber_->release(payload);
-        taken = true;
-      });
+      subscriber_->take().and_then(
+          [&](const void* payload) { bytes = static_cast<const std::byte*>(payload); });
     }
+    return bytes;
   }
 
- private:
   Runtime runtime_;
   std::optional<iox::popo::UntypedPublisher> publisher_;
   std::optional<iox::popo::UntypedSubscriber> subscriber_;
   std::optional<iox::popo::WaitSet<1>> wait_set_;
-  const bool first_, sleeps_;
+  const bool first_;
+  const bool sleeps_;
 };
 
 }  // namespace

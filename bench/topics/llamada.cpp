@@ -1,120 +1,139 @@
+#include <dds/dds.hpp>
 #include <deque>
+#include <memory>
 
-#include "llamada/base/copy.hpp"
-#include "llamada/llamanet/transport.hpp"
-#include "llamada/topics/participant.hpp"
 #include "measure.hpp"
 
-// Our topics: RELIABLE, KEEP_ALL, VOLATILE; over a driver that the first of the two starts.
+// Our DataWriters and DataReaders: RELIABLE, KEEP_ALL, VOLATILE, so that nothing is lost.
 
 namespace {
 
 using namespace llamada;
-using namespace std::chrono_literals;
 
-std::unique_ptr<topics::Transport> open_transport() {
-  llamanet::ApplicationOptions options;
-  options.name = "bench";
-  options.start_driver = true;
-  options.driver_program = LLAMADA_DRIVER_PROGRAM;
-  auto transport = llamanet::LlamanetTransport::open(options);
-  if (!transport) bench::give_up(transport.error().text());
-  return std::move(*transport);
-}
+template <std::size_t size>
+struct Bytes {
+  std::array<std::uint8_t, size> bytes;
+};
+using Bytes16 = Bytes<16>;
+using Bytes1024 = Bytes<1024>;
+using Bytes16384 = Bytes<16384>;
+using Bytes262144 = Bytes<262144>;
+using Bytes1048576 = Bytes<1048576>;
+LLAMADA_TYPE(Bytes16, bytes);
+LLAMADA_TYPE(Bytes1024, bytes);
+LLAMADA_TYPE(Bytes16384, bytes);
+LLAMADA_TYPE(Bytes262144, bytes);
+LLAMADA_TYPE(Bytes1048576, bytes);
 
-topics::EndpointSpec spec_of(const char* topic, bool writer) {
-  qos::DataWriterQos writer_qos;
-  writer_qos.history.kind = qos::HistoryKind::keep_all;
-  qos::DataReaderQos reader_qos;
-  reader_qos.reliability.kind = qos::ReliabilityKind::reliable;
-  reader_qos.history.kind = qos::HistoryKind::keep_all;
-  return {topic, "bytes", 0, false,
-          writer ? qos::endpoint_qos(writer_qos, {}) : qos::endpoint_qos(reader_qos, {})};
-}
-
-class Node final : topics::ReaderEvents, topics::WriterEvents {
+/// The two topics of samples of one size.
+class Channel {
  public:
-  Node(bool first, bool sleeps)
-      : transport_(open_transport()), participant_(*transport_, clock_), sleeps_(sleeps) {
-    auto writer = participant_.create_writer(spec_of(first ? "ping" : "pong", true), *this);
-    auto reader = participant_.create_reader(spec_of(first ? "pong" : "ping", false), *this);
-    if (!writer) bench::give_up(writer.error().text());
-    if (!reader) bench::give_up(reader.error().text());
-    writer_ = std::move(*writer);
-    reader_ = std::move(*reader);
-    sleep_until([&] { return writer_->matched_count() > 0 && reader_->matched_count() > 0; });
+  virtual ~Channel() = default;
+  virtual void send(const std::byte* data) = 0;
+  virtual void receive(std::byte* ends) = 0;
+  virtual void hold(int count) = 0;
+};
+
+template <std::size_t size>
+class ChannelOf final : public Channel {
+ public:
+  using Type = Bytes<size>;
+
+  ChannelOf(const dds::domain::DomainParticipant& participant, bool first, int readers, bool sleeps)
+      : writer_(dds::pub::Publisher(participant), topic(participant, first ? "ping" : "pong"), writer_qos()),
+        reader_(dds::sub::Subscriber(participant), topic(participant, first ? "pong" : "ping"), reader_qos()),
+        ready_(reader_, dds::sub::status::DataState::any()),
+        sleeps_(sleeps) {
+    waits_ += ready_;
+    const int wanted = first ? readers : 1;
+    while (writer_.publication_matched_status().current_count() < wanted ||
+           reader_.subscription_matched_status().current_count() < wanted)
+      usleep(1000);
   }
-  /// The other one may not have all yet.
-  ~Node() override {
-    sleep_until([&] { return writer_->all_acknowledged(); });
+  /// The other ones may not have all yet.
+  ~ChannelOf() override { writer_.wait_for_acknowledgments(dds::core::Duration(60)); }
+
+  void send(const std::byte* data) override { writer_.write(*reinterpret_cast<const Type*>(data)); }
+
+  void receive(std::byte* ends) override {
+    const auto& bytes = next();
+    ends[0] = std::byte{bytes.front()};
+    ends[1] = std::byte{bytes.back()};
   }
 
-  void prepare(const char*, std::size_t) {}
-
-  void send(const std::byte* data, std::size_t size) {
-    auto loan = writer_->loan(size);
-    while (!loan) {
-      if (loan.error().code() != Errc::would_block) bench::give_up(loan.error().text());
-      sleep_until([&] { return (loan = writer_->loan(size)).has_value(); });
+  void hold(int count) override {
+    for (int i = 0; i < count; ++i) {
+      for (const std::uint8_t byte : next())
+        if (byte != 7) bench::give_up("a sample is not what was sent");
+      if (at_ < taken_.size()) continue;
+      held_.push_back(std::exchange(taken_, {}));
+      at_ = 0;
     }
-    copy_bytes(loan->data().data(), data, size);
-    if (auto published = writer_->publish(std::move(*loan), {}); !published)
-      bench::give_up(published.error().text());
-  }
-
-  void receive(std::byte* ends) {
-    while (ends_.empty()) {
-      if (sleeps_)
-        sleep_until([&] { return !ends_.empty(); });
-      else
-        poll();
-    }
-    ends[0] = ends_.front().first;
-    ends[1] = ends_.front().second;
-    ends_.pop_front();
   }
 
  private:
-  void poll() {
-    if (auto polled = participant_.poll(); !polled) bench::give_up(polled.error().text());
+  static auto topic(const dds::domain::DomainParticipant& participant, const char* name) {
+    return dds::topic::Topic<Type>(participant, bench::name_of_run() + name + std::to_string(size));
+  }
+  static auto writer_qos() {
+    using namespace dds::core::policy;
+    return dds::pub::qos::DataWriterQos()
+           << Reliability::Reliable(dds::core::Duration(60)) << History::KeepAll();
+  }
+  static auto reader_qos() {
+    using namespace dds::core::policy;
+    return dds::sub::qos::DataReaderQos() << Reliability::Reliable() << History::KeepAll();
   }
 
-  /// It is not asked again once it holds.
-  template <typename Condition>
-  void sleep_until(Condition condition) {
-    bool holds = false;
-    const auto look = [&] {
-      poll();
-      return holds = holds || condition();
-    };
-    while (!look())
-      if (auto waited = participant_.wait(look, 60s); !waited) bench::give_up(waited.error().text());
+  const std::array<std::uint8_t, size>& next() {
+    while (true) {
+      while (at_ < taken_.size())
+        if (const auto& sample = taken_[at_++]; sample.info().valid()) return sample.data().bytes;
+      at_ = 0;
+      taken_ = {};
+      for (taken_ = reader_.take(); taken_.empty(); taken_ = reader_.take())
+        if (sleeps_) waits_.wait(dds::core::Duration(60));
+    }
   }
 
-  bool on_sample(const topics::EndpointId&, topics::Sample&& sample) override {
-    const topics::Sample taken = std::move(sample);
-    ends_.push_back({taken.data().front(), taken.data().back()});
+  dds::pub::DataWriter<Type> writer_;
+  dds::sub::DataReader<Type> reader_;
+  dds::sub::cond::ReadCondition ready_;
+  dds::core::cond::WaitSet waits_;
+  dds::sub::LoanedSamples<Type> taken_;
+  std::size_t at_ = 0;
+  std::deque<dds::sub::LoanedSamples<Type>> held_;
+  bool sleeps_;
+};
+
+class Node {
+ public:
+  Node(int number, int readers, bool sleeps)
+      : participant_(0), first_(number == 0), readers_(readers), sleeps_(sleeps) {}
+
+  void prepare(std::size_t size) {
+    channel_.reset();
+    ((size == bench::sizes[0] && open<bench::sizes[0]>()) ||
+     (size == bench::sizes[1] && open<bench::sizes[1]>()) ||
+     (size == bench::sizes[2] && open<bench::sizes[2]>()) ||
+     (size == bench::sizes[3] && open<bench::sizes[3]>()) || open<bench::sizes[4]>());
+  }
+  void send(const std::byte* data, std::size_t) { channel_->send(data); }
+  void receive(std::byte* ends) { channel_->receive(ends); }
+  void hold(int count) { channel_->hold(count); }
+
+ private:
+  template <std::size_t size>
+  bool open() {
+    channel_ = std::make_unique<ChannelOf<size>>(participant_, first_, readers_, sleeps_);
     return true;
   }
-  void on_matched(const topics::EndpointInfo&) override {}
-  void on_qos_changed(const topics::EndpointInfo&) override {}
-  void on_unmatched(const topics::EndpointId&, bool) override {}
-  void on_liveliness_changed(const topics::EndpointId&, bool) override {}
-  void on_incompatible(const topics::EndpointInfo&, const std::vector<qos::Incompatibility>&) override {
-    bench::give_up("the two do not fit");
-  }
-  void on_samples_lost(const topics::EndpointId&, std::uint64_t) override {
-    bench::give_up("samples are lost");
-  }
-  void on_liveliness_lost() override {}
 
-  SystemClock clock_;
-  std::unique_ptr<topics::Transport> transport_;
-  topics::Participant participant_;
-  std::deque<std::pair<std::byte, std::byte>> ends_;  // of the samples that have come
-  std::unique_ptr<topics::WriterEndpoint> writer_;
-  std::unique_ptr<topics::ReaderEndpoint> reader_;
-  bool sleeps_;
+  dds::domain::DomainParticipant participant_;
+  std::unique_ptr<Channel> channel_;
+  const bool first_;
+  const int readers_;
+  const bool sleeps_;
 };
 
 }  // namespace

@@ -1,36 +1,63 @@
 #pragma once
 
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 #include <string_view>
 #include <vector>
 
-// Two processes that exchange samples by two topics, measured alike over every middleware. A program prints
-// "latency SIZE MICROSECONDS" (half a round trip, the median of several batches) and "throughput SIZE MB/s"
-// for each size; each sample is copied in once by who sends it, and its ends are looked at by who receives
-// it.
+// A writer and its readers, a process each, measured alike over every middleware. Each sample is copied in
+// once by who sends it, and its ends are looked at by who receives it. A program prints lines "FIGURE SIZE
+// VALUE UNIT":
 //
-// A Node is one of the two processes:
+//   spin_1 16 0.31 µs         half a round trip, one reader; who waits asks again and again ("wait": it
+//   sleeps) rate_2 1024 1.2 M/s       samples that are sent as fast as possible, each to two readers bytes_2
+//   1024 1.2 GB/s     the same in bytes of the writer copies_8 1048576 1.0 n    memory that samples take
+//   which 8 readers hold, in sizes of a sample
 //
-//   Node(bool first, bool sleeps);
-//   void prepare(const char* what, std::size_t size);   // waits for the other one, or opens endpoints anew
+// A Node is one of the processes: the writer, number 0, or a reader. What the writer sends goes to all
+// readers, and what they send to the writer.
+//
+//   Node(int number, int readers, bool sleeps);
+//   void prepare(std::size_t size);    // endpoints for samples of this size; waits until all are matched
 //   void send(const std::byte* data, std::size_t size);   // may wait for room; loses nothing
 //   void receive(std::byte* ends);     // the next sample's first and last byte; spins or sleeps until it is
-//                                         there
+//   there void hold(int count);              // receives so many, looks at all their bytes and keeps them
+//   where they are
 
 namespace llamada::bench {
 
-constexpr std::size_t sizes[] = {64, 1024, 65536, 1'000'000};
+inline constexpr std::size_t sizes[] = {16, 1024, 16384, 262144, 1048576};
+inline constexpr std::size_t size_max = 1048576;
+/// Samples that the readers hold at the same time while memory is measured.
+inline constexpr int held_count = 2;
+inline constexpr int readers_max = 8;
+
+/// Memory of all processes, for what is not to be measured.
+struct Shared {
+  std::atomic<int> arrivals{0};
+  double bytes[readers_max + 1] = {};
+};
 
 [[noreturn]] inline void give_up(std::string_view why) {
   std::fprintf(stderr, "bench: %.*s\n", static_cast<int>(why.size()), why.data());
   std::_Exit(1);
+}
+
+/// Of the writer's process and all readers', and of nobody else's.
+inline std::string& name_of_run() {
+  static std::string name;
+  return name;
 }
 
 inline double now_us() {
@@ -38,22 +65,49 @@ inline double now_us() {
       .count();
 }
 
+/// Of this process, what it shares divided by those who share it (man 5 proc, smaps_rollup).
+inline double proportional_bytes() {
+  std::FILE* file = std::fopen("/proc/self/smaps_rollup", "r");
+  if (file == nullptr) give_up("there is no /proc/self/smaps_rollup");
+  char line[256];
+  double kib = 0;
+  while (std::fgets(line, sizeof(line), file) != nullptr) std::sscanf(line, "Pss: %lf kB", &kib);
+  std::fclose(file);
+  return kib * 1024;
+}
+
 template <typename Node>
 class Measurement {
  public:
-  Measurement(bool first, bool sleeps) : node_(first, sleeps), first_(first), data_(1 << 20, std::byte{7}) {}
+  Measurement(int number, int readers, bool sleeps, Shared& shared)
+      : node_(number, readers, sleeps),
+        shared_(shared),
+        number_(number),
+        first_(number == 0),
+        readers_(readers),
+        sleeps_(sleeps),
+        data_(size_max, std::byte{7}) {}
 
   void latencies() {
     for (std::size_t size : sizes) {
-      node_.prepare("latency", size);
+      node_.prepare(size);
       latency(size);
     }
   }
-  void throughputs() {
+  void rates() {
     for (std::size_t size : sizes) {
-      node_.prepare("throughput", size);
-      throughput(size);
+      node_.prepare(size);
+      rate(size);
     }
+  }
+  /// Between some samples held and some more, so that what is made once does not count.
+  void memory() {
+    node_.prepare(size_max);
+    hold_some();
+    const double before = all_bytes();
+    hold_some();
+    const double after = all_bytes();
+    if (first_) print("copies", size_max, (after - before) / held_count / size_max, "n");
   }
 
  private:
@@ -63,57 +117,118 @@ class Measurement {
     if (ends[0] != std::byte{7} || ends[1] != std::byte{7}) give_up("a sample is not what was sent");
   }
   void send(std::size_t size) { node_.send(data_.data(), size); }
+  void receive_all() {
+    for (int i = 0; i < readers_; ++i) receive();
+  }
+  void print(const char* figure, std::size_t size, double value, const char* unit) {
+    std::printf("%s_%d %zu %.4g %s\n", figure, readers_, size, value, unit);
+    std::fflush(stdout);
+  }
+
+  void hold_some() {
+    for (int i = 0; i < held_count && first_; ++i) send(size_max);
+    if (!first_) node_.hold(held_count);
+    meet();
+  }
+
+  /// Of all processes together.
+  double all_bytes() {
+    shared_.bytes[number_] = proportional_bytes();
+    meet();
+    double all = 0;
+    for (int i = 0; i <= readers_; ++i) all += shared_.bytes[i];
+    meet();
+    return all;
+  }
+
+  /// Returns when all processes have called it as often as this one.
+  void meet() {
+    const int wanted = ++meetings_ * (readers_ + 1);
+    for (++shared_.arrivals; shared_.arrivals < wanted;) usleep(1000);
+  }
 
   double round_trips(std::size_t size, int count) {
     const double start = now_us();
     for (int i = 0; i < count; ++i) {
-      if (first_) send(size);
-      receive();
-      if (!first_) send(size);
+      if (first_) {
+        send(size);
+        receive_all();
+      } else {
+        receive();
+        send(size);
+      }
     }
     return (now_us() - start) / count / 2;
   }
 
   void latency(std::size_t size) {
-    const int count = size <= 1024 ? 1000 : size <= 65536 ? 100 : 10;
+    const int count = (size <= 1024 ? 1000 : size <= 16384 ? 200 : 20) / (readers_ > 1 ? 4 : 1);
     std::vector<double> batches;
     round_trips(size, count);
     for (int batch = 0; batch < 21; ++batch) batches.push_back(round_trips(size, count));
     std::sort(batches.begin(), batches.end());
-    if (first_) std::printf("latency %zu %.3f\n", size, batches[batches.size() / 2]);
+    if (first_) print(sleeps_ ? "wait" : "spin", size, batches[batches.size() / 2], "µs");
   }
 
-  /// One sends as fast as it can, the other answers once when it has all.
-  void throughput(std::size_t size) {
-    const int count = static_cast<int>(std::min<std::size_t>(200'000, (256 << 20) / size));
+  /// One sends as fast as it can, the others answer once when they have all.
+  void rate(std::size_t size) {
+    const int count = static_cast<int>(std::min<std::size_t>(200'000, (256 << 20) / size)) / readers_;
     const double start = now_us();
     for (int i = 0; i < count; ++i) first_ ? send(size) : receive();
-    first_ ? receive() : send(64);
-    if (first_)
-      std::printf("throughput %zu %.1f\n", size, static_cast<double>(size) * count / (now_us() - start));
+    first_ ? receive_all() : send(size);
+    if (!first_) return;
+    const double took_us = now_us() - start;
+    print("rate", size, count / took_us, "M/s");
+    print("bytes", size, static_cast<double>(size) * count / took_us / 1000, "GB/s");
   }
 
   Node node_;
+  Shared& shared_;
+  int meetings_ = 0;
+  const int number_;
   const bool first_;
+  const int readers_;
+  const bool sleeps_;
   std::vector<std::byte> data_;
 };
 
-/// main() of a program: `PROGRAM [spin|sleep]`. Who spins keeps a core from who works where cores are few; so
-/// throughput is measured only with who sleeps.
+/// main() of a program: `PROGRAM spin|wait|rate|memory [READERS]`.
 template <typename Node>
 int measure(int argc, char** argv) {
-  const bool sleeps = argc > 1 && std::string_view(argv[1]) == "sleep";
-  const pid_t other = fork();
-  if (other < 0) give_up("fork fails");
-  {
-    Measurement<Node> measurement(other != 0, sleeps);
-    measurement.latencies();
-    if (sleeps) measurement.throughputs();
+  const std::string_view what = argc > 1 ? argv[1] : "";
+  const int readers = argc > 2 ? std::atoi(argv[2]) : 1;
+  if (readers < 1 || readers > readers_max) give_up("1 to 8 readers");
+  void* memory = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) give_up("mmap fails");
+  auto* shared = new (memory) Shared;
+  name_of_run() = std::to_string(getpid());
+  std::vector<pid_t> others;
+  int number = 0;
+  for (int i = 1; i <= readers && number == 0; ++i) {
+    const pid_t other = fork();
+    if (other < 0) give_up("fork fails");
+    if (other == 0) number = i;
+    if (other == 0) prctl(PR_SET_PDEATHSIG, SIGKILL);
+    others.push_back(other);
   }
-  std::fflush(stdout);
-  if (other == 0) std::exit(0);  // what a middleware made outside of the Node goes, too
-  int status = 0;
-  return waitpid(other, &status, 0) == other && status == 0 ? 0 : 1;
+  {
+    Measurement<Node> measurement(number, readers, what != "spin", *shared);
+    if (what == "spin" || what == "wait")
+      measurement.latencies();
+    else if (what == "rate")
+      measurement.rates();
+    else if (what == "memory")
+      measurement.memory();
+    else
+      give_up("usage: spin|wait|rate|memory [READERS]");
+  }
+  if (number != 0) std::exit(0);  // what a middleware made outside of the Node goes, too
+  bool well = true;
+  for (const pid_t other : others) {
+    int status = 0;
+    well = waitpid(other, &status, 0) == other && status == 0 && well;
+  }
+  return well ? 0 : 1;
 }
 
 }  // namespace llamada::bench

@@ -8,7 +8,16 @@
 
 namespace llamada::dcps {
 
+namespace {
+
+std::chrono::nanoseconds monotonic() { return std::chrono::steady_clock::now().time_since_epoch(); }
+
+}  // namespace
+
+std::shared_ptr<detail::Core> Condition::core() const { return nullptr; }
+
 void Condition::notify() {
+  if (!has_wait_sets_) return;
   std::lock_guard held(mutex_);
   for (const auto& each : wait_sets_) {
     if (auto wait_set = each.lock()) wait_set->notify();
@@ -20,10 +29,15 @@ bool StatusCondition::trigger_value() const {
   return entity && (entity->status_changes() & enabled_statuses()) != 0;
 }
 
-StatusMask StatusCondition::enabled_statuses() const { return mask_.load(std::memory_order_acquire); }
+std::shared_ptr<detail::Core> StatusCondition::core() const {
+  const auto entity = entity_.lock();
+  return entity ? entity->core_ : nullptr;
+}
+
+StatusMask StatusCondition::enabled_statuses() const { return mask_; }
 
 void StatusCondition::set_enabled_statuses(StatusMask mask) {
-  mask_.store(mask, std::memory_order_release);
+  mask_ = mask;
   notify();
 }
 
@@ -33,6 +47,11 @@ ReadCondition::ReadCondition(std::weak_ptr<DataReader> reader, const DataState& 
 bool ReadCondition::trigger_value() const {
   const auto reader = reader_.lock();
   return reader && reader->has_samples(*this);
+}
+
+std::shared_ptr<detail::Core> ReadCondition::core() const {
+  const auto reader = reader_.lock();
+  return reader ? reader->shared_core() : nullptr;
 }
 
 QueryCondition::QueryCondition(std::weak_ptr<DataReader> reader, const DataState& state, sql::Filter query,
@@ -70,25 +89,31 @@ WaitSet::WaitSet() : state_(std::make_shared<detail::WaitSetState>()) {}
 WaitSet::~WaitSet() = default;
 
 void WaitSet::attach(std::shared_ptr<Condition> condition) {
+  const auto known = conditions();
+  if (std::find(known.begin(), known.end(), condition) != known.end()) return;
+  {
+    std::lock_guard held(condition->mutex_);
+    std::erase_if(condition->wait_sets_, [](const auto& each) { return each.expired(); });
+    condition->wait_sets_.push_back(state_);
+    condition->has_wait_sets_ = true;
+  }
   {
     std::lock_guard held(state_->mutex);
-    auto& conditions = state_->conditions;
-    if (std::find(conditions.begin(), conditions.end(), condition) != conditions.end()) return;
-    conditions.push_back(condition);
-    ++state_->news;  // it may be true already
-    state_->wake.notify_all();
+    auto more = std::make_shared<detail::WaitSetState::Conditions>(*state_->conditions);
+    more->push_back(std::move(condition));
+    state_->conditions = std::move(more);
   }
-  std::lock_guard held(condition->mutex_);
-  std::erase_if(condition->wait_sets_, [](const auto& each) { return each.expired(); });
-  condition->wait_sets_.push_back(state_);
+  state_->notify();  // it may be true already
 }
 
 Status WaitSet::detach(const std::shared_ptr<Condition>& condition) {
   {
     std::lock_guard held(state_->mutex);
-    if (std::erase(state_->conditions, condition) == 0) {
+    auto less = std::make_shared<detail::WaitSetState::Conditions>(*state_->conditions);
+    if (std::erase(*less, condition) == 0) {
       return failure(Errc::precondition_not_met, "the condition is not attached to this WaitSet");
     }
+    state_->conditions = std::move(less);
   }
   std::lock_guard held(condition->mutex_);
   std::erase_if(condition->wait_sets_,
@@ -98,36 +123,68 @@ Status WaitSet::detach(const std::shared_ptr<Condition>& condition) {
 
 std::vector<std::shared_ptr<Condition>> WaitSet::conditions() const {
   std::lock_guard held(state_->mutex);
-  return state_->conditions;
+  return *state_->conditions;
 }
 
 Result<std::vector<std::shared_ptr<Condition>>> WaitSet::wait(Duration at_most) {
-  using Clock = std::chrono::steady_clock;
   const bool for_ever = at_most >= std::chrono::hours(24 * 365 * 100);
-  const Clock::time_point deadline = for_ever ? Clock::time_point::max() : Clock::now() + at_most;
-  std::unique_lock held(state_->mutex);
-  if (state_->is_waiting) return failure(Errc::precondition_not_met, "another thread waits at this WaitSet");
-  state_->is_waiting = true;
+  const std::chrono::nanoseconds start = monotonic();
+  const std::chrono::nanoseconds deadline = for_ever ? never : after(start, at_most);
+  if (state_->is_waiting.exchange(true))
+    return failure(Errc::precondition_not_met, "another thread waits at this WaitSet");
   std::vector<std::shared_ptr<Condition>> active;
   while (true) {
     const std::uint64_t seen = state_->news;
+    std::unique_lock held(state_->mutex);
     const auto conditions = state_->conditions;
     held.unlock();  // a condition takes its participant's lock
-    for (const auto& each : conditions) {
+    for (const auto& each : *conditions) {
       if (each->trigger_value()) active.push_back(each);
     }
-    held.lock();
-    if (!active.empty()) break;
-    const auto has_news = [&] { return state_->news != seen; };
-    if (for_ever)
-      state_->wake.wait(held, has_news);
-    else if (!state_->wake.wait_until(held, deadline, has_news))
-      break;
+    if (!active.empty() || (!for_ever && monotonic() >= deadline)) break;
+    await_news(seen, deadline);
   }
   state_->is_waiting = false;
   if (active.empty())
     return failure(Errc::timeout, "no condition became true within {}", qos::to_string(at_most));
   return active;
+}
+
+// Where all that is waited for comes by one participant, this thread looks for it, and sleeps, in place of
+// that one's service thread: so only one thread is to be woken. It may return sooner.
+void WaitSet::await_news(std::uint64_t seen, std::chrono::nanoseconds deadline) {
+  const std::function<bool()> has_news = [&] { return state_->news != seen; };
+  std::vector<std::shared_ptr<detail::Core>> cores;
+  std::unique_lock held(state_->mutex);
+  const auto conditions = state_->conditions;
+  held.unlock();
+  for (const auto& each : *conditions) {
+    auto core = each->core();
+    if (core && std::find(cores.begin(), cores.end(), core) == cores.end()) cores.push_back(std::move(core));
+  }
+  if (cores.size() == 1) {
+    if (cores.front()->spin_until(has_news)) return;
+    if (cores.front()->begin_lead()) {
+      held.lock();
+      state_->led = cores.front().get();
+      state_->leader = std::this_thread::get_id();
+      held.unlock();
+      const Duration left = deadline == never ? never : deadline - monotonic();
+      cores.front()->lead_until(after(cores.front()->monotonic(), left), has_news);
+      held.lock();
+      state_->led = nullptr;
+      held.unlock();
+      return cores.front()->end_lead();
+    }
+  }
+  for (const auto& core : cores) core->begin_following();
+  held.lock();
+  if (deadline == never)
+    state_->wake.wait(held, has_news);
+  else
+    state_->wake.wait_for(held, deadline - monotonic(), has_news);
+  held.unlock();
+  for (const auto& core : cores) core->end_following();
 }
 
 }  // namespace llamada::dcps

@@ -34,7 +34,10 @@ void Core::stop() {
     by_itself = is_service_thread();
     stopping_ = true;
     for (Waiter* waiter : waiters_) waiter->wake.notify_all();
+    nap_over_.notify_all();
+    lead_free_.notify_all();
     if (participant_) participant_->wake_self();
+    lead_free_.wait(held, [this] { return !led_; });
   }
   if (!service_.joinable()) return;
   if (by_itself)
@@ -49,7 +52,8 @@ void Core::serve() {
   while (!stopping_) {
     do_work();
     call_listeners(held);
-    if (!stopping_ && !has_work()) wait_for_work(held);
+    if (stopping_ || has_work()) continue;
+    is_looked_after() ? nap(held) : wait_for_work(held);
   }
 }
 
@@ -70,12 +74,15 @@ void Core::wait_for_work(Lock& held) {
     Lock inner = lock();
     if (failed_) (void)poll();
     ask_waiters();
-    return stopping_ || has_work();
+    return stopping_ || lead_wanted_ > 0 || has_work();
   };
   const bool can_wait = failed_.has_value();
+  service_waits_ = true;
   held.unlock();
   const bool waited = can_wait && participant_->wait(look_again, at_most).has_value();
   held.lock();
+  service_waits_ = false;
+  lead_free_.notify_all();
   if (!waited && failed_) failed_ = failure(Errc::closed, "the domain is gone");
   if (!waited && !stopping_ && !has_work()) calls_ended_.wait_for(held, std::chrono::milliseconds(100));
   sleeping_until_ = std::chrono::nanoseconds::zero();
@@ -92,6 +99,7 @@ std::chrono::nanoseconds Core::next_wakeup() const {
 
 Status Core::poll() {
   if (!failed_) return failed_;
+  moment_uses_ = 0;
   if (Status status = participant_->poll(); !status) {
     if (status.error().code() == Errc::closed) failed_ = status;
     return status;
@@ -102,64 +110,46 @@ Status Core::poll() {
 
 // What several readers have to agree on, and what came of it.
 void Core::settle() {
-  const Now moment = now();
-  for (Subscriber* subscriber : subscribers_) subscriber->settle_groups(moment);
+  for (Subscriber* subscriber : subscribers_)
+    if (subscriber->holds_groups()) subscriber->settle_groups(moment());
   for (DataReader* reader : readers_) reader->report_news();
+}
+
+const Now& Core::moment() {
+  // A look may take in what comes meanwhile, for long.
+  constexpr std::uint32_t uses_max = 32;
+  if (moment_uses_ == 0 || moment_uses_ == uses_max) {
+    moment_ = now();
+    moment_uses_ = 0;
+  }
+  ++moment_uses_;
+  return moment_;
 }
 
 void Core::ask_waiters() {
   for (Waiter* waiter : waiters_) {
     if (waiter->done || !waiter->condition()) continue;
     waiter->done = true;
-    waiter->wake.notify_all();
+    waiter->leads ? participant_->wake_self() : waiter->wake.notify_all();
   }
-}
-
-bool Core::wait_until(Lock& held, std::chrono::nanoseconds deadline, const std::function<bool()>& condition) {
-  if (condition()) return true;
-  if (is_service_thread()) return wait_in_service(held, deadline, condition);
-  Waiter waiter{condition, {}, false};
-  waiters_.push_back(&waiter);
-  look_at(std::chrono::nanoseconds::zero());
-  while (!waiter.done && failed_ && !stopping_) {
-    const std::chrono::nanoseconds left = deadline - clock_.monotonic();
-    if (left <= std::chrono::nanoseconds::zero()) break;
-    waiter.wake.wait_for(held, std::min(left, sleep_max));
-  }
-  std::erase(waiters_, &waiter);
-  return waiter.done || condition();
-}
-
-// A listener waits: nobody else would poll.
-bool Core::wait_in_service(Lock& held, std::chrono::nanoseconds deadline,
-                           const std::function<bool()>& condition) {
-  bool done = false;
-  const auto look_again = [&] {
-    Lock inner = lock();
-    if (failed_) (void)poll();
-    ask_waiters();
-    done = condition();
-    return done || stopping_ || !failed_;
-  };
-  while (!done && failed_ && !stopping_) {
-    const std::chrono::nanoseconds left = deadline - clock_.monotonic();
-    if (left <= std::chrono::nanoseconds::zero()) break;
-    sleeping_until_ = never;
-    held.unlock();
-    const Status waited = participant_->wait(look_again, std::min(left, sleep_max));
-    held.lock();
-    sleeping_until_ = std::chrono::nanoseconds::zero();
-    if (!waited) break;
-  }
-  return done;
 }
 
 void Core::look_at(std::chrono::nanoseconds moment) {
-  if (participant_ && moment < sleeping_until_) participant_->wake_self();
+  if (service_leads_) return participant_->wake_self();
+  if (!participant_ || moment >= sleeping_until_) return;
+  napping_ ? nap_over_.notify_all() : participant_->wake_self();
+}
+
+// As call_planned() finds out who is told.
+bool Core::wants_call(Entity& entity, StatusMask status) const {
+  if (listener_count_ == 0) return false;
+  if (entity.find_listener(status) != nullptr) return true;
+  return status == status::data_available && entity.parent_ != nullptr &&
+         entity.parent_->find_listener(status::data_on_readers) != nullptr;
 }
 
 void Core::plan_call(Entity& entity, StatusMask status) {
-  if ((entity.pending_calls_ & status) != 0) return;
+  if ((entity.pending_calls_ & status) != 0 || !wants_call(entity, status)) return;
   entity.pending_calls_ |= status;
   planned_calls_.push_back({entity.weak_from_this(), status, false});
   look_at(std::chrono::nanoseconds::zero());

@@ -13,6 +13,7 @@
 #include "llamada/dcps/entity.hpp"
 #include "llamada/dcps/time.hpp"
 #include "llamada/topics/participant.hpp"
+#include "spinning.hpp"
 
 namespace llamada::dcps {
 
@@ -30,6 +31,10 @@ namespace detail {
 /// What the entities of one participant share: the lock, the way to the domain, and the service thread, which
 /// receives, keeps the time and calls listeners. Lives as long as any of the entities.
 ///
+/// What arrives is seen by whoever looks. While the application's threads look by themselves, or one of them
+/// leads, which is to wait for the domain in the service thread's place, the service thread only naps, so
+/// that nobody has to wake it and it wakes nobody.
+///
 /// Who calls with a Lock holds it; it is let go while listeners run and while there is nothing to do.
 class Core : public std::enable_shared_from_this<Core> {
  public:
@@ -38,6 +43,7 @@ class Core : public std::enable_shared_from_this<Core> {
 
   Lock lock() { return Lock(mutex_); }
   Now now() const { return {clock_.monotonic(), clock_.realtime()}; }
+  Timestamp realtime() const { return clock_.realtime(); }
 
   /// Enters the domain and begins to serve it. Once.
   void start(topics::ParticipantOptions options, std::unique_ptr<topics::DiscoveryEvents> discovery);
@@ -53,6 +59,13 @@ class Core : public std::enable_shared_from_this<Core> {
 
   /// Takes what has arrived. Errors: closed (the domain is gone).
   Status poll();
+  /// The same, by a thread of the application.
+  Status look() {
+    ++looks_;
+    return poll();
+  }
+  /// One moment for much of what happens in one look.
+  const Now& moment();
   /// Errors: closed (the domain is gone).
   Status state() const { return failed_; }
   /// Waits until `condition` is true; it is asked with the lock held, perhaps by another thread. False: the
@@ -65,6 +78,25 @@ class Core : public std::enable_shared_from_this<Core> {
   /// New data of the reader are told to its listener without asking its subscriber's.
   void plan_data_call(Entity& reader);
   void await_no_calls(Lock& held, const std::uint32_t& running_calls);
+  void listener_came() { ++listener_count_; }
+  void listener_went() { --listener_count_; }
+
+  // For WaitSets, without the lock: core_waiting.cpp.
+
+  /// Whether the thread leads from here on, until end_lead(). False: another one does, or there is nothing to
+  /// wait for any more. The calls between look for what arrives; spins first, while that has paid off lately.
+  bool begin_lead();
+  /// Until `holds`, which is asked with the lock held. False: the time is over, or the participant is.
+  bool lead_until(std::chrono::nanoseconds deadline, const std::function<bool()>& holds);
+  void end_lead();
+  /// Ends the sleep of who leads; only while one does.
+  void wake_leader() { participant_->wake_self(); }
+  /// Looks for a short while. True: `holds`.
+  bool spin_until(const std::function<bool()>& holds);
+  /// Somebody waits for conditions of this participant, but does not lead.
+  void begin_following();
+  void end_following();
+  std::chrono::nanoseconds monotonic() const { return clock_.monotonic(); }
 
   // With the lock held, too: what is served. Enabled ones only.
   /// Samples, or room for some, that the application has keep the domain's memory.
@@ -97,6 +129,7 @@ class Core : public std::enable_shared_from_this<Core> {
     const std::function<bool()>& condition;
     std::condition_variable wake;
     bool done = false;
+    bool leads = false;
   };
   struct PlannedCall {
     std::weak_ptr<Entity> entity;
@@ -114,7 +147,17 @@ class Core : public std::enable_shared_from_this<Core> {
   void call_listeners(Lock& held);
   void call_planned(Lock& held, const PlannedCall& planned);
   void tell(Lock& held, Entity& subject, Entity& holder, StatusMask status);
-  bool wait_in_service(Lock& held, std::chrono::nanoseconds deadline, const std::function<bool()>& condition);
+  bool wants_call(Entity& entity, StatusMask status) const;
+
+  // core_waiting.cpp
+  bool is_looked_after() const;
+  void nap(Lock& held);
+  bool begin_lead(Lock& held);
+  bool lead_until(Lock& held, std::chrono::nanoseconds deadline, const std::function<bool()>& holds);
+  void end_lead(Lock& held);
+  bool spin_until(Lock& held, const std::function<bool()>& holds);
+  bool wait_as_follower(Lock& held, std::chrono::nanoseconds deadline,
+                        const std::function<bool()>& condition);
 
   std::mutex mutex_;
   std::unique_ptr<topics::Transport> transport_;
@@ -126,6 +169,23 @@ class Core : public std::enable_shared_from_this<Core> {
   bool stopping_ = false;
   Status failed_;
   std::chrono::nanoseconds sleeping_until_{0};  // 0: the service is awake
+  bool service_waits_ = false;                  // for the domain
+  bool napping_ = false;
+  bool nap_is_long_ = false;
+  std::condition_variable nap_over_;
+  std::uint64_t looks_ = 0;  // of the application
+  std::uint64_t looks_seen_ = 0;
+  bool led_ = false;
+  bool service_leads_ = false;
+  std::uint64_t leads_ = 0;
+  std::uint64_t leads_seen_ = 0;
+  std::uint32_t lead_wanted_ = 0;
+  std::condition_variable lead_free_;
+  std::uint32_t followers_ = 0;
+  std::uint32_t listener_count_ = 0;
+  Spinning spinning_;
+  Now moment_;
+  std::uint32_t moment_uses_ = 0;
   std::size_t loan_count_ = 0;
   bool left_ = false;
   std::deque<PlannedCall> planned_calls_;

@@ -137,33 +137,35 @@ Result<LoanedSamples> DataReader::read_or_take(const ReadOptions& options, bool 
                    "topic '{}': PRESENTATION GROUP: samples are read between begin_access() and end_access()",
                    topic_->name());
   }
-  const Status polled = core().poll();
-  auto selector = selector_of(options);
-  if (!selector) return propagate(selector);
-  auto found = cache_->select(*selector, take, core().now());
-  if (found.empty() && !polled && polled.error().code() == Errc::closed)
-    return tl::unexpected<Error>(polled.error());
+  const Status polled = core().look();
   clear_status(status::data_available);
   subscriber_entity().clear_status(status::data_on_readers);
-  for (const auto& condition : conditions_) condition->notify();
-  report_room();
   LoanedSamples loaned;
-  if (found.empty()) return loaned;
-  loaned.samples_.reserve(found.size());
-  loaned.loans_.reserve(found.size());
-  for (const ReaderCache::Selected& each : found) {
-    const auto data = each.info.valid_data ? each.sample->sample.data() : std::span<const std::byte>();
-    loaned.samples_.push_back({data, each.info});
-    loaned.loans_.push_back(each.sample);
+  if (cache_->is_empty() && options.selects_all()) {
+    if (!polled && polled.error().code() == Errc::closed) return tl::unexpected<Error>(polled.error());
+    report_room();
+    return loaned;
   }
+  auto selector = selector_of(options);
+  if (!selector) return propagate(selector);
+  loaned.samples_ = cache_->select(*selector, take, core().moment());
+  if (loaned.empty() && !polled && polled.error().code() == Errc::closed)
+    return tl::unexpected<Error>(polled.error());
+  // States have changed; of what is not there any more no condition is true.
+  if (!cache_->is_empty())
+    for (const auto& condition : conditions_) condition->notify();
+  report_room();
+  if (loaned.empty()) return loaned;
+  for (LoanedSamples::Sample& each : loaned.samples_)
+    if (each.info.valid_data) each.data = each.sample->sample.data();
   loaned.reader_ = std::static_pointer_cast<DataReader>(shared_from_this());
   core().loan_began();
   return loaned;
 }
 
-void DataReader::give_back(std::vector<CachedSample*>& loans) {
+void DataReader::give_back(std::span<const LoanedSamples::Sample> loans) {
   Lock held = lock();
-  for (CachedSample* sample : loans) cache_->give_back(sample);
+  for (const LoanedSamples::Sample& each : loans) cache_->give_back(each.sample);
   report_room();
   forget_cache();
   core().loan_ended();
@@ -226,7 +228,7 @@ ReadSelector DataReader::selector_of(const ReadCondition& condition) const {
 
 bool DataReader::has_samples(const ReadCondition& condition) {
   Lock held = lock();
-  return check_usable() && cache_->any(selector_of(condition), core().now());
+  return check_usable() && !cache_->is_empty() && cache_->any(selector_of(condition), core().now());
 }
 
 Result<std::shared_ptr<ReadCondition>> DataReader::create_readcondition(const DataState& state) {
@@ -327,7 +329,7 @@ std::chrono::nanoseconds DataReader::next_wakeup() const { return cache_ ? cache
 
 // Turns what happened in the cache into statuses.
 void DataReader::report_news() {
-  if (!cache_) return;
+  if (!cache_ || !cache_->has_news()) return;
   const ReaderCacheNews news = cache_->take_news();
   if (news.lost_count > 0) {
     lost_.add(news.lost_count);
@@ -377,7 +379,7 @@ Result<PublicationBuiltinTopicData> DataReader::matched_publication_data(Instanc
 
 bool DataReader::on_sample(const topics::EndpointId& writer, topics::Sample&& sample) {
   if (find_writer(writer) == nullptr) return true;  // it is ignored
-  if (!cache_->on_sample(writer, std::move(sample), core().now())) {
+  if (!cache_->on_sample(writer, std::move(sample), core().moment())) {
     refused_ = true;
     return false;
   }

@@ -105,7 +105,8 @@ void DataWriter::on_topic_changed(const Topic& topic) {
 // Tries until there is room, no longer than max_blocking_time.
 template <typename Publish>
 Status DataWriter::publish_blocking(Lock& held, Publish&& publish) {
-  Status outcome;
+  Status outcome = publish();
+  if (outcome || outcome.error().code() != Errc::would_block) return outcome;
   bool done = false;
   const std::function<bool()> attempt = [&] {
     if (done) return true;
@@ -118,7 +119,6 @@ Status DataWriter::publish_blocking(Lock& held, Publish&& publish) {
     outcome = std::move(tried);
     return done = true;
   };
-  if (attempt()) return outcome;
   const Duration at_most = qos_.reliability.max_blocking_time;
   if (core().wait_until(held, after(core().now().monotonic, at_most), attempt)) return outcome;
   if (Status status = core().state(); !status) return status;
@@ -142,6 +142,7 @@ void DataWriter::published(const Change& change) {
   Publisher& publisher = publisher_entity();
   if (publisher.open_set() != 0) ++set_samples_;
   if (publisher.is_group()) ++publisher.group_sequence_;
+  if (!cache_->keeps_deadlines()) return;
   if (change.kind == ChangeKind::alive)
     cache_->wrote(change.key_hash, core().now());
   else
@@ -161,7 +162,7 @@ Status DataWriter::publish_change(Lock& held, const Change& change, std::span<co
 Result<DataWriter::Change> DataWriter::change_of(std::span<const std::byte> sample, InstanceHandle instance,
                                                  OptionalTimestamp timestamp) const {
   Change change;
-  change.timestamp = timestamp.value_or(core().now().realtime);
+  change.timestamp = timestamp ? *timestamp : core().realtime();
   if (topic_->type()->is_keyed()) {
     auto key = topic_->type()->key_of(sample);
     if (!key) return propagate(key);

@@ -42,7 +42,7 @@ Status Entity::enable_if_wanted() {
 
 void Entity::made(Listener* listener, StatusMask mask) {
   status_condition_->entity_ = weak_from_this();
-  listener_ = listener;
+  hear(listener);
   listener_mask_ = mask;
 }
 
@@ -94,9 +94,15 @@ Entity* Entity::find_listener(StatusMask status) {
 void Entity::replace_listener(Listener* listener, StatusMask mask) {
   Lock held = lock();
   const bool changes = listener != listener_;
-  listener_ = listener;
+  hear(listener);
   listener_mask_ = mask;
   if (changes) await_listener_calls(held);
+}
+
+void Entity::hear(Listener* listener) {
+  if (listener_ != nullptr) core_->listener_went();
+  listener_ = listener;
+  if (listener_ != nullptr) core_->listener_came();
 }
 
 Listener* Entity::current_listener() const {
@@ -106,7 +112,7 @@ Listener* Entity::current_listener() const {
 
 void Entity::mark_deleted(Lock& held) {
   deleted_ = true;
-  listener_ = nullptr;
+  hear(nullptr);
   core_->look_at({});  // who waits for something of this entity waits in vain
   await_listener_calls(held);
   parent_ = nullptr;

@@ -11,14 +11,12 @@ LoanedSamples& LoanedSamples::operator=(LoanedSamples&& other) noexcept {
   clear();
   reader_ = std::move(other.reader_);
   samples_ = std::move(other.samples_);
-  loans_ = std::move(other.loans_);
   return *this;
 }
 
 void LoanedSamples::clear() {
+  if (const std::shared_ptr<DataReader> reader = std::move(reader_)) reader->give_back(samples_);
   samples_.clear();
-  if (const std::shared_ptr<DataReader> reader = std::move(reader_)) reader->give_back(loans_);
-  loans_.clear();
 }
 
 }  // namespace llamada::dcps

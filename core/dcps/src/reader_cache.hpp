@@ -10,6 +10,7 @@
 
 #include "coherent_sets.hpp"
 #include "llamada/base/result.hpp"
+#include "llamada/dcps/loaned_samples.hpp"
 #include "llamada/dcps/sample_info.hpp"
 #include "llamada/dcps/status.hpp"
 #include "llamada/qos/entity_qos.hpp"
@@ -86,10 +87,8 @@ struct ReaderCacheNews {
 /// Pure: no clock and no thread; the time comes in with the calls and never goes back.
 class ReaderCache {
  public:
-  struct Selected {
-    CachedSample* sample;
-    SampleInfo info;
-  };
+  /// Without the data's place, which the sample has.
+  using Selected = LoanedSamples::Sample;
 
   explicit ReaderCache(ReaderCacheOptions options);
   ReaderCache(const ReaderCache&) = delete;
@@ -130,6 +129,8 @@ class ReaderCache {
   void give_back(CachedSample* sample);
   /// Whether select() would give anything.
   bool any(const ReadSelector& selector, Now now);
+  /// Whether it holds no sample at all.
+  bool is_empty() const { return filled_.empty(); }
   std::size_t loan_count() const { return loan_count_; }
 
   bool knows_instance(std::uint64_t key_hash) const { return instances_.contains(key_hash); }
@@ -138,6 +139,9 @@ class ReaderCache {
   /// The serialised key. Errors: not_found.
   Result<std::vector<std::byte>> key_value(std::uint64_t key_hash) const;
 
+  bool has_news() const {
+    return news_.data || news_.lost_count > 0 || !news_.rejected.empty() || !news_.deadlines_missed.empty();
+  }
   ReaderCacheNews take_news();
 
   // Access to a group: the subscriber decides what of several readers can be seen together.
@@ -249,7 +253,8 @@ class ReaderCache {
   ReaderInstance* next_instance(const ReadSelector& selector, Now now);
   std::vector<Selected> candidates(const ReadSelector& selector, Now now);
   void arrange(const ReadSelector& selector, std::vector<Selected>& found) const;
-  void fill_infos(std::vector<Selected>& found);
+  void fill_infos(std::vector<Selected>& found) const;
+  void fill_infos_of_one(std::vector<Selected>& found) const;
   void hand_out(std::vector<Selected>& found, bool take);
   bool is_selected(const CachedSample& sample, const ReadSelector& selector, Now now) const;
   bool gathers_all(const ReadSelector& selector) const;

@@ -21,10 +21,12 @@ std::vector<ReaderCache::Selected> ReaderCache::select(const ReadSelector& selec
 }
 
 bool ReaderCache::any(const ReadSelector& selector, Now now) {
-  ReadSelector one = selector;
-  one.before = nullptr;
-  one.max_samples = 1;
-  return !candidates(one, now).empty();
+  if (selector.scope != ReadSelector::Scope::all) return !candidates(selector, now).empty();
+  return std::any_of(filled_.begin(), filled_.end(), [&](const ReaderInstance* instance) {
+    return instance->matches(selector.state) &&
+           std::any_of(instance->samples.begin(), instance->samples.end(),
+                       [&](const CachedSample* sample) { return is_selected(*sample, selector, now); });
+  });
 }
 
 void ReaderCache::visit_selected(const ReadSelector& selector, Now now,
@@ -118,40 +120,60 @@ void ReaderCache::arrange_by_query(const ReadSelector& selector, std::vector<Sel
   for (std::size_t k = 0; k < found.size(); ++k) found[k] = objects[k].second;
 }
 
+namespace {
+
+// What has been seen of an instance, from the collection's end.
+struct Seen {
+  std::int32_t count = 0;
+  std::int32_t latest_generation = 0;
+};
+
+void fill_info(SampleInfo& info, const CachedSample& sample, const ReaderInstance& instance, Seen& seen) {
+  const std::int32_t generation = sample.disposed_generation_count + sample.no_writers_generation_count;
+  if (seen.count == 0) seen.latest_generation = generation;
+  info.sample_state = sample.read ? sample_state::read : sample_state::not_read;
+  info.view_state = instance.view();
+  info.instance_state = instance.state();
+  info.disposed_generation_count = sample.disposed_generation_count;
+  info.no_writers_generation_count = sample.no_writers_generation_count;
+  info.sample_rank = seen.count++;
+  info.generation_rank = seen.latest_generation - generation;
+  info.absolute_generation_rank = instance.generation() - generation;
+  info.source_timestamp = sample.source_timestamp;
+  info.reception_timestamp = sample.reception_timestamp;
+  info.instance_handle = instance_handle(sample.instance);
+  info.publication_handle = {sample.writer.participant, sample.writer.endpoint};
+  info.valid_data = sample.valid_data;
+  info.sequence_number = sample.sample.header().sequence_number;
+  info.coherent_set = sample.sample.header().coherent_set;
+}
+
+}  // namespace
+
 // The ranks count what follows in the collection, so it is gone through from its end.
-void ReaderCache::fill_infos(std::vector<Selected>& found) {
-  struct Seen {
-    std::int32_t count = 0;
-    std::int32_t latest_generation = 0;
-  };
+void ReaderCache::fill_infos(std::vector<Selected>& found) const {
+  const bool is_one = std::all_of(found.begin(), found.end(), [&](const Selected& each) {
+    return each.sample->instance == found.front().sample->instance;
+  });
+  if (is_one) return fill_infos_of_one(found);
   std::map<std::uint64_t, Seen> seen;
   for (auto each = found.rbegin(); each != found.rend(); ++each) {
     const CachedSample& sample = *each->sample;
-    const ReaderInstance& instance = instances_.at(sample.instance);
-    const std::int32_t generation = sample.disposed_generation_count + sample.no_writers_generation_count;
-    Seen& in_collection = seen[sample.instance];
-    if (in_collection.count == 0) in_collection.latest_generation = generation;
-    SampleInfo& info = each->info;
-    info.sample_state = sample.read ? sample_state::read : sample_state::not_read;
-    info.view_state = instance.view();
-    info.instance_state = instance.state();
-    info.disposed_generation_count = sample.disposed_generation_count;
-    info.no_writers_generation_count = sample.no_writers_generation_count;
-    info.sample_rank = in_collection.count++;
-    info.generation_rank = in_collection.latest_generation - generation;
-    info.absolute_generation_rank = instance.generation() - generation;
-    info.source_timestamp = sample.source_timestamp;
-    info.reception_timestamp = sample.reception_timestamp;
-    info.instance_handle = instance_handle(sample.instance);
-    info.publication_handle = {sample.writer.participant, sample.writer.endpoint};
-    info.valid_data = sample.valid_data;
-    info.sequence_number = sample.sample.header().sequence_number;
-    info.coherent_set = sample.sample.header().coherent_set;
+    fill_info(each->info, sample, instances_.at(sample.instance), seen[sample.instance]);
   }
 }
 
+void ReaderCache::fill_infos_of_one(std::vector<Selected>& found) const {
+  if (found.empty()) return;
+  const ReaderInstance& instance = instances_.at(found.front().sample->instance);
+  Seen seen;
+  for (auto each = found.rbegin(); each != found.rend(); ++each)
+    fill_info(each->info, *each->sample, instance, seen);
+}
+
 void ReaderCache::hand_out(std::vector<Selected>& found, bool take) {
-  std::vector<ReaderInstance*> touched;
+  ReaderInstance* last = nullptr;
+  std::vector<ReaderInstance*> touched;  // but the last
   for (Selected& each : found) {
     CachedSample* sample = each.sample;
     ReaderInstance& instance = instances_.at(sample->instance);
@@ -164,7 +186,8 @@ void ReaderCache::hand_out(std::vector<Selected>& found, bool take) {
       instance.viewed();
     }
     if (!take) continue;
-    if (touched.empty() || touched.back() != &instance) touched.push_back(&instance);
+    if (last != nullptr && last != &instance) touched.push_back(last);
+    last = &instance;
     if (instance.samples.front() == sample) {
       instance.samples.pop_front();
     } else {
@@ -172,6 +195,11 @@ void ReaderCache::hand_out(std::vector<Selected>& found, bool take) {
     }
     let_go(instance, sample);
   }
+  if (touched.empty()) {
+    if (last != nullptr) forget_if_done(*last);
+    return;
+  }
+  touched.push_back(last);
   std::sort(touched.begin(), touched.end());
   touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
   for (ReaderInstance* instance : touched) forget_if_done(*instance);

@@ -38,6 +38,7 @@ class WriterCache {
   std::vector<std::uint64_t> instances() const;
 
   /// The instance was written: its deadline begins anew.
+  bool keeps_deadlines() const { return qos_.deadline.period != qos::duration_infinite; }
   void wrote(std::uint64_t key_hash, Now now);
   /// It will not be written any more unless wrote() says so.
   void disposed(std::uint64_t key_hash);

@@ -80,6 +80,10 @@ class Loopback::Application final : public Transport {
 
   Result<bool> poll() override { return refresh(); }
   void release_replaced() override { replaced_.clear(); }
+  std::uint64_t roster_changes() const override {
+    std::lock_guard lock(domain_.mutex);
+    return domain_.generation;
+  }
 
   void wake(std::uint32_t slot) override {
     std::lock_guard lock(domain_.mutex);

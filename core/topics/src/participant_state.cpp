@@ -56,6 +56,7 @@ Status ParticipantState::ensure_announced() {
   own_entry().asserted_ns.store(now_ns(), std::memory_order_release);
   own_entry().asserted_manually_ns.store(now_ns(), std::memory_order_release);
   transport.wake_all();
+  unsettle();
   return {};
 }
 
@@ -72,11 +73,13 @@ Result<std::uint32_t> ParticipantState::announce(const EndpointSpec& spec, const
   sketch.qos = text;
   auto added = directory.add(sketch, encode_endpoint(spec));
   if (added) transport.wake_all();
+  unsettle();
   return added;
 }
 
 void ParticipantState::assert_manually() {
   own_entry().asserted_manually_ns.store(now_ns(), std::memory_order_release);
+  unsettle();
 }
 
 void ParticipantState::due_by(std::int64_t time_ns) {
@@ -95,7 +98,42 @@ void ParticipantState::note(Status status) {
 
 Status ParticipantState::poll() {
   if (!failed_) return failed_;
+  if (is_settled() && drain_settled()) return {};
+  return look_at_all();
+}
+
+/// Whether nothing has changed since the last look at everything, and nothing is due. A few loads.
+bool ParticipantState::is_settled() const {
+  if (!settled_ || transport.roster_changes() != roster_seen_) return false;
+  for (const Watched& peer : watched_)
+    // Pairs with the release in EndpointDirectory::announce().
+    if (peer.changes->load(std::memory_order_acquire) != peer.seen) return false;
+  const std::int64_t due_ns = next_due_ns.load(std::memory_order_relaxed);
+  return due_ns == never_ns || now_ns() < due_ns;
+}
+
+/// False: a stream is damaged.
+bool ParticipantState::drain_settled() {
+  drain();
+  for (WriterImplementation* writer : writers) writer->keep_acknowledged();
+  return std::none_of(order_.begin(), order_.end(), [](const Stream* stream) { return stream->damage(); });
+}
+
+/// Whether, unless something changes, the next poll() has only to look at what arrives.
+bool ParticipantState::can_settle() const {
+  if (!retired_writers.empty() || !retired_streams.empty()) return false;
+  for (const PeerView& view : peers_)
+    if (view.id != 0 && (!view.arena.ready() || view.changes_seen == UINT64_MAX)) return false;
+  return std::none_of(writers.begin(), writers.end(),
+                      [](const auto* writer) { return writer->wants_look(); }) &&
+         std::none_of(readers.begin(), readers.end(),
+                      [](const auto* reader) { return reader->wants_look(); });
+}
+
+Status ParticipantState::look_at_all() {
+  settled_ = false;
   if (auto announced = ensure_announced(); !announced) return announced;
+  roster_seen_ = transport.roster_changes();
   if (auto changed = transport.poll(); !changed) return propagate(changed);
   own_entry().asserted_ns.store(now_ns(), std::memory_order_release);
   look_at_peers();
@@ -106,6 +144,10 @@ Status ParticipantState::poll() {
   drop_retired_streams();
   keep_time();
   if (!needs_old_arenas()) transport.release_replaced();
+  settled_ = can_settle();
+  watched_.clear();
+  for (const PeerView& view : peers_)
+    if (view.id != 0) watched_.push_back({&view.arena.header().changes, view.changes_seen});
   return failed_;
 }
 

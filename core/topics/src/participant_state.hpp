@@ -54,6 +54,8 @@ class ParticipantState {
   void due_by(std::int64_t time_ns);
   /// Those whose samples have all been let go.
   void drop_retired_streams();
+  /// Something has changed here that the next poll() is to look at, beside what arrives.
+  void unsettle() { settled_ = false; }
 
   Transport& transport;
   const Clock& clock;
@@ -88,8 +90,21 @@ class ParticipantState {
   void bury_retired();
   void keep_time();
   bool needs_old_arenas() const;
+  bool is_settled() const;
+  bool can_settle() const;
+  bool drain_settled();
+  Status look_at_all();
   void note(Status status);
 
+  // What a peer says of its changes, as it was when all of them had been looked at.
+  struct Watched {
+    const std::atomic<std::uint64_t>* changes;
+    std::uint64_t seen;
+  };
+
+  bool settled_ = false;  // all there was to do has been done: only changes and arrivals make more
+  std::uint64_t roster_seen_ = 0;
+  std::vector<Watched> watched_;
   std::vector<PeerView> peers_;  // by slot
   std::vector<Stream*> order_;   // all streams, by TRANSPORT_PRIORITY
   Status failed_;

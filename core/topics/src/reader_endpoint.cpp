@@ -40,6 +40,7 @@ ReaderImplementation::~ReaderImplementation() {
   if (id_.endpoint == 0) return;
   std::erase(participant_.readers, this);
   participant_.order_changed = true;
+  participant_.unsettle();
   for (auto& stream : streams_) {
     stream->finish();
     participant_.retired_streams.push_back(std::move(stream));
@@ -58,6 +59,7 @@ Status ReaderImplementation::set_qos(const qos::EndpointQos& qos) {
     return described;
   spec_ = std::move(changed);
   judge_all = true;
+  participant_.unsettle();
   participant_.transport.wake_all();
   return {};
 }
@@ -164,6 +166,13 @@ void ReaderImplementation::drop_finished() {
     if (matched) events_.on_unmatched(stream->writer.id, died);
     participant_.retired_streams.push_back(std::move(stream));
   }
+}
+
+/// A writer that has gone is ended once all that it left is read; one whose lease is over may assert itself.
+bool ReaderImplementation::wants_look() const {
+  return judge_all || std::any_of(streams_.begin(), streams_.end(), [](const auto& stream) {
+           return stream->misfit || !stream->writer_is_there() || !stream->alive || stream->damage();
+         });
 }
 
 /// LIVELINESS (DDS 1.4, 2.2.3.11), judged by the writer's own lease.

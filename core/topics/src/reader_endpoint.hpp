@@ -28,6 +28,8 @@ class ReaderImplementation final : public ReaderEndpoint {
   /// Ends streams of which nothing is left, and says which writers are not alive. When to be called next.
   std::int64_t keep_time(std::int64_t now_ns);
   void drop_finished();
+  /// Whether the next poll() is to see more of it than what arrives.
+  bool wants_look() const;
   bool judge_all = true;  // it is new, or its QoS has changed
 
  private:

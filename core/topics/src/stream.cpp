@@ -14,6 +14,7 @@ bool Stream::absorb() {
   if (!started_ || finished()) return true;
   const std::uint64_t before = taken_;
   const bool all = deliver_all();
+  if (taken_ == before && first_ == nullptr) return all;  // there is nothing to let go of
   update_holds();
   if (taken_ != before) {
     // Release: pairs with the acquire load in WriterImplementation::acknowledged_by_all().

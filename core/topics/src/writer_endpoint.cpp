@@ -124,6 +124,7 @@ WriterImplementation::~WriterImplementation() {
   if (store_ == nullptr) return;
   std::erase(participant_.writers, this);
   if (wake_due_ns_ != 0) wake_now();
+  participant_.unsettle();
   participant_.directory.bury(entry_);
   participant_.retired_writers.push_back({entry_, std::move(store_), std::move(matches_)});
   participant_.transport.wake_all();
@@ -249,6 +250,7 @@ Status WriterImplementation::set_qos(const qos::EndpointQos& qos) {
     return described;
   spec_ = std::move(changed);
   judge_all = true;
+  participant_.unsettle();
   participant_.transport.wake_all();
   return {};
 }
@@ -306,9 +308,13 @@ void WriterImplementation::unmatch_at(std::size_t index, bool died) {
   events_.on_unmatched(match.reader, died);
 }
 
-std::int64_t WriterImplementation::keep_time(std::int64_t now_ns) {
+void WriterImplementation::keep_acknowledged() {
   if (limits_.counts_under_way() || spec_.qos.datawriter.history.kind == qos::HistoryKind::keep_last)
     store_->acknowledged(acknowledged_by_all());
+}
+
+std::int64_t WriterImplementation::keep_time(std::int64_t now_ns) {
+  keep_acknowledged();
   if (wake_due_ns_ != 0 && now_ns >= wake_due_ns_) wake_now();
   const std::int64_t lease_end = check_lease(now_ns);
   return wake_due_ns_ == 0 ? lease_end : std::min(lease_end, wake_due_ns_);

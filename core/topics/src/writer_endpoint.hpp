@@ -105,6 +105,10 @@ class WriterImplementation final : public WriterEndpoint {
   /// Wakes the readers that LATENCY_BUDGET has let sleep, and sees whether the lease has run out. When to be
   /// called next, at the latest.
   std::int64_t keep_time(std::int64_t now_ns);
+  /// Takes over what has been acknowledged.
+  void keep_acknowledged();
+  /// Whether the next poll() is to see more of it than what is acknowledged.
+  bool wants_look() const { return judge_all || lease_lost_; }
   bool judge_all = true;  // it is new, or its QoS has changed
 
  private:

@@ -36,6 +36,8 @@ class Condition {
  protected:
   /// trigger_value() may have become true.
   void notify();
+  /// Of the participant whose arrivals it depends on; none if on none.
+  virtual std::shared_ptr<detail::Core> core() const;
 
  private:
   friend class WaitSet;
@@ -43,19 +45,20 @@ class Condition {
   friend class DataReader;
   std::mutex mutex_;
   std::vector<std::weak_ptr<detail::WaitSetState>> wait_sets_;
+  std::atomic<bool> has_wait_sets_{false};  // has had some; seq_cst, against WaitSet::attach()
 };
 
 /// A condition that the application sets (DDS 1.4, 2.2.2.1.8).
 class GuardCondition final : public Condition {
  public:
-  bool trigger_value() const override { return value_.load(std::memory_order_acquire); }
+  bool trigger_value() const override { return value_; }
   void set_trigger_value(bool value) {
-    value_.store(value, std::memory_order_release);
+    value_ = value;
     if (value) notify();
   }
 
  private:
-  std::atomic<bool> value_{false};
+  std::atomic<bool> value_{false};  // seq_cst, as Condition::has_wait_sets_
 };
 
 /// True while one of its statuses has changed since it was read (DDS 1.4, 2.2.2.1.9). Of each Entity there is
@@ -70,8 +73,9 @@ class StatusCondition final : public Condition {
 
  private:
   friend class Entity;
+  std::shared_ptr<detail::Core> core() const override;
   std::weak_ptr<Entity> entity_;
-  std::atomic<StatusMask> mask_{status::all};
+  std::atomic<StatusMask> mask_{status::all};  // seq_cst, as Condition::has_wait_sets_
 };
 
 /// True while its reader has samples in the given states (DDS 1.4, 2.2.2.5.8). Made by
@@ -87,6 +91,7 @@ class ReadCondition : public Condition {
   friend class DataReader;
   ReadCondition(std::weak_ptr<DataReader> reader, const DataState& state);
 
+  std::shared_ptr<detail::Core> core() const override;
   /// Nothing for conditions without a query.
   virtual std::optional<sql::Filter> query() const { return std::nullopt; }
 
@@ -135,6 +140,7 @@ class WaitSet {
   Result<std::vector<std::shared_ptr<Condition>>> wait(Duration at_most);
 
  private:
+  void await_news(std::uint64_t seen, std::chrono::nanoseconds deadline);
   std::shared_ptr<detail::WaitSetState> state_;
 };
 

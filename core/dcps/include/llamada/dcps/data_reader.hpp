@@ -31,6 +31,11 @@ struct ReadOptions {
   bool next_instance = false;
   /// Those of a condition of this reader (read_w_condition); its states replace `state`.
   std::shared_ptr<ReadCondition> condition;
+
+  /// Whether no sample is left out for its instance or by a condition, and they can be meant.
+  bool selects_all() const {
+    return !condition && instance.is_nil() && (max_samples >= 0 || max_samples == qos::length_unlimited);
+  }
 };
 
 /// Reads samples of one topic (DDS 1.4, 2.2.2.5.3). Made by Subscriber::create_datareader().
@@ -129,7 +134,7 @@ class DataReader final : public ConfiguredEntity<qos::DataReaderQos, DataReaderL
   Result<ReadSelector> selector_of(const ReadOptions& options) const;
   ReadSelector selector_of(const ReadCondition& condition) const;
   bool has_samples(const ReadCondition& condition);
-  void give_back(std::vector<CachedSample*>& loans);
+  void give_back(std::span<const LoanedSamples::Sample> loans);
   void report_news();
   void report_data();
   void report_room();

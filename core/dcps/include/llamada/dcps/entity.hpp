@@ -46,6 +46,8 @@ class Entity : public std::enable_shared_from_this<Entity> {
  protected:
   using Lock = detail::Lock;
   friend class detail::Core;
+  friend class StatusCondition;
+  friend class ReadCondition;
   friend class DomainParticipant;
   friend class DomainParticipantFactory;
   friend class Publisher;
@@ -102,6 +104,7 @@ class Entity : public std::enable_shared_from_this<Entity> {
   /// Never again. Waits for calls of listeners that are about it or its own, unless this is one of them.
   void mark_deleted(Lock& held);
   void await_listener_calls(Lock& held);
+  void hear(Listener* listener);
   Entity* find_listener(StatusMask status);
   std::uint32_t running_calls() const { return running_calls_; }
 

@@ -17,9 +17,10 @@ struct CachedSample;
 class LoanedSamples {
  public:
   struct Sample {
-    /// Empty if !info.valid_data.
-    std::span<const std::byte> data;
+    CachedSample* sample = nullptr;  ///< the reader's own
     SampleInfo info;
+    /// Empty if !info.valid_data.
+    std::span<const std::byte> data = {};
   };
 
   LoanedSamples() = default;
@@ -40,7 +41,6 @@ class LoanedSamples {
   friend class DataReader;
   std::shared_ptr<DataReader> reader_;
   std::vector<Sample> samples_;
-  std::vector<CachedSample*> loans_;
 };
 
 }  // namespace llamada::dcps

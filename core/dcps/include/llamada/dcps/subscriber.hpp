@@ -73,6 +73,7 @@ class Subscriber final : public ConfiguredEntity<qos::SubscriberQos, SubscriberL
   void hide_behind(std::uint64_t order);
   std::vector<std::shared_ptr<DataReader>> readers_in_group_order(const ReadSelector& selector, Now now);
   bool is_group() const { return qos_.presentation.access_scope == qos::PresentationAccessScope::group; }
+  bool holds_groups() const { return is_group() && qos_.presentation.coherent_access; }
   bool may_access() const { return !is_group() || access_depth_ > 0; }
 
   const std::uint64_t number_;

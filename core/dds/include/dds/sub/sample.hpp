@@ -1,7 +1,11 @@
 #pragma once
 
-#include <deque>
+#include <list>
 #include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
 
 #include "dds/core/exception.hpp"
 #include "dds/sub/state.hpp"
@@ -105,37 +109,45 @@ class LoanedSamples {
   using DataType = T;
 
   LoanedSamples() = default;
-  explicit LoanedSamples(llamada::dcps::LoanedSamples native) : content_(std::make_shared<Content>()) {
+  explicit LoanedSamples(llamada::dcps::LoanedSamples native) {
+    if (native.empty()) return;
+    content_ = std::make_shared<Content>();
     content_->native = std::move(native);
+    if (content_->native.size() == 1) {
+      content_->one.emplace(sample_of(content_->native[0]));
+      return;
+    }
     content_->samples.reserve(content_->native.size());
-    for (const auto& each : content_->native) add(each);
+    for (const auto& each : content_->native) content_->samples.push_back(sample_of(each));
   }
 
-  std::size_t length() const { return content_ ? content_->samples.size() : 0; }
+  std::size_t length() const { return content_ ? content_->native.size() : 0; }
   std::size_t size() const { return length(); }
   bool empty() const { return length() == 0; }
-  const SampleRef<T>& operator[](std::size_t index) const { return content_->samples.at(index); }
-  auto begin() const { return samples().begin(); }
-  auto end() const { return samples().end(); }
+  const SampleRef<T>& operator[](std::size_t index) const {
+    if (index >= length()) throw std::out_of_range("there are " + std::to_string(length()) + " samples");
+    return begin()[index];
+  }
+  const SampleRef<T>* begin() const {
+    if (!content_) return nullptr;
+    return content_->one ? &*content_->one : content_->samples.data();
+  }
+  const SampleRef<T>* end() const { return begin() + length(); }
   void return_loan() { content_.reset(); }
 
  private:
   struct Content {
     llamada::dcps::LoanedSamples native;
-    std::deque<T> copies;
-    std::deque<std::string> errors;
+    std::list<T> copies;
+    std::list<std::string> errors;
+    std::optional<SampleRef<T>> one;  // if there is but one
     std::vector<SampleRef<T>> samples;
   };
 
-  const std::vector<SampleRef<T>>& samples() const {
-    static const std::vector<SampleRef<T>> none;
-    return content_ ? content_->samples : none;
-  }
-
-  void add(const llamada::dcps::LoanedSamples::Sample& sample) {
+  SampleRef<T> sample_of(const llamada::dcps::LoanedSamples::Sample& sample) {
     const std::string* error = nullptr;
     const T* data = sample.info.valid_data ? data_of(sample.data, error) : nullptr;
-    content_->samples.emplace_back(data, sample.info, error);
+    return {data, sample.info, error};
   }
 
   const T* data_of(std::span<const std::byte> bytes, const std::string*& error) {

@@ -41,6 +41,8 @@ class Transport {
   /// gone or replaced stay mapped until release_replaced(). Errors: closed (the domain is gone).
   virtual Result<bool> poll() = 0;
   virtual void release_replaced() = 0;
+  /// Differs from what it was before poll() when there may be something new since. One load.
+  virtual std::uint64_t roster_changes() const = 0;
 
   /// After each commit, and each cursor stored, that the application of `slot` may be waiting for.
   virtual void wake(std::uint32_t slot) = 0;

@@ -29,6 +29,7 @@ class LlamanetTransport final : public topics::Transport {
   }
   Result<bool> poll() override { return application_->refresh(); }
   void release_replaced() override { application_->release_replaced(); }
+  std::uint64_t roster_changes() const override { return application_->generation(); }
   void wake(std::uint32_t slot) override { application_->wake(slot); }
   void wake_all() override { application_->wake_all(); }
   Status wait(const std::function<bool()>& look_again, std::chrono::nanoseconds at_most) override {
