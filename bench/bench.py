@@ -31,7 +31,8 @@ PACKAGES = ("mpich", "libmpich-dev", "openmpi-bin", "libopenmpi-dev", "gnuplot-n
 FLIPPED = 1.6
 PROGRAM_SECONDS_MAX = 120
 
-COLLECTIVES = ("Barrier", "Bcast", "Allreduce", "Alltoall", "Allgather", "Reduce_scatter")
+COLLECTIVES = ("Barrier", "Bcast", "Reduce", "Allreduce", "Alltoall", "Allgather", "Reduce_scatter", "Gather",
+               "Scatter")
 
 
 class Case:

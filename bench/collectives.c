@@ -1,6 +1,6 @@
-/* collectives NAME: one collective on all ranks, by size, in microseconds for each call. The size is what one
- * rank contributes to one other: of Alltoall, Allgather and Reduce_scatter the piece, of the others the
- * buffer. */
+/* collectives NAME...: collectives on all ranks, by size, in microseconds for each call. The size is what one
+ * rank contributes to one other: of Alltoall, Allgather, Gather, Scatter and Reduce_scatter the piece, of the
+ * others the buffer. */
 #include "bench.h"
 
 enum { batches = 7, ranks_max = 64 };
@@ -23,6 +23,10 @@ static void call(const char* name, int size) {
     MPI_Alltoall(in, size, MPI_BYTE, out, size, MPI_BYTE, MPI_COMM_WORLD);
   else if (strcmp(name, "Allgather") == 0)
     MPI_Allgather(in, size, MPI_BYTE, out, size, MPI_BYTE, MPI_COMM_WORLD);
+  else if (strcmp(name, "Gather") == 0)
+    MPI_Gather(in, size, MPI_BYTE, out, size, MPI_BYTE, 0, MPI_COMM_WORLD);
+  else if (strcmp(name, "Scatter") == 0)
+    MPI_Scatter(in, size, MPI_BYTE, out, size, MPI_BYTE, 0, MPI_COMM_WORLD);
   else if (strcmp(name, "Reduce_scatter") == 0)
     MPI_Reduce_scatter(in, out, counts, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
   else
@@ -73,10 +77,11 @@ int main(int argc, char** argv) {
   in = memory((size_t)count_of_ranks << 20);
   out = memory((size_t)count_of_ranks << 20);
   memset(in, 0, (size_t)count_of_ranks << 20);
-  if (strcmp(argv[1], "Barrier") == 0)
-    measure("Barrier", 0);
-  else
-    for (int i = 0; i < 5; i++) measure(argv[1], sizes[i]);
+  for (char** name = argv + 1; *name; name++)
+    if (strcmp(*name, "Barrier") == 0)
+      measure("Barrier", 0);
+    else
+      for (int i = 0; i < 5; i++) measure(*name, sizes[i]);
   MPI_Finalize();
   return 0;
 }

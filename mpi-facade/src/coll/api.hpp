@@ -2,8 +2,11 @@
 
 #include <mpi.h>
 
+#include "coll/algorithms.hpp"
 #include "coll/call.hpp"
+#include "coll/direct.hpp"
 #include "coll/movement.hpp"
+#include "coll/small.hpp"
 
 // What the C functions of collectives share.
 
@@ -89,6 +92,19 @@ int find_typed_parts(Call& call, const void* buffer, const int* counts, const Di
   }
   parts = Parts(std::move(list));
   return MPI_SUCCESS;
+}
+
+/// Whether a blocking call's part is for small.hpp.
+inline bool is_small(const Call& call, const Data& part) {
+  return call.is_blocking() && part.bytes > 0 && part.bytes <= topics::inline_payload_max &&
+         !call.communicator->is_inter() && call.communicator->size() > 1 && part.memory() != nullptr;
+}
+
+/// Whether a collective whose parts have so many bytes, on all members alike, is to go from memory to memory
+/// from `bytes_min` on.
+inline bool is_direct(const Call& call, std::size_t bytes, std::size_t bytes_min) {
+  return bytes >= bytes_min && !call.communicator->is_inter() && call.communicator->size() > 1 &&
+         runtime().collectives->may_be_direct();
 }
 
 }  // namespace llamada::mpi::coll

@@ -1,4 +1,5 @@
 #include "coll/api.hpp"
+#include "coll/direct_movement.hpp"
 #include "coll/movement.hpp"
 
 // All-to-all exchanges (MPI 3.1, 5.8, 5.12.6).
@@ -16,6 +17,20 @@ int exchange(Call& call, Parts contributions, Parts results, bool in_place) {
              in_place](Channel& channel) { return Alltoall(channel, contributions, results, in_place); });
 }
 
+int exchange_directly(Call& call, Parts contributions, Parts results, bool in_place) {
+  if (!in_place)
+    if (int code = check_no_overlap(call, contributions, results)) return code;
+  return carry_out(call, [contributions = std::move(contributions), results = std::move(results),
+                          in_place](Channel& channel) {
+    return DirectIfPossible(
+        channel, Kind::alltoall,
+        [&](Channel& with) {
+          return std::make_unique<DirectFromAll>(with, Kind::alltoall, contributions, results, in_place);
+        },
+        [&](Channel& with) { return std::make_unique<Alltoall>(with, contributions, results, in_place); });
+  });
+}
+
 int check_alltoall(Call& call, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                    int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
   if (int code = call.find_communicator(comm)) return code;
@@ -24,6 +39,8 @@ int check_alltoall(Call& call, const void* sendbuf, int sendcount, MPI_Datatype 
   if (int code = find_even_parts(call, recvbuf, recvcount, recvtype, results)) return code;
   if (!in_place)
     if (int code = find_even_parts(call, sendbuf, sendcount, sendtype, contributions)) return code;
+  if (is_direct(call, results[0].bytes, direct_alltoall_bytes_min(call.communicator->size())))
+    return exchange_directly(call, std::move(contributions), std::move(results), in_place);
   return exchange(call, std::move(contributions), std::move(results), in_place);
 }
 

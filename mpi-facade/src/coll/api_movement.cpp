@@ -1,4 +1,5 @@
 #include "coll/api.hpp"
+#include "coll/direct_movement.hpp"
 #include "coll/movement.hpp"
 
 // Barrier, broadcast, gather, scatter and allgather (MPI 3.1, 5.3 to 5.7, 5.12.1 to 5.12.5).
@@ -13,6 +14,18 @@ int check_barrier(Call& call, MPI_Comm comm) {
   return carry_out(call, [](Channel& channel) { return Barrier(channel); });
 }
 
+int broadcast_directly(Call& call, const Data& data, int root) {
+  return carry_out(call, [data, everybodys = Parts(data, 0), root](Channel& channel) {
+    return DirectIfPossible(
+        channel, Kind::bcast,
+        [&](Channel& with) {
+          return std::make_unique<DirectRooted>(with, Kind::bcast, DirectRooted::Direction::from_root, data,
+                                                everybodys, root, true);
+        },
+        [&](Channel& with) { return std::make_unique<Broadcast>(with, data, root); });
+  });
+}
+
 int check_bcast(Call& call, void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm) {
   if (int code = call.find_communicator(comm)) return code;
   Root to;
@@ -20,6 +33,12 @@ int check_bcast(Call& call, void* buffer, MPI_Count count, MPI_Datatype datatype
   Data data;
   if (to.is_here || to.gives)
     if (int code = find_data(call, buffer, count, datatype, data)) return code;
+  if (is_small(call, data))
+    return perform(*call.communicator, [&](Channel& channel, Waiter& waiter) {
+      return broadcast_small(channel, waiter, {data.memory(), data.bytes}, to.member);
+    });
+  if (is_direct(call, data.bytes, direct_bcast_bytes_min(call.communicator->size())))
+    return broadcast_directly(call, data, to.member);
   return carry_out(call,
                    [data, root = to.member](Channel& channel) { return Broadcast(channel, data, root); });
 }
@@ -30,6 +49,27 @@ int own_part(Call& call, const Root& root, const void* buffer, int count, MPI_Da
   in_place = root.is_here && is_in_place(call, buffer);
   if (in_place || !root.gives) return MPI_SUCCESS;
   return find_data(call, buffer, count, datatype, part);
+}
+
+int gather_directly(Call& call, const Data& own, Parts results, int root, bool in_place) {
+  return carry_out(call, [own, results = std::move(results), root, in_place](Channel& channel) {
+    return DirectIfPossible(
+        channel, Kind::gather,
+        [&](Channel& with) {
+          return std::make_unique<DirectRooted>(with, Kind::gather, DirectRooted::Direction::to_root, own,
+                                                results, root, in_place);
+        },
+        [&](Channel& with) { return std::make_unique<Gather>(with, own, results, root, in_place); });
+  });
+}
+
+/// Of parts that are small: those at the root lie one behind the other, for their type has no gaps.
+int gather_little(Call& call, const Data& own, const Parts& results, const Root& root, bool in_place) {
+  if (root.is_here && !in_place) copy(own, results[root.member]);
+  return perform(*call.communicator, [&](Channel& channel, Waiter& waiter) {
+    if (root.is_here) return gather_small(channel, waiter, results[0].memory(), results[0].bytes);
+    return give_small(channel, waiter, Kind::gather, {own.memory(), own.bytes}, root.member);
+  });
 }
 
 int gather_to(Call& call, const Data& own, Parts results, const Root& root, bool in_place) {
@@ -51,6 +91,10 @@ int check_gather(Call& call, const void* sendbuf, int sendcount, MPI_Datatype se
     if (int code = find_even_parts(call, recvbuf, recvcount, recvtype, results)) return code;
     if (int code = check_no_overlap(call, own, results)) return code;
   }
+  if (is_small(call, to.is_here ? results[0] : own)) return gather_little(call, own, results, to, in_place);
+  if (is_direct(call, to.is_here ? results[0].bytes : own.bytes,
+                direct_gather_bytes_min(call.communicator->size())))
+    return gather_directly(call, own, std::move(results), to.member, in_place);
   return gather_to(call, own, std::move(results), to, in_place);
 }
 
@@ -70,6 +114,28 @@ int check_gatherv(Call& call, const void* sendbuf, int sendcount, MPI_Datatype s
     if (int code = check_no_overlap(call, own, results)) return code;
   }
   return gather_to(call, own, std::move(results), to, in_place);
+}
+
+int scatter_directly(Call& call, Parts contributions, const Data& own, int root, bool in_place) {
+  return carry_out(call, [contributions = std::move(contributions), own, root, in_place](Channel& channel) {
+    return DirectIfPossible(
+        channel, Kind::scatter,
+        [&](Channel& with) {
+          return std::make_unique<DirectRooted>(with, Kind::scatter, DirectRooted::Direction::from_root, own,
+                                                contributions, root, in_place);
+        },
+        [&](Channel& with) { return std::make_unique<Scatter>(with, contributions, own, root, in_place); });
+  });
+}
+
+int scatter_little(Call& call, const Parts& contributions, const Data& own, const Root& root, bool in_place) {
+  if (root.is_here && !in_place) copy(contributions[root.member], own);
+  return perform(*call.communicator, [&](Channel& channel, Waiter& waiter) {
+    if (!root.is_here)
+      return take_small(channel, waiter, Kind::scatter, {own.memory(), own.bytes}, root.member);
+    const Data part = contributions[1 - root.member];
+    return give_small(channel, waiter, Kind::scatter, {part.memory(), part.bytes}, 1 - root.member);
+  });
 }
 
 int scatter_from(Call& call, Parts contributions, const Data& own, const Root& root, bool in_place) {
@@ -92,6 +158,13 @@ int check_scatter(Call& call, const void* sendbuf, int sendcount, MPI_Datatype s
     if (int code = find_even_parts(call, sendbuf, sendcount, sendtype, contributions)) return code;
     if (int code = check_no_overlap(call, own, contributions)) return code;
   }
+  // With one other member, what the root gives is one record for it.
+  if (is_small(call, from.is_here ? contributions[0] : own) &&
+      (!from.is_here || call.communicator->size() == 2))
+    return scatter_little(call, contributions, own, from, in_place);
+  if (is_direct(call, from.is_here ? contributions[0].bytes : own.bytes,
+                direct_scatter_bytes_min(call.communicator->size())))
+    return scatter_directly(call, std::move(contributions), own, from.member, in_place);
   return scatter_from(call, std::move(contributions), own, from, in_place);
 }
 
@@ -120,6 +193,18 @@ int allgather_to(Call& call, const Data& own, Parts results, bool in_place) {
   });
 }
 
+int allgather_directly(Call& call, const Data& own, Parts results, bool in_place) {
+  return carry_out(
+      call, [own, given = Parts(own, 0), results = std::move(results), in_place](Channel& channel) {
+        return DirectIfPossible(
+            channel, Kind::allgather,
+            [&](Channel& with) {
+              return std::make_unique<DirectFromAll>(with, Kind::allgather, given, results, in_place);
+            },
+            [&](Channel& with) { return std::make_unique<Allgather>(with, own, results, in_place); });
+      });
+}
+
 int check_allgather(Call& call, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                     int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
   if (int code = call.find_communicator(comm)) return code;
@@ -130,6 +215,8 @@ int check_allgather(Call& call, const void* sendbuf, int sendcount, MPI_Datatype
     if (int code = find_data(call, sendbuf, sendcount, sendtype, own)) return code;
   if (int code = find_even_parts(call, recvbuf, recvcount, recvtype, results)) return code;
   if (int code = check_no_overlap(call, own, results)) return code;
+  if (is_direct(call, results[0].bytes, direct_allgather_bytes_min(call.communicator->size())))
+    return allgather_directly(call, own, std::move(results), in_place);
   return allgather_to(call, own, std::move(results), in_place);
 }
 

@@ -1,6 +1,7 @@
 #include <numeric>
 
 #include "coll/api.hpp"
+#include "coll/direct_reduction.hpp"
 #include "coll/reduction.hpp"
 
 // Reductions (MPI 3.1, 5.9 to 5.11, 5.12.7 to 5.12.12).
@@ -50,6 +51,28 @@ bool is_segmented(const Call& call, const Data& contribution) {
          contribution.bytes > small_reduction_bytes_max;
 }
 
+/// The same result as `through_logs(channel)` makes.
+template <typename Make>
+int reduce_directly(Call& call, Kind kind, const Reduction& reduction, const Data& contribution,
+                    const Data& result, DirectReduction::For whom, int root,
+                    std::vector<std::size_t> segments, Make through_logs) {
+  return carry_out(call, [=, segments = std::move(segments)](Channel& channel) {
+    return DirectIfPossible(
+        channel, kind,
+        [&](Channel& with) {
+          return std::make_unique<DirectReduction>(with, kind, reduction, contribution, result, whom, root,
+                                                   segments);
+        },
+        [&](Channel& with) { return through_logs(with); });
+  });
+}
+
+std::vector<std::size_t> even_segments(const Call& call, const Data& contribution,
+                                       const Reduction& reduction) {
+  return DirectReduction::even_segments(contribution.bytes / reduction.type.size(),
+                                        call.communicator->size());
+}
+
 int check_reduce(Call& call, const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
                  int root, MPI_Comm comm) {
   Arguments arguments{call};
@@ -72,6 +95,12 @@ int check_reduce(Call& call, const void* sendbuf, void* recvbuf, int count, MPI_
   const Reduction reduction = arguments.reduction();
   const int member = to.member;
   if (contribution.bytes == 0 && !call.communicator->is_inter()) return nothing_to_do(call);
+  if (is_direct(call, contribution.bytes, direct_reduce_bytes_min(call.communicator->size())))
+    return reduce_directly(call, Kind::reduce, reduction, contribution, result, DirectReduction::For::root,
+                           member, even_segments(call, contribution, reduction), [=](Channel& channel) {
+                             return std::make_unique<SegmentedReduction>(channel, Kind::reduce, reduction,
+                                                                         contribution, result, member);
+                           });
   if (!is_segmented(call, contribution) || call.communicator->size() <= members_folded_at_root_max)
     return carry_out(
         call, [=](Channel& channel) { return FoldAtRoot(channel, reduction, contribution, result, member); });
@@ -88,6 +117,13 @@ int check_allreduce(Call& call, const void* sendbuf, void* recvbuf, int count, M
   if (int code = arguments.find_both(sendbuf, recvbuf, count, contribution, result)) return code;
   const Reduction reduction = arguments.reduction();
   if (contribution.bytes == 0 && !call.communicator->is_inter()) return nothing_to_do(call);
+  if (is_direct(call, contribution.bytes, direct_allreduce_bytes_min(call.communicator->size())))
+    return reduce_directly(call, Kind::allreduce, reduction, contribution, result,
+                           DirectReduction::For::everybody, 0, even_segments(call, contribution, reduction),
+                           [=](Channel& channel) {
+                             return std::make_unique<SegmentedReduction>(channel, Kind::allreduce, reduction,
+                                                                         contribution, result, everybody);
+                           });
   if (!is_segmented(call, contribution))
     return carry_out(call, [=](Channel& channel) {
       return FoldEverywhere(channel, Kind::allreduce, reduction, contribution, result, channel.peer_begin(),
@@ -112,6 +148,15 @@ int scatter_reduction(Arguments& arguments, const void* sendbuf, void* recvbuf,
   if (int code = check_no_alias(call, sendbuf, static_cast<int>(total), recvbuf, static_cast<int>(own)))
     return code;
   if (contribution.bytes == 0) return nothing_to_do(call);
+  if (is_direct(call, contribution.bytes / counts.size(),
+                direct_reduce_scatter_bytes_min(call.communicator->size()))) {
+    const Reduction reduction = arguments.reduction();
+    return reduce_directly(call, Kind::reduce_scatter, reduction, contribution, result,
+                           DirectReduction::For::owner, 0, counts, [=](Channel& channel) {
+                             return std::make_unique<ReduceScatter>(channel, reduction, contribution, result,
+                                                                    counts);
+                           });
+  }
   return carry_out(call, [reduction = arguments.reduction(), contribution, result,
                           counts = std::move(counts)](Channel& channel) {
     return ReduceScatter(channel, reduction, contribution, result, counts);

@@ -152,9 +152,19 @@ void Channel::published(int audience) {
   LLAMADA_CRASH_POINT("collective:contributed");
   world_.arena().count(topics::Counter::messages_sent);
   if (after_publish_) after_publish_();
-  if (audience != everybody) return world_.wake(members_[audience]);
+  if (audience != everybody) return wake(audience);
   for (int member = 0; member < size(); ++member)
-    if (member != self_) world_.wake(members_[member]);
+    if (member != self_) wake(member);
+}
+
+void Channel::wake(int member) {
+  if (const auto* sleeping = incoming_[static_cast<std::size_t>(member)].sleeping) {
+    // The compiler must not move the look in front of the commit; the membarrier of whoever sleeps does the
+    // rest.
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    if (sleeping->load(std::memory_order_relaxed) == 0) return;
+  }
+  world_.wake(members_[static_cast<std::size_t>(member)]);
 }
 
 void Channel::compare(std::uint32_t piece, int audience) {
@@ -240,6 +250,7 @@ bool Channel::find_log(int member) {
     return false;
   }
   incoming.reader = topics::LogReader::open(peer, *index, *cursor);
+  incoming.sleeping = world_.sleeping_word(members_[member]);
   incoming.found = true;
   return true;
 }
@@ -269,11 +280,11 @@ std::optional<topics::Record> Channel::expect(int member, std::uint32_t piece, s
   return std::nullopt;
 }
 
-void Channel::misfit(int member, const topics::Record& record, std::size_t bytes_expected) {
+void Channel::misfit(int member, std::uint32_t piece, std::size_t bytes, std::size_t bytes_expected) {
   fail_misfit(fmt::format(
       "rank {} of the communicator gives {} bytes as piece {} to MPI_{} number {}, where rank {} expects {} "
       "bytes: their counts or datatypes do not fit",
-      member, record.payload.size(), piece_of(record), to_string(kind_), ordinal_, self_, bytes_expected));
+      member, bytes, piece, to_string(kind_), ordinal_, self_, bytes_expected));
 }
 
 /// Whether a collective that this member is in, or has yet to begin, may need the record.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -165,13 +166,30 @@ class Channel {
     return static_cast<std::uint32_t>(record.label);
   }
   /// Says that what `member` gives is not what this member's arguments imply.
-  void misfit(int member, const topics::Record& record, std::size_t bytes_expected);
+  void misfit(int member, const topics::Record& record, std::size_t bytes_expected) {
+    misfit(member, piece_of(record), record.payload.size(), bytes_expected);
+  }
+  void misfit(int member, std::size_t bytes, std::size_t bytes_expected) {
+    misfit(member, 0, bytes, bytes_expected);
+  }
+
+  /// The processes of all members, if each reaches the memory of each other one, else nothing: all members
+  /// have found out (Introduction).
+  void set_processes(std::vector<int> processes) {
+    processes_ = std::move(processes);
+    is_introduced_ = true;
+  }
+  bool is_introduced() const { return is_introduced_; }
+  bool reaches_memory() const { return !processes_.empty(); }
+  int process_of(int member) const { return processes_[static_cast<std::size_t>(member)]; }
 
   /// For what the collective in progress keeps; nothing of it is kept from one collective to the next.
   std::vector<std::byte>& scratch() { return scratch_; }
 
   /// Whether the members' calls do not fit each other, and how.
   bool failed() const { return !failure_.empty(); }
+  /// The first failure stays.
+  void fail(std::string text);
   /// What others gave was not what this member expected; but they got from it all that they want in this
   /// collective, and the next one's records have other names: no more is lost than this one.
   void outlive_misfit() { is_outlived_ = is_misfit_; }
@@ -193,7 +211,8 @@ class Channel {
     std::uint32_t logs_scanned = 0;
     std::uint32_t cursors_scanned = 0;
     std::uint64_t released = 0;
-    std::uint32_t ignored = 0;  // the collective that needs nothing from it
+    std::uint32_t ignored = 0;                             // the collective that needs nothing from it
+    const std::atomic<std::uint32_t>* sleeping = nullptr;  // its word; null: the world is to be asked
   };
   /// Refusals of memory, with a look at everything between two of them, before the job gives up.
   static constexpr std::uint32_t refusals_max = 100'000;
@@ -203,6 +222,7 @@ class Channel {
 
   std::optional<topics::Record> predecessors_record();
   void published(int audience);
+  void wake(int member);
   void compare(std::uint32_t piece, int audience);
   [[noreturn]] void diverged(const topics::Record& record, std::uint32_t piece, int audience, bool same_name);
   void no_room(const Error& error);
@@ -213,8 +233,8 @@ class Channel {
   std::optional<topics::Record> peek_current(int member);
   bool is_wanted(int member, const topics::Record& record) const;
   void release(int member);
-  void fail(std::string text);
   void fail_misfit(std::string text);
+  void misfit(int member, std::uint32_t piece, std::size_t bytes, std::size_t bytes_expected);
 
   std::uint64_t label(std::uint32_t piece) const { return std::uint64_t{ordinal_} << 32 | piece; }
   static std::uint16_t flags(int audience) { return static_cast<std::uint16_t>(audience + 1); }
@@ -244,6 +264,8 @@ class Channel {
   std::deque<Pending*> pending_;
   bool advancing_ = false;
   std::vector<std::byte> scratch_;
+  std::vector<int> processes_;
+  bool is_introduced_ = false;
 
   // A replacement only: where it is in its predecessor's log, and what it would have published.
   std::optional<topics::LogReader> predecessor_;

@@ -39,6 +39,9 @@ class Collectives {
   };
   Result<OwnChannel> persistent_channel(Communicator& communicator);
   Waiter& waiter() { return waiter_; }
+  /// Whether data may go from memory to memory, past the logs: nothing of it is kept then. The same on all
+  /// ranks of a job, always.
+  bool may_be_direct() const { return !options_.keep_all; }
 
   /// Moves all readers behind what is of no use: to be called whenever the rank waits.
   void skip_stale();

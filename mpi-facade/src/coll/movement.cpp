@@ -22,13 +22,10 @@ bool Barrier::step() {
   return true;
 }
 
-Broadcast::Broadcast(Channel& channel, const Data& data, int root) : channel_(channel) {
-  if (root == no_root) return;
-  if (channel.self() == root)
-    sending_ = Sending(channel, data, everybody);
-  else
-    receiving_ = Receiving(channel, data, root);
-}
+Broadcast::Broadcast(Channel& channel, const Data& data, int root)
+    : channel_(channel),
+      sending_(channel.self() == root ? Sending(channel, data, everybody) : Sending()),
+      receiving_(channel.self() == root || root == no_root ? Receiving() : Receiving(channel, data, root)) {}
 
 // ---- from all
 

@@ -65,6 +65,8 @@ class Parts {
   Parts& operator=(Parts&&) = default;
 
   bool is_even() const { return is_even_; }
+  /// Of even ones.
+  std::ptrdiff_t bytes_apart() const { return bytes_apart_; }
   Data operator[](int index) const {
     if (!is_even_) return view_[static_cast<std::size_t>(index)];
     Data part = first_;
