@@ -11,9 +11,8 @@ namespace llamada::topics {
 namespace {
 
 constexpr std::uint64_t page_bytes = 4096;
-/// Smaller chunks are made by the touch. Of larger ones, with one record, only header and cells are prepared.
+/// Smaller chunks are made by the touch.
 constexpr std::uint64_t prepared_bytes_min = 64 << 10;
-constexpr std::uint64_t prepared_bytes_max = 512 << 10;
 
 constexpr std::uint64_t rounded_up(std::uint64_t value, std::uint64_t unit) {
   return (value + unit - 1) / unit * unit;
@@ -213,14 +212,15 @@ std::optional<Chunk> ArenaWriter::allocate_recycled(ChunkShape shape, std::uint6
   return *chunk;
 }
 
-Result<Chunk> ArenaWriter::allocate(ChunkShape shape, std::uint64_t ordinal, std::uint64_t records_before) {
+Result<Chunk> ArenaWriter::allocate(ChunkShape shape, std::uint64_t ordinal, std::uint64_t records_before,
+                                    Prepared prepared) {
   LLAMADA_CHECK(shape.payload_bytes % 64 == 0 && shape.cell_count != 1);
   std::optional<Chunk> chunk = allocate_recycled(shape, ordinal, records_before);
   if (!chunk) {
     chunk =
         Chunk{header().pool + pool_used(), 1, shape.cell_count, shape.payload_bytes, ordinal, records_before};
     if (auto grown = grow_to(chunk->size_bytes() + pool_used()); !grown) return propagate(grown);
-    prepare(*chunk);
+    prepare(*chunk, prepared);
     auto& to = *reinterpret_cast<ChunkHeader*>(base() + chunk->offset);
     to.cell_count = chunk->cell_count;
     to.payload_bytes = chunk->payload_bytes;
@@ -237,9 +237,9 @@ Result<Chunk> ArenaWriter::allocate(ChunkShape shape, std::uint64_t ordinal, std
   return *chunk;
 }
 
-void ArenaWriter::prepare(const Chunk& chunk) const {
+void ArenaWriter::prepare(const Chunk& chunk, Prepared prepared) const {
   if (!options_.prepare || chunk.size_bytes() < prepared_bytes_min) return;
-  const bool whole = chunk.size_bytes() <= prepared_bytes_max;
+  const bool whole = prepared == Prepared::whole;
   options_.prepare(
       memory_.subspan(chunk.offset, whole ? chunk.size_bytes() : chunk.payload() - chunk.offset));
 }

@@ -4,8 +4,14 @@
 #include <bit>
 #include <utility>
 
+#include "llamada/base/copy.hpp"
+
 namespace llamada::topics {
 namespace {
+
+/// What takes chunks that hold a few such records, or one, is written there rather than copied: their memory
+/// is new.
+constexpr std::uint64_t filled_bytes_min = 32 << 10;
 
 /// Larger chunks have one record.
 constexpr std::uint64_t shared_bytes_max = 512 << 10;
@@ -94,6 +100,7 @@ LogWriter& LogWriter::operator=(LogWriter&& other) noexcept {
   readers_expected_ = other.readers_expected_;
   chunk_count_min_ = other.chunk_count_min_;
   is_endpoints_ = other.is_endpoints_;
+  prepared_ = other.prepared_;
   payload_next_ = std::exchange(other.payload_next_, 0);
   payload_end_ = std::exchange(other.payload_end_, 0);
   published_ = other.published_;
@@ -160,11 +167,11 @@ bool LogWriter::fits(std::size_t payload_bytes) const {
          (payload_bytes <= inline_payload_max || payload_bytes <= payload_end_ - payload_next_);
 }
 
-Result<Reservation> LogWriter::reserve(std::size_t payload_bytes) {
+Result<Reservation> LogWriter::reserve(std::size_t payload_bytes, Filling filling) {
   LLAMADA_CHECK(arena_ != nullptr && !reserved_);
   LLAMADA_CRASH_POINT("publish:reserve");
   if (!fits(payload_bytes)) {
-    if (auto entered = next_chunk(payload_bytes); !entered) return propagate(entered);
+    if (auto entered = next_chunk(payload_bytes, filling); !entered) return propagate(entered);
   }
   Reservation reservation;
   if (payload_bytes <= inline_payload_max) {
@@ -177,6 +184,14 @@ Result<Reservation> LogWriter::reserve(std::size_t payload_bytes) {
   reservation.log_ = this;
   reserved_ = true;
   return reservation;
+}
+
+void LogWriter::fill(const Reservation& reservation, std::span<const std::byte> from) const {
+  LLAMADA_CHECK(reservation.log_ == this);
+  if (prepared_ || reservation.extra_.empty())
+    copy_bytes(reservation.payload_.data(), from.data(), from.size());
+  else
+    arena_->store(reservation.payload_, from);
 }
 
 void LogWriter::commit(Reservation&& reservation, std::uint8_t kind, std::uint16_t flags,
@@ -210,7 +225,8 @@ void LogWriter::take_payload_ahead(std::uint64_t payload_bytes) const {
 
 bool LogWriter::try_publish_apart(std::uint8_t kind, std::uint16_t flags, std::uint64_t label,
                                   std::span<const std::byte> payload) {
-  if (payload.size() > publish_fast_bytes_max || payload.size() > payload_end_ - payload_next_) return false;
+  if (payload.size() > publish_fast_bytes_max || payload.size() > payload_end_ - payload_next_ || !prepared_)
+    return false;
   LLAMADA_CRASH_POINT("publish:reserve");
   std::memcpy(arena_->base() + payload_next_, payload.data(), payload.size());
   std::memset(next_->payload + offsetof(ApartPayload, extra), 0, extra_bytes_max);
@@ -222,14 +238,14 @@ bool LogWriter::try_publish_apart(std::uint8_t kind, std::uint16_t flags, std::u
 
 Status LogWriter::publish(std::uint8_t kind, std::uint16_t flags, std::uint64_t label,
                           std::span<const std::byte> payload) {
-  auto reservation = reserve(payload.size());
+  auto reservation = reserve(payload.size(), Filling::by_fill);
   if (!reservation) return propagate(reservation);
-  std::copy(payload.begin(), payload.end(), reservation->payload().begin());
+  fill(*reservation, payload);
   commit(std::move(*reservation), kind, flags, label);
   return {};
 }
 
-Status LogWriter::next_chunk(std::size_t payload_bytes) {
+Status LogWriter::next_chunk(std::size_t payload_bytes, Filling filling) {
   const std::uint64_t ordinal = chunks_.empty() ? 0 : chunks_.back().ordinal + 1;
   const ChunkShape shape = next_shape(ordinal, payload_bytes);
   if (!has_room(bytes_of(shape))) {
@@ -237,8 +253,13 @@ Status LogWriter::next_chunk(std::size_t payload_bytes) {
     return failure(Errc::would_block, "a reader of log {} holds {} bytes, and no more than {} may be held",
                    index_, live_bytes_, live_bytes_max_);
   }
-  auto chunk = arena_->allocate(shape, ordinal, published_);
+  const bool whole =
+      filling == Filling::in_place || retention_ == Retention::recycle || payload_bytes < filled_bytes_min;
+  auto chunk =
+      arena_->allocate(shape, ordinal, published_,
+                       whole ? ArenaWriter::Prepared::whole : ArenaWriter::Prepared::header_and_cells);
   if (!chunk) return propagate(chunk);
+  prepared_ = whole;
   LLAMADA_CRASH_POINT("publish:chunk-allocated");
   link_to(*chunk);
   chunks_.push_back(*chunk);
@@ -362,7 +383,7 @@ void LogWriter::discard() {
 
 Result<LogPosition> LogWriter::position() {
   if (chunks_.empty()) {
-    if (auto entered = next_chunk(0); !entered) return propagate(entered);
+    if (auto entered = next_chunk(0, Filling::in_place); !entered) return propagate(entered);
   }
   const Chunk& chunk = chunks_.back();
   const auto* cells = reinterpret_cast<const Cell*>(arena_->base() + chunk.cells());

@@ -13,9 +13,6 @@ namespace {
 constexpr std::size_t bulk_piece_bytes = 64 * 1024;
 constexpr std::size_t bulk_lane_bytes = 4 * (bulk_piece_bytes + 4096);
 
-/// Larger messages that are kept have a chunk of their own, whose memory is new.
-constexpr std::size_t chunk_shared_bytes_max = 256 << 10;
-
 template <typename T>
 std::span<const std::byte> bytes_of(const T& value) {
   return std::as_bytes(std::span(&value, 1));
@@ -88,13 +85,13 @@ void Outgoing::add_reader(Destination& to, bool bulk) {
 }
 
 bool Outgoing::room(Destination& to, topics::LogWriter& log, bool bulk, std::size_t bytes,
-                    topics::Reservation& reservation) {
+                    topics::Reservation& reservation, Filling filling) {
   if (!log.may_reserve(bytes)) {
     if (log.reader_count() > 0) return false;
     add_reader(to, bulk);
     if (!log.may_reserve(bytes)) return false;
   }
-  auto reserved = log.reserve(bytes);
+  auto reserved = log.reserve(bytes, filling);
   if (reserved) {
     reservation = std::move(*reserved);
     return true;
@@ -122,17 +119,10 @@ bool Outgoing::send_now(const Buffer& buffer, int rank, std::uint32_t context, i
 bool Outgoing::publish_large(Destination& to, std::span<const std::byte> payload, std::uint64_t label) {
   if (payload.size() > options_.eager_bytes_max && !options_.keeps) return false;
   topics::Reservation reservation;
-  if (!room(to, to.log, false, payload.size(), reservation)) return false;
-  copy_into_log(reservation.payload(), payload);
+  if (!room(to, to.log, false, payload.size(), reservation, Filling::by_fill)) return false;
+  to.log.fill(reservation, payload);
   to.log.commit(std::move(reservation), kind_message, 0, label);
   return true;
-}
-
-void Outgoing::copy_into_log(std::span<std::byte> to, std::span<const std::byte> from) {
-  if (options_.keeps && from.size() > chunk_shared_bytes_max)
-    arena_.store(to, from);
-  else
-    copy_bytes(to.data(), from.data(), from.size());
 }
 
 /// In a replay it is compared, after which it is over, too.
@@ -178,9 +168,10 @@ bool Outgoing::publish_whole(Destination& to, Request& request) {
   const bool small = bytes == 0 || (memory && bytes <= topics::inline_payload_max);
   if (!small || !to.log.try_publish(kind_message, flags, label, {memory, bytes})) {
     topics::Reservation reservation;
-    if (!room(to, to.log, false, bytes, reservation)) return false;
+    const Filling filling = memory ? Filling::by_fill : Filling::in_place;
+    if (!room(to, to.log, false, bytes, reservation, filling)) return false;
     if (memory)
-      copy_into_log(reservation.payload(), {memory, bytes});
+      to.log.fill(reservation, {memory, bytes});
     else
       pack_message(request, 0, reservation.payload());
     to.log.commit(std::move(reservation), kind_message, flags, label);

@@ -72,6 +72,8 @@ class Outgoing {
   void set_eager_bytes_max(std::size_t bytes) { options_.eager_bytes_max = bytes; }
 
  private:
+  using Filling = topics::LogWriter::Filling;
+
   struct Control {
     std::uint8_t kind;
     std::uint64_t label;
@@ -111,7 +113,6 @@ class Outgoing {
   void open(Destination& to);
   void open_bulk(Destination& to);
   bool send_now_slowly(Destination& to, const Buffer& buffer, std::uint32_t context, int tag);
-  void copy_into_log(std::span<std::byte> to, std::span<const std::byte> from);
   bool publish_large(Destination& to, std::span<const std::byte> payload, std::uint64_t label);
   bool publish(Destination& to, Request& request);
   bool publish_whole(Destination& to, Request& request);
@@ -121,7 +122,7 @@ class Outgoing {
   bool announce(Destination& to, Request& request);
   void published(Destination& to, Request& request);
   bool room(Destination& to, topics::LogWriter& log, bool bulk, std::size_t bytes,
-            topics::Reservation& reservation);
+            topics::Reservation& reservation, Filling filling = Filling::in_place);
   bool publish_control(Destination& to, const Control& control);
   void control(Destination& to, const Control& control);
   void add_reader(Destination& to, bool bulk);

@@ -88,6 +88,34 @@ TEST_CASE("log: memory that keeps all is prepared before it is used", "[topics]"
   CHECK(prepared <= (*arena)->pool_used());
 }
 
+TEST_CASE("log: large payloads that are kept are stored into memory that was not prepared", "[topics]") {
+  Memory memory(64 * mebibyte);
+  std::uint64_t prepared = 0, stored = 0;
+  ArenaOptions options;
+  options.prepare = [&](std::span<std::byte> part) { prepared += part.size(); };
+  options.store = [&](std::span<std::byte> to, std::span<const std::byte> from) {
+    std::copy(from.begin(), from.end(), to.begin());
+    stored += from.size();
+    return stored % 3 != 0;  // now and then refused
+  };
+  auto arena = ArenaWriter::create(memory.bytes(), options);
+  REQUIRE(arena.has_value());
+  LogWriter writer = keep_all_log(**arena);
+  constexpr std::size_t sizes[] = {100'000, 10, 1000, 600'000, 3000, 40'000};
+  std::uint64_t number = 0;
+  for (; number < 100; ++number)
+    REQUIRE(writer.publish(1, 0, number, pattern(number, sizes[number % std::size(sizes)])).has_value());
+  CHECK(stored > 10'000'000);
+  CHECK(prepared < stored);
+  LogReader reader = LogReader::open((*arena)->reading(), writer.index());
+  for (std::uint64_t read = 0; read < number; ++read) {
+    auto record = reader.peek();
+    REQUIRE(record.has_value());
+    CHECK(holds(record->payload, read, sizes[read % std::size(sizes)]));
+    reader.advance();
+  }
+}
+
 TEST_CASE("log: whether there is room can be asked without a refusal", "[topics]") {
   Memory memory(8 * mebibyte);
   auto arena = make_arena(memory);

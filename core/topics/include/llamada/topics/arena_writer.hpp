@@ -129,9 +129,12 @@ class ArenaWriter {
   EndpointEntry& endpoint(std::uint32_t index);
 
   // The pool.
+  /// What of a chunk's memory is prepared, if it is new.
+  enum class Prepared { whole, header_and_cells };
   /// An initialised chunk of at least this shape, not yet linked anywhere. Its cells' commit words differ
   /// from its generation. Errors: out_of_resources.
-  Result<Chunk> allocate(ChunkShape shape, std::uint64_t ordinal, std::uint64_t records_before = 0);
+  Result<Chunk> allocate(ChunkShape shape, std::uint64_t ordinal, std::uint64_t records_before = 0,
+                         Prepared prepared = Prepared::whole);
   /// Copies what is large into a chunk that was never used before.
   void store(std::span<std::byte> to, std::span<const std::byte> from) const;
   /// Gives back a chunk that no reader needs and no log leads to.
@@ -160,7 +163,7 @@ class ArenaWriter {
   Status adopt_log(std::uint32_t index, std::vector<Offset>& reached);
   Status adopt_pool(std::vector<Offset>& reached);
 
-  void prepare(const Chunk& chunk) const;
+  void prepare(const Chunk& chunk, Prepared prepared) const;
   FreeList& free_list(ChunkShape shape);
   FreeList* free_list_for(ChunkShape shape);
   std::optional<Chunk> allocate_recycled(ChunkShape shape, std::uint64_t ordinal,

@@ -85,10 +85,15 @@ class LogWriter {
   /// adopt() when the arena has a log with this key, else create().
   static Result<LogWriter> open(ArenaWriter& arena, LogKey key, const LogOptions& options);
 
+  /// How the payload comes into a Reservation: by the caller, or by fill(), which is cheaper where the log
+  /// keeps all and the payload is large.
+  enum class Filling { in_place, by_fill };
   /// Room for a record. Errors: would_block (Retention::recycle: the bound on live chunks is reached and a
   /// reader still holds the oldest: call again after it progressed), out_of_resources (the arena's memory is
   /// used up).
-  Result<Reservation> reserve(std::size_t payload_bytes);
+  Result<Reservation> reserve(std::size_t payload_bytes, Filling filling = Filling::in_place);
+  /// Copies `from` into the payload, which must be of its size.
+  void fill(const Reservation& reservation, std::span<const std::byte> from) const;
   /// Whether reserve() would not give would_block now: cheap to ask again and again.
   bool may_reserve(std::size_t payload_bytes);
   /// Whether a Reservation is open.
@@ -100,7 +105,7 @@ class LogWriter {
                  std::span<const std::byte> payload);
 
   /// The fast path: for payloads of at most 48 bytes a few stores. False when a new chunk is needed, or the
-  /// payload is longer than publish_fast_bytes_max: then publish().
+  /// payload is longer than publish_fast_bytes_max, or its memory has not been made yet: then publish().
   bool try_publish(std::uint8_t kind, std::uint16_t flags, std::uint64_t label,
                    std::span<const std::byte> payload) {
     if (next_ == link_) return false;
@@ -159,7 +164,7 @@ class LogWriter {
   void take_payload_ahead(std::uint64_t payload_bytes) const;
   static Result<LogWriter> attach(ArenaWriter& arena, std::uint32_t index, const LogOptions& options);
   bool fits(std::size_t payload_bytes) const;
-  Status next_chunk(std::size_t payload_bytes);
+  Status next_chunk(std::size_t payload_bytes, Filling filling);
   ChunkShape next_shape(std::uint64_t ordinal, std::uint64_t payload_bytes) const;
   bool has_room(std::uint64_t chunk_bytes);
   void link_to(const Chunk& chunk);
@@ -190,6 +195,7 @@ class LogWriter {
   std::uint32_t generation_ = 0;
   std::uint32_t index_ = 0;
   bool reserved_ = false;
+  bool prepared_ = true;  // the payload room of the last chunk
   Retention retention_ = Retention::recycle;
   std::uint32_t readers_expected_ = 1;
   std::uint32_t chunk_count_min_ = 2;
