@@ -128,13 +128,21 @@ int scatter_directly(Call& call, Parts contributions, const Data& own, int root,
   });
 }
 
-int scatter_little(Call& call, const Parts& contributions, const Data& own, const Root& root, bool in_place) {
-  if (root.is_here && !in_place) copy(contributions[root.member], own);
+/// At the root of two, whose record for the other is its part alone. `first` is the first of the parts.
+int scatter_little(Call& call, const Data& first, const Data& own, const Root& root, bool in_place) {
+  const auto part = [&](int member) {
+    Data data = first;
+    data.base = at(first.base, member * static_cast<std::ptrdiff_t>(first.bytes));
+    return data;
+  };
+  if (!in_place) {
+    for (const int member : {0, root.member})
+      if (int code = check_no_overlap(call, own, part(member))) return code;
+    copy(part(root.member), own);
+  }
   return perform(*call.communicator, [&](Channel& channel, Waiter& waiter) {
-    if (!root.is_here)
-      return take_small(channel, waiter, Kind::scatter, {own.memory(), own.bytes}, root.member);
-    const Data part = contributions[1 - root.member];
-    return give_small(channel, waiter, Kind::scatter, {part.memory(), part.bytes}, 1 - root.member);
+    const int other = 1 - root.member;
+    return give_small(channel, waiter, Kind::scatter, {part(other).memory(), first.bytes}, other);
   });
 }
 
@@ -155,13 +163,17 @@ int check_scatter(Call& call, const void* sendbuf, int sendcount, MPI_Datatype s
   if (int code = from.find(*call.communicator, root)) return code;
   if (int code = own_part(call, from, recvbuf, recvcount, recvtype, own, in_place)) return code;
   if (from.is_here) {
+    Data first;
+    if (int code = find_data(call, sendbuf, sendcount, sendtype, first)) return code;
+    if (call.communicator->size() == 2 && is_small(call, first))
+      return scatter_little(call, first, own, from, in_place);
     if (int code = find_even_parts(call, sendbuf, sendcount, sendtype, contributions)) return code;
     if (int code = check_no_overlap(call, own, contributions)) return code;
+  } else if (is_small(call, own)) {
+    return perform(*call.communicator, [&](Channel& channel, Waiter& waiter) {
+      return take_small(channel, waiter, Kind::scatter, {own.memory(), own.bytes}, from.member);
+    });
   }
-  // With one other member, what the root gives is one record for it.
-  if (is_small(call, from.is_here ? contributions[0] : own) &&
-      (!from.is_here || call.communicator->size() == 2))
-    return scatter_little(call, contributions, own, from, in_place);
   if (is_direct(call, from.is_here ? contributions[0].bytes : own.bytes,
                 direct_scatter_bytes_min(call.communicator->size())))
     return scatter_directly(call, std::move(contributions), own, from.member, in_place);

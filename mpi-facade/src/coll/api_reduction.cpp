@@ -95,6 +95,10 @@ int check_reduce(Call& call, const void* sendbuf, void* recvbuf, int count, MPI_
   const Reduction reduction = arguments.reduction();
   const int member = to.member;
   if (contribution.bytes == 0 && !call.communicator->is_inter()) return nothing_to_do(call);
+  if (!to.is_here && is_small(call, contribution))
+    return perform(*call.communicator, [&](Channel& channel, Waiter& waiter) {
+      return give_small(channel, waiter, Kind::reduce, {contribution.memory(), contribution.bytes}, member);
+    });
   if (is_direct(call, contribution.bytes, direct_reduce_bytes_min(call.communicator->size())))
     return reduce_directly(call, Kind::reduce, reduction, contribution, result, DirectReduction::For::root,
                            member, even_segments(call, contribution, reduction), [=](Channel& channel) {
