@@ -1,6 +1,7 @@
 /* The limit of the machine: half a round trip of one cache line each way between two cores, in nanoseconds;
  * how fast one core copies what fits its cache, in GB/s. Prints "line_ns N" and "copy_gbs N"; "machine quick"
- * in some 20 ms. */
+ * in some 20 ms. "machine touch N" touches N GiB of memory and gives them back: a virtual machine may get its
+ * memory from the host only then. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
@@ -8,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -94,7 +96,20 @@ static double copy_gbs(void) {
   return rates[batches / 2];
 }
 
+static void touch(size_t bytes) {
+  char* memory =
+      mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) return;
+  madvise(memory, bytes, MADV_HUGEPAGE);
+  for (size_t at = 0; at < bytes; at += 4096) memory[at] = 1;
+  munmap(memory, bytes);
+}
+
 int main(int argc, char** argv) {
+  if (argc > 2 && strcmp(argv[1], "touch") == 0) {
+    touch((size_t)atoi(argv[2]) << 30);
+    return 0;
+  }
   int quick = argc > 1 && strcmp(argv[1], "quick") == 0;
   if (quick) rounds = 200;
   if (choose_cores()) printf("line_ns %.1f\n", line_ns());
