@@ -217,6 +217,7 @@ void Channel::no_room(const Error& error) {
 void Channel::update_retention() {
   if (!keeps_all_ || world_.is_protected()) return;
   keeps_all_ = false;
+  if (size() == 1) return;  // It has no log.
   find_readers();
   writer_.set_retention(topics::Retention::recycle);
 }

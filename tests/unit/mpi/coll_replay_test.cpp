@@ -164,3 +164,19 @@ TEST_CASE("a job that becomes unprotected recycles its histories and goes on", "
   CHECK(ended == "");
   CHECK(recycled.load() > 0);
 }
+
+TEST_CASE("a communicator of one rank outlives the end of the protection", "[mpi]") {
+  Fixture fixture;
+  Job job({.size = 1, .keep_all = true});
+  auto program = fixture.program(5, 20);
+  int turns = 0;
+  auto ended = job.run([&](Rank& rank) {
+    program.run(rank, [&](int round) {
+      if (round == 10) job.job().unprotect();
+    });
+    // Whenever the rank waits for something else.
+    rank.waiter.wait_until([&] { return ++turns == 3; });
+  });
+  CHECK(ended == "");
+  CHECK(turns == 3);
+}
