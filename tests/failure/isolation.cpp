@@ -3,6 +3,8 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 
+#include <cstdlib>
+
 #include "job.hpp"
 
 namespace llamada::failures {
@@ -29,7 +31,10 @@ std::vector<fs::path> isolate(const fs::path& keep) {
   make_private("/dev/shm");
   const bool tmp_is_ours =
       keep.string().starts_with("/tmp/") || fs::current_path().string().starts_with("/tmp");
-  if (!tmp_is_ours) make_private("/tmp");
+  if (!tmp_is_ours) {
+    make_private("/tmp");
+    unsetenv("TMPDIR");
+  }
   return private_folders();
 }
 

@@ -72,6 +72,13 @@ void by_descriptor(int round) {
   write_all(later, text);
   check(close(later) == 0, "close");
 
+  // Made once.
+  static int made = -1;
+  if (round == 0) made = open(own("made").c_str(), O_WRONLY | O_CREAT | O_EXCL, 0600);
+  check(made >= 0, "a new file");
+  write_all(made, text);
+  if (round == rounds - 1) check(close(made) == 0, "close");
+
   // Without O_APPEND.
   const int sought = open(own("sought").c_str(), O_WRONLY | O_CREAT, 0600);
   check(lseek(sought, 0, SEEK_END) >= 0, "lseek");
@@ -144,7 +151,8 @@ void check_all() {
   MPI_Barrier(MPI_COMM_WORLD);
   check_common("all", expected);
   check_common("turns", expected);
-  for (const char* name : {"kept", "again", "emptied", "later", "sought", "stream", "given", "cxx", "ate"})
+  for (const char* name :
+       {"kept", "again", "emptied", "later", "made", "sought", "stream", "given", "cxx", "ate"})
     check_own(name, expected);
   check_own("headed", "heading\n" + expected);
   MPI_Barrier(MPI_COMM_WORLD);

@@ -2,19 +2,21 @@
 #pragma once
 
 #include <dirent.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "check.h"
 
-static char folder[64];
-static char path_text[128];
+static char folder[256];
+static char path_text[320];
 
 /* The folder is the same in a replacement: its name comes from rank 0 by broadcast. */
 UNUSED static void begin_files(const char* name, int* argc, char*** argv) {
   begin(name, argc, argv);
   if (rank == 0) {
-    snprintf(folder, sizeof folder, "/tmp/llamada-io-%ld", (long)getpid());
+    const char* temporary = getenv("TMPDIR");
+    snprintf(folder, sizeof folder, "%s/llamada-io-%ld", temporary ? temporary : "/tmp", (long)getpid());
     mkdir(folder, 0700);
   }
   OK(MPI_Bcast(folder, sizeof folder, MPI_CHAR, 0, MPI_COMM_WORLD));

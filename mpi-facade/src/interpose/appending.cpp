@@ -33,7 +33,7 @@ constexpr std::uint64_t append_cut_short = std::uint64_t{1} << 62;
 std::uint64_t opened_as(int descriptor, int error_number) {
   struct stat found {};
   if (descriptor < 0) return static_cast<std::uint64_t>(error_number) << 2;
-  if (fstat(descriptor, &found) != 0 || !S_ISREG(found.st_mode)) return opened_other;
+  if (real_fstat(descriptor, &found) != 0 || !S_ISREG(found.st_mode)) return opened_other;
   return opened_regular | static_cast<std::uint64_t>(found.st_ino) << 2;
 }
 
@@ -58,27 +58,43 @@ int open_again(int folder, const char* path, int flags, mode_t mode, std::uint64
   return placeholder;
 }
 
-int open_appended(Determinants& determinants, int folder, const char* path, int flags, mode_t mode) {
+/// What the predecessor made with O_EXCL, again.
+int make_again(int folder, const char* path, int flags, mode_t mode, std::uint64_t outcome) {
+  if ((outcome & opened_mask) == 0) {
+    errno = static_cast<int>(outcome >> 2);
+    return -1;
+  }
+  const int descriptor = real_openat(folder, path, flags & ~O_EXCL, mode);
+  follow(descriptor, Following::written);
+  return descriptor;
+}
+
+/// A file to append to, or to be made.
+int open_recorded(Determinants& determinants, int folder, const char* path, int flags, mode_t mode) {
+  const bool appends = flags & O_APPEND;
   const bool repeated = determinants.replaying();
   const bool was_there =
-      determinants.read_value(ValueId::append_found, (flags & O_EXCL) && exists(folder, path)) != 0;
-  if (repeated && determinants.replaying())
-    return open_again(folder, path, flags, mode, determinants.read_value(ValueId::append_opened, 0));
+      determinants.read_value(ValueId::file_found, (flags & O_EXCL) && exists(folder, path)) != 0;
+  if (repeated && determinants.replaying()) {
+    const std::uint64_t outcome = determinants.read_value(ValueId::file_opened, 0);
+    return (appends ? open_again : make_again)(folder, path, flags, mode, outcome);
+  }
   // The predecessor may have made it.
   if (repeated && !was_there) flags &= ~O_EXCL;
   LLAMADA_CRASH_POINT("append:opening");
   const int descriptor = real_openat(folder, path, flags, mode);
   const std::uint64_t outcome = opened_as(descriptor, errno);
   LLAMADA_CRASH_POINT("append:opened");
-  determinants.read_value(ValueId::append_opened, outcome);
+  determinants.read_value(ValueId::file_opened, outcome);
   if (descriptor < 0) errno = static_cast<int>(outcome >> 2);
-  if ((outcome & opened_mask) == opened_regular) follow(descriptor, Following::appended);
+  if ((outcome & opened_mask) == opened_regular)
+    follow(descriptor, appends ? Following::appended : Following::written);
   return descriptor;
 }
 
 std::uint64_t size_of(int descriptor) {
   struct stat found {};
-  return fstat(descriptor, &found) == 0 ? static_cast<std::uint64_t>(found.st_size) : 0;
+  return real_fstat(descriptor, &found) == 0 ? static_cast<std::uint64_t>(found.st_size) : 0;
 }
 
 /// Whether a file has these bytes at a place.
@@ -134,17 +150,12 @@ ssize_t answer(int descriptor, std::uint64_t outcome, std::size_t size_bytes) {
 }  // namespace
 
 int open_file(int folder, const char* path, int flags, mode_t mode) {
-  const bool writes = (flags & O_ACCMODE) != O_RDONLY;
-  if (writes && (flags & O_APPEND))
-    if (auto* determinants = determinants_of_caller())
-      return open_appended(*determinants, folder, path, flags, mode);
+  auto* determinants = (flags & O_ACCMODE) != O_RDONLY ? determinants_of_caller() : nullptr;
+  if (determinants && ((flags & O_APPEND) || (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL)))
+    return open_recorded(*determinants, folder, path, flags, mode);
   const int descriptor = real_openat(folder, path, flags, mode);
-  if (descriptor < 0) return descriptor;
   const int error_number = errno;
-  if (writes && determinants_of_caller())
-    follow(descriptor, Following::written);
-  else
-    forget(descriptor);
+  follow(descriptor, determinants ? Following::written : Following::nothing);
   errno = error_number;
   return descriptor;
 }
@@ -181,6 +192,16 @@ off_t seek(int descriptor, off_t offset, int whence) {
   const auto end = determinants->read_value(ValueId::file_end, size_of(descriptor));
   const off_t place = static_cast<off_t>(end) + offset;
   return following(descriptor) == Following::lost ? place : real_lseek(descriptor, place, SEEK_SET);
+}
+
+int stat_file(int descriptor, struct stat* found) {
+  const int failed = real_fstat(descriptor, found);
+  auto* determinants =
+      failed || following(descriptor) == Following::nothing ? nullptr : determinants_of_caller();
+  if (determinants)
+    found->st_size = static_cast<off_t>(
+        determinants->read_value(ValueId::file_end, static_cast<std::uint64_t>(found->st_size)));
+  return failed;
 }
 
 }  // namespace llamada::mpi::interpose

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include <cstddef>
@@ -13,7 +14,8 @@
 /// died between the two, its replacement looks at what lies behind that size: nothing, or a beginning of the
 /// piece, which it completes. When others have appended there, nobody can tell: the job ends as diverged.
 ///
-/// Whoever asks for the end of such a file, or of one that is open for writing, is told what was recorded.
+/// Whoever asks for the end of such a file, or of one that is open for writing, is told what was recorded; so
+/// is who makes a file that must not be there (O_EXCL).
 ///
 /// Threads: the functions may be called by any; only what the rank's thread does is recorded.
 namespace llamada::mpi::interpose {
@@ -27,8 +29,9 @@ bool is_appended(int descriptor);
 /// write() to such a descriptor.
 ssize_t append(int descriptor, const void* bytes, std::size_t size_bytes);
 
-/// lseek().
+/// lseek() and fstat().
 off_t seek(int descriptor, off_t offset, int whence);
+int stat_file(int descriptor, struct stat* found);
 
 /// fopen() with a mode that begins with 'a', and fdopen() of a descriptor that is_appended(), by the rank's
 /// thread. Null and errno on failure: EMFILE when too many such streams are open.

@@ -26,7 +26,8 @@ Entry* entry_of(int descriptor) {
 
 bool is_still(const Entry& entry, int descriptor) {
   struct stat found {};
-  return fstat(descriptor, &found) == 0 && found.st_dev == entry.device.load(std::memory_order_relaxed) &&
+  return real_fstat(descriptor, &found) == 0 &&
+         found.st_dev == entry.device.load(std::memory_order_relaxed) &&
          found.st_ino == entry.inode.load(std::memory_order_relaxed);
 }
 
@@ -43,7 +44,7 @@ void follow(int descriptor, Following what) {
   if (!entry) return;
   forget(descriptor);
   struct stat found {};
-  if (fstat(descriptor, &found) != 0 || (what != Following::lost && !S_ISREG(found.st_mode))) return;
+  if (real_fstat(descriptor, &found) != 0 || (what != Following::lost && !S_ISREG(found.st_mode))) return;
   entry->device.store(found.st_dev, std::memory_order_relaxed);
   entry->inode.store(found.st_ino, std::memory_order_relaxed);
   entry->what.store(what, std::memory_order_relaxed);
@@ -67,6 +68,10 @@ ssize_t real_write(int descriptor, const void* bytes, std::size_t size_bytes) {
   static NextFunction<ssize_t(int, const void*, std::size_t)> next("write");
   if (auto* function = next.get()) return function(descriptor, bytes, size_bytes);
   return syscall(SYS_write, descriptor, bytes, size_bytes);
+}
+
+int real_fstat(int descriptor, struct stat* found) {
+  return static_cast<int>(syscall(SYS_fstat, descriptor, found));
 }
 
 off_t real_lseek(int descriptor, off_t offset, int whence) {

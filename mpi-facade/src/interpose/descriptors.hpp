@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include <cstddef>
@@ -28,6 +29,7 @@ bool can_follow(int descriptor);
 /// libc's own functions.
 int real_openat(int folder, const char* path, int flags, mode_t mode);
 ssize_t real_write(int descriptor, const void* bytes, std::size_t size_bytes);
+int real_fstat(int descriptor, struct stat* found);
 off_t real_lseek(int descriptor, off_t offset, int whence);
 
 }  // namespace llamada::mpi::interpose

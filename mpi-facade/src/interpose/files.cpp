@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -30,7 +31,19 @@ mode_t mode_of(int flags, va_list arguments) {
   return has_mode ? va_arg(arguments, mode_t) : 0;
 }
 
-int open_any(int folder, const char* path, int flags, mode_t mode) {
+// The first byte of libmpi, and the one behind its code.
+extern "C" __attribute__((visibility("hidden"))) const char __ehdr_start[];
+extern "C" __attribute__((visibility("hidden"))) const char etext[];
+
+/// Whether this is an address of libmpi's own code, whose files are none of the program's.
+bool is_own(const void* caller) { return caller >= __ehdr_start && caller < etext; }
+
+int open_any(int folder, const char* path, int flags, mode_t mode, const void* caller) {
+  if (is_own(caller)) {
+    const int descriptor = interpose::real_openat(folder, path, flags, mode);
+    interpose::forget(descriptor);
+    return descriptor;
+  }
   const int descriptor = interpose::open_file(folder, path, flags, mode);
   if (interpose::is_random_path(path) && descriptor >= 0 && interpose::determinants_of_caller())
     interpose::mark_random(descriptor);
@@ -84,7 +97,7 @@ LLAMADA_INTERPOSED int openat(int folder, const char* path, int flags, ...) {
   va_start(arguments, flags);
   const mode_t mode = mode_of(flags, arguments);
   va_end(arguments);
-  return open_any(folder, path, flags, mode);
+  return open_any(folder, path, flags, mode, __builtin_return_address(0));
 }
 LLAMADA_INTERPOSED int openat64(int, const char*, int, ...) __attribute__((alias("openat")));
 
@@ -93,15 +106,17 @@ LLAMADA_INTERPOSED int open(const char* path, int flags, ...) {
   va_start(arguments, flags);
   const mode_t mode = mode_of(flags, arguments);
   va_end(arguments);
-  return open_any(AT_FDCWD, path, flags, mode);
+  return open_any(AT_FDCWD, path, flags, mode, __builtin_return_address(0));
 }
 LLAMADA_INTERPOSED int open64(const char*, int, ...) __attribute__((alias("open")));
 
 // What _FORTIFY_SOURCE makes of the above.
-LLAMADA_INTERPOSED int __open_2(const char* path, int flags) { return open_any(AT_FDCWD, path, flags, 0); }
+LLAMADA_INTERPOSED int __open_2(const char* path, int flags) {
+  return open_any(AT_FDCWD, path, flags, 0, __builtin_return_address(0));
+}
 LLAMADA_INTERPOSED int __open64_2(const char*, int) __attribute__((alias("__open_2")));
 LLAMADA_INTERPOSED int __openat_2(int folder, const char* path, int flags) {
-  return open_any(folder, path, flags, 0);
+  return open_any(folder, path, flags, 0, __builtin_return_address(0));
 }
 LLAMADA_INTERPOSED int __openat64_2(int, const char*, int) __attribute__((alias("__openat_2")));
 
@@ -122,6 +137,11 @@ LLAMADA_INTERPOSED off_t lseek(int descriptor, off_t offset, int whence) noexcep
   return interpose::seek(descriptor, offset, whence);
 }
 LLAMADA_INTERPOSED off64_t lseek64(int, off64_t, int) noexcept __attribute__((alias("lseek")));
+
+LLAMADA_INTERPOSED int fstat(int descriptor, struct stat* found) noexcept {
+  return interpose::stat_file(descriptor, found);
+}
+LLAMADA_INTERPOSED int fstat64(int, struct stat64*) noexcept __attribute__((alias("fstat")));
 
 LLAMADA_INTERPOSED int dup(int descriptor) noexcept {
   static interpose::NextFunction<int(int)> next("dup");

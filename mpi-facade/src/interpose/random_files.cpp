@@ -38,7 +38,7 @@ bool is_random(int descriptor) {
   auto& mark = marked[static_cast<std::size_t>(descriptor)];
   if (!mark.load(std::memory_order_relaxed)) return false;
   struct stat found {};
-  if (fstat(descriptor, &found) == 0 && S_ISCHR(found.st_mode) && major(found.st_rdev) == 1 &&
+  if (interpose::real_fstat(descriptor, &found) == 0 && S_ISCHR(found.st_mode) && major(found.st_rdev) == 1 &&
       (minor(found.st_rdev) == 8 || minor(found.st_rdev) == 9))
     return true;
   mark.store(false, std::memory_order_relaxed);

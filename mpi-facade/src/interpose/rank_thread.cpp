@@ -1,5 +1,6 @@
 #include "interpose/rank_thread.hpp"
 
+#include <dlfcn.h>
 #include <fmt/format.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -11,6 +12,9 @@
 
 namespace llamada::mpi::interpose {
 namespace {
+
+// Where libmpi begins.
+extern "C" __attribute__((visibility("hidden"))) const char __ehdr_start[];
 
 enum class State { unknown, off, opening, on };
 
@@ -42,6 +46,12 @@ void open() {
 }
 
 }  // namespace
+
+bool replaces_libc() {
+  Dl_info found{};
+  void* function = dlsym(RTLD_DEFAULT, "clock_gettime");
+  return function && dladdr(function, &found) != 0 && found.dli_fbase == __ehdr_start;
+}
 
 replay::Determinants* opened_determinants() { return determinants; }
 

@@ -16,6 +16,10 @@ replay::Determinants* determinants_of_caller();
 /// The determinants if they have been opened; else null.
 replay::Determinants* opened_determinants();
 
+/// Whether the program finds libmpi's functions before libc's: not so when libmpi is no library of its own,
+/// only one of its libraries', as gfortran leaves it when a program names no function of libmpi's.
+bool replaces_libc();
+
 /// For MPI_Init, whose caller is the thread that is the rank from now on: the determinants, opened if nobody
 /// has done so; null when nothing is recorded.
 replay::Determinants* determinants_for_init();

@@ -89,11 +89,20 @@ void begin_program(Runtime& runtime) {
   runtime.world->arena().set_state(topics::ArenaState::in_program);
 }
 
+void warn_if_unheard(World& world) {
+  if (world.rank() == 0 && !interpose::replaces_libc())
+    world.warning(
+        "libmpi lies behind libc among the program's libraries: what libc tells it (clocks, random numbers) "
+        "and "
+        "what it appends to its files is not recorded for a replacement; link it with Llamada's mpifort");
+}
+
 void make_library(int thread_level) {
   // First: what joining asks of libc is not to be recorded.
   replay::Determinants* determinants = interpose::determinants_for_init();
   World* world = early_world();
   if (world == nullptr) fatal("MPI_Init was called from within itself or in a child of fork()");
+  if (determinants && determinants->recording()) warn_if_unheard(*world);
   // For as long as the process: what is legal after MPI_Finalize needs it, and so do handlers at exit.
   Process* process = std::make_unique<Process>().release();
   process->injection = read_injection(*world);

@@ -39,8 +39,8 @@ enum class ValueId : std::uint32_t {
   gettimeofday = 3,
   pid = 4,
   cpu = 5,
-  append_found = 6,   ///< before a file is opened for appending with O_EXCL: whether it was there
-  append_opened = 7,  ///< what came of opening it
+  file_found = 6,     ///< before a file is opened with O_EXCL: whether it was there
+  file_opened = 7,    ///< what came of opening one with O_EXCL or O_APPEND
   append_digest = 8,  ///< of what is appended: its CRC-32C << 32 | its length
   append_begin = 9,   ///< the file's size before
   append_end = 10,    ///< the descriptor's offset behind it, or why it is not there

@@ -19,7 +19,7 @@ std::string describe(const Outcome& outcome) {
     case Outcome::Type::cancelled:
       return "MPI_Cancel";
     case Outcome::Type::value:
-      if (outcome.id >= ValueId::append_found && outcome.id <= ValueId::file_end)
+      if (outcome.id >= ValueId::file_found && outcome.id <= ValueId::file_end)
         return "an operation on a file";
       return outcome.id == ValueId::pid ? "getpid" : "the reading of a clock";
     case Outcome::Type::bytes:

@@ -47,7 +47,7 @@ program files
   integer :: values(10), got(10), class, seed
   integer(kind=MPI_OFFSET_KIND) :: size, position, start
   integer(kind=MPI_ADDRESS_KIND) :: one
-  character(len=64) :: path
+  character(len=256) :: path, folder
   character(len=MPI_MAX_DATAREP_STRING) :: representation
   integer :: etype, file_type, columns
 
@@ -55,8 +55,10 @@ program files
   call MPI_Comm_rank(MPI_COMM_WORLD, rank, code)
   call MPI_Comm_size(MPI_COMM_WORLD, ranks, code)
   call system_clock(seed)
-  write (path, '(a, i0, a)') '/tmp/llamada-fortran-', seed, '  '
-  call MPI_Bcast(path, 64, MPI_CHARACTER, 0, MPI_COMM_WORLD, code)
+  call get_environment_variable('TMPDIR', folder, status=i)
+  if (i /= 0) folder = '/tmp'
+  write (path, '(2a, i0)') trim(folder), '/llamada-fortran-', seed
+  call MPI_Bcast(path, 256, MPI_CHARACTER, 0, MPI_COMM_WORLD, code)
 
   call MPI_File_create_errhandler(on_error, handler, code)
   call MPI_File_set_errhandler(MPI_FILE_NULL, handler, code)
