@@ -112,6 +112,19 @@ static void test_handlers(void) {
   OK(MPI_Info_get(info, "thread_level", sizeof level - 1, level, &flag));
   CHECK(flag && strcmp(level, "MPI_THREAD_SINGLE") == 0);
   OK(MPI_Info_free(&info));
+  /* What one session was granted holds for the next one that asks for nothing. */
+  MPI_Session serialized, next;
+  OK(MPI_Info_create(&info));
+  OK(MPI_Info_set(info, "thread_level", "MPI_THREAD_SERIALIZED"));
+  OK(MPI_Session_init(info, MPI_ERRORS_RETURN, &serialized));
+  OK(MPI_Info_free(&info));
+  OK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &next));
+  OK(MPI_Session_get_info(next, &info));
+  OK(MPI_Info_get(info, "thread_level", sizeof level - 1, level, &flag));
+  CHECK(flag && strcmp(level, "MPI_THREAD_SERIALIZED") == 0);
+  OK(MPI_Info_free(&info));
+  OK(MPI_Session_finalize(&next));
+  OK(MPI_Session_finalize(&serialized));
   OK(MPI_Session_finalize(&session));
 }
 
