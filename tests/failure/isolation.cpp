@@ -3,8 +3,6 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 
-#include <cstdlib>
-
 #include "job.hpp"
 
 namespace llamada::failures {
@@ -31,10 +29,7 @@ std::vector<fs::path> isolate(const fs::path& keep) {
   make_private("/dev/shm");
   const bool tmp_is_ours =
       keep.string().starts_with("/tmp/") || fs::current_path().string().starts_with("/tmp");
-  if (!tmp_is_ours) {
-    make_private("/tmp");
-    unsetenv("TMPDIR");
-  }
+  if (!tmp_is_ours) make_private("/tmp");
   return private_folders();
 }
 

@@ -135,8 +135,11 @@ pid_t spawn(const JobOrder& order, const std::string& mark) {
   for (const std::string& word : order.command) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
   std::string own = std::string(mark_name) + "=" + mark;
-  std::vector<char*> environment = {own.data()};
-  for (char** entry = environ; *entry; ++entry) environment.push_back(*entry);
+  // Of a job that ends before its time, files of the program are left there.
+  std::string temporary = "TMPDIR=" + order.folder.string();
+  std::vector<char*> environment = {own.data(), temporary.data()};
+  for (char** entry = environ; *entry; ++entry)
+    if (!std::string_view(*entry).starts_with("TMPDIR=")) environment.push_back(*entry);
   environment.push_back(nullptr);
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
