@@ -53,7 +53,8 @@ nothing_left() {
   wrong "processes are left after: $*"
 }
 
-# When a job prints a line: wait_for FILE TEXT
+# When a job prints a line: wait_for FILE TEXT. Remove the file before the job is started: what an earlier one printed is
+# there until the shell of the new one, which a signal must not meet, has come to open it.
 wait_for() {
   local i
   for i in $(seq 300); do
@@ -114,6 +115,7 @@ run 6 -n 2 "$work/wrapper" "$program" abort 6
 nothing_left "wrapper scripts"
 
 # A signal to mpirun reaches the ranks.
+rm -f "$work/out"
 "$mpirun" "${profile[@]}" -n 3 "$program" signal >"$work/out" 2>"$work/err" &
 job=$!
 wait_for "$work/out" ready
@@ -125,6 +127,7 @@ wait $job || wrong "SIGUSR1 is not handed on"
 # Whatever ends mpirun, nothing is left.
 # A shell starts its background jobs with SIGINT ignored, which mpirun would rightly keep.
 for signal in INT TERM HUP KILL; do
+  rm -f "$work/out"
   env --default-signal=INT "$mpirun" "${profile[@]}" -n 3 "$work/wrapper" "$program" sleep >"$work/out" 2>"$work/err" &
   job=$!
   wait_for "$work/out" asleep
