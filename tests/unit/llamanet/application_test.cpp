@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include "llamada/topics/log_reader.hpp"
@@ -229,6 +230,37 @@ TEST_CASE("application: memory is prepared ahead without harm to what is written
     REQUIRE(record->label == i);
     REQUIRE(record->payload.front() == static_cast<std::byte>(i));
     REQUIRE(record->payload.back() == static_cast<std::byte>(i));
+    stream.advance();
+  }
+}
+
+TEST_CASE("application: a limit on the size of files does not end who keeps what it publishes",
+          "[llamanet]") {
+  Node node(on_demand());
+  node.start();
+  auto application = Application::attach(node.options());
+  REQUIRE(application);
+  topics::LogOptions keep;
+  keep.retention = topics::Retention::keep_all;
+  auto log = topics::LogWriter::create((*application)->arena(), {1, 1}, keep);
+  REQUIRE(log);
+  rlimit before{};
+  REQUIRE(::getrlimit(RLIMIT_FSIZE, &before) == 0);
+  const rlimit small{4096, before.rlim_max};
+  REQUIRE(::setrlimit(RLIMIT_FSIZE, &small) == 0);
+  const std::vector<std::byte> payload(1 << 20, std::byte{7});
+  bool published = true;
+  for (std::uint64_t i = 0; i < 8; ++i) {
+    published = published && log->publish(topics::kind_data, 0, i, payload);
+    (*application)->prepare_ahead();
+  }
+  REQUIRE(::setrlimit(RLIMIT_FSIZE, &before) == 0);
+  CHECK(published);
+  auto stream = topics::LogReader::open((*application)->arena().reading(), log->index());
+  for (std::uint64_t i = 0; i < 8; ++i) {
+    auto record = stream.peek();
+    REQUIRE(record);
+    CHECK(std::equal(record->payload.begin(), record->payload.end(), payload.begin(), payload.end()));
     stream.advance();
   }
 }

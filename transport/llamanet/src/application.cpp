@@ -5,6 +5,7 @@
 #include <linux/membarrier.h>
 #include <poll.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -237,6 +238,10 @@ void Application::prepare(std::span<std::byte> memory) {
 
 bool Application::store(std::span<std::byte> to, std::span<const std::byte> from) const {
   const auto at = to.data() - memory_.data();
+  // A program may have set it since; to write beyond it is to be ended (SIGXFSZ).
+  rlimit file_size{};
+  const bool limited = ::getrlimit(RLIMIT_FSIZE, &file_size) != 0 || file_size.rlim_cur != RLIM_INFINITY;
+  if (limited && file_size.rlim_cur < static_cast<rlim_t>(at) + to.size()) return false;
   // Not libc's pwrite(), which within a rank may be another's.
   return ::syscall(SYS_pwrite64, memory_file_.get(), from.data(), from.size(), at) ==
          static_cast<long>(from.size());
