@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core.hpp"
+#include "llamada/base/pause.hpp"
 
 namespace llamada::dcps::detail {
 namespace {
@@ -13,12 +14,6 @@ constexpr std::chrono::nanoseconds sleep_max = std::chrono::seconds(1);
 constexpr std::chrono::nanoseconds nap_max = std::chrono::milliseconds(1);
 
 constexpr int looks_before_yield = 32;
-
-void pause_processor() {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#endif
-}
 
 }  // namespace
 

@@ -158,13 +158,8 @@ void Channel::published(int audience) {
 }
 
 void Channel::wake(int member) {
-  if (const auto* sleeping = incoming_[static_cast<std::size_t>(member)].sleeping) {
-    // The compiler must not move the look in front of the commit; the membarrier of whoever sleeps does the
-    // rest.
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-    if (sleeping->load(std::memory_order_relaxed) == 0) return;
-  }
-  world_.wake(members_[static_cast<std::size_t>(member)]);
+  const auto index = static_cast<std::size_t>(member);
+  world_.wake_if_asleep(members_[index], incoming_[index].sleeping);
 }
 
 void Channel::compare(std::uint32_t piece, int audience) {

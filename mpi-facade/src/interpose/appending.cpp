@@ -53,9 +53,9 @@ int open_again(int folder, const char* path, int flags, mode_t mode, std::uint64
     return descriptor;
   }
   if (descriptor >= 0) close(descriptor);
-  const int placeholder = real_openat(AT_FDCWD, "/dev/null", O_RDWR | (flags & O_CLOEXEC), 0);
-  follow(placeholder, Following::lost);
-  return placeholder;
+  const int nowhere = real_openat(AT_FDCWD, "/dev/null", O_RDWR | (flags & O_CLOEXEC), 0);
+  follow(nowhere, Following::lost);
+  return nowhere;
 }
 
 /// What the predecessor made with O_EXCL, again.

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "llamada/base/pause.hpp"
 #include "p2p/incoming.hpp"
 #include "p2p/matcher.hpp"
 #include "p2p/outgoing.hpp"
@@ -21,12 +22,6 @@
 #include "world/world.hpp"
 
 namespace llamada::mpi {
-
-inline void pause_processor() {
-#if defined(__x86_64__) || defined(__i386__)
-  __builtin_ia32_pause();
-#endif
-}
 
 /// Point-to-point communication of one rank: what the C functions call, and what makes progress whenever the
 /// rank waits.

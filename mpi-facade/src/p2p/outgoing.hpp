@@ -131,14 +131,7 @@ class Outgoing {
   bool advance_bulk(Destination& to);
   void mark_busy(Destination& to);
   /// After each commit that it may be waiting for.
-  void wake(const Destination& to) {
-    if (to.sleeping) {
-      // The commit before the look: the sleeper's membarrier orders the two, if the compiler does not.
-      std::atomic_signal_fence(std::memory_order_seq_cst);
-      if (to.sleeping->load(std::memory_order_relaxed) == 0) return;
-    }
-    world_.wake(to.rank);
-  }
+  void wake(const Destination& to) { world_.wake_if_asleep(to.rank, to.sleeping); }
   std::optional<topics::Record> predecessors_message(Destination& to);
   void compare(Destination& to, const Request& request, const topics::Record& record);
   std::string name(const Destination& to, std::uint64_t label, std::uint64_t ordinal) const;

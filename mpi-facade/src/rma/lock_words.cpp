@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "llamada/base/clock.hpp"
+#include "llamada/base/pause.hpp"
 
 namespace llamada::mpi::rma {
 namespace {
@@ -21,9 +22,7 @@ long futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value,
 bool AccumulateLock::lock_within(std::chrono::nanoseconds at_most) {
   for (int spin = 0; spin < spins_max; ++spin) {
     if (word_.load(std::memory_order_relaxed) == free && try_lock()) return true;
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#endif
+    pause_processor();
   }
   const auto end = SystemClock().monotonic() + at_most;
   // Who has slept leaves the word awaited: others may sleep still.

@@ -3,6 +3,7 @@
 #include <sched.h>
 
 #include "llamada/base/check.hpp"
+#include "llamada/base/pause.hpp"
 
 namespace llamada::mpi {
 namespace {
@@ -14,12 +15,6 @@ constexpr int looks_before_sleep = 200;
 constexpr std::uint32_t in_a_row_max = 500;
 /// For how long the way is made: a thread that was asleep needs some time to come.
 constexpr int yields_to_make_way = 20;
-
-void pause_processor() {
-#if defined(__x86_64__) || defined(__i386__)
-  __builtin_ia32_pause();
-#endif
-}
 
 }  // namespace
 

@@ -9,17 +9,12 @@
 #include <new>
 
 #include "llamada/base/check.hpp"
+#include "llamada/base/pause.hpp"
 #include "p2p/yielding.hpp"
 #include "runtime.hpp"
 
 namespace llamada::mpi {
 namespace {
-
-void pause_processor() {
-#if defined(__x86_64__) || defined(__i386__)
-  __builtin_ia32_pause();
-#endif
-}
 
 /// Each thread finds out for itself what its yields cost.
 thread_local Yielding yielding;

@@ -110,6 +110,15 @@ class World {
   /// A word that is 0 while `world_rank` needs no wake-up, to be looked at (relaxed) after the commit, which
   /// the compiler must not move behind it. Null: wake() has to be asked each time.
   virtual const std::atomic<std::uint32_t>* sleeping_word(int /*world_rank*/) { return nullptr; }
+  /// wake() by whoever has kept the rank's sleeping_word().
+  void wake_if_asleep(int world_rank, const std::atomic<std::uint32_t>* sleeping) {
+    if (sleeping) {
+      // The commit before the look: the sleeper's membarrier orders the two, if the compiler does not.
+      std::atomic_signal_fence(std::memory_order_seq_cst);
+      if (sleeping->load(std::memory_order_relaxed) == 0) return;
+    }
+    wake(world_rank);
+  }
 
   /// Makes memory for what this rank will send: what it may do while it waits for others.
   virtual void prepare_ahead() {}

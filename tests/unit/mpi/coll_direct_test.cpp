@@ -11,8 +11,8 @@
 #include "coll/direct_reduction.hpp"
 #include "coll/peer_memory.hpp"
 #include "coll/small.hpp"
+#include "coll_numbers.hpp"
 #include "coll_ranks.hpp"
-#include "object/type_builder.hpp"
 
 using namespace llamada;
 using namespace llamada::mpi;
@@ -128,32 +128,6 @@ void check_alltoall(Rank& rank, std::size_t bytes, Findings& findings) {
   findings.expect(good && taken == expected, fmt::format("alltoall of {}", bytes));
   good = all_directly(rank, Kind::alltoall, {}, parts_of(given, bytes), true);
   findings.expect(good && given == expected, fmt::format("alltoall of {} in place", bytes));
-}
-
-struct Types {
-  HandleTable<Datatype, ObjectKind::datatype> table;
-  Types() { add_predefined_types(table); }
-  const Datatype& operator[](MPI_Datatype handle) { return *table.find(handle); }
-};
-
-/// Numbers whose sum depends on the order of addition.
-std::vector<double> numbers(int rank, std::size_t count) {
-  std::vector<double> made(count);
-  for (std::size_t i = 0; i < count; ++i)
-    made[i] = std::sin(static_cast<double>(i + 1) * (rank + 1)) *
-              std::pow(10.0, (rank * 5 + static_cast<int>(i % 7)) % 13);
-  return made;
-}
-std::vector<double> summed(int ranks, std::size_t count) {
-  auto sum = numbers(0, count);
-  for (int rank = 1; rank < ranks; ++rank) {
-    const auto next = numbers(rank, count);
-    for (std::size_t i = 0; i < count; ++i) sum[i] = next[i] + sum[i];
-  }
-  return sum;
-}
-bool same_bits(std::span<const double> a, std::span<const double> b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0;
 }
 
 bool reduce_directly(Rank& rank, Kind kind, const Reduction& reduction, const Data& contribution,

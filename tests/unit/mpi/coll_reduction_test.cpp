@@ -2,8 +2,8 @@
 #include <cstring>
 
 #include "coll/reduction.hpp"
+#include "coll_numbers.hpp"
 #include "coll_ranks.hpp"
-#include "object/type_builder.hpp"
 
 using namespace llamada;
 using namespace llamada::mpi;
@@ -11,35 +11,6 @@ using namespace llamada::mpi::coll;
 using namespace llamada::mpi::coll::testing;
 
 namespace {
-
-/// The predefined types; made before the threads.
-struct Types {
-  HandleTable<Datatype, ObjectKind::datatype> table;
-  Types() { add_predefined_types(table); }
-  const Datatype& operator[](MPI_Datatype handle) { return *table.find(handle); }
-};
-
-/// Numbers whose sum depends on the order of addition.
-std::vector<double> numbers(int rank, std::size_t count) {
-  std::vector<double> made(count);
-  for (std::size_t i = 0; i < count; ++i)
-    made[i] = std::sin(static_cast<double>(i + 1) * (rank + 1)) *
-              std::pow(10.0, (rank * 5 + static_cast<int>(i % 7)) % 13);
-  return made;
-}
-
-std::vector<double> summed(int ranks, std::size_t count) {
-  auto sum = numbers(0, count);
-  for (int rank = 1; rank < ranks; ++rank) {
-    auto next = numbers(rank, count);
-    for (std::size_t i = 0; i < count; ++i) sum[i] = next[i] + sum[i];
-  }
-  return sum;
-}
-
-bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0;
-}
 
 /// 2x2 matrices modulo a prime: their product does not commute.
 struct Matrix {

@@ -225,12 +225,12 @@ void Application::replace_peer(std::uint32_t slot, PeerSlot by) {
 
 // By writing it to the file: the kernel then makes folios as large as the write, where a fault makes a page.
 void Application::prepare(std::span<std::byte> memory) {
-  const auto* begin = std::max<const std::byte*>(memory.data(), prepared_until_);
-  const auto* end = memory.data() + memory.size();
+  auto* begin = std::max(memory.data(), prepared_until_);
+  auto* const end = memory.data() + memory.size();
   while (begin < end) {
     const auto size = std::min<std::size_t>(zeros.size(), static_cast<std::size_t>(end - begin));
     // Refused: the pages are made when they are used.
-    if (!store({const_cast<std::byte*>(begin), size}, {zeros.data(), size})) break;
+    if (!store({begin, size}, {zeros.data(), size})) break;
     begin += size;
   }
   prepared_until_ = std::max(prepared_until_, end);
@@ -250,7 +250,7 @@ bool Application::store(std::span<std::byte> to, std::span<const std::byte> from
 void Application::prepare_ahead() {
   if (arena_->pool_used() < prepare_from_bytes) return;
   const auto window = arena_->ahead(prepared_ahead_bytes);
-  auto* begin = std::max(window.data(), const_cast<std::byte*>(prepared_until_));
+  auto* begin = std::max(window.data(), prepared_until_);
   auto* end = window.data() + window.size();
   if (begin < end)
     prepare({begin, std::min<std::size_t>(prepared_step_bytes, static_cast<std::size_t>(end - begin))});

@@ -187,7 +187,7 @@ class Application {
   std::string profile_;
   std::string identity_;
   std::uint64_t seen_generation_ = 0;
-  const std::byte* prepared_until_ = nullptr;  // what the pool grows into is made up to here
+  std::byte* prepared_until_ = nullptr;  // what the pool grows into is made up to here
   std::unique_ptr<topics::ArenaWriter> arena_;
 };
 

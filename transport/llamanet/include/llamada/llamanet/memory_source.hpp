@@ -19,8 +19,8 @@ class MemorySource {
   bool has_own_mount() const { return static_cast<bool>(mount_); }
 
   /// Zeroed memory that is gone with its last descriptor and mapping. `name` is only for people who look at
-  /// /proc. Nobody can change the size of a memfd; that of a file is kept by who has a descriptor for
-  /// writing: the driver and the application whose arena it is, which closes it once it is mapped.
+  /// /proc. Nobody can change the size of a memfd; that of a file is up to those who have a descriptor for
+  /// writing: the driver and the application whose arena it is.
   Result<FileDescriptor> create(const char* name, std::uint64_t size_bytes) const;
 
  private:
