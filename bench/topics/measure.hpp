@@ -60,6 +60,12 @@ inline std::string& name_of_run() {
   return name;
 }
 
+/// 0: all sizes.
+inline std::size_t& only_size() {
+  static std::size_t size = 0;
+  return size;
+}
+
 inline double now_us() {
   return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now().time_since_epoch())
       .count();
@@ -90,12 +96,14 @@ class Measurement {
 
   void latencies() {
     for (std::size_t size : sizes) {
+      if (only_size() != 0 && size != only_size()) continue;
       node_.prepare(size);
       latency(size);
     }
   }
   void rates() {
     for (std::size_t size : sizes) {
+      if (only_size() != 0 && size != only_size()) continue;
       node_.prepare(size);
       rate(size);
     }
@@ -192,11 +200,12 @@ class Measurement {
   std::vector<std::byte> data_;
 };
 
-/// main() of a program: `PROGRAM spin|wait|rate|memory [READERS]`.
+/// main() of a program: `PROGRAM spin|wait|rate|memory [READERS [SIZE]]`.
 template <typename Node>
 int measure(int argc, char** argv) {
   const std::string_view what = argc > 1 ? argv[1] : "";
   const int readers = argc > 2 ? std::atoi(argv[2]) : 1;
+  only_size() = argc > 3 ? std::strtoull(argv[3], nullptr, 10) : 0;
   if (readers < 1 || readers > readers_max) give_up("1 to 8 readers");
   void* memory = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) give_up("mmap fails");
@@ -220,7 +229,7 @@ int measure(int argc, char** argv) {
     else if (what == "memory")
       measurement.memory();
     else
-      give_up("usage: spin|wait|rate|memory [READERS]");
+      give_up("usage: spin|wait|rate|memory [READERS [SIZE]]");
   }
   if (number != 0) std::exit(0);  // what a middleware made outside of the Node goes, too
   bool well = true;

@@ -188,6 +188,17 @@ class EndpointProcess {
       wait_until([&] { return writer->all_acknowledged(); });
       writer.reset();
     }
+    rewind();
+  }
+
+  /// Large samples that nobody reads, so that each takes the room of the one before.
+  void rewind() {
+    NoWriterEvents events;
+    auto spec = spec_of(recycling_log, true);
+    spec.topic = "nobody's";
+    auto writer = must(participant_->create_writer(spec, events));
+    const std::vector<std::byte> large(70000);
+    for (int i = 0; i < 4; ++i) must(writer->publish(large, {}));
   }
 
   void publish(WriterEndpoint& writer, std::uint64_t number) {

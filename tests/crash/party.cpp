@@ -26,10 +26,13 @@ constexpr std::size_t held_max = 8;
 /// So many samples may be on the way: writers sleep now and then, and readers wake them.
 constexpr std::int32_t window = 64;
 
+/// Large samples that nobody holds, each written once the one before was let go of: they share their room.
+bool is_alone(std::uint64_t number) { return number >= samples_each / 4 && number < samples_each / 4 + 6; }
+
 /// What a writer's nth sample contains: whose it is, its number, and more, of many sizes.
 std::vector<std::byte> payload_of(std::uint32_t writer, std::uint64_t number) {
   constexpr std::array<std::size_t, 5> sizes{16, 24, 48, 200, 3000};
-  std::vector<std::byte> payload(sizes[number % sizes.size()]);
+  std::vector<std::byte> payload(is_alone(number) ? 70000 : sizes[number % sizes.size()]);
   for (std::size_t i = 16; i < payload.size(); ++i) payload[i] = static_cast<std::byte>(number * 31 + i);
   const std::uint64_t front[] = {writer, number};
   std::memcpy(payload.data(), front, sizeof front);
@@ -112,6 +115,7 @@ class WritingParty final : Party, WriterEvents {
     wait_until([&] { return all_readers_are_there(); });
     for (std::uint64_t number = 1; number <= samples_each; ++number) {
       if (number == samples_each / 2) change_something();
+      if (is_alone(number)) wait_until([&] { return endpoint_->all_acknowledged(); });
       write(number);
     }
     wait_until([&] { return endpoint_->all_acknowledged(); });
@@ -229,8 +233,12 @@ class ReadingParty final : Party, ReaderEvents {
       fail("after sample {} of writer {} comes {}", before, writer, number);
     writer_of_[id] = static_cast<std::uint32_t>(writer);
     notes().last[writer] = number;
-    held_.push_back(std::move(sample));
-    if (held_.size() > held_max) held_.pop_front();
+    if (is_alone(number)) {
+      held_.clear();
+    } else {
+      held_.push_back(std::move(sample));
+      if (held_.size() > held_max) held_.pop_front();
+    }
     return true;
   }
   void on_matched(const EndpointInfo& writer) override {

@@ -13,7 +13,11 @@ constexpr std::chrono::nanoseconds sleep_max = std::chrono::seconds(1);
 /// So long after the application's last look the service thread looks again.
 constexpr std::chrono::nanoseconds nap_max = std::chrono::milliseconds(1);
 
-constexpr int looks_before_yield = 32;
+/// What it took.
+std::chrono::nanoseconds yield_processor(std::chrono::steady_clock::time_point now) {
+  std::this_thread::yield();
+  return std::chrono::steady_clock::now() - now;
+}
 
 }  // namespace
 
@@ -104,22 +108,29 @@ void Core::end_lead() {
 }
 
 bool Core::spin_until(Lock& held, const std::function<bool()>& holds) {
-  const auto span = spinning_.span();
-  if (span <= std::chrono::nanoseconds::zero()) return false;
-  const auto start = std::chrono::steady_clock::now();
+  using std::chrono::steady_clock;
+  auto left = spinning_.span();
+  if (left <= std::chrono::nanoseconds::zero()) return false;
+  auto counted = steady_clock::now();
   for (int looks = 1; failed_ && !stopping_ && participant_; ++looks) {
     (void)look();
     if (holds()) {
       spinning_.came_after(std::chrono::nanoseconds::zero());
       return true;
     }
+    const bool yields = spinning_.yields_after(looks);
     held.unlock();
-    pause_processor();
-    bool goes_on = true;
-    if (looks % looks_before_yield == 0)
-      goes_on = std::chrono::steady_clock::now() - start < span && spinning_.yield();
+    if (!yields) {
+      pause_processor();
+      held.lock();
+      continue;
+    }
+    const auto before = steady_clock::now();
+    const auto took = yield_processor(before);
     held.lock();
-    if (!goes_on) return false;
+    left -= before - counted + Spinning::cost_of_yield(took);
+    counted = before + took;
+    if (!spinning_.yielded(took) || left <= std::chrono::nanoseconds::zero()) return false;
   }
   return false;
 }

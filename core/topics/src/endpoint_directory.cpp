@@ -140,6 +140,7 @@ Result<std::uint32_t> EndpointDirectory::add_match(const MatchTarget& target) {
   to.flags = target.flags;
   to.cursor.consumed.store(0, std::memory_order_relaxed);
   to.acknowledged.store(0, std::memory_order_relaxed);
+  to.released.store(0, std::memory_order_relaxed);
   for (auto& hold : to.holds) hold.store(0, std::memory_order_relaxed);
   LLAMADA_CRASH_POINT("match:written");
   to.number.store(next_number(), std::memory_order_release);  // pairs with view_match()

@@ -40,6 +40,36 @@ Result<std::unique_ptr<WriterStore>> LogStore::create(ArenaWriter& arena, const 
   return std::unique_ptr<WriterStore>(std::move(store));
 }
 
+void LogStore::add_reader(const MatchEntry& match, bool reliable) {
+  if (!reliable) {
+    ++lossy_count_;
+    return;
+  }
+  log_.add_reader(&match.cursor);
+  readers_.push_back(&match);
+}
+
+void LogStore::remove_reader(const MatchEntry& match) {
+  if (std::erase(readers_, &match) == 0)
+    --lossy_count_;
+  else
+    log_.remove_reader(&match.cursor);
+}
+
+bool LogStore::is_released_by_all() const {
+  if (lossy_count_ > 0) return false;
+  return std::all_of(readers_.begin(), readers_.end(), [this](const MatchEntry* reader) {
+    // Pairs with the release store in LogStream::let_go().
+    return reader->released.load(std::memory_order_acquire) >= log_.published();
+  });
+}
+
+/// Large samples that are read as fast as they come lie in the same place, which is in the cache.
+Result<Reservation> LogStore::reserve(std::size_t size_bytes) {
+  if (log_.may_rewind(size_bytes) && is_released_by_all()) log_.rewind();
+  return log_.reserve(size_bytes);
+}
+
 Result<Loan> LogStore::loan(std::size_t size_bytes) {
   Loan loan;
   if (log_.is_reserved()) {  // another is out
@@ -49,8 +79,7 @@ Result<Loan> LogStore::loan(std::size_t size_bytes) {
   }
   // Which fields its header will have is not known yet, so a small one has room for all.
   const bool is_small = size_bytes + sizeof(RecordHeader) <= inline_payload_max;
-  auto room =
-      log_.reserve(is_small ? size_bytes + sizeof(RecordHeader) : std::max(size_bytes, apart_size_min));
+  auto room = reserve(is_small ? size_bytes + sizeof(RecordHeader) : std::max(size_bytes, apart_size_min));
   if (!room) return propagate(room);
   if (!is_small) room->shrink(size_bytes);
   loan.reservation_ = std::move(*room);
@@ -77,7 +106,7 @@ Status LogStore::publish(std::span<const std::byte> data, const SampleHeader& he
   const bool extended = needs_extension(header);
   const std::size_t front_bytes = extended ? sizeof(RecordHeader) : compact_header_bytes;
   if (front_bytes + data.size() <= inline_payload_max) return publish_small(data, header, extended);
-  auto room = log_.reserve(std::max(data.size(), apart_size_min));
+  auto room = reserve(std::max(data.size(), apart_size_min));
   if (!room) return propagate(room);
   std::copy(data.begin(), data.end(), room->payload().begin());
   room->shrink(data.size());

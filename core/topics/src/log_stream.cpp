@@ -9,6 +9,7 @@ constexpr std::uint64_t chunks_behind_max = 4;
 }  // namespace
 
 void LogStream::begin(const EndpointDirectory::Grant* grant) {
+  match().released.store(taken_, std::memory_order_release);
   if (grant != nullptr && grant->position.chunk != 0)
     log_ = LogReader::open_at(origin_.arena, origin_.entry.log, grant->position, &match().cursor);
   else
@@ -57,6 +58,12 @@ void LogStream::update_holds() {
 }
 
 void LogStream::let_go(std::uint64_t) {
+  // Release: the last look at the samples comes before. Pairs with the acquire load in
+  // LogStore::is_released_by_all(). Nobody waits for this word.
+  const std::uint64_t none_left = finished() ? UINT64_MAX : taken_;
+  match().released.store(first_ != nullptr ? first_->header().sequence_number - 1 : none_left,
+                         std::memory_order_release);
+  LLAMADA_CRASH_POINT("match:released");
   std::uint64_t needed = finished() ? UINT64_MAX : log_.position_chunk();
   if (first_ != nullptr) needed = std::min(needed, first_->hold());
   if (needed <= match().cursor.consumed.load(std::memory_order_relaxed)) return;  // own word

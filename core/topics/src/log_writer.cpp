@@ -167,6 +167,18 @@ bool LogWriter::fits(std::size_t payload_bytes) const {
          (payload_bytes <= inline_payload_max || payload_bytes <= payload_end_ - payload_next_);
 }
 
+bool LogWriter::may_rewind(std::size_t payload_bytes) const {
+  return next_ != link_ && payload_bytes > inline_payload_max &&
+         payload_bytes > payload_end_ - payload_next_ && payload_bytes <= chunks_.back().payload_bytes &&
+         retention_ == Retention::recycle;
+}
+
+void LogWriter::rewind() {
+  recycle();
+  payload_next_ = chunks_.back().payload();
+  LLAMADA_CRASH_POINT("endpoint:log-rewound");
+}
+
 Result<Reservation> LogWriter::reserve(std::size_t payload_bytes, Filling filling) {
   LLAMADA_CHECK(arena_ != nullptr && !reserved_);
   LLAMADA_CRASH_POINT("publish:reserve");

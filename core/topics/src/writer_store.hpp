@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "llamada/topics/participant.hpp"
 
@@ -45,18 +46,20 @@ class LogStore final : public WriterStore {
   Status publish(Loan& loan, const SampleHeader& header) override;
   Status publish(std::span<const std::byte> data, const SampleHeader& header) override;
   std::uint64_t published() const override { return log_.published(); }
-  void add_reader(const MatchEntry& match, bool reliable) override {
-    if (reliable) log_.add_reader(&match.cursor);
-  }
-  void remove_reader(const MatchEntry& match) override { log_.remove_reader(&match.cursor); }
+  void add_reader(const MatchEntry& match, bool reliable) override;
+  void remove_reader(const MatchEntry& match) override;
   void acknowledged(std::uint64_t) override {}
   Result<LogPosition> position() override { return log_.position(); }
   void discard() override { log_.discard(); }
 
  private:
   Status publish_small(std::span<const std::byte> data, const SampleHeader& header, bool extended);
+  Result<Reservation> reserve(std::size_t size_bytes);
+  bool is_released_by_all() const;
 
   LogWriter log_;
+  std::vector<const MatchEntry*> readers_;  // RELIABLE ones
+  std::size_t lossy_count_ = 0;             // others, who see by a chunk's generation whether it is reused
 };
 
 /// RELIABLE KEEP_ALL: a log; else a table of slots. Errors: out_of_resources.

@@ -192,7 +192,9 @@ struct MatchEntry {
   CursorEntry cursor;  // of a log: only `consumed` is used
   // Samples up to this sequence number are the reader's: release; acquire by the writer.
   std::atomic<std::uint64_t> acknowledged;
-  std::byte pad_104[24];
+  // Of a log: samples up to this sequence number are not read any more, in place neither: as acknowledged.
+  std::atomic<std::uint64_t> released;
+  std::byte pad_112[16];
   // Of a table of slots: 0, or 1 + the index of a slot that is read in place.
   std::atomic<std::uint64_t> holds[hold_count];
 };
@@ -326,7 +328,7 @@ static_assert(offsetof(EndpointEntry, slots) == 200 && offsetof(EndpointEntry, a
 static_assert(offsetof(EndpointEntry, asserted_manually_ns) == 216 && offsetof(EndpointEntry, waits) == 224);
 static_assert(sizeof(MatchEntry) == 256 && offsetof(MatchEntry, cursor) == 64);
 static_assert(offsetof(MatchEntry, writer_arena) == 8 && offsetof(MatchEntry, acknowledged) == 96);
-static_assert(offsetof(MatchEntry, holds) == 128);
+static_assert(offsetof(MatchEntry, released) == 104 && offsetof(MatchEntry, holds) == 128);
 static_assert(sizeof(GrantEntry) == 64 && offsetof(GrantEntry, reader_arena) == 8);
 static_assert(offsetof(GrantEntry, match_index) == 12 && offsetof(GrantEntry, sequence) == 16);
 static_assert(offsetof(GrantEntry, chunk) == 24 && offsetof(GrantEntry, ordinal) == 40);

@@ -96,6 +96,11 @@ class LogWriter {
   void fill(const Reservation& reservation, std::span<const std::byte> from) const;
   /// Whether reserve() would not give would_block now: cheap to ask again and again.
   bool may_reserve(std::size_t payload_bytes);
+  /// Whether reserve() would have to enter another chunk, where the last one, empty of payload, would do.
+  bool may_rewind(std::size_t payload_bytes) const;
+  /// The payload of all records so far lies where nobody reads it any more, those of the last chunk's too:
+  /// its payload room is used again, from its beginning.
+  void rewind();
   /// Whether a Reservation is open.
   bool is_reserved() const { return reserved_; }
   /// Makes the record visible. Waking the readers is the caller's.
