@@ -14,7 +14,7 @@ constexpr std::chrono::nanoseconds yield_to_nobody_max{700};
 /// Those who yield, too, need less even to copy large samples; a slice takes longer.
 constexpr std::chrono::microseconds yield_max{1000};
 constexpr std::uint32_t barred_min = 8;
-constexpr std::uint32_t barred_max = 1024;
+constexpr std::uint32_t barred_max = 200;
 
 }  // namespace
 

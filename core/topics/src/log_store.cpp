@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "llamada/base/copy.hpp"
 #include "log_record.hpp"
 #include "slot_store.hpp"
 #include "writer_store.hpp"
@@ -12,6 +13,9 @@ namespace {
 // chunks_behind_max in log_stream.cpp, so that a cache which copies out in time never stops its writer.
 constexpr std::uint64_t log_live_bytes_max = 4 << 20;
 constexpr std::uint32_t log_chunk_count_min = 8;
+
+constexpr std::size_t copied_to_and_fro_min = 512 << 10;
+constexpr std::size_t copied_block_bytes = 64 << 10;
 
 /// A payload of this size lies apart from its cell.
 constexpr std::size_t apart_size_min = inline_payload_max + 1;
@@ -70,6 +74,18 @@ Result<Reservation> LogStore::reserve(std::size_t size_bytes) {
   return log_.reserve(size_bytes);
 }
 
+/// What is larger than a cache and comes from the same place, or goes to the same, is copied to and fro: each
+/// copy begins with what the last one ended with.
+void LogStore::copy(std::byte* to, std::span<const std::byte> from) {
+  if (from.size() < copied_to_and_fro_min) return copy_bytes(to, from.data(), from.size());
+  const std::size_t block_count = (from.size() + copied_block_bytes - 1) / copied_block_bytes;
+  backwards_ = !backwards_;
+  for (std::size_t i = 0; i < block_count; ++i) {
+    const std::size_t at = (backwards_ ? block_count - 1 - i : i) * copied_block_bytes;
+    copy_bytes(to + at, from.data() + at, std::min(copied_block_bytes, from.size() - at));
+  }
+}
+
 Result<Loan> LogStore::loan(std::size_t size_bytes) {
   Loan loan;
   if (log_.is_reserved()) {  // another is out
@@ -108,7 +124,7 @@ Status LogStore::publish(std::span<const std::byte> data, const SampleHeader& he
   if (front_bytes + data.size() <= inline_payload_max) return publish_small(data, header, extended);
   auto room = reserve(std::max(data.size(), apart_size_min));
   if (!room) return propagate(room);
-  std::copy(data.begin(), data.end(), room->payload().begin());
+  copy(room->payload().data(), data);
   room->shrink(data.size());
   write_extra(*room, header);
   log_.commit(std::move(*room), kind_data, record_flags(header, false), header.instance);

@@ -190,6 +190,10 @@ Result<Reservation> LogWriter::reserve(std::size_t payload_bytes, Filling fillin
     reservation.payload_ = {next_->payload, payload_bytes};
   } else {
     reservation.payload_ = {arena_->base() + payload_next_, payload_bytes};
+    // Readers look at the ends first: these lines are with them, if any are, and come while the rest is
+    // copied.
+    take_ahead(reservation.payload_.data());
+    take_ahead(reservation.payload_.data() + payload_bytes - 1);
     reservation.extra_ = {next_->payload + offsetof(ApartPayload, extra), extra_bytes_max};
     std::fill(reservation.extra_.begin(), reservation.extra_.end(), std::byte{0});
   }

@@ -56,10 +56,12 @@ class LogStore final : public WriterStore {
   Status publish_small(std::span<const std::byte> data, const SampleHeader& header, bool extended);
   Result<Reservation> reserve(std::size_t size_bytes);
   bool is_released_by_all() const;
+  void copy(std::byte* to, std::span<const std::byte> from);
 
   LogWriter log_;
   std::vector<const MatchEntry*> readers_;  // RELIABLE ones
-  std::size_t lossy_count_ = 0;             // others, who see by a chunk's generation whether it is reused
+  bool backwards_ = false;
+  std::size_t lossy_count_ = 0;  // others, who see by a chunk's generation whether it is reused
 };
 
 /// RELIABLE KEEP_ALL: a log; else a table of slots. Errors: out_of_resources.

@@ -263,12 +263,13 @@ void Application::ring_peer(std::uint32_t slot) {
   arena_->count(topics::Counter::wakes);
 }
 
-Status Application::sleep(const std::function<bool()>& look_again, std::chrono::nanoseconds at_most) {
+Status Application::sleep(const std::function<bool()>& look_again, std::chrono::nanoseconds at_most,
+                          WakersBy wakers_by) {
   auto& sleeping = arena_->header().sleeping;
-  // Relaxed: membarrier, or the fence where it is refused, orders it before the second look.
+  // Relaxed: membarrier, or the fence where the wakers have one, orders it before the second look.
   sleeping.store(1, std::memory_order_relaxed);
   LLAMADA_CRASH_POINT("sleep:flag-set");
-  if (needs_fence_ || !membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED))
+  if (wakers_by == WakersBy::fence || needs_fence_ || !membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED))
     std::atomic_thread_fence(std::memory_order_seq_cst);
   Status woken;
   if (!look_again()) {

@@ -107,7 +107,13 @@ class Application {
   /// Sleeps until somebody wakes this application or something changed in the roster, at most nap_max or
   /// `at_most`. `look_again` is called once the sleeping flag can be seen by all; when it returns true there
   /// is no sleep. Errors: closed (the driver is gone: an application of a job has to end).
-  Status sleep(const std::function<bool()>& look_again, std::chrono::nanoseconds at_most = nap_max);
+  ///
+  /// WakersBy::fence: all who wake this application go by full fences between their commits and wake(). Else
+  /// it is the sleeper who makes them all pass one (membarrier), which interrupts every core that runs one of
+  /// them.
+  enum class WakersBy { look, fence };
+  Status sleep(const std::function<bool()>& look_again, std::chrono::nanoseconds at_most = nap_max,
+               WakersBy wakers_by = WakersBy::look);
 
   /// Memory that all applications of this driver which ask for `name` share for writing, mapped read-write.
   /// The first who asks makes it, zeroed; it is kept until all who have asked have called release_segment(),

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <memory>
 
 #include "llamada/llamanet/application.hpp"
@@ -30,10 +31,19 @@ class LlamanetTransport final : public topics::Transport {
   Result<bool> poll() override { return application_->refresh(); }
   void release_replaced() override { application_->release_replaced(); }
   std::uint64_t roster_changes() const override { return application_->generation(); }
-  void wake(std::uint32_t slot) override { application_->wake(slot); }
-  void wake_all() override { application_->wake_all(); }
+  // A waker stores what it has, fences, and looks at `sleeping`; a sleeper stores `sleeping`, fences, and
+  // looks for what there is. Whichever fence is the first, the other side's look sees the store before it:
+  // either nobody sleeps, or somebody wakes.
+  void wake(std::uint32_t slot) override {
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    application_->wake(slot);
+  }
+  void wake_all() override {
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    application_->wake_all();
+  }
   Status wait(const std::function<bool()>& look_again, std::chrono::nanoseconds at_most) override {
-    return application_->sleep(look_again, at_most);
+    return application_->sleep(look_again, at_most, Application::WakersBy::fence);
   }
 
  private:
