@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <variant>
 
@@ -28,7 +29,10 @@ class Communicator : public Counted {
   /// `context` is what the members agreed on; it names messages of this communicator and of no other that its
   /// members share. Point-to-point and collective messages are told apart by the layers above.
   Communicator(std::uint32_t context, Reference<Group> group, Reference<ErrorHandler> error_handler)
-      : context_(context), group_(std::move(group)), error_handler_(std::move(error_handler)) {}
+      : context_(context),
+        peer_ranks_(group->members()),
+        group_(std::move(group)),
+        error_handler_(std::move(error_handler)) {}
 
   std::uint32_t context() const { return context_; }
   /// Of one that was made before its members had agreed (MPI_Comm_idup), and not yet used.
@@ -41,6 +45,7 @@ class Communicator : public Counted {
   /// library's own collectives; it has no handle.
   void set_remote(Reference<Group> remote, Reference<Communicator> local) {
     remote_group_ = std::move(remote);
+    peer_ranks_ = remote_group_->members();
     local_ = std::move(local);
   }
   bool is_inter() const { return static_cast<bool>(remote_group_); }
@@ -51,7 +56,9 @@ class Communicator : public Counted {
   /// Those to whom messages go and from whom they come: the members, or the remote group.
   const Group& peers() const { return remote_group_ ? *remote_group_ : *group_; }
   /// The rank in MPI_COMM_WORLD of a peer.
-  int world_rank(int rank) const { return peers().world_rank(rank); }
+  int world_rank(int rank) const { return peer_ranks_[static_cast<std::size_t>(rank)]; }
+  /// How many peers there are.
+  int peer_count() const { return static_cast<int>(peer_ranks_.size()); }
   /// The rank among the peers of a rank in MPI_COMM_WORLD, MPI_UNDEFINED if it is none.
   int rank_of(int world_rank) const { return peers().rank_of(world_rank); }
 
@@ -86,6 +93,7 @@ class Communicator : public Counted {
 
  private:
   std::uint32_t context_;
+  std::span<const int> peer_ranks_;  // in MPI_COMM_WORLD
   Reference<Group> group_;
   Reference<ErrorHandler> error_handler_;
   MPI_Comm handle_ = MPI_COMM_NULL;

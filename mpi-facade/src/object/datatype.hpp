@@ -104,7 +104,12 @@ class Datatype : public Counted {
   /// The handle that mpi.h names, as which predefined operations take it: its own, or for a type of
   /// MPI_Type_create_f90_... the one whose values it has.
   MPI_Datatype operation_handle() const;
-  void set_predefined() { predefined_ = committed_ = true; }
+  void set_predefined() {
+    predefined_ = committed_ = true;
+    plain_ = contiguous_ && layout_.true_lower_bound == 0;
+  }
+  /// A predefined one whose elements lie one behind the other from the buffer's address on.
+  bool is_plain() const { return plain_; }
   bool is_committed() const { return committed_; }
   void commit() { committed_ = true; }
 
@@ -114,11 +119,13 @@ class Datatype : public Counted {
   const TypeRecipe& recipe() const { return *recipe_; }
 
  private:
-  Layout layout_;
-  std::unique_ptr<const TypeRecipe> recipe_;
+  // First, to lie beside the size.
   bool contiguous_ = false;
+  bool plain_ = false;
   bool predefined_ = false;
   bool committed_ = false;
+  Layout layout_;
+  std::unique_ptr<const TypeRecipe> recipe_;
   MPI_Datatype handle_ = MPI_DATATYPE_NULL;
   std::string name_;
   Attributes attributes_;

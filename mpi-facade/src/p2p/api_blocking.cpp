@@ -8,6 +8,9 @@ namespace {
 
 int send(const void* buffer, MPI_Count count, MPI_Datatype datatype, int destination, int tag, MPI_Comm comm,
          SendMode mode) {
+  if ((mode == SendMode::standard || mode == SendMode::ready) &&
+      send_plainly(buffer, count, datatype, destination, tag, comm))
+    return MPI_SUCCESS;
   Peer peer;
   if (int code = check_send(buffer, count, datatype, destination, tag, comm, peer)) return code;
   if (destination == MPI_PROC_NULL) return MPI_SUCCESS;
@@ -78,15 +81,21 @@ namespace {
 
 int receive(void* buffer, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
             MPI_Status* status) {
-  Peer peer;
-  if (int code = check_receive(buffer, count, datatype, source, tag, comm, peer)) return code;
-  if (source == MPI_PROC_NULL) {
-    null_process_status(status);
-    return MPI_SUCCESS;
-  }
+  PlainPeer plain;
   Request request;
-  describe_receive(request, peer, source, tag);
-  engine().start_receive(request);
+  if (plain.find(buffer, count, datatype, source, tag, comm)) {
+    begin_plain_receive(request, buffer, count, plain, source, tag);
+    engine().start_named_receive(request);
+  } else {
+    Peer peer;
+    if (int code = check_receive(buffer, count, datatype, source, tag, comm, peer)) return code;
+    if (source == MPI_PROC_NULL) {
+      null_process_status(status);
+      return MPI_SUCCESS;
+    }
+    describe_receive(request, peer, source, tag);
+    engine().start_receive(request);
+  }
   engine().wait(request);
   Engine::receive_status(request, status);
   return report_request(request);

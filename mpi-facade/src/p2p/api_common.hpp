@@ -2,6 +2,8 @@
 
 #include <mpi.h>
 
+#include <climits>
+
 #include "api/arguments.hpp"
 #include "object/status.hpp"
 #include "p2p/engine.hpp"
@@ -28,6 +30,35 @@ inline int check_data(const void* buffer, MPI_Count count, MPI_Datatype datatype
     return detail::too_much_data(found.communicator, count);
   found.buffer = {const_cast<void*>(buffer), static_cast<std::size_t>(count), found.type};
   return MPI_SUCCESS;
+}
+
+/// The usual arguments, all right at once: of a predefined datatype, with a rank and a tag that are none of
+/// the constants. False: to be looked at one by one.
+struct PlainPeer {
+  Communicator* communicator;
+  Datatype* type;
+  std::size_t bytes;
+
+  bool find(const void* buffer, MPI_Count count, MPI_Datatype datatype, int rank, int tag, MPI_Comm comm) {
+    const Runtime& self = runtime();
+    communicator = self.communicators.find(comm);
+    type = self.datatypes.find(datatype);
+    if (!communicator || !type || !type->is_plain()) return false;
+    if (static_cast<std::uint64_t>(count) > INT_MAX || (rank | tag) < 0) return false;
+    if (rank >= communicator->peer_count() || tag > self.tag_upper_bound) return false;
+    bytes = static_cast<std::size_t>(count) * type->size();
+    return (buffer != nullptr || count == 0) && buffer != MPI_IN_PLACE;
+  }
+};
+
+/// A small send that is over at return, if all is as usual. False: nothing has happened.
+inline bool send_plainly(const void* buffer, MPI_Count count, MPI_Datatype datatype, int destination, int tag,
+                         MPI_Comm comm) {
+  PlainPeer peer;
+  if (!peer.find(buffer, count, datatype, destination, tag, comm)) return false;
+  if (peer.bytes > topics::publish_fast_bytes_max) return false;
+  return engine().send_small({static_cast<const std::byte*>(buffer), peer.bytes}, destination, tag,
+                             *peer.communicator);
 }
 
 inline int check_send(const void* buffer, MPI_Count count, MPI_Datatype datatype, int destination, int tag,
@@ -75,6 +106,16 @@ inline void describe_receive(Request& request, const Peer& peer, int source, int
 
 /// A request with a handle that keeps the communicator and datatype alive.
 Request& add_request(const Peer& peer);
+
+/// Begins a receive that is as usual in its arguments.
+inline void begin_plain_receive(Request& request, void* buffer, MPI_Count count, const PlainPeer& peer,
+                                int source, int tag) {
+  request.begin_receive();
+  request.buffer = {buffer, static_cast<std::size_t>(count), peer.type};
+  request.communicator = peer.communicator;
+  request.peer = source;
+  request.tag = tag;
+}
 
 /// The request of a handle: null for MPI_REQUEST_NULL; MPI_ERR_REQUEST for one that is none.
 int find_request(MPI_Request handle, Request*& found);

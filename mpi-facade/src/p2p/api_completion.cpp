@@ -22,8 +22,13 @@ class RequestArray {
       many_.resize(static_cast<std::size_t>(count));
       requests_ = many_.data();
     }
-    for (count_ = 0; count_ < count; ++count_)
-      if (int code = find_request(handles[count_], requests_[count_])) return code;
+    RequestTable& table = engine().requests();
+    for (count_ = 0; count_ < count; ++count_) {
+      Request* request = table.find(handles[count_]);
+      if (!request || request->kind == Request::Kind::message) [[unlikely]]
+        if (int code = find_request(handles[count_], request)) return code;
+      requests_[count_] = request;
+    }
     return MPI_SUCCESS;
   }
 
@@ -84,8 +89,23 @@ int retire_task(MPI_Request& handle, Request& request, MPI_Status* status) {
   return task->report(freed != MPI_SUCCESS ? freed : error);
 }
 
+/// Retires a message that went well; false when there is more to it.
+inline bool retire_plainly(MPI_Request& handle, Request& request, MPI_Status* status) {
+  if (request.error != MPI_SUCCESS || request.kind == Request::Kind::task || !request.active) [[unlikely]]
+    return false;
+  Engine::receive_status(request, status);
+  if (request.persistent) {
+    request.active = false;
+    return true;
+  }
+  engine().requests().remove(request);
+  handle = MPI_REQUEST_NULL;
+  return true;
+}
+
 /// Retires one request and reports its error.
 int retire_and_report(MPI_Request& handle, Request& request, MPI_Status* status) {
+  if (retire_plainly(handle, request, status)) return MPI_SUCCESS;
   if (request.kind == Request::Kind::task) return retire_task(handle, request, status);
   const Reference<Communicator> communicator(request.communicator);
   const std::uint64_t message = request.failed_bytes;
@@ -211,9 +231,10 @@ bool decide_all(RequestArray& requests) {
   return true;
 }
 
-int retire_all(RequestArray& requests, MPI_Status statuses[]) {
+/// Those from `first` on; the others are retired, and went well.
+int retire_rest(RequestArray& requests, int first, MPI_Status statuses[]) {
   bool failed = false;
-  for (int i = 0; i < requests.count(); ++i) {
+  for (int i = first; i < requests.count(); ++i) {
     if (!is_active(requests[i])) continue;
     settle(*requests[i]);
     failed |= requests[i]->error != MPI_SUCCESS;
@@ -222,9 +243,10 @@ int retire_all(RequestArray& requests, MPI_Status statuses[]) {
   for (int i = 0; i < requests.count(); ++i) {
     MPI_Status* status = statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
     int error = MPI_SUCCESS;
-    if (!is_active(requests[i])) {
+    const bool is_rest = i >= first;
+    if (is_rest && !is_active(requests[i])) {
       empty_status(status);
-    } else {
+    } else if (is_rest) {
       if (requests[i]->error != MPI_SUCCESS && !communicator)
         communicator = Reference<Communicator>(requests[i]->communicator);
       error = retire(requests.handle(i), *requests[i], status);
@@ -235,6 +257,17 @@ int retire_all(RequestArray& requests, MPI_Status statuses[]) {
   return report(communicator.get(), MPI_ERR_IN_STATUS,
                 "one of the requests has failed: a message was longer than the buffer of its receive, or an "
                 "operation went wrong");
+}
+
+int retire_all(RequestArray& requests, MPI_Status statuses[]) {
+  for (int i = 0; i < requests.count(); ++i) {
+    MPI_Status* status = statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
+    if (!requests[i])
+      empty_status(status);
+    else if (!retire_plainly(requests.handle(i), *requests[i], status))
+      return retire_rest(requests, i, statuses);
+  }
+  return MPI_SUCCESS;
 }
 
 int some(int count, MPI_Request handles[], int* done_count, int indices[], MPI_Status statuses[],
@@ -277,8 +310,9 @@ LLAMADA_MPI_FUNCTION(Wait)
 int PMPI_Wait(MPI_Request* handle, MPI_Status* status) {
   LLAMADA_MPI_ENTER(Wait);
   if (int code = check_pointer(nullptr, handle, "request")) return code;
-  Request* request = nullptr;
-  if (int code = find_request(*handle, request)) return code;
+  Request* request = engine().requests().find(*handle);
+  if (!request || request->kind == Request::Kind::message) [[unlikely]]
+    if (int code = find_request(*handle, request)) return code;
   if (!is_active(request)) {
     empty_status(status);
     return MPI_SUCCESS;

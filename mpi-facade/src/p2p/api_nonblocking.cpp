@@ -6,6 +6,8 @@ using namespace llamada::mpi;
 
 namespace {
 
+bool may_be_over(SendMode mode) { return mode == SendMode::standard || mode == SendMode::ready; }
+
 int make_send(const void* buffer, MPI_Count count, MPI_Datatype datatype, int destination, int tag,
               MPI_Comm comm, MPI_Request* handle, SendMode mode, bool persistent) {
   Peer peer;
@@ -13,10 +15,9 @@ int make_send(const void* buffer, MPI_Count count, MPI_Datatype datatype, int de
   if (int code = check_pointer(peer.communicator, handle, "request")) return code;
   if (mode == SendMode::buffered && destination != MPI_PROC_NULL && !persistent)
     if (int code = check_attached(peer)) return code;
-  const bool may_be_over = mode == SendMode::standard || mode == SendMode::ready;
-  if (may_be_over && !persistent && destination != MPI_PROC_NULL &&
+  if (may_be_over(mode) && !persistent && destination != MPI_PROC_NULL &&
       engine().send_now(peer.buffer, destination, tag, *peer.communicator)) {
-    *handle = engine().requests().sent().handle;
+    *handle = RequestTable::sent_handle;
     return MPI_SUCCESS;
   }
   Request& request = add_request(peer);
@@ -40,6 +41,33 @@ int make_receive(void* buffer, MPI_Count count, MPI_Datatype datatype, int sourc
   return MPI_SUCCESS;
 }
 
+/// A small message is over before anything of make_send() is needed.
+[[gnu::always_inline]] inline int begin_send(const void* buffer, MPI_Count count, MPI_Datatype datatype,
+                                             int destination, int tag, MPI_Comm comm, MPI_Request* handle,
+                                             SendMode mode, bool persistent) {
+  if (!persistent && may_be_over(mode) && handle &&
+      send_plainly(buffer, count, datatype, destination, tag, comm)) {
+    *handle = RequestTable::sent_handle;
+    return MPI_SUCCESS;
+  }
+  return make_send(buffer, count, datatype, destination, tag, comm, handle, mode, persistent);
+}
+
+[[gnu::always_inline]] inline int begin_receive(void* buffer, MPI_Count count, MPI_Datatype datatype,
+                                                int source, int tag, MPI_Comm comm, MPI_Request* handle) {
+  PlainPeer plain;
+  if (!handle || !plain.find(buffer, count, datatype, source, tag, comm))
+    return make_receive(buffer, count, datatype, source, tag, comm, handle, false);
+  Engine& self = engine();
+  Request& request = self.requests().add_unset();
+  begin_plain_receive(request, buffer, count, plain, source, tag);
+  if (handle_kind(comm) != HandleKind::builtin)
+    request.keep().communicator = Reference<Communicator>(plain.communicator);
+  self.start_named_receive(request);
+  *handle = request.handle;
+  return MPI_SUCCESS;
+}
+
 int start(MPI_Request handle) {
   Request* request = nullptr;
   if (int code = find_request(handle, request)) return code;
@@ -58,12 +86,12 @@ int start(MPI_Request handle) {
 
 }  // namespace
 
-#define LLAMADA_NONBLOCKING_SEND(name, Count, mode, persistent)                                             \
-  LLAMADA_MPI_FUNCTION(name)                                                                                \
-  int PMPI_##name(const void* buffer, Count count, MPI_Datatype datatype, int destination, int tag,         \
-                  MPI_Comm comm, MPI_Request* request) {                                                    \
-    LLAMADA_MPI_ENTER(name);                                                                                \
-    return make_send(buffer, count, datatype, destination, tag, comm, request, SendMode::mode, persistent); \
+#define LLAMADA_NONBLOCKING_SEND(name, Count, mode, persistent)                                              \
+  LLAMADA_MPI_FUNCTION(name)                                                                                 \
+  int PMPI_##name(const void* buffer, Count count, MPI_Datatype datatype, int destination, int tag,          \
+                  MPI_Comm comm, MPI_Request* request) {                                                     \
+    LLAMADA_MPI_ENTER(name);                                                                                 \
+    return begin_send(buffer, count, datatype, destination, tag, comm, request, SendMode::mode, persistent); \
   }
 
 LLAMADA_NONBLOCKING_SEND(Isend, int, standard, false)
@@ -84,14 +112,14 @@ LLAMADA_MPI_FUNCTION(Irecv)
 int PMPI_Irecv(void* buffer, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
                MPI_Request* request) {
   LLAMADA_MPI_ENTER(Irecv);
-  return make_receive(buffer, count, datatype, source, tag, comm, request, false);
+  return begin_receive(buffer, count, datatype, source, tag, comm, request);
 }
 
 LLAMADA_MPI_FUNCTION(Irecv_c)
 int PMPI_Irecv_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
                  MPI_Request* request) {
   LLAMADA_MPI_ENTER(Irecv_c);
-  return make_receive(buffer, count, datatype, source, tag, comm, request, false);
+  return begin_receive(buffer, count, datatype, source, tag, comm, request);
 }
 
 LLAMADA_MPI_FUNCTION(Recv_init)

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "llamada/base/pause.hpp"
+#include "object/status.hpp"
 #include "p2p/incoming.hpp"
 #include "p2p/matcher.hpp"
 #include "p2p/outgoing.hpp"
@@ -123,6 +124,11 @@ class Engine final : private MessageSink, private SendOwner {
   /// A standard send of a contiguous buffer that is over at return: the bytes are in the log. False when it
   /// has to be begun as a request. While histories are kept, that depends on the buffer alone.
   bool send_now(const Buffer& buffer, int destination, int tag, Communicator& communicator);
+  /// The same for at most topics::publish_fast_bytes_max, and only at once: false when send_now() has to
+  /// look closer.
+  bool send_small(std::span<const std::byte> payload, int destination, int tag, Communicator& communicator) {
+    return outgoing_->send_small(payload, communicator.world_rank(destination), communicator.context(), tag);
+  }
   /// The status is filled unless it is MPI_STATUS_IGNORE. MPI_ERR_TRUNCATE if the message was longer.
   int receive(const Buffer& buffer, int source, int tag, Communicator& communicator, MPI_Status* status);
   /// Begins a request whose description is complete, also one with MPI_PROC_NULL.
@@ -135,6 +141,16 @@ class Engine final : private MessageSink, private SendOwner {
   }
   void start_send(Request& request);
   void start_receive(Request& request);
+  /// start_receive() of one that names its source, after begin_receive().
+  void start_named_receive(Request& request) {
+    if (replaying_) [[unlikely]]
+      return start_receive(request);
+    request.context = request.communicator->context();
+    request.source = request.communicator->world_rank(request.peer);
+    request.post_index = post_count_++;
+    if (MessageNode* message = matcher_.post_named(request))
+      deliver(request, static_cast<Arrival&>(*message));
+  }
   /// Begins the receive of what a matched probe took.
   void start_matched_receive(Request& request, Arrival& arrival);
   void wait(Request& request);
@@ -194,13 +210,16 @@ class Engine final : private MessageSink, private SendOwner {
   /// A call that found nothing is about to return: lets others have the processor when it keeps asking.
   void found_nothing();
   void found_something() { fruitless_calls_ = 0; }
-  static void receive_status(const Request& request, MPI_Status* status);
+  static void receive_status(const Request& request, MPI_Status* status) {
+    set_status(status, request.status_source, request.status_tag, request.status_bytes, request.cancelled);
+  }
 
  private:
   Engine(World& world, Options options);
   Status open_parts();
 
   // MessageSink
+  int take_awaited(int from, topics::LogReader& reader, Ordinals& ordinals, int at_most) override;
   void message_arrived(const IncomingMessage& message) override;
   void acknowledged(int from, std::uint32_t context, std::uint64_t ordinal) override;
   void granted(int from, std::uint64_t send_id) override;

@@ -114,6 +114,11 @@ bool Incoming::ready() {
 bool Incoming::drain(int from, Stream& stream) {
   int taken = 0;
   for (; taken < records_in_a_row_max; ++taken) {
+    // What nobody waits for yet has time: who waits is answered first.
+    const int awaited =
+        sink_.take_awaited(from, stream.reader, stream.ordinals, records_in_a_row_max - taken);
+    taken += awaited;
+    if (awaited > 0) break;
     const topics::Cell* cell = stream.reader.peek_cell();
     if (!cell && !stream.reader.at_start()) break;
     if (cell && take_small(from, stream, *cell)) continue;

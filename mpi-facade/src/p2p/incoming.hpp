@@ -25,6 +25,9 @@ struct IncomingMessage : Envelope {
 /// Who takes what comes. `from` is a rank in MPI_COMM_WORLD.
 class MessageSink {
  public:
+  /// Takes messages from the head of a stream, at most so many, as long as somebody waits for them and there
+  /// is nothing special to them; counts them by context. Gives how many: what is next is the caller's.
+  virtual int take_awaited(int from, topics::LogReader& reader, Ordinals& ordinals, int at_most) = 0;
   virtual void message_arrived(const IncomingMessage& message) = 0;
   virtual void acknowledged(int from, std::uint32_t context, std::uint64_t ordinal) = 0;
   virtual void granted(int from, std::uint64_t send_id) = 0;

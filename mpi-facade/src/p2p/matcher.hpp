@@ -60,6 +60,10 @@ struct NodeList {
     (last ? last->next : first) = &node;
     last = &node;
   }
+  void remove_first() {
+    first = first->next;
+    (first ? first->previous : last) = nullptr;
+  }
   void remove(Node& node) {
     (node.previous ? node.previous->next : first) = node.next;
     (node.next ? node.next->previous : last) = node.previous;
@@ -90,8 +94,32 @@ class Matcher {
   ReceiveNode* arrive(const Envelope& message);
   void add_unexpected(MessageNode& message);
 
+  /// arrive() for the usual case, in two steps: the receive that would take the message, still queued. Null:
+  /// to be found by arrive().
+  ReceiveNode* first_named(std::uint32_t id, int from, int tag) {
+    if (id != last_id_ || !last_context_ || last_context_->wildcards.first) return nullptr;
+    const Source& named = source(*last_context_, from);
+    ReceiveNode* receive = named.posted.first;
+    if (!receive || named.parked_from || (receive->tag != tag && receive->tag != any_tag)) return nullptr;
+    return receive;
+  }
+  /// Takes what first_named() has just given.
+  void take_first_named(ReceiveNode& receive) {
+    source(*last_context_, receive.source).posted.remove_first();
+    receive.queued = false;
+  }
+
   /// Posts a receive: the unexpected message that it takes, removed; null when it is queued (or `cancelled`).
   MessageNode* post(ReceiveNode& receive);
+  /// The same for the usual one, which is free and names its source.
+  MessageNode* post_named(ReceiveNode& receive) {
+    Context& here = context(receive.context);
+    if (here.unexpected > 0) return post(receive);
+    receive.sequence = ++sequence_;
+    source(here, receive.source).posted.push_back(receive);
+    receive.queued = true;
+    return nullptr;
+  }
 
   /// Takes a receive back: false when it has been matched.
   bool cancel(ReceiveNode& receive);

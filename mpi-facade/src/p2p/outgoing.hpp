@@ -50,6 +50,23 @@ class Outgoing {
   /// A standard send of a contiguous buffer that is over at return. False when it has to be begun as a
   /// request: there is no room, or its bytes are to follow after the match.
   bool send_now(const Buffer& buffer, int destination, std::uint32_t context, int tag);
+  /// The same for at most topics::publish_fast_bytes_max, and only at once: false when send_now() has to look
+  /// closer.
+  bool send_small(std::span<const std::byte> payload, int rank, std::uint32_t context, int tag) {
+    if (static_cast<std::size_t>(rank) >= destinations_.size()) [[unlikely]]
+      return false;
+    Destination& to = *destinations_[static_cast<std::size_t>(rank)];
+    if (!to.open || to.first || to.predecessor_left > 0 || !live_) [[unlikely]]
+      return false;
+    if (!to.log.try_publish(kind_message, 0, make_label(context, tag), payload)) [[unlikely]]
+      return false;
+    LLAMADA_CRASH_POINT("send:logged");
+    to.ordinals.next(context);
+    arena_.count(topics::Counter::messages_sent);
+    arena_.count(topics::Counter::bytes_sent, payload.size());
+    wake(to);
+    return true;
+  }
   /// Begins a send; may be complete at return. The request must stay until it is.
   void send(Request& request);
 

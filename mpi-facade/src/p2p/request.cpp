@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "llamada/base/copy.hpp"
 #include "object/handle.hpp"
@@ -48,54 +49,48 @@ void Request::reset() {
 RequestTable::RequestTable() {
   sent_.kind = Request::Kind::send;
   sent_.active = sent_.complete = sent_.is_shared = true;
-  sent_.handle = make_handle(HandleKind::builtin, ObjectKind::request, 1);
+  sent_.handle = sent_handle;
+}
+
+Request& RequestTable::make_object() {
+  requests_.push_back(std::make_unique<Request>());
+  requests_.back()->kept = std::make_unique<Request::Kept>();
+  return *requests_.back();
+}
+
+void RequestTable::make_one() {
+  Request& request = make_object();
+  request.handle =
+      make_handle(HandleKind::direct, ObjectKind::request, static_cast<std::uint32_t>(handles_.size()));
+  handles_.push_back(&request);
+  request.next_unused = unused_;
+  unused_ = &request;
 }
 
 Request& RequestTable::add_without_handle() {
-  if (unused_.empty()) {
-    requests_.push_back(std::make_unique<Request>());
-    requests_.back()->kept = std::make_unique<Request::Kept>();
-    return *requests_.back();
-  }
-  Request& request = *unused_.back();
-  unused_.pop_back();
+  if (!nameless_) return make_object();
+  Request& request = *nameless_;
+  nameless_ = request.next_unused;
   request.reset();
   return request;
 }
 
-Request& RequestTable::add() {
-  Request& request = add_without_handle();
-  std::uint32_t index = 0;
-  if (free_handles_.empty()) {
-    index = static_cast<std::uint32_t>(handles_.size());
-    handles_.push_back(&request);
-  } else {
-    index = free_handles_.back();
-    free_handles_.pop_back();
-    handles_[index] = &request;
-  }
-  request.handle = make_handle(HandleKind::direct, ObjectKind::request, index);
-  return request;
-}
-
+/// The handle goes to another request, which is unused as yet.
 void RequestTable::remove_handle(Request& request) {
-  const std::uint32_t index = handle_index(request.handle);
-  handles_[index] = nullptr;
-  free_handles_.push_back(index);
-  request.handle = MPI_REQUEST_NULL;
+  Request& heir = add_without_handle();
+  heir.handle = std::exchange(request.handle, MPI_REQUEST_NULL);
+  request.is_named = false;
+  handles_[handle_index(heir.handle)] = &heir;
+  heir.next_unused = unused_;
+  unused_ = &heir;
 }
 
-void RequestTable::remove(Request& request) {
-  if (request.is_shared) return;
-  if (request.handle != MPI_REQUEST_NULL) remove_handle(request);
-  if (request.keeps_something) {
-    request.kept->type = {};
-    request.kept->communicator = {};
-    request.kept->message = {};
-    request.kept->task = {};
-    request.keeps_something = false;
-  }
-  unused_.push_back(&request);
+void RequestTable::forget_kept(Request& request) {
+  request.kept->type = {};
+  request.kept->communicator = {};
+  request.kept->message = {};
+  request.kept->task = {};
+  request.keeps_something = false;
 }
 
 bool RequestTable::any_active(const Communicator& communicator) const {

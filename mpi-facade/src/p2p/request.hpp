@@ -47,6 +47,8 @@ struct Buffer {
 
 /// A communication that was begun: of a nonblocking or persistent call, with a handle; or on the stack of a
 /// blocking one.
+///
+/// What a small receive needs comes first, in few cache lines.
 struct Request : ReceiveNode {
   enum class Kind : std::uint8_t { none, send, receive, message, task };
 
@@ -57,12 +59,17 @@ struct Request : ReceiveNode {
   bool complete = false;  ///< nothing is left to do
   bool released = false;  ///< the program has given up its handle (MPI_Request_free, a buffered send)
   bool cancelled = false;
-  bool null_process = false;  ///< with MPI_PROC_NULL
-  int error = MPI_SUCCESS;    ///< of a complete one
+  bool null_process = false;      ///< with MPI_PROC_NULL
+  bool matched_by_probe = false;  ///< a receive
+  bool is_shared = false;         ///< RequestTable::sent(): one for all, that nothing changes
+  bool keeps_something = false;   ///< something is in `kept`
+  bool is_named = false;          ///< the RequestTable's: `handle` is the program's
+  int error = MPI_SUCCESS;        ///< of a complete one
 
+  int handle = MPI_REQUEST_NULL;
+  int peer = 0;  ///< as the program said: rank in the communicator; any_source
   Buffer buffer;
   Communicator* communicator = nullptr;
-  int peer = 0;  ///< as the program said: rank in the communicator; any_source
 
   // The status of a complete receive.
   int status_source = MPI_ANY_SOURCE;
@@ -71,7 +78,6 @@ struct Request : ReceiveNode {
 
   // Receives.
   std::uint64_t post_index = 0;
-  bool matched_by_probe = false;
   std::uint64_t failed_bytes = 0;  ///< of a receive with an error: how long the message was
 
   // Sends.
@@ -81,10 +87,8 @@ struct Request : ReceiveNode {
   std::uint64_t bulk_done = 0;     ///< bytes published (send), received (receive) by the bulk lane
   Request* next_queued = nullptr;  ///< sends waiting for room
 
-  Arrival* arrival = nullptr;  ///< Kind::message: the message that a matched probe took
-
-  bool is_shared = false;        ///< RequestTable::sent(): one for all, that nothing changes
-  bool keeps_something = false;  ///< something is in `kept`
+  Arrival* arrival = nullptr;      ///< Kind::message: the message that a matched probe took
+  Request* next_unused = nullptr;  ///< the RequestTable's
 
   /// What one on the stack has no need for.
   struct Kept {
@@ -100,10 +104,21 @@ struct Request : ReceiveNode {
     return *kept;
   }
 
-  int handle = MPI_REQUEST_NULL;
-
   /// The first state, but for `kept` (which is empty) and what a send or receive sets when it begins.
   void reset();
+  /// In place of reset() and begin for a receive of the usual kind from one that was reset or complete
+  /// before: what is missing is set by the match.
+  void begin_receive() {
+    rule = Rule::free;
+    queued = false;
+    expected_ordinal = 0;
+    kind = Kind::receive;
+    mode = SendMode::standard;
+    persistent = false;
+    active = true;
+    complete = released = cancelled = null_process = matched_by_probe = false;
+    error = MPI_SUCCESS;
+  }
 };
 
 /// The requests that are not on the stack. Handles depend only on the order of calls, never on when something
@@ -117,33 +132,63 @@ class RequestTable {
   Request& sent() { return sent_; }
 
   /// A request in its first state, with a handle.
-  Request& add();
+  Request& add() {
+    Request& request = add_unset();
+    request.reset();
+    return request;
+  }
+  /// The same in some state, to begin_receive().
+  Request& add_unset() {
+    if (!unused_) [[unlikely]]
+      make_one();
+    Request& request = *unused_;
+    unused_ = request.next_unused;
+    request.is_named = true;
+    return request;
+  }
   /// One that the program does not know: a buffered send.
   Request& add_without_handle();
   /// Takes back the handle; the request stays.
   void remove_handle(Request& request);
   /// Takes back the request, and its handle if it has one.
-  void remove(Request& request);
+  void remove(Request& request) {
+    if (request.is_shared) return;
+    if (request.keeps_something) [[unlikely]]
+      forget_kept(request);
+    // A handle stays with its request until the next.
+    Request*& list = request.is_named ? unused_ : nameless_;
+    request.is_named = request.active = false;
+    request.next_unused = list;
+    list = &request;
+  }
   /// Null when there is none.
   Request* find(int handle) {
-    if (static_cast<std::uint32_t>(handle) >> 26 == prefix) {
+    if (static_cast<std::uint32_t>(handle) >> 26 == prefix) [[likely]] {
       const std::uint32_t index = handle_index(handle);
-      return index < handles_.size() ? handles_[index] : nullptr;
+      if (index >= handles_.size()) return nullptr;
+      Request* request = handles_[index];
+      return request->is_named ? request : nullptr;
     }
-    return handle == sent_.handle ? &sent_ : nullptr;
+    return handle == sent_handle ? &sent_ : nullptr;
   }
   /// Whether a send or receive in this communicator has been begun and is not complete.
   bool any_active(const Communicator& communicator) const;
+
+  static constexpr int sent_handle = make_handle(HandleKind::builtin, ObjectKind::request, 1);
 
  private:
   static constexpr std::uint32_t prefix =
       static_cast<std::uint32_t>(make_handle(HandleKind::direct, ObjectKind::request, 0)) >> 26;
 
+  Request& make_object();
+  void make_one();
+  static void forget_kept(Request& request);
+
   Request sent_;
   std::vector<std::unique_ptr<Request>> requests_;
-  std::vector<Request*> unused_;
-  std::vector<Request*> handles_;
-  std::vector<std::uint32_t> free_handles_;
+  std::vector<Request*> handles_;  // by index: used or unused
+  Request* unused_ = nullptr;      // with a handle, the one taken back last first
+  Request* nameless_ = nullptr;    // the same without one
 };
 
 }  // namespace llamada::mpi

@@ -55,6 +55,40 @@ TEST_CASE("matching: messages of one source are taken in their order, whatever t
   CHECK(matcher.unexpected_count() == 0);
 }
 
+TEST_CASE("matching: the short way finds what arrive() would, or nothing") {
+  Matcher matcher(4);
+  ReceiveNode first = receive(2, 7), second = receive(2, 8), other = receive(3, 7);
+  CHECK(matcher.first_named(1, 2, 7) == nullptr);  // a context of which nothing is known
+  REQUIRE_FALSE(matcher.post_named(first));
+  REQUIRE_FALSE(matcher.post_named(second));
+  REQUIRE_FALSE(matcher.post_named(other));
+  CHECK(matcher.first_named(2, 2, 7) == nullptr);
+  CHECK(matcher.first_named(1, 1, 7) == nullptr);
+  CHECK(matcher.first_named(1, 2, 8) == nullptr);  // behind another: arrive() finds it
+  REQUIRE(matcher.first_named(1, 2, 7) == &first);
+  matcher.take_first_named(first);
+  CHECK_FALSE(first.queued);
+  CHECK(matcher.first_named(1, 2, 8) == &second);
+  ReceiveNode anybody = receive(any_source, any_tag);
+  REQUIRE_FALSE(matcher.post(anybody));
+  CHECK(matcher.first_named(1, 2, 8) == nullptr);  // who was posted first is arrive()'s to say
+  CHECK(matcher.arrive(message(2, 8, 1)) == &second);
+  CHECK(matcher.arrive(message(3, 7, 1)) == &other);
+  CHECK(matcher.arrive(message(3, 7, 2)) == &anybody);
+  CHECK(matcher.posted_count() == 0);
+}
+
+TEST_CASE("matching: a receive that names its source takes what is here already") {
+  Matcher matcher(2);
+  MessageNode early = message(1, 5, 1);
+  arrive_unexpected(matcher, early);
+  ReceiveNode sixth = receive(1, 6), fifth = receive(1, 5);
+  CHECK(matcher.post_named(sixth) == nullptr);
+  CHECK(matcher.post_named(fifth) == &early);
+  CHECK(matcher.unexpected_count() == 0);
+  CHECK(matcher.first_named(1, 1, 6) == &sixth);
+}
+
 TEST_CASE("matching: contexts are apart") {
   Matcher matcher(2);
   ReceiveNode node = receive(any_source, any_tag, 1);

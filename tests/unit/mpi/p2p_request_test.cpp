@@ -42,6 +42,46 @@ TEST_CASE("requests: all sends that were over at once share one, which stays") {
   CHECK(table.add().handle != sent.handle);
 }
 
+TEST_CASE("requests: a handle given back before its request is over names the next one") {
+  RequestTable table;
+  Request& freed = table.add();
+  const int handle = freed.handle;
+  table.remove_handle(freed);
+  CHECK(freed.handle == MPI_REQUEST_NULL);
+  CHECK(table.find(handle) == nullptr);
+  Request& next = table.add();
+  CHECK(next.handle == handle);
+  CHECK(&next != &freed);
+  CHECK(table.find(handle) == &next);
+  table.remove(freed);
+  CHECK(table.find(handle) == &next);
+  Request& third = table.add();
+  CHECK(&third != &freed);
+  CHECK(third.handle != handle);
+  CHECK(&table.add_without_handle() == &freed);
+}
+
+TEST_CASE("requests: a receive begins anew in whatever state the request was left") {
+  RequestTable table;
+  Request& first = table.add();
+  first.kind = Request::Kind::send;
+  first.persistent = first.complete = first.cancelled = first.matched_by_probe = first.null_process = true;
+  first.error = MPI_ERR_TRUNCATE;
+  first.expected_ordinal = 7;
+  first.rule = ReceiveNode::Rule::cancelled;
+  table.remove(first);
+  Request& second = table.add_unset();
+  REQUIRE(&second == &first);
+  second.begin_receive();
+  CHECK(second.kind == Request::Kind::receive);
+  CHECK(second.active);
+  CHECK_FALSE((second.persistent || second.complete || second.cancelled || second.released));
+  CHECK_FALSE((second.matched_by_probe || second.null_process || second.queued));
+  CHECK(second.error == MPI_SUCCESS);
+  CHECK(second.expected_ordinal == 0);
+  CHECK(second.rule == ReceiveNode::Rule::free);
+}
+
 TEST_CASE("requests: what is no handle of a request finds none") {
   RequestTable table;
   table.add();

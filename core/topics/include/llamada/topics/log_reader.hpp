@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <span>
 
@@ -11,6 +12,23 @@
 #include "llamada/topics/memory.hpp"
 
 namespace llamada::topics {
+
+/// Copies at most 48 bytes, what a cell has room for, with a few stores of fixed size.
+inline void copy_small(std::byte* to, const std::byte* from, std::size_t size_bytes) {
+  // Two blocks that overlap in the middle cover any size between one and two of them.
+  const auto both_ends = [&](auto block) {
+    std::memcpy(to, from, sizeof(block));
+    std::memcpy(to + size_bytes - sizeof(block), from + size_bytes - sizeof(block), sizeof(block));
+  };
+  struct Sixteen {
+    std::byte bytes[16];
+  };
+  if (size_bytes > 32) std::memcpy(to + 16, from + 16, 16);
+  if (size_bytes >= 16) return both_ends(Sixteen{});
+  if (size_bytes >= 8) return both_ends(std::uint64_t{});
+  if (size_bytes >= 4) return both_ends(std::uint32_t{});
+  for (std::size_t i = 0; i < size_bytes; ++i) to[i] = from[i];
+}
 
 /// One committed record, in place in the writer's arena. Valid until the reader releases its chunk; in a log
 /// that keeps all, while the mapping is there.

@@ -113,9 +113,14 @@ class LogWriter {
   /// payload is longer than publish_fast_bytes_max, or its memory has not been made yet: then publish().
   bool try_publish(std::uint8_t kind, std::uint16_t flags, std::uint64_t label,
                    std::span<const std::byte> payload) {
+    if (payload.size() <= inline_payload_max) return try_publish_small(kind, flags, label, payload);
+    return next_ != link_ && try_publish_apart(kind, flags, label, payload);
+  }
+  /// The same for a payload of at most 48 bytes.
+  bool try_publish_small(std::uint8_t kind, std::uint16_t flags, std::uint64_t label,
+                         std::span<const std::byte> payload) {
     if (next_ == link_) return false;
-    if (payload.size() > inline_payload_max) return try_publish_apart(kind, flags, label, payload);
-    copy_small(next_->payload, payload);
+    copy_small(next_->payload, payload.data(), payload.size());
     commit_cell(kind, flags, label, static_cast<std::uint8_t>(payload.size()), payload.size());
     return true;
   }
@@ -162,7 +167,6 @@ class LogWriter {
 #endif
   }
 
-  static void copy_small(std::byte* to, std::span<const std::byte> from);
   bool try_publish_apart(std::uint8_t kind, std::uint16_t flags, std::uint64_t label,
                          std::span<const std::byte> payload);
   void place_apart(std::uint64_t payload_bytes);
@@ -214,24 +218,5 @@ class LogWriter {
   std::deque<Chunk> chunks_;  // in order; the last is written
   std::vector<const CursorEntry*> readers_;
 };
-
-/// Copies at most 48 bytes with a few stores of fixed size.
-inline void LogWriter::copy_small(std::byte* to, std::span<const std::byte> from) {
-  const std::size_t size = from.size();
-  const std::byte* bytes = from.data();
-  // Two blocks that overlap in the middle cover any size between one and two of them.
-  auto both_ends = [&](auto block) {
-    std::memcpy(to, bytes, sizeof(block));
-    std::memcpy(to + size - sizeof(block), bytes + size - sizeof(block), sizeof(block));
-  };
-  struct Sixteen {
-    std::byte bytes[16];
-  };
-  if (size > 32) std::memcpy(to + 16, bytes + 16, 16);
-  if (size >= 16) return both_ends(Sixteen{});
-  if (size >= 8) return both_ends(std::uint64_t{});
-  if (size >= 4) return both_ends(std::uint32_t{});
-  for (std::size_t i = 0; i < size; ++i) to[i] = bytes[i];
-}
 
 }  // namespace llamada::topics
