@@ -141,6 +141,8 @@ int class_for(Errc code) {
   switch (code) {
     case Errc::invalid_argument:
       return MPI_ERR_ARG;
+    case Errc::incompatible:  // what one process gives is longer than what the other takes
+      return MPI_ERR_TRUNCATE;
     case Errc::unsupported:
       return MPI_ERR_UNSUPPORTED_OPERATION;
     case Errc::out_of_resources:

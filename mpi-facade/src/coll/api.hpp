@@ -94,6 +94,11 @@ int find_typed_parts(Call& call, const void* buffer, const int* counts, const Di
   return MPI_SUCCESS;
 }
 
+/// A collective in which everybody gives to everybody, as it turns out no bytes.
+inline int move_nothing(Call& call, Kind kind) {
+  return carry_out(call, [kind](Channel& channel) { return NothingMoved(channel, kind); });
+}
+
 /// Whether a blocking call's part is for small.hpp.
 inline bool is_small(const Call& call, const Data& part) {
   return call.is_blocking() && part.bytes > 0 && part.bytes <= topics::inline_payload_max &&

@@ -23,7 +23,7 @@ int exchange_directly(Call& call, Parts contributions, Parts results, bool in_pl
   return carry_out(call, [contributions = std::move(contributions), results = std::move(results),
                           in_place](Channel& channel) {
     return DirectIfPossible(
-        channel, Kind::alltoall,
+        channel, Kind::alltoall, results[0].bytes,
         [&](Channel& with) {
           return std::make_unique<DirectFromAll>(with, Kind::alltoall, contributions, results, in_place);
         },
@@ -39,6 +39,8 @@ int check_alltoall(Call& call, const void* sendbuf, int sendcount, MPI_Datatype 
   if (int code = find_even_parts(call, recvbuf, recvcount, recvtype, results)) return code;
   if (!in_place)
     if (int code = find_even_parts(call, sendbuf, sendcount, sendtype, contributions)) return code;
+  if (results[0].bytes == 0 && (in_place || contributions[0].bytes == 0))
+    return move_nothing(call, Kind::alltoall);
   if (is_direct(call, results[0].bytes, direct_alltoall_bytes_min(call.communicator->size())))
     return exchange_directly(call, std::move(contributions), std::move(results), in_place);
   return exchange(call, std::move(contributions), std::move(results), in_place);

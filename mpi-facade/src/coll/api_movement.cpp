@@ -14,10 +14,22 @@ int check_barrier(Call& call, MPI_Comm comm) {
   return carry_out(call, [](Channel& channel) { return Barrier(channel); });
 }
 
+int move_nothing_from(Call& call, Kind kind, const Root& root) {
+  return carry_out(call, [kind, root = root.member](Channel& channel) {
+    return NothingMoved::from_root(channel, kind, root);
+  });
+}
+
+int move_nothing_to(Call& call, Kind kind, const Root& root) {
+  return carry_out(call, [kind, root = root.member](Channel& channel) {
+    return NothingMoved::to_root(channel, kind, root);
+  });
+}
+
 int broadcast_directly(Call& call, const Data& data, int root) {
   return carry_out(call, [data, everybodys = Parts(data, 0), root](Channel& channel) {
     return DirectIfPossible(
-        channel, Kind::bcast,
+        channel, Kind::bcast, data.bytes,
         [&](Channel& with) {
           return std::make_unique<DirectRooted>(with, Kind::bcast, DirectRooted::Direction::from_root, data,
                                                 everybodys, root, true);
@@ -33,6 +45,7 @@ int check_bcast(Call& call, void* buffer, MPI_Count count, MPI_Datatype datatype
   Data data;
   if (to.is_here || to.gives)
     if (int code = find_data(call, buffer, count, datatype, data)) return code;
+  if (data.bytes == 0 && to.member != no_root) return move_nothing_from(call, Kind::bcast, to);
   if (is_small(call, data))
     return perform(*call.communicator, [&](Channel& channel, Waiter& waiter) {
       return broadcast_small(channel, waiter, {data.memory(), data.bytes}, to.member);
@@ -54,7 +67,7 @@ int own_part(Call& call, const Root& root, const void* buffer, int count, MPI_Da
 int gather_directly(Call& call, const Data& own, Parts results, int root, bool in_place) {
   return carry_out(call, [own, results = std::move(results), root, in_place](Channel& channel) {
     return DirectIfPossible(
-        channel, Kind::gather,
+        channel, Kind::gather, root == channel.self() ? results[0].bytes : own.bytes,
         [&](Channel& with) {
           return std::make_unique<DirectRooted>(with, Kind::gather, DirectRooted::Direction::to_root, own,
                                                 results, root, in_place);
@@ -91,7 +104,11 @@ int check_gather(Call& call, const void* sendbuf, int sendcount, MPI_Datatype se
     if (int code = find_even_parts(call, recvbuf, recvcount, recvtype, results)) return code;
     if (int code = check_no_overlap(call, own, results)) return code;
   }
-  if (is_small(call, to.is_here ? results[0] : own)) return gather_little(call, own, results, to, in_place);
+  if (own.bytes == 0 && to.member != no_root && (!to.is_here || results[0].bytes == 0))
+    return move_nothing_to(call, Kind::gather, to);
+  const bool fits = !to.is_here || in_place || own.bytes == results[0].bytes;
+  if (fits && is_small(call, to.is_here ? results[0] : own))
+    return gather_little(call, own, results, to, in_place);
   if (is_direct(call, to.is_here ? results[0].bytes : own.bytes,
                 direct_gather_bytes_min(call.communicator->size())))
     return gather_directly(call, own, std::move(results), to.member, in_place);
@@ -119,7 +136,7 @@ int check_gatherv(Call& call, const void* sendbuf, int sendcount, MPI_Datatype s
 int scatter_directly(Call& call, Parts contributions, const Data& own, int root, bool in_place) {
   return carry_out(call, [contributions = std::move(contributions), own, root, in_place](Channel& channel) {
     return DirectIfPossible(
-        channel, Kind::scatter,
+        channel, Kind::scatter, root == channel.self() ? contributions[0].bytes : own.bytes,
         [&](Channel& with) {
           return std::make_unique<DirectRooted>(with, Kind::scatter, DirectRooted::Direction::from_root, own,
                                                 contributions, root, in_place);
@@ -165,7 +182,7 @@ int check_scatter(Call& call, const void* sendbuf, int sendcount, MPI_Datatype s
   if (from.is_here) {
     Data first;
     if (int code = find_data(call, sendbuf, sendcount, sendtype, first)) return code;
-    if (call.communicator->size() == 2 && is_small(call, first))
+    if (call.communicator->size() == 2 && is_small(call, first) && (in_place || own.bytes == first.bytes))
       return scatter_little(call, first, own, from, in_place);
     if (int code = find_even_parts(call, sendbuf, sendcount, sendtype, contributions)) return code;
     if (int code = check_no_overlap(call, own, contributions)) return code;
@@ -174,6 +191,8 @@ int check_scatter(Call& call, const void* sendbuf, int sendcount, MPI_Datatype s
       return take_small(channel, waiter, Kind::scatter, {own.memory(), own.bytes}, from.member);
     });
   }
+  if (own.bytes == 0 && from.member != no_root && (!from.is_here || contributions[0].bytes == 0))
+    return move_nothing_from(call, Kind::scatter, from);
   if (is_direct(call, from.is_here ? contributions[0].bytes : own.bytes,
                 direct_scatter_bytes_min(call.communicator->size())))
     return scatter_directly(call, std::move(contributions), own, from.member, in_place);
@@ -209,7 +228,7 @@ int allgather_directly(Call& call, const Data& own, Parts results, bool in_place
   return carry_out(
       call, [own, given = Parts(own, 0), results = std::move(results), in_place](Channel& channel) {
         return DirectIfPossible(
-            channel, Kind::allgather,
+            channel, Kind::allgather, results[0].bytes,
             [&](Channel& with) {
               return std::make_unique<DirectFromAll>(with, Kind::allgather, given, results, in_place);
             },
@@ -227,6 +246,7 @@ int check_allgather(Call& call, const void* sendbuf, int sendcount, MPI_Datatype
     if (int code = find_data(call, sendbuf, sendcount, sendtype, own)) return code;
   if (int code = find_even_parts(call, recvbuf, recvcount, recvtype, results)) return code;
   if (int code = check_no_overlap(call, own, results)) return code;
+  if (own.bytes == 0 && results[0].bytes == 0) return move_nothing(call, Kind::allgather);
   if (is_direct(call, results[0].bytes, direct_allgather_bytes_min(call.communicator->size())))
     return allgather_directly(call, own, std::move(results), in_place);
   return allgather_to(call, own, std::move(results), in_place);

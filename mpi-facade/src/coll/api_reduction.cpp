@@ -58,13 +58,18 @@ int reduce_directly(Call& call, Kind kind, const Reduction& reduction, const Dat
                     std::vector<std::size_t> segments, Make through_logs) {
   return carry_out(call, [=, segments = std::move(segments)](Channel& channel) {
     return DirectIfPossible(
-        channel, kind,
+        channel, kind, contribution.bytes,
         [&](Channel& with) {
           return std::make_unique<DirectReduction>(with, kind, reduction, contribution, result, whom, root,
                                                    segments);
         },
         [&](Channel& with) { return through_logs(with); });
   });
+}
+
+/// Nobody gives or takes anything; but it counts as a call, so that who means something by it is told.
+int reduce_nothing(Call& call, Kind kind) {
+  return carry_out(call, [kind](Channel& channel) { return Absence(channel, kind); });
 }
 
 std::vector<std::size_t> even_segments(const Call& call, const Data& contribution,
@@ -94,7 +99,7 @@ int check_reduce(Call& call, const void* sendbuf, void* recvbuf, int count, MPI_
   }
   const Reduction reduction = arguments.reduction();
   const int member = to.member;
-  if (contribution.bytes == 0 && !call.communicator->is_inter()) return nothing_to_do(call);
+  if (contribution.bytes == 0 && !call.communicator->is_inter()) return reduce_nothing(call, Kind::reduce);
   if (!to.is_here && is_small(call, contribution))
     return perform(*call.communicator, [&](Channel& channel, Waiter& waiter) {
       return give_small(channel, waiter, Kind::reduce, {contribution.memory(), contribution.bytes}, member);
@@ -120,7 +125,7 @@ int check_allreduce(Call& call, const void* sendbuf, void* recvbuf, int count, M
   if (int code = arguments.find(comm, count, datatype, op)) return code;
   if (int code = arguments.find_both(sendbuf, recvbuf, count, contribution, result)) return code;
   const Reduction reduction = arguments.reduction();
-  if (contribution.bytes == 0 && !call.communicator->is_inter()) return nothing_to_do(call);
+  if (contribution.bytes == 0 && !call.communicator->is_inter()) return reduce_nothing(call, Kind::allreduce);
   if (is_direct(call, contribution.bytes, direct_allreduce_bytes_min(call.communicator->size())))
     return reduce_directly(call, Kind::allreduce, reduction, contribution, result,
                            DirectReduction::For::everybody, 0, even_segments(call, contribution, reduction),
@@ -151,7 +156,7 @@ int scatter_reduction(Arguments& arguments, const void* sendbuf, void* recvbuf,
   if (int code = arguments.find_result(recvbuf, static_cast<int>(own), result)) return code;
   if (int code = check_no_alias(call, sendbuf, static_cast<int>(total), recvbuf, static_cast<int>(own)))
     return code;
-  if (contribution.bytes == 0) return nothing_to_do(call);
+  if (contribution.bytes == 0) return reduce_nothing(call, Kind::reduce_scatter);
   if (is_direct(call, contribution.bytes / counts.size(),
                 direct_reduce_scatter_bytes_min(call.communicator->size()))) {
     const Reduction reduction = arguments.reduction();
@@ -194,7 +199,7 @@ int check_scan(Call& call, const void* sendbuf, void* recvbuf, int count, MPI_Da
   if (int code = find_intracommunicator(comm, call.communicator)) return code;
   if (int code = arguments.find(comm, count, datatype, op)) return code;
   if (int code = arguments.find_both(sendbuf, recvbuf, count, contribution, result)) return code;
-  if (contribution.bytes == 0) return nothing_to_do(call);
+  if (contribution.bytes == 0) return reduce_nothing(call, Kind::scan);
   const Reduction reduction = arguments.reduction();
   return carry_out(call, [=](Channel& channel) {
     return FoldEverywhere(channel, Kind::scan, reduction, contribution, result, 0, channel.self() + 1);
@@ -212,7 +217,7 @@ int check_exscan(Call& call, const void* sendbuf, void* recvbuf, int count, MPI_
   if (int code = check_no_alias(call, sendbuf, count, recvbuf, count)) return code;
   if (call.communicator->rank() > 0)
     if (int code = arguments.find_both(sendbuf, recvbuf, count, contribution, result)) return code;
-  if (contribution.bytes == 0) return nothing_to_do(call);
+  if (contribution.bytes == 0) return reduce_nothing(call, Kind::exscan);
   const Reduction reduction = arguments.reduction();
   return carry_out(call, [=](Channel& channel) {
     return FoldEverywhere(channel, Kind::exscan, reduction, contribution, result, 0, channel.self());

@@ -12,7 +12,7 @@ int Call::check_request() const {
 
 void CollectiveTask::start() {
   machine_ = make_machine();
-  failure_.clear();
+  failure_.reset();
   is_begun_ = is_over_ = false;
   channel_.enqueue(*this);
 }
@@ -25,43 +25,27 @@ bool CollectiveTask::advance() {
     if (!machine_->advance(channel_)) return false;
     channel_.end();
   }
-  failure_ = channel_.failure();
-  if (failure_.empty()) finish();
+  if (const Status status = outcome(channel_))
+    finish();
+  else
+    failure_ = status.error();
   return is_over_ = true;
 }
 
-int CollectiveTask::complete(MPI_Status*) { return failure_.empty() ? MPI_SUCCESS : MPI_ERR_ARG; }
+int CollectiveTask::complete(MPI_Status*) {
+  if (!failure_) return MPI_SUCCESS;
+  return failure_->code() == Errc::incompatible ? MPI_ERR_TRUNCATE : MPI_ERR_ARG;
+}
 
 int CollectiveTask::report(int code) {
-  if (failure_.empty()) return Task::report(code);
-  return mpi::report(communicator_.get(), Error(Errc::invalid_argument, failure_));
+  if (!failure_) return Task::report(code);
+  return mpi::report(communicator_.get(), *failure_);
 }
 
 int begin(Call& call, std::unique_ptr<CollectiveTask> task) {
   if (call.is_persistent()) return make_persistent_task(std::move(task), call.request());
   task->start();
   return begin_task(std::move(task), call.request());
-}
-
-namespace {
-
-class Nothing final : public Task {
- public:
-  explicit Nothing(Communicator& communicator) : communicator_(&communicator) {}
-  bool step() override { return true; }
-  Communicator* communicator() const override { return communicator_.get(); }
-
- private:
-  Reference<Communicator> communicator_;
-};
-
-}  // namespace
-
-int nothing_to_do(Call& call) {
-  if (call.is_blocking()) return MPI_SUCCESS;
-  auto nothing = std::make_unique<Nothing>(*call.communicator);
-  if (call.is_persistent()) return make_persistent_task(std::move(nothing), call.request());
-  return begin_task(std::move(nothing), call.request());
 }
 
 }  // namespace llamada::mpi::coll

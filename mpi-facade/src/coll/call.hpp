@@ -98,7 +98,7 @@ class CollectiveTask : public Task, private Pending {
   Reference<Communicator> communicator_;
   std::vector<Reference<Counted>> kept_;
   std::unique_ptr<Machine> machine_;
-  std::string failure_;  // how the members' calls did not fit
+  std::optional<Error> failure_;  // how the members' calls did not fit
   bool is_begun_ = false;
   bool is_over_ = false;
 };
@@ -144,9 +144,6 @@ int carry_out(Call& call, Make make) {
   const Status status = run(**channel, collectives.waiter(), machine);
   return status ? MPI_SUCCESS : report(call.communicator, status.error());
 }
-
-/// A collective in which nobody gives or takes anything: nothing to do, or a request that is complete.
-int nothing_to_do(Call& call);
 
 }  // namespace llamada::mpi::coll
 

@@ -123,7 +123,7 @@ bool Channel::publish_small(std::uint32_t piece, int audience, std::span<const s
   auto space = room(payload.size());
   if (!space) return false;
   copy_bytes(space->data(), payload.data(), payload.size());
-  commit(piece, audience);
+  commit(piece, audience, payload.size());
   return true;
 }
 
@@ -141,9 +141,11 @@ std::optional<std::span<std::byte>> Channel::room(std::size_t bytes) {
   return reservation_.payload();
 }
 
-void Channel::commit(std::uint32_t piece, int audience) {
+void Channel::commit(std::uint32_t piece, int audience, std::uint64_t bytes_given) {
   if (size() == 1) return;
   if (!reservation_) return compare(piece, audience);
+  if (const auto extra = reservation_.extra(); !extra.empty())
+    std::memcpy(extra.data(), &bytes_given, sizeof(bytes_given));
   writer_.commit(std::move(reservation_), static_cast<std::uint8_t>(kind_), flags(audience), label(piece));
   published(audience);
 }
@@ -258,29 +260,60 @@ std::optional<topics::Record> Channel::peek(int member) {
   bool later = age(ordinal_of(*record), ordinal_) > 0;
   if (!later && record->kind == static_cast<std::uint8_t>(kind_)) return record;
   if (later)
-    fail_misfit(fmt::format(
-        "rank {} of the communicator has no contribution for rank {} in MPI_{} number {}: their arguments "
-        "do not fit",
-        member, self_, to_string(kind_), ordinal_));
+    fail_misfit(fmt::format("rank {} of the communicator has no contribution for rank {} in MPI_{} number "
+                            "{}: their arguments "
+                            "do not fit",
+                            member, self_, to_string(kind_), ordinal_),
+                false);
   else
     fail(fmt::format("rank {} of the communicator calls MPI_{} where rank {} calls MPI_{}", member,
                      to_string(static_cast<Kind>(record->kind)), self_, to_string(kind_)));
   return std::nullopt;
 }
 
-std::optional<topics::Record> Channel::expect(int member, std::uint32_t piece, std::size_t bytes) {
+std::optional<topics::Record> Channel::expect(int member, std::uint32_t piece, std::size_t bytes,
+                                              std::uint64_t bytes_given) {
   auto record = peek(member);
   if (!record) return std::nullopt;
-  if (piece_of(*record) == piece && record->payload.size() == bytes) return record;
-  misfit(member, *record, bytes);
+  if (piece_of(*record) == piece && record->payload.size() == bytes && is_of(*record, bytes_given))
+    return record;
+  misfit(member, this->bytes_given(*record), bytes_given);
   return std::nullopt;
 }
 
-void Channel::misfit(int member, std::uint32_t piece, std::size_t bytes, std::size_t bytes_expected) {
-  fail_misfit(fmt::format(
-      "rank {} of the communicator gives {} bytes as piece {} to MPI_{} number {}, where rank {} expects {} "
-      "bytes: their counts or datatypes do not fit",
-      member, bytes, piece, to_string(kind_), ordinal_, self_, bytes_expected));
+std::optional<std::span<const std::byte>> Channel::own_part(const topics::Record& record) const {
+  const std::size_t place = sizeof(std::uint32_t) * static_cast<std::size_t>(rank());
+  std::uint32_t bounds[2];
+  if (record.payload.size() < place + sizeof(bounds)) return std::nullopt;
+  std::memcpy(bounds, record.payload.data() + place, sizeof(bounds));
+  if (bounds[0] > bounds[1] || bounds[1] > record.payload.size()) return std::nullopt;
+  return record.payload.subspan(bounds[0], bounds[1] - bounds[0]);
+}
+
+std::uint64_t Channel::bytes_given(const topics::Record& record) const {
+  if (piece_of(record) == all_together) {
+    const auto part = own_part(record);
+    return part ? part->size() : 0;
+  }
+  const bool describes = piece_of(record) == first_step || piece_of(record) == first_card;
+  const auto said = describes ? record.payload : record.extra;
+  std::uint64_t bytes = record.payload.size();
+  if (said.size() >= sizeof(bytes)) std::memcpy(&bytes, said.data(), sizeof(bytes));
+  return bytes;
+}
+
+std::string Channel::misfit_text(int member, Kind kind, std::uint32_t ordinal, std::uint64_t bytes,
+                                 std::uint64_t bytes_expected) const {
+  if (bytes == bytes_expected)
+    return fmt::format(
+        "rank {} of the communicator deals out {} bytes otherwise than rank {} in MPI_{} "
+        "number {}: their counts do not fit",
+        member, bytes, self_, to_string(kind), ordinal);
+  return fmt::format(
+      "rank {} of the communicator gives {} bytes to MPI_{} number {}, where rank {} expects {}: their "
+      "counts "
+      "or datatypes do not fit",
+      member, bytes, to_string(kind), ordinal, self_, bytes_expected);
 }
 
 /// Whether a collective that this member is in, or has yet to begin, may need the record.
@@ -295,11 +328,43 @@ bool Channel::is_wanted(int member, const topics::Record& record) const {
 std::optional<topics::Record> Channel::peek_current(int member) {
   auto& reader = incoming_[member].reader;
   while (auto record = reader.peek()) {
-    if (is_wanted(member, *record)) return record;
-    next(member);
+    if (is_wanted(member, *record)) {
+      if (incoming_[member].left_over) [[unlikely]]
+        tell_left_over(member);
+      return record;
+    }
+    pass(member, *record);
   }
   if (reader.failed()) fail(reader.error().text());
   return std::nullopt;
+}
+
+/// Leaves behind what is of no use.
+void Channel::pass(int member, const topics::Record& record) {
+  auto& left_over = incoming_[member].left_over;
+  if (is_left_over(member, record) && !left_over) [[unlikely]]
+    left_over = {static_cast<Kind>(record.kind), ordinal_of(record), bytes_given(record)};
+  next(member);
+}
+
+/// Whether it was for this member, and of a collective that did not fail. Of some kinds not all that is for
+/// everybody is of use to everybody; of data in memory nothing has been written to whom did not offer a
+/// place.
+bool Channel::is_left_over(int member, const topics::Record& record) const {
+  if (record.flags != 0 && record.flags != flags(self_)) return false;
+  if (member < peer_begin_ || member >= peer_end_) return false;
+  const auto kind = static_cast<Kind>(record.kind);
+  if (kind == Kind::scan || kind == Kind::exscan || kind == Kind::reduce_scatter) return false;
+  const std::uint32_t piece = piece_of(record);
+  if (piece >= first_step && piece != all_together) return false;
+  return age(ordinal_of(record), failed_ordinal_) > 0;
+}
+
+/// At the next record of use, and not before: so it does not depend on when what was left over came.
+void Channel::tell_left_over(int member) {
+  const LeftOver was = *incoming_[member].left_over;
+  incoming_[member].left_over.reset();
+  complain(misfit_text(member, was.kind, was.ordinal, was.bytes, 0), true);
 }
 
 void Channel::next(int member) {
@@ -327,19 +392,40 @@ void Channel::skip_stale() {
     auto& reader = incoming_[member].reader;
     while (auto record = reader.peek()) {
       if (is_wanted(member, *record)) break;
-      next(member);
+      pass(member, *record);
     }
     release(member);
   }
 }
 
 void Channel::fail(std::string text) {
-  if (failure_.empty()) failure_ = std::move(text);
+  failed_ordinal_ = ordinal_;
+  if (failed()) return;
+  failure_ = std::move(text);
+  is_too_long_ = false;
 }
 
-void Channel::fail_misfit(std::string text) {
-  is_misfit_ = is_misfit_ || !failed();
+void Channel::fail_misfit(std::string text, bool is_too_long) {
+  const bool is_first = !failed();
   fail(std::move(text));
+  if (!is_first) return;
+  is_misfit_ = true;
+  is_too_long_ = is_too_long;
+}
+
+void Channel::complain(std::string text, bool is_too_long) {
+  if (!complaint_.empty()) return;
+  complaint_ = std::move(text);
+  complaint_is_too_long_ = is_too_long;
+}
+
+/// Nobody waits for anything more from this member.
+void Channel::fail_late() {
+  if (!failed()) {
+    fail_misfit(std::exchange(complaint_, {}), complaint_is_too_long_);
+    outlive_misfit();
+  }
+  complaint_.clear();
 }
 
 void Channel::retire() {

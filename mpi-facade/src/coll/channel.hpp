@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -38,6 +39,16 @@ const char* to_string(Kind kind);
 /// The audience of a record that all members read.
 inline constexpr int everybody = -1;
 
+/// What carries a member's data is said by the numbers of its pieces, which begin at 0 or at one of these, so
+/// that members whose lengths lead them different ways take nothing of each other's for what it is not.
+inline constexpr std::uint32_t first_segment = 1u << 24;  ///< of a reduction
+inline constexpr std::uint32_t first_dealt = 2u << 24;    ///< a contribution that is dealt out
+inline constexpr std::uint32_t first_step = 3u << 24;     ///< what is said of data in memory
+inline constexpr std::uint32_t first_card = 4u << 24;     ///< what is said before the first such
+/// The one of a record that has the parts of all peers of a member: a table of where in it each begins and
+/// the last one ends, by peer; behind it the parts.
+inline constexpr std::uint32_t all_together = 0xffffffff;
+
 /// The most payload that one record carries.
 inline constexpr std::size_t piece_bytes_max = 64 * 1024;
 
@@ -68,6 +79,7 @@ class Pending {
 ///   kind   Kind
 ///   flags  0 for everybody, else 1 + the member it is for
 ///   label  ordinal << 32 | piece
+///   extra  behind 48 bytes of payload: how many bytes the member gives in all (u64)
 ///
 /// What a reader has no use for, because it is for another member or of a collective that is over here, it
 /// skips; so that nobody's writer is held by it while this member waits elsewhere, Channel::skip_stale() is
@@ -75,7 +87,8 @@ class Pending {
 ///
 /// When the members' calls do not fit each other, the channel has failed and is of no more use; unless only
 /// counts or datatypes did not fit, and nobody waits for more from this member: then the next collective is
-/// carried out as if nothing had happened.
+/// carried out as if nothing had happened. What a member was given and expected nothing of is told with the
+/// next collective in which it takes anything from the same member.
 ///
 /// A replacement publishes again what its predecessor had published: such a record is compared with the one
 /// in the log, and not written again.
@@ -132,7 +145,11 @@ class Channel {
   /// This collective needs nothing from `member`.
   void ignore(int member) { incoming_[member].ignored = ordinal_; }
   /// It is over here: what is still to come of it is of no use.
-  void end() { in_collective_ = false; }
+  void end() {
+    in_collective_ = false;
+    if (!complaint_.empty()) [[unlikely]]
+      fail_late();
+  }
 
   /// Puts a nonblocking collective behind those that are pending. It must stay until advance() has given
   /// true, or be withdrawn.
@@ -148,16 +165,21 @@ class Channel {
   /// Room for a record of `bytes`, to be filled and then committed; none when there is no room now. One at a
   /// time.
   std::optional<std::span<std::byte>> room(std::size_t bytes);
-  void commit(std::uint32_t piece, int audience);
+  /// `bytes_given`: of how many it is a piece.
+  void commit(std::uint32_t piece, int audience, std::uint64_t bytes_given);
 
   /// The next record of this collective from `member` for this one, in place in its log until next() is
   /// called; none when it is not there yet, or when the members' calls do not fit (then failed() is true).
   std::optional<topics::Record> peek(int member);
   /// Moves on behind what peek() gave.
   void next(int member);
-  /// peek(), and what does not have the piece number and size that this member's arguments imply is a
-  /// failure.
-  std::optional<topics::Record> expect(int member, std::uint32_t piece, std::size_t bytes);
+  /// peek(), and what does not have the piece number and size that this member's arguments imply, or is of
+  /// another number of bytes than `bytes_given`, is a failure.
+  std::optional<topics::Record> expect(int member, std::uint32_t piece, std::size_t bytes,
+                                       std::uint64_t bytes_given);
+  std::optional<topics::Record> expect(int member, std::uint32_t piece, std::size_t bytes) {
+    return expect(member, piece, bytes, bytes);
+  }
 
   /// Moves all readers behind what collectives that are over here have left.
   void skip_stale();
@@ -165,12 +187,24 @@ class Channel {
   static std::uint32_t piece_of(const topics::Record& record) {
     return static_cast<std::uint32_t>(record.label);
   }
-  /// Says that what `member` gives is not what this member's arguments imply.
-  void misfit(int member, const topics::Record& record, std::size_t bytes_expected) {
-    misfit(member, piece_of(record), record.payload.size(), bytes_expected);
+  /// This member's part of a record for all peers; none when there is no such thing in it.
+  std::optional<std::span<const std::byte>> own_part(const topics::Record& record) const;
+  /// How many bytes for this member the record is a piece of, as far as it says.
+  std::uint64_t bytes_given(const topics::Record& record) const;
+  /// Whether it is a piece of so many bytes, as far as it says.
+  static bool is_of(const topics::Record& record, std::uint64_t bytes) {
+    if (record.extra.empty()) return true;
+    std::uint64_t given;
+    std::memcpy(&given, record.extra.data(), sizeof(given));
+    return given == bytes;
   }
-  void misfit(int member, std::size_t bytes, std::size_t bytes_expected) {
-    misfit(member, 0, bytes, bytes_expected);
+  /// Says that what `member` gives is not what this member's arguments imply.
+  void misfit(int member, std::uint64_t bytes, std::uint64_t bytes_expected) {
+    fail_misfit(misfit_text(member, kind_, ordinal_, bytes, bytes_expected), bytes > bytes_expected);
+  }
+  /// The same, but this collective goes on, and fails when it is over.
+  void misfit_later(int member, std::uint64_t bytes, std::uint64_t bytes_expected) {
+    complain(misfit_text(member, kind_, ordinal_, bytes, bytes_expected), bytes > bytes_expected);
   }
 
   /// The processes of all members, if each reaches the memory of each other one, else nothing: all members
@@ -199,11 +233,19 @@ class Channel {
     is_misfit_ = is_outlived_ = false;
   }
   const std::string& failure() const { return failure_; }
+  /// Whether what was given is longer than what was expected.
+  bool is_too_long() const { return is_too_long_; }
 
   /// This member reads nothing of the communicator any more and holds no writer (MPI_Comm_free).
   void retire();
 
  private:
+  /// What nobody took when its collective was over.
+  struct LeftOver {
+    Kind kind;
+    std::uint32_t ordinal;
+    std::uint64_t bytes;
+  };
   struct Incoming {
     topics::LogReader reader;
     bool found = false;
@@ -211,7 +253,8 @@ class Channel {
     std::uint32_t logs_scanned = 0;
     std::uint32_t cursors_scanned = 0;
     std::uint64_t released = 0;
-    std::uint32_t ignored = 0;                             // the collective that needs nothing from it
+    std::uint32_t ignored = 0;  // the collective that needs nothing from it
+    std::optional<LeftOver> left_over;
     const std::atomic<std::uint32_t>* sleeping = nullptr;  // its word; null: the world is to be asked
   };
   /// Refusals of memory, with a look at everything between two of them, before the job gives up.
@@ -232,9 +275,15 @@ class Channel {
   bool find_log(int member);
   std::optional<topics::Record> peek_current(int member);
   bool is_wanted(int member, const topics::Record& record) const;
+  void pass(int member, const topics::Record& record);
+  bool is_left_over(int member, const topics::Record& record) const;
+  void tell_left_over(int member);
   void release(int member);
-  void fail_misfit(std::string text);
-  void misfit(int member, std::uint32_t piece, std::size_t bytes, std::size_t bytes_expected);
+  void fail_misfit(std::string text, bool is_too_long);
+  void complain(std::string text, bool is_too_long);
+  void fail_late();
+  std::string misfit_text(int member, Kind kind, std::uint32_t ordinal, std::uint64_t bytes,
+                          std::uint64_t bytes_expected) const;
 
   std::uint64_t label(std::uint32_t piece) const { return std::uint64_t{ordinal_} << 32 | piece; }
   static std::uint16_t flags(int audience) { return static_cast<std::uint16_t>(audience + 1); }
@@ -257,6 +306,10 @@ class Channel {
   std::string failure_;
   bool is_misfit_ = false;    // of counts or datatypes, not of calls
   bool is_outlived_ = false;  // the misfit
+  bool is_too_long_ = false;
+  std::string complaint_;  // becomes the failure when the collective is over
+  bool complaint_is_too_long_ = false;
+  std::uint32_t failed_ordinal_ = 0;  // up to there nobody wonders what is left over
 
   topics::LogWriter writer_;
   topics::Reservation reservation_;

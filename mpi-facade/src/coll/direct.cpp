@@ -18,7 +18,7 @@ void Introduction::begin() {
   const auto address = reinterpret_cast<std::uint64_t>(&word_);
   // A process that has the same number in another namespace has another word there.
   word_ = static_cast<std::uint64_t>(SystemClock().monotonic().count()) * 0x9e3779b97f4a7c15u ^ address;
-  own_ = {own_process(), address, word_};
+  own_ = {bytes_, own_process(), address, word_};
   processes_.assign(static_cast<std::size_t>(channel_.size()), 0);
 }
 
@@ -26,13 +26,13 @@ bool Introduction::publish_card() {
   if (published_ > piece_) return true;
   const auto verdict = static_cast<std::byte>(all_reached_);
   const auto what = piece_ == 0 ? std::as_bytes(std::span(&own_, 1)) : std::span(&verdict, 1);
-  if (!channel_.publish_small(piece_, everybody, what)) return false;
+  if (!channel_.publish_small(first_card + piece_, everybody, what)) return false;
   ++published_;
   return true;
 }
 
 bool Introduction::look_at(int member) {
-  const auto record = channel_.expect(member, piece_, piece_ == 0 ? sizeof(Card) : 1);
+  const auto record = channel_.expect(member, first_card + piece_, piece_ == 0 ? sizeof(Card) : 1, bytes_);
   if (!record) return false;
   if (piece_ == 0) {
     Card card;
@@ -90,7 +90,7 @@ Partners::Partners(Channel& channel)
 
 bool Partners::say(std::uint32_t step, std::span<const std::byte> what, int audience) {
   if (said_ > step) return true;
-  if (!channel_.publish_small(step, audience, what)) return false;
+  if (!channel_.publish_small(first_step + step, audience, what)) return false;
   said_ = step + 1;
   return true;
 }
@@ -98,7 +98,8 @@ bool Partners::say(std::uint32_t step, std::span<const std::byte> what, int audi
 bool Partners::has_said(int member, std::uint32_t step) {
   const auto index = static_cast<std::size_t>(member);
   for (; heard_[index] <= step; ++heard_[index]) {
-    const auto record = channel_.expect(member, heard_[index], heard_[index] == 0 ? sizeof(Offer) : 0);
+    const std::size_t size = heard_[index] == 0 ? sizeof(Offer) : 0;
+    const auto record = channel_.expect(member, first_step + heard_[index], size, bytes_);
     if (!record) return false;
     if (heard_[index] == 0) std::memcpy(&offers_[index], record->payload.data(), sizeof(Offer));
     channel_.next(member);

@@ -23,7 +23,8 @@ struct Place {
   std::uint64_t of(int member) const { return address + static_cast<std::uint64_t>(apart * member); }
 };
 struct Offer {
-  std::uint64_t bytes = 0;  ///< of a part, or of the contribution: on all members the same
+  std::uint64_t bytes = 0;  ///< of a part that it gives, or of the contribution: on all members the same
+  std::uint64_t dealt = 0;  ///< what stands for how the result is dealt out: on all members the same
   Place source;             ///< what it gives
   Place result;             ///< where others may write
 };
@@ -34,12 +35,15 @@ static_assert(sizeof(Offer) <= topics::inline_payload_max);
 /// whether it was the right one. Done once in a channel.
 class Introduction {
  public:
-  Introduction(Channel& channel, Kind kind) : channel_(channel), kind_(kind) {}
+  /// `bytes`: as an Offer's.
+  Introduction(Channel& channel, Kind kind, std::size_t bytes)
+      : channel_(channel), kind_(kind), bytes_(bytes) {}
   void begin();
   bool step();
 
  private:
   struct Card {
+    std::uint64_t bytes;
     std::int64_t process;
     std::uint64_t address;
     std::uint64_t word;
@@ -49,6 +53,7 @@ class Introduction {
 
   Channel& channel_;
   Kind kind_;
+  std::size_t bytes_;
   std::uint64_t word_ = 0;
   Card own_{};
   std::uint32_t published_ = 0;
@@ -63,9 +68,9 @@ class Introduction {
 class DirectIfPossible final : public Machine {
  public:
   using Make = std::function<std::unique_ptr<Machine>(Channel&)>;
-  DirectIfPossible(Channel& channel, Kind kind, Make direct, Make through_logs)
+  DirectIfPossible(Channel& channel, Kind kind, std::size_t bytes, Make direct, Make through_logs)
       : channel_(channel),
-        introduction_(channel, kind),
+        introduction_(channel, kind, bytes),
         direct_(std::move(direct)),
         through_logs_(std::move(through_logs)) {}
   void begin() override;
@@ -90,8 +95,11 @@ class Partners {
   void begin(Kind kind) { channel_.begin(kind); }
   /// Says the next thing, unless it has been said; false when there is no room now. Steps are counted from 0.
   bool say(std::uint32_t step, std::span<const std::byte> what, int audience);
-  bool offer(const Offer& own, int audience) {
-    bytes_ = own.bytes;
+  bool offer(const Offer& own, int audience) { return offer(own, audience, own.bytes); }
+  /// `bytes_expected`: of the others.
+  bool offer(const Offer& own, int audience, std::size_t bytes_expected) {
+    bytes_ = bytes_expected;
+    dealt_ = own.dealt;
     return say(0, std::as_bytes(std::span(&own, 1)), audience);
   }
   bool say_done(std::uint32_t step, int audience) { return say(step, {}, audience); }
@@ -101,7 +109,7 @@ class Partners {
   /// After has_said(member, 0).
   const Offer& offer_of(int member) const { return offers_[static_cast<std::size_t>(member)]; }
   /// Whether the member means as many bytes; if not, nothing is to be copied between the two.
-  bool fits(int member) const { return offer_of(member).bytes == bytes_; }
+  bool fits(int member) const { return offer_of(member).bytes == bytes_ && offer_of(member).dealt == dealt_; }
   /// To be asked of those who take what others give, when all have said that they are done: whether all gave
   /// what was expected. If not, the channel has failed.
   bool fitted(int member);
@@ -114,7 +122,8 @@ class Partners {
 
  private:
   Channel& channel_;
-  std::uint64_t bytes_ = 0;  // of one's own offer
+  std::uint64_t bytes_ = 0;  // that others' offers are to name
+  std::uint64_t dealt_ = 0;
   std::uint32_t said_ = 0;
   std::vector<std::uint32_t> heard_;
   std::vector<Offer> offers_;

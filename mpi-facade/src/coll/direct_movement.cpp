@@ -37,9 +37,10 @@ std::size_t DirectRooted::members_share(std::size_t part_bytes) const {
 
 bool DirectRooted::step_at_root() {
   const Place place = packed_.place();
-  if (!partners_.offer({parts_[root_].bytes, place, place}, everybody)) return false;
+  if (!partners_.offer({parts_[root_].bytes, 0, place, place}, everybody)) return false;
   if (!copied_ && !in_place_)
-    direction_ == Direction::from_root ? copy(parts_[root_], own_) : copy(own_, parts_[root_]);
+    direction_ == Direction::from_root ? coll::copy_own(channel_, parts_[root_], own_)
+                                       : coll::copy_own(channel_, own_, parts_[root_]);
   copied_ = true;
   bool all = true;
   for (int member = 0; member < channel_.size(); ++member)
@@ -67,7 +68,7 @@ bool DirectRooted::copy_for(int member) {
 
 bool DirectRooted::step_elsewhere() {
   const Place place = packed_.place();
-  if (!partners_.offer({own_.bytes, place, place}, root_)) return false;
+  if (!partners_.offer({own_.bytes, 0, place, place}, root_)) return false;
   if (!copied_ && !(copied_ = copy_own())) return false;
   if (!partners_.say_done(1, root_) || !partners_.has_said(root_, 1)) return false;
   is_done_ = true;
@@ -136,8 +137,8 @@ bool DirectFromAll::take_all() {
 
 bool DirectFromAll::step() {
   const int self = channel_.self();
-  if (!partners_.offer({part_bytes_, given_.place(), {}}, everybody)) return false;
-  if (!own_taken_ && !in_place_) copy(contributions_[self], results_[self]);
+  if (!partners_.offer({given_bytes(), 0, given_.place(), {}}, everybody, part_bytes_)) return false;
+  if (!own_taken_ && !in_place_) copy_own(channel_, contributions_[self], results_[self]);
   own_taken_ = true;
   if (!take_all() || !partners_.say_done(1, everybody) || !partners_.all_have_said(1)) return false;
   is_done_ = true;

@@ -56,6 +56,7 @@ class DirectFromAll final : public Machine {
  private:
   bool has_given() const override { return is_done_; }
   void open_contributions();
+  std::size_t given_bytes() const { return in_place_ ? part_bytes_ : contributions_[0].bytes; }
   bool take_all();
 
   Channel& channel_;

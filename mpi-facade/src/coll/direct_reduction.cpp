@@ -26,6 +26,7 @@ DirectReduction::DirectReduction(Channel& channel, Kind kind, const Reduction& r
       result_(result),
       whom_(whom),
       root_(root),
+      dealt_(dealt_number(segments)),
       piece_bytes_(whole_elements(reduction.type.size())),
       partners_(channel) {
   const auto self = static_cast<std::size_t>(channel.self());
@@ -125,7 +126,8 @@ bool DirectReduction::all_fit() const {
 }
 
 bool DirectReduction::step() {
-  if (!partners_.offer({contribution_.bytes, given_.place(), taken_.place()}, everybody)) return false;
+  if (!partners_.offer({contribution_.bytes, dealt_, given_.place(), taken_.place()}, everybody))
+    return false;
   if (!partners_.all_have_said(0)) return false;
   if (all_fit() && !fold_all()) return false;
   if (!partners_.say_done(1, everybody) || !partners_.all_have_said(1)) return false;

@@ -47,6 +47,7 @@ class DirectReduction final : public Machine {
   int root_;
   std::size_t first_byte_ = 0;  // of this member's segment
   std::size_t bytes_ = 0;
+  std::uint64_t dealt_;
   std::size_t piece_bytes_;
   std::size_t folded_ = 0;
   bool is_done_ = false;      // and so are the others

@@ -22,6 +22,16 @@ bool Barrier::step() {
   return true;
 }
 
+bool NothingMoved::step() {
+  if (!has_given_ && !(has_given_ = channel_.publish_small(0, audience_, {}))) return false;
+  for (; next_ < end_; ++next_) {
+    if (next_ == channel_.self()) continue;
+    if (!channel_.expect(next_, 0, 0)) return false;
+    channel_.next(next_);
+  }
+  return true;
+}
+
 Broadcast::Broadcast(Channel& channel, const Data& data, int root)
     : channel_(channel),
       sending_(channel.self() == root ? Sending(channel, data, everybody) : Sending()),
@@ -105,7 +115,7 @@ bool SendingToAll::step_together() {
     part.pack(0, room->subspan(at, part.bytes));
     at += part.bytes;
   }
-  channel_.commit(all_together, everybody);
+  channel_.commit(all_together, everybody, together_bytes_);
   offset_ = 1;
   return true;
 }
@@ -126,7 +136,7 @@ Gather::Gather(Channel& channel, const Data& own, const Parts& results, int root
 void Gather::begin() {
   channel_.begin_with_peers(kind_);
   if (!is_root_) return;
-  if (channel_.is_intra() && !in_place_) copy(own_, results_[channel_.self()]);
+  if (channel_.is_intra() && !in_place_) copy_own(channel_, own_, results_[channel_.self()]);
   receiving_.begin();
 }
 
@@ -145,7 +155,7 @@ void Scatter::begin() {
     receiving_ = Receiving(channel_, own_, root_);
     return;
   }
-  if (channel_.is_intra() && !in_place_) copy(contributions_[channel_.self()], own_);
+  if (channel_.is_intra() && !in_place_) copy_own(channel_, contributions_[channel_.self()], own_);
   sending_.begin();
 }
 
@@ -168,7 +178,7 @@ Allgather::Allgather(Channel& channel, const Data& own, const Parts& results, bo
 
 void Allgather::begin() {
   channel_.begin_with_peers(kind_);
-  if (channel_.is_intra() && !in_place_) copy(own_, results_[channel_.self()]);
+  if (channel_.is_intra() && !in_place_) copy_own(channel_, own_, results_[channel_.self()]);
   receiving_.begin();
 }
 
@@ -177,7 +187,7 @@ void Alltoall::begin() {
   if (in_place_)
     pack_results();
   else if (channel_.is_intra())
-    copy(contributions_[channel_.self()], results_[channel_.self()]);
+    copy_own(channel_, contributions_[channel_.self()], results_[channel_.self()]);
   sending_.begin();
   receiving_.begin();
 }

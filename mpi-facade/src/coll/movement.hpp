@@ -38,6 +38,39 @@ class Absence final : public Machine {
   Kind kind_;
 };
 
+/// What members give who mean no bytes at all, where all mean the same number: one who means more is told.
+class NothingMoved final : public Machine {
+ public:
+  /// All give to all, unless there is a root that gives or takes.
+  NothingMoved(Channel& channel, Kind kind) : NothingMoved(channel, kind, true, everybody, true) {}
+  static NothingMoved from_root(Channel& channel, Kind kind, int root) {
+    return {channel, kind, root == channel.self(), everybody, root != channel.self(), root};
+  }
+  static NothingMoved to_root(Channel& channel, Kind kind, int root) {
+    return {channel, kind, root != channel.self(), root, root == channel.self()};
+  }
+  void begin() override { channel_.begin_with_peers(kind_); }
+  bool step() override;
+
+ private:
+  /// `source`: the only one that is taken from; everybody: all peers.
+  NothingMoved(Channel& channel, Kind kind, bool gives, int audience, bool takes, int source = everybody)
+      : channel_(channel),
+        kind_(kind),
+        audience_(audience),
+        has_given_(!gives),
+        next_(source == everybody ? channel.peer_begin() : source),
+        end_(takes ? source == everybody ? channel.peer_end() : source + 1 : next_) {}
+  bool has_given() const override { return has_given_; }
+
+  Channel& channel_;
+  Kind kind_;
+  int audience_;
+  bool has_given_;
+  int next_;
+  int end_;
+};
+
 class Broadcast final : public Machine {
  public:
   Broadcast(Channel& channel, const Data& data, int root);

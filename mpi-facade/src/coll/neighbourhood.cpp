@@ -89,7 +89,7 @@ void NeighbourExchange::copy_own(const Source& own) {
   std::size_t next = 0;
   for (std::size_t edge = 0; edge < neighbours_.destinations.size() && next < own.edges.size(); ++edge)
     if (neighbours_.destinations[edge].member == channel_.self())
-      copy(contributions_[static_cast<int>(edge)], results_[own.edges[next++]]);
+      coll::copy_own(channel_, contributions_[static_cast<int>(edge)], results_[own.edges[next++]]);
 }
 
 bool NeighbourExchange::receive(Source& source) {

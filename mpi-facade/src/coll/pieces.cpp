@@ -46,6 +46,11 @@ void copy(const Data& from, const Data& to) {
   }
 }
 
+void copy_own(Channel& channel, const Data& from, const Data& to) {
+  copy(from, to);
+  if (from.bytes > to.bytes) channel.misfit_later(channel.self(), from.bytes, to.bytes);
+}
+
 bool Sending::step_one() {
   std::size_t size = std::min(piece_bytes_, data_.bytes - sent_);
   if (auto* memory = data_.memory(); memory != nullptr && size <= topics::inline_payload_max) {
@@ -54,26 +59,12 @@ bool Sending::step_one() {
     auto room = channel_->room(size);
     if (!room) return false;
     data_.pack(sent_, *room);
-    channel_->commit(piece_, audience_);
+    channel_->commit(piece_, audience_, bytes_given_);
   }
   sent_ += size;
   ++piece_;
   return true;
 }
-
-namespace {
-
-/// This member's part of a record for all peers; none when there is no such thing in it.
-std::optional<std::span<const std::byte>> own_part(const Channel& channel, const topics::Record& record) {
-  const std::size_t place = sizeof(std::uint32_t) * static_cast<std::size_t>(channel.rank());
-  std::uint32_t bounds[2];
-  if (record.payload.size() < place + sizeof(bounds)) return std::nullopt;
-  std::memcpy(bounds, record.payload.data() + place, sizeof(bounds));
-  if (bounds[0] > bounds[1] || bounds[1] > record.payload.size()) return std::nullopt;
-  return record.payload.subspan(bounds[0], bounds[1] - bounds[0]);
-}
-
-}  // namespace
 
 bool take(Channel& channel, const Data& data, int member, Progress& progress) {
   while (progress.bytes < data.bytes) {
@@ -82,13 +73,13 @@ bool take(Channel& channel, const Data& data, int member, Progress& progress) {
     std::size_t size = std::min<std::size_t>(piece_bytes_max, data.bytes - progress.bytes);
     std::optional payload = record->payload;
     if (Channel::piece_of(*record) == all_together) {
-      payload = own_part(channel, *record);
+      payload = channel.own_part(*record);
       size = data.bytes;
-    } else if (Channel::piece_of(*record) != progress.piece) {
+    } else if (Channel::piece_of(*record) != progress.piece || !Channel::is_of(*record, data.bytes)) {
       payload = std::nullopt;
     }
     if (!payload || payload->size() != size) {
-      channel.misfit(member, *record, size);
+      channel.misfit(member, channel.bytes_given(*record), data.bytes);
       return false;
     }
     data.unpack(progress.bytes, *payload);

@@ -45,8 +45,10 @@ struct Data {
   void unpack(std::size_t offset, std::span<const std::byte> from) const;
 };
 
-/// Copies one's own contribution to one's own result; of different lengths, what fits.
+/// Copies one piece of data to another; of different lengths, what fits.
 void copy(const Data& from, const Data& to);
+/// One's own contribution to one's own result. When that is shorter, the collective fails when it is over.
+void copy_own(Channel& channel, const Data& from, const Data& to);
 
 /// How many records carry so many bytes.
 inline std::uint32_t piece_count(std::size_t bytes, std::size_t piece_bytes = piece_bytes_max) {
@@ -93,7 +95,10 @@ class Sending {
         data_(data),
         audience_(audience),
         piece_bytes_(piece_bytes),
-        piece_(first_piece) {}
+        piece_(first_piece),
+        bytes_given_(data.bytes) {}
+  /// The data are a part of so many bytes, of which the others have to know.
+  void be_part_of(std::size_t bytes) { bytes_given_ = bytes; }
 
   /// Publishes what there is room for; true when all is published.
   bool step() {
@@ -114,11 +119,8 @@ class Sending {
   std::size_t piece_bytes_ = piece_bytes_max;
   std::size_t sent_ = 0;
   std::uint32_t piece_ = 0;
+  std::size_t bytes_given_ = 0;
 };
-
-/// The piece number of a record that has the parts of all peers of a member: a table of where in it each
-/// begins and the last one ends, by peer; behind it the parts.
-inline constexpr std::uint32_t all_together = 0xffffffff;
 
 /// How far a member has come in taking data from another.
 struct Progress {
@@ -179,8 +181,9 @@ class Machine {
 
 /// What the members' calls not fitting each other leaves; else success.
 inline Status outcome(const Channel& channel) {
-  if (channel.failed()) return failure(Errc::invalid_argument, "{}", channel.failure());
-  return {};
+  if (!channel.failed()) return {};
+  return failure(channel.is_too_long() ? Errc::incompatible : Errc::invalid_argument, "{}",
+                 channel.failure());
 }
 
 /// A blocking collective: waits for those before it, then until it is done or the members' calls do not fit.

@@ -31,6 +31,12 @@ std::vector<Data> equal_segments(const Data& data, std::size_t element_bytes, in
 
 }  // namespace
 
+std::uint64_t dealt_number(std::span<const std::size_t> counts) {
+  std::uint64_t number = 0;
+  for (const std::size_t count : counts) number = (number ^ count) * 0x9e3779b97f4a7c15u;
+  return number;
+}
+
 // ---- Folding
 
 Folding::Folding(Channel& channel, const Reduction& reduction, int begin, int end, const Data& own,
@@ -42,6 +48,7 @@ Folding::Folding(Channel& channel, const Reduction& reduction, int begin, int en
       end_(end),
       own_(own),
       result_(result),
+      bytes_given_(own.bytes),
       member_(begin) {
   if (accumulator_.folds_in_place() && result.bytes > 0) place_ = result.memory();
   own_is_in_place_ = place_ != nullptr && own.memory() == place_;
@@ -61,7 +68,8 @@ bool Folding::fold_piece() {
       take_own();
       continue;
     }
-    const auto record = channel_.expect(member_, piece_, record_bytes_ > 0 ? record_bytes_ : piece_bytes());
+    const auto record = channel_.expect(member_, first_piece_ + piece_,
+                                        record_bytes_ > 0 ? record_bytes_ : piece_bytes(), bytes_given_);
     if (!record) return false;
     // The first one's takes the place of one's own, which is to be folded later.
     if (own_is_in_place_ && member_ == begin_ && channel_.self() > begin_ && channel_.self() < end_)
@@ -130,12 +138,15 @@ bool FoldAtRoot::step() { return is_root_ ? folding_.step(all_pieces) : sending_
 
 // ---- Segments
 
-void SendingSegments::begin(Channel& channel, std::span<const Data> segments, std::size_t piece_bytes) {
+void SendingSegments::begin(Channel& channel, std::span<const Data> segments, std::size_t piece_bytes,
+                            std::size_t bytes_given) {
   parts_.clear();
   self_ = channel.self();
   member_ = 0;
-  for (std::size_t member = 0; member < segments.size(); ++member)
-    parts_.emplace_back(channel, segments[member], static_cast<int>(member), piece_bytes);
+  for (std::size_t member = 0; member < segments.size(); ++member) {
+    parts_.emplace_back(channel, segments[member], static_cast<int>(member), piece_bytes, first_segment);
+    if (bytes_given > 0) parts_.back().be_part_of(bytes_given);
+  }
 }
 
 bool SendingSegments::step() {
@@ -177,8 +188,9 @@ void SegmentedReduction::begin_block() {
   }
   channel_.begin(kind_);
   phase_ = Phase::fold;
-  sending_.begin(channel_, segments, whole_elements(reduction_.type));
+  sending_.begin(channel_, segments, whole_elements(reduction_.type), contribution_.bytes);
   folding_.emplace(channel_, reduction_, 0, channel_.size(), segments[self], folded_);
+  folding_->fold_segments(contribution_.bytes);
 }
 
 void SegmentedReduction::begin_gather() {
@@ -215,7 +227,11 @@ bool SegmentedReduction::step() {
 
 ReduceScatter::ReduceScatter(Channel& channel, const Reduction& reduction, const Data& contribution,
                              const Data& result, std::span<const std::size_t> counts)
-    : channel_(channel), reduction_(reduction), contribution_(contribution), result_(result) {
+    : channel_(channel),
+      reduction_(reduction),
+      contribution_(contribution),
+      result_(result),
+      piece_(first_dealt + static_cast<std::uint32_t>(dealt_number(counts) >> 40)) {
   std::size_t first = 0;
   for (std::size_t rank = 0; rank < counts.size(); ++rank) {
     if (static_cast<int>(rank) == channel.rank()) own_first_ = first;
@@ -238,13 +254,16 @@ void ReduceScatter::begin() {
   }
   const std::size_t piece_bytes = whole_elements(reduction_.type);
   if (sends_all_)
-    sending_all_ = Sending(channel_, contribution_, everybody, piece_bytes);
+    sending_all_ = Sending(channel_, contribution_, everybody, piece_bytes, is_small() ? piece_ : 0);
   else
-    sending_.begin(channel_, segments_, piece_bytes);
+    sending_.begin(channel_, segments_, piece_bytes, 0);
   const Data& own =
       channel_.is_intra() ? segments_[static_cast<std::size_t>(channel_.self())] : contribution_;
   folding_.emplace(channel_, reduction_, channel_.peer_begin(), channel_.peer_end(), own, folded);
-  if (is_small()) folding_->fold_slices(contribution_.bytes, own_first_);
+  if (is_small())
+    folding_->fold_slices(piece_, contribution_.bytes, own_first_);
+  else if (channel_.is_intra())
+    folding_->fold_segments(own.bytes);
 }
 
 bool ReduceScatter::step() {

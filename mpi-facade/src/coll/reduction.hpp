@@ -26,17 +26,26 @@ inline constexpr int members_folded_at_root_max = 3;
 /// segments.
 inline constexpr std::size_t small_reduction_bytes_max = 8 * 1024;
 
+/// A number that stands for how a result is dealt out: the same on members that agree, hardly ever else.
+std::uint64_t dealt_number(std::span<const std::size_t> counts);
+
 /// Folds the contributions of members [begin, end) piece by piece, in the order of ranks, as they come.
 class Folding {
  public:
   /// `own` is this member's contribution if it is one of them; the others' have as many bytes.
   Folding(Channel& channel, const Reduction& reduction, int begin, int end, const Data& own,
           const Data& result);
-  /// The others' records have `record_bytes`, of which those from `first_byte` on, as many as `own` has, are
-  /// folded: one piece.
-  void fold_slices(std::size_t record_bytes, std::size_t first_byte) {
-    record_bytes_ = record_bytes;
+  /// The others' records, with this piece number, have `record_bytes`, of which those from `first_byte` on,
+  /// as many as `own` has, are folded.
+  void fold_slices(std::uint32_t piece, std::size_t record_bytes, std::size_t first_byte) {
+    first_piece_ = piece;
+    bytes_given_ = record_bytes_ = record_bytes;
     slice_first_ = first_byte;
+  }
+  /// What is folded are segments of so many bytes.
+  void fold_segments(std::size_t bytes) {
+    first_piece_ = first_segment;
+    bytes_given_ = bytes;
   }
 
   /// Folds what is there of the first `own_pieces` pieces: one's own must be published before the result
@@ -60,6 +69,8 @@ class Folding {
   bool own_is_in_place_ = false;
   std::size_t record_bytes_ = 0;  // 0: whole pieces are folded
   std::size_t slice_first_ = 0;
+  std::uint32_t first_piece_ = 0;
+  std::size_t bytes_given_;  // by each
   Scratch own_copy_;
   std::size_t folded_ = 0;
   std::uint32_t piece_ = 0;
@@ -75,6 +86,8 @@ class FoldEverywhere final : public Machine {
   bool step() override;
 
  private:
+  bool has_given() const override { return sending_.done(); }
+
   Channel& channel_;
   Kind kind_;
   int begin_;
@@ -92,6 +105,8 @@ class FoldAtRoot final : public Machine {
   bool step() override;
 
  private:
+  bool has_given() const override { return is_root_; }
+
   Channel& channel_;
   bool is_root_;
   Sending sending_;
@@ -101,8 +116,11 @@ class FoldAtRoot final : public Machine {
 /// Publishes to each member its segment, piece 0 of all first, so that all can fold at the same time.
 class SendingSegments {
  public:
-  void begin(Channel& channel, std::span<const Data> segments, std::size_t piece_bytes);
+  /// `bytes_given`: what the others are told; 0: the segment's own length.
+  void begin(Channel& channel, std::span<const Data> segments, std::size_t piece_bytes,
+             std::size_t bytes_given);
   bool step();
+  bool done() const { return !remains(); }
 
  private:
   bool remains() const;
@@ -156,6 +174,7 @@ class ReduceScatter final : public Machine {
   bool step() override;
 
  private:
+  bool has_given() const override { return sends_all_ ? sending_all_.done() : sending_.done(); }
   bool is_small() const { return channel_.is_intra() && contribution_.bytes <= small_reduction_bytes_max; }
 
   Channel& channel_;
@@ -164,6 +183,7 @@ class ReduceScatter final : public Machine {
   Data result_;
   std::vector<Data> segments_;
   std::size_t own_first_ = 0;
+  std::uint32_t piece_;     // of small ones
   bool sends_all_ = false;  // to everybody, instead of its segment to each
   bool folds_apart_ = false;
   std::vector<std::byte> folded_;

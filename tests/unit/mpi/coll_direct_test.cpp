@@ -44,7 +44,7 @@ template <typename Make>
 bool run_directly(Rank& rank, Kind kind, Make make) {
   bool was_direct = false;
   DirectIfPossible machine(
-      rank.channel, kind,
+      rank.channel, kind, 0,
       [&](Channel& channel) {
         was_direct = true;
         return make(channel);
@@ -294,7 +294,7 @@ TEST_CASE("members that do not reach each other's memory go through the logs", "
     const Parts parts(data_of(data), 0);
     bool was_direct = false;
     DirectIfPossible machine(
-        rank.channel, Kind::bcast,
+        rank.channel, Kind::bcast, 0,
         [&](Channel& channel) {
           was_direct = true;
           return std::make_unique<Barrier>(channel);
