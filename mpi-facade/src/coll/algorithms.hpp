@@ -22,7 +22,7 @@ constexpr std::size_t direct_gather_bytes_min(int members) {
 }
 constexpr std::size_t direct_scatter_bytes_min(int members) {
   if (members == 2) return 64 << 10;
-  return members <= 4 ? 128 << 10 : 512 << 10;
+  return 128 << 10;
 }
 constexpr std::size_t direct_allgather_bytes_min(int members) { return members == 2 ? 64 << 10 : never; }
 constexpr std::size_t direct_alltoall_bytes_min(int members) {

@@ -2,6 +2,8 @@
 
 #include <mpi.h>
 
+#include <cstring>
+
 #include "coll/algorithms.hpp"
 #include "coll/call.hpp"
 #include "coll/direct.hpp"
@@ -103,6 +105,25 @@ inline int move_nothing(Call& call, Kind kind) {
 inline bool is_small(const Call& call, const Data& part) {
   return call.is_blocking() && part.bytes > 0 && part.bytes <= topics::inline_payload_max &&
          !call.communicator->is_inter() && call.communicator->size() > 1 && part.memory() != nullptr;
+}
+
+/// Whether what is given and what is taken are, and are as long as each other.
+inline bool are_small(const Call& call, const Data& given, const Data& taken) {
+  return given.bytes == taken.bytes && is_small(call, given) && taken.memory() != nullptr;
+}
+
+/// Of such: gives a part to `audience`, and takes the others' parts, one behind the other from the `first`
+/// on. What is given to each lies `bytes_apart` from what is given to the next.
+inline int exchange_little(Call& call, Kind kind, const std::byte* given, std::ptrdiff_t bytes_apart,
+                           int audience, const Data& first) {
+  const int self = call.communicator->rank();
+  const std::span<const std::byte> part{given + bytes_apart * (audience == everybody ? self : audience),
+                                        first.bytes};
+  std::byte* taken = first.memory();
+  std::memcpy(taken + static_cast<std::size_t>(self) * first.bytes, given + bytes_apart * self, first.bytes);
+  return perform(*call.communicator, [&](Channel& channel, Waiter& waiter) {
+    return exchange_small(channel, waiter, kind, part, audience, taken);
+  });
 }
 
 /// Whether a collective whose parts have so many bytes, on all members alike, is to go from memory to memory

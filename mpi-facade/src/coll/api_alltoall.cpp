@@ -36,6 +36,17 @@ int check_alltoall(Call& call, const void* sendbuf, int sendcount, MPI_Datatype 
   if (int code = call.find_communicator(comm)) return code;
   Parts contributions, results;
   const bool in_place = is_in_place(call, sendbuf);
+  if (!in_place && call.communicator->size() == 2) {
+    Data given, taken;
+    if (int code = find_data(call, recvbuf, recvcount, recvtype, taken)) return code;
+    if (int code = find_data(call, sendbuf, sendcount, sendtype, given)) return code;
+    if (are_small(call, given, taken)) {
+      if (int code = check_no_overlap(call, given, taken)) return code;
+      const auto apart = static_cast<std::ptrdiff_t>(given.bytes);
+      return exchange_little(call, Kind::alltoall, given.memory(), apart, 1 - call.communicator->rank(),
+                             taken);
+    }
+  }
   if (int code = find_even_parts(call, recvbuf, recvcount, recvtype, results)) return code;
   if (!in_place)
     if (int code = find_even_parts(call, sendbuf, sendcount, sendtype, contributions)) return code;

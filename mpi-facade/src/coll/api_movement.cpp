@@ -244,8 +244,12 @@ int check_allgather(Call& call, const void* sendbuf, int sendcount, MPI_Datatype
   const bool in_place = is_in_place(call, sendbuf);
   if (!in_place)
     if (int code = find_data(call, sendbuf, sendcount, sendtype, own)) return code;
-  if (int code = find_even_parts(call, recvbuf, recvcount, recvtype, results)) return code;
+  Data first;
+  if (int code = find_data(call, recvbuf, recvcount, recvtype, first)) return code;
+  results = Parts(first, first.type->extent() * recvcount);
   if (int code = check_no_overlap(call, own, results)) return code;
+  if (!in_place && are_small(call, own, first))
+    return exchange_little(call, Kind::allgather, own.memory(), 0, everybody, first);
   if (own.bytes == 0 && results[0].bytes == 0) return move_nothing(call, Kind::allgather);
   if (is_direct(call, results[0].bytes, direct_allgather_bytes_min(call.communicator->size())))
     return allgather_directly(call, own, std::move(results), in_place);

@@ -110,7 +110,7 @@ int check_reduce(Call& call, const void* sendbuf, void* recvbuf, int count, MPI_
                              return std::make_unique<SegmentedReduction>(channel, Kind::reduce, reduction,
                                                                          contribution, result, member);
                            });
-  if (!is_segmented(call, contribution) || call.communicator->size() <= members_folded_at_root_max)
+  if (!is_segmented(call, contribution) || is_folded_at_root(contribution.bytes, call.communicator->size()))
     return carry_out(
         call, [=](Channel& channel) { return FoldAtRoot(channel, reduction, contribution, result, member); });
   return carry_out(call, [=](Channel& channel) {

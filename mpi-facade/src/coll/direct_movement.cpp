@@ -27,11 +27,12 @@ void DirectRooted::begin() {
     packed_.open(own_, direction_ == Direction::to_root);
 }
 
-/// The member's own share of its part, from the beginning: whole pages.
+/// The member's own share of its part, from the beginning: whole pages. Several have enough to share among
+/// themselves.
 std::size_t DirectRooted::members_share(std::size_t part_bytes) const {
+  if (channel_.size() > 2) return part_bytes;
   constexpr std::size_t page = 4096;
-  const auto members = static_cast<std::size_t>(channel_.size());
-  const std::size_t share = (part_bytes - part_bytes / members + page - 1) / page * page;
+  const std::size_t share = (part_bytes / 2 + page - 1) / page * page;
   return std::min(share, part_bytes);
 }
 
@@ -138,9 +139,11 @@ bool DirectFromAll::take_all() {
 bool DirectFromAll::step() {
   const int self = channel_.self();
   if (!partners_.offer({given_bytes(), 0, given_.place(), {}}, everybody, part_bytes_)) return false;
+  if (!take_all() || !partners_.say_done(1, everybody)) return false;
+  // For this nobody waits.
   if (!own_taken_ && !in_place_) copy_own(channel_, contributions_[self], results_[self]);
   own_taken_ = true;
-  if (!take_all() || !partners_.say_done(1, everybody) || !partners_.all_have_said(1)) return false;
+  if (!partners_.all_have_said(1)) return false;
   is_done_ = true;
   if (!partners_.all_fitted()) return false;
   if (!taken_.is_copy()) return true;

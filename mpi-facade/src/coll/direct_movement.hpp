@@ -9,9 +9,8 @@
 
 namespace llamada::mpi::coll {
 
-/// Between a root and all others: broadcast and scatter (from it), gather (to it). Of each other member's
-/// part the root copies the n-th part, where there are n members, and the member the rest, so that all copy
-/// alike.
+/// Between a root and all others: broadcast and scatter (from it), gather (to it). Each member copies its
+/// part; of two, the root copies half of it.
 class DirectRooted final : public Machine {
  public:
   enum class Direction { from_root, to_root };

@@ -279,7 +279,7 @@ bool ReduceScatter::step() {
 
 Status reduce(Channel& channel, Waiter& waiter, const Reduction& reduction, const Data& contribution,
               const Data& result, int root) {
-  if (contribution.bytes <= small_reduction_bytes_max || channel.size() <= members_folded_at_root_max) {
+  if (is_folded_at_root(contribution.bytes, channel.size())) {
     FoldAtRoot machine(channel, reduction, contribution, result, root);
     return run(channel, waiter, machine);
   }

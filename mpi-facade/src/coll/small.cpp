@@ -52,6 +52,11 @@ void take_from(Channel& channel, Waiter& waiter, int member, std::byte* to, std:
   });
 }
 
+void take_from_all(Channel& channel, Waiter& waiter, std::byte* parts, std::size_t part_bytes) {
+  for (int member = 0; member < channel.size() && !channel.failed(); ++member)
+    if (member != channel.self()) take_from(channel, waiter, member, parts + member * part_bytes, part_bytes);
+}
+
 }  // namespace
 
 Status give_small(Channel& channel, Waiter& waiter, Kind kind, std::span<const std::byte> part, int root) {
@@ -71,10 +76,17 @@ Status broadcast_small(Channel& channel, Waiter& waiter, std::span<std::byte> da
   return take_small(channel, waiter, Kind::bcast, data, root);
 }
 
+Status exchange_small(Channel& channel, Waiter& waiter, Kind kind, std::span<const std::byte> part,
+                      int audience, std::byte* parts) {
+  begin(channel, waiter, kind);
+  publish(channel, waiter, part, audience);
+  take_from_all(channel, waiter, parts, part.size());
+  return end(channel);
+}
+
 Status gather_small(Channel& channel, Waiter& waiter, std::byte* parts, std::size_t part_bytes) {
   begin(channel, waiter, Kind::gather);
-  for (int member = 0; member < channel.size() && !channel.failed(); ++member)
-    if (member != channel.self()) take_from(channel, waiter, member, parts + member * part_bytes, part_bytes);
+  take_from_all(channel, waiter, parts, part_bytes);
   return end(channel);
 }
 

@@ -17,6 +17,10 @@ Status broadcast_small(Channel& channel, Waiter& waiter, std::span<std::byte> da
 Status give_small(Channel& channel, Waiter& waiter, Kind kind, std::span<const std::byte> part, int root);
 /// At the root of a gather: one part behind the other, among them its own, which is there.
 Status gather_small(Channel& channel, Waiter& waiter, std::byte* parts, std::size_t part_bytes);
+/// Of an allgather, or an alltoall of two: gives `part`, and takes the others' parts: one behind the other,
+/// among them its own, which is there.
+Status exchange_small(Channel& channel, Waiter& waiter, Kind kind, std::span<const std::byte> part,
+                      int audience, std::byte* parts);
 /// A member's part of a broadcast or scatter, other than the root's.
 Status take_small(Channel& channel, Waiter& waiter, Kind kind, std::span<std::byte> part, int root);
 
