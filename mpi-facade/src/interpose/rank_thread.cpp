@@ -24,9 +24,6 @@ std::atomic<State> state{State::unknown};
 replay::Determinants* determinants = nullptr;
 std::atomic<long> rank_thread{0};  // the kernel's number of it: no child of fork() has the same
 
-/// mpirun sets both, the second only under REBUILD.
-bool is_recorded_rank() { return std::getenv("LLAMADA_RANK") && std::getenv("LLAMADA_RECORD"); }
-
 bool is_first_thread() { return syscall(SYS_gettid) == syscall(SYS_getpid); }
 
 void open() {
@@ -46,6 +43,9 @@ void open() {
 }
 
 }  // namespace
+
+// mpirun sets both, the second only under REBUILD.
+bool is_recorded_rank() { return std::getenv("LLAMADA_RANK") && std::getenv("LLAMADA_RECORD"); }
 
 bool replaces_libc() {
   Dl_info found{};

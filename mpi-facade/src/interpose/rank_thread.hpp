@@ -16,8 +16,11 @@ replay::Determinants* determinants_of_caller();
 /// The determinants if they have been opened; else null.
 replay::Determinants* opened_determinants();
 
+/// Whether this process is a rank of a job under rank_replacement REBUILD, or a child of one.
+bool is_recorded_rank();
+
 /// Whether the program finds libmpi's functions before libc's: not so when libmpi is no library of its own,
-/// only one of its libraries', as gfortran leaves it when a program names no function of libmpi's.
+/// only one of its libraries' (see start_over.hpp), or was opened by dlopen().
 bool replaces_libc();
 
 /// For MPI_Init, whose caller is the thread that is the rank from now on: the determinants, opened if nobody

@@ -94,7 +94,8 @@ void warn_if_unheard(World& world) {
     world.warning(
         "libmpi lies behind libc among the program's libraries: what libc tells it (clocks, random numbers) "
         "and "
-        "what it appends to its files is not recorded for a replacement; link it with Llamada's mpifort");
+        "what it appends to its files is not recorded for a replacement; start the program with libmpi.so.12 "
+        "preloaded: mpirun -x LD_PRELOAD=...");
 }
 
 void make_library(int thread_level) {

@@ -1,0 +1,121 @@
+#include "interpose/start_over.hpp"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "interpose/rank_thread.hpp"
+
+namespace llamada::mpi::interpose {
+namespace {
+
+constexpr const char* preload = "LD_PRELOAD";
+/// Set from the exec to the program's new start: the value of LD_PRELOAD before, behind a '=' if it had one.
+constexpr const char* started_over = "LLAMADA_STARTED_OVER";
+
+std::string_view variable(const char* name) {
+  const char* text = std::getenv(name);
+  return text ? text : "";
+}
+
+/// The program gets back the environment that it was started with.
+void restore_environment(std::string_view before) {
+  if (before.empty())
+    unsetenv(preload);
+  else
+    setenv(preload, std::string(before.substr(1)).c_str(), 1);
+  unsetenv(started_over);
+}
+
+/// A loaded object's dynamic section: its name for others and those of the libraries it wants.
+struct Names {
+  std::string_view own;
+  std::vector<std::string_view> needed;
+};
+
+Names names_of(const link_map& object) {
+  const char* strings = nullptr;
+  for (const ElfW(Dyn)* entry = object.l_ld; entry->d_tag != DT_NULL; entry++)
+    if (entry->d_tag == DT_STRTAB) strings = reinterpret_cast<const char*>(entry->d_un.d_ptr);
+  Names names;
+  // The kernel's own object keeps an offset there, and needs nothing.
+  if (strings < reinterpret_cast<const char*>(object.l_addr)) return names;
+  for (const ElfW(Dyn)* entry = object.l_ld; entry->d_tag != DT_NULL; entry++) {
+    if (entry->d_tag == DT_SONAME) names.own = strings + entry->d_un.d_val;
+    if (entry->d_tag == DT_NEEDED) names.needed.emplace_back(strings + entry->d_un.d_val);
+  }
+  return names;
+}
+
+/// Whether the library came with the program, in place of being opened by dlopen() when it already ran: it is
+/// needed by the program, or by what that needs, and so on.
+bool came_with_program(const void* library) {
+  std::vector<std::pair<const link_map*, Names>> objects;
+  for (const link_map* object = _r_debug.r_map; object; object = object->l_next)
+    objects.emplace_back(object, names_of(*object));
+  std::vector<std::string_view> wanted = objects.front().second.needed;  // the program is the first
+  for (std::size_t i = 0; i < wanted.size(); i++) {
+    const auto found =
+        std::ranges::find_if(objects, [&](const auto& object) { return object.second.own == wanted[i]; });
+    if (found == objects.end()) continue;
+    if (reinterpret_cast<const void*>(found->first->l_addr) == library) return true;
+    for (const std::string_view name : found->second.needed)
+      if (std::ranges::find(wanted, name) == wanted.end()) wanted.push_back(name);
+  }
+  return false;
+}
+
+/// Whether the same program would run in the same way from exec().
+bool can_start_over() {
+  const bool by_explicit_loader = getauxval(AT_BASE) == 0;
+  const bool by_valgrind = variable(preload).find("vgpreload") != std::string_view::npos;
+  const bool sanitized = dlsym(RTLD_DEFAULT, "__asan_init") || dlsym(RTLD_DEFAULT, "__tsan_init");
+  return !by_explicit_loader && !by_valgrind && !sanitized && getauxval(AT_SECURE) == 0;
+}
+
+std::string path_of(const char* link) {
+  char path[4096];
+  const ssize_t length = readlink(link, path, sizeof path);
+  return length > 0 && length < static_cast<ssize_t>(sizeof path)
+             ? std::string(path, static_cast<std::size_t>(length))
+             : std::string();
+}
+
+}  // namespace
+
+void start_over_behind_libc(char** arguments) {
+  if (const char* before = std::getenv(started_over)) return restore_environment(before);
+  if (!is_recorded_rank() || replaces_libc() || !can_start_over()) return;
+  Dl_info self{};
+  if (dladdr(reinterpret_cast<const void*>(&start_over_behind_libc), &self) == 0) return;
+  if (!came_with_program(self.dli_fbase)) return;
+  const std::string program = path_of("/proc/self/exe");
+  // A space or a colon would end the name in LD_PRELOAD.
+  const std::string library = self.dli_fname;
+  if (program.empty() || library.find_first_of(" :") != std::string::npos) return;
+  const std::string before(variable(preload));
+  const bool was_set = std::getenv(preload) != nullptr;
+  setenv(preload, (before.empty() ? library : library + ":" + before).c_str(), 1);
+  setenv(started_over, was_set ? ("=" + before).c_str() : "", 1);
+  execv(program.c_str(), arguments);
+  unsetenv(started_over);
+  was_set ? setenv(preload, before.c_str(), 1) : unsetenv(preload);
+}
+
+}  // namespace llamada::mpi::interpose
+
+namespace {
+
+// glibc hands a library's constructors what it hands main().
+[[gnu::constructor]] void before_main(int /*count*/, char** arguments, char** /*environment*/) {
+  llamada::mpi::interpose::start_over_behind_libc(arguments);
+}
+
+}  // namespace
