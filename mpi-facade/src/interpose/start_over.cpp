@@ -34,8 +34,9 @@ void restore_environment(std::string_view before) {
   unsetenv(started_over);
 }
 
-/// A loaded object's dynamic section: its name for others and those of the libraries it wants.
+/// The name of a loaded object's file, its own name for others, and those of the libraries it wants.
 struct Names {
+  std::string_view file;
   std::string_view own;
   std::vector<std::string_view> needed;
 };
@@ -45,6 +46,8 @@ Names names_of(const link_map& object) {
   for (const ElfW(Dyn)* entry = object.l_ld; entry->d_tag != DT_NULL; entry++)
     if (entry->d_tag == DT_STRTAB) strings = reinterpret_cast<const char*>(entry->d_un.d_ptr);
   Names names;
+  names.file = object.l_name;
+  names.file.remove_prefix(names.file.rfind('/') + 1);
   // The kernel's own object keeps an offset there, and needs nothing.
   if (strings < reinterpret_cast<const char*>(object.l_addr)) return names;
   for (const ElfW(Dyn)* entry = object.l_ld; entry->d_tag != DT_NULL; entry++) {
@@ -62,8 +65,10 @@ bool came_with_program(const void* library) {
     objects.emplace_back(object, names_of(*object));
   std::vector<std::string_view> wanted = objects.front().second.needed;  // the program is the first
   for (std::size_t i = 0; i < wanted.size(); i++) {
-    const auto found =
-        std::ranges::find_if(objects, [&](const auto& object) { return object.second.own == wanted[i]; });
+    // By its file, too: a symbolic link's name is wanted of a library that bears another.
+    const auto found = std::ranges::find_if(objects, [&](const auto& object) {
+      return object.second.own == wanted[i] || object.second.file == wanted[i];
+    });
     if (found == objects.end()) continue;
     if (reinterpret_cast<const void*>(found->first->l_addr) == library) return true;
     for (const std::string_view name : found->second.needed)
