@@ -1,6 +1,6 @@
 /* A program that names no function of MPI: its library does, so libmpi is loaded behind libc. What the clock
- * tells it goes into messages and, by the process id, to a file's name; its arguments and environment are those
- * that it was started with. */
+ * tells it goes into messages and, by the process id, to a file's name; its arguments and environment are
+ * those that it was started with. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
