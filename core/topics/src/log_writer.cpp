@@ -103,6 +103,8 @@ LogWriter& LogWriter::operator=(LogWriter&& other) noexcept {
   prepared_ = other.prepared_;
   payload_next_ = std::exchange(other.payload_next_, 0);
   payload_end_ = std::exchange(other.payload_end_, 0);
+  room_taken_ = std::exchange(other.room_taken_, 0);
+  room_wanted_ = std::exchange(other.room_wanted_, 0);
   published_ = other.published_;
   published_bytes_ = other.published_bytes_;
   live_bytes_ = std::exchange(other.live_bytes_, 0);
@@ -205,7 +207,7 @@ Result<Reservation> LogWriter::reserve(std::size_t payload_bytes, Filling fillin
 void LogWriter::fill(const Reservation& reservation, std::span<const std::byte> from) const {
   LLAMADA_CHECK(reservation.log_ == this);
   if (prepared_ || reservation.extra_.empty())
-    copy_bytes(reservation.payload_.data(), from.data(), from.size());
+    copy_bytes_out(reservation.payload_.data(), from.data(), from.size());
   else
     arena_->store(reservation.payload_, from);
 }
@@ -230,6 +232,9 @@ void LogWriter::place_apart(std::uint64_t payload_bytes) {
   std::memcpy(next_->payload, &payload_next_, sizeof(payload_next_));
   std::memcpy(next_->payload + offsetof(ApartPayload, size_bytes), &payload_bytes, sizeof(payload_bytes));
   payload_next_ += aligned(payload_bytes);
+  room_taken_ = payload_next_;
+  room_wanted_ =
+      std::min(payload_next_ + std::min(aligned(payload_bytes), room_wanted_bytes_max), payload_end_);
 }
 
 /// After the commit, which is not to wait for it.
@@ -337,6 +342,7 @@ void LogWriter::enter(const Chunk& chunk, std::uint32_t cell, Offset payload_nex
   generation_ = chunk.generation;
   payload_next_ = payload_next;
   payload_end_ = chunk.end();
+  room_taken_ = room_wanted_ = 0;
 }
 
 void LogWriter::add_reader(const CursorEntry* cursor) {

@@ -75,6 +75,7 @@ class Engine final : private MessageSink, private SendOwner {
       if (done()) return;
       if (rounds < spin_rounds_) {
         pause_processor();
+        outgoing_->take_room_ahead();
         // What is kept takes new memory, and some microseconds have gone by without a message.
         if (keeps_ && rounds % rounds_before_preparing == rounds_before_preparing - 1) world_.prepare_ahead();
       } else

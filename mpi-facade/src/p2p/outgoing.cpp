@@ -28,7 +28,7 @@ const std::byte* message_memory(const Request& request) {
 void pack_message(const Request& request, std::size_t first, std::span<std::byte> out) {
   if (out.empty()) return;
   if (const std::byte* memory = message_memory(request))
-    copy_bytes(out.data(), memory + first, out.size());
+    copy_bytes_out(out.data(), memory + first, out.size());
   else
     request.buffer.pack(first, out);
 }

@@ -77,6 +77,11 @@ class Outgoing {
 
   /// Goes on with what waits for room. True when something was done.
   bool advance() { return busy_.empty() ? false : advance_busy(); }
+  /// What a rank that waits may do again and again, for its next message to whom it has sent last:
+  /// LogWriter::take_room_ahead().
+  void take_room_ahead() {
+    if (last_sent_to_) last_sent_to_->log.take_room_ahead();
+  }
   /// Whether nothing waits for room or a grant. (Synchronous sends may be without their acknowledgement.)
   bool idle() const { return busy_.empty() && announced_count_ == 0; }
   /// In a replacement: tells the owner when the predecessors sent something that has not been sent again.
@@ -148,7 +153,10 @@ class Outgoing {
   bool advance_bulk(Destination& to);
   void mark_busy(Destination& to);
   /// After each commit that it may be waiting for.
-  void wake(const Destination& to) { world_.wake_if_asleep(to.rank, to.sleeping); }
+  void wake(Destination& to) {
+    last_sent_to_ = &to;
+    world_.wake_if_asleep(to.rank, to.sleeping);
+  }
   std::optional<topics::Record> predecessors_message(Destination& to);
   void compare(Destination& to, const Request& request, const topics::Record& record);
   std::string name(const Destination& to, std::uint64_t label, std::uint64_t ordinal) const;
@@ -160,6 +168,7 @@ class Outgoing {
   bool live_;
   std::vector<std::unique_ptr<Destination>> destinations_;
   std::vector<Destination*> busy_;
+  Destination* last_sent_to_ = nullptr;
   std::uint64_t next_send_id_ = 1;
   std::uint64_t announced_count_ = 0;
 };

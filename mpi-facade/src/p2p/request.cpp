@@ -23,7 +23,7 @@ void Buffer::unpack(std::size_t first_byte, std::span<const std::byte> in) const
   in = in.first(std::min(in.size(), capacity - first_byte));
   if (in.empty()) return;
   if (std::byte* memory = contiguous())
-    copy_bytes(memory + first_byte, in.data(), in.size());
+    copy_bytes_in(memory + first_byte, in.data(), in.size());
   else
     type->unpack(in, first_byte, base, count);
 }

@@ -41,6 +41,17 @@ TEST_CASE("copy: nothing may come from nowhere, and little goes by libc", "[base
   for (std::size_t size : {1, 7, 64, 1000, 2047, 2048, 5000}) CHECK(copies(&copy_bytes, size, 3, 5));
 }
 
+TEST_CASE("copy: what comes from another core or goes to one is the same bytes", "[base]") {
+  for (std::size_t size : {0, 1, 2047, 2048, 2049, 2111, 2560, 4095, 4096, 4097, 8192, 16383, 16384, 16385})
+    for (std::size_t to : {0, 1, 31, 63})
+      for (std::size_t from : {0, 8, 33}) {
+        CAPTURE(size, to, from);
+        REQUIRE(copies(&copy_bytes_in, size, to, from));
+        // More than once, for the way may change.
+        for (int again = 0; again < 3; ++again) REQUIRE(copies(&copy_bytes_out, size, to, from));
+      }
+}
+
 TEST_CASE("copy: a way is chosen once, among those that the processor has", "[base]") {
   const auto& chosen = detail::copy_variant_in_use();
   CHECK(&chosen == &detail::copy_variant_in_use());

@@ -234,6 +234,39 @@ TEST_CASE("application: memory is prepared ahead without harm to what is written
   }
 }
 
+TEST_CASE("application: payloads that begin in memory that was made and end in memory that was not are whole",
+          "[llamanet]") {
+  Node node(on_demand());
+  node.start();
+  auto application = Application::attach(node.options());
+  REQUIRE(application);
+  topics::LogOptions keep;
+  keep.retention = topics::Retention::keep_all;
+  auto log = topics::LogWriter::create((*application)->arena(), {1, 1}, keep);
+  REQUIRE(log);
+  const std::size_t sizes[] = {40'000, 1 << 20, 100, 3'000'001, 70'000, 5'000, 2 << 20, 300'000};
+  const auto byte_at = [](std::uint64_t number, std::size_t at) {
+    return static_cast<std::byte>(number * 31 + at + at / 4096);
+  };
+  for (std::uint64_t number = 0; number < 3 * std::size(sizes); ++number) {
+    std::vector<std::byte> payload(sizes[number % std::size(sizes)]);
+    for (std::size_t at = 0; at < payload.size(); ++at) payload[at] = byte_at(number, at);
+    REQUIRE(log->publish(topics::kind_data, 0, number, payload));
+    if (number % 3 == 0) (*application)->prepare_ahead();
+  }
+  auto stream = topics::LogReader::open((*application)->arena().reading(), log->index());
+  for (std::uint64_t number = 0; number < 3 * std::size(sizes); ++number) {
+    auto record = stream.peek();
+    REQUIRE(record);
+    REQUIRE(record->payload.size() == sizes[number % std::size(sizes)]);
+    bool whole = true;
+    for (std::size_t at = 0; at < record->payload.size(); ++at)
+      whole = whole && record->payload[at] == byte_at(number, at);
+    CHECK(whole);
+    stream.advance();
+  }
+}
+
 TEST_CASE("application: a limit on the size of files does not end who keeps what it publishes",
           "[llamanet]") {
   Node node(on_demand());

@@ -14,6 +14,7 @@
 #include <cstring>
 
 #include "ask.hpp"
+#include "llamada/base/copy.hpp"
 #include "llamada/llamanet/start_driver.hpp"
 #include "socket.hpp"
 
@@ -40,10 +41,11 @@ FileDescriptor moved_up(FileDescriptor descriptor) {
   return moved ? std::move(moved) : std::move(descriptor);
 }
 
-// Directories and logs are used in parts: what is made there is made in the sizes that prepare() and store()
-// take, not in huge pages at a touch.
-void use_no_huge_pages(std::span<std::byte> memory) {
-  ::madvise(memory.data(), memory.size(), MADV_NOHUGEPAGE);
+// Directories, and the logs of those who send little, are used in parts: there a touch makes and maps small
+// pages. Behind them the kernel may map huge ones, of the owner's and of its readers' mappings.
+void use_small_pages_at_first(std::span<std::byte> memory) {
+  constexpr std::size_t small_pages_bytes = 8 << 20;
+  ::madvise(memory.data(), std::min(memory.size(), small_pages_bytes), MADV_NOHUGEPAGE);
 }
 
 }  // namespace
@@ -116,7 +118,7 @@ Status Application::open_arena(const ApplicationOptions& options, const Attached
   if (!memory) return propagate(memory);
   memory_ = std::move(*memory);
   memory_file_ = moved_up(std::move(arena));
-  use_no_huge_pages(memory_.bytes());
+  use_small_pages_at_first(memory_.bytes());
   LLAMADA_CRASH_POINT("attach:arena-mapped");
   auto arena_options = options.arena;
   arena_options.incarnation = attached.incarnation;
@@ -208,7 +210,7 @@ Status Application::map_peer(std::uint32_t slot, const Peer& peer, FileDescripto
   if (!size) return propagate(size);
   auto mapping = Mapping::map(arena.get(), *size, Mapping::Access::read_only);
   if (!mapping) return propagate(mapping);
-  use_no_huge_pages(mapping->bytes());
+  use_small_pages_at_first(mapping->bytes());
   PeerSlot mapped;
   mapped.header = reinterpret_cast<const topics::ArenaHeader*>(mapping->data());
   mapped.arena = peer.arena;
@@ -223,28 +225,44 @@ void Application::replace_peer(std::uint32_t slot, PeerSlot by) {
   peers_[slot] = std::move(by);
 }
 
-// By writing it to the file: the kernel then makes folios as large as the write, where a fault makes a page.
+// By writing it to the file: the kernel then makes folios at least as large as the write, where a fault makes
+// a page.
 void Application::prepare(std::span<std::byte> memory) {
   auto* begin = std::max(memory.data(), prepared_until_);
   auto* const end = memory.data() + memory.size();
   while (begin < end) {
     const auto size = std::min<std::size_t>(zeros.size(), static_cast<std::size_t>(end - begin));
     // Refused: the pages are made when they are used.
-    if (!store({begin, size}, {zeros.data(), size})) break;
-    begin += size;
+    if (!write({begin, size}, {zeros.data(), size})) break;
+    begin = std::max(begin + size, prepared_until_);
   }
   prepared_until_ = std::max(prepared_until_, end);
 }
 
-bool Application::store(std::span<std::byte> to, std::span<const std::byte> from) const {
+bool Application::store(std::span<std::byte> to, std::span<const std::byte> from) {
+  const auto made =
+      std::clamp<std::ptrdiff_t>(prepared_until_ - to.data(), 0, static_cast<std::ptrdiff_t>(to.size()));
+  const auto made_bytes = static_cast<std::size_t>(made);
+  if (made_bytes < to.size() && !write(to.subspan(made_bytes), from.subspan(made_bytes))) return false;
+  copy_bytes(to.data(), from.data(), made_bytes);
+  return true;
+}
+
+// What it began, the kernel may have made in one piece that is larger; to do so again would only take time.
+bool Application::write(std::span<std::byte> to, std::span<const std::byte> from) {
   const auto at = to.data() - memory_.data();
   // A program may have set it since; to write beyond it is to be ended (SIGXFSZ).
   rlimit file_size{};
   const bool limited = ::getrlimit(RLIMIT_FSIZE, &file_size) != 0 || file_size.rlim_cur != RLIM_INFINITY;
   if (limited && file_size.rlim_cur < static_cast<rlim_t>(at) + to.size()) return false;
-  // Not libc's pwrite(), which within a rank may be another's.
-  return ::syscall(SYS_pwrite64, memory_file_.get(), from.data(), from.size(), at) ==
-         static_cast<long>(from.size());
+  // Not libc's pwrite() and lseek(), which within a rank may be another's.
+  if (::syscall(SYS_pwrite64, memory_file_.get(), from.data(), from.size(), at) !=
+      static_cast<long>(from.size()))
+    return false;
+  const long end = at + static_cast<long>(from.size());
+  const long hole = ::syscall(SYS_lseek, memory_file_.get(), end, SEEK_HOLE);
+  prepared_until_ = std::max(prepared_until_, memory_.data() + std::max(hole, end));
+  return true;
 }
 
 void Application::prepare_ahead() {

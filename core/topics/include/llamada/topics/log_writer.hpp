@@ -101,6 +101,14 @@ class LogWriter {
   /// The payload of all records so far lies where nobody reads it any more, those of the last chunk's too:
   /// its payload room is used again, from its beginning.
   void rewind();
+  /// What a writer that waits may do again and again: takes back from other cores' caches some more of the
+  /// payload room that a record as long as the last one will need.
+  void take_room_ahead() {
+    for (int line = 0; line < room_lines_taken && room_taken_ < room_wanted_; ++line) {
+      take_ahead(arena_->base() + room_taken_);
+      room_taken_ += cell_size_bytes;
+    }
+  }
   /// Whether a Reservation is open.
   bool is_reserved() const { return reserved_; }
   /// Makes the record visible. Waking the readers is the caller's.
@@ -158,6 +166,8 @@ class LogWriter {
   static constexpr int cells_taken_ahead = 8;
   static constexpr std::uint64_t payload_taken_ahead_bytes = 512;
   static constexpr std::uint64_t payload_taken_bytes_max = 512;
+  static constexpr int room_lines_taken = 8;
+  static constexpr std::uint64_t room_wanted_bytes_max = 16 << 10;
   static void take_ahead(const void* line) {
 #if defined(__x86_64__)
     // What __builtin_prefetch makes of a write without -mprfchw is a read.
@@ -211,6 +221,8 @@ class LogWriter {
   bool is_endpoints_ = false;
   Offset payload_next_ = 0;
   Offset payload_end_ = 0;
+  Offset room_taken_ = 0;   // of the payload room: up to here it has been taken ahead,
+  Offset room_wanted_ = 0;  // and is to be taken
   std::uint64_t published_ = 0;
   std::uint64_t published_bytes_ = 0;
   std::uint64_t live_bytes_ = 0;
