@@ -139,6 +139,42 @@ static void storm(void) {
 }
 
 /* Communicator freed while a message on it is under way. */
+/* More communicators than there is room for at a time, made and freed in turn in every way. */
+static void in_turn(void) {
+  int rank = 0, size = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  /* Where ranks are more than cores, only as many as show that all fits together. */
+  const int rounds = size <= 2 ? 17000 : 400;
+  for (int i = 0; i < rounds; i++) {
+    MPI_Comm comm = MPI_COMM_NULL, half = MPI_COMM_NULL;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    int sum = 0;
+    MPI_Allreduce(&i, &sum, 1, MPI_INT, MPI_SUM, comm);
+    CHECK(sum == i * size);
+    if (i % 50 == 0) {
+      MPI_Request request;
+      MPI_Comm later = MPI_COMM_NULL;
+      /* Two exchanges under way, both for the same members. */
+      MPI_Comm_idup(comm, &later, &request);
+      MPI_Comm_split(MPI_COMM_WORLD, (rank + i / 50) % 2, -rank, &half);
+      MPI_Wait(&request, MPI_STATUS_IGNORE);
+      check_works(later, size, rank);
+      int members = 0;
+      int one = 1;
+      MPI_Iallreduce(&one, &members, 1, MPI_INT, MPI_SUM, half, &request);
+      MPI_Wait(&request, MPI_STATUS_IGNORE);
+      int half_size = 0;
+      MPI_Comm_size(half, &half_size);
+      CHECK(members == half_size);
+      if (i % 100 == 0) MPI_Comm_free(&half);
+      MPI_Comm_free(&later);
+    }
+    MPI_Comm_free(&comm);
+    if (half != MPI_COMM_NULL) MPI_Comm_free(&half);
+  }
+}
+
 static void freed_early(void) {
   MPI_Comm comm;
   MPI_Request requests[2];
@@ -161,5 +197,6 @@ int main(int argc, char** argv) {
   names();
   freed_early();
   storm();
+  in_turn();
   return finish();
 }

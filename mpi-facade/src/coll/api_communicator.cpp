@@ -1,4 +1,5 @@
 #include "api/arguments.hpp"
+#include "coll/collectives.hpp"
 #include "comm_create.hpp"
 
 // Making and freeing communicators (MPI 3.1, 6.4.2 and 6.4.3).
@@ -162,6 +163,7 @@ int PMPI_Comm_free(MPI_Comm* comm) {
     return report(communicator, MPI_ERR_COMM, "a predefined communicator cannot be freed");
   if (int code = communicator->attributes().remove_all(*comm)) return call_error_handler(communicator, code);
   if (*comm == runtime().parent) runtime().parent = MPI_COMM_NULL;
+  runtime().collectives->spare_channel(*communicator);
   communicator->set_handle(MPI_COMM_NULL);
   runtime().communicators.erase(*comm);
   *comm = MPI_COMM_NULL;

@@ -72,8 +72,13 @@ class CollectiveTask : public Task, private Pending {
   /// `own`: what keeps the channel, if it is not the communicator's.
   CollectiveTask(Channel& channel, Communicator& communicator, std::vector<Reference<Counted>> kept,
                  std::unique_ptr<CommunicatorExtension> own = nullptr)
-      : own_(std::move(own)), channel_(channel), communicator_(&communicator), kept_(std::move(kept)) {}
-  ~CollectiveTask() override { channel_.withdraw(*this); }
+      : own_(std::move(own)), channel_(channel), communicator_(&communicator), kept_(std::move(kept)) {
+    channel_.add_task();
+  }
+  ~CollectiveTask() override {
+    channel_.withdraw(*this);
+    channel_.remove_task();
+  }
 
   bool step() override {
     if (!is_over_) channel_.advance();

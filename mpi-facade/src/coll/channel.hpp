@@ -119,6 +119,10 @@ class Channel {
   Channel(const Channel&) = delete;
   Channel& operator=(const Channel&) = delete;
 
+  std::uint32_t context() const { return context_; }
+  const std::vector<int>& members() const { return members_; }
+  /// The number of the last collective.
+  std::uint32_t ordinal() const { return ordinal_; }
   int size() const { return static_cast<int>(members_.size()); }
   int self() const { return self_; }
   int peer_begin() const { return peer_begin_; }
@@ -155,6 +159,11 @@ class Channel {
   /// true, or be withdrawn.
   void enqueue(Pending& pending) { pending_.push_back(&pending); }
   void withdraw(const Pending& pending) { std::erase(pending_, &pending); }
+  /// How many tasks know the channel, from their making to the moment in which the program is told of their
+  /// end.
+  void add_task() { ++task_count_; }
+  void remove_task() { --task_count_; }
+  bool has_tasks() const { return task_count_ != 0; }
   /// Goes on with the pending ones in the order of their calls; true when none is left.
   bool advance();
   bool is_idle() const { return pending_.empty(); }
@@ -315,6 +324,7 @@ class Channel {
   topics::Reservation reservation_;
   std::vector<Incoming> incoming_;
   std::deque<Pending*> pending_;
+  int task_count_ = 0;
   bool advancing_ = false;
   std::vector<std::byte> scratch_;
   std::vector<int> processes_;

@@ -74,6 +74,13 @@ Result<Collectives::OwnChannel> Collectives::persistent_channel(Communicator& co
   return OwnChannel{std::move(*holder), own};
 }
 
+void Collectives::spare_channel(Communicator& communicator) {
+  if (!communicator.collectives || communicator.is_inter()) return;
+  Channel* channel = static_cast<Holder&>(*communicator.collectives).channel();
+  // What is given up goes with the result.
+  static_cast<void>(spare_channels_.keep({std::move(communicator.collectives), channel}));
+}
+
 void Collectives::skip_stale() {
   for (Channel* channel : channels_) channel->skip_stale();
 }

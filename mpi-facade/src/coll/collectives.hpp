@@ -6,6 +6,7 @@
 
 #include "coll/context_ids.hpp"
 #include "coll/pieces.hpp"
+#include "coll/spare_channels.hpp"
 #include "object/communicator.hpp"
 
 namespace llamada::mpi::coll {
@@ -29,7 +30,8 @@ class Collectives {
   Collectives(World& world, Waiter& waiter, Options options)
       : world_(world), waiter_(waiter), options_(std::move(options)), context_ids_(world.rank()) {}
 
-  /// The channel of a communicator of at least two members, made at first use. It goes with the communicator.
+  /// The channel of a communicator of at least two members, made at first use unless the communicator was
+  /// given a spare one.
   Result<Channel*> channel(Communicator& communicator);
   /// A channel for a persistent collective alone: all members make them in the same order, and may start
   /// them in any. It goes with what is given.
@@ -49,8 +51,12 @@ class Collectives {
   /// This process's part is over, but the rank's is not: communicators that go are not given up (tests).
   void leave() { is_leaving_ = true; }
 
-  /// What new communicators are named by.
+  /// The program frees the communicator: its channel is spare.
+  void spare_channel(Communicator& communicator);
+
+  /// What new communicators are named by, and the channels that they may have.
   ContextIds& context_ids() { return context_ids_; }
+  SpareChannels& spare_channels() { return spare_channels_; }
 
  private:
   class Holder;
@@ -63,6 +69,7 @@ class Collectives {
   std::vector<Channel*> channels_;
   bool is_leaving_ = false;
   ContextIds context_ids_;
+  SpareChannels spare_channels_;
 };
 
 }  // namespace llamada::mpi::coll

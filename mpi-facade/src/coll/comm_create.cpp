@@ -1,7 +1,9 @@
 #include "comm_create.hpp"
 
 #include <algorithm>
-#include <array>
+#include <numeric>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "coll/collectives.hpp"
@@ -10,8 +12,9 @@
 #include "runtime.hpp"
 
 // A new communicator's context id follows from what the members of the parent propose (coll/context_ids.hpp):
-// agreed by an exchange over the parent, which replays like any other collective. The disjoint groups of a
-// split share one id, which does no harm: no two ranks are together in two of them.
+// agreed by an exchange over the parent, which replays like any other collective. So is the channel that it
+// goes on with, if there is a spare one (coll/spare_channels.hpp). The disjoint groups of a split share one
+// id, which does no harm: no two ranks are together in two of them.
 
 namespace llamada::mpi {
 namespace {
@@ -20,15 +23,16 @@ struct Proposal {
   std::int32_t color = 0;
   std::int32_t key = 0;
   coll::ContextProposal context;
+  coll::ChannelOffer::Names channels{};
 };
 
 /// What all members of the parent propose, by rank.
-Result<std::vector<Proposal>> exchange(Communicator& parent, const coll::ContextClaim& claim, int color,
-                                       int key) {
+Result<std::vector<Proposal>> exchange(Communicator& parent, const coll::ContextClaim& claim,
+                                       const coll::ChannelOffer& offer, int color, int key) {
   auto& collectives = *runtime().collectives;
   std::vector<Proposal> proposals(static_cast<std::size_t>(parent.size()));
   Proposal& own = proposals[static_cast<std::size_t>(parent.rank())];
-  own = {color, key, claim.proposal()};
+  own = {color, key, claim.proposal(), offer.names()};
   if (parent.size() == 1) return proposals;
   auto channel = collectives.channel(parent);
   if (!channel) return propagate(channel);
@@ -47,6 +51,18 @@ Result<std::uint32_t> settle(coll::ContextClaim& claim, const std::vector<Propos
   return claim.settle(all);
 }
 
+/// The communicator that some members of the parent make: those whose ranks there are `ranks`, in this order.
+Communicator* add(Communicator& parent, std::uint32_t context, Reference<Group> group,
+                  coll::ChannelOffer& offer, const std::vector<Proposal>& proposals,
+                  std::span<const int> ranks) {
+  std::vector<coll::ChannelOffer::Names> offers;
+  for (const int rank : ranks) offers.push_back(proposals[static_cast<std::size_t>(rank)].channels);
+  auto channel = offer.take(group->members(), offers);
+  Communicator* made = runtime().add_communicator(parent, context, std::move(group));
+  made->collectives = std::move(channel);
+  return made;
+}
+
 Reference<Group> group_of(std::vector<int> world_ranks) {
   return make_counted<Group>(std::move(world_ranks), runtime().world_rank);
 }
@@ -56,11 +72,14 @@ Reference<Group> group_of(std::vector<int> world_ranks) {
 Result<Communicator*> duplicate(Communicator& parent) {
   if (parent.is_inter()) return duplicate_inter(parent);
   coll::ContextClaim claim(runtime().collectives->context_ids());
-  auto proposals = exchange(parent, claim, 0, 0);
+  coll::ChannelOffer offer(runtime().collectives->spare_channels(), parent.group()->members());
+  auto proposals = exchange(parent, claim, offer, 0, 0);
   if (!proposals) return propagate(proposals);
   auto context = settle(claim, *proposals);
   if (!context) return propagate(context);
-  Communicator* copy = runtime().add_communicator(parent, *context, parent.group());
+  std::vector<int> ranks(static_cast<std::size_t>(parent.size()));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  Communicator* copy = add(parent, *context, parent.group(), offer, *proposals, ranks);
   copy->copy_topology(parent);
   return copy;
 }
@@ -68,7 +87,8 @@ Result<Communicator*> duplicate(Communicator& parent) {
 Result<Communicator*> split(Communicator& parent, int color, int key) {
   if (parent.is_inter()) return split_inter(parent, color, key);
   coll::ContextClaim claim(runtime().collectives->context_ids());
-  auto proposals = exchange(parent, claim, color, key);
+  coll::ChannelOffer offer(runtime().collectives->spare_channels(), {});
+  auto proposals = exchange(parent, claim, offer, color, key);
   if (!proposals) return propagate(proposals);
   auto context = settle(claim, *proposals);
   if (!context) return propagate(context);
@@ -79,20 +99,24 @@ Result<Communicator*> split(Communicator& parent, int color, int key) {
   // Equal keys keep the order of the parent (6.4.2).
   std::stable_sort(ranks.begin(), ranks.end(),
                    [&](int a, int b) { return (*proposals)[a].key < (*proposals)[b].key; });
-  for (int& rank : ranks) rank = parent.world_rank(rank);
-  return runtime().add_communicator(parent, *context, group_of(std::move(ranks)));
+  std::vector<int> members;
+  for (const int rank : ranks) members.push_back(parent.world_rank(rank));
+  return add(parent, *context, group_of(std::move(members)), offer, *proposals, ranks);
 }
 
 Result<Communicator*> create(Communicator& parent, const Group& group) {
   if (parent.is_inter()) return create_inter(parent, group);
   coll::ContextClaim claim(runtime().collectives->context_ids());
-  auto proposals = exchange(parent, claim, 0, 0);
+  auto members = group.members();
+  coll::ChannelOffer offer(runtime().collectives->spare_channels(), members);
+  auto proposals = exchange(parent, claim, offer, 0, 0);
   if (!proposals) return propagate(proposals);
   auto context = settle(claim, *proposals);
   if (!context) return propagate(context);
   if (group.rank() == MPI_UNDEFINED) return nullptr;
-  auto members = group.members();
-  return runtime().add_communicator(parent, *context, group_of({members.begin(), members.end()}));
+  std::vector<int> ranks;
+  for (const int member : members) ranks.push_back(parent.rank_of(member));
+  return add(parent, *context, group_of({members.begin(), members.end()}), offer, *proposals, ranks);
 }
 
 }  // namespace llamada::mpi

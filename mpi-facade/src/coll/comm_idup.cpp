@@ -1,5 +1,6 @@
 #include <cstring>
 #include <optional>
+#include <vector>
 
 #include "coll/call.hpp"
 #include "coll/context_ids.hpp"
@@ -13,11 +14,21 @@
 namespace llamada::mpi {
 namespace {
 
-/// What all members propose together.
+struct Proposal {
+  coll::ContextProposal context;
+  coll::ChannelOffer::Names channels{};
+};
+
+/// What all members propose: the context together, the channels each for itself.
+struct Proposals {
+  coll::ContextProposal context;
+  std::vector<coll::ChannelOffer::Names> channels;
+};
+
 class ExchangeProposals final : public coll::Machine {
  public:
-  ExchangeProposals(coll::Channel& channel, coll::ContextProposal& proposal)
-      : channel_(channel), own_(proposal), all_(proposal) {}
+  ExchangeProposals(coll::Channel& channel, const Proposal& own, Proposals& all)
+      : channel_(channel), own_(own), all_(all) {}
   void begin() override { channel_.begin(coll::Kind::context); }
   bool step() override {
     if (!published_ &&
@@ -27,9 +38,10 @@ class ExchangeProposals final : public coll::Machine {
       if (member_ == channel_.self()) continue;
       const auto record = channel_.expect(member_, 0, sizeof(own_));
       if (!record) return false;
-      coll::ContextProposal theirs;
+      Proposal theirs;
       std::memcpy(&theirs, record->payload.data(), sizeof(theirs));
-      all_ = all_.with(theirs);
+      all_.context = all_.context.with(theirs.context);
+      all_.channels.push_back(theirs.channels);
       channel_.next(member_);
     }
     return true;
@@ -37,8 +49,8 @@ class ExchangeProposals final : public coll::Machine {
 
  private:
   coll::Channel& channel_;
-  const coll::ContextProposal own_;
-  coll::ContextProposal& all_;
+  const Proposal own_;
+  Proposals& all_;
   bool published_ = false;
   int member_ = 0;
 };
@@ -49,7 +61,8 @@ class Duplication final : public coll::CollectiveTask {
       : CollectiveTask(channel, parent, {}),
         copy_(&copy),
         claim_(runtime().collectives->context_ids()),
-        all_(claim_.proposal()) {}
+        offer_(runtime().collectives->spare_channels(), parent.group()->members()),
+        all_{claim_.proposal(), {offer_.names()}} {}
 
   /// The program is told.
   int complete(MPI_Status* status) override {
@@ -63,21 +76,23 @@ class Duplication final : public coll::CollectiveTask {
 
  private:
   std::unique_ptr<coll::Machine> make_machine() override {
-    return std::make_unique<ExchangeProposals>(channel(), all_);
+    return std::make_unique<ExchangeProposals>(channel(), Proposal{claim_.proposal(), offer_.names()}, all_);
   }
   void finish() override {
-    const auto context = claim_.agree(all_);
+    const auto context = claim_.agree(all_.context);
     if (!context) {
       no_context_ = context.error();
       return;
     }
     copy_->set_context(*context);
+    copy_->collectives = offer_.take(copy_->group()->members(), all_.channels);
     if (copy_->is_inter()) copy_->local().set_context(*context + 1);
   }
 
   Reference<Communicator> copy_;
   coll::ContextClaim claim_;
-  coll::ContextProposal all_;
+  coll::ChannelOffer offer_;  // what was not taken is spare again when the program is told
+  Proposals all_;
   std::optional<Error> no_context_;
 };
 

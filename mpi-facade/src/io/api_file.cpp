@@ -5,6 +5,7 @@
 #include <climits>
 
 #include "api/strings.hpp"
+#include "coll/collectives.hpp"
 #include "comm_create.hpp"
 #include "io/agreement.hpp"
 #include "io/api.hpp"
@@ -132,6 +133,7 @@ Status open_for_all(File& file) {
 
 void free_communicator(File& file) {
   const MPI_Comm handle = file.communicator->handle();
+  runtime().collectives->spare_channel(*file.communicator);
   file.communicator->set_handle(MPI_COMM_NULL);
   runtime().communicators.erase(handle);
 }

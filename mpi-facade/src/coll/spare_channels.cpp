@@ -1,0 +1,75 @@
+#include "coll/spare_channels.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace llamada::mpi::coll {
+namespace {
+
+std::uint64_t name_of(const Channel& channel) {
+  return std::uint64_t{channel.context()} << 32 | channel.ordinal();
+}
+
+bool is_for(const SpareChannel& spare, std::span<const int> members) {
+  return std::ranges::equal(spare.channel->members(), members);
+}
+
+}  // namespace
+
+SpareChannel SpareChannels::keep(SpareChannel spare) {
+  const Channel& channel = *spare.channel;
+  if (channel.size() == 1 || channel.failed() || channel.has_tasks()) return spare;
+  spares_.push_back(std::move(spare));
+  if (spares_.size() <= kept_max) return {};
+  SpareChannel oldest = std::move(spares_.front());
+  spares_.pop_front();
+  return oldest;
+}
+
+ChannelOffer::ChannelOffer(SpareChannels& spares, std::span<const int> members) : spares_(spares) {
+  const auto is_offered = [&](const SpareChannel& spare) {
+    if (offered_.size() == Names().size()) return false;
+    if (!members.empty()) return is_for(spare, members);
+    return std::ranges::none_of(
+        offered_, [&](const SpareChannel& offered) { return is_for(offered, spare.channel->members()); });
+  };
+  std::deque<SpareChannel> others;
+  for (SpareChannel& spare : spares.spares_) {
+    const bool offered = is_offered(spare);
+    if (offered)
+      offered_.push_back(std::move(spare));
+    else
+      others.push_back(std::move(spare));
+  }
+  spares.spares_ = std::move(others);
+}
+
+ChannelOffer::~ChannelOffer() {
+  // Behind the others: what nobody else has does not stand in the way of the rest.
+  for (SpareChannel& spare : offered_) spares_.spares_.push_back(std::move(spare));
+}
+
+ChannelOffer::Names ChannelOffer::names() const {
+  Names names{};
+  std::ranges::transform(offered_, names.begin(),
+                         [](const SpareChannel& spare) { return name_of(*spare.channel); });
+  return names;
+}
+
+std::unique_ptr<CommunicatorExtension> ChannelOffer::take(std::span<const int> members,
+                                                          std::span<const Names> offers) {
+  auto taken = offered_.end();
+  for (auto spare = offered_.begin(); spare != offered_.end(); ++spare) {
+    const std::uint64_t name = name_of(*spare->channel);
+    const auto has_it = [name](const Names& names) { return std::ranges::find(names, name) != names.end(); };
+    if (!is_for(*spare, members) || !std::ranges::all_of(offers, has_it)) continue;
+    // The same on all members, in whatever order they offer them.
+    if (taken == offered_.end() || name < name_of(*taken->channel)) taken = spare;
+  }
+  if (taken == offered_.end()) return nullptr;
+  auto holder = std::move(taken->holder);
+  offered_.erase(taken);
+  return holder;
+}
+
+}  // namespace llamada::mpi::coll

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "coll/channel.hpp"
+#include "object/communicator.hpp"
+
+namespace llamada::mpi::coll {
+
+/// A channel that lost its communicator.
+struct SpareChannel {
+  std::unique_ptr<CommunicatorExtension> holder;  ///< what hangs on a communicator
+  Channel* channel = nullptr;                     ///< in it
+};
+
+/// The channels of communicators that the program has freed, for the next ones of the same members in the
+/// same order: a program may make and free communicators for days, and logs are never taken out of an arena's
+/// directory.
+///
+/// Who makes a communicator offers some of its spare channels to the others, in the same exchange that names
+/// its context. The new one goes on with a channel that all its members offer; if there is none, it gets a
+/// new channel at its first collective. What is offered follows from what the program did alone, so that a
+/// replacement offers the same.
+///
+/// Threads: the rank's MPI thread, or whoever holds the lock.
+class SpareChannels {
+ public:
+  /// Beyond, those that waited longest are given up: all that that are kept are looked at whenever the rank
+  /// waits.
+  static constexpr std::size_t kept_max = 16;
+
+  /// Keeps a channel that nothing uses or will use; returns what is to be given up: this one if it cannot be
+  /// used again, or another one.
+  SpareChannel keep(SpareChannel spare);
+
+ private:
+  friend class ChannelOffer;
+  std::deque<SpareChannel> spares_;  // those that were not offered for longest first
+};
+
+/// What one process offers for one communicator; nobody else is offered it meanwhile.
+class ChannelOffer {
+ public:
+  /// Each names a channel and how many collectives it has had; 0 is none.
+  using Names = std::array<std::uint64_t, 3>;
+
+  /// Offers channels of these members; of any members, one of each kind, if there are none.
+  ChannelOffer(SpareChannels& spares, std::span<const int> members);
+  ~ChannelOffer();
+  ChannelOffer(const ChannelOffer&) = delete;
+  ChannelOffer& operator=(const ChannelOffer&) = delete;
+
+  Names names() const;
+  /// One for these members that is in what each of them offers, this process included; null if there is none.
+  std::unique_ptr<CommunicatorExtension> take(std::span<const int> members, std::span<const Names> offers);
+
+ private:
+  SpareChannels& spares_;
+  std::vector<SpareChannel> offered_;
+};
+
+}  // namespace llamada::mpi::coll
