@@ -428,6 +428,12 @@ void Channel::fail_late() {
   complaint_.clear();
 }
 
+void Channel::change_communicator() {
+  failed_ordinal_ = ordinal_;
+  for (Incoming& incoming : incoming_) incoming.left_over.reset();
+  complaint_.clear();
+}
+
 void Channel::retire() {
   for (int member = 0; member < size(); ++member) {
     if (member == self_) continue;

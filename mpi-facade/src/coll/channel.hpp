@@ -245,6 +245,10 @@ class Channel {
   /// Whether what was given is longer than what was expected.
   bool is_too_long() const { return is_too_long_; }
 
+  /// Another communicator goes on with it (coll/spare_channels.hpp): what the one before left is not its
+  /// affair.
+  void change_communicator();
+
   /// This member reads nothing of the communicator any more and holds no writer (MPI_Comm_free).
   void retire();
 

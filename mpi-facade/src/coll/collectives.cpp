@@ -77,6 +77,7 @@ Result<Collectives::OwnChannel> Collectives::persistent_channel(Communicator& co
 void Collectives::spare_channel(Communicator& communicator) {
   if (!communicator.collectives || communicator.is_inter()) return;
   Channel* channel = static_cast<Holder&>(*communicator.collectives).channel();
+  if (channel->has_tasks()) return;  // The last of them ends it.
   // What is given up goes with the result.
   static_cast<void>(spare_channels_.keep({std::move(communicator.collectives), channel}));
 }

@@ -18,7 +18,7 @@ bool is_for(const SpareChannel& spare, std::span<const int> members) {
 
 SpareChannel SpareChannels::keep(SpareChannel spare) {
   const Channel& channel = *spare.channel;
-  if (channel.size() == 1 || channel.failed() || channel.has_tasks()) return spare;
+  if (channel.size() == 1 || channel.failed()) return spare;
   spares_.push_back(std::move(spare));
   if (spares_.size() <= kept_max) return {};
   SpareChannel oldest = std::move(spares_.front());
@@ -67,6 +67,7 @@ std::unique_ptr<CommunicatorExtension> ChannelOffer::take(std::span<const int> m
     if (taken == offered_.end() || name < name_of(*taken->channel)) taken = spare;
   }
   if (taken == offered_.end()) return nullptr;
+  taken->channel->change_communicator();
   auto holder = std::move(taken->holder);
   offered_.erase(taken);
   return holder;

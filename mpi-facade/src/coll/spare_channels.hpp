@@ -30,8 +30,7 @@ struct SpareChannel {
 /// Threads: the rank's MPI thread, or whoever holds the lock.
 class SpareChannels {
  public:
-  /// Beyond, those that waited longest are given up: all that that are kept are looked at whenever the rank
-  /// waits.
+  /// Beyond, those that waited longest are given up: all are looked at whenever the rank waits.
   static constexpr std::size_t kept_max = 16;
 
   /// Keeps a channel that nothing uses or will use; returns what is to be given up: this one if it cannot be
