@@ -400,6 +400,7 @@ void Channel::skip_stale() {
 
 void Channel::fail(std::string text) {
   failed_ordinal_ = ordinal_;
+  ever_failed_ = true;
   if (failed()) return;
   failure_ = std::move(text);
   is_too_long_ = false;

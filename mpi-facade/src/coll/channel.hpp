@@ -248,6 +248,8 @@ class Channel {
   /// Another communicator goes on with it (coll/spare_channels.hpp): what the one before left is not its
   /// affair.
   void change_communicator();
+  /// Whether calls ever did not fit each other: members may then differ in what they have seen.
+  bool ever_failed() const { return ever_failed_; }
 
   /// This member reads nothing of the communicator any more and holds no writer (MPI_Comm_free).
   void retire();
@@ -322,6 +324,7 @@ class Channel {
   bool is_too_long_ = false;
   std::string complaint_;  // becomes the failure when the collective is over
   bool complaint_is_too_long_ = false;
+  bool ever_failed_ = false;
   std::uint32_t failed_ordinal_ = 0;  // up to there nobody wonders what is left over
 
   topics::LogWriter writer_;

@@ -7,7 +7,9 @@ namespace llamada::mpi::coll {
 namespace {
 
 std::uint64_t name_of(const Channel& channel) {
-  return std::uint64_t{channel.context()} << 32 | channel.ordinal();
+  // Members that go different ways in a collective whose lengths differ may differ in this, too.
+  const std::uint64_t introduced = channel.is_introduced() ? 1 : 0;
+  return introduced << 63 | std::uint64_t{channel.context()} << 32 | channel.ordinal();
 }
 
 bool is_for(const SpareChannel& spare, std::span<const int> members) {
@@ -18,7 +20,7 @@ bool is_for(const SpareChannel& spare, std::span<const int> members) {
 
 SpareChannel SpareChannels::keep(SpareChannel spare) {
   const Channel& channel = *spare.channel;
-  if (channel.size() == 1 || channel.failed()) return spare;
+  if (channel.size() == 1 || channel.ever_failed()) return spare;
   spares_.push_back(std::move(spare));
   if (spares_.size() <= kept_max) return {};
   SpareChannel oldest = std::move(spares_.front());

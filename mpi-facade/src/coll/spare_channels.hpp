@@ -45,7 +45,8 @@ class SpareChannels {
 /// What one process offers for one communicator; nobody else is offered it meanwhile.
 class ChannelOffer {
  public:
-  /// Each names a channel and how many collectives it has had; 0 is none.
+  /// Each names a channel, how many collectives it has had, and whether its members know each other's
+  /// processes; 0 is none.
   using Names = std::array<std::uint64_t, 3>;
 
   /// Offers channels of these members; of any members, one of each kind, if there are none.
