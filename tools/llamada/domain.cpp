@@ -36,8 +36,22 @@ const topics::ObservedMatch* DomainView::match(const topics::EndpointId& writer,
   return found == matches.end() ? nullptr : &*found;
 }
 
+namespace {
+
+/// A reader that has not begun yet has nothing to acknowledge of what was there before it.
+void count_from_start(std::vector<topics::ObservedMatch>& matches,
+                      const std::vector<topics::ObservedGrant>& grants) {
+  for (const auto& grant : grants)
+    for (auto& match : matches)
+      if (match.reader.participant == grant.reader_participant && match.number == grant.match_number)
+        match.acknowledged = std::max(match.acknowledged, grant.sequence);
+}
+
+}  // namespace
+
 DomainView view_of(const llamanet::Inspector& inspector) {
   DomainView view;
+  std::vector<topics::ObservedGrant> grants;
   for (const auto& slot : inspector.slots()) {
     if (slot.state != llamanet::SlotState::attached || slot.pid == static_cast<std::uint32_t>(::getpid()))
       continue;
@@ -46,7 +60,9 @@ DomainView view_of(const llamanet::Inspector& inspector) {
     view.participants.push_back(std::move(*seen.participant));
     std::move(seen.endpoints.begin(), seen.endpoints.end(), std::back_inserter(view.endpoints));
     std::move(seen.matches.begin(), seen.matches.end(), std::back_inserter(view.matches));
+    std::move(seen.grants.begin(), seen.grants.end(), std::back_inserter(grants));
   }
+  count_from_start(view.matches, grants);
   return view;
 }
 

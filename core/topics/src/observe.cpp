@@ -82,8 +82,12 @@ ObservedArena observe(const PeerArena& arena, std::uint64_t arena_id, std::uint3
     observed.matches.push_back({{target.writer_arena, target.writer_number},
                                 {arena_id, target.reader_number},
                                 (target.flags & match_is_reliable) != 0,
-                                arena.match(index).acknowledged.load(std::memory_order_acquire)});
+                                arena.match(index).acknowledged.load(std::memory_order_acquire),
+                                view->number});
   }
+  for (std::uint32_t index = 0; index < arena.grant_count(); ++index)
+    if (const auto grant = view_grant(arena, index))
+      observed.grants.push_back({grant->reader_arena, grant->match_number, grant->sequence});
   return observed;
 }
 

@@ -15,7 +15,7 @@ json policies_of(const std::string& topic, const std::string& end) {
 /// That a writer whose reader stands still gets so many samples ahead, and no further.
 void check_lead(const std::string& topic, std::uint64_t lead) {
   const auto lag = [&] { return writer_of(topic)["readers"][0]["lag"].get<std::uint64_t>(); };
-  wait_until([&] { return lag() >= lead; });
+  wait_until([&] { return lag() == lead; });
   for (int look = 0; look < 5; ++look) CHECK(lag() == lead);
 }
 

@@ -23,6 +23,14 @@ struct ObservedMatch {
   EndpointId reader;
   bool reliable = false;
   std::uint64_t acknowledged = 0;  ///< The sequence number up to which the samples are the reader's.
+  std::uint64_t number = 0;        ///< Of the match, in the reader's arena.
+};
+
+/// A writer's answer to a match, in the writer's arena.
+struct ObservedGrant {
+  std::uint64_t reader_participant = 0;
+  std::uint64_t match_number = 0;
+  std::uint64_t sequence = 0;  ///< The last sample that the reader does not get: it came too late for it.
 };
 
 /// What lies in one arena.
@@ -30,6 +38,7 @@ struct ObservedArena {
   std::optional<ParticipantInfo> participant;
   std::vector<ObservedEndpoint> endpoints;
   std::vector<ObservedMatch> matches;  ///< Of its readers.
+  std::vector<ObservedGrant> grants;   ///< Of its writers.
 };
 
 /// Reads what the Participant in an arena says of itself, for tools: its owner notices nothing. What is being
