@@ -1,0 +1,271 @@
+#include <algorithm>
+
+#include "llamada/base/copy.hpp"
+#include "llamada/base/crash_point.hpp"
+#include "p2p/engine.hpp"
+#include "runtime.hpp"
+
+// The engine's receives and probes.
+
+namespace llamada::mpi {
+
+int Engine::receive(const Buffer& buffer, int source, int tag, Communicator& communicator,
+                    MPI_Status* status) {
+  Request request;
+  request.kind = Request::Kind::receive;
+  request.buffer = buffer;
+  request.communicator = &communicator;
+  request.peer = source;
+  request.tag = tag;
+  start_receive(request);
+  wait(request);
+  receive_status(request, status);
+  return request.error;
+}
+
+void Engine::start_receive(Request& request) {
+  begin(request);
+  request.context = request.communicator->context();
+  request.source = world_source(*request.communicator, request.peer);
+  request.post_index = post_count_++;
+  request.rule = ReceiveNode::Rule::free;
+  request.expected_ordinal = 0;
+  if (determinants_->replayer().anything_left()) [[unlikely]]
+    restrict(request);
+  if (MessageNode* message = matcher_.post(request)) deliver(request, static_cast<Arrival&>(*message));
+}
+
+/// What a replay knows about a receive: that the program cancels it, or which message it takes.
+void Engine::restrict(Request& request) {
+  auto& replayer = determinants_->replayer();
+  if (replayer.is_cancelled(request.post_index)) {
+    request.rule = ReceiveNode::Rule::cancelled;
+    return;
+  }
+  if (request.source != any_source) return;
+  if (const auto match = replayer.take_match(request.post_index)) {
+    request.source = match->source;
+    request.expected_ordinal = match->ordinal;
+    return;
+  }
+  if (!replayer.outcomes_left()) return;
+  request.rule = ReceiveNode::Rule::held;
+  holds_ = true;
+}
+
+replay::Outcome Engine::take_outcome(replay::CallKind kind) {
+  auto outcome = determinants_->replayer().take(kind);
+  if (!outcome) diverged(outcome.error().text());
+  LLAMADA_CRASH_POINT("replay:outcome-taken");
+  outcome_taken();
+  return std::move(*outcome);
+}
+
+void Engine::outcome_taken() {
+  if (determinants_->replaying()) return;
+  determinants_->publish_counters();
+  if (!holds_) return;
+  holds_ = false;
+  for (auto& [receive, message] : matcher_.go_live())
+    deliver(static_cast<Request&>(*receive), static_cast<Arrival&>(*message));
+}
+
+namespace {
+
+/// Whether a receive takes a message of so many bytes without any detour.
+bool takes_at_once(const Request& request, std::size_t bytes) {
+  return request.expected_ordinal == 0 && !request.released && request.buffer.type->is_contiguous() &&
+         bytes <= request.buffer.bytes();
+}
+
+}  // namespace
+
+/// What message_arrived() does, for the messages that most are: whole ones for a receive that names their
+/// source.
+int Engine::take_awaited(int from, topics::LogReader& reader, Ordinals& ordinals, int at_most) {
+  int taken = 0;
+  std::uint64_t taken_bytes = 0;
+  for (; taken < at_most; ++taken) {
+    const topics::Cell* cell = reader.peek_cell();
+    if (!cell || cell->kind != kind_message || cell->flags != 0) break;
+    std::span<const std::byte> payload{cell->payload, cell->inline_size};
+    const std::uint64_t label = cell->label;
+    const bool is_apart = payload.size() > topics::inline_payload_max;
+    if (is_apart) {
+      const auto record = reader.peek();
+      if (!record) break;
+      payload = record->payload;
+    }
+    ReceiveNode* receive = matcher_.first_named(label_context(label), from, label_tag(label));
+    if (!receive) break;
+    auto& request = static_cast<Request&>(*receive);
+    if (!takes_at_once(request, payload.size())) break;
+    reader.advance();
+    ordinals.next(label_context(label));
+    matcher_.take_first_named(request);
+    if (is_apart)
+      copy_bytes(request.buffer.contiguous(), payload.data(), payload.size());
+    else
+      topics::copy_small(request.buffer.contiguous(), payload.data(), payload.size());
+    LLAMADA_CRASH_POINT("match:delivered");
+    request.status_source = request.peer;
+    request.status_tag = label_tag(label);
+    request.status_bytes = payload.size();
+    request.complete = true;
+    taken_bytes += payload.size();
+  }
+  if (taken > 0) {
+    arena_.count(topics::Counter::messages_received, static_cast<std::uint64_t>(taken));
+    arena_.count(topics::Counter::bytes_received, taken_bytes);
+  }
+  return taken;
+}
+
+void Engine::message_arrived(const IncomingMessage& message) {
+  if (ReceiveNode* receive = matcher_.arrive(message))
+    return deliver(static_cast<Request&>(*receive), message);
+  Arrival& arrival = new_arrival();
+  static_cast<Envelope&>(arrival) = message;
+  arrival.bytes = message.bytes;
+  arrival.synchronous = message.synchronous;
+  arrival.rendezvous = message.rendezvous;
+  arrival.send_id = message.send_id;
+  arrival.payload = message.payload.data();
+  if (!keeps_ && !message.rendezvous) {
+    if (arrival.copy_capacity < message.bytes || !arrival.copy) {
+      arrival.copy = std::make_unique_for_overwrite<std::byte[]>(std::max<std::size_t>(message.bytes, 64));
+      arrival.copy_capacity = std::max<std::size_t>(message.bytes, 64);
+    }
+    if (message.bytes > 0) copy_bytes(arrival.copy.get(), message.payload.data(), message.bytes);
+    arrival.payload = arrival.copy.get();
+  }
+  matcher_.add_unexpected(arrival);
+  arena_.count(topics::Counter::messages_unexpected);
+}
+
+/// Everything that follows from a match comes after it has been recorded.
+void Engine::matched(Request& request, const Envelope& message, std::size_t bytes, bool synchronous) {
+  if (request.expected_ordinal != 0) {
+    if (request.expected_ordinal != message.ordinal)
+      diverged(fmt::format("its receive {} takes message {} of rank {}, its predecessor's took message {}",
+                           request.post_index + 1, message.ordinal, message.source,
+                           request.expected_ordinal));
+    LLAMADA_CRASH_POINT("match:repeated");
+  } else if (request.peer == MPI_ANY_SOURCE && request.kind == Request::Kind::receive &&
+             request.source == any_source) {
+    determinants_->record_match(request.post_index, {message.source, message.ordinal});
+  }
+  request.status_source = request.communicator->rank_of(message.source);
+  request.status_tag = message.tag;
+  request.status_bytes = bytes;
+  arena_.count(topics::Counter::messages_received);
+  arena_.count(topics::Counter::bytes_received, bytes);
+  if (!synchronous) return;
+  outgoing_->acknowledge(message.source, message.context, message.ordinal);
+  LLAMADA_CRASH_POINT("match:acknowledged");
+}
+
+namespace {
+
+/// Whether so many bytes end within a basic element of a datatype with gaps: then other datatypes were sent,
+/// and nobody can use what lies there (3.3.1).
+bool ends_within_element(const Datatype& type, std::size_t bytes) {
+  if (type.is_contiguous()) return false;
+  const std::size_t rest = bytes % type.size();
+  return rest != 0 && type.signature().elements_in(rest) < 0;
+}
+
+}  // namespace
+
+void Engine::finish_receive(Request& request) {
+  LLAMADA_CRASH_POINT("match:delivered");
+  const std::size_t capacity = request.buffer.bytes();
+  if (request.status_bytes > capacity) {
+    request.error = MPI_ERR_TRUNCATE;
+    request.failed_bytes = request.status_bytes;
+    request.status_bytes = capacity;
+  } else if (request.status_bytes > 0 && ends_within_element(*request.buffer.type, request.status_bytes))
+      [[unlikely]] {
+    request.error = MPI_ERR_TYPE;
+    request.failed_bytes = request.status_bytes;
+  }
+  complete(request);
+}
+
+void Engine::deliver(Request& request, const IncomingMessage& message) {
+  matched(request, message, message.bytes, message.synchronous);
+  if (message.rendezvous) return grant(request, message.source, message.send_id);
+  request.buffer.unpack(0, message.payload);
+  finish_receive(request);
+}
+
+void Engine::deliver(Request& request, Arrival& arrival) {
+  matched(request, arrival, arrival.bytes, arrival.synchronous);
+  if (arrival.rendezvous) {
+    grant(request, arrival.source, arrival.send_id);
+  } else {
+    request.buffer.unpack(0, {arrival.payload, arrival.bytes});
+    finish_receive(request);
+  }
+  recycle(arrival);
+}
+
+void Engine::start_matched_receive(Request& request, Arrival& arrival) {
+  begin(request);
+  request.context = request.communicator->context();
+  request.source = arrival.source;
+  request.expected_ordinal = 0;
+  deliver(request, arrival);
+}
+
+void Engine::grant(Request& request, int source, std::uint64_t send_id) {
+  request.bulk_done = 0;
+  granted_[static_cast<std::size_t>(source)].push_back(&request);
+  outgoing_->grant(source, send_id);
+  LLAMADA_CRASH_POINT("bulk:granted");
+}
+
+void Engine::bulk_arrived(int from, std::span<const std::byte> piece) {
+  auto& waiting = granted_[static_cast<std::size_t>(from)];
+  LLAMADA_CHECK(!waiting.empty());
+  Request& request = *waiting.front();
+  request.buffer.unpack(request.bulk_done, piece);
+  request.bulk_done += piece.size();
+  LLAMADA_CRASH_POINT("bulk:piece-taken");
+  if (request.bulk_done < request.status_bytes) return;
+  waiting.pop_front();
+  finish_receive(request);
+}
+
+// Probes
+
+Arrival* Engine::probe(std::uint32_t context, int source, int tag) {
+  return static_cast<Arrival*>(matcher_.probe(context, source, tag));
+}
+
+Arrival* Engine::find(std::uint32_t context, int source, std::uint64_t ordinal) {
+  return static_cast<Arrival*>(matcher_.find(context, source, ordinal));
+}
+
+Arrival& Engine::new_arrival() {
+  if (!free_arrivals_) {
+    arrivals_.push_back(std::make_unique<Arrival>());
+    return *arrivals_.back();
+  }
+  Arrival& arrival = *free_arrivals_;
+  free_arrivals_ = arrival.next_free;
+  return arrival;
+}
+
+void Engine::recycle(Arrival& arrival) {
+  constexpr std::size_t copy_kept_max = 4096;
+  if (arrival.copy_capacity > copy_kept_max) {
+    arrival.copy.reset();
+    arrival.copy_capacity = 0;
+  }
+  arrival.payload = nullptr;
+  arrival.next_free = free_arrivals_;
+  free_arrivals_ = &arrival;
+}
+
+}  // namespace llamada::mpi
