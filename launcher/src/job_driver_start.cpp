@@ -148,6 +148,13 @@ std::vector<std::string> JobDriver::environment_of(const RankProcess& rank) cons
     set(environment, "LLAMADA_APPNUM", std::to_string(world.command_number(rank_in_world(rank))));
   }
   if (rebuilding()) set(environment, "LLAMADA_RECORD", "1");
+  // A rank that is bound sees its own CPUs alone.
+  int bound_cpus = 0;
+  for (const std::string& place : job_.cpu_places) {
+    const cpu_set_t cpus = cpu_set_of(place);
+    bound_cpus += CPU_COUNT(&cpus);
+  }
+  if (bound_cpus > 0) set(environment, "LLAMADA_CPUS", std::to_string(bound_cpus));
   for (const char* name : {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_NODE_RANK",
                            "PMI_RANK", "MPI_LOCALRANKID"})
     set(environment, name, number);

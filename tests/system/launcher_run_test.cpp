@@ -1,3 +1,4 @@
+#include <sched.h>
 #include <signal.h>
 
 #include <algorithm>
@@ -295,12 +296,18 @@ TEST_CASE("mpirun: a file of programs, a path to them, their exit codes", "[syst
 }
 
 TEST_CASE("mpirun: ranks run where --report-bindings says, and -stdin none is the end at once", "[system]") {
-  const Ran ran = run({"-n", "2", "--bind-to", "hwthread", "--report-bindings", "-stdin", "none"},
-                      "grep Cpus_allowed_list /proc/self/status; wc -c", "not for anybody");
+  const Ran ran =
+      run({"-n", "2", "--bind-to", "hwthread", "--report-bindings", "-stdin", "none"},
+          "grep Cpus_allowed_list /proc/self/status; echo of $LLAMADA_CPUS CPUs; wc -c", "not for anybody");
   CHECK(ran.code == 0);
   CHECK(count_of(ran.errors, "is bound to CPUs ") == 2);
   const std::size_t at = ran.errors.find("rank 0 is bound to CPUs ") + 24;
   const std::string cpu = ran.errors.substr(at, ran.errors.find('.', at) - at);
   CHECK(count_of(ran.output, "Cpus_allowed_list:\t" + cpu + "\n") >= 1);
   CHECK(count_of(ran.output, "0\n") >= 2);
+  // Who is bound to one is not therefore one of more ranks than CPUs.
+  cpu_set_t usable;
+  CPU_ZERO(&usable);
+  REQUIRE(sched_getaffinity(0, sizeof usable, &usable) == 0);
+  CHECK(count_of(ran.output, "of " + std::to_string(CPU_COUNT(&usable)) + " CPUs\n") == 2);
 }

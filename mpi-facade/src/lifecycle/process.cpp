@@ -54,6 +54,7 @@ World* join_job() {
         "program with Llamada's mpirun");
   launched.driver = driver;
   static_cast<void>(read_number("LLAMADA_FIRST", launched.first));
+  static_cast<void>(read_number("LLAMADA_CPUS", launched.cpus));
   auto world = attach_to_driver(launched);
   if (!world)
     cannot_join(

@@ -14,6 +14,7 @@ struct LaunchedRank {
   int size = 0;             ///< LLAMADA_SIZE: of its MPI_COMM_WORLD
   int first = 0;            ///< LLAMADA_FIRST: the slot of rank 0 there; 0 unless it was spawned
   std::uint64_t token = 0;  ///< LLAMADA_TOKEN
+  int cpus = 0;  ///< LLAMADA_CPUS: those of all ranks together, where each is bound to some; else 0
 };
 
 /// Joins the job over llamaNET. Waits for no other rank. Errors: as Application::attach(); parse_error for a
