@@ -83,9 +83,9 @@ int receive(void* buffer, MPI_Count count, MPI_Datatype datatype, int source, in
             MPI_Status* status) {
   PlainPeer plain;
   Request request;
-  if (plain.find(buffer, count, datatype, source, tag, comm)) {
+  if (plain.find_receive(buffer, count, datatype, source, tag, comm)) {
     begin_plain_receive(request, buffer, count, plain, source, tag);
-    engine().start_named_receive(request);
+    engine().start_plain_receive(request);
   } else {
     Peer peer;
     if (int code = check_receive(buffer, count, datatype, source, tag, comm, peer)) return code;

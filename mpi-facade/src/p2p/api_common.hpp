@@ -33,18 +33,29 @@ inline int check_data(const void* buffer, MPI_Count count, MPI_Datatype datatype
 }
 
 /// The usual arguments, all right at once: of a predefined datatype, with a rank and a tag that are none of
-/// the constants. False: to be looked at one by one.
+/// the constants (for receives: but MPI_ANY_SOURCE and MPI_ANY_TAG). False: to be looked at one by one.
 struct PlainPeer {
   Communicator* communicator;
   Datatype* type;
   std::size_t bytes;
 
+  bool find_send(const void* buffer, MPI_Count count, MPI_Datatype datatype, int destination, int tag,
+                 MPI_Comm comm) {
+    return (destination | tag) >= 0 && find(buffer, count, datatype, destination, tag, comm);
+  }
+  bool find_receive(const void* buffer, MPI_Count count, MPI_Datatype datatype, int source, int tag,
+                    MPI_Comm comm) {
+    if (source < 0 && source != MPI_ANY_SOURCE) return false;
+    return tag >= MPI_ANY_TAG && find(buffer, count, datatype, source, tag, comm);
+  }
+
+ private:
   bool find(const void* buffer, MPI_Count count, MPI_Datatype datatype, int rank, int tag, MPI_Comm comm) {
     const Runtime& self = runtime();
     communicator = self.communicators.find(comm);
     type = self.datatypes.find(datatype);
     if (!communicator || !type || !type->is_plain()) return false;
-    if (static_cast<std::uint64_t>(count) > INT_MAX || (rank | tag) < 0) return false;
+    if (static_cast<std::uint64_t>(count) > INT_MAX) return false;
     if (rank >= communicator->peer_count() || tag > self.tag_upper_bound) return false;
     bytes = static_cast<std::size_t>(count) * type->size();
     return (buffer != nullptr || count == 0) && buffer != MPI_IN_PLACE;
@@ -55,7 +66,7 @@ struct PlainPeer {
 inline bool send_plainly(const void* buffer, MPI_Count count, MPI_Datatype datatype, int destination, int tag,
                          MPI_Comm comm) {
   PlainPeer peer;
-  if (!peer.find(buffer, count, datatype, destination, tag, comm)) return false;
+  if (!peer.find_send(buffer, count, datatype, destination, tag, comm)) return false;
   if (peer.bytes > topics::publish_fast_bytes_max) return false;
   return engine().send_small({static_cast<const std::byte*>(buffer), peer.bytes}, destination, tag,
                              *peer.communicator);

@@ -56,14 +56,14 @@ int make_receive(void* buffer, MPI_Count count, MPI_Datatype datatype, int sourc
 [[gnu::always_inline]] inline int begin_receive(void* buffer, MPI_Count count, MPI_Datatype datatype,
                                                 int source, int tag, MPI_Comm comm, MPI_Request* handle) {
   PlainPeer plain;
-  if (!handle || !plain.find(buffer, count, datatype, source, tag, comm))
+  if (!handle || !plain.find_receive(buffer, count, datatype, source, tag, comm))
     return make_receive(buffer, count, datatype, source, tag, comm, handle, false);
   Engine& self = engine();
   Request& request = self.requests().add_unset();
   begin_plain_receive(request, buffer, count, plain, source, tag);
   if (handle_kind(comm) != HandleKind::builtin)
     request.keep().communicator = Reference<Communicator>(plain.communicator);
-  self.start_named_receive(request);
+  self.start_plain_receive(request);
   *handle = request.handle;
   return MPI_SUCCESS;
 }

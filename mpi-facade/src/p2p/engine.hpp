@@ -142,15 +142,14 @@ class Engine final : private MessageSink, private SendOwner {
   }
   void start_send(Request& request);
   void start_receive(Request& request);
-  /// start_receive() of one that names its source, after begin_receive().
-  void start_named_receive(Request& request) {
+  /// start_receive() after begin_receive().
+  void start_plain_receive(Request& request) {
     if (replaying_) [[unlikely]]
       return start_receive(request);
     request.context = request.communicator->context();
-    request.source = request.communicator->world_rank(request.peer);
+    request.source = world_source(*request.communicator, request.peer);
     request.post_index = post_count_++;
-    if (MessageNode* message = matcher_.post_named(request))
-      deliver(request, static_cast<Arrival&>(*message));
+    if (MessageNode* message = matcher_.post_free(request)) deliver(request, static_cast<Arrival&>(*message));
   }
   /// Begins the receive of what a matched probe took.
   void start_matched_receive(Request& request, Arrival& arrival);

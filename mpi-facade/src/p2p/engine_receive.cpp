@@ -80,8 +80,7 @@ bool takes_at_once(const Request& request, std::size_t bytes) {
 
 }  // namespace
 
-/// What message_arrived() does, for the messages that most are: whole ones for a receive that names their
-/// source.
+/// What message_arrived() does, for the messages that most are: whole ones for which a receive is posted.
 int Engine::take_awaited(int from, topics::LogReader& reader, Ordinals& ordinals, int at_most) {
   int taken = 0;
   std::uint64_t taken_bytes = 0;
@@ -96,19 +95,23 @@ int Engine::take_awaited(int from, topics::LogReader& reader, Ordinals& ordinals
       if (!record) break;
       payload = record->payload;
     }
-    ReceiveNode* receive = matcher_.first_named(label_context(label), from, label_tag(label));
+    ReceiveNode* receive = matcher_.first_posted(label_context(label), from, label_tag(label));
     if (!receive) break;
     auto& request = static_cast<Request&>(*receive);
     if (!takes_at_once(request, payload.size())) break;
     reader.advance();
-    ordinals.next(label_context(label));
-    matcher_.take_first_named(request);
+    const std::uint64_t ordinal = ordinals.next(label_context(label));
+    matcher_.take_first_posted(request, from);
+    request.status_source = request.peer;
+    if (request.source == any_source) {
+      determinants_->record_match(request.post_index, {from, ordinal});
+      request.status_source = request.communicator->rank_of(from);
+    }
     if (is_apart)
       copy_bytes(request.buffer.contiguous(), payload.data(), payload.size());
     else
       topics::copy_small(request.buffer.contiguous(), payload.data(), payload.size());
     LLAMADA_CRASH_POINT("match:delivered");
-    request.status_source = request.peer;
     request.status_tag = label_tag(label);
     request.status_bytes = payload.size();
     request.complete = true;

@@ -94,29 +94,36 @@ class Matcher {
   ReceiveNode* arrive(const Envelope& message);
   void add_unexpected(MessageNode& message);
 
-  /// arrive() for the usual case, in two steps: the receive that would take the message, still queued. Null:
-  /// to be found by arrive().
-  ReceiveNode* first_named(std::uint32_t id, int from, int tag) {
-    if (id != last_id_ || !last_context_ || last_context_->wildcards.first) return nullptr;
+  /// arrive() for the usual case, in two steps: the receive that would take the message, still queued, where
+  /// all that it could be are named, or all wildcards. Null: to be found by arrive().
+  ReceiveNode* first_posted(std::uint32_t id, int from, int tag) {
+    if (id != last_id_ || !last_context_) return nullptr;
     const Source& named = source(*last_context_, from);
-    ReceiveNode* receive = named.posted.first;
+    ReceiveNode* wildcard = last_context_->wildcards.first;
+    ReceiveNode* receive = wildcard ? wildcard : named.posted.first;
     if (!receive || named.parked_from || (receive->tag != tag && receive->tag != any_tag)) return nullptr;
+    if (wildcard && (named.posted.first || wildcard->rule != ReceiveNode::Rule::free)) return nullptr;
     return receive;
   }
-  /// Takes what first_named() has just given.
-  void take_first_named(ReceiveNode& receive) {
-    source(*last_context_, receive.source).posted.remove_first();
+  /// Takes what first_posted() has just given for a message from this source.
+  void take_first_posted(ReceiveNode& receive, int from) {
+    if (receive.source == any_source) {
+      last_context_->wildcards.remove_first();
+      last_context_->last_taken = from;
+    } else {
+      source(*last_context_, from).posted.remove_first();
+    }
     receive.queued = false;
   }
 
   /// Posts a receive: the unexpected message that it takes, removed; null when it is queued (or `cancelled`).
   MessageNode* post(ReceiveNode& receive);
-  /// The same for the usual one, which is free and names its source.
-  MessageNode* post_named(ReceiveNode& receive) {
+  /// The same for the usual one, which is free.
+  MessageNode* post_free(ReceiveNode& receive) {
     Context& here = context(receive.context);
     if (here.unexpected > 0) return post(receive);
     receive.sequence = ++sequence_;
-    source(here, receive.source).posted.push_back(receive);
+    (receive.source == any_source ? here.wildcards : source(here, receive.source).posted).push_back(receive);
     receive.queued = true;
     return nullptr;
   }
