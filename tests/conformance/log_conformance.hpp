@@ -409,6 +409,55 @@ TEST_CASE("topics: a cache that keeps old samples does not stop a KEEP_ALL write
   for (std::uint64_t i = 0; i < 10; ++i) CHECK(is(kept[i], i * 500, 5000));
 }
 
+TEST_CASE(
+    "topics: large samples that came together are not copied when they are taken at once, but when left",
+    "[conformance]") {
+  TransportFixture fixture;
+  Peer sender(fixture), receiver(fixture);
+  Writer writer;
+  Reader reader;
+  open(sender, writer);
+  open(receiver, reader);
+  settle_match(sender, writer, receiver, reader);
+  constexpr std::size_t size = 1 << 20;
+  std::uint64_t written = 0, taken = 0;
+  const auto fill = [&] {
+    while (write(writer, written, size)) ++written;
+  };
+  const auto in_time = [](const auto& begin) { return std::chrono::steady_clock::now() - begin < 500us; };
+  int in_time_count = 0;
+  for (int round = 0; round < 1000 && in_time_count < 5; ++round) {
+    const std::uint64_t copied = counted(receiver, Counter::sample_bytes_copied);
+    fill();
+    const auto begin = std::chrono::steady_clock::now();
+    for (int polls = 0; polls < 2; ++polls) REQUIRE(receiver.participant.poll().has_value());
+    REQUIRE(reader.samples.size() == written - taken);
+    REQUIRE(reader.samples.size() > 5);
+    for (auto& [from, sample] : reader.samples) sample.let_evacuate(false);
+    if (in_time(begin)) {  // else this machine was too busy to say
+      CHECK(counted(receiver, Counter::sample_bytes_copied) == copied);
+      ++in_time_count;
+    }
+    for (; !reader.samples.empty(); ++taken) {
+      const Sample& sample = reader.samples.front().second;
+      REQUIRE(sample.data().front() == bytes_of(taken).front());
+      REQUIRE(sample.data().size() == size);
+      reader.samples.pop_front();
+    }
+    REQUIRE(receiver.participant.poll().has_value());
+  }
+  CHECK(in_time_count > 0);
+  // What nobody takes does not stop the writer.
+  fill();
+  const std::uint64_t full = written;
+  settle({&receiver}, [&] {
+    fill();
+    return written >= full + 16;
+  });
+  CHECK(counted(receiver, Counter::sample_bytes_copied) > 0);
+  for (; taken < full; ++taken) REQUIRE(is(reader.take(), taken, size));
+}
+
 TEST_CASE("topics: a sample on loan stays as it is, in place, until it is given back", "[conformance]") {
   TransportFixture fixture;
   Peer sender(fixture), receiver(fixture);

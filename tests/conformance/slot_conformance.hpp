@@ -236,7 +236,6 @@ TEST_CASE("topics: one writer and eight readers of 1 MiB samples: one copy in me
       REQUIRE(sample->data().back() == mark(number));
     }
   }
-  const auto counted = [](Peer& peer, Counter counter) { return peer.transport->arena().counted(counter); };
   CHECK(counted(sender, Counter::sample_bytes_written) == count * size);
   std::uint64_t read = counted(sender, Counter::samples_read);
   std::uint64_t copied = counted(sender, Counter::sample_bytes_copied);

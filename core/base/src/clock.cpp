@@ -28,9 +28,28 @@ std::chrono::nanoseconds read_clock(clockid_t clock) {
   return std::chrono::seconds(value.tv_sec) + std::chrono::nanoseconds(value.tv_nsec);
 }
 
+constexpr std::chrono::nanoseconds distance_error_max = std::chrono::microseconds(1);
+constexpr std::chrono::nanoseconds distance_age_max = std::chrono::milliseconds(1);
+
+/// How far CLOCK_REALTIME is ahead of CLOCK_MONOTONIC, as a thread has seen it last.
+struct Distance {
+  std::chrono::nanoseconds value{0};
+  std::chrono::nanoseconds seen_at = -2 * distance_age_max;  // monotonic
+};
+
 }  // namespace
 
 std::chrono::nanoseconds SystemClock::monotonic() const { return read_clock(CLOCK_MONOTONIC); }
 std::chrono::nanoseconds SystemClock::realtime() const { return read_clock(CLOCK_REALTIME); }
+
+Clock::Both SystemClock::both() const {
+  thread_local Distance distance;
+  const auto now = read_clock(CLOCK_MONOTONIC);
+  if (now - distance.seen_at < distance_age_max) return {now, now + distance.value};
+  const auto realtime = read_clock(CLOCK_REALTIME);
+  // Who was interrupted between the two has not seen their distance.
+  if (read_clock(CLOCK_MONOTONIC) - now <= distance_error_max) distance = {realtime - now, now};
+  return {now, realtime};
+}
 
 }  // namespace llamada

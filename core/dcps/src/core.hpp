@@ -42,7 +42,10 @@ class Core : public std::enable_shared_from_this<Core> {
   ~Core();
 
   Lock lock() { return Lock(mutex_); }
-  Now now() const { return {clock_.monotonic(), clock_.realtime()}; }
+  Now now() const {
+    const Clock::Both both = clock_.both();
+    return {both.monotonic, both.realtime};
+  }
   Timestamp realtime() const { return clock_.realtime(); }
 
   /// Enters the domain and begins to serve it. Once.

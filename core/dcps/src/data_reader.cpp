@@ -148,7 +148,8 @@ Result<LoanedSamples> DataReader::read_or_take(const ReadOptions& options, bool 
   }
   auto selector = selector_of(options);
   if (!selector) return propagate(selector);
-  loaned.samples_ = cache_->select(*selector, take, core().moment());
+  loaned.samples_ = std::exchange(spare_, {});
+  cache_->select(*selector, take, core().moment(), loaned.samples_);
   if (loaned.empty() && !polled && polled.error().code() == Errc::closed)
     return tl::unexpected<Error>(polled.error());
   // States have changed; of what is not there any more no condition is true.
@@ -163,9 +164,11 @@ Result<LoanedSamples> DataReader::read_or_take(const ReadOptions& options, bool 
   return loaned;
 }
 
-void DataReader::give_back(std::span<const LoanedSamples::Sample> loans) {
+void DataReader::give_back(std::vector<LoanedSamples::Sample>&& loans) {
+  constexpr std::size_t spare_count_max = 64;
   Lock held = lock();
   for (const LoanedSamples::Sample& each : loans) cache_->give_back(each.sample);
+  if (loans.capacity() <= spare_count_max) spare_ = std::move(loans);
   report_room();
   forget_cache();
   core().loan_ended();
@@ -330,6 +333,7 @@ std::chrono::nanoseconds DataReader::next_wakeup() const { return cache_ ? cache
 // Turns what happened in the cache into statuses.
 void DataReader::report_news() {
   if (!cache_ || !cache_->has_news()) return;
+  if (cache_->take_data_alone()) return report_data();
   const ReaderCacheNews news = cache_->take_news();
   if (news.lost_count > 0) {
     lost_.add(news.lost_count);

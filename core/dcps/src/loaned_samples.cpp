@@ -15,7 +15,7 @@ LoanedSamples& LoanedSamples::operator=(LoanedSamples&& other) noexcept {
 }
 
 void LoanedSamples::clear() {
-  if (const std::shared_ptr<DataReader> reader = std::move(reader_)) reader->give_back(samples_);
+  if (const std::shared_ptr<DataReader> reader = std::move(reader_)) reader->give_back(std::move(samples_));
   samples_.clear();
 }
 

@@ -51,6 +51,7 @@ void ReaderCache::forget_if_gone(const topics::EndpointId& writer, Now now) {
   auto found = writers_.find(writer);
   if (found == writers_.end() || !found->second.gone || !found->second.sets.empty()) return;
   unregister_from_all(writer, now);
+  latest_writer_ = nullptr;
   writers_.erase(found);
 }
 
@@ -70,11 +71,17 @@ void ReaderCache::unregister_from_all(const topics::EndpointId& writer, Now now)
 bool ReaderCache::on_sample(const topics::EndpointId& writer, topics::Sample&& sample, Now now) {
   now_ = now;
   if (frozen_) return false;
-  auto found = writers_.find(writer);
-  if (found == writers_.end()) return true;
+  Writer* known = find_writer(writer);
+  if (known == nullptr) return true;
   bool has_room = true;
-  if (hold_for_set(found->second, sample, now, has_room)) return has_room;
-  return admit({found->second, sample, now.realtime}, now);
+  if (hold_for_set(*known, sample, now, has_room)) return has_room;
+  return admit({*known, sample, now.realtime}, now);
+}
+
+ReaderCache::Writer* ReaderCache::find_writer(const topics::EndpointId& id) {
+  if (latest_writer_ != nullptr && latest_writer_->info.id == id) return latest_writer_;
+  const auto found = writers_.find(id);
+  return latest_writer_ = found == writers_.end() ? nullptr : &found->second;
 }
 
 void ReaderCache::on_samples_lost(const topics::EndpointId& writer, std::uint64_t count) {
@@ -92,26 +99,25 @@ bool ReaderCache::admit_data(const Arrival& arrival, Now now) {
   const topics::Sample& sample = arrival.sample;
   if (is_filtered(sample)) return true;
   if (after(source_timestamp(sample), arrival.writer.info.lifespan) <= now.realtime) return true;
-  auto found = instances_.find(sample.header().instance);
-  if (found != instances_.end()) {
-    ReaderInstance& instance = found->second;
-    if (is_of_other_key(instance, sample)) return reject_key(sample);
-    instance.add_writer(arrival.writer.info.id);
-    if (!is_heard(instance, arrival.writer.info.id) ||
-        is_out_of_order(instance, arrival.writer.info.id, sample)) {
+  ReaderInstance* instance = find_instance(sample.header().instance);
+  if (instance != nullptr) {
+    if (is_of_other_key(*instance, sample)) return reject_key(sample);
+    instance->add_writer(arrival.writer.info.id);
+    if (!is_heard(*instance, arrival.writer.info.id) ||
+        is_out_of_order(*instance, arrival.writer.info.id, sample)) {
       return true;
     }
-    if (now.monotonic < instance.next_sample_at) {
+    if (now.monotonic < instance->next_sample_at) {
       arrival.sample.let_evacuate(true);
-      instance.deferred = {arrival.writer.info.id, std::move(arrival.sample), arrival.reception_timestamp};
-      arm_deadline(instance, now);
-      plan(instance, now);
+      instance->deferred = {arrival.writer.info.id, std::move(arrival.sample), arrival.reception_timestamp};
+      arm_deadline(*instance, now);
+      plan(*instance, now);
       return true;
     }
   }
-  const Room room = room_for(sample.header().instance);
+  const Room room = room_for(instance);
   if (room != Room::yes) return reject(arrival.writer, sample, room);
-  take_in(instance_for(sample), arrival, now);
+  take_in(instance != nullptr ? *instance : instance_for(sample), arrival, now);
   return true;
 }
 
@@ -122,7 +128,7 @@ void ReaderCache::take_in(ReaderInstance& instance, const Arrival& arrival, Now 
   arm_deadline(instance, now);
   if (!make_history_room(instance, timestamp)) return;
   instance.became_alive();
-  CachedSample& cached = insert(instance, writer, timestamp, arrival.reception_timestamp);
+  CachedSample& cached = insert(instance, arrival.writer.info, timestamp, arrival.reception_timestamp);
   cached.sample = std::move(arrival.sample);
   cached.expires = after(timestamp, arrival.writer.info.lifespan);
   instance.first_expiry = std::min(instance.first_expiry, cached.expires);
@@ -136,12 +142,12 @@ void ReaderCache::take_in(ReaderInstance& instance, const Arrival& arrival, Now 
 bool ReaderCache::admit_change(const Arrival& arrival, Now now) {
   const topics::SampleHeader& header = arrival.sample.header();
   const topics::EndpointId writer = arrival.writer.info.id;
-  auto found = instances_.find(header.instance);
-  if (found == instances_.end()) {
+  ReaderInstance* found = find_instance(header.instance);
+  if (found == nullptr) {
     if (!is_dispose(header.kind)) return true;
-    const Room room = room_for(header.instance);
+    const Room room = room_for(nullptr);
     if (room == Room::no_instances) return reject(arrival.writer, arrival.sample, room);
-  } else if (is_of_other_key(found->second, arrival.sample)) {
+  } else if (is_of_other_key(*found, arrival.sample)) {
     return reject_key(arrival.sample);
   }
   ReaderInstance& instance = instance_for(arrival.sample);

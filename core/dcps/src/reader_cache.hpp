@@ -126,6 +126,8 @@ class ReaderCache {
 
   /// Reads or takes; each sample is on loan until give_back().
   std::vector<Selected> select(const ReadSelector& selector, bool take, Now now);
+  /// The same, into the room of a vector that is not needed any more.
+  void select(const ReadSelector& selector, bool take, Now now, std::vector<Selected>& found);
   void give_back(CachedSample* sample);
   /// Whether select() would give anything.
   bool any(const ReadSelector& selector, Now now);
@@ -143,6 +145,11 @@ class ReaderCache {
     return news_.data || news_.lost_count > 0 || !news_.rejected.empty() || !news_.deadlines_missed.empty();
   }
   ReaderCacheNews take_news();
+  /// Whether data are all the news there is: then they are none any more.
+  bool take_data_alone() {
+    if (news_.lost_count > 0 || !news_.rejected.empty() || !news_.deadlines_missed.empty()) return false;
+    return std::exchange(news_.data, false);
+  }
 
   // Access to a group: the subscriber decides what of several readers can be seen together.
 
@@ -185,6 +192,7 @@ class ReaderCache {
   using Key = std::vector<std::byte>;
 
   // Admission: reader_cache.cpp.
+  Writer* find_writer(const topics::EndpointId& id);
   bool admit(const Arrival& arrival, Now now);
   bool admit_data(const Arrival& arrival, Now now);
   bool admit_change(const Arrival& arrival, Now now);
@@ -220,10 +228,11 @@ class ReaderCache {
   }
 
   // Storage: reader_cache_storage.cpp.
-  Room room_for(std::uint64_t key_hash) const;
+  Room room_for(const ReaderInstance* instance) const;
+  ReaderInstance* find_instance(std::uint64_t key_hash);
   Key key_of(const topics::Sample& sample) const;
   ReaderInstance& instance_for(const topics::Sample& sample);
-  CachedSample& insert(ReaderInstance& instance, const topics::EndpointId& writer, Timestamp source_timestamp,
+  CachedSample& insert(ReaderInstance& instance, const CacheWriter& writer, Timestamp source_timestamp,
                        Timestamp reception_timestamp);
   bool make_history_room(ReaderInstance& instance, Timestamp source_timestamp);
   void insert_marker(ReaderInstance& instance, const topics::EndpointId& writer, Timestamp source_timestamp,
@@ -251,11 +260,14 @@ class ReaderCache {
   void collect(ReaderInstance& instance, const ReadSelector& selector, Now now,
                std::vector<Selected>& into) const;
   ReaderInstance* next_instance(const ReadSelector& selector, Now now);
-  std::vector<Selected> candidates(const ReadSelector& selector, Now now);
+  void candidates(const ReadSelector& selector, Now now, std::vector<Selected>& found);
   void arrange(const ReadSelector& selector, std::vector<Selected>& found) const;
   void fill_infos(std::vector<Selected>& found) const;
   void fill_infos_of_one(std::vector<Selected>& found) const;
   void hand_out(std::vector<Selected>& found, bool take);
+  void lend(CachedSample& sample, ReaderInstance& instance);
+  void take_whole_instance(ReaderInstance& instance, std::vector<Selected>& found);
+  bool takes_whole_instance(const ReadSelector& selector, Now now) const;
   bool is_selected(const CachedSample& sample, const ReadSelector& selector, Now now) const;
   bool gathers_all(const ReadSelector& selector) const;
   void arrange_by_query(const ReadSelector& selector, std::vector<Selected>& found) const;
@@ -263,7 +275,9 @@ class ReaderCache {
   ReaderCacheOptions options_;
   std::map<topics::EndpointId, Writer> writers_;
   std::map<std::uint64_t, ReaderInstance> instances_;
-  std::vector<ReaderInstance*> filled_;  // those that hold samples
+  Writer* latest_writer_ = nullptr;            // who was looked up last, if it is still there
+  ReaderInstance* latest_instance_ = nullptr;  // the same
+  std::vector<ReaderInstance*> filled_;        // those that hold samples
   std::deque<CachedSample> storage_;
   std::vector<CachedSample*> free_;
   Wakeups wakeups_;

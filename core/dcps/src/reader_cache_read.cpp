@@ -7,8 +7,20 @@
 namespace llamada::dcps {
 
 std::vector<ReaderCache::Selected> ReaderCache::select(const ReadSelector& selector, bool take, Now now) {
+  std::vector<Selected> found;
+  select(selector, take, now, found);
+  return found;
+}
+
+void ReaderCache::select(const ReadSelector& selector, bool take, Now now, std::vector<Selected>& found) {
   now_ = now;
-  std::vector<Selected> found = candidates(selector, now);
+  found.clear();
+  if (take && takes_whole_instance(selector, now)) {
+    take_whole_instance(*filled_.front(), found);
+    release_all_sets(now);
+    return;
+  }
+  candidates(selector, now, found);
   arrange(selector, found);
   if (selector.max_samples != qos::length_unlimited &&
       found.size() > static_cast<std::size_t>(selector.max_samples)) {
@@ -17,11 +29,26 @@ std::vector<ReaderCache::Selected> ReaderCache::select(const ReadSelector& selec
   fill_infos(found);
   hand_out(found, take);
   if (take && !found.empty()) release_all_sets(now);
-  return found;
+}
+
+// Whether it means all samples there are, of one instance and in the order in which they lie there: the usual
+// case of topics without keys.
+bool ReaderCache::takes_whole_instance(const ReadSelector& selector, Now now) const {
+  if (filled_.size() != 1 || selector.scope != ReadSelector::Scope::all ||
+      selector.max_samples != qos::length_unlimited || gathers_all(selector))
+    return false;
+  const ReaderInstance& instance = *filled_.front();
+  return instance.matches(selector.state) &&
+         std::all_of(instance.samples.begin(), instance.samples.end(),
+                     [&](const CachedSample* sample) { return is_selected(*sample, selector, now); });
 }
 
 bool ReaderCache::any(const ReadSelector& selector, Now now) {
-  if (selector.scope != ReadSelector::Scope::all) return !candidates(selector, now).empty();
+  if (selector.scope != ReadSelector::Scope::all) {
+    std::vector<Selected> found;
+    candidates(selector, now, found);
+    return !found.empty();
+  }
   return std::any_of(filled_.begin(), filled_.end(), [&](const ReaderInstance* instance) {
     return instance->matches(selector.state) &&
            std::any_of(instance->samples.begin(), instance->samples.end(),
@@ -31,13 +58,14 @@ bool ReaderCache::any(const ReadSelector& selector, Now now) {
 
 void ReaderCache::visit_selected(const ReadSelector& selector, Now now,
                                  const std::function<void(const CachedSample&)>& visit) {
-  for (const Selected& each : candidates(selector, now)) visit(*each.sample);
+  std::vector<Selected> found;
+  candidates(selector, now, found);
+  for (const Selected& each : found) visit(*each.sample);
 }
 
 // All that the selector means; no more than its max_samples where the order in which they are found is that
 // in which they are presented.
-std::vector<ReaderCache::Selected> ReaderCache::candidates(const ReadSelector& selector, Now now) {
-  std::vector<Selected> found;
+void ReaderCache::candidates(const ReadSelector& selector, Now now, std::vector<Selected>& found) {
   if (selector.scope == ReadSelector::Scope::next_instance) {
     if (ReaderInstance* instance = next_instance(selector, now)) collect(*instance, selector, now, found);
   } else if (selector.scope == ReadSelector::Scope::instance) {
@@ -46,7 +74,6 @@ std::vector<ReaderCache::Selected> ReaderCache::candidates(const ReadSelector& s
   } else {
     for (ReaderInstance* instance : filled_) collect(*instance, selector, now, found);
   }
-  return found;
 }
 
 // Whether all matching samples have to be seen before the first of them can be named.
@@ -171,20 +198,23 @@ void ReaderCache::fill_infos_of_one(std::vector<Selected>& found) const {
     fill_info(each->info, *each->sample, instance, seen);
 }
 
+void ReaderCache::lend(CachedSample& sample, ReaderInstance& instance) {
+  sample.read = true;
+  sample.sample.let_evacuate(false);
+  ++sample.loans;
+  ++loan_count_;
+  instance.given_through = std::max(instance.given_through, sample.source_timestamp);
+  if (sample.disposed_generation_count + sample.no_writers_generation_count == instance.generation())
+    instance.viewed();
+}
+
 void ReaderCache::hand_out(std::vector<Selected>& found, bool take) {
   ReaderInstance* last = nullptr;
   std::vector<ReaderInstance*> touched;  // but the last
   for (Selected& each : found) {
     CachedSample* sample = each.sample;
     ReaderInstance& instance = instances_.at(sample->instance);
-    sample->read = true;
-    sample->sample.let_evacuate(false);
-    ++sample->loans;
-    ++loan_count_;
-    instance.given_through = std::max(instance.given_through, sample->source_timestamp);
-    if (sample->disposed_generation_count + sample->no_writers_generation_count == instance.generation()) {
-      instance.viewed();
-    }
+    lend(*sample, instance);
     if (!take) continue;
     if (last != nullptr && last != &instance) touched.push_back(last);
     last = &instance;
@@ -203,6 +233,21 @@ void ReaderCache::hand_out(std::vector<Selected>& found, bool take) {
   std::sort(touched.begin(), touched.end());
   touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
   for (ReaderInstance* instance : touched) forget_if_done(*instance);
+}
+
+void ReaderCache::take_whole_instance(ReaderInstance& instance, std::vector<Selected>& found) {
+  found.resize(instance.samples.size());
+  Seen seen;
+  for (std::size_t k = found.size(); k-- > 0;) {
+    found[k].sample = instance.samples[k];
+    fill_info(found[k].info, *found[k].sample, instance, seen);
+  }
+  instance.samples.clear();
+  for (const Selected& each : found) {
+    lend(*each.sample, instance);
+    let_go(instance, each.sample);
+  }
+  forget_if_done(instance);
 }
 
 }  // namespace llamada::dcps

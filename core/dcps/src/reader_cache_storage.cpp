@@ -13,16 +13,22 @@ bool is_full(std::int64_t count, std::int32_t limit) {
 
 }  // namespace
 
-ReaderCache::Room ReaderCache::room_for(std::uint64_t key_hash) const {
+ReaderInstance* ReaderCache::find_instance(std::uint64_t key_hash) {
+  if (latest_instance_ != nullptr && latest_instance_->key_hash() == key_hash) return latest_instance_;
+  const auto found = instances_.find(key_hash);
+  return latest_instance_ = found == instances_.end() ? nullptr : &found->second;
+}
+
+// For one more sample of the instance; nullptr: it is not known yet.
+ReaderCache::Room ReaderCache::room_for(const ReaderInstance* known) const {
   const qos::ResourceLimits& limits = options_.qos.resource_limits;
-  auto found = instances_.find(key_hash);
   std::int32_t stored = stored_count();
-  if (found == instances_.end()) {
+  if (known == nullptr) {
     if (is_full(static_cast<std::int64_t>(instances_.size()), limits.max_instances))
       return Room::no_instances;
     return is_full(stored, limits.max_samples) ? Room::no_samples : Room::yes;
   }
-  const ReaderInstance& instance = found->second;
+  const ReaderInstance& instance = *known;
   std::int32_t in_instance = instance.valid_count + instance.lent_count;
   const qos::History& history = options_.qos.history;
   if (history.kind == qos::HistoryKind::keep_last && instance.valid_count >= history.depth &&
@@ -36,8 +42,7 @@ ReaderCache::Room ReaderCache::room_for(std::uint64_t key_hash) const {
 
 ReaderInstance& ReaderCache::instance_for(const topics::Sample& sample) {
   const std::uint64_t key_hash = sample.header().instance;
-  auto found = instances_.find(key_hash);
-  if (found != instances_.end()) return found->second;
+  if (ReaderInstance* known = find_instance(key_hash)) return *known;
   ReaderInstance& instance = instances_.emplace(key_hash, ReaderInstance(key_hash)).first->second;
   instance.key = key_of(sample);
   return instance;
@@ -67,7 +72,7 @@ std::size_t ReaderCache::oldest_with_data(const ReaderInstance& instance) const 
   return index;
 }
 
-CachedSample& ReaderCache::insert(ReaderInstance& instance, const topics::EndpointId& writer,
+CachedSample& ReaderCache::insert(ReaderInstance& instance, const CacheWriter& writer,
                                   Timestamp source_timestamp, Timestamp reception_timestamp) {
   CachedSample* sample = nullptr;
   if (free_.empty()) {
@@ -76,12 +81,11 @@ CachedSample& ReaderCache::insert(ReaderInstance& instance, const topics::Endpoi
     sample = free_.back();
     free_.pop_back();
   }
-  sample->writer = writer;
+  sample->writer = writer.id;
   sample->instance = instance.key_hash();
   std::uint64_t& counter = options_.order_counter != nullptr ? *options_.order_counter : own_order_counter_;
   sample->order = counter++;
-  auto known = writers_.find(writer);
-  sample->publisher = known == writers_.end() ? 0 : known->second.info.publisher;
+  sample->publisher = writer.publisher;
   sample->source_timestamp = source_timestamp;
   sample->reception_timestamp = reception_timestamp;
   sample->disposed_generation_count = instance.disposed_generation_count();
@@ -94,7 +98,7 @@ CachedSample& ReaderCache::insert(ReaderInstance& instance, const topics::Endpoi
   instance.samples.insert(position, sample);
   if (source_timestamp >= instance.latest_source_timestamp) {
     instance.latest_source_timestamp = source_timestamp;
-    instance.latest_writer = writer;
+    instance.latest_writer = writer.id;
   }
   remember_filled(instance);
   news_.data = true;
@@ -110,7 +114,9 @@ void ReaderCache::insert_marker(ReaderInstance& instance, const topics::Endpoint
     drop(instance, k);
     break;
   }
-  insert(instance, writer, source_timestamp, now.realtime).valid_data = false;
+  const Writer* known = find_writer(writer);
+  const CacheWriter info = known != nullptr ? known->info : CacheWriter{.id = writer};
+  insert(instance, info, source_timestamp, now.realtime).valid_data = false;
 }
 
 void ReaderCache::drop(ReaderInstance& instance, std::size_t index) {
@@ -143,10 +149,9 @@ void ReaderCache::give_back(CachedSample* sample) {
   if (sample->cached) return sample->sample.let_evacuate(true);
   if (sample->valid_data) {
     --lent_count_;
-    auto found = instances_.find(sample->instance);
-    if (found != instances_.end()) {
-      --found->second.lent_count;
-      forget_if_done(found->second);
+    if (ReaderInstance* instance = find_instance(sample->instance)) {
+      --instance->lent_count;
+      forget_if_done(*instance);
     }
   }
   recycle(sample);
@@ -154,7 +159,7 @@ void ReaderCache::give_back(CachedSample* sample) {
 }
 
 void ReaderCache::recycle(CachedSample* sample) {
-  *sample = {};
+  sample->clear();
   free_.push_back(sample);
 }
 
@@ -177,6 +182,7 @@ void ReaderCache::forget_if_done(ReaderInstance& instance) {
   }
   if (instance.state() == instance_state::alive || !instance.writers().empty() || instance.deferred) return;
   if (instance.lent_count > 0) return;
+  latest_instance_ = nullptr;
   instances_.erase(instance.key_hash());
 }
 

@@ -29,7 +29,7 @@ void ReaderCache::tend(ReaderInstance& instance, Now now) {
 // The newest sample of the separation that has passed.
 void ReaderCache::release_deferred(ReaderInstance& instance, Now now) {
   if (!instance.deferred) return;
-  const Room room = room_for(instance.key_hash());
+  const Room room = room_for(&instance);
   auto writer = writers_.find(instance.deferred->writer);
   if (room != Room::yes && is_reliable()) {
     instance.next_sample_at = after(now.monotonic, options_.qos.time_based_filter.minimum_separation);

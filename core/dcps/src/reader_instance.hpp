@@ -30,6 +30,17 @@ struct CachedSample {
   bool cached = true;
   /// Not to be seen before the current access to the group has ended.
   bool hidden = false;
+
+  /// As if it were new, but for what is set with each sample anyway.
+  void clear() {
+    sample.clear();
+    expires = never;
+    loans = 0;
+    valid_data = true;
+    read = false;
+    cached = true;
+    hidden = false;
+  }
 };
 
 /// What a reader knows of one instance: its states as DDS 1.4, 2.2.2.5.1.3 and 2.2.2.5.1.4 move them, its

@@ -10,7 +10,7 @@ namespace llamada::topics::detail {
 namespace {
 
 // What one VOLATILE writer holds for readers that are behind, and how many chunks at least: more than
-// chunks_behind_max in log_stream.cpp, so that a cache which copies out in time never stops its writer.
+// chunks_behind_max in log_stream.cpp, so that a cache which copies out in time hardly ever stops its writer.
 constexpr std::uint64_t log_live_bytes_max = 4 << 20;
 constexpr std::uint32_t log_chunk_count_min = 8;
 

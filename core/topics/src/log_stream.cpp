@@ -4,8 +4,12 @@
 namespace llamada::topics::detail {
 namespace {
 /// A sample that waits in a cache is copied out when the reader is so many chunks ahead of it; a log has room
-/// for more (log_chunk_count_min in log_store.cpp), so that a cache never stops its writer.
+/// for more (log_chunk_count_min in log_store.cpp), so that a cache stops its writer for no longer than
+/// late_patience_ns.
 constexpr std::uint64_t chunks_behind_max = 4;
+/// But not before the application has had this time to take it: who takes large samples as fast as it can
+/// finds several at once, and would have a copy of each but the last few.
+constexpr std::int64_t late_patience_ns = 1'000'000;
 }  // namespace
 
 void LogStream::begin(const EndpointDirectory::Grant* grant) {
@@ -25,36 +29,49 @@ std::optional<Error> LogStream::damage() const {
 bool LogStream::deliver_all() {
   if (malformed_) return true;
   for (auto record = log_.peek(); record; record = log_.peek()) {
-    auto sample = sample_of(*record);
-    if (!sample) {
+    const auto header = take_header(*record, log_.records_before() + 1);
+    if (!header) {
       malformed_ = true;
       return true;
     }
-    if (!deliver(std::move(*sample))) return false;
+    if (!deliver(record->payload.size() <= inline_payload_max
+                     ? Sample(*header, record->payload)
+                     : Sample(*header, record->payload, *this, record->chunk_ordinal)))
+      return false;
     log_.advance();
   }
   return true;
 }
 
-std::optional<Sample> LogStream::sample_of(const Record& record) {
-  Record rest = record;
-  const auto header = take_header(rest, log_.records_before() + 1);
-  if (!header) return std::nullopt;
-  if (rest.payload.size() <= inline_payload_max) return Sample(*header, rest.payload);
-  return Sample(*header, rest.payload, *this, rest.chunk_ordinal);
-}
-
 /// Tells the writer what it may reuse: all before the oldest chunk in use.
 void LogStream::update_holds() {
-  if (!finished() && log_.position_chunk() > chunks_behind_max) {
-    const std::uint64_t oldest = log_.position_chunk() - chunks_behind_max;
-    for (Sample* sample = first_; sample != nullptr && sample->hold() < oldest;) {
-      Sample* next = sample->next();
-      if (sample->may_evacuate()) sample->evacuate();
-      sample = next;
-    }
-  }
+  if (!finished()) evacuate_late();
   let_go(0);
+}
+
+/// Copies out what lies far behind and did so at least late_patience_ns ago.
+void LogStream::evacuate_late() {
+  const auto is_late = [this](const Sample& sample) {
+    return sample.hold() + chunks_behind_max < log_.position_chunk();
+  };
+  if (first_ == nullptr || !is_late(*first_)) {
+    due_ns_ = INT64_MAX;
+    return;
+  }
+  const std::int64_t now_ns = context_.clock.monotonic().count();
+  if (now_ns < due_ns_ && due_ns_ != INT64_MAX) return;
+  bool stays = false;
+  for (Sample* sample = first_; sample != nullptr && is_late(*sample);) {
+    Sample* next = sample->next();
+    const bool is_due = due_ns_ != INT64_MAX && sample->header().sequence_number <= late_through_;
+    if (is_due && sample->may_evacuate())
+      sample->evacuate();
+    else
+      stays = stays || sample->may_evacuate();
+    sample = next;
+  }
+  late_through_ = taken_;
+  due_ns_ = stays ? now_ns + late_patience_ns : INT64_MAX;
 }
 
 void LogStream::let_go(std::uint64_t) {

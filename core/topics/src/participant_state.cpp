@@ -388,8 +388,11 @@ void ParticipantState::sort_streams() {
 
 void ParticipantState::drain() {
   if (order_changed) sort_streams();
-  for (Stream* stream : order_)
-    if (!stream->misfit) stream->absorb();
+  for (Stream* stream : order_) {
+    if (stream->misfit) continue;
+    stream->absorb();
+    if (stream->due_ns() != never_ns) due_by(stream->due_ns());
+  }
 }
 
 // What ends.

@@ -106,7 +106,7 @@ Status ReaderImplementation::open_stream(const StreamOrigin& origin, const Endpo
       {origin.arena_id, static_cast<std::uint32_t>(origin.entry.number), id_.endpoint,
        (reliable ? match_is_reliable : 0) | (wants_history ? match_wants_history : 0)});
   if (!match) return propagate(match);
-  const StreamContext context{participant_.transport, participant_.directory, *match};
+  const StreamContext context{participant_.clock, participant_.transport, participant_.directory, *match};
   if (origin.entry.slots != 0) {
     streams_.push_back(std::make_unique<SlotStream>(context, origin, writer, &events_));
   } else if (origin.entry.log >= origin.arena.log_count()) {
@@ -180,6 +180,7 @@ std::int64_t ReaderImplementation::keep_time(std::int64_t now_ns) {
   std::int64_t due_ns = never_ns;
   for (const auto& stream : streams_) {
     if (!stream->started()) continue;
+    due_ns = std::min(due_ns, stream->due_ns());
     const std::int64_t end_ns = stream->gone ? 0 : lease_end(*stream);
     const bool alive = now_ns <= end_ns;
     if (alive && end_ns != never_ns) due_ns = std::min(due_ns, end_ns + 1);

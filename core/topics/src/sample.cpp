@@ -20,6 +20,14 @@ Sample::Sample(const SampleHeader& header, std::span<const std::byte> small) : h
   small_size_ = static_cast<std::uint8_t>(small.size());
 }
 
+void Sample::clear() {
+  leave();
+  header_ = {};
+  small_size_ = 0;
+  may_evacuate_ = false;
+  copy_ = {};
+}
+
 Sample Sample::owning(const SampleHeader& header, std::vector<std::byte> data) {
   Sample sample;
   sample.header_ = header;
@@ -49,17 +57,22 @@ void Sample::evacuate() {
 
 /// Takes the other's content and its place in the list; this one has none.
 void Sample::take(Sample& other) {
-  header_ = std::exchange(other.header_, {});
-  place_ = std::exchange(other.place_, {});
-  copy_ = std::exchange(other.copy_, {});
-  if (other.small_size_ > 0) small_ = other.small_;
-  small_size_ = std::exchange(other.small_size_, 0);
+  header_ = other.header_;
+  other.header_ = {};
   may_evacuate_ = std::exchange(other.may_evacuate_, false);
+  small_size_ = std::exchange(other.small_size_, 0);
+  if (small_size_ > 0) {
+    small_ = other.small_;
+    copy_.clear();
+    return;
+  }
+  copy_ = std::move(other.copy_);
   source_ = std::exchange(other.source_, nullptr);
+  if (source_ == nullptr) return;
+  place_ = std::exchange(other.place_, {});
   hold_ = other.hold_;
   previous_ = std::exchange(other.previous_, nullptr);
   next_ = std::exchange(other.next_, nullptr);
-  if (source_ == nullptr) return;
   (previous_ != nullptr ? previous_->next_ : source_->first_) = this;
   (next_ != nullptr ? next_->previous_ : source_->last_) = this;
 }

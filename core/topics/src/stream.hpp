@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "endpoint_directory.hpp"
+#include "llamada/base/clock.hpp"
 #include "llamada/topics/discovery.hpp"
 #include "llamada/topics/log_reader.hpp"
 #include "llamada/topics/transport.hpp"
@@ -23,6 +24,7 @@ struct StreamOrigin {
 
 /// What a stream needs of its participant.
 struct StreamContext {
+  const Clock& clock;
   Transport& transport;
   EndpointDirectory& directory;
   std::uint32_t match_index = 0;
@@ -50,6 +52,8 @@ class Stream : public SampleSource {
   /// Whether its entry says that it was not deleted, now or when its application ended.
   bool writer_was_alive() const;
   bool wants_history();
+  /// By when absorb() is to be called again though nothing may have come; INT64_MAX: not by itself.
+  virtual std::int64_t due_ns() const { return INT64_MAX; }
   /// Copies all samples that are out to private memory.
   void evacuate_all();
 
@@ -95,8 +99,11 @@ class LogStream final : public Stream {
   bool deliver_all() override;
   void update_holds() override;
   void let_go(std::uint64_t hold) override;
-  std::optional<Sample> sample_of(const Record& record);
+  std::int64_t due_ns() const override { return first_ != nullptr ? due_ns_ : INT64_MAX; }
+  void evacuate_late();
 
+  std::int64_t due_ns_ = INT64_MAX;  // when those up to here, if far behind, are copied out
+  std::uint64_t late_through_ = 0;
   LogReader log_;
   bool malformed_ = false;
 };

@@ -50,6 +50,20 @@ TEST_CASE("random: the same seed gives the same numbers, another seed others", "
   for (int i = 0; i < 1000; ++i) CHECK(one.below(3) < 3);
 }
 
+TEST_CASE("clock: both clocks at one moment are what each of them says", "[base]") {
+  using namespace std::chrono_literals;
+  SystemClock clock;
+  for (int i = 0; i < 100'000; ++i) {
+    const auto monotonic = clock.monotonic();
+    const auto realtime = clock.realtime();
+    const auto both = clock.both();
+    REQUIRE(both.monotonic >= monotonic);
+    REQUIRE(both.monotonic <= clock.monotonic());
+    REQUIRE(both.realtime + 10ns >= realtime);
+    REQUIRE(both.realtime <= clock.realtime() + 1us);
+  }
+}
+
 TEST_CASE("clock: monotonic time does not go back", "[base]") {
   SystemClock clock;
   auto before = clock.monotonic();

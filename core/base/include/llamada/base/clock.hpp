@@ -12,6 +12,13 @@ class Clock {
   virtual std::chrono::nanoseconds monotonic() const = 0;
   /// Time since 1970 (CLOCK_REALTIME).
   virtual std::chrono::nanoseconds realtime() const = 0;
+
+  struct Both {
+    std::chrono::nanoseconds monotonic;
+    std::chrono::nanoseconds realtime;
+  };
+  /// One moment on both.
+  virtual Both both() const { return {monotonic(), realtime()}; }
 };
 
 /// The machine's clock. It asks the kernel's own entry points rather than libc's `clock_gettime`, which the
@@ -20,6 +27,10 @@ class SystemClock final : public Clock {
  public:
   std::chrono::nanoseconds monotonic() const override;
   std::chrono::nanoseconds realtime() const override;
+  /// Reads one clock and takes the other from it: their distance, which changes only when somebody sets the
+  /// time, is looked at once in a millisecond. `realtime` is not before, and at most a microsecond after,
+  /// what realtime() would have said.
+  Both both() const override;
 };
 
 }  // namespace llamada

@@ -134,7 +134,7 @@ class DataReader final : public ConfiguredEntity<qos::DataReaderQos, DataReaderL
   Result<ReadSelector> selector_of(const ReadOptions& options) const;
   ReadSelector selector_of(const ReadCondition& condition) const;
   bool has_samples(const ReadCondition& condition);
-  void give_back(std::span<const LoanedSamples::Sample> loans);
+  void give_back(std::vector<LoanedSamples::Sample>&& loans);
   void report_news();
   void report_data();
   void report_room();
@@ -162,6 +162,7 @@ class DataReader final : public ConfiguredEntity<qos::DataReaderQos, DataReaderL
   LivelinessChangedStatus liveliness_changed_;
   SubscriptionMatchedStatus matched_;
   std::uint64_t arrival_count_ = 0;
+  std::vector<LoanedSamples::Sample> spare_;  // room of loans that were given back
   bool refused_ = false;
 };
 

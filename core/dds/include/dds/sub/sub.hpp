@@ -189,8 +189,8 @@ class DataReader : public AnyDataReader {
     return *this;
   }
 
-  LoanedSamples<T> read() const { return select().read(); }
-  LoanedSamples<T> take() const { return select().take(); }
+  LoanedSamples<T> read() const { return LoanedSamples<T>(core::detail::value_of(native().read(options()))); }
+  LoanedSamples<T> take() const { return LoanedSamples<T>(core::detail::value_of(native().take(options()))); }
 
   /// Which samples: `reader.select().state(DataState::new_data()).max_samples(10).take()`.
   class Selector {
@@ -287,6 +287,12 @@ class DataReader : public AnyDataReader {
                                                      detail::Described described,
                                                      const qos::DataReaderQos& qos, Listener* listener,
                                                      const core::status::StatusMask& mask);
+
+  llamada::dcps::ReadOptions options() const {
+    llamada::dcps::ReadOptions options;
+    options.state = filter_.native();
+    return options;
+  }
 
   status::DataState filter_;
 };

@@ -76,6 +76,9 @@ class Sample {
   Sample& operator=(Sample&& other) noexcept;
   ~Sample() { leave(); }
 
+  /// As if it were new.
+  void clear();
+
   /// A private copy: for tests, and what is made up.
   static Sample owning(const SampleHeader& header, std::vector<std::byte> data);
 
