@@ -13,7 +13,7 @@ using topics::Counter;
 
 /// What was written before there was an Engine.
 struct Settings {
-  std::optional<std::uint64_t> eager_bytes_max, spin_rounds, yields_before_sleep;
+  std::optional<std::uint64_t> eager_bytes_max, direct_bytes_min, spin_rounds, yields_before_sleep;
 };
 Settings settings;
 
@@ -59,6 +59,8 @@ struct Setting {
 };
 using EagerBytes = Setting<&Settings::eager_bytes_max, &Engine::eager_bytes_max, &Engine::set_eager_bytes_max,
                            Engine::Options().eager_bytes_max, Engine::Options().log_bytes_max / 8>;
+using DirectBytes = Setting<&Settings::direct_bytes_min, &Engine::direct_bytes_min,
+                            &Engine::set_direct_bytes_min, Engine::Options().direct_bytes_min, UINT64_MAX>;
 using SpinRounds = Setting<&Settings::spin_rounds, &Engine::spin_rounds, &Engine::set_spin_rounds,
                            Engine::spin_rounds_max, rounds_max>;
 using Yields = Setting<&Settings::yields_before_sleep, &Engine::yields_before_sleep,
@@ -96,6 +98,12 @@ constexpr ControlVariable control[] = {
      "after the match. At most an eighth of llamada_log_bytes_max.",
      Category::messages, MPI_T_VERBOSITY_TUNER_BASIC, MPI_UNSIGNED_LONG_LONG, MPI_T_SCOPE_LOCAL, nullptr,
      EagerBytes::read, EagerBytes::write},
+    {"llamada_direct_bytes_min",
+     "From so many bytes on a message of a buffer without gaps goes from memory to memory after the match, "
+     "when "
+     "histories are not kept and the system allows it.",
+     Category::messages, MPI_T_VERBOSITY_TUNER_BASIC, MPI_UNSIGNED_LONG_LONG, MPI_T_SCOPE_LOCAL, nullptr,
+     DirectBytes::read, DirectBytes::write},
     {"llamada_log_bytes_max",
      "How many bytes for one receiver may wait to be taken, when histories are not kept; what is sent beyond "
      "them "
@@ -228,6 +236,7 @@ std::span<const PerformanceVariable> performance_variables() { return performanc
 
 void apply_settings(Engine& engine) {
   if (settings.eager_bytes_max) engine.set_eager_bytes_max(*settings.eager_bytes_max);
+  if (settings.direct_bytes_min) engine.set_direct_bytes_min(*settings.direct_bytes_min);
   if (settings.spin_rounds) engine.set_spin_rounds(*settings.spin_rounds);
   if (settings.yields_before_sleep) engine.set_yields_before_sleep(*settings.yields_before_sleep);
 }

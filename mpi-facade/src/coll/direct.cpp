@@ -5,8 +5,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "coll/peer_memory.hpp"
 #include "llamada/base/clock.hpp"
+#include "peer_memory.hpp"
 
 namespace llamada::mpi::coll {
 

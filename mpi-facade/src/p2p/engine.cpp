@@ -51,10 +51,13 @@ Status Engine::open_parts() {
   incoming_ = std::make_unique<Incoming>(world_, sink);
   Outgoing::Options outgoing;
   outgoing.eager_bytes_max = options_.eager_bytes_max;
+  outgoing.direct_bytes_min = options_.direct_bytes_min;
   outgoing.log_bytes_max = options_.log_bytes_max;
   outgoing.keeps = keeps_;
   outgoing.compares = replaying_;
-  outgoing_ = std::make_unique<Outgoing>(world_, owner, outgoing);
+  CopyOwner& copies = *this;
+  direct_ = std::make_unique<DirectCopies>(world_, copies);
+  outgoing_ = std::make_unique<Outgoing>(world_, owner, *direct_, outgoing);
   if (!keeps_) incoming_->release_consumed();
   return {};
 }
@@ -78,6 +81,7 @@ void Engine::Listening::look_around() {
 bool Engine::progress() {
   bool done = incoming_->poll();
   done |= outgoing_->advance();
+  done |= direct_->advance();
   if (!tasks_.empty()) done |= step_tasks();
   // A clock may have taken the last outcome.
   if (holds_ && !determinants_->replaying()) [[unlikely]]
@@ -85,7 +89,7 @@ bool Engine::progress() {
   return done;
 }
 
-bool Engine::anything_new() { return incoming_->ready(); }
+bool Engine::anything_new() { return incoming_->ready() || direct_->anything_new(); }
 
 void Engine::look_around() {
   for (auto& hook : hooks_) hook();
@@ -183,7 +187,7 @@ void Engine::finish() {
     diverged(fmt::format("it reaches the end while {} is still to be repeated",
                          determinants_->replaying() ? determinants_->replayer().describe_next()
                                                     : std::string("a receive from MPI_ANY_SOURCE")));
-  wait_until([&] { return outgoing_->idle(); });
+  wait_until([&] { return outgoing_->idle() && direct_->idle(); });
   outgoing_->check_all_sent();
   go_live();
 }
@@ -315,7 +319,15 @@ void Engine::acknowledged(int from, std::uint32_t context, std::uint64_t ordinal
   outgoing_->acknowledged(from, context, ordinal);
 }
 
-void Engine::granted(int from, std::uint64_t send_id) { outgoing_->granted(from, send_id); }
+void Engine::granted(int from, const Grant& grant) { outgoing_->granted(from, grant); }
+
+void Engine::granted_directly(int from, const DirectGrant& grant) {
+  outgoing_->granted_directly(from, grant);
+}
+
+void Engine::grant_directly(int source, const DirectGrant& grant) {
+  outgoing_->grant_directly(source, grant);
+}
 
 void Engine::wait(Request& request) {
   if (request.complete) return;

@@ -13,6 +13,7 @@
 
 #include "llamada/base/pause.hpp"
 #include "object/status.hpp"
+#include "p2p/direct_copies.hpp"
 #include "p2p/incoming.hpp"
 #include "p2p/matcher.hpp"
 #include "p2p/outgoing.hpp"
@@ -28,12 +29,14 @@ namespace llamada::mpi {
 /// rank waits.
 ///
 /// Threads: the rank's MPI thread; after share(), whoever holds the lock.
-class Engine final : private MessageSink, private SendOwner {
+class Engine final : private MessageSink, private SendOwner, private CopyOwner {
  public:
   struct Options {
     /// Up to so many bytes a message lies whole in the log; above, without a history, it follows after the
     /// match.
     std::size_t eager_bytes_max = 64 * 1024;
+    /// From so many bytes on a message goes from memory to memory where that is possible, without a history.
+    std::size_t direct_bytes_min = 64 * 1024;
     /// How much of a log to one rank may wait to be taken, without a history.
     std::uint64_t log_bytes_max = 512 * 1024;
     /// How often a rank that waits gives up its turn before it sleeps.
@@ -178,6 +181,8 @@ class Engine final : private MessageSink, private SendOwner {
   static constexpr unsigned rounds_before_preparing = 32;
   std::uint64_t eager_bytes_max() const { return options_.eager_bytes_max; }
   void set_eager_bytes_max(std::uint64_t bytes);
+  std::uint64_t direct_bytes_min() const { return options_.direct_bytes_min; }
+  void set_direct_bytes_min(std::uint64_t bytes);
   std::uint64_t spin_rounds() const { return spin_rounds_; }
   void set_spin_rounds(std::uint64_t rounds);
   std::uint64_t yields_before_sleep() const { return options_.yields_before_sleep; }
@@ -222,13 +227,18 @@ class Engine final : private MessageSink, private SendOwner {
   int take_awaited(int from, topics::LogReader& reader, Ordinals& ordinals, int at_most) override;
   void message_arrived(const IncomingMessage& message) override;
   void acknowledged(int from, std::uint32_t context, std::uint64_t ordinal) override;
-  void granted(int from, std::uint64_t send_id) override;
+  void granted(int from, const Grant& grant) override;
+  void granted_directly(int from, const DirectGrant& grant) override;
   void bulk_arrived(int from, std::span<const std::byte> piece) override;
   // SendOwner
   void send_complete(Request& request) override;
   void new_send() override;
   void differs(const std::string& difference) override { diverged(difference); }
   void no_memory(const Error& error) override;
+  // CopyOwner
+  void received_directly(Request& request) override { finish_receive(request); }
+  void sent_directly(Request& request) override { complete(request); }
+  void grant_directly(int source, const DirectGrant& grant) override;
 
   class SharedWork;
 
@@ -242,7 +252,7 @@ class Engine final : private MessageSink, private SendOwner {
   void deliver(Request& request, const IncomingMessage& message);
   void deliver(Request& request, Arrival& arrival);
   void matched(Request& request, const Envelope& message, std::size_t bytes, bool synchronous);
-  void grant(Request& request, int source, std::uint64_t send_id);
+  void grant(Request& request, int source, const Announcement& announcement);
   void finish_receive(Request& request);
   static void begin(Request& request);
   static void hold_objects(Request& request);
@@ -260,6 +270,7 @@ class Engine final : private MessageSink, private SendOwner {
   replay::Determinants* determinants_ = nullptr;
   Matcher matcher_;
   std::unique_ptr<Incoming> incoming_;
+  std::unique_ptr<DirectCopies> direct_;
   std::unique_ptr<Outgoing> outgoing_;
   RequestTable requests_;
   std::vector<Request*> tasks_;  // active ones, in the order in which they were begun

@@ -132,7 +132,7 @@ void Engine::message_arrived(const IncomingMessage& message) {
   arrival.bytes = message.bytes;
   arrival.synchronous = message.synchronous;
   arrival.rendezvous = message.rendezvous;
-  arrival.send_id = message.send_id;
+  arrival.announcement = message.announcement;
   arrival.payload = message.payload.data();
   if (!keeps_ && !message.rendezvous) {
     if (arrival.copy_capacity < message.bytes || !arrival.copy) {
@@ -197,7 +197,7 @@ void Engine::finish_receive(Request& request) {
 
 void Engine::deliver(Request& request, const IncomingMessage& message) {
   matched(request, message, message.bytes, message.synchronous);
-  if (message.rendezvous) return grant(request, message.source, message.send_id);
+  if (message.rendezvous) return grant(request, message.source, message.announcement);
   request.buffer.unpack(0, message.payload);
   finish_receive(request);
 }
@@ -205,7 +205,7 @@ void Engine::deliver(Request& request, const IncomingMessage& message) {
 void Engine::deliver(Request& request, Arrival& arrival) {
   matched(request, arrival, arrival.bytes, arrival.synchronous);
   if (arrival.rendezvous) {
-    grant(request, arrival.source, arrival.send_id);
+    grant(request, arrival.source, arrival.announcement);
   } else {
     request.buffer.unpack(0, {arrival.payload, arrival.bytes});
     finish_receive(request);
@@ -221,10 +221,11 @@ void Engine::start_matched_receive(Request& request, Arrival& arrival) {
   deliver(request, arrival);
 }
 
-void Engine::grant(Request& request, int source, std::uint64_t send_id) {
+void Engine::grant(Request& request, int source, const Announcement& announcement) {
+  if (direct_->receive(request, source, announcement)) return;
   request.bulk_done = 0;
   granted_[static_cast<std::size_t>(source)].push_back(&request);
-  outgoing_->grant(source, send_id);
+  outgoing_->grant(source, {announcement.send_id, direct_->is_unreachable(source) ? 1u : 0u});
   LLAMADA_CRASH_POINT("bulk:granted");
 }
 

@@ -9,6 +9,11 @@ void Engine::set_eager_bytes_max(std::uint64_t bytes) {
   outgoing_->set_eager_bytes_max(options_.eager_bytes_max);
 }
 
+void Engine::set_direct_bytes_min(std::uint64_t bytes) {
+  options_.direct_bytes_min = static_cast<std::size_t>(bytes);
+  outgoing_->set_direct_bytes_min(options_.direct_bytes_min);
+}
+
 void Engine::set_spin_rounds(std::uint64_t rounds) {
   spin_rounds_ = static_cast<unsigned>(rounds);
   if (shared_) shared_->options().spin_rounds = spin_rounds_;

@@ -184,18 +184,19 @@ void Incoming::handle(int from, Stream& stream, const topics::Record& record) {
       message.payload = record.payload;
       return sink_.message_arrived(message);
     case kind_announcement: {
-      const auto announcement = read_payload<Announcement>(record);
+      message.announcement = read_payload<Announcement>(record);
       message.ordinal = stream.ordinals.next(context);
       message.rendezvous = true;
-      message.bytes = announcement.size;
-      message.send_id = announcement.send_id;
+      message.bytes = message.announcement.size;
       if (!stream.bulk_open) find_bulk(from, stream);
       return sink_.message_arrived(message);
     }
     case kind_acknowledgement:
       return sink_.acknowledged(from, context, read_payload<std::uint64_t>(record));
     case kind_grant:
-      return sink_.granted(from, read_payload<std::uint64_t>(record));
+      return sink_.granted(from, read_payload<Grant>(record));
+    case kind_direct_grant:
+      return sink_.granted_directly(from, read_payload<DirectGrant>(record));
     default:
       world_.aborted(1, fmt::format("the log from rank {} to rank {} has a record of the unknown kind {}",
                                     from, world_.rank(), record.kind));

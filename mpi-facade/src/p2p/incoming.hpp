@@ -19,7 +19,7 @@ struct IncomingMessage : Envelope {
   std::span<const std::byte> payload;
   bool synchronous = false;
   bool rendezvous = false;
-  std::uint64_t send_id = 0;
+  Announcement announcement;  ///< of a rendezvous
 };
 
 /// Who takes what comes. `from` is a rank in MPI_COMM_WORLD.
@@ -30,7 +30,8 @@ class MessageSink {
   virtual int take_awaited(int from, topics::LogReader& reader, Ordinals& ordinals, int at_most) = 0;
   virtual void message_arrived(const IncomingMessage& message) = 0;
   virtual void acknowledged(int from, std::uint32_t context, std::uint64_t ordinal) = 0;
-  virtual void granted(int from, std::uint64_t send_id) = 0;
+  virtual void granted(int from, const Grant& grant) = 0;
+  virtual void granted_directly(int from, const DirectGrant& grant) = 0;
   virtual void bulk_arrived(int from, std::span<const std::byte> piece) = 0;
 
  protected:

@@ -35,8 +35,13 @@ void pack_message(const Request& request, std::size_t first, std::span<std::byte
 
 }  // namespace
 
-Outgoing::Outgoing(World& world, SendOwner& owner, const Options& options)
-    : world_(world), arena_(world.arena()), owner_(owner), options_(options), live_(!options.compares) {
+Outgoing::Outgoing(World& world, SendOwner& owner, DirectCopies& direct, const Options& options)
+    : world_(world),
+      arena_(world.arena()),
+      owner_(owner),
+      direct_(direct),
+      options_(options),
+      live_(!options.compares) {
   grow(world.size());
 }
 
@@ -117,7 +122,7 @@ bool Outgoing::send_now(const Buffer& buffer, int rank, std::uint32_t context, i
 }
 
 bool Outgoing::publish_large(Destination& to, std::span<const std::byte> payload, std::uint64_t label) {
-  if (payload.size() > options_.eager_bytes_max && !options_.keeps) return false;
+  if (!is_eager(to, payload.data(), payload.size())) return false;
   topics::Reservation reservation;
   if (!room(to, to.log, false, payload.size(), reservation, Filling::by_fill)) return false;
   to.log.fill(reservation, payload);
@@ -155,9 +160,8 @@ bool Outgoing::publish(Destination& to, Request& request) {
     }
   }
   if (!live_) owner_.new_send();
-  const std::size_t bytes = message_bytes(request);
-  return options_.keeps || bytes <= options_.eager_bytes_max ? publish_whole(to, request)
-                                                             : announce(to, request);
+  return is_eager(to, message_memory(request), message_bytes(request)) ? publish_whole(to, request)
+                                                                       : announce(to, request);
 }
 
 bool Outgoing::publish_whole(Destination& to, Request& request) {
@@ -204,7 +208,10 @@ bool Outgoing::publish_small(Destination& to, std::uint8_t kind, std::uint64_t l
 
 bool Outgoing::announce(Destination& to, Request& request) {
   open_bulk(to);
-  const Announcement announcement{message_bytes(request), next_send_id_};
+  Announcement announcement{message_bytes(request), next_send_id_, 0, 0};
+  const std::byte* memory = message_memory(request);
+  if (goes_directly(to, memory, announcement.size) && (announcement.desk = direct_.desk_for(to.rank)) != 0)
+    announcement.address = reinterpret_cast<std::uint64_t>(memory);
   const std::uint64_t label = make_label(request.context, request.tag);
   if (!publish_small(to, kind_announcement, label, bytes_of(announcement))) return false;
   request.send_id = next_send_id_++;
@@ -220,21 +227,28 @@ bool Outgoing::announce(Destination& to, Request& request) {
 }
 
 void Outgoing::acknowledge(int rank, std::uint32_t context, std::uint64_t ordinal) {
-  control(destination(rank), {kind_acknowledgement, make_label(context, 0), ordinal});
+  control(destination(rank), kind_acknowledgement, make_label(context, 0), ordinal);
 }
 
-void Outgoing::grant(int rank, std::uint64_t send_id) {
-  control(destination(rank), {kind_grant, 0, send_id});
+void Outgoing::grant(int rank, const Grant& grant) { control(destination(rank), kind_grant, 0, grant); }
+
+void Outgoing::grant_directly(int rank, const DirectGrant& grant) {
+  control(destination(rank), kind_direct_grant, 0, grant);
 }
 
-void Outgoing::control(Destination& to, const Control& control) {
+template <typename Payload>
+void Outgoing::control(Destination& to, std::uint8_t kind, std::uint64_t label, const Payload& payload) {
+  Control control{kind, label, {}, sizeof(payload)};
+  std::memcpy(control.payload.data(), &payload, sizeof(payload));
   if (to.controls.empty() && publish_control(to, control)) return;
   to.controls.push_back(control);
   mark_busy(to);
 }
 
 bool Outgoing::publish_control(Destination& to, const Control& control) {
-  if (!publish_small(to, control.kind, control.label, bytes_of(control.value))) return false;
+  if (!publish_small(to, control.kind, control.label,
+                     std::span(control.payload).first(control.payload_bytes)))
+    return false;
   wake(to);
   return true;
 }
@@ -254,15 +268,31 @@ void Outgoing::acknowledged(int from, std::uint32_t context, std::uint64_t ordin
   if (ordinal > to.ordinals.last(context)) to.early.insert({context, ordinal});
 }
 
-void Outgoing::granted(int from, std::uint64_t send_id) {
-  Destination& to = destination(from);
+Request* Outgoing::take_announced(Destination& to, std::uint64_t send_id) {
   auto found = std::find_if(to.announced.begin(), to.announced.end(),
                             [&](const Request* request) { return request->send_id == send_id; });
-  if (found == to.announced.end()) return;
-  to.granted.push_back(*found);
+  if (found == to.announced.end()) return nullptr;
+  Request* request = *found;
   to.announced.erase(found);
   --announced_count_;
+  return request;
+}
+
+void Outgoing::granted(int from, const Grant& grant) {
+  Destination& to = destination(from);
+  if (grant.is_unreachable != 0) to.direct_refused = true;
+  Request* request = take_announced(to, grant.send_id);
+  if (!request) return;
+  to.granted.push_back(request);
   mark_busy(to);
+}
+
+void Outgoing::granted_directly(int from, const DirectGrant& grant) {
+  Destination& to = destination(from);
+  Request* request = take_announced(to, grant.send_id);
+  if (request && !direct_.granted(*request, message_memory(*request), message_bytes(*request), from, grant))
+    world_.aborted(
+        1, fmt::format("the log from rank {} to rank {} has a grant that cannot be", from, world_.rank()));
 }
 
 void Outgoing::mark_busy(Destination& to) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <deque>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "llamada/topics/log_writer.hpp"
+#include "p2p/direct_copies.hpp"
 #include "p2p/ordinals.hpp"
 #include "p2p/record.hpp"
 #include "p2p/request.hpp"
@@ -40,12 +42,14 @@ class Outgoing {
  public:
   struct Options {
     std::size_t eager_bytes_max = 64 * 1024;
+    std::size_t direct_bytes_min = 64 * 1024;
     std::uint64_t log_bytes_max = 512 * 1024;
     bool keeps = false;     ///< every message goes whole into the log, and stays
     bool compares = false;  ///< a replacement: what predecessors sent is compared, not sent
   };
 
-  Outgoing(World& world, SendOwner& owner, const Options& options);
+  /// `direct` is borrowed.
+  Outgoing(World& world, SendOwner& owner, DirectCopies& direct, const Options& options);
 
   /// A standard send of a contiguous buffer that is over at return. False when it has to be begun as a
   /// request: there is no room, or its bytes are to follow after the match.
@@ -71,9 +75,11 @@ class Outgoing {
   void send(Request& request);
 
   void acknowledge(int destination, std::uint32_t context, std::uint64_t ordinal);
-  void grant(int destination, std::uint64_t send_id);
+  void grant(int destination, const Grant& grant);
+  void grant_directly(int destination, const DirectGrant& grant);
   void acknowledged(int from, std::uint32_t context, std::uint64_t ordinal);
-  void granted(int from, std::uint64_t send_id);
+  void granted(int from, const Grant& grant);
+  void granted_directly(int from, const DirectGrant& grant);
 
   /// Goes on with what waits for room. True when something was done.
   bool advance() { return busy_.empty() ? false : advance_busy(); }
@@ -92,6 +98,7 @@ class Outgoing {
   void keep_no_longer();
   /// For messages from now on.
   void set_eager_bytes_max(std::size_t bytes) { options_.eager_bytes_max = bytes; }
+  void set_direct_bytes_min(std::size_t bytes) { options_.direct_bytes_min = bytes; }
 
  private:
   using Filling = topics::LogWriter::Filling;
@@ -99,7 +106,8 @@ class Outgoing {
   struct Control {
     std::uint8_t kind;
     std::uint64_t label;
-    std::uint64_t value;
+    std::array<std::byte, sizeof(DirectGrant)> payload;
+    std::size_t payload_bytes;
   };
   struct Destination {
     int rank = 0;
@@ -107,6 +115,7 @@ class Outgoing {
     bool open = false;
     bool bulk_open = false;
     bool busy = false;
+    bool direct_refused = false;  // it cannot reach this process's memory
     topics::LogWriter log;
     topics::LogWriter bulk;
     std::uint32_t scanned = 0;
@@ -141,12 +150,21 @@ class Outgoing {
   /// A record of our own; false when there is no room for it now.
   bool publish_small(Destination& to, std::uint8_t kind, std::uint64_t label,
                      std::span<const std::byte> payload);
+  /// Whether a message goes whole into the log.
+  bool is_eager(const Destination& to, const std::byte* memory, std::size_t bytes) const {
+    return options_.keeps || (bytes <= options_.eager_bytes_max && !goes_directly(to, memory, bytes));
+  }
+  bool goes_directly(const Destination& to, const std::byte* memory, std::size_t bytes) const {
+    return bytes >= options_.direct_bytes_min && memory && !to.direct_refused;
+  }
   bool announce(Destination& to, Request& request);
+  Request* take_announced(Destination& to, std::uint64_t send_id);
   void published(Destination& to, Request& request);
   bool room(Destination& to, topics::LogWriter& log, bool bulk, std::size_t bytes,
             topics::Reservation& reservation, Filling filling = Filling::in_place);
   bool publish_control(Destination& to, const Control& control);
-  void control(Destination& to, const Control& control);
+  template <typename Payload>
+  void control(Destination& to, std::uint8_t kind, std::uint64_t label, const Payload& payload);
   void add_reader(Destination& to, bool bulk);
   bool advance_busy();
   bool advance(Destination& to);
@@ -164,6 +182,7 @@ class Outgoing {
   World& world_;
   topics::ArenaWriter& arena_;
   SendOwner& owner_;
+  DirectCopies& direct_;
   Options options_;
   bool live_;
   std::vector<std::unique_ptr<Destination>> destinations_;

@@ -6,16 +6,19 @@
 
 /// What lies in the log from one rank to another.
 ///
-///   kind           label          flags          payload
-///   data           context, tag   1: synchronous the message
-///   announcement   context, tag   1: synchronous {size u64, send id u64}: the payload follows by the bulk
-///   lane acknowledgement context, 0    -              {ordinal u64}: the synchronous message with this
-///   ordinal is matched grant          0              -              {send id u64}: the announced message is
-///   matched bulk           0              -              in the bulk lane: the next piece of what was
-///   granted first
+///   kind             label         flags           payload
+///   message          context, tag  1: synchronous  the message
+///   announcement     context, tag  1: synchronous  Announcement: the payload follows after the match
+///   acknowledgement  context, 0    -               {ordinal u64}: the synchronous message is matched
+///   grant            0             -               Grant: the announced message is matched, and its payload
+///   is
+///                                                  to come by the bulk lane
+///   direct grant     0             -               DirectGrant: it is matched, and both copy (DirectCopies)
+///   bulk             0             -               in the bulk lane: the next piece of what was granted
+///   first
 ///
-/// Data and announcements are numbered by (context), from 1, in the order of the log: the message's ordinal.
-/// The others are not numbered; acknowledgements may be repeated.
+/// Messages and announcements are numbered by (context), from 1, in the order of the log: the message's
+/// ordinal. The others are not numbered; acknowledgements may be repeated.
 namespace llamada::mpi {
 
 inline constexpr std::uint8_t kind_message = 16;
@@ -23,13 +26,28 @@ inline constexpr std::uint8_t kind_announcement = 17;
 inline constexpr std::uint8_t kind_acknowledgement = 18;
 inline constexpr std::uint8_t kind_grant = 19;
 inline constexpr std::uint8_t kind_bulk = 20;
+inline constexpr std::uint8_t kind_direct_grant = 21;
 
 inline constexpr std::uint16_t flag_synchronous = 1;
 
 struct Announcement {
   std::uint64_t size = 0;
-  std::uint64_t send_id = 0;
+  std::uint64_t send_id = 0;  ///< the sender's number for it
+  std::uint64_t address = 0;  ///< where it lies in the sender's process; 0: it comes by the bulk lane
+  std::uint64_t desk = 0;     ///< of the sender for the receiver, in its arena
 };
+struct Grant {
+  std::uint64_t send_id = 0;
+  std::uint64_t is_unreachable = 0;  ///< 1: the receiver cannot reach the sender's memory, and never will
+};
+struct DirectGrant {
+  std::uint64_t send_id = 0;
+  std::uint64_t address = 0;  ///< where it is to lie in the receiver's process
+  std::uint64_t bytes = 0;    ///< of it: what the receiver has room for
+  std::uint64_t desk = 0;     ///< of the receiver for the sender, in its arena
+  std::uint32_t number = 0;   ///< of the copy, from 1, among those between the two in this direction
+};
+static_assert(sizeof(DirectGrant) <= topics::inline_payload_max);
 
 /// The log from this rank to `destination`, and its bulk lane.
 constexpr topics::LogKey message_log_key(int destination) {

@@ -12,6 +12,7 @@
 #include "object/datatype.hpp"
 #include "object/handle.hpp"
 #include "p2p/matcher.hpp"
+#include "p2p/record.hpp"
 #include "p2p/task.hpp"
 
 namespace llamada::mpi {
@@ -27,7 +28,7 @@ struct Arrival : MessageNode {
   std::size_t copy_capacity = 0;
   bool synchronous = false;
   bool rendezvous = false;
-  std::uint64_t send_id = 0;  ///< rendezvous: the sender's number for it
+  Announcement announcement;  ///< of a rendezvous
   Arrival* next_free = nullptr;
 };
 

@@ -8,6 +8,7 @@
 #include "api/protection.hpp"
 #include "coll/collectives.hpp"
 #include "coll/movement.hpp"
+#include "peer_memory.hpp"
 #include "rma/reach.hpp"
 #include "runtime.hpp"
 
@@ -152,7 +153,7 @@ Result<std::uint32_t> agree_on_number(coll::ContextClaim& claim, const std::vect
 
 Result<Window*> make_window(Communicator& communicator, const WindowRequest& request) {
   give_up_protection("one-sided communication");
-  if (!shares_memory(request.flavor)) let_others_reach();
+  if (!shares_memory(request.flavor)) permit_reaching();
   coll::ContextClaim claim(runtime().collectives->context_ids());
   auto offers = exchange(communicator, offer_of(request, claim));
   if (!offers) return propagate(offers);

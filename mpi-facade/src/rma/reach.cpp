@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
-#include <sys/prctl.h>
 
 #include <algorithm>
 #include <array>
@@ -56,13 +55,6 @@ Status transfer(pid_t pid, std::span<const RemotePiece> pieces, std::byte* here,
 }
 
 }  // namespace
-
-void let_others_reach() {
-#if defined(PR_SET_PTRACER)
-  // Refused where there is no Yama: then nothing is needed.
-  prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
-#endif
-}
 
 std::uint64_t probe_address() { return reinterpret_cast<std::uint64_t>(&probe_word); }
 

@@ -13,9 +13,6 @@
 
 namespace llamada::mpi::rma {
 
-/// Allows the processes of this user to reach this one's memory, where the system's Yama module asks for
-/// that.
-void let_others_reach();
 /// What probe_process() of another process reads.
 std::uint64_t probe_address();
 /// Whether this process may reach that one's memory. Errors: unsupported, with what the administrator can do.

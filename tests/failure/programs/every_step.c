@@ -9,7 +9,7 @@
 
 #include "program.h"
 
-enum { large = 100000, each = 3, ranks_most = 8, lines_most = 50 };
+enum { large = 140000, each = 3, ranks_most = 8, lines_most = 50 };
 static unsigned char out[large], in[large];
 
 static uint64_t take_from_anybody(int leader, int probing) {
@@ -86,6 +86,14 @@ static void pass_on(int round) {
   MPI_Sendrecv(out, large, MPI_BYTE, right, 20, in, large, MPI_BYTE, left, 20, MPI_COMM_WORLD,
                MPI_STATUS_IGNORE);
   CHECK(in[0] == (unsigned char)(left + round) && memcmp(in, in + 1, large - 1) == 0);
+  /* Every other byte. */
+  MPI_Datatype others;
+  MPI_Type_vector(large / 2, 1, 2, MPI_BYTE, &others);
+  MPI_Type_commit(&others);
+  memset(in, 0, large);
+  MPI_Sendrecv(out, 1, others, right, 22, in, 1, others, left, 22, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  for (int i = 0; i < large; i++) CHECK(in[i] == (i % 2 ? 0 : (unsigned char)(left + round)));
+  MPI_Type_free(&others);
   MPI_Request request;
   MPI_Issend(out, 100, MPI_BYTE, right, 21, MPI_COMM_WORLD, &request);
   MPI_Recv(in, 100, MPI_BYTE, left, 21, MPI_COMM_WORLD, MPI_STATUS_IGNORE);

@@ -9,10 +9,10 @@
 #include "coll/algorithms.hpp"
 #include "coll/direct_movement.hpp"
 #include "coll/direct_reduction.hpp"
-#include "coll/peer_memory.hpp"
 #include "coll/small.hpp"
 #include "coll_numbers.hpp"
 #include "coll_ranks.hpp"
+#include "peer_memory.hpp"
 
 using namespace llamada;
 using namespace llamada::mpi;

@@ -1,4 +1,4 @@
-#include "coll/peer_memory.hpp"
+#include "peer_memory.hpp"
 
 #include <errno.h>
 #include <sys/prctl.h>
@@ -6,7 +6,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-namespace llamada::mpi::coll {
+namespace llamada::mpi {
 namespace {
 
 using Copy = ssize_t (*)(pid_t, const iovec*, unsigned long, const iovec*, unsigned long, unsigned long);
@@ -48,4 +48,4 @@ void permit_reaching() {
 #endif
 }
 
-}  // namespace llamada::mpi::coll
+}  // namespace llamada::mpi

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-namespace llamada::mpi::coll {
+namespace llamada::mpi {
 
 /// What became of a copy from or to another process's memory.
 enum class Reached {
@@ -26,4 +26,4 @@ int own_process();
 /// (Yama's ptrace_scope 1). Elsewhere it does nothing.
 void permit_reaching();
 
-}  // namespace llamada::mpi::coll
+}  // namespace llamada::mpi

@@ -1,0 +1,233 @@
+#include "p2p/direct_copies.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <new>
+
+#include "llamada/base/clock.hpp"
+#include "llamada/base/copy.hpp"
+#include "llamada/base/crash_point.hpp"
+#include "peer_memory.hpp"
+
+namespace llamada::mpi {
+namespace {
+
+/// Copied before there is a look at what else has come.
+constexpr std::uint64_t bytes_in_a_row_min = 128 * 1024;
+
+/// Which end this rank has does not depend on who sends: what goes to and fro is copied by the core whose
+/// cache has it.
+SharedCopy::End end_of(int rank, int other) {
+  return rank < other ? SharedCopy::End::lower : SharedCopy::End::upper;
+}
+
+}  // namespace
+
+DirectCopies::~DirectCopies() = default;
+
+DirectCopies::Peer& DirectCopies::peer(int rank) {
+  const auto index = static_cast<std::size_t>(rank);
+  if (index >= peers_.size()) peers_.resize(index + 1);
+  if (!peers_[index]) {
+    peers_[index] = std::make_unique<Peer>();
+    peers_[index]->rank = rank;
+  }
+  return *peers_[index];
+}
+
+bool DirectCopies::open_desk(Peer& peer) {
+  if (peer.own || peer.has_no_desk) return peer.own != nullptr;
+  topics::ArenaWriter& arena = world_.arena();
+  const auto chunk = arena.allocate({0, sizeof(Desk)}, 0);
+  peer.has_no_desk = !chunk;
+  if (!chunk) return false;
+  permit_reaching();
+  // A process that has the same number in another namespace has another word there.
+  if (probe_ == 0)
+    probe_ = static_cast<std::uint64_t>(SystemClock().monotonic().count()) * 0x9e3779b97f4a7c15u ^
+             reinterpret_cast<std::uint64_t>(this);
+  peer.own_place = chunk->payload();
+  peer.own = new (arena.base() + peer.own_place) Desk{};
+  peer.own->process = static_cast<std::uint64_t>(own_process());
+  peer.own->probe_address = reinterpret_cast<std::uint64_t>(&probe_);
+  peer.own->probe_value = probe_;
+  return true;
+}
+
+topics::Offset DirectCopies::desk_for(int rank) {
+  Peer& to = peer(rank);
+  return open_desk(to) ? to.own_place : 0;
+}
+
+/// Where the peer's desk is. False when there can be none.
+bool DirectCopies::meet(Peer& peer, topics::Offset place) {
+  const auto arena = peer.rank == world_.rank() ? world_.arena().reading() : world_.peer(peer.rank);
+  if (place == 0 || place % alignof(Desk) != 0 || place > arena.size_bytes ||
+      arena.size_bytes - place < sizeof(Desk))
+    return false;
+  peer.theirs = reinterpret_cast<const Desk*>(arena.base + place);
+  return true;
+}
+
+/// Found out once.
+bool DirectCopies::reaches(Peer& peer) {
+  if (peer.reach != Reach::unknown) return peer.reach == Reach::yes;
+  const int process = static_cast<int>(peer.theirs->process);
+  std::uint64_t word = 0;
+  const auto reached =
+      read_memory(process, peer.theirs->probe_address, std::as_writable_bytes(std::span(&word, 1)));
+  const bool right = reached == Reached::done && word == peer.theirs->probe_value;
+  peer.process = process;
+  peer.reach = right ? Reach::yes : Reach::no;
+  return right;
+}
+
+bool DirectCopies::is_unreachable(int source) const {
+  const auto index = static_cast<std::size_t>(source);
+  return index < peers_.size() && peers_[index] && peers_[index]->reach == Reach::no;
+}
+
+bool DirectCopies::receive(Request& request, int source, const Announcement& announcement) {
+  if (announcement.address == 0 || !request.buffer.contiguous() || request.buffer.bytes() == 0) return false;
+  Peer& from = peer(source);
+  if (!meet(from, announcement.desk) || !open_desk(from) || !reaches(from)) return false;
+  if (from.receives.size() < window && from.waiting.empty())
+    begin_receive(from, request, announcement);
+  else
+    from.waiting.push_back({&request, announcement});
+  return true;
+}
+
+void DirectCopies::begin_receive(Peer& from, Request& request, const Announcement& announcement) {
+  const std::uint32_t number = ++from.receives_begun;
+  const std::uint64_t bytes = std::min<std::uint64_t>(announcement.size, request.buffer.bytes());
+  std::byte* own = request.buffer.contiguous();
+  SharedCopy share(from.own->receives[number % window].claim, from.theirs->sends[number % window].claim,
+                   number, bytes, end_of(world_.rank(), from.rank), true);
+  from.receives.push_back({&request, share, own, announcement.address, true});
+  mark_active(from);
+  owner_.grant_directly(
+      from.rank, {announcement.send_id, reinterpret_cast<std::uint64_t>(own), bytes, from.own_place, number});
+  LLAMADA_CRASH_POINT("direct:granted");
+}
+
+bool DirectCopies::granted(Request& request, const std::byte* memory, std::uint64_t bytes, int rank,
+                           const DirectGrant& grant) {
+  Peer& to = peer(rank);
+  if (!to.own || !memory || grant.bytes > bytes || !meet(to, grant.desk)) return false;
+  // Who cannot reach the receiver leaves all of it to him.
+  (void)reaches(to);
+  const std::uint32_t slot = grant.number % window;
+  SharedCopy share(to.own->sends[slot].claim, to.theirs->receives[slot].claim, grant.number, grant.bytes,
+                   end_of(world_.rank(), rank), false);
+  to.sends.push_back({&request, share, const_cast<std::byte*>(memory), grant.address, false});
+  ++sending_;
+  mark_active(to);
+  return true;
+}
+
+void DirectCopies::mark_active(Peer& peer) {
+  if (peer.active) return;
+  peer.active = true;
+  active_.push_back(&peer);
+}
+
+bool DirectCopies::anything_new() const {
+  const auto changed = [](const Copy& copy) { return !copy.is_over && copy.share.is_changed(); };
+  return std::any_of(active_.begin(), active_.end(), [&](const Peer* peer) {
+    return std::any_of(peer->receives.begin(), peer->receives.end(), changed) ||
+           std::any_of(peer->sends.begin(), peer->sends.end(), changed);
+  });
+}
+
+bool DirectCopies::advance_active() {
+  bool done = false;
+  for (std::size_t i = 0; i < active_.size();) {
+    Peer& peer = *active_[i];
+    done |= advance(peer);
+    if (!peer.receives.empty() || !peer.sends.empty()) {
+      ++i;
+      continue;
+    }
+    peer.active = false;
+    active_[i] = active_.back();
+    active_.pop_back();
+  }
+  return done;
+}
+
+/// What is awaited here comes before what others await.
+bool DirectCopies::advance(Peer& peer) {
+  bool done = copy_parts(peer, peer.receives);
+  if (!done && peer.reach == Reach::yes) done = copy_parts(peer, peer.sends);
+  done |= end_some(peer.receives);
+  done |= end_some(peer.sends);
+  while (!peer.waiting.empty() && peer.receives.size() < window) {
+    const Waiting next = peer.waiting.front();
+    peer.waiting.pop_front();
+    begin_receive(peer, *next.request, next.announcement);
+    done = true;
+  }
+  return done;
+}
+
+bool DirectCopies::copy_parts(Peer& peer, std::deque<Copy>& copies) {
+  std::uint64_t bytes = 0;
+  bool said = false;
+  for (Copy& next : copies) {
+    while (bytes < bytes_in_a_row_min) {
+      const SharedCopy::Part part = next.share.claim();
+      said |= next.share.has_said();
+      if (part.bytes == 0) break;
+      LLAMADA_CRASH_POINT("direct:claimed");
+      copy(peer, next, part);
+      LLAMADA_CRASH_POINT("direct:part-copied");
+      next.share.copied();
+      bytes += part.bytes;
+    }
+    if (bytes >= bytes_in_a_row_min) break;
+  }
+  // The other end may be waiting for it.
+  if (said) world_.wake(peer.rank);
+  return bytes > 0;
+}
+
+void DirectCopies::copy(Peer& peer, const Copy& copy, SharedCopy::Part part) {
+  std::byte* own = copy.own + part.first;
+  const std::uint64_t others = copy.others + part.first;
+  world_.arena().count(topics::Counter::bytes_bulk, part.bytes);
+  if (peer.rank == world_.rank()) {
+    auto* there = reinterpret_cast<std::byte*>(others);
+    return copy_bytes(copy.is_receive ? own : there, copy.is_receive ? there : own, part.bytes);
+  }
+  const auto reached = copy.is_receive ? read_memory(peer.process, others, {own, part.bytes})
+                                       : write_memory(peer.process, others, {own, part.bytes});
+  if (reached == Reached::done) return;
+  // What is not copied is never said to be. Of who is gone the driver knows, and ends the job.
+  if (reached == Reached::gone)
+    for (;;) world_.sleep([] { return false; });
+  world_.aborted(1, fmt::format("a message of rank {} cannot be copied to rank {}: {}: the buffer of one of "
+                                "them is not whole",
+                                copy.is_receive ? peer.rank : world_.rank(),
+                                copy.is_receive ? world_.rank() : peer.rank, std::strerror(errno)));
+}
+
+bool DirectCopies::end_some(std::deque<Copy>& copies) {
+  bool done = false;
+  for (std::size_t i = 0; i < copies.size(); ++i) {
+    if (copies[i].is_over || !copies[i].share.is_over()) continue;
+    LLAMADA_CRASH_POINT("direct:over");
+    copies[i].is_over = true;
+    done = true;
+    if (!copies[i].is_receive) --sending_;
+    copies[i].is_receive ? owner_.received_directly(*copies[i].request)
+                         : owner_.sent_directly(*copies[i].request);
+  }
+  while (!copies.empty() && copies.front().is_over) copies.pop_front();
+  return done;
+}
+
+}  // namespace llamada::mpi

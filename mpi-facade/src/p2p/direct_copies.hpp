@@ -1,0 +1,130 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "p2p/record.hpp"
+#include "p2p/request.hpp"
+#include "p2p/shared_copy.hpp"
+#include "world/world.hpp"
+
+namespace llamada::mpi {
+
+/// Who is told about messages that go from memory to memory.
+class CopyOwner {
+ public:
+  /// The whole message is there, as far as the buffer has room for it.
+  virtual void received_directly(Request& request) = 0;
+  /// The buffer may be used again.
+  virtual void sent_directly(Request& request) = 0;
+  virtual void grant_directly(int source, const DirectGrant& grant) = 0;
+
+ protected:
+  ~CopyOwner() = default;
+};
+
+/// Messages that are copied once, from the sender's buffer into the receiver's, by whichever of the two has
+/// time, or by both (SharedCopy). For large messages of contiguous buffers, where no history is kept and the
+/// system lets the two processes reach each other's memory.
+///
+/// A rank has a desk for each other one that such messages go to or come from, in its own arena: there the
+/// words lie by which the two agree. The announcement of a message and its grant say where the desk is.
+///
+/// Threads: the engine's.
+class DirectCopies {
+ public:
+  DirectCopies(World& world, CopyOwner& owner) : world_(world), owner_(owner) {}
+  ~DirectCopies();
+  DirectCopies(const DirectCopies&) = delete;
+  DirectCopies& operator=(const DirectCopies&) = delete;
+
+  /// Where this rank's desk for messages to `rank` is: for an announcement. 0: they cannot go that way.
+  topics::Offset desk_for(int rank);
+
+  /// Receives a message that was announced with an address. False when its sender's memory cannot be
+  /// reached, or the receive's buffer has gaps: nothing was begun.
+  bool receive(Request& request, int source, const Announcement& announcement);
+  /// Whether messages from there have been found to be out of reach.
+  bool is_unreachable(int source) const;
+  /// The receiver of this message has told where it is to go. False when it is not to be believed.
+  bool granted(Request& request, const std::byte* memory, std::uint64_t bytes, int rank,
+               const DirectGrant& grant);
+
+  /// Copies a part of something. True when something was done.
+  bool advance() { return active_.empty() ? false : advance_active(); }
+  /// Whether advance() would do something.
+  bool anything_new() const;
+  /// Whether no message to others is on its way.
+  bool idle() const { return sending_ == 0; }
+
+ private:
+  /// Copies that one receiver has granted one sender and that are not over; the next waits.
+  static constexpr std::uint32_t window = 64;
+
+  struct alignas(64) Word {
+    std::atomic<std::uint64_t> claim;
+  };
+  /// In the owner's arena, which its peer reads.
+  struct Desk {
+    std::uint64_t process;
+    std::uint64_t probe_address;
+    std::uint64_t probe_value;
+    std::byte pad_24[40];
+    Word sends[window];     // by number % window, of messages to the peer
+    Word receives[window];  // the same, from it
+  };
+  static_assert(sizeof(Desk) == 64 + 2 * 64 * window);
+
+  enum class Reach : std::uint8_t { unknown, yes, no };
+
+  struct Copy {
+    Request* request;
+    SharedCopy share;
+    std::byte* own;
+    std::uint64_t others;  // address
+    bool is_receive;
+    bool is_over = false;
+  };
+  struct Waiting {
+    Request* request;
+    Announcement announcement;
+  };
+  struct Peer {
+    int rank = 0;
+    bool active = false;
+    bool has_no_desk = false;  // and gets none
+    Reach reach = Reach::unknown;
+    topics::Offset own_place = 0;
+    Desk* own = nullptr;
+    const Desk* theirs = nullptr;
+    int process = 0;
+    std::uint32_t receives_begun = 0;
+    std::deque<Copy> receives;  // in the order of their numbers
+    std::deque<Copy> sends;
+    std::deque<Waiting> waiting;
+  };
+
+  Peer& peer(int rank);
+  bool open_desk(Peer& peer);
+  bool meet(Peer& peer, topics::Offset place);
+  bool reaches(Peer& peer);
+  void begin_receive(Peer& peer, Request& request, const Announcement& announcement);
+  void mark_active(Peer& peer);
+  bool advance_active();
+  bool advance(Peer& peer);
+  bool copy_parts(Peer& peer, std::deque<Copy>& copies);
+  bool end_some(std::deque<Copy>& copies);
+  void copy(Peer& peer, const Copy& copy, SharedCopy::Part part);
+
+  World& world_;
+  CopyOwner& owner_;
+  std::vector<std::unique_ptr<Peer>> peers_;
+  std::vector<Peer*> active_;
+  std::uint64_t sending_ = 0;
+  std::uint64_t probe_ = 0;  // what others read to see whether they reach this process
+};
+
+}  // namespace llamada::mpi
