@@ -230,6 +230,27 @@ static void mixed_with_messages(void) {
   CHECK_EQ(got, (me + size - 1) % size);
 }
 
+/* One gives and the others take, again and again, and then the other way round. */
+static void one_way(void) {
+  enum { calls = 700 };
+  int *all = some((size_t)size), *theirs = some((size_t)size);
+  for (int call = 0; call < calls; call++) {
+    int value = me == 0 ? call : -1, mine = -1;
+    OK(MPI_Bcast(&value, 1, MPI_INT, 0, comm));
+    CHECK_EQ(value, call);
+    for (int r = 0; r < size; r++) theirs[r] = 1000 * r + call;
+    OK(MPI_Scatter(theirs, 1, MPI_INT, &mine, 1, MPI_INT, 0, comm));
+    CHECK_EQ(mine, 1000 * me + call);
+  }
+  for (int call = 0; call < calls; call++) {
+    int mine = 1000 * me - call;
+    OK(MPI_Gather(&mine, 1, MPI_INT, all, 1, MPI_INT, 0, comm));
+    for (int r = 0; r < size && me == 0; r++) CHECK_EQ(all[r], 1000 * r - call);
+  }
+  free(all);
+  free(theirs);
+}
+
 static void all_of_it(MPI_Comm where, int largest) {
   static const int counts[] = {0, 1, 3, 16, 200, 4097, 40000, 1300000};
   comm = where;
@@ -239,11 +260,14 @@ static void all_of_it(MPI_Comm where, int largest) {
   for (int i = 0; i < 8 && counts[i] <= largest; i++) {
     bcast(counts[i]);
     gather_scatter(counts[i] / (counts[i] > 100000 ? 3 : 1));
-    allgather(counts[i] / (counts[i] > 100000 ? 3 : 1));
-    alltoall(counts[i] / (counts[i] > 100000 ? 4 : 1));
+    for (int again = 0; again < 2; again++) {  // Large ones go to and fro.
+      allgather(counts[i] / (counts[i] > 100000 ? 3 : 1));
+      alltoall(counts[i] / (counts[i] > 100000 ? 4 : 1));
+    }
     v_forms(counts[i] / (counts[i] > 100000 ? 4 : 1));
     alltoallv(counts[i] / (counts[i] > 100000 ? 5 : 1));
   }
+  one_way();
   with_types();
   mixed_with_messages();
 }

@@ -76,12 +76,34 @@ int gather_directly(Call& call, const Data& own, Parts results, int root, bool i
   });
 }
 
-/// Of parts that are small: those at the root lie one behind the other, for their type has no gaps.
-int gather_little(Call& call, const Data& own, const Parts& results, const Root& root, bool in_place) {
-  if (root.is_here && !in_place) copy(own, results[root.member]);
+/// Copies one's own part to or from the root's, of which `parts` is the first: all are small, as long as each
+/// other, and without gaps. One's own may have some.
+int copy_little(const Call& call, const Data& own, const Data& parts, int root, bool to_root) {
+  std::byte* const first = parts.memory();
+  std::byte* const place = first + static_cast<std::size_t>(root) * parts.bytes;
+  std::byte* const memory = own.memory();
+  if (memory == nullptr || memory == first || memory == place) [[unlikely]] {
+    const Parts all(parts, static_cast<std::ptrdiff_t>(parts.bytes));
+    if (int code = check_no_overlap(call, own, all)) return code;
+    to_root ? copy(own, all[root]) : copy(all[root], own);
+    return MPI_SUCCESS;
+  }
+  std::memcpy(to_root ? place : memory, to_root ? memory : place, parts.bytes);
+  return MPI_SUCCESS;
+}
+
+int give_little(const Call& call, const Data& own, const Root& root) {
   return perform(*call.communicator, [&](Channel& channel, Waiter& waiter) {
-    if (root.is_here) return gather_small(channel, waiter, results[0].memory(), results[0].bytes);
     return give_small(channel, waiter, Kind::gather, {own.memory(), own.bytes}, root.member);
+  });
+}
+
+/// At the root.
+int gather_little(const Call& call, const Data& own, const Data& first, const Root& root, bool in_place) {
+  if (!in_place)
+    if (int code = copy_little(call, own, first, root.member, true)) return code;
+  return perform(*call.communicator, [&](Channel& channel, Waiter& waiter) {
+    return gather_small(channel, waiter, first.memory(), first.bytes);
   });
 }
 
@@ -101,14 +123,16 @@ int check_gather(Call& call, const void* sendbuf, int sendcount, MPI_Datatype se
   if (int code = to.find(*call.communicator, root)) return code;
   if (int code = own_part(call, to, sendbuf, sendcount, sendtype, own, in_place)) return code;
   if (to.is_here) {
-    if (int code = find_even_parts(call, recvbuf, recvcount, recvtype, results)) return code;
+    Data first;
+    if (int code = find_data(call, recvbuf, recvcount, recvtype, first)) return code;
+    if (is_small(call, first) && (in_place || own.bytes == first.bytes))
+      return gather_little(call, own, first, to, in_place);
+    results = Parts(first, first.type->extent() * recvcount);
     if (int code = check_no_overlap(call, own, results)) return code;
   }
   if (own.bytes == 0 && to.member != no_root && (!to.is_here || results[0].bytes == 0))
     return move_nothing_to(call, Kind::gather, to);
-  const bool fits = !to.is_here || in_place || own.bytes == results[0].bytes;
-  if (fits && is_small(call, to.is_here ? results[0] : own))
-    return gather_little(call, own, results, to, in_place);
+  if (!to.is_here && is_small(call, own)) return give_little(call, own, to);
   if (is_direct(call, to.is_here ? results[0].bytes : own.bytes,
                 direct_gather_bytes_min(call.communicator->size())))
     return gather_directly(call, own, std::move(results), to.member, in_place);
@@ -146,20 +170,14 @@ int scatter_directly(Call& call, Parts contributions, const Data& own, int root,
 }
 
 /// At the root of two, whose record for the other is its part alone. `first` is the first of the parts.
-int scatter_little(Call& call, const Data& first, const Data& own, const Root& root, bool in_place) {
-  const auto part = [&](int member) {
-    Data data = first;
-    data.base = at(first.base, member * static_cast<std::ptrdiff_t>(first.bytes));
-    return data;
-  };
-  if (!in_place) {
-    for (const int member : {0, root.member})
-      if (int code = check_no_overlap(call, own, part(member))) return code;
-    copy(part(root.member), own);
-  }
+int scatter_little(const Call& call, const Data& first, const Data& own, const Root& root, bool in_place) {
+  if (!in_place)
+    if (int code = copy_little(call, own, first, root.member, false)) return code;
   return perform(*call.communicator, [&](Channel& channel, Waiter& waiter) {
     const int other = 1 - root.member;
-    return give_small(channel, waiter, Kind::scatter, {part(other).memory(), first.bytes}, other);
+    const std::span<const std::byte> part(first.memory() + static_cast<std::size_t>(other) * first.bytes,
+                                          first.bytes);
+    return give_small(channel, waiter, Kind::scatter, part, other);
   });
 }
 

@@ -8,6 +8,7 @@
 #include "llamada/base/check.hpp"
 #include "llamada/base/copy.hpp"
 #include "llamada/base/crash_point.hpp"
+#include "llamada/base/pause.hpp"
 
 namespace llamada::mpi::coll {
 namespace {
@@ -151,6 +152,7 @@ void Channel::commit(std::uint32_t piece, int audience, std::uint64_t bytes_give
 }
 
 void Channel::published(int audience) {
+  taken_in_a_row_ = 0;
   LLAMADA_CRASH_POINT("collective:contributed");
   world_.arena().count(topics::Counter::messages_sent);
   if (after_publish_) after_publish_();
@@ -370,9 +372,31 @@ void Channel::tell_left_over(int member) {
 void Channel::next(int member) {
   auto& reader = incoming_[member].reader;
   LLAMADA_CRASH_POINT("collective:taken");
+  ++taken_in_a_row_;
   reader.advance();
   release(member);
   LLAMADA_CRASH_POINT("collective:passed");
+}
+
+void Channel::let_run_ahead(int member) {
+  if (known_to_be_there_ > 0) {
+    --known_to_be_there_;
+    return;
+  }
+  if (taken_in_a_row_ < taken_in_a_row_min || size() > 2) return;
+  if (takes_before_trial_ > 0) {
+    --takes_before_trial_;
+    return;
+  }
+  const auto& reader = incoming_[static_cast<std::size_t>(member)].reader;
+  for (int look = 0; look < looks_of_trial; ++look) {
+    if (reader.has_come(records_ahead)) {
+      known_to_be_there_ = records_ahead;
+      return;
+    }
+    pause_processor();
+  }
+  takes_before_trial_ = takes_between_trials;
 }
 
 /// Lets the writer reuse what lies behind; it may be waiting for that.

@@ -1,5 +1,7 @@
 #include "coll/direct_movement.hpp"
 
+#include <algorithm>
+
 #include "llamada/base/copy.hpp"
 
 namespace llamada::mpi::coll {
@@ -109,6 +111,7 @@ DirectFromAll::DirectFromAll(Channel& channel, Kind kind, const Parts& contribut
 
 void DirectFromAll::begin() {
   partners_.begin(kind_);
+  goes_back_ = channel_.size() == 2 && channel_.ordinal() % 2 == 0;
   part_bytes_ = results_[0].bytes;
   taken_.open(results_, channel_.size(), false);
   open_contributions();
@@ -121,6 +124,29 @@ void DirectFromAll::open_contributions() {
   given_.open_copy(results_, channel_.size(), true);
 }
 
+/// What was touched last is in the cache: from one call to the next parts are copied to and fro.
+template <typename Copy>
+bool DirectFromAll::in_blocks(std::size_t bytes, Copy copy_block) {
+  constexpr std::size_t block_bytes = 256 << 10;
+  for (std::size_t done = 0; done < bytes;) {
+    const std::size_t size = std::min(block_bytes, bytes - done);
+    done += size;
+    if (!copy_block(goes_back_ ? bytes - done : done - size, size)) return false;
+  }
+  return true;
+}
+
+void DirectFromAll::take_own() {
+  if (own_taken_ || in_place_) return;
+  own_taken_ = true;
+  const Data from = contributions_[channel_.self()], to = results_[channel_.self()];
+  if (from.bytes != to.bytes || channel_.size() > 2) return copy_own(channel_, from, to);
+  in_blocks(from.bytes, [&](std::size_t first, std::size_t size) {
+    copy(from.part(first, size), to.part(first, size));
+    return true;
+  });
+}
+
 bool DirectFromAll::take_all() {
   const int size = channel_.size(), self = channel_.self();
   for (int distance = 1; left_ > 0 && distance < size; ++distance) {
@@ -128,8 +154,10 @@ bool DirectFromAll::take_all() {
     const auto index = static_cast<std::size_t>(member);
     if (taken_from_[index] || !partners_.has_said(member, 0)) continue;
     const std::uint64_t address = partners_.offer_of(member).source.of(self);
-    if (partners_.fits(member) && !partners_.read(member, address, {taken_.part(member), part_bytes_}))
-      return false;
+    const auto read_block = [&](std::size_t first, std::size_t size) {
+      return partners_.read(member, address + first, {taken_.part(member) + first, size});
+    };
+    if (partners_.fits(member) && !in_blocks(part_bytes_, read_block)) return false;
     taken_from_[index] = true;
     --left_;
   }
@@ -139,10 +167,9 @@ bool DirectFromAll::take_all() {
 bool DirectFromAll::step() {
   const int self = channel_.self();
   if (!partners_.offer({given_bytes(), 0, given_.place(), {}}, everybody, part_bytes_)) return false;
+  if (goes_back_) take_own();
   if (!take_all() || !partners_.say_done(1, everybody)) return false;
-  // For this nobody waits.
-  if (!own_taken_ && !in_place_) copy_own(channel_, contributions_[self], results_[self]);
-  own_taken_ = true;
+  take_own();  // For this nobody waits.
   if (!partners_.all_have_said(1)) return false;
   is_done_ = true;
   if (!partners_.all_fitted()) return false;

@@ -56,6 +56,9 @@ class DirectFromAll final : public Machine {
   bool has_given() const override { return is_done_; }
   void open_contributions();
   std::size_t given_bytes() const { return in_place_ ? part_bytes_ : contributions_[0].bytes; }
+  template <typename Copy>
+  bool in_blocks(std::size_t bytes, Copy copy_block);
+  void take_own();
   bool take_all();
 
   Channel& channel_;
@@ -64,6 +67,7 @@ class DirectFromAll final : public Machine {
   const Parts& results_;
   bool in_place_;
   bool own_taken_ = false;
+  bool goes_back_ = false;
   bool is_done_ = false;  // and so are the others
   std::size_t part_bytes_ = 0;
   Packed given_;

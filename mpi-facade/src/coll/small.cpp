@@ -47,6 +47,7 @@ bool try_take(Channel& channel, int member, std::byte* to, std::size_t bytes) {
 }
 
 void take_from(Channel& channel, Waiter& waiter, int member, std::byte* to, std::size_t bytes) {
+  channel.let_run_ahead(member);
   wait(waiter, [&, taken = false]() mutable {
     return taken || (taken = try_take(channel, member, to, bytes) || channel.failed());
   });

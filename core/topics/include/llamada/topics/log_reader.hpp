@@ -101,6 +101,11 @@ class LogReader {
       __builtin_prefetch(expected_ + line * cell_size_bytes);
   }
 
+  /// Whether the record `count` behind the next one is committed, and lies in the same chunk.
+  bool has_come(std::ptrdiff_t count) const {
+    return cells_end_ - cell_ > count && cell_[count].commit.load(std::memory_order_acquire) == generation_;
+  }
+
   /// Whether peek() would give something or has to look closer: one load, for scans over many streams.
   bool ready() const {
     if (cell_ == nullptr)
