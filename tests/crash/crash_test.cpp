@@ -38,6 +38,7 @@ const std::set<std::string> all_points{
     "journal:link-committed",
     "journal:link-written",
     "journal:value-stored",
+    "publish:announced",
     "publish:cell-written",
     "publish:chunk-allocated",
     "publish:chunk-initialised",

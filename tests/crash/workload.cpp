@@ -143,7 +143,12 @@ class Process {
       find_reader();
       auto consumed = cursor_ == nullptr ? 0 : cursor_->consumed.load(std::memory_order_acquire);
       bool published =
+          (which == 0 || payload.size() <= topics::inline_payload_max) &&
           logs_[which].try_publish(topics::kind_data, static_cast<std::uint16_t>(which), sequence, payload);
+      if (!published && which == 1 && payload.size() > topics::inline_payload_max) {
+        publish_announced(sequence, payload);
+        published = true;
+      }
       if (!published) {
         auto status =
             logs_[which].publish(topics::kind_data, static_cast<std::uint16_t>(which), sequence, payload);
@@ -156,6 +161,13 @@ class Process {
         return cursor_ != nullptr && cursor_->consumed.load(std::memory_order_acquire) != consumed;
       });
     }
+  }
+
+  void publish_announced(std::uint64_t sequence, std::span<const std::byte> payload) {
+    auto room = must(logs_[1].reserve(payload.size(), topics::LogWriter::Filling::by_fill));
+    logs_[1].announce(room, topics::kind_data, 1, sequence);
+    logs_[1].fill(room, payload);
+    logs_[1].commit(std::move(room), topics::kind_data, 1, sequence);
   }
 
   void check_own_history() {

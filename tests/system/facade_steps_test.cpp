@@ -174,6 +174,25 @@ TEST_CASE("facade: a rank killed at any step of its first life is replaced, and 
   }
 }
 
+TEST_CASE("facade: ranks killed while a large message is announced, and is copied by both, are replaced",
+          "[system]") {
+  for (int rank : {0, 1})
+    for (int count : {1, 2, 3}) {
+      const Step step{"publish:announced", Step::live};
+      const std::string first = kill_at(step, rank, count), again = kill_at(step, rank, 1, 2),
+                        other = kill_at(step, 1 - rank, count);
+      CAPTURE(first, again, other);
+      const Ran once = run("fault-tolerant", {first});
+      check_right(once);
+      CHECK(once.fired(0));
+      CHECK(once.deaths() == 1);
+      const Ran twice = run("fault-tolerant", {first, again, other});
+      check_right(twice);
+      CHECK(twice.fired(0));
+      CHECK(twice.fired(2));
+    }
+}
+
 TEST_CASE("facade: a rank killed at any step of a replay is replaced again, and the answer is right",
           "[system]") {
   for (const Step& step : steps) {

@@ -79,28 +79,42 @@ bool LogReader::enter(const Chunk& chunk, std::uint32_t cell) {
   return true;
 }
 
+bool LogReader::lies_in_chunk(const ApartPayload& apart) const {
+  return apart.offset >= chunk_.payload() && apart.offset <= chunk_.end() &&
+         apart.size_bytes <= chunk_.end() - apart.offset;
+}
+
+Record LogReader::record_apart(const Cell& cell, const ApartPayload& apart) const {
+  return {cell.kind,      cell.flags,
+          cell.label,     {arena_.base + apart.offset, apart.size_bytes},
+          chunk_.ordinal, {cell.payload + offsetof(ApartPayload, extra), extra_bytes_max}};
+}
+
 /// A committed record, wherever its payload lies.
 std::optional<Record> LogReader::read_apart(const Cell& cell) {
   // Each word is read once: a writer gone wild may change it between the check and the use.
   const std::uint8_t inline_size = cell.inline_size;
-  Record record{cell.kind, cell.flags, cell.label, {}, chunk_.ordinal, {}};
   if (inline_size <= inline_payload_max) {
-    record.payload = {cell.payload, inline_size};
     LLAMADA_CRASH_POINT("consume:peeked");
-    return record;
+    return Record{cell.kind, cell.flags, cell.label, {cell.payload, inline_size}, chunk_.ordinal, {}};
   }
   ApartPayload apart;
   std::memcpy(&apart, cell.payload, sizeof(apart));
-  if (inline_size != payload_apart || apart.offset < chunk_.payload() || apart.offset > chunk_.end() ||
-      apart.size_bytes > chunk_.end() - apart.offset) {
+  if (inline_size != payload_apart || !lies_in_chunk(apart)) {
     fail("a record lies outside of its chunk");
     return std::nullopt;
   }
-  record.payload = {arena_.base + apart.offset, apart.size_bytes};
-  record.extra = {cell.payload + offsetof(ApartPayload, extra), extra_bytes_max};
   expect_behind(apart);
   LLAMADA_CRASH_POINT("consume:peeked");
-  return record;
+  return record_apart(cell, apart);
+}
+
+std::optional<Record> LogReader::peek_announced() const {
+  if (!is_announced()) return std::nullopt;
+  ApartPayload apart;
+  std::memcpy(&apart, cell_->payload, sizeof(apart));
+  if (!lies_in_chunk(apart)) return std::nullopt;
+  return record_apart(*cell_, apart);
 }
 
 void LogReader::expect_behind(const ApartPayload& apart) {

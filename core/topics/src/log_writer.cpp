@@ -71,17 +71,20 @@ Reservation& Reservation::operator=(Reservation&& other) noexcept {
   log_ = std::exchange(other.log_, nullptr);
   payload_ = std::exchange(other.payload_, {});
   extra_ = std::exchange(other.extra_, {});
+  announced_ = std::exchange(other.announced_, false);
   return *this;
 }
 
 void Reservation::shrink(std::size_t payload_bytes) {
-  LLAMADA_CHECK(payload_bytes <= payload_.size());
+  LLAMADA_CHECK(payload_bytes <= payload_.size() && !announced_);
   payload_ = payload_.first(payload_bytes);
 }
 
 void Reservation::drop() {
+  if (announced_) log_->withdraw();
   if (log_ != nullptr) log_->reserved_ = false;
   log_ = nullptr;
+  announced_ = false;
   payload_ = {};
   extra_ = {};
 }
@@ -154,7 +157,11 @@ Result<LogWriter> LogWriter::adopt(ArenaWriter& arena, std::uint32_t index, cons
     log->chunks_.push_back(chunk);
     log->live_bytes_ += chunk.size_bytes();
   }
-  if (!log->chunks_.empty()) log->enter(log->chunks_.back(), tail->cell, tail->payload_next);
+  if (!log->chunks_.empty()) {
+    log->enter(log->chunks_.back(), tail->cell, tail->payload_next);
+    // Before the cell is written again: what the predecessor announced and did not commit.
+    if (log->next_->commit.load(std::memory_order_relaxed) == announced(log->generation_)) log->withdraw();
+  }
   log->set_retention(options.retention);
   return log;
 }
@@ -212,29 +219,51 @@ void LogWriter::fill(const Reservation& reservation, std::span<const std::byte> 
     arena_->store(reservation.payload_, from);
 }
 
+void LogWriter::announce(Reservation& reservation, std::uint8_t kind, std::uint16_t flags,
+                         std::uint64_t label) {
+  LLAMADA_CHECK(reservation.log_ == this && kind != kind_link && !reservation.extra_.empty());
+  write_place(reservation.payload_.size());
+  write_cell(kind, flags, label, payload_apart);
+  // Pairs with the acquire loads in LogReader::peek_announced().
+  next_->commit.store(announced(generation_), std::memory_order_release);
+  reservation.announced_ = true;
+  LLAMADA_CRASH_POINT("publish:announced");
+}
+
 void LogWriter::commit(Reservation&& reservation, std::uint8_t kind, std::uint16_t flags,
                        std::uint64_t label) {
   LLAMADA_CHECK(reservation.log_ == this && kind != kind_link);
   const std::uint64_t size_bytes = reservation.payload_.size();
-  std::uint8_t inline_size = payload_apart;
   if (reservation.extra_.empty()) {
-    inline_size = static_cast<std::uint8_t>(size_bytes);
+    commit_cell(kind, flags, label, static_cast<std::uint8_t>(size_bytes), size_bytes);
+  } else if (std::exchange(reservation.announced_, false)) {
+    // Somebody may be reading the cell.
+    pass_payload(size_bytes);
+    commit_written(size_bytes);
   } else {
     place_apart(size_bytes);
+    commit_cell(kind, flags, label, payload_apart, size_bytes);
+    take_payload_ahead(size_bytes);
   }
-  commit_cell(kind, flags, label, inline_size, size_bytes);
-  if (inline_size == payload_apart) take_payload_ahead(size_bytes);
   reservation.drop();
 }
 
-/// Says in the next cell where the payload lies that ends the payload room used so far.
-void LogWriter::place_apart(std::uint64_t payload_bytes) {
+/// Says in the next cell where the payload lies that begins behind the payload room used so far.
+void LogWriter::write_place(std::uint64_t payload_bytes) {
   std::memcpy(next_->payload, &payload_next_, sizeof(payload_next_));
   std::memcpy(next_->payload + offsetof(ApartPayload, size_bytes), &payload_bytes, sizeof(payload_bytes));
+}
+
+void LogWriter::pass_payload(std::uint64_t payload_bytes) {
   payload_next_ += aligned(payload_bytes);
   room_taken_ = payload_next_;
   room_wanted_ =
       std::min(payload_next_ + std::min(aligned(payload_bytes), room_wanted_bytes_max), payload_end_);
+}
+
+void LogWriter::place_apart(std::uint64_t payload_bytes) {
+  write_place(payload_bytes);
+  pass_payload(payload_bytes);
 }
 
 /// After the commit, which is not to wait for it.

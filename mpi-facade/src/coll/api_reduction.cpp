@@ -1,7 +1,4 @@
-#include <array>
 #include <numeric>
-#include <span>
-#include <vector>
 
 #include "coll/api.hpp"
 #include "coll/direct_reduction.hpp"
@@ -49,9 +46,9 @@ struct Arguments {
 };
 
 /// Small ones, and those between groups, are folded by all who want the result.
-bool is_segmented(const Call& call, const Data& contribution, std::size_t small_bytes_max) {
+bool is_segmented(const Call& call, const Data& contribution) {
   return !call.communicator->is_inter() && call.communicator->size() > 1 &&
-         contribution.bytes > small_bytes_max;
+         contribution.bytes > small_reduction_bytes_max;
 }
 
 /// The same result as `through_logs(channel)` makes.
@@ -113,8 +110,7 @@ int check_reduce(Call& call, const void* sendbuf, void* recvbuf, int count, MPI_
                              return std::make_unique<SegmentedReduction>(channel, Kind::reduce, reduction,
                                                                          contribution, result, member);
                            });
-  if (!is_segmented(call, contribution, small_reduction_bytes_max) ||
-      is_folded_at_root(contribution.bytes, call.communicator->size()))
+  if (!is_segmented(call, contribution) || is_folded_at_root(contribution.bytes, call.communicator->size()))
     return carry_out(
         call, [=](Channel& channel) { return FoldAtRoot(channel, reduction, contribution, result, member); });
   return carry_out(call, [=](Channel& channel) {
@@ -137,7 +133,7 @@ int check_allreduce(Call& call, const void* sendbuf, void* recvbuf, int count, M
                              return std::make_unique<SegmentedReduction>(channel, Kind::allreduce, reduction,
                                                                          contribution, result, everybody);
                            });
-  if (!is_segmented(call, contribution, small_allreduction_bytes_max(call.communicator->size())))
+  if (!is_segmented(call, contribution))
     return carry_out(call, [=](Channel& channel) {
       return FoldEverywhere(channel, Kind::allreduce, reduction, contribution, result, channel.peer_begin(),
                             channel.peer_end());
@@ -147,29 +143,8 @@ int check_allreduce(Call& call, const void* sendbuf, void* recvbuf, int count, M
   });
 }
 
-/// Of how many elements each member's part is; of few members without an allocation.
-class PartSizes {
- public:
-  template <typename CountOf>
-  PartSizes(int members, CountOf count_of) {
-    const auto size = static_cast<std::size_t>(members);
-    if (size > few_.size()) many_.resize(size);
-    sizes_ = {size > few_.size() ? many_.data() : few_.data(), size};
-    for (int member = 0; member < members; ++member)
-      sizes_[static_cast<std::size_t>(member)] = static_cast<std::size_t>(count_of(member));
-  }
-  PartSizes(const PartSizes&) = delete;
-  PartSizes& operator=(const PartSizes&) = delete;
-  std::span<const std::size_t> sizes() const { return sizes_; }
-
- private:
-  std::array<std::size_t, 16> few_;
-  std::vector<std::size_t> many_;
-  std::span<std::size_t> sizes_;
-};
-
 int scatter_reduction(Arguments& arguments, const void* sendbuf, void* recvbuf,
-                      std::span<const std::size_t> counts) {
+                      std::vector<std::size_t> counts) {
   Call& call = arguments.call;
   const std::size_t total = std::accumulate(counts.begin(), counts.end(), std::size_t{0});
   const std::size_t own = counts[static_cast<std::size_t>(call.communicator->rank())];
@@ -185,21 +160,15 @@ int scatter_reduction(Arguments& arguments, const void* sendbuf, void* recvbuf,
   if (is_direct(call, contribution.bytes / counts.size(),
                 direct_reduce_scatter_bytes_min(call.communicator->size()))) {
     const Reduction reduction = arguments.reduction();
-    const std::vector kept(counts.begin(), counts.end());
     return reduce_directly(call, Kind::reduce_scatter, reduction, contribution, result,
-                           DirectReduction::For::owner, 0, kept, [=](Channel& channel) {
+                           DirectReduction::For::owner, 0, counts, [=](Channel& channel) {
                              return std::make_unique<ReduceScatter>(channel, reduction, contribution, result,
-                                                                    kept);
+                                                                    counts);
                            });
   }
-  if (call.is_blocking())
-    return carry_out(call,
-                     [reduction = arguments.reduction(), contribution, result, counts](Channel& channel) {
-                       return ReduceScatter(channel, reduction, contribution, result, counts);
-                     });
   return carry_out(call, [reduction = arguments.reduction(), contribution, result,
-                          kept = std::vector(counts.begin(), counts.end())](Channel& channel) {
-    return ReduceScatter(channel, reduction, contribution, result, kept);
+                          counts = std::move(counts)](Channel& channel) {
+    return ReduceScatter(channel, reduction, contribution, result, counts);
   });
 }
 
@@ -211,16 +180,16 @@ int check_reduce_scatter(Call& call, const void* sendbuf, void* recvbuf, const i
   const int size = call.communicator->size();
   for (int rank = 0; rank < size; ++rank)
     if (int code = check_count(call.communicator, recvcounts[rank])) return code;
-  const PartSizes parts(size, [recvcounts](int rank) { return recvcounts[rank]; });
-  return scatter_reduction(arguments, sendbuf, recvbuf, parts.sizes());
+  return scatter_reduction(arguments, sendbuf, recvbuf, {recvcounts, recvcounts + size});
 }
 
 int check_reduce_scatter_block(Call& call, const void* sendbuf, void* recvbuf, int recvcount,
                                MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   Arguments arguments{call};
   if (int code = arguments.find(comm, recvcount, datatype, op)) return code;
-  const PartSizes parts(call.communicator->size(), [recvcount](int) { return recvcount; });
-  return scatter_reduction(arguments, sendbuf, recvbuf, parts.sizes());
+  return scatter_reduction(arguments, sendbuf, recvbuf,
+                           std::vector<std::size_t>(static_cast<std::size_t>(call.communicator->size()),
+                                                    static_cast<std::size_t>(recvcount)));
 }
 
 int check_scan(Call& call, const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,

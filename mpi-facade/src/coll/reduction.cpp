@@ -232,15 +232,12 @@ ReduceScatter::ReduceScatter(Channel& channel, const Reduction& reduction, const
       contribution_(contribution),
       result_(result),
       piece_(first_dealt + static_cast<std::uint32_t>(dealt_number(counts) >> 40)) {
-  const auto own = static_cast<std::size_t>(channel.rank());
-  for (std::size_t rank = 0; rank < own; ++rank) own_first_ += counts[rank] * reduction.type.size();
-  own_ = contribution.part(own_first_, counts[own] * reduction.type.size());
-  if (is_small() || !channel.is_intra()) return;
-  segments_.reserve(counts.size());
   std::size_t first = 0;
-  for (const std::size_t count : counts) {
-    segments_.push_back(contribution.part(first, count * reduction.type.size()));
-    first += segments_.back().bytes;
+  for (std::size_t rank = 0; rank < counts.size(); ++rank) {
+    if (static_cast<int>(rank) == channel.rank()) own_first_ = first;
+    const std::size_t bytes = counts[rank] * reduction.type.size();
+    segments_.push_back(contribution.part(first, bytes));
+    first += bytes;
   }
 }
 
@@ -260,7 +257,8 @@ void ReduceScatter::begin() {
     sending_all_ = Sending(channel_, contribution_, everybody, piece_bytes, is_small() ? piece_ : 0);
   else
     sending_.begin(channel_, segments_, piece_bytes, 0);
-  const Data& own = channel_.is_intra() ? own_ : contribution_;
+  const Data& own =
+      channel_.is_intra() ? segments_[static_cast<std::size_t>(channel_.self())] : contribution_;
   folding_.emplace(channel_, reduction_, channel_.peer_begin(), channel_.peer_end(), own, folded);
   if (is_small())
     folding_->fold_slices(piece_, contribution_.bytes, own_first_);
@@ -291,7 +289,7 @@ Status reduce(Channel& channel, Waiter& waiter, const Reduction& reduction, cons
 
 Status allreduce(Channel& channel, Waiter& waiter, const Reduction& reduction, const Data& contribution,
                  const Data& result) {
-  if (contribution.bytes <= small_allreduction_bytes_max(channel.size())) {
+  if (contribution.bytes <= small_reduction_bytes_max) {
     FoldEverywhere machine(channel, Kind::allreduce, reduction, contribution, result, 0, channel.size());
     return run(channel, waiter, machine);
   }

@@ -22,10 +22,6 @@ struct Reduction {
 /// Contributions of at most so many bytes are folded by everybody who wants the result; larger ones by
 /// segments.
 inline constexpr std::size_t small_reduction_bytes_max = 8 * 1024;
-/// The same of an allreduction: two members save the second exchange.
-constexpr std::size_t small_allreduction_bytes_max(int members) {
-  return members == 2 ? 16 * 1024 : small_reduction_bytes_max;
-}
 
 /// With more members, and more bytes of all together, a reduction to one root is folded by all, each a part.
 inline constexpr int members_folded_at_root_max = 3;
@@ -190,8 +186,7 @@ class ReduceScatter final : public Machine {
   Reduction reduction_;
   Data contribution_;
   Data result_;
-  std::vector<Data> segments_;  // of large ones
-  Data own_;                    // one's own segment
+  std::vector<Data> segments_;
   std::size_t own_first_ = 0;
   std::uint32_t piece_;     // of small ones
   bool sends_all_ = false;  // to everybody, instead of its segment to each

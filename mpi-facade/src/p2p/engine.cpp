@@ -20,7 +20,11 @@ constexpr std::chrono::seconds no_memory_patience{30};
 }  // namespace
 
 Engine::Engine(World& world, Options options)
-    : world_(world), arena_(world.arena()), options_(std::move(options)), matcher_(world.size()) {
+    : world_(world),
+      arena_(world.arena()),
+      options_(std::move(options)),
+      matcher_(world.size()),
+      early_(world) {
   granted_.resize(static_cast<std::size_t>(world.size()));
   // Without a core of its own a rank that spins keeps others from what it waits for.
   spin_rounds_ = world.oversubscribed() ? 0 : spin_rounds_max;
@@ -57,7 +61,7 @@ Status Engine::open_parts() {
   outgoing.compares = replaying_;
   CopyOwner& copies = *this;
   direct_ = std::make_unique<DirectCopies>(world_, copies);
-  outgoing_ = std::make_unique<Outgoing>(world_, owner, *direct_, outgoing);
+  outgoing_ = std::make_unique<Outgoing>(world_, owner, *direct_, early_, outgoing);
   if (!keeps_) incoming_->release_consumed();
   return {};
 }
@@ -347,7 +351,7 @@ bool Engine::cancel(Request& request) {
     outcome_taken();
   } else {
     progress();
-    cancelled = !request.complete && matcher_.cancel(request);
+    cancelled = !request.complete && !early_.has_begun(request) && matcher_.cancel(request);
     if (cancelled)
       determinants_->record_cancelled(request.post_index);
     else

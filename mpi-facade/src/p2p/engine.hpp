@@ -14,6 +14,7 @@
 #include "llamada/base/pause.hpp"
 #include "object/status.hpp"
 #include "p2p/direct_copies.hpp"
+#include "p2p/early_copies.hpp"
 #include "p2p/incoming.hpp"
 #include "p2p/matcher.hpp"
 #include "p2p/outgoing.hpp"
@@ -225,6 +226,7 @@ class Engine final : private MessageSink, private SendOwner, private CopyOwner {
 
   // MessageSink
   int take_awaited(int from, topics::LogReader& reader, Ordinals& ordinals, int at_most) override;
+  bool message_announced(int from, const topics::LogReader& reader) override;
   void message_arrived(const IncomingMessage& message) override;
   void acknowledged(int from, std::uint32_t context, std::uint64_t ordinal) override;
   void granted(int from, const Grant& grant) override;
@@ -271,6 +273,7 @@ class Engine final : private MessageSink, private SendOwner, private CopyOwner {
   Matcher matcher_;
   std::unique_ptr<Incoming> incoming_;
   std::unique_ptr<DirectCopies> direct_;
+  EarlyCopies early_;
   std::unique_ptr<Outgoing> outgoing_;
   RequestTable requests_;
   std::vector<Request*> tasks_;  // active ones, in the order in which they were begun

@@ -90,15 +90,18 @@ int Engine::take_awaited(int from, topics::LogReader& reader, Ordinals& ordinals
     std::span<const std::byte> payload{cell->payload, cell->inline_size};
     const std::uint64_t label = cell->label;
     const bool is_apart = payload.size() > topics::inline_payload_max;
+    std::optional<topics::Record> apart;
     if (is_apart) {
-      const auto record = reader.peek();
-      if (!record) break;
-      payload = record->payload;
+      apart = reader.peek();
+      if (!apart) break;
+      payload = apart->payload;
     }
     ReceiveNode* receive = matcher_.first_posted(label_context(label), from, label_tag(label));
     if (!receive) break;
     auto& request = static_cast<Request&>(*receive);
     if (!takes_at_once(request, payload.size())) break;
+    const std::size_t early =
+        payload.size() < EarlyCopies::bytes_min ? 0 : early_.take(from, reader, *apart, request);
     reader.advance();
     const std::uint64_t ordinal = ordinals.next(label_context(label));
     matcher_.take_first_posted(request, from);
@@ -108,7 +111,7 @@ int Engine::take_awaited(int from, topics::LogReader& reader, Ordinals& ordinals
       request.status_source = request.communicator->rank_of(from);
     }
     if (is_apart)
-      copy_bytes(request.buffer.contiguous(), payload.data(), payload.size());
+      copy_bytes(request.buffer.contiguous() + early, payload.data() + early, payload.size() - early);
     else
       topics::copy_small(request.buffer.contiguous(), payload.data(), payload.size());
     LLAMADA_CRASH_POINT("match:delivered");
@@ -124,7 +127,18 @@ int Engine::take_awaited(int from, topics::LogReader& reader, Ordinals& ordinals
   return taken;
 }
 
+/// That a receive will take it is certain where it names its source and take_awaited() finds it.
+bool Engine::message_announced(int from, const topics::LogReader& reader) {
+  const auto record = reader.peek_announced();
+  if (!record || record->kind != kind_message) return false;
+  ReceiveNode* receive = matcher_.first_posted(label_context(record->label), from, label_tag(record->label));
+  if (!receive || receive->source == any_source) return false;
+  auto& request = static_cast<Request&>(*receive);
+  return takes_at_once(request, record->payload.size()) && early_.copy(from, reader, *record, request);
+}
+
 void Engine::message_arrived(const IncomingMessage& message) {
+  early_.forget(message.source);
   if (ReceiveNode* receive = matcher_.arrive(message))
     return deliver(static_cast<Request&>(*receive), message);
   Arrival& arrival = new_arrival();

@@ -91,6 +91,8 @@ bool Incoming::poll() {
     Stream& stream = streams_[static_cast<std::size_t>(from)];
     if (stream.reader.ready())
       found |= drain(from, stream);
+    else if (stream.reader.is_announced())
+      found |= sink_.message_announced(from, stream.reader);
     else
       stream.reader.expect();
     if (stream.bulk_open && stream.bulk.ready()) found |= drain_bulk(from, stream);

@@ -28,6 +28,9 @@ class MessageSink {
   /// Takes messages from the head of a stream, at most so many, as long as somebody waits for them and there
   /// is nothing special to them; counts them by context. Gives how many: what is next is the caller's.
   virtual int take_awaited(int from, topics::LogReader& reader, Ordinals& ordinals, int at_most) = 0;
+  /// The next message in a stream is announced, and its sender is copying it into the log. False when there
+  /// was nothing more to do about it.
+  virtual bool message_announced(int from, const topics::LogReader& reader) = 0;
   virtual void message_arrived(const IncomingMessage& message) = 0;
   virtual void acknowledged(int from, std::uint32_t context, std::uint64_t ordinal) = 0;
   virtual void granted(int from, const Grant& grant) = 0;

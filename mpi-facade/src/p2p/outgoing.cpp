@@ -35,11 +35,13 @@ void pack_message(const Request& request, std::size_t first, std::span<std::byte
 
 }  // namespace
 
-Outgoing::Outgoing(World& world, SendOwner& owner, DirectCopies& direct, const Options& options)
+Outgoing::Outgoing(World& world, SendOwner& owner, DirectCopies& direct, EarlyCopies& early,
+                   const Options& options)
     : world_(world),
       arena_(world.arena()),
       owner_(owner),
       direct_(direct),
+      early_(early),
       options_(options),
       live_(!options.compares) {
   grow(world.size());
@@ -125,9 +127,19 @@ bool Outgoing::publish_large(Destination& to, std::span<const std::byte> payload
   if (!is_eager(to, payload.data(), payload.size())) return false;
   topics::Reservation reservation;
   if (!room(to, to.log, false, payload.size(), reservation, Filling::by_fill)) return false;
-  to.log.fill(reservation, payload);
+  fill(to, reservation, payload, 0, label);
   to.log.commit(std::move(reservation), kind_message, 0, label);
   return true;
+}
+
+void Outgoing::fill(Destination& to, topics::Reservation& reservation, std::span<const std::byte> payload,
+                    std::uint16_t flags, std::uint64_t label) {
+  if (options_.keeps && payload.size() >= EarlyCopies::bytes_min) {
+    const MessageSource source = early_.source(payload.data());
+    std::memcpy(reservation.extra().data(), &source, sizeof(source));
+    to.log.announce(reservation, kind_message, flags, label);
+  }
+  to.log.fill(reservation, payload);
 }
 
 /// In a replay it is compared, after which it is over, too.
@@ -175,7 +187,7 @@ bool Outgoing::publish_whole(Destination& to, Request& request) {
     const Filling filling = memory ? Filling::by_fill : Filling::in_place;
     if (!room(to, to.log, false, bytes, reservation, filling)) return false;
     if (memory)
-      to.log.fill(reservation, {memory, bytes});
+      fill(to, reservation, {memory, bytes}, flags, label);
     else
       pack_message(request, 0, reservation.payload());
     to.log.commit(std::move(reservation), kind_message, flags, label);

@@ -12,6 +12,7 @@
 
 #include "llamada/topics/log_writer.hpp"
 #include "p2p/direct_copies.hpp"
+#include "p2p/early_copies.hpp"
 #include "p2p/ordinals.hpp"
 #include "p2p/record.hpp"
 #include "p2p/request.hpp"
@@ -48,8 +49,8 @@ class Outgoing {
     bool compares = false;  ///< a replacement: what predecessors sent is compared, not sent
   };
 
-  /// `direct` is borrowed.
-  Outgoing(World& world, SendOwner& owner, DirectCopies& direct, const Options& options);
+  /// `direct` and `early` are borrowed.
+  Outgoing(World& world, SendOwner& owner, DirectCopies& direct, EarlyCopies& early, const Options& options);
 
   /// A standard send of a contiguous buffer that is over at return. False when it has to be begun as a
   /// request: there is no room, or its bytes are to follow after the match.
@@ -145,6 +146,9 @@ class Outgoing {
   void open_bulk(Destination& to);
   bool send_now_slowly(Destination& to, const Buffer& buffer, std::uint32_t context, int tag);
   bool publish_large(Destination& to, std::span<const std::byte> payload, std::uint64_t label);
+  /// Copies it into the log, in view of a receiver that waits for it if it is large.
+  void fill(Destination& to, topics::Reservation& reservation, std::span<const std::byte> payload,
+            std::uint16_t flags, std::uint64_t label);
   bool publish(Destination& to, Request& request);
   bool publish_whole(Destination& to, Request& request);
   /// A record of our own; false when there is no room for it now.
@@ -183,6 +187,7 @@ class Outgoing {
   topics::ArenaWriter& arena_;
   SendOwner& owner_;
   DirectCopies& direct_;
+  EarlyCopies& early_;
   Options options_;
   bool live_;
   std::vector<std::unique_ptr<Destination>> destinations_;

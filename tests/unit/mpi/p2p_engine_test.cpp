@@ -159,6 +159,39 @@ TEST_CASE("point-to-point: ranks that die are replaced while the others go on") 
   CHECK(deaths == 9);
 }
 
+// Rank 1 waits for each message while rank 0 copies it into its log, changes its buffer right after, and
+// sends the next.
+TEST_CASE("point-to-point: large messages that are kept arrive whole, whoever copies them") {
+  std::atomic<int> wrong{0};
+  std::atomic<int> lives{0};
+  JobOptions options;
+  options.size = 2;
+  options.rebuild = true;
+  const std::string ended = run(options, [&](Member& self) {
+    const int life = self.rank() == 0 ? lives++ : 0;
+    constexpr std::size_t size = 2 * EarlyCopies::bytes_min + 77;
+    std::vector<std::byte> bytes(size);
+    for (int i = 0; i < 12; ++i) {
+      const auto filled = static_cast<std::byte>(i + 1);
+      const bool named = i % 4 != 3;
+      if (self.rank() == 0) {
+        if (life == 0 && i == 7) throw Death{};
+        std::fill(bytes.begin(), bytes.end(), filled);
+        self.engine.send(self.buffer(bytes), 1, 3, self.communicator,
+                         i % 3 == 2 ? SendMode::synchronous : SendMode::standard);
+        std::fill(bytes.begin(), bytes.end(), std::byte{0});
+      } else {
+        self.engine.receive(self.buffer(bytes), named ? 0 : MPI_ANY_SOURCE, 3, self.communicator,
+                            MPI_STATUS_IGNORE);
+        wrong += !std::all_of(bytes.begin(), bytes.end(), [&](std::byte byte) { return byte == filled; });
+      }
+    }
+  });
+  CHECK(ended == "");
+  CHECK(wrong == 0);
+  CHECK(lives == 2);
+}
+
 TEST_CASE("replay: a replacement that sends something else ends the job with one sentence") {
   std::atomic<int> lives{0};
   JobOptions options;

@@ -167,6 +167,88 @@ TEST_CASE("log: a reservation is written in place, may shrink, and gives its roo
   CHECK(record->extra[0] == std::byte{0});
 }
 
+TEST_CASE("log: an announced record is seen by who asks for it, and is there once it is committed",
+          "[topics]") {
+  Memory memory(mebibyte);
+  auto arena = make_arena(memory);
+  LogWriter writer = keep_all_log(*arena);
+  REQUIRE(writer.publish(1, 0, 0, pattern(0, 8)).has_value());
+  LogReader reader = LogReader::open(arena->reading(), writer.index());
+  CHECK_FALSE(reader.is_announced());
+  CHECK_FALSE(reader.peek_announced().has_value());
+  REQUIRE(reader.peek().has_value());
+  CHECK_FALSE(reader.is_announced());
+  reader.advance();
+  for (const std::uint64_t number : {1, 2}) {
+    auto room = writer.reserve(5000);
+    REQUIRE(room.has_value());
+    CHECK_FALSE(reader.is_announced());
+    const auto extra = pattern(number + 7, extra_bytes_max);
+    std::copy(extra.begin(), extra.end(), room->extra().begin());
+    writer.announce(*room, 3, 5, number);
+    CHECK(writer.published() == number);
+    CHECK_FALSE(reader.peek().has_value());
+    CHECK_FALSE(reader.ready());
+    REQUIRE(reader.is_announced());
+    const auto announced = reader.peek_announced();
+    REQUIRE(announced.has_value());
+    CHECK((announced->kind == 3 && announced->flags == 5 && announced->label == number));
+    CHECK(holds(announced->extra, number + 7, extra_bytes_max));
+    CHECK(reader.records_before() == number);
+
+    writer.fill(*room, pattern(number, 5000));
+    CHECK_FALSE(reader.ready());
+    writer.commit(std::move(*room), 3, 5, number);
+    CHECK_FALSE(reader.is_announced());
+    const auto record = reader.peek();
+    REQUIRE(record.has_value());
+    CHECK((record->kind == 3 && record->flags == 5 && record->label == number));
+    CHECK(record->payload.data() == announced->payload.data());
+    CHECK(holds(record->payload, number, 5000));
+    CHECK(holds(record->extra, number + 7, extra_bytes_max));
+    reader.advance();
+  }
+  CHECK(writer.published() == 3);
+}
+
+TEST_CASE("log: an announcement that is dropped, or whose writer dies, has never been", "[topics]") {
+  Memory memory(mebibyte);
+  auto arena = make_arena(memory);
+  LogWriter writer = keep_all_log(*arena);
+  REQUIRE(writer.publish(1, 0, 0, pattern(0, 100)).has_value());
+  LogReader reader = LogReader::open(arena->reading(), writer.index());
+  REQUIRE(reader.peek().has_value());
+  reader.advance();
+  {
+    auto room = writer.reserve(600);
+    writer.announce(*room, 1, 0, 1);
+    CHECK(reader.is_announced());
+  }
+  CHECK_FALSE(reader.is_announced());
+  REQUIRE(writer.publish(1, 0, 1, pattern(1, 300)).has_value());
+  REQUIRE(reader.peek().has_value());
+  CHECK(holds(reader.peek()->payload, 1, 300));
+
+  auto room = writer.reserve(400);
+  writer.announce(*room, 1, 0, 2);
+  const auto left = memory.copy();
+  auto successor = make_arena(*left);
+  LogReader old_reader = LogReader::open(successor->reading(), writer.index());
+  for (int i = 0; i < 2; ++i) {
+    REQUIRE(old_reader.peek().has_value());
+    old_reader.advance();
+  }
+  CHECK(old_reader.is_announced());
+  auto adopted = LogWriter::open(*successor, key, {.retention = Retention::keep_all});
+  REQUIRE(adopted.has_value());
+  CHECK(adopted->published() == 2);
+  CHECK_FALSE(old_reader.is_announced());
+  CHECK_FALSE(old_reader.ready());
+  REQUIRE(adopted->publish(1, 0, 2, pattern(2, 500)).has_value());
+  REQUIRE(old_reader.peek().has_value());
+  CHECK(holds(old_reader.peek()->payload, 2, 500));
+}
+
 TEST_CASE("log: a dropped reservation before a larger one leaves a chunk that readers pass", "[topics]") {
   Memory memory(8 * mebibyte);
   auto arena = make_arena(memory);

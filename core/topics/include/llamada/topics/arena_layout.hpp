@@ -276,6 +276,10 @@ struct Cell {
   std::byte payload[inline_payload_max];
 };
 
+/// Cell::commit of a record whose cell is written, and whose payload, which lies apart, is still to come, in
+/// a chunk of this generation. For all but who looks for it there is nothing yet.
+constexpr std::uint32_t announced(std::uint32_t generation) { return ~generation; }
+
 /// Cell::payload of a record whose payload lies apart.
 struct ApartPayload {
   std::uint64_t offset;

@@ -91,6 +91,15 @@ class LogReader {
     return cell_;
   }
 
+  /// Whether the next record is not there, but announced (LogWriter::announce()).
+  bool is_announced() const {
+    // Pairs with the release store in LogWriter::announce().
+    return cell_ != nullptr && cell_->commit.load(std::memory_order_acquire) == announced(generation_);
+  }
+  /// That record, whose payload's bytes are not there yet. While is_announced() stays true nothing of it
+  /// changes; but if the writer dies, a successor may withdraw it and announce another in its place.
+  std::optional<Record> peek_announced() const;
+
   /// Whether it stands in no chunk yet (or no more, after a failure), and only peek() can tell.
   bool at_start() const { return cell_ == nullptr; }
 
@@ -129,7 +138,7 @@ class LogReader {
     return {arena_.base + chunk_.offset, chunk_.size_bytes()};
   }
   LogPosition position() const;
-  /// How many records of the log come before the one that peek() gave; only after one.
+  /// How many records of the log come before the one that peek() or peek_announced() gave; only after one.
   std::uint64_t records_before() const {
     return chunk_.records_before + chunk_.cell_count - static_cast<std::uint64_t>(cells_end_ - cell_);
   }
@@ -152,6 +161,8 @@ class LogReader {
   bool follow_link(const Cell& cell);
   bool enter(const Chunk& chunk, std::uint32_t cell);
   std::optional<Record> read_apart(const Cell& cell);
+  bool lies_in_chunk(const ApartPayload& apart) const;
+  Record record_apart(const Cell& cell, const ApartPayload& apart) const;
   void expect_behind(const ApartPayload& apart);
   void store_cursor(std::uint64_t chunk_ordinal);
   void fail_at_end();

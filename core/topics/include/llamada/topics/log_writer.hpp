@@ -53,7 +53,7 @@ class Reservation {
   std::span<std::byte> payload() const { return payload_; }
   /// 32 bytes beside a payload of more than 48 bytes, zeroed at first; else empty.
   std::span<std::byte> extra() const { return extra_; }
-  /// Makes the payload smaller before the commit (it keeps its place). Not larger.
+  /// Makes the payload smaller before the commit (it keeps its place). Not larger, and not once announced.
   void shrink(std::size_t payload_bytes);
   void drop();
 
@@ -62,6 +62,7 @@ class Reservation {
   LogWriter* log_ = nullptr;
   std::span<std::byte> payload_;
   std::span<std::byte> extra_;
+  bool announced_ = false;
 };
 
 /// The writer's end of a log: a new one, or one that a dead predecessor left.
@@ -111,6 +112,10 @@ class LogWriter {
   }
   /// Whether a Reservation is open.
   bool is_reserved() const { return reserved_; }
+  /// Shows the cell of a record of more than 48 bytes, extra() too, to readers that ask for it
+  /// (LogReader::peek_announced()) before its payload is there; for all others there is nothing. commit() is
+  /// to follow with the same arguments; dropped, or if the writer dies, it has never been.
+  void announce(Reservation& reservation, std::uint8_t kind, std::uint16_t flags, std::uint64_t label);
   /// Makes the record visible. Waking the readers is the caller's.
   void commit(Reservation&& reservation, std::uint8_t kind, std::uint16_t flags, std::uint64_t label);
   /// reserve(), copy, commit().
@@ -179,7 +184,9 @@ class LogWriter {
 
   bool try_publish_apart(std::uint8_t kind, std::uint16_t flags, std::uint64_t label,
                          std::span<const std::byte> payload);
+  void write_place(std::uint64_t payload_bytes);
   void place_apart(std::uint64_t payload_bytes);
+  void pass_payload(std::uint64_t payload_bytes);
   void take_payload_ahead(std::uint64_t payload_bytes) const;
   static Result<LogWriter> attach(ArenaWriter& arena, std::uint32_t index, const LogOptions& options);
   bool fits(std::size_t payload_bytes) const;
@@ -190,13 +197,19 @@ class LogWriter {
   void enter(const Chunk& chunk, std::uint32_t cell, Offset payload_next);
   std::uint64_t consumed_by_all() const;
 
-  void commit_cell(std::uint8_t kind, std::uint16_t flags, std::uint64_t label, std::uint8_t inline_size,
-                   std::uint64_t payload_bytes) {
-    LLAMADA_CRASH_POINT("publish:payload-written");
+  void write_cell(std::uint8_t kind, std::uint16_t flags, std::uint64_t label, std::uint8_t inline_size) {
     next_->kind = kind;
     next_->inline_size = inline_size;
     next_->flags = flags;
     next_->label = label;
+  }
+  void commit_cell(std::uint8_t kind, std::uint16_t flags, std::uint64_t label, std::uint8_t inline_size,
+                   std::uint64_t payload_bytes) {
+    LLAMADA_CRASH_POINT("publish:payload-written");
+    write_cell(kind, flags, label, inline_size);
+    commit_written(payload_bytes);
+  }
+  void commit_written(std::uint64_t payload_bytes) {
     LLAMADA_CRASH_POINT("publish:cell-written");
     // Pairs with the acquire loads in LogReader::peek() and ready().
     next_->commit.store(generation_, std::memory_order_release);
@@ -206,6 +219,8 @@ class LogWriter {
     entry_->published.store(++published_, std::memory_order_relaxed);
     entry_->published_bytes.store(published_bytes_ += payload_bytes, std::memory_order_relaxed);
   }
+  /// Pairs with the acquire loads in LogReader::peek_announced().
+  void withdraw() { next_->commit.store(0, std::memory_order_release); }
 
   ArenaWriter* arena_ = nullptr;
   LogEntry* entry_ = nullptr;

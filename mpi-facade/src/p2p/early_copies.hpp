@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "llamada/topics/log_reader.hpp"
+#include "p2p/request.hpp"
+#include "world/world.hpp"
+
+namespace llamada::mpi {
+
+/// Where a large message lies while its sender copies it into its log: the extra bytes of its record, which
+/// is announced (LogWriter::announce()) meanwhile.
+struct MessageSource {
+  std::uint64_t address = 0;  ///< in the sender's process
+  std::uint32_t process = 0;  ///< 0: nobody is to look there
+  std::uint32_t incarnation = 0;
+  std::uint64_t probe_address = 0;  ///< there lies, in this process,
+  std::uint64_t probe_value = 0;    ///< this
+  bool operator==(const MessageSource&) const = default;
+};
+static_assert(sizeof(MessageSource) == topics::extra_bytes_max);
+
+/// What a receiver does with a large message that is kept, while its sender is copying it into its log: it
+/// takes it out of the sender's memory, where the system lets it (process_vm_readv), so that two cores are at
+/// work.
+///
+/// Nothing follows from that copy. The message is received once its record is committed, as any other is; the
+/// sender, which may use its memory again from then on, waits for nobody. What had been copied before the
+/// commit was seen need not be copied out of the log again; the rest, or all of it when the sender has died
+/// and its replacement has sent the message, is.
+///
+/// Threads: the engine's.
+class EarlyCopies {
+ public:
+  /// Smaller messages are in the log soon, and come faster out of it where cores have no cache in common.
+  static constexpr std::size_t bytes_min = 2 << 20;
+
+  explicit EarlyCopies(World& world) : world_(world) {}
+
+  /// For an announcement: where a message of this rank lies.
+  MessageSource source(const std::byte* memory);
+
+  /// Copies what it can of the record that `reader`, of the log from rank `from`, has announced, and that
+  /// `request` is to receive. False when there was nothing more to do.
+  bool copy(int from, const topics::LogReader& reader, const topics::Record& record, Request& request);
+  /// The record, at which `reader` stands, is committed: so many of its bytes are in the buffer already.
+  std::size_t take(int from, const topics::LogReader& reader, const topics::Record& record,
+                   const Request& request);
+  /// A message from there was received in another way.
+  void forget(int from) {
+    if (static_cast<std::size_t>(from) < senders_.size()) senders_[static_cast<std::size_t>(from)].copy = {};
+  }
+  /// Whether the receive's buffer has been written to: it can no longer be cancelled, and its message is
+  /// sent (again, if its sender has died).
+  bool has_begun(const Request& request) const;
+
+ private:
+  enum class Reach : std::uint8_t { unknown, yes, no };
+  /// The copy that was begun last, of each sender.
+  struct Copy {
+    const Request* request = nullptr;
+    std::uint64_t record = 0;  // how many come before it
+    MessageSource source;
+    std::size_t bytes = 0;
+    bool over = false;
+  };
+  struct Sender {
+    Copy copy;
+    MessageSource probed;  // what `reach` was found for
+    Reach reach = Reach::unknown;
+  };
+
+  bool reaches(Sender& sender, const MessageSource& source);
+
+  World& world_;
+  std::uint64_t probe_ = 0;  // what others read to see whether they reach this process
+  std::vector<Sender> senders_;
+};
+
+}  // namespace llamada::mpi

@@ -1,0 +1,144 @@
+#include "p2p/early_copies.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "llamada/topics/log_writer.hpp"
+#include "object/datatype.hpp"
+#include "runtime.hpp"
+#include "test.hpp"
+#include "world/in_process.hpp"
+
+using namespace llamada;
+using namespace llamada::mpi;
+
+namespace {
+
+constexpr topics::LogKey key{5, 6};
+constexpr std::size_t size = EarlyCopies::bytes_min + 300000;
+
+/// One rank, whose log it reads itself, as its sender and its receiver.
+struct Fixture {
+  Fixture() {
+    job = std::move(*InProcessJob::create({}));
+    world = std::move(*job->attach(0));
+    objects.add_world(0, 1, 1, 2);
+    log = std::move(
+        *topics::LogWriter::create(world->arena(), key, {.retention = topics::Retention::keep_all}));
+    reader = topics::LogReader::open(world->arena().reading(), log.index());
+    sender = std::make_unique<EarlyCopies>(*world);
+    receiver = std::make_unique<EarlyCopies>(*world);
+    request.buffer = Buffer{taken.data(), taken.size(), objects.datatypes.find(MPI_BYTE)};
+    REQUIRE(log.publish(1, 0, 0, {}).has_value());
+    REQUIRE(reader.peek().has_value());
+    reader.advance();
+  }
+
+  topics::Reservation announce(const MessageSource& source) {
+    auto room = std::move(*log.reserve(size, topics::LogWriter::Filling::by_fill));
+    std::memcpy(room.extra().data(), &source, sizeof(source));
+    log.announce(room, 1, 0, 0);
+    CHECK_FALSE(reader.peek().has_value());  // goes to the chunk that the record has for itself
+    REQUIRE(reader.is_announced());
+    return room;
+  }
+  void commit(topics::Reservation room) {
+    log.fill(room, sent);
+    log.commit(std::move(room), 1, 0, 0);
+  }
+  bool copy() { return receiver->copy(0, reader, *reader.peek_announced(), request); }
+  std::size_t take() { return receiver->take(0, reader, *reader.peek(), request); }
+
+  std::unique_ptr<InProcessJob> job;
+  std::unique_ptr<World> world;
+  Runtime objects;
+  topics::LogWriter log;
+  topics::LogReader reader;
+  std::unique_ptr<EarlyCopies> sender, receiver;
+  std::vector<std::byte> sent = std::vector<std::byte>(size, std::byte{7}),
+                         taken = std::vector<std::byte>(size);
+  Request request;
+};
+
+}  // namespace
+
+TEST_CASE("early copies: what is announced comes out of the sender's memory, once") {
+  Fixture all;
+  auto room = all.announce(all.sender->source(all.sent.data()));
+  CHECK_FALSE(all.receiver->has_begun(all.request));
+  CHECK(all.copy());
+  CHECK((all.taken == all.sent));
+  CHECK(all.receiver->has_begun(all.request));
+  all.taken[0] = std::byte{0};
+  CHECK_FALSE(all.copy());
+  CHECK(all.taken[0] == std::byte{0});
+  all.commit(std::move(room));
+  CHECK(all.take() == size);
+  CHECK(all.take() == 0);
+  CHECK_FALSE(all.receiver->has_begun(all.request));
+}
+
+TEST_CASE("early copies: nothing counts that was not announced to be there") {
+  Fixture all;
+  MessageSource source = all.sender->source(all.sent.data());
+  SECTION("by a process of the same number in another namespace") {
+    source.probe_value += 1;
+    auto room = all.announce(source);
+    CHECK_FALSE(all.copy());
+    all.commit(std::move(room));
+    CHECK(all.take() == 0);
+  }
+  SECTION("by no process") {
+    source.process = 0;
+    auto room = all.announce(source);
+    CHECK_FALSE(all.copy());
+    all.commit(std::move(room));
+    CHECK(all.take() == 0);
+  }
+  SECTION("by one that is gone") {
+    source.process = 0x7fffffff;
+    auto room = all.announce(source);
+    CHECK_FALSE(all.copy());
+    all.commit(std::move(room));
+    CHECK(all.take() == 0);
+  }
+  SECTION("by memory that is not whole") {
+    source.address = 64;
+    auto room = all.announce(source);
+    CHECK(all.copy());
+    all.commit(std::move(room));
+    CHECK(all.take() == 0);
+  }
+  SECTION("by a predecessor of who has sent it") {
+    auto room = all.announce(source);
+    CHECK(all.copy());
+    room.drop();
+    source.incarnation += 1;
+    room = all.announce(source);
+    all.commit(std::move(room));
+    CHECK(all.take() == 0);
+  }
+  SECTION("for another receive") {
+    auto room = all.announce(source);
+    CHECK(all.copy());
+    all.commit(std::move(room));
+    Request other;
+    CHECK(all.receiver->take(0, all.reader, *all.reader.peek(), other) == 0);
+  }
+  SECTION("for a message that came otherwise") {
+    auto room = all.announce(source);
+    CHECK(all.copy());
+    all.receiver->forget(0);
+    CHECK_FALSE(all.receiver->has_begun(all.request));
+    all.commit(std::move(room));
+    CHECK(all.take() == 0);
+  }
+  SECTION("as another record, with the same memory") {
+    auto room = all.announce(source);
+    CHECK(all.copy());
+    all.commit(std::move(room));
+    all.reader.advance();
+    REQUIRE(all.log.publish(1, 0, 0, all.sent).has_value());
+    CHECK(all.take() == 0);
+  }
+}
