@@ -111,7 +111,7 @@ DirectFromAll::DirectFromAll(Channel& channel, Kind kind, const Parts& contribut
 
 void DirectFromAll::begin() {
   partners_.begin(kind_);
-  goes_back_ = channel_.size() == 2 && channel_.ordinal() % 2 == 0;
+  goes_back_ = channel_.ordinal() % 2 == 0;
   part_bytes_ = results_[0].bytes;
   taken_.open(results_, channel_.size(), false);
   open_contributions();
@@ -140,7 +140,7 @@ void DirectFromAll::take_own() {
   if (own_taken_ || in_place_) return;
   own_taken_ = true;
   const Data from = contributions_[channel_.self()], to = results_[channel_.self()];
-  if (from.bytes != to.bytes || channel_.size() > 2) return copy_own(channel_, from, to);
+  if (from.bytes != to.bytes) return copy_own(channel_, from, to);
   in_blocks(from.bytes, [&](std::size_t first, std::size_t size) {
     copy(from.part(first, size), to.part(first, size));
     return true;
@@ -150,7 +150,7 @@ void DirectFromAll::take_own() {
 bool DirectFromAll::take_all() {
   const int size = channel_.size(), self = channel_.self();
   for (int distance = 1; left_ > 0 && distance < size; ++distance) {
-    const int member = (self + distance) % size;
+    const int member = (self + (goes_back_ ? size - distance : distance)) % size;
     const auto index = static_cast<std::size_t>(member);
     if (taken_from_[index] || !partners_.has_said(member, 0)) continue;
     const std::uint64_t address = partners_.offer_of(member).source.of(self);

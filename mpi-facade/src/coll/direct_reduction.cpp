@@ -111,8 +111,8 @@ bool DirectReduction::fold_piece(std::size_t bytes) {
 }
 
 bool DirectReduction::fold_all() {
-  // What was touched last is in the cache: two members go to and fro from one call to the next.
-  const bool goes_back = channel_.size() == 2 && channel_.ordinal() % 2 == 0;
+  // What was touched last is in the cache: from one call to the next to and fro.
+  const bool goes_back = channel_.ordinal() % 2 == 0;
   while (folded_ < bytes_) {
     const std::size_t bytes = std::min(piece_bytes_, bytes_ - folded_);
     piece_first_ = goes_back ? bytes_ - folded_ - bytes : folded_;
