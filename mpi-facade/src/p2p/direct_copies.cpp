@@ -107,6 +107,7 @@ void DirectCopies::begin_receive(Peer& from, Request& request, const Announcemen
   std::byte* own = request.buffer.contiguous();
   SharedCopy share(from.own->receives[number % window].claim, from.theirs->sends[number % window].claim,
                    number, bytes, end_of(world_.rank(), from.rank), true);
+  if (is_waiting_) share.claim_ahead();
   from.receives.push_back({&request, share, own, announcement.address, true});
   mark_active(from);
   owner_.grant_directly(

@@ -53,6 +53,8 @@ class DirectCopies {
   bool granted(Request& request, const std::byte* memory, std::uint64_t bytes, int rank,
                const DirectGrant& grant);
 
+  /// Whether the rank will do nothing but call advance() until something is over.
+  void set_waiting(bool waiting) { is_waiting_ = waiting; }
   /// Copies a part of something. True when something was done.
   bool advance() { return active_.empty() ? false : advance_active(); }
   /// Whether advance() would do something.
@@ -124,6 +126,7 @@ class DirectCopies {
   std::vector<std::unique_ptr<Peer>> peers_;
   std::vector<Peer*> active_;
   std::uint64_t sending_ = 0;
+  bool is_waiting_ = false;
   std::uint64_t probe_ = 0;  // what others read to see whether they reach this process
 };
 

@@ -74,6 +74,7 @@ class Engine final : private MessageSink, private SendOwner, private CopyOwner {
     if (done()) return;
     if (shared_) [[unlikely]]
       return shared_->wait_until(std::ref(done));
+    const Waiting waiting(*direct_);
     for (unsigned rounds = 0;; ++rounds) {
       if (progress()) rounds = 0;
       if (done()) return;
@@ -243,6 +244,15 @@ class Engine final : private MessageSink, private SendOwner, private CopyOwner {
   void grant_directly(int source, const DirectGrant& grant) override;
 
   class SharedWork;
+  /// Tells who copies that this rank has nothing else to do.
+  class Waiting {
+   public:
+    explicit Waiting(DirectCopies& direct) : direct_(direct) { direct_.set_waiting(true); }
+    ~Waiting() { direct_.set_waiting(false); }
+
+   private:
+    DirectCopies& direct_;
+  };
 
   void wait_slowly(unsigned rounds, const std::function<bool()>& done);
   void look_around();

@@ -28,7 +28,15 @@ SharedCopy::SharedCopy(std::atomic<std::uint64_t>& own, const std::atomic<std::u
       units_(static_cast<std::uint32_t>((bytes + unit_bytes_ - 1) / unit_bytes_)),
       end_(end),
       opens_(opens) {
-  say(0, false);
+  // The other end hears of the copy by what is published after this.
+  if (opens_) own_->store(CopyClaim{number_, 0, false}.word(), std::memory_order_release);
+}
+
+void SharedCopy::claim_ahead() {
+  if (units_ == 0) return;
+  claimed_ = units_ < share_units_min + share_units_min / 2 ? units_ : std::min(half(), share_units_max);
+  is_ahead_ = true;
+  own_->store(CopyClaim{number_, claimed_, true}.word(), std::memory_order_release);
 }
 
 /// Pairs with the other end's say().
@@ -50,8 +58,7 @@ void SharedCopy::say(std::uint32_t units, bool is_open) {
 }
 
 std::uint32_t SharedCopy::share_of(std::uint32_t left, std::uint32_t others) const {
-  const std::uint32_t half = units_ - units_ / 2;
-  const std::uint32_t wanted = claimed_ == 0 && others <= half ? half : left - left / 2;
+  const std::uint32_t wanted = claimed_ == 0 && others <= half() ? half() : left - left / 2;
   const std::uint32_t share = std::clamp(wanted, share_units_min, share_units_max);
   return left < share + share_units_min / 2 ? left : share;
 }
@@ -67,6 +74,7 @@ SharedCopy::Part SharedCopy::take(std::uint32_t up_to) {
 
 SharedCopy::Part SharedCopy::claim() {
   if (is_over_ || taken_ != done_) return {};
+  if (std::exchange(is_ahead_, false)) return take(claimed_);
   return end_ == End::lower ? claim_from_below() : claim_from_above();
 }
 
@@ -108,9 +116,9 @@ void SharedCopy::copied() {
 }
 
 bool SharedCopy::is_over() {
-  if (is_over_) return true;
+  if (is_over_ || done_ != claimed_) return is_over_;
   const CopyClaim other = look();
-  if (!is_over_ && done_ == claimed_ && !other.is_open) is_over_ = done_ + other.units == units_;
+  if (!is_over_ && !other.is_open) is_over_ = done_ + other.units == units_;
   return is_over_;
 }
 

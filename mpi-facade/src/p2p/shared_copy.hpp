@@ -41,10 +41,12 @@ class SharedCopy {
     std::uint64_t bytes = 0;  ///< 0: there is nothing to copy now
   };
 
-  /// `own` is set to nothing claimed. `opens`: this end is the first.
+  /// `opens`: this end is the first, and sets `own` to nothing claimed.
   SharedCopy(std::atomic<std::uint64_t>& own, const std::atomic<std::uint64_t>& other, std::uint32_t number,
              std::uint64_t bytes, End end, bool opens);
 
+  /// Claims half before the other end knows of the copy, which spares both a look: what claim() gives first.
+  void claim_ahead();
   /// What this end is to copy next, nobody else's; copied() has to follow. Nothing when all is claimed, or
   /// the other end has yet to decide about what both want.
   Part claim();
@@ -62,6 +64,7 @@ class SharedCopy {
  private:
   CopyClaim look();
   void say(std::uint32_t units, bool is_open);
+  std::uint32_t half() const { return units_ - units_ / 2; }
   std::uint32_t share_of(std::uint32_t left, std::uint32_t others) const;
   Part claim_from_below();
   Part claim_from_above();
@@ -79,6 +82,7 @@ class SharedCopy {
   std::uint32_t done_ = 0;     // of it: copied
   End end_;
   bool opens_;
+  bool is_ahead_ = false;  // what is claimed has not been given out
   bool has_said_ = false;
   bool is_over_ = false;
 };
