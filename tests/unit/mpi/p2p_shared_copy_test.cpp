@@ -88,6 +88,40 @@ TEST_CASE("shared copy: two ends that begin together have a half each") {
   CHECK(upper.is_over());
 }
 
+TEST_CASE("shared copy: what is claimed ahead is half, and nobody else's") {
+  for (const bool lower : {true, false}) {
+    for (const std::uint64_t bytes : sizes) {
+      Words words;
+      SharedCopy first = lower ? lower_end(words, 1, bytes) : upper_end(words, 1, bytes, true);
+      first.claim_ahead();
+      SharedCopy second = lower ? upper_end(words, 1, bytes) : lower_end(words, 1, bytes, false);
+      std::vector<std::uint8_t> copied(bytes);
+      for (auto part = second.claim(); part.bytes > 0; part = second.claim()) {
+        CHECK(mark(copied, part));
+        second.copied();
+      }
+      CHECK(!second.is_over());
+      const auto part = first.claim();
+      CHECK(part.bytes >= std::min<std::uint64_t>(bytes / 2, 1000 * kib));
+      CHECK(mark(copied, part));
+      first.copied();
+      CHECK(first.claim().bytes == 0);
+      CHECK(copied == std::vector<std::uint8_t>(bytes, 1));
+      CHECK(second.claim().bytes == 0);
+      CHECK((first.is_over() && second.is_over()));
+    }
+  }
+}
+
+TEST_CASE("shared copy: a copy of nothing that is claimed ahead is over, too") {
+  Words words;
+  SharedCopy lower = lower_end(words, 1, 0);
+  lower.claim_ahead();
+  CHECK(lower.claim().bytes == 0);
+  CHECK(lower.is_over());
+  CHECK(upper_end(words, 1, 0).is_over());
+}
+
 TEST_CASE("shared copy: an end that stops within a part leaves the copy unfinished for ever") {
   Words words;
   SharedCopy lower = lower_end(words, 1, 256 * kib), upper = upper_end(words, 1, 256 * kib);
@@ -123,7 +157,10 @@ TEST_CASE("shared copy: in whatever order the ends come, each byte is copied onc
   for (int round = 0; round < 2000; ++round) {
     Words words;
     const std::uint64_t bytes = random.next() % (400 * kib);
-    SharedCopy ends[] = {lower_end(words, 3, bytes), upper_end(words, 3, bytes)};
+    // Either end may be the first to know, and claim something before the other one comes.
+    const bool lower_opens = round % 2 == 0;
+    SharedCopy ends[] = {lower_end(words, 3, bytes, lower_opens), upper_end(words, 3, bytes, !lower_opens)};
+    if (round % 4 < 2) ends[lower_opens ? 0 : 1].claim_ahead();
     std::array<SharedCopy::Part, 2> parts{};
     std::vector<std::uint8_t> copied(bytes);
     int turns = 0;
@@ -175,6 +212,7 @@ TEST_CASE("shared copy: two threads copy each byte once, over the same words aga
   });
   for (std::uint32_t number = 1; number <= copies; ++number) {
     SharedCopy end = lower_end(words, number, bytes_of(number));
+    if (number % 3 == 0) end.claim_ahead();
     opened.store(number, std::memory_order_release);
     work(end);
     for (std::uint64_t unit = 0; unit < bytes_of(number) / SharedCopy::unit_bytes_min; ++unit)
