@@ -17,11 +17,14 @@ namespace {
 
 /// Copied before there is a look at what else has come.
 constexpr std::uint64_t bytes_in_a_row_min = 128 * 1024;
+/// Copies of which an end has its half while the other end has not come.
+constexpr std::size_t begun_ahead_max = 4;
 
 /// Which end this rank has does not depend on who sends: what goes to and fro is copied by the core whose
 /// cache has it.
-SharedCopy::End end_of(int rank, int other) {
-  return rank < other ? SharedCopy::End::lower : SharedCopy::End::upper;
+SharedCopy::End end_of(int rank, int other, bool is_receiver) {
+  const bool is_lower = rank == other ? is_receiver : rank < other;
+  return is_lower ? SharedCopy::End::lower : SharedCopy::End::upper;
 }
 
 }  // namespace
@@ -106,7 +109,7 @@ void DirectCopies::begin_receive(Peer& from, Request& request, const Announcemen
   const std::uint64_t bytes = std::min<std::uint64_t>(announcement.size, request.buffer.bytes());
   std::byte* own = request.buffer.contiguous();
   SharedCopy share(from.own->receives[number % window].claim, from.theirs->sends[number % window].claim,
-                   number, bytes, end_of(world_.rank(), from.rank), true);
+                   number, bytes, end_of(world_.rank(), from.rank, true), true);
   if (is_waiting_) share.claim_ahead();
   from.receives.push_back({&request, share, own, announcement.address, true});
   mark_active(from);
@@ -123,7 +126,7 @@ bool DirectCopies::granted(Request& request, const std::byte* memory, std::uint6
   (void)reaches(to);
   const std::uint32_t slot = grant.number % window;
   SharedCopy share(to.own->sends[slot].claim, to.theirs->receives[slot].claim, grant.number, grant.bytes,
-                   end_of(world_.rank(), rank), false);
+                   end_of(world_.rank(), rank, false), false);
   to.sends.push_back({&request, share, const_cast<std::byte*>(memory), grant.address, false});
   ++sending_;
   mark_active(to);
@@ -160,10 +163,12 @@ bool DirectCopies::advance_active() {
   return done;
 }
 
-/// What is awaited here comes before what others await.
+/// What is awaited here comes before what others await; and an own half before what may be left of the
+/// other's, who may be about to begin it, or busy with his own half of what goes the other way.
 bool DirectCopies::advance(Peer& peer) {
-  bool done = copy_parts(peer, peer.receives);
-  if (!done && peer.reach == Reach::yes) done = copy_parts(peer, peer.sends);
+  const bool reaches = peer.reach == Reach::yes;
+  bool done = begin_some(peer, peer.receives) || (reaches && begin_some(peer, peer.sends)) ||
+              go_on(peer, peer.receives) || (reaches && go_on(peer, peer.sends));
   done |= end_some(peer.receives);
   done |= end_some(peer.sends);
   while (!peer.waiting.empty() && peer.receives.size() < window) {
@@ -175,25 +180,33 @@ bool DirectCopies::advance(Peer& peer) {
   return done;
 }
 
-bool DirectCopies::copy_parts(Peer& peer, std::deque<Copy>& copies) {
+/// The first part of the next copies.
+bool DirectCopies::begin_some(Peer& peer, std::deque<Copy>& copies) {
   std::uint64_t bytes = 0;
-  bool said = false;
-  for (Copy& next : copies) {
-    while (bytes < bytes_in_a_row_min) {
-      const SharedCopy::Part part = next.share.claim();
-      said |= next.share.has_said();
-      if (part.bytes == 0) break;
-      LLAMADA_CRASH_POINT("direct:claimed");
-      copy(peer, next, part);
-      LLAMADA_CRASH_POINT("direct:part-copied");
-      next.share.copied();
-      bytes += part.bytes;
-    }
-    if (bytes >= bytes_in_a_row_min) break;
+  const std::size_t count = std::min(copies.size(), begun_ahead_max);
+  for (std::size_t i = 0; i < count && bytes < bytes_in_a_row_min; ++i)
+    if (copies[i].share.is_fresh()) bytes += copy_part(peer, copies[i]);
+  return bytes > 0;
+}
+
+bool DirectCopies::go_on(Peer& peer, std::deque<Copy>& copies) {
+  for (Copy& next : copies)
+    if (copy_part(peer, next) > 0) return true;
+  return false;
+}
+
+/// Gives how many bytes.
+std::uint64_t DirectCopies::copy_part(Peer& peer, Copy& next) {
+  const SharedCopy::Part part = next.share.claim();
+  if (part.bytes > 0) {
+    LLAMADA_CRASH_POINT("direct:claimed");
+    copy(peer, next, part);
+    LLAMADA_CRASH_POINT("direct:part-copied");
+    next.share.copied();
   }
   // The other end may be waiting for it.
-  if (said) world_.wake(peer.rank);
-  return bytes > 0;
+  if (next.share.has_said()) world_.wake(peer.rank);
+  return part.bytes;
 }
 
 void DirectCopies::copy(Peer& peer, const Copy& copy, SharedCopy::Part part) {

@@ -117,7 +117,9 @@ class DirectCopies {
   void mark_active(Peer& peer);
   bool advance_active();
   bool advance(Peer& peer);
-  bool copy_parts(Peer& peer, std::deque<Copy>& copies);
+  bool begin_some(Peer& peer, std::deque<Copy>& copies);
+  bool go_on(Peer& peer, std::deque<Copy>& copies);
+  std::uint64_t copy_part(Peer& peer, Copy& copy);
   bool end_some(std::deque<Copy>& copies);
   void copy(Peer& peer, const Copy& copy, SharedCopy::Part part);
 

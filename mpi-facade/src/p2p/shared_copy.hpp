@@ -51,6 +51,8 @@ class SharedCopy {
   /// the other end has yet to decide about what both want.
   Part claim();
   void copied();
+  /// Whether this end has not begun.
+  bool is_fresh() const { return taken_ == 0; }
   /// Whether all of it is copied, by whomever. Acquire: what the other end has copied is there.
   bool is_over();
   /// Whether this end has said something since the last question: the other one may be waiting for it.
