@@ -14,9 +14,10 @@ from pathlib import Path
 from report import by_state, flipped, quartiles, shown, size_text
 
 SIZES = (16, 1024, 16384, 262144, 1048576)
-RUNS = (("spin", 1), ("wait", 1), ("wait", 2), ("wait", 8), ("rate", 1), ("rate", 2), ("rate", 8), ("memory", 8))
+RUNS = (("spin", 1), ("loan", 1), ("wait", 1), ("wait", 2), ("wait", 8), ("rate", 1), ("rate", 2), ("rate", 8), ("memory", 8))
 PROGRAM_SECONDS_MAX = 60
-TITLES = {"spin": "half a round trip, asking", "wait": "half a round trip, waiting", "rate": "sent",
+TITLES = {"spin": "half a round trip, asking", "loan": "half a round trip, asking, written in place",
+          "wait": "half a round trip, waiting", "rate": "sent",
           "bytes": "sent", "copies": "memory that a sample takes, in its sizes"}
 HIGHER_IS_BETTER = ("rate", "bytes")
 

@@ -30,6 +30,7 @@ class Channel {
  public:
   virtual ~Channel() = default;
   virtual void send(const std::byte* data) = 0;
+  virtual void send_in_place() = 0;
   virtual void receive(std::byte* ends) = 0;
   virtual void hold(int count) = 0;
 };
@@ -54,6 +55,13 @@ class ChannelOf final : public Channel {
   ~ChannelOf() override { writer_.wait_for_acknowledgments(dds::core::Duration(60)); }
 
   void send(const std::byte* data) override { writer_.write(*reinterpret_cast<const Type*>(data)); }
+
+  void send_in_place() override {
+    auto sample = writer_.loan_sample();
+    sample->bytes.front() = 7;
+    sample->bytes.back() = 7;
+    writer_.write(std::move(sample));
+  }
 
   void receive(std::byte* ends) override {
     const auto& bytes = next();
@@ -119,6 +127,7 @@ class Node {
      (size == bench::sizes[3] && open<bench::sizes[3]>()) || open<bench::sizes[4]>());
   }
   void send(const std::byte* data, std::size_t) { channel_->send(data); }
+  void send_in_place(std::size_t) { channel_->send_in_place(); }
   void receive(std::byte* ends) { channel_->receive(ends); }
   void hold(int count) { channel_->hold(count); }
 

@@ -17,23 +17,25 @@
 #include <vector>
 
 // A writer and its readers, a process each, measured alike over every middleware. Each sample is copied in
-// once by who sends it, and its ends are looked at by who receives it. A program prints lines "FIGURE SIZE
-// VALUE UNIT":
+// once by who sends it, or made in place, and its ends are looked at by who receives it. A program prints
+// lines "FIGURE SIZE VALUE UNIT":
 //
-//   spin_1 16 0.31 µs         half a round trip, one reader; who waits asks again and again ("wait": it
-//   sleeps) rate_2 1024 1.2 M/s       samples that are sent as fast as possible, each to two readers bytes_2
-//   1024 1.2 GB/s     the same in bytes of the writer copies_8 1048576 1.0 n    memory that samples take
-//   which 8 readers hold, in sizes of a sample
+//   spin_1 16 0.31 µs           half a round trip, one reader; who waits asks again and again
+//   loan_1 16 0.31 µs           the same of samples that are made where they will be read: only their ends
+//   wait_1 16 0.7 µs            half a round trip; who waits sleeps
+//   rate_2 1024 1.2 M/s         samples that are sent as fast as possible, each to two readers
+//   bytes_2 1024 1.2 GB/s       the same in bytes of the writer
+//   copies_8 1048576 1.0 n      memory that samples take which 8 readers hold, in sizes of a sample
 //
 // A Node is one of the processes: the writer, number 0, or a reader. What the writer sends goes to all
 // readers, and what they send to the writer.
 //
 //   Node(int number, int readers, bool sleeps);
 //   void prepare(std::size_t size);    // endpoints for samples of this size; waits until all are matched
-//   void send(const std::byte* data, std::size_t size);   // may wait for room; loses nothing
-//   void receive(std::byte* ends);     // the next sample's first and last byte; spins or sleeps until it is
-//   there void hold(int count);              // receives so many, looks at all their bytes and keeps them
-//   where they are
+//   void send(const std::byte* data, std::size_t size);    // may wait for room; loses nothing
+//   void send_in_place(std::size_t size);    // the same, but writes only the first and the last byte, 7
+//   void receive(std::byte* ends);    // the next sample's ends; spins or sleeps until it is there
+//   void hold(int count);    // receives so many, looks at all their bytes and keeps them where they are
 
 namespace llamada::bench {
 
@@ -85,13 +87,14 @@ inline double proportional_bytes() {
 template <typename Node>
 class Measurement {
  public:
-  Measurement(int number, int readers, bool sleeps, Shared& shared)
+  Measurement(int number, int readers, bool sleeps, bool in_place, Shared& shared)
       : node_(number, readers, sleeps),
         shared_(shared),
         number_(number),
         first_(number == 0),
         readers_(readers),
         sleeps_(sleeps),
+        in_place_(in_place),
         data_(size_max, std::byte{7}) {}
 
   void latencies() {
@@ -124,7 +127,12 @@ class Measurement {
     node_.receive(ends);
     if (ends[0] != std::byte{7} || ends[1] != std::byte{7}) give_up("a sample is not what was sent");
   }
-  void send(std::size_t size) { node_.send(data_.data(), size); }
+  void send(std::size_t size) {
+    if (in_place_)
+      node_.send_in_place(size);
+    else
+      node_.send(data_.data(), size);
+  }
   void receive_all() {
     for (int i = 0; i < readers_; ++i) receive();
   }
@@ -175,7 +183,7 @@ class Measurement {
     round_trips(size, count);
     for (int batch = 0; batch < 21; ++batch) batches.push_back(round_trips(size, count));
     std::sort(batches.begin(), batches.end());
-    if (first_) print(sleeps_ ? "wait" : "spin", size, batches[batches.size() / 2], "µs");
+    if (first_) print(in_place_ ? "loan" : sleeps_ ? "wait" : "spin", size, batches[batches.size() / 2], "µs");
   }
 
   /// One sends as fast as it can, the others answer once when they have all.
@@ -197,10 +205,12 @@ class Measurement {
   const bool first_;
   const int readers_;
   const bool sleeps_;
+  const bool in_place_;
   std::vector<std::byte> data_;
 };
 
-/// main() of a program: `PROGRAM spin|wait|rate|memory [READERS [SIZE]]`.
+/// main() of a program: `PROGRAM spin|loan|wait|rate|memory [READERS [SIZE]]`; spin and loan ask, the others
+/// wait.
 template <typename Node>
 int measure(int argc, char** argv) {
   const std::string_view what = argc > 1 ? argv[1] : "";
@@ -221,15 +231,15 @@ int measure(int argc, char** argv) {
     others.push_back(other);
   }
   {
-    Measurement<Node> measurement(number, readers, what != "spin", *shared);
-    if (what == "spin" || what == "wait")
+    Measurement<Node> measurement(number, readers, what != "spin" && what != "loan", what == "loan", *shared);
+    if (what == "spin" || what == "loan" || what == "wait")
       measurement.latencies();
     else if (what == "rate")
       measurement.rates();
     else if (what == "memory")
       measurement.memory();
     else
-      give_up("usage: spin|wait|rate|memory [READERS [SIZE]]");
+      give_up("usage: spin|loan|wait|rate|memory [READERS [SIZE]]");
   }
   if (number != 0) std::exit(0);  // what a middleware made outside of the Node goes, too
   bool well = true;
