@@ -183,7 +183,8 @@ class Measurement {
     round_trips(size, count);
     for (int batch = 0; batch < 21; ++batch) batches.push_back(round_trips(size, count));
     std::sort(batches.begin(), batches.end());
-    if (first_) print(in_place_ ? "loan" : sleeps_ ? "wait" : "spin", size, batches[batches.size() / 2], "µs");
+    if (first_)
+      print(in_place_ ? "loan" : sleeps_ ? "wait" : "spin", size, batches[batches.size() / 2], "µs");
   }
 
   /// One sends as fast as it can, the others answer once when they have all.

@@ -130,7 +130,7 @@ class Core : public std::enable_shared_from_this<Core> {
  private:
   struct Waiter {
     const std::function<bool()>& condition;
-    std::condition_variable wake;
+    std::condition_variable_any wake;
     bool done = false;
     bool leads = false;
   };
@@ -162,7 +162,7 @@ class Core : public std::enable_shared_from_this<Core> {
   bool wait_as_follower(Lock& held, std::chrono::nanoseconds deadline,
                         const std::function<bool()>& condition);
 
-  std::mutex mutex_;
+  BiasedMutex mutex_;
   std::unique_ptr<topics::Transport> transport_;
   const Clock& clock_;
   std::unique_ptr<topics::DiscoveryEvents> discovery_;
@@ -175,7 +175,7 @@ class Core : public std::enable_shared_from_this<Core> {
   bool service_waits_ = false;                  // for the domain
   bool napping_ = false;
   bool nap_is_long_ = false;
-  std::condition_variable nap_over_;
+  std::condition_variable_any nap_over_;
   std::uint64_t looks_ = 0;  // of the application
   std::uint64_t looks_seen_ = 0;
   bool led_ = false;
@@ -183,7 +183,7 @@ class Core : public std::enable_shared_from_this<Core> {
   std::uint64_t leads_ = 0;
   std::uint64_t leads_seen_ = 0;
   std::uint32_t lead_wanted_ = 0;
-  std::condition_variable lead_free_;
+  std::condition_variable_any lead_free_;
   std::uint32_t followers_ = 0;
   std::uint32_t listener_count_ = 0;
   Spinning spinning_;
@@ -193,7 +193,7 @@ class Core : public std::enable_shared_from_this<Core> {
   bool left_ = false;
   std::deque<PlannedCall> planned_calls_;
   std::vector<Waiter*> waiters_;
-  std::condition_variable calls_ended_;
+  std::condition_variable_any calls_ended_;
   std::vector<DataReader*> readers_;
   std::vector<DataWriter*> writers_;
   std::vector<Subscriber*> subscribers_;

@@ -95,6 +95,7 @@ void DataReader::set_filter() {
 // What the subscriber calls when it deletes the reader.
 void DataReader::leave(Lock& held) {
   core().remove(*this);
+  if (cache_ && cache_->loan_count() > 0) self_ = std::static_pointer_cast<DataReader>(shared_from_this());
   endpoint_.reset();
   conditions_.clear();
   mark_deleted(held);
@@ -158,20 +159,22 @@ Result<LoanedSamples> DataReader::read_or_take(const ReadOptions& options, bool 
   report_room();
   if (loaned.empty()) return loaned;
   for (LoanedSamples::Sample& each : loaned.samples_)
-    if (each.info.valid_data) each.data = each.sample->sample.data();
-  loaned.reader_ = std::static_pointer_cast<DataReader>(shared_from_this());
+    each.data = each.info.valid_data ? each.sample->sample.data() : std::span<const std::byte>();
+  loaned.reader_ = this;
   core().loan_began();
   return loaned;
 }
 
 void DataReader::give_back(std::vector<LoanedSamples::Sample>&& loans) {
   constexpr std::size_t spare_count_max = 64;
+  std::shared_ptr<DataReader> self;  // goes after the lock
   Lock held = lock();
   for (const LoanedSamples::Sample& each : loans) cache_->give_back(each.sample);
   if (loans.capacity() <= spare_count_max) spare_ = std::move(loans);
   report_room();
   forget_cache();
   core().loan_ended();
+  if (!cache_) self = std::move(self_);
 }
 
 // A sample that was refused is offered again by the next poll.

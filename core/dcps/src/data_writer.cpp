@@ -160,7 +160,7 @@ Status DataWriter::publish_change(Lock& held, const Change& change, std::span<co
 }
 
 Result<DataWriter::Change> DataWriter::change_of(std::span<const std::byte> sample, InstanceHandle instance,
-                                                 OptionalTimestamp timestamp) const {
+                                                 const OptionalTimestamp& timestamp) const {
   Change change;
   change.timestamp = timestamp ? *timestamp : core().realtime();
   if (topic_->type()->is_keyed()) {
@@ -185,7 +185,7 @@ Status DataWriter::register_change(Change& change) {
 }
 
 Status DataWriter::write(std::span<const std::byte> sample, InstanceHandle instance,
-                         OptionalTimestamp timestamp) {
+                         const OptionalTimestamp& timestamp) {
   auto change = change_of(sample, instance, timestamp);
   if (!change) return propagate(change);
   Lock held = lock();
@@ -210,7 +210,7 @@ Result<WriteLoan> DataWriter::loan_sample(std::size_t size_bytes) {
   return WriteLoan(std::static_pointer_cast<DataWriter>(shared_from_this()), std::move(room));
 }
 
-Status DataWriter::write(WriteLoan&& loan, InstanceHandle instance, OptionalTimestamp timestamp) {
+Status DataWriter::write(WriteLoan&& loan, InstanceHandle instance, const OptionalTimestamp& timestamp) {
   if (loan.writer_.get() != this)
     return failure(Errc::precondition_not_met, "the loan is not of this writer");
   auto change = change_of(loan.data(), instance, timestamp);

@@ -9,13 +9,13 @@ namespace llamada::dcps {
 LoanedSamples& LoanedSamples::operator=(LoanedSamples&& other) noexcept {
   if (this == &other) return *this;
   clear();
-  reader_ = std::move(other.reader_);
+  reader_ = std::exchange(other.reader_, nullptr);
   samples_ = std::move(other.samples_);
   return *this;
 }
 
 void LoanedSamples::clear() {
-  if (const std::shared_ptr<DataReader> reader = std::move(reader_)) reader->give_back(std::move(samples_));
+  if (DataReader* reader = std::exchange(reader_, nullptr)) reader->give_back(std::move(samples_));
   samples_.clear();
 }
 

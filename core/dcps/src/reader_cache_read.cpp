@@ -14,12 +14,12 @@ std::vector<ReaderCache::Selected> ReaderCache::select(const ReadSelector& selec
 
 void ReaderCache::select(const ReadSelector& selector, bool take, Now now, std::vector<Selected>& found) {
   now_ = now;
-  found.clear();
   if (take && takes_whole_instance(selector, now)) {
     take_whole_instance(*filled_.front(), found);
     release_all_sets(now);
     return;
   }
+  found.clear();
   candidates(selector, now, found);
   arrange(selector, found);
   if (selector.max_samples != qos::length_unlimited &&
@@ -236,7 +236,7 @@ void ReaderCache::hand_out(std::vector<Selected>& found, bool take) {
 }
 
 void ReaderCache::take_whole_instance(ReaderInstance& instance, std::vector<Selected>& found) {
-  found.resize(instance.samples.size());
+  found.resize(instance.samples.size());  // all fields are written below, and by who asks for the data
   Seen seen;
   for (std::size_t k = found.size(); k-- > 0;) {
     found[k].sample = instance.samples[k];

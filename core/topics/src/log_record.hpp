@@ -38,21 +38,29 @@ inline std::uint16_t record_flags(const SampleHeader& header, bool extended) {
                                     (extended ? record_is_extended : 0));
 }
 
-/// The header of a record, whose payload is reduced to the sample's. Nothing when it can be no sample's.
-inline std::optional<SampleHeader> take_header(Record& record, std::uint64_t sequence_number) {
+/// The header of a record, whose payload is reduced to the sample's. False when it can be no sample's.
+inline bool take_header(Record& record, std::uint64_t sequence_number, SampleHeader& header) {
   const auto kind = record.flags & record_kind_mask;
-  if (record.kind != kind_data || kind > static_cast<int>(ChangeKind::coherent_end)) return std::nullopt;
-  RecordHeader from{};
+  if (record.kind != kind_data || kind > static_cast<int>(ChangeKind::coherent_end)) return false;
+  header.sequence_number = sequence_number;
+  header.instance = record.label;
+  header.kind = static_cast<ChangeKind>(kind);
   const bool apart = !record.extra.empty();
-  const std::size_t size =
-      apart || (record.flags & record_is_extended) != 0 ? sizeof(from) : compact_header_bytes;
   const auto bytes = apart ? record.extra : record.payload;
-  if (bytes.size() < size) return std::nullopt;
-  std::memcpy(&from, bytes.data(), size);
-  if (!apart) record.payload = record.payload.subspan(size);
-  return SampleHeader{sequence_number,   from.source_timestamp_ns,
-                      record.label,      static_cast<ChangeKind>(kind),
-                      from.coherent_set, from.group_sequence};
+  if (!apart && (record.flags & record_is_extended) == 0) {
+    if (bytes.size() < compact_header_bytes) return false;
+    std::memcpy(&header.source_timestamp_ns, bytes.data(), compact_header_bytes);
+    record.payload = bytes.subspan(compact_header_bytes);
+    return true;
+  }
+  RecordHeader from;
+  if (bytes.size() < sizeof(from)) return false;
+  std::memcpy(&from, bytes.data(), sizeof(from));
+  if (!apart) record.payload = bytes.subspan(sizeof(from));
+  header.source_timestamp_ns = from.source_timestamp_ns;
+  header.coherent_set = from.coherent_set;
+  header.group_sequence = from.group_sequence;
+  return true;
 }
 
 }  // namespace llamada::topics::detail

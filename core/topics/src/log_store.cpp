@@ -132,13 +132,16 @@ Status LogStore::publish(std::span<const std::byte> data, const SampleHeader& he
 }
 
 Status LogStore::publish_small(std::span<const std::byte> data, const SampleHeader& header, bool extended) {
+  const std::uint16_t flags = record_flags(header, extended);
+  if (!extended &&
+      log_.try_publish_small(kind_data, flags, header.instance, header.source_timestamp_ns, data))
+    return {};
   std::byte record[inline_payload_max];
   const RecordHeader front = record_header(header);
   const std::size_t front_bytes = extended ? sizeof(front) : compact_header_bytes;
   std::memcpy(record, &front, front_bytes);
   std::copy(data.begin(), data.end(), record + front_bytes);
   const std::span<const std::byte> payload(record, front_bytes + data.size());
-  const std::uint16_t flags = record_flags(header, extended);
   if (log_.try_publish(kind_data, flags, header.instance, payload)) return {};
   return log_.publish(kind_data, flags, header.instance, payload);
 }

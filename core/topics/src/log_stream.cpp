@@ -29,14 +29,14 @@ std::optional<Error> LogStream::damage() const {
 bool LogStream::deliver_all() {
   if (malformed_) return true;
   for (auto record = log_.peek(); record; record = log_.peek()) {
-    const auto header = take_header(*record, log_.records_before() + 1);
-    if (!header) {
+    SampleHeader header;
+    if (!take_header(*record, log_.records_before() + 1, header)) {
       malformed_ = true;
       return true;
     }
     if (!deliver(record->payload.size() <= inline_payload_max
-                     ? Sample(*header, record->payload)
-                     : Sample(*header, record->payload, *this, record->chunk_ordinal)))
+                     ? Sample(header, record->payload)
+                     : Sample(header, record->payload, *this, record->chunk_ordinal)))
       return false;
     log_.advance();
   }

@@ -94,15 +94,15 @@ LossyLogStream::Step LossyLogStream::copy_record(const Cell& cell, std::uint64_t
     record.payload = copy;
     record.extra = {cell.payload + offsetof(ApartPayload, extra), extra_bytes_max};
   }
-  const auto header = take_header(record, sequence);
-  if (!header) return Step::overtaken;
+  SampleHeader header;
+  if (!take_header(record, sequence, header)) return Step::overtaken;
   skip_to(sequence);
   if (record.extra.empty()) {
-    if (!deliver(Sample(*header, record.payload))) return Step::refused;
+    if (!deliver(Sample(header, record.payload))) return Step::refused;
     return Step::delivered;
   }
   const std::size_t size_bytes = copy.size();
-  if (!deliver(Sample::owning(*header, std::move(copy)))) return Step::refused;
+  if (!deliver(Sample::owning(header, std::move(copy)))) return Step::refused;
   count_copied(size_bytes);
   return Step::delivered;
 }

@@ -7,19 +7,6 @@
 
 namespace llamada::topics {
 
-Sample::Sample(const SampleHeader& header, std::span<const std::byte> place, detail::SampleSource& source,
-               std::uint64_t hold)
-    : header_(header), place_(place), source_(&source), hold_(hold), previous_(source.last_) {
-  (previous_ != nullptr ? previous_->next_ : source.first_) = this;
-  source.last_ = this;
-}
-
-Sample::Sample(const SampleHeader& header, std::span<const std::byte> small) : header_(header) {
-  LLAMADA_CHECK(small.size() <= small_.size());
-  std::copy(small.begin(), small.end(), small_.begin());
-  small_size_ = static_cast<std::uint8_t>(small.size());
-}
-
 void Sample::clear() {
   leave();
   header_ = {};

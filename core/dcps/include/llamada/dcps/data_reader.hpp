@@ -162,6 +162,7 @@ class DataReader final : public ConfiguredEntity<qos::DataReaderQos, DataReaderL
   LivelinessChangedStatus liveliness_changed_;
   SubscriptionMatchedStatus matched_;
   std::uint64_t arrival_count_ = 0;
+  std::shared_ptr<DataReader> self_;          // once deleted, while samples are on loan
   std::vector<LoanedSamples::Sample> spare_;  // room of loans that were given back
   bool refused_ = false;
 };

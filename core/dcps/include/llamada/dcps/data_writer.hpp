@@ -56,12 +56,12 @@ class DataWriter final : public ConfiguredEntity<qos::DataWriterQos, DataWriterL
   /// Errors: timeout, out_of_resources (max_instances, or memory), parse_error (the key),
   /// precondition_not_met.
   Status write(std::span<const std::byte> sample, InstanceHandle instance = handle_nil,
-               OptionalTimestamp timestamp = std::nullopt);
+               const OptionalTimestamp& timestamp = std::nullopt);
   /// Room for a sample that is then not copied. Errors: timeout, out_of_resources.
   Result<WriteLoan> loan_sample(std::size_t size_bytes);
   /// As write(); the loan is as it was if it fails.
   Status write(WriteLoan&& loan, InstanceHandle instance = handle_nil,
-               OptionalTimestamp timestamp = std::nullopt);
+               const OptionalTimestamp& timestamp = std::nullopt);
 
   // The life of instances (DDS 1.4, 2.2.2.4.2.5 to 2.2.2.4.2.14). For topics without key these do nothing. Of
   // a `sample` only the key counts.
@@ -130,7 +130,7 @@ class DataWriter final : public ConfiguredEntity<qos::DataWriterQos, DataWriterL
   Status publish_blocking(Lock& held, Publish&& publish);
   Status publish_change(Lock& held, const Change& change, std::span<const std::byte> payload);
   Result<Change> change_of(std::span<const std::byte> sample, InstanceHandle instance,
-                           OptionalTimestamp timestamp) const;
+                           const OptionalTimestamp& timestamp) const;
   Status register_change(Change& change);
   topics::SampleHeader header_of(const Change& change) const;
   void published(const Change& change);

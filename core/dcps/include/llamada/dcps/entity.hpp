@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 
+#include "llamada/base/biased_mutex.hpp"
 #include "llamada/base/result.hpp"
 #include "llamada/dcps/condition.hpp"
 #include "llamada/dcps/instance_handle.hpp"
@@ -18,7 +19,7 @@ class DomainParticipant;
 
 namespace detail {
 class Core;
-using Lock = std::unique_lock<std::mutex>;
+using Lock = std::unique_lock<BiasedMutex>;
 }  // namespace detail
 
 /// What all entities have (DDS 1.4, 2.2.2.1.1): a handle, a StatusCondition, statuses, being enabled.

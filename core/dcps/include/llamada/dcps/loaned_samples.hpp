@@ -1,7 +1,7 @@
 #pragma once
 
-#include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "llamada/dcps/sample_info.hpp"
@@ -24,7 +24,8 @@ class LoanedSamples {
   };
 
   LoanedSamples() = default;
-  LoanedSamples(LoanedSamples&&) noexcept = default;
+  LoanedSamples(LoanedSamples&& other) noexcept
+      : reader_(std::exchange(other.reader_, nullptr)), samples_(std::move(other.samples_)) {}
   LoanedSamples& operator=(LoanedSamples&& other) noexcept;
   ~LoanedSamples() { clear(); }
 
@@ -39,7 +40,7 @@ class LoanedSamples {
 
  private:
   friend class DataReader;
-  std::shared_ptr<DataReader> reader_;
+  DataReader* reader_ = nullptr;  // stays while it has samples on loan
   std::vector<Sample> samples_;
 };
 

@@ -249,7 +249,7 @@ class DataWriter : public AnyDataWriter {
     return core::detail::value_of(llamada::types::serialize(sample));
   }
   void write_bytes(const T& sample, llamada::dcps::InstanceHandle instance,
-                   llamada::dcps::DataWriter::OptionalTimestamp timestamp) {
+                   const llamada::dcps::DataWriter::OptionalTimestamp& timestamp) {
     if constexpr (llamada::types::is_plain_v<T>) {
       core::detail::value_of(native().write(std::as_bytes(std::span(&sample, 1)), instance, timestamp));
     } else {

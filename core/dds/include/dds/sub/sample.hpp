@@ -67,7 +67,7 @@ template <typename T>
 class SampleRef {
  public:
   SampleRef(const T* data, const llamada::dcps::SampleInfo& info, const std::string* error)
-      : data_(data), info_(info), error_(error) {}
+      : data_(data), info_(&info), error_(error) {}
 
   /// Throws InvalidDataError if there is none, or if the bytes that came are not of this type.
   const T& data() const {
@@ -76,11 +76,11 @@ class SampleRef {
                                                    : "this sample has no data: info().valid() is false");
   }
   operator const T&() const { return data(); }  // NOLINT: implicit by intent
-  const SampleInfo& info() const { return info_; }
+  SampleInfo info() const { return SampleInfo(*info_); }
 
  private:
   const T* data_;
-  SampleInfo info_;
+  const llamada::dcps::SampleInfo* info_;
   const std::string* error_;
 };
 
@@ -111,7 +111,7 @@ class LoanedSamples {
   LoanedSamples() = default;
   explicit LoanedSamples(llamada::dcps::LoanedSamples native) {
     if (native.empty()) return;
-    content_ = std::make_shared<Content>();
+    content_ = std::make_shared_for_overwrite<Content>();
     content_->native = std::move(native);
     if (content_->native.size() == 1) {
       content_->one.emplace(sample_of(content_->native[0]));

@@ -138,6 +138,17 @@ class LogWriter {
     return true;
   }
 
+  /// The same for 8 bytes and a payload of at most 40 behind them.
+  bool try_publish_small(std::uint8_t kind, std::uint16_t flags, std::uint64_t label, std::int64_t front,
+                         std::span<const std::byte> payload) {
+    if (next_ == link_) return false;
+    std::memcpy(next_->payload, &front, sizeof(front));
+    copy_small(next_->payload + sizeof(front), payload.data(), payload.size());
+    const std::size_t size_bytes = sizeof(front) + payload.size();
+    commit_cell(kind, flags, label, static_cast<std::uint8_t>(size_bytes), size_bytes);
+    return true;
+  }
+
   /// Readers whose cursors bound recycling. The entry must stay mapped until it is removed. Adding one twice
   /// does nothing. A reader that is dead for good is to be removed.
   void add_reader(const CursorEntry* cursor);

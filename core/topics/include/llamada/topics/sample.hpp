@@ -6,7 +6,9 @@
 #include <span>
 #include <vector>
 
+#include "llamada/base/check.hpp"
 #include "llamada/topics/arena_layout.hpp"
+#include "llamada/topics/log_reader.hpp"
 
 namespace llamada::topics {
 
@@ -97,9 +99,17 @@ class Sample {
   // For readers.
   /// In place: held until let_go(hold).
   Sample(const SampleHeader& header, std::span<const std::byte> place, detail::SampleSource& source,
-         std::uint64_t hold);
+         std::uint64_t hold)
+      : header_(header), place_(place), source_(&source), hold_(hold), previous_(source.last_) {
+    (previous_ != nullptr ? previous_->next_ : source.first_) = this;
+    source.last_ = this;
+  }
   /// A copy of at most 48 bytes.
-  Sample(const SampleHeader& header, std::span<const std::byte> small);
+  Sample(const SampleHeader& header, std::span<const std::byte> small) : header_(header) {
+    LLAMADA_CHECK(small.size() <= small_.size());
+    copy_small(small_.data(), small.data(), small.size());
+    small_size_ = static_cast<std::uint8_t>(small.size());
+  }
   std::uint64_t hold() const { return hold_; }
   Sample* next() const { return next_; }
 
