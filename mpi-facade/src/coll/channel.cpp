@@ -392,11 +392,13 @@ void Channel::let_run_ahead(int member) {
   for (int look = 0; look < looks_of_trial; ++look) {
     if (reader.has_come(records_ahead)) {
       known_to_be_there_ = records_ahead;
+      takes_between_trials_ = takes_between_trials_min;
       return;
     }
     pause_processor();
   }
-  takes_before_trial_ = takes_between_trials;
+  takes_before_trial_ = takes_between_trials_;
+  takes_between_trials_ = std::min(2 * takes_between_trials_, takes_between_trials_max);
 }
 
 /// Lets the writer reuse what lies behind; it may be waiting for that.

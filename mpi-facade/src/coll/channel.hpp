@@ -185,7 +185,7 @@ class Channel {
   /// To be called before a small record is taken. Who follows a writer closely takes from it the lines that
   /// it is about to write, and both are slow. Where one of two members has only taken for a while, so that
   /// nobody waits for it, it lets the other get some records ahead, if they come within some microseconds; if
-  /// they do not, it does not try again soon.
+  /// they do not, it tries again later and later.
   void let_run_ahead(int member);
   /// peek(), and what does not have the piece number and size that this member's arguments imply, or is of
   /// another number of bytes than `bytes_given`, is a failure.
@@ -280,7 +280,8 @@ class Channel {
   // Of let_run_ahead().
   static constexpr std::uint32_t taken_in_a_row_min = 16;
   static constexpr std::uint32_t records_ahead = 8;
-  static constexpr std::uint32_t takes_between_trials = 64;
+  static constexpr std::uint32_t takes_between_trials_min = 64;
+  static constexpr std::uint32_t takes_between_trials_max = 8192;
   static constexpr int looks_of_trial = 100;
   /// Refusals of memory, with a look at everything between two of them, before the job gives up.
   static constexpr std::uint32_t refusals_max = 100'000;
@@ -331,6 +332,7 @@ class Channel {
   std::uint32_t taken_in_a_row_ = 0;
   std::uint32_t known_to_be_there_ = 0;
   std::uint32_t takes_before_trial_ = 0;
+  std::uint32_t takes_between_trials_ = takes_between_trials_min;  // twice as many after each in vain
   std::string failure_;
   bool is_misfit_ = false;    // of counts or datatypes, not of calls
   bool is_outlived_ = false;  // the misfit
