@@ -160,6 +160,8 @@ TEST_CASE("topics: a second loan, and one that is dropped", "[conformance]") {
     auto second = writer.endpoint->loan(size);
     { auto dropped = writer.endpoint->loan(size); }
     REQUIRE((first && second));
+    for (const auto& loan : {first->data(), second->data()})
+      CHECK(reinterpret_cast<std::uintptr_t>(loan.data()) % (size > 48 ? 64 : 8) == 0);
     std::ranges::copy(bytes_of(1, size), first->data().begin());
     std::ranges::copy(bytes_of(2, size), second->data().begin());
     REQUIRE(writer.endpoint->publish(std::move(*first), header_of(1)).has_value());

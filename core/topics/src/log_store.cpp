@@ -17,6 +17,8 @@ constexpr std::uint32_t log_chunk_count_min = 8;
 constexpr std::size_t copied_to_and_fro_min = 512 << 10;
 constexpr std::size_t copied_block_bytes = 64 << 10;
 
+constexpr std::size_t loan_alignment = 64;
+
 /// A payload of this size lies apart from its cell.
 constexpr std::size_t apart_size_min = inline_payload_max + 1;
 
@@ -89,8 +91,10 @@ void LogStore::copy(std::byte* to, std::span<const std::byte> from) {
 Result<Loan> LogStore::loan(std::size_t size_bytes) {
   Loan loan;
   if (log_.is_reserved()) {  // another is out
-    loan.private_.resize((size_bytes + 7) / 8);
-    loan.data_ = std::as_writable_bytes(std::span(loan.private_)).first(size_bytes);
+    loan.private_.resize((size_bytes + 7) / 8 + loan_alignment / 8);
+    auto* begin = reinterpret_cast<std::byte*>(loan.private_.data());
+    const auto past = reinterpret_cast<std::uintptr_t>(begin) % loan_alignment;
+    loan.data_ = {begin + (loan_alignment - past), size_bytes};
     return loan;
   }
   // Which fields its header will have is not known yet, so a small one has room for all.
