@@ -93,24 +93,26 @@ bool DirectCopies::is_unreachable(int source) const {
   return index < peers_.size() && peers_[index] && peers_[index]->reach == Reach::no;
 }
 
-bool DirectCopies::receive(Request& request, int source, const Announcement& announcement) {
+bool DirectCopies::receive(Request& request, int source, const Announcement& announcement, bool is_exchange) {
   if (announcement.address == 0 || !request.buffer.contiguous() || request.buffer.bytes() == 0) return false;
   Peer& from = peer(source);
   if (!meet(from, announcement.desk) || !open_desk(from) || !reaches(from)) return false;
   if (from.receives.size() < window && from.waiting.empty())
-    begin_receive(from, request, announcement);
+    begin_receive(from, request, announcement, is_exchange);
   else
-    from.waiting.push_back({&request, announcement});
+    from.waiting.push_back({&request, announcement, is_exchange});
   return true;
 }
 
-void DirectCopies::begin_receive(Peer& from, Request& request, const Announcement& announcement) {
+void DirectCopies::begin_receive(Peer& from, Request& request, const Announcement& announcement,
+                                 bool is_exchange) {
   const std::uint32_t number = ++from.receives_begun;
   const std::uint64_t bytes = std::min<std::uint64_t>(announcement.size, request.buffer.bytes());
   std::byte* own = request.buffer.contiguous();
   SharedCopy share(from.own->receives[number % window].claim, from.theirs->sends[number % window].claim,
                    number, bytes, end_of(world_.rank(), from.rank, true), true);
-  if (is_waiting_) share.claim_ahead();
+  if (is_waiting_)
+    share.claim_ahead(is_exchange || !from.sends.empty() ? SharedCopy::Ahead::all : SharedCopy::Ahead::half);
   from.receives.push_back({&request, share, own, announcement.address, true});
   mark_active(from);
   owner_.grant_directly(
@@ -174,7 +176,7 @@ bool DirectCopies::advance(Peer& peer) {
   while (!peer.waiting.empty() && peer.receives.size() < window) {
     const Waiting next = peer.waiting.front();
     peer.waiting.pop_front();
-    begin_receive(peer, *next.request, next.announcement);
+    begin_receive(peer, *next.request, next.announcement, next.is_exchange);
     done = true;
   }
   return done;

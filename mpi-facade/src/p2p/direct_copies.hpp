@@ -45,8 +45,9 @@ class DirectCopies {
   topics::Offset desk_for(int rank);
 
   /// Receives a message that was announced with an address. False when its sender's memory cannot be
-  /// reached, or the receive's buffer has gaps: nothing was begun.
-  bool receive(Request& request, int source, const Announcement& announcement);
+  /// reached, or the receive's buffer has gaps: nothing was begun. `is_exchange`: the sender has a large
+  /// message of ours to receive, too, so that each does best with what it receives.
+  bool receive(Request& request, int source, const Announcement& announcement, bool is_exchange);
   /// Whether messages from there have been found to be out of reach.
   bool is_unreachable(int source) const;
   /// The receiver of this message has told where it is to go. False when it is not to be believed.
@@ -93,6 +94,7 @@ class DirectCopies {
   struct Waiting {
     Request* request;
     Announcement announcement;
+    bool is_exchange;
   };
   struct Peer {
     int rank = 0;
@@ -113,7 +115,7 @@ class DirectCopies {
   bool open_desk(Peer& peer);
   bool meet(Peer& peer, topics::Offset place);
   bool reaches(Peer& peer);
-  void begin_receive(Peer& peer, Request& request, const Announcement& announcement);
+  void begin_receive(Peer& peer, Request& request, const Announcement& announcement, bool is_exchange);
   void mark_active(Peer& peer);
   bool advance_active();
   bool advance(Peer& peer);

@@ -236,7 +236,7 @@ void Engine::start_matched_receive(Request& request, Arrival& arrival) {
 }
 
 void Engine::grant(Request& request, int source, const Announcement& announcement) {
-  if (direct_->receive(request, source, announcement)) return;
+  if (direct_->receive(request, source, announcement, outgoing_->awaits_grant(source))) return;
   request.bulk_done = 0;
   granted_[static_cast<std::size_t>(source)].push_back(&request);
   outgoing_->grant(source, {announcement.send_id, direct_->is_unreachable(source) ? 1u : 0u});

@@ -91,6 +91,11 @@ class Outgoing {
   }
   /// Whether nothing waits for room or a grant. (Synchronous sends may be without their acknowledgement.)
   bool idle() const { return busy_.empty() && announced_count_ == 0; }
+  /// Whether a message to this rank is announced and has not been granted.
+  bool awaits_grant(int rank) const {
+    const auto index = static_cast<std::size_t>(rank);
+    return announced_count_ > 0 && index < destinations_.size() && !destinations_[index]->announced.empty();
+  }
   /// In a replacement: tells the owner when the predecessors sent something that has not been sent again.
   void check_all_sent();
   /// The replay is over: new_send() is not called any more.

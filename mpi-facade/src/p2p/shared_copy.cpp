@@ -32,9 +32,10 @@ SharedCopy::SharedCopy(std::atomic<std::uint64_t>& own, const std::atomic<std::u
   if (opens_) own_->store(CopyClaim{number_, 0, false}.word(), std::memory_order_release);
 }
 
-void SharedCopy::claim_ahead() {
+void SharedCopy::claim_ahead(Ahead wanted) {
   if (units_ == 0) return;
-  claimed_ = units_ < share_units_min + share_units_min / 2 ? units_ : std::min(half(), share_units_max);
+  const bool all = wanted == Ahead::all || units_ < share_units_min + share_units_min / 2;
+  claimed_ = std::min(all ? units_ : half(), share_units_max);
   is_ahead_ = true;
   own_->store(CopyClaim{number_, claimed_, true}.word(), std::memory_order_release);
 }

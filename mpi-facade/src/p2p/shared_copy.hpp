@@ -45,8 +45,10 @@ class SharedCopy {
   SharedCopy(std::atomic<std::uint64_t>& own, const std::atomic<std::uint64_t>& other, std::uint32_t number,
              std::uint64_t bytes, End end, bool opens);
 
-  /// Claims half before the other end knows of the copy, which spares both a look: what claim() gives first.
-  void claim_ahead();
+  /// Claims half, or as much as is claimed at once, before the other end knows of the copy, which spares both
+  /// a look: what claim() gives first.
+  enum class Ahead : std::uint8_t { half, all };
+  void claim_ahead(Ahead wanted);
   /// What this end is to copy next, nobody else's; copied() has to follow. Nothing when all is claimed, or
   /// the other end has yet to decide about what both want.
   Part claim();

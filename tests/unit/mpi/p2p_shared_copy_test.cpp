@@ -93,7 +93,7 @@ TEST_CASE("shared copy: what is claimed ahead is half, and nobody else's") {
     for (const std::uint64_t bytes : sizes) {
       Words words;
       SharedCopy first = lower ? lower_end(words, 1, bytes) : upper_end(words, 1, bytes, true);
-      first.claim_ahead();
+      first.claim_ahead(SharedCopy::Ahead::half);
       SharedCopy second = lower ? upper_end(words, 1, bytes) : lower_end(words, 1, bytes, false);
       std::vector<std::uint8_t> copied(bytes);
       for (auto part = second.claim(); part.bytes > 0; part = second.claim()) {
@@ -113,10 +113,25 @@ TEST_CASE("shared copy: what is claimed ahead is half, and nobody else's") {
   }
 }
 
+TEST_CASE("shared copy: of what is claimed ahead as a whole the other end has nothing to do") {
+  for (const bool lower : {true, false}) {
+    Words words;
+    SharedCopy first = lower ? lower_end(words, 1, 1000 * kib) : upper_end(words, 1, 1000 * kib, true);
+    first.claim_ahead(SharedCopy::Ahead::all);
+    SharedCopy second = lower ? upper_end(words, 1, 1000 * kib) : lower_end(words, 1, 1000 * kib, false);
+    CHECK(second.claim().bytes == 0);
+    CHECK(first.claim().bytes == 1000 * kib);
+    CHECK_FALSE(second.is_over());
+    first.copied();
+    CHECK(first.is_over());
+    CHECK(second.is_over());
+  }
+}
+
 TEST_CASE("shared copy: a copy of nothing that is claimed ahead is over, too") {
   Words words;
   SharedCopy lower = lower_end(words, 1, 0);
-  lower.claim_ahead();
+  lower.claim_ahead(SharedCopy::Ahead::half);
   CHECK(lower.claim().bytes == 0);
   CHECK(lower.is_over());
   CHECK(upper_end(words, 1, 0).is_over());
@@ -160,7 +175,9 @@ TEST_CASE("shared copy: in whatever order the ends come, each byte is copied onc
     // Either end may be the first to know, and claim something before the other one comes.
     const bool lower_opens = round % 2 == 0;
     SharedCopy ends[] = {lower_end(words, 3, bytes, lower_opens), upper_end(words, 3, bytes, !lower_opens)};
-    if (round % 4 < 2) ends[lower_opens ? 0 : 1].claim_ahead();
+    if (round % 4 < 2)
+      ends[lower_opens ? 0 : 1].claim_ahead(round % 2 == 0 ? SharedCopy::Ahead::half
+                                                           : SharedCopy::Ahead::all);
     std::array<SharedCopy::Part, 2> parts{};
     std::vector<std::uint8_t> copied(bytes);
     int turns = 0;
@@ -212,7 +229,7 @@ TEST_CASE("shared copy: two threads copy each byte once, over the same words aga
   });
   for (std::uint32_t number = 1; number <= copies; ++number) {
     SharedCopy end = lower_end(words, number, bytes_of(number));
-    if (number % 3 == 0) end.claim_ahead();
+    if (number % 3 == 0) end.claim_ahead(number % 2 == 0 ? SharedCopy::Ahead::half : SharedCopy::Ahead::all);
     opened.store(number, std::memory_order_release);
     work(end);
     for (std::uint64_t unit = 0; unit < bytes_of(number) / SharedCopy::unit_bytes_min; ++unit)
