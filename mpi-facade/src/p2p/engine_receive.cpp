@@ -90,18 +90,17 @@ int Engine::take_awaited(int from, topics::LogReader& reader, Ordinals& ordinals
     std::span<const std::byte> payload{cell->payload, cell->inline_size};
     const std::uint64_t label = cell->label;
     const bool is_apart = payload.size() > topics::inline_payload_max;
-    std::optional<topics::Record> apart;
     if (is_apart) {
-      apart = reader.peek();
-      if (!apart) break;
-      payload = apart->payload;
+      const auto record = reader.peek();
+      if (!record) break;
+      payload = record->payload;
     }
     ReceiveNode* receive = matcher_.first_posted(label_context(label), from, label_tag(label));
     if (!receive) break;
     auto& request = static_cast<Request&>(*receive);
     if (!takes_at_once(request, payload.size())) break;
     const std::size_t early =
-        payload.size() < EarlyCopies::bytes_min ? 0 : early_.take(from, reader, *apart, request);
+        payload.size() < EarlyCopies::bytes_min ? 0 : early_.take(from, reader, *reader.peek(), request);
     reader.advance();
     const std::uint64_t ordinal = ordinals.next(label_context(label));
     matcher_.take_first_posted(request, from);
