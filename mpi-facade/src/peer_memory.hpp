@@ -22,8 +22,19 @@ Reached write_memory(int process, std::uint64_t address, std::span<const std::by
 
 /// The process's id, as the kernel knows it.
 int own_process();
-/// Lets the processes of this user reach this one's memory, where the system leaves that to each process
-/// (Yama's ptrace_scope 1). Elsewhere it does nothing.
-void permit_reaching();
+
+/// What another process needs to find out whether it reaches this one's memory: a process that has the same
+/// number in another namespace has another word there.
+struct ProcessCard {
+  std::uint64_t process = 0;        ///< own_process()
+  std::uint64_t probe_address = 0;  ///< there lies, in that process,
+  std::uint64_t probe_value = 0;    ///< this
+  bool operator==(const ProcessCard&) const = default;
+};
+/// This process's. From then on the processes of this user may reach its memory, where the system leaves that
+/// to each process (Yama's ptrace_scope 1).
+const ProcessCard& own_card();
+/// Whether the process that gave this card is within reach: reads its word.
+bool is_reached(const ProcessCard& card);
 
 }  // namespace llamada::mpi

@@ -65,7 +65,7 @@ int check_no_overlap(const Call& call, const Data& own, const Parts& all) {
 int find_even_parts(Call& call, const void* buffer, int count, MPI_Datatype datatype, Parts& parts) {
   Data first;
   if (int code = find_data(call, buffer, count, datatype, first)) return code;
-  parts = Parts(first, first.type->extent() * count);
+  parts = even_parts(first, count);
   return MPI_SUCCESS;
 }
 

@@ -69,6 +69,7 @@ inline std::byte* at(const void* base, std::ptrdiff_t bytes) {
 }
 
 /// `count` elements for each peer, one behind the other.
+inline Parts even_parts(const Data& first, int count) { return Parts(first, first.type->extent() * count); }
 int find_even_parts(Call& call, const void* buffer, int count, MPI_Datatype datatype, Parts& parts);
 /// `counts[i]` elements, `displacements[i]` elements behind the buffer's beginning, for `part_count` parts.
 int find_parts(Call& call, const void* buffer, const int* counts, const int* displacements,

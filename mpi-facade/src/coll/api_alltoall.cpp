@@ -34,22 +34,18 @@ int exchange_directly(Call& call, Parts contributions, Parts results, bool in_pl
 int check_alltoall(Call& call, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                    int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
   if (int code = call.find_communicator(comm)) return code;
-  Parts contributions, results;
+  Data given, taken;
   const bool in_place = is_in_place(call, sendbuf);
-  if (!in_place && call.communicator->size() == 2) {
-    Data given, taken;
-    if (int code = find_data(call, recvbuf, recvcount, recvtype, taken)) return code;
-    if (int code = find_data(call, sendbuf, sendcount, sendtype, given)) return code;
-    if (are_small(call, given, taken)) {
-      if (int code = check_no_overlap(call, given, taken)) return code;
-      const auto apart = static_cast<std::ptrdiff_t>(given.bytes);
-      return exchange_little(call, Kind::alltoall, given.memory(), apart, 1 - call.communicator->rank(),
-                             taken);
-    }
-  }
-  if (int code = find_even_parts(call, recvbuf, recvcount, recvtype, results)) return code;
+  if (int code = find_data(call, recvbuf, recvcount, recvtype, taken)) return code;
   if (!in_place)
-    if (int code = find_even_parts(call, sendbuf, sendcount, sendtype, contributions)) return code;
+    if (int code = find_data(call, sendbuf, sendcount, sendtype, given)) return code;
+  if (!in_place && call.communicator->size() == 2 && are_small(call, given, taken)) {
+    if (int code = check_no_overlap(call, given, taken)) return code;
+    const auto apart = static_cast<std::ptrdiff_t>(given.bytes);
+    return exchange_little(call, Kind::alltoall, given.memory(), apart, 1 - call.communicator->rank(), taken);
+  }
+  Parts contributions, results = even_parts(taken, recvcount);
+  if (!in_place) contributions = even_parts(given, sendcount);
   if (results[0].bytes == 0 && (in_place || contributions[0].bytes == 0))
     return move_nothing(call, Kind::alltoall);
   if (is_direct(call, results[0].bytes, direct_alltoall_bytes_min(call.communicator->size())))

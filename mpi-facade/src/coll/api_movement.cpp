@@ -127,7 +127,7 @@ int check_gather(Call& call, const void* sendbuf, int sendcount, MPI_Datatype se
     if (int code = find_data(call, recvbuf, recvcount, recvtype, first)) return code;
     if (is_small(call, first) && (in_place || own.bytes == first.bytes))
       return gather_little(call, own, first, to, in_place);
-    results = Parts(first, first.type->extent() * recvcount);
+    results = even_parts(first, recvcount);
     if (int code = check_no_overlap(call, own, results)) return code;
   }
   if (own.bytes == 0 && to.member != no_root && (!to.is_here || results[0].bytes == 0))
@@ -264,7 +264,7 @@ int check_allgather(Call& call, const void* sendbuf, int sendcount, MPI_Datatype
     if (int code = find_data(call, sendbuf, sendcount, sendtype, own)) return code;
   Data first;
   if (int code = find_data(call, recvbuf, recvcount, recvtype, first)) return code;
-  results = Parts(first, first.type->extent() * recvcount);
+  results = even_parts(first, recvcount);
   if (int code = check_no_overlap(call, own, results)) return code;
   if (!in_place && are_small(call, own, first))
     return exchange_little(call, Kind::allgather, own.memory(), 0, everybody, first);

@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <cstring>
 
-#include "llamada/base/clock.hpp"
 #include "peer_memory.hpp"
 
 namespace llamada::mpi::coll {
@@ -14,11 +13,7 @@ namespace llamada::mpi::coll {
 
 void Introduction::begin() {
   channel_.begin(kind_);
-  permit_reaching();
-  const auto address = reinterpret_cast<std::uint64_t>(&word_);
-  // A process that has the same number in another namespace has another word there.
-  word_ = static_cast<std::uint64_t>(SystemClock().monotonic().count()) * 0x9e3779b97f4a7c15u ^ address;
-  own_ = {bytes_, own_process(), address, word_};
+  own_ = {bytes_, own_card()};
   processes_.assign(static_cast<std::size_t>(channel_.size()), 0);
 }
 
@@ -37,11 +32,8 @@ bool Introduction::look_at(int member) {
   if (piece_ == 0) {
     Card card;
     std::memcpy(&card, record->payload.data(), sizeof(card));
-    std::uint64_t word = 0;
-    const int process = static_cast<int>(card.process);
-    const auto reached = read_memory(process, card.address, std::as_writable_bytes(std::span(&word, 1)));
-    all_reached_ = all_reached_ && reached == Reached::done && word == card.word;
-    processes_[static_cast<std::size_t>(member)] = process;
+    all_reached_ = is_reached(card.process) && all_reached_;
+    processes_[static_cast<std::size_t>(member)] = static_cast<int>(card.process.process);
   } else {
     all_reached_ = all_reached_ && record->payload[0] != std::byte{0};
   }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "coll/pieces.hpp"
+#include "peer_memory.hpp"
 
 // Collectives that copy from one process's memory into another's, without a copy in a log in between: for
 // large data, where no history is kept. What goes through the logs is where the data lie, and who is done.
@@ -44,9 +45,7 @@ class Introduction {
  private:
   struct Card {
     std::uint64_t bytes;
-    std::int64_t process;
-    std::uint64_t address;
-    std::uint64_t word;
+    ProcessCard process;
   };
   bool publish_card();
   bool look_at(int member);
@@ -54,7 +53,6 @@ class Introduction {
   Channel& channel_;
   Kind kind_;
   std::size_t bytes_;
-  std::uint64_t word_ = 0;
   Card own_{};
   std::uint32_t published_ = 0;
   std::uint32_t piece_ = 0;

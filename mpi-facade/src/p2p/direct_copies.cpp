@@ -7,10 +7,8 @@
 #include <cstring>
 #include <new>
 
-#include "llamada/base/clock.hpp"
 #include "llamada/base/copy.hpp"
 #include "llamada/base/crash_point.hpp"
-#include "peer_memory.hpp"
 
 namespace llamada::mpi {
 namespace {
@@ -29,8 +27,6 @@ SharedCopy::End end_of(int rank, int other, bool is_receiver) {
 
 }  // namespace
 
-DirectCopies::~DirectCopies() = default;
-
 DirectCopies::Peer& DirectCopies::peer(int rank) {
   const auto index = static_cast<std::size_t>(rank);
   if (index >= peers_.size()) peers_.resize(index + 1);
@@ -47,16 +43,9 @@ bool DirectCopies::open_desk(Peer& peer) {
   const auto chunk = arena.allocate({0, sizeof(Desk)}, 0);
   peer.has_no_desk = !chunk;
   if (!chunk) return false;
-  permit_reaching();
-  // A process that has the same number in another namespace has another word there.
-  if (probe_ == 0)
-    probe_ = static_cast<std::uint64_t>(SystemClock().monotonic().count()) * 0x9e3779b97f4a7c15u ^
-             reinterpret_cast<std::uint64_t>(this);
   peer.own_place = chunk->payload();
   peer.own = new (arena.base() + peer.own_place) Desk{};
-  peer.own->process = static_cast<std::uint64_t>(own_process());
-  peer.own->probe_address = reinterpret_cast<std::uint64_t>(&probe_);
-  peer.own->probe_value = probe_;
+  peer.own->process = own_card();
   return true;
 }
 
@@ -78,14 +67,10 @@ bool DirectCopies::meet(Peer& peer, topics::Offset place) {
 /// Found out once.
 bool DirectCopies::reaches(Peer& peer) {
   if (peer.reach != Reach::unknown) return peer.reach == Reach::yes;
-  const int process = static_cast<int>(peer.theirs->process);
-  std::uint64_t word = 0;
-  const auto reached =
-      read_memory(process, peer.theirs->probe_address, std::as_writable_bytes(std::span(&word, 1)));
-  const bool right = reached == Reached::done && word == peer.theirs->probe_value;
-  peer.process = process;
-  peer.reach = right ? Reach::yes : Reach::no;
-  return right;
+  const ProcessCard process = peer.theirs->process;
+  peer.process = static_cast<int>(process.process);
+  peer.reach = is_reached(process) ? Reach::yes : Reach::no;
+  return peer.reach == Reach::yes;
 }
 
 bool DirectCopies::is_unreachable(int source) const {

@@ -9,6 +9,7 @@
 #include "p2p/record.hpp"
 #include "p2p/request.hpp"
 #include "p2p/shared_copy.hpp"
+#include "peer_memory.hpp"
 #include "world/world.hpp"
 
 namespace llamada::mpi {
@@ -37,7 +38,6 @@ class CopyOwner {
 class DirectCopies {
  public:
   DirectCopies(World& world, CopyOwner& owner) : world_(world), owner_(owner) {}
-  ~DirectCopies();
   DirectCopies(const DirectCopies&) = delete;
   DirectCopies& operator=(const DirectCopies&) = delete;
 
@@ -72,9 +72,7 @@ class DirectCopies {
   };
   /// In the owner's arena, which its peer reads.
   struct Desk {
-    std::uint64_t process;
-    std::uint64_t probe_address;
-    std::uint64_t probe_value;
+    ProcessCard process;
     std::byte pad_24[40];
     Word sends[window];     // by number % window, of messages to the peer
     Word receives[window];  // the same, from it
@@ -131,7 +129,6 @@ class DirectCopies {
   std::vector<Peer*> active_;
   std::uint64_t sending_ = 0;
   bool is_waiting_ = false;
-  std::uint64_t probe_ = 0;  // what others read to see whether they reach this process
 };
 
 }  // namespace llamada::mpi

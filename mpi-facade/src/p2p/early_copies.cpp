@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "llamada/base/clock.hpp"
 #include "peer_memory.hpp"
 
 namespace llamada::mpi {
@@ -21,14 +20,9 @@ MessageSource read_source(const topics::Record& record) {
 }  // namespace
 
 MessageSource EarlyCopies::source(const std::byte* memory) {
-  if (probe_ == 0) {
-    permit_reaching();
-    // A process that has the same number in another namespace has another word there.
-    probe_ = static_cast<std::uint64_t>(SystemClock().monotonic().count()) * 0x9e3779b97f4a7c15u ^
-             reinterpret_cast<std::uint64_t>(this);
-  }
-  return {reinterpret_cast<std::uint64_t>(memory), static_cast<std::uint32_t>(own_process()),
-          world_.incarnation(), reinterpret_cast<std::uint64_t>(&probe_), probe_};
+  const ProcessCard& own = own_card();
+  return {reinterpret_cast<std::uint64_t>(memory), static_cast<std::uint32_t>(own.process),
+          world_.incarnation(), own.probe_address, own.probe_value};
 }
 
 /// Found out once for each life of a sender.
@@ -36,11 +30,9 @@ bool EarlyCopies::reaches(Sender& sender, const MessageSource& source) {
   MessageSource process = source;
   process.address = 0;
   if (sender.reach != Reach::unknown && sender.probed == process) return sender.reach == Reach::yes;
-  std::uint64_t word = 0;
-  const auto reached = read_memory(static_cast<int>(source.process), source.probe_address,
-                                   std::as_writable_bytes(std::span(&word, 1)));
   sender.probed = process;
-  sender.reach = reached == Reached::done && word == source.probe_value ? Reach::yes : Reach::no;
+  sender.reach =
+      is_reached({source.process, source.probe_address, source.probe_value}) ? Reach::yes : Reach::no;
   return sender.reach == Reach::yes;
 }
 

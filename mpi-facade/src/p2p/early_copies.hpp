@@ -17,8 +17,8 @@ struct MessageSource {
   std::uint64_t address = 0;  ///< in the sender's process
   std::uint32_t process = 0;  ///< 0: nobody is to look there
   std::uint32_t incarnation = 0;
-  std::uint64_t probe_address = 0;  ///< there lies, in this process,
-  std::uint64_t probe_value = 0;    ///< this
+  std::uint64_t probe_address = 0;  ///< this and the next: the process's card
+  std::uint64_t probe_value = 0;
   bool operator==(const MessageSource&) const = default;
 };
 static_assert(sizeof(MessageSource) == topics::extra_bytes_max);
@@ -76,7 +76,6 @@ class EarlyCopies {
   bool reaches(Sender& sender, const MessageSource& source);
 
   World& world_;
-  std::uint64_t probe_ = 0;  // what others read to see whether they reach this process
   std::vector<Sender> senders_;
 };
 

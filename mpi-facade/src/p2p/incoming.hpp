@@ -94,7 +94,6 @@ class Incoming {
   std::vector<Stream> streams_;
   std::vector<int> open_;     // streams with a reader
   std::vector<int> missing_;  // the others
-  std::size_t next_missing_ = 0;
   std::size_t next_ = 0;
   unsigned polls_ = 0;
   bool releases_ = false;

@@ -10,12 +10,9 @@
 ///   message          context, tag  1: synchronous  the message
 ///   announcement     context, tag  1: synchronous  Announcement: the payload follows after the match
 ///   acknowledgement  context, 0    -               {ordinal u64}: the synchronous message is matched
-///   grant            0             -               Grant: the announced message is matched, and its payload
-///   is
-///                                                  to come by the bulk lane
+///   grant            0             -               Grant: it is matched, and is to come by the bulk lane
 ///   direct grant     0             -               DirectGrant: it is matched, and both copy (DirectCopies)
-///   bulk             0             -               in the bulk lane: the next piece of what was granted
-///   first
+///   bulk             0             -               the next piece of what was granted first (bulk lane)
 ///
 /// Messages and announcements are numbered by (context), from 1, in the order of the log: the message's
 /// ordinal. The others are not numbered; acknowledgements may be repeated.

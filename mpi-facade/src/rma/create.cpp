@@ -1,8 +1,5 @@
 #include "rma/create.hpp"
 
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include <algorithm>
 
 #include "api/protection.hpp"
@@ -26,10 +23,9 @@ constexpr std::size_t line_bytes = 64;
 struct Offer {
   std::uint64_t base = 0;
   std::uint64_t size_bytes = 0;
-  std::uint64_t probe = 0;  ///< the address of its probe word
+  ProcessCard process;
   coll::ContextProposal context;
   std::int32_t displacement_unit = 1;
-  std::int32_t pid = 0;
   std::int16_t flavor = 0;
   std::int16_t contiguous = 0;
 };
@@ -90,7 +86,7 @@ std::vector<WindowMember> members_of(const Communicator& communicator, const std
     member.base = offer.base;
     member.size_bytes = offer.size_bytes;
     member.displacement_unit = offer.displacement_unit;
-    member.pid = offer.pid;
+    member.pid = static_cast<pid_t>(offer.process.process);
     member.slot = communicator.world_rank(rank);
     members.push_back(member);
   }
@@ -105,7 +101,7 @@ Status probe(const Communicator& communicator, const std::vector<Offer>& offers)
   for (int rank = 0; rank < communicator.size(); ++rank) {
     const Offer& offer = offers[static_cast<std::size_t>(rank)];
     if (rank == communicator.rank()) continue;
-    if (auto reached = probe_process(offer.pid, offer.probe); !reached) return reached;
+    if (auto reached = probe_process(offer.process); !reached) return reached;
   }
   return {};
 }
@@ -134,10 +130,12 @@ Offer offer_of(const WindowRequest& request, const coll::ContextClaim& claim) {
   Offer offer;
   offer.base = reinterpret_cast<std::uint64_t>(request.base);
   offer.size_bytes = request.size_bytes;
-  offer.probe = probe_address();
+  if (shares_memory(request.flavor))
+    offer.process.process = static_cast<std::uint64_t>(own_process());
+  else
+    offer.process = own_card();
   offer.context = claim.proposal();
   offer.displacement_unit = request.displacement_unit;
-  offer.pid = static_cast<std::int32_t>(syscall(SYS_getpid));  // libc's may be the first incarnation's
   offer.flavor = static_cast<std::int16_t>(request.flavor);
   offer.contiguous = request.contiguous ? 1 : 0;
   return offer;
@@ -153,7 +151,6 @@ Result<std::uint32_t> agree_on_number(coll::ContextClaim& claim, const std::vect
 
 Result<Window*> make_window(Communicator& communicator, const WindowRequest& request) {
   give_up_protection("one-sided communication");
-  if (!shares_memory(request.flavor)) permit_reaching();
   coll::ContextClaim claim(runtime().collectives->context_ids());
   auto offers = exchange(communicator, offer_of(request, claim));
   if (!offers) return propagate(offers);

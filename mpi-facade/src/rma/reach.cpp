@@ -10,8 +10,6 @@
 namespace llamada::mpi::rma {
 namespace {
 
-constexpr std::uint64_t probe_value = 0x6c6c616d61646121;
-const std::uint64_t probe_word = probe_value;
 /// Remote pieces of one system call; the kernel allows IOV_MAX.
 constexpr std::size_t pieces_max = 256;
 
@@ -56,13 +54,12 @@ Status transfer(pid_t pid, std::span<const RemotePiece> pieces, std::byte* here,
 
 }  // namespace
 
-std::uint64_t probe_address() { return reinterpret_cast<std::uint64_t>(&probe_word); }
-
-Status probe_process(pid_t pid, std::uint64_t probe_address) {
+Status probe_process(const ProcessCard& card) {
   std::uint64_t found = 0;
-  const RemotePiece piece{probe_address, sizeof(found)};
-  auto read = read_process(pid, {&piece, 1}, reinterpret_cast<std::byte*>(&found));
-  if (read && found == probe_value) return {};
+  const RemotePiece piece{card.probe_address, sizeof(found)};
+  auto read =
+      read_process(static_cast<pid_t>(card.process), {&piece, 1}, reinterpret_cast<std::byte*>(&found));
+  if (read && found == card.probe_value) return {};
   return failure(
       Errc::unsupported,
       "the system does not let a process read another's memory ({}): ask for kernel.yama.ptrace_scope "

@@ -8,15 +8,14 @@
 #include <span>
 
 #include "llamada/base/result.hpp"
+#include "peer_memory.hpp"
 
 // Another process's memory through the kernel (process_vm_readv, process_vm_writev).
 
 namespace llamada::mpi::rma {
 
-/// What probe_process() of another process reads.
-std::uint64_t probe_address();
 /// Whether this process may reach that one's memory. Errors: unsupported, with what the administrator can do.
-Status probe_process(pid_t pid, std::uint64_t probe_address);
+Status probe_process(const ProcessCard& card);
 
 /// One piece of another process's memory.
 struct RemotePiece {

@@ -155,9 +155,11 @@ TEST_CASE("reach: what a process does not have, and a process that is gone", "[m
 }
 
 TEST_CASE("reach: the probe tells whether the system allows it, in one sentence", "[mpi]") {
-  CHECK(probe_process(::getpid(), probe_address()));
+  CHECK(probe_process(own_card()));
   const std::uint64_t other = 0;
-  auto probed = probe_process(::getpid(), reinterpret_cast<std::uint64_t>(&other));
+  ProcessCard card = own_card();
+  card.probe_address = reinterpret_cast<std::uint64_t>(&other);
+  auto probed = probe_process(card);
   REQUIRE_FALSE(probed);
   CHECK(probed.error().code() == Errc::unsupported);
   CHECK(probed.error().text().find("ptrace_scope") != std::string::npos);
