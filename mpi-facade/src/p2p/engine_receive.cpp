@@ -110,7 +110,7 @@ int Engine::take_awaited(int from, topics::LogReader& reader, Ordinals& ordinals
       request.status_source = request.communicator->rank_of(from);
     }
     if (is_apart)
-      copy_bytes(request.buffer.contiguous() + early, payload.data() + early, payload.size() - early);
+      copy_bytes_in(request.buffer.contiguous() + early, payload.data() + early, payload.size() - early);
     else
       topics::copy_small(request.buffer.contiguous(), payload.data(), payload.size());
     LLAMADA_CRASH_POINT("match:delivered");

@@ -46,7 +46,7 @@ inline void copy_bytes(void* to, const void* from, std::size_t size_bytes) {
 /// copy_bytes() of what another core has written into memory of our own: up to 16 KiB by a loop that fetches
 /// lines ahead, which `rep movsb` does not.
 inline void copy_bytes_in(void* to, const void* from, std::size_t size_bytes) {
-  if (size_bytes < detail::copy_by_libc_max || size_bytes > detail::copy_middling_max)
+  if (size_bytes <= detail::copy_by_libc_max || size_bytes > detail::copy_middling_max)
     return copy_bytes(to, from, size_bytes);
   detail::copy_middling_in(to, from, size_bytes);
 }
