@@ -21,23 +21,20 @@ struct DataWriter::Change {
   Timestamp timestamp{0};
 };
 
-WriteLoan::WriteLoan(std::shared_ptr<DataWriter> writer, topics::Loan loan)
-    : writer_(std::move(writer)), loan_(std::move(loan)) {}
-
 WriteLoan& WriteLoan::operator=(WriteLoan&& other) noexcept {
   if (this == &other) return *this;
-  drop();
-  writer_ = std::move(other.writer_);
+  if (writer_ != nullptr) drop();
+  writer_ = std::exchange(other.writer_, nullptr);
   loan_ = std::move(other.loan_);
   return *this;
 }
 
 void WriteLoan::drop() {
-  const std::shared_ptr<DataWriter> writer = std::move(writer_);
-  if (!writer) return;
+  DataWriter* writer = std::exchange(writer_, nullptr);
+  std::shared_ptr<DataWriter> self;  // goes after the lock
   detail::Lock held = writer->lock();
-  loan_ = topics::Loan();
-  writer->loan_dropped();
+  loan_.drop();
+  self = writer->loan_dropped();
 }
 
 DataWriter::DataWriter(std::shared_ptr<detail::Core> core, Publisher& publisher, std::shared_ptr<Topic> topic,
@@ -77,13 +74,17 @@ Status DataWriter::on_enable() {
 void DataWriter::leave(Lock& held) {
   if (enabled_ && endpoint_) dispose_all(held);
   core().remove(*this);
+  if (write_loans_ > 0) self_ = std::static_pointer_cast<DataWriter>(shared_from_this());
   mark_deleted(held);
   if (write_loans_ == 0) endpoint_.reset();
 }
 
-void DataWriter::loan_dropped() {
-  if (--write_loans_ == 0 && deleted_) endpoint_.reset();
+// What has kept a deleted writer until now: to be let go of without the lock.
+std::shared_ptr<DataWriter> DataWriter::loan_dropped() {
+  const bool is_over = --write_loans_ == 0 && deleted_;
+  if (is_over) endpoint_.reset();
   core().loan_ended();
+  return is_over ? std::move(self_) : nullptr;
 }
 
 Status DataWriter::apply_qos(const qos::DataWriterQos& qos) {
@@ -197,24 +198,25 @@ Status DataWriter::write(std::span<const std::byte> sample, InstanceHandle insta
 Result<WriteLoan> DataWriter::loan_sample(std::size_t size_bytes) {
   Lock held = lock();
   if (Status status = check_usable(); !status) return propagate(status);
-  topics::Loan room;
-  const Status status = publish_blocking(held, [&]() -> Status {
+  Result<WriteLoan> lent;
+  Status status = publish_blocking(held, [&]() -> Status {
     auto loan = endpoint_->loan(size_bytes);
     if (!loan) return propagate(loan);
-    room = std::move(*loan);
+    lent->loan_ = std::move(*loan);
     return {};
   });
-  if (!status) return tl::unexpected<Error>(status.error());
+  if (!status) return propagate(status);
   ++write_loans_;
   core().loan_began();
-  return WriteLoan(std::static_pointer_cast<DataWriter>(shared_from_this()), std::move(room));
+  lent->writer_ = this;
+  return lent;
 }
 
 Status DataWriter::write(WriteLoan&& loan, InstanceHandle instance, const OptionalTimestamp& timestamp) {
-  if (loan.writer_.get() != this)
-    return failure(Errc::precondition_not_met, "the loan is not of this writer");
+  if (loan.writer_ != this) return failure(Errc::precondition_not_met, "the loan is not of this writer");
   auto change = change_of(loan.data(), instance, timestamp);
   if (!change) return propagate(change);
+  std::shared_ptr<DataWriter> self;  // goes after the lock
   Lock held = lock();
   if (Status status = check_usable(); !status) return status;
   if (Status status = register_change(*change); !status) return status;
@@ -225,8 +227,8 @@ Status DataWriter::write(WriteLoan&& loan, InstanceHandle instance, const Option
     return {};
   });
   if (!status) return status;
-  loan_dropped();
-  loan.writer_.reset();  // its sample is this one's now
+  loan.writer_ = nullptr;  // its sample is this one's now
+  self = loan_dropped();
   return {};
 }
 

@@ -89,21 +89,24 @@ void LogStore::copy(std::byte* to, std::span<const std::byte> from) {
 }
 
 Result<Loan> LogStore::loan(std::size_t size_bytes) {
-  Loan loan;
+  Result<Loan> loan;
   if (log_.is_reserved()) {  // another is out
-    loan.private_.resize((size_bytes + 7) / 8 + loan_alignment / 8);
-    auto* begin = reinterpret_cast<std::byte*>(loan.private_.data());
+    loan->private_ = std::make_unique<std::uint64_t[]>((size_bytes + 7) / 8 + loan_alignment / 8);
+    auto* begin = reinterpret_cast<std::byte*>(loan->private_.get());
     const auto past = reinterpret_cast<std::uintptr_t>(begin) % loan_alignment;
-    loan.data_ = {begin + (loan_alignment - past), size_bytes};
+    loan->data_ = {begin + (loan_alignment - past), size_bytes};
     return loan;
   }
   // Which fields its header will have is not known yet, so a small one has room for all.
   const bool is_small = size_bytes + sizeof(RecordHeader) <= inline_payload_max;
   auto room = reserve(is_small ? size_bytes + sizeof(RecordHeader) : std::max(size_bytes, apart_size_min));
-  if (!room) return propagate(room);
+  if (!room) {
+    loan = propagate(room);
+    return loan;
+  }
   if (!is_small) room->shrink(size_bytes);
-  loan.reservation_ = std::move(*room);
-  loan.data_ = loan.reservation_.payload().last(size_bytes);
+  loan->reservation_ = std::move(*room);
+  loan->data_ = loan->reservation_.payload().last(size_bytes);
   return loan;
 }
 

@@ -65,28 +65,17 @@ ChunkShape shared_out(ChunkShape shape, std::uint64_t used_cells, std::uint64_t 
 
 }  // namespace
 
-Reservation& Reservation::operator=(Reservation&& other) noexcept {
-  if (this == &other) return *this;
-  drop();
-  log_ = std::exchange(other.log_, nullptr);
-  payload_ = std::exchange(other.payload_, {});
-  extra_ = std::exchange(other.extra_, {});
-  announced_ = std::exchange(other.announced_, false);
-  return *this;
-}
-
 void Reservation::shrink(std::size_t payload_bytes) {
   LLAMADA_CHECK(payload_bytes <= payload_.size() && !announced_);
   payload_ = payload_.first(payload_bytes);
 }
 
-void Reservation::drop() {
+void Reservation::give_back() {
   if (announced_) log_->withdraw();
-  if (log_ != nullptr) log_->reserved_ = false;
+  log_->reserved_ = false;
   log_ = nullptr;
   announced_ = false;
   payload_ = {};
-  extra_ = {};
 }
 
 LogWriter::LogWriter(LogWriter&& other) noexcept { *this = std::move(other); }
@@ -203,8 +192,8 @@ Result<Reservation> LogWriter::reserve(std::size_t payload_bytes, Filling fillin
     // copied.
     take_ahead(reservation.payload_.data());
     take_ahead(reservation.payload_.data() + payload_bytes - 1);
-    reservation.extra_ = {next_->payload + offsetof(ApartPayload, extra), extra_bytes_max};
-    std::fill(reservation.extra_.begin(), reservation.extra_.end(), std::byte{0});
+    reservation.lies_apart_ = true;
+    std::memset(next_->payload + offsetof(ApartPayload, extra), 0, extra_bytes_max);
   }
   reservation.log_ = this;
   reserved_ = true;
@@ -213,7 +202,7 @@ Result<Reservation> LogWriter::reserve(std::size_t payload_bytes, Filling fillin
 
 void LogWriter::fill(const Reservation& reservation, std::span<const std::byte> from) const {
   LLAMADA_CHECK(reservation.log_ == this);
-  if (prepared_ || reservation.extra_.empty())
+  if (prepared_ || !reservation.lies_apart_)
     copy_bytes_out(reservation.payload_.data(), from.data(), from.size());
   else
     arena_->store(reservation.payload_, from);
@@ -221,7 +210,7 @@ void LogWriter::fill(const Reservation& reservation, std::span<const std::byte> 
 
 void LogWriter::announce(Reservation& reservation, std::uint8_t kind, std::uint16_t flags,
                          std::uint64_t label) {
-  LLAMADA_CHECK(reservation.log_ == this && kind != kind_link && !reservation.extra_.empty());
+  LLAMADA_CHECK(reservation.log_ == this && kind != kind_link && reservation.lies_apart_);
   write_place(reservation.payload_.size());
   write_cell(kind, flags, label, payload_apart);
   // Pairs with the acquire loads in LogReader::peek_announced().
@@ -234,7 +223,7 @@ void LogWriter::commit(Reservation&& reservation, std::uint8_t kind, std::uint16
                        std::uint64_t label) {
   LLAMADA_CHECK(reservation.log_ == this && kind != kind_link);
   const std::uint64_t size_bytes = reservation.payload_.size();
-  if (reservation.extra_.empty()) {
+  if (!reservation.lies_apart_) {
     commit_cell(kind, flags, label, static_cast<std::uint8_t>(size_bytes), size_bytes);
   } else if (std::exchange(reservation.announced_, false)) {
     // Somebody may be reading the cell.

@@ -10,23 +10,7 @@ namespace llamada::topics {
 
 using detail::ParticipantState;
 
-Loan& Loan::operator=(Loan&& other) noexcept {
-  if (this == &other) return *this;
-  drop();
-  data_ = std::exchange(other.data_, {});
-  reservation_ = std::move(other.reservation_);
-  slots_ = std::exchange(other.slots_, nullptr);
-  slot_ = other.slot_;
-  private_ = std::move(other.private_);
-  return *this;
-}
-
-void Loan::drop() {
-  reservation_.drop();
-  if (slots_ != nullptr) std::exchange(slots_, nullptr)->give_back(slot_);
-  data_ = {};
-  private_.clear();
-}
+void Loan::give_back_slot() { std::exchange(slots_, nullptr)->give_back(slot_); }
 
 Participant::Participant(Transport& transport, const Clock& clock, ParticipantOptions options,
                          DiscoveryEvents* discovery)

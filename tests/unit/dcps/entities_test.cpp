@@ -89,6 +89,28 @@ TEST_CASE("entities: samples in place are written and read without a copy", "[dc
   CHECK(reader->loan_count() == 0);
 }
 
+TEST_CASE("entities: room on loan keeps its writer once that is deleted", "[dcps]") {
+  Domain domain;
+  auto publisher = domain.publisher();
+  auto writer = domain.writer(reliable_writer(), publisher);
+  const std::weak_ptr<DataWriter> seen = writer;
+  auto loan = writer->loan_sample(1000);
+  auto second = writer->loan_sample(40);
+  REQUIRE(loan);
+  REQUIRE(second);
+  REQUIRE(publisher->delete_datawriter(writer));
+  CHECK(!writer->write(std::move(*second)));
+  CHECK(*second);
+  writer.reset();
+  std::fill(loan->data().begin(), loan->data().end(), std::byte{1});
+  WriteLoan moved = std::move(*loan);
+  moved = std::move(*second);
+  CHECK(moved.data().size() == 40);
+  CHECK(!seen.expired());
+  moved = WriteLoan();
+  CHECK(seen.expired());
+}
+
 TEST_CASE("entities: loans outlive their participant", "[dcps]") {
   Domain domain;
   auto writer = domain.writer();

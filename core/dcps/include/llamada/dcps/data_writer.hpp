@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "llamada/dcps/builtin_topics.hpp"
@@ -22,9 +23,12 @@ class WriterCache;
 class WriteLoan {
  public:
   WriteLoan() = default;
-  WriteLoan(WriteLoan&&) noexcept = default;
+  WriteLoan(WriteLoan&& other) noexcept
+      : writer_(std::exchange(other.writer_, nullptr)), loan_(std::move(other.loan_)) {}
   WriteLoan& operator=(WriteLoan&& other) noexcept;
-  ~WriteLoan() { drop(); }
+  ~WriteLoan() {
+    if (writer_ != nullptr) drop();
+  }
 
   /// Aligned to 64 bytes; to 8 for at most 48 bytes.
   std::span<std::byte> data() const { return loan_.data(); }
@@ -32,10 +36,9 @@ class WriteLoan {
 
  private:
   friend class DataWriter;
-  WriteLoan(std::shared_ptr<DataWriter> writer, topics::Loan loan);
   void drop();
 
-  std::shared_ptr<DataWriter> writer_;
+  DataWriter* writer_ = nullptr;  // stays while it has lent room
   topics::Loan loan_;
 };
 
@@ -141,7 +144,7 @@ class DataWriter final : public ConfiguredEntity<qos::DataWriterQos, DataWriterL
   Status end_coherent_set(Lock& held, std::uint32_t set, bool of_group);
   void dispose_all(Lock& held);
   void leave(Lock& held);
-  void loan_dropped();
+  [[nodiscard]] std::shared_ptr<DataWriter> loan_dropped();
   void ignore_readers();
   void on_topic_changed(const Topic& topic);
   Status update_endpoint_qos(const qos::DataWriterQos& writer, const qos::PublisherQos& publisher);
@@ -158,6 +161,7 @@ class DataWriter final : public ConfiguredEntity<qos::DataWriterQos, DataWriterL
   PublicationMatchedStatus matched_;
   std::uint32_t set_samples_ = 0;  // of the coherent set that is open
   std::uint32_t write_loans_ = 0;
+  std::shared_ptr<DataWriter> self_;  // once deleted, while room is on loan
 };
 
 }  // namespace llamada::dcps

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <deque>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "llamada/base/check.hpp"
@@ -43,8 +44,13 @@ class LogWriter;
 class Reservation {
  public:
   Reservation() = default;
-  Reservation(Reservation&& other) noexcept { *this = std::move(other); }
-  Reservation& operator=(Reservation&& other) noexcept;
+  Reservation(Reservation&& other) noexcept { take(other); }
+  Reservation& operator=(Reservation&& other) noexcept {
+    if (this == &other) return *this;
+    drop();
+    take(other);
+    return *this;
+  }
   ~Reservation() { drop(); }
 
   /// Whether there is room in it (not moved from, committed or dropped).
@@ -52,16 +58,28 @@ class Reservation {
   /// Aligned to 64 bytes, or to 16 when at most 48 bytes.
   std::span<std::byte> payload() const { return payload_; }
   /// 32 bytes beside a payload of more than 48 bytes, zeroed at first; else empty.
-  std::span<std::byte> extra() const { return extra_; }
+  std::span<std::byte> extra() const;
   /// Makes the payload smaller before the commit (it keeps its place). Not larger, and not once announced.
   void shrink(std::size_t payload_bytes);
-  void drop();
+  void drop() {
+    if (log_ != nullptr) give_back();
+  }
 
  private:
   friend class LogWriter;
+  void give_back();
+  /// The other's content, of which nothing is dropped; field by field, since who has just stored a field by
+  /// itself cannot load it with another by one load without waiting.
+  void take(Reservation& other) {
+    log_ = std::exchange(other.log_, nullptr);
+    payload_ = std::exchange(other.payload_, {});
+    lies_apart_ = other.lies_apart_;
+    announced_ = other.announced_;
+  }
+
   LogWriter* log_ = nullptr;
   std::span<std::byte> payload_;
-  std::span<std::byte> extra_;
+  bool lies_apart_ = false;
   bool announced_ = false;
 };
 
@@ -256,5 +274,10 @@ class LogWriter {
   std::deque<Chunk> chunks_;  // in order; the last is written
   std::vector<const CursorEntry*> readers_;
 };
+
+inline std::span<std::byte> Reservation::extra() const {
+  if (log_ == nullptr || !lies_apart_) return {};
+  return {log_->next_->payload + offsetof(ApartPayload, extra), extra_bytes_max};
+}
 
 }  // namespace llamada::topics

@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "llamada/base/clock.hpp"
@@ -29,9 +30,22 @@ class SlotStore;
 class Loan {
  public:
   Loan() = default;
-  Loan(Loan&& other) noexcept { *this = std::move(other); }
-  Loan& operator=(Loan&& other) noexcept;
+  Loan(Loan&& other) noexcept { take(other); }
+  Loan& operator=(Loan&& other) noexcept {
+    if (this == &other) return *this;
+    drop();
+    take(other);
+    return *this;
+  }
   ~Loan() { drop(); }
+
+  /// Gives the room back, if it has not been published.
+  void drop() {
+    reservation_.drop();
+    if (slots_ != nullptr) give_back_slot();
+    data_ = {};
+    private_.reset();
+  }
 
   /// Aligned to 64 bytes; to 8 for at most 48 bytes.
   std::span<std::byte> data() const { return data_; }
@@ -39,13 +53,20 @@ class Loan {
  private:
   friend class detail::LogStore;
   friend class detail::SlotStore;
-  void drop();
+  void give_back_slot();
+  void take(Loan& other) {
+    data_ = std::exchange(other.data_, {});
+    reservation_ = std::move(other.reservation_);
+    slots_ = std::exchange(other.slots_, nullptr);
+    slot_ = other.slot_;
+    private_ = std::move(other.private_);
+  }
 
   std::span<std::byte> data_;
   Reservation reservation_;             // in a log
   detail::SlotStore* slots_ = nullptr;  // in a slot
   std::uint32_t slot_ = 0;
-  std::vector<std::uint64_t> private_;
+  std::unique_ptr<std::uint64_t[]> private_;
 };
 
 /// Publishes samples of one topic to all matching readers. RELIABLE KEEP_ALL: a log, in which a sample lies
