@@ -1,13 +1,13 @@
 /* collectives NAME...: collectives on all ranks, by size, in microseconds for each call. The size is what one
- * rank contributes to one other: of Alltoall, Allgather, Gather, Scatter and Reduce_scatter the piece, of the
- * others the buffer. */
+ * rank contributes to one other: of Alltoall, Allgather, Gather, Scatter, the same with lengths for each rank
+ * (Alltoallv, …) and Reduce_scatter the piece, of the others the buffer. */
 #include "bench.h"
 
 enum { batches = 7, ranks_max = 64 };
 
 static int rank, count_of_ranks;
 static char *in, *out;
-static int counts[ranks_max];
+static int counts[ranks_max], parts[ranks_max], places[ranks_max];
 
 static void call(const char* name, int size) {
   int doubles = size / 8;
@@ -27,6 +27,14 @@ static void call(const char* name, int size) {
     MPI_Gather(in, size, MPI_BYTE, out, size, MPI_BYTE, 0, MPI_COMM_WORLD);
   else if (strcmp(name, "Scatter") == 0)
     MPI_Scatter(in, size, MPI_BYTE, out, size, MPI_BYTE, 0, MPI_COMM_WORLD);
+  else if (strcmp(name, "Alltoallv") == 0)
+    MPI_Alltoallv(in, parts, places, MPI_BYTE, out, parts, places, MPI_BYTE, MPI_COMM_WORLD);
+  else if (strcmp(name, "Allgatherv") == 0)
+    MPI_Allgatherv(in, size, MPI_BYTE, out, parts, places, MPI_BYTE, MPI_COMM_WORLD);
+  else if (strcmp(name, "Gatherv") == 0)
+    MPI_Gatherv(in, size, MPI_BYTE, out, parts, places, MPI_BYTE, 0, MPI_COMM_WORLD);
+  else if (strcmp(name, "Scatterv") == 0)
+    MPI_Scatterv(in, parts, places, MPI_BYTE, out, size, MPI_BYTE, 0, MPI_COMM_WORLD);
   else if (strcmp(name, "Reduce_scatter") == 0)
     MPI_Reduce_scatter(in, out, counts, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
   else
@@ -60,7 +68,7 @@ static int rounds_for(const char* name, int size) {
 static void measure(const char* name, int size) {
   char figure[80];
   double seconds[batches];
-  for (int r = 0; r < count_of_ranks; r++) counts[r] = size / 8;
+  for (int r = 0; r < count_of_ranks; r++) counts[r] = size / 8, parts[r] = size, places[r] = r * size;
   int rounds = rounds_for(name, size);
   for (int b = 0; b < batches; b++) seconds[b] = seconds_for(name, size, rounds) / rounds * 1e6;
   snprintf(figure, sizeof figure, "%s_%d", name, count_of_ranks);

@@ -6,7 +6,8 @@
 // From how many bytes on a collective within a group goes from memory to memory (direct.hpp) instead of
 // through the logs. What decides is known to all members alike: the bytes of one part (of what one member
 // gives to one other; of a reduction, the contribution), the number of members, and whether the job keeps
-// histories. Measured with bench/collectives (docs/performance.md): a copy by the kernel costs as much as two
+// histories. Where lengths are known to pairs alone (Alltoallv and its like), who gives a part decides for
+// it. Measured with bench/collectives (docs/performance.md): a copy by the kernel costs as much as two
 // through a log that the cache holds, so it pays off where two cores share the copies of one buffer, where
 // they have nothing else to do meanwhile, or where a log would be full.
 
@@ -34,6 +35,12 @@ constexpr std::size_t direct_allreduce_bytes_min(int members) { return members =
 constexpr std::size_t direct_reduce_scatter_bytes_min(int members) {
   if (members == 2) return 128 << 10;
   return members <= 4 ? never : 512 << 10;
+}
+
+/// What was touched last is in the cache: so each second call begins at the end, unless all that the members
+/// of a collective touch together is far more than caches hold.
+constexpr bool goes_to_and_fro(std::size_t own_bytes, int members) {
+  return own_bytes <= (std::size_t{8} << 20) / static_cast<std::size_t>(members);
 }
 
 }  // namespace llamada::mpi::coll

@@ -127,6 +127,13 @@ inline int exchange_little(Call& call, Kind kind, const std::byte* given, std::p
   });
 }
 
+/// From how many bytes on who gives a part of a collective with a length for each pair lends it
+/// (Channel::lend), where `bytes_min` of the number of members is the switch point.
+inline std::size_t lent_bytes_min(const Call& call, std::size_t (*bytes_min)(int)) {
+  const bool may_lend = !call.communicator->is_inter() && runtime().collectives->may_be_direct();
+  return may_lend ? bytes_min(call.communicator->size()) : never;
+}
+
 /// Whether a collective whose parts have so many bytes, on all members alike, is to go from memory to memory
 /// from `bytes_min` on.
 inline bool is_direct(const Call& call, std::size_t bytes, std::size_t bytes_min) {

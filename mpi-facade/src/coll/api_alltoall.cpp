@@ -9,12 +9,14 @@ namespace {
 using namespace llamada::mpi;
 using namespace llamada::mpi::coll;
 
-int exchange(Call& call, Parts contributions, Parts results, bool in_place) {
+int exchange(Call& call, Parts contributions, Parts results, bool in_place,
+             std::size_t lent_bytes_min = never) {
   if (!in_place)
     if (int code = check_no_overlap(call, contributions, results)) return code;
-  return carry_out(
-      call, [contributions = std::move(contributions), results = std::move(results),
-             in_place](Channel& channel) { return Alltoall(channel, contributions, results, in_place); });
+  return carry_out(call, [contributions = std::move(contributions), results = std::move(results), in_place,
+                          lent_bytes_min](Channel& channel) {
+    return Alltoall(channel, contributions, results, in_place, lent_bytes_min);
+  });
 }
 
 int exchange_directly(Call& call, Parts contributions, Parts results, bool in_place) {
@@ -65,7 +67,8 @@ int check_alltoallv(Call& call, const void* sendbuf, const Count* sendcounts, co
   if (!in_place)
     if (int code = find_parts(call, sendbuf, sendcounts, sdispls, sendtype, peers, contributions))
       return code;
-  return exchange(call, std::move(contributions), std::move(results), in_place);
+  return exchange(call, std::move(contributions), std::move(results), in_place,
+                  lent_bytes_min(call, &direct_alltoall_bytes_min));
 }
 
 int check_alltoallw(Call& call, const void* sendbuf, const int* sendcounts, const int* sdispls,
@@ -79,7 +82,8 @@ int check_alltoallw(Call& call, const void* sendbuf, const int* sendcounts, cons
   if (!in_place)
     if (int code = find_typed_parts(call, sendbuf, sendcounts, sdispls, sendtypes, peers, contributions))
       return code;
-  return exchange(call, std::move(contributions), std::move(results), in_place);
+  return exchange(call, std::move(contributions), std::move(results), in_place,
+                  lent_bytes_min(call, &direct_alltoall_bytes_min));
 }
 
 }  // namespace

@@ -113,6 +113,18 @@ int gather_to(Call& call, const Data& own, Parts results, const Root& root, bool
   });
 }
 
+/// Gives a part to one other member alone, and takes the results' parts, in a group.
+int give_to(Call& call, Kind kind, const Data& own, int member, Parts results, bool in_place,
+            std::size_t lent_bytes_min) {
+  std::vector<Data> contributions(static_cast<std::size_t>(call.communicator->size()));
+  contributions[static_cast<std::size_t>(member)] = own;
+  if (!in_place) contributions[static_cast<std::size_t>(call.communicator->rank())] = own;
+  return carry_out(call, [kind, contributions = Parts(std::move(contributions)), results = std::move(results),
+                          lent_bytes_min](Channel& channel) {
+    return Alltoall(channel, contributions, results, false, lent_bytes_min, kind);
+  });
+}
+
 int check_gather(Call& call, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                  int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
   if (int code = call.find_communicator(comm)) return code;
@@ -153,6 +165,8 @@ int check_gatherv(Call& call, const void* sendbuf, int sendcount, MPI_Datatype s
                               results))
       return code;
     if (int code = check_no_overlap(call, own, results)) return code;
+  } else if (const auto lent = lent_bytes_min(call, &direct_gather_bytes_min); own.bytes >= lent) {
+    return give_to(call, Kind::gather, own, to.member, {}, true, lent);
   }
   return gather_to(call, own, std::move(results), to, in_place);
 }
@@ -181,11 +195,12 @@ int scatter_little(const Call& call, const Data& first, const Data& own, const R
   });
 }
 
-int scatter_from(Call& call, Parts contributions, const Data& own, const Root& root, bool in_place) {
-  return carry_out(
-      call, [contributions = std::move(contributions), own, root = root.member, in_place](Channel& channel) {
-        return Scatter(channel, contributions, own, root, in_place);
-      });
+int scatter_from(Call& call, Parts contributions, const Data& own, const Root& root, bool in_place,
+                 std::size_t lent_bytes_min = never) {
+  return carry_out(call, [contributions = std::move(contributions), own, root = root.member, in_place,
+                          lent_bytes_min](Channel& channel) {
+    return Scatter(channel, contributions, own, root, in_place, lent_bytes_min);
+  });
 }
 
 int check_scatter(Call& call, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
@@ -233,7 +248,8 @@ int check_scatterv(Call& call, const void* sendbuf, const int* sendcounts, const
       return code;
     if (int code = check_no_overlap(call, own, contributions)) return code;
   }
-  return scatter_from(call, std::move(contributions), own, from, in_place);
+  return scatter_from(call, std::move(contributions), own, from, in_place,
+                      lent_bytes_min(call, &direct_scatter_bytes_min));
 }
 
 int allgather_to(Call& call, const Data& own, Parts results, bool in_place) {
@@ -285,6 +301,11 @@ int check_allgatherv(Call& call, const void* sendbuf, int sendcount, MPI_Datatyp
   const int peers = call.communicator->peers().size();
   if (int code = find_parts(call, recvbuf, recvcounts, displs, recvtype, peers, results)) return code;
   if (int code = check_no_overlap(call, own, results)) return code;
+  const Data given = in_place ? results[call.communicator->rank()] : own;
+  // Only of two: what several others read is in the log once for all.
+  if (const auto lent = lent_bytes_min(call, &direct_allgather_bytes_min); given.bytes >= lent)
+    return give_to(call, Kind::allgather, given, 1 - call.communicator->rank(), std::move(results), in_place,
+                   lent);
   return allgather_to(call, own, std::move(results), in_place);
 }
 

@@ -11,18 +11,6 @@
 #include "llamada/base/pause.hpp"
 
 namespace llamada::mpi::coll {
-namespace {
-
-std::uint32_t ordinal_of(const topics::Record& record) {
-  return static_cast<std::uint32_t>(record.label >> 32);
-}
-
-/// Ordinals wrap around; two that are compared are always less than half the range apart.
-std::int32_t age(std::uint32_t ordinal, std::uint32_t reference) {
-  return static_cast<std::int32_t>(ordinal - reference);
-}
-
-}  // namespace
 
 const char* to_string(Kind kind) {
   switch (kind) {
@@ -259,6 +247,10 @@ std::optional<topics::Record> Channel::peek(int member) {
   if (!find_log(member)) return std::nullopt;
   auto record = peek_current(member);
   if (!record) return std::nullopt;
+  if (loans_open_ > 0 && is_answer(*record)) [[unlikely]] {
+    take_back(member, *record);
+    return peek(member);
+  }
   bool later = age(ordinal_of(*record), ordinal_) > 0;
   if (!later && record->kind == static_cast<std::uint8_t>(kind_)) return record;
   if (later)
@@ -297,7 +289,8 @@ std::uint64_t Channel::bytes_given(const topics::Record& record) const {
     const auto part = own_part(record);
     return part ? part->size() : 0;
   }
-  const bool describes = piece_of(record) == first_step || piece_of(record) == first_card;
+  const std::uint32_t piece = piece_of(record);
+  const bool describes = piece == first_step || piece == first_card || piece == first_loan;
   const auto said = describes ? record.payload : record.extra;
   std::uint64_t bytes = record.payload.size();
   if (said.size() >= sizeof(bytes)) std::memcpy(&bytes, said.data(), sizeof(bytes));
@@ -346,6 +339,8 @@ void Channel::pass(int member, const topics::Record& record) {
   auto& left_over = incoming_[member].left_over;
   if (is_left_over(member, record) && !left_over) [[unlikely]]
     left_over = {static_cast<Kind>(record.kind), ordinal_of(record), bytes_given(record)};
+  if ((is_loan(record) || is_place(record)) && record.flags == flags(self_)) [[unlikely]]
+    owe(member, record);
   next(member);
 }
 
@@ -358,7 +353,7 @@ bool Channel::is_left_over(int member, const topics::Record& record) const {
   const auto kind = static_cast<Kind>(record.kind);
   if (kind == Kind::scan || kind == Kind::exscan || kind == Kind::reduce_scatter) return false;
   const std::uint32_t piece = piece_of(record);
-  if (piece >= first_step && piece != all_together) return false;
+  if (piece >= first_step && piece != all_together && piece != first_loan) return false;
   return age(ordinal_of(record), failed_ordinal_) > 0;
 }
 
@@ -422,6 +417,7 @@ void Channel::skip_stale() {
     }
     release(member);
   }
+  (void)settle();
 }
 
 void Channel::fail(std::string text) {

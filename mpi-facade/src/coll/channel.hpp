@@ -14,6 +14,7 @@
 
 #include "llamada/base/result.hpp"
 #include "llamada/topics/log.hpp"
+#include "peer_memory.hpp"
 #include "world/world.hpp"
 
 namespace llamada::mpi::coll {
@@ -39,12 +40,24 @@ const char* to_string(Kind kind);
 /// The audience of a record that all members read.
 inline constexpr int everybody = -1;
 
+/// What a record says that has another member copy a part out of the memory in which it lies, in place of the
+/// part itself.
+struct Loan {
+  std::uint64_t bytes = 0;
+  std::uint64_t address = 0;
+  ProcessCard lender;
+};
+static_assert(sizeof(Loan) <= topics::inline_payload_max);
+
 /// What carries a member's data is said by the numbers of its pieces, which begin at 0 or at one of these, so
 /// that members whose lengths lead them different ways take nothing of each other's for what it is not.
 inline constexpr std::uint32_t first_segment = 1u << 24;  ///< of a reduction
 inline constexpr std::uint32_t first_dealt = 2u << 24;    ///< a contribution that is dealt out
 inline constexpr std::uint32_t first_step = 3u << 24;     ///< what is said of data in memory
 inline constexpr std::uint32_t first_card = 4u << 24;     ///< what is said before the first such
+inline constexpr std::uint32_t first_loan = 5u << 24;     ///< where data lie that one member may copy
+inline constexpr std::uint32_t loan_is_over = first_loan + 1;
+inline constexpr std::uint32_t loan_of_place = first_loan + 2;  ///< where another may write what it lends
 /// The one of a record that has the parts of all peers of a member: a table of where in it each begins and
 /// the last one ends, by peer; behind it the parts.
 inline constexpr std::uint32_t all_together = 0xffffffff;
@@ -198,6 +211,39 @@ class Channel {
   /// Moves all readers behind what collectives that are over here have left.
   void skip_stale();
 
+  // Loans (coll/loans.cpp): a member's part for another one stays where it is until that one has copied it
+  // and said so. Who lends decides that alone; who takes goes by what comes. The lender does not leave the
+  // collective before, for which also counts that the other has left it.
+
+  /// Lends `member` its part in this collective; false when there is no room now. As a loan_of_place: asks
+  /// who lends a part to write it there; if that one cannot, or is about to fail, this is refused.
+  bool lend(int member, std::span<const std::byte> part, std::uint32_t piece = first_loan);
+  enum class LoanState : std::uint8_t {
+    none,
+    open,
+    over,    ///< it is copied, or will not be
+    refused  ///< the other does not reach this process's memory: it waits for the part in the log
+  };
+  LoanState loan_to(int member);
+  /// Whether the member may be lent something.
+  bool may_lend_to(int member) { return !account(member).refuses_loans; }
+  /// When this collective has failed here: passes all that others still give, until nothing is lent any more.
+  bool wind_up();
+
+  static bool is_loan(const topics::Record& record) {
+    return piece_of(record) == first_loan && record.payload.size() == sizeof(Loan);
+  }
+  /// Takes on what the member lends by this record, until give_back().
+  void borrow(int member, const topics::Record& record);
+  const Loan& borrowed(int member) { return account(member).borrowed; }
+  /// Whether this process reaches the memory of the member, whose process has this card.
+  bool reaches(int member, const ProcessCard& card);
+  void set_reached(int member, const ProcessCard& card, bool is_reached);
+  /// Says that the member's loan of this collective is over; if there is no room now, settle() does later.
+  void give_back(int member, bool was_reached);
+  /// Whether all is said that is to be said of others' loans.
+  bool settle() { return debts_ == 0 || settle_all(); }
+
   static std::uint32_t piece_of(const topics::Record& record) {
     return static_cast<std::uint32_t>(record.label);
   }
@@ -266,6 +312,12 @@ class Channel {
     std::uint32_t ordinal;
     std::uint64_t bytes;
   };
+  /// What is to be said of a loan that is over.
+  struct Debt {
+    Kind kind;
+    std::uint32_t ordinal;
+    bool was_reached;
+  };
   struct Incoming {
     topics::LogReader reader;
     bool found = false;
@@ -276,6 +328,17 @@ class Channel {
     std::uint32_t ignored = 0;  // the collective that needs nothing from it
     std::optional<LeftOver> left_over;
     const std::atomic<std::uint32_t>* sleeping = nullptr;  // its word; null: the world is to be asked
+  };
+  /// What is lent to and borrowed from a member.
+  struct Account {
+    std::uint32_t lent_in = 0;  // the last collective in which it was lent something
+    LoanState loan = LoanState::none;
+    bool refuses_loans = false;
+    std::span<const std::byte> part;  // that is lent to it
+    Loan borrowed;
+    std::optional<Debt> debt;
+    ProcessCard card;  // by which it was found out whether
+    bool is_reached = false;
   };
   // Of let_run_ahead().
   static constexpr std::uint32_t taken_in_a_row_min = 16;
@@ -310,6 +373,28 @@ class Channel {
   void fail_late();
   std::string misfit_text(int member, Kind kind, std::uint32_t ordinal, std::uint64_t bytes,
                           std::uint64_t bytes_expected) const;
+
+  static std::uint32_t ordinal_of(const topics::Record& record) {
+    return static_cast<std::uint32_t>(record.label >> 32);
+  }
+  /// Ordinals wrap around; two that are compared are always less than half the range apart.
+  static std::int32_t age(std::uint32_t ordinal, std::uint32_t reference) {
+    return static_cast<std::int32_t>(ordinal - reference);
+  }
+
+  static bool is_place(const topics::Record& record) {
+    return piece_of(record) == loan_of_place && record.payload.size() == sizeof(Loan);
+  }
+  static bool is_answer(const topics::Record& record) { return piece_of(record) == loan_is_over; }
+  Account& account(int member) {
+    accounts_.resize(members_.size());
+    return accounts_[static_cast<std::size_t>(member)];
+  }
+  bool settle_all();
+  void owe(int member, const topics::Record& loan);
+  void write_into_place(int member, const topics::Record& record);
+  void end_loan(int member, LoanState state);
+  void take_back(int member, const topics::Record& record);
 
   std::uint64_t label(std::uint32_t piece) const { return std::uint64_t{ordinal_} << 32 | piece; }
   static std::uint16_t flags(int audience) { return static_cast<std::uint16_t>(audience + 1); }
@@ -351,6 +436,9 @@ class Channel {
   std::vector<std::byte> scratch_;
   std::vector<int> processes_;
   bool is_introduced_ = false;
+  std::vector<Account> accounts_;
+  int loans_open_ = 0;
+  int debts_ = 0;
 
   // A replacement only: where it is in its predecessor's log, and what it would have published.
   std::optional<topics::LogReader> predecessor_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "coll/algorithms.hpp"
 #include "llamada/base/copy.hpp"
 
 namespace llamada::mpi::coll {
@@ -111,8 +112,9 @@ DirectFromAll::DirectFromAll(Channel& channel, Kind kind, const Parts& contribut
 
 void DirectFromAll::begin() {
   partners_.begin(kind_);
-  goes_back_ = channel_.ordinal() % 2 == 0;
   part_bytes_ = results_[0].bytes;
+  goes_back_ = channel_.ordinal() % 2 == 0 &&
+               goes_to_and_fro(part_bytes_ * static_cast<std::size_t>(channel_.size()), channel_.size());
   taken_.open(results_, channel_.size(), false);
   open_contributions();
 }
@@ -127,7 +129,7 @@ void DirectFromAll::open_contributions() {
 /// What was touched last is in the cache: from one call to the next parts are copied to and fro.
 template <typename Copy>
 bool DirectFromAll::in_blocks(std::size_t bytes, Copy copy_block) {
-  constexpr std::size_t block_bytes = 256 << 10;
+  const std::size_t block_bytes = goes_back_ ? reversed_bytes : bytes;
   for (std::size_t done = 0; done < bytes;) {
     const std::size_t size = std::min(block_bytes, bytes - done);
     done += size;
@@ -139,12 +141,7 @@ bool DirectFromAll::in_blocks(std::size_t bytes, Copy copy_block) {
 void DirectFromAll::take_own() {
   if (own_taken_ || in_place_) return;
   own_taken_ = true;
-  const Data from = contributions_[channel_.self()], to = results_[channel_.self()];
-  if (from.bytes != to.bytes) return copy_own(channel_, from, to);
-  in_blocks(from.bytes, [&](std::size_t first, std::size_t size) {
-    copy(from.part(first, size), to.part(first, size));
-    return true;
-  });
+  copy_own(channel_, contributions_[channel_.self()], results_[channel_.self()], goes_back_);
 }
 
 bool DirectFromAll::take_all() {

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <utility>
 
+#include "coll/algorithms.hpp"
+
 namespace llamada::mpi::coll {
 namespace {
 
@@ -45,23 +47,39 @@ void ReceivingFromAll::begin() {
     many_.resize(static_cast<std::size_t>(count));
     sources_ = many_.data();
   }
-  left_ = 0;
+  left_ = first_left_ = 0;
+  std::size_t bytes = 0;
+  for (int index = 0; index < count; ++index) bytes += results_[index].bytes;
+  goes_back_ = channel_.ordinal() % 2 == 0 && goes_to_and_fro(bytes, channel_.size());
   for (int index = 0; index < count; ++index) {
     const bool nothing = channel_.peer_begin() + index == channel_.self() || results_[index].bytes == 0;
-    sources_[index] = {{}, nothing};
+    Source& source = sources_[index];
+    source.progress.bytes = source.progress.piece = 0;
+    source.progress.goes_back = goes_back_;
+    source.progress.invites = invites_;
+    source.progress.state = Progress::State::nothing_lent;
+    source.done = nothing;
     left_ += nothing ? 0 : 1;
   }
 }
 
+/// Beginning behind oneself, so that not all copy out of the same member's memory.
+int ReceivingFromAll::peer(int offset) const {
+  const int count = channel_.peer_count();
+  if (!channel_.is_intra()) return offset;
+  return (channel_.self() + 1 + (goes_back_ ? count - 1 - offset : offset)) % count;
+}
+
 bool ReceivingFromAll::step() {
   const int count = channel_.peer_count();
-  for (int index = first_left_; left_ > 0 && index < count; ++index) {
+  for (int offset = first_left_; left_ > 0 && offset < count; ++offset) {
+    const int index = peer(offset);
     Source& source = sources_[index];
     if (!source.done) {
       source.done = take(channel_, results_[index], channel_.peer_begin() + index, source.progress);
       if (source.done) --left_;
     }
-    if (source.done && index == first_left_) ++first_left_;
+    if (source.done && offset == first_left_) ++first_left_;
   }
   return left_ == 0;
 }
@@ -74,7 +92,8 @@ int SendingToAll::peer(int offset) const {
 }
 
 void SendingToAll::begin() {
-  offset_ = 0;
+  offset_ = lending_offset_ = left_lent_ = 0;
+  lent_to_.clear();
   together_bytes_ = 0;
   sending_ = Sending();
   if (others() < 2) return;
@@ -92,12 +111,53 @@ void SendingToAll::begin() {
 
 bool SendingToAll::step() {
   if (together_bytes_ > 0) return step_together();
+  if (!lend_large()) return false;
   for (;;) {
     if (!sending_.step()) return false;
-    if (offset_ >= others()) return true;
+    if (offset_ >= others()) return take_back();
     const int index = peer(offset_++);
-    sending_ = Sending(channel_, contributions_[index], channel_.peer_begin() + index);
+    if (std::ranges::find(lent_to_, index) == lent_to_.end()) send(index);
   }
+}
+
+void SendingToAll::send(int index) {
+  sending_ = Sending(channel_, contributions_[index], channel_.peer_begin() + index);
+}
+
+/// Before anything else, for this needs no room to speak of, and the others can begin.
+bool SendingToAll::lend_large() {
+  if (lent_bytes_min_ == SIZE_MAX) return true;
+  for (; lending_offset_ < others(); ++lending_offset_) {
+    const int index = peer(lending_offset_), member = channel_.peer_begin() + index;
+    const Data part = contributions_[index];
+    if (part.bytes < lent_bytes_min_ || part.memory() == nullptr || !channel_.may_lend_to(member)) continue;
+    if (!channel_.lend(member, {part.memory(), part.bytes})) return false;
+    lent_to_.push_back(index);
+    ++left_lent_;
+  }
+  return true;
+}
+
+bool SendingToAll::done() const {
+  if (together_bytes_ > 0) return offset_ > 0;
+  const auto is_over = [&](int index) {
+    return index < 0 || channel_.loan_to(channel_.peer_begin() + index) == Channel::LoanState::over;
+  };
+  return offset_ >= others() && sending_.done() && std::ranges::all_of(lent_to_, is_over);
+}
+
+/// What was refused goes through the log.
+bool SendingToAll::take_back() {
+  for (int& index : lent_to_) {
+    if (index < 0) continue;
+    const auto state = channel_.loan_to(channel_.peer_begin() + index);
+    if (state == Channel::LoanState::open) continue;
+    if (state == Channel::LoanState::refused) send(index);
+    index = -1;
+    --left_lent_;
+    if (!sending_.step()) return false;
+  }
+  return left_lent_ == 0;
 }
 
 bool SendingToAll::step_together() {
@@ -129,7 +189,7 @@ Gather::Gather(Channel& channel, const Data& own, const Parts& results, int root
       is_root_(channel.self() == root),
       in_place_(in_place),
       kind_(kind),
-      receiving_(channel, results) {
+      receiving_(channel, results, channel.size() > 2) {
   if (!is_root_ && root != no_root) sending_ = Sending(channel, own, root);
 }
 
@@ -140,13 +200,14 @@ void Gather::begin() {
   receiving_.begin();
 }
 
-Scatter::Scatter(Channel& channel, const Parts& contributions, const Data& own, int root, bool in_place)
+Scatter::Scatter(Channel& channel, const Parts& contributions, const Data& own, int root, bool in_place,
+                 std::size_t lent_bytes_min)
     : channel_(channel),
       contributions_(contributions),
       own_(own),
       root_(root),
       in_place_(in_place),
-      sending_(channel, contributions) {}
+      sending_(channel, contributions, lent_bytes_min) {}
 
 void Scatter::begin() {
   channel_.begin_with_peers(Kind::scatter);
@@ -183,13 +244,25 @@ void Allgather::begin() {
 }
 
 void Alltoall::begin() {
-  channel_.begin_with_peers(Kind::alltoall);
-  if (in_place_)
-    pack_results();
-  else if (channel_.is_intra())
-    copy_own(channel_, contributions_[channel_.self()], results_[channel_.self()]);
+  channel_.begin_with_peers(kind_);
+  own_taken_ = in_place_ || !channel_.is_intra();
+  if (in_place_) pack_results();
   sending_.begin();
   receiving_.begin();
+}
+
+void Alltoall::take_own() {
+  if (!own_taken_)
+    copy_own(channel_, contributions_[channel_.self()], results_[channel_.self()], receiving_.goes_back());
+  own_taken_ = true;
+}
+
+bool Alltoall::step() {
+  const bool sent = sending_.step();
+  if (receiving_.goes_back()) take_own();
+  const bool received = receiving_.step();
+  take_own();
+  return received && sent && channel_.settle();
 }
 
 /// What is given is kept apart, for results take its place.

@@ -88,44 +88,60 @@ class Broadcast final : public Machine {
 /// Takes from all other peers, from each as it comes: what is for this member alone, or what is for all.
 class ReceivingFromAll {
  public:
-  ReceivingFromAll(Channel& channel, const Parts& results) : channel_(channel), results_(results) {}
+  /// `invites`: who lends something is to write it here itself.
+  ReceivingFromAll(Channel& channel, const Parts& results, bool invites = false)
+      : channel_(channel), results_(results), invites_(invites) {}
   void begin();
   bool step();
+  /// Every other time, for what was touched last is in the cache.
+  bool goes_back() const { return goes_back_; }
 
  private:
   struct Source {
     Progress progress;
     bool done;
   };
+  int peer(int offset) const;
 
   Channel& channel_;
   const Parts& results_;
+  bool invites_;
+  bool goes_back_ = false;
   Source few_[16];
   std::vector<Source> many_;
   Source* sources_ = few_;
   int left_ = 0;
-  int first_left_ = 0;
+  int first_left_ = 0;  // in the order in which peers are looked at
 };
 
 /// Publishes to all other peers what is for each, beginning behind oneself so that not all begin with the
-/// same. Little data goes in one record for everybody.
+/// same. Little data goes in one record for everybody; what is large, and one piece of memory, is lent.
 class SendingToAll {
  public:
-  SendingToAll(Channel& channel, const Parts& contributions)
-      : channel_(channel), contributions_(contributions) {}
+  /// `lent_bytes_min`: how long a part is that is lent.
+  SendingToAll(Channel& channel, const Parts& contributions, std::size_t lent_bytes_min)
+      : channel_(channel), contributions_(contributions), lent_bytes_min_(lent_bytes_min) {}
   void begin();
   bool step();
-  bool done() const { return together_bytes_ > 0 ? offset_ > 0 : offset_ >= others() && sending_.done(); }
+  /// Whether nobody waits for anything more from here.
+  bool done() const;
 
  private:
   int others() const { return channel_.peer_count() - (channel_.is_intra() ? 1 : 0); }
   int peer(int offset) const;
   bool step_together();
+  bool lend_large();
+  void send(int index);
+  bool take_back();
 
   Channel& channel_;
   const Parts& contributions_;
+  std::size_t lent_bytes_min_;
   Sending sending_;
   int offset_ = 0;
+  int lending_offset_ = 0;          // up to there all that is to be lent is lent
+  int left_lent_ = 0;               // the others have not said that that is over
+  std::vector<int> lent_to_;        // peers; -1 when that is over
   std::size_t together_bytes_ = 0;  // 0: one after the other
 };
 
@@ -153,7 +169,8 @@ class Gather final : public Machine {
 class Scatter final : public Machine {
  public:
   /// `contributions` at the root only.
-  Scatter(Channel& channel, const Parts& contributions, const Data& own, int root, bool in_place);
+  Scatter(Channel& channel, const Parts& contributions, const Data& own, int root, bool in_place,
+          std::size_t lent_bytes_min = SIZE_MAX);
   void begin() override;
   bool step() override;
 
@@ -194,27 +211,29 @@ class Allgather final : public Machine {
 class Alltoall final : public Machine {
  public:
   /// In place: what is given is what lies in the results.
-  Alltoall(Channel& channel, const Parts& contributions, const Parts& results, bool in_place)
+  Alltoall(Channel& channel, const Parts& contributions, const Parts& results, bool in_place,
+           std::size_t lent_bytes_min = SIZE_MAX, Kind kind = Kind::alltoall)
       : channel_(channel),
         contributions_(contributions),
         results_(results),
         in_place_(in_place),
-        sending_(channel, in_place ? packed_parts_ : contributions),
+        kind_(kind),
+        sending_(channel, in_place ? packed_parts_ : contributions, lent_bytes_min),
         receiving_(channel, results) {}
   void begin() override;
-  bool step() override {
-    const bool sent = sending_.step();
-    return receiving_.step() && sent;
-  }
+  bool step() override;
 
  private:
   bool has_given() const override { return sending_.done(); }
   void pack_results();
+  void take_own();
 
   Channel& channel_;
   const Parts& contributions_;
   const Parts& results_;
   bool in_place_;
+  Kind kind_;
+  bool own_taken_ = false;
   std::vector<std::byte> packed_;
   Parts packed_parts_;
   SendingToAll sending_;

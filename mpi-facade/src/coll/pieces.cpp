@@ -1,6 +1,9 @@
 #include "coll/pieces.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 
 #include "llamada/base/check.hpp"
@@ -46,9 +49,12 @@ void copy(const Data& from, const Data& to) {
   }
 }
 
-void copy_own(Channel& channel, const Data& from, const Data& to) {
-  copy(from, to);
+void copy_own(Channel& channel, const Data& from, const Data& to, bool goes_back) {
   if (from.bytes > to.bytes) channel.misfit_later(channel.self(), from.bytes, to.bytes);
+  std::size_t left = std::min(from.bytes, to.bytes);
+  for (; goes_back && left > reversed_bytes; left -= reversed_bytes)
+    copy(from.part(left - reversed_bytes, reversed_bytes), to.part(left - reversed_bytes, reversed_bytes));
+  copy(from.part(0, left), to.part(0, left));
 }
 
 bool Sending::step_one() {
@@ -66,10 +72,98 @@ bool Sending::step_one() {
   return true;
 }
 
+namespace {
+
+Reached copy_lent(const Loan& loan, const Data& data, bool goes_back) {
+  std::byte* const memory = data.memory();
+  std::vector<std::byte> packed(memory != nullptr ? 0 : std::min(data.bytes, piece_bytes_max));
+  const auto copy_block = [&](std::size_t first, std::size_t size) {
+    std::byte* const to = memory != nullptr ? memory + first : packed.data();
+    const Reached reached =
+        read_memory(static_cast<int>(loan.lender.process), loan.address + first, {to, size});
+    if (reached == Reached::done && memory == nullptr) data.unpack(first, {to, size});
+    return reached;
+  };
+  const std::size_t block = memory == nullptr ? piece_bytes_max : goes_back ? reversed_bytes : data.bytes;
+  Reached reached = Reached::done;
+  for (std::size_t done = 0; done < data.bytes && reached == Reached::done;) {
+    const std::size_t size = std::min(block, data.bytes - done);
+    reached = copy_block(goes_back ? data.bytes - done - size : done, size);
+    done += size;
+  }
+  return reached;
+}
+
+/// Whether the member's loan has been copied; else it refuses, is gone, or the channel has failed.
+bool copy_from(Channel& channel, const Data& data, int member, Progress& progress) {
+  const Loan& loan = channel.borrowed(member);
+  const bool is_reached = channel.reaches(member, loan.lender);
+  if (is_reached) {
+    const Reached reached = copy_lent(loan, data, progress.goes_back);
+    if (reached == Reached::refused)
+      channel.fail(fmt::format("rank {} of the communicator cannot reach the buffer of rank {}: {}",
+                               channel.self(), member, std::strerror(errno)));
+    if (reached != Reached::done) return false;
+    progress.bytes = data.bytes;
+  }
+  channel.give_back(member, is_reached);
+  progress.state = Progress::State::nothing_lent;
+  return is_reached;
+}
+
+/// False when that is all that can be done now.
+bool accept_loan(Channel& channel, const Data& data, int member, const topics::Record& record,
+                 Progress& progress) {
+  const std::uint64_t bytes = channel.bytes_given(record);
+  if (bytes != data.bytes || progress.bytes > 0) {
+    channel.misfit(member, bytes, data.bytes);
+    return false;
+  }
+  channel.borrow(member, record);
+  const bool invites = progress.invites && data.memory() != nullptr;
+  progress.state = invites ? Progress::State::to_invite : Progress::State::to_copy;
+  return true;
+}
+
+/// The member is to write its part here.
+bool invite(Channel& channel, const Data& data, int member, Progress& progress) {
+  if (progress.state == Progress::State::to_invite) {
+    if (!channel.lend(member, {data.memory(), data.bytes}, loan_of_place)) return false;
+    progress.state = Progress::State::invited;
+  }
+  switch (channel.loan_to(member)) {
+    case Channel::LoanState::open:
+      return false;
+    case Channel::LoanState::over:
+      progress.bytes = data.bytes;
+      progress.state = Progress::State::nothing_lent;
+      return true;
+    default:
+      progress.state = Progress::State::to_copy;
+      return true;
+  }
+}
+
+/// What the member has lent; false when that is all that can be done now.
+bool take_lent(Channel& channel, const Data& data, int member, Progress& progress) {
+  return progress.state == Progress::State::to_copy ? copy_from(channel, data, member, progress)
+                                                    : invite(channel, data, member, progress);
+}
+
+}  // namespace
+
 bool take(Channel& channel, const Data& data, int member, Progress& progress) {
   while (progress.bytes < data.bytes) {
+    if (progress.state != Progress::State::nothing_lent) {
+      if (!take_lent(channel, data, member, progress)) return false;
+      continue;
+    }
     const auto record = channel.peek(member);
     if (!record) return false;
+    if (Channel::is_loan(*record)) [[unlikely]] {
+      if (!accept_loan(channel, data, member, *record, progress)) return false;
+      continue;
+    }
     std::size_t size = std::min<std::size_t>(piece_bytes_max, data.bytes - progress.bytes);
     std::optional payload = record->payload;
     if (Channel::piece_of(*record) == all_together) {
@@ -87,7 +181,7 @@ bool take(Channel& channel, const Data& data, int member, Progress& progress) {
     progress.bytes += size;
     ++progress.piece;
   }
-  return true;
+  return channel.settle();
 }
 
 }  // namespace llamada::mpi::coll

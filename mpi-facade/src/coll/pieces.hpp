@@ -48,7 +48,10 @@ struct Data {
 /// Copies one piece of data to another; of different lengths, what fits.
 void copy(const Data& from, const Data& to);
 /// One's own contribution to one's own result. When that is shorter, the collective fails when it is over.
-void copy_own(Channel& channel, const Data& from, const Data& to);
+/// `goes_back`: begins at the end.
+void copy_own(Channel& channel, const Data& from, const Data& to, bool goes_back = false);
+/// What is copied from its beginning on by who begins at the end of all.
+inline constexpr std::size_t reversed_bytes = 256 << 10;
 
 /// How many records carry so many bytes.
 inline std::uint32_t piece_count(std::size_t bytes, std::size_t piece_bytes = piece_bytes_max) {
@@ -124,11 +127,16 @@ class Sending {
 
 /// How far a member has come in taking data from another.
 struct Progress {
+  enum class State : std::uint8_t { nothing_lent, to_copy, to_invite, invited };
+
   std::uint64_t bytes = 0;
   std::uint32_t piece = 0;  ///< the next one's number
+  bool goes_back = false;   ///< what is lent is copied from its end on
+  bool invites = false;     ///< who lends a part is asked to write it here: it has a core of its own
+  State state = State::nothing_lent;
 };
-/// Takes what is there for `data` from `member`: pieces, or its part of a record for all; true when all has
-/// been taken.
+/// Takes what is there for `data` from `member`: pieces, its part of a record for all, or what it lends; true
+/// when all has been taken.
 bool take(Channel& channel, const Data& data, int member, Progress& progress);
 
 /// Takes data from one member, as it comes.
@@ -140,7 +148,7 @@ class Receiving {
       : channel_(&channel), data_(data), member_(member), progress_{0, first_piece} {}
 
   /// Takes what is there; true when all has been taken.
-  bool step() { return done() || take(*channel_, data_, member_, progress_); }
+  bool step() { return channel_ == nullptr || take(*channel_, data_, member_, progress_); }
   bool done() const { return progress_.bytes == data_.bytes; }
   /// The number of the piece behind what was taken.
   std::uint32_t next_piece() const { return progress_.piece; }
@@ -166,8 +174,10 @@ class Machine {
 
   /// step() until that has been true, or the members' calls do not fit; then nothing any more.
   bool advance(Channel& channel) {
-    if (is_over_ || step()) return is_over_ = true;
+    if (is_over_ || (!winds_up_ && step())) return is_over_ = true;
     if (!channel.failed()) return false;
+    winds_up_ = true;
+    if (!channel.wind_up()) return false;
     if (has_given()) channel.outlive_misfit();
     return is_over_ = true;
   }
@@ -177,6 +187,7 @@ class Machine {
   virtual bool has_given() const { return false; }
 
   bool is_over_ = false;
+  bool winds_up_ = false;
 };
 
 /// What the members' calls not fitting each other leaves; else success.
