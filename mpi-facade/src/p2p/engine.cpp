@@ -93,7 +93,10 @@ bool Engine::progress() {
   return done;
 }
 
-bool Engine::anything_new() { return incoming_->ready() || direct_->anything_new(); }
+bool Engine::anything_new() {
+  return incoming_->ready() || direct_->anything_new() || outgoing_->advance() ||
+         (!tasks_.empty() && step_tasks());
+}
 
 void Engine::look_around() {
   for (auto& hook : hooks_) hook();
@@ -105,7 +108,7 @@ void Engine::wait_slowly(unsigned rounds, const std::function<bool()>& done) {
   look_around();
   const int sharing = world_.oversubscribed() ? world_.size() : 0;
   if (rounds < options_.yields_before_sleep && yielding_.yield(sharing)) return;
-  world_.sleep([&] { return anything_new() || (!tasks_.empty() && step_tasks()) || done(); });
+  world_.sleep([&] { return anything_new() || done(); });
 }
 
 void Engine::found_nothing() {

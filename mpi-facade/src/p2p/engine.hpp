@@ -76,15 +76,17 @@ class Engine final : private MessageSink, private SendOwner, private CopyOwner {
       return shared_->wait_until(std::ref(done));
     const Waiting waiting(*direct_);
     for (unsigned rounds = 0;; ++rounds) {
-      if (progress()) rounds = 0;
+      const bool went_on = progress();
+      if (went_on) rounds = 0;
       if (done()) return;
       if (rounds < spin_rounds_) {
         pause_processor();
         outgoing_->take_room_ahead();
         // What is kept takes new memory, and some microseconds have gone by without a message.
         if (keeps_ && rounds % rounds_before_preparing == rounds_before_preparing - 1) world_.prepare_ahead();
-      } else
+      } else if (!went_on) {
         wait_slowly(rounds - spin_rounds_, [&] { return done(); });
+      }
     }
   }
 
@@ -256,6 +258,8 @@ class Engine final : private MessageSink, private SendOwner, private CopyOwner {
 
   void wait_slowly(unsigned rounds, const std::function<bool()>& done);
   void look_around();
+  /// What a rank that is about to sleep asks: whether there is more for it to do. Only progress() in vain
+  /// says that what was there before is done. What waited for room has been tried again.
   bool anything_new();
   void restrict(Request& request);
   void look_at_protection();

@@ -25,9 +25,7 @@ class Engine::SharedWork final : public SharedWaiting::Work {
   explicit SharedWork(Engine& engine) : engine_(engine) {}
 
   bool progress() override { return engine_.progress(); }
-  bool anything_new() override {
-    return engine_.anything_new() || (!engine_.tasks_.empty() && engine_.step_tasks());
-  }
+  bool anything_new() override { return engine_.anything_new(); }
   void look_around() override { engine_.look_around(); }
   void sleep(const std::function<bool()>& look_again) override { engine_.world_.sleep(look_again); }
   void end_sleep() override { engine_.world_.wake(engine_.world_.rank()); }

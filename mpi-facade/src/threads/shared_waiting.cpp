@@ -80,7 +80,8 @@ void SharedWaiting::wait_until(const std::function<bool()>& done) {
 void SharedWaiting::poll(Waiter& self) {
   poller_ = &self;
   for (unsigned rounds = 0;; ++rounds) {
-    if (work_.progress()) rounds = 0;
+    const bool went_on = work_.progress();
+    if (went_on) rounds = 0;
     const bool told = tell_those_done();
     if (self.done()) break;
     if (lock_.is_wanted()) {
@@ -89,7 +90,7 @@ void SharedWaiting::poll(Waiter& self) {
       set_current_call(call);
     } else if (rounds < options_.spin_rounds && !(told && options_.spinners_max == 0)) {
       pause_processor();
-    } else {
+    } else if (!went_on || told) {
       wait_slowly(self, rounds < options_.spin_rounds ? 0 : rounds - options_.spin_rounds);
     }
     if (self.done()) break;

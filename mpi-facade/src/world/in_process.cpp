@@ -46,7 +46,7 @@ class InProcessWorld final : public World {
     }
     if (look_again()) return;
     std::unique_lock lock(self.mutex);
-    self.woken.wait_for(lock, std::chrono::milliseconds(100), [&] { return self.wakes != before; });
+    self.woken.wait_for(lock, job_.options_.sleep_max, [&] { return self.wakes != before; });
   }
   bool oversubscribed() const override { return size() > 1; }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <map>
@@ -35,6 +36,8 @@ class InProcessJob {
     /// World::aborted() and diverged() say the text on stderr and end the process; else they throw RankEnded.
     bool ends_process = false;
     std::uint64_t arena_bytes = std::uint64_t{256} << 20;  ///< of address space, for each rank
+    /// How long a rank sleeps at most whom nobody wakes. Tests that no wake-up is missing have it long.
+    std::chrono::nanoseconds sleep_max = std::chrono::milliseconds(100);
   };
 
   static Result<std::unique_ptr<InProcessJob>> create(Options options);

@@ -58,6 +58,7 @@ class Job {
  public:
   explicit Job(JobOptions options) : options_(options) {
     InProcessJob::Options job;
+    job.sleep_max = std::chrono::hours(1);  // whoever is not woken hangs
     job.size = options.size;
     auto created = InProcessJob::create(std::move(job));
     REQUIRE(created);

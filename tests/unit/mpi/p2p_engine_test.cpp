@@ -48,6 +48,8 @@ void live(InProcessJob& job, int rank, const JobOptions& options,
 std::string run(const JobOptions& options, const std::function<void(Member&)>& program) {
   InProcessJob::Options job_options;
   job_options.size = options.size;
+  // Whoever is not woken hangs.
+  job_options.sleep_max = std::chrono::hours(1);
   if (options.rebuild) job_options.profile.rank_replacement.kind = qos::RankReplacementKind::rebuild;
   auto job = InProcessJob::create(job_options);
   REQUIRE(job);
@@ -137,6 +139,59 @@ TEST_CASE("point-to-point: a sender far ahead waits for room and loses nothing")
               self.engine.receive(self.buffer(in), 0, i % 2, self.communicator, MPI_STATUS_IGNORE);
               wrong += in != bytes;
             }
+          }
+        }) == "");
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("point-to-point: room that came before a sender falls asleep is seen") {
+  JobOptions options;
+  options.size = 2;
+  options.engine.log_bytes_max = 4096;
+  options.engine.yields_before_sleep = 0;
+  constexpr int messages = 1000;
+  std::atomic<int> sending{0}, received{0};
+  CHECK(run(options, [&](Member& self) {
+          std::vector<std::byte> byte(1);
+          if (self.rank() == 0) {
+            // Between its last look and its sleep all is taken, and the wake-up is over.
+            self.engine.on_progress([&] {
+              while (received < sending) std::this_thread::yield();
+            });
+            for (; sending < messages; ++sending)
+              self.engine.send(self.buffer(byte), 1, 0, self.communicator, SendMode::standard);
+          } else {
+            for (; received < messages; ++received)
+              self.engine.receive(self.buffer(byte), 0, 0, self.communicator, MPI_STATUS_IGNORE);
+          }
+        }) == "");
+  CHECK(received == messages);
+}
+
+TEST_CASE("point-to-point: a receiver goes on copying while its sender is elsewhere") {
+  std::atomic<int> wrong{0};
+  JobOptions options;
+  options.size = 2;
+  options.engine.yields_before_sleep = 0;
+  const auto bytes = make_bytes(3'000'000, 1);
+  std::atomic<bool> received{false};
+  CHECK(run(options, [&](Member& self) {
+          if (self.rank() == 0) {
+            auto out = bytes;
+            Request send;
+            send.kind = Request::Kind::send;
+            send.buffer = self.buffer(out);
+            send.communicator = &self.communicator;
+            send.peer = 1;
+            send.tag = 0;
+            self.engine.start(send);
+            while (!received) std::this_thread::yield();
+            self.engine.wait(send);
+          } else {
+            std::vector<std::byte> in(bytes.size());
+            self.engine.receive(self.buffer(in), 0, 0, self.communicator, MPI_STATUS_IGNORE);
+            wrong += in != bytes;
+            received = true;
           }
         }) == "");
   CHECK(wrong == 0);
