@@ -16,8 +16,7 @@ std::chrono::nanoseconds monotonic() { return std::chrono::steady_clock::now().t
 
 std::shared_ptr<detail::Core> Condition::core() const { return nullptr; }
 
-void Condition::notify() {
-  if (!has_wait_sets_) return;
+void Condition::notify_wait_sets() {
   std::lock_guard held(mutex_);
   for (const auto& each : wait_sets_) {
     if (auto wait_set = each.lock()) wait_set->notify();

@@ -134,21 +134,21 @@ void Core::ask_waiters() {
   }
 }
 
-void Core::look_at(std::chrono::nanoseconds moment) {
+// Who waits for the time that look_at() has to name.
+void Core::wake_up() {
   if (service_leads_) return participant_->wake_self();
-  if (!participant_ || moment >= sleeping_until_) return;
+  if (!participant_) return;
   napping_ ? nap_over_.notify_all() : participant_->wake_self();
 }
 
 // As call_planned() finds out who is told.
 bool Core::wants_call(Entity& entity, StatusMask status) const {
-  if (listener_count_ == 0) return false;
   if (entity.find_listener(status) != nullptr) return true;
   return status == status::data_available && entity.parent_ != nullptr &&
          entity.parent_->find_listener(status::data_on_readers) != nullptr;
 }
 
-void Core::plan_call(Entity& entity, StatusMask status) {
+void Core::plan_wanted_call(Entity& entity, StatusMask status) {
   if ((entity.pending_calls_ & status) != 0 || !wants_call(entity, status)) return;
   entity.pending_calls_ |= status;
   planned_calls_.push_back({entity.weak_from_this(), status, false});

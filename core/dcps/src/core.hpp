@@ -42,6 +42,7 @@ class Core : public std::enable_shared_from_this<Core> {
   ~Core();
 
   Lock lock() { return Lock(mutex_); }
+  BiasedMutex& mutex() { return mutex_; }
   Now now() const {
     const Clock::Both both = clock_.both();
     return {both.monotonic, both.realtime};
@@ -75,9 +76,13 @@ class Core : public std::enable_shared_from_this<Core> {
   /// time is over, or the domain is gone.
   bool wait_until(Lock& held, std::chrono::nanoseconds deadline, const std::function<bool()>& condition);
   /// A status of the entity changed that a listener may want to hear of.
-  void plan_call(Entity& entity, StatusMask status);
+  void plan_call(Entity& entity, StatusMask status) {
+    if (listener_count_ > 0) plan_wanted_call(entity, status);
+  }
   /// There is a reason to look at `moment` at the latest; zero: now.
-  void look_at(std::chrono::nanoseconds moment);
+  void look_at(std::chrono::nanoseconds moment) {
+    if (service_leads_ || moment < sleeping_until_) wake_up();
+  }
   /// New data of the reader are told to its listener without asking its subscriber's.
   void plan_data_call(Entity& reader);
   void await_no_calls(Lock& held, const std::uint32_t& running_calls);
@@ -151,6 +156,8 @@ class Core : public std::enable_shared_from_this<Core> {
   void call_planned(Lock& held, const PlannedCall& planned);
   void tell(Lock& held, Entity& subject, Entity& holder, StatusMask status);
   bool wants_call(Entity& entity, StatusMask status) const;
+  void plan_wanted_call(Entity& entity, StatusMask status);
+  void wake_up();
 
   // core_waiting.cpp
   bool is_looked_after() const;

@@ -147,10 +147,12 @@ Result<LoanedSamples> DataReader::read_or_take(const ReadOptions& options, bool 
     report_room();
     return loaned;
   }
-  auto selector = selector_of(options);
-  if (!selector) return propagate(selector);
   loaned.samples_ = std::exchange(spare_, {});
-  cache_->select(*selector, take, core().moment(), loaned.samples_);
+  if (!take || !options.takes_all() || !cache_->take_all(options.state, core().moment(), loaned.samples_)) {
+    auto selector = selector_of(options);
+    if (!selector) return propagate(selector);
+    cache_->select(*selector, take, core().moment(), loaned.samples_);
+  }
   if (loaned.empty() && !polled && polled.error().code() == Errc::closed)
     return tl::unexpected<Error>(polled.error());
   // States have changed; of what is not there any more no condition is true.

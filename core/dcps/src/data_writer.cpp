@@ -41,6 +41,7 @@ DataWriter::DataWriter(std::shared_ptr<detail::Core> core, Publisher& publisher,
                        const qos::DataWriterQos& qos)
     : ConfiguredEntity(std::move(core), &publisher, qos),
       topic_(std::move(topic)),
+      is_keyed_(topic_->type()->is_keyed()),
       cache_(std::make_unique<WriterCache>(qos)) {}
 
 DataWriter::~DataWriter() = default;
@@ -160,21 +161,25 @@ Status DataWriter::publish_change(Lock& held, const Change& change, std::span<co
   });
 }
 
-Result<DataWriter::Change> DataWriter::change_of(std::span<const std::byte> sample, InstanceHandle instance,
-                                                 const OptionalTimestamp& timestamp) const {
-  Change change;
+// What a write of the sample changes, and when.
+Status DataWriter::describe(Change& change, std::span<const std::byte> sample, InstanceHandle instance,
+                            const OptionalTimestamp& timestamp) const {
   change.timestamp = timestamp ? *timestamp : core().realtime();
-  if (topic_->type()->is_keyed()) {
-    auto key = topic_->type()->key_of(sample);
-    if (!key) return propagate(key);
-    change.key_hash = topic_->type()->hash_of(*key);
-    change.key = std::move(*key);
-  }
+  if (is_keyed_)
+    if (Status status = identify(change, sample); !status) return status;
   if (!instance.is_nil() && instance != dcps::instance_handle(change.key_hash)) {
     return failure(Errc::precondition_not_met, "topic '{}': the handle is not that of the sample's instance",
                    topic_->name());
   }
-  return change;
+  return {};
+}
+
+Status DataWriter::identify(Change& change, std::span<const std::byte> sample) const {
+  auto key = topic_->type()->key_of(sample);
+  if (!key) return propagate(key);
+  change.key_hash = topic_->type()->hash_of(*key);
+  change.key = std::move(*key);
+  return {};
 }
 
 // Registers the instance if it is new: the first write does it, too.
@@ -187,43 +192,43 @@ Status DataWriter::register_change(Change& change) {
 
 Status DataWriter::write(std::span<const std::byte> sample, InstanceHandle instance,
                          const OptionalTimestamp& timestamp) {
-  auto change = change_of(sample, instance, timestamp);
-  if (!change) return propagate(change);
+  Change change;
+  if (Status status = describe(change, sample, instance, timestamp); !status) return propagate(status);
   Lock held = lock();
   if (Status status = check_usable(); !status) return status;
-  if (Status status = register_change(*change); !status) return status;
-  return publish_change(held, *change, sample);
+  if (Status status = register_change(change); !status) return status;
+  return publish_change(held, change, sample);
 }
 
 Result<WriteLoan> DataWriter::loan_sample(std::size_t size_bytes) {
-  Lock held = lock();
-  if (Status status = check_usable(); !status) return propagate(status);
   Result<WriteLoan> lent;
-  Status status = publish_blocking(held, [&]() -> Status {
-    auto loan = endpoint_->loan(size_bytes);
-    if (!loan) return propagate(loan);
-    lent->loan_ = std::move(*loan);
-    return {};
-  });
-  if (!status) return propagate(status);
+  if (Status status = lend(size_bytes, *lent); !status) lent = propagate(status);
+  return lent;
+}
+
+Status DataWriter::lend(std::size_t size_bytes, WriteLoan& into) {
+  Lock held = lock();
+  if (Status status = check_usable(); !status) return status;
+  Status status = publish_blocking(held, [&] { return endpoint_->loan(size_bytes, into.loan_); });
+  if (!status) return status;
   ++write_loans_;
   core().loan_began();
-  lent->writer_ = this;
-  return lent;
+  into.writer_ = this;
+  return {};
 }
 
 Status DataWriter::write(WriteLoan&& loan, InstanceHandle instance, const OptionalTimestamp& timestamp) {
   if (loan.writer_ != this) return failure(Errc::precondition_not_met, "the loan is not of this writer");
-  auto change = change_of(loan.data(), instance, timestamp);
-  if (!change) return propagate(change);
+  Change change;
+  if (Status status = describe(change, loan.data(), instance, timestamp); !status) return propagate(status);
   std::shared_ptr<DataWriter> self;  // goes after the lock
   Lock held = lock();
   if (Status status = check_usable(); !status) return status;
-  if (Status status = register_change(*change); !status) return status;
+  if (Status status = register_change(change); !status) return status;
   const Status status = publish_blocking(held, [&]() -> Status {
-    auto number = endpoint_->publish(std::move(loan.loan_), header_of(*change));
+    auto number = endpoint_->publish(std::move(loan.loan_), header_of(change));
     if (!number) return propagate(number);
-    published(*change);
+    published(change);
     return {};
   });
   if (!status) return status;
@@ -234,13 +239,13 @@ Status DataWriter::write(WriteLoan&& loan, InstanceHandle instance, const Option
 
 Result<InstanceHandle> DataWriter::register_instance(std::span<const std::byte> sample,
                                                      OptionalTimestamp timestamp) {
-  auto change = change_of(sample, handle_nil, timestamp);
-  if (!change) return propagate(change);
+  Change change;
+  if (Status status = describe(change, sample, handle_nil, timestamp); !status) return propagate(status);
   Lock held = lock();
   if (Status status = check_usable(); !status) return propagate(status);
-  if (change->key_hash == 0) return handle_nil;
-  if (Status status = register_change(*change); !status) return propagate(status);
-  return dcps::instance_handle(change->key_hash);
+  if (change.key_hash == 0) return handle_nil;
+  if (Status status = register_change(change); !status) return propagate(status);
+  return dcps::instance_handle(change.key_hash);
 }
 
 Status DataWriter::unregister_instance(InstanceHandle instance, OptionalTimestamp timestamp) {
@@ -267,7 +272,7 @@ Status DataWriter::end_life(InstanceHandle instance, EndOfLife end, OptionalTime
   change.timestamp = timestamp.value_or(core().now().realtime);
   Lock held = lock();
   if (Status status = check_usable(); !status) return status;
-  if (!topic_->type()->is_keyed()) return {};
+  if (!is_keyed_) return {};
   if (instance != dcps::instance_handle(change.key_hash) || !cache_->is_registered(change.key_hash)) {
     return failure(Errc::precondition_not_met, "topic '{}': the writer has not registered the instance",
                    topic_->name());
@@ -277,17 +282,17 @@ Status DataWriter::end_life(InstanceHandle instance, EndOfLife end, OptionalTime
 
 Status DataWriter::end_life(std::span<const std::byte> sample, InstanceHandle instance, EndOfLife end,
                             OptionalTimestamp timestamp) {
-  auto change = change_of(sample, instance, timestamp);
-  if (!change) return propagate(change);
+  Change change;
+  if (Status status = describe(change, sample, instance, timestamp); !status) return propagate(status);
   Lock held = lock();
   if (Status status = check_usable(); !status) return status;
-  if (change->key_hash == 0) return {};
-  if (end == EndOfLife::unregister && !cache_->is_registered(change->key_hash)) {
+  if (change.key_hash == 0) return {};
+  if (end == EndOfLife::unregister && !cache_->is_registered(change.key_hash)) {
     return failure(Errc::precondition_not_met, "topic '{}': the writer has not registered the instance",
                    topic_->name());
   }
-  if (Status status = register_change(*change); !status) return status;
-  return end_life(held, *change, end);
+  if (Status status = register_change(change); !status) return status;
+  return end_life(held, std::move(change), end);
 }
 
 // The payload is the key alone.
@@ -320,11 +325,10 @@ void DataWriter::dispose_all(Lock& held) {
 }
 
 Result<InstanceHandle> DataWriter::lookup_instance(std::span<const std::byte> sample) const {
-  auto change = change_of(sample, handle_nil, std::nullopt);
-  if (!change) return propagate(change);
+  Change change;
+  if (Status status = describe(change, sample, handle_nil, std::nullopt); !status) return propagate(status);
   Lock held = lock();
-  return cache_->has_key(change->key_hash, change->key) ? dcps::instance_handle(change->key_hash)
-                                                        : handle_nil;
+  return cache_->has_key(change.key_hash, change.key) ? dcps::instance_handle(change.key_hash) : handle_nil;
 }
 
 Result<std::vector<std::byte>> DataWriter::key_value(InstanceHandle instance) const {

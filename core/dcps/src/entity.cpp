@@ -5,16 +5,16 @@
 namespace llamada::dcps {
 
 Entity::Entity(std::shared_ptr<detail::Core> core, Entity* parent)
-    : parent_(parent), core_(std::move(core)), status_condition_(std::make_shared<StatusCondition>()) {}
+    : parent_(parent),
+      core_(std::move(core)),
+      mutex_(core_->mutex()),
+      status_condition_(std::make_shared<StatusCondition>()) {}
 
 Entity::~Entity() = default;
 
-Entity::Lock Entity::lock() const { return core_->lock(); }
-
-Status Entity::check_usable() const {
+Status Entity::why_unusable() const {
   if (deleted_) return failure(Errc::closed, "the entity was deleted");
-  if (!enabled_) return failure(Errc::not_enabled, "the entity is not enabled; call enable()");
-  return {};
+  return failure(Errc::not_enabled, "the entity is not enabled; call enable()");
 }
 
 Status Entity::enable() {

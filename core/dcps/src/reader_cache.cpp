@@ -22,7 +22,8 @@ bool is_unregister(ChangeKind kind) {
 
 }  // namespace
 
-ReaderCache::ReaderCache(ReaderCacheOptions options) : options_(std::move(options)) {}
+ReaderCache::ReaderCache(ReaderCacheOptions options)
+    : options_(std::move(options)), is_limited_(options_.qos.resource_limits != qos::ResourceLimits{}) {}
 
 void ReaderCache::add_writer(const CacheWriter& writer) {
   Writer& entry = writers_[writer.id];
@@ -202,8 +203,8 @@ bool ReaderCache::reject(Writer& writer, const topics::Sample& sample, Room room
 
 // Whether the sample's instance only shares its hash with this one. A key that cannot be read is let through,
 // as the sample is, so that who reads it finds what is wrong with it.
-bool ReaderCache::is_of_other_key(ReaderInstance& instance, const topics::Sample& sample) const {
-  if (!options_.is_hash_ambiguous || !options_.is_hash_ambiguous(instance.key_hash())) return false;
+bool ReaderCache::has_other_key(ReaderInstance& instance, const topics::Sample& sample) const {
+  if (!options_.is_hash_ambiguous(instance.key_hash())) return false;
   Key key = key_of(sample);
   if (key.empty()) return false;
   if (!instance.key.empty()) return instance.key != key;

@@ -61,6 +61,11 @@ struct ReadSelector {
   /// DESTINATION_ORDER say.
   std::function<bool(const void*, const void*)> before;
   std::function<std::shared_ptr<const void>(std::span<const std::byte>)> object_of;
+
+  /// Whether only its states leave out anything.
+  bool selects_all() const {
+    return scope == Scope::all && max_samples == qos::length_unlimited && !matches && !before;
+  }
 };
 
 /// What happened in the cache since it was last asked.
@@ -128,6 +133,9 @@ class ReaderCache {
   std::vector<Selected> select(const ReadSelector& selector, bool take, Now now);
   /// The same, into the room of a vector that is not needed any more.
   void select(const ReadSelector& selector, bool take, Now now, std::vector<Selected>& found);
+  /// Takes all there is, if that is of one instance, in the states, and in the order in which it lies there:
+  /// the usual case of topics without keys. False: nothing was done.
+  bool take_all(const DataState& states, Now now, std::vector<Selected>& found);
   void give_back(CachedSample* sample);
   /// Whether select() would give anything.
   bool any(const ReadSelector& selector, Now now);
@@ -204,12 +212,18 @@ class ReaderCache {
   bool hold_for_set(Writer& writer, topics::Sample& sample, Now now, bool& has_room);
   void release_sets(Writer& writer, Now now);
   void forget_if_gone(const topics::EndpointId& writer, Now now);
-  void release_all_sets(Now now);
+  void release_all_sets(Now now) {
+    if (options_.presentation.coherent_access && !frozen_) release_waiting_sets(now);
+  }
+  void release_waiting_sets(Now now);
   void admit_set(Writer& writer, CoherentSets::Set set, bool whole, Now now);
   bool fits(const CoherentSets::Set& set) const;
   bool fits_ever(const CoherentSets::Set& set) const;
   bool reject(Writer& writer, const topics::Sample& sample, Room room);
-  bool is_of_other_key(ReaderInstance& instance, const topics::Sample& sample) const;
+  bool is_of_other_key(ReaderInstance& instance, const topics::Sample& sample) const {
+    return options_.is_hash_ambiguous && has_other_key(instance, sample);
+  }
+  bool has_other_key(ReaderInstance& instance, const topics::Sample& sample) const;
   bool has_other_keys(const CoherentSets::Set& set);
   bool reject_key(const topics::Sample& sample);
   bool is_filtered(const topics::Sample& sample) const;
@@ -228,13 +242,23 @@ class ReaderCache {
   }
 
   // Storage: reader_cache_storage.cpp.
-  Room room_for(const ReaderInstance* instance) const;
-  ReaderInstance* find_instance(std::uint64_t key_hash);
+  Room room_for(const ReaderInstance* instance) const {
+    return is_limited_ ? room_within_limits(instance) : Room::yes;
+  }
+  Room room_within_limits(const ReaderInstance* instance) const;
+  ReaderInstance* find_instance(std::uint64_t key_hash) {
+    if (latest_instance_ != nullptr && latest_instance_->key_hash() == key_hash) return latest_instance_;
+    return look_up_instance(key_hash);
+  }
+  ReaderInstance* look_up_instance(std::uint64_t key_hash);
   Key key_of(const topics::Sample& sample) const;
   ReaderInstance& instance_for(const topics::Sample& sample);
   CachedSample& insert(ReaderInstance& instance, const CacheWriter& writer, Timestamp source_timestamp,
                        Timestamp reception_timestamp);
-  bool make_history_room(ReaderInstance& instance, Timestamp source_timestamp);
+  bool make_history_room(ReaderInstance& instance, Timestamp source_timestamp) {
+    return options_.qos.history.kind == qos::HistoryKind::keep_all || drop_oldest(instance, source_timestamp);
+  }
+  bool drop_oldest(ReaderInstance& instance, Timestamp source_timestamp);
   void insert_marker(ReaderInstance& instance, const topics::EndpointId& writer, Timestamp source_timestamp,
                      Now now);
   std::size_t oldest_with_data(const ReaderInstance& instance) const;
@@ -243,7 +267,10 @@ class ReaderCache {
   void let_go(ReaderInstance& instance, CachedSample* sample);
   void recycle(CachedSample* sample);
   void remember_filled(ReaderInstance& instance);
-  void forget_if_done(ReaderInstance& instance);
+  void forget_if_done(ReaderInstance& instance) {
+    if (instance.samples.empty()) forget_emptied(instance);
+  }
+  void forget_emptied(ReaderInstance& instance);
   std::int32_t stored_count() const { return valid_count_ + lent_count_; }
 
   // Time: reader_cache_time.cpp.
@@ -253,8 +280,13 @@ class ReaderCache {
   void expire(ReaderInstance& instance, Now now);
   void purge(ReaderInstance& instance, Now now);
   std::chrono::nanoseconds purge_time(const ReaderInstance& instance) const;
-  void plan(ReaderInstance& instance, Now now);
-  void arm_deadline(ReaderInstance& instance, Now now);
+  void plan(ReaderInstance& instance, Now now) {
+    if (instance.waits_for_time()) plan_wakeup(instance, now);
+  }
+  void plan_wakeup(ReaderInstance& instance, Now now);
+  void arm_deadline(ReaderInstance& instance, Now now) {
+    instance.deadline = after(now.monotonic, options_.qos.deadline.period);
+  }
 
   // Reading: reader_cache_read.cpp.
   void collect(ReaderInstance& instance, const ReadSelector& selector, Now now,
@@ -267,12 +299,17 @@ class ReaderCache {
   void hand_out(std::vector<Selected>& found, bool take);
   void lend(CachedSample& sample, ReaderInstance& instance);
   void take_whole_instance(ReaderInstance& instance, std::vector<Selected>& found);
-  bool takes_whole_instance(const ReadSelector& selector, Now now) const;
+  static bool is_seen(const CachedSample& sample, StateMask states, Now now) {
+    const StateMask state = sample.read ? sample_state::read : sample_state::not_read;
+    return (states & state) != 0 && !sample.hidden && sample.expires > now.realtime;
+  }
   bool is_selected(const CachedSample& sample, const ReadSelector& selector, Now now) const;
+  bool orders_all() const;
   bool gathers_all(const ReadSelector& selector) const;
   void arrange_by_query(const ReadSelector& selector, std::vector<Selected>& found) const;
 
   ReaderCacheOptions options_;
+  bool is_limited_;  // by RESOURCE_LIMITS
   std::map<topics::EndpointId, Writer> writers_;
   std::map<std::uint64_t, ReaderInstance> instances_;
   Writer* latest_writer_ = nullptr;            // who was looked up last, if it is still there

@@ -14,11 +14,7 @@ std::vector<ReaderCache::Selected> ReaderCache::select(const ReadSelector& selec
 
 void ReaderCache::select(const ReadSelector& selector, bool take, Now now, std::vector<Selected>& found) {
   now_ = now;
-  if (take && takes_whole_instance(selector, now)) {
-    take_whole_instance(*filled_.front(), found);
-    release_all_sets(now);
-    return;
-  }
+  if (take && selector.selects_all() && take_all(selector.state, now, found)) return;
   found.clear();
   candidates(selector, now, found);
   arrange(selector, found);
@@ -31,16 +27,15 @@ void ReaderCache::select(const ReadSelector& selector, bool take, Now now, std::
   if (take && !found.empty()) release_all_sets(now);
 }
 
-// Whether it means all samples there are, of one instance and in the order in which they lie there: the usual
-// case of topics without keys.
-bool ReaderCache::takes_whole_instance(const ReadSelector& selector, Now now) const {
-  if (filled_.size() != 1 || selector.scope != ReadSelector::Scope::all ||
-      selector.max_samples != qos::length_unlimited || gathers_all(selector))
-    return false;
-  const ReaderInstance& instance = *filled_.front();
-  return instance.matches(selector.state) &&
-         std::all_of(instance.samples.begin(), instance.samples.end(),
-                     [&](const CachedSample* sample) { return is_selected(*sample, selector, now); });
+bool ReaderCache::take_all(const DataState& states, Now now, std::vector<Selected>& found) {
+  if (filled_.size() != 1 || orders_all() || !filled_.front()->matches(states)) return false;
+  ReaderInstance& instance = *filled_.front();
+  for (const CachedSample* sample : instance.samples)
+    if (!is_seen(*sample, states.sample, now)) return false;
+  now_ = now;
+  take_whole_instance(instance, found);
+  release_all_sets(now);
+  return true;
 }
 
 bool ReaderCache::any(const ReadSelector& selector, Now now) {
@@ -78,8 +73,12 @@ void ReaderCache::candidates(const ReadSelector& selector, Now now, std::vector<
 
 // Whether all matching samples have to be seen before the first of them can be named.
 bool ReaderCache::gathers_all(const ReadSelector& selector) const {
-  if (selector.before) return true;
-  if (selector.scope != ReadSelector::Scope::all || !options_.presentation.ordered_access) return false;
+  return selector.before || (selector.scope == ReadSelector::Scope::all && orders_all());
+}
+
+// Whether the order in which samples are presented is not that in which instances hold them.
+bool ReaderCache::orders_all() const {
+  if (!options_.presentation.ordered_access) return false;
   // Within one instance the order of a group still differs from that of arrival.
   if (options_.presentation.access_scope == qos::PresentationAccessScope::group) return true;
   return options_.presentation.access_scope == qos::PresentationAccessScope::topic && filled_.size() > 1;
@@ -96,8 +95,7 @@ void ReaderCache::collect(ReaderInstance& instance, const ReadSelector& selector
 }
 
 bool ReaderCache::is_selected(const CachedSample& sample, const ReadSelector& selector, Now now) const {
-  const StateMask state = sample.read ? sample_state::read : sample_state::not_read;
-  if ((selector.state.sample & state) == 0 || sample.hidden || sample.expires <= now.realtime) return false;
+  if (!is_seen(sample, selector.state.sample, now)) return false;
   return !selector.matches || (sample.valid_data && selector.matches(sample.sample.data()));
 }
 

@@ -52,8 +52,7 @@ void ReaderCache::release_sets(Writer& writer, Now now) {
   }
 }
 
-void ReaderCache::release_all_sets(Now now) {
-  if (!options_.presentation.coherent_access || frozen_) return;
+void ReaderCache::release_waiting_sets(Now now) {
   std::vector<topics::EndpointId> gone;
   for (auto& [id, writer] : writers_) {
     release_sets(writer, now);

@@ -13,14 +13,13 @@ bool is_full(std::int64_t count, std::int32_t limit) {
 
 }  // namespace
 
-ReaderInstance* ReaderCache::find_instance(std::uint64_t key_hash) {
-  if (latest_instance_ != nullptr && latest_instance_->key_hash() == key_hash) return latest_instance_;
+ReaderInstance* ReaderCache::look_up_instance(std::uint64_t key_hash) {
   const auto found = instances_.find(key_hash);
   return latest_instance_ = found == instances_.end() ? nullptr : &found->second;
 }
 
 // For one more sample of the instance; nullptr: it is not known yet.
-ReaderCache::Room ReaderCache::room_for(const ReaderInstance* known) const {
+ReaderCache::Room ReaderCache::room_within_limits(const ReaderInstance* known) const {
   const qos::ResourceLimits& limits = options_.qos.resource_limits;
   std::int32_t stored = stored_count();
   if (known == nullptr) {
@@ -57,9 +56,8 @@ ReaderCache::Key ReaderCache::key_of(const topics::Sample& sample) const {
 }
 
 // With KEEP_LAST the oldest sample makes room. False: the new one would be the oldest.
-bool ReaderCache::make_history_room(ReaderInstance& instance, Timestamp source_timestamp) {
-  const qos::History& history = options_.qos.history;
-  if (history.kind != qos::HistoryKind::keep_last || instance.valid_count < history.depth) return true;
+bool ReaderCache::drop_oldest(ReaderInstance& instance, Timestamp source_timestamp) {
+  if (instance.valid_count < options_.qos.history.depth) return true;
   const std::size_t oldest = oldest_with_data(instance);
   if (by_source() && source_timestamp < instance.samples[oldest]->source_timestamp) return false;
   drop(instance, oldest);
@@ -90,12 +88,16 @@ CachedSample& ReaderCache::insert(ReaderInstance& instance, const CacheWriter& w
   sample->reception_timestamp = reception_timestamp;
   sample->disposed_generation_count = instance.disposed_generation_count();
   sample->no_writers_generation_count = instance.no_writers_generation_count();
-  auto position = instance.samples.end();
-  while (by_source() && position != instance.samples.begin() &&
-         (*std::prev(position))->source_timestamp > source_timestamp) {
-    --position;
+  if (by_source()) {
+    auto position = instance.samples.end();
+    while (position != instance.samples.begin() &&
+           (*std::prev(position))->source_timestamp > source_timestamp) {
+      --position;
+    }
+    instance.samples.insert(position, sample);
+  } else {
+    instance.samples.push_back(sample);
   }
-  instance.samples.insert(position, sample);
   if (source_timestamp >= instance.latest_source_timestamp) {
     instance.latest_source_timestamp = source_timestamp;
     instance.latest_writer = writer.id;
@@ -171,8 +173,7 @@ void ReaderCache::remember_filled(ReaderInstance& instance) {
 }
 
 // An instance that nobody writes and of which nothing is left is no longer known.
-void ReaderCache::forget_if_done(ReaderInstance& instance) {
-  if (!instance.samples.empty()) return;
+void ReaderCache::forget_emptied(ReaderInstance& instance) {
   if (instance.filled_index != std::size_t(-1)) {
     ReaderInstance* last = filled_.back();
     filled_[instance.filled_index] = last;

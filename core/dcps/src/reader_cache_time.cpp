@@ -82,7 +82,7 @@ std::chrono::nanoseconds ReaderCache::purge_time(const ReaderInstance& instance)
                                          : lifecycle.autopurge_nowriter_samples_delay);
 }
 
-void ReaderCache::plan(ReaderInstance& instance, Now now) {
+void ReaderCache::plan_wakeup(ReaderInstance& instance, Now now) {
   std::chrono::nanoseconds first = purge_time(instance);
   if (instance.deferred) first = std::min(first, instance.next_sample_at);
   if (instance.state() == instance_state::alive) first = std::min(first, instance.deadline);
@@ -95,15 +95,12 @@ void ReaderCache::plan(ReaderInstance& instance, Now now) {
   wakeups_.add(first, instance.key_hash());
 }
 
-void ReaderCache::arm_deadline(ReaderInstance& instance, Now now) {
-  instance.deadline = after(now.monotonic, options_.qos.deadline.period);
-}
-
 void ReaderCache::set_qos(const qos::DataReaderQos& qos, Now now) {
   now_ = now;
   const Duration old_separation = options_.qos.time_based_filter.minimum_separation;
   const bool new_deadline = options_.qos.deadline != qos.deadline;
   options_.qos = qos;
+  is_limited_ = qos.resource_limits != qos::ResourceLimits{};
   const Duration separation = qos.time_based_filter.minimum_separation;
   for (auto& [key_hash, instance] : instances_) {
     if (new_deadline && instance.state() == instance_state::alive) arm_deadline(instance, now);

@@ -4,8 +4,7 @@
 
 namespace llamada::dcps {
 
-void ReaderInstance::became_alive() {
-  if (state_ == instance_state::alive) return;
+void ReaderInstance::revive() {
   if (state_ == instance_state::not_alive_disposed)
     ++disposed_generation_count_;
   else
@@ -28,20 +27,6 @@ bool ReaderInstance::remove_writer(const topics::EndpointId& writer) {
   if (!writers_.empty() || state_ != instance_state::alive) return false;
   state_ = instance_state::not_alive_no_writers;
   return true;
-}
-
-void ReaderInstance::add_writer(const topics::EndpointId& writer) {
-  if (Writer* known = find_writer(writer))
-    known->deadline_missed = false;
-  else
-    writers_.push_back({writer});
-}
-
-ReaderInstance::Writer* ReaderInstance::find_writer(const topics::EndpointId& writer) {
-  for (Writer& each : writers_) {
-    if (each.id == writer) return &each;
-  }
-  return nullptr;
 }
 
 }  // namespace llamada::dcps

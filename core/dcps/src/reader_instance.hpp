@@ -70,7 +70,9 @@ class ReaderInstance {
   std::int32_t generation() const { return disposed_generation_count_ + no_writers_generation_count_; }
 
   /// A sample with data was taken in: the instance lives, perhaps again.
-  void became_alive();
+  void became_alive() {
+    if (state_ != instance_state::alive) revive();
+  }
   /// True if the state changed.
   bool dispose();
   /// The writer writes this instance no more; true if the state changed, which is when it was the last.
@@ -79,12 +81,26 @@ class ReaderInstance {
   void viewed() { view_ = view_state::not_new; }
 
   /// The writer is known to write this instance, and has met its deadline.
-  void add_writer(const topics::EndpointId& writer);
+  void add_writer(const topics::EndpointId& writer) {
+    if (Writer* known = find_writer(writer)) [[likely]]
+      known->deadline_missed = false;
+    else
+      writers_.push_back({writer});
+  }
   const std::vector<Writer>& writers() const { return writers_; }
-  Writer* find_writer(const topics::EndpointId& writer);
+  Writer* find_writer(const topics::EndpointId& writer) {
+    for (Writer& each : writers_)
+      if (each.id == writer) return &each;
+    return nullptr;
+  }
 
   bool matches(const DataState& state) const {
     return (state.view & view_) != 0 && (state.instance & state_) != 0;
+  }
+
+  /// Whether anything happens to it because time passes.
+  bool waits_for_time() const {
+    return state_ != instance_state::alive || deadline != never || first_expiry != never || deferred;
   }
 
   /// In the order in which they are presented.
@@ -116,6 +132,8 @@ class ReaderInstance {
   std::size_t filled_index = std::size_t(-1);
 
  private:
+  void revive();
+
   std::uint64_t key_hash_;
   StateMask state_ = instance_state::alive;
   StateMask view_ = view_state::new_view;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 
 #include "llamada/base/copy.hpp"
@@ -22,9 +23,14 @@ constexpr std::size_t loan_alignment = 64;
 /// A payload of this size lies apart from its cell.
 constexpr std::size_t apart_size_min = inline_payload_max + 1;
 
-void write_extra(const Reservation& reservation, const SampleHeader& header) {
-  const RecordHeader front = record_header(header);
-  std::memcpy(reservation.extra().data(), &front, sizeof(front));
+/// Field by field: a RecordHeader made beside would be loaded by more bytes at once than it was stored by,
+/// which makes the processor wait.
+void write_header(std::byte* to, const SampleHeader& header) {
+  constexpr std::uint32_t reserved = 0;
+  std::memcpy(to + offsetof(RecordHeader, source_timestamp_ns), &header.source_timestamp_ns, 8);
+  std::memcpy(to + offsetof(RecordHeader, group_sequence), &header.group_sequence, 8);
+  std::memcpy(to + offsetof(RecordHeader, coherent_set), &header.coherent_set, 4);
+  std::memcpy(to + offsetof(RecordHeader, reserved), &reserved, 4);
 }
 
 }  // namespace
@@ -71,9 +77,9 @@ bool LogStore::is_released_by_all() const {
 }
 
 /// Large samples that are read as fast as they come lie in the same place, which is in the cache.
-Result<Reservation> LogStore::reserve(std::size_t size_bytes) {
+Status LogStore::reserve(std::size_t size_bytes, Reservation& into) {
   if (log_.may_rewind(size_bytes) && is_released_by_all()) log_.rewind();
-  return log_.reserve(size_bytes);
+  return log_.reserve(size_bytes, into);
 }
 
 /// What is larger than a cache and comes from the same place, or goes to the same, is copied to and fro: each
@@ -88,38 +94,30 @@ void LogStore::copy(std::byte* to, std::span<const std::byte> from) {
   }
 }
 
-Result<Loan> LogStore::loan(std::size_t size_bytes) {
-  Result<Loan> loan;
+Status LogStore::loan(std::size_t size_bytes, Loan& into) {
   if (log_.is_reserved()) {  // another is out
-    loan->private_ = std::make_unique<std::uint64_t[]>((size_bytes + 7) / 8 + loan_alignment / 8);
-    auto* begin = reinterpret_cast<std::byte*>(loan->private_.get());
+    into.private_ = std::make_unique<std::uint64_t[]>((size_bytes + 7) / 8 + loan_alignment / 8);
+    auto* begin = reinterpret_cast<std::byte*>(into.private_.get());
     const auto past = reinterpret_cast<std::uintptr_t>(begin) % loan_alignment;
-    loan->data_ = {begin + (loan_alignment - past), size_bytes};
-    return loan;
+    into.data_ = {begin + (loan_alignment - past), size_bytes};
+    return {};
   }
   // Which fields its header will have is not known yet, so a small one has room for all.
   const bool is_small = size_bytes + sizeof(RecordHeader) <= inline_payload_max;
-  auto room = reserve(is_small ? size_bytes + sizeof(RecordHeader) : std::max(size_bytes, apart_size_min));
-  if (!room) {
-    loan = propagate(room);
-    return loan;
-  }
-  if (!is_small) room->shrink(size_bytes);
-  loan->reservation_ = std::move(*room);
-  loan->data_ = loan->reservation_.payload().last(size_bytes);
-  return loan;
+  const std::size_t room =
+      is_small ? size_bytes + sizeof(RecordHeader) : std::max(size_bytes, apart_size_min);
+  if (auto reserved = reserve(room, into.reservation_); !reserved) return reserved;
+  std::byte* data = into.reservation_.payload().data() + (is_small ? sizeof(RecordHeader) : 0);
+  if (size_bytes < apart_size_min && !is_small) into.reservation_.shrink(size_bytes);
+  into.data_ = {data, size_bytes};
+  return {};
 }
 
 Status LogStore::publish(Loan& loan, const SampleHeader& header) {
   if (!loan.reservation_) return publish(loan.data_, header);
-  bool extended = false;
-  if (loan.reservation_.extra().empty()) {
-    const RecordHeader front = record_header(header);
-    std::memcpy(loan.reservation_.payload().data(), &front, sizeof(front));
-    extended = true;
-  } else {
-    write_extra(loan.reservation_, header);
-  }
+  const auto extra = loan.reservation_.extra();
+  const bool extended = extra.empty();  // a small one
+  write_header(extended ? loan.reservation_.payload().data() : extra.data(), header);
   log_.commit(std::move(loan.reservation_), kind_data, record_flags(header, extended), header.instance);
   return {};
 }
@@ -129,12 +127,12 @@ Status LogStore::publish(std::span<const std::byte> data, const SampleHeader& he
   const bool extended = needs_extension(header);
   const std::size_t front_bytes = extended ? sizeof(RecordHeader) : compact_header_bytes;
   if (front_bytes + data.size() <= inline_payload_max) return publish_small(data, header, extended);
-  auto room = reserve(std::max(data.size(), apart_size_min));
-  if (!room) return propagate(room);
-  copy(room->payload().data(), data);
-  room->shrink(data.size());
-  write_extra(*room, header);
-  log_.commit(std::move(*room), kind_data, record_flags(header, false), header.instance);
+  Reservation room;
+  if (auto reserved = reserve(std::max(data.size(), apart_size_min), room); !reserved) return reserved;
+  copy(room.payload().data(), data);
+  if (data.size() < apart_size_min) room.shrink(data.size());
+  write_header(room.extra().data(), header);
+  log_.commit(std::move(room), kind_data, record_flags(header, false), header.instance);
   return {};
 }
 

@@ -20,11 +20,7 @@ void LogStream::begin(const EndpointDirectory::Grant* grant) {
     log_ = LogReader::open(origin_.arena, origin_.entry.log, &match().cursor);
 }
 
-std::optional<Error> LogStream::damage() const {
-  if (log_.failed()) return log_.error();
-  if (malformed_) return Error(Errc::closed, "a record in the log of a peer is no sample");
-  return std::nullopt;
-}
+bool LogStream::is_damaged() const { return log_.failed() || malformed_; }
 
 bool LogStream::deliver_all() {
   if (malformed_) return true;

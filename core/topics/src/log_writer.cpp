@@ -177,27 +177,27 @@ void LogWriter::rewind() {
   LLAMADA_CRASH_POINT("endpoint:log-rewound");
 }
 
-Result<Reservation> LogWriter::reserve(std::size_t payload_bytes, Filling filling) {
-  LLAMADA_CHECK(arena_ != nullptr && !reserved_);
+Status LogWriter::reserve(std::size_t payload_bytes, Reservation& into, Filling filling) {
+  LLAMADA_CHECK(arena_ != nullptr && !reserved_ && !into);
   LLAMADA_CRASH_POINT("publish:reserve");
   if (!fits(payload_bytes)) {
-    if (auto entered = next_chunk(payload_bytes, filling); !entered) return propagate(entered);
+    if (auto entered = next_chunk(payload_bytes, filling); !entered) return entered;
   }
-  Reservation reservation;
-  if (payload_bytes <= inline_payload_max) {
-    reservation.payload_ = {next_->payload, payload_bytes};
-  } else {
-    reservation.payload_ = {arena_->base() + payload_next_, payload_bytes};
+  into.lies_apart_ = payload_bytes > inline_payload_max;
+  if (into.lies_apart_) {
+    std::byte* payload = arena_->base() + payload_next_;
     // Readers look at the ends first: these lines are with them, if any are, and come while the rest is
     // copied.
-    take_ahead(reservation.payload_.data());
-    take_ahead(reservation.payload_.data() + payload_bytes - 1);
-    reservation.lies_apart_ = true;
+    take_ahead(payload);
+    take_ahead(payload + payload_bytes - 1);
     std::memset(next_->payload + offsetof(ApartPayload, extra), 0, extra_bytes_max);
+    into.payload_ = {payload, payload_bytes};
+  } else {
+    into.payload_ = {next_->payload, payload_bytes};
   }
-  reservation.log_ = this;
+  into.log_ = this;
   reserved_ = true;
-  return reservation;
+  return {};
 }
 
 void LogWriter::fill(const Reservation& reservation, std::span<const std::byte> from) const {

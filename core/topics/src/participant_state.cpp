@@ -116,7 +116,8 @@ bool ParticipantState::is_settled() const {
 bool ParticipantState::drain_settled() {
   drain();
   for (WriterImplementation* writer : writers) writer->keep_acknowledged();
-  return std::none_of(order_.begin(), order_.end(), [](const Stream* stream) { return stream->damage(); });
+  return std::none_of(order_.begin(), order_.end(),
+                      [](const Stream* stream) { return stream->is_damaged(); });
 }
 
 /// Whether, unless something changes, the next poll() has only to look at what arrives.

@@ -135,7 +135,7 @@ void ReaderImplementation::start(Stream& stream, const EndpointDirectory::Grant*
 bool ReaderImplementation::is_over(Stream& stream, bool& died) {
   died = stream.gone;
   if (stream.misfit) return true;
-  if (stream.damage()) {
+  if (stream.is_damaged()) {
     died = true;
     return true;
   }
@@ -171,7 +171,7 @@ void ReaderImplementation::drop_finished() {
 /// A writer that has gone is ended once all that it left is read; one whose lease is over may assert itself.
 bool ReaderImplementation::wants_look() const {
   return judge_all || std::any_of(streams_.begin(), streams_.end(), [](const auto& stream) {
-           return stream->misfit || !stream->writer_is_there() || !stream->alive || stream->damage();
+           return stream->misfit || !stream->writer_is_there() || !stream->alive || stream->is_damaged();
          });
 }
 

@@ -179,14 +179,13 @@ std::span<std::byte> SlotStore::payload(std::uint32_t index, std::size_t size_by
 
 // Publishing.
 
-Result<Loan> SlotStore::loan(std::size_t size_bytes) {
+Status SlotStore::loan(std::size_t size_bytes, Loan& into) {
   auto index = take_slot(size_bytes);
   if (!index) return propagate(index);
-  Loan loan;
-  loan.slots_ = this;
-  loan.slot_ = *index;
-  loan.data_ = payload(*index, size_bytes);
-  return loan;
+  into.slots_ = this;
+  into.slot_ = *index;
+  into.data_ = payload(*index, size_bytes);
+  return {};
 }
 
 Status SlotStore::publish(Loan& loan, const SampleHeader& header) {

@@ -22,7 +22,7 @@ class SlotStore final : public WriterStore {
   static Result<std::unique_ptr<WriterStore>> create(ArenaWriter& arena, const qos::DataWriterQos& qos,
                                                      StorePlace& place);
 
-  Result<Loan> loan(std::size_t size_bytes) override;
+  Status loan(std::size_t size_bytes, Loan& into) override;
   Status publish(Loan& loan, const SampleHeader& header) override;
   Status publish(std::span<const std::byte> data, const SampleHeader& header) override;
   std::uint64_t published() const override { return published_; }

@@ -20,13 +20,10 @@ void SlotStream::begin(const EndpointDirectory::Grant*) {
   if (fits) table_ = reinterpret_cast<const SlotTable*>(arena.base + origin_.entry.slots);
 }
 
-std::optional<Error> SlotStream::damage() const {
-  if (!started() || (table_ != nullptr && !damaged_)) return std::nullopt;
-  return Error(Errc::closed, "the slots of a peer are damaged");
-}
+bool SlotStream::is_damaged() const { return started() && (table_ == nullptr || damaged_); }
 
 bool SlotStream::deliver_all() {
-  if (damage()) return true;
+  if (is_damaged()) return true;
   // Pairs with the release store in SlotStore::commit().
   const std::uint64_t latest = table_->latest.load(std::memory_order_acquire);
   for (;;) {

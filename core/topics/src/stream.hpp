@@ -45,8 +45,8 @@ class Stream : public SampleSource {
   bool absorb();
   /// Nothing more is read; samples that are out stay valid.
   void finish();
-  /// Why nothing more can be read, if so.
-  virtual std::optional<Error> damage() const { return std::nullopt; }
+  /// Whether nothing more can be read, since the writer's arena is not as it must be.
+  virtual bool is_damaged() const { return false; }
   /// Whether the writer has neither been deleted nor gone with its arena.
   bool writer_is_there() const;
   /// Whether its entry says that it was not deleted, now or when its application ended.
@@ -92,7 +92,7 @@ class Stream : public SampleSource {
 class LogStream final : public Stream {
  public:
   using Stream::Stream;
-  std::optional<Error> damage() const override;
+  bool is_damaged() const override;
 
  private:
   void begin(const EndpointDirectory::Grant* grant) override;
@@ -135,7 +135,7 @@ class LossyLogStream final : public Stream {
 class SlotStream final : public Stream {
  public:
   using Stream::Stream;
-  std::optional<Error> damage() const override;
+  bool is_damaged() const override;
 
  private:
   enum class Step { taken, gone, refused };

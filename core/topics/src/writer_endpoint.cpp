@@ -32,20 +32,20 @@ WriterLimits::WriterLimits(const qos::DataWriterQos& qos)
       limits_(qos.resource_limits),
       window_(qos.reliability.kind == qos::ReliabilityKind::reliable ? qos.send_window.max
                                                                      : qos::length_unlimited) {
-  if (keeps_all_) return;
-  // What a table of slots holds is bounded by itself.
-  limits_.max_samples = qos::length_unlimited;
-  limits_.max_samples_per_instance = qos::length_unlimited;
+  if (!keeps_all_) {  // what a table of slots holds is bounded by itself
+    limits_.max_samples = qos::length_unlimited;
+    limits_.max_samples_per_instance = qos::length_unlimited;
+  }
+  has_limits_ = window_ != qos::length_unlimited || limits_.max_samples != qos::length_unlimited ||
+                limits_.max_instances != qos::length_unlimited ||
+                limits_.max_samples_per_instance != qos::length_unlimited;
+  counts_under_way_ = window_ != qos::length_unlimited ||
+                      (!keeps_for_good_ && (limits_.max_samples != qos::length_unlimited ||
+                                            limits_.max_samples_per_instance != qos::length_unlimited));
 }
 
-bool WriterLimits::counts_under_way() const {
-  return window_ != qos::length_unlimited ||
-         (!keeps_for_good_ && (limits_.max_samples != qos::length_unlimited ||
-                               limits_.max_samples_per_instance != qos::length_unlimited));
-}
-
-Status WriterLimits::check(const SampleHeader* header, std::uint64_t under_way,
-                           std::uint64_t published) const {
+Status WriterLimits::check_limits(const SampleHeader* header, std::uint64_t under_way,
+                                  std::uint64_t published) const {
   const auto exceeds = [](std::uint64_t count, std::int32_t max) {
     return max != qos::length_unlimited && count >= static_cast<std::uint64_t>(max);
   };
@@ -70,7 +70,7 @@ Status WriterLimits::check(const SampleHeader* header, std::uint64_t under_way,
   return {};
 }
 
-void WriterLimits::add(const SampleHeader& header, std::uint64_t sequence_number) {
+void WriterLimits::add_limited(const SampleHeader& header, std::uint64_t sequence_number) {
   const bool counts_samples = limits_.max_samples_per_instance != qos::length_unlimited;
   if (!counts_samples && limits_.max_instances == qos::length_unlimited) return;
   if (header.kind == ChangeKind::coherent_end) return;
@@ -94,7 +94,12 @@ void WriterLimits::acknowledged(std::uint64_t sequence_number) {
 
 WriterImplementation::WriterImplementation(ParticipantState& participant, const EndpointSpec& spec,
                                            WriterEvents& events)
-    : participant_(participant), spec_(spec), events_(events), limits_(spec.qos.datawriter) {}
+    : participant_(participant),
+      spec_(spec),
+      events_(events),
+      limits_(spec.qos.datawriter),
+      keeps_acknowledged_(limits_.counts_under_way() ||
+                          spec.qos.datawriter.history.kind == qos::HistoryKind::keep_last) {}
 
 Result<std::unique_ptr<WriterImplementation>> WriterImplementation::create(ParticipantState& participant,
                                                                            const EndpointSpec& spec,
@@ -147,6 +152,7 @@ auto WriterImplementation::attempt(const SampleHeader* header, Action action) ->
 }
 
 Status WriterImplementation::check_room(const SampleHeader* header) {
+  if (!limits_.any()) return {};
   const std::uint64_t published = store_->published();
   std::uint64_t under_way = 0;
   if (limits_.counts_under_way()) {
@@ -164,15 +170,15 @@ void WriterImplementation::wait_for(std::uint32_t what) {
   std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 
-Result<Loan> WriterImplementation::loan(std::size_t size_bytes) {
-  return attempt(nullptr, [&] { return store_->loan(size_bytes); });
+Status WriterImplementation::loan(std::size_t size_bytes, Loan& into) {
+  return attempt(nullptr, [&] { return store_->loan(size_bytes, into); });
 }
 
 Result<std::uint64_t> WriterImplementation::publish(Loan&& loan, const SampleHeader& header) {
   const std::size_t size_bytes = loan.data().size();
   auto done = attempt(&header, [&] { return store_->publish(loan, header); });
   if (!done) return propagate(done);
-  loan = Loan();
+  loan.drop();
   return published_one(header, size_bytes);
 }
 
@@ -306,11 +312,6 @@ void WriterImplementation::unmatch_at(std::size_t index, bool died) {
   store_->remove_reader(*match.entry);
   participant_.directory.remove_grant(match.grant);
   events_.on_unmatched(match.reader, died);
-}
-
-void WriterImplementation::keep_acknowledged() {
-  if (limits_.counts_under_way() || spec_.qos.datawriter.history.kind == qos::HistoryKind::keep_last)
-    store_->acknowledged(acknowledged_by_all());
 }
 
 std::int64_t WriterImplementation::keep_time(std::int64_t now_ns) {

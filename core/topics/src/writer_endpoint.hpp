@@ -46,11 +46,18 @@ class WriterLimits {
 
   /// Whether one more fits. `under_way` samples are not acknowledged, `published` there were. Errors:
   /// would_block, out_of_resources.
-  Status check(const SampleHeader* header, std::uint64_t under_way, std::uint64_t published) const;
-  void add(const SampleHeader& header, std::uint64_t sequence_number);
+  Status check(const SampleHeader* header, std::uint64_t under_way, std::uint64_t published) const {
+    if (!has_limits_) return {};
+    return check_limits(header, under_way, published);
+  }
+  void add(const SampleHeader& header, std::uint64_t sequence_number) {
+    if (has_limits_) add_limited(header, sequence_number);
+  }
   void acknowledged(std::uint64_t sequence_number);
   /// Whether check() depends on what is acknowledged.
-  bool counts_under_way() const;
+  bool counts_under_way() const { return counts_under_way_; }
+  /// Whether check() depends on anything.
+  bool any() const { return has_limits_; }
 
  private:
   struct Pending {
@@ -58,8 +65,13 @@ class WriterLimits {
     std::uint64_t instance;
   };
 
+  Status check_limits(const SampleHeader* header, std::uint64_t under_way, std::uint64_t published) const;
+  void add_limited(const SampleHeader& header, std::uint64_t sequence_number);
+
   bool keeps_for_good_;
   bool keeps_all_;
+  bool has_limits_;
+  bool counts_under_way_;
   qos::ResourceLimits limits_;
   std::int32_t window_;
   std::unordered_map<std::uint64_t, std::int64_t> instances_;  // samples of each that count
@@ -79,7 +91,7 @@ class WriterImplementation final : public WriterEndpoint {
                                                               const EndpointSpec& spec, WriterEvents& events);
   ~WriterImplementation() override;
 
-  Result<Loan> loan(std::size_t size_bytes) override;
+  Status loan(std::size_t size_bytes, Loan& into) override;
   Result<std::uint64_t> publish(Loan&& loan, const SampleHeader& header) override;
   Result<std::uint64_t> publish(std::span<const std::byte> data, const SampleHeader& header) override;
   bool all_acknowledged() override;
@@ -106,7 +118,9 @@ class WriterImplementation final : public WriterEndpoint {
   /// called next, at the latest.
   std::int64_t keep_time(std::int64_t now_ns);
   /// Takes over what has been acknowledged.
-  void keep_acknowledged();
+  void keep_acknowledged() {
+    if (keeps_acknowledged_) store_->acknowledged(acknowledged_by_all());
+  }
   /// Whether the next poll() is to see more of it than what is acknowledged.
   bool wants_look() const { return judge_all || lease_lost_; }
   bool judge_all = true;  // it is new, or its QoS has changed
@@ -131,6 +145,7 @@ class WriterImplementation final : public WriterEndpoint {
   std::uint32_t entry_ = 0;
   std::unique_ptr<WriterStore> store_;
   WriterLimits limits_;
+  const bool keeps_acknowledged_;  // the store asks for what is acknowledged
   std::vector<WriterMatch> matches_;
   std::int64_t wake_due_ns_ = 0;  // 0: nobody waits to be woken
   bool lease_lost_ = false;

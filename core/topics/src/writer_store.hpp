@@ -15,7 +15,7 @@ class WriterStore {
   virtual ~WriterStore() = default;
 
   /// Errors: as WriterEndpoint's. `header.sequence_number` is ignored: it is published() + 1.
-  virtual Result<Loan> loan(std::size_t size_bytes) = 0;
+  virtual Status loan(std::size_t size_bytes, Loan& into) = 0;
   virtual Status publish(Loan& loan, const SampleHeader& header) = 0;
   virtual Status publish(std::span<const std::byte> data, const SampleHeader& header) = 0;
   virtual std::uint64_t published() const = 0;
@@ -42,7 +42,7 @@ class LogStore final : public WriterStore {
   static Result<std::unique_ptr<WriterStore>> create(ArenaWriter& arena, const qos::DataWriterQos& qos,
                                                      StorePlace& place);
 
-  Result<Loan> loan(std::size_t size_bytes) override;
+  Status loan(std::size_t size_bytes, Loan& into) override;
   Status publish(Loan& loan, const SampleHeader& header) override;
   Status publish(std::span<const std::byte> data, const SampleHeader& header) override;
   std::uint64_t published() const override { return log_.published(); }
@@ -54,7 +54,7 @@ class LogStore final : public WriterStore {
 
  private:
   Status publish_small(std::span<const std::byte> data, const SampleHeader& header, bool extended);
-  Result<Reservation> reserve(std::size_t size_bytes);
+  Status reserve(std::size_t size_bytes, Reservation& into);
   bool is_released_by_all() const;
   void copy(std::byte* to, std::span<const std::byte> from);
 

@@ -35,7 +35,9 @@ class Condition {
 
  protected:
   /// trigger_value() may have become true.
-  void notify();
+  void notify() {
+    if (has_wait_sets_) notify_wait_sets();
+  }
   /// Of the participant whose arrivals it depends on; none if on none.
   virtual std::shared_ptr<detail::Core> core() const;
 
@@ -43,6 +45,8 @@ class Condition {
   friend class WaitSet;
   friend class Entity;
   friend class DataReader;
+  void notify_wait_sets();
+
   std::mutex mutex_;
   std::vector<std::weak_ptr<detail::WaitSetState>> wait_sets_;
   std::atomic<bool> has_wait_sets_{false};  // has had some; seq_cst, against WaitSet::attach()

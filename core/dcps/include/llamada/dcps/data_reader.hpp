@@ -36,6 +36,10 @@ struct ReadOptions {
   bool selects_all() const {
     return !condition && instance.is_nil() && (max_samples >= 0 || max_samples == qos::length_unlimited);
   }
+  /// Whether only `state` leaves out anything.
+  bool takes_all() const {
+    return !condition && !next_instance && instance.is_nil() && max_samples == qos::length_unlimited;
+  }
 };
 
 /// Reads samples of one topic (DDS 1.4, 2.2.2.5.3). Made by Subscriber::create_datareader().

@@ -22,7 +22,7 @@ class WriterCache;
 /// gives the room back. Move-only; keeps its writer.
 class WriteLoan {
  public:
-  WriteLoan() = default;
+  WriteLoan() {}  // NOLINT: a defaulted one would first be zeroed as a whole
   WriteLoan(WriteLoan&& other) noexcept
       : writer_(std::exchange(other.writer_, nullptr)), loan_(std::move(other.loan_)) {}
   WriteLoan& operator=(WriteLoan&& other) noexcept;
@@ -131,9 +131,11 @@ class DataWriter final : public ConfiguredEntity<qos::DataWriterQos, DataWriterL
   Publisher& publisher_entity() const;
   template <typename Publish>
   Status publish_blocking(Lock& held, Publish&& publish);
+  Status lend(std::size_t size_bytes, WriteLoan& into);
   Status publish_change(Lock& held, const Change& change, std::span<const std::byte> payload);
-  Result<Change> change_of(std::span<const std::byte> sample, InstanceHandle instance,
-                           const OptionalTimestamp& timestamp) const;
+  Status describe(Change& change, std::span<const std::byte> sample, InstanceHandle instance,
+                  const OptionalTimestamp& timestamp) const;
+  Status identify(Change& change, std::span<const std::byte> sample) const;
   Status register_change(Change& change);
   topics::SampleHeader header_of(const Change& change) const;
   void published(const Change& change);
@@ -152,6 +154,7 @@ class DataWriter final : public ConfiguredEntity<qos::DataWriterQos, DataWriterL
   std::chrono::nanoseconds next_wakeup() const;
 
   const std::shared_ptr<Topic> topic_;
+  const bool is_keyed_;
   std::unique_ptr<WriterCache> cache_;
   std::unique_ptr<topics::WriterEndpoint> endpoint_;
   std::vector<topics::EndpointInfo> readers_;

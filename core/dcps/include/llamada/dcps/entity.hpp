@@ -58,12 +58,16 @@ class Entity : public std::enable_shared_from_this<Entity> {
 
   detail::Core& core() const { return *core_; }
   const std::shared_ptr<detail::Core>& shared_core() const { return core_; }
-  Lock lock() const;
+  Lock lock() const { return Lock(mutex_); }
 
   // With the lock held:
 
   /// Why nothing can be done: closed, not_enabled.
-  Status check_usable() const;
+  Status check_usable() const {
+    if (enabled_ && !deleted_) [[likely]]
+      return {};
+    return why_unusable();
+  }
   Status enable_locked();
   /// To be called by what makes it.
   void made(Listener* listener, StatusMask mask);
@@ -120,7 +124,10 @@ class Entity : public std::enable_shared_from_this<Entity> {
   InstanceHandle handle_;
 
  private:
+  Status why_unusable() const;
+
   std::shared_ptr<detail::Core> core_;
+  BiasedMutex& mutex_;  // the core's
   std::shared_ptr<StatusCondition> status_condition_;
   StatusMask status_changes_ = 0;
   StatusMask pending_calls_ = 0;

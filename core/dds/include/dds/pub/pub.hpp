@@ -123,7 +123,7 @@ class SuspendedPublication {
 template <typename T>
 class WriterLoan {
  public:
-  explicit WriterLoan(llamada::dcps::WriteLoan loan)
+  explicit WriterLoan(llamada::dcps::WriteLoan&& loan)
       : loan_(std::move(loan)), value_(new (loan_.data().data()) T) {}
   T& data() { return *value_; }
   T& operator*() { return *value_; }

@@ -110,7 +110,13 @@ class LogWriter {
   /// Room for a record. Errors: would_block (Retention::recycle: the bound on live chunks is reached and a
   /// reader still holds the oldest: call again after it progressed), out_of_resources (the arena's memory is
   /// used up).
-  Result<Reservation> reserve(std::size_t payload_bytes, Filling filling = Filling::in_place);
+  Result<Reservation> reserve(std::size_t payload_bytes, Filling filling = Filling::in_place) {
+    Result<Reservation> made;
+    if (Status status = reserve(payload_bytes, *made, filling); !status) made = propagate(status);
+    return made;
+  }
+  /// The same, into a Reservation that is not open.
+  Status reserve(std::size_t payload_bytes, Reservation& into, Filling filling = Filling::in_place);
   /// Copies `from` into the payload, which must be of its size.
   void fill(const Reservation& reservation, std::span<const std::byte> from) const;
   /// Whether reserve() would not give would_block now: cheap to ask again and again.

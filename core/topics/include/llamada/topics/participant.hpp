@@ -81,7 +81,13 @@ class WriterEndpoint {
   /// Room in place. Never waits. Errors: would_block (a reader is behind: SEND_WINDOW, RESOURCE_LIMITS or
   /// the log's bound; try again when Participant::wait() returns), out_of_resources (max_samples of what is
   /// kept for good, max_instances, or the arena's memory).
-  virtual Result<Loan> loan(std::size_t size_bytes) = 0;
+  Result<Loan> loan(std::size_t size_bytes) {
+    Result<Loan> made;
+    if (Status status = loan(size_bytes, *made); !status) made = propagate(status);
+    return made;
+  }
+  /// The same, into a Loan that holds nothing.
+  virtual Status loan(std::size_t size_bytes, Loan& into) = 0;
   /// The sequence number that the sample has got. Errors: as loan(); the loan is as it was then.
   virtual Result<std::uint64_t> publish(Loan&& loan, const SampleHeader& header) = 0;
   /// Copies. Errors: as loan().
