@@ -27,9 +27,9 @@ class SystemClock final : public Clock {
  public:
   std::chrono::nanoseconds monotonic() const override;
   std::chrono::nanoseconds realtime() const override;
-  /// Reads one clock and takes the other from it: their distance, which changes only when somebody sets the
-  /// time, is looked at once in a millisecond. `realtime` is not before, and at most a microsecond after,
-  /// what realtime() would have said.
+  /// Reads both clocks once in a millisecond, and in between, where the kernel takes its time from the
+  /// processor's counter, that one, else one of them. At most two microseconds away from what they say; of
+  /// one thread `monotonic` never goes back.
   Both both() const override;
 };
 
