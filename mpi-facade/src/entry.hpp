@@ -39,6 +39,21 @@ class CallScope {
   CallId outer_;
 };
 
+/// CallScope for a call that can do without a function being called: only where is_possible().
+class BriefCall {
+ public:
+  static bool is_possible(const Runtime* runtime) {
+    return runtime && runtime->plain && !runtime->calls.is_watched_next();
+  }
+  BriefCall(Runtime& runtime, CallId id) : calls_(runtime.calls) { calls_.enter_briefly(id); }
+  ~BriefCall() { calls_.leave_briefly(); }
+  BriefCall(const BriefCall&) = delete;
+  BriefCall& operator=(const BriefCall&) = delete;
+
+ private:
+  CallCounter& calls_;
+};
+
 }  // namespace llamada::mpi
 
 /// Before the definition of PMPI_name: makes MPI_name the same function under a name that a program or tool

@@ -71,6 +71,16 @@ class CallCounter {
     current_ = outer;
     published_id_->store(static_cast<std::uint32_t>(outer), std::memory_order_relaxed);
   }
+  /// Whether the call that begins next is the one that is watched.
+  bool is_watched_next() const { return begun_ + 1 == watched_; }
+  /// Begins a call that calls nobody and is not watched, and ends it: current() stays the one around it.
+  void enter_briefly(CallId id) {
+    published_index_->store(++begun_, std::memory_order_relaxed);
+    published_id_->store(static_cast<std::uint32_t>(id), std::memory_order_relaxed);
+  }
+  void leave_briefly() {
+    published_id_->store(static_cast<std::uint32_t>(current_), std::memory_order_relaxed);
+  }
   /// Another thread comes in, or a call goes on after others had their turn: gives back the call until now.
   CallId set_current(CallId id) {
     if (id != CallId::none) published_id_->store(static_cast<std::uint32_t>(id), std::memory_order_relaxed);
@@ -86,6 +96,17 @@ class CallCounter {
   std::uint64_t watched_ = 0;
   std::function<void()> action_;
   CallId current_ = CallId::none;
+};
+
+/// What the handles in the last usual message named, a communicator and a predefined datatype: programs name
+/// the same ones again and again.
+struct LastNamed {
+  MPI_Comm comm = MPI_COMM_NULL;
+  MPI_Datatype datatype = MPI_DATATYPE_NULL;
+  std::uint64_t changes = ~std::uint64_t{0};  ///< of the table of communicators then
+  Communicator* communicator = nullptr;
+  std::size_t type_bytes = 0;  ///< of an element
+  Datatype* type = nullptr;
 };
 
 /// Error classes and codes that the program has added (MPI 3.1, 8.5), and their texts.
@@ -130,6 +151,7 @@ struct Runtime {
 
   AddedErrors added_errors;
   CallCounter calls;
+  LastNamed last_named;
 
   int world_rank = 0;               ///< the slot: what groups are made of
   int world_first = 0;              ///< the slot of rank 0 of MPI_COMM_WORLD

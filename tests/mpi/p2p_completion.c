@@ -205,6 +205,57 @@ static void cancel(void) {
   CHECK(!flag);
 }
 
+/* Requests of all kinds in one Waitall, in this and in the reverse order; once with a receive in their midst
+ * whose message is too long. */
+static void waitall_of_all_kinds(int reversed, int too_long) {
+  enum { kinds = 8 };
+  int out[kinds], in[kinds], sent = 17, flag = 0;
+  MPI_Request requests[kinds];
+  MPI_Status statuses[kinds];
+  int place[kinds];
+  for (int i = 0; i < kinds; i++) place[i] = reversed ? kinds - 1 - i : i;
+  for (int i = 0; i < kinds; i++) in[i] = -1, out[i] = 100 + i, statuses[i].MPI_ERROR = 4711;
+  OK(MPI_Irecv(&in[0], 1, MPI_INT, left, 10, MPI_COMM_WORLD, &requests[place[0]]));
+  OK(MPI_Isend(&out[0], 1, MPI_INT, right, 10, MPI_COMM_WORLD, &requests[place[1]]));
+  requests[place[2]] = MPI_REQUEST_NULL;
+  OK(MPI_Recv_init(&in[3], 1, MPI_INT, left, 13, MPI_COMM_WORLD, &requests[place[3]]));
+  OK(MPI_Start(&requests[place[3]]));
+  OK(MPI_Irecv(&in[4], 1, MPI_INT, MPI_ANY_SOURCE, 14, MPI_COMM_WORLD, &requests[place[4]]));
+  OK(MPI_Irecv(&in[5], too_long ? 0 : 1, MPI_INT, left, 15, MPI_COMM_WORLD, &requests[place[5]]));
+  OK(MPI_Issend(&sent, 1, MPI_INT, rank, 16, MPI_COMM_WORLD, &requests[place[6]]));
+  OK(MPI_Irecv(&in[7], 1, MPI_INT, rank, 16, MPI_COMM_WORLD, &requests[place[7]]));
+  MPI_Request persistent = requests[place[3]];
+  for (int i = 3; i < 6; i++) OK(MPI_Send(&out[i], 1, MPI_INT, right, 10 + i, MPI_COMM_WORLD));
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  int code = MPI_Waitall(kinds, requests, statuses);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+  int class = MPI_SUCCESS;
+  OK(MPI_Error_class(code, &class));
+  CHECK_EQ(class, too_long ? MPI_ERR_IN_STATUS : MPI_SUCCESS);
+  for (int i = 0; i < kinds; i++) {
+    const MPI_Status* status = &statuses[place[i]];
+    if (i != 3) CHECK(requests[place[i]] == MPI_REQUEST_NULL);
+    if (too_long && i == 5) {
+      OK(MPI_Error_class(status->MPI_ERROR, &class));
+      CHECK_EQ(class, MPI_ERR_TRUNCATE);
+      continue;
+    }
+    if (is_strict()) CHECK_EQ(status->MPI_ERROR, too_long ? MPI_SUCCESS : 4711);
+    if (i == 2) CHECK(status_is_empty(status));
+    if (i == 0 || i == 3 || i == 4 || i == 5) {
+      CHECK_EQ(in[i], 100 + i);
+      CHECK(status_is(status, left, 10 + i, MPI_INT, 1));
+    }
+    OK(MPI_Test_cancelled(status, &flag));
+    CHECK(!flag);
+  }
+  CHECK(status_is(&statuses[place[7]], rank, 16, MPI_INT, 1));
+  CHECK_EQ(in[7], 17);
+  CHECK(requests[place[3]] == persistent);
+  OK(MPI_Request_free(&persistent));
+  OK(MPI_Barrier(MPI_COMM_WORLD));
+}
+
 int main(int argc, char** argv) {
   begin("p2p_completion", &argc, &argv);
   right = (rank + 1) % ranks;
@@ -216,5 +267,6 @@ int main(int argc, char** argv) {
   get_status();
   request_free();
   cancel();
+  for (int way = 0; way < (is_strict() ? 4 : 2); way++) waitall_of_all_kinds(way % 2, way / 2);
   return finish();
 }

@@ -79,12 +79,7 @@ bool LogReader::enter(const Chunk& chunk, std::uint32_t cell) {
   return true;
 }
 
-bool LogReader::lies_in_chunk(const ApartPayload& apart) const {
-  return apart.offset >= chunk_.payload() && apart.offset <= chunk_.end() &&
-         apart.size_bytes <= chunk_.end() - apart.offset;
-}
-
-Record LogReader::record_apart(const Cell& cell, const ApartPayload& apart) const {
+Record LogReader::record_apart(const Cell& cell, const Place& apart) const {
   return {cell.kind,      cell.flags,
           cell.label,     {arena_.base + apart.offset, apart.size_bytes},
           chunk_.ordinal, {cell.payload + offsetof(ApartPayload, extra), extra_bytes_max}};
@@ -98,8 +93,7 @@ std::optional<Record> LogReader::read_apart(const Cell& cell) {
     LLAMADA_CRASH_POINT("consume:peeked");
     return Record{cell.kind, cell.flags, cell.label, {cell.payload, inline_size}, chunk_.ordinal, {}};
   }
-  ApartPayload apart;
-  std::memcpy(&apart, cell.payload, sizeof(apart));
+  const Place apart = place_of(cell);
   if (inline_size != payload_apart || !lies_in_chunk(apart)) {
     fail("a record lies outside of its chunk");
     return std::nullopt;
@@ -111,17 +105,9 @@ std::optional<Record> LogReader::read_apart(const Cell& cell) {
 
 std::optional<Record> LogReader::peek_announced() const {
   if (!is_announced()) return std::nullopt;
-  ApartPayload apart;
-  std::memcpy(&apart, cell_->payload, sizeof(apart));
+  const Place apart = place_of(*cell_);
   if (!lies_in_chunk(apart)) return std::nullopt;
   return record_apart(*cell_, apart);
-}
-
-void LogReader::expect_behind(const ApartPayload& apart) {
-  constexpr std::uint64_t lines_max = 4;
-  const std::uint64_t lines = (apart.size_bytes + cell_size_bytes - 1) / cell_size_bytes;
-  expected_ = arena_.base + apart.offset + lines * cell_size_bytes;
-  expected_lines_ = static_cast<unsigned>(std::min(lines, lines_max));
 }
 
 void LogReader::store_cursor(std::uint64_t chunk_ordinal) {

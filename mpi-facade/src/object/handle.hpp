@@ -62,6 +62,7 @@ class HandleTable {
   /// Makes `object` the one of a predefined handle.
   void set_builtin(int handle, Reference<T> object) {
     builtin_[handle_index(handle) & 0xff] = {handle, std::move(object)};
+    ++changes_;
   }
 
   /// A handle for `object`. One object may have several.
@@ -81,10 +82,18 @@ class HandleTable {
     const std::uint32_t index = handle_index(handle);
     const Reference<T> last = std::move(direct_[index]);
     free_.push_back(index);
+    ++changes_;
   }
 
   /// The same for a handle that must never name another object.
-  void retire(int handle) { direct_[handle_index(handle)] = Reference<T>(); }
+  void retire(int handle) {
+    direct_[handle_index(handle)] = Reference<T>();
+    ++changes_;
+  }
+
+  /// How often a handle has been taken back or given another meaning: while it stays the same, a handle that
+  /// was found names the object that it named.
+  std::uint64_t changes() const { return changes_; }
 
   /// Calls `visit(handle, object)` for each handle of insert() in use.
   template <typename Visitor>
@@ -107,6 +116,7 @@ class HandleTable {
   std::vector<Builtin> builtin_ = std::vector<Builtin>(256);
   std::vector<Reference<T>> direct_;
   std::vector<std::uint32_t> free_;
+  std::uint64_t changes_ = 0;
 };
 
 }  // namespace llamada::mpi

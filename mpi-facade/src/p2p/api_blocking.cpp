@@ -20,12 +20,19 @@ int send(const void* buffer, MPI_Count count, MPI_Datatype datatype, int destina
   return MPI_SUCCESS;
 }
 
+/// MPI_Send where send_briefly() does not do. With the same arguments, which so need not be moved.
+[[gnu::noinline]] int send_otherwise(const void* buffer, int count, MPI_Datatype datatype, int destination,
+                                     int tag, MPI_Comm comm) {
+  LLAMADA_MPI_ENTER(Send);
+  return send(buffer, count, datatype, destination, tag, comm, SendMode::standard);
+}
+
 }  // namespace
 
 LLAMADA_MPI_FUNCTION(Send)
 int PMPI_Send(const void* buffer, int count, MPI_Datatype datatype, int destination, int tag, MPI_Comm comm) {
-  LLAMADA_MPI_ENTER(Send);
-  return send(buffer, count, datatype, destination, tag, comm, SendMode::standard);
+  if (send_briefly(CallId::Send, buffer, count, datatype, destination, tag, comm)) return MPI_SUCCESS;
+  return send_otherwise(buffer, count, datatype, destination, tag, comm);
 }
 
 LLAMADA_MPI_FUNCTION(Send_c)

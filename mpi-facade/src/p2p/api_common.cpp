@@ -2,6 +2,15 @@
 
 namespace llamada::mpi {
 
+bool PlainPeer::name_anew(Runtime& self, MPI_Datatype datatype, MPI_Comm comm) {
+  Communicator* communicator = self.communicators.find(comm);
+  Datatype* type = self.datatypes.find(datatype);
+  if (!communicator || !type || !type->is_plain()) return false;
+  // A plain datatype is predefined, and stays.
+  self.last_named = {comm, datatype, self.communicators.changes(), communicator, type->size(), type};
+  return true;
+}
+
 int check_attached(const Peer& peer) {
   const std::size_t needed = peer.buffer.bytes() + MPI_BSEND_OVERHEAD;
   const auto& attached = engine().attached_buffer();

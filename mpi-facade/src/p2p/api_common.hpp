@@ -41,25 +41,45 @@ struct PlainPeer {
 
   bool find_send(const void* buffer, MPI_Count count, MPI_Datatype datatype, int destination, int tag,
                  MPI_Comm comm) {
-    return (destination | tag) >= 0 && find(buffer, count, datatype, destination, tag, comm);
+    Runtime& self = runtime();
+    return name(self, datatype, comm) && is_plain_send(self, buffer, count, destination, tag);
   }
   bool find_receive(const void* buffer, MPI_Count count, MPI_Datatype datatype, int source, int tag,
                     MPI_Comm comm) {
+    Runtime& self = runtime();
+    return name(self, datatype, comm) && is_plain_receive(self, buffer, count, source, tag);
+  }
+
+  // The same in two steps, which call nothing.
+
+  /// Whether Runtime::last_named is these two.
+  static bool are_last_named(const Runtime& self, MPI_Datatype datatype, MPI_Comm comm) {
+    const LastNamed& last = self.last_named;
+    return comm == last.comm && datatype == last.datatype && last.changes == self.communicators.changes();
+  }
+  bool is_plain_send(const Runtime& self, const void* buffer, MPI_Count count, int destination, int tag) {
+    return (destination | tag) >= 0 && is_plain(self, buffer, count, destination, tag);
+  }
+  bool is_plain_receive(const Runtime& self, const void* buffer, MPI_Count count, int source, int tag) {
     if (source < 0 && source != MPI_ANY_SOURCE) return false;
-    return tag >= MPI_ANY_TAG && find(buffer, count, datatype, source, tag, comm);
+    return tag >= MPI_ANY_TAG && is_plain(self, buffer, count, source, tag);
   }
 
  private:
-  bool find(const void* buffer, MPI_Count count, MPI_Datatype datatype, int rank, int tag, MPI_Comm comm) {
-    const Runtime& self = runtime();
-    communicator = self.communicators.find(comm);
-    type = self.datatypes.find(datatype);
-    if (!communicator || !type || !type->is_plain()) return false;
+  bool is_plain(const Runtime& self, const void* buffer, MPI_Count count, int rank, int tag) {
+    const LastNamed& last = self.last_named;
+    communicator = last.communicator;
+    type = last.type;
     if (static_cast<std::uint64_t>(count) > INT_MAX) return false;
     if (rank >= communicator->peer_count() || tag > self.tag_upper_bound) return false;
-    bytes = static_cast<std::size_t>(count) * type->size();
+    bytes = static_cast<std::size_t>(count) * last.type_bytes;
     return (buffer != nullptr || count == 0) && buffer != MPI_IN_PLACE;
   }
+  /// Makes Runtime::last_named these two. False when they are not the usual ones.
+  static bool name(Runtime& self, MPI_Datatype datatype, MPI_Comm comm) {
+    return are_last_named(self, datatype, comm) || name_anew(self, datatype, comm);
+  }
+  static bool name_anew(Runtime& self, MPI_Datatype datatype, MPI_Comm comm);
 };
 
 /// A small send that is over at return, if all is as usual. False: nothing has happened.
@@ -70,6 +90,25 @@ inline bool send_plainly(const void* buffer, MPI_Count count, MPI_Datatype datat
   if (peer.bytes > topics::publish_fast_bytes_max) return false;
   return engine().send_small({static_cast<const std::byte*>(buffer), peer.bytes}, destination, tag,
                              *peer.communicator);
+}
+
+/// The whole of a call that sends a message which has room in a cell. False: nothing has happened.
+[[gnu::always_inline]] inline bool send_briefly(CallId id, const void* buffer, int count,
+                                                MPI_Datatype datatype, int destination, int tag,
+                                                MPI_Comm comm) {
+  // What is too long is so at first sight, mostly.
+  if (static_cast<unsigned>(count) > topics::inline_payload_max) return false;
+  Runtime* const self = runtime_if_any();
+  PlainPeer peer;
+  if (!BriefCall::is_possible(self) || !PlainPeer::are_last_named(*self, datatype, comm)) return false;
+  if (!peer.is_plain_send(*self, buffer, count, destination, tag)) return false;
+  if (peer.bytes > topics::inline_payload_max) return false;
+  const Communicator& communicator = *peer.communicator;
+  const auto publish = self->engine->outgoing().begin_cell(communicator.world_rank(destination));
+  if (!publish) return false;
+  const BriefCall call(*self, id);
+  publish({static_cast<const std::byte*>(buffer), peer.bytes}, communicator.context(), tag);
+  return true;
 }
 
 inline int check_send(const void* buffer, MPI_Count count, MPI_Datatype datatype, int destination, int tag,
@@ -123,6 +162,7 @@ inline void begin_plain_receive(Request& request, void* buffer, MPI_Count count,
                                 int source, int tag) {
   request.begin_receive();
   request.buffer = {buffer, static_cast<std::size_t>(count), peer.type};
+  request.room_bytes = static_cast<std::int64_t>(peer.bytes);
   request.communicator = peer.communicator;
   request.peer = source;
   request.tag = tag;

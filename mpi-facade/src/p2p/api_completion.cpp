@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "p2p/api_common.hpp"
 
 // The Wait and Test families (MPI 3.1, 3.7.3 to 3.7.6). What a call answers, when it could have answered
@@ -259,8 +261,9 @@ int retire_rest(RequestArray& requests, int first, MPI_Status statuses[]) {
                 "operation went wrong");
 }
 
-int retire_all(RequestArray& requests, MPI_Status statuses[]) {
-  for (int i = 0; i < requests.count(); ++i) {
+/// The same, where all may be complete. The statuses of those before `first` are as they are to be.
+int retire_all(RequestArray& requests, int first, MPI_Status statuses[]) {
+  for (int i = first; i < requests.count(); ++i) {
     MPI_Status* status = statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
     if (!requests[i])
       empty_status(status);
@@ -268,6 +271,39 @@ int retire_all(RequestArray& requests, MPI_Status statuses[]) {
       return retire_rest(requests, i, statuses);
   }
   return MPI_SUCCESS;
+}
+
+/// MPI_Waitall for the usual ones, sends that were over at once and plain receives, one after the other;
+/// stops at the first that is another, or did not go well. Gives how many it has retired.
+int wait_and_retire(int count, MPI_Request handles[], MPI_Status statuses[]) {
+  Engine& self = engine();
+  RequestTable& table = self.requests();
+  for (int i = 0; i < count; ++i) {
+    if (handles[i] == MPI_REQUEST_NULL) {
+      if (statuses != MPI_STATUSES_IGNORE) set_empty(statuses[i]);
+      continue;
+    }
+    const Request* from = &table.sent();
+    if (handles[i] != RequestTable::sent_handle) {
+      Request* request = table.find_own(handles[i]);
+      if (!request) return i;
+      if (request->state() == receive_begun) self.wait_for_first(*request);
+      if (request->state() != receive_done) return i;
+      table.remove_done(*request);
+      from = request;
+    }
+    if (statuses != MPI_STATUSES_IGNORE) Engine::receive_status(*from, &statuses[i]);
+    handles[i] = MPI_REQUEST_NULL;
+  }
+  return count;
+}
+
+/// The rest of MPI_Waitall behind the first that have been retired.
+[[gnu::noinline]] int wait_for_rest(int count, MPI_Request handles[], MPI_Status statuses[], int retired) {
+  RequestArray requests;
+  if (int code = requests.find(count, handles)) return code;
+  if (!requests.all_complete()) engine().wait_until([&] { return requests.all_complete(); });
+  return retire_all(requests, std::max(retired, 0), statuses);
 }
 
 int some(int count, MPI_Request handles[], int* done_count, int indices[], MPI_Status statuses[],
@@ -371,10 +407,8 @@ int PMPI_Testany(int count, MPI_Request requests[], int* index, int* flag, MPI_S
 LLAMADA_MPI_FUNCTION(Waitall)
 int PMPI_Waitall(int count, MPI_Request handles[], MPI_Status statuses[]) {
   LLAMADA_MPI_ENTER(Waitall);
-  RequestArray requests;
-  if (int code = requests.find(count, handles)) return code;
-  if (!requests.all_complete()) engine().wait_until([&] { return requests.all_complete(); });
-  return retire_all(requests, statuses);
+  const int retired = handles && count > 0 ? wait_and_retire(count, handles, statuses) : 0;
+  return retired == count ? MPI_SUCCESS : wait_for_rest(count, handles, statuses, retired);
 }
 
 LLAMADA_MPI_FUNCTION(Testall)
@@ -384,7 +418,7 @@ int PMPI_Testall(int count, MPI_Request handles[], int* flag, MPI_Status statuse
   if (int code = requests.find(count, handles)) return code;
   if (int code = check_pointer(nullptr, flag, "flag")) return code;
   *flag = requests.any_active() ? decide_all(requests) : 1;
-  return *flag ? retire_all(requests, statuses) : MPI_SUCCESS;
+  return *flag ? retire_all(requests, 0, statuses) : MPI_SUCCESS;
 }
 
 LLAMADA_MPI_FUNCTION(Waitsome)

@@ -53,6 +53,24 @@ int make_receive(void* buffer, MPI_Count count, MPI_Datatype datatype, int sourc
   return make_send(buffer, count, datatype, destination, tag, comm, handle, mode, persistent);
 }
 
+/// MPI_Irecv for the receive that has only to be queued. False: nothing has happened.
+[[gnu::always_inline]] inline bool queue_receive(void* buffer, int count, MPI_Datatype datatype, int source,
+                                                 int tag, MPI_Comm comm, MPI_Request* handle) {
+  Runtime* const self = runtime_if_any();
+  PlainPeer plain;
+  if (!handle || handle_kind(comm) != HandleKind::builtin || !BriefCall::is_possible(self)) return false;
+  if (!PlainPeer::are_last_named(*self, datatype, comm)) return false;
+  if (!plain.is_plain_receive(*self, buffer, count, source, tag)) return false;
+  Engine& engine = *self->engine;
+  if (!engine.will_queue(plain.communicator->context())) return false;
+  const BriefCall call(*self, CallId::Irecv);
+  Request& request = engine.requests().take_unused();
+  begin_plain_receive(request, buffer, count, plain, source, tag);
+  engine.queue_receive(request);
+  *handle = request.handle;
+  return true;
+}
+
 [[gnu::always_inline]] inline int begin_receive(void* buffer, MPI_Count count, MPI_Datatype datatype,
                                                 int source, int tag, MPI_Comm comm, MPI_Request* handle) {
   PlainPeer plain;
@@ -84,7 +102,31 @@ int start(MPI_Request handle) {
   return MPI_SUCCESS;
 }
 
+// The two that are called most, where send_briefly() and queue_receive() do not do. With the same arguments,
+// which so need not be moved.
+
+[[gnu::noinline]] int isend_otherwise(const void* buffer, int count, MPI_Datatype datatype, int destination,
+                                      int tag, MPI_Comm comm, MPI_Request* request) {
+  LLAMADA_MPI_ENTER(Isend);
+  return begin_send(buffer, count, datatype, destination, tag, comm, request, SendMode::standard, false);
+}
+
+[[gnu::noinline]] int irecv_otherwise(void* buffer, int count, MPI_Datatype datatype, int source, int tag,
+                                      MPI_Comm comm, MPI_Request* request) {
+  LLAMADA_MPI_ENTER(Irecv);
+  return begin_receive(buffer, count, datatype, source, tag, comm, request);
+}
+
 }  // namespace
+
+LLAMADA_MPI_FUNCTION(Isend)
+int PMPI_Isend(const void* buffer, int count, MPI_Datatype datatype, int destination, int tag, MPI_Comm comm,
+               MPI_Request* request) {
+  if (!request || !send_briefly(CallId::Isend, buffer, count, datatype, destination, tag, comm))
+    return isend_otherwise(buffer, count, datatype, destination, tag, comm, request);
+  *request = RequestTable::sent_handle;
+  return MPI_SUCCESS;
+}
 
 #define LLAMADA_NONBLOCKING_SEND(name, Count, mode, persistent)                                              \
   LLAMADA_MPI_FUNCTION(name)                                                                                 \
@@ -94,7 +136,6 @@ int start(MPI_Request handle) {
     return begin_send(buffer, count, datatype, destination, tag, comm, request, SendMode::mode, persistent); \
   }
 
-LLAMADA_NONBLOCKING_SEND(Isend, int, standard, false)
 LLAMADA_NONBLOCKING_SEND(Ibsend, int, buffered, false)
 LLAMADA_NONBLOCKING_SEND(Issend, int, synchronous, false)
 LLAMADA_NONBLOCKING_SEND(Irsend, int, ready, false)
@@ -111,8 +152,8 @@ LLAMADA_NONBLOCKING_SEND(Irsend_c, MPI_Count, ready, false)
 LLAMADA_MPI_FUNCTION(Irecv)
 int PMPI_Irecv(void* buffer, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
                MPI_Request* request) {
-  LLAMADA_MPI_ENTER(Irecv);
-  return begin_receive(buffer, count, datatype, source, tag, comm, request);
+  if (queue_receive(buffer, count, datatype, source, tag, comm, request)) return MPI_SUCCESS;
+  return irecv_otherwise(buffer, count, datatype, source, tag, comm, request);
 }
 
 LLAMADA_MPI_FUNCTION(Irecv_c)
@@ -154,6 +195,7 @@ int PMPI_Request_free(MPI_Request* handle) {
   if (!request) return report(nullptr, MPI_ERR_REQUEST, "the request is MPI_REQUEST_NULL");
   if (request->active && !request->complete) {
     request->released = true;
+    request->room_bytes = -1;
     if (request->kind != Request::Kind::task || !request->kept->task->keeps_handle())
       engine().requests().remove_handle(*request);
     *handle = MPI_REQUEST_NULL;

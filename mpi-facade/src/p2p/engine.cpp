@@ -106,6 +106,7 @@ void Engine::look_around() {
 
 void Engine::wait_slowly(unsigned rounds, const std::function<bool()>& done) {
   look_around();
+  looks_left_ = 0;  // each is no longer short
   const int sharing = world_.oversubscribed() ? world_.size() : 0;
   if (rounds < options_.yields_before_sleep && yielding_.yield(sharing)) return;
   world_.sleep([&] { return anything_new() || done(); });
@@ -347,7 +348,7 @@ bool Engine::cancel(Request& request) {
     return false;
   bool cancelled = false;
   if (determinants_->replaying()) {
-    auto taken = determinants_->replayer().take_cancel(request.post_index);
+    auto taken = determinants_->replayer().take_cancel(request.post_index());
     if (!taken) diverged(taken.error().text());
     cancelled = *taken;
     if (cancelled) matcher_.cancel(request);
@@ -356,7 +357,7 @@ bool Engine::cancel(Request& request) {
     progress();
     cancelled = !request.complete && !early_.has_begun(request) && matcher_.cancel(request);
     if (cancelled)
-      determinants_->record_cancelled(request.post_index);
+      determinants_->record_cancelled(request.post_index());
     else
       determinants_->record_completion(replay::CallKind::cancel, {});
   }

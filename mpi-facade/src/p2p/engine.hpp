@@ -137,6 +137,7 @@ class Engine final : private MessageSink, private SendOwner, private CopyOwner {
   bool send_small(std::span<const std::byte> payload, int destination, int tag, Communicator& communicator) {
     return outgoing_->send_small(payload, communicator.world_rank(destination), communicator.context(), tag);
   }
+  Outgoing& outgoing() { return *outgoing_; }
   /// The status is filled unless it is MPI_STATUS_IGNORE. MPI_ERR_TRUNCATE if the message was longer.
   int receive(const Buffer& buffer, int source, int tag, Communicator& communicator, MPI_Status* status);
   /// Begins a request whose description is complete, also one with MPI_PROC_NULL.
@@ -153,14 +154,27 @@ class Engine final : private MessageSink, private SendOwner, private CopyOwner {
   void start_plain_receive(Request& request) {
     if (replaying_) [[unlikely]]
       return start_receive(request);
-    request.context = request.communicator->context();
-    request.source = world_source(*request.communicator, request.peer);
-    request.post_index = post_count_++;
+    address(request);
     if (MessageNode* message = matcher_.post_free(request)) deliver(request, static_cast<Arrival&>(*message));
+  }
+  /// Whether a receive in this context has only to be queued: then queue_receive() of one from
+  /// requests().take_unused(), after begin_receive(), may follow.
+  bool will_queue(std::uint32_t context) const {
+    return !replaying_ && requests_.has_unused() && matcher_.will_queue(context);
+  }
+  void queue_receive(Request& request) {
+    address(request);
+    matcher_.post_queued(request);
   }
   /// Begins the receive of what a matched probe took.
   void start_matched_receive(Request& request, Arrival& arrival);
   void wait(Request& request);
+  /// wait() for the first of many: what comes for them may be left to come together first, for a moment.
+  void wait_for_first(Request& request) {
+    gathers_ = !shared_ && spin_rounds_ > 0;
+    wait_until([&request] { return request.complete; });
+    gathers_ = false;
+  }
 
   /// Begins a task: gives it a handle, steps it once now and then from progress, until it is complete.
   Request& start_task(std::unique_ptr<Task> task);
@@ -261,12 +275,19 @@ class Engine final : private MessageSink, private SendOwner, private CopyOwner {
   /// What a rank that is about to sleep asks: whether there is more for it to do. Only progress() in vain
   /// says that what was there before is done. What waited for room has been tried again.
   bool anything_new();
-  void restrict(Request& request);
+  void restrict(Request& request, std::uint64_t post_index);
   void look_at_protection();
   void keep_no_longer();
   void go_live();
   void deliver(Request& request, const IncomingMessage& message);
   void deliver(Request& request, Arrival& arrival);
+  bool is_to_gather(const topics::LogReader& reader, const NodeList<ReceiveNode>& posted);
+  int take_run(int from, topics::LogReader& reader, Ordinals& ordinals, int at_most);
+  void count_received(int messages, std::uint64_t bytes);
+  static void address(Request& request) {
+    request.context = request.communicator->context();
+    request.source = world_source(*request.communicator, request.peer);
+  }
   void matched(Request& request, const Envelope& message, std::size_t bytes, bool synchronous);
   void grant(Request& request, int source, const Announcement& announcement);
   void finish_receive(Request& request);
@@ -299,10 +320,11 @@ class Engine final : private MessageSink, private SendOwner, private CopyOwner {
   std::vector<std::deque<Request*>> granted_;  // by source: receives whose bulk is to come, in order
   AttachedBuffer attached_buffer_;
   std::vector<std::uint32_t> indices_;
-  std::uint64_t post_count_ = 0;
   std::uint64_t fruitless_calls_ = 0;
   unsigned spin_rounds_ = 0;
   Yielding yielding_;
+  bool gathers_ = false;    // in wait_for_first()
+  int looks_left_ = 0;      // so often messages may be left to gather
   bool keeps_ = false;      // histories are kept
   bool replaying_ = false;  // a replacement that is not yet live
   bool holds_ = false;      // wildcard receives wait for the end of the outcomes

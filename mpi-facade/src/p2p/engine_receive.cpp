@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstring>
 
 #include "llamada/base/copy.hpp"
 #include "llamada/base/crash_point.hpp"
@@ -8,6 +9,30 @@
 // The engine's receives and probes.
 
 namespace llamada::mpi {
+
+namespace {
+
+/// What Request::room_bytes says of a receive that has been described.
+std::int64_t room_bytes(const Request& request) {
+  const Buffer& buffer = request.buffer;
+  if (request.expected_ordinal != 0 || !buffer.type->is_contiguous() || buffer.contiguous() != buffer.base)
+    return -1;
+  return static_cast<std::int64_t>(buffer.bytes());
+}
+
+/// Up to so many messages are left to gather, for so many looks.
+constexpr std::ptrdiff_t gathered_max = 16;
+constexpr int gather_looks = 200;
+
+/// Where that goes.
+std::byte* room(const Request& request) { return static_cast<std::byte*>(request.buffer.base); }
+
+/// Whether a receive takes a message of so many bytes without any detour.
+bool takes_at_once(const Request& request, std::size_t bytes) {
+  return static_cast<std::int64_t>(bytes) <= request.room_bytes;
+}
+
+}  // namespace
 
 int Engine::receive(const Buffer& buffer, int source, int tag, Communicator& communicator,
                     MPI_Status* status) {
@@ -25,25 +50,24 @@ int Engine::receive(const Buffer& buffer, int source, int tag, Communicator& com
 
 void Engine::start_receive(Request& request) {
   begin(request);
-  request.context = request.communicator->context();
-  request.source = world_source(*request.communicator, request.peer);
-  request.post_index = post_count_++;
+  address(request);
   request.rule = ReceiveNode::Rule::free;
   request.expected_ordinal = 0;
   if (determinants_->replayer().anything_left()) [[unlikely]]
-    restrict(request);
+    restrict(request, matcher_.posts());
+  request.room_bytes = room_bytes(request);
   if (MessageNode* message = matcher_.post(request)) deliver(request, static_cast<Arrival&>(*message));
 }
 
 /// What a replay knows about a receive: that the program cancels it, or which message it takes.
-void Engine::restrict(Request& request) {
+void Engine::restrict(Request& request, std::uint64_t post_index) {
   auto& replayer = determinants_->replayer();
-  if (replayer.is_cancelled(request.post_index)) {
+  if (replayer.is_cancelled(post_index)) {
     request.rule = ReceiveNode::Rule::cancelled;
     return;
   }
   if (request.source != any_source) return;
-  if (const auto match = replayer.take_match(request.post_index)) {
+  if (const auto match = replayer.take_match(post_index)) {
     request.source = match->source;
     request.expected_ordinal = match->ordinal;
     return;
@@ -70,19 +94,11 @@ void Engine::outcome_taken() {
     deliver(static_cast<Request&>(*receive), static_cast<Arrival&>(*message));
 }
 
-namespace {
-
-/// Whether a receive takes a message of so many bytes without any detour.
-bool takes_at_once(const Request& request, std::size_t bytes) {
-  return request.expected_ordinal == 0 && !request.released && request.buffer.type->is_contiguous() &&
-         bytes <= request.buffer.bytes();
-}
-
-}  // namespace
-
 /// What message_arrived() does, for the messages that most are: whole ones for which a receive is posted.
 int Engine::take_awaited(int from, topics::LogReader& reader, Ordinals& ordinals, int at_most) {
-  int taken = 0;
+  int taken = take_run(from, reader, ordinals, at_most);
+  if (taken < 0) return taken;
+  const int taken_before = taken;
   std::uint64_t taken_bytes = 0;
   for (; taken < at_most; ++taken) {
     const topics::Cell* cell = reader.peek_cell();
@@ -106,23 +122,79 @@ int Engine::take_awaited(int from, topics::LogReader& reader, Ordinals& ordinals
     matcher_.take_first_posted(request, from);
     request.status_source = request.peer;
     if (request.source == any_source) {
-      determinants_->record_match(request.post_index, {from, ordinal});
+      determinants_->record_match(request.post_index(), {from, ordinal});
       request.status_source = request.communicator->rank_of(from);
     }
     if (is_apart)
-      copy_bytes_in(request.buffer.contiguous() + early, payload.data() + early, payload.size() - early);
+      copy_bytes_in(room(request) + early, payload.data() + early, payload.size() - early);
     else
-      topics::copy_small(request.buffer.contiguous(), payload.data(), payload.size());
+      topics::copy_small(room(request), payload.data(), payload.size());
     LLAMADA_CRASH_POINT("match:delivered");
     request.status_tag = label_tag(label);
     request.status_bytes = payload.size();
     request.complete = true;
     taken_bytes += payload.size();
   }
-  if (taken > 0) {
-    arena_.count(topics::Counter::messages_received, static_cast<std::uint64_t>(taken));
-    arena_.count(topics::Counter::bytes_received, taken_bytes);
+  if (taken > taken_before) count_received(taken - taken_before, taken_bytes);
+  return taken;
+}
+
+void Engine::count_received(int messages, std::uint64_t bytes) {
+  arena_.count(topics::Counter::messages_received, static_cast<std::uint64_t>(messages),
+               topics::Counter::bytes_received, bytes);
+}
+
+/// Whether so few of the messages that are waited for have come that more are to come first. Who takes each
+/// at once takes from the sender's cache the lines that it is about to write, and both wait for each line.
+bool Engine::is_to_gather(const topics::LogReader& reader, const NodeList<ReceiveNode>& posted) {
+  if (looks_left_ == 0) return false;
+  std::ptrdiff_t behind = -1;
+  for (const ReceiveNode* node = posted.first; node && behind < gathered_max - 1; node = node->next) ++behind;
+  if (!reader.is_to_come(behind)) return false;
+  --looks_left_;
+  return true;
+}
+
+/// The same for a run of small messages of one context, for which several receives that name their source are
+/// posted: what belongs to all of them is looked at once.
+int Engine::take_run(int from, topics::LogReader& reader, Ordinals& ordinals, int at_most) {
+  const topics::Cell* first = reader.peek_cell();
+  if (!first) return 0;
+  const std::uint32_t context = label_context(first->label);
+  NodeList<ReceiveNode>* posted = matcher_.named_alone(context, from);
+  if (!posted || !posted->first || !posted->first->next) return 0;
+  if (gathers_ && is_to_gather(reader, *posted)) return -1;
+  topics::LogReader::Run run(reader);
+  ReceiveNode* receive = posted->first;
+  std::uint64_t bytes = 0;
+  int taken = 0;
+  for (; taken < at_most && receive; ++taken) {
+    const auto message = run.peek();
+    if (!message || message->kind_and_flags != kind_message || label_context(message->label) != context)
+      break;
+    auto& request = static_cast<Request&>(*receive);
+    const int tag = label_tag(message->label);
+    if ((request.tag != tag && request.tag != any_tag) || !takes_at_once(request, message->size_bytes)) break;
+    run.advance();
+    receive = receive->next;
+    request.queued = false;
+    request.status_source = request.peer;
+    request.status_tag = tag;
+    request.status_bytes = message->size_bytes;
+    request.complete = true;
+    bytes += message->size_bytes;
+    if (message->size_bytes <= topics::inline_payload_max)
+      topics::copy_small(room(request), message->payload, message->size_bytes);
+    else
+      std::memcpy(room(request), message->payload, message->size_bytes);
+    LLAMADA_CRASH_POINT("match:delivered");
   }
+  if (taken == 0) return 0;
+  looks_left_ = gather_looks;
+  posted->remove_before(receive);
+  run.finish();
+  ordinals.pass(context, static_cast<std::uint64_t>(taken));
+  count_received(taken, bytes);
   return taken;
 }
 
@@ -164,12 +236,12 @@ void Engine::matched(Request& request, const Envelope& message, std::size_t byte
   if (request.expected_ordinal != 0) {
     if (request.expected_ordinal != message.ordinal)
       diverged(fmt::format("its receive {} takes message {} of rank {}, its predecessor's took message {}",
-                           request.post_index + 1, message.ordinal, message.source,
+                           request.post_index() + 1, message.ordinal, message.source,
                            request.expected_ordinal));
     LLAMADA_CRASH_POINT("match:repeated");
   } else if (request.peer == MPI_ANY_SOURCE && request.kind == Request::Kind::receive &&
              request.source == any_source) {
-    determinants_->record_match(request.post_index, {message.source, message.ordinal});
+    determinants_->record_match(request.post_index(), {message.source, message.ordinal});
   }
   request.status_source = request.communicator->rank_of(message.source);
   request.status_tag = message.tag;

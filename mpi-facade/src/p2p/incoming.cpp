@@ -119,6 +119,7 @@ bool Incoming::drain(int from, Stream& stream) {
     // What nobody waits for yet has time: who waits is answered first.
     const int awaited =
         sink_.take_awaited(from, stream.reader, stream.ordinals, records_in_a_row_max - taken);
+    if (awaited < 0) break;
     taken += awaited;
     if (awaited > 0) break;
     const topics::Cell* cell = stream.reader.peek_cell();

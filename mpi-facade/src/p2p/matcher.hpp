@@ -41,9 +41,9 @@ struct ReceiveNode {
   int tag = any_tag;
   Rule rule = Rule::free;
   bool queued = false;  ///< the matcher has it
-  std::uint64_t expected_ordinal =
-      0;                       ///< in a replay: the message it took; 0: not known. The caller checks it.
-  std::uint64_t sequence = 0;  ///< the matcher's: order of posting
+  /// In a replay: the message it took; 0: not known. The caller checks it.
+  std::uint64_t expected_ordinal = 0;
+  std::uint64_t sequence = 0;  ///< the matcher's: order of posting, from 1
   ReceiveNode* previous = nullptr;
   ReceiveNode* next = nullptr;
 };
@@ -63,6 +63,11 @@ struct NodeList {
   void remove_first() {
     first = first->next;
     (first ? first->previous : last) = nullptr;
+  }
+  /// Removes what comes before `node`, of this list; all if it is null.
+  void remove_before(Node* node) {
+    first = node;
+    (node ? node->previous : last) = nullptr;
   }
   void remove(Node& node) {
     (node.previous ? node.previous->next : first) = node.next;
@@ -116,17 +121,31 @@ class Matcher {
     receive.queued = false;
   }
 
+  /// The receives that name this source, the first of which is for the next message from there in this
+  /// context if its tag fits. Null where others may be, too: to be found by first_posted() or arrive(). Who
+  /// takes some from its front does so by remove_before(), and says of each that it is not queued.
+  NodeList<ReceiveNode>* named_alone(std::uint32_t id, int from) {
+    if (id != last_id_ || !last_context_ || last_context_->wildcards.first) return nullptr;
+    Source& named = source(*last_context_, from);
+    return named.parked_from ? nullptr : &named.posted;
+  }
+
   /// Posts a receive: the unexpected message that it takes, removed; null when it is queued (or `cancelled`).
   MessageNode* post(ReceiveNode& receive);
   /// The same for the usual one, which is free.
   MessageNode* post_free(ReceiveNode& receive) {
     Context& here = context(receive.context);
     if (here.unexpected > 0) return post(receive);
-    receive.sequence = ++sequence_;
-    (receive.source == any_source ? here.wildcards : source(here, receive.source).posted).push_back(receive);
-    receive.queued = true;
+    queue(here, receive);
     return nullptr;
   }
+  /// Whether a receive in this context is queued when it is posted, and post_queued() does that.
+  bool will_queue(std::uint32_t id) const {
+    return id == last_id_ && last_context_ && last_context_->unexpected == 0;
+  }
+  void post_queued(ReceiveNode& receive) { queue(*last_context_, receive); }
+  /// How many receives have been posted.
+  std::uint64_t posts() const { return sequence_; }
 
   /// Takes a receive back: false when it has been matched.
   bool cancel(ReceiveNode& receive);
@@ -183,6 +202,11 @@ class Matcher {
     return find_context(id);
   }
   Context& find_context(std::uint32_t id);
+  void queue(Context& here, ReceiveNode& receive) {
+    receive.sequence = ++sequence_;
+    (receive.source == any_source ? here.wildcards : source(here, receive.source).posted).push_back(receive);
+    receive.queued = true;
+  }
   Source& source(Context& context, int index) { return context.sources[static_cast<std::size_t>(index)]; }
   ReceiveNode* first_fitting(Context& context, const Envelope& message);
   void unlink(Context& context, ReceiveNode& receive);

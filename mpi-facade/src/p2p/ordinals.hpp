@@ -10,6 +10,8 @@ class Ordinals {
  public:
   /// The ordinal of the next message in `context`, from 1.
   std::uint64_t next(std::uint32_t context) { return ++counter(context); }
+  /// So many messages are counted at once.
+  void pass(std::uint32_t context, std::uint64_t count) { counter(context) += count; }
   std::uint64_t last(std::uint32_t context) { return counter(context); }
 
  private:

@@ -58,20 +58,16 @@ class Outgoing {
   /// The same for at most topics::publish_fast_bytes_max, and only at once: false when send_now() has to look
   /// closer.
   bool send_small(std::span<const std::byte> payload, int rank, std::uint32_t context, int tag) {
-    if (static_cast<std::size_t>(rank) >= destinations_.size()) [[unlikely]]
+    Destination* to = ready(rank);
+    if (!to || !to->log.try_publish(kind_message, 0, make_label(context, tag), payload)) [[unlikely]]
       return false;
-    Destination& to = *destinations_[static_cast<std::size_t>(rank)];
-    if (!to.open || to.first || to.predecessor_left > 0 || !live_) [[unlikely]]
-      return false;
-    if (!to.log.try_publish(kind_message, 0, make_label(context, tag), payload)) [[unlikely]]
-      return false;
-    LLAMADA_CRASH_POINT("send:logged");
-    to.ordinals.next(context);
-    arena_.count(topics::Counter::messages_sent);
-    arena_.count(topics::Counter::bytes_sent, payload.size());
-    wake(to);
+    sent(*to, payload.size(), context);
     return true;
   }
+  /// send_small() in two steps, for at most topics::inline_payload_max: begin_cell() says whether there is
+  /// room, and what it gives sends, before anything else happens here.
+  class CellSend;
+  CellSend begin_cell(int rank);
   /// Begins a send; may be complete at return. The request must stay until it is.
   void send(Request& request);
 
@@ -138,6 +134,22 @@ class Outgoing {
     std::uint64_t predecessor_left = 0;  // records
   };
 
+  /// A destination to which a small message may go at once; null: to be looked at closer.
+  Destination* ready(int rank) {
+    if (static_cast<std::size_t>(rank) >= destinations_.size()) [[unlikely]]
+      return nullptr;
+    Destination& to = *destinations_[static_cast<std::size_t>(rank)];
+    if (!to.open || to.first || to.predecessor_left > 0 || !live_) [[unlikely]]
+      return nullptr;
+    return &to;
+  }
+  /// A message of a send that is over is in the log.
+  void sent(Destination& to, std::size_t bytes, std::uint32_t context) {
+    LLAMADA_CRASH_POINT("send:logged");
+    to.ordinals.next(context);
+    arena_.count(topics::Counter::messages_sent, 1, topics::Counter::bytes_sent, bytes);
+    wake(to);
+  }
   Destination& destination(int rank) {
     if (static_cast<std::size_t>(rank) >= destinations_.size()) [[unlikely]]
       grow(rank + 1);
@@ -201,5 +213,26 @@ class Outgoing {
   std::uint64_t next_send_id_ = 1;
   std::uint64_t announced_count_ = 0;
 };
+
+class Outgoing::CellSend {
+ public:
+  explicit operator bool() const { return to_ != nullptr; }
+  [[gnu::always_inline]] void operator()(std::span<const std::byte> payload, std::uint32_t context,
+                                         int tag) const {
+    to_->log.publish_small(kind_message, 0, make_label(context, tag), payload);
+    outgoing_->sent(*to_, payload.size(), context);
+  }
+
+ private:
+  friend class Outgoing;
+  CellSend(Outgoing* outgoing, Destination* to) : outgoing_(outgoing), to_(to) {}
+  Outgoing* outgoing_;
+  Destination* to_;
+};
+
+inline Outgoing::CellSend Outgoing::begin_cell(int rank) {
+  Destination* to = ready(rank);
+  return {this, to && to->log.has_cell() ? to : nullptr};
+}
 
 }  // namespace llamada::mpi

@@ -32,6 +32,7 @@ void Request::reset() {
   rule = Rule::free;
   queued = false;
   expected_ordinal = 0;
+  room_bytes = -1;
   kind = Kind::none;
   mode = SendMode::standard;
   persistent = active = complete = released = cancelled = null_process = matched_by_probe = false;
@@ -63,14 +64,14 @@ void RequestTable::make_one() {
   request.handle =
       make_handle(HandleKind::direct, ObjectKind::request, static_cast<std::uint32_t>(handles_.size()));
   handles_.push_back(&request);
-  request.next_unused = unused_;
+  request.next = unused_;
   unused_ = &request;
 }
 
 Request& RequestTable::add_without_handle() {
   if (!nameless_) return make_object();
   Request& request = *nameless_;
-  nameless_ = request.next_unused;
+  nameless_ = next_unused(request);
   request.reset();
   return request;
 }
@@ -81,7 +82,7 @@ void RequestTable::remove_handle(Request& request) {
   heir.handle = std::exchange(request.handle, MPI_REQUEST_NULL);
   request.is_named = false;
   handles_[handle_index(heir.handle)] = &heir;
-  heir.next_unused = unused_;
+  heir.next = unused_;
   unused_ = &heir;
 }
 

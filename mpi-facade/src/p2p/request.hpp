@@ -2,6 +2,8 @@
 
 #include <mpi.h>
 
+#include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -46,11 +48,8 @@ struct Buffer {
   void unpack(std::size_t first_byte, std::span<const std::byte> in) const;
 };
 
-/// A communication that was begun: of a nonblocking or persistent call, with a handle; or on the stack of a
-/// blocking one.
-///
-/// What a small receive needs comes first, in few cache lines.
-struct Request : ReceiveNode {
+/// Where a request stands.
+struct RequestState {
   enum class Kind : std::uint8_t { none, send, receive, message, task };
 
   Kind kind = Kind::none;
@@ -67,8 +66,31 @@ struct Request : ReceiveNode {
   bool is_named = false;          ///< the RequestTable's: `handle` is the program's
   int error = MPI_SUCCESS;        ///< of a complete one
 
+  bool operator==(const RequestState& other) const { return words() == other.words(); }
+
+ private:
+  constexpr std::array<std::uint64_t, 2> words() const {
+    return std::bit_cast<std::array<std::uint64_t, 2>>(*this);
+  }
+};
+static_assert(sizeof(RequestState) == 16);
+
+/// Of a receive of the usual kind, with a handle: begun, and when it is over and went well.
+inline constexpr RequestState receive_begun{
+    .kind = RequestState::Kind::receive, .active = true, .is_named = true};
+inline constexpr RequestState receive_done{
+    .kind = RequestState::Kind::receive, .active = true, .complete = true, .is_named = true};
+
+/// A communication that was begun: of a nonblocking or persistent call, with a handle; or on the stack of a
+/// blocking one.
+///
+/// What a small receive needs comes first, in few cache lines.
+struct Request : ReceiveNode, RequestState {
   int handle = MPI_REQUEST_NULL;
   int peer = 0;  ///< as the program said: rank in the communicator; any_source
+  /// A queued receive takes a message of at most so many bytes as it is, to where buffer.base says; -1: there
+  /// is more to it.
+  std::int64_t room_bytes = -1;
   Buffer buffer;
   Communicator* communicator = nullptr;
 
@@ -77,9 +99,9 @@ struct Request : ReceiveNode {
   int status_tag = MPI_ANY_TAG;
   std::uint64_t status_bytes = 0;
 
-  // Receives.
-  std::uint64_t post_index = 0;
   std::uint64_t failed_bytes = 0;  ///< of a receive with an error: how long the message was
+  /// Which of all receives that were posted, from 0.
+  std::uint64_t post_index() const { return sequence - 1; }
 
   // Sends.
   int destination = 0;             ///< rank in MPI_COMM_WORLD
@@ -88,8 +110,7 @@ struct Request : ReceiveNode {
   std::uint64_t bulk_done = 0;     ///< bytes published (send), received (receive) by the bulk lane
   Request* next_queued = nullptr;  ///< sends waiting for room
 
-  Arrival* arrival = nullptr;      ///< Kind::message: the message that a matched probe took
-  Request* next_unused = nullptr;  ///< the RequestTable's
+  Arrival* arrival = nullptr;  ///< Kind::message: the message that a matched probe took
 
   /// What one on the stack has no need for.
   struct Kept {
@@ -111,15 +132,13 @@ struct Request : ReceiveNode {
   /// before: what is missing is set by the match.
   void begin_receive() {
     rule = Rule::free;
-    queued = false;
     expected_ordinal = 0;
-    kind = Kind::receive;
-    mode = SendMode::standard;
-    persistent = false;
-    active = true;
-    complete = released = cancelled = null_process = matched_by_probe = false;
-    error = MPI_SUCCESS;
+    const bool has_handle = is_named;
+    state() = receive_begun;
+    is_named = has_handle;
   }
+  RequestState& state() { return *this; }
+  const RequestState& state() const { return *this; }
 };
 
 /// The requests that are not on the stack. Handles depend only on the order of calls, never on when something
@@ -142,8 +161,13 @@ class RequestTable {
   Request& add_unset() {
     if (!unused_) [[unlikely]]
       make_one();
+    return take_unused();
+  }
+  /// Whether add_unset() has to make no object: then take_unused() is the same.
+  bool has_unused() const { return unused_; }
+  Request& take_unused() {
     Request& request = *unused_;
-    unused_ = request.next_unused;
+    unused_ = next_unused(request);
     request.is_named = true;
     return request;
   }
@@ -159,18 +183,25 @@ class RequestTable {
     // A handle stays with its request until the next.
     Request*& list = request.is_named ? unused_ : nameless_;
     request.is_named = request.active = false;
-    request.next_unused = list;
+    request.next = list;
     list = &request;
+  }
+  /// remove() for one in the state receive_done.
+  void remove_done(Request& request) {
+    request.is_named = request.active = false;
+    request.next = unused_;
+    unused_ = &request;
   }
   /// Null when there is none.
   Request* find(int handle) {
-    if (static_cast<std::uint32_t>(handle) >> 26 == prefix) [[likely]] {
-      const std::uint32_t index = handle_index(handle);
-      if (index >= handles_.size()) return nullptr;
-      Request* request = handles_[index];
-      return request->is_named ? request : nullptr;
-    }
+    Request* request = find_own(handle);
+    if (request) return request->is_named ? request : nullptr;
     return handle == sent_handle ? &sent_ : nullptr;
+  }
+  /// The one that has this handle, be it the program's at present or not; null for sent_handle, too.
+  Request* find_own(int handle) {
+    const std::uint32_t index = static_cast<std::uint32_t>(handle) - first_handle;
+    return index < handles_.size() ? handles_[index] : nullptr;
   }
   /// Whether a send or receive in this communicator has been begun and is not complete.
   bool any_active(const Communicator& communicator) const;
@@ -178,8 +209,10 @@ class RequestTable {
   static constexpr int sent_handle = make_handle(HandleKind::builtin, ObjectKind::request, 1);
 
  private:
-  static constexpr std::uint32_t prefix =
-      static_cast<std::uint32_t>(make_handle(HandleKind::direct, ObjectKind::request, 0)) >> 26;
+  static constexpr auto first_handle =
+      static_cast<std::uint32_t>(make_handle(HandleKind::direct, ObjectKind::request, 0));
+  // A request that is unused is in no list of the matcher's.
+  static Request* next_unused(const Request& request) { return static_cast<Request*>(request.next); }
 
   Request& make_object();
   void make_one();

@@ -242,6 +242,16 @@ TEST_CASE("calls: each is counted and published, callbacks within one are not lo
   }
   CHECK(reached);
   CHECK((id == 0 && index == before + 3));
+  {
+    const BriefCall brief(mpi.runtime, CallId::Send);
+    CHECK((id == static_cast<std::uint32_t>(CallId::Send) && index == before + 4));
+    CHECK(mpi.runtime.calls.current() == CallId::none);
+  }
+  CHECK((id == 0 && mpi.runtime.calls.begun() == before + 4));
+  mpi.runtime.calls.watch(before + 5, [] {});
+  CHECK(mpi.runtime.calls.is_watched_next());
+  CHECK_FALSE(BriefCall::is_possible(&mpi.runtime));
+  CHECK_FALSE(BriefCall::is_possible(nullptr));
   CHECK(call_name(CallId::Send) == "MPI_Send");
   CHECK(call_name(static_cast<CallId>(100000)) == "an unknown MPI function");
 }

@@ -42,6 +42,37 @@ TEST_CASE("matching: a message goes to the receive posted first that fits, named
   CHECK_FALSE(named.queued);
 }
 
+TEST_CASE("matching: receives that alone are for a source can be taken from its front") {
+  Matcher matcher(4);
+  ReceiveNode first = receive(2, 7), second = receive(2, 8), third = receive(2, 9), other = receive(3, 7);
+  CHECK(matcher.named_alone(1, 2) == nullptr);  // a context of which nothing is known
+  CHECK_FALSE(matcher.will_queue(1));
+  REQUIRE_FALSE(matcher.post(other));
+  REQUIRE(matcher.will_queue(1));
+  CHECK_FALSE(matcher.will_queue(2));
+  for (ReceiveNode* node : {&first, &second, &third}) matcher.post_queued(*node);
+  CHECK(matcher.posts() == 4);
+  CHECK(third.sequence == 4);
+  auto* const posted = matcher.named_alone(1, 2);
+  REQUIRE(posted);
+  CHECK((posted->first == &first && first.next == &second && second.next == &third));
+  posted->remove_before(&third);
+  first.queued = second.queued = false;
+  CHECK(matcher.posted_count() == 2);
+  CHECK(matcher.cancel(third));
+  CHECK(posted->first == nullptr);
+  CHECK(posted->last == nullptr);
+  matcher.post_queued(first);
+  posted->remove_before(nullptr);
+  CHECK(posted->last == nullptr);
+  MessageNode early = message(2, 7, 1);
+  arrive_unexpected(matcher, early);
+  CHECK_FALSE(matcher.will_queue(1));
+  ReceiveNode anybody = receive(any_source, 1);
+  REQUIRE_FALSE(matcher.post(anybody));
+  CHECK(matcher.named_alone(1, 2) == nullptr);
+}
+
 TEST_CASE("matching: messages of one source are taken in their order, whatever the tags") {
   Matcher matcher(4);
   MessageNode first = message(1, 5, 1), second = message(1, 6, 2), third = message(1, 5, 3);

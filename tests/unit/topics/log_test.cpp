@@ -49,6 +49,59 @@ TEST_CASE("log: what is published is read in order, of every size", "[topics]") 
 }
 
 // Chunks that keep all follow what the records before needed, so that memory is not set aside in vain.
+TEST_CASE("log: records in a row are taken as a run, up to a large one and to the end of a chunk",
+          "[topics]") {
+  Memory memory(16 * mebibyte);
+  auto arena = make_arena(memory);
+  LogWriter writer = keep_all_log(*arena);
+  const auto size_of = [](std::uint64_t number) -> std::size_t {
+    return number % 10 == 9 ? LogReader::Run::size_bytes_max + 1 : number * 37 % 200;
+  };
+  constexpr std::uint64_t count = 500;
+  for (std::uint64_t number = 0; number < count; ++number)
+    REQUIRE(writer.publish(3, 5, number, pattern(number, size_of(number))).has_value());
+  LogReader reader = LogReader::open(arena->reading(), writer.index());
+  std::uint64_t number = 0, in_runs = 0;
+  while (const auto record = reader.peek()) {
+    REQUIRE(record->label == number);
+    LogReader::Run run(reader);
+    const std::uint64_t first = number;
+    for (auto message = run.peek(); message; message = run.peek()) {
+      if ((message->kind_and_flags & 0xff) == kind_link) break;
+      CHECK((message->kind_and_flags == (5U << 16 | 3U) && message->label == number));
+      REQUIRE(message->size_bytes == size_of(number));
+      CHECK(holds({message->payload, message->size_bytes}, number, message->size_bytes));
+      run.advance();
+      ++number;
+    }
+    in_runs += number - first;
+    if (number > first) {
+      run.finish();
+    } else {
+      CHECK(holds(record->payload, number, size_of(number)));
+      reader.advance();
+      ++number;
+    }
+  }
+  CHECK(number == count);
+  CHECK(in_runs >= count * 8 / 10);
+  CHECK_FALSE(reader.failed());
+}
+
+TEST_CASE("log: whether a record behind others is still to come can be asked within a chunk", "[topics]") {
+  Memory memory(mebibyte);
+  auto arena = make_arena(memory);
+  LogWriter writer = keep_all_log(*arena);
+  REQUIRE(writer.publish(1, 0, 0, pattern(0, 8)).has_value());
+  LogReader reader = LogReader::open(arena->reading(), writer.index());
+  REQUIRE(reader.peek().has_value());
+  CHECK_FALSE(reader.is_to_come(0));
+  CHECK(reader.is_to_come(1));
+  CHECK_FALSE(reader.is_to_come(1000));
+  REQUIRE(writer.publish(1, 0, 1, pattern(1, 8)).has_value());
+  CHECK_FALSE(reader.is_to_come(1));
+}
+
 TEST_CASE("log: what keeps all takes little more memory than its records", "[topics]") {
   const std::size_t size = GENERATE(std::size_t{8}, std::size_t{64}, std::size_t{1000});
   Memory memory(64 * mebibyte);

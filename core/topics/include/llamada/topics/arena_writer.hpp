@@ -95,6 +95,16 @@ class ArenaWriter {
     auto& word = header().counters[static_cast<std::size_t>(counter)];
     word.store(word.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
   }
+  /// Two at once.
+  void count(Counter counter, std::uint64_t more, Counter other, std::uint64_t more_of_other) {
+    auto* const words = header().counters;
+    const auto add = [&](Counter which, std::uint64_t value) {
+      auto& word = words[static_cast<std::size_t>(which)];
+      word.store(word.load(std::memory_order_relaxed) + value, std::memory_order_relaxed);
+    };
+    add(counter, more);
+    add(other, more_of_other);
+  }
   std::uint64_t counted(Counter counter) const {
     return header().counters[static_cast<std::size_t>(counter)].load(std::memory_order_relaxed);
   }

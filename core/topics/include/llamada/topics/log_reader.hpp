@@ -115,6 +115,12 @@ class LogReader {
     return cells_end_ - cell_ > count && cell_[count].commit.load(std::memory_order_acquire) == generation_;
   }
 
+  /// Whether the record `count` behind the next one would lie in the same chunk, and is not committed.
+  bool is_to_come(std::ptrdiff_t count) const {
+    return cells_end_ - cell_ > count + 1 &&
+           cell_[count].commit.load(std::memory_order_acquire) != generation_;
+  }
+
   /// Whether peek() would give something or has to look closer: one load, for scans over many streams.
   bool ready() const {
     if (cell_ == nullptr)
@@ -155,15 +161,91 @@ class LogReader {
   /// Why (closed); only when failed().
   Error error() const;
 
+  /// What an ApartPayload begins with.
+  struct Place {
+    std::uint64_t offset = 0;
+    std::uint64_t size_bytes = 0;
+  };
+  /// Several records in a row, from the next one on, that lie in one chunk and are at most `size_bytes_max`
+  /// long: cheaper to take than one by one. The reader stays where it is until finish(), and must be left
+  /// alone.
+  class Run {
+   public:
+    struct Message {
+      std::uint32_t kind_and_flags;  ///< flags << 16 | kind
+      std::uint64_t label;
+      const std::byte* payload;
+      std::size_t size_bytes;
+    };
+    static constexpr std::size_t size_bytes_max = 2048;
+
+    /// Of a reader that is not at_start().
+    explicit Run(LogReader& reader)
+        : reader_(reader),
+          cell_(reader.cell_),
+          // The last cell has no message; if it seems to, peek() of the reader says what is wrong.
+          end_(reader.cells_end_ - 1),
+          generation_(reader.generation_) {}
+
+    /// The next one if it is committed. What is longer, or in another chunk, or cannot be, is none.
+    std::optional<Message> peek() {
+      // Pairs with the release store in LogWriter::commit_cell().
+      if (cell_ == end_ || cell_->commit.load(std::memory_order_acquire) != generation_) return std::nullopt;
+      // Each word is read once.
+      std::uint32_t word = 0;
+      std::memcpy(&word, reinterpret_cast<const std::byte*>(cell_) + offsetof(Cell, kind), sizeof(word));
+      const std::uint32_t kind_and_flags = word & 0xffff00ffU;
+      const std::size_t inline_size = word >> 8 & 0xff;
+      LLAMADA_CRASH_POINT("consume:peeked");
+      if (inline_size <= inline_payload_max)
+        return Message{kind_and_flags, cell_->label, cell_->payload, inline_size};
+      const Place place = place_of(*cell_);
+      if (inline_size != payload_apart || place.size_bytes > size_bytes_max || !reader_.lies_in_chunk(place))
+        return std::nullopt;
+      place_ = place;
+      return Message{kind_and_flags, cell_->label, reader_.arena_.base + place.offset, place.size_bytes};
+    }
+    /// Over what peek() gave.
+    void advance() {
+      ++cell_;
+      LLAMADA_CRASH_POINT("consume:advanced");
+    }
+    /// Moves the reader over what was taken.
+    void finish() {
+      reader_.cell_ = cell_;
+      if (place_.size_bytes > 0) reader_.expect_behind(place_);
+    }
+
+   private:
+    LogReader& reader_;
+    const Cell* cell_;
+    const Cell* end_;
+    std::uint32_t generation_;
+    Place place_;  // of the last one that lay apart
+  };
+
  private:
   std::optional<Record> peek_slowly();
   bool enter_first();
   bool follow_link(const Cell& cell);
   bool enter(const Chunk& chunk, std::uint32_t cell);
   std::optional<Record> read_apart(const Cell& cell);
-  bool lies_in_chunk(const ApartPayload& apart) const;
-  Record record_apart(const Cell& cell, const ApartPayload& apart) const;
-  void expect_behind(const ApartPayload& apart);
+  bool lies_in_chunk(const Place& place) const {
+    return place.offset >= chunk_.payload() && place.offset <= chunk_.end() &&
+           place.size_bytes <= chunk_.end() - place.offset;
+  }
+  static Place place_of(const Cell& cell) {
+    Place place;
+    std::memcpy(&place, cell.payload, sizeof(place));
+    return place;
+  }
+  Record record_apart(const Cell& cell, const Place& place) const;
+  void expect_behind(const Place& place) {
+    constexpr std::uint64_t lines_max = 4;
+    const std::uint64_t lines = (place.size_bytes + cell_size_bytes - 1) / cell_size_bytes;
+    expected_ = arena_.base + place.offset + lines * cell_size_bytes;
+    expected_lines_ = static_cast<unsigned>(lines < lines_max ? lines : lines_max);
+  }
   void store_cursor(std::uint64_t chunk_ordinal);
   void fail_at_end();
   void fail(const char* reason);

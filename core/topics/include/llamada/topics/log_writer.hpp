@@ -156,10 +156,16 @@ class LogWriter {
   /// The same for a payload of at most 48 bytes.
   bool try_publish_small(std::uint8_t kind, std::uint16_t flags, std::uint64_t label,
                          std::span<const std::byte> payload) {
-    if (next_ == link_) return false;
+    if (!has_cell()) return false;
+    publish_small(kind, flags, label, payload);
+    return true;
+  }
+  /// Whether the next record of at most 48 bytes needs no new chunk: then publish_small() may follow.
+  bool has_cell() const { return next_ != link_; }
+  void publish_small(std::uint8_t kind, std::uint16_t flags, std::uint64_t label,
+                     std::span<const std::byte> payload) {
     copy_small(next_->payload, payload.data(), payload.size());
     commit_cell(kind, flags, label, static_cast<std::uint8_t>(payload.size()), payload.size());
-    return true;
   }
 
   /// The same for 8 bytes and a payload of at most 40 behind them.
@@ -233,10 +239,11 @@ class LogWriter {
   std::uint64_t consumed_by_all() const;
 
   void write_cell(std::uint8_t kind, std::uint16_t flags, std::uint64_t label, std::uint8_t inline_size) {
-    next_->kind = kind;
-    next_->inline_size = inline_size;
-    next_->flags = flags;
-    next_->label = label;
+    Cell* const cell = next_;
+    cell->kind = kind;
+    cell->inline_size = inline_size;
+    cell->flags = flags;
+    cell->label = label;
   }
   void commit_cell(std::uint8_t kind, std::uint16_t flags, std::uint64_t label, std::uint8_t inline_size,
                    std::uint64_t payload_bytes) {
@@ -247,12 +254,14 @@ class LogWriter {
   void commit_written(std::uint64_t payload_bytes) {
     LLAMADA_CRASH_POINT("publish:cell-written");
     // Pairs with the acquire loads in LogReader::peek() and ready().
-    next_->commit.store(generation_, std::memory_order_release);
+    Cell* const cell = next_;
+    cell->commit.store(generation_, std::memory_order_release);
     LLAMADA_CRASH_POINT("publish:committed");
-    ++next_;
-    take_ahead(next_ + cells_taken_ahead);
-    entry_->published.store(++published_, std::memory_order_relaxed);
-    entry_->published_bytes.store(published_bytes_ += payload_bytes, std::memory_order_relaxed);
+    next_ = cell + 1;
+    take_ahead(cell + 1 + cells_taken_ahead);
+    LogEntry* const entry = entry_;
+    entry->published.store(++published_, std::memory_order_relaxed);
+    entry->published_bytes.store(published_bytes_ += payload_bytes, std::memory_order_relaxed);
   }
   /// Pairs with the acquire loads in LogReader::peek_announced().
   void withdraw() { next_->commit.store(0, std::memory_order_release); }
