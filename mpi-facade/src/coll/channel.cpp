@@ -116,12 +116,26 @@ bool Channel::publish_small(std::uint32_t piece, int audience, std::span<const s
   return true;
 }
 
-std::optional<std::span<std::byte>> Channel::room(std::size_t bytes) {
+bool Channel::publish(std::uint32_t piece, int audience, std::span<const std::byte> payload,
+                      std::uint64_t bytes_given) {
+  if (payload.size() <= topics::inline_payload_max) return publish_small(piece, audience, payload);
+  using Filling = topics::LogWriter::Filling;
+  const auto space = room(payload.size(), keeps_all_ ? Filling::by_fill : Filling::in_place);
+  if (!space) return false;
+  if (reservation_ && keeps_all_)
+    writer_.fill(reservation_, payload);
+  else
+    copy_bytes(space->data(), payload.data(), payload.size());
+  commit(piece, audience, bytes_given);
+  return true;
+}
+
+std::optional<std::span<std::byte>> Channel::room(std::size_t bytes, topics::LogWriter::Filling filling) {
   if (predecessors_record() || size() == 1) {
     again_.resize(bytes);
     return std::span(again_);
   }
-  auto reservation = writer_.reserve(bytes);
+  auto reservation = writer_.reserve(bytes, filling);
   if (!reservation) {
     no_room(reservation.error());
     return std::nullopt;

@@ -62,8 +62,10 @@ inline constexpr std::uint32_t loan_of_place = first_loan + 2;  ///< where anoth
 /// the last one ends, by peer; behind it the parts.
 inline constexpr std::uint32_t all_together = 0xffffffff;
 
-/// The most payload that one record carries.
+/// The most payload that one record carries where logs are used again.
 inline constexpr std::size_t piece_bytes_max = 64 * 1024;
+/// The same where they are kept: then a piece takes new memory, and fewer system calls make it.
+inline constexpr std::size_t kept_piece_bytes = 128 * 1024;
 
 /// What a communicator's collective logs are found by.
 topics::LogKey collective_log_key(std::uint32_t context, std::uint32_t persistent = 0);
@@ -184,9 +186,18 @@ class Channel {
   /// Publishes a record of at most 48 bytes; false when there is no room now (try again after waiting).
   bool publish_small(std::uint32_t piece, int audience, std::span<const std::byte> payload);
 
+  /// Publishes a piece that lies in memory; false when there is no room now. `bytes_given`: of how many it is
+  /// a piece.
+  bool publish(std::uint32_t piece, int audience, std::span<const std::byte> payload,
+               std::uint64_t bytes_given);
+  /// The length of pieces, where no other is agreed.
+  std::size_t piece_bytes() const { return keeps_all_ ? kept_piece_bytes : piece_bytes_max; }
+
   /// Room for a record of `bytes`, to be filled and then committed; none when there is no room now. One at a
   /// time.
-  std::optional<std::span<std::byte>> room(std::size_t bytes);
+  std::optional<std::span<std::byte>> room(std::size_t bytes) {
+    return room(bytes, topics::LogWriter::Filling::in_place);
+  }
   /// `bytes_given`: of how many it is a piece.
   void commit(std::uint32_t piece, int audience, std::uint64_t bytes_given);
 
@@ -390,6 +401,7 @@ class Channel {
     accounts_.resize(members_.size());
     return accounts_[static_cast<std::size_t>(member)];
   }
+  std::optional<std::span<std::byte>> room(std::size_t bytes, topics::LogWriter::Filling filling);
   bool settle_all();
   void owe(int member, const topics::Record& loan);
   void write_into_place(int member, const topics::Record& record);

@@ -58,9 +58,10 @@ void copy_own(Channel& channel, const Data& from, const Data& to, bool goes_back
 }
 
 bool Sending::step_one() {
-  std::size_t size = std::min(piece_bytes_, data_.bytes - sent_);
-  if (auto* memory = data_.memory(); memory != nullptr && size <= topics::inline_payload_max) {
-    if (!channel_->publish_small(piece_, audience_, {memory + sent_, size})) return false;
+  const std::size_t piece_bytes = piece_bytes_ > 0 ? piece_bytes_ : channel_->piece_bytes();
+  const std::size_t size = std::min(piece_bytes, data_.bytes - sent_);
+  if (auto* memory = data_.memory()) {
+    if (!channel_->publish(piece_, audience_, {memory + sent_, size}, bytes_given_)) return false;
   } else {
     auto room = channel_->room(size);
     if (!room) return false;
@@ -150,6 +151,22 @@ bool take_lent(Channel& channel, const Data& data, int member, Progress& progres
                                                     : invite(channel, data, member, progress);
 }
 
+/// Whether the record's payload is what comes next of the data. A piece may be of any length, but says of how
+/// many bytes it is one, unless it is so small that it is the last.
+bool is_next(const topics::Record& record, const Data& data, const Progress& progress) {
+  if (Channel::piece_of(record) != progress.piece || !Channel::is_of(record, data.bytes)) return false;
+  const std::size_t left = data.bytes - progress.bytes;
+  return record.payload.size() == left || (record.payload.size() < left && !record.extra.empty());
+}
+
+/// This member's part of a record for all peers, if it is one and that part is all of the data.
+std::optional<std::span<const std::byte>> part_for_this(const Channel& channel, const topics::Record& record,
+                                                        const Data& data) {
+  if (Channel::piece_of(record) != all_together) return std::nullopt;
+  const auto part = channel.own_part(record);
+  return part && part->size() == data.bytes ? part : std::nullopt;
+}
+
 }  // namespace
 
 bool take(Channel& channel, const Data& data, int member, Progress& progress) {
@@ -164,22 +181,19 @@ bool take(Channel& channel, const Data& data, int member, Progress& progress) {
       if (!accept_loan(channel, data, member, *record, progress)) return false;
       continue;
     }
-    std::size_t size = std::min<std::size_t>(piece_bytes_max, data.bytes - progress.bytes);
-    std::optional payload = record->payload;
-    if (Channel::piece_of(*record) == all_together) {
-      payload = channel.own_part(*record);
-      size = data.bytes;
-    } else if (Channel::piece_of(*record) != progress.piece || !Channel::is_of(*record, data.bytes)) {
-      payload = std::nullopt;
-    }
-    if (!payload || payload->size() != size) {
+    std::span<const std::byte> payload;
+    if (is_next(*record, data, progress)) [[likely]] {
+      payload = record->payload;
+    } else if (const auto part = part_for_this(channel, *record, data)) {
+      payload = *part;
+    } else {
       channel.misfit(member, channel.bytes_given(*record), data.bytes);
       return false;
     }
-    data.unpack(progress.bytes, *payload);
-    channel.next(member);
-    progress.bytes += size;
+    data.unpack(progress.bytes, payload);
+    progress.bytes += payload.size();
     ++progress.piece;
+    channel.next(member);
   }
   return channel.settle();
 }

@@ -91,8 +91,8 @@ class Parts {
 class Sending {
  public:
   Sending() = default;
-  /// Pieces are numbered from `first_piece` on.
-  Sending(Channel& channel, const Data& data, int audience, std::size_t piece_bytes = piece_bytes_max,
+  /// Pieces are numbered from `first_piece` on, and as long as the channel's, unless their length is given.
+  Sending(Channel& channel, const Data& data, int audience, std::size_t piece_bytes = 0,
           std::uint32_t first_piece = 0)
       : channel_(&channel),
         data_(data),
@@ -119,7 +119,7 @@ class Sending {
   Channel* channel_ = nullptr;
   Data data_;
   int audience_ = everybody;
-  std::size_t piece_bytes_ = piece_bytes_max;
+  std::size_t piece_bytes_ = 0;
   std::size_t sent_ = 0;
   std::uint32_t piece_ = 0;
   std::size_t bytes_given_ = 0;

@@ -144,3 +144,33 @@ TEST_CASE("counts that do not fit are told", "[mpi]") {
   });
   CHECK(text.find("gives 8 bytes to MPI_Bcast number 1, where rank 1 expects 16:") != text.npos);
 }
+
+TEST_CASE("who takes goes by the length of each piece that comes", "[mpi]") {
+  // Members may cut their data differently, as they find out at different times that histories are not kept.
+  const bool keep_all = GENERATE(true, false);
+  Job job({.size = 2, .keep_all = keep_all});
+  Findings findings;
+  const auto ended = job.run([&](Rank& rank) {
+    for (const std::size_t bytes : {100'000, 131'072, 131'073, 131'120, 131'121, 400'000})
+      for (const std::size_t piece_bytes : {0, 49, 30'000, 65'536, 131'072}) {
+        const auto expected = pattern(0, static_cast<int>(piece_bytes), bytes);
+        std::vector<std::byte> taken(rank.self() == 0 ? 0 : bytes);
+        Sending sending;
+        Receiving receiving;
+        rank.channel.begin(Kind::bcast);
+        if (rank.self() == 0)
+          sending =
+              Sending(rank.channel, Data::of(std::span<const std::byte>(expected)), everybody, piece_bytes);
+        else
+          receiving = Receiving(rank.channel, Data::of(std::span<const std::byte>(taken)), 0);
+        if (!sending.step() || !receiving.step())
+          rank.waiter.wait_until(
+              [&] { return rank.channel.failed() || (sending.step() && receiving.step()); });
+        rank.channel.end();
+        findings.expect(!rank.channel.failed() && (rank.self() == 0 || taken == expected),
+                        fmt::format("{} bytes by {}", bytes, piece_bytes));
+      }
+  });
+  CHECK(ended == "");
+  CHECK(findings.found() == "");
+}
