@@ -1,6 +1,7 @@
 #include "object/datatype.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "llamada/base/check.hpp"
@@ -8,6 +9,25 @@
 
 namespace llamada::mpi {
 namespace {
+
+/// Up to 32 bytes, by two copies of a fixed size that overlap.
+template <std::size_t size>
+void copy_ends(std::byte* to, const std::byte* from, std::size_t length) {
+  std::array<std::byte, size> first, last;
+  std::memcpy(first.data(), from, size);
+  std::memcpy(last.data(), from + length - size, size);
+  std::memcpy(to, first.data(), size);
+  std::memcpy(to + length - size, last.data(), size);
+}
+
+/// Blocks are short more often than not, and then a call takes longer than the copy.
+void copy_block(std::byte* to, const std::byte* from, std::size_t length) {
+  if (length > 32) return copy_bytes(to, from, length);
+  if (length > 16) return copy_ends<16>(to, from, length);
+  if (length >= 8) return copy_ends<8>(to, from, length);
+  if (length >= 4) return copy_ends<4>(to, from, length);
+  for (std::size_t i = 0; i < length; ++i) to[i] = from[i];
+}
 
 /// Copies blocks between memory and the packed stream. A block of a basic element's size compiles to loads
 /// and stores.
@@ -21,7 +41,7 @@ struct Packing {
     }
   }
   void copy(const std::byte* memory, std::size_t length) {
-    copy_bytes(stream, memory, length);
+    copy_block(stream, memory, length);
     stream += length;
   }
 };
@@ -36,7 +56,7 @@ struct Unpacking {
     }
   }
   void copy(std::byte* memory, std::size_t length) {
-    copy_bytes(memory, stream, length);
+    copy_block(memory, stream, length);
     stream += length;
   }
 };
@@ -66,6 +86,10 @@ template <typename Direction, typename Memory>
 std::size_t copy_run(Direction& direction, Memory* element, const Run& run, std::size_t within,
                      std::size_t bytes) {
   const std::size_t wanted = std::min(bytes, run.bytes() - within);
+  if (run.count == 1) {
+    direction.copy(element + run.offset + within, wanted);
+    return wanted;
+  }
   std::size_t left = wanted;
   std::size_t block = within / run.length;
   const std::size_t in_block = within % run.length;
