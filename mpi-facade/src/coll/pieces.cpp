@@ -101,9 +101,11 @@ bool copy_from(Channel& channel, const Data& data, int member, Progress& progres
   const bool is_reached = channel.reaches(member, loan.lender);
   if (is_reached) {
     const Reached reached = copy_lent(loan, data, progress.goes_back);
-    if (reached == Reached::refused)
+    if (reached == Reached::refused) {
       channel.fail(fmt::format("rank {} of the communicator cannot reach the buffer of rank {}: {}",
                                channel.self(), member, std::strerror(errno)));
+      channel.give_back(member, true);  // It is not to wait for more.
+    }
     if (reached != Reached::done) return false;
     progress.bytes = data.bytes;
   }

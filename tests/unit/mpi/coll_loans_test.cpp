@@ -243,3 +243,19 @@ TEST_CASE("members that call another collective than a lender do not hold it", "
   });
   CHECK(findings.found() == "");
 }
+
+TEST_CASE("a buffer that is not there is told to who is to copy it, and holds nobody", "[mpi]") {
+  Job job({.size = 2, .bound_bytes = 4096});
+  Findings findings;
+  (void)job.run([&](Rank& rank) {
+    const bool gives = rank.self() == 1;
+    const std::span<const std::byte> nowhere(reinterpret_cast<const std::byte*>(64), 50'000);
+    Buffer taken({0, gives ? std::size_t{0} : 50'000});
+    const std::vector<Data> given{gives ? Data::of(nowhere) : Data{}, Data{}};
+    const auto status = exchange(rank, given, taken.list);
+    findings.expect(bool(status) == gives, "exchange");
+    findings.expect(gives || status.error().text().find("cannot reach the buffer") != std::string::npos,
+                    "what was told");
+  });
+  CHECK(findings.found() == "");
+}
