@@ -25,12 +25,18 @@ class RequestArray {
       requests_ = many_.data();
     }
     RequestTable& table = engine().requests();
-    for (count_ = 0; count_ < count; ++count_) {
-      Request* request = table.find(handles[count_]);
+    bool any_active = false;
+    for (int i = 0; i < count; ++i) {
+      Request* request = table.find(handles[i]);
       if (!request || request->kind == Request::Kind::message) [[unlikely]]
-        if (int code = find_request(handles[count_], request)) return code;
-      requests_[count_] = request;
+        if (int code = find_request(handles[i], request)) return code;
+      requests_[i] = request;
+      if (!is_active(request)) continue;
+      any_active = true;
+      if (request->complete && complete_before_ < 0) complete_before_ = i;
     }
+    count_ = count;
+    any_active_ = any_active;
     return MPI_SUCCESS;
   }
 
@@ -38,11 +44,9 @@ class RequestArray {
   Request* operator[](int index) const { return requests_[index]; }
   MPI_Request& handle(int index) const { return handles_[index]; }
 
-  bool any_active() const {
-    for (int i = 0; i < count_; ++i)
-      if (is_active(requests_[i])) return true;
-    return false;
-  }
+  bool any_active() const { return any_active_; }
+  /// The first that was complete when they were found, or -1.
+  int complete_before() const { return complete_before_; }
   int first_complete() const {
     for (int i = 0; i < count_; ++i)
       if (is_active(requests_[i]) && requests_[i]->complete) return i;
@@ -74,6 +78,8 @@ class RequestArray {
   MPI_Request* handles_ = nullptr;
   int count_ = 0;
   int complete_until_ = 0;
+  int complete_before_ = -1;
+  bool any_active_ = false;
 };
 
 int retire_task(MPI_Request& handle, Request& request, MPI_Status* status) {
@@ -176,13 +182,10 @@ int decide_any(RequestArray& requests, CallKind kind) {
     requests.wait_for(outcome.indices.at(0));
     return static_cast<int>(outcome.indices[0]);
   }
-  int index = requests.first_complete();
+  int index = requests.complete_before();
   if (index < 0 && kind == CallKind::waitany)
     self.wait_until([&] { return (index = requests.first_complete()) >= 0; });
-  if (index < 0) {
-    self.found_nothing();
-    index = requests.first_complete();
-  }
+  if (index < 0 && self.found_nothing()) index = requests.first_complete();
   if (index < 0) {
     self.determinants().record_fruitless();
     return -1;
@@ -198,16 +201,20 @@ void decide_some(RequestArray& requests, CallKind kind, std::vector<std::uint32_
   Engine& self = engine();
   if (self.replaying()) {
     const auto outcome = self.take_outcome(kind);
-    if (is_fruitless(outcome)) return self.found_nothing();
+    if (is_fruitless(outcome)) {
+      self.found_nothing();
+      return;
+    }
     for (const std::uint32_t index : outcome.indices) requests.wait_for(index);
     indices = outcome.indices;
     return;
   }
-  if (kind == CallKind::waitsome)
+  bool found = requests.complete_before() >= 0;
+  if (!found && kind == CallKind::waitsome) {
     self.wait_until([&] { return requests.first_complete() >= 0; });
-  else if (requests.first_complete() < 0)
-    self.found_nothing();
-  requests.collect_complete(indices);
+    found = true;
+  }
+  if (found || self.found_nothing()) requests.collect_complete(indices);
   if (indices.empty()) return self.determinants().record_fruitless();
   self.found_something();
   self.determinants().record_completion(kind, indices);

@@ -112,16 +112,19 @@ void Engine::wait_slowly(unsigned rounds, const std::function<bool()>& done) {
   world_.sleep([&] { return anything_new() || done(); });
 }
 
-void Engine::found_nothing() {
+bool Engine::found_nothing() {
   const bool time_to_yield = ++fruitless_calls_ % fruitless_calls_before_yield == 0;
   // A replay only counts such calls down, and is in a hurry.
-  if (determinants_->replaying() && !time_to_yield) return;
-  progress();
-  if (!time_to_yield || determinants_->replaying()) return;
+  if (determinants_->replaying() && !time_to_yield) return false;
+  const bool went_on = progress();
+  if (!time_to_yield || determinants_->replaying()) return went_on;
   for (auto& hook : hooks_) hook();
   look_at_protection();
-  if (shared_) return shared_->yield();
-  if (spin_rounds_ == 0) sched_yield();
+  if (shared_)
+    shared_->yield();
+  else if (spin_rounds_ == 0)
+    sched_yield();
+  return true;
 }
 
 void Engine::look_at_protection() {

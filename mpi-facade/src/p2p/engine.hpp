@@ -232,8 +232,9 @@ class Engine final : private MessageSink, private SendOwner, private CopyOwner {
   replay::Outcome take_outcome(replay::CallKind kind);
   /// After an outcome was taken: when it was the last, wildcard receives that were held go live.
   void outcome_taken();
-  /// A call that found nothing is about to return: lets others have the processor when it keeps asking.
-  void found_nothing();
+  /// A call that found nothing is about to return: lets others have the processor when it keeps asking. False
+  /// when there is still nothing.
+  bool found_nothing();
   void found_something() { fruitless_calls_ = 0; }
   static void receive_status(const Request& request, MPI_Status* status) {
     set_status(status, request.status_source, request.status_tag, request.status_bytes, request.cancelled);

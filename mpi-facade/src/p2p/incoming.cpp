@@ -10,7 +10,7 @@ namespace {
 /// Taken from one stream before the others have their turn.
 constexpr int records_in_a_row_max = 64;
 /// Streams that are not there yet, of ranks that may never send, are looked for so rarely while others are.
-constexpr unsigned polls_between_looks = 16;
+constexpr unsigned polls_between_looks = 64;
 
 template <typename T>
 T read_payload(const topics::Record& record) {
