@@ -167,12 +167,14 @@ constinit std::atomic<const CopyVariant*> chosen{nullptr};
 /// then the other one is tried. Relaxed: threads that disturb each other choose worse, no more.
 class FasterWay {
  public:
-  /// 0; 1 where it is by half faster, for what 0 has written the reader gets sooner.
+  /// `patience`: 0 is taken unless 1 is faster by so many quarters.
+  explicit constexpr FasterWay(unsigned patience) : patience_(patience) {}
+
   unsigned choose() {
     const std::uint32_t turn = turns_.load(std::memory_order_relaxed);
     turns_.store(turn + 1, std::memory_order_relaxed);
     const std::uint64_t first = ticks_[0].load(std::memory_order_relaxed);
-    const unsigned faster = ticks_[1].load(std::memory_order_relaxed) * 3 / 2 < first ? 1 : 0;
+    const unsigned faster = ticks_[1].load(std::memory_order_relaxed) * (4 + patience_) / 4 < first ? 1 : 0;
     return turn % turns_between_trials == 0 ? 1 - faster : faster;
   }
   void took(unsigned way, std::uint64_t ticks, std::size_t size_bytes) {
@@ -187,9 +189,11 @@ class FasterWay {
   static constexpr std::uint32_t turns_between_trials = 32;
   static constexpr std::uint64_t scale = 16;
   std::atomic<std::uint32_t> turns_{0};
+  unsigned patience_;
   std::array<std::atomic<std::uint64_t>, 2> ticks_{};  // for a KiB, times `scale`; 0: not tried yet
 };
-constinit FasterWay way_out;
+// What the loop has written the reader gets sooner.
+constinit FasterWay way_out(2), way_out_large(2), way_in_large(0);
 
 #endif
 
@@ -219,25 +223,32 @@ void copy_large(void* to, const void* from, std::size_t size_bytes) {
 #if defined(__x86_64__)
 
 namespace {
+
 const bool loops_ahead = has_avx2();
-}
+constexpr std::size_t always_looped_in_max = 16384, always_looped_out_max = 4096;
 
-void copy_middling_in(void* to, const void* from, std::size_t size_bytes) {
-  if (!loops_ahead) return copy_large(to, from, size_bytes);
-  copy_ahead_by_avx2(to, from, size_bytes);
-}
-
-void copy_middling_out(void* to, const void* from, std::size_t size_bytes) {
-  constexpr std::size_t always_looped_max = 4096;
-  if (!loops_ahead) return copy_large(to, from, size_bytes);
-  if (size_bytes <= always_looped_max) return copy_ahead_by_avx2(to, from, size_bytes);
-  const unsigned way = way_out.choose();
+void copy_by_faster_way(FasterWay& ways, void* to, const void* from, std::size_t size_bytes) {
+  const unsigned way = ways.choose();
   const std::uint64_t start = ticks();
   if (way == 0)
     copy_ahead_by_avx2(to, from, size_bytes);
   else
     copy_large(to, from, size_bytes);
-  way_out.took(way, ticks() - start, size_bytes);
+  ways.took(way, ticks() - start, size_bytes);
+}
+
+}  // namespace
+
+void copy_middling_in(void* to, const void* from, std::size_t size_bytes) {
+  if (!loops_ahead) return copy_large(to, from, size_bytes);
+  if (size_bytes <= always_looped_in_max) return copy_ahead_by_avx2(to, from, size_bytes);
+  copy_by_faster_way(way_in_large, to, from, size_bytes);
+}
+
+void copy_middling_out(void* to, const void* from, std::size_t size_bytes) {
+  if (!loops_ahead) return copy_large(to, from, size_bytes);
+  if (size_bytes <= always_looped_out_max) return copy_ahead_by_avx2(to, from, size_bytes);
+  copy_by_faster_way(size_bytes <= always_looped_in_max ? way_out : way_out_large, to, from, size_bytes);
 }
 
 #else

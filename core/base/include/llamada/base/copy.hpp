@@ -16,7 +16,7 @@ void copy_middling_out(void* to, const void* from, std::size_t size_bytes);
 
 /// From copy_by_libc_max to here a copy between two cores' caches is bound by how many lines are on their
 /// way.
-inline constexpr std::size_t copy_middling_max = 16384;
+inline constexpr std::size_t copy_middling_max = 65536;
 
 /// A way to copy from copy_by_libc_max on.
 struct CopyVariant {
@@ -44,7 +44,8 @@ inline void copy_bytes(void* to, const void* from, std::size_t size_bytes) {
 }
 
 /// copy_bytes() of what another core has written into memory of our own: up to 16 KiB by a loop that fetches
-/// lines ahead, which `rep movsb` does not.
+/// lines ahead, which `rep movsb` does not, up to 64 KiB by it or by copy_bytes(), whichever is seen to take
+/// less time at present.
 inline void copy_bytes_in(void* to, const void* from, std::size_t size_bytes) {
   if (size_bytes <= detail::copy_by_libc_max || size_bytes > detail::copy_middling_max)
     return copy_bytes(to, from, size_bytes);
@@ -52,7 +53,7 @@ inline void copy_bytes_in(void* to, const void* from, std::size_t size_bytes) {
 }
 
 /// copy_bytes() of our own into memory that another core has read before and will read: up to 4 KiB by that
-/// loop, up to 16 KiB by it or by copy_bytes(), where that is seen to take much less time at present: between
+/// loop, up to 64 KiB by it or by copy_bytes(), where that is seen to take much less time at present: between
 /// cores with a cache in common the loop is the better way, between others it takes up to twice the time.
 inline void copy_bytes_out(void* to, const void* from, std::size_t size_bytes) {
   if (size_bytes < detail::copy_by_libc_max || size_bytes > detail::copy_middling_max)
