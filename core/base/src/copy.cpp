@@ -192,8 +192,8 @@ class FasterWay {
   unsigned patience_;
   std::array<std::atomic<std::uint64_t>, 2> ticks_{};  // for a KiB, times `scale`; 0: not tried yet
 };
-// What the loop has written the reader gets sooner.
-constinit FasterWay way_out(2), way_out_large(2), way_in_large(0);
+constinit FasterWay way_out(2);  // what the loop has written the reader gets sooner
+constinit FasterWay way_out_large(0), way_in_large(0);
 
 #endif
 
