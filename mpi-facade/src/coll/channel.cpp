@@ -60,6 +60,7 @@ Channel::Channel(World& world, Options options)
       bound_bytes_(options.bound_bytes),
       describe_call_(std::move(options.describe_call)),
       after_publish_(std::move(options.after_publish)),
+      piece_bytes_(options.keep_all ? kept_piece_bytes : piece_bytes_max),
       keeps_all_(options.keep_all && world.is_protected()),
       incoming_(members_.size()) {}
 
@@ -219,6 +220,8 @@ void Channel::update_retention() {
   if (!keeps_all_ || world_.is_protected()) return;
   keeps_all_ = false;
   if (size() == 1) return;  // It has no log.
+  for (int member = 0; member < size(); ++member)
+    if (incoming_[member].found) release(member);
   find_readers();
   writer_.set_retention(topics::Retention::recycle);
 }
@@ -410,8 +413,10 @@ void Channel::let_run_ahead(int member) {
   takes_between_trials_ = std::min(2 * takes_between_trials_, takes_between_trials_max);
 }
 
-/// Lets the writer reuse what lies behind; it may be waiting for that.
+/// Lets the writer reuse what lies behind; it may be waiting for that. What is kept is not let go: a
+/// replacement of this member reads it from the beginning, even if nothing is kept any more by then.
 void Channel::release(int member) {
+  if (keeps_all_) return;
   Incoming& incoming = incoming_[member];
   std::uint64_t chunk = incoming.reader.position_chunk();
   if (chunk == incoming.released) return;

@@ -190,8 +190,9 @@ class Channel {
   /// a piece.
   bool publish(std::uint32_t piece, int audience, std::span<const std::byte> payload,
                std::uint64_t bytes_given);
-  /// The length of pieces, where no other is agreed.
-  std::size_t piece_bytes() const { return keeps_all_ ? kept_piece_bytes : piece_bytes_max; }
+  /// The length of pieces, where no other is agreed. A replacement makes the same ones, even if nothing is
+  /// kept any more.
+  std::size_t piece_bytes() const { return piece_bytes_; }
 
   /// Room for a record of `bytes`, to be filled and then committed; none when there is no room now. One at a
   /// time.
@@ -421,6 +422,7 @@ class Channel {
   std::size_t bound_bytes_;
   std::function<std::string()> describe_call_;
   std::function<void()> after_publish_;
+  std::size_t piece_bytes_;
   bool keeps_all_;
   std::uint32_t ordinal_ = 0;
   Kind kind_ = Kind::barrier;

@@ -165,6 +165,31 @@ TEST_CASE("a job that becomes unprotected recycles its histories and goes on", "
   CHECK(recycled.load() > 0);
 }
 
+TEST_CASE("a replacement repeats what was kept though the job has become unprotected meanwhile", "[mpi]") {
+  for (const bool before_attach : {true, false}) {
+    Fixture fixture;
+    auto program = fixture.program(9, 40);
+    std::vector<std::uint64_t> expected(2), results(2);
+    Job undisturbed({.size = 2, .keep_all = true});
+    REQUIRE(undisturbed.run([&](Rank& rank) { expected[rank.self()] = program.run(rank, [](int) {}); }) ==
+            "");
+    Job job({.size = 2, .keep_all = true});
+    auto ended = job.run([&](Rank& rank) {
+      const bool dies = rank.self() == 0 && rank.world.incarnation() == 1;
+      results[rank.self()] = program.run(rank, [&](int round) {
+        if (dies && round == 30) {
+          if (before_attach) job.job().unprotect();
+          throw Death{};
+        }
+        if (!before_attach && !dies && rank.self() == 0 && round == 3) job.job().unprotect();
+        if (!dies) rank.channel.skip_stale();
+      });
+    });
+    CHECK(ended == "");
+    CHECK(results == expected);
+  }
+}
+
 TEST_CASE("a communicator of one rank outlives the end of the protection", "[mpi]") {
   Fixture fixture;
   Job job({.size = 1, .keep_all = true});
