@@ -357,7 +357,7 @@ void Channel::pass(int member, const topics::Record& record) {
   if (is_left_over(member, record) && !left_over) [[unlikely]]
     left_over = {static_cast<Kind>(record.kind), ordinal_of(record), bytes_given(record)};
   if ((is_loan(record) || is_place(record)) && record.flags == flags(self_)) [[unlikely]]
-    owe(member, record);
+    owe(member, {static_cast<Kind>(record.kind), ordinal_of(record), is_loan(record)});
   next(member);
 }
 

@@ -404,7 +404,7 @@ class Channel {
   }
   std::optional<std::span<std::byte>> room(std::size_t bytes, topics::LogWriter::Filling filling);
   bool settle_all();
-  void owe(int member, const topics::Record& loan);
+  void owe(int member, const Debt& debt);
   void write_into_place(int member, const topics::Record& record);
   void end_loan(int member, LoanState state);
   void take_back(int member, const topics::Record& record);

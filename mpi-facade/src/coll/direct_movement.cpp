@@ -126,18 +126,6 @@ void DirectFromAll::open_contributions() {
   given_.open_copy(results_, channel_.size(), true);
 }
 
-/// What was touched last is in the cache: from one call to the next parts are copied to and fro.
-template <typename Copy>
-bool DirectFromAll::in_blocks(std::size_t bytes, Copy copy_block) {
-  const std::size_t block_bytes = goes_back_ ? reversed_bytes : bytes;
-  for (std::size_t done = 0; done < bytes;) {
-    const std::size_t size = std::min(block_bytes, bytes - done);
-    done += size;
-    if (!copy_block(goes_back_ ? bytes - done : done - size, size)) return false;
-  }
-  return true;
-}
-
 void DirectFromAll::take_own() {
   if (own_taken_ || in_place_) return;
   own_taken_ = true;
@@ -154,7 +142,8 @@ bool DirectFromAll::take_all() {
     const auto read_block = [&](std::size_t first, std::size_t size) {
       return partners_.read(member, address + first, {taken_.part(member) + first, size});
     };
-    if (partners_.fits(member) && !in_blocks(part_bytes_, read_block)) return false;
+    const std::size_t block_bytes = goes_back_ ? reversed_bytes : part_bytes_;
+    if (partners_.fits(member) && !in_blocks(part_bytes_, block_bytes, goes_back_, read_block)) return false;
     taken_from_[index] = true;
     --left_;
   }

@@ -56,8 +56,6 @@ class DirectFromAll final : public Machine {
   bool has_given() const override { return is_done_; }
   void open_contributions();
   std::size_t given_bytes() const { return in_place_ ? part_bytes_ : contributions_[0].bytes; }
-  template <typename Copy>
-  bool in_blocks(std::size_t bytes, Copy copy_block);
   void take_own();
   bool take_all();
 

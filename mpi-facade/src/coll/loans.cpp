@@ -95,16 +95,14 @@ void Channel::set_reached(int member, const ProcessCard& card, bool is_reached) 
 }
 
 void Channel::give_back(int member, bool was_reached) {
-  account(member).debt = {kind_, ordinal_, was_reached};
-  ++debts_;
+  owe(member, {kind_, ordinal_, was_reached});
   (void)settle();
 }
 
-/// Of a loan that was not wanted here.
-void Channel::owe(int member, const topics::Record& loan) {
-  auto& debt = account(member).debt;
-  if (!debt) ++debts_;
-  debt = {static_cast<Kind>(loan.kind), ordinal_of(loan), is_loan(loan)};
+void Channel::owe(int member, const Debt& debt) {
+  auto& owed = account(member).debt;
+  if (!owed) ++debts_;
+  owed = debt;
 }
 
 bool Channel::settle_all() {

@@ -4,8 +4,6 @@
 #include <cstring>
 #include <utility>
 
-#include "coll/algorithms.hpp"
-
 namespace llamada::mpi::coll {
 namespace {
 
@@ -92,7 +90,7 @@ int SendingToAll::peer(int offset) const {
 }
 
 void SendingToAll::begin() {
-  offset_ = lending_offset_ = left_lent_ = 0;
+  offset_ = lending_offset_ = 0;
   lent_to_.clear();
   together_bytes_ = 0;
   sending_ = Sending();
@@ -126,14 +124,13 @@ void SendingToAll::send(int index) {
 
 /// Before anything else, for this needs no room to speak of, and the others can begin.
 bool SendingToAll::lend_large() {
-  if (lent_bytes_min_ == SIZE_MAX) return true;
+  if (lent_bytes_min_ == never) return true;
   for (; lending_offset_ < others(); ++lending_offset_) {
     const int index = peer(lending_offset_), member = channel_.peer_begin() + index;
     const Data part = contributions_[index];
     if (part.bytes < lent_bytes_min_ || part.memory() == nullptr || !channel_.may_lend_to(member)) continue;
     if (!channel_.lend(member, {part.memory(), part.bytes})) return false;
     lent_to_.push_back(index);
-    ++left_lent_;
   }
   return true;
 }
@@ -141,23 +138,24 @@ bool SendingToAll::lend_large() {
 bool SendingToAll::done() const {
   if (together_bytes_ > 0) return offset_ > 0;
   const auto is_over = [&](int index) {
-    return index < 0 || channel_.loan_to(channel_.peer_begin() + index) == Channel::LoanState::over;
+    return channel_.loan_to(channel_.peer_begin() + index) == Channel::LoanState::over;
   };
   return offset_ >= others() && sending_.done() && std::ranges::all_of(lent_to_, is_over);
 }
 
 /// What was refused goes through the log.
 bool SendingToAll::take_back() {
-  for (int& index : lent_to_) {
-    if (index < 0) continue;
-    const auto state = channel_.loan_to(channel_.peer_begin() + index);
-    if (state == Channel::LoanState::open) continue;
-    if (state == Channel::LoanState::refused) send(index);
-    index = -1;
-    --left_lent_;
+  for (auto index = lent_to_.begin(); index != lent_to_.end();) {
+    const auto state = channel_.loan_to(channel_.peer_begin() + *index);
+    if (state == Channel::LoanState::open) {
+      ++index;
+      continue;
+    }
+    if (state == Channel::LoanState::refused) send(*index);
+    index = lent_to_.erase(index);
     if (!sending_.step()) return false;
   }
-  return left_lent_ == 0;
+  return lent_to_.empty();
 }
 
 bool SendingToAll::step_together() {

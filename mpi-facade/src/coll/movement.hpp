@@ -3,6 +3,7 @@
 #include <span>
 #include <vector>
 
+#include "coll/algorithms.hpp"
 #include "coll/pieces.hpp"
 
 // The collectives that move data without changing it (MPI 3.1, 5.3 to 5.8; between groups: 5.2.2). Parts have
@@ -140,8 +141,7 @@ class SendingToAll {
   Sending sending_;
   int offset_ = 0;
   int lending_offset_ = 0;          // up to there all that is to be lent is lent
-  int left_lent_ = 0;               // the others have not said that that is over
-  std::vector<int> lent_to_;        // peers; -1 when that is over
+  std::vector<int> lent_to_;        // peers that have not said that that is over
   std::size_t together_bytes_ = 0;  // 0: one after the other
 };
 
@@ -170,7 +170,7 @@ class Scatter final : public Machine {
  public:
   /// `contributions` at the root only.
   Scatter(Channel& channel, const Parts& contributions, const Data& own, int root, bool in_place,
-          std::size_t lent_bytes_min = SIZE_MAX);
+          std::size_t lent_bytes_min = never);
   void begin() override;
   bool step() override;
 
@@ -212,7 +212,7 @@ class Alltoall final : public Machine {
  public:
   /// In place: what is given is what lies in the results.
   Alltoall(Channel& channel, const Parts& contributions, const Parts& results, bool in_place,
-           std::size_t lent_bytes_min = SIZE_MAX, Kind kind = Kind::alltoall)
+           std::size_t lent_bytes_min = never, Kind kind = Kind::alltoall)
       : channel_(channel),
         contributions_(contributions),
         results_(results),

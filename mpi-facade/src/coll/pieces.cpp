@@ -51,10 +51,11 @@ void copy(const Data& from, const Data& to) {
 
 void copy_own(Channel& channel, const Data& from, const Data& to, bool goes_back) {
   if (from.bytes > to.bytes) channel.misfit_later(channel.self(), from.bytes, to.bytes);
-  std::size_t left = std::min(from.bytes, to.bytes);
-  for (; goes_back && left > reversed_bytes; left -= reversed_bytes)
-    copy(from.part(left - reversed_bytes, reversed_bytes), to.part(left - reversed_bytes, reversed_bytes));
-  copy(from.part(0, left), to.part(0, left));
+  const std::size_t bytes = std::min(from.bytes, to.bytes);
+  in_blocks(bytes, goes_back ? reversed_bytes : bytes, goes_back, [&](std::size_t first, std::size_t size) {
+    copy(from.part(first, size), to.part(first, size));
+    return true;
+  });
 }
 
 bool Sending::step_one() {
@@ -78,20 +79,14 @@ namespace {
 Reached copy_lent(const Loan& loan, const Data& data, bool goes_back) {
   std::byte* const memory = data.memory();
   std::vector<std::byte> packed(memory != nullptr ? 0 : std::min(data.bytes, piece_bytes_max));
-  const auto copy_block = [&](std::size_t first, std::size_t size) {
-    std::byte* const to = memory != nullptr ? memory + first : packed.data();
-    const Reached reached =
-        read_memory(static_cast<int>(loan.lender.process), loan.address + first, {to, size});
-    if (reached == Reached::done && memory == nullptr) data.unpack(first, {to, size});
-    return reached;
-  };
   const std::size_t block = memory == nullptr ? piece_bytes_max : goes_back ? reversed_bytes : data.bytes;
   Reached reached = Reached::done;
-  for (std::size_t done = 0; done < data.bytes && reached == Reached::done;) {
-    const std::size_t size = std::min(block, data.bytes - done);
-    reached = copy_block(goes_back ? data.bytes - done - size : done, size);
-    done += size;
-  }
+  in_blocks(data.bytes, block, goes_back, [&](std::size_t first, std::size_t size) {
+    std::byte* const to = memory != nullptr ? memory + first : packed.data();
+    reached = read_memory(static_cast<int>(loan.lender.process), loan.address + first, {to, size});
+    if (reached == Reached::done && memory == nullptr) data.unpack(first, {to, size});
+    return reached == Reached::done;
+  });
   return reached;
 }
 

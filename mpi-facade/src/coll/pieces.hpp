@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -52,6 +53,17 @@ void copy(const Data& from, const Data& to);
 void copy_own(Channel& channel, const Data& from, const Data& to, bool goes_back = false);
 /// What is copied from its beginning on by who begins at the end of all.
 inline constexpr std::size_t reversed_bytes = 256 << 10;
+/// Calls copy_block(first, size) for blocks of so many bytes, from the first or from the last one on, until
+/// it gives false: then false.
+template <typename Copy>
+bool in_blocks(std::size_t bytes, std::size_t block_bytes, bool goes_back, Copy copy_block) {
+  for (std::size_t done = 0; done < bytes;) {
+    const std::size_t size = std::min(block_bytes, bytes - done);
+    done += size;
+    if (!copy_block(goes_back ? bytes - done : done - size, size)) return false;
+  }
+  return true;
+}
 
 /// How many records carry so many bytes.
 inline std::uint32_t piece_count(std::size_t bytes, std::size_t piece_bytes = piece_bytes_max) {

@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "p2p/api_common.hpp"
 
 // The Wait and Test families (MPI 3.1, 3.7.3 to 3.7.6). What a call answers, when it could have answered
@@ -310,7 +308,7 @@ int wait_and_retire(int count, MPI_Request handles[], MPI_Status statuses[]) {
   RequestArray requests;
   if (int code = requests.find(count, handles)) return code;
   if (!requests.all_complete()) engine().wait_until([&] { return requests.all_complete(); });
-  return retire_all(requests, std::max(retired, 0), statuses);
+  return retire_all(requests, retired, statuses);
 }
 
 int some(int count, MPI_Request handles[], int* done_count, int indices[], MPI_Status statuses[],

@@ -27,7 +27,7 @@ class MessageSink {
  public:
   /// Takes messages from the head of a stream, at most so many, as long as somebody waits for them and there
   /// is nothing special to them; counts them by context. Gives how many: what is next is the caller's; -1:
-  /// all is to stay where it is for now.
+  /// all is to stay where it is until the next poll().
   virtual int take_awaited(int from, topics::LogReader& reader, Ordinals& ordinals, int at_most) = 0;
   /// The next message in a stream is announced, and its sender is copying it into the log. False when there
   /// was nothing more to do about it.

@@ -53,8 +53,9 @@ inline void copy_bytes_in(void* to, const void* from, std::size_t size_bytes) {
 }
 
 /// copy_bytes() of our own into memory that another core has read before and will read: up to 4 KiB by that
-/// loop, up to 64 KiB by it or by copy_bytes(), where that is seen to take much less time at present: between
-/// cores with a cache in common the loop is the better way, between others it takes up to twice the time.
+/// loop, up to 64 KiB by it or by copy_bytes(), where that is seen to take less time at present (up to 16
+/// KiB: much less): between cores with a cache in common the loop is the better way, between others it takes
+/// up to twice the time.
 inline void copy_bytes_out(void* to, const void* from, std::size_t size_bytes) {
   if (size_bytes < detail::copy_by_libc_max || size_bytes > detail::copy_middling_max)
     return copy_bytes(to, from, size_bytes);
