@@ -125,6 +125,11 @@ static void other_movements(void) {
   still_good(3);
   CHECK(MPI_Alltoall(given, odd, MPI_INT, taken, odd, MPI_INT, comm) != MPI_SUCCESS);
   still_good(4);
+  CHECK(MPI_Allreduce(given, taken, odd, MPI_INT, MPI_SUM, comm) != MPI_SUCCESS);
+  still_good(5);
+  code = MPI_Reduce(given, taken, odd, MPI_INT, MPI_SUM, 0, comm);
+  CHECK_EQ(code == MPI_SUCCESS, rank != 0);
+  still_good(6);
   free(given), free(taken);
 }
 
@@ -137,6 +142,9 @@ int main(int argc, char** argv) {
   if (ranks > 1 && is_strict()) {
     broadcasts(1, 10);
     broadcasts(10, 1);
+    broadcasts(100, 10);
+    broadcasts(100, 400);
+    broadcasts(2000, 400);
     broadcasts(50000, 49999);
     other_movements();
   }

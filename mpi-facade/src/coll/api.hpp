@@ -104,7 +104,7 @@ inline int move_nothing(Call& call, Kind kind) {
 
 /// Whether a blocking call's part is for small.hpp.
 inline bool is_small(const Call& call, const Data& part) {
-  return call.is_blocking() && part.bytes > 0 && part.bytes <= topics::inline_payload_max &&
+  return call.is_blocking() && part.bytes > 0 && part.bytes <= small_bytes_max &&
          !call.communicator->is_inter() && call.communicator->size() > 1 && part.memory() != nullptr;
 }
 

@@ -11,6 +11,9 @@ using namespace llamada::mpi::coll;
 
 int check_barrier(Call& call, MPI_Comm comm) {
   if (int code = call.find_communicator(comm)) return code;
+  if (call.is_blocking() && !call.communicator->is_inter())
+    return perform(*call.communicator,
+                   [](Channel& channel, Waiter& waiter) { return barrier_small(channel, waiter); });
   return carry_out(call, [](Channel& channel) { return Barrier(channel); });
 }
 

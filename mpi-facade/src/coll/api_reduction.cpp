@@ -43,6 +43,17 @@ struct Arguments {
   }
 
   Reduction reduction() const { return {*operation, *type}; }
+
+  /// Whether it is for small.hpp, where there is a result.
+  bool are_small(const Data& contribution) const {
+    return is_small(call, contribution) && type->is_plain() && operation->is_predefined();
+  }
+  SmallReduction small(const Data& contribution, const Data& result, std::size_t first_byte = 0) const {
+    return {reduction(),
+            {contribution.memory(), contribution.bytes},
+            first_byte,
+            {result.memory(), result.bytes}};
+  }
 };
 
 /// Small ones, and those between groups, are folded by all who want the result.
@@ -104,6 +115,10 @@ int check_reduce(Call& call, const void* sendbuf, void* recvbuf, int count, MPI_
     return perform(*call.communicator, [&](Channel& channel, Waiter& waiter) {
       return give_small(channel, waiter, Kind::reduce, {contribution.memory(), contribution.bytes}, member);
     });
+  if (arguments.are_small(contribution))
+    return perform(*call.communicator, [&](Channel& channel, Waiter& waiter) {
+      return reduce_small(channel, waiter, arguments.small(contribution, result));
+    });
   if (is_direct(call, contribution.bytes, direct_reduce_bytes_min(call.communicator->size())))
     return reduce_directly(call, Kind::reduce, reduction, contribution, result, DirectReduction::For::root,
                            member, even_segments(call, contribution, reduction), [=](Channel& channel) {
@@ -124,6 +139,10 @@ int check_allreduce(Call& call, const void* sendbuf, void* recvbuf, int count, M
   Data contribution, result;
   if (int code = arguments.find(comm, count, datatype, op)) return code;
   if (int code = arguments.find_both(sendbuf, recvbuf, count, contribution, result)) return code;
+  if (arguments.are_small(contribution))
+    return perform(*call.communicator, [&](Channel& channel, Waiter& waiter) {
+      return fold_small(channel, waiter, Kind::allreduce, 0, arguments.small(contribution, result));
+    });
   const Reduction reduction = arguments.reduction();
   if (contribution.bytes == 0 && !call.communicator->is_inter()) return reduce_nothing(call, Kind::allreduce);
   if (is_direct(call, contribution.bytes, direct_allreduce_bytes_min(call.communicator->size())))
@@ -144,10 +163,12 @@ int check_allreduce(Call& call, const void* sendbuf, void* recvbuf, int count, M
 }
 
 int scatter_reduction(Arguments& arguments, const void* sendbuf, void* recvbuf,
-                      std::vector<std::size_t> counts) {
+                      std::span<const std::size_t> counts) {
   Call& call = arguments.call;
-  const std::size_t total = std::accumulate(counts.begin(), counts.end(), std::size_t{0});
-  const std::size_t own = counts[static_cast<std::size_t>(call.communicator->rank())];
+  const auto self = static_cast<std::ptrdiff_t>(call.communicator->rank());
+  const std::size_t before = std::accumulate(counts.begin(), counts.begin() + self, std::size_t{0});
+  const std::size_t total = std::accumulate(counts.begin() + self, counts.end(), before);
+  const std::size_t own = counts[static_cast<std::size_t>(self)];
   if (total > std::size_t{0x7fffffff})
     return report(call.communicator, MPI_ERR_COUNT, "the counts together exceed an int");
   Data contribution, result;
@@ -157,18 +178,22 @@ int scatter_reduction(Arguments& arguments, const void* sendbuf, void* recvbuf,
   if (int code = check_no_alias(call, sendbuf, static_cast<int>(total), recvbuf, static_cast<int>(own)))
     return code;
   if (contribution.bytes == 0) return reduce_nothing(call, Kind::reduce_scatter);
+  const Reduction reduction = arguments.reduction();
+  if (arguments.are_small(contribution))
+    return perform(*call.communicator, [&](Channel& channel, Waiter& waiter) {
+      return fold_small(channel, waiter, Kind::reduce_scatter, ReduceScatter::small_piece(counts),
+                        arguments.small(contribution, result, before * reduction.type.size()));
+    });
+  std::vector<std::size_t> kept(counts.begin(), counts.end());
   if (is_direct(call, contribution.bytes / counts.size(),
-                direct_reduce_scatter_bytes_min(call.communicator->size()))) {
-    const Reduction reduction = arguments.reduction();
+                direct_reduce_scatter_bytes_min(call.communicator->size())))
     return reduce_directly(call, Kind::reduce_scatter, reduction, contribution, result,
-                           DirectReduction::For::owner, 0, counts, [=](Channel& channel) {
+                           DirectReduction::For::owner, 0, kept, [=](Channel& channel) {
                              return std::make_unique<ReduceScatter>(channel, reduction, contribution, result,
-                                                                    counts);
+                                                                    kept);
                            });
-  }
-  return carry_out(call, [reduction = arguments.reduction(), contribution, result,
-                          counts = std::move(counts)](Channel& channel) {
-    return ReduceScatter(channel, reduction, contribution, result, counts);
+  return carry_out(call, [reduction, contribution, result, kept = std::move(kept)](Channel& channel) {
+    return ReduceScatter(channel, reduction, contribution, result, kept);
   });
 }
 
@@ -177,19 +202,24 @@ int check_reduce_scatter(Call& call, const void* sendbuf, void* recvbuf, const i
   Arguments arguments{call};
   if (int code = arguments.find(comm, 0, datatype, op)) return code;
   if (int code = check_pointer(call.communicator, recvcounts, "recvcounts")) return code;
-  const int size = call.communicator->size();
-  for (int rank = 0; rank < size; ++rank)
+  const auto size = static_cast<std::size_t>(call.communicator->size());
+  std::size_t few[16];
+  std::vector<std::size_t> many(size > std::size(few) ? size : 0);
+  const std::span<std::size_t> counts(many.empty() ? few : many.data(), size);
+  for (std::size_t rank = 0; rank < size; ++rank) {
     if (int code = check_count(call.communicator, recvcounts[rank])) return code;
-  return scatter_reduction(arguments, sendbuf, recvbuf, {recvcounts, recvcounts + size});
+    counts[rank] = static_cast<std::size_t>(recvcounts[rank]);
+  }
+  return scatter_reduction(arguments, sendbuf, recvbuf, counts);
 }
 
 int check_reduce_scatter_block(Call& call, const void* sendbuf, void* recvbuf, int recvcount,
                                MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   Arguments arguments{call};
   if (int code = arguments.find(comm, recvcount, datatype, op)) return code;
-  return scatter_reduction(arguments, sendbuf, recvbuf,
-                           std::vector<std::size_t>(static_cast<std::size_t>(call.communicator->size()),
-                                                    static_cast<std::size_t>(recvcount)));
+  const std::vector<std::size_t> counts(static_cast<std::size_t>(call.communicator->size()),
+                                        static_cast<std::size_t>(recvcount));
+  return scatter_reduction(arguments, sendbuf, recvbuf, counts);
 }
 
 int check_scan(Call& call, const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,

@@ -50,6 +50,8 @@ topics::LogKey collective_log_key(std::uint32_t context, std::uint32_t persisten
 
 Channel::Channel(World& world, Options options)
     : world_(world),
+      arena_(world.arena()),
+      looks_before_waiting_(world.oversubscribed() ? 0 : looks_of_own_core),
       context_(options.context),
       key_(collective_log_key(options.context, options.persistent)),
       members_(std::move(options.members)),
@@ -103,23 +105,9 @@ bool Channel::advance() {
   return pending_.empty();
 }
 
-bool Channel::publish_small(std::uint32_t piece, int audience, std::span<const std::byte> payload) {
-  if (!predecessor_ &&
-      writer_.try_publish(static_cast<std::uint8_t>(kind_), flags(audience), label(piece), payload)) {
-    published(audience);
-    return true;
-  }
+bool Channel::publish_slowly(std::uint32_t piece, int audience, std::span<const std::byte> payload,
+                             std::uint64_t bytes_given) {
   if (size() == 1) return true;
-  auto space = room(payload.size());
-  if (!space) return false;
-  copy_bytes(space->data(), payload.data(), payload.size());
-  commit(piece, audience, payload.size());
-  return true;
-}
-
-bool Channel::publish(std::uint32_t piece, int audience, std::span<const std::byte> payload,
-                      std::uint64_t bytes_given) {
-  if (payload.size() <= topics::inline_payload_max) return publish_small(piece, audience, payload);
   using Filling = topics::LogWriter::Filling;
   const auto space = room(payload.size(), keeps_all_ ? Filling::by_fill : Filling::in_place);
   if (!space) return false;
@@ -154,27 +142,11 @@ void Channel::commit(std::uint32_t piece, int audience, std::uint64_t bytes_give
   published(audience);
 }
 
-void Channel::published(int audience) {
-  taken_in_a_row_ = 0;
-  LLAMADA_CRASH_POINT("collective:contributed");
-  world_.arena().count(topics::Counter::messages_sent);
-  if (after_publish_) after_publish_();
-  if (audience != everybody) return wake(audience);
-  for (int member = 0; member < size(); ++member)
-    if (member != self_) wake(member);
-}
-
-void Channel::wake(int member) {
-  const auto index = static_cast<std::size_t>(member);
-  world_.wake_if_asleep(members_[index], incoming_[index].sleeping);
-}
-
 void Channel::compare(std::uint32_t piece, int audience) {
   auto record = predecessors_record();
   LLAMADA_CHECK(record.has_value());
-  auto& arena = world_.arena();
-  arena.count(topics::Counter::sends_compared);
-  arena.count(topics::Counter::bytes_compared, again_.size());
+  arena_.count(topics::Counter::sends_compared);
+  arena_.count(topics::Counter::bytes_compared, again_.size());
   bool same_name = record->kind == static_cast<std::uint8_t>(kind_) && record->flags == flags(audience) &&
                    record->label == label(piece);
   if (!same_name || !std::equal(record->payload.begin(), record->payload.end(), again_.begin(), again_.end()))
@@ -311,7 +283,7 @@ std::uint64_t Channel::bytes_given(const topics::Record& record) const {
   const auto said = describes ? record.payload : record.extra;
   std::uint64_t bytes = record.payload.size();
   if (said.size() >= sizeof(bytes)) std::memcpy(&bytes, said.data(), sizeof(bytes));
-  return bytes;
+  return bytes > 0 || describes ? bytes : record.payload.size();
 }
 
 std::string Channel::misfit_text(int member, Kind kind, std::uint32_t ordinal, std::uint64_t bytes,
@@ -381,21 +353,7 @@ void Channel::tell_left_over(int member) {
   complain(misfit_text(member, was.kind, was.ordinal, was.bytes, 0), true);
 }
 
-void Channel::next(int member) {
-  auto& reader = incoming_[member].reader;
-  LLAMADA_CRASH_POINT("collective:taken");
-  ++taken_in_a_row_;
-  reader.advance();
-  release(member);
-  LLAMADA_CRASH_POINT("collective:passed");
-}
-
-void Channel::let_run_ahead(int member) {
-  if (known_to_be_there_ > 0) {
-    --known_to_be_there_;
-    return;
-  }
-  if (taken_in_a_row_ < taken_in_a_row_min || size() > 2) return;
+void Channel::try_to_let_run_ahead(int member) {
   if (takes_before_trial_ > 0) {
     --takes_before_trial_;
     return;

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "llamada/base/crash_point.hpp"
 #include "llamada/base/result.hpp"
 #include "llamada/topics/log.hpp"
 #include "peer_memory.hpp"
@@ -94,7 +95,7 @@ class Pending {
 ///   kind   Kind
 ///   flags  0 for everybody, else 1 + the member it is for
 ///   label  ordinal << 32 | piece
-///   extra  behind 48 bytes of payload: how many bytes the member gives in all (u64)
+///   extra  behind 48 bytes of payload: how many bytes the member gives in all (u64); 0 for as many as that
 ///
 /// What a reader has no use for, because it is for another member or of a collective that is over here, it
 /// skips; so that nobody's writer is held by it while this member waits elsewhere, Channel::skip_stale() is
@@ -183,13 +184,19 @@ class Channel {
   bool advance();
   bool is_idle() const { return pending_.empty(); }
 
-  /// Publishes a record of at most 48 bytes; false when there is no room now (try again after waiting).
-  bool publish_small(std::uint32_t piece, int audience, std::span<const std::byte> payload);
+  /// Publishes a record of its own, or a contribution that is one piece; false when there is no room now (try
+  /// again after waiting).
+  bool publish_whole(std::uint32_t piece, int audience, std::span<const std::byte> payload) {
+    return try_publish(piece, audience, payload) || publish_slowly(piece, audience, payload, payload.size());
+  }
 
   /// Publishes a piece that lies in memory; false when there is no room now. `bytes_given`: of how many it is
   /// a piece.
   bool publish(std::uint32_t piece, int audience, std::span<const std::byte> payload,
-               std::uint64_t bytes_given);
+               std::uint64_t bytes_given) {
+    return payload.size() == bytes_given ? publish_whole(piece, audience, payload)
+                                         : publish_slowly(piece, audience, payload, bytes_given);
+  }
   /// The length of pieces, where no other is agreed. A replacement makes the same ones, even if nothing is
   /// kept any more.
   std::size_t piece_bytes() const { return piece_bytes_; }
@@ -205,13 +212,41 @@ class Channel {
   /// The next record of this collective from `member` for this one, in place in its log until next() is
   /// called; none when it is not there yet, or when the members' calls do not fit (then failed() is true).
   std::optional<topics::Record> peek(int member);
-  /// Moves on behind what peek() gave.
-  void next(int member);
+  /// The same for a contribution of so many bytes, at most 48, that is one piece with this number and the
+  /// very next record: its payload. Null when there is none, or peek() has to look closer.
+  const std::byte* peek_small(int member, std::uint32_t piece, std::size_t bytes) const {
+    const Incoming& incoming = incoming_[static_cast<std::size_t>(member)];
+    const topics::Cell* const cell = incoming.reader.peek_cell();
+    if (!cell || cell->label != label(piece) || cell->kind != static_cast<std::uint8_t>(kind_) ||
+        cell->inline_size != bytes)
+      return nullptr;
+    const std::uint16_t audience = cell->flags;
+    const bool is_usual = (audience == 0 || audience == flags(self_)) && !incoming.left_over;
+    return is_usual && loans_open_ == 0 ? cell->payload : nullptr;
+  }
+  /// Moves on behind what peek() or peek_small() gave.
+  void next(int member) {
+    Incoming& incoming = incoming_[static_cast<std::size_t>(member)];
+    LLAMADA_CRASH_POINT("collective:taken");
+    ++taken_in_a_row_;
+    incoming.reader.advance();
+    if (!keeps_all_ && incoming.reader.position_chunk() != incoming.released) [[unlikely]]
+      release(member);
+    LLAMADA_CRASH_POINT("collective:passed");
+  }
+  /// How often to look before one waits for another member in the usual way: it is about to write, if it has
+  /// a core of its own.
+  int looks_before_waiting() const { return looks_before_waiting_; }
   /// To be called before a small record is taken. Who follows a writer closely takes from it the lines that
   /// it is about to write, and both are slow. Where one of two members has only taken for a while, so that
   /// nobody waits for it, it lets the other get some records ahead, if they come within some microseconds; if
   /// they do not, it tries again later and later.
-  void let_run_ahead(int member);
+  void let_run_ahead(int member) {
+    if (known_to_be_there_ > 0)
+      --known_to_be_there_;
+    else if (taken_in_a_row_ >= taken_in_a_row_min && size() == 2)
+      try_to_let_run_ahead(member);
+  }
   /// peek(), and what does not have the piece number and size that this member's arguments imply, or is of
   /// another number of bytes than `bytes_given`, is a failure.
   std::optional<topics::Record> expect(int member, std::uint32_t piece, std::size_t bytes,
@@ -268,7 +303,7 @@ class Channel {
     if (record.extra.empty()) return true;
     std::uint64_t given;
     std::memcpy(&given, record.extra.data(), sizeof(given));
-    return given == bytes;
+    return (given == 0 ? record.payload.size() : given) == bytes;
   }
   /// Says that what `member` gives is not what this member's arguments imply.
   void misfit(int member, std::uint64_t bytes, std::uint64_t bytes_expected) {
@@ -358,6 +393,7 @@ class Channel {
   static constexpr std::uint32_t takes_between_trials_min = 64;
   static constexpr std::uint32_t takes_between_trials_max = 8192;
   static constexpr int looks_of_trial = 100;
+  static constexpr int looks_of_own_core = 50;
   /// Refusals of memory, with a look at everything between two of them, before the job gives up.
   static constexpr std::uint32_t refusals_max = 100'000;
 
@@ -365,8 +401,28 @@ class Channel {
   Status open_own_log();
 
   std::optional<topics::Record> predecessors_record();
-  void published(int audience);
-  void wake(int member);
+  bool try_publish(std::uint32_t piece, int audience, std::span<const std::byte> payload) {
+    if (predecessor_ ||
+        !writer_.try_publish(static_cast<std::uint8_t>(kind_), flags(audience), label(piece), payload))
+      return false;
+    published(audience);
+    return true;
+  }
+  bool publish_slowly(std::uint32_t piece, int audience, std::span<const std::byte> payload,
+                      std::uint64_t bytes_given);
+  void published(int audience) {
+    taken_in_a_row_ = 0;
+    LLAMADA_CRASH_POINT("collective:contributed");
+    arena_.count(topics::Counter::messages_sent);
+    if (after_publish_) after_publish_();
+    if (audience != everybody) return wake(audience);
+    for (int member = 0; member < size(); ++member)
+      if (member != self_) wake(member);
+  }
+  void wake(int member) {
+    const auto index = static_cast<std::size_t>(member);
+    world_.wake_if_asleep(members_[index], incoming_[index].sleeping);
+  }
   void compare(std::uint32_t piece, int audience);
   [[noreturn]] void diverged(const topics::Record& record, std::uint32_t piece, int audience, bool same_name);
   void no_room(const Error& error);
@@ -374,6 +430,7 @@ class Channel {
   void find_readers();
 
   bool find_log(int member);
+  void try_to_let_run_ahead(int member);
   std::optional<topics::Record> peek_current(int member);
   bool is_wanted(int member, const topics::Record& record) const;
   void pass(int member, const topics::Record& record);
@@ -413,6 +470,8 @@ class Channel {
   static std::uint16_t flags(int audience) { return static_cast<std::uint16_t>(audience + 1); }
 
   World& world_;
+  topics::ArenaWriter& arena_;
+  int looks_before_waiting_;
   std::uint32_t context_;
   topics::LogKey key_;
   std::vector<int> members_;

@@ -32,7 +32,7 @@ class ExchangeProposals final : public coll::Machine {
   void begin() override { channel_.begin(coll::Kind::context); }
   bool step() override {
     if (!published_ &&
-        !(published_ = channel_.publish_small(0, coll::everybody, std::as_bytes(std::span(&own_, 1)))))
+        !(published_ = channel_.publish_whole(0, coll::everybody, std::as_bytes(std::span(&own_, 1)))))
       return false;
     for (; member_ < channel_.size(); ++member_) {
       if (member_ == channel_.self()) continue;

@@ -21,7 +21,7 @@ bool Introduction::publish_card() {
   if (published_ > piece_) return true;
   const auto verdict = static_cast<std::byte>(all_reached_);
   const auto what = piece_ == 0 ? std::as_bytes(std::span(&own_, 1)) : std::span(&verdict, 1);
-  if (!channel_.publish_small(first_card + piece_, everybody, what)) return false;
+  if (!channel_.publish_whole(first_card + piece_, everybody, what)) return false;
   ++published_;
   return true;
 }
@@ -82,7 +82,7 @@ Partners::Partners(Channel& channel)
 
 bool Partners::say(std::uint32_t step, std::span<const std::byte> what, int audience) {
   if (said_ > step) return true;
-  if (!channel_.publish_small(first_step + step, audience, what)) return false;
+  if (!channel_.publish_whole(first_step + step, audience, what)) return false;
   said_ = step + 1;
   return true;
 }

@@ -8,7 +8,7 @@ namespace llamada::mpi::coll {
 
 bool Channel::lend(int member, std::span<const std::byte> part, std::uint32_t piece) {
   const Loan loan{part.size(), reinterpret_cast<std::uint64_t>(part.data()), own_card()};
-  if (!publish_small(piece, member, std::as_bytes(std::span(&loan, 1)))) return false;
+  if (!publish_whole(piece, member, std::as_bytes(std::span(&loan, 1)))) return false;
   Account& other = account(member);
   other.lent_in = ordinal_;
   other.part = part;
@@ -114,7 +114,7 @@ bool Channel::settle_all() {
     kind_ = debt->kind;
     ordinal_ = debt->ordinal;
     const std::byte answer{debt->was_reached};
-    if (publish_small(loan_is_over, member, std::span(&answer, 1))) {
+    if (publish_whole(loan_is_over, member, std::span(&answer, 1))) {
       debt.reset();
       --debts_;
     }

@@ -13,7 +13,7 @@ constexpr std::size_t together_bytes_max = 32 * 1024;
 }  // namespace
 
 bool Barrier::step() {
-  if (!published_ && !(published_ = channel_.publish_small(0, everybody, {}))) return false;
+  if (!published_ && !(published_ = channel_.publish_whole(0, everybody, {}))) return false;
   for (; peer_ < channel_.peer_end(); ++peer_) {
     if (peer_ == channel_.self()) continue;
     if (!channel_.expect(peer_, 0, 0)) return false;
@@ -23,7 +23,7 @@ bool Barrier::step() {
 }
 
 bool NothingMoved::step() {
-  if (!has_given_ && !(has_given_ = channel_.publish_small(0, audience_, {}))) return false;
+  if (!has_given_ && !(has_given_ = channel_.publish_whole(0, audience_, {}))) return false;
   for (; next_ < end_; ++next_) {
     if (next_ == channel_.self()) continue;
     if (!channel_.expect(next_, 0, 0)) return false;

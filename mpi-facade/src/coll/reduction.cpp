@@ -231,7 +231,7 @@ ReduceScatter::ReduceScatter(Channel& channel, const Reduction& reduction, const
       reduction_(reduction),
       contribution_(contribution),
       result_(result),
-      piece_(first_dealt + static_cast<std::uint32_t>(dealt_number(counts) >> 40)) {
+      piece_(small_piece(counts)) {
   std::size_t first = 0;
   for (std::size_t rank = 0; rank < counts.size(); ++rank) {
     if (static_cast<int>(rank) == channel.rank()) own_first_ = first;

@@ -177,6 +177,10 @@ class ReduceScatter final : public Machine {
                 std::span<const std::size_t> counts);
   void begin() override;
   bool step() override;
+  /// The number of the one piece of a small contribution.
+  static std::uint32_t small_piece(std::span<const std::size_t> counts) {
+    return first_dealt + static_cast<std::uint32_t>(dealt_number(counts) >> 40);
+  }
 
  private:
   bool has_given() const override { return sends_all_ ? sending_all_.done() : sending_.done(); }

@@ -22,35 +22,52 @@ Status end(Channel& channel) {
   return outcome(channel);
 }
 
+/// `done` stays true.
 template <typename Done>
-void wait(Waiter& waiter, Done done) {
-  if (!done()) waiter.wait_until(std::ref(done));
+void wait(const Channel& channel, Waiter& waiter, Done done) {
+  for (int looks = channel.looks_before_waiting(); looks >= 0; --looks)
+    if (done()) [[likely]]
+      return;
+  bool over = false;
+  waiter.wait_until([&done, &over] { return over || (over = done()); });
 }
 
-void publish(Channel& channel, Waiter& waiter, std::span<const std::byte> part, int audience) {
-  wait(waiter, [&, published = false]() mutable {
-    return published || (published = channel.publish_small(0, audience, part));
-  });
+void publish(Channel& channel, Waiter& waiter, std::uint32_t piece, std::span<const std::byte> part,
+             int audience) {
+  if (channel.publish_whole(piece, audience, part)) [[likely]]
+    return;
+  bool published = false;
+  waiter.wait_until([&] { return published || (published = channel.publish_whole(piece, audience, part)); });
+}
+
+inline void copy_part(std::byte* to, const std::byte* from, std::size_t bytes) {
+  if (bytes <= topics::inline_payload_max)
+    topics::copy_small(to, from, bytes);
+  else
+    std::memcpy(to, from, bytes);
 }
 
 /// Whether the part has been taken.
 bool try_take(Channel& channel, int member, std::byte* to, std::size_t bytes) {
+  if (const std::byte* payload = channel.peek_small(member, 0, bytes)) {
+    topics::copy_small(to, payload, bytes);
+    channel.next(member);
+    return true;
+  }
   const auto record = channel.peek(member);
   if (!record) return false;
-  if (Channel::piece_of(*record) != 0 || record->payload.size() != bytes) [[unlikely]] {
+  if (Channel::piece_of(*record) != 0 || record->payload.size() != bytes || !Channel::is_of(*record, bytes))
+      [[unlikely]] {
     Progress progress;
     return take(channel, Data::of(std::span<const std::byte>(to, bytes)), member, progress);
   }
-  std::memcpy(to, record->payload.data(), bytes);
+  copy_part(to, record->payload.data(), bytes);
   channel.next(member);
   return true;
 }
 
 void take_from(Channel& channel, Waiter& waiter, int member, std::byte* to, std::size_t bytes) {
-  channel.let_run_ahead(member);
-  wait(waiter, [&, taken = false]() mutable {
-    return taken || (taken = try_take(channel, member, to, bytes) || channel.failed());
-  });
+  wait(channel, waiter, [&] { return try_take(channel, member, to, bytes) || channel.failed(); });
 }
 
 void take_from_all(Channel& channel, Waiter& waiter, std::byte* parts, std::size_t part_bytes) {
@@ -58,16 +75,68 @@ void take_from_all(Channel& channel, Waiter& waiter, std::byte* parts, std::size
     if (member != channel.self()) take_from(channel, waiter, member, parts + member * part_bytes, part_bytes);
 }
 
+/// Whether the member's contribution has been used by use(its first byte).
+template <typename Use>
+bool try_use(Channel& channel, int member, std::uint32_t piece, std::size_t bytes, Use use) {
+  const std::byte* payload = channel.peek_small(member, piece, bytes);
+  if (!payload) {
+    const auto record = channel.expect(member, piece, bytes);
+    if (!record) return false;
+    payload = record->payload.data();
+  }
+  use(payload);
+  channel.next(member);
+  return true;
+}
+
+template <typename Use>
+void use_from(Channel& channel, Waiter& waiter, int member, std::uint32_t piece, std::size_t bytes, Use use) {
+  wait(channel, waiter, [&] { return try_use(channel, member, piece, bytes, use) || channel.failed(); });
+}
+
+/// Folds all members' contributions in the order of their ranks.
+void fold_all(Channel& channel, Waiter& waiter, std::uint32_t piece, const SmallReduction& what) {
+  const auto& [reduction, contribution, first_byte, result] = what;
+  const std::byte* own = contribution.data() + first_byte;
+  std::byte kept[small_bytes_max];
+  if (contribution.data() == result.data() && channel.self() > 0) {  // The first one's takes its place.
+    copy_part(kept, own, result.size());
+    own = kept;
+  }
+  const auto fold = [&](int member, const std::byte* part) {
+    if (member > 0)
+      reduction.operation.apply(part, result.data(), result.size() / reduction.type.size(), reduction.type);
+    else if (part != result.data())
+      copy_part(result.data(), part, result.size());
+  };
+  for (int member = 0; member < channel.size() && !channel.failed(); ++member) {
+    if (member == channel.self())
+      fold(member, own);
+    else
+      use_from(channel, waiter, member, piece, contribution.size(),
+               [&](const std::byte* all) { fold(member, all + first_byte); });
+  }
+}
+
 }  // namespace
+
+Status barrier_small(Channel& channel, Waiter& waiter) {
+  begin(channel, waiter, Kind::barrier);
+  publish(channel, waiter, 0, {}, everybody);
+  for (int member = 0; member < channel.size() && !channel.failed(); ++member)
+    if (member != channel.self()) use_from(channel, waiter, member, 0, 0, [](const std::byte*) {});
+  return end(channel);
+}
 
 Status give_small(Channel& channel, Waiter& waiter, Kind kind, std::span<const std::byte> part, int root) {
   begin(channel, waiter, kind);
-  publish(channel, waiter, part, root);
+  publish(channel, waiter, 0, part, root);
   return end(channel);
 }
 
 Status take_small(Channel& channel, Waiter& waiter, Kind kind, std::span<std::byte> part, int root) {
   begin(channel, waiter, kind);
+  channel.let_run_ahead(root);
   take_from(channel, waiter, root, part.data(), part.size());
   return end(channel);
 }
@@ -80,14 +149,30 @@ Status broadcast_small(Channel& channel, Waiter& waiter, std::span<std::byte> da
 Status exchange_small(Channel& channel, Waiter& waiter, Kind kind, std::span<const std::byte> part,
                       int audience, std::byte* parts) {
   begin(channel, waiter, kind);
-  publish(channel, waiter, part, audience);
+  publish(channel, waiter, 0, part, audience);
   take_from_all(channel, waiter, parts, part.size());
   return end(channel);
 }
 
 Status gather_small(Channel& channel, Waiter& waiter, std::byte* parts, std::size_t part_bytes) {
   begin(channel, waiter, Kind::gather);
+  channel.let_run_ahead(1 - channel.self());
   take_from_all(channel, waiter, parts, part_bytes);
+  return end(channel);
+}
+
+Status reduce_small(Channel& channel, Waiter& waiter, const SmallReduction& what) {
+  begin(channel, waiter, Kind::reduce);
+  channel.let_run_ahead(1 - channel.self());
+  fold_all(channel, waiter, 0, what);
+  return end(channel);
+}
+
+Status fold_small(Channel& channel, Waiter& waiter, Kind kind, std::uint32_t piece,
+                  const SmallReduction& what) {
+  begin(channel, waiter, kind);
+  publish(channel, waiter, piece, what.contribution, everybody);
+  fold_all(channel, waiter, piece, what);
   return end(channel);
 }
 

@@ -4,16 +4,22 @@
 #include <span>
 
 #include "coll/pieces.hpp"
+#include "coll/reduction.hpp"
 
-// Blocking collectives of little data, each part in one cell of a log and in one piece of memory, within a
+// Blocking collectives of little data, each part in one record of a log and in one piece of memory, within a
 // group. They publish and take the records that the machines for any data do (the other members may use
-// these), but store few words on the way: behind a store to a cache line that a reader has, all others wait.
+// these), but in few instructions, and store few words on the way: behind a store to a cache line that a
+// reader has, all others wait.
 
 namespace llamada::mpi::coll {
 
+/// The most bytes of a part: what a log takes by one copy.
+inline constexpr std::size_t small_bytes_max = topics::publish_fast_bytes_max;
+
+Status barrier_small(Channel& channel, Waiter& waiter);
 /// From `root` to all. Errors: as for broadcast().
 Status broadcast_small(Channel& channel, Waiter& waiter, std::span<std::byte> data, int root);
-/// A member's part of a gather, other than the root's.
+/// A member's part of a gather or reduction, other than the root's.
 Status give_small(Channel& channel, Waiter& waiter, Kind kind, std::span<const std::byte> part, int root);
 /// At the root of a gather: one part behind the other, among them its own, which is there.
 Status gather_small(Channel& channel, Waiter& waiter, std::byte* parts, std::size_t part_bytes);
@@ -23,5 +29,19 @@ Status exchange_small(Channel& channel, Waiter& waiter, Kind kind, std::span<con
                       int audience, std::byte* parts);
 /// A member's part of a broadcast or scatter, other than the root's.
 Status take_small(Channel& channel, Waiter& waiter, Kind kind, std::span<std::byte> part, int root);
+
+/// A reduction of elements that lie one behind the other, by a predefined operation.
+struct SmallReduction {
+  Reduction reduction;
+  std::span<const std::byte> contribution;
+  std::size_t first_byte = 0;   ///< of the part that is folded here
+  std::span<std::byte> result;  ///< as long as that part; it may lie where the contribution lies
+};
+/// At the root.
+Status reduce_small(Channel& channel, Waiter& waiter, const SmallReduction& what);
+/// Of an allreduce, or a reduce_scatter: gives the contribution to all, as a piece with this number, and
+/// folds all members'.
+Status fold_small(Channel& channel, Waiter& waiter, Kind kind, std::uint32_t piece,
+                  const SmallReduction& what);
 
 }  // namespace llamada::mpi::coll
