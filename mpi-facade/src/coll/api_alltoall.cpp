@@ -33,6 +33,15 @@ int exchange_directly(Call& call, Parts contributions, Parts results, bool in_pl
   });
 }
 
+/// Parts that lie one behind the other in one record for all others.
+int exchange_together(const Call& call, const Data& given, const Data& taken) {
+  const std::size_t own = static_cast<std::size_t>(call.communicator->rank()) * given.bytes;
+  std::memcpy(taken.memory() + own, given.memory() + own, given.bytes);
+  return perform(*call.communicator, [&](Channel& channel, Waiter& waiter) {
+    return alltoall_small(channel, waiter, given.memory(), taken.memory(), given.bytes);
+  });
+}
+
 int check_alltoall(Call& call, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                    int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
   if (int code = call.find_communicator(comm)) return code;
@@ -41,8 +50,10 @@ int check_alltoall(Call& call, const void* sendbuf, int sendcount, MPI_Datatype 
   if (int code = find_data(call, recvbuf, recvcount, recvtype, taken)) return code;
   if (!in_place)
     if (int code = find_data(call, sendbuf, sendcount, sendtype, given)) return code;
-  if (!in_place && call.communicator->size() == 2 && are_small(call, given, taken)) {
+  if (!in_place && are_small(call, given, taken) &&
+      (call.communicator->size() == 2 || is_small_together(call.communicator->size(), given.bytes))) {
     if (int code = check_no_overlap(call, given, taken)) return code;
+    if (call.communicator->size() > 2) return exchange_together(call, given, taken);
     const auto apart = static_cast<std::ptrdiff_t>(given.bytes);
     return exchange_little(call, Kind::alltoall, given.memory(), apart, 1 - call.communicator->rank(), taken);
   }

@@ -75,6 +75,36 @@ void take_from_all(Channel& channel, Waiter& waiter, std::byte* parts, std::size
     if (member != channel.self()) take_from(channel, waiter, member, parts + member * part_bytes, part_bytes);
 }
 
+/// Whether this member's part of a record for all has been taken.
+bool try_take_part(Channel& channel, int member, std::byte* to, std::size_t bytes) {
+  const auto record = channel.peek(member);
+  if (!record) return false;
+  const auto part =
+      Channel::piece_of(*record) == all_together ? channel.own_part(*record) : std::span<const std::byte>();
+  if (!part || part->size() != bytes) [[unlikely]] {
+    Progress progress;
+    return take(channel, Data::of(std::span<const std::byte>(to, bytes)), member, progress);
+  }
+  copy_part(to, part->data(), bytes);
+  channel.next(member);
+  return true;
+}
+
+/// The parts for all others, behind a table of where each begins and the last one ends.
+std::span<const std::byte> put_together(const Channel& channel, const std::byte* parts,
+                                        std::size_t part_bytes, std::byte (&into)[small_bytes_max]) {
+  const int size = channel.size();
+  std::size_t at = sizeof(std::uint32_t) * (static_cast<std::size_t>(size) + 1);
+  for (int member = 0; member <= size; ++member) {
+    const auto begin = static_cast<std::uint32_t>(at);
+    std::memcpy(into + sizeof(begin) * static_cast<std::size_t>(member), &begin, sizeof(begin));
+    if (member == size || member == channel.self()) continue;
+    copy_part(into + at, parts + static_cast<std::size_t>(member) * part_bytes, part_bytes);
+    at += part_bytes;
+  }
+  return {into, at};
+}
+
 /// Whether the member's contribution has been used by use(its first byte).
 template <typename Use>
 bool try_use(Channel& channel, int member, std::uint32_t piece, std::size_t bytes, Use use) {
@@ -151,6 +181,19 @@ Status exchange_small(Channel& channel, Waiter& waiter, Kind kind, std::span<con
   begin(channel, waiter, kind);
   publish(channel, waiter, 0, part, audience);
   take_from_all(channel, waiter, parts, part.size());
+  return end(channel);
+}
+
+Status alltoall_small(Channel& channel, Waiter& waiter, const std::byte* given, std::byte* taken,
+                      std::size_t part_bytes) {
+  std::byte together[small_bytes_max];
+  begin(channel, waiter, Kind::alltoall);
+  publish(channel, waiter, all_together, put_together(channel, given, part_bytes, together), everybody);
+  for (int offset = 1; offset < channel.size() && !channel.failed(); ++offset) {
+    const int member = (channel.self() + offset) % channel.size();
+    std::byte* const to = taken + static_cast<std::size_t>(member) * part_bytes;
+    wait(channel, waiter, [&] { return try_take_part(channel, member, to, part_bytes) || channel.failed(); });
+  }
   return end(channel);
 }
 

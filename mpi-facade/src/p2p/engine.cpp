@@ -105,10 +105,12 @@ void Engine::look_around() {
 }
 
 void Engine::wait_slowly(unsigned rounds, const std::function<bool()>& done) {
-  look_around();
+  // Whoever is there after one yield need not have looked: it has not waited in vain.
+  if (rounds > 0) look_around();
   looks_left_ = 0;  // each is no longer short
   const int sharing = world_.oversubscribed() ? world_.size() : 0;
   if (rounds < options_.yields_before_sleep && yielding_.yield(sharing)) return;
+  if (rounds == 0) look_around();
   world_.sleep([&] { return anything_new() || done(); });
 }
 

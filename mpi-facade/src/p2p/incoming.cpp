@@ -58,7 +58,16 @@ bool Incoming::open_reader(int from, Stream& stream, topics::LogKey key, std::ui
   return true;
 }
 
+/// Whether it pays to look for the stream's log: who waits asks this again and again of ranks that never
+/// send.
+bool Incoming::has_new_logs(const Stream& stream) {
+  const auto& arena = stream.arena;
+  return arena.base != nullptr && arena.size_bytes >= sizeof(topics::ArenaHeader) &&
+         arena.header().log_count.load(std::memory_order_relaxed) != stream.scanned;
+}
+
 bool Incoming::find(int from, Stream& stream) {
+  if (!has_new_logs(stream)) return false;
   stream.open = open_reader(from, stream, message_log_key(world_.rank()), stream.scanned, stream.reader);
   return stream.open;
 }

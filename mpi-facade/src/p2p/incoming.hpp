@@ -83,6 +83,7 @@ class Incoming {
   void release(int from, Stream& stream);
   bool take_small(int from, Stream& stream, const topics::Cell& cell);
   void handle(int from, Stream& stream, const topics::Record& record);
+  static bool has_new_logs(const Stream& stream);
   bool find(int from, Stream& stream);
   bool find_bulk(int from, Stream& stream);
   void find_streams();
