@@ -130,6 +130,10 @@ Words words_for_ranks(const ResolvedQos& qos) {
   words.survives.push_back("The node, mpirun or llamanetd dies: the job is gone.");
   words.costs.push_back(fmt::format("Memory: every message sent is kept, up to {} on a node.",
                                     bytes_to_string(replacement.log_bytes_per_node)));
+  if (replacement.log_bytes_at_start > 0)
+    words.costs.push_back(
+        fmt::format("Time and memory at the start: {} of that is made before the ranks run.",
+                    bytes_to_string(replacement.log_bytes_at_start)));
   words.costs.push_back(
       replacement.on_unprotected == OnUnprotected::stop
           ? "When that is used up, the job ends (on_unprotected STOP)."

@@ -2,7 +2,10 @@
 
 #include <poll.h>
 
+#include <fstream>
+#include <limits>
 #include <optional>
+#include <string>
 
 #include "llamada/launcher/job_driver.hpp"
 #include "llamada/llamanet/driver.hpp"
@@ -140,7 +143,25 @@ class DriverArenas final : public launcher::JobArenas {
 /// How many processes MPI_Comm_spawn may add to a job over its life.
 constexpr std::uint32_t spawned_count_max = 1024;
 
+std::uint64_t memory_available_bytes() {
+  std::ifstream table("/proc/meminfo");
+  std::string name, unit;
+  for (std::uint64_t kib = 0; table >> name >> kib; std::getline(table, unit))
+    if (name == "MemAvailable:") return kib << 10;
+  return std::numeric_limits<std::uint64_t>::max();
+}
+
+Status check_log_bytes_at_start(const qos::Profile& profile) {
+  const std::uint64_t wanted = profile.rank_replacement.log_bytes_at_start;
+  const std::uint64_t available = memory_available_bytes();
+  if (profile.rank_replacement.kind != qos::RankReplacementKind::rebuild || wanted <= available) return {};
+  return failure(Errc::out_of_resources,
+                 "log_bytes_at_start of the profile '{}' is {}, and this node has {} MiB of memory left",
+                 profile.name, qos::bytes_to_string(wanted), available >> 20);
+}
+
 Result<std::unique_ptr<launcher::JobArenas>> make_arenas(const launcher::ArenasRequest& request) {
+  if (auto checked = check_log_bytes_at_start(request.profile); !checked) return propagate(checked);
   llamanet::DriverOptions options;
   options.name = fmt::format("job-{}", request.mpirun_pid);
   options.slot_count_max = request.rank_count + spawned_count_max;

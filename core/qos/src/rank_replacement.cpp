@@ -26,6 +26,11 @@ Status check_consistent(const RankReplacement& policy) {
   if (policy.log_bytes_per_node == 0) {
     return failure(Errc::invalid_argument, "rank_replacement: log_bytes_per_node is 0; it must be above 0");
   }
+  if (policy.log_bytes_at_start > policy.log_bytes_per_node) {
+    return failure(Errc::invalid_argument,
+                   "rank_replacement: log_bytes_at_start ({}) is more than log_bytes_per_node ({})",
+                   bytes_to_string(policy.log_bytes_at_start), bytes_to_string(policy.log_bytes_per_node));
+  }
   return {};
 }
 

@@ -31,6 +31,7 @@ void visit_profile(AProfile& profile, Visitor&& visit) {
   visit("rank_replacement.max_replacements_per_rank", profile.rank_replacement.max_replacements_per_rank);
   visit("rank_replacement.max_replacements_per_job", profile.rank_replacement.max_replacements_per_job);
   visit("rank_replacement.log_bytes_per_node", profile.rank_replacement.log_bytes_per_node);
+  visit("rank_replacement.log_bytes_at_start", profile.rank_replacement.log_bytes_at_start);
   visit("rank_replacement.on_unprotected", profile.rank_replacement.on_unprotected);
 }
 

@@ -36,7 +36,7 @@ static_assert(sizeof(MessageSource) == topics::extra_bytes_max);
 class EarlyCopies {
  public:
   /// Smaller messages are in the log soon, and come faster out of it where cores have no cache in common.
-  static constexpr std::size_t bytes_min = 2 << 20;
+  static constexpr std::size_t bytes_min = 1 << 20;
 
   explicit EarlyCopies(World& world) : world_(world) {}
 

@@ -45,6 +45,20 @@ Status describe_endpoints(topics::ArenaWriter& arena, const qos::Profile& profil
   return {};
 }
 
+/// This rank's share of what is made before the job runs. A replacement finds its predecessor's, and what is
+/// spawned comes later.
+Status prepare_log(llamanet::Application& application, const qos::Profile& profile,
+                   const LaunchedRank& launched) {
+  const std::uint64_t node_bytes = profile.rank_replacement.log_bytes_at_start;
+  const bool is_first = application.incarnation() == 1 && launched.first == 0;
+  if (profile.rank_replacement.kind != qos::RankReplacementKind::rebuild || node_bytes == 0 || !is_first)
+    return {};
+  auto prepared = application.prepare_next(node_bytes / static_cast<std::uint64_t>(launched.size));
+  if (prepared) return {};
+  return failure(prepared.error().code(), "log_bytes_at_start of the profile '{}' is {}: {}", profile.name,
+                 qos::bytes_to_string(node_bytes), prepared.error().text());
+}
+
 /// This rank's part in shared memory.
 class Segment final : public SharedSegment::Holder {
  public:
@@ -201,6 +215,7 @@ Result<std::unique_ptr<World>> attach_to_driver(const LaunchedRank& launched) {
   if (!profile) return propagate(profile);
   if (auto described = describe_endpoints((*application)->arena(), *profile); !described)
     return propagate(described);
+  if (auto prepared = prepare_log(**application, *profile, launched); !prepared) return propagate(prepared);
   return std::unique_ptr<World>(
       std::make_unique<LlamanetWorld>(std::move(*application), std::move(*profile), launched));
 }

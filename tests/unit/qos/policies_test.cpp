@@ -20,7 +20,7 @@ TEST_CASE("policies: have the standard's defaults", "[qos]") {
   CHECK(ResourceLimits{} == ResourceLimits{-1, -1, -1});
   CHECK(Liveliness{} == Liveliness{LivelinessKind::automatic, duration_infinite});
   CHECK(RankReplacement{} ==
-        RankReplacement{RankReplacementKind::abort, 10, 100, 2147483648, OnUnprotected::continue_});
+        RankReplacement{RankReplacementKind::abort, 10, 100, 2147483648, 0, OnUnprotected::continue_});
   CHECK(check_consistent(Profile{}));
   CHECK(check_enforced(Profile{}));
 }
@@ -121,6 +121,9 @@ TEST_CASE("rank_replacement: BLANK and SHRINK are legal and not enforced yet", "
         "rank_replacement: SHRINK is not enforced yet; use ABORT or REBUILD");
   CHECK(text_of(check_consistent(RankReplacement{.log_bytes_per_node = 0})) ==
         "rank_replacement: log_bytes_per_node is 0; it must be above 0");
+  CHECK(text_of(check_consistent(RankReplacement{.log_bytes_per_node = 1024, .log_bytes_at_start = 1025})) ==
+        "rank_replacement: log_bytes_at_start (1025 bytes) is more than log_bytes_per_node (1 KiB)");
+  CHECK(check_consistent(RankReplacement{.log_bytes_per_node = 1024, .log_bytes_at_start = 1024}));
   CHECK(check_consistent(RankReplacement{.max_replacements_per_rank = 0, .max_replacements_per_job = 0}));
 }
 

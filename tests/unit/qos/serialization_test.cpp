@@ -28,6 +28,7 @@ TEST_CASE("serialization: a profile comes back as it was", "[qos]") {
     profile.datareader_qos.reliability.max_blocking_time = Duration(1);
     profile.datareader_qos.history.depth = 7;
     profile.rank_replacement.log_bytes_per_node = 0xffff'ffff'ffff;
+    profile.rank_replacement.log_bytes_at_start = 1;
     profile.rank_replacement.max_replacements_per_rank = 0xffffffff;
     profile.rank_replacement.on_unprotected = OnUnprotected::stop;
     auto back = deserialize(serialize(profile));
@@ -41,8 +42,9 @@ TEST_CASE("serialization: is a header and one line for each field", "[qos]") {
   CHECK(text.starts_with("llamada-profile=1\nname=\ndatawriter_qos.reliability.kind=RELIABLE\n"));
   CHECK(text.find("\ndatareader_qos.liveliness.lease_duration_ns=infinite\n") != std::string::npos);
   CHECK(text.find("\ndatareader_qos.resource_limits.max_samples=-1\n") != std::string::npos);
-  CHECK(text.ends_with(
-      "rank_replacement.log_bytes_per_node=2147483648\nrank_replacement.on_unprotected=CONTINUE\n"));
+  CHECK(
+      text.ends_with("rank_replacement.log_bytes_per_node=2147483648\nrank_replacement.log_bytes_at_start=0\n"
+                     "rank_replacement.on_unprotected=CONTINUE\n"));
 }
 
 TEST_CASE("serialization: every error has its sentence", "[qos]") {

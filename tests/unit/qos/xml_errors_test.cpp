@@ -106,11 +106,11 @@ TEST_CASE("xml errors: sizes and counts", "[qos]") {
         "<rank_replacement><log_bytes_per_node>{}</log_bytes_per_node></rank_replacement>", text));
   };
   const std::string legal =
-      " is not legal; legal: bytes from 1 to 2^63-1, as a whole number alone or with KiB, MiB or GiB";
-  for (const char* text :
-       {"0", "-1", "2GB", "1.5GiB", "GiB", "9223372036854775808", "8589934592GiB", "2 TiB"}) {
+      " is not legal; legal: bytes from 0 to 2^63-1, as a whole number alone or with KiB, MiB or GiB";
+  for (const char* text : {"-1", "2GB", "1.5GiB", "GiB", "9223372036854775808", "8589934592GiB", "2 TiB"}) {
     CHECK(log(text) == fmt::format("/rank_replacement/log_bytes_per_node: '{}'{}", text, legal));
   }
+  CHECK(log("0").ends_with("rank_replacement: log_bytes_per_node is 0; it must be above 0"));
   CHECK(within_profile("<rank_replacement><max_replacements_per_job>4294967296</max_replacements_per_job>"
                        "</rank_replacement>") ==
         "/rank_replacement/max_replacements_per_job: '4294967296' is not legal; legal: a whole number from 0 "

@@ -87,10 +87,11 @@ TEST_CASE("xml: reads rank_replacement", "[qos]") {
       with(
           "<rank_replacement><kind>ABORT</kind><max_replacements_per_rank>0</max_replacements_per_rank>"
           "<max_replacements_per_job>4294967295</max_replacements_per_job>"
-          "<log_bytes_per_node>64MiB</log_bytes_per_node><on_unprotected>STOP</on_unprotected></"
-          "rank_replacement>")
+          "<log_bytes_per_node>64MiB</log_bytes_per_node><log_bytes_at_start>48 MiB</log_bytes_at_start>"
+          "<on_unprotected>STOP</on_unprotected></rank_replacement>")
           .rank_replacement;
-  CHECK(policy == RankReplacement{RankReplacementKind::abort, 0, 0xffffffff, 64 << 20, OnUnprotected::stop});
+  CHECK(policy ==
+        RankReplacement{RankReplacementKind::abort, 0, 0xffffffff, 64 << 20, 48 << 20, OnUnprotected::stop});
 }
 
 TEST_CASE("xml: sizes are bytes or have a binary suffix", "[qos]") {

@@ -274,6 +274,16 @@ void Application::prepare_ahead() {
     prepare({begin, std::min<std::size_t>(prepared_step_bytes, static_cast<std::size_t>(end - begin))});
 }
 
+Status Application::prepare_next(std::uint64_t size_bytes) {
+  const auto next = arena_->ahead(size_bytes);
+  if (next.empty()) return {};
+  if (::madvise(next.data(), next.size(), MADV_POPULATE_WRITE) != 0)
+    return failure(Errc::out_of_resources, "{} bytes of memory cannot be made: {}", next.size(),
+                   std::strerror(errno));
+  prepared_until_ = std::max(prepared_until_, next.data() + next.size());
+  return {};
+}
+
 void Application::ring_peer(std::uint32_t slot) {
   LLAMADA_CRASH_POINT("wake:before-ring");
   ring(peers_[slot].event.get());

@@ -202,10 +202,10 @@ Status read_value(const Element& element, std::string_view, std::uint64_t& value
   digits.remove_suffix(unit.name.size());
   while (digits.ends_with(' ')) digits.remove_suffix(1);
   const auto number =
-      number_in<std::uint64_t>(digits, 1, std::numeric_limits<std::int64_t>::max() >> unit.shift);
+      number_in<std::uint64_t>(digits, 0, std::numeric_limits<std::int64_t>::max() >> unit.shift);
   if (!number) {
     return not_legal(element, *text,
-                     "bytes from 1 to 2^63-1, as a whole number alone or with KiB, MiB or GiB");
+                     "bytes from 0 to 2^63-1, as a whole number alone or with KiB, MiB or GiB");
   }
   value = *number << unit.shift;
   return {};

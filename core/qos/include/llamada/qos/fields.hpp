@@ -173,6 +173,7 @@ void each_field(Policy& policy, Visitor&& visit) {
   visit("max_replacements_per_rank", policy.max_replacements_per_rank);
   visit("max_replacements_per_job", policy.max_replacements_per_job);
   visit("log_bytes_per_node", policy.log_bytes_per_node);
+  visit("log_bytes_at_start", policy.log_bytes_at_start);
   visit("on_unprotected", policy.on_unprotected);
 }
 

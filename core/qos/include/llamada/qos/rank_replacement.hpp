@@ -28,6 +28,9 @@ struct RankReplacement {
   std::uint32_t max_replacements_per_rank = 10;   ///< May be 0.
   std::uint32_t max_replacements_per_job = 100;   ///< May be 0.
   std::uint64_t log_bytes_per_node = 2ULL << 30;  ///< Memory for the logs of a job on one node. Above 0.
+  /// What the job's ranks on a node make of it, each an equal share, before they run; the rest is made as it
+  /// is used. At most log_bytes_per_node.
+  std::uint64_t log_bytes_at_start = 0;
   OnUnprotected on_unprotected = OnUnprotected::continue_;
 
   bool operator==(const RankReplacement&) const = default;
