@@ -26,6 +26,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 PEERS = ("mpich", "openmpi")
 OURS = ("default", "fault-tolerant")
+MADE_BEFORE = ("fault-tolerant-long",)
 PACKAGES = ("mpich", "libmpich-dev", "openmpi-bin", "libopenmpi-dev", "gnuplot-nox")
 # Two states of a machine differ by a factor of 3 to 4; a busy one by less.
 FLIPPED = 1.6
@@ -46,8 +47,10 @@ class Case:
 
 def cases(cores):
     few = max(2, min(4, cores))
-    found = [Case("pingpong", "pingpong"), Case("rate", "stream", arguments=["rate"]),
-             Case("bandwidth", "stream", arguments=["bandwidth"]), Case("overlap", "overlap"),
+    found = [Case(name, program, arguments=arguments, configurations=OURS + MADE_BEFORE + PEERS)
+             for name, program, arguments in (("pingpong", "pingpong", []), ("rate", "stream", ["rate"]),
+                                              ("bandwidth", "stream", ["bandwidth"]))]
+    found += [Case("overlap", "overlap"),
              Case("derived", "derived")]
     for ranks in (2, 4, 8):
         found += [Case(f"{name} {ranks}", "collectives", ranks, [name]) for name in COLLECTIVES]
@@ -136,7 +139,7 @@ class Runner:
 
     def sample(self, case, configuration):
         """The figures of one run, or why there are none."""
-        if configuration == "fault-tolerant":
+        if configuration.startswith("fault-tolerant"):
             # What is kept takes new memory, and that is to be the machine's own by then.
             gib = str(TOUCHED_GIB_MAX if memory_available_gib() > 2 * TOUCHED_GIB_MAX else 1)
             subprocess.run([str(self.build / "bench/machine"), "touch", gib])

@@ -4,7 +4,8 @@ import shutil
 import statistics
 import subprocess
 
-CONFIGURATIONS = ("default", "fault-tolerant", "mpich", "openmpi")
+OURS = ("default", "fault-tolerant", "fault-tolerant-long")
+CONFIGURATIONS = OURS + ("mpich", "openmpi")
 PEERS = ("mpich", "openmpi")
 FLIPPED = 1.6
 HIGHER_IS_BETTER = ("M/s", "GB/s", "%")
@@ -115,7 +116,7 @@ def row(figures, name):
         low, middle, high = figures.median(name, configuration)
         spread = "" if middle is None else f" ({shown(low)}–{shown(high)})"
         cells.append(shown(middle) + spread)
-    for ours in ("default", "fault-tolerant"):
+    for ours in OURS:
         cells.append("-" if not peer else shown(figures.ratio(name, ours, peer)[1]))
     cells.append(shown(figures.limit_ratio(name, "default")[1]) if name.startswith("pingpong ") else "")
     return "| " + " | ".join(cells) + " |"
@@ -128,8 +129,8 @@ def header(about, dropped):
              f"{machine['processor']}, {machine['cores']} cores, Linux {machine['kernel']}; "
              f"beside {versions}. {about['rounds']} interleaved rounds; "
              f"{dropped} samples dropped because the machine's state flipped.", "",
-             "Medians, in brackets the quartiles. *d/p*, *f/p*: the default and the fault-tolerant profile beside the better of "
-             "the other MPIs, median of the ratios within a round (for times below 1 is better, for rates above). *limit*: "
+             "Medians, in brackets the quartiles. *d/p*, *f/p*, *l/p*: the default profile, fault-tolerant and fault-tolerant-long "
+             "beside the better of the other MPIs, median of the ratios within a round (for times below 1 is better, for rates above). *limit*: "
              "the default profile beside the cache line probed in the same breath.", ""]
 
 
@@ -138,12 +139,12 @@ def tables(state, figures, plots):
     line = quartiles([probe["line_ns"] for probe in probes])
     lines = [f"## The machine's {state} state" if state else "## Figures", "",
              f"A cache line there and one back, half of it: {shown(line[1])} ns ({shown(line[0])}–{shown(line[2])}).", "",
-             "| what | unit | default | fault-tolerant | mpich | openmpi | d/p | f/p | limit |",
-             "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"]
+             "| what | unit | default | fault-tolerant | fault-tolerant-long | mpich | openmpi | d/p | f/p | l/p | limit |",
+             "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"]
     lines += [row(figures, name) for name in figures.names()]
     ratios = {ours: [figures.ratio(name, ours, figures.better_peer(name))[1] for name in figures.names()
                      if "_" in name.split(" ")[0] and name[0].isupper() and figures.better_peer(name)]
-              for ours in ("default", "fault-tolerant")}
+              for ours in OURS}
     for ours, values in ratios.items():
         values = [value for value in values if value is not None]
         if values:
@@ -160,7 +161,7 @@ def as_json(state, figures):
         for configuration in CONFIGURATIONS:
             if figures.values[name].get(configuration):
                 entry["quartiles"][configuration] = figures.median(name, configuration)
-        for ours in ("default", "fault-tolerant"):
+        for ours in OURS:
             if peer:
                 entry["ratio_to_better_peer"][ours] = figures.ratio(name, ours, peer)
             if name.startswith("pingpong "):

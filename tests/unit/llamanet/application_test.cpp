@@ -234,6 +234,39 @@ TEST_CASE("application: memory is prepared ahead without harm to what is written
   }
 }
 
+TEST_CASE("application: memory that was prepared at the start is there and is written to", "[llamanet]") {
+  Node node(on_demand());
+  node.start();
+  auto application = Application::attach(node.options());
+  REQUIRE(application);
+  constexpr std::uint64_t prepared_bytes = 16 << 20;
+  REQUIRE((*application)->prepare_next(prepared_bytes));
+  const auto next = (*application)->arena().ahead(prepared_bytes);
+  std::vector<unsigned char> resident(next.size() / 4096);
+  REQUIRE(::mincore(next.data(), next.size(), resident.data()) == 0);
+  CHECK(std::all_of(resident.begin(), resident.end(), [](unsigned char page) { return (page & 1) != 0; }));
+  topics::LogOptions keep;
+  keep.retention = topics::Retention::keep_all;
+  auto log = topics::LogWriter::create((*application)->arena(), {1, 1}, keep);
+  REQUIRE(log);
+  // Beyond what was prepared, too.
+  std::vector<std::byte> payload(1 << 20);
+  for (std::uint64_t i = 0; i < 24; ++i) {
+    std::fill(payload.begin(), payload.end(), static_cast<std::byte>(i + 1));
+    REQUIRE(log->publish(topics::kind_data, 0, i, payload));
+  }
+  auto stream = topics::LogReader::open((*application)->arena().reading(), log->index());
+  for (std::uint64_t i = 0; i < 24; ++i) {
+    auto record = stream.peek();
+    REQUIRE(record);
+    CHECK(std::all_of(record->payload.begin(), record->payload.end(),
+                      [i](std::byte byte) { return byte == static_cast<std::byte>(i + 1); }));
+    stream.advance();
+  }
+  // All that is left, and no more.
+  CHECK((*application)->prepare_next(std::uint64_t{1} << 40));
+}
+
 TEST_CASE("application: payloads that begin in memory that was made and end in memory that was not are whole",
           "[llamanet]") {
   Node node(on_demand());

@@ -46,6 +46,11 @@ TEST_CASE("xml: the profiles that come with it say what their README says", "[qo
   expected.name = "llamada::fault_tolerant";
   CHECK(*fault == expected);
   CHECK(check_for_ranks(*fault));
+  auto long_jobs = load_profile(folder / "fault-tolerant-long.xml");
+  REQUIRE(long_jobs);
+  expected.name = "llamada::fault_tolerant_long";
+  expected.rank_replacement.log_bytes_at_start = expected.rank_replacement.log_bytes_per_node;
+  CHECK(*long_jobs == expected);
   auto plain = load_profile(folder / "default.xml");
   REQUIRE(plain);
   CHECK(plain->name == "llamada::default");
