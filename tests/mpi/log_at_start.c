@@ -32,8 +32,8 @@ int main(int argc, char** argv) {
   for (int round = 0; round < rounds; round++) {
     int bytes = 1 << (round % 21);
     memset(out, (int)(sum % 251), (size_t)bytes);
-    MPI_Sendrecv(out, bytes, MPI_BYTE, (rank + 1) % size, round, in, bytes, MPI_BYTE, (rank + size - 1) % size, round,
-                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(out, bytes, MPI_BYTE, (rank + 1) % size, round, in, bytes, MPI_BYTE,
+                 (rank + size - 1) % size, round, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     for (int i = 0; i < bytes; i++) sum = sum * 31 + in[i];
   }
   unsigned long total = 0;

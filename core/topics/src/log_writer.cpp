@@ -246,8 +246,10 @@ void LogWriter::write_place(std::uint64_t payload_bytes) {
 void LogWriter::pass_payload(std::uint64_t payload_bytes) {
   payload_next_ += aligned(payload_bytes);
   room_taken_ = payload_next_;
-  room_wanted_ =
-      std::min(payload_next_ + std::min(aligned(payload_bytes), room_wanted_bytes_max), payload_end_);
+  const bool wants_all = prepared_ && payload_bytes <= room_wanted_bytes_max;
+  const std::uint64_t wanted =
+      wants_all ? aligned(payload_bytes) : std::min(aligned(payload_bytes), room_wanted_of_others_bytes);
+  room_wanted_ = std::min(payload_next_ + wanted, payload_end_);
 }
 
 void LogWriter::place_apart(std::uint64_t payload_bytes) {

@@ -213,7 +213,8 @@ class LogWriter {
   static constexpr std::uint64_t payload_taken_ahead_bytes = 512;
   static constexpr std::uint64_t payload_taken_bytes_max = 512;
   static constexpr int room_lines_taken = 8;
-  static constexpr std::uint64_t room_wanted_bytes_max = 16 << 10;
+  static constexpr std::uint64_t room_wanted_bytes_max = 64 << 10;
+  static constexpr std::uint64_t room_wanted_of_others_bytes = 16 << 10;
   static void take_ahead(const void* line) {
 #if defined(__x86_64__)
     // What __builtin_prefetch makes of a write without -mprfchw is a read.
