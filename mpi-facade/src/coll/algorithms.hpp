@@ -29,6 +29,8 @@ constexpr std::size_t direct_allgather_bytes_min(int members) { return members =
 constexpr std::size_t direct_alltoall_bytes_min(int members) {
   return members == 2 ? std::size_t{64} << 10 : 128 << 10;
 }
+/// Whether it lends its parts as an Alltoallv does: then members wait for each other by pairs.
+constexpr bool alltoall_lends(int members) { return members == 3 || members == 4; }
 constexpr std::size_t direct_reduce_bytes_min(int /*members*/) { return 512 << 10; }
 constexpr std::size_t direct_allreduce_bytes_min(int members) { return members == 2 ? 64 << 10 : never; }
 /// Of one member's part of the result.

@@ -61,7 +61,11 @@ int check_alltoall(Call& call, const void* sendbuf, int sendcount, MPI_Datatype 
   if (!in_place) contributions = even_parts(given, sendcount);
   if (results[0].bytes == 0 && (in_place || contributions[0].bytes == 0))
     return move_nothing(call, Kind::alltoall);
-  if (is_direct(call, results[0].bytes, direct_alltoall_bytes_min(call.communicator->size())))
+  const int size = call.communicator->size();
+  if (alltoall_lends(size))
+    return exchange(call, std::move(contributions), std::move(results), in_place,
+                    lent_bytes_min(call, &direct_alltoall_bytes_min));
+  if (is_direct(call, results[0].bytes, direct_alltoall_bytes_min(size)))
     return exchange_directly(call, std::move(contributions), std::move(results), in_place);
   return exchange(call, std::move(contributions), std::move(results), in_place);
 }

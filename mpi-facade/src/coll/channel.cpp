@@ -114,7 +114,7 @@ bool Channel::publish_slowly(std::uint32_t piece, int audience, std::span<const 
   if (reservation_ && keeps_all_)
     writer_.fill(reservation_, payload);
   else
-    copy_bytes(space->data(), payload.data(), payload.size());
+    copy_bytes_out(space->data(), payload.data(), payload.size());
   commit(piece, audience, bytes_given);
   return true;
 }

@@ -20,7 +20,7 @@ void Data::pack(std::size_t offset, std::span<std::byte> to) const {
   LLAMADA_CHECK(offset + to.size() <= bytes);
   if (to.empty()) return;
   if (auto* from = memory())
-    copy_bytes(to.data(), from + offset, to.size());
+    copy_bytes_out(to.data(), from + offset, to.size());
   else
     type->pack(base, count, first_byte + offset, to);
 }
@@ -38,7 +38,11 @@ void copy(const Data& from, const Data& to) {
   std::size_t bytes = std::min(from.bytes, to.bytes);
   if (bytes == 0) return;
   if (auto* memory = from.memory()) {
-    if (memory != to.memory()) to.unpack(0, {memory, bytes});
+    std::byte* const place = to.memory();
+    if (place == nullptr)
+      to.unpack(0, {memory, bytes});
+    else if (place != memory)
+      copy_bytes(place, memory, bytes);
     return;
   }
   std::vector<std::byte> piece(std::min(bytes, piece_bytes_max));

@@ -70,9 +70,18 @@ void take_from(Channel& channel, Waiter& waiter, int member, std::byte* to, std:
   wait(channel, waiter, [&] { return try_take(channel, member, to, bytes) || channel.failed(); });
 }
 
+/// Calls use(member) for all others, beginning behind oneself, until the members' calls do not fit.
+template <typename Use>
+void for_others(const Channel& channel, Use use) {
+  const int size = channel.size(), self = channel.self();
+  for (int offset = 1; offset < size && !channel.failed(); ++offset)
+    use(self + offset < size ? self + offset : self + offset - size);
+}
+
 void take_from_all(Channel& channel, Waiter& waiter, std::byte* parts, std::size_t part_bytes) {
-  for (int member = 0; member < channel.size() && !channel.failed(); ++member)
-    if (member != channel.self()) take_from(channel, waiter, member, parts + member * part_bytes, part_bytes);
+  for_others(channel, [&](int member) {
+    take_from(channel, waiter, member, parts + static_cast<std::size_t>(member) * part_bytes, part_bytes);
+  });
 }
 
 /// Whether this member's part of a record for all has been taken.
@@ -153,8 +162,7 @@ void fold_all(Channel& channel, Waiter& waiter, std::uint32_t piece, const Small
 Status barrier_small(Channel& channel, Waiter& waiter) {
   begin(channel, waiter, Kind::barrier);
   publish(channel, waiter, 0, {}, everybody);
-  for (int member = 0; member < channel.size() && !channel.failed(); ++member)
-    if (member != channel.self()) use_from(channel, waiter, member, 0, 0, [](const std::byte*) {});
+  for_others(channel, [&](int member) { use_from(channel, waiter, member, 0, 0, [](const std::byte*) {}); });
   return end(channel);
 }
 
@@ -189,11 +197,10 @@ Status alltoall_small(Channel& channel, Waiter& waiter, const std::byte* given, 
   std::byte together[small_bytes_max];
   begin(channel, waiter, Kind::alltoall);
   publish(channel, waiter, all_together, put_together(channel, given, part_bytes, together), everybody);
-  for (int offset = 1; offset < channel.size() && !channel.failed(); ++offset) {
-    const int member = (channel.self() + offset) % channel.size();
+  for_others(channel, [&](int member) {
     std::byte* const to = taken + static_cast<std::size_t>(member) * part_bytes;
     wait(channel, waiter, [&] { return try_take_part(channel, member, to, part_bytes) || channel.failed(); });
-  }
+  });
   return end(channel);
 }
 
