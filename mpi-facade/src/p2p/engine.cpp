@@ -28,6 +28,7 @@ Engine::Engine(World& world, Options options)
   granted_.resize(static_cast<std::size_t>(world.size()));
   // Without a core of its own a rank that spins keeps others from what it waits for.
   spin_rounds_ = world.oversubscribed() ? 0 : spin_rounds_max;
+  cores_ = cores_allowed();
   // The first reading makes libc take memory from the program's heap: here, where a replay does the same.
   (void)SystemClock().monotonic();
 }
@@ -108,8 +109,12 @@ void Engine::wait_slowly(unsigned rounds, const std::function<bool()>& done) {
   // Whoever is there after one yield need not have looked: it has not waited in vain.
   if (rounds > 0) look_around();
   looks_left_ = 0;  // each is no longer short
-  const int sharing = world_.oversubscribed() ? world_.size() : 0;
-  if (rounds < options_.yields_before_sleep && yielding_.yield(sharing)) return;
+  if (yielding_.stays()) return;
+  const int ranks = world_.size();
+  const bool crowded = world_.oversubscribed();
+  if (rounds < options_.yields_before_sleep &&
+      yielding_.yield(crowded ? ranks : 0, crowded || cores_ < ranks ? 0 : cores_))
+    return;
   if (rounds == 0) look_around();
   world_.sleep([&] { return anything_new() || done(); });
 }

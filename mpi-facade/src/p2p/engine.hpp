@@ -325,6 +325,7 @@ class Engine final : private MessageSink, private SendOwner, private CopyOwner {
   std::vector<std::uint32_t> indices_;
   std::uint64_t fruitless_calls_ = 0;
   unsigned spin_rounds_ = 0;
+  int cores_ = 1;  // on which this rank may run
   Yielding yielding_;
   bool gathers_ = false;    // in wait_for_first()
   int looks_left_ = 0;      // so often messages may be left to gather

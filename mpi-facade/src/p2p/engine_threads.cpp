@@ -1,5 +1,3 @@
-#include <sched.h>
-
 #include <algorithm>
 
 #include "p2p/engine.hpp"
@@ -11,10 +9,8 @@ namespace {
 
 /// Cores that are left when each rank has one.
 unsigned spare_cores(const World& world) {
-  cpu_set_t allowed;
-  CPU_ZERO(&allowed);
-  if (world.oversubscribed() || sched_getaffinity(0, sizeof(allowed), &allowed) != 0) return 0;
-  return static_cast<unsigned>(std::max(CPU_COUNT(&allowed) / world.size() - 1, 0));
+  if (world.oversubscribed()) return 0;
+  return static_cast<unsigned>(std::max(cores_allowed() / world.size() - 1, 0));
 }
 
 }  // namespace

@@ -14,6 +14,12 @@ bool Yielding::others_run(int ranks) {
   return tasks < 0 || tasks > ranks;
 }
 
+bool Yielding::has_room(int cores) {
+  if (cores == 0) return false;
+  const int tasks = runnable_tasks();
+  return tasks >= 0 && tasks <= cores;
+}
+
 /// By bare system calls: open and read are the library's own here, and it is not the program that reads.
 int runnable_tasks() {
   const long file = syscall(SYS_openat, AT_FDCWD, "/proc/loadavg", O_RDONLY | O_CLOEXEC);
@@ -25,6 +31,13 @@ int runnable_tasks() {
   text[size] = '\0';
   int tasks = 0;
   return std::sscanf(text, "%*s %*s %*s %d/", &tasks) == 1 ? tasks : -1;
+}
+
+int cores_allowed() {
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0) return 1;
+  return CPU_COUNT(&allowed);
 }
 
 }  // namespace llamada::mpi

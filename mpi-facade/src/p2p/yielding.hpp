@@ -13,42 +13,64 @@ namespace llamada::mpi {
 /// ever. Whoever sleeps instead is back as soon as it is woken. A slice that a rank of this job had is not
 /// lost: among ranks alone yields stay, for sleeping and waking costs more.
 ///
+/// Where there is a core for everybody who wants one, two are on the same only until the system moves one of
+/// them: soon, if both want to run all the time; late, if they take turns by yielding; even later if they
+/// sleep, for who is woken is put on the core of who woke it. So then a rank keeps its core for a while.
+///
 /// Threads: one.
 class Yielding {
  public:
   /// False when it is better to sleep now. `ranks` share the processors and have too few of them; 0: each
-  /// of the job's has its own.
-  bool yield(int ranks = 0) {
+  /// of the job's has its own. `cores`: on so many may each of them run; 0: too few, or each is bound to its
+  /// own.
+  bool yield(int ranks = 0, int cores = 0) {
     if (sleeps_ > 0) {
       --sleeps_;
       return false;
     }
     const auto before = SystemClock().monotonic();
     sched_yield();
-    took(SystemClock().monotonic() - before, ranks);
+    took(SystemClock().monotonic() - before, ranks, cores);
     return true;
   }
 
+  /// Whether the core is better kept now: neither yielded nor slept on.
+  bool stays() const { return stays_until_.count() != 0 && SystemClock().monotonic() < stays_until_; }
+
   /// What a yield took.
-  void took(std::chrono::nanoseconds time, int ranks) {
-    if (time > cheap && others_run(ranks)) [[unlikely]]
+  void took(std::chrono::nanoseconds time, int ranks, int cores = 0) {
+    if (time <= unused) [[likely]]
+      return;
+    if (has_room(cores))
+      stays_until_ = SystemClock().monotonic() + stay;
+    else if (time > cheap && others_run(ranks))
       sleeps_ = sleeps_after_a_long_one;
   }
 
   static constexpr int sleeps_after_a_long_one = 200;
 
  private:
+  /// More than a yield takes when nobody else runs meanwhile.
+  static constexpr std::chrono::microseconds unused{20};
   /// Several times what another rank needs that has something to do before it waits itself.
   static constexpr std::chrono::microseconds cheap{200};
+  /// Until the system has seen that a core is idle while two want another: at the next tick of its clock.
+  static constexpr std::chrono::milliseconds stay{5};
 
   /// Whether more wants to run on this machine than the ranks, as far as that can be found out; then true.
   static bool others_run(int ranks);
+  /// Whether no more wants to run than there are cores, as far as that can be found out; then false.
+  static bool has_room(int cores);
 
   int sleeps_ = 0;
+  std::chrono::nanoseconds stays_until_{};
 };
 
 /// How many processes and threads of the whole machine run or want to (/proc/loadavg); -1 if that is not to
 /// be found out. Some microseconds.
 int runnable_tasks();
+
+/// On how many cores this thread may run; 1 if that is not to be found out.
+int cores_allowed();
 
 }  // namespace llamada::mpi
