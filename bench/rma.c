@@ -1,11 +1,11 @@
-/* One-sided communication between two ranks: what an operation costs with its flush, and the
- * synchronisations, in memory that the window has allocated and in the program's own. Figures:
- * rma-allocate-put, rma-create-fence …
+/* One-sided communication between two ranks: what an operation costs with its flush, what each of 64 costs
+ * that go to as many places and are flushed together, and the synchronisations, in memory that the window has
+ * allocated and in the program's own. Figures: rma-allocate-put, rma-create-put-64, rma-create-fence …
  *
  *   rma [ITERATIONS] */
 #include "bench.h"
 
-enum { window_bytes = 4 << 20, batches = 5 };
+enum { window_bytes = 4 << 20, batches = 5, together = 64, stride_bytes = 1032 };
 
 static int rank, iterations = 2000;
 static const char* kind;
@@ -21,39 +21,48 @@ static void report(const char* what, int bytes, double* seconds) {
 
 enum operation { put, get, accumulate, fetch_and_op, compare_and_swap };
 
-static void once(enum operation what, int bytes) {
+/* Places are so far from each other that none of up to 1 KiB reaches into the next. */
+static void once(enum operation what, int bytes, int place) {
   const int doubles = bytes / 8;
+  const MPI_Aint there = (MPI_Aint)place * stride_bytes;
   switch (what) {
     case put:
-      MPI_Put(buffer, bytes, MPI_BYTE, 1, 0, bytes, MPI_BYTE, win);
+      MPI_Put(buffer + there, bytes, MPI_BYTE, 1, there, bytes, MPI_BYTE, win);
       break;
     case get:
-      MPI_Get(buffer, bytes, MPI_BYTE, 1, 0, bytes, MPI_BYTE, win);
+      MPI_Get(buffer + there, bytes, MPI_BYTE, 1, there, bytes, MPI_BYTE, win);
       break;
     case accumulate:
-      MPI_Accumulate(buffer, doubles, MPI_DOUBLE, 1, 0, doubles, MPI_DOUBLE, MPI_SUM, win);
+      MPI_Accumulate(buffer + there, doubles, MPI_DOUBLE, 1, there, doubles, MPI_DOUBLE, MPI_SUM, win);
       break;
     case fetch_and_op:
-      MPI_Fetch_and_op(buffer, result, MPI_LONG, 1, 0, MPI_SUM, win);
+      MPI_Fetch_and_op(buffer + there, result + there, MPI_LONG, 1, there, MPI_SUM, win);
       break;
     case compare_and_swap:
-      MPI_Compare_and_swap(buffer, buffer, result, MPI_LONG, 1, 0, win);
+      MPI_Compare_and_swap(buffer + there, buffer, result + there, MPI_LONG, 1, there, win);
       break;
   }
-  MPI_Win_flush(1, win);
 }
 
-/* Rank 0 works; rank 1 waits in a barrier, and so serves what needs it. */
-static void measure(const char* name, enum operation what, int bytes) {
-  const int count = bytes < 65536 ? iterations : iterations / 50 + 1;
+static void repeat(enum operation what, int bytes, int flushed, int count) {
+  for (int i = 0; i < count; i++) {
+    once(what, bytes, i % flushed);
+    if (i % flushed == flushed - 1) MPI_Win_flush(1, win);
+  }
+}
+
+/* Rank 0 works; rank 1 waits in a barrier, and so serves what needs it. `flushed`: how many at a time. */
+static void measure(const char* name, enum operation what, int bytes, int flushed) {
+  const int wanted = bytes < 65536 ? iterations : iterations / 50 + 1;
+  const int count = (wanted + flushed - 1) / flushed * flushed;
   double seconds[batches];
   MPI_Barrier(MPI_COMM_WORLD);
   if (rank == 0) {
     MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, win);
-    for (int i = 0; i < count / 10 + 1; i++) once(what, bytes);
+    repeat(what, bytes, flushed, flushed > 1 ? count : count / 10 + 1);
     for (int batch = 0; batch < batches; batch++) {
       const double start = MPI_Wtime();
-      for (int i = 0; i < count; i++) once(what, bytes);
+      repeat(what, bytes, flushed, count);
       seconds[batch] = (MPI_Wtime() - start) / count;
     }
     MPI_Win_unlock(1, win);
@@ -109,11 +118,16 @@ static void synchronisations(void) {
 static void measure_all(void) {
   const int sizes[] = {8, 1024, 65536, 1 << 20};
   memset(window, 0, window_bytes);
-  for (int i = 0; i < 4; i++) measure("put", put, sizes[i]);
-  for (int i = 0; i < 4; i++) measure("get", get, sizes[i]);
-  for (int i = 0; i < 4; i++) measure("accumulate", accumulate, sizes[i]);
-  measure("fetch_and_op", fetch_and_op, 8);
-  measure("compare_and_swap", compare_and_swap, 8);
+  for (int i = 0; i < 4; i++) measure("put", put, sizes[i], 1);
+  for (int i = 0; i < 4; i++) measure("get", get, sizes[i], 1);
+  for (int i = 0; i < 4; i++) measure("accumulate", accumulate, sizes[i], 1);
+  measure("fetch_and_op", fetch_and_op, 8, 1);
+  measure("compare_and_swap", compare_and_swap, 8, 1);
+  measure("put-64", put, 8, together);
+  measure("get-64", get, 8, together);
+  measure("accumulate-64", accumulate, 8, together);
+  measure("fetch_and_op-64", fetch_and_op, 8, together);
+  measure("compare_and_swap-64", compare_and_swap, 8, together);
   synchronisations();
 }
 

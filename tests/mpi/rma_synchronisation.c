@@ -7,11 +7,23 @@ static MPI_Win win;
 static int next(void) { return (rank + 1) % ranks; }
 static int previous(void) { return (rank + ranks - 1) % ranks; }
 
+static int of_the_program; /* whose memory the window shows */
+
 static void make(int count) {
-  OK(MPI_Win_allocate(count * (MPI_Aint)sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &memory,
-                      &win));
-  memset(memory, 0, (size_t)count * sizeof(int));
+  const MPI_Aint bytes = count * (MPI_Aint)sizeof(int);
+  if (of_the_program) {
+    memory = allocate((size_t)bytes);
+    OK(MPI_Win_create(memory, bytes, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &win));
+    return;
+  }
+  OK(MPI_Win_allocate(bytes, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win));
+  memset(memory, 0, (size_t)bytes);
   OK(MPI_Barrier(MPI_COMM_WORLD));
+}
+
+static void end(void) {
+  OK(MPI_Win_free(&win));
+  if (of_the_program) free(memory);
 }
 
 static void fences(void) {
@@ -27,7 +39,7 @@ static void fences(void) {
     OK(MPI_Win_fence(round == 50 ? MPI_MODE_NOSUCCEED : MPI_MODE_NOSTORE | MPI_MODE_NOPUT, win));
     CHECK_EQ(got, round * 100 + (previous() + ranks - 1) % ranks);
   }
-  OK(MPI_Win_free(&win));
+  end();
 }
 
 /* The odd ranks write to the even ones below them. */
@@ -54,7 +66,7 @@ static void post_and_start(int use_test) {
     OK(MPI_Group_free(&partner));
   }
   OK(MPI_Group_free(&all));
-  OK(MPI_Win_free(&win));
+  end();
 }
 
 /* Everybody is origin and target of everybody. */
@@ -74,7 +86,7 @@ static void all_to_all(void) {
     for (int origin = 0; origin < ranks; origin++) CHECK_EQ(memory[origin], round * 1000 + origin);
   }
   OK(MPI_Group_free(&all));
-  OK(MPI_Win_free(&win));
+  end();
 }
 
 /* Read and write under an exclusive lock: nothing is lost. */
@@ -96,7 +108,7 @@ static void exclusive_counter(void) {
   OK(MPI_Get(&sum, 1, MPI_INT, 0, 0, 1, MPI_INT, win));
   OK(MPI_Win_unlock(0, win));
   CHECK_EQ(sum, rounds * ranks);
-  OK(MPI_Win_free(&win));
+  end();
 }
 
 /* Readers that see two numbers of one writer see them change together. */
@@ -116,7 +128,7 @@ static void shared_readers(void) {
       CHECK_EQ(pair[0], -pair[1]);
     }
   }
-  OK(MPI_Win_free(&win));
+  end();
 }
 
 static void several_locks(void) {
@@ -135,7 +147,7 @@ static void several_locks(void) {
   OK(MPI_Win_sync(win));
   for (int origin = 0; origin < ranks; origin++) CHECK_EQ(memory[origin], origin);
   OK(MPI_Win_unlock_all(win));
-  OK(MPI_Win_free(&win));
+  end();
 }
 
 /* Waits for another rank's word by looking at it, while that rank waits for a message of this one. */
@@ -162,19 +174,21 @@ static void a_flag_and_a_message(void) {
     OK(MPI_Waitall(ranks - 1, requests, MPI_STATUSES_IGNORE));
   }
   OK(MPI_Win_unlock_all(win));
-  OK(MPI_Win_free(&win));
+  end();
   free(text);
 }
 
 int main(int argc, char** argv) {
   begin("synchronisation of windows", &argc, &argv);
-  fences();
-  post_and_start(0);
-  post_and_start(1);
-  all_to_all();
-  exclusive_counter();
-  shared_readers();
-  several_locks();
-  a_flag_and_a_message();
+  for (of_the_program = 0; of_the_program < 2; of_the_program++) {
+    fences();
+    post_and_start(0);
+    post_and_start(1);
+    all_to_all();
+    exclusive_counter();
+    shared_readers();
+    several_locks();
+    a_flag_and_a_message();
+  }
   return finish();
 }

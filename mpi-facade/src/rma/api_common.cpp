@@ -1,5 +1,7 @@
 #include "rma/api_common.hpp"
 
+#include "p2p/api_common.hpp"
+
 namespace llamada::mpi::rma {
 
 namespace detail {
@@ -13,6 +15,19 @@ int bad_window(MPI_Win win) {
 
 int bad_member(Window& window, int rank) {
   return report(window, MPI_ERR_RANK, fmt::format("{} is no rank of a window of {}", rank, window.size()));
+}
+
+int failed_transfer(Window& window, const Error& error) {
+  switch (error.code()) {
+    case Errc::invalid_argument:
+      return report(window, MPI_ERR_RMA_RANGE, error.text());
+    case Errc::closed:
+      // A target that is dead ends the job.
+      for (int naps = 0; naps < 600; ++naps) engine().world().sleep([] { return false; });
+      [[fallthrough]];
+    default:
+      return report(window, MPI_ERR_OTHER, error.text());
+  }
 }
 
 /// A null buffer is right without data, and for a type with absolute addresses.

@@ -15,6 +15,7 @@ namespace llamada::mpi::rma {
 namespace detail {
 int bad_window(MPI_Win win);
 int bad_member(Window& window, int rank);
+int failed_transfer(Window& window, const Error& error);
 int bad_operand(Window& window, const void* buffer, int count, MPI_Datatype datatype, const Datatype* type);
 }  // namespace detail
 
@@ -26,6 +27,10 @@ inline int find_window(MPI_Win win, Window*& found) {
 
 inline int report_fault(Window& window, Fault fault) {
   return fault ? report(window, fault.error_class, std::move(fault.text)) : MPI_SUCCESS;
+}
+/// What has become of an operation, or of several that were recorded.
+inline int report_status(Window& window, const Status& status) {
+  return status ? MPI_SUCCESS : detail::failed_transfer(window, status.error());
 }
 inline int check_pointer(Window& window, const void* pointer, const char* what) {
   return pointer ? MPI_SUCCESS : report(window, MPI_ERR_ARG, fmt::format("the {} is a null pointer", what));

@@ -6,7 +6,8 @@
 #include "rma/api_common.hpp"
 
 // Communication (MPI 3.1, 11.3). Each operation is done when its function returns, so that a request is
-// complete from the start.
+// complete from the start; but small ones on memory that is reached through the kernel wait in the target's
+// batch for more of them, or for a synchronisation.
 
 namespace {
 
@@ -82,18 +83,38 @@ int check_fit(Window& window, std::size_t moved, std::size_t room, const char* w
                 fmt::format("{} bytes do not fit the {} bytes of the {}", moved, room, where));
 }
 
-int give(Window& window, const Status& status) {
-  if (status) return MPI_SUCCESS;
-  switch (status.error().code()) {
-    case Errc::invalid_argument:
-      return report(window, MPI_ERR_RMA_RANGE, status.error().text());
-    case Errc::closed:
-      // A target that is dead ends the job.
-      for (int naps = 0; naps < 600; ++naps) engine().world().sleep([] { return false; });
-      [[fallthrough]];
-    default:
-      return report(window, MPI_ERR_OTHER, status.error().text());
-  }
+/// Carries out at once what is not small, or has a request: behind what was recorded before it.
+template <typename CarryOut>
+int at_once(const Access& access, CarryOut&& carry_out_this) {
+  Window& window = *access.window;
+  if (!access.target.direct)
+    if (int code = report_status(window, carry_out(window, access.rank))) return code;
+  return report_status(window, carry_out_this());
+}
+
+/// Whether an operation with so many bytes of the target may wait in the target's batch.
+bool is_small(const Access& access, std::size_t bytes, bool passive) {
+  return !access.target.direct && !passive && bytes <= Batch::operation_bytes_max &&
+         access.target.type->is_contiguous();
+}
+bool has(const Operand& buffer, std::size_t bytes) {
+  return buffer.type->is_contiguous() && buffer.bytes() >= bytes;
+}
+
+std::byte* data_of(const Operand& operand) { return operand.type->data(operand.base); }
+
+/// Where the data of a contiguous type begin.
+std::uint64_t data_of(const Target& target) {
+  return target.address + static_cast<std::uint64_t>(target.type->true_lower_bound());
+}
+
+/// For an operation that is_small().
+int record(const Access& access, const SmallOperation& operation) {
+  Batch& batch = access.window->batch(access.rank);
+  if (batch.add(operation)) return MPI_SUCCESS;
+  if (int code = report_status(*access.window, carry_out(*access.window, access.rank))) return code;
+  LLAMADA_CHECK(batch.add(operation));
+  return MPI_SUCCESS;
 }
 
 int do_put(const void* origin, int count, MPI_Datatype type, const TargetArguments& arguments, MPI_Win win,
@@ -105,7 +126,10 @@ int do_put(const void* origin, int count, MPI_Datatype type, const TargetArgumen
   if (int code = find_target(access, arguments, passive)) return code;
   if (access.is_null() || operand.bytes() == 0) return MPI_SUCCESS;
   if (int code = check_fit(*access.window, operand.bytes(), access.target.bytes(), "target")) return code;
-  return give(*access.window, put(operand, access.target));
+  if (is_small(access, operand.bytes(), passive) && has(operand, operand.bytes()))
+    return record(access,
+                  {.address = data_of(access.target), .bytes = operand.bytes(), .given = data_of(operand)});
+  return at_once(access, [&] { return put(operand, access.target); });
 }
 
 int do_get(void* origin, int count, MPI_Datatype type, const TargetArguments& arguments, MPI_Win win,
@@ -117,7 +141,11 @@ int do_get(void* origin, int count, MPI_Datatype type, const TargetArguments& ar
   if (int code = find_target(access, arguments, passive)) return code;
   if (access.is_null() || access.target.bytes() == 0) return MPI_SUCCESS;
   if (int code = check_fit(*access.window, access.target.bytes(), operand.bytes(), "origin")) return code;
-  return give(*access.window, get(operand, access.target));
+  if (is_small(access, access.target.bytes(), passive) && has(operand, access.target.bytes()))
+    return record(
+        access,
+        {.address = data_of(access.target), .bytes = access.target.bytes(), .result = data_of(operand)});
+  return at_once(access, [&] { return get(operand, access.target); });
 }
 
 /// The operation of an accumulate and the type that it works on; of MPI_REPLACE and MPI_NO_OP any type.
@@ -125,6 +153,19 @@ struct Reduction {
   MPI_Op op = MPI_OP_NULL;
   const Operation* operation = nullptr;
   const Datatype* basic = nullptr;
+
+  /// Whether elements have no gaps, which a batch wants.
+  bool is_plain() const { return !basic || basic->is_contiguous(); }
+  SmallOperation small(std::uint64_t address, std::size_t bytes, const std::byte* given,
+                       std::byte* result) const {
+    return {.address = address,
+            .bytes = bytes,
+            .given = given,
+            .result = result,
+            .operation = basic ? operation : nullptr,
+            .basic = basic,
+            .is_accumulate = true};
+  }
 };
 
 int find_reduction(Window& window, MPI_Op op, const Operand* origin, const Target& target, Reduction& found) {
@@ -161,9 +202,14 @@ int do_accumulate(const void* origin, int count, MPI_Datatype type, const Target
   if (int code = find_reduction(window, op, &operand, access.target, reduction)) return code;
   if (operand.bytes() == 0) return MPI_SUCCESS;
   if (int code = check_fit(window, operand.bytes(), access.target.bytes(), "target")) return code;
-  const AccumulateScope scope(window, access.rank);
-  return give(window, accumulate(operand, access.target, op, *reduction.operation,
-                                 reduction.basic ? *reduction.basic : *operand.type));
+  if (is_small(access, operand.bytes(), passive) && has(operand, operand.bytes()) && reduction.is_plain())
+    return record(access,
+                  reduction.small(data_of(access.target), operand.bytes(), data_of(operand), nullptr));
+  return at_once(access, [&] {
+    const AccumulateScope scope(window, access.rank);
+    return accumulate(operand, access.target, op, *reduction.operation,
+                      reduction.basic ? *reduction.basic : *operand.type);
+  });
 }
 
 /// The result goes into the program's buffer before the target changes.
@@ -194,9 +240,15 @@ int do_get_accumulate(const void* origin, int count, MPI_Datatype type, void* re
   if (int code = check_fit(window, access.target.bytes(), result_operand.bytes(), "result")) return code;
   if (has_origin)
     if (int code = check_fit(window, operand.bytes(), access.target.bytes(), "target")) return code;
-  const AccumulateScope scope(window, access.rank);
-  return give(window,
-              get_and_accumulate(has_origin ? &operand : nullptr, result_operand, access.target, reduction));
+  const std::size_t bytes = access.target.bytes();
+  if (is_small(access, bytes, passive) && has(result_operand, bytes) &&
+      (!has_origin || (has(operand, bytes) && reduction.is_plain())))
+    return record(access, reduction.small(data_of(access.target), bytes,
+                                          has_origin ? data_of(operand) : nullptr, data_of(result_operand)));
+  return at_once(access, [&] {
+    const AccumulateScope scope(window, access.rank);
+    return get_and_accumulate(has_origin ? &operand : nullptr, result_operand, access.target, reduction);
+  });
 }
 
 /// MPI_Compare_and_swap is for integers, logicals and bytes (11.3.4).
@@ -209,12 +261,19 @@ bool can_be_compared(MPI_Datatype type, const Operation& bitwise_or, const Datat
 
 int compare_and_swap(const Access& access, const Operand& origin, const void* compare, void* result) {
   const std::size_t bytes = origin.bytes();
-  std::byte found[32];
+  if (!access.target.direct)
+    return record(access, {.address = data_of(access.target),
+                           .bytes = bytes,
+                           .given = data_of(origin),
+                           .result = static_cast<std::byte*>(result),
+                           .compare = static_cast<const std::byte*>(compare),
+                           .is_accumulate = true});
+  std::byte* there = access.target.memory();
   const AccumulateScope scope(*access.window, access.rank);
-  auto status = fetch(access.target, 0, {found, bytes});
-  if (status && std::memcmp(found, compare, bytes) == 0) status = put(origin, access.target);
-  if (status) std::memcpy(result, found, bytes);
-  return give(*access.window, status);
+  const bool is_equal = std::memcmp(there, compare, bytes) == 0;
+  std::memcpy(result, there, bytes);
+  if (is_equal) std::memcpy(there, data_of(origin), bytes);
+  return MPI_SUCCESS;
 }
 
 /// Complete from the start.

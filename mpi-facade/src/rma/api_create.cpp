@@ -190,11 +190,13 @@ int PMPI_Win_free(MPI_Win* win) {
   if (int code = find_window(*win, window)) return code;
   if (int code = report_fault(*window, may_free(*window))) return code;
   if (int code = window->attributes().remove_all(*win)) return call_error_handler(*window, code);
+  // What comes behind the last fence is complete when the window ends.
+  const int code = report_status(*window, carry_out(*window));
   // All have done with what this rank shows.
   meet(*window);
   runtime().windows.erase(*win);
   *win = MPI_WIN_NULL;
-  return MPI_SUCCESS;
+  return code;
 }
 
 }  // extern "C"

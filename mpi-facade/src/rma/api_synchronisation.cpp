@@ -5,12 +5,25 @@
 using namespace llamada::mpi;
 using namespace llamada::mpi::rma;
 
+namespace {
+
+/// Carries out what is recorded, for one target or for all (rank -1), and then synchronises, whatever has
+/// become of it: others wait for this rank.
+template <typename Synchronise>
+int complete_and(Window& window, int rank, Synchronise&& synchronise) {
+  const int code = report_status(window, rank < 0 ? carry_out(window) : carry_out(window, rank));
+  const int fault = report_fault(window, synchronise());
+  return code != MPI_SUCCESS ? code : fault;
+}
+
+}  // namespace
+
 LLAMADA_MPI_FUNCTION(Win_fence)
 int PMPI_Win_fence(int assertion, MPI_Win win) {
   LLAMADA_MPI_ENTER(Win_fence);
   Window* window = nullptr;
   if (int code = find_window(win, window)) return code;
-  return report_fault(*window, fence(*window, assertion));
+  return complete_and(*window, -1, [&] { return fence(*window, assertion); });
 }
 
 LLAMADA_MPI_FUNCTION(Win_start)
@@ -28,7 +41,7 @@ int PMPI_Win_complete(MPI_Win win) {
   LLAMADA_MPI_ENTER(Win_complete);
   Window* window = nullptr;
   if (int code = find_window(win, window)) return code;
-  return report_fault(*window, complete(*window));
+  return complete_and(*window, -1, [&] { return complete(*window); });
 }
 
 LLAMADA_MPI_FUNCTION(Win_post)
@@ -81,7 +94,7 @@ int PMPI_Win_unlock(int rank, MPI_Win win) {
   if (int code = find_window(win, window)) return code;
   if (int code = check_target(*window, rank)) return code;
   if (rank == MPI_PROC_NULL) return MPI_SUCCESS;
-  return report_fault(*window, unlock(*window, rank));
+  return complete_and(*window, rank, [&] { return unlock(*window, rank); });
 }
 
 LLAMADA_MPI_FUNCTION(Win_lock_all)
@@ -97,26 +110,27 @@ int PMPI_Win_unlock_all(MPI_Win win) {
   LLAMADA_MPI_ENTER(Win_unlock_all);
   Window* window = nullptr;
   if (int code = find_window(win, window)) return code;
-  return report_fault(*window, unlock_all(*window));
+  return complete_and(*window, -1, [&] { return unlock_all(*window); });
 }
 
 namespace {
 
-/// Local and remote completion are one: operations take effect when they are called.
+/// Local and remote completion are one: what is recorded is carried out.
 int flush_target(MPI_Win win, int rank) {
   Window* window = nullptr;
   if (int code = find_window(win, window)) return code;
   if (int code = check_target(*window, rank)) return code;
   if (rank == MPI_PROC_NULL) return MPI_SUCCESS;
   if (!has_open_lock(*window, rank)) return report_fault(*window, flush(*window, rank));
+  const int code = report_status(*window, carry_out(*window, rank));
   flush_open(*window);
-  return MPI_SUCCESS;
+  return code;
 }
 
 int flush_all(MPI_Win win) {
   Window* window = nullptr;
   if (int code = find_window(win, window)) return code;
-  return report_fault(*window, flush(*window, -1));
+  return complete_and(*window, -1, [&] { return flush(*window, -1); });
 }
 
 }  // namespace

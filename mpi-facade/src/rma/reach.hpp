@@ -17,16 +17,17 @@ namespace llamada::mpi::rma {
 /// Whether this process may reach that one's memory. Errors: unsupported, with what the administrator can do.
 Status probe_process(const ProcessCard& card);
 
-/// One piece of another process's memory.
-struct RemotePiece {
+/// One piece of another process's memory, and where it goes to in this one, or comes from.
+struct Piece {
+  std::byte* here = nullptr;
   std::uint64_t address = 0;
   std::size_t bytes = 0;
 };
 
-/// Copies from the pieces, in their order, to `to`, which has as many bytes as they have together; and back.
+/// Copies the pieces, in their order, from that process to this one; and back, where nothing is changed here.
 /// Errors: invalid_argument (an address that the process does not have), closed (the process is dead),
 /// system.
-Status read_process(pid_t pid, std::span<const RemotePiece> from, std::byte* to);
-Status write_process(pid_t pid, const std::byte* from, std::span<const RemotePiece> to);
+Status read_process(pid_t pid, std::span<const Piece> pieces);
+Status write_process(pid_t pid, std::span<const Piece> pieces);
 
 }  // namespace llamada::mpi::rma

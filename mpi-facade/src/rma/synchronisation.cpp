@@ -296,4 +296,19 @@ AccumulateScope::AccumulateScope(Window& window, int target)
   while (!lock_.lock_within(accumulate_patience)) engine().world().sleep([] { return false; });
 }
 
+Status detail::carry_out_batch(Window& window, int rank) {
+  Batch& batch = window.batch(rank);
+  const pid_t pid = window.member(rank).pid;
+  if (!batch.has_accumulates()) return batch.carry_out(pid);
+  const AccumulateScope atomically(window, rank);
+  return batch.carry_out(pid);
+}
+
+Status carry_out(Window& window) {
+  Status first;
+  for (int rank = 0; rank < window.size(); ++rank)
+    if (auto status = carry_out(window, rank); !status && first) first = std::move(status);
+  return first;
+}
+
 }  // namespace llamada::mpi::rma

@@ -9,7 +9,7 @@
 
 // How ranks take turns with a window (MPI 3.1, 11.5). Each function gives the error class of a call that does
 // not fit what the rank is doing with the window, MPI_SUCCESS else, and reports nothing. Ranks are the
-// window's.
+// window's. What completes operations wants them carried out before.
 
 namespace llamada::mpi::rma {
 
@@ -35,8 +35,7 @@ Fault lock(Window& window, int rank, bool exclusive, int assertion);
 Fault unlock(Window& window, int rank);
 Fault lock_all(Window& window, int assertion);
 Fault unlock_all(Window& window);
-/// For one target, or for all of them (rank -1); they differ in nothing here, for all is done when it is
-/// called.
+/// For one target, or for all of them (rank -1).
 Fault flush(Window& window, int rank);
 /// The same when has_open_lock().
 void flush_open(Window& window);
@@ -53,6 +52,15 @@ inline bool has_open_lock(Window& window, int target) {
 Fault may_access(Window& window, int target, bool passive);
 /// Whether no epoch is open that the window's end would cut.
 Fault may_free(Window& window);
+
+namespace detail {
+Status carry_out_batch(Window& window, int rank);
+}
+/// Carries out what is recorded for one target, or for all. Errors: those of Batch::carry_out(), the first.
+inline Status carry_out(Window& window, int rank) {
+  return window.batch(rank).is_empty() ? Status{} : detail::carry_out_batch(window, rank);
+}
+Status carry_out(Window& window);
 
 /// Holds the lock that makes accumulates on this target atomic.
 class AccumulateScope {

@@ -18,17 +18,19 @@ std::span<std::byte> chunk(std::size_t bytes) {
   return {memory.data(), bytes};
 }
 
-/// The pieces of memory that a range of a packed stream stands for, in its order.
-std::vector<RemotePiece> pieces_of(const Target& target, std::size_t first_byte, std::size_t bytes) {
+/// The pieces of memory that a range of a packed stream stands for, in its order; the stream lies `here`.
+std::vector<Piece> pieces_of(const Target& target, std::size_t first_byte, std::byte* here,
+                             std::size_t bytes) {
   const Datatype& type = *target.type;
   if (type.is_contiguous())
-    return {{target.address + static_cast<std::uint64_t>(type.true_lower_bound()) + first_byte, bytes}};
-  std::vector<RemotePiece> pieces;
+    return {{here, target.address + static_cast<std::uint64_t>(type.true_lower_bound()) + first_byte, bytes}};
+  std::vector<Piece> pieces;
   const auto add = [&](std::uint64_t address, std::size_t size) {
     if (!pieces.empty() && pieces.back().address + pieces.back().bytes == address)
       pieces.back().bytes += size;
     else
-      pieces.push_back({address, size});
+      pieces.push_back({here, address, size});
+    here += size;
   };
   const auto& runs = type.layout().runs;
   std::uint64_t element =
@@ -74,7 +76,7 @@ Status fetch(const Target& target, std::size_t first_byte, std::span<std::byte> 
     target.type->pack(target.memory(), target.count, first_byte, to);
     return {};
   }
-  return read_process(target.pid, pieces_of(target, first_byte, to.size()), to.data());
+  return read_process(target.pid, pieces_of(target, first_byte, to.data(), to.size()));
 }
 
 Status store(const Target& target, std::size_t first_byte, std::span<const std::byte> from) {
@@ -82,7 +84,8 @@ Status store(const Target& target, std::size_t first_byte, std::span<const std::
     target.type->unpack(from, first_byte, target.memory(), target.count);
     return {};
   }
-  return write_process(target.pid, from.data(), pieces_of(target, first_byte, from.size()));
+  return write_process(target.pid,
+                       pieces_of(target, first_byte, const_cast<std::byte*>(from.data()), from.size()));
 }
 
 Status put(const Operand& origin, const Target& target) {

@@ -12,6 +12,7 @@ Window::Window(int flavor, Reference<Group> group, std::vector<WindowMember> mem
       segment_(std::move(segment)),
       control_(segment_.data(), members_.size()),
       error_handler_(std::move(error_handler)),
+      batches_(members_.size()),
       info_(make_counted<Info>()),
       own_size_(static_cast<MPI_Aint>(self().size_bytes)),
       own_unit_(self().displacement_unit) {

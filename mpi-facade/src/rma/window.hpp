@@ -12,6 +12,7 @@
 #include "object/group.hpp"
 #include "object/info.hpp"
 #include "object/reference.hpp"
+#include "rma/batch.hpp"
 #include "rma/control.hpp"
 #include "world/world.hpp"
 
@@ -56,8 +57,9 @@ struct Epochs {
 /// A window (MPI 3.1, 11.2): the memory that each member of a group shows to the others, the words in shared
 /// memory by which they synchronise, and what this rank is doing with it.
 ///
-/// Communication takes effect in the call itself, by the origin alone: through memory that both have mapped,
-/// or through the kernel (process_vm_readv). So whatever completes operations only orders.
+/// Communication is done by the origin alone. Through memory that both have mapped it takes effect in the
+/// call itself; so it does through the kernel (process_vm_readv), but for small operations, which are
+/// recorded in the target's batch() and carried out before the origin's next synchronisation is over.
 class Window : public Counted {
  public:
   Window(int flavor, Reference<Group> group, std::vector<WindowMember> members, SharedSegment segment,
@@ -73,6 +75,8 @@ class Window : public Counted {
   bool is_dynamic() const { return flavor_ == MPI_WIN_FLAVOR_DYNAMIC; }
   const rma::Control& control() const { return control_; }
   Epochs& epochs() { return epochs_; }
+  /// What this rank has recorded for a target, and not carried out yet.
+  rma::Batch& batch(int rank) { return batches_[static_cast<std::size_t>(rank)]; }
   /// True for one call of many: those that may be a program's way to wait.
   bool time_to_serve() {
     constexpr unsigned calls_between = 16;
@@ -101,6 +105,7 @@ class Window : public Counted {
   rma::Control control_;
   Reference<ErrorHandler> error_handler_;
   Epochs epochs_;
+  std::vector<rma::Batch> batches_;
   unsigned calls_ = 0;
   MPI_Win handle_ = MPI_WIN_NULL;
   std::string name_;

@@ -139,8 +139,8 @@ TEST_CASE("accumulate: the basic type of a derived one, or none", "[mpi]") {
 TEST_CASE("reach: what a process does not have, and a process that is gone", "[mpi]") {
   std::byte byte{1};
   void* hole = ::mmap(nullptr, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  const RemotePiece unreachable{reinterpret_cast<std::uint64_t>(hole), 1};
-  auto read = read_process(::getpid(), {&unreachable, 1}, &byte);
+  const Piece unreachable{&byte, reinterpret_cast<std::uint64_t>(hole), 1};
+  auto read = read_process(::getpid(), {&unreachable, 1});
   REQUIRE_FALSE(read);
   CHECK(read.error().code() == Errc::invalid_argument);
   ::munmap(hole, 4096);
@@ -148,8 +148,8 @@ TEST_CASE("reach: what a process does not have, and a process that is gone", "[m
   if (child == 0) ::_exit(0);
   int status = 0;
   REQUIRE(::waitpid(child, &status, 0) == child);
-  const RemotePiece piece{reinterpret_cast<std::uint64_t>(&byte), 1};
-  auto written = write_process(child, &byte, {&piece, 1});
+  const Piece piece{&byte, reinterpret_cast<std::uint64_t>(&byte), 1};
+  auto written = write_process(child, {&piece, 1});
   REQUIRE_FALSE(written);
   CHECK(written.error().code() == Errc::closed);
 }

@@ -1,0 +1,195 @@
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstring>
+#include <vector>
+
+#include "llamada/base/random.hpp"
+#include "rma/batch.hpp"
+#include "runtime.hpp"
+#include "test.hpp"
+
+using namespace llamada;
+using namespace llamada::mpi;
+using namespace llamada::mpi::rma;
+
+namespace {
+
+template <typename T>
+std::byte* bytes_of(T& value) {
+  return reinterpret_cast<std::byte*>(&value);
+}
+template <typename T>
+const std::byte* bytes_of(const T& value) {
+  return reinterpret_cast<const std::byte*>(&value);
+}
+std::uint64_t address_of(const void* place) { return reinterpret_cast<std::uint64_t>(place); }
+
+/// What an operation does when it is carried out at once.
+void apply(const SmallOperation& operation, std::byte* there, std::byte* result) {
+  if (operation.result) std::memcpy(result, there, operation.bytes);
+  if (!operation.given) return;
+  if (operation.compare && std::memcmp(there, operation.compare, operation.bytes) != 0) return;
+  if (!operation.operation) {
+    std::memcpy(there, operation.given, operation.bytes);
+    return;
+  }
+  alignas(16) std::array<std::byte, Batch::operation_bytes_max> aligned;
+  std::memcpy(aligned.data(), there, operation.bytes);
+  operation.operation->apply(operation.given, aligned.data(), operation.bytes / operation.basic->size(),
+                             *operation.basic);
+  std::memcpy(there, aligned.data(), operation.bytes);
+}
+
+/// Small operations of all kinds on little memory, so that many meet in one place or reach into another.
+class RandomOperations {
+ public:
+  static constexpr std::size_t memory_bytes = 2048;
+
+  RandomOperations(Runtime& runtime, Random& random) : runtime_(runtime), random_(random) {}
+
+  /// `given` and `compare` are buffers of operation_bytes_max.
+  SmallOperation next(std::byte* memory, std::byte* given, std::byte* compare, std::byte* result) {
+    const std::array<MPI_Datatype, 4> types{MPI_CHAR, MPI_SHORT, MPI_INT, MPI_LONG};
+    const Datatype& basic = *runtime_.datatypes.find(types[random_.below(types.size())]);
+    const std::size_t elements = random_.below(4) == 0 ? 1 + random_.below(8) : 1;
+    SmallOperation operation;
+    operation.bytes = elements * basic.size();
+    const std::size_t place = random_.below((memory_bytes - operation.bytes) / basic.size()) * basic.size();
+    operation.address = address_of(memory + place);
+    for (std::size_t i = 0; i < operation.bytes; ++i) given[i] = static_cast<std::byte>(random_.next());
+    const auto kind = random_.below(6);
+    if (kind != 0) operation.given = given;                                          // else a get
+    if (kind == 0 || kind == 2 || random_.below(3) == 0) operation.result = result;  // 1: a put or swap
+    if (kind == 2) {
+      operation.compare = compare;
+      std::memcpy(compare, random_.below(2) == 0 ? memory + place : given, operation.bytes);
+    }
+    if (kind > 2) {
+      operation.operation = runtime_.operations.find(MPI_SUM);
+      operation.basic = &basic;
+    }
+    operation.is_accumulate = kind > 1;
+    return operation;
+  }
+
+ private:
+  Runtime& runtime_;
+  Random& random_;
+};
+
+}  // namespace
+
+TEST_CASE("batch: has the outcome of one operation after the other", "[mpi]") {
+  Runtime runtime;
+  Random random(20261122);
+  RandomOperations operations(runtime, random);
+  using Bytes = std::array<std::byte, Batch::operation_bytes_max>;
+  std::vector<std::byte> memory(RandomOperations::memory_bytes), expected = memory;
+  std::vector<Bytes> results(20'000), expected_results(results.size());
+  Batch batch;
+  std::size_t together = 0, together_max = 0;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    alignas(16) Bytes given, compare;
+    // What is compared is chosen by what is there, so now and then it is equal.
+    auto operation = operations.next(expected.data(), given.data(), compare.data(), results[i].data());
+    apply(operation, reinterpret_cast<std::byte*>(operation.address), expected_results[i].data());
+    operation.address += address_of(memory.data()) - address_of(expected.data());
+    if (random.below(100) == 0 || !batch.add(operation)) {
+      REQUIRE(batch.carry_out(::getpid()));
+      REQUIRE(batch.is_empty());
+      REQUIRE(batch.add(operation));
+      together = 0;
+    }
+    together_max = std::max(together_max, ++together);
+    given.fill(std::byte{0xee});
+    compare.fill(std::byte{0xee});
+  }
+  REQUIRE(batch.carry_out(::getpid()));
+  CHECK(memory == expected);
+  CHECK(results == expected_results);
+  CHECK(together_max > 10);
+}
+
+TEST_CASE("batch: nothing happens before it is carried out, and then at once", "[mpi]") {
+  std::array<long, 200> there{}, results{};
+  results.fill(-1);
+  Batch batch;
+  std::size_t recorded = 0;
+  for (;; ++recorded) {
+    const long value = static_cast<long>(recorded) + 1;
+    if (!batch.add(
+            {.address = address_of(&there[recorded]), .bytes = sizeof value, .given = bytes_of(value)}))
+      break;
+  }
+  CHECK(recorded == Batch::operations_max);
+  CHECK(there == std::array<long, 200>{});
+  CHECK_FALSE(batch.has_accumulates());
+  REQUIRE(batch.carry_out(::getpid()));
+  for (std::size_t i = 0; i < there.size(); ++i)
+    CHECK(there[i] == (i < recorded ? static_cast<long>(i) + 1 : 0));
+  for (std::size_t i = 0; i < recorded; ++i)
+    REQUIRE(
+        batch.add({.address = address_of(&there[i]), .bytes = sizeof(long), .result = bytes_of(results[i])}));
+  CHECK(results[0] == -1);
+  REQUIRE(batch.carry_out(::getpid()));
+  for (std::size_t i = 0; i < recorded; ++i) CHECK(results[i] == there[i]);
+}
+
+TEST_CASE("batch: as many of the largest operations as it takes have room", "[mpi]") {
+  constexpr std::size_t bytes = Batch::operation_bytes_max;
+  std::vector<std::byte> there(Batch::operations_max * bytes), given(bytes, std::byte{7}), old(bytes);
+  Batch batch;
+  for (std::size_t i = 0; i < Batch::operations_max; ++i) {
+    const std::vector<std::byte> compare(bytes);
+    REQUIRE(batch.add({.address = address_of(&there[i * bytes]),
+                       .bytes = bytes,
+                       .given = given.data(),
+                       .result = old.data(),
+                       .compare = compare.data(),
+                       .is_accumulate = true}));
+  }
+  CHECK(batch.has_accumulates());
+  REQUIRE(batch.carry_out(::getpid()));
+  CHECK(there == std::vector<std::byte>(there.size(), std::byte{7}));
+  CHECK(old == std::vector<std::byte>(bytes));
+}
+
+TEST_CASE("batch: what does not change is not written", "[mpi]") {
+  constexpr std::size_t page = 4096;
+  auto* memory =
+      static_cast<int*>(::mmap(nullptr, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  memory[0] = 5;
+  REQUIRE(::mprotect(memory, page, PROT_READ) == 0);
+  const int compare = 4, given = 6;
+  int old = 0, got = 0;
+  Batch batch;
+  const SmallOperation swap{.address = address_of(memory),
+                            .bytes = sizeof(int),
+                            .given = bytes_of(given),
+                            .result = bytes_of(old),
+                            .compare = bytes_of(compare),
+                            .is_accumulate = true};
+  REQUIRE(batch.add(swap));
+  REQUIRE(batch.add({.address = address_of(memory + 1), .bytes = sizeof(int), .result = bytes_of(got)}));
+  CHECK(batch.carry_out(::getpid()));
+  CHECK(old == 5);
+  ::munmap(memory, page);
+}
+
+TEST_CASE("batch: a target without such memory is an error, and the batch is empty again", "[mpi]") {
+  constexpr std::size_t page = 4096;
+  void* hole = ::mmap(nullptr, page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  int value = 3, there = 0;
+  Batch batch;
+  REQUIRE(batch.add({.address = address_of(hole), .bytes = sizeof value, .given = bytes_of(value)}));
+  auto carried_out = batch.carry_out(::getpid());
+  REQUIRE_FALSE(carried_out);
+  CHECK(carried_out.error().code() == Errc::invalid_argument);
+  CHECK(batch.is_empty());
+  REQUIRE(batch.add({.address = address_of(&there), .bytes = sizeof value, .given = bytes_of(value)}));
+  REQUIRE(batch.carry_out(::getpid()));
+  CHECK(there == 3);
+  ::munmap(hole, page);
+}
