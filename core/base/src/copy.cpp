@@ -9,6 +9,7 @@
 #include <vector>
 
 #if defined(__x86_64__)
+#include <cpuid.h>
 #include <immintrin.h>
 #endif
 
@@ -96,6 +97,12 @@ __attribute__((target("avx2"))) void copy_ahead_by_avx2(void* to, const void* fr
   if (at < size) std::memcpy(out + at, in + at, size - at);
 }
 
+bool has_fast_short_movsb() {
+  constexpr unsigned features_leaf = 7, fsrm_bit = 4;
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __get_cpuid_count(features_leaf, 0, &a, &b, &c, &d) != 0 && (d >> fsrm_bit & 1) != 0;
+}
+
 bool has_avx2() {
   __builtin_cpu_init();
   return __builtin_cpu_supports("avx2");
@@ -152,6 +159,8 @@ const CopyVariant& choose() {
 
 #else
 
+bool has_fast_short_movsb() { return false; }
+
 constexpr CopyVariant variants[] = {{"libc", &copy_by_libc}};
 const CopyVariant& choose() { return variants[0]; }
 
@@ -198,6 +207,8 @@ constinit FasterWay way_out_large(0), way_in_large(0);
 #endif
 
 }  // namespace
+
+const bool copies_short_by_movsb = has_fast_short_movsb();
 
 std::span<const CopyVariant> copy_variants() {
 #if defined(__x86_64__)

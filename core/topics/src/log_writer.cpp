@@ -269,7 +269,11 @@ bool LogWriter::try_publish_apart(std::uint8_t kind, std::uint16_t flags, std::u
   if (payload.size() > publish_fast_bytes_max || payload.size() > payload_end_ - payload_next_ || !prepared_)
     return false;
   LLAMADA_CRASH_POINT("publish:reserve");
-  std::memcpy(arena_->base() + payload_next_, payload.data(), payload.size());
+  std::byte* to = arena_->base() + payload_next_;
+  if (retention_ == Retention::recycle)
+    copy_bytes_out(to, payload.data(), payload.size());
+  else
+    std::memcpy(to, payload.data(), payload.size());
   std::memset(next_->payload + offsetof(ApartPayload, extra), 0, extra_bytes_max);
   place_apart(payload.size());
   commit_cell(kind, flags, label, payload_apart, payload.size());

@@ -42,7 +42,8 @@ TEST_CASE("copy: nothing may come from nowhere, and little goes by libc", "[base
 }
 
 TEST_CASE("copy: what comes from another core or goes to one is the same bytes", "[base]") {
-  for (std::size_t size : {0, 1, 2047, 2048, 2049, 2111, 2560, 4095, 4096, 4097, 8192, 16383, 16384, 16385})
+  for (std::size_t size :
+       {0, 1, 1023, 1024, 1500, 2047, 2048, 2049, 2111, 2560, 4095, 4096, 4097, 8192, 16383, 16384, 16385})
     for (std::size_t to : {0, 1, 31, 63})
       for (std::size_t from : {0, 8, 33}) {
         CAPTURE(size, to, from);
