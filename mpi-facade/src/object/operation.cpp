@@ -288,18 +288,9 @@ Function find_function(MPI_Op op, MPI_Datatype datatype) {
 
 }  // namespace
 
-Operation::Function Operation::find_function(const Datatype& datatype) const {
-  const MPI_Datatype type = datatype.operation_handle();
-  if (type != last_type_) {
-    last_found_ = mpi::find_function(predefined_, type);
-    last_type_ = type;
-  }
-  return last_found_;
-}
-
 bool Operation::accepts(const Datatype& datatype) const {
   if (!is_predefined()) return true;
-  return datatype.is_predefined() && find_function(datatype) != nullptr;
+  return datatype.is_predefined() && find_function(predefined_, datatype.operation_handle()) != nullptr;
 }
 
 const char* Operation::name() const {
@@ -311,7 +302,7 @@ const char* Operation::name() const {
 
 void Operation::apply(const void* in, void* inout, std::size_t count, const Datatype& datatype) const {
   if (is_predefined()) {
-    const Function function = find_function(datatype);
+    const Function function = find_function(predefined_, datatype.operation_handle());
     LLAMADA_CHECK(function != nullptr);
     function(in, inout, count);
     return;

@@ -10,8 +10,6 @@
 namespace llamada::mpi {
 
 /// An operation of reductions (MPI 3.1, 5.9): predefined, or the program's function.
-///
-/// Threads: one at a time.
 class Operation : public Counted {
  public:
   /// A predefined operation by its handle, MPI_MAX to MPI_NO_OP.
@@ -31,15 +29,9 @@ class Operation : public Counted {
   void apply(const void* in, void* inout, std::size_t count, const Datatype& datatype) const;
 
  private:
-  using Function = void (*)(const void* in, void* inout, std::size_t count);
-  Function find_function(const Datatype& datatype) const;
-
   MPI_Op predefined_ = MPI_OP_NULL;
   MPI_User_function* function_ = nullptr;
   bool commutes_ = true;
-  // The last type that a predefined operation was used with: programs use the same ones again and again.
-  mutable MPI_Datatype last_type_ = MPI_DATATYPE_NULL;
-  mutable Function last_found_ = nullptr;
 };
 
 }  // namespace llamada::mpi

@@ -379,7 +379,7 @@ TEST_CASE("little data go the same way with and without a machine", "[mpi]") {
   Findings findings;
   const auto ended = job.run([&](Rank& rank) {
     for (int round = 0; round < 12; ++round)
-      for (const std::size_t bytes : {1, 48}) {
+      for (const std::size_t bytes : {1, 48, 49, 500, 2048}) {
         const int root = round % size;
         const bool by_machine = (rank.self() + round) % 3 == 0;
         const auto expected = pattern(root, round, bytes);
@@ -409,6 +409,27 @@ TEST_CASE("little data go the same way with and without a machine", "[mpi]") {
                                    ? scatter(rank.channel, rank.waiter, parts, Data{}, root)
                                    : take_small(rank.channel, rank.waiter, Kind::scatter, data, root);
         findings.expect(scattered && (rank.self() == root || data == own), "scatter");
+
+        if (!is_small_together(size, bytes)) continue;
+        std::vector<std::byte> given, taken(all.size());
+        std::vector<Data> from, to;
+        for (int member = 0; member < size; ++member) {
+          const auto part = pattern(rank.self() * size + member, round, bytes);
+          given.insert(given.end(), part.begin(), part.end());
+        }
+        for (int member = 0; member < size; ++member) {
+          const auto first = bytes * static_cast<std::size_t>(member);
+          from.push_back(Data::of(std::span<const std::byte>(given).subspan(first, bytes)));
+          to.push_back(Data::of(std::span<const std::byte>(taken).subspan(first, bytes)));
+        }
+        const auto exchanged =
+            by_machine ? alltoall(rank.channel, rank.waiter, from, to)
+                       : alltoall_small(rank.channel, rank.waiter, given.data(), taken.data(), bytes);
+        for (int member = 0; member < size; ++member) {
+          const auto part = pattern(member * size + rank.self(), round, bytes);
+          const bool same = std::equal(part.begin(), part.end(), to[member].memory());
+          findings.expect(exchanged && (member == rank.self() || same), "alltoall");
+        }
       }
   });
   CHECK(ended == "");

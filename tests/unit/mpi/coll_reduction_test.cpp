@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "coll/reduction.hpp"
+#include "coll/small.hpp"
 #include "coll_numbers.hpp"
 #include "coll_ranks.hpp"
 
@@ -71,6 +72,64 @@ TEST_CASE("an Allreduce has the bits of a fold in the order of ranks, whatever i
                          Data::of(own.data(), count, type));
       findings.expect(status && same_bits(own, result), fmt::format("{} numbers in place", count));
     }
+  });
+  CHECK(ended == "");
+  CHECK(findings.found() == "");
+}
+
+TEST_CASE("little data are reduced the same way with and without a machine", "[mpi]") {
+  const int size = GENERATE(2, 3, 5);
+  Types types;
+  Operation sum(MPI_SUM);
+  Job job({.size = size, .bound_bytes = 4096});
+  Findings findings;
+  const auto ended = job.run([&](Rank& rank) {
+    const Datatype& type = types[MPI_DOUBLE];
+    const Reduction reduction{sum, type};
+    const auto of = [](std::vector<double>& values) { return std::as_writable_bytes(std::span(values)); };
+    for (int round = 0; round < 6; ++round)
+      for (const std::size_t count : {1, 6, 7, 256}) {
+        const bool by_machine = (rank.self() + round) % 3 == 0;
+        const auto expected = summed(size, count);
+        auto own = numbers(rank.self(), count);
+        std::vector<double> result(count);
+        const auto contribution = Data::of(own.data(), count, type);
+        const auto to = Data::of(result.data(), count, type);
+        findings.expect(
+            bool(by_machine ? barrier(rank.channel, rank.waiter) : barrier_small(rank.channel, rank.waiter)),
+            "barrier");
+
+        auto status = by_machine ? allreduce(rank.channel, rank.waiter, reduction, contribution, to)
+                                 : fold_small(rank.channel, rank.waiter, Kind::allreduce, 0,
+                                              {reduction, of(own), 0, of(result)});
+        findings.expect(status && same_bits(result, expected), "allreduce");
+
+        const int root = round % size;
+        std::fill(result.begin(), result.end(), 0.0);
+        if (by_machine)
+          status = reduce(rank.channel, rank.waiter, reduction, contribution, to, root);
+        else if (rank.self() == root)
+          status = reduce_small(rank.channel, rank.waiter, {reduction, of(own), 0, of(result)});
+        else
+          status = give_small(rank.channel, rank.waiter, Kind::reduce, of(own), root);
+        findings.expect(status && (rank.self() != root || same_bits(result, expected)), "reduce");
+
+        // In place, and dealt out unevenly, so that a part and its result overlap.
+        std::vector<std::size_t> counts(static_cast<std::size_t>(size), 0);
+        counts[1] = count - count / 3;
+        counts[0] = count / 3;
+        const std::size_t first = rank.self() == 0 ? 0 : rank.self() == 1 ? counts[0] : count;
+        const std::size_t part = counts[static_cast<std::size_t>(rank.self())];
+        const std::span<std::byte> place = of(own).first(part * sizeof(double));
+        status = by_machine ? reduce_scatter(rank.channel, rank.waiter, reduction, contribution,
+                                             Data::of(own.data(), part, type), counts)
+                            : fold_small(rank.channel, rank.waiter, Kind::reduce_scatter,
+                                         ReduceScatter::small_piece(counts),
+                                         {reduction, of(own), first * sizeof(double), place});
+        bool same = bool(status);
+        for (std::size_t i = 0; i < part; ++i) same = same && own[i] == expected[first + i];
+        findings.expect(same, "reduce_scatter");
+      }
   });
   CHECK(ended == "");
   CHECK(findings.found() == "");
