@@ -37,4 +37,24 @@ const ProcessCard& own_card();
 /// Whether the process that gave this card is within reach: reads its word.
 bool is_reached(const ProcessCard& card);
 
+/// is_reached(), found out once for each card that a peer gives: a replacement gives another one.
+class KnownReach {
+ public:
+  bool of(const ProcessCard& card) {
+    if (!(card == card_)) set(card, is_reached(card));
+    return reached_;
+  }
+  void set(const ProcessCard& card, bool reached) {
+    card_ = card;
+    reached_ = reached;
+  }
+  /// What was found, if anything was.
+  bool yes() const { return reached_; }
+  bool no() const { return card_.process != 0 && !reached_; }
+
+ private:
+  ProcessCard card_;
+  bool reached_ = false;
+};
+
 }  // namespace llamada::mpi

@@ -284,8 +284,11 @@ class Channel {
   void borrow(int member, const topics::Record& record);
   const Loan& borrowed(int member) { return account(member).borrowed; }
   /// Whether this process reaches the memory of the member, whose process has this card.
-  bool reaches(int member, const ProcessCard& card);
-  void set_reached(int member, const ProcessCard& card, bool is_reached);
+  bool reaches(int member, const ProcessCard& card) { return account(member).reach.of(card); }
+  /// As if it had been found out.
+  void set_reached(int member, const ProcessCard& card, bool reached) {
+    account(member).reach.set(card, reached);
+  }
   /// Says that the member's loan of this collective is over; if there is no room now, settle() does later.
   void give_back(int member, bool was_reached);
   /// Whether all is said that is to be said of others' loans.
@@ -384,8 +387,7 @@ class Channel {
     std::span<const std::byte> part;  // that is lent to it
     Loan borrowed;
     std::optional<Debt> debt;
-    ProcessCard card;  // by which it was found out whether
-    bool is_reached = false;
+    KnownReach reach;
   };
   // Of let_run_ahead().
   static constexpr std::uint32_t taken_in_a_row_min = 16;

@@ -84,16 +84,6 @@ void Channel::borrow(int member, const topics::Record& record) {
   next(member);
 }
 
-bool Channel::reaches(int member, const ProcessCard& card) {
-  if (!(account(member).card == card)) set_reached(member, card, is_reached(card));
-  return account(member).is_reached;
-}
-
-void Channel::set_reached(int member, const ProcessCard& card, bool is_reached) {
-  account(member).card = card;
-  account(member).is_reached = is_reached;
-}
-
 void Channel::give_back(int member, bool was_reached) {
   owe(member, {kind_, ordinal_, was_reached});
   (void)settle();

@@ -64,18 +64,15 @@ bool DirectCopies::meet(Peer& peer, topics::Offset place) {
   return true;
 }
 
-/// Found out once.
 bool DirectCopies::reaches(Peer& peer) {
-  if (peer.reach != Reach::unknown) return peer.reach == Reach::yes;
   const ProcessCard process = peer.theirs->process;
   peer.process = static_cast<int>(process.process);
-  peer.reach = is_reached(process) ? Reach::yes : Reach::no;
-  return peer.reach == Reach::yes;
+  return peer.reach.of(process);
 }
 
 bool DirectCopies::is_unreachable(int source) const {
   const auto index = static_cast<std::size_t>(source);
-  return index < peers_.size() && peers_[index] && peers_[index]->reach == Reach::no;
+  return index < peers_.size() && peers_[index] && peers_[index]->reach.no();
 }
 
 bool DirectCopies::receive(Request& request, int source, const Announcement& announcement, bool is_exchange) {
@@ -153,7 +150,7 @@ bool DirectCopies::advance_active() {
 /// What is awaited here comes before what others await; and an own half before what may be left of the
 /// other's, who may be about to begin it, or busy with his own half of what goes the other way.
 bool DirectCopies::advance(Peer& peer) {
-  const bool reaches = peer.reach == Reach::yes;
+  const bool reaches = peer.reach.yes();
   bool done = begin_some(peer, peer.receives) || (reaches && begin_some(peer, peer.sends)) ||
               go_on(peer, peer.receives) || (reaches && go_on(peer, peer.sends));
   done |= end_some(peer.receives);

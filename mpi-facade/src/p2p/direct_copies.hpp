@@ -79,8 +79,6 @@ class DirectCopies {
   };
   static_assert(sizeof(Desk) == 64 + 2 * 64 * window);
 
-  enum class Reach : std::uint8_t { unknown, yes, no };
-
   struct Copy {
     Request* request;
     SharedCopy share;
@@ -98,7 +96,7 @@ class DirectCopies {
     int rank = 0;
     bool active = false;
     bool has_no_desk = false;  // and gets none
-    Reach reach = Reach::unknown;
+    KnownReach reach;
     topics::Offset own_place = 0;
     Desk* own = nullptr;
     const Desk* theirs = nullptr;

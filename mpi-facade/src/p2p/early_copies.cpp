@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "peer_memory.hpp"
-
 namespace llamada::mpi {
 namespace {
 
@@ -25,17 +23,6 @@ MessageSource EarlyCopies::source(const std::byte* memory) {
           world_.incarnation(), own.probe_address, own.probe_value};
 }
 
-/// Found out once for each life of a sender.
-bool EarlyCopies::reaches(Sender& sender, const MessageSource& source) {
-  MessageSource process = source;
-  process.address = 0;
-  if (sender.reach != Reach::unknown && sender.probed == process) return sender.reach == Reach::yes;
-  sender.probed = process;
-  sender.reach =
-      is_reached({source.process, source.probe_address, source.probe_value}) ? Reach::yes : Reach::no;
-  return sender.reach == Reach::yes;
-}
-
 bool EarlyCopies::copy(int from, const topics::LogReader& reader, const topics::Record& record,
                        Request& request) {
   const auto index = static_cast<std::size_t>(from);
@@ -48,7 +35,8 @@ bool EarlyCopies::copy(int from, const topics::LogReader& reader, const topics::
     copy = {&request, number, source, 0, false};
   if (copy.over) return false;
   copy.over = true;
-  if (source.process == 0 || !reaches(sender, source)) return false;
+  if (source.process == 0 || !sender.reach.of({source.process, source.probe_address, source.probe_value}))
+    return false;
   while (copy.bytes < record.payload.size()) {
     const std::size_t piece = std::min(piece_bytes, record.payload.size() - copy.bytes);
     const auto reached = read_memory(static_cast<int>(source.process), source.address + copy.bytes,

@@ -7,6 +7,7 @@
 
 #include "llamada/topics/log_reader.hpp"
 #include "p2p/request.hpp"
+#include "peer_memory.hpp"
 #include "world/world.hpp"
 
 namespace llamada::mpi {
@@ -58,7 +59,6 @@ class EarlyCopies {
   bool has_begun(const Request& request) const;
 
  private:
-  enum class Reach : std::uint8_t { unknown, yes, no };
   /// The copy that was begun last, of each sender.
   struct Copy {
     const Request* request = nullptr;
@@ -69,11 +69,8 @@ class EarlyCopies {
   };
   struct Sender {
     Copy copy;
-    MessageSource probed;  // what `reach` was found for
-    Reach reach = Reach::unknown;
+    KnownReach reach;
   };
-
-  bool reaches(Sender& sender, const MessageSource& source);
 
   World& world_;
   std::vector<Sender> senders_;
