@@ -7,6 +7,7 @@
 #include "llamada/base/copy.hpp"
 #include "llamada/base/crash_point.hpp"
 #include "runtime.hpp"
+#include "world/cores.hpp"
 
 namespace llamada::mpi {
 namespace {

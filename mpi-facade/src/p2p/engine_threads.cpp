@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "p2p/engine.hpp"
+#include "world/cores.hpp"
 
 // The engine when several threads call MPI (MPI_THREAD_MULTIPLE; MPI 3.1, 12.4).
 

@@ -33,11 +33,4 @@ int runnable_tasks() {
   return std::sscanf(text, "%*s %*s %*s %d/", &tasks) == 1 ? tasks : -1;
 }
 
-int cores_allowed() {
-  cpu_set_t allowed;
-  CPU_ZERO(&allowed);
-  if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0) return 1;
-  return CPU_COUNT(&allowed);
-}
-
 }  // namespace llamada::mpi

@@ -70,7 +70,4 @@ class Yielding {
 /// be found out. Some microseconds.
 int runnable_tasks();
 
-/// On how many cores this thread may run; 1 if that is not to be found out.
-int cores_allowed();
-
 }  // namespace llamada::mpi

@@ -2,26 +2,19 @@
 
 #include <errno.h>
 #include <fmt/core.h>
-#include <sched.h>
 #include <unistd.h>
 
 #include <cstdio>
 
 #include "llamada/llamanet/application.hpp"
 #include "llamada/qos/serialization.hpp"
+#include "world/cores.hpp"
 
 namespace llamada::mpi {
 namespace {
 
 /// Without handlers and destructors: nothing of the program may run any more.
 [[noreturn]] void end_process(int code) { _exit(code); }
-
-int cores_allowed() {
-  cpu_set_t allowed;
-  CPU_ZERO(&allowed);
-  if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0) return 1;
-  return CPU_COUNT(&allowed);
-}
 
 template <typename Qos>
 std::string short_text(const Qos& qos) {

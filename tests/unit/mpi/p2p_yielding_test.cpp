@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "test.hpp"
+#include "world/cores.hpp"
 
 using namespace llamada::mpi;
 using namespace std::chrono_literals;
