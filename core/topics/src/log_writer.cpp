@@ -259,8 +259,10 @@ void LogWriter::place_apart(std::uint64_t payload_bytes) {
 
 /// After the commit, which is not to wait for it.
 void LogWriter::take_payload_ahead(std::uint64_t payload_bytes) const {
-  const std::byte* ahead = arena_->base() + payload_next_ + payload_taken_ahead_bytes;
-  const std::uint64_t taken = std::min(payload_bytes, payload_taken_bytes_max);
+  const bool is_new = retention_ == Retention::keep_all && payload_bytes >= payload_taken_ahead_bytes;
+  const std::uint64_t distance = is_new ? payload_taken_ahead_of_new_bytes : payload_taken_ahead_bytes;
+  const std::byte* ahead = arena_->base() + payload_next_ + distance;
+  const std::uint64_t taken = std::min(payload_bytes, distance);
   for (std::uint64_t at = 0; at < taken; at += cell_size_bytes) take_ahead(ahead + at);
 }
 

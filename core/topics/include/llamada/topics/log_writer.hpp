@@ -211,7 +211,8 @@ class LogWriter {
   /// ahead of use, so many of them at a time.
   static constexpr int cells_taken_ahead = 8;
   static constexpr std::uint64_t payload_taken_ahead_bytes = 512;
-  static constexpr std::uint64_t payload_taken_bytes_max = 512;
+  /// What is new, and was not made shortly before, comes from memory: that takes longer.
+  static constexpr std::uint64_t payload_taken_ahead_of_new_bytes = 2048;
   static constexpr int room_lines_taken = 8;
   static constexpr std::uint64_t room_wanted_bytes_max = 64 << 10;
   static constexpr std::uint64_t room_wanted_of_others_bytes = 16 << 10;
