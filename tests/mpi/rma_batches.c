@@ -1,51 +1,13 @@
 /* Many small operations between two synchronisations, which a library may carry out together: each is
  * complete behind each kind of synchronisation, accumulates on one place are in their order, and what is
  * wrong with an operation is said by its own call; MPI 11.3, 11.5, 11.7. */
-#include "check.h"
-
-enum { longs = 1024, many = 200 };
-
-struct window {
-  MPI_Win win;
-  long* memory;
-  MPI_Aint zero[16]; /* what displacement 0 is at a target */
-};
+typedef long element;
+enum { longs = 1024, elements = longs, many = 200 };
+#include "rma_check.h"
 
 static const int flavors[] = {MPI_WIN_FLAVOR_CREATE, MPI_WIN_FLAVOR_DYNAMIC, MPI_WIN_FLAVOR_ALLOCATE,
                               MPI_WIN_FLAVOR_SHARED};
 
-static struct window make(int flavor) {
-  struct window w = {MPI_WIN_NULL, NULL, {0}};
-  const MPI_Aint bytes = longs * (MPI_Aint)sizeof(long);
-  if (flavor == MPI_WIN_FLAVOR_CREATE || flavor == MPI_WIN_FLAVOR_DYNAMIC) w.memory = allocate((size_t)bytes);
-  if (flavor == MPI_WIN_FLAVOR_CREATE)
-    OK(MPI_Win_create(w.memory, bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &w.win));
-  else if (flavor == MPI_WIN_FLAVOR_ALLOCATE)
-    OK(MPI_Win_allocate(bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &w.memory, &w.win));
-  else if (flavor == MPI_WIN_FLAVOR_SHARED)
-    OK(MPI_Win_allocate_shared(bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &w.memory, &w.win));
-  else {
-    MPI_Aint here;
-    OK(MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &w.win));
-    OK(MPI_Win_attach(w.win, w.memory, bytes));
-    OK(MPI_Get_address(w.memory, &here));
-    OK(MPI_Allgather(&here, 1, MPI_AINT, w.zero, 1, MPI_AINT, MPI_COMM_WORLD));
-  }
-  memset(w.memory, 0, (size_t)bytes);
-  OK(MPI_Barrier(MPI_COMM_WORLD));
-  return w;
-}
-
-static void end(struct window* w, int flavor) {
-  OK(MPI_Barrier(MPI_COMM_WORLD));
-  if (flavor == MPI_WIN_FLAVOR_DYNAMIC) OK(MPI_Win_detach(w->win, w->memory));
-  OK(MPI_Win_free(&w->win));
-  if (flavor == MPI_WIN_FLAVOR_CREATE || flavor == MPI_WIN_FLAVOR_DYNAMIC) free(w->memory);
-}
-
-static MPI_Aint at(const struct window* w, int target, int index) {
-  return w->zero[target] + index * (MPI_Aint)sizeof(long);
-}
 static int next(void) { return (rank + 1) % ranks; }
 static int previous(void) { return (rank + ranks - 1) % ranks; }
 

@@ -1,49 +1,7 @@
 /* Put, get and accumulates on every kind of window and with datatypes of all shapes; MPI 11.3. */
-#include "check.h"
-
-enum { ints = 4096 };
-
-/* A window of `ints` integers for each rank, of one of the kinds; `address` is what displacement 0 is at a
- * target. */
-struct window {
-  MPI_Win win;
-  int* memory;
-  MPI_Aint zero[16];
-  int dynamic;
-};
-
-static struct window make(int flavor) {
-  struct window w = {MPI_WIN_NULL, NULL, {0}, flavor == MPI_WIN_FLAVOR_DYNAMIC};
-  const MPI_Aint bytes = ints * (MPI_Aint)sizeof(int);
-  if (flavor == MPI_WIN_FLAVOR_CREATE || w.dynamic) w.memory = allocate((size_t)bytes);
-  if (flavor == MPI_WIN_FLAVOR_CREATE)
-    OK(MPI_Win_create(w.memory, bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &w.win));
-  else if (flavor == MPI_WIN_FLAVOR_ALLOCATE)
-    OK(MPI_Win_allocate(bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &w.memory, &w.win));
-  else if (flavor == MPI_WIN_FLAVOR_SHARED)
-    OK(MPI_Win_allocate_shared(bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &w.memory, &w.win));
-  else {
-    MPI_Aint here;
-    OK(MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &w.win));
-    OK(MPI_Win_attach(w.win, w.memory, bytes));
-    OK(MPI_Get_address(w.memory, &here));
-    OK(MPI_Allgather(&here, 1, MPI_AINT, w.zero, 1, MPI_AINT, MPI_COMM_WORLD));
-  }
-  memset(w.memory, 0, (size_t)bytes);
-  OK(MPI_Barrier(MPI_COMM_WORLD));
-  return w;
-}
-
-static void end(struct window* w, int flavor) {
-  OK(MPI_Barrier(MPI_COMM_WORLD));
-  if (w->dynamic) OK(MPI_Win_detach(w->win, w->memory));
-  OK(MPI_Win_free(&w->win));
-  if (flavor == MPI_WIN_FLAVOR_CREATE || w->dynamic) free(w->memory);
-}
-
-static MPI_Aint at(const struct window* w, int target, int index) {
-  return w->zero[target] + index * (MPI_Aint)sizeof(int);
-}
+typedef int element;
+enum { ints = 4096, elements = ints };
+#include "rma_check.h"
 
 /* Types that choose some of the first 600 integers, each in another order or shape, and the indices they
  * choose. */
