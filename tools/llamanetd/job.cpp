@@ -153,8 +153,9 @@ std::uint64_t memory_available_bytes() {
 
 Status check_log_bytes_at_start(const qos::Profile& profile) {
   const std::uint64_t wanted = profile.rank_replacement.log_bytes_at_start;
+  if (profile.rank_replacement.kind != qos::RankReplacementKind::rebuild || wanted == 0) return {};
   const std::uint64_t available = memory_available_bytes();
-  if (profile.rank_replacement.kind != qos::RankReplacementKind::rebuild || wanted <= available) return {};
+  if (wanted <= available) return {};
   return failure(Errc::out_of_resources,
                  "log_bytes_at_start of the profile '{}' is {}, and this node has {} MiB of memory left",
                  profile.name, qos::bytes_to_string(wanted), available >> 20);

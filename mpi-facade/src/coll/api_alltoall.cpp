@@ -50,10 +50,10 @@ int check_alltoall(Call& call, const void* sendbuf, int sendcount, MPI_Datatype 
   if (int code = find_data(call, recvbuf, recvcount, recvtype, taken)) return code;
   if (!in_place)
     if (int code = find_data(call, sendbuf, sendcount, sendtype, given)) return code;
-  if (!in_place && are_small(call, given, taken) &&
-      (call.communicator->size() == 2 || is_small_together(call.communicator->size(), given.bytes))) {
+  const int size = call.communicator->size();
+  if (!in_place && are_small(call, given, taken) && (size == 2 || is_small_together(size, given.bytes))) {
     if (int code = check_no_overlap(call, given, taken)) return code;
-    if (call.communicator->size() > 2) return exchange_together(call, given, taken);
+    if (size > 2) return exchange_together(call, given, taken);
     const auto apart = static_cast<std::ptrdiff_t>(given.bytes);
     return exchange_little(call, Kind::alltoall, given.memory(), apart, 1 - call.communicator->rank(), taken);
   }
@@ -61,7 +61,6 @@ int check_alltoall(Call& call, const void* sendbuf, int sendcount, MPI_Datatype 
   if (!in_place) contributions = even_parts(given, sendcount);
   if (results[0].bytes == 0 && (in_place || contributions[0].bytes == 0))
     return move_nothing(call, Kind::alltoall);
-  const int size = call.communicator->size();
   if (alltoall_lends(size))
     return exchange(call, std::move(contributions), std::move(results), in_place,
                     lent_bytes_min(call, &direct_alltoall_bytes_min));
