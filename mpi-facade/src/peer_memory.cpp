@@ -6,6 +6,9 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
+
 #include "llamada/base/clock.hpp"
 
 namespace llamada::mpi {
@@ -18,12 +21,37 @@ Reached give_up(ssize_t copied) {
   return errno == ESRCH ? Reached::gone : Reached::refused;
 }
 
+/// So many pieces go in one call.
+constexpr std::size_t pieces_max = 32;
+
+/// Where the pieces after the first `skip` bytes lie, at either end.
+class Vectors {
+ public:
+  Vectors(std::span<const PeerPiece> pieces, std::size_t skip) {
+    for (const PeerPiece& piece : pieces) {
+      if (count_ == pieces_max) break;
+      const std::size_t skipped = std::min(skip, piece.bytes);
+      skip -= skipped;
+      if (skipped == piece.bytes) continue;
+      own_[count_] = {piece.own + skipped, piece.bytes - skipped};
+      others_[count_++] = {reinterpret_cast<void*>(piece.others + skipped), piece.bytes - skipped};
+    }
+  }
+  ssize_t go(Copy copy, int process) const {
+    return copy(process, own_.data(), count_, others_.data(), count_, 0);
+  }
+
+ private:
+  std::array<iovec, pieces_max> own_, others_;
+  std::size_t count_ = 0;
+};
+
 /// The kernel may stop early, but not before the first page.
-Reached copy_all(Copy copy, int process, std::uint64_t address, std::byte* own, std::size_t bytes) {
+Reached copy_all(Copy copy, int process, std::span<const PeerPiece> pieces) {
+  std::size_t bytes = 0;
+  for (const PeerPiece& piece : pieces) bytes += piece.bytes;
   for (std::size_t done = 0; done < bytes;) {
-    const iovec here{own + done, bytes - done};
-    const iovec there{reinterpret_cast<void*>(address + done), bytes - done};
-    const ssize_t copied = copy(process, &here, 1, &there, 1, 0);
+    const ssize_t copied = Vectors(pieces, done).go(copy, process);
     if (copied > 0)
       done += static_cast<std::size_t>(copied);
     else if (copied == 0 || errno != EINTR)
@@ -34,12 +62,22 @@ Reached copy_all(Copy copy, int process, std::uint64_t address, std::byte* own, 
 
 }  // namespace
 
+Reached read_memory(int process, std::span<const PeerPiece> pieces) {
+  return copy_all(&process_vm_readv, process, pieces);
+}
+
+Reached write_memory(int process, std::span<const PeerPiece> pieces) {
+  return copy_all(&process_vm_writev, process, pieces);
+}
+
 Reached read_memory(int process, std::uint64_t address, std::span<std::byte> to) {
-  return copy_all(&process_vm_readv, process, address, to.data(), to.size());
+  const PeerPiece piece{to.data(), address, to.size()};
+  return read_memory(process, {&piece, 1});
 }
 
 Reached write_memory(int process, std::uint64_t address, std::span<const std::byte> from) {
-  return copy_all(&process_vm_writev, process, address, const_cast<std::byte*>(from.data()), from.size());
+  const PeerPiece piece{const_cast<std::byte*>(from.data()), address, from.size()};
+  return write_memory(process, {&piece, 1});
 }
 
 int own_process() { return static_cast<int>(syscall(SYS_getpid)); }

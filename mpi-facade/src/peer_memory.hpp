@@ -20,6 +20,16 @@ enum class Reached {
 Reached read_memory(int process, std::uint64_t address, std::span<std::byte> to);
 Reached write_memory(int process, std::uint64_t address, std::span<const std::byte> from);
 
+/// What lies in one piece at both ends.
+struct PeerPiece {
+  std::byte* own;
+  std::uint64_t others;  ///< address
+  std::size_t bytes;
+};
+/// The same for several pieces, as far as possible in one system call.
+Reached read_memory(int process, std::span<const PeerPiece> pieces);
+Reached write_memory(int process, std::span<const PeerPiece> pieces);
+
 /// The process's id, as the kernel knows it.
 int own_process();
 

@@ -98,24 +98,39 @@ static void gaps(void) {
   OK(MPI_Type_free(&type));
 }
 
-/* More than either side has under way at a time, each of another size; posted before and after they come. */
+/* More than either side has under way at a time, each of another size and with other bytes, some too long for
+ * their receive; posted before and after they come. */
 static void many(int posted_first) {
-  enum { messages = 150, step = 65536 + 77 };
+  enum { messages = 150, step = 65536 + 77, little = 40000 };
   static MPI_Request requests[2 * messages];
+  static MPI_Status statuses[2 * messages];
   unsigned char* in =
       mmap(NULL, (size_t)messages * step, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   CHECK(in != MAP_FAILED);
   paint(out_memory, step + messages, rank, 300);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   for (int phase = 0; phase < 2; phase++)
     for (int i = 0; i < messages; i++)
       if ((phase == 0) == posted_first)
-        OK(MPI_Irecv(in + (size_t)i * step, step, MPI_BYTE, left, i % 3, MPI_COMM_WORLD, &requests[i]));
+        OK(MPI_Irecv(in + (size_t)i * step, i % 7 == 6 ? little : step, MPI_BYTE, left, i % 3, MPI_COMM_WORLD,
+                     &requests[i]));
       else
-        OK(MPI_Isend(out_memory, step - i, MPI_BYTE, right, i % 3, MPI_COMM_WORLD, &requests[messages + i]));
+        OK(MPI_Isend(out_memory + i, step - i, MPI_BYTE, right, i % 3, MPI_COMM_WORLD,
+                     &requests[messages + i]));
   /* The last first. */
   OK(MPI_Wait(&requests[2 * messages - 1], MPI_STATUS_IGNORE));
-  OK(MPI_Waitall(2 * messages, requests, MPI_STATUSES_IGNORE));
-  for (int i = 0; i < messages; i++) CHECK(painted(in + (size_t)i * step, step - i, left, 300));
+  CHECK_EQ(MPI_Waitall(2 * messages, requests, statuses), MPI_ERR_IN_STATUS);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+  OK(MPI_Barrier(MPI_COMM_WORLD)); /* what is sent is painted over */
+  paint(out_memory, step + messages, left, 300);
+  for (int i = 0; i < messages; i++) {
+    const unsigned char* at = in + (size_t)i * step;
+    int is_short = i % 7 == 6, class = MPI_SUCCESS;
+    if (statuses[i].MPI_ERROR != MPI_SUCCESS) MPI_Error_class(statuses[i].MPI_ERROR, &class);
+    CHECK_EQ(class, is_short ? MPI_ERR_TRUNCATE : MPI_SUCCESS);
+    CHECK(memcmp(at, out_memory + i, (size_t)(is_short ? little : step - i)) == 0);
+    if (is_short) CHECK_EQ(at[little], 0);
+  }
   munmap(in, (size_t)messages * step);
 }
 

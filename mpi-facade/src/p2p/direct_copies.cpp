@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <new>
@@ -15,6 +16,8 @@ namespace {
 
 /// Copied before there is a look at what else has come.
 constexpr std::uint64_t bytes_in_a_row_min = 128 * 1024;
+/// Messages that came together are one copy up to so many.
+constexpr std::uint64_t group_bytes_max = 1024 * 1024;
 /// Copies of which an end has its half while the other end has not come.
 constexpr std::size_t begun_ahead_max = 4;
 
@@ -23,6 +26,13 @@ constexpr std::size_t begun_ahead_max = 4;
 SharedCopy::End end_of(int rank, int other, bool is_receiver) {
   const bool is_lower = rank == other ? is_receiver : rank < other;
   return is_lower ? SharedCopy::End::lower : SharedCopy::End::upper;
+}
+
+void copy_within(const CopyGroup::Pieces& pieces, bool is_receive) {
+  for (const PeerPiece& piece : pieces.span()) {
+    auto* others = reinterpret_cast<std::byte*>(piece.others);
+    copy_bytes(is_receive ? piece.own : others, is_receive ? others : piece.own, piece.bytes);
+  }
 }
 
 }  // namespace
@@ -79,42 +89,94 @@ bool DirectCopies::receive(Request& request, int source, const Announcement& ann
   if (announcement.address == 0 || !request.buffer.contiguous() || request.buffer.bytes() == 0) return false;
   Peer& from = peer(source);
   if (!meet(from, announcement.desk) || !open_desk(from) || !reaches(from)) return false;
-  if (from.receives.size() < window && from.waiting.empty())
-    begin_receive(from, request, announcement, is_exchange);
-  else
-    from.waiting.push_back({&request, announcement, is_exchange});
+  const Waiting message{&request, announcement, is_exchange};
+  // The first is not kept waiting by what may come behind it.
+  if (from.waiting.empty() && (from.receives.empty() || (!is_gathering_ && from.receives.size() < window))) {
+    begin_receive(from, {&message, 1});
+  } else {
+    from.waiting.push_back(message);
+    mark_active(from);
+  }
   return true;
 }
 
-void DirectCopies::begin_receive(Peer& from, Request& request, const Announcement& announcement,
-                                 bool is_exchange) {
+/// Makes copies of the messages that wait. True when there were any.
+bool DirectCopies::begin_waiting(Peer& from) {
+  bool begun = false;
+  while (!from.waiting.empty() && from.receives.size() < window) {
+    std::array<Waiting, CopyGroup::messages_max> next;
+    std::size_t count = 0;
+    std::uint64_t bytes = 0;
+    do {
+      bytes += from.waiting.front().announcement.size;
+      next[count++] = from.waiting.front();
+      from.waiting.pop_front();
+    } while (count < next.size() && !from.waiting.empty() &&
+             bytes + from.waiting.front().announcement.size <= group_bytes_max);
+    begin_receive(from, std::span(next).first(count));
+    begun = true;
+  }
+  return begun;
+}
+
+void DirectCopies::begin_receive(Peer& from, std::span<const Waiting> messages) {
+  const auto message = [](const Waiting& waiting) {
+    const Buffer& buffer = waiting.request->buffer;
+    return CopyGroup::Message{waiting.request, buffer.contiguous(), waiting.announcement.address,
+                              std::min<std::uint64_t>(waiting.announcement.size, buffer.bytes())};
+  };
+  CopyGroup group(message(messages.front()));
+  for (const Waiting& next : messages.subspan(1)) group.add(message(next));
   const std::uint32_t number = ++from.receives_begun;
-  const std::uint64_t bytes = std::min<std::uint64_t>(announcement.size, request.buffer.bytes());
-  std::byte* own = request.buffer.contiguous();
   SharedCopy share(from.own->receives[number % window].claim, from.theirs->sends[number % window].claim,
-                   number, bytes, end_of(world_.rank(), from.rank, true), true);
-  if (is_waiting_)
-    share.claim_ahead(is_exchange || !from.sends.empty() ? SharedCopy::Ahead::all : SharedCopy::Ahead::half);
-  from.receives.push_back({&request, share, own, announcement.address, true});
+                   number, group.bytes(), end_of(world_.rank(), from.rank, true), true);
+  const bool is_exchange = messages.back().is_exchange || !from.sends.empty();
+  if (is_waiting_) share.claim_ahead(is_exchange ? SharedCopy::Ahead::all : SharedCopy::Ahead::half);
+  for (std::size_t i = 0; i < messages.size(); ++i)
+    owner_.grant_directly(
+        from.rank,
+        {messages[i].announcement.send_id, reinterpret_cast<std::uint64_t>(group[i].own), group[i].bytes,
+         from.own_place, number, static_cast<std::uint32_t>(messages.size() - 1 - i)});
+  from.receives.emplace_back(std::move(group), share, true);
   mark_active(from);
-  owner_.grant_directly(
-      from.rank, {announcement.send_id, reinterpret_cast<std::uint64_t>(own), bytes, from.own_place, number});
   LLAMADA_CRASH_POINT("direct:granted");
+}
+
+/// Whether it is the next of its copy, or the first.
+bool DirectCopies::is_next(Peer& to, const DirectGrant& grant) {
+  const bool next = to.granted ? grant.number == to.granted_number && grant.left + 1 == to.granted_left
+                               : grant.left < CopyGroup::messages_max;
+  to.granted_number = grant.number;
+  to.granted_left = grant.left;
+  return next;
 }
 
 bool DirectCopies::granted(Request& request, const std::byte* memory, std::uint64_t bytes, int rank,
                            const DirectGrant& grant) {
   Peer& to = peer(rank);
-  if (!to.own || !memory || grant.bytes > bytes || !meet(to, grant.desk)) return false;
+  // It was written just before the grant.
+  if (to.theirs) __builtin_prefetch(&to.theirs->receives[grant.number % window]);
+  if (!to.own || !memory || grant.bytes > bytes || !is_next(to, grant) || !meet(to, grant.desk)) return false;
+  const CopyGroup::Message message{&request, const_cast<std::byte*>(memory), grant.address, grant.bytes};
+  ++sending_;
+  if (to.granted)
+    to.granted->add(message);
+  else
+    to.granted.emplace(message);
+  if (grant.left > 0) return true;
+  begin_send(to, std::move(*to.granted), grant.number);
+  to.granted.reset();
+  return true;
+}
+
+void DirectCopies::begin_send(Peer& to, CopyGroup&& group, std::uint32_t number) {
   // Who cannot reach the receiver leaves all of it to him.
   (void)reaches(to);
-  const std::uint32_t slot = grant.number % window;
-  SharedCopy share(to.own->sends[slot].claim, to.theirs->receives[slot].claim, grant.number, grant.bytes,
-                   end_of(world_.rank(), rank, false), false);
-  to.sends.push_back({&request, share, const_cast<std::byte*>(memory), grant.address, false});
-  ++sending_;
+  const std::uint32_t slot = number % window;
+  SharedCopy share(to.own->sends[slot].claim, to.theirs->receives[slot].claim, number, group.bytes(),
+                   end_of(world_.rank(), to.rank, false), false);
+  to.sends.emplace_back(std::move(group), share, false);
   mark_active(to);
-  return true;
 }
 
 void DirectCopies::mark_active(Peer& peer) {
@@ -151,16 +213,11 @@ bool DirectCopies::advance_active() {
 /// other's, who may be about to begin it, or busy with his own half of what goes the other way.
 bool DirectCopies::advance(Peer& peer) {
   const bool reaches = peer.reach.yes();
-  bool done = begin_some(peer, peer.receives) || (reaches && begin_some(peer, peer.sends)) ||
-              go_on(peer, peer.receives) || (reaches && go_on(peer, peer.sends));
+  bool done = begin_waiting(peer);
+  done |= begin_some(peer, peer.receives) || (reaches && begin_some(peer, peer.sends)) ||
+          go_on(peer, peer.receives) || (reaches && go_on(peer, peer.sends));
   done |= end_some(peer.receives);
   done |= end_some(peer.sends);
-  while (!peer.waiting.empty() && peer.receives.size() < window) {
-    const Waiting next = peer.waiting.front();
-    peer.waiting.pop_front();
-    begin_receive(peer, *next.request, next.announcement, next.is_exchange);
-    done = true;
-  }
   return done;
 }
 
@@ -194,15 +251,11 @@ std::uint64_t DirectCopies::copy_part(Peer& peer, Copy& next) {
 }
 
 void DirectCopies::copy(Peer& peer, const Copy& copy, SharedCopy::Part part) {
-  std::byte* own = copy.own + part.first;
-  const std::uint64_t others = copy.others + part.first;
+  const CopyGroup::Pieces pieces = copy.group.pieces(part);
   world_.arena().count(topics::Counter::bytes_bulk, part.bytes);
-  if (peer.rank == world_.rank()) {
-    auto* there = reinterpret_cast<std::byte*>(others);
-    return copy_bytes(copy.is_receive ? own : there, copy.is_receive ? there : own, part.bytes);
-  }
-  const auto reached = copy.is_receive ? read_memory(peer.process, others, {own, part.bytes})
-                                       : write_memory(peer.process, others, {own, part.bytes});
+  if (peer.rank == world_.rank()) return copy_within(pieces, copy.is_receive);
+  const auto reached =
+      copy.is_receive ? read_memory(peer.process, pieces.span()) : write_memory(peer.process, pieces.span());
   if (reached == Reached::done) return;
   // What is not copied is never said to be. Of who is gone the driver knows, and ends the job.
   if (reached == Reached::gone)
@@ -213,6 +266,13 @@ void DirectCopies::copy(Peer& peer, const Copy& copy, SharedCopy::Part part) {
                                 copy.is_receive ? world_.rank() : peer.rank, std::strerror(errno)));
 }
 
+void DirectCopies::end(const Copy& copy) {
+  for (std::size_t i = 0; i < copy.group.size(); ++i)
+    copy.is_receive ? owner_.received_directly(*copy.group[i].request)
+                    : owner_.sent_directly(*copy.group[i].request);
+  if (!copy.is_receive) sending_ -= copy.group.size();
+}
+
 bool DirectCopies::end_some(std::deque<Copy>& copies) {
   bool done = false;
   for (std::size_t i = 0; i < copies.size(); ++i) {
@@ -220,9 +280,7 @@ bool DirectCopies::end_some(std::deque<Copy>& copies) {
     LLAMADA_CRASH_POINT("direct:over");
     copies[i].is_over = true;
     done = true;
-    if (!copies[i].is_receive) --sending_;
-    copies[i].is_receive ? owner_.received_directly(*copies[i].request)
-                         : owner_.sent_directly(*copies[i].request);
+    end(copies[i]);
   }
   while (!copies.empty() && copies.front().is_over) copies.pop_front();
   return done;

@@ -4,8 +4,11 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
+#include <span>
 #include <vector>
 
+#include "p2p/copy_group.hpp"
 #include "p2p/record.hpp"
 #include "p2p/request.hpp"
 #include "p2p/shared_copy.hpp"
@@ -54,10 +57,16 @@ class DirectCopies {
   bool granted(Request& request, const std::byte* memory, std::uint64_t bytes, int rank,
                const DirectGrant& grant);
 
+  /// Until the next advance(), which has to follow before the rank sleeps, messages to be received only
+  /// gather: several that came together become one copy.
+  void gather() { is_gathering_ = true; }
   /// Whether the rank will do nothing but call advance() until something is over.
   void set_waiting(bool waiting) { is_waiting_ = waiting; }
   /// Copies a part of something. True when something was done.
-  bool advance() { return active_.empty() ? false : advance_active(); }
+  bool advance() {
+    is_gathering_ = false;
+    return active_.empty() ? false : advance_active();
+  }
   /// Whether advance() would do something.
   bool anything_new() const;
   /// Whether no message to others is on its way.
@@ -80,10 +89,11 @@ class DirectCopies {
   static_assert(sizeof(Desk) == 64 + 2 * 64 * window);
 
   struct Copy {
-    Request* request;
+    Copy(CopyGroup&& messages, const SharedCopy& copy, bool receives)
+        : group(std::move(messages)), share(copy), is_receive(receives) {}
+
+    CopyGroup group;
     SharedCopy share;
-    std::byte* own;
-    std::uint64_t others;  // address
     bool is_receive;
     bool is_over = false;
   };
@@ -105,19 +115,26 @@ class DirectCopies {
     std::deque<Copy> receives;  // in the order of their numbers
     std::deque<Copy> sends;
     std::deque<Waiting> waiting;
+    std::optional<CopyGroup> granted;  // messages of a copy of which more are to come
+    std::uint32_t granted_number = 0;
+    std::uint32_t granted_left = 0;
   };
 
   Peer& peer(int rank);
   bool open_desk(Peer& peer);
   bool meet(Peer& peer, topics::Offset place);
   bool reaches(Peer& peer);
-  void begin_receive(Peer& peer, Request& request, const Announcement& announcement, bool is_exchange);
+  bool begin_waiting(Peer& peer);
+  void begin_receive(Peer& peer, std::span<const Waiting> messages);
+  void begin_send(Peer& peer, CopyGroup&& group, std::uint32_t number);
+  static bool is_next(Peer& peer, const DirectGrant& grant);
   void mark_active(Peer& peer);
   bool advance_active();
   bool advance(Peer& peer);
   bool begin_some(Peer& peer, std::deque<Copy>& copies);
   bool go_on(Peer& peer, std::deque<Copy>& copies);
   std::uint64_t copy_part(Peer& peer, Copy& copy);
+  void end(const Copy& copy);
   bool end_some(std::deque<Copy>& copies);
   void copy(Peer& peer, const Copy& copy, SharedCopy::Part part);
 
@@ -127,6 +144,7 @@ class DirectCopies {
   std::vector<Peer*> active_;
   std::uint64_t sending_ = 0;
   bool is_waiting_ = false;
+  bool is_gathering_ = false;
 };
 
 }  // namespace llamada::mpi

@@ -85,6 +85,7 @@ void Engine::Listening::look_around() {
 }
 
 bool Engine::progress() {
+  direct_->gather();
   bool done = incoming_->poll();
   done |= outgoing_->advance();
   done |= direct_->advance();

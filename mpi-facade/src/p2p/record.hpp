@@ -43,6 +43,7 @@ struct DirectGrant {
   std::uint64_t bytes = 0;    ///< of it: what the receiver has room for
   std::uint64_t desk = 0;     ///< of the receiver for the sender, in its arena
   std::uint32_t number = 0;   ///< of the copy, from 1, among those between the two in this direction
+  std::uint32_t left = 0;     ///< so many more messages, whose grants follow, belong to the same copy
 };
 static_assert(sizeof(DirectGrant) <= topics::inline_payload_max);
 

@@ -113,7 +113,10 @@ SharedCopy::Part SharedCopy::claim_from_above() {
 
 void SharedCopy::copied() {
   done_ = taken_;
-  if (done_ == claimed_) say(claimed_, false);
+  if (done_ != claimed_) return;
+  // What is claimed stays as it is: nothing that the other end has claimed since can be missed.
+  has_said_ = true;
+  own_->store(CopyClaim{number_, claimed_, false}.word(), std::memory_order_release);
 }
 
 bool SharedCopy::is_over() {

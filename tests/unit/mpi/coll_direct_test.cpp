@@ -373,6 +373,29 @@ TEST_CASE("memory that is not there is refused, and a process that is not there 
   munmap(two, page);
 }
 
+TEST_CASE("memory in several pieces is copied piece by piece, or refused as a whole", "[mpi]") {
+  constexpr std::size_t pieces = 40, bytes = 3000;
+  std::vector<std::byte> here(pieces * bytes), there(pieces * bytes);
+  for (std::size_t i = 0; i < there.size(); ++i) there[i] = static_cast<std::byte>(i * 7 + i / bytes);
+  // Every other one, in the other order, and some of nothing.
+  std::vector<PeerPiece> list;
+  std::vector<std::byte> expected(here.size());
+  for (std::size_t i = 0; i < pieces; i += 2) {
+    const std::size_t to = (pieces - 1 - i) * bytes, from = i * bytes, size = i % 6 == 0 ? 0 : bytes - i;
+    list.push_back({here.data() + to, reinterpret_cast<std::uint64_t>(there.data() + from), size});
+    std::copy_n(there.data() + from, size, expected.data() + to);
+  }
+  CHECK(read_memory(own_process(), list) == Reached::done);
+  CHECK(here == expected);
+  std::fill(there.begin(), there.end(), std::byte{0});
+  CHECK(write_memory(own_process(), list) == Reached::done);
+  for (const PeerPiece& piece : list)
+    CHECK(std::equal(piece.own, piece.own + piece.bytes, reinterpret_cast<const std::byte*>(piece.others)));
+  list[4].others = 64;
+  CHECK(read_memory(own_process(), list) == Reached::refused);
+  CHECK(write_memory(own_process(), list) == Reached::refused);
+}
+
 TEST_CASE("little data go the same way with and without a machine", "[mpi]") {
   const int size = GENERATE(2, 4);
   Job job({.size = size, .bound_bytes = 4096});
