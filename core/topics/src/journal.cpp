@@ -69,13 +69,7 @@ Status Journal::append(const JournalEntry& entry) {
   if (next_ == link_) {
     if (auto entered = next_chunk(); !entered) return entered;
   }
-  next_->count.store(entry.count, std::memory_order_relaxed);
-  next_->value.store(entry.value, std::memory_order_relaxed);
-  LLAMADA_CRASH_POINT("journal:entry-written");
-  next_->head.store(entry.head, std::memory_order_release);  // pairs with the successor's TailWalk
-  LLAMADA_CRASH_POINT("journal:entry-committed");
-  last_ = next_++;
-  entry_->published.store(++size_, std::memory_order_relaxed);
+  add(entry);
   return {};
 }
 

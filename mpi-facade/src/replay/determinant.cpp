@@ -36,11 +36,6 @@ std::string_view to_string(CallKind kind) {
   return "a call";
 }
 
-JournalEntry match_entry(std::uint64_t post_index, const Match& match) {
-  return {1U | static_cast<std::uint32_t>(match.source) << 8, static_cast<std::uint32_t>(post_index),
-          match.ordinal << 16 | (post_index >> 32 & 0xffff)};
-}
-
 JournalEntry fruitless_entry() { return {3, 1, 0}; }
 
 JournalEntry message_entry(CallKind kind, const Match& message) {

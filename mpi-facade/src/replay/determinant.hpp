@@ -82,7 +82,10 @@ struct Outcome {
   bool operator==(const Outcome&) const = default;
 };
 
-topics::JournalEntry match_entry(std::uint64_t post_index, const Match& match);
+inline topics::JournalEntry match_entry(std::uint64_t post_index, const Match& match) {
+  return {1U | static_cast<std::uint32_t>(match.source) << 8, static_cast<std::uint32_t>(post_index),
+          match.ordinal << 16 | (post_index >> 32 & 0xffff)};
+}
 topics::JournalEntry fruitless_entry();
 topics::JournalEntry message_entry(CallKind kind, const Match& message);
 topics::JournalEntry cancelled_entry(std::uint64_t post_index);

@@ -11,6 +11,8 @@ constexpr topics::LogKey journal_key{4, 0};
 
 }  // namespace
 
+Determinants::Determinants(World& world) : world_(world), arena_(world.arena()) {}
+
 Result<std::unique_ptr<Determinants>> Determinants::open(World& world) {
   std::unique_ptr<Determinants> determinants(new Determinants(world));
   if (world.profile().rank_replacement.kind != qos::RankReplacementKind::rebuild) return determinants;
@@ -26,15 +28,14 @@ Result<std::unique_ptr<Determinants>> Determinants::open(World& world) {
   return determinants;
 }
 
-void Determinants::append(const topics::JournalEntry& entry) {
+void Determinants::append_slowly(const topics::JournalEntry& entry) {
   while (!journal_.append(entry)) {
     // The memory for histories is used up: the driver decides what becomes of the job.
     world_.log_used_up();
     if (!world_.is_protected()) return stop_recording();
     world_.sleep([this] { return !world_.is_protected(); });
   }
-  world_.arena().count(topics::Counter::determinants_recorded);
-  world_.arena().count(topics::Counter::bytes_recorded, 16);
+  counted();
 }
 
 void Determinants::record_fruitless() {

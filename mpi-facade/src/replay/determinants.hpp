@@ -1,6 +1,7 @@
 #pragma once
 
 #include <sched.h>
+#include <sys/single_threaded.h>
 
 #include <algorithm>
 #include <atomic>
@@ -95,33 +96,48 @@ class Determinants {
   /// One thread at a time adds to the journal.
   class Turn {
    public:
-    explicit Turn(std::atomic_flag& busy) : busy_(busy) {
+    explicit Turn(std::atomic<bool>& busy) : busy_(busy) {
+      // Who has never had another thread shares it with nobody but handlers of signals.
+      if (__libc_single_threaded && !busy.load(std::memory_order_relaxed)) [[likely]] {
+        busy.store(true, std::memory_order_relaxed);
+        mine_ = true;
+      }
       // Acquire and release: what the thread before has written. Who still waits after all these yields is a
       // handler of a signal that came while its own thread had the turn.
       for (int yields = 0; !mine_ && yields < yields_max; ++yields) {
-        mine_ = !busy_.test_and_set(std::memory_order_acquire);
+        mine_ = !busy_.exchange(true, std::memory_order_acquire);
         if (!mine_) sched_yield();
       }
     }
     ~Turn() {
-      if (mine_) busy_.clear(std::memory_order_release);
+      if (mine_) busy_.store(false, std::memory_order_release);
     }
     Turn(const Turn&) = delete;
     Turn& operator=(const Turn&) = delete;
 
    private:
     static constexpr int yields_max = 10'000;
-    std::atomic_flag& busy_;
+    std::atomic<bool>& busy_;
     bool mine_ = false;
   };
 
-  explicit Determinants(World& world) : world_(world) {}
-  void append(const topics::JournalEntry& entry);
+  explicit Determinants(World& world);
+  void append(const topics::JournalEntry& entry) {
+    if (!journal_.try_append(entry)) [[unlikely]]
+      return append_slowly(entry);
+    counted();
+  }
+  void append_slowly(const topics::JournalEntry& entry);
+  void counted() {
+    arena_.count(topics::Counter::determinants_recorded, 1, topics::Counter::bytes_recorded,
+                 sizeof(topics::JournalCell));
+  }
   std::size_t replay_random(std::span<std::byte> bytes);
 
   World& world_;
+  topics::ArenaWriter& arena_;
   topics::Journal journal_;
-  std::atomic_flag busy_;
+  std::atomic<bool> busy_ = false;
   Replayer replayer_;
   bool recording_ = false;
   std::uint64_t published_replayed_ = 0;

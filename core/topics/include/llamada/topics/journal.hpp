@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "llamada/base/crash_point.hpp"
 #include "llamada/base/result.hpp"
 #include "llamada/topics/arena_writer.hpp"
 
@@ -36,6 +37,12 @@ class Journal {
   /// Adds an entry: once this returns, a successor will read it. Errors: out_of_resources (nothing was
   /// added); invalid_argument for a head of 0 or 0xffffffff.
   Status append(const JournalEntry& entry);
+  /// The same where that takes no new chunk: false when append() has to look closer, and nothing was added.
+  bool try_append(const JournalEntry& entry) {
+    if (next_ == link_ || entry.head == 0 || entry.head == journal_link) return false;
+    add(entry);
+    return true;
+  }
 
   /// Changes the last entry by one store: a successor reads the old or the new one. Only when size() > 0.
   void set_last_count(std::uint32_t count);
@@ -55,6 +62,17 @@ class Journal {
   std::uint64_t read_count() const { return read_count_; }
 
  private:
+  void add(const JournalEntry& entry) {
+    JournalCell* const cell = next_;
+    cell->count.store(entry.count, std::memory_order_relaxed);
+    cell->value.store(entry.value, std::memory_order_relaxed);
+    LLAMADA_CRASH_POINT("journal:entry-written");
+    cell->head.store(entry.head, std::memory_order_release);  // pairs with the successor's TailWalk
+    LLAMADA_CRASH_POINT("journal:entry-committed");
+    last_ = cell;
+    next_ = cell + 1;
+    entry_->published.store(++size_, std::memory_order_relaxed);
+  }
   JournalCell* cells(const Chunk& chunk) const;
   static std::uint32_t capacity(const Chunk& chunk);
   Status next_chunk();
