@@ -1,5 +1,5 @@
 /* What must not deadlock: everybody sends first at eager sizes, a large Isend before a small message that the
- * receiver wants first, many requests at once, senders that are far ahead. */
+ * receiver wants first, many requests at once, senders that are far ahead, what comes beside that. */
 #include "check.h"
 
 static int right, left;
@@ -68,6 +68,36 @@ static void far_ahead(void) {
     }
 }
 
+/* Rank 0 takes small messages from rank 1, which wait for it, until a large one with gaps, in pieces, has
+ * come beside them. */
+static void large_beside_small(int source) {
+  enum { blocks = 200000, small_max = 50000000 };
+  if (ranks < 2 || rank > 1) return;
+  int* data = allocate(sizeof(int) * 2 * blocks);
+  memset(data, 0, sizeof(int) * 2 * blocks);
+  MPI_Datatype gapped;
+  MPI_Request large;
+  OK(MPI_Type_vector(blocks, 1, 2, MPI_INT, &gapped));
+  OK(MPI_Type_commit(&gapped));
+  if (rank == 0) {
+    OK(MPI_Irecv(data, 1, gapped, 1, 1, MPI_COMM_WORLD, &large));
+    for (int is_last = 0; !is_last;)
+      OK(MPI_Recv(&is_last, 1, MPI_INT, source, 77, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    OK(MPI_Wait(&large, MPI_STATUS_IGNORE));
+    for (int i = 0; i < blocks; i++) CHECK(data[2 * i] == i && data[2 * i + 1] == 0);
+  } else {
+    for (int i = 0; i < blocks; i++) data[2 * i] = i;
+    OK(MPI_Isend(data, 1, gapped, 0, 1, MPI_COMM_WORLD, &large));
+    for (int is_sent = 0, sent = 0; !is_sent; sent++) {
+      CHECK(sent < small_max);
+      OK(MPI_Test(&large, &is_sent, MPI_STATUS_IGNORE));
+      OK(MPI_Send(&is_sent, 1, MPI_INT, 0, 77, MPI_COMM_WORLD));
+    }
+  }
+  OK(MPI_Type_free(&gapped));
+  free(data);
+}
+
 /* Everybody to everybody, all started before any is completed, sizes on both sides of the eager limit. */
 static void storm(void) {
   static const int sizes[] = {0, 1, 100, 4000, 20000, 100000};
@@ -106,6 +136,8 @@ int main(int argc, char** argv) {
   many_outstanding(1);
   many_outstanding(300);
   far_ahead();
+  large_beside_small(1);
+  large_beside_small(MPI_ANY_SOURCE);
   storm();
   return finish();
 }
