@@ -25,7 +25,8 @@ Engine::Engine(World& world, Options options)
       arena_(world.arena()),
       options_(std::move(options)),
       matcher_(world.size()),
-      early_(world) {
+      early_(world),
+      own_core_(world) {
   granted_.resize(static_cast<std::size_t>(world.size()));
   // Without a core of its own a rank that spins keeps others from what it waits for.
   spin_rounds_ = world.oversubscribed() ? 0 : spin_rounds_max;
@@ -111,9 +112,10 @@ void Engine::wait_slowly(unsigned rounds, const std::function<bool()>& done) {
   // Whoever is there after one yield need not have looked: it has not waited in vain.
   if (rounds > 0) look_around();
   looks_left_ = 0;  // each is no longer short
-  if (yielding_.stays()) return;
   const int ranks = world_.size();
   const bool crowded = world_.oversubscribed();
+  if (rounds == 0 && !crowded && cores_ >= ranks) own_core_.settle();
+  if (yielding_.stays() || (!crowded && yielding_.lingers(rounds == 0))) return pause_processor();
   if (rounds < options_.yields_before_sleep &&
       yielding_.yield(crowded ? ranks : 0, crowded || cores_ < ranks ? 0 : cores_))
     return;

@@ -18,6 +18,7 @@
 #include "p2p/incoming.hpp"
 #include "p2p/matcher.hpp"
 #include "p2p/outgoing.hpp"
+#include "p2p/own_core.hpp"
 #include "p2p/request.hpp"
 #include "p2p/yielding.hpp"
 #include "replay/determinants.hpp"
@@ -338,6 +339,7 @@ class Engine final : private MessageSink, private SendOwner, private CopyOwner {
   unsigned spin_rounds_ = 0;
   int cores_ = 1;  // on which this rank may run
   Yielding yielding_;
+  OwnCore own_core_;
   bool gathers_ = false;    // in wait_for_first()
   int looks_left_ = 0;      // so often messages may be left to gather
   bool keeps_ = false;      // histories are kept

@@ -11,7 +11,9 @@ namespace llamada::mpi {
 /// Gives up the processor while that costs little. A yield that takes long has let somebody run a whole slice
 /// who need not be a rank of this job; the peer that waits for us meanwhile gives up its own, and so on for
 /// ever. Whoever sleeps instead is back as soon as it is woken. A slice that a rank of this job had is not
-/// lost: among ranks alone yields stay, for sleeping and waking costs more.
+/// lost: among ranks alone yields stay, for sleeping and waking costs more. Where each rank has a core, whose
+/// other user is no rank, it lingers before it sleeps, for its peer most likely runs, and asks the system for
+/// short slices.
 ///
 /// Where there is a core for everybody who wants one, two are on the same only until the system moves one of
 /// them: soon, if both want to run all the time; late, if they take turns by yielding; even later if they
@@ -37,6 +39,10 @@ class Yielding {
   /// Whether the core is better kept now: neither yielded nor slept on.
   bool stays() const { return stays_until_.count() != 0 && SystemClock().monotonic() < stays_until_; }
 
+  /// Whether it is still too early in a wait, of which this is the first question or not, to sleep instead of
+  /// yielding: for ranks that do not share a core with each other. False while yields are short.
+  bool lingers(bool first) { return sleeps_ > 0 && lingers_on(first); }
+
   /// What a yield took.
   void took(std::chrono::nanoseconds time, int ranks, int cores = 0) {
     if (time <= unused) [[likely]]
@@ -56,14 +62,22 @@ class Yielding {
   static constexpr std::chrono::microseconds cheap{200};
   /// Until the system has seen that a core is idle while two want another: at the next tick of its clock.
   static constexpr std::chrono::milliseconds stay{5};
+  /// Several times what it takes to sleep and to be woken.
+  static constexpr std::chrono::microseconds linger{200};
 
   /// Whether more wants to run on this machine than the ranks, as far as that can be found out; then true.
   static bool others_run(int ranks);
   /// Whether no more wants to run than there are cores, as far as that can be found out; then false.
   static bool has_room(int cores);
 
+  /// Whoever shares a core with another rank never asks for short slices: it would be interrupted by one that
+  /// is woken and has to wait for it next.
+  bool lingers_on(bool first);
+
   int sleeps_ = 0;
+  bool has_short_slices_ = false;
   std::chrono::nanoseconds stays_until_{};
+  std::chrono::nanoseconds lingers_until_{};
 };
 
 /// How many processes and threads of the whole machine run or want to (/proc/loadavg); -1 if that is not to

@@ -1,7 +1,13 @@
 #include "p2p/yielding.hpp"
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <chrono>
+#include <cstdint>
 #include <limits>
+#include <thread>
+#include <utility>
 
 #include "test.hpp"
 #include "world/cores.hpp"
@@ -64,6 +70,67 @@ TEST_CASE("yielding: it sleeps where more wants to run than there are cores", "[
   yielding.took(4ms, 0, fewer_than_run);
   CHECK_FALSE(yielding.stays());
   CHECK(sleeps(yielding) == Yielding::sleeps_after_a_long_one);
+}
+
+TEST_CASE("yielding: before it sleeps it lingers, from the beginning of each wait", "[mpi]") {
+  Yielding yielding;
+  CHECK_FALSE(yielding.lingers(true));
+  yielding.took(4ms, 0);
+  // This thread may be kept from looking for longer than it lingers.
+  bool lingered = false;
+  for (int i = 0; i < 1000 && !lingered; ++i) lingered = yielding.lingers(true);
+  CHECK(lingered);
+  while (yielding.lingers(false)) continue;
+  lingered = false;
+  for (int i = 0; i < 1000 && !lingered; ++i) lingered = yielding.lingers(true);
+  CHECK(lingered);
+  CHECK(sleeps(yielding) == Yielding::sleeps_after_a_long_one);
+  CHECK_FALSE(yielding.lingers(true));
+}
+
+namespace {
+
+struct Scheduling {
+  int policy = -1;
+  int nice = 0;
+  std::uint64_t slice_ns = 0;
+};
+
+Scheduling scheduling() {
+  std::uint32_t words[14] = {};
+  if (syscall(SYS_sched_getattr, 0, words, sizeof(words), 0) != 0) return {};
+  return {static_cast<int>(words[1]), static_cast<int>(words[4]), words[6] | std::uint64_t{words[7]} << 32};
+}
+
+/// A thread's attributes before and after it has been asked, behind a yield that took so long, whether it
+/// lingers.
+std::pair<Scheduling, Scheduling> around_wait(std::chrono::nanoseconds yield) {
+  std::pair<Scheduling, Scheduling> seen;
+  std::thread([&] {
+    seen.first = scheduling();
+    Yielding yielding;
+    yielding.took(yield, 0);
+    (void)yielding.lingers(true);
+    seen.second = scheduling();
+  }).join();
+  return seen;
+}
+
+}  // namespace
+
+TEST_CASE("yielding: who shares a core with somebody else asks for short slices, and for nothing else",
+          "[mpi]") {
+  const auto [before, after] = around_wait(4ms);
+  CHECK(before.policy >= 0);
+  CHECK(after.policy == before.policy);
+  CHECK(after.nice == before.nice);
+  // Linux before 6.12 has one length for all.
+  CHECK((after.slice_ns == before.slice_ns || after.slice_ns == 100'000));
+}
+
+TEST_CASE("yielding: where yields are short slices stay as they are", "[mpi]") {
+  const auto [before, after] = around_wait(10us);
+  CHECK(after.slice_ns == before.slice_ns);
 }
 
 TEST_CASE("yielding: a thread may run on a core at least", "[mpi]") { CHECK(cores_allowed() >= 1); }
