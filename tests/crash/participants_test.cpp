@@ -30,7 +30,8 @@ std::set<std::string> points_in(const char* folder) {
 /// Steps of the MPI library's own logs and journals: crash_test.cpp, tests/system/facade_steps_test.cpp.
 bool is_of_the_facade(const std::string& point) {
   return point.starts_with("journal:") || point.starts_with("directory:cursor") ||
-         point.starts_with("directory:endpoint") || point == "publish:announced";
+         point.starts_with("directory:endpoint") || point == "publish:announced" ||
+         point == "publish:some-filled";
 }
 
 std::set<std::uint64_t> counts_for(std::uint64_t passes) { return {1, 2, passes / 2 + 1, passes}; }

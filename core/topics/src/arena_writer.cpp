@@ -13,6 +13,7 @@ namespace {
 constexpr std::uint64_t page_bytes = 4096;
 /// Smaller chunks are made by the touch.
 constexpr std::uint64_t prepared_bytes_min = 64 << 10;
+constexpr std::size_t stored_at_once_bytes = 32 << 10;
 
 constexpr std::uint64_t rounded_up(std::uint64_t value, std::uint64_t unit) {
   return (value + unit - 1) / unit * unit;
@@ -244,10 +245,13 @@ void ArenaWriter::prepare(const Chunk& chunk, Prepared prepared) const {
       memory_.subspan(chunk.offset, whole ? chunk.size_bytes() : chunk.payload() - chunk.offset));
 }
 
-void ArenaWriter::store(std::span<std::byte> to, std::span<const std::byte> from) const {
-  LLAMADA_CHECK(to.size() == from.size());
-  if (options_.store && options_.store(to, from)) return;
-  copy_bytes(to.data(), from.data(), from.size());
+std::size_t ArenaWriter::store(std::span<std::byte> to, std::span<const std::byte> from) const {
+  LLAMADA_CHECK(to.size() == from.size() && !from.empty());
+  if (options_.store)
+    if (const std::size_t stored = options_.store(to, from)) return stored;
+  const std::size_t piece = std::min(from.size(), stored_at_once_bytes);
+  copy_bytes(to.data(), from.data(), piece);
+  return piece;
 }
 
 std::uint64_t ArenaWriter::rounded_to_extent(std::uint64_t bytes) const {

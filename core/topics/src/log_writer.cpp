@@ -200,12 +200,17 @@ Status LogWriter::reserve(std::size_t payload_bytes, Reservation& into, Filling 
   return {};
 }
 
-void LogWriter::fill(const Reservation& reservation, std::span<const std::byte> from) const {
-  LLAMADA_CHECK(reservation.log_ == this);
-  if (prepared_ || !reservation.lies_apart_)
-    copy_bytes_out(reservation.payload_.data(), from.data(), from.size());
-  else
-    arena_->store(reservation.payload_, from);
+void LogWriter::fill(const Reservation& reservation, std::span<const std::byte> from) {
+  LLAMADA_CHECK(reservation.log_ == this && from.size() == reservation.payload_.size());
+  if (!reservation.announced_ && (prepared_ || !reservation.lies_apart_))
+    return copy_bytes_out(reservation.payload_.data(), from.data(), from.size());
+  std::size_t filled = 0;
+  while (filled < from.size()) {
+    filled += arena_->store(reservation.payload_.subspan(filled), from.subspan(filled));
+    if (!reservation.announced_) continue;
+    say_filled(filled);
+    LLAMADA_CRASH_POINT("publish:some-filled");
+  }
 }
 
 void LogWriter::announce(Reservation& reservation, std::uint8_t kind, std::uint16_t flags,
@@ -213,10 +218,17 @@ void LogWriter::announce(Reservation& reservation, std::uint8_t kind, std::uint1
   LLAMADA_CHECK(reservation.log_ == this && kind != kind_link && reservation.lies_apart_);
   write_place(reservation.payload_.size());
   write_cell(kind, flags, label, payload_apart);
+  say_filled(0);
   // Pairs with the acquire loads in LogReader::peek_announced().
   next_->commit.store(announced(generation_), std::memory_order_release);
   reservation.announced_ = true;
   LLAMADA_CRASH_POINT("publish:announced");
+}
+
+/// Of what is announced. Pairs with the acquire load in LogReader::announced_bytes().
+void LogWriter::say_filled(std::uint64_t payload_bytes) {
+  auto& header = *reinterpret_cast<ChunkHeader*>(arena_->base() + chunks_.back().offset);
+  header.filled.store(payload_bytes, std::memory_order_release);
 }
 
 void LogWriter::commit(Reservation&& reservation, std::uint8_t kind, std::uint16_t flags,

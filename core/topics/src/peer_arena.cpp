@@ -149,7 +149,7 @@ Result<Chunk> read_chunk_racing(const PeerArena& arena, Offset offset) {
     std::uint32_t generation, cell_count;
     std::uint64_t payload_bytes, ordinal, records_before;
   } copy;
-  static_assert(sizeof(copy) == offsetof(ChunkHeader, pad_32));
+  static_assert(sizeof(copy) == offsetof(ChunkHeader, filled));
   copy_racing(reinterpret_cast<std::byte*>(&copy), arena.base + offset, sizeof(copy));
   chunk.cell_count = copy.cell_count;
   chunk.payload_bytes = copy.payload_bytes;

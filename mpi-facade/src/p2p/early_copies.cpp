@@ -3,11 +3,15 @@
 #include <algorithm>
 #include <cstring>
 
+#include "llamada/base/copy.hpp"
+
 namespace llamada::mpi {
 namespace {
 
-/// Between two looks whether the record is committed.
-constexpr std::size_t piece_bytes = 128 << 10;
+/// Smaller messages come as fast out of a log whose memory was made long ago.
+constexpr std::size_t proposed_bytes_min = 256 << 10;
+/// Out of the sender's memory at once, before there is a look at the log again.
+constexpr std::size_t piece_bytes = 32 << 10;
 
 MessageSource read_source(const topics::Record& record) {
   MessageSource source;
@@ -17,10 +21,13 @@ MessageSource read_source(const topics::Record& record) {
 
 }  // namespace
 
-MessageSource EarlyCopies::source(const std::byte* memory) {
+MessageSource EarlyCopies::source(std::span<const std::byte> message) {
+  const auto address = reinterpret_cast<std::uint64_t>(message.data());
+  const bool is_proposed = message.size() >= proposed_bytes_min && is_log_made_at_start_;
+  if (!is_proposed) return {address, 0, world_.incarnation(), 0, 0};
   const ProcessCard& own = own_card();
-  return {reinterpret_cast<std::uint64_t>(memory), static_cast<std::uint32_t>(own.process),
-          world_.incarnation(), own.probe_address, own.probe_value};
+  return {address, static_cast<std::uint32_t>(own.process), world_.incarnation(), own.probe_address,
+          own.probe_value};
 }
 
 bool EarlyCopies::copy(int from, const topics::LogReader& reader, const topics::Record& record,
@@ -31,20 +38,33 @@ bool EarlyCopies::copy(int from, const topics::LogReader& reader, const topics::
   Copy& copy = sender.copy;
   const MessageSource source = read_source(record);
   const std::uint64_t number = reader.records_before();
-  if (copy.request != &request || copy.record != number || copy.source != source)
-    copy = {&request, number, source, 0, false};
-  if (copy.over) return false;
-  copy.over = true;
-  if (source.process == 0 || !sender.reach.of({source.process, source.probe_address, source.probe_value}))
-    return false;
-  while (copy.bytes < record.payload.size()) {
-    const std::size_t piece = std::min(piece_bytes, record.payload.size() - copy.bytes);
-    const auto reached = read_memory(static_cast<int>(source.process), source.address + copy.bytes,
-                                     {request.buffer.contiguous() + copy.bytes, piece});
-    // Once it is committed, the sender may have changed its memory under our hands.
-    if (reached != Reached::done || !reader.is_announced()) break;
-    copy.bytes += piece;
+  if (copy.request != &request || copy.record != number || copy.source != source) {
+    const ProcessCard card{source.process, source.probe_address, source.probe_value};
+    copy = {&request, number, source, 0, source.process != 0 && sender.reach.of(card)};
   }
+  const std::span<std::byte> to{request.buffer.contiguous(), record.payload.size()};
+  const std::size_t before = copy.bytes;
+  while (copy.bytes < to.size()) {
+    const std::size_t filled = std::min<std::uint64_t>(reader.announced_bytes(), to.size());
+    if (filled > copy.bytes) {
+      copy_bytes(to.data() + copy.bytes, record.payload.data() + copy.bytes, filled - copy.bytes);
+      copy.bytes = filled;
+    } else if (!copy.reaches_source || !copy_piece_of_source(copy, reader, to)) {
+      break;
+    }
+  }
+  return copy.bytes > before;
+}
+
+/// False when there is no more to be had in this way.
+bool EarlyCopies::copy_piece_of_source(Copy& copy, const topics::LogReader& reader, std::span<std::byte> to) {
+  const auto piece = to.subspan(copy.bytes, std::min(piece_bytes, to.size() - copy.bytes));
+  const auto reached =
+      read_memory(static_cast<int>(copy.source.process), copy.source.address + copy.bytes, piece);
+  // Once it is committed, the sender may have changed its memory under our hands.
+  copy.reaches_source = reached == Reached::done && reader.is_announced();
+  if (!copy.reaches_source) return false;
+  copy.bytes += piece.size();
   return true;
 }
 

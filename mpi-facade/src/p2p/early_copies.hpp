@@ -24,9 +24,9 @@ struct MessageSource {
 };
 static_assert(sizeof(MessageSource) == topics::extra_bytes_max);
 
-/// What a receiver does with a large message that is kept, while its sender is copying it into its log: it
-/// takes it out of the sender's memory, where the system lets it (process_vm_readv), so that two cores are at
-/// work.
+/// What a receiver does with a large message that is kept, while its sender is copying it into its log, so
+/// that two cores are at work: it takes what is there of it out of the log; and where nothing is, some of it
+/// out of the sender's memory, if the system allows it (process_vm_readv) and the sender proposes it.
 ///
 /// Nothing follows from that copy. The message is received once its record is committed, as any other is; the
 /// sender, which may use its memory again from then on, waits for nobody. What had been copied before the
@@ -36,13 +36,15 @@ static_assert(sizeof(MessageSource) == topics::extra_bytes_max);
 /// Threads: the engine's.
 class EarlyCopies {
  public:
-  /// Smaller messages are in the log soon, and come faster out of it where cores have no cache in common.
-  static constexpr std::size_t bytes_min = 1 << 20;
+  /// Smaller messages are in the log soon.
+  static constexpr std::size_t bytes_min = 64 << 10;
 
-  explicit EarlyCopies(World& world) : world_(world) {}
+  explicit EarlyCopies(World& world)
+      : world_(world), is_log_made_at_start_(world.profile().rank_replacement.log_bytes_at_start > 0) {}
 
-  /// For an announcement: where a message of this rank lies.
-  MessageSource source(const std::byte* memory);
+  /// For an announcement: where a message of this rank lies. Its memory is proposed to the receiver where the
+  /// log's was made long ago: then both are slow to reach it, and from 256 KiB on the other way is faster.
+  MessageSource source(std::span<const std::byte> message);
 
   /// Copies what it can of the record that `reader`, of the log from rank `from`, has announced, and that
   /// `request` is to receive. False when there was nothing more to do.
@@ -65,14 +67,17 @@ class EarlyCopies {
     std::uint64_t record = 0;  // how many come before it
     MessageSource source;
     std::size_t bytes = 0;
-    bool over = false;
+    bool reaches_source = false;
   };
   struct Sender {
     Copy copy;
     KnownReach reach;
   };
 
+  static bool copy_piece_of_source(Copy& copy, const topics::LogReader& reader, std::span<std::byte> to);
+
   World& world_;
+  bool is_log_made_at_start_;
   std::vector<Sender> senders_;
 };
 

@@ -135,7 +135,7 @@ bool Outgoing::publish_large(Destination& to, std::span<const std::byte> payload
 void Outgoing::fill(Destination& to, topics::Reservation& reservation, std::span<const std::byte> payload,
                     std::uint16_t flags, std::uint64_t label) {
   if (options_.keeps && payload.size() >= EarlyCopies::bytes_min) {
-    const MessageSource source = early_.source(payload.data());
+    const MessageSource source = early_.source(payload);
     std::memcpy(reservation.extra().data(), &source, sizeof(source));
     to.log.announce(reservation, kind_message, flags, label);
   }

@@ -15,12 +15,14 @@ using namespace llamada::mpi;
 namespace {
 
 constexpr topics::LogKey key{5, 6};
-constexpr std::size_t size = EarlyCopies::bytes_min + 300000;
+constexpr std::size_t size = 600000;
 
 /// One rank, whose log it reads itself, as its sender and its receiver.
 struct Fixture {
-  Fixture() {
-    job = std::move(*InProcessJob::create({}));
+  explicit Fixture(std::uint64_t log_bytes_at_start = 1) {
+    InProcessJob::Options options;
+    options.profile.rank_replacement.log_bytes_at_start = log_bytes_at_start;
+    job = std::move(*InProcessJob::create(std::move(options)));
     world = std::move(*job->attach(0));
     objects.add_world(0, 1, 1, 2);
     log = std::move(
@@ -44,8 +46,9 @@ struct Fixture {
   }
   void commit(topics::Reservation room) {
     log.fill(room, sent);
-    log.commit(std::move(room), 1, 0, 0);
+    commit_filled(std::move(room));
   }
+  void commit_filled(topics::Reservation room) { log.commit(std::move(room), 1, 0, 0); }
   bool copy() { return receiver->copy(0, reader, *reader.peek_announced(), request); }
   std::size_t take() { return receiver->take(0, reader, *reader.peek(), request); }
 
@@ -64,7 +67,7 @@ struct Fixture {
 
 TEST_CASE("early copies: what is announced comes out of the sender's memory, once") {
   Fixture all;
-  auto room = all.announce(all.sender->source(all.sent.data()));
+  auto room = all.announce(all.sender->source(all.sent));
   CHECK_FALSE(all.receiver->has_begun(all.request));
   CHECK(all.copy());
   CHECK((all.taken == all.sent));
@@ -78,9 +81,38 @@ TEST_CASE("early copies: what is announced comes out of the sender's memory, onc
   CHECK_FALSE(all.receiver->has_begun(all.request));
 }
 
+TEST_CASE("early copies: what is in the log comes out of it, wherever it was sent from") {
+  Fixture all;
+  MessageSource source = all.sender->source(all.sent);
+  source.process = 0;
+  auto room = all.announce(source);
+  CHECK_FALSE(all.copy());
+  all.log.fill(room, all.sent);
+  all.sent[5] = std::byte{9};
+  CHECK(all.copy());
+  CHECK((all.taken == std::vector<std::byte>(size, std::byte{7})));
+  CHECK_FALSE(all.copy());
+  all.commit_filled(std::move(room));
+  CHECK(all.take() == size);
+}
+
+TEST_CASE("early copies: memory is proposed for large messages, where the log was made at the start") {
+  const std::vector<std::byte> large(256 << 10);
+  const auto proposes = [](Fixture& all, std::span<const std::byte> message) {
+    const MessageSource source = all.sender->source(message);
+    CHECK(source.address == reinterpret_cast<std::uint64_t>(message.data()));
+    CHECK(source.incarnation == 1);
+    return source.process != 0;
+  };
+  Fixture made, grows(0);
+  CHECK(proposes(made, large));
+  CHECK_FALSE(proposes(made, std::span(large).first(large.size() - 1)));
+  CHECK_FALSE(proposes(grows, large));
+}
+
 TEST_CASE("early copies: nothing counts that was not announced to be there") {
   Fixture all;
-  MessageSource source = all.sender->source(all.sent.data());
+  MessageSource source = all.sender->source(all.sent);
   SECTION("by a process of the same number in another namespace") {
     source.probe_value += 1;
     auto room = all.announce(source);
@@ -105,7 +137,7 @@ TEST_CASE("early copies: nothing counts that was not announced to be there") {
   SECTION("by memory that is not whole") {
     source.address = 64;
     auto room = all.announce(source);
-    CHECK(all.copy());
+    CHECK_FALSE(all.copy());
     all.commit(std::move(room));
     CHECK(all.take() == 0);
   }

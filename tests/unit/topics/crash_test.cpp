@@ -51,6 +51,7 @@ const std::vector<std::string_view> all_steps = {
     "publish:link-written",
     "publish:payload-written",
     "publish:reserve",
+    "publish:some-filled",
     "recycle:consumed",
     "recycle:freed",
     "recycle:header-written",

@@ -248,8 +248,10 @@ TEST_CASE("log: an announced record is seen by who asks for it, and is there onc
     CHECK((announced->kind == 3 && announced->flags == 5 && announced->label == number));
     CHECK(holds(announced->extra, number + 7, extra_bytes_max));
     CHECK(reader.records_before() == number);
+    CHECK(reader.announced_bytes() == 0);
 
     writer.fill(*room, pattern(number, 5000));
+    CHECK(reader.announced_bytes() == 5000);
     CHECK_FALSE(reader.ready());
     writer.commit(std::move(*room), 3, 5, number);
     CHECK_FALSE(reader.is_announced());
@@ -262,6 +264,44 @@ TEST_CASE("log: an announced record is seen by who asks for it, and is there onc
     reader.advance();
   }
   CHECK(writer.published() == 3);
+}
+
+TEST_CASE("log: who asks sees the payload of an announced record grow", "[topics]") {
+  Memory memory(4 * mebibyte);
+  constexpr std::size_t size = 300000;
+  const auto bytes = pattern(1, size);
+  LogReader reader;
+  std::size_t stored = 0, seen = 0;
+  ArenaOptions options = small_arena();
+  // Now and then it does nothing, and leaves a piece to the arena.
+  options.store = [&](std::span<std::byte> to, std::span<const std::byte> from) -> std::size_t {
+    REQUIRE(reader.is_announced());
+    const std::uint64_t there = reader.announced_bytes();
+    CHECK((there >= stored && there < size));
+    CHECK(std::ranges::equal(reader.peek_announced()->payload.first(there), std::span(bytes).first(there)));
+    ++seen;
+    if (seen % 3 == 0) return 0;
+    const std::size_t piece = std::min<std::size_t>(seen * 1000 + 1, to.size());
+    std::ranges::copy(from.first(piece), to.begin());
+    stored = there + piece;
+    return piece;
+  };
+  auto arena = make_arena(memory, std::move(options));
+  LogWriter writer = keep_all_log(*arena);
+  REQUIRE(writer.publish(1, 0, 0, {}).has_value());
+  reader = LogReader::open(arena->reading(), writer.index());
+  REQUIRE(reader.peek().has_value());
+  reader.advance();
+  auto room = writer.reserve(size, LogWriter::Filling::by_fill);
+  REQUIRE(room.has_value());
+  CHECK_FALSE(reader.peek().has_value());  // goes to the chunk that the record has for itself
+  writer.announce(*room, 1, 0, 1);
+  writer.fill(*room, bytes);
+  CHECK(seen > 10);
+  CHECK(reader.announced_bytes() == size);
+  writer.commit(std::move(*room), 1, 0, 1);
+  REQUIRE(reader.peek().has_value());
+  CHECK(holds(reader.peek()->payload, 1, size));
 }
 
 TEST_CASE("log: an announcement that is dropped, or whose writer dies, has never been", "[topics]") {

@@ -76,6 +76,53 @@ void run(Retention retention, int reader_count, std::uint64_t record_count) {
   CHECK_FALSE(used_up);
 }
 
+/// Records of some pieces each, announced; the reader takes what is there as it comes.
+void run_announced(std::uint64_t record_count) {
+  constexpr std::size_t size = 70000;
+  Memory memory(std::size_t{1} << 30);
+  auto arena = make_arena(memory);
+  auto made = LogWriter::create(*arena, key, {.retention = Retention::keep_all});
+  REQUIRE(made.has_value());
+  std::uint64_t wrong = 0, early = 0;
+  std::thread receiver([&, peer = arena->reading()] {
+    LogReader reader = LogReader::open(peer, 0);
+    std::vector<std::byte> taken(size), expected(size);
+    std::size_t bytes = 0;
+    const auto take = [&](std::span<const std::byte> payload, std::size_t up_to) {
+      std::copy(payload.begin() + bytes, payload.begin() + up_to, taken.begin() + bytes);
+      bytes = up_to;
+    };
+    for (std::uint64_t number = 0; number < record_count;) {
+      if (const auto record = reader.peek()) {
+        early += bytes;
+        take(record->payload, size);
+        fill(expected, number++);
+        wrong += record->payload.size() != size || taken != expected;
+        bytes = 0;
+        reader.advance();
+      } else if (const auto announced = reader.peek_announced()) {
+        const auto there = std::min<std::uint64_t>(reader.announced_bytes(), size);
+        if (there > bytes) take(announced->payload, there);
+      }
+    }
+  });
+  std::vector<std::byte> message(size);
+  for (std::uint64_t number = 0; number < record_count; ++number) {
+    fill(message, number);
+    auto room = made->reserve(size, LogWriter::Filling::by_fill);
+    made->announce(*room, 1, 0, number);
+    made->fill(*room, message);
+    made->commit(std::move(*room), 1, 0, number);
+  }
+  receiver.join();
+  CHECK(wrong == 0);
+  INFO(early << " bytes were taken before the commit");
+}
+
+TEST_CASE("threads: announced records are taken as they are filled", "[topics][threads]") {
+  run_announced(4000);
+}
+
 TEST_CASE("threads: one writer and three readers, recycling", "[topics][threads]") {
   run(Retention::recycle, 3, 500000);
 }

@@ -26,6 +26,7 @@ constexpr std::uintptr_t page_bytes = 4096;
 constexpr std::uint64_t prepare_from_bytes = 1 << 20;
 constexpr std::uint64_t prepared_ahead_bytes = 2 << 20;
 constexpr std::uint64_t prepared_step_bytes = 128 << 10;
+constexpr std::size_t stored_at_once_bytes = 32 << 10;
 alignas(page_bytes) constexpr std::array<std::byte, prepared_step_bytes> zeros{};
 constexpr int start_attempts_max = 100;
 // Out of the way of the program, which expects its first file to be number 3.
@@ -239,13 +240,12 @@ void Application::prepare(std::span<std::byte> memory) {
   prepared_until_ = std::max(prepared_until_, end);
 }
 
-bool Application::store(std::span<std::byte> to, std::span<const std::byte> from) {
-  const auto made =
-      std::clamp<std::ptrdiff_t>(prepared_until_ - to.data(), 0, static_cast<std::ptrdiff_t>(to.size()));
-  const auto made_bytes = static_cast<std::size_t>(made);
-  if (made_bytes < to.size() && !write(to.subspan(made_bytes), from.subspan(made_bytes))) return false;
-  copy_bytes(to.data(), from.data(), made_bytes);
-  return true;
+std::size_t Application::store(std::span<std::byte> to, std::span<const std::byte> from) {
+  if (to.data() >= prepared_until_) return write(to, from) ? to.size() : 0;
+  const auto made = static_cast<std::size_t>(prepared_until_ - to.data());
+  const std::size_t size = std::min({made, stored_at_once_bytes, to.size()});
+  copy_bytes(to.data(), from.data(), size);
+  return size;
 }
 
 // What it began, the kernel may have made in one piece that is larger; to do so again would only take time.

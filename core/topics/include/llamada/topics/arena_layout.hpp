@@ -264,7 +264,9 @@ struct ChunkHeader {
   std::uint64_t payload_bytes;
   std::uint64_t ordinal;
   std::uint64_t records_before;
-  std::byte pad_32[32];
+  // Of the record that is announced: so many bytes of its payload are there; release after them.
+  std::atomic<std::uint64_t> filled;
+  std::byte pad_40[24];
 };
 
 struct Cell {
@@ -346,6 +348,7 @@ static_assert(SlotTable::place_of(15).block == 0 && SlotTable::place_of(16).bloc
 static_assert(SlotTable::place_of(47).index == 31 && SlotTable::place_of(48).block == 2);
 static_assert(sizeof(ChunkHeader) == 64 && offsetof(ChunkHeader, payload_bytes) == 8);
 static_assert(offsetof(ChunkHeader, ordinal) == 16 && offsetof(ChunkHeader, records_before) == 24);
+static_assert(offsetof(ChunkHeader, filled) == 32);
 static_assert(sizeof(Cell) == cell_size_bytes && offsetof(Cell, kind) == 4 && offsetof(Cell, flags) == 6);
 static_assert(offsetof(Cell, label) == 8 && offsetof(Cell, payload) == 16);
 static_assert(sizeof(ApartPayload) == inline_payload_max && sizeof(JournalCell) == 16);

@@ -36,9 +36,9 @@ struct ArenaOptions {
   /// Called with memory that was never used, before its first use: may let the kernel make its pages at
   /// once. It is all zero, also afterwards.
   std::function<void(std::span<std::byte>)> prepare;
-  /// Copies into memory that may never have been used, without making its pages first; false when it has
-  /// to be copied otherwise.
-  std::function<bool(std::span<std::byte> to, std::span<const std::byte> from)> store;
+  /// Copies into memory that may never have been used, without making its pages first. Gives how many bytes,
+  /// from the first on, at once: more can be asked for by the next call. 0: they are to be copied otherwise.
+  std::function<std::size_t(std::span<std::byte> to, std::span<const std::byte> from)> store;
 };
 
 /// What writer or reader of a rank stands behind a log or a cursor, for those who look from outside.
@@ -145,8 +145,9 @@ class ArenaWriter {
   /// from its generation. Errors: out_of_resources.
   Result<Chunk> allocate(ChunkShape shape, std::uint64_t ordinal, std::uint64_t records_before = 0,
                          Prepared prepared = Prepared::whole);
-  /// Copies what is large into a chunk that was never used before.
-  void store(std::span<std::byte> to, std::span<const std::byte> from) const;
+  /// Copies what is large into a chunk that was never used before. Gives how many bytes it copied at once,
+  /// from the first on, at least 1.
+  std::size_t store(std::span<std::byte> to, std::span<const std::byte> from) const;
   /// Gives back a chunk that no reader needs and no log leads to.
   void free(const Chunk& chunk);
   std::uint64_t pool_used() const { return header().pool_used.load(std::memory_order_relaxed); }

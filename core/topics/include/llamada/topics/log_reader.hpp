@@ -99,6 +99,12 @@ class LogReader {
   /// That record, whose payload's bytes are not there yet. While is_announced() stays true nothing of it
   /// changes; but if the writer dies, a successor may withdraw it and announce another in its place.
   std::optional<Record> peek_announced() const;
+  /// How many bytes of its payload, from the first on, are there all the same (LogWriter::fill()). Only
+  /// after peek_announced(); may be more than it has when it has been committed meanwhile.
+  std::uint64_t announced_bytes() const {
+    const auto& header = *reinterpret_cast<const ChunkHeader*>(arena_.base + chunk_.offset);
+    return header.filled.load(std::memory_order_acquire);  // pairs with LogWriter::fill()
+  }
 
   /// Whether it stands in no chunk yet (or no more, after a failure), and only peek() can tell.
   bool at_start() const { return cell_ == nullptr; }

@@ -117,8 +117,9 @@ class LogWriter {
   }
   /// The same, into a Reservation that is not open.
   Status reserve(std::size_t payload_bytes, Reservation& into, Filling filling = Filling::in_place);
-  /// Copies `from` into the payload, which must be of its size.
-  void fill(const Reservation& reservation, std::span<const std::byte> from) const;
+  /// Copies `from` into the payload, which must be of its size; when it is announced, readers that ask for it
+  /// hear how far it is (LogReader::announced_bytes()).
+  void fill(const Reservation& reservation, std::span<const std::byte> from);
   /// Whether reserve() would not give would_block now: cheap to ask again and again.
   bool may_reserve(std::size_t payload_bytes);
   /// Whether reserve() would have to enter another chunk, where the last one, empty of payload, would do.
@@ -265,6 +266,7 @@ class LogWriter {
     entry->published.store(++published_, std::memory_order_relaxed);
     entry->published_bytes.store(published_bytes_ += payload_bytes, std::memory_order_relaxed);
   }
+  void say_filled(std::uint64_t payload_bytes);
   /// Pairs with the acquire loads in LogReader::peek_announced().
   void withdraw() { next_->commit.store(0, std::memory_order_release); }
 

@@ -163,7 +163,7 @@ class Application {
   Status nap(std::chrono::nanoseconds at_most);
   bool may_grow(std::uint64_t more_bytes);
   void prepare(std::span<std::byte> memory);
-  bool store(std::span<std::byte> to, std::span<const std::byte> from);
+  std::size_t store(std::span<std::byte> to, std::span<const std::byte> from);
   bool write(std::span<std::byte> to, std::span<const std::byte> from);
   std::uint64_t live_bytes_of_all() const;
 
