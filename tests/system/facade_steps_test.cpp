@@ -177,8 +177,12 @@ TEST_CASE("facade: a rank killed at any step of its first life is replaced, and 
 TEST_CASE("facade: ranks killed while a large message is announced, and is copied by both, are replaced",
           "[system]") {
   for (int rank : {0, 1})
-    for (int count : {1, 2, 3}) {
-      const Step step{"publish:announced", Step::live};
+    for (const auto& [name, count] : {std::pair{"publish:announced", 1},
+                                      {"publish:announced", 2},
+                                      {"publish:announced", 3},
+                                      {"publish:some-filled", 2},
+                                      {"publish:some-filled", 9}}) {
+      const Step step{name, Step::live};
       const std::string first = kill_at(step, rank, count), again = kill_at(step, rank, 1, 2),
                         other = kill_at(step, 1 - rank, count);
       CAPTURE(first, again, other);
