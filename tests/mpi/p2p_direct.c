@@ -55,8 +55,8 @@ static void once(int bytes, int room, int out_offset, int in_offset, int tag) {
 }
 
 static void sizes(void) {
-  static const int list[] = {32768,  65535,  65536,  65537,   69632,   69633,  98303,
-                             131072, 131073, 262143, 1000003, 1048576, 4194307};
+  static const int list[] = {32768,  65535,  65536,   65537,   69632,   69633,   98303,   131072,
+                             131073, 262143, 1000003, 1048576, 2097151, 2097152, 3145729, 4194307};
   for (int i = 0; i < (int)(sizeof list / sizeof *list); i++) {
     once(list[i], list[i], 0, 0, 10 + i);
     once(list[i], list[i] + guard, 13 * i % 4096, 4001 * i % 4096, 30 + i);

@@ -1,11 +1,16 @@
 #include "p2p/copy_group.hpp"
 
 #include <algorithm>
+#include <tuple>
+#include <utility>
 
 #include "llamada/base/check.hpp"
 
 namespace llamada::mpi {
 namespace {
+
+/// What goes downwards goes in steps of so many bytes.
+constexpr std::uint64_t step_bytes = 256 * 1024;
 
 /// In whole units, so that pages are not divided between the ends where messages begin with one.
 std::uint64_t lower_half(std::uint64_t bytes) {
@@ -31,22 +36,45 @@ void CopyGroup::add(const Message& message) {
   bytes_ += message.bytes;
 }
 
-CopyGroup::Pieces CopyGroup::pieces(SharedCopy::Part part) const {
+/// Each half on its own, which inside out is mirrored: the lower end goes up there, or down if so, the upper
+/// one the other way.
+void CopyGroup::add_turning(Pieces& pieces, SharedCopy::Part part, SharedCopy::End end) const {
+  const auto add = [&](std::uint64_t first, std::uint64_t last) {
+    pieces.add({first_.own + first, first_.others + first, last - first});
+  };
+  const auto add_in_half = [&](std::uint64_t half_first, std::uint64_t half_last) {
+    std::uint64_t first = std::max(part.first, half_first);
+    std::uint64_t last = std::min(part.first + part.bytes, half_last);
+    if (first >= last) return;
+    if (is_inside_out_)
+      std::tie(first, last) = std::pair(half_first + half_last - last, half_first + half_last - first);
+    if ((end == SharedCopy::End::lower) != is_inside_out_) return add(first, last);
+    for (; last - first > step_bytes; last -= step_bytes) add(last - step_bytes, last);
+    add(first, last);
+  };
+  add_in_half(0, lower_half(bytes_));
+  add_in_half(lower_half(bytes_), bytes_);
+}
+
+CopyGroup::Pieces CopyGroup::pieces(SharedCopy::Part part, SharedCopy::End end) const {
   Pieces pieces;
+  if (others_.empty()) {
+    if (bytes_ >= turning_bytes_min)
+      add_turning(pieces, part, end);
+    else
+      pieces.add({first_.own + part.first, first_.others + part.first, part.bytes});
+    return pieces;
+  }
   std::uint64_t at = 0;
   const auto add = [&](const Message& message, std::uint64_t first, std::uint64_t last) {
-    const std::uint64_t from = std::max(part.first, at),
-                        to = std::min(part.first + part.bytes, at + last - first);
+    const std::uint64_t from = std::max(part.first, at);
+    const std::uint64_t to = std::min(part.first + part.bytes, at + last - first);
     if (from < to) {
       const std::uint64_t offset = first + (from - at);
       pieces.add({message.own + offset, message.others + offset, to - from});
     }
     at += last - first;
   };
-  if (others_.empty()) {
-    pieces.add({first_.own + part.first, first_.others + part.first, part.bytes});
-    return pieces;
-  }
   for (std::size_t i = 0; i < size(); ++i) add((*this)[i], 0, lower_half((*this)[i].bytes));
   for (std::size_t i = size(); i-- > 0;) add((*this)[i], lower_half((*this)[i].bytes), (*this)[i].bytes);
   return pieces;

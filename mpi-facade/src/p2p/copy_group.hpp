@@ -19,9 +19,14 @@ struct Request;
 /// The bytes of the copy are numbered so that each end begins with its half of the first message and goes on
 /// with its halves of the others: the lower halves of all in order, then the upper ones from the last message
 /// to the first. Both ends have to add the same messages in the same order.
+///
+/// What is longer than a core's cache finds there the end of what went before, if it begins with that: so
+/// such a message may go inside out, both ends from its middle, in turn with others that go from outside in.
 class CopyGroup {
  public:
   static constexpr std::size_t messages_max = 16;
+  /// Messages from so many bytes on may go inside out.
+  static constexpr std::uint64_t turning_bytes_min = 2 << 20;
 
   struct Message {
     Request* request;
@@ -40,18 +45,23 @@ class CopyGroup {
     std::size_t count_ = 0;
   };
 
-  explicit CopyGroup(const Message& first) : first_(first), bytes_(first.bytes) {}
+  explicit CopyGroup(const Message& first, bool is_inside_out = false)
+      : first_(first), bytes_(first.bytes), is_inside_out_(is_inside_out) {}
   /// So that there are at most messages_max.
   void add(const Message& message);
   std::size_t size() const { return 1 + others_.size(); }
   const Message& operator[](std::size_t index) const { return index == 0 ? first_ : others_[index - 1]; }
   std::uint64_t bytes() const { return bytes_; }
-  Pieces pieces(SharedCopy::Part part) const;
+  /// In the order in which this end best copies them.
+  Pieces pieces(SharedCopy::Part part, SharedCopy::End end) const;
 
  private:
+  void add_turning(Pieces& pieces, SharedCopy::Part part, SharedCopy::End end) const;
+
   Message first_;
   std::vector<Message> others_;  // most have none
   std::uint64_t bytes_;
+  bool is_inside_out_;
 };
 
 }  // namespace llamada::mpi

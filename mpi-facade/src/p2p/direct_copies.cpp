@@ -125,7 +125,8 @@ void DirectCopies::begin_receive(Peer& from, std::span<const Waiting> messages) 
     return CopyGroup::Message{waiting.request, buffer.contiguous(), waiting.announcement.address,
                               std::min<std::uint64_t>(waiting.announcement.size, buffer.bytes())};
   };
-  CopyGroup group(message(messages.front()));
+  from.was_inside_out = !from.was_inside_out;
+  CopyGroup group(message(messages.front()), from.was_inside_out);
   for (const Waiting& next : messages.subspan(1)) group.add(message(next));
   const std::uint32_t number = ++from.receives_begun;
   SharedCopy share(from.own->receives[number % window].claim, from.theirs->sends[number % window].claim,
@@ -136,7 +137,7 @@ void DirectCopies::begin_receive(Peer& from, std::span<const Waiting> messages) 
     owner_.grant_directly(
         from.rank,
         {messages[i].announcement.send_id, reinterpret_cast<std::uint64_t>(group[i].own), group[i].bytes,
-         from.own_place, number, static_cast<std::uint32_t>(messages.size() - 1 - i)});
+         from.own_place, number, static_cast<std::uint16_t>(messages.size() - 1 - i), from.was_inside_out});
   from.receives.emplace_back(std::move(group), share, true);
   mark_active(from);
   LLAMADA_CRASH_POINT("direct:granted");
@@ -144,7 +145,7 @@ void DirectCopies::begin_receive(Peer& from, std::span<const Waiting> messages) 
 
 /// Whether it is the next of its copy, or the first.
 bool DirectCopies::is_next(Peer& to, const DirectGrant& grant) {
-  const bool next = to.granted ? grant.number == to.granted_number && grant.left + 1 == to.granted_left
+  const bool next = to.granted ? grant.number == to.granted_number && grant.left + 1u == to.granted_left
                                : grant.left < CopyGroup::messages_max;
   to.granted_number = grant.number;
   to.granted_left = grant.left;
@@ -162,7 +163,7 @@ bool DirectCopies::granted(Request& request, const std::byte* memory, std::uint6
   if (to.granted)
     to.granted->add(message);
   else
-    to.granted.emplace(message);
+    to.granted.emplace(message, to.was_inside_out = grant.is_inside_out != 0);
   if (grant.left > 0) return true;
   begin_send(to, std::move(*to.granted), grant.number);
   to.granted.reset();
@@ -251,7 +252,7 @@ std::uint64_t DirectCopies::copy_part(Peer& peer, Copy& next) {
 }
 
 void DirectCopies::copy(Peer& peer, const Copy& copy, SharedCopy::Part part) {
-  const CopyGroup::Pieces pieces = copy.group.pieces(part);
+  const CopyGroup::Pieces pieces = copy.group.pieces(part, copy.share.end());
   world_.arena().count(topics::Counter::bytes_bulk, part.bytes);
   if (peer.rank == world_.rank()) return copy_within(pieces, copy.is_receive);
   const auto reached =

@@ -8,7 +8,7 @@ namespace {
 // A call of the kernel for each part costs as much as the copy of some pages, so the first part is half of
 // all, and the others are halves of what is left; but nobody is long without a look at what else there is.
 constexpr std::uint32_t share_units_min = 4;
-constexpr std::uint32_t share_units_max = 256;
+constexpr std::uint32_t share_units_max = 512;
 
 std::uint64_t unit_for(std::uint64_t bytes) {
   std::uint64_t unit = SharedCopy::unit_bytes_min;

@@ -53,6 +53,7 @@ class SharedCopy {
   /// the other end has yet to decide about what both want.
   Part claim();
   void copied();
+  End end() const { return end_; }
   /// Whether this end has not begun.
   bool is_fresh() const { return taken_ == 0; }
   /// Whether all of it is copied, by whomever. Acquire: what the other end has copied is there.
