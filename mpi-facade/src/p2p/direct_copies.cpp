@@ -172,11 +172,12 @@ bool DirectCopies::granted(Request& request, const std::byte* memory, std::uint6
 
 void DirectCopies::begin_send(Peer& to, CopyGroup&& group, std::uint32_t number) {
   // Who cannot reach the receiver leaves all of it to him.
-  (void)reaches(to);
+  const bool is_reached = reaches(to);
   const std::uint32_t slot = number % window;
   SharedCopy share(to.own->sends[slot].claim, to.theirs->receives[slot].claim, number, group.bytes(),
                    end_of(world_.rank(), to.rank, false), false);
-  to.sends.emplace_back(std::move(group), share, false);
+  Copy& copy = to.sends.emplace_back(std::move(group), share, false);
+  if (is_reached && is_waiting_ && to.sends.size() == 1 && to.receives.empty()) copy_part(to, copy);
   mark_active(to);
 }
 
