@@ -229,6 +229,45 @@ static void busy_sender(void) {
   }
 }
 
+/* Rank 1, which has more to receive than is under way at a time, is outside of MPI until rank 0 has copied
+ * all that is: then it finds all of it over at once. */
+static void busy_receiver(void) {
+  enum { messages = 150, under_way = 64, bytes = 66000 };
+  static MPI_Request requests[messages];
+  unsigned char* in = NULL;
+  if (ranks < 2 || rank > 1) return;
+  if (rank == 0) {
+    long long place[2];
+    OK(MPI_Recv(place, 2, MPI_LONG_LONG, 1, 800, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    long long own[3] = {getpid(), (long long)out_memory, reaches(place)};
+    OK(MPI_Send(own, 3, MPI_LONG_LONG, 1, 801, MPI_COMM_WORLD));
+    paint(out_memory, bytes + messages, 0, 800);
+    for (int i = 0; i < messages; i++)
+      OK(MPI_Isend(out_memory + i, bytes, MPI_BYTE, 1, i == messages - 1 ? 803 : 802, MPI_COMM_WORLD,
+                   &requests[i]));
+    OK(MPI_Waitall(under_way, requests, MPI_STATUSES_IGNORE));
+    CHECK(kill((pid_t)place[0], SIGUSR1) == 0);
+  } else {
+    long long place[2] = {getpid(), (long long)in_memory}, theirs[3];
+    in = allocate((size_t)messages * bytes);
+    told = 0;
+    signal(SIGUSR1, be_told);
+    OK(MPI_Send(place, 2, MPI_LONG_LONG, 0, 800, MPI_COMM_WORLD));
+    OK(MPI_Recv(theirs, 3, MPI_LONG_LONG, 0, 801, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    int reached = theirs[2] && reaches(theirs);
+    OK(MPI_Probe(0, 803, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    for (int i = 0; i < messages; i++)
+      OK(MPI_Irecv(in + (size_t)i * bytes, bytes, MPI_BYTE, 0, i == messages - 1 ? 803 : 802, MPI_COMM_WORLD,
+                   &requests[i]));
+    while (reached && !told) usleep(200);
+  }
+  OK(MPI_Waitall(messages, requests, MPI_STATUSES_IGNORE));
+  if (rank == 0) return;
+  paint(out_memory, bytes + messages, 0, 800);
+  for (int i = 0; i < messages; i++) CHECK(memcmp(in + (size_t)i * bytes, out_memory + i, bytes) == 0);
+  free(in);
+}
+
 /* A request that is given up, and a large buffered send: both are whole when the program ends. */
 static void given_up(void) {
   enum { bytes = 400000 };
@@ -265,6 +304,7 @@ int main(int argc, char** argv) {
   unexpected();
   crossing();
   busy_sender();
+  busy_receiver();
   given_up();
   free(out_memory);
   free(in_memory);

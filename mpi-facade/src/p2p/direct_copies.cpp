@@ -200,7 +200,7 @@ bool DirectCopies::advance_active() {
   for (std::size_t i = 0; i < active_.size();) {
     Peer& peer = *active_[i];
     done |= advance(peer);
-    if (!peer.receives.empty() || !peer.sends.empty()) {
+    if (!peer.receives.empty() || !peer.sends.empty() || !peer.waiting.empty()) {
       ++i;
       continue;
     }
