@@ -18,7 +18,7 @@ class OwnHeap {
   void* allocate(std::size_t size_bytes);
   /// `block` is one that allocate() gave.
   void release(void* block);
-  bool owns(const void* block) const { return block >= begin_ && block < begin_ + reserved_bytes; }
+  bool owns(const void* block) const { return begin_ && block >= begin_ && block < begin_ + reserved_bytes; }
 
  private:
   static constexpr std::size_t reserved_bytes = std::size_t{1} << 36;
