@@ -17,7 +17,7 @@ namespace {
 /// Copied before there is a look at what else has come.
 constexpr std::uint64_t bytes_in_a_row_min = 128 * 1024;
 /// Messages that came together are one copy up to so many.
-constexpr std::uint64_t group_bytes_max = 1024 * 1024;
+constexpr std::uint64_t group_bytes_max = 2048 * 1024;
 /// Copies of which an end has its half while the other end has not come.
 constexpr std::size_t begun_ahead_max = 4;
 
