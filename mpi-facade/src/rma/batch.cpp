@@ -109,13 +109,26 @@ bool Batch::add(const SmallOperation& operation) {
   return true;
 }
 
+/// What is there, into the places that are to be read.
+Status Batch::read(pid_t pid) {
+  const auto pieces = pieces_of(&Place::is_read);
+  if (pieces.size() == 1 && file_.read(pid, pieces[0])) return {};
+  return read_process(pid, pieces);
+}
+
+Status Batch::write(pid_t pid, std::span<const Piece> pieces) {
+  if (pieces.size() == 1 && file_.write(pid, pieces[0])) return {};
+  auto status = write_process(pid, pieces);
+  if (status && pieces.size() == 1) file_.written(pieces[0]);
+  return status;
+}
+
 Status Batch::carry_out(pid_t pid) {
-  auto status = reads_ ? read_process(pid, pieces_of(&Place::is_read)) : Status{};
+  auto status = reads_ ? read(pid) : Status{};
   if (status) {
     for (std::size_t i = 0; i < recorded_count_; ++i) room_->recorded[i].apply();
     // Nothing but what has changed: somebody else may be writing to the rest.
-    if (const auto changed = pieces_of(&Place::is_changed); !changed.empty())
-      status = write_process(pid, changed);
+    if (const auto changed = pieces_of(&Place::is_changed); !changed.empty()) status = write(pid, changed);
   }
   place_count_ = recorded_count_ = used_bytes_ = 0;
   lowest_ = UINT64_MAX;

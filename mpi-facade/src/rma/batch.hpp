@@ -9,6 +9,7 @@
 
 #include "llamada/base/result.hpp"
 #include "object/operation.hpp"
+#include "rma/memory_file.hpp"
 #include "rma/reach.hpp"
 
 namespace llamada::mpi::rma {
@@ -39,8 +40,8 @@ class Batch {
   bool is_empty() const { return place_count_ == 0; }
   bool has_accumulates() const { return has_accumulates_; }
 
-  /// Leaves it empty, whatever happens. The caller holds the target's lock if it has accumulates. Errors:
-  /// those of read_process() and write_process().
+  /// Leaves it empty, whatever happens. `pid`: always the same. The caller holds the target's lock if it has
+  /// accumulates. Errors: those of read_process() and write_process().
   Status carry_out(pid_t pid);
 
  private:
@@ -55,7 +56,10 @@ class Batch {
   Place& add_place(const SmallOperation& operation);
   std::byte* copy(const std::byte* from, std::size_t bytes);
   std::span<const Piece> pieces_of(bool Place::*is_one);
+  Status read(pid_t pid);
+  Status write(pid_t pid, std::span<const Piece> pieces);
 
+  MemoryFile file_;
   std::unique_ptr<Room, RoomDeleter> room_;  ///< from the first operation on
   std::size_t place_count_ = 0, recorded_count_ = 0, used_bytes_ = 0;
   std::uint64_t lowest_ = UINT64_MAX, highest_ = 0;  ///< all places lie between them

@@ -3,6 +3,8 @@
 
 #include <array>
 #include <cstring>
+#include <filesystem>
+#include <iterator>
 #include <vector>
 
 #include "llamada/base/random.hpp"
@@ -192,4 +194,68 @@ TEST_CASE("batch: a target without such memory is an error, and the batch is emp
   REQUIRE(batch.carry_out(::getpid()));
   CHECK(there == 3);
   ::munmap(hole, page);
+}
+
+namespace {
+
+std::ptrdiff_t open_files() {
+  const std::filesystem::directory_iterator files("/proc/self/fd");
+  return std::distance(begin(files), end(files));
+}
+
+/// One operation by itself: what was there before.
+long add_to(Batch& batch, long& there, const Operation& sum, const Datatype& type, long value) {
+  long old = -1;
+  REQUIRE(batch.add({.address = address_of(&there),
+                     .bytes = sizeof there,
+                     .given = bytes_of(value),
+                     .result = bytes_of(old),
+                     .operation = &sum,
+                     .basic = &type,
+                     .is_accumulate = true}));
+  REQUIRE(batch.carry_out(::getpid()));
+  return old;
+}
+
+}  // namespace
+
+TEST_CASE("batch: one operation after the other, of more targets than there are files for", "[mpi]") {
+  Runtime runtime;
+  const Operation& sum = *runtime.operations.find(MPI_SUM);
+  const Datatype& type = *runtime.datatypes.find(MPI_LONG);
+  const auto files = open_files();
+  {
+    std::vector<Batch> batches(MemoryFile::open_max + 3);
+    std::vector<long> there(5000);
+    for (int round = 0; round < 3; ++round)
+      for (std::size_t i = 0; i < there.size(); i += 7)
+        CHECK(add_to(batches[i % batches.size()], there[i], sum, type, static_cast<long>(i)) ==
+              round * static_cast<long>(i));
+    for (std::size_t i = 0; i < there.size(); ++i) CHECK(there[i] == (i % 7 ? 0 : 3 * static_cast<long>(i)));
+    CHECK(open_files() <= files + MemoryFile::open_max);
+  }
+  CHECK(open_files() == files);
+}
+
+TEST_CASE("batch: memory that its process cannot write is not written, though the next page is", "[mpi]") {
+  constexpr std::size_t page = 4096, longs = page / sizeof(long);
+  void* mapped = ::mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  auto* memory = static_cast<long*>(mapped);
+  memory[longs] = 5;
+  REQUIRE(::mprotect(memory + longs, page, PROT_READ) == 0);
+  const long given = 6;
+  Batch batch;
+  for (int round = 0; round < 3; ++round) {
+    REQUIRE(batch.add({.address = address_of(memory), .bytes = sizeof given, .given = bytes_of(given)}));
+    REQUIRE(batch.carry_out(::getpid()));
+    CHECK(memory[0] == 6);
+    memory[0] = 0;
+    REQUIRE(
+        batch.add({.address = address_of(memory + longs), .bytes = sizeof given, .given = bytes_of(given)}));
+    auto carried_out = batch.carry_out(::getpid());
+    REQUIRE_FALSE(carried_out);
+    CHECK(carried_out.error().code() == Errc::invalid_argument);
+    CHECK(memory[longs] == 5);
+  }
+  ::munmap(mapped, 2 * page);
 }

@@ -1,0 +1,77 @@
+#include "rma/memory_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <string>
+#include <string_view>
+
+// By system calls: what libc calls open() may be the replay's.
+
+namespace llamada::mpi::rma {
+namespace {
+
+/// More is copied sooner by process_vm_readv.
+constexpr std::size_t bytes_max = 1024;
+
+/// Of this process; several threads may be ranks (in tests). A number, which orders nothing.
+std::atomic<int> open_count{0};
+
+/// Whether the numbers in /proc are those by which this process knows others.
+bool is_proc_ours() {
+  static const bool ours = [] {
+    std::array<char, 32> name;
+    const long size = syscall(SYS_readlinkat, AT_FDCWD, "/proc/self", name.data(), name.size());
+    return size > 0 &&
+           std::string_view(name.data(), static_cast<std::size_t>(size)) == std::to_string(own_process());
+  }();
+  return ours;
+}
+
+/// Negative: it cannot be.
+int open_memory(pid_t pid) {
+  if (!is_proc_ours()) return -1;
+  const std::string path = fmt::format("/proc/{}/mem", pid);
+  return static_cast<int>(syscall(SYS_openat, AT_FDCWD, path.c_str(), O_RDWR | O_CLOEXEC));
+}
+
+}  // namespace
+
+MemoryFile::~MemoryFile() {
+  if (file_ < 0) return;
+  syscall(SYS_close, file_);
+  open_count.fetch_sub(1, std::memory_order_relaxed);
+}
+
+bool MemoryFile::is_open(pid_t pid) {
+  if (file_ != untried) return file_ >= 0;
+  file_ = none;
+  if (open_count.fetch_add(1, std::memory_order_relaxed) < open_max)
+    if (const int opened = open_memory(pid); opened >= 0) file_ = opened;
+  if (file_ == none) open_count.fetch_sub(1, std::memory_order_relaxed);
+  return file_ != none;
+}
+
+bool MemoryFile::read(pid_t pid, const Piece& piece) {
+  if (piece.bytes > bytes_max || !is_open(pid)) return false;
+  return syscall(SYS_pread64, file_, piece.here, piece.bytes, piece.address) ==
+         static_cast<long>(piece.bytes);
+}
+
+bool MemoryFile::write(pid_t pid, const Piece& piece) {
+  const std::uint64_t within = piece.address % page_bytes;
+  if (piece.bytes > bytes_max || within + piece.bytes > page_bytes) return false;
+  if (remembered(piece) != piece.address - within || !is_open(pid)) return false;
+  return syscall(SYS_pwrite64, file_, piece.here, piece.bytes, piece.address) ==
+         static_cast<long>(piece.bytes);
+}
+
+void MemoryFile::written(const Piece& piece) {
+  const std::uint64_t within = piece.address % page_bytes;
+  if (within + piece.bytes <= page_bytes) remembered(piece) = piece.address - within;
+}
+
+}  // namespace llamada::mpi::rma
