@@ -160,7 +160,7 @@ bool Engine::comes_at_once(const Request& request) {
     if (!head.reader->ready()) {
       head.reader->expect();
       between_looks(look);
-      if (look % looks_between_progress == 0) progress();
+      if (look % looks_between_progress == 0 && progress()) look = 0;
     } else if (const Request* taken = take_posted(head.from, *head.reader, *head.ordinals)) {
       count_received(1, taken->status_bytes);
     } else {
