@@ -76,6 +76,7 @@ bool LogReader::enter(const Chunk& chunk, std::uint32_t cell) {
   generation_ = chunk.generation;
   cells_end_ = cells + chunk.cell_count;
   cell_ = cells + cell;
+  expected_lines_ = 0;  // lay in the chunk before
   return true;
 }
 

@@ -352,7 +352,7 @@ void Engine::grant_directly(int source, const DirectGrant& grant) {
 }
 
 void Engine::wait(Request& request) {
-  if (request.complete || comes_at_once(request)) return;
+  if (request.complete) return;
   hold(request);
   wait_until([&] { return request.complete; });
 }

@@ -82,7 +82,9 @@ class Engine final : private MessageSink, private SendOwner, private CopyOwner {
       if (done()) return;
       if (rounds < spin_rounds_) {
         if (rounds >= unpaused_rounds_max) pause_processor();
-        between_looks(rounds + 1);
+        outgoing_->take_room_ahead();
+        // What is kept takes new memory, and some microseconds have gone by without a message.
+        if (keeps_ && rounds % rounds_before_preparing == rounds_before_preparing - 1) world_.prepare_ahead();
       } else if (!went_on) {
         wait_slowly(rounds - spin_rounds_, [&] { return done(); });
       }
@@ -198,10 +200,6 @@ class Engine final : private MessageSink, private SendOwner, private CopyOwner {
   static constexpr unsigned rounds_before_preparing = 32;
   /// So many looks come without a pause between: what comes that soon is seen a tenth of its time earlier.
   static constexpr unsigned unpaused_rounds_max = 200;
-  /// A rank that waits for one receive looks so often for that alone before it looks at everything;
-  static constexpr unsigned looks_between_progress = 4;
-  /// in every so manieth wait it does that from the first look on.
-  static constexpr unsigned quick_waits_max = 16;
   std::uint64_t eager_bytes_max() const { return options_.eager_bytes_max; }
   void set_eager_bytes_max(std::uint64_t bytes);
   std::uint64_t direct_bytes_min() const { return options_.direct_bytes_min; }
@@ -276,12 +274,6 @@ class Engine final : private MessageSink, private SendOwner, private CopyOwner {
     DirectCopies& direct_;
   };
 
-  /// What a rank that waits does after it has looked in vain, for the so manieth time.
-  void between_looks(unsigned looks) {
-    outgoing_->take_room_ahead();
-    // What is kept takes new memory, and some microseconds have gone by without a message.
-    if (keeps_ && looks % rounds_before_preparing == 0) world_.prepare_ahead();
-  }
   void wait_slowly(unsigned rounds, const std::function<bool()>& done);
   void look_around();
   /// What a rank that is about to sleep asks: whether there is more for it to do. Only progress() in vain
@@ -294,8 +286,6 @@ class Engine final : private MessageSink, private SendOwner, private CopyOwner {
   void deliver(Request& request, const IncomingMessage& message);
   void deliver(Request& request, Arrival& arrival);
   bool is_to_gather(const topics::LogReader& reader, const NodeList<ReceiveNode>& posted);
-  Request* take_posted(int from, topics::LogReader& reader, Ordinals& ordinals);
-  bool comes_at_once(const Request& request);
   int take_run(int from, topics::LogReader& reader, Ordinals& ordinals, int at_most);
   void count_received(int messages, std::uint64_t bytes);
   static void address(Request& request) {
@@ -335,7 +325,6 @@ class Engine final : private MessageSink, private SendOwner, private CopyOwner {
   AttachedBuffer attached_buffer_;
   std::vector<std::uint32_t> indices_;
   std::uint64_t fruitless_calls_ = 0;
-  unsigned quick_waits_ = 0;
   unsigned spin_rounds_ = 0;
   int cores_ = 1;  // on which this rank may run
   Yielding yielding_;

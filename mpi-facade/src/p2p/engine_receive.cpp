@@ -94,81 +94,49 @@ void Engine::outcome_taken() {
     deliver(static_cast<Request&>(*receive), static_cast<Arrival&>(*message));
 }
 
-/// The next message of a stream, if it is a whole one for which a receive is posted: the receive, complete.
-/// What message_arrived() does, for the messages that most are.
-[[gnu::always_inline]] inline Request* Engine::take_posted(int from, topics::LogReader& reader,
-                                                           Ordinals& ordinals) {
-  const topics::Cell* cell = reader.peek_cell();
-  if (!cell || cell->kind != kind_message || cell->flags != 0) return nullptr;
-  std::span<const std::byte> payload{cell->payload, cell->inline_size};
-  const std::uint64_t label = cell->label;
-  const bool is_apart = payload.size() > topics::inline_payload_max;
-  if (is_apart) {
-    const auto record = reader.peek();
-    if (!record) return nullptr;
-    payload = record->payload;
-  }
-  ReceiveNode* receive = matcher_.first_posted(label_context(label), from, label_tag(label));
-  if (!receive) return nullptr;
-  auto& request = static_cast<Request&>(*receive);
-  if (!takes_at_once(request, payload.size())) return nullptr;
-  const std::size_t early =
-      payload.size() < EarlyCopies::bytes_min ? 0 : early_.take(from, reader, *reader.peek(), request);
-  reader.advance();
-  const std::uint64_t ordinal = ordinals.next(label_context(label));
-  matcher_.take_first_posted(request, from);
-  request.status_source = request.peer;
-  if (request.source == any_source) {
-    determinants_->record_match(request.post_index(), {from, ordinal});
-    request.status_source = request.communicator->rank_of(from);
-  }
-  if (is_apart)
-    copy_bytes_in(room(request) + early, payload.data() + early, payload.size() - early);
-  else
-    topics::copy_small(room(request), payload.data(), payload.size());
-  LLAMADA_CRASH_POINT("match:delivered");
-  request.status_tag = label_tag(label);
-  request.status_bytes = payload.size();
-  request.complete = true;
-  return &request;
-}
-
+/// What message_arrived() does, for the messages that most are: whole ones for which a receive is posted.
 int Engine::take_awaited(int from, topics::LogReader& reader, Ordinals& ordinals, int at_most) {
   int taken = take_run(from, reader, ordinals, at_most);
   if (taken < 0) return taken;
   const int taken_before = taken;
   std::uint64_t taken_bytes = 0;
   for (; taken < at_most; ++taken) {
-    const Request* request = take_posted(from, reader, ordinals);
-    if (!request) break;
-    taken_bytes += request->status_bytes;
+    const topics::Cell* cell = reader.peek_cell();
+    if (!cell || cell->kind != kind_message || cell->flags != 0) break;
+    std::span<const std::byte> payload{cell->payload, cell->inline_size};
+    const std::uint64_t label = cell->label;
+    const bool is_apart = payload.size() > topics::inline_payload_max;
+    if (is_apart) {
+      const auto record = reader.peek();
+      if (!record) break;
+      payload = record->payload;
+    }
+    ReceiveNode* receive = matcher_.first_posted(label_context(label), from, label_tag(label));
+    if (!receive) break;
+    auto& request = static_cast<Request&>(*receive);
+    if (!takes_at_once(request, payload.size())) break;
+    const std::size_t early =
+        payload.size() < EarlyCopies::bytes_min ? 0 : early_.take(from, reader, *reader.peek(), request);
+    reader.advance();
+    const std::uint64_t ordinal = ordinals.next(label_context(label));
+    matcher_.take_first_posted(request, from);
+    request.status_source = request.peer;
+    if (request.source == any_source) {
+      determinants_->record_match(request.post_index(), {from, ordinal});
+      request.status_source = request.communicator->rank_of(from);
+    }
+    if (is_apart)
+      copy_bytes_in(room(request) + early, payload.data() + early, payload.size() - early);
+    else
+      topics::copy_small(room(request), payload.data(), payload.size());
+    LLAMADA_CRASH_POINT("match:delivered");
+    request.status_tag = label_tag(label);
+    request.status_bytes = payload.size();
+    request.complete = true;
+    taken_bytes += payload.size();
   }
   if (taken > taken_before) count_received(taken - taken_before, taken_bytes);
   return taken;
-}
-
-/// Looks, for a moment, mostly at the stream alone from which a receive is to come (from any source: at one
-/// after the other). True when it has come.
-bool Engine::comes_at_once(const Request& request) {
-  // Others are not to wait for this rank because all that it receives comes at once.
-  const bool is_alone = tasks_.empty() && outgoing_->idle() && direct_->idle();
-  if (!request.queued || shared_ || spin_rounds_ == 0 || !is_alone || ++quick_waits_ % quick_waits_max == 0)
-    return false;
-  for (unsigned look = 1; look <= unpaused_rounds_max; ++look) {
-    const Incoming::Head head = incoming_->head(request.source);
-    if (!head.reader) return false;
-    if (!head.reader->ready()) {
-      head.reader->expect();
-      between_looks(look);
-      if (look % looks_between_progress == 0 && progress()) look = 0;
-    } else if (const Request* taken = take_posted(head.from, *head.reader, *head.ordinals)) {
-      count_received(1, taken->status_bytes);
-    } else {
-      progress();
-    }
-    if (request.complete) return true;
-  }
-  return false;
 }
 
 void Engine::count_received(int messages, std::uint64_t bytes) {

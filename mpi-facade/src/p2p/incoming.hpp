@@ -58,24 +58,6 @@ class Incoming {
   /// Hands all that is there to the sink, a stream after the other, beginning behind the one that was served
   /// last. One load for each stream when there is nothing. True when there was something.
   bool poll();
-  /// The messages from this rank, without a reader if they have not been found; from any_source those of one
-  /// rank after the other. What lies there may be taken, up to the end of a chunk.
-  struct Head {
-    int from = 0;
-    topics::LogReader* reader = nullptr;
-    Ordinals* ordinals = nullptr;
-  };
-  Head head(int source) {
-    if (source == any_source) {
-      if (open_.empty()) return {};
-      if (++looked_at_ >= open_.size()) looked_at_ = 0;
-      source = open_[looked_at_];
-    }
-    const auto index = static_cast<std::size_t>(source);
-    if (index >= streams_.size()) return {};
-    Stream& stream = streams_[index];
-    return {source, stream.open ? &stream.reader : nullptr, &stream.ordinals};
-  }
   /// Whether poll() would find something. Looks for new streams too.
   bool ready();
   /// While histories are kept, records stay where they are. Then (true) everything that was consumed is given
@@ -115,7 +97,6 @@ class Incoming {
   std::vector<int> open_;     // streams with a reader
   std::vector<int> missing_;  // the others
   std::size_t next_ = 0;
-  std::size_t looked_at_ = 0;  // of open_, by head()
   unsigned polls_ = 0;
   bool releases_ = false;
 };
