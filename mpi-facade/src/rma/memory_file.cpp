@@ -31,11 +31,19 @@ bool is_proc_ours() {
   return ours;
 }
 
+/// Out of the way of the program: a number that it closes by mistake, and is given for a file of its own,
+/// must not be this one's.
+constexpr int descriptor_min = 200;
+
 /// Negative: it cannot be.
 int open_memory(pid_t pid) {
   if (!is_proc_ours()) return -1;
   const std::string path = fmt::format("/proc/{}/mem", pid);
-  return static_cast<int>(syscall(SYS_openat, AT_FDCWD, path.c_str(), O_RDWR | O_CLOEXEC));
+  const long opened = syscall(SYS_openat, AT_FDCWD, path.c_str(), O_RDWR | O_CLOEXEC);
+  if (opened < 0) return -1;
+  const long moved = syscall(SYS_fcntl, opened, F_DUPFD_CLOEXEC, descriptor_min);
+  syscall(SYS_close, opened);
+  return static_cast<int>(moved);
 }
 
 }  // namespace
