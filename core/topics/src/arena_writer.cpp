@@ -13,7 +13,6 @@ namespace {
 constexpr std::uint64_t page_bytes = 4096;
 /// Smaller chunks are made by the touch.
 constexpr std::uint64_t prepared_bytes_min = 64 << 10;
-constexpr std::size_t stored_at_once_bytes = 32 << 10;
 
 constexpr std::uint64_t rounded_up(std::uint64_t value, std::uint64_t unit) {
   return (value + unit - 1) / unit * unit;

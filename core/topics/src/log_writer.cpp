@@ -207,9 +207,10 @@ void LogWriter::fill(const Reservation& reservation, std::span<const std::byte> 
   std::size_t filled = 0;
   while (filled < from.size()) {
     filled += arena_->store(reservation.payload_.subspan(filled), from.subspan(filled));
-    if (!reservation.announced_) continue;
-    say_filled(filled);
-    LLAMADA_CRASH_POINT("publish:some-filled");
+    if (reservation.announced_) {
+      say_filled(filled);
+      LLAMADA_CRASH_POINT("publish:some-filled");
+    }
   }
 }
 

@@ -27,6 +27,7 @@ void CopyGroup::Pieces::add(const PeerPiece& piece) {
       return;
     }
   }
+  LLAMADA_CHECK(count_ < pieces_.size());
   pieces_[count_++] = piece;
 }
 

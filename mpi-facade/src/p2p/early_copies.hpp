@@ -47,7 +47,7 @@ class EarlyCopies {
   MessageSource source(std::span<const std::byte> message);
 
   /// Copies what it can of the record that `reader`, of the log from rank `from`, has announced, and that
-  /// `request` is to receive. False when there was nothing more to do.
+  /// `request` is to receive. False when that was nothing, for now or for good.
   bool copy(int from, const topics::LogReader& reader, const topics::Record& record, Request& request);
   /// The record, at which `reader` stands, is committed: so many of its bytes are in the buffer already.
   std::size_t take(int from, const topics::LogReader& reader, const topics::Record& record,

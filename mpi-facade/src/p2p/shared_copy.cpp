@@ -52,10 +52,10 @@ CopyClaim SharedCopy::look() {
 }
 
 /// Pairs with the other end's look(); what was copied is there before it is said.
-void SharedCopy::say(std::uint32_t units, bool is_open) {
+void SharedCopy::say(std::uint32_t units, bool is_open, std::memory_order order) {
   claimed_ = units;
   has_said_ = true;
-  own_->store(CopyClaim{number_, units, is_open}.word(), std::memory_order_seq_cst);
+  own_->store(CopyClaim{number_, units, is_open}.word(), order);
 }
 
 std::uint32_t SharedCopy::share_of(std::uint32_t left, std::uint32_t others) const {
@@ -115,8 +115,7 @@ void SharedCopy::copied() {
   done_ = taken_;
   if (done_ != claimed_) return;
   // What is claimed stays as it is: nothing that the other end has claimed since can be missed.
-  has_said_ = true;
-  own_->store(CopyClaim{number_, claimed_, false}.word(), std::memory_order_release);
+  say(claimed_, false, std::memory_order_release);
 }
 
 bool SharedCopy::is_over() {

@@ -68,7 +68,7 @@ class SharedCopy {
 
  private:
   CopyClaim look();
-  void say(std::uint32_t units, bool is_open);
+  void say(std::uint32_t units, bool is_open, std::memory_order order = std::memory_order_seq_cst);
   std::uint32_t half() const { return units_ - units_ / 2; }
   std::uint32_t share_of(std::uint32_t left, std::uint32_t others) const;
   Part claim_from_below();

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <string>
 #include <string_view>
+#include <utility>
 
 // By system calls: what libc calls open() may be the replay's.
 
@@ -31,41 +32,33 @@ bool is_proc_ours() {
   return ours;
 }
 
-/// Out of the way of the program: a number that it closes by mistake, and is given for a file of its own,
-/// must not be this one's.
-constexpr int descriptor_min = 200;
-
-/// Negative: it cannot be.
-int open_memory(pid_t pid) {
-  if (!is_proc_ours()) return -1;
+/// None if it cannot be, or not out of the way of the program: a number that it closes by mistake, and is
+/// given for a file of its own, must not be this one's.
+FileDescriptor open_memory(pid_t pid) {
+  if (!is_proc_ours()) return {};
   const std::string path = fmt::format("/proc/{}/mem", pid);
   const long opened = syscall(SYS_openat, AT_FDCWD, path.c_str(), O_RDWR | O_CLOEXEC);
-  if (opened < 0) return -1;
-  const long moved = syscall(SYS_fcntl, opened, F_DUPFD_CLOEXEC, descriptor_min);
-  syscall(SYS_close, opened);
-  return static_cast<int>(moved);
+  if (opened < 0) return {};
+  FileDescriptor file = moved_up(FileDescriptor(static_cast<int>(opened)));
+  return file.get() >= moved_descriptor_min ? std::move(file) : FileDescriptor();
 }
 
 }  // namespace
 
 MemoryFile::~MemoryFile() {
-  if (file_ < 0) return;
-  syscall(SYS_close, file_);
-  open_count.fetch_sub(1, std::memory_order_relaxed);
+  if (file_) open_count.fetch_sub(1, std::memory_order_relaxed);
 }
 
 bool MemoryFile::is_open(pid_t pid) {
-  if (file_ != untried) return file_ >= 0;
-  file_ = none;
-  if (open_count.fetch_add(1, std::memory_order_relaxed) < open_max)
-    if (const int opened = open_memory(pid); opened >= 0) file_ = opened;
-  if (file_ == none) open_count.fetch_sub(1, std::memory_order_relaxed);
-  return file_ != none;
+  if (std::exchange(tried_, true)) return static_cast<bool>(file_);
+  if (open_count.fetch_add(1, std::memory_order_relaxed) < open_max) file_ = open_memory(pid);
+  if (!file_) open_count.fetch_sub(1, std::memory_order_relaxed);
+  return static_cast<bool>(file_);
 }
 
 bool MemoryFile::read(pid_t pid, const Piece& piece) {
   if (piece.bytes > bytes_max || !is_open(pid)) return false;
-  return syscall(SYS_pread64, file_, piece.here, piece.bytes, piece.address) ==
+  return syscall(SYS_pread64, file_.get(), piece.here, piece.bytes, piece.address) ==
          static_cast<long>(piece.bytes);
 }
 
@@ -73,7 +66,7 @@ bool MemoryFile::write(pid_t pid, const Piece& piece) {
   const std::uint64_t within = piece.address % page_bytes;
   if (piece.bytes > bytes_max || within + piece.bytes > page_bytes) return false;
   if (remembered(piece) != piece.address - within || !is_open(pid)) return false;
-  return syscall(SYS_pwrite64, file_, piece.here, piece.bytes, piece.address) ==
+  return syscall(SYS_pwrite64, file_.get(), piece.here, piece.bytes, piece.address) ==
          static_cast<long>(piece.bytes);
 }
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 
+#include "llamada/base/file_descriptor.hpp"
 #include "rma/reach.hpp"
 
 namespace llamada::mpi::rma {
@@ -35,13 +36,13 @@ class MemoryFile {
   void written(const Piece& piece);
 
  private:
-  static constexpr int untried = -1, none = -2;
   static constexpr std::uint64_t page_bytes = 4096;
 
   bool is_open(pid_t pid);
   std::uint64_t& remembered(const Piece& piece) { return pages_[piece.address / page_bytes % pages_.size()]; }
 
-  int file_ = untried;
+  bool tried_ = false;
+  FileDescriptor file_;
   std::array<std::uint64_t, 16> pages_{};  ///< addresses of pages, each at its place; 0: none
 };
 

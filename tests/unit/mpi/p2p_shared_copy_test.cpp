@@ -197,7 +197,7 @@ TEST_CASE("shared copy: in whatever order the ends come, each byte is copied onc
 }
 
 TEST_CASE("shared copy: two threads copy each byte once, over the same words again and again", "[threads]") {
-  constexpr std::uint32_t copies = 5'000;
+  constexpr std::uint32_t copies = 20'000;
   constexpr std::uint64_t units_max = 40;
   Words words;
   std::atomic<std::uint32_t> opened{0}, ended{0};

@@ -1,7 +1,6 @@
 #include "llamada/llamanet/application.hpp"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/membarrier.h>
 #include <poll.h>
 #include <sys/mman.h>
@@ -26,21 +25,13 @@ constexpr std::uintptr_t page_bytes = 4096;
 constexpr std::uint64_t prepare_from_bytes = 1 << 20;
 constexpr std::uint64_t prepared_ahead_bytes = 2 << 20;
 constexpr std::uint64_t prepared_step_bytes = 128 << 10;
-constexpr std::size_t stored_at_once_bytes = 32 << 10;
 alignas(page_bytes) constexpr std::array<std::byte, prepared_step_bytes> zeros{};
 constexpr int start_attempts_max = 100;
-// Out of the way of the program, which expects its first file to be number 3.
-constexpr int descriptor_min = 200;
 
 // libc's getpid() is the MPI library's within a rank.
 std::int32_t own_pid() { return static_cast<std::int32_t>(::syscall(SYS_getpid)); }
 
 bool membarrier(int command) { return ::syscall(SYS_membarrier, command, 0, 0) == 0; }
-
-FileDescriptor moved_up(FileDescriptor descriptor) {
-  FileDescriptor moved(::fcntl(descriptor.get(), F_DUPFD_CLOEXEC, descriptor_min));
-  return moved ? std::move(moved) : std::move(descriptor);
-}
 
 // Directories, and the logs of those who send little, are used in parts: there a touch makes and maps small
 // pages. Behind them the kernel may map huge ones, of the owner's and of its readers' mappings.
@@ -243,7 +234,7 @@ void Application::prepare(std::span<std::byte> memory) {
 std::size_t Application::store(std::span<std::byte> to, std::span<const std::byte> from) {
   if (to.data() >= prepared_until_) return write(to, from) ? to.size() : 0;
   const auto made = static_cast<std::size_t>(prepared_until_ - to.data());
-  const std::size_t size = std::min({made, stored_at_once_bytes, to.size()});
+  const std::size_t size = std::min({made, topics::stored_at_once_bytes, to.size()});
   copy_bytes(to.data(), from.data(), size);
   return size;
 }

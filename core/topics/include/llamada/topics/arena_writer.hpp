@@ -21,6 +21,10 @@ struct ChunkShape {
   std::uint64_t payload_bytes = 0;
 };
 
+/// So much at most is copied at once into memory that is there already, so that who reads it as it comes need
+/// not wait.
+inline constexpr std::size_t stored_at_once_bytes = 32 << 10;
+
 struct ArenaOptions {
   std::uint32_t log_count_max = 16384;
   std::uint32_t cursor_count_max = 65536;
