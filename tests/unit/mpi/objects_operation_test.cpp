@@ -2,9 +2,11 @@
 
 #include <array>
 #include <complex>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 
+#include "llamada/base/random.hpp"
 #include "object/operation.hpp"
 #include "object/type_builder.hpp"
 #include "runtime.hpp"
@@ -60,6 +62,32 @@ TEST_CASE("operation: logical and bitwise", "[mpi][operation]") {
   CHECK(reduce<bool>(MPI_LOR, MPI_C_BOOL, false, true) == true);
   CHECK(reduce<int>(MPI_BAND, MPI_INT, 6, 3) == 2);
   CHECK(reduce<std::uint8_t>(MPI_BXOR, MPI_BYTE, 0xf0, 0x3c) == 0xcc);
+}
+
+TEST_CASE("operation: many elements at once have the bits of one after the other", "[mpi][operation]") {
+  Runtime runtime;
+  llamada::Random random(20261122);
+  constexpr std::size_t bytes_max = 5000;
+  for (MPI_Datatype handle :
+       {MPI_CHAR, MPI_UNSIGNED_CHAR, MPI_SHORT, MPI_UNSIGNED_SHORT, MPI_INT, MPI_UNSIGNED, MPI_LONG,
+        MPI_UNSIGNED_LONG, MPI_FLOAT, MPI_DOUBLE, MPI_C_DOUBLE_COMPLEX})
+    for (MPI_Op op :
+         {MPI_MAX, MPI_MIN, MPI_SUM, MPI_PROD, MPI_LAND, MPI_LOR, MPI_LXOR, MPI_BAND, MPI_BOR, MPI_BXOR}) {
+      const Datatype& type = *runtime.datatypes.find(handle);
+      const Operation& operation = *runtime.operations.find(op);
+      if (!operation.accepts(type)) continue;
+      alignas(16) std::array<std::byte, bytes_max> in, together, apart;
+      // No bits that are no number: which of two is the result may depend on their order.
+      for (std::size_t i = 0; i < bytes_max; ++i) {
+        in[i] = static_cast<std::byte>(random.next() & 0x3f);
+        together[i] = apart[i] = static_cast<std::byte>(random.next() & 0x3f);
+      }
+      const std::size_t count = bytes_max / type.size() - 1;
+      operation.apply(in.data(), together.data(), count, type);
+      for (std::size_t i = 0; i < count; ++i)
+        operation.apply(in.data() + i * type.size(), apart.data() + i * type.size(), 1, type);
+      CHECK(together == apart);
+    }
 }
 
 TEST_CASE("operation: of equal extremes the lower index wins", "[mpi][operation]") {
