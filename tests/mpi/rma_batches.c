@@ -73,6 +73,41 @@ static void puts_and_gets(struct window* w, enum way way) {
   }
 }
 
+/* Longer puts and gets between short ones and accumulates; buffers are used again as soon as they may be. */
+static void longer(struct window* w, enum way way) {
+  enum { blocks = 8, wide = 60, step = 120 };
+  static long values[blocks][wide], got[blocks][wide];
+  const long one = 1;
+  const int target = next();
+  clear(w);
+  begin_access(w, way, target);
+  for (int i = 0; i < blocks; i++) {
+    for (int k = 0; k < wide; k++) values[i][k] = rank * 100000 + i * 1000 + k;
+    OK(MPI_Put(values[i], wide, MPI_LONG, target, at(w, target, i * step), wide, MPI_LONG, w->win));
+    OK(MPI_Put(values[i], 1, MPI_LONG, target, at(w, target, i * step + wide), 1, MPI_LONG, w->win));
+    OK(MPI_Accumulate(&one, 1, MPI_LONG, target, at(w, target, longs - 1), 1, MPI_LONG, MPI_SUM, w->win));
+  }
+  complete(w, way, target);
+  memset(values, 0, sizeof values);
+  end_access(w, way, target);
+  begin_access(w, way, target);
+  for (int i = 0; i < blocks; i++)
+    OK(MPI_Get(got[i], wide, MPI_LONG, target, at(w, target, i * step + 1), wide, MPI_LONG, w->win));
+  complete(w, way, target);
+  for (int i = 0; i < blocks; i++)
+    for (int k = 0; k < wide; k++) CHECK_EQ(got[i][k], rank * 100000 + i * 1000 + (k < wide - 1 ? k + 1 : 0));
+  end_access(w, way, target);
+  OK(MPI_Barrier(MPI_COMM_WORLD));
+  OK(MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, w->win));
+  CHECK_EQ(w->memory[longs - 1], blocks);
+  for (int i = 0; i < blocks; i++) {
+    for (int k = 0; k < wide; k++) CHECK_EQ(w->memory[i * step + k], previous() * 100000 + i * 1000 + k);
+    CHECK_EQ(w->memory[i * step + wide], previous() * 100000 + i * 1000);
+    CHECK_EQ(w->memory[i * step + wide + 1], 0);
+  }
+  OK(MPI_Win_unlock(rank, w->win));
+}
+
 /* Fences, and groups of all; each rank goes from target to target, itself too. */
 static void active_targets(struct window* w, int by_fence) {
   MPI_Group all;
@@ -321,6 +356,7 @@ int main(int argc, char** argv) {
     for (enum way way = 0; way < ways; way++) {
       if (!is_strict() && (way == by_flush_all || way == by_flush_local_all)) continue;
       puts_and_gets(&w, way);
+      longer(&w, way);
       counter(&w, way);
     }
     order(&w);

@@ -93,9 +93,15 @@ int at_once(const Access& access, CarryOut&& carry_out_this) {
 }
 
 /// Whether an operation with so many bytes of the target may wait in the target's batch.
+bool may_wait(const Access& access, std::size_t bytes, bool passive, std::size_t bytes_max) {
+  return !access.target.direct && !passive && bytes <= bytes_max && access.target.type->is_contiguous();
+}
 bool is_small(const Access& access, std::size_t bytes, bool passive) {
-  return !access.target.direct && !passive && bytes <= Batch::operation_bytes_max &&
-         access.target.type->is_contiguous();
+  return may_wait(access, bytes, passive, Batch::operation_bytes_max);
+}
+/// The same of a put or a get.
+bool is_short(const Access& access, std::size_t bytes, bool passive) {
+  return may_wait(access, bytes, passive, Batch::straight_bytes_max);
 }
 bool has(const Operand& buffer, std::size_t bytes) {
   return buffer.type->is_contiguous() && buffer.bytes() >= bytes;
@@ -108,7 +114,7 @@ std::uint64_t data_of(const Target& target) {
   return target.address + static_cast<std::uint64_t>(target.type->true_lower_bound());
 }
 
-/// For an operation that is_small().
+/// For an operation that is_small(), or is_short().
 int record(const Access& access, const SmallOperation& operation) {
   Batch& batch = access.window->batch(access.rank);
   if (batch.add(operation)) return MPI_SUCCESS;
@@ -126,7 +132,7 @@ int do_put(const void* origin, int count, MPI_Datatype type, const TargetArgumen
   if (int code = find_target(access, arguments, passive)) return code;
   if (access.is_null() || operand.bytes() == 0) return MPI_SUCCESS;
   if (int code = check_fit(*access.window, operand.bytes(), access.target.bytes(), "target")) return code;
-  if (is_small(access, operand.bytes(), passive) && has(operand, operand.bytes()))
+  if (is_short(access, operand.bytes(), passive) && has(operand, operand.bytes()))
     return record(access,
                   {.address = data_of(access.target), .bytes = operand.bytes(), .given = data_of(operand)});
   return at_once(access, [&] { return put(operand, access.target); });
@@ -141,7 +147,7 @@ int do_get(void* origin, int count, MPI_Datatype type, const TargetArguments& ar
   if (int code = find_target(access, arguments, passive)) return code;
   if (access.is_null() || access.target.bytes() == 0) return MPI_SUCCESS;
   if (int code = check_fit(*access.window, access.target.bytes(), operand.bytes(), "origin")) return code;
-  if (is_small(access, access.target.bytes(), passive) && has(operand, access.target.bytes()))
+  if (is_short(access, access.target.bytes(), passive) && has(operand, access.target.bytes()))
     return record(
         access,
         {.address = data_of(access.target), .bytes = access.target.bytes(), .result = data_of(operand)});

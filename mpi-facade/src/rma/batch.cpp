@@ -13,8 +13,8 @@ struct Batch::Place {
   std::uint64_t address;
   std::byte* here;  ///< what is there; aligned for all types, unless it is the program's own
   std::size_t bytes;
-  bool is_got;   ///< by the program, straight: nothing else is done with it
-  bool is_read;  ///< else the first operation has given all of it
+  bool is_straight;  ///< `here` is the program's: nothing else is done with it
+  bool is_read;      ///< else the first operation has given all of it
   bool is_changed;
 };
 
@@ -47,6 +47,10 @@ bool is_put(const SmallOperation& operation) {
   return operation.given && !operation.result && !operation.compare && !operation.operation;
 }
 bool is_get(const SmallOperation& operation) { return !operation.given; }
+/// A short put is copied: others may follow on its place, and the program has its buffer back.
+bool goes_straight(const SmallOperation& operation) {
+  return is_get(operation) || operation.bytes > Batch::operation_bytes_max;
+}
 
 }  // namespace
 
@@ -71,18 +75,26 @@ Batch::Place* Batch::find_place(const SmallOperation& operation) {
   const auto found = std::find_if(
       begin, end, [&](auto& place) { return first < place.address + place.bytes && place.address < last; });
   const bool is_in_the_way =
-      found != end && (found->is_got || found->address != first || found->bytes != operation.bytes);
+      found != end && (found->is_straight || found->address != first || found->bytes != operation.bytes);
   return is_in_the_way ? nullptr : found;
 }
 
 Batch::Place& Batch::add_place(const SmallOperation& operation) {
   lowest_ = std::min(lowest_, operation.address);
   highest_ = std::max(highest_, operation.address + operation.bytes);
-  const bool is_read = !is_put(operation), is_got = is_get(operation);
-  std::byte* here = is_got ? operation.result : copy(is_read ? nullptr : operation.given, operation.bytes);
+  moved_bytes_ += operation.bytes;
+  const bool is_read = !is_put(operation), is_straight = goes_straight(operation);
   reads_ |= is_read;
-  return room_->places[place_count_++] = {operation.address, here,    operation.bytes, is_got,
-                                          is_read,           !is_read};
+  return room_->places[place_count_++] = {
+             operation.address, here_of(operation), operation.bytes, is_straight, is_read, !is_read};
+}
+
+/// Where a new place's bytes are: in the program's memory if they go straight, else in room with what is put.
+std::byte* Batch::here_of(const SmallOperation& operation) {
+  if (is_get(operation)) return operation.result;
+  // Only read: nothing else is done with the place.
+  if (goes_straight(operation)) return const_cast<std::byte*>(operation.given);
+  return copy(is_put(operation) ? operation.given : nullptr, operation.bytes);
 }
 
 /// Room for so many bytes, with a copy of those, if there are any.
@@ -96,6 +108,7 @@ std::byte* Batch::copy(const std::byte* from, std::size_t bytes) {
 bool Batch::add(const SmallOperation& operation) {
   if (!room_) room_.reset(new Room);
   if (place_count_ == operations_max || recorded_count_ == operations_max) return false;
+  if (place_count_ > 0 && moved_bytes_ + operation.bytes > all_bytes_max) return false;
   Place* place = find_place(operation);
   if (!place) return false;
   has_accumulates_ |= operation.is_accumulate;
@@ -130,7 +143,7 @@ Status Batch::carry_out(pid_t pid) {
     // Nothing but what has changed: somebody else may be writing to the rest.
     if (const auto changed = pieces_of(&Place::is_changed); !changed.empty()) status = write(pid, changed);
   }
-  place_count_ = recorded_count_ = used_bytes_ = 0;
+  place_count_ = recorded_count_ = used_bytes_ = moved_bytes_ = 0;
   lowest_ = UINT64_MAX;
   highest_ = 0;
   reads_ = has_accumulates_ = false;

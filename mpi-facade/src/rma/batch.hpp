@@ -33,9 +33,14 @@ struct SmallOperation {
 class Batch {
  public:
   static constexpr std::size_t operations_max = 64, operation_bytes_max = 256;
+  /// Of puts and gets, which move straight from and to the program's memory when they are longer than those:
+  /// with more bytes each a system call of their own is a small part of their time.
+  static constexpr std::size_t straight_bytes_max = 32 * 1024, all_bytes_max = 256 * 1024;
 
-  /// Copies what is given and compared. False: it has to be carried out first, for it is full, or this one's
-  /// place reaches into another's; never when it is empty. At most operation_bytes_max.
+  /// Copies what is given and compared, but of a put of more than operation_bytes_max: that must stay as it
+  /// is until it is carried out. False: the batch has to be carried out first, for it is full, or this one's
+  /// place reaches into another's; never when it is empty. At most operation_bytes_max; of a put or get
+  /// straight_bytes_max.
   bool add(const SmallOperation& operation);
   bool is_empty() const { return place_count_ == 0; }
   bool has_accumulates() const { return has_accumulates_; }
@@ -54,6 +59,7 @@ class Batch {
 
   Place* find_place(const SmallOperation& operation);
   Place& add_place(const SmallOperation& operation);
+  std::byte* here_of(const SmallOperation& operation);
   std::byte* copy(const std::byte* from, std::size_t bytes);
   std::span<const Piece> pieces_of(bool Place::*is_one);
   Status read(pid_t pid);
@@ -61,7 +67,7 @@ class Batch {
 
   MemoryFile file_;
   std::unique_ptr<Room, RoomDeleter> room_;  ///< from the first operation on
-  std::size_t place_count_ = 0, recorded_count_ = 0, used_bytes_ = 0;
+  std::size_t place_count_ = 0, recorded_count_ = 0, used_bytes_ = 0, moved_bytes_ = 0;
   std::uint64_t lowest_ = UINT64_MAX, highest_ = 0;  ///< all places lie between them
   bool reads_ = false, has_accumulates_ = false;
 };

@@ -158,6 +158,56 @@ TEST_CASE("batch: as many of the largest operations as it takes have room", "[mp
   CHECK(old == std::vector<std::byte>(bytes));
 }
 
+TEST_CASE("batch: longer puts and gets move straight, and nothing else on their places", "[mpi]") {
+  constexpr std::size_t bytes = 1000;
+  static_assert(bytes > Batch::operation_bytes_max);
+  std::array<std::array<std::byte, bytes>, 3> there{}, given{}, got{};
+  for (std::size_t i = 0; i < given.size(); ++i) given[i].fill(static_cast<std::byte>(i + 1));
+  there[2].fill(std::byte{9});
+  const std::byte one{1};
+  Batch batch;
+  const auto put = [&](std::size_t i) {
+    return batch.add({.address = address_of(&there[i]), .bytes = bytes, .given = given[i].data()});
+  };
+  const auto get = [&](std::size_t i) {
+    return batch.add({.address = address_of(&there[i]), .bytes = bytes, .result = got[i].data()});
+  };
+  REQUIRE(put(0));
+  REQUIRE(put(1));
+  REQUIRE(get(2));
+  CHECK_FALSE(put(0));
+  CHECK_FALSE(get(1));
+  CHECK_FALSE(put(2));
+  CHECK_FALSE(batch.add({.address = address_of(&there[1][bytes - 1]), .bytes = 1, .given = &one}));
+  given[1].fill(std::byte{5});
+  CHECK(there[0][0] == std::byte{0});
+  REQUIRE(batch.carry_out(::getpid()));
+  CHECK(there[0] == given[0]);
+  CHECK(there[1] == given[1]);
+  CHECK(got[2] == there[2]);
+  CHECK(there[2][0] == std::byte{9});
+  REQUIRE(get(0));
+  REQUIRE(batch.carry_out(::getpid()));
+  CHECK(got[0] == given[0]);
+}
+
+TEST_CASE("batch: is full with a number of bytes, too, but takes any first one", "[mpi]") {
+  constexpr std::size_t most = Batch::all_bytes_max / Batch::straight_bytes_max;
+  std::vector<std::byte> there(Batch::all_bytes_max + 1), given(there.size(), std::byte{3});
+  Batch batch;
+  for (std::size_t i = 0; i < most; ++i)
+    REQUIRE(batch.add({.address = address_of(there.data() + i * Batch::straight_bytes_max),
+                       .bytes = Batch::straight_bytes_max,
+                       .given = given.data()}));
+  const SmallOperation last{
+      .address = address_of(there.data() + there.size() - 1), .bytes = 1, .given = given.data()};
+  CHECK_FALSE(batch.add(last));
+  REQUIRE(batch.carry_out(::getpid()));
+  REQUIRE(batch.add(last));
+  REQUIRE(batch.carry_out(::getpid()));
+  CHECK(there == given);
+}
+
 TEST_CASE("batch: what does not change is not written", "[mpi]") {
   constexpr std::size_t page = 4096;
   auto* memory =
