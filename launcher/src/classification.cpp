@@ -26,7 +26,7 @@ std::optional<int> signal_of(const DeathFacts& facts) {
   return std::nullopt;
 }
 
-/// What a shell sees of the code that a program gave; never 0, for the job is not done.
+/// What a shell sees of the code that a program left MPI with; never 0, for the job is not done.
 int code_of_will(int code) { return (code & 0xff) == 0 ? 1 : code & 0xff; }
 
 Judgement judge_signal(int signal, const DeathFacts& facts, const DeathHistory& history,
@@ -56,6 +56,8 @@ Judgement judge_exit(const DeathFacts& facts) {
 
 }  // namespace
 
+int code_of_abort(int code) { return code == 0 ? 0 : code_of_will(code); }
+
 bool is_fault(int signal) {
   return signal == SIGSEGV || signal == SIGFPE || signal == SIGILL || signal == SIGABRT;
 }
@@ -64,7 +66,7 @@ Judgement judge(const DeathFacts& facts, const DeathHistory& history, const qos:
   const std::optional<int> signal = signal_of(facts);
   if (history.job_ending)
     return {Verdict::swept_away, signal, signal ? exit_signal_base + *signal : facts.exit_code};
-  if (facts.aborted) return {Verdict::program_will, std::nullopt, code_of_will(facts.abort_code)};
+  if (facts.aborted) return {Verdict::program_will, std::nullopt, code_of_abort(facts.abort_code)};
   if (facts.state == RankState::exiting)
     return {Verdict::program_will, std::nullopt, code_of_will(facts.arena_exit_code)};
   return signal ? judge_signal(*signal, facts, history, policy) : judge_exit(facts);

@@ -56,6 +56,10 @@ struct Judgement {
 /// Judges an end. Pure.
 Judgement judge(const DeathFacts& facts, const DeathHistory& history, const qos::RankReplacement& policy);
 
+/// The job's exit code after MPI_Abort with this code: 0 too, as under MPICH (a coarray program's STOP ends
+/// so); never 0 for another code.
+int code_of_abort(int code);
+
 /// Whether a program that does the same again dies of it again: SIGSEGV, SIGFPE, SIGILL, SIGABRT.
 bool is_fault(int signal);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "classification.hpp"
 #include "core_file.hpp"
 #include "death_text.hpp"
 #include "job_driver_class.hpp"
@@ -112,7 +113,7 @@ void JobDriver::take_event(const ArenaEvent& event) {
       rank.aborted = true;
       rank.abort_code = event.code;
       if (ending_code_) break;
-      begin_ending(event.code == 0 ? 1 : event.code & 0xff,
+      begin_ending(code_of_abort(event.code),
                    event.text.empty()
                        ? fmt::format("mpirun: {} called MPI_Abort with code {}.\n", name_of(rank), event.code)
                        : line());

@@ -69,6 +69,9 @@ run 4 -n 3 "$program" return 4
 run 3 -n 3 "$program" exit 3
 run 1 -n 3 "$program" exit 0
 run 7 -n 3 "$program" abort 7
+run 0 -n 3 "$program" abort 0
+says "MPI_Abort was called with code 0"
+run 1 -n 3 "$program" abort 256
 run 5 -n 2 "$program" exit-before-init
 nothing_left "exits"
 

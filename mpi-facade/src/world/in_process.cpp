@@ -82,7 +82,7 @@ class InProcessWorld final : public World {
     if (!job_.options_.ends_process) throw ended;
     fmt::print(stderr, "{}\n", ended.text);
     std::fflush(stderr);
-    _exit(ended.code == 0 ? 1 : ended.code);
+    _exit(ended.code);
   }
 
   InProcessJob& job_;

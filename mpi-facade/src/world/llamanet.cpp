@@ -142,7 +142,7 @@ class LlamanetWorld final : public World {
   [[noreturn]] void aborted(int code, std::string_view text) override {
     arena().set_exit(code);
     tell(llamanet::SayKind::abort, code, text);
-    end_process(code == 0 ? 1 : code);
+    end_process(code);
   }
   [[noreturn]] void diverged(std::string_view text) override {
     arena().set_exit(1);
