@@ -190,12 +190,12 @@ Status LogWriter::reserve(std::size_t payload_bytes, Reservation& into, Filling 
     // copied.
     take_ahead(payload);
     take_ahead(payload + payload_bytes - 1);
-    std::memset(next_->payload + offsetof(ApartPayload, extra), 0, extra_bytes_max);
     into.payload_ = {payload, payload_bytes};
   } else {
     into.payload_ = {next_->payload, payload_bytes};
   }
   into.log_ = this;
+  into.has_extra_ = false;
   reserved_ = true;
   return {};
 }
@@ -217,6 +217,7 @@ void LogWriter::fill(const Reservation& reservation, std::span<const std::byte> 
 void LogWriter::announce(Reservation& reservation, std::uint8_t kind, std::uint16_t flags,
                          std::uint64_t label) {
   LLAMADA_CHECK(reservation.log_ == this && kind != kind_link && reservation.lies_apart_);
+  reservation.extra();
   write_place(reservation.payload_.size());
   write_cell(kind, flags, label, payload_apart);
   say_filled(0);
@@ -243,6 +244,7 @@ void LogWriter::commit(Reservation&& reservation, std::uint8_t kind, std::uint16
     pass_payload(size_bytes);
     commit_written(size_bytes);
   } else {
+    reservation.extra();
     place_apart(size_bytes);
     commit_cell(kind, flags, label, payload_apart, size_bytes);
     take_payload_ahead(size_bytes);

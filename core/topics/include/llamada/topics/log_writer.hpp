@@ -57,8 +57,10 @@ class Reservation {
   explicit operator bool() const { return log_ != nullptr; }
   /// Aligned to 64 bytes, or to 16 when at most 48 bytes.
   std::span<std::byte> payload() const { return payload_; }
-  /// 32 bytes beside a payload of more than 48 bytes, zeroed at first; else empty.
-  std::span<std::byte> extra() const;
+  /// 32 bytes beside a payload of more than 48 bytes, zeroed at the first call; else empty. They lie in the
+  /// cell, whose line a waiting reader has: whoever touches them before the payload is there waits for that
+  /// line twice.
+  std::span<std::byte> extra();
   /// Makes the payload smaller before the commit (it keeps its place). Not larger, and not once announced.
   void shrink(std::size_t payload_bytes);
   void drop() {
@@ -75,12 +77,14 @@ class Reservation {
     payload_ = std::exchange(other.payload_, {});
     lies_apart_ = other.lies_apart_;
     announced_ = other.announced_;
+    has_extra_ = other.has_extra_;
   }
 
   LogWriter* log_ = nullptr;
   std::span<std::byte> payload_;
   bool lies_apart_ = false;
   bool announced_ = false;
+  bool has_extra_ = false;  // extra() has zeroed it
 };
 
 /// The writer's end of a log: a new one, or one that a dead predecessor left.
@@ -294,9 +298,11 @@ class LogWriter {
   std::vector<const CursorEntry*> readers_;
 };
 
-inline std::span<std::byte> Reservation::extra() const {
+inline std::span<std::byte> Reservation::extra() {
   if (log_ == nullptr || !lies_apart_) return {};
-  return {log_->next_->payload + offsetof(ApartPayload, extra), extra_bytes_max};
+  std::byte* const extra = log_->next_->payload + offsetof(ApartPayload, extra);
+  if (!std::exchange(has_extra_, true)) std::memset(extra, 0, extra_bytes_max);
+  return {extra, extra_bytes_max};
 }
 
 }  // namespace llamada::topics
