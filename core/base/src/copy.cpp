@@ -1,12 +1,13 @@
 #include "llamada/base/copy.hpp"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <limits>
 #include <vector>
+
+#include "llamada/base/faster_way.hpp"
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -172,35 +173,6 @@ constinit std::atomic<const CopyVariant*> chosen{nullptr};
 
 #if defined(__x86_64__)
 
-/// Which of two ways to take at present, by the ticks that copies took. A machine's state may change: now and
-/// then the other one is tried. Relaxed: threads that disturb each other choose worse, no more.
-class FasterWay {
- public:
-  /// `patience`: 0 is taken unless 1 is faster by so many quarters.
-  explicit constexpr FasterWay(unsigned patience) : patience_(patience) {}
-
-  unsigned choose() {
-    const std::uint32_t turn = turns_.load(std::memory_order_relaxed);
-    turns_.store(turn + 1, std::memory_order_relaxed);
-    const std::uint64_t first = ticks_[0].load(std::memory_order_relaxed);
-    const unsigned faster = ticks_[1].load(std::memory_order_relaxed) * (4 + patience_) / 4 < first ? 1 : 0;
-    return turn % turns_between_trials == 0 ? 1 - faster : faster;
-  }
-  void took(unsigned way, std::uint64_t ticks, std::size_t size_bytes) {
-    const std::uint64_t seen = ticks * 1024 * scale / size_bytes;
-    const std::uint64_t mean = ticks_[way].load(std::memory_order_relaxed);
-    // An interrupt, or a page that had to be made, counts like a copy of twice the time.
-    const std::uint64_t counted = mean == 0 ? seen : std::min(seen, 2 * mean);
-    ticks_[way].store(mean == 0 ? counted : (7 * mean + counted + 7) / 8, std::memory_order_relaxed);
-  }
-
- private:
-  static constexpr std::uint32_t turns_between_trials = 32;
-  static constexpr std::uint64_t scale = 16;
-  std::atomic<std::uint32_t> turns_{0};
-  unsigned patience_;
-  std::array<std::atomic<std::uint64_t>, 2> ticks_{};  // for a KiB, times `scale`; 0: not tried yet
-};
 constinit FasterWay way_out(2);  // what the loop has written the reader gets sooner
 constinit FasterWay way_out_large(0), way_in_large(0);
 
@@ -236,16 +208,21 @@ void copy_large(void* to, const void* from, std::size_t size_bytes) {
 namespace {
 
 const bool loops_ahead = has_avx2();
-constexpr std::size_t always_looped_in_max = 16384, always_looped_out_max = 4096;
+constexpr std::size_t always_looped_in_max = 16384, patiently_looped_out_max = 16384;
 
 void copy_by_faster_way(FasterWay& ways, void* to, const void* from, std::size_t size_bytes) {
-  const unsigned way = ways.choose();
-  const std::uint64_t start = ticks();
-  if (way == 0)
+  const FasterWay::Turn turn = ways.take_turn();
+  const std::uint64_t start = turn.is_trial ? ticks() : 0;
+  if (turn.way == 0)
     copy_ahead_by_avx2(to, from, size_bytes);
   else
     copy_large(to, from, size_bytes);
-  ways.took(way, ticks() - start, size_bytes);
+  if (turn.is_trial) [[unlikely]]
+    ways.took(turn.way, ticks() - start, size_bytes);
+}
+
+FasterWay& way_out_for(std::size_t size_bytes) {
+  return size_bytes <= patiently_looped_out_max ? way_out : way_out_large;
 }
 
 }  // namespace
@@ -258,8 +235,11 @@ void copy_middling_in(void* to, const void* from, std::size_t size_bytes) {
 
 void copy_middling_out(void* to, const void* from, std::size_t size_bytes) {
   if (!loops_ahead) return copy_large(to, from, size_bytes);
-  if (size_bytes <= always_looped_out_max) return copy_ahead_by_avx2(to, from, size_bytes);
-  copy_by_faster_way(size_bytes <= always_looped_in_max ? way_out : way_out_large, to, from, size_bytes);
+  copy_by_faster_way(way_out_for(size_bytes), to, from, size_bytes);
+}
+
+bool fetches_middling_out(std::size_t size_bytes) {
+  return !loops_ahead || way_out_for(size_bytes).is_first_next();
 }
 
 #else
@@ -270,6 +250,7 @@ void copy_middling_in(void* to, const void* from, std::size_t size_bytes) {
 void copy_middling_out(void* to, const void* from, std::size_t size_bytes) {
   copy_large(to, from, size_bytes);
 }
+bool fetches_middling_out(std::size_t) { return true; }
 
 #endif
 

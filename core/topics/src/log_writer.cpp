@@ -261,10 +261,14 @@ void LogWriter::write_place(std::uint64_t payload_bytes) {
 void LogWriter::pass_payload(std::uint64_t payload_bytes) {
   payload_next_ += aligned(payload_bytes);
   room_taken_ = payload_next_;
-  const bool wants_all = prepared_ && payload_bytes <= room_wanted_bytes_max;
-  const std::uint64_t wanted =
-      wants_all ? aligned(payload_bytes) : std::min(aligned(payload_bytes), room_wanted_of_others_bytes);
-  room_wanted_ = std::min(payload_next_ + wanted, payload_end_);
+  room_wanted_ = std::min(payload_next_ + room_wanted_for(payload_bytes), payload_end_);
+}
+
+/// How much of the room of a next record as long as the last one is to be taken ahead.
+std::uint64_t LogWriter::room_wanted_for(std::uint64_t payload_bytes) const {
+  if (!copy_bytes_out_fetches(payload_bytes)) return 0;
+  const bool all = prepared_ && payload_bytes <= room_wanted_bytes_max;
+  return all ? aligned(payload_bytes) : std::min(aligned(payload_bytes), room_wanted_of_others_bytes);
 }
 
 void LogWriter::place_apart(std::uint64_t payload_bytes) {

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "llamada/base/copy.hpp"
+#include "llamada/base/faster_way.hpp"
 #include "llamada/base/random.hpp"
 #include "test.hpp"
 
@@ -58,4 +59,32 @@ TEST_CASE("copy: a way is chosen once, among those that the processor has", "[ba
   CHECK(&chosen == &detail::copy_variant_in_use());
   const auto variants = detail::copy_variants();
   CHECK((&chosen >= &variants.front() && &chosen <= &variants.back()));
+}
+
+TEST_CASE("copy: the faster of two ways is taken, and the other one when that has become faster", "[base]") {
+  detail::FasterWay ways(2);  // the second must take less than two thirds of the time
+  const auto second_in = [&](int turns, std::uint64_t first_ticks, std::uint64_t second_ticks) {
+    int second = 0;
+    for (int i = 0; i < turns; ++i) {
+      const bool was_first_next = ways.is_first_next();
+      const auto turn = ways.take_turn();
+      CHECK(was_first_next == (turn.way == 0 && !turn.is_trial));
+      second += turn.way == 1 && !turn.is_trial ? 1 : 0;
+      if (turn.is_trial) ways.took(turn.way, turn.way == 0 ? first_ticks : second_ticks, 4096);
+    }
+    return second;
+  };
+  CHECK(second_in(1000, 300, 290) == 0);
+  CHECK(second_in(1000, 300, 210) == 0);
+  CHECK(second_in(2000, 1200, 300) > 1000);
+  CHECK(second_in(1000, 1200, 300) > 950);
+  // One that took very long, once, counts twice the mean.
+  ways.took(1, 1'000'000, 4096);
+  CHECK(second_in(1000, 1200, 300) > 950);
+  CHECK(second_in(3000, 300, 290) < 2000);
+  CHECK(second_in(1000, 300, 290) == 0);
+}
+
+TEST_CASE("copy: what goes out by libc for its size does well with lines that were fetched", "[base]") {
+  for (std::size_t size : {0, 64, 2048, 65537, 1 << 20}) CHECK(copy_bytes_out_fetches(size));
 }

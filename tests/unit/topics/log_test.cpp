@@ -204,6 +204,7 @@ TEST_CASE("log: a reservation is written in place, may shrink, and gives its roo
     auto dropped = writer.reserve(100);
     REQUIRE(dropped.has_value());
     dropped->payload()[0] = std::byte{1};
+    std::ranges::fill(dropped->extra(), std::byte{1});
   }
   CHECK_FALSE(reader.peek().has_value());
   auto reservation = writer.reserve(1000);
@@ -218,6 +219,19 @@ TEST_CASE("log: a reservation is written in place, may shrink, and gives its roo
   CHECK(holds(record->payload, 3, 60));
   CHECK(record->extra[31] == std::byte{77});
   CHECK(record->extra[0] == std::byte{0});
+
+  reader.advance();
+  {
+    auto dropped = writer.reserve(100);
+    REQUIRE(dropped.has_value());
+    std::ranges::fill(dropped->extra(), std::byte{1});
+  }
+  auto untouched = writer.reserve(100);
+  REQUIRE(untouched.has_value());
+  writer.commit(std::move(*untouched), 1, 0, 4);
+  record = reader.peek();
+  REQUIRE(record.has_value());
+  CHECK(std::ranges::all_of(record->extra, [](std::byte byte) { return byte == std::byte{0}; }));
 }
 
 TEST_CASE("log: an announced record is seen by who asks for it, and is there once it is committed",

@@ -13,6 +13,7 @@ inline constexpr std::size_t copy_by_libc_max = 2048;
 void copy_large(void* to, const void* from, std::size_t size_bytes);
 void copy_middling_in(void* to, const void* from, std::size_t size_bytes);
 void copy_middling_out(void* to, const void* from, std::size_t size_bytes);
+bool fetches_middling_out(std::size_t size_bytes);
 
 /// From here to copy_by_libc_max `rep movsb` is the faster way into lines that another core has, on
 /// processors that say that it is fast for short copies (FSRM): it does not fetch what it overwrites as a
@@ -66,9 +67,9 @@ inline void copy_bytes_in(void* to, const void* from, std::size_t size_bytes) {
 }
 
 /// copy_bytes() of our own into memory that another core has read before and will read: from 1 to 2 KiB by
-/// `rep movsb` where the processor does that well, up to 4 KiB by that loop, up to 64 KiB by it or by
-/// copy_bytes(), where that is seen to take less time at present (up to 16 KiB: much less): between cores
-/// with a cache in common the loop is the better way, between others it takes up to twice the time.
+/// `rep movsb` where the processor does that well, up to 64 KiB by that loop or by copy_bytes(), where that
+/// is seen to take less time at present (up to 16 KiB: much less): between cores with a cache in common the
+/// loop is the better way, between others it takes two to four times as long.
 inline void copy_bytes_out(void* to, const void* from, std::size_t size_bytes) {
   if (size_bytes >= detail::copy_by_movsb_min && size_bytes <= detail::copy_by_libc_max &&
       detail::copies_short_by_movsb)
@@ -76,6 +77,14 @@ inline void copy_bytes_out(void* to, const void* from, std::size_t size_bytes) {
   if (size_bytes < detail::copy_by_libc_max || size_bytes > detail::copy_middling_max)
     return copy_bytes(to, from, size_bytes);
   detail::copy_middling_out(to, from, size_bytes);
+}
+
+/// Whether the next copy_bytes_out() of that size will be quicker if the lines that it overwrites have been
+/// fetched before. Not so if it goes by `rep movsb`, which does not fetch them, nor if it is one of those by
+/// which copy_bytes_out() finds out which way is the faster.
+inline bool copy_bytes_out_fetches(std::size_t size_bytes) {
+  return size_bytes <= detail::copy_by_libc_max || size_bytes > detail::copy_middling_max ||
+         detail::fetches_middling_out(size_bytes);
 }
 
 }  // namespace llamada

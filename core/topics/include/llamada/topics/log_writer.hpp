@@ -235,6 +235,7 @@ class LogWriter {
   void write_place(std::uint64_t payload_bytes);
   void place_apart(std::uint64_t payload_bytes);
   void pass_payload(std::uint64_t payload_bytes);
+  std::uint64_t room_wanted_for(std::uint64_t payload_bytes) const;
   void take_payload_ahead(std::uint64_t payload_bytes) const;
   static Result<LogWriter> attach(ArenaWriter& arena, std::uint32_t index, const LogOptions& options);
   bool fits(std::size_t payload_bytes) const;
