@@ -99,6 +99,7 @@ typedef int(MPI_Datarep_extent_function)(MPI_Datatype datatype, MPI_Aint* extent
 #define MPI_GROUP_EMPTY ((MPI_Group)0x48000000)
 #define MPI_ERRORS_ARE_FATAL ((MPI_Errhandler)0x54000000)
 #define MPI_ERRORS_RETURN ((MPI_Errhandler)0x54000001)
+#define MPI_ERRORS_ABORT ((MPI_Errhandler)0x54000003)
 #define MPI_INFO_ENV ((MPI_Info)0x5c000001)
 
 /* Predefined datatypes; the size in bytes is in bits 8 to 15. C */
@@ -136,6 +137,8 @@ typedef int(MPI_Datarep_extent_function)(MPI_Datatype datatype, MPI_Aint* extent
 #define MPI_AINT ((MPI_Datatype)0x4c000843)
 #define MPI_OFFSET ((MPI_Datatype)0x4c000844)
 #define MPI_COUNT ((MPI_Datatype)0x4c000845)
+/* _Float16, MPICH's own */
+#define MPIX_C_FLOAT16 ((MPI_Datatype)0x4c000246)
 #define MPI_LB ((MPI_Datatype)0x4c000010)
 #define MPI_UB ((MPI_Datatype)0x4c000011)
 

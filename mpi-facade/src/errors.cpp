@@ -193,7 +193,7 @@ namespace {
 /// `object` is what the program's function is given, `place` what a message says it was. The function may
 /// change the code to be returned (8.3.1), but not to MPI_SUCCESS: callers go on then, with what was refused.
 int handle_error(const ErrorHandler& handler, int object, const std::string& place, int code) {
-  if (handler.kind() == ErrorHandler::Kind::fatal) {
+  if (handler.ends_job()) {
     fatal(fmt::format("{} failed in rank {} on {}: {}", failed_call(), runtime().rank_in_world(), place,
                       error_text(code)));
   }
@@ -258,7 +258,9 @@ std::string error_text(int code) {
 
 int error_class_of(int code) {
   if (const AddedErrors::Entry* entry = added(code)) return entry->error_class;
-  return (code >= 0 && code <= MPI_ERR_RMA_FLAVOR) || code == MPI_ERR_SESSION ? code : MPI_ERR_UNKNOWN;
+  // As in MPICH's codes, also of classes that only later versions have.
+  constexpr int class_max = 0x7f;
+  return code >= 0 && code <= class_max ? code : MPI_ERR_UNKNOWN;
 }
 
 }  // namespace llamada::mpi

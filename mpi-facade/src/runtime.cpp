@@ -15,6 +15,7 @@ Runtime::Runtime() {
   groups.set_builtin(MPI_GROUP_EMPTY, make_counted<Group>(std::vector<int>{}, world_rank));
   error_handlers.set_builtin(MPI_ERRORS_ARE_FATAL, make_counted<ErrorHandler>(ErrorHandler::Kind::fatal));
   error_handlers.set_builtin(MPI_ERRORS_RETURN, make_counted<ErrorHandler>(ErrorHandler::Kind::returns));
+  error_handlers.set_builtin(MPI_ERRORS_ABORT, make_counted<ErrorHandler>(ErrorHandler::Kind::aborts));
 }
 
 Runtime::~Runtime() = default;

@@ -183,6 +183,29 @@ static void persistent(void) {
   free(taken);
 }
 
+/* More persistent ones than there is room for at a time, made and freed in turn, on several communicators. */
+static void persistent_in_turn(void) {
+  /* Where ranks are more than cores, only as many as show that all fits together. */
+  const int rounds = ranks <= 2 ? 4500 : 200;
+  MPI_Comm comm = MPI_COMM_NULL;
+  for (int i = 0; i < rounds; i++) {
+    MPI_Request requests[4];
+    int values[4], sums[4];
+    if (i % 30 == 0) OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
+    for (int k = 0; k < 4; k++)
+      OK(MPI_Allreduce_init(&values[k], &sums[k], 1, MPI_INT, MPI_SUM, k % 2 ? comm : MPI_COMM_WORLD,
+                            MPI_INFO_NULL, &requests[k]));
+    for (int k = 0; k < 4; k++) values[k] = i + k;
+    /* Not all are started, and they are freed in different orders. */
+    for (int k = 0; k < 3; k++) OK(MPI_Start(&requests[(k + rank) % 3]));
+    OK(MPI_Waitall(3, requests, MPI_STATUSES_IGNORE));
+    for (int k = 0; k < 3; k++) CHECK_EQ(sums[k], (i + k) * ranks);
+    for (int k = 0; k < 4; k++) OK(MPI_Request_free(&requests[(k + rank) % 4]));
+    if (i % 30 == 29) OK(MPI_Comm_free(&comm));
+  }
+  if (comm != MPI_COMM_NULL) OK(MPI_Comm_free(&comm));
+}
+
 /* Duplicates of communicators that overlap, begun in different orders. */
 static void duplicates(void) {
   MPI_Comm low = MPI_COMM_NULL, high = MPI_COMM_NULL, copies[3];
@@ -226,6 +249,7 @@ int main(int argc, char** argv) {
   in_place();
   mixed_with_blocking();
   persistent();
+  persistent_in_turn();
   for (int i = 0; i < 3; i++) duplicates();
   return finish();
 }

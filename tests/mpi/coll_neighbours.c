@@ -133,6 +133,24 @@ static void without_topology(void) {
   OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL));
 }
 
+/* Displacements that are addresses. */
+static void from_bottom(void) {
+  int dims[1] = {ranks}, periods[1] = {1}, mine[2] = {rank, rank + 100}, theirs[2] = {-1, -1};
+  const int ones[2] = {1, 1};
+  MPI_Comm ring;
+  OK(MPI_Cart_create(MPI_COMM_WORLD, 1, dims, periods, 0, &ring));
+  MPI_Aint from[2], to[2];
+  const MPI_Datatype types[2] = {MPI_INT, MPI_INT};
+  for (int i = 0; i < 2; i++) {
+    OK(MPI_Get_address(&mine[i], &from[i]));
+    OK(MPI_Get_address(&theirs[i], &to[i]));
+  }
+  OK(MPI_Neighbor_alltoallw(MPI_BOTTOM, ones, from, types, MPI_BOTTOM, ones, to, types, ring));
+  CHECK_EQ(theirs[0], (rank + ranks - 1) % ranks + 100);
+  CHECK_EQ(theirs[1], (rank + 1) % ranks);
+  OK(MPI_Comm_free(&ring));
+}
+
 int main(int argc, char** argv) {
   begin("coll_neighbours", &argc, &argv);
   for (int mode = 0; mode < mode_count; mode++) {
@@ -141,6 +159,7 @@ int main(int argc, char** argv) {
     on_a_graph(mode);
     if (is_strict()) on_a_distributed_graph(mode);
   }
+  from_bottom();
   without_topology();
   return finish();
 }

@@ -46,6 +46,10 @@ static void strings(void) {
     CHECK(length > 0 && length < MPI_MAX_ERROR_STRING && strlen(text) == (size_t)length);
     CHECK_EQ(class_of(class), class);
   }
+  /* A class of a later version. */
+  CHECK_EQ(class_of(80), 80);
+  OK(MPI_Error_string(80, text, &length));
+  CHECK(length > 0);
   OK(MPI_Error_string(MPI_SUCCESS, text, &length));
   CHECK(length > 0);
 }
@@ -97,6 +101,15 @@ static void handlers(void) {
   comm = kept;
 }
 
+/* MPI-4's, as binaries of MPICH 4 set it. */
+static void aborting(void) {
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  OK(MPI_Comm_set_errhandler(comm, MPI_ERRORS_ABORT));
+  OK(MPI_Comm_get_errhandler(comm, &handler));
+  CHECK(handler == MPI_ERRORS_ABORT);
+  OK(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
+}
+
 int main(int argc, char** argv) {
   begin("errors", &argc, &argv);
   OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
@@ -108,6 +121,7 @@ int main(int argc, char** argv) {
   strings();
   own_codes();
   handlers();
+  aborting();
   OK(MPI_Comm_free(&comm));
   return finish();
 }

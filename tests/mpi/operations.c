@@ -88,6 +88,9 @@ static void floating(void) {
   TEST_ARITHMETIC(float, MPI_FLOAT);
   TEST_ARITHMETIC(double, MPI_DOUBLE);
   TEST_ARITHMETIC(long double, MPI_LONG_DOUBLE);
+#if defined(MPIX_C_FLOAT16) && defined(__FLT16_MANT_DIG__)
+  if (is_strict()) TEST_ARITHMETIC(_Float16, MPIX_C_FLOAT16);
+#endif
   TEST_OPERATION(float complex, MPI_C_FLOAT_COMPLEX, MPI_SUM, a + b);
   TEST_OPERATION(double complex, MPI_C_DOUBLE_COMPLEX, MPI_SUM, a + b);
   TEST_OPERATION(double complex, MPI_C_DOUBLE_COMPLEX, MPI_PROD, a* b);

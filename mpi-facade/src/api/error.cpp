@@ -37,6 +37,7 @@ int get_handler(MPI_Comm comm, MPI_Errhandler* handler) {
 
 MPI_Errhandler llamada::mpi::give_handler(const Reference<ErrorHandler>& handler) {
   if (handler->kind() == ErrorHandler::Kind::fatal) return MPI_ERRORS_ARE_FATAL;
+  if (handler->kind() == ErrorHandler::Kind::aborts) return MPI_ERRORS_ABORT;
   if (handler->kind() == ErrorHandler::Kind::returns) return MPI_ERRORS_RETURN;
   if (handler->handle_uses++ == 0) handler->handle = runtime().error_handlers.insert(handler);
   return handler->handle;

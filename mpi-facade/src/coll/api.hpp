@@ -90,7 +90,9 @@ int find_typed_parts(Call& call, const void* buffer, const int* counts, const Di
     Datatype* type = nullptr;
     if (int code = check_count(call.communicator, counts[part])) return code;
     if (int code = call.find_type(datatypes[part], type)) return code;
-    if (int code = check_buffer(call.communicator, buffer, counts[part], *type)) return code;
+    // Displacements may be addresses, from MPI_BOTTOM on.
+    const void* const begin = buffer == MPI_IN_PLACE ? buffer : at(buffer, displacements[part]);
+    if (int code = check_buffer(call.communicator, begin, counts[part], *type)) return code;
     list.push_back(Data::of(at(buffer, displacements[part]), static_cast<std::size_t>(counts[part]), *type));
   }
   parts = Parts(std::move(list));

@@ -121,7 +121,7 @@ LLAMADA_MPI_FUNCTION(Comm_split_type)
 int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm* newcomm) {
   LLAMADA_MPI_ENTER(Comm_split_type);
   Communicator* parent = nullptr;
-  if (int code = find_intracommunicator(comm, parent)) return code;
+  if (int code = find_communicator(comm, parent)) return code;
   if (int code = check_pointer(nullptr, newcomm, "newcomm")) return code;
   if (int code = check_hints(parent, info)) return code;
   switch (split_type) {

@@ -13,7 +13,7 @@ int Call::check_request() const {
 void CollectiveTask::start() {
   machine_ = make_machine();
   failure_.reset();
-  is_begun_ = is_over_ = false;
+  is_begun_ = is_over_ = is_told_ = false;
   channel_.enqueue(*this);
 }
 
@@ -33,6 +33,7 @@ bool CollectiveTask::advance() {
 }
 
 int CollectiveTask::complete(MPI_Status*) {
+  is_told_ = true;
   if (!failure_) return MPI_SUCCESS;
   return failure_->code() == Errc::incompatible ? MPI_ERR_TRUNCATE : MPI_ERR_ARG;
 }

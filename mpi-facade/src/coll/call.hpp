@@ -78,6 +78,7 @@ class CollectiveTask : public Task, private Pending {
   ~CollectiveTask() override {
     channel_.withdraw(*this);
     channel_.remove_task();
+    if (own_ && is_freed_ && is_told_) runtime().collectives->spare_persistent({std::move(own_), &channel_});
   }
 
   bool step() override {
@@ -87,6 +88,10 @@ class CollectiveTask : public Task, private Pending {
   void start() override;
   int complete(MPI_Status* status) override;
   int report(int code) override;
+  int free() override {
+    is_freed_ = true;
+    return MPI_SUCCESS;
+  }
   Communicator* communicator() const override { return communicator_.get(); }
 
  protected:
@@ -106,6 +111,8 @@ class CollectiveTask : public Task, private Pending {
   std::optional<Error> failure_;  // how the members' calls did not fit
   bool is_begun_ = false;
   bool is_over_ = false;
+  bool is_told_ = true;  // the program, of the end of what it has started
+  bool is_freed_ = false;
 };
 
 /// One whose machine is what `make(channel)` gives; what `make` has captured outlives the machine.

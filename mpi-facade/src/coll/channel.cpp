@@ -53,6 +53,7 @@ Channel::Channel(World& world, Options options)
       arena_(world.arena()),
       looks_before_waiting_(world.oversubscribed() ? 0 : looks_of_own_core),
       context_(options.context),
+      persistent_(options.persistent),
       key_(collective_log_key(options.context, options.persistent)),
       members_(std::move(options.members)),
       self_(options.self),

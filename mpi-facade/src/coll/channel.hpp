@@ -136,6 +136,7 @@ class Channel {
   Channel& operator=(const Channel&) = delete;
 
   std::uint32_t context() const { return context_; }
+  std::uint32_t persistent() const { return persistent_; }
   const std::vector<int>& members() const { return members_; }
   /// The number of the last collective.
   std::uint32_t ordinal() const { return ordinal_; }
@@ -475,6 +476,7 @@ class Channel {
   topics::ArenaWriter& arena_;
   int looks_before_waiting_;
   std::uint32_t context_;
+  std::uint32_t persistent_;
   topics::LogKey key_;
   std::vector<int> members_;
   int self_;

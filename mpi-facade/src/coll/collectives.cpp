@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "coll/movement.hpp"
+
 namespace llamada::mpi::coll {
 
 /// What hangs on the communicator.
@@ -68,10 +70,42 @@ Result<Channel*> Collectives::channel(Communicator& communicator) {
 Result<Collectives::OwnChannel> Collectives::persistent_channel(Communicator& communicator) {
   auto shared = channel(communicator);
   if (!shared) return propagate(shared);
-  auto holder = open(communicator, ++static_cast<Holder&>(*communicator.collectives).persistent_count);
+  const std::uint32_t number = ++static_cast<Holder&>(*communicator.collectives).persistent_count;
+  ++persistent_count_;
+  if (communicator.persistents_before + number > new_persistents && !communicator.is_inter()) {
+    auto spare = common_spare(communicator, **shared);
+    if (!spare) return propagate(spare);
+    if (*spare) {
+      Channel* own = static_cast<Holder&>(**spare).channel();
+      return OwnChannel{std::move(*spare), own};
+    }
+  }
+  auto holder = open(communicator, number);
   if (!holder) return propagate(holder);
   Channel* own = (*holder)->channel();
   return OwnChannel{std::move(*holder), own};
+}
+
+/// A spare channel that all members have; null if there is none.
+Result<std::unique_ptr<CommunicatorExtension>> Collectives::common_spare(Communicator& communicator,
+                                                                         Channel& channel) {
+  const auto members = communicator.group()->members();
+  if (members.size() == 1) return std::unique_ptr<CommunicatorExtension>();
+  ChannelOffer offer(spare_channels_, members);
+  std::vector<ChannelOffer::Names> offers(members.size());
+  std::vector<Data> results;
+  for (auto& names : offers) results.push_back(Data::of(std::as_writable_bytes(std::span(&names, 1))));
+  const auto self = static_cast<std::size_t>(communicator.rank());
+  offers[self] = offer.names();
+  auto gathered = allgather(channel, waiter_, results[self], results);
+  if (!gathered) return propagate(gathered);
+  return offer.take(members, offers);
+}
+
+void Collectives::spare_persistent(OwnChannel own) {
+  if (!own.channel->is_intra()) return;
+  // What is given up goes with the result.
+  static_cast<void>(spare_channels_.keep({std::move(own.holder), own.channel}));
 }
 
 void Collectives::spare_channel(Communicator& communicator) {

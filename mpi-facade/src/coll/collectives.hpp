@@ -34,12 +34,19 @@ class Collectives {
   /// given a spare one.
   Result<Channel*> channel(Communicator& communicator);
   /// A channel for a persistent collective alone: all members make them in the same order, and may start
-  /// them in any. It goes with what is given.
+  /// them in any. It goes with what is given. The first `new_persistents` of a program need nothing of the
+  /// other members; later ones ask them for a spare channel that all have, because those that a program frees
+  /// would use up the arena's logs otherwise.
   struct OwnChannel {
     std::unique_ptr<CommunicatorExtension> holder;
     Channel* channel = nullptr;
   };
   Result<OwnChannel> persistent_channel(Communicator& communicator);
+  static constexpr std::uint32_t new_persistents = 256;
+  /// How many this process has made.
+  std::uint32_t persistent_count() const { return persistent_count_; }
+  /// The program has freed a persistent collective that it had been told the end of: its channel is spare.
+  void spare_persistent(OwnChannel own);
   Waiter& waiter() { return waiter_; }
   /// Whether data may go from memory to memory, past the logs: nothing of it is kept then. The same on all
   /// ranks of a job, always.
@@ -61,6 +68,7 @@ class Collectives {
  private:
   class Holder;
 
+  Result<std::unique_ptr<CommunicatorExtension>> common_spare(Communicator& communicator, Channel& channel);
   Result<std::unique_ptr<Holder>> open(const Communicator& communicator, std::uint32_t persistent);
 
   World& world_;
@@ -68,6 +76,7 @@ class Collectives {
   Options options_;
   std::vector<Channel*> channels_;
   bool is_leaving_ = false;
+  std::uint32_t persistent_count_ = 0;
   ContextIds context_ids_;
   SpareChannels spare_channels_;
 };

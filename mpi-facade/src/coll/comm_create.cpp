@@ -22,6 +22,7 @@ namespace {
 struct Proposal {
   std::int32_t color = 0;
   std::int32_t key = 0;
+  std::uint32_t persistents = 0;  ///< collectives that it has made
   coll::ContextProposal context;
   coll::ChannelOffer::Names channels{};
 };
@@ -32,7 +33,7 @@ Result<std::vector<Proposal>> exchange(Communicator& parent, const coll::Context
   auto& collectives = *runtime().collectives;
   std::vector<Proposal> proposals(static_cast<std::size_t>(parent.size()));
   Proposal& own = proposals[static_cast<std::size_t>(parent.rank())];
-  own = {color, key, claim.proposal(), offer.names()};
+  own = {color, key, collectives.persistent_count(), claim.proposal(), offer.names()};
   if (parent.size() == 1) return proposals;
   auto channel = collectives.channel(parent);
   if (!channel) return propagate(channel);
@@ -60,6 +61,8 @@ Communicator* add(Communicator& parent, std::uint32_t context, Reference<Group> 
   auto channel = offer.take(group->members(), offers);
   Communicator* made = runtime().add_communicator(parent, context, std::move(group));
   made->collectives = std::move(channel);
+  for (const Proposal& proposal : proposals)
+    made->persistents_before = std::max(made->persistents_before, proposal.persistents);
   return made;
 }
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstring>
 #include <optional>
 #include <vector>
@@ -16,12 +17,14 @@ namespace {
 
 struct Proposal {
   coll::ContextProposal context;
+  std::uint32_t persistents = 0;  ///< collectives that it has made
   coll::ChannelOffer::Names channels{};
 };
 
 /// What all members propose: the context together, the channels each for itself.
 struct Proposals {
   coll::ContextProposal context;
+  std::uint32_t persistents = 0;
   std::vector<coll::ChannelOffer::Names> channels;
 };
 
@@ -41,6 +44,7 @@ class ExchangeProposals final : public coll::Machine {
       Proposal theirs;
       std::memcpy(&theirs, record->payload.data(), sizeof(theirs));
       all_.context = all_.context.with(theirs.context);
+      all_.persistents = std::max(all_.persistents, theirs.persistents);
       all_.channels.push_back(theirs.channels);
       channel_.next(member_);
     }
@@ -61,8 +65,9 @@ class Duplication final : public coll::CollectiveTask {
       : CollectiveTask(channel, parent, {}),
         copy_(&copy),
         claim_(runtime().collectives->context_ids()),
-        offer_(runtime().collectives->spare_channels(), parent.group()->members()),
-        all_{claim_.proposal(), {offer_.names()}} {}
+        // Others may be in progress meanwhile, and need some, too.
+        offer_(runtime().collectives->spare_channels(), parent.group()->members(), offered_max),
+        all_{claim_.proposal(), runtime().collectives->persistent_count(), {offer_.names()}} {}
 
   /// The program is told.
   int complete(MPI_Status* status) override {
@@ -75,8 +80,11 @@ class Duplication final : public coll::CollectiveTask {
   }
 
  private:
+  static constexpr std::size_t offered_max = 3;
+
   std::unique_ptr<coll::Machine> make_machine() override {
-    return std::make_unique<ExchangeProposals>(channel(), Proposal{claim_.proposal(), offer_.names()}, all_);
+    return std::make_unique<ExchangeProposals>(
+        channel(), Proposal{claim_.proposal(), all_.persistents, offer_.names()}, all_);
   }
   void finish() override {
     const auto context = claim_.agree(all_.context);
@@ -86,6 +94,7 @@ class Duplication final : public coll::CollectiveTask {
     }
     copy_->set_context(*context);
     copy_->collectives = offer_.take(copy_->group()->members(), all_.channels);
+    copy_->persistents_before = all_.persistents;
     if (copy_->is_inter()) copy_->local().set_context(*context + 1);
   }
 

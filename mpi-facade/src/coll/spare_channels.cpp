@@ -6,10 +6,11 @@
 namespace llamada::mpi::coll {
 namespace {
 
-std::uint64_t name_of(const Channel& channel) {
+ChannelOffer::Name name_of(const Channel& channel) {
   // Members that go different ways in a collective whose lengths differ may differ in this, too.
   const std::uint64_t introduced = channel.is_introduced() ? 1 : 0;
-  return introduced << 63 | std::uint64_t{channel.context()} << 32 | channel.ordinal();
+  return {std::uint64_t{channel.context()} << 32 | channel.persistent(),
+          introduced << 63 | channel.ordinal()};
 }
 
 bool is_for(const SpareChannel& spare, std::span<const int> members) {
@@ -28,12 +29,10 @@ SpareChannel SpareChannels::keep(SpareChannel spare) {
   return oldest;
 }
 
-ChannelOffer::ChannelOffer(SpareChannels& spares, std::span<const int> members) : spares_(spares) {
+ChannelOffer::ChannelOffer(SpareChannels& spares, std::span<const int> members, std::size_t count_max)
+    : spares_(spares) {
   const auto is_offered = [&](const SpareChannel& spare) {
-    if (offered_.size() == Names().size()) return false;
-    if (!members.empty()) return is_for(spare, members);
-    return std::ranges::none_of(
-        offered_, [&](const SpareChannel& offered) { return is_for(offered, spare.channel->members()); });
+    return offered_.size() < count_max && (members.empty() || is_for(spare, members));
   };
   std::deque<SpareChannel> others;
   for (SpareChannel& spare : spares.spares_) {
@@ -62,7 +61,7 @@ std::unique_ptr<CommunicatorExtension> ChannelOffer::take(std::span<const int> m
                                                           std::span<const Names> offers) {
   auto taken = offered_.end();
   for (auto spare = offered_.begin(); spare != offered_.end(); ++spare) {
-    const std::uint64_t name = name_of(*spare->channel);
+    const Name name = name_of(*spare->channel);
     const auto has_it = [name](const Names& names) { return std::ranges::find(names, name) != names.end(); };
     if (!is_for(*spare, members) || !std::ranges::all_of(offers, has_it)) continue;
     // The same on all members, in whatever order they offer them.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <compare>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -18,9 +19,9 @@ struct SpareChannel {
   Channel* channel = nullptr;                     ///< in it
 };
 
-/// The channels of communicators that the program has freed, for the next ones of the same members in the
-/// same order: a program may make and free communicators for days, and logs are never taken out of an arena's
-/// directory.
+/// The channels of communicators and of persistent collectives that the program has freed, for the next ones
+/// of the same members in the same order: a program may make and free these for days, and logs are never
+/// taken out of an arena's directory.
 ///
 /// Who makes a communicator offers some of its spare channels to the others, in the same exchange that names
 /// its context. The new one goes on with a channel that all its members offer; if there is none, it gets a
@@ -45,12 +46,19 @@ class SpareChannels {
 /// What one process offers for one communicator; nobody else is offered it meanwhile.
 class ChannelOffer {
  public:
-  /// Each names a channel, how many collectives it has had, and whether its members know each other's
-  /// processes; 0 is none.
-  using Names = std::array<std::uint64_t, 3>;
+  /// A channel, by its context and number; how many collectives it has had, and whether its members know
+  /// each other's processes. Zeros are none.
+  struct Name {
+    std::uint64_t channel = 0;
+    std::uint64_t state = 0;
+    auto operator<=>(const Name&) const = default;
+  };
+  using Names = std::array<Name, SpareChannels::kept_max>;
 
-  /// Offers channels of these members; of any members, one of each kind, if there are none.
-  ChannelOffer(SpareChannels& spares, std::span<const int> members);
+  /// Offers channels of these members; of any members if there are none. Members may have freed theirs in
+  /// different orders: only if each offers all that it has do they find what they have in common.
+  ChannelOffer(SpareChannels& spares, std::span<const int> members,
+               std::size_t count_max = SpareChannels::kept_max);
   ~ChannelOffer();
   ChannelOffer(const ChannelOffer&) = delete;
   ChannelOffer& operator=(const ChannelOffer&) = delete;

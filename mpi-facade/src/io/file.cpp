@@ -99,7 +99,7 @@ namespace {
 /// The code as the handler has left it.
 int handle(File* file, int code) {
   const Reference<ErrorHandler> handler = file ? file->error_handler : files().default_handler;
-  if (handler->kind() == ErrorHandler::Kind::fatal) {
+  if (handler->ends_job()) {
     fatal(fmt::format("{} failed in rank {} on {}: {}", failed_call(), runtime().world_rank,
                       file ? "the file " + file->name : "MPI_FILE_NULL", error_text(code)));
   }

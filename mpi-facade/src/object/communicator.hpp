@@ -87,6 +87,10 @@ class Communicator : public Counted {
   /// How many communicators have been made from this one: what context ids are derived from.
   std::uint32_t next_child() { return child_count_++; }
 
+  /// How many persistent collectives one of the members had made before, the same on all: see
+  /// coll::Collectives.
+  std::uint32_t persistents_before = 0;
+
   /// One slot for each layer.
   std::unique_ptr<CommunicatorExtension> collectives;
   std::unique_ptr<CommunicatorExtension> point_to_point;

@@ -44,6 +44,12 @@ template <typename T>
 inline constexpr bool is_truth = std::is_same_v<T, bool> || std::is_same_v<T, Logical>;
 template <typename T>
 inline constexpr bool is_integer = std::is_integral_v<T> && !std::is_same_v<T, bool>;
+template <typename T>
+inline constexpr bool is_floating = std::is_floating_point_v<T>;
+#ifdef __FLT16_MANT_DIG__  // not for the compiler of the fuzzers
+template <>
+inline constexpr bool is_floating<_Float16> = true;
+#endif
 
 template <typename T, typename Combine>
 __attribute__((always_inline)) inline void for_each(const T* left, T* right, std::size_t count,
@@ -198,12 +204,12 @@ Function function_for(MPI_Op op) {
     if (op == MPI_MINLOC) return choose_pair<T, false>;
     if (op == MPI_MAXLOC) return choose_pair<T, true>;
   } else {
-    if constexpr (is_integer<T> || std::is_floating_point_v<T>) found = ordered<T>(op);
-    if constexpr (is_integer<T> || std::is_floating_point_v<T> || is_complex<T>) {
+    if constexpr (is_integer<T> || is_floating<T>) found = ordered<T>(op);
+    if constexpr (is_integer<T> || is_floating<T> || is_complex<T>) {
       if (!found) found = arithmetic<T>(op);
     }
     // Of floating-point numbers, too, as MPICH has it and programs built for it may use.
-    if constexpr (is_integer<T> || is_truth<T> || std::is_floating_point_v<T>) {
+    if constexpr (is_integer<T> || is_truth<T> || is_floating<T>) {
       if (!found) found = logical<T>(op);
     }
     if constexpr (is_integer<T> || std::is_enum_v<T>) {
@@ -284,6 +290,10 @@ Function find_function(MPI_Op op, MPI_Datatype datatype) {
       return function_for<double>(op);
     case MPI_LONG_DOUBLE:
       return function_for<long double>(op);
+#ifdef __FLT16_MANT_DIG__
+    case MPIX_C_FLOAT16:
+      return function_for<_Float16>(op);
+#endif
     case MPI_C_BOOL:
     case MPI_CXX_BOOL:
       return function_for<bool>(op);
