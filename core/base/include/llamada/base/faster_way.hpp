@@ -25,7 +25,7 @@ class FasterWay {
     const std::uint32_t turn = turns_.load(std::memory_order_relaxed);
     turns_.store(turn + 1, std::memory_order_relaxed);
     if (is_trial(turn)) [[unlikely]]
-      return {turn / turns_between_trials % 2, true};
+      return {(turn < first_trials ? turn : turn / turns_between_trials) % 2, true};
     return {second_is_faster_.load(std::memory_order_relaxed), false};
   }
   /// Whether the next turn is way 0's, and no trial.
@@ -37,8 +37,13 @@ class FasterWay {
   void took(unsigned way, std::uint64_t ticks, std::size_t size_bytes) {
     const std::uint64_t seen = ticks * 1024 * scale / size_bytes;
     std::uint64_t mean = ticks_[way].load(std::memory_order_relaxed);
-    // An interrupt, or a page that had to be made, counts like twice the time.
-    mean = mean == 0 ? seen : (7 * mean + std::min(seen, 2 * mean) + 7) / 8;
+    // What took long may have been interrupted, or have had to make a page: it counts less than what did not.
+    if (mean == 0)
+      mean = seen;
+    else if (seen < mean)
+      mean = (mean + seen) / 2;
+    else
+      mean = (7 * mean + std::min(seen, 2 * mean) + 7) / 8;
     ticks_[way].store(mean, std::memory_order_relaxed);
     const std::uint64_t first = ticks_[0].load(std::memory_order_relaxed);
     const std::uint64_t second = ticks_[1].load(std::memory_order_relaxed);
@@ -49,8 +54,11 @@ class FasterWay {
   /// Odd, so that trials do not keep step with a program's windows: a trial of the slower way can hold up the
   /// messages behind it (with 16 in place of 61, 4 to 16 KiB took 2 % longer).
   static constexpr std::uint32_t turns_between_trials = 61;
+  static constexpr std::uint32_t first_trials = 8;
   static constexpr std::uint64_t scale = 16;
-  static constexpr bool is_trial(std::uint32_t turn) { return turn % turns_between_trials == 0; }
+  static constexpr bool is_trial(std::uint32_t turn) {
+    return turn % turns_between_trials == 0 || turn < first_trials;
+  }
 
   std::atomic<std::uint32_t> turns_{0};
   unsigned patience_;
