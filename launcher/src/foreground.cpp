@@ -32,8 +32,8 @@ Foreground::Foreground(ForegroundPlan plan)
       guardian_(plan.guardian),
       last_word_(std::move(plan.last_word)),
       guardian_pidfd_(open_pidfd(plan.guardian)),
-      sinks_{{STDOUT_FILENO, LineMerger(plan.options.tag_output), {}},
-             {STDERR_FILENO, LineMerger(plan.options.tag_output), {}}},
+      sinks_{{STDOUT_FILENO, LineMerger(plan.options.line_prefix), {}},
+             {STDERR_FILENO, LineMerger(plan.options.line_prefix), {}}},
       files_(std::move(plan.files)) {
   link_ = std::make_unique<ControlLink>(
       loop_, std::move(plan.control), [this](control::Message message) { take(std::move(message)); },

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "output_pattern.hpp"
+
 namespace llamada::launcher {
 
 void LineMerger::take(std::uint32_t rank, std::string_view bytes, std::string& out) {
@@ -55,13 +57,13 @@ void LineMerger::flush_partial(std::string& out) {
 void LineMerger::give(std::uint32_t rank, std::string_view bytes, std::string& out) {
   bool line_begins = open_rank_ != rank;
   open_rank_ = bytes.back() == '\n' ? std::nullopt : std::optional(rank);
-  if (!tag_) {
+  if (prefix_.empty()) {
     out += bytes;
     return;
   }
   while (!bytes.empty()) {
     const std::size_t size = std::min(bytes.find('\n'), bytes.size() - 1) + 1;
-    if (line_begins) out += fmt::format("[{}] ", label_of(rank));
+    if (line_begins) out += fill_pattern(prefix_, label_of(rank));
     out += bytes.substr(0, size);
     bytes.remove_prefix(size);
     line_begins = true;

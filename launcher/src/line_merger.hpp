@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace llamada::launcher {
 
@@ -15,10 +16,10 @@ class LineMerger {
  public:
   static constexpr std::size_t line_size_bytes_max = 64 * 1024;
 
-  /// With `tag` each line begins with "[rank] ".
-  explicit LineMerger(bool tag) : tag_(tag) {}
+  /// Each line begins with `prefix`, in which fill_pattern() puts the rank. Empty: with nothing.
+  explicit LineMerger(std::string prefix) : prefix_(std::move(prefix)) {}
 
-  /// The label of these ranks is "[number:rank in the world]".
+  /// These ranks are called "number:rank in the world".
   void name_world(std::uint32_t first, std::uint32_t count, std::uint32_t number);
   /// Appends to `out` what can be written now.
   void take(std::uint32_t rank, std::string_view bytes, std::string& out);
@@ -42,7 +43,7 @@ class LineMerger {
     std::uint32_t number;
   };
 
-  bool tag_;
+  std::string prefix_;
   std::map<std::uint32_t, World> worlds_;  ///< spawned ones, by their first rank
   std::map<std::uint32_t, std::string> partial_;
   std::optional<std::uint32_t> open_rank_;  ///< the rank whose unfinished line was given out last

@@ -157,6 +157,7 @@ std::string help_text() {
                          the QoS profile of the job (default; also LLAMADA_QOS)
   --timeout SECONDS      end the job after that time, exit code 124 (also MPIEXEC_TIMEOUT)
   -l, --tag-output       begin each line of output with the rank it comes from
+  -prepend-pattern TEXT  begin each line of output with that; %r is the rank, %h the host
   -outfile-pattern FILE, -errfile-pattern FILE
                          output to a file for each rank: %r is the rank, %h the host
   --output-filename DIR[:nocopy]

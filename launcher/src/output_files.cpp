@@ -7,38 +7,12 @@
 #include <cerrno>
 #include <filesystem>
 
+#include "output_pattern.hpp"
+
 namespace llamada::launcher {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string fill(const std::string& pattern, std::uint32_t rank, const std::string& host) {
-  std::string name;
-  for (std::size_t at = 0; at < pattern.size(); ++at) {
-    if (pattern[at] != '%' || at + 1 == pattern.size()) {
-      name += pattern[at];
-      continue;
-    }
-    switch (pattern[++at]) {
-      case 'r':
-        name += std::to_string(rank);
-        break;
-      case 'h':
-        name += host;
-        break;
-      case 'g':  // the process group and the proxy: there is one
-      case 'p':
-        name += '0';
-        break;
-      case '%':
-        name += '%';
-        break;
-      default:
-        name += {'%', pattern[at]};
-    }
-  }
-  return name;
-}
 
 /// A job may have more files than a process usually may.
 void raise_descriptor_limit() {
@@ -50,11 +24,7 @@ void raise_descriptor_limit() {
 
 }  // namespace
 
-OutputFiles::OutputFiles(const Options& options) : options_(options) {
-  char name[256] = "";
-  gethostname(name, sizeof name - 1);
-  host_ = name;
-}
+OutputFiles::OutputFiles(const Options& options) : options_(options) {}
 
 bool OutputFiles::is_shown(int stream) const {
   if (!(stream == 1 ? options_.output_pattern : options_.error_pattern).empty()) return false;
@@ -63,7 +33,7 @@ bool OutputFiles::is_shown(int stream) const {
 
 std::string OutputFiles::file_name(std::uint32_t rank, int stream) const {
   const std::string& pattern = stream == 1 ? options_.output_pattern : options_.error_pattern;
-  if (!pattern.empty()) return fill(pattern, rank, host_);
+  if (!pattern.empty()) return fill_pattern(pattern, std::to_string(rank));
   if (options_.output_folder.empty()) return {};
   const std::size_t digits = std::to_string(options_.rank_count - 1).size();
   return fmt::format("{}/1/rank.{:0{}}/{}", options_.output_folder, rank, digits,

@@ -30,7 +30,6 @@ class OutputFiles {
   std::string file_name(std::uint32_t rank, int stream) const;
 
   const Options& options_;
-  std::string host_;
   std::map<std::string, FileDescriptor> files_;
 };
 

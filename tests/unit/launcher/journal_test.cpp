@@ -90,7 +90,7 @@ TEST_CASE("journal: a replacement that ends early is still repeating", "[launche
 }
 
 TEST_CASE("lines: half lines of different ranks do not mix", "[launcher]") {
-  LineMerger merger(false);
+  LineMerger merger("");
   std::string out;
   merger.take(0, "aa", out);
   merger.take(1, "bb\nb", out);
@@ -105,7 +105,7 @@ TEST_CASE("lines: half lines of different ranks do not mix", "[launcher]") {
 }
 
 TEST_CASE("lines: a tag stands at the beginning of each line, once", "[launcher]") {
-  LineMerger merger(true);
+  LineMerger merger("[%r] ");
   std::string out;
   merger.take(3, "one\ntwo\nthr", out);
   merger.flush_partial(out);
@@ -113,8 +113,15 @@ TEST_CASE("lines: a tag stands at the beginning of each line, once", "[launcher]
   CHECK(out == "[3] one\n[3] two\n[3] three\n[3] four\n");
 }
 
+TEST_CASE("lines: a prefix is MPICH's pattern", "[launcher]") {
+  LineMerger merger("%r of %p, 100%%, %x>");
+  std::string out;
+  merger.take(3, "one\ntwo\n", out);
+  CHECK(out == "3 of 0, 100%, %x>one\n3 of 0, 100%, %x>two\n");
+}
+
 TEST_CASE("lines: an endless line is not kept for ever", "[launcher]") {
-  LineMerger merger(false);
+  LineMerger merger("");
   std::string out;
   merger.take(0, std::string(LineMerger::line_size_bytes_max + 1, 'x'), out);
   CHECK(out.size() == LineMerger::line_size_bytes_max + 1);

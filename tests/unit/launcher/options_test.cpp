@@ -143,7 +143,7 @@ TEST_CASE("options: a file has a line for each program", "[launcher]") {
       << "# two programs\n-n 2 a 'one word' \"a \\\"b\\\"\"\n\n  -n 3 -env A 1 \\\n b x\\ y # the end\n";
   for (const char* name : {"-configfile", "--app"}) {
     const Options options = good({"-l", name, path});
-    CHECK(options.tag_output);
+    CHECK(options.line_prefix == "[%r] ");
     REQUIRE(options.parts.size() == 2);
     CHECK(options.parts[0].command == std::vector<std::string>{"a", "one word", "a \"b\""});
     CHECK(options.parts[1].rank_count == 3);
@@ -171,6 +171,7 @@ TEST_CASE("options: bindings by what belongs together, and what is not known is 
 }
 
 TEST_CASE("options: output files, variables that are handed on, standard input", "[launcher]") {
+  CHECK(good({"-prepend-pattern", "<%r>", "a"}).line_prefix == "<%r>");
   CHECK(good({"-outfile-pattern=o.%r", "-errfile-pattern", "e.%r", "a"}).output_pattern == "o.%r");
   CHECK(good({"--output-filename", "d:nocopy", "a"}).output_folder == "d");
   CHECK_FALSE(good({"--output-filename", "d:nocopy", "a"}).output_also_shown);

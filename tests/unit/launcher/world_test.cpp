@@ -77,7 +77,7 @@ TEST_CASE("world: ranks are named by their world", "[launcher]") {
 }
 
 TEST_CASE("merger: lines of spawned ranks have the world's number in their label", "[launcher]") {
-  LineMerger merger(true);
+  LineMerger merger("[%r] ");
   merger.name_world(4, 2, 1);
   merger.name_world(6, 1, 2);
   std::string out;

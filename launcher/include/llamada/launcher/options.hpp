@@ -52,7 +52,7 @@ struct Options {
   std::vector<InjectRule> injections;
   std::optional<std::string> report_path;
   std::optional<std::chrono::nanoseconds> timeout;
-  bool tag_output = false;
+  std::string line_prefix;  ///< before each line of output; %r stands for the rank, as in output_pattern
   bool verbose = false;
   bool print_exit_codes = false;
   bool input_to_rank_0 = true;

@@ -1,0 +1,44 @@
+#include "output_pattern.hpp"
+
+#include <unistd.h>
+
+namespace llamada::launcher {
+namespace {
+
+std::string host_name() {
+  char name[256] = "";
+  gethostname(name, sizeof name - 1);
+  return name;
+}
+
+}  // namespace
+
+std::string fill_pattern(std::string_view pattern, std::string_view rank) {
+  std::string filled;
+  for (std::size_t at = 0; at < pattern.size(); ++at) {
+    if (pattern[at] != '%' || at + 1 == pattern.size()) {
+      filled += pattern[at];
+      continue;
+    }
+    switch (pattern[++at]) {
+      case 'r':
+        filled += rank;
+        break;
+      case 'h':
+        filled += host_name();
+        break;
+      case 'g':
+      case 'p':
+        filled += '0';
+        break;
+      case '%':
+        filled += '%';
+        break;
+      default:
+        filled += {'%', pattern[at]};
+    }
+  }
+  return filled;
+}
+
+}  // namespace llamada::launcher
