@@ -138,7 +138,7 @@ void DirectCopies::begin_receive(Peer& from, std::span<const Waiting> messages) 
         from.rank,
         {messages[i].announcement.send_id, reinterpret_cast<std::uint64_t>(group[i].own), group[i].bytes,
          from.own_place, number, static_cast<std::uint16_t>(messages.size() - 1 - i), from.was_inside_out});
-  from.receives.emplace_back(std::move(group), share, true);
+  from.receives.emplace_back(std::move(group), share, true, is_exchange);
   mark_active(from);
   LLAMADA_CRASH_POINT("direct:granted");
 }
@@ -176,7 +176,7 @@ void DirectCopies::begin_send(Peer& to, CopyGroup&& group, std::uint32_t number)
   const std::uint32_t slot = number % window;
   SharedCopy share(to.own->sends[slot].claim, to.theirs->receives[slot].claim, number, group.bytes(),
                    end_of(world_.rank(), to.rank, false), false);
-  Copy& copy = to.sends.emplace_back(std::move(group), share, false);
+  Copy& copy = to.sends.emplace_back(std::move(group), share, false, false);
   if (is_reached && is_waiting_ && to.sends.size() == 1 && to.receives.empty()) copy_part(to, copy);
   mark_active(to);
 }
@@ -240,6 +240,7 @@ bool DirectCopies::go_on(Peer& peer, std::deque<Copy>& copies) {
 
 /// Gives how many bytes.
 std::uint64_t DirectCopies::copy_part(Peer& peer, Copy& next) {
+  if (next.is_exchange && is_waiting_) next.share.want_all();
   const SharedCopy::Part part = next.share.claim();
   if (part.bytes > 0) {
     LLAMADA_CRASH_POINT("direct:claimed");

@@ -89,12 +89,13 @@ class DirectCopies {
   static_assert(sizeof(Desk) == 64 + 2 * 64 * window);
 
   struct Copy {
-    Copy(CopyGroup&& messages, const SharedCopy& copy, bool receives)
-        : group(std::move(messages)), share(copy), is_receive(receives) {}
+    Copy(CopyGroup&& messages, const SharedCopy& copy, bool receives, bool both_ways)
+        : group(std::move(messages)), share(copy), is_receive(receives), is_exchange(both_ways) {}
 
     CopyGroup group;
     SharedCopy share;
     bool is_receive;
+    bool is_exchange;  // see receive()
     bool is_over = false;
   };
   struct Waiting {

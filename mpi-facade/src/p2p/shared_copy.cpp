@@ -59,7 +59,10 @@ void SharedCopy::say(std::uint32_t units, bool is_open, std::memory_order order)
 }
 
 std::uint32_t SharedCopy::share_of(std::uint32_t left, std::uint32_t others) const {
-  const std::uint32_t wanted = claimed_ == 0 && others <= half() ? half() : left - left / 2;
+  const bool is_first = claimed_ == 0;
+  const std::uint32_t wanted = is_first && wants_all_         ? left
+                               : is_first && others <= half() ? half()
+                                                              : left - left / 2;
   const std::uint32_t share = std::clamp(wanted, share_units_min, share_units_max);
   return left < share + share_units_min / 2 ? left : share;
 }

@@ -49,6 +49,8 @@ class SharedCopy {
   /// a look: what claim() gives first.
   enum class Ahead : std::uint8_t { half, all };
   void claim_ahead(Ahead wanted);
+  /// This end's first claim is of all that nobody has claimed, in place of half.
+  void want_all() { wants_all_ = true; }
   /// What this end is to copy next, nobody else's; copied() has to follow. Nothing when all is claimed, or
   /// the other end has yet to decide about what both want.
   Part claim();
@@ -87,6 +89,7 @@ class SharedCopy {
   std::uint32_t done_ = 0;     // of it: copied
   End end_;
   bool opens_;
+  bool wants_all_ = false;
   bool is_ahead_ = false;  // what is claimed has not been given out
   bool has_said_ = false;
   bool is_over_ = false;

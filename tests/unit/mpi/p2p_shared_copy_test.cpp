@@ -128,6 +128,26 @@ TEST_CASE("shared copy: of what is claimed ahead as a whole the other end has no
   }
 }
 
+TEST_CASE("shared copy: an end that wants all has what nobody has claimed when it comes") {
+  for (const bool lower : {true, false}) {
+    for (const bool comes_first : {true, false}) {
+      Words words;
+      SharedCopy greedy = lower ? lower_end(words, 1, 1000 * kib) : upper_end(words, 1, 1000 * kib, true);
+      SharedCopy other = lower ? upper_end(words, 1, 1000 * kib) : lower_end(words, 1, 1000 * kib, false);
+      greedy.want_all();
+      const std::uint64_t others = comes_first ? 0 : other.claim().bytes;
+      CHECK(others == (comes_first ? 0 : 500 * kib));
+      CHECK(greedy.claim().bytes == 1000 * kib - others);
+      greedy.copied();
+      other.copied();
+      CHECK(other.claim().bytes == 0);
+      CHECK(greedy.claim().bytes == 0);
+      CHECK(greedy.is_over());
+      CHECK(other.is_over());
+    }
+  }
+}
+
 TEST_CASE("shared copy: a copy of nothing that is claimed ahead is over, too") {
   Words words;
   SharedCopy lower = lower_end(words, 1, 0);
@@ -178,6 +198,8 @@ TEST_CASE("shared copy: in whatever order the ends come, each byte is copied onc
     if (round % 4 < 2)
       ends[lower_opens ? 0 : 1].claim_ahead(round % 2 == 0 ? SharedCopy::Ahead::half
                                                            : SharedCopy::Ahead::all);
+    if (round % 3 == 0) ends[0].want_all();
+    if (round % 5 == 0) ends[1].want_all();
     std::array<SharedCopy::Part, 2> parts{};
     std::vector<std::uint8_t> copied(bytes);
     int turns = 0;
@@ -230,6 +252,7 @@ TEST_CASE("shared copy: two threads copy each byte once, over the same words aga
   for (std::uint32_t number = 1; number <= copies; ++number) {
     SharedCopy end = lower_end(words, number, bytes_of(number));
     if (number % 3 == 0) end.claim_ahead(number % 2 == 0 ? SharedCopy::Ahead::half : SharedCopy::Ahead::all);
+    if (number % 5 == 0) end.want_all();
     opened.store(number, std::memory_order_release);
     work(end);
     for (std::uint64_t unit = 0; unit < bytes_of(number) / SharedCopy::unit_bytes_min; ++unit)
