@@ -89,6 +89,7 @@ Status Storage::close() {
 }
 
 Status Storage::write(std::span<const std::byte> bytes, std::uint64_t offset) {
+  may_be_unsynchronised_ |= !bytes.empty();
   while (!bytes.empty()) {
     const ssize_t written = uninterrupted([&] {
       return ::pwrite(descriptor_.get(), bytes.data(), std::min(bytes.size(), transfer_bytes_max),
@@ -122,6 +123,7 @@ Result<std::uint64_t> Storage::size() {
 }
 
 Status Storage::set_size(std::uint64_t size) {
+  may_be_unsynchronised_ = true;
   if (uninterrupted([&] { return ::ftruncate(descriptor_.get(), static_cast<off_t>(size)); }) < 0)
     return file_failure(path_, "given this size", errno);
   return {};
@@ -129,6 +131,7 @@ Status Storage::set_size(std::uint64_t size) {
 
 Status Storage::preallocate(std::uint64_t size) {
   if (size == 0) return {};
+  may_be_unsynchronised_ = true;
   int failed = 0;
   do {
     failed = ::posix_fallocate(descriptor_.get(), 0, static_cast<off_t>(size));
@@ -137,9 +140,12 @@ Status Storage::preallocate(std::uint64_t size) {
 }
 
 Status Storage::sync() {
-  if (uninterrupted([&] { return ::fsync(descriptor_.get()); }) == 0) return {};
-  // A device or pipe that has nothing to be synchronised.
-  return errno == EINVAL || errno == EROFS ? Status{} : file_failure(path_, "synchronised", errno);
+  if (!may_be_unsynchronised_) return {};
+  // A device or pipe has nothing to be synchronised.
+  if (uninterrupted([&] { return ::fsync(descriptor_.get()); }) < 0 && errno != EINVAL && errno != EROFS)
+    return file_failure(path_, "synchronised", errno);
+  may_be_unsynchronised_ = false;
+  return {};
 }
 
 Result<Storage::Lock> Storage::lock(bool for_writing, std::uint64_t offset, std::uint64_t bytes) {

@@ -40,6 +40,8 @@ class Storage {
   Status set_size(std::uint64_t size);
   /// Makes sure that there is room for the first `size` bytes; the file grows to them, and keeps what it has.
   Status preallocate(std::uint64_t size);
+  /// Nothing to do since the last time unless something was written by this one. (The first time there is:
+  /// a predecessor may have written.)
   Status sync();
 
   /// Locks a range against other openings of the file, of this process or others, until the Lock goes.
@@ -50,6 +52,7 @@ class Storage {
   std::string path_;
   int flags_ = 0;
   FileDescriptor descriptor_;
+  bool may_be_unsynchronised_ = true;
 };
 
 class Storage::Lock {
