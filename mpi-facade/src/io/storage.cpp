@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 namespace llamada::mpi::io {
 namespace {
@@ -140,12 +141,12 @@ Status Storage::preallocate(std::uint64_t size) {
 }
 
 Status Storage::sync() {
-  if (!may_be_unsynchronised_) return {};
+  if (!std::exchange(may_be_unsynchronised_, false)) return {};
+  if (uninterrupted([&] { return ::fsync(descriptor_.get()); }) == 0) return {};
   // A device or pipe has nothing to be synchronised.
-  if (uninterrupted([&] { return ::fsync(descriptor_.get()); }) < 0 && errno != EINVAL && errno != EROFS)
-    return file_failure(path_, "synchronised", errno);
-  may_be_unsynchronised_ = false;
-  return {};
+  if (errno == EINVAL || errno == EROFS) return {};
+  may_be_unsynchronised_ = true;
+  return file_failure(path_, "synchronised", errno);
 }
 
 Result<Storage::Lock> Storage::lock(bool for_writing, std::uint64_t offset, std::uint64_t bytes) {
