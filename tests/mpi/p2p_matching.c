@@ -170,9 +170,9 @@ static void communicators_come_and_go(void) {
 }
 
 /* Many receives are posted before anything is sent: other tags between, other lengths, wildcards behind. */
-static void runs(void) {
-  enum { many = 70, words = 300 };
-  static int in[many][words], out[many][words];
+static void runs(int words) {
+  enum { many = 70, words_max = 3000 };
+  static int in[many][words_max], out[many][words_max];
   MPI_Request requests[many];
   MPI_Status statuses[many];
   for (int round = 0; round < 3; round++) {
@@ -207,6 +207,30 @@ static void runs(void) {
   }
 }
 
+/* Who waits for many may leave the first ones to gather, but not for long: no other comes before it is taken.
+ */
+static void one_after_the_other(int size) {
+  enum { many = 8, size_max = 9000 };
+  static char in[many][size_max], out[size_max];
+  MPI_Request requests[many];
+  for (int round = 0; round < 20; round++) {
+    if (rank % 2 == 1) {
+      for (int i = 0; i < many; i++) {
+        in[i][size - 1] = -1;
+        OK(MPI_Irecv(in[i], size, MPI_CHAR, rank - 1, 6, MPI_COMM_WORLD, &requests[i]));
+      }
+      OK(MPI_Waitall(many, requests, MPI_STATUSES_IGNORE));
+      for (int i = 0; i < many; i++) CHECK_EQ(in[i][size - 1], i);
+    } else if (rank + 1 < ranks) {
+      for (int i = 0; i < many; i++) {
+        out[size - 1] = (char)i;
+        OK(MPI_Ssend(out, size, MPI_CHAR, rank + 1, 6, MPI_COMM_WORLD));
+      }
+    }
+  }
+  OK(MPI_Barrier(MPI_COMM_WORLD));
+}
+
 int main(int argc, char** argv) {
   begin("p2p_matching", &argc, &argv);
   right = (rank + 1) % ranks;
@@ -222,6 +246,10 @@ int main(int argc, char** argv) {
   OK(MPI_Barrier(MPI_COMM_WORLD));
   apart();
   communicators_come_and_go();
-  runs();
+  runs(300);
+  runs(3000);
+  one_after_the_other(100);
+  one_after_the_other(4096);
+  one_after_the_other(9000);
   return finish();
 }

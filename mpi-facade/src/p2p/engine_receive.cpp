@@ -20,8 +20,11 @@ std::int64_t room_bytes(const Request& request) {
   return static_cast<std::int64_t>(buffer.bytes());
 }
 
-/// Up to so many messages are left to gather, for so many looks.
+/// Up to so many messages of so many bytes together are left to gather, for so many looks; none that are
+/// longer than that.
 constexpr std::ptrdiff_t gathered_max = 16;
+constexpr std::size_t gathered_bytes = 32 << 10;
+constexpr std::size_t gathered_message_max = 8 << 10;
 constexpr int gather_looks = 200;
 
 /// Where that goes.
@@ -100,6 +103,7 @@ int Engine::take_awaited(int from, topics::LogReader& reader, Ordinals& ordinals
   if (taken < 0) return taken;
   const int taken_before = taken;
   std::uint64_t taken_bytes = 0;
+  std::size_t last_bytes = 0;
   for (; taken < at_most; ++taken) {
     const topics::Cell* cell = reader.peek_cell();
     if (!cell || cell->kind != kind_message || cell->flags != 0) break;
@@ -133,9 +137,13 @@ int Engine::take_awaited(int from, topics::LogReader& reader, Ordinals& ordinals
     request.status_tag = label_tag(label);
     request.status_bytes = payload.size();
     request.complete = true;
-    taken_bytes += payload.size();
+    last_bytes = payload.size();
+    taken_bytes += last_bytes;
   }
-  if (taken > taken_before) count_received(taken - taken_before, taken_bytes);
+  if (taken > taken_before) {
+    count_received(taken - taken_before, taken_bytes);
+    gather_more(last_bytes);
+  }
   return taken;
 }
 
@@ -149,10 +157,18 @@ void Engine::count_received(int messages, std::uint64_t bytes) {
 bool Engine::is_to_gather(const topics::LogReader& reader, const NodeList<ReceiveNode>& posted) {
   if (looks_left_ == 0) return false;
   std::ptrdiff_t behind = -1;
-  for (const ReceiveNode* node = posted.first; node && behind < gathered_max - 1; node = node->next) ++behind;
+  for (const ReceiveNode* node = posted.first; node && behind < gathered_ - 1; node = node->next) ++behind;
   if (!reader.is_to_come(behind)) return false;
   --looks_left_;
   return true;
+}
+
+/// After messages of so many bytes, or fewer, were taken: more of them are expected.
+void Engine::gather_more(std::size_t message_bytes) {
+  looks_left_ = message_bytes <= gathered_message_max ? gather_looks : 0;
+  gathered_ = message_bytes <= topics::LogReader::Run::size_bytes_max
+                  ? gathered_max
+                  : static_cast<std::ptrdiff_t>(gathered_bytes / message_bytes);
 }
 
 /// The same for a run of small messages of one context, for which several receives that name their source are
@@ -190,7 +206,7 @@ int Engine::take_run(int from, topics::LogReader& reader, Ordinals& ordinals, in
     LLAMADA_CRASH_POINT("match:delivered");
   }
   if (taken == 0) return 0;
-  looks_left_ = gather_looks;
+  gather_more(topics::LogReader::Run::size_bytes_max);
   posted->remove_before(receive);
   run.finish();
   ordinals.pass(context, static_cast<std::uint64_t>(taken));
