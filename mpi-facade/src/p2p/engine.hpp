@@ -286,7 +286,7 @@ class Engine final : private MessageSink, private SendOwner, private CopyOwner {
   void deliver(Request& request, const IncomingMessage& message);
   void deliver(Request& request, Arrival& arrival);
   bool is_to_gather(const topics::LogReader& reader, const NodeList<ReceiveNode>& posted);
-  void gather_more(std::size_t message_bytes);
+  [[gnu::noinline]] void take_apart(Request& request, std::span<const std::byte> payload, std::size_t early);
   int take_run(int from, topics::LogReader& reader, Ordinals& ordinals, int at_most);
   void count_received(int messages, std::uint64_t bytes);
   static void address(Request& request) {
@@ -330,14 +330,14 @@ class Engine final : private MessageSink, private SendOwner, private CopyOwner {
   int cores_ = 1;  // on which this rank may run
   Yielding yielding_;
   OwnCore own_core_;
-  bool gathers_ = false;         // in wait_for_first()
-  int looks_left_ = 0;           // so often messages may be left to gather,
-  std::ptrdiff_t gathered_ = 1;  // so many
-  bool keeps_ = false;           // histories are kept
-  bool replaying_ = false;       // a replacement that is not yet live
-  bool holds_ = false;           // wildcard receives wait for the end of the outcomes
-  bool used_up_ = false;         // the world has been told
-  bool stepping_ = false;        // the tasks
+  bool gathers_ = false;       // in wait_for_first()
+  std::uint8_t gathered_ = 1;  // so many messages may be left to gather,
+  int looks_left_ = 0;         // so often
+  bool keeps_ = false;         // histories are kept
+  bool replaying_ = false;     // a replacement that is not yet live
+  bool holds_ = false;         // wildcard receives wait for the end of the outcomes
+  bool used_up_ = false;       // the world has been told
+  bool stepping_ = false;      // the tasks
   std::chrono::nanoseconds no_memory_since_{0};
 };
 

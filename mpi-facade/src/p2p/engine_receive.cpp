@@ -22,7 +22,7 @@ std::int64_t room_bytes(const Request& request) {
 
 /// Up to so many messages of so many bytes together are left to gather, for so many looks; none that are
 /// longer than that.
-constexpr std::ptrdiff_t gathered_max = 16;
+constexpr std::uint8_t gathered_max = 16;
 constexpr std::size_t gathered_bytes = 32 << 10;
 constexpr std::size_t gathered_message_max = 8 << 10;
 constexpr int gather_looks = 200;
@@ -103,7 +103,6 @@ int Engine::take_awaited(int from, topics::LogReader& reader, Ordinals& ordinals
   if (taken < 0) return taken;
   const int taken_before = taken;
   std::uint64_t taken_bytes = 0;
-  std::size_t last_bytes = 0;
   for (; taken < at_most; ++taken) {
     const topics::Cell* cell = reader.peek_cell();
     if (!cell || cell->kind != kind_message || cell->flags != 0) break;
@@ -130,20 +129,16 @@ int Engine::take_awaited(int from, topics::LogReader& reader, Ordinals& ordinals
       request.status_source = request.communicator->rank_of(from);
     }
     if (is_apart)
-      copy_bytes_in(room(request) + early, payload.data() + early, payload.size() - early);
+      take_apart(request, payload, early);
     else
       topics::copy_small(room(request), payload.data(), payload.size());
     LLAMADA_CRASH_POINT("match:delivered");
     request.status_tag = label_tag(label);
     request.status_bytes = payload.size();
     request.complete = true;
-    last_bytes = payload.size();
-    taken_bytes += last_bytes;
+    taken_bytes += payload.size();
   }
-  if (taken > taken_before) {
-    count_received(taken - taken_before, taken_bytes);
-    gather_more(last_bytes);
-  }
+  if (taken > taken_before) count_received(taken - taken_before, taken_bytes);
   return taken;
 }
 
@@ -163,12 +158,13 @@ bool Engine::is_to_gather(const topics::LogReader& reader, const NodeList<Receiv
   return true;
 }
 
-/// After messages of so many bytes, or fewer, were taken: more of them are expected.
-void Engine::gather_more(std::size_t message_bytes) {
-  looks_left_ = message_bytes <= gathered_message_max ? gather_looks : 0;
-  gathered_ = message_bytes <= topics::LogReader::Run::size_bytes_max
-                  ? gathered_max
-                  : static_cast<std::ptrdiff_t>(gathered_bytes / message_bytes);
+/// Copies what lies apart, of which the first `early` bytes are there already.
+void Engine::take_apart(Request& request, std::span<const std::byte> payload, std::size_t early) {
+  if (payload.size() > topics::LogReader::Run::size_bytes_max) {
+    looks_left_ = payload.size() <= gathered_message_max ? gather_looks : 0;
+    gathered_ = static_cast<std::uint8_t>(gathered_bytes / payload.size());
+  }
+  copy_bytes_in(room(request) + early, payload.data() + early, payload.size() - early);
 }
 
 /// The same for a run of small messages of one context, for which several receives that name their source are
@@ -206,7 +202,8 @@ int Engine::take_run(int from, topics::LogReader& reader, Ordinals& ordinals, in
     LLAMADA_CRASH_POINT("match:delivered");
   }
   if (taken == 0) return 0;
-  gather_more(topics::LogReader::Run::size_bytes_max);
+  looks_left_ = gather_looks;
+  gathered_ = gathered_max;
   posted->remove_before(receive);
   run.finish();
   ordinals.pass(context, static_cast<std::uint64_t>(taken));
