@@ -5,10 +5,14 @@
 namespace llamada::launcher {
 namespace {
 
-std::string host_name() {
-  char name[256] = "";
-  gethostname(name, sizeof name - 1);
-  return name;
+/// Asked for once: each line of output may need it.
+const std::string& host_name() {
+  static const std::string host = [] {
+    char name[256] = "";
+    gethostname(name, sizeof name - 1);
+    return std::string(name);
+  }();
+  return host;
 }
 
 }  // namespace

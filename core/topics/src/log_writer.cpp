@@ -217,7 +217,7 @@ void LogWriter::fill(const Reservation& reservation, std::span<const std::byte> 
 void LogWriter::announce(Reservation& reservation, std::uint8_t kind, std::uint16_t flags,
                          std::uint64_t label) {
   LLAMADA_CHECK(reservation.log_ == this && kind != kind_link && reservation.lies_apart_);
-  reservation.extra();
+  reservation.extra();  // zeroed now if nobody has asked for it
   write_place(reservation.payload_.size());
   write_cell(kind, flags, label, payload_apart);
   say_filled(0);
@@ -244,7 +244,7 @@ void LogWriter::commit(Reservation&& reservation, std::uint8_t kind, std::uint16
     pass_payload(size_bytes);
     commit_written(size_bytes);
   } else {
-    reservation.extra();
+    reservation.extra();  // zeroed now if nobody has asked for it
     place_apart(size_bytes);
     commit_cell(kind, flags, label, payload_apart, size_bytes);
     take_payload_ahead(size_bytes);

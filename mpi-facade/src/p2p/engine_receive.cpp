@@ -158,7 +158,7 @@ bool Engine::is_to_gather(const topics::LogReader& reader, const NodeList<Receiv
   return true;
 }
 
-/// Copies what lies apart, of which the first `early` bytes are there already.
+/// For take_awaited(): copies what lies apart, of which the first `early` bytes are there already.
 void Engine::take_apart(Request& request, std::span<const std::byte> payload, std::size_t early) {
   if (payload.size() > topics::LogReader::Run::size_bytes_max) {
     looks_left_ = payload.size() <= gathered_message_max ? gather_looks : 0;
@@ -167,8 +167,8 @@ void Engine::take_apart(Request& request, std::span<const std::byte> payload, st
   copy_bytes_in(room(request) + early, payload.data() + early, payload.size() - early);
 }
 
-/// The same for a run of small messages of one context, for which several receives that name their source are
-/// posted: what belongs to all of them is looked at once.
+/// take_awaited() for a run of small messages of one context, for which several receives that name their
+/// source are posted: what belongs to all of them is looked at once.
 int Engine::take_run(int from, topics::LogReader& reader, Ordinals& ordinals, int at_most) {
   const topics::Cell* first = reader.peek_cell();
   if (!first) return 0;
