@@ -29,6 +29,9 @@ namespace llamada::mpi {
 class World;
 class Engine;
 class Window;
+namespace rma {
+class KeptSegments;
+}
 namespace coll {
 class Collectives;
 }
@@ -190,7 +193,8 @@ struct Runtime {
   World* world = nullptr;    ///< Owned by MPI_Init's composition.
   Engine* engine = nullptr;  ///< Point-to-point: matching, requests, replay.
   coll::Collectives* collectives = nullptr;
-  std::shared_ptr<io::Files> files;  ///< Made at the first use of a file.
+  std::unique_ptr<rma::KeptSegments> kept_segments;  ///< Of freed windows; made with the first.
+  std::shared_ptr<io::Files> files;                  ///< Made at the first use of a file.
   /// What MPI_Init made and must go after all objects; destroyed in reverse order.
   std::vector<std::shared_ptr<void>> keep_alive;
 };

@@ -41,7 +41,7 @@ static void check_failed(const char* file, int line, const char* what) {
  * Irecv from MPI_PROC_NULL, the order of unsigned integers, Reduce with MPI_IN_PLACE at a root other than 0,
  * Reduce_scatter with MPI_IN_PLACE, MPI_LASTUSEDCODE, external32 of a long double, two edges of a distributed
  * graph between the same ranks, the count of a read beyond the end of a file through a view with gaps, what
- * MPI_Win_flush_all completes. */
+ * MPI_Win_flush_all completes, windows that are made after others were freed. */
 UNUSED static int is_strict(void) {
   char text[MPI_MAX_LIBRARY_VERSION_STRING];
   int length;

@@ -74,4 +74,13 @@ run 137 --inject 'kill rank 0 in MPI_Win_unlock'
 said 1 'rank 0 of 3 died'
 run 137 --inject 'kill rank 2 in MPI_Win_free'
 said 1 'rank 2 of 3 died'
+
+# Nor does a window that others make or free.
+for rule in 'rank 1 in MPI_Win_create' 'rank 0 in MPI_Win_create 3' 'rank 2 in MPI_Win_allocate 4' 'rank 1 in MPI_Win_free 2' \
+            'rank 0 in MPI_Win_free 7'; do
+  run 137 --inject "kill $rule"
+  said 1 "${rule%% in*} of 3 died"
+  run 137 --qos fault-tolerant --inject "kill $rule"
+  said 1 "${rule%% in*} of 3 died"
+done
 exit "$failed"

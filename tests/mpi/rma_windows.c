@@ -267,6 +267,136 @@ static void halves(void) {
   OK(MPI_Win_free(&win));
 }
 
+/* Memory that nobody has written since the window was made; MPI leaves open what is in it. */
+static void check_zero(const char* memory, MPI_Aint size) {
+  for (MPI_Aint i = 0; i < size && is_strict(); i++) CHECK_EQ(memory[i], 0);
+}
+
+/* Uses all that a window's members share: counters of start and post, locks, accumulates, the fence. */
+static void use(MPI_Win win, MPI_Aint displacement) {
+  const int next = (rank + 1) % ranks, one = 1;
+  int others[2] = {(rank + ranks - 1) % ranks, next}, before, after = -1;
+  MPI_Group all, from, to;
+  OK(MPI_Win_get_group(win, &all));
+  OK(MPI_Group_incl(all, 1, &others[0], &from));
+  OK(MPI_Group_incl(all, 1, &others[1], &to));
+  OK(MPI_Win_post(from, 0, win));
+  OK(MPI_Win_start(to, 0, win));
+  OK(MPI_Accumulate(&one, 1, MPI_INT, next, displacement, 1, MPI_INT, MPI_SUM, win));
+  OK(MPI_Win_complete(win));
+  OK(MPI_Win_wait(win));
+  for (int i = 0; i < 2; i++) {
+    OK(MPI_Win_lock(i == 0 ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED, next, 0, win));
+    OK(MPI_Fetch_and_op(&one, &before, MPI_INT, next, displacement, MPI_SUM, win));
+    OK(MPI_Win_unlock(next, win));
+    CHECK_EQ(before, i + 1);
+  }
+  OK(MPI_Win_fence(0, win));
+  OK(MPI_Get(&after, 1, MPI_INT, next, displacement, 1, MPI_INT, win));
+  OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, win));
+  CHECK_EQ(after, 3);
+  OK(MPI_Group_free(&all));
+  OK(MPI_Group_free(&from));
+  OK(MPI_Group_free(&to));
+}
+
+static void created_and_used(void) {
+  int memory = 0;
+  MPI_Win win;
+  OK(MPI_Win_create(&memory, sizeof memory, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win));
+  use(win, 0);
+  OK(MPI_Win_free(&win));
+}
+
+static void allocated_and_used(MPI_Aint size, int is_shared) {
+  char* memory;
+  MPI_Win win;
+  OK(is_shared ? MPI_Win_allocate_shared(size, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win)
+               : MPI_Win_allocate(size, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win));
+  check_zero(memory, size);
+  if (!is_strict()) memset(memory, 0, size);
+  OK(MPI_Barrier(MPI_COMM_WORLD));
+  use(win, 0);
+  OK(MPI_Barrier(MPI_COMM_WORLD));
+  memset(memory, 0x55, size);
+  OK(MPI_Win_free(&win));
+}
+
+/* What was attached to one window is not to the next one. */
+static void attached_and_used(void) {
+  static int memory, never;
+  MPI_Aint own, its, old, next = (rank + 1) % ranks, previous = (rank + ranks - 1) % ranks;
+  MPI_Win win;
+  memory = 0;
+  OK(MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win));
+  OK(MPI_Get_address(&never, &own));
+  OK(MPI_Sendrecv(&own, 1, MPI_AINT, previous, 0, &old, 1, MPI_AINT, next, 0, MPI_COMM_WORLD,
+                  MPI_STATUS_IGNORE));
+  OK(MPI_Get_address(&memory, &own));
+  OK(MPI_Sendrecv(&own, 1, MPI_AINT, previous, 0, &its, 1, MPI_AINT, next, 0, MPI_COMM_WORLD,
+                  MPI_STATUS_IGNORE));
+  if (is_strict()) {
+    OK(MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN));
+    OK(MPI_Win_lock(MPI_LOCK_SHARED, next, 0, win));
+    CHECK_EQ(error_class(MPI_Put(&rank, 1, MPI_INT, next, old, 1, MPI_INT, win)), MPI_ERR_RMA_RANGE);
+    OK(MPI_Win_unlock(next, win));
+    OK(MPI_Barrier(MPI_COMM_WORLD));
+  }
+  OK(MPI_Win_attach(win, &memory, sizeof memory));
+  OK(MPI_Win_attach(win, &never, sizeof never));
+  OK(MPI_Barrier(MPI_COMM_WORLD));
+  use(win, its);
+  OK(MPI_Win_free(&win));
+}
+
+/* More than a library keeps, by one rank only. */
+static void many_alone(void) {
+  enum { count = 40 };
+  MPI_Win wins[count];
+  for (int pass = 0; pass < 2; pass++) {
+    for (int i = 0; i < count; i++) {
+      char* memory;
+      OK(MPI_Win_allocate(1000, 1, MPI_INFO_NULL, MPI_COMM_SELF, &memory, &wins[i]));
+      check_zero(memory, 1000);
+      memset(memory, 1, 1000);
+    }
+    for (int i = 0; i < count; i++) OK(MPI_Win_free(&wins[(i * 7 + pass) % count]));
+  }
+}
+
+/* A library may keep what it has made for a window: the next one is as new, whatever came before it. */
+static void again(void) {
+  const MPI_Aint sizes[] = {64, 5000, 64, 300000, 16, 4096, 3000000, 3000000, 8};
+  for (int round = 0; round < 9; round++) {
+    created_and_used();
+    allocated_and_used(round % 3 == 2 ? sizes[round] * (1 + rank % 2) : sizes[round], round % 2);
+    attached_and_used();
+    if (rank == round % ranks && round % 4 == 3) many_alone();
+  }
+}
+
+/* The same ranks in another order, and some of them. */
+static void again_elsewhere(void) {
+  MPI_Comm reversed;
+  OK(MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &reversed));
+  for (int round = 0; round < 4; round++) {
+    char *memory, *other;
+    MPI_Win win, before;
+    OK(MPI_Win_allocate(100, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &other, &before));
+    check_zero(other, 100);
+    OK(MPI_Win_allocate(100, 1, MPI_INFO_NULL, reversed, &memory, &win));
+    check_zero(memory, 100);
+    memset(memory, rank + 1, 100);
+    check_zero(other, 100);
+    memset(other, 3, 100);
+    halves();
+    for (int i = 0; i < 100; i++) CHECK_EQ(memory[i], rank + 1);
+    OK(MPI_Win_free(round % 2 ? &win : &before));
+    OK(MPI_Win_free(round % 2 ? &before : &win));
+  }
+  OK(MPI_Comm_free(&reversed));
+}
+
 int main(int argc, char** argv) {
   begin("windows", &argc, &argv);
   created();
@@ -278,5 +408,7 @@ int main(int argc, char** argv) {
   refusals();
   error_handlers();
   halves();
+  if (is_strict()) again();
+  again_elsewhere();
   return finish();
 }

@@ -17,6 +17,7 @@
 #include "lifecycle/process.hpp"
 #include "llamada/base/crash_point.hpp"
 #include "p2p/engine.hpp"
+#include "rma/kept_segments.hpp"
 #include "spawn/spawn.hpp"
 #include "world/world.hpp"
 
@@ -154,6 +155,7 @@ void leave_by_session() {
   if (--self.open_sessions > 0 || (self.initialized && !self.finalized)) return;
   // Communicators of the session have been freed: what others need of this rank is on its way.
   self.engine->finish();
+  self.kept_segments.reset();
   exit_is_allowed();
   self.world->arena().set_state(topics::ArenaState::finalized);
   self.plain = false;
@@ -165,6 +167,7 @@ void finalize() {
   auto* comm_self = self.communicators.find(MPI_COMM_SELF);
   comm_self->attributes().remove_all(MPI_COMM_SELF);
   self.engine->finish();
+  self.kept_segments.reset();
   if (self.world_size > 1) {
     // Nobody leaves before all have what they need of all.
     auto channel = self.collectives->channel(*self.comm_world());

@@ -194,6 +194,7 @@ int PMPI_Win_free(MPI_Win* win) {
   const int code = report_status(*window, carry_out(*window));
   // All have done with what this rank shows.
   meet(*window);
+  keep_segment(*window);
   runtime().windows.erase(*win);
   *win = MPI_WIN_NULL;
   return code;

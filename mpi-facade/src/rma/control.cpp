@@ -48,6 +48,15 @@ std::size_t Control::size_bytes(std::size_t members, bool dynamic) {
   return rounded(regions_offset(members) + (dynamic ? members * sizeof(Regions) : 0), page_bytes);
 }
 
+void Control::clear(std::size_t rank, bool dynamic) const {
+  new (&member(rank)) Member;
+  for (std::size_t origin = 0; origin < members_; ++origin) new (&pair(rank, origin)) PairCounters;
+  if (!dynamic) return;
+  // Behind the count nothing is looked at.
+  for (auto* word : {&regions(rank).count, &regions(rank).unchecked})
+    word->store(0, std::memory_order_relaxed);
+}
+
 bool attach(Control::Regions& regions, std::uint64_t begin, std::uint64_t size_bytes) {
   const auto count = regions.count.load(std::memory_order_relaxed);
   const auto end = begin + size_bytes;

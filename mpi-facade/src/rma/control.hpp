@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <span>
 
 #include "rma/lock_words.hpp"
@@ -48,6 +49,11 @@ class Control {
 
   /// Without the memory behind it; a multiple of the page.
   static std::size_t size_bytes(std::size_t members, bool dynamic);
+
+  /// Makes zero what is this rank's, and the counters of those who access it: as in new memory. Nobody uses
+  /// them; who is to use them hears of it afterwards. The head stays: members may still find its meeting
+  /// open.
+  void clear(std::size_t rank, bool dynamic) const;
 
   Head& head() const { return *reinterpret_cast<Head*>(memory_); }
   Member& member(std::size_t rank) const { return reinterpret_cast<Member*>(memory_ + sizeof(Head))[rank]; }

@@ -1,6 +1,7 @@
 #include "rma/create.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "api/protection.hpp"
 #include "coll/collectives.hpp"
@@ -10,8 +11,9 @@
 #include "runtime.hpp"
 
 // All that the members have to know of each other goes by two exchanges over the communicator: what each
-// brings, and whether each has got what it needs. The window's own number is a context id, agreed as those of
-// new communicators are, so that it names the window's shared memory and nothing else does.
+// brings, and whether each has got what it needs. The second is left out where all have kept the same segment
+// of an earlier window: then nothing can fail any more. The window's own number is a context id, agreed as
+// those of new communicators are, so that it names the window's shared memory and nothing else does.
 
 namespace llamada::mpi::rma {
 namespace {
@@ -24,6 +26,7 @@ struct Offer {
   std::uint64_t base = 0;
   std::uint64_t size_bytes = 0;
   ProcessCard process;
+  std::uint64_t kept_name = 0;  ///< of the segment that it has kept and would take; 0: none
   coll::ContextProposal context;
   std::int32_t displacement_unit = 1;
   std::int16_t flavor = 0;
@@ -54,6 +57,22 @@ std::uint64_t segment_name(const Communicator& communicator, std::uint32_t numbe
 
 bool shares_memory(int flavor) {
   return flavor == MPI_WIN_FLAVOR_ALLOCATE || flavor == MPI_WIN_FLAVOR_SHARED;
+}
+
+WindowSegment::Kind kind_of(int flavor) {
+  if (shares_memory(flavor)) return WindowSegment::Kind::memory;
+  return flavor == MPI_WIN_FLAVOR_DYNAMIC ? WindowSegment::Kind::dynamic : WindowSegment::Kind::plain;
+}
+
+std::optional<WindowSegment> take_kept(const Communicator& communicator, int flavor) {
+  KeptSegments* kept = runtime().kept_segments.get();
+  return kept ? kept->take(*communicator.group(), kind_of(flavor)) : std::nullopt;
+}
+
+/// Whether this one has been kept, and cleared, by all.
+bool is_kept_by_all(const std::optional<WindowSegment>& kept, const std::vector<Offer>& offers) {
+  return kept && std::all_of(offers.begin(), offers.end(),
+                             [&](const Offer& offer) { return offer.kept_name == kept->name; });
 }
 
 /// Where each member's memory begins in the segment, and behind the last where the segment ends.
@@ -107,15 +126,17 @@ Status probe(const Communicator& communicator, const std::vector<Offer>& offers)
 }
 
 /// What this rank does by itself between the two exchanges.
-Result<SharedSegment> join(const Communicator& communicator, const std::vector<Offer>& offers,
+Result<WindowSegment> join(const Communicator& communicator, const std::vector<Offer>& offers,
                            std::uint32_t number, std::size_t bytes) {
-  if (auto fits = check(offers); !fits) return propagate(fits);
   if (auto reached = probe(communicator, offers); !reached) return propagate(reached);
-  return runtime().world->shared_segment(segment_name(communicator, number), bytes);
+  const auto name = segment_name(communicator, number);
+  auto memory = runtime().world->shared_segment(name, bytes);
+  if (!memory) return propagate(memory);
+  return WindowSegment{name, kind_of(offers[0].flavor), std::move(*memory)};
 }
 
 /// The second exchange: all go on, or all fail with the reason of one of them.
-Result<SharedSegment> agree(Communicator& communicator, Result<SharedSegment> joined) {
+Result<WindowSegment> agree(Communicator& communicator, Result<WindowSegment> joined) {
   auto codes = exchange(communicator, joined ? -1 : static_cast<std::int32_t>(joined.error().code()));
   if (!codes) return propagate(codes);
   if (!joined) return joined;
@@ -126,8 +147,10 @@ Result<SharedSegment> agree(Communicator& communicator, Result<SharedSegment> jo
   return joined;
 }
 
-Offer offer_of(const WindowRequest& request, const coll::ContextClaim& claim) {
+Offer offer_of(const WindowRequest& request, const coll::ContextClaim& claim,
+               const std::optional<WindowSegment>& kept) {
   Offer offer;
+  if (kept) offer.kept_name = kept->name;
   offer.base = reinterpret_cast<std::uint64_t>(request.base);
   offer.size_bytes = request.size_bytes;
   if (shares_memory(request.flavor))
@@ -152,21 +175,27 @@ Result<std::uint32_t> agree_on_number(coll::ContextClaim& claim, const std::vect
 Result<Window*> make_window(Communicator& communicator, const WindowRequest& request) {
   give_up_protection("one-sided communication");
   coll::ContextClaim claim(runtime().collectives->context_ids());
-  auto offers = exchange(communicator, offer_of(request, claim));
+  auto segment = take_kept(communicator, request.flavor);
+  auto offers = exchange(communicator, offer_of(request, claim, segment));
   if (!offers) return propagate(offers);
   auto number = agree_on_number(claim, *offers);
   if (!number) return propagate(number);
+  if (auto fits = check(*offers); !fits) return propagate(fits);
   const auto control_bytes = Control::size_bytes(offers->size(), request.flavor == MPI_WIN_FLAVOR_DYNAMIC);
   const auto begins =
       shares_memory(request.flavor)
           ? places(*offers, control_bytes, request.flavor == MPI_WIN_FLAVOR_SHARED && request.contiguous)
           : std::vector<std::size_t>{control_bytes};
-  auto segment = agree(communicator, join(communicator, *offers, *number, begins.back()));
-  if (!segment) return propagate(segment);
+  if (!is_kept_by_all(segment, *offers) || segment->memory.size() < begins.back()) {
+    segment.reset();
+    auto made = agree(communicator, join(communicator, *offers, *number, begins.back()));
+    if (!made) return propagate(made);
+    segment = std::move(*made);
+  }
   auto members = members_of(communicator, *offers);
   if (shares_memory(request.flavor))
     for (std::size_t rank = 0; rank < members.size(); ++rank) {
-      members[rank].here = segment->data() + begins[rank];
+      members[rank].here = segment->memory.data() + begins[rank];
       members[rank].base = reinterpret_cast<std::uint64_t>(members[rank].here);
     }
   Runtime& state = runtime();
@@ -176,6 +205,15 @@ Result<Window*> make_window(Communicator& communicator, const WindowRequest& req
   Window* made = window.get();
   made->set_handle(state.windows.insert(std::move(window)));
   return made;
+}
+
+void keep_segment(Window& window) {
+  auto& kept = runtime().kept_segments;
+  if (!kept) kept = std::make_unique<KeptSegments>();
+  const bool shares = shares_memory(window.flavor());
+  const std::span own =
+      shares ? std::span(window.self().here, window.self().size_bytes) : std::span<std::byte>();
+  kept->keep(window.group(), window.take_segment(), own);
 }
 
 }  // namespace llamada::mpi::rma

@@ -25,4 +25,7 @@ struct WindowRequest {
 /// out_of_resources, unsupported (the system does not let processes reach each other's memory).
 Result<Window*> make_window(Communicator& communicator, const WindowRequest& request);
 
+/// Of a window that all members have done with, and that goes: its segment is for their next one.
+void keep_segment(Window& window);
+
 }  // namespace llamada::mpi::rma

@@ -4,13 +4,13 @@
 
 namespace llamada::mpi {
 
-Window::Window(int flavor, Reference<Group> group, std::vector<WindowMember> members, SharedSegment segment,
-               Reference<ErrorHandler> error_handler)
+Window::Window(int flavor, Reference<Group> group, std::vector<WindowMember> members,
+               rma::WindowSegment segment, Reference<ErrorHandler> error_handler)
     : flavor_(flavor),
       group_(std::move(group)),
       members_(std::move(members)),
       segment_(std::move(segment)),
-      control_(segment_.data(), members_.size()),
+      control_(segment_.control(*group_)),
       error_handler_(std::move(error_handler)),
       batches_(members_.size()),
       info_(make_counted<Info>()),

@@ -14,7 +14,7 @@
 #include "object/reference.hpp"
 #include "rma/batch.hpp"
 #include "rma/control.hpp"
-#include "world/world.hpp"
+#include "rma/kept_segments.hpp"
 
 namespace llamada::mpi {
 
@@ -62,7 +62,7 @@ struct Epochs {
 /// recorded in the target's batch() and carried out before the origin's next synchronisation is over.
 class Window : public Counted {
  public:
-  Window(int flavor, Reference<Group> group, std::vector<WindowMember> members, SharedSegment segment,
+  Window(int flavor, Reference<Group> group, std::vector<WindowMember> members, rma::WindowSegment segment,
          Reference<ErrorHandler> error_handler);
 
   int flavor() const { return flavor_; }
@@ -74,6 +74,8 @@ class Window : public Counted {
   const WindowMember& self() const { return member(rank()); }
   bool is_dynamic() const { return flavor_ == MPI_WIN_FLAVOR_DYNAMIC; }
   const rma::Control& control() const { return control_; }
+  /// Takes the segment away: nothing is done with the window any more.
+  rma::WindowSegment take_segment() { return std::move(segment_); }
   Epochs& epochs() { return epochs_; }
   /// What this rank has recorded for a target, and not carried out yet.
   rma::Batch& batch(int rank) { return batches_[static_cast<std::size_t>(rank)]; }
@@ -101,7 +103,7 @@ class Window : public Counted {
   int flavor_;
   Reference<Group> group_;
   std::vector<WindowMember> members_;
-  SharedSegment segment_;
+  rma::WindowSegment segment_;
   rma::Control control_;
   Reference<ErrorHandler> error_handler_;
   Epochs epochs_;

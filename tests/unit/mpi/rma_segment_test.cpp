@@ -1,8 +1,10 @@
+#include <algorithm>
 #include <atomic>
 #include <thread>
 #include <vector>
 
 #include "api/protection.hpp"
+#include "rma/kept_segments.hpp"
 #include "runtime.hpp"
 #include "test.hpp"
 #include "world/in_process.hpp"
@@ -90,6 +92,64 @@ TEST_CASE("shared segment: another size than the first asked for is refused", "[
   REQUIRE_FALSE(there);
   CHECK(there.error().code() == Errc::invalid_argument);
   CHECK_FALSE((*other)->shared_segment(2, 0));
+}
+
+TEST_CASE("kept segments: the last for these ranks comes first, and is as new", "[mpi]") {
+  using rma::KeptSegments, rma::WindowSegment;
+  auto job = InProcessJob::create(job_of(2));
+  REQUIRE(job);
+  auto world = (*job)->attach(1);
+  const auto both = make_counted<Group>(std::vector{0, 1}, 1),
+             turned = make_counted<Group>(std::vector{1, 0}, 1);
+  const auto segment = [&](std::uint64_t name, WindowSegment::Kind kind, std::size_t bytes = 4096) {
+    return WindowSegment{name, kind, std::move(*(*world)->shared_segment(name, bytes))};
+  };
+  KeptSegments kept;
+  kept.keep(both, segment(1, WindowSegment::Kind::plain), {});
+  kept.keep(both, segment(2, WindowSegment::Kind::memory, 8192), {});
+  auto third = segment(3, WindowSegment::Kind::memory, 8192);
+  const auto own = third.memory.bytes().subspan(5000, 10);
+  const std::byte* const others = &third.memory.data()[5010];
+  std::ranges::fill(third.memory.bytes(), std::byte{1});
+  kept.keep(both, std::move(third), own);
+  CHECK_FALSE(kept.take(*turned, WindowSegment::Kind::memory));
+  CHECK_FALSE(kept.take(*both, WindowSegment::Kind::dynamic));
+  auto taken = kept.take(*both, WindowSegment::Kind::memory);
+  REQUIRE(taken);
+  CHECK(taken->name == 3);
+  CHECK(std::ranges::all_of(own, [](std::byte byte) { return byte == std::byte{0}; }));
+  CHECK(*others == std::byte{1});
+  const auto control = taken->control(*both);
+  CHECK(control.member(1).lock.try_exclusive());
+  CHECK(control.pair(1, 0).posted == 0);
+  CHECK(control.pair(1, 1).completed == 0);
+  CHECK(kept.take(*both, WindowSegment::Kind::memory)->name == 2);
+  CHECK_FALSE(kept.take(*both, WindowSegment::Kind::memory));
+  CHECK(kept.take(*both, WindowSegment::Kind::plain)->name == 1);
+}
+
+TEST_CASE("kept segments: no more are kept than there is room for, and none that are large", "[mpi]") {
+  using rma::KeptSegments, rma::WindowSegment;
+  auto job = InProcessJob::create(job_of(1));
+  REQUIRE(job);
+  auto world = (*job)->attach(0);
+  const auto alone = make_counted<Group>(std::vector{0}, 0);
+  std::uint64_t name = 0;
+  KeptSegments kept;
+  const auto keep = [&](std::size_t bytes) {
+    auto memory = (*world)->shared_segment(++name, bytes);
+    REQUIRE(memory);
+    kept.keep(alone, {name, WindowSegment::Kind::memory, std::move(*memory)}, {});
+  };
+  for (std::size_t i = 0; i < KeptSegments::count_max + 3; ++i) keep(4096);
+  CHECK(kept.count() == KeptSegments::count_max);
+  CHECK((*job)->segment_count() == KeptSegments::count_max);
+  keep(KeptSegments::segment_bytes_max + 1);
+  CHECK((*job)->segment_count() == KeptSegments::count_max);
+  keep(KeptSegments::segment_bytes_max);
+  keep(KeptSegments::segment_bytes_max);
+  CHECK(kept.count() == KeptSegments::all_bytes_max / KeptSegments::segment_bytes_max);
+  CHECK(kept.take(*alone, WindowSegment::Kind::memory)->name == name);
 }
 
 TEST_CASE("protection: a profile that replaces nobody has none to give up", "[mpi]") {
