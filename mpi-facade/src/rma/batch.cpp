@@ -105,7 +105,23 @@ std::byte* Batch::copy(const std::byte* from, std::size_t bytes) {
   return to;
 }
 
+/// Puts that go straight to the same place one after the other: the last one is the outcome of all. Likewise
+/// gets of the same place to the same memory. Only so many: somebody may wait for their effect.
+bool Batch::combine(const SmallOperation& operation) {
+  if (!last_straight_ || combined_count_ == operations_max) return false;
+  Place& last = *last_straight_;
+  if (last.address != operation.address || last.bytes != operation.bytes) return false;
+  const bool both_put = is_put(operation) && !last.is_read;
+  const bool both_get = is_get(operation) && last.is_read && last.here == operation.result;
+  if (!both_put && !both_get) return false;
+  if (both_put) last.here = const_cast<std::byte*>(operation.given);
+  has_accumulates_ |= operation.is_accumulate;
+  ++combined_count_;
+  return true;
+}
+
 bool Batch::add(const SmallOperation& operation) {
+  if (place_count_ > 0 && combine(operation)) return true;
   if (!room_) room_.reset(new Room);
   if (place_count_ == operations_max || recorded_count_ == operations_max) return false;
   if (place_count_ > 0 && moved_bytes_ + operation.bytes > all_bytes_max) return false;
@@ -114,6 +130,8 @@ bool Batch::add(const SmallOperation& operation) {
   has_accumulates_ |= operation.is_accumulate;
   const bool is_new = place == room_->places.data() + place_count_;
   if (is_new) add_place(operation);
+  last_straight_ = is_new && goes_straight(operation) ? place : nullptr;
+  combined_count_ = 0;
   if (is_new && (is_put(operation) || is_get(operation))) return true;
   Recorded& recorded = room_->recorded[recorded_count_++];
   recorded = {place, operation.result, nullptr, operation.operation, nullptr, operation.basic};

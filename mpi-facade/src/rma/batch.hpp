@@ -58,6 +58,7 @@ class Batch {
   };
 
   Place* find_place(const SmallOperation& operation);
+  bool combine(const SmallOperation& operation);
   Place& add_place(const SmallOperation& operation);
   std::byte* here_of(const SmallOperation& operation);
   std::byte* copy(const std::byte* from, std::size_t bytes);
@@ -65,11 +66,14 @@ class Batch {
   Status read(pid_t pid);
   Status write(pid_t pid, std::span<const Piece> pieces);
 
-  MemoryFile file_;
   std::unique_ptr<Room, RoomDeleter> room_;  ///< from the first operation on
   std::size_t place_count_ = 0, recorded_count_ = 0, used_bytes_ = 0, moved_bytes_ = 0;
   std::uint64_t lowest_ = UINT64_MAX, highest_ = 0;  ///< all places lie between them
   bool reads_ = false, has_accumulates_ = false;
+  Place* last_straight_ =
+      nullptr;  ///< of the last operation, if nothing is recorded with it; of an empty batch any
+  std::size_t combined_count_ = 0;  ///< with that one
+  MemoryFile file_;
 };
 
 }  // namespace llamada::mpi::rma

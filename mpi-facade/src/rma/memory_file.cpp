@@ -15,8 +15,15 @@
 namespace llamada::mpi::rma {
 namespace {
 
-/// More is copied sooner by process_vm_readv.
-constexpr std::size_t bytes_max = 1024;
+/// More is copied sooner by process_vm_readv. A page at most, so that it lies in two.
+constexpr std::size_t bytes_max = MemoryFile::page_bytes;
+
+std::uint64_t first_page(const Piece& piece) {
+  return piece.address / MemoryFile::page_bytes * MemoryFile::page_bytes;
+}
+std::uint64_t last_page(const Piece& piece) {
+  return (piece.address + piece.bytes - 1) / MemoryFile::page_bytes * MemoryFile::page_bytes;
+}
 
 /// Of this process; several threads may be ranks (in tests). A number, which orders nothing.
 std::atomic<int> open_count{0};
@@ -63,16 +70,16 @@ bool MemoryFile::read(pid_t pid, const Piece& piece) {
 }
 
 bool MemoryFile::write(pid_t pid, const Piece& piece) {
-  const std::uint64_t within = piece.address % page_bytes;
-  if (piece.bytes > bytes_max || within + piece.bytes > page_bytes) return false;
-  if (remembered(piece) != piece.address - within || !is_open(pid)) return false;
+  if (piece.bytes > bytes_max) return false;
+  const std::uint64_t first = first_page(piece), last = last_page(piece);
+  if (remembered(first) != first || remembered(last) != last || !is_open(pid)) return false;
   return syscall(SYS_pwrite64, file_.get(), piece.here, piece.bytes, piece.address) ==
          static_cast<long>(piece.bytes);
 }
 
 void MemoryFile::written(const Piece& piece) {
-  const std::uint64_t within = piece.address % page_bytes;
-  if (within + piece.bytes <= page_bytes) remembered(piece) = piece.address - within;
+  if (piece.bytes > bytes_max) return;
+  for (const std::uint64_t page : {first_page(piece), last_page(piece)}) remembered(page) = page;
 }
 
 }  // namespace llamada::mpi::rma

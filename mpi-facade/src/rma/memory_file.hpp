@@ -22,6 +22,7 @@ namespace llamada::mpi::rma {
 class MemoryFile {
  public:
   static constexpr int open_max = 64;
+  static constexpr std::uint64_t page_bytes = 4096;
 
   MemoryFile() = default;
   ~MemoryFile();
@@ -36,10 +37,8 @@ class MemoryFile {
   void written(const Piece& piece);
 
  private:
-  static constexpr std::uint64_t page_bytes = 4096;
-
   bool is_open(pid_t pid);
-  std::uint64_t& remembered(const Piece& piece) { return pages_[piece.address / page_bytes % pages_.size()]; }
+  std::uint64_t& remembered(std::uint64_t page) { return pages_[page / page_bytes % pages_.size()]; }
 
   bool tried_ = false;
   FileDescriptor file_;

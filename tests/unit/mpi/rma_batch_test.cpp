@@ -191,6 +191,55 @@ TEST_CASE("batch: longer puts and gets move straight, and nothing else on their 
   CHECK(got[0] == given[0]);
 }
 
+TEST_CASE("batch: of puts to one place the last is carried out, and gets that are the same are one",
+          "[mpi]") {
+  constexpr std::size_t bytes = 1000;
+  std::array<std::byte, bytes> there{}, other{}, given{}, later{}, got{}, also_got{};
+  given.fill(std::byte{1});
+  later.fill(std::byte{2});
+  Batch batch;
+  const auto put = [&](auto& to, auto& from) {
+    return batch.add({.address = address_of(to.data()), .bytes = bytes, .given = from.data()});
+  };
+  const auto get = [&](auto& from, auto& to, bool is_accumulate = false) {
+    return batch.add({.address = address_of(from.data()),
+                      .bytes = bytes,
+                      .result = to.data(),
+                      .is_accumulate = is_accumulate});
+  };
+  REQUIRE(put(there, given));
+  REQUIRE(put(there, later));
+  CHECK_FALSE(get(there, got));
+  CHECK_FALSE(batch.add({.address = address_of(there.data()), .bytes = bytes - 1, .given = given.data()}));
+  REQUIRE(batch.carry_out(::getpid()));
+  CHECK(there == later);
+  REQUIRE(get(there, got));
+  REQUIRE(get(there, got));
+  CHECK_FALSE(batch.has_accumulates());
+  REQUIRE(get(there, got, true));
+  CHECK(batch.has_accumulates());
+  CHECK_FALSE(put(there, given));
+  CHECK_FALSE(get(there, also_got));
+  // Another operation comes between them, and may have to do with the same buffer.
+  REQUIRE(get(other, got));
+  CHECK_FALSE(get(there, got));
+  REQUIRE(batch.carry_out(::getpid()));
+  CHECK(got == other);
+}
+
+TEST_CASE("batch: who gets the same without end sees it change", "[mpi]") {
+  long there = 0, got = 0;
+  Batch batch;
+  const SmallOperation get{.address = address_of(&there), .bytes = sizeof there, .result = bytes_of(got)};
+  for (int calls = 0; got == 0; ++calls) {
+    REQUIRE(calls < 1000);
+    there = 1;
+    if (batch.add(get)) continue;
+    REQUIRE(batch.carry_out(::getpid()));
+    REQUIRE(batch.add(get));
+  }
+}
+
 TEST_CASE("batch: is full with a number of bytes, too, but takes any first one", "[mpi]") {
   constexpr std::size_t most = Batch::all_bytes_max / Batch::straight_bytes_max;
   std::vector<std::byte> there(Batch::all_bytes_max + 1), given(there.size(), std::byte{3});
