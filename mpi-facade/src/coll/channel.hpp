@@ -10,9 +10,11 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "llamada/base/crash_point.hpp"
+#include "llamada/base/first_look.hpp"
 #include "llamada/base/result.hpp"
 #include "llamada/topics/log.hpp"
 #include "peer_memory.hpp"
@@ -155,6 +157,7 @@ class Channel {
     ++ordinal_;
     kind_ = kind;
     in_collective_ = true;
+    is_answer_awaited_ = false;
   }
   /// The same, when nothing is needed from this member's own group of an intercommunicator.
   void begin_with_peers(Kind kind) {
@@ -238,6 +241,13 @@ class Channel {
   /// How often to look before one waits for another member in the usual way: it is about to write, if it has
   /// a core of its own.
   int looks_before_waiting() const { return looks_before_waiting_; }
+  /// Something small is published, and then others' parts are taken: the first of them comes about as long
+  /// after as it did before.
+  void await_answer() { is_answer_awaited_ = looks_before_waiting_ > 0; }
+  /// When to look for it, once; else null.
+  FirstLook* take_awaited_answer() {
+    return std::exchange(is_answer_awaited_, false) ? &first_look_ : nullptr;
+  }
   /// To be called before a small record is taken. Who follows a writer closely takes from it the lines that
   /// it is about to write, and both are slow. Where one of two members has only taken for a while, so that
   /// nobody waits for it, it lets the other get some records ahead, if they come within some microseconds; if
@@ -396,7 +406,7 @@ class Channel {
   static constexpr std::uint32_t takes_between_trials_min = 64;
   static constexpr std::uint32_t takes_between_trials_max = 8192;
   static constexpr int looks_of_trial = 100;
-  static constexpr int looks_of_own_core = 50;
+  static constexpr int looks_of_own_core = 128;
   /// Refusals of memory, with a look at everything between two of them, before the job gives up.
   static constexpr std::uint32_t refusals_max = 100'000;
 
@@ -475,6 +485,8 @@ class Channel {
   World& world_;
   topics::ArenaWriter& arena_;
   int looks_before_waiting_;
+  FirstLook first_look_;
+  bool is_answer_awaited_ = false;
   std::uint32_t context_;
   std::uint32_t persistent_;
   topics::LogKey key_;

@@ -24,16 +24,22 @@ Status end(Channel& channel) {
 
 /// `done` stays true.
 template <typename Done>
-void wait(const Channel& channel, Waiter& waiter, Done done) {
-  for (int looks = channel.looks_before_waiting(); looks >= 0; --looks)
-    if (done()) [[likely]]
+void wait(Channel& channel, Waiter& waiter, Done done) {
+  FirstLook* const answer = channel.take_awaited_answer();
+  if (answer) answer->wait();
+  const auto looks_max = static_cast<unsigned>(channel.looks_before_waiting());
+  for (unsigned looks = 0; looks <= looks_max; ++looks)
+    if (done()) [[likely]] {
+      if (answer) answer->found_after(looks);
       return;
+    }
   bool over = false;
   waiter.wait_until([&done, &over] { return over || (over = done()); });
 }
 
 void publish(Channel& channel, Waiter& waiter, std::uint32_t piece, std::span<const std::byte> part,
              int audience) {
+  channel.await_answer();
   if (channel.publish_whole(piece, audience, part)) [[likely]]
     return;
   bool published = false;

@@ -1,4 +1,5 @@
 #include "p2p/api_common.hpp"
+#include "p2p/brief_receive.hpp"
 
 // Blocking communication (MPI 3.1, 3.2, 3.4, 3.10) and the buffer for buffered sends (3.6).
 
@@ -89,8 +90,12 @@ namespace {
 int receive(void* buffer, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
             MPI_Status* status) {
   PlainPeer plain;
+  const bool is_plain = plain.find_receive(buffer, count, datatype, source, tag, comm);
+  if (is_plain && engine().receive_briefly({static_cast<std::byte*>(buffer), plain.bytes}, source, tag,
+                                           *plain.communicator, status))
+    return MPI_SUCCESS;
   Request request;
-  if (plain.find_receive(buffer, count, datatype, source, tag, comm)) {
+  if (is_plain) {
     begin_plain_receive(request, buffer, count, plain, source, tag);
     engine().start_plain_receive(request);
   } else {
@@ -145,6 +150,11 @@ int exchange(const Peer& out, int destination, int send_tag, const Peer& in, int
 int send_and_receive(const void* send_buffer, MPI_Count send_count, MPI_Datatype send_type, int destination,
                      int send_tag, void* receive_buffer, MPI_Count receive_count, MPI_Datatype receive_type,
                      int source, int receive_tag, MPI_Comm comm, MPI_Status* status) {
+  // What is over at once needs nobody meanwhile.
+  PlainPeer plain;
+  if (plain.find_receive(receive_buffer, receive_count, receive_type, source, receive_tag, comm) &&
+      send_plainly(send_buffer, send_count, send_type, destination, send_tag, comm))
+    return receive(receive_buffer, receive_count, receive_type, source, receive_tag, comm, status);
   Peer out, in;
   if (int code = check_send(send_buffer, send_count, send_type, destination, send_tag, comm, out))
     return code;

@@ -69,6 +69,8 @@ class DirectCopies {
   }
   /// Whether advance() would do something.
   bool anything_new() const;
+  /// Whether advance() has nothing to go on with.
+  bool at_rest() const { return active_.empty(); }
   /// Whether no message to others is on its way.
   bool idle() const { return sending_ == 0; }
 

@@ -354,7 +354,35 @@ void Engine::grant_directly(int source, const DirectGrant& grant) {
 void Engine::wait(Request& request) {
   if (request.complete) return;
   hold(request);
-  wait_until([&] { return request.complete; });
+  if (!await_answer(request)) wait_until([&] { return request.complete; });
+}
+
+/// Who has sent to where it now waits for a message from waits for an answer: when it looks first matters.
+/// What is long takes its time, and is better taken while it comes.
+bool Engine::is_answer(int from, Stream& stream) {
+  const std::uint64_t sent = outgoing_->published_to(from);
+  const bool sent_since = sent != stream.sent_before;
+  stream.sent_before = sent;
+  return sent_since && stream.last_bytes <= answer_bytes_max && spin_rounds_ > 0;
+}
+
+/// Waits a moment for what a receive is to take, where that may be an answer and nothing else is to be done.
+/// Whether the receive is complete.
+bool Engine::await_answer(Request& request) {
+  if (request.kind != Request::Kind::receive || request.null_process || !has_nothing_else()) return false;
+  int from = request.source;
+  Stream* const stream = incoming_->one_stream(from);
+  if (!stream || !is_answer(from, *stream)) return false;
+  look_late(*stream);
+  const unsigned looks_max = std::min(spin_rounds_, brief_looks_max);
+  for (unsigned looks = 0; looks < looks_max && !stream->reader.is_announced(); ++looks) {
+    if (stream->reader.ready() && incoming_->drain(from, *stream) && request.complete) {
+      stream->first_look.found_after(looks);
+      return true;
+    }
+    spend_look(*stream, looks);
+  }
+  return false;
 }
 
 bool Engine::cancel(Request& request) {

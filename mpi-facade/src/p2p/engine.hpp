@@ -170,10 +170,15 @@ class Engine final : private MessageSink, private SendOwner, private CopyOwner {
   /// Begins the receive of what a matched probe took.
   void start_matched_receive(Request& request, Arrival& arrival);
   void wait(Request& request);
+  /// A receive of a contiguous buffer that waits a moment for its message, and takes it at once: without
+  /// being posted, while nothing else is to be done. False: nothing has happened, and it is to be begun.
+  /// (brief_receive.hpp)
+  bool receive_briefly(std::span<std::byte> room, int source, int tag, const Communicator& communicator,
+                       MPI_Status* status);
   /// wait() for the first of many: what comes for them may be left to come together first, for a moment.
   void wait_for_first(Request& request) {
     gathers_ = !shared_ && spin_rounds_ > 0;
-    wait_until([&request] { return request.complete; });
+    if (!await_answer(request)) wait_until([&request] { return request.complete; });
     gathers_ = false;
   }
 
@@ -246,7 +251,7 @@ class Engine final : private MessageSink, private SendOwner, private CopyOwner {
   Status open_parts();
 
   // MessageSink
-  int take_awaited(int from, topics::LogReader& reader, Ordinals& ordinals, int at_most) override;
+  int take_awaited(int from, Stream& stream, int at_most) override;
   bool message_announced(int from, const topics::LogReader& reader) override;
   void message_arrived(const IncomingMessage& message) override;
   void acknowledged(int from, std::uint32_t context, std::uint64_t ordinal) override;
@@ -287,8 +292,36 @@ class Engine final : private MessageSink, private SendOwner, private CopyOwner {
   void deliver(Request& request, Arrival& arrival);
   bool is_to_gather(const topics::LogReader& reader, const NodeList<ReceiveNode>& posted);
   [[gnu::noinline]] void take_apart(Request& request, std::span<const std::byte> payload, std::size_t early);
-  int take_run(int from, topics::LogReader& reader, Ordinals& ordinals, int at_most);
-  void count_received(int messages, std::uint64_t bytes);
+  int take_run(int from, Stream& stream, int at_most);
+  bool has_nothing_else() const {
+    return !replaying_ && !shared_ && tasks_.empty() && outgoing_->idle() && direct_->at_rest();
+  }
+
+  // Waiting for one message and nothing else: a look is short, and there are so many of them.
+  static constexpr unsigned brief_looks_max = 400;
+  /// So often in a row other streams are left alone.
+  static constexpr unsigned brief_receives_in_a_row = 64;
+  static constexpr std::size_t answer_bytes_max = 2048;
+  static constexpr unsigned lines_expected_of_answer = 16;
+  bool is_answer(int from, Stream& stream);
+  bool await_answer(Request& request);
+  /// Before the first look for an answer.
+  void look_late(const Stream& stream) {
+    outgoing_->take_room_ahead();
+    stream.first_look.wait();
+    stream.reader.expect(lines_expected_of_answer);
+  }
+  /// After a look in vain.
+  void spend_look(const Stream& stream, unsigned looks) {
+    stream.reader.expect();
+    outgoing_->take_room_ahead();
+    // What is kept takes new memory, and some microseconds have gone by without a message.
+    if (keeps_ && looks % rounds_before_preparing == rounds_before_preparing - 1) world_.prepare_ahead();
+  }
+  void count_received(int messages, std::uint64_t bytes) {
+    arena_.count(topics::Counter::messages_received, static_cast<std::uint64_t>(messages),
+                 topics::Counter::bytes_received, bytes);
+  }
   static void address(Request& request) {
     request.context = request.communicator->context();
     request.source = world_source(*request.communicator, request.peer);
@@ -326,6 +359,7 @@ class Engine final : private MessageSink, private SendOwner, private CopyOwner {
   AttachedBuffer attached_buffer_;
   std::vector<std::uint32_t> indices_;
   std::uint64_t fruitless_calls_ = 0;
+  unsigned brief_receives_ = 0;
   unsigned spin_rounds_ = 0;
   int cores_ = 1;  // on which this rank may run
   Yielding yielding_;

@@ -98,11 +98,12 @@ void Engine::outcome_taken() {
 }
 
 /// What message_arrived() does, for the messages that most are: whole ones for which a receive is posted.
-int Engine::take_awaited(int from, topics::LogReader& reader, Ordinals& ordinals, int at_most) {
-  int taken = take_run(from, reader, ordinals, at_most);
+int Engine::take_awaited(int from, Stream& stream, int at_most) {
+  int taken = take_run(from, stream, at_most);
   if (taken < 0) return taken;
   const int taken_before = taken;
   std::uint64_t taken_bytes = 0;
+  topics::LogReader& reader = stream.reader;
   for (; taken < at_most; ++taken) {
     const topics::Cell* cell = reader.peek_cell();
     if (!cell || cell->kind != kind_message || cell->flags != 0) break;
@@ -121,7 +122,7 @@ int Engine::take_awaited(int from, topics::LogReader& reader, Ordinals& ordinals
     const std::size_t early =
         payload.size() < EarlyCopies::bytes_min ? 0 : early_.take(from, reader, *reader.peek(), request);
     reader.advance();
-    const std::uint64_t ordinal = ordinals.next(label_context(label));
+    const std::uint64_t ordinal = stream.ordinals.next(label_context(label));
     matcher_.take_first_posted(request, from);
     request.status_source = request.peer;
     if (request.source == any_source) {
@@ -137,14 +138,10 @@ int Engine::take_awaited(int from, topics::LogReader& reader, Ordinals& ordinals
     request.status_bytes = payload.size();
     request.complete = true;
     taken_bytes += payload.size();
+    stream.last_bytes = payload.size();
   }
   if (taken > taken_before) count_received(taken - taken_before, taken_bytes);
   return taken;
-}
-
-void Engine::count_received(int messages, std::uint64_t bytes) {
-  arena_.count(topics::Counter::messages_received, static_cast<std::uint64_t>(messages),
-               topics::Counter::bytes_received, bytes);
 }
 
 /// Whether so few of the messages that are waited for have come that more are to come first. Who takes each
@@ -169,7 +166,8 @@ void Engine::take_apart(Request& request, std::span<const std::byte> payload, st
 
 /// take_awaited() for a run of small messages of one context, for which several receives that name their
 /// source are posted: what belongs to all of them is looked at once.
-int Engine::take_run(int from, topics::LogReader& reader, Ordinals& ordinals, int at_most) {
+int Engine::take_run(int from, Stream& stream, int at_most) {
+  topics::LogReader& reader = stream.reader;
   const topics::Cell* first = reader.peek_cell();
   if (!first) return 0;
   const std::uint32_t context = label_context(first->label);
@@ -206,7 +204,7 @@ int Engine::take_run(int from, topics::LogReader& reader, Ordinals& ordinals, in
   gathered_ = gathered_max;
   posted->remove_before(receive);
   run.finish();
-  ordinals.pass(context, static_cast<std::uint64_t>(taken));
+  stream.ordinals.pass(context, static_cast<std::uint64_t>(taken));
   count_received(taken, bytes);
   return taken;
 }

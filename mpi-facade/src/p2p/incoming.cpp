@@ -126,8 +126,7 @@ bool Incoming::drain(int from, Stream& stream) {
   int taken = 0;
   for (; taken < records_in_a_row_max; ++taken) {
     // What nobody waits for yet has time: who waits is answered first.
-    const int awaited =
-        sink_.take_awaited(from, stream.reader, stream.ordinals, records_in_a_row_max - taken);
+    const int awaited = sink_.take_awaited(from, stream, records_in_a_row_max - taken);
     if (awaited < 0) break;
     taken += awaited;
     if (awaited > 0) break;

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "llamada/base/first_look.hpp"
 #include "llamada/topics/log_reader.hpp"
 #include "p2p/matcher.hpp"
 #include "p2p/ordinals.hpp"
@@ -22,13 +23,30 @@ struct IncomingMessage : Envelope {
   Announcement announcement;  ///< of a rendezvous
 };
 
+/// What comes from one rank: its log to this one, and what is known of it.
+struct Stream {
+  topics::LogReader reader;
+  topics::LogReader bulk;
+  bool met = false;
+  bool open = false;
+  bool bulk_open = false;
+  std::uint32_t scanned = 0;
+  std::uint32_t bulk_scanned = 0;
+  std::uint64_t released = 0;
+  topics::PeerArena arena;
+  Ordinals ordinals;
+  FirstLook first_look;           ///< for what comes from there after something was sent there
+  std::uint64_t sent_before = 0;  ///< how much that was when a message from there was awaited last
+  std::uint64_t last_bytes = 0;   ///< of the message that was taken last
+};
+
 /// Who takes what comes. `from` is a rank in MPI_COMM_WORLD.
 class MessageSink {
  public:
   /// Takes messages from the head of a stream, at most so many, as long as somebody waits for them and there
   /// is nothing special to them; counts them by context. Gives how many: what is next is the caller's; -1:
   /// all is to stay where it is until the next poll().
-  virtual int take_awaited(int from, topics::LogReader& reader, Ordinals& ordinals, int at_most) = 0;
+  virtual int take_awaited(int from, Stream& stream, int at_most) = 0;
   /// The next message in a stream is announced, and its sender is copying it into the log. False when there
   /// was nothing more to do about it.
   virtual bool message_announced(int from, const topics::LogReader& reader) = 0;
@@ -60,25 +78,25 @@ class Incoming {
   bool poll();
   /// Whether poll() would find something. Looks for new streams too.
   bool ready();
+  /// For who waits for one message and takes it itself: the stream from this rank, or, for any_source, the
+  /// only one that there can be. Null when it has not been found.
+  Stream* one_stream(int& from) {
+    if (from == any_source) {
+      const bool others_missing =
+          missing_.size() > 1 || (missing_.size() == 1 && missing_[0] != world_.rank());
+      if (open_.size() != 1 || others_missing) return nullptr;
+      from = open_[0];
+    }
+    const auto index = static_cast<std::size_t>(from);
+    return index < streams_.size() && streams_[index].open ? &streams_[index] : nullptr;
+  }
+  /// Hands all that is there in that one to the sink. True when there was something.
+  bool drain(int from, Stream& stream);
   /// While histories are kept, records stay where they are. Then (true) everything that was consumed is given
   /// back, now and from now on: nothing may refer to it any more.
   void release_consumed();
 
  private:
-  struct Stream {
-    topics::LogReader reader;
-    topics::LogReader bulk;
-    bool met = false;
-    bool open = false;
-    bool bulk_open = false;
-    std::uint32_t scanned = 0;
-    std::uint32_t bulk_scanned = 0;
-    std::uint64_t released = 0;
-    topics::PeerArena arena;
-    Ordinals ordinals;
-  };
-
-  bool drain(int from, Stream& stream);
   bool drain_bulk(int from, Stream& stream);
   void release(int from, Stream& stream);
   bool take_small(int from, Stream& stream, const topics::Cell& cell);

@@ -130,6 +130,20 @@ class Matcher {
     return named.parked_from ? nullptr : &named.posted;
   }
 
+  /// Whether the next message from this source in this context, unless it is special, goes to a receive that
+  /// is posted now and fits: nothing is posted there, and nothing has come that nobody took.
+  bool is_untouched(std::uint32_t id, int from) const {
+    if (id != last_id_ || !last_context_ || last_context_->unexpected > 0) return false;
+    const Source& named = last_context_->sources[static_cast<std::size_t>(from)];
+    return !last_context_->wildcards.first && !named.posted.first && !named.parked_from;
+  }
+  /// A receive is posted and takes at once what has come from this source, where is_untouched(): counts it.
+  /// Gives which of all receives it is, from 0.
+  std::uint64_t pass(int from, bool is_wildcard) {
+    if (is_wildcard) last_context_->last_taken = from;
+    return sequence_++;
+  }
+
   /// Posts a receive: the unexpected message that it takes, removed; null when it is queued (or `cancelled`).
   MessageNode* post(ReceiveNode& receive);
   /// The same for the usual one, which is free.

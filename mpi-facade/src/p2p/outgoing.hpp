@@ -85,6 +85,11 @@ class Outgoing {
   void take_room_ahead() {
     if (last_sent_to_) last_sent_to_->log.take_room_ahead();
   }
+  /// How many records this rank has been sent.
+  std::uint64_t published_to(int rank) const {
+    const auto index = static_cast<std::size_t>(rank);
+    return index < destinations_.size() ? destinations_[index]->log.published() : 0;
+  }
   /// Whether nothing waits for room or a grant. (Synchronous sends may be without their acknowledgement.)
   bool idle() const { return busy_.empty() && announced_count_ == 0; }
   /// Whether a message to this rank is announced and has not been granted.
