@@ -9,7 +9,8 @@ static char *in, *out;
 
 static void expect_message(const MPI_Status* status, int source, int tag, int size, uint32_t what) {
   CHECK(status_is(status, source, tag, MPI_BYTE, size));
-  for (int i = 0; i < size; i += size / 7 + 1) CHECK_EQ(in[i], (char)pattern(what, (uint32_t)size, (uint32_t)i));
+  for (int i = 0; i < size; i += size / 7 + 1)
+    CHECK_EQ(in[i], (char)pattern(what, (uint32_t)size, (uint32_t)i));
   if (size > 0) CHECK_EQ(in[size - 1], (char)pattern(what, (uint32_t)size, (uint32_t)size - 1));
 }
 
@@ -133,12 +134,15 @@ static void exchanges(void) {
     for (int turn = 0; turn < turns / 3; turn++) {
       fill_message(sizes[k], 7);
       OK(MPI_Sendrecv(out, sizes[k], MPI_BYTE, partner, 9, in, size_max, MPI_BYTE,
-                      turn % 2 ? partner : MPI_ANY_SOURCE, turn % 3 ? 9 : MPI_ANY_TAG, MPI_COMM_WORLD, &status));
+                      turn % 2 ? partner : MPI_ANY_SOURCE, turn % 3 ? 9 : MPI_ANY_TAG, MPI_COMM_WORLD,
+                      &status));
       expect_message(&status, partner, 9, sizes[k], 7);
-      OK(MPI_Sendrecv(out, sizes[k], MPI_BYTE, rank, 9, in, size_max, MPI_BYTE, rank, 9, MPI_COMM_WORLD, &status));
+      OK(MPI_Sendrecv(out, sizes[k], MPI_BYTE, rank, 9, in, size_max, MPI_BYTE, rank, 9, MPI_COMM_WORLD,
+                      &status));
       expect_message(&status, rank, 9, sizes[k], 7);
     }
-  OK(MPI_Sendrecv(out, 8, MPI_BYTE, MPI_PROC_NULL, 1, in, 8, MPI_BYTE, MPI_PROC_NULL, 1, MPI_COMM_WORLD, &status));
+  OK(MPI_Sendrecv(out, 8, MPI_BYTE, MPI_PROC_NULL, 1, in, 8, MPI_BYTE, MPI_PROC_NULL, 1, MPI_COMM_WORLD,
+                  &status));
   CHECK_EQ(status.MPI_SOURCE, MPI_PROC_NULL);
 }
 

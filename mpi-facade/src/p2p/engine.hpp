@@ -302,12 +302,13 @@ class Engine final : private MessageSink, private SendOwner, private CopyOwner {
   /// So often in a row other streams are left alone.
   static constexpr unsigned brief_receives_in_a_row = 64;
   static constexpr std::size_t answer_bytes_max = 2048;
-  static constexpr unsigned lines_expected_of_answer = 16;
+  static constexpr unsigned lines_expected_of_answer = 8;
+  static constexpr int room_taken_for_answer = 4;
   bool is_answer(int from, Stream& stream);
   bool await_answer(Request& request);
   /// Before the first look for an answer.
   void look_late(const Stream& stream) {
-    outgoing_->take_room_ahead();
+    for (int i = 0; i < room_taken_for_answer; ++i) outgoing_->take_room_ahead();
     stream.first_look.wait();
     stream.reader.expect(lines_expected_of_answer);
   }

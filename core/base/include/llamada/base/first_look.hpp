@@ -9,10 +9,10 @@ namespace llamada {
 
 /// When to look first for the answer to what was sent just now.
 ///
-/// A look in vain shares the line with the core that is about to write it, which then has to take it back: the
-/// answer comes later, by a transfer between the cores, than to somebody who looks when it is there. So who
-/// waits for an answer lets as much time go by as answers take. That is learned from how they were found: a
-/// little less each time that one was there at the first look, more when one came soon after it.
+/// A look in vain shares the line with the core that is about to write it, which then has to take it back:
+/// the answer comes later, by a transfer between the cores, than to somebody who looks when it is there. So
+/// who waits for an answer lets as much time go by as answers take. That is learned from how they were found:
+/// a little less each time that one was there at the first look, more when one came soon after it.
 ///
 /// Threads: one at a time.
 class FirstLook {

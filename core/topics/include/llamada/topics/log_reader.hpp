@@ -111,7 +111,7 @@ class LogReader {
 
   /// While nothing is there: fetches what the payload of the next record will be, if it is one that lies
   /// apart and follows the last, so that it comes from the writer's core together with its cell. At most so
-  /// many lines, of 16 that are known: few for who asks again and again, and takes them from a writer at
+  /// many lines, of 8 that are known: few for who asks again and again, and takes them from a writer at
   /// work.
   void expect(unsigned lines_max = 4) const {
     for (unsigned line = 0; line < expected_lines_ && line < lines_max; ++line)
@@ -249,7 +249,7 @@ class LogReader {
   }
   Record record_apart(const Cell& cell, const Place& place) const;
   void expect_behind(const Place& place) {
-    constexpr std::uint64_t lines_max = 16;
+    constexpr std::uint64_t lines_max = 8;
     const std::uint64_t lines = (place.size_bytes + cell_size_bytes - 1) / cell_size_bytes;
     expected_ = arena_.base + place.offset + lines * cell_size_bytes;
     expected_lines_ = static_cast<unsigned>(lines < lines_max ? lines : lines_max);
