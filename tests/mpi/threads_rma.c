@@ -1,5 +1,6 @@
-/* Windows made and freed by several threads at once, each on a communicator of its own of the same ranks: what
- * one window leaves behind is taken for another thread's, not in the same order by all ranks; MPI 12.4. */
+/* Windows made and freed by several threads at once, each on a communicator of its own of the same ranks:
+ * what one window leaves behind is taken for another thread's, not in the same order by all ranks; MPI 12.4.
+ */
 #include "threads.h"
 
 static MPI_Comm comms[THREADS];

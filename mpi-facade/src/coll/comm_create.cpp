@@ -9,6 +9,7 @@
 #include "coll/collectives.hpp"
 #include "coll/intercommunicator.hpp"
 #include "coll/movement.hpp"
+#include "llamada/base/plain_bytes.hpp"
 #include "runtime.hpp"
 
 // A new communicator's context id follows from what the members of the parent propose (coll/context_ids.hpp):
@@ -24,6 +25,7 @@ struct Proposal {
   std::int32_t key = 0;
   std::uint32_t persistents = 0;  ///< collectives that it has made
   coll::ContextProposal context;
+  std::uint32_t unused = 0;
   coll::ChannelOffer::Names channels{};
 };
 
@@ -33,11 +35,11 @@ Result<std::vector<Proposal>> exchange(Communicator& parent, const coll::Context
   auto& collectives = *runtime().collectives;
   std::vector<Proposal> proposals(static_cast<std::size_t>(parent.size()));
   Proposal& own = proposals[static_cast<std::size_t>(parent.rank())];
-  own = {color, key, collectives.persistent_count(), claim.proposal(), offer.names()};
+  own = {color, key, collectives.persistent_count(), claim.proposal(), 0, offer.names()};
   if (parent.size() == 1) return proposals;
   auto channel = collectives.channel(parent);
   if (!channel) return propagate(channel);
-  auto bytes_of = [](Proposal& proposal) { return coll::Data::of(std::as_bytes(std::span(&proposal, 1))); };
+  auto bytes_of = [](Proposal& proposal) { return coll::Data::of(plain_bytes(proposal)); };
   std::vector<coll::Data> results;
   for (Proposal& proposal : proposals) results.push_back(bytes_of(proposal));
   auto gathered = coll::allgather(**channel, collectives.waiter(), bytes_of(own), results);

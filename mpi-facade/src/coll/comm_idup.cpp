@@ -7,6 +7,7 @@
 #include "coll/context_ids.hpp"
 #include "coll/intercommunicator.hpp"
 #include "comm_create.hpp"
+#include "llamada/base/plain_bytes.hpp"
 #include "p2p/api_common.hpp"
 
 // MPI_Comm_idup (MPI 3.1, 6.4.2). Several may be in progress at once, on communicators whose members differ:
@@ -18,6 +19,7 @@ namespace {
 struct Proposal {
   coll::ContextProposal context;
   std::uint32_t persistents = 0;  ///< collectives that it has made
+  std::uint32_t unused = 0;
   coll::ChannelOffer::Names channels{};
 };
 
@@ -34,8 +36,7 @@ class ExchangeProposals final : public coll::Machine {
       : channel_(channel), own_(own), all_(all) {}
   void begin() override { channel_.begin(coll::Kind::context); }
   bool step() override {
-    if (!published_ &&
-        !(published_ = channel_.publish_whole(0, coll::everybody, std::as_bytes(std::span(&own_, 1)))))
+    if (!published_ && !(published_ = channel_.publish_whole(0, coll::everybody, plain_bytes(own_))))
       return false;
     for (; member_ < channel_.size(); ++member_) {
       if (member_ == channel_.self()) continue;
@@ -84,7 +85,7 @@ class Duplication final : public coll::CollectiveTask {
 
   std::unique_ptr<coll::Machine> make_machine() override {
     return std::make_unique<ExchangeProposals>(
-        channel(), Proposal{claim_.proposal(), all_.persistents, offer_.names()}, all_);
+        channel(), Proposal{claim_.proposal(), all_.persistents, 0, offer_.names()}, all_);
   }
   void finish() override {
     const auto context = claim_.agree(all_.context);

@@ -20,7 +20,7 @@ void Introduction::begin() {
 bool Introduction::publish_card() {
   if (published_ > piece_) return true;
   const auto verdict = static_cast<std::byte>(all_reached_);
-  const auto what = piece_ == 0 ? std::as_bytes(std::span(&own_, 1)) : std::span(&verdict, 1);
+  const auto what = piece_ == 0 ? plain_bytes(own_) : std::span(&verdict, 1);
   if (!channel_.publish_whole(first_card + piece_, everybody, what)) return false;
   ++published_;
   return true;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "coll/pieces.hpp"
+#include "llamada/base/plain_bytes.hpp"
 #include "peer_memory.hpp"
 
 // Collectives that copy from one process's memory into another's, without a copy in a log in between: for
@@ -98,7 +99,7 @@ class Partners {
   bool offer(const Offer& own, int audience, std::size_t bytes_expected) {
     bytes_ = bytes_expected;
     dealt_ = own.dealt;
-    return say(0, std::as_bytes(std::span(&own, 1)), audience);
+    return say(0, plain_bytes(own), audience);
   }
   bool say_done(std::uint32_t step, int audience) { return say(step, {}, audience); }
 

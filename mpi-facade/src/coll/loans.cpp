@@ -1,6 +1,7 @@
 #include <cstring>
 
 #include "coll/channel.hpp"
+#include "llamada/base/plain_bytes.hpp"
 
 namespace llamada::mpi::coll {
 
@@ -8,7 +9,7 @@ namespace llamada::mpi::coll {
 
 bool Channel::lend(int member, std::span<const std::byte> part, std::uint32_t piece) {
   const Loan loan{part.size(), reinterpret_cast<std::uint64_t>(part.data()), own_card()};
-  if (!publish_whole(piece, member, std::as_bytes(std::span(&loan, 1)))) return false;
+  if (!publish_whole(piece, member, plain_bytes(loan))) return false;
   Account& other = account(member);
   other.lent_in = ordinal_;
   other.part = part;

@@ -109,7 +109,12 @@ void SendingToAll::begin() {
 
 bool SendingToAll::step() {
   if (together_bytes_ > 0) return step_together();
-  if (!lend_large()) return false;
+  if (lend_large() && send_others()) return true;
+  hear();
+  return false;
+}
+
+bool SendingToAll::send_others() {
   for (;;) {
     if (!sending_.step()) return false;
     if (offset_ >= others()) return take_back();
@@ -141,6 +146,12 @@ bool SendingToAll::done() const {
     return channel_.loan_to(channel_.peer_begin() + index) == Channel::LoanState::over;
   };
   return offset_ >= others() && sending_.done() && std::ranges::all_of(lent_to_, is_over);
+}
+
+/// What is said of loans is taken while there is no room, too: this member gives room to who says it no
+/// sooner, and two may wait for each other's.
+void SendingToAll::hear() {
+  for (const int index : lent_to_) (void)channel_.loan_to(channel_.peer_begin() + index);
 }
 
 /// What was refused goes through the log.

@@ -132,7 +132,9 @@ class SendingToAll {
   int peer(int offset) const;
   bool step_together();
   bool lend_large();
+  bool send_others();
   void send(int index);
+  void hear();
   bool take_back();
 
   Channel& channel_;

@@ -3,6 +3,7 @@
 #include <span>
 #include <vector>
 
+#include "llamada/base/plain_bytes.hpp"
 #include "llamada/base/result.hpp"
 #include "object/communicator.hpp"
 
@@ -17,11 +18,8 @@ Status allgather(Communicator& communicator, std::span<const std::byte> own, std
 /// What each member gives, by rank.
 template <typename T>
 Result<std::vector<T>> gather_from_all(Communicator& communicator, const T& own) {
-  // Also no padding: replays compare the bytes.
-  static_assert(std::is_trivially_copyable_v<T> && std::has_unique_object_representations_v<T>);
   std::vector<T> all(static_cast<std::size_t>(communicator.size()), own);
-  auto status = detail::allgather(communicator, std::as_bytes(std::span(&own, 1)),
-                                  std::as_writable_bytes(std::span(all)));
+  auto status = detail::allgather(communicator, plain_bytes(own), std::as_writable_bytes(std::span(all)));
   if (!status) return propagate(status);
   return all;
 }

@@ -5,6 +5,7 @@
 
 #include "llamada/base/copy.hpp"
 #include "llamada/base/crash_point.hpp"
+#include "llamada/base/plain_bytes.hpp"
 
 namespace llamada::mpi {
 namespace {
@@ -12,11 +13,6 @@ namespace {
 /// A bulk lane is a ring of a few pieces that fit the processor's cache.
 constexpr std::size_t bulk_piece_bytes = 64 * 1024;
 constexpr std::size_t bulk_lane_bytes = 4 * (bulk_piece_bytes + 4096);
-
-template <typename T>
-std::span<const std::byte> bytes_of(const T& value) {
-  return std::as_bytes(std::span(&value, 1));
-}
 
 /// What is sent: of a buffered send the copy.
 std::size_t message_bytes(const Request& request) {
@@ -225,7 +221,7 @@ bool Outgoing::announce(Destination& to, Request& request) {
   if (goes_directly(to, memory, announcement.size) && (announcement.desk = direct_.desk_for(to.rank)) != 0)
     announcement.address = reinterpret_cast<std::uint64_t>(memory);
   const std::uint64_t label = make_label(request.context, request.tag);
-  if (!publish_small(to, kind_announcement, label, bytes_of(announcement))) return false;
+  if (!publish_small(to, kind_announcement, label, plain_bytes(announcement))) return false;
   request.send_id = next_send_id_++;
   request.bulk_done = 0;
   LLAMADA_CRASH_POINT("bulk:announced");

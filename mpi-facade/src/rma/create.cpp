@@ -6,6 +6,7 @@
 #include "api/protection.hpp"
 #include "coll/collectives.hpp"
 #include "coll/movement.hpp"
+#include "llamada/base/plain_bytes.hpp"
 #include "peer_memory.hpp"
 #include "rma/reach.hpp"
 #include "runtime.hpp"
@@ -41,7 +42,7 @@ Result<std::vector<Item>> exchange(Communicator& communicator, Item own) {
   auto& collectives = *runtime().collectives;
   auto channel = collectives.channel(communicator);
   if (!channel) return propagate(channel);
-  auto bytes_of = [](Item& item) { return coll::Data::of(std::as_bytes(std::span(&item, 1))); };
+  auto bytes_of = [](Item& item) { return coll::Data::of(plain_bytes(item)); };
   std::vector<coll::Data> results;
   for (Item& item : items) results.push_back(bytes_of(item));
   auto gathered = coll::allgather(**channel, collectives.waiter(), bytes_of(own), results);

@@ -146,6 +146,32 @@ TEST_CASE("who does not reach a lender's memory gets the part through the log", 
   CHECK(findings.found() == "");
 }
 
+// Two lend to each other and have more for the third than there is room for: what they say of their loans
+// lies before it in the log, where each holds the other's room until it is read.
+TEST_CASE("who waits for room hears what is said of its loans", "[mpi]") {
+  constexpr std::size_t part_bytes = 100'000;
+  const std::size_t bound_bytes = GENERATE(4096, 20'000, 50'000);
+  Job job({.size = 3, .bound_bytes = bound_bytes});
+  Findings findings;
+  const auto ended = job.run([&](Rank& rank) {
+    for (int other = 0; other < 3; ++other)
+      if (rank.self() == 1 || other == 1) rank.channel.set_reached(other, own_card(), false);
+    for (int round = 0; round < 100; ++round) {
+      Buffer given(std::vector<std::size_t>(3, part_bytes)), taken(std::vector<std::size_t>(3, part_bytes));
+      for (int other = 0; other < 3; ++other)
+        given.fill(static_cast<std::size_t>(other), pattern(rank.self(), other + round, part_bytes));
+      if (rank.self() == 1) std::this_thread::sleep_for(std::chrono::microseconds(20 * (round % 7)));
+      bool good = bool(exchange(rank, given.list, taken.list));
+      for (int other = 0; other < 3; ++other)
+        good = good && (other == rank.self() || taken.holds(static_cast<std::size_t>(other),
+                                                            pattern(other, rank.self() + round, part_bytes)));
+      findings.expect(good, fmt::format("round {}", round));
+    }
+  });
+  CHECK(ended == "");
+  CHECK(findings.found() == "");
+}
+
 TEST_CASE("lent parts with gaps at either end come whole", "[mpi]") {
   Types types;
   auto spaced = make_resized(*types.table.find(MPI_DOUBLE), 0, 24);
