@@ -308,9 +308,11 @@ class Engine final : private MessageSink, private SendOwner, private CopyOwner {
   bool await_answer(Request& request);
   /// Before the first look for an answer.
   void look_late(const Stream& stream) {
-    for (int i = 0; i < room_taken_for_answer; ++i) outgoing_->take_room_ahead();
     stream.first_look.wait();
     stream.reader.expect(lines_expected_of_answer);
+    // Not before: who reads what was sent may fetch the lines behind it, too, and would take these away
+    // again.
+    for (int i = 0; i < room_taken_for_answer; ++i) outgoing_->take_room_ahead();
   }
   /// After a look in vain.
   void spend_look(const Stream& stream, unsigned looks) {
