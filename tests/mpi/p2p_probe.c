@@ -1,4 +1,6 @@
 /* Probe, Iprobe, Mprobe's relatives are in p2p_mprobe.c; MPI 3.8.1. */
+#include <unistd.h>
+
 #include "check.h"
 
 static void probe_named(int count) {
@@ -59,6 +61,36 @@ static void probe_anybody(int use_iprobe) {
   free(next);
 }
 
+/* Of messages of several ranks, a receive from anybody takes what a probe for anybody found before it,
+   whatever has come in between. Each round has three receives, so that the first is sooner or later any one
+   of a row. */
+static void probe_before_others_come(void) {
+  enum { rounds = 192 };
+  int words[2] = {0, 0};
+  for (int i = 0; i < rounds; i++) {
+    MPI_Status found, received;
+    if (rank == 0) {
+      OK(MPI_Probe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &found));
+      CHECK(status_is(&found, 2, i, MPI_INT, 1));
+      OK(MPI_Send(words, 0, MPI_INT, 1, i, MPI_COMM_WORLD));
+      usleep(1000);
+      OK(MPI_Recv(words, 2, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &received));
+      CHECK(status_is(&received, 2, i, MPI_INT, 1));
+      int left_of = received.MPI_SOURCE == 1 ? 2 : 1;
+      OK(MPI_Recv(words, 2, MPI_INT, left_of, i, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+      OK(MPI_Recv(words, 2, MPI_INT, 1, rounds, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+      OK(MPI_Send(words, 0, MPI_INT, 2, i, MPI_COMM_WORLD));
+    } else if (rank == 1) {
+      OK(MPI_Recv(words, 0, MPI_INT, 0, i, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+      OK(MPI_Send(words, 2, MPI_INT, 0, i, MPI_COMM_WORLD));
+      OK(MPI_Send(words, 2, MPI_INT, 0, rounds, MPI_COMM_WORLD));
+    } else if (rank == 2) {
+      OK(MPI_Send(words, 1, MPI_INT, 0, i, MPI_COMM_WORLD));
+      OK(MPI_Recv(words, 0, MPI_INT, 0, i, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    }
+  }
+}
+
 /* A probe does not see what belongs to another communicator. */
 static void probe_contexts(void) {
   MPI_Comm other;
@@ -106,6 +138,8 @@ int main(int argc, char** argv) {
   probe_anybody(0);
   OK(MPI_Barrier(MPI_COMM_WORLD));
   probe_anybody(1);
+  OK(MPI_Barrier(MPI_COMM_WORLD));
+  if (ranks > 2) probe_before_others_come();
   OK(MPI_Barrier(MPI_COMM_WORLD));
   probe_contexts();
   probe_after_posted();

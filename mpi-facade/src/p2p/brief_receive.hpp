@@ -13,13 +13,17 @@ namespace llamada::mpi {
 
 inline bool Engine::receive_briefly(std::span<std::byte> room, int source, int tag,
                                     const Communicator& communicator, MPI_Status* status) {
-  if (++brief_receives_ % brief_receives_in_a_row == 0) progress();
   if (!has_nothing_else()) return false;
   const std::uint32_t context = communicator.context();
   const bool is_wildcard = source == MPI_ANY_SOURCE;
   int from = world_source(communicator, source);
   Stream* const stream = incoming_->one_stream(from);
   if (!stream || !matcher_.is_untouched(context, from)) return false;
+  // Not before: what a probe has found is still the first for the receive after it, whatever came meanwhile.
+  if (is_turn_of_others()) {
+    progress();
+    return false;
+  }
   topics::LogReader& reader = stream->reader;
 
   const bool answers = is_answer(from, *stream);

@@ -301,6 +301,7 @@ class Engine final : private MessageSink, private SendOwner, private CopyOwner {
   static constexpr unsigned brief_looks_max = 400;
   /// So often in a row other streams are left alone.
   static constexpr unsigned brief_receives_in_a_row = 64;
+  bool is_turn_of_others() { return ++brief_receives_ % brief_receives_in_a_row == 0; }
   static constexpr std::size_t answer_bytes_max = 2048;
   static constexpr unsigned lines_expected_of_answer = 8;
   static constexpr int room_taken_for_answer = 4;
