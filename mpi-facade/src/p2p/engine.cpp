@@ -372,7 +372,8 @@ bool Engine::await_answer(Request& request) {
   if (request.kind != Request::Kind::receive || request.null_process || !has_nothing_else()) return false;
   int from = request.source;
   Stream* const stream = incoming_->one_stream(from);
-  if (!stream || is_turn_of_others() || !is_answer(from, *stream)) return false;
+  if (!stream || stream->last_bytes > posted_answer_bytes_max || is_turn_of_others()) return false;
+  if (!is_answer(from, *stream)) return false;
   look_late(*stream);
   const unsigned looks_max = std::min(spin_rounds_, brief_looks_max);
   for (unsigned looks = 0; looks < looks_max && !stream->reader.is_announced(); ++looks) {
