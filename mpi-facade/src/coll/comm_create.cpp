@@ -6,10 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "coll/agreement.hpp"
 #include "coll/collectives.hpp"
 #include "coll/intercommunicator.hpp"
-#include "coll/movement.hpp"
-#include "llamada/base/plain_bytes.hpp"
 #include "runtime.hpp"
 
 // A new communicator's context id follows from what the members of the parent propose (coll/context_ids.hpp):
@@ -32,26 +31,8 @@ struct Proposal {
 /// What all members of the parent propose, by rank.
 Result<std::vector<Proposal>> exchange(Communicator& parent, const coll::ContextClaim& claim,
                                        const coll::ChannelOffer& offer, int color, int key) {
-  auto& collectives = *runtime().collectives;
-  std::vector<Proposal> proposals(static_cast<std::size_t>(parent.size()));
-  Proposal& own = proposals[static_cast<std::size_t>(parent.rank())];
-  own = {color, key, collectives.persistent_count(), claim.proposal(), 0, offer.names()};
-  if (parent.size() == 1) return proposals;
-  auto channel = collectives.channel(parent);
-  if (!channel) return propagate(channel);
-  auto bytes_of = [](Proposal& proposal) { return coll::Data::of(plain_bytes(proposal)); };
-  std::vector<coll::Data> results;
-  for (Proposal& proposal : proposals) results.push_back(bytes_of(proposal));
-  auto gathered = coll::allgather(**channel, collectives.waiter(), bytes_of(own), results);
-  if (!gathered) return propagate(gathered);
-  return proposals;
-}
-
-/// The id that follows from the proposals, for all members of the parent alike.
-Result<std::uint32_t> settle(coll::ContextClaim& claim, const std::vector<Proposal>& proposals) {
-  coll::ContextProposal all = proposals.front().context;
-  for (const Proposal& proposal : proposals) all = all.with(proposal.context);
-  return claim.settle(all);
+  return gather_from_all(parent, Proposal{color, key, runtime().collectives->persistent_count(),
+                                          claim.proposal(), 0, offer.names()});
 }
 
 /// The communicator that some members of the parent make: those whose ranks there are `ranks`, in this order.
@@ -80,7 +61,7 @@ Result<Communicator*> duplicate(Communicator& parent) {
   coll::ChannelOffer offer(runtime().collectives->spare_channels(), parent.group()->members());
   auto proposals = exchange(parent, claim, offer, 0, 0);
   if (!proposals) return propagate(proposals);
-  auto context = settle(claim, *proposals);
+  auto context = claim.settle(coll::proposed_together(*proposals));
   if (!context) return propagate(context);
   std::vector<int> ranks(static_cast<std::size_t>(parent.size()));
   std::iota(ranks.begin(), ranks.end(), 0);
@@ -95,7 +76,7 @@ Result<Communicator*> split(Communicator& parent, int color, int key) {
   coll::ChannelOffer offer(runtime().collectives->spare_channels(), {});
   auto proposals = exchange(parent, claim, offer, color, key);
   if (!proposals) return propagate(proposals);
-  auto context = settle(claim, *proposals);
+  auto context = claim.settle(coll::proposed_together(*proposals));
   if (!context) return propagate(context);
   if (color == MPI_UNDEFINED) return nullptr;
   std::vector<int> ranks;
@@ -116,7 +97,7 @@ Result<Communicator*> create(Communicator& parent, const Group& group) {
   coll::ChannelOffer offer(runtime().collectives->spare_channels(), members);
   auto proposals = exchange(parent, claim, offer, 0, 0);
   if (!proposals) return propagate(proposals);
-  auto context = settle(claim, *proposals);
+  auto context = claim.settle(coll::proposed_together(*proposals));
   if (!context) return propagate(context);
   if (group.rank() == MPI_UNDEFINED) return nullptr;
   std::vector<int> ranks;

@@ -20,6 +20,14 @@ struct ContextProposal {
   }
 };
 
+/// Of those who say `proposals`, in each of which there is a `context`.
+template <typename Proposal>
+ContextProposal proposed_together(const std::vector<Proposal>& proposals) {
+  ContextProposal all = proposals.front().context;
+  for (const Proposal& proposal : proposals) all = all.with(proposal.context);
+  return all;
+}
+
 /// The context ids that a process has seen. Ids are never used again; what is agreed on takes two of them,
 /// for an intercommunicator has a second one for its local communicators.
 ///

@@ -4,31 +4,14 @@
 #include <span>
 #include <vector>
 
+#include "coll/agreement.hpp"
 #include "coll/collectives.hpp"
 #include "coll/messages.hpp"
-#include "coll/movement.hpp"
 #include "p2p/engine.hpp"
 #include "runtime.hpp"
 
 namespace llamada::mpi {
 namespace {
-
-/// What each member says, by rank.
-template <typename T>
-Result<std::vector<T>> allgather(Communicator& local, const T& own) {
-  std::vector<T> all(static_cast<std::size_t>(local.size()));
-  all[static_cast<std::size_t>(local.rank())] = own;
-  if (local.size() == 1) return all;
-  auto& collectives = *runtime().collectives;
-  auto channel = collectives.channel(local);
-  if (!channel) return propagate(channel);
-  std::vector<coll::Data> results;
-  for (T& value : all) results.push_back(data_of(std::span(&value, 1)));
-  const coll::Data contribution = results[static_cast<std::size_t>(local.rank())];
-  auto gathered = coll::allgather(**channel, collectives.waiter(), contribution, results);
-  if (!gathered) return propagate(gathered);
-  return all;
-}
 
 /// What each process of both groups says for a new communicator.
 struct Proposal {
@@ -44,12 +27,7 @@ struct BothSides {
 
   /// The context that follows, the same on all sides.
   Result<std::uint32_t> settle(coll::ContextClaim& claim) const {
-    return claim.settle(together(local).with(together(remote)));
-  }
-  static coll::ContextProposal together(const Proposals& side) {
-    coll::ContextProposal all = side.front().context;
-    for (const Proposal& proposal : side) all = all.with(proposal.context);
-    return all;
+    return claim.settle(coll::proposed_together(local).with(coll::proposed_together(remote)));
   }
 };
 
@@ -57,7 +35,7 @@ coll::ContextIds& context_ids() { return runtime().collectives->context_ids(); }
 
 /// Collective over both groups of an intercommunicator.
 Result<BothSides> exchange(Communicator& inter, const coll::ContextProposal& context, int color, int key) {
-  auto local = allgather(inter.local(), Proposal{context, color, key});
+  auto local = gather_from_all(inter.local(), Proposal{context, color, key});
   if (!local) return propagate(local);
   BothSides both{std::move(*local), Proposals(static_cast<std::size_t>(inter.remote_group()->size()))};
   Status status;
@@ -117,12 +95,12 @@ Communicator* add_intercommunicator(const Communicator& parent, std::uint32_t co
 
 Result<Communicator*> create_intercommunicator(Communicator& local, const InterBridge& bridge) {
   coll::ContextClaim claim(context_ids());
-  auto proposals = allgather(local, Proposal{claim.proposal(), 0, 0});
+  auto proposals = gather_from_all(local, Proposal{claim.proposal(), 0, 0});
   if (!proposals) return propagate(proposals);
   struct {
     coll::ContextProposal context;
     std::int32_t size;
-  } header{BothSides::together(*proposals), 0};
+  } header{coll::proposed_together(*proposals), 0};
   std::vector<int> remote;
   if (local.rank() == bridge.local_leader) {
     Messages messages(*bridge.peer);

@@ -3,8 +3,6 @@
 #include <cstdint>
 #include <span>
 
-#include "coll/collectives.hpp"
-#include "coll/movement.hpp"
 #include "p2p/engine.hpp"
 #include "runtime.hpp"
 
@@ -79,20 +77,5 @@ class Messages {
   Reference<Communicator> communicator_;
   Datatype* bytes_;
 };
-
-template <typename T>
-coll::Data data_of(std::span<T> values) {
-  return coll::Data::of(std::as_bytes(values));
-}
-
-/// The root's `values` for all members.
-template <typename T>
-Status broadcast(Communicator& local, std::span<T> values, int root) {
-  if (local.size() == 1 || values.empty()) return {};
-  auto& collectives = *runtime().collectives;
-  auto channel = collectives.channel(local);
-  if (!channel) return propagate(channel);
-  return coll::broadcast(**channel, collectives.waiter(), data_of(values), root);
-}
 
 }  // namespace llamada::mpi

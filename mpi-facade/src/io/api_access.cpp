@@ -1,4 +1,4 @@
-#include "io/agreement.hpp"
+#include "coll/agreement.hpp"
 #include "io/api.hpp"
 #include "io/collective.hpp"
 #include "p2p/api_common.hpp"

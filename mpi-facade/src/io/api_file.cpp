@@ -5,9 +5,9 @@
 #include <climits>
 
 #include "api/strings.hpp"
+#include "coll/agreement.hpp"
 #include "coll/collectives.hpp"
 #include "comm_create.hpp"
-#include "io/agreement.hpp"
 #include "io/api.hpp"
 
 // MPI 3.1, 13.2: opening, closing, removing, sizes, hints; 13.6: consistency.

@@ -1,5 +1,5 @@
 #include "api/strings.hpp"
-#include "io/agreement.hpp"
+#include "coll/agreement.hpp"
 #include "io/api.hpp"
 
 // MPI 3.1, 13.3: views; 13.4.3 and 13.4.4: positions; 13.5: representations of data.

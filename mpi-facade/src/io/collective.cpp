@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "io/agreement.hpp"
+#include "coll/agreement.hpp"
 #include "runtime.hpp"
 #include "world/world.hpp"
 

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "api/tool_variables.hpp"
+#include "coll/agreement.hpp"
 #include "coll/collectives.hpp"
 #include "coll/movement.hpp"
 #include "entry.hpp"
@@ -170,10 +171,7 @@ void finalize() {
   self.kept_segments.reset();
   if (self.world_size > 1) {
     // Nobody leaves before all have what they need of all.
-    auto channel = self.collectives->channel(*self.comm_world());
-    Status status =
-        channel ? coll::barrier(**channel, self.collectives->waiter()) : Status(propagate(channel));
-    if (!status) report(self.comm_world(), status.error());
+    if (auto met = meet(*self.comm_world()); !met) report(self.comm_world(), met.error());
   }
   LLAMADA_CRASH_POINT("finalize:agreed");
   exit_is_allowed();

@@ -82,9 +82,7 @@ class Engine final : private MessageSink, private SendOwner, private CopyOwner {
       if (done()) return;
       if (rounds < spin_rounds_) {
         if (rounds >= unpaused_rounds_max) pause_processor();
-        outgoing_->take_room_ahead();
-        // What is kept takes new memory, and some microseconds have gone by without a message.
-        if (keeps_ && rounds % rounds_before_preparing == rounds_before_preparing - 1) world_.prepare_ahead();
+        make_ready(rounds);
       } else if (!went_on) {
         wait_slowly(rounds - spin_rounds_, [&] { return done(); });
       }
@@ -202,7 +200,7 @@ class Engine final : private MessageSink, private SendOwner, private CopyOwner {
   // What tools may ask and set (MPI 3.1, 14.3). How often a rank that waits looks before it yields, by
   // default:
   static constexpr unsigned spin_rounds_max = 2000;
-  static constexpr unsigned rounds_before_preparing = 32;
+  static constexpr unsigned looks_before_preparing = 32;
   /// So many looks come without a pause between: what comes that soon is seen a tenth of its time earlier.
   static constexpr unsigned unpaused_rounds_max = 200;
   std::uint64_t eager_bytes_max() const { return options_.eager_bytes_max; }
@@ -297,17 +295,24 @@ class Engine final : private MessageSink, private SendOwner, private CopyOwner {
     return !replaying_ && !shared_ && tasks_.empty() && outgoing_->idle() && direct_->at_rest();
   }
 
+  /// Between looks in vain, of which this is number `looks`: room and memory for the next messages.
+  void make_ready(unsigned looks) {
+    outgoing_->take_room_ahead();
+    // What is kept takes new memory, and some microseconds have gone by without a message.
+    if (keeps_ && looks % looks_before_preparing == looks_before_preparing - 1) world_.prepare_ahead();
+  }
+
   // Waiting for one message and nothing else: a look is short, and there are so many of them.
   static constexpr unsigned brief_looks_max = 400;
   /// So often in a row other streams are left alone.
   static constexpr unsigned brief_receives_in_a_row = 64;
-  bool is_turn_of_others() { return ++brief_receives_ % brief_receives_in_a_row == 0; }
   static constexpr std::size_t answer_bytes_max = 2048;
   /// The same where the receive is posted already. Two that exchange more than that are quicker without,
   /// where their cores have no cache in common.
   static constexpr std::size_t posted_answer_bytes_max = 1024;
   static constexpr unsigned lines_expected_of_answer = 8;
   static constexpr int room_taken_for_answer = 4;
+  bool is_turn_of_others() { return ++brief_receives_ % brief_receives_in_a_row == 0; }
   bool is_answer(int from, Stream& stream);
   bool await_answer(Request& request);
   /// Before the first look for an answer.
@@ -321,10 +326,9 @@ class Engine final : private MessageSink, private SendOwner, private CopyOwner {
   /// After a look in vain.
   void spend_look(const Stream& stream, unsigned looks) {
     stream.reader.expect();
-    outgoing_->take_room_ahead();
-    // What is kept takes new memory, and some microseconds have gone by without a message.
-    if (keeps_ && looks % rounds_before_preparing == rounds_before_preparing - 1) world_.prepare_ahead();
+    make_ready(looks);
   }
+
   void count_received(int messages, std::uint64_t bytes) {
     arena_.count(topics::Counter::messages_received, static_cast<std::uint64_t>(messages),
                  topics::Counter::bytes_received, bytes);

@@ -4,9 +4,8 @@
 #include <optional>
 
 #include "api/protection.hpp"
+#include "coll/agreement.hpp"
 #include "coll/collectives.hpp"
-#include "coll/movement.hpp"
-#include "llamada/base/plain_bytes.hpp"
 #include "peer_memory.hpp"
 #include "rma/reach.hpp"
 #include "runtime.hpp"
@@ -33,22 +32,6 @@ struct Offer {
   std::int16_t flavor = 0;
   std::int16_t contiguous = 0;
 };
-
-template <typename Item>
-Result<std::vector<Item>> exchange(Communicator& communicator, Item own) {
-  std::vector<Item> items(static_cast<std::size_t>(communicator.size()));
-  items[static_cast<std::size_t>(communicator.rank())] = own;
-  if (communicator.size() == 1) return items;
-  auto& collectives = *runtime().collectives;
-  auto channel = collectives.channel(communicator);
-  if (!channel) return propagate(channel);
-  auto bytes_of = [](Item& item) { return coll::Data::of(plain_bytes(item)); };
-  std::vector<coll::Data> results;
-  for (Item& item : items) results.push_back(bytes_of(item));
-  auto gathered = coll::allgather(**channel, collectives.waiter(), bytes_of(own), results);
-  if (!gathered) return propagate(gathered);
-  return items;
-}
 
 /// A window of two disjoint groups may have one number: with its first member the name is unique.
 std::uint64_t segment_name(const Communicator& communicator, std::uint32_t number) {
@@ -138,7 +121,7 @@ Result<WindowSegment> join(const Communicator& communicator, const std::vector<O
 
 /// The second exchange: all go on, or all fail with the reason of one of them.
 Result<WindowSegment> agree(Communicator& communicator, Result<WindowSegment> joined) {
-  auto codes = exchange(communicator, joined ? -1 : static_cast<std::int32_t>(joined.error().code()));
+  auto codes = gather_from_all(communicator, joined ? -1 : static_cast<std::int32_t>(joined.error().code()));
   if (!codes) return propagate(codes);
   if (!joined) return joined;
   for (std::size_t rank = 0; rank < codes->size(); ++rank)
@@ -165,21 +148,15 @@ Offer offer_of(const WindowRequest& request, const coll::ContextClaim& claim,
   return offer;
 }
 
-Result<std::uint32_t> agree_on_number(coll::ContextClaim& claim, const std::vector<Offer>& offers) {
-  coll::ContextProposal all = offers.front().context;
-  for (const Offer& offer : offers) all = all.with(offer.context);
-  return claim.settle(all);
-}
-
 }  // namespace
 
 Result<Window*> make_window(Communicator& communicator, const WindowRequest& request) {
   give_up_protection("one-sided communication");
   coll::ContextClaim claim(runtime().collectives->context_ids());
   auto segment = take_kept(communicator, request.flavor);
-  auto offers = exchange(communicator, offer_of(request, claim, segment));
+  auto offers = gather_from_all(communicator, offer_of(request, claim, segment));
   if (!offers) return propagate(offers);
-  auto number = agree_on_number(claim, *offers);
+  auto number = claim.settle(coll::proposed_together(*offers));
   if (!number) return propagate(number);
   if (auto fits = check(*offers); !fits) return propagate(fits);
   const auto control_bytes = Control::size_bytes(offers->size(), request.flavor == MPI_WIN_FLAVOR_DYNAMIC);

@@ -4,7 +4,8 @@
 #include <charconv>
 #include <vector>
 
-#include "coll/messages.hpp"
+#include "coll/agreement.hpp"
+#include "p2p/engine.hpp"
 #include "runtime.hpp"
 
 namespace llamada::mpi {

@@ -7,13 +7,15 @@
 #include "llamada/base/result.hpp"
 #include "object/communicator.hpp"
 
-/// What collective operations on files exchange. Each is collective over the communicator and replays as
-/// every collective does. Errors: those of the collectives.
-namespace llamada::mpi::io {
+/// What the members of an intracommunicator tell each other where one of the library's own operations needs
+/// it. Each is collective over the communicator and replays as every collective does. Errors: those of the
+/// collectives.
+namespace llamada::mpi {
 
 namespace detail {
 Status allgather(Communicator& communicator, std::span<const std::byte> own, std::span<std::byte> all);
-}
+Status broadcast(Communicator& communicator, std::span<std::byte> bytes, int root);
+}  // namespace detail
 
 /// What each member gives, by rank.
 template <typename T>
@@ -24,6 +26,13 @@ Result<std::vector<T>> gather_from_all(Communicator& communicator, const T& own)
   return all;
 }
 
+/// The root's `values` for all members, which agree in how many there are.
+template <typename T>
+Status broadcast(Communicator& communicator, std::span<T> values, int root) {
+  static_assert(std::has_unique_object_representations_v<T>);
+  return detail::broadcast(communicator, std::as_writable_bytes(values), root);
+}
+
 /// Returns when all members have called it.
 Status meet(Communicator& communicator);
 
@@ -31,4 +40,4 @@ Status meet(Communicator& communicator);
 Result<std::vector<std::vector<std::byte>>> send_around(Communicator& communicator,
                                                         const std::vector<std::vector<std::byte>>& outgoing);
 
-}  // namespace llamada::mpi::io
+}  // namespace llamada::mpi

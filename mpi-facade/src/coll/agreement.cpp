@@ -1,4 +1,4 @@
-#include "io/agreement.hpp"
+#include "coll/agreement.hpp"
 
 #include <array>
 
@@ -6,7 +6,7 @@
 #include "coll/movement.hpp"
 #include "runtime.hpp"
 
-namespace llamada::mpi::io {
+namespace llamada::mpi {
 namespace {
 
 /// The channel of a communicator of several members.
@@ -27,6 +27,13 @@ Status detail::allgather(Communicator& communicator, std::span<const std::byte> 
   for (int member = 0; member < communicator.size(); ++member)
     results.push_back(coll::Data::of(all.subspan(static_cast<std::size_t>(member) * own.size(), own.size())));
   return coll::allgather(**channel, waiter(), coll::Data::of(own), results);
+}
+
+Status detail::broadcast(Communicator& communicator, std::span<std::byte> bytes, int root) {
+  if (communicator.size() == 1 || bytes.empty()) return {};
+  auto channel = channel_of(communicator);
+  if (!channel) return propagate(channel);
+  return coll::broadcast(**channel, waiter(), coll::Data::of(bytes), root);
 }
 
 Status meet(Communicator& communicator) {
@@ -64,4 +71,4 @@ Result<std::vector<std::vector<std::byte>>> send_around(Communicator& communicat
   return incoming;
 }
 
-}  // namespace llamada::mpi::io
+}  // namespace llamada::mpi
