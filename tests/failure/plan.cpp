@@ -35,6 +35,9 @@ const std::vector<Workload>& workloads() {
       {"completion", "cancel", false, true},
       {"slow_start", ""},
       {"every_step", "", false, true},
+      {"phases", "", false, true},
+      {"phases", "", false, true},
+      {"phases", "", false, true},
   };
   return all;
 }
@@ -348,6 +351,8 @@ Plan make_plan(int row, Random& random) {
   plan.row = row;
   plan.ranks = 2 + static_cast<int>(random.below(ranks_max - 1));
   plan.workload = workloads()[random.below(workloads().size())];
+  if (plan.workload.name == "phases")
+    plan.workload.kind = std::to_string(random.below(1'000'000));  // its seed
   switch (row) {
     case 2:
       plan_step(plan, random);

@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# phases.sh MPIRUN PROGRAM SEED RANKS RULE...: random phases give the same answer without failures, in both profiles, and when ranks are killed by
+# these rules of --inject.
+set -eu
+mpirun=$1 ranks=$4
+job=("$2" -k "$3" -s 300)
+shift 4
+rules=()
+for rule; do rules+=(--inject "$rule"); done
+expected=$("$mpirun" -n "$ranks" "${job[@]}")
+unharmed=$("$mpirun" -n "$ranks" --qos fault-tolerant "${job[@]}")
+harmed=$("$mpirun" -n "$ranks" --qos fault-tolerant "${rules[@]}" "${job[@]}")
+if [ "$unharmed" != "$expected" ] || [ "$harmed" != "$expected" ]; then
+  printf 'phases.sh: %s\nunder fault-tolerant: %s\nwith deaths: %s\n' "$expected" "$unharmed" "$harmed"
+  exit 1
+fi

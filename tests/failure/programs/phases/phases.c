@@ -1,0 +1,88 @@
+/* phases -k SEED -s PHASES [-p MICROSECONDS] [-v]: see phases.h. */
+#include "phases.h"
+
+#include <getopt.h>
+
+int rank, ranks, pause_us = 0, is_mpich;
+
+typedef struct {
+  const char* name;
+  int weight;
+  void (*run)(void);
+} Kind;
+
+static const Kind kinds[] = {
+    {"permutation", 20, permutation},
+    {"ready_sends", 4, ready_sends},
+    {"random_graph", 20, random_graph},
+    {"crowd", 10, crowd},
+    {"any_tag", 3, any_tag},
+    {"ping_pong", 8, ping_pong},
+    {"stream", 4, stream},
+    {"volley_persistent", 6, volley_persistent},
+    {"cancelled", 4, cancelled},
+    {"truncated", 3, truncated},
+    {"nobody", 1, nobody},
+    {"freed_requests", 3, freed_requests},
+    {"settle_all", 10, settle_all},
+    {"remake_communicator", 6, remake_communicator},
+    {"attributes", 2, attributes},
+    {"groups", 2, groups},
+    {"ask_the_system", 6, ask_the_system},
+    {"tell_fate", 8, tell_fate},
+    {"movement", 24, movement},
+    {"reduction", 24, reduction},
+    {"neighbours", 5, neighbours},
+    {"intercommunicator", 4, intercommunicator},
+    {"on_file", 3, on_file},
+};
+enum { kinds_count = sizeof kinds / sizeof *kinds };
+
+static const Kind* draw_kind(void) {
+  int all = 0, kind = 0;
+  for (int i = 0; i < kinds_count; i++) all += kinds[i].weight;
+  for (int luck = (int)draw((uint64_t)all); luck >= kinds[kind].weight; kind++) luck -= kinds[kind].weight;
+  return &kinds[kind];
+}
+
+int main(int argc, char** argv) {
+  unsigned long long seed = 1;
+  int phases = 100, verbose = 0;
+  const char* only = getenv("PHASES_ONLY");
+  for (int letter; (letter = getopt(argc, argv, "k:s:p:v")) != -1;) {
+    if (letter == 'k') seed = strtoull(optarg, NULL, 10);
+    if (letter == 's') phases = atoi(optarg);
+    if (letter == 'p') pause_us = atoi(optarg);
+    if (letter == 'v') verbose = 1;
+    if (letter == '?') return 2;
+  }
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  CHECK(ranks <= ranks_most);
+  char version[MPI_MAX_LIBRARY_VERSION_STRING];
+  int length;
+  MPI_Get_library_version(version, &length);
+  is_mpich = strncmp(version, "MPICH", 5) == 0;
+  begin_chance(seed);
+  begin_communicators();
+  begin_reductions();
+  begin_files(seed);
+  for (int i = 0; i < phases; i++) {
+    begin_phase(i);
+    const Kind* kind = draw_kind();
+    while (only && !strstr(only, kind->name)) kind = draw_kind();
+    if (verbose) fprintf(stderr, "rank %d phase %d %s\n", rank, i, kind->name);
+    kind->run();
+    linger();
+  }
+  begin_phase(phases);
+  settle_all();
+  tell_fate();
+  uint64_t result = answer();
+  end_communicators();
+  end_reductions();
+  if (rank == 0) printf("ok phases %llu %d %016llx\n", seed, phases, (unsigned long long)result);
+  MPI_Finalize();
+  return 0;
+}
