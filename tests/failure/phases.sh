@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # phases.sh MPIRUN PROGRAM SEED RANKS RULE...: random phases give the same answer without failures, in both profiles, and when ranks are killed by
 # these rules of --inject.
-set -eu
+set -euo pipefail
 mpirun=$1 ranks=$4
 job=("$2" -k "$3" -s 300)
 shift 4
 rules=()
 for rule; do rules+=(--inject "$rule"); done
-expected=$("$mpirun" -n "$ranks" "${job[@]}")
-unharmed=$("$mpirun" -n "$ranks" --qos fault-tolerant "${job[@]}")
-harmed=$("$mpirun" -n "$ranks" --qos fault-tolerant "${rules[@]}" "${job[@]}")
+expected=$("$mpirun" -n "$ranks" "${job[@]}" | sort)
+unharmed=$("$mpirun" -n "$ranks" --qos fault-tolerant "${job[@]}" | sort)
+harmed=$("$mpirun" -n "$ranks" --qos fault-tolerant "${rules[@]}" "${job[@]}" | sort)
 if [ "$unharmed" != "$expected" ] || [ "$harmed" != "$expected" ]; then
   printf 'phases.sh: %s\nunder fault-tolerant: %s\nwith deaths: %s\n' "$expected" "$unharmed" "$harmed"
   exit 1

@@ -1,7 +1,10 @@
 /* What is drawn from the seed, and what is witnessed. */
 #include "phases.h"
 
+#include <fcntl.h>
 #include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/time.h>
 #include <time.h>
 
 Phase phase;
@@ -65,10 +68,43 @@ void tell_fate(void) {
   for (int i = 0; i < ranks; i++) fate_ = mix(fate_, all[i]);
 }
 
+static uint64_t read_random(int by_stdio) {
+  uint64_t value;
+  if (by_stdio) {
+    FILE* file = fopen("/dev/urandom", "r");
+    CHECK(file && fread(&value, sizeof value, 1, file) == 1);
+    fclose(file);
+  } else {
+    int file = open("/dev/urandom", O_RDONLY);
+    CHECK(file >= 0 && read(file, &value, sizeof value) == sizeof value);
+    close(file);
+  }
+  return value;
+}
+
+static uint64_t spin(void) {
+  uint64_t times = 0;
+  for (double start = MPI_Wtime(); MPI_Wtime() - start < 1e-5;) times++;
+  return times;
+}
+
+static uint64_t time_of_day(void) {
+  struct timespec time;
+  struct timeval day;
+  clock_gettime(own(2) ? CLOCK_REALTIME : CLOCK_MONOTONIC, &time);
+  gettimeofday(&day, NULL);
+  return (uint64_t)time.tv_nsec + (uint64_t)day.tv_usec;
+}
+
+static uint64_t time_used(void) {
+  struct rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  return (uint64_t)usage.ru_utime.tv_usec + (uint64_t)clock() + (uint64_t)usage.ru_nvcsw;
+}
+
 void ask_the_system(void) {
   uint64_t value = 0;
-  struct timespec time;
-  switch (own(4)) {
+  switch (own(8)) {
     case 0:
       value = (uint64_t)(MPI_Wtime() * 1e6);
       break;
@@ -76,8 +112,19 @@ void ask_the_system(void) {
       CHECK(getrandom(&value, sizeof value, 0) == sizeof value);
       break;
     case 2:
-      clock_gettime(CLOCK_REALTIME, &time);
-      value = (uint64_t)time.tv_nsec;
+      value = time_of_day();
+      break;
+    case 3:
+      value = spin();
+      break;
+    case 4:
+      value = read_random((int)own(2));
+      break;
+    case 5:
+      value = time_used();
+      break;
+    case 6:
+      value = (uint64_t)time(NULL) + arc4random();
       break;
     default:
       value = (uint64_t)getpid();

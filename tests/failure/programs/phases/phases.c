@@ -21,6 +21,8 @@ static const Kind kinds[] = {
     {"stream", 4, stream},
     {"volley_persistent", 6, volley_persistent},
     {"cancelled", 4, cancelled},
+    {"cancelled_send", 2, cancelled_send},
+    {"matched", 5, matched},
     {"truncated", 3, truncated},
     {"nobody", 1, nobody},
     {"freed_requests", 3, freed_requests},
@@ -35,6 +37,14 @@ static const Kind kinds[] = {
     {"neighbours", 5, neighbours},
     {"intercommunicator", 4, intercommunicator},
     {"on_file", 3, on_file},
+    {"farm", 4, farm},
+    {"sparse_exchange", 5, sparse_exchange},
+    {"many_from_anybody", 5, many_from_anybody},
+    {"standing_collective", 10, standing_collective},
+    {"say", 3, say},
+    {"append", 3, append},
+    {"mistakes", 2, mistakes},
+    {"packed", 3, packed},
 };
 enum { kinds_count = sizeof kinds / sizeof *kinds };
 
@@ -68,6 +78,7 @@ int main(int argc, char** argv) {
   begin_communicators();
   begin_reductions();
   begin_files(seed);
+  begin_output(seed);
   for (int i = 0; i < phases; i++) {
     begin_phase(i);
     const Kind* kind = draw_kind();
@@ -80,6 +91,8 @@ int main(int argc, char** argv) {
   settle_all();
   tell_fate();
   uint64_t result = answer();
+  end_standing();
+  end_output();
   end_communicators();
   end_reductions();
   if (rank == 0) printf("ok phases %llu %d %016llx\n", seed, phases, (unsigned long long)result);
