@@ -2,13 +2,14 @@
 
 namespace llamada::mpi::coll {
 
-int Root::find(const Communicator& communicator, int root) {
-  auto* reported = const_cast<Communicator*>(&communicator);
-  if (!communicator.is_inter()) {
-    if (int code = check_root(reported, root)) return code;
-    *this = {root, root == communicator.rank(), true};
-    return MPI_SUCCESS;
-  }
+int make_channel(Communicator& communicator, Channel*& channel) {
+  auto made = runtime().collectives->channel(communicator);
+  if (!made) return report(&communicator, made.error());
+  channel = *made;
+  return MPI_SUCCESS;
+}
+
+int Root::find_between_groups(Communicator& communicator, int root) {
   const auto own = communicator.group()->members();
   const auto others = communicator.remote_group()->members();
   const bool own_first = own.front() < others.front();
@@ -19,31 +20,17 @@ int Root::find(const Communicator& communicator, int root) {
   } else if (root >= 0 && root < static_cast<int>(others.size())) {
     *this = {root + (own_first ? static_cast<int>(own.size()) : 0), false, true};
   } else {
-    return detail::bad_root(reported, root);
+    return detail::bad_root(&communicator, root);
   }
   return MPI_SUCCESS;
 }
 
-int check_no_alias(const Call& call, const void* one, int one_count, const void* other, int other_count) {
-  if (one != other || one_count == 0 || other_count == 0 || one == nullptr) return MPI_SUCCESS;
+int report_alias(const Call& call) {
   return report(call.communicator, MPI_ERR_BUFFER,
                 "the two buffers are one and the same: MPI_IN_PLACE says that they are to be");
 }
 
-namespace {
-
-bool begin_together(const Data& one, const Data& other) {
-  const auto lowest = [](const Data& data) {
-    return reinterpret_cast<std::uintptr_t>(data.base) +
-           static_cast<std::uintptr_t>(data.type->true_lower_bound());
-  };
-  return one.bytes > 0 && other.bytes > 0 && lowest(one) == lowest(other);
-}
-
-}  // namespace
-
-int check_no_overlap(const Call& call, const Data& given, const Data& taken) {
-  if (!begin_together(given, taken)) return MPI_SUCCESS;
+int report_overlap(const Call& call) {
   return report(call.communicator, MPI_ERR_BUFFER,
                 "what is given and what is taken lie in one place: MPI_IN_PLACE says that they are to");
 }

@@ -14,15 +14,19 @@
 
 namespace llamada::mpi::coll {
 
+/// The channel at its first use, or an error that has been reported.
+int make_channel(Communicator& communicator, Channel*& channel);
+
 /// Runs `collective(channel, waiter)`, unless the caller is the only member, and gives what the C function
 /// returns.
 template <typename Collective>
 int perform(Communicator& communicator, Collective&& collective) {
   if (communicator.size() == 1) return MPI_SUCCESS;
   auto& collectives = *runtime().collectives;
-  auto channel = collectives.channel(communicator);
-  if (!channel) return report(&communicator, channel.error());
-  Status status = collective(**channel, collectives.waiter());
+  Channel* channel = collectives.channel_if_made(communicator);
+  if (!channel) [[unlikely]]
+    if (int code = make_channel(communicator, channel)) return code;
+  const Status status = collective(*channel, collectives.waiter());
   return status ? MPI_SUCCESS : report(&communicator, status.error());
 }
 
@@ -32,7 +36,14 @@ struct Root {
   bool is_here = false;  ///< this process is it
   bool gives = true;     ///< this process gives to it or takes from it (between groups: in the other group)
 
-  int find(const Communicator& communicator, int root);
+  int find(Communicator& communicator, int root) {
+    if (communicator.is_inter()) return find_between_groups(communicator, root);
+    *this = {root, root == communicator.rank(), true};
+    return check_root(&communicator, root);
+  }
+
+ private:
+  int find_between_groups(Communicator& communicator, int root);
 };
 
 /// Checks one buffer's three arguments and gives the data.
@@ -52,16 +63,39 @@ inline bool is_in_place(const Call& call, const void* buffer) {
   return buffer == MPI_IN_PLACE && !call.communicator->is_inter();
 }
 
+int report_alias(const Call& call);
+int report_overlap(const Call& call);
+inline bool begin_together(const Data& one, const Data& other) {
+  const auto lowest = [](const Data& data) {
+    return reinterpret_cast<std::uintptr_t>(data.base) +
+           static_cast<std::uintptr_t>(data.type->true_lower_bound());
+  };
+  return one.bytes > 0 && other.bytes > 0 && lowest(one) == lowest(other);
+}
+
 /// Whether buffers that two arguments name are the same one where MPI forbids it (5.2: only MPI_IN_PLACE).
-int check_no_alias(const Call& call, const void* one, int one_count, const void* other, int other_count);
+inline int check_no_alias(const Call& call, const void* one, int one_count, const void* other,
+                          int other_count) {
+  if (one != other || one_count == 0 || other_count == 0 || one == nullptr) return MPI_SUCCESS;
+  return report_alias(call);
+}
 
 /// The same for data that are given and taken: whether the first bytes of both are one. An element's lowest
 /// byte decides, so that datatypes may pick given and taken data from one buffer.
-int check_no_overlap(const Call& call, const Data& given, const Data& taken);
+inline int check_no_overlap(const Call& call, const Data& given, const Data& taken) {
+  return begin_together(given, taken) ? report_overlap(call) : MPI_SUCCESS;
+}
 /// Between what is given, in whatever part, and the part that is taken by the same peer.
 int check_no_overlap(const Call& call, const Parts& given, const Parts& taken);
-/// Between this process's data and its own or the first one of all processes' parts. Without data (in place)
-/// there is none.
+/// Between this process's data and its own or the first one of all processes' even parts. Without data (in
+/// place) there is none.
+inline int check_no_overlap(const Call& call, const Data& own, const Data& first,
+                            std::ptrdiff_t bytes_apart) {
+  if (begin_together(own, first)) return report_overlap(call);
+  if (call.communicator->is_inter()) return MPI_SUCCESS;
+  return check_no_overlap(call, own, first.moved(bytes_apart * call.communicator->rank()));
+}
+/// The same for any parts.
 int check_no_overlap(const Call& call, const Data& own, const Parts& all);
 
 inline std::byte* at(const void* base, std::ptrdiff_t bytes) {
@@ -69,7 +103,8 @@ inline std::byte* at(const void* base, std::ptrdiff_t bytes) {
 }
 
 /// `count` elements for each peer, one behind the other.
-inline Parts even_parts(const Data& first, int count) { return Parts(first, first.type->extent() * count); }
+inline std::ptrdiff_t bytes_apart(const Data& first, int count) { return first.type->extent() * count; }
+inline Parts even_parts(const Data& first, int count) { return Parts(first, bytes_apart(first, count)); }
 int find_even_parts(Call& call, const void* buffer, int count, MPI_Datatype datatype, Parts& parts);
 /// `counts[i]` elements, `displacements[i]` elements behind the buffer's beginning, for `part_count` parts.
 int find_parts(Call& call, const void* buffer, const int* counts, const int* displacements,
@@ -124,7 +159,7 @@ inline int exchange_little(Call& call, Kind kind, const std::byte* given, std::p
                                         first.bytes};
   std::byte* taken = first.memory();
   std::memcpy(taken + static_cast<std::size_t>(self) * first.bytes, given + bytes_apart * self, first.bytes);
-  return perform(*call.communicator, [&](Channel& channel, Waiter& waiter) {
+  return perform(*call.communicator, [=](Channel& channel, Waiter& waiter) {
     return exchange_small(channel, waiter, kind, part, audience, taken);
   });
 }

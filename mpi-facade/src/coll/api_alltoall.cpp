@@ -37,9 +37,24 @@ int exchange_directly(Call& call, Parts contributions, Parts results, bool in_pl
 int exchange_together(const Call& call, const Data& given, const Data& taken) {
   const std::size_t own = static_cast<std::size_t>(call.communicator->rank()) * given.bytes;
   std::memcpy(taken.memory() + own, given.memory() + own, given.bytes);
-  return perform(*call.communicator, [&](Channel& channel, Waiter& waiter) {
+  return perform(*call.communicator, [=](Channel& channel, Waiter& waiter) {
     return alltoall_small(channel, waiter, given.memory(), taken.memory(), given.bytes);
   });
+}
+
+/// `given` and `taken` are the first parts.
+[[gnu::noinline]] int exchange_any(Call& call, Data given, int given_count, Data taken, int taken_count,
+                                   bool in_place) {
+  const int size = call.communicator->size();
+  Parts contributions, results = even_parts(taken, taken_count);
+  if (!in_place) contributions = even_parts(given, given_count);
+  if (taken.bytes == 0 && given.bytes == 0) return move_nothing(call, Kind::alltoall);
+  if (alltoall_lends(size))
+    return exchange(call, std::move(contributions), std::move(results), in_place,
+                    lent_bytes_min(call, &direct_alltoall_bytes_min));
+  if (is_direct(call, taken.bytes, direct_alltoall_bytes_min(size)))
+    return exchange_directly(call, std::move(contributions), std::move(results), in_place);
+  return exchange(call, std::move(contributions), std::move(results), in_place);
 }
 
 int check_alltoall(Call& call, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
@@ -57,16 +72,7 @@ int check_alltoall(Call& call, const void* sendbuf, int sendcount, MPI_Datatype 
     const auto apart = static_cast<std::ptrdiff_t>(given.bytes);
     return exchange_little(call, Kind::alltoall, given.memory(), apart, 1 - call.communicator->rank(), taken);
   }
-  Parts contributions, results = even_parts(taken, recvcount);
-  if (!in_place) contributions = even_parts(given, sendcount);
-  if (results[0].bytes == 0 && (in_place || contributions[0].bytes == 0))
-    return move_nothing(call, Kind::alltoall);
-  if (alltoall_lends(size))
-    return exchange(call, std::move(contributions), std::move(results), in_place,
-                    lent_bytes_min(call, &direct_alltoall_bytes_min));
-  if (is_direct(call, results[0].bytes, direct_alltoall_bytes_min(size)))
-    return exchange_directly(call, std::move(contributions), std::move(results), in_place);
-  return exchange(call, std::move(contributions), std::move(results), in_place);
+  return exchange_any(call, given, sendcount, taken, recvcount, in_place);
 }
 
 template <typename Count, typename Displacement>

@@ -9,12 +9,16 @@ namespace {
 using namespace llamada::mpi;
 using namespace llamada::mpi::coll;
 
+[[gnu::noinline]] int any_barrier(Call& call) {
+  return carry_out(call, [](Channel& channel) { return Barrier(channel); });
+}
+
 int check_barrier(Call& call, MPI_Comm comm) {
   if (int code = call.find_communicator(comm)) return code;
   if (call.is_blocking() && !call.communicator->is_inter())
     return perform(*call.communicator,
                    [](Channel& channel, Waiter& waiter) { return barrier_small(channel, waiter); });
-  return carry_out(call, [](Channel& channel) { return Barrier(channel); });
+  return any_barrier(call);
 }
 
 int move_nothing_from(Call& call, Kind kind, const Root& root) {
@@ -41,6 +45,14 @@ int broadcast_directly(Call& call, const Data& data, int root) {
   });
 }
 
+[[gnu::noinline]] int broadcast_any(Call& call, Data data, Root to) {
+  if (data.bytes == 0 && to.member != no_root) return move_nothing_from(call, Kind::bcast, to);
+  if (is_direct(call, data.bytes, direct_bcast_bytes_min(call.communicator->size())))
+    return broadcast_directly(call, data, to.member);
+  return carry_out(call,
+                   [data, root = to.member](Channel& channel) { return Broadcast(channel, data, root); });
+}
+
 int check_bcast(Call& call, void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm) {
   if (int code = call.find_communicator(comm)) return code;
   Root to;
@@ -48,15 +60,11 @@ int check_bcast(Call& call, void* buffer, MPI_Count count, MPI_Datatype datatype
   Data data;
   if (to.is_here || to.gives)
     if (int code = find_data(call, buffer, count, datatype, data)) return code;
-  if (data.bytes == 0 && to.member != no_root) return move_nothing_from(call, Kind::bcast, to);
   if (is_small(call, data))
-    return perform(*call.communicator, [&](Channel& channel, Waiter& waiter) {
+    return perform(*call.communicator, [=](Channel& channel, Waiter& waiter) {
       return broadcast_small(channel, waiter, {data.memory(), data.bytes}, to.member);
     });
-  if (is_direct(call, data.bytes, direct_bcast_bytes_min(call.communicator->size())))
-    return broadcast_directly(call, data, to.member);
-  return carry_out(call,
-                   [data, root = to.member](Channel& channel) { return Broadcast(channel, data, root); });
+  return broadcast_any(call, data, to);
 }
 
 /// One's own part of a rooted collective: at the root it may be MPI_IN_PLACE.
@@ -96,7 +104,7 @@ int copy_little(const Call& call, const Data& own, const Data& parts, int root, 
 }
 
 int give_little(const Call& call, const Data& own, const Root& root) {
-  return perform(*call.communicator, [&](Channel& channel, Waiter& waiter) {
+  return perform(*call.communicator, [=](Channel& channel, Waiter& waiter) {
     return give_small(channel, waiter, Kind::gather, {own.memory(), own.bytes}, root.member);
   });
 }
@@ -105,7 +113,7 @@ int give_little(const Call& call, const Data& own, const Root& root) {
 int gather_little(const Call& call, const Data& own, const Data& first, const Root& root, bool in_place) {
   if (!in_place)
     if (int code = copy_little(call, own, first, root.member, true)) return code;
-  return perform(*call.communicator, [&](Channel& channel, Waiter& waiter) {
+  return perform(*call.communicator, [=](Channel& channel, Waiter& waiter) {
     return gather_small(channel, waiter, first.memory(), first.bytes);
   });
 }
@@ -128,30 +136,37 @@ int give_to(Call& call, Kind kind, const Data& own, int member, Parts results, b
   });
 }
 
+/// `first` is the first of the parts, at the root.
+[[gnu::noinline]] int gather_any(Call& call, Data own, Data first, int count, Root to, bool in_place) {
+  Parts results;
+  if (to.is_here) {
+    results = even_parts(first, count);
+    if (int code = check_no_overlap(call, own, results)) return code;
+  }
+  if (own.bytes == 0 && to.member != no_root && first.bytes == 0)
+    return move_nothing_to(call, Kind::gather, to);
+  if (is_direct(call, to.is_here ? first.bytes : own.bytes,
+                direct_gather_bytes_min(call.communicator->size())))
+    return gather_directly(call, own, std::move(results), to.member, in_place);
+  return gather_to(call, own, std::move(results), to, in_place);
+}
+
 int check_gather(Call& call, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                  int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
   if (int code = call.find_communicator(comm)) return code;
   Root to;
-  Data own;
-  Parts results;
+  Data own, first;
   bool in_place = false;
   if (int code = to.find(*call.communicator, root)) return code;
   if (int code = own_part(call, to, sendbuf, sendcount, sendtype, own, in_place)) return code;
   if (to.is_here) {
-    Data first;
     if (int code = find_data(call, recvbuf, recvcount, recvtype, first)) return code;
     if (is_small(call, first) && (in_place || own.bytes == first.bytes))
       return gather_little(call, own, first, to, in_place);
-    results = even_parts(first, recvcount);
-    if (int code = check_no_overlap(call, own, results)) return code;
+  } else if (is_small(call, own)) {
+    return give_little(call, own, to);
   }
-  if (own.bytes == 0 && to.member != no_root && (!to.is_here || results[0].bytes == 0))
-    return move_nothing_to(call, Kind::gather, to);
-  if (!to.is_here && is_small(call, own)) return give_little(call, own, to);
-  if (is_direct(call, to.is_here ? results[0].bytes : own.bytes,
-                direct_gather_bytes_min(call.communicator->size())))
-    return gather_directly(call, own, std::move(results), to.member, in_place);
-  return gather_to(call, own, std::move(results), to, in_place);
+  return gather_any(call, own, first, recvcount, to, in_place);
 }
 
 int check_gatherv(Call& call, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
@@ -190,7 +205,7 @@ int scatter_directly(Call& call, Parts contributions, const Data& own, int root,
 int scatter_little(const Call& call, const Data& first, const Data& own, const Root& root, bool in_place) {
   if (!in_place)
     if (int code = copy_little(call, own, first, root.member, false)) return code;
-  return perform(*call.communicator, [&](Channel& channel, Waiter& waiter) {
+  return perform(*call.communicator, [=](Channel& channel, Waiter& waiter) {
     const int other = 1 - root.member;
     const std::span<const std::byte> part(first.memory() + static_cast<std::size_t>(other) * first.bytes,
                                           first.bytes);
@@ -206,33 +221,39 @@ int scatter_from(Call& call, Parts contributions, const Data& own, const Root& r
   });
 }
 
+/// `first` is the first of the parts, at the root.
+[[gnu::noinline]] int scatter_any(Call& call, Data first, int count, Data own, Root from, bool in_place) {
+  Parts contributions;
+  if (from.is_here) {
+    contributions = even_parts(first, count);
+    if (int code = check_no_overlap(call, own, contributions)) return code;
+  }
+  if (own.bytes == 0 && from.member != no_root && first.bytes == 0)
+    return move_nothing_from(call, Kind::scatter, from);
+  if (is_direct(call, from.is_here ? first.bytes : own.bytes,
+                direct_scatter_bytes_min(call.communicator->size())))
+    return scatter_directly(call, std::move(contributions), own, from.member, in_place);
+  return scatter_from(call, std::move(contributions), own, from, in_place);
+}
+
 int check_scatter(Call& call, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                   int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
   if (int code = call.find_communicator(comm)) return code;
   Root from;
-  Data own;
-  Parts contributions;
+  Data own, first;
   bool in_place = false;
   if (int code = from.find(*call.communicator, root)) return code;
   if (int code = own_part(call, from, recvbuf, recvcount, recvtype, own, in_place)) return code;
   if (from.is_here) {
-    Data first;
     if (int code = find_data(call, sendbuf, sendcount, sendtype, first)) return code;
     if (call.communicator->size() == 2 && is_small(call, first) && (in_place || own.bytes == first.bytes))
       return scatter_little(call, first, own, from, in_place);
-    if (int code = find_even_parts(call, sendbuf, sendcount, sendtype, contributions)) return code;
-    if (int code = check_no_overlap(call, own, contributions)) return code;
   } else if (is_small(call, own)) {
-    return perform(*call.communicator, [&](Channel& channel, Waiter& waiter) {
+    return perform(*call.communicator, [=](Channel& channel, Waiter& waiter) {
       return take_small(channel, waiter, Kind::scatter, {own.memory(), own.bytes}, from.member);
     });
   }
-  if (own.bytes == 0 && from.member != no_root && (!from.is_here || contributions[0].bytes == 0))
-    return move_nothing_from(call, Kind::scatter, from);
-  if (is_direct(call, from.is_here ? contributions[0].bytes : own.bytes,
-                direct_scatter_bytes_min(call.communicator->size())))
-    return scatter_directly(call, std::move(contributions), own, from.member, in_place);
-  return scatter_from(call, std::move(contributions), own, from, in_place);
+  return scatter_any(call, first, sendcount, own, from, in_place);
 }
 
 int check_scatterv(Call& call, const void* sendbuf, const int* sendcounts, const int* displs,
@@ -273,24 +294,27 @@ int allgather_directly(Call& call, const Data& own, Parts results, bool in_place
       });
 }
 
+/// `first` is the first of the parts.
+[[gnu::noinline]] int allgather_any(Call& call, Data own, Data first, int count, bool in_place) {
+  Parts results = even_parts(first, count);
+  if (own.bytes == 0 && first.bytes == 0) return move_nothing(call, Kind::allgather);
+  if (is_direct(call, first.bytes, direct_allgather_bytes_min(call.communicator->size())))
+    return allgather_directly(call, own, std::move(results), in_place);
+  return allgather_to(call, own, std::move(results), in_place);
+}
+
 int check_allgather(Call& call, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                     int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
   if (int code = call.find_communicator(comm)) return code;
-  Data own;
-  Parts results;
+  Data own, first;
   const bool in_place = is_in_place(call, sendbuf);
   if (!in_place)
     if (int code = find_data(call, sendbuf, sendcount, sendtype, own)) return code;
-  Data first;
   if (int code = find_data(call, recvbuf, recvcount, recvtype, first)) return code;
-  results = even_parts(first, recvcount);
-  if (int code = check_no_overlap(call, own, results)) return code;
+  if (int code = check_no_overlap(call, own, first, bytes_apart(first, recvcount))) return code;
   if (!in_place && are_small(call, own, first))
     return exchange_little(call, Kind::allgather, own.memory(), 0, everybody, first);
-  if (own.bytes == 0 && results[0].bytes == 0) return move_nothing(call, Kind::allgather);
-  if (is_direct(call, results[0].bytes, direct_allgather_bytes_min(call.communicator->size())))
-    return allgather_directly(call, own, std::move(results), in_place);
-  return allgather_to(call, own, std::move(results), in_place);
+  return allgather_any(call, own, first, recvcount, in_place);
 }
 
 int check_allgatherv(Call& call, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,

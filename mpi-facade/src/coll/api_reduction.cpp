@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <numeric>
 
 #include "coll/api.hpp"
@@ -20,6 +21,9 @@ struct Arguments {
   /// Without the buffers.
   int find(MPI_Comm comm, int count, MPI_Datatype datatype, MPI_Op op) {
     if (int code = call.find_communicator(comm)) return code;
+    return find(count, datatype, op);
+  }
+  int find(int count, MPI_Datatype datatype, MPI_Op op) {
     if (int code = call.find_type(datatype, type)) return code;
     if (int code = check_count(call.communicator, count)) return code;
     return call.find_operation(op, *type, operation);
@@ -89,36 +93,14 @@ std::vector<std::size_t> even_segments(const Call& call, const Data& contributio
                                         call.communicator->size());
 }
 
-int check_reduce(Call& call, const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-                 int root, MPI_Comm comm) {
-  Arguments arguments{call};
-  Root to;
-  if (int code = call.find_communicator(comm)) return code;
-  if (int code = to.find(*call.communicator, root)) return code;
-  if (to.member == no_root)
-    return carry_out(call, [](Channel& channel) { return Absence(channel, Kind::reduce); });
-  if (int code = arguments.find(comm, count, datatype, op)) return code;
-  Data contribution, result;
-  if (to.gives && sendbuf == MPI_IN_PLACE && !to.is_here)
-    return check_buffer(call.communicator, sendbuf, count, *arguments.type);
-  if (to.gives)
-    if (int code = arguments.find_contribution(sendbuf, recvbuf, count, contribution)) return code;
-  if (to.is_here) {
-    if (int code = arguments.find_result(recvbuf, count, result)) return code;
-    if (int code = check_no_alias(call, sendbuf, count, recvbuf, count)) return code;
-    if (!to.gives) contribution = result;  // As long as the others'.
-  }
+[[gnu::noinline]] int reduce_by_others(Call& call) {
+  return carry_out(call, [](Channel& channel) { return Absence(channel, Kind::reduce); });
+}
+
+[[gnu::noinline]] int reduce_any(Arguments arguments, Data contribution, Data result, int member) {
+  Call& call = arguments.call;
   const Reduction reduction = arguments.reduction();
-  const int member = to.member;
   if (contribution.bytes == 0 && !call.communicator->is_inter()) return reduce_nothing(call, Kind::reduce);
-  if (!to.is_here && is_small(call, contribution))
-    return perform(*call.communicator, [&](Channel& channel, Waiter& waiter) {
-      return give_small(channel, waiter, Kind::reduce, {contribution.memory(), contribution.bytes}, member);
-    });
-  if (arguments.are_small(contribution))
-    return perform(*call.communicator, [&](Channel& channel, Waiter& waiter) {
-      return reduce_small(channel, waiter, arguments.small(contribution, result));
-    });
   if (is_direct(call, contribution.bytes, direct_reduce_bytes_min(call.communicator->size())))
     return reduce_directly(call, Kind::reduce, reduction, contribution, result, DirectReduction::For::root,
                            member, even_segments(call, contribution, reduction), [=](Channel& channel) {
@@ -133,16 +115,38 @@ int check_reduce(Call& call, const void* sendbuf, void* recvbuf, int count, MPI_
   });
 }
 
-int check_allreduce(Call& call, const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
-                    MPI_Op op, MPI_Comm comm) {
+int check_reduce(Call& call, const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                 int root, MPI_Comm comm) {
   Arguments arguments{call};
+  Root to;
+  if (int code = call.find_communicator(comm)) return code;
+  if (int code = to.find(*call.communicator, root)) return code;
+  if (to.member == no_root) return reduce_by_others(call);
+  if (int code = arguments.find(count, datatype, op)) return code;
   Data contribution, result;
-  if (int code = arguments.find(comm, count, datatype, op)) return code;
-  if (int code = arguments.find_both(sendbuf, recvbuf, count, contribution, result)) return code;
-  if (arguments.are_small(contribution))
-    return perform(*call.communicator, [&](Channel& channel, Waiter& waiter) {
-      return fold_small(channel, waiter, Kind::allreduce, 0, arguments.small(contribution, result));
+  if (to.gives && sendbuf == MPI_IN_PLACE && !to.is_here)
+    return check_buffer(call.communicator, sendbuf, count, *arguments.type);
+  if (to.gives)
+    if (int code = arguments.find_contribution(sendbuf, recvbuf, count, contribution)) return code;
+  if (to.is_here) {
+    if (int code = arguments.find_result(recvbuf, count, result)) return code;
+    if (int code = check_no_alias(call, sendbuf, count, recvbuf, count)) return code;
+    if (!to.gives) contribution = result;  // As long as the others'.
+  }
+  if (!to.is_here && is_small(call, contribution))
+    return perform(*call.communicator, [=](Channel& channel, Waiter& waiter) {
+      return give_small(channel, waiter, Kind::reduce, {contribution.memory(), contribution.bytes},
+                        to.member);
     });
+  if (arguments.are_small(contribution))
+    return perform(*call.communicator, [=](Channel& channel, Waiter& waiter) {
+      return reduce_small(channel, waiter, arguments.small(contribution, result));
+    });
+  return reduce_any(arguments, contribution, result, to.member);
+}
+
+[[gnu::noinline]] int allreduce_any(Arguments arguments, Data contribution, Data result) {
+  Call& call = arguments.call;
   const Reduction reduction = arguments.reduction();
   if (contribution.bytes == 0 && !call.communicator->is_inter()) return reduce_nothing(call, Kind::allreduce);
   if (is_direct(call, contribution.bytes, direct_allreduce_bytes_min(call.communicator->size())))
@@ -162,6 +166,37 @@ int check_allreduce(Call& call, const void* sendbuf, void* recvbuf, int count, M
   });
 }
 
+int check_allreduce(Call& call, const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
+                    MPI_Op op, MPI_Comm comm) {
+  Arguments arguments{call};
+  Data contribution, result;
+  if (int code = arguments.find(comm, count, datatype, op)) return code;
+  if (int code = arguments.find_both(sendbuf, recvbuf, count, contribution, result)) return code;
+  if (arguments.are_small(contribution))
+    return perform(*call.communicator, [=](Channel& channel, Waiter& waiter) {
+      return fold_small(channel, waiter, Kind::allreduce, 0, arguments.small(contribution, result));
+    });
+  return allreduce_any(arguments, contribution, result);
+}
+
+[[gnu::noinline]] int scatter_any_reduction(Arguments arguments, Data contribution, Data result,
+                                            std::span<const std::size_t> counts) {
+  Call& call = arguments.call;
+  const Reduction reduction = arguments.reduction();
+  if (contribution.bytes == 0) return reduce_nothing(call, Kind::reduce_scatter);
+  std::vector<std::size_t> kept(counts.begin(), counts.end());
+  if (is_direct(call, contribution.bytes / counts.size(),
+                direct_reduce_scatter_bytes_min(call.communicator->size())))
+    return reduce_directly(call, Kind::reduce_scatter, reduction, contribution, result,
+                           DirectReduction::For::owner, 0, kept, [=](Channel& channel) {
+                             return std::make_unique<ReduceScatter>(channel, reduction, contribution, result,
+                                                                    kept);
+                           });
+  return carry_out(call, [reduction, contribution, result, kept = std::move(kept)](Channel& channel) {
+    return ReduceScatter(channel, reduction, contribution, result, kept);
+  });
+}
+
 int scatter_reduction(Arguments& arguments, const void* sendbuf, void* recvbuf,
                       std::span<const std::size_t> counts) {
   Call& call = arguments.call;
@@ -177,49 +212,50 @@ int scatter_reduction(Arguments& arguments, const void* sendbuf, void* recvbuf,
   if (int code = arguments.find_result(recvbuf, static_cast<int>(own), result)) return code;
   if (int code = check_no_alias(call, sendbuf, static_cast<int>(total), recvbuf, static_cast<int>(own)))
     return code;
-  if (contribution.bytes == 0) return reduce_nothing(call, Kind::reduce_scatter);
-  const Reduction reduction = arguments.reduction();
   if (arguments.are_small(contribution))
-    return perform(*call.communicator, [&](Channel& channel, Waiter& waiter) {
+    return perform(*call.communicator, [=](Channel& channel, Waiter& waiter) {
       return fold_small(channel, waiter, Kind::reduce_scatter, ReduceScatter::small_piece(counts),
-                        arguments.small(contribution, result, before * reduction.type.size()));
+                        arguments.small(contribution, result, before * arguments.type->size()));
     });
-  std::vector<std::size_t> kept(counts.begin(), counts.end());
-  if (is_direct(call, contribution.bytes / counts.size(),
-                direct_reduce_scatter_bytes_min(call.communicator->size())))
-    return reduce_directly(call, Kind::reduce_scatter, reduction, contribution, result,
-                           DirectReduction::For::owner, 0, kept, [=](Channel& channel) {
-                             return std::make_unique<ReduceScatter>(channel, reduction, contribution, result,
-                                                                    kept);
-                           });
-  return carry_out(call, [reduction, contribution, result, kept = std::move(kept)](Channel& channel) {
-    return ReduceScatter(channel, reduction, contribution, result, kept);
-  });
+  return scatter_any_reduction(arguments, contribution, result, counts);
 }
+
+/// How many elements each member keeps.
+class Counts {
+ public:
+  explicit Counts(const Call& call) : size_(static_cast<std::size_t>(call.communicator->size())) {
+    if (size_ > std::size(few_)) [[unlikely]]
+      many_.resize(size_);
+  }
+  std::span<std::size_t> all() { return {many_.empty() ? few_ : many_.data(), size_}; }
+
+ private:
+  std::size_t size_;
+  std::size_t few_[16];
+  std::vector<std::size_t> many_;
+};
 
 int check_reduce_scatter(Call& call, const void* sendbuf, void* recvbuf, const int* recvcounts,
                          MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   Arguments arguments{call};
   if (int code = arguments.find(comm, 0, datatype, op)) return code;
   if (int code = check_pointer(call.communicator, recvcounts, "recvcounts")) return code;
-  const auto size = static_cast<std::size_t>(call.communicator->size());
-  std::size_t few[16];
-  std::vector<std::size_t> many(size > std::size(few) ? size : 0);
-  const std::span<std::size_t> counts(many.empty() ? few : many.data(), size);
-  for (std::size_t rank = 0; rank < size; ++rank) {
-    if (int code = check_count(call.communicator, recvcounts[rank])) return code;
-    counts[rank] = static_cast<std::size_t>(recvcounts[rank]);
+  Counts counts(call);
+  for (std::size_t& count : counts.all()) {
+    const int given = *recvcounts++;
+    if (int code = check_count(call.communicator, given)) return code;
+    count = static_cast<std::size_t>(given);
   }
-  return scatter_reduction(arguments, sendbuf, recvbuf, counts);
+  return scatter_reduction(arguments, sendbuf, recvbuf, counts.all());
 }
 
 int check_reduce_scatter_block(Call& call, const void* sendbuf, void* recvbuf, int recvcount,
                                MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   Arguments arguments{call};
   if (int code = arguments.find(comm, recvcount, datatype, op)) return code;
-  const std::vector<std::size_t> counts(static_cast<std::size_t>(call.communicator->size()),
-                                        static_cast<std::size_t>(recvcount));
-  return scatter_reduction(arguments, sendbuf, recvbuf, counts);
+  Counts counts(call);
+  std::ranges::fill(counts.all(), static_cast<std::size_t>(recvcount));
+  return scatter_reduction(arguments, sendbuf, recvbuf, counts.all());
 }
 
 int check_scan(Call& call, const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,

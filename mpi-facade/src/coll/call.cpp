@@ -10,6 +10,11 @@ int Call::check_request() const {
   return report(communicator, MPI_ERR_INFO, "the info object was freed, or is none");
 }
 
+void Call::keep_long(Counted* object) {
+  if (!kept_) kept_ = std::make_unique<Kept>();
+  kept_->emplace_back(object);
+}
+
 void CollectiveTask::start() {
   machine_ = make_machine();
   failure_.reset();

@@ -19,7 +19,8 @@ namespace llamada::mpi::coll {
 /// after the call.
 class Call {
  public:
-  Call() = default;
+  // Not defaulted: all of it would be made zero first.
+  Call() {}
   static Call nonblocking(MPI_Request* request) { return Call(request, false); }
   /// The hints are ignored: none is known.
   static Call persistent(MPI_Info info, MPI_Request* request) {
@@ -48,7 +49,7 @@ class Call {
     keep(operation);
     return MPI_SUCCESS;
   }
-  std::vector<Reference<Counted>> take_kept() { return std::move(kept_); }
+  std::vector<Reference<Counted>> take_kept() { return kept_ ? std::move(*kept_) : Kept(); }
 
  private:
   Call(MPI_Request* request, bool persistent)
@@ -56,14 +57,17 @@ class Call {
   int check_request() const;
   // Of a blocking call, too, where another thread may free them meanwhile.
   void keep(Counted* object) {
-    if (!is_blocking_ || runtime().lock) kept_.emplace_back(object);
+    if (!is_blocking_ || runtime().lock) [[unlikely]]
+      keep_long(object);
   }
+  void keep_long(Counted* object);
 
   MPI_Request* request_ = nullptr;
   MPI_Info info_ = MPI_INFO_NULL;
   bool is_blocking_ = true;
   bool is_persistent_ = false;
-  std::vector<Reference<Counted>> kept_;
+  using Kept = std::vector<Reference<Counted>>;
+  std::unique_ptr<Kept> kept_;  // null while there is nothing
 };
 
 /// A nonblocking or persistent collective: waits in its communicator's channel for its turn.
@@ -138,7 +142,7 @@ int begin(Call& call, std::unique_ptr<CollectiveTask> task);
 /// Carries out a checked call by the machine that `make(channel)` gives: one that is over when this returns,
 /// or a request.
 template <typename Make>
-int carry_out(Call& call, Make make) {
+[[gnu::noinline]] int carry_out(Call& call, Make make) {
   auto& collectives = *runtime().collectives;
   if (call.is_persistent()) {
     auto own = collectives.persistent_channel(*call.communicator);
@@ -162,10 +166,11 @@ int carry_out(Call& call, Make make) {
 #define LLAMADA_COLLECTIVE_LIST(...) __VA_ARGS__
 
 /// The blocking, the nonblocking and the persistent function of a collective: what `check(call, arguments)`
-/// does.
+/// does. The blocking one is one piece of code, but for what is marked noinline: few instructions for what is
+/// small.
 #define LLAMADA_COLLECTIVE(name, nonblocking_name, check, parameters, ...)                          \
   LLAMADA_MPI_FUNCTION(name)                                                                        \
-  int PMPI_##name(LLAMADA_COLLECTIVE_LIST parameters) {                                             \
+  [[gnu::flatten]] int PMPI_##name(LLAMADA_COLLECTIVE_LIST parameters) {                            \
     LLAMADA_MPI_ENTER(name);                                                                        \
     ::llamada::mpi::coll::Call call;                                                                \
     return check(call, __VA_ARGS__);                                                                \

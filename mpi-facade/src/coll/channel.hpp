@@ -343,6 +343,8 @@ class Channel {
 
   /// Whether the members' calls do not fit each other, and how.
   bool failed() const { return !failure_.empty(); }
+  /// Whether nothing is to be said when the collective is over.
+  bool is_well() const { return failure_.empty() && complaint_.empty(); }
   /// The first failure stays.
   void fail(std::string text);
   /// What others gave was not what this member expected; but they got from it all that they want in this
@@ -429,7 +431,8 @@ class Channel {
     arena_.count(topics::Counter::messages_sent);
     if (after_publish_) after_publish_();
     if (audience != everybody) return wake(audience);
-    for (int member = 0; member < size(); ++member)
+    const int count = size();
+    for (int member = 0; member < count; ++member)
       if (member != self_) wake(member);
   }
   void wake(int member) {

@@ -6,24 +6,15 @@
 
 namespace llamada::mpi::coll {
 
-/// What hangs on the communicator.
-class Collectives::Holder final : public CommunicatorExtension {
- public:
-  Holder(Collectives& owner, std::unique_ptr<Channel> channel) : owner_(owner), channel_(std::move(channel)) {
-    owner_.channels_.push_back(channel_.get());
-  }
-  ~Holder() override {
-    std::erase(owner_.channels_, channel_.get());
-    if (!owner_.is_leaving_) channel_->retire();
-  }
-  Channel* channel() { return channel_.get(); }
+Collectives::Holder::Holder(Collectives& owner, std::unique_ptr<Channel> channel)
+    : owner_(owner), channel_(std::move(channel)) {
+  owner_.channels_.push_back(channel_.get());
+}
 
-  std::uint32_t persistent_count = 0;  ///< collectives of the communicator with channels of their own
-
- private:
-  Collectives& owner_;
-  std::unique_ptr<Channel> channel_;
-};
+Collectives::Holder::~Holder() {
+  std::erase(owner_.channels_, channel_.get());
+  if (!owner_.is_leaving_) channel_->retire();
+}
 
 namespace {
 
@@ -57,14 +48,11 @@ Result<std::unique_ptr<Collectives::Holder>> Collectives::open(const Communicato
   return std::make_unique<Holder>(*this, std::move(*channel));
 }
 
-Result<Channel*> Collectives::channel(Communicator& communicator) {
-  if (!communicator.collectives) {
-    auto holder = open(communicator, 0);
-    if (!holder) return propagate(holder);
-    communicator.collectives = std::move(*holder);
-  }
-  world_.arena().count(topics::Counter::collectives);
-  return static_cast<Holder&>(*communicator.collectives).channel();
+Result<Channel*> Collectives::make_channel(Communicator& communicator) {
+  auto holder = open(communicator, 0);
+  if (!holder) return propagate(holder);
+  communicator.collectives = std::move(*holder);
+  return channel_if_made(communicator);
 }
 
 Result<Collectives::OwnChannel> Collectives::persistent_channel(Communicator& communicator) {

@@ -28,11 +28,24 @@ class Collectives {
 
   /// `world` and `waiter` are borrowed.
   Collectives(World& world, Waiter& waiter, Options options)
-      : world_(world), waiter_(waiter), options_(std::move(options)), context_ids_(world.rank()) {}
+      : world_(world),
+        arena_(world.arena()),
+        waiter_(waiter),
+        options_(std::move(options)),
+        context_ids_(world.rank()) {}
 
   /// The channel of a communicator of at least two members, made at first use unless the communicator was
   /// given a spare one.
-  Result<Channel*> channel(Communicator& communicator);
+  Result<Channel*> channel(Communicator& communicator) {
+    if (Channel* const made = channel_if_made(communicator)) return made;
+    return make_channel(communicator);
+  }
+  /// Null before.
+  Channel* channel_if_made(const Communicator& communicator) {
+    if (!communicator.collectives) return nullptr;
+    arena_.count(topics::Counter::collectives);
+    return static_cast<Holder&>(*communicator.collectives).channel();
+  }
   /// A channel for a persistent collective alone: all members make them in the same order, and may start
   /// them in any. It goes with what is given. The first `new_persistents` of a program need nothing of the
   /// other members; later ones ask them for a spare channel that all have, because those that a program frees
@@ -66,12 +79,26 @@ class Collectives {
   SpareChannels& spare_channels() { return spare_channels_; }
 
  private:
-  class Holder;
+  /// What hangs on the communicator.
+  class Holder final : public CommunicatorExtension {
+   public:
+    Holder(Collectives& owner, std::unique_ptr<Channel> channel);
+    ~Holder() override;
+    Channel* channel() const { return channel_.get(); }
 
+    std::uint32_t persistent_count = 0;  ///< collectives of the communicator with channels of their own
+
+   private:
+    Collectives& owner_;
+    std::unique_ptr<Channel> channel_;
+  };
+
+  Result<Channel*> make_channel(Communicator& communicator);
   Result<std::unique_ptr<CommunicatorExtension>> common_spare(Communicator& communicator, Channel& channel);
   Result<std::unique_ptr<Holder>> open(const Communicator& communicator, std::uint32_t persistent);
 
   World& world_;
+  topics::ArenaWriter& arena_;
   Waiter& waiter_;
   Options options_;
   std::vector<Channel*> channels_;

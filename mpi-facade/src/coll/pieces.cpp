@@ -11,11 +11,6 @@
 
 namespace llamada::mpi::coll {
 
-std::byte* Data::memory() const {
-  if (type == nullptr) return static_cast<std::byte*>(base) + first_byte;
-  return type->is_contiguous() ? type->data(base) + first_byte : nullptr;
-}
-
 void Data::pack(std::size_t offset, std::span<std::byte> to) const {
   LLAMADA_CHECK(offset + to.size() <= bytes);
   if (to.empty()) return;

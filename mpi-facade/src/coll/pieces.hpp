@@ -40,8 +40,16 @@ struct Data {
     return {base, count, type, first_byte + offset, size};
   }
 
+  /// As many elements elsewhere.
+  Data moved(std::ptrdiff_t bytes_away) const {
+    return {static_cast<std::byte*>(base) + bytes_away, count, type, first_byte, bytes};
+  }
+
   /// Where its bytes lie when that is one piece of memory; else null.
-  std::byte* memory() const;
+  std::byte* memory() const {
+    if (type == nullptr) return static_cast<std::byte*>(base) + first_byte;
+    return type->is_contiguous() ? type->data(base) + first_byte : nullptr;
+  }
   void pack(std::size_t offset, std::span<std::byte> to) const;
   void unpack(std::size_t offset, std::span<const std::byte> from) const;
 };
@@ -86,9 +94,7 @@ class Parts {
   std::ptrdiff_t bytes_apart() const { return bytes_apart_; }
   Data operator[](int index) const {
     if (!is_even_) return view_[static_cast<std::size_t>(index)];
-    Data part = first_;
-    part.base = static_cast<std::byte*>(first_.base) + bytes_apart_ * index;
-    return part;
+    return first_.moved(bytes_apart_ * index);
   }
 
  private:

@@ -6,44 +6,74 @@
 namespace llamada::mpi::coll {
 namespace {
 
+// Each collective is one piece of code (flatten), but for what is unusual (noinline).
+
+[[gnu::noinline]] void finish_others(Channel& channel, Waiter& waiter) {
+  waiter.wait_until([&channel] { return channel.advance(); });
+}
+
 /// Nothing is waiting before it in the channel.
-void begin(Channel& channel, Waiter& waiter, Kind kind) {
+inline void begin(Channel& channel, Waiter& waiter, Kind kind) {
   if (!channel.is_idle()) [[unlikely]]
-    waiter.wait_until([&channel] { return channel.advance(); });
+    finish_others(channel, waiter);
   channel.forget_misfit();
   channel.begin(kind);
 }
 
-/// Nobody waits for anything more from this member.
-Status end(Channel& channel) {
-  if (channel.failed()) [[unlikely]]
-    channel.outlive_misfit();
+[[gnu::noinline]] Status end_failed(Channel& channel) {
+  if (channel.failed()) channel.outlive_misfit();
   channel.end();
   return outcome(channel);
 }
 
-/// `done` stays true.
-template <typename Done>
-void wait(Channel& channel, Waiter& waiter, Done done) {
+/// Nobody waits for anything more from this member.
+inline Status end(Channel& channel) {
+  if (!channel.is_well()) [[unlikely]]
+    return end_failed(channel);
+  channel.end();
+  Status success;  // `return {}` would make all of it zero first.
+  return success;
+}
+
+template <typename Peek>
+[[gnu::noinline]] auto await_long(Channel& channel, Waiter& waiter, Peek peek) {
+  decltype(peek()) found{};
+  bool over = false;
+  const auto look = [&] { return over || (over = (found = peek()) || channel.failed()); };
+  waiter.wait_until(std::ref(look));  // one word: no allocation
+  return found;
+}
+
+/// What peek() gives as soon as it gives anything; nothing if the members' calls do not fit. What `peek` has
+/// is copied: so the compiler sees that nothing else changes it.
+template <typename Peek>
+inline auto await(Channel& channel, Waiter& waiter, Peek peek) {
   FirstLook* const answer = channel.take_awaited_answer();
   if (answer) answer->wait();
   const auto looks_max = static_cast<unsigned>(channel.looks_before_waiting());
-  for (unsigned looks = 0; looks <= looks_max; ++looks)
-    if (done()) [[likely]] {
+  for (unsigned looks = 0; looks <= looks_max; ++looks) {
+    const auto found = peek();
+    if (found) [[likely]] {
       if (answer) answer->found_after(looks);
-      return;
+      return found;
     }
-  bool over = false;
-  waiter.wait_until([&done, &over] { return over || (over = done()); });
+    if (channel.failed()) [[unlikely]]
+      return found;
+  }
+  return await_long(channel, waiter, peek);
 }
 
-void publish(Channel& channel, Waiter& waiter, std::uint32_t piece, std::span<const std::byte> part,
-             int audience) {
-  channel.await_answer();
-  if (channel.publish_whole(piece, audience, part)) [[likely]]
-    return;
+[[gnu::noinline]] void publish_later(Channel& channel, Waiter& waiter, std::uint32_t piece,
+                                     std::span<const std::byte> part, int audience) {
   bool published = false;
   waiter.wait_until([&] { return published || (published = channel.publish_whole(piece, audience, part)); });
+}
+
+inline void publish(Channel& channel, Waiter& waiter, std::uint32_t piece, std::span<const std::byte> part,
+                    int audience) {
+  channel.await_answer();
+  if (!channel.publish_whole(piece, audience, part)) [[unlikely]]
+    publish_later(channel, waiter, piece, part, audience);
 }
 
 inline void copy_part(std::byte* to, const std::byte* from, std::size_t bytes) {
@@ -73,7 +103,7 @@ bool try_take(Channel& channel, int member, std::byte* to, std::size_t bytes) {
 }
 
 void take_from(Channel& channel, Waiter& waiter, int member, std::byte* to, std::size_t bytes) {
-  wait(channel, waiter, [&] { return try_take(channel, member, to, bytes) || channel.failed(); });
+  await(channel, waiter, [=, &channel] { return try_take(channel, member, to, bytes); });
 }
 
 /// Calls use(member) for all others, beginning behind oneself, until the members' calls do not fit.
@@ -120,28 +150,25 @@ std::span<const std::byte> put_together(const Channel& channel, const std::byte*
   return {into, at};
 }
 
-/// Whether the member's contribution has been used by use(its first byte).
-template <typename Use>
-bool try_use(Channel& channel, int member, std::uint32_t piece, std::size_t bytes, Use use) {
-  const std::byte* payload = channel.peek_small(member, piece, bytes);
-  if (!payload) {
-    const auto record = channel.expect(member, piece, bytes);
-    if (!record) return false;
-    payload = record->payload.data();
-  }
-  use(payload);
-  channel.next(member);
-  return true;
+[[gnu::noinline]] const std::byte* look_closer(Channel& channel, int member, std::uint32_t piece,
+                                               std::size_t bytes) {
+  const auto record = channel.expect(member, piece, bytes);
+  return record ? record->payload.data() : nullptr;
 }
 
-template <typename Use>
-void use_from(Channel& channel, Waiter& waiter, int member, std::uint32_t piece, std::size_t bytes, Use use) {
-  wait(channel, waiter, [&] { return try_use(channel, member, piece, bytes, use) || channel.failed(); });
+/// The member's contribution, until Channel::next(); null if the members' calls do not fit.
+inline const std::byte* contribution_of(Channel& channel, Waiter& waiter, int member, std::uint32_t piece,
+                                        std::size_t bytes) {
+  return await(channel, waiter, [=, &channel] {
+    const std::byte* const payload = channel.peek_small(member, piece, bytes);
+    return payload ? payload : look_closer(channel, member, piece, bytes);
+  });
 }
 
 /// Folds all members' contributions in the order of their ranks.
 void fold_all(Channel& channel, Waiter& waiter, std::uint32_t piece, const SmallReduction& what) {
   const auto& [reduction, contribution, first_byte, result] = what;
+  const std::size_t count = result.size() / reduction.type.size();
   const std::byte* own = contribution.data() + first_byte;
   std::byte kept[small_bytes_max];
   if (contribution.data() == result.data() && channel.self() > 0) {  // The first one's takes its place.
@@ -150,35 +177,43 @@ void fold_all(Channel& channel, Waiter& waiter, std::uint32_t piece, const Small
   }
   const auto fold = [&](int member, const std::byte* part) {
     if (member > 0)
-      reduction.operation.apply(part, result.data(), result.size() / reduction.type.size(), reduction.type);
+      reduction.operation.apply(part, result.data(), count, reduction.type);
     else if (part != result.data())
       copy_part(result.data(), part, result.size());
   };
   for (int member = 0; member < channel.size() && !channel.failed(); ++member) {
-    if (member == channel.self())
+    if (member == channel.self()) {
       fold(member, own);
-    else
-      use_from(channel, waiter, member, piece, contribution.size(),
-               [&](const std::byte* all) { fold(member, all + first_byte); });
+      continue;
+    }
+    const std::byte* const all = contribution_of(channel, waiter, member, piece, contribution.size());
+    if (!all) [[unlikely]]
+      break;
+    fold(member, all + first_byte);
+    channel.next(member);
   }
 }
 
 }  // namespace
 
-Status barrier_small(Channel& channel, Waiter& waiter) {
+[[gnu::flatten]] Status barrier_small(Channel& channel, Waiter& waiter) {
   begin(channel, waiter, Kind::barrier);
   publish(channel, waiter, 0, {}, everybody);
-  for_others(channel, [&](int member) { use_from(channel, waiter, member, 0, 0, [](const std::byte*) {}); });
+  for_others(channel, [&](int member) {
+    if (contribution_of(channel, waiter, member, 0, 0)) channel.next(member);
+  });
   return end(channel);
 }
 
-Status give_small(Channel& channel, Waiter& waiter, Kind kind, std::span<const std::byte> part, int root) {
+[[gnu::flatten]] Status give_small(Channel& channel, Waiter& waiter, Kind kind,
+                                   std::span<const std::byte> part, int root) {
   begin(channel, waiter, kind);
   publish(channel, waiter, 0, part, root);
   return end(channel);
 }
 
-Status take_small(Channel& channel, Waiter& waiter, Kind kind, std::span<std::byte> part, int root) {
+[[gnu::flatten]] Status take_small(Channel& channel, Waiter& waiter, Kind kind, std::span<std::byte> part,
+                                   int root) {
   begin(channel, waiter, kind);
   channel.let_run_ahead(root);
   take_from(channel, waiter, root, part.data(), part.size());
@@ -190,42 +225,43 @@ Status broadcast_small(Channel& channel, Waiter& waiter, std::span<std::byte> da
   return take_small(channel, waiter, Kind::bcast, data, root);
 }
 
-Status exchange_small(Channel& channel, Waiter& waiter, Kind kind, std::span<const std::byte> part,
-                      int audience, std::byte* parts) {
+[[gnu::flatten]] Status exchange_small(Channel& channel, Waiter& waiter, Kind kind,
+                                       std::span<const std::byte> part, int audience, std::byte* parts) {
   begin(channel, waiter, kind);
   publish(channel, waiter, 0, part, audience);
   take_from_all(channel, waiter, parts, part.size());
   return end(channel);
 }
 
-Status alltoall_small(Channel& channel, Waiter& waiter, const std::byte* given, std::byte* taken,
-                      std::size_t part_bytes) {
+[[gnu::flatten]] Status alltoall_small(Channel& channel, Waiter& waiter, const std::byte* given,
+                                       std::byte* taken, std::size_t part_bytes) {
   std::byte together[small_bytes_max];
   begin(channel, waiter, Kind::alltoall);
   publish(channel, waiter, all_together, put_together(channel, given, part_bytes, together), everybody);
   for_others(channel, [&](int member) {
     std::byte* const to = taken + static_cast<std::size_t>(member) * part_bytes;
-    wait(channel, waiter, [&] { return try_take_part(channel, member, to, part_bytes) || channel.failed(); });
+    await(channel, waiter, [=, &channel] { return try_take_part(channel, member, to, part_bytes); });
   });
   return end(channel);
 }
 
-Status gather_small(Channel& channel, Waiter& waiter, std::byte* parts, std::size_t part_bytes) {
+[[gnu::flatten]] Status gather_small(Channel& channel, Waiter& waiter, std::byte* parts,
+                                     std::size_t part_bytes) {
   begin(channel, waiter, Kind::gather);
   channel.let_run_ahead(1 - channel.self());
   take_from_all(channel, waiter, parts, part_bytes);
   return end(channel);
 }
 
-Status reduce_small(Channel& channel, Waiter& waiter, const SmallReduction& what) {
+[[gnu::flatten]] Status reduce_small(Channel& channel, Waiter& waiter, const SmallReduction& what) {
   begin(channel, waiter, Kind::reduce);
   channel.let_run_ahead(1 - channel.self());
   fold_all(channel, waiter, 0, what);
   return end(channel);
 }
 
-Status fold_small(Channel& channel, Waiter& waiter, Kind kind, std::uint32_t piece,
-                  const SmallReduction& what) {
+[[gnu::flatten]] Status fold_small(Channel& channel, Waiter& waiter, Kind kind, std::uint32_t piece,
+                                   const SmallReduction& what) {
   begin(channel, waiter, kind);
   publish(channel, waiter, piece, what.contribution, everybody);
   fold_all(channel, waiter, piece, what);

@@ -48,7 +48,8 @@ void make_collectives(Process& process, World& world) {
   coll::Collectives::Options options;
   options.keep_all = world.profile().rank_replacement.kind == qos::RankReplacementKind::rebuild;
   options.describe_call = [&engine = *process.engine] { return engine.describe_rank(); };
-  options.after_publish = [&injection = process.injection] { injection.after_publish(); };
+  if (process.injection.is_in_middle())
+    options.after_publish = [&injection = process.injection] { injection.after_publish(); };
   process.waiter = std::make_unique<EngineWaiter>(*process.engine);
   process.collectives = std::make_unique<coll::Collectives>(world, *process.waiter, std::move(options));
   process.runtime.collectives = process.collectives.get();

@@ -23,7 +23,8 @@ class Injection {
   /// Arms what was asked for. The Injection must stay in place as long as calls are made.
   void arm(CallCounter& calls);
 
-  /// After a record of a collective has been published.
+  /// Whether after_publish() is to be called, after a record of a collective has been published.
+  bool is_in_middle() const { return in_middle_; }
   void after_publish() {
     if (in_middle_now_) [[unlikely]]
       die();
