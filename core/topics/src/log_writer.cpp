@@ -266,6 +266,7 @@ void LogWriter::pass_payload(std::uint64_t payload_bytes) {
 
 /// How much of the room of a next record as long as the last one is to be taken ahead.
 std::uint64_t LogWriter::room_wanted_for(std::uint64_t payload_bytes) const {
+  if (prepared_ && payload_bytes <= publish_fast_bytes_max) return aligned(payload_bytes);
   // What is kept goes into memory that no cache has: to fetch that ahead is always of use.
   if (retention_ == Retention::recycle && !copy_bytes_out_fetches(payload_bytes)) return 0;
   const bool all = prepared_ && payload_bytes <= room_wanted_bytes_max;
@@ -286,10 +287,8 @@ void LogWriter::take_payload_ahead(std::uint64_t payload_bytes) const {
   for (std::uint64_t at = 0; at < taken; at += cell_size_bytes) take_ahead(ahead + at);
 }
 
-bool LogWriter::try_publish_apart(std::uint8_t kind, std::uint16_t flags, std::uint64_t label,
-                                  std::span<const std::byte> payload) {
-  if (payload.size() > publish_fast_bytes_max || payload.size() > payload_end_ - payload_next_ || !prepared_)
-    return false;
+void LogWriter::publish_apart(std::uint8_t kind, std::uint16_t flags, std::uint64_t label,
+                              std::span<const std::byte> payload) {
   LLAMADA_CRASH_POINT("publish:reserve");
   std::byte* to = arena_->base() + payload_next_;
   if (retention_ == Retention::recycle)
@@ -300,7 +299,6 @@ bool LogWriter::try_publish_apart(std::uint8_t kind, std::uint16_t flags, std::u
   place_apart(payload.size());
   commit_cell(kind, flags, label, payload_apart, payload.size());
   take_payload_ahead(payload.size());
-  return true;
 }
 
 Status LogWriter::publish(std::uint8_t kind, std::uint16_t flags, std::uint64_t label,

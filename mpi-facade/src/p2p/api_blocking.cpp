@@ -24,6 +24,8 @@ int send(const void* buffer, MPI_Count count, MPI_Datatype datatype, int destina
 /// MPI_Send where send_briefly() does not do. With the same arguments, which so need not be moved.
 [[gnu::noinline]] int send_otherwise(const void* buffer, int count, MPI_Datatype datatype, int destination,
                                      int tag, MPI_Comm comm) {
+  if (send_briefly(CallId::Send, small_bytes_max, buffer, count, datatype, destination, tag, comm))
+    return MPI_SUCCESS;
   LLAMADA_MPI_ENTER(Send);
   return send(buffer, count, datatype, destination, tag, comm, SendMode::standard);
 }
@@ -32,7 +34,8 @@ int send(const void* buffer, MPI_Count count, MPI_Datatype datatype, int destina
 
 LLAMADA_MPI_FUNCTION(Send)
 int PMPI_Send(const void* buffer, int count, MPI_Datatype datatype, int destination, int tag, MPI_Comm comm) {
-  if (send_briefly(CallId::Send, buffer, count, datatype, destination, tag, comm)) return MPI_SUCCESS;
+  if (send_briefly(CallId::Send, cell_bytes_max, buffer, count, datatype, destination, tag, comm))
+    return MPI_SUCCESS;
   return send_otherwise(buffer, count, datatype, destination, tag, comm);
 }
 

@@ -82,29 +82,34 @@ struct PlainPeer {
   static bool name_anew(Runtime& self, MPI_Datatype datatype, MPI_Comm comm);
 };
 
+/// What has room in a cell of a log, and what is published by a few stores.
+inline constexpr std::size_t cell_bytes_max = topics::inline_payload_max;
+inline constexpr std::size_t small_bytes_max = topics::publish_fast_bytes_max;
+
 /// A small send that is over at return, if all is as usual. False: nothing has happened.
 inline bool send_plainly(const void* buffer, MPI_Count count, MPI_Datatype datatype, int destination, int tag,
                          MPI_Comm comm) {
   PlainPeer peer;
   if (!peer.find_send(buffer, count, datatype, destination, tag, comm)) return false;
-  if (peer.bytes > topics::publish_fast_bytes_max) return false;
+  if (peer.bytes > small_bytes_max) return false;
   return engine().send_small({static_cast<const std::byte*>(buffer), peer.bytes}, destination, tag,
                              *peer.communicator);
 }
 
-/// The whole of a call that sends a message which has room in a cell. False: nothing has happened.
-[[gnu::always_inline]] inline bool send_briefly(CallId id, const void* buffer, int count,
-                                                MPI_Datatype datatype, int destination, int tag,
+/// The whole of a call that sends a message of at most so many bytes. False: nothing has happened. It calls
+/// nothing as long as that is cell_bytes_max.
+[[gnu::always_inline]] inline bool send_briefly(CallId id, std::size_t bytes_max, const void* buffer,
+                                                int count, MPI_Datatype datatype, int destination, int tag,
                                                 MPI_Comm comm) {
   // What is too long is so at first sight, mostly.
-  if (static_cast<unsigned>(count) > topics::inline_payload_max) return false;
+  if (static_cast<unsigned>(count) > bytes_max) return false;
   Runtime* const self = runtime_if_any();
   PlainPeer peer;
   if (!BriefCall::is_possible(self) || !PlainPeer::are_last_named(*self, datatype, comm)) return false;
   if (!peer.is_plain_send(*self, buffer, count, destination, tag)) return false;
-  if (peer.bytes > topics::inline_payload_max) return false;
+  if (peer.bytes > bytes_max) return false;
   const Communicator& communicator = *peer.communicator;
-  const auto publish = self->engine->outgoing().begin_cell(communicator.world_rank(destination));
+  const auto publish = self->engine->outgoing().begin_small(communicator.world_rank(destination), peer.bytes);
   if (!publish) return false;
   const BriefCall call(*self, id);
   publish({static_cast<const std::byte*>(buffer), peer.bytes}, communicator.context(), tag);

@@ -107,6 +107,11 @@ int start(MPI_Request handle) {
 
 [[gnu::noinline]] int isend_otherwise(const void* buffer, int count, MPI_Datatype datatype, int destination,
                                       int tag, MPI_Comm comm, MPI_Request* request) {
+  if (request &&
+      send_briefly(CallId::Isend, small_bytes_max, buffer, count, datatype, destination, tag, comm)) {
+    *request = RequestTable::sent_handle;
+    return MPI_SUCCESS;
+  }
   LLAMADA_MPI_ENTER(Isend);
   return begin_send(buffer, count, datatype, destination, tag, comm, request, SendMode::standard, false);
 }
@@ -122,7 +127,8 @@ int start(MPI_Request handle) {
 LLAMADA_MPI_FUNCTION(Isend)
 int PMPI_Isend(const void* buffer, int count, MPI_Datatype datatype, int destination, int tag, MPI_Comm comm,
                MPI_Request* request) {
-  if (!request || !send_briefly(CallId::Isend, buffer, count, datatype, destination, tag, comm))
+  if (!request ||
+      !send_briefly(CallId::Isend, cell_bytes_max, buffer, count, datatype, destination, tag, comm))
     return isend_otherwise(buffer, count, datatype, destination, tag, comm, request);
   *request = RequestTable::sent_handle;
   return MPI_SUCCESS;

@@ -64,10 +64,10 @@ class Outgoing {
     sent(*to, payload.size(), context);
     return true;
   }
-  /// send_small() in two steps, for at most topics::inline_payload_max: begin_cell() says whether there is
-  /// room, and what it gives sends, before anything else happens here.
-  class CellSend;
-  CellSend begin_cell(int rank);
+  /// send_small() in two steps: begin_small() says whether there is room, and what it gives sends, before
+  /// anything else happens here.
+  class SmallSend;
+  SmallSend begin_small(int rank, std::size_t bytes);
   /// Begins a send; may be complete at return. The request must stay until it is.
   void send(Request& request);
 
@@ -219,25 +219,25 @@ class Outgoing {
   std::uint64_t announced_count_ = 0;
 };
 
-class Outgoing::CellSend {
+class Outgoing::SmallSend {
  public:
   explicit operator bool() const { return to_ != nullptr; }
   [[gnu::always_inline]] void operator()(std::span<const std::byte> payload, std::uint32_t context,
                                          int tag) const {
-    to_->log.publish_small(kind_message, 0, make_label(context, tag), payload);
+    to_->log.publish_fast(kind_message, 0, make_label(context, tag), payload);
     outgoing_->sent(*to_, payload.size(), context);
   }
 
  private:
   friend class Outgoing;
-  CellSend(Outgoing* outgoing, Destination* to) : outgoing_(outgoing), to_(to) {}
+  SmallSend(Outgoing* outgoing, Destination* to) : outgoing_(outgoing), to_(to) {}
   Outgoing* outgoing_;
   Destination* to_;
 };
 
-inline Outgoing::CellSend Outgoing::begin_cell(int rank) {
+inline Outgoing::SmallSend Outgoing::begin_small(int rank, std::size_t bytes) {
   Destination* to = ready(rank);
-  return {this, to && to->log.has_cell() ? to : nullptr};
+  return {this, to && to->log.can_publish_fast(bytes) ? to : nullptr};
 }
 
 }  // namespace llamada::mpi

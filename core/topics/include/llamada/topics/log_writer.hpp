@@ -155,8 +155,21 @@ class LogWriter {
   /// payload is longer than publish_fast_bytes_max, or its memory has not been made yet: then publish().
   bool try_publish(std::uint8_t kind, std::uint16_t flags, std::uint64_t label,
                    std::span<const std::byte> payload) {
-    if (payload.size() <= inline_payload_max) return try_publish_small(kind, flags, label, payload);
-    return next_ != link_ && try_publish_apart(kind, flags, label, payload);
+    if (!can_publish_fast(payload.size())) return false;
+    publish_fast(kind, flags, label, payload);
+    return true;
+  }
+  /// Whether publish_fast() of so many bytes may follow.
+  bool can_publish_fast(std::size_t payload_bytes) const {
+    if (!has_cell()) return false;
+    return payload_bytes <= inline_payload_max ||
+           (payload_bytes <= publish_fast_bytes_max && payload_bytes <= payload_end_ - payload_next_ &&
+            prepared_);
+  }
+  void publish_fast(std::uint8_t kind, std::uint16_t flags, std::uint64_t label,
+                    std::span<const std::byte> payload) {
+    if (payload.size() <= inline_payload_max) return publish_small(kind, flags, label, payload);
+    publish_apart(kind, flags, label, payload);
   }
   /// The same for a payload of at most 48 bytes.
   bool try_publish_small(std::uint8_t kind, std::uint16_t flags, std::uint64_t label,
@@ -230,8 +243,8 @@ class LogWriter {
 #endif
   }
 
-  bool try_publish_apart(std::uint8_t kind, std::uint16_t flags, std::uint64_t label,
-                         std::span<const std::byte> payload);
+  void publish_apart(std::uint8_t kind, std::uint16_t flags, std::uint64_t label,
+                     std::span<const std::byte> payload);
   void write_place(std::uint64_t payload_bytes);
   void place_apart(std::uint64_t payload_bytes);
   void pass_payload(std::uint64_t payload_bytes);
