@@ -306,7 +306,7 @@ class Engine final : private MessageSink, private SendOwner, private CopyOwner {
   static constexpr unsigned brief_looks_max = 400;
   /// So often in a row other streams are left alone.
   static constexpr unsigned brief_receives_in_a_row = 64;
-  static constexpr std::size_t answer_bytes_max = 2048;
+  static constexpr std::size_t answer_bytes_max = 4095;
   /// The same where the receive is posted already. Two that exchange more than that are quicker without,
   /// where their cores have no cache in common.
   static constexpr std::size_t posted_answer_bytes_max = 1024;
