@@ -310,7 +310,7 @@ class Engine final : private MessageSink, private SendOwner, private CopyOwner {
   /// The same where the receive is posted already. Two that exchange more than that are quicker without,
   /// where their cores have no cache in common.
   static constexpr std::size_t posted_answer_bytes_max = 1024;
-  static constexpr unsigned lines_expected_of_answer = 8;
+  static constexpr unsigned lines_expected_of_answer = 16;
   static constexpr int room_taken_for_answer = 4;
   bool is_turn_of_others() { return ++brief_receives_ % brief_receives_in_a_row == 0; }
   bool is_answer(int from, Stream& stream);

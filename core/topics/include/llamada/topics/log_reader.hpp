@@ -111,8 +111,8 @@ class LogReader {
 
   /// While nothing is there: fetches what the payload of the next record will be, if it is one that lies
   /// apart and follows the last, so that it comes from the writer's core together with its cell. At most so
-  /// many lines, of 8 that are known: few for who asks again and again, and takes them from a writer at
-  /// work.
+  /// many lines, of at most 16 that are known: few for who asks again and again, and takes them from a writer
+  /// at work.
   void expect(unsigned lines_max = 4) const {
     for (unsigned line = 0; line < expected_lines_ && line < lines_max; ++line)
       __builtin_prefetch(expected_ + line * cell_size_bytes);
@@ -233,6 +233,9 @@ class LogReader {
   };
 
  private:
+  // The writer of what is longer is still at work on its end when its beginning is fetched.
+  static constexpr unsigned expected_whole_max = 16, expected_of_more = 8;
+
   std::optional<Record> peek_slowly();
   bool enter_first();
   bool follow_link(const Cell& cell);
@@ -249,10 +252,9 @@ class LogReader {
   }
   Record record_apart(const Cell& cell, const Place& place) const;
   void expect_behind(const Place& place) {
-    constexpr std::uint64_t lines_max = 8;
     const std::uint64_t lines = (place.size_bytes + cell_size_bytes - 1) / cell_size_bytes;
     expected_ = arena_.base + place.offset + lines * cell_size_bytes;
-    expected_lines_ = static_cast<unsigned>(lines < lines_max ? lines : lines_max);
+    expected_lines_ = lines <= expected_whole_max ? static_cast<unsigned>(lines) : expected_of_more;
   }
   void store_cursor(std::uint64_t chunk_ordinal);
   void fail_at_end();
