@@ -91,6 +91,36 @@ static void probe_before_others_come(void) {
   }
 }
 
+/* The same when other calls bring the others' messages in between, and when rank 0 dies there. */
+static void probe_before_others_are_taken_in(void) {
+  enum { rounds = 5 };
+  int words[2] = {0, 0};
+  for (int i = 0; i < rounds; i++) {
+    MPI_Status found, received;
+    int flag = 0;
+    if (rank == 0) {
+      while (i % 2 && !flag) OK(MPI_Iprobe(MPI_ANY_SOURCE, i, MPI_COMM_WORLD, &flag, &found));
+      if (i % 2 == 0) OK(MPI_Probe(MPI_ANY_SOURCE, i, MPI_COMM_WORLD, &found));
+      CHECK(status_is(&found, 2, i, MPI_INT, 1));
+      OK(MPI_Ssend(words, 0, MPI_INT, 1, i, MPI_COMM_WORLD));
+      OK(MPI_Recv(words, 2, MPI_INT, 1, rounds, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+      OK(MPI_Comm_compare(MPI_COMM_WORLD, MPI_COMM_WORLD, &words[0])); /* here it dies */
+      OK(MPI_Recv(words, 2, MPI_INT, MPI_ANY_SOURCE, i, MPI_COMM_WORLD, &received));
+      CHECK(status_is(&received, 2, i, MPI_INT, 1));
+      OK(MPI_Recv(words, 2, MPI_INT, MPI_ANY_SOURCE, i, MPI_COMM_WORLD, &received));
+      CHECK(status_is(&received, 1, i, MPI_INT, 2));
+      OK(MPI_Send(words, 0, MPI_INT, 2, i, MPI_COMM_WORLD));
+    } else if (rank == 1) {
+      OK(MPI_Recv(words, 0, MPI_INT, 0, i, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+      OK(MPI_Send(words, 2, MPI_INT, 0, i, MPI_COMM_WORLD));
+      OK(MPI_Send(words, 2, MPI_INT, 0, rounds, MPI_COMM_WORLD));
+    } else if (rank == 2) {
+      OK(MPI_Send(words, 1, MPI_INT, 0, i, MPI_COMM_WORLD));
+      OK(MPI_Recv(words, 0, MPI_INT, 0, i, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    }
+  }
+}
+
 /* A probe does not see what belongs to another communicator. */
 static void probe_contexts(void) {
   MPI_Comm other;
@@ -140,6 +170,7 @@ int main(int argc, char** argv) {
   probe_anybody(1);
   OK(MPI_Barrier(MPI_COMM_WORLD));
   if (ranks > 2) probe_before_others_come();
+  if (ranks > 2) probe_before_others_are_taken_in();
   OK(MPI_Barrier(MPI_COMM_WORLD));
   probe_contexts();
   probe_after_posted();

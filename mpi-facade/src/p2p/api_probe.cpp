@@ -9,7 +9,7 @@ namespace {
 
 bool is_blocking(CallKind kind) { return kind == CallKind::probe || kind == CallKind::mprobe; }
 
-Arrival* find_repeated(Communicator& communicator, CallKind kind) {
+Arrival* find_repeated(Communicator& communicator, int wanted, CallKind kind) {
   const replay::Outcome outcome = engine().take_outcome(kind);
   if (outcome.type == replay::Outcome::Type::fruitless) {
     engine().found_nothing();
@@ -19,6 +19,7 @@ Arrival* find_repeated(Communicator& communicator, CallKind kind) {
   const auto& [source, ordinal] = outcome.message;
   engine().wait_until(
       [&] { return (found = engine().find(communicator.context(), source, ordinal)) != nullptr; });
+  if (wanted == MPI_ANY_SOURCE) engine().probed(*found);
   return found;
 }
 
@@ -46,7 +47,7 @@ Arrival* find_live(Communicator& communicator, int source, int tag, CallKind kin
 Arrival* look(Communicator& communicator, int source, int tag, CallKind kind) {
   // What a blocking probe of one source sees follows from the order of its messages.
   const bool recorded = !is_blocking(kind) || source == MPI_ANY_SOURCE;
-  if (recorded && engine().replaying()) return find_repeated(communicator, kind);
+  if (recorded && engine().replaying()) return find_repeated(communicator, source, kind);
   return find_live(communicator, Engine::world_source(communicator, source), tag, kind, recorded);
 }
 

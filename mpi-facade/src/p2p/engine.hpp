@@ -190,6 +190,8 @@ class Engine final : private MessageSink, private SendOwner, private CopyOwner {
   /// The message that a receive would take: null when there is none now. What it finds stays.
   Arrival* probe(std::uint32_t context, int world_source, int tag);
   Arrival* find(std::uint32_t context, int world_source, std::uint64_t ordinal);
+  /// A replayed probe for any source has found this message.
+  void probed(const Arrival& arrival) { matcher_.probed(arrival.context, arrival.source); }
   /// Takes a probed message out of the matching.
   void take(Arrival& arrival) { matcher_.take(arrival); }
   /// The rank of MPI_COMM_WORLD for a source in a communicator (any_source stays).

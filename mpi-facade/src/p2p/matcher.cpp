@@ -113,7 +113,10 @@ MessageNode* Matcher::search(Context& context, int wanted, int tag) {
 
 MessageNode* Matcher::probe(std::uint32_t id, int wanted, int tag) {
   Context& here = context(id);
-  return here.unexpected > 0 ? search(here, wanted, tag) : nullptr;
+  if (here.unexpected == 0) return nullptr;
+  MessageNode* found = search(here, wanted, tag);
+  if (found && wanted == any_source) probed(id, found->source);
+  return found;
 }
 
 MessageNode* Matcher::find(std::uint32_t id, int from, std::uint64_t ordinal) {
@@ -122,7 +125,11 @@ MessageNode* Matcher::find(std::uint32_t id, int from, std::uint64_t ordinal) {
   return node;
 }
 
-void Matcher::take(MessageNode& message) { unlink(context(message.context), message); }
+void Matcher::take(MessageNode& message) {
+  Context& here = context(message.context);
+  here.last_taken = message.source;
+  unlink(here, message);
+}
 
 void Matcher::unlink(Context& context, ReceiveNode& receive) {
   (receive.source == any_source ? context.wildcards : source(context, receive.source).posted).remove(receive);

@@ -80,7 +80,8 @@ struct NodeList {
 ///
 /// Messages of one source and context match in the order in which they come; receives in the order in which
 /// they were posted, named and wildcard ones alike. A wildcard that finds several sources' messages begins
-/// behind the source that a wildcard of this context took from last.
+/// behind the source that a wildcard of this context took from last, or at the one that a probe for any
+/// source has found since: a receive after it takes what was found, whatever has come meanwhile.
 ///
 /// In a replay a message whose first fitting receive is a held one is *parked*, and with it all that follow
 /// it from its source in its context: the run that is replayed cannot have seen them, for there the receive
@@ -164,10 +165,12 @@ class Matcher {
   /// Takes a receive back: false when it has been matched.
   bool cancel(ReceiveNode& receive);
 
-  /// The message that a receive posted now would take; it stays.
+  /// The message that a receive posted now would take; it stays, and a wildcard posted next takes it.
   MessageNode* probe(std::uint32_t context, int source, int tag);
   /// A message by its name; null when it has not come, or is no longer here.
   MessageNode* find(std::uint32_t context, int source, std::uint64_t ordinal);
+  /// A probe for any source has found a message from this one.
+  void probed(std::uint32_t id, int source) { context(id).last_taken = source - 1; }
   /// Removes an unexpected message (a matched probe took it).
   void take(MessageNode& message);
 

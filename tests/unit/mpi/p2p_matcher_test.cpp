@@ -177,6 +177,32 @@ TEST_CASE("matching: wildcards take from the sources in turn") {
   CHECK(order == std::vector<int>{0, 1, 2, 0, 1, 2});
 }
 
+TEST_CASE("matching: a wildcard takes what a probe for any source has found, whatever comes in between") {
+  Matcher matcher(4);
+  MessageNode second = message(2, 7, 1), first = message(1, 7, 1), later = message(3, 7, 1);
+  arrive_unexpected(matcher, second);
+  CHECK(matcher.probe(1, any_source, 7) == &second);
+  arrive_unexpected(matcher, first);
+  CHECK(matcher.probe(1, any_source, 7) == &second);
+  ReceiveNode anybody = receive(any_source, 7);
+  CHECK(matcher.post(anybody) == &second);
+  // What was probed in a replay.
+  arrive_unexpected(matcher, later);
+  matcher.probed(1, 1);
+  CHECK(matcher.post(anybody) == &first);
+  CHECK(matcher.post(anybody) == &later);
+}
+
+TEST_CASE("matching: matched probes for any source take from the sources in turn") {
+  Matcher matcher(4);
+  MessageNode first = message(1, 7, 1), again = message(1, 7, 2), second = message(2, 7, 1);
+  for (MessageNode* node : {&first, &again, &second}) arrive_unexpected(matcher, *node);
+  for (MessageNode* node : {&first, &second, &again}) {
+    CHECK(matcher.probe(1, any_source, 7) == node);
+    matcher.take(*node);
+  }
+}
+
 TEST_CASE("matching: a cancelled receive takes nothing, one that has matched cannot be cancelled") {
   Matcher matcher(2);
   ReceiveNode node = receive(1, 0), matched = receive(0, 0);
