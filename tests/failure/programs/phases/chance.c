@@ -144,7 +144,9 @@ size_t draw_bytes(size_t most) {
                                  2049,  4096,  4097,  6000,  8192,   8193,   16383,   16384,   16385,  32768,
                                  65535, 65536, 65537, 98304, 140000, 262144, 1048576, 1048577, 3145828};
   enum { all = sizeof sizes / sizeof *sizes, small = 24, middle = 33, large = 36 };
-  uint64_t luck = draw(100);
+  /* Some seeds have more large ones. */
+  uint64_t luck = draw(100) + (seed_ % 5 == 0 ? 30 : 0);
+  if (luck > 99 && draw(3)) luck = 98;
   uint64_t among = luck < 70 ? small : luck < 95 ? middle : luck < 99 ? large : all;
   size_t bytes = sizes[draw(among)];
   return bytes > most ? most : bytes;

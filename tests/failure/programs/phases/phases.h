@@ -179,6 +179,7 @@ void say(void);
 void append(void);
 void end_output(void);
 void mistakes(void);
+void misfit(void);
 void packed(void);
 void begin_reductions(void);
 void end_reductions(void);
