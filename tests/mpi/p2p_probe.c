@@ -61,6 +61,20 @@ static void probe_anybody(int use_iprobe) {
   free(next);
 }
 
+/* A round of the ranks that send to rank 0: 2 of itself, 1 when it is told to, and once more with tag `last`.
+ */
+static void come_one_after_the_other(int round, int last) {
+  int words[2] = {0, 0};
+  if (rank == 1) {
+    OK(MPI_Recv(words, 0, MPI_INT, 0, round, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    OK(MPI_Send(words, 2, MPI_INT, 0, round, MPI_COMM_WORLD));
+    OK(MPI_Send(words, 2, MPI_INT, 0, last, MPI_COMM_WORLD));
+  } else if (rank == 2) {
+    OK(MPI_Send(words, 1, MPI_INT, 0, round, MPI_COMM_WORLD));
+    OK(MPI_Recv(words, 0, MPI_INT, 0, round, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+  }
+}
+
 /* Of messages of several ranks, a receive from anybody takes what a probe for anybody found before it,
    whatever has come in between. Each round has three receives, so that the first is sooner or later any one
    of a row. */
@@ -80,13 +94,8 @@ static void probe_before_others_come(void) {
       OK(MPI_Recv(words, 2, MPI_INT, left_of, i, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
       OK(MPI_Recv(words, 2, MPI_INT, 1, rounds, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
       OK(MPI_Send(words, 0, MPI_INT, 2, i, MPI_COMM_WORLD));
-    } else if (rank == 1) {
-      OK(MPI_Recv(words, 0, MPI_INT, 0, i, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
-      OK(MPI_Send(words, 2, MPI_INT, 0, i, MPI_COMM_WORLD));
-      OK(MPI_Send(words, 2, MPI_INT, 0, rounds, MPI_COMM_WORLD));
-    } else if (rank == 2) {
-      OK(MPI_Send(words, 1, MPI_INT, 0, i, MPI_COMM_WORLD));
-      OK(MPI_Recv(words, 0, MPI_INT, 0, i, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    } else {
+      come_one_after_the_other(i, rounds);
     }
   }
 }
@@ -110,13 +119,8 @@ static void probe_before_others_are_taken_in(void) {
       OK(MPI_Recv(words, 2, MPI_INT, MPI_ANY_SOURCE, i, MPI_COMM_WORLD, &received));
       CHECK(status_is(&received, 1, i, MPI_INT, 2));
       OK(MPI_Send(words, 0, MPI_INT, 2, i, MPI_COMM_WORLD));
-    } else if (rank == 1) {
-      OK(MPI_Recv(words, 0, MPI_INT, 0, i, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
-      OK(MPI_Send(words, 2, MPI_INT, 0, i, MPI_COMM_WORLD));
-      OK(MPI_Send(words, 2, MPI_INT, 0, rounds, MPI_COMM_WORLD));
-    } else if (rank == 2) {
-      OK(MPI_Send(words, 1, MPI_INT, 0, i, MPI_COMM_WORLD));
-      OK(MPI_Recv(words, 0, MPI_INT, 0, i, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    } else {
+      come_one_after_the_other(i, rounds);
     }
   }
 }

@@ -266,7 +266,6 @@ void LogWriter::pass_payload(std::uint64_t payload_bytes) {
 
 /// How much of the room of a next record as long as the last one is to be taken ahead.
 std::uint64_t LogWriter::room_wanted_for(std::uint64_t payload_bytes) const {
-  if (prepared_ && payload_bytes <= publish_fast_bytes_max) return aligned(payload_bytes);
   // What is kept goes into memory that no cache has: to fetch that ahead is always of use.
   if (retention_ == Retention::recycle && !copy_bytes_out_fetches(payload_bytes)) return 0;
   const bool all = prepared_ && payload_bytes <= room_wanted_bytes_max;

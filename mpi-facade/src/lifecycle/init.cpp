@@ -10,7 +10,6 @@
 #include "api/tool_variables.hpp"
 #include "coll/agreement.hpp"
 #include "coll/collectives.hpp"
-#include "coll/movement.hpp"
 #include "entry.hpp"
 #include "interpose/rank_thread.hpp"
 #include "lifecycle/exit_watch.hpp"

@@ -57,13 +57,7 @@ class Outgoing {
   bool send_now(const Buffer& buffer, int destination, std::uint32_t context, int tag);
   /// The same for at most topics::publish_fast_bytes_max, and only at once: false when send_now() has to look
   /// closer.
-  bool send_small(std::span<const std::byte> payload, int rank, std::uint32_t context, int tag) {
-    Destination* to = ready(rank);
-    if (!to || !to->log.try_publish(kind_message, 0, make_label(context, tag), payload)) [[unlikely]]
-      return false;
-    sent(*to, payload.size(), context);
-    return true;
-  }
+  bool send_small(std::span<const std::byte> payload, int rank, std::uint32_t context, int tag);
   /// send_small() in two steps: begin_small() says whether there is room, and what it gives sends, before
   /// anything else happens here.
   class SmallSend;
@@ -238,6 +232,15 @@ class Outgoing::SmallSend {
 inline Outgoing::SmallSend Outgoing::begin_small(int rank, std::size_t bytes) {
   Destination* to = ready(rank);
   return {this, to && to->log.can_publish_fast(bytes) ? to : nullptr};
+}
+
+inline bool Outgoing::send_small(std::span<const std::byte> payload, int rank, std::uint32_t context,
+                                 int tag) {
+  const auto publish = begin_small(rank, payload.size());
+  if (!publish) [[unlikely]]
+    return false;
+  publish(payload, context, tag);
+  return true;
 }
 
 }  // namespace llamada::mpi

@@ -171,13 +171,6 @@ class LogWriter {
     if (payload.size() <= inline_payload_max) return publish_small(kind, flags, label, payload);
     publish_apart(kind, flags, label, payload);
   }
-  /// The same for a payload of at most 48 bytes.
-  bool try_publish_small(std::uint8_t kind, std::uint16_t flags, std::uint64_t label,
-                         std::span<const std::byte> payload) {
-    if (!has_cell()) return false;
-    publish_small(kind, flags, label, payload);
-    return true;
-  }
   /// Whether the next record of at most 48 bytes needs no new chunk: then publish_small() may follow.
   bool has_cell() const { return next_ != link_; }
   void publish_small(std::uint8_t kind, std::uint16_t flags, std::uint64_t label,
@@ -186,10 +179,10 @@ class LogWriter {
     commit_cell(kind, flags, label, static_cast<std::uint8_t>(payload.size()), payload.size());
   }
 
-  /// The same for 8 bytes and a payload of at most 40 behind them.
+  /// try_publish() of 8 bytes and a payload of at most 40 behind them.
   bool try_publish_small(std::uint8_t kind, std::uint16_t flags, std::uint64_t label, std::int64_t front,
                          std::span<const std::byte> payload) {
-    if (next_ == link_) return false;
+    if (!has_cell()) return false;
     std::memcpy(next_->payload, &front, sizeof(front));
     copy_small(next_->payload + sizeof(front), payload.data(), payload.size());
     const std::size_t size_bytes = sizeof(front) + payload.size();
