@@ -2,7 +2,7 @@
 """bench.py BUILD [--rounds N] [--only TEXT] [--no-install] [--fresh]: `./dev bench`.
 
 Runs the programs of this folder and the samples under our two profiles and under the other MPIs, interleaved: each
-round runs each of them once under each. Before and after each sample the machine is probed (one cache line between
+round runs each of them once under each, and what messages take at least between two threads (bare.c). Before and after each sample the machine is probed (one cache line between
 two cores and back; a copy): a sample between whose probes the state flipped is dropped. What is compared are samples
 of one round whose probes agree; what is shown are medians over the rounds, with quartiles, as Markdown, JSON and SVG
 in bench/results/MACHINE-COMMIT. A run that was interrupted goes on where it was (--fresh: begins anew).
@@ -27,6 +27,8 @@ ROOT = HERE.parent
 PEERS = ("mpich", "openmpi")
 OURS = ("default", "fault-tolerant")
 MADE_BEFORE = ("fault-tolerant-long",)
+# Between two threads without a library (bare.c), for messages.
+BARE = ("bare", "bare-kept")
 PACKAGES = ("mpich", "libmpich-dev", "openmpi-bin", "libopenmpi-dev", "gnuplot-nox")
 # Two states of a machine differ by a factor of 3 to 4; a busy one by less.
 FLIPPED = 1.6
@@ -47,7 +49,7 @@ class Case:
 
 def cases(cores):
     few = max(2, min(4, cores))
-    found = [Case(name, program, arguments=arguments, configurations=OURS + MADE_BEFORE + PEERS)
+    found = [Case(name, program, arguments=arguments, configurations=OURS + MADE_BEFORE + PEERS + BARE)
              for name, program, arguments in (("pingpong", "pingpong", []), ("rate", "stream", ["rate"]),
                                               ("bandwidth", "stream", ["bandwidth"]))]
     found += [Case("overlap", "overlap"),
@@ -120,9 +122,13 @@ class Runner:
                                 OMPI_MCA_rmaps_base_oversubscribe="1")
 
     def has(self, case, configuration):
+        if configuration in BARE:
+            return (self.build / "bench/bare").exists()
         return case.program in self.ready.get(configuration if configuration in PEERS else "ours", ())
 
     def command(self, case, configuration):
+        if configuration in BARE:
+            return [str(self.build / "bench/bare"), case.name] + (["kept"] if configuration == "bare-kept" else [])
         if configuration == "mpich":
             launcher = ["mpiexec.mpich", "-n", str(case.ranks)]
         elif configuration == "openmpi":

@@ -5,8 +5,10 @@ import statistics
 import subprocess
 
 OURS = ("default", "fault-tolerant", "fault-tolerant-long")
-CONFIGURATIONS = OURS + ("mpich", "openmpi")
 PEERS = ("mpich", "openmpi")
+CONFIGURATIONS = OURS + PEERS + ("bare", "bare-kept")
+# What each of ours is beside: a ring without a library that does as much.
+BARE = {"default": "bare", "fault-tolerant": "bare-kept", "fault-tolerant-long": "bare-kept"}
 FLIPPED = 1.6
 HIGHER_IS_BETTER = ("M/s", "GB/s", "%")
 # One-line titles of figures, in the order of the report; others follow by their own names.
@@ -71,7 +73,7 @@ class Figures:
                   if n in theirs and theirs[n][0] > 0 and not flipped(ours[n][1], theirs[n][1])]
         return quartiles(ratios) + [len(ratios)]
 
-    def limit_ratio(self, name, configuration):
+    def line_ratio(self, name, configuration):
         """Half a round trip beside one cache line that travels there and one back."""
         ratios = [value * 1e3 / probe["line_ns"] for value, probe in self.values[name].get(configuration, {}).values()
                   if probe["line_ns"] > 0]
@@ -118,7 +120,8 @@ def row(figures, name):
         cells.append(shown(middle) + spread)
     for ours in OURS:
         cells.append("-" if not peer else shown(figures.ratio(name, ours, peer)[1]))
-    cells.append(shown(figures.limit_ratio(name, "default")[1]) if name.startswith("pingpong ") else "")
+    cells += [shown(figures.ratio(name, ours, bare)[1]) for ours, bare in BARE.items()]
+    cells.append(shown(figures.line_ratio(name, "default")[1]) if name.startswith("pingpong ") else "")
     return "| " + " | ".join(cells) + " |"
 
 
@@ -130,8 +133,9 @@ def header(about, dropped):
              f"beside {versions}. {about['rounds']} interleaved rounds; "
              f"{dropped} samples dropped because the machine's state flipped.", "",
              "Medians, in brackets the quartiles. *d/p*, *f/p*, *l/p*: the default profile, fault-tolerant and fault-tolerant-long "
-             "beside the better of the other MPIs, median of the ratios within a round (for times below 1 is better, for rates above). *limit*: "
-             "the default profile beside the cache line probed in the same breath.", ""]
+             "beside the better of the other MPIs, median of the ratios within a round (for times below 1 is better, for rates above). *bare*, "
+             "*bare-kept*: two threads without a library, by the best of several ways, the latter writing into memory that no cache has; "
+             "*d/b*, *f/b*, *l/b*: ours beside them. *line*: the default profile beside the cache line probed in the same breath.", ""]
 
 
 def tables(state, figures, plots):
@@ -139,8 +143,8 @@ def tables(state, figures, plots):
     line = quartiles([probe["line_ns"] for probe in probes])
     lines = [f"## The machine's {state} state" if state else "## Figures", "",
              f"A cache line there and one back, half of it: {shown(line[1])} ns ({shown(line[0])}–{shown(line[2])}).", "",
-             "| what | unit | default | fault-tolerant | fault-tolerant-long | mpich | openmpi | d/p | f/p | l/p | limit |",
-             "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"]
+             "| what | unit | " + " | ".join(CONFIGURATIONS) + " | d/p | f/p | l/p | d/b | f/b | l/b | line |",
+             "| --- | --- |" + " ---: |" * (len(CONFIGURATIONS) + 7)]
     lines += [row(figures, name) for name in figures.names()]
     ratios = {ours: [figures.ratio(name, ours, figures.better_peer(name))[1] for name in figures.names()
                      if "_" in name.split(" ")[0] and name[0].isupper() and figures.better_peer(name)]
@@ -164,8 +168,10 @@ def as_json(state, figures):
         for ours in OURS:
             if peer:
                 entry["ratio_to_better_peer"][ours] = figures.ratio(name, ours, peer)
+            if figures.values[name].get(BARE[ours]):
+                entry.setdefault("ratio_to_bare", {})[ours] = figures.ratio(name, ours, BARE[ours])
             if name.startswith("pingpong "):
-                entry.setdefault("ratio_to_limit", {})[ours] = figures.limit_ratio(name, ours)
+                entry.setdefault("ratio_to_line", {})[ours] = figures.line_ratio(name, ours)
         result["figures"][name] = entry
     return result
 
