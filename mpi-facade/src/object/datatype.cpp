@@ -190,9 +190,16 @@ void Datatype::unpack(std::span<const std::byte> in, std::size_t first_byte, voi
   }
 }
 
+/// The handle that mpi.h names, as which predefined operations take it: its own, or for a type of
+/// MPI_Type_create_f90_... the one whose values it has.
 MPI_Datatype Datatype::operation_handle() const {
-  const bool is_named = recipe_->combiner == MPI_COMBINER_NAMED;
-  return is_named || !predefined_ ? handle_ : signature().items.front().basic;
+  return recipe_->combiner == MPI_COMBINER_NAMED ? handle_ : signature().items.front().basic;
+}
+
+void Datatype::set_predefined() {
+  predefined_ = committed_ = true;
+  plain_ = contiguous_ && layout_.true_lower_bound == 0;
+  operations_ = element_operations(operation_handle());
 }
 
 }  // namespace llamada::mpi

@@ -46,6 +46,16 @@ struct Signature {
 /// What MPI_Type_get_envelope and MPI_Type_get_contents give back: how a type was made.
 struct TypeRecipe;
 
+/// inout[i] = in[i] op inout[i] for `count` elements.
+using ElementOperation = void (*)(const void* in, void* inout, std::size_t count);
+/// What the predefined operations do with elements of one type, by the low bits of their handles; null where
+/// they do nothing (MPI 3.1, 5.9.2 and 5.9.4).
+struct ElementOperations {
+  ElementOperation by_operation[16];
+};
+/// Of the datatype that mpi.h names so, null if they take none of its elements (operation.cpp).
+const ElementOperations* element_operations(MPI_Datatype datatype);
+
 /// A datatype of MPI (MPI 3.1, chapter 4): where the bytes of an element lie, and how they were described.
 /// Immutable but for its name, attributes and commit().
 ///
@@ -101,13 +111,10 @@ class Datatype : public Counted {
   MPI_Datatype handle() const { return handle_; }
   void set_handle(MPI_Datatype handle) { handle_ = handle; }
   bool is_predefined() const { return predefined_; }
-  /// The handle that mpi.h names, as which predefined operations take it: its own, or for a type of
-  /// MPI_Type_create_f90_... the one whose values it has.
-  MPI_Datatype operation_handle() const;
-  void set_predefined() {
-    predefined_ = committed_ = true;
-    plain_ = contiguous_ && layout_.true_lower_bound == 0;
-  }
+  /// One that mpi.h names must have its handle.
+  void set_predefined();
+  /// What predefined operations do with its elements: null if nothing, as with all that is not predefined.
+  const ElementOperations* operations() const { return operations_; }
   /// A predefined one whose elements lie one behind the other from the buffer's address on.
   bool is_plain() const { return plain_; }
   bool is_committed() const { return committed_; }
@@ -119,12 +126,15 @@ class Datatype : public Counted {
   const TypeRecipe& recipe() const { return *recipe_; }
 
  private:
+  MPI_Datatype operation_handle() const;
+
   // First, to lie beside the size.
   bool contiguous_ = false;
   bool plain_ = false;
   bool predefined_ = false;
   bool committed_ = false;
   Layout layout_;
+  const ElementOperations* operations_ = nullptr;
   std::unique_ptr<const TypeRecipe> recipe_;
   MPI_Datatype handle_ = MPI_DATATYPE_NULL;
   std::string name_;

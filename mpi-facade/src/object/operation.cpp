@@ -6,12 +6,8 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "llamada/base/check.hpp"
-
 namespace llamada::mpi {
 namespace {
-
-using Function = void (*)(const void* in, void* inout, std::size_t count);
 
 /// Fortran's LOGICAL: an integer, of which 0 is false.
 struct Logical {
@@ -95,7 +91,7 @@ T multiply(T left, T right) {
 }
 
 template <typename T>
-Function ordered(MPI_Op op) {
+constexpr ElementOperation ordered(MPI_Op op) {
   switch (op) {
     case MPI_MAX:
       return [](const void* in, void* inout, std::size_t count) {
@@ -111,7 +107,7 @@ Function ordered(MPI_Op op) {
 }
 
 template <typename T>
-Function arithmetic(MPI_Op op) {
+constexpr ElementOperation arithmetic(MPI_Op op) {
   switch (op) {
     case MPI_SUM:
       return [](const void* in, void* inout, std::size_t count) {
@@ -136,7 +132,7 @@ void for_all_truths(const void* in, void* inout, std::size_t count, Combine comb
 }
 
 template <typename T>
-Function logical(MPI_Op op) {
+constexpr ElementOperation logical(MPI_Op op) {
   switch (op) {
     case MPI_LAND:
       return [](const void* in, void* inout, std::size_t count) {
@@ -156,7 +152,7 @@ Function logical(MPI_Op op) {
 }
 
 template <typename T>
-Function bitwise(MPI_Op op) {
+constexpr ElementOperation bitwise(MPI_Op op) {
   using Bits = std::conditional_t<std::is_enum_v<T>, std::uint8_t, T>;
   switch (op) {
     case MPI_BAND:
@@ -198,8 +194,8 @@ void choose_pair(const void* in, void* inout, std::size_t count) {
 
 /// What an operation does with elements of T; null when it is not defined for them (5.9.2).
 template <typename T>
-Function function_for(MPI_Op op) {
-  Function found = nullptr;
+constexpr ElementOperation function_for(MPI_Op op) {
+  ElementOperation found = nullptr;
   if constexpr (is_pair<T>) {
     if (op == MPI_MINLOC) return choose_pair<T, false>;
     if (op == MPI_MAXLOC) return choose_pair<T, true>;
@@ -219,55 +215,66 @@ Function function_for(MPI_Op op) {
   return found;
 }
 
-Function find_pair_function(MPI_Op op, MPI_Datatype datatype) {
+template <typename T>
+constexpr ElementOperations make_operations() {
+  ElementOperations all{};
+  for (MPI_Op op = MPI_MAX; op <= MPI_MAXLOC; ++op) all.by_operation[op & 0xf] = function_for<T>(op);
+  return all;
+}
+template <typename T>
+constexpr ElementOperations operations_for = make_operations<T>();
+
+const ElementOperations* operations_for_pair(MPI_Datatype datatype) {
   switch (datatype) {
     case MPI_2INT:
     case MPI_2INTEGER:
-      return function_for<Pair<int, int>>(op);
+      return &operations_for<Pair<int, int>>;
     case MPI_FLOAT_INT:
-      return function_for<Pair<float, int>>(op);
+      return &operations_for<Pair<float, int>>;
     case MPI_DOUBLE_INT:
-      return function_for<Pair<double, int>>(op);
+      return &operations_for<Pair<double, int>>;
     case MPI_LONG_INT:
-      return function_for<Pair<long, int>>(op);
+      return &operations_for<Pair<long, int>>;
     case MPI_SHORT_INT:
-      return function_for<Pair<short, int>>(op);
+      return &operations_for<Pair<short, int>>;
     case MPI_LONG_DOUBLE_INT:
-      return function_for<Pair<long double, int>>(op);
+      return &operations_for<Pair<long double, int>>;
     case MPI_2REAL:
-      return function_for<Pair<float, float>>(op);
+      return &operations_for<Pair<float, float>>;
     case MPI_2DOUBLE_PRECISION:
-      return function_for<Pair<double, double>>(op);
+      return &operations_for<Pair<double, double>>;
     default:
       return nullptr;
   }
 }
 
-Function find_function(MPI_Op op, MPI_Datatype datatype) {
+}  // namespace
+
+const ElementOperations* element_operations(MPI_Datatype datatype) {
   switch (datatype) {
     case MPI_CHAR:
     case MPI_SIGNED_CHAR:
     case MPI_INTEGER1:
     case MPI_INT8_T:
-      return function_for<std::int8_t>(op);
+      return &operations_for<std::int8_t>;
     case MPI_UNSIGNED_CHAR:
     case MPI_UINT8_T:
-      return function_for<std::uint8_t>(op);
+      return &operations_for<std::uint8_t>;
     case MPI_SHORT:
     case MPI_INTEGER2:
     case MPI_INT16_T:
-      return function_for<std::int16_t>(op);
+      return &operations_for<std::int16_t>;
     case MPI_UNSIGNED_SHORT:
     case MPI_UINT16_T:
-      return function_for<std::uint16_t>(op);
+      return &operations_for<std::uint16_t>;
     case MPI_INT:
     case MPI_INTEGER:
     case MPI_INTEGER4:
     case MPI_INT32_T:
-      return function_for<std::int32_t>(op);
+      return &operations_for<std::int32_t>;
     case MPI_UNSIGNED:
     case MPI_UINT32_T:
-      return function_for<std::uint32_t>(op);
+      return &operations_for<std::uint32_t>;
     case MPI_LONG:
     case MPI_LONG_LONG_INT:
     case MPI_INTEGER8:
@@ -275,55 +282,48 @@ Function find_function(MPI_Op op, MPI_Datatype datatype) {
     case MPI_OFFSET:
     case MPI_COUNT:
     case MPI_INT64_T:
-      return function_for<std::int64_t>(op);
+      return &operations_for<std::int64_t>;
     case MPI_UNSIGNED_LONG:
     case MPI_UNSIGNED_LONG_LONG:
     case MPI_UINT64_T:
-      return function_for<std::uint64_t>(op);
+      return &operations_for<std::uint64_t>;
     case MPI_FLOAT:
     case MPI_REAL:
     case MPI_REAL4:
-      return function_for<float>(op);
+      return &operations_for<float>;
     case MPI_DOUBLE:
     case MPI_DOUBLE_PRECISION:
     case MPI_REAL8:
-      return function_for<double>(op);
+      return &operations_for<double>;
     case MPI_LONG_DOUBLE:
-      return function_for<long double>(op);
+      return &operations_for<long double>;
 #ifdef __FLT16_MANT_DIG__
     case MPIX_C_FLOAT16:
-      return function_for<_Float16>(op);
+      return &operations_for<_Float16>;
 #endif
     case MPI_C_BOOL:
     case MPI_CXX_BOOL:
-      return function_for<bool>(op);
+      return &operations_for<bool>;
     case MPI_LOGICAL:
-      return function_for<Logical>(op);
+      return &operations_for<Logical>;
     case MPI_C_FLOAT_COMPLEX:
     case MPI_CXX_FLOAT_COMPLEX:
     case MPI_COMPLEX:
     case MPI_COMPLEX8:
-      return function_for<std::complex<float>>(op);
+      return &operations_for<std::complex<float>>;
     case MPI_C_DOUBLE_COMPLEX:
     case MPI_CXX_DOUBLE_COMPLEX:
     case MPI_DOUBLE_COMPLEX:
     case MPI_COMPLEX16:
-      return function_for<std::complex<double>>(op);
+      return &operations_for<std::complex<double>>;
     case MPI_C_LONG_DOUBLE_COMPLEX:
     case MPI_CXX_LONG_DOUBLE_COMPLEX:
-      return function_for<std::complex<long double>>(op);
+      return &operations_for<std::complex<long double>>;
     case MPI_BYTE:
-      return function_for<Byte>(op);
+      return &operations_for<Byte>;
     default:
-      return find_pair_function(op, datatype);
+      return operations_for_pair(datatype);
   }
-}
-
-}  // namespace
-
-bool Operation::accepts(const Datatype& datatype) const {
-  if (!is_predefined()) return true;
-  return datatype.is_predefined() && find_function(predefined_, datatype.operation_handle()) != nullptr;
 }
 
 const char* Operation::name() const {
@@ -333,13 +333,7 @@ const char* Operation::name() const {
   return is_predefined() ? names[predefined_ & 0xf] : "a user-defined operation";
 }
 
-void Operation::apply(const void* in, void* inout, std::size_t count, const Datatype& datatype) const {
-  if (is_predefined()) {
-    const Function function = find_function(predefined_, datatype.operation_handle());
-    LLAMADA_CHECK(function != nullptr);
-    function(in, inout, count);
-    return;
-  }
+void Operation::apply_own(const void* in, void* inout, std::size_t count, const Datatype& datatype) const {
   const auto* left = static_cast<const std::byte*>(in);
   auto* right = static_cast<std::byte*>(inout);
   while (count > 0) {

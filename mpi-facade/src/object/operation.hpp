@@ -4,6 +4,7 @@
 
 #include <cstddef>
 
+#include "llamada/base/check.hpp"
 #include "object/datatype.hpp"
 #include "object/reference.hpp"
 
@@ -21,14 +22,27 @@ class Operation : public Counted {
   bool commutes() const { return commutes_; }
   /// Whether elements of this type may be reduced with it (5.9.2 and 5.9.4; any type for the program's
   /// functions).
-  bool accepts(const Datatype& datatype) const;
+  bool accepts(const Datatype& datatype) const {
+    return !is_predefined() || element_operation(datatype) != nullptr;
+  }
   /// "MPI_SUM"; "a user-defined operation".
   const char* name() const;
 
   /// inout[i] = in[i] op inout[i] for `count` elements. Call only when accepts(datatype).
-  void apply(const void* in, void* inout, std::size_t count, const Datatype& datatype) const;
+  void apply(const void* in, void* inout, std::size_t count, const Datatype& datatype) const {
+    if (!is_predefined()) return apply_own(in, inout, count, datatype);
+    const ElementOperation operation = element_operation(datatype);
+    LLAMADA_CHECK(operation != nullptr);
+    operation(in, inout, count);
+  }
 
  private:
+  ElementOperation element_operation(const Datatype& datatype) const {
+    const ElementOperations* const operations = datatype.operations();
+    return operations ? operations->by_operation[predefined_ & 0xf] : nullptr;
+  }
+  void apply_own(const void* in, void* inout, std::size_t count, const Datatype& datatype) const;
+
   MPI_Op predefined_ = MPI_OP_NULL;
   MPI_User_function* function_ = nullptr;
   bool commutes_ = true;

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
+#include <type_traits>
 #include <utility>
 
 namespace llamada {
@@ -62,6 +63,8 @@ template <typename T>
 class [[nodiscard]] Result : public tl::expected<T, Error> {
  public:
   using tl::expected<T, Error>::expected;
+  /// Written out, because `return {}` would first make all bytes zero otherwise.
+  constexpr Result() requires(std::is_void_v<T> || std::is_default_constructible_v<T>) {}
 };
 
 /// Success without a value, or an Error.
