@@ -35,7 +35,7 @@ typedef struct {
 /* MPICH 4.0's persistent collectives send in later rounds what was there in the first one. */
 Mode draw_mode(void) {
   Mode mode = (Mode)draw(3);
-#ifdef HAS_PERSISTENT
+#ifdef HAS_MPI_4
   if (mode == persistent && is_mpich) mode = nonblocking;
 #else
   if (mode == persistent) mode = nonblocking;
@@ -147,7 +147,8 @@ static int root_keeps_its_own(const Job* job) {
   return job->in_place && (job->move == scatter || job->move == scatterv) && job->where.me == job->root;
 }
 
-static void fill(Job* job, int round) {
+static void fill(void* of, int round) {
+  Job* job = of;
   int me = job->where.me, from_root = job->move == bcast || job->move == scatter || job->move == scatterv;
   for (int i = 0; i < job->sent.many; i++)
     write_block(job->sending + (size_t)job->sent.at[i] * job->out.extent, &job->out,
@@ -170,7 +171,7 @@ static void call(Job* job, Mode mode) {
   void* root_keeps = job->in_place && at_root ? MPI_IN_PLACE : receiving;
   switch (job->move) {
     case barrier:
-#ifdef HAS_PERSISTENT
+#ifdef HAS_MPI_4
       if (mode == persistent)
         MPI_Barrier_init(comm, MPI_INFO_NULL, request);
       else
@@ -222,30 +223,10 @@ static void free_types(Job* job) {
   free_element(&job->in);
 }
 
-/* Several rounds, each with data of its own. */
-static void go_round(Job* job, int rounds) {
-  Operation* operation = job->operation;
-  MPI_Status status;
-  for (int round = 0; round < rounds; round++) {
-    fill(job, round);
-    MPI_Start(&operation->request);
-    int done = 0, times = 0;
-    if (own(2))
-      for (; !done; times++) MPI_Test(&operation->request, &done, &status);
-    else
-      MPI_Wait(&operation->request, &status);
-    witness((uint64_t)times);
-    check_operation(operation, &status);
-  }
-  MPI_Request_free(&operation->request);
-  finish(operation, NULL);
-}
-
 void movement(void) {
   const Members* where = draw_members();
   Move move = (Move)draw(moves);
   Mode mode = draw_mode();
-  int rounds = 1 + (int)draw(3);
   size_t most = draw(10) ? 5000 : draw(5) ? 140000 : 1100000;
   if (where->comm == MPI_COMM_NULL) return;
   room_for(1);
@@ -254,10 +235,5 @@ void movement(void) {
   if (mode != persistent) fill(job, 0);
   call(job, mode);
   free_types(job);
-  if (mode == persistent)
-    go_round(job, rounds);
-  else if (mode == blocking)
-    finish(job->operation, NULL);
-  else
-    settle_or_leave(job->operation);
+  see_through(job->operation, mode, fill);
 }

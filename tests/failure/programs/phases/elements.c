@@ -1,4 +1,4 @@
-/* What collectives are made of: blocks of elements, in one piece or with gaps. */
+/* What collectives are made of: blocks of elements, in one piece or with gaps; and how they end. */
 #include "phases.h"
 
 Element draw_element(void) {
@@ -52,4 +52,36 @@ void place_blocks(Blocks* blocks, const Element* element, int packed) {
     at += blocks->counts[order[i]] + (packed ? 0 : (int)own(3));
   }
   blocks->span = (size_t)at * element->extent;
+}
+
+static void wait_for(Operation* operation) {
+  MPI_Status status;
+  int done = 0, times = 0;
+  if (own(2))
+    for (; !done; times++) MPI_Test(&operation->request, &done, &status);
+  else
+    MPI_Wait(&operation->request, &status);
+  witness((uint64_t)times);
+  check_operation(operation, &status);
+}
+
+/* Several rounds, each with data of its own. */
+static void go_rounds(Operation* operation, Fill* fill) {
+  for (int round = 0, rounds = 1 + (int)draw(3); round < rounds; round++) {
+    if (fill) fill(operation->more, round);
+    MPI_Start(&operation->request);
+    if (own(4) == 0) linger();
+    wait_for(operation);
+  }
+  MPI_Request_free(&operation->request);
+  finish(operation, NULL);
+}
+
+void see_through(Operation* operation, Mode mode, Fill* fill) {
+  if (mode == persistent)
+    go_rounds(operation, fill);
+  else if (mode == blocking)
+    finish(operation, NULL);
+  else
+    settle_or_leave(operation);
 }

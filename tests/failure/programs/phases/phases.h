@@ -131,8 +131,13 @@ void place_blocks(Blocks* blocks, const Element* element, int packed);
 typedef enum { blocking, nonblocking, persistent } Mode;
 Mode draw_mode(void);
 
+/* Ends a collective that was called in this mode: a persistent one after some rounds, for each of which
+ * `fill` writes the data of `operation->more`. */
+typedef void Fill(void* more, int round);
+void see_through(Operation* operation, Mode mode, Fill* fill);
+
 #if MPI_VERSION >= 4 || defined(LLAMADA_MPI)
-#define HAS_PERSISTENT 1
+#define HAS_MPI_4 1
 #define CALL_INIT(Name, ...) MPI_##Name##_init(__VA_ARGS__, MPI_INFO_NULL, request)
 #else
 #define CALL_INIT(Name, ...) abort()

@@ -111,7 +111,8 @@ static int is_given(const Job* job) {
   return job->reduction != reduce || job->where.me == job->root;
 }
 
-static void fill(Job* job, int round) {
+static void fill(void* of, int round) {
+  Job* job = of;
   int me = job->where.me, first = 0, last = job->where.size - 1, in_place = job->in_place;
   unsigned char *memory = job->operation->memory, *image = job->operation->image;
   if (job->reduction == reduce && me != job->root) in_place = 0;
@@ -183,24 +184,10 @@ static Job* make_job(Reduction reduction, const Members* where, size_t most) {
   return job;
 }
 
-static void go_round(Job* job, int rounds) {
-  Operation* operation = job->operation;
-  for (int round = 0; round < rounds; round++) {
-    fill(job, round);
-    MPI_Start(&operation->request);
-    if (own(4) == 0) linger();
-    MPI_Wait(&operation->request, MPI_STATUS_IGNORE);
-    check_operation(operation, NULL);
-  }
-  MPI_Request_free(&operation->request);
-  finish(operation, NULL);
-}
-
 void reduction(void) {
   const Members* where = draw_members();
   Reduction kind = (Reduction)draw(reductions);
   Mode mode = draw_mode();
-  int rounds = 1 + (int)draw(3);
   size_t most = draw(10) ? 10000 : draw(5) ? 140000 : 1100000;
   if (where->comm == MPI_COMM_NULL) return;
   room_for(1);
@@ -208,12 +195,7 @@ void reduction(void) {
   if (phase.certain) job->operation->counts = phase.base;
   if (mode != persistent) fill(job, 0);
   call(job, mode);
-  if (mode == persistent)
-    go_round(job, rounds);
-  else if (mode == blocking)
-    finish(job->operation, NULL);
-  else
-    settle_or_leave(job->operation);
+  see_through(job->operation, mode, fill);
 }
 
 void begin_reductions(void) {

@@ -26,7 +26,7 @@ static void make(Standing* standing, const Members* where) {
   standing->sum = (int)draw(2);
   standing->out = allocate(count_most * 4);
   standing->in = allocate(count_most * 4);
-#ifdef HAS_PERSISTENT
+#ifdef HAS_MPI_4
   if (standing->sum)
     MPI_Allreduce_init(standing->out, standing->in, standing->count, MPI_INT32_T, MPI_BXOR, where->comm,
                        MPI_INFO_NULL, &standing->request);
@@ -68,7 +68,7 @@ void standing_collective(void) {
   Standing* standing = &all[draw(places)];
   const Members* where = draw_members();
   int ends = draw(4) == 0;
-#ifndef HAS_PERSISTENT
+#ifndef HAS_MPI_4
   return;
 #endif
   if (is_mpich) return;
