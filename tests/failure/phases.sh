@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# phases.sh MPIRUN PROGRAM SEED RANKS RULE...: random phases give the same answer without failures, in both profiles, and when ranks are killed by
+# phases.sh MPIRUN PROGRAM OPTIONS RANKS RULE...: random phases give the same answer without failures, in both profiles, and when ranks are killed by
 # these rules of --inject.
 set -euo pipefail
 mpirun=$1 ranks=$4
-job=("$2" -k "$3" -s 300)
+read -ra options <<<"$3"
+job=("$2" "${options[@]}" -s 300)
 shift 4
 rules=()
 for rule; do rules+=(--inject "$rule"); done

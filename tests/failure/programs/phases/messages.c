@@ -72,21 +72,36 @@ static void empty_bsend_buffer(void) {
 
 /* -- sends -- */
 
+/* The arguments of a send, but for its request. */
+#define SENT(send, message)                                                                           \
+  (send)->memory, (send)->layout.count, (send)->layout.type, (message)->target, tag_of((message)->k), \
+      (message)->where->comm
+
+typedef enum { standard, synchronous, buffered, large_count, send_modes } SendMode;
+
+static SendMode choose_mode(const Message* message) {
+  SendMode mode = (SendMode)own(send_modes);
+  if (mode == buffered && !may_bsend(bytes_of(message))) mode = standard;
+  if (mode == buffered) bsent += bytes_of(message) + 1000;
+  return mode;
+}
+
 static Operation* post_send(const Message* message) {
   Operation* send = prepare_send(message);
-  void* memory = send->memory;
-  MPI_Datatype type = send->layout.type;
-  MPI_Comm comm = message->where->comm;
-  int count = send->layout.count, target = message->target, tag = tag_of(message->k);
-  uint64_t mode = own(3);
-  if (mode == 2 && !may_bsend(bytes_of(message))) mode = 0;
-  if (mode == 0) {
-    MPI_Isend(memory, count, type, target, tag, comm, &send->request);
-  } else if (mode == 1) {
-    MPI_Issend(memory, count, type, target, tag, comm, &send->request);
-  } else {
-    bsent += bytes_of(message) + 1000;
-    MPI_Ibsend(memory, count, type, target, tag, comm, &send->request);
+  switch (choose_mode(message)) {
+    case synchronous:
+      MPI_Issend(SENT(send, message), &send->request);
+      break;
+    case buffered:
+      MPI_Ibsend(SENT(send, message), &send->request);
+      break;
+#ifdef HAS_MPI_4
+    case large_count:
+      MPI_Isend_c(SENT(send, message), &send->request);
+      break;
+#endif
+    default:
+      MPI_Isend(SENT(send, message), &send->request);
   }
   if (own(2)) free_layout(&send->layout); /* it may be freed while it is used */
   return send;
@@ -94,19 +109,20 @@ static Operation* post_send(const Message* message) {
 
 static void send_now(const Message* message) {
   Operation* send = prepare_send(message);
-  void* memory = send->memory;
-  MPI_Datatype type = send->layout.type;
-  MPI_Comm comm = message->where->comm;
-  int count = send->layout.count, target = message->target, tag = tag_of(message->k);
-  uint64_t mode = own(4);
-  if (mode == 2 && !may_bsend(bytes_of(message))) mode = 0;
-  if (mode == 1) {
-    MPI_Ssend(memory, count, type, target, tag, comm);
-  } else if (mode == 2) {
-    bsent += bytes_of(message) + 1000;
-    MPI_Bsend(memory, count, type, target, tag, comm);
-  } else {
-    MPI_Send(memory, count, type, target, tag, comm);
+  switch (choose_mode(message)) {
+    case synchronous:
+      MPI_Ssend(SENT(send, message));
+      break;
+    case buffered:
+      MPI_Bsend(SENT(send, message));
+      break;
+#ifdef HAS_MPI_4
+    case large_count:
+      MPI_Send_c(SENT(send, message));
+      break;
+#endif
+    default:
+      MPI_Send(SENT(send, message));
   }
   finish(send, NULL);
 }
@@ -115,10 +131,20 @@ static void send_now(const Message* message) {
 
 static int named_or_any(int source) { return own(3) ? source : MPI_ANY_SOURCE; }
 
+/* The arguments of a receive, but for its request or status. */
+#define RECEIVED(receive, message)                                                                     \
+  (receive)->memory, (receive)->layout.count, (receive)->layout.type, named_or_any((message)->source), \
+      (receive)->tag, (message)->where->comm
+
 static Operation* post_receive(const Message* message) {
   Operation* receive = prepare_receive(message);
-  MPI_Irecv(receive->memory, receive->layout.count, receive->layout.type, named_or_any(message->source),
-            receive->tag, message->where->comm, &receive->request);
+#ifdef HAS_MPI_4
+  if (own(4) == 0) {
+    MPI_Irecv_c(RECEIVED(receive, message), &receive->request);
+    return receive;
+  }
+#endif
+  MPI_Irecv(RECEIVED(receive, message), &receive->request);
   return receive;
 }
 
@@ -185,36 +211,53 @@ static void receive_now(const Message* message) {
       MPI_Recv(memory, count, type, status.MPI_SOURCE, status.MPI_TAG, message->where->comm, &status);
       break;
     default:
-      MPI_Recv(memory, count, type, named_or_any(message->source), receive->tag, message->where->comm,
-               &status);
+      MPI_Recv(RECEIVED(receive, message), &status);
   }
   finish(receive, &status);
 }
 
 /* -- both at once: neither waits for a partner before the other one is under way -- */
 
+/* MPICH 4.0's MPI_Isendrecv and MPI_Isendrecv_replace do not tell source and tag. */
 static void sendrecv(const Message* out, const Message* in) {
   MPI_Status status;
   Operation *send = prepare_send(out), *receive = prepare_receive(in);
-  MPI_Sendrecv(send->memory, send->layout.count, send->layout.type, out->target, tag_of(out->k),
-               receive->memory, receive->layout.count, receive->layout.type, named_or_any(in->source),
-               receive->tag, in->where->comm, &status);
+#ifdef HAS_MPI_4
+  if (!is_mpich && own(2)) {
+    MPI_Isendrecv(send->memory, send->layout.count, send->layout.type, out->target, tag_of(out->k),
+                  RECEIVED(receive, in), &receive->request);
+    linger();
+    MPI_Wait(&receive->request, &status);
+  } else
+#endif
+    MPI_Sendrecv(send->memory, send->layout.count, send->layout.type, out->target, tag_of(out->k),
+                 RECEIVED(receive, in), &status);
   finish(send, NULL);
   finish(receive, &status);
 }
 
 /* Only where both are alike. */
 static void sendrecv_replace(const Message* out, const Message* in) {
-  MPI_Status status;
   Operation* both = prepare_send(out);
+  void* memory = both->memory;
+  MPI_Datatype type = both->layout.type;
+  MPI_Comm comm = in->where->comm;
+  int count = both->layout.count, source = named_or_any(in->source), tag = tag_of(in->k);
   write_payload(both->image, &both->layout, base_of(in), bytes_of(in));
   both->receives = 1;
   both->elements = in->elements;
   both->source = in->source;
-  both->tag = tag_of(in->k);
+  both->tag = tag;
   if (phase.certain) both->counts = mix(base_of(in), bytes_of(in));
-  MPI_Sendrecv_replace(both->memory, both->layout.count, both->layout.type, out->target, tag_of(out->k),
-                       named_or_any(in->source), both->tag, in->where->comm, &status);
+#ifdef HAS_MPI_4
+  if (!is_mpich && own(2)) {
+    MPI_Isendrecv_replace(memory, count, type, out->target, tag_of(out->k), source, tag, comm,
+                          &both->request);
+    return settle_or_leave(both);
+  }
+#endif
+  MPI_Status status;
+  MPI_Sendrecv_replace(memory, count, type, out->target, tag_of(out->k), source, tag, comm, &status);
   finish(both, &status);
 }
 
@@ -293,11 +336,10 @@ void ready_sends(void) {
   MPI_Isend(&ready, 1, MPI_INT, in->source, tag_of(1), where->comm, &said);
   MPI_Recv(&heard, 1, MPI_INT, out->target, tag_of(1), where->comm, MPI_STATUS_IGNORE);
   if (own(2)) {
-    MPI_Rsend(send->memory, send->layout.count, send->layout.type, out->target, tag_of(0), where->comm);
+    MPI_Rsend(SENT(send, out));
     finish(send, NULL);
   } else {
-    MPI_Irsend(send->memory, send->layout.count, send->layout.type, out->target, tag_of(0), where->comm,
-               &send->request);
+    MPI_Irsend(SENT(send, out), &send->request);
     settle_or_leave(send);
   }
   settle_or_leave(receive);
@@ -379,14 +421,10 @@ void stream(void) {
 }
 
 static void init_send(Operation* send, const Message* message) {
-  void* memory = send->memory;
-  MPI_Datatype type = send->layout.type;
-  MPI_Comm comm = message->where->comm;
-  int count = send->layout.count, target = message->target, tag = tag_of(message->k);
   if (own(2))
-    MPI_Send_init(memory, count, type, target, tag, comm, &send->request);
+    MPI_Send_init(SENT(send, message), &send->request);
   else
-    MPI_Ssend_init(memory, count, type, target, tag, comm, &send->request);
+    MPI_Ssend_init(SENT(send, message), &send->request);
 }
 
 /* Persistent requests that go several times; the data are new each time. */
@@ -402,8 +440,7 @@ void volley_persistent(void) {
   MPI_Request requests[2];
   MPI_Status statuses[2];
   init_send(send, out);
-  MPI_Recv_init(receive->memory, receive->layout.count, receive->layout.type, named_or_any(in->source),
-                receive->tag, where->comm, &receive->request);
+  MPI_Recv_init(RECEIVED(receive, in), &receive->request);
   for (int i = 0; i < times; i++) {
     Message now_out = *out, now_in = *in;
     now_out.k = now_in.k = i;

@@ -1,4 +1,5 @@
-/* phases -k SEED -s PHASES [-p MICROSECONDS] [-v]: see phases.h. */
+/* phases -k SEED -s PHASES [-p MICROSECONDS] [-w] [-v]: see phases.h. With -w there are windows, too, which a
+ * replacement could not repeat. */
 #include "phases.h"
 
 #include <getopt.h>
@@ -46,12 +47,18 @@ static const Kind kinds[] = {
     {"mistakes", 2, mistakes},
     {"packed", 3, packed},
     {"misfit", 3, misfit},
+    {"promises", 5, promises},
+    {"from_session", 2, from_session},
+    {"window", 8, window},
 };
 enum { kinds_count = sizeof kinds / sizeof *kinds };
+
+static int has_windows;
 
 /* Each seed has a taste of its own: some kinds come often, some never. */
 static int weight_of(int kind, uint64_t seed) {
   static const int taste[] = {0, 1, 1, 4};
+  if (kinds[kind].run == window && !has_windows) return 0;
   return kinds[kind].weight * taste[mix(seed, (uint64_t)kind) % 4];
 }
 
@@ -67,11 +74,12 @@ int main(int argc, char** argv) {
   unsigned long long seed = 1;
   int phases = 100, verbose = 0;
   const char* only = getenv("PHASES_ONLY");
-  for (int letter; (letter = getopt(argc, argv, "k:s:p:v")) != -1;) {
+  for (int letter; (letter = getopt(argc, argv, "k:s:p:vw")) != -1;) {
     if (letter == 'k') seed = strtoull(optarg, NULL, 10);
     if (letter == 's') phases = atoi(optarg);
     if (letter == 'p') pause_us = atoi(optarg);
     if (letter == 'v') verbose = 1;
+    if (letter == 'w') has_windows = 1;
     if (letter == '?') return 2;
   }
   MPI_Init(&argc, &argv);
@@ -100,6 +108,7 @@ int main(int argc, char** argv) {
   tell_fate();
   uint64_t result = answer();
   end_standing();
+  end_windows();
   end_output();
   end_communicators();
   end_reductions();
