@@ -2,18 +2,15 @@
  * nothing else, without a library. Each figure is that of the best of several ways.
  *   bare pingpong|rate|bandwidth         rooms that are used again and again, or from memory to memory
  *   bare pingpong|rate|bandwidth kept    each message is kept: it is written where none was before */
-#define _GNU_SOURCE
-#include <pthread.h>
-#include <sched.h>
+#include "two_cores.h"
+
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { line = 64, beside_max = 60, buffer_bytes = 16 << 20, batches_max = 5 };
@@ -52,40 +49,12 @@ struct side {
 };
 
 static struct side sides[2];
-static int cores[2];
 static bool keeps, streams;
 static struct way way;
 static int size, rounds, batches, window;
 static double seconds[batches_max];
 
 static struct side* other_of(const struct side* me) { return me == sides ? &sides[1] : &sides[0]; }
-
-static void pin(int core) {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  CPU_SET(core, &set);
-  pthread_setaffinity_np(pthread_self(), sizeof set, &set);
-}
-
-static int choose_cores(void) {
-  cpu_set_t allowed;
-  int found = 0;
-  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return 0;
-  for (int core = 0; core < CPU_SETSIZE && found < 2; core++)
-    if (CPU_ISSET(core, &allowed)) cores[found++] = core;
-  return found == 2;
-}
-
-static double now(void) {
-  struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
-
-static int ascending(const void* a, const void* b) {
-  double difference = *(const double*)a - *(const double*)b;
-  return (difference > 0) - (difference < 0);
-}
 
 /* ---- copies */
 
@@ -129,11 +98,13 @@ static size_t room_bytes(size_t bytes) {
   return line + (bytes <= beside_max ? 0 : (bytes + line - 1) / line * line);
 }
 
-/* The room of message `number`, or of one `later`, in the writer's pool; `at`: where that of `number` lies if all
- * are kept. */
+/* The room of message `number`, or of one `later`, in the writer's pool; `at`: where that of `number` lies if
+ * all are kept. */
 static struct room* room_of(const struct side* writer, size_t at, unsigned number, int later, size_t bytes) {
-  if (!keeps) at = (number + (unsigned)later) % (unsigned)way.rooms * room_bytes(bytes);
-  else at += (size_t)later * room_bytes(bytes);
+  if (!keeps)
+    at = (number + (unsigned)later) % (unsigned)way.rooms * room_bytes(bytes);
+  else
+    at += (size_t)later * room_bytes(bytes);
   return (struct room*)(writer->pool + at);
 }
 
@@ -183,8 +154,8 @@ static void get(struct side* me, char* to, size_t bytes, int left) {
 
 /* ---- messages */
 
-/* From memory to memory, by the kernel, as between processes: their memory is not shared. What is lent is copied
- * by the other, or by both, each a half. */
+/* From memory to memory, by the kernel, as between processes: their memory is not shared. What is lent is
+ * copied by the other, or by both, each a half. */
 static void lend(struct side* me, size_t bytes) {
   struct side* other = other_of(me);
   unsigned number = ++me->lent_before;
@@ -203,7 +174,8 @@ static void borrow(struct side* me, size_t bytes) {
   struct side* other = other_of(me);
   unsigned number = ++me->lent_before;
   await(&other->lent, number);
-  size_t half = way.passing == by_both ? bytes / 2 : bytes, first = way.passing == by_both && me != sides ? half : 0;
+  size_t half = way.passing == by_both ? bytes / 2 : bytes,
+         first = way.passing == by_both && me != sides ? half : 0;
   struct iovec from = {other->buffer + first, half}, to = {me->buffer + first, half};
   if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) != (ssize_t)half) exit(1);
   atomic_store_explicit(&me->taken, number, memory_order_release);
@@ -258,10 +230,10 @@ static void* run(void* side) {
   pin(cores[me - sides]);
   for (int b = -1; b < batches; b++) {
     meet(me);
-    double start = now();
+    double start = now_ns();
     run_batch(me);
     meet(me); /* What has been sent has been taken. */
-    if (me == sides && b >= 0) seconds[b] = now() - start;
+    if (me == sides && b >= 0) seconds[b] = (now_ns() - start) * 1e-9;
   }
   return NULL;
 }
@@ -281,8 +253,7 @@ static double seconds_by(const struct way* chosen) {
   if (pthread_create(&thread, NULL, run, &sides[1]) != 0) exit(1);
   run(&sides[0]);
   pthread_join(thread, NULL);
-  qsort(seconds, (size_t)batches, sizeof(double), ascending);
-  return seconds[batches / 2] / rounds / (streams ? window : 2);
+  return median(seconds, batches) / rounds / (streams ? window : 2);
 }
 
 /* ---- ways */
@@ -333,7 +304,11 @@ static void try_pieces(void) {
   for (size_t piece = 2048; piece <= 131072 && piece < (size_t)size; piece *= 4)
     for (int in = 0; in <= by_lines; in++)
       for (int out = 0; out <= by_lines; out += by_lines)
-        try_way((struct way){.passing = in_pieces, .in = (enum copying)in, .out = (enum copying)out, .piece = piece, .rooms = 8});
+        try_way((struct way){.passing = in_pieces,
+                             .in = (enum copying)in,
+                             .out = (enum copying)out,
+                             .piece = piece,
+                             .rooms = 8});
 }
 
 static void try_all(void) {
@@ -348,8 +323,8 @@ static void show(const char* figure, int bytes, double value, const char* unit) 
   printf("%s %d %.5g %s\n", figure, bytes, value, unit);
   fflush(stdout);
   if (getenv("BARE_WAYS"))
-    fprintf(stderr, "  passing %d in %d out %d piece %zu rooms %d pause %d gathered %d ahead %d\n", best.passing,
-            best.in, best.out, best.piece, best.rooms, best.pause, best.gathered, best.ahead);
+    fprintf(stderr, "  passing %d in %d out %d piece %zu rooms %d pause %d gathered %d ahead %d\n",
+            best.passing, best.in, best.out, best.piece, best.rooms, best.pause, best.gathered, best.ahead);
 }
 
 static double least_for(int bytes, int rounds_wanted, int window_wanted, int batches_wanted) {
@@ -383,7 +358,8 @@ static void bandwidths(void) {
 
 static char* memory(size_t bytes) {
   enum { huge_page = 2 << 20 };
-  char* from = mmap(NULL, bytes + huge_page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  char* from = mmap(NULL, bytes + huge_page, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (from == MAP_FAILED) exit(1);
   return from + (huge_page - (uintptr_t)from % huge_page);
 }

@@ -2,16 +2,12 @@
  * how fast one core copies what fits its cache, in GB/s. Prints "line_ns N" and "copy_gbs N"; "machine quick"
  * in some 20 ms. "machine touch N" touches N GiB of memory and gives them back: a virtual machine may get its
  * memory from the host only then. */
-#define _GNU_SOURCE
-#include <pthread.h>
-#include <sched.h>
+#include "two_cores.h"
+
 #include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
-#include <unistd.h>
 
 /* Short batches: what else the machine does falls into few of them. */
 enum { batches = 201, copied_bytes = 256 << 10 };
@@ -19,24 +15,6 @@ static int rounds = 1000;
 
 static _Alignas(128) atomic_int ping;
 static _Alignas(128) atomic_int pong;
-static int cores[2];
-
-static void pin(int core) {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  CPU_SET(core, &set);
-  pthread_setaffinity_np(pthread_self(), sizeof set, &set);
-}
-
-/* The first two cores that this process may use. */
-static int choose_cores(void) {
-  cpu_set_t allowed;
-  int found = 0;
-  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return 0;
-  for (int core = 0; core < CPU_SETSIZE && found < 2; core++)
-    if (CPU_ISSET(core, &allowed)) cores[found++] = core;
-  return found == 2;
-}
 
 static void* answer(void* unused) {
   (void)unused;
@@ -47,17 +25,6 @@ static void* answer(void* unused) {
     atomic_store_explicit(&pong, i, memory_order_release);
   }
   return NULL;
-}
-
-static int ascending(const void* a, const void* b) {
-  double difference = *(const double*)a - *(const double*)b;
-  return (difference > 0) - (difference < 0);
-}
-
-static double now_ns(void) {
-  struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
 }
 
 static double line_ns(void) {
@@ -75,8 +42,7 @@ static double line_ns(void) {
     halves[b] = (now_ns() - start) / rounds / 2;
   }
   pthread_join(thread, NULL);
-  qsort(halves, batches, sizeof(double), ascending);
-  return halves[batches / 2];
+  return median(halves, batches);
 }
 
 static double copy_gbs(void) {
@@ -92,8 +58,7 @@ static double copy_gbs(void) {
     }
     rates[b] = 10.0 * copied_bytes / (now_ns() - start);
   }
-  qsort(rates, batches, sizeof(double), ascending);
-  return rates[batches / 2];
+  return median(rates, batches);
 }
 
 static void touch(size_t bytes) {

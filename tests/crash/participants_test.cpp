@@ -1,31 +1,13 @@
 #include "participants.hpp"
 
-#include <filesystem>
-#include <fstream>
-#include <regex>
 #include <set>
-#include <sstream>
 
+#include "points.hpp"
 #include "test.hpp"
 
 using namespace llamada::crash;
 
 namespace {
-
-std::set<std::string> points_in(const char* folder) {
-  std::set<std::string> points;
-  const std::regex macro("LLAMADA_CRASH_POINT\\(\"([^\"]+)\"\\)");
-  for (const auto& file :
-       std::filesystem::recursive_directory_iterator(std::filesystem::path(LLAMADA_SOURCES) / folder)) {
-    if (!file.is_regular_file()) continue;
-    std::stringstream text;
-    text << std::ifstream(file.path()).rdbuf();
-    const std::string content = text.str();
-    for (std::sregex_iterator found(content.begin(), content.end(), macro), end; found != end; ++found)
-      points.insert((*found)[1]);
-  }
-  return points;
-}
 
 /// Steps of the MPI library's own logs and journals: crash_test.cpp, tests/system/facade_steps_test.cpp.
 bool is_of_the_facade(const std::string& point) {

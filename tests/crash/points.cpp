@@ -31,19 +31,24 @@ bool is_of_endpoints(const std::string& point) {
       operation);
 }
 
-std::set<std::string> points_in_sources() {
+std::set<std::string> points_in(const char* folder) {
   std::set<std::string> points;
   const std::regex macro("LLAMADA_CRASH_POINT\\(\"([^\"]+)\"\\)");
-  for (auto* folder : {"core/topics", "transport/llamanet"})
-    for (auto& file :
-         std::filesystem::recursive_directory_iterator(std::filesystem::path(LLAMADA_SOURCES) / folder)) {
-      if (!file.is_regular_file()) continue;
-      std::stringstream text;
-      text << std::ifstream(file.path()).rdbuf();
-      const std::string content = text.str();
-      for (std::sregex_iterator found(content.begin(), content.end(), macro), end; found != end; ++found)
-        points.insert((*found)[1]);
-    }
+  for (auto& file :
+       std::filesystem::recursive_directory_iterator(std::filesystem::path(LLAMADA_SOURCES) / folder)) {
+    if (!file.is_regular_file()) continue;
+    std::stringstream text;
+    text << std::ifstream(file.path()).rdbuf();
+    const std::string content = text.str();
+    for (std::sregex_iterator found(content.begin(), content.end(), macro), end; found != end; ++found)
+      points.insert((*found)[1]);
+  }
+  return points;
+}
+
+std::set<std::string> points_in_sources() {
+  std::set<std::string> points = points_in("core/topics");
+  points.merge(points_in("transport/llamanet"));
   return points;
 }
 

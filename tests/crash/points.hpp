@@ -15,7 +15,9 @@ Passes parse_passes(const char* text);
 /// What parse_passes() reads, of this process.
 std::string passes_so_far();
 
-/// All crash points in the sources of core/topics and transport/llamanet.
+/// All crash points in the sources in this folder of the project.
+std::set<std::string> points_in(const char* folder);
+/// In those of core/topics and transport/llamanet.
 std::set<std::string> points_in_sources();
 /// Steps of WriterEndpoints and ReaderEndpoints, which no successor carries on: endpoint_crash_test.cpp.
 bool is_of_endpoints(const std::string& point);

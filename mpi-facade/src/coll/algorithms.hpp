@@ -7,9 +7,9 @@
 // through the logs. What decides is known to all members alike: the bytes of one part (of what one member
 // gives to one other; of a reduction, the contribution), the number of members, and whether the job keeps
 // histories. Where lengths are known to pairs alone (Alltoallv and its like), who gives a part decides for
-// it. Measured with bench/collectives (docs/performance/collectives.md): a copy by the kernel costs as much as two
-// through a log that the cache holds, so it pays off where two cores share the copies of one buffer, where
-// they have nothing else to do meanwhile, or where a log would be full.
+// it. Measured with bench/collectives (docs/performance/collectives.md): a copy by the kernel costs as much
+// as two through a log that the cache holds, so it pays off where two cores share the copies of one buffer,
+// where they have nothing else to do meanwhile, or where a log would be full.
 
 namespace llamada::mpi::coll {
 

@@ -31,8 +31,7 @@ inline Status end(Channel& channel) {
   if (!channel.is_well()) [[unlikely]]
     return end_failed(channel);
   channel.end();
-  Status success;  // `return {}` would make all of it zero first.
-  return success;
+  return {};
 }
 
 template <typename Peek>
