@@ -175,7 +175,7 @@ bool Incoming::take_small(int from, Stream& stream, const topics::Cell& cell) {
   message.tag = label_tag(cell.label);
   message.ordinal = stream.ordinals.next(message.context);
   message.synchronous = (cell.flags & flag_synchronous) != 0;
-  message.bytes = size;
+  message.bytes = stream.last_bytes = size;
   message.payload = {cell.payload, size};
   sink_.message_arrived(message);
   return true;
@@ -191,14 +191,14 @@ void Incoming::handle(int from, Stream& stream, const topics::Record& record) {
   switch (record.kind) {
     case kind_message:
       message.ordinal = stream.ordinals.next(context);
-      message.bytes = record.payload.size();
+      message.bytes = stream.last_bytes = record.payload.size();
       message.payload = record.payload;
       return sink_.message_arrived(message);
     case kind_announcement: {
       message.announcement = read_payload<Announcement>(record);
       message.ordinal = stream.ordinals.next(context);
       message.rendezvous = true;
-      message.bytes = message.announcement.size;
+      message.bytes = stream.last_bytes = message.announcement.size;
       if (!stream.bulk_open) find_bulk(from, stream);
       return sink_.message_arrived(message);
     }
