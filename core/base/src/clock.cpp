@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "llamada/base/file_descriptor.hpp"
+#include "llamada/base/ticks.hpp"
 
 namespace llamada {
 namespace {
@@ -36,23 +37,13 @@ std::chrono::nanoseconds read_clock(clockid_t clock) {
   return std::chrono::seconds(value.tv_sec) + std::chrono::nanoseconds(value.tv_nsec);
 }
 
-/// The processor's counter, which takes half of the time of a clock and lets what stands around it go on; 0:
-/// it has none that is known here.
-std::uint64_t read_counter() {
-#if defined(__x86_64__)
-  return __builtin_ia32_rdtsc();
-#else
-  return 0;
-#endif
-}
-
 /// Whether the kernel itself takes the time from that counter, so that it runs evenly and alike on all cores.
 bool kernel_trusts_counter() {
   static const bool trusts = [] {
     const FileDescriptor file(
         ::open("/sys/devices/system/clocksource/clocksource0/current_clocksource", O_RDONLY | O_CLOEXEC));
     char name[4] = {};
-    return file && read_counter() != 0 && ::read(file.get(), name, sizeof(name)) == 4 &&
+    return file && processor_ticks() != 0 && ::read(file.get(), name, sizeof(name)) == 4 &&
            std::string_view(name, 4) == "tsc\n";
   }();
   return trusts;
@@ -76,7 +67,7 @@ constexpr double rate_change_max = 0.001;  // kernels adjust their clocks by at 
 class SeenClocks {
  public:
   Clock::Both now() {
-    const std::uint64_t ticks = read_counter() - seen_.counter;
+    const std::uint64_t ticks = processor_ticks() - seen_.counter;
     if (ticks >= ticks_max_) return look();
     // The product fits: of ticks_max_ it is look_age_max, shifted.
     const std::chrono::nanoseconds since(ticks * ns_per_tick_ >> rate_shift);
@@ -88,7 +79,7 @@ class SeenClocks {
   static constexpr int rate_shift = 32;
 
   Clock::Both look() {
-    Look now{read_clock(CLOCK_MONOTONIC), {}, read_counter()};
+    Look now{read_clock(CLOCK_MONOTONIC), {}, processor_ticks()};
     latest_ = std::max(latest_, now.monotonic);
     const bool has_seen = seen_.monotonic.count() != 0;
     if (has_seen && ticks_max_ == 0 && now.monotonic - seen_.monotonic < look_age_max)

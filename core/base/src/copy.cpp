@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "llamada/base/faster_way.hpp"
+#include "llamada/base/ticks.hpp"
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -112,9 +113,6 @@ bool has_avx2() {
 constexpr CopyVariant variants[] = {
     {"libc", &copy_by_libc}, {"sse2", &copy_by_sse2}, {"avx2", &copy_by_avx2}};
 
-// The processor's own counter: a clock of libc could be one that is recorded for a replay.
-std::uint64_t ticks() { return __rdtsc(); }
-
 constexpr std::size_t probe_bytes = 8192;
 /// Distances from a multiple of 4096; between them those that processors are known to be slow at: destination
 /// shortly behind the source within a page, and borders of cache lines that do not agree.
@@ -129,9 +127,9 @@ std::uint64_t ticks_for(const CopyVariant& variant, std::byte* to, const std::by
   constexpr int attempts = 5;
   std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
   for (int attempt = 0; attempt < attempts; ++attempt) {
-    const std::uint64_t start = ticks();
+    const std::uint64_t start = processor_ticks();
     variant.copy(to, from, probe_bytes);
-    least = std::min(least, ticks() - start);
+    least = std::min(least, processor_ticks() - start);
   }
   return least;
 }
@@ -212,13 +210,13 @@ constexpr std::size_t always_looped_in_max = 16384, patiently_looped_out_max = 1
 
 void copy_by_faster_way(FasterWay& ways, void* to, const void* from, std::size_t size_bytes) {
   const FasterWay::Turn turn = ways.take_turn();
-  const std::uint64_t start = turn.is_trial ? ticks() : 0;
+  const std::uint64_t start = turn.is_trial ? processor_ticks() : 0;
   if (turn.way == 0)
     copy_ahead_by_avx2(to, from, size_bytes);
   else
     copy_large(to, from, size_bytes);
   if (turn.is_trial) [[unlikely]]
-    ways.took(turn.way, ticks() - start, size_bytes);
+    ways.took(turn.way, processor_ticks() - start, size_bytes);
 }
 
 FasterWay& way_out_for(std::size_t size_bytes) {
