@@ -1,5 +1,5 @@
-/* Large messages that are all there when the first of them is awaited are copied together, with few calls of the
- * system for all, also when a small message has gone the other way before. */
+/* Large messages that are all there when the first of them is awaited are copied together, with few calls of
+ * the system for all, also when a small message has gone the other way before. */
 #define _GNU_SOURCE
 #include <signal.h>
 #include <sys/syscall.h>
@@ -14,8 +14,11 @@ static int reads;
 static sigset_t announced;
 
 /* In place of libc's, for the library, too. */
-__attribute__((visibility("default"))) ssize_t process_vm_readv(pid_t process, const struct iovec* here, unsigned long here_count,
-                         const struct iovec* there, unsigned long there_count, unsigned long flags) {
+__attribute__((visibility("default"))) ssize_t process_vm_readv(pid_t process, const struct iovec* here,
+                                                                unsigned long here_count,
+                                                                const struct iovec* there,
+                                                                unsigned long there_count,
+                                                                unsigned long flags) {
   reads++;
   return syscall(SYS_process_vm_readv, process, here, here_count, there, there_count, flags);
 }
@@ -51,12 +54,14 @@ static void pass_windows(void) {
   unsigned char* memory = allocate((size_t)window * bytes);
   int all_reads = 0;
   for (int round = 0; round < rounds; round++) {
-    for (int i = 0; i < window * bytes; i++) memory[i] = (unsigned char)(rank == 0 ? i / bytes + round : 0xee);
+    for (int i = 0; i < window * bytes; i++)
+      memory[i] = (unsigned char)(rank == 0 ? i / bytes + round : 0xee);
     if (rank == 0)
       send_window(memory);
     else
       all_reads += receive_window(memory);
-    for (int i = 0; i < window * bytes; i += bytes / 4) CHECK_EQ(memory[i], (unsigned char)(i / bytes + round));
+    for (int i = 0; i < window * bytes; i += bytes / 4)
+      CHECK_EQ(memory[i], (unsigned char)(i / bytes + round));
   }
   free(memory);
   /* Each by itself would take one at least. */

@@ -378,13 +378,15 @@ bool Engine::await_answer(Request& request) {
   const unsigned looks_max = std::min(spin_rounds_, brief_looks_max);
   for (unsigned looks = 0; looks < looks_max && !stream->reader.is_announced(); ++looks) {
     if (stream->reader.ready()) {
-      // What goes from memory to memory had better come together with what is behind it.
-      const topics::Cell* cell = stream->reader.peek_cell();
-      if (cell && cell->kind == kind_announcement) return false;
-      if (incoming_->drain(from, *stream) && request.complete) {
+      // Large messages that came together become one copy here, too.
+      direct_->gather();
+      const bool taken = incoming_->drain(from, *stream);
+      direct_->advance();
+      if (taken && request.complete) {
         stream->first_look.found_after(looks);
         return true;
       }
+      if (!direct_->at_rest()) return false;
     }
     spend_look(*stream, looks);
   }

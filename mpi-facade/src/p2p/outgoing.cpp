@@ -10,6 +10,11 @@
 namespace llamada::mpi {
 namespace {
 
+/// What is larger is in no cache any more when the receiver takes it out of the log.
+constexpr std::size_t written_bytes_in_log_max = 256 << 10;
+/// A receiver that has not asked for them keeps so many.
+constexpr std::size_t unmatched_in_log_max = 4;
+
 /// A bulk lane is a ring of a few pieces that fit the processor's cache.
 constexpr std::size_t bulk_piece_bytes = 64 * 1024;
 constexpr std::size_t bulk_lane_bytes = 4 * (bulk_piece_bytes + 4096);
@@ -163,19 +168,36 @@ bool Outgoing::publish(Destination& to, Request& request) {
   if (to.predecessor_left > 0) {
     if (const auto record = predecessors_message(to)) {
       compare(to, request, *record);
-      published(to, request);
+      published(to, request, request.mode == SendMode::synchronous);
       return true;
     }
   }
   if (!live_) owner_.new_send();
-  return is_eager(to, message_memory(request), message_bytes(request)) ? publish_whole(to, request)
-                                                                       : announce(to, request);
+  const std::byte* const memory = message_memory(request);
+  const std::size_t bytes = message_bytes(request);
+  if (is_eager(to, memory, bytes)) return publish_whole(to, request, request.mode == SendMode::synchronous);
+  if (is_better_in_log(to, memory, bytes)) return publish_whole(to, request, true);
+  return announce(to, request);
 }
 
-bool Outgoing::publish_whole(Destination& to, Request& request) {
+/// What has been written since it was sent last comes sooner through the log than from memory to memory,
+/// where each line would have to be fetched from this core's cache by a copy of the kernel's, which does not
+/// fetch ahead, and be taken back by the program's next stores. The send waits for its match all the same, as
+/// it does otherwise, so that a program does not work or hang by what its messages contain.
+bool Outgoing::is_better_in_log(Destination& to, const std::byte* memory, std::size_t bytes) {
+  if (bytes > written_bytes_in_log_max || !goes_directly(to, memory, bytes) || to.rank == world_.rank())
+    return false;
+  if (to.unacknowledged.size() >= unmatched_in_log_max || !to.log.may_reserve(bytes)) return false;
+  if (!to.contents) to.contents = std::make_unique<ContentSamples>();
+  // The half that this process copies if it goes directly: the other one's lines may be in the peer's cache.
+  const std::size_t half = bytes / 2;
+  return to.contents->has_changed(world_.rank() < to.rank ? memory : memory + half, half);
+}
+
+bool Outgoing::publish_whole(Destination& to, Request& request, bool awaits_match) {
   const std::size_t bytes = message_bytes(request);
   const std::uint64_t label = make_label(request.context, request.tag);
-  const std::uint16_t flags = request.mode == SendMode::synchronous ? flag_synchronous : 0;
+  const std::uint16_t flags = awaits_match ? flag_synchronous : 0;
   const std::byte* memory = message_memory(request);
   const bool small = bytes == 0 || (memory && bytes <= topics::inline_payload_max);
   if (!small || !to.log.try_publish(kind_message, flags, label, {memory, bytes})) {
@@ -192,14 +214,14 @@ bool Outgoing::publish_whole(Destination& to, Request& request) {
   arena_.count(topics::Counter::messages_sent);
   arena_.count(topics::Counter::bytes_sent, bytes);
   wake(to);
-  published(to, request);
+  published(to, request, awaits_match);
   return true;
 }
 
 /// The message is in the log, now or since a predecessor put it there.
-void Outgoing::published(Destination& to, Request& request) {
+void Outgoing::published(Destination& to, Request& request, bool awaits_match) {
   request.ordinal = to.ordinals.next(request.context);
-  if (request.mode != SendMode::synchronous) return owner_.send_complete(request);
+  if (!awaits_match) return owner_.send_complete(request);
   if (to.early.erase({request.context, request.ordinal}) > 0) return owner_.send_complete(request);
   to.unacknowledged.push_back(&request);
 }

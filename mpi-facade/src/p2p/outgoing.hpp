@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "llamada/topics/log_writer.hpp"
+#include "p2p/content_samples.hpp"
 #include "p2p/direct_copies.hpp"
 #include "p2p/early_copies.hpp"
 #include "p2p/ordinals.hpp"
@@ -125,12 +126,13 @@ class Outgoing {
     Request* first = nullptr;  // waiting for room
     Request* last = nullptr;
     std::deque<Control> controls;                             // the same
-    std::vector<Request*> unacknowledged;                     // synchronous
+    std::vector<Request*> unacknowledged;                     // that wait for their match
     std::set<std::pair<std::uint32_t, std::uint64_t>> early;  // acknowledged before it was sent (again)
     std::vector<Request*> announced;
     std::deque<Request*> granted;
     topics::LogReader predecessor;
-    std::uint64_t predecessor_left = 0;  // records
+    std::uint64_t predecessor_left = 0;        // records
+    std::unique_ptr<ContentSamples> contents;  // of what went directly or might have
   };
 
   /// A destination to which a small message may go at once; null: to be looked at closer.
@@ -166,7 +168,8 @@ class Outgoing {
   void fill(Destination& to, topics::Reservation& reservation, std::span<const std::byte> payload,
             std::uint16_t flags, std::uint64_t label);
   bool publish(Destination& to, Request& request);
-  bool publish_whole(Destination& to, Request& request);
+  /// `awaits_match`: the send is over when the message is matched, not before.
+  bool publish_whole(Destination& to, Request& request, bool awaits_match);
   /// A record of our own; false when there is no room for it now.
   bool publish_small(Destination& to, std::uint8_t kind, std::uint64_t label,
                      std::span<const std::byte> payload);
@@ -177,9 +180,10 @@ class Outgoing {
   bool goes_directly(const Destination& to, const std::byte* memory, std::size_t bytes) const {
     return bytes >= options_.direct_bytes_min && memory && !to.direct_refused;
   }
+  bool is_better_in_log(Destination& to, const std::byte* memory, std::size_t bytes);
   bool announce(Destination& to, Request& request);
   Request* take_announced(Destination& to, std::uint64_t send_id);
-  void published(Destination& to, Request& request);
+  void published(Destination& to, Request& request, bool awaits_match);
   bool room(Destination& to, topics::LogWriter& log, bool bulk, std::size_t bytes,
             topics::Reservation& reservation, Filling filling = Filling::in_place);
   bool publish_control(Destination& to, const Control& control);

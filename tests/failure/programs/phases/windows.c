@@ -2,7 +2,15 @@
  * from the seed; in which order ranks come to a number, and who wins, is witnessed. */
 #include "phases.h"
 
-enum { places = 3, numbers = 7, ticket = numbers, prize, words, tickets_each = 3, requests_most = numbers + 1 };
+enum {
+  places = 3,
+  numbers = 7,
+  ticket = numbers,
+  prize,
+  words,
+  tickets_each = 3,
+  requests_most = numbers + 1
+};
 enum { head = words * 8, slack = 512 }; /* bytes: of all words; that the gaps of a layout may take */
 
 typedef enum { created, allocated, shared, dynamic, forms } Form;
@@ -284,7 +292,8 @@ static void look_at_own(const Window* on, int unit, size_t elements, int plain) 
   free(expected);
 }
 
-static void read_from(const Window* on, int target, unsigned char* to, size_t from, size_t bytes, int passive) {
+static void read_from(const Window* on, int target, unsigned char* to, size_t from, size_t bytes,
+                      int passive) {
   MPI_Aint at = place(on, target, from), size;
   MPI_Win window = on->window;
   MPI_Request request;
@@ -308,7 +317,8 @@ static void read_from_all(const Window* on, const Access* accesses, Scheme schem
   for (int i = 0; i < on->where.size; i++) {
     begin_access(on, scheme, i, MPI_LOCK_SHARED);
     read_from(on, i, found + (size_t)i * span, 0, head, is_passive(scheme));
-    read_from(on, i, found + (size_t)i * span + head, area_of(on, on->where.me), on->area, is_passive(scheme));
+    read_from(on, i, found + (size_t)i * span + head, area_of(on, on->where.me), on->area,
+              is_passive(scheme));
     end_access(on, scheme, i);
   }
   end_epoch(on, scheme);
