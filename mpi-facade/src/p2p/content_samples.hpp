@@ -7,8 +7,8 @@
 
 namespace llamada::mpi {
 
-/// Whether a large buffer has been written to since it was sent last, by some of its words: nothing may depend
-/// on the answer but how long something takes.
+/// Whether a large buffer has been written to since it was sent last, by some of its words: nothing may
+/// depend on the answer but how long something takes.
 class ContentSamples {
  public:
   /// True for a buffer that is not known (any more), too. Remembers what it looks like now. At least 8 bytes.

@@ -7,7 +7,7 @@
 
 using namespace llamada::mpi;
 
-TEST_CASE("content samples: a buffer has changed when it is new, or some of it is, from its first to its last byte") {
+TEST_CASE("content samples: a buffer has changed when it is new, or some of its bytes are") {
   for (const std::size_t bytes : {8u, 9u, 33u, 1000u, 100003u}) {
     std::vector<std::byte> memory(bytes);
     ContentSamples samples;
