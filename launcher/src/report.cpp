@@ -56,6 +56,7 @@ struct NamedCounter {
 };
 constexpr NamedCounter reported_counters[] = {
     {"bytes_logged", topics::Counter::bytes_logged},
+    {"bytes_repeated", topics::Counter::bytes_repeated},
     {"bytes_recorded", topics::Counter::bytes_recorded},
     {"determinants_recorded", topics::Counter::determinants_recorded},
     {"determinants_replayed", topics::Counter::determinants_replayed},

@@ -48,6 +48,7 @@ const std::set<std::string> all_points{
     "publish:link-written",
     "publish:payload-written",
     "publish:reserve",
+    "publish:some-equal",
     "publish:some-filled",
     "recycle:consumed",
     "recycle:freed",

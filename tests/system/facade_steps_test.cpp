@@ -174,12 +174,14 @@ TEST_CASE("facade: a rank killed at any step of its first life is replaced, and 
   }
 }
 
-TEST_CASE("facade: ranks killed while a large message is announced, and is copied by both, are replaced",
+TEST_CASE("facade: ranks killed while a large message is announced, and is copied or compared, are replaced",
           "[system]") {
   for (int rank : {0, 1})
     for (const auto& [name, count] : {std::pair{"publish:announced", 1},
                                       {"publish:announced", 2},
                                       {"publish:announced", 3},
+                                      {"publish:some-equal", 1},
+                                      {"publish:some-equal", 70},
                                       {"publish:some-filled", 2},
                                       {"publish:some-filled", 9}}) {
       const Step step{name, Step::live};

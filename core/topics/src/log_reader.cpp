@@ -95,11 +95,11 @@ std::optional<Record> LogReader::read_apart(const Cell& cell) {
     return Record{cell.kind, cell.flags, cell.label, {cell.payload, inline_size}, chunk_.ordinal, {}};
   }
   const Place apart = place_of(cell);
-  if (inline_size != payload_apart || !lies_in_chunk(apart)) {
+  if (!is_there(inline_size, apart)) {
     fail("a record lies outside of its chunk");
     return std::nullopt;
   }
-  expect_behind(apart);
+  if (inline_size == payload_apart) expect_behind(apart);
   LLAMADA_CRASH_POINT("consume:peeked");
   return record_apart(cell, apart);
 }
@@ -107,7 +107,7 @@ std::optional<Record> LogReader::read_apart(const Cell& cell) {
 std::optional<Record> LogReader::peek_announced() const {
   if (!is_announced()) return std::nullopt;
   const Place apart = place_of(*cell_);
-  if (!lies_in_chunk(apart)) return std::nullopt;
+  if (!is_there(cell_->inline_size, apart)) return std::nullopt;
   return record_apart(*cell_, apart);
 }
 

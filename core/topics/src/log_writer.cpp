@@ -13,6 +13,9 @@ namespace {
 /// is new.
 constexpr std::uint64_t filled_bytes_min = 32 << 10;
 
+/// Compared at a time, before readers hear of it.
+constexpr std::size_t compared_bytes = 32 << 10;
+
 /// Larger chunks have one record.
 constexpr std::uint64_t shared_bytes_max = 512 << 10;
 
@@ -101,6 +104,7 @@ LogWriter& LogWriter::operator=(LogWriter&& other) noexcept {
   published_bytes_ = other.published_bytes_;
   live_bytes_ = std::exchange(other.live_bytes_, 0);
   live_bytes_max_ = other.live_bytes_max_;
+  repeats_end_ = other.repeats_end_;
   chunks_ = std::move(other.chunks_);
   readers_ = std::move(other.readers_);
   return *this;
@@ -140,6 +144,7 @@ Result<LogWriter> LogWriter::adopt(ArenaWriter& arena, std::uint32_t index, cons
   const std::uint64_t bytes = log->entry_->published_bytes.load(std::memory_order_relaxed);
   log->published_ = tail->chunks.empty() ? 0 : tail->records;
   log->published_bytes_ = std::max(bytes, tail->record_bytes);
+  log->repeats_end_ = tail->repeats_end;
   log->entry_->published.store(log->published_, std::memory_order_relaxed);
   log->entry_->published_bytes.store(log->published_bytes_, std::memory_order_relaxed);
   for (const Chunk& chunk : tail->chunks) {
@@ -195,9 +200,36 @@ Status LogWriter::reserve(std::size_t payload_bytes, Reservation& into, Filling 
     into.payload_ = {next_->payload, payload_bytes};
   }
   into.log_ = this;
+  into.repeats_ = false;
   into.has_extra_ = false;
   reserved_ = true;
   return {};
+}
+
+Status LogWriter::reserve_again(std::span<const std::byte> kept, Reservation& into) {
+  LLAMADA_CHECK(retention_ == Retention::keep_all && kept.size() > inline_payload_max);
+  // A cell is all it takes.
+  if (auto reserved = reserve(0, into, Filling::by_fill); !reserved) return reserved;
+  into.payload_ = {const_cast<std::byte*>(kept.data()), kept.size()};
+  into.lies_apart_ = true;
+  into.repeats_ = true;
+  return {};
+}
+
+bool LogWriter::equals(const Reservation& reservation, std::span<const std::byte> with) {
+  const auto payload = reservation.payload_;
+  LLAMADA_CHECK(reservation.log_ == this && with.size() == payload.size());
+  std::size_t seen = 0;
+  while (seen < with.size()) {
+    const std::size_t piece = std::min(with.size() - seen, compared_bytes);
+    if (std::memcmp(payload.data() + seen, with.data() + seen, piece) != 0) return false;
+    seen += piece;
+    if (reservation.announced_) {
+      say_filled(seen);
+      LLAMADA_CRASH_POINT("publish:some-equal");
+    }
+  }
+  return true;
 }
 
 void LogWriter::fill(const Reservation& reservation, std::span<const std::byte> from) {
@@ -218,8 +250,8 @@ void LogWriter::announce(Reservation& reservation, std::uint8_t kind, std::uint1
                          std::uint64_t label) {
   LLAMADA_CHECK(reservation.log_ == this && kind != kind_link && reservation.lies_apart_);
   reservation.extra();  // zeroed now if nobody has asked for it
-  write_place(reservation.payload_.size());
-  write_cell(kind, flags, label, payload_apart);
+  write_place(reservation.payload_);
+  write_cell(kind, flags, label, reservation.repeats_ ? payload_repeated : payload_apart);
   say_filled(0);
   // Pairs with the acquire loads in LogReader::peek_announced().
   next_->commit.store(announced(generation_), std::memory_order_release);
@@ -239,6 +271,15 @@ void LogWriter::commit(Reservation&& reservation, std::uint8_t kind, std::uint16
   const std::uint64_t size_bytes = reservation.payload_.size();
   if (!reservation.lies_apart_) {
     commit_cell(kind, flags, label, static_cast<std::uint8_t>(size_bytes), size_bytes);
+  } else if (reservation.repeats_) {
+    repeats_end_ = chunks_.back().ordinal + 1;
+    arena_->count(Counter::bytes_repeated, size_bytes);
+    if (!std::exchange(reservation.announced_, false)) {
+      reservation.extra();  // zeroed now if nobody has asked for it
+      write_place(reservation.payload_);
+      write_cell(kind, flags, label, payload_repeated);
+    }
+    commit_written(size_bytes);
   } else if (std::exchange(reservation.announced_, false)) {
     // Somebody may be reading the cell.
     pass_payload(size_bytes);
@@ -252,9 +293,11 @@ void LogWriter::commit(Reservation&& reservation, std::uint8_t kind, std::uint16
   reservation.drop();
 }
 
-/// Says in the next cell where the payload lies that begins behind the payload room used so far.
-void LogWriter::write_place(std::uint64_t payload_bytes) {
-  std::memcpy(next_->payload, &payload_next_, sizeof(payload_next_));
+/// Says in the next cell where the payload lies.
+void LogWriter::write_place(std::span<const std::byte> payload) {
+  const auto offset = static_cast<Offset>(payload.data() - arena_->base());
+  const std::uint64_t payload_bytes = payload.size();
+  std::memcpy(next_->payload, &offset, sizeof(offset));
   std::memcpy(next_->payload + offsetof(ApartPayload, size_bytes), &payload_bytes, sizeof(payload_bytes));
 }
 
@@ -272,8 +315,9 @@ std::uint64_t LogWriter::room_wanted_for(std::uint64_t payload_bytes) const {
   return all ? aligned(payload_bytes) : std::min(aligned(payload_bytes), room_wanted_of_others_bytes);
 }
 
+/// Of one that begins behind the payload room used so far.
 void LogWriter::place_apart(std::uint64_t payload_bytes) {
-  write_place(payload_bytes);
+  write_place({arena_->base() + payload_next_, payload_bytes});
   pass_payload(payload_bytes);
 }
 
@@ -346,11 +390,13 @@ ChunkShape LogWriter::next_shape(std::uint64_t ordinal, std::uint64_t payload_by
   return shared_out(shape, used_cells, payload_next_ - last.payload(), needed);
 }
 
-/// Recycles, and says whether one more chunk is allowed.
+/// Recycles, and says whether one more chunk is allowed; behind records that repeat payloads always, for only
+/// a reader that is there holds none of theirs any more.
 bool LogWriter::has_room(std::uint64_t chunk_bytes) {
   if (retention_ == Retention::keep_all) return true;
   recycle();
-  return chunks_.size() < chunk_count_min_ || live_bytes_ + chunk_bytes <= live_bytes_max_;
+  return chunks_.size() < chunk_count_min_ || live_bytes_ + chunk_bytes <= live_bytes_max_ ||
+         chunks_.back().ordinal < repeats_end_;
 }
 
 bool LogWriter::may_reserve(std::size_t payload_bytes) {
@@ -403,6 +449,9 @@ void LogWriter::remove_reader(const CursorEntry* cursor) {
 void LogWriter::set_retention(Retention retention) {
   retention_ = retention;
   entry_->flags.store(retention == Retention::keep_all ? log_keeps_all : 0, std::memory_order_relaxed);
+  const bool may_end_repeats = retention == Retention::recycle && !chunks_.empty() && !reserved_;
+  // Where this fails, the next record tries again.
+  if (may_end_repeats && chunks_.back().ordinal < repeats_end_) (void)next_chunk(0, Filling::in_place);
   recycle();
 }
 
@@ -419,6 +468,8 @@ std::uint64_t LogWriter::consumed_by_all() const {
 void LogWriter::recycle() {
   if (retention_ == Retention::keep_all || chunks_.size() < 2) return;
   const std::uint64_t consumed = consumed_by_all();
+  // A record that repeats a payload may have that of any chunk before.
+  if (consumed < repeats_end_) return;
   while (chunks_.size() > 1 && chunks_.front().ordinal < consumed) {
     const Chunk chunk = chunks_.front();
     chunks_.pop_front();

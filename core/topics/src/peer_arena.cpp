@@ -158,6 +158,12 @@ Result<Chunk> read_chunk_racing(const PeerArena& arena, Offset offset) {
   return checked(arena, chunk);
 }
 
+bool lies_in_pool(const PeerArena& arena, Offset offset, std::uint64_t size_bytes) {
+  const ArenaHeader& header = arena.header();
+  const Offset end = header.pool + header.pool_used.load(std::memory_order_relaxed);
+  return offset >= header.pool && offset <= end && size_bytes <= end - offset && end <= arena.size_bytes;
+}
+
 // Not looked at by ThreadSanitizer: the other side writes without atomics, which is harmless here alone.
 [[gnu::noinline, gnu::no_sanitize("thread")]] void copy_racing(std::byte* to, const std::byte* from,
                                                                std::size_t size_bytes) {

@@ -196,6 +196,8 @@ constexpr PerformanceVariable performance[] = {
      counter, counted<Counter::would_blocks>},
     {"llamada_bytes_logged", "Bytes written into the logs, with their heads.", Category::memory, tuner,
      counter, counted<Counter::bytes_logged>},
+    {"llamada_bytes_repeated", "Bytes sent that a log had already, and were not written into it again.",
+     Category::memory, tuner, counter, counted<Counter::bytes_repeated>},
     {"llamada_log_bytes_used", "Memory that the rank's logs hold now, in bytes.", Category::memory, user,
      level, pool_live},
     {"llamada_log_bytes_touched", "Memory of the logs that was ever used, in bytes.", Category::memory, tuner,

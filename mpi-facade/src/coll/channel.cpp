@@ -108,14 +108,34 @@ bool Channel::advance() {
 
 bool Channel::publish_slowly(std::uint32_t piece, int audience, std::span<const std::byte> payload,
                              std::uint64_t bytes_given) {
-  if (size() == 1) return true;
+  if (size() == 1 || publish_again(piece, audience, payload, bytes_given)) return true;
   using Filling = topics::LogWriter::Filling;
   const auto space = room(payload.size(), keeps_all_ ? Filling::by_fill : Filling::in_place);
   if (!space) return false;
-  if (reservation_ && keeps_all_)
+  if (reservation_ && keeps_all_) {
     writer_.fill(reservation_, payload);
-  else
+    if (kept_ && payload.size() >= topics::KeptPayloads::bytes_min) kept_->add(payload, *space);
+  } else {
     copy_bytes_out(space->data(), payload.data(), payload.size());
+  }
+  commit(piece, audience, bytes_given);
+  return true;
+}
+
+/// What the log has already from this memory is shown again.
+bool Channel::publish_again(std::uint32_t piece, int audience, std::span<const std::byte> payload,
+                            std::uint64_t bytes_given) {
+  if (!keeps_all_ || payload.size() < topics::KeptPayloads::bytes_min || predecessors_record()) return false;
+  if (!kept_) kept_ = std::make_unique<topics::KeptPayloads>();
+  const auto kept = kept_->find(payload);
+  topics::Reservation reservation;
+  if (kept.empty() || !writer_.reserve_again(kept, reservation)) return false;
+  if (!writer_.equals(reservation, payload)) {
+    kept_->differed(payload);
+    return false;
+  }
+  kept_->repeated(payload);
+  reservation_ = std::move(reservation);
   commit(piece, audience, bytes_given);
   return true;
 }
@@ -196,6 +216,7 @@ void Channel::update_retention() {
   for (int member = 0; member < size(); ++member)
     if (incoming_[member].found) release(member);
   find_readers();
+  kept_.reset();
   writer_.set_retention(topics::Retention::recycle);
 }
 

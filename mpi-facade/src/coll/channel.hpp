@@ -16,6 +16,7 @@
 #include "llamada/base/crash_point.hpp"
 #include "llamada/base/first_look.hpp"
 #include "llamada/base/result.hpp"
+#include "llamada/topics/kept_payloads.hpp"
 #include "llamada/topics/log.hpp"
 #include "peer_memory.hpp"
 #include "world/world.hpp"
@@ -423,6 +424,8 @@ class Channel {
     published(audience);
     return true;
   }
+  bool publish_again(std::uint32_t piece, int audience, std::span<const std::byte> payload,
+                     std::uint64_t bytes_given);
   bool publish_slowly(std::uint32_t piece, int audience, std::span<const std::byte> payload,
                       std::uint64_t bytes_given);
   void published(int audience) {
@@ -521,6 +524,7 @@ class Channel {
 
   topics::LogWriter writer_;
   topics::Reservation reservation_;
+  std::unique_ptr<topics::KeptPayloads> kept_;
   std::vector<Incoming> incoming_;
   std::deque<Pending*> pending_;
   int task_count_ = 0;

@@ -2,8 +2,8 @@
 
 #include <array>
 #include <cstddef>
-#include <cstdint>
-#include <cstring>
+
+#include "llamada/base/sampled_words.hpp"
 
 namespace llamada::mpi {
 
@@ -13,7 +13,7 @@ class ContentSamples {
  public:
   /// True for a buffer that is not known (any more), too. Remembers what it looks like now. At least 8 bytes.
   bool has_changed(const std::byte* memory, std::size_t bytes) {
-    const Words now = read(memory, bytes);
+    const SampledWords now = sampled_words({memory, bytes});
     for (Buffer& known : buffers_) {
       if (known.memory != memory || known.bytes != bytes) continue;
       const bool changed = known.words != now;
@@ -26,20 +26,11 @@ class ContentSamples {
   }
 
  private:
-  using Words = std::array<std::uint64_t, 4>;
   struct Buffer {
     const std::byte* memory = nullptr;
     std::size_t bytes = 0;
-    Words words{};
+    SampledWords words{};
   };
-
-  /// From the first to the last, as far apart from each other as they can be.
-  static Words read(const std::byte* memory, std::size_t bytes) {
-    Words words;
-    for (std::size_t i = 0; i < words.size(); ++i)
-      std::memcpy(&words[i], memory + (bytes - sizeof(words[i])) * i / (words.size() - 1), sizeof(words[i]));
-    return words;
-  }
 
   std::array<Buffer, 8> buffers_;
   std::size_t next_ = 0;

@@ -38,9 +38,10 @@ bool EarlyCopies::copy(int from, const topics::LogReader& reader, const topics::
   Copy& copy = sender.copy;
   const MessageSource source = read_source(record);
   const std::uint64_t number = reader.records_before();
-  if (copy.request != &request || copy.record != number || copy.source != source) {
+  const std::byte* const payload = record.payload.data();
+  if (copy.request != &request || copy.record != number || copy.source != source || copy.payload != payload) {
     const ProcessCard card{source.process, source.probe_address, source.probe_value};
-    copy = {&request, number, source, 0, source.process != 0 && sender.reach.of(card)};
+    copy = {&request, number, source, payload, 0, source.process != 0 && sender.reach.of(card)};
   }
   const std::span<std::byte> to{request.buffer.contiguous(), record.payload.size()};
   const std::size_t before = copy.bytes;
@@ -74,7 +75,8 @@ std::size_t EarlyCopies::take(int from, const topics::LogReader& reader, const t
   if (index >= senders_.size()) return 0;
   const Copy copy = std::exchange(senders_[index].copy, {});
   const bool same = copy.request == &request && copy.record == reader.records_before() &&
-                    record.extra.size() == sizeof(MessageSource) && copy.source == read_source(record);
+                    record.extra.size() == sizeof(MessageSource) && copy.source == read_source(record) &&
+                    copy.payload == record.payload.data();
   return same ? std::min(copy.bytes, record.payload.size()) : 0;
 }
 

@@ -66,6 +66,7 @@ class EarlyCopies {
     const Request* request = nullptr;
     std::uint64_t record = 0;  // how many come before it
     MessageSource source;
+    const std::byte* payload = nullptr;  // where it is to lie in the log
     std::size_t bytes = 0;
     bool reaches_source = false;
   };

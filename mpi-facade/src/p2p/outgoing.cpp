@@ -126,6 +126,7 @@ bool Outgoing::send_now(const Buffer& buffer, int rank, std::uint32_t context, i
 
 bool Outgoing::publish_large(Destination& to, std::span<const std::byte> payload, std::uint64_t label) {
   if (!is_eager(to, payload.data(), payload.size())) return false;
+  if (publish_again(to, payload, 0, label)) return true;
   topics::Reservation reservation;
   if (!room(to, to.log, false, payload.size(), reservation, Filling::by_fill)) return false;
   fill(to, reservation, payload, 0, label);
@@ -135,12 +136,35 @@ bool Outgoing::publish_large(Destination& to, std::span<const std::byte> payload
 
 void Outgoing::fill(Destination& to, topics::Reservation& reservation, std::span<const std::byte> payload,
                     std::uint16_t flags, std::uint64_t label) {
-  if (options_.keeps && payload.size() >= EarlyCopies::bytes_min) {
-    const MessageSource source = early_.source(payload);
-    std::memcpy(reservation.extra().data(), &source, sizeof(source));
-    to.log.announce(reservation, kind_message, flags, label);
-  }
+  show(to, reservation, payload, flags, label);
   to.log.fill(reservation, payload);
+  if (to.kept && payload.size() >= topics::KeptPayloads::bytes_min)
+    to.kept->add(payload, reservation.payload());
+}
+
+void Outgoing::show(Destination& to, topics::Reservation& reservation, std::span<const std::byte> payload,
+                    std::uint16_t flags, std::uint64_t label) {
+  if (!options_.keeps || payload.size() < EarlyCopies::bytes_min) return;
+  const MessageSource source = early_.source(payload);
+  std::memcpy(reservation.extra().data(), &source, sizeof(source));
+  to.log.announce(reservation, kind_message, flags, label);
+}
+
+bool Outgoing::publish_again(Destination& to, std::span<const std::byte> payload, std::uint16_t flags,
+                             std::uint64_t label) {
+  if (!options_.keeps || payload.size() < topics::KeptPayloads::bytes_min) return false;
+  if (!to.kept) to.kept = std::make_unique<topics::KeptPayloads>();
+  const auto kept = to.kept->find(payload);
+  topics::Reservation reservation;
+  if (kept.empty() || !to.log.reserve_again(kept, reservation)) return false;
+  show(to, reservation, payload, flags, label);
+  if (!to.log.equals(reservation, payload)) {
+    to.kept->differed(payload);
+    return false;
+  }
+  to.kept->repeated(payload);
+  to.log.commit(std::move(reservation), kind_message, flags, label);
+  return true;
 }
 
 /// In a replay it is compared, after which it is over, too.
@@ -200,7 +224,8 @@ bool Outgoing::publish_whole(Destination& to, Request& request, bool awaits_matc
   const std::uint16_t flags = awaits_match ? flag_synchronous : 0;
   const std::byte* memory = message_memory(request);
   const bool small = bytes == 0 || (memory && bytes <= topics::inline_payload_max);
-  if (!small || !to.log.try_publish(kind_message, flags, label, {memory, bytes})) {
+  if (!(small && to.log.try_publish(kind_message, flags, label, {memory, bytes})) &&
+      !(memory && publish_again(to, {memory, bytes}, flags, label))) {
     topics::Reservation reservation;
     const Filling filling = memory ? Filling::by_fill : Filling::in_place;
     if (!room(to, to.log, false, bytes, reservation, filling)) return false;
@@ -452,7 +477,10 @@ void Outgoing::check_all_sent() {
 void Outgoing::keep_no_longer() {
   options_.keeps = false;
   for (auto& to : destinations_)
-    if (to->open) to->log.set_retention(topics::Retention::recycle);
+    if (to->open) {
+      to->kept.reset();
+      to->log.set_retention(topics::Retention::recycle);
+    }
 }
 
 }  // namespace llamada::mpi

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "llamada/topics/kept_payloads.hpp"
 #include "llamada/topics/log_writer.hpp"
 #include "p2p/content_samples.hpp"
 #include "p2p/direct_copies.hpp"
@@ -133,6 +134,7 @@ class Outgoing {
     topics::LogReader predecessor;
     std::uint64_t predecessor_left = 0;        // records
     std::unique_ptr<ContentSamples> contents;  // of what went directly or might have
+    std::unique_ptr<topics::KeptPayloads> kept;
   };
 
   /// A destination to which a small message may go at once; null: to be looked at closer.
@@ -166,6 +168,12 @@ class Outgoing {
   bool publish_large(Destination& to, std::span<const std::byte> payload, std::uint64_t label);
   /// Copies it into the log, in view of a receiver that waits for it if it is large.
   void fill(Destination& to, topics::Reservation& reservation, std::span<const std::byte> payload,
+            std::uint16_t flags, std::uint64_t label);
+  /// Shows again what the log has already from this memory. False when it has not.
+  bool publish_again(Destination& to, std::span<const std::byte> payload, std::uint16_t flags,
+                     std::uint64_t label);
+  /// Lets a receiver that waits for it take a large message as it comes.
+  void show(Destination& to, topics::Reservation& reservation, std::span<const std::byte> payload,
             std::uint16_t flags, std::uint64_t label);
   bool publish(Destination& to, Request& request);
   /// `awaits_match`: the send is over when the message is matched, not before.

@@ -100,16 +100,21 @@ static void pass_on(int round) {
   MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
-/* From rank to rank, of a size that is announced while it is copied into the log. */
+/* From rank to rank, of a size that is announced while it is copied into the log: three times, the second
+ * time what the log has already, the third time almost. */
 static void hand_down(int round) {
-  enum { huge = (2 << 20) + 100 };
+  enum { huge = (2 << 20) + 100, other = huge / 2 + 13 };
   static unsigned char bytes[huge];
-  if (rank == 0)
-    memset(bytes, round + 1, huge);
-  else
-    MPI_Recv(bytes, huge, MPI_BYTE, rank - 1, 22, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-  CHECK(bytes[0] == round + 1 && memcmp(bytes, bytes + 1, huge - 1) == 0);
-  if (rank + 1 < ranks) MPI_Send(bytes, huge, MPI_BYTE, rank + 1, 22, MPI_COMM_WORLD);
+  for (int time = 0; time < 3; time++) {
+    if (rank == 0 && time == 0) memset(bytes, round + 1, huge);
+    if (rank == 0 && time == 2) bytes[other] = 0;
+    if (rank > 0) MPI_Recv(bytes, huge, MPI_BYTE, rank - 1, 22, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    CHECK(bytes[other] == (time == 2 ? 0 : round + 1));
+    CHECK(bytes[0] == round + 1 && memcmp(bytes, bytes + 1, other - 1) == 0);
+    CHECK(bytes[huge - 1] == round + 1 &&
+          memcmp(bytes + other + 1, bytes + other + 2, huge - other - 2) == 0);
+    if (rank + 1 < ranks) MPI_Send(bytes, huge, MPI_BYTE, rank + 1, 22, MPI_COMM_WORLD);
+  }
   /* What the next one has may not follow what becomes of it here. */
   memset(bytes, 0, huge);
 }

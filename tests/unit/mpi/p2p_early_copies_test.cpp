@@ -150,6 +150,31 @@ TEST_CASE("early copies: nothing counts that was not announced to be there") {
     all.commit(std::move(room));
     CHECK(all.take() == 0);
   }
+  SECTION("by who shows an earlier payload, and finds that it is not this one") {
+    std::vector<std::byte> almost = all.sent;
+    almost.back() = std::byte{8};
+    REQUIRE(all.log.publish(1, 0, 0, almost).has_value());
+    REQUIRE(all.reader.peek().has_value());
+    const auto kept = all.reader.peek()->payload;
+    all.reader.advance();
+    source.process = 0;
+    topics::Reservation room;
+    REQUIRE(all.log.reserve_again(kept, room).has_value());
+    std::memcpy(room.extra().data(), &source, sizeof(source));
+    all.log.announce(room, 1, 0, 0);
+    CHECK_FALSE(all.copy());
+    CHECK_FALSE(all.log.equals(room, all.sent));
+    const auto shown = *all.reader.peek_announced();
+    CHECK(all.receiver->copy(0, all.reader, shown, all.request));
+    room.drop();
+    room = all.announce(source);
+    all.log.fill(room, all.sent);
+    // Still at the place that was shown first: how far the other one is there says nothing of it.
+    CHECK(all.receiver->copy(0, all.reader, shown, all.request));
+    CHECK(all.taken.back() == std::byte{8});
+    all.commit_filled(std::move(room));
+    CHECK(all.take() == 0);
+  }
   SECTION("for another receive") {
     auto room = all.announce(source);
     CHECK(all.copy());

@@ -481,6 +481,144 @@ TEST_CASE("log: keep_all turned to recycle gives back what was consumed", "[topi
   CHECK(arena->pool_used() <= used + mebibyte);
 }
 
+TEST_CASE("log: a payload that a log has already is shown again, and not kept twice", "[topics]") {
+  Memory memory(4 * mebibyte);
+  constexpr std::size_t size = 100000;
+  const auto bytes = pattern(1, size);
+  auto arena = make_arena(memory);
+  LogWriter writer = keep_all_log(*arena);
+  REQUIRE(writer.publish(1, 0, 0, bytes).has_value());
+  LogReader reader = LogReader::open(arena->reading(), writer.index());
+  REQUIRE(reader.peek().has_value());
+  const auto kept = reader.peek()->payload;
+  reader.advance();
+  const auto used = arena->pool_used();
+  for (const bool announced : {false, true}) {
+    Reservation room;
+    REQUIRE(writer.reserve_again(kept, room).has_value());
+    CHECK(room.payload().data() == kept.data());
+    if (announced) {
+      std::ranges::copy(pattern(5, extra_bytes_max), room.extra().begin());
+      writer.announce(room, 3, 7, 9);
+      REQUIRE(reader.peek_announced().has_value());
+      CHECK(reader.peek_announced()->payload.data() == kept.data());
+      CHECK(reader.announced_bytes() == 0);
+    }
+    REQUIRE(writer.equals(room, bytes));
+    if (announced) CHECK(reader.announced_bytes() == size);
+    CHECK_FALSE(reader.ready());
+    writer.commit(std::move(room), 3, 7, 9);
+    const auto record = reader.peek();
+    REQUIRE(record.has_value());
+    CHECK((record->kind == 3 && record->flags == 7 && record->label == 9));
+    CHECK((record->payload.data() == kept.data() && record->payload.size() == size));
+    CHECK(holds(record->extra, 5, extra_bytes_max) == announced);
+    reader.advance();
+  }
+  CHECK(arena->pool_used() == used);
+  CHECK(writer.published() == 3);
+  CHECK(arena->log(writer.index()).published_bytes.load() == 3 * size);
+  CHECK(arena->counted(Counter::bytes_repeated) == 2 * size);
+
+  // What follows does not lie where the repeated payload ends, under a successor neither.
+  REQUIRE(writer.publish(1, 0, 3, pattern(3, 500)).has_value());
+  Reservation room;
+  REQUIRE(writer.reserve_again(kept, room).has_value());
+  writer.commit(std::move(room), 1, 0, 4);
+  const auto left = memory.copy();
+  auto successor = make_arena(*left);
+  auto adopted = LogWriter::open(*successor, key, {.retention = Retention::keep_all});
+  REQUIRE(adopted.has_value());
+  CHECK(adopted->published() == 5);
+  REQUIRE(adopted->publish(1, 0, 5, pattern(5, 300)).has_value());
+  LogReader all = LogReader::open(successor->reading(), adopted->index());
+  const std::size_t sizes[] = {size, size, size, 500, size, 300};
+  for (const std::size_t record_bytes : sizes) {
+    const auto record = all.peek();
+    REQUIRE(record.has_value());
+    CHECK(holds(record->payload, record_bytes == size ? 1 : record->label, record_bytes));
+    all.advance();
+  }
+  CHECK_FALSE(all.peek().has_value());
+}
+
+TEST_CASE("log: a payload that turns out to be another is not shown again", "[topics]") {
+  Memory memory(4 * mebibyte);
+  constexpr std::size_t size = 100000;
+  auto bytes = pattern(1, size);
+  auto arena = make_arena(memory);
+  LogWriter writer = keep_all_log(*arena);
+  REQUIRE(writer.publish(1, 0, 0, bytes).has_value());
+  LogReader reader = LogReader::open(arena->reading(), writer.index());
+  REQUIRE(reader.peek().has_value());
+  const auto kept = reader.peek()->payload;
+  reader.advance();
+  bytes[size - 1] = ~bytes[size - 1];
+  {
+    Reservation room;
+    REQUIRE(writer.reserve_again(kept, room).has_value());
+    writer.announce(room, 1, 0, 1);
+    CHECK_FALSE(writer.equals(room, bytes));
+    // Its beginning is the same, and may have been taken.
+    CHECK((reader.announced_bytes() > 0 && reader.announced_bytes() < size));
+  }
+  CHECK_FALSE(reader.is_announced());
+  REQUIRE(writer.publish(1, 0, 1, bytes).has_value());
+  REQUIRE(reader.peek().has_value());
+  CHECK(reader.peek()->payload.data() != kept.data());
+  CHECK(std::ranges::equal(reader.peek()->payload, bytes));
+  CHECK(holds(kept, 1, size));
+  CHECK(arena->counted(Counter::bytes_repeated) == 0);
+}
+
+TEST_CASE("log: what is no longer kept is held while a record that repeats it may be read", "[topics]") {
+  for (const bool adopted : {false, true}) {
+    Memory memory(16 * mebibyte);
+    auto arena = make_arena(memory);
+    LogWriter writer = keep_all_log(*arena);
+    constexpr std::size_t size = 50000;
+    REQUIRE(writer.publish(1, 0, 0, pattern(0, size)).has_value());
+    LogReader look = LogReader::open(arena->reading(), writer.index());
+    const auto kept = look.peek()->payload;
+    // All but the last record of a chunk that has no more room.
+    for (std::uint64_t number = 1; number < 60; ++number)
+      REQUIRE(writer.publish(1, 0, number, pattern(number, size)).has_value());
+    Reservation room;
+    REQUIRE(writer.reserve_again(kept, room).has_value());
+    writer.commit(std::move(room), 1, 0, 60);
+    if (adopted) {
+      writer = {};
+      arena = make_arena(memory);
+      writer = std::move(*LogWriter::open(*arena, key, {.retention = Retention::keep_all}));
+    }
+    auto cursor = arena->cursor(key, 0);
+    writer.add_reader(*cursor);
+    LogReader reader = LogReader::open(arena->reading(), writer.index(), *cursor);
+    for (int i = 0; i < 60; ++i, reader.advance()) REQUIRE(reader.peek().has_value());
+    reader.release(reader.position_chunk());
+    const auto live = arena->pool_live();
+    writer.set_retention(Retention::recycle);
+    CHECK(arena->pool_live() >= live);
+    // The writer goes on, as far as its bound lets it, and writes over nothing that is still to be read.
+    std::uint64_t number = 61;
+    for (; number < 1000; ++number)
+      if (!writer.publish(1, 0, number, pattern(number, size))) break;
+    CHECK((number > 61 && number < 1000));
+    REQUIRE(reader.peek().has_value());
+    CHECK((reader.peek()->label == 60 && holds(reader.peek()->payload, 0, size)));
+    reader.advance();
+    for (std::uint64_t read = 61; read < 400; ++read) {
+      const auto record = reader.peek();
+      REQUIRE(record.has_value());
+      CHECK(holds(record->payload, read, size));
+      reader.advance();
+      reader.release(reader.position_chunk());
+      while (writer.publish(1, 0, number, pattern(number, size))) ++number;
+    }
+    CHECK(arena->pool_live() < live / 2);
+  }
+}
+
 TEST_CASE("arena: growth is asked for in extents and its refusal is out_of_resources", "[topics]") {
   Memory memory(64 * mebibyte);
   std::uint64_t granted = 0;

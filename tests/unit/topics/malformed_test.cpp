@@ -12,8 +12,18 @@ constexpr std::size_t arena_bytes = 1 << 20;
 void write_some(Memory& memory) {
   auto arena = make_arena(memory);
   auto writer = LogWriter::create(*arena, key, {.retention = Retention::keep_all});
-  for (std::uint64_t number = 0; number < 300; ++number)
+  LogReader reader = LogReader::open(arena->reading(), writer->index());
+  for (std::uint64_t number = 0; number < 300; ++number) {
     REQUIRE(writer->publish(1, 0, number, pattern(number, number * 37 % 500)).has_value());
+    const auto payload = reader.peek()->payload;
+    reader.advance();
+    if (number % 8 != 7 || payload.size() <= inline_payload_max) continue;
+    Reservation again;
+    REQUIRE(writer->reserve_again(payload, again).has_value());
+    writer->commit(std::move(again), 1, 0, number);
+    REQUIRE(reader.peek().has_value());
+    reader.advance();
+  }
   auto journal = Journal::open(*arena, journal_key);
   for (std::uint32_t number = 1; number < 600; ++number) REQUIRE(journal->append({number, 0, 0}).has_value());
 }
@@ -65,6 +75,28 @@ TEST_CASE("malformed: whatever bytes a peer's arena has, reading it ends and har
       while (journal && journal->read_next()) {
       }
     }
+  }
+}
+
+TEST_CASE("malformed: a payload that is repeated from where none can be stops the reader, and adoption",
+          "[topics]") {
+  Memory memory(arena_bytes);
+  write_some(memory);
+  const PeerArena peer{memory.bytes().data(), memory.bytes().size()};
+  const auto first = peer.log(0).first_chunk.load();
+  auto* cell = reinterpret_cast<Cell*>(memory.bytes().data() + first + sizeof(ChunkHeader));
+  const std::uint64_t end = peer.header().pool + peer.header().pool_used.load();
+  const std::uint64_t places[][2] = {
+      {0, 64}, {peer.header().pool - 64, 64}, {end - 64, 65}, {end, 1}, {arena_bytes, 64}, {first, ~0ull}};
+  for (const auto& place : places) {
+    cell->inline_size = payload_repeated;
+    std::memcpy(cell->payload, place, sizeof(place));
+    LogReader reader = LogReader::open(peer, 0);
+    CHECK_FALSE(reader.peek().has_value());
+    CHECK(reader.failed());
+    const auto adopted = ArenaWriter::adopt(memory.copy()->bytes(), small_arena());
+    REQUIRE_FALSE(adopted.has_value());
+    CHECK(adopted.error().code() == Errc::parse_error);
   }
 }
 

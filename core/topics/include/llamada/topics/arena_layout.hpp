@@ -30,6 +30,8 @@ inline constexpr std::size_t inline_payload_max = 48;
 inline constexpr std::size_t extra_bytes_max = 32;
 /// Cell::inline_size of a record whose payload lies apart.
 inline constexpr std::uint8_t payload_apart = 255;
+/// The same of a record whose payload is that of an earlier record of the log, which keeps all.
+inline constexpr std::uint8_t payload_repeated = 254;
 
 /// Cell::kind; 2 and above are the layer above's.
 inline constexpr std::uint8_t kind_link = 0;
@@ -63,6 +65,7 @@ enum class Counter : std::uint32_t {
   sample_bytes_written = 21,  // into this arena: once, however many readers there are
   samples_read = 22,
   sample_bytes_copied = 23,  // out of a writer's arena by a reader, because it could not be left in place
+  bytes_repeated = 24,       // of payloads that a log had already, and were not kept again
 };
 inline constexpr std::size_t counter_count_max = 64;
 

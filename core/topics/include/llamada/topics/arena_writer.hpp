@@ -63,6 +63,9 @@ struct LogTail {
   Offset payload_next = 0;  ///< where free payload room begins in the last chunk
   std::uint64_t records = 0;  ///< since the log began, recycled ones too
   std::uint64_t record_bytes = 0;
+  /// The ordinal of the last chunk that has a record with the payload of an earlier one, and one more; 0:
+  /// none has.
+  std::uint64_t repeats_end = 0;
 };
 
 /// The arena of this process, which it alone writes: its header, directories and pool of chunks. Logs,

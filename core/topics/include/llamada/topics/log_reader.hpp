@@ -245,6 +245,11 @@ class LogReader {
     return place.offset >= chunk_.payload() && place.offset <= chunk_.end() &&
            place.size_bytes <= chunk_.end() - place.offset;
   }
+  bool is_there(std::uint8_t inline_size, const Place& place) const {
+    return inline_size == payload_apart
+               ? lies_in_chunk(place)
+               : inline_size == payload_repeated && lies_in_pool(arena_, place.offset, place.size_bytes);
+  }
   static Place place_of(const Cell& cell) {
     Place place;
     std::memcpy(&place, cell.payload, sizeof(place));

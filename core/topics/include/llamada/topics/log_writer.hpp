@@ -76,6 +76,7 @@ class Reservation {
     log_ = std::exchange(other.log_, nullptr);
     payload_ = std::exchange(other.payload_, {});
     lies_apart_ = other.lies_apart_;
+    repeats_ = other.repeats_;
     announced_ = other.announced_;
     has_extra_ = other.has_extra_;
   }
@@ -83,6 +84,7 @@ class Reservation {
   LogWriter* log_ = nullptr;
   std::span<std::byte> payload_;
   bool lies_apart_ = false;
+  bool repeats_ = false;  // what an earlier record has
   bool announced_ = false;
   bool has_extra_ = false;  // extra() has zeroed it
 };
@@ -124,6 +126,13 @@ class LogWriter {
   /// Copies `from` into the payload, which must be of its size; when it is announced, readers that ask for it
   /// hear how far it is (LogReader::announced_bytes()).
   void fill(const Reservation& reservation, std::span<const std::byte> from);
+  /// Room for a record whose payload is that of an earlier record of this log, which keeps all: nothing is
+  /// copied, and it takes a cell. payload() is the earlier one's, and must be left as it is. `kept` is more
+  /// than 48 bytes long. Errors: out_of_resources.
+  Status reserve_again(std::span<const std::byte> kept, Reservation& into);
+  /// Whether that payload is `with`, of the same size. When it is announced, readers that ask for it hear how
+  /// far that is seen.
+  bool equals(const Reservation& reservation, std::span<const std::byte> with);
   /// Whether reserve() would not give would_block now: cheap to ask again and again.
   bool may_reserve(std::size_t payload_bytes);
   /// Whether reserve() would have to enter another chunk, where the last one, empty of payload, would do.
@@ -238,7 +247,7 @@ class LogWriter {
 
   void publish_apart(std::uint8_t kind, std::uint16_t flags, std::uint64_t label,
                      std::span<const std::byte> payload);
-  void write_place(std::uint64_t payload_bytes);
+  void write_place(std::span<const std::byte> payload);
   void place_apart(std::uint64_t payload_bytes);
   void pass_payload(std::uint64_t payload_bytes);
   std::uint64_t room_wanted_for(std::uint64_t payload_bytes) const;
@@ -301,7 +310,8 @@ class LogWriter {
   std::uint64_t published_bytes_ = 0;
   std::uint64_t live_bytes_ = 0;
   std::uint64_t live_bytes_max_ = 0;
-  std::deque<Chunk> chunks_;  // in order; the last is written
+  std::uint64_t repeats_end_ = 0;  // 1 + the ordinal of the last chunk with a record that repeats a payload
+  std::deque<Chunk> chunks_;       // in order; the last is written
   std::vector<const CursorEntry*> readers_;
 };
 

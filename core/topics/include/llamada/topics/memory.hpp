@@ -69,6 +69,9 @@ Result<Chunk> read_chunk(const PeerArena& arena, Offset offset);
 /// validated by its generation once everything was read.
 Result<Chunk> read_chunk_racing(const PeerArena& arena, Offset offset);
 
+/// Whether so many bytes from `offset` on lie in what has been handed out of the arena's pool.
+bool lies_in_pool(const PeerArena& arena, Offset offset, std::uint64_t size_bytes);
+
 /// Copies bytes that their owner may be changing meanwhile, word by word; whether they are whole, a sequence
 /// word says that is looked at before and after. Both places are aligned to 8 bytes.
 void copy_racing(std::byte* to, const std::byte* from, std::size_t size_bytes);

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "llamada/base/sampled_words.hpp"
+
+namespace llamada::topics {
+
+/// Which payloads of a log that keeps all came last from which memory, so that what is published from there
+/// again unchanged need not be kept twice (LogWriter::reserve_again()). What find() gives is a guess, by some
+/// words of it; LogWriter::equals() tells, and then differed() or repeated() is to be called.
+///
+/// Threads: one at a time.
+class KeptPayloads {
+ public:
+  /// What is smaller is written as fast.
+  static constexpr std::size_t bytes_min = 4096;
+
+  /// The payload that this memory was published as last, if it seems to be unchanged; else empty.
+  std::span<const std::byte> find(std::span<const std::byte> memory) {
+    Source& source = source_of(memory);
+    if (!source.is(memory) || source.words != sampled_words(memory)) return {};
+    if (source.skips > 0) {
+      --source.skips;
+      return {};
+    }
+    return {source.kept, source.size_bytes};
+  }
+  /// What find() gave is not what this memory has: of what changes where no sample is taken one is given more
+  /// and more rarely.
+  void differed(std::span<const std::byte> memory) {
+    Source& source = source_of(memory);
+    source.misses = std::min(source.misses + 1, misses_max);
+    source.skips = 1U << source.misses;
+  }
+  /// It is.
+  void repeated(std::span<const std::byte> memory) { source_of(memory).misses = 0; }
+  /// This memory was published anew.
+  void add(std::span<const std::byte> memory, std::span<const std::byte> kept) {
+    Source& source = source_of(memory);
+    if (!source.is(memory)) source = {memory.data(), memory.size()};
+    source.kept = kept.data();
+    source.words = sampled_words(memory);
+  }
+
+ private:
+  struct Source {
+    const std::byte* memory = nullptr;
+    std::size_t size_bytes = 0;
+    const std::byte* kept = nullptr;
+    std::uint32_t misses = 0;
+    std::uint32_t skips = 0;
+    SampledWords words{};
+
+    bool is(std::span<const std::byte> other) const {
+      return memory == other.data() && size_bytes == other.size();
+    }
+  };
+  static constexpr std::uint32_t misses_max = 6;
+  static constexpr unsigned index_bits = 6;
+  using Sources = std::array<Source, 1U << index_bits>;
+
+  /// Where it is, or in place of what.
+  Source& source_of(std::span<const std::byte> memory) {
+    const std::uint64_t key = reinterpret_cast<std::uint64_t>(memory.data()) + memory.size();
+    return (*sources_)[key * 0x9e3779b97f4a7c15U >> (64 - index_bits)];
+  }
+
+  std::unique_ptr<Sources> sources_ = std::make_unique<Sources>();
+};
+
+}  // namespace llamada::topics

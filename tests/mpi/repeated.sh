@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# repeated.sh MPIRUN PROGRAM: what is sent again unchanged is not kept twice; ranks that are killed are replaced all the
+# same, and the job goes on rightly when its histories are used up in the middle.
+set -u
+mpirun=$1 program=$2
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+failed=0
+
+fail() {
+  printf 'repeated.sh: %s\n' "$*"
+  cat "$folder/out" "$folder/messages"
+  failed=1
+}
+
+# run QOS SEED OPTION...: the program must end well.
+run() {
+  local qos=$1 seed=$2 code=0
+  shift 2
+  timeout 120 "$mpirun" -n 3 --qos "$qos" --report "$folder/report" "$@" "$program" 40 "$seed" >"$folder/out" \
+    2>"$folder/messages" || code=$?
+  [ "$code" -eq 0 ] && [ "$(cat "$folder/out")" = 'ok repeated' ] || fail "code $code with $qos, seed $seed, $*"
+}
+
+# count NAME: of all ranks, from the report.
+count() { sed -n '/"totals"/,/}/s/.*"'"$1"'": *\([0-9]*\).*/\1/p' "$folder/report" | head -1; }
+
+keeps='<reliability><kind>RELIABLE</kind></reliability><durability><kind>TRANSIENT_LOCAL</kind></durability>
+  <history><kind>KEEP_ALL</kind></history>'
+printf '<dds><qos_library name="test"><qos_profile name="small"><datawriter_qos>%s</datawriter_qos><datareader_qos>%s</datareader_qos>
+  <rank_replacement><kind>REBUILD</kind><log_bytes_per_node>24 MiB</log_bytes_per_node></rank_replacement></qos_profile>
+  </qos_library></dds>' "$keeps" "$keeps" >"$folder/small.xml"
+
+run fault-tolerant 1
+[ "$(count bytes_repeated)" -gt 20000000 ] || fail "only $(count bytes_repeated) bytes were repeated"
+run default 1
+[ "$(count bytes_repeated)" -eq 0 ] || fail 'something was repeated that is not kept'
+for seed in 2 3 4 5; do
+  run fault-tolerant "$seed" --inject "kill rank 1 in MPI_Waitall $((7 * seed))" --inject "kill rank 0 in MPI_Bcast $seed" \
+    --inject "kill rank 2 in MPI_Waitall $((9 * seed))"
+  [ "$(grep -c 'done *replaced as incarnation' "$folder/messages")" -eq 3 ] || fail "not three ranks were replaced, seed $seed"
+  run "$folder/small.xml" "$seed"
+  grep -q 'log_bytes_per_node of the profile .* is used up' "$folder/messages" || fail 'the histories were not used up'
+done
+exit "$failed"

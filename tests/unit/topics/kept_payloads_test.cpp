@@ -1,0 +1,69 @@
+#include "llamada/topics/kept_payloads.hpp"
+
+#include <vector>
+
+#include "test.hpp"
+
+namespace llamada::topics {
+namespace {
+
+constexpr std::size_t size = 5000;
+
+TEST_CASE("kept payloads: what was published from the same memory is found as long as it seems unchanged",
+          "[topics]") {
+  std::vector<std::byte> memory(size), kept(memory), other(memory);
+  KeptPayloads payloads;
+  CHECK(payloads.find(memory).empty());
+  payloads.add(memory, kept);
+  CHECK(payloads.find(memory).data() == kept.data());
+  CHECK(payloads.find(memory).size() == size);
+  CHECK(payloads.find(other).empty());
+  CHECK(payloads.find(std::span(memory).first(size - 1)).empty());
+  for (const std::size_t at : {std::size_t{0}, size - 1}) {
+    memory[at] = std::byte{1};
+    CHECK(payloads.find(memory).empty());
+    payloads.add(memory, other);
+    CHECK(payloads.find(memory).data() == other.data());
+  }
+}
+
+TEST_CASE("kept payloads: of memory that seems unchanged and is not one is given more and more rarely",
+          "[topics]") {
+  std::vector<std::byte> memory(size), kept(memory);
+  KeptPayloads payloads;
+  payloads.add(memory, kept);
+  int given = 0;
+  for (int sent = 0; sent < 1000; ++sent) {
+    if (!payloads.find(memory).empty()) {
+      ++given;
+      payloads.differed(memory);
+    }
+    payloads.add(memory, kept);
+  }
+  CHECK((given > 10 && given < 25));
+  while (payloads.find(memory).empty()) {
+  }
+  payloads.repeated(memory);
+  for (int sent = 0; sent < 10; ++sent) CHECK_FALSE(payloads.find(memory).empty());
+  payloads.differed(memory);
+  CHECK(payloads.find(memory).empty());
+  CHECK(payloads.find(memory).empty());
+  CHECK_FALSE(payloads.find(memory).empty());
+}
+
+TEST_CASE("kept payloads: many buffers are known at a time", "[topics]") {
+  std::vector<std::byte> memory(20 * size);
+  KeptPayloads payloads;
+  const auto part = [&](std::size_t i) { return std::span<const std::byte>(memory).subspan(i * size, size); };
+  for (std::size_t i = 0; i < 20; ++i) payloads.add(part(i), part(i));
+  int found = 0;
+  for (std::size_t i = 0; i < 20; ++i) {
+    const auto kept = payloads.find(part(i));
+    CHECK((kept.empty() || kept.data() == part(i).data()));
+    found += !kept.empty();
+  }
+  CHECK(found >= 15);
+}
+
+}  // namespace
+}  // namespace llamada::topics
