@@ -45,6 +45,17 @@ static inline char* memory(size_t size) {
   return bytes;
 }
 
+/* Writes one word of each 64 KiB, or of the whole if that is less, at a place that moves: what is sent is
+ * then not what was sent last, which benchmarks that send one buffer unchanged do not show. */
+static inline void change(char* buffer, size_t size) {
+  static unsigned drawn = 1;
+  for (size_t begin = 0; begin < size; begin += 65536) {
+    size_t part = size - begin < 65536 ? size - begin : 65536;
+    drawn = drawn * 1664525u + 1013904223u;
+    if (part >= 8) ++*(unsigned long*)(buffer + begin + (drawn >> 8) % (part / 8) * 8);
+  }
+}
+
 static inline void print_figure(const char* figure, long x, double value, const char* unit) {
   printf("%s %ld %.5g %s\n", figure, x, value, unit);
   fflush(stdout);

@@ -52,10 +52,14 @@ def cases(cores):
     found = [Case(name, program, arguments=arguments, configurations=OURS + MADE_BEFORE + PEERS + BARE)
              for name, program, arguments in (("pingpong", "pingpong", []), ("rate", "stream", ["rate"]),
                                               ("bandwidth", "stream", ["bandwidth"]))]
+    found += [Case(f"{name} changed", program, arguments=["changed"], configurations=OURS + MADE_BEFORE + PEERS)
+              for name, program in (("pingpong", "pingpong"), ("bandwidth", "stream"))]
     found += [Case("overlap", "overlap"),
              Case("derived", "derived")]
     for ranks in (2, 4, 8):
         found += [Case(f"{name} {ranks}", "collectives", ranks, [name]) for name in COLLECTIVES]
+    found += [Case(f"{name} {ranks} changed", "collectives", ranks, ["changed", name]) for ranks in (2, 4)
+              for name in ("Bcast", "Allreduce", "Alltoall", "Allgather")]
     found += [Case(f"launch {ranks}", "hello", ranks, figure=f"launch {ranks}") for ranks in (4, 16, 64)]
     found += [Case(f"memory {ranks}", "hello", ranks, ["memory"]) for ranks in (2, 16, 64)]
     found += [Case("memory 256", "hello", 256, ["memory"], configurations=OURS)]

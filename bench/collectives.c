@@ -1,11 +1,12 @@
-/* collectives NAME...: collectives on all ranks, by size, in microseconds for each call. The size is what one
- * rank contributes to one other: of Alltoall, Allgather, Gather, Scatter, the same with lengths for each rank
- * (Alltoallv, …) and Reduce_scatter the piece, of the others the buffer. */
+/* collectives [changed] NAME...: collectives on all ranks, by size, in microseconds for each call. The size
+ * is what one rank contributes to one other: of Alltoall, Allgather, Gather, Scatter, the same with lengths
+ * for each rank (Alltoallv, …) and Reduce_scatter the piece, of the others the buffer. "changed": what is
+ * given changes from call to call. */
 #include "bench.h"
 
 enum { batches = 7, ranks_max = 64 };
 
-static int rank, count_of_ranks;
+static int rank, count_of_ranks, changes;
 static char *in, *out;
 static int counts[ranks_max], parts[ranks_max], places[ranks_max];
 
@@ -44,7 +45,11 @@ static void call(const char* name, int size) {
 static double seconds_for(const char* name, int size, int rounds) {
   MPI_Barrier(MPI_COMM_WORLD);
   double start = MPI_Wtime();
-  for (int i = 0; i < rounds; i++) call(name, size);
+  int parts_given = strcmp(name, "Alltoall") == 0 ? count_of_ranks : 1;
+  for (int i = 0; i < rounds; i++) {
+    for (int part = 0; part < parts_given && changes; part++) change(in + (size_t)part * size, (size_t)size);
+    call(name, size);
+  }
   return MPI_Wtime() - start;
 }
 
@@ -71,7 +76,7 @@ static void measure(const char* name, int size) {
   for (int r = 0; r < count_of_ranks; r++) counts[r] = size / 8, parts[r] = size, places[r] = r * size;
   int rounds = rounds_for(name, size);
   for (int b = 0; b < batches; b++) seconds[b] = seconds_for(name, size, rounds) / rounds * 1e6;
-  snprintf(figure, sizeof figure, "%s_%d", name, count_of_ranks);
+  snprintf(figure, sizeof figure, "%s%s_%d", changes ? "changed-" : "", name, count_of_ranks);
   if (rank == 0) print_figure(figure, size, median(seconds, batches), "us");
 }
 
@@ -85,11 +90,12 @@ int main(int argc, char** argv) {
   in = memory((size_t)count_of_ranks << 20);
   out = memory((size_t)count_of_ranks << 20);
   memset(in, 0, (size_t)count_of_ranks << 20);
-  for (char** name = argv + 1; *name; name++)
+  changes = strcmp(argv[1], "changed") == 0;
+  for (char** name = argv + 1 + changes; *name; name++)
     if (strcmp(*name, "Barrier") == 0)
       measure("Barrier", 0);
     else
-      for (int i = 0; i < 5; i++) measure(*name, sizes[i]);
+      for (int i = changes ? 2 : 0; i < 5; i++) measure(*name, sizes[i]);
   MPI_Finalize();
   return 0;
 }

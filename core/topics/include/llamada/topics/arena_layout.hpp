@@ -22,7 +22,7 @@ struct LogKey {
 };
 
 inline constexpr std::uint64_t arena_magic = 0x314e52414d414c4c;  // "LLAMARN1"
-inline constexpr std::uint32_t arena_version = 2;
+inline constexpr std::uint32_t arena_version = 3;
 inline constexpr std::size_t cell_size_bytes = 64;
 /// The most payload that lies in the cell itself.
 inline constexpr std::size_t inline_payload_max = 48;
