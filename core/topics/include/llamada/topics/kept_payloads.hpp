@@ -1,11 +1,11 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include "llamada/base/sampled_words.hpp"
 
@@ -42,10 +42,14 @@ class KeptPayloads {
   void repeated(std::span<const std::byte> memory) { source_of(memory).misses = 0; }
   /// This memory was published anew.
   void add(std::span<const std::byte> memory, std::span<const std::byte> kept) {
-    Source& source = source_of(memory);
-    if (!source.is(memory)) source = {memory.data(), memory.size()};
-    source.kept = kept.data();
-    source.words = sampled_words(memory);
+    Source* source = &source_of(memory);
+    if (!source->is(memory)) {
+      if (source->memory && ++replaced_ > sources_.size() / 4 && sources_.size() < sources_max)
+        source = &grown_for(memory);
+      *source = {memory.data(), memory.size()};
+    }
+    source->kept = kept.data();
+    source->words = sampled_words(memory);
   }
 
  private:
@@ -62,16 +66,24 @@ class KeptPayloads {
     }
   };
   static constexpr std::uint32_t misses_max = 6;
-  static constexpr unsigned index_bits = 6;
-  using Sources = std::array<Source, 1U << index_bits>;
+  static constexpr std::size_t sources_min = 16, sources_max = 1024;  // powers of two
 
   /// Where it is, or in place of what.
-  Source& source_of(std::span<const std::byte> memory) {
+  Source& source_of(std::span<const std::byte> memory) { return sources_[index_of(memory)]; }
+  std::size_t index_of(std::span<const std::byte> memory) const {
     const std::uint64_t key = reinterpret_cast<std::uint64_t>(memory.data()) + memory.size();
-    return (*sources_)[key * 0x9e3779b97f4a7c15U >> (64 - index_bits)];
+    return (key * 0x9e3779b97f4a7c15U >> 32) & (sources_.size() - 1);
+  }
+  Source& grown_for(std::span<const std::byte> memory) {
+    const std::vector<Source> before = std::exchange(sources_, std::vector<Source>(2 * sources_.size()));
+    for (const Source& source : before)
+      if (source.memory) source_of({source.memory, source.size_bytes}) = source;
+    replaced_ = 0;
+    return source_of(memory);
   }
 
-  std::unique_ptr<Sources> sources_ = std::make_unique<Sources>();
+  std::vector<Source> sources_ = std::vector<Source>(sources_min);
+  std::size_t replaced_ = 0;  // since they are so many
 };
 
 }  // namespace llamada::topics
