@@ -130,11 +130,9 @@ bool Channel::publish_again(std::uint32_t piece, int audience, std::span<const s
   const auto kept = kept_->find(payload);
   topics::Reservation reservation;
   if (kept.empty() || !writer_.reserve_again(kept, reservation)) return false;
-  if (!writer_.equals(reservation, payload)) {
-    kept_->differed(payload);
-    return false;
-  }
-  kept_->repeated(payload);
+  const bool is_equal = writer_.equals(reservation, payload);
+  kept_->compared(payload, is_equal);
+  if (!is_equal) return false;
   reservation_ = std::move(reservation);
   commit(piece, audience, bytes_given);
   return true;

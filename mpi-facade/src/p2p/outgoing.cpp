@@ -158,11 +158,9 @@ bool Outgoing::publish_again(Destination& to, std::span<const std::byte> payload
   topics::Reservation reservation;
   if (kept.empty() || !to.log.reserve_again(kept, reservation)) return false;
   show(to, reservation, payload, flags, label);
-  if (!to.log.equals(reservation, payload)) {
-    to.kept->differed(payload);
-    return false;
-  }
-  to.kept->repeated(payload);
+  const bool is_equal = to.log.equals(reservation, payload);
+  to.kept->compared(payload, is_equal);
+  if (!is_equal) return false;
   to.log.commit(std::move(reservation), kind_message, flags, label);
   return true;
 }

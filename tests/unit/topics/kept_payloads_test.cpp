@@ -36,16 +36,16 @@ TEST_CASE("kept payloads: of memory that seems unchanged and is not one is given
   for (int sent = 0; sent < 1000; ++sent) {
     if (!payloads.find(memory).empty()) {
       ++given;
-      payloads.differed(memory);
+      payloads.compared(memory, false);
     }
     payloads.add(memory, kept);
   }
   CHECK((given > 10 && given < 25));
   while (payloads.find(memory).empty()) {
   }
-  payloads.repeated(memory);
+  payloads.compared(memory, true);
   for (int sent = 0; sent < 10; ++sent) CHECK_FALSE(payloads.find(memory).empty());
-  payloads.differed(memory);
+  payloads.compared(memory, false);
   CHECK(payloads.find(memory).empty());
   CHECK(payloads.find(memory).empty());
   CHECK_FALSE(payloads.find(memory).empty());

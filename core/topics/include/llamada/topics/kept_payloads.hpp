@@ -13,7 +13,7 @@ namespace llamada::topics {
 
 /// Which payloads of a log that keeps all came last from which memory, so that what is published from there
 /// again unchanged need not be kept twice (LogWriter::reserve_again()). What find() gives is a guess, by some
-/// words of it; LogWriter::equals() tells, and then differed() or repeated() is to be called.
+/// words of it; LogWriter::equals() tells, which compared() is to hear.
 ///
 /// Threads: one at a time.
 class KeptPayloads {
@@ -31,15 +31,13 @@ class KeptPayloads {
     }
     return {source.kept, source.size_bytes};
   }
-  /// What find() gave is not what this memory has: of what changes where no sample is taken one is given more
-  /// and more rarely.
-  void differed(std::span<const std::byte> memory) {
+  /// Whether what find() gave is what this memory has. Of memory that changes where no word is looked at a
+  /// payload is given more and more rarely.
+  void compared(std::span<const std::byte> memory, bool is_equal) {
     Source& source = source_of(memory);
-    source.misses = std::min(source.misses + 1, misses_max);
-    source.skips = 1U << source.misses;
+    source.misses = is_equal ? 0 : std::min(source.misses + 1, misses_max);
+    source.skips = is_equal ? 0 : 1U << source.misses;
   }
-  /// It is.
-  void repeated(std::span<const std::byte> memory) { source_of(memory).misses = 0; }
   /// This memory was published anew.
   void add(std::span<const std::byte> memory, std::span<const std::byte> kept) {
     Source* source = &source_of(memory);
