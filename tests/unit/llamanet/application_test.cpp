@@ -300,6 +300,34 @@ TEST_CASE("application: payloads that begin in memory that was made and end in m
   }
 }
 
+TEST_CASE("application: a payload that is longer than the kernel writes at once is stored in few pieces",
+          "[llamanet]") {
+  DriverOptions options = on_demand();
+  options.arena_size_bytes = std::uint64_t{3} << 30;
+  Node node(options);
+  node.start();
+  auto application = Application::attach(node.options());
+  REQUIRE(application);
+  constexpr std::size_t size = (std::size_t{2} << 30) + (std::size_t{16} << 20);
+  // Not a page of it is made: all are the one of zeros.
+  void* const nothing = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  REQUIRE(nothing != MAP_FAILED);
+  const std::span from(static_cast<const std::byte*>(nothing), size);
+  topics::LogOptions keep;
+  keep.retention = topics::Retention::keep_all;
+  auto log = topics::LogWriter::create((*application)->arena(), {1, 1}, keep);
+  REQUIRE(log);
+  auto room = log->reserve(size, topics::LogWriter::Filling::by_fill);
+  REQUIRE(room);
+  std::size_t pieces = 0;
+  for (std::size_t stored = 0; stored < size; ++pieces)
+    stored += (*application)->arena().store(room->payload().subspan(stored), from.subspan(stored));
+  // One by one those that lie in pages which the first has made.
+  CHECK(pieces < 100);
+  CHECK(room->payload().back() == std::byte{0});
+  ::munmap(nothing, size);
+}
+
 TEST_CASE("application: a limit on the size of files does not end who keeps what it publishes",
           "[llamanet]") {
   Node node(on_demand());

@@ -225,35 +225,35 @@ void Application::prepare(std::span<std::byte> memory) {
   while (begin < end) {
     const auto size = std::min<std::size_t>(zeros.size(), static_cast<std::size_t>(end - begin));
     // Refused: the pages are made when they are used.
-    if (!write({begin, size}, {zeros.data(), size})) break;
+    if (write({begin, size}, {zeros.data(), size}) < size) break;
     begin = std::max(begin + size, prepared_until_);
   }
   prepared_until_ = std::max(prepared_until_, end);
 }
 
 std::size_t Application::store(std::span<std::byte> to, std::span<const std::byte> from) {
-  if (to.data() >= prepared_until_) return write(to, from) ? to.size() : 0;
+  if (to.data() >= prepared_until_) return write(to, from);
   const auto made = static_cast<std::size_t>(prepared_until_ - to.data());
   const std::size_t size = std::min({made, topics::stored_at_once_bytes, to.size()});
   copy_bytes(to.data(), from.data(), size);
   return size;
 }
 
-// What it began, the kernel may have made in one piece that is larger; to do so again would only take time.
-bool Application::write(std::span<std::byte> to, std::span<const std::byte> from) {
+// How much it wrote: the kernel takes no more than 2 GiB at once. What it began, it may have made in one
+// piece that is larger; to do so again would only take time.
+std::size_t Application::write(std::span<std::byte> to, std::span<const std::byte> from) {
   const auto at = to.data() - memory_.data();
   // A program may have set it since; to write beyond it is to be ended (SIGXFSZ).
   rlimit file_size{};
   const bool limited = ::getrlimit(RLIMIT_FSIZE, &file_size) != 0 || file_size.rlim_cur != RLIM_INFINITY;
-  if (limited && file_size.rlim_cur < static_cast<rlim_t>(at) + to.size()) return false;
+  if (limited && file_size.rlim_cur < static_cast<rlim_t>(at) + to.size()) return 0;
   // Not libc's pwrite() and lseek(), which within a rank may be another's.
-  if (::syscall(SYS_pwrite64, memory_file_.get(), from.data(), from.size(), at) !=
-      static_cast<long>(from.size()))
-    return false;
-  const long end = at + static_cast<long>(from.size());
+  const long written = ::syscall(SYS_pwrite64, memory_file_.get(), from.data(), from.size(), at);
+  if (written <= 0) return 0;
+  const long end = at + written;
   const long hole = ::syscall(SYS_lseek, memory_file_.get(), end, SEEK_HOLE);
   prepared_until_ = std::max(prepared_until_, memory_.data() + std::max(hole, end));
-  return true;
+  return static_cast<std::size_t>(written);
 }
 
 void Application::prepare_ahead() {

@@ -164,7 +164,7 @@ class Application {
   bool may_grow(std::uint64_t more_bytes);
   void prepare(std::span<std::byte> memory);
   std::size_t store(std::span<std::byte> to, std::span<const std::byte> from);
-  bool write(std::span<std::byte> to, std::span<const std::byte> from);
+  std::size_t write(std::span<std::byte> to, std::span<const std::byte> from);
   std::uint64_t live_bytes_of_all() const;
 
   // Our commit before our look at `sleeping`: the sleeper's membarrier orders the two, if the compiler does
