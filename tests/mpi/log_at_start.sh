@@ -1,27 +1,7 @@
 #!/usr/bin/env bash
 # log_at_start.sh MPIRUN PROGRAM: log_bytes_at_start of a profile is made before the ranks run, changes no answer, and is
 # refused where there is not so much memory.
-set -u
-mpirun=$1 program=$2
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-failed=0
-
-fail() {
-  printf 'log_at_start.sh: %s\n' "$*"
-  cat "$folder/out" "$folder/messages"
-  failed=1
-}
-
-# profile NAME BYTES BYTES: a profile with so much for the logs, and so much of it at the start.
-profile() {
-  local keeps='<reliability><kind>RELIABLE</kind></reliability><durability><kind>TRANSIENT_LOCAL</kind></durability>
-    <history><kind>KEEP_ALL</kind></history>'
-  printf '<dds><qos_library name="test"><qos_profile name="%s"><datawriter_qos>%s</datawriter_qos>
-    <datareader_qos>%s</datareader_qos><rank_replacement><kind>REBUILD</kind><log_bytes_per_node>%s</log_bytes_per_node>
-    <log_bytes_at_start>%s</log_bytes_at_start></rank_replacement></qos_profile></qos_library></dds>' \
-    "$1" "$keeps" "$keeps" "$2" "$3" >"$folder/$1.xml"
-}
+source "$(dirname "$0")/script.sh"
 
 # run CODE PROFILE OPTION... -- ARGUMENT: the job must end with this code.
 run() {

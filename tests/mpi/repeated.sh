@@ -1,17 +1,7 @@
 #!/usr/bin/env bash
 # repeated.sh MPIRUN PROGRAM: what is sent again unchanged is not kept twice; ranks that are killed are replaced all the
 # same, and the job goes on rightly when its histories are used up in the middle.
-set -u
-mpirun=$1 program=$2
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-failed=0
-
-fail() {
-  printf 'repeated.sh: %s\n' "$*"
-  cat "$folder/out" "$folder/messages"
-  failed=1
-}
+source "$(dirname "$0")/script.sh"
 
 # run QOS SEED OPTION...: the program must end well.
 run() {
@@ -25,11 +15,7 @@ run() {
 # count NAME: of all ranks, from the report.
 count() { sed -n '/"totals"/,/}/s/.*"'"$1"'": *\([0-9]*\).*/\1/p' "$folder/report" | head -1; }
 
-keeps='<reliability><kind>RELIABLE</kind></reliability><durability><kind>TRANSIENT_LOCAL</kind></durability>
-  <history><kind>KEEP_ALL</kind></history>'
-printf '<dds><qos_library name="test"><qos_profile name="small"><datawriter_qos>%s</datawriter_qos><datareader_qos>%s</datareader_qos>
-  <rank_replacement><kind>REBUILD</kind><log_bytes_per_node>24 MiB</log_bytes_per_node></rank_replacement></qos_profile>
-  </qos_library></dds>' "$keeps" "$keeps" >"$folder/small.xml"
+profile small '24 MiB' 0
 
 run fault-tolerant 1
 [ "$(count bytes_repeated)" -gt 20000000 ] || fail "only $(count bytes_repeated) bytes were repeated"

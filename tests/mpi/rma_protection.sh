@@ -1,17 +1,7 @@
 #!/usr/bin/env bash
 # rma_protection.sh MPIRUN PROGRAM: what becomes of a job with windows when ranks are to be replaced, and of one whose rank
 # is killed while it holds a lock that others wait for.
-set -u
-mpirun=$1 program=$2
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-failed=0
-
-fail() {
-  printf 'rma_protection.sh: %s\n' "$*"
-  cat "$folder/out" "$folder/messages"
-  failed=1
-}
+source "$(dirname "$0")/script.sh"
 
 # run CODE OPTION...: the job must end with this code, soon, and leave no process.
 run() {

@@ -74,16 +74,13 @@ class TailWalk {
     }
     ApartPayload apart;
     std::memcpy(&apart, cell.payload, sizeof(apart));
-    if (cell.inline_size == payload_repeated && lies_in_pool(arena_, apart.offset, apart.size_bytes)) {
-      tail_.record_bytes += apart.size_bytes;
-      tail_.repeats_end = chunk.ordinal + 1;
-      return {};
-    }
-    if (cell.inline_size != payload_apart || apart.offset < chunk.payload() || apart.offset > chunk.end() ||
-        apart.size_bytes > chunk.end() - apart.offset)
+    if (!can_have_payload(arena_, chunk, cell.inline_size, apart.offset, apart.size_bytes))
       return failure(Errc::parse_error, "a record in the chunk at offset {} is damaged", chunk.offset);
     tail_.record_bytes += apart.size_bytes;
-    tail_.payload_next = std::max(tail_.payload_next, (apart.offset + apart.size_bytes + 63) / 64 * 64);
+    if (cell.inline_size == payload_repeated)
+      tail_.repeats_end = chunk.ordinal + 1;
+    else
+      tail_.payload_next = std::max(tail_.payload_next, (apart.offset + apart.size_bytes + 63) / 64 * 64);
     return {};
   }
 

@@ -95,7 +95,7 @@ std::optional<Record> LogReader::read_apart(const Cell& cell) {
     return Record{cell.kind, cell.flags, cell.label, {cell.payload, inline_size}, chunk_.ordinal, {}};
   }
   const Place apart = place_of(cell);
-  if (!is_there(inline_size, apart)) {
+  if (!can_have_payload(arena_, chunk_, inline_size, apart.offset, apart.size_bytes)) {
     fail("a record lies outside of its chunk");
     return std::nullopt;
   }
@@ -107,7 +107,8 @@ std::optional<Record> LogReader::read_apart(const Cell& cell) {
 std::optional<Record> LogReader::peek_announced() const {
   if (!is_announced()) return std::nullopt;
   const Place apart = place_of(*cell_);
-  if (!is_there(cell_->inline_size, apart)) return std::nullopt;
+  if (!can_have_payload(arena_, chunk_, cell_->inline_size, apart.offset, apart.size_bytes))
+    return std::nullopt;
   return record_apart(*cell_, apart);
 }
 

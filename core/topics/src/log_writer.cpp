@@ -249,14 +249,20 @@ void LogWriter::fill(const Reservation& reservation, std::span<const std::byte> 
 void LogWriter::announce(Reservation& reservation, std::uint8_t kind, std::uint16_t flags,
                          std::uint64_t label) {
   LLAMADA_CHECK(reservation.log_ == this && kind != kind_link && reservation.lies_apart_);
-  reservation.extra();  // zeroed now if nobody has asked for it
-  write_place(reservation.payload_);
-  write_cell(kind, flags, label, reservation.repeats_ ? payload_repeated : payload_apart);
+  describe(reservation, kind, flags, label);
   say_filled(0);
   // Pairs with the acquire loads in LogReader::peek_announced().
   next_->commit.store(announced(generation_), std::memory_order_release);
   reservation.announced_ = true;
   LLAMADA_CRASH_POINT("publish:announced");
+}
+
+/// Writes the cell of a record whose payload lies apart, but for its commit.
+void LogWriter::describe(Reservation& reservation, std::uint8_t kind, std::uint16_t flags,
+                         std::uint64_t label) {
+  reservation.extra();  // zeroed now if nobody has asked for it
+  write_place(reservation.payload_);
+  write_cell(kind, flags, label, reservation.repeats_ ? payload_repeated : payload_apart);
 }
 
 /// Of what is announced. Pairs with the acquire load in LogReader::announced_bytes().
@@ -274,11 +280,7 @@ void LogWriter::commit(Reservation&& reservation, std::uint8_t kind, std::uint16
   } else if (reservation.repeats_) {
     repeats_end_ = chunks_.back().ordinal + 1;
     arena_->count(Counter::bytes_repeated, size_bytes);
-    if (!std::exchange(reservation.announced_, false)) {
-      reservation.extra();  // zeroed now if nobody has asked for it
-      write_place(reservation.payload_);
-      write_cell(kind, flags, label, payload_repeated);
-    }
+    if (!std::exchange(reservation.announced_, false)) describe(reservation, kind, flags, label);
     commit_written(size_bytes);
   } else if (std::exchange(reservation.announced_, false)) {
     // Somebody may be reading the cell.

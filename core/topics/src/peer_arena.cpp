@@ -158,7 +158,10 @@ Result<Chunk> read_chunk_racing(const PeerArena& arena, Offset offset) {
   return checked(arena, chunk);
 }
 
-bool lies_in_pool(const PeerArena& arena, Offset offset, std::uint64_t size_bytes) {
+bool can_have_payload(const PeerArena& arena, const Chunk& chunk, std::uint8_t inline_size, Offset offset,
+                      std::uint64_t size_bytes) {
+  if (inline_size != payload_repeated)
+    return inline_size == payload_apart && chunk.has_payload(offset, size_bytes);
   const ArenaHeader& header = arena.header();
   const Offset end = header.pool + header.pool_used.load(std::memory_order_relaxed);
   return offset >= header.pool && offset <= end && size_bytes <= end - offset && end <= arena.size_bytes;

@@ -114,7 +114,7 @@ bool Channel::publish_slowly(std::uint32_t piece, int audience, std::span<const 
   if (!space) return false;
   if (reservation_ && keeps_all_) {
     writer_.fill(reservation_, payload);
-    if (kept_ && payload.size() >= topics::KeptPayloads::bytes_min) kept_->add(payload, *space);
+    kept_.add(payload, *space);
   } else {
     copy_bytes_out(space->data(), payload.data(), payload.size());
   }
@@ -125,13 +125,12 @@ bool Channel::publish_slowly(std::uint32_t piece, int audience, std::span<const 
 /// What the log has already from this memory is shown again.
 bool Channel::publish_again(std::uint32_t piece, int audience, std::span<const std::byte> payload,
                             std::uint64_t bytes_given) {
-  if (!keeps_all_ || payload.size() < topics::KeptPayloads::bytes_min || predecessors_record()) return false;
-  if (!kept_) kept_ = std::make_unique<topics::KeptPayloads>();
-  const auto kept = kept_->find(payload);
+  if (!keeps_all_ || predecessors_record()) return false;
+  const auto kept = kept_.find(payload);
   topics::Reservation reservation;
   if (kept.empty() || !writer_.reserve_again(kept, reservation)) return false;
   const bool is_equal = writer_.equals(reservation, payload);
-  kept_->compared(payload, is_equal);
+  kept_.compared(payload, is_equal);
   if (!is_equal) return false;
   reservation_ = std::move(reservation);
   commit(piece, audience, bytes_given);
@@ -214,7 +213,7 @@ void Channel::update_retention() {
   for (int member = 0; member < size(); ++member)
     if (incoming_[member].found) release(member);
   find_readers();
-  kept_.reset();
+  kept_ = {};
   writer_.set_retention(topics::Retention::recycle);
 }
 

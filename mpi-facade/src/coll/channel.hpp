@@ -524,7 +524,7 @@ class Channel {
 
   topics::LogWriter writer_;
   topics::Reservation reservation_;
-  std::unique_ptr<topics::KeptPayloads> kept_;
+  topics::KeptPayloads kept_;
   std::vector<Incoming> incoming_;
   std::deque<Pending*> pending_;
   int task_count_ = 0;

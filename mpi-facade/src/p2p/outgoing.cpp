@@ -138,8 +138,7 @@ void Outgoing::fill(Destination& to, topics::Reservation& reservation, std::span
                     std::uint16_t flags, std::uint64_t label) {
   show(to, reservation, payload, flags, label);
   to.log.fill(reservation, payload);
-  if (to.kept && payload.size() >= topics::KeptPayloads::bytes_min)
-    to.kept->add(payload, reservation.payload());
+  if (options_.keeps) to.kept.add(payload, reservation.payload());
 }
 
 void Outgoing::show(Destination& to, topics::Reservation& reservation, std::span<const std::byte> payload,
@@ -152,14 +151,13 @@ void Outgoing::show(Destination& to, topics::Reservation& reservation, std::span
 
 bool Outgoing::publish_again(Destination& to, std::span<const std::byte> payload, std::uint16_t flags,
                              std::uint64_t label) {
-  if (!options_.keeps || payload.size() < topics::KeptPayloads::bytes_min) return false;
-  if (!to.kept) to.kept = std::make_unique<topics::KeptPayloads>();
-  const auto kept = to.kept->find(payload);
+  if (!options_.keeps) return false;
+  const auto kept = to.kept.find(payload);
   topics::Reservation reservation;
   if (kept.empty() || !to.log.reserve_again(kept, reservation)) return false;
   show(to, reservation, payload, flags, label);
   const bool is_equal = to.log.equals(reservation, payload);
-  to.kept->compared(payload, is_equal);
+  to.kept.compared(payload, is_equal);
   if (!is_equal) return false;
   to.log.commit(std::move(reservation), kind_message, flags, label);
   return true;
@@ -222,8 +220,9 @@ bool Outgoing::publish_whole(Destination& to, Request& request, bool awaits_matc
   const std::uint16_t flags = awaits_match ? flag_synchronous : 0;
   const std::byte* memory = message_memory(request);
   const bool small = bytes == 0 || (memory && bytes <= topics::inline_payload_max);
-  if (!(small && to.log.try_publish(kind_message, flags, label, {memory, bytes})) &&
-      !(memory && publish_again(to, {memory, bytes}, flags, label))) {
+  const bool is_published = (small && to.log.try_publish(kind_message, flags, label, {memory, bytes})) ||
+                            (memory && publish_again(to, {memory, bytes}, flags, label));
+  if (!is_published) {
     topics::Reservation reservation;
     const Filling filling = memory ? Filling::by_fill : Filling::in_place;
     if (!room(to, to.log, false, bytes, reservation, filling)) return false;
@@ -476,7 +475,7 @@ void Outgoing::keep_no_longer() {
   options_.keeps = false;
   for (auto& to : destinations_)
     if (to->open) {
-      to->kept.reset();
+      to->kept = {};
       to->log.set_retention(topics::Retention::recycle);
     }
 }

@@ -134,7 +134,7 @@ class Outgoing {
     topics::LogReader predecessor;
     std::uint64_t predecessor_left = 0;        // records
     std::unique_ptr<ContentSamples> contents;  // of what went directly or might have
-    std::unique_ptr<topics::KeptPayloads> kept;
+    topics::KeptPayloads kept;
   };
 
   /// A destination to which a small message may go at once; null: to be looked at closer.

@@ -481,17 +481,29 @@ TEST_CASE("log: keep_all turned to recycle gives back what was consumed", "[topi
   CHECK(arena->pool_used() <= used + mebibyte);
 }
 
-TEST_CASE("log: a payload that a log has already is shown again, and not kept twice", "[topics]") {
-  Memory memory(4 * mebibyte);
-  constexpr std::size_t size = 100000;
-  const auto bytes = pattern(1, size);
-  auto arena = make_arena(memory);
+/// A log that keeps all and has one large record, behind which its reader stands.
+struct OneKept {
+  static constexpr std::size_t size = 100000;
+  Memory memory{4 * mebibyte};
+  std::vector<std::byte> bytes = pattern(1, size);
+  std::unique_ptr<ArenaWriter> arena = make_arena(memory);
   LogWriter writer = keep_all_log(*arena);
-  REQUIRE(writer.publish(1, 0, 0, bytes).has_value());
-  LogReader reader = LogReader::open(arena->reading(), writer.index());
-  REQUIRE(reader.peek().has_value());
-  const auto kept = reader.peek()->payload;
-  reader.advance();
+  LogReader reader;
+  std::span<const std::byte> kept;  // its payload in the log
+
+  OneKept() {
+    REQUIRE(writer.publish(1, 0, 0, bytes).has_value());
+    reader = LogReader::open(arena->reading(), writer.index());
+    REQUIRE(reader.peek().has_value());
+    kept = reader.peek()->payload;
+    reader.advance();
+  }
+};
+
+TEST_CASE("log: a payload that a log has already is shown again, and not kept twice", "[topics]") {
+  constexpr std::size_t size = OneKept::size;
+  OneKept one;
+  auto& [memory, bytes, arena, writer, reader, kept] = one;
   const auto used = arena->pool_used();
   for (const bool announced : {false, true}) {
     Reservation room;
@@ -543,16 +555,9 @@ TEST_CASE("log: a payload that a log has already is shown again, and not kept tw
 }
 
 TEST_CASE("log: a payload that turns out to be another is not shown again", "[topics]") {
-  Memory memory(4 * mebibyte);
-  constexpr std::size_t size = 100000;
-  auto bytes = pattern(1, size);
-  auto arena = make_arena(memory);
-  LogWriter writer = keep_all_log(*arena);
-  REQUIRE(writer.publish(1, 0, 0, bytes).has_value());
-  LogReader reader = LogReader::open(arena->reading(), writer.index());
-  REQUIRE(reader.peek().has_value());
-  const auto kept = reader.peek()->payload;
-  reader.advance();
+  constexpr std::size_t size = OneKept::size;
+  OneKept one;
+  auto& [memory, bytes, arena, writer, reader, kept] = one;
   bytes[size - 1] = ~bytes[size - 1];
   {
     Reservation room;

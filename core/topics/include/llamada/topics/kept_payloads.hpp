@@ -13,16 +13,17 @@ namespace llamada::topics {
 
 /// Which payloads of a log that keeps all came last from which memory, so that what is published from there
 /// again unchanged need not be kept twice (LogWriter::reserve_again()). What find() gives is a guess, by some
-/// words of it; LogWriter::equals() tells, which compared() is to hear.
+/// words of it; LogWriter::equals() tells, which compared() is to hear. Takes memory with the first payload.
 ///
 /// Threads: one at a time.
 class KeptPayloads {
  public:
-  /// What is smaller is written as fast.
+  /// What is smaller is written as fast, and not remembered.
   static constexpr std::size_t bytes_min = 4096;
 
   /// The payload that this memory was published as last, if it seems to be unchanged; else empty.
   std::span<const std::byte> find(std::span<const std::byte> memory) {
+    if (memory.size() < bytes_min || sources_.empty()) return {};
     Source& source = source_of(memory);
     if (!source.is(memory) || source.words != sampled_words(memory)) return {};
     if (source.skips > 0) {
@@ -40,6 +41,8 @@ class KeptPayloads {
   }
   /// This memory was published anew.
   void add(std::span<const std::byte> memory, std::span<const std::byte> kept) {
+    if (memory.size() < bytes_min) return;
+    if (sources_.empty()) sources_.resize(sources_min);
     Source* source = &source_of(memory);
     if (!source->is(memory)) {
       if (source->memory && ++replaced_ > sources_.size() / 4 && sources_.size() < sources_max)
@@ -80,7 +83,7 @@ class KeptPayloads {
     return source_of(memory);
   }
 
-  std::vector<Source> sources_ = std::vector<Source>(sources_min);
+  std::vector<Source> sources_;
   std::size_t replaced_ = 0;  // since they are so many
 };
 

@@ -208,7 +208,8 @@ class LogReader {
       if (inline_size <= inline_payload_max)
         return Message{kind_and_flags, cell_->label, cell_->payload, inline_size};
       const Place place = place_of(*cell_);
-      if (inline_size != payload_apart || place.size_bytes > size_bytes_max || !reader_.lies_in_chunk(place))
+      if (inline_size != payload_apart || place.size_bytes > size_bytes_max ||
+          !reader_.chunk_.has_payload(place.offset, place.size_bytes))
         return std::nullopt;
       place_ = place;
       return Message{kind_and_flags, cell_->label, reader_.arena_.base + place.offset, place.size_bytes};
@@ -241,15 +242,6 @@ class LogReader {
   bool follow_link(const Cell& cell);
   bool enter(const Chunk& chunk, std::uint32_t cell);
   std::optional<Record> read_apart(const Cell& cell);
-  bool lies_in_chunk(const Place& place) const {
-    return place.offset >= chunk_.payload() && place.offset <= chunk_.end() &&
-           place.size_bytes <= chunk_.end() - place.offset;
-  }
-  bool is_there(std::uint8_t inline_size, const Place& place) const {
-    return inline_size == payload_apart
-               ? lies_in_chunk(place)
-               : inline_size == payload_repeated && lies_in_pool(arena_, place.offset, place.size_bytes);
-  }
   static Place place_of(const Cell& cell) {
     Place place;
     std::memcpy(&place, cell.payload, sizeof(place));

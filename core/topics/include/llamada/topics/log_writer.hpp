@@ -248,6 +248,7 @@ class LogWriter {
   void publish_apart(std::uint8_t kind, std::uint16_t flags, std::uint64_t label,
                      std::span<const std::byte> payload);
   void write_place(std::span<const std::byte> payload);
+  void describe(Reservation& reservation, std::uint8_t kind, std::uint16_t flags, std::uint64_t label);
   void place_apart(std::uint64_t payload_bytes);
   void pass_payload(std::uint64_t payload_bytes);
   std::uint64_t room_wanted_for(std::uint64_t payload_bytes) const;

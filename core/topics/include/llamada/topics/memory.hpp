@@ -59,6 +59,10 @@ struct Chunk {
   Offset cells() const { return offset + sizeof(ChunkHeader); }
   Offset payload() const { return cells() + std::uint64_t{cell_count} * cell_size_bytes; }
   Offset end() const { return payload() + payload_bytes; }
+  /// Whether so many bytes from there on lie in its payload room.
+  bool has_payload(Offset at, std::uint64_t bytes) const {
+    return at >= payload() && at <= end() && bytes <= end() - at;
+  }
   std::uint64_t size_bytes() const { return end() - offset; }
 };
 
@@ -69,8 +73,10 @@ Result<Chunk> read_chunk(const PeerArena& arena, Offset offset);
 /// validated by its generation once everything was read.
 Result<Chunk> read_chunk_racing(const PeerArena& arena, Offset offset);
 
-/// Whether so many bytes from `offset` on lie in what has been handed out of the arena's pool.
-bool lies_in_pool(const PeerArena& arena, Offset offset, std::uint64_t size_bytes);
+/// Whether the payload of a record in this chunk, with this Cell::inline_size, can lie there: payload_apart,
+/// in the chunk; payload_repeated, in what has been handed out of the arena's pool.
+bool can_have_payload(const PeerArena& arena, const Chunk& chunk, std::uint8_t inline_size, Offset offset,
+                      std::uint64_t size_bytes);
 
 /// Copies bytes that their owner may be changing meanwhile, word by word; whether they are whole, a sequence
 /// word says that is looked at before and after. Both places are aligned to 8 bytes.
