@@ -50,6 +50,8 @@ const std::set<std::string> all_points{
     "publish:reserve",
     "publish:some-equal",
     "publish:some-filled",
+    "publish:withdrawal-written",
+    "publish:withdrawn",
     "recycle:consumed",
     "recycle:freed",
     "recycle:header-written",

@@ -13,7 +13,8 @@ namespace {
 bool is_of_the_facade(const std::string& point) {
   return point.starts_with("journal:") || point.starts_with("directory:cursor") ||
          point.starts_with("directory:endpoint") || point == "publish:announced" ||
-         point == "publish:some-equal" || point == "publish:some-filled";
+         point == "publish:some-equal" || point == "publish:some-filled" ||
+         point.starts_with("publish:withdraw");
 }
 
 std::set<std::uint64_t> counts_for(std::uint64_t passes) { return {1, 2, passes / 2 + 1, passes}; }

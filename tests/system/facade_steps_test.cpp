@@ -199,6 +199,19 @@ TEST_CASE("facade: ranks killed while a large message is announced, and is copie
     }
 }
 
+TEST_CASE("facade: a rank killed while it withdraws what its predecessor announced is replaced again",
+          "[system]") {
+  for (const char* point : {"publish:withdrawal-written", "publish:withdrawn"}) {
+    CAPTURE(point);
+    const Ran ran = run("fault-tolerant", {kill_at({"publish:some-filled", Step::live}, 0, 2),
+                                           kill_at({point, Step::replay}, 0, 1, 2)});
+    check_right(ran);
+    CHECK(ran.fired(0));
+    CHECK(ran.fired(1));
+    CHECK(ran.deaths() == 2);
+  }
+}
+
 TEST_CASE("facade: a rank killed at any step of a replay is replaced again, and the answer is right",
           "[system]") {
   for (const Step& step : steps) {

@@ -54,6 +54,7 @@ class TailWalk {
       // Pairs with the release store of the process before; nobody else writes now.
       if (cell.commit.load(std::memory_order_acquire) != chunk.generation) return LinkPayload{};
       if (cell.kind == kind_link) return read_link(cell);
+      if (cell.kind == kind_withdrawn) continue;
       if (auto noted = note_record(chunk, cell); !noted) return propagate(noted);
     }
     return failure(Errc::parse_error, "the chunk at offset {} has no link at its end", chunk.offset);

@@ -1,6 +1,7 @@
 #include "llamada/topics/log_reader.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 
 namespace llamada::topics {
@@ -41,9 +42,16 @@ std::optional<Record> LogReader::peek_slowly() {
     const Cell& cell = *cell_;
     // Pairs with the release store in LogWriter::commit_cell() and link_to().
     if (cell.commit.load(std::memory_order_acquire) != generation_) return std::nullopt;
-    if (cell.kind != kind_link) return read_apart(cell);
-    if (!follow_link(cell)) return std::nullopt;
-    LLAMADA_CRASH_POINT("consume:link-followed");
+    if (cell.kind == kind_link) {
+      if (!follow_link(cell)) return std::nullopt;
+      LLAMADA_CRASH_POINT("consume:link-followed");
+    } else if (cell.kind == kind_withdrawn) {
+      advance();
+      if (failed_) return std::nullopt;
+      --links;
+    } else {
+      return read_apart(cell);
+    }
   }
   return std::nullopt;
 }
@@ -80,8 +88,8 @@ bool LogReader::enter(const Chunk& chunk, std::uint32_t cell) {
   return true;
 }
 
-Record LogReader::record_apart(const Cell& cell, const Place& apart) const {
-  return {cell.kind,      cell.flags,
+Record LogReader::record_apart(const Cell& cell, std::uint8_t kind, const Place& apart) const {
+  return {kind,           cell.flags,
           cell.label,     {arena_.base + apart.offset, apart.size_bytes},
           chunk_.ordinal, {cell.payload + offsetof(ApartPayload, extra), extra_bytes_max}};
 }
@@ -101,15 +109,18 @@ std::optional<Record> LogReader::read_apart(const Cell& cell) {
   }
   if (inline_size == payload_apart) expect_behind(apart);
   LLAMADA_CRASH_POINT("consume:peeked");
-  return record_apart(cell, apart);
+  return record_apart(cell, cell.kind, apart);
 }
 
 std::optional<Record> LogReader::peek_announced() const {
   if (!is_announced()) return std::nullopt;
+  // All but the kind stays as it is, now that it has been announced (LogWriter::withdraw()).
+  const auto kind = std::atomic_ref(const_cast<std::uint8_t&>(cell_->kind)).load(std::memory_order_relaxed);
   const Place apart = place_of(*cell_);
-  if (!can_have_payload(arena_, chunk_, cell_->inline_size, apart.offset, apart.size_bytes))
+  if (kind == kind_withdrawn ||
+      !can_have_payload(arena_, chunk_, cell_->inline_size, apart.offset, apart.size_bytes))
     return std::nullopt;
-  return record_apart(*cell_, apart);
+  return record_apart(*cell_, kind, apart);
 }
 
 void LogReader::store_cursor(std::uint64_t chunk_ordinal) {

@@ -153,7 +153,7 @@ Result<LogWriter> LogWriter::adopt(ArenaWriter& arena, std::uint32_t index, cons
   }
   if (!log->chunks_.empty()) {
     log->enter(log->chunks_.back(), tail->cell, tail->payload_next);
-    // Before the cell is written again: what the predecessor announced and did not commit.
+    // What the predecessor announced and did not commit.
     if (log->next_->commit.load(std::memory_order_relaxed) == announced(log->generation_)) log->withdraw();
   }
   log->set_retention(options.retention);
@@ -248,13 +248,24 @@ void LogWriter::fill(const Reservation& reservation, std::span<const std::byte> 
 
 void LogWriter::announce(Reservation& reservation, std::uint8_t kind, std::uint16_t flags,
                          std::uint64_t label) {
-  LLAMADA_CHECK(reservation.log_ == this && kind != kind_link && reservation.lies_apart_);
+  LLAMADA_CHECK(reservation.log_ == this && is_of_record(kind) && reservation.lies_apart_);
   describe(reservation, kind, flags, label);
   say_filled(0);
   // Pairs with the acquire loads in LogReader::peek_announced().
   next_->commit.store(announced(generation_), std::memory_order_release);
   reservation.announced_ = true;
   LLAMADA_CRASH_POINT("publish:announced");
+}
+
+/// Who has seen the announcement may still be reading its cell, which is therefore not used for anything
+/// else.
+void LogWriter::withdraw() {
+  // Pairs with the load in LogReader::peek_announced().
+  std::atomic_ref(next_->kind).store(kind_withdrawn, std::memory_order_relaxed);
+  LLAMADA_CRASH_POINT("publish:withdrawal-written");
+  next_->commit.store(generation_, std::memory_order_release);  // pairs with LogReader::peek()
+  LLAMADA_CRASH_POINT("publish:withdrawn");
+  ++next_;
 }
 
 /// Writes the cell of a record whose payload lies apart, but for its commit.
@@ -273,7 +284,7 @@ void LogWriter::say_filled(std::uint64_t payload_bytes) {
 
 void LogWriter::commit(Reservation&& reservation, std::uint8_t kind, std::uint16_t flags,
                        std::uint64_t label) {
-  LLAMADA_CHECK(reservation.log_ == this && kind != kind_link);
+  LLAMADA_CHECK(reservation.log_ == this && is_of_record(kind));
   const std::uint64_t size_bytes = reservation.payload_.size();
   if (!reservation.lies_apart_) {
     commit_cell(kind, flags, label, static_cast<std::uint8_t>(size_bytes), size_bytes);

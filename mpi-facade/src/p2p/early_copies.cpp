@@ -24,10 +24,7 @@ MessageSource read_source(const topics::Record& record) {
 MessageSource EarlyCopies::source(std::span<const std::byte> message) {
   const auto address = reinterpret_cast<std::uint64_t>(message.data());
   const bool is_proposed = message.size() >= proposed_bytes_min && is_log_made_at_start_;
-  if (!is_proposed) return {address, 0, world_.incarnation(), 0, 0};
-  const ProcessCard& own = own_card();
-  return {address, static_cast<std::uint32_t>(own.process), world_.incarnation(), own.probe_address,
-          own.probe_value};
+  return {address, is_proposed ? own_card() : ProcessCard{}};
 }
 
 bool EarlyCopies::copy(int from, const topics::LogReader& reader, const topics::Record& record,
@@ -36,12 +33,10 @@ bool EarlyCopies::copy(int from, const topics::LogReader& reader, const topics::
   if (index >= senders_.size()) senders_.resize(index + 1);
   Sender& sender = senders_[index];
   Copy& copy = sender.copy;
-  const MessageSource source = read_source(record);
-  const std::uint64_t number = reader.records_before();
-  const std::byte* const payload = record.payload.data();
-  if (copy.request != &request || copy.record != number || copy.source != source || copy.payload != payload) {
-    const ProcessCard card{source.process, source.probe_address, source.probe_value};
-    copy = {&request, number, source, payload, 0, source.process != 0 && sender.reach.of(card)};
+  const topics::LogPosition position = reader.position();
+  if (copy.request != &request || copy.record != position) {
+    const MessageSource source = read_source(record);
+    copy = {&request, position, source, 0, source.card.process != 0 && sender.reach.of(source.card)};
   }
   const std::span<std::byte> to{request.buffer.contiguous(), record.payload.size()};
   const std::size_t before = copy.bytes;
@@ -61,7 +56,7 @@ bool EarlyCopies::copy(int from, const topics::LogReader& reader, const topics::
 bool EarlyCopies::copy_piece_of_source(Copy& copy, const topics::LogReader& reader, std::span<std::byte> to) {
   const auto piece = to.subspan(copy.bytes, std::min(piece_bytes, to.size() - copy.bytes));
   const auto reached =
-      read_memory(static_cast<int>(copy.source.process), copy.source.address + copy.bytes, piece);
+      read_memory(static_cast<int>(copy.source.card.process), copy.source.address + copy.bytes, piece);
   // Once it is committed, the sender may have changed its memory under our hands.
   copy.reaches_source = reached == Reached::done && reader.is_announced();
   if (!copy.reaches_source) return false;
@@ -74,9 +69,7 @@ std::size_t EarlyCopies::take(int from, const topics::LogReader& reader, const t
   const auto index = static_cast<std::size_t>(from);
   if (index >= senders_.size()) return 0;
   const Copy copy = std::exchange(senders_[index].copy, {});
-  const bool same = copy.request == &request && copy.record == reader.records_before() &&
-                    record.extra.size() == sizeof(MessageSource) && copy.source == read_source(record) &&
-                    copy.payload == record.payload.data();
+  const bool same = copy.request == &request && copy.record == reader.position();
   return same ? std::min(copy.bytes, record.payload.size()) : 0;
 }
 

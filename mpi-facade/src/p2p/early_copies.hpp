@@ -16,11 +16,7 @@ namespace llamada::mpi {
 /// is announced (LogWriter::announce()) meanwhile.
 struct MessageSource {
   std::uint64_t address = 0;  ///< in the sender's process
-  std::uint32_t process = 0;  ///< 0: nobody is to look there
-  std::uint32_t incarnation = 0;
-  std::uint64_t probe_address = 0;  ///< this and the next: the process's card
-  std::uint64_t probe_value = 0;
-  bool operator==(const MessageSource&) const = default;
+  ProcessCard card;           ///< that process's; none: nobody is to look there
 };
 static_assert(sizeof(MessageSource) == topics::extra_bytes_max);
 
@@ -64,9 +60,8 @@ class EarlyCopies {
   /// The copy that was begun last, of each sender.
   struct Copy {
     const Request* request = nullptr;
-    std::uint64_t record = 0;  // how many come before it
+    topics::LogPosition record;
     MessageSource source;
-    const std::byte* payload = nullptr;  // where it is to lie in the log
     std::size_t bytes = 0;
     bool reaches_source = false;
   };

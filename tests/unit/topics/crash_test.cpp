@@ -53,6 +53,8 @@ const std::vector<std::string_view> all_steps = {
     "publish:reserve",
     "publish:some-equal",
     "publish:some-filled",
+    "publish:withdrawal-written",
+    "publish:withdrawn",
     "recycle:consumed",
     "recycle:freed",
     "recycle:header-written",
@@ -73,7 +75,7 @@ std::uint64_t content_of(std::uint64_t number) {
   return repeats ? number - 1 : number;
 }
 
-/// With a payload that is in the log already.
+/// With a payload that is in the log already; false if it is not that one.
 bool publish_again(LogWriter& log, std::uint64_t label, std::span<const std::byte> payload,
                    std::span<const std::byte> kept) {
   Reservation room;
@@ -137,6 +139,8 @@ bool work(std::span<std::byte> memory, Progress& progress) {
   for (std::uint64_t round = kept->published(); round < round_count; ++round) {
     const auto content = content_of(round);
     const auto payload = pattern(content, size_of(content));
+    const bool seems_to_repeat = round % 10 == 2 && last.size() > inline_payload_max;
+    if (seems_to_repeat && publish_again(*kept, round, pattern(round, last.size()), last)) return false;
     if (content != round ? !publish_again(*kept, round, payload, last)
                          : !publish_announced(*kept, round, payload))
       return false;

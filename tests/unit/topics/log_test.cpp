@@ -318,7 +318,7 @@ TEST_CASE("log: who asks sees the payload of an announced record grow", "[topics
   CHECK(holds(reader.peek()->payload, 1, size));
 }
 
-TEST_CASE("log: an announcement that is dropped, or whose writer dies, has never been", "[topics]") {
+TEST_CASE("log: readers pass over an announcement that is dropped, or whose writer dies", "[topics]") {
   Memory memory(mebibyte);
   auto arena = make_arena(memory);
   LogWriter writer = keep_all_log(*arena);
@@ -350,10 +350,63 @@ TEST_CASE("log: an announcement that is dropped, or whose writer dies, has never
   REQUIRE(adopted.has_value());
   CHECK(adopted->published() == 2);
   CHECK_FALSE(old_reader.is_announced());
+  CHECK_FALSE(old_reader.peek().has_value());
   CHECK_FALSE(old_reader.ready());
   REQUIRE(adopted->publish(1, 0, 2, pattern(2, 500)).has_value());
   REQUIRE(old_reader.peek().has_value());
   CHECK(holds(old_reader.peek()->payload, 2, 500));
+}
+
+TEST_CASE("log: what was announced and withdrawn never turns into another record", "[topics]") {
+  Memory memory(8 * mebibyte);
+  auto arena = make_arena(memory);
+  LogWriter writer = keep_all_log(*arena);
+  REQUIRE(writer.publish(1, 0, 0, pattern(0, 100)).has_value());
+  LogReader late = LogReader::open(arena->reading(), writer.index());
+  REQUIRE(late.peek().has_value());
+  late.advance();
+  const auto withdraw = [&](std::uint64_t label) {
+    auto room = writer.reserve(200);
+    REQUIRE(room.has_value());
+    writer.announce(*room, 3, 0, label);
+  };
+  {
+    auto room = writer.reserve(200);
+    writer.announce(*room, 3, 0, 17);
+    REQUIRE(late.is_announced());
+  }
+  // Looks at the announcement while the writer goes on.
+  const LogPosition announced = late.position();
+  CHECK_FALSE(late.peek_announced().has_value());
+  auto room = writer.reserve(300);
+  writer.announce(*room, 3, 0, 18);
+  CHECK_FALSE(late.is_announced());
+  CHECK_FALSE(late.peek().has_value());
+  CHECK(late.position() != announced);
+  REQUIRE(late.peek_announced().has_value());
+  CHECK(late.peek_announced()->label == 18);
+  writer.commit(std::move(*room), 3, 0, 18);
+
+  // More in a row than a chunk has cells, and as the last before a link.
+  for (std::uint64_t number = 0; number < 1000; ++number) withdraw(number);
+  CHECK(writer.published() == 2);
+  REQUIRE(writer.publish(1, 0, 2, pattern(2, 100)).has_value());
+  const auto left = memory.copy();
+  auto successor = make_arena(*left);
+  auto adopted = LogWriter::open(*successor, key, {.retention = Retention::keep_all});
+  REQUIRE(adopted.has_value());
+  CHECK(adopted->published() == 3);
+  REQUIRE(adopted->publish(1, 0, 3, pattern(3, 100)).has_value());
+  LogReader all = LogReader::open(successor->reading(), adopted->index());
+  for (const std::uint64_t label : {0, 18, 2, 3}) {
+    std::optional<Record> record;
+    for (int looks = 0; looks < 100 && !record; ++looks) record = all.peek();
+    REQUIRE(record.has_value());
+    CHECK(record->label == label);
+    all.advance();
+  }
+  CHECK_FALSE(all.peek().has_value());
+  CHECK_FALSE(all.failed());
 }
 
 TEST_CASE("log: a dropped reservation before a larger one leaves a chunk that readers pass", "[topics]") {

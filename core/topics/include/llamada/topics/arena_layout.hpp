@@ -22,7 +22,7 @@ struct LogKey {
 };
 
 inline constexpr std::uint64_t arena_magic = 0x314e52414d414c4c;  // "LLAMARN1"
-inline constexpr std::uint32_t arena_version = 3;
+inline constexpr std::uint32_t arena_version = 4;
 inline constexpr std::size_t cell_size_bytes = 64;
 /// The most payload that lies in the cell itself.
 inline constexpr std::size_t inline_payload_max = 48;
@@ -33,9 +33,12 @@ inline constexpr std::uint8_t payload_apart = 255;
 /// The same of a record whose payload is that of an earlier record of the log, which keeps all.
 inline constexpr std::uint8_t payload_repeated = 254;
 
-/// Cell::kind; 2 and above are the layer above's.
+/// Cell::kind; 2 to 254 are the layer above's.
 inline constexpr std::uint8_t kind_link = 0;
 inline constexpr std::uint8_t kind_data = 1;
+/// Of what was announced and never came: readers pass over it. Nothing but the kind of its cell has changed.
+inline constexpr std::uint8_t kind_withdrawn = 255;
+constexpr bool is_of_record(std::uint8_t kind) { return kind != kind_link && kind != kind_withdrawn; }
 
 enum class ArenaState : std::uint32_t { none = 0, attached = 1, in_program = 2, finalized = 3, exiting = 4 };
 
@@ -274,7 +277,7 @@ struct ChunkHeader {
 
 struct Cell {
   std::atomic<std::uint32_t> commit;  // release after the rest of the record; acquire by readers
-  std::uint8_t kind;
+  std::uint8_t kind;                  // atomic while it is announced
   std::uint8_t inline_size;
   std::uint16_t flags;
   std::uint64_t label;

@@ -96,8 +96,8 @@ class LogReader {
     // Pairs with the release store in LogWriter::announce().
     return cell_ != nullptr && cell_->commit.load(std::memory_order_acquire) == announced(generation_);
   }
-  /// That record, whose payload's bytes are not there yet. While is_announced() stays true nothing of it
-  /// changes; but if the writer dies, a successor may withdraw it and announce another in its place.
+  /// That record, whose payload's bytes are not there yet. It will be committed as it is, or withdrawn: then
+  /// peek() passes over it, and what comes instead has another position().
   std::optional<Record> peek_announced() const;
   /// How many bytes of its payload, from the first on, are there all the same (LogWriter::fill()). Only
   /// after peek_announced(); may be more than it has when it has been committed meanwhile.
@@ -152,7 +152,8 @@ class LogReader {
     return {arena_.base + chunk_.offset, chunk_.size_bytes()};
   }
   LogPosition position() const;
-  /// How many records of the log come before the one that peek() or peek_announced() gave; only after one.
+  /// How many records of the log come before the one that peek() or peek_announced() gave, those of its chunk
+  /// that were withdrawn included; only after one.
   std::uint64_t records_before() const {
     return chunk_.records_before + chunk_.cell_count - static_cast<std::uint64_t>(cells_end_ - cell_);
   }
@@ -208,8 +209,8 @@ class LogReader {
       if (inline_size <= inline_payload_max)
         return Message{kind_and_flags, cell_->label, cell_->payload, inline_size};
       const Place place = place_of(*cell_);
-      if (inline_size != payload_apart || place.size_bytes > size_bytes_max ||
-          !reader_.chunk_.has_payload(place.offset, place.size_bytes))
+      if (inline_size != payload_apart || (word & 0xff) == kind_withdrawn ||
+          place.size_bytes > size_bytes_max || !reader_.chunk_.has_payload(place.offset, place.size_bytes))
         return std::nullopt;
       place_ = place;
       return Message{kind_and_flags, cell_->label, reader_.arena_.base + place.offset, place.size_bytes};
@@ -247,7 +248,7 @@ class LogReader {
     std::memcpy(&place, cell.payload, sizeof(place));
     return place;
   }
-  Record record_apart(const Cell& cell, const Place& place) const;
+  Record record_apart(const Cell& cell, std::uint8_t kind, const Place& place) const;
   void expect_behind(const Place& place) {
     const std::uint64_t lines = (place.size_bytes + cell_size_bytes - 1) / cell_size_bytes;
     expected_ = arena_.base + place.offset + lines * cell_size_bytes;

@@ -152,7 +152,8 @@ class LogWriter {
   bool is_reserved() const { return reserved_; }
   /// Shows the cell of a record of more than 48 bytes, extra() too, to readers that ask for it
   /// (LogReader::peek_announced()) before its payload is there; for all others there is nothing. commit() is
-  /// to follow with the same arguments; dropped, or if the writer dies, it has never been.
+  /// to follow with the same arguments; dropped, or if the writer dies, it is withdrawn: a cell that readers
+  /// pass over.
   void announce(Reservation& reservation, std::uint8_t kind, std::uint16_t flags, std::uint64_t label);
   /// Makes the record visible. Waking the readers is the caller's.
   void commit(Reservation&& reservation, std::uint8_t kind, std::uint16_t flags, std::uint64_t label);
@@ -288,8 +289,7 @@ class LogWriter {
     entry->published_bytes.store(published_bytes_ += payload_bytes, std::memory_order_relaxed);
   }
   void say_filled(std::uint64_t payload_bytes);
-  /// Pairs with the acquire loads in LogReader::peek_announced().
-  void withdraw() { next_->commit.store(0, std::memory_order_release); }
+  void withdraw();
 
   ArenaWriter* arena_ = nullptr;
   LogEntry* entry_ = nullptr;
