@@ -1,10 +1,12 @@
-/* repeated [STEPS [SEED]]: buffers that are sent again and again, unchanged, changed in a byte, or anew, in
- * messages and collectives of 4 KiB to 1 MiB. All ranks draw alike, so each knows what all others send. */
+/* repeated [STEPS [SEED [SIZES]]]: buffers that are sent again and again, unchanged, changed in a byte, or
+ * anew, in messages and collectives of the first so many sizes, 4 KiB to 1 MiB. All ranks draw alike, so each
+ * knows what all others send. */
 #include "check.h"
 
 enum { buffer_count = 5, ranks_most = 5, size_most = 1 << 20 };
 
 static const int sizes[] = {4096, 5000, 20000, 65536, 70001, 262144, 300000, size_most};
+static int sizes_used = sizeof sizes / sizeof *sizes;
 static uint64_t state;
 static unsigned char* buffers[ranks_most][buffer_count]; /* of every rank, as it has them now */
 static unsigned char* arriving[buffer_count];
@@ -13,6 +15,11 @@ static unsigned drawn(unsigned below) {
   state = state * 6364136223846793005u + 1442695040888963407u;
   return (unsigned)(state >> 33) % below;
 }
+
+static int drawn_size(void) { return sizes[drawn((unsigned)sizes_used)]; }
+
+/* What most messages of this buffer have. */
+static int usual_size(int buffer) { return sizes[buffer < sizes_used ? sizes_used - 1 - buffer : 0]; }
 
 /* Mostly nothing; a byte anywhere; the whole. */
 static void change(unsigned char* buffer, int size) {
@@ -32,7 +39,7 @@ static void hand_on(void) {
       bytes[buffer_count];
   MPI_Request receives[buffer_count], sends[buffer_count];
   for (int i = 0; i < count; i++) {
-    bytes[i] = sizes[drawn(4) ? 7 - (unsigned)i : drawn(sizeof sizes / sizeof *sizes)];
+    bytes[i] = drawn(4) ? usual_size(i) : drawn_size();
     for (int r = 0; r < ranks; r++) change(buffers[r][i], bytes[i]);
   }
   if (!late)
@@ -55,8 +62,7 @@ static void hand_on(void) {
 
 /* The same with all of them. */
 static void share(void) {
-  int size = sizes[drawn(sizeof sizes / sizeof *sizes)], root = (int)drawn((unsigned)ranks),
-      part = size / ranks;
+  int size = drawn_size(), root = (int)drawn((unsigned)ranks), part = size / ranks;
   for (int r = 0; r < ranks; r++) change(buffers[r][0], size);
   if (rank == root) memcpy(arriving[0], buffers[root][0], (size_t)size);
   MPI_Bcast(rank == root ? buffers[root][0] : arriving[0], size, MPI_BYTE, root, MPI_COMM_WORLD);
@@ -73,6 +79,7 @@ int main(int argc, char** argv) {
   begin("repeated", &argc, &argv);
   int steps = argc > 1 ? atoi(argv[1]) : 30;
   state = argc > 2 ? (uint64_t)atoi(argv[2]) : 1;
+  if (argc > 3) sizes_used = atoi(argv[3]);
   for (int i = 0; i < buffer_count; i++) {
     arriving[i] = malloc(size_most);
     for (int r = 0; r < ranks; r++) buffers[r][i] = calloc(1, size_most);

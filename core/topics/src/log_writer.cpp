@@ -170,6 +170,12 @@ bool LogWriter::fits(std::size_t payload_bytes) const {
          (payload_bytes <= inline_payload_max || payload_bytes <= payload_end_ - payload_next_);
 }
 
+/// Of the payload room that has been used.
+bool LogWriter::lies_in_last_chunk(std::span<const std::byte> payload) const {
+  const auto begin = static_cast<Offset>(payload.data() - arena_->base());
+  return !chunks_.empty() && begin >= chunks_.back().payload() && begin + payload.size() <= payload_next_;
+}
+
 bool LogWriter::may_rewind(std::size_t payload_bytes) const {
   return next_ != link_ && payload_bytes > inline_payload_max &&
          payload_bytes > payload_end_ - payload_next_ && payload_bytes <= chunks_.back().payload_bytes &&
@@ -207,7 +213,7 @@ Status LogWriter::reserve(std::size_t payload_bytes, Reservation& into, Filling 
 }
 
 Status LogWriter::reserve_again(std::span<const std::byte> kept, Reservation& into) {
-  LLAMADA_CHECK(retention_ == Retention::keep_all && kept.size() > inline_payload_max);
+  LLAMADA_CHECK(can_repeat(kept) && kept.size() > inline_payload_max);
   // A cell is all it takes.
   if (auto reserved = reserve(0, into, Filling::by_fill); !reserved) return reserved;
   into.payload_ = {const_cast<std::byte*>(kept.data()), kept.size()};
@@ -273,7 +279,8 @@ void LogWriter::describe(Reservation& reservation, std::uint8_t kind, std::uint1
                          std::uint64_t label) {
   reservation.extra();  // zeroed now if nobody has asked for it
   write_place(reservation.payload_);
-  write_cell(kind, flags, label, reservation.repeats_ ? payload_repeated : payload_apart);
+  const bool lies_elsewhere = reservation.repeats_ && !lies_in_last_chunk(reservation.payload_);
+  write_cell(kind, flags, label, lies_elsewhere ? payload_repeated : payload_apart);
 }
 
 /// Of what is announced. Pairs with the acquire load in LogReader::announced_bytes().
@@ -289,7 +296,7 @@ void LogWriter::commit(Reservation&& reservation, std::uint8_t kind, std::uint16
   if (!reservation.lies_apart_) {
     commit_cell(kind, flags, label, static_cast<std::uint8_t>(size_bytes), size_bytes);
   } else if (reservation.repeats_) {
-    repeats_end_ = chunks_.back().ordinal + 1;
+    if (!lies_in_last_chunk(reservation.payload_)) repeats_end_ = chunks_.back().ordinal + 1;
     arena_->count(Counter::bytes_repeated, size_bytes);
     if (!std::exchange(reservation.announced_, false)) describe(reservation, kind, flags, label);
     commit_written(size_bytes);

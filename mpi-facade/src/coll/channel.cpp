@@ -85,6 +85,7 @@ Status Channel::open_own_log() {
   auto writer = topics::LogWriter::open(world_.arena(), key_, options);
   if (!writer) return propagate(writer);
   writer_ = std::move(*writer);
+  kept_ = topics::KeptPayloads(keeps_all_);
   if (has_past) predecessor_ = topics::LogReader::open(world_.arena().reading(), writer_.index());
   return {};
 }
@@ -112,7 +113,7 @@ bool Channel::publish_slowly(std::uint32_t piece, int audience, std::span<const 
   using Filling = topics::LogWriter::Filling;
   const auto space = room(payload.size(), keeps_all_ ? Filling::by_fill : Filling::in_place);
   if (!space) return false;
-  if (reservation_ && keeps_all_) {
+  if (reservation_) {
     writer_.fill(reservation_, payload);
     kept_.add(payload, *space);
   } else {
@@ -125,10 +126,10 @@ bool Channel::publish_slowly(std::uint32_t piece, int audience, std::span<const 
 /// What the log has already from this memory is shown again.
 bool Channel::publish_again(std::uint32_t piece, int audience, std::span<const std::byte> payload,
                             std::uint64_t bytes_given) {
-  if (!keeps_all_ || predecessors_record()) return false;
+  if (predecessors_record()) return false;
   const auto kept = kept_.find(payload);
   topics::Reservation reservation;
-  if (kept.empty() || !writer_.reserve_again(kept, reservation)) return false;
+  if (kept.empty() || !writer_.can_repeat(kept) || !writer_.reserve_again(kept, reservation)) return false;
   const bool is_equal = writer_.equals(reservation, payload);
   kept_.compared(payload, is_equal);
   if (!is_equal) return false;
@@ -213,7 +214,7 @@ void Channel::update_retention() {
   for (int member = 0; member < size(); ++member)
     if (incoming_[member].found) release(member);
   find_readers();
-  kept_ = {};
+  kept_ = topics::KeptPayloads(false);
   writer_.set_retention(topics::Retention::recycle);
 }
 

@@ -63,6 +63,7 @@ void Outgoing::open(Destination& to) {
   if (!log)
     world_.aborted(1, fmt::format("the log to rank {} cannot be made: {}", to.rank, log.error().text()));
   to.log = std::move(*log);
+  to.kept = topics::KeptPayloads(options_.keeps);
   to.sleeping = world_.sleeping_word(to.rank);
   to.open = true;
   if (!options_.compares || to.log.published() == 0) return;
@@ -138,7 +139,7 @@ void Outgoing::fill(Destination& to, topics::Reservation& reservation, std::span
                     std::uint16_t flags, std::uint64_t label) {
   show(to, reservation, payload, flags, label);
   to.log.fill(reservation, payload);
-  if (options_.keeps) to.kept.add(payload, reservation.payload());
+  to.kept.add(payload, reservation.payload());
 }
 
 void Outgoing::show(Destination& to, topics::Reservation& reservation, std::span<const std::byte> payload,
@@ -151,10 +152,9 @@ void Outgoing::show(Destination& to, topics::Reservation& reservation, std::span
 
 bool Outgoing::publish_again(Destination& to, std::span<const std::byte> payload, std::uint16_t flags,
                              std::uint64_t label) {
-  if (!options_.keeps) return false;
   const auto kept = to.kept.find(payload);
   topics::Reservation reservation;
-  if (kept.empty() || !to.log.reserve_again(kept, reservation)) return false;
+  if (kept.empty() || !to.log.can_repeat(kept) || !to.log.reserve_again(kept, reservation)) return false;
   show(to, reservation, payload, flags, label);
   const bool is_equal = to.log.equals(reservation, payload);
   to.kept.compared(payload, is_equal);
@@ -475,7 +475,7 @@ void Outgoing::keep_no_longer() {
   options_.keeps = false;
   for (auto& to : destinations_)
     if (to->open) {
-      to->kept = {};
+      to->kept = topics::KeptPayloads(false);
       to->log.set_retention(topics::Retention::recycle);
     }
 }

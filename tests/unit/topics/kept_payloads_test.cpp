@@ -72,5 +72,43 @@ TEST_CASE("kept payloads: many buffers are known at a time", "[topics]") {
   }
 }
 
+TEST_CASE("kept payloads: what changes all the time is looked at now and then, unless all is kept",
+          "[topics]") {
+  for (const bool keeps_all : {false, true}) {
+    std::vector<std::byte> memory(size), kept(memory);
+    KeptPayloads payloads(keeps_all);
+    for (int sent = 0; sent < 1000; ++sent) {
+      memory[0] = static_cast<std::byte>(sent);
+      CHECK(payloads.find(memory).empty());
+      payloads.add(memory, kept);
+    }
+    int sent = 0;
+    for (; payloads.find(memory).empty(); ++sent) payloads.add(memory, kept);
+    CHECK(sent <= (keeps_all ? 0 : 20));
+    // One that changes now and then is known every time that it has not.
+    for (int i = 0; i < 100; ++i) {
+      payloads.compared(memory, true);
+      memory[0] = ~memory[0];
+      CHECK(payloads.find(memory).empty());
+      payloads.add(memory, kept);
+      CHECK_FALSE(payloads.find(memory).empty());
+    }
+  }
+}
+
+TEST_CASE("kept payloads: no more are known than a chunk that is used again has room for", "[topics]") {
+  std::vector<std::byte> memory(100 * size);
+  KeptPayloads payloads(false);
+  for (int times = 0; times < 10; ++times)
+    for (std::size_t i = 0; i < 100; ++i) {
+      const auto part = std::span<const std::byte>(memory).subspan(i * size, size);
+      payloads.add(part, part);
+    }
+  std::size_t found = 0;
+  for (std::size_t i = 0; i < 100; ++i)
+    found += !payloads.find(std::span(memory).subspan(i * size, size)).empty();
+  CHECK((found > 16 && found <= 32));
+}
+
 }  // namespace
 }  // namespace llamada::topics

@@ -677,6 +677,75 @@ TEST_CASE("log: what is no longer kept is held while a record that repeats it ma
   }
 }
 
+TEST_CASE("log: what is used again repeats the payloads of the chunk that is written, and no others",
+          "[topics]") {
+  Memory memory(16 * mebibyte);
+  constexpr std::size_t size = 5000;
+  auto arena = make_arena(memory);
+  auto made = LogWriter::create(*arena, key, {});
+  REQUIRE(made.has_value());
+  LogWriter& writer = *made;
+  auto cursor = arena->cursor(key, 0);
+  REQUIRE(cursor.has_value());
+  writer.add_reader(*cursor);
+  LogReader reader = LogReader::open(arena->reading(), writer.index(), *cursor);
+  const auto content_of = [](std::uint64_t number) { return number / 50; };
+  std::uint64_t repeated = 0, others = 0, read = 0;
+  std::span<const std::byte> kept;
+  const auto repeat = [&](std::uint64_t number, std::span<const std::byte> bytes) {
+    if (kept.empty() || !writer.can_repeat(kept)) return false;
+    Reservation room;
+    REQUIRE(writer.reserve_again(kept, room).has_value());
+    if (!writer.equals(room, bytes)) {
+      ++others;
+      return false;
+    }
+    writer.commit(std::move(room), 1, 0, number);
+    ++repeated;
+    return true;
+  };
+  for (std::uint64_t number = 0; number < 5000; ++number) {
+    const auto bytes = pattern(content_of(number), size);
+    while (!repeat(number, bytes)) {
+      if (auto room = writer.reserve(size)) {
+        std::ranges::copy(bytes, room->payload().begin());
+        kept = room->payload();
+        writer.commit(std::move(*room), 1, 0, number);
+        break;
+      }
+      // All that is there, and it is what was published, though much of it lies in the same place.
+      for (auto record = reader.peek(); record; record = reader.peek()) {
+        REQUIRE(record->label == read);
+        REQUIRE(holds(record->payload, content_of(read++), size));
+        reader.advance();
+        reader.release(reader.position_chunk());
+      }
+    }
+  }
+  CHECK(repeated > 4500);
+  CHECK(others > 50);
+  CHECK(arena->counted(Counter::bytes_repeated) == repeated * size);
+  // No more is held than without: chunks are used again as they are read.
+  CHECK(arena->pool_live() < mebibyte);
+  CHECK(arena->counted(Counter::recycled_chunks) > 30);
+
+  const auto left = memory.copy();
+  auto successor = make_arena(*left);
+  auto adopted = LogWriter::open(*successor, key, {});
+  REQUIRE(adopted.has_value());
+  CHECK(adopted->published() == 5000);
+  REQUIRE(adopted->publish(1, 0, 5000, pattern(content_of(5000), size)).has_value());
+  auto own = successor->cursor(key, 0);
+  REQUIRE(own.has_value());
+  LogReader rest = LogReader::open_at(successor->reading(), adopted->index(), reader.position(), *own);
+  for (; read <= 5000; ++read, rest.advance()) {
+    const auto record = rest.peek();
+    REQUIRE(record.has_value());
+    CHECK(holds(record->payload, content_of(read), size));
+  }
+  CHECK_FALSE(writer.can_repeat(memory.bytes().first(size)));
+}
+
 TEST_CASE("arena: growth is asked for in extents and its refusal is out_of_resources", "[topics]") {
   Memory memory(64 * mebibyte);
   std::uint64_t granted = 0;

@@ -136,6 +136,67 @@ void run_announced(std::uint64_t record_count, bool repeats) {
   CHECK(wrong == 0);
 }
 
+/// Records many of which repeat a payload of their chunk, in a log that is used again and again.
+void run_repeating(std::uint64_t record_count) {
+  constexpr std::size_t size = 3000;
+  constexpr int reader_count = 2;
+  Memory memory(std::size_t{1} << 26);
+  auto arena = make_arena(memory);
+  auto made = LogWriter::create(*arena, key, {.readers_expected = reader_count});
+  REQUIRE(made.has_value());
+  const auto content_of = [](std::uint64_t number) { return number / 7; };
+  std::uint64_t wrong[reader_count] = {};
+  std::vector<std::thread> readers;
+  for (int i = 0; i < reader_count; ++i) {
+    CursorEntry* const cursor = *arena->cursor(key, static_cast<std::uint32_t>(i));
+    made->add_reader(cursor);
+    readers.emplace_back([&, i, cursor, peer = arena->reading()] {
+      LogReader reader = LogReader::open(peer, 0, cursor);
+      std::vector<std::byte> expected(size);
+      for (std::uint64_t number = 0; number < record_count;) {
+        const auto record = reader.peek();
+        if (!record) {
+          std::this_thread::yield();
+          continue;
+        }
+        fill(expected, content_of(number++));
+        wrong[i] += !std::ranges::equal(record->payload, expected);
+        reader.advance();
+        reader.release(reader.position_chunk());
+      }
+    });
+  }
+  std::vector<std::byte> message(size);
+  std::span<const std::byte> kept;
+  for (std::uint64_t number = 0; number < record_count;) {
+    fill(message, content_of(number));
+    Reservation room;
+    if (!kept.empty() && made->can_repeat(kept)) {
+      REQUIRE(made->reserve_again(kept, room).has_value());
+      if (made->equals(room, message)) {
+        made->commit(std::move(room), 1, 0, number++);
+        continue;
+      }
+      room.drop();
+    }
+    if (!made->reserve(size, room)) {
+      std::this_thread::yield();
+      continue;
+    }
+    made->fill(room, message);
+    kept = room.payload();
+    made->commit(std::move(room), 1, 0, number++);
+  }
+  for (auto& reader : readers) reader.join();
+  for (const std::uint64_t count : wrong) CHECK(count == 0);
+  CHECK(arena->counted(Counter::bytes_repeated) > record_count / 2 * size);
+}
+
+TEST_CASE("threads: records that repeat payloads of a log that is used again and again",
+          "[topics][threads]") {
+  run_repeating(100000);
+}
+
 TEST_CASE("threads: announced records are taken as they are filled", "[topics][threads]") {
   run_announced(4000, false);
 }

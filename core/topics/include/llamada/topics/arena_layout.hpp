@@ -68,7 +68,7 @@ enum class Counter : std::uint32_t {
   sample_bytes_written = 21,  // into this arena: once, however many readers there are
   samples_read = 22,
   sample_bytes_copied = 23,  // out of a writer's arena by a reader, because it could not be left in place
-  bytes_repeated = 24,       // of payloads that a log had already, and were not kept again
+  bytes_repeated = 24,       // of payloads that a log had already, and were not written again
 };
 inline constexpr std::size_t counter_count_max = 64;
 

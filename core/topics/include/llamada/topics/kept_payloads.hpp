@@ -11,9 +11,10 @@
 
 namespace llamada::topics {
 
-/// Which payloads of a log that keeps all came last from which memory, so that what is published from there
-/// again unchanged need not be kept twice (LogWriter::reserve_again()). What find() gives is a guess, by some
-/// words of it; LogWriter::equals() tells, which compared() is to hear. Takes memory with the first payload.
+/// Which payloads of a log came last from which memory, so that what is published from there again unchanged
+/// need not be written twice (LogWriter::reserve_again()). What find() gives is a guess, by some words of it;
+/// LogWriter::can_repeat() and equals() tell, and compared() is to hear from the latter. Takes memory with
+/// the first payload.
 ///
 /// Threads: one at a time.
 class KeptPayloads {
@@ -21,36 +22,42 @@ class KeptPayloads {
   /// What is smaller is written as fast, and not remembered.
   static constexpr std::size_t bytes_min = 4096;
 
+  KeptPayloads() = default;
+  explicit KeptPayloads(bool log_keeps_all) : log_keeps_all_(log_keeps_all) {}
+
   /// The payload that this memory was published as last, if it seems to be unchanged; else empty.
   std::span<const std::byte> find(std::span<const std::byte> memory) {
+    asked_ = nullptr;
     if (memory.size() < bytes_min || sources_.empty()) return {};
     Source& source = source_of(memory);
-    if (!source.is(memory) || source.words != sampled_words(memory)) return {};
+    if (!source.is(memory)) return {};
+    asked_ = &source;
     if (source.skips > 0) {
       --source.skips;
       return {};
     }
-    return {source.kept, source.size_bytes};
+    const SampledWords words = sampled_words(memory);
+    if (source.words == words) return {source.kept, source.size_bytes};
+    source.words = words;
+    if (!log_keeps_all_ && ++source.changes == changes_max) {
+      source.changes = 0;
+      source.skips = skips_of_changed;
+    }
+    return {};
   }
   /// Whether what find() gave is what this memory has. Of memory that changes where no word is looked at a
   /// payload is given more and more rarely.
   void compared(std::span<const std::byte> memory, bool is_equal) {
     Source& source = source_of(memory);
-    source.misses = is_equal ? 0 : std::min(source.misses + 1, misses_max);
+    source.misses = is_equal ? 0 : static_cast<std::uint16_t>(std::min(source.misses + 1, misses_max));
     source.skips = is_equal ? 0 : 1U << source.misses;
+    source.changes = 0;
   }
-  /// This memory was published anew.
+  /// This memory, for which find() was asked, was published anew.
   void add(std::span<const std::byte> memory, std::span<const std::byte> kept) {
     if (memory.size() < bytes_min) return;
-    if (sources_.empty()) sources_.resize(sources_min);
-    Source* source = &source_of(memory);
-    if (!source->is(memory)) {
-      if (source->memory && ++replaced_ > sources_.size() / 4 && sources_.size() < sources_max)
-        source = &grown_for(memory);
-      *source = {memory.data(), memory.size()};
-    }
-    source->kept = kept.data();
-    source->words = sampled_words(memory);
+    if (!asked_ || !asked_->is(memory)) asked_ = &new_source(memory);
+    asked_->kept = kept.data();
   }
 
  private:
@@ -58,7 +65,8 @@ class KeptPayloads {
     const std::byte* memory = nullptr;
     std::size_t size_bytes = 0;
     const std::byte* kept = nullptr;
-    std::uint32_t misses = 0;
+    std::uint16_t misses = 0;
+    std::uint16_t changes = 0;  // that find() has seen in a row
     std::uint32_t skips = 0;
     SampledWords words{};
 
@@ -66,14 +74,28 @@ class KeptPayloads {
       return memory == other.data() && size_bytes == other.size();
     }
   };
-  static constexpr std::uint32_t misses_max = 6;
-  static constexpr std::size_t sources_min = 16, sources_max = 1024;  // powers of two
+  static constexpr int misses_max = 6;
+  /// To write again what the cache has takes little: what changes all the time is not looked at each time.
+  static constexpr std::uint16_t changes_max = 4;
+  static constexpr std::uint32_t skips_of_changed = 16;
+  /// Powers of two. Of a log that does not keep all a chunk has room for no more payloads.
+  static constexpr std::size_t sources_min = 16, sources_max_of_all = 1024, sources_max_of_chunk = 32;
 
   /// Where it is, or in place of what.
   Source& source_of(std::span<const std::byte> memory) { return sources_[index_of(memory)]; }
   std::size_t index_of(std::span<const std::byte> memory) const {
     const std::uint64_t key = reinterpret_cast<std::uint64_t>(memory.data()) + memory.size();
     return (key * 0x9e3779b97f4a7c15U >> 32) & (sources_.size() - 1);
+  }
+  Source& new_source(std::span<const std::byte> memory) {
+    if (sources_.empty()) sources_.resize(sources_min);
+    const std::size_t sources_max = log_keeps_all_ ? sources_max_of_all : sources_max_of_chunk;
+    Source* source = &source_of(memory);
+    if (source->memory && ++replaced_ > sources_.size() / 4 && sources_.size() < sources_max)
+      source = &grown_for(memory);
+    *source = {memory.data(), memory.size()};
+    source->words = sampled_words(memory);
+    return *source;
   }
   Source& grown_for(std::span<const std::byte> memory) {
     const std::vector<Source> before = std::exchange(sources_, std::vector<Source>(2 * sources_.size()));
@@ -83,7 +105,9 @@ class KeptPayloads {
     return source_of(memory);
   }
 
+  bool log_keeps_all_ = true;
   std::vector<Source> sources_;
+  Source* asked_ = nullptr;   // what find() has looked at last
   std::size_t replaced_ = 0;  // since they are so many
 };
 

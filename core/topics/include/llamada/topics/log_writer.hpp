@@ -126,9 +126,14 @@ class LogWriter {
   /// Copies `from` into the payload, which must be of its size; when it is announced, readers that ask for it
   /// hear how far it is (LogReader::announced_bytes()).
   void fill(const Reservation& reservation, std::span<const std::byte> from);
-  /// Room for a record whose payload is that of an earlier record of this log, which keeps all: nothing is
-  /// copied, and it takes a cell. payload() is the earlier one's, and must be left as it is. `kept` is more
-  /// than 48 bytes long. Errors: out_of_resources.
+  /// Whether reserve_again() of this payload may follow: always where the log keeps all, else while it is in
+  /// the chunk that is being written, or another one is in that place.
+  bool can_repeat(std::span<const std::byte> kept) const {
+    return retention_ == Retention::keep_all || (has_cell() && lies_in_last_chunk(kept));
+  }
+  /// Room for a record whose payload is that of an earlier record of this log: nothing is copied, and it
+  /// takes a cell. payload() is the earlier one's, and must be left as it is. `kept` is more than 48 bytes
+  /// long. Errors: out_of_resources.
   Status reserve_again(std::span<const std::byte> kept, Reservation& into);
   /// Whether that payload is `with`, of the same size. When it is announced, readers that ask for it hear how
   /// far that is seen.
@@ -256,6 +261,7 @@ class LogWriter {
   void take_payload_ahead(std::uint64_t payload_bytes) const;
   static Result<LogWriter> attach(ArenaWriter& arena, std::uint32_t index, const LogOptions& options);
   bool fits(std::size_t payload_bytes) const;
+  bool lies_in_last_chunk(std::span<const std::byte> payload) const;
   Status next_chunk(std::size_t payload_bytes, Filling filling);
   ChunkShape next_shape(std::uint64_t ordinal, std::uint64_t payload_bytes) const;
   bool has_room(std::uint64_t chunk_bytes);
@@ -311,7 +317,7 @@ class LogWriter {
   std::uint64_t published_bytes_ = 0;
   std::uint64_t live_bytes_ = 0;
   std::uint64_t live_bytes_max_ = 0;
-  std::uint64_t repeats_end_ = 0;  // 1 + the ordinal of the last chunk with a record that repeats a payload
+  std::uint64_t repeats_end_ = 0;  // 1 + the ordinal of the last chunk with a record of payload_repeated
   std::deque<Chunk> chunks_;       // in order; the last is written
   std::vector<const CursorEntry*> readers_;
 };
