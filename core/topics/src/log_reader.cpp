@@ -38,17 +38,17 @@ LogPosition LogReader::position() const {
 
 std::optional<Record> LogReader::peek_slowly() {
   if (cell_ == nullptr && !enter_first()) return std::nullopt;
-  for (int links = 0; links < links_max; ++links) {
+  for (int links = 0; links < links_max;) {
     const Cell& cell = *cell_;
     // Pairs with the release store in LogWriter::commit_cell() and link_to().
     if (cell.commit.load(std::memory_order_acquire) != generation_) return std::nullopt;
     if (cell.kind == kind_link) {
       if (!follow_link(cell)) return std::nullopt;
       LLAMADA_CRASH_POINT("consume:link-followed");
+      ++links;
     } else if (cell.kind == kind_withdrawn) {
       advance();
       if (failed_) return std::nullopt;
-      --links;
     } else {
       return read_apart(cell);
     }

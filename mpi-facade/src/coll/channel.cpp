@@ -110,8 +110,7 @@ bool Channel::advance() {
 bool Channel::publish_slowly(std::uint32_t piece, int audience, std::span<const std::byte> payload,
                              std::uint64_t bytes_given) {
   if (size() == 1 || publish_again(piece, audience, payload, bytes_given)) return true;
-  using Filling = topics::LogWriter::Filling;
-  const auto space = room(payload.size(), keeps_all_ ? Filling::by_fill : Filling::in_place);
+  const auto space = room(payload.size(), topics::LogWriter::Filling::by_fill);
   if (!space) return false;
   if (reservation_) {
     writer_.fill(reservation_, payload);
@@ -126,14 +125,7 @@ bool Channel::publish_slowly(std::uint32_t piece, int audience, std::span<const 
 /// What the log has already from this memory is shown again.
 bool Channel::publish_again(std::uint32_t piece, int audience, std::span<const std::byte> payload,
                             std::uint64_t bytes_given) {
-  if (predecessors_record()) return false;
-  const auto kept = kept_.find(payload);
-  topics::Reservation reservation;
-  if (kept.empty() || !writer_.can_repeat(kept) || !writer_.reserve_again(kept, reservation)) return false;
-  const bool is_equal = writer_.equals(reservation, payload);
-  kept_.compared(payload, is_equal);
-  if (!is_equal) return false;
-  reservation_ = std::move(reservation);
+  if (predecessors_record() || !kept_.reserve_again(writer_, payload, reservation_, [] {})) return false;
   commit(piece, audience, bytes_given);
   return true;
 }

@@ -152,13 +152,9 @@ void Outgoing::show(Destination& to, topics::Reservation& reservation, std::span
 
 bool Outgoing::publish_again(Destination& to, std::span<const std::byte> payload, std::uint16_t flags,
                              std::uint64_t label) {
-  const auto kept = to.kept.find(payload);
   topics::Reservation reservation;
-  if (kept.empty() || !to.log.can_repeat(kept) || !to.log.reserve_again(kept, reservation)) return false;
-  show(to, reservation, payload, flags, label);
-  const bool is_equal = to.log.equals(reservation, payload);
-  to.kept.compared(payload, is_equal);
-  if (!is_equal) return false;
+  const auto shown = [&] { show(to, reservation, payload, flags, label); };
+  if (!to.kept.reserve_again(to.log, payload, reservation, shown)) return false;
   to.log.commit(std::move(reservation), kind_message, flags, label);
   return true;
 }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -8,13 +7,14 @@
 #include <vector>
 
 #include "llamada/base/sampled_words.hpp"
+#include "llamada/topics/log_writer.hpp"
 
 namespace llamada::topics {
 
 /// Which payloads of a log came last from which memory, so that what is published from there again unchanged
-/// need not be written twice (LogWriter::reserve_again()). What find() gives is a guess, by some words of it;
-/// LogWriter::can_repeat() and equals() tell, and compared() is to hear from the latter. Takes memory with
-/// the first payload.
+/// need not be written twice: reserve_again(), or its steps. What find() gives is a guess, by some words of
+/// it; LogWriter::can_repeat() and equals() tell, and compared() is to hear from the latter. Takes memory
+/// with the first payload.
 ///
 /// Threads: one at a time.
 class KeptPayloads {
@@ -27,17 +27,18 @@ class KeptPayloads {
 
   /// The payload that this memory was published as last, if it seems to be unchanged; else empty.
   std::span<const std::byte> find(std::span<const std::byte> memory) {
-    asked_ = nullptr;
     if (memory.size() < bytes_min || sources_.empty()) return {};
     Source& source = source_of(memory);
     if (!source.is(memory)) return {};
-    asked_ = &source;
     if (source.skips > 0) {
       --source.skips;
       return {};
     }
     const SampledWords words = sampled_words(memory);
-    if (source.words == words) return {source.kept, source.size_bytes};
+    if (source.words == words) {
+      source.changes = 0;
+      return {source.kept, source.size_bytes};
+    }
     source.words = words;
     if (!log_keeps_all_ && ++source.changes == changes_max) {
       source.changes = 0;
@@ -49,15 +50,33 @@ class KeptPayloads {
   /// payload is given more and more rarely.
   void compared(std::span<const std::byte> memory, bool is_equal) {
     Source& source = source_of(memory);
-    source.misses = is_equal ? 0 : static_cast<std::uint16_t>(std::min(source.misses + 1, misses_max));
-    source.skips = is_equal ? 0 : 1U << source.misses;
-    source.changes = 0;
+    if (is_equal) {
+      source.misses = 0;
+      return;
+    }
+    if (source.misses < misses_max) ++source.misses;
+    source.skips = 1U << source.misses;
   }
   /// This memory, for which find() was asked, was published anew.
   void add(std::span<const std::byte> memory, std::span<const std::byte> kept) {
     if (memory.size() < bytes_min) return;
-    if (!asked_ || !asked_->is(memory)) asked_ = &new_source(memory);
-    asked_->kept = kept.data();
+    if (sources_.empty()) sources_.resize(sources_min);
+    Source* source = &source_of(memory);
+    if (!source->is(memory)) source = &new_source(memory);
+    source->kept = kept.data();
+  }
+
+  /// Room in `log` for a record with the payload that this memory was published as last, if that is what it
+  /// still has; before this is found out, `show` is called. False: it is to be published anew.
+  template <typename Show>
+  bool reserve_again(LogWriter& log, std::span<const std::byte> memory, Reservation& into, Show show) {
+    const auto kept = find(memory);
+    if (kept.empty() || !log.can_repeat(kept) || !log.reserve_again(kept, into)) return false;
+    show();
+    const bool is_equal = log.equals(into, memory);
+    compared(memory, is_equal);
+    if (!is_equal) into.drop();
+    return is_equal;
   }
 
  private:
@@ -74,7 +93,7 @@ class KeptPayloads {
       return memory == other.data() && size_bytes == other.size();
     }
   };
-  static constexpr int misses_max = 6;
+  static constexpr std::uint16_t misses_max = 6;
   /// To write again what the cache has takes little: what changes all the time is not looked at each time.
   static constexpr std::uint16_t changes_max = 4;
   static constexpr std::uint32_t skips_of_changed = 16;
@@ -88,7 +107,6 @@ class KeptPayloads {
     return (key * 0x9e3779b97f4a7c15U >> 32) & (sources_.size() - 1);
   }
   Source& new_source(std::span<const std::byte> memory) {
-    if (sources_.empty()) sources_.resize(sources_min);
     const std::size_t sources_max = log_keeps_all_ ? sources_max_of_all : sources_max_of_chunk;
     Source* source = &source_of(memory);
     if (source->memory && ++replaced_ > sources_.size() / 4 && sources_.size() < sources_max)
@@ -107,7 +125,6 @@ class KeptPayloads {
 
   bool log_keeps_all_ = true;
   std::vector<Source> sources_;
-  Source* asked_ = nullptr;   // what find() has looked at last
   std::size_t replaced_ = 0;  // since they are so many
 };
 
