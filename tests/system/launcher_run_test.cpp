@@ -180,8 +180,8 @@ TEST_CASE("mpirun: what a dead incarnation leaves behind is gone before the next
   // A ghost of the first incarnation would be heard as well.
   const Ran ran =
       run_until_deaths(1, {"-n", "1", "--qos", "fault-tolerant", "--inject", "kill rank 0 after 0.3s"},
-                       "export GO; setsid sh -c '" + until("$GO") +
-                           "echo ghost; touch $GO-heard' & echo one; " + until("$GO-heard") + "echo two");
+                       "export GO; echo one; setsid sh -c '" + until("$GO") +
+                           "echo ghost; touch $GO-heard' & " + until("$GO-heard") + "echo two");
   CHECK(ran.code == 0);
   CHECK(ran.output.find("one\n") == 0);
   CHECK(count_of(ran.output, "ghost\n") == 1);
