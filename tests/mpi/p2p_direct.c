@@ -31,7 +31,8 @@ static int untouched(const unsigned char* bytes) {
   return 1;
 }
 
-static void pass_on(const unsigned char* out, int bytes, unsigned char* in, int room, int tag) {
+/* `changed`: of what was painted, this byte, if there is one. */
+static void pass_on(const unsigned char* out, int bytes, unsigned char* in, int room, int tag, int changed) {
   MPI_Request request;
   MPI_Status status;
   int taken = bytes < room ? bytes : room, count = -1;
@@ -45,18 +46,23 @@ static void pass_on(const unsigned char* out, int bytes, unsigned char* in, int 
   if (bytes <= room) {
     OK(MPI_Get_count(&status, MPI_BYTE, &count));
     CHECK_EQ(count, bytes);
+    if (changed >= 0) in[changed] ^= 1;
     CHECK(painted(in, taken, left, tag));
   }
   CHECK(untouched(in - guard));
   CHECK(untouched(in + taken));
 }
 
-/* Round the ring, at places that are not aligned; `room` for what may be longer. Twice, for what has not
- * changed since may come another way. */
+/* Round the ring, at places that are not aligned; `room` for what may be longer. Several times, for what has
+ * not changed since may come another way; as may what has seemed so, and was not. */
 static void once(int bytes, int room, int out_offset, int in_offset, int tag) {
-  paint(out_memory + out_offset, bytes, rank, tag);
-  for (int times = 0; times < 2; times++)
-    pass_on(out_memory + out_offset, bytes, in_memory + guard + in_offset, room, tag);
+  unsigned char* out = out_memory + out_offset;
+  int middle = bytes / 2;
+  paint(out, bytes, rank, tag);
+  for (int times = 0; times < 5; times++) {
+    if (times == 2) out[middle] ^= 1;
+    pass_on(out, bytes, in_memory + guard + in_offset, room, tag, times < 2 ? -1 : middle);
+  }
 }
 
 static void sizes(void) {
@@ -169,6 +175,39 @@ static void unexpected(void) {
   }
   OK(MPI_Waitall(4, requests, MPI_STATUSES_IGNORE));
   OK(MPI_Barrier(MPI_COMM_WORLD)); /* nobody else's message comes before the wildcards have theirs */
+}
+
+static long resident_kib(void) {
+  long kib = 0;
+  char line[200];
+  FILE* status = fopen("/proc/self/status", "r");
+  CHECK(status != NULL);
+  while (fgets(line, sizeof line, status)) sscanf(line, "VmRSS: %ld", &kib);
+  fclose(status);
+  return kib;
+}
+
+/* Many that wait for their receive, and have all been sent from one buffer, which does not change between
+ * most of them: they take little memory. */
+static void unexpected_again(void) {
+  enum { bytes = 250000, count = 200 };
+  static MPI_Request requests[count];
+  int last = 0;
+  paint(out_memory, bytes, rank, 600);
+  OK(MPI_Sendrecv(out_memory, bytes, MPI_BYTE, right, 1, in_memory, bytes, MPI_BYTE, left, 1, MPI_COMM_WORLD,
+                  MPI_STATUS_IGNORE));
+  long before = resident_kib();
+  for (int i = 0; i < count; i++)
+    OK(MPI_Isend(out_memory, bytes, MPI_BYTE, right, 2, MPI_COMM_WORLD, &requests[i]));
+  OK(MPI_Sendrecv(&last, 1, MPI_INT, right, 3, &last, 1, MPI_INT, left, 3, MPI_COMM_WORLD,
+                  MPI_STATUS_IGNORE));
+  CHECK(resident_kib() - before < count * (bytes / 1024) / 4);
+  for (int i = 0; i < count; i++) {
+    memset(in_memory, 0xee, bytes);
+    OK(MPI_Recv(in_memory, bytes, MPI_BYTE, left, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    CHECK(painted(in_memory, bytes, left, 600));
+  }
+  OK(MPI_Waitall(count, requests, MPI_STATUSES_IGNORE));
 }
 
 /* All to all at once, from memory that may not be written to. */
@@ -307,6 +346,7 @@ int main(int argc, char** argv) {
   many(1);
   many(0);
   unexpected();
+  unexpected_again();
   crossing();
   busy_sender();
   busy_receiver();

@@ -125,7 +125,8 @@ bool Channel::publish_slowly(std::uint32_t piece, int audience, std::span<const 
 /// What the log has already from this memory is shown again.
 bool Channel::publish_again(std::uint32_t piece, int audience, std::span<const std::byte> payload,
                             std::uint64_t bytes_given) {
-  if (predecessors_record() || !kept_.reserve_again(writer_, payload, reservation_, [] {})) return false;
+  if (predecessors_record()) return false;
+  if (kept_.reserve_again(writer_, payload, reservation_, [] {}) != topics::Again::reserved) return false;
   commit(piece, audience, bytes_given);
   return true;
 }

@@ -20,6 +20,7 @@
 #include "p2p/outgoing.hpp"
 #include "p2p/own_core.hpp"
 #include "p2p/request.hpp"
+#include "p2p/shared_payloads.hpp"
 #include "p2p/yielding.hpp"
 #include "replay/determinants.hpp"
 #include "threads/shared_waiting.hpp"
@@ -261,6 +262,7 @@ class Engine final : private MessageSink, private SendOwner, private CopyOwner {
   // SendOwner
   void send_complete(Request& request) override;
   void new_send() override;
+  std::uint64_t heard(int rank, std::uint32_t context) override { return incoming_->heard(rank, context); }
   void differs(const std::string& difference) override { diverged(difference); }
   void no_memory(const Error& error) override;
   // CopyOwner
@@ -349,6 +351,7 @@ class Engine final : private MessageSink, private SendOwner, private CopyOwner {
   void begin_task(Request& request);
   bool step_tasks();
   Arrival& new_arrival();
+  void keep_payload(Arrival& arrival, const IncomingMessage& message);
   void recycle(Arrival& arrival);
 
   World& world_;
@@ -360,6 +363,7 @@ class Engine final : private MessageSink, private SendOwner, private CopyOwner {
   std::unique_ptr<Incoming> incoming_;
   std::unique_ptr<DirectCopies> direct_;
   EarlyCopies early_;
+  SharedPayloads shared_payloads_;
   std::unique_ptr<Outgoing> outgoing_;
   RequestTable requests_;
   std::vector<Request*> tasks_;  // active ones, in the order in which they were begun

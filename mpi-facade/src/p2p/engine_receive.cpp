@@ -106,7 +106,8 @@ int Engine::take_awaited(int from, Stream& stream, int at_most) {
   topics::LogReader& reader = stream.reader;
   for (; taken < at_most; ++taken) {
     const topics::Cell* cell = reader.peek_cell();
-    if (!cell || cell->kind != kind_message || cell->flags != 0) break;
+    if (!cell || cell->kind != kind_message || (cell->flags & ~flag_synchronous) != 0) break;
+    const bool is_synchronous = cell->flags != 0;
     std::span<const std::byte> payload{cell->payload, cell->inline_size};
     const std::uint64_t label = cell->label;
     const bool is_apart = payload.size() > topics::inline_payload_max;
@@ -128,6 +129,10 @@ int Engine::take_awaited(int from, Stream& stream, int at_most) {
     if (request.source == any_source) {
       determinants_->record_match(request.post_index(), {from, ordinal});
       request.status_source = request.communicator->rank_of(from);
+    }
+    if (is_synchronous) {
+      outgoing_->acknowledge(from, label_context(label), ordinal);
+      LLAMADA_CRASH_POINT("match:acknowledged");
     }
     if (is_apart)
       take_apart(request, payload, early);
@@ -230,7 +235,17 @@ void Engine::message_arrived(const IncomingMessage& message) {
   arrival.rendezvous = message.rendezvous;
   arrival.announcement = message.announcement;
   arrival.payload = message.payload.data();
-  if (!keeps_ && !message.rendezvous) {
+  if (!keeps_ && !message.rendezvous) keep_payload(arrival, message);
+  matcher_.add_unexpected(arrival);
+  arena_.count(topics::Counter::messages_unexpected);
+}
+
+/// The log is used again.
+void Engine::keep_payload(Arrival& arrival, const IncomingMessage& message) {
+  if (message.bytes >= SharedPayloads::bytes_min) {
+    arrival.shared_copy = shared_payloads_.copy_of(message);
+    arrival.payload = arrival.shared_copy.get();
+  } else {
     if (arrival.copy_capacity < message.bytes || !arrival.copy) {
       arrival.copy = std::make_unique_for_overwrite<std::byte[]>(std::max<std::size_t>(message.bytes, 64));
       arrival.copy_capacity = std::max<std::size_t>(message.bytes, 64);
@@ -238,8 +253,6 @@ void Engine::message_arrived(const IncomingMessage& message) {
     if (message.bytes > 0) copy_bytes(arrival.copy.get(), message.payload.data(), message.bytes);
     arrival.payload = arrival.copy.get();
   }
-  matcher_.add_unexpected(arrival);
-  arena_.count(topics::Counter::messages_unexpected);
 }
 
 /// Everything that follows from a match comes after it has been recorded.
@@ -363,6 +376,7 @@ void Engine::recycle(Arrival& arrival) {
     arrival.copy.reset();
     arrival.copy_capacity = 0;
   }
+  arrival.shared_copy.reset();
   arrival.payload = nullptr;
   arrival.next_free = free_arrivals_;
   free_arrivals_ = &arrival;

@@ -193,6 +193,7 @@ void Incoming::handle(int from, Stream& stream, const topics::Record& record) {
       message.ordinal = stream.ordinals.next(context);
       message.bytes = stream.last_bytes = record.payload.size();
       message.payload = record.payload;
+      message.chunk = record.chunk_ordinal;
       return sink_.message_arrived(message);
     case kind_announcement: {
       message.announcement = read_payload<Announcement>(record);

@@ -18,6 +18,7 @@ namespace llamada::mpi {
 struct IncomingMessage : Envelope {
   std::size_t bytes = 0;
   std::span<const std::byte> payload;
+  std::uint64_t chunk = 0;  ///< where that lies: two messages of a rank with one place there have one payload
   bool synchronous = false;
   bool rendezvous = false;
   Announcement announcement;  ///< of a rendezvous
@@ -89,6 +90,11 @@ class Incoming {
     }
     const auto index = static_cast<std::size_t>(from);
     return index < streams_.size() && streams_[index].open ? &streams_[index] : nullptr;
+  }
+  /// How many messages of this context have come from there.
+  std::uint64_t heard(int from, std::uint32_t context) {
+    const auto index = static_cast<std::size_t>(from);
+    return index < streams_.size() ? streams_[index].ordinals.last(context) : 0;
   }
   /// Hands all that is there in that one to the sink. True when there was something.
   bool drain(int from, Stream& stream);

@@ -11,9 +11,9 @@ namespace llamada::mpi {
 namespace {
 
 /// What is larger is in no cache any more when the receiver takes it out of the log.
-constexpr std::size_t written_bytes_in_log_max = 256 << 10;
+constexpr std::size_t either_way_bytes_max = 256 << 10;
 /// A receiver that has not asked for them keeps so many.
-constexpr std::size_t unmatched_in_log_max = 4;
+constexpr std::size_t written_unmatched_max = 4;
 
 /// A bulk lane is a ring of a few pieces that fit the processor's cache.
 constexpr std::size_t bulk_piece_bytes = 64 * 1024;
@@ -127,7 +127,7 @@ bool Outgoing::send_now(const Buffer& buffer, int rank, std::uint32_t context, i
 
 bool Outgoing::publish_large(Destination& to, std::span<const std::byte> payload, std::uint64_t label) {
   if (!is_eager(to, payload.data(), payload.size())) return false;
-  if (publish_again(to, payload, 0, label)) return true;
+  if (publish_again(to, payload, 0, label) == topics::Again::reserved) return true;
   topics::Reservation reservation;
   if (!room(to, to.log, false, payload.size(), reservation, Filling::by_fill)) return false;
   fill(to, reservation, payload, 0, label);
@@ -137,26 +137,35 @@ bool Outgoing::publish_large(Destination& to, std::span<const std::byte> payload
 
 void Outgoing::fill(Destination& to, topics::Reservation& reservation, std::span<const std::byte> payload,
                     std::uint16_t flags, std::uint64_t label) {
-  show(to, reservation, payload, flags, label);
+  if (payload.size() >= EarlyCopies::bytes_min && (options_.keeps || is_answer(to, label)))
+    show(to, reservation, payload, flags, label);
   to.log.fill(reservation, payload);
   to.kept.add(payload, reservation.payload());
 }
 
+/// Whether something has come from there since something was sent: who is sent one message after the other
+/// copies one while the next is written, and would only be in the writer's way.
+bool Outgoing::is_answer(Destination& to, std::uint64_t label) {
+  const std::uint64_t heard = owner_.heard(to.rank, label_context(label));
+  return std::exchange(to.heard_before, heard) != heard;
+}
+
 void Outgoing::show(Destination& to, topics::Reservation& reservation, std::span<const std::byte> payload,
                     std::uint16_t flags, std::uint64_t label) {
-  if (!options_.keeps || payload.size() < EarlyCopies::bytes_min) return;
   const MessageSource source = early_.source(payload);
   std::memcpy(reservation.extra().data(), &source, sizeof(source));
   to.log.announce(reservation, kind_message, flags, label);
 }
 
-bool Outgoing::publish_again(Destination& to, std::span<const std::byte> payload, std::uint16_t flags,
-                             std::uint64_t label) {
+topics::Again Outgoing::publish_again(Destination& to, std::span<const std::byte> payload,
+                                      std::uint16_t flags, std::uint64_t label) {
   topics::Reservation reservation;
-  const auto shown = [&] { show(to, reservation, payload, flags, label); };
-  if (!to.kept.reserve_again(to.log, payload, reservation, shown)) return false;
-  to.log.commit(std::move(reservation), kind_message, flags, label);
-  return true;
+  const auto shown = [&] {
+    if (payload.size() >= EarlyCopies::bytes_min) show(to, reservation, payload, flags, label);
+  };
+  const auto again = to.kept.reserve_again(to.log, payload, reservation, shown);
+  if (again == topics::Again::reserved) to.log.commit(std::move(reservation), kind_message, flags, label);
+  return again;
 }
 
 /// In a replay it is compared, after which it is over, too.
@@ -192,48 +201,75 @@ bool Outgoing::publish(Destination& to, Request& request) {
   const std::byte* const memory = message_memory(request);
   const std::size_t bytes = message_bytes(request);
   if (is_eager(to, memory, bytes)) return publish_whole(to, request, request.mode == SendMode::synchronous);
-  if (is_better_in_log(to, memory, bytes)) return publish_whole(to, request, true);
+  if (may_go_either_way(to, memory, bytes) && publish_if_better(to, request)) return true;
   return announce(to, request);
 }
 
-/// What has been written since it was sent last comes sooner through the log than from memory to memory,
-/// where each line would have to be fetched from this core's cache by a copy of the kernel's, which does not
-/// fetch ahead, and be taken back by the program's next stores. The send waits for its match all the same, as
-/// it does otherwise, so that a program does not work or hang by what its messages contain.
-bool Outgoing::is_better_in_log(Destination& to, const std::byte* memory, std::size_t bytes) {
-  if (bytes > written_bytes_in_log_max || !goes_directly(to, memory, bytes) || to.rank == world_.rank())
-    return false;
-  if (to.unacknowledged.size() >= unmatched_in_log_max || !to.log.may_reserve(bytes)) return false;
-  if (!to.contents) to.contents = std::make_unique<ContentSamples>();
-  // The half that this process copies if it goes directly: the other one's lines may be in the peer's cache.
-  const std::size_t half = bytes / 2;
-  return to.contents->has_changed(world_.rank() < to.rank ? memory : memory + half, half);
+bool Outgoing::may_go_either_way(const Destination& to, const std::byte* memory, std::size_t bytes) const {
+  return bytes <= either_way_bytes_max && goes_directly(to, memory, bytes) && to.rank != world_.rank();
+}
+
+/// What the log has already, the receiver's cache has, too. And what has been written since it was sent last
+/// comes sooner through the log than from memory to memory, where each line would have to be fetched from
+/// this core's cache by a copy of the kernel's, which does not fetch ahead, and be taken back by the
+/// program's next stores. The send waits for its match all the same, as it does otherwise, so that a program
+/// does not work or hang by what its messages contain.
+bool Outgoing::publish_if_better(Destination& to, Request& request) {
+  const std::span<const std::byte> payload(message_memory(request), message_bytes(request));
+  const std::uint64_t label = make_label(request.context, request.tag);
+  request.is_written = false;
+  switch (publish_again(to, payload, flag_synchronous, label)) {
+    case topics::Again::reserved:
+      message_published(to, request, true);
+      return true;
+    case topics::Again::to_write:
+      if (to.written_unmatched >= written_unmatched_max || !to.log.may_reserve(payload.size())) return false;
+      if (!write_whole(to, request, flag_synchronous)) return false;
+      request.is_written = true;
+      message_published(to, request, true);
+      return true;
+    case topics::Again::uncertain:
+      break;
+  }
+  return false;
 }
 
 bool Outgoing::publish_whole(Destination& to, Request& request, bool awaits_match) {
-  const std::size_t bytes = message_bytes(request);
+  const std::span<const std::byte> payload(message_memory(request), message_bytes(request));
+  const bool lies_together = payload.data() || payload.empty();
   const std::uint64_t label = make_label(request.context, request.tag);
   const std::uint16_t flags = awaits_match ? flag_synchronous : 0;
-  const std::byte* memory = message_memory(request);
-  const bool small = bytes == 0 || (memory && bytes <= topics::inline_payload_max);
-  const bool is_published = (small && to.log.try_publish(kind_message, flags, label, {memory, bytes})) ||
-                            (memory && publish_again(to, {memory, bytes}, flags, label));
-  if (!is_published) {
-    topics::Reservation reservation;
-    const Filling filling = memory ? Filling::by_fill : Filling::in_place;
-    if (!room(to, to.log, false, bytes, reservation, filling)) return false;
-    if (memory)
-      fill(to, reservation, {memory, bytes}, flags, label);
-    else
-      pack_message(request, 0, reservation.payload());
-    to.log.commit(std::move(reservation), kind_message, flags, label);
-  }
+  const bool is_small = lies_together && payload.size() <= topics::inline_payload_max;
+  const bool is_published =
+      (is_small && to.log.try_publish(kind_message, flags, label, payload)) ||
+      (lies_together && publish_again(to, payload, flags, label) == topics::Again::reserved) ||
+      write_whole(to, request, flags);
+  if (is_published) message_published(to, request, awaits_match);
+  return is_published;
+}
+
+/// False when there is no room.
+bool Outgoing::write_whole(Destination& to, Request& request, std::uint16_t flags) {
+  const std::byte* const memory = message_memory(request);
+  const std::size_t bytes = message_bytes(request);
+  const std::uint64_t label = make_label(request.context, request.tag);
+  topics::Reservation reservation;
+  if (!room(to, to.log, false, bytes, reservation, memory ? Filling::by_fill : Filling::in_place))
+    return false;
+  if (memory)
+    fill(to, reservation, {memory, bytes}, flags, label);
+  else
+    pack_message(request, 0, reservation.payload());
+  to.log.commit(std::move(reservation), kind_message, flags, label);
+  return true;
+}
+
+void Outgoing::message_published(Destination& to, Request& request, bool awaits_match) {
   LLAMADA_CRASH_POINT("send:logged");
   arena_.count(topics::Counter::messages_sent);
-  arena_.count(topics::Counter::bytes_sent, bytes);
+  arena_.count(topics::Counter::bytes_sent, message_bytes(request));
   wake(to);
   published(to, request, awaits_match);
-  return true;
 }
 
 /// The message is in the log, now or since a predecessor put it there.
@@ -241,6 +277,7 @@ void Outgoing::published(Destination& to, Request& request, bool awaits_match) {
   request.ordinal = to.ordinals.next(request.context);
   if (!awaits_match) return owner_.send_complete(request);
   if (to.early.erase({request.context, request.ordinal}) > 0) return owner_.send_complete(request);
+  if (request.is_written) ++to.written_unmatched;
   to.unacknowledged.push_back(&request);
 }
 
@@ -309,6 +346,7 @@ void Outgoing::acknowledged(int from, std::uint32_t context, std::uint64_t ordin
   if (found != to.unacknowledged.end()) {
     Request& request = **found;
     to.unacknowledged.erase(found);
+    if (std::exchange(request.is_written, false)) --to.written_unmatched;
     LLAMADA_CRASH_POINT("send:acknowledged");
     return owner_.send_complete(request);
   }

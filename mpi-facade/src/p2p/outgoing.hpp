@@ -12,7 +12,6 @@
 
 #include "llamada/topics/kept_payloads.hpp"
 #include "llamada/topics/log_writer.hpp"
-#include "p2p/content_samples.hpp"
 #include "p2p/direct_copies.hpp"
 #include "p2p/early_copies.hpp"
 #include "p2p/ordinals.hpp"
@@ -33,6 +32,8 @@ class SendOwner {
   virtual void differs(const std::string& difference) = 0;
   /// The arena's memory is used up. The send is tried again.
   virtual void no_memory(const Error& error) = 0;
+  /// How many messages of this context have come from there.
+  virtual std::uint64_t heard(int rank, std::uint32_t context) = 0;
 
  protected:
   ~SendOwner() = default;
@@ -124,16 +125,17 @@ class Outgoing {
     std::uint32_t scanned = 0;
     std::uint32_t bulk_scanned = 0;
     Ordinals ordinals;
-    Request* first = nullptr;  // waiting for room
+    std::uint64_t heard_before = 0;  // messages, when a large one was written into its log last
+    Request* first = nullptr;        // waiting for room
     Request* last = nullptr;
     std::deque<Control> controls;                             // the same
     std::vector<Request*> unacknowledged;                     // that wait for their match
+    std::size_t written_unmatched = 0;                        // those of them with is_written
     std::set<std::pair<std::uint32_t, std::uint64_t>> early;  // acknowledged before it was sent (again)
     std::vector<Request*> announced;
     std::deque<Request*> granted;
     topics::LogReader predecessor;
-    std::uint64_t predecessor_left = 0;        // records
-    std::unique_ptr<ContentSamples> contents;  // of what went directly or might have
+    std::uint64_t predecessor_left = 0;  // records
     topics::KeptPayloads kept;
   };
 
@@ -169,15 +171,18 @@ class Outgoing {
   /// Copies it into the log, in view of a receiver that waits for it if it is large.
   void fill(Destination& to, topics::Reservation& reservation, std::span<const std::byte> payload,
             std::uint16_t flags, std::uint64_t label);
-  /// Shows again what the log has already from this memory. False when it has not.
-  bool publish_again(Destination& to, std::span<const std::byte> payload, std::uint16_t flags,
-                     std::uint64_t label);
+  /// Shows again what the log has already from this memory, if it has.
+  topics::Again publish_again(Destination& to, std::span<const std::byte> payload, std::uint16_t flags,
+                              std::uint64_t label);
+  bool is_answer(Destination& to, std::uint64_t label);
   /// Lets a receiver that waits for it take a large message as it comes.
   void show(Destination& to, topics::Reservation& reservation, std::span<const std::byte> payload,
             std::uint16_t flags, std::uint64_t label);
   bool publish(Destination& to, Request& request);
   /// `awaits_match`: the send is over when the message is matched, not before.
   bool publish_whole(Destination& to, Request& request, bool awaits_match);
+  bool write_whole(Destination& to, Request& request, std::uint16_t flags);
+  void message_published(Destination& to, Request& request, bool awaits_match);
   /// A record of our own; false when there is no room for it now.
   bool publish_small(Destination& to, std::uint8_t kind, std::uint64_t label,
                      std::span<const std::byte> payload);
@@ -188,7 +193,10 @@ class Outgoing {
   bool goes_directly(const Destination& to, const std::byte* memory, std::size_t bytes) const {
     return bytes >= options_.direct_bytes_min && memory && !to.direct_refused;
   }
-  bool is_better_in_log(Destination& to, const std::byte* memory, std::size_t bytes);
+  /// Whether a message, which might go directly, may go whole into the log as well.
+  bool may_go_either_way(const Destination& to, const std::byte* memory, std::size_t bytes) const;
+  /// The latter, if it takes less time. False when it is to go directly.
+  bool publish_if_better(Destination& to, Request& request);
   bool announce(Destination& to, Request& request);
   Request* take_announced(Destination& to, std::uint64_t send_id);
   void published(Destination& to, Request& request, bool awaits_match);

@@ -28,6 +28,7 @@ struct Arrival : MessageNode {
   const std::byte* payload = nullptr;
   std::unique_ptr<std::byte[]> copy;
   std::size_t copy_capacity = 0;
+  std::shared_ptr<const std::byte[]> shared_copy;  ///< in its place, of a large message
   bool synchronous = false;
   bool rendezvous = false;
   Announcement announcement;  ///< of a rendezvous
@@ -106,6 +107,7 @@ struct Request : ReceiveNode, RequestState {
   // Sends.
   int destination = 0;             ///< rank in MPI_COMM_WORLD
   std::uint64_t ordinal = 0;       ///< of the message, when published or being compared
+  bool is_written = false;         ///< into the log, though it could have gone directly
   std::uint64_t send_id = 0;       ///< rendezvous
   std::uint64_t bulk_done = 0;     ///< bytes published (send), received (receive) by the bulk lane
   Request* next_queued = nullptr;  ///< sends waiting for room

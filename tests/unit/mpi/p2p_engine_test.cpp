@@ -247,6 +247,43 @@ TEST_CASE("point-to-point: large messages that are kept arrive whole, whoever co
   CHECK(lives == 2);
 }
 
+// To and fro: who sends has mostly a receiver that waits, and copies while it is found out whether the
+// content is what it was.
+TEST_CASE("point-to-point: what is sent again arrives as it is, whatever has changed") {
+  for (const bool rebuild : {false, true}) {
+    std::atomic<int> wrong{0};
+    JobOptions options;
+    options.size = 2;
+    options.rebuild = rebuild;
+    const std::string ended = run(options, [&](Member& self) {
+      constexpr std::size_t sizes[] = {EarlyCopies::bytes_min, 100'001, 256 << 10};
+      std::vector<std::vector<std::byte>> out;  // of both ranks, as each knows them
+      for (std::size_t i = 0; i < 2 * std::size(sizes); ++i) out.push_back(make_bytes(sizes[i / 2], i));
+      std::vector<std::byte> in(sizes[2]);
+      Random random(rebuild);
+      for (int round = 0; round < 150; ++round) {
+        const auto choice = random.next();
+        const std::size_t size_index = choice % 8 < 6 ? 0 : choice % 8 - 5;
+        for (std::size_t owner = 0; owner < 2; ++owner) {
+          auto& bytes = out[2 * size_index + owner];
+          const auto change = random.next();
+          if (change % 4 == 0) bytes[change / 4 % bytes.size()] ^= std::byte{1};
+          if (change % 16 == 1) std::fill(bytes.begin(), bytes.end(), static_cast<std::byte>(change / 16));
+        }
+        auto& own = out[2 * size_index + static_cast<std::size_t>(self.rank())];
+        const auto& others = out[2 * size_index + 1 - static_cast<std::size_t>(self.rank())];
+        const int source = choice / 8 % 4 == 0 ? MPI_ANY_SOURCE : 1 - self.rank();
+        if (self.rank() == 0) self.engine.send(self.buffer(own), 1, 3, self.communicator, SendMode::standard);
+        self.engine.receive(self.buffer(in), source, 3, self.communicator, MPI_STATUS_IGNORE);
+        wrong += !std::equal(others.begin(), others.end(), in.begin());
+        if (self.rank() == 1) self.engine.send(self.buffer(own), 0, 3, self.communicator, SendMode::standard);
+      }
+    });
+    CHECK(ended == "");
+    CHECK(wrong == 0);
+  }
+}
+
 TEST_CASE("replay: a replacement that sends something else ends the job with one sentence") {
   std::atomic<int> lives{0};
   JobOptions options;

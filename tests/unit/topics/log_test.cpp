@@ -3,6 +3,7 @@
 
 #include "arena_fixture.hpp"
 #include "llamada/base/random.hpp"
+#include "llamada/topics/kept_payloads.hpp"
 
 namespace llamada::topics {
 namespace {
@@ -749,6 +750,54 @@ TEST_CASE("log: what is used again repeats the payloads of the chunk that is wri
     CHECK(holds(record->payload, content_of(read), size));
   }
   CHECK_FALSE(writer.can_repeat(memory.bytes().first(size)));
+}
+
+TEST_CASE("log: whether what is published again is to be written depends on what came of it before",
+          "[topics]") {
+  Memory memory(64 * mebibyte);
+  auto arena = make_arena(memory);
+  auto made = LogWriter::create(*arena, key, {.live_bytes_max = 32 * mebibyte});
+  REQUIRE(made.has_value());
+  LogWriter& writer = *made;
+  KeptPayloads kept(false);
+  int shown = 0;
+  const auto publish = [&](std::span<const std::byte> bytes) {
+    Reservation room;
+    const Again again = kept.reserve_again(writer, bytes, room, [&] { ++shown; });
+    if (again == Again::reserved) {
+      writer.commit(std::move(room), 1, 0, 0);
+    } else if (again == Again::to_write) {
+      CHECK_FALSE(room);
+      REQUIRE(writer.reserve(bytes.size(), room).has_value());
+      std::ranges::copy(bytes, room.payload().begin());
+      kept.add(bytes, room.payload());
+      writer.commit(std::move(room), 1, 0, 0);
+    }
+    return again;
+  };
+  auto bytes = pattern(1, 100000);
+  const auto other = pattern(2, 120000);
+  CHECK(publish(bytes) == Again::to_write);
+  CHECK(publish(bytes) == Again::reserved);
+  // Behind the chunk's end once more, because it was of use; but not what never came again before it.
+  CHECK(publish(other) == Again::to_write);
+  CHECK(publish(bytes) == Again::to_write);
+  CHECK(publish(other) == Again::uncertain);
+  CHECK(publish(bytes) == Again::reserved);
+  CHECK(shown == 2);
+  // Where no word is looked at: found out, written, and for some time not compared.
+  bytes[bytes.size() / 2] = ~bytes[bytes.size() / 2];
+  CHECK(publish(bytes) == Again::to_write);
+  CHECK(shown == 3);
+  CHECK(publish(bytes) == Again::uncertain);
+  CHECK(publish(bytes) == Again::uncertain);
+  CHECK(shown == 3);
+  CHECK(publish(bytes) == Again::reserved);
+  for (int i = 0; i < 100; ++i) {
+    bytes[0] = static_cast<std::byte>(i + 100);
+    CHECK(publish(bytes) == Again::to_write);
+  }
+  CHECK(shown == 4);
 }
 
 TEST_CASE("arena: growth is asked for in extents and its refusal is out_of_resources", "[topics]") {

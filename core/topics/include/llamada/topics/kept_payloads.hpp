@@ -1,15 +1,23 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <utility>
 #include <vector>
 
-#include "llamada/base/sampled_words.hpp"
 #include "llamada/topics/log_writer.hpp"
 
 namespace llamada::topics {
+
+/// What is to be done about memory that is published.
+enum class Again {
+  reserved,   ///< the log has its content: there is room for a record that says where
+  to_write,   ///< it is to be written into the log
+  uncertain,  ///< to be written, too, but it may not have changed: where there is another way, that may do
+};
 
 /// Which payloads of a log came last from which memory, so that what is published from there again unchanged
 /// need not be written twice: reserve_again(), or its steps. What find() gives is a guess, by some words of
@@ -25,19 +33,23 @@ class KeptPayloads {
   KeptPayloads() = default;
   explicit KeptPayloads(bool log_keeps_all) : log_keeps_all_(log_keeps_all) {}
 
-  /// The payload that this memory was published as last, if it seems to be unchanged; else empty.
-  std::span<const std::byte> find(std::span<const std::byte> memory) {
+  struct Found {
+    std::span<const std::byte> kept;  ///< empty: none, or not known
+    bool has_changed = true;          ///< or is not known
+  };
+  /// The payload that this memory was published as last, if it seems to be unchanged.
+  Found find(std::span<const std::byte> memory) {
     if (memory.size() < bytes_min || sources_.empty()) return {};
     Source& source = source_of(memory);
     if (!source.is(memory)) return {};
     if (source.skips > 0) {
       --source.skips;
-      return {};
+      return {{}, source.misses == 0};
     }
     const SampledWords words = sampled_words(memory);
     if (source.words == words) {
       source.changes = 0;
-      return {source.kept, source.size_bytes};
+      return {{source.kept, source.size_bytes}, false};
     }
     source.words = words;
     if (!log_keeps_all_ && ++source.changes == changes_max) {
@@ -50,6 +62,7 @@ class KeptPayloads {
   /// payload is given more and more rarely.
   void compared(std::span<const std::byte> memory, bool is_equal) {
     Source& source = source_of(memory);
+    source.is_repeated = is_equal;
     if (is_equal) {
       source.misses = 0;
       return;
@@ -64,22 +77,37 @@ class KeptPayloads {
     Source* source = &source_of(memory);
     if (!source->is(memory)) source = &new_source(memory);
     source->kept = kept.data();
+    source->is_repeated = false;
   }
 
   /// Room in `log` for a record with the payload that this memory was published as last, if that is what it
-  /// still has; before this is found out, `show` is called. False: it is to be published anew.
+  /// still has; before this is found out, `show` is called. What the log cannot refer to any more is to be
+  /// written once more if it was referred to before.
   template <typename Show>
-  bool reserve_again(LogWriter& log, std::span<const std::byte> memory, Reservation& into, Show show) {
-    const auto kept = find(memory);
-    if (kept.empty() || !log.can_repeat(kept) || !log.reserve_again(kept, into)) return false;
+  Again reserve_again(LogWriter& log, std::span<const std::byte> memory, Reservation& into, Show show) {
+    const auto [kept, has_changed] = find(memory);
+    if (kept.empty()) return has_changed ? Again::to_write : Again::uncertain;
+    if (!log.can_repeat(kept)) return source_of(memory).is_repeated ? Again::to_write : Again::uncertain;
+    if (!log.reserve_again(kept, into)) return Again::to_write;
     show();
     const bool is_equal = log.equals(into, memory);
     compared(memory, is_equal);
-    if (!is_equal) into.drop();
-    return is_equal;
+    if (is_equal) return Again::reserved;
+    into.drop();
+    return Again::to_write;
   }
 
  private:
+  /// Some of what memory has, as far apart from each other as can be: where they differ, so does the whole.
+  using SampledWords = std::array<std::uint64_t, 4>;
+  static SampledWords sampled_words(std::span<const std::byte> memory) {
+    SampledWords words;
+    const std::size_t last = memory.size() - sizeof(words[0]);
+    for (std::size_t i = 0; i < words.size(); ++i)
+      std::memcpy(&words[i], memory.data() + last * i / (words.size() - 1), sizeof(words[i]));
+    return words;
+  }
+
   struct Source {
     const std::byte* memory = nullptr;
     std::size_t size_bytes = 0;
@@ -87,6 +115,7 @@ class KeptPayloads {
     std::uint16_t misses = 0;
     std::uint16_t changes = 0;  // that find() has seen in a row
     std::uint32_t skips = 0;
+    bool is_repeated = false;  // since it was written
     SampledWords words{};
 
     bool is(std::span<const std::byte> other) const {
