@@ -28,17 +28,22 @@ ChunkShape normal_shape(std::uint64_t ordinal) {
   return {cell_count, size_bytes - sizeof(ChunkHeader) - cell_count * cell_size_bytes};
 }
 
-/// Chunks for large records: 8 KiB of header and cells, and 16, 64, then 128 KiB of payload (two or three
-/// stay in the cache) or, where all is kept, 256 KiB; more for a record that does not fit: in powers of two
-/// where they are to be found again, in pages where all is kept.
+/// Chunks for large records: 8 KiB of header and cells, and 16, 64, then 128 KiB of payload, two or three of
+/// which stay in the cache; where all is kept then 256 KiB, or as many pages as a record needs. Where chunks
+/// are used again, those for records of 64 KiB and more have 32 KiB of cells, since such a payload is written
+/// once for all the records in its chunk that repeat it, and at least 128 KiB, or a power of two, which will
+/// be found again.
 ChunkShape bulk_shape(std::uint64_t ordinal, std::uint64_t needed_bytes, Retention retention) {
-  constexpr std::uint32_t cell_count = 8192 / cell_size_bytes - 1;
-  const std::uint64_t largest = retention == Retention::recycle ? 128 << 10 : 256 << 10;
-  const std::uint64_t usual =
-      std::min(std::uint64_t{16384} << (2 * std::min<std::uint64_t>(ordinal, 3)), largest);
-  if (needed_bytes <= usual) return {cell_count, usual};
-  if (retention == Retention::recycle) return {cell_count, std::bit_ceil(needed_bytes)};
-  return {cell_count, (needed_bytes + 4095) / 4096 * 4096};
+  constexpr std::uint32_t cell_count = 8192 / cell_size_bytes - 1,
+                          cell_count_of_large = 32768 / cell_size_bytes - 1;
+  constexpr std::uint64_t large_bytes = 64 << 10, recycled_bytes = 128 << 10, kept_bytes = 256 << 10;
+  const bool recycles = retention == Retention::recycle;
+  if (recycles && needed_bytes >= large_bytes)
+    return {cell_count_of_large, std::max(recycled_bytes, std::bit_ceil(needed_bytes))};
+  const std::uint64_t usual = std::min(std::uint64_t{16384} << (2 * std::min<std::uint64_t>(ordinal, 3)),
+                                       recycles ? recycled_bytes : kept_bytes);
+  if (recycles) return {cell_count, std::max(usual, std::bit_ceil(needed_bytes))};
+  return {cell_count, needed_bytes <= usual ? usual : (needed_bytes + 4095) / 4096 * 4096};
 }
 
 std::uint64_t bytes_of(const ChunkShape& shape) {

@@ -15,6 +15,9 @@ constexpr std::size_t either_way_bytes_max = 256 << 10;
 /// A receiver that has not asked for them keeps so many.
 constexpr std::size_t written_unmatched_max = 4;
 
+/// Longer ones are not taken as they come while each end has one for the other: both are at work anyway.
+constexpr std::size_t crossing_shown_max = 64 << 10;
+
 /// A bulk lane is a ring of a few pieces that fit the processor's cache.
 constexpr std::size_t bulk_piece_bytes = 64 * 1024;
 constexpr std::size_t bulk_lane_bytes = 4 * (bulk_piece_bytes + 4096);
@@ -137,21 +140,23 @@ bool Outgoing::publish_large(Destination& to, std::span<const std::byte> payload
 
 void Outgoing::fill(Destination& to, topics::Reservation& reservation, std::span<const std::byte> payload,
                     std::uint16_t flags, std::uint64_t label) {
-  if (payload.size() >= EarlyCopies::bytes_min && (options_.keeps || is_answer(to, label)))
-    show(to, reservation, payload, flags, label);
+  // Who is sent one message after the other copies one while the next is written, and would only be in the
+  // writer's way.
+  if (options_.keeps || has_answered(to, label)) show(to, reservation, payload, flags, label);
   to.log.fill(reservation, payload);
   to.kept.add(payload, reservation.payload());
 }
 
-/// Whether something has come from there since something was sent: who is sent one message after the other
-/// copies one while the next is written, and would only be in the writer's way.
-bool Outgoing::is_answer(Destination& to, std::uint64_t label) {
+/// Whether a message has come from there since a large one was written for it.
+bool Outgoing::has_answered(Destination& to, std::uint64_t label) {
   const std::uint64_t heard = owner_.heard(to.rank, label_context(label));
   return std::exchange(to.heard_before, heard) != heard;
 }
 
 void Outgoing::show(Destination& to, topics::Reservation& reservation, std::span<const std::byte> payload,
                     std::uint16_t flags, std::uint64_t label) {
+  if (payload.size() < EarlyCopies::bytes_min) return;
+  if (to.crossing && payload.size() > crossing_shown_max) return;
   const MessageSource source = early_.source(payload);
   std::memcpy(reservation.extra().data(), &source, sizeof(source));
   to.log.announce(reservation, kind_message, flags, label);
@@ -160,9 +165,7 @@ void Outgoing::show(Destination& to, topics::Reservation& reservation, std::span
 topics::Again Outgoing::publish_again(Destination& to, std::span<const std::byte> payload,
                                       std::uint16_t flags, std::uint64_t label) {
   topics::Reservation reservation;
-  const auto shown = [&] {
-    if (payload.size() >= EarlyCopies::bytes_min) show(to, reservation, payload, flags, label);
-  };
+  const auto shown = [&] { show(to, reservation, payload, flags, label); };
   const auto again = to.kept.reserve_again(to.log, payload, reservation, shown);
   if (again == topics::Again::reserved) to.log.commit(std::move(reservation), kind_message, flags, label);
   return again;
@@ -278,6 +281,7 @@ void Outgoing::published(Destination& to, Request& request, bool awaits_match) {
   if (!awaits_match) return owner_.send_complete(request);
   if (to.early.erase({request.context, request.ordinal}) > 0) return owner_.send_complete(request);
   if (request.is_written) ++to.written_unmatched;
+  to.heard_at_send = owner_.heard(to.rank, request.context);
   to.unacknowledged.push_back(&request);
 }
 
@@ -347,6 +351,7 @@ void Outgoing::acknowledged(int from, std::uint32_t context, std::uint64_t ordin
     Request& request = **found;
     to.unacknowledged.erase(found);
     if (std::exchange(request.is_written, false)) --to.written_unmatched;
+    to.crossing = !options_.keeps && owner_.heard(from, context) != to.heard_at_send;
     LLAMADA_CRASH_POINT("send:acknowledged");
     return owner_.send_complete(request);
   }

@@ -125,8 +125,10 @@ class Outgoing {
     std::uint32_t scanned = 0;
     std::uint32_t bulk_scanned = 0;
     Ordinals ordinals;
-    std::uint64_t heard_before = 0;  // messages, when a large one was written into its log last
-    Request* first = nullptr;        // waiting for room
+    std::uint64_t heard_before = 0;   // messages, when a large one was written into its log last
+    std::uint64_t heard_at_send = 0;  // the same, when one was sent that waits for its match
+    bool crossing = false;            // another one came before that was matched: both have work to do
+    Request* first = nullptr;         // waiting for room
     Request* last = nullptr;
     std::deque<Control> controls;                             // the same
     std::vector<Request*> unacknowledged;                     // that wait for their match
@@ -174,7 +176,7 @@ class Outgoing {
   /// Shows again what the log has already from this memory, if it has.
   topics::Again publish_again(Destination& to, std::span<const std::byte> payload, std::uint16_t flags,
                               std::uint64_t label);
-  bool is_answer(Destination& to, std::uint64_t label);
+  bool has_answered(Destination& to, std::uint64_t label);
   /// Lets a receiver that waits for it take a large message as it comes.
   void show(Destination& to, topics::Reservation& reservation, std::span<const std::byte> payload,
             std::uint16_t flags, std::uint64_t label);

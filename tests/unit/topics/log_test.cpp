@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include "arena_fixture.hpp"
 #include "llamada/base/random.hpp"
@@ -752,16 +753,25 @@ TEST_CASE("log: what is used again repeats the payloads of the chunk that is wri
   CHECK_FALSE(writer.can_repeat(memory.bytes().first(size)));
 }
 
-TEST_CASE("log: whether what is published again is to be written depends on what came of it before",
-          "[topics]") {
-  Memory memory(64 * mebibyte);
-  auto arena = make_arena(memory);
-  auto made = LogWriter::create(*arena, key, {.live_bytes_max = 32 * mebibyte});
-  REQUIRE(made.has_value());
-  LogWriter& writer = *made;
-  KeptPayloads kept(false);
+/// Who publishes some memory again and again, in a log that is used again, and who reads that.
+struct Publisher {
+  Memory memory{16 * mebibyte};
+  std::unique_ptr<ArenaWriter> arena = make_arena(memory);
+  LogWriter writer;
+  LogReader reader;
+  KeptPayloads kept{false};
   int shown = 0;
-  const auto publish = [&](std::span<const std::byte> bytes) {
+
+  Publisher() {
+    auto made = LogWriter::create(*arena, key, {});
+    REQUIRE(made.has_value());
+    writer = std::move(*made);
+    auto cursor = arena->cursor(key, 0);
+    REQUIRE(cursor.has_value());
+    writer.add_reader(*cursor);
+    reader = LogReader::open(arena->reading(), writer.index(), *cursor);
+  }
+  Again publish(std::span<const std::byte> bytes) {
     Reservation room;
     const Again again = kept.reserve_again(writer, bytes, room, [&] { ++shown; });
     if (again == Again::reserved) {
@@ -773,8 +783,21 @@ TEST_CASE("log: whether what is published again is to be written depends on what
       kept.add(bytes, room.payload());
       writer.commit(std::move(room), 1, 0, 0);
     }
+    if (again == Again::uncertain) return again;
+    const auto record = reader.peek();
+    REQUIRE(record.has_value());
+    CHECK(std::ranges::equal(record->payload, bytes));
+    reader.advance();
+    reader.release(reader.position_chunk());
     return again;
-  };
+  }
+};
+
+TEST_CASE("log: whether what is published again is to be written depends on what came of it before",
+          "[topics]") {
+  Publisher publisher;
+  const int& shown = publisher.shown;
+  const auto publish = [&](std::span<const std::byte> bytes) { return publisher.publish(bytes); };
   auto bytes = pattern(1, 100000);
   const auto other = pattern(2, 120000);
   CHECK(publish(bytes) == Again::to_write);
@@ -798,6 +821,29 @@ TEST_CASE("log: whether what is published again is to be written depends on what
     CHECK(publish(bytes) == Again::to_write);
   }
   CHECK(shown == 4);
+}
+
+TEST_CASE("log: of more than a chunk has room for none is written again and again", "[topics]") {
+  Publisher publisher;
+  std::vector<std::vector<std::byte>> all;
+  for (std::uint64_t i = 0; i < 5; ++i) all.push_back(pattern(i, 65536));
+  const auto count = [&](int rounds, std::size_t several) {
+    std::map<Again, int> counted;
+    for (int round = 0; round < rounds; ++round)
+      for (std::size_t i = 0; i < several; ++i) ++counted[publisher.publish(all[i])];
+    return counted;
+  };
+  // Two have room, and are written once for each chunk's worth of cells.
+  auto counted = count(1000, 2);
+  CHECK((counted[Again::to_write] > 2 && counted[Again::to_write] < 50));
+  CHECK(counted[Again::uncertain] == 0);
+  counted = count(1000, 5);
+  CHECK(counted[Again::to_write] * 20 < counted[Again::uncertain]);
+  // In time it is found out that fewer do.
+  for (const std::size_t several : {2, 1}) {
+    counted = count(20000, several);
+    CHECK((counted[Again::to_write] + counted[Again::uncertain]) * 5 < counted[Again::reserved]);
+  }
 }
 
 TEST_CASE("arena: growth is asked for in extents and its refusal is out_of_resources", "[topics]") {

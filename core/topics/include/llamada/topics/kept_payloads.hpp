@@ -40,28 +40,28 @@ class KeptPayloads {
   /// The payload that this memory was published as last, if it seems to be unchanged.
   Found find(std::span<const std::byte> memory) {
     if (memory.size() < bytes_min || sources_.empty()) return {};
-    Source& source = source_of(memory);
-    if (!source.is(memory)) return {};
-    if (source.skips > 0) {
-      --source.skips;
-      return {{}, source.misses == 0};
+    Source* const source = source_of(memory);
+    if (!source) return {};
+    if (source->skips > 0) {
+      --source->skips;
+      return {{}, source->misses == 0};
     }
     const SampledWords words = sampled_words(memory);
-    if (source.words == words) {
-      source.changes = 0;
-      return {{source.kept, source.size_bytes}, false};
+    if (source->words == words) {
+      source->changes = 0;
+      return {{source->kept, source->size_bytes}, false};
     }
-    source.words = words;
-    if (!log_keeps_all_ && ++source.changes == changes_max) {
-      source.changes = 0;
-      source.skips = skips_of_changed;
+    source->words = words;
+    if (!log_keeps_all_ && ++source->changes == changes_max) {
+      source->changes = 0;
+      source->skips = skips_of_changed;
     }
     return {};
   }
   /// Whether what find() gave is what this memory has. Of memory that changes where no word is looked at a
   /// payload is given more and more rarely.
   void compared(std::span<const std::byte> memory, bool is_equal) {
-    Source& source = source_of(memory);
+    Source& source = *source_of(memory);
     source.is_repeated = is_equal;
     if (is_equal) {
       source.misses = 0;
@@ -74,20 +74,21 @@ class KeptPayloads {
   void add(std::span<const std::byte> memory, std::span<const std::byte> kept) {
     if (memory.size() < bytes_min) return;
     if (sources_.empty()) sources_.resize(sources_min);
-    Source* source = &source_of(memory);
-    if (!source->is(memory)) source = &new_source(memory);
+    Source* source = source_of(memory);
+    if (!source) source = &new_source(memory);
     source->kept = kept.data();
     source->is_repeated = false;
+    is_crowded_ = false;
   }
 
   /// Room in `log` for a record with the payload that this memory was published as last, if that is what it
   /// still has; before this is found out, `show` is called. What the log cannot refer to any more is to be
-  /// written once more if it was referred to before.
+  /// written once more if that will be of use.
   template <typename Show>
   Again reserve_again(LogWriter& log, std::span<const std::byte> memory, Reservation& into, Show show) {
     const auto [kept, has_changed] = find(memory);
     if (kept.empty()) return has_changed ? Again::to_write : Again::uncertain;
-    if (!log.can_repeat(kept)) return source_of(memory).is_repeated ? Again::to_write : Again::uncertain;
+    if (!log.can_repeat(kept)) return out_of_reach(*source_of(memory));
     if (!log.reserve_again(kept, into)) return Again::to_write;
     show();
     const bool is_equal = log.equals(into, memory);
@@ -126,35 +127,58 @@ class KeptPayloads {
   /// To write again what the cache has takes little: what changes all the time is not looked at each time.
   static constexpr std::uint16_t changes_max = 4;
   static constexpr std::uint32_t skips_of_changed = 16;
-  /// Powers of two. Of a log that does not keep all a chunk has room for no more payloads.
+  static constexpr unsigned trials = 4, left_out_of_trials = 4096;
+  /// Powers of two; so many come into question for each memory.
+  static constexpr std::size_t set_size = 4;
+  /// The same. Of a log that does not keep all a chunk has room for no more payloads.
   static constexpr std::size_t sources_min = 16, sources_max_of_all = 1024, sources_max_of_chunk = 32;
 
-  /// Where it is, or in place of what.
-  Source& source_of(std::span<const std::byte> memory) { return sources_[index_of(memory)]; }
-  std::size_t index_of(std::span<const std::byte> memory) const {
+  /// What the log cannot refer to any more: whether it is worth its room. Where more comes in turn than the
+  /// log can refer to, nothing is, but for some in a row now and then.
+  Again out_of_reach(Source& source) {
+    if (source.is_repeated && !is_crowded_) return Again::to_write;
+    source.is_repeated = false;
+    if (left_out_++ % left_out_of_trials < trials) return Again::to_write;
+    is_crowded_ = true;
+    return Again::uncertain;
+  }
+  std::span<Source> set_of(std::span<const std::byte> memory) {
     const std::uint64_t key = reinterpret_cast<std::uint64_t>(memory.data()) + memory.size();
-    return (key * 0x9e3779b97f4a7c15U >> 32) & (sources_.size() - 1);
+    const std::uint64_t index = (key * 0x9e3779b97f4a7c15U >> 32) & (sources_.size() - 1) & ~(set_size - 1);
+    return std::span(sources_).subspan(index, set_size);
+  }
+  Source* source_of(std::span<const std::byte> memory) {
+    for (Source& source : set_of(memory))
+      if (source.is(memory)) return &source;
+    return nullptr;
   }
   Source& new_source(std::span<const std::byte> memory) {
     const std::size_t sources_max = log_keeps_all_ ? sources_max_of_all : sources_max_of_chunk;
-    Source* source = &source_of(memory);
-    if (source->memory && ++replaced_ > sources_.size() / 4 && sources_.size() < sources_max)
-      source = &grown_for(memory);
-    *source = {memory.data(), memory.size()};
-    source->words = sampled_words(memory);
-    return *source;
+    if (set_of(memory).back().memory && ++replaced_ > sources_.size() / 4 && sources_.size() < sources_max)
+      grow();
+    Source& source = place_in(set_of(memory));
+    source = {memory.data(), memory.size()};
+    source.words = sampled_words(memory);
+    return source;
   }
-  Source& grown_for(std::span<const std::byte> memory) {
+  /// One that is free, or else in place of another.
+  Source& place_in(std::span<Source> set) {
+    for (Source& source : set)
+      if (!source.memory) return source;
+    return set[replaced_ % set_size];
+  }
+  void grow() {
     const std::vector<Source> before = std::exchange(sources_, std::vector<Source>(2 * sources_.size()));
     for (const Source& source : before)
-      if (source.memory) source_of({source.memory, source.size_bytes}) = source;
+      if (source.memory) place_in(set_of({source.memory, source.size_bytes})) = source;
     replaced_ = 0;
-    return source_of(memory);
   }
 
   bool log_keeps_all_ = true;
   std::vector<Source> sources_;
   std::size_t replaced_ = 0;  // since they are so many
+  bool is_crowded_ = false;   // since something was written, more was out of reach than had been referred to
+  unsigned left_out_ = trials;
 };
 
 }  // namespace llamada::topics
