@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "llamada/topics/kept_payloads.hpp"
+#include "llamada/topics/last_payload.hpp"
 #include "llamada/topics/log_writer.hpp"
 #include "p2p/direct_copies.hpp"
 #include "p2p/early_copies.hpp"
@@ -138,6 +139,7 @@ class Outgoing {
     std::deque<Request*> granted;
     topics::LogReader predecessor;
     std::uint64_t predecessor_left = 0;  // records
+    topics::LastPayload last_short;
     topics::KeptPayloads kept;
   };
 
@@ -169,6 +171,7 @@ class Outgoing {
   void open(Destination& to);
   void open_bulk(Destination& to);
   bool send_now_slowly(Destination& to, const Buffer& buffer, std::uint32_t context, int tag);
+  bool publish_short(Destination& to, std::span<const std::byte> payload, std::uint64_t label);
   bool publish_large(Destination& to, std::span<const std::byte> payload, std::uint64_t label);
   /// Copies it into the log, in view of a receiver that waits for it if it is large.
   void fill(Destination& to, topics::Reservation& reservation, std::span<const std::byte> payload,
@@ -253,7 +256,9 @@ class Outgoing::SmallSend {
 
 inline Outgoing::SmallSend Outgoing::begin_small(int rank, std::size_t bytes) {
   Destination* to = ready(rank);
-  return {this, to && to->log.can_publish_fast(bytes) ? to : nullptr};
+  const bool may = to && to->log.can_publish_fast(bytes) &&
+                   (bytes < topics::LastPayload::bytes_min || to->last_short.is_to_skip());
+  return {this, may ? to : nullptr};
 }
 
 inline bool Outgoing::send_small(std::span<const std::byte> payload, int rank, std::uint32_t context,

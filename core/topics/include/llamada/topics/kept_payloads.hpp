@@ -27,8 +27,8 @@ enum class Again {
 /// Threads: one at a time.
 class KeptPayloads {
  public:
-  /// What is smaller is written as fast, and not remembered.
-  static constexpr std::size_t bytes_min = 4096;
+  /// What is shorter is not remembered (but see LastPayload).
+  static constexpr std::size_t bytes_min = publish_fast_bytes_max + 1;
 
   KeptPayloads() = default;
   explicit KeptPayloads(bool log_keeps_all) : log_keeps_all_(log_keeps_all) {}
@@ -126,7 +126,7 @@ class KeptPayloads {
   static constexpr std::uint16_t misses_max = 6;
   /// To write again what the cache has takes little: what changes all the time is not looked at each time.
   static constexpr std::uint16_t changes_max = 4;
-  static constexpr std::uint32_t skips_of_changed = 16;
+  static constexpr std::uint32_t skips_of_changed = 64;
   static constexpr unsigned trials = 4, left_out_of_trials = 4096;
   /// Powers of two; so many come into question for each memory.
   static constexpr std::size_t set_size = 4;
