@@ -148,9 +148,14 @@ void Outgoing::fill(Destination& to, topics::Reservation& reservation, std::span
                     std::uint16_t flags, std::uint64_t label) {
   // Who is sent one message after the other copies one while the next is written, and would only be in the
   // writer's way.
-  if (options_.keeps || has_answered(to, label)) show(to, reservation, payload, flags, label);
+  if (may_show(to, payload) && (options_.keeps || has_answered(to, label)))
+    show(to, reservation, payload, flags, label);
   to.log.fill(reservation, payload);
   to.kept.add(payload, reservation.payload());
+}
+
+bool Outgoing::may_show(const Destination& to, std::span<const std::byte> payload) {
+  return payload.size() >= EarlyCopies::bytes_min && !(to.crossing && payload.size() > crossing_shown_max);
 }
 
 /// Whether a message has come from there since a large one was written for it.
@@ -161,8 +166,6 @@ bool Outgoing::has_answered(Destination& to, std::uint64_t label) {
 
 void Outgoing::show(Destination& to, topics::Reservation& reservation, std::span<const std::byte> payload,
                     std::uint16_t flags, std::uint64_t label) {
-  if (payload.size() < EarlyCopies::bytes_min) return;
-  if (to.crossing && payload.size() > crossing_shown_max) return;
   const MessageSource source = early_.source(payload);
   std::memcpy(reservation.extra().data(), &source, sizeof(source));
   to.log.announce(reservation, kind_message, flags, label);
@@ -171,7 +174,9 @@ void Outgoing::show(Destination& to, topics::Reservation& reservation, std::span
 topics::Again Outgoing::publish_again(Destination& to, std::span<const std::byte> payload,
                                       std::uint16_t flags, std::uint64_t label) {
   topics::Reservation reservation;
-  const auto shown = [&] { show(to, reservation, payload, flags, label); };
+  const auto shown = [&] {
+    if (may_show(to, payload)) show(to, reservation, payload, flags, label);
+  };
   const auto again = to.kept.reserve_again(to.log, payload, reservation, shown);
   if (again == topics::Again::reserved) to.log.commit(std::move(reservation), kind_message, flags, label);
   return again;

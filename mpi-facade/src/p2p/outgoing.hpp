@@ -179,6 +179,7 @@ class Outgoing {
   /// Shows again what the log has already from this memory, if it has.
   topics::Again publish_again(Destination& to, std::span<const std::byte> payload, std::uint16_t flags,
                               std::uint64_t label);
+  static bool may_show(const Destination& to, std::span<const std::byte> payload);
   bool has_answered(Destination& to, std::uint64_t label);
   /// Lets a receiver that waits for it take a large message as it comes.
   void show(Destination& to, topics::Reservation& reservation, std::span<const std::byte> payload,
