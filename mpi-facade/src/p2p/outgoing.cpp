@@ -118,7 +118,11 @@ bool Outgoing::send_now(const Buffer& buffer, int rank, std::uint32_t context, i
     return send_now_slowly(to, buffer, context, tag);
   const std::span<const std::byte> payload(buffer.contiguous(), buffer.bytes());
   const std::uint64_t label = make_label(context, tag);
-  if (!publish_short(to, payload, label) && !publish_large(to, payload, label)) return false;
+  const bool may_repeat = payload.size() >= topics::LastPayload::bytes_min &&
+                          payload.size() <= topics::publish_fast_bytes_max && !to.last_short.is_to_skip();
+  const bool is_published =
+      may_repeat ? publish_short(to, payload, label) : to.log.try_publish(kind_message, 0, label, payload);
+  if (!is_published && !publish_large(to, payload, label)) return false;
   LLAMADA_CRASH_POINT("send:logged");
   to.ordinals.next(context);
   arena_.count(topics::Counter::messages_sent);
@@ -128,9 +132,6 @@ bool Outgoing::send_now(const Buffer& buffer, int rank, std::uint32_t context, i
 }
 
 bool Outgoing::publish_short(Destination& to, std::span<const std::byte> payload, std::uint64_t label) {
-  if (payload.size() < topics::LastPayload::bytes_min || payload.size() > topics::publish_fast_bytes_max ||
-      to.last_short.is_to_skip())
-    return to.log.try_publish(kind_message, 0, label, payload);
   return to.last_short.try_publish(to.log, kind_message, 0, label, payload);
 }
 

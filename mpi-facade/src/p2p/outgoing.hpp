@@ -171,7 +171,9 @@ class Outgoing {
   void open(Destination& to);
   void open_bulk(Destination& to);
   bool send_now_slowly(Destination& to, const Buffer& buffer, std::uint32_t context, int tag);
-  bool publish_short(Destination& to, std::span<const std::byte> payload, std::uint64_t label);
+  /// LogWriter::try_publish(), or a cell alone where that is what the last one was, which is to be asked
+  /// (LastPayload::is_to_skip()).
+  static bool publish_short(Destination& to, std::span<const std::byte> payload, std::uint64_t label);
   bool publish_large(Destination& to, std::span<const std::byte> payload, std::uint64_t label);
   /// Copies it into the log, in view of a receiver that waits for it if it is large.
   void fill(Destination& to, topics::Reservation& reservation, std::span<const std::byte> payload,
@@ -244,7 +246,11 @@ class Outgoing::SmallSend {
   explicit operator bool() const { return to_ != nullptr; }
   [[gnu::always_inline]] void operator()(std::span<const std::byte> payload, std::uint32_t context,
                                          int tag) const {
-    to_->log.publish_fast(kind_message, 0, make_label(context, tag), payload);
+    const std::uint64_t label = make_label(context, tag);
+    if (payload.size() < topics::LastPayload::bytes_min || to_->last_short.is_to_skip())
+      to_->log.publish_fast(kind_message, 0, label, payload);
+    else
+      publish_short(*to_, payload, label);
     outgoing_->sent(*to_, payload.size(), context);
   }
 
@@ -257,9 +263,7 @@ class Outgoing::SmallSend {
 
 inline Outgoing::SmallSend Outgoing::begin_small(int rank, std::size_t bytes) {
   Destination* to = ready(rank);
-  const bool may = to && to->log.can_publish_fast(bytes) &&
-                   (bytes < topics::LastPayload::bytes_min || to->last_short.is_to_skip());
-  return {this, may ? to : nullptr};
+  return {this, to && to->log.can_publish_fast(bytes) ? to : nullptr};
 }
 
 inline bool Outgoing::send_small(std::span<const std::byte> payload, int rank, std::uint32_t context,
