@@ -137,11 +137,15 @@ bool Outgoing::publish_short(Destination& to, std::span<const std::byte> payload
 
 bool Outgoing::publish_large(Destination& to, std::span<const std::byte> payload, std::uint64_t label) {
   if (!is_eager(to, payload.data(), payload.size())) return false;
-  if (publish_again(to, payload, 0, label) == topics::Again::reserved) return true;
+  return publish_again(to, payload, 0, label) == topics::Again::reserved || write(to, payload, 0, label);
+}
+
+bool Outgoing::write(Destination& to, std::span<const std::byte> payload, std::uint16_t flags,
+                     std::uint64_t label) {
   topics::Reservation reservation;
   if (!room(to, to.log, false, payload.size(), reservation, Filling::by_fill)) return false;
-  fill(to, reservation, payload, 0, label);
-  to.log.commit(std::move(reservation), kind_message, 0, label);
+  fill(to, reservation, payload, flags, label);
+  to.log.commit(std::move(reservation), kind_message, flags, label);
   return true;
 }
 
@@ -268,13 +272,10 @@ bool Outgoing::write_whole(Destination& to, Request& request, std::uint16_t flag
   const std::byte* const memory = message_memory(request);
   const std::size_t bytes = message_bytes(request);
   const std::uint64_t label = make_label(request.context, request.tag);
+  if (memory) return write(to, {memory, bytes}, flags, label);
   topics::Reservation reservation;
-  if (!room(to, to.log, false, bytes, reservation, memory ? Filling::by_fill : Filling::in_place))
-    return false;
-  if (memory)
-    fill(to, reservation, {memory, bytes}, flags, label);
-  else
-    pack_message(request, 0, reservation.payload());
+  if (!room(to, to.log, false, bytes, reservation)) return false;
+  pack_message(request, 0, reservation.payload());
   to.log.commit(std::move(reservation), kind_message, flags, label);
   return true;
 }

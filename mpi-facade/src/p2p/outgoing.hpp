@@ -175,6 +175,8 @@ class Outgoing {
   /// (LastPayload::is_to_skip()).
   static bool publish_short(Destination& to, std::span<const std::byte> payload, std::uint64_t label);
   bool publish_large(Destination& to, std::span<const std::byte> payload, std::uint64_t label);
+  /// A message whose payload is copied into the log; false when there is no room for it now.
+  bool write(Destination& to, std::span<const std::byte> payload, std::uint16_t flags, std::uint64_t label);
   /// Copies it into the log, in view of a receiver that waits for it if it is large.
   void fill(Destination& to, topics::Reservation& reservation, std::span<const std::byte> payload,
             std::uint16_t flags, std::uint64_t label);
