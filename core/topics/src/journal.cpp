@@ -15,11 +15,6 @@ ChunkShape journal_shape(std::uint64_t ordinal) {
   return {0, size_bytes - sizeof(ChunkHeader)};
 }
 
-JournalEntry entry_in(const JournalCell& cell) {
-  return {cell.head.load(std::memory_order_acquire), cell.count.load(std::memory_order_relaxed),
-          cell.value.load(std::memory_order_relaxed)};
-}
-
 }  // namespace
 
 Result<Journal> Journal::open(ArenaWriter& arena, LogKey key) {
@@ -97,21 +92,10 @@ Status Journal::next_chunk() {
   return {};
 }
 
-void Journal::set_last_count(std::uint32_t count) {
-  LLAMADA_CHECK(last_ != nullptr);
-  last_->count.store(count, std::memory_order_relaxed);
-  LLAMADA_CRASH_POINT("journal:count-stored");
-}
-
 void Journal::set_last_value(std::uint64_t value) {
   LLAMADA_CHECK(last_ != nullptr);
   last_->value.store(value, std::memory_order_relaxed);
   LLAMADA_CRASH_POINT("journal:value-stored");
-}
-
-std::optional<JournalEntry> Journal::last() const {
-  if (last_ == nullptr) return std::nullopt;
-  return entry_in(*last_);
 }
 
 std::optional<JournalEntry> Journal::peek() const {

@@ -27,6 +27,10 @@ Arrival* find_live(Communicator& communicator, int source, int tag, CallKind kin
   Engine& self = engine();
   const std::uint32_t context = communicator.context();
   Arrival* found = self.probe(context, source, tag);
+  if (!found && recorded && !is_blocking(kind) && self.is_nothing_new()) {
+    self.determinants().record_fruitless();
+    return nullptr;
+  }
   if (!found && is_blocking(kind))
     self.wait_until([&] { return (found = self.probe(context, source, tag)) != nullptr; });
   if (!found) {

@@ -13,7 +13,6 @@ namespace llamada::mpi {
 namespace {
 
 /// A program that asks again and again lets others run each so many times.
-constexpr std::uint64_t fruitless_calls_before_yield = 32;
 /// How long a rank whose memory is full, and whose histories are not kept, waits for others to take what they
 /// have.
 constexpr std::chrono::seconds no_memory_patience{30};

@@ -243,6 +243,15 @@ class Engine final : private MessageSink, private SendOwner, private CopyOwner {
   /// when there is still nothing.
   bool found_nothing();
   void found_something() { fruitless_calls_ = 0; }
+  /// Whether found_nothing() would find nothing, and has nobody to be let go first: for calls that ask again
+  /// and again. Then it need not be called.
+  bool is_nothing_new() {
+    if (!has_nothing_else() || holds_ || (fruitless_calls_ + 1) % fruitless_calls_before_yield == 0 ||
+        !incoming_->polls_in_vain())
+      return false;
+    ++fruitless_calls_;
+    return true;
+  }
   static void receive_status(const Request& request, MPI_Status* status) {
     set_status(status, request.status_source, request.status_tag, request.status_bytes, request.cancelled);
   }
@@ -310,6 +319,7 @@ class Engine final : private MessageSink, private SendOwner, private CopyOwner {
   static constexpr unsigned brief_looks_max = 400;
   /// So often in a row other streams are left alone.
   static constexpr unsigned brief_receives_in_a_row = 64;
+  static constexpr std::uint64_t fruitless_calls_before_yield = 32;
   static constexpr std::size_t answer_bytes_max = 4095;
   /// The same where the receive is posted already. Two that exchange more than that are quicker without,
   /// where their cores have no cache in common.

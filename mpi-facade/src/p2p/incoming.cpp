@@ -9,8 +9,6 @@ namespace {
 
 /// Taken from one stream before the others have their turn.
 constexpr int records_in_a_row_max = 64;
-/// Streams that are not there yet, of ranks that may never send, are looked for so rarely while others are.
-constexpr unsigned polls_between_looks = 64;
 
 template <typename T>
 T read_payload(const topics::Record& record) {
@@ -58,14 +56,6 @@ bool Incoming::open_reader(int from, Stream& stream, topics::LogKey key, std::ui
   return true;
 }
 
-/// Whether it pays to look for the stream's log: who waits asks this again and again of ranks that never
-/// send.
-bool Incoming::has_new_logs(const Stream& stream) {
-  const auto& arena = stream.arena;
-  return arena.base != nullptr && arena.size_bytes >= sizeof(topics::ArenaHeader) &&
-         arena.header().log_count.load(std::memory_order_relaxed) != stream.scanned;
-}
-
 bool Incoming::find(int from, Stream& stream) {
   if (!has_new_logs(stream)) return false;
   stream.open = open_reader(from, stream, message_log_key(world_.rank()), stream.scanned, stream.reader);
@@ -91,7 +81,8 @@ void Incoming::find_streams() {
 }
 
 bool Incoming::poll() {
-  if (!missing_.empty() && (open_.empty() || ++polls_ % polls_between_looks == 0)) find_streams();
+  if (is_time_to_look()) find_streams();
+  ++polls_;
   bool found = false;
   const std::size_t count = open_.size();
   for (std::size_t step = 0; step < count; ++step) {

@@ -77,6 +77,20 @@ class Incoming {
   /// Hands all that is there to the sink, a stream after the other, beginning behind the one that was served
   /// last. One load for each stream when there is nothing. True when there was something.
   bool poll();
+  /// Whether a look at all streams is a poll() that finds nothing.
+  bool polls_in_vain() {
+    if (is_time_to_look())
+      for (const int rank : missing_)
+        if (has_new_logs(streams_[static_cast<std::size_t>(rank)])) return false;
+    for (const int from : open_) {
+      const Stream& stream = streams_[static_cast<std::size_t>(from)];
+      if (stream.reader.ready() || stream.reader.is_announced() || (stream.bulk_open && stream.bulk.ready()))
+        return false;
+      stream.reader.expect();
+    }
+    ++polls_;
+    return true;
+  }
   /// Whether poll() would find something. Looks for new streams too.
   bool ready();
   /// For who waits for one message and takes it itself: the stream from this rank, or, for any_source, the
@@ -103,11 +117,23 @@ class Incoming {
   void release_consumed();
 
  private:
+  /// Streams that are not there yet, of ranks that may never send, are looked for so rarely while others are.
+  static constexpr unsigned polls_between_looks = 64;
+  bool is_time_to_look() const {
+    return !missing_.empty() && (open_.empty() || polls_ % polls_between_looks == 0);
+  }
+
   bool drain_bulk(int from, Stream& stream);
   void release(int from, Stream& stream);
   bool take_small(int from, Stream& stream, const topics::Cell& cell);
   void handle(int from, Stream& stream, const topics::Record& record);
-  static bool has_new_logs(const Stream& stream);
+  /// Whether it pays to look for the stream's log: who waits asks this again and again of ranks that never
+  /// send.
+  static bool has_new_logs(const Stream& stream) {
+    const auto& arena = stream.arena;
+    return arena.base != nullptr && arena.size_bytes >= sizeof(topics::ArenaHeader) &&
+           arena.header().log_count.load(std::memory_order_relaxed) != stream.scanned;
+  }
   bool find(int from, Stream& stream);
   bool find_bulk(int from, Stream& stream);
   void find_streams();

@@ -36,8 +36,6 @@ std::string_view to_string(CallKind kind) {
   return "a call";
 }
 
-JournalEntry fruitless_entry() { return {3, 1, 0}; }
-
 JournalEntry message_entry(CallKind kind, const Match& message) {
   return {6U | static_cast<std::uint32_t>(kind) << 8, static_cast<std::uint32_t>(message.source),
           message.ordinal};
@@ -74,8 +72,6 @@ std::vector<JournalEntry> bytes_entries(std::span<const std::byte> bytes) {
   } while (done < bytes.size());
   return entries;
 }
-
-bool is_fruitless(const JournalEntry& entry) { return (entry.head & 0xff) == 3 && entry.count != 0xffffffff; }
 
 bool is_value(const JournalEntry& entry, ValueId id, std::uint64_t value) {
   return entry.head == (7U | static_cast<std::uint32_t>(id) << 8) && entry.value == value &&

@@ -86,7 +86,7 @@ inline topics::JournalEntry match_entry(std::uint64_t post_index, const Match& m
   return {1U | static_cast<std::uint32_t>(match.source) << 8, static_cast<std::uint32_t>(post_index),
           match.ordinal << 16 | (post_index >> 32 & 0xffff)};
 }
-topics::JournalEntry fruitless_entry();
+constexpr topics::JournalEntry fruitless_entry() { return {3, 1, 0}; }
 topics::JournalEntry message_entry(CallKind kind, const Match& message);
 topics::JournalEntry cancelled_entry(std::uint64_t post_index);
 topics::JournalEntry value_entry(ValueId id, std::uint64_t value);
@@ -95,7 +95,9 @@ std::vector<topics::JournalEntry> completion_entries(CallKind kind, std::span<co
 std::vector<topics::JournalEntry> bytes_entries(std::span<const std::byte> bytes);
 
 /// Whether the entry is a run that one more of the same kind only lengthens.
-bool is_fruitless(const topics::JournalEntry& entry);
+inline bool is_fruitless(const topics::JournalEntry& entry) {
+  return (entry.head & 0xff) == fruitless_entry().head && entry.count != 0xffffffff;
+}
 bool is_value(const topics::JournalEntry& entry, ValueId id, std::uint64_t value);
 
 }  // namespace llamada::mpi::replay

@@ -38,17 +38,6 @@ void Determinants::append_slowly(const topics::JournalEntry& entry) {
   counted();
 }
 
-void Determinants::record_fruitless() {
-  if (!recording_) return;
-  const Turn turn(busy_);
-  const auto last = journal_.last();
-  if (last && is_fruitless(*last))
-    journal_.set_last_count(last->count + 1);
-  else
-    append(fruitless_entry());
-  LLAMADA_CRASH_POINT("fruitless:recorded");
-}
-
 void Determinants::record_completion(CallKind kind, std::span<const std::uint32_t> indices) {
   if (!recording_) return;
   const Turn turn(busy_);

@@ -49,7 +49,16 @@ class Determinants {
     append(match_entry(post_index, match));
     LLAMADA_CRASH_POINT("match:recorded");
   }
-  void record_fruitless();
+  void record_fruitless() {
+    if (!recording_) return;
+    const Turn turn(busy_);
+    const auto last = journal_.last();
+    if (last && is_fruitless(*last))
+      journal_.set_last_count(last->count + 1);
+    else
+      append(fruitless_entry());
+    LLAMADA_CRASH_POINT("fruitless:recorded");
+  }
   void record_completion(CallKind kind, std::span<const std::uint32_t> indices);
   void record_message(CallKind kind, const Match& message) {
     if (!recording_) return;

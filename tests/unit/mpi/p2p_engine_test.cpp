@@ -124,6 +124,44 @@ TEST_CASE("point-to-point: threads exchange messages of all sizes in all modes")
   }
 }
 
+TEST_CASE("point-to-point: who asks again and again finds what comes, and lets others go first") {
+  JobOptions options;
+  std::atomic<int> sent{0}, asked{0};
+  const auto await = [](std::atomic<int>& turn, int value) {
+    while (turn < value) std::this_thread::yield();
+  };
+  CHECK(run(options, [&](Member& self) {
+          std::vector<std::byte> bytes(8), in(8);
+          if (self.rank() > 0) {
+            await(asked, self.rank() - 1);
+            self.engine.send(self.buffer(bytes), 0, 0, self.communicator, SendMode::standard);
+            sent = self.rank();
+            return;
+          }
+          // Of a rank whose first message it is, beside one that has sent before, too.
+          for (int source = 1; source <= 2; ++source) {
+            await(sent, source);
+            int asks = 1;
+            while (!self.engine.probe(self.communicator.context(), source, 0) && asks < 1000) {
+              if (!self.engine.is_nothing_new()) self.engine.found_nothing();
+              ++asks;
+            }
+            CHECK(asks <= 66);
+            self.engine.receive(self.buffer(in), source, 0, self.communicator, MPI_STATUS_IGNORE);
+            self.engine.found_something();
+            int slow = 0;
+            for (int i = 0; i < 96; ++i) {
+              if (self.engine.is_nothing_new()) continue;
+              ++slow;
+              CHECK(i % 32 == 31);
+              self.engine.found_nothing();
+            }
+            CHECK(slow == 3);
+            asked = source;
+          }
+        }) == "");
+}
+
 TEST_CASE("point-to-point: a sender far ahead waits for room and loses nothing") {
   std::atomic<int> wrong{0};
   JobOptions options;

@@ -45,9 +45,15 @@ class Journal {
   }
 
   /// Changes the last entry by one store: a successor reads the old or the new one. Only when size() > 0.
-  void set_last_count(std::uint32_t count);
+  void set_last_count(std::uint32_t count) {
+    last_->count.store(count, std::memory_order_relaxed);
+    LLAMADA_CRASH_POINT("journal:count-stored");
+  }
   void set_last_value(std::uint64_t value);
-  std::optional<JournalEntry> last() const;
+  std::optional<JournalEntry> last() const {
+    if (last_ == nullptr) return std::nullopt;
+    return entry_in(*last_);
+  }
 
   /// Entries there are.
   std::uint64_t size() const { return size_; }
@@ -72,6 +78,10 @@ class Journal {
     last_ = cell;
     next_ = cell + 1;
     entry_->published.store(++size_, std::memory_order_relaxed);
+  }
+  static JournalEntry entry_in(const JournalCell& cell) {
+    return {cell.head.load(std::memory_order_acquire), cell.count.load(std::memory_order_relaxed),
+            cell.value.load(std::memory_order_relaxed)};
   }
   JournalCell* cells(const Chunk& chunk) const;
   static std::uint32_t capacity(const Chunk& chunk);
