@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""bench.py BUILD [--rounds N] [--only TEXT] [--no-install] [--fresh]: `./dev bench`.
+"""bench.py BUILD [--rounds N] [--only TEXT] [--npb FOLDER] [--no-install] [--fresh]: `./dev bench`.
 
-Runs the programs of this folder and the samples under our two profiles and under the other MPIs, interleaved: each
+Runs the programs of this folder, the samples and programs of others (programs_case.py) under our two profiles and under the other MPIs, interleaved: each
 round runs each of them once under each, and what messages take at least between two threads (bare.c). Before and after each sample the machine is probed (one cache line between
 two cores and back; a copy): a sample between whose probes the state flipped is dropped. What is compared are samples
 of one round whose probes agree; what is shown are medians over the rounds, with quartiles, as Markdown, JSON and SVG
@@ -16,35 +16,28 @@ import shutil
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
+from case import OURS, PEERS, Case
+from programs_case import HpccPrograms, NpbPrograms
 from report import write_report
+from topics_case import PACKAGES as TOPICS_PACKAGES
 from topics_case import run_topics
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
-PEERS = ("mpich", "openmpi")
-OURS = ("default", "fault-tolerant")
 MADE_BEFORE = ("fault-tolerant-long",)
 # Between two threads without a library (bare.c), for messages.
 BARE = ("bare", "bare-kept")
 PACKAGES = ("mpich", "libmpich-dev", "openmpi-bin", "libopenmpi-dev", "gnuplot-nox")
 # Two states of a machine differ by a factor of 3 to 4; a busy one by less.
 FLIPPED = 1.6
-TOUCHED_GIB_MAX = 4
 PROGRAM_SECONDS_MAX = 120
 
 COLLECTIVES = ("Barrier", "Bcast", "Reduce", "Allreduce", "Alltoall", "Allgather", "Reduce_scatter", "Gather",
                "Scatter")
-
-
-class Case:
-    """A program with arguments on so many ranks. `figure`: its whole time is the figure of that name."""
-
-    def __init__(self, name, program, ranks=2, arguments=(), figure=None, configurations=OURS + PEERS):
-        self.name, self.program, self.ranks, self.arguments = name, program, ranks, list(arguments)
-        self.figure, self.configurations = figure, configurations
 
 
 def cases(cores):
@@ -73,14 +66,18 @@ def cases(cores):
     return found
 
 
+def names_of(chosen):
+    return [case.name for case in chosen]
+
+
 def say(text, end="\n"):
     blank = "\r\033[K" if sys.stderr.isatty() else ""
     print(f"{blank}bench: {text}", file=sys.stderr, end=end, flush=True)
 
 
-def install():
-    """The other MPIs and gnuplot, by Debian's packages; without apt-get, those that are there."""
-    missing = [package for package in PACKAGES
+def install(packages):
+    """By Debian's packages; without apt-get, with those that are there."""
+    missing = [package for package in packages
                if subprocess.run(["dpkg-query", "-W", "-f=${Status}", package], capture_output=True, text=True)
                .stdout != "install ok installed"]
     if not missing or not shutil.which("apt-get"):
@@ -99,22 +96,30 @@ def source_of(program):
     return SOURCES.get(program, HERE / f"{program}.c")
 
 
-def compile_all(build, programs, folder):
-    """The same sources with the three wrappers. Gives the configurations for which there are programs."""
-    compilers = {"ours": str(build / "bin/mpicc")}
-    compilers.update({peer: f"mpicc.{peer}" for peer in PEERS if shutil.which(f"mpicc.{peer}")})
+def compile_all(build, programs, suites, folder):
+    """The same sources with the three wrappers. Gives the names of the programs that there are for each."""
+    compilers = {"ours": (str(build / "bin/mpicc"), str(build / "bin/mpifort"))}
+    compilers.update({peer: (f"mpicc.{peer}", f"mpifort.{peer}") for peer in PEERS if shutil.which(f"mpicc.{peer}")})
     ready = {}
-    for name, compiler in compilers.items():
-        (folder / name).mkdir(parents=True, exist_ok=True)
+    for name, (c, fortran) in compilers.items():
+        place = folder / name
+        shutil.rmtree(place, ignore_errors=True)
+        place.mkdir(parents=True)
         ready[name] = set()
         for program in programs:
-            command = [compiler, "-O2", "-w", "-o", str(folder / name / program), str(source_of(program)),
-                       "-lpng", "-lm", "-lpthread"]
+            command = [c, "-O2", "-w", "-o", str(place / program), str(source_of(program)), "-lpng", "-lm", "-lpthread"]
             done = subprocess.run(command, capture_output=True, text=True)
             if done.returncode == 0:
                 ready[name].add(program)
             else:
                 say(f"{name} does not compile {program}: {(done.stderr.strip().splitlines() or ['?'])[0]}")
+        for suite in suites:
+            say(f"building {suite.name} with {c}")
+            try:
+                suite.fetch()
+                ready[name] |= suite.make(c, fortran, place)
+            except OSError as error:
+                say(f"there is no {suite.name} with {c}: {error}")
     return ready
 
 
@@ -150,27 +155,26 @@ class Runner:
     def sample(self, case, configuration):
         """The figures of one run, or why there are none."""
         if configuration.startswith("fault-tolerant"):
-            # What is kept takes new memory, and that is to be the machine's own by then.
-            gib = str(TOUCHED_GIB_MAX if memory_available_gib() > 2 * TOUCHED_GIB_MAX else 1)
-            subprocess.run([str(self.build / "bench/machine"), "touch", gib])
-        before = self.probe()
-        start = time.monotonic()
-        try:
-            done = subprocess.run(self.command(case, configuration), capture_output=True, text=True,
-                                  env=self.environment, timeout=PROGRAM_SECONDS_MAX)
-        except subprocess.TimeoutExpired:
-            return {"failed": f"it took more than {PROGRAM_SECONDS_MAX} s"}
-        seconds = time.monotonic() - start
-        after = self.probe()
-        if done.returncode != 0:
-            return {"failed": f"exit code {done.returncode}: {(done.stderr.strip().splitlines() or [''])[-1]}"}
-        figures = {}
-        for line in done.stdout.splitlines():
-            found = re.fullmatch(r"(\S+) (\d+) (\S+) (\S+)", line)
-            if found:
-                figures[f"{found[1]} {found[2]}"] = [float(found[3]), found[4]]
-        if case.figure:
-            figures[case.figure] = [seconds * 1e3, "ms"]
+            gib = max(1, min(case.touched_gib, memory_available_gib() // 2))
+            subprocess.run([str(self.build / "bench/machine"), "touch", str(gib)])
+        with tempfile.TemporaryDirectory(dir=self.folder) as name:
+            folder = Path(name)
+            case.prepare(folder)
+            before = self.probe()
+            start = time.monotonic()
+            try:
+                done = subprocess.run(self.command(case, configuration), capture_output=True, text=True, cwd=folder,
+                                      env=self.environment, timeout=PROGRAM_SECONDS_MAX)
+            except subprocess.TimeoutExpired:
+                return {"failed": f"it took more than {PROGRAM_SECONDS_MAX} s"}
+            seconds = time.monotonic() - start
+            after = self.probe()
+            if done.returncode != 0:
+                return {"failed": f"exit code {done.returncode}: {(done.stderr.strip().splitlines() or [''])[-1]}"}
+            try:
+                figures = case.figures(done.stdout, seconds, folder)
+            except ValueError as error:
+                return {"failed": str(error)}
         return {"before": before, "after": after, "figures": figures}
 
 
@@ -218,6 +222,8 @@ def main():
     parser.add_argument("build", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--rounds", type=int, default=7, metavar="N", help="how often each is run (7)")
     parser.add_argument("--only", default="", metavar="TEXT", help="cases whose name contains one of TEXT,TEXT…")
+    parser.add_argument("--npb", type=Path, metavar="FOLDER",
+                        help="the NAS Parallel Benchmarks, too: their folder NPB3.4-MPI, unpacked")
     parser.add_argument("--no-install", action="store_true", help="compare with what is installed")
     parser.add_argument("--fresh", action="store_true", help="forget the samples of an earlier run of this commit")
     parser.add_argument("--results", type=Path, default=HERE / "results", metavar="FOLDER", help="bench/results")
@@ -225,17 +231,21 @@ def main():
     build = options.build.resolve()
     if not (build / "bin/mpirun").exists():
         sys.exit(f"bench: there is no {build}/bin/mpirun: build first")
-    if not options.no_install:
-        install()
     cores = len(os.sched_getaffinity(0))
+    suites = [HpccPrograms(build / "sources")] + ([NpbPrograms(options.npb.resolve())] if options.npb else [])
+    known = cases(cores) + [case for suite in suites for case in suite.cases()]
     wanted = [text for text in options.only.split(",") if text]
-    chosen = [case for case in cases(cores) if not wanted or any(text in case.name for text in wanted)]
+    chosen = [case for case in known if not wanted or any(text in case.name for text in wanted)]
+    suites = [suite for suite in suites if any(case.name in names_of(chosen) for case in suite.cases())]
     topics = not wanted or any(text in "topics" for text in wanted)
     if not chosen and not topics:
         sys.exit(f"bench: no case is named like '{options.only}'; there are: "
-                 + ", ".join(case.name for case in cases(cores)) + ", topics")
+                 + ", ".join(names_of(known)) + ", topics")
+    if not options.no_install:
+        install(PACKAGES + sum((suite.packages for suite in suites), ())
+                + (TOPICS_PACKAGES if topics else ()))
     machine = describe_machine(cores)
-    place = options.results / (re.sub(r"[^A-Za-z0-9]+", "-", machine["processor"]).strip("-").lower() + "-" + commit())
+    place = options.results.resolve() / (re.sub(r"[^A-Za-z0-9]+", "-", machine["processor"]).strip("-").lower() + "-" + commit())
     place.mkdir(parents=True, exist_ok=True)
     raw = place / "samples.jsonl"
     if options.fresh and raw.exists():
@@ -246,8 +256,8 @@ def main():
         os.setpriority(os.PRIO_PROCESS, 0, -10)  # Before what else the machine does; only root may.
     except OSError:
         pass
-    runner = Runner(build, place / "programs", compile_all(build, sorted({case.program for case in chosen}),
-                                                           place / "programs"))
+    ours_in_c = sorted({case.program for case in chosen if source_of(case.program).exists()})
+    runner = Runner(build, place / "programs", compile_all(build, ours_in_c, suites, place / "programs"))
     given_up = set()
     total = options.rounds * sum(len(case.configurations) for case in chosen)
     count = 0
@@ -269,8 +279,7 @@ def main():
                 samples.append(sample)
                 with raw.open("a") as file:
                     file.write(json.dumps(sample) + "\n")
-    names = [case.name for case in chosen]
-    samples = [sample for sample in samples if sample["case"] in names and sample["round"] <= options.rounds]
+    samples = [sample for sample in samples if sample["case"] in names_of(chosen) and sample["round"] <= options.rounds]
     write_report(place, {"machine": machine, "commit": commit(), "rounds": options.rounds,
                          "date": time.strftime("%Y-%m-%d"), "only": options.only}, samples)
     shutil.rmtree(place / "programs", ignore_errors=True)

@@ -1,5 +1,6 @@
 """What bench.py makes of its samples: report.md, results.json and plots (SVG, by gnuplot where it is installed)."""
 import json
+import re
 import shutil
 import statistics
 import subprocess
@@ -10,7 +11,7 @@ CONFIGURATIONS = OURS + PEERS + ("bare", "bare-kept")
 # What each of ours is beside: a ring without a library that does as much.
 BARE = {"default": "bare", "fault-tolerant": "bare-kept", "fault-tolerant-long": "bare-kept"}
 FLIPPED = 1.6
-HIGHER_IS_BETTER = ("M/s", "GB/s", "%")
+HIGHER_IS_BETTER = ("M/s", "GB/s", "%", "Mop/s")
 # One-line titles of figures, in the order of the report; others follow by their own names.
 TITLES = {"pingpong": "half a round trip", "anysource": "half a round trip, MPI_ANY_SOURCE",
           "changed": "half a round trip, changed content",
@@ -109,6 +110,10 @@ def title_of(name):
         if head.startswith(collective):
             size = "" if collective == "Barrier_" else f", {size_text(int(tail))}"
             return f"{collective[:-1]}, {head[len(collective):]} ranks{size}"
+    if name.startswith("whole-"):
+        return title_of(name.removeprefix("whole-")) + ", start to end"
+    if head == "hpcc" or re.fullmatch("[a-z]{2}[.][A-Z]", head):
+        return f"{head.upper()}, {tail} ranks"
     if head in ("launch", "memory"):
         return f"{'start and end of' if head == 'launch' else 'memory of a rank of'} {tail}"
     return name if not head or tail != "0" else head
@@ -123,6 +128,7 @@ def row(figures, name):
         cells.append(shown(middle) + spread)
     for ours in OURS:
         cells.append("-" if not peer else shown(figures.ratio(name, ours, peer)[1]))
+    cells.append(shown(figures.ratio(name, "fault-tolerant", "default")[1]))
     cells += [shown(figures.ratio(name, ours, bare)[1]) for ours, bare in BARE.items()]
     cells.append(shown(figures.line_ratio(name, "default")[1]) if name.startswith("pingpong ") else "")
     return "| " + " | ".join(cells) + " |"
@@ -136,7 +142,7 @@ def header(about, dropped):
              f"beside {versions}. {about['rounds']} interleaved rounds; "
              f"{dropped} samples dropped because the machine's state flipped.", "",
              "Medians, in brackets the quartiles. *d/p*, *f/p*, *l/p*: the default profile, fault-tolerant and fault-tolerant-long "
-             "beside the better of the other MPIs, median of the ratios within a round (for times below 1 is better, for rates above). *bare*, "
+             "beside the better of the other MPIs, median of the ratios within a round (for times below 1 is better, for rates above); *f/d*: fault-tolerant beside default. *bare*, "
              "*bare-kept*: two threads without a library, by the best of several ways, the latter writing into memory that no cache has; "
              "*d/b*, *f/b*, *l/b*: ours beside them. *line*: the default profile beside the cache line probed in the same breath.", ""]
 
@@ -146,8 +152,8 @@ def tables(state, figures, plots):
     line = quartiles([probe["line_ns"] for probe in probes])
     lines = [f"## The machine's {state} state" if state else "## Figures", "",
              f"A cache line there and one back, half of it: {shown(line[1])} ns ({shown(line[0])}–{shown(line[2])}).", "",
-             "| what | unit | " + " | ".join(CONFIGURATIONS) + " | d/p | f/p | l/p | d/b | f/b | l/b | line |",
-             "| --- | --- |" + " ---: |" * (len(CONFIGURATIONS) + 7)]
+             "| what | unit | " + " | ".join(CONFIGURATIONS) + " | d/p | f/p | l/p | f/d | d/b | f/b | l/b | line |",
+             "| --- | --- |" + " ---: |" * (len(CONFIGURATIONS) + 8)]
     lines += [row(figures, name) for name in figures.names()]
     ratios = {ours: [figures.ratio(name, ours, figures.better_peer(name))[1] for name in figures.names()
                      if "_" in name.split(" ")[0] and name[0].isupper() and figures.better_peer(name)]

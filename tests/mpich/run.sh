@@ -20,17 +20,6 @@ if [ "${#directories[@]}" -eq 0 ]; then
   [ "$quick" -eq 1 ] || directories=(attr coll comm datatype errhan errors f77 f90 f08 group info init io pt2pt rma spawn threads topo)
 fi
 work=$build/mpich-tests
-mkdir -p "$work/source/parts" "$work/source/lists/partial"
-
-# The source package, without touching the machine's own lists of packages.
-fetch_source() {
-  ls -d "$work"/source/mpich-*/test/mpi >/dev/null 2>&1 && return
-  command -v dpkg-source >/dev/null || { echo "mpich-tests: dpkg-dev is needed to unpack the source package" >&2; exit 1; }
-  sed 's/^Types: deb$/Types: deb-src/' /etc/apt/sources.list.d/debian.sources >"$work/source/parts/source.sources"
-  local options=(-o Dir::Etc::sourcelist=/dev/null -o "Dir::Etc::sourceparts=$work/source/parts"
-                 -o "Dir::State::lists=$work/source/lists" -o APT::Sandbox::User=root)
-  (cd "$work/source" && apt-get "${options[@]}" -qq update && apt-get "${options[@]}" -qq source mpich >/dev/null)
-}
 
 # The options for chapters that our mpi.h has not: the suite's own library would not link with them.
 missing_chapters() {
@@ -103,7 +92,7 @@ run_directory() {
   sed -n 's|^not ok *- *\([^#]*[^# ]\) *#.*|  failed: \1|p' chosen.tap
 }
 
-fetch_source
+"$(dirname "${BASH_SOURCE[0]}")/../support/debian_source.sh" mpich "$work/source"
 suite=$(echo "$work"/source/mpich-*/test/mpi)
 allow_f08
 prefix=$work/prefix

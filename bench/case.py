@@ -1,0 +1,27 @@
+"""A case of bench.py: a program with arguments on so many ranks, and how its figures are read."""
+import re
+
+PEERS = ("mpich", "openmpi")
+OURS = ("default", "fault-tolerant")
+
+
+class Case:
+    """`figure`: its whole time is the figure of that name. A program prints others as lines "NAME X VALUE UNIT"."""
+
+    def __init__(self, name, program, ranks=2, arguments=(), figure=None, configurations=OURS + PEERS):
+        self.name, self.program, self.ranks, self.arguments = name, program, ranks, list(arguments)
+        self.figure, self.configurations = figure, configurations
+
+    # What is kept takes new memory, of which so much is touched before, so that it is the machine's own by then.
+    touched_gib = 4
+
+    def prepare(self, folder):
+        """Writes what the program reads into the folder in which it will run."""
+
+    def figures(self, text, seconds, folder):
+        """By name: value and unit. ValueError: the program's result is wrong."""
+        found = (re.fullmatch(r"(\S+) (\d+) (\S+) (\S+)", line) for line in text.splitlines())
+        figures = {f"{each[1]} {each[2]}": [float(each[3]), each[4]] for each in found if each}
+        if self.figure:
+            figures[self.figure] = [seconds * 1e3, "ms"]
+        return figures
