@@ -45,8 +45,8 @@ def cases(cores):
     found = [Case(name, program, arguments=arguments, configurations=OURS + MADE_BEFORE + PEERS + BARE)
              for name, program, arguments in (("pingpong", "pingpong", []), ("rate", "stream", ["rate"]),
                                               ("bandwidth", "stream", ["bandwidth"]))]
-    found += [Case(f"{name} changed", program, arguments=["changed"], configurations=OURS + MADE_BEFORE + PEERS)
-              for name, program in (("pingpong", "pingpong"), ("bandwidth", "stream"))]
+    found += [Case(f"{name} {how}", program, arguments=[how], configurations=OURS + MADE_BEFORE + PEERS)
+              for how in ("changed", "anew") for name, program in (("pingpong", "pingpong"), ("bandwidth", "stream"))]
     found += [Case("overlap", "overlap"),
              Case("derived", "derived")]
     for ranks in (2, 4, 8):

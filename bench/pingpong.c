@@ -1,21 +1,22 @@
 /* Half a round trip between ranks 0 and 1, by size, in microseconds; "anysource" receives from
- * MPI_ANY_SOURCE. "pingpong changed": what is sent changes from message to message. */
+ * MPI_ANY_SOURCE. "pingpong changed", "pingpong anew": a little, or all, of what is sent changes from message
+ * to message. */
 #include "bench.h"
 
 enum { batches = 15 };
 
-static int changes;
+static change_function* changes;
 
 static double batch(char* buffer, int size, int rounds, int rank, int source) {
   double start = MPI_Wtime();
   for (int i = 0; i < rounds; i++) {
     if (rank == 0) {
-      if (changes) change(buffer, (size_t)size);
+      if (changes) changes(buffer, (size_t)size);
       MPI_Send(buffer, size, MPI_BYTE, 1, 0, MPI_COMM_WORLD);
       MPI_Recv(buffer, size, MPI_BYTE, source, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     } else {
       MPI_Recv(buffer, size, MPI_BYTE, source, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-      if (changes) change(buffer, (size_t)size);
+      if (changes) changes(buffer, (size_t)size);
       MPI_Send(buffer, size, MPI_BYTE, 0, 0, MPI_COMM_WORLD);
     }
   }
@@ -46,10 +47,11 @@ int main(int argc, char** argv) {
   if (rank < 2) {
     pin_rank(rank);
     char* buffer = memory(16 << 20);
-    changes = argc > 1 && strcmp(argv[1], "changed") == 0;
+    const char* figure = argc > 1 ? argv[1] : "pingpong";
+    changes = change_named(figure);
+    const int size_min = changes == renew ? 65536 : changes ? 1024 : 0;
     for (int i = 0; i < (int)(sizeof sizes / sizeof *sizes); i++)
-      if (!changes || sizes[i] >= 1024)
-        measure(changes ? "changed" : "pingpong", buffer, sizes[i], rank, 1 - rank);
+      if (sizes[i] >= size_min) measure(figure, buffer, sizes[i], rank, 1 - rank);
     for (int i = 0; i < 3 && !changes; i++) measure("anysource", buffer, small[i], rank, MPI_ANY_SOURCE);
     free(buffer);
   }

@@ -14,8 +14,9 @@ FLIPPED = 1.6
 HIGHER_IS_BETTER = ("M/s", "GB/s", "%", "Mop/s")
 # One-line titles of figures, in the order of the report; others follow by their own names.
 TITLES = {"pingpong": "half a round trip", "anysource": "half a round trip, MPI_ANY_SOURCE",
-          "changed": "half a round trip, changed content",
-          "bandwidth": "streaming bandwidth", "changed_stream": "streaming bandwidth, changed content, MPI_Send", "rate": "message rate", "overlap": "of an exchange hidden behind work",
+          "changed": "half a round trip, changed content", "anew": "half a round trip, all of it new",
+          "bandwidth": "streaming bandwidth", "changed_stream": "streaming bandwidth, changed content, MPI_Send",
+          "anew_stream": "streaming bandwidth, all of it new, MPI_Send", "rate": "message rate", "overlap": "of an exchange hidden behind work",
           "vector": "half a round trip, every second double", "columns": "half a round trip, 8 of 32 doubles",
           "indexed": "half a round trip, uneven blocks"}
 PLOTS = {"latency": ("half a round trip", "µs", ["pingpong"]), "bandwidth": ("streaming bandwidth", "GB/s", ["bandwidth"]),

@@ -1,12 +1,13 @@
 /* From rank 0 to rank 1, a window of messages under way at a time:
  *   stream rate       small ones: millions of messages a second
  *   stream bandwidth  large ones: GB/s
- *   stream changed    the same, one MPI_Send after the other, each of other content */
+ *   stream changed    the same, one MPI_Send after the other, each of other content
+ *   stream anew       the same, nothing of which is left */
 #include "bench.h"
 
 enum { window_max = 64, batches = 11 };
 
-static int changes;
+static change_function* changes;
 
 static double batch(int rank, char* buffer, int size, int window, int windows) {
   MPI_Request requests[window_max];
@@ -14,7 +15,7 @@ static double batch(int rank, char* buffer, int size, int window, int windows) {
   for (int w = 0; w < windows; w++) {
     for (int i = 0; i < window; i++)
       if (rank == 0 && changes) {
-        change(buffer, (size_t)size);
+        changes(buffer, (size_t)size);
         MPI_Send(buffer, size, MPI_BYTE, 1, 0, MPI_COMM_WORLD);
         requests[i] = MPI_REQUEST_NULL;
       } else if (rank == 0)
@@ -53,13 +54,16 @@ int main(int argc, char** argv) {
         if (rank == 0) print_figure("rate", sizes[i], seen / 1e6, "M/s");
       }
     } else {
-      changes = argc > 1 && strcmp(argv[1], "changed") == 0;
+      changes = change_named(argc > 1 ? argv[1] : "bandwidth");
       static const int sizes[] = {4096, 16384, 65536, 262144, 1 << 20, 4 << 20};
-      for (int i = 0; i < 6; i++) {
+      for (int i = changes == renew ? 2 : 0; i < 6; i++) {
         int window = sizes[i] <= 65536 ? 64 : sizes[i] <= 262144 ? 32 : sizes[i] <= 1 << 20 ? 16 : 4;
         double seen = rate(rank, buffer, sizes[i], window, sizes[i] <= 16384 ? 8 : 1);
         if (rank == 0)
-          print_figure(changes ? "changed_stream" : "bandwidth", sizes[i], seen * sizes[i] / 1e9, "GB/s");
+          print_figure(changes == renew ? "anew_stream"
+                       : changes        ? "changed_stream"
+                                        : "bandwidth",
+                       sizes[i], seen * sizes[i] / 1e9, "GB/s");
       }
     }
     free(buffer);

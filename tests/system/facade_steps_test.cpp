@@ -80,6 +80,7 @@ const std::vector<Step> steps = {
     {"send:acknowledged", Step::either},
     {"send:compared", Step::replay},
     {"send:logged", Step::live},
+    {"send:patch-logged", Step::live},
     {"shared-pointer:decided", Step::live},
     {"shared-pointer:locked", Step::live},
     {"shared-pointer:moved", Step::live},

@@ -227,14 +227,18 @@ Status LogWriter::reserve_again(std::span<const std::byte> kept, Reservation& in
   return {};
 }
 
-bool LogWriter::equals(const Reservation& reservation, std::span<const std::byte> with) {
+bool LogWriter::equals(const Reservation& reservation, std::span<const std::byte> with,
+                       Differences* differences) {
   const auto payload = reservation.payload_;
   LLAMADA_CHECK(reservation.log_ == this && with.size() == payload.size());
   std::size_t seen = 0;
   while (seen < with.size()) {
-    const std::size_t piece = std::min(with.size() - seen, compared_bytes);
-    if (std::memcmp(payload.data() + seen, with.data() + seen, piece) != 0) return false;
-    seen += piece;
+    const auto piece = with.subspan(seen, std::min(with.size() - seen, compared_bytes));
+    const auto kept = payload.subspan(seen, piece.size());
+    if (std::memcmp(kept.data(), piece.data(), piece.size()) != 0 &&
+        (!differences || !differences->add(kept, piece, seen)))
+      return false;
+    seen += piece.size();
     if (reservation.announced_) {
       say_filled(seen);
       LLAMADA_CRASH_POINT("publish:some-equal");

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "llamada/base/copy.hpp"
+#include "p2p/record.hpp"
 
 namespace llamada::mpi {
 namespace {
@@ -36,7 +37,8 @@ bool EarlyCopies::copy(int from, const topics::LogReader& reader, const topics::
   const topics::LogPosition position = reader.position();
   if (copy.request != &request || copy.record != position) {
     const MessageSource source = read_source(record);
-    copy = {&request, position, source, 0, source.card.process != 0 && sender.reach.of(source.card)};
+    copy = {&request, position, record.payload.data(),
+            source,   0,        source.card.process != 0 && sender.reach.of(source.card)};
   }
   const std::span<std::byte> to{request.buffer.contiguous(), record.payload.size()};
   const std::size_t before = copy.bytes;
@@ -60,6 +62,7 @@ bool EarlyCopies::copy_piece_of_source(Copy& copy, const topics::LogReader& read
   // Once it is committed, the sender may have changed its memory under our hands.
   copy.reaches_source = reached == Reached::done && reader.is_announced();
   if (!copy.reaches_source) return false;
+  copy.is_of_log = false;
   copy.bytes += piece.size();
   return true;
 }
@@ -69,8 +72,11 @@ std::size_t EarlyCopies::take(int from, const topics::LogReader& reader, const t
   const auto index = static_cast<std::size_t>(from);
   if (index >= senders_.size()) return 0;
   const Copy copy = std::exchange(senders_[index].copy, {});
-  const bool same = copy.request == &request && copy.record == reader.position();
-  return same ? std::min(copy.bytes, record.payload.size()) : 0;
+  // A patched message refers to what was there before it was announced, and is there still.
+  const bool same =
+      copy.record == reader.position() ||
+      ((record.flags & flag_patched) != 0 && copy.is_of_log && copy.payload == record.payload.data());
+  return same && copy.request == &request ? std::min(copy.bytes, record.payload.size()) : 0;
 }
 
 bool EarlyCopies::has_begun(const Request& request) const {

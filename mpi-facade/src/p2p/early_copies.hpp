@@ -61,9 +61,11 @@ class EarlyCopies {
   struct Copy {
     const Request* request = nullptr;
     topics::LogPosition record;
+    const std::byte* payload = nullptr;
     MessageSource source;
     std::size_t bytes = 0;
     bool reaches_source = false;
+    bool is_of_log = true;  // all of it, not of the sender's memory
   };
   struct Sender {
     Copy copy;

@@ -303,6 +303,7 @@ class Engine final : private MessageSink, private SendOwner, private CopyOwner {
   void deliver(Request& request, Arrival& arrival);
   bool is_to_gather(const topics::LogReader& reader, const NodeList<ReceiveNode>& posted);
   [[gnu::noinline]] void take_apart(Request& request, std::span<const std::byte> payload, std::size_t early);
+  void patch(Request& request, int from, std::size_t bytes, std::span<const std::byte> patch);
   int take_run(int from, Stream& stream, int at_most);
   bool has_nothing_else() const {
     return !replaying_ && !shared_ && tasks_.empty() && outgoing_->idle() && direct_->at_rest();

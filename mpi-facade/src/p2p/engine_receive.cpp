@@ -4,6 +4,7 @@
 #include "llamada/base/copy.hpp"
 #include "llamada/base/crash_point.hpp"
 #include "p2p/engine.hpp"
+#include "p2p/patch.hpp"
 #include "runtime.hpp"
 
 // The engine's receives and probes.
@@ -106,8 +107,9 @@ int Engine::take_awaited(int from, Stream& stream, int at_most) {
   topics::LogReader& reader = stream.reader;
   for (; taken < at_most; ++taken) {
     const topics::Cell* cell = reader.peek_cell();
-    if (!cell || cell->kind != kind_message || (cell->flags & ~flag_synchronous) != 0) break;
-    const bool is_synchronous = cell->flags != 0;
+    if (!cell || cell->kind != kind_message || (cell->flags & ~(flag_synchronous | flag_patched)) != 0) break;
+    const bool is_synchronous = (cell->flags & flag_synchronous) != 0;
+    const bool is_patched = (cell->flags & flag_patched) != 0;
     std::span<const std::byte> payload{cell->payload, cell->inline_size};
     const std::uint64_t label = cell->label;
     const bool is_apart = payload.size() > topics::inline_payload_max;
@@ -138,6 +140,8 @@ int Engine::take_awaited(int from, Stream& stream, int at_most) {
       take_apart(request, payload, early);
     else
       topics::copy_small(room(request), payload.data(), payload.size());
+    if (is_patched) [[unlikely]]
+      patch(request, from, payload.size(), stream.patch);
     LLAMADA_CRASH_POINT("match:delivered");
     request.status_tag = label_tag(label);
     request.status_bytes = payload.size();
@@ -235,6 +239,7 @@ void Engine::message_arrived(const IncomingMessage& message) {
   arrival.rendezvous = message.rendezvous;
   arrival.announcement = message.announcement;
   arrival.payload = message.payload.data();
+  arrival.patch.assign(message.patch.begin(), message.patch.end());
   if (!keeps_ && !message.rendezvous) keep_payload(arrival, message);
   matcher_.add_unexpected(arrival);
   arena_.count(topics::Counter::messages_unexpected);
@@ -308,7 +313,22 @@ void Engine::deliver(Request& request, const IncomingMessage& message) {
   matched(request, message, message.bytes, message.synchronous);
   if (message.rendezvous) return grant(request, message.source, message.announcement);
   request.buffer.unpack(0, message.payload);
+  patch(request, message.source, message.bytes, message.patch);
   finish_receive(request);
+}
+
+/// What a message has in place of bytes of the earlier one that is there.
+void Engine::patch(Request& request, int from, std::size_t bytes, std::span<const std::byte> patch) {
+  std::byte* const memory = bytes <= request.buffer.bytes() ? request.buffer.contiguous() : nullptr;
+  const auto put = [&](std::size_t offset, std::span<const std::byte> piece) {
+    if (memory)
+      std::memcpy(memory + offset, piece.data(), piece.size());
+    else
+      request.buffer.unpack(offset, piece);
+  };
+  if (!apply_patch(patch, bytes, put))
+    world_.aborted(
+        1, fmt::format("the log from rank {} to rank {} has a patch that cannot be", from, world_.rank()));
 }
 
 void Engine::deliver(Request& request, Arrival& arrival) {
@@ -317,6 +337,7 @@ void Engine::deliver(Request& request, Arrival& arrival) {
     grant(request, arrival.source, arrival.announcement);
   } else {
     request.buffer.unpack(0, {arrival.payload, arrival.bytes});
+    patch(request, arrival.source, arrival.bytes, arrival.patch);
     finish_receive(request);
   }
   recycle(arrival);
@@ -377,6 +398,7 @@ void Engine::recycle(Arrival& arrival) {
     arrival.copy_capacity = 0;
   }
   arrival.shared_copy.reset();
+  arrival.patch = {};
   arrival.payload = nullptr;
   arrival.next_free = free_arrivals_;
   free_arrivals_ = &arrival;

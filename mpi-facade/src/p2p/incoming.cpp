@@ -184,6 +184,7 @@ void Incoming::handle(int from, Stream& stream, const topics::Record& record) {
       message.ordinal = stream.ordinals.next(context);
       message.bytes = stream.last_bytes = record.payload.size();
       message.payload = record.payload;
+      if ((record.flags & flag_patched) != 0) message.patch = stream.patch;
       message.chunk = record.chunk_ordinal;
       return sink_.message_arrived(message);
     case kind_announcement: {
@@ -194,6 +195,9 @@ void Incoming::handle(int from, Stream& stream, const topics::Record& record) {
       if (!stream.bulk_open) find_bulk(from, stream);
       return sink_.message_arrived(message);
     }
+    case kind_patch:
+      stream.patch.assign(record.payload.begin(), record.payload.end());
+      return;
     case kind_acknowledgement:
       return sink_.acknowledged(from, context, read_payload<std::uint64_t>(record));
     case kind_grant:

@@ -18,6 +18,7 @@ namespace llamada::mpi {
 struct IncomingMessage : Envelope {
   std::size_t bytes = 0;
   std::span<const std::byte> payload;
+  std::span<const std::byte> patch;  ///< of the payload (patch.hpp)
   std::uint64_t chunk = 0;  ///< where that lies: two messages of a rank with one place there have one payload
   bool synchronous = false;
   bool rendezvous = false;
@@ -39,6 +40,7 @@ struct Stream {
   FirstLook first_look;           ///< for what comes from there after something was sent there
   std::uint64_t sent_before = 0;  ///< how much that was when a message from there was awaited last
   std::uint64_t last_bytes = 0;   ///< of the message that was taken last
+  std::vector<std::byte> patch;   ///< the last that came
 };
 
 /// Who takes what comes. `from` is a rank in MPI_COMM_WORLD.

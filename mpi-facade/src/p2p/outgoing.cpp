@@ -6,6 +6,7 @@
 #include "llamada/base/copy.hpp"
 #include "llamada/base/crash_point.hpp"
 #include "llamada/base/plain_bytes.hpp"
+#include "p2p/patch.hpp"
 
 namespace llamada::mpi {
 namespace {
@@ -17,6 +18,9 @@ constexpr std::size_t written_unmatched_max = 4;
 
 /// Longer ones are not taken as they come while each end has one for the other: both are at work anyway.
 constexpr std::size_t crossing_shown_max = 64 << 10;
+
+/// Of what is shorter a copy in new memory takes no longer than the search for what differs.
+constexpr std::size_t patched_bytes_min = 64 << 10;
 
 /// A bulk lane is a ring of a few pieces that fit the processor's cache.
 constexpr std::size_t bulk_piece_bytes = 64 * 1024;
@@ -178,12 +182,39 @@ void Outgoing::show(Destination& to, topics::Reservation& reservation, std::span
 
 topics::Again Outgoing::publish_again(Destination& to, std::span<const std::byte> payload,
                                       std::uint16_t flags, std::uint64_t label) {
+  if (options_.keeps && payload.size() >= patched_bytes_min)
+    return publish_nearly_again(to, payload, flags, label);
   topics::Reservation reservation;
   const auto shown = [&] {
     if (may_show(to, payload)) show(to, reservation, payload, flags, label);
   };
   const auto again = to.kept.reserve_again(to.log, payload, reservation, shown);
   if (again == topics::Again::reserved) to.log.commit(std::move(reservation), kind_message, flags, label);
+  return again;
+}
+
+/// What is different, if anything is, comes before the record that refers to the earlier payload.
+topics::Again Outgoing::publish_nearly_again(Destination& to, std::span<const std::byte> payload,
+                                             std::uint16_t flags, std::uint64_t label) {
+  topics::Reservation reservation;
+  topics::Differences differences(payload.size());
+  const auto shown = [&] {
+    if (may_show(to, payload)) show(to, reservation, payload, flags, label);
+  };
+  const auto again = to.kept.reserve_again(to.log, payload, reservation, shown, &differences);
+  if (again != topics::Again::reserved) return again;
+  if (!differences.empty()) {
+    const std::span<const std::byte> kept = reservation.payload();
+    reservation.drop();
+    topics::Reservation patch;
+    if (!room(to, to.log, false, patch_bytes(differences), patch)) return topics::Again::to_write;
+    make_patch(payload, differences, patch.payload());
+    to.log.commit(std::move(patch), kind_patch, 0, label);
+    LLAMADA_CRASH_POINT("send:patch-logged");
+    if (!to.log.reserve_again(kept, reservation)) return topics::Again::to_write;
+    flags |= flag_patched;
+  }
+  to.log.commit(std::move(reservation), kind_message, flags, label);
   return again;
 }
 
@@ -470,6 +501,7 @@ std::optional<topics::Record> Outgoing::predecessors_message(Destination& to) {
     }
     --to.predecessor_left;
     to.predecessor.advance();
+    if (record->kind == kind_patch) to.predecessors_patch = record->payload;
     if (record->kind == kind_message || record->kind == kind_announcement) return record;
   }
   return std::nullopt;
@@ -496,8 +528,19 @@ void Outgoing::compare(Destination& to, const Request& request, const topics::Re
     pack_message(request, 0, packed);
     memory = packed.data();
   }
-  if (bytes > 0 && std::memcmp(memory, record.payload.data(), bytes) != 0) {
-    const auto at = std::mismatch(memory, memory + bytes, record.payload.data()).first - memory;
+  const std::byte* sent = record.payload.data();
+  std::vector<std::byte> patched;
+  if ((record.flags & flag_patched) != 0) {
+    patched.assign(record.payload.begin(), record.payload.end());
+    const auto put = [&](std::size_t offset, std::span<const std::byte> piece) {
+      std::memcpy(patched.data() + offset, piece.data(), piece.size());
+    };
+    if (!apply_patch(to.predecessors_patch, bytes, put))
+      return owner_.differs(fmt::format("{}: the log has no patch for it", name(to, label, ordinal)));
+    sent = patched.data();
+  }
+  if (bytes > 0 && std::memcmp(memory, sent, bytes) != 0) {
+    const auto at = std::mismatch(memory, memory + bytes, sent).first - memory;
     return owner_.differs(fmt::format("{}: byte {} of {} differs from what its predecessor sent",
                                       name(to, label, ordinal), at, bytes));
   }

@@ -141,6 +141,7 @@ class Outgoing {
     std::uint64_t predecessor_left = 0;  // records
     topics::LastPayload last_short;
     topics::KeptPayloads kept;
+    std::span<const std::byte> predecessors_patch;  // the last one
   };
 
   /// A destination to which a small message may go at once; null: to be looked at closer.
@@ -180,9 +181,12 @@ class Outgoing {
   /// Copies it into the log, in view of a receiver that waits for it if it is large.
   void fill(Destination& to, topics::Reservation& reservation, std::span<const std::byte> payload,
             std::uint16_t flags, std::uint64_t label);
-  /// Shows again what the log has already from this memory, if it has.
+  /// Shows again what the log has already from this memory, if it has; while histories are kept, nearly that
+  /// will do.
   topics::Again publish_again(Destination& to, std::span<const std::byte> payload, std::uint16_t flags,
                               std::uint64_t label);
+  topics::Again publish_nearly_again(Destination& to, std::span<const std::byte> payload, std::uint16_t flags,
+                                     std::uint64_t label);
   static bool may_show(const Destination& to, std::span<const std::byte> payload);
   bool has_answered(Destination& to, std::uint64_t label);
   /// Lets a receiver that waits for it take a large message as it comes.

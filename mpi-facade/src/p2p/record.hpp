@@ -7,8 +7,9 @@
 /// What lies in the log from one rank to another.
 ///
 ///   kind             label         flags           payload
-///   message          context, tag  1: synchronous  the message
-///   announcement     context, tag  1: synchronous  Announcement: the payload follows after the match
+///   message          context, tag  1: synchronous  the message; 2: patched, but for what the last patch has
+///   patch            context, tag  -               PatchLines (patch.hpp) for the message behind it, if
+///   patched announcement     context, tag  1: synchronous  Announcement: the payload follows after the match
 ///   acknowledgement  context, 0    -               {ordinal u64}: the synchronous message is matched
 ///   grant            0             -               Grant: it is matched, and is to come by the bulk lane
 ///   direct grant     0             -               DirectGrant: it is matched, and both copy (DirectCopies)
@@ -24,8 +25,10 @@ inline constexpr std::uint8_t kind_acknowledgement = 18;
 inline constexpr std::uint8_t kind_grant = 19;
 inline constexpr std::uint8_t kind_bulk = 20;
 inline constexpr std::uint8_t kind_direct_grant = 21;
+inline constexpr std::uint8_t kind_patch = 22;
 
 inline constexpr std::uint16_t flag_synchronous = 1;
+inline constexpr std::uint16_t flag_patched = 2;
 
 struct Announcement {
   std::uint64_t size = 0;

@@ -29,6 +29,7 @@ struct Arrival : MessageNode {
   std::unique_ptr<std::byte[]> copy;
   std::size_t copy_capacity = 0;
   std::shared_ptr<const std::byte[]> shared_copy;  ///< in its place, of a large message
+  std::vector<std::byte> patch;                    ///< of the payload (patch.hpp)
   bool synchronous = false;
   bool rendezvous = false;
   Announcement announcement;  ///< of a rendezvous

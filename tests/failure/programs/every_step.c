@@ -86,6 +86,14 @@ static void pass_on(int round) {
   MPI_Sendrecv(out, large, MPI_BYTE, right, 20, in, large, MPI_BYTE, left, 20, MPI_COMM_WORLD,
                MPI_STATUS_IGNORE);
   CHECK(in[0] == (unsigned char)(left + round) && memcmp(in, in + 1, large - 1) == 0);
+  /* The same but for two bytes. */
+  out[0]++;
+  out[large - 1] += 2;
+  MPI_Sendrecv(out, large, MPI_BYTE, right, 20, in, large, MPI_BYTE, left, 20, MPI_COMM_WORLD,
+               MPI_STATUS_IGNORE);
+  CHECK(in[0] == (unsigned char)(left + round + 1) && in[large - 1] == (unsigned char)(left + round + 2));
+  CHECK(in[1] == (unsigned char)(left + round) && memcmp(in + 1, in + 2, large - 3) == 0);
+  memset(out, rank + round, large);
   /* Every other byte. */
   MPI_Datatype others;
   MPI_Type_vector(large / 2, 1, 2, MPI_BYTE, &others);

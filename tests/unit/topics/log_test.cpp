@@ -823,6 +823,62 @@ TEST_CASE("log: whether what is published again is to be written depends on what
   CHECK(shown == 4);
 }
 
+TEST_CASE("log: what is nearly a payload that is kept is found, with the lines that differ", "[topics]") {
+  Memory memory(64 * mebibyte);
+  auto arena = make_arena(memory);
+  LogOptions options;
+  options.retention = Retention::keep_all;
+  auto writer = LogWriter::create(*arena, key, options);
+  REQUIRE(writer.has_value());
+  KeptPayloads kept;
+  int shown = 0;
+  constexpr int written = -1;
+  // Gives how many lines differ.
+  const auto publish = [&](std::span<const std::byte> bytes) {
+    Reservation room;
+    Differences differences(bytes.size());
+    const auto again = kept.reserve_again(
+        *writer, bytes, room, [&] { ++shown; }, &differences);
+    if (again == Again::reserved) {
+      std::vector<std::byte> patched(room.payload().begin(), room.payload().end());
+      for (const std::size_t line : differences.lines()) {
+        const auto piece = bytes.subspan(line * 64, std::min<std::size_t>(64, bytes.size() - line * 64));
+        std::ranges::copy(piece, patched.begin() + static_cast<std::ptrdiff_t>(line * 64));
+      }
+      CHECK(std::ranges::equal(patched, bytes));
+      return static_cast<int>(differences.lines().size());
+    }
+    CHECK(again == Again::to_write);
+    REQUIRE(writer->reserve(bytes.size(), room).has_value());
+    std::ranges::copy(bytes, room.payload().begin());
+    kept.add(bytes, room.payload());
+    writer->commit(std::move(room), 1, 0, 0);
+    return written;
+  };
+  auto bytes = pattern(1, 200'001);
+  CHECK(publish(bytes) == written);
+  CHECK(publish(bytes) == 0);
+  bytes.front() ^= std::byte{1};
+  bytes.back() ^= std::byte{1};
+  CHECK(publish(bytes) == 2);
+  // More and more: written anew when it is too much, and compared with that from then on.
+  int expected = 2;
+  for (std::size_t at = 1000; expected < static_cast<int>(Differences::lines_max(bytes.size())); at += 128) {
+    bytes[at] ^= std::byte{1};
+    CHECK(publish(bytes) == ++expected);
+  }
+  bytes[100'000] ^= std::byte{1};
+  CHECK(publish(bytes) == written);
+  bytes[100'100] ^= std::byte{1};
+  CHECK(publish(bytes) == 1);
+  shown = 0;
+  for (std::uint64_t i = 2; i < 102; ++i) {
+    std::ranges::copy(pattern(i, bytes.size()), bytes.begin());
+    CHECK(publish(bytes) == written);
+  }
+  CHECK(shown < 20);
+}
+
 TEST_CASE("log: of more than a chunk has room for none is written again and again", "[topics]") {
   Publisher publisher;
   std::vector<std::vector<std::byte>> all;

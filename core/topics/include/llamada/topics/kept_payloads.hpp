@@ -37,8 +37,9 @@ class KeptPayloads {
     std::span<const std::byte> kept;  ///< empty: none, or not known
     bool has_changed = true;          ///< or is not known
   };
-  /// The payload that this memory was published as last, if it seems to be unchanged.
-  Found find(std::span<const std::byte> memory) {
+  /// The payload that this memory was published as last, if it seems to be unchanged; for who can do with
+  /// it, also if some of it does.
+  Found find(std::span<const std::byte> memory, bool some_is_enough = false) {
     if (memory.size() < bytes_min || sources_.empty()) return {};
     Source* const source = source_of(memory);
     if (!source) return {};
@@ -51,6 +52,8 @@ class KeptPayloads {
       source->changes = 0;
       return {{source->kept, source->size_bytes}, false};
     }
+    if (some_is_enough && have_some_in_common(source->words, words))
+      return {{source->kept, source->size_bytes}, false};
     source->words = words;
     if (!log_keeps_all_ && ++source->changes == changes_max) {
       source->changes = 0;
@@ -67,6 +70,7 @@ class KeptPayloads {
       source.misses = 0;
       return;
     }
+    source.words = sampled_words(memory);
     if (source.misses < misses_max) ++source.misses;
     source.skips = 1U << source.misses;
   }
@@ -83,16 +87,21 @@ class KeptPayloads {
 
   /// Room in `log` for a record with the payload that this memory was published as last, if that is what it
   /// still has; before this is found out, `show` is called. What the log cannot refer to any more is to be
-  /// written once more if that will be of use.
+  /// written once more if that will be of use. With `differences`, which are
+  /// empty, what is nearly that payload will do, and they say in which lines it is not.
   template <typename Show>
-  Again reserve_again(LogWriter& log, std::span<const std::byte> memory, Reservation& into, Show show) {
-    const auto [kept, has_changed] = find(memory);
+  Again reserve_again(LogWriter& log, std::span<const std::byte> memory, Reservation& into, Show show,
+                      Differences* differences = nullptr) {
+    const auto [kept, has_changed] = find(memory, differences != nullptr);
     if (kept.empty()) return has_changed ? Again::to_write : Again::uncertain;
     if (!log.can_repeat(kept)) return out_of_reach(*source_of(memory));
     if (!log.reserve_again(kept, into)) return Again::to_write;
     show();
-    const bool is_equal = log.equals(into, memory);
-    compared(memory, is_equal);
+    const bool is_equal = log.equals(into, memory, differences);
+    if (!is_equal && differences && source_of(memory)->is_repeated)
+      become_new(*source_of(memory), memory);
+    else
+      compared(memory, is_equal);
     if (is_equal) return Again::reserved;
     into.drop();
     return Again::to_write;
@@ -107,6 +116,12 @@ class KeptPayloads {
     for (std::size_t i = 0; i < words.size(); ++i)
       std::memcpy(&words[i], memory.data() + last * i / (words.size() - 1), sizeof(words[i]));
     return words;
+  }
+
+  static bool have_some_in_common(const SampledWords& one, const SampledWords& other) {
+    for (std::size_t i = 0; i < one.size(); ++i)
+      if (one[i] == other[i]) return true;
+    return false;
   }
 
   struct Source {
@@ -133,6 +148,11 @@ class KeptPayloads {
   /// The same. Of a log that does not keep all a chunk has room for no more payloads.
   static constexpr std::size_t sources_min = 16, sources_max_of_all = 1024, sources_max_of_chunk = 32;
 
+  /// By and by there were too many differences: what is written now can be referred to as well.
+  static void become_new(Source& source, std::span<const std::byte> memory) {
+    source.is_repeated = false;
+    source.words = sampled_words(memory);
+  }
   /// What the log cannot refer to any more: whether it is worth its room. Where more comes in turn than the
   /// log can refer to, nothing is, but for some in a row now and then.
   Again out_of_reach(Source& source) {

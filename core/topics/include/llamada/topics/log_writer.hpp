@@ -12,6 +12,7 @@
 #include "llamada/base/crash_point.hpp"
 #include "llamada/base/result.hpp"
 #include "llamada/topics/arena_writer.hpp"
+#include "llamada/topics/differences.hpp"
 #include "llamada/topics/log_reader.hpp"
 
 namespace llamada::topics {
@@ -135,9 +136,10 @@ class LogWriter {
   /// takes a cell. payload() is the earlier one's, and must be left as it is. `kept` is more than 48 bytes
   /// long. Errors: out_of_resources.
   Status reserve_again(std::span<const std::byte> kept, Reservation& into);
-  /// Whether that payload is `with`, of the same size. When it is announced, readers that ask for it hear how
-  /// far that is seen.
-  bool equals(const Reservation& reservation, std::span<const std::byte> with);
+  /// Whether that payload is `with`, of the same size, but for the lines that it adds to `differences`, if
+  /// that is given. When it is announced, readers that ask for it hear how far that is seen.
+  bool equals(const Reservation& reservation, std::span<const std::byte> with,
+              Differences* differences = nullptr);
   /// Whether reserve() would not give would_block now: cheap to ask again and again.
   bool may_reserve(std::size_t payload_bytes);
   /// Whether reserve() would have to enter another chunk, where the last one, empty of payload, would do.
