@@ -275,7 +275,7 @@ def main():
                     say(f"{case.name} fails under {configuration}: {sample['failed']}")
                     given_up.add((case.name, configuration))
                     continue
-                sample.update(round=number, case=case.name, configuration=configuration)
+                sample.update(round=number, case=case.name, configuration=configuration, long=case.is_long)
                 samples.append(sample)
                 with raw.open("a") as file:
                     file.write(json.dumps(sample) + "\n")

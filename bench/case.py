@@ -15,6 +15,9 @@ class Case:
     # What is kept takes new memory, of which so much is touched before, so that it is the machine's own by then.
     touched_gib = 4
 
+    # Whether it takes so long that the machine goes to and fro between its states meanwhile.
+    is_long = False
+
     def prepare(self, folder):
         """Writes what the program reads into the folder in which it will run."""
 

@@ -60,6 +60,7 @@ class Hpcc(Case):
     """Its whole time, if its checks of its own results pass."""
 
     touched_gib = 12  # It takes and gives back some itself.
+    is_long = True
 
     def __init__(self, programs, ranks):
         super().__init__(f"hpcc {ranks}", "hpcc", ranks)
@@ -82,6 +83,8 @@ class Hpcc(Case):
 
 class Npb(Case):
     """The rate that it measures itself, and its whole time, if its verification is successful."""
+
+    is_long = True
 
     def figures(self, text, seconds, folder):
         rate = re.search(r"Mop/s total +=\s+([0-9.]+)", text)

@@ -48,10 +48,11 @@ def quartiles(values):
 
 
 class Figures:
-    """Per figure and configuration: values by round, with the probe in whose breath they were taken."""
+    """Per figure and configuration: values by round, with the probe in whose breath they were taken. Of what takes
+    long, that says nothing, and ratios are of samples of one round whatever it was."""
 
-    def __init__(self, samples):
-        self.values, self.units = {}, {}
+    def __init__(self, samples, are_long=False):
+        self.values, self.units, self.are_long = {}, {}, are_long
         for sample in samples:
             probe = {key: (sample["before"][key] + sample["after"][key]) / 2 for key in sample["before"]}
             for name, (value, unit) in sample["figures"].items():
@@ -73,7 +74,7 @@ class Figures:
         """Medians of the ratios of samples of one round that were taken in the same state."""
         ours, theirs = self.values[name].get(one, {}), self.values[name].get(other, {})
         ratios = [ours[n][0] / theirs[n][0] for n in ours
-                  if n in theirs and theirs[n][0] > 0 and not flipped(ours[n][1], theirs[n][1])]
+                  if n in theirs and theirs[n][0] > 0 and (self.are_long or not flipped(ours[n][1], theirs[n][1]))]
         return quartiles(ratios) + [len(ratios)]
 
     def line_ratio(self, name, configuration):
@@ -148,10 +149,10 @@ def header(about, dropped):
              "*d/b*, *f/b*, *l/b*: ours beside them. *line*: the default profile beside the cache line probed in the same breath.", ""]
 
 
-def tables(state, figures, plots):
+def tables(heading, figures, plots):
     probes = [probe for by in figures.values.values() for rounds in by.values() for _, probe in rounds.values()]
     line = quartiles([probe["line_ns"] for probe in probes])
-    lines = [f"## The machine's {state} state" if state else "## Figures", "",
+    lines = [f"## {heading}", "",
              f"A cache line there and one back, half of it: {shown(line[1])} ns ({shown(line[0])}–{shown(line[2])}).", "",
              "| what | unit | " + " | ".join(CONFIGURATIONS) + " | d/p | f/p | l/p | f/d | d/b | f/b | l/b | line |",
              "| --- | --- |" + " ---: |" * (len(CONFIGURATIONS) + 8)]
@@ -221,11 +222,18 @@ def draw(place, figures, state):
 
 
 def write_report(place, about, samples):
-    dropped = sum(flipped(sample["before"], sample["after"]) for sample in samples)
+    long = [sample for sample in samples if sample["long"]]
+    short = [sample for sample in samples if not sample["long"]]
+    dropped = sum(flipped(sample["before"], sample["after"]) for sample in short)
     lines, states = header(about, dropped), []
-    for state, part in by_state(samples):
+    for state, part in by_state(short) if short else ():
         figures = Figures(part)
-        lines += tables(state, figures, draw(place, figures, "-" + state if state else ""))
+        lines += tables(f"The machine's {state} state" if state else "Figures", figures,
+                        draw(place, figures, "-" + state if state else ""))
         states.append(as_json(state, figures))
+    if long:
+        figures = Figures(long, are_long=True)
+        lines += tables("Long programs, in whichever state", figures, [])
+        states.append(as_json("either", figures))
     (place / "report.md").write_text("\n".join(lines) + "\n")
     (place / "results.json").write_text(json.dumps(dict(about, dropped=dropped, states=states), indent=1) + "\n")

@@ -22,6 +22,9 @@ constexpr std::size_t crossing_shown_max = 64 << 10;
 /// Of what is shorter a copy in new memory takes no longer than the search for what differs.
 constexpr std::size_t patched_bytes_min = 64 << 10;
 
+/// What the log has already is taken from there.
+constexpr MessageSource the_log{};
+
 /// A bulk lane is a ring of a few pieces that fit the processor's cache.
 constexpr std::size_t bulk_piece_bytes = 64 * 1024;
 constexpr std::size_t bulk_lane_bytes = 4 * (bulk_piece_bytes + 4096);
@@ -158,7 +161,7 @@ void Outgoing::fill(Destination& to, topics::Reservation& reservation, std::span
   // Who is sent one message after the other copies one while the next is written, and would only be in the
   // writer's way.
   if (may_show(to, payload) && (options_.keeps || has_answered(to, label)))
-    show(to, reservation, payload, flags, label);
+    show(to, reservation, early_.source(payload), flags, label);
   to.log.fill(reservation, payload);
   to.kept.add(payload, reservation.payload());
 }
@@ -173,9 +176,8 @@ bool Outgoing::has_answered(Destination& to, std::uint64_t label) {
   return std::exchange(to.heard_before, heard) != heard;
 }
 
-void Outgoing::show(Destination& to, topics::Reservation& reservation, std::span<const std::byte> payload,
+void Outgoing::show(Destination& to, topics::Reservation& reservation, const MessageSource& source,
                     std::uint16_t flags, std::uint64_t label) {
-  const MessageSource source = early_.source(payload);
   std::memcpy(reservation.extra().data(), &source, sizeof(source));
   to.log.announce(reservation, kind_message, flags, label);
 }
@@ -186,7 +188,7 @@ topics::Again Outgoing::publish_again(Destination& to, std::span<const std::byte
     return publish_nearly_again(to, payload, flags, label);
   topics::Reservation reservation;
   const auto shown = [&] {
-    if (may_show(to, payload)) show(to, reservation, payload, flags, label);
+    if (may_show(to, payload)) show(to, reservation, the_log, flags, label);
   };
   const auto again = to.kept.reserve_again(to.log, payload, reservation, shown);
   if (again == topics::Again::reserved) to.log.commit(std::move(reservation), kind_message, flags, label);
@@ -199,7 +201,7 @@ topics::Again Outgoing::publish_nearly_again(Destination& to, std::span<const st
   topics::Reservation reservation;
   topics::Differences differences(payload.size());
   const auto shown = [&] {
-    if (may_show(to, payload)) show(to, reservation, payload, flags, label);
+    if (may_show(to, payload)) show(to, reservation, the_log, flags, label);
   };
   const auto again = to.kept.reserve_again(to.log, payload, reservation, shown, &differences);
   if (again != topics::Again::reserved) return again;

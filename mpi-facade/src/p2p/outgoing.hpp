@@ -190,7 +190,7 @@ class Outgoing {
   static bool may_show(const Destination& to, std::span<const std::byte> payload);
   bool has_answered(Destination& to, std::uint64_t label);
   /// Lets a receiver that waits for it take a large message as it comes.
-  void show(Destination& to, topics::Reservation& reservation, std::span<const std::byte> payload,
+  void show(Destination& to, topics::Reservation& reservation, const MessageSource& source,
             std::uint16_t flags, std::uint64_t label);
   bool publish(Destination& to, Request& request);
   /// `awaits_match`: the send is over when the message is matched, not before.
