@@ -139,8 +139,8 @@ class NpbPrograms:
 
     def fetch(self):
         """OSError: the folder is not that of the MPI version."""
-        if not (self.source / "common/mpinpb.h").exists():
-            raise OSError(f"{self.source} has no common/mpinpb.h: --npb takes the unpacked folder NPB3.4-MPI")
+        if not (self.source / "MPI_dummy").is_dir():
+            raise OSError(f"{self.source} has no MPI_dummy: --npb takes the unpacked folder NPB3.4-MPI")
 
     def make(self, c, fortran, folder):
         """The programs' names, built in `folder`. OSError: one does not build."""
