@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """bench.py BUILD [--rounds N] [--only TEXT] [--npb FOLDER] [--no-install] [--fresh]: `./dev bench`.
 
-Runs the programs of this folder, the samples and programs of others (programs_case.py) under our two profiles and under the other MPIs, interleaved: each
+Runs the programs of this folder, the samples and programs of others (programs_case.py) under our two profiles and under
+the other MPIs, interleaved: each
 round runs each of them once under each, and what messages take at least between two threads (bare.c). Before and after each sample the machine is probed (one cache line between
 two cores and back; a copy): a sample between whose probes the state flipped is dropped. What is compared are samples
 of one round whose probes agree; what is shown are medians over the rounds, with quartiles, as Markdown, JSON and SVG
@@ -13,14 +14,13 @@ import os
 import platform
 import re
 import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 
-from case import OURS, PEERS, Case
+from case import MADE_BEFORE, OURS, PEERS, Case
 from programs_case import HpccPrograms, NpbPrograms
 from report import write_report
 from topics_case import PACKAGES as TOPICS_PACKAGES
@@ -28,12 +28,9 @@ from topics_case import run_topics
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
-MADE_BEFORE = ("fault-tolerant-long",)
 # Between two threads without a library (bare.c), for messages.
 BARE = ("bare", "bare-kept")
 PACKAGES = ("mpich", "libmpich-dev", "openmpi-bin", "libopenmpi-dev", "gnuplot-nox")
-# Two states of a machine differ by a factor of 3 to 4; a busy one by less.
-FLIPPED = 1.6
 PROGRAM_SECONDS_MAX = 120
 
 COLLECTIVES = ("Barrier", "Bcast", "Reduce", "Allreduce", "Alltoall", "Allgather", "Reduce_scatter", "Gather",
@@ -100,6 +97,13 @@ def compile_all(build, programs, suites, folder):
     """The same sources with the three wrappers. Gives the names of the programs that there are for each."""
     compilers = {"ours": (str(build / "bin/mpicc"), str(build / "bin/mpifort"))}
     compilers.update({peer: (f"mpicc.{peer}", f"mpifort.{peer}") for peer in PEERS if shutil.which(f"mpicc.{peer}")})
+    fetched = []
+    for suite in suites:
+        try:
+            suite.fetch()
+            fetched.append(suite)
+        except OSError as error:
+            say(f"there is no {suite.name}: {error}")
     ready = {}
     for name, (c, fortran) in compilers.items():
         place = folder / name
@@ -113,10 +117,9 @@ def compile_all(build, programs, suites, folder):
                 ready[name].add(program)
             else:
                 say(f"{name} does not compile {program}: {(done.stderr.strip().splitlines() or ['?'])[0]}")
-        for suite in suites:
+        for suite in fetched:
             say(f"building {suite.name} with {c}")
             try:
-                suite.fetch()
                 ready[name] |= suite.make(c, fortran, place)
             except OSError as error:
                 say(f"there is no {suite.name} with {c}: {error}")

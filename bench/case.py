@@ -3,6 +3,7 @@ import re
 
 PEERS = ("mpich", "openmpi")
 OURS = ("default", "fault-tolerant")
+MADE_BEFORE = ("fault-tolerant-long",)
 
 
 class Case:

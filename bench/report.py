@@ -5,11 +5,14 @@ import shutil
 import statistics
 import subprocess
 
-OURS = ("default", "fault-tolerant", "fault-tolerant-long")
-PEERS = ("mpich", "openmpi")
+import case
+
+OURS = case.OURS + case.MADE_BEFORE
+PEERS = case.PEERS
 CONFIGURATIONS = OURS + PEERS + ("bare", "bare-kept")
 # What each of ours is beside: a ring without a library that does as much.
 BARE = {"default": "bare", "fault-tolerant": "bare-kept", "fault-tolerant-long": "bare-kept"}
+# Two states of a machine differ by a factor of 3 to 4; a busy one by less.
 FLIPPED = 1.6
 HIGHER_IS_BETTER = ("M/s", "GB/s", "%", "Mop/s")
 # One-line titles of figures, in the order of the report; others follow by their own names.

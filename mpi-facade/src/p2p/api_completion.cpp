@@ -8,9 +8,6 @@ using replay::CallKind;
 
 namespace {
 
-/// More than these are asked the longer way.
-constexpr int asked_briefly_max = 16;
-
 bool is_fruitless(const replay::Outcome& outcome) { return outcome.type == replay::Outcome::Type::fruitless; }
 
 /// The requests of an array of handles.
@@ -348,9 +345,8 @@ int any(int count, MPI_Request handles[], int* index, int* flag, MPI_Status* sta
   return retire_and_report(requests.handle(found), *requests[found], status);
 }
 
-}  // namespace
-
-namespace {
+/// More than these are asked the longer way.
+constexpr int asked_briefly_max = 16;
 
 /// Whether a test of these finds nothing, which it has then recorded: receives of the usual kind, when
 /// nothing at all is new to the rank. Programs ask so beside their work, each time for a little of it.

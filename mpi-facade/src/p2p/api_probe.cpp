@@ -27,7 +27,7 @@ Arrival* find_live(Communicator& communicator, int source, int tag, CallKind kin
   Engine& self = engine();
   const std::uint32_t context = communicator.context();
   Arrival* found = self.probe(context, source, tag);
-  if (!found && recorded && !is_blocking(kind) && self.is_nothing_new()) {
+  if (!found && !is_blocking(kind) && self.is_nothing_new()) {
     self.determinants().record_fruitless();
     return nullptr;
   }

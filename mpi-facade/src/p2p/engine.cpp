@@ -12,7 +12,6 @@
 namespace llamada::mpi {
 namespace {
 
-/// A program that asks again and again lets others run each so many times.
 /// How long a rank whose memory is full, and whose histories are not kept, waits for others to take what they
 /// have.
 constexpr std::chrono::seconds no_memory_patience{30};

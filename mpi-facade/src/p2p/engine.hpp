@@ -320,6 +320,7 @@ class Engine final : private MessageSink, private SendOwner, private CopyOwner {
   static constexpr unsigned brief_looks_max = 400;
   /// So often in a row other streams are left alone.
   static constexpr unsigned brief_receives_in_a_row = 64;
+  /// A program that asks again and again lets others run each so many times.
   static constexpr std::uint64_t fruitless_calls_before_yield = 32;
   static constexpr std::size_t answer_bytes_max = 4095;
   /// The same where the receive is posted already. Two that exchange more than that are quicker without,

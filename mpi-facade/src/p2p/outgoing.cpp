@@ -151,19 +151,14 @@ bool Outgoing::write(Destination& to, std::span<const std::byte> payload, std::u
                      std::uint64_t label) {
   topics::Reservation reservation;
   if (!room(to, to.log, false, payload.size(), reservation, Filling::by_fill)) return false;
-  fill(to, reservation, payload, flags, label);
-  to.log.commit(std::move(reservation), kind_message, flags, label);
-  return true;
-}
-
-void Outgoing::fill(Destination& to, topics::Reservation& reservation, std::span<const std::byte> payload,
-                    std::uint16_t flags, std::uint64_t label) {
   // Who is sent one message after the other copies one while the next is written, and would only be in the
   // writer's way.
   if (may_show(to, payload) && (options_.keeps || has_answered(to, label)))
     show(to, reservation, early_.source(payload), flags, label);
   to.log.fill(reservation, payload);
   to.kept.add(payload, reservation.payload());
+  to.log.commit(std::move(reservation), kind_message, flags, label);
+  return true;
 }
 
 bool Outgoing::may_show(const Destination& to, std::span<const std::byte> payload) {
@@ -182,15 +177,22 @@ void Outgoing::show(Destination& to, topics::Reservation& reservation, const Mes
   to.log.announce(reservation, kind_message, flags, label);
 }
 
+/// Room for a record that shows what the log has, in view of a receiver while it is compared.
+topics::Again Outgoing::reserve_again(Destination& to, std::span<const std::byte> payload,
+                                      std::uint16_t flags, std::uint64_t label,
+                                      topics::Reservation& reservation, topics::Differences* differences) {
+  const auto shown = [&] {
+    if (may_show(to, payload)) show(to, reservation, the_log, flags, label);
+  };
+  return to.kept.reserve_again(to.log, payload, reservation, shown, differences);
+}
+
 topics::Again Outgoing::publish_again(Destination& to, std::span<const std::byte> payload,
                                       std::uint16_t flags, std::uint64_t label) {
   if (options_.keeps && payload.size() >= patched_bytes_min)
     return publish_nearly_again(to, payload, flags, label);
   topics::Reservation reservation;
-  const auto shown = [&] {
-    if (may_show(to, payload)) show(to, reservation, the_log, flags, label);
-  };
-  const auto again = to.kept.reserve_again(to.log, payload, reservation, shown);
+  const auto again = reserve_again(to, payload, flags, label, reservation);
   if (again == topics::Again::reserved) to.log.commit(std::move(reservation), kind_message, flags, label);
   return again;
 }
@@ -200,10 +202,7 @@ topics::Again Outgoing::publish_nearly_again(Destination& to, std::span<const st
                                              std::uint16_t flags, std::uint64_t label) {
   topics::Reservation reservation;
   topics::Differences differences(payload.size());
-  const auto shown = [&] {
-    if (may_show(to, payload)) show(to, reservation, the_log, flags, label);
-  };
-  const auto again = to.kept.reserve_again(to.log, payload, reservation, shown, &differences);
+  const auto again = reserve_again(to, payload, flags, label, reservation, &differences);
   if (again != topics::Again::reserved) return again;
   if (!differences.empty()) {
     const std::span<const std::byte> kept = reservation.payload();

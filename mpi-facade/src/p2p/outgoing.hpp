@@ -176,11 +176,12 @@ class Outgoing {
   /// (LastPayload::is_to_skip()).
   static bool publish_short(Destination& to, std::span<const std::byte> payload, std::uint64_t label);
   bool publish_large(Destination& to, std::span<const std::byte> payload, std::uint64_t label);
-  /// A message whose payload is copied into the log; false when there is no room for it now.
+  /// A message whose payload is copied into the log, in view of a receiver that waits for it if it is large;
+  /// false when there is no room for it now.
   bool write(Destination& to, std::span<const std::byte> payload, std::uint16_t flags, std::uint64_t label);
-  /// Copies it into the log, in view of a receiver that waits for it if it is large.
-  void fill(Destination& to, topics::Reservation& reservation, std::span<const std::byte> payload,
-            std::uint16_t flags, std::uint64_t label);
+  topics::Again reserve_again(Destination& to, std::span<const std::byte> payload, std::uint16_t flags,
+                              std::uint64_t label, topics::Reservation& reservation,
+                              topics::Differences* differences = nullptr);
   /// Shows again what the log has already from this memory, if it has; while histories are kept, nearly that
   /// will do.
   topics::Again publish_again(Destination& to, std::span<const std::byte> payload, std::uint16_t flags,

@@ -7,9 +7,10 @@
 /// What lies in the log from one rank to another.
 ///
 ///   kind             label         flags           payload
-///   message          context, tag  1: synchronous  the message; 2: patched, but for what the last patch has
-///   patch            context, tag  -               PatchLines (patch.hpp) for the message behind it, if
-///   patched announcement     context, tag  1: synchronous  Announcement: the payload follows after the match
+///   message          context, tag  1: synchronous  the message; patched: but for what the last patch has
+///                                  2: patched
+///   patch            context, tag  -               PatchLines (patch.hpp) for the message behind it
+///   announcement     context, tag  1: synchronous  Announcement: the payload follows after the match
 ///   acknowledgement  context, 0    -               {ordinal u64}: the synchronous message is matched
 ///   grant            0             -               Grant: it is matched, and is to come by the bulk lane
 ///   direct grant     0             -               DirectGrant: it is matched, and both copy (DirectCopies)

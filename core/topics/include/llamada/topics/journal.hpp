@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "llamada/base/check.hpp"
 #include "llamada/base/crash_point.hpp"
 #include "llamada/base/result.hpp"
 #include "llamada/topics/arena_writer.hpp"
@@ -46,6 +47,7 @@ class Journal {
 
   /// Changes the last entry by one store: a successor reads the old or the new one. Only when size() > 0.
   void set_last_count(std::uint32_t count) {
+    LLAMADA_CHECK(last_ != nullptr);
     last_->count.store(count, std::memory_order_relaxed);
     LLAMADA_CRASH_POINT("journal:count-stored");
   }

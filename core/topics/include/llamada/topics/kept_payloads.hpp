@@ -62,15 +62,17 @@ class KeptPayloads {
     return {};
   }
   /// Whether what find() gave is what this memory has. Of memory that changes where no word is looked at a
-  /// payload is given more and more rarely.
-  void compared(std::span<const std::byte> memory, bool is_equal) {
+  /// payload is given more and more rarely; not where `some_is_enough` and it would have done before, for
+  /// what is written now will do again.
+  void compared(std::span<const std::byte> memory, bool is_equal, bool some_is_enough = false) {
     Source& source = *source_of(memory);
-    source.is_repeated = is_equal;
+    const bool was_repeated = std::exchange(source.is_repeated, is_equal);
     if (is_equal) {
       source.misses = 0;
       return;
     }
     source.words = sampled_words(memory);
+    if (some_is_enough && was_repeated) return;
     if (source.misses < misses_max) ++source.misses;
     source.skips = 1U << source.misses;
   }
@@ -87,8 +89,8 @@ class KeptPayloads {
 
   /// Room in `log` for a record with the payload that this memory was published as last, if that is what it
   /// still has; before this is found out, `show` is called. What the log cannot refer to any more is to be
-  /// written once more if that will be of use. With `differences`, which are
-  /// empty, what is nearly that payload will do, and they say in which lines it is not.
+  /// written once more if that will be of use. With `differences`, which are empty, what is nearly that
+  /// payload will do, and they say in which lines it is not.
   template <typename Show>
   Again reserve_again(LogWriter& log, std::span<const std::byte> memory, Reservation& into, Show show,
                       Differences* differences = nullptr) {
@@ -98,10 +100,7 @@ class KeptPayloads {
     if (!log.reserve_again(kept, into)) return Again::to_write;
     show();
     const bool is_equal = log.equals(into, memory, differences);
-    if (!is_equal && differences && source_of(memory)->is_repeated)
-      become_new(*source_of(memory), memory);
-    else
-      compared(memory, is_equal);
+    compared(memory, is_equal, differences != nullptr);
     if (is_equal) return Again::reserved;
     into.drop();
     return Again::to_write;
@@ -148,11 +147,6 @@ class KeptPayloads {
   /// The same. Of a log that does not keep all a chunk has room for no more payloads.
   static constexpr std::size_t sources_min = 16, sources_max_of_all = 1024, sources_max_of_chunk = 32;
 
-  /// By and by there were too many differences: what is written now can be referred to as well.
-  static void become_new(Source& source, std::span<const std::byte> memory) {
-    source.is_repeated = false;
-    source.words = sampled_words(memory);
-  }
   /// What the log cannot refer to any more: whether it is worth its room. Where more comes in turn than the
   /// log can refer to, nothing is, but for some in a row now and then.
   Again out_of_reach(Source& source) {
