@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -57,6 +58,19 @@ bool is_handed_on(const Options& options, std::string_view entry) {
   return false;
 }
 
+/// Large messages are copied between programs' own memory, by the kernel, page by page: of memory in huge
+/// pages in a third of the time. glibc's malloc asks for them where this is set; where the system's
+/// administrator leaves that to programs (transparent_hugepage "madvise"), it has a consequence.
+void ask_for_huge_pages(std::vector<std::string>& environment) {
+  constexpr std::string_view tunables = "GLIBC_TUNABLES=", tunable = "glibc.malloc.hugetlb";
+  const auto is_tunables = [&](const std::string& entry) { return entry.starts_with(tunables); };
+  const auto present = std::find_if(environment.begin(), environment.end(), is_tunables);
+  if (present == environment.end())
+    environment.push_back(fmt::format("{}{}=1", tunables, tunable));
+  else if (present->find(tunable) == std::string::npos)
+    *present += fmt::format("{}{}=1", present->size() > tunables.size() ? ":" : "", tunable);
+}
+
 /// Our environment without what belongs to a job that we may be a part of, and with what the user sets.
 std::vector<std::string> environment_for_ranks(const Options& options) {
   std::vector<std::string> environment;
@@ -75,6 +89,7 @@ std::vector<std::string> environment_for_ranks(const Options& options) {
     environment.push_back(fmt::format("LLAMADA_UNIVERSE_SIZE={}", *options.universe_size));
   for (const Variable& variable : options.variables)
     environment.push_back(variable.name + "=" + variable.value);
+  ask_for_huge_pages(environment);
   return environment;
 }
 

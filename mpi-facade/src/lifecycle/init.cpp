@@ -15,6 +15,7 @@
 #include "lifecycle/exit_watch.hpp"
 #include "lifecycle/injection.hpp"
 #include "lifecycle/process.hpp"
+#include "lifecycle/static_memory.hpp"
 #include "llamada/base/crash_point.hpp"
 #include "p2p/engine.hpp"
 #include "rma/kept_segments.hpp"
@@ -101,6 +102,7 @@ void warn_if_unheard(World& world) {
 }
 
 void make_library(int thread_level) {
+  ask_for_huge_static_memory();
   // First: what joining asks of libc is not to be recorded.
   replay::Determinants* determinants = interpose::determinants_for_init();
   World* world = early_world();

@@ -1,0 +1,38 @@
+#include "lifecycle/static_memory.hpp"
+
+#include <link.h>
+#include <sys/mman.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+
+namespace llamada::mpi {
+namespace {
+
+/// Shorter memory need not hold a huge page.
+constexpr std::uintptr_t bytes_min = 4 << 20;
+constexpr std::uintptr_t page = 4096;
+
+/// Of the program itself, which comes first: what lies behind the contents of its file.
+int ask(dl_phdr_info* object, std::size_t, void*) {
+  for (int i = 0; i < object->dlpi_phnum; ++i) {
+    const auto& segment = object->dlpi_phdr[i];
+    if (segment.p_type != PT_LOAD || (segment.p_flags & PF_W) == 0) continue;
+    const std::uintptr_t start = object->dlpi_addr + segment.p_vaddr;
+    const std::uintptr_t begin = (start + segment.p_filesz + page - 1) / page * page;
+    const std::uintptr_t end = (start + segment.p_memsz) / page * page;
+    if (end >= begin + bytes_min) (void)madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
+  }
+  return 1;
+}
+
+}  // namespace
+
+void ask_for_huge_static_memory() {
+  const char* tunables = std::getenv("GLIBC_TUNABLES");
+  if (tunables != nullptr && std::strstr(tunables, "glibc.malloc.hugetlb=0") != nullptr) return;
+  dl_iterate_phdr(&ask, nullptr);
+}
+
+}  // namespace llamada::mpi
