@@ -31,11 +31,9 @@ constexpr std::size_t direct_alltoall_bytes_min(int members) {
 }
 /// Whether it lends its parts as an Alltoallv does: then members wait for each other by pairs.
 constexpr bool alltoall_lends(int members) { return members == 3 || members == 4; }
-constexpr std::size_t direct_reduce_bytes_min(int /*members*/) { return 512 << 10; }
-constexpr std::size_t direct_allreduce_bytes_min(int members) { return members == 2 ? 64 << 10 : never; }
+constexpr std::size_t direct_reduce_bytes_min(int members) { return members == 2 ? never : 512 << 10; }
 /// Of one member's part of the result.
 constexpr std::size_t direct_reduce_scatter_bytes_min(int members) {
-  if (members == 2) return 128 << 10;
   return members <= 4 ? never : 512 << 10;
 }
 

@@ -149,13 +149,6 @@ int check_reduce(Call& call, const void* sendbuf, void* recvbuf, int count, MPI_
   Call& call = arguments.call;
   const Reduction reduction = arguments.reduction();
   if (contribution.bytes == 0 && !call.communicator->is_inter()) return reduce_nothing(call, Kind::allreduce);
-  if (is_direct(call, contribution.bytes, direct_allreduce_bytes_min(call.communicator->size())))
-    return reduce_directly(call, Kind::allreduce, reduction, contribution, result,
-                           DirectReduction::For::everybody, 0, even_segments(call, contribution, reduction),
-                           [=](Channel& channel) {
-                             return std::make_unique<SegmentedReduction>(channel, Kind::allreduce, reduction,
-                                                                         contribution, result, everybody);
-                           });
   if (!is_segmented(call, contribution))
     return carry_out(call, [=](Channel& channel) {
       return FoldEverywhere(channel, Kind::allreduce, reduction, contribution, result, channel.peer_begin(),

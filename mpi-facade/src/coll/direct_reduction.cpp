@@ -43,7 +43,6 @@ std::vector<std::size_t> DirectReduction::even_segments(std::size_t elements, in
 }
 
 bool DirectReduction::is_for(int member) const {
-  if (whom_ == For::everybody) return true;
   return member == (whom_ == For::root ? root_ : channel_.self());
 }
 

@@ -14,9 +14,8 @@ namespace llamada::mpi::coll {
 class DirectReduction final : public Machine {
  public:
   enum class For {
-    everybody,  ///< allreduce
-    root,       ///< reduce
-    owner       ///< reduce_scatter: each member's segment is its result
+    root,  ///< reduce
+    owner  ///< reduce_scatter: each member's segment is its result
   };
   /// `segments`: of how many elements each member's is, in order. `root`: only For::root.
   DirectReduction(Channel& channel, Kind kind, const Reduction& reduction, const Data& contribution,
