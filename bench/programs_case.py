@@ -146,6 +146,7 @@ class NpbPrograms:
         """The programs' names, built in `folder`. OSError: one does not build."""
         tree = folder / "npb-source"
         shutil.copytree(self.source, tree)
+        (tree / "bin").mkdir(exist_ok=True)
         (tree / "config/make.def").write_text(NPB_MAKE.replace("{c}", c).replace("{fortran}", fortran))
         run(["make", "clean"], tree, "make clean")
         names = set()
