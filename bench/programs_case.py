@@ -44,7 +44,7 @@ RANLIB = echo
 
 NPB_MAKE = """MPIFC = {fortran}
 FLINK = $(MPIFC)
-FFLAGS = -O3 -w -fallow-argument-mismatch
+FFLAGS = -O3 -w -fallow-argument-mismatch -fallow-invalid-boz
 FLINKFLAGS = $(FFLAGS)
 MPICC = {c}
 CLINK = $(MPICC)
