@@ -157,7 +157,7 @@ class Runner:
 
     def sample(self, case, configuration):
         """The figures of one run, or why there are none."""
-        if configuration.startswith("fault-tolerant"):
+        if configuration.startswith("fault-tolerant") or case.is_long:
             gib = max(1, min(case.touched_gib, memory_available_gib() // 2))
             subprocess.run([str(self.build / "bench/machine"), "touch", str(gib)])
         with tempfile.TemporaryDirectory(dir=self.folder) as name:
