@@ -60,7 +60,9 @@ bool is_handed_on(const Options& options, std::string_view entry) {
 
 /// Large messages are copied between programs' own memory, by the kernel, page by page: of memory in huge
 /// pages in a third of the time. glibc's malloc asks for them where this is set; where the system's
-/// administrator leaves that to programs (transparent_hugepage "madvise"), it has a consequence.
+/// administrator leaves that to programs (transparent_hugepage "madvise"), it has a consequence. Not for
+/// ranks that may be replaced: at its first use malloc then leaves a guard word of libc's, another one in
+/// each process, where main() has its variables, and a program may send it behind a buffer's contents.
 void ask_for_huge_pages(std::vector<std::string>& environment) {
   constexpr std::string_view tunables = "GLIBC_TUNABLES=", tunable = "glibc.malloc.hugetlb";
   const auto is_tunables = [&](const std::string& entry) { return entry.starts_with(tunables); };
@@ -89,7 +91,6 @@ std::vector<std::string> environment_for_ranks(const Options& options) {
     environment.push_back(fmt::format("LLAMADA_UNIVERSE_SIZE={}", *options.universe_size));
   for (const Variable& variable : options.variables)
     environment.push_back(variable.name + "=" + variable.value);
-  ask_for_huge_pages(environment);
   return environment;
 }
 
@@ -149,6 +150,8 @@ std::variant<Preparation, Refusal> prepare(const Options& options) {
     job.arguments = std::move(*arguments);
   }
   job.environment = environment_for_ranks(options);
+  if (profile->rank_replacement.kind != qos::RankReplacementKind::rebuild)
+    ask_for_huge_pages(job.environment);
   if (options.working_directory) job.working_directory = directory.string();
   job.profile = qos::serialize(*profile);
   job.profile_label = options.qos;
