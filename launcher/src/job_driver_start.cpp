@@ -48,6 +48,16 @@ void set(std::vector<std::string>& environment, std::string_view name, std::stri
   environment.push_back(entry);
 }
 
+/// Large messages are copied between programs' own memory, by the kernel, page by page: of memory in huge
+/// pages in a third of the time. glibc's malloc asks for them where this is set; where the system's
+/// administrator leaves that to programs (transparent_hugepage "madvise"), it has a consequence.
+std::string with_huge_pages(std::string tunables) {
+  constexpr std::string_view tunable = "glibc.malloc.hugetlb";
+  if (tunables.find(tunable) == std::string::npos)
+    tunables += fmt::format("{}{}=1", tunables.empty() ? "" : ":", tunable);
+  return tunables;
+}
+
 }  // namespace
 
 void JobDriver::start_all() {
@@ -147,7 +157,14 @@ std::vector<std::string> JobDriver::environment_of(const RankProcess& rank) cons
     set(environment, "LLAMADA_FIRST", std::to_string(world.first));
     set(environment, "LLAMADA_APPNUM", std::to_string(world.command_number(rank_in_world(rank))));
   }
-  if (rebuilding()) set(environment, "LLAMADA_RECORD", "1");
+  // Where malloc looks for huge pages it leaves a guard word of libc's, another one in each process, among
+  // what main() has as variables. A program may send it behind a buffer's contents, and a replacement has to
+  // send the same.
+  constexpr const char* tunables = "GLIBC_TUNABLES";
+  if (rebuilding())
+    set(environment, "LLAMADA_RECORD", "1");
+  else
+    set(environment, tunables, with_huge_pages(environment_value(tunables)));
   // A rank that is bound sees its own CPUs alone.
   int bound_cpus = 0;
   for (const std::string& place : job_.cpu_places) {

@@ -7,7 +7,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -56,21 +55,6 @@ bool is_handed_on(const Options& options, std::string_view entry) {
   for (const std::string& name : options.inherited)
     if (entry.starts_with(name + "=")) return true;
   return false;
-}
-
-/// Large messages are copied between programs' own memory, by the kernel, page by page: of memory in huge
-/// pages in a third of the time. glibc's malloc asks for them where this is set; where the system's
-/// administrator leaves that to programs (transparent_hugepage "madvise"), it has a consequence. Not for
-/// ranks that may be replaced: at its first use malloc then leaves a guard word of libc's, another one in
-/// each process, where main() has its variables, and a program may send it behind a buffer's contents.
-void ask_for_huge_pages(std::vector<std::string>& environment) {
-  constexpr std::string_view tunables = "GLIBC_TUNABLES=", tunable = "glibc.malloc.hugetlb";
-  const auto is_tunables = [&](const std::string& entry) { return entry.starts_with(tunables); };
-  const auto present = std::find_if(environment.begin(), environment.end(), is_tunables);
-  if (present == environment.end())
-    environment.push_back(fmt::format("{}{}=1", tunables, tunable));
-  else if (present->find(tunable) == std::string::npos)
-    *present += fmt::format("{}{}=1", present->size() > tunables.size() ? ":" : "", tunable);
 }
 
 /// Our environment without what belongs to a job that we may be a part of, and with what the user sets.
@@ -150,8 +134,6 @@ std::variant<Preparation, Refusal> prepare(const Options& options) {
     job.arguments = std::move(*arguments);
   }
   job.environment = environment_for_ranks(options);
-  if (profile->rank_replacement.kind != qos::RankReplacementKind::rebuild)
-    ask_for_huge_pages(job.environment);
   if (options.working_directory) job.working_directory = directory.string();
   job.profile = qos::serialize(*profile);
   job.profile_label = options.qos;

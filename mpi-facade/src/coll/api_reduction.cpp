@@ -69,13 +69,12 @@ bool is_segmented(const Call& call, const Data& contribution) {
 /// The same result as `through_logs(channel)` makes.
 template <typename Make>
 int reduce_directly(Call& call, Kind kind, const Reduction& reduction, const Data& contribution,
-                    const Data& result, DirectReduction::For whom, int root,
-                    std::vector<std::size_t> segments, Make through_logs) {
+                    const Data& result, int root, std::vector<std::size_t> segments, Make through_logs) {
   return carry_out(call, [=, segments = std::move(segments)](Channel& channel) {
     return DirectIfPossible(
         channel, kind, contribution.bytes,
         [&](Channel& with) {
-          return std::make_unique<DirectReduction>(with, kind, reduction, contribution, result, whom, root,
+          return std::make_unique<DirectReduction>(with, kind, reduction, contribution, result, root,
                                                    segments);
         },
         [&](Channel& with) { return through_logs(with); });
@@ -87,12 +86,6 @@ int reduce_nothing(Call& call, Kind kind) {
   return carry_out(call, [kind](Channel& channel) { return Absence(channel, kind); });
 }
 
-std::vector<std::size_t> even_segments(const Call& call, const Data& contribution,
-                                       const Reduction& reduction) {
-  return DirectReduction::even_segments(contribution.bytes / reduction.type.size(),
-                                        call.communicator->size());
-}
-
 [[gnu::noinline]] int reduce_by_others(Call& call) {
   return carry_out(call, [](Channel& channel) { return Absence(channel, Kind::reduce); });
 }
@@ -101,13 +94,16 @@ std::vector<std::size_t> even_segments(const Call& call, const Data& contributio
   Call& call = arguments.call;
   const Reduction reduction = arguments.reduction();
   if (contribution.bytes == 0 && !call.communicator->is_inter()) return reduce_nothing(call, Kind::reduce);
-  if (is_direct(call, contribution.bytes, direct_reduce_bytes_min(call.communicator->size())))
-    return reduce_directly(call, Kind::reduce, reduction, contribution, result, DirectReduction::For::root,
-                           member, even_segments(call, contribution, reduction), [=](Channel& channel) {
-                             return std::make_unique<SegmentedReduction>(channel, Kind::reduce, reduction,
-                                                                         contribution, result, member);
-                           });
-  if (!is_segmented(call, contribution) || is_folded_at_root(contribution.bytes, call.communicator->size()))
+  const int members = call.communicator->size();
+  if (is_direct(call, contribution.bytes, direct_reduce_bytes_min(members)))
+    return reduce_directly(
+        call, Kind::reduce, reduction, contribution, result, member,
+        DirectReduction::even_segments(contribution.bytes / reduction.type.size(), members),
+        [=](Channel& channel) {
+          return std::make_unique<SegmentedReduction>(channel, Kind::reduce, reduction, contribution, result,
+                                                      member);
+        });
+  if (!is_segmented(call, contribution) || is_folded_at_root(contribution.bytes, members))
     return carry_out(
         call, [=](Channel& channel) { return FoldAtRoot(channel, reduction, contribution, result, member); });
   return carry_out(call, [=](Channel& channel) {
@@ -180,11 +176,10 @@ int check_allreduce(Call& call, const void* sendbuf, void* recvbuf, int count, M
   std::vector<std::size_t> kept(counts.begin(), counts.end());
   if (is_direct(call, contribution.bytes / counts.size(),
                 direct_reduce_scatter_bytes_min(call.communicator->size())))
-    return reduce_directly(call, Kind::reduce_scatter, reduction, contribution, result,
-                           DirectReduction::For::owner, 0, kept, [=](Channel& channel) {
-                             return std::make_unique<ReduceScatter>(channel, reduction, contribution, result,
-                                                                    kept);
-                           });
+    return reduce_directly(
+        call, Kind::reduce_scatter, reduction, contribution, result, 0, kept, [=](Channel& channel) {
+          return std::make_unique<ReduceScatter>(channel, reduction, contribution, result, kept);
+        });
   return carry_out(call, [reduction, contribution, result, kept = std::move(kept)](Channel& channel) {
     return ReduceScatter(channel, reduction, contribution, result, kept);
   });

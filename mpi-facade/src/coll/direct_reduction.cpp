@@ -17,14 +17,13 @@ std::size_t whole_elements(std::size_t element_bytes) {
 }  // namespace
 
 DirectReduction::DirectReduction(Channel& channel, Kind kind, const Reduction& reduction,
-                                 const Data& contribution, const Data& result, For whom, int root,
+                                 const Data& contribution, const Data& result, int root,
                                  std::span<const std::size_t> segments)
     : channel_(channel),
       kind_(kind),
       accumulator_(reduction.operation, reduction.type),
       contribution_(contribution),
       result_(result),
-      whom_(whom),
       root_(root),
       dealt_(dealt_number(segments)),
       piece_bytes_(whole_elements(reduction.type.size())),
@@ -42,15 +41,11 @@ std::vector<std::size_t> DirectReduction::even_segments(std::size_t elements, in
   return segments;
 }
 
-bool DirectReduction::is_for(int member) const {
-  return member == (whom_ == For::root ? root_ : channel_.self());
-}
-
 void DirectReduction::begin() {
   partners_.begin(kind_);
   given_.open(contribution_, true);
-  if (!is_for(channel_.self())) return;
-  folds_apart_ = whom_ == For::owner && contribution_.base == result_.base;
+  if (!takes()) return;
+  folds_apart_ = is_scattered() && contribution_.base == result_.base;
   if (folds_apart_)
     taken_.open_copy(Parts(result_, 0), 1, false);
   else
@@ -59,8 +54,8 @@ void DirectReduction::begin() {
 
 /// Where the value of the piece is made.
 std::byte* DirectReduction::place_of_piece(std::size_t bytes) {
-  if (!is_for(channel_.self())) return value_.at_least(bytes);
-  return taken_.memory() + (whom_ == For::owner ? 0 : first_byte_) + piece_first_;
+  if (!takes()) return value_.at_least(bytes);
+  return taken_.memory() + (is_scattered() ? 0 : first_byte_) + piece_first_;
 }
 
 /// One's own contribution to it, which must outlive that the first member's takes its place.
@@ -91,13 +86,9 @@ bool DirectReduction::fold_from(int member, const std::byte* own, std::byte* pla
 }
 
 bool DirectReduction::write_piece(std::byte* place, std::size_t bytes) {
-  if (whom_ == For::owner) return true;
-  for (int member = 0; member < channel_.size(); ++member) {
-    if (member == channel_.self() || !is_for(member)) continue;
-    const std::uint64_t address = partners_.offer_of(member).result.address + first_byte_ + piece_first_;
-    if (!partners_.write(member, address, {place, bytes})) return false;
-  }
-  return true;
+  if (takes()) return true;
+  const std::uint64_t address = partners_.offer_of(root_).result.address + first_byte_ + piece_first_;
+  return partners_.write(root_, address, {place, bytes});
 }
 
 bool DirectReduction::fold_piece(std::size_t bytes) {

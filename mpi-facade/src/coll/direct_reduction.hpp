@@ -9,17 +9,14 @@
 namespace llamada::mpi::coll {
 
 /// A large reduction within a group, from memory to memory: each member folds its segment of all
-/// contributions, in the order of ranks and in pieces that stay in the cache, and writes it to all whose
-/// result it is.
+/// contributions, in the order of ranks and in pieces that stay in the cache. Of a reduce it writes that to
+/// the root, of a reduce_scatter it is its result.
 class DirectReduction final : public Machine {
  public:
-  enum class For {
-    root,  ///< reduce
-    owner  ///< reduce_scatter: each member's segment is its result
-  };
-  /// `segments`: of how many elements each member's is, in order. `root`: only For::root.
+  /// `kind`: reduce or reduce_scatter. `segments`: of how many elements each member's is, in order. `root`:
+  /// of a reduce.
   DirectReduction(Channel& channel, Kind kind, const Reduction& reduction, const Data& contribution,
-                  const Data& result, For whom, int root, std::span<const std::size_t> segments);
+                  const Data& result, int root, std::span<const std::size_t> segments);
   void begin() override;
   bool step() override;
 
@@ -28,7 +25,9 @@ class DirectReduction final : public Machine {
 
  private:
   bool has_given() const override { return is_done_; }
-  bool is_for(int member) const;
+  bool is_scattered() const { return kind_ == Kind::reduce_scatter; }
+  /// Whether a result, whole or a segment, comes to be here.
+  bool takes() const { return is_scattered() || channel_.self() == root_; }
   bool all_fit() const;
   std::byte* place_of_piece(std::size_t bytes);
   const std::byte* own_piece(const std::byte* place, std::size_t bytes);
@@ -42,7 +41,6 @@ class DirectReduction final : public Machine {
   Accumulator accumulator_;
   Data contribution_;
   Data result_;
-  For whom_;
   int root_;
   std::size_t first_byte_ = 0;  // of this member's segment
   std::size_t bytes_ = 0;

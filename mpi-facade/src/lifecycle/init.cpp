@@ -102,12 +102,12 @@ void warn_if_unheard(World& world) {
 }
 
 void make_library(int thread_level) {
-  ask_for_huge_static_memory();
   // First: what joining asks of libc is not to be recorded.
   replay::Determinants* determinants = interpose::determinants_for_init();
   World* world = early_world();
   if (world == nullptr) fatal("MPI_Init was called from within itself or in a child of fork()");
   if (determinants && determinants->recording()) warn_if_unheard(*world);
+  ask_for_huge_static_memory();
   // For as long as the process: what is legal after MPI_Finalize needs it, and so do handlers at exit.
   Process* process = std::make_unique<Process>().release();
   process->injection = read_injection(*world);

@@ -131,11 +131,9 @@ void check_alltoall(Rank& rank, std::size_t bytes, Findings& findings) {
 }
 
 bool reduce_directly(Rank& rank, Kind kind, const Reduction& reduction, const Data& contribution,
-                     const Data& result, DirectReduction::For whom, int root,
-                     const std::vector<std::size_t>& segments) {
+                     const Data& result, int root, const std::vector<std::size_t>& segments) {
   return run_directly(rank, kind, [&](Channel& channel) {
-    return std::make_unique<DirectReduction>(channel, kind, reduction, contribution, result, whom, root,
-                                             segments);
+    return std::make_unique<DirectReduction>(channel, kind, reduction, contribution, result, root, segments);
   });
 }
 
@@ -145,12 +143,11 @@ void check_reductions(Rank& rank, const Reduction& reduction, std::size_t count,
   const auto expected = summed(rank.size(), count);
   const int root = static_cast<int>(count % rank.size());
   auto own = numbers(rank.self(), count);
-  std::vector<double> result(count);
+  std::vector<double> result(count, -1);
   const auto given = Data::of(own.data(), count, type), taken = Data::of(result.data(), count, type);
 
-  std::fill(result.begin(), result.end(), -1);
-  bool good = reduce_directly(rank, Kind::reduce, reduction, given, rank.self() == root ? taken : Data{},
-                              DirectReduction::For::root, root, even);
+  bool good =
+      reduce_directly(rank, Kind::reduce, reduction, given, rank.self() == root ? taken : Data{}, root, even);
   findings.expect(good && (rank.self() == root ? same_bits(result, expected) : result.front() == -1),
                   fmt::format("reduce of {}", count));
 
@@ -160,8 +157,8 @@ void check_reductions(Rank& rank, const Reduction& reduction, std::size_t count,
   uneven.back() += count - count / 3;
   const std::size_t first = rank.self() == 0 ? 0 : count / 3,
                     mine = uneven[static_cast<std::size_t>(rank.self())];
-  good = reduce_directly(rank, Kind::reduce_scatter, reduction, given, Data::of(result.data(), mine, type),
-                         DirectReduction::For::owner, 0, uneven);
+  good = reduce_directly(rank, Kind::reduce_scatter, reduction, given, Data::of(result.data(), mine, type), 0,
+                         uneven);
   findings.expect(good && (mine == 0 || same_bits(std::span(result).first(mine),
                                                   std::span(expected).subspan(first, mine))),
                   fmt::format("reduce_scatter of {}", count));
@@ -169,12 +166,12 @@ void check_reductions(Rank& rank, const Reduction& reduction, std::size_t count,
   auto place = own;
   const auto in_place = Data::of(place.data(), count, type);
   good = reduce_directly(rank, Kind::reduce, reduction, in_place, rank.self() == root ? in_place : Data{},
-                         DirectReduction::For::root, root, even);
+                         root, even);
   findings.expect(good && same_bits(place, rank.self() == root ? expected : own),
                   fmt::format("reduce of {} in place", count));
   place = own;
   good = reduce_directly(rank, Kind::reduce_scatter, reduction, in_place, Data::of(place.data(), mine, type),
-                         DirectReduction::For::owner, 0, uneven);
+                         0, uneven);
   findings.expect(good && (mine == 0 ||
                            same_bits(std::span(place).first(mine), std::span(expected).subspan(first, mine))),
                   fmt::format("reduce_scatter of {} in place", count));
@@ -272,8 +269,8 @@ TEST_CASE("elements with gaps go through packed copies", "[mpi]") {
     good = scatter_directly(rank, Data::of(result.data(), count, *spaced.get()), parts, 1, false);
     findings.expect(good && is(result, 0, rank.self() + 1), "scatter with gaps");
     good = reduce_directly(rank, Kind::reduce, {add, *spaced.get()}, given,
-                           rank.self() == 2 ? Data::of(result.data(), count, *spaced.get()) : Data{},
-                           DirectReduction::For::root, 2, DirectReduction::even_segments(count, 3));
+                           rank.self() == 2 ? Data::of(result.data(), count, *spaced.get()) : Data{}, 2,
+                           DirectReduction::even_segments(count, 3));
     findings.expect(good && is(result, 0, rank.self() == 2 ? 6 : rank.self() + 1), "reduce with gaps");
     good = broadcast_directly(rank, given, 2);
     findings.expect(good && is(own, 0, 3), "broadcast with gaps");
@@ -336,10 +333,9 @@ TEST_CASE("who expects another length than a member gives is told so and outlive
     std::vector<double> result(count);
     const Datatype& type = types[MPI_DOUBLE];
     const auto taken = rank.self() == 0 ? Data::of(result.data(), count, type) : Data{};
-    findings.expect(
-        !reduce_directly(rank, Kind::reduce, {sum, type}, Data::of(own.data(), count, type), taken,
-                         DirectReduction::For::root, 0, DirectReduction::even_segments(count, 3)),
-        "reduce");
+    findings.expect(!reduce_directly(rank, Kind::reduce, {sum, type}, Data::of(own.data(), count, type),
+                                     taken, 0, DirectReduction::even_segments(count, 3)),
+                    "reduce");
     findings.expect(std::count(result.begin(), result.end(), 0) == static_cast<std::ptrdiff_t>(count),
                     "something was reduced");
     still_good("after reduce");
