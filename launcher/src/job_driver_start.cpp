@@ -157,14 +157,9 @@ std::vector<std::string> JobDriver::environment_of(const RankProcess& rank) cons
     set(environment, "LLAMADA_FIRST", std::to_string(world.first));
     set(environment, "LLAMADA_APPNUM", std::to_string(world.command_number(rank_in_world(rank))));
   }
-  // Where malloc looks for huge pages it leaves a guard word of libc's, another one in each process, among
-  // what main() has as variables. A program may send it behind a buffer's contents, and a replacement has to
-  // send the same.
+  if (rebuilding()) set(environment, "LLAMADA_RECORD", "1");
   constexpr const char* tunables = "GLIBC_TUNABLES";
-  if (rebuilding())
-    set(environment, "LLAMADA_RECORD", "1");
-  else
-    set(environment, tunables, with_huge_pages(environment_value(tunables)));
+  set(environment, tunables, with_huge_pages(environment_value(tunables)));
   // A rank that is bound sees its own CPUs alone.
   int bound_cpus = 0;
   for (const std::string& place : job_.cpu_places) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# phases.sh MPIRUN PROGRAM OPTIONS RANKS RULE...: random phases give the same answer without failures, in both profiles, and when ranks are killed by
-# these rules of --inject.
+# phases.sh MPIRUN PROGRAM OPTIONS RANKS RULE...: a program that takes -s STEPS, such as random phases, gives the same answer
+# without failures, in both profiles, and when ranks are killed by these rules of --inject.
 set -euo pipefail
 mpirun=$1 ranks=$4
 read -ra options <<<"$3"

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "interpose/clear_start.hpp"
 #include "interpose/rank_thread.hpp"
 
 namespace llamada::mpi::interpose {
@@ -120,7 +121,9 @@ namespace {
 
 // glibc hands a library's constructors what it hands main().
 [[gnu::constructor]] void before_main(int /*count*/, char** arguments, char** /*environment*/) {
-  llamada::mpi::interpose::start_over_behind_libc(arguments);
+  namespace interpose = llamada::mpi::interpose;
+  interpose::start_over_behind_libc(arguments);
+  if (interpose::is_recorded_rank()) interpose::clear_what_is_left_for_main();
 }
 
 }  // namespace
