@@ -8,6 +8,7 @@ package=$1 folder=$2
 ls -d "$folder/$package"-*/ >/dev/null 2>&1 && exit
 command -v dpkg-source >/dev/null || { echo "$package: dpkg-dev is needed to unpack the source package" >&2; exit 1; }
 mkdir -p "$folder/parts" "$folder/lists/partial"
+folder=$(realpath "$folder")
 sed 's/^Types: deb$/Types: deb-src/' /etc/apt/sources.list.d/debian.sources >"$folder/parts/source.sources"
 options=(-o Dir::Etc::sourcelist=/dev/null -o "Dir::Etc::sourceparts=$folder/parts"
          -o "Dir::State::lists=$folder/lists" -o APT::Sandbox::User=root)
