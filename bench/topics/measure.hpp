@@ -178,7 +178,8 @@ class Measurement {
   }
 
   void latency(std::size_t size) {
-    const int count = (size <= 1024 ? 1000 : size <= 16384 ? 200 : 20) / (readers_ > 1 ? 4 : 1);
+    const std::size_t written = in_place_ ? 2 : size;
+    const int count = (written <= 1024 ? 1000 : written <= 16384 ? 200 : 20) / (readers_ > 1 ? 4 : 1);
     std::vector<double> batches;
     round_trips(size, count);
     for (int batch = 0; batch < 21; ++batch) batches.push_back(round_trips(size, count));

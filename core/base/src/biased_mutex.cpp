@@ -27,6 +27,9 @@ std::uint64_t new_thread_number() {
 
 }  // namespace
 
+// Where there are several threads the system waits, while it is asked, until all cores have been elsewhere.
+BiasedMutex::BiasedMutex() { (void)has_membarrier(); }
+
 void BiasedMutex::lock_slowly() {
   if (this_thread_ == no_number) this_thread_ = new_thread_number();
   mutex_.lock();

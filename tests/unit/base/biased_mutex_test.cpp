@@ -1,5 +1,9 @@
 #include "llamada/base/biased_mutex.hpp"
 
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <condition_variable>
 #include <thread>
 #include <vector>
@@ -18,6 +22,15 @@ void lock_often(BiasedMutex& mutex, long& count, int times) {
 }
 
 }  // namespace
+
+// To ask for it takes a process with threads some milliseconds, which nobody who locks is to wait.
+TEST_CASE("biased mutex: the system has been asked for its call when there is one", "[base]") {
+  const auto membarrier = [](int command) { return ::syscall(SYS_membarrier, command, 0, 0); };
+  const long supported = membarrier(MEMBARRIER_CMD_QUERY);
+  if (supported < 0 || (supported & MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0) return;
+  BiasedMutex mutex;
+  CHECK(membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0);
+}
 
 TEST_CASE("biased mutex: who locks it alone has it the fast way, until another comes", "[base]") {
   BiasedMutex mutex;

@@ -9,13 +9,14 @@ namespace llamada {
 /// A mutex for what one thread locks nearly always: the thread that has locked it a few hundred times without
 /// another in between takes and leaves it without a locked instruction. The next other thread that comes ends
 /// that, with a system call (membarrier) in place of what the fast path leaves out, some microseconds.
-/// Where the system has no such call it is a std::mutex.
+/// Where the system has no such call it is a std::mutex. The first one of a process asks for it: make it
+/// before there are other threads, or that takes some milliseconds.
 ///
 /// For std::unique_lock, std::lock_guard and std::condition_variable_any. Not recursive. Threads: any. The
 /// child of a fork() must not use it.
 class BiasedMutex {
  public:
-  BiasedMutex() = default;
+  BiasedMutex();
   BiasedMutex(const BiasedMutex&) = delete;
   BiasedMutex& operator=(const BiasedMutex&) = delete;
 
