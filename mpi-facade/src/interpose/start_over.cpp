@@ -58,6 +58,13 @@ Names names_of(const link_map& object) {
   return names;
 }
 
+/// The object that has this code.
+Dl_info this_library() {
+  Dl_info library{};
+  (void)dladdr(reinterpret_cast<const void*>(&this_library), &library);
+  return library;
+}
+
 /// Whether the library came with the program, in place of being opened by dlopen() when it already ran: it is
 /// needed by the program, or by what that needs, and so on.
 bool came_with_program(const void* library) {
@@ -99,8 +106,7 @@ std::string path_of(const char* link) {
 void start_over_behind_libc(char** arguments) {
   if (const char* before = std::getenv(started_over)) return restore_environment(before);
   if (!is_recorded_rank() || replaces_libc() || !can_start_over()) return;
-  Dl_info self{};
-  if (dladdr(reinterpret_cast<const void*>(&start_over_behind_libc), &self) == 0) return;
+  const Dl_info self = this_library();
   if (!came_with_program(self.dli_fbase)) return;
   const std::string program = path_of("/proc/self/exe");
   // A space or a colon would end the name in LD_PRELOAD.
@@ -123,7 +129,9 @@ namespace {
 [[gnu::constructor]] void before_main(int /*count*/, char** arguments, char** /*environment*/) {
   namespace interpose = llamada::mpi::interpose;
   interpose::start_over_behind_libc(arguments);
-  if (interpose::is_recorded_rank()) interpose::clear_what_is_left_for_main();
+  // In a thread whose stack may be small, and behind main()'s beginning, where it is opened by dlopen().
+  if (interpose::is_recorded_rank() && interpose::came_with_program(interpose::this_library().dli_fbase))
+    interpose::clear_what_is_left_for_main();
 }
 
 }  // namespace
