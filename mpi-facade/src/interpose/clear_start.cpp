@@ -19,12 +19,13 @@ constexpr std::size_t stack_bytes = 64 << 10;
 /// The dynamic linker saves these on the stack where __libc_start_main() first calls through it.
 void clear_vector_registers() {
 #ifdef __x86_64__
-  if (__builtin_cpu_supports("avx"))
-    asm volatile("vzeroall"
-                 :
-                 :
-                 : "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10",
-                   "xmm11", "xmm12", "xmm13", "xmm14", "xmm15");
+  asm volatile(
+      ".irp register, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15\n\t"
+      "pxor %%xmm\\register, %%xmm\\register\n\t"
+      ".endr" ::
+          : "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11",
+            "xmm12", "xmm13", "xmm14", "xmm15");
+  if (__builtin_cpu_supports("avx")) asm volatile("vzeroupper");
   // No compiler's register where nothing is compiled for AVX-512; those of the C library's functions.
   if (__builtin_cpu_supports("avx512f"))
     asm volatile(
