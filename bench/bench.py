@@ -44,8 +44,7 @@ def cases(cores):
                                               ("bandwidth", "stream", ["bandwidth"]))]
     found += [Case(f"{name} {how}", program, arguments=[how], configurations=OURS + MADE_BEFORE + PEERS)
               for how in ("changed", "anew") for name, program in (("pingpong", "pingpong"), ("bandwidth", "stream"))]
-    found += [Case("overlap", "overlap"),
-             Case("derived", "derived")]
+    found += [Case("overlap", "overlap"), Case("derived", "derived"), Case("idle", "idle")]
     for ranks in (2, 4, 8):
         found += [Case(f"{name} {ranks}", "collectives", ranks, [name]) for name in COLLECTIVES]
     found += [Case(f"{name} {ranks} changed", "collectives", ranks, ["changed", name]) for ranks in (2, 4)

@@ -4,6 +4,8 @@ import re
 PEERS = ("mpich", "openmpi")
 OURS = ("default", "fault-tolerant")
 MADE_BEFORE = ("fault-tolerant-long",)
+# The units of figures of which more is better.
+HIGHER_IS_BETTER = ("M/s", "GB/s", "%", "Mop/s")
 
 
 class Case:

@@ -5,6 +5,7 @@ import shutil
 import statistics
 import subprocess
 
+import aims
 import case
 
 OURS = case.OURS + case.MADE_BEFORE
@@ -14,7 +15,6 @@ CONFIGURATIONS = OURS + PEERS + ("bare", "bare-kept")
 BARE = {"default": "bare", "fault-tolerant": "bare-kept", "fault-tolerant-long": "bare-kept"}
 # Two states of a machine differ by a factor of 3 to 4; a busy one by less.
 FLIPPED = 1.6
-HIGHER_IS_BETTER = ("M/s", "GB/s", "%", "Mop/s")
 # One-line titles of figures, in the order of the report; others follow by their own names.
 TITLES = {"pingpong": "half a round trip", "anysource": "half a round trip, MPI_ANY_SOURCE",
           "changed": "half a round trip, changed content", "anew": "half a round trip, all of it new",
@@ -22,6 +22,7 @@ TITLES = {"pingpong": "half a round trip", "anysource": "half a round trip, MPI_
           "anew_stream": "streaming bandwidth, all of it new, MPI_Send", "rate": "message rate", "overlap": "of an exchange hidden behind work",
           "vector": "half a round trip, every second double", "columns": "half a round trip, 8 of 32 doubles",
           "indexed": "half a round trip, uneven blocks"}
+COUNTS = {"launch": "start and end of {}", "memory": "memory of a rank of {}", "idle": "processor time of a rank that waits for {} s"}
 PLOTS = {"latency": ("half a round trip", "µs", ["pingpong"]), "bandwidth": ("streaming bandwidth", "GB/s", ["bandwidth"]),
          "rate": ("message rate", "M/s", ["rate"])}
 
@@ -90,7 +91,7 @@ class Figures:
         medians = {peer: self.median(name, peer)[1] for peer in PEERS if self.values[name].get(peer)}
         if not medians:
             return None
-        choose = max if self.units[name] in HIGHER_IS_BETTER else min
+        choose = max if self.units[name] in case.HIGHER_IS_BETTER else min
         return choose(medians, key=medians.get)
 
 
@@ -119,8 +120,8 @@ def title_of(name):
         return title_of(name.removeprefix("whole-")) + ", start to end"
     if head == "hpcc" or re.fullmatch("[a-z]{2}[.][A-Z]", head):
         return f"{head.upper()}, {tail} ranks"
-    if head in ("launch", "memory"):
-        return f"{'start and end of' if head == 'launch' else 'memory of a rank of'} {tail}"
+    if head in COUNTS:
+        return COUNTS[head].format(tail)
     return name if not head or tail != "0" else head
 
 
@@ -157,6 +158,7 @@ def tables(heading, figures, plots):
     line = quartiles([probe["line_ns"] for probe in probes])
     lines = [f"## {heading}", "",
              f"A cache line there and one back, half of it: {shown(line[1])} ns ({shown(line[0])}–{shown(line[2])}).", "",
+             *aims.table(figures, line[1], title_of),
              "| what | unit | " + " | ".join(CONFIGURATIONS) + " | d/p | f/p | l/p | f/d | d/b | f/b | l/b | line |",
              "| --- | --- |" + " ---: |" * (len(CONFIGURATIONS) + 8)]
     lines += [row(figures, name) for name in figures.names()]

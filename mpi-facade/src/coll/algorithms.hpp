@@ -25,7 +25,9 @@ constexpr std::size_t direct_scatter_bytes_min(int members) {
   if (members == 2) return 64 << 10;
   return 128 << 10;
 }
-constexpr std::size_t direct_allgather_bytes_min(int members) { return members == 2 ? 64 << 10 : never; }
+constexpr std::size_t direct_allgather_bytes_min(int members) { return members == 2 ? 64 << 10 : 512 << 10; }
+/// Lent to the only other member: what several others read is in the log once for all.
+constexpr std::size_t lent_allgatherv_bytes_min(int members) { return members == 2 ? 64 << 10 : never; }
 constexpr std::size_t direct_alltoall_bytes_min(int members) {
   return members == 2 ? std::size_t{64} << 10 : 128 << 10;
 }
@@ -34,7 +36,8 @@ constexpr bool alltoall_lends(int members) { return members == 3 || members == 4
 constexpr std::size_t direct_reduce_bytes_min(int members) { return members == 2 ? never : 512 << 10; }
 /// Of one member's part of the result.
 constexpr std::size_t direct_reduce_scatter_bytes_min(int members) {
-  return members <= 4 ? never : 512 << 10;
+  if (members == 2) return never;
+  return members <= 4 ? 128 << 10 : 512 << 10;
 }
 
 /// What was touched last is in the cache: so each second call begins at the end, unless all that the members

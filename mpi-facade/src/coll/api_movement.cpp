@@ -329,8 +329,7 @@ int check_allgatherv(Call& call, const void* sendbuf, int sendcount, MPI_Datatyp
   if (int code = find_parts(call, recvbuf, recvcounts, displs, recvtype, peers, results)) return code;
   if (int code = check_no_overlap(call, own, results)) return code;
   const Data given = in_place ? results[call.communicator->rank()] : own;
-  // Only of two: what several others read is in the log once for all.
-  if (const auto lent = lent_bytes_min(call, &direct_allgather_bytes_min); given.bytes >= lent)
+  if (const auto lent = lent_bytes_min(call, &lent_allgatherv_bytes_min); given.bytes >= lent)
     return give_to(call, Kind::allgather, given, 1 - call.communicator->rank(), std::move(results), in_place,
                    lent);
   return allgather_to(call, own, std::move(results), in_place);

@@ -1,0 +1,107 @@
+"""What is aimed at, and how far the figures of a run are from it: the first table of report.md."""
+import statistics
+
+from case import HIGHER_IS_BETTER
+
+# Two cores with a cache in common hand a line over in less.
+CACHE_IN_COMMON_NS = 100
+KIB, MIB = 1 << 10, 1 << 20
+
+
+def is_rate(figures, name):
+    return figures.units[name] in HIGHER_IS_BETTER
+
+
+def beside_peer(ours):
+    def measure(figures, name):
+        peer = figures.better_peer(name)
+        return figures.ratio(name, ours, peer)[1] if peer else None
+    return measure
+
+
+def beside_default(figures, name):
+    """Of time, also where a rate is measured."""
+    ratio = figures.ratio(name, "fault-tolerant", "default")[1]
+    return 1 / ratio if ratio and is_rate(figures, name) else ratio
+
+
+def beside_line(figures, name):
+    return figures.line_ratio(name, "default")[1]
+
+
+def itself(figures, name):
+    return figures.median(name, "default")[1]
+
+
+def sizes(heads, low, high):
+    def selects(name):
+        head, _, size = name.rpartition(" ")
+        return head in heads and low <= int(size) <= high
+    return selects
+
+
+def is_collective(name):
+    """"Bcast_4 8": of unchanged content."""
+    head = name.split(" ")[0]
+    return head[0].isupper() and "_" in head
+
+
+def is_whole_program(name):
+    return name.startswith(("hpcc ", "whole-"))
+
+
+class Aim:
+    """`bound` is the most, of ratios of rates the least, that `measure` may give of each figure that `selects` takes; with
+    `of_all` their median may. `bound` may be a function of the line's time in ns."""
+
+    def __init__(self, text, selects, measure, bound, of_all=False):
+        self.text, self.selects, self.measure, self.bound, self.of_all = text, selects, measure, bound, of_all
+
+    def row(self, figures, line_ns, title_of):
+        """Cells of the table, or none where nothing of it was measured."""
+        names = [name for name in figures.names() if self.selects(name)]
+        values = {name: self.measure(figures, name) for name in names}
+        values = {name: value for name, value in values.items() if value is not None}
+        if not values:
+            return None
+        is_least = self.measure not in (beside_default, itself) and is_rate(figures, next(iter(values)))
+        bound = self.bound(line_ns) if callable(self.bound) else self.bound
+        worst = (min if is_least else max)(values, key=values.get)
+        value = statistics.median(values.values()) if self.of_all else values[worst]
+        met = value >= bound if is_least else value <= bound
+        return [self.text, f"{'≥' if is_least else '≤'} {bound:g}", f"{value:.3g}",
+                f"median of {len(values)}" if self.of_all else f"{title_of(worst)} (of {len(values)})", "met" if met else "**not met**"]
+
+
+def messages(ours, small, medium, large, stream, rate):
+    """Of messages beside the better of the other MPIs."""
+    measure = beside_peer(ours)
+    both = ("pingpong", "anysource")
+    return [Aim(f"{ours}: 0 to 64 B there and back, beside the better MPI", sizes(both, 0, 64), measure, small),
+            Aim(f"{ours}: 1 and 4 KiB", sizes(both, KIB, 4 * KIB), measure, medium),
+            Aim(f"{ours}: 16 KiB to 4 MiB", sizes(both, 16 * KIB, 4 * MIB), measure, large),
+            Aim(f"{ours}: streams of 64 KiB to 4 MiB", sizes(("bandwidth",), 64 * KIB, 4 * MIB), measure, stream),
+            Aim(f"{ours}: small messages a second", sizes(("rate",), 0, 64), measure, rate)]
+
+
+AIMS = [
+    Aim("default: 0 to 64 B there and back, beside the cache line", sizes(("pingpong",), 0, 64), beside_line, 1.6),
+    *messages("default", lambda line_ns: 0.8 if line_ns < CACHE_IN_COMMON_NS else 1, 0.75, 0.5, 2, 2.5),
+    *messages("fault-tolerant", 1, 1, 1, 1, 1),
+    Aim("default: each collective, beside the better MPI", is_collective, beside_peer("default"), 1),
+    Aim("default: all collectives", is_collective, beside_peer("default"), 0.6, of_all=True),
+    Aim("start and end of 16 ranks, ms", lambda name: name == "launch 16", itself, 100),
+    Aim("start and end of 64 ranks, ms", lambda name: name == "launch 64", itself, 300),
+    Aim("processor time of a rank that waits for 2 s, ms", lambda name: name == "idle 2", itself, 20),
+    Aim("default: whole programs, beside the better MPI", is_whole_program, beside_peer("default"), 1),
+    Aim("fault-tolerant: whole programs, beside default", is_whole_program, beside_default, 1.05),
+]
+
+
+def table(figures, line_ns, title_of):
+    """Lines of Markdown; none if nothing was measured that something is aimed at for."""
+    rows = [row for row in (aim.row(figures, line_ns, title_of) for aim in AIMS) if row]
+    if not rows:
+        return []
+    return ["| aim | bound | worst | where | |", "| --- | ---: | ---: | --- | --- |",
+            *("| " + " | ".join(row) + " |" for row in rows), ""]
