@@ -8,10 +8,6 @@ CACHE_IN_COMMON_NS = 100
 KIB, MIB = 1 << 10, 1 << 20
 
 
-def is_rate(figures, name):
-    return figures.units[name] in HIGHER_IS_BETTER
-
-
 def beside_peer(ours):
     def measure(figures, name):
         peer = figures.better_peer(name)
@@ -20,9 +16,7 @@ def beside_peer(ours):
 
 
 def beside_default(figures, name):
-    """Of time, also where a rate is measured."""
-    ratio = figures.ratio(name, "fault-tolerant", "default")[1]
-    return 1 / ratio if ratio and is_rate(figures, name) else ratio
+    return figures.ratio(name, "fault-tolerant", "default")[1]
 
 
 def beside_line(figures, name):
@@ -64,7 +58,7 @@ class Aim:
         values = {name: value for name, value in values.items() if value is not None}
         if not values:
             return None
-        is_least = self.measure not in (beside_default, itself) and is_rate(figures, next(iter(values)))
+        is_least = figures.units[next(iter(values))] in HIGHER_IS_BETTER
         bound = self.bound(line_ns) if callable(self.bound) else self.bound
         worst = (min if is_least else max)(values, key=values.get)
         value = statistics.median(values.values()) if self.of_all else values[worst]
@@ -78,7 +72,7 @@ def messages(ours, small, medium, large, stream, rate):
     measure = beside_peer(ours)
     both = ("pingpong", "anysource")
     return [Aim(f"{ours}: 0 to 64 B there and back, beside the better MPI", sizes(both, 0, 64), measure, small),
-            Aim(f"{ours}: 1 and 4 KiB", sizes(both, KIB, 4 * KIB), measure, medium),
+            Aim(f"{ours}: 1 to 4 KiB", sizes(both, KIB, 4 * KIB), measure, medium),
             Aim(f"{ours}: 16 KiB to 4 MiB", sizes(both, 16 * KIB, 4 * MIB), measure, large),
             Aim(f"{ours}: streams of 64 KiB to 4 MiB", sizes(("bandwidth",), 64 * KIB, 4 * MIB), measure, stream),
             Aim(f"{ours}: small messages a second", sizes(("rate",), 0, 64), measure, rate)]
