@@ -44,6 +44,20 @@ def is_whole_program(name):
     return name.startswith(("hpcc ", "whole-"))
 
 
+def cells(text, bound, value, where, is_least=False):
+    """A row of a table of aims."""
+    met = value >= bound if is_least else value <= bound
+    return [text, f"{'≥' if is_least else '≤'} {bound:g}", f"{value:.3g}", where, "met" if met else "**not met**"]
+
+
+def as_table(rows):
+    """Lines of Markdown; none if nothing was measured that something is aimed at for."""
+    if not rows:
+        return []
+    return ["| aim | bound | worst | where | |", "| --- | ---: | ---: | --- | --- |",
+            *("| " + " | ".join(row) + " |" for row in rows), ""]
+
+
 class Aim:
     """`bound` is the most, of ratios of rates the least, that `measure` may give of each figure that `selects` takes; with
     `of_all` their median may. `bound` may be a function of the line's time in ns."""
@@ -62,9 +76,8 @@ class Aim:
         bound = self.bound(line_ns) if callable(self.bound) else self.bound
         worst = (min if is_least else max)(values, key=values.get)
         value = statistics.median(values.values()) if self.of_all else values[worst]
-        met = value >= bound if is_least else value <= bound
-        return [self.text, f"{'≥' if is_least else '≤'} {bound:g}", f"{value:.3g}",
-                f"median of {len(values)}" if self.of_all else f"{title_of(worst)} (of {len(values)})", "met" if met else "**not met**"]
+        where = f"median of {len(values)}" if self.of_all else f"{title_of(worst)} (of {len(values)})"
+        return cells(self.text, bound, value, where, is_least)
 
 
 def messages(ours, small, medium, large, stream, rate):
@@ -93,9 +106,4 @@ AIMS = [
 
 
 def table(figures, line_ns, title_of):
-    """Lines of Markdown; none if nothing was measured that something is aimed at for."""
-    rows = [row for row in (aim.row(figures, line_ns, title_of) for aim in AIMS) if row]
-    if not rows:
-        return []
-    return ["| aim | bound | worst | where | |", "| --- | ---: | ---: | --- | --- |",
-            *("| " + " | ".join(row) + " |" for row in rows), ""]
+    return as_table([row for row in (aim.row(figures, line_ns, title_of) for aim in AIMS) if row])

@@ -163,7 +163,7 @@ def tables(heading, figures, plots):
              "| --- | --- |" + " ---: |" * (len(CONFIGURATIONS) + 8)]
     lines += [row(figures, name) for name in figures.names()]
     ratios = {ours: [figures.ratio(name, ours, figures.better_peer(name))[1] for name in figures.names()
-                     if "_" in name.split(" ")[0] and name[0].isupper() and figures.better_peer(name)]
+                     if aims.is_collective(name) and figures.better_peer(name)]
               for ours in OURS}
     for ours, values in ratios.items():
         values = [value for value in values if value is not None]
@@ -219,7 +219,7 @@ def draw(place, figures, state):
     wanted = dict(PLOTS)
     for key in figures.names():
         head = key.rsplit(" ", 1)[0]
-        if "_" in head and head[0].isupper() and not head.startswith("Barrier"):
+        if aims.is_collective(key) and not head.startswith("Barrier"):
             collective, ranks = head.rsplit("_", 1)
             wanted[head] = (f"{collective}, {ranks} ranks", "µs", [head])
     return [name + state for name, (title, unit, heads) in wanted.items()

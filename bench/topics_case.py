@@ -10,6 +10,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from aims import as_table, cells
 from report import by_state, flipped, quartiles, shown, size_text
 
 PACKAGES = ("iceoryx", "libiceoryx-posh-dev", "libfastrtps-dev", "cyclonedds-tools")
@@ -144,7 +145,7 @@ def table(samples, names):
 
 
 def aims(rows):
-    """A table like aims.py's, of what was measured: half of iceoryx's time where nothing is copied, a fiftieth of what
+    """Their table, of what was measured: half of iceoryx's time where nothing is copied, a fiftieth of what
     Cyclone DDS takes over loopback, and one copy for eight readers."""
     def middle(figure, name):
         return rows.get(figure, {}).get("quartiles", {}).get(name, [None] * 3)[1]
@@ -152,9 +153,7 @@ def aims(rows):
              for size in SIZES]
     found.append(("asking, beside Cyclone DDS over loopback", 0.02, 16, middle("spin_1 16", "llamada"), middle("wait_1 16", "cyclone")))
     found.append(("copies of a sample in memory, 8 readers", 1.1, SIZES[-1], middle(f"copies_8 {SIZES[-1]}", "llamada"), 1))
-    lines = [f"| {text} | {size_text(size)} | ≤ {bound:g} | {ours / theirs:.3g} | {'met' if ours / theirs <= bound else '**not met**'} |"
-             for text, bound, size, ours, theirs in found if ours and theirs]
-    return ["| aim | | bound | | |", "| --- | --- | ---: | ---: | --- |", *lines, ""] if lines else []
+    return as_table([cells(text, bound, ours / theirs, size_text(size)) for text, bound, size, ours, theirs in found if ours and theirs])
 
 
 def run_topics(build, place, rounds, probe, say):
