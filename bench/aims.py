@@ -1,4 +1,5 @@
 """What is aimed at, and how far the figures of a run are from it: the first table of report.md."""
+import math
 import statistics
 
 from case import HIGHER_IS_BETTER
@@ -11,20 +12,20 @@ KIB, MIB = 1 << 10, 1 << 20
 def beside_peer(ours):
     def measure(figures, name):
         peer = figures.better_peer(name)
-        return figures.ratio(name, ours, peer)[1] if peer else None
+        return figures.ratios(name, ours, peer) if peer else []
     return measure
 
 
 def beside_default(figures, name):
-    return figures.ratio(name, "fault-tolerant", "default")[1]
+    return figures.ratios(name, "fault-tolerant", "default")
 
 
 def beside_line(figures, name):
-    return figures.line_ratio(name, "default")[1]
+    return figures.line_ratios(name, "default")
 
 
 def itself(figures, name):
-    return figures.median(name, "default")[1]
+    return figures.all(name, "default")
 
 
 def sizes(heads, low, high):
@@ -44,10 +45,30 @@ def is_whole_program(name):
     return name.startswith(("hpcc ", "whole-"))
 
 
-def cells(text, bound, value, where, is_least=False):
+NOT_MET = "**not met**"
+# How surely an interval holds the median of which some samples were taken.
+SURE = 0.9
+
+
+def interval(values):
+    """Of the median, by order statistics, which ask nothing of the distribution; of fewer than five values all there are."""
+    values, count = sorted(values), len(values)
+    outside, beyond = 0, 0
+    while 2 * (beyond + math.comb(count, outside)) <= (1 - SURE) * 2 ** count:
+        beyond += math.comb(count, outside)
+        outside += 1
+    outside = max(0, outside - 1)
+    return values[outside], values[count - 1 - outside]
+
+
+def cells(text, bound, values, where, is_least=False):
     """A row of a table of aims."""
-    met = value >= bound if is_least else value <= bound
-    return [text, f"{'≥' if is_least else '≤'} {bound:g}", f"{value:.3g}", where, "met" if met else "**not met**"]
+    def is_within(value):
+        return value >= bound if is_least else value <= bound
+    value, ends = statistics.median(values), interval(values)
+    met = "met" if is_within(value) else "within the noise" if any(map(is_within, ends)) else NOT_MET
+    spread = f" ({ends[0]:.3g} to {ends[1]:.3g})" if len(values) > 1 else ""
+    return [text, f"{'≥' if is_least else '≤'} {bound:g}", f"{value:.3g}{spread}", where, met]
 
 
 def as_table(rows):
@@ -59,25 +80,26 @@ def as_table(rows):
 
 
 class Aim:
-    """`bound` is the most, of ratios of rates the least, that `measure` may give of each figure that `selects` takes; with
-    `of_all` their median may. `bound` may be a function of the line's time in ns."""
+    """`bound` is the most, of ratios of rates the least, that the median of what `measure` gives of each figure that `selects`
+    takes may be; with `of_all` the median of these. `bound` may be a function of the line's time in ns."""
 
     def __init__(self, text, selects, measure, bound, of_all=False):
         self.text, self.selects, self.measure, self.bound, self.of_all = text, selects, measure, bound, of_all
 
     def row(self, figures, line_ns, title_of):
         """Cells of the table, or none where nothing of it was measured."""
-        names = [name for name in figures.names() if self.selects(name)]
-        values = {name: self.measure(figures, name) for name in names}
-        values = {name: value for name, value in values.items() if value is not None}
+        values = {name: self.measure(figures, name) for name in figures.names() if self.selects(name)}
+        values = {name: of_name for name, of_name in values.items() if of_name}
         if not values:
             return None
         is_least = figures.units[next(iter(values))] in HIGHER_IS_BETTER
         bound = self.bound(line_ns) if callable(self.bound) else self.bound
-        worst = (min if is_least else max)(values, key=values.get)
-        value = statistics.median(values.values()) if self.of_all else values[worst]
-        where = f"median of {len(values)}" if self.of_all else f"{title_of(worst)} (of {len(values)})"
-        return cells(self.text, bound, value, where, is_least)
+        if self.of_all:
+            middle = statistics.median(map(statistics.median, values.values()))
+            return cells(self.text, bound, [middle], f"median of {len(values)}", is_least)
+        rows = [cells(self.text, bound, values[name], f"{title_of(name)} (of {len(values)})", is_least)
+                for name in sorted(values, key=lambda name: statistics.median(values[name]), reverse=not is_least)]
+        return next((row for row in rows if row[-1] == NOT_MET), rows[0])
 
 
 def messages(ours, small, medium, large, stream, rate):

@@ -3,9 +3,9 @@
 
 Runs the programs of this folder, the samples and programs of others (programs_case.py) under our two profiles and under
 the other MPIs, interleaved: each
-round runs each of them once under each, and what messages take at least between two threads (bare.c). Before and after each sample the machine is probed (one cache line between
+turn of a program runs it once under each, and what messages take at least between two threads (bare.c); in a round short ones have some turns. Before and after each sample the machine is probed (one cache line between
 two cores and back; a copy): a sample between whose probes the state flipped is dropped. What is compared are samples
-of one round whose probes agree; what is shown are medians over the rounds, with quartiles, as Markdown, JSON and SVG
+of one turn whose probes agree; what is shown are medians over the rounds, with quartiles, as Markdown, JSON and SVG
 in bench/results/MACHINE-COMMIT. A run that was interrupted goes on where it was (--fresh: begins anew).
 """
 import argparse
@@ -39,7 +39,7 @@ COLLECTIVES = ("Barrier", "Bcast", "Reduce", "Allreduce", "Alltoall", "Allgather
 
 def cases(cores):
     few = max(2, min(4, cores))
-    found = [Case(name, program, arguments=arguments, configurations=OURS + MADE_BEFORE + PEERS + BARE)
+    found = [Case(name, program, arguments=arguments, configurations=OURS + MADE_BEFORE + PEERS + BARE, turns=4)
              for name, program, arguments in (("pingpong", "pingpong", []), ("rate", "stream", ["rate"]),
                                               ("bandwidth", "stream", ["bandwidth"]))]
     found += [Case(f"{name} {how}", program, arguments=[how], configurations=OURS + MADE_BEFORE + PEERS)
@@ -253,7 +253,7 @@ def main():
     if options.fresh and raw.exists():
         raw.unlink()
     samples = read_samples(raw)
-    done = {(sample["round"], sample["case"], sample["configuration"]) for sample in samples}
+    done = {(sample["round"], sample["turn"], sample["case"], sample["configuration"]) for sample in samples}
     try:
         os.setpriority(os.PRIO_PROCESS, 0, -10)  # Before what else the machine does; only root may.
     except OSError:
@@ -261,26 +261,22 @@ def main():
     ours_in_c = sorted({case.program for case in chosen if source_of(case.program).exists()})
     runner = Runner(build, place / "programs", compile_all(build, ours_in_c, suites, place / "programs"))
     given_up = set()
-    total = options.rounds * sum(len(case.configurations) for case in chosen)
-    count = 0
-    for number in range(1, options.rounds + 1):
-        for case in chosen:
-            for configuration in case.configurations:
-                count += 1
-                key = (number, case.name, configuration)
-                if key in done or not runner.has(case, configuration) or (case.name, configuration) in given_up:
-                    continue
-                say(f"{count} of {total}: round {number}, {case.name}, {configuration}",
-                    "" if sys.stderr.isatty() else "\n")
-                sample = runner.sample(case, configuration)
-                if "failed" in sample:
-                    say(f"{case.name} fails under {configuration}: {sample['failed']}")
-                    given_up.add((case.name, configuration))
-                    continue
-                sample.update(round=number, case=case.name, configuration=configuration, long=case.is_long)
-                samples.append(sample)
-                with raw.open("a") as file:
-                    file.write(json.dumps(sample) + "\n")
+    runs = [(number, turn, case, configuration) for number in range(1, options.rounds + 1) for case in chosen
+            for turn in range(1, case.turns + 1) for configuration in case.configurations]
+    for count, (number, turn, case, configuration) in enumerate(runs, 1):
+        key = (number, turn, case.name, configuration)
+        if key in done or not runner.has(case, configuration) or (case.name, configuration) in given_up:
+            continue
+        say(f"{count} of {len(runs)}: round {number}, {case.name}, {configuration}", "" if sys.stderr.isatty() else "\n")
+        sample = runner.sample(case, configuration)
+        if "failed" in sample:
+            say(f"{case.name} fails under {configuration}: {sample['failed']}")
+            given_up.add((case.name, configuration))
+            continue
+        sample.update(round=number, turn=turn, case=case.name, configuration=configuration, long=case.is_long)
+        samples.append(sample)
+        with raw.open("a") as file:
+            file.write(json.dumps(sample) + "\n")
     samples = [sample for sample in samples if sample["case"] in names_of(chosen) and sample["round"] <= options.rounds]
     write_report(place, {"machine": machine, "commit": commit(), "rounds": options.rounds,
                          "date": time.strftime("%Y-%m-%d"), "only": options.only}, samples)

@@ -9,11 +9,11 @@ HIGHER_IS_BETTER = ("M/s", "GB/s", "%", "Mop/s")
 
 
 class Case:
-    """`figure`: its whole time is the figure of that name. A program prints others as lines "NAME X VALUE UNIT"."""
+    """In a round it has so many `turns`, of each configuration in each. `figure`: its whole time is the figure of that name. A program prints others as lines "NAME X VALUE UNIT"."""
 
-    def __init__(self, name, program, ranks=2, arguments=(), figure=None, configurations=OURS + PEERS):
+    def __init__(self, name, program, ranks=2, arguments=(), figure=None, configurations=OURS + PEERS, turns=1):
         self.name, self.program, self.ranks, self.arguments = name, program, ranks, list(arguments)
-        self.figure, self.configurations = figure, configurations
+        self.figure, self.configurations, self.turns = figure, configurations, turns
 
     # What is kept takes new memory, and so do long programs: so much is touched before, so that it is the machine's own by then.
     touched_gib = 4

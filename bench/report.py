@@ -52,8 +52,8 @@ def quartiles(values):
 
 
 class Figures:
-    """Per figure and configuration: values by round, with the probe in whose breath they were taken. Of what takes
-    long, that says nothing, and ratios are of samples of one round whatever it was."""
+    """Per figure and configuration: values by round and turn, with the probe in whose breath they were taken. Of what takes
+    long, that says nothing, and ratios are of samples of one turn whatever it was."""
 
     def __init__(self, samples, are_long=False):
         self.values, self.units, self.are_long = {}, {}, are_long
@@ -61,7 +61,7 @@ class Figures:
             probe = {key: (sample["before"][key] + sample["after"][key]) / 2 for key in sample["before"]}
             for name, (value, unit) in sample["figures"].items():
                 self.units[name] = unit
-                self.values.setdefault(name, {}).setdefault(sample["configuration"], {})[sample["round"]] = (value, probe)
+                self.values.setdefault(name, {}).setdefault(sample["configuration"], {})[sample["round"], sample["turn"]] = (value, probe)
 
     def names(self):
         order = list(TITLES)
@@ -71,21 +71,27 @@ class Figures:
                     int(name.rsplit(" ", 1)[1]) if " " in name else 0)
         return sorted(self.values, key=key)
 
+    def all(self, name, configuration):
+        return [value for value, _ in self.values[name].get(configuration, {}).values()]
+
     def median(self, name, configuration):
-        return quartiles([value for value, _ in self.values[name].get(configuration, {}).values()])
+        return quartiles(self.all(name, configuration))
+
+    def ratios(self, name, one, other):
+        """Of samples of one turn that were taken in the same state."""
+        ours, theirs = self.values[name].get(one, {}), self.values[name].get(other, {})
+        return [ours[n][0] / theirs[n][0] for n in ours
+                if n in theirs and theirs[n][0] > 0 and (self.are_long or not flipped(ours[n][1], theirs[n][1]))]
 
     def ratio(self, name, one, other):
-        """Medians of the ratios of samples of one round that were taken in the same state."""
-        ours, theirs = self.values[name].get(one, {}), self.values[name].get(other, {})
-        ratios = [ours[n][0] / theirs[n][0] for n in ours
-                  if n in theirs and theirs[n][0] > 0 and (self.are_long or not flipped(ours[n][1], theirs[n][1]))]
+        """Their quartiles, and how many they are."""
+        ratios = self.ratios(name, one, other)
         return quartiles(ratios) + [len(ratios)]
 
-    def line_ratio(self, name, configuration):
+    def line_ratios(self, name, configuration):
         """Half a round trip beside one cache line that travels there and one back."""
-        ratios = [value * 1e3 / probe["line_ns"] for value, probe in self.values[name].get(configuration, {}).values()
-                  if probe["line_ns"] > 0]
-        return quartiles(ratios)
+        return [value * 1e3 / probe["line_ns"] for value, probe in self.values[name].get(configuration, {}).values()
+                if probe["line_ns"] > 0]
 
     def better_peer(self, name):
         medians = {peer: self.median(name, peer)[1] for peer in PEERS if self.values[name].get(peer)}
@@ -136,7 +142,7 @@ def row(figures, name):
         cells.append("-" if not peer else shown(figures.ratio(name, ours, peer)[1]))
     cells.append(shown(figures.ratio(name, "fault-tolerant", "default")[1]))
     cells += [shown(figures.ratio(name, ours, bare)[1]) for ours, bare in BARE.items()]
-    cells.append(shown(figures.line_ratio(name, "default")[1]) if name.startswith("pingpong ") else "")
+    cells.append(shown(quartiles(figures.line_ratios(name, "default"))[1]) if name.startswith("pingpong ") else "")
     return "| " + " | ".join(cells) + " |"
 
 
@@ -148,7 +154,7 @@ def header(about, dropped):
              f"beside {versions}. {about['rounds']} interleaved rounds; "
              f"{dropped} samples dropped because the machine's state flipped.", "",
              "Medians, in brackets the quartiles. *d/p*, *f/p*, *l/p*: the default profile, fault-tolerant and fault-tolerant-long "
-             "beside the better of the other MPIs, median of the ratios within a round (for times below 1 is better, for rates above); *f/d*: fault-tolerant beside default. *bare*, "
+             "beside the better of the other MPIs, median of the ratios within a turn (for times below 1 is better, for rates above); *f/d*: fault-tolerant beside default. *bare*, "
              "*bare-kept*: two threads without a library, by the best of several ways, the latter writing into memory that no cache has; "
              "*d/b*, *f/b*, *l/b*: ours beside them. *line*: the default profile beside the cache line probed in the same breath.", ""]
 
@@ -187,7 +193,7 @@ def as_json(state, figures):
             if figures.values[name].get(BARE[ours]):
                 entry.setdefault("ratio_to_bare", {})[ours] = figures.ratio(name, ours, BARE[ours])
             if name.startswith("pingpong "):
-                entry.setdefault("ratio_to_line", {})[ours] = figures.line_ratio(name, ours)
+                entry.setdefault("ratio_to_line", {})[ours] = quartiles(figures.line_ratios(name, ours))
         result["figures"][name] = entry
     return result
 

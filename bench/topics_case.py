@@ -153,7 +153,7 @@ def aims(rows):
              for size in SIZES]
     found.append(("asking, beside Cyclone DDS over loopback", 0.02, 16, middle("spin_1 16", "llamada"), middle("wait_1 16", "cyclone")))
     found.append(("copies of a sample in memory, 8 readers", 1.1, SIZES[-1], middle(f"copies_8 {SIZES[-1]}", "llamada"), 1))
-    return as_table([cells(text, bound, ours / theirs, size_text(size)) for text, bound, size, ours, theirs in found if ours and theirs])
+    return as_table([cells(text, bound, [ours / theirs], size_text(size)) for text, bound, size, ours, theirs in found if ours and theirs])
 
 
 def run_topics(build, place, rounds, probe, say):
