@@ -2,7 +2,9 @@
 
 #include <sched.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cstdint>
 
 #include "llamada/base/clock.hpp"
 
@@ -11,7 +13,8 @@ namespace llamada::mpi {
 /// Gives up the processor while that costs little. A yield that takes long has let somebody run a whole slice
 /// who need not be a rank of this job; the peer that waits for us meanwhile gives up its own, and so on for
 /// ever. Whoever sleeps instead is back as soon as it is woken. A slice that a rank of this job had is not
-/// lost: among ranks alone yields stay, for sleeping and waking costs more. Where each rank has a core, whose
+/// lost: among ranks alone yields stay, for sleeping and waking costs more; so ranks that share cores sleep a
+/// few times only, and more often each time that it was no use. Where each rank has a core, whose
 /// other user is no rank, it lingers before it sleeps, for its peer most likely runs, and asks the system for
 /// short slices.
 ///
@@ -30,6 +33,7 @@ class Yielding {
       --sleeps_;
       return false;
     }
+    ++yields_since_long_;
     const auto before = SystemClock().monotonic();
     sched_yield();
     took(SystemClock().monotonic() - before, ranks, cores);
@@ -50,10 +54,13 @@ class Yielding {
     if (has_room(cores))
       stays_until_ = SystemClock().monotonic() + stay;
     else if (time > cheap && others_run(ranks))
-      sleeps_ = sleeps_after_a_long_one;
+      sleep_for_a_while(ranks != 0);
   }
 
   static constexpr int sleeps_after_a_long_one = 200;
+  /// Of ranks that share cores: after one, and twice as often after each that comes within so many yields.
+  static constexpr int sleeps_at_first = 8;
+  static constexpr std::uint64_t yields_until_calm = 1000;
 
  private:
   /// More than a yield takes when nobody else runs meanwhile.
@@ -74,7 +81,16 @@ class Yielding {
   /// is woken and has to wait for it next.
   bool lingers_on(bool first);
 
-  int sleeps_ = 0;
+  void sleep_for_a_while(bool shares_with_ranks) {
+    const int at_first = shares_with_ranks ? sleeps_at_first : sleeps_after_a_long_one;
+    const bool is_calm = yields_since_long_ > yields_until_calm;
+    sleeps_next_ = is_calm ? at_first : std::clamp(2 * sleeps_next_, at_first, sleeps_after_a_long_one);
+    yields_since_long_ = 0;
+    sleeps_ = sleeps_next_;
+  }
+
+  int sleeps_ = 0, sleeps_next_ = 0;
+  std::uint64_t yields_since_long_ = 0;
   bool has_short_slices_ = false;
   std::chrono::nanoseconds stays_until_{};
   std::chrono::nanoseconds lingers_until_{};

@@ -3,6 +3,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <limits>
@@ -18,6 +19,7 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr int more_than_run = std::numeric_limits<int>::max();
+constexpr int fewer_than_run = -1;
 
 /// How often it sleeps until it yields again.
 int sleeps(Yielding& yielding) {
@@ -33,6 +35,18 @@ TEST_CASE("yielding: after a long yield to somebody else it sleeps for a while",
   yielding.took(4ms, 0);
   CHECK(sleeps(yielding) == Yielding::sleeps_after_a_long_one);
   CHECK(sleeps(yielding) == 0);
+}
+
+TEST_CASE("yielding: ranks that share cores sleep a few times, and twice as often if that was no use",
+          "[mpi]") {
+  Yielding yielding;
+  for (int wanted = Yielding::sleeps_at_first; wanted < 1000; wanted *= 2) {
+    yielding.took(4ms, fewer_than_run);
+    CHECK(sleeps(yielding) == std::min(wanted, Yielding::sleeps_after_a_long_one));
+  }
+  for (std::uint64_t i = 0; i < Yielding::yields_until_calm; ++i) (void)yielding.yield(more_than_run);
+  yielding.took(4ms, fewer_than_run);
+  CHECK(sleeps(yielding) == Yielding::sleeps_at_first);
 }
 
 TEST_CASE("yielding: after a short yield it yields again", "[mpi]") {
@@ -66,7 +80,6 @@ TEST_CASE("yielding: where there is a core for all who want one the own is kept 
 
 TEST_CASE("yielding: it sleeps where more wants to run than there are cores", "[mpi]") {
   Yielding yielding;
-  constexpr int fewer_than_run = -1;
   yielding.took(4ms, 0, fewer_than_run);
   CHECK_FALSE(yielding.stays());
   CHECK(sleeps(yielding) == Yielding::sleeps_after_a_long_one);
