@@ -4,7 +4,8 @@
 Runs the programs of this folder, the samples and programs of others (programs_case.py) under our two profiles and under
 the other MPIs, interleaved: each
 turn of a program runs it once under each, and what messages take at least between two threads (bare.c); in a round short ones have some turns. Before and after each sample the machine is probed (one cache line between
-two cores and back; a copy): a sample between whose probes the state flipped is dropped. What is compared are samples
+two cores and back; a copy): a sample between whose probes the state flipped is dropped, and one during which a virtual
+machine's host took the processors away. What is compared are samples
 of one turn whose probes agree; what is shown are medians over the rounds, with quartiles, as Markdown, JSON and SVG
 in bench/results/MACHINE-COMMIT. A run that was interrupted goes on where it was (--fresh: begins anew).
 """
@@ -158,18 +159,19 @@ class Runner:
         """The figures of one run, or why there are none."""
         if configuration.startswith("fault-tolerant") or case.is_long:
             gib = max(1, min(case.touched_gib, memory_available_gib() // 2))
-            subprocess.run([str(self.build / "bench/machine"), "touch", str(gib)])
+            subprocess.run([str(self.build / "bench/machine"), "touch", str(gib)] + (["hold"] if case.is_long else []))
         with tempfile.TemporaryDirectory(dir=self.folder) as name:
             folder = Path(name)
             case.prepare(folder)
             before = self.probe()
-            start = time.monotonic()
+            stolen, start = stolen_seconds(), time.monotonic()
             try:
                 done = subprocess.run(self.command(case, configuration), capture_output=True, text=True, cwd=folder,
                                       env=self.environment, timeout=PROGRAM_SECONDS_MAX)
             except subprocess.TimeoutExpired:
                 return {"failed": f"it took more than {PROGRAM_SECONDS_MAX} s"}
             seconds = time.monotonic() - start
+            stolen = (stolen_seconds() - stolen) / (seconds * os.cpu_count())
             after = self.probe()
             if done.returncode != 0:
                 return {"failed": f"exit code {done.returncode}: {(done.stderr.strip().splitlines() or [''])[-1]}"}
@@ -177,7 +179,12 @@ class Runner:
                 figures = case.figures(done.stdout, seconds, folder)
             except ValueError as error:
                 return {"failed": str(error)}
-        return {"before": before, "after": after, "figures": figures}
+        return {"before": before, "after": after, "stolen": stolen, "figures": figures}
+
+
+def stolen_seconds():
+    """Of all processors, since the start of the machine, by its host."""
+    return int(Path("/proc/stat").read_text().split(maxsplit=9)[8]) / os.sysconf("SC_CLK_TCK")
 
 
 def commit():

@@ -4,6 +4,7 @@ import re
 import shutil
 import statistics
 import subprocess
+from collections import Counter
 
 import aims
 import case
@@ -15,6 +16,8 @@ CONFIGURATIONS = OURS + PEERS + ("bare", "bare-kept")
 BARE = {"default": "bare", "fault-tolerant": "bare-kept", "fault-tolerant-long": "bare-kept"}
 # Two states of a machine differ by a factor of 3 to 4; a busy one by less.
 FLIPPED = 1.6
+# Of the processors' time during a sample, as a host takes that gives or takes back memory meanwhile.
+STOLEN_MAX = 0.03
 # One-line titles of figures, in the order of the report; others follow by their own names.
 TITLES = {"pingpong": "half a round trip", "anysource": "half a round trip, MPI_ANY_SOURCE",
           "changed": "half a round trip, changed content", "anew": "half a round trip, all of it new",
@@ -30,6 +33,10 @@ PLOTS = {"latency": ("half a round trip", "µs", ["pingpong"]), "bandwidth": ("s
 def flipped(one, other):
     low, high = sorted((one["line_ns"], other["line_ns"]))
     return low > 0 and high / low > FLIPPED
+
+
+def is_stolen(sample):
+    return sample["stolen"] > STOLEN_MAX
 
 
 def by_state(samples):
@@ -146,13 +153,14 @@ def row(figures, name):
     return "| " + " | ".join(cells) + " |"
 
 
-def header(about, dropped):
+def header(about, dropped, stolen):
     machine = about["machine"]
     versions = ", ".join(f"{name} {version}" for name, version in machine["versions"].items() if version)
     return [f"# Benchmark of {about['commit']}, {about['date']}", "",
              f"{machine['processor']}, {machine['cores']} cores, Linux {machine['kernel']}; "
              f"beside {versions}. {about['rounds']} interleaved rounds; "
-             f"{dropped} samples dropped because the machine's state flipped.", "",
+             f"{dropped} samples dropped because the machine's state flipped, {sum(stolen.values())} because its host took more than "
+             f"{STOLEN_MAX:.0%} of the processors' time meanwhile ({', '.join(f'{count} {name}' for name, count in stolen.items()) or 'none'}).", "",
              "Medians, in brackets the quartiles. *d/p*, *f/p*, *l/p*: the default profile, fault-tolerant and fault-tolerant-long "
              "beside the better of the other MPIs, median of the ratios within a turn (for times below 1 is better, for rates above); *f/d*: fault-tolerant beside default. *bare*, "
              "*bare-kept*: two threads without a library, by the best of several ways, the latter writing into memory that no cache has; "
@@ -233,10 +241,12 @@ def draw(place, figures, state):
 
 
 def write_report(place, about, samples):
+    stolen = Counter(sample["configuration"] for sample in samples if is_stolen(sample))
+    samples = [sample for sample in samples if not is_stolen(sample)]
     long = [sample for sample in samples if sample["long"]]
     short = [sample for sample in samples if not sample["long"]]
     dropped = sum(flipped(sample["before"], sample["after"]) for sample in short)
-    lines, states = header(about, dropped), []
+    lines, states = header(about, dropped, stolen), []
     for state, part in by_state(short) if short else ():
         figures = Figures(part)
         lines += tables(f"The machine's {state} state" if state else "Figures", figures,
@@ -247,4 +257,4 @@ def write_report(place, about, samples):
         lines += tables("Long programs, in whichever state", figures, [])
         states.append(as_json("either", figures))
     (place / "report.md").write_text("\n".join(lines) + "\n")
-    (place / "results.json").write_text(json.dumps(dict(about, dropped=dropped, states=states), indent=1) + "\n")
+    (place / "results.json").write_text(json.dumps(dict(about, dropped=dropped, stolen=stolen, states=states), indent=1) + "\n")
