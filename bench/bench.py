@@ -2,12 +2,12 @@
 """bench.py BUILD [--rounds N] [--only TEXT] [--npb FOLDER] [--no-install] [--fresh]: `./dev bench`.
 
 Runs the programs of this folder, the samples and programs of others (programs_case.py) under our two profiles and under
-the other MPIs, interleaved: each
-turn of a program runs it once under each, and what messages take at least between two threads (bare.c); in a round short ones have some turns. Before and after each sample the machine is probed (one cache line between
-two cores and back; a copy): a sample between whose probes the state flipped is dropped, and one during which a virtual
-machine's host took the processors away. What is compared are samples
-of one turn whose probes agree; what is shown are medians over the rounds, with quartiles, as Markdown, JSON and SVG
-in bench/results/MACHINE-COMMIT. A run that was interrupted goes on where it was (--fresh: begins anew).
+the other MPIs, interleaved: each turn of a program runs it once under each, and what messages take at least between two
+threads (bare.c); in a round short ones have some turns. Before and after each sample the machine is probed (one cache line
+between two cores and back; a copy): a sample between whose probes the state flipped is dropped. What is compared are
+samples of one turn whose probes agree, and during which a virtual machine's host took as much of the processors' time; what
+is shown are medians over the rounds, with quartiles, as Markdown, JSON and SVG in bench/results/MACHINE-COMMIT. A run that
+was interrupted goes on where it was (--fresh: begins anew).
 """
 import argparse
 import json

@@ -16,8 +16,9 @@ CONFIGURATIONS = OURS + PEERS + ("bare", "bare-kept")
 BARE = {"default": "bare", "fault-tolerant": "bare-kept", "fault-tolerant-long": "bare-kept"}
 # Two states of a machine differ by a factor of 3 to 4; a busy one by less.
 FLIPPED = 1.6
-# Of the processors' time during a sample, as a host takes that gives or takes back memory meanwhile.
-STOLEN_MAX = 0.03
+# By so much more of the processors' time may the host have taken of one sample than of another, as it does when it gives or
+# takes back memory.
+STOLEN_MORE = 0.03
 # One-line titles of figures, in the order of the report; others follow by their own names.
 TITLES = {"pingpong": "half a round trip", "anysource": "half a round trip, MPI_ANY_SOURCE",
           "changed": "half a round trip, changed content", "anew": "half a round trip, all of it new",
@@ -33,10 +34,6 @@ PLOTS = {"latency": ("half a round trip", "µs", ["pingpong"]), "bandwidth": ("s
 def flipped(one, other):
     low, high = sorted((one["line_ns"], other["line_ns"]))
     return low > 0 and high / low > FLIPPED
-
-
-def is_stolen(sample):
-    return sample["stolen"] > STOLEN_MAX
 
 
 def by_state(samples):
@@ -59,13 +56,14 @@ def quartiles(values):
 
 
 class Figures:
-    """Per figure and configuration: values by round and turn, with the probe in whose breath they were taken. Of what takes
-    long, that says nothing, and ratios are of samples of one turn whatever it was."""
+    """Per figure and configuration: values by round and turn, with the probe in whose breath they were taken, and the share
+    of the processors' time that the host took. Of what takes long, the probe says nothing."""
 
     def __init__(self, samples, are_long=False):
         self.values, self.units, self.are_long = {}, {}, are_long
         for sample in samples:
             probe = {key: (sample["before"][key] + sample["after"][key]) / 2 for key in sample["before"]}
+            probe["stolen"] = sample["stolen"]
             for name, (value, unit) in sample["figures"].items():
                 self.units[name] = unit
                 self.values.setdefault(name, {}).setdefault(sample["configuration"], {})[sample["round"], sample["turn"]] = (value, probe)
@@ -84,11 +82,14 @@ class Figures:
     def median(self, name, configuration):
         return quartiles(self.all(name, configuration))
 
+    def are_alike(self, one, other):
+        return abs(one["stolen"] - other["stolen"]) <= STOLEN_MORE and (self.are_long or not flipped(one, other))
+
     def ratios(self, name, one, other):
         """Of samples of one turn that were taken in the same state."""
         ours, theirs = self.values[name].get(one, {}), self.values[name].get(other, {})
         return [ours[n][0] / theirs[n][0] for n in ours
-                if n in theirs and theirs[n][0] > 0 and (self.are_long or not flipped(ours[n][1], theirs[n][1]))]
+                if n in theirs and theirs[n][0] > 0 and self.are_alike(ours[n][1], theirs[n][1])]
 
     def ratio(self, name, one, other):
         """Their quartiles, and how many they are."""
@@ -159,8 +160,9 @@ def header(about, dropped, stolen):
     return [f"# Benchmark of {about['commit']}, {about['date']}", "",
              f"{machine['processor']}, {machine['cores']} cores, Linux {machine['kernel']}; "
              f"beside {versions}. {about['rounds']} interleaved rounds; "
-             f"{dropped} samples dropped because the machine's state flipped, {sum(stolen.values())} because its host took more than "
-             f"{STOLEN_MAX:.0%} of the processors' time meanwhile ({', '.join(f'{count} {name}' for name, count in stolen.items()) or 'none'}).", "",
+             f"{dropped} samples dropped because the machine's state flipped. Its host took more than {STOLEN_MORE:.0%} of the processors' "
+             f"time during {sum(stolen.values())} ({', '.join(f'{count} {name}' for name, count in stolen.items()) or 'none'}); "
+             f"samples between which that share differs by more are not compared.", "",
              "Medians, in brackets the quartiles. *d/p*, *f/p*, *l/p*: the default profile, fault-tolerant and fault-tolerant-long "
              "beside the better of the other MPIs, median of the ratios within a turn (for times below 1 is better, for rates above); *f/d*: fault-tolerant beside default. *bare*, "
              "*bare-kept*: two threads without a library, by the best of several ways, the latter writing into memory that no cache has; "
@@ -241,8 +243,7 @@ def draw(place, figures, state):
 
 
 def write_report(place, about, samples):
-    stolen = Counter(sample["configuration"] for sample in samples if is_stolen(sample))
-    samples = [sample for sample in samples if not is_stolen(sample)]
+    stolen = Counter(sample["configuration"] for sample in samples if sample["stolen"] > STOLEN_MORE)
     long = [sample for sample in samples if sample["long"]]
     short = [sample for sample in samples if not sample["long"]]
     dropped = sum(flipped(sample["before"], sample["after"]) for sample in short)
