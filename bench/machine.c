@@ -1,8 +1,8 @@
 /* The limit of the machine: half a round trip of one cache line each way between two cores, in nanoseconds;
  * how fast one core copies what fits its cache, in GB/s. Prints "line_ns N" and "copy_gbs N"; "machine quick"
  * in some 20 ms. "machine touch N" touches N GiB of memory and gives them back: a virtual machine may get its
- * memory from the host only then. "machine touch N hold" keeps them for 2.2 s, in which what else was freed
- * before goes to a host that takes free memory back (Linux tells it after 2 s), and not in the sample's time. */
+ * memory from the host only then. "machine touch N hold" keeps them for 2.2 s: what else was free by then
+ * has gone back to a host that takes it (Linux tells it after 2 s), and does not go later. */
 #include "two_cores.h"
 
 #include <stdatomic.h>
