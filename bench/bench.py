@@ -10,6 +10,7 @@ is shown are medians over the rounds, with quartiles, as Markdown, JSON and SVG 
 was interrupted goes on where it was (--fresh: begins anew).
 """
 import argparse
+import contextlib
 import json
 import os
 import platform
@@ -155,12 +156,23 @@ class Runner:
         words = dict(line.split() for line in text.splitlines() if len(line.split()) == 2)
         return {"line_ns": float(words.get("line_ns", 0)), "copy_gbs": float(words.get("copy_gbs", 0))}
 
+    @contextlib.contextmanager
+    def own_memory(self, case, configuration):
+        """The memory that the case is going to take is the machine's own, not its host's: while this lasts if it is a long one, else for a moment."""
+        gib = max(1, min(case.touched_gib, memory_available_gib() // 2))
+        machine = str(self.build / "bench/machine")
+        if case.is_long:
+            with subprocess.Popen([machine, "lend", str(gib)], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as lender:
+                lender.stdout.readline()
+                yield
+        else:
+            if configuration.startswith("fault-tolerant"):
+                subprocess.run([machine, "touch", str(gib)])
+            yield
+
     def sample(self, case, configuration):
         """The figures of one run, or why there are none."""
-        if configuration.startswith("fault-tolerant") or case.is_long:
-            gib = max(1, min(case.touched_gib, memory_available_gib() // 2))
-            subprocess.run([str(self.build / "bench/machine"), "touch", str(gib)] + (["hold"] if case.is_long else []))
-        with tempfile.TemporaryDirectory(dir=self.folder) as name:
+        with self.own_memory(case, configuration), tempfile.TemporaryDirectory(dir=self.folder) as name:
             folder = Path(name)
             case.prepare(folder)
             before = self.probe()

@@ -1,14 +1,18 @@
 /* The limit of the machine: half a round trip of one cache line each way between two cores, in nanoseconds;
  * how fast one core copies what fits its cache, in GB/s. Prints "line_ns N" and "copy_gbs N"; "machine quick"
  * in some 20 ms. "machine touch N" touches N GiB of memory and gives them back: a virtual machine may get its
- * memory from the host only then. "machine touch N hold" keeps them for 2.2 s: what else was free by then
- * has gone back to a host that takes it (Linux tells it after 2 s), and does not go later. */
+ * memory from the host only then. "machine lend N" is for a program that runs longer than such a host leaves
+ * memory that is free (Linux tells it after 2 s): it touches N GiB, holds them until what else was free has
+ * gone back, gives a quarter, prints "ready", and then gives as much as is taken, until its input ends. */
 #include "two_cores.h"
 
+#include <poll.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/sysinfo.h>
+#include <unistd.h>
 
 /* Short batches: what else the machine does falls into few of them. */
 enum { batches = 201, copied_bytes = 256 << 10 };
@@ -62,21 +66,46 @@ static double copy_gbs(void) {
   return median(rates, batches);
 }
 
-static void touch(size_t bytes, struct timespec hold) {
+/* NULL: there are not so many. */
+static char* touched(size_t bytes) {
   char* memory =
       mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) return;
+  if (memory == MAP_FAILED) return NULL;
   madvise(memory, bytes, MADV_HUGEPAGE);
   for (size_t at = 0; at < bytes; at += 4096) memory[at] = 1;
-  nanosleep(&hold, NULL);
-  munmap(memory, bytes);
+  return memory;
+}
+
+static size_t free_bytes(void) {
+  struct sysinfo info;
+  return sysinfo(&info) == 0 ? info.freeram * info.mem_unit : 0;
+}
+
+static void lend(size_t bytes) {
+  enum { huge = 2 << 20, look_every_ms = 50 };
+  char* memory = touched(bytes);
+  if (memory == NULL) bytes = 0;
+  nanosleep(&(struct timespec){.tv_sec = 2, .tv_nsec = 200000000}, NULL);
+  size_t given = bytes / 4;
+  if (given > 0) munmap(memory, given);
+  puts("ready");
+  fflush(stdout);
+  struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+  for (size_t had = free_bytes(); poll(&input, 1, look_every_ms) == 0;) {
+    size_t has = free_bytes();
+    size_t taken = had > has ? (had - has) / huge * huge : 0;
+    size_t give = taken < bytes - given ? taken : bytes - given;
+    if (give > 0) munmap(memory + given, give);
+    given += give;
+    had = has + give;
+  }
 }
 
 int main(int argc, char** argv) {
-  if (argc > 2 && strcmp(argv[1], "touch") == 0) {
-    int holds = argc > 3 && strcmp(argv[3], "hold") == 0;
-    touch((size_t)atoi(argv[2]) << 30,
-          (struct timespec){.tv_sec = holds ? 2 : 0, .tv_nsec = holds ? 200000000 : 0});
+  size_t bytes = argc > 2 ? (size_t)atoi(argv[2]) << 30 : 0;
+  if (argc > 2 && strcmp(argv[1], "touch") == 0) return touched(bytes) == NULL;
+  if (argc > 2 && strcmp(argv[1], "lend") == 0) {
+    lend(bytes);
     return 0;
   }
   int quick = argc > 1 && strcmp(argv[1], "quick") == 0;

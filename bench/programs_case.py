@@ -86,7 +86,7 @@ class Hpcc(Case):
 class Npb(Case):
     """The rate that it measures itself, and its whole time, if its verification is successful."""
 
-    touched_gib = 2
+    touched_gib = 3
     is_long = True
 
     def figures(self, text, seconds, folder):

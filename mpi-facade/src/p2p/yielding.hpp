@@ -84,12 +84,14 @@ class Yielding {
   void sleep_for_a_while(bool shares_with_ranks) {
     const int at_first = shares_with_ranks ? sleeps_at_first : sleeps_after_a_long_one;
     const bool is_calm = yields_since_long_ > yields_until_calm;
-    sleeps_next_ = is_calm ? at_first : std::clamp(2 * sleeps_next_, at_first, sleeps_after_a_long_one);
+    last_sleeps_ = is_calm ? at_first : std::clamp(2 * last_sleeps_, at_first, sleeps_after_a_long_one);
     yields_since_long_ = 0;
-    sleeps_ = sleeps_next_;
+    sleeps_ = last_sleeps_;
   }
 
-  int sleeps_ = 0, sleeps_next_ = 0;
+  int sleeps_ = 0;
+  /// With how many the last while of sleeping began.
+  int last_sleeps_ = 0;
   std::uint64_t yields_since_long_ = 0;
   bool has_short_slices_ = false;
   std::chrono::nanoseconds stays_until_{};
