@@ -3,7 +3,7 @@
  * in some 20 ms. "machine touch N" touches N GiB of memory and gives them back: a virtual machine may get its
  * memory from the host only then. "machine lend N" is for a program that runs longer than such a host leaves
  * memory that is free (Linux tells it after 2 s): it touches N GiB, holds them until what else was free has
- * gone back, gives a quarter, prints "ready", and then gives as much as is taken, until its input ends. */
+ * gone back, gives an eighth, prints "ready", and then gives as much as is taken, until its input ends. */
 #include "two_cores.h"
 
 #include <poll.h>
@@ -82,11 +82,11 @@ static size_t free_bytes(void) {
 }
 
 static void lend(size_t bytes) {
-  enum { huge = 2 << 20, look_every_ms = 50 };
+  enum { huge = 2 << 20, look_every_ms = 20 };
   char* memory = touched(bytes);
   if (memory == NULL) bytes = 0;
   nanosleep(&(struct timespec){.tv_sec = 2, .tv_nsec = 200000000}, NULL);
-  size_t given = bytes / 4;
+  size_t given = bytes / 8;
   if (given > 0) munmap(memory, given);
   puts("ready");
   fflush(stdout);
