@@ -11,8 +11,6 @@ namespace llamada::topics {
 namespace {
 
 constexpr std::uint64_t page_bytes = 4096;
-/// Smaller chunks are made by the touch.
-constexpr std::uint64_t prepared_bytes_min = 64 << 10;
 
 constexpr std::uint64_t rounded_up(std::uint64_t value, std::uint64_t unit) {
   return (value + unit - 1) / unit * unit;
@@ -195,6 +193,8 @@ std::optional<Chunk> ArenaWriter::allocate_recycled(ChunkShape shape, std::uint6
   if (list == nullptr) return std::nullopt;
   auto chunk = read_chunk(reading(), list->chunks.back());
   LLAMADA_CHECK(chunk.has_value());
+  // It may have been left before its room was filled.
+  if (!prepare(memory_.subspan(chunk->payload(), chunk->payload_bytes))) return std::nullopt;
   list->chunks.pop_back();
   chunk->ordinal = ordinal;
   chunk->records_before = records_before;
@@ -220,7 +220,7 @@ Result<Chunk> ArenaWriter::allocate(ChunkShape shape, std::uint64_t ordinal, std
     chunk =
         Chunk{header().pool + pool_used(), 1, shape.cell_count, shape.payload_bytes, ordinal, records_before};
     if (auto grown = grow_to(chunk->size_bytes() + pool_used()); !grown) return propagate(grown);
-    prepare(*chunk, prepared);
+    if (auto made = prepare(*chunk, prepared); !made) return propagate(made);
     auto& to = *reinterpret_cast<ChunkHeader*>(base() + chunk->offset);
     to.cell_count = chunk->cell_count;
     to.payload_bytes = chunk->payload_bytes;
@@ -237,11 +237,16 @@ Result<Chunk> ArenaWriter::allocate(ChunkShape shape, std::uint64_t ordinal, std
   return *chunk;
 }
 
-void ArenaWriter::prepare(const Chunk& chunk, Prepared prepared) const {
-  if (!options_.prepare || chunk.size_bytes() < prepared_bytes_min) return;
+Status ArenaWriter::prepare(const Chunk& chunk, Prepared prepared) const {
   const bool whole = prepared == Prepared::whole;
-  options_.prepare(
-      memory_.subspan(chunk.offset, whole ? chunk.size_bytes() : chunk.payload() - chunk.offset));
+  return prepare(memory_.subspan(chunk.offset, whole ? chunk.size_bytes() : chunk.payload() - chunk.offset));
+}
+
+Status ArenaWriter::prepare(std::span<std::byte> memory) const {
+  if (options_.prepare && !options_.prepare(memory))
+    return failure(Errc::out_of_resources, "the arena cannot grow by {} bytes: its file may not be longer",
+                   memory.size());
+  return {};
 }
 
 std::size_t ArenaWriter::store(std::span<std::byte> to, std::span<const std::byte> from) const {

@@ -202,6 +202,9 @@ Status LogWriter::reserve(std::size_t payload_bytes, Reservation& into, Filling 
   into.lies_apart_ = payload_bytes > inline_payload_max;
   if (into.lies_apart_) {
     std::byte* payload = arena_->base() + payload_next_;
+    if (!prepared_ && filling == Filling::in_place) {
+      if (auto made = arena_->prepare({payload, payload_bytes}); !made) return made;
+    }
     // Readers look at the ends first: these lines are with them, if any are, and come while the rest is
     // copied.
     take_ahead(payload);

@@ -29,7 +29,9 @@ std::vector<Message> one_of_each() {
           Spawned{4, 3, "there is no program 'b'"},
           Name{NameSpace::ports, NameAction::publish, "ocean", "llamada:job-1:2:3"},
           Named{Errc::already_exists, false, ""},
-          Named{Errc::not_found, true, "llamada:job-1:2:3"}};
+          Named{Errc::not_found, true, "llamada:job-1:2:3"},
+          Lengthen{},
+          Lengthened{}};
 }
 
 }  // namespace

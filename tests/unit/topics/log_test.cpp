@@ -134,6 +134,7 @@ TEST_CASE("log: memory that keeps all is prepared before it is used", "[topics]"
     CHECK(std::all_of(part.begin() + sizeof(ChunkHeader), part.end(),
                       [](std::byte byte) { return byte == std::byte{0}; }));
     prepared += part.size();
+    return true;
   };
   auto arena = ArenaWriter::create(memory.bytes(), options);
   REQUIRE(arena.has_value());
@@ -150,7 +151,10 @@ TEST_CASE("log: large payloads that are kept are stored into memory that was not
   Memory memory(64 * mebibyte);
   std::uint64_t prepared = 0, stored = 0;
   ArenaOptions options;
-  options.prepare = [&](std::span<std::byte> part) { prepared += part.size(); };
+  options.prepare = [&](std::span<std::byte> part) {
+    prepared += part.size();
+    return true;
+  };
   options.store = [&](std::span<std::byte> to, std::span<const std::byte> from) {
     std::copy(from.begin(), from.end(), to.begin());
     stored += from.size();

@@ -4,12 +4,14 @@
 #include <linux/membarrier.h>
 #include <poll.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #include "ask.hpp"
@@ -24,8 +26,15 @@ constexpr std::size_t attached_descriptors_count = 3;
 constexpr std::uintptr_t page_bytes = 4096;
 constexpr std::uint64_t prepare_from_bytes = 1 << 20;
 constexpr std::uint64_t prepared_ahead_bytes = 2 << 20;
-constexpr std::uint64_t prepared_step_bytes = 128 << 10;
-alignas(page_bytes) constexpr std::array<std::byte, prepared_step_bytes> zeros{};
+/// Less is made by the touch, where the file is that long already.
+constexpr std::uint64_t prepared_bytes_min = 64 << 10;
+/// The file of an arena grows from one multiple of this to the next: by folios of this size then, which fit
+/// into the cache while they are cleared and then filled. A rank that waits has time for huge pages, which
+/// are mapped at once.
+constexpr std::uint64_t grown_bytes = 512 << 10;
+constexpr std::uint64_t grown_ahead_bytes = 2 << 20;
+/// What is written again and again where memory is to be zero.
+alignas(page_bytes) constexpr std::array<std::byte, 32 << 10> zeros{};
 constexpr int start_attempts_max = 100;
 
 // libc's getpid() is the MPI library's within a rank.
@@ -36,8 +45,7 @@ bool membarrier(int command) { return ::syscall(SYS_membarrier, command, 0, 0) =
 // Directories, and the logs of those who send little, are used in parts: there a touch makes and maps small
 // pages. Behind them the kernel may map huge ones, of the owner's and of its readers' mappings.
 void use_small_pages_at_first(std::span<std::byte> memory) {
-  constexpr std::size_t small_pages_bytes = 8 << 20;
-  ::madvise(memory.data(), std::min(memory.size(), small_pages_bytes), MADV_NOHUGEPAGE);
+  ::madvise(memory.data(), std::min(memory.size(), arena_bytes_at_first), MADV_NOHUGEPAGE);
 }
 
 }  // namespace
@@ -88,8 +96,9 @@ Status Application::shake_hands(const ApplicationOptions& options) {
   auto page = Mapping::map(descriptors[0].get(), *page_size, Mapping::Access::read_only);
   if (!page) return propagate(page);
   page_ = std::move(*page);
-  if (this->page().magic != page_magic || page_size_bytes(this->page().slot_count_max) > page_.size())
-    return failure(Errc::parse_error, "the driver's page is not one");
+  if (this->page().magic != page_magic || page_size_bytes(this->page().slot_count_max) > page_.size() ||
+      this->page().arena_size_bytes < sizeof(topics::ArenaHeader))
+    return failure(Errc::parse_error, "the driver's page is not one that this version of Llamada knows");
   event_ = moved_up(std::move(descriptors[2]));
   peers_.resize(this->page().slot_count_max);
   if (auto opened = open_arena(options, *attached, std::move(descriptors[1])); !opened) return opened;
@@ -106,9 +115,13 @@ Status Application::open_arena(const ApplicationOptions& options, const Attached
                                FileDescriptor arena) {
   auto size = size_of(arena.get());
   if (!size) return propagate(size);
-  auto memory = Mapping::map(arena.get(), *size, Mapping::Access::read_write);
+  auto memory = Mapping::map(arena.get(), page().arena_size_bytes, Mapping::Access::read_write);
   if (!memory) return propagate(memory);
   memory_ = std::move(*memory);
+  if (topics::PeerArena{memory_.data(), memory_.size()}.ready() && *size < memory_.size())
+    return failure(Errc::out_of_resources, "the predecessor's arena could not be made {} bytes long",
+                   memory_.size());
+  file_end_ = memory_.data() + std::min<std::uint64_t>(*size, memory_.size());
   memory_file_ = moved_up(std::move(arena));
   use_small_pages_at_first(memory_.bytes());
   LLAMADA_CRASH_POINT("attach:arena-mapped");
@@ -116,7 +129,7 @@ Status Application::open_arena(const ApplicationOptions& options, const Attached
   arena_options.incarnation = attached.incarnation;
   arena_options.pid = static_cast<std::uint32_t>(owner_pid_);
   arena_options.may_grow = [this](std::uint64_t more_bytes) { return may_grow(more_bytes); };
-  arena_options.prepare = [this](std::span<std::byte> memory) { prepare(memory); };
+  arena_options.prepare = [this](std::span<std::byte> memory) { return prepare(memory, grown_bytes); };
   arena_options.store = [this](std::span<std::byte> to, std::span<const std::byte> from) {
     return store(to, from);
   };
@@ -124,6 +137,8 @@ Status Application::open_arena(const ApplicationOptions& options, const Attached
   if (!opened) return propagate(opened);
   arena_ = std::move(*opened);
   auto& header = arena_->header();
+  if (!reach(memory_.data() + header.pool))
+    return failure(Errc::out_of_resources, "there is no memory for an arena's directories");
   header.sleeping.store(0, std::memory_order_relaxed);  // a predecessor may have died asleep
   // What the predecessor was doing is not said of its successor: the state before the incarnation.
   header.call_id.store(0, std::memory_order_relaxed);
@@ -198,9 +213,7 @@ Status Application::map_peers(std::uint32_t first, std::uint32_t count, bool& ch
 
 Status Application::map_peer(std::uint32_t slot, const Peer& peer, FileDescriptor arena,
                              FileDescriptor event) {
-  auto size = size_of(arena.get());
-  if (!size) return propagate(size);
-  auto mapping = Mapping::map(arena.get(), *size, Mapping::Access::read_only);
+  auto mapping = Mapping::map(arena.get(), page().arena_size_bytes, Mapping::Access::read_only);
   if (!mapping) return propagate(mapping);
   use_small_pages_at_first(mapping->bytes());
   PeerSlot mapped;
@@ -219,41 +232,74 @@ void Application::replace_peer(std::uint32_t slot, PeerSlot by) {
 
 // By writing it to the file: the kernel then makes folios at least as large as the write, where a fault makes
 // a page.
-void Application::prepare(std::span<std::byte> memory) {
-  auto* begin = std::max(memory.data(), prepared_until_);
+bool Application::prepare(std::span<std::byte> memory, std::uint64_t unit) {
   auto* const end = memory.data() + memory.size();
-  while (begin < end) {
-    const auto size = std::min<std::size_t>(zeros.size(), static_cast<std::size_t>(end - begin));
-    // Refused: the pages are made when they are used.
-    if (write({begin, size}, {zeros.data(), size}) < size) break;
-    begin = std::max(begin + size, prepared_until_);
+  if (end <= file_end_ && memory.size() < prepared_bytes_min) return true;
+  for (auto* begin = std::max(memory.data(), prepared_until_); begin < end;
+       begin = std::max(begin, prepared_until_)) {
+    const std::size_t size = std::min<std::size_t>(static_cast<std::size_t>(end - begin), unit);
+    if (write(begin, {}, size, unit) == 0) break;  // refused: the pages are made when they are used
   }
   prepared_until_ = std::max(prepared_until_, end);
+  return reach(end);
 }
 
 std::size_t Application::store(std::span<std::byte> to, std::span<const std::byte> from) {
-  if (to.data() >= prepared_until_) return write(to, from);
-  const auto made = static_cast<std::size_t>(prepared_until_ - to.data());
-  const std::size_t size = std::min({made, topics::stored_at_once_bytes, to.size()});
-  copy_bytes(to.data(), from.data(), size);
-  return size;
+  if (to.data() < prepared_until_) {
+    const auto made = static_cast<std::size_t>(prepared_until_ - to.data());
+    const std::size_t size = std::min({made, topics::stored_at_once_bytes, to.size()});
+    copy_bytes(to.data(), from.data(), size);
+    return size;
+  }
+  const std::size_t size = std::min<std::size_t>(from.size(), grown_bytes);
+  if (const std::size_t written = write(to.data(), from.first(size), 0, grown_bytes))
+    return std::min(written, size);
+  if (!reach(to.data() + to.size())) {
+    std::fputs("llamada: there is no memory for what is to be kept of a message, and the driver is gone\n",
+               stderr);
+    std::abort();
+  }
+  return 0;
 }
 
-// How much it wrote: the kernel takes no more than 2 GiB at once. What it began, it may have made in one
-// piece that is larger; to do so again would only take time.
-std::size_t Application::write(std::span<std::byte> to, std::span<const std::byte> from) {
-  const auto at = to.data() - memory_.data();
-  // A program may have set it since; to write beyond it is to be ended (SIGXFSZ).
-  rlimit file_size{};
-  const bool limited = ::getrlimit(RLIMIT_FSIZE, &file_size) != 0 || file_size.rlim_cur != RLIM_INFINITY;
-  if (limited && file_size.rlim_cur < static_cast<rlim_t>(at) + to.size()) return 0;
-  // Not libc's pwrite() and lseek(), which within a rank may be another's.
-  const long written = ::syscall(SYS_pwrite64, memory_file_.get(), from.data(), from.size(), at);
+// How much it wrote: `from`, zeros behind it, and where that makes the file longer, more of them up to the
+// next multiple of `unit`. What it began within the file, the kernel may have made in one piece that is
+// larger; to do so again would only take time.
+std::size_t Application::write(std::byte* to, std::span<const std::byte> from, std::size_t zeros_bytes,
+                               std::uint64_t unit) {
+  const auto at = static_cast<std::uint64_t>(to - memory_.data());
+  std::uint64_t end = at + from.size() + zeros_bytes;
+  const bool grows = memory_.data() + end > file_end_;
+  if (grows) end = std::min<std::uint64_t>((end + unit - 1) / unit * unit, memory_.size());
+  // A program may have set a limit since.
+  if (!files_may_have(end)) return 0;
+  std::array<iovec, 1 + 2 * grown_ahead_bytes / zeros.size()> pieces;
+  std::size_t count = 0;
+  if (!from.empty()) pieces[count++] = {const_cast<std::byte*>(from.data()), from.size()};
+  for (std::uint64_t next = at + from.size(); next < end; next += pieces[count++].iov_len)
+    pieces[count] = {const_cast<std::byte*>(zeros.data()), std::min<std::size_t>(zeros.size(), end - next)};
+  // Not libc's pwritev() and lseek(), which within a rank may be another's.
+  const long written = ::syscall(SYS_pwritev, memory_file_.get(), pieces.data(), count, at, 0);
   if (written <= 0) return 0;
-  const long end = at + written;
-  const long hole = ::syscall(SYS_lseek, memory_file_.get(), end, SEEK_HOLE);
-  prepared_until_ = std::max(prepared_until_, memory_.data() + std::max(hole, end));
+  auto* const written_end = to + written;
+  const long hole =
+      grows ? 0 : ::syscall(SYS_lseek, memory_file_.get(), written_end - memory_.data(), SEEK_HOLE);
+  prepared_until_ = std::max({prepared_until_, written_end, memory_.data() + std::max(hole, 0L)});
+  file_end_ = std::max(file_end_, written_end);
   return static_cast<std::size_t>(written);
+}
+
+// Makes the file at least that long, without making memory.
+bool Application::reach(const std::byte* end) {
+  if (end <= file_end_) return true;
+  const auto bytes = static_cast<std::uint64_t>(end - memory_.data());
+  if (set_size(memory_file_.get(), bytes)) {
+    file_end_ = memory_.data() + bytes;
+    return true;
+  }
+  if (!ask_driver<Lengthened>(Lengthen{})) return false;
+  file_end_ = memory_.data() + memory_.size();
+  return true;
 }
 
 void Application::prepare_ahead() {
@@ -262,16 +308,20 @@ void Application::prepare_ahead() {
   auto* begin = std::max(window.data(), prepared_until_);
   auto* end = window.data() + window.size();
   if (begin < end)
-    prepare({begin, std::min<std::size_t>(prepared_step_bytes, static_cast<std::size_t>(end - begin))});
+    prepare({begin, std::min<std::size_t>(grown_bytes, static_cast<std::size_t>(end - begin))},
+            grown_ahead_bytes);
 }
 
 Status Application::prepare_next(std::uint64_t size_bytes) {
   const auto next = arena_->ahead(size_bytes);
   if (next.empty()) return {};
+  auto* const end = next.data() + next.size();
+  if (!reach(end))
+    return failure(Errc::out_of_resources, "the arena's file may not be {} bytes longer", next.size());
   if (::madvise(next.data(), next.size(), MADV_POPULATE_WRITE) != 0)
     return failure(Errc::out_of_resources, "{} bytes of memory cannot be made: {}", next.size(),
                    std::strerror(errno));
-  prepared_until_ = std::max(prepared_until_, next.data() + next.size());
+  prepared_until_ = std::max(prepared_until_, end);
   return {};
 }
 

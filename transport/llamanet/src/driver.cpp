@@ -99,6 +99,7 @@ class Driver::Implementation {
   Status on(std::uint64_t number, std::uint32_t request, const Release& release);
   Status on(std::uint64_t number, std::uint32_t request, const Spawn& spawn);
   Status on(std::uint64_t number, std::uint32_t request, const Name& name);
+  Status on(std::uint64_t number, std::uint32_t request, const Lengthen&);
   // Messages that only a driver sends.
   template <typename Other>
   Status on(std::uint64_t, std::uint32_t, const Other&) {
@@ -376,6 +377,14 @@ Status Driver::Implementation::on(std::uint64_t number, std::uint32_t request, c
   auto& connection = connections_.at(number);
   if (!connection.slot) return failure(Errc::parse_error, "name before attach");
   answer(number, {encode({request, names_.handle(*connection.slot, name)}), false, {}, {}, {}});
+  return {};
+}
+
+Status Driver::Implementation::on(std::uint64_t number, std::uint32_t request, const Lengthen&) {
+  auto slot = connections_.at(number).slot;
+  if (!slot) return failure(Errc::parse_error, "lengthen before attach");
+  if (auto lengthened = slots_.lengthen(*slot); !lengthened) return lengthened;
+  answer(number, {encode({request, Lengthened{}}), false, {}, {}, {}});
   return {};
 }
 

@@ -38,6 +38,7 @@ Result<DriverSlots> DriverSlots::create(const DriverOptions& options) {
   header.slot_count_max = options.slot_count_max;
   header.is_protected.store(1, std::memory_order_relaxed);
   header.log_bytes_max = options.log_bytes_max;
+  header.arena_size_bytes = slots.arena_size_bytes_;
   return slots;
 }
 
@@ -78,7 +79,7 @@ Result<std::uint32_t> DriverSlots::make(std::uint32_t index) {
 }
 
 Status DriverSlots::furnish(std::uint32_t index) {
-  auto arena = memory_.create("llamada-arena", arena_size_bytes_);
+  auto arena = memory_.create_growing("llamada-arena", arena_size_bytes_, arena_bytes_at_first);
   if (!arena) return propagate(arena);
   auto header = Mapping::map(arena->get(), sizeof(topics::ArenaHeader), Mapping::Access::read_only);
   if (!header) return propagate(header);
@@ -123,6 +124,14 @@ void DriverSlots::attach(std::uint32_t index, std::uint32_t pid, FileDescriptor 
   publish();
 }
 
+Status DriverSlots::lengthen(std::uint32_t index) {
+  const int file = slots_[index].arena.get();
+  auto size = size_of(file);
+  if (!size) return propagate(size);
+  // Never shorter; and a memfd, which is as long as the arena, is sealed.
+  return *size < arena_size_bytes_ ? set_size(file, arena_size_bytes_) : Status();
+}
+
 void DriverSlots::leave(std::uint32_t index, SlotState state) {
   auto& slot = slots_[index];
   slot.process.reset();
@@ -131,6 +140,9 @@ void DriverSlots::leave(std::uint32_t index, SlotState state) {
   if (state == SlotState::dead) {
     auto& deaths = own_entry(index).deaths;
     deaths.store(deaths.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    // A successor walks from chunk to chunk, of which the last may not have been written to its end. Refused:
+    // it will say so.
+    (void)lengthen(index);
   }
   own_entry(index).pid.store(0, std::memory_order_relaxed);
   set_state(index, state);

@@ -53,6 +53,8 @@ class DriverSlots {
   void expect(std::uint32_t index, std::uint64_t token, std::uint32_t incarnation);
   std::uint32_t next_incarnation(std::uint32_t index);
   void attach(std::uint32_t index, std::uint32_t pid, FileDescriptor process, std::uint64_t connection);
+  /// Makes the file of the slot's arena as long as the arena.
+  Status lengthen(std::uint32_t index);
   /// The application is gone and the arena stays.
   void leave(std::uint32_t index, SlotState state);
   /// The arena goes too.

@@ -50,9 +50,7 @@ Status Inspector::map_slots(std::uint32_t first, std::uint32_t count) {
     if (answer->peers[i].arena != 0) {
       if (next + 2 > descriptors.size())
         return failure(Errc::parse_error, "the driver sent too few descriptors");
-      auto size = size_of(descriptors[next].get());
-      if (!size) return propagate(size);
-      auto arena = Mapping::map(descriptors[next].get(), *size, Mapping::Access::read_only);
+      auto arena = Mapping::map(descriptors[next].get(), page().arena_size_bytes, Mapping::Access::read_only);
       if (!arena) return propagate(arena);
       slot.arena = std::move(*arena);
       slot.arena_id = answer->peers[i].arena;

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -98,8 +99,17 @@ Result<FileDescriptor> MemorySource::create(const char* name, std::uint64_t size
       ::openat(mount_.get(), name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!memory) return system_failure("a file for an arena in a tmpfs");
   ::unlinkat(mount_.get(), name, 0);
-  if (::ftruncate(memory.get(), static_cast<off_t>(size_bytes)) != 0)
-    return system_failure("ftruncate of an arena");
+  if (auto sized = set_size(memory.get(), size_bytes); !sized) return propagate(sized);
+  return memory;
+}
+
+Result<FileDescriptor> MemorySource::create_growing(const char* name, std::uint64_t size_bytes,
+                                                    std::uint64_t first_bytes) const {
+  // As long as it may become, so that a limit on the size of files shows at once.
+  auto memory = create(name, size_bytes);
+  if (!memory || !mount_) return memory;
+  if (auto sized = set_size(memory->get(), std::min(first_bytes, size_bytes)); !sized)
+    return propagate(sized);
   return memory;
 }
 

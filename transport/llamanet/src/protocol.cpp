@@ -211,6 +211,10 @@ void write(Encoder& to, const Release& message) { to.integer(message.name); }
 void read(Decoder& from, Release& message) { message.name = from.integer<std::uint64_t>(); }
 void write(Encoder&, const Released&) {}
 void read(Decoder&, Released&) {}
+void write(Encoder&, const Lengthen&) {}
+void read(Decoder&, Lengthen&) {}
+void write(Encoder&, const Lengthened&) {}
+void read(Decoder&, Lengthened&) {}
 
 void write(Encoder& to, const Spawn& message) {
   to.integer(static_cast<std::uint32_t>(message.commands.size()));
@@ -289,9 +293,10 @@ static_assert(
                    Attach>);
 static_assert(
     std::is_same_v<std::variant_alternative_t<static_cast<std::size_t>(MessageType::bye) - 1, Message>, Bye>);
-static_assert(std::is_same_v<
-              std::variant_alternative_t<static_cast<std::size_t>(MessageType::named) - 1, Message>, Named>);
-static_assert(std::variant_size_v<Message> == static_cast<std::size_t>(MessageType::named));
+static_assert(
+    std::is_same_v<std::variant_alternative_t<static_cast<std::size_t>(MessageType::lengthened) - 1, Message>,
+                   Lengthened>);
+static_assert(std::variant_size_v<Message> == static_cast<std::size_t>(MessageType::lengthened));
 
 template <std::size_t index = 0>
 std::optional<Message> read_type(std::uint16_t type, Decoder& from) {

@@ -4,7 +4,9 @@
 #include <fcntl.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <utility>
@@ -55,8 +57,7 @@ Result<Mapping> Mapping::map(int descriptor, std::size_t size_bytes, Access acce
 Result<FileDescriptor> create_memory(const char* name, std::uint64_t size_bytes) {
   auto memory = create_memfd(name);
   if (!memory) return system_failure("memfd_create");
-  if (::ftruncate(memory.get(), static_cast<off_t>(size_bytes)) != 0)
-    return system_failure("ftruncate of an arena");
+  if (auto sized = set_size(memory.get(), size_bytes); !sized) return propagate(sized);
   if (::fcntl(memory.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
     return system_failure("sealing an arena");
   return memory;
@@ -72,6 +73,25 @@ Result<std::uint64_t> size_of(int descriptor) {
   struct stat status {};
   if (::fstat(descriptor, &status) != 0) return system_failure("fstat of an arena");
   return static_cast<std::uint64_t>(status.st_size);
+}
+
+bool files_may_have(std::uint64_t size_bytes) {
+  rlimit most{};
+  return ::getrlimit(RLIMIT_FSIZE, &most) == 0 &&
+         (most.rlim_cur == RLIM_INFINITY || size_bytes <= most.rlim_cur);
+}
+
+Status set_size(int descriptor, std::uint64_t size_bytes) {
+  if (!files_may_have(size_bytes))
+    return failure(
+        Errc::out_of_resources,
+        "a file of {} MiB, most of it never used, is needed for an arena, and the limit on the size "
+        "of files is less; raise it (ulimit -f unlimited)",
+        size_bytes >> 20);
+  // Not libc's ftruncate(), which within a rank may be another's.
+  if (::syscall(SYS_ftruncate, descriptor, static_cast<long>(size_bytes)) != 0)
+    return system_failure("ftruncate of an arena");
+  return {};
 }
 
 Result<FileDescriptor> create_eventfd() {

@@ -37,11 +37,11 @@ struct ArenaOptions {
   /// end); false means that the memory is used up. Empty: always granted.
   std::function<bool(std::uint64_t more_bytes)> may_grow;
   std::uint64_t extent_bytes = 1 << 20;
-  /// Called with memory that was never used, before its first use: may let the kernel make its pages at
-  /// once. It is all zero, also afterwards.
-  std::function<void(std::span<std::byte>)> prepare;
-  /// Copies into memory that may never have been used, without making its pages first. Gives how many bytes,
-  /// from the first on, at once: more can be asked for by the next call. 0: they are to be copied otherwise.
+  /// Called with memory before its first use: may let the kernel make its pages at once, and what of it was
+  /// never used is zero afterwards. False: it cannot be had. Empty: all memory is there.
+  std::function<bool(std::span<std::byte>)> prepare;
+  /// Copies into memory that may never have been used and was not prepared. Gives how many bytes, from the
+  /// first on, at once: more can be asked for by the next call. 0: they are to be copied otherwise.
   std::function<std::size_t(std::span<std::byte> to, std::span<const std::byte> from)> store;
 };
 
@@ -146,14 +146,17 @@ class ArenaWriter {
   EndpointEntry& endpoint(std::uint32_t index);
 
   // The pool.
-  /// What of a chunk's memory is prepared, if it is new.
+  /// What of a chunk's memory is prepared. The rest is not to be touched before it has been, by prepare() or
+  /// store().
   enum class Prepared { whole, header_and_cells };
   /// An initialised chunk of at least this shape, not yet linked anywhere. Its cells' commit words differ
   /// from its generation. Errors: out_of_resources.
   Result<Chunk> allocate(ChunkShape shape, std::uint64_t ordinal, std::uint64_t records_before = 0,
                          Prepared prepared = Prepared::whole);
-  /// Copies what is large into a chunk that was never used before. Gives how many bytes it copied at once,
-  /// from the first on, at least 1.
+  /// For room in a chunk that was not prepared as a whole. Errors: out_of_resources.
+  Status prepare(std::span<std::byte> memory) const;
+  /// Copies what is large into such room. Gives how many bytes it copied at once, from the first on, at
+  /// least 1.
   std::size_t store(std::span<std::byte> to, std::span<const std::byte> from) const;
   /// Gives back a chunk that no reader needs and no log leads to.
   void free(const Chunk& chunk);
@@ -181,7 +184,7 @@ class ArenaWriter {
   Status adopt_log(std::uint32_t index, std::vector<Offset>& reached);
   Status adopt_pool(std::vector<Offset>& reached);
 
-  void prepare(const Chunk& chunk, Prepared prepared) const;
+  Status prepare(const Chunk& chunk, Prepared prepared) const;
   FreeList& free_list(ChunkShape shape);
   FreeList* free_list_for(ChunkShape shape);
   std::optional<Chunk> allocate_recycled(ChunkShape shape, std::uint64_t ordinal,

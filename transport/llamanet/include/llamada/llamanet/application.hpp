@@ -162,9 +162,11 @@ class Application {
   void replace_peer(std::uint32_t slot, PeerSlot by);
   Status nap(std::chrono::nanoseconds at_most);
   bool may_grow(std::uint64_t more_bytes);
-  void prepare(std::span<std::byte> memory);
+  bool prepare(std::span<std::byte> memory, std::uint64_t unit);
   std::size_t store(std::span<std::byte> to, std::span<const std::byte> from);
-  std::size_t write(std::span<std::byte> to, std::span<const std::byte> from);
+  std::size_t write(std::byte* to, std::span<const std::byte> from, std::size_t zeros_bytes,
+                    std::uint64_t unit);
+  bool reach(const std::byte* end);
   std::uint64_t live_bytes_of_all() const;
 
   // Our commit before our look at `sleeping`: the sleeper's membarrier orders the two, if the compiler does
@@ -200,6 +202,7 @@ class Application {
   std::string identity_;
   std::uint64_t seen_generation_ = 0;
   std::byte* prepared_until_ = nullptr;  // what the pool grows into is made up to here
+  std::byte* file_end_ = nullptr;        // what the mapping has behind it must not be touched
   std::unique_ptr<topics::ArenaWriter> arena_;
 };
 

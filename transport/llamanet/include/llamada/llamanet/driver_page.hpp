@@ -9,8 +9,12 @@
 
 namespace llamada::llamanet {
 
-inline constexpr std::uint64_t page_magic = 0x0031454741504C4C;  // "LLPAGE1\0"
+inline constexpr std::uint64_t page_magic = 0x0032454741504C4C;  // "LLPAGE2\0"
 inline constexpr std::size_t page_header_size_bytes = 4096;
+
+/// The file of an arena is so long at first, or as the arena if that is less; who owns the arena makes it
+/// longer before using what lies behind. Nobody may touch what its mapping has behind the file's end.
+inline constexpr std::uint64_t arena_bytes_at_first = 8 << 20;
 
 enum class SlotState : std::uint32_t { free = 0, expected = 1, attached = 2, dead = 3, done = 4 };
 
@@ -23,7 +27,8 @@ struct alignas(64) DriverPage {
   std::atomic<std::uint32_t> is_protected;
   std::atomic<std::uint32_t> ending;
   std::uint64_t log_bytes_max;
-  std::byte reserved_2[40];
+  std::uint64_t arena_size_bytes;  ///< of each arena: what is mapped of its file, however long that is
+  std::byte reserved_2[32];
 };
 static_assert(sizeof(DriverPage) == 128);
 static_assert(offsetof(DriverPage, slot_count) == 12);
@@ -31,6 +36,7 @@ static_assert(offsetof(DriverPage, generation) == 64);
 static_assert(offsetof(DriverPage, is_protected) == 72);
 static_assert(offsetof(DriverPage, ending) == 76);
 static_assert(offsetof(DriverPage, log_bytes_max) == 80);
+static_assert(offsetof(DriverPage, arena_size_bytes) == 88);
 
 /// One of slot_count_max entries from page_header_size_bytes on.
 struct alignas(64) PageSlot {

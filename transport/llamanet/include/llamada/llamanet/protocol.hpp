@@ -40,6 +40,8 @@ enum class MessageType : std::uint16_t {
   spawned = 15,
   name = 16,
   named = 17,
+  lengthen = 18,
+  lengthened = 19,
 };
 
 /// An application asks for a slot.
@@ -194,8 +196,19 @@ struct Named {
   bool operator==(const Named&) const = default;
 };
 
-using Message = std::variant<Attach, Attached, Peers, PeersAre, Say, Inspect, Inspected, ErrorMessage, Bye,
-                             Share, Shared, Release, Released, Spawn, Spawned, Name, Named>;
+/// Asks the driver to make the file of the application's arena as long as the arena, where the application
+/// itself may not.
+struct Lengthen {
+  bool operator==(const Lengthen&) const = default;
+};
+
+struct Lengthened {
+  bool operator==(const Lengthened&) const = default;
+};
+
+using Message =
+    std::variant<Attach, Attached, Peers, PeersAre, Say, Inspect, Inspected, ErrorMessage, Bye, Share, Shared,
+                 Release, Released, Spawn, Spawned, Name, Named, Lengthen, Lengthened>;
 
 struct Envelope {
   std::uint32_t request = 0;  ///< chosen by the asker, repeated in the answer

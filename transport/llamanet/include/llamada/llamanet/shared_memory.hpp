@@ -41,6 +41,13 @@ Result<FileDescriptor> reopen_read_only(int descriptor);
 
 Result<std::uint64_t> size_of(int descriptor);
 
+/// Whether the limit on the size of files (RLIMIT_FSIZE) allows so many bytes: to make one longer ends the
+/// process (SIGXFSZ).
+bool files_may_have(std::uint64_t size_bytes);
+
+/// Makes a file so long, where that is allowed. Errors: out_of_resources (it is not), those of the system.
+Status set_size(int descriptor, std::uint64_t size_bytes);
+
 /// An eventfd that neither blocks nor survives exec.
 Result<FileDescriptor> create_eventfd();
 void ring(int eventfd);
