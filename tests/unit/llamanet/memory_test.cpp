@@ -1,3 +1,5 @@
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -36,6 +38,17 @@ bool gives_memory(const MemorySource& source) {
          reading->bytes()[4096] == std::byte{2} && reading->bytes().back() == std::byte{7};
 }
 
+/// Neither gives a file that the limit does not allow, and neither is ended by trying.
+bool says_what_limit_forbids() {
+  const rlimit small{size_bytes / 2, RLIM_INFINITY};
+  if (::setrlimit(RLIMIT_FSIZE, &small) != 0) return false;
+  for (const MemorySource& source : {MemorySource::open(), MemorySource()}) {
+    auto memory = source.create_growing("llamada-test", size_bytes, 4096);
+    if (memory || memory.error().code() != Errc::out_of_resources) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 TEST_CASE("memory: a source gives zeroed memory that two processes can map", "[llamanet]") {
@@ -56,6 +69,29 @@ TEST_CASE("memory: a user who may not mount gets memory too", "[llamanet]") {
         (::setresgid(nobody, nobody, nobody) != 0 || ::setresuid(nobody, nobody, nobody) != 0))
       ::_exit(2);
     ::_exit(gives_memory(MemorySource::open()) ? 0 : 1);
+  }
+  int status = -1;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
+}
+
+TEST_CASE("memory: a file that is to grow is short at first, and no longer than it may become",
+          "[llamanet]") {
+  for (const MemorySource& source : {MemorySource::open(), MemorySource()}) {
+    auto memory = source.create_growing("llamada-test", size_bytes, 4096);
+    auto small = source.create_growing("llamada-test", 4096, size_bytes);
+    REQUIRE(memory);
+    REQUIRE(small);
+    CHECK(size_of(memory->get()).value_or(0) == (source.has_own_mount() ? 4096 : size_bytes));
+    CHECK(size_of(small->get()).value_or(0) == 4096);
+  }
+}
+
+TEST_CASE("memory: what the limit on the size of files forbids is an error", "[llamanet]") {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::signal(SIGXFSZ, SIG_DFL);
+    ::_exit(says_what_limit_forbids() ? 0 : 1);
   }
   int status = -1;
   REQUIRE(::waitpid(child, &status, 0) == child);
