@@ -26,6 +26,7 @@ constexpr std::size_t attached_descriptors_count = 3;
 constexpr std::uintptr_t page_bytes = 4096;
 constexpr std::uint64_t prepare_from_bytes = 1 << 20;
 constexpr std::uint64_t prepared_ahead_bytes = 2 << 20;
+constexpr std::uint64_t prepared_step_bytes = 128 << 10;
 /// Less is made by the touch, where the file is that long already.
 constexpr std::uint64_t prepared_bytes_min = 64 << 10;
 /// The file of an arena grows from one multiple of this to the next: by folios of this size then, which fit
@@ -237,7 +238,7 @@ bool Application::prepare(std::span<std::byte> memory, std::uint64_t unit) {
   if (end <= file_end_ && memory.size() < prepared_bytes_min) return true;
   for (auto* begin = std::max(memory.data(), prepared_until_); begin < end;
        begin = std::max(begin, prepared_until_)) {
-    const std::size_t size = std::min<std::size_t>(static_cast<std::size_t>(end - begin), unit);
+    const auto size = std::min<std::size_t>(prepared_step_bytes, static_cast<std::size_t>(end - begin));
     if (write(begin, {}, size, unit) == 0) break;  // refused: the pages are made when they are used
   }
   prepared_until_ = std::max(prepared_until_, end);
@@ -273,7 +274,7 @@ std::size_t Application::write(std::byte* to, std::span<const std::byte> from, s
   if (grows) end = std::min<std::uint64_t>((end + unit - 1) / unit * unit, memory_.size());
   // A program may have set a limit since.
   if (!files_may_have(end)) return 0;
-  std::array<iovec, 1 + 2 * grown_ahead_bytes / zeros.size()> pieces;
+  std::array<iovec, 2 + (prepared_step_bytes + grown_ahead_bytes) / zeros.size()> pieces;
   std::size_t count = 0;
   if (!from.empty()) pieces[count++] = {const_cast<std::byte*>(from.data()), from.size()};
   for (std::uint64_t next = at + from.size(); next < end; next += pieces[count++].iov_len)
@@ -308,7 +309,7 @@ void Application::prepare_ahead() {
   auto* begin = std::max(window.data(), prepared_until_);
   auto* end = window.data() + window.size();
   if (begin < end)
-    prepare({begin, std::min<std::size_t>(grown_bytes, static_cast<std::size_t>(end - begin))},
+    prepare({begin, std::min<std::size_t>(prepared_step_bytes, static_cast<std::size_t>(end - begin))},
             grown_ahead_bytes);
 }
 
