@@ -79,7 +79,9 @@ class Process {
     while (application_->page_slot(slot).deaths.load() == deaths &&
            application_->slot_state(slot) != SlotState::done) {
       auto arena = application_->peer(slot);
-      if (arena.ready() && arena.header().sleeping.load() != 0) return;
+      // It says so before its last look, after which it may not sleep: once at least it has.
+      if (arena.ready() && arena.header().sleeping.load() != 0 && arena.counter(topics::Counter::sleeps) != 0)
+        return;
       ::sched_yield();
     }
   }
@@ -226,7 +228,10 @@ class Process {
     auto index = topics::find_log(other(), keys[which], stream.scanned);
     if (!index) return false;
     auto* cursor = must(application_->arena().cursor(keys[which], writer_slot));
-    stream.reader = topics::LogReader::open(other(), *index, cursor);
+    // What lies before may be written again meanwhile.
+    stream.reader = which == 0 && board_.held.chunk != 0
+                        ? topics::LogReader::open_at(other(), *index, board_.held, cursor)
+                        : topics::LogReader::open(other(), *index, cursor);
     return stream.open = true;
   }
 
@@ -245,6 +250,10 @@ class Process {
       if (which == 0 && passed % writer_waits_every == writer_waits_every / 2 &&
           application_->incarnation() == 1)
         wait_until_writer_is_held();
+      if (which == 0) {
+        board_.held = stream.reader.position();
+        board_.held.cell = 0;
+      }
       auto before = released_[which];
       stream.reader.release(stream.reader.position_chunk());
       released_[which] = stream.reader.position_chunk();

@@ -62,7 +62,8 @@ class LogReader {
 
   /// From the log's start. `index` must be below arena.log_count(). `cursor` (ArenaWriter::cursor() of the
   /// reader's own arena) is what release() stores to; without one (a look at one's own log, a tool) nothing
-  /// is held.
+  /// is held. Where a predecessor has released chunks of a log that recycles, its start may be written again
+  /// meanwhile: there a reader begins with open_at().
   static LogReader open(const PeerArena& arena, std::uint32_t index, CursorEntry* cursor = nullptr);
 
   /// From a place that the writer gave (LogWriter::position()).
