@@ -4,15 +4,14 @@ program append
   use mpi
   implicit none
   integer, parameter :: lines = 6
-  integer :: code, rank, seed, i, value, status
+  integer :: code, rank, i, value, status
   character(len=256) :: path, folder
 
   call MPI_Init(code)
   call MPI_Comm_rank(MPI_COMM_WORLD, rank, code)
-  call system_clock(seed)
   call get_environment_variable('TMPDIR', folder, status=status)
   if (status /= 0) folder = '/tmp'
-  write (path, '(2a, i0)') trim(folder), '/llamada-append-', seed
+  write (path, '(2a, i0)') trim(folder), '/llamada-append-', getpid()
   call MPI_Bcast(path, 256, MPI_CHARACTER, 0, MPI_COMM_WORLD, code)
   write (path, '(2a, i0)') trim(path), '-', rank
 

@@ -44,7 +44,7 @@ program files
   use file_callbacks
   implicit none
   integer :: rank, ranks, code, file, i, handler, amode, count, request, status(MPI_STATUS_SIZE)
-  integer :: values(10), got(10), class, seed
+  integer :: values(10), got(10), class
   integer(kind=MPI_OFFSET_KIND) :: size, position, start
   integer(kind=MPI_ADDRESS_KIND) :: one
   character(len=256) :: path, folder
@@ -54,10 +54,9 @@ program files
   call MPI_Init(code)
   call MPI_Comm_rank(MPI_COMM_WORLD, rank, code)
   call MPI_Comm_size(MPI_COMM_WORLD, ranks, code)
-  call system_clock(seed)
   call get_environment_variable('TMPDIR', folder, status=i)
   if (i /= 0) folder = '/tmp'
-  write (path, '(2a, i0)') trim(folder), '/llamada-fortran-', seed
+  write (path, '(2a, i0)') trim(folder), '/llamada-fortran-', getpid()
   call MPI_Bcast(path, 256, MPI_CHARACTER, 0, MPI_COMM_WORLD, code)
 
   call MPI_File_create_errhandler(on_error, handler, code)
