@@ -432,10 +432,7 @@ TEST_CASE("application: the successor of a rank that died finds the shared memor
     ::_exit(0);  // without bye
   }
   CHECK(exit_status_of(child) == 0);
-  node.stop();
-  auto incarnation = node.driver().next_incarnation(0);
-  node.driver().expect(0, 2, incarnation);
-  node.start();
+  node.expect_successor(0, 2);
   auto successor = Application::attach(node.options(0, 2));
   REQUIRE(successor);
   auto memory = (*successor)->shared_segment(42, 4096);
@@ -477,10 +474,7 @@ TEST_CASE("application: a successor goes on where the file of its predecessor en
     auto child = ::fork();
     if (child == 0) ::_exit(leaves(node.options(0, 1), count) ? 0 : 1);
     REQUIRE(exit_status_of(child) == 0);
-    node.stop();
-    auto incarnation = node.driver().next_incarnation(0);
-    node.driver().expect(0, 2, incarnation);
-    node.start();
+    node.expect_successor(0, 2);
     auto successor = Application::attach(node.options(0, 2));
     auto peer = Application::attach(node.options(1, 7));
     REQUIRE(successor);

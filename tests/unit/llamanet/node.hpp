@@ -56,6 +56,12 @@ class Node {
     while (!condition())
       for (auto& event : driver_->poll(std::chrono::milliseconds(1))) events_.push_back(event);
   }
+  /// Whoever had the slot has ended: the next one to attach there is its successor, with this token.
+  void expect_successor(std::uint32_t slot, std::uint64_t token) {
+    stop();
+    driver_->expect(slot, token, driver_->next_incarnation(slot));
+    start();
+  }
   std::vector<DriverEvent>& events() { return events_; }
   std::size_t count(DriverEvent::Kind kind) const {
     std::size_t count = 0;
