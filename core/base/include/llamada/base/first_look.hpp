@@ -12,7 +12,9 @@ namespace llamada {
 /// A look in vain shares the line with the core that is about to write it, which then has to take it back:
 /// the answer comes later, by a transfer between the cores, than to somebody who looks when it is there. So
 /// who waits for an answer lets as much time go by as answers take. That is learned from how they were found:
-/// a little less each time that one was there at the first look, more when one came soon after it.
+/// a little less each time that one was there at the first look, more when one came soon after it. Not much
+/// more: who looks late answers late, so two whose answers take now longer, now shorter would drive each
+/// other's waiting up.
 ///
 /// Threads: one at a time.
 class FirstLook {
@@ -30,7 +32,7 @@ class FirstLook {
     }
     prompt_in_a_row_ = 0;
     // What took much longer was no answer to what was sent just now.
-    if (looks <= looks_max) delay_ = std::min(delay_ + delay_ / 16 + scale, delay_max);
+    if (looks <= looks_max) delay_ = std::min(delay_ + delay_ / 64 + scale, delay_max);
   }
 
   std::uint32_t delay_cycles() const { return delay_ / scale; }
