@@ -1,16 +1,21 @@
-/* What the programs of the benchmark share. Each prints lines "FIGURE X VALUE UNIT", X being a size in bytes
- * or 0, VALUE the median of several batches. */
+/* What the programs of the benchmark share. Each prints lines "FIGURE X VALUE UNIT [LINE]", X being a size in
+ * bytes or 0, VALUE the median of several batches, LINE what one cache line took between the two cores
+ * meanwhile, there and back, half of it in ns. */
 #ifndef LLAMADA_BENCH_H
 #define LLAMADA_BENCH_H
 
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
+#include <fcntl.h>
 #include <mpi.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 /* Rank r runs on the (r modulo their number)th of the cores that it may use: alike under every MPI. After
  * MPI_Init, which asks how many there are. */
@@ -69,6 +74,86 @@ static inline change_function* change_named(const char* name) {
 
 static inline void print_figure(const char* figure, long x, double value, const char* unit) {
   printf("%s %ld %.5g %s\n", figure, x, value, unit);
+  fflush(stdout);
+}
+
+/* Two lines of memory that ranks 0 and 1 have in common, whatever the library. */
+struct line_probe {
+  _Alignas(128) atomic_int ping;
+  _Alignas(128) atomic_int pong;
+};
+static struct line_probe* line_probe;
+static int line_probe_rank;
+
+/* By ranks 0 and 1, pinned. From then on series have LINE. */
+static inline void share_line_probe(int rank) {
+  int place[2] = {getpid(), -1};
+  if (rank == 0) {
+    place[1] = memfd_create("line", 0);
+    if (place[1] < 0 || ftruncate(place[1], sizeof *line_probe) != 0) exit(1);
+    MPI_Send(place, 2, MPI_INT, 1, 0, MPI_COMM_WORLD);
+  } else {
+    char path[64];
+    MPI_Recv(place, 2, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", place[0], place[1]);
+    place[1] = open(path, O_RDWR);
+  }
+  line_probe = mmap(NULL, sizeof *line_probe, PROT_READ | PROT_WRITE, MAP_SHARED, place[1], 0);
+  if (line_probe == MAP_FAILED) exit(1);
+  line_probe_rank = rank;
+}
+
+/* 0: there is no probe. */
+static inline double probed_line_ns(void) {
+  enum { rounds = 300 };
+  static int turn = 0;
+  if (line_probe == NULL) return 0;
+  atomic_int *mine = &line_probe->ping, *others = &line_probe->pong;
+  double start = MPI_Wtime();
+  for (int r = 0; r < rounds; r++) {
+    turn++;
+    if (line_probe_rank == 0) atomic_store_explicit(mine, turn, memory_order_release);
+    while (atomic_load_explicit(line_probe_rank == 0 ? others : mine, memory_order_acquire) != turn) {
+    }
+    if (line_probe_rank == 1) atomic_store_explicit(others, turn, memory_order_release);
+  }
+  return (MPI_Wtime() - start) / rounds / 2 * 1e9;
+}
+
+/* Batches of one figure, with the line probed before and after each. */
+enum { series_max = 16 };
+struct series {
+  int count;
+  double values[series_max], lines[series_max + 1];
+};
+
+static inline void series_begin(struct series* series) {
+  series->count = 0;
+  series->lines[0] = probed_line_ns();
+}
+
+static inline void series_add(struct series* series, double value) {
+  series->values[series->count++] = value;
+  series->lines[series->count] = probed_line_ns();
+}
+
+/* The median of the batches in the state in which most of them were taken (bench/report.py: FLIPPED). */
+static inline void series_print(const struct series* series, const char* figure, long x, const char* unit) {
+  const double flipped = 1.6;
+  double lines[series_max + 1], values[series_max];
+  memcpy(lines, series->lines, sizeof lines);
+  double line = median(lines, series->count + 1);
+  int count = 0;
+  for (int i = 0; i < series->count; i++) {
+    double before = series->lines[i], after = series->lines[i + 1];
+    if (before <= line * flipped && after <= line * flipped && before * flipped >= line &&
+        after * flipped >= line)
+      values[count++] = series->values[i];
+  }
+  if (count < series->count / 2) return;
+  printf("%s %ld %.5g %s", figure, x, median(values, count), unit);
+  if (line > 0) printf(" %.4g", line);
+  printf("\n");
   fflush(stdout);
 }
 

@@ -4,7 +4,8 @@
 Runs the programs of this folder, the samples and programs of others (programs_case.py) under our two profiles and under
 the other MPIs, interleaved: each turn of a program runs it once under each, and what messages take at least between two
 threads (bare.c); in a round short ones have some turns. Before and after each sample the machine is probed (one cache line
-between two cores and back; a copy): a sample between whose probes the state flipped is dropped. What is compared are
+between two cores and back; a copy): a sample between whose probes the state flipped is dropped. Programs of messages, and
+of collectives on two ranks, probe the line themselves between their batches (bench.h), and keep those of one state. What is compared are
 samples of one turn whose probes agree, and during which a virtual machine's host took as much of the processors' time; what
 is shown are medians over the rounds, with quartiles, as Markdown, JSON and SVG in bench/results/MACHINE-COMMIT. A run that
 was interrupted goes on where it was (--fresh: begins anew).

@@ -9,7 +9,7 @@ HIGHER_IS_BETTER = ("M/s", "GB/s", "%", "Mop/s")
 
 
 class Case:
-    """In a round it has so many `turns`, of each configuration in each. `figure`: its whole time is the figure of that name. A program prints others as lines "NAME X VALUE UNIT"."""
+    """In a round it has so many `turns`, of each configuration in each. `figure`: its whole time is the figure of that name. A program prints others as lines "NAME X VALUE UNIT [LINE]" (bench.h)."""
 
     def __init__(self, name, program, ranks=2, arguments=(), figure=None, configurations=OURS + PEERS, turns=1):
         self.name, self.program, self.ranks, self.arguments = name, program, ranks, list(arguments)
@@ -25,9 +25,10 @@ class Case:
         """Writes what the program reads into the folder in which it will run."""
 
     def figures(self, text, seconds, folder):
-        """By name: value and unit. ValueError: the program's result is wrong."""
-        found = (re.fullmatch(r"(\S+) (\d+) (\S+) (\S+)", line) for line in text.splitlines())
-        figures = {f"{each[1]} {each[2]}": [float(each[3]), each[4]] for each in found if each}
+        """By name: value and unit, and the cache line's ns if that was probed meanwhile. ValueError: the program's result is wrong."""
+        found = (re.fullmatch(r"(\S+) (\d+) (\S+) (\S+)(?: (\S+))?", line) for line in text.splitlines())
+        figures = {f"{each[1]} {each[2]}": [float(each[3]), each[4]] + ([float(each[5])] if each[5] else [])
+                   for each in found if each}
         if self.figure:
             figures[self.figure] = [seconds * 1e3, "ms"]
         return figures

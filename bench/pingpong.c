@@ -30,11 +30,13 @@ static int rounds_for(int size) {
 }
 
 static void measure(const char* figure, char* buffer, int size, int rank, int source) {
-  double halves[batches];
+  struct series halves;
   int rounds = rounds_for(size), count = size <= 4 << 20 ? batches : 5;
   batch(buffer, size, rounds, rank, source);
-  for (int b = 0; b < count; b++) halves[b] = batch(buffer, size, rounds, rank, source) / rounds / 2 * 1e6;
-  if (rank == 0) print_figure(figure, size, median(halves, count), "us");
+  series_begin(&halves);
+  for (int b = 0; b < count; b++)
+    series_add(&halves, batch(buffer, size, rounds, rank, source) / rounds / 2 * 1e6);
+  if (rank == 0) series_print(&halves, figure, size, "us");
 }
 
 int main(int argc, char** argv) {
@@ -46,6 +48,7 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (rank < 2) {
     pin_rank(rank);
+    share_line_probe(rank);
     char* buffer = memory(16 << 20);
     const char* figure = argc > 1 ? argv[1] : "pingpong";
     changes = change_named(figure);

@@ -14,7 +14,7 @@ PEERS = case.PEERS
 CONFIGURATIONS = OURS + PEERS + ("bare", "bare-kept")
 # What each of ours is beside: a ring without a library that does as much.
 BARE = {"default": "bare", "fault-tolerant": "bare-kept", "fault-tolerant-long": "bare-kept"}
-# Two states of a machine differ by a factor of 3 to 4; a busy one by less.
+# Two states of a machine differ by a factor of 2 to 4; a busy one by less.
 FLIPPED = 1.6
 # By so much more of the processors' time may the host have taken of one sample than of another, as it does when it gives or
 # takes back memory.
@@ -36,16 +36,26 @@ def flipped(one, other):
     return low > 0 and high / low > FLIPPED
 
 
+def with_own_probes(samples):
+    """Figures beside which the program itself probed the line are samples by themselves, with that probe."""
+    for sample in samples:
+        rest = {name: figure for name, figure in sample["figures"].items() if len(figure) == 2}
+        if rest:
+            yield dict(sample, figures=rest)
+        for name, (value, unit, line_ns) in ((name, figure) for name, figure in sample["figures"].items() if name not in rest):
+            probe = dict(sample["before"], line_ns=line_ns)
+            yield dict(sample, figures={name: [value, unit]}, before=probe, after=probe)
+
+
 def by_state(samples):
-    """The samples of each of the machine's states, the fast one first, by the cache line's time around them."""
+    """The samples of each of the machine's states, the fastest first, by the cache line's time around them."""
     steady = [sample for sample in samples if not flipped(sample["before"], sample["after"])]
-    times = [sample["before"]["line_ns"] for sample in steady if sample["before"]["line_ns"] > 0]
-    if not times or max(times) / min(times) < FLIPPED ** 2:
-        return [("", steady)]
-    border = (min(times) * max(times)) ** 0.5
-    return [(name, part) for name, part in
-            (("fast", [sample for sample in steady if sample["before"]["line_ns"] <= border]),
-             ("slow", [sample for sample in steady if sample["before"]["line_ns"] > border])) if part]
+    borders = (("hyperthread", 0), ("fast", aims.CORE_IN_COMMON_NS), ("slow", aims.CACHE_IN_COMMON_NS))
+    parts = {name: [] for name, _ in borders}
+    for sample in steady:
+        parts[[name for name, least in borders if sample["before"]["line_ns"] >= least][-1]].append(sample)
+    found = [(name, part) for name, part in parts.items() if part]
+    return found if len(found) > 1 else [("", steady)]
 
 
 def quartiles(values):
@@ -166,7 +176,8 @@ def header(about, dropped, stolen):
              "Medians, in brackets the quartiles. *d/p*, *f/p*, *l/p*: the default profile, fault-tolerant and fault-tolerant-long "
              "beside the better of the other MPIs, median of the ratios within a turn (for times below 1 is better, for rates above); *f/d*: fault-tolerant beside default. *bare*, "
              "*bare-kept*: two threads without a library, by the best of several ways, the latter writing into memory that no cache has; "
-             "*d/b*, *f/b*, *l/b*: ours beside them. *line*: the default profile beside the cache line probed in the same breath.", ""]
+             "*d/b*, *f/b*, *l/b*: ours beside them. *line*: the default profile beside the cache line probed in the same breath. "
+             "The machine's states: *hyperthread*, two of one core; *fast*, two cores with a cache in common; *slow*, without.", ""]
 
 
 def tables(heading, figures, plots):
@@ -245,7 +256,7 @@ def draw(place, figures, state):
 def write_report(place, about, samples):
     stolen = Counter(sample["configuration"] for sample in samples if sample["stolen"] > STOLEN_MORE)
     long = [sample for sample in samples if sample["long"]]
-    short = [sample for sample in samples if not sample["long"]]
+    short = list(with_own_probes(sample for sample in samples if not sample["long"]))
     dropped = sum(flipped(sample["before"], sample["after"]) for sample in short)
     lines, states = header(about, dropped, stolen), []
     for state, part in by_state(short) if short else ():

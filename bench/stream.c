@@ -31,13 +31,15 @@ static double batch(int rank, char* buffer, int size, int window, int windows) {
   return MPI_Wtime() - start;
 }
 
-/* Messages a second. */
-static double rate(int rank, char* buffer, int size, int window, int windows) {
-  double rates[batches];
+/* So many `units` a second, of which each message is `worth` some. */
+static void measure(const char* figure, int rank, char* buffer, int size, int window, int windows,
+                    double worth, const char* units) {
+  struct series rates;
   batch(rank, buffer, size, window, windows);
+  series_begin(&rates);
   for (int b = 0; b < batches; b++)
-    rates[b] = (double)window * windows / batch(rank, buffer, size, window, windows);
-  return median(rates, batches);
+    series_add(&rates, (double)window * windows * worth / batch(rank, buffer, size, window, windows));
+  if (rank == 0) series_print(&rates, figure, size, units);
 }
 
 int main(int argc, char** argv) {
@@ -46,24 +48,19 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (rank < 2) {
     pin_rank(rank);
+    share_line_probe(rank);
     char* buffer = memory(4 << 20);
     if (argc > 1 && strcmp(argv[1], "rate") == 0) {
       static const int sizes[] = {0, 8, 64, 256, 1024};
-      for (int i = 0; i < 5; i++) {
-        double seen = rate(rank, buffer, sizes[i], 64, sizes[i] <= 8 ? 500 : 150);
-        if (rank == 0) print_figure("rate", sizes[i], seen / 1e6, "M/s");
-      }
+      for (int i = 0; i < 5; i++)
+        measure("rate", rank, buffer, sizes[i], 64, sizes[i] <= 8 ? 500 : 150, 1e-6, "M/s");
     } else {
       changes = change_named(argc > 1 ? argv[1] : "bandwidth");
       static const int sizes[] = {4096, 16384, 65536, 262144, 1 << 20, 4 << 20};
       for (int i = changes == renew ? 2 : 0; i < 6; i++) {
         int window = sizes[i] <= 65536 ? 64 : sizes[i] <= 262144 ? 32 : sizes[i] <= 1 << 20 ? 16 : 4;
-        double seen = rate(rank, buffer, sizes[i], window, sizes[i] <= 16384 ? 8 : 1);
-        if (rank == 0)
-          print_figure(changes == renew ? "anew_stream"
-                       : changes        ? "changed_stream"
-                                        : "bandwidth",
-                       sizes[i], seen * sizes[i] / 1e9, "GB/s");
+        const char* figure = changes == renew ? "anew_stream" : changes ? "changed_stream" : "bandwidth";
+        measure(figure, rank, buffer, sizes[i], window, sizes[i] <= 16384 ? 8 : 1, sizes[i] * 1e-9, "GB/s");
       }
     }
     free(buffer);
