@@ -17,12 +17,15 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+static int cores_allowed = 1;
+
 /* Rank r runs on the (r modulo their number)th of the cores that it may use: alike under every MPI. After
  * MPI_Init, which asks how many there are. */
 static inline void pin_rank(int rank) {
   cpu_set_t allowed, one;
   if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
-  int place = rank % CPU_COUNT(&allowed);
+  cores_allowed = CPU_COUNT(&allowed);
+  int place = rank % cores_allowed;
   for (int core = 0; core < CPU_SETSIZE; core++) {
     if (!CPU_ISSET(core, &allowed) || place-- > 0) continue;
     CPU_ZERO(&one);
@@ -85,21 +88,28 @@ struct line_probe {
 static struct line_probe* line_probe;
 static int line_probe_rank;
 
-/* By ranks 0 and 1, pinned. From then on series have LINE. */
+static inline void no_line_probe(const char* what) {
+  perror(what);
+  MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+/* By ranks 0 and 1, pinned. From then on series have LINE, if each has a core of its own. */
 static inline void share_line_probe(int rank) {
   int place[2] = {getpid(), -1};
+  if (cores_allowed < 2) return;
   if (rank == 0) {
     place[1] = memfd_create("line", 0);
-    if (place[1] < 0 || ftruncate(place[1], sizeof *line_probe) != 0) exit(1);
+    if (place[1] < 0 || ftruncate(place[1], sizeof *line_probe) != 0) no_line_probe("memfd_create");
     MPI_Send(place, 2, MPI_INT, 1, 0, MPI_COMM_WORLD);
   } else {
     char path[64];
     MPI_Recv(place, 2, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     snprintf(path, sizeof path, "/proc/%d/fd/%d", place[0], place[1]);
     place[1] = open(path, O_RDWR);
+    if (place[1] < 0) no_line_probe(path);
   }
   line_probe = mmap(NULL, sizeof *line_probe, PROT_READ | PROT_WRITE, MAP_SHARED, place[1], 0);
-  if (line_probe == MAP_FAILED) exit(1);
+  if (line_probe == MAP_FAILED) no_line_probe("mmap");
   line_probe_rank = rank;
 }
 
