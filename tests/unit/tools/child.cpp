@@ -12,6 +12,8 @@
 #include <optional>
 #include <utility>
 
+#include "command.hpp"
+
 extern char** environ;
 
 namespace llamada::test {
@@ -53,6 +55,7 @@ Child::Child(std::vector<std::string> arguments) {
   const int failed = ::posix_spawn(&pid_, argv[0], &actions, nullptr, argv.data(), environ);
   ::posix_spawn_file_actions_destroy(&actions);
   if (failed != 0) give_up("cannot be started", arguments[0]);
+  for (const std::string& each : arguments) program_ += each + " ";
   input_ = std::move(input.second);
   output_ = std::move(output.first);
   output.second.reset();
@@ -63,14 +66,14 @@ Child::Child(Child&& other) noexcept
     : pid_(std::exchange(other.pid_, 0)),
       input_(std::move(other.input_)),
       output_(std::move(other.output_)),
-      said_(std::move(other.said_)) {}
+      said_(std::move(other.said_)),
+      program_(std::move(other.program_)) {}
 
 Child::~Child() {
   if (pid_ == 0) return;
   input_.reset();
   ::kill(pid_, SIGCONT);
-  int status = 0;
-  ::waitpid(pid_, &status, 0);
+  await_end(pid_, program_);
 }
 
 bool Child::says(const std::string& line) {

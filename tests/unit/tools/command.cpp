@@ -1,11 +1,16 @@
 #include "command.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <spawn.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 
@@ -30,7 +35,43 @@ std::string text_in(int file) {
   return text;
 }
 
+constexpr int ends_within_ms = 90'000;
+
+bool has_ended_within(pid_t pid, int milliseconds) {
+  const int process = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
+  if (process < 0) return true;  // Without it waitpid() waits as long as it takes.
+  pollfd asked{process, POLLIN, 0};
+  const bool has_ended = ::poll(&asked, 1, milliseconds) != 0;
+  ::close(process);
+  return has_ended;
+}
+
+/// Where in the system its threads are.
+void say_where_it_is(pid_t pid, const std::string& program) {
+  std::fprintf(stderr, "%s (pid %d) does not end\n", program.c_str(), static_cast<int>(pid));
+  std::error_code unknown;
+  const std::string process = "/proc/" + std::to_string(pid);
+  for (const auto& thread : std::filesystem::directory_iterator(process + "/task", unknown)) {
+    std::string name, place, call;
+    std::getline(std::ifstream(thread.path() / "comm"), name);
+    std::getline(std::ifstream(thread.path() / "wchan"), place);
+    std::getline(std::ifstream(thread.path() / "syscall"), call);
+    std::fprintf(stderr, "  thread %s is in %s, system call %s\n", name.c_str(), place.c_str(), call.c_str());
+  }
+}
+
 }  // namespace
+
+int await_end(pid_t pid, const std::string& program) {
+  if (!has_ended_within(pid, ends_within_ms)) {
+    say_where_it_is(pid, program);
+    ::kill(pid, SIGABRT);
+    if (!has_ended_within(pid, ends_within_ms)) ::kill(pid, SIGKILL);
+  }
+  int status = 0;
+  ::waitpid(pid, &status, 0);
+  return status;
+}
 
 Ended run(std::vector<std::string> arguments) {
   std::vector<char*> argv;
@@ -47,8 +88,9 @@ Ended run(std::vector<std::string> arguments) {
   const int failed = ::posix_spawn(&pid, argv[0], &actions, nullptr, argv.data(), environ);
   ::posix_spawn_file_actions_destroy(&actions);
   if (failed != 0) std::abort();
-  int status = 0;
-  ::waitpid(pid, &status, 0);
+  std::string command_line;
+  for (const std::string& each : arguments) command_line += each + " ";
+  const int status = await_end(pid, command_line);
   const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   return {code, text_in(out), text_in(err)};
 }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <string>
 #include <vector>
 
@@ -11,6 +13,10 @@ struct Ended {
   std::string out;
   std::string err;
 };
+
+/// The wait status of a child that ends by itself. One that has not after a minute and a half is ended by
+/// SIGABRT, and what it waited for is said on standard error.
+int await_end(pid_t pid, const std::string& program);
 
 /// Runs a program to its end.
 Ended run(std::vector<std::string> arguments);
