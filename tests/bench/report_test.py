@@ -26,7 +26,7 @@ def written(samples):
 
 
 def states(samples):
-    return {name: part for name, part in report.by_state(list(report.with_own_probes(samples)))}
+    return dict(report.by_state(list(report.with_own_probes(samples))))
 
 
 class ReportTest(unittest.TestCase):

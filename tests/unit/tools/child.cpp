@@ -42,9 +42,9 @@ std::optional<char> next_byte(int descriptor) {
 
 }  // namespace
 
-Child::Child(std::vector<std::string> arguments) {
+Child::Child(std::vector<std::string> arguments) : arguments_(std::move(arguments)) {
   std::vector<char*> argv;
-  for (std::string& each : arguments) argv.push_back(each.data());
+  for (std::string& each : arguments_) argv.push_back(each.data());
   argv.push_back(nullptr);
   auto input = make_pipe();
   auto output = make_pipe();
@@ -54,12 +54,11 @@ Child::Child(std::vector<std::string> arguments) {
   ::posix_spawn_file_actions_adddup2(&actions, output.second.get(), 1);
   const int failed = ::posix_spawn(&pid_, argv[0], &actions, nullptr, argv.data(), environ);
   ::posix_spawn_file_actions_destroy(&actions);
-  if (failed != 0) give_up("cannot be started", arguments[0]);
-  for (const std::string& each : arguments) program_ += each + " ";
+  if (failed != 0) give_up("cannot be started", arguments_[0]);
   input_ = std::move(input.second);
   output_ = std::move(output.first);
   output.second.reset();
-  if (!says("ready")) give_up("does not get ready", arguments[0]);
+  if (!says("ready")) give_up("does not get ready", arguments_[0]);
 }
 
 Child::Child(Child&& other) noexcept
@@ -67,13 +66,13 @@ Child::Child(Child&& other) noexcept
       input_(std::move(other.input_)),
       output_(std::move(other.output_)),
       said_(std::move(other.said_)),
-      program_(std::move(other.program_)) {}
+      arguments_(std::move(other.arguments_)) {}
 
 Child::~Child() {
   if (pid_ == 0) return;
   input_.reset();
   ::kill(pid_, SIGCONT);
-  await_end(pid_, program_);
+  await_end(pid_, arguments_);
 }
 
 bool Child::says(const std::string& line) {

@@ -28,8 +28,8 @@ class Child {
   pid_t pid_ = 0;
   FileDescriptor input_;
   FileDescriptor output_;
-  std::string said_;     // the beginning of a line
-  std::string program_;  // and its arguments
+  std::string said_;  // the beginning of a line
+  std::vector<std::string> arguments_;
 };
 
 }  // namespace llamada::test

@@ -47,8 +47,9 @@ bool has_ended_within(pid_t pid, int milliseconds) {
 }
 
 /// Where in the system its threads are.
-void say_where_it_is(pid_t pid, const std::string& program) {
-  std::fprintf(stderr, "%s (pid %d) does not end\n", program.c_str(), static_cast<int>(pid));
+void say_where_it_is(pid_t pid, const std::vector<std::string>& arguments) {
+  for (const std::string& each : arguments) std::fprintf(stderr, "%s ", each.c_str());
+  std::fprintf(stderr, "(pid %d) does not end\n", static_cast<int>(pid));
   std::error_code unknown;
   const std::string process = "/proc/" + std::to_string(pid);
   for (const auto& thread : std::filesystem::directory_iterator(process + "/task", unknown)) {
@@ -62,11 +63,13 @@ void say_where_it_is(pid_t pid, const std::string& program) {
 
 }  // namespace
 
-int await_end(pid_t pid, const std::string& program) {
+int await_end(pid_t pid, const std::vector<std::string>& arguments) {
   if (!has_ended_within(pid, ends_within_ms)) {
-    say_where_it_is(pid, program);
+    say_where_it_is(pid, arguments);
     ::kill(pid, SIGABRT);
     if (!has_ended_within(pid, ends_within_ms)) ::kill(pid, SIGKILL);
+    ::waitpid(pid, nullptr, 0);
+    std::abort();
   }
   int status = 0;
   ::waitpid(pid, &status, 0);
@@ -88,9 +91,7 @@ Ended run(std::vector<std::string> arguments) {
   const int failed = ::posix_spawn(&pid, argv[0], &actions, nullptr, argv.data(), environ);
   ::posix_spawn_file_actions_destroy(&actions);
   if (failed != 0) std::abort();
-  std::string command_line;
-  for (const std::string& each : arguments) command_line += each + " ";
-  const int status = await_end(pid, command_line);
+  const int status = await_end(pid, arguments);
   const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   return {code, text_in(out), text_in(err)};
 }

@@ -14,9 +14,9 @@ struct Ended {
   std::string err;
 };
 
-/// The wait status of a child that ends by itself. One that has not after a minute and a half is ended by
-/// SIGABRT, and what it waited for is said on standard error.
-int await_end(pid_t pid, const std::string& program);
+/// The wait status of a child that ends by itself. If it has not after a minute and a half, says on standard
+/// error what it waits for, ends it by SIGABRT, and aborts the test's process.
+int await_end(pid_t pid, const std::vector<std::string>& arguments);
 
 /// Runs a program to its end.
 Ended run(std::vector<std::string> arguments);
