@@ -1,5 +1,11 @@
 #include "interpose/clear_start.hpp"
 
+#ifdef __x86_64__
+#include <cpuid.h>
+#include <immintrin.h>
+#endif
+
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 
@@ -16,25 +22,43 @@ constexpr std::size_t stack_bytes = 64 << 10;
   asm volatile("" : : "r"(bytes) : "memory");
 }
 
-/// The dynamic linker saves these on the stack where __libc_start_main() first calls through it.
-void clear_vector_registers() {
 #ifdef __x86_64__
+/// XSAVE's parts that hold vector registers: SSE, AVX, AVX-512's opmask and halves.
+constexpr unsigned long long vector_parts = 1U << 1 | 1U << 2 | 7U << 5;
+
+/// Puts all vector registers into their initial configuration.
+[[gnu::target("xsave"), gnu::no_stack_protector]] void initialise_vector_registers() {
+  /// An image without parts: its header, at 512, is zero.
+  struct alignas(64) Image {
+    std::uint32_t before_mxcsr[6];
+    std::uint32_t mxcsr;
+    std::uint32_t behind_mxcsr[121];
+    std::uint64_t header[8];
+  };
+  static_assert(sizeof(Image) == 576);
+  const Image image{.before_mxcsr{}, .mxcsr = _mm_getcsr(), .behind_mxcsr{}, .header{}};
+  _xrstor64(const_cast<Image*>(&image), _xgetbv(0) & vector_parts);
+}
+
+bool has_xsave() {
+  unsigned a, b, c = 0, d;
+  return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_OSXSAVE);
+}
+#endif
+
+/// The dynamic linker saves these on the stack where __libc_start_main() first calls through it, and which of
+/// them are in use. Of those that are zero the processor does not always say the same: whether they are in
+/// use may depend on whether the process has lost its core meanwhile. So none of what SSE knows is zero, and
+/// the rest is in its initial configuration, where it stays.
+void set_vector_registers() {
+#ifdef __x86_64__
+  if (has_xsave()) initialise_vector_registers();
   asm volatile(
       ".irp register, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15\n\t"
-      "pxor %%xmm\\register, %%xmm\\register\n\t"
+      "pcmpeqd %%xmm\\register, %%xmm\\register\n\t"
       ".endr" ::
           : "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11",
             "xmm12", "xmm13", "xmm14", "xmm15");
-  if (__builtin_cpu_supports("avx")) asm volatile("vzeroupper");
-  // No compiler's register where nothing is compiled for AVX-512; those of the C library's functions.
-  if (__builtin_cpu_supports("avx512f"))
-    asm volatile(
-        ".irp register, 16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31\n\t"
-        "vpxord %%zmm\\register, %%zmm\\register, %%zmm\\register\n\t"
-        ".endr\n\t"
-        ".irp register, 0,1,2,3,4,5,6,7\n\t"
-        "kxorw %%k\\register, %%k\\register, %%k\\register\n\t"
-        ".endr" ::);
 #endif
 }
 
@@ -45,7 +69,7 @@ void clear_vector_registers() {
   void* volatile memory = std::malloc(1);
   std::free(memory);
   clear_stack();
-  clear_vector_registers();
+  set_vector_registers();
 }
 
 }  // namespace llamada::mpi::interpose
