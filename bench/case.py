@@ -7,9 +7,13 @@ MADE_BEFORE = ("fault-tolerant-long",)
 # The units of figures of which more is better.
 HIGHER_IS_BETTER = ("M/s", "GB/s", "%", "Mop/s")
 
+NUMBER = r"-?[\d.]+(?:e[-+]\d+)?"
+# "NAME X VALUE UNIT [LINE]" (bench.h). Programs print other lines, too.
+FIGURE = re.compile(rf"(\S+) (\d+) ({NUMBER}) (\S+)(?: ({NUMBER}))?")
+
 
 class Case:
-    """In a round it has so many `turns`, of each configuration in each. `figure`: its whole time is the figure of that name. A program prints others as lines "NAME X VALUE UNIT [LINE]" (bench.h)."""
+    """In a round it has so many `turns`, of each configuration in each. `figure`: its whole time is the figure of that name. A program prints others as lines."""
 
     def __init__(self, name, program, ranks=2, arguments=(), figure=None, configurations=OURS + PEERS, turns=1):
         self.name, self.program, self.ranks, self.arguments = name, program, ranks, list(arguments)
@@ -26,7 +30,7 @@ class Case:
 
     def figures(self, text, seconds, folder):
         """By name: value and unit, and the cache line's ns if that was probed meanwhile. ValueError: the program's result is wrong."""
-        found = (re.fullmatch(r"(\S+) (\d+) (\S+) (\S+)(?: (\S+))?", line) for line in text.splitlines())
+        found = (FIGURE.fullmatch(line) for line in text.splitlines())
         figures = {f"{each[1]} {each[2]}": [float(each[3]), each[4]] + ([float(each[5])] if each[5] else [])
                    for each in found if each}
         if self.figure:

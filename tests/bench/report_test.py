@@ -31,9 +31,11 @@ def states(samples):
 
 class ReportTest(unittest.TestCase):
     def test_a_program_says_the_line_beside_its_figure(self):
-        text = "pingpong 8 0.11 us 61.5\nrate 0 30 M/s\nsomething else 1 2 3 4\n"
+        text = "pingpong 8 0.11 us 61.5\nrate 0 30 M/s\nsomething else 1 2 3 4\nfarm: 2000 tasks, sum 3a3f\n"
+        text += "overlap 4 -1.5 %\nbig 1 1e+06 us 2.5e+02\n"
         self.assertEqual(case.Case("pingpong", "pingpong").figures(text, 1.0, None),
-                         {"pingpong 8": [0.11, "us", 61.5], "rate 0": [30.0, "M/s"]})
+                         {"pingpong 8": [0.11, "us", 61.5], "rate 0": [30.0, "M/s"],
+                          "overlap 4": [-1.5, "%"], "big 1": [1e6, "us", 250.0]})
 
     def test_a_figure_with_a_line_of_its_own_counts_though_the_state_flipped_around_the_sample(self):
         one = sample("default", {"pingpong 0": [0.05, "us", 60.0], "pingpong 8": [0.3, "us", 250.0],
