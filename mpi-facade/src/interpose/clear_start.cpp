@@ -3,9 +3,9 @@
 #ifdef __x86_64__
 #include <cpuid.h>
 #include <immintrin.h>
+#include <signal.h>
 #endif
 
-#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 
@@ -28,16 +28,9 @@ constexpr unsigned long long vector_parts = 1U << 1 | 1U << 2 | 7U << 5;
 
 /// Puts all vector registers into their initial configuration.
 [[gnu::target("xsave"), gnu::no_stack_protector]] void initialise_vector_registers() {
-  /// An image without parts: its header, at 512, is zero.
-  struct alignas(64) Image {
-    std::uint32_t before_mxcsr[6];
-    std::uint32_t mxcsr;
-    std::uint32_t behind_mxcsr[121];
-    std::uint64_t header[8];
-  };
-  static_assert(sizeof(Image) == 576);
-  const Image image{.before_mxcsr{}, .mxcsr = _mm_getcsr(), .behind_mxcsr{}, .header{}};
-  _xrstor64(const_cast<Image*>(&image), _xgetbv(0) & vector_parts);
+  alignas(64) _xstate without_parts{};
+  without_parts.fpstate.mxcsr = _mm_getcsr();  // loaded whatever parts there are
+  _xrstor64(&without_parts, _xgetbv(0) & vector_parts);
 }
 
 bool has_xsave() {
