@@ -40,15 +40,27 @@ Ran run(std::vector<std::string> options, const std::string& script, const std::
   return end_of(job);
 }
 
+/// How many of the processes live whose numbers a file has.
+std::size_t living_of(const std::string& file) {
+  std::ifstream numbers(file);
+  std::size_t count = 0;
+  for (pid_t pid; numbers >> pid;) count += ::kill(pid, 0) == 0;
+  return count;
+}
+
 /// Runs a script that waits for a file: its name is in $GO, and the file is made once so many deaths have
-/// been told of.
+/// been told of and the replacements run, until when what the dead leave behind may live.
 Ran run_until_deaths(std::size_t deaths, std::vector<std::string> options, const std::string& script,
                      const std::string& input = {}) {
   const llamada::test::TemporaryFolder folder;
   const std::string go = folder / "go";
-  options.insert(options.end(), {"sh", "-c", "GO=" + go + "; " + script});
+  const std::string begun = folder / "begun";
+  const std::size_t ranks = std::stoul(options.at(1));  // behind -n
+  options.insert(options.end(), {"sh", "-c", "echo $$ >>" + begun + "; GO=" + go + "; " + script});
   Job job(options, input);
-  CHECK(wait_for([&] { return job.ended() || count_of(job.errors(), " died.\n") == deaths; }));
+  CHECK(wait_for([&] {
+    return job.ended() || (count_of(job.errors(), " died.\n") == deaths && living_of(begun) == ranks);
+  }));
   std::ofstream(go) << "go";
   return end_of(job);
 }
