@@ -172,6 +172,29 @@ TEST_CASE("topics: a second loan, and one that is dropped", "[conformance]") {
   }
 }
 
+TEST_CASE("topics: a small loan that is out holds up no other sample", "[conformance]") {
+  TransportFixture fixture;
+  Peer sender(fixture), receiver(fixture);
+  Writer writer;
+  Reader reader;
+  open(sender, writer);
+  open(receiver, reader);
+  settle_match(sender, writer, receiver, reader);
+  auto small = writer.endpoint->loan(40);
+  REQUIRE(small.has_value());
+  std::ranges::copy(bytes_of(3, 40), small->data().begin());
+  REQUIRE(write(writer, 1, 10));
+  auto large = writer.endpoint->loan(5000);
+  REQUIRE(large.has_value());
+  std::ranges::copy(bytes_of(2, 5000), large->data().begin());
+  REQUIRE(writer.endpoint->publish(std::move(*large), header_of(2)).has_value());
+  Loan moved = std::move(*small);
+  REQUIRE(writer.endpoint->publish(std::move(moved), header_of(3)).has_value());
+  CHECK(is(take(receiver, reader), 1, 10));
+  CHECK(is(take(receiver, reader), 2, 5000));
+  CHECK(is(take(receiver, reader), 3, 40));
+}
+
 TEST_CASE("topics: topics, types, domains and partitions keep apart", "[conformance]") {
   TransportFixture fixture;
   Peer sender(fixture), receiver(fixture), stranger(fixture, nullptr, {.domain = 5});

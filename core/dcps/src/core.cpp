@@ -1,6 +1,7 @@
 #include "core.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "llamada/base/check.hpp"
 #include "llamada/dcps/data_reader.hpp"
@@ -62,6 +63,7 @@ void Core::do_work() {
   if (failed_) (void)poll();
   const Now moment = now();
   for (DataReader* reader : readers_) reader->advance(moment);
+  tell_news();
   for (DataWriter* writer : writers_) writer->advance(moment);
   ask_waiters();
 }
@@ -112,7 +114,12 @@ Status Core::poll() {
 void Core::settle() {
   for (Subscriber* subscriber : subscribers_)
     if (subscriber->holds_groups()) subscriber->settle_groups(moment());
-  for (DataReader* reader : readers_) reader->report_news();
+  tell_news();
+}
+
+void Core::tell_news() {
+  for (std::size_t k = 0; k < with_news_.size(); ++k) with_news_[k]->report_news();
+  with_news_.clear();
 }
 
 const Now& Core::moment() {

@@ -116,10 +116,15 @@ class Core : public std::enable_shared_from_this<Core> {
   void add(DataReader& reader) { readers_.push_back(&reader); }
   void add(DataWriter& writer) { writers_.push_back(&writer); }
   void add(Subscriber& subscriber) { subscribers_.push_back(&subscriber); }
-  void remove(DataReader& reader) { std::erase(readers_, &reader); }
+  void remove(DataReader& reader) {
+    std::erase(readers_, &reader);
+    std::erase(with_news_, &reader);
+  }
   void remove(DataWriter& writer) { std::erase(writers_, &writer); }
   void remove(Subscriber& subscriber) { std::erase(subscribers_, &subscriber); }
   const std::vector<DataReader*>& readers() const { return readers_; }
+  /// Something happened in its cache that the end of a look tells its statuses.
+  void has_news(DataReader& reader) { with_news_.push_back(&reader); }
   const std::vector<DataWriter*>& writers() const { return writers_; }
 
   /// Its endpoints have to tell it.
@@ -151,6 +156,7 @@ class Core : public std::enable_shared_from_this<Core> {
   bool has_work();
   void ask_waiters();
   void settle();
+  void tell_news();
   std::chrono::nanoseconds next_wakeup() const;
   void call_listeners(Lock& held);
   void call_planned(Lock& held, const PlannedCall& planned);
@@ -202,6 +208,7 @@ class Core : public std::enable_shared_from_this<Core> {
   std::vector<Waiter*> waiters_;
   std::condition_variable_any calls_ended_;
   std::vector<DataReader*> readers_;
+  std::vector<DataReader*> with_news_;
   std::vector<DataWriter*> writers_;
   std::vector<Subscriber*> subscribers_;
   std::vector<InstanceHandle> ignored_;

@@ -70,6 +70,9 @@ void DataReader::make_cache() {
   options.qos = qos_;
   options.presentation = subscriber_entity().qos_.presentation;
   options.order_counter = &subscriber_entity().next_order_;
+  options.on_news = [this] {
+    if (!deleted_) core().has_news(*this);
+  };
   const types::TypeSupport& type = *topic_->type();
   if (type.is_keyed()) {
     options.key_of = [&type](std::span<const std::byte> sample) {
@@ -328,16 +331,13 @@ Status DataReader::wait_for_historical_data(Duration at_most) {
 }
 
 void DataReader::advance(Now now) {
-  if (!cache_) return;
-  cache_->advance(now);
-  report_news();
+  if (cache_) cache_->advance(now);
 }
 
 std::chrono::nanoseconds DataReader::next_wakeup() const { return cache_ ? cache_->next_wakeup() : never; }
 
 // Turns what happened in the cache into statuses.
 void DataReader::report_news() {
-  if (!cache_ || !cache_->has_news()) return;
   if (cache_->take_data_alone()) return report_data();
   const ReaderCacheNews news = cache_->take_news();
   if (news.lost_count > 0) {

@@ -88,7 +88,7 @@ ReaderCache::Writer* ReaderCache::find_writer(const topics::EndpointId& id) {
 void ReaderCache::on_samples_lost(const topics::EndpointId& writer, std::uint64_t count) {
   auto found = writers_.find(writer);
   if (found != writers_.end()) found->second.sets.lost();
-  news_.lost_count += static_cast<std::int32_t>(std::min<std::uint64_t>(count, 1u << 30));
+  add_news().lost_count += static_cast<std::int32_t>(std::min<std::uint64_t>(count, 1u << 30));
 }
 
 bool ReaderCache::admit(const Arrival& arrival, Now now) {
@@ -195,7 +195,7 @@ bool ReaderCache::reject(Writer& writer, const topics::Sample& sample, Room room
                         : room == Room::no_samples
                             ? SampleRejectedKind::rejected_by_samples_limit
                             : SampleRejectedKind::rejected_by_samples_per_instance_limit;
-    news_.rejected.push_back({reason, instance_handle(sample.header().instance)});
+    add_news().rejected.push_back({reason, instance_handle(sample.header().instance)});
     writer.last_rejected = number;
   }
   return !is_reliable();
@@ -214,9 +214,9 @@ bool ReaderCache::has_other_key(ReaderInstance& instance, const topics::Sample& 
 
 // Waiting would not help, so the writer is not to offer it again: it is lost, and why is told.
 bool ReaderCache::reject_key(const topics::Sample& sample) {
-  news_.rejected.push_back(
+  add_news().rejected.push_back(
       {SampleRejectedKind::rejected_by_key_hash, instance_handle(sample.header().instance)});
-  ++news_.lost_count;
+  ++add_news().lost_count;
   return true;
 }
 

@@ -42,6 +42,8 @@ struct ReaderCacheOptions {
   std::function<bool(std::uint64_t)> is_hash_ambiguous;
   /// Counts the samples of several readers, so that their orders can be compared; nullptr: each its own.
   std::uint64_t* order_counter = nullptr;
+  /// Called when there are news and were none before; empty: the cache is to be asked.
+  std::function<void()> on_news;
 };
 
 /// Which samples a read or a take is to give (DDS 1.4, 2.2.2.5.3.8 to 2.2.2.5.3.19).
@@ -149,13 +151,11 @@ class ReaderCache {
   /// The serialised key. Errors: not_found.
   Result<std::vector<std::byte>> key_value(std::uint64_t key_hash) const;
 
-  bool has_news() const {
-    return news_.data || news_.lost_count > 0 || !news_.rejected.empty() || !news_.deadlines_missed.empty();
-  }
   ReaderCacheNews take_news();
   /// Whether data are all the news there is: then they are none any more.
   bool take_data_alone() {
     if (news_.lost_count > 0 || !news_.rejected.empty() || !news_.deadlines_missed.empty()) return false;
+    has_news_ = false;
     return std::exchange(news_.data, false);
   }
 
@@ -273,6 +273,12 @@ class ReaderCache {
   void forget_emptied(ReaderInstance& instance);
   std::int32_t stored_count() const { return valid_count_ + lent_count_; }
 
+  /// For what happened just now.
+  ReaderCacheNews& add_news() {
+    if (!std::exchange(has_news_, true) && options_.on_news) options_.on_news();
+    return news_;
+  }
+
   // Time: reader_cache_time.cpp.
   void tend(ReaderInstance& instance, Now now);
   void release_deferred(ReaderInstance& instance, Now now);
@@ -319,6 +325,7 @@ class ReaderCache {
   std::vector<CachedSample*> free_;
   Wakeups wakeups_;
   ReaderCacheNews news_;
+  bool has_news_ = false;  // on_news has been called
   std::uint64_t own_order_counter_ = 1;
   std::int32_t valid_count_ = 0;
   std::int32_t lent_count_ = 0;

@@ -36,7 +36,7 @@ bool ReaderCache::hold_for_set(Writer& writer, topics::Sample& sample, Now now, 
     }
     // Nothing can be taken to make room: the set can never be whole here.
     reject(writer, sample, Room::no_samples);
-    news_.lost_count += static_cast<std::int32_t>(writer.sets.abandon());
+    add_news().lost_count += static_cast<std::int32_t>(writer.sets.abandon());
   }
   if (!writer.sets.hold(std::move(sample), now.realtime)) return false;
   release_sets(writer, now);
@@ -64,11 +64,11 @@ void ReaderCache::release_waiting_sets(Now now) {
 void ReaderCache::admit_set(Writer& writer, CoherentSets::Set set, bool whole, Now now) {
   if (!whole || !fits(set)) {
     if (whole && !set.samples.empty()) reject(writer, set.samples.back().sample, Room::no_samples);
-    news_.lost_count += static_cast<std::int32_t>(set.samples.size());
+    add_news().lost_count += static_cast<std::int32_t>(set.samples.size());
     return;
   }
   if (has_other_keys(set)) {
-    news_.lost_count += static_cast<std::int32_t>(set.samples.size()) - 1;
+    add_news().lost_count += static_cast<std::int32_t>(set.samples.size()) - 1;
     return;
   }
   for (CoherentSets::Held& held : set.samples) admit({writer, held.sample, held.reception_timestamp}, now);

@@ -103,7 +103,7 @@ CachedSample& ReaderCache::insert(ReaderInstance& instance, const CacheWriter& w
     instance.latest_writer = writer.id;
   }
   remember_filled(instance);
-  news_.data = true;
+  add_news().data = true;
   return *sample;
 }
 
@@ -200,7 +200,10 @@ bool ReaderCache::has_key(std::uint64_t key_hash, std::span<const std::byte> key
          std::equal(found->second.key.begin(), found->second.key.end(), key.begin(), key.end());
 }
 
-ReaderCacheNews ReaderCache::take_news() { return std::exchange(news_, {}); }
+ReaderCacheNews ReaderCache::take_news() {
+  has_news_ = false;
+  return std::exchange(news_, {});
+}
 
 void ReaderCache::visit_samples(const std::function<void(CachedSample&)>& visit) {
   for (ReaderInstance* instance : filled_) {

@@ -52,8 +52,8 @@ void ReaderCache::check_deadline(ReaderInstance& instance, Now now) {
   const Duration period = options_.qos.deadline.period;
   const auto missed = (now.monotonic - instance.deadline) / period + 1;
   instance.deadline += missed * period;
-  news_.deadlines_missed.push_back({static_cast<std::int32_t>(std::min<std::int64_t>(missed, 1 << 20)),
-                                    instance_handle(instance.key_hash())});
+  add_news().deadlines_missed.push_back({static_cast<std::int32_t>(std::min<std::int64_t>(missed, 1 << 20)),
+                                         instance_handle(instance.key_hash())});
   if (!is_exclusive()) return;
   if (const topics::EndpointId* heard = owner(instance)) instance.find_writer(*heard)->deadline_missed = true;
 }

@@ -94,31 +94,31 @@ void LogStore::copy(std::byte* to, std::span<const std::byte> from) {
   }
 }
 
+/// A small one is not written in its cell, whose line readers look at all the time: they would have it back
+/// before it is committed.
 Status LogStore::loan(std::size_t size_bytes, Loan& into) {
-  if (log_.is_reserved()) {  // another is out
+  if (size_bytes <= inline_payload_max && !small_is_lent_) {
+    small_is_lent_ = true;
+    into.small_is_lent_ = &small_is_lent_;
+    into.data_ = {small_room_, size_bytes};
+    return {};
+  }
+  if (size_bytes <= inline_payload_max || log_.is_reserved()) {  // another is out
     into.private_ = std::make_unique<std::uint64_t[]>((size_bytes + 7) / 8 + loan_alignment / 8);
     auto* begin = reinterpret_cast<std::byte*>(into.private_.get());
     const auto past = reinterpret_cast<std::uintptr_t>(begin) % loan_alignment;
     into.data_ = {begin + (loan_alignment - past), size_bytes};
     return {};
   }
-  // Which fields its header will have is not known yet, so a small one has room for all.
-  const bool is_small = size_bytes + sizeof(RecordHeader) <= inline_payload_max;
-  const std::size_t room =
-      is_small ? size_bytes + sizeof(RecordHeader) : std::max(size_bytes, apart_size_min);
-  if (auto reserved = reserve(room, into.reservation_); !reserved) return reserved;
-  std::byte* data = into.reservation_.payload().data() + (is_small ? sizeof(RecordHeader) : 0);
-  if (size_bytes < apart_size_min && !is_small) into.reservation_.shrink(size_bytes);
-  into.data_ = {data, size_bytes};
+  if (auto reserved = reserve(size_bytes, into.reservation_); !reserved) return reserved;
+  into.data_ = into.reservation_.payload();
   return {};
 }
 
 Status LogStore::publish(Loan& loan, const SampleHeader& header) {
   if (!loan.reservation_) return publish(loan.data_, header);
-  const auto extra = loan.reservation_.extra();
-  const bool extended = extra.empty();  // a small one
-  write_header(extended ? loan.reservation_.payload().data() : extra.data(), header);
-  log_.commit(std::move(loan.reservation_), kind_data, record_flags(header, extended), header.instance);
+  write_header(loan.reservation_.extra().data(), header);
+  log_.commit(std::move(loan.reservation_), kind_data, record_flags(header, false), header.instance);
   return {};
 }
 

@@ -59,6 +59,8 @@ class LogStore final : public WriterStore {
   void copy(std::byte* to, std::span<const std::byte> from);
 
   LogWriter log_;
+  alignas(64) std::byte small_room_[inline_payload_max];
+  bool small_is_lent_ = false;
   std::vector<const MatchEntry*> readers_;  // RELIABLE ones
   bool backwards_ = false;
   std::size_t lossy_count_ = 0;  // others, who see by a chunk's generation whether it is reused

@@ -25,8 +25,8 @@ class SlotStore;
 }  // namespace detail
 
 /// Room for one sample in the writer's memory, to be filled in place and given to WriterEndpoint::publish().
-/// Dropping it gives the room back. Move-only; must not outlive its writer. While one is out, further ones
-/// are private memory and copied when published.
+/// Dropping it gives the room back. Move-only; must not outlive its writer. One of at most 48 bytes, and
+/// further ones while one is out, are private memory and copied when published.
 class Loan {
  public:
   Loan() = default;
@@ -43,6 +43,7 @@ class Loan {
   void drop() {
     reservation_.drop();
     if (slots_ != nullptr) give_back_slot();
+    if (bool* small_is_lent = std::exchange(small_is_lent_, nullptr)) *small_is_lent = false;
     data_ = {};
     private_.reset();
   }
@@ -59,6 +60,7 @@ class Loan {
     reservation_ = std::move(other.reservation_);
     slots_ = std::exchange(other.slots_, nullptr);
     slot_ = other.slot_;
+    small_is_lent_ = std::exchange(other.small_is_lent_, nullptr);
     private_ = std::move(other.private_);
   }
 
@@ -66,6 +68,7 @@ class Loan {
   Reservation reservation_;             // in a log
   detail::SlotStore* slots_ = nullptr;  // in a slot
   std::uint32_t slot_ = 0;
+  bool* small_is_lent_ = nullptr;  // of a log's writer, whose room for small ones this has
   std::unique_ptr<std::uint64_t[]> private_;
 };
 
