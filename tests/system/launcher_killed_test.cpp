@@ -2,9 +2,11 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <random>
 #include <thread>
+#include <vector>
 
 #include "job_process.hpp"
 #include "llamada/base/random.hpp"
@@ -55,17 +57,21 @@ bool is_up(const Job& job) {
   return ups == 3;
 }
 
-/// Kills those of the victims that are there; how many these were.
-int kill_victims(const Job& job, const Victims& victims) {
-  const pid_t guardian = victims.guardian ? job.find(guardian_name) : 0;
-  const pid_t keeper = victims.keeper ? job.find(keeper_name) : 0;
-  const pid_t driver = victims.driver ? job.find(driver_name) : 0;
-  int count = 0;
-  if (victims.mpirun) count += kill(job.pid(), SIGKILL) == 0;
-  if (guardian > 0) count += kill(guardian, SIGKILL) == 0;
-  if (keeper > 0) count += kill(keeper, SIGKILL) == 0;
-  if (driver > 0) count += kill(driver, SIGKILL) == 0;
-  return count;
+/// Those of the victims that are there.
+std::vector<pid_t> find_victims(const Job& job, const Victims& victims) {
+  std::vector<pid_t> found;
+  if (victims.mpirun) found.push_back(job.pid());
+  if (victims.guardian) found.push_back(job.find(guardian_name));
+  if (victims.keeper) found.push_back(job.find(keeper_name));
+  if (victims.driver) found.push_back(job.find(driver_name));
+  std::erase_if(found, [](pid_t pid) { return pid <= 0; });
+  return found;
+}
+
+/// How many of them there were.
+int signal_all(const std::vector<pid_t>& pids, int signal) {
+  return static_cast<int>(
+      std::count_if(pids.begin(), pids.end(), [signal](pid_t pid) { return kill(pid, signal) == 0; }));
 }
 
 void check_that_nothing_is_left(Job& job) {
@@ -100,7 +106,10 @@ TEST_CASE(
     CAPTURE(text_of(victims));
     Job job(stubborn_job);
     REQUIRE(wait_for([&] { return is_up(job); }));
-    REQUIRE(kill_victims(job, victims) == victims.count());
+    const std::vector<pid_t> found = find_victims(job, victims);
+    // Stopped first, so that none of them ends because it sees another's end.
+    REQUIRE(signal_all(found, SIGSTOP) == victims.count());
+    REQUIRE(signal_all(found, SIGKILL) == victims.count());
     const int code = job.wait();
     CHECK(code == (victims.mpirun ? 128 + SIGKILL : 125));
     check_that_nothing_is_left(job);
@@ -121,7 +130,7 @@ TEST_CASE("launcher: a kill at any moment leaves nothing", "[system]") {
     CAPTURE(round, text_of(victims), delay.count());
     Job job(stubborn_job);
     std::this_thread::sleep_for(delay);
-    const int killed = kill_victims(job, victims);
+    const int killed = signal_all(find_victims(job, victims), SIGKILL);
     if (killed == 0) continue;  // not there yet: Job's destructor ends it
     const int code = job.wait();
     CHECK(code == (victims.mpirun ? 128 + SIGKILL : 125));
