@@ -27,10 +27,8 @@ says() { grep -q -e "$1" "$work/err" "$work/out" || wrong "nothing says '$1'"; }
 
 # Processes whose command line or environment carries the mark of this run.
 with_mark() {
-  local file
-  for file in /proc/[0-9]*/environ; do
-    tr '\0' '\n' 2>/dev/null <"$file" | grep -q "^LLAMADA_TEST_MARK=$LLAMADA_TEST_MARK\$" && basename "$(dirname "$file")"
-  done | grep -v -x -e $$ -e $BASHPID
+  env -u LLAMADA_TEST_MARK grep -lzxs "LLAMADA_TEST_MARK=$LLAMADA_TEST_MARK" /proc/[0-9]*/environ | cut -d / -f 3 |
+    grep -v -x -e $$ -e $BASHPID
 }
 export LLAMADA_TEST_MARK=launcher-$$-$RANDOM
 

@@ -9,11 +9,9 @@ run() {
   shift
   RMA_MARK=$mark timeout 120 "$mpirun" -n 3 "$@" "$program" >"$folder/out" 2>"$folder/messages" || code=$?
   [ "$code" -eq "$wanted" ] || fail "code $code instead of $wanted with: $*"
-  local environment
-  for environment in /proc/[0-9]*/environ; do
-    [ "$environment" = "/proc/$$/environ" ] && continue
-    if tr '\0' '\n' 2>/dev/null <"$environment" | grep -qx "RMA_MARK=$mark"; then fail "left behind: $environment"; fi
-  done
+  local left
+  left=$(grep -lzxs "RMA_MARK=$mark" /proc/[0-9]*/environ)
+  [ -z "$left" ] || fail "left behind: $left"
 }
 
 # said COUNT TEXT: so many lines of mpirun's have this text.
