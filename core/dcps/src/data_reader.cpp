@@ -129,11 +129,20 @@ void DataReader::on_topic_changed(const Topic& topic) {
   }
 }
 
-Result<LoanedSamples> DataReader::read(const ReadOptions& options) { return read_or_take(options, false); }
+Result<LoanedSamples> DataReader::read(const ReadOptions& options) {
+  Result<LoanedSamples> samples;
+  if (Status status = read(options, *samples); !status) samples = propagate(status);
+  return samples;
+}
 
-Result<LoanedSamples> DataReader::take(const ReadOptions& options) { return read_or_take(options, true); }
+Result<LoanedSamples> DataReader::take(const ReadOptions& options) {
+  Result<LoanedSamples> samples;
+  if (Status status = take(options, *samples); !status) samples = propagate(status);
+  return samples;
+}
 
-Result<LoanedSamples> DataReader::read_or_take(const ReadOptions& options, bool take) {
+Status DataReader::read_or_take(const ReadOptions& options, bool take, LoanedSamples& loaned) {
+  loaned.clear();
   Lock held = lock();
   if (Status status = check_usable(); !status) return propagate(status);
   if (!subscriber_entity().may_access()) {
@@ -144,11 +153,10 @@ Result<LoanedSamples> DataReader::read_or_take(const ReadOptions& options, bool 
   const Status polled = core().look();
   clear_status(status::data_available);
   subscriber_entity().clear_status(status::data_on_readers);
-  LoanedSamples loaned;
   if (cache_->is_empty() && options.selects_all()) {
     if (!polled && polled.error().code() == Errc::closed) return tl::unexpected<Error>(polled.error());
     report_room();
-    return loaned;
+    return {};
   }
   loaned.samples_ = std::exchange(spare_, {});
   if (!take || !options.takes_all() || !cache_->take_all(options.state, core().moment(), loaned.samples_)) {
@@ -162,12 +170,12 @@ Result<LoanedSamples> DataReader::read_or_take(const ReadOptions& options, bool 
   if (!cache_->is_empty())
     for (const auto& condition : conditions_) condition->notify();
   report_room();
-  if (loaned.empty()) return loaned;
+  if (loaned.empty()) return {};
   for (LoanedSamples::Sample& each : loaned.samples_)
     each.data = each.info.valid_data ? each.sample->sample.data() : std::span<const std::byte>();
   loaned.reader_ = this;
   core().loan_began();
-  return loaned;
+  return {};
 }
 
 void DataReader::give_back(std::vector<LoanedSamples::Sample>&& loans) {

@@ -123,7 +123,7 @@ void ReaderCache::insert_marker(ReaderInstance& instance, const topics::Endpoint
 
 void ReaderCache::drop(ReaderInstance& instance, std::size_t index) {
   CachedSample* sample = instance.samples[index];
-  instance.samples.erase(instance.samples.begin() + static_cast<std::ptrdiff_t>(index));
+  instance.samples.erase(instance.samples.begin() + index);
   let_go(instance, sample);
 }
 

@@ -1,12 +1,12 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <vector>
 
 #include "llamada/dcps/sample_info.hpp"
 #include "llamada/topics/sample.hpp"
+#include "sample_list.hpp"
 
 namespace llamada::dcps {
 
@@ -104,7 +104,7 @@ class ReaderInstance {
   }
 
   /// In the order in which they are presented.
-  std::deque<CachedSample*> samples;
+  SampleList samples;
   /// Of `samples`, how many have data.
   std::int32_t valid_count = 0;
   /// Samples with data that the cache has let go of and the application still has on loan.

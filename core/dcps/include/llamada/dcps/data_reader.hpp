@@ -55,6 +55,9 @@ class DataReader final : public ConfiguredEntity<qos::DataReaderQos, DataReaderL
   Result<LoanedSamples> read(const ReadOptions& options = {});
   /// The same; the samples are removed from the reader.
   Result<LoanedSamples> take(const ReadOptions& options = {});
+  /// The same, in place of what `into` has, which is given back before.
+  Status read(const ReadOptions& options, LoanedSamples& into) { return read_or_take(options, false, into); }
+  Status take(const ReadOptions& options, LoanedSamples& into) { return read_or_take(options, true, into); }
 
   Result<std::shared_ptr<ReadCondition>> create_readcondition(const DataState& state);
   /// Errors: parse_error, invalid_argument (a field that the type has not, parameters that are missing).
@@ -134,7 +137,7 @@ class DataReader final : public ConfiguredEntity<qos::DataReaderQos, DataReaderL
   void forget_cache();
   void leave(Lock& held);
   Status check_no_loans() const;
-  Result<LoanedSamples> read_or_take(const ReadOptions& options, bool take);
+  Status read_or_take(const ReadOptions& options, bool take, LoanedSamples& loaned);
   Result<ReadSelector> selector_of(const ReadOptions& options) const;
   ReadSelector selector_of(const ReadCondition& condition) const;
   bool has_samples(const ReadCondition& condition);

@@ -27,7 +27,9 @@ class LoanedSamples {
   LoanedSamples(LoanedSamples&& other) noexcept
       : reader_(std::exchange(other.reader_, nullptr)), samples_(std::move(other.samples_)) {}
   LoanedSamples& operator=(LoanedSamples&& other) noexcept;
-  ~LoanedSamples() { clear(); }
+  ~LoanedSamples() {
+    if (reader_ != nullptr) clear();
+  }
 
   std::size_t size() const { return samples_.size(); }
   bool empty() const { return samples_.empty(); }

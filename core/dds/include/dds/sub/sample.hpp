@@ -109,7 +109,7 @@ class LoanedSamples {
   using DataType = T;
 
   LoanedSamples() = default;
-  explicit LoanedSamples(llamada::dcps::LoanedSamples native) {
+  explicit LoanedSamples(llamada::dcps::LoanedSamples&& native) {
     if (native.empty()) return;
     content_ = std::make_shared_for_overwrite<Content>();
     content_->native = std::move(native);

@@ -189,8 +189,8 @@ class DataReader : public AnyDataReader {
     return *this;
   }
 
-  LoanedSamples<T> read() const { return LoanedSamples<T>(core::detail::value_of(native().read(options()))); }
-  LoanedSamples<T> take() const { return LoanedSamples<T>(core::detail::value_of(native().take(options()))); }
+  LoanedSamples<T> read() const { return get(false, options()); }
+  LoanedSamples<T> take() const { return get(true, options()); }
 
   /// Which samples: `reader.select().state(DataState::new_data()).max_samples(10).take()`.
   class Selector {
@@ -288,6 +288,11 @@ class DataReader : public AnyDataReader {
                                                      const qos::DataReaderQos& qos, Listener* listener,
                                                      const core::status::StatusMask& mask);
 
+  LoanedSamples<T> get(bool take, const llamada::dcps::ReadOptions& options) const {
+    llamada::dcps::LoanedSamples samples;
+    core::detail::value_of(take ? native().take(options, samples) : native().read(options, samples));
+    return LoanedSamples<T>(std::move(samples));
+  }
   llamada::dcps::ReadOptions options() const {
     llamada::dcps::ReadOptions options;
     options.state = filter_.native();
@@ -322,7 +327,7 @@ LoanedSamples<T> DataReader<T>::Selector::get(bool take) {
   std::optional<detail::TemporaryQuery> temporary;
   llamada::dcps::ReadOptions options = options_;
   if (query_) options.condition = temporary.emplace(native, options_.state, *query_).condition();
-  return LoanedSamples<T>(core::detail::value_of(take ? native.take(options) : native.read(options)));
+  return reader_.get(take, options);
 }
 
 template <typename T>
