@@ -202,11 +202,12 @@ Status DataWriter::write(std::span<const std::byte> sample, InstanceHandle insta
 
 Result<WriteLoan> DataWriter::loan_sample(std::size_t size_bytes) {
   Result<WriteLoan> lent;
-  if (Status status = lend(size_bytes, *lent); !status) lent = propagate(status);
+  if (Status status = loan_sample(size_bytes, *lent); !status) lent = propagate(status);
   return lent;
 }
 
-Status DataWriter::lend(std::size_t size_bytes, WriteLoan& into) {
+Status DataWriter::loan_sample(std::size_t size_bytes, WriteLoan& into) {
+  if (into) into.drop();
   Lock held = lock();
   if (Status status = check_usable(); !status) return status;
   Status status = publish_blocking(held, [&] { return endpoint_->loan(size_bytes, into.loan_); });

@@ -62,6 +62,8 @@ class DataWriter final : public ConfiguredEntity<qos::DataWriterQos, DataWriterL
                const OptionalTimestamp& timestamp = std::nullopt);
   /// Room for a sample that is then not copied. Errors: timeout, out_of_resources.
   Result<WriteLoan> loan_sample(std::size_t size_bytes);
+  /// The same, in place of what `into` has, which is dropped before.
+  Status loan_sample(std::size_t size_bytes, WriteLoan& into);
   /// As write(); the loan is as it was if it fails.
   Status write(WriteLoan&& loan, InstanceHandle instance = handle_nil,
                const OptionalTimestamp& timestamp = std::nullopt);
@@ -131,7 +133,6 @@ class DataWriter final : public ConfiguredEntity<qos::DataWriterQos, DataWriterL
   Publisher& publisher_entity() const;
   template <typename Publish>
   Status publish_blocking(Lock& held, Publish&& publish);
-  Status lend(std::size_t size_bytes, WriteLoan& into);
   Status publish_change(Lock& held, const Change& change, std::span<const std::byte> payload);
   Status describe(Change& change, std::span<const std::byte> sample, InstanceHandle instance,
                   const OptionalTimestamp& timestamp) const;

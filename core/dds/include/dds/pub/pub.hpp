@@ -123,8 +123,10 @@ class SuspendedPublication {
 template <typename T>
 class WriterLoan {
  public:
-  explicit WriterLoan(llamada::dcps::WriteLoan&& loan)
-      : loan_(std::move(loan)), value_(new (loan_.data().data()) T) {}
+  explicit WriterLoan(llamada::dcps::DataWriter& writer) {
+    core::detail::value_of(writer.loan_sample(sizeof(T), loan_));
+    value_ = new (loan_.data().data()) T;
+  }
   T& data() { return *value_; }
   T& operator*() { return *value_; }
   T* operator->() { return value_; }
@@ -132,7 +134,7 @@ class WriterLoan {
 
  private:
   llamada::dcps::WriteLoan loan_;
-  T* value_;
+  T* value_ = nullptr;
 };
 
 /// A writer of any type.
@@ -211,7 +213,7 @@ class DataWriter : public AnyDataWriter {
     static_assert(llamada::types::is_plain_v<T>, "only plain types are written in place");
     static_assert(alignof(T) <= (sizeof(T) > 48 ? 64 : 8),
                   "loans are aligned to 64 bytes, of at most 48 to 8");
-    return WriterLoan<T>(core::detail::value_of(native().loan_sample(sizeof(T))));
+    return WriterLoan<T>(native());
   }
   void write(WriterLoan<T>&& loan) { core::detail::value_of(native().write(std::move(loan.native()))); }
 
