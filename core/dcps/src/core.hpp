@@ -123,7 +123,7 @@ class Core : public std::enable_shared_from_this<Core> {
   void remove(DataWriter& writer) { std::erase(writers_, &writer); }
   void remove(Subscriber& subscriber) { std::erase(subscribers_, &subscriber); }
   const std::vector<DataReader*>& readers() const { return readers_; }
-  /// Something happened in its cache that the end of a look tells its statuses.
+  /// Something happened in its cache: its statuses change at the end of the next look.
   void has_news(DataReader& reader) { with_news_.push_back(&reader); }
   const std::vector<DataWriter*>& writers() const { return writers_; }
 
@@ -208,7 +208,7 @@ class Core : public std::enable_shared_from_this<Core> {
   std::vector<Waiter*> waiters_;
   std::condition_variable_any calls_ended_;
   std::vector<DataReader*> readers_;
-  std::vector<DataReader*> with_news_;
+  std::vector<DataReader*> with_news_;  // of readers_, each once
   std::vector<DataWriter*> writers_;
   std::vector<Subscriber*> subscribers_;
   std::vector<InstanceHandle> ignored_;

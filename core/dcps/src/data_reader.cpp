@@ -161,7 +161,10 @@ Status DataReader::read_or_take(const ReadOptions& options, bool take, LoanedSam
   loaned.samples_ = std::exchange(spare_, {});
   if (!take || !options.takes_all() || !cache_->take_all(options.state, core().moment(), loaned.samples_)) {
     auto selector = selector_of(options);
-    if (!selector) return propagate(selector);
+    if (!selector) {
+      loaned.samples_.clear();  // of what was on loan before
+      return propagate(selector);
+    }
     cache_->select(*selector, take, core().moment(), loaned.samples_);
   }
   if (loaned.empty() && !polled && polled.error().code() == Errc::closed)

@@ -89,6 +89,31 @@ TEST_CASE("entities: samples in place are written and read without a copy", "[dc
   CHECK(reader->loan_count() == 0);
 }
 
+TEST_CASE("entities: what is lent takes the place of what was on loan", "[dcps]") {
+  Domain domain;
+  auto writer = domain.writer();
+  auto reader = domain.reader();
+  await_match(*writer);
+  WriteLoan room;
+  REQUIRE(writer->loan_sample(1000, room));
+  const auto sample = reading(1, 10);
+  REQUIRE(writer->loan_sample(sample.size(), room));
+  REQUIRE(room.data().size() == sample.size());
+  std::copy(sample.begin(), sample.end(), room.data().begin());
+  REQUIRE(writer->write(std::move(room)));
+  LoanedSamples samples;
+  const auto take = [&] { return reader->take({}, samples) && !samples.empty(); };
+  REQUIRE(eventually(take));
+  CHECK(text_of(samples) == "1:10");
+  REQUIRE(writer->write(reading(2, 20)));
+  REQUIRE(eventually(take));
+  CHECK(text_of(samples) == "2:20");
+  CHECK(reader->loan_count() == 1);
+  CHECK(reader->take({.max_samples = -2}, samples).error().code() == Errc::invalid_argument);
+  CHECK(samples.empty());
+  CHECK(reader->loan_count() == 0);
+}
+
 TEST_CASE("entities: room on loan keeps its writer once that is deleted", "[dcps]") {
   Domain domain;
   auto publisher = domain.publisher();
