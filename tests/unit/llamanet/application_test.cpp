@@ -90,7 +90,7 @@ TEST_CASE("application: a write to a peer's arena is a fault", "[llamanet]") {
   REQUIRE(one->refresh());
   auto* byte = const_cast<std::byte*>(one->peer(other->slot()).base);
   REQUIRE(byte != nullptr);
-  auto child = ::fork();
+  auto child = node.fork();
   if (child == 0) {
     ::signal(SIGSEGV, SIG_DFL);
     ::signal(SIGBUS, SIG_DFL);
@@ -166,7 +166,7 @@ TEST_CASE("application: a forked child ends without a word to the driver", "[lla
   Node node(on_demand());
   node.start();
   auto application = attach(node);
-  auto child = ::fork();
+  auto child = node.fork();
   if (child == 0) {
     application.reset();
     ::_exit(0);
@@ -355,7 +355,7 @@ TEST_CASE("application: a limit on the size of files does not end who keeps what
           "[llamanet]") {
   Node node(on_demand());
   node.start();
-  auto child = ::fork();
+  auto child = node.fork();
   if (child == 0) {
     ::signal(SIGXFSZ, SIG_DFL);
     ::_exit(keeps_within_limit(node.options()) ? 0 : 1);
@@ -422,7 +422,7 @@ TEST_CASE("application: the successor of a rank that died finds the shared memor
   Node node({}, 2);
   node.driver().expect(0, 1, 1);
   node.start();
-  auto child = ::fork();
+  auto child = node.fork();
   if (child == 0) {
     auto rank = Application::attach(node.options(0, 1));
     if (!rank) ::_exit(1);
@@ -471,7 +471,7 @@ TEST_CASE("application: a successor goes on where the file of its predecessor en
     node.driver().expect(0, 1, 1);
     node.driver().expect(1, 7, 1);
     node.start();
-    auto child = ::fork();
+    auto child = node.fork();
     if (child == 0) ::_exit(leaves(node.options(0, 1), count) ? 0 : 1);
     REQUIRE(exit_status_of(child) == 0);
     node.expect_successor(0, 2);

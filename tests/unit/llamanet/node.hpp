@@ -51,6 +51,14 @@ class Node {
     thread_.join();
     for (auto& event : driver_->poll(std::chrono::milliseconds(0))) events_.push_back(event);
   }
+  /// While it has been started: the driver's thread stands still meanwhile, since it might have the lock of
+  /// AddressSanitizer's allocator, for which the child would wait for ever.
+  pid_t fork() {
+    stop();
+    const pid_t child = ::fork();
+    if (child != 0) start();
+    return child;
+  }
   /// Polls until the condition holds. Only while stopped.
   void poll_until(const std::function<bool()>& condition) {
     while (!condition())
