@@ -72,7 +72,10 @@ Result<std::vector<DriverView>> view_drivers() {
   std::vector<DriverView> views;
   for (const std::string& name : *names) {
     auto inspector = llamanet::Inspector::open(name);
-    if (inspector) views.push_back({name, view_of(*inspector)});
+    if (inspector)
+      views.push_back({name, view_of(*inspector)});
+    else if (inspector.error().code() != Errc::closed)  // closed: it has ended since it was listed
+      fmt::print(stderr, "llamada: @{}: {}\n", name, inspector.error().text());
   }
   return views;
 }

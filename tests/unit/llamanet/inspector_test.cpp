@@ -42,3 +42,11 @@ TEST_CASE("inspector: sees a driver, its applications and their endpoints", "[ll
   REQUIRE(slot.peer().endpoint_count() == 1);
   CHECK(std::string(slot.peer().endpoint(0).topic) == "Square");
 }
+
+TEST_CASE("inspector: a driver that does not answer is waited for no longer than that", "[llamanet]") {
+  const Node stopped(on_demand());
+  auto silent = Inspector::open(stopped.socket_name(), std::chrono::milliseconds(50));
+  REQUIRE_FALSE(silent);
+  CHECK(silent.error().code() == Errc::timeout);
+  CHECK(silent.error().text().find(std::to_string(::getpid())) != std::string::npos);
+}

@@ -8,30 +8,39 @@
 
 namespace llamada::llamanet {
 
-Result<Inspector> Inspector::open(const std::string& socket_name) {
+Result<Inspector> Inspector::open(const std::string& socket_name, std::chrono::milliseconds patience) {
   Inspector inspector;
-  auto driver = connect_to(socket_name);
+  auto seen = inspector.look_at(socket_name, patience);
+  if (seen) return inspector;
+  if (seen.error().code() != Errc::would_block) return propagate(seen);
+  const std::string who =
+      inspector.pid_ != 0 ? fmt::format("the driver (pid {})", inspector.pid_) : "the driver";
+  return failure(Errc::timeout, "{} has not answered for {} s; is it stopped?", who,
+                 static_cast<double>(patience.count()) / 1000);
+}
+
+Status Inspector::look_at(const std::string& socket_name, std::chrono::milliseconds patience) {
+  auto driver = connect_to(socket_name, patience);
   if (!driver) return propagate(driver);
-  inspector.driver_ = std::move(*driver);
-  if (auto checked = check_owner(inspector.driver_.get()); !checked) return propagate(checked);
+  driver_ = std::move(*driver);
+  if (auto checked = check_owner(driver_.get()); !checked) return propagate(checked);
+  if (auto credentials = credentials_of(driver_.get())) pid_ = static_cast<std::uint32_t>(credentials->pid);
   std::vector<FileDescriptor> descriptors;
-  auto inspected = ask<Inspected>(inspector.driver_.get(), 1, Inspect{}, descriptors, 1);
+  auto inspected = ask<Inspected>(driver_.get(), 1, Inspect{}, descriptors, 1);
   if (!inspected) return propagate(inspected);
   if (descriptors.size() != 1) return failure(Errc::parse_error, "the driver sent no page");
   auto size = size_of(descriptors[0].get());
   if (!size) return propagate(size);
   auto page = Mapping::map(descriptors[0].get(), *size, Mapping::Access::read_only);
   if (!page) return propagate(page);
-  inspector.page_ = std::move(*page);
-  if (auto credentials = credentials_of(inspector.driver_.get()))
-    inspector.pid_ = static_cast<std::uint32_t>(credentials->pid);
-  inspector.name_ = inspected->name;
-  inspector.profile_ = inspected->profile;
+  page_ = std::move(*page);
+  name_ = inspected->name;
+  profile_ = inspected->profile;
   for (std::uint32_t first = 0; first < inspected->slot_count; first += peers_count_max) {
-    auto mapped = inspector.map_slots(first, std::min(peers_count_max, inspected->slot_count - first));
+    auto mapped = map_slots(first, std::min(peers_count_max, inspected->slot_count - first));
     if (!mapped) return propagate(mapped);
   }
-  return inspector;
+  return {};
 }
 
 Status Inspector::map_slots(std::uint32_t first, std::uint32_t count) {

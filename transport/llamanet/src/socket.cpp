@@ -67,6 +67,14 @@ std::vector<FileDescriptor> take_descriptors(msghdr& message) {
   return descriptors;
 }
 
+Status limit_waits(int socket, std::chrono::milliseconds longest) {
+  const timeval limit{longest.count() / 1000, longest.count() % 1000 * 1000};
+  for (int option : {SO_RCVTIMEO, SO_SNDTIMEO})
+    if (::setsockopt(socket, SOL_SOCKET, option, &limit, sizeof(limit)) != 0)
+      return system_failure("setsockopt");
+  return {};
+}
+
 ssize_t receive_retrying(int socket, msghdr& message, int flags) {
   for (;;) {
     auto received = ::recvmsg(socket, &message, flags);
@@ -92,13 +100,17 @@ Result<FileDescriptor> listen_at(std::string_view socket_name) {
   return socket;
 }
 
-Result<FileDescriptor> connect_to(std::string_view socket_name) {
+Result<FileDescriptor> connect_to(std::string_view socket_name,
+                                  std::optional<std::chrono::milliseconds> patience) {
   auto address = abstract_address(socket_name);
   if (!address) return propagate(address);
   auto socket = seqpacket_socket(0);
   if (!socket) return socket;
+  if (patience)
+    if (auto limited = limit_waits(socket->get(), *patience); !limited) return propagate(limited);
   while (::connect(socket->get(), reinterpret_cast<sockaddr*>(&address->name), address->size) != 0) {
     if (errno == EINTR) continue;
+    if (errno == EAGAIN) return failure(Errc::would_block, "nobody accepts connections to @{}", socket_name);
     if (errno == ECONNREFUSED) return failure(Errc::closed, "no driver listens at @{}", socket_name);
     return system_failure(fmt::format("connect to @{}", socket_name));
   }

@@ -2,7 +2,9 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -31,8 +33,10 @@ std::string socket_name(uid_t uid, std::string_view name);
 /// A listening non-blocking socket. already_exists: somebody listens there, who thereby won the election.
 Result<FileDescriptor> listen_at(std::string_view socket_name);
 
-/// A connected socket. closed: nobody listens there.
-Result<FileDescriptor> connect_to(std::string_view socket_name);
+/// A connected socket. closed: nobody listens there. With a `patience` no wait on it is longer: what takes
+/// longer fails with would_block, this, too.
+Result<FileDescriptor> connect_to(std::string_view socket_name,
+                                  std::optional<std::chrono::milliseconds> patience = std::nullopt);
 
 /// The next connection. would_block: there is none.
 Result<FileDescriptor> accept_from(int listener);

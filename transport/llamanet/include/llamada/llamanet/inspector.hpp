@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -32,8 +33,11 @@ class Inspector {
     }
   };
 
-  /// Errors: closed (no driver listens there), permission_denied.
-  static Result<Inspector> open(const std::string& socket_name);
+  static constexpr std::chrono::milliseconds usual_patience = std::chrono::seconds(5);
+  /// Errors: closed (no driver listens there), permission_denied, timeout (the driver has not answered within
+  /// the `patience`, as one that is stopped).
+  static Result<Inspector> open(const std::string& socket_name,
+                                std::chrono::milliseconds patience = usual_patience);
 
   const std::string& name() const { return name_; }
   const std::string& profile() const { return profile_; }
@@ -44,6 +48,7 @@ class Inspector {
   const std::vector<Slot>& slots() const { return slots_; }
 
  private:
+  Status look_at(const std::string& socket_name, std::chrono::milliseconds patience);
   const DriverPage& page() const { return *reinterpret_cast<const DriverPage*>(page_.data()); }
   Status map_slots(std::uint32_t first, std::uint32_t count);
 
