@@ -144,6 +144,19 @@ inline void settle_match(Peer& one, Writer& writer, Peer& other, Reader& reader,
          [&] { return writer.endpoint->matched_count() >= count && reader.endpoint->matched_count() >= 1; });
 }
 
+/// A writer and a reader, each in an application of its own, that have met.
+struct MatchedPair {
+  MatchedPair() {
+    open(sender, writer);
+    open(receiver, reader);
+    settle_match(sender, writer, receiver, reader);
+  }
+  TransportFixture fixture;
+  Peer sender{fixture}, receiver{fixture};
+  Writer writer;
+  Reader reader;
+};
+
 inline std::vector<std::byte> bytes_of(std::uint64_t number, std::size_t size = 8) {
   std::vector<std::byte> bytes(size);
   for (std::size_t i = 0; i < size; ++i) bytes[i] = static_cast<std::byte>((number >> (i % 8 * 8)) + i / 8);

@@ -57,13 +57,8 @@ TEST_CASE("transport: a wait ends by a wake, by its time, and does not begin whe
 }
 
 TEST_CASE("topics: a matched reader gets all samples in order, whole, of every size", "[conformance]") {
-  TransportFixture fixture;
-  Peer sender(fixture), receiver(fixture);
-  Writer writer;
-  Reader reader;
-  open(sender, writer);
-  open(receiver, reader);
-  settle_match(sender, writer, receiver, reader);
+  MatchedPair pair;
+  auto& [fixture, sender, receiver, writer, reader] = pair;
   std::uint64_t number = 1;
   for (std::size_t size : {0, 1, 24, 25, 40, 41, 48, 49, 1000, 5000, 100000, 3000000})
     for (bool extended : {false, true})
@@ -148,13 +143,8 @@ TEST_CASE("topics: a large sample takes the room of the one before once all read
 }
 
 TEST_CASE("topics: a second loan, and one that is dropped", "[conformance]") {
-  TransportFixture fixture;
-  Peer sender(fixture), receiver(fixture);
-  Writer writer;
-  Reader reader;
-  open(sender, writer);
-  open(receiver, reader);
-  settle_match(sender, writer, receiver, reader);
+  MatchedPair pair;
+  auto& [fixture, sender, receiver, writer, reader] = pair;
   for (std::size_t size : {10, 5000}) {
     auto first = writer.endpoint->loan(size);
     auto second = writer.endpoint->loan(size);
@@ -173,13 +163,8 @@ TEST_CASE("topics: a second loan, and one that is dropped", "[conformance]") {
 }
 
 TEST_CASE("topics: a small loan that is out holds up no other sample", "[conformance]") {
-  TransportFixture fixture;
-  Peer sender(fixture), receiver(fixture);
-  Writer writer;
-  Reader reader;
-  open(sender, writer);
-  open(receiver, reader);
-  settle_match(sender, writer, receiver, reader);
+  MatchedPair pair;
+  auto& [fixture, sender, receiver, writer, reader] = pair;
   auto small = writer.endpoint->loan(40);
   REQUIRE(small.has_value());
   std::ranges::copy(bytes_of(3, 40), small->data().begin());
@@ -361,13 +346,8 @@ TEST_CASE("topics: a pair that does not fit is not matched and both sides say wh
 }
 
 TEST_CASE("topics: a RELIABLE reader without room holds a KEEP_ALL writer back", "[conformance]") {
-  TransportFixture fixture;
-  Peer sender(fixture), receiver(fixture);
-  Writer writer;
-  Reader reader;
-  open(sender, writer);
-  open(receiver, reader);
-  settle_match(sender, writer, receiver, reader);
+  MatchedPair pair;
+  auto& [fixture, sender, receiver, writer, reader] = pair;
   reader.room = 1;
   std::uint64_t written = 0, taken = 0;
   while (write(writer, written, 10000)) {
@@ -416,13 +396,8 @@ TEST_CASE("topics: a BEST_EFFORT reader holds nobody, and is told what it lost",
 }
 
 TEST_CASE("topics: a cache that keeps old samples does not stop a KEEP_ALL writer", "[conformance]") {
-  TransportFixture fixture;
-  Peer sender(fixture), receiver(fixture);
-  Writer writer;
-  Reader reader;
-  open(sender, writer);
-  open(receiver, reader);
-  settle_match(sender, writer, receiver, reader);
+  MatchedPair pair;
+  auto& [fixture, sender, receiver, writer, reader] = pair;
   std::deque<Sample> kept;
   for (std::uint64_t number = 0; number < 5000; ++number) {
     while (!write(writer, number, 5000)) REQUIRE(receiver.participant.poll().has_value());
@@ -437,13 +412,8 @@ TEST_CASE("topics: a cache that keeps old samples does not stop a KEEP_ALL write
 TEST_CASE(
     "topics: large samples that came together are not copied when they are taken at once, but when left",
     "[conformance]") {
-  TransportFixture fixture;
-  Peer sender(fixture), receiver(fixture);
-  Writer writer;
-  Reader reader;
-  open(sender, writer);
-  open(receiver, reader);
-  settle_match(sender, writer, receiver, reader);
+  MatchedPair pair;
+  auto& [fixture, sender, receiver, writer, reader] = pair;
   constexpr std::size_t size = 1 << 20;
   std::uint64_t written = 0, taken = 0;
   const auto fill = [&] {

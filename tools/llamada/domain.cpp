@@ -66,17 +66,29 @@ DomainView view_of(const llamanet::Inspector& inspector) {
   return view;
 }
 
-Result<std::vector<DriverView>> view_drivers() {
+Result<bool> look_at_drivers(
+    const std::function<void(const std::string& name, const llamanet::Inspector& driver)>& look) {
   auto names = llamanet::find_drivers(::geteuid());
   if (!names) return propagate(names);
-  std::vector<DriverView> views;
+  bool seen_all = true;
   for (const std::string& name : *names) {
-    auto inspector = llamanet::Inspector::open(name);
-    if (inspector)
-      views.push_back({name, view_of(*inspector)});
-    else if (inspector.error().code() != Errc::closed)  // closed: it has ended since it was listed
-      fmt::print(stderr, "llamada: @{}: {}\n", name, inspector.error().text());
+    auto driver = llamanet::Inspector::open(name);
+    if (driver) {
+      look(name, *driver);
+    } else if (driver.error().code() != Errc::closed) {  // closed: it has ended since it was listed
+      fmt::print(stderr, "llamada: @{}: {}\n", name, driver.error().text());
+      seen_all = false;
+    }
   }
+  return seen_all;
+}
+
+Result<std::vector<DriverView>> view_drivers() {
+  std::vector<DriverView> views;
+  auto looked = look_at_drivers([&](const std::string& name, const llamanet::Inspector& driver) {
+    views.push_back({name, view_of(driver)});
+  });
+  if (!looked) return propagate(looked);
   return views;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -38,6 +39,9 @@ struct DriverView {
 
 /// Of each driver of this user that can be looked at, at this moment.
 Result<std::vector<DriverView>> view_drivers();
+/// Shows all drivers of this user. False: some could not be looked at; standard error has why.
+Result<bool> look_at_drivers(
+    const std::function<void(const std::string& name, const llamanet::Inspector& driver)>& look);
 
 /// "solver (pid 4711)": the participant's name, or its program's.
 std::string name_of(const DomainView& view, std::uint64_t participant);

@@ -1,7 +1,6 @@
 #include "ls.hpp"
 
 #include <fmt/core.h>
-#include <unistd.h>
 
 #include <cstdio>
 #include <fstream>
@@ -190,21 +189,12 @@ void print_driver(const json& driver) {
 }  // namespace
 
 int list(bool as_json) {
-  auto names = llamanet::find_drivers(::geteuid());
-  if (!names) {
-    fmt::print(stderr, "llamada: {}\n", names.error().text());
-    return 1;
-  }
   json drivers = json::array();
-  int exit_code = 0;
-  for (auto& name : *names) {
-    auto inspector = Inspector::open(name);
-    if (inspector) {
-      drivers.push_back(describe_driver(*inspector));
-    } else if (inspector.error().code() != Errc::closed) {  // closed: it has ended since it was listed
-      fmt::print(stderr, "llamada: @{}: {}\n", name, inspector.error().text());
-      exit_code = 1;
-    }
+  auto looked = look_at_drivers(
+      [&](const std::string&, const Inspector& driver) { drivers.push_back(describe_driver(driver)); });
+  if (!looked) {
+    fmt::print(stderr, "llamada: {}\n", looked.error().text());
+    return 1;
   }
   if (as_json) {
     // What arenas contain need not be UTF-8.
@@ -215,7 +205,7 @@ int list(bool as_json) {
   } else {
     for (auto& driver : drivers) print_driver(driver);
   }
-  return exit_code;
+  return *looked ? 0 : 1;
 }
 
 }  // namespace llamada::tools

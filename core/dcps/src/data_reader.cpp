@@ -129,15 +129,9 @@ void DataReader::on_topic_changed(const Topic& topic) {
   }
 }
 
-Result<LoanedSamples> DataReader::read(const ReadOptions& options) {
+Result<LoanedSamples> DataReader::read_or_take(const ReadOptions& options, bool take) {
   Result<LoanedSamples> samples;
-  if (Status status = read(options, *samples); !status) samples = propagate(status);
-  return samples;
-}
-
-Result<LoanedSamples> DataReader::take(const ReadOptions& options) {
-  Result<LoanedSamples> samples;
-  if (Status status = take(options, *samples); !status) samples = propagate(status);
+  if (Status status = read_or_take(options, take, *samples); !status) samples = propagate(status);
   return samples;
 }
 

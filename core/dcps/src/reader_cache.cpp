@@ -214,9 +214,10 @@ bool ReaderCache::has_other_key(ReaderInstance& instance, const topics::Sample& 
 
 // Waiting would not help, so the writer is not to offer it again: it is lost, and why is told.
 bool ReaderCache::reject_key(const topics::Sample& sample) {
-  add_news().rejected.push_back(
+  ReaderCacheNews& news = add_news();
+  news.rejected.push_back(
       {SampleRejectedKind::rejected_by_key_hash, instance_handle(sample.header().instance)});
-  ++add_news().lost_count;
+  ++news.lost_count;
   return true;
 }
 

@@ -97,13 +97,14 @@ void LogStore::copy(std::byte* to, std::span<const std::byte> from) {
 /// A small one is not written in its cell, whose line readers look at all the time: they would have it back
 /// before it is committed.
 Status LogStore::loan(std::size_t size_bytes, Loan& into) {
-  if (size_bytes <= inline_payload_max && !small_is_lent_) {
+  const bool is_small = size_bytes <= inline_payload_max;
+  if (is_small && !small_is_lent_) {
     small_is_lent_ = true;
     into.small_is_lent_ = &small_is_lent_;
     into.data_ = {small_room_, size_bytes};
     return {};
   }
-  if (size_bytes <= inline_payload_max || log_.is_reserved()) {  // another is out
+  if (is_small || log_.is_reserved()) {  // another is out
     into.private_ = std::make_unique<std::uint64_t[]>((size_bytes + 7) / 8 + loan_alignment / 8);
     auto* begin = reinterpret_cast<std::byte*>(into.private_.get());
     const auto past = reinterpret_cast<std::uintptr_t>(begin) % loan_alignment;

@@ -52,9 +52,9 @@ class DataReader final : public ConfiguredEntity<qos::DataReaderQos, DataReaderL
 
   /// May be empty. Errors: precondition_not_met (PRESENTATION GROUP outside of begin_access(); a condition of
   /// another reader), not_found (an instance that is not known).
-  Result<LoanedSamples> read(const ReadOptions& options = {});
+  Result<LoanedSamples> read(const ReadOptions& options = {}) { return read_or_take(options, false); }
   /// The same; the samples are removed from the reader.
-  Result<LoanedSamples> take(const ReadOptions& options = {});
+  Result<LoanedSamples> take(const ReadOptions& options = {}) { return read_or_take(options, true); }
   /// The same, in place of what `into` has, which is given back before.
   Status read(const ReadOptions& options, LoanedSamples& into) { return read_or_take(options, false, into); }
   Status take(const ReadOptions& options, LoanedSamples& into) { return read_or_take(options, true, into); }
@@ -137,6 +137,7 @@ class DataReader final : public ConfiguredEntity<qos::DataReaderQos, DataReaderL
   void forget_cache();
   void leave(Lock& held);
   Status check_no_loans() const;
+  Result<LoanedSamples> read_or_take(const ReadOptions& options, bool take);
   Status read_or_take(const ReadOptions& options, bool take, LoanedSamples& loaned);
   Result<ReadSelector> selector_of(const ReadOptions& options) const;
   ReadSelector selector_of(const ReadCondition& condition) const;
