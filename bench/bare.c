@@ -1,5 +1,6 @@
 /* The least that messages take on this machine: what pingpong.c and stream.c do, between two threads that do
- * nothing else, without a library. Each figure is that of the best of several ways.
+ * nothing else, without a library. Each figure is that of the best of several ways, and says in which
+ * state of the machine that was (state.h).
  *   bare pingpong|rate|bandwidth         rooms that are used again and again, or from memory to memory
  *   bare pingpong|rate|bandwidth kept    each message is kept: it is written where none was before */
 #include "two_cores.h"
@@ -49,10 +50,12 @@ struct side {
 };
 
 static struct side sides[2];
+static struct meeting meeting;
 static bool keeps, streams;
 static struct way way;
 static int size, rounds, batches, window;
 static double seconds[batches_max];
+static struct state state_before, state_after; /* of the batches of a way */
 
 static struct side* other_of(const struct side* me) { return me == sides ? &sides[1] : &sides[0]; }
 
@@ -228,6 +231,7 @@ static void meet(struct side* me) {
 static void* run(void* side) {
   struct side* me = side;
   pin(cores[me - sides]);
+  struct state before = probe_state(&meeting, (int)(me - sides));
   for (int b = -1; b < batches; b++) {
     meet(me);
     double start = now_ns();
@@ -235,6 +239,8 @@ static void* run(void* side) {
     meet(me); /* What has been sent has been taken. */
     if (me == sides && b >= 0) seconds[b] = (now_ns() - start) * 1e-9;
   }
+  struct state after = probe_state(&meeting, (int)(me - sides));
+  if (me == sides) state_before = before, state_after = after;
   return NULL;
 }
 
@@ -260,12 +266,15 @@ static double seconds_by(const struct way* chosen) {
 
 static double least;
 static struct way best;
+static struct state state_of_best;
 
 static void try_way(struct way chosen) {
   double taken = seconds_by(&chosen);
   if (taken >= least) return;
   least = taken;
   best = chosen;
+  state_of_best = state_after;
+  state_of_best.is_shared |= state_before.is_shared;
 }
 
 /* When to look for an answer, and how many rooms there are. */
@@ -320,7 +329,8 @@ static void try_all(void) {
 }
 
 static void show(const char* figure, int bytes, double value, const char* unit) {
-  printf("%s %d %.5g %s\n", figure, bytes, value, unit);
+  printf("%s %d %.5g %s %.4g %s\n", figure, bytes, value, unit, state_of_best.line_ns,
+         state_of_best.is_shared ? "shared" : "whole");
   fflush(stdout);
   if (getenv("BARE_WAYS"))
     fprintf(stderr, "  passing %d in %d out %d piece %zu rooms %d pause %d gathered %d ahead %d\n",

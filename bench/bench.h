@@ -1,6 +1,7 @@
-/* What the programs of the benchmark share. Each prints lines "FIGURE X VALUE UNIT [LINE]", X being a size in
- * bytes or 0, VALUE the median of several batches, LINE what one cache line took between the two cores
- * meanwhile, there and back, half of it in ns. */
+/* What the programs of the benchmark share. Each prints lines "FIGURE X VALUE UNIT [LINE CORES]", X being a
+ * size in bytes or 0, VALUE the median of several batches, LINE what one cache line took between the two
+ * cores meanwhile, there and back, half of it in ns, CORES "whole", or "shared" with somebody else (state.h).
+ * A figure may come twice, once for each. */
 #ifndef LLAMADA_BENCH_H
 #define LLAMADA_BENCH_H
 
@@ -10,12 +11,13 @@
 #include <fcntl.h>
 #include <mpi.h>
 #include <sched.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include "state.h"
 
 static int cores_allowed = 1;
 
@@ -33,16 +35,6 @@ static inline void pin_rank(int rank) {
     sched_setaffinity(0, sizeof one, &one);
     return;
   }
-}
-
-static inline int bench_ascending(const void* a, const void* b) {
-  double difference = *(const double*)a - *(const double*)b;
-  return (difference > 0) - (difference < 0);
-}
-
-static inline double median(double* values, int count) {
-  qsort(values, (size_t)count, sizeof(double), bench_ascending);
-  return values[count / 2];
 }
 
 /* Memory that was written once, so that its pages are there. */
@@ -80,91 +72,121 @@ static inline void print_figure(const char* figure, long x, double value, const 
   fflush(stdout);
 }
 
-/* Two lines of memory that ranks 0 and 1 have in common, whatever the library. */
-struct line_probe {
-  _Alignas(128) atomic_int ping;
-  _Alignas(128) atomic_int pong;
-};
-static struct line_probe* line_probe;
-static int line_probe_rank;
+/* Memory that ranks 0 and 1 have in common, whatever the library; NULL: they do not probe. */
+static struct meeting* meeting;
+static int meeting_side;
 
-static inline void no_line_probe(const char* what) {
+static inline void no_meeting(const char* what) {
   perror(what);
   MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-/* By ranks 0 and 1, pinned. From then on series have LINE, if each has a core of its own. */
-static inline void share_line_probe(int rank) {
+/* By ranks 0 and 1, pinned. From then on series have LINE and CORES, if each has a core of its own. */
+static inline void share_meeting(int rank) {
   int place[2] = {getpid(), -1};
   if (cores_allowed < 2) return;
   if (rank == 0) {
-    place[1] = memfd_create("line", 0);
-    if (place[1] < 0 || ftruncate(place[1], sizeof *line_probe) != 0) no_line_probe("memfd_create");
+    place[1] = memfd_create("meeting", 0);
+    if (place[1] < 0 || ftruncate(place[1], sizeof *meeting) != 0) no_meeting("memfd_create");
     MPI_Send(place, 2, MPI_INT, 1, 0, MPI_COMM_WORLD);
   } else {
     char path[64];
     MPI_Recv(place, 2, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     snprintf(path, sizeof path, "/proc/%d/fd/%d", place[0], place[1]);
     place[1] = open(path, O_RDWR);
-    if (place[1] < 0) no_line_probe(path);
+    if (place[1] < 0) no_meeting(path);
   }
-  line_probe = mmap(NULL, sizeof *line_probe, PROT_READ | PROT_WRITE, MAP_SHARED, place[1], 0);
-  if (line_probe == MAP_FAILED) no_line_probe("mmap");
-  line_probe_rank = rank;
+  meeting = mmap(NULL, sizeof *meeting, PROT_READ | PROT_WRITE, MAP_SHARED, place[1], 0);
+  if (meeting == MAP_FAILED) no_meeting("mmap");
+  meeting_side = rank;
 }
 
-/* 0: there is no probe. */
-static inline double probed_line_ns(void) {
-  enum { rounds = 300 };
-  static int turn = 0;
-  if (line_probe == NULL) return 0;
-  atomic_int *mine = &line_probe->ping, *others = &line_probe->pong;
-  double start = MPI_Wtime();
-  for (int r = 0; r < rounds; r++) {
-    turn++;
-    if (line_probe_rank == 0) atomic_store_explicit(mine, turn, memory_order_release);
-    while (atomic_load_explicit(line_probe_rank == 0 ? others : mine, memory_order_acquire) != turn) {
-    }
-    if (line_probe_rank == 1) atomic_store_explicit(others, turn, memory_order_release);
-  }
-  return (MPI_Wtime() - start) / rounds / 2 * 1e9;
-}
-
-/* Batches of one figure, with the line probed before and after each. */
-enum { series_max = 16 };
+/* Batches of one figure, with the machine's state before and after each. */
+enum { series_max = 32 };
 struct series {
-  int count;
-  double values[series_max], lines[series_max + 1];
+  int wanted, count;
+  double begun_ns;
+  double values[series_max];
+  struct state before[series_max], after[series_max];
+  struct state now;
 };
 
-static inline void series_begin(struct series* series) {
+static inline struct state series_probe(void) {
+  return meeting ? probe_state(meeting, meeting_side) : (struct state){0};
+}
+
+/* Of `wanted` batches. */
+static inline void series_begin(struct series* series, int wanted) {
+  series->wanted = wanted;
   series->count = 0;
-  series->lines[0] = probed_line_ns();
+  series->begun_ns = now_ns();
+  series->now = series_probe();
+}
+
+static inline int series_shared(const struct series* series, bool is_shared) {
+  int count = 0;
+  for (int b = 0; b < series->count; b++)
+    if (series->before[b].is_shared == is_shared && series->after[b].is_shared == is_shared) count++;
+  return count;
+}
+
+enum series_verdict { series_is_done, series_goes_on, series_waits };
+
+/* Of side 0. Who has enough from shared cores waits a while for whole ones. */
+static inline enum series_verdict series_judge(const struct series* series) {
+  const double patience_ns = 0.3e9;
+  if (series->count < series->wanted) return series_goes_on;
+  if (series_shared(series, false) >= series->wanted / 2 || series->count == series_max ||
+      now_ns() - series->begun_ns > patience_ns)
+    return series_is_done;
+  return series->now.is_shared ? series_waits : series_goes_on;
+}
+
+/* Whether there is to be another batch: asked before each, by both ranks if they probe. */
+static inline bool series_has_next(struct series* series) {
+  if (meeting == NULL) return series->count < series->wanted;
+  for (;;) {
+    int verdict = agreed(meeting, meeting_side, meeting_side == 0 ? (int)series_judge(series) : 0);
+    if (verdict != series_waits) return verdict == series_goes_on;
+    series->now = series_probe();
+  }
 }
 
 static inline void series_add(struct series* series, double value) {
-  series->values[series->count++] = value;
-  series->lines[series->count] = probed_line_ns();
+  series->values[series->count] = value;
+  series->before[series->count] = series->now;
+  series->after[series->count] = series->now = series_probe();
+  series->count++;
 }
 
-/* The median of the batches in the state in which most of them were taken (bench/report.py: FLIPPED). */
-static inline void series_print(const struct series* series, const char* figure, long x, const char* unit) {
+/* The median of the batches on cores of this kind, in the state of the line in which most of them were taken
+ * (bench/report.py: FLIPPED). */
+static inline void series_print_of(const struct series* series, bool is_shared, const char* figure, long x,
+                                   const char* unit) {
   const double flipped = 1.6;
-  double lines[series_max + 1], values[series_max];
-  memcpy(lines, series->lines, sizeof lines);
-  double line = median(lines, series->count + 1);
-  int count = 0;
-  for (int i = 0; i < series->count; i++) {
-    double before = series->lines[i], after = series->lines[i + 1];
-    if (before <= line * flipped && after <= line * flipped && before * flipped >= line &&
-        after * flipped >= line)
-      values[count++] = series->values[i];
+  double lines[series_max], values[series_max];
+  int of_kind = 0, count = 0;
+  for (int b = 0; b < series->count; b++)
+    if (series->before[b].is_shared == is_shared && series->after[b].is_shared == is_shared)
+      lines[of_kind++] = series->after[b].line_ns;
+  double line = of_kind > 0 ? median(lines, of_kind) : 0;
+  for (int b = 0; b < series->count; b++) {
+    const struct state *before = &series->before[b], *after = &series->after[b];
+    if (before->is_shared == is_shared && after->is_shared == is_shared &&
+        before->line_ns <= line * flipped && after->line_ns <= line * flipped &&
+        before->line_ns * flipped >= line && after->line_ns * flipped >= line)
+      values[count++] = series->values[b];
   }
-  if (count < series->count / 2) return;
+  if (count < series->wanted / 2) return;
   printf("%s %ld %.5g %s", figure, x, median(values, count), unit);
-  if (line > 0) printf(" %.4g", line);
+  if (meeting) printf(" %.4g %s", line, is_shared ? "shared" : "whole");
   printf("\n");
   fflush(stdout);
+}
+
+static inline void series_print(const struct series* series, const char* figure, long x, const char* unit) {
+  series_print_of(series, false, figure, x, unit);
+  series_print_of(series, true, figure, x, unit);
 }
 
 #endif

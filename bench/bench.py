@@ -5,9 +5,9 @@ Runs the programs of this folder, the samples and programs of others (programs_c
 the other MPIs, interleaved: each turn of a program runs it once under each, and what messages take at least between two
 threads (bare.c); in a round short ones have some turns. Before and after each sample the machine is probed (one cache line
 between two cores and back; a copy): a sample between whose probes the state flipped is dropped. Programs of messages, and
-of collectives on two ranks, probe the line themselves between their batches (bench.h), and keep those of one state. What is compared are
-samples of one turn whose probes agree, and during which a virtual machine's host took as much of the processors' time; what
-is shown are medians over the rounds, with quartiles, as Markdown, JSON and SVG in bench/results/MACHINE-COMMIT. A run that
+of collectives on two ranks, probe the machine themselves between their batches (state.h, bench.h), and keep those of one state. What is
+compared are samples of one round whose probes agree, each with the one in the nearest turn, during which a virtual machine's host took as much of the processors' time, and
+the cores had the same pace; what is shown are medians over the rounds, with quartiles, as Markdown, JSON and SVG in bench/results/MACHINE-COMMIT. A run that
 was interrupted goes on where it was (--fresh: begins anew).
 """
 import argparse
@@ -33,6 +33,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 # Between two threads without a library (bare.c), for messages.
 BARE = ("bare", "bare-kept")
+BARE_EVERY = 2  # turns: it tries many ways.
 PACKAGES = ("mpich", "libmpich-dev", "openmpi-bin", "libopenmpi-dev", "gnuplot-nox")
 PROGRAM_SECONDS_MAX = 120
 
@@ -42,14 +43,15 @@ COLLECTIVES = ("Barrier", "Bcast", "Reduce", "Allreduce", "Alltoall", "Allgather
 
 def cases(cores):
     few = max(2, min(4, cores))
-    found = [Case(name, program, arguments=arguments, configurations=OURS + MADE_BEFORE + PEERS + BARE, turns=4)
+    found = [Case(name, program, arguments=arguments, configurations=OURS + MADE_BEFORE + PEERS + BARE, turns=8)
              for name, program, arguments in (("pingpong", "pingpong", []), ("rate", "stream", ["rate"]),
                                               ("bandwidth", "stream", ["bandwidth"]))]
     found += [Case(f"{name} {how}", program, arguments=[how], configurations=OURS + MADE_BEFORE + PEERS)
               for how in ("changed", "anew") for name, program in (("pingpong", "pingpong"), ("bandwidth", "stream"))]
     found += [Case("overlap", "overlap"), Case("derived", "derived"), Case("idle", "idle")]
     for ranks in (2, 4, 8):
-        found += [Case(f"{name} {ranks}", "collectives", ranks, [name]) for name in COLLECTIVES]
+        # On two they probe the machine themselves, so samples are of one of its states.
+        found += [Case(f"{name} {ranks}", "collectives", ranks, [name], turns=4 if ranks == 2 else 1) for name in COLLECTIVES]
     found += [Case(f"{name} {ranks} changed", "collectives", ranks, ["changed", name]) for ranks in (2, 4)
               for name in ("Bcast", "Allreduce", "Alltoall", "Allgather")]
     found += [Case(f"launch {ranks}", "hello", ranks, figure=f"launch {ranks}") for ranks in (4, 16, 64)]
@@ -133,7 +135,7 @@ class Runner:
         self.build, self.folder, self.ready = build, folder, ready
         self.environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
                                 OMPI_MCA_hwloc_base_binding_policy="none",
-                                OMPI_MCA_rmaps_base_oversubscribe="1")
+                                OMPI_MCA_rmaps_base_oversubscribe="1", BENCH_WHOLE_CORE=self.machine("pace").get("whole_core_pace", "0"))
 
     def has(self, case, configuration):
         if configuration in BARE:
@@ -152,10 +154,26 @@ class Runner:
         program = self.folder / (configuration if configuration in PEERS else "ours") / case.program
         return launcher + [str(program)] + case.arguments
 
+    def machine(self, what):
+        """What machine.c says, by name."""
+        text = subprocess.run([str(self.build / "bench/machine"), what], capture_output=True, text=True).stdout
+        return dict(line.split() for line in text.splitlines() if len(line.split()) == 2)
+
     def probe(self):
-        text = subprocess.run([str(self.build / "bench/machine"), "quick"], capture_output=True, text=True).stdout
-        words = dict(line.split() for line in text.splitlines() if len(line.split()) == 2)
+        words = self.machine("quick")
         return {"line_ns": float(words.get("line_ns", 0)), "copy_gbs": float(words.get("copy_gbs", 0))}
+
+    @contextlib.contextmanager
+    def watched_pace(self):
+        """Gives a list that holds the mean pace of the cores while this lasted, once it is over; none if it could not be seen."""
+        seen = []
+        with subprocess.Popen([str(self.build / "bench/machine"), "watch"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              text=True) as watcher:
+            try:
+                yield seen
+            finally:
+                text, _ = watcher.communicate()
+                seen += [float(pace) for pace in re.findall(r"^pace ([\d.]+)$", text, re.MULTILINE)]
 
     @contextlib.contextmanager
     def own_memory(self, case, configuration):
@@ -179,8 +197,9 @@ class Runner:
             before = self.probe()
             stolen, start = stolen_seconds(), time.monotonic()
             try:
-                done = subprocess.run(self.command(case, configuration), capture_output=True, text=True, cwd=folder,
-                                      env=self.environment, timeout=PROGRAM_SECONDS_MAX)
+                with self.watched_pace() as paces:
+                    done = subprocess.run(self.command(case, configuration), capture_output=True, text=True, cwd=folder,
+                                          env=self.environment, timeout=PROGRAM_SECONDS_MAX)
             except subprocess.TimeoutExpired:
                 return {"failed": f"it took more than {PROGRAM_SECONDS_MAX} s"}
             seconds = time.monotonic() - start
@@ -192,7 +211,8 @@ class Runner:
                 figures = case.figures(done.stdout, seconds, folder)
             except ValueError as error:
                 return {"failed": str(error)}
-        return {"before": before, "after": after, "stolen": stolen, "figures": figures}
+        pace = paces[0] if paces else None
+        return {"before": before, "after": after, "stolen": stolen, "pace": pace, "figures": figures}
 
 
 def stolen_seconds():
@@ -282,7 +302,8 @@ def main():
     runner = Runner(build, place / "programs", compile_all(build, ours_in_c, suites, place / "programs"))
     given_up = set()
     runs = [(number, turn, case, configuration) for number in range(1, options.rounds + 1) for case in chosen
-            for turn in range(1, case.turns + 1) for configuration in case.configurations]
+            for turn in range(1, case.turns + 1) for configuration in case.configurations
+            if configuration not in BARE or turn % BARE_EVERY == 0]
     for count, (number, turn, case, configuration) in enumerate(runs, 1):
         key = (number, turn, case.name, configuration)
         if key in done or not runner.has(case, configuration) or (case.name, configuration) in given_up:

@@ -8,8 +8,8 @@ MADE_BEFORE = ("fault-tolerant-long",)
 HIGHER_IS_BETTER = ("M/s", "GB/s", "%", "Mop/s")
 
 NUMBER = r"-?[\d.]+(?:e[-+]\d+)?"
-# "NAME X VALUE UNIT [LINE]" (bench.h). Programs print other lines, too.
-FIGURE = re.compile(rf"(\S+) (\d+) ({NUMBER}) (\S+)(?: ({NUMBER}))?")
+# "NAME X VALUE UNIT [LINE CORES]" (bench.h). Programs print other lines, too.
+FIGURE = re.compile(rf"(\S+) (\d+) ({NUMBER}) (\S+)(?: ({NUMBER}) (whole|shared))?")
 
 
 class Case:
@@ -29,10 +29,11 @@ class Case:
         """Writes what the program reads into the folder in which it will run."""
 
     def figures(self, text, seconds, folder):
-        """By name: value and unit, and the cache line's ns if that was probed meanwhile. ValueError: the program's result is wrong."""
+        """Of each its name, value and unit, and if the program probed them meanwhile the cache line's ns and whether the cores were
+        "whole" or "shared". ValueError: the program's result is wrong."""
         found = (FIGURE.fullmatch(line) for line in text.splitlines())
-        figures = {f"{each[1]} {each[2]}": [float(each[3]), each[4]] + ([float(each[5])] if each[5] else [])
-                   for each in found if each}
+        figures = [[f"{each[1]} {each[2]}", float(each[3]), each[4]] + ([float(each[5]), each[6]] if each[5] else [])
+                   for each in found if each]
         if self.figure:
-            figures[self.figure] = [seconds * 1e3, "ms"]
+            figures.append([self.figure, seconds * 1e3, "ms"])
         return figures

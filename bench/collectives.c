@@ -76,8 +76,8 @@ static void measure(const char* name, int size) {
   struct series each;
   for (int r = 0; r < count_of_ranks; r++) counts[r] = size / 8, parts[r] = size, places[r] = r * size;
   int rounds = rounds_for(name, size);
-  series_begin(&each);
-  for (int b = 0; b < batches; b++) series_add(&each, seconds_for(name, size, rounds) / rounds * 1e6);
+  series_begin(&each, batches);
+  while (series_has_next(&each)) series_add(&each, seconds_for(name, size, rounds) / rounds * 1e6);
   snprintf(figure, sizeof figure, "%s%s_%d", changes ? "changed-" : "", name, count_of_ranks);
   if (rank == 0) series_print(&each, figure, size, "us");
 }
@@ -89,7 +89,7 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &count_of_ranks);
   if (argc < 2 || count_of_ranks > ranks_max) MPI_Abort(MPI_COMM_WORLD, 2);
   pin_rank(rank);
-  if (count_of_ranks == 2) share_line_probe(rank);
+  if (count_of_ranks == 2) share_meeting(rank);
   in = memory((size_t)count_of_ranks << 20);
   out = memory((size_t)count_of_ranks << 20);
   memset(in, 0, (size_t)count_of_ranks << 20);

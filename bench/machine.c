@@ -3,7 +3,11 @@
  * in some 20 ms. "machine touch N" touches N GiB of memory and gives them back: a virtual machine may get its
  * memory from the host only then. "machine lend N" is for a program that runs longer than such a host leaves
  * memory that is free (Linux tells it after 2 s): it touches N GiB, holds them until what else was free has
- * gone back, gives an eighth, prints "ready", and then gives as much as is taken, until its input ends. */
+ * gone back, gives an eighth, prints "ready", and then gives as much as is taken, until its input ends.
+ * "machine pace" prints "whole_core_pace N" after some seconds: the best that the two cores did, in additions
+ * a ns (state.h), less what one misses that nobody shares. "machine watch" looks at the pace of both cores 50
+ * times a second, before whatever else wants them if it may, until its input ends, and prints their mean,
+ * "pace N". */
 #include "two_cores.h"
 
 #include <poll.h>
@@ -101,11 +105,81 @@ static void lend(size_t bytes) {
   }
 }
 
+static double best_pace(int core) {
+  enum { looks = 200000 };
+  double best = 0;
+  pin(core);
+  for (int i = 0; i < looks; i++) {
+    double now = pace();
+    if (now > best) best = now;
+  }
+  return best;
+}
+
+static void* best_pace_of_second(void* best) {
+  *(double*)best = best_pace(cores[1]);
+  return NULL;
+}
+
+static double whole_core() {
+  /* A shared core has half the pace and some more. */
+  const double least_of_best = 0.77;
+  pthread_t thread;
+  double second;
+  if (pthread_create(&thread, NULL, best_pace_of_second, &second) != 0) return 0;
+  double first = best_pace(cores[0]);
+  pthread_join(thread, NULL);
+  return (first > second ? first : second) * least_of_best;
+}
+
+struct watch {
+  int core;
+  double sum;
+  long looks;
+  atomic_bool* is_over;
+};
+
+static void* watch_core(void* which) {
+  struct watch* watch = which;
+  const struct sched_param lowest = {.sched_priority = 1};
+  pin(watch->core);
+  pthread_setschedparam(pthread_self(), SCHED_FIFO, &lowest);
+  while (!atomic_load(watch->is_over)) {
+    watch->sum += pace();
+    watch->looks++;
+    nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+  }
+  return NULL;
+}
+
+/* 0: it cannot be seen. */
+static double watched_pace(void) {
+  atomic_bool is_over = false;
+  struct watch watches[2] = {{.core = cores[0], .is_over = &is_over},
+                             {.core = cores[1], .is_over = &is_over}};
+  pthread_t threads[2];
+  for (int i = 0; i < 2; i++)
+    if (pthread_create(&threads[i], NULL, watch_core, &watches[i]) != 0) exit(1);
+  while (getchar() != EOF) {
+  }
+  atomic_store(&is_over, true);
+  for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
+  return (watches[0].sum / (double)watches[0].looks + watches[1].sum / (double)watches[1].looks) / 2;
+}
+
 int main(int argc, char** argv) {
   size_t bytes = argc > 2 ? (size_t)atoi(argv[2]) << 30 : 0;
   if (argc > 2 && strcmp(argv[1], "touch") == 0) return touched(bytes) == NULL;
   if (argc > 2 && strcmp(argv[1], "lend") == 0) {
     lend(bytes);
+    return 0;
+  }
+  if (argc > 1 && strcmp(argv[1], "pace") == 0) {
+    printf("whole_core_pace %.2f\n", choose_cores() ? whole_core() : 0);
+    return 0;
+  }
+  if (argc > 1 && strcmp(argv[1], "watch") == 0) {
+    if (choose_cores()) printf("pace %.3f\n", watched_pace());
     return 0;
   }
   int quick = argc > 1 && strcmp(argv[1], "quick") == 0;

@@ -33,8 +33,8 @@ static void measure(const char* figure, char* buffer, int size, int rank, int so
   struct series halves;
   int rounds = rounds_for(size), count = size <= 4 << 20 ? batches : 5;
   batch(buffer, size, rounds, rank, source);
-  series_begin(&halves);
-  for (int b = 0; b < count; b++)
+  series_begin(&halves, count);
+  while (series_has_next(&halves))
     series_add(&halves, batch(buffer, size, rounds, rank, source) / rounds / 2 * 1e6);
   if (rank == 0) series_print(&halves, figure, size, "us");
 }
@@ -48,7 +48,7 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (rank < 2) {
     pin_rank(rank);
-    share_line_probe(rank);
+    share_meeting(rank);
     char* buffer = memory(16 << 20);
     const char* figure = argc > 1 ? argv[1] : "pingpong";
     changes = change_named(figure);

@@ -65,7 +65,7 @@ class Hpcc(Case):
     is_long = True
 
     def __init__(self, programs, ranks):
-        super().__init__(f"hpcc {ranks}", "hpcc", ranks)
+        super().__init__(f"hpcc {ranks}", "hpcc", ranks, turns=2)
         self.programs = programs
 
     def prepare(self, folder):
@@ -80,7 +80,7 @@ class Hpcc(Case):
         output = folder / "hpccoutf.txt"
         if not output.exists() or "\nSuccess=1\n" not in output.read_text():
             raise ValueError("its output does not say Success=1")
-        return {self.name: [seconds, "s"]}
+        return [[self.name, seconds, "s"]]
 
 
 class Npb(Case):
@@ -93,7 +93,7 @@ class Npb(Case):
         rate = re.search(r"Mop/s total +=\s+([0-9.]+)", text)
         if not rate or not re.search(r"Verification +=\s+SUCCESSFUL", text):
             raise ValueError("its verification is not successful")
-        return {self.name: [float(rate[1]), "Mop/s"], "whole-" + self.name: [seconds, "s"]}
+        return [[self.name, float(rate[1]), "Mop/s"], ["whole-" + self.name, seconds, "s"]]
 
 
 def run(command, folder, what):

@@ -19,6 +19,9 @@ FLIPPED = 1.6
 # By so much more of the processors' time may the host have taken of one sample than of another, as it does when it gives or
 # takes back memory.
 STOLEN_MORE = 0.03
+# By so much may the cores' mean pace during one sample be above that during another (bench/state.h), where programs do not
+# probe it themselves.
+PACE_MORE = 1.1
 # One-line titles of figures, in the order of the report; others follow by their own names.
 TITLES = {"pingpong": "half a round trip", "anysource": "half a round trip, MPI_ANY_SOURCE",
           "changed": "half a round trip, changed content", "anew": "half a round trip, all of it new",
@@ -37,25 +40,34 @@ def flipped(one, other):
 
 
 def with_own_probes(samples):
-    """Figures beside which the program itself probed the line are samples by themselves, with that probe."""
+    """Figures beside which the program itself probed the machine are samples by themselves, with that probe."""
     for sample in samples:
-        rest = {name: figure for name, figure in sample["figures"].items() if len(figure) == 2}
+        rest = [figure for figure in sample["figures"] if len(figure) == 3]
         if rest:
             yield dict(sample, figures=rest)
-        for name, (value, unit, line_ns) in ((name, figure) for name, figure in sample["figures"].items() if name not in rest):
-            probe = dict(sample["before"], line_ns=line_ns)
-            yield dict(sample, figures={name: [value, unit]}, before=probe, after=probe)
+        for *figure, line_ns, cores in (figure for figure in sample["figures"] if len(figure) > 3):
+            probe = dict(sample["before"], line_ns=line_ns, cores=cores)
+            yield dict(sample, figures=[figure], before=probe, after=probe, pace=None)
+
+
+# By what a cache line takes at least: two cores with a cache in common hand it over in less, two hyperthreads of one core in
+# less than that.
+LINES = (("hyperthread", 0), ("fast", 45), ("slow", 100))
+STATES = ("hyperthread", "fast", "slow", "fast-shared", "slow-shared")
+
+
+def state_of(probe):
+    line = [name for name, least_ns in LINES if probe["line_ns"] >= least_ns][-1]
+    return line + "-shared" if probe.get("cores") == "shared" and line != "hyperthread" else line
 
 
 def by_state(samples):
-    """The samples of each of the machine's states, the fastest first, by the cache line's time around them."""
-    steady = [sample for sample in samples if not flipped(sample["before"], sample["after"])]
-    borders = (("hyperthread", 0), ("fast", aims.CORE_IN_COMMON_NS), ("slow", aims.CACHE_IN_COMMON_NS))
-    parts = {name: [] for name, _ in borders}
-    for sample in steady:
-        parts[[name for name, least in borders if sample["before"]["line_ns"] >= least][-1]].append(sample)
-    found = [(name, part) for name, part in parts.items() if part]
-    return found if len(found) > 1 else [("", steady)]
+    """The samples of each of the machine's states, by the probes around them."""
+    parts = {}
+    for sample in samples:
+        if not flipped(sample["before"], sample["after"]):
+            parts.setdefault(state_of(sample["before"]), []).append(sample)
+    return [(name, parts[name]) for name in STATES if name in parts]
 
 
 def quartiles(values):
@@ -66,15 +78,15 @@ def quartiles(values):
 
 
 class Figures:
-    """Per figure and configuration: values by round and turn, with the probe in whose breath they were taken, and the share
-    of the processors' time that the host took. Of what takes long, the probe says nothing."""
+    """Per figure and configuration: values by round and turn, with the probe in whose breath they were taken, the share
+    of the processors' time that the host took, and the cores' pace meanwhile. Of what takes long, the probe says nothing."""
 
     def __init__(self, samples, are_long=False):
         self.values, self.units, self.are_long = {}, {}, are_long
         for sample in samples:
-            probe = {key: (sample["before"][key] + sample["after"][key]) / 2 for key in sample["before"]}
-            probe["stolen"] = sample["stolen"]
-            for name, (value, unit) in sample["figures"].items():
+            line_ns = (sample["before"]["line_ns"] + sample["after"]["line_ns"]) / 2
+            probe = {"line_ns": line_ns, "stolen": sample["stolen"], "pace": sample["pace"]}
+            for name, value, unit in sample["figures"]:
                 self.units[name] = unit
                 self.values.setdefault(name, {}).setdefault(sample["configuration"], {})[sample["round"], sample["turn"]] = (value, probe)
 
@@ -93,13 +105,22 @@ class Figures:
         return quartiles(self.all(name, configuration))
 
     def are_alike(self, one, other):
-        return abs(one["stolen"] - other["stolen"]) <= STOLEN_MORE and (self.are_long or not flipped(one, other))
+        if abs(one["stolen"] - other["stolen"]) > STOLEN_MORE:
+            return False
+        if one["pace"] and other["pace"] and max(one["pace"], other["pace"]) > min(one["pace"], other["pace"]) * PACE_MORE:
+            return False
+        return self.are_long or not flipped(one, other)
 
     def ratios(self, name, one, other):
-        """Of samples of one turn that were taken in the same state."""
-        ours, theirs = self.values[name].get(one, {}), self.values[name].get(other, {})
-        return [ours[n][0] / theirs[n][0] for n in ours
-                if n in theirs and theirs[n][0] > 0 and self.are_alike(ours[n][1], theirs[n][1])]
+        """Of each sample to the other configuration's that was taken in the same round and state, in the nearest turn."""
+        found = []
+        for (number, turn), (value, probe) in self.values[name].get(one, {}).items():
+            alike = {abs(other_turn - turn): theirs
+                     for (other_number, other_turn), (theirs, other_probe) in self.values[name].get(other, {}).items()
+                     if other_number == number and theirs > 0 and self.are_alike(probe, other_probe)}
+            if alike:
+                found.append(value / alike[min(alike)])
+        return found
 
     def ratio(self, name, one, other):
         """Their quartiles, and how many they are."""
@@ -174,18 +195,21 @@ def header(about, dropped, stolen):
              f"time during {sum(stolen.values())} ({', '.join(f'{count} {name}' for name, count in stolen.items()) or 'none'}); "
              f"samples between which that share differs by more are not compared.", "",
              "Medians, in brackets the quartiles. *d/p*, *f/p*, *l/p*: the default profile, fault-tolerant and fault-tolerant-long "
-             "beside the better of the other MPIs, median of the ratios within a turn (for times below 1 is better, for rates above); *f/d*: fault-tolerant beside default. *bare*, "
+             "beside the better of the other MPIs, median of the ratios of samples that were taken in one round and state (for times below 1 is better, for rates above); *f/d*: fault-tolerant beside default. *bare*, "
              "*bare-kept*: two threads without a library, by the best of several ways, the latter writing into memory that no cache has; "
              "*d/b*, *f/b*, *l/b*: ours beside them. *line*: the default profile beside the cache line probed in the same breath. "
-             "The machine's states: *hyperthread*, two of one core; *fast*, two cores with a cache in common; *slow*, without.", ""]
+             "The machine's states: *hyperthread*, two of one core; *fast*, two cores with a cache in common; *slow*, without; *-shared*: "
+             "somebody else computes on the other hyperthread of one of the cores or both, so that they have half their pace (told apart "
+             "for programs that probe it, which are those with a line of their own). Samples of other programs are not compared if "
+             f"the cores' mean pace meanwhile differs by more than {PACE_MORE - 1:.0%}.", ""]
 
 
-def tables(heading, figures, plots):
+def tables(heading, state, figures, plots):
     probes = [probe for by in figures.values.values() for rounds in by.values() for _, probe in rounds.values()]
     line = quartiles([probe["line_ns"] for probe in probes])
     lines = [f"## {heading}", "",
              f"A cache line there and one back, half of it: {shown(line[1])} ns ({shown(line[0])}–{shown(line[2])}).", "",
-             *aims.table(figures, line[1], title_of),
+             *aims.table(figures, state, title_of),
              "| what | unit | " + " | ".join(CONFIGURATIONS) + " | d/p | f/p | l/p | f/d | d/b | f/b | l/b | line |",
              "| --- | --- |" + " ---: |" * (len(CONFIGURATIONS) + 8)]
     lines += [row(figures, name) for name in figures.names()]
@@ -261,12 +285,11 @@ def write_report(place, about, samples):
     lines, states = header(about, dropped, stolen), []
     for state, part in by_state(short) if short else ():
         figures = Figures(part)
-        lines += tables(f"The machine's {state} state" if state else "Figures", figures,
-                        draw(place, figures, "-" + state if state else ""))
+        lines += tables(f"The machine's {state} state", state, figures, draw(place, figures, "-" + state))
         states.append(as_json(state, figures))
     if long:
         figures = Figures(long, are_long=True)
-        lines += tables("Long programs, in whichever state", figures, [])
+        lines += tables("Long programs, in whichever state", None, figures, [])
         states.append(as_json("either", figures))
     (place / "report.md").write_text("\n".join(lines) + "\n")
     (place / "results.json").write_text(json.dumps(dict(about, dropped=dropped, stolen=stolen, states=states), indent=1) + "\n")

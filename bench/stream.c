@@ -36,8 +36,8 @@ static void measure(const char* figure, int rank, char* buffer, int size, int wi
                     double worth, const char* units) {
   struct series rates;
   batch(rank, buffer, size, window, windows);
-  series_begin(&rates);
-  for (int b = 0; b < batches; b++)
+  series_begin(&rates, batches);
+  while (series_has_next(&rates))
     series_add(&rates, (double)window * windows * worth / batch(rank, buffer, size, window, windows));
   if (rank == 0) series_print(&rates, figure, size, units);
 }
@@ -48,7 +48,7 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (rank < 2) {
     pin_rank(rank);
-    share_line_probe(rank);
+    share_meeting(rank);
     char* buffer = memory(4 << 20);
     if (argc > 1 && strcmp(argv[1], "rate") == 0) {
       static const int sizes[] = {0, 8, 64, 256, 1024};

@@ -7,8 +7,8 @@
 #endif
 #include <pthread.h>
 #include <sched.h>
-#include <stdlib.h>
-#include <time.h>
+
+#include "state.h"
 
 /* The first two cores that this process may use. */
 static int cores[2];
@@ -27,22 +27,6 @@ static inline void pin(int core) {
   CPU_ZERO(&set);
   CPU_SET(core, &set);
   pthread_setaffinity_np(pthread_self(), sizeof set, &set);
-}
-
-static inline double now_ns(void) {
-  struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
-}
-
-static inline int ascending(const void* a, const void* b) {
-  double difference = *(const double*)a - *(const double*)b;
-  return (difference > 0) - (difference < 0);
-}
-
-static inline double median(double* values, int count) {
-  qsort(values, (size_t)count, sizeof(double), ascending);
-  return values[count / 2];
 }
 
 #endif
