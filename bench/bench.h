@@ -17,7 +17,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "state.h"
+#include "series.h"
 
 static int cores_allowed = 1;
 
@@ -99,94 +99,6 @@ static inline void share_meeting(int rank) {
   meeting = mmap(NULL, sizeof *meeting, PROT_READ | PROT_WRITE, MAP_SHARED, place[1], 0);
   if (meeting == MAP_FAILED) no_meeting("mmap");
   meeting_side = rank;
-}
-
-/* Batches of one figure, with the machine's state before and after each. */
-enum { series_max = 32 };
-struct series {
-  int wanted, count;
-  double begun_ns;
-  double values[series_max];
-  struct state before[series_max], after[series_max];
-  struct state now;
-};
-
-static inline struct state series_probe(void) {
-  return meeting ? probe_state(meeting, meeting_side) : (struct state){0};
-}
-
-/* Of `wanted` batches. */
-static inline void series_begin(struct series* series, int wanted) {
-  series->wanted = wanted;
-  series->count = 0;
-  series->begun_ns = now_ns();
-  series->now = series_probe();
-}
-
-static inline int series_shared(const struct series* series, bool is_shared) {
-  int count = 0;
-  for (int b = 0; b < series->count; b++)
-    if (series->before[b].is_shared == is_shared && series->after[b].is_shared == is_shared) count++;
-  return count;
-}
-
-enum series_verdict { series_is_done, series_goes_on, series_waits };
-
-/* Of side 0. Who has enough from shared cores waits a while for whole ones. */
-static inline enum series_verdict series_judge(const struct series* series) {
-  const double patience_ns = 0.3e9;
-  if (series->count < series->wanted) return series_goes_on;
-  if (series_shared(series, false) >= series->wanted / 2 || series->count == series_max ||
-      now_ns() - series->begun_ns > patience_ns)
-    return series_is_done;
-  return series->now.is_shared ? series_waits : series_goes_on;
-}
-
-/* Whether there is to be another batch: asked before each, by both ranks if they probe. */
-static inline bool series_has_next(struct series* series) {
-  if (meeting == NULL) return series->count < series->wanted;
-  for (;;) {
-    int verdict = agreed(meeting, meeting_side, meeting_side == 0 ? (int)series_judge(series) : 0);
-    if (verdict != series_waits) return verdict == series_goes_on;
-    series->now = series_probe();
-  }
-}
-
-static inline void series_add(struct series* series, double value) {
-  series->values[series->count] = value;
-  series->before[series->count] = series->now;
-  series->after[series->count] = series->now = series_probe();
-  series->count++;
-}
-
-/* The median of the batches on cores of this kind, in the state of the line in which most of them were taken
- * (bench/report.py: FLIPPED). */
-static inline void series_print_of(const struct series* series, bool is_shared, const char* figure, long x,
-                                   const char* unit) {
-  const double flipped = 1.6;
-  double lines[series_max], values[series_max];
-  int of_kind = 0, count = 0;
-  for (int b = 0; b < series->count; b++)
-    if (series->before[b].is_shared == is_shared && series->after[b].is_shared == is_shared)
-      lines[of_kind++] = series->after[b].line_ns;
-  double line = of_kind > 0 ? median(lines, of_kind) : 0;
-  for (int b = 0; b < series->count; b++) {
-    const struct state *before = &series->before[b], *after = &series->after[b];
-    if (before->is_shared == is_shared && after->is_shared == is_shared &&
-        before->line_ns <= line * flipped && after->line_ns <= line * flipped &&
-        before->line_ns * flipped >= line && after->line_ns * flipped >= line)
-      values[count++] = series->values[b];
-  }
-  if (count < series->wanted / 2) return;
-  printf("%s %ld %.5g %s", figure, x, median(values, count), unit);
-  if (meeting) printf(" %.4g %s", line, is_shared ? "shared" : "whole");
-  printf("\n");
-  fflush(stdout);
-}
-
-static inline void series_print(const struct series* series, const char* figure, long x, const char* unit) {
-  series_print_of(series, false, figure, x, unit);
-  series_print_of(series, true, figure, x, unit);
 }
 
 #endif

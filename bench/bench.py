@@ -323,7 +323,7 @@ def main():
                          "date": time.strftime("%Y-%m-%d"), "only": options.only}, samples)
     shutil.rmtree(place / "programs", ignore_errors=True)
     if topics:
-        text = run_topics(build, place, options.rounds, runner.probe, say)
+        text = run_topics(build, place, options.rounds, runner, say)
         with (place / "report.md").open("a") as file:
             file.write("\n" + text + "\n")
     print((place / "report.md").read_text())

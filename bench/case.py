@@ -12,6 +12,13 @@ NUMBER = r"-?[\d.]+(?:e[-+]\d+)?"
 FIGURE = re.compile(rf"(\S+) (\d+) ({NUMBER}) (\S+)(?: ({NUMBER}) (whole|shared))?")
 
 
+def figures_in(text):
+    """Of each its name, value and unit, and if the program probed them meanwhile the cache line's ns and whether the cores were "whole"
+    or "shared"."""
+    found = (FIGURE.fullmatch(line) for line in text.splitlines())
+    return [[f"{each[1]} {each[2]}", float(each[3]), each[4]] + ([float(each[5]), each[6]] if each[5] else []) for each in found if each]
+
+
 class Case:
     """In a round it has so many `turns`, of each configuration in each. `figure`: its whole time is the figure of that name. A program prints others as lines."""
 
@@ -29,11 +36,8 @@ class Case:
         """Writes what the program reads into the folder in which it will run."""
 
     def figures(self, text, seconds, folder):
-        """Of each its name, value and unit, and if the program probed them meanwhile the cache line's ns and whether the cores were
-        "whole" or "shared". ValueError: the program's result is wrong."""
-        found = (FIGURE.fullmatch(line) for line in text.splitlines())
-        figures = [[f"{each[1]} {each[2]}", float(each[3]), each[4]] + ([float(each[5]), each[6]] if each[5] else [])
-                   for each in found if each]
+        """As figures_in gives them. ValueError: the program's result is wrong."""
+        figures = figures_in(text)
         if self.figure:
             figures.append([self.figure, seconds * 1e3, "ms"])
         return figures

@@ -76,7 +76,7 @@ static void measure(const char* name, int size) {
   struct series each;
   for (int r = 0; r < count_of_ranks; r++) counts[r] = size / 8, parts[r] = size, places[r] = r * size;
   int rounds = rounds_for(name, size);
-  series_begin(&each, batches);
+  series_begin(&each, batches, meeting, meeting_side);
   while (series_has_next(&each)) series_add(&each, seconds_for(name, size, rounds) / rounds * 1e6);
   snprintf(figure, sizeof figure, "%s%s_%d", changes ? "changed-" : "", name, count_of_ranks);
   if (rank == 0) series_print(&each, figure, size, "us");

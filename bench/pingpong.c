@@ -33,7 +33,7 @@ static void measure(const char* figure, char* buffer, int size, int rank, int so
   struct series halves;
   int rounds = rounds_for(size), count = size <= 4 << 20 ? batches : 5;
   batch(buffer, size, rounds, rank, source);
-  series_begin(&halves, count);
+  series_begin(&halves, count, meeting, meeting_side);
   while (series_has_next(&halves))
     series_add(&halves, batch(buffer, size, rounds, rank, source) / rounds / 2 * 1e6);
   if (rank == 0) series_print(&halves, figure, size, "us");

@@ -4,7 +4,6 @@
 #ifndef LLAMADA_BENCH_STATE_H
 #define LLAMADA_BENCH_STATE_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <time.h>
@@ -52,16 +51,21 @@ struct state {
   bool is_shared; /* one of the two cores, or both */
 };
 
+#define OF_ITS_OWN_LINES __attribute__((aligned(128)))
+
 /* Where the two meet to probe it: memory that both have, all 0 at first. */
 struct meeting {
-  _Alignas(128) atomic_int ping;
-  _Alignas(128) atomic_int pong;
-  _Alignas(128) _Atomic double pace; /* of side 1's core */
-  _Alignas(128) atomic_int verdict;  /* of side 0, for `agreed` */
+  OF_ITS_OWN_LINES int ping;
+  OF_ITS_OWN_LINES int pong;
+  OF_ITS_OWN_LINES double pace; /* of side 1's core */
+  OF_ITS_OWN_LINES int verdict; /* of side 0, for `agreed` */
   struct {
-    _Alignas(128) int turn; /* of each side's own */
+    OF_ITS_OWN_LINES int turn; /* of each side's own */
   } sides[2];
 };
+
+static inline void announce(int* word, int value) { __atomic_store_n(word, value, __ATOMIC_RELEASE); }
+static inline int announced(const int* word) { return __atomic_load_n(word, __ATOMIC_ACQUIRE); }
 
 /* The least pace of a core that nobody shares, from BENCH_WHOLE_CORE; 0: not known, all are taken for such.
  */
@@ -72,33 +76,32 @@ static inline double whole_core_pace(void) {
 
 /* By both sides at once, as often by one as by the other. Side 1 does not learn of side 0's core. */
 static inline struct state probe_state(struct meeting* meeting, int side) {
-  enum { rounds = 300 };
+  const int rounds = 300;
   int turn = meeting->sides[side].turn;
-  double own_pace = pace();
-  if (side == 1) atomic_store_explicit(&meeting->pace, own_pace, memory_order_relaxed);
-  double start = 0;
+  double least_pace = pace(), start = 0;
+  if (side == 1) meeting->pace = least_pace; /* Side 0 reads it before it comes here again. */
   for (int r = -1; r < rounds; r++) {
     if (r == 0) start = now_ns(); /* They have met. */
     turn++;
-    if (side == 0) atomic_store_explicit(&meeting->ping, turn, memory_order_release);
-    while (atomic_load_explicit(side == 0 ? &meeting->pong : &meeting->ping, memory_order_acquire) != turn) {
+    if (side == 0) announce(&meeting->ping, turn);
+    while (announced(side == 0 ? &meeting->pong : &meeting->ping) != turn) {
     }
-    if (side == 1) atomic_store_explicit(&meeting->pong, turn, memory_order_release);
+    if (side == 1) announce(&meeting->pong, turn);
   }
-  double line_ns = (now_ns() - start) / rounds / 2;
+  struct state state;
+  state.line_ns = (now_ns() - start) / rounds / 2;
   meeting->sides[side].turn = turn;
-  double other_pace = side == 0 ? atomic_load_explicit(&meeting->pace, memory_order_relaxed) : own_pace;
-  double least = own_pace < other_pace ? own_pace : other_pace;
-  return (struct state){.line_ns = line_ns, .is_shared = least < whole_core_pace()};
+  if (side == 0 && meeting->pace < least_pace) least_pace = meeting->pace;
+  state.is_shared = least_pace < whole_core_pace();
+  return state;
 }
 
 /* What side 0 says, at both. */
 static inline int agreed(struct meeting* meeting, int side, int verdict) {
   enum { verdicts = 16 };
-  int turn = ++meeting->sides[side].turn;
-  if (side == 0) atomic_store_explicit(&meeting->verdict, turn * verdicts + verdict, memory_order_release);
-  int said;
-  while ((said = atomic_load_explicit(&meeting->verdict, memory_order_acquire)) / verdicts != turn) {
+  int turn = ++meeting->sides[side].turn, said = 0;
+  if (side == 0) announce(&meeting->verdict, turn * verdicts + verdict);
+  while ((said = announced(&meeting->verdict)) / verdicts != turn) {
   }
   return said % verdicts;
 }

@@ -36,7 +36,7 @@ static void measure(const char* figure, int rank, char* buffer, int size, int wi
                     double worth, const char* units) {
   struct series rates;
   batch(rank, buffer, size, window, windows);
-  series_begin(&rates, batches);
+  series_begin(&rates, batches, meeting, meeting_side);
   while (series_has_next(&rates))
     series_add(&rates, (double)window * windows * worth / batch(rank, buffer, size, window, windows));
   if (rank == 0) series_print(&rates, figure, size, units);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -16,9 +17,12 @@
 #include <string_view>
 #include <vector>
 
+#include "../series.h"
+
 // A writer and its readers, a process each, measured alike over every middleware. Each sample is copied in
 // once by who sends it, or made in place, and its ends are looked at by who receives it. A program prints
-// lines "FIGURE SIZE VALUE UNIT":
+// lines "FIGURE SIZE VALUE UNIT [LINE CORES]" (bench.h), the last two of those who ask, each on a core of its
+// own:
 //
 //   spin_1 16 0.31 µs           half a round trip, one reader; who waits asks again and again
 //   loan_1 16 0.31 µs           the same of samples that are made where they will be read: only their ends
@@ -48,6 +52,7 @@ inline constexpr int readers_max = 8;
 /// Memory of all processes, for what is not to be measured.
 struct Shared {
   std::atomic<int> arrivals{0};
+  meeting probes = {};
   double bytes[readers_max + 1] = {};
 };
 
@@ -84,6 +89,19 @@ inline double proportional_bytes() {
   return kib * 1024;
 }
 
+/// To the core of that number among those that this process may use. False: there are not so many.
+inline bool pin(int number) {
+  cpu_set_t allowed, one;
+  if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0) return false;
+  for (int core = 0; core < CPU_SETSIZE; ++core) {
+    if (!CPU_ISSET(core, &allowed) || number-- > 0) continue;
+    CPU_ZERO(&one);
+    CPU_SET(core, &one);
+    return sched_setaffinity(0, sizeof(one), &one) == 0;
+  }
+  return false;
+}
+
 template <typename Node>
 class Measurement {
  public:
@@ -95,6 +113,7 @@ class Measurement {
         readers_(readers),
         sleeps_(sleeps),
         in_place_(in_place),
+        is_pinned_(!sleeps && readers == 1 && pin(number)),
         data_(size_max, std::byte{7}) {}
 
   void latencies() {
@@ -180,12 +199,12 @@ class Measurement {
   void latency(std::size_t size) {
     const std::size_t written = in_place_ ? 2 : size;
     const int count = (written <= 1024 ? 1000 : written <= 16384 ? 200 : 20) / (readers_ > 1 ? 4 : 1);
-    std::vector<double> batches;
+    const std::string figure = (in_place_ ? "loan_" : sleeps_ ? "wait_" : "spin_") + std::to_string(readers_);
     round_trips(size, count);
-    for (int batch = 0; batch < 21; ++batch) batches.push_back(round_trips(size, count));
-    std::sort(batches.begin(), batches.end());
-    if (first_)
-      print(in_place_ ? "loan" : sleeps_ ? "wait" : "spin", size, batches[batches.size() / 2], "µs");
+    series batches;
+    series_begin(&batches, 21, is_pinned_ ? &shared_.probes : nullptr, number_);
+    while (series_has_next(&batches)) series_add(&batches, round_trips(size, count));
+    if (first_) series_print(&batches, figure.c_str(), static_cast<long>(size), "µs");
   }
 
   /// One sends as fast as it can, the others answer once when they have all.
@@ -208,6 +227,7 @@ class Measurement {
   const int readers_;
   const bool sleeps_;
   const bool in_place_;
+  const bool is_pinned_;
   std::vector<std::byte> data_;
 };
 

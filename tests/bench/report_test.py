@@ -8,6 +8,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench"))
 
 import case
 import report
+import topics_case
 
 ABOUT = {"machine": {"processor": "one", "cores": 2, "kernel": "6", "versions": {"mpich": "4"}}, "commit": "c",
          "rounds": 1, "date": "2026-11-25", "only": ""}
@@ -84,6 +85,17 @@ class ReportTest(unittest.TestCase):
         text = written([sample(who, {"lu.A 2": [100.0, "Mop/s"]}, before=60.0, after=250.0, long=True)
                         for who in ("default", "mpich")])
         self.assertIn("LU.A, 2 ranks", text)
+
+    def test_topics_are_compared_in_the_state_that_their_programs_saw(self):
+        samples = [sample("llamada", [["loan_1 16", 0.4, "µs", 60.0, "whole"], ["loan_1 16", 0.9, "µs", 61.0, "shared"]], after=250.0),
+                   sample("iceoryx", [["loan_1 16", 1.0, "µs", 62.0, "whole"]], before=250.0),
+                   sample("cyclone", [["wait_1 16", 20.0, "µs"]]), sample("llamada", [["copies_8 1048576", 0.5, "n"]])]
+        found = {state: report.Figures(part) for state, part in report.by_state(report.with_own_probes(samples))}
+        self.assertRegex("\n".join(topics_case.aims(found["fast"], "fast")), r"beside iceoryx \| ≤ 0.5 \| 0.4 \| 16 B \| met \|\n.*0.5 \| 1 MiB \| met")
+        lines, rows = topics_case.table(found["fast"], ["llamada", "iceoryx", "cyclone"])
+        self.assertIn("| half a round trip, asking, written in place, 1 reader, 16 B | µs | 0.4 | 1 (2.5) | - |", lines)
+        self.assertEqual(rows["wait_1 16"]["quartiles"]["cyclone"], [20.0] * 3)
+        self.assertEqual(topics_case.aims(found["fast-shared"], "fast-shared"), [])
 
 
 if __name__ == "__main__":
