@@ -36,6 +36,7 @@ BARE = ("bare", "bare-kept")
 BARE_EVERY = 2  # turns: it tries many ways.
 PACKAGES = ("mpich", "libmpich-dev", "openmpi-bin", "libopenmpi-dev", "gnuplot-nox")
 PROGRAM_SECONDS_MAX = 120
+LENT_GIB_MAX = 32
 
 COLLECTIVES = ("Barrier", "Bcast", "Reduce", "Allreduce", "Alltoall", "Allgather", "Reduce_scatter", "Gather",
                "Scatter")
@@ -50,11 +51,10 @@ def cases(cores):
               for how in ("changed", "anew") for name, program in (("pingpong", "pingpong"), ("bandwidth", "stream"))]
     found += [Case("overlap", "overlap"), Case("derived", "derived"), Case("idle", "idle")]
     for ranks in (2, 4, 8):
-        # On two they probe the machine themselves, so samples are of one of its states.
-        found += [Case(f"{name} {ranks}", "collectives", ranks, [name], turns=4 if ranks == 2 else 1) for name in COLLECTIVES]
+        found += [Case(f"{name} {ranks}", "collectives", ranks, [name], turns=4 if ranks == 2 else 2) for name in COLLECTIVES]
     found += [Case(f"{name} {ranks} changed", "collectives", ranks, ["changed", name]) for ranks in (2, 4)
               for name in ("Bcast", "Allreduce", "Alltoall", "Allgather")]
-    found += [Case(f"launch {ranks}", "hello", ranks, figure=f"launch {ranks}") for ranks in (4, 16, 64)]
+    found += [Case(f"launch {ranks}", "hello", ranks, figure=f"launch {ranks}", turns=4) for ranks in (4, 16, 64)]
     found += [Case(f"memory {ranks}", "hello", ranks, ["memory"]) for ranks in (2, 16, 64)]
     found += [Case("memory 256", "hello", 256, ["memory"], configurations=OURS)]
     found += [Case("heat", "heat", few, ["-n", "384", "-s", "2000", "-o", ""], "heat"),
@@ -130,9 +130,44 @@ def compile_all(build, programs, suites, folder):
     return ready
 
 
+class Lender:
+    """Where a virtual machine's host gives memory when it is touched, and takes back what is free, programs get memory that is the
+    machine's own: all of it is held meanwhile, and lent to what runs (machine.c)."""
+
+    def __init__(self, build):
+        is_virtual = "hypervisor" in Path("/proc/cpuinfo").read_text().split()
+        self.command = [str(build / "bench/machine"), "lend", str(LENT_GIB_MAX)] if is_virtual else None
+        self.process = None
+
+    def __enter__(self):
+        if self.command:
+            say("holding the machine's memory, to lend it to what runs")
+            self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            self.process.stdout.readline()
+        return self
+
+    def take_back(self):
+        """What has become free since: soon, so that it need not come from the host again."""
+        if self.process is None:
+            return
+        try:
+            self.process.stdin.write("\n")
+            self.process.stdin.flush()
+            is_there = self.process.stdout.readline()
+        except OSError:
+            is_there = False
+        if not is_there:
+            say("memory is not held any more: whoever lent it has ended")
+            self.process = None
+
+    def __exit__(self, *_):
+        if self.process:
+            self.process.communicate()
+
+
 class Runner:
-    def __init__(self, build, folder, ready):
-        self.build, self.folder, self.ready = build, folder, ready
+    def __init__(self, build, folder, ready, lender):
+        self.build, self.folder, self.ready, self.lender = build, folder, ready, lender
         self.environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
                                 OMPI_MCA_hwloc_base_binding_policy="none",
                                 OMPI_MCA_rmaps_base_oversubscribe="1", BENCH_WHOLE_CORE=self.machine("pace").get("whole_core_pace", "0"))
@@ -175,23 +210,10 @@ class Runner:
                 text, _ = watcher.communicate()
                 seen += [float(pace) for pace in re.findall(r"^pace ([\d.]+)$", text, re.MULTILINE)]
 
-    @contextlib.contextmanager
-    def own_memory(self, case, configuration):
-        """The memory that the case is going to take is the machine's own, not its host's: while this lasts if it is a long one, else for a moment."""
-        gib = max(1, min(case.touched_gib, memory_available_gib() // 2))
-        machine = str(self.build / "bench/machine")
-        if case.is_long:
-            with subprocess.Popen([machine, "lend", str(gib)], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as lender:
-                lender.stdout.readline()
-                yield
-        else:
-            if configuration.startswith("fault-tolerant"):
-                subprocess.run([machine, "touch", str(gib)])
-            yield
-
     def sample(self, case, configuration):
         """The figures of one run, or why there are none."""
-        with self.own_memory(case, configuration), tempfile.TemporaryDirectory(dir=self.folder) as name:
+        with tempfile.TemporaryDirectory(dir=self.folder) as name:
+            self.lender.take_back()
             folder = Path(name)
             case.prepare(folder)
             before = self.probe()
@@ -232,11 +254,6 @@ def processor():
         return next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
     except (OSError, StopIteration):
         return platform.machine()
-
-
-def memory_available_gib():
-    found = re.search(r"^MemAvailable: +(\d+) kB", Path("/proc/meminfo").read_text(), re.MULTILINE)
-    return int(found[1]) >> 20 if found else 0
 
 
 def describe_machine(cores):
@@ -299,25 +316,27 @@ def main():
     except OSError:
         pass
     ours_in_c = sorted({case.program for case in chosen if source_of(case.program).exists()})
-    runner = Runner(build, place / "programs", compile_all(build, ours_in_c, suites, place / "programs"))
+    ready = compile_all(build, ours_in_c, suites, place / "programs")
     given_up = set()
     runs = [(number, turn, case, configuration) for number in range(1, options.rounds + 1) for case in chosen
             for turn in range(1, case.turns + 1) for configuration in case.configurations
             if configuration not in BARE or turn % BARE_EVERY == 0]
-    for count, (number, turn, case, configuration) in enumerate(runs, 1):
-        key = (number, turn, case.name, configuration)
-        if key in done or not runner.has(case, configuration) or (case.name, configuration) in given_up:
-            continue
-        say(f"{count} of {len(runs)}: round {number}, {case.name}, {configuration}", "" if sys.stderr.isatty() else "\n")
-        sample = runner.sample(case, configuration)
-        if "failed" in sample:
-            say(f"{case.name} fails under {configuration}: {sample['failed']}")
-            given_up.add((case.name, configuration))
-            continue
-        sample.update(round=number, turn=turn, case=case.name, configuration=configuration, long=case.is_long)
-        samples.append(sample)
-        with raw.open("a") as file:
-            file.write(json.dumps(sample) + "\n")
+    with Lender(build) as lender:
+        runner = Runner(build, place / "programs", ready, lender)
+        for count, (number, turn, case, configuration) in enumerate(runs, 1):
+            key = (number, turn, case.name, configuration)
+            if key in done or not runner.has(case, configuration) or (case.name, configuration) in given_up:
+                continue
+            say(f"{count} of {len(runs)}: round {number}, {case.name}, {configuration}", "" if sys.stderr.isatty() else "\n")
+            sample = runner.sample(case, configuration)
+            if "failed" in sample:
+                say(f"{case.name} fails under {configuration}: {sample['failed']}")
+                given_up.add((case.name, configuration))
+                continue
+            sample.update(round=number, turn=turn, case=case.name, configuration=configuration, long=case.is_long)
+            samples.append(sample)
+            with raw.open("a") as file:
+                file.write(json.dumps(sample) + "\n")
     samples = [sample for sample in samples if sample["case"] in names_of(chosen) and sample["round"] <= options.rounds]
     write_report(place, {"machine": machine, "commit": commit(), "rounds": options.rounds,
                          "date": time.strftime("%Y-%m-%d"), "only": options.only}, samples)

@@ -26,9 +26,6 @@ class Case:
         self.name, self.program, self.ranks, self.arguments = name, program, ranks, list(arguments)
         self.figure, self.configurations, self.turns = figure, configurations, turns
 
-    # What is kept takes new memory, and so do long programs: so much is touched before, or lent while a long one runs, so that it is the machine's own by then.
-    touched_gib = 4
-
     # Whether it takes so long that the machine goes to and fro between its states meanwhile.
     is_long = False
 

@@ -1,17 +1,17 @@
 /* The limit of the machine: half a round trip of one cache line each way between two cores, in nanoseconds;
  * how fast one core copies what fits its cache, in GB/s. Prints "line_ns N" and "copy_gbs N"; "machine quick"
- * in some 20 ms. "machine touch N" touches N GiB of memory and gives them back: a virtual machine may get its
- * memory from the host only then. "machine lend N" is for a program that runs longer than such a host leaves
- * memory that is free (Linux tells it after 2 s): it touches N GiB, holds them until what else was free has
- * gone back, gives an eighth, prints "ready", and then gives as much as is taken, until its input ends.
- * "machine pace" prints "whole_core_pace N" after some seconds: the best that the two cores did, in additions
- * a ns (state.h), less what one misses that nobody shares. "machine watch" looks at the pace of both cores 50
- * times a second, before whatever else wants them if it may, until its input ends, and prints their mean,
- * "pace N". */
+ * in some 20 ms. "machine pace" prints "whole_core_pace N" after some seconds: the best that the two cores
+ * did, in additions a ns (state.h), less what one misses that nobody shares. "machine watch" looks at the
+ * pace of both cores 50 times a second, before whatever else wants them if it may, until its input ends, and
+ * prints their mean, "pace N". "machine lend N" is for a virtual machine that gets its memory from the host
+ * when it is touched, and whose host takes back what is free for some seconds (Linux tells it after 2): it
+ * holds all memory but a little, N GiB at most, prints "ready", gives as much as is taken, and with each line
+ * of input takes what has become free again, and says so again; until its input ends. */
 #include "two_cores.h"
 
 #include <poll.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -70,39 +70,42 @@ static double copy_gbs(void) {
   return median(rates, batches);
 }
 
-/* NULL: there are not so many. */
-static char* touched(size_t bytes) {
-  char* memory =
-      mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) return NULL;
-  madvise(memory, bytes, MADV_HUGEPAGE);
-  for (size_t at = 0; at < bytes; at += 4096) memory[at] = 1;
-  return memory;
-}
-
 static size_t free_bytes(void) {
   struct sysinfo info;
   return sysinfo(&info) == 0 ? info.freeram * info.mem_unit : 0;
 }
 
-static void lend(size_t bytes) {
-  enum { huge = 2 << 20, look_every_ms = 20 };
-  char* memory = touched(bytes);
-  if (memory == NULL) bytes = 0;
-  nanosleep(&(struct timespec){.tv_sec = 2, .tv_nsec = 200000000}, NULL);
-  size_t given = bytes / 8;
-  if (given > 0) munmap(memory, given);
-  puts("ready");
-  fflush(stdout);
-  struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
-  for (size_t had = free_bytes(); poll(&input, 1, look_every_ms) == 0;) {
-    size_t has = free_bytes();
-    size_t taken = had > has ? (had - has) / huge * huge : 0;
-    size_t give = taken < bytes - given ? taken : bytes - given;
-    if (give > 0) munmap(memory + given, give);
-    given += give;
-    had = has + give;
+static void lend(size_t bytes_max) {
+  enum { huge = 2 << 20, look_every_ms = 10 };
+  /* More than a program takes between two looks, and so little that next to nothing comes from the host. */
+  const size_t left_free = (size_t)768 << 20;
+  char* memory = mmap(NULL, bytes_max + huge, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) return;
+  /* If memory is short after all, this is what has to go. */
+  FILE* score = fopen("/proc/self/oom_score_adj", "w");
+  if (score != NULL) {
+    fputs("1000", score);
+    fclose(score);
   }
+  memory += huge - (uintptr_t)memory % huge;
+  madvise(memory, bytes_max, MADV_HUGEPAGE);
+  struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+  char line[64];
+  size_t held = 0;
+  do {
+    for (; held + huge <= bytes_max && free_bytes() >= left_free + huge; held += huge)
+      for (size_t at = 0; at < huge; at += 4096) memory[held + at] = 1;
+    puts("ready");
+    fflush(stdout);
+    while (poll(&input, 1, look_every_ms) == 0) {
+      size_t now_free = free_bytes();
+      size_t give = now_free < left_free ? (left_free - now_free + huge - 1) / huge * huge : 0;
+      if (give > held) give = held;
+      held -= give;
+      if (give > 0) madvise(memory + held, give, MADV_DONTNEED);
+    }
+  } while (fgets(line, sizeof line, stdin) != NULL);
 }
 
 static double best_pace(int core) {
@@ -168,10 +171,8 @@ static double watched_pace(void) {
 }
 
 int main(int argc, char** argv) {
-  size_t bytes = argc > 2 ? (size_t)atoi(argv[2]) << 30 : 0;
-  if (argc > 2 && strcmp(argv[1], "touch") == 0) return touched(bytes) == NULL;
   if (argc > 2 && strcmp(argv[1], "lend") == 0) {
-    lend(bytes);
+    lend((size_t)atoi(argv[2]) << 30);
     return 0;
   }
   if (argc > 1 && strcmp(argv[1], "pace") == 0) {

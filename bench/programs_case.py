@@ -61,7 +61,6 @@ RAND = randi8
 class Hpcc(Case):
     """Its whole time, if its checks of its own results pass."""
 
-    touched_gib = 12  # It takes and gives back some itself.
     is_long = True
 
     def __init__(self, programs, ranks):
@@ -86,7 +85,6 @@ class Hpcc(Case):
 class Npb(Case):
     """The rate that it measures itself, and its whole time, if its verification is successful."""
 
-    touched_gib = 3
     is_long = True
 
     def figures(self, text, seconds, folder):
