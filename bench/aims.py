@@ -79,8 +79,8 @@ def as_table(rows):
 
 class Aim:
     """`bound` is the most, of ratios of rates the least, that the median of what `measure` gives of each figure that `selects`
-    takes may be; with `of_all` the median of these. `bound` may be a function of the
-    machine's state; None: nothing is aimed at."""
+    takes may be; with `of_all` the median of these. `bound` may be a function of the machine's state (report.STATES); None: nothing is
+    aimed at."""
 
     def __init__(self, text, selects, measure, bound, of_all=False):
         self.text, self.selects, self.measure, self.bound, self.of_all = text, selects, measure, bound, of_all

@@ -5,10 +5,11 @@ Runs the programs of this folder, the samples and programs of others (programs_c
 the other MPIs, interleaved: each turn of a program runs it once under each, and what messages take at least between two
 threads (bare.c); in a round short ones have some turns. Before and after each sample the machine is probed (one cache line
 between two cores and back; a copy): a sample between whose probes the state flipped is dropped. Programs of messages, and
-of collectives on two ranks, probe the machine themselves between their batches (state.h, bench.h), and keep those of one state. What is
-compared are samples of one round whose probes agree, each with the one in the nearest turn, during which a virtual machine's host took as much of the processors' time, and
-the cores had the same pace; what is shown are medians over the rounds, with quartiles, as Markdown, JSON and SVG in bench/results/MACHINE-COMMIT. A run that
-was interrupted goes on where it was (--fresh: begins anew).
+of collectives on two ranks, probe the machine themselves between their batches (state.h, series.h), and keep those of one
+state. What is compared are samples of one round whose probes agree, each with the one in the nearest turn, during which a
+virtual machine's host took as much of the processors' time, and the cores had the same pace; what is shown are medians over
+the rounds, with quartiles, as Markdown, JSON and SVG in bench/results/MACHINE-COMMIT. A run that was interrupted goes on
+where it was (--fresh: begins anew).
 """
 import argparse
 import contextlib

@@ -53,10 +53,12 @@ def with_own_probes(samples):
 # By what a cache line takes at least: two cores with a cache in common hand it over in less, two hyperthreads of one core in
 # less than that.
 LINES = (("hyperthread", 0), ("fast", 45), ("slow", 100))
-STATES = ("hyperthread", "fast", "slow", "fast-shared", "slow-shared")
+STATES = ("one-core", "hyperthread", "fast", "slow", "fast-shared", "slow-shared")
 
 
 def state_of(probe):
+    if probe["line_ns"] == 0:
+        return "one-core"
     line = [name for name, least_ns in LINES if probe["line_ns"] >= least_ns][-1]
     return line + "-shared" if probe.get("cores") == "shared" and line != "hyperthread" else line
 
@@ -198,7 +200,7 @@ def header(about, dropped, stolen):
              "beside the better of the other MPIs, median of the ratios of samples that were taken in one round and state (for times below 1 is better, for rates above); *f/d*: fault-tolerant beside default. *bare*, "
              "*bare-kept*: two threads without a library, by the best of several ways, the latter writing into memory that no cache has; "
              "*d/b*, *f/b*, *l/b*: ours beside them. *line*: the default profile beside the cache line probed in the same breath. "
-             "The machine's states: *hyperthread*, two of one core; *fast*, two cores with a cache in common; *slow*, without; *-shared*: "
+             "The machine's states: *one-core*, there is no other; *hyperthread*, two of one core; *fast*, two cores with a cache in common; *slow*, without; *-shared*: "
              "somebody else computes on the other hyperthread of one of the cores or both, so that they have half their pace (told apart "
              "for programs that probe it, which are those with a line of their own). Samples of other programs are not compared if "
              f"the cores' mean pace meanwhile differs by more than {PACE_MORE - 1:.0%}.", ""]

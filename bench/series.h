@@ -6,8 +6,9 @@
 
 #include "state.h"
 
-/* Batches of one figure, with the machine's state before and after each. */
 enum { series_max = 32 };
+
+/* With the machine's state before and after each batch. */
 struct series {
   struct meeting* meeting; /* none: there is no state to be seen */
   int side;
@@ -22,7 +23,8 @@ static inline void series_probe(struct series* series) {
   if (series->meeting) series->now = probe_state(series->meeting, series->side);
 }
 
-/* Of `wanted` batches, by both sides of the meeting. */
+/* Of `wanted` batches, and up to half as many more if those were on shared cores; by both sides of the
+ * meeting. */
 static inline void series_begin(struct series* series, int wanted, struct meeting* meeting, int side) {
   series->meeting = meeting;
   series->side = side;
@@ -50,7 +52,7 @@ enum series_verdict { series_is_done, series_goes_on, series_waits };
 static inline enum series_verdict series_judge(const struct series* series) {
   const double patience_ns = 0.3e9;
   if (series->count < series->wanted) return series_goes_on;
-  if (series_count(series, false) >= series->wanted / 2 || series->count == series_max ||
+  if (series_count(series, false) >= series->wanted / 2 || series->count >= series->wanted * 3 / 2 ||
       now_ns() - series->begun_ns > patience_ns)
     return series_is_done;
   return series->now.is_shared ? series_waits : series_goes_on;

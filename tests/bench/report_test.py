@@ -47,6 +47,9 @@ class ReportTest(unittest.TestCase):
         self.assertEqual(found, {"fast": ["pingpong 0"], "slow": ["pingpong 8"], "hyperthread": ["pingpong 64"],
                                  "fast-shared": ["pingpong 256"]})
 
+    def test_one_core_is_a_state_of_its_own(self):
+        self.assertEqual(list(states([sample("default", {"pingpong 8": [0.09, "us"]}, before=0.0, after=0.0)])), ["one-core"])
+
     def test_one_figure_of_two_states_is_shown_in_both(self):
         text = written([sample("default", [["pingpong 8", 0.09, "us", 60.0, "whole"], ["pingpong 8", 0.12, "us", 60.0, "shared"]])])
         self.assertRegex(text, r"fast state\n(.*\n)*\| half a round trip, 8 B \| us \| 0.09 (.*\n)*.*fast-shared state\n"
