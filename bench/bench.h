@@ -10,13 +10,13 @@
 #endif
 #include <fcntl.h>
 #include <mpi.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "cores.h"
 #include "series.h"
 
 static int cores_allowed = 1;
@@ -24,17 +24,8 @@ static int cores_allowed = 1;
 /* Rank r runs on the (r modulo their number)th of the cores that it may use: alike under every MPI. After
  * MPI_Init, which asks how many there are. */
 static inline void pin_rank(int rank) {
-  cpu_set_t allowed, one;
-  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
-  cores_allowed = CPU_COUNT(&allowed);
-  int place = rank % cores_allowed;
-  for (int core = 0; core < CPU_SETSIZE; core++) {
-    if (!CPU_ISSET(core, &allowed) || place-- > 0) continue;
-    CPU_ZERO(&one);
-    CPU_SET(core, &one);
-    sched_setaffinity(0, sizeof one, &one);
-    return;
-  }
+  cores_allowed = count_cores();
+  if (cores_allowed > 0) pin(allowed_core(rank % cores_allowed));
 }
 
 /* Memory that was written once, so that its pages are there. */

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -17,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "../cores.h"
 #include "../series.h"
 
 // A writer and its readers, a process each, measured alike over every middleware. Each sample is copied in
@@ -89,19 +89,6 @@ inline double proportional_bytes() {
   return kib * 1024;
 }
 
-/// To the core of that number among those that this process may use. False: there are not so many.
-inline bool pin(int number) {
-  cpu_set_t allowed, one;
-  if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0) return false;
-  for (int core = 0; core < CPU_SETSIZE; ++core) {
-    if (!CPU_ISSET(core, &allowed) || number-- > 0) continue;
-    CPU_ZERO(&one);
-    CPU_SET(core, &one);
-    return sched_setaffinity(0, sizeof(one), &one) == 0;
-  }
-  return false;
-}
-
 template <typename Node>
 class Measurement {
  public:
@@ -113,8 +100,10 @@ class Measurement {
         readers_(readers),
         sleeps_(sleeps),
         in_place_(in_place),
-        is_pinned_(!sleeps && readers == 1 && pin(number)),
-        data_(size_max, std::byte{7}) {}
+        is_pinned_(!sleeps && readers == 1 && count_cores() > 1),
+        data_(size_max, std::byte{7}) {
+    if (is_pinned_) pin(allowed_core(number));
+  }
 
   void latencies() {
     for (std::size_t size : sizes) {
