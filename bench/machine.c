@@ -5,8 +5,9 @@
  * pace of both cores 50 times a second, before whatever else wants them if it may, until its input ends, and
  * prints their mean, "pace N". "machine lend N" is for a virtual machine that gets its memory from the host
  * when it is touched, and whose host takes back what is free for some seconds (Linux tells it after 2): it
- * holds all memory but a little, N GiB at most, prints "ready", gives as much as is taken, and with each line
- * of input takes what has become free again, and says so again; until its input ends. */
+ * holds all memory but a little, N GiB at most, prints "ready", and lends as much as is taken; with each line
+ * of input, "N", it takes what has become free, lends N MiB at once, and says so again; until its input ends.
+ */
 #include "two_cores.h"
 
 #include <poll.h>
@@ -75,10 +76,21 @@ static size_t free_bytes(void) {
   return sysinfo(&info) == 0 ? info.freeram * info.mem_unit : 0;
 }
 
+enum { huge = 2 << 20 };
+
+/* Returns how much is still held. */
+static size_t lend_until_free(char* memory, size_t held, size_t free_wanted) {
+  size_t now_free = free_bytes();
+  size_t lent = now_free < free_wanted ? (free_wanted - now_free + huge - 1) / huge * huge : 0;
+  if (lent > held) lent = held;
+  if (lent > 0) madvise(memory + held - lent, lent, MADV_DONTNEED);
+  return held - lent;
+}
+
 static void lend(size_t bytes_max) {
-  enum { huge = 2 << 20, look_every_ms = 10 };
-  /* More than a program takes between two looks, and so little that next to nothing comes from the host. */
-  const size_t left_free = (size_t)768 << 20;
+  enum { look_every_ms = 10 };
+  /* Never held. It may have gone to the host; what is lent is used before it. */
+  const size_t never_held = (size_t)768 << 20;
   char* memory = mmap(NULL, bytes_max + huge, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return;
@@ -92,20 +104,18 @@ static void lend(size_t bytes_max) {
   madvise(memory, bytes_max, MADV_HUGEPAGE);
   struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
   char line[64];
-  size_t held = 0;
-  do {
-    for (; held + huge <= bytes_max && free_bytes() >= left_free + huge; held += huge)
+  size_t held = 0, lent_at_once = 0;
+  for (;;) {
+    for (; held + huge <= bytes_max && free_bytes() >= never_held + huge; held += huge)
       for (size_t at = 0; at < huge; at += 4096) memory[held + at] = 1;
+    const size_t free_wanted = never_held + lent_at_once;
+    held = lend_until_free(memory, held, free_wanted);
     puts("ready");
     fflush(stdout);
-    while (poll(&input, 1, look_every_ms) == 0) {
-      size_t now_free = free_bytes();
-      size_t give = now_free < left_free ? (left_free - now_free + huge - 1) / huge * huge : 0;
-      if (give > held) give = held;
-      held -= give;
-      if (give > 0) madvise(memory + held, give, MADV_DONTNEED);
-    }
-  } while (fgets(line, sizeof line, stdin) != NULL);
+    while (poll(&input, 1, look_every_ms) == 0) held = lend_until_free(memory, held, free_wanted);
+    if (fgets(line, sizeof line, stdin) == NULL) return;
+    lent_at_once = (size_t)atoi(line) << 20;
+  }
 }
 
 static double best_pace(int core) {

@@ -30,7 +30,16 @@ std::size_t bytes_to_boundary(const std::byte* address, std::size_t size) {
 // Both copy the first and the last register's worth unaligned, and what lies between to aligned addresses.
 // The ends overlap with it; nothing is read after it was written, since source and destination are apart.
 
-__attribute__((target("avx2"))) void copy_by_avx2(void* to, const void* from, std::size_t size) {
+template <bool past_cache>
+__attribute__((target("avx2"))) void store_aligned(__m256i* to, __m256i value) {
+  if constexpr (past_cache)
+    _mm256_stream_si256(to, value);
+  else
+    _mm256_store_si256(to, value);
+}
+
+template <bool past_cache>
+__attribute__((target("avx2"))) void loop_by_avx2(void* to, const void* from, std::size_t size) {
   constexpr std::size_t width = sizeof(__m256i);
   auto* out = static_cast<std::byte*>(to);
   auto* in = static_cast<const std::byte*>(from);
@@ -45,13 +54,22 @@ __attribute__((target("avx2"))) void copy_by_avx2(void* to, const void* from, st
   for (; left >= 4; left -= 4, aligned += 4, source += 4) {
     const __m256i a = _mm256_loadu_si256(source), b = _mm256_loadu_si256(source + 1),
                   c = _mm256_loadu_si256(source + 2), d = _mm256_loadu_si256(source + 3);
-    _mm256_store_si256(aligned, a);
-    _mm256_store_si256(aligned + 1, b);
-    _mm256_store_si256(aligned + 2, c);
-    _mm256_store_si256(aligned + 3, d);
+    store_aligned<past_cache>(aligned, a);
+    store_aligned<past_cache>(aligned + 1, b);
+    store_aligned<past_cache>(aligned + 2, c);
+    store_aligned<past_cache>(aligned + 3, d);
   }
-  for (; left > 0; --left) _mm256_store_si256(aligned++, _mm256_loadu_si256(source++));
+  for (; left > 0; --left) store_aligned<past_cache>(aligned++, _mm256_loadu_si256(source++));
   _mm256_storeu_si256(last, tail);
+}
+
+__attribute__((target("avx2"))) void copy_by_avx2(void* to, const void* from, std::size_t size) {
+  loop_by_avx2<false>(to, from, size);
+}
+
+__attribute__((target("avx2"))) void copy_past_cache_by_avx2(void* to, const void* from, std::size_t size) {
+  loop_by_avx2<true>(to, from, size);
+  _mm_sfence();  // What goes past the cache is in no order with what is stored behind it.
 }
 
 void copy_by_sse2(void* to, const void* from, std::size_t size) {
@@ -240,6 +258,11 @@ bool fetches_middling_out(std::size_t size_bytes) {
   return !loops_ahead || way_out_for(size_bytes).is_first_next();
 }
 
+void copy_past_cache(void* to, const void* from, std::size_t size_bytes) {
+  if (!loops_ahead) return copy_large(to, from, size_bytes);
+  copy_past_cache_by_avx2(to, from, size_bytes);
+}
+
 #else
 
 void copy_middling_in(void* to, const void* from, std::size_t size_bytes) {
@@ -249,6 +272,7 @@ void copy_middling_out(void* to, const void* from, std::size_t size_bytes) {
   copy_large(to, from, size_bytes);
 }
 bool fetches_middling_out(std::size_t) { return true; }
+void copy_past_cache(void* to, const void* from, std::size_t size_bytes) { copy_large(to, from, size_bytes); }
 
 #endif
 

@@ -54,6 +54,15 @@ TEST_CASE("copy: what comes from another core or goes to one is the same bytes",
       }
 }
 
+TEST_CASE("copy: what goes past the cache is the same bytes", "[base]") {
+  for (std::size_t size : {0, 1, 2047, 2048, 2049, 2079, 2175, 4096, 65536 + 5, (1 << 20) + 33})
+    for (std::size_t to : {0, 1, 31, 32, 63})
+      for (std::size_t from : {0, 8, 33}) {
+        CAPTURE(size, to, from);
+        REQUIRE(copies(&copy_bytes_past_cache, size, to, from));
+      }
+}
+
 TEST_CASE("copy: a way is chosen once, among those that the processor has", "[base]") {
   const auto& chosen = detail::copy_variant_in_use();
   CHECK(&chosen == &detail::copy_variant_in_use());

@@ -14,6 +14,7 @@ void copy_large(void* to, const void* from, std::size_t size_bytes);
 void copy_middling_in(void* to, const void* from, std::size_t size_bytes);
 void copy_middling_out(void* to, const void* from, std::size_t size_bytes);
 bool fetches_middling_out(std::size_t size_bytes);
+void copy_past_cache(void* to, const void* from, std::size_t size_bytes);
 
 /// From here to copy_by_libc_max `rep movsb` is the faster way into lines that another core has, on
 /// processors that say that it is fast for short copies (FSRM): it does not fetch what it overwrites as a
@@ -77,6 +78,14 @@ inline void copy_bytes_out(void* to, const void* from, std::size_t size_bytes) {
   if (size_bytes < detail::copy_by_libc_max || size_bytes > detail::copy_middling_max)
     return copy_bytes(to, from, size_bytes);
   detail::copy_middling_out(to, from, size_bytes);
+}
+
+/// copy_bytes() of a part of so much that the caches do not hold it: what is written goes past them, where
+/// the processor can do that (AVX2), so that it need not be fetched first, and what they hold stays there. It
+/// is in memory, for other threads too, before whatever the caller writes next.
+inline void copy_bytes_past_cache(void* to, const void* from, std::size_t size_bytes) {
+  if (size_bytes < detail::copy_by_libc_max) return copy_bytes(to, from, size_bytes);
+  detail::copy_past_cache(to, from, size_bytes);
 }
 
 /// Whether the next copy_bytes_out() of that size will be quicker if the lines that it overwrites have been
