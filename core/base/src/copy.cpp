@@ -123,9 +123,30 @@ bool has_fast_short_movsb() {
   return __get_cpuid_count(features_leaf, 0, &a, &b, &c, &d) != 0 && (d >> fsrm_bit & 1) != 0;
 }
 
+/// Of all caches that this core uses; 0 if the processor does not tell. Intel and AMD tell it alike, in a
+/// leaf of their own each (Intel SDM vol. 2, CPUID leaf 4; AMD APM vol. 3, E.4.15); libc takes the sum over a
+/// whole processor of AMD's for it.
+std::size_t largest_cache_bytes() {
+  std::size_t largest = 0;
+  for (const unsigned leaf : {0x4U, 0x8000001dU}) {
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    for (unsigned cache = 0; __get_cpuid_count(leaf, cache, &a, &b, &c, &d) != 0 && (a & 0x1f) != 0;
+         ++cache) {
+      const std::size_t line = (b & 0xfff) + 1, partitions = (b >> 12 & 0x3ff) + 1, ways = (b >> 22) + 1;
+      largest = std::max(largest, line * partitions * ways * (std::size_t{c} + 1));
+    }
+  }
+  return largest;
+}
+
 bool has_avx2() {
   __builtin_cpu_init();
   return __builtin_cpu_supports("avx2");
+}
+
+std::size_t least_past_cache_bytes() {
+  const std::size_t cache = has_avx2() ? largest_cache_bytes() : 0;
+  return cache > 0 ? cache / 4 : std::numeric_limits<std::size_t>::max();
 }
 
 constexpr CopyVariant variants[] = {
@@ -177,6 +198,7 @@ const CopyVariant& choose() {
 #else
 
 bool has_fast_short_movsb() { return false; }
+std::size_t least_past_cache_bytes() { return std::numeric_limits<std::size_t>::max(); }
 
 constexpr CopyVariant variants[] = {{"libc", &copy_by_libc}};
 const CopyVariant& choose() { return variants[0]; }
@@ -197,6 +219,7 @@ constinit FasterWay way_out_large(0), way_in_large(0);
 }  // namespace
 
 const bool copies_short_by_movsb = has_fast_short_movsb();
+const std::size_t past_cache_bytes_min = least_past_cache_bytes();
 
 std::span<const CopyVariant> copy_variants() {
 #if defined(__x86_64__)
@@ -259,7 +282,7 @@ bool fetches_middling_out(std::size_t size_bytes) {
 }
 
 void copy_past_cache(void* to, const void* from, std::size_t size_bytes) {
-  if (!loops_ahead) return copy_large(to, from, size_bytes);
+  if (!loops_ahead) return copy_large(to, from, size_bytes);  // before constructors have run
   copy_past_cache_by_avx2(to, from, size_bytes);
 }
 

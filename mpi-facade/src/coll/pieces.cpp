@@ -10,12 +10,6 @@
 #include "llamada/base/copy.hpp"
 
 namespace llamada::mpi::coll {
-namespace {
-
-/// A part from one member that is as large fills a cache, and there is one from each.
-constexpr std::size_t past_cache_bytes_min = std::size_t{4} << 20;
-
-}  // namespace
 
 void Data::pack(std::size_t offset, std::span<std::byte> to) const {
   LLAMADA_CHECK(offset + to.size() <= bytes);
@@ -29,11 +23,8 @@ void Data::pack(std::size_t offset, std::span<std::byte> to) const {
 void Data::unpack(std::size_t offset, std::span<const std::byte> from) const {
   LLAMADA_CHECK(offset + from.size() <= bytes);
   if (from.empty()) return;
-  auto* const to = memory();
-  if (to != nullptr && bytes >= past_cache_bytes_min)
-    copy_bytes_past_cache(to + offset, from.data(), from.size());
-  else if (to != nullptr)
-    copy_bytes(to + offset, from.data(), from.size());
+  if (auto* to = memory())
+    copy_piece(to + offset, from.data(), from.size(), bytes);
   else
     type->unpack(from, first_byte + offset, base, count);
 }

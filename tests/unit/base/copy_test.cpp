@@ -1,5 +1,6 @@
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "llamada/base/copy.hpp"
@@ -54,13 +55,24 @@ TEST_CASE("copy: what comes from another core or goes to one is the same bytes",
       }
 }
 
-TEST_CASE("copy: what goes past the cache is the same bytes", "[base]") {
+TEST_CASE("copy: pieces of much and of little are the same bytes", "[base]") {
+  const Copy of_little = [](void* to, const void* from, std::size_t size) {
+    copy_piece(to, from, size, size);
+  };
+  const Copy of_much = [](void* to, const void* from, std::size_t size) {
+    copy_piece(to, from, size, std::numeric_limits<std::size_t>::max());
+  };
   for (std::size_t size : {0, 1, 2047, 2048, 2049, 2079, 2175, 4096, 65536 + 5, (1 << 20) + 33})
     for (std::size_t to : {0, 1, 31, 32, 63})
       for (std::size_t from : {0, 8, 33}) {
         CAPTURE(size, to, from);
-        REQUIRE(copies(&copy_bytes_past_cache, size, to, from));
+        REQUIRE(copies(of_little, size, to, from));
+        REQUIRE(copies(of_much, size, to, from));
       }
+}
+
+TEST_CASE("copy: what is much is a quarter of a cache, if any", "[base]") {
+  CHECK(detail::past_cache_bytes_min >= 4096);
 }
 
 TEST_CASE("copy: a way is chosen once, among those that the processor has", "[base]") {

@@ -15,6 +15,8 @@ void copy_middling_in(void* to, const void* from, std::size_t size_bytes);
 void copy_middling_out(void* to, const void* from, std::size_t size_bytes);
 bool fetches_middling_out(std::size_t size_bytes);
 void copy_past_cache(void* to, const void* from, std::size_t size_bytes);
+/// A quarter of the largest cache; nothing goes past it where the processor does not tell, or cannot do that.
+extern const std::size_t past_cache_bytes_min;
 
 /// From here to copy_by_libc_max `rep movsb` is the faster way into lines that another core has, on
 /// processors that say that it is fast for short copies (FSRM): it does not fetch what it overwrites as a
@@ -80,12 +82,14 @@ inline void copy_bytes_out(void* to, const void* from, std::size_t size_bytes) {
   detail::copy_middling_out(to, from, size_bytes);
 }
 
-/// copy_bytes() of a part of so much that the caches do not hold it: what is written goes past them, where
-/// the processor can do that (AVX2), so that it need not be fetched first, and what they hold stays there. It
-/// is in memory, for other threads too, before whatever the caller writes next.
-inline void copy_bytes_past_cache(void* to, const void* from, std::size_t size_bytes) {
-  if (size_bytes < detail::copy_by_libc_max) return copy_bytes(to, from, size_bytes);
-  detail::copy_past_cache(to, from, size_bytes);
+/// copy_bytes() of a piece of `whole_bytes`, which the caller copies one after the other. Where that much is
+/// a quarter of the largest cache and more, so that source and destination, and what other cores do
+/// meanwhile, fill it, what is written goes past the caches: it need not be fetched first, and drives nothing
+/// out. It is there for other threads before whatever the caller writes next.
+inline void copy_piece(void* to, const void* from, std::size_t size_bytes, std::size_t whole_bytes) {
+  if (size_bytes >= detail::copy_by_libc_max && whole_bytes >= detail::past_cache_bytes_min)
+    return detail::copy_past_cache(to, from, size_bytes);
+  copy_bytes(to, from, size_bytes);
 }
 
 /// Whether the next copy_bytes_out() of that size will be quicker if the lines that it overwrites have been
