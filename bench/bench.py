@@ -38,9 +38,8 @@ BARE_EVERY = 2  # turns: it tries many ways.
 PACKAGES = ("mpich", "libmpich-dev", "openmpi-bin", "libopenmpi-dev", "gnuplot-nox")
 PROGRAM_SECONDS_MAX = 120
 LENT_GIB_MAX = 32
-# More than a program takes in a hundredth of a second; and what mpirun wants to see for a log that is made at the start.
+# What mpirun wants to see for a log that is made at the start.
 LENT_AT_ONCE_MIB = {"fault-tolerant-long": 2560}
-LENT_AT_ONCE_MIB_OTHERS = 128
 
 COLLECTIVES = ("Barrier", "Bcast", "Reduce", "Allreduce", "Alltoall", "Allgather", "Reduce_scatter", "Gather",
                "Scatter")
@@ -155,7 +154,7 @@ class Lender:
         if self.process is None:
             return
         try:
-            self.process.stdin.write(f"{LENT_AT_ONCE_MIB.get(configuration, LENT_AT_ONCE_MIB_OTHERS)}\n")
+            self.process.stdin.write(f"{LENT_AT_ONCE_MIB.get(configuration, 0)}\n")
             self.process.stdin.flush()
             is_there = self.process.stdout.readline()
         except OSError:
