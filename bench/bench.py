@@ -150,7 +150,7 @@ class Lender:
         return self
 
     def take_back(self, configuration):
-        """What has become free since: soon, so that it need not come from the host again. And lends what comes next some at once."""
+        """What has become free since: soon, so that it need not come from the host again; and lends at once what `configuration` asks for at its start."""
         if self.process is None:
             return
         try:

@@ -123,9 +123,9 @@ bool has_fast_short_movsb() {
   return __get_cpuid_count(features_leaf, 0, &a, &b, &c, &d) != 0 && (d >> fsrm_bit & 1) != 0;
 }
 
-/// Of all caches that this core uses; 0 if the processor does not tell. Intel and AMD tell it alike, in a
-/// leaf of their own each (Intel SDM vol. 2, CPUID leaf 4; AMD APM vol. 3, E.4.15); libc takes the sum over a
-/// whole processor of AMD's for it.
+/// 0 if the processor does not tell. Intel and AMD tell it alike, in a leaf of their own each (Intel SDM
+/// vol. 2, CPUID leaf 4; AMD APM vol. 3, CPUID Fn8000_001D). Of AMD's third level libc may give the sum over
+/// all cores.
 std::size_t largest_cache_bytes() {
   std::size_t largest = 0;
   for (const unsigned leaf : {0x4U, 0x8000001dU}) {
