@@ -146,7 +146,7 @@ bool has_avx2() {
 
 std::size_t least_past_cache_bytes() {
   const std::size_t cache = has_avx2() ? largest_cache_bytes() : 0;
-  return cache > 0 ? cache / 4 : std::numeric_limits<std::size_t>::max();
+  return cache > 0 ? std::max(cache / 4, past_cache_bytes_least) : std::numeric_limits<std::size_t>::max();
 }
 
 constexpr CopyVariant variants[] = {
@@ -198,7 +198,6 @@ const CopyVariant& choose() {
 #else
 
 bool has_fast_short_movsb() { return false; }
-std::size_t least_past_cache_bytes() { return std::numeric_limits<std::size_t>::max(); }
 
 constexpr CopyVariant variants[] = {{"libc", &copy_by_libc}};
 const CopyVariant& choose() { return variants[0]; }
@@ -219,7 +218,6 @@ constinit FasterWay way_out_large(0), way_in_large(0);
 }  // namespace
 
 const bool copies_short_by_movsb = has_fast_short_movsb();
-const std::size_t past_cache_bytes_min = least_past_cache_bytes();
 
 std::span<const CopyVariant> copy_variants() {
 #if defined(__x86_64__)
@@ -281,8 +279,13 @@ bool fetches_middling_out(std::size_t size_bytes) {
   return !loops_ahead || way_out_for(size_bytes).is_first_next();
 }
 
+std::size_t past_cache_bytes_min() {
+  static const std::size_t least = least_past_cache_bytes();
+  return least;
+}
+
 void copy_past_cache(void* to, const void* from, std::size_t size_bytes) {
-  if (!loops_ahead) return copy_large(to, from, size_bytes);  // before constructors have run
+  if (!loops_ahead) return copy_large(to, from, size_bytes);
   copy_past_cache_by_avx2(to, from, size_bytes);
 }
 
@@ -295,6 +298,7 @@ void copy_middling_out(void* to, const void* from, std::size_t size_bytes) {
   copy_large(to, from, size_bytes);
 }
 bool fetches_middling_out(std::size_t) { return true; }
+std::size_t past_cache_bytes_min() { return std::numeric_limits<std::size_t>::max(); }
 void copy_past_cache(void* to, const void* from, std::size_t size_bytes) { copy_large(to, from, size_bytes); }
 
 #endif

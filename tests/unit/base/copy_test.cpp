@@ -72,7 +72,7 @@ TEST_CASE("copy: pieces of much and of little are the same bytes", "[base]") {
 }
 
 TEST_CASE("copy: what is much is a quarter of a cache, if any", "[base]") {
-  CHECK(detail::past_cache_bytes_min >= 4096);
+  CHECK(detail::past_cache_bytes_min() >= 4096);
 }
 
 TEST_CASE("copy: a way is chosen once, among those that the processor has", "[base]") {

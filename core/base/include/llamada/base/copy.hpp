@@ -15,8 +15,12 @@ void copy_middling_in(void* to, const void* from, std::size_t size_bytes);
 void copy_middling_out(void* to, const void* from, std::size_t size_bytes);
 bool fetches_middling_out(std::size_t size_bytes);
 void copy_past_cache(void* to, const void* from, std::size_t size_bytes);
-/// A quarter of the largest cache; nothing goes past it where the processor does not tell, or cannot do that.
-extern const std::size_t past_cache_bytes_min;
+/// Less than this is never much, so that the processor, which takes 60 us to tell of its caches in a virtual
+/// machine, is asked by those alone that move more.
+inline constexpr std::size_t past_cache_bytes_least = std::size_t{1} << 20;
+/// A quarter of the largest cache, at least that; nothing goes past it where the processor does not tell, or
+/// cannot do that.
+std::size_t past_cache_bytes_min();
 
 /// From here to copy_by_libc_max `rep movsb` is the faster way into lines that another core has, on
 /// processors that say that it is fast for short copies (FSRM): it does not fetch what it overwrites as a
@@ -87,7 +91,8 @@ inline void copy_bytes_out(void* to, const void* from, std::size_t size_bytes) {
 /// meanwhile, fill it, what is written goes past the caches: it need not be fetched first, and drives nothing
 /// out. It is there for other threads before whatever the caller writes next.
 inline void copy_piece(void* to, const void* from, std::size_t size_bytes, std::size_t whole_bytes) {
-  if (size_bytes >= detail::copy_by_libc_max && whole_bytes >= detail::past_cache_bytes_min)
+  if (size_bytes >= detail::copy_by_libc_max && whole_bytes >= detail::past_cache_bytes_least &&
+      whole_bytes >= detail::past_cache_bytes_min())
     return detail::copy_past_cache(to, from, size_bytes);
   copy_bytes(to, from, size_bytes);
 }
