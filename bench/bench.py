@@ -7,9 +7,9 @@ threads (bare.c); in a round short ones have some turns. Before and after each s
 between two cores and back; a copy): a sample between whose probes the state flipped is dropped. Programs of messages, and
 of collectives on two ranks, probe the machine themselves between their batches (state.h, series.h), and keep those of one
 state. What is compared are samples of one round whose probes agree, each with the one in the nearest turn, during which a
-virtual machine's host took as much of the processors' time, and the cores had the same pace; what is shown are medians over
-the rounds, with quartiles, as Markdown, JSON and SVG in bench/results/MACHINE-COMMIT. A run that was interrupted goes on
-where it was (--fresh: begins anew).
+virtual machine's host took as much of the processors' time, and the cores had the same pace; long programs are compared by the
+work that the cores could do meanwhile, whose pace was watched. What is shown are medians over the rounds, with quartiles, as
+Markdown, JSON and SVG in bench/results/MACHINE-COMMIT. A run that was interrupted goes on where it was (--fresh: begins anew).
 """
 import argparse
 import contextlib

@@ -109,19 +109,30 @@ class Figures:
     def are_alike(self, one, other):
         if abs(one["stolen"] - other["stolen"]) > STOLEN_MORE:
             return False
+        if self.are_long:
+            return True
         if one["pace"] and other["pace"] and max(one["pace"], other["pace"]) > min(one["pace"], other["pace"]) * PACE_MORE:
             return False
-        return self.are_long or not flipped(one, other)
+        return not flipped(one, other)
+
+    def in_work(self, name, one, other):
+        """What the ratio of two long samples is to be multiplied by, so that it is one of the work that the cores could do meanwhile: a
+        core that a neighbour shares does half as much. 1 for all others."""
+        if not (self.are_long and one["pace"] and other["pace"]):
+            return 1
+        work = one["pace"] * (1 - one["stolen"]) / (other["pace"] * (1 - other["stolen"]))
+        return 1 / work if self.units[name] in case.HIGHER_IS_BETTER else work
 
     def ratios(self, name, one, other):
         """Of each sample to the other configuration's that was taken in the same round and state, in the nearest turn."""
         found = []
         for (number, turn), (value, probe) in self.values[name].get(one, {}).items():
-            alike = {abs(other_turn - turn): theirs
+            alike = {abs(other_turn - turn): (theirs, other_probe)
                      for (other_number, other_turn), (theirs, other_probe) in self.values[name].get(other, {}).items()
                      if other_number == number and theirs > 0 and self.are_alike(probe, other_probe)}
             if alike:
-                found.append(value / alike[min(alike)])
+                theirs, other_probe = alike[min(alike)]
+                found.append(value / theirs * self.in_work(name, probe, other_probe))
         return found
 
     def ratio(self, name, one, other):
@@ -203,7 +214,8 @@ def header(about, dropped, stolen):
              "The machine's states: *one-core*, there is no other; *hyperthread*, two of one core; *fast*, two cores with a cache in common; *slow*, without; *-shared*: "
              "somebody else computes on the other hyperthread of one of the cores or both, so that they have half their pace (told apart "
              "for programs that probe it, which are those with a line of their own). Samples of other programs are not compared if "
-             f"the cores' mean pace meanwhile differs by more than {PACE_MORE - 1:.0%}.", ""]
+             f"the cores' mean pace meanwhile differs by more than {PACE_MORE - 1:.0%}; long programs are compared by the work that the "
+             "cores could do meanwhile: time, mean pace and the share of the time that the host left, multiplied.", ""]
 
 
 def tables(heading, state, figures, plots):

@@ -21,6 +21,10 @@ constexpr std::uint64_t shared_bytes_max = 512 << 10;
 
 constexpr std::uint64_t aligned(std::uint64_t payload_bytes) { return (payload_bytes + 63) / 64 * 64; }
 
+constexpr Offset next_stored_whole(Offset from) {
+  return (from + stored_whole_bytes - 1) / stored_whole_bytes * stored_whole_bytes;
+}
+
 /// Chunks for small records: 4, 16, 64, then 256 KiB, a quarter of it cells.
 ChunkShape normal_shape(std::uint64_t ordinal) {
   const std::uint64_t size_bytes = std::uint64_t{4096} << (2 * std::min<std::uint64_t>(ordinal, 3));
@@ -193,11 +197,12 @@ void LogWriter::rewind() {
   LLAMADA_CRASH_POINT("endpoint:log-rewound");
 }
 
-Status LogWriter::reserve(std::size_t payload_bytes, Reservation& into, Filling filling) {
+Status LogWriter::reserve(std::size_t payload_bytes, Reservation& into, Filling filling,
+                          std::size_t run_bytes) {
   LLAMADA_CHECK(arena_ != nullptr && !reserved_ && !into);
   LLAMADA_CRASH_POINT("publish:reserve");
   if (!fits(payload_bytes)) {
-    if (auto entered = next_chunk(payload_bytes, filling); !entered) return entered;
+    if (auto entered = next_chunk(payload_bytes, filling, run_bytes); !entered) return entered;
   }
   into.lies_apart_ = payload_bytes > inline_payload_max;
   if (into.lies_apart_) {
@@ -394,9 +399,11 @@ Status LogWriter::publish(std::uint8_t kind, std::uint16_t flags, std::uint64_t 
   return {};
 }
 
-Status LogWriter::next_chunk(std::size_t payload_bytes, Filling filling) {
+Status LogWriter::next_chunk(std::size_t payload_bytes, Filling filling, std::size_t run_bytes) {
   const std::uint64_t ordinal = chunks_.empty() ? 0 : chunks_.back().ordinal + 1;
-  const ChunkShape shape = next_shape(ordinal, payload_bytes);
+  const bool has_run = filling == Filling::by_fill && retention_ == Retention::keep_all &&
+                       payload_bytes == stored_whole_bytes && run_bytes >= run_bytes_min;
+  const ChunkShape shape = next_shape(ordinal, has_run ? run_bytes + stored_whole_bytes : payload_bytes);
   if (!has_room(bytes_of(shape))) {
     arena_->count(Counter::would_blocks);
     return failure(Errc::would_block, "a reader of log {} holds {} bytes, and no more than {} may be held",
@@ -414,7 +421,7 @@ Status LogWriter::next_chunk(std::size_t payload_bytes, Filling filling) {
   chunks_.push_back(*chunk);
   live_bytes_ += chunk->size_bytes();
   if (retention_ == Retention::keep_all) arena_->count(Counter::bytes_logged, chunk->size_bytes());
-  enter(*chunk, 0, chunk->payload());
+  enter(*chunk, 0, has_run ? next_stored_whole(chunk->payload()) : chunk->payload());
   return {};
 }
 

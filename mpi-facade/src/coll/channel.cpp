@@ -63,7 +63,7 @@ Channel::Channel(World& world, Options options)
       bound_bytes_(options.bound_bytes),
       describe_call_(std::move(options.describe_call)),
       after_publish_(std::move(options.after_publish)),
-      piece_bytes_(options.keep_all ? kept_piece_bytes : piece_bytes_max),
+      keeps_all_at_first_(options.keep_all),
       keeps_all_(options.keep_all && world.is_protected()),
       incoming_(members_.size()) {}
 
@@ -108,9 +108,9 @@ bool Channel::advance() {
 }
 
 bool Channel::publish_slowly(std::uint32_t piece, int audience, std::span<const std::byte> payload,
-                             std::uint64_t bytes_given) {
+                             std::uint64_t bytes_given, std::size_t run_bytes) {
   if (size() == 1 || publish_again(piece, audience, payload, bytes_given)) return true;
-  const auto space = room(payload.size(), topics::LogWriter::Filling::by_fill);
+  const auto space = room(payload.size(), topics::LogWriter::Filling::by_fill, run_bytes);
   if (!space) return false;
   if (reservation_) {
     writer_.fill(reservation_, payload);
@@ -131,17 +131,16 @@ bool Channel::publish_again(std::uint32_t piece, int audience, std::span<const s
   return true;
 }
 
-std::optional<std::span<std::byte>> Channel::room(std::size_t bytes, topics::LogWriter::Filling filling) {
+std::optional<std::span<std::byte>> Channel::room(std::size_t bytes, topics::LogWriter::Filling filling,
+                                                  std::size_t run_bytes) {
   if (predecessors_record() || size() == 1) {
     again_.resize(bytes);
     return std::span(again_);
   }
-  auto reservation = writer_.reserve(bytes, filling);
-  if (!reservation) {
-    no_room(reservation.error());
+  if (auto reserved = writer_.reserve(bytes, reservation_, filling, run_bytes); !reserved) {
+    no_room(reserved.error());
     return std::nullopt;
   }
-  reservation_ = std::move(*reservation);
   return reservation_.payload();
 }
 

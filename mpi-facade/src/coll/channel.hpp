@@ -68,8 +68,10 @@ inline constexpr std::uint32_t all_together = 0xffffffff;
 
 /// The most payload that one record carries where logs are used again.
 inline constexpr std::size_t piece_bytes_max = 64 * 1024;
-/// The same where they are kept: then a piece takes new memory, and fewer system calls make it.
+/// The same where they are kept: then a piece takes new memory, and fewer system calls make it. Of data so
+/// long that each piece can be stored whole, that is worth more than pieces that can be shown again.
 inline constexpr std::size_t kept_piece_bytes = 128 * 1024;
+inline constexpr std::size_t stored_whole_from_bytes = topics::LogWriter::run_bytes_min;
 
 /// What a communicator's collective logs are found by.
 topics::LogKey collective_log_key(std::uint32_t context, std::uint32_t persistent = 0);
@@ -196,15 +198,18 @@ class Channel {
   }
 
   /// Publishes a piece that lies in memory; false when there is no room now. `bytes_given`: of how many it is
-  /// a piece.
+  /// a piece; `run_bytes`: how long it and those that follow it at once are.
   bool publish(std::uint32_t piece, int audience, std::span<const std::byte> payload,
-               std::uint64_t bytes_given) {
+               std::uint64_t bytes_given, std::size_t run_bytes) {
     return payload.size() == bytes_given ? publish_whole(piece, audience, payload)
-                                         : publish_slowly(piece, audience, payload, bytes_given);
+                                         : publish_slowly(piece, audience, payload, bytes_given, run_bytes);
   }
-  /// The length of pieces, where no other is agreed. A replacement makes the same ones, even if nothing is
-  /// kept any more.
-  std::size_t piece_bytes() const { return piece_bytes_; }
+  /// The length of pieces where no other is agreed, of data that lie in `run_bytes` of memory; 0: in more
+  /// than one place. A replacement makes the same ones, even if nothing is kept any more.
+  std::size_t piece_bytes(std::size_t run_bytes) const {
+    if (!keeps_all_at_first_) return piece_bytes_max;
+    return run_bytes < stored_whole_from_bytes ? kept_piece_bytes : topics::stored_whole_bytes;
+  }
 
   /// Room for a record of `bytes`, to be filled and then committed; none when there is no room now. One at a
   /// time.
@@ -427,7 +432,7 @@ class Channel {
   bool publish_again(std::uint32_t piece, int audience, std::span<const std::byte> payload,
                      std::uint64_t bytes_given);
   bool publish_slowly(std::uint32_t piece, int audience, std::span<const std::byte> payload,
-                      std::uint64_t bytes_given);
+                      std::uint64_t bytes_given, std::size_t run_bytes = 0);
   void published(int audience) {
     taken_in_a_row_ = 0;
     LLAMADA_CRASH_POINT("collective:contributed");
@@ -478,7 +483,8 @@ class Channel {
     accounts_.resize(members_.size());
     return accounts_[static_cast<std::size_t>(member)];
   }
-  std::optional<std::span<std::byte>> room(std::size_t bytes, topics::LogWriter::Filling filling);
+  std::optional<std::span<std::byte>> room(std::size_t bytes, topics::LogWriter::Filling filling,
+                                           std::size_t run_bytes = 0);
   bool settle_all();
   void owe(int member, const Debt& debt);
   void write_into_place(int member, const topics::Record& record);
@@ -503,7 +509,7 @@ class Channel {
   std::size_t bound_bytes_;
   std::function<std::string()> describe_call_;
   std::function<void()> after_publish_;
-  std::size_t piece_bytes_;
+  bool keeps_all_at_first_;
   bool keeps_all_;
   std::uint32_t ordinal_ = 0;
   Kind kind_ = Kind::barrier;

@@ -58,10 +58,12 @@ void copy_own(Channel& channel, const Data& from, const Data& to, bool goes_back
 }
 
 bool Sending::step_one() {
-  const std::size_t piece_bytes = piece_bytes_ > 0 ? piece_bytes_ : channel_->piece_bytes();
-  const std::size_t size = std::min(piece_bytes, data_.bytes - sent_);
-  if (auto* memory = data_.memory()) {
-    if (!channel_->publish(piece_, audience_, {memory + sent_, size}, bytes_given_)) return false;
+  const auto* const memory = data_.memory();
+  const std::size_t piece_bytes =
+      piece_bytes_ > 0 ? piece_bytes_ : channel_->piece_bytes(memory ? data_.bytes : 0);
+  const std::size_t left = data_.bytes - sent_, size = std::min(piece_bytes, left);
+  if (memory) {
+    if (!channel_->publish(piece_, audience_, {memory + sent_, size}, bytes_given_, left)) return false;
   } else {
     auto room = channel_->room(size);
     if (!room) return false;

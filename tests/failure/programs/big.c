@@ -1,7 +1,14 @@
-/* 16 MiB go round the ring, with a small message behind each that is wanted first. */
+/* 16 MiB go round the ring, with a small message behind each that is wanted first, and the first 5 of what
+ * one has to all. */
 #include "program.h"
 
-enum { words = 2 * 1024 * 1024 };
+enum { words = 2 * 1024 * 1024, words_for_all = 5 * 1024 * 1024 / sizeof(uint64_t) };
+
+static int wrong_words(const uint64_t* in, size_t count, int whose, int step) {
+  int wrong = 0;
+  for (size_t i = 0; i < count; i++) wrong += in[i] != ((uint64_t)(whose + step) << 40) + i * 7;
+  return wrong;
+}
 
 int main(int argc, char** argv) {
   steps = 12;
@@ -20,9 +27,10 @@ int main(int argc, char** argv) {
     pause_step();
     MPI_Recv(in, words, MPI_UINT64_T, left, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
-    int wrong = 0;
-    for (size_t i = 0; i < words; i++) wrong += in[i] != ((uint64_t)(left + step) << 40) + i * 7;
-    CHECK(wrong == 0);
+    CHECK(wrong_words(in, words, left, step) == 0);
+    int root = step % ranks;
+    MPI_Bcast(rank == root ? out : in, words_for_all, MPI_UINT64_T, root, MPI_COMM_WORLD);
+    CHECK(wrong_words(rank == root ? out : in, words_for_all, root, step) == 0);
   }
   free(out);
   free(in);

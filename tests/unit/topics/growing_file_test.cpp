@@ -98,11 +98,24 @@ TEST_CASE("log: memory that was neither prepared nor stored into is not touched"
     std::size_t size = sizes[random.below(std::size(sizes))];
     if (size != 0) size -= random.below(size / 8 + 1);
     const auto payload = pattern(number, size);
-    switch (random.below(3)) {
-      case 0:
+    switch (random.below(4)) {
+      case 0: {
+        // The first of a run, of which no more comes.
+        const auto whole = pattern(number, size = stored_whole_bytes);
+        pair.read_some(pair.writer.may_reserve(size) ? pair.sent.size() : 0);
+        Reservation room;
+        REQUIRE(pair.writer
+                    .reserve(size, room, LogWriter::Filling::by_fill,
+                             LogWriter::run_bytes_min + random.below(size))
+                    .has_value());
+        pair.writer.fill(room, whole);
+        pair.writer.commit(std::move(room), 1, 0, number);
+        break;
+      }
+      case 1:
         if (pair.writer.try_publish(1, 0, number, payload)) break;
         [[fallthrough]];
-      case 1:
+      case 2:
         pair.read_some(pair.writer.may_reserve(size) ? pair.sent.size() : 0);
         REQUIRE(pair.writer.publish(1, 0, number, payload).has_value());
         break;

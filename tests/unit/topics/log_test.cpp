@@ -147,6 +147,55 @@ TEST_CASE("log: memory that keeps all is prepared before it is used", "[topics]"
   CHECK(prepared <= (*arena)->pool_used());
 }
 
+TEST_CASE("log: a long run of payloads that are kept lies where each of them is stored whole", "[topics]") {
+  Memory memory(64 * mebibyte);
+  std::vector<std::size_t> stored;
+  ArenaOptions options;
+  options.store = [&](std::span<std::byte> to, std::span<const std::byte> from) {
+    stored.push_back(static_cast<std::size_t>(to.data() - memory.bytes().data()));
+    std::copy(from.begin(), from.end(), to.begin());
+    return from.size();
+  };
+  auto arena = ArenaWriter::create(memory.bytes(), options);
+  REQUIRE(arena.has_value());
+  LogWriter writer = keep_all_log(**arena);
+  std::vector<std::size_t> sizes;
+  const auto publish = [&](std::size_t size, std::size_t run_bytes) {
+    const auto payload = pattern(sizes.size(), size);
+    Reservation room;
+    REQUIRE(writer.reserve(size, room, LogWriter::Filling::by_fill, run_bytes).has_value());
+    writer.fill(room, payload);
+    writer.commit(std::move(room), 1, 0, sizes.size());
+    sizes.push_back(size);
+  };
+  const auto publish_run = [&](std::size_t run_bytes) {
+    stored.clear();
+    for (std::size_t left = run_bytes; left > 0; left -= sizes.back())
+      publish(std::min(left, stored_whole_bytes), left);
+  };
+  const auto lies_whole = [](std::size_t at) { return at % stored_whole_bytes == 0; };
+  for (const std::size_t run_bytes : {LogWriter::run_bytes_min, std::size_t{9'000'000}}) {
+    publish(300'000, 0);
+    const std::uint64_t used = (*arena)->pool_used();
+    publish_run(run_bytes);
+    CHECK(stored.size() == (run_bytes + stored_whole_bytes - 1) / stored_whole_bytes);
+    CHECK(std::ranges::all_of(stored, lies_whole));
+    CHECK((*arena)->pool_used() - used < run_bytes + run_bytes / 8 + 2 * 8192);
+    publish(100, 0);
+  }
+  publish_run(LogWriter::run_bytes_min - 1);
+  CHECK_FALSE(std::ranges::all_of(stored, lies_whole));
+
+  LogReader reader = LogReader::open((*arena)->reading(), writer.index());
+  for (std::size_t number = 0; number < sizes.size(); ++number) {
+    const auto record = reader.peek();
+    REQUIRE(record.has_value());
+    CHECK(record->label == number);
+    CHECK(holds(record->payload, number, sizes[number]));
+    reader.advance();
+  }
+}
+
 TEST_CASE("log: large payloads that are kept are stored into memory that was not prepared", "[topics]") {
   Memory memory(64 * mebibyte);
   std::uint64_t prepared = 0, stored = 0;

@@ -32,7 +32,7 @@ constexpr std::uint64_t prepared_bytes_min = 64 << 10;
 /// The file of an arena grows from one multiple of this to the next: by folios of this size then, which fit
 /// into the cache while they are cleared and then filled. A rank that waits has time for huge pages, which
 /// are mapped at once.
-constexpr std::uint64_t grown_bytes = 512 << 10;
+constexpr std::uint64_t grown_bytes = topics::stored_whole_bytes;
 constexpr std::uint64_t grown_ahead_bytes = 2 << 20;
 /// What is written again and again where memory is to be zero.
 alignas(page_bytes) constexpr std::array<std::byte, 32 << 10> zeros{};

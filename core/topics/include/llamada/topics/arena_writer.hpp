@@ -25,6 +25,10 @@ struct ChunkShape {
 /// not wait.
 inline constexpr std::size_t stored_at_once_bytes = 32 << 10;
 
+/// Where the arena's file ends at a multiple of this, a payload of this size becomes one piece of memory,
+/// made by the store itself.
+inline constexpr std::size_t stored_whole_bytes = 512 << 10;
+
 struct ArenaOptions {
   std::uint32_t log_count_max = 16384;
   std::uint32_t cursor_count_max = 65536;

@@ -114,6 +114,7 @@ class LogWriter {
   /// How the payload comes into a Reservation: by the caller, or by fill(), which is cheaper where the log
   /// keeps all and the payload is large.
   enum class Filling { in_place, by_fill };
+  static constexpr std::size_t run_bytes_min = 4 << 20;
   /// Room for a record. Errors: would_block (Retention::recycle: the bound on live chunks is reached and a
   /// reader still holds the oldest: call again after it progressed), out_of_resources (the arena's memory is
   /// used up).
@@ -122,8 +123,11 @@ class LogWriter {
     if (Status status = reserve(payload_bytes, *made, filling); !status) made = propagate(status);
     return made;
   }
-  /// The same, into a Reservation that is not open.
-  Status reserve(std::size_t payload_bytes, Reservation& into, Filling filling = Filling::in_place);
+  /// The same, into a Reservation that is not open. `run_bytes`: how long this payload and those that follow
+  /// it at once are together, if by fill(). A run of run_bytes_min and more in payloads of stored_whole_bytes
+  /// has a chunk in which each of them is stored whole, and of which at most an eighth is left over.
+  Status reserve(std::size_t payload_bytes, Reservation& into, Filling filling = Filling::in_place,
+                 std::size_t run_bytes = 0);
   /// Copies `from` into the payload, which must be of its size; when it is announced, readers that ask for it
   /// hear how far it is (LogReader::announced_bytes()).
   void fill(const Reservation& reservation, std::span<const std::byte> from);
@@ -274,7 +278,7 @@ class LogWriter {
   static Result<LogWriter> attach(ArenaWriter& arena, std::uint32_t index, const LogOptions& options);
   bool fits(std::size_t payload_bytes) const;
   bool lies_in_last_chunk(std::span<const std::byte> payload) const;
-  Status next_chunk(std::size_t payload_bytes, Filling filling);
+  Status next_chunk(std::size_t payload_bytes, Filling filling, std::size_t run_bytes = 0);
   ChunkShape next_shape(std::uint64_t ordinal, std::uint64_t payload_bytes) const;
   bool has_room(std::uint64_t chunk_bytes);
   void link_to(const Chunk& chunk);
