@@ -32,9 +32,8 @@ from topics_case import run_topics
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
-# Between two threads without a library (bare.c), for messages.
+# Between two threads without a library (bare.c), for messages: it tries many ways, which takes long.
 BARE = ("bare", "bare-kept")
-BARE_EVERY = 2  # turns: it tries many ways.
 PACKAGES = ("mpich", "libmpich-dev", "openmpi-bin", "libopenmpi-dev", "gnuplot-nox")
 PROGRAM_SECONDS_MAX = 120
 LENT_GIB_MAX = 32
@@ -47,7 +46,7 @@ COLLECTIVES = ("Barrier", "Bcast", "Reduce", "Allreduce", "Alltoall", "Allgather
 
 def cases(cores):
     few = max(2, min(4, cores))
-    found = [Case(name, program, arguments=arguments, configurations=OURS + MADE_BEFORE + PEERS + BARE, turns=8)
+    found = [Case(name, program, arguments=arguments, configurations=OURS + MADE_BEFORE + PEERS + BARE, turns=8, rarely=BARE)
              for name, program, arguments in (("pingpong", "pingpong", []), ("rate", "stream", ["rate"]),
                                               ("bandwidth", "stream", ["bandwidth"]))]
     found += [Case(f"{name} {how}", program, arguments=[how], configurations=OURS + MADE_BEFORE + PEERS)
@@ -322,8 +321,7 @@ def main():
     ready = compile_all(build, ours_in_c, suites, place / "programs")
     given_up = set()
     runs = [(number, turn, case, configuration) for number in range(1, options.rounds + 1) for case in chosen
-            for turn in range(1, case.turns + 1) for configuration in case.configurations[::1 if turn % 2 else -1]
-            if configuration not in BARE or turn % BARE_EVERY == 0]
+            for turn, configuration in case.runs()]
     with Lender(build) as lender:
         runner = Runner(build, place / "programs", ready, lender)
         for count, (number, turn, case, configuration) in enumerate(runs, 1):

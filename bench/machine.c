@@ -2,7 +2,7 @@
  * how fast one core copies what fits its cache, in GB/s. Prints "line_ns N" and "copy_gbs N"; "machine quick"
  * in some 20 ms. "machine pace" prints "whole_core_pace N" after some seconds: the best that the two cores
  * did, in additions a ns (state.h), less what one misses that nobody shares. "machine watch" looks at the
- * pace of both cores 50 times a second, before whatever else wants them if it may, until its input ends, and
+ * pace of both cores 200 times a second, before whatever else wants them if it may, until its input ends, and
  * prints their mean, "pace N". "machine lend N" is for a virtual machine that gets its memory from the host
  * when it is touched, and whose host takes back what is free for some seconds (Linux tells it after 2): it
  * holds all memory but a little, N GiB at most, prints "ready", and lends as much as is taken; with each line
@@ -160,7 +160,7 @@ static void* watch_core(void* which) {
   while (!atomic_load(watch->is_over)) {
     watch->sum += pace();
     watch->looks++;
-    nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+    nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
   }
   return NULL;
 }
