@@ -19,6 +19,10 @@ constexpr std::size_t compared_bytes = 32 << 10;
 /// Larger chunks have one record.
 constexpr std::uint64_t shared_bytes_max = 512 << 10;
 
+/// A chunk is for so much of a run, and the rest if that is none by itself: of payloads that turn out to be
+/// repeated nothing lies in it.
+constexpr std::uint64_t run_bytes_max = 16 << 20;
+
 constexpr std::uint64_t aligned(std::uint64_t payload_bytes) { return (payload_bytes + 63) / 64 * 64; }
 
 constexpr Offset next_stored_whole(Offset from) {
@@ -403,7 +407,8 @@ Status LogWriter::next_chunk(std::size_t payload_bytes, Filling filling, std::si
   const std::uint64_t ordinal = chunks_.empty() ? 0 : chunks_.back().ordinal + 1;
   const bool has_run = filling == Filling::by_fill && retention_ == Retention::keep_all &&
                        payload_bytes == stored_whole_bytes && run_bytes >= run_bytes_min;
-  const ChunkShape shape = next_shape(ordinal, has_run ? run_bytes + stored_whole_bytes : payload_bytes);
+  const std::uint64_t of_run = run_bytes < run_bytes_max + run_bytes_min ? run_bytes : run_bytes_max;
+  const ChunkShape shape = next_shape(ordinal, has_run ? of_run + stored_whole_bytes : payload_bytes);
   if (!has_room(bytes_of(shape))) {
     arena_->count(Counter::would_blocks);
     return failure(Errc::would_block, "a reader of log {} holds {} bytes, and no more than {} may be held",

@@ -174,7 +174,8 @@ TEST_CASE("log: a long run of payloads that are kept lies where each of them is 
       publish(std::min(left, stored_whole_bytes), left);
   };
   const auto lies_whole = [](std::size_t at) { return at % stored_whole_bytes == 0; };
-  for (const std::size_t run_bytes : {LogWriter::run_bytes_min, std::size_t{9'000'000}}) {
+  for (const std::size_t run_bytes :
+       {LogWriter::run_bytes_min, std::size_t{9'000'000}, std::size_t{20'000'000}}) {
     publish(300'000, 0);
     const std::uint64_t used = (*arena)->pool_used();
     publish_run(run_bytes);

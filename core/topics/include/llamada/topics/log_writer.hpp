@@ -125,7 +125,7 @@ class LogWriter {
   }
   /// The same, into a Reservation that is not open. `run_bytes`: how long this payload and those that follow
   /// it at once are together, if by fill(). A run of run_bytes_min and more in payloads of stored_whole_bytes
-  /// has a chunk in which each of them is stored whole, and of which at most an eighth is left over.
+  /// has chunks in which each of them is stored whole, and of which at most an eighth is left over.
   Status reserve(std::size_t payload_bytes, Reservation& into, Filling filling = Filling::in_place,
                  std::size_t run_bytes = 0);
   /// Copies `from` into the payload, which must be of its size; when it is announced, readers that ask for it
