@@ -49,16 +49,6 @@ void Determinants::record_completion(CallKind kind, std::span<const std::uint32_
   LLAMADA_CRASH_POINT("completion:recorded");
 }
 
-void Determinants::count_fruitless() {
-  const Turn turn(busy_);
-  const auto last = journal_.last();
-  if (last && is_fruitless(*last)) [[likely]]
-    journal_.set_last_count(last->count + 1);
-  else
-    append_slowly(fruitless_entry());
-  LLAMADA_CRASH_POINT("fruitless:recorded");
-}
-
 void Determinants::record_value(ValueId id, std::uint64_t value) {
   if (!recording_) return;
   const Turn turn(busy_);

@@ -49,9 +49,15 @@ class Determinants {
     append(match_entry(post_index, match));
     LLAMADA_CRASH_POINT("match:recorded");
   }
-  /// Programs ask in vain each time for a little of their work.
   void record_fruitless() {
-    if (recording_) count_fruitless();
+    if (!recording_) return;
+    const Turn turn(busy_);
+    const auto last = journal_.last();
+    if (last && is_fruitless(*last))
+      journal_.set_last_count(last->count + 1);
+    else
+      append(fruitless_entry());
+    LLAMADA_CRASH_POINT("fruitless:recorded");
   }
   void record_completion(CallKind kind, std::span<const std::uint32_t> indices);
   void record_message(CallKind kind, const Match& message) {
@@ -131,7 +137,6 @@ class Determinants {
     counted();
   }
   void append_slowly(const topics::JournalEntry& entry);
-  void count_fruitless();
   void counted() {
     arena_.count(topics::Counter::determinants_recorded, 1, topics::Counter::bytes_recorded,
                  sizeof(topics::JournalCell));
