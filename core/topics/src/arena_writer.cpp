@@ -6,15 +6,12 @@
 #include "llamada/base/check.hpp"
 #include "llamada/base/copy.hpp"
 #include "llamada/base/crash_point.hpp"
+#include "llamada/base/rounding.hpp"
 
 namespace llamada::topics {
 namespace {
 
 constexpr std::uint64_t page_bytes = 4096;
-
-constexpr std::uint64_t rounded_up(std::uint64_t value, std::uint64_t unit) {
-  return (value + unit - 1) / unit * unit;
-}
 
 bool copy_text(std::span<char> to, std::string_view text) {
   if (text.size() >= to.size()) return false;

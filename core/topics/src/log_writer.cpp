@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "llamada/base/copy.hpp"
+#include "llamada/base/rounding.hpp"
 
 namespace llamada::topics {
 namespace {
@@ -23,11 +24,7 @@ constexpr std::uint64_t shared_bytes_max = 512 << 10;
 /// repeated nothing lies in it.
 constexpr std::uint64_t run_bytes_max = 16 << 20;
 
-constexpr std::uint64_t aligned(std::uint64_t payload_bytes) { return (payload_bytes + 63) / 64 * 64; }
-
-constexpr Offset next_stored_whole(Offset from) {
-  return (from + stored_whole_bytes - 1) / stored_whole_bytes * stored_whole_bytes;
-}
+constexpr std::uint64_t aligned(std::uint64_t payload_bytes) { return rounded_up(payload_bytes, 64); }
 
 /// Chunks for small records: 4, 16, 64, then 256 KiB, a quarter of it cells.
 ChunkShape normal_shape(std::uint64_t ordinal) {
@@ -51,7 +48,7 @@ ChunkShape bulk_shape(std::uint64_t ordinal, std::uint64_t needed_bytes, Retenti
   const std::uint64_t usual = std::min(std::uint64_t{16384} << (2 * std::min<std::uint64_t>(ordinal, 3)),
                                        recycles ? recycled_bytes : kept_bytes);
   if (recycles) return {cell_count, std::max(usual, std::bit_ceil(needed_bytes))};
-  return {cell_count, needed_bytes <= usual ? usual : (needed_bytes + 4095) / 4096 * 4096};
+  return {cell_count, needed_bytes <= usual ? usual : rounded_up(needed_bytes, 4096)};
 }
 
 std::uint64_t bytes_of(const ChunkShape& shape) {
@@ -426,7 +423,7 @@ Status LogWriter::next_chunk(std::size_t payload_bytes, Filling filling, std::si
   chunks_.push_back(*chunk);
   live_bytes_ += chunk->size_bytes();
   if (retention_ == Retention::keep_all) arena_->count(Counter::bytes_logged, chunk->size_bytes());
-  enter(*chunk, 0, has_run ? next_stored_whole(chunk->payload()) : chunk->payload());
+  enter(*chunk, 0, has_run ? rounded_up(chunk->payload(), stored_whole_bytes) : chunk->payload());
   return {};
 }
 

@@ -71,7 +71,6 @@ inline constexpr std::size_t piece_bytes_max = 64 * 1024;
 /// The same where they are kept: then a piece takes new memory, and fewer system calls make it. Of data so
 /// long that each piece can be stored whole, that is worth more than pieces that can be shown again.
 inline constexpr std::size_t kept_piece_bytes = 128 * 1024;
-inline constexpr std::size_t stored_whole_from_bytes = topics::LogWriter::run_bytes_min;
 
 /// What a communicator's collective logs are found by.
 topics::LogKey collective_log_key(std::uint32_t context, std::uint32_t persistent = 0);
@@ -208,7 +207,7 @@ class Channel {
   /// than one place. A replacement makes the same ones, even if nothing is kept any more.
   std::size_t piece_bytes(std::size_t run_bytes) const {
     if (!keeps_all_at_first_) return piece_bytes_max;
-    return run_bytes < stored_whole_from_bytes ? kept_piece_bytes : topics::stored_whole_bytes;
+    return run_bytes < topics::LogWriter::run_bytes_min ? kept_piece_bytes : topics::stored_whole_bytes;
   }
 
   /// Room for a record of `bytes`, to be filled and then committed; none when there is no room now. One at a

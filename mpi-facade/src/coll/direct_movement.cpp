@@ -4,6 +4,7 @@
 
 #include "coll/algorithms.hpp"
 #include "llamada/base/copy.hpp"
+#include "llamada/base/rounding.hpp"
 
 namespace llamada::mpi::coll {
 
@@ -35,8 +36,7 @@ void DirectRooted::begin() {
 std::size_t DirectRooted::members_share(std::size_t part_bytes) const {
   if (channel_.size() > 2) return part_bytes;
   constexpr std::size_t page = 4096;
-  const std::size_t share = (part_bytes / 2 + page - 1) / page * page;
-  return std::min(share, part_bytes);
+  return std::min(rounded_up(part_bytes / 2, page), part_bytes);
 }
 
 bool DirectRooted::step_at_root() {

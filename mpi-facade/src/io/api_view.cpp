@@ -1,6 +1,7 @@
 #include "api/strings.hpp"
 #include "coll/agreement.hpp"
 #include "io/api.hpp"
+#include "llamada/base/rounding.hpp"
 
 // MPI 3.1, 13.3: views; 13.4.3 and 13.4.4: positions; 13.5: representations of data.
 using namespace llamada;
@@ -99,7 +100,7 @@ Result<std::uint64_t> new_position(File& file, MPI_Offset offset, int whence, st
   if (whence == MPI_SEEK_END) {
     auto size = perform(&file, file.name, OperationKind::get_size, 0, [&] { return file.storage.size(); });
     if (!size) return propagate(size);
-    base = (static_cast<std::int64_t>(file.view.bytes_before(*size)) + etype - 1) / etype * etype;
+    base = rounded_up(static_cast<std::int64_t>(file.view.bytes_before(*size)), etype);
   }
   if (whence != MPI_SEEK_SET && whence != MPI_SEEK_CUR && whence != MPI_SEEK_END)
     return failure(Errc::invalid_argument, "{} is none of MPI_SEEK_SET, MPI_SEEK_CUR and MPI_SEEK_END",

@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "llamada/base/rounding.hpp"
+
 namespace llamada::mpi {
 namespace {
 
@@ -20,7 +22,7 @@ int ask(dl_phdr_info* object, std::size_t, void*) {
     const auto& segment = object->dlpi_phdr[i];
     if (segment.p_type != PT_LOAD || (segment.p_flags & PF_W) == 0) continue;
     const std::uintptr_t start = object->dlpi_addr + segment.p_vaddr;
-    const std::uintptr_t begin = (start + segment.p_filesz + page - 1) / page * page;
+    const std::uintptr_t begin = rounded_up(start + segment.p_filesz, page);
     const std::uintptr_t end = (start + segment.p_memsz) / page * page;
     if (end >= begin + bytes_min) (void)madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
   }

@@ -1,6 +1,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "llamada/base/rounding.hpp"
 #include "object/type_builder.hpp"
 
 namespace llamada::mpi {
@@ -130,7 +131,7 @@ Reference<Datatype> make_pair(const Table& table, const Pair& pair) {
   const auto alignment = static_cast<std::ptrdiff_t>(index.layout().alignment);
   LayoutBuilder builder;
   builder.place(value, 0, 1);
-  builder.place(index, (value.extent() + alignment - 1) / alignment * alignment, 1);
+  builder.place(index, rounded_up(value.extent(), alignment), 1);
   builder.pad_to_alignment();
   return predefined(builder.finish(), pair.handle, pair.name);
 }

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 
+#include "llamada/base/rounding.hpp"
 #include "rma/reach.hpp"
 
 namespace llamada::mpi::rma {
@@ -100,7 +101,7 @@ std::byte* Batch::here_of(const SmallOperation& operation) {
 /// Room for so many bytes, with a copy of those, if there are any.
 std::byte* Batch::copy(const std::byte* from, std::size_t bytes) {
   std::byte* to = room_->bytes.data() + used_bytes_;
-  used_bytes_ += (bytes + Room::alignment - 1) / Room::alignment * Room::alignment;
+  used_bytes_ += rounded_up(bytes, Room::alignment);
   if (from) std::memcpy(to, from, bytes);
   return to;
 }

@@ -1,11 +1,11 @@
 #include "rma/control.hpp"
 
+#include "llamada/base/rounding.hpp"
+
 namespace llamada::mpi::rma {
 namespace {
 
 constexpr std::size_t page_bytes = 4096;
-
-std::size_t rounded(std::size_t bytes, std::size_t to) { return (bytes + to - 1) / to * to; }
 
 /// The region that has this address; the count when there is none.
 std::uint32_t find(const Control::Regions& regions, std::uint32_t count, std::uint64_t address) {
@@ -41,11 +41,11 @@ class Change {
 }  // namespace
 
 std::size_t Control::regions_offset(std::size_t members) {
-  return rounded(pairs_offset(members) + members * members * sizeof(PairCounters), 64);
+  return rounded_up(pairs_offset(members) + members * members * sizeof(PairCounters), 64);
 }
 
 std::size_t Control::size_bytes(std::size_t members, bool dynamic) {
-  return rounded(regions_offset(members) + (dynamic ? members * sizeof(Regions) : 0), page_bytes);
+  return rounded_up(regions_offset(members) + (dynamic ? members * sizeof(Regions) : 0), page_bytes);
 }
 
 void Control::clear(std::size_t rank, bool dynamic) const {

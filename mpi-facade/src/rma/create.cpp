@@ -6,6 +6,7 @@
 #include "api/protection.hpp"
 #include "coll/agreement.hpp"
 #include "coll/collectives.hpp"
+#include "llamada/base/rounding.hpp"
 #include "peer_memory.hpp"
 #include "rma/reach.hpp"
 #include "runtime.hpp"
@@ -64,7 +65,7 @@ std::vector<std::size_t> places(const std::vector<Offer>& offers, std::size_t fr
   std::vector<std::size_t> begins;
   for (const Offer& offer : offers) {
     const std::size_t align = contiguous ? 1 : offer.size_bytes >= page_bytes ? page_bytes : line_bytes;
-    from = (from + align - 1) / align * align;
+    from = rounded_up(from, align);
     begins.push_back(from);
     from += offer.size_bytes;
   }

@@ -16,6 +16,7 @@
 
 #include "ask.hpp"
 #include "llamada/base/copy.hpp"
+#include "llamada/base/rounding.hpp"
 #include "llamada/llamanet/start_driver.hpp"
 #include "socket.hpp"
 
@@ -271,7 +272,7 @@ std::size_t Application::write(std::byte* to, std::span<const std::byte> from, s
   const auto at = static_cast<std::uint64_t>(to - memory_.data());
   std::uint64_t end = at + from.size() + zeros_bytes;
   const bool grows = memory_.data() + end > file_end_;
-  if (grows) end = std::min<std::uint64_t>((end + unit - 1) / unit * unit, memory_.size());
+  if (grows) end = std::min<std::uint64_t>(rounded_up(end, unit), memory_.size());
   // A program may have set a limit since.
   if (!files_may_have(end)) return 0;
   std::array<iovec, 2 + (prepared_step_bytes + grown_ahead_bytes) / zeros.size()> pieces;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "llamada/base/check.hpp"
+#include "llamada/base/rounding.hpp"
 
 namespace llamada::llamanet {
 namespace {
@@ -12,8 +13,7 @@ constexpr std::uint64_t page_alignment = 4096;
 
 // Room for all that may be kept, and as much again for what is not history.
 std::uint64_t default_arena_size(std::uint64_t log_bytes_max) {
-  return std::max(arena_size_bytes_min,
-                  (2 * log_bytes_max + page_alignment - 1) / page_alignment * page_alignment);
+  return std::max(arena_size_bytes_min, rounded_up(2 * log_bytes_max, page_alignment));
 }
 
 }  // namespace
