@@ -39,6 +39,9 @@ PROGRAM_SECONDS_MAX = 120
 LENT_GIB_MAX = 32
 # What mpirun wants to see for a log that is made at the start.
 LENT_AT_ONCE_MIB = {"fault-tolerant-long": 2560}
+# Of what is free, Linux tells the host a sixteenth every 2 s, or 128 MiB: of so much a program that takes it slowly is given next to
+# nothing that has gone.
+LENT_TO_LONG_MIB = 4096
 
 COLLECTIVES = ("Barrier", "Bcast", "Reduce", "Allreduce", "Alltoall", "Allgather", "Reduce_scatter", "Gather",
                "Scatter")
@@ -148,12 +151,14 @@ class Lender:
             self.process.stdout.readline()
         return self
 
-    def take_back(self, configuration):
-        """What has become free since: soon, so that it need not come from the host again; and lends at once what `configuration` asks for at its start."""
+    def take_back(self, case, configuration):
+        """What has become free since: soon, so that it need not come from the host again; and lends at once what `case` under `configuration`
+        is to find."""
         if self.process is None:
             return
         try:
-            self.process.stdin.write(f"{LENT_AT_ONCE_MIB.get(configuration, 0)}\n")
+            lent_mib = max(LENT_AT_ONCE_MIB.get(configuration, 0), LENT_TO_LONG_MIB if case.is_long else 0)
+            self.process.stdin.write(f"{lent_mib}\n")
             self.process.stdin.flush()
             is_there = self.process.stdout.readline()
         except OSError:
@@ -215,7 +220,7 @@ class Runner:
     def sample(self, case, configuration):
         """The figures of one run, or why there are none."""
         with tempfile.TemporaryDirectory(dir=self.folder) as name:
-            self.lender.take_back(configuration)
+            self.lender.take_back(case, configuration)
             folder = Path(name)
             case.prepare(folder)
             before = self.probe()

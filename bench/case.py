@@ -20,17 +20,17 @@ def figures_in(text):
 
 
 class Case:
-    """In a round it has so many `turns`, of each configuration in each, but those of `rarely` in every second. `figure`: its whole time is
-    the figure of that name. A program prints others as lines."""
+    """In a round it has so many `turns`, of each configuration in each, but those of `rarely` in one of `rare_turns`. `figure`: its whole
+    time is the figure of that name. A program prints others as lines."""
 
-    def __init__(self, name, program, ranks=2, arguments=(), figure=None, configurations=OURS + PEERS, turns=1, rarely=()):
+    def __init__(self, name, program, ranks=2, arguments=(), figure=None, configurations=OURS + PEERS, turns=1, rarely=(), rare_turns=2):
         self.name, self.program, self.ranks, self.arguments = name, program, ranks, list(arguments)
-        self.figure, self.configurations, self.turns, self.rarely = figure, configurations, turns, rarely
+        self.figure, self.configurations, self.turns, self.rarely, self.rare_turns = figure, configurations, turns, rarely, rare_turns
 
     def runs(self):
         """Of one round, each a turn and a configuration, in order."""
         return [(turn, configuration) for turn in range(1, self.turns + 1) for configuration in self.configurations[::1 if turn % 2 else -1]
-                if turn % 2 == 0 or configuration not in self.rarely]
+                if turn % self.rare_turns == 0 or configuration not in self.rarely]
 
     # Whether it takes so long that the machine goes to and fro between its states meanwhile.
     is_long = False

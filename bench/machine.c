@@ -78,20 +78,47 @@ static size_t free_bytes(void) {
 
 enum { huge = 2 << 20 };
 
-/* Returns how much is still held. */
-static size_t lend_until_free(char* memory, size_t held, size_t free_wanted) {
-  size_t now_free = free_bytes();
+/* What is held is what was touched and lies from `from` to `to`. It is lent from the beginning: of what is
+ * touched at one time, the kernel gives blocks of 2 MiB that have no neighbour first, and would give those
+ * first again, which by then are the host's; the low 4 GiB last. */
+struct held {
+  char* memory;
+  size_t from, to, bytes_max;
+};
+
+static void touch(char* memory) {
+  for (size_t at = 0; at < huge; at += 4096) memory[at] = 1;
+}
+
+static void hold_until_free(struct held* held, size_t free_wanted) {
+  while (free_bytes() >= free_wanted + huge) {
+    if (held->from > 0) {
+      held->from -= huge;
+      touch(held->memory + held->from);
+    } else if (held->to + huge <= held->bytes_max) {
+      touch(held->memory + held->to);
+      held->to += huge;
+    } else {
+      return;
+    }
+  }
+}
+
+static void lend_until_free(struct held* held, size_t free_wanted) {
+  const size_t now_free = free_bytes();
   size_t lent = now_free < free_wanted ? (free_wanted - now_free + huge - 1) / huge * huge : 0;
-  if (lent > held) lent = held;
-  if (lent > 0) madvise(memory + held - lent, lent, MADV_DONTNEED);
-  return held - lent;
+  if (lent > held->to - held->from) lent = held->to - held->from;
+  if (lent > 0) madvise(held->memory + held->from, lent, MADV_DONTNEED);
+  held->from += lent;
 }
 
 static void lend(size_t bytes_max) {
   enum { look_every_ms = 10 };
-  /* Never held. It may have gone to the host; what is lent is used before it. */
-  const size_t never_held = (size_t)768 << 20;
-  char* memory = mmap(NULL, bytes_max + huge, PROT_READ | PROT_WRITE,
+  /* Never held: it goes to the host. Free at least: what has just been lent is used before that. */
+  const size_t never_held = (size_t)256 << 20, free_at_least = (size_t)768 << 20;
+  /* Never lent: blocks without a neighbour. */
+  const size_t never_lent = (size_t)1 << 30;
+  char* memory = mmap(NULL, never_lent + bytes_max + huge, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return;
   /* If memory is short after all, this is what has to go. */
@@ -101,18 +128,19 @@ static void lend(size_t bytes_max) {
     fclose(score);
   }
   memory += huge - (uintptr_t)memory % huge;
-  madvise(memory, bytes_max, MADV_HUGEPAGE);
+  madvise(memory, never_lent + bytes_max, MADV_HUGEPAGE);
+  for (size_t at = 0; at < never_lent && free_bytes() >= never_held + huge; at += huge) touch(memory + at);
+  struct held held = {.memory = memory + never_lent, .bytes_max = bytes_max};
   struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
   char line[64];
-  size_t held = 0, lent_at_once = 0;
+  size_t lent_at_once = 0;
   for (;;) {
-    for (; held + huge <= bytes_max && free_bytes() >= never_held + huge; held += huge)
-      for (size_t at = 0; at < huge; at += 4096) memory[held + at] = 1;
-    const size_t free_wanted = never_held + lent_at_once;
-    held = lend_until_free(memory, held, free_wanted);
+    hold_until_free(&held, never_held);
+    const size_t free_wanted = free_at_least + lent_at_once;
+    lend_until_free(&held, free_wanted);
     puts("ready");
     fflush(stdout);
-    while (poll(&input, 1, look_every_ms) == 0) held = lend_until_free(memory, held, free_wanted);
+    while (poll(&input, 1, look_every_ms) == 0) lend_until_free(&held, free_wanted);
     if (fgets(line, sizeof line, stdin) == NULL) return;
     lent_at_once = (size_t)atoi(line) << 20;
   }

@@ -39,10 +39,12 @@ class ReportTest(unittest.TestCase):
                          [["pingpong 8", 0.11, "us", 61.5, "whole"], ["pingpong 8", 0.14, "us", 62.0, "shared"],
                           ["rate 0", 30.0, "M/s"], ["overlap 4", -1.5, "%"], ["big 1", 1e6, "us", 250.0, "whole"]])
 
-    def test_those_of_whom_fewer_samples_do_take_part_in_every_second_turn(self):
+    def test_those_of_whom_fewer_samples_do_take_part_in_some_turns(self):
         one = case.Case("lu", "lu", configurations=("default", "fault-tolerant", "mpich"), turns=3, rarely=("mpich",))
         self.assertEqual(one.runs(), [(1, "default"), (1, "fault-tolerant"), (2, "mpich"), (2, "fault-tolerant"), (2, "default"),
                                       (3, "default"), (3, "fault-tolerant")])
+        one = case.Case("cg", "cg", configurations=("default", "mpich"), turns=4, rarely=("mpich",), rare_turns=4)
+        self.assertEqual([turn for turn, configuration in one.runs() if configuration == "mpich"], [4])
 
     def test_a_figure_with_a_line_of_its_own_counts_though_the_state_flipped_around_the_sample(self):
         one = sample("default", {"pingpong 0": [0.05, "us", 60.0, "whole"], "pingpong 8": [0.3, "us", 250.0, "whole"],
