@@ -172,6 +172,45 @@ class Lender:
             self.process.communicate()
 
 
+SHARED_MEMORY = Path("/dev/shm")
+
+
+def in_shared_memory():
+    """Files of one's own, by name, of libraries that leave some: Fast DDS after each run, Open MPI where a program is ended."""
+    found = set()
+    for pattern in ("fastrtps_*", "vader_segment.*"):
+        for path in SHARED_MEMORY.glob(pattern):
+            with contextlib.suppress(OSError):
+                if path.stat().st_uid == os.geteuid():
+                    found.add(path)
+    return found
+
+
+def in_use():
+    """What processes have mapped or open, by name."""
+    used = set()
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            used.update(line.split(maxsplit=5)[-1] for line in (process / "maps").read_text().splitlines() if "/" in line)
+        for descriptor in process.glob("fd/*"):
+            with contextlib.suppress(OSError):
+                used.add(os.readlink(descriptor))
+    return used
+
+
+@contextlib.contextmanager
+def leftovers_removed():
+    """What others leave in shared memory meanwhile goes when it is over."""
+    before = in_shared_memory()
+    try:
+        yield
+    finally:
+        used = in_use()
+        for path in in_shared_memory() - before:
+            if str(path) not in used:
+                path.unlink(missing_ok=True)
+
+
 class Runner:
     def __init__(self, build, folder, ready, lender):
         self.build, self.folder, self.ready, self.lender = build, folder, ready, lender
@@ -327,7 +366,7 @@ def main():
     given_up = set()
     runs = [(number, turn, case, configuration) for number in range(1, options.rounds + 1) for case in chosen
             for turn, configuration in case.runs()]
-    with Lender(build) as lender:
+    with leftovers_removed(), Lender(build) as lender:
         runner = Runner(build, place / "programs", ready, lender)
         for count, (number, turn, case, configuration) in enumerate(runs, 1):
             key = (number, turn, case.name, configuration)
@@ -348,7 +387,8 @@ def main():
                          "date": time.strftime("%Y-%m-%d"), "only": options.only}, samples)
     shutil.rmtree(place / "programs", ignore_errors=True)
     if topics:
-        text = run_topics(build, place, options.rounds, runner, say)
+        with leftovers_removed():
+            text = run_topics(build, place, options.rounds, runner, say)
         with (place / "report.md").open("a") as file:
             file.write("\n" + text + "\n")
     print((place / "report.md").read_text())
