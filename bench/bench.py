@@ -178,7 +178,7 @@ SHARED_MEMORY = Path("/dev/shm")
 def in_shared_memory():
     """Files of one's own, by name, of libraries that leave some: Fast DDS after each run, Open MPI where a program is ended."""
     found = set()
-    for pattern in ("fastrtps_*", "vader_segment.*"):
+    for pattern in ("fastrtps_*", "sem.fastrtps_*", "vader_segment.*"):
         for path in SHARED_MEMORY.glob(pattern):
             with contextlib.suppress(OSError):
                 if path.stat().st_uid == os.geteuid():

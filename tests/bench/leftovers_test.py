@@ -16,7 +16,7 @@ class Leftovers(unittest.TestCase):
             place = Path(name).resolve()
             (place / "fastrtps_before").touch()
             with bench.leftovers_removed():
-                for left in ("fastrtps_left_el", "vader_segment.left", "somebody_elses"):
+                for left in ("fastrtps_left_el", "sem.fastrtps_left", "vader_segment.left", "somebody_elses"):
                     (place / left).touch()
                 used = (place / "fastrtps_used").open("w")
             with used:
