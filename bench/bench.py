@@ -205,8 +205,9 @@ def leftovers_removed():
     try:
         yield
     finally:
-        used = in_use()
-        for path in in_shared_memory() - before:
+        left = in_shared_memory() - before
+        used = in_use() if left else set()
+        for path in left:
             if str(path) not in used:
                 path.unlink(missing_ok=True)
 
@@ -366,7 +367,7 @@ def main():
     given_up = set()
     runs = [(number, turn, case, configuration) for number in range(1, options.rounds + 1) for case in chosen
             for turn, configuration in case.runs()]
-    with leftovers_removed(), Lender(build) as lender:
+    with Lender(build) as lender:
         runner = Runner(build, place / "programs", ready, lender)
         for count, (number, turn, case, configuration) in enumerate(runs, 1):
             key = (number, turn, case.name, configuration)
@@ -387,8 +388,7 @@ def main():
                          "date": time.strftime("%Y-%m-%d"), "only": options.only}, samples)
     shutil.rmtree(place / "programs", ignore_errors=True)
     if topics:
-        with leftovers_removed():
-            text = run_topics(build, place, options.rounds, runner, say)
+        text = run_topics(build, place, options.rounds, runner, say)
         with (place / "report.md").open("a") as file:
             file.write("\n" + text + "\n")
     print((place / "report.md").read_text())
@@ -397,6 +397,7 @@ def main():
 
 if __name__ == "__main__":
     try:
-        main()
+        with leftovers_removed():
+            main()
     except KeyboardInterrupt:
         sys.exit("\nbench: interrupted; the same command goes on where it was")

@@ -5,8 +5,9 @@
  * pace of both cores 200 times a second, before whatever else wants them if it may, until its input ends, and
  * prints their mean, "pace N". "machine lend N" is for a virtual machine that gets its memory from the host
  * when it is touched, and whose host takes back what is free for some seconds (Linux tells it after 2): it
- * holds all memory but a little, N GiB at most, prints "ready", and lends as much as is taken; with each line
- * of input, "N", it takes what has become free, lends N MiB at once, and says so again; until its input ends.
+ * holds all memory but a little, N GiB at most to lend, prints "ready", and lends as much as is taken; with
+ * each line of input, "N", it takes what has become free, lends N MiB at once, and says so again; until its
+ * input ends.
  */
 #include "two_cores.h"
 
