@@ -10,18 +10,22 @@
 namespace llamada::mpi::interpose {
 namespace {
 
-constexpr int descriptors_max = 1024;
+constexpr int descriptors_max = 1 << 16;  // untouched memory costs nothing
 
 // Relaxed: who uses a descriptor has it from who opened it.
 struct Entry {
   std::atomic<Following> what{Following::nothing};
+  std::atomic<Standing> standing{Standing::real};
+  std::atomic<std::uint64_t> file{0};
+  // Of the file that is open, be it one that stands for another.
   std::atomic<dev_t> device{0};
   std::atomic<ino_t> inode{0};
 };
 std::array<Entry, descriptors_max> entries{};
 
 Entry* entry_of(int descriptor) {
-  return can_follow(descriptor) ? &entries[static_cast<std::size_t>(descriptor)] : nullptr;
+  return descriptor >= 0 && descriptor < descriptors_max ? &entries[static_cast<std::size_t>(descriptor)]
+                                                         : nullptr;
 }
 
 bool is_still(const Entry& entry, int descriptor) {
@@ -33,29 +37,34 @@ bool is_still(const Entry& entry, int descriptor) {
 
 }  // namespace
 
-bool can_follow(int descriptor) { return descriptor >= 0 && descriptor < descriptors_max; }
-
 void forget(int descriptor) {
   if (Entry* entry = entry_of(descriptor)) entry->what.store(Following::nothing, std::memory_order_relaxed);
 }
 
-void follow(int descriptor, Following what) {
+bool follow(int descriptor, const Followed& what) {
   Entry* entry = entry_of(descriptor);
-  if (!entry) return;
+  if (!entry) return descriptor < 0 || what.what == Following::nothing;
   forget(descriptor);
   struct stat found {};
-  if (real_fstat(descriptor, &found) != 0 || (what != Following::lost && !S_ISREG(found.st_mode))) return;
+  if (what.what == Following::nothing || real_fstat(descriptor, &found) != 0 || !S_ISREG(found.st_mode))
+    return true;
   entry->device.store(found.st_dev, std::memory_order_relaxed);
   entry->inode.store(found.st_ino, std::memory_order_relaxed);
-  entry->what.store(what, std::memory_order_relaxed);
+  entry->standing.store(what.standing, std::memory_order_relaxed);
+  entry->file.store(what.file, std::memory_order_relaxed);
+  entry->what.store(what.what, std::memory_order_relaxed);
+  return true;
 }
 
-Following following(int descriptor) {
+Followed following(int descriptor) {
   Entry* entry = entry_of(descriptor);
-  const Following what = entry ? entry->what.load(std::memory_order_relaxed) : Following::nothing;
-  if (what == Following::nothing || is_still(*entry, descriptor)) return what;
-  forget(descriptor);
-  return Following::nothing;
+  if (!entry || entry->what.load(std::memory_order_relaxed) == Following::nothing) return {};
+  if (!is_still(*entry, descriptor)) {
+    forget(descriptor);
+    return {};
+  }
+  return {entry->what.load(std::memory_order_relaxed), entry->standing.load(std::memory_order_relaxed),
+          entry->file.load(std::memory_order_relaxed)};
 }
 
 int real_openat(int folder, const char* path, int flags, mode_t mode) {
@@ -69,6 +78,14 @@ ssize_t real_write(int descriptor, const void* bytes, std::size_t size_bytes) {
   if (auto* function = next.get()) return function(descriptor, bytes, size_bytes);
   return syscall(SYS_write, descriptor, bytes, size_bytes);
 }
+
+ssize_t real_read(int descriptor, void* bytes, std::size_t size_bytes) {
+  static NextFunction<ssize_t(int, void*, std::size_t)> next("read");
+  if (auto* function = next.get()) return function(descriptor, bytes, size_bytes);
+  return syscall(SYS_read, descriptor, bytes, size_bytes);
+}
+
+int real_close(int descriptor) { return static_cast<int>(syscall(SYS_close, descriptor)); }
 
 int real_fstat(int descriptor, struct stat* found) {
   return static_cast<int>(syscall(SYS_fstat, descriptor, found));

@@ -1,27 +1,33 @@
 #include <errno.h>
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <vector>
 
-#include "api/protection.hpp"
 #include "interpose/appending.hpp"
-#include "interpose/descriptors.hpp"
+#include "interpose/commands.hpp"
+#include "interpose/file_calls.hpp"
+#include "interpose/opening.hpp"
 #include "interpose/random_files.hpp"
-#include "lifecycle/process.hpp"
+#include "interpose/streams.hpp"
+#include "interpose/transfers.hpp"
 
-// The functions of libc by which a program opens, writes and moves about in files, as libmpi exports them.
-// Where the 64 of a name changes nothing one function has both.
+// The functions of libc by which a program opens files, reads, writes and moves about in them, as libmpi
+// exports them. Where the 64 of a name changes nothing one function has both.
 
 using namespace llamada::mpi;
+using interpose::Followed;
 using interpose::Following;
+using replay::Determinants;
 
 namespace {
 
@@ -31,49 +37,74 @@ mode_t mode_of(int flags, va_list arguments) {
   return has_mode ? va_arg(arguments, mode_t) : 0;
 }
 
-// The first byte of libmpi, and the one behind its code.
-extern "C" __attribute__((visibility("hidden"))) const char __ehdr_start[];
-extern "C" __attribute__((visibility("hidden"))) const char etext[];
+bool changes_files(int flags) { return (flags & O_ACCMODE) != O_RDONLY || (flags & (O_CREAT | O_TRUNC)); }
 
-/// Whether this is an address of libmpi's own code, whose files are none of the program's.
-bool is_own(const void* caller) { return caller >= __ehdr_start && caller < etext; }
+/// Devices take what is written to them from whichever thread.
+bool is_device(const char* path) {
+  return path && std::strncmp(path, "/dev/", 5) == 0 && std::strncmp(path, "/dev/shm/", 9) != 0;
+}
 
 int open_any(int folder, const char* path, int flags, mode_t mode, const void* caller) {
-  if (is_own(caller)) {
-    const int descriptor = interpose::real_openat(folder, path, flags, mode);
-    interpose::forget(descriptor);
-    return descriptor;
-  }
-  const int descriptor = interpose::open_file(folder, path, flags, mode);
-  if (interpose::is_random_path(path) && descriptor >= 0 && interpose::determinants_of_caller())
-    interpose::mark_random(descriptor);
+  Determinants* determinants = changes_files(flags) && !is_device(path)
+                                   ? interpose::recorder_of_change(caller, "open")
+                                   : interpose::recorder_of(caller);
+  if (determinants && !interpose::is_random_path(path))
+    return interpose::open_file(*determinants, folder, path, flags, mode);
+  const int descriptor = interpose::real_openat(folder, path, flags, mode);
+  if (descriptor < 0) return descriptor;
+  interpose::forget(descriptor);
+  if (determinants) interpose::mark_random(descriptor);
   return descriptor;
 }
 
-void cannot_be_repeated(const char* what) {
-  if (World* world = joined_world())
-    give_up_protection(*world, fmt::format("{} cannot be repeated by a replacement", what));
-}
+/// The recorder, if the caller is the rank and the descriptor is followed.
+struct Transfer {
+  Followed what;
+  Determinants* determinants = nullptr;
+  Transfer(int descriptor, const void* caller) : what(interpose::following(descriptor)) {
+    if (what.what != Following::nothing) determinants = interpose::recorder_of(caller);
+  }
+  explicit operator bool() const { return determinants != nullptr; }
+};
 
 /// What is written to the copy is written to the file.
-int follow_copy(int descriptor, int copy) {
+int follow_copy(int descriptor, int copy, const void* caller) {
   if (copy < 0 || copy == descriptor) return copy;
   const int error_number = errno;
-  const Following what = interpose::following(descriptor);
-  if (copy <= STDERR_FILENO && what >= Following::appended && interpose::determinants_of_caller())
-    cannot_be_repeated("a standard stream that appends to a file");
+  const Followed what = interpose::following(descriptor);
+  // What libc's streams append there by themselves is not recorded.
+  if (copy <= STDERR_FILENO && what.what == Following::appended && interpose::recorder_of(caller))
+    interpose::cannot_be_repeated(caller, "a standard stream that appends to a file");
   interpose::follow(copy, what);
   errno = error_number;
   return copy;
 }
 
-void follow_flags(int descriptor, int flags) {
-  const Following before = interpose::following(descriptor);
-  if (before == Following::lost || !interpose::determinants_of_caller()) return;
-  if (flags & O_APPEND)
-    interpose::follow(descriptor, Following::appended);
-  else if (before == Following::appended)
-    interpose::follow(descriptor, Following::written);
+void follow_flags(int descriptor, int flags, const void* caller) {
+  Followed what = interpose::following(descriptor);
+  const bool is_for_writing = what.what == Following::written || what.what == Following::appended;
+  if (!is_for_writing || !interpose::recorder_of(caller)) return;
+  what.what = flags & O_APPEND ? Following::appended : Following::written;
+  interpose::follow(descriptor, what);
+}
+
+/// A call that takes a lock, or lets it go. The kernel took a lock from the predecessor when it died. Waiting
+/// for it again might take for ever, so `again` does not wait.
+int lock(Determinants& determinants, const interpose::Arguments& arguments, const std::function<int()>& now,
+         const std::function<int()>& again) {
+  interpose::Change locking{.call = interpose::FileCall::lock, .digest = arguments.digest()};
+  locking.act = [&](std::uint64_t, bool) { return interpose::FileOutcome::of(now()); };
+  locking.repeated = [&](std::uint64_t, const interpose::FileOutcome& outcome) {
+    if (outcome.result == 0) again();
+  };
+  return static_cast<int>(interpose::change(determinants, locking));
+}
+
+bool is_lock(int command) {
+  return command == F_SETLK || command == F_SETLKW || command == F_OFD_SETLK || command == F_OFD_SETLKW;
+}
+int without_waiting(int command) {
+  return command == F_SETLKW ? F_SETLK : command == F_OFD_SETLKW ? F_OFD_SETLK : command;
 }
 
 std::vector<char> joined(const iovec* pieces, int count) {
@@ -85,8 +116,53 @@ std::vector<char> joined(const iovec* pieces, int count) {
   return all;
 }
 
+/// Reads into one piece of memory, and from there into all of them.
+ssize_t read_scattered(const Transfer& transfer, int descriptor, const iovec* pieces, int count,
+                       off_t place) {
+  std::size_t size = 0;
+  for (int i = 0; i < count; ++i) size += pieces[i].iov_len;
+  std::vector<char> all(size);
+  const ssize_t got = interpose::read_followed(*transfer.determinants, descriptor, transfer.what, all.data(),
+                                               all.size(), place);
+  const char* from = all.data();
+  for (ssize_t left = got; left > 0; ++pieces) {
+    const auto part = std::min<std::size_t>(static_cast<std::size_t>(left), pieces->iov_len);
+    std::memcpy(pieces->iov_base, from, part);
+    from += part;
+    left -= static_cast<ssize_t>(part);
+  }
+  return got;
+}
+
 bool is_for_appending(const char* mode) { return mode && mode[0] == 'a'; }
-bool is_for_reading(const char* mode) { return mode[0] == 'r' && !std::strchr(mode, '+'); }
+
+/// Opens a stream on another file. libc reads and writes what such a stream holds by itself: what it writes
+/// is written again by a replacement, at the same places.
+FILE* open_stream_anew(Determinants& determinants, const char* path, const char* mode, FILE* file,
+                       const void* caller) {
+  static interpose::NextFunction<FILE*(const char*, const char*, FILE*)> next("freopen");
+  const int flags = interpose::flags_of_mode(mode);
+  if (flags < 0 || is_device(path)) return next.get()(path, mode, file);
+  if (is_for_appending(mode)) interpose::cannot_be_repeated(caller, "freopen() for appending");
+  if (interpose::descriptor_of_stream(file) >= 0)
+    interpose::cannot_be_repeated(caller, "freopen() of a stream that fopen() has opened");
+  const int descriptor = interpose::open_file(determinants, AT_FDCWD, path, flags, 0666);
+  const Followed what = interpose::following(descriptor);
+  if (what.what == Following::kept)
+    interpose::cannot_be_repeated(caller, "freopen() of a file that may change, for reading");
+  if (descriptor < 0 || !next.get()("/dev/null", mode, file)) {
+    const int error_number = errno;
+    fclose(file);
+    if (descriptor >= 0) interpose::real_close(descriptor);
+    errno = error_number;
+    return nullptr;
+  }
+  static interpose::NextFunction<int(int, int)> copy("dup2");
+  copy.get()(descriptor, fileno(file));
+  interpose::forget(fileno(file));
+  interpose::real_close(descriptor);
+  return file;
+}
 
 }  // namespace
 
@@ -97,7 +173,7 @@ LLAMADA_INTERPOSED int openat(int folder, const char* path, int flags, ...) {
   va_start(arguments, flags);
   const mode_t mode = mode_of(flags, arguments);
   va_end(arguments);
-  return open_any(folder, path, flags, mode, __builtin_return_address(0));
+  return open_any(folder, path, flags, mode, LLAMADA_CALLER);
 }
 LLAMADA_INTERPOSED int openat64(int, const char*, int, ...) __attribute__((alias("openat")));
 
@@ -106,56 +182,156 @@ LLAMADA_INTERPOSED int open(const char* path, int flags, ...) {
   va_start(arguments, flags);
   const mode_t mode = mode_of(flags, arguments);
   va_end(arguments);
-  return open_any(AT_FDCWD, path, flags, mode, __builtin_return_address(0));
+  return open_any(AT_FDCWD, path, flags, mode, LLAMADA_CALLER);
 }
 LLAMADA_INTERPOSED int open64(const char*, int, ...) __attribute__((alias("open")));
 
 // What _FORTIFY_SOURCE makes of the above.
 LLAMADA_INTERPOSED int __open_2(const char* path, int flags) {
-  return open_any(AT_FDCWD, path, flags, 0, __builtin_return_address(0));
+  return open_any(AT_FDCWD, path, flags, 0, LLAMADA_CALLER);
 }
 LLAMADA_INTERPOSED int __open64_2(const char*, int) __attribute__((alias("__open_2")));
 LLAMADA_INTERPOSED int __openat_2(int folder, const char* path, int flags) {
-  return open_any(folder, path, flags, 0, __builtin_return_address(0));
+  return open_any(folder, path, flags, 0, LLAMADA_CALLER);
 }
 LLAMADA_INTERPOSED int __openat64_2(int, const char*, int) __attribute__((alias("__openat_2")));
 
+LLAMADA_INTERPOSED int creat(const char* path, mode_t mode) {
+  return open_any(AT_FDCWD, path, O_WRONLY | O_CREAT | O_TRUNC, mode, LLAMADA_CALLER);
+}
+LLAMADA_INTERPOSED int creat64(const char*, mode_t) __attribute__((alias("creat")));
+
+LLAMADA_INTERPOSED ssize_t read(int descriptor, void* buffer, size_t size_bytes) {
+  if (interpose::is_random(descriptor)) return interpose::random_bytes(buffer, size_bytes, 0);
+  if (const Transfer transfer(descriptor, LLAMADA_CALLER); transfer)
+    return interpose::read_followed(*transfer.determinants, descriptor, transfer.what, buffer, size_bytes);
+  return interpose::real_read(descriptor, buffer, size_bytes);
+}
+
+LLAMADA_INTERPOSED ssize_t __read_chk(int descriptor, void* buffer, size_t size_bytes, size_t room_bytes) {
+  if (size_bytes > room_bytes) abort();
+  if (const Transfer transfer(descriptor, LLAMADA_CALLER); transfer)
+    return interpose::read_followed(*transfer.determinants, descriptor, transfer.what, buffer, size_bytes);
+  return read(descriptor, buffer, size_bytes);
+}
+
+LLAMADA_INTERPOSED ssize_t pread(int descriptor, void* buffer, size_t size_bytes, off_t place) {
+  static interpose::NextFunction<ssize_t(int, void*, size_t, off_t)> next("pread");
+  if (const Transfer transfer(descriptor, LLAMADA_CALLER); transfer && place >= 0)
+    return interpose::read_followed(*transfer.determinants, descriptor, transfer.what, buffer, size_bytes,
+                                    place);
+  return next.get()(descriptor, buffer, size_bytes, place);
+}
+LLAMADA_INTERPOSED ssize_t pread64(int, void*, size_t, off64_t) __attribute__((alias("pread")));
+
+LLAMADA_INTERPOSED ssize_t __pread_chk(int descriptor, void* buffer, size_t size_bytes, off_t place,
+                                       size_t room_bytes) {
+  if (size_bytes > room_bytes) abort();
+  static interpose::NextFunction<ssize_t(int, void*, size_t, off_t)> next("pread");
+  if (const Transfer transfer(descriptor, LLAMADA_CALLER); transfer && place >= 0)
+    return interpose::read_followed(*transfer.determinants, descriptor, transfer.what, buffer, size_bytes,
+                                    place);
+  return next.get()(descriptor, buffer, size_bytes, place);
+}
+LLAMADA_INTERPOSED ssize_t __pread64_chk(int, void*, size_t, off64_t, size_t)
+    __attribute__((alias("__pread_chk")));
+
+LLAMADA_INTERPOSED ssize_t readv(int descriptor, const iovec* pieces, int count) {
+  static interpose::NextFunction<ssize_t(int, const iovec*, int)> next("readv");
+  if (const Transfer transfer(descriptor, LLAMADA_CALLER); transfer)
+    return read_scattered(transfer, descriptor, pieces, count, interpose::at_offset);
+  return next.get()(descriptor, pieces, count);
+}
+
+LLAMADA_INTERPOSED ssize_t preadv(int descriptor, const iovec* pieces, int count, off_t place) {
+  static interpose::NextFunction<ssize_t(int, const iovec*, int, off_t)> next("preadv");
+  if (const Transfer transfer(descriptor, LLAMADA_CALLER); transfer && place >= 0)
+    return read_scattered(transfer, descriptor, pieces, count, place);
+  return next.get()(descriptor, pieces, count, place);
+}
+LLAMADA_INTERPOSED ssize_t preadv64(int, const iovec*, int, off64_t) __attribute__((alias("preadv")));
+
 LLAMADA_INTERPOSED ssize_t write(int descriptor, const void* bytes, size_t size_bytes) {
-  if (size_bytes > 0 && interpose::is_appended(descriptor))
-    return interpose::append(descriptor, bytes, size_bytes);
+  if (const Transfer transfer(descriptor, LLAMADA_CALLER); transfer && size_bytes > 0)
+    return interpose::write_followed(*transfer.determinants, descriptor, transfer.what, bytes, size_bytes);
   return interpose::real_write(descriptor, bytes, size_bytes);
 }
 
+LLAMADA_INTERPOSED ssize_t pwrite(int descriptor, const void* bytes, size_t size_bytes, off_t place) {
+  static interpose::NextFunction<ssize_t(int, const void*, size_t, off_t)> next("pwrite");
+  if (const Transfer transfer(descriptor, LLAMADA_CALLER); transfer && place >= 0)
+    return interpose::write_followed(*transfer.determinants, descriptor, transfer.what, bytes, size_bytes,
+                                     place);
+  return next.get()(descriptor, bytes, size_bytes, place);
+}
+LLAMADA_INTERPOSED ssize_t pwrite64(int, const void*, size_t, off64_t) __attribute__((alias("pwrite")));
+
 LLAMADA_INTERPOSED ssize_t writev(int descriptor, const iovec* pieces, int count) {
   static interpose::NextFunction<ssize_t(int, const iovec*, int)> next("writev");
-  if (!interpose::is_appended(descriptor)) return next.get()(descriptor, pieces, count);
+  const Transfer transfer(descriptor, LLAMADA_CALLER);
+  if (!transfer) return next.get()(descriptor, pieces, count);
   const std::vector<char> all = joined(pieces, count);
-  return write(descriptor, all.data(), all.size());
+  return interpose::write_followed(*transfer.determinants, descriptor, transfer.what, all.data(), all.size());
 }
 
+LLAMADA_INTERPOSED ssize_t pwritev(int descriptor, const iovec* pieces, int count, off_t place) {
+  static interpose::NextFunction<ssize_t(int, const iovec*, int, off_t)> next("pwritev");
+  const Transfer transfer(descriptor, LLAMADA_CALLER);
+  if (!transfer || place < 0) return next.get()(descriptor, pieces, count, place);
+  const std::vector<char> all = joined(pieces, count);
+  return interpose::write_followed(*transfer.determinants, descriptor, transfer.what, all.data(), all.size(),
+                                   place);
+}
+LLAMADA_INTERPOSED ssize_t pwritev64(int, const iovec*, int, off64_t) __attribute__((alias("pwritev")));
+
 LLAMADA_INTERPOSED off_t lseek(int descriptor, off_t offset, int whence) noexcept {
-  return interpose::seek(descriptor, offset, whence);
+  return interpose::seek(whence == SEEK_END ? interpose::recorder_of(LLAMADA_CALLER) : nullptr, descriptor,
+                         offset, whence);
 }
 LLAMADA_INTERPOSED off64_t lseek64(int, off64_t, int) noexcept __attribute__((alias("lseek")));
 
-LLAMADA_INTERPOSED int fstat(int descriptor, struct stat* found) noexcept {
-  return interpose::stat_file(descriptor, found);
+LLAMADA_INTERPOSED int ftruncate(int descriptor, off_t size_bytes) noexcept {
+  static interpose::NextFunction<int(int, off_t)> next("ftruncate");
+  if (const Transfer transfer(descriptor, LLAMADA_CALLER); transfer)
+    return static_cast<int>(interpose::truncate_followed(*transfer.determinants, descriptor, size_bytes));
+  return next.get()(descriptor, size_bytes);
 }
-LLAMADA_INTERPOSED int fstat64(int, struct stat64*) noexcept __attribute__((alias("fstat")));
+LLAMADA_INTERPOSED int ftruncate64(int, off64_t) noexcept __attribute__((alias("ftruncate")));
+
+LLAMADA_INTERPOSED int flock(int descriptor, int operation) noexcept {
+  static interpose::NextFunction<int(int, int)> next("flock");
+  auto* determinants = interpose::recorder_of(LLAMADA_CALLER);
+  if (!determinants) return next.get()(descriptor, operation);
+  return lock(
+      *determinants, interpose::Arguments().number(operation),
+      [&] { return next.get()(descriptor, operation); },
+      [&] { return next.get()(descriptor, operation | LOCK_NB); });
+}
+
+LLAMADA_INTERPOSED int lockf(int descriptor, int command, off_t size_bytes) {
+  static interpose::NextFunction<int(int, int, off_t)> next("lockf");
+  auto* determinants = interpose::recorder_of(LLAMADA_CALLER);
+  if (!determinants) return next.get()(descriptor, command, size_bytes);
+  return lock(
+      *determinants, interpose::Arguments().number(command).number(size_bytes),
+      [&] { return next.get()(descriptor, command, size_bytes); },
+      [&] { return next.get()(descriptor, command == F_LOCK ? F_TLOCK : command, size_bytes); });
+}
+LLAMADA_INTERPOSED int lockf64(int, int, off64_t) __attribute__((alias("lockf")));
 
 LLAMADA_INTERPOSED int dup(int descriptor) noexcept {
   static interpose::NextFunction<int(int)> next("dup");
-  return follow_copy(descriptor, next.get()(descriptor));
+  return follow_copy(descriptor, next.get()(descriptor), LLAMADA_CALLER);
 }
 
 LLAMADA_INTERPOSED int dup2(int descriptor, int copy) noexcept {
   static interpose::NextFunction<int(int, int)> next("dup2");
-  return follow_copy(descriptor, next.get()(descriptor, copy));
+  return follow_copy(descriptor, next.get()(descriptor, copy), LLAMADA_CALLER);
 }
 
 LLAMADA_INTERPOSED int dup3(int descriptor, int copy, int flags) noexcept {
   static interpose::NextFunction<int(int, int, int)> next("dup3");
-  return follow_copy(descriptor, next.get()(descriptor, copy, flags));
+  return follow_copy(descriptor, next.get()(descriptor, copy, flags), LLAMADA_CALLER);
 }
 
 LLAMADA_INTERPOSED int fcntl(int descriptor, int command, ...) {
@@ -164,42 +340,50 @@ LLAMADA_INTERPOSED int fcntl(int descriptor, int command, ...) {
   va_start(arguments, command);
   void* argument = va_arg(arguments, void*);
   va_end(arguments);
+  if (Determinants* determinants = is_lock(command) ? interpose::recorder_of(LLAMADA_CALLER) : nullptr)
+    return lock(
+        *determinants, interpose::Arguments().number(command).add(argument, sizeof(struct flock)),
+        [&] { return next.get()(descriptor, command, argument); },
+        [&] { return next.get()(descriptor, without_waiting(command), argument); });
   const int result = next.get()(descriptor, command, argument);
   if (result < 0) return result;
-  if (command == F_DUPFD || command == F_DUPFD_CLOEXEC) return follow_copy(descriptor, result);
-  if (command == F_SETFL) follow_flags(descriptor, static_cast<int>(reinterpret_cast<intptr_t>(argument)));
+  if (command == F_DUPFD || command == F_DUPFD_CLOEXEC)
+    return follow_copy(descriptor, result, LLAMADA_CALLER);
+  if (command == F_SETFL)
+    follow_flags(descriptor, static_cast<int>(reinterpret_cast<intptr_t>(argument)), LLAMADA_CALLER);
   return result;
 }
 LLAMADA_INTERPOSED int fcntl64(int, int, ...) __attribute__((alias("fcntl")));
 
 LLAMADA_INTERPOSED FILE* fopen(const char* path, const char* mode) {
   static interpose::NextFunction<FILE*(const char*, const char*)> next("fopen");
-  if (mode && path && interpose::determinants_of_caller()) {
-    if (interpose::is_random_path(path)) return interpose::open_random_stream(path, mode);
-    if (is_for_appending(mode)) return interpose::open_appended_stream(path, mode);
-  }
-  FILE* file = next.get()(path, mode);
-  if (file && interpose::determinants_of_caller())
-    interpose::follow(fileno(file), is_for_reading(mode) ? Following::nothing : Following::written);
-  return file;
+  const int flags = interpose::flags_of_mode(mode);
+  Determinants* determinants = flags >= 0 && changes_files(flags) && !is_device(path)
+                                   ? interpose::recorder_of_change(LLAMADA_CALLER, "fopen")
+                                   : interpose::recorder_of(LLAMADA_CALLER);
+  if (!determinants || !path || flags < 0) return next.get()(path, mode);
+  if (interpose::is_random_path(path)) return interpose::open_random_stream(path, mode);
+  return interpose::open_stream(*determinants, path, mode);
 }
 LLAMADA_INTERPOSED FILE* fopen64(const char*, const char*) __attribute__((alias("fopen")));
 
 LLAMADA_INTERPOSED FILE* fdopen(int descriptor, const char* mode) noexcept {
   static interpose::NextFunction<FILE*(int, const char*)> next("fdopen");
-  if (is_for_appending(mode) && !interpose::is_appended(descriptor)) {
+  if (!interpose::recorder_of(LLAMADA_CALLER)) return next.get()(descriptor, mode);
+  const Followed what = interpose::following(descriptor);
+  if (is_for_appending(mode) && what.what == Following::written) {
     const int flags = fcntl(descriptor, F_GETFL);
-    if (flags >= 0 && !(flags & O_APPEND)) fcntl(descriptor, F_SETFL, flags | O_APPEND);
+    fcntl(descriptor, F_SETFL, flags | O_APPEND);
+    interpose::follow(descriptor, {Following::appended, what.standing, what.file});
   }
-  if (interpose::is_appended(descriptor)) return interpose::make_appended_stream(descriptor, mode);
-  return next.get()(descriptor, mode);
+  return interpose::make_stream(descriptor, mode);
 }
 
 LLAMADA_INTERPOSED FILE* freopen(const char* path, const char* mode, FILE* file) {
   static interpose::NextFunction<FILE*(const char*, const char*, FILE*)> next("freopen");
-  if (path && is_for_appending(mode) && interpose::determinants_of_caller())
-    cannot_be_repeated("freopen() for appending");
-  return next.get()(path, mode, file);
+  Determinants* determinants = interpose::recorder_of(LLAMADA_CALLER);
+  if (!determinants || !path || !file) return next.get()(path, mode, file);
+  return open_stream_anew(*determinants, path, mode, file, LLAMADA_CALLER);
 }
 LLAMADA_INTERPOSED FILE* freopen64(const char*, const char*, FILE*) __attribute__((alias("freopen")));
 
@@ -207,7 +391,8 @@ LLAMADA_INTERPOSED FILE* freopen64(const char*, const char*, FILE*) __attribute_
 LLAMADA_INTERPOSED int fileno(FILE* file) noexcept {
   static interpose::NextFunction<int(FILE*)> next("fileno");
   if (const int descriptor = interpose::descriptor_of_random(file); descriptor >= 0) return descriptor;
-  if (const int descriptor = interpose::descriptor_of_appended(file); descriptor >= 0) return descriptor;
+  if (const int descriptor = interpose::descriptor_of_stream(file); descriptor >= 0) return descriptor;
+  if (const int descriptor = interpose::descriptor_of_command(file); descriptor >= 0) return descriptor;
   return next.get()(file);
 }
 LLAMADA_INTERPOSED int fileno_unlocked(FILE*) noexcept __attribute__((alias("fileno")));

@@ -33,24 +33,6 @@ struct Stream {
 };
 std::array<Stream, streams_max> streams{};
 
-bool is_random(int descriptor) {
-  if (descriptor < 0 || descriptor >= descriptors_max) return false;
-  auto& mark = marked[static_cast<std::size_t>(descriptor)];
-  if (!mark.load(std::memory_order_relaxed)) return false;
-  struct stat found {};
-  if (interpose::real_fstat(descriptor, &found) == 0 && S_ISCHR(found.st_mode) && major(found.st_rdev) == 1 &&
-      (minor(found.st_rdev) == 8 || minor(found.st_rdev) == 9))
-    return true;
-  mark.store(false, std::memory_order_relaxed);
-  return false;
-}
-
-ssize_t real_read(int descriptor, void* buffer, size_t size_bytes) {
-  static interpose::NextFunction<ssize_t(int, void*, size_t)> next("read");
-  if (auto* function = next.get()) return function(descriptor, buffer, size_bytes);
-  return syscall(SYS_read, descriptor, buffer, size_bytes);
-}
-
 int descriptor_of(void* cookie) {
   return static_cast<Stream*>(cookie)->descriptor.load(std::memory_order_relaxed);
 }
@@ -92,6 +74,18 @@ bool is_random_path(const char* path) {
   return name == "/dev/urandom" || name == "/dev/random";
 }
 
+bool is_random(int descriptor) {
+  if (descriptor < 0 || descriptor >= descriptors_max) return false;
+  auto& mark = marked[static_cast<std::size_t>(descriptor)];
+  if (!mark.load(std::memory_order_relaxed)) return false;
+  struct stat found {};
+  if (real_fstat(descriptor, &found) == 0 && S_ISCHR(found.st_mode) && major(found.st_rdev) == 1 &&
+      (minor(found.st_rdev) == 8 || minor(found.st_rdev) == 9))
+    return true;
+  mark.store(false, std::memory_order_relaxed);
+  return false;
+}
+
 void mark_random(int descriptor) {
   if (descriptor >= 0 && descriptor < descriptors_max)
     marked[static_cast<std::size_t>(descriptor)].store(true, std::memory_order_relaxed);
@@ -125,17 +119,3 @@ int descriptor_of_random(FILE* file) {
 }
 
 }  // namespace llamada::mpi::interpose
-
-extern "C" {
-
-LLAMADA_INTERPOSED ssize_t read(int descriptor, void* buffer, size_t size_bytes) {
-  if (is_random(descriptor)) return interpose::random_bytes(buffer, size_bytes, 0);
-  return real_read(descriptor, buffer, size_bytes);
-}
-
-LLAMADA_INTERPOSED ssize_t __read_chk(int descriptor, void* buffer, size_t size_bytes, size_t room_bytes) {
-  if (size_bytes > room_bytes) abort();
-  return read(descriptor, buffer, size_bytes);
-}
-
-}  // extern "C"

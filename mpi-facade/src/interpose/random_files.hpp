@@ -10,6 +10,7 @@ bool is_random_path(const char* path);
 
 /// The descriptor is such a device, opened by the rank's thread.
 void mark_random(int descriptor);
+bool is_random(int descriptor);
 
 /// fopen() of such a device by the rank's thread. Null and errno on failure: EMFILE when too many such
 /// streams are open.

@@ -59,17 +59,22 @@ std::vector<JournalEntry> completion_entries(CallKind kind, std::span<const std:
   return entries;
 }
 
+// The first entry has 8 of the bytes, those behind it 12 each.
 std::vector<JournalEntry> bytes_entries(std::span<const std::byte> bytes) {
   std::vector<JournalEntry> entries;
-  std::size_t done = 0;
-  do {
-    std::uint64_t eight = 0;
-    const std::size_t size = std::min<std::size_t>(8, bytes.size() - done);
-    if (size > 0) std::memcpy(&eight, bytes.data() + done, size);
-    const auto count = static_cast<std::uint32_t>(bytes.size());
-    entries.push_back(done == 0 ? JournalEntry{8, count, eight} : JournalEntry{9, 0, eight});
-    done += 8;
-  } while (done < bytes.size());
+  JournalEntry first{8, static_cast<std::uint32_t>(bytes.size()), 0};
+  const std::size_t begin = std::min<std::size_t>(sizeof first.value, bytes.size());
+  if (begin > 0) std::memcpy(&first.value, bytes.data(), begin);
+  entries.reserve(1 + (bytes.size() - begin + 11) / 12);
+  entries.push_back(first);
+  for (std::size_t done = begin; done < bytes.size(); done += 12) {
+    std::byte twelve[12] = {};
+    std::memcpy(twelve, bytes.data() + done, std::min<std::size_t>(sizeof twelve, bytes.size() - done));
+    JournalEntry more{9, 0, 0};
+    std::memcpy(&more.value, twelve, sizeof more.value);
+    std::memcpy(&more.count, twelve + sizeof more.value, sizeof more.count);
+    entries.push_back(more);
+  }
   return entries;
 }
 

@@ -39,8 +39,7 @@ enum class ValueId : std::uint32_t {
   gettimeofday = 3,
   pid = 4,
   cpu = 5,
-  file_found = 6,     ///< before a file is opened with O_EXCL: whether it was there
-  file_opened = 7,    ///< what came of opening one with O_EXCL or O_APPEND
+  file_opened = 7,    ///< what came of opening a file
   append_digest = 8,  ///< of what is appended: its CRC-32C << 32 | its length
   append_begin = 9,   ///< the file's size before
   append_end = 10,    ///< the descriptor's offset behind it, or why it is not there
@@ -57,6 +56,10 @@ enum class ValueId : std::uint32_t {
   times_system,
   times_children_user,
   times_children_system,
+  file_call = 0x30000,  ///< a call on the file system is about to change something: its kind << 32 | digest
+  file_before,          ///< what the call found there
+  file_outcome,         ///< what came of the call
+  files_since,          ///< files that were changed after this time may change again (nanoseconds)
 };
 
 /// Which message a wildcard receive took.

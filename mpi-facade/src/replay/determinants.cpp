@@ -113,11 +113,10 @@ std::uint64_t Determinants::read_pid(std::uint64_t real) {
   return pid_;
 }
 
-std::size_t Determinants::replay_random(std::span<std::byte> bytes) {
-  auto recorded = replayer_.take_bytes(bytes.size());
+std::vector<std::byte> Determinants::take_bytes(std::size_t size_bytes_max) {
+  auto recorded = replayer_.take_bytes(size_bytes_max);
   if (!recorded) diverged(recorded.error().text());
-  std::copy(recorded->begin(), recorded->end(), bytes.begin());
-  return recorded->size();
+  return std::move(*recorded);
 }
 
 void Determinants::publish_counters() {

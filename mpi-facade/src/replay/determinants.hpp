@@ -76,6 +76,9 @@ class Determinants {
   }
   void record_value(ValueId id, std::uint64_t value);
   void record_bytes(std::span<const std::byte> bytes);
+  /// The bytes that were recorded next, only while replaying(). Ends the job if something else comes next, or
+  /// more of them.
+  std::vector<std::byte> take_bytes(std::size_t size_bytes_max);
 
   /// What a clock says to the program when it really stands at `now`: in a replay what was recorded; behind
   /// it never less than that, and going on from there. Recorded.
@@ -88,7 +91,11 @@ class Determinants {
   /// Fills `bytes`, with what was recorded or by `generate(bytes)`, and records. Gives how many there are.
   template <typename Generate>
   std::size_t read_random(std::span<std::byte> bytes, Generate generate) {
-    if (replaying()) return replay_random(bytes);
+    if (replaying()) {
+      const std::vector<std::byte> recorded = take_bytes(bytes.size());
+      std::copy(recorded.begin(), recorded.end(), bytes.begin());
+      return recorded.size();
+    }
     const std::size_t size = generate(bytes);
     record_bytes(bytes.first(size));
     return size;
@@ -141,8 +148,6 @@ class Determinants {
     arena_.count(topics::Counter::determinants_recorded, 1, topics::Counter::bytes_recorded,
                  sizeof(topics::JournalCell));
   }
-  std::size_t replay_random(std::span<std::byte> bytes);
-
   World& world_;
   topics::ArenaWriter& arena_;
   topics::Journal journal_;

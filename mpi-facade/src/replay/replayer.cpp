@@ -9,6 +9,11 @@ using topics::JournalEntry;
 
 std::uint32_t type_of(const JournalEntry& entry) { return entry.head & 0xff; }
 
+bool is_of_file(ValueId id) {
+  return (id >= ValueId::file_opened && id <= ValueId::file_end) ||
+         (id >= ValueId::file_call && id <= ValueId::files_since);
+}
+
 std::string describe(const Outcome& outcome) {
   switch (outcome.type) {
     case Outcome::Type::fruitless:
@@ -19,11 +24,10 @@ std::string describe(const Outcome& outcome) {
     case Outcome::Type::cancelled:
       return "MPI_Cancel";
     case Outcome::Type::value:
-      if (outcome.id >= ValueId::file_found && outcome.id <= ValueId::file_end)
-        return "an operation on a file";
+      if (is_of_file(outcome.id)) return "an operation on a file";
       return outcome.id == ValueId::pid ? "getpid" : "the reading of a clock";
     case Outcome::Type::bytes:
-      return "getrandom";
+      return "a function that gives random numbers or reads from a file";
   }
   return "?";
 }
@@ -84,7 +88,7 @@ void Replayer::add_list(std::span<const JournalEntry> entries, std::size_t& at) 
   const JournalEntry& head = entries[at++];
   const bool completion = type_of(head) == 4;
   const std::size_t first = completion ? 2 : 8;
-  const std::size_t each = completion ? 3 : 8;
+  const std::size_t each = completion ? 3 : 12;
   const std::size_t wanted = head.count > first ? (head.count - first + each - 1) / each : 0;
   const std::size_t begin = at;
   while (at < entries.size() && at - begin < wanted && type_of(entries[at]) == (completion ? 5U : 9U)) ++at;
@@ -101,10 +105,13 @@ void Replayer::add_list(std::span<const JournalEntry> entries, std::size_t& at) 
     outcome.indices.resize(head.count);
   } else {
     outcome.type = Outcome::Type::bytes;
-    outcome.bytes.resize((wanted + 1) * 8);
-    std::memcpy(outcome.bytes.data(), &head.value, 8);
-    for (std::size_t i = begin; i < at; ++i)
-      std::memcpy(outcome.bytes.data() + 8 * (i - begin + 1), &entries[i].value, 8);
+    outcome.bytes.resize(first + wanted * each);
+    std::memcpy(outcome.bytes.data(), &head.value, first);
+    for (std::size_t i = begin; i < at; ++i) {
+      std::byte* const to = outcome.bytes.data() + first + each * (i - begin);
+      std::memcpy(to, &entries[i].value, sizeof entries[i].value);
+      std::memcpy(to + sizeof entries[i].value, &entries[i].count, sizeof entries[i].count);
+    }
     outcome.bytes.resize(head.count);
   }
   append(std::move(outcome));
@@ -165,7 +172,9 @@ Result<bool> Replayer::take_cancel(std::uint64_t post_index) {
 Result<std::uint64_t> Replayer::take_value(ValueId id) {
   const Outcome& next = outcomes_.front();
   if (next.type != Outcome::Type::value || next.id != id)
-    return other_kind(id == ValueId::pid ? "getpid" : "a function that reads another clock");
+    return other_kind(id == ValueId::pid ? "getpid"
+                      : is_of_file(id)   ? "a function that works on files"
+                                         : "a function that reads another clock");
   const std::uint64_t value = next.value;
   count_down();
   return value;
@@ -174,7 +183,7 @@ Result<std::uint64_t> Replayer::take_value(ValueId id) {
 Result<std::vector<std::byte>> Replayer::take_bytes(std::size_t count) {
   Outcome& next = outcomes_.front();
   if (next.type != Outcome::Type::bytes || next.bytes.size() > count)
-    return other_kind("a function that gives random numbers");
+    return other_kind("a function that gives random numbers or reads from a file");
   std::vector<std::byte> bytes = std::move(next.bytes);
   outcomes_.pop_front();
   ++replayed_;

@@ -1,0 +1,11 @@
+#pragma once
+
+#include <sys/stat.h>
+
+namespace llamada::mpi::interpose {
+
+/// fstatat() and access(), recorded if the caller is the rank: 0, or -1 and errno.
+int status(const char* path, struct stat* found, int flags);
+bool exists(const char* path);
+
+}  // namespace llamada::mpi::interpose

@@ -1,0 +1,105 @@
+#include "interpose/streams.hpp"
+
+#include <errno.h>
+#include <fcntl.h>
+
+#include <array>
+#include <atomic>
+#include <string_view>
+
+#include "interpose/opening.hpp"
+#include "interpose/transfers.hpp"
+
+namespace llamada::mpi::interpose {
+namespace {
+
+constexpr std::size_t streams_max = 4096;
+
+// Relaxed: who uses a stream has it from who opened it.
+struct Stream {
+  std::atomic<bool> taken{false};
+  std::atomic<FILE*> file{nullptr};
+  std::atomic<int> descriptor{-1};
+};
+std::array<Stream, streams_max> streams{};
+std::atomic<std::size_t> streams_used{0};  // so many of them have ever been taken, from the first on
+
+int descriptor_of(const void* cookie) {
+  return static_cast<const Stream*>(cookie)->descriptor.load(std::memory_order_relaxed);
+}
+
+ssize_t read_stream(void* cookie, char* buffer, size_t size_bytes) {
+  return read_any(descriptor_of(cookie), buffer, size_bytes);
+}
+
+ssize_t write_stream(void* cookie, const char* bytes, size_t size_bytes) {
+  const ssize_t count = write_any(descriptor_of(cookie), bytes, size_bytes);
+  return count < 0 ? 0 : count;
+}
+
+int seek_stream(void* cookie, off64_t* offset, int whence) {
+  const off_t place = seek(determinants_of_caller(), descriptor_of(cookie), *offset, whence);
+  if (place < 0) return -1;
+  *offset = place;
+  return 0;
+}
+
+int close_stream(void* cookie) {
+  auto* stream = static_cast<Stream*>(cookie);
+  const int result = real_close(descriptor_of(cookie));
+  stream->file.store(nullptr, std::memory_order_relaxed);
+  stream->taken.store(false, std::memory_order_release);
+  return result;
+}
+
+Stream* take_stream() {
+  for (std::size_t i = 0; i < streams_max; i++) {
+    if (streams[i].taken.exchange(true, std::memory_order_acquire)) continue;
+    std::size_t used = streams_used.load(std::memory_order_relaxed);
+    while (used <= i && !streams_used.compare_exchange_weak(used, i + 1, std::memory_order_relaxed)) {
+    }
+    return &streams[i];
+  }
+  errno = EMFILE;
+  return nullptr;
+}
+
+}  // namespace
+
+FILE* make_stream(int descriptor, const char* mode) {
+  static NextFunction<FILE*(int, const char*)> next("fdopen");
+  if (following(descriptor).what == Following::nothing) return next.get()(descriptor, mode);
+  Stream* stream = take_stream();
+  if (!stream) return nullptr;
+  stream->descriptor.store(descriptor, std::memory_order_relaxed);
+  FILE* file = fopencookie(stream, mode, {read_stream, write_stream, seek_stream, close_stream});
+  if (file)
+    stream->file.store(file, std::memory_order_relaxed);
+  else
+    stream->taken.store(false, std::memory_order_release);
+  return file;
+}
+
+FILE* open_stream(replay::Determinants& determinants, const char* path, const char* mode) {
+  const int flags = flags_of_mode(mode);
+  if (flags < 0) {
+    errno = EINVAL;
+    return nullptr;
+  }
+  const int descriptor = open_file(determinants, AT_FDCWD, path, flags, 0666);
+  if (descriptor < 0) return nullptr;
+  // Where libc's own stands as well.
+  if ((flags & O_APPEND) && (flags & O_ACCMODE) == O_WRONLY) seek(&determinants, descriptor, 0, SEEK_END);
+  FILE* file = make_stream(descriptor, mode);
+  if (!file) real_close(descriptor);
+  return file;
+}
+
+int descriptor_of_stream(FILE* file) {
+  const std::size_t used = streams_used.load(std::memory_order_relaxed);
+  for (std::size_t i = 0; i < used; i++)
+    if (streams[i].file.load(std::memory_order_relaxed) == file) return descriptor_of(&streams[i]);
+  return -1;
+}
+
+}  // namespace llamada::mpi::interpose

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstdio>
+
+#include "interpose/functions.hpp"
+
+/// libc writes and reads what its own streams hold past our write() and read(). So the stream of a file that
+/// is followed is one of ours, which goes through write_any() and read_any().
+///
+/// Threads: the functions may be called by any.
+namespace llamada::mpi::interpose {
+
+/// fopen() by the rank. Null and errno on failure: EMFILE when too many such streams are open.
+FILE* open_stream(replay::Determinants& determinants, const char* path, const char* mode);
+
+/// fdopen() of a descriptor that is followed, or libc's own for others.
+FILE* make_stream(int descriptor, const char* mode);
+
+/// The descriptor of a stream that the two above made; -1 for libc's own.
+int descriptor_of_stream(FILE* file);
+
+}  // namespace llamada::mpi::interpose
