@@ -176,7 +176,8 @@ int redirect(const std::string& how) {
   const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
   unlink(path.c_str());
   if (how == "dup2") check(dup2(file, STDOUT_FILENO) == STDOUT_FILENO, "dup2");
-  if (how == "freopen") check(std::freopen("/dev/null", "a", stdout) != nullptr, "freopen");
+  if (how == "freopen")
+    check(std::freopen(path.c_str(), "a", stdout) && unlink(path.c_str()) == 0, "freopen");
   MPI_Barrier(MPI_COMM_WORLD);
   if (rank == 0) check(rmdir(folder.c_str()) == 0, "rmdir");
   return MPI_Finalize();
