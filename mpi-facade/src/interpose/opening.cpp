@@ -3,7 +3,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/magic.h>
 #include <sys/mman.h>
+#include <sys/statfs.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -86,10 +89,12 @@ void follow_or_give_up(int descriptor, const Followed& what) {
   if (!follow(descriptor, what)) cannot_be_repeated(nullptr, "a file with a descriptor above 65535");
 }
 
-/// A pipe with a name brings what no replacement can ask for again.
+/// A pipe with a name brings what no replacement can ask for again. /dev/stdout leads to one without a name.
 void give_up_at_pipe(int descriptor) {
   struct stat found {};
-  if (real_fstat(descriptor, &found) == 0 && S_ISFIFO(found.st_mode))
+  struct statfs where {};
+  if (real_fstat(descriptor, &found) != 0 || !S_ISFIFO(found.st_mode)) return;
+  if (syscall(SYS_fstatfs, descriptor, &where) == 0 && where.f_type != PIPEFS_MAGIC)
     cannot_be_repeated(nullptr, "the use of a named pipe");
 }
 
