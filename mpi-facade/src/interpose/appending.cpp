@@ -95,7 +95,7 @@ ssize_t append(Determinants& determinants, int descriptor, const Followed& what,
       write_at(descriptor, outcome - size_bytes, bytes, size_bytes);
     return answer(descriptor, outcome, size_bytes);
   }
-  must_be_there(determinants, what);
+  must_be_there(determinants, descriptor, what);
   LLAMADA_CRASH_POINT("append:announced");
   const std::size_t done = repeated ? appended_before(determinants, descriptor, begin, bytes, size_bytes) : 0;
   const std::uint64_t outcome = append_now(descriptor, bytes, size_bytes, done);

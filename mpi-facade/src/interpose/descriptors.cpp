@@ -14,6 +14,7 @@ constexpr int descriptors_max = 1 << 16;  // untouched memory costs nothing
 
 // Relaxed: who uses a descriptor has it from who opened it.
 struct Entry {
+  std::atomic<bool> is_used{false};
   std::atomic<Following> what{Following::nothing};
   std::atomic<Standing> standing{Standing::real};
   std::atomic<std::uint64_t> file{0};
@@ -38,7 +39,7 @@ bool is_still(const Entry& entry, int descriptor) {
 }  // namespace
 
 void forget(int descriptor) {
-  if (Entry* entry = entry_of(descriptor)) entry->what.store(Following::nothing, std::memory_order_relaxed);
+  if (Entry* entry = entry_of(descriptor)) entry->is_used.store(false, std::memory_order_relaxed);
 }
 
 bool follow(int descriptor, const Followed& what) {
@@ -46,19 +47,21 @@ bool follow(int descriptor, const Followed& what) {
   if (!entry) return descriptor < 0 || what.what == Following::nothing;
   forget(descriptor);
   struct stat found {};
-  if (what.what == Following::nothing || real_fstat(descriptor, &found) != 0 || !S_ISREG(found.st_mode))
-    return true;
+  const bool is_remembered = what.what != Following::nothing || what.standing != Standing::real;
+  if (!is_remembered || real_fstat(descriptor, &found) != 0) return true;
+  if (!S_ISREG(found.st_mode) && !S_ISDIR(found.st_mode)) return true;
   entry->device.store(found.st_dev, std::memory_order_relaxed);
   entry->inode.store(found.st_ino, std::memory_order_relaxed);
   entry->standing.store(what.standing, std::memory_order_relaxed);
   entry->file.store(what.file, std::memory_order_relaxed);
   entry->what.store(what.what, std::memory_order_relaxed);
+  entry->is_used.store(true, std::memory_order_relaxed);
   return true;
 }
 
 Followed following(int descriptor) {
   Entry* entry = entry_of(descriptor);
-  if (!entry || entry->what.load(std::memory_order_relaxed) == Following::nothing) return {};
+  if (!entry || !entry->is_used.load(std::memory_order_relaxed)) return {};
   if (!is_still(*entry, descriptor)) {
     forget(descriptor);
     return {};

@@ -14,6 +14,7 @@
 #include "interpose/file_calls.hpp"
 #include "interpose/names.hpp"
 #include "interpose/opening.hpp"
+#include "interpose/whereabouts.hpp"
 
 // The functions of libc that make, remove and rename what has a name in the file system, and change what the
 // file system knows of it, as libmpi exports them. They are system calls all the same.
@@ -127,12 +128,25 @@ long rename_file(Determinants* determinants, int from, const char* old_path, int
   if (!determinants) return act().give();
   interpose::folder_must_be_there(*determinants, from);
   interpose::folder_must_be_there(*determinants, to);
+  // The file that loses its last name, if the new name has been another file's.
+  const std::uint64_t now =
+      determinants->replaying() || !is_last_name(to, path) ? 0 : interpose::file_at(to, path);
+  const std::uint64_t replaced = determinants->read_value(replay::ValueId::file_before, now);
+  const auto note = [&](std::uint64_t moved) {
+    if (replaced != moved) interpose::note_removed(replaced);
+    interpose::note_rename(from, old_path, to, path);
+  };
   Change change{.call = FileCall::rename};
   change.digest = Arguments().add(old_path).add(path).number(flags).digest();
   change.before = [&] { return interpose::file_at(from, old_path); };
   change.act = [&](std::uint64_t before, bool is_begun) {
     const bool is_moved = before != 0 && interpose::file_at(from, old_path) != before;
-    return is_begun && is_moved ? FileOutcome{} : act();
+    const FileOutcome outcome = is_begun && is_moved ? FileOutcome{} : act();
+    if (outcome.result == 0) note(before);
+    return outcome;
+  };
+  change.repeated = [&](std::uint64_t before, const FileOutcome& outcome) {
+    if (outcome.result == 0) note(before);
   };
   return interpose::change(*determinants, change);
 }
@@ -254,7 +268,7 @@ LLAMADA_INTERPOSED int fallocate(int descriptor, int mode, off_t offset, off_t s
   Change change{.call = FileCall::allocate};
   change.digest = Arguments().number(mode).number(offset).number(size_bytes).digest();
   change.act = [&](std::uint64_t, bool) {
-    interpose::must_be_there(*determinants, what);
+    interpose::must_be_there(*determinants, descriptor, what);
     return act();
   };
   change.repeated = [&](std::uint64_t, const FileOutcome& outcome) {
@@ -274,7 +288,7 @@ LLAMADA_INTERPOSED int posix_fallocate(int descriptor, off_t offset, off_t size_
   Change change{.call = FileCall::allocate};
   change.digest = Arguments().number(offset).number(size_bytes).digest();
   change.act = [&](std::uint64_t, bool) {
-    interpose::must_be_there(*determinants, what);
+    interpose::must_be_there(*determinants, descriptor, what);
     return FileOutcome{next.get()(descriptor, offset, size_bytes), 0};
   };
   change.repeated = [&](std::uint64_t, const FileOutcome& outcome) {

@@ -13,9 +13,9 @@
 #include <cstring>
 #include <string>
 #include <string_view>
-#include <unordered_set>
 
 #include "interpose/file_calls.hpp"
+#include "interpose/whereabouts.hpp"
 #include "llamada/base/crash_point.hpp"
 
 namespace llamada::mpi::interpose {
@@ -36,12 +36,6 @@ constexpr std::uint64_t kind_mask = 3;
 constexpr std::uint64_t regular = 1;   // with its number
 constexpr std::uint64_t other = 2;     // no regular file
 constexpr std::uint64_t constant = 3;  // with its identity: nobody is expected to change it
-
-// Files without a name that are this rank's alone. The rank's thread uses it.
-std::unordered_set<std::uint64_t>& removed_files() {
-  static auto* files = new std::unordered_set<std::uint64_t>;  // For handlers at exit, too.
-  return *files;
-}
 
 std::uint64_t ns_of(const timespec& time) {
   return static_cast<std::uint64_t>(time.tv_sec) * ns_per_second + static_cast<std::uint64_t>(time.tv_nsec);
@@ -98,14 +92,25 @@ void give_up_at_pipe(int descriptor) {
     cannot_be_repeated(nullptr, "the use of a named pipe");
 }
 
+/// Memory as a file, open in the mode of `flags`.
+int open_memory(int flags) {
+  const int memory = memfd_create("llamada", MFD_CLOEXEC);
+  if (memory < 0) return -1;
+  const std::string name = fmt::format("/proc/self/fd/{}", memory);
+  const int descriptor = real_openat(AT_FDCWD, name.c_str(), flags, 0);
+  real_close(memory);
+  return descriptor;
+}
+
 /// A file without a name, where the one of this path lay, or in memory.
 int open_standing(Determinants& determinants, int folder, const char* path, int flags) {
   const std::string name = path;
   const auto slash = name.rfind('/');
   const std::string where = slash == std::string::npos ? "." : name.substr(0, slash + 1);
-  const int kept_flags = flags & (O_CLOEXEC | O_APPEND);
-  int descriptor = real_openat(folder, where.c_str(), O_TMPFILE | O_RDWR | kept_flags, 0600);
-  if (descriptor < 0) descriptor = memfd_create("llamada", kept_flags & O_CLOEXEC ? MFD_CLOEXEC : 0);
+  int kept_flags = flags & (O_ACCMODE | O_CLOEXEC | O_APPEND);
+  if ((flags & O_ACCMODE) == O_RDONLY) kept_flags |= O_RDWR;
+  int descriptor = real_openat(folder, where.c_str(), O_TMPFILE | kept_flags, 0600);
+  if (descriptor < 0) descriptor = open_memory(kept_flags);
   if (descriptor < 0)
     determinants.diverged(fmt::format(
         "the file '{}' that its predecessor used is not there, and there is no room for another", path));
@@ -126,7 +131,7 @@ int open_again(Determinants& determinants, int folder, const char* path, int fla
   const int standing = open_standing(determinants, folder, path, flags);
   Followed standing_as = what;
   standing_as.standing = began_empty ? Standing::whole : Standing::part;
-  if (!has_name) note_removed(what.file);
+  has_name ? note_name(what.file, folder, path) : note_removed(what.file);
   follow_or_give_up(standing, standing_as);
   return standing;
 }
@@ -135,16 +140,22 @@ int read_again(Determinants& determinants, int folder, const char* path, int fla
   if ((kind & kind_mask) == regular)
     return open_again(determinants, folder, path, flags, {Following::kept, Standing::real, kind & ~kind_mask},
                       false);
-  const int descriptor = real_openat(folder, path, flags, 0);
+  // A directory may be there no more, or something else: closing it is all that the program may do with it
+  // now.
+  int descriptor = real_openat(folder, path, flags, 0);
   struct stat found {};
+  if ((kind & kind_mask) == other && descriptor >= 0 && real_fstat(descriptor, &found) == 0 &&
+      S_ISREG(found.st_mode)) {
+    real_close(descriptor);
+    descriptor = -1;
+  }
   if ((kind & kind_mask) == constant &&
       (descriptor < 0 || real_fstat(descriptor, &found) != 0 || (constant | identity(found)) != kind))
     determinants.diverged(fmt::format(
         "the file '{}' has been changed or removed since its predecessor opened it for reading", path));
   if (descriptor < 0) {
-    // A directory that is there no more. Closing it is all that a deterministic program does with it now.
-    const int standing = open_standing(determinants, AT_FDCWD, "/", 0);
-    follow_or_give_up(standing, {Following::kept, Standing::part, 0});
+    const int standing = real_openat(AT_FDCWD, "/", O_RDONLY | (flags & (O_CLOEXEC | O_PATH)), 0);
+    follow_or_give_up(standing, {Following::nothing, Standing::part, 0});
     return standing;
   }
   forget(descriptor);
@@ -212,6 +223,20 @@ int open_to_change(Determinants& determinants, int folder, const char* path, int
   return change(determinants, opening) < 0 ? -1 : descriptor;
 }
 
+/// Opens the file itself, if its new name is known, in place of the one that stands for it.
+bool take_up(int descriptor, const Followed& what) {
+  const std::string name = name_of(what.file);
+  if (name.empty()) return false;
+  const int flags = static_cast<int>(syscall(SYS_fcntl, descriptor, F_GETFL));
+  const int close_on_exec = syscall(SYS_fcntl, descriptor, F_GETFD) & FD_CLOEXEC ? O_CLOEXEC : 0;
+  const int file = real_openat(AT_FDCWD, name.c_str(), flags & (O_ACCMODE | O_APPEND), 0);
+  if (file < 0) return false;
+  real_lseek(file, real_lseek(descriptor, 0, SEEK_CUR), SEEK_SET);
+  syscall(SYS_dup3, file, descriptor, close_on_exec);
+  real_close(file);
+  return follow(descriptor, {what.what, Standing::real, what.file});
+}
+
 }  // namespace
 
 int open_file(Determinants& determinants, int folder, const char* path, int flags, mode_t mode) {
@@ -225,17 +250,17 @@ int open_file(Determinants& determinants, int folder, const char* path, int flag
                                       : open_to_read(determinants, folder, path, flags);
 }
 
-void note_removed(std::uint64_t file) { removed_files().insert(file); }
-
 void folder_must_be_there(Determinants& determinants, int folder) {
-  if (folder != AT_FDCWD && !determinants.replaying()) must_be_there(determinants, following(folder));
+  if (folder != AT_FDCWD && !determinants.replaying()) must_be_there(determinants, folder, following(folder));
 }
 
-void must_be_there(Determinants& determinants, const Followed& what) {
-  if (what.standing == Standing::real) return;
-  if (what.standing == Standing::whole && removed_files().contains(what.file)) return;
+void must_be_there(Determinants& determinants, int descriptor, const Followed& what) {
+  if (what.standing == Standing::real || take_up(descriptor, what)) return;
+  if (what.standing == Standing::whole && is_removed(what.file)) return;
   determinants.diverged(
-      "a file that its predecessor had open was removed or renamed meanwhile, and it is to be used again");
+      fmt::format("the file '{}' that its predecessor had open was removed or renamed meanwhile, and it is "
+                  "to be used again",
+                  first_name_of(what.file)));
 }
 
 int flags_of_mode(const char* mode) {

@@ -20,11 +20,9 @@ namespace llamada::mpi::interpose {
 /// openat(). A descriptor, or -1 and errno.
 int open_file(replay::Determinants& determinants, int folder, const char* path, int flags, mode_t mode);
 
-/// The file with this number lost its last name by a call of this rank.
-void note_removed(std::uint64_t file);
-
-/// Ends the job as diverged if a call that is new would meet a file that only stands for its predecessor's.
-void must_be_there(replay::Determinants& determinants, const Followed& what);
+/// To be called before a call that is new. A file that only stands for its predecessor's is exchanged for the
+/// file itself, if that has another name now. Ends the job as diverged if it is lost.
+void must_be_there(replay::Determinants& determinants, int descriptor, const Followed& what);
 /// The same for the directory that a call such as openat() is relative to.
 void folder_must_be_there(replay::Determinants& determinants, int folder);
 

@@ -58,7 +58,7 @@ int status_of(Determinants* determinants, int descriptor, struct stat* found) {
   if (failed || !determinants || !(S_ISREG(found->st_mode) || S_ISDIR(found->st_mode))) return failed;
   const interpose::Followed what = interpose::following(descriptor);
   return static_cast<int>(ask_for(*determinants, FileCall::status, Arguments(), found, [&] {
-    interpose::must_be_there(*determinants, what);
+    interpose::must_be_there(*determinants, descriptor, what);
     return 0L;
   }));
 }

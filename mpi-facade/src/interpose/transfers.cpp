@@ -41,7 +41,7 @@ ssize_t read_followed(Determinants& determinants, int descriptor, const Followed
   Query reading{.call = FileCall::read};
   reading.digest = Arguments().number(size_bytes).number(place).digest();
   reading.ask = [&](std::vector<std::byte>& answer) {
-    must_be_there(determinants, what);
+    must_be_there(determinants, descriptor, what);
     const std::size_t head = answer.size();
     answer.resize(head + std::min(size_bytes, read_bytes_max));
     const auto outcome =
@@ -68,7 +68,7 @@ ssize_t write_followed(Determinants& determinants, int descriptor, const Followe
   Change writing{.call = FileCall::write};
   writing.digest = Arguments().add(bytes, size_bytes).number(size_bytes).number(place).digest();
   writing.act = [&](std::uint64_t, bool) {
-    must_be_there(determinants, what);
+    must_be_there(determinants, descriptor, what);
     return FileOutcome::of(real_pwrite(descriptor, bytes, size_bytes, place));
   };
   writing.repeated = [&](std::uint64_t, const FileOutcome& outcome) {
@@ -108,7 +108,7 @@ long truncate_followed(Determinants& determinants, int descriptor, off_t size_by
   Change truncation{.call = FileCall::truncate};
   truncation.digest = Arguments().number(size_bytes).digest();
   truncation.act = [&](std::uint64_t, bool) {
-    must_be_there(determinants, what);
+    must_be_there(determinants, descriptor, what);
     return FileOutcome::of(syscall(SYS_ftruncate, descriptor, size_bytes));
   };
   truncation.repeated = [&](std::uint64_t, const FileOutcome& outcome) {
