@@ -19,10 +19,10 @@ bool has_been_in_mpi(RankState state) { return state != RankState::none && state
 /// The signal that the rank died of: what the kernel says, or what a shell in between says by its exit code.
 std::optional<int> signal_of(const DeathFacts& facts) {
   if (facts.signal) return facts.signal;
-  if (facts.lost) return SIGKILL;
   const bool may_be_wrapper = facts.behind_wrapper || !has_been_in_mpi(facts.state);
   const int from_code = facts.exit_code - exit_signal_base;
   if (may_be_wrapper && facts.state != RankState::exiting && is_deadly(from_code)) return from_code;
+  if (facts.lost) return SIGKILL;
   return std::nullopt;
 }
 

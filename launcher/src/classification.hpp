@@ -17,7 +17,7 @@ struct DeathFacts {
   std::optional<int> signal;     ///< what the process that was started died of
   int exit_code = 0;             ///< if by none
   bool behind_wrapper = false;   ///< the attached process is not the one that was started
-  bool lost = false;             ///< the attached process died, and its wrapper did not say of what
+  bool lost = false;             ///< the attached process died in MPI without an exit, as by a signal
   std::uint64_t call_index = 0;  ///< MPI calls begun
   bool others_in_mpi = false;    ///< another rank is between MPI_Init and MPI_Finalize
 };

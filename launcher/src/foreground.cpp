@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <utility>
 
 #include "llamada/launcher/exit_codes.hpp"
 #include "llamada/launcher/guardian.hpp"
@@ -23,6 +24,12 @@ constexpr std::size_t waiting_bytes_max = 1 << 20;
 constexpr std::size_t write_size_bytes = 4096;
 /// How long an unfinished line may wait on a terminal: a prompt is one.
 constexpr std::chrono::milliseconds partial_line_delay{50};
+/// How long llamanetd may take to end a job that it was told to end. It kills all of it after half a second.
+constexpr std::chrono::seconds force_delay{5};
+
+bool ends_job(int signal) {
+  return signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
+}
 
 }  // namespace
 
@@ -50,7 +57,11 @@ Foreground::Foreground(ForegroundPlan plan)
 
 ForegroundResult Foreground::run() {
   bool waits = true;
-  while (!guardian_gone_ && waits) waits = loop_.run_once().has_value();
+  while (!guardian_gone_ && waits && !forced_) waits = loop_.run_once().has_value();
+  if (forced_) {
+    write_everything();
+    return *forced_;
+  }
   const bool guardian_killed = !guardian_gone_ || WIFSIGNALED(guardian_status_);
   if (guardian_killed) end_without_guardian();
   // What llamanetd still sent, up to the end of the socket.
@@ -70,6 +81,20 @@ void Foreground::end_without_guardian() {
   link_->hang_up();
   wait_for_children(llamanetd_grace);
   kill_all_descendants();
+}
+
+/// llamanetd or a process above it may be stopped, or wait for something that does not come: it cannot end
+/// the job then.
+void Foreground::force_end_later(int exit_code) {
+  if (std::exchange(forcing_, true)) return;
+  loop_.after(force_delay, [this, exit_code] {
+    take_notice(fmt::format(
+        "mpirun: llamanetd has not ended the job within {} s (is it stopped?); all processes of the "
+        "job are killed.\n",
+        force_delay.count()));
+    kill_all_descendants();
+    forced_ = ForegroundResult{exit_code, {}};
+  });
 }
 
 void Foreground::guardian_ended() {
@@ -207,6 +232,7 @@ void Foreground::take_signals() {
   while (read(signals_.get(), &information, sizeof information) == sizeof information) {
     const int number = static_cast<int>(information.ssi_signo);
     link_->send(control::Signal{number});
+    if (ends_job(number) && ++ending_signals_ > 1) force_end_later(exit_signal_base + number);
     if (number == SIGTSTP) stop_for_a_while(number);
   }
 }
@@ -221,6 +247,7 @@ void Foreground::timed_out() {
   take_notice(fmt::format("mpirun: the time of --timeout ({} s) is over; the job is ended.\n",
                           std::chrono::duration<double>(*options_.timeout).count()));
   link_->send(control::End{exit_timeout, 0});
+  force_end_later(exit_timeout);
 }
 
 }  // namespace llamada::launcher

@@ -61,6 +61,7 @@ class Foreground {
   void take_signals();
   void stop_for_a_while(int number);
   void guardian_ended();
+  void force_end_later(int exit_code);
   void end_without_guardian();
   void timed_out();
 
@@ -77,7 +78,10 @@ class Foreground {
   bool input_ended_ = false;
   bool flush_pending_ = false;
   bool file_failed_ = false;
+  int ending_signals_ = 0;  ///< how many signals have come by which a user ends a job
+  bool forcing_ = false;
   std::optional<ForegroundResult> finished_;
+  std::optional<ForegroundResult> forced_;  ///< what mpirun ended without llamanetd
   bool guardian_gone_ = false;
   int guardian_status_ = 0;
 };

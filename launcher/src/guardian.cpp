@@ -29,6 +29,7 @@ void leave_standard_streams() {
   setpgid(0, 0);
   fcntl(plan.control.get(), F_SETFD, 0);
   fcntl(plan.last_word.descriptor(), F_SETFD, 0);
+  setrlimit(RLIMIT_NOFILE, &plan.descriptor_limit);
   sigprocmask(SIG_SETMASK, &plan.signal_mask, nullptr);
   const std::string control = std::to_string(plan.control.get());
   const std::string last_word = std::to_string(plan.last_word.descriptor());

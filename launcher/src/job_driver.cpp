@@ -10,6 +10,7 @@
 
 #include <algorithm>
 
+#include "descriptor_limit.hpp"
 #include "job_driver_class.hpp"
 #include "llamada/launcher/exit_codes.hpp"
 #include "llamada/launcher/guardian.hpp"
@@ -44,16 +45,6 @@ pid_t peer_of(const FileDescriptor& socket) {
   socklen_t size = sizeof credentials;
   getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &credentials, &size);
   return credentials.pid;
-}
-
-/// A rank takes up to seven of our descriptors. Returns the limit that there was.
-rlimit raise_descriptor_limit() {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return limit;
-  rlimit raised = limit;
-  raised.rlim_cur = raised.rlim_max;
-  setrlimit(RLIMIT_NOFILE, &raised);
-  return limit;
 }
 
 FileDescriptor open_signals() {
@@ -135,6 +126,7 @@ Status JobDriver::prepare(const control::Start& start) {
   auto profile = qos::deserialize(job_.profile);
   if (!profile) return propagate(profile);
   profile_ = std::move(*profile);
+  if (auto status = check_descriptors_of_job(job_.rank_count); !status) return status;
   auto arenas = make_arenas_({job_.rank_count, job_.mpirun_pid, profile_});
   if (!arenas) return propagate(arenas);
   arenas_ = std::move(*arenas);
@@ -184,6 +176,8 @@ void JobDriver::forward_signal(int number) {
     return kill_everything();
   }
   signal_ranks(number);
+  // A stopped process takes the signal only when it continues.
+  signal_ranks(SIGCONT);
 }
 
 void JobDriver::begin_ending(int exit_code, std::string_view why) {

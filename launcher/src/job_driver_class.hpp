@@ -77,6 +77,7 @@ class JobDriver {
   void attached_ended(RankProcess& rank);
   void histories_lost(const RankProcess& rank, const std::string& why);
   void look_for_deserters();
+  void look_for_deserters_later();
   void rank_is_live(RankProcess& rank);
   void judge_rank(RankProcess& rank);
   DeathFacts facts_of(const RankProcess& rank, const RankView& view) const;
@@ -89,6 +90,7 @@ class JobDriver {
   void begin_draining(RankProcess& rank);
   void look_at_draining(RankProcess& rank);
   void stop_lingering(std::uint32_t rank, int round);
+  bool may_have_processes(const RankProcess& rank) const;
   std::vector<pid_t> processes_of(const RankProcess& rank) const;
   bool kill_processes_of(const RankProcess& rank) const;
   RankView view_of(const RankProcess& rank) const;
@@ -113,6 +115,7 @@ class JobDriver {
   LastWord last_word_;
   pid_t mpirun_ = 0;
   FileDescriptor mpirun_pidfd_;
+  bool will_look_for_deserters_ = false;
   bool told_to_end_ = false;  ///< by mpirun, at once
   std::unique_ptr<JobArenas> arenas_;
   std::unique_ptr<Injector> injector_;

@@ -3,7 +3,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <set>
+#include <utility>
 
 #include "classification.hpp"
 #include "core_file.hpp"
@@ -177,8 +179,10 @@ DeathFacts JobDriver::facts_of(const RankProcess& rank, const RankView& view) co
   const int status = rank.attached_status.value_or(rank.root_status);
   if (WIFSIGNALED(status)) facts.signal = WTERMSIG(status);
   if (WIFEXITED(status)) facts.exit_code = WEXITSTATUS(status);
+  // A process that exits says so in its arena. The exit code is its wrapper's, which may be any: setsid -w
+  // and gdb end with codes of their own when the program below them is killed.
   facts.lost =
-      facts.behind_wrapper && view.state == RankState::in_program && !facts.signal && facts.exit_code == 0;
+      facts.behind_wrapper && !rank.attached_status && view.state == RankState::in_program && !facts.signal;
   facts.others_in_mpi = std::any_of(ranks_.begin(), ranks_.end(), [&](const RankProcess& other) {
     return other.rank != rank.rank && other.phase == RankPhase::running &&
            view_of(other).state == RankState::in_program;
@@ -249,8 +253,15 @@ void JobDriver::judge_rank(RankProcess& rank) {
   if (judgement.signal && is_fault(*judgement.signal)) rank.fault_call_index = facts.call_index;
   const bool had_mpi = view.state == RankState::finalized;
   act_on(rank, judgement);
-  if (!had_mpi && judgement.verdict <= Verdict::failed)
-    loop_.after(deserter_look, [this] { look_for_deserters(); });
+  if (!had_mpi && judgement.verdict <= Verdict::failed) look_for_deserters_later();
+}
+
+void JobDriver::look_for_deserters_later() {
+  if (std::exchange(will_look_for_deserters_, true)) return;
+  loop_.after(deserter_look, [this] {
+    will_look_for_deserters_ = false;
+    look_for_deserters();
+  });
 }
 
 /// A rank that has ended without MPI, while others go on to MPI and wait for it, ends the job.
@@ -266,7 +277,7 @@ void JobDriver::look_for_deserters() {
         "the job is ended.\n");
   const bool some_run = std::any_of(ranks_.begin(), ranks_.end(),
                                     [](const RankProcess& rank) { return rank.phase == RankPhase::running; });
-  if (some_run) loop_.after(deserter_look, [this] { look_for_deserters(); });
+  if (some_run) look_for_deserters_later();
 }
 
 void JobDriver::act_on(RankProcess& rank, const Judgement& judgement) {
@@ -287,6 +298,19 @@ void JobDriver::act_on(RankProcess& rank, const Judgement& judgement) {
   begin_ending(judgement.exit_code, {});
 }
 
+/// Whether a rank that has ended may have left processes: its group has members, or we have children, handed
+/// on to us by the kernel, that we have not started. Most ranks leave none, and reading all of /proc takes
+/// long.
+bool JobDriver::may_have_processes(const RankProcess& rank) const {
+  if (rank.root != 0 || rank.group <= 0 || kill(-rank.group, 0) == 0 || errno != ESRCH) return true;
+  const auto children = own_children();
+  if (!children) return true;
+  std::size_t started = 0;
+  for (const RankProcess& other : ranks_)
+    if (other.root > 0) ++started;
+  return children->size() > started;
+}
+
 /// What the rank has started, and what that has: known by its process group, by its environment, or by its
 /// parent.
 std::vector<pid_t> JobDriver::processes_of(const RankProcess& rank) const {
@@ -295,6 +319,7 @@ std::vector<pid_t> JobDriver::processes_of(const RankProcess& rank) const {
     return variable_of(pid, "LLAMADA_RANK") == number && variable_of(pid, "LLAMADA_TOKEN") == token;
   };
   std::vector<pid_t> living;
+  if (!may_have_processes(rank)) return living;
   std::set<pid_t> family;
   for (const ProcessEntry& entry : descendants_of(getpid())) {
     if (entry.group != rank.group && !family.contains(entry.parent) && !is_marked(entry.pid)) continue;

@@ -1,6 +1,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "descriptor_limit.hpp"
 #include "job_driver_class.hpp"
 
 // Worlds that ranks ask for (MPI_Comm_spawn).
@@ -23,6 +24,7 @@ void JobDriver::spawn_world(std::uint32_t parent, const SpawnQuestion& question)
   if (path.empty()) path = "/usr/local/bin:/usr/bin:/bin";
   auto world = plan_world(question.commands, path, host_);
   if (!world) return refuse(world.error().text());
+  if (auto status = check_descriptors_for_more(world->count); !status) return refuse(status.error().text());
   world->parent = parent;
   const std::uint32_t count = world->count;
   auto first = start_world(std::move(*world));

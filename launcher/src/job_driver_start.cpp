@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "cpu_places.hpp"
+#include "descriptor_limit.hpp"
 #include "job_driver_class.hpp"
 #include "llamada/launcher/exit_codes.hpp"
 #include "spawn.hpp"
@@ -118,7 +119,7 @@ Status JobDriver::start_rank(RankProcess& rank) {
   request.standard_output = streams.output.get();
   request.standard_error = streams.error.get();
   request.signal_mask = original_mask_;
-  request.descriptor_limit = original_descriptor_limit_;
+  request.descriptor_limit = limit_for_rank(original_descriptor_limit_, ranks_.size());
   request.fixed_addresses = rebuilding();
   if (!job_.cpu_places.empty())
     request.cpus = cpu_set_of(job_.cpu_places[rank.rank % job_.cpu_places.size()]);

@@ -12,6 +12,7 @@
 #include <filesystem>
 
 #include "cpu_places.hpp"
+#include "descriptor_limit.hpp"
 #include "foreground.hpp"
 #include "installation.hpp"
 #include "llamada/launcher/exit_codes.hpp"
@@ -171,6 +172,7 @@ void report_bindings(const Options& options, const std::vector<std::string>& pla
 }
 
 Result<ForegroundResult> launch(const Options& options, Preparation preparation) {
+  const rlimit original_limit = raise_descriptor_limit();
   OutputFiles files(options);
   if (auto status = files.open_all(); !status) return propagate(status);
   sigset_t all, original;
@@ -187,6 +189,7 @@ Result<ForegroundResult> launch(const Options& options, Preparation preparation)
                     FileDescriptor(ends[1]),
                     preparation.installation.llamanetd.string(),
                     last_word->copy(),
+                    original_limit,
                     original};
   if (!plan.mpirun_pidfd) return system_failure("pidfd_open");
   auto guardian = fork_guardian(std::move(plan), ours.get());
@@ -205,6 +208,7 @@ int refuse(const Error& error, int exit_code) {
 
 int run_job(const Options& options) {
   const auto started = std::chrono::steady_clock::now();
+  if (auto status = check_descriptors_of_mpirun(); !status) return refuse(status.error(), exit_launcher);
   auto prepared = prepare(options);
   if (const auto* refusal = std::get_if<Refusal>(&prepared))
     return refuse(refusal->error, refusal->exit_code);
@@ -224,6 +228,9 @@ int run_job(const Options& options) {
 
 int run_mpirun(int argument_count, char** arguments) {
   open_standard_descriptors();
+  // Where it is ignored, which is inherited, the kernel reaps children itself and does not tell how they
+  // ended.
+  signal(SIGCHLD, SIG_DFL);
   const std::vector<std::string> words(arguments + std::min(argument_count, 1), arguments + argument_count);
   if (!words.empty() && words[0] == become_part_word) return become_part({words.begin() + 1, words.end()});
   auto options = parse_options(words, variable);

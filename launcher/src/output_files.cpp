@@ -1,7 +1,6 @@
 #include "output_files.hpp"
 
 #include <fcntl.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -13,14 +12,6 @@ namespace llamada::launcher {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// A job may have more files than a process usually may.
-void raise_descriptor_limit() {
-  rlimit limit;
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  limit.rlim_cur = limit.rlim_max;
-  setrlimit(RLIMIT_NOFILE, &limit);
-}
 
 }  // namespace
 
@@ -43,7 +34,6 @@ std::string OutputFiles::file_name(std::uint32_t rank, int stream) const {
 Status OutputFiles::open_all() {
   if (options_.output_pattern.empty() && options_.error_pattern.empty() && options_.output_folder.empty())
     return {};
-  raise_descriptor_limit();
   for (std::uint32_t rank = 0; rank < options_.rank_count; ++rank)
     for (const int stream : {1, 2}) {
       const std::string name = file_name(rank, stream);

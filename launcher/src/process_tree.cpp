@@ -84,6 +84,21 @@ std::vector<ProcessEntry> descendants_of(pid_t ancestor) {
   return found;
 }
 
+std::optional<std::vector<pid_t>> own_children() {
+  std::string text;
+  const std::string pid = std::to_string(getpid());
+  if (!read_whole("/proc/" + pid + "/task/" + pid + "/children", text)) return std::nullopt;
+  std::vector<pid_t> children;
+  for (const char* at = text.c_str(); *at != '\0';) {
+    char* behind = nullptr;
+    const long child = strtol(at, &behind, 10);
+    if (behind == at) break;
+    children.push_back(static_cast<pid_t>(child));
+    at = behind + strspn(behind, " ");
+  }
+  return children;
+}
+
 std::string variable_of(pid_t pid, const std::string& name) {
   std::string environment;
   if (!read_whole("/proc/" + std::to_string(pid) + "/environ", environment)) return {};

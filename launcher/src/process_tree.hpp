@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,9 @@ struct ProcessEntry {
 
 /// All processes below `ancestor`, zombies too, parents before their children.
 std::vector<ProcessEntry> descendants_of(pid_t ancestor);
+
+/// The children of this process's first thread, if the kernel lists them (CONFIG_PROC_CHILDREN).
+std::optional<std::vector<pid_t>> own_children();
 
 /// The value of a variable in the environment that a process was started with; empty if it has none or may
 /// not be read.

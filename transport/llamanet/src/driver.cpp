@@ -390,12 +390,16 @@ Status Driver::Implementation::on(std::uint64_t number, std::uint32_t request, c
 
 void Driver::Implementation::answer(std::uint64_t number, Answer answer) {
   auto& connection = connections_.at(number);
-  if (connection.unsent.empty() && transmit(connection, answer)) return;
+  if (connection.unsent.empty()) {
+    const Status sent = transmit(connection, answer);
+    if (sent || sent.error().code() == Errc::closed)
+      return;  // the connection's end is dealt with where it shows
+    if (sent.error().code() != Errc::would_block) return refuse(number, sent.error());
+  }
   connection.unsent.push_back(std::move(answer));
   schedule_retry();
 }
 
-// A failure that time cannot mend shows as the end of the connection, where it is dealt with.
 Status Driver::Implementation::transmit(Connection& connection, const Answer& answer) {
   std::vector<FileDescriptor> opened;
   std::vector<int> descriptors;
@@ -420,14 +424,23 @@ void Driver::Implementation::retry_unsent() {
   (void)!::read(retry_.get(), &expirations, sizeof(expirations));
   bool some_left = false;
   std::vector<std::uint64_t> unblocked;
+  std::vector<std::pair<std::uint64_t, Error>> refused;
   for (auto& [number, connection] : connections_) {
     bool was_full = connection.unsent.size() >= unsent_answers_max;
-    while (!connection.unsent.empty() && transmit(connection, connection.unsent.front()))
+    while (!connection.unsent.empty()) {
+      const Status sent = transmit(connection, connection.unsent.front());
+      if (!sent && sent.error().code() == Errc::would_block) break;
+      if (!sent && sent.error().code() != Errc::closed) {
+        refused.emplace_back(number, sent.error());
+        break;
+      }
       connection.unsent.pop_front();
+    }
     some_left |= !connection.unsent.empty();
     if (was_full && connection.unsent.empty()) unblocked.push_back(number);
   }
   if (some_left) schedule_retry();
+  for (const auto& [number, error] : refused) refuse(number, error);
   for (auto number : unblocked) serve(number);
 }
 

@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/mount.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -98,6 +99,8 @@ Result<FileDescriptor> MemorySource::create(const char* name, std::uint64_t size
   FileDescriptor memory(
       ::openat(mount_.get(), name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!memory) return system_failure("a file for an arena in a tmpfs");
+  // Whatever the umask: others are given it to read by opening it anew.
+  if (::fchmod(memory.get(), 0600) != 0) return system_failure("fchmod of an arena");
   ::unlinkat(mount_.get(), name, 0);
   if (auto sized = set_size(memory.get(), size_bytes); !sized) return propagate(sized);
   return memory;

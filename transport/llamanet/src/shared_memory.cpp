@@ -65,6 +65,10 @@ Result<FileDescriptor> create_memory(const char* name, std::uint64_t size_bytes)
 
 Result<FileDescriptor> reopen_read_only(int descriptor) {
   FileDescriptor read_only(::open(fmt::format("/proc/self/fd/{}", descriptor).c_str(), O_RDONLY | O_CLOEXEC));
+  if (!read_only && errno == EMFILE)
+    return failure(
+        Errc::out_of_resources,
+        "llamanetd has no descriptor left for an arena; raise the limit of open files (ulimit -Hn)");
   if (!read_only) return system_failure("reopening an arena through /proc/self/fd");
   return read_only;
 }

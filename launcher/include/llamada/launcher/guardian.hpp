@@ -1,6 +1,7 @@
 #pragma once
 
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #include <chrono>
@@ -25,7 +26,8 @@ struct GuardianPlan {
   FileDescriptor control;       ///< llamanetd's end of the control socket
   std::string llamanetd;        ///< the program
   LastWord last_word;
-  sigset_t signal_mask{};  ///< mpirun's at its start, for llamanetd and the ranks
+  rlimit descriptor_limit{};  ///< what llamanetd is started with
+  sigset_t signal_mask{};     ///< mpirun's at its start, for llamanetd and the ranks
 };
 
 /// Forks the guardian of a job and returns its pid. It forks the keeper, which starts `llamanetd --job
