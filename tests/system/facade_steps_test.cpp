@@ -71,6 +71,8 @@ const std::vector<Step> steps = {
     {"match:delivered", Step::both},
     {"match:recorded", Step::live},
     {"match:repeated", Step::replay},
+    {"name:announced", Step::live},
+    {"name:changed", Step::live},
     {"probe:decided", Step::live},
     {"probe:recorded", Step::live},
     {"random:part-recorded", Step::live},

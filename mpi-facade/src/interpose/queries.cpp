@@ -118,10 +118,6 @@ int interpose::status(const char* path, struct stat* found, int flags) {
   return status_at(determinants_of_caller(), AT_FDCWD, path, found, flags);
 }
 
-bool interpose::exists(const char* path) {
-  return access_at(determinants_of_caller(), AT_FDCWD, path, F_OK, 0) == 0;
-}
-
 extern "C" {
 
 LLAMADA_INTERPOSED int stat(const char* path, struct stat* found) noexcept {

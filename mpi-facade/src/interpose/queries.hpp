@@ -4,8 +4,7 @@
 
 namespace llamada::mpi::interpose {
 
-/// fstatat() and access(), recorded if the caller is the rank: 0, or -1 and errno.
+/// fstatat(), recorded if the caller is the rank: 0, or -1 and errno.
 int status(const char* path, struct stat* found, int flags);
-bool exists(const char* path);
 
 }  // namespace llamada::mpi::interpose

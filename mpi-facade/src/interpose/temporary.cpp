@@ -6,16 +6,15 @@
 #include <unistd.h>
 
 #include <cstring>
-#include <string>
 
 #include "interpose/file_calls.hpp"
 #include "interpose/names.hpp"
 #include "interpose/opening.hpp"
-#include "interpose/queries.hpp"
 #include "interpose/streams.hpp"
 
 // Temporary files: libc draws their names where nobody sees it. These draw them from recorded random numbers,
-// so that a replacement comes to the same names.
+// so that a replacement comes to the same names. mktemp(), tmpnam() and tempnam() are not here: linkers warn
+// of every library that has them.
 
 using namespace llamada::mpi;
 using interpose::FileCall;
@@ -62,16 +61,6 @@ int make_file(Determinants& determinants, char* pattern, int suffix_length, int 
   });
 }
 
-/// A name that nothing has yet, as tmpnam() and its like promise for a moment.
-char* draw_free_name(char* pattern) {
-  const int made = make_drawn(pattern, 0, [&] {
-    if (!interpose::exists(pattern)) return 0;
-    errno = EEXIST;
-    return -1;
-  });
-  return made == 0 ? pattern : nullptr;
-}
-
 }  // namespace
 
 extern "C" {
@@ -113,37 +102,6 @@ LLAMADA_INTERPOSED char* mkdtemp(char* pattern) noexcept {
   const int made =
       make_drawn(pattern, 0, [&] { return interpose::make_directory(*determinants, pattern, 0700); });
   return made == 0 ? pattern : nullptr;
-}
-
-LLAMADA_INTERPOSED char* mktemp(char* pattern) noexcept {
-  static interpose::NextFunction<char*(char*)> next("mktemp");
-  if (!interpose::recorder_of(LLAMADA_CALLER)) return next.get()(pattern);
-  if (!draw_free_name(pattern)) *pattern = '\0';
-  return pattern;
-}
-
-LLAMADA_INTERPOSED char* tmpnam(char* name) noexcept {
-  static interpose::NextFunction<char*(char*)> next("tmpnam");
-  static char own[L_tmpnam];
-  if (!interpose::recorder_of(LLAMADA_CALLER)) return next.get()(name);
-  char* const text = name ? name : own;
-  std::strcpy(text, P_tmpdir "/fXXXXXX");
-  return draw_free_name(text);
-}
-
-LLAMADA_INTERPOSED char* tempnam(const char* folder, const char* prefix) noexcept {
-  static interpose::NextFunction<char*(const char*, const char*)> next("tempnam");
-  if (!interpose::recorder_of(LLAMADA_CALLER)) return next.get()(folder, prefix);
-  const char* wanted = std::getenv("TMPDIR");
-  if (!wanted) wanted = folder ? folder : P_tmpdir;
-  const std::string name =
-      std::string(wanted) + "/" + std::string(prefix ? prefix : "file").substr(0, 5) + "XXXXXX";
-  char* text = strdup(name.c_str());
-  if (text && !draw_free_name(text)) {
-    std::free(text);
-    return nullptr;
-  }
-  return text;
 }
 
 LLAMADA_INTERPOSED FILE* tmpfile() {
