@@ -109,18 +109,20 @@ class TailWalk {
 
 Status ArenaWriter::adopt_content() {
   const ArenaHeader& from = header();
+  const Notes notes = header_notes();
   const bool fits = reading().ready() && from.version == arena_version && from.size_bytes == memory_.size() &&
-                    from.pool % 64 == 0 && from.pool >= sizeof(ArenaHeader) && from.pool < memory_.size();
-  if (!fits) return failure(Errc::parse_error, "what is to be adopted is no arena of this version");
+                    notes == laid_out(notes) && notes.pool < memory_.size() &&
+                    notes.log_count <= notes.log_count_max && notes.cursor_count <= notes.cursor_count_max &&
+                    notes.endpoint_count <= notes.endpoint_count_max &&
+                    notes.match_count <= notes.match_count_max && notes.grant_count <= notes.grant_count_max;
+  if (!fits) return failure(Errc::parse_error, "its header is damaged, or of another version");
+  notes_ = notes;
   header().incarnation.store(options_.incarnation, std::memory_order_relaxed);
   header().pid.store(options_.pid, std::memory_order_relaxed);
 
   drop_endpoints();
   std::vector<Offset> reached;
-  const std::uint32_t count = reading().log_count();
-  if (count != from.log_count.load(std::memory_order_relaxed))
-    return failure(Errc::parse_error, "the arena's directory of logs is damaged");
-  for (std::uint32_t index = 0; index < count; ++index) {
+  for (std::uint32_t index = 0; index < notes.log_count; ++index) {
     if (auto adopted = adopt_log(index, reached); !adopted)
       return tl::unexpected<Error>(adopted.error().within(fmt::format("adopting log {}", index)));
   }
@@ -180,6 +182,7 @@ Status ArenaWriter::adopt_pool(std::vector<Offset>& reached) {
   if (used < said) return failure(Errc::parse_error, "the arena's pool is damaged at offset {}", next);
   header().pool_used.store(used, std::memory_order_relaxed);
   header().pool_live.store(live, std::memory_order_relaxed);
+  notes_ = header_notes();
   granted_ = std::min(rounded_to_extent(used), memory_.size() - header().pool);
   return {};
 }

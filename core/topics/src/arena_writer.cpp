@@ -48,8 +48,14 @@ Result<std::unique_ptr<ArenaWriter>> ArenaWriter::adopt(std::span<std::byte> mem
 }
 
 Result<std::unique_ptr<ArenaWriter>> ArenaWriter::open(std::span<std::byte> memory, ArenaOptions options) {
-  const bool written = PeerArena{memory.data(), memory.size()}.ready();
-  return written ? adopt(memory, std::move(options)) : create(memory, std::move(options));
+  const PeerArena found{memory.data(), memory.size()};
+  if (found.ready()) return adopt(memory, std::move(options));
+  // A process that dies while it makes an arena leaves the counts at 0.
+  const bool was_one = found.covers(0, sizeof(ArenaHeader)) &&
+                       (found.is_damaged() || found.header().log_count.load(std::memory_order_relaxed) != 0 ||
+                        found.header().pool_used.load(std::memory_order_relaxed) != 0);
+  if (was_one) return failure(Errc::parse_error, "its header is damaged");
+  return create(memory, std::move(options));
 }
 
 void ArenaWriter::initialise_header() {
@@ -57,22 +63,21 @@ void ArenaWriter::initialise_header() {
   to.version = arena_version;
   to.header_size = sizeof(ArenaHeader);
   to.size_bytes = memory_.size();
-  to.log_directory = sizeof(ArenaHeader);
-  to.cursor_directory = to.log_directory + std::uint64_t{options_.log_count_max} * sizeof(LogEntry);
-  to.endpoint_directory =
-      rounded_up(to.cursor_directory + std::uint64_t{options_.cursor_count_max} * sizeof(CursorEntry), 64);
-  to.match_directory =
-      to.endpoint_directory + std::uint64_t{options_.endpoint_count_max} * sizeof(EndpointEntry);
-  to.grant_directory = to.match_directory + std::uint64_t{options_.match_count_max} * sizeof(MatchEntry);
-  to.pool = rounded_up(to.grant_directory + std::uint64_t{options_.grant_count_max} * sizeof(GrantEntry),
-                       page_bytes);
   to.log_count_max = options_.log_count_max;
   to.cursor_count_max = options_.cursor_count_max;
   to.endpoint_count_max = options_.endpoint_count_max;
   to.match_count_max = options_.match_count_max;
   to.grant_count_max = options_.grant_count_max;
+  const Notes places = laid_out(header_notes());
+  to.log_directory = places.log_directory;
+  to.cursor_directory = places.cursor_directory;
+  to.endpoint_directory = places.endpoint_directory;
+  to.match_directory = places.match_directory;
+  to.grant_directory = places.grant_directory;
+  to.pool = places.pool;
   to.incarnation.store(options_.incarnation, std::memory_order_relaxed);
   to.pid.store(options_.pid, std::memory_order_relaxed);
+  notes_ = header_notes();
   LLAMADA_CRASH_POINT("arena:header-written");
   to.magic.store(arena_magic, std::memory_order_release);  // pairs with PeerArena::ready()
   LLAMADA_CRASH_POINT("arena:header-committed");
@@ -81,8 +86,8 @@ void ArenaWriter::initialise_header() {
 Result<std::uint32_t> ArenaWriter::add_log(LogKey key, std::uint32_t flags, std::uint32_t endpoint) {
   // Others look for logs among new entries only, but not for those of endpoints.
   const bool reused = (flags & log_is_endpoints) != 0 && !free_logs_.empty();
-  const std::uint32_t index = reused ? free_logs_.back() : header().log_count.load(std::memory_order_relaxed);
-  if (index >= header().log_count_max)
+  const std::uint32_t index = reused ? free_logs_.back() : notes_.log_count;
+  if (index >= notes_.log_count_max)
     return failure(Errc::out_of_resources, "the arena has room for {} logs and all are in use", index);
   LogEntry& entry = log(index);
   entry.key_high = key.high;
@@ -97,6 +102,7 @@ Result<std::uint32_t> ArenaWriter::add_log(LogKey key, std::uint32_t flags, std:
     return index;
   }
   LLAMADA_CRASH_POINT("directory:log-written");
+  notes_.log_count = index + 1;
   header().log_count.store(index + 1, std::memory_order_release);  // pairs with PeerArena::log_count()
   LLAMADA_CRASH_POINT("directory:log-committed");
   return index;
@@ -116,7 +122,7 @@ std::optional<std::uint32_t> ArenaWriter::find_log(LogKey key) const {
 }
 
 LogEntry& ArenaWriter::log(std::uint32_t index) {
-  return reinterpret_cast<LogEntry*>(base() + header().log_directory)[index];
+  return reinterpret_cast<LogEntry*>(base() + notes_.log_directory)[index];
 }
 
 Result<CursorEntry*> ArenaWriter::cursor(LogKey key, std::uint32_t writer, std::uint32_t endpoint) {
@@ -126,24 +132,25 @@ Result<CursorEntry*> ArenaWriter::cursor(LogKey key, std::uint32_t writer, std::
 }
 
 Result<CursorEntry*> ArenaWriter::add_cursor(LogKey key, std::uint32_t writer, std::uint32_t endpoint) {
-  const std::uint32_t index = header().cursor_count.load(std::memory_order_relaxed);
-  if (index >= header().cursor_count_max)
+  const std::uint32_t index = notes_.cursor_count;
+  if (index >= notes_.cursor_count_max)
     return failure(Errc::out_of_resources, "the arena has room for {} cursors and all are in use", index);
-  CursorEntry& entry = reinterpret_cast<CursorEntry*>(base() + header().cursor_directory)[index];
+  CursorEntry& entry = reinterpret_cast<CursorEntry*>(base() + notes_.cursor_directory)[index];
   entry.key_high = key.high;
   entry.key_low = key.low;
   entry.writer = writer;
   entry.endpoint = endpoint;
   entry.consumed.store(0, std::memory_order_relaxed);
   LLAMADA_CRASH_POINT("directory:cursor-written");
+  notes_.cursor_count = index + 1;
   header().cursor_count.store(index + 1, std::memory_order_release);  // pairs with PeerArena::cursor_count()
   LLAMADA_CRASH_POINT("directory:cursor-committed");
   return &entry;
 }
 
 Result<std::uint32_t> ArenaWriter::add_endpoint(const EndpointDescription& description) {
-  const std::uint32_t index = header().endpoint_count.load(std::memory_order_relaxed);
-  if (index >= header().endpoint_count_max)
+  const std::uint32_t index = notes_.endpoint_count;
+  if (index >= notes_.endpoint_count_max)
     return failure(Errc::out_of_resources, "the arena has room for {} endpoints and all are in use", index);
   EndpointEntry& entry = endpoint(index);
   if (!copy_text(entry.topic, description.topic) || !copy_text(entry.type, description.type) ||
@@ -157,14 +164,28 @@ Result<std::uint32_t> ArenaWriter::add_endpoint(const EndpointDescription& descr
   entry.durability = description.durability;
   entry.alive.store(1, std::memory_order_relaxed);
   LLAMADA_CRASH_POINT("directory:endpoint-written");
-  header().endpoint_count.store(index + 1,
-                                std::memory_order_release);  // pairs with PeerArena::endpoint_count()
+  set_endpoint_count(index + 1);
   LLAMADA_CRASH_POINT("directory:endpoint-committed");
   return index;
 }
 
+void ArenaWriter::set_endpoint_count(std::uint32_t count) {
+  notes_.endpoint_count = count;
+  header().endpoint_count.store(count, std::memory_order_release);  // pairs with PeerArena::endpoint_count()
+}
+
+void ArenaWriter::set_match_count(std::uint32_t count) {
+  notes_.match_count = count;
+  header().match_count.store(count, std::memory_order_release);  // pairs with PeerArena::match_count()
+}
+
+void ArenaWriter::set_grant_count(std::uint32_t count) {
+  notes_.grant_count = count;
+  header().grant_count.store(count, std::memory_order_release);  // pairs with PeerArena::grant_count()
+}
+
 EndpointEntry& ArenaWriter::endpoint(std::uint32_t index) {
-  return reinterpret_cast<EndpointEntry*>(base() + header().endpoint_directory)[index];
+  return reinterpret_cast<EndpointEntry*>(base() + notes_.endpoint_directory)[index];
 }
 
 ArenaWriter::FreeList& ArenaWriter::free_list(ChunkShape shape) {
@@ -184,14 +205,17 @@ ArenaWriter::FreeList* ArenaWriter::free_list_for(ChunkShape shape) {
   return nullptr;
 }
 
-std::optional<Chunk> ArenaWriter::allocate_recycled(ChunkShape shape, std::uint64_t ordinal,
-                                                    std::uint64_t records_before) {
+Result<std::optional<Chunk>> ArenaWriter::allocate_recycled(ChunkShape shape, std::uint64_t ordinal,
+                                                            std::uint64_t records_before) {
   FreeList* list = free_list_for(shape);
-  if (list == nullptr) return std::nullopt;
+  if (list == nullptr) return std::optional<Chunk>();
   auto chunk = read_chunk(reading(), list->chunks.back());
-  LLAMADA_CHECK(chunk.has_value());
+  if (!chunk) return propagate(chunk);
+  if (chunk->cell_count != list->shape.cell_count || chunk->payload_bytes != list->shape.payload_bytes)
+    return failure(Errc::parse_error, "the chunk at offset {} of the arena has changed its shape",
+                   chunk->offset);
   // It may have been left before its room was filled.
-  if (!prepare(memory_.subspan(chunk->payload(), chunk->payload_bytes))) return std::nullopt;
+  if (!prepare(memory_.subspan(chunk->payload(), chunk->payload_bytes))) return std::optional<Chunk>();
   list->chunks.pop_back();
   chunk->ordinal = ordinal;
   chunk->records_before = records_before;
@@ -206,16 +230,17 @@ std::optional<Chunk> ArenaWriter::allocate_recycled(ChunkShape shape, std::uint6
   // The new content comes after it: a reader that is not waited for sees the generation change in time.
   std::atomic_thread_fence(std::memory_order_release);
   LLAMADA_CRASH_POINT("recycle:reused");
-  return *chunk;
+  return std::optional<Chunk>(*chunk);
 }
 
 Result<Chunk> ArenaWriter::allocate(ChunkShape shape, std::uint64_t ordinal, std::uint64_t records_before,
                                     Prepared prepared) {
   LLAMADA_CHECK(shape.payload_bytes % 64 == 0 && shape.cell_count != 1);
-  std::optional<Chunk> chunk = allocate_recycled(shape, ordinal, records_before);
+  auto recycled = allocate_recycled(shape, ordinal, records_before);
+  if (!recycled) return propagate(recycled);
+  std::optional<Chunk> chunk = *recycled;
   if (!chunk) {
-    chunk =
-        Chunk{header().pool + pool_used(), 1, shape.cell_count, shape.payload_bytes, ordinal, records_before};
+    chunk = Chunk{pool() + pool_used(), 1, shape.cell_count, shape.payload_bytes, ordinal, records_before};
     if (auto grown = grow_to(chunk->size_bytes() + pool_used()); !grown) return propagate(grown);
     if (auto made = prepare(*chunk, prepared); !made) return propagate(made);
     auto& to = *reinterpret_cast<ChunkHeader*>(base() + chunk->offset);
@@ -227,7 +252,8 @@ Result<Chunk> ArenaWriter::allocate(ChunkShape shape, std::uint64_t ordinal, std
     // From here on a successor finds the chunk, for the pool is walked from header to header.
     to.generation.store(chunk->generation, std::memory_order_release);  // pairs with read_chunk()
     LLAMADA_CRASH_POINT("allocate:header-committed");
-    header().pool_used.store(pool_used() + chunk->size_bytes(), std::memory_order_relaxed);
+    notes_.pool_used += chunk->size_bytes();
+    header().pool_used.store(notes_.pool_used, std::memory_order_relaxed);
   }
   add_live(static_cast<std::int64_t>(chunk->size_bytes()));
   count(Counter::allocated_chunks);
@@ -260,7 +286,7 @@ std::uint64_t ArenaWriter::rounded_to_extent(std::uint64_t bytes) const {
 }
 
 Status ArenaWriter::grow_to(std::uint64_t pool_bytes) {
-  const std::uint64_t room = memory_.size() - header().pool;
+  const std::uint64_t room = memory_.size() - pool();
   if (pool_bytes > room)
     return failure(Errc::out_of_resources, "the arena's memory is used up: {} of {} bytes are in use",
                    pool_live(), room);
@@ -279,14 +305,69 @@ void ArenaWriter::free(const Chunk& chunk) {
 }
 
 void ArenaWriter::add_live(std::int64_t bytes) {
-  header().pool_live.store(pool_live() + static_cast<std::uint64_t>(bytes), std::memory_order_relaxed);
+  notes_.pool_live += static_cast<std::uint64_t>(bytes);
+  header().pool_live.store(notes_.pool_live, std::memory_order_relaxed);
 }
 
 std::span<std::byte> ArenaWriter::ahead(std::uint64_t window_bytes) const {
-  const std::uint64_t begin = rounded_up(header().pool + pool_used(), page_bytes);
+  const std::uint64_t begin = rounded_up(pool() + pool_used(), page_bytes);
   const std::uint64_t end = memory_.size() / page_bytes * page_bytes;
   if (begin >= end) return {};
   return memory_.subspan(begin, std::min(rounded_up(window_bytes, page_bytes), end - begin));
+}
+
+ArenaWriter::Notes ArenaWriter::header_notes() const {
+  const ArenaHeader& from = header();
+  return {from.pool,
+          from.log_directory,
+          from.cursor_directory,
+          from.endpoint_directory,
+          from.match_directory,
+          from.grant_directory,
+          from.log_count_max,
+          from.cursor_count_max,
+          from.endpoint_count_max,
+          from.match_count_max,
+          from.grant_count_max,
+          from.log_count.load(std::memory_order_relaxed),
+          from.cursor_count.load(std::memory_order_relaxed),
+          from.endpoint_count.load(std::memory_order_relaxed),
+          from.match_count.load(std::memory_order_relaxed),
+          from.grant_count.load(std::memory_order_relaxed),
+          from.pool_used.load(std::memory_order_relaxed),
+          from.pool_live.load(std::memory_order_relaxed)};
+}
+
+/// With the places that follow from how many entries there is room for.
+ArenaWriter::Notes ArenaWriter::laid_out(Notes notes) {
+  notes.log_directory = sizeof(ArenaHeader);
+  notes.cursor_directory = notes.log_directory + std::uint64_t{notes.log_count_max} * sizeof(LogEntry);
+  notes.endpoint_directory =
+      rounded_up(notes.cursor_directory + std::uint64_t{notes.cursor_count_max} * sizeof(CursorEntry), 64);
+  notes.match_directory =
+      notes.endpoint_directory + std::uint64_t{notes.endpoint_count_max} * sizeof(EndpointEntry);
+  notes.grant_directory = notes.match_directory + std::uint64_t{notes.match_count_max} * sizeof(MatchEntry);
+  notes.pool = rounded_up(notes.grant_directory + std::uint64_t{notes.grant_count_max} * sizeof(GrantEntry),
+                          page_bytes);
+  return notes;
+}
+
+std::string ArenaWriter::find_damage() {
+  constexpr int chunks_at_a_call_max = 4096;
+  const ArenaHeader& from = header();
+  if (!reading().ready() || from.version != arena_version || from.header_size != sizeof(ArenaHeader) ||
+      from.size_bytes != memory_.size() || header_notes() != notes_)
+    return "its header has changed";
+  const Offset end = pool() + pool_used();
+  Offset next = looked_at_ == 0 ? pool() : looked_at_;
+  for (int count = 0; next < end && count < chunks_at_a_call_max; ++count) {
+    auto chunk = read_chunk(reading(), next);
+    if (!chunk) return chunk.error().text();
+    if (chunk->end() > end) return fmt::format("the chunk at offset {} leads out of the pool", next);
+    next = chunk->end();
+  }
+  looked_at_ = next < end ? next : 0;
+  return {};
 }
 
 std::optional<LogTail> ArenaWriter::take_tail(std::uint32_t index) {

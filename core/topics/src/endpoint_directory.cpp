@@ -38,9 +38,8 @@ EndpointDirectory::EndpointDirectory(ArenaWriter& arena)
 
 Result<std::uint32_t> EndpointDirectory::add(const EndpointSketch& sketch,
                                              std::span<const std::byte> description) {
-  auto& count = arena_.header().endpoint_count;
-  const std::uint32_t used = count.load(std::memory_order_relaxed);
-  auto index = free_index(free_endpoints_, used, arena_.header().endpoint_count_max, "endpoints");
+  const std::uint32_t used = arena_.notes().endpoint_count;
+  auto index = free_index(free_endpoints_, used, arena_.notes().endpoint_count_max, "endpoints");
   if (!index) return index;
   auto described = store(description, 0);
   if (!described) return propagate(described);
@@ -65,7 +64,7 @@ Result<std::uint32_t> EndpointDirectory::add(const EndpointSketch& sketch,
   to.number.store(next_number(), std::memory_order_release);  // pairs with view_endpoint()
   LLAMADA_CRASH_POINT("endpoint:numbered");
   if (*index == used)
-    count.store(used + 1, std::memory_order_release);  // pairs with PeerArena::endpoint_count()
+    arena_.set_endpoint_count(used + 1);
   else
     free_endpoints_.pop_back();
   announce();
@@ -125,13 +124,12 @@ void EndpointDirectory::remove(std::uint32_t index) {
 }
 
 MatchEntry& EndpointDirectory::match(std::uint32_t index) {
-  return reinterpret_cast<MatchEntry*>(arena_.base() + arena_.header().match_directory)[index];
+  return reinterpret_cast<MatchEntry*>(arena_.base() + arena_.notes().match_directory)[index];
 }
 
 Result<std::uint32_t> EndpointDirectory::add_match(const MatchTarget& target) {
-  auto& count = arena_.header().match_count;
-  const std::uint32_t used = count.load(std::memory_order_relaxed);
-  auto index = free_index(free_matches_, used, arena_.header().match_count_max, "matches");
+  const std::uint32_t used = arena_.notes().match_count;
+  auto index = free_index(free_matches_, used, arena_.notes().match_count_max, "matches");
   if (!index) return index;
   MatchEntry& to = match(*index);
   to.writer_arena = target.writer_arena;
@@ -146,7 +144,7 @@ Result<std::uint32_t> EndpointDirectory::add_match(const MatchTarget& target) {
   to.number.store(next_number(), std::memory_order_release);  // pairs with view_match()
   LLAMADA_CRASH_POINT("match:numbered");
   if (*index == used)
-    count.store(used + 1, std::memory_order_release);  // pairs with PeerArena::match_count()
+    arena_.set_match_count(used + 1);
   else
     free_matches_.pop_back();
   announce();
@@ -164,11 +162,10 @@ void EndpointDirectory::remove_match(std::uint32_t index) {
 }
 
 Result<std::uint32_t> EndpointDirectory::add_grant(const Grant& grant) {
-  auto& count = arena_.header().grant_count;
-  const std::uint32_t used = count.load(std::memory_order_relaxed);
-  auto index = free_index(free_grants_, used, arena_.header().grant_count_max, "grants");
+  const std::uint32_t used = arena_.notes().grant_count;
+  auto index = free_index(free_grants_, used, arena_.notes().grant_count_max, "grants");
   if (!index) return index;
-  auto& to = reinterpret_cast<GrantEntry*>(arena_.base() + arena_.header().grant_directory)[*index];
+  auto& to = reinterpret_cast<GrantEntry*>(arena_.base() + arena_.notes().grant_directory)[*index];
   to.reader_arena = grant.reader_arena;
   to.match_index = grant.match_index;
   to.sequence = grant.sequence;
@@ -180,7 +177,7 @@ Result<std::uint32_t> EndpointDirectory::add_grant(const Grant& grant) {
   to.number.store(grant.match_number, std::memory_order_release);  // pairs with view_grant()
   LLAMADA_CRASH_POINT("grant:numbered");
   if (*index == used)
-    count.store(used + 1, std::memory_order_release);  // pairs with PeerArena::grant_count()
+    arena_.set_grant_count(used + 1);
   else
     free_grants_.pop_back();
   announce();
@@ -189,7 +186,7 @@ Result<std::uint32_t> EndpointDirectory::add_grant(const Grant& grant) {
 }
 
 void EndpointDirectory::remove_grant(std::uint32_t index) {
-  auto& from = reinterpret_cast<GrantEntry*>(arena_.base() + arena_.header().grant_directory)[index];
+  auto& from = reinterpret_cast<GrantEntry*>(arena_.base() + arena_.notes().grant_directory)[index];
   from.number.store(0, std::memory_order_release);  // pairs with view_grant()
   std::atomic_thread_fence(std::memory_order_release);
   free_grants_.push_back(index);
@@ -221,12 +218,14 @@ std::optional<std::vector<std::byte>> read_description(const PeerArena& arena, s
   const EndpointEntry& entry = arena.endpoint(index);
   word = entry.description.load(std::memory_order_acquire);  // pairs with EndpointDirectory::describe()
   auto chunk = read_chunk_racing(arena, DescriptionPlace::chunk(word));
-  if (!chunk) return std::nullopt;
-  const std::byte* from = arena.base + chunk->payload();
   std::uint64_t size_bytes = 0;
+  if (!chunk || chunk->payload_bytes < sizeof(size_bytes) ||
+      !arena.covers(chunk->payload(), sizeof(size_bytes)))
+    return std::nullopt;
+  const std::byte* from = arena.base + chunk->payload();
   copy_racing(reinterpret_cast<std::byte*>(&size_bytes), from, sizeof(size_bytes));
-  if (chunk->payload_bytes < sizeof(size_bytes) || size_bytes > chunk->payload_bytes - sizeof(size_bytes) ||
-      size_bytes > description_size_max_bytes)
+  if (size_bytes > chunk->payload_bytes - sizeof(size_bytes) || size_bytes > description_size_max_bytes ||
+      !arena.covers(chunk->payload() + sizeof(size_bytes), size_bytes))
     return std::nullopt;
   std::vector<std::byte> bytes(size_bytes);
   copy_racing(bytes.data(), from + sizeof(size_bytes), size_bytes);

@@ -8,6 +8,9 @@ namespace llamada::topics {
 namespace {
 /// Chunks without a record that peek() goes through in one call; a writer leaves at most a few behind it.
 constexpr int links_max = 8;
+
+/// Chunks up to this size are as a rule made as a whole, and exist before a link leads to them.
+constexpr std::uint64_t made_at_once_bytes_max = 512 << 10;
 }  // namespace
 
 LogReader LogReader::open(const PeerArena& arena, std::uint32_t index, CursorEntry* cursor) {
@@ -47,6 +50,7 @@ std::optional<Record> LogReader::peek_slowly() {
       LLAMADA_CRASH_POINT("consume:link-followed");
       ++links;
     } else if (cell.kind == kind_withdrawn) {
+      ++passed_withdrawn_;
       advance();
       if (failed_) return std::nullopt;
     } else {
@@ -85,6 +89,9 @@ bool LogReader::enter(const Chunk& chunk, std::uint32_t cell) {
   cells_end_ = cells + chunk.cell_count;
   cell_ = cells + cell;
   expected_lines_ = 0;  // lay in the chunk before
+  passed_withdrawn_ = 0;
+  // Once for all its payloads, if they are there. Else each asks for itself.
+  if (chunk.size_bytes() <= made_at_once_bytes_max) (void)arena_.covers(chunk.offset, chunk.size_bytes());
   return true;
 }
 
@@ -107,6 +114,10 @@ std::optional<Record> LogReader::read_apart(const Cell& cell) {
     fail("a record lies outside of its chunk");
     return std::nullopt;
   }
+  if (!arena_.covers(apart.offset, apart.size_bytes)) {
+    fail("a record leads behind the end of the arena's file");
+    return std::nullopt;
+  }
   if (inline_size == payload_apart) expect_behind(apart);
   LLAMADA_CRASH_POINT("consume:peeked");
   return record_apart(cell, cell.kind, apart);
@@ -121,6 +132,37 @@ std::optional<Record> LogReader::peek_announced() const {
       !can_have_payload(arena_, chunk_, cell_->inline_size, apart.offset, apart.size_bytes))
     return std::nullopt;
   return record_apart(*cell_, kind, apart);
+}
+
+const char* LogReader::find_damage() {
+  const char* now = suspicion();
+  const bool again = now != nullptr && now == suspicion_ && cell_ == suspected_at_;
+  suspicion_ = now;
+  suspected_at_ = cell_;
+  return again ? now : nullptr;
+}
+
+const char* LogReader::suspicion() const {
+  if (failed_) return reason_;
+  if (entry_ == nullptr || cursor_ == nullptr) return nullptr;
+  if (!arena_.ready()) return "the arena's header is damaged";
+  const std::uint64_t published = entry_->published.load(std::memory_order_relaxed);
+  if (cell_ == nullptr) {
+    const bool has_chunk = entry_->first_chunk.load(std::memory_order_acquire) != 0;
+    return published > 0 && !has_chunk ? "its first chunk cannot be found" : nullptr;
+  }
+  // The chunk is this reader's until it is released.
+  auto header = read_chunk(arena_, chunk_.offset);
+  const bool same = header && header->generation == chunk_.generation && header->ordinal == chunk_.ordinal &&
+                    header->cell_count == chunk_.cell_count;
+  if (!same) return "the header of a chunk that is being read has changed";
+  const std::uint32_t commit = cell_->commit.load(std::memory_order_acquire);
+  if (commit == generation_ || commit == announced(generation_)) return nullptr;
+  const std::uint64_t read = records_before() - passed_withdrawn_;
+  if (published > read) return "a record that has been published is not there";
+  // A writer counts a record after its commit, and may have died in between.
+  if (published + 1 < read) return "it has fewer records than were read";
+  return nullptr;
 }
 
 void LogReader::store_cursor(std::uint64_t chunk_ordinal) {

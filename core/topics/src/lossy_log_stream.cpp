@@ -85,8 +85,8 @@ LossyLogStream::Step LossyLogStream::copy_record(const Cell& cell, std::uint64_t
   if (cell.inline_size > inline_payload_max) {
     ApartPayload apart;
     std::memcpy(&apart, cell.payload, sizeof(apart));
-    if (apart.offset < chunk_->payload() || apart.offset > chunk_->end() ||
-        apart.size_bytes > chunk_->end() - apart.offset)
+    if (!chunk_->has_payload(apart.offset, apart.size_bytes) ||
+        !origin_.arena.covers(apart.offset, apart.size_bytes))
       return Step::overtaken;
     copy.resize(apart.size_bytes);
     copy_racing(copy.data(), origin_.arena.base + apart.offset, copy.size());

@@ -37,7 +37,7 @@ void count_published(const PeerArena& arena, const EndpointView& view, ObservedE
     return;
   }
   const bool fits = view.slots % 64 == 0 && view.slots >= sizeof(ArenaHeader) &&
-                    view.slots < arena.size_bytes && arena.size_bytes - view.slots >= sizeof(SlotTable);
+                    arena.covers(view.slots, sizeof(SlotTable));
   if (!fits) return;
   // Pairs with the release store in SlotStore::commit().
   observed.published =

@@ -1,29 +1,82 @@
+#include <errno.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "llamada/base/rounding.hpp"
 #include "llamada/topics/memory.hpp"
 
 namespace llamada::topics {
 namespace {
 
+constexpr std::uint64_t page_bytes = 4096;
+
+/// Whether the eight bytes at an aligned address can be read. The kernel copies them in, and answers EFAULT
+/// where a load would end the process; then it finds the first argument invalid, and changes nothing. Unlike
+/// fstat() this needs no descriptor, which a program may have closed, and no sandbox refuses it.
+bool is_readable(std::uintptr_t address) {
+  constexpr int no_such_way = -1;
+  constexpr std::size_t kernel_set_bytes = 8;
+  const int before = errno;
+  const long done = ::syscall(SYS_rt_sigprocmask, no_such_way, address, nullptr, kernel_set_bytes);
+  const bool readable = done == 0 || errno != EFAULT;
+  errno = before;
+  return readable;
+}
+
+bool is_place_of_directory(std::uint64_t directory) {
+  return directory % 64 == 0 && directory >= sizeof(ArenaHeader);
+}
+
 /// The entries at `directory` of which `count` are said to be there; 0 if they do not lie within the arena.
 template <typename Entry>
 std::uint32_t checked_count(const PeerArena& arena, std::uint64_t directory, std::uint32_t count_max,
                             std::uint32_t count) {
-  const std::uint64_t room = arena.size_bytes;
-  const bool fits = directory % 64 == 0 && directory >= sizeof(ArenaHeader) && directory < room &&
-                    count <= count_max && count <= (room - directory) / sizeof(Entry);
+  const bool fits = is_place_of_directory(directory) && count <= count_max &&
+                    arena.covers(directory, count * std::uint64_t{sizeof(Entry)});
   return fits ? count : 0;
 }
 
+/// The owner may write over the directory's place between two looks at it: each look is checked.
 template <typename Entry>
-const Entry& entry_at(const PeerArena& arena, std::uint64_t directory, std::uint32_t index) {
-  return reinterpret_cast<const Entry*>(arena.base + directory)[index];
+const Entry& entry_at(const PeerArena& arena, const std::uint64_t& place, std::uint32_t index) {
+  static const Entry none{};
+  const std::uint64_t directory = __atomic_load_n(&place, __ATOMIC_RELAXED);
+  const std::uint64_t skipped = index * std::uint64_t{sizeof(Entry)};
+  if (!is_place_of_directory(directory) || directory > arena.size_bytes ||
+      !arena.covers(directory + skipped, sizeof(Entry)))
+    return none;
+  return *reinterpret_cast<const Entry*>(arena.base + directory + skipped);
 }
 
 }  // namespace
 
+bool PeerArena::reaches(Offset offset, std::uint64_t bytes) const {
+  if (base == nullptr || offset > size_bytes || bytes > size_bytes - offset) return false;
+  const std::uint64_t end = offset + bytes;
+  if (end == 0) return true;
+  constexpr std::uintptr_t word_bytes = 8;
+  const auto last = reinterpret_cast<std::uintptr_t>(base) + end - 1;
+  if (!is_readable(last / word_bytes * word_bytes)) return false;
+  // A file has all its pages up to the last one.
+  const std::uint64_t page_end = rounded_up(last + 1, page_bytes) - reinterpret_cast<std::uintptr_t>(base);
+  const std::uint64_t found = std::min(page_end, size_bytes);
+  if (found > __atomic_load_n(&known_bytes, __ATOMIC_RELAXED))
+    __atomic_store_n(&known_bytes, found, __ATOMIC_RELAXED);
+  return true;
+}
+
 bool PeerArena::ready() const {
   // Pairs with the release store in ArenaWriter::initialise_header().
-  return base != nullptr && size_bytes >= sizeof(ArenaHeader) &&
-         header().magic.load(std::memory_order_acquire) == arena_magic;
+  return covers(0, sizeof(ArenaHeader)) && header().magic.load(std::memory_order_acquire) == arena_magic;
+}
+
+bool PeerArena::is_damaged() const {
+  if (!covers(0, sizeof(ArenaHeader))) return false;
+  const std::uint64_t magic = header().magic.load(std::memory_order_acquire);  // as in ready()
+  return magic != 0 && magic != arena_magic;
 }
 
 std::uint64_t PeerArena::counter(Counter counter) const {
@@ -108,8 +161,7 @@ const CursorEntry* find_cursor(const PeerArena& arena, LogKey key, std::uint32_t
 namespace {
 
 bool is_place_of_chunk(const PeerArena& arena, Offset offset) {
-  return offset % 64 == 0 && offset >= sizeof(ArenaHeader) && offset < arena.size_bytes &&
-         arena.size_bytes - offset >= sizeof(ChunkHeader);
+  return offset % 64 == 0 && offset >= sizeof(ArenaHeader) && arena.covers(offset, sizeof(ChunkHeader));
 }
 
 Result<Chunk> checked(const PeerArena& arena, const Chunk& chunk) {
@@ -117,7 +169,7 @@ Result<Chunk> checked(const PeerArena& arena, const Chunk& chunk) {
   const std::uint64_t cells_bytes = std::uint64_t{chunk.cell_count} * cell_size_bytes;
   const bool fits = chunk.generation != 0 && chunk.cell_count != 1 && cells_bytes <= room &&
                     chunk.payload_bytes <= room - cells_bytes && chunk.payload_bytes % 64 == 0 &&
-                    cells_bytes + chunk.payload_bytes > 0;
+                    cells_bytes + chunk.payload_bytes > 0 && arena.covers(chunk.cells(), cells_bytes);
   if (!fits)
     return failure(Errc::parse_error, "the chunk at offset {} of the arena is damaged", chunk.offset);
   return chunk;
@@ -163,8 +215,10 @@ bool can_have_payload(const PeerArena& arena, const Chunk& chunk, std::uint8_t i
   if (inline_size != payload_repeated)
     return inline_size == payload_apart && chunk.has_payload(offset, size_bytes);
   const ArenaHeader& header = arena.header();
-  const Offset end = header.pool + header.pool_used.load(std::memory_order_relaxed);
-  return offset >= header.pool && offset <= end && size_bytes <= end - offset && end <= arena.size_bytes;
+  const Offset pool = __atomic_load_n(&header.pool, __ATOMIC_RELAXED);
+  const std::uint64_t used = header.pool_used.load(std::memory_order_relaxed);
+  if (pool > arena.size_bytes || used > arena.size_bytes - pool) return false;
+  return offset >= pool && offset <= pool + used && size_bytes <= pool + used - offset;
 }
 
 // Not looked at by ThreadSanitizer: the other side writes without atomics, which is harmless here alone.

@@ -15,8 +15,7 @@ void SlotStream::begin(const EndpointDirectory::Grant*) {
   is_history_ = scans_;
   const PeerArena& arena = origin_.arena;
   const bool fits = origin_.entry.slots % 64 == 0 && origin_.entry.slots >= sizeof(ArenaHeader) &&
-                    origin_.entry.slots < arena.size_bytes &&
-                    arena.size_bytes - origin_.entry.slots >= sizeof(SlotTable);
+                    arena.covers(origin_.entry.slots, sizeof(SlotTable));
   if (fits) table_ = reinterpret_cast<const SlotTable*>(arena.base + origin_.entry.slots);
 }
 
@@ -26,6 +25,8 @@ bool SlotStream::deliver_all() {
   if (is_damaged()) return true;
   // Pairs with the release store in SlotStore::commit().
   const std::uint64_t latest = table_->latest.load(std::memory_order_acquire);
+  damaged_ = latest < taken_;  // it never goes back
+  if (damaged_) return true;
   for (;;) {
     if (scans_) scan(latest);
     if (!deliver_scanned()) return false;
@@ -100,8 +101,7 @@ const Slot* SlotStream::slot_at(std::uint32_t index) const {
     return nullptr;
   const Offset block = table_->blocks[place.block].load(std::memory_order_relaxed);
   const std::uint64_t size_bytes = SlotTable::block_size(place.block) * sizeof(Slot);
-  if (block % 64 != 0 || block > origin_.arena.size_bytes || size_bytes > origin_.arena.size_bytes - block)
-    return nullptr;
+  if (block % 64 != 0 || !origin_.arena.covers(block, size_bytes)) return nullptr;
   return reinterpret_cast<const Slot*>(origin_.arena.base + block) + place.index;
 }
 
@@ -117,6 +117,10 @@ SlotStream::Step SlotStream::take(std::uint32_t index, std::uint64_t number) {
   copy_racing(bytes, reinterpret_cast<const std::byte*>(slot), sizeof(bytes));
   if (!is_still(*slot, number)) return Step::gone;
   const Slot& copy = *reinterpret_cast<const Slot*>(bytes);
+  if (copy.kind > static_cast<std::uint8_t>(ChangeKind::coherent_end)) {
+    damaged_ = true;
+    return Step::gone;
+  }
   const SampleHeader header{number,
                             copy.source_timestamp_ns,
                             copy.instance,
@@ -131,8 +135,11 @@ SlotStream::Step SlotStream::take(std::uint32_t index, std::uint64_t number) {
 SlotStream::Step SlotStream::take_large(const Slot& slot, std::uint32_t index, const SampleHeader& header,
                                         Offset payload, std::uint64_t size_bytes) {
   const PeerArena& arena = origin_.arena;
-  if (payload % 64 != 0 || payload > arena.size_bytes || size_bytes > arena.size_bytes - payload) {
-    damaged_ = true;
+  // It is all of a chunk without cells: a size that is none is not to be allocated here.
+  const auto chunk = payload < sizeof(ChunkHeader) ? failure(Errc::parse_error, "no place")
+                                                   : read_chunk_racing(arena, payload - sizeof(ChunkHeader));
+  if (!chunk || !chunk->has_payload(payload, size_bytes) || !arena.covers(payload, size_bytes)) {
+    damaged_ = is_still(slot, header.sequence_number);  // else it is another's by now
     return Step::gone;
   }
   const std::span<const std::byte> place(arena.base + payload, size_bytes);

@@ -43,7 +43,7 @@ bool EarlyCopies::copy(int from, const topics::LogReader& reader, const topics::
   const std::span<std::byte> to{request.buffer.contiguous(), record.payload.size()};
   const std::size_t before = copy.bytes;
   while (copy.bytes < to.size()) {
-    const std::size_t filled = std::min<std::uint64_t>(reader.announced_bytes(), to.size());
+    const std::size_t filled = reader.announced_bytes(record);
     if (filled > copy.bytes) {
       copy_bytes(to.data() + copy.bytes, record.payload.data() + copy.bytes, filled - copy.bytes);
       copy.bytes = filled;

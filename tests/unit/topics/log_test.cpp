@@ -319,10 +319,10 @@ TEST_CASE("log: an announced record is seen by who asks for it, and is there onc
     CHECK((announced->kind == 3 && announced->flags == 5 && announced->label == number));
     CHECK(holds(announced->extra, number + 7, extra_bytes_max));
     CHECK(reader.records_before() == number);
-    CHECK(reader.announced_bytes() == 0);
+    CHECK(reader.announced_bytes(*reader.peek_announced()) == 0);
 
     writer.fill(*room, pattern(number, 5000));
-    CHECK(reader.announced_bytes() == 5000);
+    CHECK(reader.announced_bytes(*reader.peek_announced()) == 5000);
     CHECK_FALSE(reader.ready());
     writer.commit(std::move(*room), 3, 5, number);
     CHECK_FALSE(reader.is_announced());
@@ -347,7 +347,7 @@ TEST_CASE("log: who asks sees the payload of an announced record grow", "[topics
   // Now and then it does nothing, and leaves a piece to the arena.
   options.store = [&](std::span<std::byte> to, std::span<const std::byte> from) -> std::size_t {
     REQUIRE(reader.is_announced());
-    const std::uint64_t there = reader.announced_bytes();
+    const std::uint64_t there = reader.announced_bytes(*reader.peek_announced());
     CHECK((there >= stored && there < size));
     CHECK(std::ranges::equal(reader.peek_announced()->payload.first(there), std::span(bytes).first(there)));
     ++seen;
@@ -369,7 +369,7 @@ TEST_CASE("log: who asks sees the payload of an announced record grow", "[topics
   writer.announce(*room, 1, 0, 1);
   writer.fill(*room, bytes);
   CHECK(seen > 10);
-  CHECK(reader.announced_bytes() == size);
+  CHECK(reader.announced_bytes(*reader.peek_announced()) == size);
   writer.commit(std::move(*room), 1, 0, 1);
   REQUIRE(reader.peek().has_value());
   CHECK(holds(reader.peek()->payload, 1, size));
@@ -624,10 +624,10 @@ TEST_CASE("log: a payload that a log has already is shown again, and not kept tw
       writer.announce(room, 3, 7, 9);
       REQUIRE(reader.peek_announced().has_value());
       CHECK(reader.peek_announced()->payload.data() == kept.data());
-      CHECK(reader.announced_bytes() == 0);
+      CHECK(reader.announced_bytes(*reader.peek_announced()) == 0);
     }
     REQUIRE(writer.equals(room, bytes));
-    if (announced) CHECK(reader.announced_bytes() == size);
+    if (announced) CHECK(reader.announced_bytes(*reader.peek_announced()) == size);
     CHECK_FALSE(reader.ready());
     writer.commit(std::move(room), 3, 7, 9);
     const auto record = reader.peek();
@@ -675,7 +675,8 @@ TEST_CASE("log: a payload that turns out to be another is not shown again", "[to
     writer.announce(room, 1, 0, 1);
     CHECK_FALSE(writer.equals(room, bytes));
     // Its beginning is the same, and may have been taken.
-    CHECK((reader.announced_bytes() > 0 && reader.announced_bytes() < size));
+    CHECK((reader.announced_bytes(*reader.peek_announced()) > 0 &&
+           reader.announced_bytes(*reader.peek_announced()) < size));
   }
   CHECK_FALSE(reader.is_announced());
   REQUIRE(writer.publish(1, 0, 1, bytes).has_value());

@@ -109,7 +109,7 @@ void run_announced(std::uint64_t record_count, bool repeats) {
         from = nullptr;
         reader.advance();
       } else if (const auto announced = reader.peek_announced()) {
-        const auto there = std::min<std::uint64_t>(reader.announced_bytes(), size);
+        const std::uint64_t there = reader.announced_bytes(*announced);
         if (there > bytes || from != announced->payload.data()) take(announced->payload, there);
       }
     }

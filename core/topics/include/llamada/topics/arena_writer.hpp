@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -88,8 +89,33 @@ class ArenaWriter {
   /// the content is damaged.
   static Result<std::unique_ptr<ArenaWriter>> adopt(std::span<std::byte> memory, ArenaOptions options);
 
-  /// adopt() when the memory has been an arena, else create().
+  /// adopt() when the memory has been an arena, else create(). Errors also: parse_error when it has been one
+  /// whose header is damaged.
   static Result<std::unique_ptr<ArenaWriter>> open(std::span<std::byte> memory, ArenaOptions options);
+
+  /// What the header says, as this process knows it: the header itself lies where a wild pointer may write,
+  /// and nothing is to follow from what that leaves there.
+  struct Notes {
+    Offset pool = 0;
+    Offset log_directory = 0;
+    Offset cursor_directory = 0;
+    Offset endpoint_directory = 0;
+    Offset match_directory = 0;
+    Offset grant_directory = 0;
+    std::uint32_t log_count_max = 0;
+    std::uint32_t cursor_count_max = 0;
+    std::uint32_t endpoint_count_max = 0;
+    std::uint32_t match_count_max = 0;
+    std::uint32_t grant_count_max = 0;
+    std::uint32_t log_count = 0;
+    std::uint32_t cursor_count = 0;
+    std::uint32_t endpoint_count = 0;
+    std::uint32_t match_count = 0;
+    std::uint32_t grant_count = 0;
+    std::uint64_t pool_used = 0;
+    std::uint64_t pool_live = 0;
+    bool operator==(const Notes&) const = default;
+  };
 
   ArenaWriter(const ArenaWriter&) = delete;
   ArenaWriter& operator=(const ArenaWriter&) = delete;
@@ -99,7 +125,13 @@ class ArenaWriter {
   ArenaHeader& header() { return *reinterpret_cast<ArenaHeader*>(memory_.data()); }
   const ArenaHeader& header() const { return *reinterpret_cast<const ArenaHeader*>(memory_.data()); }
   /// This arena as a reader of it, to look at one's own logs.
-  PeerArena reading() const { return {memory_.data(), memory_.size()}; }
+  PeerArena reading() const { return {memory_.data(), memory_.size(), memory_.size()}; }
+
+  /// Where this process has written over its own arena, as far as its notes show it: the words of the header
+  /// that it alone may change, and the chunks of the pool, some thousand of them at a call. One sentence
+  /// without a full stop; empty: nothing was found. Takes some microseconds, for use while there is nothing
+  /// else to do.
+  std::string find_damage();
 
   // Header words, for those who look from outside (relaxed unless said otherwise: they order nothing).
   void count(Counter counter, std::uint64_t more = 1) {
@@ -148,13 +180,18 @@ class ArenaWriter {
   /// Errors also: invalid_argument when a text is too long.
   Result<std::uint32_t> add_endpoint(const EndpointDescription& description);
   EndpointEntry& endpoint(std::uint32_t index);
+  /// For EndpointDirectory. Release: the entries are complete.
+  void set_endpoint_count(std::uint32_t count);
+  void set_match_count(std::uint32_t count);
+  void set_grant_count(std::uint32_t count);
+  const Notes& notes() const { return notes_; }
 
   // The pool.
   /// What of a chunk's memory is prepared. The rest is not to be touched before it has been, by prepare() or
   /// store().
   enum class Prepared { whole, header_and_cells };
   /// An initialised chunk of at least this shape, not yet linked anywhere. Its cells' commit words differ
-  /// from its generation. Errors: out_of_resources.
+  /// from its generation. Errors: out_of_resources; parse_error when this process has damaged its own arena.
   Result<Chunk> allocate(ChunkShape shape, std::uint64_t ordinal, std::uint64_t records_before = 0,
                          Prepared prepared = Prepared::whole);
   /// For room in a chunk that was not prepared as a whole. Errors: out_of_resources.
@@ -164,8 +201,9 @@ class ArenaWriter {
   std::size_t store(std::span<std::byte> to, std::span<const std::byte> from) const;
   /// Gives back a chunk that no reader needs and no log leads to.
   void free(const Chunk& chunk);
-  std::uint64_t pool_used() const { return header().pool_used.load(std::memory_order_relaxed); }
-  std::uint64_t pool_live() const { return header().pool_live.load(std::memory_order_relaxed); }
+  std::uint64_t pool_used() const { return notes_.pool_used; }
+  std::uint64_t pool_live() const { return notes_.pool_live; }
+  Offset pool() const { return notes_.pool; }
 
   /// The next `window_bytes` that the pool will grow into, less at the arena's end, in whole pages: to be
   /// prepared ahead of use.
@@ -191,13 +229,17 @@ class ArenaWriter {
   Status prepare(const Chunk& chunk, Prepared prepared) const;
   FreeList& free_list(ChunkShape shape);
   FreeList* free_list_for(ChunkShape shape);
-  std::optional<Chunk> allocate_recycled(ChunkShape shape, std::uint64_t ordinal,
-                                         std::uint64_t records_before);
+  Result<std::optional<Chunk>> allocate_recycled(ChunkShape shape, std::uint64_t ordinal,
+                                                 std::uint64_t records_before);
   Status grow_to(std::uint64_t pool_bytes);
   std::uint64_t rounded_to_extent(std::uint64_t bytes) const;
   void add_live(std::int64_t bytes);
+  Notes header_notes() const;
+  static Notes laid_out(Notes notes);
 
   std::span<std::byte> memory_;
+  Notes notes_;
+  Offset looked_at_ = 0;  // find_damage() goes on at this chunk; 0: at the pool's begin
   ArenaOptions options_;
   bool adopted_ = false;
   std::uint64_t granted_ = 0;  // bytes of the pool that may_grow has allowed

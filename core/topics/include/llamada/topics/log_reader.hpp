@@ -76,11 +76,12 @@ class LogReader {
       return peek_slowly();
     // Pairs with the release store in LogWriter::commit_cell().
     if (cell_->commit.load(std::memory_order_acquire) != generation_) return std::nullopt;
-    if (cell_->kind == kind_link || cell_->inline_size > inline_payload_max) [[unlikely]]
+    // Read once: a writer gone wild may change it between the check and the use.
+    const std::uint8_t inline_size = __atomic_load_n(&cell_->inline_size, __ATOMIC_RELAXED);
+    if (cell_->kind == kind_link || inline_size > inline_payload_max) [[unlikely]]
       return peek_slowly();
     LLAMADA_CRASH_POINT("consume:peeked");
-    return Record{
-        cell_->kind, cell_->flags, cell_->label, {cell_->payload, cell_->inline_size}, chunk_.ordinal, {}};
+    return Record{cell_->kind, cell_->flags, cell_->label, {cell_->payload, inline_size}, chunk_.ordinal, {}};
   }
 
   /// The next cell if it is committed, else null. Whether it is a record, and lies in the cell as a whole,
@@ -97,14 +98,17 @@ class LogReader {
     // Pairs with the release store in LogWriter::announce().
     return cell_ != nullptr && cell_->commit.load(std::memory_order_acquire) == announced(generation_);
   }
-  /// That record, whose payload's bytes are not there yet. It will be committed as it is, or withdrawn: then
-  /// peek() passes over it, and what comes instead has another position().
+  /// That record, whose payload's bytes are not there yet and must not be touched. It will be committed as it
+  /// is, or withdrawn: then peek() passes over it, and what comes instead has another position().
   std::optional<Record> peek_announced() const;
-  /// How many bytes of its payload, from the first on, are there all the same (LogWriter::fill()). Only
-  /// after peek_announced(); may be more than it has when it has been committed meanwhile.
-  std::uint64_t announced_bytes() const {
+  /// How many bytes of the payload of `record`, which peek_announced() gave, are there all the same, from the
+  /// first on (LogWriter::fill()).
+  std::uint64_t announced_bytes(const Record& record) const {
     const auto& header = *reinterpret_cast<const ChunkHeader*>(arena_.base + chunk_.offset);
-    return header.filled.load(std::memory_order_acquire);  // pairs with LogWriter::fill()
+    // Pairs with LogWriter::fill(). May be a later record's when this one has been committed meanwhile.
+    const std::uint64_t filled = header.filled.load(std::memory_order_acquire);
+    const std::uint64_t bytes = filled < record.payload.size() ? filled : record.payload.size();
+    return arena_.covers(static_cast<Offset>(record.payload.data() - arena_.base), bytes) ? bytes : 0;
   }
 
   /// Whether it stands in no chunk yet (or no more, after a failure), and only peek() can tell.
@@ -170,6 +174,11 @@ class LogReader {
   bool failed() const { return failed_; }
   /// Why (closed); only when failed().
   Error error() const;
+  /// For a reader that has waited long: why it waits in vain, as far as the log shows that by words that
+  /// cannot be; null if it does not. To be asked again some 100 ms later: a word may be on its way from
+  /// another core, so a reason is given only when it was there at the last look, too. Not for a reader that
+  /// began with open_at().
+  const char* find_damage();
 
   /// What an ApartPayload begins with.
   struct Place {
@@ -211,7 +220,8 @@ class LogReader {
         return Message{kind_and_flags, cell_->label, cell_->payload, inline_size};
       const Place place = place_of(*cell_);
       if (inline_size != payload_apart || (word & 0xff) == kind_withdrawn ||
-          place.size_bytes > size_bytes_max || !reader_.chunk_.has_payload(place.offset, place.size_bytes))
+          place.size_bytes > size_bytes_max || !reader_.chunk_.has_payload(place.offset, place.size_bytes) ||
+          !reader_.arena_.covers(place.offset, place.size_bytes))
         return std::nullopt;
       place_ = place;
       return Message{kind_and_flags, cell_->label, reader_.arena_.base + place.offset, place.size_bytes};
@@ -255,6 +265,7 @@ class LogReader {
     expected_ = arena_.base + place.offset + lines * cell_size_bytes;
     expected_lines_ = lines <= expected_whole_max ? static_cast<unsigned>(lines) : expected_of_more;
   }
+  const char* suspicion() const;
   void store_cursor(std::uint64_t chunk_ordinal);
   void fail_at_end();
   void fail(const char* reason);
@@ -270,8 +281,11 @@ class LogReader {
   bool failed_ = false;
   std::uint32_t index_ = 0;
   std::uint64_t released_ = 0;
+  std::uint64_t passed_withdrawn_ = 0;  // cells of this chunk
   Chunk chunk_;
   const char* reason_ = nullptr;
+  const char* suspicion_ = nullptr;     // of find_damage(), at its last look,
+  const Cell* suspected_at_ = nullptr;  // when the reader stood there
 };
 
 }  // namespace llamada::topics

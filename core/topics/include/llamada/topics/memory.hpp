@@ -10,32 +10,48 @@
 namespace llamada::topics {
 
 /// An arena as one who reads it sees it (mapped read-only, in llamaNET). A value: it borrows the mapping,
-/// which must outlive it. What lies in it was written by another process and is believed in nothing: a
-/// directory that does not fit the arena reads as empty.
+/// which must outlive it. Another process wrote what lies in it, and a wild pointer there may have written
+/// over any of it. A reader believes nothing: it reads each word once, asks covers() before it follows a
+/// place, and bounds its steps. A directory that does not fit the arena reads as empty, and an entry that
+/// does not fit reads as zeros.
 ///
 /// Threads: any; the owner may write meanwhile.
 struct PeerArena {
   const std::byte* base = nullptr;
-  std::uint64_t size_bytes = 0;
+  std::uint64_t size_bytes = 0;  ///< of the mapping, which may be longer than the owner's file
+  /// So much of the file is known to exist. It grows as covers() finds more; a file never gets shorter.
+  mutable std::uint64_t known_bytes = 0;
+
+  /// Whether these bytes lie within the arena and its file, so that a look at them is no SIGBUS. One
+  /// comparison for what is known; else a system call of some 100 ns.
+  bool covers(Offset offset, std::uint64_t bytes) const {
+    const std::uint64_t known = __atomic_load_n(&known_bytes, __ATOMIC_RELAXED);
+    return (offset <= known && bytes <= known - offset) || reaches(offset, bytes);
+  }
 
   /// Whether the owner has initialised it. A mapping without memory is never ready.
   bool ready() const;
+  /// Whether the header can be none: it is neither initialised nor as the driver made it.
+  bool is_damaged() const;
   /// Only when `size_bytes` is at least that of the header.
   const ArenaHeader& header() const { return *reinterpret_cast<const ArenaHeader*>(base); }
   std::uint64_t counter(Counter counter) const;
 
-  /// How many complete entries each directory has (0 when it lies outside of the arena).
+  /// How many complete entries each directory has (0 when it does not fit the arena).
   std::uint32_t log_count() const;
   std::uint32_t cursor_count() const;
   std::uint32_t endpoint_count() const;
   std::uint32_t match_count() const;
   std::uint32_t grant_count() const;
-  /// The entry at `index`, which must be below the count.
+  /// The entry at `index`; zeros when it does not fit the arena.
   const LogEntry& log(std::uint32_t index) const;
   const CursorEntry& cursor(std::uint32_t index) const;
   const EndpointEntry& endpoint(std::uint32_t index) const;
   const MatchEntry& match(std::uint32_t index) const;
   const GrantEntry& grant(std::uint32_t index) const;
+
+ private:
+  bool reaches(Offset offset, std::uint64_t bytes) const;
 };
 
 /// The index of the log with this key among the entries from `scanned` on, which is moved over what was
@@ -66,7 +82,8 @@ struct Chunk {
   std::uint64_t size_bytes() const { return end() - offset; }
 };
 
-/// Reads the header at `offset`. Fails with parse_error when there can be no chunk of this arena.
+/// Reads the header at `offset`. Fails with parse_error when there can be no chunk of this arena: its header
+/// and cells must exist, the payload behind them must fit the mapping.
 Result<Chunk> read_chunk(const PeerArena& arena, Offset offset);
 
 /// The same while the owner may be giving this memory another use: the header is copied and is to be
@@ -74,7 +91,8 @@ Result<Chunk> read_chunk(const PeerArena& arena, Offset offset);
 Result<Chunk> read_chunk_racing(const PeerArena& arena, Offset offset);
 
 /// Whether the payload of a record in this chunk, with this Cell::inline_size, can lie there: payload_apart,
-/// in the chunk; payload_repeated, in what has been handed out of the arena's pool.
+/// in the chunk; payload_repeated, in what has been handed out of the arena's pool. Whether its bytes exist,
+/// covers() says.
 bool can_have_payload(const PeerArena& arena, const Chunk& chunk, std::uint8_t inline_size, Offset offset,
                       std::uint64_t size_bytes);
 
