@@ -75,6 +75,7 @@ class JobDriver {
   void pump_arenas();
   void take_event(const ArenaEvent& event);
   void attached_ended(RankProcess& rank);
+  void arena_damaged(const RankProcess& finder, const ArenaEvent& event);
   void histories_lost(const RankProcess& rank, const std::string& why);
   void look_for_deserters();
   void look_for_deserters_later();

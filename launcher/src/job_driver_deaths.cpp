@@ -106,6 +106,9 @@ void JobDriver::take_event(const ArenaEvent& event) {
                          ? fmt::format("mpirun: {}\n", event.text)
                          : fmt::format("mpirun: replay diverged: {}: {}\n", name_of(rank), event.text));
       break;
+    case ArenaEventKind::damaged:
+      arena_damaged(rank, event);
+      break;
     case ArenaEventKind::spawn:
       // Not now: whoever called this may be in the midst of the ranks.
       loop_.after(std::chrono::nanoseconds(0),
@@ -121,6 +124,23 @@ void JobDriver::take_event(const ArenaEvent& event) {
                        : line());
       break;
   }
+}
+
+/// A replacement would take over the same arena, with what the rank has sent and what it was told: nothing
+/// can follow from that any more.
+void JobDriver::arena_damaged(const RankProcess& finder, const ArenaEvent& event) {
+  const auto number = static_cast<std::uint32_t>(event.code);
+  if (ending_code_ || number >= ranks_.size()) return;
+  RankProcess& culprit = ranks_[number];
+  const std::string found =
+      culprit.rank == finder.rank ? std::string() : fmt::format("; {} found that", name_of(finder));
+  const char* const no_replacement =
+      rebuilding() ? "A replacement would take over the same arena, so the rank cannot be replaced.\n" : "";
+  if (culprit.root > 0) kill_processes_of(culprit);
+  begin_ending(exit_damaged,
+               fmt::format("mpirun: the arena of {} is damaged ({}{}): a wild pointer of the program in {} "
+                           "has written over memory of the MPI library; the job is ended.\n{}",
+                           name_of(culprit), event.text, found, name_of(culprit), no_replacement));
 }
 
 /// `why` is empty when the memory for histories is used up; else what a rank said.
@@ -226,6 +246,13 @@ std::string JobDriver::core_of(const RankProcess& rank) const {
 
 void JobDriver::judge_rank(RankProcess& rank) {
   if (rank.discarded) return begin_draining(rank);
+  const RankView seen = arenas_->view(rank.rank);
+  if (seen.damaged || seen.incarnation > rank.incarnation)
+    arena_damaged(rank, {ArenaEventKind::damaged,
+                         rank.rank,
+                         static_cast<std::int32_t>(rank.rank),
+                         "its header has words that cannot be",
+                         {}});
   const RankView view = view_of(rank);
   DeathHistory history;
   history.replacements_of_rank = rank.replacements;

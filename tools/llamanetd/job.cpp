@@ -35,6 +35,8 @@ ArenaEventKind kind_of(llamanet::SayKind kind) {
       return ArenaEventKind::warning;
     case llamanet::SayKind::live:
       return ArenaEventKind::live;
+    case llamanet::SayKind::damaged:
+      return ArenaEventKind::damaged;
   }
   return ArenaEventKind::note;
 }
@@ -122,6 +124,7 @@ class DriverArenas final : public launcher::JobArenas {
     view.exit_code = arena.exit_code();
     view.pid = arena.pid();
     view.replaying = arena.replaying();
+    view.damaged = arena.is_damaged();
     view.call = mpi::call_name(static_cast<mpi::CallId>(arena.call_id()));
     view.call_index = arena.call_index();
     for (std::uint32_t counter = 0; counter < view.counters.size(); ++counter)

@@ -187,6 +187,7 @@ void Channel::diverged(const topics::Record& record, std::uint32_t piece, int au
 }
 
 void Channel::no_room(const Error& error) {
+  if (error.code() == Errc::parse_error) world_.damaged(world_.rank(), error.text());
   if (error.code() == Errc::out_of_resources && world_.is_protected() && keeps_all_)
     return world_.log_used_up();
   update_retention();
@@ -254,6 +255,9 @@ std::optional<topics::Record> Channel::peek(int member) {
   }
   bool later = age(ordinal_of(*record), ordinal_) > 0;
   if (!later && record->kind == static_cast<std::uint8_t>(kind_)) return record;
+  if (record->kind < static_cast<std::uint8_t>(Kind::barrier) ||
+      record->kind > static_cast<std::uint8_t>(Kind::context))
+    damaged(member, fmt::format("a record of the unknown kind {}", record->kind));
   if (later)
     fail_misfit(fmt::format("rank {} of the communicator has no contribution for rank {} in MPI_{} number "
                             "{}: their arguments "
@@ -331,8 +335,27 @@ std::optional<topics::Record> Channel::peek_current(int member) {
     }
     pass(member, *record);
   }
-  if (reader.failed()) fail(reader.error().text());
+  if (reader.failed()) damaged(member, reader.error().text());
   return std::nullopt;
+}
+
+void Channel::damaged(int member, std::string_view how) const {
+  world_.damaged(members_[member],
+                 fmt::format("its log of the communicator with context {}: {}", context_, how));
+  std::abort();  // Not reached.
+}
+
+void Channel::look_for_damage() {
+  for (int member = 0; member < size(); ++member) {
+    if (member == self_) continue;
+    Incoming& incoming = incoming_[member];
+    if (!incoming.found) {
+      if (world_.peer(members_[member]).is_damaged())
+        world_.damaged(members_[member], "its header has changed");
+    } else if (const char* why = incoming.reader.find_damage()) {
+      damaged(member, why);
+    }
+  }
 }
 
 /// Leaves behind what is of no use.

@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -273,6 +274,9 @@ class Channel {
 
   /// Moves all readers behind what collectives that are over here have left.
   void skip_stale();
+  /// For who has waited long: ends the job when a member's log shows that its rank has damaged its arena. To
+  /// be called some 100 ms apart.
+  void look_for_damage();
 
   // Loans (coll/loans.cpp): a member's part for another one stays where it is until that one has copied it
   // and said so. Who lends decides that alone; who takes goes by what comes. The lender does not leave the
@@ -453,6 +457,7 @@ class Channel {
   void find_readers();
 
   bool find_log(int member);
+  [[noreturn]] void damaged(int member, std::string_view how) const;
   void try_to_let_run_ahead(int member);
   std::optional<topics::Record> peek_current(int member);
   bool is_wanted(int member, const topics::Record& record) const;

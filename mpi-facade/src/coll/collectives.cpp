@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "coll/movement.hpp"
+#include "llamada/base/clock.hpp"
 
 namespace llamada::mpi::coll {
 
@@ -17,6 +18,8 @@ Collectives::Holder::~Holder() {
 }
 
 namespace {
+
+constexpr std::chrono::milliseconds between_damage_looks{250};
 
 void add_members(Channel::Options& options, const Communicator& communicator) {
   const auto own = communicator.group()->members();
@@ -106,6 +109,10 @@ void Collectives::spare_channel(Communicator& communicator) {
 
 void Collectives::skip_stale() {
   for (Channel* channel : channels_) channel->skip_stale();
+  const auto now = SystemClock().monotonic();
+  if (now < next_damage_look_) return;
+  next_damage_look_ = now + between_damage_looks;
+  for (Channel* channel : channels_) channel->look_for_damage();
 }
 
 }  // namespace llamada::mpi::coll

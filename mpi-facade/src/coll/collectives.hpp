@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -102,6 +103,7 @@ class Collectives {
   Waiter& waiter_;
   Options options_;
   std::vector<Channel*> channels_;
+  std::chrono::nanoseconds next_damage_look_{0};
   bool is_leaving_ = false;
   std::uint32_t persistent_count_ = 0;
   ContextIds context_ids_;

@@ -20,6 +20,8 @@ constexpr std::uint64_t bytes_in_a_row_min = 128 * 1024;
 constexpr std::uint64_t group_bytes_max = 2048 * 1024;
 /// Copies of which an end has its half while the other end has not come.
 constexpr std::size_t begun_ahead_max = 4;
+/// Of up to 100 ms each, after the death of a peer.
+constexpr int naps_before_job_ends_max = 200;
 
 /// Which end this rank has does not depend on who sends: what goes to and fro is copied by the core whose
 /// cache has it.
@@ -67,9 +69,7 @@ topics::Offset DirectCopies::desk_for(int rank) {
 /// Where the peer's desk is. False when there can be none.
 bool DirectCopies::meet(Peer& peer, topics::Offset place) {
   const auto arena = peer.rank == world_.rank() ? world_.arena().reading() : world_.peer(peer.rank);
-  if (place == 0 || place % alignof(Desk) != 0 || place > arena.size_bytes ||
-      arena.size_bytes - place < sizeof(Desk))
-    return false;
+  if (place == 0 || place % alignof(Desk) != 0 || !arena.covers(place, sizeof(Desk))) return false;
   peer.theirs = reinterpret_cast<const Desk*>(arena.base + place);
   return true;
 }
@@ -261,8 +261,10 @@ void DirectCopies::copy(Peer& peer, const Copy& copy, SharedCopy::Part part) {
       copy.is_receive ? read_memory(peer.process, pieces.span()) : write_memory(peer.process, pieces.span());
   if (reached == Reached::done) return;
   // What is not copied is never said to be. Of who is gone the driver knows, and ends the job.
-  if (reached == Reached::gone)
-    for (;;) world_.sleep([] { return false; });
+  if (reached == Reached::gone) {
+    for (int nap = 0; nap < naps_before_job_ends_max; ++nap) world_.sleep([] { return false; });
+    world_.damaged(peer.rank, fmt::format("it says that its process is {}, and there is none", peer.process));
+  }
   world_.aborted(1, fmt::format("a message of rank {} cannot be copied to rank {}: {}: the buffer of one of "
                                 "them is not whole",
                                 copy.is_receive ? peer.rank : world_.rank(),

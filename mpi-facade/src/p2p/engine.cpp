@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 #include "llamada/base/clock.hpp"
 #include "llamada/base/copy.hpp"
@@ -15,6 +16,7 @@ namespace {
 /// How long a rank whose memory is full, and whose histories are not kept, waits for others to take what they
 /// have.
 constexpr std::chrono::seconds no_memory_patience{30};
+constexpr std::chrono::milliseconds between_damage_looks{250};
 
 }  // namespace
 
@@ -102,6 +104,7 @@ bool Engine::anything_new() {
 
 void Engine::look_around() {
   for (auto& hook : hooks_) hook();
+  look_for_damage();
   look_at_protection();
   if (replaying_ && !determinants_->replayer().anything_left()) go_live();
 }
@@ -155,7 +158,18 @@ void Engine::keep_no_longer() {
   determinants_->stop_recording();
 }
 
+/// A wild pointer of a rank may have written over what others wait for.
+void Engine::look_for_damage() {
+  const auto now = SystemClock().monotonic();
+  if (now < next_damage_look_) return;
+  // The first look is for who has waited a while.
+  if (std::exchange(next_damage_look_, now + between_damage_looks).count() == 0) return;
+  if (const std::string own = arena_.find_damage(); !own.empty()) world_.damaged(world_.rank(), own);
+  incoming_->look_for_damage();
+}
+
 void Engine::no_memory(const Error& error) {
+  if (error.code() == Errc::parse_error) world_.damaged(world_.rank(), error.text());
   if (keeps_) {
     if (!used_up_) world_.log_used_up();
     used_up_ = true;

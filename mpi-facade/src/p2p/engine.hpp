@@ -273,6 +273,7 @@ class Engine final : private MessageSink, private SendOwner, private CopyOwner {
   void new_send() override;
   std::uint64_t heard(int rank, std::uint32_t context) override { return incoming_->heard(rank, context); }
   void differs(const std::string& difference) override { diverged(difference); }
+  void look_for_damage();
   void no_memory(const Error& error) override;
   // CopyOwner
   void received_directly(Request& request) override { finish_receive(request); }
@@ -402,6 +403,7 @@ class Engine final : private MessageSink, private SendOwner, private CopyOwner {
   bool used_up_ = false;       // the world has been told
   bool stepping_ = false;      // the tasks
   std::chrono::nanoseconds no_memory_since_{0};
+  std::chrono::nanoseconds next_damage_look_{0};
 };
 
 }  // namespace llamada::mpi

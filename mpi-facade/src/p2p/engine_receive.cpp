@@ -327,8 +327,7 @@ void Engine::patch(Request& request, int from, std::size_t bytes, std::span<cons
       request.buffer.unpack(offset, piece);
   };
   if (!apply_patch(patch, bytes, put))
-    world_.aborted(
-        1, fmt::format("the log from rank {} to rank {} has a patch that cannot be", from, world_.rank()));
+    world_.damaged(from, fmt::format("its log to rank {} has a patch that cannot be", world_.rank()));
 }
 
 void Engine::deliver(Request& request, Arrival& arrival) {
@@ -361,7 +360,10 @@ void Engine::grant(Request& request, int source, const Announcement& announcemen
 
 void Engine::bulk_arrived(int from, std::span<const std::byte> piece) {
   auto& waiting = granted_[static_cast<std::size_t>(from)];
-  LLAMADA_CHECK(!waiting.empty());
+  const std::size_t left = waiting.empty() ? 0 : waiting.front()->status_bytes - waiting.front()->bulk_done;
+  if (piece.size() > left)
+    world_.damaged(from, fmt::format("its bulk lane to rank {} has {} bytes, and {} are to come",
+                                     world_.rank(), piece.size(), left));
   Request& request = *waiting.front();
   request.buffer.unpack(request.bulk_done, piece);
   request.bulk_done += piece.size();

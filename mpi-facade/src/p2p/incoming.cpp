@@ -205,8 +205,8 @@ void Incoming::handle(int from, Stream& stream, const topics::Record& record) {
     case kind_direct_grant:
       return sink_.granted_directly(from, read_payload<DirectGrant>(record));
     default:
-      world_.aborted(1, fmt::format("the log from rank {} to rank {} has a record of the unknown kind {}",
-                                    from, world_.rank(), record.kind));
+      world_.damaged(from, fmt::format("its log to rank {} has a record of the unknown kind {}",
+                                       world_.rank(), record.kind));
   }
 }
 
@@ -216,9 +216,24 @@ void Incoming::release_consumed() {
 }
 
 void Incoming::broken(int from, const topics::LogReader& reader) {
-  world_.aborted(1, fmt::format("the log from rank {} to rank {} cannot be read: {}", from, world_.rank(),
-                                reader.error().text()));
+  world_.damaged(from, fmt::format("its log to rank {}: {}", world_.rank(), reader.error().text()));
   std::abort();  // Not reached.
+}
+
+void Incoming::look_for_damage() {
+  for (const int from : open_) {
+    Stream& stream = streams_[static_cast<std::size_t>(from)];
+    look_for_damage(from, stream.reader);
+    if (stream.bulk_open) look_for_damage(from, stream.bulk);
+  }
+  for (const int from : missing_)
+    if (streams_[static_cast<std::size_t>(from)].arena.is_damaged())
+      world_.damaged(from, "its header has changed");
+}
+
+void Incoming::look_for_damage(int from, topics::LogReader& reader) {
+  if (const char* why = reader.find_damage())
+    world_.damaged(from, fmt::format("its log to rank {}: {}", world_.rank(), why));
 }
 
 }  // namespace llamada::mpi

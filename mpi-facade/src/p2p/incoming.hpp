@@ -114,6 +114,9 @@ class Incoming {
   }
   /// Hands all that is there in that one to the sink. True when there was something.
   bool drain(int from, Stream& stream);
+  /// For who has waited long: ends the job when a stream shows that the rank it comes from has damaged its
+  /// arena, so that the wait would be in vain. Looks at each stream; to be called some 100 ms apart.
+  void look_for_damage();
   /// While histories are kept, records stay where they are. Then (true) everything that was consumed is given
   /// back, now and from now on: nothing may refer to it any more.
   void release_consumed();
@@ -141,6 +144,7 @@ class Incoming {
   void find_streams();
   bool open_reader(int from, Stream& stream, topics::LogKey key, std::uint32_t& scanned,
                    topics::LogReader& reader);
+  void look_for_damage(int from, topics::LogReader& reader);
   [[noreturn]] void broken(int from, const topics::LogReader& reader);
 
   World& world_;

@@ -427,8 +427,7 @@ void Outgoing::granted_directly(int from, const DirectGrant& grant) {
   Destination& to = destination(from);
   Request* request = take_announced(to, grant.send_id);
   if (request && !direct_.granted(*request, message_memory(*request), message_bytes(*request), from, grant))
-    world_.aborted(
-        1, fmt::format("the log from rank {} to rank {} has a grant that cannot be", from, world_.rank()));
+    world_.damaged(from, fmt::format("its log to rank {} has a grant that cannot be", world_.rank()));
 }
 
 void Outgoing::mark_busy(Destination& to) {

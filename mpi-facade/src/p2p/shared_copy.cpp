@@ -43,7 +43,9 @@ void SharedCopy::claim_ahead(Ahead wanted) {
 /// Pairs with the other end's say().
 CopyClaim SharedCopy::look() {
   seen_ = other_.load(std::memory_order_seq_cst);
-  const CopyClaim claim = CopyClaim::of(seen_);
+  CopyClaim claim = CopyClaim::of(seen_);
+  // It lies where a wild pointer of the other end may have written: no more than there is.
+  claim.units = std::min(claim.units, units_);
   if (claim.number == number_) return claim;
   // What the other end says of an earlier copy is nothing about this one.
   if (opens_) return {number_, 0, false};

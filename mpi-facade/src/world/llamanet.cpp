@@ -149,6 +149,16 @@ class LlamanetWorld final : public World {
     tell(llamanet::SayKind::diverged, 1, text);
     end_process(1);
   }
+  [[noreturn]] void damaged(int world_rank, std::string_view how) override {
+    // Who has written over its own notes sees damage elsewhere.
+    const std::string own = arena().find_damage();
+    arena().set_exit(1);
+    if (own.empty())
+      tell(llamanet::SayKind::damaged, world_rank, how);
+    else
+      tell(llamanet::SayKind::damaged, rank(), own);
+    end_process(1);
+  }
   void log_used_up() override {
     if (said_used_up_) return;
     said_used_up_ = true;

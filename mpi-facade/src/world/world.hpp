@@ -3,6 +3,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <cstdlib>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -165,6 +166,12 @@ class World {
   /// Tells the driver. `aborted`, `diverged` do not return: the process ends when the driver has been told.
   [[noreturn]] virtual void aborted(int code, std::string_view text) = 0;
   [[noreturn]] virtual void diverged(std::string_view text) = 0;
+  /// The arena of `world_rank` is damaged, as `how` says in one sentence without a full stop: the job ends,
+  /// and blames that rank.
+  [[noreturn]] virtual void damaged(int world_rank, std::string_view how) {
+    aborted(1, "the arena of rank " + std::to_string(world_rank) + " is damaged: " + std::string(how));
+    std::abort();  // Not reached.
+  }
   virtual void log_used_up() = 0;
   /// From now on no rank that dies can be replaced; `why` is one sentence without a full stop.
   virtual void unprotected(std::string_view why) = 0;

@@ -98,8 +98,7 @@ Status Application::shake_hands(const ApplicationOptions& options) {
   auto page = Mapping::map(descriptors[0].get(), *page_size, Mapping::Access::read_only);
   if (!page) return propagate(page);
   page_ = std::move(*page);
-  if (this->page().magic != page_magic || page_size_bytes(this->page().slot_count_max) > page_.size() ||
-      this->page().arena_size_bytes < sizeof(topics::ArenaHeader))
+  if (!is_page(page_.data(), page_.size(), sizeof(topics::ArenaHeader)))
     return failure(Errc::parse_error, "the driver's page is not one that this version of Llamada knows");
   event_ = moved_up(std::move(descriptors[2]));
   peers_.resize(this->page().slot_count_max);
@@ -136,10 +135,14 @@ Status Application::open_arena(const ApplicationOptions& options, const Attached
     return store(to, from);
   };
   auto opened = topics::ArenaWriter::open(memory_.bytes(), std::move(arena_options));
-  if (!opened) return propagate(opened);
+  if (!opened) {
+    if (opened.error().code() == Errc::parse_error)
+      (void)say(SayKind::damaged, static_cast<std::int32_t>(slot_), opened.error().text());
+    return propagate(opened);
+  }
   arena_ = std::move(*opened);
   auto& header = arena_->header();
-  if (!reach(memory_.data() + header.pool))
+  if (!reach(memory_.data() + arena_->pool()))
     return failure(Errc::out_of_resources, "there is no memory for an arena's directories");
   header.sleeping.store(0, std::memory_order_relaxed);  // a predecessor may have died asleep
   // What the predecessor was doing is not said of its successor: the state before the incarnation.
@@ -160,7 +163,7 @@ bool Application::is_child_of_fork() const { return own_pid() != owner_pid_; }
 
 topics::PeerArena Application::peer(std::uint32_t slot) const {
   if (slot >= peers_.size() || !peers_[slot].mapping) return {};
-  return {peers_[slot].mapping.data(), peers_[slot].mapping.size()};
+  return {peers_[slot].mapping.data(), peers_[slot].mapping.size(), peers_[slot].file_bytes};
 }
 
 Result<bool> Application::refresh() {
@@ -215,10 +218,15 @@ Status Application::map_peers(std::uint32_t first, std::uint32_t count, bool& ch
 
 Status Application::map_peer(std::uint32_t slot, const Peer& peer, FileDescriptor arena,
                              FileDescriptor event) {
+  auto file_bytes = size_of(arena.get());
+  if (!file_bytes) return propagate(file_bytes);
+  if (*file_bytes < sizeof(topics::ArenaHeader))
+    return failure(Errc::parse_error, "the arena of slot {} has only {} bytes", slot, *file_bytes);
   auto mapping = Mapping::map(arena.get(), page().arena_size_bytes, Mapping::Access::read_only);
   if (!mapping) return propagate(mapping);
   use_small_pages_at_first(mapping->bytes());
   PeerSlot mapped;
+  mapped.file_bytes = std::min<std::uint64_t>(*file_bytes, mapping->size());
   mapped.header = reinterpret_cast<const topics::ArenaHeader*>(mapping->data());
   mapped.arena = peer.arena;
   mapped.mapping = std::move(*mapping);

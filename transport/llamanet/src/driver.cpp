@@ -506,7 +506,7 @@ bool Driver::Implementation::has_lasting_writer(std::uint32_t slot) const {
   auto mapping =
       Mapping::map(slots_[slot].arena.get(), slots_.arena_size_bytes(), Mapping::Access::read_only);
   if (!mapping) return false;
-  topics::PeerArena arena{mapping->data(), mapping->size()};
+  const topics::PeerArena arena{mapping->data(), mapping->size()};
   if (!arena.ready()) return false;
   for (std::uint32_t i = 0; i < arena.endpoint_count(); ++i) {
     auto& endpoint = arena.endpoint(i);

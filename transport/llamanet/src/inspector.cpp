@@ -34,6 +34,9 @@ Status Inspector::look_at(const std::string& socket_name, std::chrono::milliseco
   auto page = Mapping::map(descriptors[0].get(), *size, Mapping::Access::read_only);
   if (!page) return propagate(page);
   page_ = std::move(*page);
+  if (!is_page(page_.data(), page_.size(), sizeof(topics::ArenaHeader)) ||
+      inspected->slot_count > this->page().slot_count_max)
+    return failure(Errc::parse_error, "the driver's page is not one that this version of Llamada knows");
   name_ = inspected->name;
   profile_ = inspected->profile;
   for (std::uint32_t first = 0; first < inspected->slot_count; first += peers_count_max) {
@@ -59,9 +62,12 @@ Status Inspector::map_slots(std::uint32_t first, std::uint32_t count) {
     if (answer->peers[i].arena != 0) {
       if (next + 2 > descriptors.size())
         return failure(Errc::parse_error, "the driver sent too few descriptors");
+      auto file_bytes = size_of(descriptors[next].get());
+      if (!file_bytes) return propagate(file_bytes);
       auto arena = Mapping::map(descriptors[next].get(), page().arena_size_bytes, Mapping::Access::read_only);
       if (!arena) return propagate(arena);
       slot.arena = std::move(*arena);
+      slot.file_bytes = std::min<std::uint64_t>(*file_bytes, slot.arena.size());
       slot.arena_id = answer->peers[i].arena;
       next += 2;
     }

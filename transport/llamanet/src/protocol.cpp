@@ -150,7 +150,7 @@ void write(Encoder& to, const Say& message) {
 }
 void read(Decoder& from, Say& message) {
   auto kind = from.integer<std::uint32_t>();
-  if (kind < static_cast<std::uint32_t>(SayKind::note) || kind > static_cast<std::uint32_t>(SayKind::live))
+  if (kind < static_cast<std::uint32_t>(SayKind::note) || kind > static_cast<std::uint32_t>(SayKind::damaged))
     return from.refuse();
   message.kind = static_cast<SayKind>(kind);
   message.code = from.integer<std::int32_t>();

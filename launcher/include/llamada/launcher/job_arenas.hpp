@@ -22,13 +22,25 @@ struct RankView {
   std::uint32_t pid = 0;       ///< of the process that attached last, 0 if none has
   std::uint32_t incarnation = 0;
   bool replaying = false;
-  std::string call;  ///< the MPI function it is in, "" if in none
+  bool damaged = false;  ///< its header has words that no process leaves there
+  std::string call;      ///< the MPI function it is in, "" if in none
   std::uint64_t call_index = 0;
   /// By topics::Counter, over all incarnations.
   std::array<std::uint64_t, 64> counters{};
 };
 
-enum class ArenaEventKind { attached, died, note, aborted, diverged, unprotected, warning, live, spawn };
+enum class ArenaEventKind {
+  attached,
+  died,
+  note,
+  aborted,
+  diverged,
+  unprotected,
+  warning,
+  live,
+  damaged,
+  spawn
+};
 
 /// One program that a rank wants to have started (MPI_Comm_spawn), and how often.
 struct SpawnCommand {
@@ -57,7 +69,7 @@ struct SpawnAnswer {
 struct ArenaEvent {
   ArenaEventKind kind = ArenaEventKind::note;
   std::uint32_t rank = 0;
-  std::int32_t code = 0;  ///< of aborted and diverged
+  std::int32_t code = 0;  ///< of aborted and diverged; of damaged: the rank whose arena is
   std::string text;
   SpawnQuestion spawn{};
 };

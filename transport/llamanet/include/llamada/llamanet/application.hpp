@@ -48,7 +48,8 @@ class Application {
   static constexpr std::chrono::milliseconds nap_max{100};
 
   /// Errors: closed (no driver listens there), permission_denied (it is another user's, or the token is
-  /// wrong), already_exists (the slot's application has attached before), out_of_resources.
+  /// wrong), already_exists (the slot's application has attached before), out_of_resources, parse_error (the
+  /// predecessor's arena is damaged: the driver's host has been told).
   static Result<std::unique_ptr<Application>> attach(const ApplicationOptions& options);
 
   /// Leaves in order: says bye, unless leave_silently() was called.
@@ -147,6 +148,7 @@ class Application {
   struct PeerSlot {
     const topics::ArenaHeader* header = nullptr;
     std::uint32_t arena = 0;
+    std::uint64_t file_bytes = 0;  // when it was mapped; a file never gets shorter
     Mapping mapping;
     FileDescriptor event;
   };

@@ -19,6 +19,14 @@ class ArenaView {
   bool ready() const {
     return header_ != nullptr && header_->magic.load(std::memory_order_acquire) == topics::arena_magic;
   }
+  /// Whether the header has words that its owner does not leave there, at whatever instruction it died.
+  bool is_damaged() const {
+    if (header_ == nullptr) return false;
+    const std::uint64_t magic = header_->magic.load(std::memory_order_acquire);
+    if (magic != topics::arena_magic) return magic != 0;
+    return incarnation() == 0 || state() > topics::ArenaState::exiting ||
+           (state() == topics::ArenaState::none && call_index() > 0);
+  }
   topics::ArenaState state() const {
     return static_cast<topics::ArenaState>(
         header_ == nullptr ? 0 : header_->state.load(std::memory_order_acquire));

@@ -52,6 +52,13 @@ static_assert(sizeof(PageSlot) == 64);
 inline std::size_t page_size_bytes(std::uint32_t slot_count_max) {
   return page_header_size_bytes + sizeof(PageSlot) * slot_count_max;
 }
+/// Whether so many bytes are a page that this version knows, with arenas that have room for their header.
+inline bool is_page(const std::byte* bytes, std::size_t size_bytes, std::size_t arena_header_bytes) {
+  if (size_bytes < page_header_size_bytes) return false;
+  const auto& page = *reinterpret_cast<const DriverPage*>(bytes);
+  return page.magic == page_magic && page_size_bytes(page.slot_count_max) <= size_bytes &&
+         page.arena_size_bytes >= arena_header_bytes;
+}
 inline const PageSlot* page_slots(const DriverPage* page) {
   return reinterpret_cast<const PageSlot*>(reinterpret_cast<const std::byte*>(page) + page_header_size_bytes);
 }

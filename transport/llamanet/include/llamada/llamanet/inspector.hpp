@@ -24,18 +24,20 @@ class Inspector {
     std::uint32_t incarnation = 0;
     std::uint32_t pid = 0;
     std::uint32_t deaths = 0;
-    std::uint32_t arena_id = 0;  // PageSlot::arena
-    Mapping arena;               // none when the slot has no arena
+    std::uint32_t arena_id = 0;    // PageSlot::arena
+    Mapping arena;                 // none when the slot has no arena
+    std::uint64_t file_bytes = 0;  // of the arena
 
-    topics::PeerArena peer() const { return {arena.data(), arena.size()}; }
+    topics::PeerArena peer() const { return {arena.data(), arena.size(), file_bytes}; }
     ArenaView view() const {
-      return arena ? ArenaView(reinterpret_cast<const topics::ArenaHeader*>(arena.data())) : ArenaView();
+      if (file_bytes < sizeof(topics::ArenaHeader)) return ArenaView();
+      return ArenaView(reinterpret_cast<const topics::ArenaHeader*>(arena.data()));
     }
   };
 
   static constexpr std::chrono::milliseconds usual_patience = std::chrono::seconds(5);
   /// Errors: closed (no driver listens there), permission_denied, timeout (the driver has not answered within
-  /// the `patience`, as one that is stopped).
+  /// the `patience`, as one that is stopped), parse_error (its page is none that this version knows).
   static Result<Inspector> open(const std::string& socket_name,
                                 std::chrono::milliseconds patience = usual_patience);
 

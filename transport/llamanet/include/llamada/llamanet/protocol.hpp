@@ -92,7 +92,8 @@ enum class SayKind : std::uint32_t {
   diverged = 3,
   unprotected = 4,
   warning = 5,
-  live = 6
+  live = 6,
+  damaged = 7  ///< `code` is the slot whose arena is damaged, `text` how
 };
 
 struct Say {
