@@ -1,0 +1,77 @@
+#include <sys/wait.h>
+
+#include <cstdlib>
+
+#include "job_process.hpp"
+#include "llamada/base/random.hpp"
+#include "test.hpp"
+
+// A rank whose wild pointer writes over its own arena harms nobody else: the job ends right, or with a
+// sentence that names this rank.
+
+namespace {
+
+using namespace llamada;
+using namespace llamada::system_test;
+
+/// As wild_pointer.c draws it.
+std::uint64_t culprit_of(std::uint64_t seed, std::uint64_t rank_count) {
+  std::uint64_t z = seed + 0x9e3779b97f4a7c15u;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return (z ^ (z >> 31)) % rank_count;
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+void run_wildly(std::uint64_t seed, const std::vector<std::string>& options) {
+  const std::uint64_t rank_count = 2 + seed % 3;
+  const std::uint64_t culprit = culprit_of(seed, rank_count);
+  std::vector<std::string> arguments = {"-n", std::to_string(rank_count)};
+  arguments.insert(arguments.end(), options.begin(), options.end());
+  arguments.insert(arguments.end(), {LLAMADA_WILD_POINTER, std::to_string(seed)});
+  Job job(arguments);
+  const int code = job.wait();
+  const std::string errors = job.errors();
+  INFO("seed " << seed << ", culprit " << culprit << " of " << rank_count << ", code " << code << "\n"
+               << errors);
+  for (std::uint64_t rank = 0; rank < rank_count; ++rank)
+    if (rank != culprit) {
+      CHECK_FALSE(contains(errors, "mpirun: rank " + std::to_string(rank) + " of "));  // ... died
+      CHECK_FALSE(contains(errors, "the arena of rank " + std::to_string(rank) + " is damaged"));
+    }
+  if (code == 0)
+    CHECK(job.output() == std::to_string(rank_count) + " ranks have agreed 60 times\n");
+  else
+    CHECK(contains(errors, "rank " + std::to_string(culprit)));
+  if (contains(errors, "is damaged")) CHECK(code == 121);
+  CHECK(job.wait_until_none_is_left(std::chrono::seconds(60)).empty());
+}
+
+}  // namespace
+
+TEST_CASE("wild pointer: it never harms another rank, and its own is named", "[system]") {
+  run_wildly(0, {});
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) run_wildly(seed, {});
+}
+
+TEST_CASE("wild pointer: nor under the fault-tolerant profile", "[system]") {
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) run_wildly(seed, {"--qos", "fault-tolerant"});
+}
+
+TEST_CASE("wild pointer: llamada survives whatever lies in an arena", "[system]") {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    INFO("seed " << seed);
+    Job job({"-n", "3", LLAMADA_WILD_POINTER, std::to_string(seed), "stay"});
+    REQUIRE(
+        wait_for([&] { return job.output().size() >= 3 * std::string("written\n").size() || job.ended(); }));
+    for (const char* what : {" ls", " ls --json", " why ranks", " top --once --interval 0.05"}) {
+      const int status = std::system((std::string(LLAMADA_TOOL) + what + " >/dev/null 2>&1").c_str());
+      // Other jobs of the machine may have to do with what it answers; here it is to answer.
+      CHECK(WIFEXITED(status));
+      CHECK(WEXITSTATUS(status) < 128);
+    }
+  }
+}
