@@ -110,7 +110,8 @@ class TailWalk {
 Status ArenaWriter::adopt_content() {
   const ArenaHeader& from = header();
   const Notes notes = header_notes();
-  const bool fits = reading().ready() && from.version == arena_version && from.size_bytes == memory_.size() &&
+  const bool fits = reading().ready() && from.version == arena_version &&
+                    from.header_size == sizeof(ArenaHeader) && from.size_bytes == memory_.size() &&
                     notes == laid_out(notes) && notes.pool < memory_.size() &&
                     notes.log_count <= notes.log_count_max && notes.cursor_count <= notes.cursor_count_max &&
                     notes.endpoint_count <= notes.endpoint_count_max &&
