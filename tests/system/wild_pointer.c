@@ -2,11 +2,13 @@
  * writes over words of the MPI library's memory, which it finds in /proc/self/maps: its own arena (docs/internals/arena.md).
  *
  *   wild_pointer SEED         the rank, the round, the places and the values follow from SEED; 0: nothing is written
+ *   wild_pointer SEED die     that rank writes, and is killed
  *   wild_pointer SEED stay    each rank but the first writes, and all stay in the program for those who look at them
  *
  * Output: one line at the end. What the library cannot see, since it is the content of a message, the program does, and says
  * which rank sent it. */
 #include <mpi.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -170,7 +172,10 @@ int main(int argc, char** argv) {
   const int when = 1 + (int)below(rounds - 1);
   if (argc > 2 && strcmp(argv[2], "stay") == 0) stay();
   for (int round = 0; round < rounds; ++round) {
-    if (is_wild && rank == culprit && round == when) write_wildly();
+    if (is_wild && rank == culprit && round == when) {
+      write_wildly();
+      if (argc > 2) raise(SIGKILL);
+    }
     exchange(round, out, in);
     agree(round);
   }

@@ -26,12 +26,15 @@ bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-void run_wildly(std::uint64_t seed, const std::vector<std::string>& options) {
+/// Gives mpirun's exit code.
+int run_wildly(std::uint64_t seed, const std::vector<std::string>& options,
+               const std::vector<std::string>& how = {}) {
   const std::uint64_t rank_count = 2 + seed % 3;
   const std::uint64_t culprit = culprit_of(seed, rank_count);
   std::vector<std::string> arguments = {"-n", std::to_string(rank_count)};
   arguments.insert(arguments.end(), options.begin(), options.end());
   arguments.insert(arguments.end(), {LLAMADA_WILD_POINTER, std::to_string(seed)});
+  arguments.insert(arguments.end(), how.begin(), how.end());
   Job job(arguments);
   const int code = job.wait();
   const std::string errors = job.errors();
@@ -48,17 +51,25 @@ void run_wildly(std::uint64_t seed, const std::vector<std::string>& options) {
     CHECK(contains(errors, "rank " + std::to_string(culprit)));
   if (contains(errors, "is damaged")) CHECK(code == 121);
   CHECK(job.wait_until_none_is_left(std::chrono::seconds(60)).empty());
+  return code;
 }
 
 }  // namespace
 
 TEST_CASE("wild pointer: it never harms another rank, and its own is named", "[system]") {
-  run_wildly(0, {});
-  for (std::uint64_t seed = 1; seed <= 60; ++seed) run_wildly(seed, {});
+  CHECK(run_wildly(0, {}) == 0);
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) (void)run_wildly(seed, {});
 }
 
 TEST_CASE("wild pointer: nor under the fault-tolerant profile", "[system]") {
-  for (std::uint64_t seed = 1; seed <= 40; ++seed) run_wildly(seed, {"--qos", "fault-tolerant"});
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) (void)run_wildly(seed, {"--qos", "fault-tolerant"});
+}
+
+TEST_CASE("wild pointer: a replacement takes over nothing that is damaged", "[system]") {
+  int refused = 0;
+  for (std::uint64_t seed = 1; seed <= 15; ++seed)
+    refused += run_wildly(seed, {"--qos", "fault-tolerant"}, {"die"}) == 121;
+  CHECK(refused > 0);
 }
 
 TEST_CASE("wild pointer: llamada survives whatever lies in an arena", "[system]") {

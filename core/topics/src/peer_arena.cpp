@@ -1,28 +1,30 @@
+#include "llamada/topics/memory.hpp"
+
 #include <errno.h>
-#include <signal.h>
+#include <linux/futex.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 
 #include "llamada/base/rounding.hpp"
-#include "llamada/topics/memory.hpp"
 
 namespace llamada::topics {
 namespace {
 
 constexpr std::uint64_t page_bytes = 4096;
 
-/// Whether the eight bytes at an aligned address can be read. The kernel copies them in, and answers EFAULT
-/// where a load would end the process; then it finds the first argument invalid, and changes nothing. Unlike
-/// fstat() this needs no descriptor, which a program may have closed, and no sandbox refuses it.
+/// Whether the four bytes at an aligned address can be read. The kernel reads them, to compare them with a
+/// value, and would then wake and move nobody; where a load would end the process it answers EFAULT. Unlike
+/// fstat() this needs no descriptor, which a program may have closed. (A sigprocmask() that fails takes half
+/// as long, and ends valgrind; MADV_POPULATE_READ takes twice as long, and is new.)
 bool is_readable(std::uintptr_t address) {
-  constexpr int no_such_way = -1;
-  constexpr std::size_t kernel_set_bytes = 8;
-  const int before = errno;
-  const long done = ::syscall(SYS_rt_sigprocmask, no_such_way, address, nullptr, kernel_set_bytes);
-  const bool readable = done == 0 || errno != EFAULT;
-  errno = before;
+  const int errno_before = errno;
+  constexpr int woken = 0, value = 0;
+  constexpr long moved = 0;
+  const long done = ::syscall(SYS_futex, address, FUTEX_CMP_REQUEUE_PRIVATE, woken, moved, address, value);
+  const bool readable = done >= 0 || errno != EFAULT;
+  errno = errno_before;
   return readable;
 }
 
@@ -57,7 +59,7 @@ bool PeerArena::reaches(Offset offset, std::uint64_t bytes) const {
   if (base == nullptr || offset > size_bytes || bytes > size_bytes - offset) return false;
   const std::uint64_t end = offset + bytes;
   if (end == 0) return true;
-  constexpr std::uintptr_t word_bytes = 8;
+  constexpr std::uintptr_t word_bytes = 4;
   const auto last = reinterpret_cast<std::uintptr_t>(base) + end - 1;
   if (!is_readable(last / word_bytes * word_bytes)) return false;
   // A file has all its pages up to the last one.

@@ -438,10 +438,15 @@ bool Application::may_grow(std::uint64_t more_bytes) {
 }
 
 std::uint64_t Application::live_bytes_of_all() const {
-  std::uint64_t live = 0;
-  for (auto& peer : peers_)
-    if (peer.header != nullptr) live += peer.header->pool_live.load(std::memory_order_relaxed);
-  return live;
+  std::uint64_t all = 0;
+  for (auto& peer : peers_) {
+    if (peer.header == nullptr) continue;
+    const std::uint64_t live = peer.header->pool_live.load(std::memory_order_relaxed);
+    // More than there is, a wild pointer has written there: nobody else is to run out of memory by that.
+    if (live <= peer.header->pool_used.load(std::memory_order_relaxed) && live <= peer.mapping.size())
+      all += live;
+  }
+  return all;
 }
 
 }  // namespace llamada::llamanet

@@ -23,7 +23,7 @@ struct PeerArena {
   mutable std::uint64_t known_bytes = 0;
 
   /// Whether these bytes lie within the arena and its file, so that a look at them is no SIGBUS. One
-  /// comparison for what is known; else a system call of some 100 ns.
+  /// comparison for what is known; else a system call of some 300 ns.
   bool covers(Offset offset, std::uint64_t bytes) const {
     const std::uint64_t known = __atomic_load_n(&known_bytes, __ATOMIC_RELAXED);
     return (offset <= known && bytes <= known - offset) || reaches(offset, bytes);
