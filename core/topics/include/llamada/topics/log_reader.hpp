@@ -270,20 +270,22 @@ class LogReader {
   void fail_at_end();
   void fail(const char* reason);
 
-  PeerArena arena_;
-  const LogEntry* entry_ = nullptr;
-  CursorEntry* cursor_ = nullptr;
+  // What each look takes, in 64 bytes.
   const Cell* cell_ = nullptr;  // null until the first chunk is there, and after a failure
   const Cell* cells_end_ = nullptr;
-  const std::byte* expected_ = nullptr;  // behind the last payload that lay apart
-  unsigned expected_lines_ = 0;
   std::uint32_t generation_ = 0;
-  bool failed_ = false;
-  std::uint32_t index_ = 0;
-  std::uint64_t released_ = 0;
-  std::uint64_t passed_withdrawn_ = 0;  // cells of this chunk
+  unsigned expected_lines_ = 0;
+  const std::byte* expected_ = nullptr;  // behind the last payload that lay apart
+  PeerArena arena_;
+  const LogEntry* entry_ = nullptr;
+
   Chunk chunk_;
+  CursorEntry* cursor_ = nullptr;
+  std::uint64_t released_ = 0;
+  std::uint32_t index_ = 0;
+  bool failed_ = false;
   const char* reason_ = nullptr;
+  std::uint64_t passed_withdrawn_ = 0;  // cells of this chunk
   const char* suspicion_ = nullptr;     // of find_damage(), at its last look,
   const Cell* suspected_at_ = nullptr;  // when the reader stood there
 };
