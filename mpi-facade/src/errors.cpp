@@ -8,6 +8,7 @@
 #include "entry.hpp"
 #include "rma/window.hpp"
 #include "runtime.hpp"
+#include "world/last_output.hpp"
 
 namespace llamada::mpi {
 namespace {
@@ -161,8 +162,9 @@ std::string failed_call() {
 
 void fatal(const std::string& text) {
   if (const Runtime* runtime = runtime_if_any(); runtime && runtime->end_job) runtime->end_job(1, text);
+  write_last_output([](void*) { std::_Exit(1); }, nullptr);
   std::fprintf(stderr, "llamada: %s\n", text.c_str());
-  std::fflush(nullptr);
+  std::fflush(stderr);
   std::_Exit(1);
 }
 

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "world/in_process.hpp"
+#include "world/last_output.hpp"
 #include "world/llamanet.hpp"
 
 namespace llamada::mpi {
@@ -29,6 +30,7 @@ pid_t joined_pid = 0;
 pid_t own_pid() { return static_cast<pid_t>(syscall(SYS_getpid)); }
 
 [[noreturn]] void cannot_join(const std::string& reason) {
+  write_last_output([](void*) { _exit(1); }, nullptr);
   fmt::print(stderr, "llamada: {}\n", reason);
   std::fflush(stderr);
   _exit(1);

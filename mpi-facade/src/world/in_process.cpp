@@ -6,6 +6,8 @@
 
 #include <cstdio>
 
+#include "world/last_output.hpp"
+
 namespace llamada::mpi {
 
 class InProcessWorld final : public World {
@@ -80,6 +82,10 @@ class InProcessWorld final : public World {
 
   [[noreturn]] void end(const RankEnded& ended) {
     if (!job_.options_.ends_process) throw ended;
+    if (ended.kind == RankEnded::Kind::aborted) {
+      int code = ended.code;
+      write_last_output([](void* context) { _exit(*static_cast<int*>(context)); }, &code);
+    }
     fmt::print(stderr, "{}\n", ended.text);
     std::fflush(stderr);
     _exit(ended.code);

@@ -9,6 +9,7 @@
 #include "llamada/llamanet/application.hpp"
 #include "llamada/qos/serialization.hpp"
 #include "world/cores.hpp"
+#include "world/last_output.hpp"
 
 namespace llamada::mpi {
 namespace {
@@ -141,8 +142,10 @@ class LlamanetWorld final : public World {
 
   [[noreturn]] void aborted(int code, std::string_view text) override {
     arena().set_exit(code);
-    tell(llamanet::SayKind::abort, code, text);
-    end_process(code);
+    // The driver ends the job when it hears of it: what the program has printed goes before.
+    Abort abort{*application_, application_->prepare_say(llamanet::SayKind::abort, code, text), code};
+    write_last_output(tell_and_end, &abort);
+    tell_and_end(&abort);
   }
   [[noreturn]] void diverged(std::string_view text) override {
     arena().set_exit(1);
@@ -193,6 +196,17 @@ class LlamanetWorld final : public World {
   }
   /// The job is over, and whoever ended it has said why, or cannot.
   [[noreturn]] void driver_is_gone() { end_process(1); }
+
+  /// An end that a signal handler can bring about.
+  struct Abort {
+    const llamanet::Application& application;
+    std::vector<std::byte> words;
+    int code;
+  };
+  [[noreturn]] static void tell_and_end(void* context) {
+    const Abort& abort = *static_cast<Abort*>(context);
+    end_process(abort.application.say(abort.words) ? abort.code : 1);
+  }
 
   std::unique_ptr<llamanet::Application> application_;
   qos::Profile profile_;

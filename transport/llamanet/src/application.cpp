@@ -410,7 +410,15 @@ Status Application::release_segment(std::uint64_t name) {
 }
 
 Status Application::say(SayKind kind, std::int32_t code, std::string_view text) {
-  return send_datagram(driver_.get(), encode({++request_, Say{kind, code, std::string(text)}}));
+  return say(prepare_say(kind, code, text));
+}
+
+std::vector<std::byte> Application::prepare_say(SayKind kind, std::int32_t code, std::string_view text) {
+  return encode({++request_, Say{kind, code, std::string(text)}});
+}
+
+Status Application::say(const std::vector<std::byte>& prepared) const {
+  return send_datagram(driver_.get(), prepared);
 }
 
 template <typename Answer, typename Question>

@@ -131,6 +131,9 @@ class Application {
 
   /// Tells the driver's host. Errors: closed.
   Status say(SayKind kind, std::int32_t code, std::string_view text);
+  /// The same in two steps, of which a signal handler may take the second.
+  std::vector<std::byte> prepare_say(SayKind kind, std::int32_t code, std::string_view text);
+  Status say(const std::vector<std::byte>& prepared) const;
   /// Asks the driver's host for more applications, and waits until they are started. Errors: those of the
   /// connection, invalid_argument when the commands are too long for one message; why none was started is in
   /// the answer.
