@@ -171,6 +171,65 @@ static void predefined(void) {
   OK(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_APPNUM, &value, &flag));
 }
 
+static long resident_kib(void) {
+  long all = 0, resident = 0;
+  FILE* file = fopen("/proc/self/statm", "r");
+  if (!file || fscanf(file, "%ld %ld", &all, &resident) != 2) resident = 0;
+  if (file) fclose(file);
+  return resident * 4;
+}
+
+/* Keys that were freed leave nothing, with attributes or without. */
+static void keys_without_end(void) {
+  enum { warm_up = 2000, count = 60000 };
+  MPI_Datatype type;
+  long before = 0;
+  OK(MPI_Type_contiguous(3, MPI_INT, &type));
+  for (int i = 0; i < count; i++) {
+    int key, used;
+    if (i == warm_up) before = resident_kib();
+    OK(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &key, NULL));
+    OK(MPI_Comm_set_attr(MPI_COMM_SELF, key, &before));
+    used = key;
+    OK(MPI_Comm_free_keyval(&key));
+    OK(MPI_Comm_delete_attr(MPI_COMM_SELF, used));
+    OK(MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, MPI_TYPE_NULL_DELETE_FN, &key, NULL));
+    OK(MPI_Type_set_attr(type, key, &before));
+    OK(MPI_Type_delete_attr(type, key));
+    OK(MPI_Type_free_keyval(&key));
+    OK(MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, MPI_WIN_NULL_DELETE_FN, &key, NULL));
+    OK(MPI_Win_free_keyval(&key));
+  }
+  CHECK(resident_kib() - before < 2048);
+  OK(MPI_Type_free(&type));
+}
+
+/* A callback that frees the key, and with it the last but the attribute that is just being set. */
+static int key_to_free;
+static int free_key_and_attribute(MPI_Comm comm, int key, void* value, void* extra) {
+  (void)value, (void)extra;
+  if (key_to_free == MPI_KEYVAL_INVALID) return MPI_SUCCESS;
+  OK(MPI_Comm_free_keyval(&key_to_free));
+  OK(MPI_Comm_delete_attr(comm, key));
+  return MPI_SUCCESS;
+}
+
+static void freed_by_callback(void) {
+  int key, other, flag, first = 1, second = 2;
+  int* value;
+  OK(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, free_key_and_attribute, &key, NULL));
+  key_to_free = key;
+  OK(MPI_Comm_set_attr(MPI_COMM_SELF, key, &first));
+  OK(MPI_Comm_set_attr(MPI_COMM_SELF, key, &second));
+  CHECK_EQ(key_to_free, MPI_KEYVAL_INVALID);
+  OK(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &other, NULL));
+  CHECK(other != key);
+  OK(MPI_Comm_get_attr(MPI_COMM_SELF, key, &value, &flag));
+  CHECK(flag && value == &second);
+  OK(MPI_Comm_delete_attr(MPI_COMM_SELF, key));
+  OK(MPI_Comm_free_keyval(&other));
+}
+
 int main(int argc, char** argv) {
   begin("attributes", &argc, &argv);
   life();
@@ -179,5 +238,7 @@ int main(int argc, char** argv) {
   kinds_of_keys();
   of_datatypes();
   predefined();
+  keys_without_end();
+  freed_by_callback();
   return finish();
 }

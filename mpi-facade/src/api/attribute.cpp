@@ -60,12 +60,13 @@ Reference<Keyval> find_keyval(Owner owner, int keyval) {
   return Reference<Keyval>(found && found->owner() == owner && found->is_alive() ? found : nullptr);
 }
 
-/// The number of a freed key is never used again, for attributes that were set with it live on.
+/// Attributes that were set with the key live on, and so does its number until the last of them is gone.
 int free_keyval(Owner owner, int* keyval) {
   if (int code = check_pointer(nullptr, keyval, "key")) return code;
   const Reference<Keyval> key = find_keyval(owner, *keyval);
   if (!key) return bad_keyval(nullptr, *keyval);
   key->free();
+  if (!key->is_alive()) runtime().keyvals.erase(*keyval);
   *keyval = MPI_KEYVAL_INVALID;
   return MPI_SUCCESS;
 }

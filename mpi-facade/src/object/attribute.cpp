@@ -2,10 +2,24 @@
 
 #include <algorithm>
 
+#include "runtime.hpp"
 #include "threads/shared_waiting.hpp"
 
 namespace llamada::mpi {
 namespace {
+
+/// A key stays for as long as this lives, whatever a callback frees: what is set with it afterwards has it.
+class KeyInUse {
+ public:
+  KeyInUse(int keyval, const Reference<Keyval>& key) : keyval_(keyval), key_(key) { key_->use(); }
+  ~KeyInUse() { let_go_of_key(keyval_, *key_); }
+  KeyInUse(const KeyInUse&) = delete;
+  KeyInUse& operator=(const KeyInUse&) = delete;
+
+ private:
+  int keyval_;
+  Reference<Keyval> key_;
+};
 
 void* for_callback(const Keyval& key, AttributeValue& value) {
   return key.is_fortran() ? reinterpret_cast<void*>(value.in_fortran()) : value.in_c();
@@ -30,6 +44,11 @@ AttributeValue copied(const Keyval& key, AttributeValue& value, void* copy) {
 }
 
 }  // namespace
+
+void let_go_of_key(int keyval, Keyval& key) {
+  key.unuse();
+  if (!key.is_alive()) runtime().keyvals.erase(keyval);
+}
 
 void* AttributeValue::in_c() {
   switch (kind_) {
@@ -73,6 +92,7 @@ AttributeValue* Attributes::find(int keyval) const {
 
 int Attributes::set(int handle, int keyval, const Reference<Keyval>& key, AttributeValue value) {
   const auto is_it = [&](const Entry& entry) { return entry.keyval == keyval; };
+  const KeyInUse in_use(keyval, key);
   if (const auto old = std::find_if(entries_.begin(), entries_.end(), is_it); old != entries_.end()) {
     const std::shared_ptr<AttributeValue> value_then = old->value;
     if (const int code = call_destroy(handle, keyval, *key, *value_then)) return code;
@@ -95,8 +115,8 @@ int Attributes::remove(int handle, int keyval) {
   const Reference<Keyval> key = entry->key;
   const std::shared_ptr<AttributeValue> value = entry->value;
   if (const int code = call_destroy(handle, keyval, *key, *value)) return code;
-  key->unuse();
-  std::erase_if(entries_, matches);
+  // Unless the callback has removed it.
+  if (std::erase_if(entries_, matches) > 0) let_go_of_key(keyval, *key);
   return MPI_SUCCESS;
 }
 
@@ -111,6 +131,7 @@ int Attributes::copy_to(int handle, Attributes& copy) const {
   const std::vector<Entry> entries = entries_;
   for (const Entry& entry : entries) {
     if (!entry.key->copy()) continue;
+    const KeyInUse in_use(entry.keyval, entry.key);
     void* given = nullptr;
     int flag = 0;
     const int code = call_copy(handle, entry.keyval, *entry.key, *entry.value, &given, &flag);

@@ -82,6 +82,9 @@ class Keyval : public Counted {
   void* extra_state_;
 };
 
+/// The end of a use of a key. One that was freed goes with its last use, and its number is given to another.
+void let_go_of_key(int keyval, Keyval& key);
+
 /// The attributes of one communicator, datatype or window, in the order in which they were set. The callbacks
 /// are the program's; what they return other than MPI_SUCCESS is handed back and ends the operation.
 class Attributes {
