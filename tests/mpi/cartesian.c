@@ -18,6 +18,45 @@ static void dims(void) {
   CHECK(f[0] == 14 && f[1] == 14 && f[2] == 9 && f[3] == 8 && f[4] == 7);
 }
 
+/* A grid of no dimension, and so of one rank, in which all functions answer (7.5.1). */
+static void no_dimension(MPI_Comm comm) {
+  int count = -1, size = -1, status = -1, at = -1, mapped = -2, keep = 1, sent = 7, got = 5;
+  MPI_Comm part;
+  OK(MPI_Topo_test(comm, &status));
+  CHECK_EQ(status, MPI_CART);
+  OK(MPI_Cartdim_get(comm, &count));
+  OK(MPI_Comm_size(comm, &size));
+  CHECK(count == 0 && size == 1);
+  OK(MPI_Cart_get(comm, 0, NULL, NULL, NULL));
+  OK(MPI_Cart_coords(comm, 0, 0, NULL));
+  OK(MPI_Cart_rank(comm, NULL, &at));
+  CHECK_EQ(at, 0);
+  OK(MPI_Cart_map(comm, 0, NULL, NULL, &mapped));
+  CHECK_EQ(mapped, 0);
+  OK(MPI_Neighbor_allgather(&sent, 1, MPI_INT, &got, 1, MPI_INT, comm));
+  OK(MPI_Neighbor_alltoall(&sent, 1, MPI_INT, &got, 1, MPI_INT, comm));
+  CHECK_EQ(got, 5);
+  OK(MPI_Cart_sub(comm, &keep, &part));
+  CHECK(part != MPI_COMM_NULL);
+  OK(MPI_Cartdim_get(part, &count));
+  CHECK_EQ(count, 0);
+  OK(MPI_Comm_free(&part));
+}
+
+/* Only one rank of the parent is in a grid of no dimension; the others have none. */
+static void made_without_dimensions(void) {
+  MPI_Comm comm;
+  int mapped = -2;
+  OK(MPI_Cart_create(MPI_COMM_WORLD, 0, NULL, NULL, 1, &comm));
+  CHECK_EQ(comm == MPI_COMM_NULL, rank != 0);
+  if (comm != MPI_COMM_NULL) {
+    no_dimension(comm);
+    OK(MPI_Comm_free(&comm));
+  }
+  OK(MPI_Cart_map(MPI_COMM_WORLD, 0, NULL, NULL, &mapped));
+  CHECK_EQ(mapped, rank == 0 ? 0 : MPI_UNDEFINED);
+}
+
 static void grid(int periodic) {
   int dims[2] = {0, 0}, periods[2] = {periodic, 0}, coords[2], me, got, status = 0, count, low, high;
   MPI_Comm comm, row;
@@ -67,15 +106,10 @@ static void grid(int periodic) {
   OK(MPI_Allreduce(&me, &got, 1, MPI_INT, MPI_MIN, row));
   CHECK_EQ(got, coords[0] * dims[1]);
   OK(MPI_Comm_free(&row));
-  /* Without dimensions there is one rank. */
   keep[0] = keep[1] = 0;
   OK(MPI_Cart_sub(comm, keep, &row));
-  CHECK_EQ(row == MPI_COMM_NULL, me != 0);
-  if (row != MPI_COMM_NULL) {
-    OK(MPI_Cartdim_get(row, &count));
-    CHECK_EQ(count, 0);
-    OK(MPI_Comm_free(&row));
-  }
+  no_dimension(row);
+  OK(MPI_Comm_free(&row));
   MPI_Comm copy;
   OK(MPI_Comm_dup(comm, &copy));
   OK(MPI_Topo_test(copy, &status));
@@ -100,6 +134,7 @@ int main(int argc, char** argv) {
   dims();
   grid(0);
   grid(1);
+  made_without_dimensions();
   smaller();
   return finish();
 }

@@ -99,8 +99,7 @@ int PMPI_Cart_sub(MPI_Comm comm, const int remain[], MPI_Comm* new_comm) {
     sizes.push_back(grid->dimension(index));
     wraps.push_back(grid->is_periodic(index));
   }
-  // A grid without dimensions has one rank (7.5.1).
-  if (sizes.empty()) color = communicator->rank() == 0 ? 0 : MPI_UNDEFINED;
+  // If none is kept, each rank has its place for itself: a grid of no dimension, of one rank.
   return split_grid(*communicator, color, key, CartesianTopology(std::move(sizes), std::move(wraps)),
                     new_comm);
 }
