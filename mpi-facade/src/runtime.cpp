@@ -13,9 +13,6 @@ Runtime::Runtime() {
   add_predefined_types(datatypes);
   for (MPI_Op op = MPI_MAX; op <= MPI_NO_OP; ++op) operations.set_builtin(op, make_counted<Operation>(op));
   groups.set_builtin(MPI_GROUP_EMPTY, make_counted<Group>(std::vector<int>{}, world_rank));
-  error_handlers.set_builtin(MPI_ERRORS_ARE_FATAL, make_counted<ErrorHandler>(ErrorHandler::Kind::fatal));
-  error_handlers.set_builtin(MPI_ERRORS_RETURN, make_counted<ErrorHandler>(ErrorHandler::Kind::returns));
-  error_handlers.set_builtin(MPI_ERRORS_ABORT, make_counted<ErrorHandler>(ErrorHandler::Kind::aborts));
 }
 
 Runtime::~Runtime() = default;

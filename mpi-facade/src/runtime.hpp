@@ -15,7 +15,7 @@
 #include "object/attribute.hpp"
 #include "object/communicator.hpp"
 #include "object/datatype.hpp"
-#include "object/error_handler.hpp"
+#include "object/error_handler_table.hpp"
 #include "object/group.hpp"
 #include "object/handle.hpp"
 #include "object/info_table.hpp"
@@ -127,7 +127,7 @@ struct AddedErrors {
 ///
 /// Threads: one at a time: the one that called MPI_Init, or whoever holds `lock`.
 struct Runtime {
-  /// The predefined datatypes, operations, error handlers and the empty group are there from the start;
+  /// The predefined datatypes, operations and the empty group are there from the start;
   /// MPI_COMM_WORLD and MPI_COMM_SELF when add_world() has been called.
   Runtime();
   ~Runtime();
@@ -146,8 +146,9 @@ struct Runtime {
   HandleTable<Group, ObjectKind::group> groups;
   HandleTable<Datatype, ObjectKind::datatype> datatypes;
   HandleTable<Operation, ObjectKind::operation> operations;
-  HandleTable<ErrorHandler, ObjectKind::error_handler> error_handlers;
-  HandleTable<Info, ObjectKind::info>& infos = info_table();  ///< there before MPI_Init, too
+  HandleTable<ErrorHandler, ObjectKind::error_handler>& error_handlers =
+      error_handler_table();                                  ///< there before MPI_Init, too
+  HandleTable<Info, ObjectKind::info>& infos = info_table();  ///< likewise
   HandleTable<Keyval, ObjectKind::keyval> keyvals;
   HandleTable<Window, ObjectKind::window> windows;
   HandleTable<Session, ObjectKind::session> sessions;

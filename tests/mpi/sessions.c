@@ -128,22 +128,72 @@ static void test_handlers(void) {
   OK(MPI_Session_finalize(&session));
 }
 
+static int heard;
+static void hear(MPI_Session* session, int* code, ...) {
+  (void)session;
+  heard = *code;
+}
+
+/* What may be called at any time (MPI 4.0, table 11.1), but for info objects, which are in outside.c. */
+static void at_any_time(void) {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING];
+  int length = 0, class = -1, flag, version, subversion;
+  MPI_Errhandler handler, predefined = MPI_ERRORS_RETURN;
+  MPI_Session session = MPI_SESSION_NULL;
+  MPI_Info hints, freed;
+  OK(MPI_Initialized(&flag));
+  OK(MPI_Finalized(&flag));
+  OK(MPI_Get_version(&version, &subversion));
+  OK(MPI_Get_library_version(text, &length));
+  OK(MPI_Error_string(MPI_ERR_COMM, text, &length));
+  CHECK(length == (int)strlen(text) && strstr(text, "communicator"));
+  OK(MPI_Error_class(MPI_ERR_COMM, &class));
+  CHECK_EQ(class, MPI_ERR_COMM);
+  OK(MPI_Session_create_errhandler(hear, &handler));
+  CHECK(MPI_Errhandler_f2c(MPI_Errhandler_c2f(handler)) == handler);
+  OK(MPI_Info_create(&hints));
+  CHECK(MPI_Info_f2c(MPI_Info_c2f(hints)) == hints);
+  freed = hints;
+  OK(MPI_Info_free(&hints));
+  /* It is told of a session that cannot be made, and of those that are called with it. */
+  if (is_strict()) {
+    heard = 0;
+    CHECK_EQ(MPI_Session_init(freed, handler, &session), MPI_ERR_INFO);
+    CHECK(heard == MPI_ERR_INFO && session == MPI_SESSION_NULL);
+  }
+  OK(MPI_Session_init(MPI_INFO_NULL, handler, &session));
+  OK(MPI_Session_call_errhandler(session, MPI_ERR_OTHER));
+  CHECK_EQ(heard, MPI_ERR_OTHER);
+  OK(MPI_Session_finalize(&session));
+  OK(MPI_Errhandler_free(&handler));
+  CHECK(handler == MPI_ERRHANDLER_NULL);
+  OK(MPI_Errhandler_free(&predefined));
+}
+
 int main(int argc, char** argv) {
   chapter = "sessions";
   int flag;
+  char text[MPI_MAX_ERROR_STRING];
+  /* Before anything else. */
+  OK(MPI_Error_string(MPI_ERR_RANK, text, &flag));
+  at_any_time();
   test_world("before");
   test_world("again");
   test_sets();
   test_handlers();
+  at_any_time();
   OK(MPI_Initialized(&flag));
   CHECK(!flag);
   MPI_Init(&argc, &argv);
+  at_any_time();
   test_world("beside");
   CHECK_EQ(sum_over(MPI_COMM_WORLD, 1), ranks);
   MPI_Finalize();
   OK(MPI_Finalized(&flag));
   CHECK(flag);
+  at_any_time();
   test_world("behind");
+  at_any_time();
   if (rank == 0) printf("ok %s\n", chapter);
   return 0;
 }

@@ -1,5 +1,7 @@
+#include "api/any_time.hpp"
 #include "api/arguments.hpp"
 #include "api/strings.hpp"
+#include "object/error_handler_table.hpp"
 #include "rma/api_common.hpp"
 
 // MPI 3.1, 8.3 to 8.5: error handlers, classes and codes, with the names of MPI-1 (15.1).
@@ -17,7 +19,7 @@ int create_handler(MPI_Comm_errhandler_function* function, MPI_Errhandler* handl
 int set_handler(MPI_Comm comm, MPI_Errhandler handler) {
   Communicator* communicator = nullptr;
   if (int code = find_communicator(comm, communicator)) return code;
-  const Reference<ErrorHandler> found(runtime().error_handlers.find(handler));
+  const Reference<ErrorHandler> found(error_handler_table().find(handler));
   if (!found) return report(communicator, MPI_ERR_ARG, "the error handler is null, or was freed");
   if (found->kind() == ErrorHandler::Kind::user && !found->function())
     return report(communicator, MPI_ERR_ARG, "the error handler is not for communicators");
@@ -39,7 +41,7 @@ MPI_Errhandler llamada::mpi::give_handler(const Reference<ErrorHandler>& handler
   if (handler->kind() == ErrorHandler::Kind::fatal) return MPI_ERRORS_ARE_FATAL;
   if (handler->kind() == ErrorHandler::Kind::aborts) return MPI_ERRORS_ABORT;
   if (handler->kind() == ErrorHandler::Kind::returns) return MPI_ERRORS_RETURN;
-  if (handler->handle_uses++ == 0) handler->handle = runtime().error_handlers.insert(handler);
+  if (handler->handle_uses++ == 0) handler->handle = error_handler_table().insert(handler);
   return handler->handle;
 }
 
@@ -82,7 +84,7 @@ int PMPI_Errhandler_get(MPI_Comm comm, MPI_Errhandler* handler) {
 LLAMADA_MPI_FUNCTION(Session_create_errhandler)
 int PMPI_Session_create_errhandler(MPI_Session_errhandler_function* session_errhandler_fn,
                                    MPI_Errhandler* handler) {
-  LLAMADA_MPI_ENTER(Session_create_errhandler);
+  LLAMADA_MPI_ENTER_AT_ANY_TIME(Session_create_errhandler);
   return create_handler(session_errhandler_fn, handler);
 }
 
@@ -91,7 +93,7 @@ int PMPI_Session_set_errhandler(MPI_Session session, MPI_Errhandler handler) {
   LLAMADA_MPI_ENTER(Session_set_errhandler);
   Session* found = nullptr;
   if (int code = find_session(session, found)) return code;
-  const Reference<ErrorHandler> known(runtime().error_handlers.find(handler));
+  const Reference<ErrorHandler> known(error_handler_table().find(handler));
   if (!known) return report(*found, MPI_ERR_ARG, "the error handler is null, or was freed");
   found->set_error_handler(known);
   return MPI_SUCCESS;
@@ -109,7 +111,7 @@ int PMPI_Session_get_errhandler(MPI_Session session, MPI_Errhandler* handler) {
 
 LLAMADA_MPI_FUNCTION(Session_call_errhandler)
 int PMPI_Session_call_errhandler(MPI_Session session, int error_code) {
-  LLAMADA_MPI_ENTER(Session_call_errhandler);
+  LLAMADA_MPI_ENTER_AT_ANY_TIME(Session_call_errhandler);
   Session* found = nullptr;
   if (int code = find_session(session, found)) return code;
   call_error_handler(*found, error_code);
@@ -118,12 +120,12 @@ int PMPI_Session_call_errhandler(MPI_Session session, int error_code) {
 
 LLAMADA_MPI_FUNCTION(Errhandler_free)
 int PMPI_Errhandler_free(MPI_Errhandler* handler) {
-  LLAMADA_MPI_ENTER(Errhandler_free);
+  LLAMADA_MPI_ENTER_AT_ANY_TIME(Errhandler_free);
   if (int code = check_pointer(nullptr, handler, "error handler")) return code;
-  ErrorHandler* found = runtime().error_handlers.find(*handler);
+  ErrorHandler* found = error_handler_table().find(*handler);
   if (!found) return report(nullptr, MPI_ERR_ARG, "the error handler is null, or was freed");
   if (found->kind() == ErrorHandler::Kind::user && --found->handle_uses == 0)
-    runtime().error_handlers.erase(*handler);
+    error_handler_table().erase(*handler);
   *handler = MPI_ERRHANDLER_NULL;
   return MPI_SUCCESS;
 }
@@ -148,7 +150,7 @@ int PMPI_Win_set_errhandler(MPI_Win win, MPI_Errhandler handler) {
   LLAMADA_MPI_ENTER(Win_set_errhandler);
   Window* window = nullptr;
   if (int code = rma::find_window(win, window)) return code;
-  const Reference<ErrorHandler> found(runtime().error_handlers.find(handler));
+  const Reference<ErrorHandler> found(error_handler_table().find(handler));
   if (!found) return report(*window, MPI_ERR_ARG, "the error handler is null, or was freed");
   if (found->kind() == ErrorHandler::Kind::user && !found->function())
     return report(*window, MPI_ERR_ARG, "the error handler is not for windows");
@@ -177,7 +179,7 @@ int PMPI_Win_call_errhandler(MPI_Win win, int code) {
 
 LLAMADA_MPI_FUNCTION(Error_string)
 int PMPI_Error_string(int code, char* text, int* length) {
-  LLAMADA_MPI_ENTER(Error_string);
+  LLAMADA_MPI_ENTER_AT_ANY_TIME(Error_string);
   if (int failed = check_pointer(nullptr, text, "text")) return failed;
   if (int failed = check_pointer(nullptr, length, "length")) return failed;
   give_string(error_text(code).substr(0, MPI_MAX_ERROR_STRING - 1), text, length);
@@ -186,7 +188,7 @@ int PMPI_Error_string(int code, char* text, int* length) {
 
 LLAMADA_MPI_FUNCTION(Error_class)
 int PMPI_Error_class(int code, int* error_class) {
-  LLAMADA_MPI_ENTER(Error_class);
+  LLAMADA_MPI_ENTER_AT_ANY_TIME(Error_class);
   if (int failed = check_pointer(nullptr, error_class, "error class")) return failed;
   *error_class = error_class_of(code);
   return MPI_SUCCESS;

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <mutex>
 #include <optional>
 
+#include "api/any_time.hpp"
 #include "api/arguments.hpp"
 #include "api/strings.hpp"
 
@@ -14,25 +14,6 @@
 using namespace llamada::mpi;
 
 namespace {
-
-/// As CallScope within MPI; outside it one thread after another.
-class InfoScope {
- public:
-  explicit InfoScope(CallId id) {
-    const Runtime* self = runtime_if_any();
-    if (self && self->is_open())
-      call_.emplace(id);
-    else
-      outside_ = std::unique_lock(mutex_);
-  }
-
- private:
-  static inline std::mutex mutex_;
-  std::optional<CallScope> call_;
-  std::unique_lock<std::mutex> outside_;
-};
-
-#define LLAMADA_MPI_INFO_ENTER(name) const InfoScope scope(CallId::name)
 
 int find_info(MPI_Info info, Info*& found) {
   found = info_table().find(info);
@@ -53,7 +34,7 @@ int check_key(const char* key) { return check_text(key, MPI_MAX_INFO_KEY - 1, MP
 
 LLAMADA_MPI_FUNCTION(Info_create)
 int PMPI_Info_create(MPI_Info* info) {
-  LLAMADA_MPI_INFO_ENTER(Info_create);
+  LLAMADA_MPI_ENTER_AT_ANY_TIME(Info_create);
   if (int code = check_pointer(nullptr, info, "info")) return code;
   *info = info_table().insert(make_counted<Info>());
   return MPI_SUCCESS;
@@ -61,7 +42,7 @@ int PMPI_Info_create(MPI_Info* info) {
 
 LLAMADA_MPI_FUNCTION(Info_create_env)
 int PMPI_Info_create_env(int, char*[], MPI_Info* info) {
-  LLAMADA_MPI_INFO_ENTER(Info_create_env);
+  LLAMADA_MPI_ENTER_AT_ANY_TIME(Info_create_env);
   if (int code = check_pointer(nullptr, info, "info")) return code;
   auto made = make_counted<Info>();
   const char* size = std::getenv("LLAMADA_SIZE");
@@ -72,7 +53,7 @@ int PMPI_Info_create_env(int, char*[], MPI_Info* info) {
 
 LLAMADA_MPI_FUNCTION(Info_set)
 int PMPI_Info_set(MPI_Info info, const char* key, const char* value) {
-  LLAMADA_MPI_INFO_ENTER(Info_set);
+  LLAMADA_MPI_ENTER_AT_ANY_TIME(Info_set);
   Info* found = nullptr;
   if (int code = find_info(info, found)) return code;
   if (int code = check_key(key)) return code;
@@ -83,7 +64,7 @@ int PMPI_Info_set(MPI_Info info, const char* key, const char* value) {
 
 LLAMADA_MPI_FUNCTION(Info_get)
 int PMPI_Info_get(MPI_Info info, const char* key, int value_length, char* value, int* flag) {
-  LLAMADA_MPI_INFO_ENTER(Info_get);
+  LLAMADA_MPI_ENTER_AT_ANY_TIME(Info_get);
   Info* found = nullptr;
   if (int code = find_info(info, found)) return code;
   if (int code = check_key(key)) return code;
@@ -100,7 +81,7 @@ int PMPI_Info_get(MPI_Info info, const char* key, int value_length, char* value,
 
 LLAMADA_MPI_FUNCTION(Info_get_valuelen)
 int PMPI_Info_get_valuelen(MPI_Info info, const char* key, int* value_length, int* flag) {
-  LLAMADA_MPI_INFO_ENTER(Info_get_valuelen);
+  LLAMADA_MPI_ENTER_AT_ANY_TIME(Info_get_valuelen);
   Info* found = nullptr;
   if (int code = find_info(info, found)) return code;
   if (int code = check_key(key)) return code;
@@ -115,7 +96,7 @@ int PMPI_Info_get_valuelen(MPI_Info info, const char* key, int* value_length, in
 
 LLAMADA_MPI_FUNCTION(Info_get_nkeys)
 int PMPI_Info_get_nkeys(MPI_Info info, int* key_count) {
-  LLAMADA_MPI_INFO_ENTER(Info_get_nkeys);
+  LLAMADA_MPI_ENTER_AT_ANY_TIME(Info_get_nkeys);
   Info* found = nullptr;
   if (int code = find_info(info, found)) return code;
   if (int code = check_pointer(nullptr, key_count, "number of keys")) return code;
@@ -125,7 +106,7 @@ int PMPI_Info_get_nkeys(MPI_Info info, int* key_count) {
 
 LLAMADA_MPI_FUNCTION(Info_get_nthkey)
 int PMPI_Info_get_nthkey(MPI_Info info, int index, char* key) {
-  LLAMADA_MPI_INFO_ENTER(Info_get_nthkey);
+  LLAMADA_MPI_ENTER_AT_ANY_TIME(Info_get_nthkey);
   Info* found = nullptr;
   if (int code = find_info(info, found)) return code;
   if (int code = check_pointer(nullptr, key, "key")) return code;
@@ -139,7 +120,7 @@ int PMPI_Info_get_nthkey(MPI_Info info, int index, char* key) {
 
 LLAMADA_MPI_FUNCTION(Info_delete)
 int PMPI_Info_delete(MPI_Info info, const char* key) {
-  LLAMADA_MPI_INFO_ENTER(Info_delete);
+  LLAMADA_MPI_ENTER_AT_ANY_TIME(Info_delete);
   Info* found = nullptr;
   if (int code = find_info(info, found)) return code;
   if (int code = check_key(key)) return code;
@@ -149,7 +130,7 @@ int PMPI_Info_delete(MPI_Info info, const char* key) {
 
 LLAMADA_MPI_FUNCTION(Info_dup)
 int PMPI_Info_dup(MPI_Info info, MPI_Info* new_info) {
-  LLAMADA_MPI_INFO_ENTER(Info_dup);
+  LLAMADA_MPI_ENTER_AT_ANY_TIME(Info_dup);
   Info* found = nullptr;
   if (int code = find_info(info, found)) return code;
   if (int code = check_pointer(nullptr, new_info, "new info")) return code;
@@ -161,7 +142,7 @@ int PMPI_Info_dup(MPI_Info info, MPI_Info* new_info) {
 
 LLAMADA_MPI_FUNCTION(Info_free)
 int PMPI_Info_free(MPI_Info* info) {
-  LLAMADA_MPI_INFO_ENTER(Info_free);
+  LLAMADA_MPI_ENTER_AT_ANY_TIME(Info_free);
   if (int code = check_pointer(nullptr, info, "info")) return code;
   Info* found = nullptr;
   if (int code = find_info(*info, found)) return code;
@@ -173,7 +154,7 @@ int PMPI_Info_free(MPI_Info* info) {
 
 LLAMADA_MPI_FUNCTION(Info_get_string)
 int PMPI_Info_get_string(MPI_Info info, const char* key, int* buffer_length, char* value, int* flag) {
-  LLAMADA_MPI_INFO_ENTER(Info_get_string);
+  LLAMADA_MPI_ENTER_AT_ANY_TIME(Info_get_string);
   Info* found = nullptr;
   if (int code = find_info(info, found)) return code;
   if (int code = check_key(key)) return code;

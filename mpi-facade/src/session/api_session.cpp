@@ -47,8 +47,10 @@ int PMPI_Session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session* sessio
   enter_by_session(level);
   LLAMADA_MPI_ENTER(Session_init);
   const Reference<ErrorHandler> found(runtime().error_handlers.find(handler));
-  const auto refuse = [](int error_class, const char* text) {
-    const int code = report(nullptr, error_class, text);
+  // The error handler hears of what goes wrong here, too.
+  const auto refuse = [&](int error_class, const char* text) {
+    Session none(found, level);
+    const int code = found ? report(none, error_class, text) : report(nullptr, error_class, text);
     leave_by_session();
     return code;
   };

@@ -37,7 +37,8 @@ std::vector<int> members_of_set(std::string_view name) {
 }
 
 int find_session(MPI_Session handle, Session*& found) {
-  found = runtime().sessions.find(handle);
+  const Runtime* self = runtime_if_any();
+  found = self ? self->sessions.find(handle) : nullptr;
   if (found) return MPI_SUCCESS;
   return report(nullptr, MPI_ERR_SESSION, "the session is MPI_SESSION_NULL, or was finalized");
 }
