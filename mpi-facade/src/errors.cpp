@@ -192,8 +192,9 @@ void leave_otherwise() {
 
 namespace {
 
-/// `object` is what the program's function is given, `place` what a message says it was. The function may
-/// change the code to be returned (8.3.1), but not to MPI_SUCCESS: callers go on then, with what was refused.
+/// `object` is what the program's function is given, a communicator, a window or a session, `place` what a
+/// message says it was. The function may change the code to be returned (8.3.1), but not to MPI_SUCCESS:
+/// callers go on then, with what was refused.
 int handle_error(const ErrorHandler& handler, int object, const std::string& place, int code) {
   if (handler.ends_job()) {
     fatal(fmt::format("{} failed in rank {} on {}: {}", failed_call(), runtime().rank_in_world(), place,
@@ -202,7 +203,7 @@ int handle_error(const ErrorHandler& handler, int object, const std::string& pla
   if (handler.kind() == ErrorHandler::Kind::user) {
     int given = code;
     const OutsideForCallback outside;
-    handler.function()(&object, &given);
+    handler.call(&object, &given, object_kind(object) == ObjectKind::window);
     if (given != MPI_SUCCESS) return given;
   }
   return code;

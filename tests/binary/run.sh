@@ -12,19 +12,19 @@ while [ $# -gt 0 ]; do
   esac
   shift
 done
-[ "${#programs[@]}" -gt 0 ] || programs=(NPmpich2 xdinv xdlu xdqr xdtrd xdsep)
-packages=(netpipe-mpich2 scalapack-mpi-test scalapack-test-common libscalapack-mpich2.2 liblapack3 libblas3)
+[ "${#programs[@]}" -gt 0 ] || programs=(NPmpich2 xdinv xdlu xdqr xdtrd xdsep cxx)
+packages=(netpipe-mpich2 scalapack-mpi-test scalapack-test-common libscalapack-mpich2.2 liblapack3 libblas3 libmpich12 libmpich-dev)
 work=$build/binary-tests
 root=$work/root
 
 # The packages are unpacked, not installed: nothing of the machine changes.
 fetch_packages() {
-  [ -f "$work/fetched" ] && return
+  [ "$(cat "$work/fetched" 2>/dev/null)" != "${packages[*]}" ] || return 0
   mkdir -p "$work/packages" "$root"
   (cd "$work/packages" && apt-get -qq -o APT::Sandbox::User=root download "${packages[@]}")
   local package
   for package in "$work"/packages/*.deb; do dpkg -x "$package" "$root"; done
-  touch "$work/fetched"
+  echo "${packages[*]}" >"$work/fetched"
 }
 
 # What the program finds of MPI is ours: libmpich.so.12 by LD_LIBRARY_PATH, and nothing else is changed.
@@ -50,6 +50,16 @@ scalapack() {
     ! grep -q -E '^ *[1-9][0-9]* tests completed and failed|FAILED' "$work/$1.out"
 }
 
+# The C++ bindings: MPICH's header, and its library of them on top of our libmpi.
+cxx() {
+  ${CXX:-c++} -w -I "$root/usr/include/$(gcc -print-multiarch)/mpich" -o "$work/cxx" "$(dirname "$0")/cxx.cpp" \
+    "$libraries/libmpichcxx.so.12" "$prefix/lib/libmpich.so.12" -Wl,--unresolved-symbols=ignore-in-shared-libs || return 1
+  # Nothing else of MPICH's is found.
+  mkdir -p "$work/cxx-library"
+  cp -f "$libraries/libmpichcxx.so.12" "$work/cxx-library/"
+  libraries=$work/cxx-library run "$work/cxx.out" 3 "$work/cxx" && grep -q '^C++ bindings passed$' "$work/cxx.out"
+}
+
 fetch_packages
 prefix=$work/prefix
 cmake --install "$build" --prefix "$prefix" >/dev/null
@@ -59,7 +69,11 @@ mkdir -p "$work/scalapack"
 failed=0
 for program in "${programs[@]}"; do
   began=$SECONDS
-  if [ "$program" = NPmpich2 ]; then check=netpipe; else check="scalapack $program"; fi
+  case $program in
+    NPmpich2) check=netpipe ;;
+    cxx) check=cxx ;;
+    *) check="scalapack $program" ;;
+  esac
   if $check; then
     printf 'passed %s (%s, %d s) %s\n' "$program" "$profile" $((SECONDS - began)) "$(grep -m1 -o -E '[0-9]+ tests completed and passed' "$work/$program.out" || true)"
   else

@@ -41,6 +41,7 @@ MPI_Errhandler llamada::mpi::give_handler(const Reference<ErrorHandler>& handler
   if (handler->kind() == ErrorHandler::Kind::fatal) return MPI_ERRORS_ARE_FATAL;
   if (handler->kind() == ErrorHandler::Kind::aborts) return MPI_ERRORS_ABORT;
   if (handler->kind() == ErrorHandler::Kind::returns) return MPI_ERRORS_RETURN;
+  if (handler->kind() == ErrorHandler::Kind::throws) return errors_throw_exceptions;
   if (handler->handle_uses++ == 0) handler->handle = error_handler_table().insert(handler);
   return handler->handle;
 }

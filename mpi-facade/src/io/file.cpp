@@ -107,7 +107,7 @@ int handle(File* file, int code) {
     MPI_File handle = file;
     int given = code;
     const OutsideForCallback outside;
-    handler->file_function()(&handle, &given);
+    handler->call(&handle, &given);
     return given;
   }
   return code;

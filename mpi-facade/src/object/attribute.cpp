@@ -28,11 +28,15 @@ void* for_callback(const Keyval& key, AttributeValue& value) {
 int call_destroy(int handle, int keyval, const Keyval& key, AttributeValue& value) {
   if (!key.destroy()) return MPI_SUCCESS;
   const OutsideForCallback outside;
+  if (CxxDeleteProxy* proxy = key.delete_proxy())
+    return proxy(key.destroy(), handle, keyval, 0, value.in_c(), key.extra_state());
   return key.destroy()(handle, keyval, for_callback(key, value), key.extra_state());
 }
 
 int call_copy(int handle, int keyval, const Keyval& key, AttributeValue& value, void** copy, int* flag) {
   const OutsideForCallback outside;
+  if (CxxCopyProxy* proxy = key.copy_proxy())
+    return proxy(key.copy(), handle, keyval, key.extra_state(), 0, value.in_c(), copy, flag);
   return key.copy()(handle, keyval, key.extra_state(), for_callback(key, value), copy, flag);
 }
 

@@ -48,6 +48,13 @@ class AttributeValue {
   };
 };
 
+/// How a library of C++ bindings built for MPICH has its callbacks called, whose arguments are objects of C++
+/// (MPII_Keyval_set_proxy): `function` is the program's, `value_type` 0 for a pointer.
+using CxxCopyProxy = int(MPI_Comm_copy_attr_function* function, int handle, int keyval, void* extra_state,
+                         int value_type, void* value, void** copy, int* flag);
+using CxxDeleteProxy = int(MPI_Comm_delete_attr_function* function, int handle, int keyval, int value_type,
+                           void* value, void* extra_state);
+
 /// A key of attributes with the program's callbacks (MPI 3.1, 6.7).
 class Keyval : public Counted {
  public:
@@ -71,6 +78,13 @@ class Keyval : public Counted {
   /// Fortran's callbacks take a value as the integer that it is, C's as C gets it.
   void set_fortran() { is_fortran_ = true; }
   bool is_fortran() const { return is_fortran_; }
+  /// Null unless set: the callbacks are called as they are.
+  void set_cxx(CxxCopyProxy* copy, CxxDeleteProxy* destroy) {
+    copy_proxy_ = copy;
+    delete_proxy_ = destroy;
+  }
+  CxxCopyProxy* copy_proxy() const { return copy_proxy_; }
+  CxxDeleteProxy* delete_proxy() const { return delete_proxy_; }
 
  private:
   Owner owner_;
@@ -79,6 +93,8 @@ class Keyval : public Counted {
   int use_count_ = 0;
   MPI_Comm_copy_attr_function* copy_;
   MPI_Comm_delete_attr_function* destroy_;
+  CxxCopyProxy* copy_proxy_ = nullptr;
+  CxxDeleteProxy* delete_proxy_ = nullptr;
   void* extra_state_;
 };
 

@@ -6,11 +6,17 @@
 
 namespace llamada::mpi {
 
+/// How a library of C++ bindings built for MPICH has the program's error handlers called
+/// (MPII_Errhandler_set_cxx). `owner` is 0 for a communicator, 1 for a file, 2 for a window; `handle` points
+/// to the C handle.
+using CxxErrorProxy = void(int owner, void* handle, int* code, void (*function)());
+
 /// What to do about an error (MPI 3.1, 8.3).
 class ErrorHandler : public Counted {
  public:
   /// `aborts` (MPI 4.0, 9.3) is to end the processes of the object alone; as under MPICH it ends the job.
-  enum class Kind { fatal, aborts, returns, user };
+  /// `throws` is MPI::ERRORS_THROW_EXCEPTIONS: the C function returns, and the C++ binding throws.
+  enum class Kind { fatal, aborts, returns, throws, user };
 
   explicit ErrorHandler(Kind kind) : kind_(kind) {}
   explicit ErrorHandler(MPI_Comm_errhandler_function* function) : kind_(Kind::user), function_(function) {}
@@ -28,10 +34,22 @@ class ErrorHandler : public Counted {
   MPI_Comm_errhandler_function* function() const { return function_; }
   MPI_File_errhandler_function* file_function() const { return file_function_; }
 
+  void set_cxx(CxxErrorProxy* proxy) { proxy_ = proxy; }
+  /// Calls the program's function, which may change the code.
+  void call(MPI_Comm* handle, int* code, bool is_window) const {
+    if (proxy_) return proxy_(is_window ? 2 : 0, handle, code, reinterpret_cast<void (*)()>(function_));
+    function_(handle, code);
+  }
+  void call(MPI_File* handle, int* code) const {
+    if (proxy_) return proxy_(1, handle, code, reinterpret_cast<void (*)()>(file_function_));
+    file_function_(handle, code);
+  }
+
  private:
   Kind kind_;
   MPI_Comm_errhandler_function* function_ = nullptr;
   MPI_File_errhandler_function* file_function_ = nullptr;
+  CxxErrorProxy* proxy_ = nullptr;
 };
 
 }  // namespace llamada::mpi

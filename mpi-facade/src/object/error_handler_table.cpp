@@ -12,6 +12,7 @@ HandleTable<ErrorHandler, ObjectKind::error_handler>& error_handler_table() {
     Table* made = std::make_unique<Table>().release();
     made->set_builtin(MPI_ERRORS_ARE_FATAL, make_counted<ErrorHandler>(Kind::fatal));
     made->set_builtin(MPI_ERRORS_RETURN, make_counted<ErrorHandler>(Kind::returns));
+    made->set_builtin(errors_throw_exceptions, make_counted<ErrorHandler>(Kind::throws));
     made->set_builtin(MPI_ERRORS_ABORT, make_counted<ErrorHandler>(Kind::aborts));
     return *made;
   }();

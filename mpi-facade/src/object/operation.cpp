@@ -339,7 +339,10 @@ void Operation::apply_own(const void* in, void* inout, std::size_t count, const 
   while (count > 0) {
     int piece = static_cast<int>(std::min<std::size_t>(count, INT_MAX));
     MPI_Datatype handle = datatype.handle();
-    function_(const_cast<std::byte*>(left), right, &piece, &handle);
+    if (proxy_)
+      proxy_(left, right, piece, handle, function_);
+    else
+      function_(const_cast<std::byte*>(left), right, &piece, &handle);
     const std::ptrdiff_t step = datatype.extent() * piece;
     left += step;
     right += step;

@@ -10,6 +10,10 @@
 
 namespace llamada::mpi {
 
+/// How a library of C++ bindings built for MPICH has the program's functions called (MPII_Op_set_cxx).
+using CxxOperationProxy = void(const void* in, void* inout, int count, MPI_Datatype datatype,
+                               MPI_User_function* function);
+
 /// An operation of reductions (MPI 3.1, 5.9): predefined, or the program's function.
 class Operation : public Counted {
  public:
@@ -27,6 +31,8 @@ class Operation : public Counted {
   }
   /// "MPI_SUM"; "a user-defined operation".
   const char* name() const;
+  /// The program's function is called by `proxy`.
+  void set_cxx(CxxOperationProxy* proxy) { proxy_ = proxy; }
 
   /// inout[i] = in[i] op inout[i] for `count` elements. Call only when accepts(datatype).
   void apply(const void* in, void* inout, std::size_t count, const Datatype& datatype) const {
@@ -45,6 +51,7 @@ class Operation : public Counted {
 
   MPI_Op predefined_ = MPI_OP_NULL;
   MPI_User_function* function_ = nullptr;
+  CxxOperationProxy* proxy_ = nullptr;
   bool commutes_ = true;
 };
 
