@@ -3,34 +3,89 @@
 #ifdef __x86_64__
 #include <cpuid.h>
 #include <immintrin.h>
-#include <signal.h>
 #endif
 
+#include <sys/auxv.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 
 namespace llamada::mpi::interpose {
 namespace {
 
-/// More than anything uses that is called before main().
+/// More than any call before main() uses.
 constexpr std::size_t stack_bytes = 64 << 10;
+/// Room that stays untouched below the cleared part: the calls made here use it, and so does the dynamic
+/// linker, which saves all vector registers when it resolves a function.
+constexpr std::size_t stack_bytes_left = 24 << 10;
+constexpr std::size_t page_bytes = 4096;
 
-/// The stack beneath the caller's frame.
+/// The first byte above the main thread's stack. The kernel puts the name of the executed file there, and
+/// eight zero bytes behind it.
+std::uintptr_t end_of_stack() {
+  const auto name = getauxval(AT_EXECFN);
+  if (name == 0) return 0;
+  const std::uintptr_t end = name + std::strlen(reinterpret_cast<const char*>(name)) + 1 + sizeof(void*);
+  return (end + page_bytes - 1) / page_bytes * page_bytes;
+}
+
+/// How much of the stack below `here` may be cleared: less than stack_bytes under a small `ulimit -s`.
+std::size_t bytes_to_clear(const void* here) {
+  rlimit limit{};
+  const std::uintptr_t end = end_of_stack();
+  const auto at = reinterpret_cast<std::uintptr_t>(here);
+  if (end < at || getrlimit(RLIMIT_STACK, &limit) != 0) return 0;
+  if (limit.rlim_cur == RLIM_INFINITY) return stack_bytes;
+  const std::size_t used = end - at + stack_bytes_left;
+  return used < limit.rlim_cur ? std::min<std::size_t>(stack_bytes, limit.rlim_cur - used) : 0;
+}
+
+/// Clears the stack below the caller's frame.
 [[gnu::noinline, gnu::no_stack_protector]] void clear_stack() {
-  char bytes[stack_bytes];
-  std::memset(bytes, 0, sizeof bytes);
+  const std::size_t size = bytes_to_clear(__builtin_frame_address(0));
+  if (size == 0) return;
+  void* bytes = __builtin_alloca(size);
+  std::memset(bytes, 0, size);
   asm volatile("" : : "r"(bytes) : "memory");
 }
 
 #ifdef __x86_64__
 /// XSAVE's parts that hold vector registers: SSE, AVX, AVX-512's opmask and halves.
 constexpr unsigned long long vector_parts = 1U << 1 | 1U << 2 | 7U << 5;
+constexpr unsigned long long first_extended_part = 2;
+constexpr unsigned long long last_vector_part = 7;
+constexpr std::size_t legacy_and_header_bytes = 512 + 64;
+constexpr std::size_t mxcsr_offset = 24;
+constexpr std::size_t state_alignment = 64;
 
-/// Puts all vector registers into their initial configuration.
-[[gnu::target("xsave"), gnu::no_stack_protector]] void initialise_vector_registers() {
-  alignas(64) _xstate without_parts{};
-  without_parts.fpstate.mxcsr = _mm_getcsr();  // loaded whatever parts there are
-  _xrstor64(&without_parts, _xgetbv(0) & vector_parts);
+/// The size of an XSAVE area in the standard format that has room for these parts: CPUID leaf 0xD gives the
+/// size and the offset of each. They differ between processors, and XRSTOR may read all of a part, even if it
+/// only initialises it. Other parts (AMX's tiles have 8 KiB) are neither asked for nor read.
+std::size_t state_bytes(unsigned long long parts) {
+  std::size_t bytes = legacy_and_header_bytes;
+  for (unsigned part = first_extended_part; part <= last_vector_part; part++) {
+    unsigned size, offset, c, d;
+    if ((parts >> part & 1) && __get_cpuid_count(0xD, part, &size, &offset, &c, &d))
+      bytes = std::max<std::size_t>(bytes, std::size_t{offset} + size);
+  }
+  return bytes;
+}
+
+/// Puts all vector registers into their initial configuration: the area's header says that it has no part (in
+/// the standard format, which a zero XCOMP_BV means on each processor that has XSAVE).
+[[gnu::noinline, gnu::target("xsave"), gnu::no_stack_protector]] void initialise_vector_registers() {
+  const unsigned long long parts = _xgetbv(0) & vector_parts;
+  const std::size_t bytes = state_bytes(parts);
+  auto at = reinterpret_cast<std::uintptr_t>(__builtin_alloca(bytes + state_alignment));
+  auto* area = reinterpret_cast<std::byte*>((at + state_alignment - 1) / state_alignment * state_alignment);
+  std::memset(area, 0, bytes);
+  const unsigned control = _mm_getcsr();  // XRSTOR loads it, whichever parts there are
+  std::memcpy(area + mxcsr_offset, &control, sizeof control);
+  _xrstor64(area, parts);
 }
 
 bool has_xsave() {

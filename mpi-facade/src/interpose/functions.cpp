@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "interpose/functions.hpp"
+#include "interpose/sanitizer.hpp"
 
 // libc's functions, as libmpi exports them (exports.map). libc's own are hidden behind these.
 
@@ -71,6 +72,7 @@ LLAMADA_INTERPOSED int gettimeofday(timeval* __restrict value, void* __restrict 
 
 LLAMADA_INTERPOSED int clock_gettime(clockid_t clock, timespec* value) noexcept {
   if (const int failed = real_clock_gettime(clock, value)) return failed;
+  if (interpose::is_asked_by_sanitizer(__builtin_return_address(0))) return 0;
   if (auto* determinants = interpose::determinants_of_caller()) {
     const std::uint64_t ns = told(*determinants, clock_value(clock), *value, ns_per_second);
     *value = {static_cast<time_t>(ns / ns_per_second), static_cast<long>(ns % ns_per_second)};
