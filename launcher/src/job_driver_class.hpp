@@ -42,6 +42,7 @@ class JobDriver {
   std::vector<std::string> environment_of(const RankProcess& rank) const;
   std::string identity_of(const RankProcess& rank) const;
   void cannot_start(const Error& error);
+  void addresses_randomised(int error_number);
 
   // More ranks (job_driver_spawn.cpp).
   void spawn_world(std::uint32_t parent, const SpawnQuestion& question);
@@ -138,8 +139,9 @@ class JobDriver {
   std::uint64_t user_signals_ = 0;
   int user_signal_count_ = 0;
   bool unprotected_ = false;
-  std::string unprotected_because_;  ///< a sentence without a full stop
-  bool input_lost_ = false;          ///< more than may be kept for a replacement of rank 0
+  std::string unprotected_because_;    ///< a sentence without a full stop
+  bool input_lost_ = false;            ///< more than may be kept for a replacement of rank 0
+  bool addresses_randomised_ = false;  ///< said once
   bool finished_ = false;
   bool orphaned_ = false;
 };

@@ -2,6 +2,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstring>
+#include <utility>
+
 #include "cpu_places.hpp"
 #include "descriptor_limit.hpp"
 #include "job_driver_class.hpp"
@@ -124,9 +127,10 @@ Status JobDriver::start_rank(RankProcess& rank) {
   if (!job_.cpu_places.empty())
     request.cpus = cpu_set_of(job_.cpu_places[rank.rank % job_.cpu_places.size()]);
   request.parent = getpid();
-  auto pid = spawn(request);
-  if (!pid) return propagate(pid);
-  rank.root = rank.group = *pid;
+  auto process = spawn(request);
+  if (!process) return propagate(process);
+  if (process->addresses_errno != 0) addresses_randomised(process->addresses_errno);
+  rank.root = rank.group = process->pid;
   rank.phase = RankPhase::running;
   rank.started_at = RankProcess::TimePoint::clock::now();
   if (job_.verbose)
@@ -135,6 +139,20 @@ Status JobDriver::start_rank(RankProcess& rank) {
   injector_->rank_started(rank.rank, rank.incarnation);
   if (rank.rank == 0) give_input();
   return {};
+}
+
+/// Said once for the job.
+void JobDriver::addresses_randomised(int error_number) {
+  if (std::exchange(addresses_randomised_, true)) return;
+  say(
+      fmt::format("mpirun: the system does not let mpirun turn off the randomisation of addresses ({}), as "
+                  "in a container with "
+                  "Docker's default seccomp profile. Ranks that die are replaced all the same, but a program "
+                  "whose messages or "
+                  "output depend on the addresses of its memory will end with \"replay diverged\". To allow "
+                  "it: docker run "
+                  "--security-opt seccomp=unconfined, or a profile that allows personality(2).\n",
+                  std::strerror(error_number)));
 }
 
 /// The same for every incarnation, byte for byte: it lies on the new process's stack.

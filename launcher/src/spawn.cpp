@@ -18,6 +18,7 @@ struct ChildPlan {
   char* const* environment;
   volatile int failed_errno = 0;
   const char* volatile failed_step = nullptr;
+  volatile int addresses_errno = 0;
 };
 
 std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
@@ -40,17 +41,20 @@ bool place_streams(const SpawnRequest& request) {
          dup2(request.standard_error, 2) >= 0;
 }
 
+/// Containers refuse it: then the program runs with randomised addresses.
+void fix_addresses(ChildPlan& plan) {
+  const int present = personality(0xffffffff);
+  if (present < 0 || personality(static_cast<unsigned long>(present) | ADDR_NO_RANDOMIZE) < 0)
+    plan.addresses_errno = errno;
+}
+
 /// Runs in the child, in the parent's memory: system calls only.
 [[noreturn]] void become(ChildPlan& plan) {
   const SpawnRequest& request = *plan.request;
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != request.parent) _exit(127);
-  if (request.fixed_addresses) {
-    const int present = personality(0xffffffff);
-    if (present < 0 || personality(static_cast<unsigned long>(present) | ADDR_NO_RANDOMIZE) < 0)
-      fail(plan, "to turn off address space layout randomisation");
-  }
+  if (request.fixed_addresses) fix_addresses(plan);
   if (request.cpus) sched_setaffinity(0, sizeof *request.cpus, &*request.cpus);
   if (!place_streams(request)) fail(plan, "to give the process its standard streams");
   if (!request.working_directory.empty() && chdir(request.working_directory.c_str()) != 0)
@@ -70,13 +74,13 @@ __attribute__((noinline)) pid_t fork_sharing_memory(ChildPlan& plan) {
 
 }  // namespace
 
-Result<pid_t> spawn(const SpawnRequest& request) {
+Result<SpawnedProcess> spawn(const SpawnRequest& request) {
   const std::vector<char*> arguments = pointers_to(request.arguments);
   const std::vector<char*> environment = pointers_to(request.environment);
   ChildPlan plan{&request, arguments.data(), environment.data()};
   const pid_t pid = fork_sharing_memory(plan);
   if (pid < 0) return system_failure("fork");
-  if (plan.failed_step == nullptr) return pid;
+  if (plan.failed_step == nullptr) return SpawnedProcess{pid, plan.addresses_errno};
   waitpid(pid, nullptr, 0);
   return system_failure(fmt::format("cannot start {}: {}", request.program, plan.failed_step),
                         plan.failed_errno);
