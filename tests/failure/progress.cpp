@@ -94,12 +94,12 @@ std::string ProgressWatch::description() const {
 
 void ProgressWatch::watch(const std::stop_token& stop) {
   std::optional<Inspector> inspector;
-  const std::string name = fmt::format("llamada/{}/job-{}", geteuid(), mpirun_);
   while (!stop.stop_requested()) {
     if (!inspector) {
       // A replacement adopts its predecessor's arena, so that all have been found once and for all.
-      if (auto opened = Inspector::open(name); opened && opened->slots().size() >= ranks_)
-        inspector = std::move(*opened);
+      if (auto name = llamanet::find_job_driver(geteuid(), mpirun_))
+        if (auto opened = Inspector::open(*name); opened && opened->slots().size() >= ranks_)
+          inspector = std::move(*opened);
     } else {
       Movement sum;
       std::string description;

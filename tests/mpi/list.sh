@@ -3,6 +3,7 @@
 set -u
 llamada=$1
 shift
+export LLAMADA_NAMESPACE=list-$$
 "$@" >/dev/null 2>&1 &
 job=$!
 for attempt in $(seq 600); do

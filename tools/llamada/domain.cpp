@@ -66,21 +66,23 @@ DomainView view_of(const llamanet::Inspector& inspector) {
   return view;
 }
 
-Result<bool> look_at_drivers(
+Result<Looked> look_at_drivers(
     const std::function<void(const std::string& name, const llamanet::Inspector& driver)>& look) {
-  auto names = llamanet::find_drivers(::geteuid());
-  if (!names) return propagate(names);
-  bool seen_all = true;
-  for (const std::string& name : *names) {
+  auto found = llamanet::find_drivers(::geteuid());
+  if (!found) return propagate(found);
+  Looked looked{true, std::move(found->foreign)};
+  for (const std::string& name : found->names) {
     auto driver = llamanet::Inspector::open(name);
     if (driver) {
       look(name, *driver);
+    } else if (driver.error().code() == Errc::permission_denied) {
+      ++looked.foreign.count;
     } else if (driver.error().code() != Errc::closed) {  // closed: it has ended since it was listed
       fmt::print(stderr, "llamada: @{}: {}\n", name, driver.error().text());
-      seen_all = false;
+      looked.seen_all = false;
     }
   }
-  return seen_all;
+  return looked;
 }
 
 Result<std::vector<DriverView>> view_drivers() {

@@ -39,8 +39,14 @@ struct DriverView {
 
 /// Of each driver of this user that can be looked at, at this moment.
 Result<std::vector<DriverView>> view_drivers();
-/// Shows all drivers of this user. False: some could not be looked at; standard error has why.
-Result<bool> look_at_drivers(
+/// What came of a look at all drivers.
+struct Looked {
+  bool seen_all = true;  ///< false: some could not be looked at; standard error has why
+  llamanet::ForeignNames foreign;
+};
+
+/// Shows all drivers of this user.
+Result<Looked> look_at_drivers(
     const std::function<void(const std::string& name, const llamanet::Inspector& driver)>& look);
 
 /// "solver (pid 4711)": the participant's name, or its program's.

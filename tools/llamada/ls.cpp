@@ -1,6 +1,7 @@
 #include "ls.hpp"
 
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <fstream>
@@ -19,6 +20,8 @@ namespace {
 using llamanet::Inspector;
 using llamanet::SlotState;
 using nlohmann::json;
+
+constexpr std::size_t owners_shown_max = 5;
 
 std::string_view state_name(SlotState slot, topics::ArenaState application) {
   if (slot == SlotState::expected) return "starting";
@@ -186,6 +189,21 @@ void print_driver(const json& driver) {
   for (auto& application : driver["applications"]) print_application(application, name.starts_with("job-"));
 }
 
+/// Anybody may take a name that looks like one of ours.
+std::string foreign_line(const llamanet::ForeignNames& foreign) {
+  std::string users;
+  std::size_t shown = 0;
+  for (const std::uint32_t owner : foreign.owners) {
+    if (++shown > owners_shown_max) break;
+    users += fmt::format("{}{}", users.empty() ? "" : ", ", owner);
+  }
+  if (foreign.owners.size() > owners_shown_max) users += ", …";
+  const bool one = foreign.count == 1;
+  return fmt::format("llamada: {} name{} of user {}'s drivers {} held by other users{}; {} left out.\n",
+                     foreign.count, one ? "" : "s", ::geteuid(), one ? "is" : "are",
+                     users.empty() ? "" : fmt::format(" (user {})", users), one ? "it is" : "they are");
+}
+
 }  // namespace
 
 int list(bool as_json) {
@@ -205,7 +223,8 @@ int list(bool as_json) {
   } else {
     for (auto& driver : drivers) print_driver(driver);
   }
-  return *looked ? 0 : 1;
+  if (looked->foreign.count > 0) fmt::print(stderr, "{}", foreign_line(looked->foreign));
+  return looked->seen_all ? 0 : 1;
 }
 
 }  // namespace llamada::tools

@@ -168,6 +168,7 @@ Result<std::unique_ptr<launcher::JobArenas>> make_arenas(const launcher::ArenasR
   if (auto checked = check_log_bytes_at_start(request.profile); !checked) return propagate(checked);
   llamanet::DriverOptions options;
   options.name = fmt::format("job-{}", request.mpirun_pid);
+  options.secret_name = true;
   options.slot_count_max = request.rank_count + spawned_count_max;
   if (request.profile.rank_replacement.kind == qos::RankReplacementKind::rebuild)
     options.log_bytes_max = request.profile.rank_replacement.log_bytes_per_node;

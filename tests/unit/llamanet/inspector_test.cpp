@@ -7,19 +7,6 @@
 using namespace llamada;
 using namespace llamada::llamanet;
 
-TEST_CASE("inspector: finds the drivers of a user in the kernel's list", "[llamanet]") {
-  std::string text =
-      "Num       RefCount Protocol Flags    Type St Inode Path\n"
-      "0000: 00000002 00000000 00010000 0005 01 21 @llamada/1000/node\n"
-      "0000: 00000003 00000000 00000000 0005 03 22 @llamada/1000/node\n"
-      "0000: 00000002 00000000 00010000 0005 01 23 @llamada/1000/job-7\n"
-      "0000: 00000002 00000000 00010000 0005 01 24 @llamada/1001/node\n"
-      "0000: 00000002 00000000 00010000 0005 01 25 /tmp/@llamada/1000/x\n"
-      "0000: 00000002 00000000 00010000 0005 01 26\n";
-  CHECK(drivers_in(text, 1000) == std::vector<std::string>{"llamada/1000/job-7", "llamada/1000/node"});
-  CHECK(drivers_in(text, 1002).empty());
-}
-
 TEST_CASE("inspector: sees a driver, its applications and their endpoints", "[llamanet]") {
   Node node(on_demand());
   node.start();
@@ -31,7 +18,7 @@ TEST_CASE("inspector: sees a driver, its applications and their endpoints", "[ll
   (*application)->arena().set_call(5);
   auto drivers = find_drivers(::geteuid());
   REQUIRE(drivers);
-  CHECK(std::count(drivers->begin(), drivers->end(), node.socket_name()) == 1);
+  CHECK(std::count(drivers->names.begin(), drivers->names.end(), node.socket_name()) == 1);
   auto inspector = Inspector::open(node.socket_name());
   REQUIRE(inspector);
   REQUIRE(inspector->slots().size() == 1);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -53,7 +54,9 @@ class DriverProcess {
   }
   DriverProcess(const DriverProcess&) = delete;
 
-  std::string socket() const { return fmt::format("llamada/{}/{}", ::geteuid(), name_); }
+  std::string socket() const {
+    return fmt::format("llamada/{}/{}/{}", ::geteuid(), std::getenv("LLAMADA_NAMESPACE"), name_);
+  }
 
  private:
   std::string name_;

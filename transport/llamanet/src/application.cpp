@@ -15,6 +15,7 @@
 #include <cstring>
 
 #include "ask.hpp"
+#include "claim.hpp"
 #include "llamada/base/copy.hpp"
 #include "llamada/base/rounding.hpp"
 #include "llamada/llamanet/start_driver.hpp"
@@ -50,32 +51,48 @@ void use_small_pages_at_first(std::span<std::byte> memory) {
   ::madvise(memory.data(), std::min(memory.size(), arena_bytes_at_first), MADV_NOHUGEPAGE);
 }
 
+/// Whether no driver of this user listens there.
+bool is_absent(const Error& error) {
+  return error.code() == Errc::closed || error.code() == Errc::permission_denied;
+}
+
 }  // namespace
 
 Application::Application() : owner_pid_(own_pid()) {}
 
 Result<std::unique_ptr<Application>> Application::attach(const ApplicationOptions& options) {
+  if (auto checked = check_name_space(); !checked) return propagate(checked);
   auto chosen = options;
   if (chosen.socket_name.empty()) chosen.socket_name = llamanet::socket_name(::geteuid(), "node");
   for (int attempt = 1;; ++attempt) {
-    std::unique_ptr<Application> application(new Application);
-    auto attached = application->shake_hands(chosen);
-    if (attached) return application;
+    auto attached = attach_to(chosen);
+    if (attached || !is_absent(attached.error())) return attached;
+    // A driver of ours that started while another user held the name has another one.
+    auto stand_in = chosen;
+    if (auto other = stand_in_for(chosen.socket_name)) {
+      stand_in.socket_name = *other;
+      auto found = attach_to(stand_in);
+      if (found || !is_absent(found.error())) return found;
+    }
     // A driver that ends with its last application may do so under our hands: then another one is started.
-    bool another =
-        options.start_driver && attached.error().code() == Errc::closed && attempt < start_attempts_max;
-    if (!another) return propagate(attached);
+    if (!options.start_driver || attempt == start_attempts_max) return attached;
     if (auto started = start_driver(chosen.driver_program, chosen.socket_name); !started)
-      return propagate(started);
+      return attached.error().code() == Errc::permission_denied ? propagate(attached) : propagate(started);
   }
+}
+
+Result<std::unique_ptr<Application>> Application::attach_to(const ApplicationOptions& options) {
+  std::unique_ptr<Application> application(new Application);
+  if (auto attached = application->shake_hands(options); !attached) return propagate(attached);
+  return application;
 }
 
 Status Application::shake_hands(const ApplicationOptions& options) {
   silent_ = true;  // until there is something to leave
-  auto driver = connect_to(options.socket_name);
+  auto driver = connect_to_own(options.socket_name);
   if (!driver) return propagate(driver);
   driver_ = moved_up(std::move(*driver));
-  if (auto checked = check_owner(driver_.get()); !checked) return checked;
+  if (auto checked = check_owner(driver_.get(), options.socket_name); !checked) return checked;
   LLAMADA_CRASH_POINT("attach:connected");
   // Before the first commit, so that the membarrier of whoever sleeps includes this process.
   needs_fence_ = !membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED);

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cstdint>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -34,12 +35,11 @@ Result<Expected> ask(int driver, std::uint32_t request, Message message,
 }
 
 /// The name could have been taken by anybody. Errors: permission_denied.
-inline Status check_owner(int driver) {
+inline Status check_owner(int driver, std::string_view socket_name) {
   auto credentials = credentials_of(driver);
   if (!credentials) return propagate(credentials);
   if (may_deal_with(::geteuid(), credentials->uid)) return {};
-  return failure(Errc::permission_denied, "the driver is a process of user {}, not of user {}",
-                 credentials->uid, ::geteuid());
+  return failure(Errc::permission_denied, "{}", held_by(socket_name, *credentials));
 }
 
 }  // namespace llamada::llamanet

@@ -11,6 +11,7 @@
 #include <map>
 #include <optional>
 
+#include "claim.hpp"
 #include "driver_slots.hpp"
 #include "llamada/base/check.hpp"
 #include "llamada/topics/memory.hpp"
@@ -122,10 +123,11 @@ class Driver::Implementation {
 Result<std::unique_ptr<Driver::Implementation>> Driver::Implementation::open(const DriverOptions& options) {
   auto driver = std::make_unique<Implementation>();
   driver->options_ = options;
-  driver->socket_name_ = llamanet::socket_name(::geteuid(), options.name);
-  auto listener = listen_at(driver->socket_name_);
-  if (!listener) return propagate(listener);
-  driver->listener_ = std::move(*listener);
+  if (auto checked = check_name_space(); !checked) return propagate(checked);
+  auto claim = options.secret_name ? claim_secret(options.name) : claim_known(options.name);
+  if (!claim) return propagate(claim);
+  driver->socket_name_ = std::move(claim->socket_name);
+  driver->listener_ = std::move(claim->listener);
   driver->epoll_ = FileDescriptor(::epoll_create1(EPOLL_CLOEXEC));
   if (!driver->epoll_) return system_failure("epoll_create1");
   driver->retry_ = FileDescriptor(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));

@@ -1,10 +1,9 @@
 #include "llamada/llamanet/inspector.hpp"
 
 #include <algorithm>
-#include <fstream>
-#include <sstream>
 
 #include "ask.hpp"
+#include "bound_names.hpp"
 
 namespace llamada::llamanet {
 
@@ -23,7 +22,7 @@ Status Inspector::look_at(const std::string& socket_name, std::chrono::milliseco
   auto driver = connect_to(socket_name, patience);
   if (!driver) return propagate(driver);
   driver_ = std::move(*driver);
-  if (auto checked = check_owner(driver_.get()); !checked) return propagate(checked);
+  if (auto checked = check_owner(driver_.get(), socket_name); !checked) return propagate(checked);
   if (auto credentials = credentials_of(driver_.get())) pid_ = static_cast<std::uint32_t>(credentials->pid);
   std::vector<FileDescriptor> descriptors;
   auto inspected = ask<Inspected>(driver_.get(), 1, Inspect{}, descriptors, 1);
@@ -76,27 +75,30 @@ Status Inspector::map_slots(std::uint32_t first, std::uint32_t count) {
   return {};
 }
 
-std::vector<std::string> drivers_in(const std::string& proc_net_unix, std::uint32_t uid) {
-  auto prefix = fmt::format("@llamada/{}/", uid);
-  std::vector<std::string> names;
-  std::istringstream lines(proc_net_unix);
-  for (std::string line; std::getline(lines, line);) {
-    auto at = line.rfind(prefix);
-    if (at == std::string::npos || at == 0 || line[at - 1] != ' ') continue;
-    names.push_back(line.substr(at + 1));
+Result<FoundDrivers> find_drivers(std::uint32_t uid) {
+  if (auto checked = check_name_space(); !checked) return propagate(checked);
+  const std::string prefix = name_prefix(uid);
+  auto names = bound_names(prefix);
+  if (!names) return propagate(names);
+  FoundDrivers found;
+  for (BoundName& each : *names) {
+    // A further '/' is a name space that is not ours.
+    if (!each.listening || each.name.find('/', prefix.size()) != each.name.npos) continue;
+    if (each.owner && !may_deal_with(uid, *each.owner))
+      found.foreign.add(*each.owner);
+    else
+      found.names.push_back(std::move(each.name));
   }
-  std::sort(names.begin(), names.end());
-  names.erase(std::unique(names.begin(), names.end()), names.end());
-  return names;
+  return found;
 }
 
-Result<std::vector<std::string>> find_drivers(std::uint32_t uid) {
-  std::ifstream file("/proc/net/unix");
-  if (!file)
-    return failure(Errc::unsupported, "/proc/net/unix cannot be read, so that drivers cannot be found");
-  std::stringstream text;
-  text << file.rdbuf();
-  return drivers_in(text.str(), uid);
+Result<std::string> find_job_driver(std::uint32_t uid, std::int32_t mpirun_pid) {
+  auto found = find_drivers(uid);
+  if (!found) return propagate(found);
+  const std::string begin = name_prefix(uid) + fmt::format("job-{}-", mpirun_pid);
+  for (std::string& name : found->names)
+    if (name.starts_with(begin)) return std::move(name);
+  return failure(Errc::not_found, "no driver of the job of mpirun {} listens", mpirun_pid);
 }
 
 }  // namespace llamada::llamanet

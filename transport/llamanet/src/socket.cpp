@@ -8,6 +8,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
 #include <cstring>
 
 #include "llamada/base/check.hpp"
@@ -67,14 +70,6 @@ std::vector<FileDescriptor> take_descriptors(msghdr& message) {
   return descriptors;
 }
 
-Status limit_waits(int socket, std::chrono::milliseconds longest) {
-  const timeval limit{longest.count() / 1000, longest.count() % 1000 * 1000};
-  for (int option : {SO_RCVTIMEO, SO_SNDTIMEO})
-    if (::setsockopt(socket, SOL_SOCKET, option, &limit, sizeof(limit)) != 0)
-      return system_failure("setsockopt");
-  return {};
-}
-
 ssize_t receive_retrying(int socket, msghdr& message, int flags) {
   for (;;) {
     auto received = ::recvmsg(socket, &message, flags);
@@ -84,9 +79,34 @@ ssize_t receive_retrying(int socket, msghdr& message, int flags) {
 
 }  // namespace
 
-std::string socket_name(uid_t uid, std::string_view name) { return fmt::format("llamada/{}/{}", uid, name); }
+std::string name_prefix(uid_t uid) {
+  const char* space = std::getenv(name_space_variable);
+  if (space == nullptr || *space == '\0') return fmt::format("llamada/{}/", uid);
+  return fmt::format("llamada/{}/{}/", uid, space);
+}
 
-Result<FileDescriptor> listen_at(std::string_view socket_name) {
+Status check_name_space() {
+  const char* space = std::getenv(name_space_variable);
+  if (space == nullptr) return {};
+  const std::string_view text = space;
+  const bool legal = std::all_of(text.begin(), text.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '.' || c == '_' || c == '-';
+  });
+  if (legal && text.size() <= name_space_bytes_max) return {};
+  return failure(Errc::invalid_argument,
+                 "{} is '{}': it may have at most {} letters, digits, '.', '_' and '-'", name_space_variable,
+                 text, name_space_bytes_max);
+}
+
+std::string socket_name(uid_t uid, std::string_view name) { return name_prefix(uid).append(name); }
+
+std::string held_by(std::string_view socket_name, const Credentials& holder) {
+  const std::string process = holder.pid > 0 ? fmt::format("process {}", holder.pid) : "a process";
+  return fmt::format("@{} is held by {} of user {}, not of user {}", socket_name, process, holder.uid,
+                     ::geteuid());
+}
+
+Result<FileDescriptor> bind_at(std::string_view socket_name) {
   auto address = abstract_address(socket_name);
   if (!address) return propagate(address);
   auto socket = seqpacket_socket(SOCK_NONBLOCK);
@@ -96,8 +116,20 @@ Result<FileDescriptor> listen_at(std::string_view socket_name) {
       return failure(Errc::already_exists, "a driver listens at @{} already", socket_name);
     return system_failure(fmt::format("bind to @{}", socket_name));
   }
-  if (::listen(socket->get(), backlog_max) != 0) return system_failure("listen");
   return socket;
+}
+
+Status start_listening(int socket) {
+  if (::listen(socket, backlog_max) != 0) return system_failure("listen");
+  return {};
+}
+
+Status limit_waits(int socket, std::chrono::milliseconds longest) {
+  const timeval limit{longest.count() / 1000, longest.count() % 1000 * 1000};
+  for (int option : {SO_RCVTIMEO, SO_SNDTIMEO})
+    if (::setsockopt(socket, SOL_SOCKET, option, &limit, sizeof(limit)) != 0)
+      return system_failure("setsockopt");
+  return {};
 }
 
 Result<FileDescriptor> connect_to(std::string_view socket_name,

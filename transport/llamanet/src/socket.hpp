@@ -27,11 +27,27 @@ struct Credentials {
   uid_t uid = 0;
 };
 
-/// "llamada/<uid>/<name>": the abstract name without its leading NUL.
+/// Drivers and programs with the same value find each other, and no others: for tests, and for whoever wants
+/// several nodes on one machine.
+inline constexpr const char* name_space_variable = "LLAMADA_NAMESPACE";
+inline constexpr std::size_t name_space_bytes_max = 32;
+
+/// Whether the environment's name space can be a part of a name. Errors: invalid_argument.
+Status check_name_space();
+/// "llamada/<uid>/", or with a name space "llamada/<uid>/<name space>/".
+std::string name_prefix(uid_t uid);
+/// The prefix with a driver's name behind it: the abstract name without its leading NUL.
 std::string socket_name(uid_t uid, std::string_view name);
 
-/// A listening non-blocking socket. already_exists: somebody listens there, who thereby won the election.
-Result<FileDescriptor> listen_at(std::string_view socket_name);
+/// "@llamada/1000/node is held by process 17 of user 1001, not of user 1000"; without a number for pid 0.
+std::string held_by(std::string_view socket_name, const Credentials& holder);
+
+/// A non-blocking socket that has the name and does not listen yet. already_exists: another socket has it.
+Result<FileDescriptor> bind_at(std::string_view socket_name);
+Status start_listening(int socket);
+
+/// No wait on the socket is longer; 0: without end.
+Status limit_waits(int socket, std::chrono::milliseconds longest);
 
 /// A connected socket. closed: nobody listens there. With a `patience` no wait on it is longer: what takes
 /// longer fails with would_block, this, too.

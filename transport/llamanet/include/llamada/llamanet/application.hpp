@@ -158,6 +158,7 @@ class Application {
 
   Application();
   bool is_child_of_fork() const;
+  static Result<std::unique_ptr<Application>> attach_to(const ApplicationOptions& options);
   Status shake_hands(const ApplicationOptions& options);
   Status open_arena(const ApplicationOptions& options, const Attached& attached, FileDescriptor arena);
   template <typename Answer, typename Question>

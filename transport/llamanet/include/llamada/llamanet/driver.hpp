@@ -17,6 +17,9 @@ namespace llamada::llamanet {
 struct DriverOptions {
   /// The driver listens at @llamada/<uid>/<name>: "node" for DDS programs, "job-<pid of mpirun>" for a job.
   std::string name = "node";
+  /// 16 random digits follow the name, so that no other user can take it before: for a driver whose
+  /// applications are told socket_name(). Without that they follow only where another user has the name.
+  bool secret_name = false;
   /// Slots are made for whoever attaches, and freed when nobody needs them. Otherwise only an application
   /// that is expected (expect()) may attach.
   bool on_demand = false;

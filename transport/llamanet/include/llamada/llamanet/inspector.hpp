@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -62,10 +63,26 @@ class Inspector {
   std::vector<Slot> slots_;
 };
 
-/// The socket names of all drivers of a user that listen now, sorted, without duplicates: from
-/// /proc/net/unix.
-Result<std::vector<std::string>> find_drivers(std::uint32_t uid);
-/// The same from the file's text.
-std::vector<std::string> drivers_in(const std::string& proc_net_unix, std::uint32_t uid);
+/// Names that look like a user's drivers, and are sockets of other users.
+struct ForeignNames {
+  std::size_t count = 0;
+  std::set<std::uint32_t> owners;
+
+  void add(std::uint32_t owner) {
+    ++count;
+    owners.insert(owner);
+  }
+};
+
+struct FoundDrivers {
+  std::vector<std::string> names;  ///< of their sockets, sorted
+  ForeignNames foreign;            ///< left out; they stay among the names where the kernel tells no owners
+};
+
+/// All drivers of a user in the environment's name space that listen now. Errors: invalid_argument (the name
+/// space), unsupported (sockets cannot be listed).
+Result<FoundDrivers> find_drivers(std::uint32_t uid);
+/// The socket name of the driver of the job that this mpirun has started. Errors: not_found, those above.
+Result<std::string> find_job_driver(std::uint32_t uid, std::int32_t mpirun_pid);
 
 }  // namespace llamada::llamanet
