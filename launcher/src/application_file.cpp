@@ -1,8 +1,8 @@
 #include "application_file.hpp"
 
-#include <fstream>
-#include <iterator>
 #include <optional>
+
+#include "small_file.hpp"
 
 namespace llamada::launcher {
 namespace {
@@ -75,9 +75,9 @@ class WordReader {
 }  // namespace
 
 Result<std::vector<std::string>> read_application_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return failure(Errc::not_found, "the file of programs '{}' cannot be read", path);
-  return WordReader({std::istreambuf_iterator<char>(file), {}}).read_all(path);
+  auto text = read_small_file(path, "the file of programs");
+  if (!text) return propagate(text);
+  return WordReader(std::move(*text)).read_all(path);
 }
 
 }  // namespace llamada::launcher

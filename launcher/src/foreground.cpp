@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstring>
 #include <utility>
 
 #include "llamada/launcher/exit_codes.hpp"
@@ -71,8 +72,17 @@ ForegroundResult Foreground::run() {
     last_word_.say(fmt::format("mpirun: its guardian (pid {}) {}; the job has been ended.\n", guardian_,
                                describe_end(guardian_status_)));
   else if (WEXITSTATUS(guardian_status_) == 0 && finished_)
-    return *finished_;
+    return with_lost_output(*finished_);
   return {exit_launcher, finished_ ? finished_->report : std::string()};
+}
+
+/// Some file systems tell only when a file is closed that it is full.
+ForegroundResult Foreground::with_lost_output(ForegroundResult result) {
+  for (Sink& sink : sinks_)
+    if (!sink.broken && close(dup(sink.descriptor)) != 0 && errno != EINTR && errno != EBADF)
+      cannot_write(sink, errno);
+  if (output_lost_ && result.exit_code == 0) result.exit_code = exit_output;
+  return result;
 }
 
 /// llamanetd, which has become our child, ends its ranks when it loses us; whatever lives then is killed.
@@ -132,9 +142,27 @@ void Foreground::write_file(const control::Output& output) {
   if (file_failed_) return;
   const auto written = files_.write(output.rank, output.stream, output.bytes);
   if (written) return;
-  file_failed_ = true;
+  file_failed_ = output_lost_ = true;
   take_notice(fmt::format("mpirun: {}; the job is ended.\n", written.error().text()));
-  link_->send(control::End{exit_launcher, 0});
+  link_->send(control::End{exit_output, 0});
+}
+
+/// Standard output or standard error is lost. A terminal that has gone has no reader who could miss anything.
+void Foreground::cannot_write(Sink& sink, int error) {
+  sink.broken = true;
+  const bool is_output = sink.descriptor == STDOUT_FILENO;
+  if (error == EPIPE) {
+    // Nobody reads any more: as a program without mpirun would, the job ends by SIGPIPE.
+    if (is_output) link_->send(control::End{exit_signal_base + SIGPIPE, 0});
+    return;
+  }
+  if (error == EIO && isatty(sink.descriptor)) return;
+  output_lost_ = true;
+  // By ourselves, since the notices may have been what was lost.
+  say(fmt::format(
+      "mpirun: standard {} cannot be written: {}; what ranks write is lost, so the job is ended.\n",
+      is_output ? "output" : "error", strerror(error)));
+  link_->send(control::End{exit_output, 0});
 }
 
 void Foreground::end_input() {
@@ -176,10 +204,7 @@ void Foreground::write_some(Sink& sink) {
                                 std::min(write_size_bytes, sink.waiting.size() - done));
     if (count < 0 && (errno == EINTR || errno == EAGAIN)) continue;
     if (count < 0) {
-      // Nobody reads any more: as a program without mpirun would, the job ends by SIGPIPE.
-      sink.broken = true;
-      if (sink.descriptor == STDOUT_FILENO && errno == EPIPE)
-        link_->send(control::End{exit_signal_base + SIGPIPE, 0});
+      cannot_write(sink, errno);
       break;
     }
     done += static_cast<std::size_t>(count);

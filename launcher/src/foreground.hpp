@@ -58,6 +58,8 @@ class Foreground {
   void allow_input();
   void end_input();
   void write_file(const control::Output& output);
+  void cannot_write(Sink& sink, int error);
+  ForegroundResult with_lost_output(ForegroundResult result);
   void take_signals();
   void stop_for_a_while(int number);
   void guardian_ended();
@@ -80,6 +82,7 @@ class Foreground {
   bool file_failed_ = false;
   int ending_signals_ = 0;  ///< how many signals have come by which a user ends a job
   bool forcing_ = false;
+  bool output_lost_ = false;
   std::optional<ForegroundResult> finished_;
   std::optional<ForegroundResult> forced_;  ///< what mpirun ended without llamanetd
   bool guardian_gone_ = false;

@@ -28,6 +28,7 @@ Result<Command> find_command(const SpawnCommand& wanted, const std::string& path
   }
   Command command{program->string(), wanted.arguments, wanted.working_directory};
   command.arguments.insert(command.arguments.begin(), wanted.program);
+  through_shell_if_needed(command.program, command.arguments);
   return command;
 }
 

@@ -85,9 +85,14 @@ bool injects_at_step(const Options& options) {
   return false;
 }
 
-Status check_injections(const Options& options, const qos::Profile& profile,
-                        const Installation& installation) {
-  static_cast<void>(profile);
+Status check_injections(const Options& options, const Installation& installation,
+                        const IsMpiFunction& is_mpi_function) {
+  for (const InjectRule& rule : options.injections) {
+    const bool names_function =
+        rule.trigger == InjectTrigger::in_call || rule.trigger == InjectTrigger::in_middle;
+    if (names_function && !is_mpi_function(rule.name))
+      return failure(Errc::invalid_argument, "--inject '{}': MPI has no function '{}'", rule.text, rule.name);
+  }
   if (injects_at_step(options) && installation.crash_point_library_directory.empty())
     return failure(
         Errc::unsupported,
@@ -96,13 +101,7 @@ Status check_injections(const Options& options, const qos::Profile& profile,
   return {};
 }
 
-fs::path working_directory_of(const Options& options) {
-  std::error_code ignored;
-  const fs::path here = fs::current_path(ignored);
-  return options.working_directory ? here / *options.working_directory : here;
-}
-
-std::variant<Preparation, Refusal> prepare(const Options& options) {
+std::variant<Preparation, Refusal> prepare(const Options& options, const IsMpiFunction& is_mpi_function) {
   const auto refuse = [](const Error& error, int code) { return Refusal{error, code}; };
   auto installation = find_installation();
   if (!installation) return refuse(installation.error(), exit_launcher);
@@ -111,15 +110,13 @@ std::variant<Preparation, Refusal> prepare(const Options& options) {
   if (!profile) return refuse(profile.error(), exit_launcher);
   for (const std::string& warning : warnings) std::fprintf(stderr, "mpirun: warning: %s\n", warning.c_str());
   if (auto status = qos::check_for_ranks(*profile); !status) return refuse(status.error(), exit_launcher);
-  if (auto status = check_injections(options, *profile, *installation); !status)
+  if (auto status = check_injections(options, *installation, is_mpi_function); !status)
     return refuse(status.error(), exit_launcher);
-  const fs::path directory = working_directory_of(options);
-  if (std::error_code ignored; !fs::is_directory(directory, ignored))
-    return refuse(Error(Errc::not_found, fmt::format("there is no directory {}", directory.string())),
-                  exit_launcher);
+  auto directory = directory_for_ranks(options.working_directory);
+  if (!directory) return refuse(directory.error(), exit_launcher);
   std::string path = variable("PATH").value_or("/usr/local/bin:/usr/bin:/bin");
   if (!options.program_path.empty()) path = options.program_path + ":" + path;
-  auto program = find_program(options.command[0], path, directory);
+  auto program = find_program(options.command[0], path, *directory);
   if (!program) return refuse(program.error(), exit_code_of(program.error().code()));
 
   control::Start job;
@@ -127,6 +124,7 @@ std::variant<Preparation, Refusal> prepare(const Options& options) {
   job.mpirun_pid = getpid();
   job.program = program->string();
   job.arguments = options.command;
+  through_shell_if_needed(job.program, job.arguments);
   if (!options.parts.empty()) {
     auto arguments = arguments_for_parts(options.parts, path);
     if (!arguments) return refuse(arguments.error(), exit_code_of(arguments.error().code()));
@@ -135,7 +133,7 @@ std::variant<Preparation, Refusal> prepare(const Options& options) {
     job.arguments = std::move(*arguments);
   }
   job.environment = environment_for_ranks(options);
-  if (options.working_directory) job.working_directory = directory.string();
+  if (options.working_directory) job.working_directory = directory->string();
   job.profile = qos::serialize(*profile);
   job.profile_label = options.qos;
   for (const InjectRule& rule : options.injections) job.inject_rules.push_back(rule.text);
@@ -173,6 +171,8 @@ void report_bindings(const Options& options, const std::vector<std::string>& pla
 
 Result<ForegroundResult> launch(const Options& options, Preparation preparation) {
   const rlimit original_limit = raise_descriptor_limit();
+  if (options.report_path)
+    if (auto status = check_report_path(*options.report_path); !status) return propagate(status);
   OutputFiles files(options);
   if (auto status = files.open_all(); !status) return propagate(status);
   sigset_t all, original;
@@ -206,10 +206,17 @@ int refuse(const Error& error, int exit_code) {
   return exit_code;
 }
 
-int run_job(const Options& options) {
+int show(const std::string& text) {
+  const bool written = fputs(text.c_str(), stdout) >= 0 && fflush(stdout) == 0;
+  if (written) return 0;
+  const Status failed = system_failure("standard output cannot be written");
+  return refuse(failed.error(), exit_output);
+}
+
+int run_job(const Options& options, const IsMpiFunction& is_mpi_function) {
   const auto started = std::chrono::steady_clock::now();
   if (auto status = check_descriptors_of_mpirun(); !status) return refuse(status.error(), exit_launcher);
-  auto prepared = prepare(options);
+  auto prepared = prepare(options, is_mpi_function);
   if (const auto* refusal = std::get_if<Refusal>(&prepared))
     return refuse(refusal->error, refusal->exit_code);
   for (const std::string& warning : options.warnings) say(fmt::format("mpirun: {}\n", warning));
@@ -221,12 +228,12 @@ int run_job(const Options& options) {
       std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
   const auto written = write_report(*options.report_path, result->report, result->exit_code, wall_seconds);
   if (written) return result->exit_code;
-  return refuse(written.error(), result->exit_code == 0 ? exit_launcher : result->exit_code);
+  return refuse(written.error(), result->exit_code == 0 ? exit_output : result->exit_code);
 }
 
 }  // namespace
 
-int run_mpirun(int argument_count, char** arguments) {
+int run_mpirun(int argument_count, char** arguments, const IsMpiFunction& is_mpi_function) {
   open_standard_descriptors();
   // Where it is ignored, which is inherited, the kernel reaps children itself and does not tell how they
   // ended.
@@ -235,10 +242,9 @@ int run_mpirun(int argument_count, char** arguments) {
   if (!words.empty() && words[0] == become_part_word) return become_part({words.begin() + 1, words.end()});
   auto options = parse_options(words, variable);
   if (!options) return refuse(options.error(), exit_launcher);
-  if (options->action == Action::show_help) return fputs(help_text().c_str(), stdout), 0;
-  if (options->action == Action::show_version)
-    return fputs("mpirun (Llamada) " LLAMADA_VERSION "\n", stdout), 0;
-  return run_job(*options);
+  if (options->action == Action::show_help) return show(help_text());
+  if (options->action == Action::show_version) return show("mpirun (Llamada) " LLAMADA_VERSION "\n");
+  return run_job(*options, is_mpi_function);
 }
 
 }  // namespace llamada::launcher

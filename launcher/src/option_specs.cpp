@@ -5,9 +5,10 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <fstream>
 #include <sstream>
 #include <thread>
+
+#include "small_file.hpp"
 
 namespace llamada::launcher {
 namespace {
@@ -62,9 +63,10 @@ Status check_hosts(Options&, const std::vector<std::string>& values) {
 
 /// A line for each host: "h", "h:4", "h slots=4 max_slots=8"; '#' begins a comment.
 Status check_host_file(Options& options, const std::vector<std::string>& values) {
-  std::ifstream file(values[0]);
-  if (!file) return failure(Errc::not_found, "the host file '{}' cannot be read", values[0]);
-  for (std::string line; std::getline(file, line);) {
+  auto text = read_small_file(values[0], "the host file");
+  if (!text) return propagate(text);
+  std::istringstream lines(*text);
+  for (std::string line; std::getline(lines, line);) {
     std::istringstream words(line.substr(0, line.find('#')));
     std::string host;
     if (!(words >> host)) continue;

@@ -188,8 +188,8 @@ std::string help_text() {
   Also taken: -host, -H, -hosts, -f, -hostfile (this machine only), -ppn, -N, --mca, -genvall, --oversubscribe.
 
 Exit code: 0 when all is well, 128 + signal when a rank died of one, else the first non-zero code of a rank;
-  121 a rank has damaged memory of the MPI library, 122 a replacement diverged, 123 unprotected, 124 timeout,
-  125 mpirun's own, 126 not executable, 127 not found.
+  120 output could not be written, 121 a rank has damaged memory of the MPI library, 122 a replacement diverged,
+  123 unprotected, 124 timeout, 125 mpirun's own, 126 not executable, 127 not found.
 )";
 }
 

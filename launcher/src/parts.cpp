@@ -62,23 +62,23 @@ int execute(const std::string& program, std::vector<std::string> command) {
 
 Result<std::vector<std::string>> arguments_for_parts(const std::vector<Part>& parts,
                                                      const std::string& path) {
-  std::error_code ignored;
-  const fs::path here = fs::current_path(ignored);
   std::vector<std::string> arguments{"mpirun", become_part_word};
   for (const Part& part : parts) {
-    const fs::path directory = part.working_directory ? here / *part.working_directory : here;
-    if (!fs::is_directory(directory, ignored))
-      return failure(Errc::not_found, "there is no directory {}", directory.string());
-    auto program = find_program(part.command[0], path, directory);
-    if (!program) return propagate(program);
+    auto directory = directory_for_ranks(part.working_directory);
+    if (!directory) return propagate(directory);
+    auto found = find_program(part.command[0], path, *directory);
+    if (!found) return propagate(found);
+    std::string program = found->string();
+    std::vector<std::string> command = part.command;
+    through_shell_if_needed(program, command);
     arguments.push_back(std::to_string(part.rank_count));
-    arguments.push_back(directory.string());
-    arguments.push_back(program->string());
+    arguments.push_back(directory->string());
+    arguments.push_back(program);
     std::vector<std::string> variables;
     for (const Variable& variable : part.variables)
       variables.insert(variables.end(), {variable.name, variable.value});
     append(arguments, variables);
-    append(arguments, part.command);
+    append(arguments, command);
   }
   return arguments;
 }

@@ -1,8 +1,14 @@
 #include "llamada/launcher/report.hpp"
 
-#include <fstream>
-#include <nlohmann/json.hpp>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <cerrno>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "llamada/base/file_descriptor.hpp"
 #include "llamada/topics/arena_layout.hpp"
 
 namespace llamada::launcher {
@@ -88,6 +94,45 @@ Json totals_of(const std::vector<RankView>& ranks) {
   return json;
 }
 
+FileDescriptor open_for_writing(const std::string& path) {
+  return FileDescriptor(open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666));
+}
+
+/// Our standard output or error if that is the same file ("--report /dev/stdout > file"): a report goes
+/// behind what is there. Else -1.
+int same_standard_stream(const struct stat& file) {
+  for (const int standard : {STDOUT_FILENO, STDERR_FILENO}) {
+    struct stat status {};
+    if (fstat(standard, &status) == 0 && status.st_dev == file.st_dev && status.st_ino == file.st_ino)
+      return standard;
+  }
+  return -1;
+}
+
+/// 0 or the errno of what failed.
+int write_all(int descriptor, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t count = write(descriptor, text.data(), text.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return errno;
+    text.remove_prefix(static_cast<std::size_t>(count));
+  }
+  return 0;
+}
+
+int write_file(const std::string& path, std::string_view text) {
+  FileDescriptor file = open_for_writing(path);
+  struct stat status {};
+  if (!file || fstat(file.get(), &status) != 0) return errno;
+  const bool is_regular = S_ISREG(status.st_mode);
+  if (const int standard = same_standard_stream(status); is_regular && standard >= 0)
+    return write_all(standard, text);
+  if (is_regular && ftruncate(file.get(), 0) != 0) return errno;
+  if (const int failed = write_all(file.get(), text)) return failed;
+  // Some file systems tell only now that they are full.
+  return close(file.release()) == 0 ? 0 : errno;
+}
+
 }  // namespace
 
 std::string report_to_json(const Report& report) {
@@ -116,10 +161,19 @@ Status write_report(const std::string& path, const std::string& json, int exit_c
   Json whole = {{"exit_code", exit_code}, {"wall_seconds", wall_seconds}};
   const Json told = Json::parse(json, nullptr, false);
   if (told.is_object()) whole.update(told);
-  std::ofstream file(path);
-  file << whole.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
-  file.close();
+  const int written = write_file(path, whole.dump(2, ' ', false, Json::error_handler_t::replace) + '\n');
+  if (written != 0) return system_failure(fmt::format("cannot write the report {}", path), written);
+  return {};
+}
+
+Status check_report_path(const std::string& path) {
+  struct stat status {};
+  const bool is_there = stat(path.c_str(), &status) == 0;
+  // To open a pipe would wait for its reader.
+  if (is_there && !S_ISREG(status.st_mode)) return {};
+  const FileDescriptor file(open_for_writing(path));
   if (!file) return system_failure(fmt::format("cannot write the report {}", path));
+  if (!is_there) unlink(path.c_str());
   return {};
 }
 

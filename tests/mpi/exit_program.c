@@ -1,5 +1,6 @@
 /* Ends in the way that its argument says; for launcher.sh. Rank 1, or the last, does it; the others wait for
  * it. */
+#define _GNU_SOURCE
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -40,6 +41,10 @@ int main(int argc, char** argv) {
     fflush(stdout);
     sleep(600);
   } else if (chosen) {
+    if (strcmp(how, "close-all") == 0) {
+      close_range(3, ~0U, 0);
+      MPI_Recv(NULL, 0, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
     if (strcmp(how, "exit") == 0) exit(atoi(argv[2]));
     if (strcmp(how, "abort") == 0) MPI_Abort(MPI_COMM_WORLD, atoi(argv[2]));
     if (strcmp(how, "raise") == 0) {

@@ -125,6 +125,71 @@ kill -USR1 $job
 wait $job || wrong "SIGUSR1 is not handed on"
 [ "$(grep -c 'was told' "$work/out")" = 3 ] || wrong "SIGUSR1 does not reach everybody"
 
+# What cannot be written is not lost silently.
+writes() {
+  local expected=$1 to=$2
+  shift 2
+  timeout -s KILL 60 "$mpirun" "${profile[@]}" "$@" >"$to" 2>"$work/err" </dev/null
+  local code=$?
+  : >"$work/out"
+  [ $code = "$expected" ] || wrong "code $code, not $expected, with output to $to: mpirun $*"
+}
+writes 121 /dev/full -n 2 echo hello
+says "standard output cannot be written: No space left on device"
+writes 121 /dev/full --version
+says "standard output cannot be written"
+run 121 -n 2 -outfile-pattern /dev/full echo hello
+says "cannot write the output file /dev/full: No space left on device"
+run 121 -n 2 --report /dev/full echo hello
+says "cannot write the report /dev/full"
+run 125 -n 2 --report "$work/none/report" echo hello
+says "cannot write the report"
+grep -q hello "$work/out" && wrong "a job ran whose report cannot be written"
+timeout -s KILL 60 "$mpirun" "${profile[@]}" -n 2 echo hello 2>/dev/full >"$work/out" </dev/null || wrong "nothing was to be said"
+timeout -s KILL 60 "$mpirun" "${profile[@]}" -n 2 sh -c 'echo hello >&2' 2>/dev/full >"$work/out" </dev/null
+[ $? = 121 ] || wrong "standard error is lost silently"
+timeout -s KILL 60 "$mpirun" "${profile[@]}" -n 2 yes 2>"$work/err" </dev/null | head -1 >"$work/out"
+[ "${PIPESTATUS[0]}" = 141 ] || wrong "a closed pipe does not end the job by SIGPIPE"
+[ -s "$work/err" ] && wrong "a closed pipe is said to be an error"
+writes 0 "$work/behind" -n 2 --report /dev/stdout echo hello
+[ "$(grep -c hello "$work/behind")" = 2 ] || wrong "--report /dev/stdout empties the file"
+grep -q '"exit_code": 0' "$work/behind" || wrong "--report /dev/stdout writes no report"
+
+# What is wrong is said before the job starts.
+run 127 -n 2 ''
+says "its name is empty"
+mkdir "$work/removed"
+(
+  cd "$work/removed" && rmdir "$work/removed"
+  run 125 -n 2 "$program" return
+  says "the working directory of mpirun is not there any more"
+  run 0 -n 2 -wdir / "$program" return
+  exit $failures
+) || failures=$((failures + 1))
+run 125 -n 2 --inject 'kill rank 1 in MPI_Nonsense' echo hello
+says "MPI has no function 'MPI_Nonsense'"
+run 125 -n 2 -hostfile /dev/zero echo hello
+says "'/dev/zero' is a device"
+run 125 -configfile /dev/zero
+says "'/dev/zero' is a device"
+run 0 -n 2 -hostfile <(echo localhost) echo hello
+run 125 -n 2 -hostfile <(yes) echo hello
+says "is longer than 4 MiB"
+run 125 -n 2 -hostfile "$work" echo hello
+says "is a folder"
+
+# A program that closes what is not its own is told so.
+run 1 -n 2 "$program" close-all
+says "the program has closed file descriptor [0-9]*, by which this rank hears from the other ranks"
+
+# As a shell does it.
+echo 'echo no shebang $1' >"$work/plain"
+chmod +x "$work/plain"
+run 0 -n 2 "$work/plain" here
+says "no shebang here"
+run 0 -n 1 "$work/plain" one : -n 1 "$work/plain" two
+says "no shebang two"
+
 # Whatever ends mpirun, nothing is left.
 # A shell starts its background jobs with SIGINT ignored, which mpirun would rightly keep.
 for signal in INT TERM HUP KILL; do

@@ -128,6 +128,27 @@ static void exchange(int bytes) {
                   (rank + ranks - 1) % ranks, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
 }
 
+/* What a rank gives to a collective is counted as messages and as bytes. */
+static void contributions(void) {
+  static char data[32 << 10];
+  MPI_T_pvar_handle bytes;
+  int count;
+  OK(MPI_T_pvar_session_create(&session));
+  OK(MPI_T_pvar_handle_alloc(session, index_of("llamada_bytes_sent"), NULL, &bytes, &count));
+  OK(MPI_T_pvar_start(session, bytes));
+  unsigned long long before = 0;
+  for (int size = 8; size <= (32 << 10); size *= 8) {
+    OK(MPI_Bcast(data, size, MPI_CHAR, 0, MPI_COMM_WORLD));
+    /* A part may be lent: the loan is over once the others have answered. */
+    OK(MPI_Barrier(MPI_COMM_WORLD));
+    unsigned long long sent = read_handle(bytes) - before;
+    if (rank == 0 && ranks > 1 && sent < (unsigned long long)size) CHECK_EQ(sent, size);
+    before += sent;
+  }
+  OK(MPI_T_pvar_handle_free(session, &bytes));
+  OK(MPI_T_pvar_session_free(&session));
+}
+
 /* Counters count while they are started, for each handle alone. */
 static void counters(void) {
   MPI_T_pvar_handle bytes, same, messages;
@@ -204,6 +225,7 @@ int main(int argc, char** argv) {
   categories();
   settings(5000, 2000);
   exchange(3000);
+  contributions();
   counters();
   levels();
   OK(MPI_T_finalize());

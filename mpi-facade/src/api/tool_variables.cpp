@@ -172,7 +172,7 @@ constexpr int user = MPI_T_VERBOSITY_USER_BASIC, tuner = MPI_T_VERBOSITY_TUNER_B
 constexpr PerformanceVariable performance[] = {
     {"llamada_messages_sent", "Messages sent, contributions to collectives among them.", Category::messages,
      user, counter, counted<Counter::messages_sent>},
-    {"llamada_bytes_sent", "Bytes of the point-to-point messages sent.", Category::messages, user, counter,
+    {"llamada_bytes_sent", "Bytes of the messages sent.", Category::messages, user, counter,
      counted<Counter::bytes_sent>},
     {"llamada_messages_received", "Point-to-point messages received.", Category::messages, user, counter,
      counted<Counter::messages_received>},

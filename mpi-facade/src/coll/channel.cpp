@@ -149,8 +149,9 @@ void Channel::commit(std::uint32_t piece, int audience, std::uint64_t bytes_give
   if (!reservation_) return compare(piece, audience);
   if (const auto extra = reservation_.extra(); !extra.empty())
     std::memcpy(extra.data(), &bytes_given, sizeof(bytes_given));
+  const std::size_t bytes = reservation_.payload().size();
   writer_.commit(std::move(reservation_), static_cast<std::uint8_t>(kind_), flags(audience), label(piece));
-  published(audience);
+  published(audience, bytes);
 }
 
 void Channel::compare(std::uint32_t piece, int audience) {

@@ -429,17 +429,17 @@ class Channel {
     if (predecessor_ ||
         !writer_.try_publish(static_cast<std::uint8_t>(kind_), flags(audience), label(piece), payload))
       return false;
-    published(audience);
+    published(audience, payload.size());
     return true;
   }
   bool publish_again(std::uint32_t piece, int audience, std::span<const std::byte> payload,
                      std::uint64_t bytes_given);
   bool publish_slowly(std::uint32_t piece, int audience, std::span<const std::byte> payload,
                       std::uint64_t bytes_given, std::size_t run_bytes = 0);
-  void published(int audience) {
+  void published(int audience, std::uint64_t bytes) {
     taken_in_a_row_ = 0;
     LLAMADA_CRASH_POINT("collective:contributed");
-    arena_.count(topics::Counter::messages_sent);
+    arena_.count(topics::Counter::messages_sent, 1, topics::Counter::bytes_sent, bytes);
     if (after_publish_) after_publish_();
     if (audience != everybody) return wake(audience);
     const int count = size();

@@ -23,6 +23,8 @@ void Channel::end_loan(int member, LoanState state) {
   if (other.loan != LoanState::open || other.lent_in != ordinal_) return;
   other.loan = state;
   --loans_open_;
+  // What is refused is published, and counted there.
+  if (state == LoanState::over) arena_.count(topics::Counter::bytes_sent, other.part.size());
 }
 
 void Channel::take_back(int member, const topics::Record& record) {

@@ -105,7 +105,13 @@ void make_library(int thread_level) {
   // First: what joining asks of libc is not to be recorded.
   replay::Determinants* determinants = interpose::determinants_for_init();
   World* world = early_world();
-  if (world == nullptr) fatal("MPI_Init was called from within itself or in a child of fork()");
+  if (world == nullptr)
+    fatal(
+        "MPI_Init was called from within itself or in a child of fork(). Under rank replacement the parent "
+        "is the rank "
+        "as soon as it asks for the time or for random numbers; call MPI_Init in the parent, or start the "
+        "job "
+        "with --qos default");
   if (determinants && determinants->recording()) warn_if_unheard(*world);
   ask_for_huge_static_memory();
   // For as long as the process: what is legal after MPI_Finalize needs it, and so do handlers at exit.

@@ -20,14 +20,6 @@ Status read_number(std::string_view text, Number& number) {
   return {};
 }
 
-CallId find_call(std::string_view name) {
-#define LLAMADA_MPI_CALL(function) \
-  if (name == "MPI_" #function) return CallId::function;
-#include "llamada/mpi/calls.def"
-#undef LLAMADA_MPI_CALL
-  return CallId::none;
-}
-
 }  // namespace
 
 Result<Injection> Injection::parse(std::string_view identity) {

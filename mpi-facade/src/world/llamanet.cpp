@@ -194,8 +194,18 @@ class LlamanetWorld final : public World {
   void tell(llamanet::SayKind kind, int code, std::string_view text) {
     if (!application_->say(kind, code, text)) driver_is_gone();
   }
-  /// The job is over, and whoever ended it has said why, or cannot.
-  [[noreturn]] void driver_is_gone() { end_process(1); }
+  /// The job is over, and whoever ended it has said why, or cannot; unless the program itself has cut us off.
+  [[noreturn]] void driver_is_gone() {
+    if (const int descriptor = application_->closed_descriptor(); descriptor >= 0) {
+      const std::string text = fmt::format(
+          "llamada: the program has closed file descriptor {}, by which this rank hears from the other ranks "
+          "and "
+          "from llamanetd (closefrom, close_range?); a program must close only what it has opened itself.\n",
+          descriptor);
+      (void)!::write(STDERR_FILENO, text.data(), text.size());
+    }
+    end_process(1);
+  }
 
   /// An end that a signal handler can bring about.
   struct Abort {

@@ -1,9 +1,11 @@
 #include "llamada/llamanet/application.hpp"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/membarrier.h>
 #include <poll.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -376,6 +378,18 @@ Status Application::sleep(const std::function<bool()>& look_again, std::chrono::
   sleeping.store(0, std::memory_order_relaxed);
   LLAMADA_CRASH_POINT("sleep:awake");
   return woken;
+}
+
+int Application::closed_descriptor() const {
+  for (const int descriptor : {driver_.get(), event_.get()}) {
+    int type = 0;
+    socklen_t size = sizeof type;
+    const bool is_ours = descriptor == driver_.get()
+                             ? ::getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &type, &size) == 0
+                             : ::fcntl(descriptor, F_GETFD) >= 0;
+    if (!is_ours) return descriptor;
+  }
+  return -1;
 }
 
 Status Application::nap(std::chrono::nanoseconds at_most) {

@@ -89,9 +89,9 @@ Status set_size(int descriptor, std::uint64_t size_bytes) {
   if (!files_may_have(size_bytes))
     return failure(
         Errc::out_of_resources,
-        "a file of {} MiB, most of it never used, is needed for an arena, and the limit on the size "
+        "the ranks' shared memory needs a file of {} KiB, most of it never used, and the limit on the size "
         "of files is less; raise it (ulimit -f unlimited)",
-        size_bytes >> 20);
+        (size_bytes + 1023) >> 10);
   // Not libc's ftruncate(), which within a rank may be another's.
   if (::syscall(SYS_ftruncate, descriptor, static_cast<long>(size_bytes)) != 0)
     return system_failure("ftruncate of an arena");

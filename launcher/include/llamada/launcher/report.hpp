@@ -60,7 +60,10 @@ struct Report {
 /// The report as one JSON object, without the exit code and the times that mpirun knows.
 std::string report_to_json(const Report& report);
 
-/// Adds what mpirun knows to what llamanetd told (`json`; empty if it told nothing) and writes the file.
+/// Adds what mpirun knows to what llamanetd told (`json`; empty if it told nothing) and writes the file. If
+/// the file is mpirun's own standard output or error, the report goes behind what is there.
 Status write_report(const std::string& path, const std::string& json, int exit_code, double wall_seconds);
+/// Whether such a file can be written, as far as that can be known before the job. Changes no file.
+Status check_report_path(const std::string& path);
 
 }  // namespace llamada::launcher

@@ -28,4 +28,13 @@ constexpr std::string_view call_name(CallId id) {
   return index < std::size(names) ? names[index] : std::string_view("an unknown MPI function");
 }
 
+/// The function of this name, "MPI_Send"; none if there is none.
+constexpr CallId find_call(std::string_view name) {
+#define LLAMADA_MPI_CALL(function) \
+  if (name == "MPI_" #function) return CallId::function;
+#include "llamada/mpi/calls.def"
+#undef LLAMADA_MPI_CALL
+  return CallId::none;
+}
+
 }  // namespace llamada::mpi

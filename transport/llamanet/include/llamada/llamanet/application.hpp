@@ -75,6 +75,9 @@ class Application {
   /// Pairs with the driver's release store: what the roster says is at least this new.
   std::uint64_t generation() const { return page().generation.load(std::memory_order_acquire); }
   bool is_protected() const { return page().is_protected.load(std::memory_order_acquire) != 0; }
+  /// A descriptor of this object that is no longer open, or is another file's by now: the program has closed
+  /// it. -1: there is none.
+  int closed_descriptor() const;
   bool is_ending() const { return page().ending.load(std::memory_order_acquire) != 0; }
 
   /// The arena of a slot, read-only; nothing when the slot had none at the last refresh().
