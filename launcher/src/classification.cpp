@@ -9,8 +9,8 @@ namespace {
 
 /// The signals whose 128 + n is taken for a death by them when a shell exits with it.
 bool is_deadly(int signal) {
-  return is_fault(signal) || signal == SIGKILL || signal == SIGTERM || signal == SIGBUS || signal == SIGINT ||
-         signal == SIGHUP || signal == SIGPIPE || signal == SIGQUIT;
+  return is_fault(signal) || signal == SIGKILL || signal == SIGTERM || signal == SIGINT || signal == SIGHUP ||
+         signal == SIGPIPE || signal == SIGQUIT;
 }
 
 /// A process may attach before MPI_Init, to be told the time.
@@ -59,7 +59,7 @@ Judgement judge_exit(const DeathFacts& facts) {
 int code_of_abort(int code) { return code == 0 ? 0 : code_of_will(code); }
 
 bool is_fault(int signal) {
-  return signal == SIGSEGV || signal == SIGFPE || signal == SIGILL || signal == SIGABRT;
+  return signal == SIGSEGV || signal == SIGFPE || signal == SIGILL || signal == SIGABRT || signal == SIGBUS;
 }
 
 Judgement judge(const DeathFacts& facts, const DeathHistory& history, const qos::RankReplacement& policy) {

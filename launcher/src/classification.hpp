@@ -60,7 +60,7 @@ Judgement judge(const DeathFacts& facts, const DeathHistory& history, const qos:
 /// so); never 0 for another code.
 int code_of_abort(int code);
 
-/// Whether a program that does the same again dies of it again: SIGSEGV, SIGFPE, SIGILL, SIGABRT.
+/// Whether a program that does the same again dies of it again: SIGSEGV, SIGFPE, SIGILL, SIGABRT, SIGBUS.
 bool is_fault(int signal);
 
 }  // namespace llamada::launcher

@@ -75,6 +75,14 @@ std::string cause_of(int signal) {
   return fmt::format("{} ({})", signal_name(signal), words ? words : "unknown");
 }
 
+std::string memory_text(const DeathRecord& death) {
+  if (!death.memory_used_up) return {};
+  return fmt::format(
+      ": the kernel ended it, because the memory of {} is used up;\n"
+      "            give the job more memory, or fewer ranks",
+      *death.memory_used_up);
+}
+
 /// "rank 3", "rank 0 of spawned world 1".
 std::string name_of(const DeathRecord& death) {
   return death.name.empty() ? fmt::format("rank {}", death.rank) : death.name;
@@ -129,7 +137,7 @@ std::string describe_death(const DeathRecord& death, const Judgement& judgement,
       "{}"
       "  done      {}\n",
       name_among(death, context.rank_count), context.host, death.pid, death.incarnation,
-      cause_of(judgement.signal.value_or(0)), where_it_was(death), found,
+      cause_of(judgement.signal.value_or(0)) + memory_text(death), where_it_was(death), found,
       what_was_done(death, judgement.verdict, context));
 }
 

@@ -9,12 +9,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "descriptor_limit.hpp"
 #include "job_driver_class.hpp"
 #include "llamada/launcher/exit_codes.hpp"
 #include "llamada/launcher/guardian.hpp"
 #include "llamada/qos/serialization.hpp"
+#include "other_mpi.hpp"
 #include "process_tree.hpp"
 #include "process_watch.hpp"
 
@@ -212,9 +214,27 @@ void JobDriver::finish() {
   if (injector_) report_.injections = injector_->records();
   for (const InjectionRecord& injection : report_.injections)
     if (!injection.fired) say(fmt::format("mpirun: the rule --inject '{}' never fired.\n", injection.rule));
+  tell_of_other_mpi();
   if (job_.print_exit_codes) say(exit_codes_text());
   link_->send(control::Finished{ending_code_.value_or(first_failure_), report_to_json(report_)});
   link_->flush();
+}
+
+/// A program that opens its MPI library by itself (Python) is seen only while it runs: at its first output.
+void JobDriver::look_at_libraries(const RankProcess& rank) {
+  if (rank.rank != 0 || rank.attached != 0 || job_.rank_count == 1) return;
+  if (!std::exchange(libraries_seen_, true)) other_mpi_ = other_mpi_of_process(rank.root);
+}
+
+/// Programs without MPI are started by mpirun, too, so only one with another MPI library is spoken of.
+void JobDriver::tell_of_other_mpi() {
+  const bool came_to_mpi = std::any_of(report_.ranks.begin(), report_.ranks.end(), [](const RankView& view) {
+    return view.state != RankState::none && view.state != RankState::attached;
+  });
+  if (came_to_mpi || job_.rank_count == 1 || report_.ranks.empty()) return;
+  if (other_mpi_.empty())
+    other_mpi_ = other_mpi_of_program(job_.program, job_.environment, job_.working_directory);
+  if (!other_mpi_.empty()) say(describe_other_mpi(other_mpi_, job_.rank_count));
 }
 
 std::string JobDriver::exit_codes_text() const {

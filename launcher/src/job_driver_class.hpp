@@ -15,6 +15,7 @@
 #include "job_world.hpp"
 #include "llamada/launcher/job_arenas.hpp"
 #include "llamada/launcher/last_word.hpp"
+#include "llamada/launcher/memory_group.hpp"
 #include "llamada/launcher/report.hpp"
 #include "rank_process.hpp"
 
@@ -85,6 +86,7 @@ class JobDriver {
   DeathFacts facts_of(const RankProcess& rank, const RankView& view) const;
   DeathRecord record_of(const RankProcess& rank, const RankView& view, const Judgement& judgement) const;
   std::string core_of(const RankProcess& rank) const;
+  std::optional<std::string> memory_used_up(const Judgement& judgement);
   void act_on(RankProcess& rank, const Judgement& judgement);
   void begin_fence(RankProcess& rank);
   void look_at_fence(RankProcess& rank);
@@ -103,6 +105,8 @@ class JobDriver {
   void signal_ranks(int number);
   void look_for_the_end();
   void finish();
+  void look_at_libraries(const RankProcess& rank);
+  void tell_of_other_mpi();
   std::string exit_codes_text() const;
   void say(std::string text);
 
@@ -139,7 +143,11 @@ class JobDriver {
   std::uint64_t user_signals_ = 0;
   int user_signal_count_ = 0;
   bool unprotected_ = false;
-  std::string unprotected_because_;    ///< a sentence without a full stop
+  std::string unprotected_because_;  ///< a sentence without a full stop
+  bool libraries_seen_ = false;
+  std::string other_mpi_;  ///< the MPI library of rank 0 that is not ours
+  MemoryGroup memory_group_ = MemoryGroup::own();
+  std::uint64_t oom_kills_told_ = memory_group_.oom_kills();
   bool input_lost_ = false;            ///< more than may be kept for a replacement of rank 0
   bool addresses_randomised_ = false;  ///< said once
   bool finished_ = false;

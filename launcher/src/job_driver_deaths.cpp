@@ -244,6 +244,16 @@ std::string JobDriver::core_of(const RankProcess& rank) const {
   return find_core_file(owner);
 }
 
+/// Of whose memory the kernel said that it is used up, if that is what killed a rank. The kernel counts
+/// before it kills.
+std::optional<std::string> JobDriver::memory_used_up(const Judgement& judgement) {
+  if (judgement.signal != SIGKILL || memory_group_.oom_kills() <= oom_kills_told_) return std::nullopt;
+  ++oom_kills_told_;
+  const auto limit = memory_group_.limit_bytes();
+  if (!limit) return "the machine";
+  return fmt::format("its control group (limit {} MiB)", *limit >> 20);
+}
+
 void JobDriver::judge_rank(RankProcess& rank) {
   if (rank.discarded) return begin_draining(rank);
   const RankView seen = arenas_->view(rank.rank);
@@ -268,7 +278,10 @@ void JobDriver::judge_rank(RankProcess& rank) {
   if (judgement.verdict != Verdict::done && judgement.verdict != Verdict::swept_away) {
     read_last_errors(rank);
     DeathRecord record = record_of(rank, view, judgement);
-    if (const auto ago = injector_->rank_died(record)) record.detected_after_s = seconds(*ago);
+    if (const auto ago = injector_->rank_died(record))
+      record.detected_after_s = seconds(*ago);
+    else
+      record.memory_used_up = memory_used_up(judgement);
     const DeathContext context{world_of(rank).count, host_,
                                job_.profile_label,   &profile_.rank_replacement,
                                rank.replacements,    unprotected_because_};

@@ -34,6 +34,7 @@ void JobDriver::read_output(std::uint32_t number, int stream) {
 
 void JobDriver::deliver(RankProcess& rank, int stream, std::string_view bytes) {
   RankStream& output = rank.output[stream];
+  look_at_libraries(rank);
   if (stream == 1) rank.errors.take(bytes);
   const auto send = [&](std::string_view part) {
     if (!part.empty())

@@ -46,6 +46,7 @@ Json to_json(const DeathRecord& death) {
           {"mpi_call", death.mpi_call},
           {"call_index", death.call_index},
           {"core_file", death.core_file.empty() ? Json(nullptr) : Json(death.core_file)},
+          {"out_of_memory", death.memory_used_up.has_value()},
           {"phase", phase_name(death.state)},
           {"replaying", death.replaying},
           {"replaced", death.replaced},

@@ -134,20 +134,20 @@ writes() {
   : >"$work/out"
   [ $code = "$expected" ] || wrong "code $code, not $expected, with output to $to: mpirun $*"
 }
-writes 121 /dev/full -n 2 echo hello
+writes 120 /dev/full -n 2 echo hello
 says "standard output cannot be written: No space left on device"
-writes 121 /dev/full --version
+writes 120 /dev/full --version
 says "standard output cannot be written"
-run 121 -n 2 -outfile-pattern /dev/full echo hello
+run 120 -n 2 -outfile-pattern /dev/full echo hello
 says "cannot write the output file /dev/full: No space left on device"
-run 121 -n 2 --report /dev/full echo hello
+run 120 -n 2 --report /dev/full echo hello
 says "cannot write the report /dev/full"
 run 125 -n 2 --report "$work/none/report" echo hello
 says "cannot write the report"
 grep -q hello "$work/out" && wrong "a job ran whose report cannot be written"
 timeout -s KILL 60 "$mpirun" "${profile[@]}" -n 2 echo hello 2>/dev/full >"$work/out" </dev/null || wrong "nothing was to be said"
 timeout -s KILL 60 "$mpirun" "${profile[@]}" -n 2 sh -c 'echo hello >&2' 2>/dev/full >"$work/out" </dev/null
-[ $? = 121 ] || wrong "standard error is lost silently"
+[ $? = 120 ] || wrong "standard error is lost silently"
 timeout -s KILL 60 "$mpirun" "${profile[@]}" -n 2 yes 2>"$work/err" </dev/null | head -1 >"$work/out"
 [ "${PIPESTATUS[0]}" = 141 ] || wrong "a closed pipe does not end the job by SIGPIPE"
 [ -s "$work/err" ] && wrong "a closed pipe is said to be an error"

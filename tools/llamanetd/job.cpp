@@ -8,6 +8,7 @@
 #include <string>
 
 #include "llamada/launcher/job_driver.hpp"
+#include "llamada/launcher/memory_group.hpp"
 #include "llamada/llamanet/driver.hpp"
 #include "llamada/mpi/calls.hpp"
 #include "llamada/qos/serialization.hpp"
@@ -158,10 +159,20 @@ Status check_log_bytes_at_start(const qos::Profile& profile) {
   const std::uint64_t wanted = profile.rank_replacement.log_bytes_at_start;
   if (profile.rank_replacement.kind != qos::RankReplacementKind::rebuild || wanted == 0) return {};
   const std::uint64_t available = memory_available_bytes();
+  const auto group = launcher::MemoryGroup::own();
+  if (const auto left = group.available_bytes(); left && wanted > *left && *left < available)
+    return failure(
+        Errc::out_of_resources,
+        "log_bytes_at_start of the profile '{}' is {}, and the control group (cgroup) of this job has {} "
+        "MiB of its limit of {} MiB left; ask for more memory for the job, or take fault-tolerant, which "
+        "makes memory as it is used",
+        profile.name, qos::bytes_to_string(wanted), *left >> 20, *group.limit_bytes() >> 20);
   if (wanted <= available) return {};
-  return failure(Errc::out_of_resources,
-                 "log_bytes_at_start of the profile '{}' is {}, and this node has {} MiB of memory left",
-                 profile.name, qos::bytes_to_string(wanted), available >> 20);
+  return failure(
+      Errc::out_of_resources,
+      "log_bytes_at_start of the profile '{}' is {}, and this node has {} MiB of memory left; take "
+      "fault-tolerant, which makes memory as it is used, or lower log_bytes_at_start",
+      profile.name, qos::bytes_to_string(wanted), available >> 20);
 }
 
 Result<std::unique_ptr<launcher::JobArenas>> make_arenas(const launcher::ArenasRequest& request) {

@@ -30,7 +30,9 @@ struct DeathRecord {
   bool sent_before = false;
   bool replaced = false;
   std::vector<std::string> last_errors;  ///< the last lines of its standard error, fit for a terminal
-  std::string core_file;                 ///< its path, empty if it left none that can be found
+  /// The kernel killed it because the memory of this was used up, "the machine".
+  std::optional<std::string> memory_used_up;
+  std::string core_file;  ///< its path, empty if it left none that can be found
 };
 
 struct InjectionRecord {
