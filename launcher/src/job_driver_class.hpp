@@ -63,6 +63,11 @@ class JobDriver {
   void read_output(std::uint32_t rank, int stream);
   void deliver(RankProcess& rank, int stream, std::string_view bytes);
   void output_ended(RankProcess& rank, int stream);
+  void replay_reached(RankProcess& rank, const ReachQuestion& question);
+  void release_output(RankProcess& rank);
+  void read_all_output(const RankProcess& rank, int stream);
+  bool writes_alone(const RankProcess& rank) const;
+  void output_is_new(const RankProcess& rank);
   void read_last_errors(RankProcess& rank);
   void output_diverged(RankProcess& rank, const OutputJournal::Difference& difference);
   void drop_output(RankProcess& rank);

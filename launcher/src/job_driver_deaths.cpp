@@ -109,6 +109,9 @@ void JobDriver::take_event(const ArenaEvent& event) {
     case ArenaEventKind::damaged:
       arena_damaged(rank, event);
       break;
+    case ArenaEventKind::reach:
+      replay_reached(rank, event.reach);
+      break;
     case ArenaEventKind::spawn:
       // Not now: whoever called this may be in the midst of the ranks.
       loop_.after(std::chrono::nanoseconds(0),
@@ -274,6 +277,7 @@ void JobDriver::judge_rank(RankProcess& rank) {
   const DeathFacts facts = facts_of(rank, view);
   const Judgement judgement = judge(facts, history, profile_.rank_replacement);
   rank.died_at = now();
+  rank.calls = std::max(rank.calls, view.call_index);
   loop_.cancel(rank.timer);
   if (judgement.verdict != Verdict::done && judgement.verdict != Verdict::swept_away) {
     read_last_errors(rank);
@@ -398,7 +402,11 @@ void JobDriver::replace(RankProcess& rank) {
   rank.attached_alive = false;
   rank.attached_status.reset();
   rank.errors.clear();
-  for (RankStream& output : rank.output) output.journal.begin_incarnation();
+  for (RankStream& output : rank.output) {
+    output.journal.begin_incarnation();
+    output.held.clear();
+  }
+  rank.repetition = rank.calls == 0 ? Repetition::over : Repetition::before;
   auto status = arenas_->next_incarnation(rank.rank, identity_of(rank));
   if (status) status = start_rank(rank);
   if (!status) return cannot_start(status.error());
@@ -448,6 +456,7 @@ void JobDriver::stop_lingering(std::uint32_t number, int round) {
 
 void JobDriver::look_at_draining(RankProcess& rank) {
   if (rank.phase != RankPhase::draining || !rank.drained()) return;
+  if (ending_code_ != exit_diverged) release_output(rank);
   rank.phase = RankPhase::finished;
   arenas_->set_done(rank.rank);
   for (int stream = 0; stream < 2; ++stream) {

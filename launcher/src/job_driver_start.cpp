@@ -199,6 +199,7 @@ std::string JobDriver::identity_of(const RankProcess& rank) const {
   std::string lines = fmt::format("host={}\n", host_);
   const JobWorld& world = world_of(rank);
   if (world.number != 0) lines += fmt::format("world={}\nspawned_by={}\n", world.number, world.parent);
+  if (rank.incarnation > 1) lines += fmt::format("calls={}\n", rank.calls);
   if (rank.first_attached != 0) lines += fmt::format("first_pid={}\n", rank.first_attached);
   return lines + injector_->identity_lines(rank.rank, rank.incarnation);
 }

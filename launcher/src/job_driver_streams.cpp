@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include "job_driver_class.hpp"
 #include "llamada/launcher/exit_codes.hpp"
+#include "process_tree.hpp"
 
 namespace llamada::launcher {
 namespace {
@@ -41,6 +43,12 @@ void JobDriver::deliver(RankProcess& rank, int stream, std::string_view bytes) {
       link_->send(control::Output{rank.rank, static_cast<std::uint8_t>(stream + 1), std::string(part)});
   };
   if (!rebuilding()) return send(bytes);
+  if (stream == 0 && rank.repetition != Repetition::over) {
+    const std::size_t repeated =
+        output.held.empty() ? std::min<std::uint64_t>(bytes.size(), output.journal.left()) : 0;
+    output.held += bytes.substr(repeated);
+    bytes = bytes.substr(0, repeated);
+  }
   const OutputJournal::Taken taken = output.journal.take(bytes);
   if (taken.difference && stream == 0) return output_diverged(rank, *taken.difference);
   // What differs on standard error is shown from the block on in which it does.
@@ -49,14 +57,7 @@ void JobDriver::deliver(RankProcess& rank, int stream, std::string_view bytes) {
 }
 
 /// What a rank that has died had still written on standard error, as far as it fits a pipe.
-void JobDriver::read_last_errors(RankProcess& rank) {
-  constexpr int reads_max = 64;
-  for (int i = 0; i < reads_max && rank.output[1].pipe; ++i) {
-    pollfd one{rank.output[1].pipe.get(), POLLIN, 0};
-    if (poll(&one, 1, 0) != 1) return;
-    read_output(rank.rank, 1);
-  }
-}
+void JobDriver::read_last_errors(RankProcess& rank) { read_all_output(rank, 1); }
 
 void JobDriver::output_diverged(RankProcess& rank, const OutputJournal::Difference& difference) {
   if (ending_code_) return;
@@ -69,6 +70,55 @@ void JobDriver::output_diverged(RankProcess& rank, const OutputJournal::Differen
       fmt::format("mpirun: replay diverged: standard output of {} {} is not what its predecessor wrote "
                   "(incarnation {}); the program depends on something that is not recorded.\n",
                   name_of(rank), place, rank.incarnation));
+}
+
+/// A replacement waits at this place of its replay.
+void JobDriver::replay_reached(RankProcess& rank, const ReachQuestion& question) {
+  read_all_output(rank, 0);
+  if (ending_code_) return;
+  RankStream& output = rank.output[0];
+  const bool may_judge = question.is_single && writes_alone(rank);
+  const bool is_new = rank.repetition == Repetition::before && !output.held.empty();
+  if (is_new && may_judge) return output_is_new(rank);
+  if (question.place == ReplayPlace::over && output.journal.repeating() && may_judge)
+    return output_diverged(rank, {output.journal.position(), output.journal.position(), {}});
+  rank.repetition = question.place == ReplayPlace::last_call_begins ? Repetition::within : Repetition::over;
+  if (rank.repetition == Repetition::over) release_output(rank);
+  if (!ending_code_) arenas_->answer_reach(question.number);
+}
+
+void JobDriver::release_output(RankProcess& rank) {
+  rank.repetition = Repetition::over;
+  deliver(rank, 0, std::exchange(rank.output[0].held, {}));
+}
+
+/// What the pipe has now.
+void JobDriver::read_all_output(const RankProcess& rank, int stream) {
+  constexpr int reads_max = 64;
+  for (int i = 0; i < reads_max && rank.output[stream].pipe; ++i) {
+    pollfd one{rank.output[stream].pipe.get(), POLLIN, 0};
+    if (poll(&one, 1, 0) != 1) return;
+    read_output(rank.rank, stream);
+  }
+}
+
+/// Whether nobody writes beside the rank: its wrapper scripts wait for it.
+bool JobDriver::writes_alone(const RankProcess& rank) const {
+  const pid_t self = rank.attached != 0 ? rank.attached : rank.root;
+  const auto family = processes_of(rank);
+  const auto ancestors = ancestors_of(self);
+  return std::all_of(family.begin(), family.end(), [&](pid_t pid) {
+    return pid == self || std::find(ancestors.begin(), ancestors.end(), pid) != ancestors.end();
+  });
+}
+
+void JobDriver::output_is_new(const RankProcess& rank) {
+  begin_ending(
+      exit_diverged,
+      fmt::format("mpirun: replay diverged: {} (incarnation {}) wrote more to standard output before its "
+                  "MPI call {} than its predecessor had written; the program depends on something that is "
+                  "not recorded.\n",
+                  name_of(rank), rank.incarnation, rank.calls));
 }
 
 void JobDriver::output_ended(RankProcess& rank, int stream) {

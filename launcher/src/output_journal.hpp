@@ -38,6 +38,8 @@ class OutputJournal {
   Taken take(std::string_view bytes);
   /// Whether the present incarnation has yet to repeat something.
   bool repeating() const { return position_ < delivered_; }
+  /// How many bytes it has yet to repeat.
+  std::uint64_t left() const { return repeating() ? delivered_ - position_ : 0; }
   std::uint64_t delivered() const { return delivered_; }
   std::uint64_t position() const { return position_; }
 

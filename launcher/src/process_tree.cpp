@@ -99,6 +99,14 @@ std::optional<std::vector<pid_t>> own_children() {
   return children;
 }
 
+std::vector<pid_t> ancestors_of(pid_t pid) {
+  std::vector<pid_t> found;
+  std::string buffer;
+  ProcessEntry entry;
+  while (read_entry(pid, buffer, entry) && entry.parent > 0) found.push_back(pid = entry.parent);
+  return found;
+}
+
 std::string variable_of(pid_t pid, const std::string& name) {
   std::string environment;
   if (!read_whole("/proc/" + std::to_string(pid) + "/environ", environment)) return {};

@@ -23,6 +23,9 @@ std::vector<ProcessEntry> descendants_of(pid_t ancestor);
 /// The children of this process's first thread, if the kernel lists them (CONFIG_PROC_CHILDREN).
 std::optional<std::vector<pid_t>> own_children();
 
+/// The parent of a process, its parent, and so on.
+std::vector<pid_t> ancestors_of(pid_t pid);
+
 /// The value of a variable in the environment that a process was started with; empty if it has none or may
 /// not be read.
 std::string variable_of(pid_t pid, const std::string& name);

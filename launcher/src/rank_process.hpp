@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "error_tail.hpp"
 #include "llamada/base/file_descriptor.hpp"
@@ -20,11 +21,18 @@ enum class RankPhase {
   finished,  ///< nothing more will come of it
 };
 
+/// Where a replacement is in its replay, for what it writes to standard output.
+enum class Repetition {
+  before,  ///< in calls before its predecessors' last one: what it writes they have written, too
+  within,  ///< in that call, or it has not repeated all that they did there
+  over,    ///< it may write what is new
+};
+
 /// One direction of output of a rank.
 struct RankStream {
   FileDescriptor pipe;
   OutputJournal journal;
-  bool comparing = true;
+  std::string held;  ///< new bytes of a replacement that may not write any yet: not in the journal
 };
 
 /// A rank as its parent sees it, over all its incarnations.
@@ -51,6 +59,8 @@ struct RankProcess {
   std::uint64_t input_given = 0;  ///< bytes of the job's input given to this incarnation
   std::optional<std::uint64_t> fault_call_index;
   std::uint32_t replacements = 0;
+  std::uint64_t calls = 0;  ///< the most MPI calls that an incarnation had begun when it died
+  Repetition repetition = Repetition::over;
   TimePoint started_at;
   TimePoint died_at;
   std::optional<std::size_t> open_death;  ///< index of the death record whose replay is going on

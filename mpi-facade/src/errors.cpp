@@ -185,6 +185,10 @@ void enter_otherwise(CallId id) {
 
 void leave_otherwise() {
   Runtime& self = runtime();
+  if (self.at_leave && self.calls.current() == CallId::none) {
+    std::exchange(self.at_leave, {})();
+    self.plain = self.is_open() && !self.lock;
+  }
   if (!self.lock || !self.lock->is_mine()) return;
   if (self.waiting && self.lock->held_once()) self.waiting->before_unlock();
   self.lock->unlock();

@@ -9,6 +9,27 @@ namespace llamada::mpi {
 
 Runtime* detail::current_runtime = nullptr;
 
+void CallCounter::watch(std::uint64_t index, std::function<void()> action) {
+  watches_.push_back({index, std::move(action)});
+  look_ahead();
+}
+
+void CallCounter::look_ahead() {
+  watched_ = 0;
+  for (const Watch& watch : watches_)
+    if (watch.index > begun_ && (watched_ == 0 || watch.index < watched_)) watched_ = watch.index;
+}
+
+/// An action may watch for later calls.
+void CallCounter::act() {
+  std::vector<std::function<void()>> due;
+  for (Watch& watch : watches_)
+    if (watch.index == begun_) due.push_back(std::move(watch.action));
+  std::erase_if(watches_, [this](const Watch& watch) { return watch.index <= begun_; });
+  look_ahead();
+  for (auto& action : due) action();
+}
+
 Runtime::Runtime() {
   add_predefined_types(datatypes);
   for (MPI_Op op = MPI_MAX; op <= MPI_NO_OP; ++op) operations.set_builtin(op, make_counted<Operation>(op));

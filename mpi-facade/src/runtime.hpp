@@ -51,11 +51,9 @@ class CallCounter {
     published_id_ = id;
     published_index_ = index;
   }
-  /// Calls `action` when the `index`th call (from 1) begins, after it has been published.
-  void watch(std::uint64_t index, std::function<void()> action) {
-    watched_ = index;
-    action_ = std::move(action);
-  }
+  /// Calls `action` when the `index`th call (from 1) begins, after it has been published. Of several actions
+  /// for one call the one given first comes first.
+  void watch(std::uint64_t index, std::function<void()> action);
 
   CallId current() const { return current_; }
   std::uint64_t begun() const { return begun_; }
@@ -67,7 +65,7 @@ class CallCounter {
     published_index_->store(++begun_, std::memory_order_relaxed);
     published_id_->store(static_cast<std::uint32_t>(id), std::memory_order_relaxed);
     if (begun_ == watched_) [[unlikely]]
-      action_();
+      act();
     return outer;
   }
   void leave(CallId outer) {
@@ -91,13 +89,20 @@ class CallCounter {
   }
 
  private:
+  struct Watch {
+    std::uint64_t index;
+    std::function<void()> action;
+  };
+  void act();
+  void look_ahead();
+
   std::atomic<std::uint32_t> unpublished_id_{0};
   std::atomic<std::uint64_t> unpublished_index_{0};
   std::atomic<std::uint32_t>* published_id_ = &unpublished_id_;
   std::atomic<std::uint64_t>* published_index_ = &unpublished_index_;
   std::uint64_t begun_ = 0;
-  std::uint64_t watched_ = 0;
-  std::function<void()> action_;
+  std::uint64_t watched_ = 0;  // the lowest of `watches_` that is still to come; 0: none
+  std::vector<Watch> watches_;
   CallId current_ = CallId::none;
 };
 
@@ -173,6 +178,8 @@ struct Runtime {
   /// A call has nothing to do before it begins: is_open(), and no other thread calls MPI.
   /// Written by MPI_Init, and by MPI_Finalize when no other thread may call MPI any more.
   bool plain = false;
+  /// Called once when the outermost call ends, if `plain` is false then.
+  std::function<void()> at_leave;
   int thread_level = MPI_THREAD_SINGLE;
   long main_thread = 0;  ///< the kernel's number of the thread that called MPI_Init
   /// Null unless MPI_THREAD_MULTIPLE was granted.

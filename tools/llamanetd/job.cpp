@@ -59,6 +59,13 @@ ArenaEvent spawn_event(const llamanet::DriverEvent& event) {
   return told;
 }
 
+ArenaEvent reach_event(const llamanet::DriverEvent& event) {
+  ArenaEvent told{ArenaEventKind::reach, event.slot, 0, {}};
+  told.reach = {static_cast<launcher::ReplayPlace>(event.reach.place), event.reach.is_single,
+                number_of(event.question)};
+  return told;
+}
+
 std::optional<ArenaEvent> event_of(const llamanet::DriverEvent& event) {
   switch (event.kind) {
     case Kind::attached:
@@ -70,6 +77,8 @@ std::optional<ArenaEvent> event_of(const llamanet::DriverEvent& event) {
       return ArenaEvent{ArenaEventKind::died, event.slot, 0, {}};
     case Kind::spawn:
       return spawn_event(event);
+    case Kind::reach:
+      return reach_event(event);
     case Kind::refused:
       break;
   }
@@ -112,6 +121,8 @@ class DriverArenas final : public launcher::JobArenas {
   void answer_spawn(std::uint64_t question, const launcher::SpawnAnswer& answer) override {
     driver_.answer_spawn(question_of(question), {answer.first, answer.count, answer.error});
   }
+
+  void answer_reach(std::uint64_t question) override { driver_.answer_reach(question_of(question)); }
 
   void set_unprotected() override { driver_.set_unprotected(); }
   void set_done(std::uint32_t rank) override { driver_.mark_done(rank); }

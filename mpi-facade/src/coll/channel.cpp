@@ -48,6 +48,11 @@ topics::LogKey collective_log_key(std::uint32_t context, std::uint32_t persisten
   return {2, std::uint64_t{persistent} << 32 | context};
 }
 
+std::optional<std::pair<std::uint32_t, std::uint32_t>> name_of_collective_log(const topics::LogKey& key) {
+  if (key.high != collective_log_key(0).high) return std::nullopt;
+  return std::pair{static_cast<std::uint32_t>(key.low), static_cast<std::uint32_t>(key.low >> 32)};
+}
+
 Channel::Channel(World& world, Options options)
     : world_(world),
       arena_(world.arena()),
@@ -63,6 +68,7 @@ Channel::Channel(World& world, Options options)
       bound_bytes_(options.bound_bytes),
       describe_call_(std::move(options.describe_call)),
       after_publish_(std::move(options.after_publish)),
+      may_contribute_(std::move(options.may_contribute)),
       keeps_all_at_first_(options.keep_all),
       keeps_all_(options.keep_all && world.is_protected()),
       incoming_(members_.size()) {}
@@ -81,12 +87,13 @@ Status Channel::open_own_log() {
   options.retention = keeps_all_ ? topics::Retention::keep_all : topics::Retention::recycle;
   options.live_bytes_max = bound_bytes_;
   options.readers_expected = static_cast<std::uint32_t>(size() - 1);
-  bool has_past = world_.arena().find_log(key_).has_value();
+  const bool has_past = world_.arena().find_log(key_).has_value();
   auto writer = topics::LogWriter::open(world_.arena(), key_, options);
   if (!writer) return propagate(writer);
   writer_ = std::move(*writer);
   kept_ = topics::KeptPayloads(keeps_all_);
-  if (has_past) predecessor_ = topics::LogReader::open(world_.arena().reading(), writer_.index());
+  if (has_past || (may_contribute_ && !may_contribute_()))
+    predecessor_ = topics::LogReader::open(world_.arena().reading(), writer_.index());
   return {};
 }
 
@@ -95,7 +102,7 @@ Status Channel::open_own_log() {
 std::optional<topics::Record> Channel::predecessors_record() {
   if (!predecessor_) return std::nullopt;
   auto record = predecessor_->peek();
-  if (!record) predecessor_.reset();
+  if (!record && (!may_contribute_ || may_contribute_())) predecessor_.reset();
   return record;
 }
 
@@ -125,7 +132,7 @@ bool Channel::publish_slowly(std::uint32_t piece, int audience, std::span<const 
 /// What the log has already from this memory is shown again.
 bool Channel::publish_again(std::uint32_t piece, int audience, std::span<const std::byte> payload,
                             std::uint64_t bytes_given) {
-  if (predecessors_record()) return false;
+  if (predecessors_record() || predecessor_) return false;
   if (kept_.reserve_again(writer_, payload, reservation_, [] {}) != topics::Again::reserved) return false;
   commit(piece, audience, bytes_given);
   return true;
@@ -137,6 +144,7 @@ std::optional<std::span<std::byte>> Channel::room(std::size_t bytes, topics::Log
     again_.resize(bytes);
     return std::span(again_);
   }
+  if (predecessor_) return std::nullopt;
   if (auto reserved = writer_.reserve(bytes, reservation_, filling, run_bytes); !reserved) {
     no_room(reserved.error());
     return std::nullopt;
@@ -165,6 +173,13 @@ void Channel::compare(std::uint32_t piece, int audience) {
     diverged(*record, piece, audience, same_name);
   predecessor_->advance();
   LLAMADA_CRASH_POINT("collective:compared");
+}
+
+std::string Channel::left_over() {
+  const auto record = predecessor_ ? predecessor_->peek() : std::nullopt;
+  if (!record) return {};
+  return fmt::format("its contribution to MPI_{}, collective {} on the communicator with context {},",
+                     to_string(static_cast<Kind>(record->kind)), ordinal_of(*record), context_);
 }
 
 void Channel::diverged(const topics::Record& record, std::uint32_t piece, int audience, bool same_name) {

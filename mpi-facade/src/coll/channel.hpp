@@ -76,6 +76,9 @@ inline constexpr std::size_t kept_piece_bytes = 128 * 1024;
 /// What a communicator's collective logs are found by.
 topics::LogKey collective_log_key(std::uint32_t context, std::uint32_t persistent = 0);
 
+/// The context and the number of the persistent collective in such a key; nothing for other keys.
+std::optional<std::pair<std::uint32_t, std::uint32_t>> name_of_collective_log(const topics::LogKey& key);
+
 /// A nonblocking collective that is in progress, or waits until those called before it are done.
 class Pending {
  public:
@@ -131,6 +134,8 @@ class Channel {
     /// Called after each new record; may be empty.
     std::function<void()> after_publish;
     bool keep_all = false;  ///< for replacements (rank_replacement REBUILD)
+    /// Of a replacement: whether it may contribute what no predecessor has contributed. Empty: always.
+    std::function<bool()> may_contribute;
     /// The most bytes in chunks of the log that are not yet consumed by all, when histories are not kept.
     std::size_t bound_bytes = std::size_t{1} << 20;
   };
@@ -374,6 +379,10 @@ class Channel {
   /// Whether calls ever did not fit each other: members may then differ in what they have seen.
   bool ever_failed() const { return ever_failed_; }
 
+  /// In a replacement: the first contribution of its predecessors that it has not repeated; empty if there is
+  /// none.
+  std::string left_over();
+
   /// This member reads nothing of the communicator any more and holds no writer (MPI_Comm_free).
   void retire();
 
@@ -513,6 +522,7 @@ class Channel {
   std::size_t bound_bytes_;
   std::function<std::string()> describe_call_;
   std::function<void()> after_publish_;
+  std::function<bool()> may_contribute_;
   bool keeps_all_at_first_;
   bool keeps_all_;
   std::uint32_t ordinal_ = 0;
@@ -546,7 +556,8 @@ class Channel {
   int loans_open_ = 0;
   int debts_ = 0;
 
-  // A replacement only: where it is in its predecessor's log, and what it would have published.
+  // Of a replacement, until it may contribute what is new: where it is in its predecessor's log, and what it
+  // would have published.
   std::optional<topics::LogReader> predecessor_;
   std::vector<std::byte> again_;
 };

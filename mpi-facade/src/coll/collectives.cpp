@@ -14,7 +14,10 @@ Collectives::Holder::Holder(Collectives& owner, std::unique_ptr<Channel> channel
 
 Collectives::Holder::~Holder() {
   std::erase(owner_.channels_, channel_.get());
-  if (!owner_.is_leaving_) channel_->retire();
+  if (owner_.is_leaving_) return;
+  // Nobody would look there again.
+  if (owner_.lost_.empty()) owner_.lost_ = channel_->left_over();
+  channel_->retire();
 }
 
 namespace {
@@ -46,6 +49,8 @@ Result<std::unique_ptr<Collectives::Holder>> Collectives::open(const Communicato
   options.keep_all = options_.keep_all;
   if (options_.describe_call) options.describe_call = options_.describe_call;
   options.after_publish = options_.after_publish;
+  options.may_contribute = options_.may_contribute;
+  if (options_.may_contribute) known_.insert({options.context, persistent});
   auto channel = Channel::open(world_, std::move(options));
   if (!channel) return propagate(channel);
   return std::make_unique<Holder>(*this, std::move(*channel));
@@ -105,6 +110,22 @@ void Collectives::spare_channel(Communicator& communicator) {
   if (channel->has_tasks()) return;  // The last of them ends it.
   // What is given up goes with the result.
   static_cast<void>(spare_channels_.keep({std::move(communicator.collectives), channel}));
+}
+
+std::string Collectives::left_over() {
+  if (!options_.may_contribute) return {};
+  if (!lost_.empty()) return lost_;
+  for (Channel* channel : channels_)
+    if (std::string left = channel->left_over(); !left.empty()) return left;
+  const auto arena = world_.arena().reading();
+  for (std::uint32_t index = 0; index < arena.log_count(); ++index) {
+    const topics::LogEntry& log = arena.log(index);
+    const auto name = name_of_collective_log({log.key_high, log.key_low});
+    if (!name || known_.contains(*name)) continue;
+    if (topics::LogReader::open(arena, index).peek())
+      return fmt::format("a collective on the communicator with context {}", name->first);
+  }
+  return {};
 }
 
 void Collectives::skip_stale() {

@@ -3,6 +3,9 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <set>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "coll/context_ids.hpp"
@@ -25,6 +28,7 @@ class Collectives {
     bool keep_all = false;  ///< rank_replacement REBUILD: see Channel
     std::function<std::string()> describe_call;
     std::function<void()> after_publish;
+    std::function<bool()> may_contribute;  ///< see Channel
   };
 
   /// `world` and `waiter` are borrowed.
@@ -66,6 +70,10 @@ class Collectives {
   /// ranks of a job, always.
   bool may_be_direct() const { return !options_.keep_all; }
 
+  /// In a replacement: the first contribution of its predecessors that it has not repeated; empty if there is
+  /// none. Looks at logs of communicators that it has not made, too.
+  std::string left_over();
+
   /// Moves all readers behind what is of no use: to be called whenever the rank waits.
   void skip_stale();
 
@@ -104,6 +112,8 @@ class Collectives {
   Options options_;
   std::vector<Channel*> channels_;
   std::chrono::nanoseconds next_damage_look_{0};
+  std::set<std::pair<std::uint32_t, std::uint32_t>> known_;  // of a replacement: what it has had channels for
+  std::string lost_;                                         // what a channel that is gone had not repeated
   bool is_leaving_ = false;
   std::uint32_t persistent_count_ = 0;
   ContextIds context_ids_;

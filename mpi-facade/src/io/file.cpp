@@ -168,6 +168,7 @@ Result<std::uint64_t> perform(File* file, const std::string& name, OperationKind
     if (entry.error_number != 0) return file_failure(name, verb(kind), entry.error_number);
     return entry.value;
   }
+  if (is_change(kind)) ledger.begin(kind, digest);
   if (file) reach(*file, ledger);
   auto outcome = operation();
   Ledger::Entry entry;
@@ -240,6 +241,12 @@ void drop_shared_pointer(File& file) {
   file.shared_pointer.reset();
   file.shared_memory.release();
   file.shared_origin = 0;
+}
+
+std::string left_over(World& world) {
+  if (!Ledger::is_there(world)) return {};
+  auto ledger = files().ledger();
+  return ledger ? (*ledger)->left_over() : ledger.error().text();
 }
 
 std::uint32_t digest(std::initializer_list<std::uint64_t> numbers) {

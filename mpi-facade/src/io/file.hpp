@@ -121,6 +121,10 @@ Result<std::uint64_t> shared_position(File& file);
 /// All members have come to a new view or to MPI_File_close: lets go of it. It will stand at the beginning.
 void drop_shared_pointer(File& file);
 
+/// Of a replacement of this rank: the first operation of its predecessors on a file that it has not repeated;
+/// empty if there is none.
+std::string left_over(World& world);
+
 /// Digests for the ledger.
 std::uint32_t digest(std::initializer_list<std::uint64_t> numbers);
 std::uint32_t digest(std::string_view text);

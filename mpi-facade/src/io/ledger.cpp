@@ -20,7 +20,8 @@ constexpr topics::LogKey journal_key{5, 0};
 constexpr std::uint32_t type_data = 1;       // up to 12 bytes that were read
 constexpr std::uint32_t type_read = 2;       // the digest and number of the bytes read; the outcome follows
 constexpr std::uint32_t type_outcome = 3;    // ends an operation
-constexpr std::uint32_t type_announced = 4;  // the operation with this number has been begun
+constexpr std::uint32_t type_announced = 4;  // the operation with this number finds what it expects
+constexpr std::uint32_t type_begun = 5;      // the operation with this number has been begun
 
 constexpr std::size_t data_bytes_each = 12;
 constexpr std::uint64_t has_data_flag = std::uint64_t{1} << 63;
@@ -69,6 +70,22 @@ const char* to_string(OperationKind kind) {
   return "an operation";
 }
 
+bool is_change(OperationKind kind) {
+  switch (kind) {
+    case OperationKind::create:
+    case OperationKind::remove:
+    case OperationKind::set_size:
+    case OperationKind::preallocate:
+    case OperationKind::write:
+    case OperationKind::shared_pointer:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool Ledger::is_there(World& world) { return world.arena().find_log(journal_key).has_value(); }
+
 Result<std::unique_ptr<Ledger>> Ledger::open(World& world) {
   std::unique_ptr<Ledger> ledger(new Ledger(world));
   if (world.profile().rank_replacement.kind != qos::RankReplacementKind::rebuild) return ledger;
@@ -94,6 +111,9 @@ void Ledger::read_past() {
         break;
       case type_announced:
         announced_ = entry->value;
+        break;
+      case type_begun:
+        begun_ = {static_cast<OperationKind>(entry->head >> 8 & 0xff), entry->count, entry->value};
         break;
       case type_outcome: {
         ++number;
@@ -155,6 +175,25 @@ void Ledger::append(const JournalEntry& entry) {
 void Ledger::announce() {
   append({type_announced, 0, next_number()});
   LLAMADA_CRASH_POINT("file:announced");
+}
+
+void Ledger::begin(OperationKind kind, std::uint32_t digest) {
+  if (begun_ && begun_->number == next_number()) {
+    if (begun_->kind != kind || begun_->digest != digest)
+      diverged(fmt::format("where its predecessor had begun {} the replacement came to {}{}",
+                           to_string(begun_->kind), to_string(kind),
+                           begun_->kind == kind ? " with other arguments or data" : ""));
+    begun_.reset();
+    return;
+  }
+  append({type_begun | static_cast<std::uint32_t>(kind) << 8, digest, next_number()});
+  LLAMADA_CRASH_POINT("file:begun");
+}
+
+std::string Ledger::left_over() const {
+  if (!past_.empty()) return to_string(past_.front().kind);
+  if (begun_ && begun_->number == next_number()) return to_string(begun_->kind);
+  return {};
 }
 
 void Ledger::keep(std::span<const std::byte> data) {

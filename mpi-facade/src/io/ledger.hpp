@@ -31,6 +31,8 @@ enum class OperationKind : std::uint8_t {
   shared_pointer,
 };
 const char* to_string(OperationKind kind);
+/// Whether such an operation changes what others see.
+bool is_change(OperationKind kind);
 
 /// The outcomes of a rank's operations on files, in their order: under rank_replacement REBUILD a replacement
 /// takes them from here instead of doing again what its predecessor has done; others may have gone on since.
@@ -55,6 +57,9 @@ class Ledger {
   /// Errors: what Journal::open() has.
   static Result<std::unique_ptr<Ledger>> open(World& world);
 
+  /// Whether this rank has one, its own or a predecessor's.
+  static bool is_there(World& world);
+
   /// Whether outcomes are recorded.
   bool recording() const { return recording_; }
   /// Whether the next operation has an outcome already.
@@ -70,6 +75,12 @@ class Ledger {
   /// there (create) or what it was to remove was there (remove).
   bool was_announced() const { return !replaying() && announced_ == next_number(); }
   void announce();
+  /// Notes that the next operation, which changes what others see, is about to be done. Ends the job as
+  /// diverged when a predecessor had begun another one, which may have been done.
+  void begin(OperationKind kind, std::uint32_t digest);
+  /// The first operation that predecessors have done, or begun, and that has not come again; empty if there
+  /// is none.
+  std::string left_over() const;
 
   /// Keeps a piece of what the next operation reads.
   void keep(std::span<const std::byte> data);
@@ -90,6 +101,12 @@ class Ledger {
   std::deque<Entry> past_;
   std::uint64_t number_ = 0;
   std::uint64_t announced_ = 0;
+  struct Begun {
+    OperationKind kind;
+    std::uint32_t digest;
+    std::uint64_t number;
+  };
+  std::optional<Begun> begun_;  // by a predecessor, the last
   std::uint64_t kept_bytes_ = 0;
   bool recording_ = false;
 };

@@ -12,6 +12,7 @@
 #include "coll/collectives.hpp"
 #include "entry.hpp"
 #include "interpose/rank_thread.hpp"
+#include "io/file.hpp"
 #include "lifecycle/exit_watch.hpp"
 #include "lifecycle/injection.hpp"
 #include "lifecycle/process.hpp"
@@ -50,6 +51,8 @@ void make_collectives(Process& process, World& world) {
   options.describe_call = [&engine = *process.engine] { return engine.describe_rank(); };
   if (process.injection.is_in_middle())
     options.after_publish = [&injection = process.injection] { injection.after_publish(); };
+  if (options.keep_all && world.incarnation() > 1)
+    options.may_contribute = [&engine = *process.engine] { return engine.may_tell_new(); };
   process.waiter = std::make_unique<EngineWaiter>(*process.engine);
   process.collectives = std::make_unique<coll::Collectives>(world, *process.waiter, std::move(options));
   process.runtime.collectives = process.collectives.get();
@@ -129,6 +132,9 @@ void make_library(int thread_level) {
   install_runtime(&process->runtime);
   LLAMADA_CRASH_POINT("init:engine-made");
   process->injection.arm(process->runtime.calls);
+  process->engine->set_past({[&collectives = *process->collectives] { return collectives.left_over(); },
+                             [world] { return io::left_over(*world); }});
+  process->engine->follow(process->runtime.calls);
 }
 
 void meet_parents(Runtime& runtime) {
@@ -164,6 +170,7 @@ void leave_by_session() {
   if (--self.open_sessions > 0 || (self.initialized && !self.finalized)) return;
   // Communicators of the session have been freed: what others need of this rank is on its way.
   self.engine->finish();
+  self.engine->finish_replay();
   self.kept_segments.reset();
   exit_is_allowed();
   self.world->arena().set_state(topics::ArenaState::finalized);
@@ -181,6 +188,7 @@ void finalize() {
     // Nobody leaves before all have what they need of all.
     if (auto met = meet(*self.comm_world()); !met) report(self.comm_world(), met.error());
   }
+  self.engine->finish_replay();
   LLAMADA_CRASH_POINT("finalize:agreed");
   exit_is_allowed();
   self.world->arena().set_state(topics::ArenaState::finalized);

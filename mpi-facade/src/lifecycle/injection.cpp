@@ -74,7 +74,6 @@ void Injection::arm(CallCounter& calls) {
 }
 
 void Injection::watch_next(CallCounter& calls) {
-  // The last thing that begin_call() does: it replaces the function that has called it.
   calls.watch(calls.begun() + 1, [this, &calls] { begin_call(calls); });
 }
 

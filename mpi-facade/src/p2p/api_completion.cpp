@@ -65,7 +65,7 @@ class RequestArray {
   void wait_for(std::uint32_t index) const {
     if (index >= static_cast<std::uint32_t>(count_) || !is_active(requests_[index]))
       engine().diverged(fmt::format("request {} of {}, which was completed, is not active", index, count_));
-    engine().wait(*requests_[index]);
+    engine().wait_for_recorded("the completion of a request", *requests_[index]);
   }
 
  private:
@@ -154,7 +154,7 @@ bool decide_one(Request& request, CallKind kind) {
       self.found_nothing();
       return false;
     }
-    self.wait(request);
+    self.wait_for_recorded("the completion of a request", request);
     return true;
   }
   if (!request.complete) self.found_nothing();
@@ -225,7 +225,7 @@ bool decide_all(RequestArray& requests) {
       self.found_nothing();
       return false;
     }
-    self.wait_until([&] { return requests.all_complete(); });
+    self.wait_for_recorded("the completion of all requests", [&] { return requests.all_complete(); });
     return true;
   }
   if (!requests.all_complete()) self.found_nothing();

@@ -17,8 +17,9 @@ Arrival* find_repeated(Communicator& communicator, int wanted, CallKind kind) {
   }
   Arrival* found = nullptr;
   const auto& [source, ordinal] = outcome.message;
-  engine().wait_until(
-      [&] { return (found = engine().find(communicator.context(), source, ordinal)) != nullptr; });
+  engine().wait_for_recorded("the message that a probe saw", [&] {
+    return (found = engine().find(communicator.context(), source, ordinal)) != nullptr;
+  });
   if (wanted == MPI_ANY_SOURCE) engine().probed(*found);
   return found;
 }

@@ -52,7 +52,7 @@ Status Engine::open_parts() {
   }
   const bool rebuilds = world_.profile().rank_replacement.kind == qos::RankReplacementKind::rebuild;
   keeps_ = rebuilds && world_.is_protected();
-  replaying_ = rebuilds && world_.incarnation() > 1;
+  replaying_ = repeats_ = rebuilds && world_.incarnation() > 1;
   MessageSink& sink = *this;
   SendOwner& owner = *this;
   incoming_ = std::make_unique<Incoming>(world_, sink);
@@ -106,10 +106,10 @@ void Engine::look_around() {
   for (auto& hook : hooks_) hook();
   look_for_damage();
   look_at_protection();
-  if (replaying_ && !determinants_->replayer().anything_left()) go_live();
 }
 
 void Engine::wait_slowly(unsigned rounds, const std::function<bool()>& done) {
+  if (repeats_ && waits_in_vain(done)) return;
   // Whoever is there after one yield need not have looked: it has not waited in vain.
   if (rounds > 0) look_around();
   looks_left_ = 0;  // each is no longer short
@@ -194,36 +194,6 @@ void Engine::diverged(const std::string& difference) {
       "memory, threads, rdtsc, files that have changed, ...)",
       describe_rank(), difference));
   std::abort();  // Not reached.
-}
-
-void Engine::new_send() {
-  if (determinants_->replayer().anything_left())
-    diverged(
-        fmt::format("it sends something that its predecessor had not sent, while {} is still to be repeated",
-                    determinants_->replaying() ? determinants_->replayer().describe_next()
-                                               : std::string("a receive from MPI_ANY_SOURCE")));
-  go_live();
-}
-
-void Engine::go_live() {
-  if (!replaying_) return;
-  LLAMADA_CRASH_POINT("replay:ended");
-  replaying_ = false;
-  determinants_->publish_counters();
-  outgoing_->went_live();
-  world_.live();
-  LLAMADA_CRASH_POINT("replay:live");
-  world_.wake_all();
-}
-
-void Engine::finish() {
-  if (replaying_ && determinants_->replayer().anything_left())
-    diverged(fmt::format("it reaches the end while {} is still to be repeated",
-                         determinants_->replaying() ? determinants_->replayer().describe_next()
-                                                    : std::string("a receive from MPI_ANY_SOURCE")));
-  wait_until([&] { return outgoing_->idle() && direct_->idle(); });
-  outgoing_->check_all_sent();
-  go_live();
 }
 
 // Sends

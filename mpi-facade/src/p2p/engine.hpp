@@ -28,6 +28,8 @@
 
 namespace llamada::mpi {
 
+class CallCounter;
+
 /// Point-to-point communication of one rank: what the C functions call, and what makes progress whenever the
 /// rank waits.
 ///
@@ -115,9 +117,40 @@ class Engine final : private MessageSink, private SendOwner, private CopyOwner {
   /// often. What it borrows must outlive the Engine.
   void on_progress(std::function<void()> hook) { hooks_.push_back(std::move(hook)); }
 
-  /// MPI_Finalize, first half: every send begun has left, and a replay has sent again all that was sent (else
-  /// the job ends as diverged). Progress goes on being needed until everybody is done.
+  /// MPI_Finalize, first half: every send begun has left, and a replay has repeated all but contributions to
+  /// collectives, of which one follows (else the job ends as diverged). Progress goes on being needed until
+  /// everybody is done.
   void finish();
+  /// Behind the last collective: a replay has repeated all.
+  void finish_replay();
+
+  // A replay (engine_replay.cpp).
+
+  /// What else a predecessor did that others may have noticed: each function gives the first thing that has
+  /// not been repeated, in words, or nothing. What they borrow must outlive the Engine.
+  struct Past {
+    std::function<std::string()> contributions;  ///< to collectives
+    std::function<std::string()> operations;     ///< on files
+  };
+  void set_past(Past past) { past_ = std::move(past); }
+  /// Goes along with the program's calls, which `calls` counts, from the first one on: a predecessor had
+  /// begun as many as World::identity() says in a line "calls=N".
+  void follow(CallCounter& calls);
+  /// Whether a replay has come so far that it may tell others something new that need not come at once, as
+  /// what was received, or a contribution to a collective.
+  bool may_tell_new() override;
+  /// wait_until() for what a predecessor was told: `what` is there, or the job ends as diverged.
+  template <typename Done>
+  void wait_for_recorded(const char* what, Done done) {
+    awaited_ = what;
+    wait_until(std::move(done));
+    awaited_ = nullptr;
+  }
+  void wait_for_recorded(const char* what, Request& request) {
+    if (request.complete) return;
+    hold(request);
+    wait_for_recorded(what, [&request] { return request.complete; });
+  }
 
   /// "rank 2 (incarnation 2), MPI_Send call 512": where the rank is.
   std::string describe_rank() const;
@@ -270,7 +303,7 @@ class Engine final : private MessageSink, private SendOwner, private CopyOwner {
   void bulk_arrived(int from, std::span<const std::byte> piece) override;
   // SendOwner
   void send_complete(Request& request) override;
-  void new_send() override;
+  bool may_send_new() override;
   std::uint64_t heard(int rank, std::uint32_t context) override { return incoming_->heard(rank, context); }
   void differs(const std::string& difference) override { diverged(difference); }
   void look_for_damage();
@@ -297,6 +330,17 @@ class Engine final : private MessageSink, private SendOwner, private CopyOwner {
   /// says that what was there before is done. What waited for room has been tried again.
   bool anything_new();
   void restrict(Request& request, std::uint64_t post_index);
+  /// Takes all that has come, and does all that follows from it. True when there was something.
+  bool drain();
+  /// A wait during a replay that has found nothing so far: true when there is something after all. Else no
+  /// predecessor has come further than this: the replay is over, or has diverged.
+  bool waits_in_vain(const std::function<bool()>& done);
+  std::string left_over(bool with_contributions = true);
+  /// The rank does what no predecessor has done, which `here` says.
+  void end_replay(std::string_view here, bool with_contributions = true);
+  void begin_last_call();
+  void end_last_call();
+  void tell_over();
   void look_at_protection();
   void keep_no_longer();
   void go_live();
@@ -400,8 +444,17 @@ class Engine final : private MessageSink, private SendOwner, private CopyOwner {
   bool keeps_ = false;         // histories are kept
   bool replaying_ = false;     // a replacement that is not yet live
   bool holds_ = false;         // wildcard receives wait for the end of the outcomes
-  bool used_up_ = false;       // the world has been told
-  bool stepping_ = false;      // the tasks
+  // Of a replacement:
+  bool repeats_ = false;               // nothing has shown yet that no predecessor came further
+  bool draining_ = false;              // in drain()
+  bool in_last_call_ = false;          // no predecessor began another call
+  std::uint64_t last_call_ = 0;        // its number
+  std::uint64_t awaited_matches_ = 0;  // receives whose match is known and has not come
+  const char* awaited_ = nullptr;      // what a predecessor was told, and this wait is for
+  const CallCounter* calls_ = nullptr;
+  Past past_;
+  bool used_up_ = false;   // the world has been told
+  bool stepping_ = false;  // the tasks
   std::chrono::nanoseconds no_memory_since_{0};
   std::chrono::nanoseconds next_damage_look_{0};
 };

@@ -70,8 +70,14 @@ void Engine::restrict(Request& request, std::uint64_t post_index) {
     request.rule = ReceiveNode::Rule::cancelled;
     return;
   }
-  if (request.source != any_source) return;
+  if (request.source != any_source) {
+    if (replayer.has_match(post_index))
+      diverged(fmt::format("its receive {} names a source, its predecessor's was from MPI_ANY_SOURCE",
+                           post_index + 1));
+    return;
+  }
   if (const auto match = replayer.take_match(post_index)) {
+    ++awaited_matches_;
     request.source = match->source;
     request.expected_ordinal = match->ordinal;
     return;
@@ -267,6 +273,7 @@ void Engine::matched(Request& request, const Envelope& message, std::size_t byte
       diverged(fmt::format("its receive {} takes message {} of rank {}, its predecessor's took message {}",
                            request.post_index() + 1, message.ordinal, message.source,
                            request.expected_ordinal));
+    --awaited_matches_;
     LLAMADA_CRASH_POINT("match:repeated");
   } else if (request.peer == MPI_ANY_SOURCE && request.kind == Request::Kind::receive &&
              request.source == any_source) {

@@ -6,6 +6,7 @@
 #include "llamada/base/copy.hpp"
 #include "llamada/base/crash_point.hpp"
 #include "llamada/base/plain_bytes.hpp"
+#include "p2p/outgoing_message.hpp"
 #include "p2p/patch.hpp"
 
 namespace llamada::mpi {
@@ -28,21 +29,6 @@ constexpr MessageSource the_log{};
 /// A bulk lane is a ring of a few pieces that fit the processor's cache.
 constexpr std::size_t bulk_piece_bytes = 64 * 1024;
 constexpr std::size_t bulk_lane_bytes = 4 * (bulk_piece_bytes + 4096);
-
-/// What is sent: of a buffered send the copy.
-std::size_t message_bytes(const Request& request) {
-  return request.mode == SendMode::buffered ? request.kept->message.size() : request.buffer.bytes();
-}
-const std::byte* message_memory(const Request& request) {
-  return request.mode == SendMode::buffered ? request.kept->message.data() : request.buffer.contiguous();
-}
-void pack_message(const Request& request, std::size_t first, std::span<std::byte> out) {
-  if (out.empty()) return;
-  if (const std::byte* memory = message_memory(request))
-    copy_bytes_out(out.data(), memory + first, out.size());
-  else
-    request.buffer.pack(first, out);
-}
 
 }  // namespace
 
@@ -79,6 +65,7 @@ void Outgoing::open(Destination& to) {
   if (!options_.compares || to.log.published() == 0) return;
   to.predecessor_left = to.log.published();
   to.predecessor = topics::LogReader::open(world_.arena().reading(), to.log.index());
+  find_acknowledgements(to);
 }
 
 void Outgoing::open_bulk(Destination& to) {
@@ -244,11 +231,12 @@ bool Outgoing::publish(Destination& to, Request& request) {
   if (to.predecessor_left > 0) {
     if (const auto record = predecessors_message(to)) {
       compare(to, request, *record);
+      take_predecessors_message(to);
       published(to, request, request.mode == SendMode::synchronous);
       return true;
     }
   }
-  if (!live_) owner_.new_send();
+  if (!live_ && (!owner_.may_send_new() || (to.first && to.first != &request))) return false;
   const std::byte* const memory = message_memory(request);
   const std::size_t bytes = message_bytes(request);
   if (is_eager(to, memory, bytes)) return publish_whole(to, request, request.mode == SendMode::synchronous);
@@ -361,7 +349,9 @@ bool Outgoing::announce(Destination& to, Request& request) {
 }
 
 void Outgoing::acknowledge(int rank, std::uint32_t context, std::uint64_t ordinal) {
-  control(destination(rank), kind_acknowledgement, make_label(context, 0), ordinal);
+  Destination& to = destination(rank);
+  if (!live_ && repeats_acknowledgement(to, context, ordinal)) return;
+  control(to, kind_acknowledgement, make_label(context, 0), ordinal);
 }
 
 void Outgoing::grant(int rank, const Grant& grant) { control(destination(rank), kind_grant, 0, grant); }
@@ -374,6 +364,7 @@ template <typename Payload>
 void Outgoing::control(Destination& to, std::uint8_t kind, std::uint64_t label, const Payload& payload) {
   Control control{kind, label, {}, sizeof(payload)};
   std::memcpy(control.payload.data(), &payload, sizeof(payload));
+  if (!live_ && !owner_.may_tell_new()) return to.controls.push_back(control);
   if (to.controls.empty() && publish_control(to, control)) return;
   to.controls.push_back(control);
   mark_busy(to);
@@ -454,11 +445,11 @@ bool Outgoing::advance_busy() {
 
 bool Outgoing::advance(Destination& to) {
   bool done = false;
-  while (!to.controls.empty() && publish_control(to, to.controls.front())) {
+  while (live_ && !to.controls.empty() && publish_control(to, to.controls.front())) {
     to.controls.pop_front();
     done = true;
   }
-  while (to.first) {
+  while (live_ && to.first) {
     Request& request = *to.first;
     // Completion may reuse the request: it leaves the queue first.
     Request* next = request.next_queued;
@@ -490,80 +481,6 @@ bool Outgoing::advance_bulk(Destination& to) {
     owner_.send_complete(request);
   }
   return done;
-}
-
-std::optional<topics::Record> Outgoing::predecessors_message(Destination& to) {
-  while (to.predecessor_left > 0) {
-    const auto record = to.predecessor.peek();
-    if (!record) {
-      owner_.differs(fmt::format("the log to rank {} ends too early", to.rank));
-      return std::nullopt;
-    }
-    --to.predecessor_left;
-    to.predecessor.advance();
-    if (record->kind == kind_patch) to.predecessors_patch = record->payload;
-    if (record->kind == kind_message || record->kind == kind_announcement) return record;
-  }
-  return std::nullopt;
-}
-
-void Outgoing::compare(Destination& to, const Request& request, const topics::Record& record) {
-  const std::uint64_t label = make_label(request.context, request.tag);
-  const std::size_t bytes = message_bytes(request);
-  const std::uint64_t ordinal = to.ordinals.last(request.context) + 1;
-  const bool synchronous = request.mode == SendMode::synchronous;
-  if (record.kind != kind_message || record.label != label ||
-      ((record.flags & flag_synchronous) != 0) != synchronous)
-    return owner_.differs(fmt::format("{}: where its predecessor sent tag {} in communicator {}{}",
-                                      name(to, label, ordinal), label_tag(record.label),
-                                      label_context(record.label),
-                                      (record.flags & flag_synchronous) != 0 ? ", synchronous" : ""));
-  if (record.payload.size() != bytes)
-    return owner_.differs(fmt::format("{}: {} bytes, where its predecessor sent {}", name(to, label, ordinal),
-                                      bytes, record.payload.size()));
-  std::vector<std::byte> packed;
-  const std::byte* memory = message_memory(request);
-  if (!memory && bytes > 0) {
-    packed.resize(bytes);
-    pack_message(request, 0, packed);
-    memory = packed.data();
-  }
-  const std::byte* sent = record.payload.data();
-  std::vector<std::byte> patched;
-  if ((record.flags & flag_patched) != 0) {
-    patched.assign(record.payload.begin(), record.payload.end());
-    const auto put = [&](std::size_t offset, std::span<const std::byte> piece) {
-      std::memcpy(patched.data() + offset, piece.data(), piece.size());
-    };
-    if (!apply_patch(to.predecessors_patch, bytes, put))
-      return owner_.differs(fmt::format("{}: the log has no patch for it", name(to, label, ordinal)));
-    sent = patched.data();
-  }
-  if (bytes > 0 && std::memcmp(memory, sent, bytes) != 0) {
-    const auto at = std::mismatch(memory, memory + bytes, sent).first - memory;
-    return owner_.differs(fmt::format("{}: byte {} of {} differs from what its predecessor sent",
-                                      name(to, label, ordinal), at, bytes));
-  }
-  arena_.count(topics::Counter::sends_compared);
-  arena_.count(topics::Counter::bytes_compared, bytes);
-  LLAMADA_CRASH_POINT("send:compared");
-}
-
-std::string Outgoing::name(const Destination& to, std::uint64_t label, std::uint64_t ordinal) const {
-  return fmt::format("message {} to rank {}, tag {}, communicator {}", ordinal, to.rank, label_tag(label),
-                     label_context(label));
-}
-
-void Outgoing::check_all_sent() {
-  if (!options_.compares) return;
-  for (auto& to : destinations_) {
-    if (!to->open && !world_.arena().find_log(message_log_key(to->rank))) continue;
-    destination(to->rank);
-    if (const auto record = predecessors_message(*to))
-      owner_.differs(
-          fmt::format("{} was sent by its predecessor and not by it",
-                      name(*to, record->label, to->ordinals.last(label_context(record->label)) + 1)));
-  }
 }
 
 void Outgoing::keep_no_longer() {

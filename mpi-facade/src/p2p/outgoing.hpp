@@ -27,8 +27,12 @@ class SendOwner {
  public:
   /// The buffer may be used again; a synchronous send is matched.
   virtual void send_complete(Request& request) = 0;
-  /// A send that no predecessor has made is about to be published.
-  virtual void new_send() = 0;
+  /// A replacement is about to publish a send that no predecessor has made. False: not now, which is to be
+  /// asked again later. Ends the job when the replay must not come to this.
+  virtual bool may_send_new() = 0;
+  /// May a replacement tell others something that no predecessor has told them, and that need not wait for
+  /// the end of the replay? Ends no job.
+  virtual bool may_tell_new() = 0;
   /// A replacement sends something else than its predecessor did; the text says what. Does not return.
   virtual void differs(const std::string& difference) = 0;
   /// The arena's memory is used up. The send is tried again.
@@ -95,10 +99,11 @@ class Outgoing {
     const auto index = static_cast<std::size_t>(rank);
     return announced_count_ > 0 && index < destinations_.size() && !destinations_[index]->announced.empty();
   }
-  /// In a replacement: tells the owner when the predecessors sent something that has not been sent again.
-  void check_all_sent();
-  /// The replay is over: new_send() is not called any more.
-  void went_live() { live_ = true; }
+  /// In a replacement: the first thing that the predecessors sent, or acknowledged, and that it has not
+  /// repeated; empty if there is none.
+  std::string left_over();
+  /// The replay is over: the owner is no longer asked. What was held back until now goes.
+  void went_live();
   /// From now on what was consumed is reused.
   void keep_no_longer();
   /// For messages from now on.
@@ -139,6 +144,8 @@ class Outgoing {
     std::deque<Request*> granted;
     topics::LogReader predecessor;
     std::uint64_t predecessor_left = 0;  // records
+    // Acknowledgements of the predecessors that have not been repeated: (context, ordinal).
+    std::set<std::pair<std::uint32_t, std::uint64_t>> predecessors_acknowledgements;
     topics::LastPayload last_short;
     topics::KeptPayloads kept;
     std::span<const std::byte> predecessors_patch;  // the last one
@@ -230,7 +237,11 @@ class Outgoing {
     last_sent_to_ = &to;
     world_.wake_if_asleep(to.rank, to.sleeping);
   }
+  /// The predecessors' next message to there; stays until take_predecessors_message().
   std::optional<topics::Record> predecessors_message(Destination& to);
+  static void take_predecessors_message(Destination& to);
+  static void find_acknowledgements(Destination& to);
+  bool repeats_acknowledgement(Destination& to, std::uint32_t context, std::uint64_t ordinal);
   void compare(Destination& to, const Request& request, const topics::Record& record);
   std::string name(const Destination& to, std::uint64_t label, std::uint64_t ordinal) const;
 

@@ -30,6 +30,8 @@ class Replayer {
   /// How many determinants have been taken so far; how many there are not yet.
   std::uint64_t replayed() const { return replayed_; }
 
+  /// Whether the receive with this post index was a wildcard one and took a message.
+  bool has_match(std::uint64_t post_index) const { return matches_.contains(post_index); }
   /// Which message the wildcard receive with this post index took; nothing when it had not taken one.
   std::optional<Match> take_match(std::uint64_t post_index);
   /// Whether the receive with this post index was cancelled.

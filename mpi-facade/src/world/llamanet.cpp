@@ -169,6 +169,9 @@ class LlamanetWorld final : public World {
   }
   void unprotected(std::string_view why) override { tell(llamanet::SayKind::unprotected, 0, why); }
   void warning(std::string_view text) override { tell(llamanet::SayKind::warning, 0, text); }
+  void reached(ReplayPlace place, bool is_single) override {
+    if (!application_->reach({static_cast<llamanet::ReplayPlace>(place), is_single})) driver_is_gone();
+  }
   void live() override {
     arena().set_replaying(false);
     tell(llamanet::SayKind::live, 0, "");

@@ -70,6 +70,13 @@ struct SpawnedRanks {
   int count = 0;
 };
 
+/// Where a replay stands.
+enum class ReplayPlace : std::uint32_t {
+  last_call_begins = 1,  ///< the last MPI call that a predecessor began is about to begin
+  last_call_ended = 2,   ///< it is over
+  over = 3,              ///< the rank does what no predecessor has done
+};
+
 enum class NameSpace { services, ports };
 
 /// What the facade needs of the world outside the rank: its own arena, its peers', waiting, and somebody to
@@ -176,6 +183,10 @@ class World {
   /// From now on no rank that dies can be replaced; `why` is one sentence without a full stop.
   virtual void unprotected(std::string_view why) = 0;
   virtual void warning(std::string_view text) = 0;
+  /// A replay has come to this place: returns when what the rank has written to standard output so far has
+  /// been read and compared with what its predecessors wrote. A replay that has diverged does not return.
+  /// `is_single`: the process has never had a second thread.
+  virtual void reached(ReplayPlace /*place*/, bool /*is_single*/) {}
   /// The replay is over.
   virtual void live() = 0;
 

@@ -467,6 +467,11 @@ Result<Spawned> Application::spawn(const Spawn& spawn) {
   return ask_driver<Spawned>(spawn);
 }
 
+Status Application::reach(const Reach& reach) {
+  auto answer = ask_driver<Reached>(reach);
+  return answer ? Status{} : Status(propagate(answer));
+}
+
 Result<Named> Application::name(const Name& name) { return ask_driver<Named>(name); }
 
 // Called by the ArenaWriter for each extent, so rarely enough to look at everybody's arena.

@@ -67,6 +67,7 @@ class Driver::Implementation {
   Status create_slots(std::uint32_t count, std::vector<std::string> identities);
   Result<std::uint32_t> add_slots(std::uint32_t count);
   void answer_spawn(const DriverEvent::Question& question, const Spawned& spawned);
+  void answer_reach(const DriverEvent::Question& question);
   void end_application(std::uint32_t slot);
   bool close_if_idle();
 
@@ -101,6 +102,7 @@ class Driver::Implementation {
   Status on(std::uint64_t number, std::uint32_t request, const Spawn& spawn);
   Status on(std::uint64_t number, std::uint32_t request, const Name& name);
   Status on(std::uint64_t number, std::uint32_t request, const Lengthen&);
+  Status on(std::uint64_t number, std::uint32_t request, const Reach& reach);
   // Messages that only a driver sends.
   template <typename Other>
   Status on(std::uint64_t, std::uint32_t, const Other&) {
@@ -173,6 +175,11 @@ Result<std::uint32_t> Driver::Implementation::add_slots(std::uint32_t count) {
 void Driver::Implementation::answer_spawn(const DriverEvent::Question& question, const Spawned& spawned) {
   if (connections_.contains(question.connection))
     answer(question.connection, {encode({question.request, spawned}), false, {}, {}, {}});
+}
+
+void Driver::Implementation::answer_reach(const DriverEvent::Question& question) {
+  if (connections_.contains(question.connection))
+    answer(question.connection, {encode({question.request, Reached{}}), false, {}, {}, {}});
 }
 
 std::vector<DriverEvent> Driver::Implementation::poll(std::chrono::milliseconds timeout) {
@@ -390,6 +397,15 @@ Status Driver::Implementation::on(std::uint64_t number, std::uint32_t request, c
   return {};
 }
 
+Status Driver::Implementation::on(std::uint64_t number, std::uint32_t request, const Reach& reach) {
+  auto& connection = connections_.at(number);
+  if (!connection.slot) return failure(Errc::parse_error, "reach before attach");
+  if (options_.on_demand) return failure(Errc::unsupported, "this driver replaces nobody");
+  events_.push_back(
+      {DriverEvent::Kind::reach, *connection.slot, connection.pid, {}, {}, {}, {number, request}, reach});
+  return {};
+}
+
 void Driver::Implementation::answer(std::uint64_t number, Answer answer) {
   auto& connection = connections_.at(number);
   if (connection.unsent.empty()) {
@@ -566,6 +582,8 @@ Status Driver::create_slots(std::uint32_t count, std::vector<std::string> identi
   return implementation_->create_slots(count, std::move(identities));
 }
 Result<std::uint32_t> Driver::add_slots(std::uint32_t count) { return implementation_->add_slots(count); }
+void Driver::answer_reach(const DriverEvent::Question& question) { implementation_->answer_reach(question); }
+
 void Driver::answer_spawn(const DriverEvent::Question& question, const Spawned& spawned) {
   implementation_->answer_spawn(question, spawned);
 }

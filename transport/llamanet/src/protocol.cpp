@@ -215,6 +215,22 @@ void write(Encoder&, const Lengthen&) {}
 void read(Decoder&, Lengthen&) {}
 void write(Encoder&, const Lengthened&) {}
 void read(Decoder&, Lengthened&) {}
+void write(Encoder&, const Reached&) {}
+void read(Decoder&, Reached&) {}
+
+void write(Encoder& to, const Reach& message) {
+  to.integer(static_cast<std::uint32_t>(message.place));
+  to.integer(static_cast<std::uint32_t>(message.is_single));
+}
+void read(Decoder& from, Reach& message) {
+  auto place = from.integer<std::uint32_t>();
+  auto is_single = from.integer<std::uint32_t>();
+  if (place < static_cast<std::uint32_t>(ReplayPlace::last_call_begins) ||
+      place > static_cast<std::uint32_t>(ReplayPlace::over) || is_single > 1)
+    return from.refuse();
+  message.place = static_cast<ReplayPlace>(place);
+  message.is_single = is_single != 0;
+}
 
 void write(Encoder& to, const Spawn& message) {
   to.integer(static_cast<std::uint32_t>(message.commands.size()));
@@ -294,9 +310,9 @@ static_assert(
 static_assert(
     std::is_same_v<std::variant_alternative_t<static_cast<std::size_t>(MessageType::bye) - 1, Message>, Bye>);
 static_assert(
-    std::is_same_v<std::variant_alternative_t<static_cast<std::size_t>(MessageType::lengthened) - 1, Message>,
-                   Lengthened>);
-static_assert(std::variant_size_v<Message> == static_cast<std::size_t>(MessageType::lengthened));
+    std::is_same_v<std::variant_alternative_t<static_cast<std::size_t>(MessageType::reached) - 1, Message>,
+                   Reached>);
+static_assert(std::variant_size_v<Message> == static_cast<std::size_t>(MessageType::reached));
 
 template <std::size_t index = 0>
 std::optional<Message> read_type(std::uint16_t type, Decoder& from) {

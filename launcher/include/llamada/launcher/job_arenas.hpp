@@ -39,7 +39,8 @@ enum class ArenaEventKind {
   warning,
   live,
   damaged,
-  spawn
+  spawn,
+  reach
 };
 
 /// One program that a rank wants to have started (MPI_Comm_spawn), and how often.
@@ -65,6 +66,18 @@ struct SpawnAnswer {
   std::string error;
 };
 
+/// Where the replay of a rank stands, which waits there for answer_reach().
+enum class ReplayPlace : std::uint32_t {
+  last_call_begins = 1,  ///< the last MPI call that a predecessor began is about to begin
+  last_call_ended = 2,   ///< it is over
+  over = 3,              ///< the rank does what no predecessor has done
+};
+struct ReachQuestion {
+  ReplayPlace place = ReplayPlace::over;
+  bool is_single = false;    ///< the process has never had a second thread
+  std::uint64_t number = 0;  ///< for answer_reach()
+};
+
 /// What happened to a rank, or what it said.
 struct ArenaEvent {
   ArenaEventKind kind = ArenaEventKind::note;
@@ -72,6 +85,7 @@ struct ArenaEvent {
   std::int32_t code = 0;  ///< of aborted and diverged; of damaged: the rank whose arena is
   std::string text;
   SpawnQuestion spawn{};
+  ReachQuestion reach{};
 };
 
 /// What the job needs of the node's arenas: implemented over llamaNET's driver where the programs are wired
@@ -97,6 +111,7 @@ class JobArenas {
   virtual Result<std::uint32_t> add_ranks(std::uint32_t count) = 0;
   /// To whoever asked, if it is still there.
   virtual void answer_spawn(std::uint64_t question, const SpawnAnswer& answer) = 0;
+  virtual void answer_reach(std::uint64_t question) = 0;
   /// The histories are no longer kept.
   virtual void set_unprotected() = 0;
   /// The rank has ended as it should, and its output is drained.

@@ -141,6 +141,9 @@ class Application {
   /// connection, invalid_argument when the commands are too long for one message; why none was started is in
   /// the answer.
   Result<Spawned> spawn(const Spawn& spawn);
+  /// Tells the driver's host where a replay stands, and waits until the host lets the application go on.
+  /// Errors: those of the connection.
+  Status reach(const Reach& reach);
   /// Publishes, withdraws or looks up a name.
   Result<Named> name(const Name& name);
   /// Whether the driver is still there. No wait.

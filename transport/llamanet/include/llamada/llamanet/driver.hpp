@@ -44,6 +44,7 @@ struct DriverEvent {
     refused,   ///< a connection was closed because of `text`
     spawn,  ///< the application of `slot` asks for what `spawn` says; answer_spawn(), with `question`, must
             ///< follow
+    reach,  ///< the application of `slot` has come to the place that `reach` says; answer_reach() must follow
   };
   /// Which question is to be answered.
   struct Question {
@@ -57,6 +58,7 @@ struct DriverEvent {
   std::string text;
   Spawn spawn{};
   Question question{};
+  Reach reach{};
 };
 
 /// The driver of one node or one job: listens for applications, gives them their arenas, keeps the roster,
@@ -94,6 +96,8 @@ class Driver {
   Result<std::uint32_t> add_slots(std::uint32_t count);
   /// Who has asked may be gone: then this does nothing.
   void answer_spawn(const DriverEvent::Question& question, const Spawned& spawned);
+  /// The same.
+  void answer_reach(const DriverEvent::Question& question);
   std::uint32_t slot_count() const;
   std::uint32_t slot_count_max() const;
   /// What every later incarnation of the slot is told.

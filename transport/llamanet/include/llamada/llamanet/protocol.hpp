@@ -42,6 +42,8 @@ enum class MessageType : std::uint16_t {
   named = 17,
   lengthen = 18,
   lengthened = 19,
+  reach = 20,
+  reached = 21,
 };
 
 /// An application asks for a slot.
@@ -207,9 +209,27 @@ struct Lengthened {
   bool operator==(const Lengthened&) const = default;
 };
 
+/// Where the replay of an application stands.
+enum class ReplayPlace : std::uint32_t {
+  last_call_begins = 1,  ///< the last MPI call that a predecessor began is about to begin
+  last_call_ended = 2,   ///< it is over
+  over = 3,              ///< the application does what no predecessor has done
+};
+
+/// An application that replaces a dead one has come to this place, and waits there for the answer.
+struct Reach {
+  ReplayPlace place = ReplayPlace::over;
+  bool is_single = false;  ///< the process has never had a second thread
+  bool operator==(const Reach&) const = default;
+};
+/// It may go on.
+struct Reached {
+  bool operator==(const Reached&) const = default;
+};
+
 using Message =
     std::variant<Attach, Attached, Peers, PeersAre, Say, Inspect, Inspected, ErrorMessage, Bye, Share, Shared,
-                 Release, Released, Spawn, Spawned, Name, Named, Lengthen, Lengthened>;
+                 Release, Released, Spawn, Spawned, Name, Named, Lengthen, Lengthened, Reach, Reached>;
 
 struct Envelope {
   std::uint32_t request = 0;  ///< chosen by the asker, repeated in the answer

@@ -1,0 +1,159 @@
+#include <sys/single_threaded.h>
+
+#include <charconv>
+
+#include "llamada/base/crash_point.hpp"
+#include "p2p/engine.hpp"
+#include "runtime.hpp"
+
+// How a replay ends: docs/decisions/0019-what-a-replay-must-repeat.md.
+
+namespace llamada::mpi {
+namespace {
+
+/// A collective may take one step each time.
+constexpr int looks_in_vain = 4;
+
+/// The number in the line "calls=" of `identity`; nothing without one.
+std::optional<std::uint64_t> calls_of_predecessors(std::string_view identity) {
+  constexpr std::string_view key = "calls=";
+  while (!identity.empty()) {
+    const auto line = identity.substr(0, identity.find('\n'));
+    identity.remove_prefix(std::min(identity.size(), line.size() + 1));
+    if (!line.starts_with(key)) continue;
+    std::uint64_t calls = 0;
+    const auto read = std::from_chars(line.data() + key.size(), line.data() + line.size(), calls);
+    if (read.ec == std::errc()) return calls;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+void Engine::follow(CallCounter& calls) {
+  calls_ = &calls;
+  const auto last = calls_of_predecessors(world_.identity());
+  if (!repeats_ || !last) return;
+  last_call_ = *last;
+  calls.watch(last_call_ + 1, [this] {
+    drain();
+    end_replay("it begins an MPI call that its predecessor had not begun");
+  });
+  if (last_call_ > calls.begun()) return calls.watch(last_call_, [this] { begin_last_call(); });
+  in_last_call_ = true;
+  end_last_call();
+}
+
+/// What was written before this call, a predecessor had written, too.
+void Engine::begin_last_call() {
+  in_last_call_ = true;
+  if (!repeats_) return;
+  world_.reached(ReplayPlace::last_call_begins, __libc_single_threaded);
+  Runtime& self = runtime();
+  if (self.lock) return;
+  self.at_leave = [this] { end_last_call(); };
+  self.plain = false;
+}
+
+/// What is written from now on may be new, unless the predecessor did more than the replay has done.
+void Engine::end_last_call() {
+  if (repeats_ && left_over().empty()) world_.reached(ReplayPlace::last_call_ended, __libc_single_threaded);
+}
+
+std::string Engine::left_over(bool with_contributions) {
+  auto& replayer = determinants_->replayer();
+  if (replayer.outcomes_left()) return replayer.describe_next();
+  if (replayer.anything_left()) return "a receive from MPI_ANY_SOURCE";
+  if (awaited_matches_ > 0) return "a receive from MPI_ANY_SOURCE, whose message is gone,";
+  if (std::string left = outgoing_->left_over(); !left.empty()) return left;
+  if (past_.operations)
+    if (std::string left = past_.operations(); !left.empty()) return left;
+  if (with_contributions && past_.contributions)
+    if (std::string left = past_.contributions(); !left.empty()) return left;
+  if (calls_ && calls_->begun() < last_call_)
+    return fmt::format("MPI call {}, the predecessor's last one,", last_call_);
+  return {};
+}
+
+bool Engine::drain() {
+  if (draining_ || stepping_) return false;
+  draining_ = true;
+  bool any = false;
+  for (int in_vain = 0; in_vain < looks_in_vain;) {
+    const bool has_come = incoming_->ready();
+    const bool went_on = progress();
+    in_vain = has_come || went_on ? 0 : in_vain + 1;
+    any |= in_vain == 0;
+  }
+  draining_ = false;
+  return any;
+}
+
+void Engine::end_replay(std::string_view here, bool with_contributions) {
+  if (!repeats_) return;
+  if (replaying_) {
+    const std::string left = left_over(with_contributions);
+    if (!left.empty()) diverged(fmt::format("{}, while {} is still to be repeated", here, left));
+    if (!with_contributions && !left_over().empty()) return;
+  }
+  tell_over();
+  go_live();
+}
+
+/// The driver judges the output. Others learn of what follows afterwards.
+void Engine::tell_over() {
+  repeats_ = false;
+  world_.reached(ReplayPlace::over, __libc_single_threaded);
+}
+
+bool Engine::waits_in_vain(const std::function<bool()>& done) {
+  // Of what the predecessor was told, all is there: it never leaves the others' logs.
+  if (drain()) return true;
+  for (int look = 0; look < looks_in_vain; ++look)
+    if (done()) return true;
+  if (drain()) return true;
+  if (awaited_) diverged(fmt::format("{}, which its predecessor was told of, is not there", awaited_));
+  end_replay("it waits for something that its predecessor had not waited for in vain");
+  return false;
+}
+
+/// Not while something else goes on: what follows from it belongs to an earlier place of the program.
+bool Engine::may_send_new() {
+  if (!replaying_) return true;
+  if (draining_ || stepping_) return false;
+  drain();
+  end_replay("it sends something that its predecessor had not sent");
+  return true;
+}
+
+bool Engine::may_tell_new() {
+  if (replaying_ && in_last_call_ && left_over().empty()) go_live();
+  return !replaying_;
+}
+
+void Engine::go_live() {
+  if (!replaying_) return;
+  LLAMADA_CRASH_POINT("replay:ended");
+  replaying_ = false;
+  determinants_->publish_counters();
+  outgoing_->went_live();
+  world_.live();
+  LLAMADA_CRASH_POINT("replay:live");
+  world_.wake_all();
+}
+
+void Engine::finish() {
+  if (repeats_) {
+    drain();
+    end_replay("it reaches the end", false);
+  }
+  wait_until([&] { return outgoing_->idle() && direct_->idle(); });
+}
+
+void Engine::finish_replay() {
+  if (!repeats_) return;
+  drain();
+  end_replay("it reaches the end");
+}
+
+}  // namespace llamada::mpi
