@@ -17,6 +17,7 @@ constexpr std::uint64_t turns_max = 400'000;
 /// What a rank that ends the job throws.
 struct Ended {
   std::string text;
+  bool diverged = false;
 };
 
 class EngineWaiter final : public coll::Waiter {
@@ -51,6 +52,8 @@ struct Job::RankState {
   bool woken = false;
   bool to_die = false;
   std::uint32_t incarnation = 0;
+  std::uint64_t calls = 0;  // the most that an incarnation had begun when it died
+  std::string identity;
   std::byte* memory = nullptr;
   ucontext_t context;
   bool started = false;
@@ -64,6 +67,7 @@ struct Job::RankState {
 
   void forget() {
     install_runtime(nullptr);
+    if (runtime) calls = std::max(calls, runtime->calls.begun());
     if (collectives) collectives->leave();
     engine.reset();
     runtime.reset();
@@ -84,6 +88,7 @@ class Job::SimWorld final : public World {
   int size() const override { return job_.options_.size; }
   std::uint32_t incarnation() const override { return state_.incarnation; }
   const qos::Profile& profile() const override { return profile_; }
+  std::string_view identity() const override { return state_.identity; }
   topics::ArenaWriter& arena() override { return *state_.arena; }
   topics::PeerArena peer(int rank) override {
     return {job_.ranks_[static_cast<std::size_t>(rank)]->memory, arena_bytes};
@@ -104,7 +109,7 @@ class Job::SimWorld final : public World {
   bool oversubscribed() const override { return true; }
   bool is_protected() const override { return job_.protected_; }
   [[noreturn]] void aborted(int, std::string_view text) override { throw Ended{std::string(text)}; }
-  [[noreturn]] void diverged(std::string_view text) override { throw Ended{std::string(text)}; }
+  [[noreturn]] void diverged(std::string_view text) override { throw Ended{std::string(text), true}; }
   void log_used_up() override { throw Ended{"the memory for logs is used up"}; }
   void unprotected(std::string_view why) override { throw Ended{std::string(why)}; }
   void warning(std::string_view) override {}
@@ -121,6 +126,8 @@ void Rank::pause() const {
   job.look_for_death(state);
   if (job.random_.chance(1, 3)) job.give_up_turn(state);
 }
+
+bool Rank::coin() const { return job.ranks_[static_cast<std::size_t>(self)]->incarnation == 1; }
 
 Job::Job(JobOptions options, std::function<void(Rank&)> program)
     : options_(options), program_(std::move(program)), random_(options.seed) {
@@ -152,6 +159,7 @@ Job::~Job() {
 void Job::start(RankState& rank) {
   topics::ArenaOptions arena;
   arena.incarnation = ++rank.incarnation;
+  if (rank.incarnation > 1) rank.identity = fmt::format("calls={}\n", rank.calls);
   auto opened = topics::ArenaWriter::open({rank.memory, arena_bytes}, arena);
   LLAMADA_CHECK(opened.has_value());
   rank.arena = std::move(*opened);
@@ -194,12 +202,15 @@ void Job::live(RankState& rank) {
     rank.runtime->engine = rank.engine.get();
     rank.runtime->initialized = true;
     make_collectives(rank);
+    rank.engine->set_past({[&rank] { return rank.collectives->left_over(); }, {}});
+    rank.engine->follow(rank.runtime->calls);
     Rank view{*this, rank.self, options_.size, {MPI_COMM_WORLD}, rank.history};
     const auto* world = rank.runtime->comm_world();
     for (std::uint32_t context = 10; context < 12; ++context)
       view.communicators.push_back(rank.runtime->add_communicator(*world, context, world->group())->handle());
     program_(view);
     rank.engine->finish();
+    rank.engine->finish_replay();
     rank.state = RankState::State::done;
   } catch (const Death&) {
     rank.state = RankState::State::dead;
@@ -208,6 +219,7 @@ void Job::live(RankState& rank) {
     failure_ = wrong;
   } catch (const Ended& ended) {
     rank.state = RankState::State::dead;
+    has_diverged_ = ended.diverged;
     failure_ = fmt::format("rank {} (incarnation {}): {}", rank.self, rank.incarnation, ended.text);
   }
 }
@@ -215,6 +227,8 @@ void Job::live(RankState& rank) {
 void Job::make_collectives(RankState& rank) {
   coll::Collectives::Options options;
   options.keep_all = options_.rebuild;
+  if (options_.rebuild && rank.incarnation > 1)
+    options.may_contribute = [&rank] { return rank.engine->may_tell_new(); };
   options.describe_call = [&rank] { return rank.engine->describe_rank(); };
   rank.waiter = std::make_unique<EngineWaiter>(*rank.engine);
   rank.collectives = std::make_unique<coll::Collectives>(*rank.world, *rank.waiter, std::move(options));

@@ -36,6 +36,8 @@ struct JobOptions {
   std::uint64_t unprotect_at = 0;
   std::size_t eager_bytes_max = 64 * 1024;
   std::uint64_t log_bytes_max = 512 * 1024;
+  /// The program asks a coin that is not recorded, once, on one rank.
+  bool has_coin = false;
 };
 
 class Job;
@@ -49,6 +51,8 @@ struct Rank {
   History& history;
   /// A turn may end here.
   void pause() const;
+  /// What is not recorded: true in the first life of a rank, false in its replacements.
+  bool coin() const;
 };
 
 class Job {
@@ -59,6 +63,8 @@ class Job {
   /// Runs until every rank is done. Gives what went wrong, or "".
   std::string run();
 
+  /// Whether run() ended because a rank saw that its replay had diverged.
+  bool has_diverged() const { return has_diverged_; }
   int deaths() const { return deaths_; }
   int deaths_in_replay() const { return deaths_in_replay_; }
   std::uint64_t counted(topics::Counter counter) const;
@@ -91,6 +97,7 @@ class Job {
   int deaths_ = 0;
   int deaths_in_replay_ = 0;
   std::string failure_;
+  bool has_diverged_ = false;
 };
 
 }  // namespace llamada::mpi::sim

@@ -36,10 +36,16 @@ constexpr std::size_t words_max = 1500;
 class Program {
  public:
   Program(Rank& rank, std::uint64_t seed)
-      : rank_(rank), script_(seed), own_(seed * 31 + static_cast<std::uint64_t>(rank.self)) {}
+      : rank_(rank), script_(seed), own_(seed * 31 + static_cast<std::uint64_t>(rank.self)) {
+    if (!rank.job.options().has_coin) return;
+    Random coin(seed * 37);
+    coin_rank_ = static_cast<int>(coin.below(static_cast<std::uint64_t>(rank.size)));
+    coin_place_ = 1 + coin.below(60);
+    coin_changes_what_is_sent_ = coin.chance(1, 3);
+  }
 
   void run() {
-    rank_.pause();
+    pause();
     const std::uint64_t phases = 2 + script_.below(4);
     for (phase_ = 0; phase_ < static_cast<int>(phases); ++phase_) {
       switch (script_.below(7)) {
@@ -69,6 +75,15 @@ class Program {
  private:
   // What the program was told becomes part of its state, and so of all that it sends.
   void told(std::uint64_t value) { state_ = (state_ ^ value) * 0x100000001b3 + 17; }
+
+  void pause() {
+    rank_.pause();
+    if (++places_ != coin_place_ || rank_.self != coin_rank_ || rank_.coin()) return;
+    if (coin_changes_what_is_sent_)
+      told(places_);
+    else
+      own_ = Random(places_);
+  }
 
   int tag(int kind) const { return phase_ * 8 + kind; }
   MPI_Comm communicator(std::size_t index) const { return rank_.communicators[index]; }
@@ -133,7 +148,7 @@ class Program {
           pending.push_back({MPI_REQUEST_NULL, next_message(to, comm, tag(0)), comm, false});
           auto& send = pending.back();
           const int count = static_cast<int>(send.payload.size());
-          rank_.pause();
+          pause();
           switch (own_.below(may_block && to != rank_.self ? 5 : 4)) {
             case 0:
               MPI_Issend(send.payload.data(), count, MPI_INT, to, tag(0), communicator(comm), &send.request);
@@ -160,7 +175,7 @@ class Program {
           auto& receive = pending.back();
           MPI_Irecv(receive.payload.data(), static_cast<int>(receive.payload.size()), MPI_INT,
                     wildcard ? MPI_ANY_SOURCE : from, tag(0), communicator(comm), &receive.request);
-          rank_.pause();
+          pause();
         }
       }
     }
@@ -189,7 +204,7 @@ class Program {
     std::vector<int> indices(requests.size());
     const std::uint64_t way = own_.below(8);
     for (std::size_t at = 0; at < requests.size();) {
-      rank_.pause();
+      pause();
       int flag = 0, index = 0, some = 0;
       MPI_Status status;
       switch (way) {
@@ -268,7 +283,7 @@ class Program {
     const std::uint64_t way = own_.below(4);
     for (std::size_t comm = 0; comm < 3; ++comm) {
       for (int left = planned_for_me(comm); left > 0;) {
-        rank_.pause();
+        pause();
         MPI_Status status;
         MPI_Message message = MPI_MESSAGE_NULL;
         int flag = 1;
@@ -292,7 +307,7 @@ class Program {
         int count = 0;
         MPI_Get_count(&status, MPI_INT, &count);
         Payload payload(static_cast<std::size_t>(count) + 1);
-        rank_.pause();
+        pause();
         if (way >= 2)
           MPI_Mrecv(payload.data(), count, MPI_INT, &message, &status);
         else
@@ -371,7 +386,7 @@ class Program {
       one.root = static_cast<int>(script_.below(static_cast<std::uint64_t>(rank_.size)));
       one.given = given;
       start(one, communicator(script_.below(3)));
-      rank_.pause();
+      pause();
     }
     std::vector<Pending> pending;
     start_receives(pending);
@@ -380,7 +395,7 @@ class Program {
     std::vector<MPI_Request> requests;
     for (auto& one : begun) requests.push_back(one.request);
     for (std::size_t left = requests.size(); left > 0;) {
-      rank_.pause();
+      pause();
       int index = 0, flag = 1;
       (own_.chance(1, 2)
            ? MPI_Waitany(static_cast<int>(requests.size()), requests.data(), &index, MPI_STATUS_IGNORE)
@@ -413,10 +428,10 @@ class Program {
         MPI_Status status;
         MPI_Irecv(payload.data(), static_cast<int>(payload.size()), MPI_INT, wildcard ? MPI_ANY_SOURCE : from,
                   tag(0), communicator(comm), &request);
-        rank_.pause();
+        pause();
         int cancelled = 0;
         if (++tries <= 6) MPI_Cancel(&request);
-        rank_.pause();
+        pause();
         MPI_Wait(&request, &status);
         MPI_Test_cancelled(&status, &cancelled);
         told(static_cast<std::uint64_t>(cancelled));
@@ -443,7 +458,7 @@ class Program {
       receive_checked(payload, status, 1);
       const int order = jobs-- > 0 ? 2 : 3;
       if (order == 3) --workers;
-      rank_.pause();
+      pause();
       const Payload answer = next_message(status.MPI_SOURCE, 1, tag(order));
       MPI_Send(answer.data(), static_cast<int>(answer.size()), MPI_INT, status.MPI_SOURCE, tag(order), comm);
     }
@@ -451,7 +466,7 @@ class Program {
 
   void work(MPI_Comm comm) {
     for (;;) {
-      rank_.pause();
+      pause();
       const Payload question = next_message(0, 1, tag(1));
       const int count = static_cast<int>(question.size());
       (own_.chance(1, 3) ? MPI_Ssend : MPI_Send)(question.data(), count, MPI_INT, 0, tag(1), comm);
@@ -470,7 +485,7 @@ class Program {
       const Payload out = next_message(to, 2, 1000);
       Payload in(words_max + 8);
       MPI_Status status;
-      rank_.pause();
+      pause();
       MPI_Sendrecv(out.data(), static_cast<int>(out.size()), MPI_INT, to, 1000, in.data(),
                    static_cast<int>(in.size()), MPI_INT, from, 1000, communicator(2), &status);
       receive_checked(in, status, 2);
@@ -483,6 +498,11 @@ class Program {
   Random own_;
   int phase_ = 0;
   std::uint64_t state_ = 1;
+  // Where a replacement goes another way than the first life of the rank, if there is a coin.
+  std::uint64_t places_ = 0;
+  std::uint64_t coin_place_ = 0;
+  int coin_rank_ = -1;
+  bool coin_changes_what_is_sent_ = false;
   std::vector<int> plan_;
   std::map<Key, std::uint32_t> sent_;
   std::map<Key, std::uint32_t> received_;

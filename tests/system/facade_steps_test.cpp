@@ -53,6 +53,7 @@ const std::vector<Step> steps = {
     {"completion:part-recorded", Step::live},
     {"completion:recorded", Step::live},
     {"file:announced", Step::live},
+    {"file:begun", Step::live},
     {"file:done", Step::live},
     {"file:part-recorded", Step::live},
     {"file:part-written", Step::live},

@@ -31,7 +31,9 @@ std::vector<Message> one_of_each() {
           Named{Errc::already_exists, false, ""},
           Named{Errc::not_found, true, "llamada:job-1:2:3"},
           Lengthen{},
-          Lengthened{}};
+          Lengthened{},
+          Reach{ReplayPlace::last_call_ended, true},
+          Reached{}};
 }
 
 }  // namespace
