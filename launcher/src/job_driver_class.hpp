@@ -3,7 +3,9 @@
 #include <signal.h>
 #include <sys/resource.h>
 
+#include <chrono>
 #include <deque>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,6 +19,7 @@
 #include "llamada/launcher/last_word.hpp"
 #include "llamada/launcher/memory_group.hpp"
 #include "llamada/launcher/report.hpp"
+#include "program_files.hpp"
 #include "rank_process.hpp"
 
 namespace llamada::launcher {
@@ -43,6 +46,7 @@ class JobDriver {
   std::vector<std::string> environment_of(const RankProcess& rank) const;
   std::string identity_of(const RankProcess& rank) const;
   void cannot_start(const Error& error);
+  Result<std::string> path_to_execute(const std::string& program);
   void addresses_randomised(int error_number);
 
   // More ranks (job_driver_spawn.cpp).
@@ -87,6 +91,8 @@ class JobDriver {
   void look_for_deserters();
   void look_for_deserters_later();
   void rank_is_live(RankProcess& rank);
+  void look_at_code(RankProcess& rank);
+  void look_at_code_later(std::uint32_t rank, std::chrono::milliseconds delay);
   void judge_rank(RankProcess& rank);
   DeathFacts facts_of(const RankProcess& rank, const RankView& view) const;
   DeathRecord record_of(const RankProcess& rank, const RankView& view, const Judgement& judgement) const;
@@ -135,10 +141,11 @@ class JobDriver {
   qos::Profile profile_;
   std::string host_;
   std::uint64_t token_ = 0;
-  std::deque<JobWorld> worlds_;    ///< by number; more come, none moves or goes
-  std::deque<RankProcess> ranks_;  ///< the same, by slot
-  std::string input_;              ///< what rank 0 is given; under REBUILD from the start
-  std::uint64_t input_start_ = 0;  ///< the place of its first byte
+  std::deque<JobWorld> worlds_;                  ///< by number; more come, none moves or goes
+  std::map<std::string, KeptProgram> programs_;  ///< under REBUILD, by path
+  std::deque<RankProcess> ranks_;                ///< the same, by slot
+  std::string input_;                            ///< what rank 0 is given; under REBUILD from the start
+  std::uint64_t input_start_ = 0;                ///< the place of its first byte
   std::uint64_t input_acknowledged_ = 0;
   bool input_ended_ = false;
   bool reading_paused_ = false;

@@ -27,6 +27,10 @@ double seconds(std::chrono::nanoseconds duration) { return std::chrono::duration
 
 RankProcess::TimePoint now() { return RankProcess::TimePoint::clock::now(); }
 
+/// How soon after a rank has attached its files are looked at again, and how rarely later.
+constexpr std::chrono::milliseconds code_look_min{100};
+constexpr std::chrono::milliseconds code_look_max{5000};
+
 /// How soon after a rank has left without MPI it is seen that others wait for it there.
 constexpr std::chrono::milliseconds deserter_look{100};
 
@@ -83,6 +87,8 @@ void JobDriver::take_event(const ArenaEvent& event) {
       rank.attached_alive = true;
       rank.attached_status.reset();
       if (rank.first_attached == 0) rank.first_attached = rank.attached;
+      look_at_code(rank);
+      look_at_code_later(rank.rank, code_look_min);
       break;
     case ArenaEventKind::died:
       attached_ended(rank);
@@ -100,6 +106,7 @@ void JobDriver::take_event(const ArenaEvent& event) {
       histories_lost(rank, event.text);
       break;
     case ArenaEventKind::diverged:
+      look_at_code(rank);  // a changed library is the cause, and is told as such
       if (!ending_code_)
         begin_ending(exit_diverged,
                      event.text.starts_with("replay diverged")
@@ -417,6 +424,8 @@ void JobDriver::replace(RankProcess& rank) {
 }
 
 void JobDriver::rank_is_live(RankProcess& rank) {
+  look_at_code(rank);
+  if (ending_code_) return;
   if (!rank.open_death) return;
   DeathRecord& death = report_.deaths[*rank.open_death];
   death.replay_s = seconds(now() - rank.started_at);
@@ -430,6 +439,32 @@ void JobDriver::rank_is_live(RankProcess& rank) {
                   name_of(rank), rank.incarnation, *death.total_s, *death.replay_s,
                   view.counters[static_cast<std::size_t>(topics::Counter::sends_compared)],
                   view.counters[static_cast<std::size_t>(topics::Counter::determinants_replayed)]));
+}
+
+/// A replacement whose program or library is another file than its predecessor's would give an answer that is
+/// neither's.
+void JobDriver::look_at_code(RankProcess& rank) {
+  if (!rebuilding() || !rank.attached_alive || ending_code_) return;
+  const MappedCode now_mapped = MappedCode::of(rank.attached);
+  if (const auto path = rank.code.changed_in(now_mapped))
+    return begin_ending(
+        exit_diverged,
+        fmt::format(
+            "mpirun: {} cannot be replaced: {} has changed on disk since its predecessor loaded it; the job "
+            "is ended. Build under another name, or wait until the job is over.\n",
+            name_of(rank), *path));
+  rank.code.add(now_mapped);
+}
+
+/// Libraries that the program opens by dlopen() are seen some time later.
+void JobDriver::look_at_code_later(std::uint32_t number, std::chrono::milliseconds delay) {
+  if (!rebuilding()) return;
+  loop_.after(delay, [this, number, delay, incarnation = ranks_[number].incarnation] {
+    RankProcess& rank = ranks_[number];
+    if (finished_ || rank.incarnation != incarnation || !rank.attached_alive) return;
+    look_at_code(rank);
+    look_at_code_later(number, std::min(2 * delay, code_look_max));
+  });
 }
 
 void JobDriver::begin_draining(RankProcess& rank) {

@@ -114,7 +114,9 @@ Status JobDriver::start_rank(RankProcess& rank) {
   if (auto status = open_streams(rank, streams); !status) return status;
   const Command& command = command_of(rank);
   SpawnRequest request;
-  request.program = command.program;
+  auto program = path_to_execute(command.program);
+  if (!program) return propagate(program);
+  request.program = std::move(*program);
   request.arguments = command.arguments;
   request.environment = environment_of(rank);
   request.working_directory = command.working_directory;
@@ -139,6 +141,14 @@ Status JobDriver::start_rank(RankProcess& rank) {
   injector_->rank_started(rank.rank, rank.incarnation);
   if (rank.rank == 0) give_input();
   return {};
+}
+
+/// All incarnations of all ranks execute the file that the first one did.
+Result<std::string> JobDriver::path_to_execute(const std::string& program) {
+  if (!rebuilding() || !program.starts_with('/')) return program;
+  auto kept = programs_.find(program);
+  if (kept == programs_.end()) kept = programs_.emplace(program, KeptProgram::open(program)).first;
+  return kept->second.path_to_execute();
 }
 
 /// Said once for the job.

@@ -10,6 +10,7 @@
 #include "error_tail.hpp"
 #include "llamada/base/file_descriptor.hpp"
 #include "output_journal.hpp"
+#include "program_files.hpp"
 
 namespace llamada::launcher {
 
@@ -61,6 +62,7 @@ struct RankProcess {
   std::uint32_t replacements = 0;
   std::uint64_t calls = 0;  ///< the most MPI calls that an incarnation had begun when it died
   Repetition repetition = Repetition::over;
+  MappedCode code;  ///< what its incarnations have mapped, as far as it was seen
   TimePoint started_at;
   TimePoint died_at;
   std::optional<std::size_t> open_death;  ///< index of the death record whose replay is going on

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <mutex>
 
 #include "llamada/base/check.hpp"
 #include "llamada/base/copy.hpp"
@@ -236,6 +237,7 @@ Result<std::optional<Chunk>> ArenaWriter::allocate_recycled(ChunkShape shape, st
 Result<Chunk> ArenaWriter::allocate(ChunkShape shape, std::uint64_t ordinal, std::uint64_t records_before,
                                     Prepared prepared) {
   LLAMADA_CHECK(shape.payload_bytes % 64 == 0 && shape.cell_count != 1);
+  const std::lock_guard allocating(allocating_);
   auto recycled = allocate_recycled(shape, ordinal, records_before);
   if (!recycled) return propagate(recycled);
   std::optional<Chunk> chunk = *recycled;

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdlib>
 
+#include "lifecycle/own_heap.hpp"
 #include "lifecycle/process.hpp"
 
 namespace llamada::mpi::interpose {
@@ -71,6 +72,7 @@ replay::Determinants* determinants_of_caller() {
   if (state == State::opening) return nullptr;
   if (state == State::unknown && is_first_thread()) open();
   if (state != State::on || rank_thread != syscall(SYS_gettid)) return nullptr;
+  if (determinants->is_busy_here() || (own_heap_is_busy_here && own_heap_is_busy_here())) return nullptr;
   return determinants->active() ? determinants : nullptr;
 }
 

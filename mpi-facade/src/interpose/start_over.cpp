@@ -101,6 +101,17 @@ std::string path_of(const char* link) {
              : std::string();
 }
 
+/// The program's file, even if another was moved over its name: then by a name as long as its own, for the
+/// length moves what lies on the stack.
+std::string path_of_program() {
+  constexpr std::string_view link = "/proc/self/exe", folder = "/proc/self", deleted = " (deleted)";
+  std::string path = path_of(link.data());
+  if (!path.ends_with(deleted)) return path;
+  const std::size_t size = path.size() - deleted.size();
+  if (size < link.size()) return std::string(link);
+  return std::string(folder) + std::string(size - link.size() + 1, '/') + "exe";
+}
+
 }  // namespace
 
 void start_over_behind_libc(char** arguments) {
@@ -108,7 +119,7 @@ void start_over_behind_libc(char** arguments) {
   if (!is_recorded_rank() || replaces_libc() || !can_start_over()) return;
   const Dl_info self = this_library();
   if (!came_with_program(self.dli_fbase)) return;
-  const std::string program = path_of("/proc/self/exe");
+  const std::string program = path_of_program();
   // A space or a colon would end the name in LD_PRELOAD.
   const std::string library = self.dli_fname;
   if (program.empty() || library.find_first_of(" :") != std::string::npos) return;

@@ -20,6 +20,10 @@ bool is_recorded_rank() {
 
 }  // namespace
 
+namespace llamada::mpi {
+bool own_heap_is_busy_here() { return heap.is_busy_here(); }
+}  // namespace llamada::mpi
+
 void* operator new(std::size_t size_bytes) {
   if (environ && is_recorded_rank())
     if (void* memory = heap.allocate(size_bytes)) return memory;

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <mutex>
 
+#include "llamada/base/owner_lock.hpp"
+
 namespace llamada::mpi {
 
 /// Memory of the facade's own, apart from the program's heap: a program that orders things by their addresses
@@ -18,6 +20,9 @@ class OwnHeap {
   void* allocate(std::size_t size_bytes);
   /// `block` is one that allocate() gave.
   void release(void* block);
+  /// Whether the calling thread is in the midst of one of these: it is then in a signal handler that has
+  /// interrupted it, and must not call any.
+  bool is_busy_here() const { return mutex_.held_here(); }
   bool owns(const void* block) const { return begin_ && block >= begin_ && block < begin_ + reserved_bytes; }
 
  private:
@@ -35,11 +40,15 @@ class OwnHeap {
   bool commit_up_to(std::byte* end);
   Block* cut(std::size_t size_class);
 
-  std::mutex mutex_;
+  OwnerLock mutex_;
   std::byte* begin_ = nullptr;
   std::byte* next_ = nullptr;
   std::byte* committed_ = nullptr;
   std::array<Block*, class_count> free_{};
 };
+
+/// OwnHeap::is_busy_here() of libmpi's own operator new. Null in builds for sanitizers, which have no such
+/// heap.
+[[gnu::weak]] bool own_heap_is_busy_here();
 
 }  // namespace llamada::mpi

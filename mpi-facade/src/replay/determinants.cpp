@@ -77,8 +77,16 @@ void Determinants::diverged(std::string_view difference) {
   std::abort();  // Not reached.
 }
 
+Determinants::ClockState& Determinants::clock_state(ValueId id) {
+  const auto number = static_cast<std::uint32_t>(id);
+  auto found = std::find_if(clocks_.begin(), clocks_.end() - 1,
+                            [&](const ClockState& clock) { return clock.id == number || clock.id == 0; });
+  found->id = number;
+  return *found;
+}
+
 std::uint64_t Determinants::read_clock(ValueId id, std::uint64_t now) {
-  ClockState& clock = clocks_[static_cast<std::uint32_t>(id)];
+  ClockState& clock = clock_state(id);
   if (replaying()) {
     auto value = replayer_.take_value(id);
     if (!value) diverged(value.error().text());

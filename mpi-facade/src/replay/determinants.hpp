@@ -1,15 +1,13 @@
 #pragma once
 
-#include <sched.h>
-#include <sys/single_threaded.h>
-
 #include <algorithm>
-#include <atomic>
+#include <array>
 #include <memory>
+#include <mutex>
 #include <string_view>
-#include <unordered_map>
 
 #include "llamada/base/crash_point.hpp"
+#include "llamada/base/owner_lock.hpp"
 #include "llamada/topics/journal.hpp"
 #include "replay/replayer.hpp"
 
@@ -36,6 +34,9 @@ class Determinants {
   void stop_recording() { recording_ = false; }
   /// Whether clocks and the like are to be asked through here.
   bool active() const { return recording_ || replaying(); }
+  /// Whether the calling thread is in the midst of recording or of taking memory from the arena: the caller
+  /// is then a signal handler that has interrupted it, and must not record.
+  bool is_busy_here() const { return busy_.held_here() || arena_.is_allocating(); }
   /// Whether this is the process id that the program was told.
   bool is_told_pid(std::uint64_t pid) const { return pid_ != 0 && pid == pid_; }
   /// Whether there are outcomes to be replayed.
@@ -110,32 +111,7 @@ class Determinants {
 
  private:
   /// One thread at a time adds to the journal.
-  class Turn {
-   public:
-    explicit Turn(std::atomic<bool>& busy) : busy_(busy) {
-      // Who has never had another thread shares it with nobody but handlers of signals.
-      if (__libc_single_threaded && !busy.load(std::memory_order_relaxed)) [[likely]] {
-        busy.store(true, std::memory_order_relaxed);
-        mine_ = true;
-      }
-      // Acquire and release: what the thread before has written. Who still waits after all these yields is a
-      // handler of a signal that came while its own thread had the turn.
-      for (int yields = 0; !mine_ && yields < yields_max; ++yields) {
-        mine_ = !busy_.exchange(true, std::memory_order_acquire);
-        if (!mine_) sched_yield();
-      }
-    }
-    ~Turn() {
-      if (mine_) busy_.store(false, std::memory_order_release);
-    }
-    Turn(const Turn&) = delete;
-    Turn& operator=(const Turn&) = delete;
-
-   private:
-    static constexpr int yields_max = 10'000;
-    std::atomic<bool>& busy_;
-    bool mine_ = false;
-  };
+  using Turn = std::lock_guard<OwnerLock>;
 
   explicit Determinants(World& world);
   void append(const topics::JournalEntry& entry) {
@@ -151,16 +127,21 @@ class Determinants {
   World& world_;
   topics::ArenaWriter& arena_;
   topics::Journal journal_;
-  std::atomic<bool> busy_ = false;
+  mutable OwnerLock busy_;
   Replayer replayer_;
   bool recording_ = false;
   std::uint64_t published_replayed_ = 0;
   struct ClockState {
+    std::uint32_t id = 0;  ///< 0: nobody's yet
     std::uint64_t last = 0;
     std::uint64_t offset = 0;
     bool replayed = false;
   };
-  std::unordered_map<std::uint32_t, ClockState> clocks_;
+  ClockState& clock_state(ValueId id);
+  /// In place: a signal handler may ask for the first time while its thread is taking memory. The last one
+  /// serves all clocks for which there is no other.
+  static constexpr std::size_t clocks_max = 64;
+  std::array<ClockState, clocks_max> clocks_{};
   std::uint64_t pid_ = 0;
 };
 

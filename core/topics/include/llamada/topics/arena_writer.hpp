@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "llamada/base/owner_lock.hpp"
 #include "llamada/base/result.hpp"
 #include "llamada/topics/memory.hpp"
 
@@ -194,6 +195,8 @@ class ArenaWriter {
   /// from its generation. Errors: out_of_resources; parse_error when this process has damaged its own arena.
   Result<Chunk> allocate(ChunkShape shape, std::uint64_t ordinal, std::uint64_t records_before = 0,
                          Prepared prepared = Prepared::whole);
+  /// Whether the calling thread is within allocate(): true for a signal handler that has interrupted it.
+  bool is_allocating() const { return allocating_.held_here(); }
   /// For room in a chunk that was not prepared as a whole. Errors: out_of_resources.
   Status prepare(std::span<std::byte> memory) const;
   /// Copies what is large into such room. Gives how many bytes it copied at once, from the first on, at
@@ -246,6 +249,7 @@ class ArenaWriter {
   std::vector<FreeList> free_lists_;
   std::map<std::uint32_t, LogTail> tails_;
   std::vector<std::uint32_t> free_logs_;
+  OwnerLock allocating_;
 };
 
 }  // namespace llamada::topics
