@@ -1,7 +1,9 @@
 #include "job.hpp"
 
 #include <poll.h>
+#include <sys/resource.h>
 
+#include <algorithm>
 #include <fstream>
 #include <limits>
 #include <optional>
@@ -186,12 +188,25 @@ Status check_log_bytes_at_start(const qos::Profile& profile) {
       profile.name, qos::bytes_to_string(wanted), available >> 20);
 }
 
+/// The size of each arena under a limit on address space (ulimit -v), 0 where there is none or it is large
+/// enough: each rank maps the arenas of all, and half of the limit is for the program.
+std::uint64_t arena_size_within_limit(const launcher::ArenasRequest& request) {
+  constexpr std::uint64_t unit_bytes = 1 << 20, arena_bytes_min = 64 << 20;
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return 0;
+  const std::uint64_t usual =
+      std::max(std::uint64_t{8} << 30, 2 * request.profile.rank_replacement.log_bytes_per_node);
+  const std::uint64_t possible = limit.rlim_cur / 2 / request.rank_count / unit_bytes * unit_bytes;
+  return possible >= usual ? 0 : std::max(possible, arena_bytes_min);
+}
+
 Result<std::unique_ptr<launcher::JobArenas>> make_arenas(const launcher::ArenasRequest& request) {
   if (auto checked = check_log_bytes_at_start(request.profile); !checked) return propagate(checked);
   llamanet::DriverOptions options;
   options.name = fmt::format("job-{}", request.mpirun_pid);
   options.secret_name = true;
   options.slot_count_max = request.rank_count + spawned_count_max;
+  options.arena_size_bytes = arena_size_within_limit(request);
   if (request.profile.rank_replacement.kind == qos::RankReplacementKind::rebuild)
     options.log_bytes_max = request.profile.rank_replacement.log_bytes_per_node;
   options.profile = qos::serialize(request.profile);

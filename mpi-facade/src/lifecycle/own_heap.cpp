@@ -1,11 +1,25 @@
 #include "lifecycle/own_heap.hpp"
 
 #include <sys/mman.h>
+#include <sys/resource.h>
 
+#include <algorithm>
 #include <bit>
 #include <new>
 
 namespace llamada::mpi {
+namespace {
+
+/// Address space counts under a limit (ulimit -v), of which most is for the program.
+constexpr std::size_t part_of_limit = 16;
+
+std::size_t bytes_to_reserve(std::size_t most, std::size_t unit) {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return most;
+  return std::clamp<std::size_t>(limit.rlim_cur / part_of_limit / unit * unit, unit, most);
+}
+
+}  // namespace
 
 /// What stands before each block, 16 bytes: its class, or where the next free one is.
 struct alignas(16) OwnHeap::Block {
@@ -25,7 +39,9 @@ std::size_t OwnHeap::bytes_of(std::size_t size_class) {
 
 bool OwnHeap::reserve() {
   if (begin_) return true;
-  void* region = mmap(nullptr, reserved_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  reserved_bytes_ = bytes_to_reserve(reserved_bytes_max, commit_bytes);
+  void* region =
+      mmap(nullptr, reserved_bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (region == MAP_FAILED) return false;
   begin_ = next_ = committed_ = static_cast<std::byte*>(region);
   return true;
@@ -42,7 +58,7 @@ bool OwnHeap::commit_up_to(std::byte* end) {
 OwnHeap::Block* OwnHeap::cut(std::size_t size_class) {
   if (!reserve()) return nullptr;
   const std::size_t size_bytes = sizeof(Block) + bytes_of(size_class);
-  if (size_bytes > static_cast<std::size_t>(begin_ + reserved_bytes - next_)) return nullptr;
+  if (size_bytes > static_cast<std::size_t>(begin_ + reserved_bytes_ - next_)) return nullptr;
   if (!commit_up_to(next_ + size_bytes)) return nullptr;
   auto* block = new (next_) Block{size_class, nullptr};
   next_ += size_bytes;
@@ -50,7 +66,7 @@ OwnHeap::Block* OwnHeap::cut(std::size_t size_class) {
 }
 
 void* OwnHeap::allocate(std::size_t size_bytes) {
-  if (size_bytes > reserved_bytes / 2) return nullptr;
+  if (size_bytes > reserved_bytes_max / 2) return nullptr;
   const std::size_t size_class = class_of(size_bytes);
   const std::lock_guard lock(mutex_);
   Block* block = free_[size_class];

@@ -23,10 +23,10 @@ class OwnHeap {
   /// Whether the calling thread is in the midst of one of these: it is then in a signal handler that has
   /// interrupted it, and must not call any.
   bool is_busy_here() const { return mutex_.held_here(); }
-  bool owns(const void* block) const { return begin_ && block >= begin_ && block < begin_ + reserved_bytes; }
+  bool owns(const void* block) const { return begin_ && block >= begin_ && block < begin_ + reserved_bytes_; }
 
  private:
-  static constexpr std::size_t reserved_bytes = std::size_t{1} << 36;
+  static constexpr std::size_t reserved_bytes_max = std::size_t{1} << 36;
   static constexpr std::size_t commit_bytes = std::size_t{1} << 24;
   static constexpr std::size_t fine_step_bytes = 16;
   static constexpr std::size_t fine_bytes_max = 1024;  ///< above, classes are powers of two
@@ -41,6 +41,7 @@ class OwnHeap {
   Block* cut(std::size_t size_class);
 
   OwnerLock mutex_;
+  std::size_t reserved_bytes_ = 0;
   std::byte* begin_ = nullptr;
   std::byte* next_ = nullptr;
   std::byte* committed_ = nullptr;
