@@ -1,10 +1,11 @@
 /* Each rank in turn leads through everything that the library does in steps: matches, probes, completions, a
- * cancellation, clocks and random numbers, messages of all kinds, collectives, a new communicator, files.
- * What nobody could have foretold is told to the others at once, so that a replacement that repeats it
+ * cancellation, clocks and random numbers, messages of all kinds, collectives, a new communicator, files,
+ * names. What nobody could have foretold is told to the others at once, so that a replacement that repeats it
  * differently is found out. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "program.h"
@@ -197,6 +198,18 @@ static void append_line(const char* path, int round) {
   CHECK(file >= 0 && write(file, line, (size_t)length) == length && close(file) == 0);
 }
 
+/* Names that each rank makes, moves and removes; at the end of a round they are gone. */
+static void change_names(const char* lines) {
+  char folder[320], here[340], there[340];
+  snprintf(folder, sizeof folder, "%s-folder", lines);
+  snprintf(here, sizeof here, "%s/here", folder);
+  snprintf(there, sizeof there, "%s/there", folder);
+  CHECK(mkdir(folder, 0700) == 0 && mkdir(folder, 0700) == -1);
+  CHECK(symlink("nowhere", here) == 0 && rename(here, there) == 0);
+  CHECK(access(here, F_OK) == -1 && rmdir(folder) == -1);
+  CHECK(unlink(there) == 0 && rmdir(folder) == 0);
+}
+
 /* By MPI, because a replacement comes here, too, when the file is there no more. */
 static void check_lines(const char* path) {
   char expected[4096] = "", found[4096] = "";
@@ -229,6 +242,7 @@ int main(int argc, char** argv) {
     pass_on(step);
     if (step < 12 && step % 4 == 0) hand_down(step);
     if (step < lines_most) append_line(lines, step);
+    change_names(lines);
     const uint64_t seen = on_file(path, leader, step);
     if (rank == leader) outcome = mix(outcome, seen);
     chain.leader = leader;
