@@ -213,7 +213,7 @@ int open_to_change(Determinants& determinants, int folder, const char* path, int
   opening.repeated = [&](std::uint64_t before, const FileOutcome& outcome) {
     if (outcome.error_number != 0) return;
     const auto kind = static_cast<std::uint64_t>(outcome.result);
-    const bool began_empty = before == 0 || (flags & O_TRUNC);
+    const bool began_empty = before == 0 || (flags & O_TRUNC) || (flags & O_TMPFILE) == O_TMPFILE;
     if ((kind & kind_mask) == regular)
       descriptor = open_again(determinants, folder, path, flags, {what, Standing::real, kind & ~kind_mask},
                               began_empty);
