@@ -1,12 +1,13 @@
-/* A program with a wild pointer: after some rounds of messages and collectives, which check all that they are given, one rank
- * writes over words of the MPI library's memory, which it finds in /proc/self/maps: its own arena (docs/internals/arena.md).
+/* A program with a wild pointer: after some rounds of messages and collectives, which check all that they are
+ * given, one rank writes over words of the MPI library's memory, which it finds in /proc/self/maps: its own
+ * arena (docs/internals/arena.md).
  *
- *   wild_pointer SEED         the rank, the round, the places and the values follow from SEED; 0: nothing is written
- *   wild_pointer SEED die     that rank writes, and is killed
- *   wild_pointer SEED stay    each rank but the first writes, and all stay in the program for those who look at them
+ *   wild_pointer SEED         the rank, the round, the places and the values follow from SEED; 0: nothing is
+ * written wild_pointer SEED die     that rank writes, and is killed wild_pointer SEED stay    each rank but
+ * the first writes, and all stay in the program for those who look at them
  *
- * Output: one line at the end. What the library cannot see, since it is the content of a message, the program does, and says
- * which rank sent it. */
+ * Output: one line at the end. What the library cannot see, since it is the content of a message, the program
+ * does, and says which rank sent it. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdint.h>
