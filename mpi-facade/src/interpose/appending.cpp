@@ -88,6 +88,7 @@ ssize_t append(Determinants& determinants, int descriptor, const Followed& what,
   if (determinants.read_value(ValueId::append_digest, digest) != digest)
     determinants.diverged("what it appends to a file is not what its predecessor appended");
   const bool repeated = determinants.replaying();
+  if (!repeated) must_be_there(determinants, descriptor, what);
   const std::uint64_t begin = determinants.read_value(ValueId::append_begin, size_of(descriptor));
   if (repeated && determinants.replaying()) {
     const std::uint64_t outcome = determinants.read_value(ValueId::append_end, 0);

@@ -41,6 +41,13 @@ long again(Determinants& determinants, FileCall what, const Arguments& arguments
   return interpose::change(determinants, change);
 }
 
+/// The same of what a name leads to: what stands for it is another file then.
+long again_by_name(Determinants& determinants, FileCall what, const Arguments& arguments, const char* path,
+                   const std::function<FileOutcome()>& act) {
+  interpose::note_changed(AT_FDCWD, path);
+  return again(determinants, what, arguments, act);
+}
+
 /// Something gets a name that there was not. `is_it` tells whether what has the name now is what was made.
 long make(Determinants& determinants, FileCall what, const Arguments& arguments, int folder, const char* path,
           const std::function<FileOutcome()>& act, const std::function<bool()>& is_it) {
@@ -256,7 +263,7 @@ LLAMADA_INTERPOSED int truncate(const char* path, off_t size_bytes) noexcept {
   auto* determinants = interpose::recorder_of_change(LLAMADA_CALLER, "truncate");
   if (!determinants) return static_cast<int>(act().give());
   return static_cast<int>(
-      again(*determinants, FileCall::truncate, Arguments().add(path).number(size_bytes), act));
+      again_by_name(*determinants, FileCall::truncate, Arguments().add(path).number(size_bytes), path, act));
 }
 LLAMADA_INTERPOSED int truncate64(const char*, off64_t) noexcept __attribute__((alias("truncate")));
 

@@ -119,10 +119,10 @@ int open_standing(Determinants& determinants, int folder, const char* path, int 
 
 /// The file that a predecessor opened, or one that stands for it.
 int open_again(Determinants& determinants, int folder, const char* path, int flags, const Followed& what,
-               bool began_empty) {
+               bool is_new) {
   constexpr int changing = O_CREAT | O_EXCL | O_TRUNC;
-  const bool has_name = (flags & O_TMPFILE) != O_TMPFILE;
-  const int descriptor = has_name ? real_openat(folder, path, flags & ~changing, 0) : -1;
+  const bool is_named = (flags & O_TMPFILE) != O_TMPFILE;
+  const int descriptor = is_named ? real_openat(folder, path, flags & ~changing, 0) : -1;
   if (descriptor >= 0 && (written_kind(descriptor) & ~kind_mask) == what.file) {
     follow_or_give_up(descriptor, what);
     return descriptor;
@@ -130,8 +130,9 @@ int open_again(Determinants& determinants, int folder, const char* path, int fla
   if (descriptor >= 0) real_close(descriptor);
   const int standing = open_standing(determinants, folder, path, flags);
   Followed standing_as = what;
-  standing_as.standing = began_empty ? Standing::whole : Standing::part;
-  has_name ? note_name(what.file, folder, path) : note_removed(what.file);
+  standing_as.standing = is_new ? Standing::whole : Standing::part;
+  if (has_name(what.file)) note_changed(what.file);
+  is_named ? note_name(what.file, folder, path) : note_removed(what.file);
   follow_or_give_up(standing, standing_as);
   return standing;
 }
@@ -203,6 +204,7 @@ int open_to_change(Determinants& determinants, int folder, const char* path, int
     if (descriptor < 0) return FileOutcome::of(-1);
     give_up_at_pipe(descriptor);
     const std::uint64_t kind = written_kind(descriptor);
+    if (before == 0) note_created(kind & ~kind_mask);
     LLAMADA_CRASH_POINT("append:opened");
     if ((kind & kind_mask) == regular)
       follow_or_give_up(descriptor, {what, Standing::real, kind & ~kind_mask});
@@ -213,10 +215,12 @@ int open_to_change(Determinants& determinants, int folder, const char* path, int
   opening.repeated = [&](std::uint64_t before, const FileOutcome& outcome) {
     if (outcome.error_number != 0) return;
     const auto kind = static_cast<std::uint64_t>(outcome.result);
-    const bool began_empty = before == 0 || (flags & O_TRUNC) || (flags & O_TMPFILE) == O_TMPFILE;
+    // A file that was there, and was emptied, may have been open elsewhere.
+    const bool is_new = before == 0 || (flags & O_TMPFILE) == O_TMPFILE;
+    if (is_new) note_created(kind & ~kind_mask);
     if ((kind & kind_mask) == regular)
-      descriptor = open_again(determinants, folder, path, flags, {what, Standing::real, kind & ~kind_mask},
-                              began_empty);
+      descriptor =
+          open_again(determinants, folder, path, flags, {what, Standing::real, kind & ~kind_mask}, is_new);
     else
       descriptor = real_openat(folder, path, flags & ~(O_CREAT | O_EXCL), 0);
   };
@@ -256,7 +260,7 @@ void folder_must_be_there(Determinants& determinants, int folder) {
 
 void must_be_there(Determinants& determinants, int descriptor, const Followed& what) {
   if (what.standing == Standing::real || take_up(descriptor, what)) return;
-  if (what.standing == Standing::whole && is_removed(what.file)) return;
+  if (what.standing == Standing::whole && is_removed(what.file) && !is_changed(what.file)) return;
   determinants.diverged(
       fmt::format("the file '{}' that its predecessor had open was removed or renamed meanwhile, and it is "
                   "to be used again",

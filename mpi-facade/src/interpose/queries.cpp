@@ -59,7 +59,7 @@ int status_of(Determinants* determinants, int descriptor, struct stat* found) {
   const interpose::Followed what = interpose::following(descriptor);
   return static_cast<int>(ask_for(*determinants, FileCall::status, Arguments(), found, [&] {
     interpose::must_be_there(*determinants, descriptor, what);
-    return 0L;
+    return long{interpose::real_fstat(descriptor, found)};  // it may be another file now
   }));
 }
 

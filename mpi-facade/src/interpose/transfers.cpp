@@ -97,8 +97,9 @@ ssize_t write_any(int descriptor, const void* bytes, std::size_t size_bytes) {
 }
 
 off_t seek(Determinants* determinants, int descriptor, off_t offset, int whence) {
-  if (!determinants || whence != SEEK_END || following(descriptor).what == Following::nothing)
-    return real_lseek(descriptor, offset, whence);
+  const Followed what = whence == SEEK_END ? following(descriptor) : Followed{};
+  if (!determinants || what.what == Following::nothing) return real_lseek(descriptor, offset, whence);
+  if (!determinants->replaying()) must_be_there(*determinants, descriptor, what);
   const auto end = determinants->read_value(ValueId::file_end, size_of(descriptor));
   return real_lseek(descriptor, static_cast<off_t>(end) + offset, SEEK_SET);
 }

@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
@@ -19,6 +20,7 @@ namespace {
 struct Whereabouts {
   std::unordered_map<std::uint64_t, std::vector<std::string>> names;  ///< absolute ones
   std::unordered_set<std::uint64_t> removed;
+  std::unordered_set<std::uint64_t> changed;
 };
 
 Whereabouts& whereabouts() {
@@ -36,6 +38,12 @@ std::string absolute(int folder, const char* path) {
 }
 
 }  // namespace
+
+void note_created(std::uint64_t file) {
+  whereabouts().names.erase(file);
+  whereabouts().removed.erase(file);
+  whereabouts().changed.erase(file);
+}
 
 void note_name(std::uint64_t file, int folder, const char* path) {
   whereabouts().names[file].push_back(absolute(folder, path));
@@ -55,6 +63,19 @@ void note_rename(int from, const char* old_path, int to, const char* path) {
 void note_removed(std::uint64_t file) { whereabouts().removed.insert(file); }
 
 bool is_removed(std::uint64_t file) { return whereabouts().removed.contains(file); }
+
+void note_changed(std::uint64_t file) { whereabouts().changed.insert(file); }
+
+void note_changed(int folder, const char* path) {
+  if (whereabouts().names.empty()) return;
+  const std::string changed = absolute(folder, path);
+  for (const auto& [file, names] : whereabouts().names)
+    if (std::find(names.begin(), names.end(), changed) != names.end()) note_changed(file);
+}
+
+bool is_changed(std::uint64_t file) { return whereabouts().changed.contains(file); }
+
+bool has_name(std::uint64_t file) { return whereabouts().names.contains(file); }
 
 std::string name_of(std::uint64_t file) {
   const auto found = whereabouts().names.find(file);
