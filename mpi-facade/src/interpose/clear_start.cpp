@@ -77,7 +77,10 @@ std::size_t state_bytes(unsigned long long parts) {
 
 /// Puts all vector registers into their initial configuration: the area's header says that it has no part (in
 /// the standard format, which a zero XCOMP_BV means on each processor that has XSAVE).
-[[gnu::noinline, gnu::target("xsave"), gnu::no_stack_protector]] void initialise_vector_registers() {
+///
+/// AddressSanitizer would use them again on the way out, to mark the area as free.
+[[gnu::noinline, gnu::target("xsave"), gnu::no_stack_protector, gnu::no_sanitize_address]] void
+initialise_vector_registers() {
   const unsigned long long parts = _xgetbv(0) & vector_parts;
   const std::size_t bytes = state_bytes(parts);
   auto at = reinterpret_cast<std::uintptr_t>(__builtin_alloca(bytes + state_alignment));
