@@ -192,9 +192,11 @@ def in_use():
     for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
             used.update(line.split(maxsplit=5)[-1] for line in (process / "maps").read_text().splitlines() if "/" in line)
-        for descriptor in process.glob("fd/*"):
-            with contextlib.suppress(OSError):
-                used.add(os.readlink(descriptor))
+        # The process may end meanwhile.
+        with contextlib.suppress(OSError):
+            for descriptor in os.scandir(process / "fd"):
+                with contextlib.suppress(OSError):
+                    used.add(os.readlink(descriptor))
     return used
 
 
