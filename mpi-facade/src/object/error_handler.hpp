@@ -14,6 +14,8 @@ using CxxErrorProxy = void(int owner, void* handle, int* code, void (*function)(
 /// What to do about an error (MPI 3.1, 8.3).
 class ErrorHandler : public Counted {
  public:
+  static constexpr bool shared_between_threads = true;  ///< predefined ones lie in one table of the process
+
   /// `aborts` (MPI 4.0, 9.3) is to end the processes of the object alone; as under MPICH it ends the job.
   /// `throws` is MPI::ERRORS_THROW_EXCEPTIONS: the C function returns, and the C++ binding throws.
   enum class Kind { fatal, aborts, returns, throws, user };

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <utility>
 
@@ -7,7 +8,8 @@ namespace llamada::mpi {
 
 /// An object that lives as long as somebody refers to it: a handle of the program, a request in flight,
 /// another object. MPI lets a program free a handle whose object is still in use (MPI 3.1, 2.5.1). Not for
-/// several threads: the facade runs in the thread that called MPI_Init.
+/// several threads, for the facade runs in the thread that called MPI_Init; but for objects of a class that
+/// has a member shared_between_threads, which exist before MPI_Init.
 class Counted {
  public:
   Counted() = default;
@@ -29,7 +31,7 @@ class Reference {
  public:
   Reference() = default;
   explicit Reference(T* object) : object_(object) {
-    if (object_) ++counted()->reference_count_;
+    if (object_) add();
   }
   Reference(const Reference& other) : Reference(other.object_) {}
   Reference(Reference&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
@@ -38,7 +40,7 @@ class Reference {
     return *this;
   }
   ~Reference() {
-    if (object_ && --counted()->reference_count_ == 0) delete counted();
+    if (object_ && remove() == 0) delete counted();
   }
 
   T* get() const { return object_; }
@@ -47,6 +49,20 @@ class Reference {
   explicit operator bool() const { return object_ != nullptr; }
 
  private:
+  void add() {
+    // Relaxed: who adds a reference has one.
+    if constexpr (requires { T::shared_between_threads; })
+      std::atomic_ref(counted()->reference_count_).fetch_add(1, std::memory_order_relaxed);
+    else
+      ++counted()->reference_count_;
+  }
+  std::uint32_t remove() {
+    // Acquire and release: the last one to go has what the others did to the object.
+    if constexpr (requires { T::shared_between_threads; })
+      return std::atomic_ref(counted()->reference_count_).fetch_sub(1, std::memory_order_acq_rel) - 1;
+    else
+      return --counted()->reference_count_;
+  }
   Counted* counted() const { return object_; }
   T* object_ = nullptr;
 };
