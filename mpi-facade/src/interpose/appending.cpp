@@ -24,11 +24,6 @@ using replay::ValueId;
 constexpr std::uint64_t append_failed = std::uint64_t{1} << 63;
 constexpr std::uint64_t append_cut_short = std::uint64_t{1} << 62;
 
-std::uint64_t size_of(int descriptor) {
-  struct stat found {};
-  return real_fstat(descriptor, &found) == 0 ? static_cast<std::uint64_t>(found.st_size) : 0;
-}
-
 /// Whether a file has these bytes at a place.
 bool has_at(int descriptor, std::uint64_t at, const std::byte* bytes, std::size_t size_bytes) {
   char name[32];

@@ -94,6 +94,11 @@ int real_fstat(int descriptor, struct stat* found) {
   return static_cast<int>(syscall(SYS_fstat, descriptor, found));
 }
 
+std::uint64_t size_of(int descriptor) {
+  struct stat found {};
+  return real_fstat(descriptor, &found) == 0 ? static_cast<std::uint64_t>(found.st_size) : 0;
+}
+
 off_t real_lseek(int descriptor, off_t offset, int whence) {
   return syscall(SYS_lseek, descriptor, offset, whence);
 }

@@ -47,6 +47,8 @@ int real_openat(int folder, const char* path, int flags, mode_t mode);
 ssize_t real_write(int descriptor, const void* bytes, std::size_t size_bytes);
 ssize_t real_read(int descriptor, void* bytes, std::size_t size_bytes);
 int real_fstat(int descriptor, struct stat* found);
+/// The size of an open file; 0 if it cannot be told.
+std::uint64_t size_of(int descriptor);
 off_t real_lseek(int descriptor, off_t offset, int whence);
 int real_close(int descriptor);
 

@@ -227,7 +227,7 @@ int open_to_change(Determinants& determinants, int folder, const char* path, int
   return change(determinants, opening) < 0 ? -1 : descriptor;
 }
 
-/// Opens the file itself, if its new name is known, in place of the one that stands for it.
+/// Opens the file itself, if its new name is known, instead of the one that stands for it.
 bool take_up(int descriptor, const Followed& what) {
   const std::string name = name_of(what.file);
   if (name.empty()) return false;

@@ -29,11 +29,6 @@ ssize_t real_pwrite(int descriptor, const void* bytes, std::size_t size_bytes, o
                             : syscall(SYS_pwrite64, descriptor, bytes, size_bytes, place);
 }
 
-std::uint64_t size_of(int descriptor) {
-  struct stat found {};
-  return real_fstat(descriptor, &found) == 0 ? static_cast<std::uint64_t>(found.st_size) : 0;
-}
-
 }  // namespace
 
 ssize_t read_followed(Determinants& determinants, int descriptor, const Followed& what, void* buffer,

@@ -9,8 +9,8 @@
 /// Threads: the rank's.
 namespace llamada::mpi::interpose {
 
-/// A new file has this number (see file_at). Another one may have had it that was removed just before: the time
-/// of birth is coarse.
+/// A new file has this number (see file_at). Another one may have had it that was removed just before: the
+/// time of birth is coarse.
 void note_created(std::uint64_t file);
 /// The file with this number had this name when it was opened, or got it by link().
 void note_name(std::uint64_t file, int folder, const char* path);
