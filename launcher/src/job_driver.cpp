@@ -166,12 +166,21 @@ void JobDriver::say(std::string text) {
 
 void JobDriver::signal_ranks(int number) {
   for (const RankProcess& rank : ranks_)
-    if (rank.root > 0) kill(-rank.root, number);
+    if (rank.root > 0 && !(rank.held_signals >> number & 1)) kill(-rank.root, number);
+}
+
+void JobDriver::give_held_signals(RankProcess& rank) {
+  for (const int number : {SIGUSR1, SIGUSR2})
+    if (rank.root > 0 && rank.held_signals >> number & 1) kill(-rank.root, number);
+  rank.held_signals = 0;
 }
 
 void JobDriver::forward_signal(int number) {
   user_signals_ |= std::uint64_t{1} << (number & 63);
   const bool ends = number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT;
+  if (number == SIGUSR1 || number == SIGUSR2)
+    for (RankProcess& rank : ranks_)
+      if (rank.is_being_replaced()) rank.held_signals |= std::uint64_t{1} << number;
   if (!ends) return signal_ranks(number);
   if (++user_signal_count_ > 1) {
     begin_ending(exit_signal_base + number, {});

@@ -37,6 +37,7 @@ class JobDriver {
   void start(control::Start start);
   Status prepare(const control::Start& start);
   void forward_signal(int number);
+  void give_held_signals(RankProcess& rank);
   void mpirun_lost();
 
   // Starting (job_driver_start.cpp).

@@ -426,6 +426,7 @@ void JobDriver::replace(RankProcess& rank) {
 void JobDriver::rank_is_live(RankProcess& rank) {
   look_at_code(rank);
   if (ending_code_) return;
+  give_held_signals(rank);
   if (!rank.open_death) return;
   DeathRecord& death = report_.deaths[*rank.open_death];
   death.replay_s = seconds(now() - rank.started_at);

@@ -66,8 +66,11 @@ struct RankProcess {
   TimePoint started_at;
   TimePoint died_at;
   std::optional<std::size_t> open_death;  ///< index of the death record whose replay is going on
+  std::uint64_t held_signals = 0;         ///< the user's, for a replacement that is not live yet: a bit each
   std::uint64_t timer = 0;
 
+  /// Between its death and the moment at which its replacement is live.
+  bool is_being_replaced() const { return phase == RankPhase::fencing || open_death; }
   bool drained() const { return !output[0].pipe && !output[1].pipe; }
 };
 

@@ -18,6 +18,7 @@
 #include "interpose/file_calls.hpp"
 #include "interpose/opening.hpp"
 #include "interpose/random_files.hpp"
+#include "interpose/standard_input.hpp"
 #include "interpose/streams.hpp"
 #include "interpose/transfers.hpp"
 
@@ -116,14 +117,12 @@ std::vector<char> joined(const iovec* pieces, int count) {
   return all;
 }
 
-/// Reads into one piece of memory, and from there into all of them.
-ssize_t read_scattered(const Transfer& transfer, int descriptor, const iovec* pieces, int count,
-                       off_t place) {
+/// Reads into one piece of memory by `read`, and from there into all of them.
+ssize_t scatter(const iovec* pieces, int count, const std::function<ssize_t(std::vector<char>&)>& read) {
   std::size_t size = 0;
   for (int i = 0; i < count; ++i) size += pieces[i].iov_len;
   std::vector<char> all(size);
-  const ssize_t got = interpose::read_followed(*transfer.determinants, descriptor, transfer.what, all.data(),
-                                               all.size(), place);
+  const ssize_t got = read(all);
   const char* from = all.data();
   for (ssize_t left = got; left > 0; ++pieces) {
     const auto part = std::min<std::size_t>(static_cast<std::size_t>(left), pieces->iov_len);
@@ -134,6 +133,24 @@ ssize_t read_scattered(const Transfer& transfer, int descriptor, const iovec* pi
   return got;
 }
 
+ssize_t read_scattered(const Transfer& transfer, int descriptor, const iovec* pieces, int count,
+                       off_t place) {
+  return scatter(pieces, count, [&](std::vector<char>& all) {
+    return interpose::read_followed(*transfer.determinants, descriptor, transfer.what, all.data(), all.size(),
+                                    place);
+  });
+}
+
+ssize_t read_input_scattered(Determinants& determinants, int descriptor, const iovec* pieces, int count) {
+  return scatter(pieces, count, [&](std::vector<char>& all) {
+    return interpose::read_input(determinants, descriptor, all.data(), all.size());
+  });
+}
+
+Determinants* recorder_of_input(int descriptor, const void* caller) {
+  return interpose::is_standard_input(descriptor) ? interpose::recorder_of(caller) : nullptr;
+}
+
 bool is_for_appending(const char* mode) { return mode && mode[0] == 'a'; }
 
 /// Opens a stream on another file. libc reads and writes what such a stream holds by itself: what it writes
@@ -141,6 +158,7 @@ bool is_for_appending(const char* mode) { return mode && mode[0] == 'a'; }
 FILE* open_stream_anew(Determinants& determinants, const char* path, const char* mode, FILE* file,
                        const void* caller) {
   static interpose::NextFunction<FILE*(const char*, const char*, FILE*)> next("freopen");
+  file = interpose::give_back_standard_input(file);
   const int flags = interpose::flags_of_mode(mode);
   if (flags < 0 || is_device(path)) return next.get()(path, mode, file);
   if (is_for_appending(mode)) interpose::cannot_be_repeated(caller, "freopen() for appending");
@@ -203,6 +221,8 @@ LLAMADA_INTERPOSED int creat64(const char*, mode_t) __attribute__((alias("creat"
 
 LLAMADA_INTERPOSED ssize_t read(int descriptor, void* buffer, size_t size_bytes) {
   if (interpose::is_random(descriptor)) return interpose::random_bytes(buffer, size_bytes, 0);
+  if (auto* determinants = recorder_of_input(descriptor, LLAMADA_CALLER))
+    return interpose::read_input(*determinants, descriptor, buffer, size_bytes);
   if (const Transfer transfer(descriptor, LLAMADA_CALLER); transfer)
     return interpose::read_followed(*transfer.determinants, descriptor, transfer.what, buffer, size_bytes);
   return interpose::real_read(descriptor, buffer, size_bytes);
@@ -210,6 +230,8 @@ LLAMADA_INTERPOSED ssize_t read(int descriptor, void* buffer, size_t size_bytes)
 
 LLAMADA_INTERPOSED ssize_t __read_chk(int descriptor, void* buffer, size_t size_bytes, size_t room_bytes) {
   if (size_bytes > room_bytes) abort();
+  if (auto* determinants = recorder_of_input(descriptor, LLAMADA_CALLER))
+    return interpose::read_input(*determinants, descriptor, buffer, size_bytes);
   if (const Transfer transfer(descriptor, LLAMADA_CALLER); transfer)
     return interpose::read_followed(*transfer.determinants, descriptor, transfer.what, buffer, size_bytes);
   return read(descriptor, buffer, size_bytes);
@@ -240,6 +262,8 @@ LLAMADA_INTERPOSED ssize_t readv(int descriptor, const iovec* pieces, int count)
   static interpose::NextFunction<ssize_t(int, const iovec*, int)> next("readv");
   if (const Transfer transfer(descriptor, LLAMADA_CALLER); transfer)
     return read_scattered(transfer, descriptor, pieces, count, interpose::at_offset);
+  if (auto* determinants = recorder_of_input(descriptor, LLAMADA_CALLER))
+    return read_input_scattered(*determinants, descriptor, pieces, count);
   return next.get()(descriptor, pieces, count);
 }
 

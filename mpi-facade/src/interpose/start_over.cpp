@@ -13,6 +13,7 @@
 
 #include "interpose/clear_start.hpp"
 #include "interpose/rank_thread.hpp"
+#include "interpose/standard_input.hpp"
 
 namespace llamada::mpi::interpose {
 namespace {
@@ -141,6 +142,7 @@ namespace {
   namespace interpose = llamada::mpi::interpose;
   interpose::start_over_behind_libc(arguments);
   // In a thread whose stack may be small, and behind main()'s beginning, where it is opened by dlopen().
+  if (interpose::is_recorded_rank() && interpose::replaces_libc()) interpose::begin_standard_input();
   if (interpose::is_recorded_rank() && interpose::came_with_program(interpose::this_library().dli_fbase))
     interpose::clear_what_is_left_for_main();
 }

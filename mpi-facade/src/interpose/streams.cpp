@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "interpose/opening.hpp"
+#include "interpose/standard_input.hpp"
 #include "interpose/transfers.hpp"
 
 namespace llamada::mpi::interpose {
@@ -68,7 +69,8 @@ Stream* take_stream() {
 
 FILE* make_stream(int descriptor, const char* mode) {
   static NextFunction<FILE*(int, const char*)> next("fdopen");
-  if (following(descriptor).what == Following::nothing) return next.get()(descriptor, mode);
+  if (following(descriptor).what == Following::nothing && !is_standard_input(descriptor))
+    return next.get()(descriptor, mode);
   Stream* stream = take_stream();
   if (!stream) return nullptr;
   stream->descriptor.store(descriptor, std::memory_order_relaxed);

@@ -9,6 +9,7 @@
 #include "interpose/appending.hpp"
 #include "interpose/file_calls.hpp"
 #include "interpose/opening.hpp"
+#include "interpose/standard_input.hpp"
 
 namespace llamada::mpi::interpose {
 namespace {
@@ -78,6 +79,8 @@ ssize_t write_followed(Determinants& determinants, int descriptor, const Followe
 }
 
 ssize_t read_any(int descriptor, void* buffer, std::size_t size_bytes) {
+  if (auto* rank = is_standard_input(descriptor) ? determinants_of_caller() : nullptr)
+    return read_input(*rank, descriptor, buffer, size_bytes);
   const Followed what = following(descriptor);
   auto* determinants = what.what == Following::nothing ? nullptr : determinants_of_caller();
   return determinants ? read_followed(*determinants, descriptor, what, buffer, size_bytes)

@@ -12,6 +12,7 @@
 #include "coll/collectives.hpp"
 #include "entry.hpp"
 #include "interpose/rank_thread.hpp"
+#include "interpose/signals.hpp"
 #include "io/file.hpp"
 #include "lifecycle/exit_watch.hpp"
 #include "lifecycle/injection.hpp"
@@ -135,6 +136,10 @@ void make_library(int thread_level) {
   process->engine->set_past({[&collectives = *process->collectives] { return collectives.left_over(); },
                              [world] { return io::left_over(*world); }});
   process->engine->follow(process->runtime.calls);
+  if (determinants) {
+    interpose::deliver_signals_at(process->runtime.calls, [] { return runtime().engine->repeats_calls(); });
+    process->engine->on_wait(interpose::deliver_signals_in_call);
+  }
 }
 
 void meet_parents(Runtime& runtime) {

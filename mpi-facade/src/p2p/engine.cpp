@@ -109,6 +109,7 @@ void Engine::look_around() {
 }
 
 void Engine::wait_slowly(unsigned rounds, const std::function<bool()>& done) {
+  wait_hook_();
   if (repeats_ && waits_in_vain(done)) return;
   // Whoever is there after one yield need not have looked: it has not waited in vain.
   if (rounds > 0) look_around();

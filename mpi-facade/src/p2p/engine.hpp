@@ -116,6 +116,8 @@ class Engine final : private MessageSink, private SendOwner, private CopyOwner {
   /// `hook` is called whenever the rank has waited in vain for a while, before it yields or sleeps: not
   /// often. What it borrows must outlive the Engine.
   void on_progress(std::function<void()> hook) { hooks_.push_back(std::move(hook)); }
+  /// Called again and again while a call waits for others.
+  void on_wait(void (*hook)()) { wait_hook_ = hook; }
 
   /// MPI_Finalize, first half: every send begun has left, and a replay has repeated all but contributions to
   /// collectives, of which one follows (else the job ends as diverged). Progress goes on being needed until
@@ -267,6 +269,8 @@ class Engine final : private MessageSink, private SendOwner, private CopyOwner {
 
   /// Whether recorded outcomes remain, so that a call must take the next one instead of deciding.
   bool replaying() const { return determinants_->replaying(); }
+  /// A replacement that has not yet begun the last MPI call of its predecessors. A signal's handler may ask.
+  bool repeats_calls() const { return repeats_ && !in_last_call_; }
   /// The next of them, for a call of this kind; only while replaying(). Ends the job when it is of another
   /// kind.
   replay::Outcome take_outcome(replay::CallKind kind);
@@ -425,6 +429,7 @@ class Engine final : private MessageSink, private SendOwner, private CopyOwner {
   RequestTable requests_;
   std::vector<Request*> tasks_;  // active ones, in the order in which they were begun
   std::vector<std::function<void()>> hooks_;
+  void (*wait_hook_)() = [] {};
   std::unique_ptr<SharedWaiting::Work> shared_work_;
   std::unique_ptr<SharedWaiting> shared_;  // several threads call MPI
   std::vector<std::unique_ptr<Arrival>> arrivals_;

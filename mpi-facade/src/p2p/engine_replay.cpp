@@ -6,7 +6,7 @@
 #include "p2p/engine.hpp"
 #include "runtime.hpp"
 
-// How a replay ends: docs/decisions/0019-what-a-replay-must-repeat.md.
+// How a replay ends: docs/decisions/0021-what-a-replay-must-repeat.md.
 
 namespace llamada::mpi {
 namespace {

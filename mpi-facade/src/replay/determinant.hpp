@@ -56,10 +56,13 @@ enum class ValueId : std::uint32_t {
   times_system,
   times_children_user,
   times_children_system,
-  file_call = 0x30000,  ///< a call on the file system is about to change something: its kind << 32 | digest
-  file_before,          ///< what the call found there
-  file_outcome,         ///< what came of the call
-  files_since,          ///< files that were changed after this time may change again (nanoseconds)
+  file_call = 0x30000,   ///< a call on the file system is about to change something: its kind << 32 | digest
+  file_before,           ///< what the call found there
+  file_outcome,          ///< what came of the call
+  files_since,           ///< files that were changed after this time may change again (nanoseconds)
+  input_read = 0x40000,  ///< what came of a read from standard input
+  wait_outcome,          ///< what came of a call that waits (poll, nanosleep, ...), if it told nothing more
+  signal,                ///< a signal's handler was called: its number | place << 8 | ordinal << 16
 };
 
 /// Which message a wildcard receive took.

@@ -14,6 +14,11 @@ bool is_of_file(ValueId id) {
          (id >= ValueId::file_call && id <= ValueId::files_since);
 }
 
+std::string_view name_of_waiting(ValueId id) {
+  if (id == ValueId::input_read) return "a read from standard input";
+  return id == ValueId::signal ? "the handling of a signal" : "a function that waits (poll, nanosleep, ...)";
+}
+
 std::string describe(const Outcome& outcome) {
   switch (outcome.type) {
     case Outcome::Type::fruitless:
@@ -25,6 +30,7 @@ std::string describe(const Outcome& outcome) {
       return "MPI_Cancel";
     case Outcome::Type::value:
       if (is_of_file(outcome.id)) return "an operation on a file";
+      if (outcome.id >= ValueId::input_read) return std::string(name_of_waiting(outcome.id));
       return outcome.id == ValueId::pid ? "getpid" : "the reading of a clock";
     case Outcome::Type::bytes:
       return "a function that gives random numbers or reads from a file";
@@ -172,9 +178,10 @@ Result<bool> Replayer::take_cancel(std::uint64_t post_index) {
 Result<std::uint64_t> Replayer::take_value(ValueId id) {
   const Outcome& next = outcomes_.front();
   if (next.type != Outcome::Type::value || next.id != id)
-    return other_kind(id == ValueId::pid ? "getpid"
-                      : is_of_file(id)   ? "a function that works on files"
-                                         : "a function that reads another clock");
+    return other_kind(id == ValueId::pid          ? "getpid"
+                      : is_of_file(id)            ? "a function that works on files"
+                      : id >= ValueId::input_read ? name_of_waiting(id)
+                                                  : "a function that reads another clock");
   const std::uint64_t value = next.value;
   count_down();
   return value;
@@ -188,6 +195,13 @@ Result<std::vector<std::byte>> Replayer::take_bytes(std::size_t count) {
   outcomes_.pop_front();
   ++replayed_;
   return bytes;
+}
+
+std::deque<std::uint64_t> Replayer::values_left(ValueId id) const {
+  std::deque<std::uint64_t> values;
+  for (const Outcome& outcome : outcomes_)
+    if (outcome.type == Outcome::Type::value && outcome.id == id) values.push_back(outcome.value);
+  return values;
 }
 
 std::string Replayer::describe_next() const {

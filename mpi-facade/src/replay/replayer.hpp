@@ -45,6 +45,13 @@ class Replayer {
   Result<std::uint64_t> take_value(ValueId id);
   Result<std::vector<std::byte>> take_bytes(std::size_t count);
 
+  /// Whether the next outcome is a value of this kind; only while outcomes_left().
+  bool is_next(ValueId id) const {
+    return outcomes_.front().type == Outcome::Type::value && outcomes_.front().id == id;
+  }
+  /// All values of this kind that have not been taken, in their order.
+  std::deque<std::uint64_t> values_left(ValueId id) const;
+
   /// What the next outcome is, for messages.
   std::string describe_next() const;
 
