@@ -28,6 +28,11 @@ bool StatusCondition::trigger_value() const {
   return entity && (entity->status_changes() & enabled_statuses()) != 0;
 }
 
+bool StatusCondition::is_over() const {
+  const auto entity = entity_.lock();
+  return !entity || entity->is_deleted();
+}
+
 std::shared_ptr<detail::Core> StatusCondition::core() const {
   const auto entity = entity_.lock();
   return entity ? entity->core_ : nullptr;
@@ -46,6 +51,11 @@ ReadCondition::ReadCondition(std::weak_ptr<DataReader> reader, const DataState& 
 bool ReadCondition::trigger_value() const {
   const auto reader = reader_.lock();
   return reader && reader->has_samples(*this);
+}
+
+bool ReadCondition::is_over() const {
+  const auto reader = reader_.lock();
+  return !reader || reader->is_deleted();
 }
 
 std::shared_ptr<detail::Core> ReadCondition::core() const {
@@ -88,19 +98,20 @@ WaitSet::WaitSet() : state_(std::make_shared<detail::WaitSetState>()) {}
 WaitSet::~WaitSet() = default;
 
 void WaitSet::attach(std::shared_ptr<Condition> condition) {
-  const auto known = conditions();
-  if (std::find(known.begin(), known.end(), condition) != known.end()) return;
-  {
-    std::lock_guard held(condition->mutex_);
-    std::erase_if(condition->wait_sets_, [](const auto& each) { return each.expired(); });
-    condition->wait_sets_.push_back(state_);
-    condition->has_wait_sets_ = true;
-  }
   {
     std::lock_guard held(state_->mutex);
-    auto more = std::make_shared<detail::WaitSetState::Conditions>(*state_->conditions);
-    more->push_back(std::move(condition));
+    const auto& known = *state_->conditions;
+    if (std::find(known.begin(), known.end(), condition) != known.end()) return;
+    auto more = std::make_shared<detail::WaitSetState::Conditions>(known);
+    more->push_back(condition);
     state_->conditions = std::move(more);
+  }
+  {
+    std::lock_guard held(condition->mutex_);
+    std::erase_if(condition->wait_sets_,
+                  [this](const auto& each) { return each.expired() || each.lock() == state_; });
+    condition->wait_sets_.push_back(state_);
+    condition->has_wait_sets_ = true;
   }
   state_->notify();  // it may be true already
 }
@@ -114,16 +125,16 @@ Status WaitSet::detach(const std::shared_ptr<Condition>& condition) {
     }
     state_->conditions = std::move(less);
   }
-  std::lock_guard held(condition->mutex_);
-  std::erase_if(condition->wait_sets_,
-                [this](const auto& each) { return each.expired() || each.lock() == state_; });
+  {
+    std::lock_guard held(condition->mutex_);
+    std::erase_if(condition->wait_sets_,
+                  [this](const auto& each) { return each.expired() || each.lock() == state_; });
+  }
+  state_->notify();  // a waiting thread may sleep on behalf of this condition's participant
   return {};
 }
 
-std::vector<std::shared_ptr<Condition>> WaitSet::conditions() const {
-  std::lock_guard held(state_->mutex);
-  return *state_->conditions;
-}
+std::vector<std::shared_ptr<Condition>> WaitSet::conditions() const { return *state_->attached(); }
 
 Result<std::vector<std::shared_ptr<Condition>>> WaitSet::wait(Duration at_most) {
   const bool for_ever = at_most >= std::chrono::hours(24 * 365 * 100);
@@ -132,35 +143,42 @@ Result<std::vector<std::shared_ptr<Condition>>> WaitSet::wait(Duration at_most) 
   if (state_->is_waiting.exchange(true))
     return failure(Errc::precondition_not_met, "another thread waits at this WaitSet");
   std::vector<std::shared_ptr<Condition>> active;
+  bool any_is_over = false;
   while (true) {
     const std::uint64_t seen = state_->news;
-    std::unique_lock held(state_->mutex);
-    const auto conditions = state_->conditions;
-    held.unlock();  // a condition takes its participant's lock
-    for (const auto& each : *conditions) {
-      if (each->trigger_value()) active.push_back(each);
+    // Not under the lock: a condition takes its participant's.
+    any_is_over = false;
+    const auto attached = state_->attached();
+    for (const auto& each : *attached) {
+      if (each->trigger_value())
+        active.push_back(each);
+      else
+        any_is_over = any_is_over || each->is_over();
     }
-    if (!active.empty() || (!for_ever && monotonic() >= deadline)) break;
+    if (!active.empty() || any_is_over || (!for_ever && monotonic() >= deadline)) break;
     await_news(seen, deadline);
   }
   state_->is_waiting = false;
-  if (active.empty())
-    return failure(Errc::timeout, "no condition became true within {}", qos::to_string(at_most));
-  return active;
+  if (!active.empty()) return active;
+  if (any_is_over)
+    return failure(
+        Errc::closed,
+        "the WaitSet waits for a condition whose entity was closed and that can never become true; "
+        "detach the condition first");
+  return failure(Errc::timeout, "no condition became true within {}", qos::to_string(at_most));
 }
 
-// Where all that is waited for comes by one participant, this thread looks for it, and sleeps, in place of
-// that one's service thread: so only one thread is to be woken. It may return sooner.
+// If all conditions belong to one participant, this thread does the looking and sleeping of that
+// participant's service thread, so that only one thread has to be woken. It may return sooner.
 void WaitSet::await_news(std::uint64_t seen, std::chrono::nanoseconds deadline) {
   const std::function<bool()> has_news = [&] { return state_->news != seen; };
   std::vector<std::shared_ptr<detail::Core>> cores;
-  std::unique_lock held(state_->mutex);
-  const auto conditions = state_->conditions;
-  held.unlock();
-  for (const auto& each : *conditions) {
+  const auto attached = state_->attached();
+  for (const auto& each : *attached) {
     auto core = each->core();
     if (core && std::find(cores.begin(), cores.end(), core) == cores.end()) cores.push_back(std::move(core));
   }
+  std::unique_lock held(state_->mutex, std::defer_lock);
   if (cores.size() == 1) {
     if (cores.front()->spin_until(has_news)) return;
     if (cores.front()->begin_lead()) {

@@ -100,8 +100,9 @@ void DataReader::leave(Lock& held) {
   core().remove(*this);
   if (cache_ && cache_->loan_count() > 0) self_ = std::static_pointer_cast<DataReader>(shared_from_this());
   endpoint_.reset();
-  conditions_.clear();
+  const auto conditions = std::exchange(conditions_, {});
   mark_deleted(held);
+  for (const auto& condition : conditions) condition->notify();  // they can never become true any more
   forget_cache();
 }
 

@@ -28,6 +28,12 @@ class WaitSetState {
     if (led != nullptr && leader != std::this_thread::get_id()) led->wake_leader();
   }
 
+  /// A snapshot: attach() and detach() replace the list, they never change it.
+  std::shared_ptr<const Conditions> attached() const {
+    std::lock_guard held(mutex);
+    return conditions;
+  }
+
   std::atomic<std::uint64_t> news{0};
   std::atomic<bool> is_waiting{false};
   mutable std::mutex mutex;  // for what follows; nothing is locked under it

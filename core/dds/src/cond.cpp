@@ -2,50 +2,88 @@
 
 #include <algorithm>
 
-namespace dds::core::cond {
+#include "llamada/dcps/time.hpp"
+
+namespace dds::core {
 
 namespace detail {
+
+std::shared_ptr<cond::detail::ConditionState> EntityState::status_condition() {
+  const auto& native = entity().status_condition();
+  std::call_once(status_condition_made_,
+                 [&] { status_condition_ = std::make_shared<cond::detail::ConditionState>(native); });
+  return status_condition_;
+}
+
+}  // namespace detail
+
+namespace cond {
+
+namespace detail {
+
+// The handler may replace itself, so a copy is called.
+void ConditionState::dispatch() {
+  std::unique_lock held(mutex_);
+  const auto handler = handler_;
+  held.unlock();
+  if (handler) handler();
+}
 
 ReadConditionState::~ReadConditionState() {
   const auto reader = reader_.shared_native();
   static_cast<void>(reader->delete_readcondition(read_condition_).has_value());
 }
 
-}  // namespace detail
-
-WaitSet& WaitSet::attach_condition(const Condition& condition) {
+void WaitSetState::attach(const Condition& condition) {
   const auto& native = condition.state().native();
+  std::lock_guard held(mutex_);
   const bool is_there = std::any_of(conditions_.begin(), conditions_.end(),
                                     [&](const Condition& each) { return each.state().native() == native; });
-  if (is_there) return *this;
-  native_->attach(native);
+  if (is_there) return;
+  native_.attach(native);
   conditions_.push_back(condition);
-  return *this;
 }
 
-bool WaitSet::detach_condition(const Condition& condition) {
+bool WaitSetState::detach(const Condition& condition) {
   const auto& native = condition.state().native();
-  const auto removed =
-      std::erase_if(conditions_, [&](const Condition& each) { return each.state().native() == native; });
-  if (removed == 0) return false;
-  core::detail::value_of(native_->detach(native));
+  Condition removed(null);  // goes after the lock: its reader may go with it
+  std::lock_guard held(mutex_);
+  const auto found = std::find_if(conditions_.begin(), conditions_.end(),
+                                  [&](const Condition& each) { return each.state().native() == native; });
+  if (found == conditions_.end()) return false;
+  removed = *found;
+  conditions_.erase(found);
+  core::detail::value_of(native_.detach(native));
   return true;
 }
 
-ConditionSeq WaitSet::conditions() const { return conditions_; }
-
-ConditionSeq WaitSet::wait(const Duration& at_most) {
-  const auto triggered = core::detail::value_of(native_->wait(at_most.to_chrono()));
-  ConditionSeq found;
-  for (const Condition& each : conditions_) {
-    if (std::find(triggered.begin(), triggered.end(), each.state().native()) != triggered.end())
-      found.push_back(each);
-  }
-  return found;
+ConditionSeq WaitSetState::conditions() const {
+  std::lock_guard held(mutex_);
+  return conditions_;
 }
+
+// A condition that another thread detaches while this one wakes up does not count: the wait goes on.
+ConditionSeq WaitSetState::wait(const Duration& at_most) {
+  const auto now = [] { return std::chrono::steady_clock::now().time_since_epoch(); };
+  const auto deadline = llamada::dcps::after(now(), at_most.to_chrono());
+  ConditionSeq found;
+  while (true) {
+    const auto left = deadline == llamada::dcps::never ? deadline : deadline - now();
+    const auto triggered = core::detail::value_of(native_.wait(left));
+    for (const Condition& each : conditions()) {
+      if (std::find(triggered.begin(), triggered.end(), each.state().native()) != triggered.end())
+        found.push_back(each);
+    }
+    if (!found.empty()) return found;
+  }
+}
+
+}  // namespace detail
 
 void WaitSet::dispatch(const Duration& at_most) {
   for (Condition& each : wait(at_most)) each.dispatch();
 }
 
-}  // namespace dds::core::cond
+}  // namespace cond
+
+}  // namespace dds::core

@@ -73,6 +73,20 @@ TEST_CASE("wait set: read conditions are true while samples are in their states"
   CHECK(reader->read({.condition = unread}).error().code() == Errc::precondition_not_met);
 }
 
+TEST_CASE("wait set: a wait without limit ends when the reader of a condition is deleted", "[dcps]") {
+  Domain domain;
+  auto subscriber = domain.subscriber();
+  auto reader = domain.reader(reliable_reader(), subscriber);
+  WaitSet wait_set;
+  wait_set.attach(*reader->create_readcondition({}));
+  Errc outcome = Errc::system;
+  std::thread waiter([&] { outcome = wait_set.wait(qos::duration_infinite).error().code(); });
+  CHECK(subscriber->delete_datareader(reader).error().code() == Errc::precondition_not_met);
+  REQUIRE(subscriber->delete_contained_entities());
+  waiter.join();
+  CHECK(outcome == Errc::closed);
+}
+
 TEST_CASE("wait set: query conditions look at what the samples hold, and order it", "[dcps]") {
   Domain domain;
   auto reader = domain.reader();

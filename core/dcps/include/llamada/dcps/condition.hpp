@@ -40,6 +40,8 @@ class Condition {
   }
   /// Of the participant whose arrivals it depends on; none if on none.
   virtual std::shared_ptr<detail::Core> core() const;
+  /// Its entity was closed: it can never become true.
+  virtual bool is_over() const { return false; }
 
  private:
   friend class WaitSet;
@@ -78,6 +80,7 @@ class StatusCondition final : public Condition {
  private:
   friend class Entity;
   std::shared_ptr<detail::Core> core() const override;
+  bool is_over() const override;
   std::weak_ptr<Entity> entity_;
   std::atomic<StatusMask> mask_{status::all};  // seq_cst, as Condition::has_wait_sets_
 };
@@ -96,6 +99,7 @@ class ReadCondition : public Condition {
   ReadCondition(std::weak_ptr<DataReader> reader, const DataState& state);
 
   std::shared_ptr<detail::Core> core() const override;
+  bool is_over() const override;
   /// Nothing for conditions without a query.
   virtual std::optional<sql::Filter> query() const { return std::nullopt; }
 
@@ -124,8 +128,8 @@ class QueryCondition final : public ReadCondition {
   sql::Filter query_;
 };
 
-/// Waits for conditions, of any participants (DDS 1.4, 2.2.2.1.6). One thread at a time may wait; all else
-/// may be called by any.
+/// Waits for conditions, of any participants (DDS 1.4, 2.2.2.1.6). One thread at a time may wait; any thread
+/// may attach and detach conditions meanwhile.
 class WaitSet {
  public:
   WaitSet();
@@ -140,7 +144,7 @@ class WaitSet {
   std::vector<std::shared_ptr<Condition>> conditions() const;
 
   /// Those that are true, at least one. Errors: timeout; precondition_not_met if another thread waits
-  /// already.
+  /// already; closed if none is true and the entity of one was closed.
   Result<std::vector<std::shared_ptr<Condition>>> wait(Duration at_most);
 
  private:

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <functional>
-#include <map>
+#include <mutex>
 
 #include "dds/core/entity.hpp"
 #include "dds/sub/sub.hpp"
@@ -11,17 +11,25 @@ namespace dds::core::cond {
 
 namespace detail {
 
-/// A condition, and what WaitSet::dispatch() calls for it.
+/// A condition, and what WaitSet::dispatch() calls for it. Any thread.
 class ConditionState {
  public:
   explicit ConditionState(std::shared_ptr<llamada::dcps::Condition> native) : native_(std::move(native)) {}
+  ConditionState(const ConditionState&) = delete;
+  ConditionState& operator=(const ConditionState&) = delete;
   virtual ~ConditionState() = default;
   const std::shared_ptr<llamada::dcps::Condition>& native() const { return native_; }
 
-  std::function<void()> handler;
+  void handler(std::function<void()> handler) {
+    std::lock_guard held(mutex_);
+    handler_.swap(handler);
+  }
+  void dispatch();
 
  private:
   std::shared_ptr<llamada::dcps::Condition> native_;
+  std::mutex mutex_;
+  std::function<void()> handler_;
 };
 
 /// A condition of a reader, which the reader has until this goes.
@@ -48,12 +56,10 @@ class Condition : public Reference<detail::ConditionState> {
   /// What WaitSet::dispatch() calls while the condition is true.
   template <typename Handler>
   void handler(Handler handler) {
-    state().handler = std::move(handler);
+    state().handler(std::move(handler));
   }
-  void reset_handler() { state().handler = nullptr; }
-  void dispatch() {
-    if (state().handler) state().handler();
-  }
+  void reset_handler() { state().handler(nullptr); }
+  void dispatch() { state().dispatch(); }
 };
 using ConditionSeq = std::vector<Condition>;
 
@@ -73,12 +79,13 @@ class GuardCondition : public Condition {
   }
 };
 
-/// True while one of its statuses has changed since it was read.
+/// True while one of its statuses has changed since it was read. An entity has one: all references to it are
+/// equal and share its handler.
 class StatusCondition : public Condition {
  public:
   template <typename State>
   explicit StatusCondition(const EntityReference<State>& entity)
-      : Condition(std::make_shared<detail::ConditionState>(entity.state().entity().status_condition())) {}
+      : Condition(entity.state().status_condition()) {}
   template <typename State, typename Handler>
   StatusCondition(const EntityReference<State>& entity, Handler handler) : StatusCondition(entity) {
     this->handler(std::move(handler));
@@ -92,27 +99,44 @@ class StatusCondition : public Condition {
   }
 };
 
-/// Waits for conditions, of any participants. One thread at a time may wait.
-class WaitSet {
+namespace detail {
+
+/// What copies of a WaitSet share.
+class WaitSetState {
  public:
-  WaitSet() : native_(std::make_shared<llamada::dcps::WaitSet>()) {}
-
-  WaitSet& attach_condition(const Condition& condition);
-  /// False: it was not attached.
-  bool detach_condition(const Condition& condition);
-  WaitSet& operator+=(const Condition& condition) { return attach_condition(condition); }
-  WaitSet& operator-=(const Condition& condition) { return detach_condition(condition), *this; }
+  void attach(const Condition& condition);
+  bool detach(const Condition& condition);
   ConditionSeq conditions() const;
-
-  /// Those that are true, at least one. Throws TimeoutError; PreconditionNotMetError if another thread waits
-  /// already.
-  ConditionSeq wait(const Duration& at_most = Duration::infinite());
-  /// The same, and calls their handlers, in the order of their attachment.
-  void dispatch(const Duration& at_most = Duration::infinite());
+  ConditionSeq wait(const Duration& at_most);
 
  private:
-  std::shared_ptr<llamada::dcps::WaitSet> native_;
-  std::vector<Condition> conditions_;
+  llamada::dcps::WaitSet native_;
+  mutable std::mutex mutex_;
+  ConditionSeq conditions_;  // in the order of their attachment
+};
+
+}  // namespace detail
+
+/// Waits for conditions, of any participants. Copies are the same WaitSet. One thread at a time may wait; any
+/// thread may attach and detach conditions meanwhile.
+class WaitSet : public Reference<detail::WaitSetState> {
+ public:
+  using Reference::Reference;
+  WaitSet() : Reference(std::make_shared<detail::WaitSetState>()) {}
+
+  /// A second time does nothing.
+  WaitSet& attach_condition(const Condition& condition) { return state().attach(condition), *this; }
+  /// False: it was not attached.
+  bool detach_condition(const Condition& condition) { return state().detach(condition); }
+  WaitSet& operator+=(const Condition& condition) { return attach_condition(condition); }
+  WaitSet& operator-=(const Condition& condition) { return detach_condition(condition), *this; }
+  ConditionSeq conditions() const { return state().conditions(); }
+
+  /// Those that are true, at least one. Throws TimeoutError; PreconditionNotMetError if another thread waits
+  /// already; AlreadyClosedError if none is true and the entity of one was closed.
+  ConditionSeq wait(const Duration& at_most = Duration::infinite()) { return state().wait(at_most); }
+  /// The same, and calls their handlers, in the order of their attachment.
+  void dispatch(const Duration& at_most = Duration::infinite());
 };
 
 }  // namespace dds::core::cond

@@ -2,12 +2,17 @@
 
 #include <atomic>
 #include <memory>
+#include <mutex>
 
 #include "dds/core/qos.hpp"
 #include "dds/core/status.hpp"
 #include "llamada/dcps/entity.hpp"
 
 namespace dds::core {
+
+namespace cond::detail {
+class ConditionState;
+}
 
 struct null_type {};
 inline constexpr null_type null{};
@@ -35,6 +40,8 @@ class EntityState : public std::enable_shared_from_this<EntityState> {
   void close();
   /// Keeps the entity until it is closed, even without references.
   void retain() { self_ = shared_from_this(); }
+  /// The entity's one StatusCondition. Throws AlreadyClosedError.
+  std::shared_ptr<cond::detail::ConditionState> status_condition();
 
  protected:
   virtual llamada::Status remove() = 0;
@@ -45,6 +52,8 @@ class EntityState : public std::enable_shared_from_this<EntityState> {
   std::shared_ptr<llamada::dcps::Entity> entity_;
   std::atomic<bool> is_closed_{false};
   std::shared_ptr<EntityState> self_;
+  std::once_flag status_condition_made_;
+  std::shared_ptr<cond::detail::ConditionState> status_condition_;
 };
 
 // Listeners hear of entities of the layer below; what references share of these is looked up.

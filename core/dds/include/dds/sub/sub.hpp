@@ -1,8 +1,10 @@
 #pragma once
 
+#include <atomic>
 #include <concepts>
-#include "dds/sub/listener.hpp"
+#include <cstdint>
 
+#include "dds/sub/listener.hpp"
 #include "dds/sub/sample.hpp"
 #include "dds/topic/topic.hpp"
 #include "llamada/dcps/subscriber.hpp"
@@ -42,10 +44,31 @@ class ReaderState final : public core::detail::ConfiguredState<llamada::dcps::Da
   const std::shared_ptr<SubscriberState>& subscriber() const { return subscriber_; }
   const Described& described() const { return described_; }
 
+  /// What read() and take() give when nothing else is said: all references to the reader share it.
+  llamada::dcps::DataState filter() const {
+    const std::uint64_t masks = filter_.load(std::memory_order_relaxed);
+    return {mask_at(masks, 0), mask_at(masks, 1), mask_at(masks, 2)};
+  }
+  void filter(const llamada::dcps::DataState& state) {
+    filter_.store(packed(state), std::memory_order_relaxed);
+  }
+
  private:
   llamada::Status remove() override;
+  // Three masks of 16 bits in one word, so that any thread may set and read them.
+  static constexpr std::uint64_t packed(const llamada::dcps::DataState& state) {
+    const auto at = [](llamada::dcps::StateMask mask, int index) {
+      return static_cast<std::uint64_t>(mask & 0xffff) << 16 * index;
+    };
+    return at(state.sample, 0) | at(state.view, 1) | at(state.instance, 2);
+  }
+  static constexpr llamada::dcps::StateMask mask_at(std::uint64_t masks, int index) {
+    return static_cast<llamada::dcps::StateMask>(masks >> 16 * index & 0xffff);
+  }
+
   std::shared_ptr<SubscriberState> subscriber_;
   Described described_;
+  std::atomic<std::uint64_t> filter_{packed({})};
 };
 
 using ReaderListening = core::detail::Listening<llamada::dcps::DataReaderListener>;
@@ -183,9 +206,9 @@ class DataReader : public AnyDataReader {
             create(subscriber, {topic.state().related(), topic.shared_state()}, qos, listener, mask)) {}
 
   /// What read() and take() give when nothing else is said; at first everything.
-  status::DataState default_filter_state() const { return filter_; }
+  status::DataState default_filter_state() const { return status::DataState(this->state().filter()); }
   DataReader& default_filter_state(const status::DataState& state) {
-    filter_ = state;
+    this->state().filter(state.native());
     return *this;
   }
 
@@ -196,7 +219,7 @@ class DataReader : public AnyDataReader {
   class Selector {
    public:
     explicit Selector(const DataReader& reader) : reader_(reader) {
-      options_.state = reader.filter_.native();
+      options_.state = reader.state().filter();
     }
     Selector& state(const status::DataState& state) {
       options_.state = state.native();
@@ -295,11 +318,9 @@ class DataReader : public AnyDataReader {
   }
   llamada::dcps::ReadOptions options() const {
     llamada::dcps::ReadOptions options;
-    options.state = filter_.native();
+    options.state = this->state().filter();
     return options;
   }
-
-  status::DataState filter_;
 };
 
 namespace detail {
