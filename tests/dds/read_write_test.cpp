@@ -132,3 +132,32 @@ TEST_CASE("dds: reading as a stream", "[dds]") {
   pair.reader >> qos;
   CHECK(qos == pair.reader.qos());
 }
+
+TEST_CASE("dds: a nil handle selects no instance, and next_instance begins with it", "[dds]") {
+  Pair<Reading> pair;
+  for (int key = 1; key <= 3; ++key) pair.writer << Reading{key, 10.0 * key};
+  REQUIRE(eventually([&] { return pair.reader.read().length() == 3; }));
+  const auto unknown = pair.reader.lookup_instance(Reading{99, 0});
+  CHECK(unknown.is_nil());
+  CHECK_THROWS_AS(pair.reader.select().instance(unknown).take(), InvalidArgumentError);
+  Reading key;
+  CHECK_THROWS_AS(pair.reader.key_value(key, unknown), InvalidArgumentError);
+  CHECK_THROWS_AS(pair.writer.key_value(key, unknown), InvalidArgumentError);
+  CHECK(pair.reader.select().next_instance(unknown).take().length() == 1);
+  CHECK(pair.reader.take().length() == 2);
+}
+
+TEST_CASE("dds: key_value tells which instance died", "[dds]") {
+  Pair<Reading> pair;
+  pair.writer << Reading{7, 1};
+  CHECK(take(pair.reader, 1).size() == 1);
+  pair.writer.close();
+  dds::sub::LoanedSamples<Reading> samples;
+  REQUIRE(eventually([&] { return !(samples = pair.reader.take()).empty(); }));
+  CHECK_FALSE(samples[0].info().valid());
+  const auto died = samples[0].info().instance_handle();
+  Reading key;
+  CHECK(pair.reader.key_value(key, died).sensor == 7);
+  samples.return_loan();
+  CHECK(pair.reader.key_value(key, died).sensor == 7);
+}

@@ -333,6 +333,9 @@ Result<InstanceHandle> DataWriter::lookup_instance(std::span<const std::byte> sa
 }
 
 Result<std::vector<std::byte>> DataWriter::key_value(InstanceHandle instance) const {
+  if (instance != dcps::instance_handle(instance.low)) {
+    return failure(Errc::not_found, "topic '{}': the handle names no instance", topic_->name());
+  }
   Lock held = lock();
   auto key = cache_->key(instance.low);
   if (!key) return key;

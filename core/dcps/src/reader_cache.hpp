@@ -16,6 +16,7 @@
 #include "llamada/qos/entity_qos.hpp"
 #include "llamada/topics/sample.hpp"
 #include "reader_instance.hpp"
+#include "recent_keys.hpp"
 #include "wakeups.hpp"
 
 namespace llamada::dcps {
@@ -148,7 +149,8 @@ class ReaderCache {
   bool knows_instance(std::uint64_t key_hash) const { return instances_.contains(key_hash); }
   /// Whether it is known with this key.
   bool has_key(std::uint64_t key_hash, std::span<const std::byte> key) const;
-  /// The serialised key. Errors: not_found.
+  /// The serialised key, also of an instance that is not known any more: while a sample of it is on loan, and
+  /// afterwards if it is one of the last that went (RecentKeys). Errors: not_found.
   Result<std::vector<std::byte>> key_value(std::uint64_t key_hash) const;
 
   ReaderCacheNews take_news();
@@ -318,6 +320,7 @@ class ReaderCache {
   bool is_limited_;  // by RESOURCE_LIMITS
   std::map<topics::EndpointId, Writer> writers_;
   std::map<std::uint64_t, ReaderInstance> instances_;
+  RecentKeys forgotten_;
   Writer* latest_writer_ = nullptr;            // who was looked up last, if it is still there
   ReaderInstance* latest_instance_ = nullptr;  // the same
   std::vector<ReaderInstance*> filled_;        // those that hold samples

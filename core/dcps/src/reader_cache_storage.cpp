@@ -139,6 +139,7 @@ void ReaderCache::let_go(ReaderInstance& instance, CachedSample* sample) {
     --valid_count_;
   }
   if (sample->loans == 0) return recycle(sample);
+  ++instance.taken_count;
   if (sample->valid_data) {
     ++instance.lent_count;
     ++lent_count_;
@@ -149,13 +150,13 @@ void ReaderCache::give_back(CachedSample* sample) {
   --loan_count_;
   if (--sample->loans > 0) return;
   if (sample->cached) return sample->sample.let_evacuate(true);
+  ReaderInstance& instance = *find_instance(sample->instance);  // not forgotten while it has loans
+  --instance.taken_count;
   if (sample->valid_data) {
     --lent_count_;
-    if (ReaderInstance* instance = find_instance(sample->instance)) {
-      --instance->lent_count;
-      forget_if_done(*instance);
-    }
+    --instance.lent_count;
   }
+  forget_if_done(instance);
   recycle(sample);
   release_all_sets(now_);
 }
@@ -172,7 +173,7 @@ void ReaderCache::remember_filled(ReaderInstance& instance) {
   filled_.push_back(&instance);
 }
 
-// An instance that nobody writes and of which nothing is left is no longer known.
+// An instance that nobody writes and of which nothing is left, on loan neither, is no longer known.
 void ReaderCache::forget_emptied(ReaderInstance& instance) {
   if (instance.filled_index != std::size_t(-1)) {
     ReaderInstance* last = filled_.back();
@@ -182,16 +183,17 @@ void ReaderCache::forget_emptied(ReaderInstance& instance) {
     instance.filled_index = std::size_t(-1);
   }
   if (instance.state() == instance_state::alive || !instance.writers().empty() || instance.deferred) return;
-  if (instance.lent_count > 0) return;
+  if (instance.taken_count > 0) return;
   latest_instance_ = nullptr;
+  if (options_.key_of) forgotten_.remember(instance.key_hash(), std::move(instance.key));
   instances_.erase(instance.key_hash());
 }
 
 Result<std::vector<std::byte>> ReaderCache::key_value(std::uint64_t key_hash) const {
-  auto found = instances_.find(key_hash);
-  if (found == instances_.end())
-    return failure(Errc::not_found, "the reader knows no instance with this handle");
-  return found->second.key;
+  const auto found = instances_.find(key_hash);
+  if (found != instances_.end()) return found->second.key;
+  if (const Key* key = forgotten_.find(key_hash)) return *key;
+  return failure(Errc::not_found, "the reader knows no instance with this handle");
 }
 
 bool ReaderCache::has_key(std::uint64_t key_hash, std::span<const std::byte> key) const {

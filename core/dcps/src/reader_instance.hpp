@@ -107,7 +107,8 @@ class ReaderInstance {
   SampleList samples;
   /// Of `samples`, how many have data.
   std::int32_t valid_count = 0;
-  /// Samples with data that the cache has let go of and the application still has on loan.
+  /// Samples that the cache has let go of and the application still has on loan; those of them with data.
+  std::int32_t taken_count = 0;
   std::int32_t lent_count = 0;
 
   std::optional<Deferred> deferred;

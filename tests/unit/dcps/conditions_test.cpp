@@ -119,7 +119,8 @@ TEST_CASE("reading: by instance and the next instance", "[dcps]") {
   REQUIRE(eventually([&] { return reader->read()->size() == 3; }));
   const InstanceHandle second = *reader->lookup_instance(reading(2, 0));
   CHECK(text_of(*reader->read({.instance = second})) == "2:20");
-  CHECK(reader->read({.instance = {5, 5}}).error().code() == Errc::not_found);
+  CHECK(reader->read({.instance = InstanceHandle{5, 5}}).error().code() == Errc::not_found);
+  CHECK(reader->read({.instance = handle_nil}).error().code() == Errc::invalid_argument);
   std::size_t count = 0;
   ReadOptions next{.next_instance = true};
   while (true) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,9 +25,9 @@ struct ReadSelector;
 struct ReadOptions {
   DataState state;
   std::int32_t max_samples = qos::length_unlimited;
-  /// Only of this instance (read_instance); handle_nil: of all.
-  InstanceHandle instance;
-  /// Of the first instance behind `instance` that has any (read_next_instance); handle_nil: from the
+  /// Only of this instance (read_instance); none: of all. handle_nil names no instance: invalid_argument.
+  std::optional<InstanceHandle> instance;
+  /// Of the first instance behind `instance` that has any (read_next_instance); none or handle_nil: from the
   /// beginning.
   bool next_instance = false;
   /// Those of a condition of this reader (read_w_condition); its states replace `state`.
@@ -34,11 +35,11 @@ struct ReadOptions {
 
   /// Whether no sample is left out for its instance or by a condition, and they can be meant.
   bool selects_all() const {
-    return !condition && instance.is_nil() && (max_samples >= 0 || max_samples == qos::length_unlimited);
+    return !condition && !instance && (max_samples >= 0 || max_samples == qos::length_unlimited);
   }
   /// Whether only `state` leaves out anything.
   bool takes_all() const {
-    return !condition && !next_instance && instance.is_nil() && max_samples == qos::length_unlimited;
+    return !condition && !next_instance && !instance && max_samples == qos::length_unlimited;
   }
 };
 
@@ -140,6 +141,7 @@ class DataReader final : public ConfiguredEntity<qos::DataReaderQos, DataReaderL
   Result<LoanedSamples> read_or_take(const ReadOptions& options, bool take);
   Status read_or_take(const ReadOptions& options, bool take, LoanedSamples& loaned);
   Result<ReadSelector> selector_of(const ReadOptions& options) const;
+  Status check_instance(InstanceHandle instance) const;
   ReadSelector selector_of(const ReadCondition& condition) const;
   bool has_samples(const ReadCondition& condition);
   void give_back(std::vector<LoanedSamples::Sample>&& loans);
