@@ -7,6 +7,8 @@
 #include <fstream>
 #include <set>
 
+#include "llamada/topics/matching.hpp"
+
 namespace llamada::tools {
 
 using nlohmann::ordered_json;
@@ -151,6 +153,28 @@ std::string policies_to_string(const qos::EndpointQos& qos) {
   return text;
 }
 
+namespace {
+
+std::string difference_of(topics::TopicDifference difference, const topics::EndpointInfo& writer,
+                          const topics::EndpointInfo& reader) {
+  switch (difference) {
+    case topics::TopicDifference::none:
+      break;
+    case topics::TopicDifference::name:
+      return fmt::format("the reader has the topic '{}', the writer '{}'", reader.topic, writer.topic);
+    case topics::TopicDifference::type_name:
+      return fmt::format("the reader has the type '{}', the writer '{}'", reader.type, writer.type);
+    case topics::TopicDifference::key:
+      return fmt::format("the {}'s type '{}' has a key, and the {}'s has none",
+                         writer.keyed ? "writer" : "reader", writer.type, writer.keyed ? "reader" : "writer");
+    case topics::TopicDifference::type_hash:
+      return fmt::format("both call their type '{}', and describe it differently", writer.type);
+  }
+  return "";
+}
+
+}  // namespace
+
 std::vector<std::string> reasons_against(const DomainView& view, const topics::EndpointInfo& writer,
                                          const topics::EndpointInfo& reader) {
   std::vector<std::string> reasons;
@@ -158,19 +182,15 @@ std::vector<std::string> reasons_against(const DomainView& view, const topics::E
     reasons.push_back(fmt::format("the reader is in domain {}, the writer in domain {}",
                                   view.domain_of(reader), view.domain_of(writer)));
   }
-  if (writer.type != reader.type) {
-    reasons.push_back(fmt::format("the reader has the type '{}', the writer '{}'", reader.type, writer.type));
-  } else if (writer.type_hash != 0 && reader.type_hash != 0 && writer.type_hash != reader.type_hash) {
-    reasons.push_back(fmt::format("both call their type '{}', and describe it differently", writer.type));
-  }
-  if (!qos::partitions_match(partition_of(writer.qos), partition_of(reader.qos))) {
+  const topics::Fit fit = topics::judge(writer, reader);
+  if (!fit.is_same_topic()) reasons.push_back(difference_of(fit.difference, writer, reader));
+  if (!fit.shares_partition) {
     reasons.push_back(
         fmt::format("PARTITION: the reader is in {}, the writer in {}; they have none in common",
                     to_string(partition_of(reader.qos)), to_string(partition_of(writer.qos))));
   }
-  for (const auto& each :
-       with_names(incompatibilities(writer.qos, reader.qos), name_of(view, writer.id.participant),
-                  name_of(view, reader.id.participant)))
+  for (const auto& each : with_names(fit.incompatibilities, name_of(view, writer.id.participant),
+                                     name_of(view, reader.id.participant)))
     reasons.push_back(fmt::format("{}: {}", qos::to_string(each.policy), each.reason));
   return reasons;
 }
@@ -182,6 +202,16 @@ std::string no_such_topic(const std::vector<DriverView>& drivers, std::string_vi
   std::string text = fmt::format("there is no writer and no reader of the topic '{}'", topic);
   if (names.empty()) return text + "; there is no topic at all";
   return text + fmt::format("; there are: {}", fmt::join(names, ", "));
+}
+
+std::string other_users_note() {
+  const auto users = llamanet::other_users_with_drivers(::geteuid());
+  if (!users || users->empty()) return "";
+  return fmt::format(
+      "Drivers of other users ({}) run on this node, too: participants of two users never meet. Run all of "
+      "them "
+      "as one user.",
+      fmt::join(*users, ", "));
 }
 
 std::string dump(const ordered_json& value, int indent) {

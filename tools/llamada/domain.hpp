@@ -59,12 +59,15 @@ std::string to_string(const topics::EndpointId& id);
 nlohmann::ordered_json policies_of(const qos::EndpointQos& qos);
 std::string policies_to_string(const qos::EndpointQos& qos);
 
-/// Why a writer and a reader of one topic do not match; empty if they do. As core/topics judges it.
+/// Why a writer and a reader of one topic do not match; empty if they do. topics::judge() decides.
 std::vector<std::string> reasons_against(const DomainView& view, const topics::EndpointInfo& writer,
                                          const topics::EndpointInfo& reader);
 
 /// "there is no writer and no reader of the topic 'x'; there are: a, b".
 std::string no_such_topic(const std::vector<DriverView>& drivers, std::string_view topic);
+
+/// "Drivers of other users (1001) run on this node, too: ..."; empty without any.
+std::string other_users_note();
 
 /// JSON text, whatever bytes names have.
 std::string dump(const nlohmann::ordered_json& value, int indent = 2);

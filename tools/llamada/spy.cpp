@@ -47,7 +47,17 @@ std::string time_of(std::int64_t since_1970_ns) {
 }
 
 /// What a reader must share with a writer: of each kind the topic needs a reader.
-using ReaderKind = std::pair<std::string, qos::OwnershipKind>;  // type and ownership
+struct ReaderKind {
+  std::string type;
+  bool keyed = false;
+  qos::OwnershipKind ownership = qos::OwnershipKind::shared;
+
+  auto operator<=>(const ReaderKind&) const = default;
+};
+
+ReaderKind kind_of(const topics::EndpointInfo& writer) {
+  return {writer.type, writer.keyed, writer.qos.datawriter.ownership.kind};
+}
 
 /// A reader's policies that fit every writer of that ownership: of all that is requested, the least.
 qos::EndpointQos least_request(qos::OwnershipKind ownership, bool with_history) {
@@ -110,7 +120,7 @@ class Spy final : public topics::ReaderEvents, public topics::DiscoveryEvents {
   void on_participant_gone(std::uint64_t) override {}
   void on_endpoint(const topics::EndpointInfo& endpoint) override {
     if (!endpoint.writer || endpoint.topic != options_.topic) return;
-    const ReaderKind kind{endpoint.type, endpoint.qos.datawriter.ownership.kind};
+    const ReaderKind kind = kind_of(endpoint);
     if (kinds_.insert(kind).second) wanted_.push_back(kind);
   }
   void on_endpoint_changed(const topics::EndpointInfo&) override {}
@@ -120,9 +130,7 @@ class Spy final : public topics::ReaderEvents, public topics::DiscoveryEvents {
   bool is_done() const { return options_.count != 0 && shown_ >= options_.count; }
 
   /// A reader of another ownership reports nothing that matters: a reader of the right one is there.
-  bool is_mine(const topics::EndpointInfo& writer) const {
-    return !kinds_.contains({writer.type, writer.qos.datawriter.ownership.kind});
-  }
+  bool is_mine(const topics::EndpointInfo& writer) const { return !kinds_.contains(kind_of(writer)); }
 
   std::string writer_name(const topics::EndpointId& writer) const {
     const auto found = names_.find(writer.participant);
@@ -133,8 +141,9 @@ class Spy final : public topics::ReaderEvents, public topics::DiscoveryEvents {
     for (const ReaderKind& kind : std::exchange(wanted_, {})) {
       topics::EndpointSpec spec;
       spec.topic = options_.topic;
-      spec.type = kind.first;
-      spec.qos = least_request(kind.second, options_.with_history);
+      spec.type = kind.type;
+      spec.keyed = kind.keyed;
+      spec.qos = least_request(kind.ownership, options_.with_history);
       auto reader = participant_.create_reader(spec, *this);
       if (!reader) return propagate(reader);
       readers_.push_back(std::move(*reader));

@@ -79,11 +79,18 @@ void print_as_json(const std::string& topic, const Ends& ends, const std::vector
   fmt::print("{}\n", dump(out));
 }
 
+/// The missing end may be there, and be another user's.
+void print_other_users(std::FILE* to, const char* indent) {
+  const std::string note = other_users_note();
+  if (!note.empty()) fmt::print(to, "{}{}\n", indent, note);
+}
+
 void print_as_text(const std::string& topic, const Ends& ends, const std::vector<Pair>& pairs) {
   fmt::print("topic {}: {} writer{}, {} reader{}\n", topic, ends.writers.size(),
              ends.writers.size() == 1 ? "" : "s", ends.readers.size(), ends.readers.size() == 1 ? "" : "s");
   if (ends.writers.empty()) fmt::print("  There is no writer that a reader could match.\n");
   if (ends.readers.empty()) fmt::print("  There is no reader that a writer could match.\n");
+  if (pairs.empty()) print_other_users(stdout, "  ");
   for (const Pair& pair : pairs) {
     const char* verdict = !pair.reasons.empty() ? "do not match"
                           : pair.matched        ? "match"
@@ -106,6 +113,7 @@ int explain(const std::string& topic, bool as_json) {
   const auto pairs = pairs_of(ends);
   if (ends.writers.empty() && ends.readers.empty()) {
     fmt::print(stderr, "llamada: {}\n", no_such_topic(*drivers, topic));
+    print_other_users(stderr, "llamada: ");
     if (as_json) print_as_json(topic, ends, pairs);
     return 1;
   }

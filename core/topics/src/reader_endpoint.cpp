@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "llamada/topics/matching.hpp"
 #include "participant_state.hpp"
 
 namespace llamada::topics::detail {
@@ -78,13 +79,12 @@ Stream* ReaderImplementation::find(const EndpointId& writer) const {
 /// Looks at a writer that is new or has changed, or that this reader has not seen with its QoS.
 Status ReaderImplementation::consider(const StreamOrigin& origin, const EndpointInfo& writer,
                                       bool writer_lives) {
-  if (!is_same_topic(spec_, writer)) return {};
+  const Fit fit = judge(writer, spec_);
+  if (!fit.is_same_topic()) return {};
   Stream* stream = find(writer.id);
-  const bool shares_partition = fits_partition(spec_.qos, writer.qos);
-  const auto why =
-      shares_partition ? qos::incompatibilities(writer.qos, spec_.qos) : std::vector<qos::Incompatibility>{};
-  if (!why.empty()) events_.on_incompatible(writer, why);
-  if (!shares_partition || !why.empty()) {
+  if (fit.shares_partition && !fit.incompatibilities.empty())
+    events_.on_incompatible(writer, fit.incompatibilities);
+  if (!fit.fits()) {
     if (stream != nullptr) stream->misfit = true;
     return {};
   }

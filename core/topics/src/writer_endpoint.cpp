@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "llamada/topics/matching.hpp"
 #include "participant_state.hpp"
 
 namespace llamada::topics::detail {
@@ -268,10 +269,10 @@ void WriterImplementation::assert_liveliness() {
 }
 
 void WriterImplementation::consider(const EndpointInfo& reader) {
-  if (!is_same_topic(spec_, reader)) return;
-  const auto why = fits_partition(spec_.qos, reader.qos) ? qos::incompatibilities(spec_.qos, reader.qos)
-                                                         : std::vector<qos::Incompatibility>{};
-  if (!why.empty()) return events_.on_incompatible(reader, why);
+  const Fit fit = judge(spec_, reader);
+  if (!fit.is_same_topic()) return;
+  if (fit.shares_partition && !fit.incompatibilities.empty())
+    return events_.on_incompatible(reader, fit.incompatibilities);
   for (WriterMatch& match : matches_) {
     if (match.reader != reader.id || match.reader_qos == reader.qos) continue;
     match.reader_qos = reader.qos;

@@ -15,16 +15,6 @@ namespace llamada::topics::detail {
 
 class ParticipantState;
 
-/// Whether two specs are of one topic: its name, its type's, and the type's hash where both have one.
-template <typename Other>
-bool is_same_topic(const EndpointSpec& spec, const Other& other) {
-  return spec.topic == other.topic && spec.type == other.type && spec.keyed == other.keyed &&
-         (spec.type_hash == 0 || other.type_hash == 0 || spec.type_hash == other.type_hash);
-}
-inline bool fits_partition(const qos::EndpointQos& one, const qos::EndpointQos& other) {
-  return qos::partitions_match(qos::partition_of(one), qos::partition_of(other));
-}
-
 /// A reader that a writer respects.
 struct WriterMatch {
   std::uint32_t slot = 0;

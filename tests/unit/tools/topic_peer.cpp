@@ -1,6 +1,6 @@
 // A process with one writer or one reader, for tests of tools: topic_peer SOCKET NAME writer|reader TOPIC
 // [OPTION ...]. Says "ready" once its endpoint is there, and ends when its standard input does. A writer
-// publishes "sample N" again and again. Options: type=T, partition=P, best_effort, transient_local,
+// publishes "sample N" again and again. Options: type=T, keyed, partition=P, best_effort, transient_local,
 // deadline_ms=N, user_data=TEXT.
 
 #include <poll.h>
@@ -67,6 +67,7 @@ struct Policies {
   qos::PublisherQos publisher;
   qos::TopicData topic_data;
   std::string type = "Text";
+  bool keyed = false;
 };
 
 /// What stands behind "name=" in the option, if it is that one.
@@ -107,6 +108,7 @@ Policies policies_of(int argc, char** argv) {
     if (auto name = after(option, "partition=")) policies.publisher.partition.name = {*name};
     if (auto text = after(option, "group_data=")) policies.publisher.group_data.value = bytes_of(*text);
     if (auto text = after(option, "topic_data=")) policies.topic_data.value = bytes_of(*text);
+    if (option == "keyed") policies.keyed = true;
     if (auto name = after(option, "type=")) policies.type = *name;
   }
   return policies;
@@ -141,6 +143,7 @@ int main(int argc, char** argv) {
   topics::EndpointSpec spec;
   spec.topic = argv[4];
   spec.type = policies.type;
+  spec.keyed = policies.keyed;
   const qos::SubscriberQos subscriber{policies.publisher.presentation, policies.publisher.partition,
                                       policies.publisher.group_data, policies.publisher.entity_factory};
   spec.qos = writes ? qos::endpoint_qos(policies.writer, policies.publisher, policies.topic_data)

@@ -111,6 +111,23 @@ TEST_CASE("llamada spy: shows samples as they come", "[tools]") {
   CHECK(has(text.out, "|sample "));
 }
 
+TEST_CASE("llamada spy: of topics with a key, too", "[tools]") {
+  const Fixture fixture;
+  const Child writer = fixture.peer("sensor", "writer", {"keyed", "transient_local"});
+  const Ended shown = llamada_({"spy", fixture.topic, "--count", "2", "--json"});
+  INFO(shown.err);
+  REQUIRE(shown.exit_code == 0);
+  CHECK(has(shown.out, "sequence_number"));
+
+  // A reader whose type has no key does not match, and `why` says so instead of "have not met yet".
+  const Child reader = fixture.peer("viewer", "reader");
+  wait_until([&] { return json_of({"why", fixture.topic, "--json"})["pairs"].size() == 1; });
+  const Ended text = llamada_({"why", fixture.topic});
+  CHECK(text.exit_code == 1);
+  CHECK(has(text.out, "the writer's type 'Text' has a key, and the reader's has none"));
+  CHECK(!has(text.out, "fit"));
+}
+
 TEST_CASE("llamada spy: of a TRANSIENT_LOCAL writer also what came before", "[tools]") {
   const Fixture fixture;
   const Child writer = fixture.peer("sensor", "writer", {"transient_local"});

@@ -92,6 +92,20 @@ Result<FoundDrivers> find_drivers(std::uint32_t uid) {
   return found;
 }
 
+Result<std::set<std::uint32_t>> other_users_with_drivers(std::uint32_t uid) {
+  if (auto checked = check_name_space(); !checked) return propagate(checked);
+  auto names = bound_names("llamada/");
+  if (!names) return propagate(names);
+  std::set<std::uint32_t> users;
+  for (const BoundName& each : *names) {
+    // Whoever took the name of another user's driver is no driver of that user.
+    if (each.listening && each.owner && *each.owner != uid &&
+        each.name.starts_with(name_prefix(*each.owner) + "node"))
+      users.insert(*each.owner);
+  }
+  return users;
+}
+
 Result<std::string> find_job_driver(std::uint32_t uid, std::int32_t mpirun_pid) {
   auto found = find_drivers(uid);
   if (!found) return propagate(found);

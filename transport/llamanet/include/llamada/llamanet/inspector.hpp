@@ -82,6 +82,9 @@ struct FoundDrivers {
 /// All drivers of a user in the environment's name space that listen now. Errors: invalid_argument (the name
 /// space), unsupported (sockets cannot be listed).
 Result<FoundDrivers> find_drivers(std::uint32_t uid);
+/// The users other than `uid` whose node's driver listens now, in the same name space: this user's
+/// participants never meet theirs. Errors: as find_drivers().
+Result<std::set<std::uint32_t>> other_users_with_drivers(std::uint32_t uid);
 /// The socket name of the driver of the job that this mpirun has started. Errors: not_found, those above.
 Result<std::string> find_job_driver(std::uint32_t uid, std::int32_t mpirun_pid);
 
