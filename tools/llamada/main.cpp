@@ -1,4 +1,8 @@
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
+#include <functional>
+#include <memory>
 
 #include "doctor.hpp"
 #include "ls.hpp"
@@ -7,58 +11,140 @@
 #include "top.hpp"
 #include "why.hpp"
 
-int main(int argc, char** argv) {
-  CLI::App app("Looks at Llamada's drivers, jobs and topics on this node.", "llamada");
-  app.require_subcommand(1);
-  bool as_json = false;
+namespace llamada::tools {
+namespace {
+
+constexpr int usage_error = 2;
+
+/// What the command line asks for; its result is the exit code.
+using Action = std::function<int()>;
+
+/// Each function adds one command, which sets `chosen` when it is on the command line.
+void add_ls(CLI::App& app, Action& chosen) {
+  auto as_json = std::make_shared<bool>(false);
   auto* ls =
       app.add_subcommand("ls", "List the running drivers and jobs, their applications, writers and readers");
-  ls->add_flag("--json", as_json, "Print JSON instead of text");
+  ls->add_flag("--json", *as_json, "Print JSON instead of text");
+  ls->callback([&chosen, as_json] { chosen = [as_json] { return list(*as_json); }; });
+}
+
+void add_doctor(CLI::App& app, Action& chosen) {
   auto* doctor = app.add_subcommand(
       "doctor", "Say what an administrator could set on this node, and what it would bring");
-  llamada::tools::QosRequest request;
+  doctor->callback([&chosen] { chosen = diagnose; });
+}
+
+void add_qos(CLI::App& app, Action& chosen) {
+  auto request = std::make_shared<QosRequest>();
   auto* qos = app.add_subcommand("qos", "Look at QoS profiles");
   qos->require_subcommand(1);
   auto* check = qos->add_subcommand(
       "check",
       "Show a profile with all inheritance resolved, where each value comes from, and what it means");
-  check->add_option("FILE", request.file, "A file, or the name of one as mpirun --qos takes it")->required();
-  check->add_option("PROFILE", request.profile, "Which profile of the file, Library::Profile");
+  check->add_option("FILE", request->file, "A file, or the name of one as mpirun --qos takes it")->required();
+  check->add_option("PROFILE", request->profile, "Which profile of the file, Library::Profile");
+  check->callback([&chosen, request] { chosen = [request] { return check_qos(*request); }; });
   auto* match =
       qos->add_subcommand("match", "Say whether a writer of A and a reader of B match, and why not");
-  match->add_option("FILE", request.file, "A file, or the name of one as mpirun --qos takes it")->required();
-  match->add_option("A", request.profile, "The writer's profile")->required();
-  match->add_option("B", request.other, "The reader's profile")->required();
+  match->add_option("FILE", request->file, "A file, or the name of one as mpirun --qos takes it")->required();
+  match->add_option("A", request->profile, "The writer's profile")->required();
+  match->add_option("B", request->other, "The reader's profile")->required();
+  match->callback([&chosen, request] { chosen = [request] { return match_qos(*request); }; });
   for (auto* each : {check, match}) {
-    each->add_option("--topic", request.topic, "The topic, for files with topic_filter");
-    each->add_flag("--json", request.as_json, "Print JSON instead of text");
+    each->add_option("--topic", request->topic, "The topic, for files with topic_filter");
+    each->add_flag("--json", request->as_json, "Print JSON instead of text");
   }
-  std::string topic;
+}
+
+void add_why(CLI::App& app, Action& chosen) {
+  auto topic = std::make_shared<std::string>();
+  auto as_json = std::make_shared<bool>(false);
   auto* why =
       app.add_subcommand("why", "Say of each writer and reader of a topic whether they match, and why not");
-  why->add_option("TOPIC", topic, "The topic")->required();
-  why->add_flag("--json", as_json, "Print JSON instead of text");
-  llamada::tools::SpyOptions spied;
-  auto* spy = app.add_subcommand("spy", "Show the samples of a topic as they come");
-  spy->add_option("TOPIC", spied.topic, "The topic")->required();
-  spy->add_option("--domain", spied.domain, "The domain; else the topic's, or 0");
-  spy->add_option("--count", spied.count, "End after so many samples");
-  spy->add_option("--bytes", spied.shown_bytes_max, "Show at most so many bytes of a sample (256)");
-  spy->add_flag("--history", spied.with_history, "Also show what TRANSIENT_LOCAL writers have kept");
-  spy->add_flag("--json", spied.as_json, "Print one line of JSON for each sample");
-  llamada::tools::TopOptions watched;
-  auto* top = app.add_subcommand("top", "Show the rates of writers and how far readers are behind, live");
-  top->add_option("--interval", watched.interval_s, "Seconds between two looks (1)")
-      ->check(CLI::Range(0.01, 86400.0));
-  top->add_flag("--once", watched.once, "Show one interval and end");
-  top->add_flag("--json", watched.as_json, "Print JSON instead of text");
-  CLI11_PARSE(app, argc, argv);
-  if (why->parsed()) return llamada::tools::explain(topic, as_json);
-  if (spy->parsed()) return llamada::tools::spy(spied);
-  if (top->parsed()) return llamada::tools::top(watched);
-  if (check->parsed()) return llamada::tools::check_qos(request);
-  if (match->parsed()) return llamada::tools::match_qos(request);
-  if (ls->parsed()) return llamada::tools::list(as_json);
-  if (doctor->parsed()) return llamada::tools::diagnose();
-  return 1;
+  why->add_option("TOPIC", *topic, "The topic")->required();
+  why->add_flag("--json", *as_json, "Print JSON instead of text");
+  why->callback(
+      [&chosen, topic, as_json] { chosen = [topic, as_json] { return explain(*topic, *as_json); }; });
 }
+
+void add_spy(CLI::App& app, Action& chosen) {
+  auto options = std::make_shared<SpyOptions>();
+  auto* spied = app.add_subcommand("spy", "Show the samples of a topic as they come");
+  spied->add_option("TOPIC", options->topic, "The topic")->required();
+  spied->add_option("--domain", options->domain, "The domain; else the topic's, or 0");
+  spied->add_option("--count", options->count, "End after so many samples");
+  spied->add_option("--bytes", options->shown_bytes_max, "Show at most so many bytes of a sample (256)");
+  spied->add_flag("--history", options->with_history, "Also show what TRANSIENT_LOCAL writers have kept");
+  spied->add_flag("--json", options->as_json, "Print one line of JSON for each sample");
+  spied->callback([&chosen, options] { chosen = [options] { return spy(*options); }; });
+}
+
+void add_top(CLI::App& app, Action& chosen) {
+  auto options = std::make_shared<TopOptions>();
+  auto* watched = app.add_subcommand("top", "Show the rates of writers and how far readers are behind, live");
+  watched->add_option("--interval", options->interval_s, "Seconds between two looks (1)")
+      ->check(CLI::Range(0.01, 86400.0));
+  watched->add_flag("--once", options->once, "Show one interval and end");
+  watched->add_flag("--json", options->as_json, "Print JSON instead of text");
+  watched->callback([&chosen, options] { chosen = [options] { return top(*options); }; });
+}
+
+int fail_usage(const std::string& what) {
+  fmt::print(stderr, "llamada: {}\n", what);
+  return usage_error;
+}
+
+int print_help(const CLI::App& app, const std::vector<std::string>& words) {
+  const CLI::App* asked = &app;
+  std::string name = "llamada";
+  for (const std::string& word : words) {
+    const auto inner =
+        asked->get_subcommands([&word](const CLI::App* each) { return each->get_name() == word; });
+    if (inner.empty())
+      return fail_usage(
+          fmt::format("there is no command '{0} {1}'; '{0} --help' lists what there is", name, word));
+    asked = inner.front();
+    name += " " + word;
+  }
+  // App::help() would explain the command on the command line, "help".
+  fmt::print("{}", app.get_formatter()->make_help(asked, name, CLI::AppFormatMode::Normal));
+  return 0;
+}
+
+void add_help(CLI::App& app, Action& chosen) {
+  auto words = std::make_shared<std::vector<std::string>>();
+  auto* help = app.add_subcommand("help", "Explain a command and its options");
+  help->add_option("COMMAND", *words, "The command");
+  help->callback([&app, &chosen, words] { chosen = [&app, words] { return print_help(app, *words); }; });
+}
+
+/// "llamada qos check": the command that was being read when an error was found.
+std::string command_of(const CLI::App& app) {
+  std::string name = "llamada";
+  for (const CLI::App* at = &app; !at->get_subcommands().empty();) {
+    at = at->get_subcommands().front();
+    name += " " + at->get_name();
+  }
+  return name;
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("Looks at Llamada's drivers, jobs and topics on this node.", "llamada");
+  app.set_version_flag("--version", "llamada (Llamada) " LLAMADA_VERSION);
+  app.require_subcommand(1);
+  Action chosen;
+  for (auto* add : {add_ls, add_doctor, add_qos, add_why, add_spy, add_top, add_help}) add(app, chosen);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& asked) {  // --help, --version
+    return app.exit(asked);
+  } catch (const CLI::ParseError& error) {
+    return fail_usage(fmt::format("{}; '{} --help' lists what there is", error.what(), command_of(app)));
+  }
+  return chosen();
+}
+
+}  // namespace
+}  // namespace llamada::tools
+
+int main(int argc, char** argv) { return llamada::tools::run(argc, argv); }
