@@ -23,7 +23,14 @@ void require(bool condition) {
 void require_sentence(const Error& error) {
   const std::string& text = error.text();
   require(!text.empty());
-  require(std::all_of(text.begin(), text.end(), [](char each) { return each >= 0x20 && each < 0x7f; }));
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const auto byte = static_cast<unsigned char>(text[at]);
+    require(byte >= 0x20 && byte != 0x7f);
+    // The control characters of Latin-1.
+    const bool is_c1 =
+        byte == 0xc2 && at + 1 < text.size() && static_cast<unsigned char>(text[at + 1]) < 0xa0;
+    require(!is_c1);
+  }
 }
 
 void ask_as_ranks(std::string_view text) {

@@ -344,7 +344,7 @@ TEST_CASE("qos provider: errors of values, entities and snippets", "[qos]") {
             "/datawriter_qos/deadlin: the element is not known here; legal: durability, durability_service, "
             "deadline, latency_budget, liveliness, reliability, destination_order, history, resource_limits, "
             "transport_priority, lifespan, user_data, ownership, ownership_strength, writer_data_lifecycle, "
-            "protocol; did you mean 'deadline'?");
+            "protocol, base_name; did you mean 'deadline'?");
   CHECK(writer("<ownership><kind>EXCLUSIV_OWNERSHIP_QOS</kind></ownership>") ==
         at + "/datawriter_qos/ownership/kind: 'EXCLUSIV_OWNERSHIP_QOS' is not legal; legal: SHARED, "
              "EXCLUSIVE; did "

@@ -46,9 +46,12 @@ void mutate(std::string& text, const std::string& other, Random& random) {
   }
 }
 
+/// Of UTF-8 the bytes beyond ASCII may stand in it, too.
 bool is_sentence(const std::string& text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(),
-                                      [](char character) { return character >= 0x20 && character < 0x7f; });
+  return !text.empty() && std::none_of(text.begin(), text.end(), [](char character) {
+    const auto byte = static_cast<unsigned char>(character);
+    return byte < 0x20 || byte == 0x7f;
+  });
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <system_error>
 
 #include "llamada/qos_xml/profile_file.hpp"
+#include "markup.hpp"
 #include "words.hpp"
 
 namespace llamada::qos::xml {
@@ -74,7 +75,10 @@ Result<std::unique_ptr<Document>> Document::parse(std::string_view text,
   auto document = std::make_unique<Document>();
   document->file_ = file_name_for_messages;
   if (auto status = check_text(text, document->file_); !status) return propagate(status);
-  if (const auto error = document->tree_.Parse(text.data(), text.size()); error != tinyxml2::XML_SUCCESS) {
+  auto markup = markup_of(text, document->file_);
+  if (!markup) return propagate(markup);
+  if (const auto error = document->tree_.Parse(markup->data(), markup->size());
+      error != tinyxml2::XML_SUCCESS) {
     return failure(Errc::parse_error, "{}:{}: not XML: {}", document->file_, document->tree_.ErrorLineNum(),
                    explain(error));
   }

@@ -36,12 +36,18 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(blanks) - first + 1);
 }
 
-// What says which schema a file follows, and means nothing to us.
+/// Says which schema a file follows. The schema's location has any prefix that stands for XMLSchema-instance.
 bool is_schema_attribute(std::string_view name) {
-  return name == "xmlns" || name.starts_with("xmlns:") || name.starts_with("xsi:");
+  return name == "xmlns" || name.starts_with("xmlns:") || name.starts_with("xsi:") ||
+         name.ends_with(":schemaLocation") || name.ends_with(":noNamespaceSchemaLocation");
 }
 
 }  // namespace
+
+std::string_view Element::name() const {
+  const std::string_view name = element_->Name();
+  return name.substr(name.find(':') + 1);
+}
 
 std::string Element::where(int line) const {
   return fmt::format("{}:{}: {}: ", file_, line, path(*element_));
@@ -68,13 +74,22 @@ Result<std::vector<Element>> Element::children_of(std::span<const std::string_vi
   for (const Element& child : *found) {
     if (std::find(legal.begin(), legal.end(), child.name()) != legal.end()) {
       kept.push_back(child);
-    } else if (warnings != nullptr && is_ignored(name(), child.name())) {
+    } else if (warnings != nullptr && (is_ignored(name(), child.name()) || child.is_harmless(name()))) {
       warnings->push_back(child.where() + "the element is another vendor's; it has no effect here");
+    } else if (const std::string_view reason = refusal(name(), child.name()); !reason.empty()) {
+      return child.fails(Errc::unsupported, "{}", reason);
     } else {
       return child.unknown(legal);
     }
   }
   return kept;
+}
+
+bool Element::is_harmless(std::string_view parent) const {
+  const Result<std::vector<Element>> inside = children();
+  const Element& holder = inside && inside->size() == 1 ? inside->front() : *this;
+  const auto value = holder.text_or_empty();
+  return value && asks_for_nothing(parent, name(), *value);
 }
 
 Result<std::vector<Element>> Element::children_once(std::span<const std::string_view> legal,

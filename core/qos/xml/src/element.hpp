@@ -21,7 +21,8 @@ class Element {
  public:
   Element(const tinyxml2::XMLElement& element, std::string_view file) : element_(&element), file_(file) {}
 
-  std::string_view name() const { return element_->Name(); }
+  /// Without a namespace's prefix: "dds:kind" is "kind".
+  std::string_view name() const;
 
   /// "fault.xml:12: dds/qos_library[llamada]/qos_profile[ft]/datawriter_qos: ".
   std::string where() const { return where(element_->GetLineNum()); }
@@ -41,7 +42,8 @@ class Element {
   Result<std::vector<Element>> children() const;
 
   /// children(), of which each must be one of `legal`; but those that is_ignored() knows within this element
-  /// are left out, with a warning.
+  /// are left out, with a warning. Errc::unsupported for those that refusal() knows, unless they change
+  /// nothing.
   Result<std::vector<Element>> children_of(std::span<const std::string_view> legal,
                                            Warnings* warnings = nullptr) const;
 
@@ -72,6 +74,9 @@ class Element {
 
  private:
   std::string where(int line) const;
+  /// Whether the element, one of refusal() within `parent`, or the one element in it has the value that
+  /// changes nothing.
+  bool is_harmless(std::string_view parent) const;
 
   const tinyxml2::XMLElement* element_;
   std::string_view file_;

@@ -1,16 +1,20 @@
 #include "names.hpp"
 
-#include <algorithm>
-
 #include "llamada/qos_xml/profile_file.hpp"
 #include "words.hpp"
 
 namespace llamada::qos::xml {
 namespace {
 
-bool is_name_character(char character) {
-  return (character >= 'a' && character <= 'z') || (character >= 'A' && character <= 'Z') ||
-         (character >= '0' && character <= '9') || character == '_' || character == '.';
+/// Printable UTF-8 without ':', which separates names. Blanks may stand within.
+bool is_name(std::string_view name) {
+  if (name.front() == ' ' || name.back() == ' ') return false;
+  while (!name.empty()) {
+    const Character character = first_character(name);
+    if (name.front() == ':' || !is_printable(character)) return false;
+    name.remove_prefix(character.length);
+  }
+  return true;
 }
 
 }  // namespace
@@ -21,12 +25,13 @@ Result<std::string> read_name(const Element& element) {
   const std::string_view name = attribute;
   if (name.empty()) return element.fails(Errc::parse_error, "attribute 'name' is empty");
   if (name.size() > profile_name_length_max) {
-    return element.fails(Errc::out_of_resources, "the name {} has {} characters; the limit is {}",
-                         quoted(name), name.size(), profile_name_length_max);
+    return element.fails(Errc::out_of_resources, "the name {} has {} bytes; the limit is {}", quoted(name),
+                         name.size(), profile_name_length_max);
   }
-  if (!std::all_of(name.begin(), name.end(), is_name_character)) {
-    return element.fails(Errc::parse_error, "{} is not a name; legal: letters, digits, '_' and '.'",
-                         quoted(name));
+  if (!is_name(name)) {
+    return element.fails(
+        Errc::parse_error,
+        "{} is not a name; legal: printable characters except ':', without blanks at the ends", quoted(name));
   }
   return std::string(name);
 }

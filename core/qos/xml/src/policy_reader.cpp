@@ -93,6 +93,7 @@ template <typename Qos>
 Status read_entity(PolicyReader& reader, const Element& element, Qos& qos) {
   std::vector<std::string_view> names;
   each_policy(qos, [&names](PolicyId id, auto&) { names.push_back(element_of(id)); });
+  names.push_back("base_name");
   auto children = element.children_once(names, &reader.warnings);
   if (!children) return propagate(children);
   for (const Element& child : *children) {

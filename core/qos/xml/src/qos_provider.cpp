@@ -1,10 +1,14 @@
 #include "llamada/qos_xml/qos_provider.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <system_error>
 
+#include "bases.hpp"
+#include "builtin_profiles.hpp"
 #include "policy_reader.hpp"
 #include "sources.hpp"
+#include "words.hpp"
 
 namespace llamada::qos {
 namespace {
@@ -26,6 +30,15 @@ std::vector<fs::path> xml_files(std::span<const fs::path> directories) {
   }
   std::sort(paths.begin(), paths.end());
   return paths;
+}
+
+/// Sources that already know RTI Connext's built-in profiles.
+Result<std::unique_ptr<Sources>> make_sources() {
+  auto sources = std::make_unique<Sources>();
+  auto document = xml::Document::parse(xml::builtin_profiles_text(), xml::builtin_profiles_file);
+  if (!document) return propagate(document);
+  if (auto status = sources->add(std::move(*document), true); !status) return propagate(status);
+  return sources;
 }
 
 /// Applies the layers of one entity and judges what came of them, at the last.
@@ -87,6 +100,19 @@ Status read_rank_replacement(const Sources& sources, std::span<const Sources::Pr
   return {};
 }
 
+/// Built-in profiles of RTI Connext count only as far as they set policies.
+Status note_builtin_bases(const Element& derived, xml::Warnings& warnings) {
+  auto names = xml::base_names(derived);
+  if (!names) return propagate(names);
+  for (const std::string& name : *names) {
+    const xml::BuiltinProfile* builtin = xml::find_builtin_profile(name);
+    if (builtin == nullptr) continue;
+    warnings.push_back(fmt::format("{}base_name {} is a built-in profile of RTI Connext; here it sets {}",
+                                   derived.where(), xml::quoted(name), builtin->sets));
+  }
+  return {};
+}
+
 void drop_repeated(std::vector<std::string>& sentences) {
   std::vector<std::string> kept;
   for (std::string& each : sentences) {
@@ -104,7 +130,9 @@ QosProvider::~QosProvider() = default;
 
 Result<QosProvider> QosProvider::load(std::span<const fs::path> files,
                                       std::span<const fs::path> directories) {
-  auto sources = std::make_unique<Sources>();
+  auto made = make_sources();
+  if (!made) return propagate(made);
+  std::unique_ptr<Sources> sources = std::move(*made);
   for (const fs::path& file : files) {
     auto document = xml::Document::load(file);
     if (!document) return propagate(document);
@@ -123,12 +151,35 @@ Result<QosProvider> QosProvider::load(std::span<const fs::path> files,
   return QosProvider(std::move(sources));
 }
 
+std::vector<fs::path> profile_files_of(std::string_view list) {
+  constexpr std::string_view scheme = "file://";
+  std::vector<fs::path> files;
+  while (!list.empty()) {
+    if (list.starts_with(scheme)) list.remove_prefix(scheme.size());
+    const std::string_view file = list.substr(0, list.find_first_of(":;"));
+    if (!file.empty()) files.emplace_back(file);
+    list.remove_prefix(std::min(file.size() + 1, list.size()));
+  }
+  return files;
+}
+
+Result<QosProvider> QosProvider::load_default(std::span<const fs::path> directories) {
+  const char* list = std::getenv(profile_files_variable);
+  const auto files = profile_files_of(list == nullptr ? std::string_view() : list);
+  if (files.empty()) {
+    return failure(Errc::not_found, "{} lists no file; set it to the profile files, with ':' between them",
+                   profile_files_variable);
+  }
+  return load(files, directories);
+}
+
 Result<QosProvider> QosProvider::parse(std::string_view text, std::string_view file_name_for_messages) {
   auto document = xml::Document::parse(text, file_name_for_messages);
   if (!document) return propagate(document);
-  auto sources = std::make_unique<Sources>();
-  if (auto status = sources->add(std::move(*document), false); !status) return propagate(status);
-  return QosProvider(std::move(sources));
+  auto sources = make_sources();
+  if (!sources) return propagate(sources);
+  if (auto status = (*sources)->add(std::move(*document), false); !status) return propagate(status);
+  return QosProvider(std::move(*sources));
 }
 
 std::vector<std::string> QosProvider::profiles() const {
@@ -148,6 +199,9 @@ Result<ResolvedQos> QosProvider::resolve(const QosQuery& query) const {
   resolved.name = (*profile)->full_name();
   resolved.place = (*profile)->element.where();
   resolved.warnings = sources_->warnings();
+  for (const Sources::Profile* each : *chain) {
+    if (auto status = note_builtin_bases(each->element, resolved.warnings); !status) return propagate(status);
+  }
   if (auto status = read_rank_replacement(*sources_, *chain, resolved); !status) return propagate(status);
   Status status;
   each_entity(resolved, [&](std::string_view kind, auto& qos) {
@@ -157,8 +211,11 @@ Result<ResolvedQos> QosProvider::resolve(const QosQuery& query) const {
       status = propagate(layers);
       return;
     }
+    for (const Element& layer : *layers) {
+      if (status) status = note_builtin_bases(layer, resolved.warnings);
+    }
     PolicyReader reader{kind, resolved.origins, resolved.warnings};
-    status = read_layers(*layers, reader, qos, resolved.place);
+    if (status) status = read_layers(*layers, reader, qos, resolved.place);
   });
   if (!status) return propagate(status);
   drop_repeated(resolved.warnings);

@@ -5,23 +5,26 @@
 #include <algorithm>
 #include <array>
 
+#include "bases.hpp"
+#include "builtin_profiles.hpp"
 #include "llamada/qos_xml/profile_file.hpp"
 #include "names.hpp"
+#include "vendors.hpp"
 #include "words.hpp"
 
 namespace llamada::qos::xml {
 namespace {
 
 constexpr std::array<std::string_view, 1> document_parts{"qos_library"};
-constexpr std::array<std::string_view, 9> profile_parts{
-    "rank_replacement", "datawriter_qos",        "datareader_qos",         "topic_qos",      "publisher_qos",
-    "subscriber_qos",   "domainparticipant_qos", "domain_participant_qos", "participant_qos"};
+constexpr std::array<std::string_view, 10> profile_parts{
+    "rank_replacement", "datawriter_qos",        "datareader_qos",         "topic_qos",       "publisher_qos",
+    "subscriber_qos",   "domainparticipant_qos", "domain_participant_qos", "participant_qos", "base_name"};
 
 /// "domainparticipant_qos" for each of its spellings; empty for what is no entity's element.
 std::string_view kind_of(std::string_view element) {
   if (element == "domain_participant_qos" || element == "participant_qos") return "domainparticipant_qos";
-  const auto found = std::find(profile_parts.begin() + 1, profile_parts.end(), element);
-  return found == profile_parts.end() ? std::string_view() : *found;
+  const auto found = std::find(profile_parts.begin() + 1, profile_parts.end() - 1, element);
+  return found == profile_parts.end() - 1 ? std::string_view() : *found;
 }
 
 Result<bool> read_is_default(const Element& element) {
@@ -41,6 +44,21 @@ Status refuse_snippet(const Element& element) {
                        "snippets are not built; write the policies where they are to stand");
 }
 
+/// Other vendors' files, and their parts of a file.
+Status refuse_foreign(const Element& element) {
+  const std::string_view reason = foreign_root(element.name());
+  return reason.empty() ? Status() : element.fails(Errc::unsupported, "{}", reason);
+}
+
+Status refuse_foreign_children(const Element& root) {
+  auto children = root.children();
+  if (!children) return propagate(children);
+  for (const Element& child : *children) {
+    if (auto status = refuse_foreign(child); !status) return status;
+  }
+  return {};
+}
+
 bool fits(const std::optional<std::string>& filter, const std::optional<std::string>& topic) {
   return filter && topic && fnmatch(filter->c_str(), topic->c_str(), 0) == 0;
 }
@@ -50,14 +68,25 @@ std::string_view without_root_scope(std::string_view name) {
   return name;
 }
 
+tl::unexpected<Error> no_builtin_profile(const Element& element, std::string_view name) {
+  return element.fails(
+      Errc::not_found,
+      "base_name {} is a built-in profile of RTI Connext whose policies are not known here; write its "
+      "policies out, or derive from Generic.StrictReliable, Generic.KeepLastReliable, "
+      "Generic.BestEffort or Generic.Common",
+      quoted(name));
+}
+
 /// Whether an element or one within it has a base_name in a library that `has` does not know.
 template <typename HasLibrary>
 bool names_foreign_library(const Element& element, const HasLibrary& has) {
-  if (const char* base = element.attribute("base_name")) {
+  const auto names = base_names(element);
+  const auto is_foreign = [&has](std::string_view base) {
     const std::string_view name = without_root_scope(base);
     const std::size_t scope = name.find("::");
-    if (scope != name.npos && !has(name.substr(0, scope))) return true;
-  }
+    return scope != name.npos && !is_builtin_name(name) && !has(name.substr(0, scope));
+  };
+  if (names && std::any_of(names->begin(), names->end(), is_foreign)) return true;
   auto children = element.children();
   return children && std::any_of(children->begin(), children->end(),
                                  [&has](const Element& child) { return names_foreign_library(child, has); });
@@ -65,24 +94,32 @@ bool names_foreign_library(const Element& element, const HasLibrary& has) {
 
 }  // namespace
 
-/// A way from an element through its bases, of which each has one at most.
+/// A way from an element through its bases, each of which is entered and left.
 struct Sources::Walk {
   std::string_view kind;
   const std::optional<std::string>& topic;
-  std::vector<Element> passed;  ///< Profiles and elements, in the order in which they were met.
+  std::vector<Element> path;    ///< Profiles and elements that were entered and not left.
   std::vector<Element> layers;  ///< The elements, last base first.
+  std::size_t entered = 0;
 
-  Status pass(const Element& element) {
-    if (std::find(passed.begin(), passed.end(), element) != passed.end()) {
+  Status enter(const Element& element) {
+    if (std::find(path.begin(), path.end(), element) != path.end()) {
       return element.fails(Errc::parse_error,
                            "a chain of base_name comes back to this {}: it closes a circle", element.name());
     }
-    if (passed.size() == 2 * base_name_chain_length_max) {
+    if (entered == 2 * base_name_chain_length_max) {
       return element.fails(Errc::out_of_resources, "a chain of base_name is longer than {} elements",
                            2 * base_name_chain_length_max);
     }
-    passed.push_back(element);
+    ++entered;
+    path.push_back(element);
     return {};
+  }
+
+  /// Ends what enter() began, with what came of it.
+  Status leave(Status status) {
+    path.pop_back();
+    return status;
   }
 };
 
@@ -90,8 +127,11 @@ Status Sources::add(std::unique_ptr<Document> document, bool is_auxiliary) {
   documents_.push_back(std::move(document));
   const Element root = documents_.back()->root();
   if (root.name() == "qos_library") return add_library(root, is_auxiliary);
+  if (auto status = refuse_foreign(root); !status) return status;
   if (root.name() != "dds") return root.unknown(std::array<std::string_view, 2>{"dds", "qos_library"});
-  if (auto status = root.check_attributes({}); !status) return status;
+  // RTI Connext says with `version` which of its releases a file was written for, as others do by the schema.
+  if (auto status = root.check_attributes({}, {"version"}); !status) return status;
+  if (auto status = refuse_foreign_children(root); !status) return status;
   auto children = root.children_of(document_parts, &warnings_);
   if (!children) return propagate(children);
   std::set<std::string_view> seen;
@@ -172,7 +212,8 @@ bool Sources::lacks_libraries() const {
 std::vector<std::string_view> Sources::full_names(bool with_auxiliary) const {
   std::vector<std::string_view> names;
   for (const auto& [name, profile] : by_full_name_) {
-    if (with_auxiliary || !profile->is_auxiliary) names.push_back(name);
+    const bool is_builtin = profile->element.file() == builtin_profiles_file;
+    if (!is_builtin && (with_auxiliary || !profile->is_auxiliary)) names.push_back(name);
   }
   return names;
 }
@@ -180,6 +221,7 @@ std::vector<std::string_view> Sources::full_names(bool with_auxiliary) const {
 std::string Sources::file() const {
   std::string names;
   for (const auto& document : documents_) {
+    if (document->file() == builtin_profiles_file) continue;
     const bool is_auxiliary = std::none_of(profiles_.begin(), profiles_.end(), [&](const auto& profile) {
       return !profile->is_auxiliary && profile->element.file() == document->file();
     });
@@ -238,42 +280,65 @@ Result<const Sources::Profile*> Sources::choose_default() const {
 const Sources::Profile* Sources::find_profile(std::string_view name, const std::string& library) const {
   name = without_root_scope(name);
   auto found = by_full_name_.find(name);
+  if (const BuiltinProfile* builtin = find_builtin_profile(name);
+      builtin != nullptr && found == by_full_name_.end())
+    found = by_full_name_.find(builtin->profile);
   if (found == by_full_name_.end()) found = by_full_name_.find(library + "::" + std::string(name));
   return found == by_full_name_.end() ? nullptr : found->second;
 }
 
-Result<const Sources::Profile*> Sources::base_of(const Profile& profile) const {
-  const char* attribute = profile.element.attribute("base_name");
-  if (attribute == nullptr) return nullptr;
-  if (const Profile* found = find_profile(attribute, profile.library)) return found;
+Result<std::vector<Sources::Base>> Sources::bases_of(const Profile& profile) const {
+  auto names = base_names(profile.element);
+  if (!names) return propagate(names);
+  std::vector<Base> bases;
+  for (std::string& name : *names) {
+    const Profile* found = find_profile(name, profile.library);
+    if (found == nullptr) return no_base(profile, name);
+    bases.push_back({std::move(name), found});
+  }
+  return bases;
+}
+
+tl::unexpected<Error> Sources::no_base(const Profile& profile, std::string_view name) const {
+  if (is_builtin_name(name)) return no_builtin_profile(profile.element, name);
   // A name without a library means this library, so those are what a slip of the pen is compared with.
   std::vector<std::string_view> names = full_names(true);
   for (const auto& other : profiles_) {
     if (other->library == profile.library && other.get() != &profile) names.push_back(other->name);
   }
   return profile.element.fails(Errc::not_found, "base_name {} names no profile in this file; there are: {}{}",
-                               quoted(attribute), listed(full_names(true)),
-                               suggestion(without_root_scope(attribute), names));
+                               quoted(name), listed(full_names(true)),
+                               suggestion(without_root_scope(name), names));
 }
 
 Result<std::vector<const Sources::Profile*>> Sources::chain_of(const Profile& profile) const {
-  std::vector<const Profile*> chain{&profile};
-  while (true) {
-    const Profile& last = *chain.back();
-    auto base = base_of(last);
-    if (!base) return propagate(base);
-    if (*base == nullptr) return chain;
-    if (std::find(chain.begin(), chain.end(), *base) != chain.end()) {
-      return last.element.fails(Errc::parse_error,
-                                "base_name {} closes a circle: it is itself derived from '{}'",
-                                quoted(last.element.attribute("base_name")), last.full_name());
-    }
-    if (chain.size() == base_name_chain_length_max) {
-      return last.element.fails(Errc::out_of_resources, "a chain of base_name is longer than {} profiles",
-                                base_name_chain_length_max);
-    }
-    chain.push_back(*base);
+  std::vector<const Profile*> path;
+  std::vector<const Profile*> chain;
+  if (auto status = extend_chain(profile, path, chain); !status) return propagate(status);
+  return chain;
+}
+
+Status Sources::extend_chain(const Profile& profile, std::vector<const Profile*>& path,
+                             std::vector<const Profile*>& chain) const {
+  if (chain.size() == base_name_chain_length_max) {
+    return path.back()->element.fails(Errc::out_of_resources,
+                                      "a chain of base_name is longer than {} profiles",
+                                      base_name_chain_length_max);
   }
+  chain.push_back(&profile);
+  path.push_back(&profile);
+  auto bases = bases_of(profile);
+  if (!bases) return propagate(bases);
+  for (auto base = bases->rbegin(); base != bases->rend(); ++base) {
+    if (std::find(path.begin(), path.end(), base->profile) != path.end()) {
+      return profile.element.fails(Errc::parse_error,
+                                   "base_name {} closes a circle: it is itself derived from '{}'",
+                                   xml::quoted(base->name), profile.full_name());
+    }
+    if (auto status = extend_chain(*base->profile, path, chain); !status) return status;
+  }
+  path.pop_back();
+  return {};
 }
 
 Result<Sources::Parts> Sources::parts_of(const Profile& profile, Warnings* warnings) const {
@@ -306,7 +371,7 @@ Result<Sources::Parts> Sources::parts_of(const Profile& profile, Warnings* warni
     if (is_plain && !plain.insert(kind.empty() ? child.name() : kind).second) {
       return child.fails(Errc::parse_error, "the element stands here for the second time; it may stand once");
     }
-    if (kind.empty()) parts.rank_replacement = child;
+    if (child.name() == "rank_replacement") parts.rank_replacement = child;
   }
   return parts;
 }
@@ -318,7 +383,7 @@ Result<std::optional<Element>> Sources::rank_replacement_of(const Profile& profi
 }
 
 Status Sources::walk_profile(const Profile& profile, Walk& walk) const {
-  if (auto status = walk.pass(profile.element); !status) return status;
+  if (auto status = walk.enter(profile.element); !status) return status;
   auto parts = parts_of(profile, nullptr);
   if (!parts) return propagate(parts);
   const Entity* chosen = nullptr;
@@ -330,29 +395,40 @@ Status Sources::walk_profile(const Profile& profile, Walk& walk) const {
     }
     if (!entity.topic_filter && chosen == nullptr) chosen = &entity;
   }
-  if (chosen != nullptr) return walk_entity(*chosen, walk);
-  auto base = base_of(profile);
-  if (!base) return propagate(base);
-  return *base == nullptr ? Status() : walk_profile(**base, walk);
+  return walk.leave(chosen != nullptr ? walk_entity(*chosen, walk) : walk_bases(profile, walk));
+}
+
+Status Sources::walk_bases(const Profile& profile, Walk& walk) const {
+  auto bases = bases_of(profile);
+  if (!bases) return propagate(bases);
+  for (auto base = bases->rbegin(); base != bases->rend(); ++base) {
+    if (auto status = walk_profile(*base->profile, walk); !status) return status;
+  }
+  return {};
 }
 
 Status Sources::walk_entity(const Entity& entity, Walk& walk) const {
-  if (auto status = walk.pass(entity.element); !status) return status;
+  if (auto status = walk.enter(entity.element); !status) return status;
   walk.layers.push_back(entity.element);
-  const char* base_name = entity.element.attribute("base_name");
-  if (base_name == nullptr) {
-    if (entity.profile == nullptr) return {};
-    auto base = base_of(*entity.profile);
-    if (!base) return propagate(base);
-    return *base == nullptr ? Status() : walk_profile(**base, walk);
+  auto names = base_names(entity.element);
+  if (!names) return propagate(names);
+  if (names->empty())
+    return walk.leave(entity.profile == nullptr ? Status() : walk_bases(*entity.profile, walk));
+  for (auto name = names->rbegin(); name != names->rend(); ++name) {
+    if (auto status = walk_entity_base(entity, *name, walk); !status) return status;
   }
-  auto named = find_named(base_name, walk.kind, &entity);
+  return walk.leave({});
+}
+
+Status Sources::walk_entity_base(const Entity& entity, const std::string& name, Walk& walk) const {
+  auto named = find_named(name, walk.kind, &entity);
   if (!named) return propagate(named);
   if (*named) return walk_entity(**named, walk);
-  if (const Profile* profile = find_profile(base_name, entity.library)) return walk_profile(*profile, walk);
+  if (const Profile* profile = find_profile(name, entity.library)) return walk_profile(*profile, walk);
+  if (is_builtin_name(name)) return no_builtin_profile(entity.element, name);
   return entity.element.fails(
-      Errc::not_found, "base_name {} names no profile and no {} here; there are: {}{}", quoted(base_name),
-      walk.kind, listed(full_names(true)), suggestion(without_root_scope(base_name), full_names(true)));
+      Errc::not_found, "base_name {} names no profile and no {} here; there are: {}{}", xml::quoted(name),
+      walk.kind, listed(full_names(true)), suggestion(without_root_scope(name), full_names(true)));
 }
 
 /// Within the profile and the library of `from` also by its short name.

@@ -45,7 +45,7 @@ class Sources {
   /// Of <dds> or a bare <qos_library>.
   Status add(std::unique_ptr<Document> document, bool is_auxiliary);
 
-  /// Whether a base_name names a library that is not there.
+  /// Whether a base_name names a library that is not there; RTI Connext's are always there.
   bool lacks_libraries() const;
 
   const std::vector<std::unique_ptr<Profile>>& profiles() const { return profiles_; }
@@ -53,7 +53,8 @@ class Sources {
   /// The profile that a QosQuery means.
   Result<const Profile*> choose(const std::optional<std::string>& name) const;
 
-  /// The profile and those that it is derived from, itself first.
+  /// The profile and those that it is derived from: itself first, each before its bases, and a base that goes
+  /// before another before that one.
   Result<std::vector<const Profile*>> chain_of(const Profile& profile) const;
 
   /// <rank_replacement> in a profile.
@@ -86,12 +87,22 @@ class Sources {
   Status add_entity(const Element& element, const std::string& library);
 
   Result<const Profile*> choose_default() const;
-  Result<const Profile*> base_of(const Profile& profile) const;
+  /// A name that stands as a base of a profile, and the profile that it means.
+  struct Base {
+    std::string name;
+    const Profile* profile;
+  };
+  Result<std::vector<Base>> bases_of(const Profile& profile) const;
+  tl::unexpected<Error> no_base(const Profile& profile, std::string_view name) const;
+  Status extend_chain(const Profile& profile, std::vector<const Profile*>& path,
+                      std::vector<const Profile*>& chain) const;
   const Profile* find_profile(std::string_view name, const std::string& library) const;
   Result<std::optional<Entity>> find_named(std::string_view name, std::string_view kind,
                                            const Entity* from) const;
   Status walk_profile(const Profile& profile, Walk& walk) const;
+  Status walk_bases(const Profile& profile, Walk& walk) const;
   Status walk_entity(const Entity& entity, Walk& walk) const;
+  Status walk_entity_base(const Entity& entity, const std::string& name, Walk& walk) const;
   std::vector<std::string_view> full_names(bool with_auxiliary) const;
   std::string file() const;
 

@@ -7,6 +7,7 @@
 #include <limits>
 #include <optional>
 
+#include "vendors.hpp"
 #include "words.hpp"
 
 namespace llamada::qos::xml {
@@ -25,13 +26,22 @@ std::optional<Number> number_in(std::string_view text, Number low, Number high) 
 }
 
 tl::unexpected<Error> not_legal(const Element& element, std::string_view text, std::string_view legal) {
+  if (const std::string_view reason = foreign_value(text); !reason.empty())
+    return element.fails(Errc::unsupported, "{}", reason);
   return element.fails(Errc::parse_error, "{} is not legal; legal: {}", quoted(text), legal);
 }
 
 tl::unexpected<Error> not_legal(const Element& element, std::string_view text,
                                 std::span<const std::string_view> legal) {
-  return element.fails(Errc::parse_error, "{} is not legal; legal: {}{}", quoted(text), listed(legal),
-                       suggestion(text, legal));
+  return not_legal(element, text, listed(legal) + suggestion(text, legal));
+}
+
+/// The standard's infinite duration is 0x7fffffff in both parts; vendors also write it as such, and
+/// nanoseconds as 0xffffffff.
+constexpr std::array<std::string_view, 3> greatest_numbers{"0x7fffffff", "0xffffffff", "4294967295"};
+
+bool is_infinite_text(std::string_view text) {
+  return text == "DURATION_INFINITY" || text == "DURATION_INFINITE";
 }
 
 /// <sec> or <nanosec>: a number, or nothing for infinite.
@@ -39,26 +49,33 @@ Result<std::optional<std::int64_t>> read_duration_part(const Element& element, s
                                                        std::string_view infinite_name) {
   auto text = element.text();
   if (!text) return propagate(text);
-  if (*text == "DURATION_INFINITY" || *text == infinite_name) return std::optional<std::int64_t>();
+  if (is_infinite_text(*text) || *text == infinite_name) return std::optional<std::int64_t>();
   if (*text == "DURATION_ZERO_SEC" || *text == "DURATION_ZERO_NSEC") return std::optional<std::int64_t>(0);
   if (*text == std::to_string(int32_max)) return std::optional<std::int64_t>(int32_max);
+  if (std::find(greatest_numbers.begin(), greatest_numbers.end(), *text) != greatest_numbers.end())
+    return std::optional<std::int64_t>(int32_max);
   const auto number = number_in<std::int64_t>(*text, 0, high);
   if (!number) {
     const std::array<std::string_view, 2> names{"DURATION_INFINITY", infinite_name};
-    return element.fails(Errc::parse_error, "{} is not legal; legal: a whole number from 0 to {}, {}{}",
-                         quoted(*text), high, listed(names), suggestion(*text, names));
+    return not_legal(
+        element, *text,
+        fmt::format("a whole number from 0 to {}, {}{}", high, listed(names), suggestion(*text, names)));
   }
   return number;
 }
 
 Result<Duration> read_duration(const Element& element) {
   constexpr std::array<std::string_view, 2> names{"sec", "nanosec"};
+  // Fast DDS writes an infinite duration as a text.
+  if (const auto text = element.text_or_empty(); text && is_infinite_text(*text))
+    return Duration(duration_infinite);
   auto parts = element.children_once(names);
   if (!parts) return propagate(parts);
   if (parts->empty())
     return element.fails(Errc::parse_error, "the duration is empty; it needs sec or nanosec");
   std::optional<std::int64_t> sec(0);
   std::optional<std::int64_t> nanosec;
+  bool sec_given = false;
   bool nanosec_given = false;
   for (const Element& part : *parts) {
     if (auto status = part.check_attributes({}); !status) return propagate(status);
@@ -67,7 +84,7 @@ Result<Duration> read_duration(const Element& element) {
                          : read_duration_part(part, 999'999'999, "DURATION_INFINITE_NSEC");
     if (!number) return propagate(number);
     (is_sec ? sec : nanosec) = *number;
-    nanosec_given = nanosec_given || !is_sec;
+    (is_sec ? sec_given : nanosec_given) = true;
   }
   // The standard's infinite duration is 0x7fffffff in both.
   const bool nanosec_infinite = nanosec_given && nanosec.value_or(int32_max) == int32_max;
@@ -76,6 +93,7 @@ Result<Duration> read_duration(const Element& element) {
     return element.fails(Errc::parse_error, "sec is infinite and nanosec is not; make both infinite");
   }
   if (nanosec_infinite) {
+    if (!sec_given) return Duration(duration_infinite);
     return element.fails(Errc::parse_error, "nanosec is infinite and sec is not; make both infinite");
   }
   return Duration(std::chrono::seconds(*sec)) + Duration(nanosec.value_or(0));
@@ -84,13 +102,14 @@ Result<Duration> read_duration(const Element& element) {
 Status read_length(const Element& element, std::int32_t& value) {
   auto text = element.text();
   if (!text) return propagate(text);
-  const auto number = *text == "LENGTH_UNLIMITED" ? std::optional<std::int32_t>(length_unlimited)
-                                                  : number_in<std::int32_t>(*text, 0, int32_max);
+  const bool is_unlimited = *text == "LENGTH_UNLIMITED" || *text == std::to_string(length_unlimited);
+  const auto number = is_unlimited ? std::optional<std::int32_t>(length_unlimited)
+                                   : number_in<std::int32_t>(*text, 0, int32_max);
   if (!number) {
     constexpr std::array<std::string_view, 1> names{"LENGTH_UNLIMITED"};
-    return element.fails(Errc::parse_error,
-                         "{} is not legal; legal: a whole number from 0 to {}, LENGTH_UNLIMITED{}",
-                         quoted(*text), int32_max, suggestion(*text, names));
+    return not_legal(
+        element, *text,
+        fmt::format("a whole number from 0 to {}, LENGTH_UNLIMITED{}", int32_max, suggestion(*text, names)));
   }
   value = *number;
   return {};
@@ -162,11 +181,14 @@ Result<std::string> read_kind_name(const Element& element, std::span<const std::
   auto text = element.text();
   if (!text) return propagate(text);
   std::string_view name = *text;
-  if (!suffix.empty() && name.ends_with(suffix)) name.remove_suffix(suffix.size());
+  if (!suffix.empty() && name.ends_with(suffix)) {
+    name.remove_suffix(suffix.size());
+    // RTI Connext's names in C begin with the module's.
+    if (name.starts_with("DDS_")) name.remove_prefix(4);
+  }
   if (std::find(kinds.begin(), kinds.end(), name) == kinds.end()) {
     // With a misspelt kind before the right suffix, the nearest is sought among the short names.
-    return element.fails(Errc::parse_error, "{} is not legal; legal: {}{}", quoted(*text), listed(kinds),
-                         suggestion(name, kinds));
+    return not_legal(element, *text, listed(kinds) + suggestion(name, kinds));
   }
   return std::string(name);
 }

@@ -15,6 +15,19 @@ struct Ignored {
 // In the order of docs/qos.md, whose test holds the two together. "entity" is any of the six <..._qos>.
 constexpr Ignored all_ignored[] = {
     {"dds", "types"},
+    {"dds", "type_library"},
+    {"dds", "plugin_library"},
+    {"dds", "flow_controller_library"},
+    {"dds", "routing_service"},
+    {"dds", "recording_service"},
+    {"dds", "replay_service"},
+    {"dds", "persistence_service"},
+    {"dds", "web_integration_service"},
+    {"dds", "cloud_discovery_service"},
+    {"dds", "observability_library"},
+    {"dds", "connext_logging"},
+    {"dds", "configuration_variables"},
+    {"dds", "adapter_library"},
     {"dds", "domain_library"},
     {"dds", "domain_participant_library"},
     {"dds", "participant_library"},
@@ -25,6 +38,15 @@ constexpr Ignored all_ignored[] = {
     {"qos_profile", "domainparticipant_factory_qos"},
     {"entity", "property"},
     {"entity", "properties"},
+    {"entity", "binary_property"},
+    {"entity", "entity_name"},
+    {"entity", "writer_batching"},
+    {"entity", "psmx_instances"},
+    {"entity", "thread"},
+    {"entity", "logging"},
+    {"entity", "monitoring"},
+    {"entity", "user_object"},
+    {"entity", "locator_filter"},
     {"entity", "binary_properties"},
     {"entity", "data_tags"},
     {"entity", "data_representation"},
@@ -95,7 +117,6 @@ constexpr Ignored all_ignored[] = {
     {"rtps_reliable_writer", "send_window_decrease_factor"},
     {"rtps_reliable_writer", "enable_multicast_periodic_heartbeat"},
     {"rtps_reliable_writer", "multicast_resend_threshold"},
-    {"reliability", "acknowledgment_kind"},
     {"reliability", "instance_state_consistency_kind"},
     {"durability", "direct_communication"},
     {"durability", "writer_depth"},
@@ -112,12 +133,103 @@ constexpr Ignored all_ignored[] = {
     {"reader_data_lifecycle", "autopurge_nowriter_instances_delay"},
 };
 
+struct Refused {
+  std::string_view parent;
+  std::string_view element;
+  std::string_view harmless;  ///< The value that changes nothing.
+  std::string_view reason;
+};
+
+constexpr Refused all_refused[] = {
+    {"reliability", "acknowledgment_kind", "PROTOCOL_ACKNOWLEDGMENT_MODE",
+     "RTI Connext's acknowledgment by the application is not supported; remove the element or write "
+     "PROTOCOL_ACKNOWLEDGMENT_MODE, and let readers confirm samples in a topic of their own"},
+    {"entity", "ignorelocal", "NONE",
+     "Cyclone DDS's ignorelocal is not supported: a participant's readers get its own writers' samples; "
+     "write NONE "
+     "here, and call dds::sub::ignore() for the writers that a reader is to leave out, or use partitions"},
+    {"entity", "reader_lifespan", "false",
+     "OpenSplice's reader_lifespan is not supported; remove it and write <lifespan> in datawriter_qos"},
+    {"entity", "subscription_keys", "",
+     "OpenSplice's subscription_keys are not supported; remove them: the type's own key names the instances"},
+    {"entity", "share", "false", "OpenSplice's shared readers are not supported; remove <share>"},
+};
+
+struct Foreign {
+  std::string_view name;
+  std::string_view reason;
+};
+
+constexpr Foreign all_foreign_roots[] = {
+    {"CycloneDDS",
+     "this is Cyclone DDS's configuration of network, discovery and tracing; it has no QoS of topics, and "
+     "Llamada needs "
+     "none of it; write the policies in <dds><qos_library><qos_profile>"},
+    {"OpenSplice",
+     "this is OpenSplice's configuration of its services; it has no QoS of topics, and Llamada needs none of "
+     "it; write "
+     "the policies in <dds><qos_library><qos_profile>"},
+    {"profiles",
+     "profiles of Fast DDS are not read; write <qos_library><qos_profile> with <datawriter_qos> for "
+     "<data_writer> or "
+     "<publisher>, and <datareader_qos> for <data_reader> or <subscriber>; docs/qos.md has both forms side "
+     "by side"},
+    {"domain_access_rules",
+     "this is a governance file of DDS Security, which is not supported; policies stand in "
+     "<dds><qos_library><qos_profile>"},
+    {"permissions",
+     "this is a permissions file of DDS Security, which is not supported; policies stand in "
+     "<dds><qos_library><qos_profile>"},
+};
+
+constexpr Foreign all_foreign_values[] = {
+    {"HIGHEST_OFFERED_PRESENTATION_QOS",
+     "HIGHEST_OFFERED is RTI Connext's; write what the writers offer: INSTANCE, TOPIC or GROUP"},
+    {"LENGTH_AUTO", "LENGTH_AUTO is RTI Connext's; write a number or LENGTH_UNLIMITED"},
+    {"DURATION_AUTO_SEC",
+     "DURATION_AUTO is RTI Connext's; write seconds and nanoseconds, or DURATION_INFINITY"},
+    {"DURATION_AUTO_NSEC",
+     "DURATION_AUTO is RTI Connext's; write seconds and nanoseconds, or DURATION_INFINITY"},
+};
+
+template <std::size_t size>
+std::string_view reason_for(const Foreign (&table)[size], std::string_view name) {
+  const auto* found = std::find_if(std::begin(table), std::end(table),
+                                   [name](const Foreign& each) { return each.name == name; });
+  return found == std::end(table) ? std::string_view() : found->reason;
+}
+
+/// The name of a parent in the tables.
+std::string_view kind_of(std::string_view parent) {
+  return parent.ends_with("_qos") ? std::string_view("entity") : parent;
+}
+
+const Refused* find_refused(std::string_view parent, std::string_view element) {
+  const auto* found = std::find_if(std::begin(all_refused), std::end(all_refused), [&](const Refused& each) {
+    return each.element == element && each.parent == kind_of(parent);
+  });
+  return found == std::end(all_refused) ? nullptr : found;
+}
+
 }  // namespace
 
+std::string_view refusal(std::string_view parent, std::string_view element) {
+  const Refused* found = find_refused(parent, element);
+  return found == nullptr ? std::string_view() : found->reason;
+}
+
+bool asks_for_nothing(std::string_view parent, std::string_view element, std::string_view value) {
+  const Refused* found = find_refused(parent, element);
+  return found != nullptr && found->harmless == value;
+}
+
+std::string_view foreign_root(std::string_view element) { return reason_for(all_foreign_roots, element); }
+
+std::string_view foreign_value(std::string_view value) { return reason_for(all_foreign_values, value); }
+
 bool is_ignored(std::string_view parent, std::string_view element) {
-  const std::string_view kind = parent.ends_with("_qos") ? std::string_view("entity") : parent;
   return std::any_of(std::begin(all_ignored), std::end(all_ignored), [&](const Ignored& each) {
-    return each.element == element && (each.parent == parent || each.parent == kind);
+    return each.element == element && (each.parent == parent || each.parent == kind_of(parent));
   });
 }
 

@@ -55,6 +55,13 @@ void each_entity(Resolved& resolved, Visitor&& visit) {
   visit("datareader_qos", resolved.datareader_qos);
 }
 
+/// Lists the files of QosProvider::load_default(), as profile_files_of() reads it.
+inline constexpr const char* profile_files_variable = "LLAMADA_QOS_PROFILES";
+
+/// The paths of a list, in its order: with ':' or ';' between them, each with or without "file://" before it.
+/// Empty entries are left out.
+std::vector<std::filesystem::path> profile_files_of(std::string_view list);
+
 /// Which QoS to look for.
 struct QosQuery {
   /// "Library::Profile", or "Profile" where only one library has it. Without one, the only profile, or the
@@ -79,6 +86,10 @@ class QosProvider {
   /// over.
   static Result<QosProvider> load(std::span<const std::filesystem::path> files,
                                   std::span<const std::filesystem::path> directories = {});
+  /// load() of the files that the environment variable LLAMADA_QOS_PROFILES lists (the default provider of
+  /// the ISO C++ PSM). Reads the environment, so no thread may change it meanwhile. Also Errc::not_found if
+  /// it lists none.
+  static Result<QosProvider> load_default(std::span<const std::filesystem::path> directories = {});
   /// Of one text.
   static Result<QosProvider> parse(std::string_view text, std::string_view file_name_for_messages);
 
