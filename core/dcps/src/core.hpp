@@ -168,6 +168,7 @@ class Core : public std::enable_shared_from_this<Core> {
   // core_waiting.cpp
   bool is_looked_after() const;
   void nap(Lock& held);
+  void check_domain();
   bool begin_lead(Lock& held);
   bool lead_until(Lock& held, std::chrono::nanoseconds deadline, const std::function<bool()>& holds);
   void end_lead(Lock& held);
@@ -189,6 +190,7 @@ class Core : public std::enable_shared_from_this<Core> {
   bool napping_ = false;
   bool nap_is_long_ = false;
   std::condition_variable_any nap_over_;
+  std::chrono::nanoseconds check_due_{0};
   std::uint64_t looks_ = 0;  // of the application
   std::uint64_t looks_seen_ = 0;
   bool led_ = false;

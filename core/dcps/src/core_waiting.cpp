@@ -13,6 +13,9 @@ constexpr std::chrono::nanoseconds sleep_max = std::chrono::seconds(1);
 /// So long after the application's last look the service thread looks again.
 constexpr std::chrono::nanoseconds nap_max = std::chrono::milliseconds(1);
 
+/// The domain's roster is looked for so often while nobody waits.
+constexpr std::chrono::nanoseconds check_every = std::chrono::milliseconds(100);
+
 /// What it took.
 std::chrono::nanoseconds yield_processor(std::chrono::steady_clock::time_point now) {
   std::this_thread::yield();
@@ -39,7 +42,16 @@ void Core::nap(Lock& held) {
   nap_over_.wait_for(held, at_most);
   napping_ = false;
   nap_is_long_ = false;
+  check_domain();
   sleeping_until_ = std::chrono::nanoseconds::zero();
+}
+
+// Nobody waits for the domain while the application only looks.
+void Core::check_domain() {
+  const auto moment = clock_.monotonic();
+  if (moment < check_due_ || !participant_ || stopping_) return;
+  check_due_ = moment + check_every;
+  participant_->check_domain();
 }
 
 bool Core::begin_lead(Lock& held) {

@@ -22,21 +22,27 @@ std::string program_name() {
   return std::string(whole.substr(whole.rfind('/') + 1));
 }
 
-/// Where a driver may be found that lies neither beside the program nor beside a library of ours.
-std::string& driver_elsewhere() {
-  static std::string path;
-  return path;
+/// The participants that the program has references to.
+struct Participants {
+  std::mutex mutex;
+  /// Where a driver may be found that lies neither beside the program nor beside a library of ours.
+  std::string driver_elsewhere;
+  std::vector<std::weak_ptr<ParticipantState>> all;
+};
+
+Participants& participants() {
+  static Participants one;
+  return one;
 }
 
 llamada::Result<std::unique_ptr<llamada::topics::Transport>> open_transport(std::uint32_t) {
   ApplicationOptions options;
   options.name = program_name();
-  options.start_driver = true;
-  auto opened = LlamanetTransport::open(options);
-  const bool is_elsewhere = !opened && opened.error().code() == llamada::Errc::not_found &&
-                            ::access(driver_elsewhere().c_str(), X_OK) == 0;
-  if (!is_elsewhere) return opened;
-  options.driver_program = driver_elsewhere();
+  {
+    auto& known = participants();
+    const std::lock_guard held(known.mutex);
+    options.driver_elsewhere = known.driver_elsewhere;
+  }
   return LlamanetTransport::open(options);
 }
 
@@ -47,25 +53,14 @@ llamada::dcps::DomainParticipantFactory& factory() {
   return made;
 }
 
-/// The participants that the program has references to.
-struct Participants {
-  std::mutex mutex;
-  std::vector<std::weak_ptr<ParticipantState>> all;
-};
-
-Participants& participants() {
-  static Participants one;
-  return one;
-}
-
 }  // namespace
 
 std::shared_ptr<ParticipantState> join(std::uint32_t domain_id, const JoinOptions& options,
                                        ParticipantListening listening) {
-  auto& [mutex, all] = participants();
+  auto& [mutex, driver_elsewhere, all] = participants();
   {
     const std::lock_guard held(mutex);
-    if (driver_elsewhere().empty()) driver_elsewhere() = options.driver_program;
+    if (driver_elsewhere.empty()) driver_elsewhere = options.driver_program;
   }
   llamada::dcps::DomainParticipantOptions native;
   native.name = program_name();
@@ -84,7 +79,7 @@ std::shared_ptr<ParticipantState> join(std::uint32_t domain_id, const JoinOption
 
 std::shared_ptr<ParticipantState> find_participant(std::uint32_t domain_id) {
   const auto native = factory().lookup_participant(domain_id);
-  auto& [mutex, all] = participants();
+  auto& [mutex, driver_elsewhere, all] = participants();
   const std::lock_guard held(mutex);
   for (const auto& each : all) {
     auto state = each.lock();

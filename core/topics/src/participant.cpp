@@ -50,6 +50,8 @@ Status Participant::wait(const std::function<bool()>& look_again, std::chrono::n
 
 void Participant::wake_self() { state_->transport.wake(state_->transport.slot()); }
 
+void Participant::check_domain() { state_->transport.check(); }
+
 void Participant::assert_liveliness() {
   if (state_->ensure_announced()) state_->assert_manually();
 }

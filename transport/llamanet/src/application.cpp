@@ -18,9 +18,9 @@
 
 #include "ask.hpp"
 #include "claim.hpp"
+#include "driver_search.hpp"
 #include "llamada/base/copy.hpp"
 #include "llamada/base/rounding.hpp"
-#include "llamada/llamanet/start_driver.hpp"
 #include "socket.hpp"
 
 namespace llamada::llamanet {
@@ -40,7 +40,6 @@ constexpr std::uint64_t grown_bytes = topics::stored_whole_bytes;
 constexpr std::uint64_t grown_ahead_bytes = 2 << 20;
 /// What is written again and again where memory is to be zero.
 alignas(page_bytes) constexpr std::array<std::byte, 32 << 10> zeros{};
-constexpr int start_attempts_max = 100;
 
 // libc's getpid() is the MPI library's within a rank.
 std::int32_t own_pid() { return static_cast<std::int32_t>(::syscall(SYS_getpid)); }
@@ -53,11 +52,6 @@ void use_small_pages_at_first(std::span<std::byte> memory) {
   ::madvise(memory.data(), std::min(memory.size(), arena_bytes_at_first), MADV_NOHUGEPAGE);
 }
 
-/// Whether no driver of this user listens there.
-bool is_absent(const Error& error) {
-  return error.code() == Errc::closed || error.code() == Errc::permission_denied;
-}
-
 }  // namespace
 
 Application::Application() : owner_pid_(own_pid()) {}
@@ -66,21 +60,9 @@ Result<std::unique_ptr<Application>> Application::attach(const ApplicationOption
   if (auto checked = check_name_space(); !checked) return propagate(checked);
   auto chosen = options;
   if (chosen.socket_name.empty()) chosen.socket_name = llamanet::socket_name(::geteuid(), "node");
-  for (int attempt = 1;; ++attempt) {
-    auto attached = attach_to(chosen);
-    if (attached || !is_absent(attached.error())) return attached;
-    // A driver of ours that started while another user held the name has another one.
-    auto stand_in = chosen;
-    if (auto other = stand_in_for(chosen.socket_name)) {
-      stand_in.socket_name = *other;
-      auto found = attach_to(stand_in);
-      if (found || !is_absent(found.error())) return found;
-    }
-    // A driver that ends with its last application may do so under our hands: then another one is started.
-    if (!options.start_driver || attempt == start_attempts_max) return attached;
-    if (auto started = start_driver(chosen.driver_program, chosen.socket_name); !started)
-      return attached.error().code() == Errc::permission_denied ? propagate(attached) : propagate(started);
-  }
+  auto attached = join_driver(chosen, [](const ApplicationOptions& at) { return attach_to(at); });
+  if (attached) (*attached)->options_ = std::move(chosen);
+  return attached;
 }
 
 Result<std::unique_ptr<Application>> Application::attach_to(const ApplicationOptions& options) {
@@ -174,8 +156,11 @@ Status Application::open_arena(const ApplicationOptions& options, const Attached
 }
 
 Application::~Application() {
-  if (is_child_of_fork()) return;
-  if (!silent_) (void)send_datagram(driver_.get(), encode({++request_, Bye{}}));
+  if (is_child_of_fork() || silent_) return;
+  const Status said = send_datagram(driver_.get(), encode({++request_, Bye{}}));
+  // A driver that has come in the meantime keeps a place for this application.
+  if (!said && said.error().code() == Errc::closed && rejoins() && rejoin(false))
+    (void)send_datagram(driver_.get(), encode({++request_, Bye{}}));
 }
 
 bool Application::is_child_of_fork() const { return own_pid() != owner_pid_; }
@@ -393,7 +378,7 @@ int Application::closed_descriptor() const {
 }
 
 Status Application::nap(std::chrono::nanoseconds at_most) {
-  std::array<pollfd, 2> wait{{{event_.get(), POLLIN, 0}, {driver_.get(), POLLIN, 0}}};
+  std::array<pollfd, 2> wait{{{event_.get(), POLLIN, 0}, {is_alone() ? -1 : driver_.get(), POLLIN, 0}}};
   auto ns = std::max<std::int64_t>(at_most.count(), 0);
   timespec limit{static_cast<time_t>(ns / 1'000'000'000), static_cast<long>(ns % 1'000'000'000)};
   int ready = ::ppoll(wait.data(), wait.size(), &limit, nullptr);
@@ -411,8 +396,10 @@ Status Application::check_driver() {
   auto datagram = receive_datagram(driver_.get(), false, 0);
   if (!datagram) {
     if (datagram.error().code() == Errc::would_block) return {};
+    lose_driver();
     return failure(Errc::closed, "the driver is gone");
   }
+  lose_driver();
   auto envelope = decode(datagram->bytes);
   if (envelope)
     if (auto* error = std::get_if<ErrorMessage>(&envelope->message))

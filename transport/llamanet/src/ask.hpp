@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -19,8 +20,10 @@ namespace llamada::llamanet {
 /// Errors: what the driver refused with; closed; parse_error for an answer of another kind.
 template <typename Expected>
 Result<Expected> ask(int driver, std::uint32_t request, Message message,
-                     std::vector<FileDescriptor>& descriptors, std::size_t descriptors_max) {
-  if (auto sent = send_datagram(driver, encode({request, std::move(message)})); !sent) return propagate(sent);
+                     std::vector<FileDescriptor>& descriptors, std::size_t descriptors_max,
+                     std::span<const int> passengers = {}) {
+  if (auto sent = send_datagram(driver, encode({request, std::move(message)}), passengers); !sent)
+    return propagate(sent);
   auto datagram = receive_datagram(driver, true, descriptors_max);
   if (!datagram) return propagate(datagram);
   auto envelope = decode(datagram->bytes);

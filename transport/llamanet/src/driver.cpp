@@ -2,6 +2,7 @@
 
 #include <poll.h>
 #include <sys/epoll.h>
+#include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -16,6 +17,7 @@
 #include "llamada/base/check.hpp"
 #include "llamada/topics/memory.hpp"
 #include "names.hpp"
+#include "process_start.hpp"
 #include "shared_segments.hpp"
 #include "socket.hpp"
 
@@ -26,6 +28,8 @@ constexpr int events_max = 64;
 constexpr long retry_ns = 1'000'000;
 constexpr std::uint32_t kept_histories_max = 16;
 constexpr std::size_t unsent_answers_max = 16;
+/// With `rejoin`: arena and eventfd.
+constexpr std::size_t brought_descriptors = 2;
 
 // What a descriptor in the epoll set stands for: a kind in the top byte, a number below.
 enum class Source : std::uint64_t { listener = 1, connection = 2, process = 3, retry = 4 };
@@ -83,6 +87,7 @@ class Driver::Implementation {
   std::map<std::uint64_t, Connection> connections_;
   std::uint64_t connection_last_ = 0;
   std::uint64_t death_last_ = 0;
+  std::uint64_t roster_of_ns_ = 0;  // the predecessor's start whose roster was taken over; 0: none was
   std::vector<DriverEvent> events_;
 
  private:
@@ -91,7 +96,7 @@ class Driver::Implementation {
   void accept_all();
   void admit(FileDescriptor socket);
   void serve(std::uint64_t number);
-  Status handle_datagram(std::uint64_t number, const Datagram& datagram);
+  Status handle_datagram(std::uint64_t number, Datagram datagram);
   Status on(std::uint64_t number, std::uint32_t request, const Attach& attach);
   Status on(std::uint64_t number, std::uint32_t request, const Peers& peers);
   Status on(std::uint64_t number, std::uint32_t request, const Say& say);
@@ -103,6 +108,11 @@ class Driver::Implementation {
   Status on(std::uint64_t number, std::uint32_t request, const Name& name);
   Status on(std::uint64_t number, std::uint32_t request, const Lengthen&);
   Status on(std::uint64_t number, std::uint32_t request, const Reach& reach);
+  Status on_rejoin(std::uint64_t number, std::uint32_t request, const Rejoin& rejoin,
+                   std::vector<FileDescriptor> brought);
+  Status take_over(const Rejoin& rejoin);
+  void attach(std::uint64_t number, std::uint32_t request, std::uint32_t slot, FileDescriptor process,
+              const std::string& name);
   // Messages that only a driver sends.
   template <typename Other>
   Status on(std::uint64_t, std::uint32_t, const Other&) {
@@ -241,9 +251,9 @@ void Driver::Implementation::serve(std::uint64_t number) {
   for (;;) {
     auto found = connections_.find(number);
     if (found == connections_.end() || found->second.unsent.size() >= unsent_answers_max) return;
-    auto datagram = receive_datagram(found->second.socket.get(), false, 0);
+    auto datagram = receive_datagram(found->second.socket.get(), false, brought_descriptors);
     if (datagram) {
-      auto handled = handle_datagram(number, *datagram);
+      auto handled = handle_datagram(number, std::move(*datagram));
       if (!handled) return refuse(number, handled.error());
       continue;
     }
@@ -253,9 +263,11 @@ void Driver::Implementation::serve(std::uint64_t number) {
   }
 }
 
-Status Driver::Implementation::handle_datagram(std::uint64_t number, const Datagram& datagram) {
+Status Driver::Implementation::handle_datagram(std::uint64_t number, Datagram datagram) {
   auto envelope = decode(datagram.bytes);
   if (!envelope) return propagate(envelope);
+  if (const auto* rejoin = std::get_if<Rejoin>(&envelope->message))
+    return on_rejoin(number, envelope->request, *rejoin, std::move(datagram.descriptors));
   return std::visit([&](const auto& message) { return on(number, envelope->request, message); },
                     envelope->message);
 }
@@ -273,19 +285,84 @@ Status Driver::Implementation::on(std::uint64_t number, std::uint32_t request, c
     if (options_.on_demand) slots_.free(*slot);
     return watched;
   }
-  slots_[*slot].name = attach.name;
-  slots_.attach(*slot, connection.pid, std::move(*process), number);
-  connection.slot = *slot;
+  this->attach(number, request, *slot, std::move(*process), attach.name);
+  return {};
+}
+
+void Driver::Implementation::attach(std::uint64_t number, std::uint32_t request, std::uint32_t slot,
+                                    FileDescriptor process, const std::string& name) {
+  auto& connection = connections_.at(number);
+  slots_[slot].name = name;
+  slots_.attach(slot, connection.pid, std::move(process), number);
+  connection.slot = slot;
   connection.greeted = true;
-  Attached attached{*slot,
-                    slots_.entry(*slot).incarnation.load(std::memory_order_relaxed),
+  Attached attached{slot,
+                    slots_.entry(slot).incarnation.load(std::memory_order_relaxed),
                     slots_.count(),
                     0,
                     options_.profile,
-                    slots_[*slot].identity};
-  answer(number, {encode({request, std::move(attached)}), true, *slot, {}, {}});
-  events_.push_back({DriverEvent::Kind::attached, *slot, connection.pid, {}, attach.name});
+                    slots_[slot].identity};
+  events_.push_back({DriverEvent::Kind::attached, slot, connection.pid, {}, name});
+  answer(number, {encode({request, std::move(attached)}), true, slot, {}, {}});
   slots_.wake_all();
+}
+
+Status Driver::Implementation::on_rejoin(std::uint64_t number, std::uint32_t request, const Rejoin& rejoin,
+                                         std::vector<FileDescriptor> brought) {
+  auto& connection = connections_.at(number);
+  if (!options_.on_demand) return failure(Errc::unsupported, "the driver of a job replaces no other one");
+  if (connection.greeted) return failure(Errc::parse_error, "rejoin after attach");
+  if (brought.size() != brought_descriptors || rejoin.arena == 0)
+    return failure(Errc::parse_error, "rejoin without an arena");
+  if (rejoin.arena_size_bytes != slots_.arena_size_bytes())
+    return failure(Errc::unsupported, "arenas of {} bytes; those of this driver have {}",
+                   rejoin.arena_size_bytes, slots_.arena_size_bytes());
+  auto process = pidfd_of(connection.socket.get(), static_cast<pid_t>(connection.pid));
+  if (!process) return propagate(process);
+  if (has_ended(process->get())) return failure(Errc::closed, "process {} is dead", connection.pid);
+  if (auto taken = take_over(rejoin); !taken) return taken;
+  if (auto known = slots_.find_arena(rejoin.arena);
+      known && slots_.state(*known) == SlotState::attached &&
+      slots_.entry(*known).pid.load(std::memory_order_relaxed) == connection.pid) {
+    // It has not waited for the answer, and asks again.
+    if (auto old = slots_[*known].connection; old != 0) close(old);
+    attach(number, request, *known, std::move(*process), rejoin.name);
+    return {};
+  }
+  auto slot = slots_.adopt(rejoin, std::move(brought[0]), std::move(brought[1]));
+  if (!slot) return propagate(slot);
+  if (auto watched = watch(process->get(), Source::process, *slot); !watched) {
+    slots_.free(*slot);
+    return watched;
+  }
+  attach(number, request, *slot, std::move(*process), rejoin.name);
+  return {};
+}
+
+// The roster of the driver that ended last counts: an application may come that was stopped while several
+// drivers ended, and knows a roster that is no longer true.
+Status Driver::Implementation::take_over(const Rejoin& rejoin) {
+  if (rejoin.driver_start_ns <= roster_of_ns_) return {};
+  slots_.continue_serials(rejoin.arena_last);
+  const auto is_listed = [&](std::uint32_t arena) {
+    return std::any_of(rejoin.roster.begin(), rejoin.roster.end(),
+                       [arena](const RosterLine& line) { return line.arena == arena; });
+  };
+  for (std::uint32_t slot = 0; slot < slots_.count(); ++slot)
+    if (slots_.is_reserved(slot) && !is_listed(slots_.entry(slot).arena.load(std::memory_order_relaxed)))
+      slots_.free(slot);
+  roster_of_ns_ = rejoin.driver_start_ns;
+  for (const RosterLine& line : rejoin.roster) {
+    if (line.arena == 0 || slots_.find_arena(line.arena)) continue;
+    FileDescriptor process(static_cast<int>(::syscall(SYS_pidfd_open, line.pid, 0)));
+    const bool is_same = process && !has_ended(process.get()) &&
+                         (line.process_start == 0 || start_of_process(line.pid) == line.process_start);
+    if (!is_same) continue;  // it has ended: those who know its arena see that it is gone
+    const int watched = process.get();
+    auto slot = slots_.reserve(line, std::move(process));
+    if (!slot) return propagate(slot);
+    if (auto status = watch(watched, Source::process, *slot); !status) return status;
+  }
   return {};
 }
 
@@ -318,6 +395,7 @@ Status Driver::Implementation::on(std::uint64_t number, std::uint32_t request, c
     auto& entry = slots_.entry(slot);
     are.peers.push_back(
         {entry.incarnation.load(std::memory_order_relaxed), entry.arena.load(std::memory_order_relaxed)});
+    if (slots_.is_reserved(slot)) are.peers.back().arena = 0;  // its application has not brought it yet
     if (are.peers.back().arena != 0) reply.peers.push_back(slot);
   }
   reply.bytes = encode({request, std::move(are)});
@@ -488,8 +566,9 @@ void Driver::Implementation::close(std::uint64_t number) {
 
 void Driver::Implementation::on_death(std::uint32_t slot) {
   // The event may be older than the slot's present application.
-  if (slots_.state(slot) == SlotState::attached && has_ended(slots_[slot].process.get()))
-    end_application(slot);
+  if (!slots_[slot].process || !has_ended(slots_[slot].process.get())) return;
+  if (slots_.is_reserved(slot)) return slots_.free(slot);
+  if (slots_.state(slot) == SlotState::attached) end_application(slot);
 }
 
 void Driver::Implementation::end_application(std::uint32_t slot) {

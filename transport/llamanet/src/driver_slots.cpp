@@ -1,9 +1,13 @@
 #include "driver_slots.hpp"
 
+#include <sys/random.h>
+
 #include <algorithm>
 
 #include "llamada/base/check.hpp"
+#include "llamada/base/clock.hpp"
 #include "llamada/base/rounding.hpp"
+#include "process_start.hpp"
 
 namespace llamada::llamanet {
 namespace {
@@ -39,6 +43,12 @@ Result<DriverSlots> DriverSlots::create(const DriverOptions& options) {
   header.is_protected.store(1, std::memory_order_relaxed);
   header.log_bytes_max = options.log_bytes_max;
   header.arena_size_bytes = slots.arena_size_bytes_;
+  header.start_ns = static_cast<std::uint64_t>(SystemClock().monotonic().count());
+  slots.on_demand_ = options.on_demand;
+  // Arenas of a predecessor may come, and no two have one number.
+  if (options.on_demand && ::getrandom(&slots.arena_serial_, sizeof slots.arena_serial_, 0) < 0)
+    return system_failure("getrandom");
+  header.arena_last.store(slots.arena_serial_, std::memory_order_relaxed);
   return slots;
 }
 
@@ -93,8 +103,16 @@ Status DriverSlots::furnish(std::uint32_t index) {
   own_entry(index).incarnation.store(1, std::memory_order_relaxed);
   own_entry(index).pid.store(0, std::memory_order_relaxed);
   own_entry(index).deaths.store(0, std::memory_order_relaxed);
-  own_entry(index).arena.store(++arena_serial_, std::memory_order_relaxed);
+  own_entry(index).arena.store(next_serial(), std::memory_order_relaxed);
   return {};
+}
+
+std::uint32_t DriverSlots::next_serial() {
+  has_arenas_ = true;
+  do ++arena_serial_;
+  while (arena_serial_ == 0 || (on_demand_ && find_arena(arena_serial_)));
+  page_ref().arena_last.store(arena_serial_, std::memory_order_relaxed);
+  return arena_serial_;
 }
 
 void DriverSlots::expect(std::uint32_t index, std::uint64_t token, std::uint32_t incarnation) {
@@ -120,6 +138,7 @@ void DriverSlots::attach(std::uint32_t index, std::uint32_t pid, FileDescriptor 
   slot.connection = connection;
   slot.token = 0;
   own_entry(index).pid.store(pid, std::memory_order_relaxed);
+  if (on_demand_) own_entry(index).process_start.store(start_of_process(pid), std::memory_order_relaxed);
   set_state(index, SlotState::attached);
   publish();
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "llamada/llamanet/driver.hpp"
 #include "llamada/llamanet/driver_page.hpp"
 #include "llamada/llamanet/memory_source.hpp"
+#include "llamada/llamanet/protocol.hpp"
 #include "llamada/llamanet/shared_memory.hpp"
 
 namespace llamada::llamanet {
@@ -19,7 +21,7 @@ struct DriverSlot {
   FileDescriptor arena;  // writable
   FileDescriptor event;
   Mapping header;                // read-only
-  FileDescriptor process;        // pidfd of the application; none when nobody is attached
+  FileDescriptor process;        // pidfd of the application; none when nobody is attached or reserved
   std::uint64_t connection = 0;  // of the application; 0: none
   std::uint64_t token = 0;
   std::string name;
@@ -53,6 +55,23 @@ class DriverSlots {
   void expect(std::uint32_t index, std::uint64_t token, std::uint32_t incarnation);
   std::uint32_t next_incarnation(std::uint32_t index);
   void attach(std::uint32_t index, std::uint32_t pid, FileDescriptor process, std::uint64_t connection);
+
+  // For a driver that replaces one which has ended: driver_slots_takeover.cpp.
+
+  /// The slot of the arena with this serial number.
+  std::optional<std::uint32_t> find_arena(std::uint32_t serial) const;
+  /// Serial numbers go on behind `serial`, where this driver has given out none.
+  void continue_serials(std::uint32_t serial);
+  /// Keeps a place for an application of the predecessor that has not come yet, so that those who know its
+  /// arena go on with it: the predecessor's slot, or another one. Errors: out_of_resources.
+  Result<std::uint32_t> reserve(const RosterLine& line, FileDescriptor process);
+  bool is_reserved(std::uint32_t index) const {
+    return state(index) == SlotState::expected && slots_[index].process;
+  }
+  /// Puts an arena that an application of the predecessor has brought into its place, or a free one. Errors:
+  /// already_exists (an application of this driver has the serial number), out_of_resources.
+  Result<std::uint32_t> adopt(const Rejoin& brought, FileDescriptor arena, FileDescriptor event);
+
   /// Makes the file of the slot's arena as long as the arena.
   Status lengthen(std::uint32_t index);
   /// The application is gone and the arena stays.
@@ -71,6 +90,8 @@ class DriverSlots {
   Status furnish(std::uint32_t index);
   void set_state(std::uint32_t index, SlotState state);
   void publish();
+  std::uint32_t next_serial();
+  Result<std::uint32_t> free_slot(std::uint32_t wanted);
 
   MemorySource memory_;
   FileDescriptor page_read_only_;
@@ -78,6 +99,8 @@ class DriverSlots {
   std::vector<DriverSlot> slots_;
   std::uint64_t arena_size_bytes_ = 0;
   std::uint32_t arena_serial_ = 0;
+  bool on_demand_ = false;
+  bool has_arenas_ = false;
 };
 
 }  // namespace llamada::llamanet

@@ -12,6 +12,9 @@ namespace {
 constexpr std::size_t text_size_bytes_max = 30 * 1024;
 constexpr std::size_t texts_count_max = 2;
 static_assert(header_size_bytes + 64 + texts_count_max * (2 + text_size_bytes_max) <= message_size_bytes_max);
+constexpr std::size_t roster_line_bytes = 20;
+static_assert(header_size_bytes + 64 + 2 + text_size_bytes_max + roster_lines_max * roster_line_bytes <=
+              message_size_bytes_max);
 
 class Encoder {
  public:
@@ -303,6 +306,40 @@ void read(Decoder& from, Named& message) {
   message.value = from.text();
 }
 
+void write(Encoder& to, const Rejoin& message) {
+  to.integer(message.slot);
+  to.integer(message.arena);
+  to.integer(message.arena_size_bytes);
+  to.integer(message.driver_start_ns);
+  to.integer(message.arena_last);
+  to.text(message.name);
+  auto count = std::min<std::size_t>(message.roster.size(), roster_lines_max);
+  to.integer(static_cast<std::uint32_t>(count));
+  for (std::size_t i = 0; i < count; ++i) {
+    to.integer(message.roster[i].slot);
+    to.integer(message.roster[i].arena);
+    to.integer(message.roster[i].pid);
+    to.integer(message.roster[i].process_start);
+  }
+}
+void read(Decoder& from, Rejoin& message) {
+  message.slot = from.integer<std::uint32_t>();
+  message.arena = from.integer<std::uint32_t>();
+  message.arena_size_bytes = from.integer<std::uint64_t>();
+  message.driver_start_ns = from.integer<std::uint64_t>();
+  message.arena_last = from.integer<std::uint32_t>();
+  message.name = from.text();
+  auto count = from.integer<std::uint32_t>();
+  if (count > roster_lines_max) return from.refuse();
+  for (std::uint32_t i = 0; i < count && !from.failed(); ++i) {
+    RosterLine& line = message.roster.emplace_back();
+    line.slot = from.integer<std::uint32_t>();
+    line.arena = from.integer<std::uint32_t>();
+    line.pid = from.integer<std::uint32_t>();
+    line.process_start = from.integer<std::uint64_t>();
+  }
+}
+
 // The variant's alternatives stand in the order of the type numbers, which begin at 1.
 static_assert(
     std::is_same_v<std::variant_alternative_t<static_cast<std::size_t>(MessageType::attach) - 1, Message>,
@@ -312,7 +349,10 @@ static_assert(
 static_assert(
     std::is_same_v<std::variant_alternative_t<static_cast<std::size_t>(MessageType::reached) - 1, Message>,
                    Reached>);
-static_assert(std::variant_size_v<Message> == static_cast<std::size_t>(MessageType::reached));
+static_assert(
+    std::is_same_v<std::variant_alternative_t<static_cast<std::size_t>(MessageType::rejoin) - 1, Message>,
+                   Rejoin>);
+static_assert(std::variant_size_v<Message> == static_cast<std::size_t>(MessageType::rejoin));
 
 template <std::size_t index = 0>
 std::optional<Message> read_type(std::uint16_t type, Decoder& from) {

@@ -209,7 +209,7 @@ Result<Datagram> receive_datagram(int socket, bool wait, std::size_t descriptors
   if (descriptors_max > 0 && (message.msg_flags & MSG_CTRUNC))
     return failure(
         Errc::out_of_resources,
-        "no room for the descriptors that the driver sent; raise the limit of open files (ulimit -n)");
+        "no room for the descriptors that came with a message; raise the limit of open files (ulimit -n)");
   datagram.bytes.resize(static_cast<std::size_t>(received));
   return datagram;
 }

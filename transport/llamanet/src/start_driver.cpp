@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -38,10 +39,17 @@ std::optional<std::string> find_llamanetd() {
   return std::nullopt;
 }
 
-// Between fork and exec: only what is safe in a child of a process with threads.
+// No signal says when the child ends, and no wait() of the program's finds it: drivers are started while the
+// program goes about its business.
+pid_t fork_unseen() {
+  return static_cast<pid_t>(::syscall(SYS_clone, 0, nullptr, nullptr, nullptr, nullptr));
+}
+
+// Between fork and exec: only what is safe in a child of a process with threads. libc's fork() is not, in a
+// child that libc does not know of.
 [[noreturn]] void become_driver(const char* program, char* const* arguments, int ready) {
   ::setsid();
-  if (::fork() != 0) ::_exit(0);
+  if (fork_unseen() != 0) ::_exit(0);
   int null = ::open("/dev/null", O_RDWR);
   for (int standard = 0; standard <= 2; ++standard) ::dup2(null, standard);
   if (ready == ready_descriptor)
@@ -69,8 +77,10 @@ bool wait_until_ready(int pipe) {
 
 }  // namespace
 
-Status start_driver(const std::string& program, const std::string& socket_name) {
+Status start_driver(const std::string& program, const std::string& socket_name,
+                    const std::string& elsewhere) {
   auto path = program.empty() ? find_llamanetd() : std::optional(program);
+  if (!path && ::access(elsewhere.c_str(), X_OK) == 0) path = elsewhere;
   if (!path)
     return failure(Errc::not_found,
                    "no driver listens at @{}, and no llamanetd to start lies beside this program",
@@ -81,11 +91,11 @@ Status start_driver(const std::string& program, const std::string& socket_name) 
   std::array<int, 2> ends;
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return system_failure("pipe2");
   FileDescriptor read_end(ends[0]), write_end(ends[1]);
-  auto child = ::fork();
+  auto child = fork_unseen();
   if (child < 0) return system_failure("fork");
   if (child == 0) become_driver(path->c_str(), const_cast<char* const*>(arguments.data()), write_end.get());
   write_end.reset();
-  while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+  while (::waitpid(child, nullptr, __WALL) < 0 && errno == EINTR) {
   }
   if (!wait_until_ready(read_end.get()))
     return failure(Errc::not_found, "the driver {} could not be started", *path);

@@ -158,6 +158,8 @@ class Participant {
   Status wait(const std::function<bool()>& look_again, std::chrono::nanoseconds at_most);
   /// Ends a wait(). Any thread.
   void wake_self();
+  /// Transport::check(): for whoever only calls poll(), every 100 ms or so.
+  void check_domain();
 
   /// LIVELINESS MANUAL_BY_PARTICIPANT (DDS 1.4, 2.2.2.2.1.11).
   void assert_liveliness();

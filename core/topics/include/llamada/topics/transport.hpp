@@ -38,7 +38,7 @@ class Transport {
   virtual Peer peer(std::uint32_t slot) const = 0;
 
   /// Takes over changes of the roster: peer() says who is there. True when something changed. Arenas that are
-  /// gone or replaced stay mapped until release_replaced(). Errors: closed (the domain is gone).
+  /// gone or replaced stay mapped until release_replaced(). Errors: closed (the domain is gone for good).
   virtual Result<bool> poll() = 0;
   virtual void release_replaced() = 0;
   /// Differs from what it was before poll() when there may be something new since. One load.
@@ -52,6 +52,10 @@ class Transport {
   /// may return sooner). `look_again` is called once a waker can see that this application sleeps: true means
   /// no sleep. Errors: closed.
   virtual Status wait(const std::function<bool()>& look_again, std::chrono::nanoseconds at_most) = 0;
+
+  /// Whoever looks often and never waits calls this now and then: it looks whether the roster is still kept,
+  /// which only wait() does else, and makes roster_changes() differ if not. One system call.
+  virtual void check() {}
 };
 
 }  // namespace llamada::topics

@@ -34,6 +34,8 @@ struct ApplicationOptions {
   bool start_driver = false;
   /// The llamanetd to start; empty: looked for beside this program and this library.
   std::string driver_program;
+  /// The one to start where none lies there.
+  std::string driver_elsewhere;
 };
 
 /// This process's place in llamaNET: its own arena, its peers' arenas, waiting and waking, and the way to the
@@ -96,6 +98,11 @@ class Application {
     order_commit_before_look();
     wake_if_sleeping(slot);
   }
+  /// This application's own sleep ends. Any thread.
+  void wake_self() {
+    order_commit_before_look();
+    if (arena_->header().sleeping.load(std::memory_order_relaxed) != 0) ring(event_.get());
+  }
   void wake_all() {
     order_commit_before_look();
     for (std::uint32_t slot = 0; slot < peers_.size(); ++slot) wake_if_sleeping(slot);
@@ -146,8 +153,20 @@ class Application {
   Status reach(const Reach& reach);
   /// Publishes, withdraws or looks up a name.
   Result<Named> name(const Name& name);
-  /// Whether the driver is still there. No wait.
+  /// Whether the driver is still there. No wait. Errors: closed.
   Status check_driver();
+
+  /// Whether this application goes on without its driver, until another one comes: it starts drivers on
+  /// demand.
+  bool rejoins() const { return options_.start_driver; }
+  /// It is without one: lose_driver() or check_driver() found that. sleep() then takes no notice of drivers.
+  bool is_alone() const { return rejoins() && driver_lost_.load(std::memory_order_relaxed); }
+  void lose_driver() { driver_lost_.store(true, std::memory_order_relaxed); }
+  /// Joins the driver that replaces the one which has ended, with the same arena and its number, and starts
+  /// it if need be. Peers that join it, too, or have not come yet, stay what they are, but perhaps in other
+  /// slots: the new slot of each old one; empty: all have theirs. Then refresh(). Errors: those of attach();
+  /// already_exists, unsupported, parse_error: this driver will never take the application.
+  Result<std::vector<std::uint32_t>> rejoin(bool may_start_driver = true);
 
   /// The destructor will not say bye: the process's end is what the driver is to see (a rank's way to end).
   void leave_silently() { silent_ = true; }
@@ -173,6 +192,9 @@ class Application {
   Status map_peer(std::uint32_t slot, const Peer& peer, FileDescriptor arena, FileDescriptor event);
   void replace_peer(std::uint32_t slot, PeerSlot by);
   Status nap(std::chrono::nanoseconds at_most);
+  Result<std::vector<std::uint32_t>> rejoin_at(const std::string& socket_name);
+  Rejoin roster_of_old_driver() const;
+  std::vector<std::uint32_t> follow_peers();
   bool may_grow(std::uint64_t more_bytes);
   bool prepare(std::span<std::byte> memory, std::uint64_t unit);
   std::size_t store(std::span<std::byte> to, std::span<const std::byte> from);
@@ -196,13 +218,15 @@ class Application {
   }
   void ring_peer(std::uint32_t slot);
 
+  ApplicationOptions options_;
+  std::atomic<bool> driver_lost_{false};
   FileDescriptor driver_;
   std::mutex driver_mutex_;  // while an answer is on its way, or it is seen whether there is one
   FileDescriptor event_;
   Mapping page_;
   FileDescriptor memory_file_;
   Mapping memory_;
-  std::vector<PeerSlot> peers_;  // slot_count_max of them: never moved
+  std::vector<PeerSlot> peers_;  // slot_count_max of them: moved by rejoin() only
   std::vector<PeerSlot> replaced_;
   std::uint32_t slot_ = 0;
   std::uint32_t incarnation_ = 0;

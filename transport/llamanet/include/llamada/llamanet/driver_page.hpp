@@ -27,8 +27,10 @@ struct alignas(64) DriverPage {
   std::atomic<std::uint32_t> is_protected;
   std::atomic<std::uint32_t> ending;
   std::uint64_t log_bytes_max;
-  std::uint64_t arena_size_bytes;  ///< of each arena: what is mapped of its file, however long that is
-  std::byte reserved_2[32];
+  std::uint64_t arena_size_bytes;         ///< of each arena: what is mapped of its file, however long that is
+  std::uint64_t start_ns;                 ///< when the driver started (CLOCK_MONOTONIC)
+  std::atomic<std::uint32_t> arena_last;  ///< the last serial number that it gave to an arena
+  std::byte reserved_2[20];
 };
 static_assert(sizeof(DriverPage) == 128);
 static_assert(offsetof(DriverPage, slot_count) == 12);
@@ -37,6 +39,8 @@ static_assert(offsetof(DriverPage, is_protected) == 72);
 static_assert(offsetof(DriverPage, ending) == 76);
 static_assert(offsetof(DriverPage, log_bytes_max) == 80);
 static_assert(offsetof(DriverPage, arena_size_bytes) == 88);
+static_assert(offsetof(DriverPage, start_ns) == 96);
+static_assert(offsetof(DriverPage, arena_last) == 104);
 
 /// One of slot_count_max entries from page_header_size_bytes on.
 struct alignas(64) PageSlot {
@@ -46,8 +50,10 @@ struct alignas(64) PageSlot {
   std::atomic<std::uint32_t>
       arena;  ///< the serial number of the slot's arena, 0 for none; no two arenas share one
   std::atomic<std::uint32_t> deaths;
+  std::atomic<std::uint64_t> process_start;  ///< of `pid`, see start_of_process(); 0: unknown
 };
 static_assert(sizeof(PageSlot) == 64);
+static_assert(offsetof(PageSlot, process_start) == 24);
 
 inline std::size_t page_size_bytes(std::uint32_t slot_count_max) {
   return page_header_size_bytes + sizeof(PageSlot) * slot_count_max;

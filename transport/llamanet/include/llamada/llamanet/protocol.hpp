@@ -21,6 +21,8 @@ inline constexpr std::size_t message_size_bytes_max = 64 * 1024;
 /// Slots of one `peers` message: two descriptors each, and the kernel passes at most 253.
 inline constexpr std::uint32_t peers_count_max = 100;
 inline constexpr std::uint32_t any_slot = 0xffffffff;
+/// Lines of the roster in one `rejoin` message: as many as one datagram holds beside the rest.
+inline constexpr std::uint32_t roster_lines_max = 1600;
 
 enum class MessageType : std::uint16_t {
   attach = 1,
@@ -44,6 +46,7 @@ enum class MessageType : std::uint16_t {
   lengthened = 19,
   reach = 20,
   reached = 21,
+  rejoin = 22,
 };
 
 /// An application asks for a slot.
@@ -227,9 +230,31 @@ struct Reached {
   bool operator==(const Reached&) const = default;
 };
 
-using Message =
-    std::variant<Attach, Attached, Peers, PeersAre, Say, Inspect, Inspected, ErrorMessage, Bye, Share, Shared,
-                 Release, Released, Spawn, Spawned, Name, Named, Lengthen, Lengthened, Reach, Reached>;
+/// One line of the roster of a driver that has ended: an application that was attached.
+struct RosterLine {
+  std::uint32_t slot = 0;
+  std::uint32_t arena = 0;  ///< its serial number
+  std::uint32_t pid = 0;
+  std::uint64_t process_start = 0;  ///< PageSlot::process_start
+  bool operator==(const RosterLine&) const = default;
+};
+
+/// An application whose driver has ended joins the driver that replaces it, and keeps its arena. Descriptors:
+/// own arena (read-write), own eventfd. The answer is Attached.
+struct Rejoin {
+  std::uint32_t slot = 0;   ///< the slot that it had
+  std::uint32_t arena = 0;  ///< the serial number of its arena, which it keeps
+  std::uint64_t arena_size_bytes = 0;
+  std::uint64_t driver_start_ns = 0;  ///< DriverPage::start_ns of the driver that has ended
+  std::uint32_t arena_last = 0;       ///< the last serial number that driver gave out
+  std::string name;
+  std::vector<RosterLine> roster;  ///< of that driver, this application included
+  bool operator==(const Rejoin&) const = default;
+};
+
+using Message = std::variant<Attach, Attached, Peers, PeersAre, Say, Inspect, Inspected, ErrorMessage, Bye,
+                             Share, Shared, Release, Released, Spawn, Spawned, Name, Named, Lengthen,
+                             Lengthened, Reach, Reached, Rejoin>;
 
 struct Envelope {
   std::uint32_t request = 0;  ///< chosen by the asker, repeated in the answer

@@ -1,0 +1,11 @@
+#pragma once
+
+#include <cstdint>
+
+namespace llamada::llamanet {
+
+/// When the process began, in clock ticks since the machine's start: with its number it names a process for
+/// good. 0: there is no such process, or /proc does not tell.
+std::uint64_t start_of_process(std::uint32_t pid);
+
+}  // namespace llamada::llamanet
