@@ -1,5 +1,8 @@
 #include <signal.h>
 
+#include <algorithm>
+#include <filesystem>
+
 #include "job_process.hpp"
 #include "llamada/base/random.hpp"
 #include "test.hpp"
@@ -20,6 +23,20 @@ std::size_t count(const std::string& text, const std::string& part) {
   std::size_t found = 0;
   for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; ++at) ++found;
   return found;
+}
+
+/// Of the process of the job that has the most.
+std::size_t most_descriptors(const Job& job) {
+  std::size_t most = 0;
+  for (const Found& process : job.processes()) {
+    std::error_code gone;
+    std::size_t open = 0;
+    for (std::filesystem::directory_iterator each("/proc/" + std::to_string(process.pid) + "/fd", gone), end;
+         !gone && each != end; each.increment(gone))
+      ++open;
+    most = std::max(most, open);
+  }
+  return most;
 }
 
 }  // namespace
@@ -51,6 +68,15 @@ TEST_CASE("spawn: whoever of mpirun and its helpers is killed meanwhile, nothing
     CHECK(job.wait_until_none_is_left(std::chrono::seconds(60)).empty());
     CHECK(job.wait() != 0);
   }
+}
+
+TEST_CASE("spawn: neither parents nor llamanetd keep descriptors of worlds that are done", "[system]") {
+  constexpr std::size_t worlds = 60, ranks_of_each = 2;
+  Job job = start("spawn for ever");
+  REQUIRE(wait_for([&] { return count(job.output(), "again") >= 5; }));
+  const std::size_t at_first = most_descriptors(job);
+  REQUIRE(wait_for([&] { return count(job.output(), "again") >= 5 + worlds; }));
+  CHECK(most_descriptors(job) < at_first + worlds * ranks_of_each / 2);
 }
 
 TEST_CASE("spawn: the exit code of a spawned rank is the job's", "[system]") {

@@ -2,6 +2,9 @@
 
 #include <sys/wait.h>
 
+#include <filesystem>
+#include <iterator>
+
 #include "node.hpp"
 #include "socket.hpp"
 
@@ -27,6 +30,11 @@ ErrorMessage refusal(Node& node, std::vector<std::byte> bytes) {
   REQUIRE(error != nullptr);
   CHECK(receive_datagram(socket->get(), true, 0).error().code() == Errc::closed);
   return *error;
+}
+
+std::size_t open_descriptors() {
+  const std::filesystem::directory_iterator each("/proc/self/fd");
+  return static_cast<std::size_t>(std::distance(begin(each), end(each)));
 }
 
 }  // namespace
@@ -210,6 +218,54 @@ TEST_CASE("driver: slots can be added, and those who are attached see their aren
   REQUIRE_FALSE(too_many);
   CHECK(too_many.error().code() == Errc::out_of_resources);
   CHECK(node.driver().slot_count() == 3);
+}
+
+TEST_CASE("driver: added slots that are done cost no descriptors, and those who know them can still read",
+          "[llamanet]") {
+  constexpr std::uint32_t added_count = 5;
+  DriverOptions options;
+  options.slot_count_max = 2 + added_count;
+  Node node(options, 2);
+  node.driver().expect(0, 7, 1);
+  node.driver().expect(1, 8, 1);
+  node.start();
+  auto reader = Application::attach(node.options(0, 7));
+  auto late_reader = Application::attach(node.options(1, 8));
+  REQUIRE(reader);
+  REQUIRE(late_reader);
+  node.stop();
+  const std::size_t before = open_descriptors();
+  for (std::uint32_t i = 0; i < added_count; ++i) {
+    const auto slot = node.driver().add_slots(1);
+    REQUIRE(slot);
+    node.driver().expect(*slot, 9, 1);
+    node.start();
+    {
+      auto added = Application::attach(node.options(*slot, 9));
+      REQUIRE(added);
+      (*added)->arena().set_state(topics::ArenaState::finalized);
+    }
+    REQUIRE((*reader)->refresh());
+    node.stop();
+    node.driver().mark_done(*slot);
+    node.driver().poll(std::chrono::milliseconds(0));
+  }
+  // The other one has not looked yet, and may have to.
+  node.start();
+  REQUIRE((*late_reader)->refresh());
+  REQUIRE((*reader)->refresh());
+  node.stop();
+  node.driver().poll(std::chrono::milliseconds(0));
+  node.start();
+  REQUIRE((*late_reader)->refresh());
+  node.stop();
+  CHECK(open_descriptors() == before);
+  for (std::uint32_t slot = 2; slot < 2 + added_count; ++slot)
+    for (const auto* each : {reader->get(), late_reader->get()}) {
+      REQUIRE(each->peer(slot).ready());
+      CHECK(each->peer(slot).header().state.load() ==
+            static_cast<std::uint32_t>(topics::ArenaState::finalized));
+    }
 }
 
 TEST_CASE("driver: its host answers who asks for more applications", "[llamanet]") {

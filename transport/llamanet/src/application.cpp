@@ -177,6 +177,10 @@ Result<bool> Application::refresh() {
   auto count = slot_count();
   for (std::uint32_t slot = 0; slot < count; ++slot) {
     auto arena = page_slot(slot).arena.load(std::memory_order_acquire);
+    if (slot_state(slot) == SlotState::done) {
+      peers_[slot].event.reset();  // nobody is left to wake
+      if (arena == 0) continue;    // the driver has let go of it; what is mapped stays
+    }
     if (arena == peers_[slot].arena) continue;
     if (arena == 0) {
       replace_peer(slot, {});

@@ -177,8 +177,11 @@ Result<std::uint32_t> Driver::Implementation::add_slots(std::uint32_t count) {
   if (count > slots_.count_max() - first)
     return failure(Errc::out_of_resources, "the job may have {} processes in all, and has had {}",
                    slots_.count_max(), first);
-  for (std::uint32_t i = 0; i < count; ++i)
-    if (auto slot = slots_.append(); !slot) return propagate(slot);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    auto slot = slots_.append();
+    if (!slot) return propagate(slot);
+    slots_[*slot].is_added = true;
+  }
   return first;
 }
 
@@ -196,6 +199,8 @@ std::vector<DriverEvent> Driver::Implementation::poll(std::chrono::milliseconds 
   std::array<epoll_event, events_max> ready;
   int count = ::epoll_wait(epoll_.get(), ready.data(), events_max, static_cast<int>(timeout.count()));
   for (int i = 0; i < count; ++i) handle(ready[static_cast<std::size_t>(i)].data.u64);
+  if (std::ranges::all_of(connections_, [](const auto& each) { return each.second.unsent.empty(); }))
+    slots_.let_go_of_done();
   return std::exchange(events_, {});
 }
 
@@ -512,7 +517,12 @@ Status Driver::Implementation::transmit(Connection& connection, const Answer& an
     descriptors.push_back(slots_[slot].event.get());
     opened.push_back(std::move(*arena));
   }
-  return send_datagram(connection.socket.get(), answer.bytes, descriptors);
+  const Status sent = send_datagram(connection.socket.get(), answer.bytes, descriptors);
+  if (sent && connection.slot && !answer.peers.empty()) {
+    auto& known_end = slots_[*connection.slot].known_end;
+    known_end = std::max(known_end, answer.peers.back() + 1);
+  }
+  return sent;
 }
 
 void Driver::Implementation::retry_unsent() {

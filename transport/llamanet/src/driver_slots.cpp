@@ -137,6 +137,7 @@ void DriverSlots::attach(std::uint32_t index, std::uint32_t pid, FileDescriptor 
   slot.process = std::move(process);
   slot.connection = connection;
   slot.token = 0;
+  slot.known_end = 0;
   own_entry(index).pid.store(pid, std::memory_order_relaxed);
   if (on_demand_) own_entry(index).process_start.store(start_of_process(pid), std::memory_order_relaxed);
   set_state(index, SlotState::attached);
@@ -176,6 +177,21 @@ void DriverSlots::free(std::uint32_t index) {
   set_state(index, SlotState::free);
   publish();
   wake_all();
+}
+
+void DriverSlots::let_go_of_done() {
+  std::uint32_t known_to_all = count();
+  for (std::uint32_t i = 0; i < count(); ++i)
+    if (state(i) == SlotState::attached) known_to_all = std::min(known_to_all, slots_[i].known_end);
+  for (std::uint32_t i = 0; i < known_to_all; ++i) {
+    auto& slot = slots_[i];
+    if (!slot.is_added || !slot.arena || state(i) != SlotState::done) continue;
+    slot.arena.reset();
+    slot.event.reset();
+    // Release, after the state: 0 of a slot that is done means that what is mapped of it stays.
+    own_entry(i).arena.store(0, std::memory_order_release);
+    publish();
+  }
 }
 
 void DriverSlots::set_unprotected() {

@@ -26,6 +26,8 @@ struct DriverSlot {
   std::uint64_t token = 0;
   std::string name;
   std::string identity;
+  std::uint32_t known_end = 0;      // its application has been given the arenas of all slots below this one
+  bool is_added = false;            // of a world that was spawned: nobody takes its application's place
   bool keeps_history = false;       // died with a TRANSIENT_LOCAL writer: the arena stays for newcomers
   std::uint64_t death_ordinal = 0;  // the place of its death among all, to drop the oldest first
 };
@@ -78,6 +80,10 @@ class DriverSlots {
   void leave(std::uint32_t index, SlotState state);
   /// The arena goes too.
   void free(std::uint32_t index);
+  /// Closes the arenas and eventfds of added slots that are done, as soon as every attached application has
+  /// been given them: one that attaches later has nothing to do with those. Not while an answer that names
+  /// slots waits to be sent.
+  void let_go_of_done();
   void set_unprotected();
   void set_ending();
 

@@ -86,8 +86,8 @@ class Application {
   topics::PeerArena peer(std::uint32_t slot) const;
   /// Which arena that is: no two that the driver ever made share a number. 0: none.
   std::uint32_t peer_arena(std::uint32_t slot) const { return peers_[slot].arena; }
-  /// Maps arenas that have come since, unmaps none: the slots of a job never change, and attach() has mapped
-  /// them all. True when something changed. Errors: closed (the driver is gone).
+  /// Maps arenas that have come since, unmaps none, and closes the eventfds of applications that are done.
+  /// True when an arena has come or gone. Errors: closed (the driver is gone).
   Result<bool> refresh();
   /// Unmaps the arenas that refresh() has replaced or found gone. No reader may stand in them any more.
   void release_replaced() { replaced_.clear(); }
