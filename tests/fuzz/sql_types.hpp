@@ -1,6 +1,8 @@
 #pragma once
 
+#include <array>
 #include <cmath>
+#include <map>
 
 #include "llamada/sql/filter.hpp"
 #include "llamada/types/typed_support.hpp"
@@ -28,8 +30,14 @@ struct Shape {
   Place place;
   std::optional<std::int16_t> perhaps;
   std::vector<int> list;
+  std::array<Place, 2> corners;
+  std::int16_t grid[2][3] = {};
+  std::vector<std::string> tags;
+  std::vector<bool> flags;
+  std::map<std::string, int> names;
 };
-LLAMADA_TYPE(Shape, LLAMADA_KEY(name), size, large, weight, visible, letter, colour, place, perhaps, list);
+LLAMADA_TYPE(Shape, LLAMADA_KEY(name), size, large, weight, visible, letter, colour, place, perhaps, list,
+             corners, grid, tags, flags, names);
 
 /// An input of the fuzzer: the expression in its first line, a parameter in each other.
 inline std::vector<std::string> lines_of(std::string_view input) {
@@ -55,8 +63,9 @@ inline bool holds(std::string_view input) {
     return !text.empty() &&
            std::all_of(text.begin(), text.end(), [](char each) { return each >= 0x20 && each < 0x7f; });
   }
-  const Shape a{"circle", 3, 7, 1.5, true, 'c', Colour::blue, {1, 2}, 4, {}};
-  const Shape b{"square", -3, UINT64_MAX, std::nan(""), false, 's', Colour::red, {-1, 0}, {}, {}};
+  const Shape a{"circle", 3, 7, 1.5, true, 'c', Colour::blue, {1, 2}, 4, {5, 6}, {}, {}, {"a"}, {true}, {}};
+  const Shape b{"square", -3, UINT64_MAX, std::nan(""), false, 's', Colour::red, {-1, 0},
+                {},       {}, {},         {},           {},    {},  {}};
   filter->matches_object(&a);
   filter->matches_object(&b);
   return !filter->before(&a, &a) && !(filter->before(&a, &b) && filter->before(&b, &a));

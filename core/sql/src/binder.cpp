@@ -169,7 +169,7 @@ class Binder {
   }
 
   Result<Operand> other_field(const Token& token, std::size_t field, const Condition& condition) {
-    if (condition.kind == Condition::Kind::between || condition.operator_ == Operator::like)
+    if (condition.kind != Condition::Kind::comparison || condition.operator_ == Operator::like)
       return failure(Errc::parse_error, "column {}: a value or a parameter is expected, not {}", token.column,
                      quoted(token));
     auto found = field_of(token);
@@ -192,15 +192,27 @@ class Binder {
                    quoted(shown), kind_of(field_at(field)));
   }
 
-  /// A parameter is a literal; a string or the name of an enumerator may lack its quotes.
+  /// A parameter is a literal; a string or the name of an enumerator may lack its quotes. With quotes a
+  /// doubled one within it is one.
   static std::optional<Value> parameter_value(const std::string& text, const Field& field, bool is_pattern) {
-    const bool is_quoted = text.size() >= 2 && text.front() == '\'' && text.back() == '\'';
-    const Token bare{TokenKind::text, is_quoted ? text.substr(1, text.size() - 2) : text, 1};
+    const Token bare{TokenKind::text, without_quotes(text), 1};
     if (is_pattern) return Value(bare.text);
     if (auto value = value_for(bare, field)) return value;
     const auto tokens = tokens_of(text);
     if (!tokens || tokens->size() != 2) return std::nullopt;
     return value_for(tokens->front(), field);
+  }
+
+  static std::string without_quotes(std::string_view text) {
+    const bool is_quoted = text.size() >= 2 && text.front() == '\'' && text.back() == '\'';
+    if (!is_quoted) return std::string(text);
+    text = text.substr(1, text.size() - 2);
+    std::string bare;
+    while (!text.empty()) {
+      bare += text.front();
+      text.remove_prefix(text.starts_with("''") ? 2 : 1);
+    }
+    return bare;
   }
 
   Program& program_;

@@ -23,6 +23,12 @@ bool compares(const Program& program, const Check& check, const void* object) {
   const auto value = [&](std::size_t index) { return value_of(program, check.operands[index], object); };
   if (check.kind == Kind::comparison) return detail::holds(check.operator_, value(0), value(1));
   const Value field = value(0);
+  if (check.kind == Kind::in) {
+    const auto is_it = [&](const Operand& each) {
+      return detail::holds(Operator::equal, field, value_of(program, each, object));
+    };
+    return std::any_of(check.operands.begin() + 1, check.operands.end(), is_it);
+  }
   return detail::holds(Operator::greater_equal, field, value(1)) &&
          detail::holds(Operator::less_equal, field, value(2));
 }

@@ -12,7 +12,9 @@ namespace {
 bool is_digit(char each) { return each >= '0' && each <= '9'; }
 bool is_letter(char each) { return (each | 0x20) >= 'a' && (each | 0x20) <= 'z'; }
 bool begins_name(char each) { return is_letter(each) || each == '_'; }
-bool is_in_name(char each) { return begins_name(each) || is_digit(each) || each == '.'; }
+bool is_in_name(char each) {
+  return begins_name(each) || is_digit(each) || each == '.' || each == '[' || each == ']';
+}
 bool is_in_number(char each) { return is_letter(each) || is_digit(each) || each == '.'; }
 bool is_space(char each) { return each == ' ' || each == '\t' || each == '\n' || each == '\r'; }
 
@@ -70,14 +72,21 @@ class Lexer {
     return token;
   }
 
+  /// A quote within a string is written twice.
   Result<Token> text() {
-    const std::size_t end = text_.find('\'', at_ + 1);
-    if (end == std::string_view::npos)
-      return failure(Errc::parse_error, "column {}: the string that begins here has no closing quote",
-                     at_ + 1);
-    Token token = taken(TokenKind::text, end + 1 - at_);
-    token.text = token.text.substr(1, token.text.size() - 2);
-    return token;
+    Token token{TokenKind::text, "", at_ + 1};
+    std::size_t begin = at_ + 1;
+    while (true) {
+      const std::size_t end = text_.find('\'', begin);
+      if (end == std::string_view::npos)
+        return failure(Errc::parse_error, "column {}: the string that begins here has no closing quote",
+                       token.column);
+      token.text += text_.substr(begin, end - begin);
+      at_ = end + 1;
+      if (ahead(0) != '\'') return token;
+      token.text += '\'';
+      begin = at_ + 1;
+    }
   }
 
   Result<Token> parameter() {

@@ -9,10 +9,10 @@ namespace llamada::sql::detail {
 
 enum class TokenKind : std::uint8_t {
   end,
-  name,     ///< A field, an enumerator or a keyword.
+  name,     ///< A field with its path, an enumerator or a keyword.
   integer,  ///< Decimal or 0x hexadecimal, with or without a sign.
   real,
-  text,       ///< Between quotes, which are not part of it.
+  text,       ///< Between quotes, which are not part of it; a doubled quote is one.
   parameter,  ///< %0 to %99; `text` has the number.
   symbol,     ///< = <> != < <= > >= ( ) ,
 };

@@ -122,12 +122,35 @@ class Parser {
     if (!left) return propagate(left);
     const std::size_t column = now().column;
     const bool is_negated = accept_keyword("NOT");
-    if (accept_keyword("BETWEEN")) return between(std::move(*left), column, is_negated);
-    if (is_negated) return expected("BETWEEN");
-    return comparison(std::move(*left), column);
+    auto condition = predicate_of(std::move(*left), column, is_negated);
+    if (!condition || !is_negated) return condition;
+    return negated(std::move(*condition));
   }
 
-  Result<Condition> between(Token field, std::size_t column, bool is_negated) {
+  /// Without the NOT that may stand before BETWEEN, IN and LIKE.
+  Result<Condition> predicate_of(Token left, std::size_t column, bool is_negated) {
+    if (accept_keyword("BETWEEN")) return between(std::move(left), column);
+    if (accept_keyword("IN")) return in(std::move(left), column);
+    if (is_negated && !is_keyword(now(), "LIKE")) return expected("BETWEEN, IN or LIKE");
+    return comparison(std::move(left), column);
+  }
+
+  Result<Condition> in(Token field, std::size_t column) {
+    Condition condition;
+    condition.kind = Kind::in;
+    condition.operands.push_back(std::move(field));
+    condition.column = column;
+    if (!accept_symbol("(")) return expected("the '(' of IN");
+    do {
+      auto value = operand();
+      if (!value) return propagate(value);
+      condition.operands.push_back(std::move(*value));
+    } while (accept_symbol(","));
+    if (!accept_symbol(")")) return expected("',' or the ')' of IN");
+    return condition;
+  }
+
+  Result<Condition> between(Token field, std::size_t column) {
     auto low = operand();
     if (!low) return propagate(low);
     if (!accept_keyword("AND")) return expected("the AND of BETWEEN");
@@ -137,15 +160,14 @@ class Parser {
     condition.kind = Kind::between;
     condition.operands = {std::move(field), std::move(*low), std::move(*high)};
     condition.column = column;
-    if (!is_negated) return condition;
-    return negated(std::move(condition));
+    return condition;
   }
 
   Result<Condition> comparison(Token left, std::size_t column) {
     Condition condition;
     condition.kind = Kind::comparison;
     condition.column = column;
-    if (!accept_operator(condition.operator_)) return expected("=, <>, <, <=, >, >=, LIKE or BETWEEN");
+    if (!accept_operator(condition.operator_)) return expected("=, <>, <, <=, >, >=, LIKE, BETWEEN or IN");
     auto right = operand();
     if (!right) return propagate(right);
     condition.operands = {std::move(left), std::move(*right)};

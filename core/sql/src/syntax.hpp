@@ -8,11 +8,11 @@ enum class Operator : std::uint8_t { equal, unequal, less, less_equal, greater, 
 
 /// What was written: trees of conditions over tokens that name fields, literals and parameters.
 struct Condition {
-  enum class Kind : std::uint8_t { everything, all_of, any_of, not_, comparison, between };
+  enum class Kind : std::uint8_t { everything, all_of, any_of, not_, comparison, between, in };
 
   Kind kind = Kind::everything;
   std::vector<Condition> children;
-  /// Of comparisons two, of BETWEEN three.
+  /// Of comparisons two, of BETWEEN three, of IN the field and the values.
   std::vector<Token> operands;
   Operator operator_ = Operator::equal;
   /// Where the predicate's operator stands.

@@ -1,5 +1,8 @@
 #include "llamada/types/type_support.hpp"
 
+#include <algorithm>
+#include <charconv>
+
 #include "llamada/types/typed_support.hpp"
 
 namespace llamada::types {
@@ -118,9 +121,28 @@ std::string_view primitive_name(bool is_floating, bool is_signed, std::size_t si
 }
 
 std::pair<std::string_view, std::string_view> split_path(std::string_view path) {
-  const std::size_t dot = path.find('.');
-  if (dot == std::string_view::npos) return {path, {}};
-  return {path.substr(0, dot), path.substr(dot + 1)};
+  const std::size_t end = std::min(path.find_first_of(".["), path.size());
+  return {path.substr(0, end), path.substr(end)};
+}
+
+Status check_path(std::string_view path) {
+  const auto steps =
+      std::count_if(path.begin(), path.end(), [](char each) { return each == '.' || each == '['; });
+  if (static_cast<std::size_t>(steps) < path_steps_max) return {};
+  return failure(Errc::unsupported, "a field's path has more than {} steps", path_steps_max);
+}
+
+Result<std::pair<std::size_t, std::string_view>> split_index(const std::string& place, std::string_view path,
+                                                             std::size_t size) {
+  const std::size_t end = path.find(']');
+  const std::string_view digits = path.substr(1, end == path.npos ? path.npos : end - 1);
+  std::uint32_t index = 0;
+  const auto [stop, code] = std::from_chars(digits.data(), digits.data() + digits.size(), index);
+  if (end == path.npos || code != std::errc{} || stop != digits.data() + digits.size())
+    return failure(Errc::not_found, "{}: an index is a whole number from 0, in brackets", place);
+  if (size != 0 && index >= size)
+    return failure(Errc::not_found, "{} has no element [{}]; it has [0] to [{}]", place, index, size - 1);
+  return std::pair<std::size_t, std::string_view>(index, path.substr(end + 1));
 }
 
 tl::unexpected<Error> no_field(const std::string& type, std::string_view path,
@@ -128,12 +150,12 @@ tl::unexpected<Error> no_field(const std::string& type, std::string_view path,
   return failure(Errc::not_found, "{} has no field '{}'; it has {}", type, path, fmt::join(names, ", "));
 }
 
-tl::unexpected<Error> not_scalar(const std::string& type, std::string_view name) {
-  return failure(Errc::unsupported, "{} of {} is not a single value", name, type);
+tl::unexpected<Error> not_scalar(const std::string& place, std::string_view instead) {
+  return failure(Errc::unsupported, "{} is not a single value: {}", place, instead);
 }
 
-tl::unexpected<Error> nothing_inside(const std::string& type, std::string_view name) {
-  return failure(Errc::not_found, "{} of {} is a single value: it has no fields", name, type);
+tl::unexpected<Error> nothing_inside(const std::string& place) {
+  return failure(Errc::not_found, "{} is a single value: it has no fields", place);
 }
 
 }  // namespace detail

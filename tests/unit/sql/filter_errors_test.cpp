@@ -22,13 +22,20 @@ std::string query_error_of(std::string_view expression) {
 
 TEST_CASE("sql: syntax errors name the column and what is expected", "[sql]") {
   CHECK(error_of("") == "column 1: a field, a value or a parameter is expected, not the end");
-  CHECK(error_of("size") == "column 5: =, <>, <, <=, >, >=, LIKE or BETWEEN is expected, not the end");
+  CHECK(error_of("size") == "column 5: =, <>, <, <=, >, >=, LIKE, BETWEEN or IN is expected, not the end");
   CHECK(error_of("size =") == "column 7: a field, a value or a parameter is expected, not the end");
   CHECK(error_of("size = 1 size = 2") == "column 10: AND or OR is expected, not 'size'");
   CHECK(error_of("size = 1 AND") == "column 13: a field, a value or a parameter is expected, not the end");
   CHECK(error_of("(size = 1") == "column 10: AND, OR or ')' is expected, not the end");
   CHECK(error_of("size = 1)") == "column 9: AND or OR is expected, not ')'");
-  CHECK(error_of("size NOT LIKE 'a'") == "column 10: BETWEEN is expected, not 'LIKE'");
+  CHECK(error_of("size NOT = 1") == "column 10: BETWEEN, IN or LIKE is expected, not '='");
+  CHECK(error_of("size NOT LIKE 'a'") == "column 6: LIKE is for strings, and size is an integer");
+  CHECK(error_of("size IN 1") == "column 9: the '(' of IN is expected, not '1'");
+  CHECK(error_of("size IN ()") == "column 10: a field, a value or a parameter is expected, not ')'");
+  CHECK(error_of("size IN (1, 2") == "column 14: ',' or the ')' of IN is expected, not the end");
+  CHECK(error_of("size IN (1,)") == "column 12: a field, a value or a parameter is expected, not ')'");
+  CHECK(error_of("name = 'it''s") == "column 8: the string that begins here has no closing quote");
+  CHECK(error_of("size [0] = 1") == "column 6: '[' belongs to no expression");
   CHECK(error_of("size BETWEEN 1 OR 2") == "column 16: the AND of BETWEEN is expected, not 'OR'");
   CHECK(error_of("name = 'abc") == "column 8: the string that begins here has no closing quote");
   CHECK(error_of("size = #1") == "column 8: '#' belongs to no expression");
@@ -46,10 +53,17 @@ TEST_CASE("sql: fields and types are checked", "[sql]") {
   CHECK(error_of("length = 1") ==
         "column 1: filtered::Shape has no field 'length'; it has name, size, large, weight, visible, letter, "
         "colour, "
-        "place, perhaps, list");
+        "place, perhaps, list, corners, grid, tags, flags, names");
   CHECK(error_of("place.z = 1") == "column 1: filtered::Place has no field 'z'; it has x, y");
-  CHECK(error_of("place = 1") == "column 1: place of filtered::Shape is not a single value");
-  CHECK(error_of("list = 1") == "column 1: list of filtered::Shape is not a single value");
+  CHECK(error_of("place = 1") ==
+        "column 1: place of filtered::Shape is not a single value: name a member behind a dot");
+  CHECK(error_of("list = 1") ==
+        "column 1: list of filtered::Shape is not a single value: name an element, [0], or .length");
+  CHECK(error_of("names = 1") ==
+        "column 1: names of filtered::Shape is not a single value: only its .length can be compared");
+  CHECK(error_of("size IN (1, 'a')") == "column 13: 'a' does not fit: size is an integer");
+  CHECK(error_of("size IN (1, weight)") == "column 13: a value or a parameter is expected, not 'weight'");
+  CHECK(error_of("1 IN (size)") == "column 1: a field is expected, not '1'");
   CHECK(error_of("size = 'a'") == "column 8: 'a' does not fit: size is an integer");
   CHECK(error_of("name = 1") == "column 8: '1' does not fit: name is a string");
   CHECK(error_of("letter = 'ab'") == "column 10: 'ab' does not fit: letter is a character");
@@ -67,6 +81,26 @@ TEST_CASE("sql: fields and types are checked", "[sql]") {
         "column 20: a value or a parameter is expected, not 'weight'");
   CHECK(error_of("1 = 1") == "column 1: a field is expected, not '1'");
   CHECK(query_error_of("ORDER BY nothing").starts_with("column 10: filtered::Shape has no field 'nothing'"));
+}
+
+TEST_CASE("sql: indices are checked where the size is known", "[sql]") {
+  CHECK(error_of("corners[2].x = 1") ==
+        "column 1: corners of filtered::Shape has no element [2]; it has [0] to [1]");
+  CHECK(error_of("grid[1] = 1") ==
+        "column 1: [1] of grid of filtered::Shape is not a single value: name an element, [0], or .length");
+  CHECK(error_of("corners[0].z = 1") == "column 1: filtered::Place has no field 'z'; it has x, y");
+  CHECK(error_of("list[x] = 1") ==
+        "column 1: list of filtered::Shape: an index is a whole number from 0, in brackets");
+  CHECK(error_of("list[] = 1") == error_of("list[x] = 1"));
+  CHECK(error_of("list[0 = 1") == error_of("list[x] = 1"));
+  CHECK(error_of("list[99999999999] = 1") == error_of("list[x] = 1"));
+  CHECK(error_of("size[0] = 1") == "column 1: size of filtered::Shape is a single value: it has no fields");
+  CHECK(error_of("size. = 1") == "column 1: size of filtered::Shape is a single value: it has no fields");
+  CHECK(error_of("tags[0].length = 1") ==
+        "column 1: [0] of tags of filtered::Shape is a single value: it has no fields");
+  std::string deep = "grid";
+  for (int i = 0; i < 70; i++) deep += "[0]";
+  CHECK(error_of(deep + " = 1") == "column 1: a field's path has more than 64 steps");
 }
 
 TEST_CASE("sql: parameters must be there and fit", "[sql]") {

@@ -7,7 +7,26 @@ using namespace filtered;
 
 namespace {
 
-const Shape shape{"circle", 30, 1ull << 63, 1.5, true, 'c', Colour::green, {1.25, -2}, 7, {}};
+const Shape shape{"circle",
+                  30,
+                  1ull << 63,
+                  1.5,
+                  true,
+                  'c',
+                  Colour::green,
+                  {1.25, -2},
+                  7,
+                  {10, 11, 12},
+                  {{{1, 2}, {3, 4}}},
+                  {{1, 2, 3}, {4, 5, 6}},
+                  {"round", "it's"},
+                  {true, false},
+                  {{"one", 1}}};
+
+struct Named {
+  std::int32_t in = 0;
+};
+LLAMADA_TYPE(Named, in);
 
 bool passes(std::string_view expression, std::vector<std::string> parameters = {},
             const Shape& which = shape) {
@@ -91,6 +110,81 @@ TEST_CASE("sql: LIKE needs no exponential time", "[sql]") {
   std::string pattern;
   for (int i = 0; i < 500; i++) pattern += "a%";
   CHECK_FALSE(passes("name LIKE '" + pattern + "b'", {}, other));
+}
+
+TEST_CASE("sql: NOT LIKE", "[sql]") {
+  CHECK(passes("name NOT LIKE 'x%'"));
+  CHECK_FALSE(passes("name not like 'c%'"));
+  CHECK(passes("NOT name NOT LIKE 'c%'"));
+  CHECK(passes("name NOT LIKE %0 AND size = 30", {"x%"}));
+}
+
+TEST_CASE("sql: IN and NOT IN", "[sql]") {
+  CHECK(passes("size IN (1, 30)"));
+  CHECK(passes("size in (30)"));
+  CHECK_FALSE(passes("size IN (1, 29.5)"));
+  CHECK(passes("size NOT IN (1, 2)"));
+  CHECK_FALSE(passes("size NOT IN (1, 30) OR size = 1"));
+  CHECK(passes("name IN ('square', 'circle')"));
+  CHECK(passes("colour IN (red, 'green')"));
+  CHECK(passes("size IN (%0, %1) AND visible IN (TRUE)", {"7", "30"}));
+  CHECK(passes("place.x IN (1.25)"));
+  Shape other = shape;
+  other.perhaps.reset();
+  CHECK(passes("perhaps IN (7)"));
+  CHECK_FALSE(passes("perhaps IN (7)", {}, other));
+  CHECK(passes("perhaps NOT IN (7)", {}, other));
+}
+
+TEST_CASE("sql: a quote within a string is written twice", "[sql]") {
+  Shape other = shape;
+  other.name = "it's";
+  CHECK(passes("name = 'it''s'", {}, other));
+  CHECK(passes("name LIKE '%''%'", {}, other));
+  CHECK(passes("name = %0", {"it's"}, other));
+  CHECK(passes("name = %0", {"'it''s'"}, other));
+  CHECK(passes("name = %0", {"'it's'"}, other));
+  other.name = "'";
+  CHECK(passes("name = ''''", {}, other));
+  CHECK(passes("name = `''' OR size = 1", {}, other));
+  other.name = "";
+  CHECK(passes("name = ''", {}, other));
+  CHECK(passes("name = '' AND letter = 'c'", {}, other));
+}
+
+TEST_CASE("sql: elements of arrays and sequences, by an index from 0", "[sql]") {
+  CHECK(passes("list[0] = 10 AND list[2] = 12"));
+  CHECK(passes("corners[1].x = 3 AND corners[0].y < corners[1].y"));
+  CHECK(passes("grid[1][2] = 6"));
+  CHECK(passes("tags[1] = 'it''s' AND tags[0] LIKE 'r%'"));
+  CHECK(passes("flags[0] = TRUE AND flags[1] = FALSE"));
+  CHECK(passes("list[1] IN (11) AND 11 = list[1]"));
+  // Behind the end of a sequence nothing is there to compare.
+  CHECK_FALSE(passes("list[3] = 0"));
+  CHECK_FALSE(passes("flags[2] = FALSE"));
+  CHECK_FALSE(passes("list[4294967295] <> 0"));
+  CHECK(passes("NOT list[3] = 0"));
+}
+
+TEST_CASE("sql: lengths of sequences, arrays and maps", "[sql]") {
+  CHECK(passes("list.length = 3"));
+  CHECK(passes("tags.length > 1 AND tags.length < list.length"));
+  CHECK(passes("corners.length = 2 AND grid[0].length = 3"));
+  CHECK(passes("names.length = 1"));
+  CHECK(passes("flags.length BETWEEN 2 AND 2"));
+  const auto query =
+      Filter::parse_query("list.length > 0 ORDER BY tags.length, list[0]", {}, types::type_support<Shape>());
+  REQUIRE(query);
+  Shape other = shape;
+  other.list = {9};
+  CHECK(query->before(&other, &shape));
+}
+
+TEST_CASE("sql: a member that is named as a keyword of an extension is still a member", "[sql]") {
+  const auto filter = Filter::parse("in IN (1, 2) AND in = 2", {}, types::type_support<Named>());
+  REQUIRE(filter);
+  const Named named{2};
+  CHECK(filter->matches_object(&named));
 }
 
 TEST_CASE("sql: BETWEEN includes both ends", "[sql]") {

@@ -130,7 +130,8 @@ TEST_CASE("types: fields by their path", "[types]") {
   CHECK_FALSE(type.has_field("inner"));
   CHECK(type.value_of(sample, "nothing").error().text() ==
         "world::Outer has no field 'nothing'; it has number, inner, all, names, colours, flags");
-  CHECK(type.value_of(sample, "all").error().text() == "all of world::Outer is not a single value");
+  CHECK(type.value_of(sample, "all").error().text() ==
+        "all of world::Outer is not a single value: name an element, [0], or .length");
   CHECK(type.value_of(sample, "number.x").error().text() ==
         "number of world::Outer is a single value: it has no fields");
   CHECK(type.value_of(sample, "inner.c").error().text() == "world::Inner has no field 'c'; it has a, b");

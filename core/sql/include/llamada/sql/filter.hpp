@@ -6,7 +6,8 @@
 
 // The expressions of content-filtered topics and queries (DDS 1.4, Annex B): comparisons =, <>, <, <=, >, >=,
 // LIKE, BETWEEN; AND, OR, NOT, parentheses; parameters %0 to %99; fields of nested structs as a.b; names of
-// enumerators in quotes or bare; for queries ORDER BY. Keywords in any case.
+// enumerators in quotes; for queries ORDER BY. Keywords in any case. Beyond Annex B: !=, NOT LIKE, IN, NOT
+// IN, '' for a quote within a string, elements a[2], lengths a.length, names of enumerators without quotes.
 namespace llamada::sql {
 
 using types::Value;

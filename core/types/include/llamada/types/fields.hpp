@@ -53,36 +53,89 @@ std::vector<Enumerator> enumerators_of() {
   return {};
 }
 
-/// The part of a path before its first dot, and what is behind.
+/// A path of more steps is refused.
+inline constexpr std::size_t path_steps_max = 64;
+
+/// The first name of a path and what is behind it, which is empty or begins with '.' or '['.
 std::pair<std::string_view, std::string_view> split_path(std::string_view path);
+/// Whether there are too many steps in a path, or a dot at its end.
+Status check_path(std::string_view path);
+/// The number that a path "[2].x" begins with, and what is behind it. `size` is that of an array, 0 of a
+/// sequence. Errors: not_found.
+Result<std::pair<std::size_t, std::string_view>> split_index(const std::string& place, std::string_view path,
+                                                             std::size_t size);
 tl::unexpected<Error> no_field(const std::string& type, std::string_view path,
                                const std::vector<std::string>& names);
-tl::unexpected<Error> not_scalar(const std::string& type, std::string_view name);
-tl::unexpected<Error> nothing_inside(const std::string& type, std::string_view name);
+tl::unexpected<Error> not_scalar(const std::string& place, std::string_view instead);
+tl::unexpected<Error> nothing_inside(const std::string& place);
 
 template <DescribedStruct T>
 Result<Field> find_field(std::string_view path);
+template <typename T>
+Result<Field> field_in(const std::string& place, std::string_view rest);
 
-template <typename T, typename M>
-Result<Field> field_of_member(const M& member, std::string_view rest) {
-  using MemberType = typename M::type;
-  if constexpr (is_scalar<MemberType>()) {
-    if (!rest.empty()) return nothing_inside(type_name<T>(), member.name);
-    const auto get = [place = member.place](const void* object) {
-      return value_from<MemberType>(static_cast<const T*>(object)->*place);
+/// `.length` of a sequence, array or map.
+template <typename T>
+Field length_of() {
+  const auto get = [](const void* object) {
+    return Value(static_cast<std::uint64_t>(std::size(*static_cast<const T*>(object))));
+  };
+  return Field{{}, FieldKind::unsigned_integer, {}, get};
+}
+
+/// An element of a sequence or an array; behind a sequence's end it is absent.
+template <typename T, typename E>
+Result<Field> element_in(const std::string& place, std::string_view rest) {
+  std::size_t size = 0;
+  if constexpr (Array<T>) size = ArrayOf<T>::size;
+  auto split = split_index(place, rest, size);
+  if (!split) return propagate(split);
+  const std::size_t index = split->first;
+  auto inner = field_in<E>(fmt::format("[{}] of {}", index, place), split->second);
+  if (!inner) return inner;
+  inner->get = [index, inside = std::move(inner->get)](const void* object) {
+    const T& elements = *static_cast<const T*>(object);
+    if (index >= std::size(elements)) return Value{};
+    if constexpr (std::is_same_v<T, std::vector<bool>>) {
+      return Value(static_cast<bool>(elements[index]));
+    } else {
+      return inside(&elements[index]);
+    }
+  };
+  return inner;
+}
+
+/// The field that `rest` leads to within a T; `place` says where that T is, for messages.
+template <typename T>
+Result<Field> field_in(const std::string& place, std::string_view rest) {
+  if constexpr (is_scalar<T>()) {
+    if (!rest.empty()) return nothing_inside(place);
+    const auto get = [](const void* object) { return value_from(*static_cast<const T*>(object)); };
+    return Field{{}, kind_of<T>(), enumerators_of<T>(), get};
+  } else if constexpr (Optional<T>) {
+    auto inner = field_in<typename OptionalOf<T>::element>(place, rest);
+    if (!inner) return inner;
+    inner->get = [inside = std::move(inner->get)](const void* object) {
+      const T& member = *static_cast<const T*>(object);
+      return member ? inside(&*member) : Value{};
     };
-    return Field{member.name, kind_of<MemberType>(), enumerators_of<MemberType>(), get};
-  } else if constexpr (DescribedStruct<MemberType>) {
-    if (rest.empty()) return not_scalar(type_name<T>(), member.name);
-    auto inner = find_field<MemberType>(rest);
-    if (!inner) return propagate(inner);
-    auto get = [place = member.place, inside = std::move(inner->get)](const void* object) {
-      return inside(&(static_cast<const T*>(object)->*place));
-    };
-    return Field{fmt::format("{}.{}", member.name, inner->path), inner->kind, std::move(inner->enumerators),
-                 get};
+    return inner;
+  } else if constexpr (DescribedStruct<T>) {
+    if (!rest.starts_with('.')) return not_scalar(place, "name a member behind a dot");
+    return find_field<T>(rest.substr(1));
+  } else if constexpr (Map<T>) {
+    if (rest != ".length") return not_scalar(place, "only its .length can be compared");
+    return length_of<T>();
+  } else if constexpr (Sequence<T> || Array<T>) {
+    if (rest == ".length") return length_of<T>();
+    if (!rest.starts_with('[')) return not_scalar(place, "name an element, [0], or .length");
+    if constexpr (Sequence<T>) {
+      return element_in<T, typename SequenceOf<T>::element>(place, rest);
+    } else {
+      return element_in<T, typename ArrayOf<T>::element>(place, rest);
+    }
   } else {
-    return not_scalar(type_name<T>(), member.name);
+    return not_scalar(place, "it cannot be compared");
   }
 }
 
@@ -93,10 +146,24 @@ Result<Field> find_field(std::string_view path) {
   std::vector<std::string> names;
   each_member<T>([&, rest = rest, name = name]<typename M>(const M& member, std::uint32_t) {
     names.emplace_back(member.name);
-    if (name == member.name) found.emplace(field_of_member<T>(member, rest));
+    if (name != member.name) return;
+    found.emplace(field_in<typename M::type>(fmt::format("{} of {}", member.name, type_name<T>()), rest));
+    if (!*found) return;
+    (*found)->get = [place = member.place, inside = std::move((*found)->get)](const void* object) {
+      return inside(&(static_cast<const T*>(object)->*place));
+    };
   });
   if (found) return std::move(*found);
   return no_field(type_name<T>(), name, names);
+}
+
+/// TypeSupport::field().
+template <DescribedStruct T>
+Result<Field> find_path(std::string_view path) {
+  if (auto status = check_path(path); !status) return propagate(status);
+  auto field = find_field<T>(path);
+  if (field) field->path = path;
+  return field;
 }
 
 }  // namespace llamada::types::detail

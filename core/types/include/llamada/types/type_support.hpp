@@ -10,7 +10,7 @@
 
 namespace llamada::types {
 
-/// A field that a path such as "pose.x" leads to.
+/// A field that a path such as "pose.x", "samples[2].x" or "samples.length" leads to.
 struct Field {
   std::string path;
   FieldKind kind = FieldKind::signed_integer;
@@ -56,8 +56,9 @@ class TypeSupport {
   /// The object that a sample holds: in place where the sample is plain and aligned (then it lives as long as
   /// the sample), else of its own. Errors: parse_error.
   virtual Result<std::shared_ptr<const void>> object_of(std::span<const std::byte> sample) const = 0;
-  /// Errors: not_found, with the fields there are; unsupported (the path leads to a sequence, array, map or
-  /// struct).
+  /// Members behind dots; elements of sequences and arrays by their index from 0; `.length` of sequences,
+  /// arrays and maps. Errors: not_found, with the fields there are; unsupported (the path leads to a
+  /// sequence, array, map or struct, or has too many steps).
   virtual Result<Field> field(std::string_view path) const = 0;
 
   /// The hash that names the instance with this key (key_of()), never 0.

@@ -74,7 +74,7 @@ class TypeSupportOf final : public TypeSupport {
     return std::shared_ptr<const void>(std::make_shared<T>(std::move(*value)));
   }
 
-  Result<Field> field(std::string_view path) const override { return detail::find_field<T>(path); }
+  Result<Field> field(std::string_view path) const override { return detail::find_path<T>(path); }
 
  private:
   static bool has_short_key() {
