@@ -41,6 +41,16 @@ struct Mutable {
 };
 LLAMADA_TYPE_MUTABLE(Mutable, LLAMADA_KEY(number), LLAMADA_ID(text, 7), numbers, perhaps, leaf);
 
+enum class Bits : std::uint16_t { none = 0, first = 1, last = 0x8000 };
+LLAMADA_BITMASK(Bits, first, last);
+
+struct Composed : Leaf {
+  std::variant<std::monostate, std::int32_t, std::string, std::vector<Leaf>> choice;
+  Bits bits = Bits::none;
+  std::vector<std::variant<bool, Bits>> choices;
+};
+LLAMADA_TYPE_APPENDABLE(Composed, LLAMADA_BASE(Leaf), choice, LLAMADA_KEY(bits), choices);
+
 /// False if a value that was read does not come back from its own serialisation.
 template <typename T>
 bool holds(std::span<const std::byte> sample) {
@@ -57,6 +67,7 @@ bool holds(std::span<const std::byte> sample) {
 
 inline bool holds(std::span<const std::byte> input) {
   if (input.empty()) return true;
+  if (std::to_integer<unsigned>(input[0]) >= 0xf8) return holds<Composed>(input.subspan(1));
   switch (std::to_integer<unsigned>(input[0]) % 3) {
     case 0:
       return holds<Final>(input.subspan(1));

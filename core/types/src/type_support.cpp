@@ -113,6 +113,14 @@ std::string bounded(std::string name, std::uint32_t bound) {
   return is_open ? fmt::format("{}, {}", name, bound) : fmt::format("{}<{}>", name, bound);
 }
 
+void DescriptorText::declare_names(std::string_view kind, const std::string& name,
+                                   const std::vector<Enumerator>& names, std::size_t size_bytes) {
+  if (!declared_.insert(name).second) return;
+  std::string list;
+  for (const Enumerator& each : names) list += fmt::format(" {} = {},", each.name, each.number);
+  text_ += fmt::format("{} {} {{{} }}; /* {} bytes */\n", kind, name, list, size_bytes);
+}
+
 std::string_view primitive_name(bool is_floating, bool is_signed, std::size_t size_bytes) {
   static constexpr std::string_view names[3][4] = {{"uint8", "uint16", "uint32", "uint64"},
                                                    {"int8", "int16", "int32", "int64"},

@@ -44,10 +44,22 @@ class DescriptorText {
   void declare_struct();
   template <typename T>
   void declare_enum();
+  template <typename T>
+  void declare_bitmask();
 
   const std::string& text() const { return text_; }
 
  private:
+  template <typename... E>
+  std::string union_name(const std::variant<E...>*) {
+    const std::array<std::string, sizeof...(E)> names{name_of<E>()...};
+    return fmt::format("union<{}>", fmt::join(names, ", "));
+  }
+  template <typename M>
+  std::string member_type();
+  void declare_names(std::string_view kind, const std::string& name, const std::vector<Enumerator>& names,
+                     std::size_t size_bytes);
+
   template <typename T, typename M>
   std::string member_text(const M& member, std::uint32_t id, const T& example);
 
@@ -67,7 +79,10 @@ std::string DescriptorText::name_of() {
   } else if constexpr (Primitive<T>) {
     return std::string(primitive_name(std::is_floating_point_v<T>, std::is_signed_v<T>, sizeof(T)));
   } else if constexpr (std::is_enum_v<T>) {
-    declare_enum<T>();
+    if constexpr (Bitmask<T>)
+      declare_bitmask<T>();
+    else
+      declare_enum<T>();
     return type_name<T>();
   } else if constexpr (std::is_same_v<T, std::string>) {
     return bounded("string", bound);
@@ -80,18 +95,30 @@ std::string DescriptorText::name_of() {
                    bound) +
            ">";
   } else if constexpr (Optional<T>) {
-    return "@optional " + name_of<typename OptionalOf<T>::element, bound>();
+    return "optional<" + name_of<typename OptionalOf<T>::element, bound>() + ">";
+  } else if constexpr (std::is_same_v<T, std::monostate>) {
+    return "void";
+  } else if constexpr (Union<T>) {
+    return union_name(static_cast<const T*>(nullptr));
   } else {
     declare_struct<T>();
     return type_name<T>();
   }
 }
 
+/// An optional member says so in front, an optional element by its type.
+template <typename M>
+std::string DescriptorText::member_type() {
+  if constexpr (Optional<typename M::type>)
+    return "@optional " + name_of<typename OptionalOf<typename M::type>::element, M::bound>();
+  else
+    return name_of<typename M::type, M::bound>();
+}
+
 template <typename T, typename M>
 std::string DescriptorText::member_text(const M& member, std::uint32_t id, const T& example) {
   using MemberType = typename M::type;
-  std::string text =
-      fmt::format(" {}{} {};", M::is_key ? "@key " : "", name_of<MemberType, M::bound>(), member.name);
+  std::string text = fmt::format(" {}{} {};", M::is_key ? "@key " : "", member_type<M>(), member.name);
   if constexpr (DescriptionOf<T>::extensibility == Extensibility::mutable_)
     text = fmt::format(" @id({}){}", id, text);
   if constexpr (is_plain_v<T>) {
@@ -119,13 +146,14 @@ void DescriptorText::declare_struct() {
 
 template <typename T>
 void DescriptorText::declare_enum() {
-  if (!declared_.insert(type_name<T>()).second) return;
-  std::string names;
-  if constexpr (NamedEnum<T>) {
-    for (const Enumerator& each : llamada_enumerators(static_cast<const T*>(nullptr)))
-      names += fmt::format(" {} = {},", each.name, each.number);
-  }
-  text_ += fmt::format("enum {} {{{} }}; /* {} bytes */\n", type_name<T>(), names, sizeof(T));
+  std::vector<Enumerator> names;
+  if constexpr (NamedEnum<T>) names = llamada_enumerators(static_cast<const T*>(nullptr));
+  declare_names("enum", type_name<T>(), names, sizeof(T));
+}
+
+template <typename T>
+void DescriptorText::declare_bitmask() {
+  declare_names("bitmask", type_name<T>(), llamada_bits(static_cast<const T*>(nullptr)), sizeof(T));
 }
 
 }  // namespace detail

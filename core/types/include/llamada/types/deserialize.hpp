@@ -25,6 +25,35 @@ void decode_enum(Xcdr2Reader& reader, T& value) {
   value = static_cast<T>(number);
 }
 
+template <typename T>
+void decode_bitmask(Xcdr2Reader& reader, T& value) {
+  const auto bits = reader.get<std::underlying_type_t<T>>();
+  std::uint64_t unnamed = bits;
+  for (const Enumerator& each : llamada_bits(static_cast<const T*>(nullptr)))
+    unnamed &= ~static_cast<std::uint64_t>(each.number);
+  if (unnamed != 0)
+    return reader.fail(fmt::format("bit {} of a bitmask has no name", std::countr_zero(unnamed)));
+  value = static_cast<T>(bits);
+}
+
+template <Form form, typename T>
+void decode_union(Xcdr2Reader& reader, T& value) {
+  const auto discriminator = reader.get<std::int32_t>();
+  if (reader.failed()) return;
+  const auto take = [&]<std::size_t index>(std::integral_constant<std::size_t, index>) {
+    if (discriminator != static_cast<std::int32_t>(index)) return false;
+    auto& alternative = value.template emplace<index>();
+    if constexpr (!std::is_same_v<std::remove_reference_t<decltype(alternative)>, std::monostate>)
+      decode<form>(reader, alternative);
+    return true;
+  };
+  const auto take_one = [&]<std::size_t... index>(std::index_sequence<index...>) {
+    return (take(std::integral_constant<std::size_t, index>()) || ...);
+  };
+  if (!take_one(std::make_index_sequence<std::variant_size_v<T>>()))
+    reader.fail(fmt::format("{} is no alternative of a union of {}", discriminator, std::variant_size_v<T>));
+}
+
 template <Form form, typename T>
 void decode_elements(Xcdr2Reader& reader, T& values) {
   using E = typename ArrayOf<T>::element;
@@ -85,7 +114,7 @@ void decode_map(Xcdr2Reader& reader, T& map) {
 
 template <Form form, typename T>
 void decode_final_members(Xcdr2Reader& reader, T& value) {
-  each_member<T>([&]<typename M>(const M& member, std::uint32_t) {
+  in_order_of<form, T>([&]<typename M>(const M& member, std::uint32_t) {
     constexpr bool travels = form == Form::sample || M::is_key || !is_keyed_v<T>;
     if constexpr (travels) {
       if (reader.failed()) return;
@@ -174,6 +203,8 @@ template <Form form, std::uint32_t bound, typename T>
 void decode(Xcdr2Reader& reader, T& value) {
   if constexpr (Primitive<T>) {
     value = reader.get<T>();
+  } else if constexpr (Bitmask<T>) {
+    decode_bitmask(reader, value);
   } else if constexpr (std::is_enum_v<T>) {
     decode_enum(reader, value);
   } else if constexpr (std::is_same_v<T, std::string>) {
@@ -190,6 +221,8 @@ void decode(Xcdr2Reader& reader, T& value) {
   } else if constexpr (Optional<T>) {
     value.reset();
     if (reader.get<bool>()) decode<form, bound>(reader, value.emplace());
+  } else if constexpr (Union<T>) {
+    decode_union<form>(reader, value);
   } else if constexpr (DescribedStruct<T>) {
     decode_struct<form>(reader, value);
   } else {

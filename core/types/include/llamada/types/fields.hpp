@@ -16,7 +16,7 @@ Value value_from(const T& member) {
     return std::string(1, member);
   } else if constexpr (std::is_floating_point_v<T>) {
     return static_cast<double>(member);
-  } else if constexpr (std::is_enum_v<T>) {
+  } else if constexpr (std::is_enum_v<T> && !Bitmask<T>) {
     return static_cast<std::int64_t>(member);
   } else if constexpr (std::is_signed_v<T>) {
     return static_cast<std::int64_t>(member);
@@ -41,7 +41,7 @@ constexpr FieldKind kind_of() {
   if constexpr (std::is_same_v<T, char>) return FieldKind::character;
   if constexpr (std::is_same_v<T, std::string>) return FieldKind::text;
   if constexpr (std::is_floating_point_v<T>) return FieldKind::floating;
-  if constexpr (std::is_same_v<T, std::byte>) return FieldKind::unsigned_integer;
+  if constexpr (std::is_same_v<T, std::byte> || Bitmask<T>) return FieldKind::unsigned_integer;
   if constexpr (std::is_enum_v<T>) return FieldKind::enumeration;
   return std::is_signed_v<T> ? FieldKind::signed_integer : FieldKind::unsigned_integer;
 }

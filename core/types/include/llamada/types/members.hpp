@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -9,6 +10,7 @@
 #include <string_view>
 #include <tuple>
 #include <type_traits>
+#include <variant>
 #include <vector>
 
 namespace llamada::types {
@@ -55,32 +57,123 @@ struct Member {
 };
 
 /// What LLAMADA_TYPE says of a struct.
-template <typename Class, Extensibility Kind, typename... Members>
+template <typename T, Extensibility Kind, typename... Members>
 struct Description {
+  using Class = T;
   static constexpr Extensibility extensibility = Kind;
   using MemberTypes = std::tuple<Members...>;
   std::tuple<Members...> members;
 };
 
-template <typename Class, typename... Attributes, typename T>
-auto make_member(const char* name, T Class::*place) {
-  return Member<Class, T, Attributes...>{name, place};
-}
-
-template <typename Class, Extensibility Kind, typename... Members>
-auto describe(Members... members) {
-  return Description<Class, Kind, Members...>{std::tuple<Members...>(members...)};
-}
-
-/// A struct that LLAMADA_TYPE describes, and an enum that LLAMADA_ENUM names.
+/// A struct that LLAMADA_TYPE describes: itself, not only a base class of it.
 template <typename T>
 concept DescribedStruct = requires(const T* type) {
-  llamada_describe(type);
+  requires std::is_same_v<typename decltype(llamada_describe(type))::Class, T>;
 };
+/// An enum that LLAMADA_ENUM names, and one whose bits LLAMADA_BITMASK names.
 template <typename T>
 concept NamedEnum = std::is_enum_v<T> && requires(const T* type) {
   llamada_enumerators(type);
 };
+template <typename T>
+concept Bitmask = std::is_enum_v<T> && requires(const T* type) {
+  llamada_bits(type);
+};
+
+namespace detail {
+
+/// What no member can be, with a sentence for each: the compiler shows it where the type is described.
+template <typename T>
+struct Travels {
+  static constexpr bool is_wide =
+      std::is_same_v<T, wchar_t> || std::is_same_v<T, char16_t> || std::is_same_v<T, char32_t>;
+  static_assert(!is_wide, "wide characters and strings cannot travel: use char or std::string, in UTF-8");
+  static_assert(!std::is_pointer_v<T> && !std::is_reference_v<T>,
+                "pointers and references cannot travel: use a value, std::optional or std::vector");
+  static_assert(!std::is_same_v<T, long double>, "long double cannot travel: use double");
+  static constexpr bool value = true;
+};
+template <typename C, typename Traits, typename Allocator>
+struct Travels<std::basic_string<C, Traits, Allocator>> : Travels<C> {};
+template <typename E, typename Allocator>
+struct Travels<std::vector<E, Allocator>> : Travels<E> {};
+template <typename E>
+struct Travels<std::optional<E>> : Travels<E> {};
+template <typename E, std::size_t N>
+struct Travels<std::array<E, N>> : Travels<E> {};
+template <typename E, std::size_t N>
+struct Travels<E[N]> : Travels<E> {};
+template <typename K, typename V>
+struct Travels<std::map<K, V>> {
+  static constexpr bool value = Travels<K>::value && Travels<V>::value;
+};
+template <typename... E>
+struct Travels<std::variant<E...>> {
+  static constexpr bool value = (Travels<E>::value && ...);
+};
+
+/// The members of a base class, as members of the class that inherits them.
+template <typename Base, typename... Members>
+struct Inherited {
+  std::tuple<Members...> members;
+};
+
+}  // namespace detail
+
+template <typename Class, typename... Attributes, typename T, typename Owner>
+auto make_member(const char* name, T Owner::*place) {
+  static_assert(detail::Travels<T>::value);
+  return Member<Class, T, Attributes...>{name, place};
+}
+
+namespace detail {
+
+template <typename Class, typename Owner, typename T, typename... Attributes>
+auto inherit(const Member<Owner, T, Attributes...>& member) {
+  return Member<Class, T, Attributes...>{member.name, member.place};
+}
+
+template <typename Class, typename Base, Extensibility Kind, typename... Members>
+auto inherit_all(const Description<Base, Kind, Members...>& base) {
+  return std::apply(
+      [](const auto&... member) {
+        return Inherited<Base, decltype(inherit<Class>(member))...>{{inherit<Class>(member)...}};
+      },
+      base.members);
+}
+
+template <Extensibility Kind, typename Class, typename T, typename... Attributes>
+auto as_members(const Member<Class, T, Attributes...>& member) {
+  return std::tuple(member);
+}
+template <Extensibility Kind, typename Base, typename... Members>
+auto as_members(const Inherited<Base, Members...>& inherited) {
+  static_assert(decltype(llamada_describe(static_cast<const Base*>(nullptr)))::extensibility == Kind,
+                "a type has the extensibility of its base (DDS-XTypes 1.3, 7.2.2.4.5): describe both by "
+                "LLAMADA_TYPE, both by LLAMADA_TYPE_APPENDABLE or both by LLAMADA_TYPE_MUTABLE");
+  return inherited.members;
+}
+
+template <typename Class, Extensibility Kind, typename... Members>
+auto description_of(std::tuple<Members...> members) {
+  return Description<Class, Kind, Members...>{std::move(members)};
+}
+
+}  // namespace detail
+
+/// The members that Class inherits from Base, in their order.
+template <typename Class, typename Base>
+auto make_base() {
+  static_assert(std::is_base_of_v<Base, Class>, "LLAMADA_BASE names a base class of the type");
+  static_assert(DescribedStruct<Base>,
+                "the base class is not described: LLAMADA_TYPE must stand behind its definition");
+  return detail::inherit_all<Class>(llamada_describe(static_cast<const Base*>(nullptr)));
+}
+
+template <typename Class, Extensibility Kind, typename... Parts>
+auto describe(const Parts&... parts) {
+  return detail::description_of<Class, Kind>(std::tuple_cat(detail::as_members<Kind>(parts)...));
+}
 
 template <DescribedStruct T>
 using DescriptionOf = decltype(llamada_describe(static_cast<const T*>(nullptr)));
@@ -102,6 +195,23 @@ void each_member(Visitor&& visit) {
   };
   const auto described = description<T>();
   std::apply([&](const auto&... member) { (one(member), ...); }, described.members);
+}
+
+/// The same in the ascending order of member ids, which keys have (DDS-XTypes 1.3, 7.6.8).
+template <DescribedStruct T, typename Visitor>
+void each_member_by_id(Visitor&& visit) {
+  if constexpr (DescriptionOf<T>::extensibility != Extensibility::mutable_) {
+    each_member<T>(visit);
+  } else {
+    std::vector<std::uint32_t> ids;
+    each_member<T>([&](const auto&, std::uint32_t id) { ids.push_back(id); });
+    std::sort(ids.begin(), ids.end());
+    ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+    for (const std::uint32_t next : ids)
+      each_member<T>([&](const auto& member, std::uint32_t id) {
+        if (id == next) visit(member, id);
+      });
+  }
 }
 
 // Kinds of member types.
@@ -143,6 +253,14 @@ struct MapOf<std::map<K, V>> : std::true_type {
   using element = V;
 };
 
+/// A union (DDS-XTypes 1.3, 7.2.2.4.4.3): its discriminator is the index of the alternative, an int32.
+template <typename T>
+struct UnionOf : std::false_type {};
+template <typename... E>
+struct UnionOf<std::variant<E...>> : std::true_type {};
+
+template <typename T>
+concept Union = UnionOf<T>::value;
 template <typename T>
 concept Sequence = SequenceOf<T>::value;
 template <typename T>

@@ -15,6 +15,15 @@ namespace detail {
 template <typename T>
 constexpr bool is_alone = false;
 
+/// Samples have their members in the order of declaration, keys by their ids.
+template <Form form, typename T, typename Visitor>
+void in_order_of(Visitor&& visit) {
+  if constexpr (form == Form::key)
+    each_member_by_id<T>(visit);
+  else
+    each_member<T>(visit);
+}
+
 /// Sequences, arrays and maps of these have no DHEADER.
 template <typename T>
 constexpr bool is_headless_element = Primitive<typename Innermost<T>::type>;
@@ -68,12 +77,24 @@ void encode_map(Xcdr2Writer& writer, const T& map) {
   }
 }
 
+/// A FINAL union: the discriminator, then the alternative; std::monostate has no bytes.
+template <Form form, typename T>
+void encode_union(Xcdr2Writer& writer, const T& value) {
+  if (value.valueless_by_exception()) return writer.fail("a std::variant without a value");
+  writer.put(static_cast<std::int32_t>(value.index()));
+  std::visit(
+      [&]<typename E>(const E& alternative) {
+        if constexpr (!std::is_same_v<E, std::monostate>) encode<form>(writer, alternative);
+      },
+      value);
+}
+
 /// The EMHEADER's length code (7.4.3.4.2) of members of 1, 2, 4 and 8 bytes; 4: a length of its own follows.
 template <typename T>
 constexpr std::uint32_t length_code() {
-  if constexpr (std::is_enum_v<T> && !std::is_same_v<T, std::byte>) {
+  if constexpr (std::is_enum_v<T> && !std::is_same_v<T, std::byte> && !Bitmask<T>) {
     return 2;
-  } else if constexpr (Primitive<T>) {
+  } else if constexpr (Primitive<T> || Bitmask<T>) {
     return static_cast<std::uint32_t>(std::countr_zero(sizeof(T)));
   } else {
     return 4;
@@ -99,7 +120,7 @@ void encode_mutable_member(Xcdr2Writer& writer, std::uint32_t id, const T& value
 
 template <Form form, typename T>
 void encode_members(Xcdr2Writer& writer, const T& value) {
-  each_member<T>([&]<typename M>(const M& member, std::uint32_t id) {
+  in_order_of<form, T>([&]<typename M>(const M& member, std::uint32_t id) {
     constexpr bool travels = form == Form::sample || M::is_key || !is_keyed_v<T>;
     if constexpr (travels) {
       const bool failed_before = writer.failed();
@@ -128,6 +149,8 @@ template <Form form, std::uint32_t bound, typename T>
 void encode(Xcdr2Writer& writer, const T& value) {
   if constexpr (Primitive<T>) {
     writer.put(value);
+  } else if constexpr (Bitmask<T>) {
+    writer.put(static_cast<std::underlying_type_t<T>>(value));
   } else if constexpr (std::is_enum_v<T>) {
     static_assert(sizeof(T) <= 4, "enums travel in 32 bits");
     writer.put(static_cast<std::int32_t>(value));
@@ -147,6 +170,8 @@ void encode(Xcdr2Writer& writer, const T& value) {
   } else if constexpr (Optional<T>) {
     writer.put(value.has_value());
     if (value) encode<form, bound>(writer, *value);
+  } else if constexpr (Union<T>) {
+    encode_union<form>(writer, value);
   } else if constexpr (DescribedStruct<T>) {
     encode_struct<form>(writer, value);
   } else {

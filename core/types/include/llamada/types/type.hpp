@@ -14,8 +14,8 @@
 ///
 /// names the members that travel, in their order. Members may be bool, char, integers and floating point
 /// numbers of up to 64 bits, std::byte, enums, std::string, std::vector, std::array, C arrays, std::optional,
-/// std::map, and described structs. LLAMADA_TYPE makes a FINAL type; where all members are of fixed size its
-/// samples travel without serialisation.
+/// std::map, std::variant, and described structs. LLAMADA_TYPE makes a FINAL type; where all members are of
+/// fixed size its samples travel without serialisation.
 #define LLAMADA_TYPE(Type, ...) LLAMADA_DETAIL_TYPE(Type, final, __VA_ARGS__)
 /// The same for types that may get more members at their end, and anywhere.
 #define LLAMADA_TYPE_APPENDABLE(Type, ...) LLAMADA_DETAIL_TYPE(Type, appendable, __VA_ARGS__)
@@ -27,6 +27,9 @@
 #define LLAMADA_BOUND(member, limit) (member, ::llamada::types::Bound<limit>)
 #define LLAMADA_ID(member, number) (member, ::llamada::types::Id<number>)
 #define LLAMADA_MEMBER(member, ...) (member, __VA_ARGS__)
+/// Stands first in the list of a struct that inherits from a described one: all members of Base, keys among
+/// them, are members of the struct, too. Both have the same extensibility.
+#define LLAMADA_BASE(Base) ((Base))
 
 /// Names the enumerators of an enum, in the enum's own namespace: LLAMADA_ENUM(Colour, red, green, blue).
 /// Without it an enum travels, too, but filters know its numbers only, and numbers that nobody named are
@@ -35,6 +38,17 @@
   [[maybe_unused]] inline std::vector<::llamada::types::Enumerator> llamada_enumerators(const Type*) { \
     return {LLAMADA_DETAIL_EACH(LLAMADA_DETAIL_ENUMERATOR, Type, __VA_ARGS__)};                        \
   }                                                                                                    \
+  static_assert(true)
+
+/// Names the bits of an enum with an unsigned underlying type, each a power of two, in the enum's own
+/// namespace: LLAMADA_BITMASK(Access, read, write). The type is a bitmask (DDS-XTypes 1.3, 7.2.2.4.1.2),
+/// which travels as the unsigned integer; a sample with a bit that nobody named is refused when it arrives.
+#define LLAMADA_BITMASK(Type, ...)                                                              \
+  [[maybe_unused]] inline std::vector<::llamada::types::Enumerator> llamada_bits(const Type*) { \
+    static_assert(std::is_unsigned_v<std::underlying_type_t<Type>>,                             \
+                  "a bitmask has an unsigned underlying type");                                 \
+    return {LLAMADA_DETAIL_EACH(LLAMADA_DETAIL_ENUMERATOR, Type, __VA_ARGS__)};                 \
+  }                                                                                             \
   static_assert(true)
 
 #define LLAMADA_DETAIL_ENUMERATOR(Type, name) \
@@ -47,14 +61,17 @@
   }                                                                                 \
   static_assert(true)
 
-// A member is a name or, with attributes, (name, attributes...): whether it begins with a parenthesis
-// decides.
+// A member is a name or, with attributes, (name, attributes...), a base class ((name)): parentheses decide.
 #define LLAMADA_DETAIL_MEMBER(Type, member) \
   LLAMADA_DETAIL_JOIN(LLAMADA_DETAIL_MEMBER_, LLAMADA_DETAIL_IS_PARENTHESISED(member))(Type, member)
 #define LLAMADA_DETAIL_MEMBER_0(Type, member) ::llamada::types::make_member<Type>(#member, &Type::member)
 #define LLAMADA_DETAIL_MEMBER_1(Type, member) LLAMADA_DETAIL_MEMBER_2(Type, LLAMADA_DETAIL_STRIP member)
 #define LLAMADA_DETAIL_MEMBER_2(...) LLAMADA_DETAIL_MEMBER_3(__VA_ARGS__)
-#define LLAMADA_DETAIL_MEMBER_3(Type, member, ...) \
+#define LLAMADA_DETAIL_MEMBER_3(Type, member, ...)                                       \
+  LLAMADA_DETAIL_JOIN(LLAMADA_DETAIL_MEMBER_3_, LLAMADA_DETAIL_IS_PARENTHESISED(member)) \
+  (Type, member __VA_OPT__(, ) __VA_ARGS__)
+#define LLAMADA_DETAIL_MEMBER_3_1(Type, base) ::llamada::types::make_base<Type, LLAMADA_DETAIL_STRIP base>()
+#define LLAMADA_DETAIL_MEMBER_3_0(Type, member, ...) \
   ::llamada::types::make_member<Type, __VA_ARGS__>(#member, &Type::member)
 
 #define LLAMADA_DETAIL_STRIP(...) __VA_ARGS__
