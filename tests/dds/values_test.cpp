@@ -2,6 +2,8 @@
 
 #include <filesystem>
 #include <fstream>
+#include <limits>
+#include <sstream>
 
 #include "support.hpp"
 
@@ -16,6 +18,112 @@ TEST_CASE("dds: durations and times", "[dds]") {
   CHECK(Duration::infinite() > Duration(std::chrono::hours(1000000)));
   CHECK(Time(10) + Duration(5) == Time(15));
   CHECK(Time(15) - Time(10) == Duration(5));
+}
+
+TEST_CASE("dds: spans of time are added, multiplied and compared without overflow", "[dds]") {
+  CHECK(Duration(1) + Duration(2) == Duration(3));
+  CHECK(Duration(3) - Duration(0, 1) == Duration(2, 999999999));
+  CHECK(Duration(1, 500000000) * 2 == Duration(3));
+  CHECK(2 * Duration(1) == Duration(2));
+  CHECK(Duration(3) / 2 == Duration::from_millisecs(1500));
+  CHECK(Duration(1) < Duration(2));
+  CHECK(Duration(1) > std::chrono::milliseconds(999));
+  CHECK(Duration(1).compare(Duration(2)) < 0);
+  Duration span(1);
+  span += Duration(2);
+  span -= Duration(1);
+  span *= 3;
+  CHECK(span == Duration(6));
+  span.sec(1);
+  span.nanosec(5);
+  CHECK(span == Duration(1, 5));
+
+  CHECK(Duration(-1, 500000000).sec() == -1);
+  CHECK(Duration(-1, 500000000).nanosec() == 500000000);
+  CHECK(Duration(-1, 500000000).to_millisecs() == -500);
+  CHECK(Duration(0x7fffffff, 0x7fffffff) == Duration::infinite());
+  CHECK(Duration(10000000000) == Duration::infinite());
+  CHECK(Duration::from_secs(1e30) == Duration::infinite());
+  CHECK(Duration::from_millisecs(std::numeric_limits<std::int64_t>::max()) == Duration::infinite());
+  CHECK(Duration(std::chrono::hours::max()) == Duration::infinite());
+  CHECK(Duration::infinite() - Duration(1) == Duration::infinite());
+  CHECK(Duration::infinite() / 2 == Duration::infinite());
+  CHECK(Duration(std::chrono::hours(24 * 365 * 200)) * 2 == Duration::infinite());
+  CHECK(Duration(std::chrono::hours(24 * 365 * 200)) + std::chrono::hours(24 * 365 * 200) ==
+        Duration::infinite());
+  CHECK_THROWS_AS(Duration(1) / 0, InvalidArgumentError);
+  STATIC_REQUIRE_FALSE(std::is_constructible_v<Duration, double>);  // it would be rounded silently
+}
+
+TEST_CASE("dds: moments and spans", "[dds]") {
+  CHECK(Time::from_millisecs(5) == Time(0, 5000000));
+  CHECK(Time::from_microsecs(5) == Time(0, 5000));
+  CHECK(Time::from_secs(2.5) == Time(2, 500000000));
+  CHECK(Time(2, 500000000).to_secs() == 2.5);
+  CHECK(Time(2, 500000000).to_millisecs() == 2500);
+  CHECK(Duration(5) + Time(10) == Time(15));
+  CHECK(Time(10) - Duration(0, 1) == Time(9, 999999999));
+  Time moment(10);
+  moment += Duration(5);
+  moment -= Duration(1);
+  CHECK(moment == Time(14));
+  CHECK(Time(1).compare(Time(0)) > 0);
+  CHECK(Time(10) + Duration::infinite() > Time(9000000000));
+  CHECK(Time::invalid() < Time());
+}
+
+TEST_CASE("dds: handles print, and can be nil", "[dds]") {
+  std::ostringstream out;
+  out << InstanceHandle::nil() << " " << InstanceHandle(llamada::dcps::InstanceHandle{1, 0x2a});
+  CHECK(out.str() == "nil 1:2a");
+  CHECK(InstanceHandle(null) == InstanceHandle::nil());
+  CHECK(InstanceHandle(null).is_nil());
+}
+
+TEST_CASE("dds: masks of statuses are sets of bits", "[dds]") {
+  using status::StatusMask;
+  const auto mask = StatusMask::data_available() | StatusMask::sample_lost();
+  CHECK(mask.test(10));
+  CHECK_FALSE(mask.test(1));
+  CHECK(mask.count() == 2);
+  CHECK(mask.to_ulong() == (1u << 10 | 1u << 7));
+  CHECK((mask ^ StatusMask::sample_lost()) == StatusMask::data_available());
+  CHECK((~mask & mask) == StatusMask::none());
+  CHECK((~StatusMask::none()) == StatusMask::all());
+  CHECK(StatusMask().set(7) == StatusMask::sample_lost());
+  CHECK(StatusMask(mask).reset(7) == StatusMask::data_available());
+  CHECK_THROWS_AS(mask.test(32), InvalidArgumentError);
+  CHECK(status::SampleRejectedState::rejected_by_samples_limit() !=
+        status::SampleRejectedState::not_rejected());
+}
+
+TEST_CASE("dds: policies are changed in place, and have ids and names", "[dds]") {
+  dds::pub::qos::DataWriterQos qos;
+  qos.policy<History>().depth(5);
+  CHECK(qos.policy<History>().depth() == 5);
+  CHECK(qos.native().history.depth == 5);
+  qos->policy(History::KeepAll());
+  CHECK(qos.policy<History>().kind() == HistoryKind::KEEP_ALL);
+  History history;
+  qos >> history;
+  CHECK(history == History::KeepAll());
+  CHECK(policy_id<History>::value == 13);
+  CHECK(policy_name<History>::name() == "History");
+  CHECK(policy_id<DurabilityService>::value == 22);
+  CHECK(policy_name<UserData>::name() == "UserData");
+  const dds::topic::qos::TopicQos topic = dds::topic::qos::TopicQos() << History::KeepAll();
+  CHECK(dds::sub::qos::DataReaderQos(topic).policy<History>().kind() == HistoryKind::KEEP_ALL);
+}
+
+TEST_CASE("dds: filters have parameters", "[dds]") {
+  std::vector<std::string> values{"2", "3"};
+  dds::topic::Filter filter("v > %0 AND v < %1", values.begin(), values.end());
+  CHECK(filter.parameters() == values);
+  CHECK(filter.parameters_length() == 2);
+  CHECK(std::vector<std::string>(filter.begin(), filter.end()) == values);
+  filter.parameters(values.begin(), values.begin() + 1);
+  filter.add_parameter("9");
+  CHECK(filter.parameters() == StringSeq{"2", "9"});
 }
 
 TEST_CASE("dds: policies go into QoS and come out of it", "[dds]") {
@@ -89,6 +197,29 @@ TEST_CASE("dds: QosProvider reads a file", "[dds]") {
   CHECK_THROWS_AS(provider.datawriter_qos("L::Q"), InvalidArgumentError);
   CHECK_THROWS_AS(QosProvider("/nowhere/at/all.xml"), InvalidArgumentError);
   std::filesystem::remove(path);
+}
+
+TEST_CASE("dds: the default QosProvider is of the files that the environment names", "[dds]") {
+  constexpr const char* variable = "LLAMADA_QOS_PROFILES";
+  ::unsetenv(variable);
+  CHECK(QosProvider::Default().datawriter_qos() == dds::pub::qos::DataWriterQos());
+  CHECK_THROWS_AS(QosProvider::Default().datawriter_qos("L::P"), InvalidArgumentError);
+  const auto folder = std::filesystem::temp_directory_path() / dds_test::unique("default-qos");
+  std::filesystem::create_directory(folder);
+  const auto profile = [&](const std::string& name, const std::string& policy) {
+    std::ofstream(folder / (name + ".xml"))
+        << "<dds><qos_library name=\"" << name << "\"><qos_profile name=\"P\"><datawriter_qos>" << policy
+        << "</datawriter_qos></qos_profile></qos_library></dds>";
+  };
+  profile("A", "<history><kind>KEEP_ALL_HISTORY_QOS</kind></history>");
+  profile("B", "<history><depth>7</depth></history>");
+  ::setenv(variable, ((folder / "A.xml").string() + ";file://" + (folder / "B.xml").string()).c_str(), 1);
+  CHECK(QosProvider::Default().datawriter_qos("A::P").policy<History>().kind() == HistoryKind::KEEP_ALL);
+  CHECK(QosProvider::Default().datawriter_qos("B::P").policy<History>().depth() == 7);
+  ::setenv(variable, "/nowhere/at/all.xml", 1);
+  CHECK_THROWS_AS(QosProvider::Default(), InvalidArgumentError);
+  ::unsetenv(variable);
+  std::filesystem::remove_all(folder);
 }
 
 namespace {

@@ -80,6 +80,11 @@ ConditionSeq WaitSetState::wait(const Duration& at_most) {
 
 }  // namespace detail
 
+core::Entity StatusCondition::entity() const {
+  const auto entity = native().entity();
+  return core::Entity(entity ? core::detail::known_state(*entity) : nullptr);
+}
+
 void WaitSet::dispatch(const Duration& at_most) {
   for (Condition& each : wait(at_most)) each.dispatch();
 }

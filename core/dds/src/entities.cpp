@@ -40,6 +40,32 @@ std::shared_ptr<State> make_state(Listening& listening, Arguments&&... arguments
 
 }  // namespace
 
+namespace domain::detail {
+
+pub::qos::DataWriterQos ParticipantState::default_datawriter_qos() const {
+  const std::lock_guard held(mutex_);
+  return default_datawriter_qos_;
+}
+
+void ParticipantState::default_datawriter_qos(const pub::qos::DataWriterQos& qos) {
+  value_of(llamada::dcps::check_creatable(qos.native()));
+  const std::lock_guard held(mutex_);
+  default_datawriter_qos_ = qos;
+}
+
+sub::qos::DataReaderQos ParticipantState::default_datareader_qos() const {
+  const std::lock_guard held(mutex_);
+  return default_datareader_qos_;
+}
+
+void ParticipantState::default_datareader_qos(const sub::qos::DataReaderQos& qos) {
+  value_of(llamada::dcps::check_creatable(qos.native()));
+  const std::lock_guard held(mutex_);
+  default_datareader_qos_ = qos;
+}
+
+}  // namespace domain::detail
+
 namespace topic::detail {
 
 std::shared_ptr<TopicState> create_topic(const domain::DomainParticipant& participant,
@@ -112,23 +138,18 @@ llamada::Status SubscriberState::remove() {
 }
 
 std::shared_ptr<ReaderState> create_reader(const std::shared_ptr<SubscriberState>& subscriber,
-                                           Described described, const llamada::qos::DataReaderQos& qos,
+                                           Description description, const llamada::qos::DataReaderQos& qos,
                                            ReaderListening listening) {
-  if (!subscriber || !described.topic) throw core::NullReferenceError("the subscriber or the topic is null");
+  if (!subscriber || !description) throw core::NullReferenceError("the subscriber or the topic is null");
   auto& native = static_cast<llamada::dcps::Subscriber&>(subscriber->entity());
-  std::shared_ptr<llamada::dcps::TopicDescription> description;
-  if (described.filtered) {
-    description = described.filtered->native();
-  } else {
-    description = native_of<llamada::dcps::Topic>(*described.topic);
-  }
   const core::detail::Making making;
-  auto reader = value_of(native.create_datareader(description, qos, listening.adapter.get(), listening.mask));
-  return make_state<ReaderState>(listening, subscriber, std::move(described), std::move(reader));
+  auto reader = value_of(
+      native.create_datareader(description->description(), qos, listening.adapter.get(), listening.mask));
+  return make_state<ReaderState>(listening, subscriber, std::move(description), std::move(reader));
 }
 
 llamada::Status ReaderState::remove() {
-  if (!described_.topic)
+  if (!description_->topic())
     return failure(llamada::Errc::precondition_not_met,
                    "the readers of the built-in topics go with their participant");
   return native_of<llamada::dcps::Subscriber>(*subscriber_)

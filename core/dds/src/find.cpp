@@ -1,7 +1,11 @@
 // Entities by the names of their topics.
 
+#include <thread>
+
+#include "dds/domain/find.hpp"
 #include "dds/pub/find.hpp"
 #include "dds/sub/find.hpp"
+#include "dds/topic/find.hpp"
 
 namespace dds {
 
@@ -35,8 +39,10 @@ void make_builtin_known(const sub::Subscriber& subscriber,
                         const std::shared_ptr<llamada::dcps::DataReader>& reader,
                         std::vector<std::shared_ptr<sub::detail::ReaderState>>& keep) {
   if (core::detail::known_state(*reader)) return;
-  keep.push_back(std::make_shared<sub::detail::ReaderState>(subscriber.shared_state(),
-                                                            sub::detail::Described{}, reader));
+  auto description = std::make_shared<sub::detail::BuiltinDescription>(subscriber.state().participant(),
+                                                                       reader->topicdescription());
+  keep.push_back(
+      std::make_shared<sub::detail::ReaderState>(subscriber.shared_state(), std::move(description), reader));
   core::detail::make_known(keep.back());
 }
 
@@ -62,7 +68,56 @@ std::shared_ptr<TopicState> find_topic(const domain::DomainParticipant& particip
   return std::static_pointer_cast<TopicState>(core::detail::known_state(*found));
 }
 
+llamada::qos::TopicQos await_topic(const domain::DomainParticipant& participant, const std::string& name,
+                                   const std::string& type_name, const core::Duration& at_most) {
+  // Discovery tells the built-in readers, whose news belong to the program.
+  constexpr auto interval = std::chrono::milliseconds(2);
+  const auto begin = std::chrono::steady_clock::now();
+  while (true) {
+    for (const auto& each : discover_topic_data(participant))
+      if (each.name() == name && each.type_name() == type_name) return each.native().qos;
+    if (std::chrono::steady_clock::now() - begin >= at_most.to_chrono())
+      throw core::TimeoutError("no participant has a topic '" + name + "' of the type " + type_name);
+    std::this_thread::sleep_for(interval);
+  }
+}
+
 }  // namespace topic::detail
+
+namespace topic {
+
+core::InstanceHandleSeq discover_topics(const domain::DomainParticipant& participant) {
+  return handles_of(participant.native().discovered_topics());
+}
+
+TopicBuiltinTopicData discover_topic_data(const domain::DomainParticipant& participant,
+                                          const core::InstanceHandle& topic) {
+  return TopicBuiltinTopicData(
+      core::detail::value_of(participant.native().discovered_topic_data(topic.native())));
+}
+
+std::vector<TopicBuiltinTopicData> discover_topic_data(const domain::DomainParticipant& participant) {
+  std::vector<TopicBuiltinTopicData> all;
+  for (const auto& each : participant.native().discovered_topics())
+    if (auto data = participant.native().discovered_topic_data(each)) all.emplace_back(std::move(*data));
+  return all;
+}
+
+}  // namespace topic
+
+namespace domain {
+
+core::InstanceHandleSeq discovered_participants(const DomainParticipant& participant) {
+  return handles_of(participant.native().discovered_participants());
+}
+
+topic::ParticipantBuiltinTopicData discovered_participant_data(const DomainParticipant& participant,
+                                                               const core::InstanceHandle& other) {
+  return topic::ParticipantBuiltinTopicData(
+      core::detail::value_of(participant.native().discovered_participant_data(other.native())));
+}
+
+}  // namespace domain
 
 namespace pub {
 

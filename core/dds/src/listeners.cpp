@@ -50,6 +50,7 @@ std::shared_ptr<detail::PublisherState> create_publisher(const domain::DomainPar
   auto adapter = core::detail::adapt<PublisherAdapter>(listener);
   auto native = core::detail::value_of(
       participant.native().create_publisher(qos.native(), adapter.get(), mask.native()));
+  core::detail::value_of(native->set_default_datawriter_qos(participant.default_datawriter_qos().native()));
   auto state = std::make_shared<detail::PublisherState>(participant.shared_state(), std::move(native));
   state->adopt(std::move(adapter));
   core::detail::make_known(state);
@@ -81,6 +82,7 @@ std::shared_ptr<detail::SubscriberState> create_subscriber(const domain::DomainP
   auto adapter = core::detail::adapt<SubscriberAdapter>(listener);
   auto native = core::detail::value_of(
       participant.native().create_subscriber(qos.native(), adapter.get(), mask.native()));
+  core::detail::value_of(native->set_default_datareader_qos(participant.default_datareader_qos().native()));
   auto state = std::make_shared<detail::SubscriberState>(participant.shared_state(), std::move(native));
   state->adopt(std::move(adapter));
   core::detail::make_known(state);

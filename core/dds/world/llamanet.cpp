@@ -90,6 +90,10 @@ std::shared_ptr<ParticipantState> find_participant(std::uint32_t domain_id) {
 
 llamada::qos::DomainParticipantQos default_participant_qos() { return factory().default_participant_qos(); }
 
+llamada::Status set_default_participant_qos(const llamada::qos::DomainParticipantQos& qos) {
+  return factory().set_default_participant_qos(qos);
+}
+
 llamada::Status ParticipantState::remove() {
   auto native = std::static_pointer_cast<llamada::dcps::DomainParticipant>(shared_entity());
   if (auto status = native->delete_contained_entities(); !status) return status;

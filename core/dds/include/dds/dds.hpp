@@ -5,6 +5,7 @@
 #include "dds/core/cond.hpp"
 #include "dds/core/qos_provider.hpp"
 #include "dds/domain/domain.hpp"
+#include "dds/domain/find.hpp"
 #include "dds/domain/listener.hpp"
 #include "dds/pub/find.hpp"
 #include "dds/pub/pub.hpp"
@@ -12,4 +13,5 @@
 #include "dds/sub/manipulators.hpp"
 #include "dds/sub/sub.hpp"
 #include "dds/topic/builtin.hpp"
+#include "dds/topic/find.hpp"
 #include "dds/topic/topic.hpp"

@@ -90,6 +90,8 @@ class StatusCondition : public Condition {
   StatusCondition(const EntityReference<State>& entity, Handler handler) : StatusCondition(entity) {
     this->handler(std::move(handler));
   }
+  /// Whose statuses; null if the program has no reference to it any more.
+  core::Entity entity() const;
   status::StatusMask enabled_statuses() const { return status::StatusMask(native().enabled_statuses()); }
   void enabled_statuses(const status::StatusMask& mask) { native().set_enabled_statuses(mask.native()); }
 
@@ -121,6 +123,7 @@ class WaitSetState {
 /// thread may attach and detach conditions meanwhile.
 class WaitSet : public Reference<detail::WaitSetState> {
  public:
+  using ConditionSeq = cond::ConditionSeq;
   using Reference::Reference;
   WaitSet() : Reference(std::make_shared<detail::WaitSetState>()) {}
 
@@ -131,10 +134,14 @@ class WaitSet : public Reference<detail::WaitSetState> {
   WaitSet& operator+=(const Condition& condition) { return attach_condition(condition); }
   WaitSet& operator-=(const Condition& condition) { return detach_condition(condition), *this; }
   ConditionSeq conditions() const { return state().conditions(); }
+  ConditionSeq& conditions(ConditionSeq& into) const { return into = conditions(); }
 
   /// Those that are true, at least one. Throws TimeoutError; PreconditionNotMetError if another thread waits
   /// already; AlreadyClosedError if none is true and the entity of one was closed.
   ConditionSeq wait(const Duration& at_most = Duration::infinite()) { return state().wait(at_most); }
+  ConditionSeq& wait(ConditionSeq& triggered, const Duration& at_most = Duration::infinite()) {
+    return triggered = wait(at_most);
+  }
   /// The same, and calls their handlers, in the order of their attachment.
   void dispatch(const Duration& at_most = Duration::infinite());
 };

@@ -14,9 +14,6 @@ namespace cond::detail {
 class ConditionState;
 }
 
-struct null_type {};
-inline constexpr null_type null{};
-
 namespace detail {
 
 /// What references of the API share: an entity of llamada::dcps, which is deleted when the last reference
@@ -130,7 +127,7 @@ class ConfiguredState : public EntityState {
 }  // namespace detail
 
 /// A reference to shared state (ISO C++ PSM, 7.4): copies are the same thing, == compares identity,
-/// dds::core::null is none.
+/// dds::core::null is none, and compares as nullptr does.
 template <typename StateType>
 class Reference {
  public:
@@ -141,8 +138,8 @@ class Reference {
 
   bool is_nil() const { return state_ == nullptr; }
   explicit operator bool() const { return state_ != nullptr; }
-  friend bool operator==(const Reference& a, const Reference& b) { return a.state_ == b.state_; }
   friend bool operator==(const Reference& a, null_type) { return a.is_nil(); }
+  friend bool operator==(const Reference& a, std::nullptr_t) { return a.is_nil(); }
 
   /// For the parts of the API itself. Throws NullReferenceError.
   State& state() const {
@@ -153,6 +150,30 @@ class Reference {
 
  protected:
   std::shared_ptr<State> state_;
+};
+
+template <typename A, typename B>
+bool operator==(const Reference<A>& a, const Reference<B>& b) {
+  return a.shared_state() == b.shared_state();
+}
+
+/// A reference that does not keep what it refers to (ISO C++ PSM, 7.4): `WeakReference<Topic<T>>`. Any
+/// thread.
+template <typename T>
+class WeakReference {
+ public:
+  using ReferenceType = T;
+
+  WeakReference() = default;
+  WeakReference(const T& reference) : state_(reference.shared_state()) {}  // NOLINT: implicit by intent
+
+  /// Nobody keeps it any more, or there never was any.
+  bool expired() const { return state_.expired(); }
+  /// null if it expired.
+  T lock() const { return T(state_.lock()); }
+
+ private:
+  std::weak_ptr<typename T::State> state_;
 };
 
 /// What all entities can (7.5.8).
@@ -169,6 +190,33 @@ class EntityReference : public Reference<State> {
   void close() { this->state().close(); }
   void retain() { this->state().retain(); }
 };
+
+/// An entity of any kind (DDS 1.4, 2.2.2.1.1; ISO C++ PSM, 7.5.8). polymorphic_cast<>() gives it back as what
+/// it is.
+class Entity : public EntityReference<detail::EntityState> {
+ public:
+  using EntityReference::EntityReference;
+  template <typename State>
+  Entity(const EntityReference<State>& other)  // NOLINT: implicit by intent
+      : EntityReference(other.shared_state()) {}
+};
+
+/// The same entity or topic description as a `To`, for example a DataReader<T> for an Entity or an
+/// AnyDataReader (ISO C++ PSM, 7.4). null stays null. Throws InvalidDowncastError if it is none.
+template <typename To, typename From>
+To polymorphic_cast(const From& from) {
+  static_assert(
+      requires(const To& to) { to.check_data_type(); } ||
+          std::is_base_of_v<detail::EntityState, typename To::State>,
+      "polymorphic_cast gives entities and topic descriptions");
+  auto state = std::dynamic_pointer_cast<typename To::State>(from.shared_state());
+  if (state == nullptr && !from.is_nil())
+    throw InvalidDowncastError("polymorphic_cast: the reference is to an entity of another kind");
+  To to(std::move(state));
+  if constexpr (requires { to.check_data_type(); })
+    if (!to.is_nil()) to.check_data_type();
+  return to;
+}
 
 /// An entity of llamada::dcps with policies. `NativeEntity` is its class there, `QosType` the EntityQos of
 /// its policies.

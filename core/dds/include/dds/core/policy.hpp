@@ -2,7 +2,7 @@
 
 #include <span>
 
-#include "dds/core/types.hpp"
+#include "dds/core/status.hpp"
 #include "llamada/qos/entity_qos.hpp"
 
 // The policies as values of the ISO C++ PSM, 7.5.6: `Reliability::Reliable()`, `History::KeepLast(5)`. What
@@ -283,6 +283,48 @@ class SendWindow : public PolicyOf<llamada::qos::SendWindow> {
   DDS_DETAIL_FIELD(SendWindow, std::int32_t, max)
 };
 
+/// `policy_id<History>::value`: the QosPolicyId_t of DDS 1.4, 2.3.3, as statuses tell it (ISO C++
+/// PSM, 7.5.6).
+template <typename Policy>
+struct policy_id;
+/// `policy_name<History>::name()`: "History", the policy's name in the PSM.
+template <typename Policy>
+struct policy_name;
+
+#define DDS_DETAIL_NAMED(Policy, id)                                                           \
+  template <>                                                                                  \
+  struct policy_id<Policy> {                                                                   \
+    static constexpr QosPolicyId value = static_cast<QosPolicyId>(llamada::qos::PolicyId::id); \
+  };                                                                                           \
+  template <>                                                                                  \
+  struct policy_name<Policy> {                                                                 \
+    static std::string name() { return #Policy; }                                              \
+  }
+DDS_DETAIL_NAMED(UserData, user_data);
+DDS_DETAIL_NAMED(Durability, durability);
+DDS_DETAIL_NAMED(Presentation, presentation);
+DDS_DETAIL_NAMED(Deadline, deadline);
+DDS_DETAIL_NAMED(LatencyBudget, latency_budget);
+DDS_DETAIL_NAMED(Ownership, ownership);
+DDS_DETAIL_NAMED(OwnershipStrength, ownership_strength);
+DDS_DETAIL_NAMED(Liveliness, liveliness);
+DDS_DETAIL_NAMED(TimeBasedFilter, time_based_filter);
+DDS_DETAIL_NAMED(Partition, partition);
+DDS_DETAIL_NAMED(Reliability, reliability);
+DDS_DETAIL_NAMED(DestinationOrder, destination_order);
+DDS_DETAIL_NAMED(History, history);
+DDS_DETAIL_NAMED(ResourceLimits, resource_limits);
+DDS_DETAIL_NAMED(EntityFactory, entity_factory);
+DDS_DETAIL_NAMED(WriterDataLifecycle, writer_data_lifecycle);
+DDS_DETAIL_NAMED(ReaderDataLifecycle, reader_data_lifecycle);
+DDS_DETAIL_NAMED(TopicData, topic_data);
+DDS_DETAIL_NAMED(GroupData, group_data);
+DDS_DETAIL_NAMED(TransportPriority, transport_priority);
+DDS_DETAIL_NAMED(Lifespan, lifespan);
+DDS_DETAIL_NAMED(DurabilityService, durability_service);
+DDS_DETAIL_NAMED(SendWindow, send_window);
+
+#undef DDS_DETAIL_NAMED
 #undef DDS_DETAIL_POLICY
 #undef DDS_DETAIL_KIND
 #undef DDS_DETAIL_DURATION

@@ -5,24 +5,52 @@
 
 namespace dds::core {
 
+namespace detail {
+
+/// One policy of an EntityQos.
+template <typename Policy>
+struct Held {
+  Policy policy;
+
+  void load(const typename Policy::Native& native) { policy = Policy(native); }
+  void store(typename Policy::Native& native) const { native = policy.native(); }
+  bool operator==(const Held&) const = default;
+};
+
+}  // namespace detail
+
 /// The policies of an entity as a value (ISO C++ PSM, 7.5.6): `qos << Reliability::Reliable() <<
-/// History::KeepAll();`, `qos >> history`, `qos.policy<History>()`. A policy that the entity has not does not
-/// compile.
+/// History::KeepAll();`, `qos >> history`, `qos.policy<History>().depth(5)`. A policy that the entity has not
+/// does not compile.
 template <typename NativeQos, typename... Policies>
-class EntityQos {
+class EntityQos : private detail::Held<Policies>... {
  public:
   using Native = NativeQos;
 
-  EntityQos() = default;
-  EntityQos(const Native& native) : native_(native) {}  // NOLINT: implicit by intent
+  /// The defaults of the standard.
+  EntityQos() : EntityQos(Native{}) {}
+  EntityQos(const Native& native) {  // NOLINT: implicit by intent
+    llamada::qos::each_policy(native, [this](llamada::qos::PolicyId, const auto& each) { this->load(each); });
+  }
+  /// The standard's defaults, but for the policies that the topic has, too (DDS 1.4, 2.2.2.4.1.12).
+  template <typename TopicQos>
+  requires requires(Native& native, const TopicQos& topic) { copy_from_topic_qos(native, topic.native()); }
+  EntityQos(const TopicQos& topic) : EntityQos() { *this = topic; }  // NOLINT: implicit by intent
 
+  /// In place: what is changed of it is changed here.
   template <typename Policy>
-  Policy policy() const {
-    return Policy(field<Policy>(native_));
+  Policy& policy() {
+    static_assert(has<Policy>, "this entity does not have this policy");
+    return static_cast<detail::Held<Policy>&>(*this).policy;
+  }
+  template <typename Policy>
+  const Policy& policy() const {
+    static_assert(has<Policy>, "this entity does not have this policy");
+    return static_cast<const detail::Held<Policy>&>(*this).policy;
   }
   template <typename Policy>
   EntityQos& policy(const Policy& policy) {
-    field<Policy>(native_) = policy.native();
+    this->policy<Policy>() = policy;
     return *this;
   }
   template <typename Policy>
@@ -34,32 +62,32 @@ class EntityQos {
     policy = this->policy<Policy>();
     return *this;
   }
+  /// As values of the PSM have it: `qos->policy(…)`.
+  EntityQos* operator->() { return this; }
+  const EntityQos* operator->() const { return this; }
 
   /// Takes over the policies that a topic has, too (DDS 1.4, 2.2.2.4.1.12).
   template <typename TopicQos>
   requires requires(Native& native, const TopicQos& topic) { copy_from_topic_qos(native, topic.native()); }
   EntityQos& operator=(const TopicQos& topic) {
-    copy_from_topic_qos(native_, topic.native());
-    return *this;
+    Native native = this->native();
+    copy_from_topic_qos(native, topic.native());
+    return *this = native;
   }
 
-  const Native& native() const { return native_; }
+  Native native() const {
+    Native native;
+    llamada::qos::each_policy(native, [this](llamada::qos::PolicyId, auto& each) { this->store(each); });
+    return native;
+  }
   bool operator==(const EntityQos&) const = default;
 
  private:
-  template <typename Policy, typename Qos>
-  static auto& field(Qos& qos) {
-    static_assert((std::is_same_v<Policy, Policies> || ...), "this entity does not have this policy");
-    using Field =
-        std::conditional_t<std::is_const_v<Qos>, const typename Policy::Native, typename Policy::Native>;
-    Field* found = nullptr;
-    llamada::qos::each_policy(qos, [&](llamada::qos::PolicyId, auto& each) {
-      if constexpr (std::is_same_v<std::remove_reference_t<decltype(each)>, Field>) found = &each;
-    });
-    return *found;
-  }
+  using detail::Held<Policies>::load...;
+  using detail::Held<Policies>::store...;
 
-  Native native_;
+  template <typename Policy>
+  static constexpr bool has = (std::is_same_v<Policy, Policies> || ...);
 };
 
 }  // namespace dds::core

@@ -19,6 +19,9 @@ class QosProvider {
   /// `uri`: a path, with or without "file://".
   explicit QosProvider(const std::string& uri);
   QosProvider(const std::string& uri, const std::string& profile);
+  /// Of the files that the environment names in LLAMADA_QOS_PROFILES, with `;` between them, read again each
+  /// time. Without it the standard's defaults are all there is.
+  static QosProvider Default();
 
   domain::qos::DomainParticipantQos participant_qos() const { return participant_qos_of(profile_); }
   domain::qos::DomainParticipantQos participant_qos(const std::string& id) const {
@@ -48,6 +51,9 @@ class QosProvider {
   }
 
  private:
+  struct Empty {};
+  explicit QosProvider(Empty) {}
+
   using Name = std::optional<std::string>;
   domain::qos::DomainParticipantQos participant_qos_of(const Name& id) const;
   topic::qos::TopicQos topic_qos_of(const Name& id) const;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <map>
+#include <bit>
 
 #include "dds/core/types.hpp"
 #include "llamada/dcps/status.hpp"
@@ -8,11 +8,15 @@
 // Communication statuses (DDS 1.4, 2.2.4.1; ISO C++ PSM, 7.5.9).
 namespace dds::core {
 
+namespace policy {
+
 using QosPolicyId = std::uint32_t;
 
 /// How often a policy was found not to fit.
 class QosPolicyCount {
  public:
+  QosPolicyCount(QosPolicyId policy_id, std::int32_t count)
+      : native_{static_cast<llamada::qos::PolicyId>(policy_id), count} {}
   explicit QosPolicyCount(const llamada::dcps::QosPolicyCount& native) : native_(native) {}
   QosPolicyId policy_id() const { return static_cast<QosPolicyId>(native_.policy); }
   std::int32_t count() const { return native_.count; }
@@ -22,9 +26,16 @@ class QosPolicyCount {
 };
 using QosPolicyCountSeq = std::vector<QosPolicyCount>;
 
+}  // namespace policy
+
+using policy::QosPolicyCount;
+using policy::QosPolicyCountSeq;
+using policy::QosPolicyId;
+
 namespace status {
 
-/// A set of statuses: `StatusMask::data_available() | StatusMask::sample_lost()`.
+/// A set of statuses: `StatusMask::data_available() | StatusMask::sample_lost()`. The bits are those of the
+/// standard's IDL (DDS 1.4, 2.3.3), counted from 0.
 class StatusMask {
  public:
   constexpr StatusMask() = default;
@@ -63,11 +74,24 @@ class StatusMask {
   }
 
   constexpr bool any() const { return bits_ != 0; }
+  constexpr std::size_t count() const { return static_cast<std::size_t>(std::popcount(bits_)); }
+  constexpr std::size_t size() const { return 32; }
+  /// Throws InvalidArgumentError for a bit from size() on.
+  bool test(std::size_t bit) const;
+  StatusMask& set(std::size_t bit, bool value = true);
+  StatusMask& reset(std::size_t bit) { return set(bit, false); }
+  constexpr StatusMask& reset() { return *this = none(); }
+  constexpr unsigned long to_ulong() const { return bits_; }
   constexpr bool has(StatusMask other) const { return (bits_ & other.bits_) == other.bits_; }
   constexpr llamada::dcps::StatusMask native() const { return bits_; }
   friend constexpr StatusMask operator|(StatusMask a, StatusMask b) { return StatusMask(a.bits_ | b.bits_); }
   friend constexpr StatusMask operator&(StatusMask a, StatusMask b) { return StatusMask(a.bits_ & b.bits_); }
+  friend constexpr StatusMask operator^(StatusMask a, StatusMask b) { return StatusMask(a.bits_ ^ b.bits_); }
+  /// Of the statuses that there are.
+  friend constexpr StatusMask operator~(StatusMask a) { return all() ^ (a & all()); }
   StatusMask& operator|=(StatusMask other) { return *this = *this | other; }
+  StatusMask& operator&=(StatusMask other) { return *this = *this & other; }
+  StatusMask& operator^=(StatusMask other) { return *this = *this ^ other; }
   StatusMask& operator<<(StatusMask other) { return *this |= other; }
   constexpr bool operator==(const StatusMask&) const = default;
 
@@ -97,7 +121,32 @@ struct LivelinessLostStatus : Counted<llamada::dcps::LivelinessLostStatus> {
   using Counted::Counted;
 };
 
-using SampleRejectedState = llamada::dcps::SampleRejectedKind;
+/// Why a sample was rejected (DDS 1.4, 2.2.4.1 SAMPLE_REJECTED).
+class SampleRejectedState {
+ public:
+  using Native = llamada::dcps::SampleRejectedKind;
+  constexpr SampleRejectedState() = default;
+  constexpr SampleRejectedState(Native native) : native_(native) {}  // NOLINT: implicit by intent
+
+  static constexpr SampleRejectedState not_rejected() { return Native::not_rejected; }
+  static constexpr SampleRejectedState rejected_by_instances_limit() {
+    return Native::rejected_by_instances_limit;
+  }
+  static constexpr SampleRejectedState rejected_by_samples_limit() {
+    return Native::rejected_by_samples_limit;
+  }
+  static constexpr SampleRejectedState rejected_by_samples_per_instance_limit() {
+    return Native::rejected_by_samples_per_instance_limit;
+  }
+  /// Not in the standard: the reader knows an instance whose key is another and has the same hash.
+  static constexpr SampleRejectedState rejected_by_key_hash() { return Native::rejected_by_key_hash; }
+
+  constexpr Native native() const { return native_; }
+  constexpr bool operator==(const SampleRejectedState&) const = default;
+
+ private:
+  Native native_ = Native::not_rejected;
+};
 struct SampleRejectedStatus : Counted<llamada::dcps::SampleRejectedStatus> {
   using Counted::Counted;
   SampleRejectedState last_reason() const { return native_.last_reason; }
@@ -122,6 +171,7 @@ struct IncompatibleQosStatus : Counted<Native> {
     for (const auto& each : this->native_.policies) counts.emplace_back(each);
     return counts;
   }
+  QosPolicyCountSeq& policies(QosPolicyCountSeq& into) const { return into = policies(); }
   /// One sentence on the last one; not in the standard.
   const std::string& last_reason() const { return this->native_.last_reason; }
 };
@@ -154,6 +204,35 @@ struct SubscriptionMatchedStatus : Counted<llamada::dcps::SubscriptionMatchedSta
   std::int32_t current_count_change() const { return native_.current_count_change; }
   InstanceHandle last_publication_handle() const { return InstanceHandle(native_.last_handle); }
 };
+
+/// `get_status<SampleLostStatus>(reader)`: the entity's status of this kind, as its method of that name gives
+/// it. A status that the entity does not have does not compile.
+template <typename Status, typename Entity>
+Status get_status(const Entity& entity) {
+  if constexpr (std::is_same_v<Status, InconsistentTopicStatus>) {
+    return entity.inconsistent_topic_status();
+  } else if constexpr (std::is_same_v<Status, SampleLostStatus>) {
+    return entity.sample_lost_status();
+  } else if constexpr (std::is_same_v<Status, SampleRejectedStatus>) {
+    return entity.sample_rejected_status();
+  } else if constexpr (std::is_same_v<Status, LivelinessLostStatus>) {
+    return entity.liveliness_lost_status();
+  } else if constexpr (std::is_same_v<Status, LivelinessChangedStatus>) {
+    return entity.liveliness_changed_status();
+  } else if constexpr (std::is_same_v<Status, OfferedDeadlineMissedStatus>) {
+    return entity.offered_deadline_missed_status();
+  } else if constexpr (std::is_same_v<Status, RequestedDeadlineMissedStatus>) {
+    return entity.requested_deadline_missed_status();
+  } else if constexpr (std::is_same_v<Status, OfferedIncompatibleQosStatus>) {
+    return entity.offered_incompatible_qos_status();
+  } else if constexpr (std::is_same_v<Status, RequestedIncompatibleQosStatus>) {
+    return entity.requested_incompatible_qos_status();
+  } else if constexpr (std::is_same_v<Status, PublicationMatchedStatus>) {
+    return entity.publication_matched_status();
+  } else if constexpr (std::is_same_v<Status, SubscriptionMatchedStatus>) {
+    return entity.subscription_matched_status();
+  }
+}
 
 }  // namespace status
 }  // namespace dds::core

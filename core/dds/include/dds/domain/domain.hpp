@@ -1,5 +1,7 @@
 #pragma once
 
+#include <mutex>
+
 #include "dds/core/entity.hpp"
 #include "llamada/dcps/domain_participant.hpp"
 
@@ -14,8 +16,18 @@ class ParticipantState final : public core::detail::ConfiguredState<llamada::dcp
   using ConfiguredState::ConfiguredState;
   ~ParticipantState() override { close_silently(); }
 
+  /// What its publishers and subscribers have as their default when they are made.
+  pub::qos::DataWriterQos default_datawriter_qos() const;
+  void default_datawriter_qos(const pub::qos::DataWriterQos& qos);
+  sub::qos::DataReaderQos default_datareader_qos() const;
+  void default_datareader_qos(const sub::qos::DataReaderQos& qos);
+
  private:
   llamada::Status remove() override;
+
+  mutable std::mutex mutex_;
+  pub::qos::DataWriterQos default_datawriter_qos_;
+  sub::qos::DataReaderQos default_datareader_qos_;
 };
 
 using ParticipantListening = core::detail::Listening<llamada::dcps::DomainParticipantListener>;
@@ -32,6 +44,7 @@ std::shared_ptr<ParticipantState> join(std::uint32_t domain_id, const JoinOption
                                        ParticipantListening listening = {});
 std::shared_ptr<ParticipantState> find_participant(std::uint32_t domain_id);
 llamada::qos::DomainParticipantQos default_participant_qos();
+llamada::Status set_default_participant_qos(const llamada::qos::DomainParticipantQos& qos);
 
 /// Where this program was told at its compilation that the driver lies.
 inline const char* driver_program() {
@@ -73,17 +86,46 @@ class DomainParticipant
   core::Time current_time() const { return core::Time(native().current_time()); }
   void close_contained_entities() { core::detail::value_of(native().delete_contained_entities()); }
 
+  // What entities have that are made from now on without policies of their own. Setters throw
+  // InconsistentPolicyError.
+
+  /// Of the participants of this program.
   static qos::DomainParticipantQos default_participant_qos() { return detail::default_participant_qos(); }
+  static void default_participant_qos(const qos::DomainParticipantQos& qos) {
+    core::detail::value_of(detail::set_default_participant_qos(qos.native()));
+  }
+  pub::qos::PublisherQos default_publisher_qos() const { return native().default_publisher_qos(); }
+  DomainParticipant& default_publisher_qos(const pub::qos::PublisherQos& qos) {
+    core::detail::value_of(native().set_default_publisher_qos(qos.native()));
+    return *this;
+  }
+  sub::qos::SubscriberQos default_subscriber_qos() const { return native().default_subscriber_qos(); }
+  DomainParticipant& default_subscriber_qos(const sub::qos::SubscriberQos& qos) {
+    core::detail::value_of(native().set_default_subscriber_qos(qos.native()));
+    return *this;
+  }
+  topic::qos::TopicQos default_topic_qos() const { return native().default_topic_qos(); }
+  DomainParticipant& default_topic_qos(const topic::qos::TopicQos& qos) {
+    core::detail::value_of(native().set_default_topic_qos(qos.native()));
+    return *this;
+  }
+  /// What publishers that are made from now on have as their default_datawriter_qos().
+  pub::qos::DataWriterQos default_datawriter_qos() const { return state().default_datawriter_qos(); }
+  DomainParticipant& default_datawriter_qos(const pub::qos::DataWriterQos& qos) {
+    state().default_datawriter_qos(qos);
+    return *this;
+  }
+  /// What subscribers that are made from now on have as their default_datareader_qos().
+  sub::qos::DataReaderQos default_datareader_qos() const { return state().default_datareader_qos(); }
+  DomainParticipant& default_datareader_qos(const sub::qos::DataReaderQos& qos) {
+    state().default_datareader_qos(qos);
+    return *this;
+  }
+
+  DomainParticipant& operator<<(const qos::DomainParticipantQos& qos) {
+    this->qos(qos);
+    return *this;
+  }
 };
-
-/// A participant of this domain that this program has, or null.
-inline DomainParticipant find(std::uint32_t domain_id) {
-  return DomainParticipant(detail::find_participant(domain_id));
-}
-
-/// From now on the participant does as if this other one were not there.
-inline void ignore(DomainParticipant& participant, const core::InstanceHandle& other) {
-  core::detail::value_of(participant.native().ignore_participant(other.native()));
-}
 
 }  // namespace dds::domain

@@ -36,6 +36,11 @@ Writer find(const Publisher& publisher, const std::string& topic_name) {
 }
 
 core::InstanceHandleSeq matched_subscriptions(const AnyDataWriter& writer);
+/// At most `max_count` of them; gives their number.
+template <typename Iterator>
+std::uint32_t matched_subscriptions(const AnyDataWriter& writer, Iterator out, std::uint32_t max_count) {
+  return core::detail::put(matched_subscriptions(writer), out, max_count);
+}
 /// Throws an exception if the reader is not matched.
 inline topic::SubscriptionBuiltinTopicData matched_subscription_data(const AnyDataWriter& writer,
                                                                      const core::InstanceHandle& reader) {
@@ -44,8 +49,13 @@ inline topic::SubscriptionBuiltinTopicData matched_subscription_data(const AnyDa
 }
 
 /// From now on the participant does as if this writer were not there.
-inline void ignore(domain::DomainParticipant& participant, const core::InstanceHandle& writer) {
+inline void ignore(const domain::DomainParticipant& participant, const core::InstanceHandle& writer) {
   core::detail::value_of(participant.native().ignore_publication(writer.native()));
+}
+/// The same of several.
+template <typename Iterator>
+void ignore(const domain::DomainParticipant& participant, Iterator begin, Iterator end) {
+  for (Iterator each = begin; each != end; ++each) pub::ignore(participant, *each);
 }
 
 }  // namespace dds::pub

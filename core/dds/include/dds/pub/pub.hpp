@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "dds/pub/listener.hpp"
+#include "dds/topic/instance.hpp"
 #include "dds/topic/topic.hpp"
 #include "llamada/dcps/publisher.hpp"
 
@@ -55,7 +56,7 @@ class Publisher
   using ConfiguredReference::ConfiguredReference;
 
   explicit Publisher(const domain::DomainParticipant& participant)
-      : Publisher(participant, participant.native().default_publisher_qos()) {}
+      : Publisher(participant, participant.default_publisher_qos()) {}
   Publisher(const domain::DomainParticipant& participant, const qos::PublisherQos& qos,
             PublisherListener* listener = nullptr,
             const core::status::StatusMask& mask = core::status::StatusMask::all());
@@ -67,11 +68,23 @@ class Publisher
 
   domain::DomainParticipant participant() const { return domain::DomainParticipant(state().participant()); }
   qos::DataWriterQos default_datawriter_qos() const { return {native().default_datawriter_qos()}; }
-  void default_datawriter_qos(const qos::DataWriterQos& qos) {
+  Publisher& default_datawriter_qos(const qos::DataWriterQos& qos) {
     core::detail::value_of(native().set_default_datawriter_qos(qos.native()));
+    return *this;
   }
+  Publisher& operator<<(const qos::PublisherQos& qos) {
+    this->qos(qos);
+    return *this;
+  }
+  /// default_datawriter_qos() as a stream.
+  Publisher& operator<<(const qos::DataWriterQos& qos) { return default_datawriter_qos(qos); }
+  const Publisher& operator>>(qos::DataWriterQos& qos) const {
+    qos = default_datawriter_qos();
+    return *this;
+  }
+  using ConfiguredReference::operator>>;
   /// Throws TimeoutError.
-  void wait_for_acknowledgments(const core::Duration& at_most) {
+  void wait_for_acknowledgments(const core::Duration& at_most) const {
     core::detail::value_of(native().wait_for_acknowledgments(at_most.to_chrono()));
   }
 };
@@ -145,6 +158,9 @@ class AnyDataWriter
 
   dds::pub::Publisher publisher() const { return dds::pub::Publisher(state().publisher()); }
   const std::string& topic_name() const { return native().topic()->name(); }
+  dds::topic::TopicDescription<> topic_description() const {
+    return dds::topic::TopicDescription<>(dds::topic::AnyTopic(state().topic()));
+  }
   /// As what it is. Throws InvalidDowncastError if it is of another type.
   template <typename T>
   DataWriter<T> get() const {
@@ -152,21 +168,21 @@ class AnyDataWriter
     return DataWriter<T>(shared_state());
   }
   /// Until all RELIABLE readers that are matched have all samples. Throws TimeoutError.
-  void wait_for_acknowledgments(const core::Duration& at_most) {
+  void wait_for_acknowledgments(const core::Duration& at_most) const {
     core::detail::value_of(native().wait_for_acknowledgments(at_most.to_chrono()));
   }
-  void assert_liveliness() { core::detail::value_of(native().assert_liveliness()); }
+  void assert_liveliness() const { core::detail::value_of(native().assert_liveliness()); }
 
-  core::status::OfferedDeadlineMissedStatus offered_deadline_missed_status() {
+  core::status::OfferedDeadlineMissedStatus offered_deadline_missed_status() const {
     return core::status::OfferedDeadlineMissedStatus(native().offered_deadline_missed_status());
   }
-  core::status::OfferedIncompatibleQosStatus offered_incompatible_qos_status() {
+  core::status::OfferedIncompatibleQosStatus offered_incompatible_qos_status() const {
     return core::status::OfferedIncompatibleQosStatus(native().offered_incompatible_qos_status());
   }
-  core::status::LivelinessLostStatus liveliness_lost_status() {
+  core::status::LivelinessLostStatus liveliness_lost_status() const {
     return core::status::LivelinessLostStatus(native().liveliness_lost_status());
   }
-  core::status::PublicationMatchedStatus publication_matched_status() {
+  core::status::PublicationMatchedStatus publication_matched_status() const {
     return core::status::PublicationMatchedStatus(native().publication_matched_status());
   }
 };
@@ -199,12 +215,54 @@ class DataWriter : public AnyDataWriter {
   void write(const T& sample, const core::InstanceHandle& instance, const core::Time& timestamp) {
     write_bytes(sample, instance.native(), timestamp.to_chrono());
   }
+  void write(const dds::topic::TopicInstance<T>& instance) { write(instance.sample(), instance.handle()); }
+  void write(const dds::topic::TopicInstance<T>& instance, const core::Time& timestamp) {
+    write(instance.sample(), instance.handle(), timestamp);
+  }
+  /// Samples, or TopicInstances, in their order. What fails ends it: those before are written.
   template <typename Iterator>
   void write(const Iterator& begin, const Iterator& end) {
     for (Iterator each = begin; each != end; ++each) write(*each);
   }
+  template <typename Iterator>
+  void write(const Iterator& begin, const Iterator& end, const core::Time& timestamp) {
+    for (Iterator each = begin; each != end; ++each) write(*each, timestamp);
+  }
+  /// Samples, each with the handle of its instance; the shorter list ends it.
+  template <typename Samples, typename Handles>
+  void write(const Samples& begin, const Samples& end, const Handles& handles_begin,
+             const Handles& handles_end) {
+    Handles handle = handles_begin;
+    for (Samples each = begin; each != end && handle != handles_end; ++each, ++handle) write(*each, *handle);
+  }
+  template <typename Samples, typename Handles>
+  void write(const Samples& begin, const Samples& end, const Handles& handles_begin,
+             const Handles& handles_end, const core::Time& timestamp) {
+    Handles handle = handles_begin;
+    for (Samples each = begin; each != end && handle != handles_end; ++each, ++handle)
+      write(*each, *handle, timestamp);
+  }
+
+  // The same as streams.
   DataWriter& operator<<(const T& sample) {
     write(sample);
+    return *this;
+  }
+  DataWriter& operator<<(const dds::topic::TopicInstance<T>& instance) {
+    write(instance);
+    return *this;
+  }
+  DataWriter& operator<<(const std::pair<T, core::Time>& sample) {
+    write(sample.first, sample.second);
+    return *this;
+  }
+  DataWriter& operator<<(const std::pair<T, core::InstanceHandle>& sample) {
+    write(sample.first, sample.second);
+    return *this;
+  }
+  DataWriter& operator<<(DataWriter& (*manipulator)(DataWriter&)) { return manipulator(*this); }
+  DataWriter& operator<<(const qos::DataWriterQos& qos) {
+    this->qos(qos);
     return *this;
   }
 
@@ -217,17 +275,48 @@ class DataWriter : public AnyDataWriter {
   }
   void write(WriterLoan<T>&& loan) { core::detail::value_of(native().write(std::move(loan.native()))); }
 
-  core::InstanceHandle register_instance(const T& key) {
-    return core::InstanceHandle(core::detail::value_of(native().register_instance(bytes_of(key))));
+  // The life of instances (DDS 1.4, 2.2.2.4.2.5 to 2.2.2.4.2.14). Of a `key` only the key members count. A
+  // timestamp stands in the place of the moment of the call. An instance that is not registered here throws
+  // PreconditionNotMetError.
+
+  core::InstanceHandle register_instance(const T& key) { return register_instance(key, std::nullopt); }
+  core::InstanceHandle register_instance(const T& key, const core::Time& timestamp) {
+    return register_instance(key, timestamp.to_chrono());
   }
   DataWriter& unregister_instance(const core::InstanceHandle& instance) {
     core::detail::value_of(native().unregister_instance(instance.native()));
+    return *this;
+  }
+  DataWriter& unregister_instance(const core::InstanceHandle& instance, const core::Time& timestamp) {
+    core::detail::value_of(native().unregister_instance(instance.native(), timestamp.to_chrono()));
+    return *this;
+  }
+  DataWriter& unregister_instance(const T& key) {
+    core::detail::value_of(native().unregister_instance(bytes_of(key)));
+    return *this;
+  }
+  DataWriter& unregister_instance(const T& key, const core::Time& timestamp) {
+    core::detail::value_of(
+        native().unregister_instance(bytes_of(key), llamada::dcps::handle_nil, timestamp.to_chrono()));
     return *this;
   }
   DataWriter& dispose_instance(const core::InstanceHandle& instance) {
     core::detail::value_of(native().dispose(instance.native()));
     return *this;
   }
+  DataWriter& dispose_instance(const core::InstanceHandle& instance, const core::Time& timestamp) {
+    core::detail::value_of(native().dispose(instance.native(), timestamp.to_chrono()));
+    return *this;
+  }
+  DataWriter& dispose_instance(const T& key) {
+    core::detail::value_of(native().dispose(bytes_of(key)));
+    return *this;
+  }
+  DataWriter& dispose_instance(const T& key, const core::Time& timestamp) {
+    core::detail::value_of(native().dispose(bytes_of(key), llamada::dcps::handle_nil, timestamp.to_chrono()));
+    return *this;
+  }
+  /// nil: it is not registered here.
   core::InstanceHandle lookup_instance(const T& key) const {
     return core::InstanceHandle(core::detail::value_of(native().lookup_instance(bytes_of(key))));
   }
@@ -236,6 +325,17 @@ class DataWriter : public AnyDataWriter {
     const auto bytes = core::detail::value_of(native().key_value(instance.native()));
     return sample = core::detail::value_of(llamada::types::deserialize<T>(bytes));
   }
+  /// The same, with the handle.
+  dds::topic::TopicInstance<T>& key_value(dds::topic::TopicInstance<T>& into,
+                                          const core::InstanceHandle& instance) const {
+    key_value(into.sample(), instance);
+    into.handle(instance);
+    return into;
+  }
+
+  dds::topic::TopicDescription<T> topic_description() const { return topic(); }
+  /// For polymorphic_cast().
+  void check_data_type() const { dds::topic::detail::check_type<DataWriter>(*native().topic()->type()); }
 
   /// nullptr: none. The listener must outlive the writer, or the time that it is set.
   void listener(Listener* listener, const core::status::StatusMask& mask);
@@ -247,6 +347,10 @@ class DataWriter : public AnyDataWriter {
                                                      const qos::DataWriterQos& qos, Listener* listener,
                                                      const core::status::StatusMask& mask);
 
+  core::InstanceHandle register_instance(const T& key,
+                                         const llamada::dcps::DataWriter::OptionalTimestamp& timestamp) {
+    return core::InstanceHandle(core::detail::value_of(native().register_instance(bytes_of(key), timestamp)));
+  }
   static std::vector<std::byte> bytes_of(const T& sample) {
     return core::detail::value_of(llamada::types::serialize(sample));
   }

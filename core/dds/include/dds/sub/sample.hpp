@@ -66,6 +66,8 @@ class SampleInfo {
 template <typename T>
 class SampleRef {
  public:
+  using DataType = T;
+
   SampleRef(const T* data, const llamada::dcps::SampleInfo& info, const std::string* error)
       : data_(data), info_(&info), error_(error) {}
 
@@ -88,13 +90,17 @@ class SampleRef {
 template <typename T>
 class Sample {
  public:
+  using DataType = T;
+
   Sample() = default;
   Sample(T data, SampleInfo info) : data_(std::move(data)), info_(std::move(info)) {}
   Sample(const SampleRef<T>& other) : info_(other.info()) {  // NOLINT: implicit by intent
     if (info_.valid()) data_ = other.data();
   }
   const T& data() const { return data_; }
+  void data(T data) { data_ = std::move(data); }
   const SampleInfo& info() const { return info_; }
+  void info(const SampleInfo& info) { info_ = info; }
 
  private:
   T data_{};
@@ -107,6 +113,9 @@ template <typename T>
 class LoanedSamples {
  public:
   using DataType = T;
+  using value_type = SampleRef<T>;
+  using const_iterator = const SampleRef<T>*;
+  using iterator = const_iterator;
 
   LoanedSamples() = default;
   explicit LoanedSamples(llamada::dcps::LoanedSamples&& native) {
@@ -128,11 +137,11 @@ class LoanedSamples {
     if (index >= length()) throw std::out_of_range("there are " + std::to_string(length()) + " samples");
     return begin()[index];
   }
-  const SampleRef<T>* begin() const {
+  const_iterator begin() const {
     if (!content_) return nullptr;
     return content_->one ? &*content_->one : content_->samples.data();
   }
-  const SampleRef<T>* end() const { return begin() + length(); }
+  const_iterator end() const { return begin() + length(); }
   void return_loan() { content_.reset(); }
 
  private:
@@ -164,5 +173,35 @@ class LoanedSamples {
 
   std::shared_ptr<Content> content_;
 };
+
+/// The same samples for the PSM's other way to have them (7.5.13): copies share the loan, as those of
+/// LoanedSamples do here.
+template <typename T>
+class SharedSamples {
+ public:
+  using DataType = T;
+  using value_type = SampleRef<T>;
+  using const_iterator = typename LoanedSamples<T>::const_iterator;
+  using iterator = const_iterator;
+
+  SharedSamples() = default;
+  SharedSamples(LoanedSamples<T> samples) : samples_(std::move(samples)) {}  // NOLINT: implicit by intent
+
+  std::uint32_t length() const { return static_cast<std::uint32_t>(samples_.length()); }
+  std::size_t size() const { return samples_.size(); }
+  bool empty() const { return samples_.empty(); }
+  const SampleRef<T>& operator[](std::size_t index) const { return samples_[index]; }
+  const_iterator begin() const { return samples_.begin(); }
+  const_iterator end() const { return samples_.end(); }
+
+ private:
+  LoanedSamples<T> samples_;
+};
+
+/// Hands the loan on: `samples` is empty then (7.5.13).
+template <typename T>
+LoanedSamples<T> move(LoanedSamples<T>& samples) {
+  return std::move(samples);
+}
 
 }  // namespace dds::sub

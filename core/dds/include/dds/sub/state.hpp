@@ -17,6 +17,8 @@ class Mask {
   constexpr bool operator==(const Mask&) const = default;
   friend constexpr Mask operator|(Mask a, Mask b) { return Mask(a.bits_ | b.bits_); }
   friend constexpr Mask operator&(Mask a, Mask b) { return Mask(a.bits_ & b.bits_); }
+  constexpr Mask& operator|=(Mask other) { return *this = *this | other; }
+  constexpr Mask& operator&=(Mask other) { return *this = *this & other; }
 
  private:
   llamada::dcps::StateMask bits_ = 0;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <concepts>
 #include <cstdint>
@@ -27,22 +28,33 @@ class SubscriberState final : public core::detail::ConfiguredState<llamada::dcps
   topic::detail::Participant participant_;
 };
 
-/// What a reader is of: a topic, filtered or not; those of the built-in topics have none here.
-struct Described {
-  std::shared_ptr<topic::detail::TopicState> topic;
-  std::shared_ptr<topic::detail::FilteredTopicState> filtered;
+/// What the reader of a built-in topic is of.
+class BuiltinDescription final : public topic::detail::DescriptionState {
+ public:
+  BuiltinDescription(topic::detail::Participant participant,
+                     std::shared_ptr<llamada::dcps::TopicDescription> native)
+      : participant_(std::move(participant)), native_(std::move(native)) {}
+  const topic::detail::Participant& participant() const override { return participant_; }
+  std::shared_ptr<llamada::dcps::TopicDescription> description() const override { return native_; }
+  std::shared_ptr<topic::detail::TopicState> topic() override { return nullptr; }
+
+ private:
+  topic::detail::Participant participant_;
+  std::shared_ptr<llamada::dcps::TopicDescription> native_;
 };
+
+using Description = std::shared_ptr<topic::detail::DescriptionState>;
 
 class ReaderState final : public core::detail::ConfiguredState<llamada::dcps::DataReader> {
  public:
-  ReaderState(std::shared_ptr<SubscriberState> subscriber, Described described,
+  ReaderState(std::shared_ptr<SubscriberState> subscriber, Description description,
               std::shared_ptr<llamada::dcps::DataReader> native)
       : ConfiguredState(std::move(native)),
         subscriber_(std::move(subscriber)),
-        described_(std::move(described)) {}
+        description_(std::move(description)) {}
   ~ReaderState() override { close_silently(); }
   const std::shared_ptr<SubscriberState>& subscriber() const { return subscriber_; }
-  const Described& described() const { return described_; }
+  const Description& description() const { return description_; }
 
   /// What read() and take() give when nothing else is said: all references to the reader share it.
   llamada::dcps::DataState filter() const {
@@ -67,14 +79,14 @@ class ReaderState final : public core::detail::ConfiguredState<llamada::dcps::Da
   }
 
   std::shared_ptr<SubscriberState> subscriber_;
-  Described described_;
+  Description description_;
   std::atomic<std::uint64_t> filter_{packed({})};
 };
 
 using ReaderListening = core::detail::Listening<llamada::dcps::DataReaderListener>;
 
 std::shared_ptr<ReaderState> create_reader(const std::shared_ptr<SubscriberState>& subscriber,
-                                           Described described, const llamada::qos::DataReaderQos& qos,
+                                           Description description, const llamada::qos::DataReaderQos& qos,
                                            ReaderListening listening);
 
 }  // namespace detail
@@ -86,7 +98,7 @@ class Subscriber : public core::ConfiguredReference<detail::SubscriberState, lla
   using ConfiguredReference::ConfiguredReference;
 
   explicit Subscriber(const domain::DomainParticipant& participant)
-      : Subscriber(participant, participant.native().default_subscriber_qos()) {}
+      : Subscriber(participant, participant.default_subscriber_qos()) {}
   Subscriber(const domain::DomainParticipant& participant, const qos::SubscriberQos& qos,
              SubscriberListener* listener = nullptr,
              const core::status::StatusMask& mask = core::status::StatusMask::all());
@@ -98,10 +110,22 @@ class Subscriber : public core::ConfiguredReference<detail::SubscriberState, lla
 
   domain::DomainParticipant participant() const { return domain::DomainParticipant(state().participant()); }
   qos::DataReaderQos default_datareader_qos() const { return {native().default_datareader_qos()}; }
-  void default_datareader_qos(const qos::DataReaderQos& qos) {
+  Subscriber& default_datareader_qos(const qos::DataReaderQos& qos) {
     core::detail::value_of(native().set_default_datareader_qos(qos.native()));
+    return *this;
   }
-  void notify_datareaders() { core::detail::value_of(native().notify_datareaders()); }
+  Subscriber& operator<<(const qos::SubscriberQos& qos) {
+    this->qos(qos);
+    return *this;
+  }
+  /// default_datareader_qos() as a stream.
+  Subscriber& operator<<(const qos::DataReaderQos& qos) { return default_datareader_qos(qos); }
+  const Subscriber& operator>>(qos::DataReaderQos& qos) const {
+    qos = default_datareader_qos();
+    return *this;
+  }
+  using ConfiguredReference::operator>>;
+  void notify_datareaders() const { core::detail::value_of(native().notify_datareaders()); }
 };
 
 /// While it lives, or until end(), what the readers of a subscriber with PRESENTATION GROUP have is a
@@ -134,6 +158,9 @@ class AnyDataReader
 
   dds::sub::Subscriber subscriber() const { return dds::sub::Subscriber(state().subscriber()); }
   const std::string& topic_name() const { return native().topicdescription()->name(); }
+  topic::TopicDescription<> topic_description() const {
+    return topic::TopicDescription<>(state().description());
+  }
   /// As what it is. Throws InvalidDowncastError if it is of another type.
   template <typename T>
   DataReader<T> get() const {
@@ -141,46 +168,43 @@ class AnyDataReader
     return DataReader<T>(shared_state());
   }
   /// Until the history of the TRANSIENT_LOCAL writers that are matched is here. Throws TimeoutError.
-  void wait_for_historical_data(const core::Duration& at_most) {
+  void wait_for_historical_data(const core::Duration& at_most) const {
     core::detail::value_of(native().wait_for_historical_data(at_most.to_chrono()));
   }
 
-  core::status::RequestedDeadlineMissedStatus requested_deadline_missed_status() {
+  core::status::RequestedDeadlineMissedStatus requested_deadline_missed_status() const {
     return core::status::RequestedDeadlineMissedStatus(native().requested_deadline_missed_status());
   }
-  core::status::RequestedIncompatibleQosStatus requested_incompatible_qos_status() {
+  core::status::RequestedIncompatibleQosStatus requested_incompatible_qos_status() const {
     return core::status::RequestedIncompatibleQosStatus(native().requested_incompatible_qos_status());
   }
-  core::status::SampleRejectedStatus sample_rejected_status() {
+  core::status::SampleRejectedStatus sample_rejected_status() const {
     return core::status::SampleRejectedStatus(native().sample_rejected_status());
   }
-  core::status::SampleLostStatus sample_lost_status() {
+  core::status::SampleLostStatus sample_lost_status() const {
     return core::status::SampleLostStatus(native().sample_lost_status());
   }
-  core::status::LivelinessChangedStatus liveliness_changed_status() {
+  core::status::LivelinessChangedStatus liveliness_changed_status() const {
     return core::status::LivelinessChangedStatus(native().liveliness_changed_status());
   }
-  core::status::SubscriptionMatchedStatus subscription_matched_status() {
+  core::status::SubscriptionMatchedStatus subscription_matched_status() const {
     return core::status::SubscriptionMatchedStatus(native().subscription_matched_status());
   }
 };
 
 /// An expression over the samples of one reader, for selections and QueryConditions: "value > %0 ORDER BY
 /// value" (DDS 1.4, Annex B).
-class Query {
+class Query : public core::detail::Expression {
  public:
   Query(const AnyDataReader& reader, std::string expression, core::StringSeq parameters = {})
-      : reader_(reader), expression_(std::move(expression)), parameters_(std::move(parameters)) {}
-  const std::string& expression() const { return expression_; }
-  const core::StringSeq& parameters() const { return parameters_; }
-  void parameters(core::StringSeq parameters) { parameters_ = std::move(parameters); }
-  void add_parameter(std::string parameter) { parameters_.push_back(std::move(parameter)); }
+      : Expression(std::move(expression), std::move(parameters)), reader_(reader) {}
+  template <typename Iterator>
+  Query(const AnyDataReader& reader, std::string expression, const Iterator& begin, const Iterator& end)
+      : Expression(std::move(expression), begin, end), reader_(reader) {}
   const AnyDataReader& data_reader() const { return reader_; }
 
  private:
   AnyDataReader reader_;
-  std::string expression_;
-  core::StringSeq parameters_;
 };
 
 /// Reads samples of one topic (DDS 1.4, 2.2.2.5.3; ISO C++ PSM, 7.5.13). Any thread.
@@ -191,21 +215,28 @@ class DataReader : public AnyDataReader {
   using Listener = DataReaderListener<T>;
   using AnyDataReader::AnyDataReader;
 
-  DataReader(const dds::sub::Subscriber& subscriber, const topic::Topic<T>& topic)
+  /// `topic` is a Topic<T> or a ContentFilteredTopic<T>.
+  DataReader(const dds::sub::Subscriber& subscriber, const topic::TopicDescription<T>& topic)
       : DataReader(subscriber, topic, subscriber.default_datareader_qos()) {}
-  DataReader(const dds::sub::Subscriber& subscriber, const topic::Topic<T>& topic,
+  DataReader(const dds::sub::Subscriber& subscriber, const topic::TopicDescription<T>& topic,
              const qos::DataReaderQos& qos, Listener* listener = nullptr,
              const core::status::StatusMask& mask = core::status::StatusMask::all())
-      : AnyDataReader(create(subscriber, {topic.shared_state(), nullptr}, qos, listener, mask)) {}
-  DataReader(const dds::sub::Subscriber& subscriber, const topic::ContentFilteredTopic<T>& topic)
-      : DataReader(subscriber, topic, subscriber.default_datareader_qos()) {}
-  DataReader(const dds::sub::Subscriber& subscriber, const topic::ContentFilteredTopic<T>& topic,
-             const qos::DataReaderQos& qos, Listener* listener = nullptr,
-             const core::status::StatusMask& mask = core::status::StatusMask::all())
-      : AnyDataReader(
-            create(subscriber, {topic.state().related(), topic.shared_state()}, qos, listener, mask)) {}
+      : AnyDataReader(detail::create_reader(
+            subscriber.shared_state(), topic.shared_state(), qos.native(),
+            {core::detail::adapt<detail::ReaderAdapter<T>>(listener), mask.native()})) {}
 
-  /// What read() and take() give when nothing else is said; at first everything.
+  topic::TopicDescription<T> topic_description() const {
+    return topic::TopicDescription<T>(state().description());
+  }
+  /// The topic; of a filtered one the topic that is filtered. Of a built-in topic there is none.
+  dds::topic::Topic<T> topic() const { return dds::topic::Topic<T>(state().description()->topic()); }
+  /// For polymorphic_cast().
+  void check_data_type() const {
+    topic::detail::check_type<DataReader>(*native().topicdescription()->type());
+  }
+
+  /// What read() and take() of all references to this reader give when nothing else is said; at first
+  /// everything.
   status::DataState default_filter_state() const { return status::DataState(this->state().filter()); }
   DataReader& default_filter_state(const status::DataState& state) {
     this->state().filter(state.native());
@@ -214,6 +245,24 @@ class DataReader : public AnyDataReader {
 
   LoanedSamples<T> read() const { return get(false, options()); }
   LoanedSamples<T> take() const { return get(true, options()); }
+  /// Copies of at most `max_count` samples, put behind `out`, an iterator over Sample<T>; gives their number.
+  template <typename Iterator>
+  std::uint32_t read(Iterator out, std::uint32_t max_count) const {
+    return select().read(out, max_count);
+  }
+  template <typename Iterator>
+  std::uint32_t take(Iterator out, std::uint32_t max_count) const {
+    return select().take(out, max_count);
+  }
+  /// Copies of all, mostly for a std::back_insert_iterator; gives their number.
+  template <typename Iterator>
+  std::uint32_t read(Iterator out) const {
+    return select().read(out);
+  }
+  template <typename Iterator>
+  std::uint32_t take(Iterator out) const {
+    return select().take(out);
+  }
 
   /// Which samples: `reader.select().state(DataState::new_data()).max_samples(10).take()`.
   class Selector {
@@ -252,6 +301,23 @@ class DataReader : public AnyDataReader {
     }
     LoanedSamples<T> read() { return get(false); }
     LoanedSamples<T> take() { return get(true); }
+    /// As DataReader's. The smaller one of `max_count` and max_samples() counts.
+    template <typename Iterator>
+    std::uint32_t read(Iterator out, std::uint32_t max_count) {
+      return copy(false, out, max_count);
+    }
+    template <typename Iterator>
+    std::uint32_t take(Iterator out, std::uint32_t max_count) {
+      return copy(true, out, max_count);
+    }
+    template <typename Iterator>
+    std::uint32_t read(Iterator out) {
+      return core::detail::put(get(false), out, ~std::size_t{0});
+    }
+    template <typename Iterator>
+    std::uint32_t take(Iterator out) {
+      return core::detail::put(get(true), out, ~std::size_t{0});
+    }
 
     /// What a stream does in the end; at first it reads.
     Selector& mode(bool takes) {
@@ -271,6 +337,15 @@ class DataReader : public AnyDataReader {
 
    private:
     LoanedSamples<T> get(bool take);
+    template <typename Iterator>
+    std::uint32_t copy(bool take, Iterator out, std::uint32_t max_count) {
+      Selector limited = *this;
+      const bool is_less =
+          options_.max_samples < 0 || max_count < static_cast<std::uint32_t>(options_.max_samples);
+      if (is_less)
+        limited.max_samples(static_cast<std::int32_t>(std::min<std::uint32_t>(max_count, 0x7fffffff)));
+      return core::detail::put(limited.get(take), out, max_count);
+    }
     const DataReader& reader_;
     llamada::dcps::ReadOptions options_;
     std::optional<Query> query_;
@@ -284,6 +359,10 @@ class DataReader : public AnyDataReader {
   requires std::invocable<const Manipulator&, Selector&> Selector
   operator>>(const Manipulator& manipulator) const {
     return select() >> manipulator;
+  }
+  DataReader& operator<<(const qos::DataReaderQos& qos) {
+    this->qos(qos);
+    return *this;
   }
   const DataReader& operator>>(LoanedSamples<T>& samples) const {
     samples = read();
@@ -306,11 +385,6 @@ class DataReader : public AnyDataReader {
   Listener* listener() const;
 
  private:
-  static std::shared_ptr<detail::ReaderState> create(const dds::sub::Subscriber& subscriber,
-                                                     detail::Described described,
-                                                     const qos::DataReaderQos& qos, Listener* listener,
-                                                     const core::status::StatusMask& mask);
-
   LoanedSamples<T> get(bool take, const llamada::dcps::ReadOptions& options) const {
     llamada::dcps::LoanedSamples samples;
     core::detail::value_of(take ? native().take(options, samples) : native().read(options, samples));
@@ -349,15 +423,6 @@ LoanedSamples<T> DataReader<T>::Selector::get(bool take) {
   llamada::dcps::ReadOptions options = options_;
   if (query_) options.condition = temporary.emplace(native, options_.state, *query_).condition();
   return reader_.get(take, options);
-}
-
-template <typename T>
-std::shared_ptr<detail::ReaderState> DataReader<T>::create(const dds::sub::Subscriber& subscriber,
-                                                           detail::Described described,
-                                                           const qos::DataReaderQos& qos, Listener* listener,
-                                                           const core::status::StatusMask& mask) {
-  return detail::create_reader(subscriber.shared_state(), std::move(described), qos.native(),
-                               {core::detail::adapt<detail::ReaderAdapter<T>>(listener), mask.native()});
 }
 
 template <typename T>
