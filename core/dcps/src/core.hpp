@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "llamada/base/clock.hpp"
+#include "llamada/base/made_here.hpp"
 #include "llamada/dcps/entity.hpp"
 #include "llamada/dcps/time.hpp"
 #include "llamada/topics/participant.hpp"
@@ -53,6 +54,8 @@ class Core : public std::enable_shared_from_this<Core> {
   void start(topics::ParticipantOptions options, std::unique_ptr<topics::DiscoveryEvents> discovery);
   /// Ends the service; no listener is called any more. Not with the lock held.
   void stop();
+  /// False: this process is a child of fork(), and has but a copy.
+  bool is_of_this_process() const { return made_.holds(); }
   bool is_started() const { return participant_ != nullptr; }
   /// Only once started.
   topics::Participant& participant() { return *participant_; }
@@ -176,6 +179,7 @@ class Core : public std::enable_shared_from_this<Core> {
   bool wait_as_follower(Lock& held, std::chrono::nanoseconds deadline,
                         const std::function<bool()>& condition);
 
+  const MadeHere made_;
   BiasedMutex mutex_;
   std::unique_ptr<topics::Transport> transport_;
   const Clock& clock_;

@@ -177,6 +177,7 @@ Status DataReader::read_or_take(const ReadOptions& options, bool take, LoanedSam
 }
 
 void DataReader::give_back(std::vector<LoanedSamples::Sample>&& loans) {
+  if (!core().is_of_this_process()) return;  // they are the parent process's
   constexpr std::size_t spare_count_max = 64;
   std::shared_ptr<DataReader> self;  // goes after the lock
   Lock held = lock();

@@ -31,6 +31,8 @@ WriteLoan& WriteLoan::operator=(WriteLoan&& other) noexcept {
 
 void WriteLoan::drop() {
   DataWriter* writer = std::exchange(writer_, nullptr);
+  if (!writer->core().is_of_this_process())
+    return keep_for_good(std::make_shared<topics::Loan>(std::move(loan_)));
   std::shared_ptr<DataWriter> self;  // goes after the lock
   detail::Lock held = writer->lock();
   loan_.drop();

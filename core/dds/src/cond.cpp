@@ -30,11 +30,13 @@ void ConditionState::dispatch() {
 }
 
 ReadConditionState::~ReadConditionState() {
+  if (!is_of_this_process()) return;
   const auto reader = reader_.shared_native();
   static_cast<void>(reader->delete_readcondition(read_condition_).has_value());
 }
 
 void WaitSetState::attach(const Condition& condition) {
+  check_made_here();
   const auto& native = condition.state().native();
   std::lock_guard held(mutex_);
   const bool is_there = std::any_of(conditions_.begin(), conditions_.end(),
@@ -45,6 +47,7 @@ void WaitSetState::attach(const Condition& condition) {
 }
 
 bool WaitSetState::detach(const Condition& condition) {
+  check_made_here();
   const auto& native = condition.state().native();
   Condition removed(null);  // goes after the lock: its reader may go with it
   std::lock_guard held(mutex_);
@@ -58,12 +61,14 @@ bool WaitSetState::detach(const Condition& condition) {
 }
 
 ConditionSeq WaitSetState::conditions() const {
+  check_made_here();
   std::lock_guard held(mutex_);
   return conditions_;
 }
 
 // A condition that another thread detaches while this one wakes up does not count: the wait goes on.
 ConditionSeq WaitSetState::wait(const Duration& at_most) {
+  check_made_here();
   const auto now = [] { return std::chrono::steady_clock::now().time_since_epoch(); };
   const auto deadline = llamada::dcps::after(now(), at_most.to_chrono());
   ConditionSeq found;

@@ -11,13 +11,13 @@ namespace core::detail {
 
 void EntityState::close() {
   if (is_closed_.load(std::memory_order_acquire)) return;
-  value_of(remove());
+  if (made_.holds()) value_of(remove());
   is_closed_.store(true, std::memory_order_release);
   self_.reset();
 }
 
 void EntityState::close_silently() noexcept {
-  if (!is_closed_.exchange(true)) static_cast<void>(remove().has_value());
+  if (!is_closed_.exchange(true) && made_.holds()) static_cast<void>(remove().has_value());
 }
 
 }  // namespace core::detail
@@ -98,6 +98,10 @@ std::shared_ptr<FilteredTopicState> create_filtered(const std::shared_ptr<TopicS
 }
 
 FilteredTopicState::~FilteredTopicState() {
+  if (!made_.holds()) {
+    llamada::keep_for_good(std::move(native_));
+    return;
+  }
   const auto participant = native_of<llamada::dcps::DomainParticipant>(*related_->participant());
   static_cast<void>(participant->delete_contentfilteredtopic(native_).has_value());
 }

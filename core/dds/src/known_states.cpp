@@ -29,8 +29,8 @@ struct KnownStates {
 
 /// A program's listeners may hear of any participant's entities. Never destroyed: entities may be static.
 KnownStates& known_states() {
-  static auto& states = *std::make_unique<KnownStates>().release();
-  return states;
+  static constinit llamada::OfThisProcess<KnownStates> states;
+  return states.get();
 }
 
 }  // namespace
@@ -70,6 +70,10 @@ std::shared_ptr<EntityState> await_state(const llamada::dcps::Entity& entity) {
 }
 
 EntityState::~EntityState() {
+  if (!made_.holds()) {
+    llamada::keep_for_good(std::move(entity_));
+    return;
+  }
   auto& states = known_states();
   const std::lock_guard held(states.mutex);
   const auto [first, last] = states.all.equal_range(entity_.get());

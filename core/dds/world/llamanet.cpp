@@ -31,8 +31,8 @@ struct Participants {
 };
 
 Participants& participants() {
-  static Participants one;
-  return one;
+  static constinit llamada::OfThisProcess<Participants> one;
+  return one.get();
 }
 
 llamada::Result<std::unique_ptr<llamada::topics::Transport>> open_transport(std::uint32_t) {
@@ -46,11 +46,21 @@ llamada::Result<std::unique_ptr<llamada::topics::Transport>> open_transport(std:
   return LlamanetTransport::open(options);
 }
 
-/// Each program has one factory (DDS 1.4, 2.2.2.2.2.3 get_instance).
+struct Factory {
+  llamada::SystemClock clock;
+  llamada::dcps::DomainParticipantFactory native{open_transport, clock};
+};
+
+/// Destroyed at the program's end.
+struct LastingFactory {
+  llamada::OfThisProcess<Factory> one;
+  ~LastingFactory() { one.destroy(); }
+};
+
+/// Each process has one factory (DDS 1.4, 2.2.2.2.2.3 get_instance).
 llamada::dcps::DomainParticipantFactory& factory() {
-  static const llamada::SystemClock clock;
-  static llamada::dcps::DomainParticipantFactory made(open_transport, clock);
-  return made;
+  static LastingFactory lasting;
+  return lasting.one.get().native;
 }
 
 }  // namespace

@@ -61,7 +61,9 @@ Result<std::unique_ptr<Application>> Application::attach(const ApplicationOption
   auto chosen = options;
   if (chosen.socket_name.empty()) chosen.socket_name = llamanet::socket_name(::geteuid(), "node");
   auto attached = join_driver(chosen, [](const ApplicationOptions& at) { return attach_to(at); });
-  if (attached) (*attached)->options_ = std::move(chosen);
+  if (!attached) return attached;
+  (*attached)->options_ = std::move(chosen);
+  if ((*attached)->rejoins()) (*attached)->guard_against_fork();
   return attached;
 }
 
@@ -156,7 +158,9 @@ Status Application::open_arena(const ApplicationOptions& options, const Attached
 }
 
 Application::~Application() {
-  if (is_child_of_fork() || silent_) return;
+  if (is_child_of_fork()) return;
+  if (rejoins()) forget_forks();
+  if (silent_) return;
   const Status said = send_datagram(driver_.get(), encode({++request_, Bye{}}));
   // A driver that has come in the meantime keeps a place for this application.
   if (!said && said.error().code() == Errc::closed && rejoins() && rejoin(false))

@@ -18,7 +18,12 @@ class ConditionState {
   ConditionState(const ConditionState&) = delete;
   ConditionState& operator=(const ConditionState&) = delete;
   virtual ~ConditionState() = default;
-  const std::shared_ptr<llamada::dcps::Condition>& native() const { return native_; }
+  /// Throws PreconditionNotMetError in a child of fork().
+  const std::shared_ptr<llamada::dcps::Condition>& native() const {
+    core::detail::value_of(made_.check());
+    return native_;
+  }
+  bool is_of_this_process() const { return made_.holds(); }
 
   void handler(std::function<void()> handler) {
     std::lock_guard held(mutex_);
@@ -27,6 +32,7 @@ class ConditionState {
   void dispatch();
 
  private:
+  const llamada::MadeHere made_;
   std::shared_ptr<llamada::dcps::Condition> native_;
   std::mutex mutex_;
   std::function<void()> handler_;
@@ -103,7 +109,7 @@ class StatusCondition : public Condition {
 
 namespace detail {
 
-/// What copies of a WaitSet share.
+/// What copies of a WaitSet share. In a child of fork() all throws PreconditionNotMetError.
 class WaitSetState {
  public:
   void attach(const Condition& condition);
@@ -112,6 +118,9 @@ class WaitSetState {
   ConditionSeq wait(const Duration& at_most);
 
  private:
+  void check_made_here() const { core::detail::value_of(made_.check()); }
+
+  const llamada::MadeHere made_;
   llamada::dcps::WaitSet native_;
   mutable std::mutex mutex_;
   ConditionSeq conditions_;  // in the order of their attachment

@@ -6,6 +6,7 @@
 
 #include "dds/core/qos.hpp"
 #include "dds/core/status.hpp"
+#include "llamada/base/made_here.hpp"
 #include "llamada/dcps/entity.hpp"
 
 namespace dds::core {
@@ -25,15 +26,20 @@ class EntityState : public std::enable_shared_from_this<EntityState> {
   EntityState& operator=(const EntityState&) = delete;
   virtual ~EntityState();
 
-  /// Throws AlreadyClosedError.
+  /// Throws AlreadyClosedError; PreconditionNotMetError in a child of fork().
   llamada::dcps::Entity& entity() const {
+    check_made_here();
     if (is_closed_.load(std::memory_order_acquire)) raise({llamada::Errc::closed, "the entity was closed"});
     return *entity_;
   }
   const std::shared_ptr<llamada::dcps::Entity>& shared_entity() const { return entity_; }
 
+  /// Whether entity() throws nothing.
+  bool is_usable() const noexcept { return made_.holds() && !is_closed_.load(std::memory_order_acquire); }
+  bool is_of_this_process() const noexcept { return made_.holds(); }
+
   /// Deletes the entity; a second time does nothing. What deletion fails with is thrown, and the entity is as
-  /// it was.
+  /// it was. In a child of fork() only this copy is closed.
   void close();
   /// Keeps the entity until it is closed, even without references.
   void retain() { self_ = shared_from_this(); }
@@ -46,7 +52,13 @@ class EntityState : public std::enable_shared_from_this<EntityState> {
   void close_silently() noexcept;
 
  private:
+  void check_made_here() const {
+    if (!made_.holds()) [[unlikely]]
+      value_of(made_.check());
+  }
+
   std::shared_ptr<llamada::dcps::Entity> entity_;
+  const llamada::MadeHere made_;
   std::atomic<bool> is_closed_{false};
   std::shared_ptr<EntityState> self_;
   std::once_flag status_condition_made_;
@@ -102,6 +114,7 @@ class ConfiguredState : public EntityState {
   explicit ConfiguredState(std::shared_ptr<Native> native) : EntityState(std::move(native)) {}
   /// An entity that could not be deleted goes on without the listener.
   ~ConfiguredState() override {
+    if (!is_of_this_process()) return;
     auto& native = static_cast<Native&>(*shared_entity());
     if (adapter_ != nullptr && native.listener() == adapter_.get())
       native.set_listener(nullptr, llamada::dcps::status::none);

@@ -98,7 +98,8 @@ class CoherentSet {
   CoherentSet(const CoherentSet&) = delete;
   CoherentSet& operator=(const CoherentSet&) = delete;
   ~CoherentSet() {
-    if (!ended_) static_cast<void>(publisher_.native().end_coherent_changes().has_value());
+    if (!ended_ && publisher_.state().is_usable())
+      static_cast<void>(publisher_.native().end_coherent_changes().has_value());
   }
   void end() {
     ended_ = true;
@@ -119,7 +120,8 @@ class SuspendedPublication {
   SuspendedPublication(const SuspendedPublication&) = delete;
   SuspendedPublication& operator=(const SuspendedPublication&) = delete;
   ~SuspendedPublication() {
-    if (!resumed_) static_cast<void>(publisher_.native().resume_publications().has_value());
+    if (!resumed_ && publisher_.state().is_usable())
+      static_cast<void>(publisher_.native().resume_publications().has_value());
   }
   void resume() {
     resumed_ = true;

@@ -138,7 +138,8 @@ class CoherentAccess {
   CoherentAccess(const CoherentAccess&) = delete;
   CoherentAccess& operator=(const CoherentAccess&) = delete;
   ~CoherentAccess() {
-    if (!ended_) static_cast<void>(subscriber_.native().end_access().has_value());
+    if (!ended_ && subscriber_.state().is_usable())
+      static_cast<void>(subscriber_.native().end_access().has_value());
   }
   void end() {
     ended_ = true;

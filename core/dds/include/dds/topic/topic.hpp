@@ -90,9 +90,14 @@ class FilteredTopicState final : public DescriptionState {
   const Participant& participant() const override { return related_->participant(); }
   std::shared_ptr<llamada::dcps::TopicDescription> description() const override { return native_; }
   std::shared_ptr<TopicState> topic() override { return related_; }
-  const std::shared_ptr<llamada::dcps::ContentFilteredTopic>& native() const { return native_; }
+  /// Throws PreconditionNotMetError in a child of fork().
+  const std::shared_ptr<llamada::dcps::ContentFilteredTopic>& native() const {
+    core::detail::value_of(made_.check());
+    return native_;
+  }
 
  private:
+  const llamada::MadeHere made_;
   std::shared_ptr<TopicState> related_;
   std::shared_ptr<llamada::dcps::ContentFilteredTopic> native_;
 };

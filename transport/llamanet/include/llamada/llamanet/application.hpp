@@ -168,6 +168,9 @@ class Application {
   /// already_exists, unsupported, parse_error: this driver will never take the application.
   Result<std::vector<std::uint32_t>> rejoin(bool may_start_driver = true);
 
+  /// In the child of a fork(), at once: from now on its writes to the arena are its own.
+  void seal_in_child();
+
   /// The destructor will not say bye: the process's end is what the driver is to see (a rank's way to end).
   void leave_silently() { silent_ = true; }
 
@@ -183,6 +186,8 @@ class Application {
 
   Application();
   bool is_child_of_fork() const;
+  void guard_against_fork();
+  void forget_forks();
   static Result<std::unique_ptr<Application>> attach_to(const ApplicationOptions& options);
   Status shake_hands(const ApplicationOptions& options);
   Status open_arena(const ApplicationOptions& options, const Attached& attached, FileDescriptor arena);
