@@ -166,14 +166,14 @@ TEST_CASE("fork: a child makes participants of its own, and meets the parent", "
 TEST_CASE("fork: the parent's threads write while another one forks, spawns and executes", "[dds][fork]") {
   const OwnDriver driver;
   Party party;
-  std::atomic<bool> stop{false};
+  std::atomic<bool> stop{false}, all_written{false};
   const SharedBoard board;
   std::thread writing([&] {
     for (std::int64_t count = 0; !stop; ++count) party.writer << Step{0, 0, count}, ++board->written[0];
   });
   std::thread reading([&] {
     Ledger ledger(*board);
-    while (!stop || ledger.count() < board->written[0]) ledger.take_from(party.reader);
+    while (!all_written || ledger.count() < board->written[0]) ledger.take_from(party.reader);
     board->read[0] = ledger.count();
   });
   const auto ends_well = [](pid_t child) {
@@ -198,6 +198,7 @@ TEST_CASE("fork: the parent's threads write while another one forks, spawns and 
   }
   stop = true;
   writing.join();
+  all_written = true;
   reading.join();
   CHECK(board->read[0] == board->written[0]);
   CHECK(board->faults == 0);

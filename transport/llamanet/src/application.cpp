@@ -215,6 +215,10 @@ Status Application::map_peers(std::uint32_t first, std::uint32_t count, bool& ch
   for (std::uint32_t i = 0; i < count; ++i) {
     auto& peer = answer->peers[i];
     bool is_new = peer.arena != peers_[first + i].arena;
+    // The driver has the place of a peer that we know, and which has not brought its arena to it yet.
+    if (peer.arena == 0 &&
+        page_slot(first + i).arena.load(std::memory_order_acquire) == peers_[first + i].arena)
+      continue;
     changed |= is_new;
     if (peer.arena == 0) {
       if (is_new) replace_peer(first + i, {});

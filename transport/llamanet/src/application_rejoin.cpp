@@ -55,7 +55,11 @@ Result<std::vector<std::uint32_t>> Application::rejoin_at(const std::string& soc
   slot_ = attached->slot;
   seen_generation_ = UINT64_MAX;
   driver_lost_.store(false, std::memory_order_relaxed);
-  return follow_peers();
+  auto moves = follow_peers();
+  // refresh() looks no further than the new roster goes, which may be shorter.
+  for (std::uint32_t slot = slot_count(); slot < peers_.size(); ++slot)
+    if (peers_[slot].arena != 0) replace_peer(slot, {});
+  return moves;
 }
 
 Rejoin Application::roster_of_old_driver() const {

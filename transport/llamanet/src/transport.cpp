@@ -38,10 +38,11 @@ Result<std::unique_ptr<topics::Transport>> LlamanetTransport::open(ApplicationOp
 
 std::uint32_t LlamanetTransport::slot_count() const {
   const std::uint32_t count = application_->slot_count();
-  if (!is_moved_) return count;
-  auto places = static_cast<std::uint32_t>(slots_.size());
+  auto places = static_cast<std::uint32_t>(is_moved_ ? slots_.size() : count);
   while (places > 0 && slots_[places - 1] >= count) --places;
-  return places;
+  // A new driver's roster may be shorter, and whoever had a place behind it must be seen to be gone.
+  places_ = std::max(places_, places);
+  return places_;
 }
 
 Result<bool> LlamanetTransport::poll() {

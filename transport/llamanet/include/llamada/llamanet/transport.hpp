@@ -63,6 +63,7 @@ class LlamanetTransport final : public topics::Transport {
   std::unique_ptr<Application> application_;
   std::vector<std::uint32_t> slots_;  // by place
   bool is_moved_ = false;             // some place is not the slot of its number
+  mutable std::uint32_t places_ = 0;  // that have been in use: never fewer
   const std::uint32_t place_;         // of this application
   std::atomic<std::uint64_t> looks_wanted_{0};
   std::atomic<Time::time_point> next_attempt_{Time::time_point{}};  // to join a driver
