@@ -18,7 +18,7 @@ struct DataWriter::Change {
   std::uint64_t key_hash = 0;
   std::vector<std::byte> key;
   ChangeKind kind = ChangeKind::alive;
-  Timestamp timestamp{0};
+  OptionalTimestamp timestamp;  // none: that of the moment in which it is published
 };
 
 WriteLoan& WriteLoan::operator=(WriteLoan&& other) noexcept {
@@ -112,6 +112,7 @@ Status DataWriter::publish_blocking(Lock& held, Publish&& publish) {
   Status outcome = publish();
   if (outcome || outcome.error().code() != Errc::would_block) return outcome;
   bool done = false;
+  std::string reason = outcome.error().text();
   const std::function<bool()> attempt = [&] {
     if (done) return true;
     if (deleted_) {
@@ -119,22 +120,44 @@ Status DataWriter::publish_blocking(Lock& held, Publish&& publish) {
       return done = true;
     }
     Status tried = publish();
-    if (!tried && tried.error().code() == Errc::would_block) return false;
+    if (!tried && tried.error().code() == Errc::would_block) {
+      reason = tried.error().text();
+      return false;
+    }
     outcome = std::move(tried);
     return done = true;
   };
   const Duration at_most = qos_.reliability.max_blocking_time;
   if (core().wait_until(held, after(core().now().monotonic, at_most), attempt)) return outcome;
   if (Status status = core().state(); !status) return status;
-  return failure(Errc::timeout,
-                 "topic '{}': no room within RELIABILITY's max_blocking_time of {}: a reader is behind",
-                 topic_->name(), qos::to_string(at_most));
+  return failure(Errc::timeout, "topic '{}': no room within RELIABILITY's max_blocking_time of {}: {}",
+                 topic_->name(), qos::to_string(at_most), reason);
+}
+
+bool DataWriter::is_by_source() const {
+  return qos_.destination_order.kind == qos::DestinationOrderKind::by_source_timestamp;
+}
+
+// Readers that order by source drop what is earlier than what they have seen. So the writer's own timestamps
+// never go back, even if the clock does, and the program's may not.
+Timestamp DataWriter::timestamp_of(const Change& change) const {
+  if (change.timestamp) return *change.timestamp;
+  const Timestamp now = core().realtime();
+  return is_by_source() ? std::max(now, latest_timestamp_) : now;
+}
+
+Status DataWriter::check_timestamp(const Change& change) const {
+  if (!is_by_source() || !change.timestamp || *change.timestamp >= latest_timestamp_) return {};
+  return failure(Errc::invalid_argument,
+                 "topic '{}': the source timestamp {} is earlier than {}, which this writer used before, and "
+                 "its DESTINATION_ORDER is BY_SOURCE_TIMESTAMP",
+                 topic_->name(), qos::to_string(*change.timestamp), qos::to_string(latest_timestamp_));
 }
 
 topics::SampleHeader DataWriter::header_of(const Change& change) const {
   const Publisher& publisher = publisher_entity();
   topics::SampleHeader header;
-  header.source_timestamp_ns = change.timestamp.count();
+  header.source_timestamp_ns = timestamp_of(change).count();
   header.instance = change.key_hash;
   header.kind = change.kind;
   header.coherent_set = publisher.open_set();
@@ -142,7 +165,8 @@ topics::SampleHeader DataWriter::header_of(const Change& change) const {
   return header;
 }
 
-void DataWriter::published(const Change& change) {
+void DataWriter::published(const Change& change, const topics::SampleHeader& header) {
+  latest_timestamp_ = std::max(latest_timestamp_, Timestamp(header.source_timestamp_ns));
   Publisher& publisher = publisher_entity();
   if (publisher.open_set() != 0) ++set_samples_;
   if (publisher.is_group()) ++publisher.group_sequence_;
@@ -155,10 +179,12 @@ void DataWriter::published(const Change& change) {
 }
 
 Status DataWriter::publish_change(Lock& held, const Change& change, std::span<const std::byte> payload) {
+  if (Status status = check_timestamp(change); !status) return status;
   return publish_blocking(held, [&]() -> Status {
-    auto number = endpoint_->publish(payload, header_of(change));
+    const topics::SampleHeader header = header_of(change);
+    auto number = endpoint_->publish(payload, header);
     if (!number) return propagate(number);
-    published(change);
+    published(change, header);
     return {};
   });
 }
@@ -166,7 +192,7 @@ Status DataWriter::publish_change(Lock& held, const Change& change, std::span<co
 // What a write of the sample changes, and when.
 Status DataWriter::describe(Change& change, std::span<const std::byte> sample, InstanceHandle instance,
                             const OptionalTimestamp& timestamp) const {
-  change.timestamp = timestamp ? *timestamp : core().realtime();
+  change.timestamp = timestamp;
   if (is_keyed_)
     if (Status status = identify(change, sample); !status) return status;
   if (!instance.is_nil() && instance != dcps::instance_handle(change.key_hash)) {
@@ -228,10 +254,12 @@ Status DataWriter::write(WriteLoan&& loan, InstanceHandle instance, const Option
   Lock held = lock();
   if (Status status = check_usable(); !status) return status;
   if (Status status = register_change(change); !status) return status;
+  if (Status status = check_timestamp(change); !status) return status;
   const Status status = publish_blocking(held, [&]() -> Status {
-    auto number = endpoint_->publish(std::move(loan.loan_), header_of(change));
+    const topics::SampleHeader header = header_of(change);
+    auto number = endpoint_->publish(std::move(loan.loan_), header);
     if (!number) return propagate(number);
-    published(change);
+    published(change, header);
     return {};
   });
   if (!status) return status;
@@ -272,7 +300,7 @@ Status DataWriter::dispose(std::span<const std::byte> sample, InstanceHandle ins
 Status DataWriter::end_life(InstanceHandle instance, EndOfLife end, OptionalTimestamp timestamp) {
   Change change;
   change.key_hash = instance.low;
-  change.timestamp = timestamp.value_or(core().now().realtime);
+  change.timestamp = timestamp;
   Lock held = lock();
   if (Status status = check_usable(); !status) return status;
   if (!is_keyed_) return {};
@@ -322,7 +350,6 @@ void DataWriter::dispose_all(Lock& held) {
     if (key_hash == 0) continue;
     Change change;
     change.key_hash = key_hash;
-    change.timestamp = core().now().realtime;
     if (!end_life(held, change, EndOfLife::unregister)) return;  // nobody makes room
   }
 }

@@ -4,6 +4,7 @@
 #include <bit>
 #include <utility>
 
+#include "chunk_shapes.hpp"
 #include "llamada/base/copy.hpp"
 #include "llamada/base/rounding.hpp"
 
@@ -23,58 +24,6 @@ constexpr std::uint64_t shared_bytes_max = 512 << 10;
 /// A chunk is for so much of a run, and the rest if that is none by itself: of payloads that turn out to be
 /// repeated nothing lies in it.
 constexpr std::uint64_t run_bytes_max = 16 << 20;
-
-constexpr std::uint64_t aligned(std::uint64_t payload_bytes) { return rounded_up(payload_bytes, 64); }
-
-/// Chunks for small records: 4, 16, 64, then 256 KiB, a quarter of it cells.
-ChunkShape normal_shape(std::uint64_t ordinal) {
-  const std::uint64_t size_bytes = std::uint64_t{4096} << (2 * std::min<std::uint64_t>(ordinal, 3));
-  const auto cell_count = static_cast<std::uint32_t>(size_bytes / 256);
-  return {cell_count, size_bytes - sizeof(ChunkHeader) - cell_count * cell_size_bytes};
-}
-
-/// Chunks for large records: 8 KiB of header and cells, and 16, 64, then 128 KiB of payload, two or three of
-/// which stay in the cache; where all is kept then 256 KiB, or as many pages as a record needs. Where chunks
-/// are used again, those for records of 64 KiB and more have 32 KiB of cells, since such a payload is written
-/// once for all the records in its chunk that repeat it, and at least 128 KiB, or a power of two, which will
-/// be found again.
-ChunkShape bulk_shape(std::uint64_t ordinal, std::uint64_t needed_bytes, Retention retention) {
-  constexpr std::uint32_t cell_count = 8192 / cell_size_bytes - 1,
-                          cell_count_of_large = 32768 / cell_size_bytes - 1;
-  constexpr std::uint64_t large_bytes = 64 << 10, recycled_bytes = 128 << 10, kept_bytes = 256 << 10;
-  const bool recycles = retention == Retention::recycle;
-  if (recycles && needed_bytes >= large_bytes)
-    return {cell_count_of_large, std::max(recycled_bytes, std::bit_ceil(needed_bytes))};
-  const std::uint64_t usual = std::min(std::uint64_t{16384} << (2 * std::min<std::uint64_t>(ordinal, 3)),
-                                       recycles ? recycled_bytes : kept_bytes);
-  if (recycles) return {cell_count, std::max(usual, std::bit_ceil(needed_bytes))};
-  return {cell_count, needed_bytes <= usual ? usual : rounded_up(needed_bytes, 4096)};
-}
-
-std::uint64_t bytes_of(const ChunkShape& shape) {
-  return sizeof(ChunkHeader) + shape.cell_count * cell_size_bytes + shape.payload_bytes;
-}
-
-ChunkShape chunk_shape_for(std::uint64_t ordinal, std::uint64_t payload_bytes, Retention retention) {
-  constexpr std::uint64_t large_bytes = 2048;
-  const std::uint64_t needed = payload_bytes <= inline_payload_max ? 0 : aligned(payload_bytes);
-  const ChunkShape normal = normal_shape(ordinal);
-  const bool fits = ordinal == 0 ? needed <= normal.payload_bytes : needed < large_bytes;
-  return fits ? normal : bulk_shape(ordinal, needed, retention);
-}
-
-/// A chunk of the same size, shared out between cells and payload as the records of the last one needed it.
-/// Only where all is kept: what is recycled must be of few shapes.
-ChunkShape shared_out(ChunkShape shape, std::uint64_t used_cells, std::uint64_t used_payload_bytes,
-                      std::uint64_t needed_bytes) {
-  const std::uint64_t size_bytes = bytes_of(shape) - sizeof(ChunkHeader);
-  const std::uint64_t for_each = used_payload_bytes / used_cells;
-  std::uint64_t cell_count = size_bytes / (cell_size_bytes + for_each);
-  // Some more cells, for the payload is what ends a chunk with records of one size.
-  cell_count = std::clamp<std::uint64_t>(cell_count + cell_count / 16, 16, size_bytes / cell_size_bytes);
-  const ChunkShape made{static_cast<std::uint32_t>(cell_count), size_bytes - cell_count * cell_size_bytes};
-  return made.payload_bytes >= needed_bytes ? made : shape;
-}
 
 }  // namespace
 
@@ -340,7 +289,7 @@ void LogWriter::write_place(std::span<const std::byte> payload) {
 }
 
 void LogWriter::pass_payload(std::uint64_t payload_bytes) {
-  payload_next_ += aligned(payload_bytes);
+  payload_next_ += aligned_payload(payload_bytes);
   room_taken_ = payload_next_;
   room_wanted_ = std::min(payload_next_ + room_wanted_for(payload_bytes), payload_end_);
 }
@@ -350,7 +299,8 @@ std::uint64_t LogWriter::room_wanted_for(std::uint64_t payload_bytes) const {
   // What is kept goes into memory that no cache has: to fetch that ahead is always of use.
   if (retention_ == Retention::recycle && !copy_bytes_out_fetches(payload_bytes)) return 0;
   const bool all = prepared_ && payload_bytes <= room_wanted_bytes_max;
-  return all ? aligned(payload_bytes) : std::min(aligned(payload_bytes), room_wanted_of_others_bytes);
+  return all ? aligned_payload(payload_bytes)
+             : std::min(aligned_payload(payload_bytes), room_wanted_of_others_bytes);
 }
 
 /// Of one that begins behind the payload room used so far.
@@ -435,9 +385,11 @@ ChunkShape LogWriter::next_shape(std::uint64_t ordinal, std::uint64_t payload_by
   const Chunk& last = chunks_.back();
   const auto* cells = reinterpret_cast<const Cell*>(arena_->base() + last.cells());
   const std::uint64_t used_cells = static_cast<std::uint64_t>(next_ - cells);
-  const std::uint64_t needed = payload_bytes <= inline_payload_max ? 0 : aligned(payload_bytes);
+  const std::uint64_t needed = payload_bytes <= inline_payload_max ? 0 : aligned_payload(payload_bytes);
   if (used_cells == 0) return shape;
-  return shared_out(shape, used_cells, payload_next_ - last.payload(), needed);
+  constexpr std::uint32_t endpoint_cell_grain = 256;
+  return shared_out(shape, used_cells, payload_next_ - last.payload(), needed,
+                    is_endpoints_ ? endpoint_cell_grain : 1);
 }
 
 /// Recycles, and says whether one more chunk is allowed; behind records that repeat payloads always, for only
@@ -520,18 +472,28 @@ void LogWriter::recycle() {
   const std::uint64_t consumed = consumed_by_all();
   // A record that repeats a payload may have that of any chunk before.
   if (consumed < repeats_end_) return;
-  while (chunks_.size() > 1 && chunks_.front().ordinal < consumed) {
-    const Chunk chunk = chunks_.front();
-    chunks_.pop_front();
-    LLAMADA_CRASH_POINT("recycle:consumed");
-    // Before the chunk can become another's: who comes later, a successor too, begins behind it.
-    entry_->first_chunk.store(chunks_.front().offset, std::memory_order_release);  // pairs with enter_first()
-    LLAMADA_CRASH_POINT("recycle:unlinked");
-    live_bytes_ -= chunk.size_bytes();
-    arena_->free(chunk);
-    arena_->count(Counter::recycled_chunks);
-    LLAMADA_CRASH_POINT("recycle:freed");
-  }
+  while (chunks_.size() > 1 && chunks_.front().ordinal < consumed) give_back_first();
+}
+
+void LogWriter::give_back_first() {
+  const Chunk chunk = chunks_.front();
+  chunks_.pop_front();
+  LLAMADA_CRASH_POINT("recycle:consumed");
+  // Before the chunk can become another's: who comes later, a successor too, begins behind it.
+  entry_->first_chunk.store(chunks_.front().offset, std::memory_order_release);  // pairs with enter_first()
+  LLAMADA_CRASH_POINT("recycle:unlinked");
+  live_bytes_ -= chunk.size_bytes();
+  arena_->free(chunk);
+  arena_->count(Counter::recycled_chunks);
+  LLAMADA_CRASH_POINT("recycle:freed");
+}
+
+void LogWriter::expire(std::uint64_t record_count) {
+  const auto is_over = [&] { return chunks_.size() > 1 && chunks_[1].records_before <= record_count; };
+  if (retention_ == Retention::recycle || !is_over()) return;
+  const std::uint64_t consumed = consumed_by_all();
+  if (consumed < repeats_end_) return;
+  while (is_over() && chunks_.front().ordinal < consumed) give_back_first();
 }
 
 void LogWriter::discard() {

@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "log_record.hpp"
 #include "stream.hpp"
@@ -9,7 +11,8 @@
 namespace llamada::topics::detail {
 
 void LossyLogStream::begin(const EndpointDirectory::Grant* grant) {
-  if (grant == nullptr || grant->position.chunk == 0) return;
+  begins_anywhere_ = grant == nullptr || grant->position.chunk == 0;
+  if (begins_anywhere_) return;
   auto chunk = read_chunk_racing(origin_.arena, grant->position.chunk);
   if (!chunk || chunk->generation != grant->position.generation || grant->position.cell >= chunk->cell_count)
     return;  // overtaken already: it begins with what is there
@@ -55,6 +58,7 @@ bool LossyLogStream::enter_first() {
     return false;  // it moved on: in the next poll
   chunk_ = *chunk;
   cell_ = 0;
+  if (std::exchange(begins_anywhere_, false)) taken_ = std::max(taken_, chunk->records_before);
   return true;
 }
 

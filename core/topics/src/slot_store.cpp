@@ -250,7 +250,7 @@ void SlotStore::remember(std::uint32_t index, const SampleHeader& header) {
   own_[index].coherent_set = header.coherent_set;
   own_[index].ends_set = header.kind == ChangeKind::coherent_end;
   own_[index].live = true;
-  if (!keeps_for_good_) order_.push_back({published_, index});
+  order_.push_back({published_, index});
   if (own_[index].ends_set) {
     remember_end(index, header.coherent_set);
   } else {
@@ -331,7 +331,10 @@ void SlotStore::acknowledged(std::uint64_t sequence_number) {
     const auto history = histories_.find(own.instance);
     if (history != histories_.end() && history->second.back() == ending.index) forget_instance(own.instance);
   }
-  if (keeps_for_good_) return;
+  if (!keeps_for_good_) retire_through(sequence_number);
+}
+
+void SlotStore::retire_through(std::uint64_t sequence_number) {
   while (!order_.empty() && order_.front().sequence_number <= sequence_number) {
     const Numbered oldest = order_.front();
     order_.pop_front();

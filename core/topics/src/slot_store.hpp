@@ -29,6 +29,7 @@ class SlotStore final : public WriterStore {
   void add_reader(const MatchEntry& match, bool reliable) override;
   void remove_reader(const MatchEntry& match) override;
   void acknowledged(std::uint64_t sequence_number) override;
+  void expired(std::uint64_t sequence_number) override { retire_through(sequence_number); }
   Result<LogPosition> position() override { return LogPosition{}; }
   void discard() override;
 
@@ -71,6 +72,7 @@ class SlotStore final : public WriterStore {
   void drop_stale(std::deque<Numbered>& row) const;
   void remember_end(std::uint32_t index, std::uint32_t set);
   void retire(std::uint32_t index);
+  void retire_through(std::uint64_t sequence_number);
   void retire_data(std::uint32_t index);
   void retire_end(std::uint32_t set);
   void forget_instance(std::uint64_t instance);
@@ -92,7 +94,7 @@ class SlotStore final : public WriterStore {
   std::unordered_map<std::uint32_t, LiveSet> sets_;
   std::uint32_t newest_ended_set_ = 0;  // 0: none whose end is live
   // By number. Of slots that are live no more entries may linger, but no more than of others.
-  std::deque<Numbered> order_;         // live slots, unless they are kept for good
+  std::deque<Numbered> order_;         // live slots
   std::deque<Numbered> endings_;       // of unregistered instances: forgotten once acknowledged
   std::deque<std::uint32_t> retired_;  // oldest first
   std::vector<std::uint32_t> held_;    // sequence is 0, but a reader had it in place

@@ -129,6 +129,7 @@ class LossyLogStream final : public Stream {
 
   std::optional<Chunk> chunk_;
   std::uint32_t cell_ = 0;
+  bool begins_anywhere_ = false;  // what was before the first chunk has expired, and is not lost
 };
 
 /// From a table of slots, whose writer waits for nobody.

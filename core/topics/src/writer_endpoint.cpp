@@ -26,81 +26,14 @@ Status check_possible(const EndpointSpec& spec) {
 
 }  // namespace
 
-WriterLimits::WriterLimits(const qos::DataWriterQos& qos)
-    : keeps_for_good_(qos.durability.kind != qos::DurabilityKind::volatile_),
-      keeps_all_(qos.history.kind == qos::HistoryKind::keep_all &&
-                 qos.reliability.kind == qos::ReliabilityKind::reliable),
-      limits_(qos.resource_limits),
-      window_(qos.reliability.kind == qos::ReliabilityKind::reliable ? qos.send_window.max
-                                                                     : qos::length_unlimited) {
-  if (!keeps_all_) {  // what a table of slots holds is bounded by itself
-    limits_.max_samples = qos::length_unlimited;
-    limits_.max_samples_per_instance = qos::length_unlimited;
-  }
-  has_limits_ = window_ != qos::length_unlimited || limits_.max_samples != qos::length_unlimited ||
-                limits_.max_instances != qos::length_unlimited ||
-                limits_.max_samples_per_instance != qos::length_unlimited;
-  counts_under_way_ = window_ != qos::length_unlimited ||
-                      (!keeps_for_good_ && (limits_.max_samples != qos::length_unlimited ||
-                                            limits_.max_samples_per_instance != qos::length_unlimited));
-}
-
-Status WriterLimits::check_limits(const SampleHeader* header, std::uint64_t under_way,
-                                  std::uint64_t published) const {
-  const auto exceeds = [](std::uint64_t count, std::int32_t max) {
-    return max != qos::length_unlimited && count >= static_cast<std::uint64_t>(max);
-  };
-  if (exceeds(under_way, window_))
-    return failure(Errc::would_block, "{} samples are not acknowledged: SEND_WINDOW max", under_way);
-  const Errc full = keeps_for_good_ ? Errc::out_of_resources : Errc::would_block;
-  if (exceeds(keeps_for_good_ ? published : under_way, limits_.max_samples))
-    return failure(full, "the writer keeps {} samples: RESOURCE_LIMITS max_samples", limits_.max_samples);
-  // Of what is not known yet, and of the end of a coherent set, there is no instance.
-  if (header == nullptr || header->kind == ChangeKind::coherent_end) return {};
-  const auto found = instances_.find(header->instance);
-  if (found == instances_.end()) {
-    if (exceeds(instances_.size(), limits_.max_instances))
-      return failure(Errc::out_of_resources, "the writer has {} instances: RESOURCE_LIMITS max_instances",
-                     limits_.max_instances);
-    return {};
-  }
-  if (exceeds(static_cast<std::uint64_t>(found->second), limits_.max_samples_per_instance))
-    return failure(full,
-                   "the writer keeps {} samples of an instance: RESOURCE_LIMITS max_samples_per_instance",
-                   limits_.max_samples_per_instance);
-  return {};
-}
-
-void WriterLimits::add_limited(const SampleHeader& header, std::uint64_t sequence_number) {
-  const bool counts_samples = limits_.max_samples_per_instance != qos::length_unlimited;
-  if (!counts_samples && limits_.max_instances == qos::length_unlimited) return;
-  if (header.kind == ChangeKind::coherent_end) return;
-  const bool ends =
-      header.kind == ChangeKind::unregistered || header.kind == ChangeKind::disposed_unregistered;
-  if (ends && !counts_samples) {
-    instances_.erase(header.instance);
-    return;
-  }
-  ++instances_[header.instance];
-  if (counts_samples && !keeps_for_good_) pending_.push_back({sequence_number, header.instance});
-}
-
-void WriterLimits::acknowledged(std::uint64_t sequence_number) {
-  while (!pending_.empty() && pending_.front().sequence_number <= sequence_number) {
-    const auto found = instances_.find(pending_.front().instance);
-    if (--found->second == 0 && limits_.max_instances == qos::length_unlimited) instances_.erase(found);
-    pending_.pop_front();
-  }
-}
-
 WriterImplementation::WriterImplementation(ParticipantState& participant, const EndpointSpec& spec,
                                            WriterEvents& events)
     : participant_(participant),
       spec_(spec),
       events_(events),
       limits_(spec.qos.datawriter),
-      keeps_acknowledged_(limits_.counts_under_way() ||
-                          spec.qos.datawriter.history.kind == qos::HistoryKind::keep_last) {}
+      expiry_(spec.qos.datawriter.lifespan.duration),
+      keeps_acknowledged_(spec.qos.datawriter.history.kind == qos::HistoryKind::keep_last) {}
 
 Result<std::unique_ptr<WriterImplementation>> WriterImplementation::create(ParticipantState& participant,
                                                                            const EndpointSpec& spec,
@@ -149,19 +82,48 @@ auto WriterImplementation::attempt(const SampleHeader* header, Action action) ->
       return propagate(room);
     }
     wait_for(waits_for_room);
+    look_at_expiry();
   }
 }
 
 Status WriterImplementation::check_room(const SampleHeader* header) {
+  expire();
   if (!limits_.any()) return {};
   const std::uint64_t published = store_->published();
-  std::uint64_t under_way = 0;
-  if (limits_.counts_under_way()) {
-    const std::uint64_t acknowledged = acknowledged_by_all();
-    limits_.acknowledged(acknowledged);
-    under_way = published - acknowledged;
-  }
-  return limits_.check(header, under_way, published);
+  const std::uint64_t acknowledged = acknowledged_by_all();
+  const std::uint64_t released = limits_.keeps_for_good() ? expired_ : std::max(acknowledged, expired_);
+  limits_.released(released);
+  return limits_.check(header, published - acknowledged, published - released, expiry_.is_finite());
+}
+
+/// LIFESPAN (DDS 1.4, 2.2.3.16): samples that are too old make room.
+void WriterImplementation::expire() {
+  if (expiry_.is_empty()) return;
+  const std::int64_t now_ns = participant_.clock.realtime().count();
+  if (expiry_.next_ns() > now_ns) return;
+  expired_ = expiry_.expired_through(now_ns);
+  store_->expired(expired_);
+}
+
+/// When the next samples expire, on the monotonic clock. Nobody waits for the room of an idle writer, so
+/// that may be later.
+std::int64_t WriterImplementation::next_expiry(std::int64_t now_ns) {
+  constexpr std::int64_t idle_ns = 100'000'000;
+  if (expiry_.is_empty()) return never_ns;
+  const std::int64_t left_ns = expiry_.next_ns() - participant_.clock.realtime().count();
+  const auto& waits = participant_.directory.entry(entry_).waits;
+  const bool is_waiting = (waits.load(std::memory_order_relaxed) & waits_for_room) != 0;
+  const std::int64_t at_least_ns = is_waiting ? 0 : idle_ns;
+  return left_ns > never_ns - now_ns ? never_ns : now_ns + std::max(left_ns, at_least_ns);
+}
+
+/// A thread that sleeps already has to sleep no longer than until samples expire.
+void WriterImplementation::look_at_expiry() {
+  constexpr std::int64_t tolerance_ns = 1'000'000;  // it asks again and again, and is not to be woken by that
+  const std::int64_t due_ns = next_expiry(participant_.now_ns());
+  const std::int64_t before_ns = participant_.next_due_ns.load(std::memory_order_relaxed);
+  participant_.due_by(due_ns);
+  if (due_ns < before_ns - tolerance_ns) participant_.transport.wake(participant_.transport.slot());
 }
 
 void WriterImplementation::wait_for(std::uint32_t what) {
@@ -194,6 +156,7 @@ Result<std::uint64_t> WriterImplementation::published_one(const SampleHeader& he
                                                           std::size_t size_bytes) {
   const std::uint64_t sequence_number = store_->published();
   limits_.add(header, sequence_number);
+  expiry_.add(sequence_number, header.source_timestamp_ns);
   auto& waits = participant_.directory.entry(entry_).waits;
   if (const auto waited = waits.load(std::memory_order_relaxed); (waited & waits_for_room) != 0)
     waits.store(waited & ~waits_for_room, std::memory_order_relaxed);
@@ -256,6 +219,7 @@ Status WriterImplementation::set_qos(const qos::EndpointQos& qos) {
   if (auto described = participant_.directory.describe(entry_, encode_endpoint(changed)); !described)
     return described;
   spec_ = std::move(changed);
+  expiry_.set_lifespan(spec_.qos.datawriter.lifespan.duration);
   judge_all = true;
   participant_.unsettle();
   participant_.transport.wake_all();
@@ -317,9 +281,10 @@ void WriterImplementation::unmatch_at(std::size_t index, bool died) {
 
 std::int64_t WriterImplementation::keep_time(std::int64_t now_ns) {
   keep_acknowledged();
+  expire();
   if (wake_due_ns_ != 0 && now_ns >= wake_due_ns_) wake_now();
-  const std::int64_t lease_end = check_lease(now_ns);
-  return wake_due_ns_ == 0 ? lease_end : std::min(lease_end, wake_due_ns_);
+  const std::int64_t due_ns = std::min(check_lease(now_ns), next_expiry(now_ns));
+  return wake_due_ns_ == 0 ? due_ns : std::min(due_ns, wake_due_ns_);
 }
 
 /// When the lease ends, or has to be renewed.

@@ -1,14 +1,13 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <memory>
-#include <optional>
-#include <unordered_map>
 #include <vector>
 
 #include "description.hpp"
+#include "expiry.hpp"
 #include "llamada/topics/participant.hpp"
+#include "writer_limits.hpp"
 #include "writer_store.hpp"
 
 namespace llamada::topics::detail {
@@ -27,45 +26,6 @@ struct WriterMatch {
   bool reliable = false;
   EndpointId reader;
   qos::EndpointQos reader_qos;
-};
-
-/// RESOURCE_LIMITS of a KEEP_ALL writer's samples, and of any writer's instances.
-class WriterLimits {
- public:
-  explicit WriterLimits(const qos::DataWriterQos& qos);
-
-  /// Whether one more fits. `under_way` samples are not acknowledged, `published` there were. Errors:
-  /// would_block, out_of_resources.
-  Status check(const SampleHeader* header, std::uint64_t under_way, std::uint64_t published) const {
-    if (!has_limits_) return {};
-    return check_limits(header, under_way, published);
-  }
-  void add(const SampleHeader& header, std::uint64_t sequence_number) {
-    if (has_limits_) add_limited(header, sequence_number);
-  }
-  void acknowledged(std::uint64_t sequence_number);
-  /// Whether check() depends on what is acknowledged.
-  bool counts_under_way() const { return counts_under_way_; }
-  /// Whether check() depends on anything.
-  bool any() const { return has_limits_; }
-
- private:
-  struct Pending {
-    std::uint64_t sequence_number;
-    std::uint64_t instance;
-  };
-
-  Status check_limits(const SampleHeader* header, std::uint64_t under_way, std::uint64_t published) const;
-  void add_limited(const SampleHeader& header, std::uint64_t sequence_number);
-
-  bool keeps_for_good_;
-  bool keeps_all_;
-  bool has_limits_;
-  bool counts_under_way_;
-  qos::ResourceLimits limits_;
-  std::int32_t window_;
-  std::unordered_map<std::uint64_t, std::int64_t> instances_;  // samples of each that count
-  std::deque<Pending> pending_;
 };
 
 /// What is left of a deleted writer until its readers have ended.
@@ -120,6 +80,9 @@ class WriterImplementation final : public WriterEndpoint {
   template <typename Action>
   auto attempt(const SampleHeader* header, Action action) -> decltype(action());
   Status check_room(const SampleHeader* header);
+  void expire();
+  std::int64_t next_expiry(std::int64_t now_ns);
+  void look_at_expiry();
   void wait_for(std::uint32_t what);
   Result<std::uint64_t> published_one(const SampleHeader& header, std::size_t size_bytes);
   void wake_readers();
@@ -135,6 +98,8 @@ class WriterImplementation final : public WriterEndpoint {
   std::uint32_t entry_ = 0;
   std::unique_ptr<WriterStore> store_;
   WriterLimits limits_;
+  Expiry expiry_;
+  std::uint64_t expired_ = 0;      // samples up to this one have outlived LIFESPAN
   const bool keeps_acknowledged_;  // the store asks for what is acknowledged
   std::vector<WriterMatch> matches_;
   std::int64_t wake_due_ns_ = 0;  // 0: nobody waits to be woken

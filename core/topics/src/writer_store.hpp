@@ -25,6 +25,8 @@ class WriterStore {
   virtual void remove_reader(const MatchEntry& match) = 0;
   /// All RELIABLE readers have the samples up to here: what is VOLATILE may go.
   virtual void acknowledged(std::uint64_t sequence_number) = 0;
+  /// The samples up to here have outlived LIFESPAN: they may go, whatever else is to be kept.
+  virtual void expired(std::uint64_t sequence_number) = 0;
   /// Where a reader begins that wants no history.
   virtual Result<LogPosition> position() = 0;
   /// Gives back all memory, once no reader is left.
@@ -49,6 +51,7 @@ class LogStore final : public WriterStore {
   void add_reader(const MatchEntry& match, bool reliable) override;
   void remove_reader(const MatchEntry& match) override;
   void acknowledged(std::uint64_t) override {}
+  void expired(std::uint64_t sequence_number) override { log_.expire(sequence_number); }
   Result<LogPosition> position() override { return log_.position(); }
   void discard() override { log_.discard(); }
 

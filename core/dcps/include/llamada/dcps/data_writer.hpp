@@ -47,7 +47,9 @@ class WriteLoan {
 ///
 /// A write that finds no room waits up to RELIABILITY's max_blocking_time and then fails with Errc::timeout.
 /// An `instance` may always be handle_nil; one that is not the sample's is Errc::precondition_not_met.
-/// Without a `timestamp` it is the moment of the call. All operations but the getters fail with not_enabled
+/// Without a `timestamp` it is the moment in which the change finds room. With DESTINATION_ORDER
+/// BY_SOURCE_TIMESTAMP an earlier one than before is Errc::invalid_argument, and the writer's own never go
+/// back. All operations but the getters fail with not_enabled
 /// and closed, too.
 class DataWriter final : public ConfiguredEntity<qos::DataWriterQos, DataWriterListener>,
                          private topics::WriterEvents {
@@ -139,7 +141,10 @@ class DataWriter final : public ConfiguredEntity<qos::DataWriterQos, DataWriterL
   Status identify(Change& change, std::span<const std::byte> sample) const;
   Status register_change(Change& change);
   topics::SampleHeader header_of(const Change& change) const;
-  void published(const Change& change);
+  bool is_by_source() const;
+  Timestamp timestamp_of(const Change& change) const;
+  Status check_timestamp(const Change& change) const;
+  void published(const Change& change, const topics::SampleHeader& header);
   Status end_life(Lock& held, Change change, EndOfLife end);
   Status end_life(InstanceHandle instance, EndOfLife end, OptionalTimestamp timestamp);
   Status end_life(std::span<const std::byte> sample, InstanceHandle instance, EndOfLife end,
@@ -163,7 +168,8 @@ class DataWriter final : public ConfiguredEntity<qos::DataWriterQos, DataWriterL
   OfferedIncompatibleQosStatus incompatible_qos_;
   LivelinessLostStatus liveliness_lost_;
   PublicationMatchedStatus matched_;
-  std::uint32_t set_samples_ = 0;  // of the coherent set that is open
+  Timestamp latest_timestamp_{std::chrono::nanoseconds::min()};  // of all changes
+  std::uint32_t set_samples_ = 0;                                // of the coherent set that is open
   std::uint32_t write_loans_ = 0;
   std::shared_ptr<DataWriter> self_;  // once deleted, while room is on loan
 };

@@ -234,6 +234,9 @@ class LogWriter {
   /// Gives back what all readers have consumed (Retention::recycle). Happens by itself when a new chunk is
   /// needed.
   void recycle();
+  /// The first `record_count` records of a log that keeps all are of no use to anybody any more: chunks that
+  /// have no others are given back once all readers have consumed them.
+  void expire(std::uint64_t record_count);
 
   /// Gives back all of its memory, and the entry of an endpoint's log: no reader may be left.
   void discard();
@@ -284,6 +287,7 @@ class LogWriter {
   void link_to(const Chunk& chunk);
   void enter(const Chunk& chunk, std::uint32_t cell, Offset payload_next);
   std::uint64_t consumed_by_all() const;
+  void give_back_first();
 
   void write_cell(std::uint8_t kind, std::uint16_t flags, std::uint64_t label, std::uint8_t inline_size) {
     Cell* const cell = next_;
