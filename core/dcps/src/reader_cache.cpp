@@ -44,13 +44,15 @@ void ReaderCache::remove_writer(const topics::EndpointId& writer, Now now) {
   found->second.sets.close();
   release_sets(found->second, now);
   unregister_from_all(writer, now);
+  take_in_aside(now);
   forget_if_gone(writer, now);
 }
 
-// A writer that left sets that wait is remembered until they are let go.
+// A writer that left sets or samples that wait is remembered until they are let go.
 void ReaderCache::forget_if_gone(const topics::EndpointId& writer, Now now) {
   auto found = writers_.find(writer);
   if (found == writers_.end() || !found->second.gone || !found->second.sets.empty()) return;
+  if (has_aside(writer)) return;
   unregister_from_all(writer, now);
   latest_writer_ = nullptr;
   writers_.erase(found);
@@ -59,6 +61,7 @@ void ReaderCache::forget_if_gone(const topics::EndpointId& writer, Now now) {
 void ReaderCache::writer_not_alive(const topics::EndpointId& writer, Now now) {
   now_ = now;
   unregister_from_all(writer, now);
+  take_in_aside(now);
 }
 
 void ReaderCache::unregister_from_all(const topics::EndpointId& writer, Now now) {
@@ -76,7 +79,9 @@ bool ReaderCache::on_sample(const topics::EndpointId& writer, topics::Sample&& s
   if (known == nullptr) return true;
   bool has_room = true;
   if (hold_for_set(*known, sample, now, has_room)) return has_room;
-  return admit({*known, sample, now.realtime}, now);
+  const bool is_done = admit({*known, sample, now.realtime}, now);
+  take_in_aside(now);
+  return is_done;
 }
 
 ReaderCache::Writer* ReaderCache::find_writer(const topics::EndpointId& id) {
@@ -92,6 +97,7 @@ void ReaderCache::on_samples_lost(const topics::EndpointId& writer, std::uint64_
 }
 
 bool ReaderCache::admit(const Arrival& arrival, Now now) {
+  if (is_aside(arrival.sample.header().instance)) return set_aside(arrival, Room::no_instances);
   if (arrival.sample.header().kind == ChangeKind::alive) return admit_data(arrival, now);
   return admit_change(arrival, now);
 }
@@ -117,6 +123,7 @@ bool ReaderCache::admit_data(const Arrival& arrival, Now now) {
     }
   }
   const Room room = room_for(instance);
+  if (room == Room::no_instances) return set_aside(arrival, room);
   if (room != Room::yes) return reject(arrival.writer, sample, room);
   take_in(instance != nullptr ? *instance : instance_for(sample), arrival, now);
   return true;
@@ -147,7 +154,7 @@ bool ReaderCache::admit_change(const Arrival& arrival, Now now) {
   if (found == nullptr) {
     if (!is_dispose(header.kind)) return true;
     const Room room = room_for(nullptr);
-    if (room == Room::no_instances) return reject(arrival.writer, arrival.sample, room);
+    if (room == Room::no_instances) return set_aside(arrival, room);
   } else if (is_of_other_key(*found, arrival.sample)) {
     return reject_key(arrival.sample);
   }
@@ -190,6 +197,7 @@ void ReaderCache::unregister(ReaderInstance& instance, const topics::EndpointId&
 // Counts a rejection once, however often the sample is offered.
 bool ReaderCache::reject(Writer& writer, const topics::Sample& sample, Room room) {
   const std::uint64_t number = sample.header().sequence_number;
+  if (offers_aside_) return !is_reliable();  // it was told when it came
   if (number == 0 || writer.last_rejected != number) {
     const auto reason = room == Room::no_instances ? SampleRejectedKind::rejected_by_instances_limit
                         : room == Room::no_samples

@@ -142,6 +142,8 @@ class ReaderCache {
   void give_back(CachedSample* sample);
   /// Whether select() would give anything.
   bool any(const ReadSelector& selector, Now now);
+  /// Whether samples have come that wait for another instance to make room.
+  bool has_samples_aside() const { return !aside_.empty(); }
   /// Whether it holds no sample at all.
   bool is_empty() const { return filled_.empty(); }
   std::size_t loan_count() const { return loan_count_; }
@@ -198,6 +200,12 @@ class ReaderCache {
     topics::Sample& sample;
     Timestamp reception_timestamp;
   };
+  /// A sample that waits for another instance to make room.
+  struct Aside {
+    topics::EndpointId writer;
+    topics::Sample sample;
+    Timestamp reception_timestamp;
+  };
   enum class Room : std::uint8_t { yes, no_instances, no_samples, no_samples_per_instance };
   using Key = std::vector<std::byte>;
 
@@ -242,6 +250,15 @@ class ReaderCache {
   bool holds_sets_for_group() const {
     return options_.presentation.access_scope == qos::PresentationAccessScope::group;
   }
+
+  // Samples of instances for which there is no room: reader_cache_aside.cpp.
+  bool is_aside(std::uint64_t instance) const { return !aside_.empty() && aside_counts_.contains(instance); }
+  bool set_aside(const Arrival& arrival, Room room);
+  bool has_aside(const topics::EndpointId& writer) const;
+  void take_in_aside(Now now) {
+    if (!aside_.empty() && (aside_for_samples_ || room_for(nullptr) != Room::no_instances)) offer_aside(now);
+  }
+  void offer_aside(Now now);
 
   // Storage: reader_cache_storage.cpp.
   Room room_for(const ReaderInstance* instance) const {
@@ -321,6 +338,11 @@ class ReaderCache {
   std::map<topics::EndpointId, Writer> writers_;
   std::map<std::uint64_t, ReaderInstance> instances_;
   RecentKeys forgotten_;
+  std::deque<Aside> aside_;  // in the order of their arrival
+  std::map<std::uint64_t, std::size_t> aside_counts_;
+  std::size_t aside_bytes_ = 0;
+  bool aside_for_samples_ = false;  // some wait for samples to be taken
+  bool offers_aside_ = false;
   Writer* latest_writer_ = nullptr;            // who was looked up last, if it is still there
   ReaderInstance* latest_instance_ = nullptr;  // the same
   std::vector<ReaderInstance*> filled_;        // those that hold samples

@@ -24,7 +24,9 @@ void ReaderCache::select(const ReadSelector& selector, bool take, Now now, std::
   }
   fill_infos(found);
   hand_out(found, take);
-  if (take && !found.empty()) release_all_sets(now);
+  if (!take || found.empty()) return;
+  release_all_sets(now);
+  take_in_aside(now);
 }
 
 bool ReaderCache::take_all(const DataState& states, Now now, std::vector<Selected>& found) {
@@ -35,6 +37,7 @@ bool ReaderCache::take_all(const DataState& states, Now now, std::vector<Selecte
   now_ = now;
   take_whole_instance(instance, found);
   release_all_sets(now);
+  take_in_aside(now);
   return true;
 }
 

@@ -159,6 +159,7 @@ void ReaderCache::give_back(CachedSample* sample) {
   forget_if_done(instance);
   recycle(sample);
   release_all_sets(now_);
+  take_in_aside(now_);
 }
 
 void ReaderCache::recycle(CachedSample* sample) {

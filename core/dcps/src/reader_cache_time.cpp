@@ -15,6 +15,7 @@ void ReaderCache::advance(Now now) {
     found->second.planned_wakeup = never;
     tend(found->second, now);
   }
+  take_in_aside(now);
 }
 
 void ReaderCache::tend(ReaderInstance& instance, Now now) {

@@ -189,7 +189,6 @@ TEST_CASE("reader cache: RESOURCE_LIMITS hold a RELIABLE writer back and say why
   ReaderCacheOptions options = CacheFixture::reliable_keep_all();
   const auto [limits, reason] = GENERATE(table<qos::ResourceLimits, SampleRejectedKind>({
       {{2, -1, -1}, SampleRejectedKind::rejected_by_samples_limit},
-      {{-1, 1, -1}, SampleRejectedKind::rejected_by_instances_limit},
       {{-1, -1, 1}, SampleRejectedKind::rejected_by_samples_per_instance_limit},
   }));
   options.qos.resource_limits = limits;
@@ -203,10 +202,6 @@ TEST_CASE("reader cache: RESOURCE_LIMITS hold a RELIABLE writer back and say why
   REQUIRE(news.rejected.size() == 1);
   CHECK(news.rejected[0].reason == reason);
   reader.take();
-  if (reason == SampleRejectedKind::rejected_by_instances_limit) {
-    reader.change(ChangeKind::unregistered, 1);
-    reader.take();
-  }
   CHECK(reader.write("c", one_instance ? 1 : 3));
 }
 
