@@ -53,6 +53,7 @@ Status DataReader::on_enable() {
   spec.topic = topic.name();
   spec.type = topic.type_name();
   spec.type_hash = topic.type()->descriptor_hash();
+  spec.type_description = topic.type()->descriptor();
   spec.keyed = topic.type()->is_keyed();
   spec.qos = qos::endpoint_qos(qos_, subscriber_entity().qos_, topic.qos_.topic_data);
   spec.publisher = subscriber_entity().number_;

@@ -61,6 +61,7 @@ Status DataWriter::on_enable() {
   spec.topic = topic_->name();
   spec.type = topic_->type_name();
   spec.type_hash = topic_->type()->descriptor_hash();
+  spec.type_description = topic_->type()->descriptor();
   spec.keyed = topic_->type()->is_keyed();
   spec.qos = qos::endpoint_qos(qos_, publisher_entity().qos_, topic_->qos_.topic_data);
   spec.publisher = publisher_entity().number_;

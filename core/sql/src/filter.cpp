@@ -58,17 +58,17 @@ std::partial_ordering order_of(const Value& a, const Value& b) {
 }  // namespace
 
 Result<Filter> Filter::parse(std::string_view expression, std::span<const std::string> parameters,
-                             const types::TypeSupport& type) {
+                             const types::FieldSource& type) {
   return build(expression, parameters, type, false);
 }
 
 Result<Filter> Filter::parse_query(std::string_view expression, std::span<const std::string> parameters,
-                                   const types::TypeSupport& type) {
+                                   const types::FieldSource& type) {
   return build(expression, parameters, type, true);
 }
 
 Result<Filter> Filter::build(std::string_view expression, std::span<const std::string> parameters,
-                             const types::TypeSupport& type, bool is_query) {
+                             const types::FieldSource& type, bool is_query) {
   if (parameters.size() > parameters_max)
     return failure(Errc::parse_error, "{} parameters where at most {} are allowed", parameters.size(),
                    parameters_max);
@@ -109,6 +109,6 @@ bool Filter::before(const void* a, const void* b) const {
 
 const std::string& Filter::expression() const { return program_->expression; }
 const std::vector<std::string>& Filter::parameters() const { return program_->parameters; }
-const types::TypeSupport& Filter::type() const { return *program_->type; }
+const types::FieldSource& Filter::type() const { return *program_->type; }
 
 }  // namespace llamada::sql

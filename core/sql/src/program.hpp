@@ -25,7 +25,7 @@ struct Program {
   std::string expression;
   std::vector<std::string> parameters;
   bool is_query = false;
-  const types::TypeSupport* type = nullptr;
+  const types::FieldSource* type = nullptr;
   std::vector<types::Field> fields;
   Check check;
   std::vector<std::size_t> order_by;

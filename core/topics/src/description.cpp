@@ -53,6 +53,7 @@ class Decoder {
     return part;
   }
   bool ok() const { return ok_; }
+  bool is_at_end() const { return bytes_.empty(); }
 
  private:
   std::span<const std::byte> bytes_;
@@ -75,6 +76,8 @@ std::vector<std::byte> encode_endpoint(const EndpointSpec& spec) {
   to.add(std::string_view(spec.topic));
   to.add(std::string_view(spec.type));
   to.add(std::span<const std::byte>(qos::serialize(spec.qos)));
+  const bool is_short = spec.type_description.size() <= type_description_bytes_max;
+  to.add(is_short ? std::string_view(spec.type_description) : std::string_view());
   return to.take();
 }
 
@@ -94,6 +97,9 @@ Result<EndpointInfo> decode_endpoint(std::span<const std::byte> bytes) {
   if (!qos) return propagate(qos);
   if (qos->writer != info.writer) return damaged();
   info.qos = std::move(*qos);
+  if (from.is_at_end()) return info;  // of a release that did not describe types
+  info.type_description = from.text();
+  if (!from.ok() || info.type_description.size() > type_description_bytes_max) return damaged();
   return info;
 }
 

@@ -84,7 +84,7 @@ Result<bool> TypeSupport::same_key(std::span<const std::byte> a, std::span<const
   return *key_a == *key_b;
 }
 
-Result<Value> TypeSupport::value_of(std::span<const std::byte> sample, std::string_view path) const {
+Result<Value> FieldSource::value_of(std::span<const std::byte> sample, std::string_view path) const {
   auto found = field(path);
   if (!found) return propagate(found);
   auto object = object_of(sample);

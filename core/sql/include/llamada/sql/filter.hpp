@@ -29,10 +29,10 @@ class Filter {
   /// not. `type` must outlive the filter. Errors: parse_error, with the column (from 1) and what was
   /// expected.
   static Result<Filter> parse(std::string_view expression, std::span<const std::string> parameters,
-                              const types::TypeSupport& type);
+                              const types::FieldSource& type);
   /// The expression of a QueryCondition, which may be empty (everything) and may end in ORDER BY.
   static Result<Filter> parse_query(std::string_view expression, std::span<const std::string> parameters,
-                                    const types::TypeSupport& type);
+                                    const types::FieldSource& type);
 
   /// The same expression with other parameters. Errors: as parse().
   Result<Filter> with_parameters(std::span<const std::string> parameters) const;
@@ -40,7 +40,7 @@ class Filter {
   /// Whether the sample passes. A comparison with an optional member that is absent is false. Errors:
   /// parse_error (the bytes are no sample of the type).
   Result<bool> matches(std::span<const std::byte> sample) const;
-  /// The same of what TypeSupport::object_of() gave.
+  /// The same of what FieldSource::object_of() gave.
   bool matches_object(const void* object) const;
 
   /// Whether there is an ORDER BY, and whether by it `a` stands before `b`. Absent members stand first.
@@ -49,12 +49,12 @@ class Filter {
 
   const std::string& expression() const;
   const std::vector<std::string>& parameters() const;
-  const types::TypeSupport& type() const;
+  const types::FieldSource& type() const;
 
  private:
   explicit Filter(std::shared_ptr<const detail::Program> program) : program_(std::move(program)) {}
   static Result<Filter> build(std::string_view expression, std::span<const std::string> parameters,
-                              const types::TypeSupport& type, bool is_query);
+                              const types::FieldSource& type, bool is_query);
 
   std::shared_ptr<const detail::Program> program_;
 };

@@ -9,6 +9,8 @@
 
 namespace llamada::topics {
 
+constexpr std::size_t type_description_bytes_max = 65536;
+
 /// What a writer or reader is to be.
 struct EndpointSpec {
   std::string topic;
@@ -19,6 +21,9 @@ struct EndpointSpec {
   qos::EndpointQos qos;
   /// Which publisher or subscriber of the participant it belongs to: a number that its user chooses.
   std::uint64_t publisher = 0;
+  /// The type as types::TypeSupport::descriptor() says it, for tools; empty if it is unknown. A longer one
+  /// than type_description_bytes_max is left out.
+  std::string type_description;
 };
 
 /// A writer or reader in the domain as discovery describes it.
@@ -33,6 +38,8 @@ struct EndpointInfo {
   std::uint32_t pid = 0;
   std::uint32_t slot = 0;
   std::uint64_t publisher = 0;
+  /// Anybody may have written it; empty where the other end is of an older release.
+  std::string type_description;
 };
 
 struct ParticipantInfo {

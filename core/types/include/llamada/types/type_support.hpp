@@ -28,14 +28,29 @@ std::uint64_t hash64(std::string_view text);
 std::uint64_t hash_of_key(std::span<const std::byte> key);
 inline constexpr std::uint64_t ambiguous_short_key_hash = 1;
 
-/// What the untyped layers must know of a type. A `sample` is what travels: of a plain type the bytes of the
-/// object as it lies in memory, of any other XCDR2 behind an encapsulation header. Immutable: any thread.
-class TypeSupport {
+/// The fields of a type, for expressions and tools. A `sample` is what travels: of a plain type the bytes of
+/// the object as it lies in memory, of any other XCDR2 behind an encapsulation header. Immutable: any thread.
+class FieldSource {
  public:
-  virtual ~TypeSupport() = default;
+  virtual ~FieldSource() = default;
 
   /// The C++ name with its namespaces, "world::Reading".
   virtual const std::string& name() const = 0;
+  /// The object that a sample holds: in place where the sample is plain and aligned (then it lives as long as
+  /// the sample), else of its own. Errors: parse_error.
+  virtual Result<std::shared_ptr<const void>> object_of(std::span<const std::byte> sample) const = 0;
+  /// Members behind dots; elements of sequences and arrays by their index from 0; `.length` of sequences,
+  /// arrays and maps. Errors: not_found, with the fields there are; unsupported (the path leads to a
+  /// sequence, array, map, union or struct, or has too many steps).
+  virtual Result<Field> field(std::string_view path) const = 0;
+
+  bool has_field(std::string_view path) const { return field(path).has_value(); }
+  Result<Value> value_of(std::span<const std::byte> sample, std::string_view path) const;
+};
+
+/// What the untyped layers must know of a type. Immutable: any thread.
+class TypeSupport : public FieldSource {
+ public:
   /// The type, and those it is made of, in the manner of IDL; for plain types also where each member lies.
   virtual const std::string& descriptor() const = 0;
   /// Two ends may exchange samples if these are equal. Covers of FINAL types the whole descriptor, of others
@@ -53,14 +68,6 @@ class TypeSupport {
   /// A sample with the members of key_of() and defaults else. Errors: parse_error.
   virtual Result<std::vector<std::byte>> sample_of_key(std::span<const std::byte> key) const = 0;
 
-  /// The object that a sample holds: in place where the sample is plain and aligned (then it lives as long as
-  /// the sample), else of its own. Errors: parse_error.
-  virtual Result<std::shared_ptr<const void>> object_of(std::span<const std::byte> sample) const = 0;
-  /// Members behind dots; elements of sequences and arrays by their index from 0; `.length` of sequences,
-  /// arrays and maps. Errors: not_found, with the fields there are; unsupported (the path leads to a
-  /// sequence, array, map or struct, or has too many steps).
-  virtual Result<Field> field(std::string_view path) const = 0;
-
   /// The hash that names the instance with this key (key_of()), never 0.
   virtual std::uint64_t hash_of(std::span<const std::byte> key) const { return hash_of_key(key); }
   /// Whether two keys of this type can have this hash, so that the keys themselves have to be compared.
@@ -69,8 +76,6 @@ class TypeSupport {
   /// hash_of() key_of(); 0 for types without a key.
   Result<std::uint64_t> key_hash(std::span<const std::byte> sample) const;
   Result<bool> same_key(std::span<const std::byte> a, std::span<const std::byte> b) const;
-  bool has_field(std::string_view path) const { return field(path).has_value(); }
-  Result<Value> value_of(std::span<const std::byte> sample, std::string_view path) const;
 };
 
 }  // namespace llamada::types
