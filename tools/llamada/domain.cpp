@@ -8,6 +8,7 @@
 #include <set>
 
 #include "llamada/topics/matching.hpp"
+#include "llamada/types/dynamic_type.hpp"
 
 namespace llamada::tools {
 
@@ -155,6 +156,16 @@ std::string policies_to_string(const qos::EndpointQos& qos) {
 
 namespace {
 
+/// Both types have one name; the descriptions know the member in which they differ.
+std::string type_difference(const topics::EndpointInfo& writer, const topics::EndpointInfo& reader) {
+  const auto common = fmt::format("both call their type '{}', and describe it differently", writer.type);
+  const auto of_writer = types::DynamicDescription::parse(writer.type_description);
+  const auto of_reader = types::DynamicDescription::parse(reader.type_description);
+  if (!of_writer || !of_reader) return common;
+  const std::string difference = first_difference(**of_writer, **of_reader);
+  return difference.empty() ? common : fmt::format("{}: {}", common, difference);
+}
+
 std::string difference_of(topics::TopicDifference difference, const topics::EndpointInfo& writer,
                           const topics::EndpointInfo& reader) {
   switch (difference) {
@@ -168,7 +179,7 @@ std::string difference_of(topics::TopicDifference difference, const topics::Endp
       return fmt::format("the {}'s type '{}' has a key, and the {}'s has none",
                          writer.keyed ? "writer" : "reader", writer.type, writer.keyed ? "reader" : "writer");
     case topics::TopicDifference::type_hash:
-      return fmt::format("both call their type '{}', and describe it differently", writer.type);
+      return type_difference(writer, reader);
   }
   return "";
 }

@@ -73,9 +73,16 @@ void add_spy(CLI::App& app, Action& chosen) {
   spied->add_option("TOPIC", options->topic, "The topic")->required();
   spied->add_option("--domain", options->domain, "The domain; else the topic's, or 0");
   spied->add_option("--count", options->count, "End after so many samples");
-  spied->add_option("--bytes", options->shown_bytes_max, "Show at most so many bytes of a sample (256)");
+  spied->add_option("--where", options->where, "Show only samples that pass this filter, \"value > 3\"");
+  spied
+      ->add_option("--bytes", options->shown_bytes_max,
+                   "Show the bytes instead of the fields, at most so many of a sample")
+      ->each([options](const std::string&) { options->as_bytes = true; });
   spied->add_flag("--history", options->with_history, "Also show what TRANSIENT_LOCAL writers have kept");
   spied->add_flag("--json", options->as_json, "Print one line of JSON for each sample");
+  spied->add_flag("--csv", options->as_csv, "Print one line of comma-separated values for each sample")
+      ->excludes("--json")
+      ->excludes("--bytes");
   spied->callback([&chosen, options] { chosen = [options] { return spy(*options); }; });
 }
 

@@ -1,6 +1,5 @@
 #include "spy.hpp"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -12,39 +11,17 @@
 #include <vector>
 
 #include "domain.hpp"
-#include "hex_dump.hpp"
 #include "interrupt.hpp"
 #include "llamada/base/clock.hpp"
 #include "llamada/llamanet/transport.hpp"
 #include "llamada/topics/participant.hpp"
+#include "sample_printer.hpp"
 
 namespace llamada::tools {
 namespace {
 
 using nlohmann::ordered_json;
 using namespace std::chrono_literals;
-
-std::string_view name_of(topics::ChangeKind kind) {
-  switch (kind) {
-    case topics::ChangeKind::alive:
-      return "alive";
-    case topics::ChangeKind::disposed:
-      return "disposed";
-    case topics::ChangeKind::unregistered:
-      return "unregistered";
-    case topics::ChangeKind::disposed_unregistered:
-      return "disposed_unregistered";
-    case topics::ChangeKind::coherent_end:
-      return "coherent_end";
-  }
-  return "?";
-}
-
-/// "2026-11-21 21:50:01.123456789", in UTC.
-std::string time_of(std::int64_t since_1970_ns) {
-  const std::time_t seconds = since_1970_ns / 1'000'000'000;
-  return fmt::format("{:%F %T}.{:09}", fmt::gmtime(seconds), since_1970_ns % 1'000'000'000);
-}
 
 /// What a reader must share with a writer: of each kind the topic needs a reader.
 struct ReaderKind {
@@ -73,11 +50,13 @@ qos::EndpointQos least_request(qos::OwnershipKind ownership, bool with_history) 
 class Spy final : public topics::ReaderEvents, public topics::DiscoveryEvents {
  public:
   Spy(const SpyOptions& options, topics::Transport& transport, const Clock& clock, std::uint32_t domain)
-      : options_(options), participant_(transport, clock, {domain, "llamada spy", {}}, this) {}
+      : options_(options),
+        printer_(options),
+        participant_(transport, clock, {domain, "llamada spy", {}}, this) {}
 
   Status run() {
     const Interrupt interrupt;
-    while (!is_done() && !interrupt.wait(std::chrono::seconds(0))) {
+    while (!is_done() && printer_.error().empty() && !interrupt.wait(std::chrono::seconds(0))) {
       if (auto status = participant_.poll(); !status) return status;
       if (auto status = open_readers(); !status) return status;
       std::fflush(stdout);
@@ -85,31 +64,28 @@ class Spy final : public topics::ReaderEvents, public topics::DiscoveryEvents {
       // What ends it does not wake it: it looks again soon.
       if (auto status = participant_.wait([] { return false; }, 100ms); !status) return status;
     }
+    if (!printer_.error().empty()) return failure(Errc::invalid_argument, "{}", printer_.error());
     if (lost_ > 0) fmt::print(stderr, "llamada: {} samples came too fast to be shown\n", lost_);
     return {};
   }
 
   bool on_sample(const topics::EndpointId& writer, topics::Sample&& sample) override {
     const topics::Sample taken = std::move(sample);
-    if (is_done()) return true;
-    ++shown_;
-    if (options_.as_json) {
-      print_as_json(writer, taken);
-    } else {
-      print_as_text(writer, taken);
-    }
+    if (!is_done() && printer_.print(writer, writer_name(writer), taken)) ++shown_;
     return true;
   }
   void on_matched(const topics::EndpointInfo&) override {}
   void on_qos_changed(const topics::EndpointInfo&) override {}
   void on_unmatched(const topics::EndpointId& writer, bool died) override {
-    fmt::print(stderr, "llamada: {} {}\n", writer_name(writer), died ? "has died" : "is gone");
+    fmt::print(stderr, "llamada: writer {} of {} {}\n", to_string(writer), writer_name(writer),
+               died ? "has died" : "is gone");
   }
   void on_liveliness_changed(const topics::EndpointId&, bool) override {}
   void on_incompatible(const topics::EndpointInfo& writer,
                        const std::vector<qos::Incompatibility>& why) override {
     if (is_mine(writer))
-      fmt::print(stderr, "llamada: {} is not shown: {}\n", writer_name(writer.id), to_string(why));
+      fmt::print(stderr, "llamada: writer {} of {} is not shown: {}\n", to_string(writer.id),
+                 writer_name(writer.id), to_string(why));
   }
   void on_samples_lost(const topics::EndpointId&, std::uint64_t count) override { lost_ += count; }
 
@@ -120,6 +96,7 @@ class Spy final : public topics::ReaderEvents, public topics::DiscoveryEvents {
   void on_participant_gone(std::uint64_t) override {}
   void on_endpoint(const topics::EndpointInfo& endpoint) override {
     if (!endpoint.writer || endpoint.topic != options_.topic) return;
+    printer_.add_writer(endpoint);
     const ReaderKind kind = kind_of(endpoint);
     if (kinds_.insert(kind).second) wanted_.push_back(kind);
   }
@@ -132,9 +109,10 @@ class Spy final : public topics::ReaderEvents, public topics::DiscoveryEvents {
   /// A reader of another ownership reports nothing that matters: a reader of the right one is there.
   bool is_mine(const topics::EndpointInfo& writer) const { return !kinds_.contains(kind_of(writer)); }
 
+  /// "sensor (pid 17)".
   std::string writer_name(const topics::EndpointId& writer) const {
     const auto found = names_.find(writer.participant);
-    return fmt::format("writer {} of {}", to_string(writer), found == names_.end() ? "?" : found->second);
+    return found == names_.end() ? "?" : found->second;
   }
 
   Status open_readers() {
@@ -152,32 +130,8 @@ class Spy final : public topics::ReaderEvents, public topics::DiscoveryEvents {
     return {};
   }
 
-  void print_as_text(const topics::EndpointId& writer, const topics::Sample& sample) const {
-    const topics::SampleHeader& header = sample.header();
-    fmt::print("#{} {} from {}  {}", header.sequence_number, time_of(header.source_timestamp_ns),
-               writer_name(writer), name_of(header.kind));
-    if (header.instance != 0) fmt::print("  instance {:016x}", header.instance);
-    if (header.coherent_set != 0) fmt::print("  set {}", header.coherent_set);
-    fmt::print("  {} bytes\n{}", sample.data().size(), hex_dump(sample.data(), options_.shown_bytes_max));
-  }
-
-  void print_as_json(const topics::EndpointId& writer, const topics::Sample& sample) const {
-    const topics::SampleHeader& header = sample.header();
-    const auto name = names_.find(writer.participant);
-    const ordered_json line{{"topic", options_.topic},
-                            {"writer", to_string(writer)},
-                            {"participant", name == names_.end() ? "?" : name->second},
-                            {"sequence_number", header.sequence_number},
-                            {"source_timestamp_ns", header.source_timestamp_ns},
-                            {"kind", name_of(header.kind)},
-                            {"instance", fmt::format("{:016x}", header.instance)},
-                            {"coherent_set", header.coherent_set},
-                            {"size_bytes", sample.data().size()},
-                            {"data", hex_digits(sample.data())}};
-    fmt::print("{}\n", dump(line, -1));
-  }
-
   const SpyOptions& options_;
+  SamplePrinter printer_;
   std::map<std::uint64_t, std::string> names_;
   std::set<ReaderKind> kinds_;
   std::vector<ReaderKind> wanted_;
@@ -228,7 +182,7 @@ int spy(const SpyOptions& options) {
   Spy spy(options, **transport, clock, where.domain);
   if (auto status = spy.run(); !status) {
     fmt::print(stderr, "llamada: {}\n", status.error().text());
-    return 1;
+    return status.error().code() == Errc::invalid_argument ? 2 : 1;
   }
   return 0;
 }

@@ -1,7 +1,7 @@
 // A process with one writer or one reader, for tests of tools: topic_peer SOCKET NAME writer|reader TOPIC
 // [OPTION ...]. Says "ready" once its endpoint is there, and ends when its standard input does. A writer
-// publishes "sample N" again and again. Options: type=T, keyed, partition=P, best_effort, transient_local,
-// deadline_ms=N, user_data=TEXT.
+// publishes "sample N" again and again, or with the option "typed" Readings. Options: type=T, keyed, typed,
+// typed_other, partition=P, best_effort, transient_local, deadline_ms=N, user_data=TEXT.
 
 #include <poll.h>
 #include <unistd.h>
@@ -16,9 +16,26 @@
 #include "llamada/base/clock.hpp"
 #include "llamada/llamanet/transport.hpp"
 #include "llamada/topics/participant.hpp"
+#include "llamada/types/typed_support.hpp"
 
 using namespace llamada;
 using namespace std::chrono_literals;
+
+namespace peer {
+
+enum class Colour : std::uint8_t { red, green };
+LLAMADA_ENUM(Colour, red, green);
+
+struct Reading {
+  std::int32_t sensor = 0;
+  double value = 0;
+  Colour colour = Colour::red;
+  std::string text;
+  std::vector<std::int16_t> list;
+};
+LLAMADA_TYPE(Reading, LLAMADA_KEY(sensor), value, colour, text, list);
+
+}  // namespace peer
 
 namespace {
 
@@ -68,6 +85,8 @@ struct Policies {
   qos::TopicData topic_data;
   std::string type = "Text";
   bool keyed = false;
+  bool typed = false;
+  std::string description;
 };
 
 /// What stands behind "name=" in the option, if it is that one.
@@ -109,6 +128,15 @@ Policies policies_of(int argc, char** argv) {
     if (auto text = after(option, "group_data=")) policies.publisher.group_data.value = bytes_of(*text);
     if (auto text = after(option, "topic_data=")) policies.topic_data.value = bytes_of(*text);
     if (option == "keyed") policies.keyed = true;
+    if (option.starts_with("typed")) {
+      const auto& type = types::type_support<peer::Reading>();
+      policies.typed = policies.keyed = true;
+      policies.type = type.name();
+      policies.description = type.descriptor();
+      // As a program would have it that calls another type by the same name.
+      if (option == "typed_other")
+        policies.description.replace(policies.description.find("double"), 6, "float");
+    }
     if (auto name = after(option, "type=")) policies.type = *name;
   }
   return policies;
@@ -120,11 +148,18 @@ bool input_has_ended() {
   return ::poll(&input, 1, 0) > 0 && ::read(STDIN_FILENO, &byte, 1) <= 0;
 }
 
-void publish_next(topics::WriterEndpoint& writer, const Clock& clock) {
+std::vector<std::byte> next_reading(std::uint64_t number) {
+  const auto count = static_cast<std::int32_t>(number);
+  return value_of(types::serialize(peer::Reading{
+      count % 3, count * 0.5, peer::Colour::green, fmt::format("say \"{}\", please", count), {1, 2, 3}}));
+}
+
+void publish_next(topics::WriterEndpoint& writer, const Clock& clock, bool typed) {
   topics::SampleHeader header;
   header.source_timestamp_ns = clock.realtime().count();
-  const std::string text = fmt::format("sample {}", writer.published() + 1);
-  auto published = writer.publish(std::as_bytes(std::span(text)), header);
+  const std::uint64_t number = writer.published() + 1;
+  auto published =
+      writer.publish(typed ? next_reading(number) : bytes_of(fmt::format("sample {}", number)), header);
   if (!published && published.error().code() != Errc::would_block) give_up(published.error().text());
 }
 
@@ -144,6 +179,8 @@ int main(int argc, char** argv) {
   spec.topic = argv[4];
   spec.type = policies.type;
   spec.keyed = policies.keyed;
+  spec.type_description = policies.description;
+  if (policies.typed) spec.type_hash = types::hash64(policies.description);
   const qos::SubscriberQos subscriber{policies.publisher.presentation, policies.publisher.partition,
                                       policies.publisher.group_data, policies.publisher.entity_factory};
   spec.qos = writes ? qos::endpoint_qos(policies.writer, policies.publisher, policies.topic_data)
@@ -162,7 +199,7 @@ int main(int argc, char** argv) {
   std::fflush(stdout);
   while (!input_has_ended()) {
     require(participant.poll());
-    if (writer) publish_next(*writer, clock);
+    if (writer) publish_next(*writer, clock, policies.typed);
     require(participant.wait([] { return false; }, 2ms));
   }
   return 0;
