@@ -202,21 +202,19 @@ TEST_CASE_METHOD(Uses, "psm: topics and their descriptions", "[dds]") {
 }
 
 TEST_CASE("psm: a topic may name its type", "[dds]") {
-  DomainParticipant here(0), there(0);
+  DomainParticipant here(0), there(0), elsewhere(0);
   const std::string name = unique("named");
-  dds::topic::Topic<S> t(here, name, "TypeName"), same(there, name, "TypeName");
+  dds::topic::Topic<S> t(here, name, "TypeName"), same(there, name, "TypeName"), other(elsewhere, name);
   CHECK(t.type_name() == "TypeName");
   CHECK(dds::topic::find<dds::topic::Topic<S>>(here, name) == t);
+  CHECK_THROWS_AS((dds::topic::Topic<S>(here, unique("t"), "")), InvalidArgumentError);
+
+  dds::sub::DataReader<S> stranger(dds::sub::Subscriber(elsewhere), other,
+                                   durable(dds::sub::qos::DataReaderQos()));
   dds::pub::DataWriter<S> w(dds::pub::Publisher(here), t, durable(dds::pub::qos::DataWriterQos()));
   dds::sub::DataReader<S> r(dds::sub::Subscriber(there), same, durable(dds::sub::qos::DataReaderQos()));
   w << S{1, 7};
   CHECK(take(r, 1)[0].data().v == 7);
-  CHECK_THROWS_AS((dds::topic::Topic<S>(here, unique("t"), "")), InvalidArgumentError);
-
-  DomainParticipant elsewhere(0);
-  dds::topic::Topic<S> other(elsewhere, name);
-  dds::sub::DataReader<S> stranger(dds::sub::Subscriber(elsewhere), other,
-                                   durable(dds::sub::qos::DataReaderQos()));
   CHECK(eventually([&] { return other.inconsistent_topic_status().total_count() > 0; }));
   CHECK(stranger.subscription_matched_status().total_count() == 0);
 }
