@@ -4,6 +4,15 @@
 #include <cerrno>
 
 namespace llamada::launcher {
+namespace {
+
+/// Which signals have come since their handlers were called. Written by the kernel's call of `note`, which
+/// happens only while a loop waits, and read after that wait, by the same thread.
+volatile sig_atomic_t has_come[NSIG];
+
+extern "C" void note(int signal) { has_come[signal] = 1; }
+
+}  // namespace
 
 void EventLoop::watch(int descriptor, short events, Handler handler) {
   watched_[descriptor] = {events, next_serial_++, std::move(handler)};
@@ -30,11 +39,35 @@ void EventLoop::cancel(std::uint64_t timer) {
   std::erase_if(timers_, [timer](const auto& entry) { return entry.second.number == timer; });
 }
 
-int EventLoop::poll_timeout_ms() const {
-  if (timers_.empty()) return -1;
-  const auto left = timers_.begin()->first - std::chrono::steady_clock::now();
-  const auto left_ms = std::chrono::ceil<std::chrono::milliseconds>(left).count();
-  return static_cast<int>(std::clamp<std::int64_t>(left_ms, 0, 1'000'000));
+void EventLoop::on_signal(int signal, SignalHandler handler) {
+  signal_handlers_[signal] = std::move(handler);
+  struct sigaction action {};
+  action.sa_handler = note;
+  sigfillset(&action.sa_mask);
+  sigaction(signal, &action, nullptr);
+}
+
+std::optional<timespec> EventLoop::time_left() const {
+  if (timers_.empty()) return std::nullopt;
+  const std::chrono::nanoseconds left =
+      std::max(timers_.begin()->first - std::chrono::steady_clock::now(), std::chrono::nanoseconds(0));
+  const auto whole = std::chrono::floor<std::chrono::seconds>(left);
+  return timespec{whole.count(), (left - whole).count()};
+}
+
+sigset_t EventLoop::blocked_in_waits() const {
+  sigset_t blocked;
+  sigprocmask(SIG_BLOCK, nullptr, &blocked);
+  for (const auto& [signal, handler] : signal_handlers_) sigdelset(&blocked, signal);
+  return blocked;
+}
+
+void EventLoop::call_signal_handlers() {
+  for (const auto& [signal, handler] : signal_handlers_) {
+    if (has_come[signal] == 0) continue;
+    has_come[signal] = 0;
+    handler();
+  }
 }
 
 void EventLoop::call_due_timers() {
@@ -54,8 +87,13 @@ Status EventLoop::run_once() {
     polled_.push_back({descriptor, entry.events, 0});
     polled_serials_.push_back(entry.serial);
   }
-  if (poll(polled_.data(), polled_.size(), poll_timeout_ms()) < 0 && errno != EINTR)
-    return system_failure("poll");
+  const auto left = time_left();
+  const sigset_t blocked = blocked_in_waits();
+  if (ppoll(polled_.data(), polled_.size(), left ? &*left : nullptr, &blocked) < 0) {
+    if (errno != EINTR) return system_failure("cannot wait for the processes of the job (ppoll)");
+    for (pollfd& one : polled_) one.revents = 0;
+  }
+  call_signal_handlers();
   for (std::size_t index = 0; index < polled_.size(); ++index) {
     if (polled_[index].revents == 0) continue;
     const auto found = watched_.find(polled_[index].fd);

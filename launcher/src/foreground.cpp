@@ -1,7 +1,6 @@
 #include "foreground.hpp"
 
 #include <signal.h>
-#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -28,6 +27,9 @@ constexpr std::chrono::milliseconds partial_line_delay{50};
 /// How long llamanetd may take to end a job that it was told to end. It kills all of it after half a second.
 constexpr std::chrono::seconds force_delay{5};
 
+/// What is passed on to the ranks.
+constexpr int forwarded_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
+
 bool ends_job(int signal) {
   return signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
 }
@@ -36,18 +38,20 @@ bool ends_job(int signal) {
 
 Foreground::Foreground(ForegroundPlan plan)
     : options_(plan.options),
-      signals_(std::move(plan.signals)),
       guardian_(plan.guardian),
       last_word_(std::move(plan.last_word)),
-      guardian_pidfd_(open_pidfd(plan.guardian)),
+      guardian_watch_(loop_, plan.guardian,
+                      [this](int status) {
+                        guardian_gone_ = true;
+                        guardian_status_ = status;
+                      }),
       sinks_{{STDOUT_FILENO, LineMerger(plan.options.line_prefix), {}},
              {STDERR_FILENO, LineMerger(plan.options.line_prefix), {}}},
       files_(std::move(plan.files)) {
   link_ = std::make_unique<ControlLink>(
       loop_, std::move(plan.control), [this](control::Message message) { take(std::move(message)); },
       [](const Error&) {});  // the guardian knows more of it, and ends after it
-  loop_.watch(signals_.get(), POLLIN, [this](short) { take_signals(); });
-  loop_.watch(guardian_pidfd_.get(), POLLIN, [this](short) { guardian_ended(); });
+  for (const int number : forwarded_signals) loop_.on_signal(number, [this, number] { take_signal(number); });
   link_->send(std::move(plan.job));
   if (options_.input_to_rank_0)
     allow_input();
@@ -57,8 +61,8 @@ Foreground::Foreground(ForegroundPlan plan)
 }
 
 ForegroundResult Foreground::run() {
-  bool waits = true;
-  while (!guardian_gone_ && waits && !forced_) waits = loop_.run_once().has_value();
+  Status waited;
+  while (!guardian_gone_ && waited && !forced_) waited = loop_.run_once();
   if (forced_) {
     write_everything();
     return *forced_;
@@ -66,9 +70,12 @@ ForegroundResult Foreground::run() {
   const bool guardian_killed = !guardian_gone_ || WIFSIGNALED(guardian_status_);
   if (guardian_killed) end_without_guardian();
   // What llamanetd still sent, up to the end of the socket.
-  while (!link_->closed() && waits) waits = loop_.run_once().has_value();
-  write_everything();
-  if (guardian_killed)
+  while (!link_->closed() && waited) waited = loop_.run_once();
+  if (!write_everything() && finished_ && finished_->exit_code == 0)
+    finished_->exit_code = ending_signal_ == 0 ? exit_output : exit_signal_base + ending_signal_;
+  if (!waited)
+    last_word_.say(fmt::format("mpirun: {}; the job has been ended.\n", waited.error().text()));
+  else if (guardian_killed)
     last_word_.say(fmt::format("mpirun: its guardian (pid {}) {}; the job has been ended.\n", guardian_,
                                describe_end(guardian_status_)));
   else if (WEXITSTATUS(guardian_status_) == 0 && finished_)
@@ -105,11 +112,6 @@ void Foreground::force_end_later(int exit_code) {
     kill_all_descendants();
     forced_ = ForegroundResult{exit_code, {}};
   });
-}
-
-void Foreground::guardian_ended() {
-  guardian_gone_ = waitpid(guardian_, &guardian_status_, 0) == guardian_;
-  loop_.forget(guardian_pidfd_.get());
 }
 
 void Foreground::take(control::Message message) {
@@ -217,16 +219,18 @@ void Foreground::write_some(Sink& sink) {
   link_->pause_reading(sinks_[0].waiting.size() + sinks_[1].waiting.size() > waiting_bytes_max);
 }
 
-/// At the end there is nothing else to do than to wait for our reader.
-void Foreground::write_everything() {
+/// At the end there is nothing else to do than to wait for our reader, until it takes all or a signal comes.
+/// Whether everything was written.
+bool Foreground::write_everything() {
+  const int signals_before = forced_ ? 0 : ending_signals_;
   for (Sink& sink : sinks_) {
     sink.lines.flush_partial(sink.waiting);
-    while (!sink.waiting.empty() && !sink.broken) {
-      pollfd one{sink.descriptor, POLLOUT, 0};
-      poll(&one, 1, -1);
-      write_some(sink);
-    }
+    write_some(sink);
   }
+  const auto wait = [&] { return ending_signals_ == signals_before && loop_.run_once().has_value(); };
+  while (sinks_[0].watched || sinks_[1].watched)
+    if (!wait()) return false;
+  return true;
 }
 
 void Foreground::allow_input() {
@@ -252,14 +256,13 @@ void Foreground::read_input() {
     allow_input();
 }
 
-void Foreground::take_signals() {
-  signalfd_siginfo information;
-  while (read(signals_.get(), &information, sizeof information) == sizeof information) {
-    const int number = static_cast<int>(information.ssi_signo);
-    link_->send(control::Signal{number});
-    if (ends_job(number) && ++ending_signals_ > 1) force_end_later(exit_signal_base + number);
-    if (number == SIGTSTP) stop_for_a_while(number);
+void Foreground::take_signal(int number) {
+  link_->send(control::Signal{number});
+  if (ends_job(number)) {
+    ending_signal_ = number;
+    if (++ending_signals_ > 1) force_end_later(exit_signal_base + number);
   }
+  if (number == SIGTSTP) stop_for_a_while(number);
 }
 
 /// Stops as the shell expects of a job that was sent SIGTSTP; SIGCONT, which wakes us, is forwarded too.

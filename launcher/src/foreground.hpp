@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "child_watch.hpp"
 #include "control_link.hpp"
 #include "event_loop.hpp"
 #include "line_merger.hpp"
@@ -14,11 +15,10 @@
 
 namespace llamada::launcher {
 
-/// What the part of mpirun that a person sees is given.
+/// What the part of mpirun that a person sees is given. All signals are blocked.
 struct ForegroundPlan {
   const Options& options;
   FileDescriptor control;  ///< mpirun's end of the socket to llamanetd
-  FileDescriptor signals;  ///< a signalfd of the signals that are forwarded
   pid_t guardian = 0;
   LastWord last_word;
   control::Start job;
@@ -53,26 +53,24 @@ class Foreground {
   void take_notice(const std::string& text);
   void write_some(Sink& sink);
   void flush_later(Sink& sink);
-  void write_everything();
+  bool write_everything();
   void read_input();
   void allow_input();
   void end_input();
   void write_file(const control::Output& output);
   void cannot_write(Sink& sink, int error);
   ForegroundResult with_lost_output(ForegroundResult result);
-  void take_signals();
+  void take_signal(int number);
   void stop_for_a_while(int number);
-  void guardian_ended();
   void force_end_later(int exit_code);
   void end_without_guardian();
   void timed_out();
 
   EventLoop loop_;
   const Options& options_;
-  FileDescriptor signals_;
   pid_t guardian_;
   LastWord last_word_;
-  FileDescriptor guardian_pidfd_;
+  ChildWatch guardian_watch_;
   std::unique_ptr<ControlLink> link_;
   Sink sinks_[2];
   OutputFiles files_;
@@ -81,6 +79,7 @@ class Foreground {
   bool flush_pending_ = false;
   bool file_failed_ = false;
   int ending_signals_ = 0;  ///< how many signals have come by which a user ends a job
+  int ending_signal_ = 0;   ///< the last of them
   bool forcing_ = false;
   bool output_lost_ = false;
   std::optional<ForegroundResult> finished_;

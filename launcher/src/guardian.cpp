@@ -1,15 +1,15 @@
 #include "llamada/launcher/guardian.hpp"
 
 #include <fcntl.h>
-#include <poll.h>
+#include <signal.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 
+#include "child_watch.hpp"
 #include "llamada/launcher/exit_codes.hpp"
 #include "process_tree.hpp"
 #include "process_watch.hpp"
@@ -25,8 +25,12 @@ void leave_standard_streams() {
   dup2(nowhere.get(), 1);
 }
 
+/// A stopped process has to see that the one above it, which would continue it, is dead.
+void continue_when_parent_dies() { prctl(PR_SET_PDEATHSIG, SIGCONT); }
+
 [[noreturn]] void execute_llamanetd(const GuardianPlan& plan) {
   setpgid(0, 0);
+  continue_when_parent_dies();
   fcntl(plan.control.get(), F_SETFD, 0);
   fcntl(plan.last_word.descriptor(), F_SETFD, 0);
   setrlimit(RLIMIT_NOFILE, &plan.descriptor_limit);
@@ -39,14 +43,9 @@ void leave_standard_streams() {
   _exit(exit_launcher);
 }
 
-void wait_for_one_to_die(int first_pidfd, int second_pidfd) {
-  pollfd watched[] = {{first_pidfd, POLLIN, 0}, {second_pidfd, POLLIN, 0}};
-  while (poll(watched, 2, -1) < 0 && errno == EINTR) {
-  }
-}
-
 void become_watcher(const char* name) {
   setpgid(0, 0);
+  continue_when_parent_dies();
   prctl(PR_SET_NAME, name);
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   leave_standard_streams();
@@ -63,18 +62,24 @@ struct ChildsEnd {
 /// the child sees it too, and is left to do the work for so long: if we are killed in the midst of it nobody
 /// escapes.
 ChildsEnd watch_over(const GuardianPlan& plan, pid_t child, std::chrono::milliseconds grace) {
-  const FileDescriptor child_pidfd = open_pidfd(child);
-  wait_for_one_to_die(plan.mpirun_pidfd.get(), child_pidfd.get());
-  if (is_dead(plan.mpirun_pidfd.get())) wait_for_children(grace);
   ChildsEnd end;
-  end.by_itself = waitpid(child, &end.wait_status, WNOHANG) == child;
+  bool mpirun_dead = false;
+  EventLoop loop;
+  ChildWatch watch(loop, child, [&end](int status) { end = {true, status}; });
+  loop.watch(plan.mpirun_life.get(), POLLIN, [&mpirun_dead](short) { mpirun_dead = true; });
+  Status waited;
+  while (!end.by_itself && !mpirun_dead && waited) waited = loop.run_once();
+  if (mpirun_dead) wait_for_children(grace);
+  watch.look();
   kill_all_descendants();
-  if (is_dead(plan.mpirun_pidfd.get())) plan.last_word.say(mpirun_was_killed(plan.mpirun_pid));
+  if (mpirun_dead) plan.last_word.say(mpirun_was_killed(plan.mpirun_pid));
+  if (!waited)
+    plan.last_word.say(fmt::format("mpirun: {}; the job has been ended.\n", waited.error().text()));
   return end;
 }
 
 /// Below the guardian, above llamanetd.
-[[noreturn]] void keep(GuardianPlan plan, const FileDescriptor& guardian_pidfd) {
+[[noreturn]] void keep(GuardianPlan plan, pid_t guardian) {
   become_watcher("mpirun-keeper");
   const pid_t llamanetd = fork();
   if (llamanetd == 0) execute_llamanetd(plan);
@@ -82,7 +87,7 @@ ChildsEnd watch_over(const GuardianPlan& plan, pid_t child, std::chrono::millise
   if (llamanetd < 0) _exit(exit_launcher);
   const ChildsEnd end = watch_over(plan, llamanetd, llamanetd_grace);
   // When the guardian was killed, that is the cause, and mpirun says it.
-  if (end.by_itself && !end.well() && !is_dead(guardian_pidfd.get()))
+  if (end.by_itself && !end.well() && getppid() == guardian)
     plan.last_word.say(fmt::format("mpirun: llamanetd (pid {}) {}; the job has been ended.\n", llamanetd,
                                    describe_end(end.wait_status)));
   _exit(end.well() ? 0 : exit_launcher);
@@ -90,9 +95,9 @@ ChildsEnd watch_over(const GuardianPlan& plan, pid_t child, std::chrono::millise
 
 [[noreturn]] void guard(GuardianPlan plan) {
   become_watcher("mpirun-guardian");
-  const FileDescriptor own_pidfd = open_pidfd(getpid());
+  const pid_t guardian = getpid();
   const pid_t keeper = fork();
-  if (keeper == 0) keep(std::move(plan), own_pidfd);
+  if (keeper == 0) keep(std::move(plan), guardian);
   plan.control.reset();
   if (keeper < 0) _exit(exit_launcher);
   const ChildsEnd end = watch_over(plan, keeper, 2 * llamanetd_grace);
@@ -104,11 +109,11 @@ ChildsEnd watch_over(const GuardianPlan& plan, pid_t child, std::chrono::millise
 
 }  // namespace
 
-Result<pid_t> fork_guardian(GuardianPlan plan, int closed_in_guardian) {
+Result<pid_t> fork_guardian(GuardianPlan plan, std::initializer_list<int> closed_in_guardian) {
   const pid_t pid = fork();
   if (pid < 0) return system_failure("fork");
   if (pid == 0) {
-    close(closed_in_guardian);
+    for (const int descriptor : closed_in_guardian) close(descriptor);
     guard(std::move(plan));
   }
   return pid;

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
-#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -49,13 +48,6 @@ pid_t peer_of(const FileDescriptor& socket) {
   return credentials.pid;
 }
 
-FileDescriptor open_signals() {
-  sigset_t children;
-  sigemptyset(&children);
-  sigaddset(&children, SIGCHLD);
-  return FileDescriptor(signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK));
-}
-
 }  // namespace
 
 int run_job_driver(FileDescriptor control, LastWord last_word, const ArenasFactory& make_arenas) {
@@ -74,11 +66,10 @@ JobDriver::JobDriver(FileDescriptor control, LastWord last_word, const ArenasFac
   fcntl(last_word_.descriptor(), F_SETFD, FD_CLOEXEC);
   mpirun_ = peer_of(control);
   mpirun_pidfd_ = open_pidfd(mpirun_);
-  signals_ = open_signals();
   link_ = std::make_unique<ControlLink>(
       loop_, std::move(control), [this](control::Message message) { take(std::move(message)); },
       [this](const Error&) { mpirun_lost(); });
-  loop_.watch(signals_.get(), POLLIN, [this](short) { reap(); });
+  loop_.on_signal(SIGCHLD, [this] { reap(); });
   static_cast<void>(getrandom(&token_, sizeof token_, 0));
 }
 

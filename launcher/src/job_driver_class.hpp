@@ -127,7 +127,6 @@ class JobDriver {
 
   EventLoop loop_;
   const ArenasFactory& make_arenas_;
-  FileDescriptor signals_;
   sigset_t original_mask_{};
   rlimit original_descriptor_limit_{};
   LastWord last_word_;

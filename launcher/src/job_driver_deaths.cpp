@@ -1,4 +1,3 @@
-#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -48,9 +47,6 @@ RankView JobDriver::view_of(const RankProcess& rank) const {
 }
 
 void JobDriver::reap() {
-  signalfd_siginfo information;
-  while (read(signals_.get(), &information, sizeof information) > 0) {
-  }
   int status = 0;
   while (const pid_t pid = waitpid(-1, &status, WNOHANG)) {
     if (pid < 0) break;

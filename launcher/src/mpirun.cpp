@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
-#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -144,15 +143,6 @@ std::variant<Preparation, Refusal> prepare(const Options& options, const IsMpiFu
   return Preparation{std::move(*installation), std::move(job)};
 }
 
-/// The signals that are passed on to the ranks.
-sigset_t forwarded_signals() {
-  sigset_t signals;
-  sigemptyset(&signals);
-  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT})
-    sigaddset(&signals, number);
-  return signals;
-}
-
 /// Standard descriptors that are closed would be given to what we open.
 void open_standard_descriptors() {
   for (int descriptor = open("/dev/null", O_RDWR); descriptor >= 0; descriptor = open("/dev/null", O_RDWR)) {
@@ -182,21 +172,21 @@ Result<ForegroundResult> launch(const Options& options, Preparation preparation)
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return system_failure("socketpair");
   FileDescriptor ours(ends[0]);
+  int life[2];
+  if (pipe2(life, O_CLOEXEC) != 0) return system_failure("pipe2");
+  const FileDescriptor own_life(life[1]);
   auto last_word = LastWord::make();
   if (!last_word) return propagate(last_word);
   GuardianPlan plan{getpid(),
-                    open_pidfd(getpid()),
+                    FileDescriptor(life[0]),
                     FileDescriptor(ends[1]),
                     preparation.installation.llamanetd.string(),
                     last_word->copy(),
                     original_limit,
                     original};
-  if (!plan.mpirun_pidfd) return system_failure("pidfd_open");
-  auto guardian = fork_guardian(std::move(plan), ours.get());
+  auto guardian = fork_guardian(std::move(plan), {ours.get(), own_life.get()});
   if (!guardian) return propagate(guardian);
-  const sigset_t forwarded = forwarded_signals();
-  FileDescriptor signals(signalfd(-1, &forwarded, SFD_CLOEXEC | SFD_NONBLOCK));
-  Foreground foreground({options, std::move(ours), std::move(signals), *guardian, std::move(*last_word),
+  Foreground foreground({options, std::move(ours), *guardian, std::move(*last_word),
                          std::move(preparation.job), std::move(files)});
   return foreground.run();
 }

@@ -67,7 +67,7 @@ std::string read_for_a_while(const FileDescriptor& pipe) {
   pollfd one{pipe.get(), POLLIN, 0};
   while (text.size() < list_bytes_max && poll(&one, 1, loader_time_max_ms) == 1) {
     const ssize_t count = read(pipe.get(), part, sizeof part);
-    if (count <= 0 && errno != EINTR) break;
+    if (count == 0 || (count < 0 && errno != EINTR)) break;
     if (count > 0) text.append(part, static_cast<std::size_t>(count));
   }
   return text;

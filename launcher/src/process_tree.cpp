@@ -2,7 +2,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,10 +11,10 @@
 #include <cstring>
 #include <memory>
 #include <string_view>
+#include <thread>
 #include <unordered_map>
 
 #include "llamada/base/file_descriptor.hpp"
-#include "process_watch.hpp"
 
 namespace llamada::launcher {
 namespace {
@@ -51,6 +50,13 @@ std::vector<ProcessEntry> all_processes() {
     if (pid > 0 && read_entry(pid, buffer, entry)) processes.push_back(entry);
   }
   return processes;
+}
+
+/// Whether a child of this process is dead, or not there. It stays unreaped.
+bool has_ended(pid_t child) {
+  siginfo_t information{};
+  const int found = waitid(P_PID, static_cast<id_t>(child), &information, WEXITED | WNOHANG | WNOWAIT);
+  return found != 0 || information.si_pid == child;
 }
 
 /// Whether something was sent a signal that it will die of.
@@ -125,10 +131,8 @@ void wait_for_children(std::chrono::milliseconds limit) {
   const auto end = std::chrono::steady_clock::now() + limit;
   for (const ProcessEntry& child : descendants_of(getpid())) {
     if (child.parent != getpid()) continue;
-    const FileDescriptor process = open_pidfd(child.pid);
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
-    pollfd one{process.get(), POLLIN, 0};
-    if (process && left.count() > 0) poll(&one, 1, static_cast<int>(left.count()));
+    while (!has_ended(child.pid) && std::chrono::steady_clock::now() < end)
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
 }
 

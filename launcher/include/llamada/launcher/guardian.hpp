@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <initializer_list>
 #include <string>
 
 #include "llamada/base/file_descriptor.hpp"
@@ -22,9 +23,10 @@ inline constexpr std::chrono::milliseconds llamanetd_grace{300};
 /// What the guardian is given.
 struct GuardianPlan {
   pid_t mpirun_pid = 0;
-  FileDescriptor mpirun_pidfd;  ///< readable once mpirun is dead
-  FileDescriptor control;       ///< llamanetd's end of the control socket
-  std::string llamanetd;        ///< the program
+  FileDescriptor
+      mpirun_life;  ///< the end of a pipe that is readable once mpirun, who alone holds the other, is dead
+  FileDescriptor control;  ///< llamanetd's end of the control socket
+  std::string llamanetd;   ///< the program
   LastWord last_word;
   rlimit descriptor_limit{};  ///< what llamanetd is started with
   sigset_t signal_mask{};     ///< mpirun's at its start, for llamanetd and the ranks
@@ -36,7 +38,9 @@ struct GuardianPlan {
 /// standard error, and exit with a code other than 0; the guardian does so too when the keeper dies. When
 /// llamanetd ends with 0 they end quietly whatever processes the ranks left behind. Whoever of mpirun,
 /// guardian, keeper and llamanetd are killed at once: the one that is left still knows all that lives, and
-/// ends it. `closed_in_guardian` is mpirun's end of the control socket, which the guardian must not hold.
-Result<pid_t> fork_guardian(GuardianPlan plan, int closed_in_guardian);
+/// ends it. Each is continued when it is stopped (ChildWatch), and when the process above it dies.
+/// `closed_in_guardian` are mpirun's ends of the control socket and of the pipe, which the guardian must not
+/// hold.
+Result<pid_t> fork_guardian(GuardianPlan plan, std::initializer_list<int> closed_in_guardian);
 
 }  // namespace llamada::launcher
