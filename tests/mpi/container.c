@@ -1,6 +1,7 @@
-/* container COMMAND ...: runs a command under what Docker's default seccomp profile refuses a container
-   without capabilities (moby, profiles/seccomp/default.json): with EPERM, and clone3 with ENOSYS. Calls that
-   the kernel's headers do not know are not refused. */
+/* container [--old] COMMAND ...: runs a command under what Docker's default seccomp profile refuses a
+   container without capabilities (moby, profiles/seccomp/default.json): with EPERM, and clone3 with ENOSYS.
+   Calls that the kernel's headers do not know are not refused. --old: filters that know older calls only
+   refuse signalfd4 and accept4, too, with ENOSYS. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <linux/filter.h>
@@ -8,6 +9,7 @@
 #include <sched.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -76,13 +78,18 @@ static void is_equal(unsigned value, unsigned char if_true, unsigned char if_fal
   add(BPF_JMP | BPF_JEQ | BPF_K, value, if_true, if_false);
 }
 
-static void write_filter(void) {
+static void write_filter(int is_old) {
   const unsigned namespaces = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER |
                               CLONE_NEWPID | CLONE_NEWNET;
   load(offsetof(struct seccomp_data, nr));
   for (size_t i = 0; i < sizeof refused / sizeof *refused; ++i) {
     is_equal((unsigned)refused[i], 0, 1);
     answer(EPERM);
+  }
+  if (is_old) {
+    is_equal(SYS_signalfd4, 1, 0);
+    is_equal(SYS_accept4, 0, 1);
+    answer(ENOSYS);
   }
   is_equal(SYS_clone3, 0, 1);
   answer(ENOSYS);
@@ -104,8 +111,11 @@ static void write_filter(void) {
 }
 
 int main(int argc, char** argv) {
-  write_filter();
+  const int is_old = argc > 1 && strcmp(argv[1], "--old") == 0;
+  write_filter(is_old);
   struct sock_fprog program = {length, code};
+  argc -= is_old;
+  argv += is_old;
   if (argc < 2) return 2;
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) {

@@ -29,4 +29,5 @@ if [ "$(grep -c 'randomisation of addresses' "$errors")" -ne 1 ]; then
   cat "$errors"
   exit 1
 fi
+is_replaced "where signalfd4 and accept4 are refused" timeout 60 "$container" --old "$mpirun"
 [ -z "$sanitized" ] || timeout 60 "$mpirun" -n 1 --qos fault-tolerant "$sanitized"
