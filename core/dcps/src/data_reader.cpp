@@ -251,7 +251,9 @@ Status DataReader::wait_for_historical_data(Duration at_most) {
     if (deleted_) return true;
     const std::uint64_t before = arrival_count_;
     (void)core().poll();
-    if (refused_ || cache_->has_samples_aside() || arrival_count_ != before || participant_entity().awaits_history(*this)) return false;
+    if (refused_ || cache_->has_samples_aside() || arrival_count_ != before ||
+        participant_entity().awaits_history(*this))
+      return false;
     return ++quiet_count >= 2;
   };
   (void)is_complete();

@@ -25,8 +25,8 @@ bool was_signal_delivered();
 /// Whether the program has a handler for a signal from outside: else no call can be interrupted.
 bool are_signals_handled();
 
-/// For MPI_Init: the calls of MPI are delivery points from now on. While `repeats` says that predecessors came
-/// further, signals that come wait. It may be asked in a handler.
+/// For MPI_Init: the calls of MPI are delivery points from now on. While `repeats` says that predecessors
+/// came further, signals that come wait. It may be asked in a handler.
 void deliver_signals_at(CallCounter& calls, bool (*repeats)());
 /// A delivery point in an MPI call that waits.
 void deliver_signals_in_call();
