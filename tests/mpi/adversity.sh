@@ -63,7 +63,6 @@ start -n 2 "$steps" 100000
 kill -STOP $driver
 kill -TERM $job && sleep 0.1 && kill -TERM $job
 finish 143 'llamanetd is stopped'
-says 'llamanetd has not ended the job'
 start --timeout 1 -n 2 "$steps" 100000
 kill -STOP $keeper
 finish 124 'the keeper is stopped'

@@ -10,7 +10,7 @@ pieces() {
 }
 
 for way in read poll select count nonblocking lines; do
-  for rule in 'kill rank 0 after 700ms' 'kill rank 0 in MPI_Bcast 5' 'kill rank 1 in MPI_Bcast 7'; do
+  for rule in 'kill rank 0 at step input:read:3' 'kill rank 0 after 700ms' 'kill rank 0 in MPI_Bcast 5' 'kill rank 1 in MPI_Bcast 7'; do
     code=0
     pieces | timeout 120 "$mpirun" -n 2 --qos fault-tolerant --inject "$rule" "$program" "$way" >"$folder/out" \
       2>"$folder/messages" || code=$?
