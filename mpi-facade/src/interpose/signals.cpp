@@ -188,8 +188,8 @@ std::deque<std::uint64_t>& deliveries_left(Determinants& determinants) {
 
 std::span<std::byte> bytes_of(siginfo_t& info) { return std::as_writable_bytes(std::span(&info, 1)); }
 
-/// What the predecessor was sent at this point, again. What it was sent while a call of MPI waited comes when
-/// that call begins, or after what it was told by that call before.
+/// Calls the handlers that the predecessor called at this point. It may have called one while an MPI call
+/// waited: that handler is called when the same MPI call begins, or after what that call recorded before.
 bool deliver_again(Determinants& determinants, Place place, std::uint64_t ordinal) {
   bool any = false;
   auto& left = deliveries_left(determinants);
@@ -270,6 +270,21 @@ void make_timer() {
   ours[static_cast<std::size_t>(overdue_signal)] = true;
 }
 
+/// The program wants this done about a signal from outside. The kernel is given our handler where the program
+/// has one, or where we need the signal ourselves.
+int install(int signal, const struct sigaction& wanted, bool is_needed) {
+  const auto index = static_cast<std::size_t>(signal);
+  struct sigaction installed = wanted;
+  const bool is_noted = is_handler(wanted) || is_needed;
+  if (is_noted) {
+    installed.sa_sigaction = note;
+    installed.sa_flags = (wanted.sa_flags | SA_SIGINFO) & ~static_cast<int>(SA_RESETHAND);
+  }
+  actions[index] = wanted;
+  ours[index] = is_noted;
+  return real_sigaction(signal, &installed, nullptr);
+}
+
 /// sigaction() of a signal from outside, in a rank whose outcomes are recorded.
 int set_action(int signal, const struct sigaction* action, struct sigaction* old) {
   const auto index = static_cast<std::size_t>(signal);
@@ -280,17 +295,11 @@ int set_action(int signal, const struct sigaction* action, struct sigaction* old
   if (action) {
     const struct sigaction wanted = *action;  // may be where `old` is
     rank_pid = own_pid();
-    struct sigaction installed = wanted;
-    const bool is_timers = has_timer && signal == overdue_signal;
-    if (is_handler(wanted) || is_timers) {
+    if (is_handler(wanted)) {
       make_timer();
-      installed.sa_sigaction = note;
-      installed.sa_flags = (wanted.sa_flags | SA_SIGINFO) & ~static_cast<int>(SA_RESETHAND);
+      any_handled = true;
     }
-    actions[index] = wanted;
-    ours[index] = is_handler(wanted) || is_timers;
-    if (is_handler(wanted)) any_handled = true;
-    if (real_sigaction(signal, &installed, nullptr) != 0) return -1;
+    if (install(signal, wanted, has_timer && signal == overdue_signal) != 0) return -1;
   }
   if (old) *old = before;
   return 0;
@@ -303,16 +312,7 @@ int read_or_set_action(int signal, const struct sigaction* action, struct sigact
   if (comes_from_outside(signal) && recorder_of(caller)) return set_action(signal, action, old);
   if (!is_ours) return real_sigaction(signal, action, old);
   const struct sigaction before = actions[static_cast<std::size_t>(signal)];
-  if (action) {
-    actions[static_cast<std::size_t>(signal)] = *action;
-    struct sigaction installed = *action;
-    if (is_handler(*action)) {
-      installed.sa_sigaction = note;
-      installed.sa_flags = (action->sa_flags | SA_SIGINFO) & ~static_cast<int>(SA_RESETHAND);
-    }
-    ours[static_cast<std::size_t>(signal)] = is_handler(*action);
-    if (real_sigaction(signal, &installed, nullptr) != 0) return -1;
-  }
+  if (action && install(signal, *action, false) != 0) return -1;
   if (old) *old = before;
   return 0;
 }

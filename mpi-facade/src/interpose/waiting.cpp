@@ -98,6 +98,29 @@ int poll_recorded(Determinants& determinants, pollfd* asked, nfds_t count, std::
                                                                 }});
 }
 
+int poll_for(pollfd* asked, nfds_t count, int timeout_ms, const void* caller) {
+  static NextFunction<int(pollfd*, nfds_t, int)> next("poll");
+  const auto wait = [=] { return next.get()(asked, count, timeout_ms); };
+  auto* determinants = recorder_of(caller);
+  return determinants ? poll_recorded(*determinants, asked, count, wait) : wait();
+}
+
+int ppoll_for(pollfd* asked, nfds_t count, const timespec* timeout, const sigset_t* mask,
+              const void* caller) {
+  static NextFunction<int(pollfd*, nfds_t, const timespec*, const sigset_t*)> next("ppoll");
+  const auto wait = [=] { return next.get()(asked, count, timeout, mask); };
+  auto* determinants = recorder_of(caller);
+  return determinants ? poll_recorded(*determinants, asked, count, wait) : wait();
+}
+
+/// A signal that the program takes by `wait`.
+int take_signal(Determinants& determinants, siginfo_t* info, const std::function<int(siginfo_t*)>& wait) {
+  siginfo_t told{};
+  const int signal = wait_recorded(determinants, {bytes_of(&told)}, {.wait = [&] { return wait(&told); }});
+  if (info && signal > 0) *info = told;
+  return signal;
+}
+
 std::span<std::byte> bytes_of_set(fd_set* set, int count) {
   constexpr int bits = 8 * sizeof(fd_mask);
   const auto words = static_cast<std::size_t>((std::max(count, 0) + bits - 1) / bits);
@@ -163,32 +186,20 @@ long end_of_wait(const FileOutcome& outcome) {
 extern "C" {
 
 LLAMADA_INTERPOSED int poll(pollfd* asked, nfds_t count, int timeout_ms) {
-  static NextFunction<int(pollfd*, nfds_t, int)> next("poll");
-  const auto wait = [=] { return next.get()(asked, count, timeout_ms); };
-  auto* determinants = recorder_of(LLAMADA_CALLER);
-  return determinants ? poll_recorded(*determinants, asked, count, wait) : wait();
+  return poll_for(asked, count, timeout_ms, LLAMADA_CALLER);
 }
 LLAMADA_INTERPOSED int __poll_chk(pollfd* asked, nfds_t count, int timeout_ms, size_t room_bytes) {
   if (room_bytes / sizeof *asked < count) abort();
-  static NextFunction<int(pollfd*, nfds_t, int)> next("poll");
-  const auto wait = [=] { return next.get()(asked, count, timeout_ms); };
-  auto* determinants = recorder_of(LLAMADA_CALLER);
-  return determinants ? poll_recorded(*determinants, asked, count, wait) : wait();
+  return poll_for(asked, count, timeout_ms, LLAMADA_CALLER);
 }
 
 LLAMADA_INTERPOSED int ppoll(pollfd* asked, nfds_t count, const timespec* timeout, const sigset_t* mask) {
-  static NextFunction<int(pollfd*, nfds_t, const timespec*, const sigset_t*)> next("ppoll");
-  const auto wait = [=] { return next.get()(asked, count, timeout, mask); };
-  auto* determinants = recorder_of(LLAMADA_CALLER);
-  return determinants ? poll_recorded(*determinants, asked, count, wait) : wait();
+  return ppoll_for(asked, count, timeout, mask, LLAMADA_CALLER);
 }
 LLAMADA_INTERPOSED int __ppoll_chk(pollfd* asked, nfds_t count, const timespec* timeout, const sigset_t* mask,
                                    size_t room_bytes) {
   if (room_bytes / sizeof *asked < count) abort();
-  static NextFunction<int(pollfd*, nfds_t, const timespec*, const sigset_t*)> next("ppoll");
-  const auto wait = [=] { return next.get()(asked, count, timeout, mask); };
-  auto* determinants = recorder_of(LLAMADA_CALLER);
-  return determinants ? poll_recorded(*determinants, asked, count, wait) : wait();
+  return ppoll_for(asked, count, timeout, mask, LLAMADA_CALLER);
 }
 
 LLAMADA_INTERPOSED int select(int count, fd_set* reads, fd_set* writes, fd_set* others, timeval* timeout) {
@@ -301,22 +312,14 @@ LLAMADA_INTERPOSED int sigtimedwait(const sigset_t* set, siginfo_t* info, const 
   static NextFunction<int(const sigset_t*, siginfo_t*, const timespec*)> next("sigtimedwait");
   auto* determinants = recorder_of(LLAMADA_CALLER);
   if (!determinants) return next.get()(set, info, timeout);
-  siginfo_t told{};
-  const int signal = wait_recorded(*determinants, {bytes_of(&told)},
-                                   {.wait = [&] { return next.get()(set, &told, timeout); }});
-  if (info && signal > 0) *info = told;
-  return signal;
+  return take_signal(*determinants, info, [=](siginfo_t* told) { return next.get()(set, told, timeout); });
 }
 
 LLAMADA_INTERPOSED int sigwaitinfo(const sigset_t* set, siginfo_t* info) {
   static NextFunction<int(const sigset_t*, siginfo_t*)> next("sigwaitinfo");
   auto* determinants = recorder_of(LLAMADA_CALLER);
   if (!determinants) return next.get()(set, info);
-  siginfo_t told{};
-  const int signal =
-      wait_recorded(*determinants, {bytes_of(&told)}, {.wait = [&] { return next.get()(set, &told); }});
-  if (info && signal > 0) *info = told;
-  return signal;
+  return take_signal(*determinants, info, [=](siginfo_t* told) { return next.get()(set, told); });
 }
 
 LLAMADA_INTERPOSED int sigwait(const sigset_t* set, int* signal) {
@@ -327,9 +330,7 @@ LLAMADA_INTERPOSED int sigwait(const sigset_t* set, int* signal) {
   int told = 0;
   do {  // sigwait() does not tell of other signals' handlers
     errno = 0;
-    siginfo_t info{};
-    told = wait_recorded(*determinants, {bytes_of(&info)},
-                         {.wait = [&] { return next_info.get()(set, &info); }});
+    told = take_signal(*determinants, nullptr, [=](siginfo_t* info) { return next_info.get()(set, info); });
   } while (told < 0 && errno == EINTR);
   if (told < 0) return errno;
   *signal = told;

@@ -174,17 +174,7 @@ class Run {
 
 Outcome run_with_cyclone(const Script& script) {
   Run run(script);
-  Outcome outcome;
-  for (const Step& step : script.steps) {
-    if (step.action < Action::read) {
-      run.write(step);
-      continue;
-    }
-    outcome.push_back(run.look(step));
-    std::stable_sort(outcome.back().begin(), outcome.back().end(),
-                     [](const Seen& a, const Seen& b) { return a.cell.key < b.cell.key; });
-  }
-  return outcome;
+  return outcome_of(script, run);
 }
 
 }  // namespace llamada::interop

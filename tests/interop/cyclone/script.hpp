@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -27,8 +28,8 @@ struct Configuration {
   bool exclusive = false;  ///< OWNERSHIP; the second writer is the stronger one.
   bool autodispose = true;
   bool reliable = true;           ///< The reader; the writers are RELIABLE always.
-  bool purge_disposed = false;    ///< autopurge_disposed_samples_delay 0 in place of infinite.
-  bool purge_nowriter = false;    ///< autopurge_nowriter_samples_delay 0 in place of infinite.
+  bool purge_disposed = false;    ///< autopurge_disposed_samples_delay is 0, not infinite.
+  bool purge_nowriter = false;    ///< autopurge_nowriter_samples_delay is 0, not infinite.
   std::int32_t max_samples = -1;  ///< Of the reader's RESOURCE_LIMITS; -1: unlimited.
   std::int32_t max_instances = -1;
   std::int32_t max_samples_per_instance = -1;
@@ -87,6 +88,22 @@ std::string to_string(const Seen& seen);
 /// What each step showed, reads and takes only, with the samples of each instance together and in the order
 /// of the keys: the order of instances is each implementation's own (2.2.2.5.3.8).
 using Outcome = std::vector<std::vector<Seen>>;
+
+/// Takes the steps of `script` one by one. A `Run` has write(step), and look(step), which gives what it saw.
+template <typename Run>
+Outcome outcome_of(const Script& script, Run& run) {
+  Outcome outcome;
+  for (const Step& step : script.steps) {
+    if (step.action < Action::read) {
+      run.write(step);
+      continue;
+    }
+    outcome.push_back(run.look(step));
+    std::stable_sort(outcome.back().begin(), outcome.back().end(),
+                     [](const Seen& a, const Seen& b) { return a.cell.key < b.cell.key; });
+  }
+  return outcome;
+}
 
 /// Runs a script in this process, in a topic of its own, and ends what it began. Throws std::runtime_error.
 Outcome run_with_llamada(const Script& script);
