@@ -1,6 +1,7 @@
 #include "llamada/launcher/guardian.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -78,6 +79,15 @@ ChildsEnd watch_over(const GuardianPlan& plan, pid_t child, std::chrono::millise
   return end;
 }
 
+/// For a keeper without guardian and llamanetd. The guardian's end is the cause and mpirun's to tell; when
+/// mpirun was killed with them, the kernel may still be about to close what it had open, and nobody else is
+/// left to say it. A living mpirun ends the keeper.
+void say_if_mpirun_dies(const GuardianPlan& plan) {
+  pollfd life{plan.mpirun_life.get(), POLLIN, 0};
+  if (poll(&life, 1, static_cast<int>(2 * llamanetd_grace.count())) > 0)
+    plan.last_word.say(mpirun_was_killed(plan.mpirun_pid));
+}
+
 /// Below the guardian, above llamanetd.
 [[noreturn]] void keep(GuardianPlan plan, pid_t guardian) {
   become_watcher("mpirun-keeper");
@@ -86,10 +96,13 @@ ChildsEnd watch_over(const GuardianPlan& plan, pid_t child, std::chrono::millise
   plan.control.reset();
   if (llamanetd < 0) _exit(exit_launcher);
   const ChildsEnd end = watch_over(plan, llamanetd, llamanetd_grace);
-  // When the guardian was killed, that is the cause, and mpirun says it.
-  if (end.by_itself && !end.well() && getppid() == guardian)
-    plan.last_word.say(fmt::format("mpirun: llamanetd (pid {}) {}; the job has been ended.\n", llamanetd,
-                                   describe_end(end.wait_status)));
+  if (end.by_itself && !end.well()) {
+    if (getppid() == guardian)
+      plan.last_word.say(fmt::format("mpirun: llamanetd (pid {}) {}; the job has been ended.\n", llamanetd,
+                                     describe_end(end.wait_status)));
+    else
+      say_if_mpirun_dies(plan);
+  }
   _exit(end.well() ? 0 : exit_launcher);
 }
 

@@ -119,12 +119,30 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("launcher: the keeper alone tells of an mpirun that dies last", "[system]") {
+  adopt_orphans();
+  Job job(stubborn_job);
+  REQUIRE(wait_for([&] { return is_up(job); }));
+  const std::vector<pid_t> below = find_victims(job, {false, true, false, true});
+  REQUIRE(kill(job.pid(), SIGSTOP) == 0);
+  REQUIRE(signal_all(below, SIGSTOP) == 2);
+  REQUIRE(signal_all(below, SIGKILL) == 2);
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  REQUIRE(kill(job.pid(), SIGKILL) == 0);
+  CHECK(job.wait() == 128 + SIGKILL);
+  check_that_nothing_is_left(job);
+  CHECK(lines_of_mpirun(job.errors()).size() == 1);
+  reap_orphans();
+}
+
 TEST_CASE("launcher: a kill at any moment leaves nothing", "[system]") {
   adopt_orphans();
   const std::uint64_t seed = seed_of_this_run();
   CAPTURE(seed);
   Random random(seed);
-  for (int round = 0; round < 60; ++round) {
+  constexpr int rounds = 60, rounds_max = 300;
+  int rounds_with_a_kill = 0;
+  for (int round = 0; round < rounds_max && rounds_with_a_kill < rounds; ++round) {
     const Victims victims = victims_of(victims_first + static_cast<unsigned>(random.below(victims_last)));
     const auto delay = std::chrono::microseconds(random.below(random.chance(1, 2) ? 20'000 : 150'000));
     CAPTURE(round, text_of(victims), delay.count());
@@ -132,6 +150,7 @@ TEST_CASE("launcher: a kill at any moment leaves nothing", "[system]") {
     std::this_thread::sleep_for(delay);
     const int killed = signal_all(find_victims(job, victims), SIGKILL);
     if (killed == 0) continue;  // not there yet: Job's destructor ends it
+    ++rounds_with_a_kill;
     const int code = job.wait();
     CHECK(code == (victims.mpirun ? 128 + SIGKILL : 125));
     check_that_nothing_is_left(job);
@@ -140,6 +159,7 @@ TEST_CASE("launcher: a kill at any moment leaves nothing", "[system]") {
     if (!victims.mpirun) CHECK(lines_of_mpirun(job.errors()).size() == 1);
     reap_orphans();
   }
+  CHECK(rounds_with_a_kill == rounds);
 }
 
 TEST_CASE("launcher: an end without any kill leaves nothing either", "[system]") {
