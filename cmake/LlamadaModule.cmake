@@ -3,6 +3,11 @@
 
 add_library(llamada_options INTERFACE)
 target_compile_options(llamada_options INTERFACE -Wall -Wextra -Wno-missing-field-initializers)
+if(LLAMADA_COVERAGE)
+  # Processes that are killed leave no counts; the others of one program add theirs up.
+  target_compile_options(llamada_options INTERFACE --coverage -fprofile-update=atomic)
+  target_link_options(llamada_options INTERFACE --coverage)
+endif()
 if(LLAMADA_SANITIZE)
   target_compile_options(llamada_options INTERFACE -fsanitize=${LLAMADA_SANITIZE} -fno-omit-frame-pointer)
   target_link_options(llamada_options INTERFACE -fsanitize=${LLAMADA_SANITIZE})
@@ -11,13 +16,15 @@ if(LLAMADA_SANITIZE)
   endif()
 endif()
 
-# llamada_module(NAME SOURCES ... [DEPENDS module ...] [LINKS target ...] [CRASH_POINTS])
+# llamada_module(NAME [SOURCES ...] [DEPENDS module ...] [LINKS target ...] [CRASH_POINTS])
 #
-# Makes the static library llamada_NAME (alias llamada::NAME) with the include root ./include. With
+# Makes the static library llamada_NAME (alias llamada::NAME) with the include root ./include from src/*.cpp and SOURCES. With
 # CRASH_POINTS and LLAMADA_TESTS there is a second one, llamada_NAME_crash, in which LLAMADA_CRASH_POINT()
 # is alive; it depends on the _crash variants of its dependencies where these exist.
 function(llamada_module NAME)
   cmake_parse_arguments(M "CRASH_POINTS" "" "SOURCES;DEPENDS;LINKS" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} src/*.cpp)
+  list(APPEND M_SOURCES ${sources})
   _llamada_module_variant(llamada_${NAME} "")
   add_library(llamada::${NAME} ALIAS llamada_${NAME})
   if(M_CRASH_POINTS AND LLAMADA_TESTS)

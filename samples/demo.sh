@@ -41,3 +41,13 @@ if ! cmp "$work/undisturbed.png" "$work/survived.png"; then
   exit 1
 fi
 echo "   identical. The job lost a rank and ended with the right answer."
+
+say "Your own program"
+cat <<'TEXT'
+   build/release/bin/mpicc -O2 my.c -o my                       # or a binary that was built for MPICH, as it is
+   build/release/bin/mpirun -n 4 --qos fault-tolerant ./my      # then kill a rank: kill -9, or --inject 'kill rank 2 after 1s'
+
+   ./dev install PREFIX    installs it
+   docs/mpirun.md          describes mpirun; qos-profiles/README.md what a profile survives and costs
+   docs/guide.md           publishes and subscribes in C++
+TEXT

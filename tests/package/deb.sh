@@ -3,7 +3,7 @@
 # alternatives, uses it there, and removes it. 77 (skipped) for who is not root: dpkg gives files their owners.
 set -euo pipefail
 build=$1 work=$2 source=$3
-[ "$(id -u)" -eq 0 ] || { echo "deb.sh: installing a package needs root"; exit 77; }
+[ "$(id -u)" -eq 0 ] || { echo "SKIPPED: package.deb: installing a package needs root"; exit 77; }
 fail() { echo "deb.sh: $*"; exit 1; }
 rm -rf "$work"
 root=$work/root

@@ -65,6 +65,7 @@ class Job {
 
   /// Whether run() ended because a rank saw that its replay had diverged.
   bool has_diverged() const { return has_diverged_; }
+  bool lost_protection() const { return !protected_; }
   int deaths() const { return deaths_; }
   int deaths_in_replay() const { return deaths_in_replay_; }
   std::uint64_t counted(topics::Counter counter) const;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "llamada/base/faster_way.hpp"
+#include "llamada/base/page.hpp"
 #include "llamada/base/ticks.hpp"
 
 #if defined(__x86_64__)
@@ -174,14 +175,13 @@ std::uint64_t ticks_for(const CopyVariant& variant, std::byte* to, const std::by
 }
 
 std::byte* page_in(std::vector<std::byte>& memory) {
-  constexpr std::size_t page = 4096;
-  return memory.data() + bytes_to_boundary(memory.data(), page);
+  return memory.data() + bytes_to_boundary(memory.data(), page_bytes);
 }
 
 /// Whether libc is slow: several times slower than the loop at some alignment.
 bool is_libc_slow(const CopyVariant& loop) {
   constexpr std::uint64_t slow_factor = 3;
-  constexpr std::size_t room = probe_bytes + 2 * 4096;
+  constexpr std::size_t room = probe_bytes + 2 * page_bytes;
   std::vector<std::byte> source(room), destination(room);
   return std::any_of(std::begin(probed), std::end(probed), [&](const Alignment& alignment) {
     std::byte* to = page_in(destination) + alignment.to;

@@ -1,7 +1,6 @@
 #include "spinning.hpp"
 
 #include <algorithm>
-#include <thread>
 
 namespace llamada::dcps::detail {
 namespace {
@@ -18,8 +17,7 @@ constexpr std::uint32_t barred_max = 200;
 
 }  // namespace
 
-Spinning::Spinning()
-    : longest_(std::thread::hardware_concurrency() > 1 ? Span(span_max) : Span::zero()), span_(longest_) {}
+Spinning::Spinning(unsigned cores) : longest_(cores > 1 ? Span(span_max) : Span::zero()), span_(longest_) {}
 
 void Spinning::came_after(Span time) {
   if (time <= span_max)

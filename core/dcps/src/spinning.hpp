@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <thread>
 
 namespace llamada::dcps::detail {
 
@@ -19,7 +20,8 @@ class Spinning {
  public:
   using Span = std::chrono::nanoseconds;
 
-  Spinning();
+  /// On a machine of so many cores.
+  explicit Spinning(unsigned cores = std::thread::hardware_concurrency());
 
   /// Zero: not at all.
   Span span() {

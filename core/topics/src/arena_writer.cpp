@@ -7,12 +7,11 @@
 #include "llamada/base/check.hpp"
 #include "llamada/base/copy.hpp"
 #include "llamada/base/crash_point.hpp"
+#include "llamada/base/page.hpp"
 #include "llamada/base/rounding.hpp"
 
 namespace llamada::topics {
 namespace {
-
-constexpr std::uint64_t page_bytes = 4096;
 
 bool copy_text(std::span<char> to, std::string_view text) {
   if (text.size() >= to.size()) return false;

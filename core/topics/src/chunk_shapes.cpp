@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <bit>
 
+#include "llamada/base/page.hpp"
+
 namespace llamada::topics {
 namespace {
 
 /// Chunks for small records: 4, 16, 64, then 256 KiB, a quarter of it cells.
 ChunkShape normal_shape(std::uint64_t ordinal) {
-  const std::uint64_t size_bytes = std::uint64_t{4096} << (2 * std::min<std::uint64_t>(ordinal, 3));
+  const std::uint64_t size_bytes = std::uint64_t{page_bytes} << (2 * std::min<std::uint64_t>(ordinal, 3));
   const auto cell_count = static_cast<std::uint32_t>(size_bytes / 256);
   return {cell_count, size_bytes - sizeof(ChunkHeader) - cell_count * cell_size_bytes};
 }
@@ -28,7 +30,7 @@ ChunkShape bulk_shape(std::uint64_t ordinal, std::uint64_t needed_bytes, Retenti
   const std::uint64_t usual = std::min(std::uint64_t{16384} << (2 * std::min<std::uint64_t>(ordinal, 3)),
                                        recycles ? recycled_bytes : kept_bytes);
   if (recycles) return {cell_count, std::max(usual, std::bit_ceil(needed_bytes))};
-  return {cell_count, needed_bytes <= usual ? usual : rounded_up(needed_bytes, 4096)};
+  return {cell_count, needed_bytes <= usual ? usual : rounded_up(needed_bytes, page_bytes)};
 }
 
 }  // namespace

@@ -5,13 +5,14 @@
 
 #include "llamada/base/check.hpp"
 #include "llamada/base/crash_point.hpp"
+#include "llamada/base/page.hpp"
 
 namespace llamada::topics {
 namespace {
 
 /// 4, 16, then 64 KiB, all of it entries.
 ChunkShape journal_shape(std::uint64_t ordinal) {
-  const std::uint64_t size_bytes = std::uint64_t{4096} << (2 * std::min<std::uint64_t>(ordinal, 2));
+  const std::uint64_t size_bytes = std::uint64_t{page_bytes} << (2 * std::min<std::uint64_t>(ordinal, 2));
   return {0, size_bytes - sizeof(ChunkHeader)};
 }
 

@@ -7,12 +7,11 @@
 
 #include <algorithm>
 
+#include "llamada/base/page.hpp"
 #include "llamada/base/rounding.hpp"
 
 namespace llamada::topics {
 namespace {
-
-constexpr std::uint64_t page_bytes = 4096;
 
 /// Whether the four bytes at an aligned address can be read. The kernel reads them, to compare them with a
 /// value, and would then wake and move nobody; where a load would end the process it answers EFAULT. Unlike

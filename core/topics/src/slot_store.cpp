@@ -7,6 +7,8 @@
 
 #include "llamada/base/check.hpp"
 #include "llamada/base/crash_point.hpp"
+#include "llamada/base/page.hpp"
+#include "llamada/base/rounding.hpp"
 
 namespace llamada::topics::detail {
 namespace {
@@ -23,8 +25,8 @@ std::size_t spare_count(std::size_t size_bytes) {
 }
 
 std::uint64_t payload_room(std::size_t size_bytes) {
-  if (size_bytes <= 4096) return std::bit_ceil(std::max<std::uint64_t>(size_bytes, 64));
-  return (size_bytes + 4095) / 4096 * 4096;
+  if (size_bytes <= page_bytes) return std::bit_ceil(std::max<std::uint64_t>(size_bytes, 64));
+  return rounded_up(size_bytes, page_bytes);
 }
 
 bool ends_instance(ChangeKind kind) {

@@ -4,6 +4,7 @@
 
 #include "coll/algorithms.hpp"
 #include "llamada/base/copy.hpp"
+#include "llamada/base/page.hpp"
 #include "llamada/base/rounding.hpp"
 
 namespace llamada::mpi::coll {
@@ -35,8 +36,7 @@ void DirectRooted::begin() {
 /// themselves.
 std::size_t DirectRooted::members_share(std::size_t part_bytes) const {
   if (channel_.size() > 2) return part_bytes;
-  constexpr std::size_t page = 4096;
-  return std::min(rounded_up(part_bytes / 2, page), part_bytes);
+  return std::min(rounded_up(part_bytes / 2, page_bytes), part_bytes);
 }
 
 bool DirectRooted::step_at_root() {

@@ -14,6 +14,9 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "llamada/base/page.hpp"
+#include "llamada/base/rounding.hpp"
+
 namespace llamada::mpi::interpose {
 namespace {
 
@@ -22,7 +25,6 @@ constexpr std::size_t stack_bytes = 64 << 10;
 /// Room that stays untouched below the cleared part: the calls made here use it, and so does the dynamic
 /// linker, which saves all vector registers when it resolves a function.
 constexpr std::size_t stack_bytes_left = 24 << 10;
-constexpr std::size_t page_bytes = 4096;
 
 /// The first byte above the main thread's stack. The kernel puts the name of the executed file there, and
 /// eight zero bytes behind it.
@@ -30,7 +32,7 @@ std::uintptr_t end_of_stack() {
   const auto name = getauxval(AT_EXECFN);
   if (name == 0) return 0;
   const std::uintptr_t end = name + std::strlen(reinterpret_cast<const char*>(name)) + 1 + sizeof(void*);
-  return (end + page_bytes - 1) / page_bytes * page_bytes;
+  return rounded_up(end, page_bytes);
 }
 
 /// How much of the stack below `here` may be cleared: less than stack_bytes under a small `ulimit -s`.

@@ -1,11 +1,10 @@
 #include "rma/control.hpp"
 
+#include "llamada/base/page.hpp"
 #include "llamada/base/rounding.hpp"
 
 namespace llamada::mpi::rma {
 namespace {
-
-constexpr std::size_t page_bytes = 4096;
 
 /// The region that has this address; the count when there is none.
 std::uint32_t find(const Control::Regions& regions, std::uint32_t count, std::uint64_t address) {

@@ -6,6 +6,7 @@
 #include "api/protection.hpp"
 #include "coll/agreement.hpp"
 #include "coll/collectives.hpp"
+#include "llamada/base/page.hpp"
 #include "llamada/base/rounding.hpp"
 #include "peer_memory.hpp"
 #include "rma/reach.hpp"
@@ -19,7 +20,6 @@
 namespace llamada::mpi::rma {
 namespace {
 
-constexpr std::size_t page_bytes = 4096;
 constexpr std::size_t line_bytes = 64;
 
 /// What a member tells the others; plain bytes.

@@ -16,13 +16,11 @@ namespace llamada::mpi::rma {
 namespace {
 
 /// More is copied sooner by process_vm_readv. A page at most, so that it lies in two.
-constexpr std::size_t bytes_max = MemoryFile::page_bytes;
+constexpr std::size_t bytes_max = page_bytes;
 
-std::uint64_t first_page(const Piece& piece) {
-  return piece.address / MemoryFile::page_bytes * MemoryFile::page_bytes;
-}
+std::uint64_t first_page(const Piece& piece) { return piece.address / page_bytes * page_bytes; }
 std::uint64_t last_page(const Piece& piece) {
-  return (piece.address + piece.bytes - 1) / MemoryFile::page_bytes * MemoryFile::page_bytes;
+  return (piece.address + piece.bytes - 1) / page_bytes * page_bytes;
 }
 
 /// Of this process; several threads may be ranks (in tests). A number, which orders nothing.

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "llamada/base/file_descriptor.hpp"
+#include "llamada/base/page.hpp"
 #include "rma/reach.hpp"
 
 namespace llamada::mpi::rma {
@@ -22,7 +23,6 @@ namespace llamada::mpi::rma {
 class MemoryFile {
  public:
   static constexpr int open_max = 64;
-  static constexpr std::uint64_t page_bytes = 4096;
 
   MemoryFile() = default;
   ~MemoryFile();

@@ -20,6 +20,7 @@
 #include "claim.hpp"
 #include "driver_search.hpp"
 #include "llamada/base/copy.hpp"
+#include "llamada/base/page.hpp"
 #include "llamada/base/rounding.hpp"
 #include "socket.hpp"
 
@@ -27,7 +28,6 @@ namespace llamada::llamanet {
 namespace {
 
 constexpr std::size_t attached_descriptors_count = 3;
-constexpr std::uintptr_t page_bytes = 4096;
 constexpr std::uint64_t prepare_from_bytes = 1 << 20;
 constexpr std::uint64_t prepared_ahead_bytes = 2 << 20;
 constexpr std::uint64_t prepared_step_bytes = 128 << 10;

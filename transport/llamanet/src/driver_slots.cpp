@@ -6,6 +6,7 @@
 
 #include "llamada/base/check.hpp"
 #include "llamada/base/clock.hpp"
+#include "llamada/base/page.hpp"
 #include "llamada/base/rounding.hpp"
 #include "process_start.hpp"
 
@@ -13,11 +14,10 @@ namespace llamada::llamanet {
 namespace {
 
 constexpr std::uint64_t arena_size_bytes_min = std::uint64_t{8} << 30;
-constexpr std::uint64_t page_alignment = 4096;
 
 // Room for all that may be kept, and as much again for what is not history.
 std::uint64_t default_arena_size(std::uint64_t log_bytes_max) {
-  return std::max(arena_size_bytes_min, rounded_up(2 * log_bytes_max, page_alignment));
+  return std::max(arena_size_bytes_min, rounded_up(2 * log_bytes_max, page_bytes));
 }
 
 }  // namespace

@@ -4,13 +4,15 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "llamada/base/page.hpp"
+
 // The page that the driver alone writes and everybody maps read-only: the roster. The layout is that of
 // docs/internals/driver-protocol.md.
 
 namespace llamada::llamanet {
 
 inline constexpr std::uint64_t page_magic = 0x0032454741504C4C;  // "LLPAGE2\0"
-inline constexpr std::size_t page_header_size_bytes = 4096;
+inline constexpr std::size_t page_header_size_bytes = page_bytes;
 
 /// The file of an arena is so long at first, or as the arena if that is less; who owns the arena makes it
 /// longer before using what lies behind. Nobody may touch what its mapping has behind the file's end.
