@@ -30,8 +30,19 @@ constexpr std::chrono::seconds force_delay{5};
 /// What is passed on to the ranks.
 constexpr int forwarded_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
 
+/// timeout(1) sends its signal to mpirun, and then to its process group, mpirun included: that is one
+/// request.
+constexpr std::chrono::milliseconds repeated_within{50};
+
 bool ends_job(int signal) {
   return signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
+}
+
+/// nohup and a shell's '&' start a program with signals ignored that it must keep ignoring. The ranks have
+/// inherited that, too.
+bool is_ignored(int signal) {
+  struct sigaction action {};
+  return sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 
 }  // namespace
@@ -51,7 +62,8 @@ Foreground::Foreground(ForegroundPlan plan)
   link_ = std::make_unique<ControlLink>(
       loop_, std::move(plan.control), [this](control::Message message) { take(std::move(message)); },
       [](const Error&) {});  // the guardian knows more of it, and ends after it
-  for (const int number : forwarded_signals) loop_.on_signal(number, [this, number] { take_signal(number); });
+  for (const int number : forwarded_signals)
+    if (!is_ignored(number)) loop_.on_signal(number, [this, number] { take_signal(number); });
   link_->send(std::move(plan.job));
   if (options_.input_to_rank_0)
     allow_input();
@@ -257,12 +269,33 @@ void Foreground::read_input() {
 }
 
 void Foreground::take_signal(int number) {
+  if (repeats_the_last(number)) return;
   link_->send(control::Signal{number});
   if (ends_job(number)) {
     ending_signal_ = number;
-    if (++ending_signals_ > 1) force_end_later(exit_signal_base + number);
+    ending_signal_at_ = std::chrono::steady_clock::now();
+    if (++ending_signals_ > 1)
+      force_end_later(exit_signal_base + number);
+    else if (number == SIGTERM)
+      loop_.after(options_.kill_after, [this, number] { end_after_grace(number); });
   }
   if (number == SIGTSTP) stop_for_a_while(number);
+}
+
+bool Foreground::repeats_the_last(int number) const {
+  return number == ending_signal_ && std::chrono::steady_clock::now() - ending_signal_at_ < repeated_within;
+}
+
+/// Ranks may handle SIGTERM, and ignore or block it (valgrind's search for leaks does): whoever sends it to
+/// mpirun wants the job to end. The other signals may mean something else to a program.
+void Foreground::end_after_grace(int number) {
+  if (finished_ || guardian_gone_) return;
+  take_notice(fmt::format(
+      "mpirun: the job has not ended within {} s of SIGTERM; it is ended. Programs that need more "
+      "time can be given it by --kill-after.\n",
+      std::chrono::duration<double>(options_.kill_after).count()));
+  link_->send(control::End{exit_signal_base + number, 0});
+  force_end_later(exit_signal_base + number);
 }
 
 /// Stops as the shell expects of a job that was sent SIGTSTP; SIGCONT, which wakes us, is forwarded too.

@@ -61,6 +61,8 @@ class Foreground {
   void cannot_write(Sink& sink, int error);
   ForegroundResult with_lost_output(ForegroundResult result);
   void take_signal(int number);
+  bool repeats_the_last(int number) const;
+  void end_after_grace(int number);
   void stop_for_a_while(int number);
   void force_end_later(int exit_code);
   void end_without_guardian();
@@ -80,6 +82,7 @@ class Foreground {
   bool file_failed_ = false;
   int ending_signals_ = 0;  ///< how many signals have come by which a user ends a job
   int ending_signal_ = 0;   ///< the last of them
+  std::chrono::steady_clock::time_point ending_signal_at_;
   bool forcing_ = false;
   bool output_lost_ = false;
   std::optional<ForegroundResult> finished_;

@@ -31,13 +31,25 @@ Status set_rank_count(Options& options, const std::vector<std::string>& values) 
   return {};
 }
 
-Status set_timeout(Options& options, const std::vector<std::string>& values) {
+Result<std::chrono::nanoseconds> parse_seconds(const std::string& text, std::string_view option) {
   double seconds = 0;
-  const auto& text = values[0];
   const auto read = std::from_chars(text.data(), text.data() + text.size(), seconds);
   if (read.ec != std::errc() || read.ptr != text.data() + text.size() || !(seconds > 0 && seconds < 1e9))
-    return failure(Errc::invalid_argument, "--timeout wants seconds above 0, and '{}' is not that", text);
-  options.timeout = std::chrono::nanoseconds(std::llround(seconds * 1e9));
+    return failure(Errc::invalid_argument, "{} wants seconds above 0, and '{}' is not that", option, text);
+  return std::chrono::nanoseconds(std::llround(seconds * 1e9));
+}
+
+Status set_timeout(Options& options, const std::vector<std::string>& values) {
+  auto time = parse_seconds(values[0], "--timeout");
+  if (!time) return propagate(time);
+  options.timeout = *time;
+  return {};
+}
+
+Status set_kill_after(Options& options, const std::vector<std::string>& values) {
+  auto time = parse_seconds(values[0], "--kill-after");
+  if (!time) return propagate(time);
+  options.kill_after = *time;
   return {};
 }
 
@@ -223,6 +235,7 @@ const std::vector<Spec>& specs() {
       {{"output-filename"}, 1, set_output_folder},
       {{"stdin", "s"}, 1, set_input},
       {{"timeout"}, 1, set_timeout},
+      {{"kill-after"}, 1, set_kill_after},
       {{"print-all-exitcodes"}, 0, [](Options& o, Values) { return o.print_exit_codes = true, Status(); }},
       {{"v", "verbose"}, 0, [](Options& o, Values) { return o.verbose = true, Status(); }},
       {{"version", "V"}, 0, [](Options& o, Values) { return o.action = Action::show_version, Status(); }},

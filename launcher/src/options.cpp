@@ -156,6 +156,7 @@ std::string help_text() {
   --qos NAME|FILE.xml[:Library::Profile]
                          the QoS profile of the job (default; also LLAMADA_QOS)
   --timeout SECONDS      end the job after that time, exit code 124 (also MPIEXEC_TIMEOUT)
+  --kill-after SECONDS   end the job that long after mpirun was sent SIGTERM, if it still runs (30)
   -l, --tag-output       begin each line of output with the rank it comes from
   -prepend-pattern TEXT  begin each line of output with that; %r is the rank, %h the host
   -outfile-pattern FILE, -errfile-pattern FILE

@@ -191,10 +191,10 @@ run 0 -n 1 "$work/plain" one : -n 1 "$work/plain" two
 says "no shebang two"
 
 # Whatever ends mpirun, nothing is left.
-# A shell starts its background jobs with SIGINT ignored, which mpirun would rightly keep.
+# A shell starts its background jobs with SIGINT ignored, and nohup ignores SIGHUP, which mpirun rightly keeps.
 for signal in INT TERM HUP KILL; do
   rm -f "$work/out"
-  env --default-signal=INT "$mpirun" "${profile[@]}" -n 3 "$work/wrapper" "$program" sleep >"$work/out" 2>"$work/err" &
+  env --default-signal=INT,HUP "$mpirun" "${profile[@]}" -n 3 "$work/wrapper" "$program" sleep >"$work/out" 2>"$work/err" &
   job=$!
   wait_for "$work/out" asleep
   kill -$signal $job

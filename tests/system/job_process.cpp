@@ -54,7 +54,7 @@ int shell_code(int status) { return WIFSIGNALED(status) ? 128 + WTERMSIG(status)
 
 }  // namespace
 
-Job::Job(std::vector<std::string> arguments, const std::string& input) : mark_(new_mark()) {
+Job::Job(std::vector<std::string> arguments, const std::string& input, int ignored) : mark_(new_mark()) {
   std::string program = LLAMADA_MPIRUN;
   std::vector<char*> words = {program.data()};
   for (std::string& word : arguments) words.push_back(word.data());
@@ -69,7 +69,18 @@ Job::Job(std::vector<std::string> arguments, const std::string& input) : mark_(n
   posix_spawn_file_actions_addopen(&files, 0, in.c_str(), O_RDONLY, 0);
   posix_spawn_file_actions_addopen(&files, 1, out.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0600);
   posix_spawn_file_actions_addopen(&files, 2, err.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0600);
-  if (posix_spawn(&pid_, program.c_str(), &files, nullptr, words.data(), environment.data()) != 0) pid_ = 0;
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  sigset_t not_ignored;
+  sigfillset(&not_ignored);
+  if (ignored != 0) sigdelset(&not_ignored, ignored);
+  posix_spawnattr_setsigdefault(&attributes, &not_ignored);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+  const auto handler = ignored != 0 ? signal(ignored, SIG_IGN) : SIG_DFL;
+  if (posix_spawn(&pid_, program.c_str(), &files, &attributes, words.data(), environment.data()) != 0)
+    pid_ = 0;
+  if (ignored != 0) signal(ignored, handler);
+  posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&files);
 }
 

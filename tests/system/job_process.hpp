@@ -23,8 +23,9 @@ struct Found {
 /// A running mpirun, its output in files. Kills what is left of its job when destroyed.
 class Job {
  public:
-  /// `arguments` stand behind mpirun's name; standard input is /dev/null or `input`.
-  explicit Job(std::vector<std::string> arguments, const std::string& input = {});
+  /// `arguments` stand behind mpirun's name; standard input is /dev/null or `input`. mpirun is started with
+  /// the signal `ignored` ignored, however this process was started.
+  explicit Job(std::vector<std::string> arguments, const std::string& input = {}, int ignored = 0);
   ~Job();
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;

@@ -10,7 +10,7 @@
 #include "temporary_folder.hpp"
 #include "test.hpp"
 
-// mpirun with programs that know nothing of MPI: exit codes, input and output, signals, replacement.
+// mpirun with programs that know nothing of MPI: exit codes, input and output, replacement.
 
 namespace {
 
@@ -114,32 +114,6 @@ TEST_CASE("mpirun: --timeout ends the job with code 124", "[system]") {
   const Ran ran = run({"-n", "2", "--timeout", "0.2"}, "trap '' TERM; sleep 1000");
   CHECK(ran.code == 124);
   CHECK(lines_of_mpirun(ran.errors).size() == 1);
-}
-
-TEST_CASE("mpirun: SIGTERM reaches the ranks, SIGUSR1 too, and a second SIGINT kills", "[system]") {
-  Job user({"-n", "2", "sh", "-c", "trap 'echo got; exit 0' USR1; echo up; while :; do sleep 0.05; done"});
-  REQUIRE(wait_for([&] { return count_of(user.output(), "up") == 2; }));
-  kill(user.pid(), SIGUSR1);
-  CHECK(user.wait() == 0);
-  CHECK(count_of(user.output(), "got") == 2);
-
-  Job term({"-n", "2", "--qos", "fault-tolerant", "sh", "-c", "echo up; exec sleep 1000"});
-  REQUIRE(wait_for([&] { return count_of(term.output(), "up") == 2; }));
-  kill(term.pid(), SIGTERM);
-  CHECK(term.wait() == 128 + SIGTERM);
-
-  Job stubborn({"-n", "2", "sh", "-c", "trap '' INT TERM; echo up; while :; do sleep 0.05; done"});
-  REQUIRE(wait_for([&] { return count_of(stubborn.output(), "up") == 2; }));
-  kill(stubborn.pid(), SIGINT);
-  kill(stubborn.pid(), SIGCONT);
-  CHECK_FALSE(stubborn.ended());
-  // The first one must have been taken: two that are pending at once are one.
-  while (!stubborn.ended()) {
-    kill(stubborn.pid(), SIGINT);
-    sleep_for_a_moment();
-  }
-  CHECK(stubborn.wait() == 128 + SIGINT);
-  CHECK(stubborn.wait_until_none_is_left(std::chrono::seconds(60)).empty());
 }
 
 TEST_CASE("mpirun: under REBUILD a rank is started again, and its output is neither lost nor doubled",

@@ -52,6 +52,8 @@ struct Options {
   std::vector<InjectRule> injections;
   std::optional<std::string> report_path;
   std::optional<std::chrono::nanoseconds> timeout;
+  /// How long the ranks may go on after mpirun was sent SIGTERM. As batch systems do (Slurm's KillWait).
+  std::chrono::nanoseconds kill_after = std::chrono::seconds(30);
   std::string line_prefix;  ///< before each line of output; %r stands for the rank, as in output_pattern
   bool verbose = false;
   bool print_exit_codes = false;
