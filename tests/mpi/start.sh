@@ -30,4 +30,10 @@ if [ "$(grep -c 'randomisation of addresses' "$errors")" -ne 1 ]; then
   exit 1
 fi
 is_replaced "where signalfd4 and accept4 are refused" timeout 60 "$container" --old "$mpirun"
+code=0
+LLAMADA_NAMESPACE=start-$$ timeout -k 20 1 "$container" --old "${mpirun%/*}/llamada" top --interval 0.1 >/dev/null || code=$?
+if [ $code -ne 124 ]; then
+  echo "start.sh: llamada top goes on after SIGTERM where signalfd4 is refused: exit code $code"
+  exit 1
+fi
 [ -z "$sanitized" ] || timeout 60 "$mpirun" -n 1 --qos fault-tolerant "$sanitized"

@@ -2,25 +2,45 @@
 
 #include <poll.h>
 #include <signal.h>
-#include <sys/signalfd.h>
 
 #include <algorithm>
 
 namespace llamada::tools {
+namespace {
 
+/// Written by the kernel's call of `note`, which happens only within wait(), and read after that, by the same
+/// thread.
+volatile sig_atomic_t has_come;
+
+extern "C" void note(int) { has_come = 1; }
+
+}  // namespace
+
+// Without signalfd, which containers may refuse.
 Interrupt::Interrupt() {
-  sigset_t set;
-  sigemptyset(&set);
-  sigaddset(&set, SIGINT);
-  sigaddset(&set, SIGTERM);
-  sigprocmask(SIG_BLOCK, &set, nullptr);
-  signals_ = FileDescriptor(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+  has_come = 0;
+  sigset_t both;
+  sigemptyset(&both);
+  struct sigaction action {};
+  action.sa_handler = note;
+  sigfillset(&action.sa_mask);
+  for (const int signal : {SIGINT, SIGTERM}) {
+    sigaddset(&both, signal);
+    sigaction(signal, &action, nullptr);
+  }
+  sigprocmask(SIG_BLOCK, &both, nullptr);
 }
 
 bool Interrupt::wait(std::chrono::duration<double> at_most) const {
-  pollfd asked{signals_.get(), POLLIN, 0};
-  const double ms = std::clamp(at_most.count() * 1000, 0.0, 1e9);
-  return ::poll(&asked, 1, static_cast<int>(ms)) > 0;
+  sigset_t let_through;
+  sigprocmask(SIG_BLOCK, nullptr, &let_through);
+  sigdelset(&let_through, SIGINT);
+  sigdelset(&let_through, SIGTERM);
+  const auto limit = std::chrono::duration<double>(std::clamp(at_most.count(), 0.0, 1e6));
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(limit);
+  const timespec time{seconds.count(), static_cast<long>((limit - seconds).count() * 1e9)};
+  if (has_come == 0) ppoll(nullptr, 0, &time, &let_through);
+  return has_come != 0;
 }
 
 }  // namespace llamada::tools
