@@ -4,24 +4,17 @@
 #include <fcntl.h>
 #include <linux/membarrier.h>
 #include <poll.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
 
+#include "arena_memory.hpp"
 #include "ask.hpp"
 #include "claim.hpp"
 #include "driver_search.hpp"
-#include "llamada/base/copy.hpp"
-#include "llamada/base/page.hpp"
-#include "llamada/base/rounding.hpp"
 #include "socket.hpp"
 
 namespace llamada::llamanet {
@@ -30,27 +23,10 @@ namespace {
 constexpr std::size_t attached_descriptors_count = 3;
 constexpr std::uint64_t prepare_from_bytes = 1 << 20;
 constexpr std::uint64_t prepared_ahead_bytes = 2 << 20;
-constexpr std::uint64_t prepared_step_bytes = 128 << 10;
-/// Less is made by the touch, where the file is that long already.
-constexpr std::uint64_t prepared_bytes_min = 64 << 10;
-/// The file of an arena grows from one multiple of this to the next: by folios of this size then, which fit
-/// into the cache while they are cleared and then filled. A rank that waits has time for huge pages, which
-/// are mapped at once.
-constexpr std::uint64_t grown_bytes = topics::stored_whole_bytes;
-constexpr std::uint64_t grown_ahead_bytes = 2 << 20;
-/// What is written again and again where memory is to be zero.
-alignas(page_bytes) constexpr std::array<std::byte, 32 << 10> zeros{};
-
 // libc's getpid() is the MPI library's within a rank.
 std::int32_t own_pid() { return static_cast<std::int32_t>(::syscall(SYS_getpid)); }
 
 bool membarrier(int command) { return ::syscall(SYS_membarrier, command, 0, 0) == 0; }
-
-// Directories, and the logs of those who send little, are used in parts: there a touch makes and maps small
-// pages. Behind them the kernel may map huge ones, of the owner's and of its readers' mappings.
-void use_small_pages_at_first(std::span<std::byte> memory) {
-  ::madvise(memory.data(), std::min(memory.size(), arena_bytes_at_first), MADV_NOHUGEPAGE);
-}
 
 }  // namespace
 
@@ -117,27 +93,23 @@ Status Application::shake_hands(const ApplicationOptions& options) {
 
 Status Application::open_arena(const ApplicationOptions& options, const Attached& attached,
                                FileDescriptor arena) {
-  auto size = size_of(arena.get());
-  if (!size) return propagate(size);
-  auto memory = Mapping::map(arena.get(), page().arena_size_bytes, Mapping::Access::read_write);
+  auto memory = ArenaMemory::map(moved_up(std::move(arena)), page().arena_size_bytes,
+                                 [this] { return ask_driver<Lengthened>(Lengthen{}).has_value(); });
   if (!memory) return propagate(memory);
   memory_ = std::move(*memory);
-  if (topics::PeerArena{memory_.data(), memory_.size()}.ready() && *size < memory_.size())
+  if (topics::PeerArena{memory_->data(), memory_->size()}.ready() && memory_->file_bytes() < memory_->size())
     return failure(Errc::out_of_resources, "the predecessor's arena could not be made {} bytes long",
-                   memory_.size());
-  file_end_ = memory_.data() + std::min<std::uint64_t>(*size, memory_.size());
-  memory_file_ = moved_up(std::move(arena));
-  use_small_pages_at_first(memory_.bytes());
+                   memory_->size());
   LLAMADA_CRASH_POINT("attach:arena-mapped");
   auto arena_options = options.arena;
   arena_options.incarnation = attached.incarnation;
   arena_options.pid = static_cast<std::uint32_t>(owner_pid_);
   arena_options.may_grow = [this](std::uint64_t more_bytes) { return may_grow(more_bytes); };
-  arena_options.prepare = [this](std::span<std::byte> memory) { return prepare(memory, grown_bytes); };
+  arena_options.prepare = [this](std::span<std::byte> memory) { return memory_->prepare(memory); };
   arena_options.store = [this](std::span<std::byte> to, std::span<const std::byte> from) {
-    return store(to, from);
+    return memory_->store(to, from);
   };
-  auto opened = topics::ArenaWriter::open(memory_.bytes(), std::move(arena_options));
+  auto opened = topics::ArenaWriter::open(memory_->bytes(), std::move(arena_options));
   if (!opened) {
     if (opened.error().code() == Errc::parse_error)
       (void)say(SayKind::damaged, static_cast<std::int32_t>(slot_), opened.error().text());
@@ -145,7 +117,7 @@ Status Application::open_arena(const ApplicationOptions& options, const Attached
   }
   arena_ = std::move(*opened);
   auto& header = arena_->header();
-  if (!reach(memory_.data() + arena_->pool()))
+  if (!memory_->reach(memory_->data() + arena_->pool()))
     return failure(Errc::out_of_resources, "there is no memory for an arena's directories");
   header.sleeping.store(0, std::memory_order_relaxed);  // a predecessor may have died asleep
   // What the predecessor was doing is not said of its successor: the state before the incarnation.
@@ -256,99 +228,12 @@ void Application::replace_peer(std::uint32_t slot, PeerSlot by) {
   peers_[slot] = std::move(by);
 }
 
-// By writing it to the file: the kernel then makes folios at least as large as the write, where a fault makes
-// a page.
-bool Application::prepare(std::span<std::byte> memory, std::uint64_t unit) {
-  auto* const end = memory.data() + memory.size();
-  if (end <= file_end_ && memory.size() < prepared_bytes_min) return true;
-  for (auto* begin = std::max(memory.data(), prepared_until_); begin < end;
-       begin = std::max(begin, prepared_until_)) {
-    const auto size = std::min<std::size_t>(prepared_step_bytes, static_cast<std::size_t>(end - begin));
-    if (write(begin, {}, size, unit) == 0) break;  // refused: the pages are made when they are used
-  }
-  prepared_until_ = std::max(prepared_until_, end);
-  return reach(end);
-}
-
-std::size_t Application::store(std::span<std::byte> to, std::span<const std::byte> from) {
-  if (to.data() < prepared_until_) {
-    const auto made = static_cast<std::size_t>(prepared_until_ - to.data());
-    const std::size_t size = std::min({made, topics::stored_at_once_bytes, to.size()});
-    copy_bytes(to.data(), from.data(), size);
-    return size;
-  }
-  const std::size_t size = std::min<std::size_t>(from.size(), grown_bytes);
-  if (const std::size_t written = write(to.data(), from.first(size), 0, grown_bytes))
-    return std::min(written, size);
-  if (!reach(to.data() + to.size())) {
-    std::fputs("llamada: there is no memory for what is to be kept of a message, and the driver is gone\n",
-               stderr);
-    std::abort();
-  }
-  return 0;
-}
-
-// How much it wrote: `from`, zeros behind it, and where that makes the file longer, more of them up to the
-// next multiple of `unit`. What it began within the file, the kernel may have made in one piece that is
-// larger; to do so again would only take time.
-std::size_t Application::write(std::byte* to, std::span<const std::byte> from, std::size_t zeros_bytes,
-                               std::uint64_t unit) {
-  const auto at = static_cast<std::uint64_t>(to - memory_.data());
-  std::uint64_t end = at + from.size() + zeros_bytes;
-  const bool grows = memory_.data() + end > file_end_;
-  if (grows) end = std::min<std::uint64_t>(rounded_up(end, unit), memory_.size());
-  // A program may have set a limit since.
-  if (!files_may_have(end)) return 0;
-  std::array<iovec, 2 + (prepared_step_bytes + grown_ahead_bytes) / zeros.size()> pieces;
-  std::size_t count = 0;
-  if (!from.empty()) pieces[count++] = {const_cast<std::byte*>(from.data()), from.size()};
-  for (std::uint64_t next = at + from.size(); next < end; next += pieces[count++].iov_len)
-    pieces[count] = {const_cast<std::byte*>(zeros.data()), std::min<std::size_t>(zeros.size(), end - next)};
-  // Not libc's pwritev() and lseek(), which within a rank may be another's.
-  const long written = ::syscall(SYS_pwritev, memory_file_.get(), pieces.data(), count, at, 0);
-  if (written <= 0) return 0;
-  auto* const written_end = to + written;
-  const long hole =
-      grows ? 0 : ::syscall(SYS_lseek, memory_file_.get(), written_end - memory_.data(), SEEK_HOLE);
-  prepared_until_ = std::max({prepared_until_, written_end, memory_.data() + std::max(hole, 0L)});
-  file_end_ = std::max(file_end_, written_end);
-  return static_cast<std::size_t>(written);
-}
-
-// Makes the file at least that long, without making memory.
-bool Application::reach(const std::byte* end) {
-  if (end <= file_end_) return true;
-  const auto bytes = static_cast<std::uint64_t>(end - memory_.data());
-  if (set_size(memory_file_.get(), bytes)) {
-    file_end_ = memory_.data() + bytes;
-    return true;
-  }
-  if (!ask_driver<Lengthened>(Lengthen{})) return false;
-  file_end_ = memory_.data() + memory_.size();
-  return true;
-}
-
 void Application::prepare_ahead() {
-  if (arena_->pool_used() < prepare_from_bytes) return;
-  const auto window = arena_->ahead(prepared_ahead_bytes);
-  auto* begin = std::max(window.data(), prepared_until_);
-  auto* end = window.data() + window.size();
-  if (begin < end)
-    prepare({begin, std::min<std::size_t>(prepared_step_bytes, static_cast<std::size_t>(end - begin))},
-            grown_ahead_bytes);
+  if (arena_->pool_used() >= prepare_from_bytes) memory_->prepare_ahead(arena_->ahead(prepared_ahead_bytes));
 }
 
 Status Application::prepare_next(std::uint64_t size_bytes) {
-  const auto next = arena_->ahead(size_bytes);
-  if (next.empty()) return {};
-  auto* const end = next.data() + next.size();
-  if (!reach(end))
-    return failure(Errc::out_of_resources, "the arena's file may not be {} bytes longer", next.size());
-  if (::madvise(next.data(), next.size(), MADV_POPULATE_WRITE) != 0)
-    return failure(Errc::out_of_resources, "{} bytes of memory cannot be made: {}", next.size(),
-                   std::strerror(errno));
-  prepared_until_ = std::max(prepared_until_, end);
-  return {};
+  return memory_->populate(arena_->ahead(size_bytes));
 }
 
 void Application::ring_peer(std::uint32_t slot) {

@@ -1,11 +1,11 @@
 // What a fork() does to the applications of drivers on demand: programs fork as they like.
 #include <pthread.h>
-#include <sys/mman.h>
 
 #include <algorithm>
 #include <mutex>
 #include <vector>
 
+#include "arena_memory.hpp"
 #include "llamada/llamanet/application.hpp"
 
 namespace llamada::llamanet {
@@ -43,11 +43,6 @@ void Application::forget_forks() {
   std::erase(applications().all, this);
 }
 
-// Whatever a destructor in the child does to its copies: nobody else sees it.
-void Application::seal_in_child() {
-  void* const own = ::mmap(memory_.data(), memory_.size(), PROT_READ | PROT_WRITE,
-                           MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, memory_file_.get(), 0);
-  if (own == MAP_FAILED) ::mprotect(memory_.data(), memory_.size(), PROT_READ);
-}
+void Application::seal_in_child() { memory_->seal(); }
 
 }  // namespace llamada::llamanet

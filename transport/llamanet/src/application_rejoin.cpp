@@ -5,6 +5,7 @@
 
 #include <array>
 
+#include "arena_memory.hpp"
 #include "ask.hpp"
 #include "driver_search.hpp"
 #include "llamada/llamanet/application.hpp"
@@ -31,7 +32,7 @@ Result<std::vector<std::uint32_t>> Application::rejoin_at(const std::string& soc
   if (!driver) return propagate(driver);
   if (auto checked = check_owner(driver->get(), socket_name); !checked) return propagate(checked);
   if (auto limited = limit_waits(driver->get(), answer_within); !limited) return propagate(limited);
-  const std::array<int, 2> brought{memory_file_.get(), event_.get()};
+  const std::array<int, 2> brought{memory_->file(), event_.get()};
   std::vector<FileDescriptor> descriptors;
   auto attached = ask<Attached>(driver->get(), ++request_, roster_of_old_driver(), descriptors,
                                 attached_descriptors_count, brought);

@@ -20,6 +20,8 @@
 
 namespace llamada::llamanet {
 
+class ArenaMemory;
+
 struct ApplicationOptions {
   /// Driver::socket_name(); empty: the user's node driver.
   std::string socket_name;
@@ -201,11 +203,6 @@ class Application {
   Rejoin roster_of_old_driver() const;
   std::vector<std::uint32_t> follow_peers();
   bool may_grow(std::uint64_t more_bytes);
-  bool prepare(std::span<std::byte> memory, std::uint64_t unit);
-  std::size_t store(std::span<std::byte> to, std::span<const std::byte> from);
-  std::size_t write(std::byte* to, std::span<const std::byte> from, std::size_t zeros_bytes,
-                    std::uint64_t unit);
-  bool reach(const std::byte* end);
   std::uint64_t live_bytes_of_all() const;
 
   // Our commit before our look at `sleeping`: the sleeper's membarrier orders the two, if the compiler does
@@ -229,8 +226,7 @@ class Application {
   std::mutex driver_mutex_;  // while an answer is on its way, or it is seen whether there is one
   FileDescriptor event_;
   Mapping page_;
-  FileDescriptor memory_file_;
-  Mapping memory_;
+  std::unique_ptr<ArenaMemory> memory_;
   std::vector<PeerSlot> peers_;  // slot_count_max of them: moved by rejoin() only
   std::vector<PeerSlot> replaced_;
   std::uint32_t slot_ = 0;
@@ -242,8 +238,6 @@ class Application {
   std::string profile_;
   std::string identity_;
   std::uint64_t seen_generation_ = 0;
-  std::byte* prepared_until_ = nullptr;  // what the pool grows into is made up to here
-  std::byte* file_end_ = nullptr;        // what the mapping has behind it must not be touched
   std::unique_ptr<topics::ArenaWriter> arena_;
 };
 

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+
+#include "llamada/base/file_descriptor.hpp"
+#include "llamada/base/result.hpp"
+#include "llamada/llamanet/shared_memory.hpp"
+
+namespace llamada::llamanet {
+
+/// Directories, and the logs of those who send little, are used in parts: there a touch makes and maps small
+/// pages. Behind them the kernel may map huge ones, of the owner's and of its readers' mappings.
+void use_small_pages_at_first(std::span<std::byte> memory);
+
+/// The memory of this process's own arena, which grows as it is used: the mapping is as long as the arena,
+/// the file behind it only as long as it has to be. Memory is made by writing to the file: the kernel then
+/// makes folios at least as large as the write, where a fault makes a page.
+///
+/// Threads: one at a time, the application's.
+class ArenaMemory {
+ public:
+  /// Has the driver make the file as long as the arena, where the limit on the size of files (RLIMIT_FSIZE)
+  /// forbids it to this process. False: it cannot.
+  using Lengthen = std::function<bool()>;
+
+  /// Maps the first `size_bytes` of `file`, which may be shorter. Errors: out_of_resources, those of the
+  /// system.
+  static Result<std::unique_ptr<ArenaMemory>> map(FileDescriptor file, std::uint64_t size_bytes,
+                                                  Lengthen lengthen);
+
+  std::span<std::byte> bytes() const { return mapping_.bytes(); }
+  std::byte* data() const { return mapping_.data(); }
+  std::size_t size() const { return mapping_.size(); }
+  int file() const { return file_.get(); }
+  std::uint64_t file_bytes() const { return static_cast<std::uint64_t>(file_end_ - data()); }
+
+  /// ArenaOptions::prepare. False: the file may not be so long.
+  bool prepare(std::span<std::byte> memory);
+  /// ArenaOptions::store.
+  std::size_t store(std::span<std::byte> to, std::span<const std::byte> from);
+  /// Makes some of `next`, what the pool will grow into: what an application that has to wait may do
+  /// meanwhile. Takes some microseconds.
+  void prepare_ahead(std::span<std::byte> next);
+  /// Makes and maps all of `next`. Errors: out_of_resources.
+  Status populate(std::span<std::byte> next);
+  /// Makes the file at least that long, without making memory. False: it may not be so long.
+  bool reach(const std::byte* end);
+
+  /// From now on what this process writes to the arena is seen by nobody else: for the child of a fork().
+  void seal();
+
+ private:
+  ArenaMemory() = default;
+  bool prepare(std::span<std::byte> memory, std::uint64_t unit);
+  std::size_t write(std::byte* to, std::span<const std::byte> from, std::size_t zeros_bytes,
+                    std::uint64_t unit);
+
+  FileDescriptor file_;
+  Mapping mapping_;
+  Lengthen lengthen_;
+  std::byte* prepared_until_ = nullptr;  // what the pool grows into is made up to here
+  std::byte* file_end_ = nullptr;        // what the mapping has behind it must not be touched
+};
+
+}  // namespace llamada::llamanet
