@@ -30,7 +30,7 @@ static uint64_t next_random(void) {
 }
 static uint64_t below(uint64_t bound) { return next_random() % bound; }
 
-/* The mapping that this process may write. */
+/* The arena of this process: what it may write, and what is reserved behind that. */
 static char* own_arena(uint64_t* bytes) {
   FILE* maps = fopen("/proc/self/maps", "r");
   char line[512];
@@ -39,8 +39,8 @@ static char* own_arena(uint64_t* bytes) {
     unsigned long begin, end;
     char rights[8];
     if (!strstr(line, "llamada-arena") || sscanf(line, "%lx-%lx %7s", &begin, &end, rights) != 3) continue;
-    if (rights[1] != 'w') continue;
-    if (!found) found = (char*)begin;
+    if (!found && rights[1] == 'w') found = (char*)begin;
+    if (!found || (char*)begin > found + *bytes || (rights[0] == 'r' && rights[1] != 'w')) continue;
     *bytes = (uint64_t)((char*)end - found);
   }
   if (maps) fclose(maps);

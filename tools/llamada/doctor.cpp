@@ -60,10 +60,10 @@ void diagnose_limits() {
       say(true, "address space", "unlimited");
     else
       say(false, "address space",
-          fmt::format("'ulimit -v unlimited': each rank maps the arenas of all, 8 GiB of address space each, "
-                      "and {} may "
-                      "refuse them",
-                      readable(limit.rlim_cur)));
+          fmt::format(
+              "'ulimit -v unlimited': under the limit of {} the arenas of a job are smaller than 8 GiB "
+              "each, so histories end sooner",
+              readable(limit.rlim_cur)));
   }
   if (::getrlimit(RLIMIT_NOFILE, &limit) == 0) {
     if (limit.rlim_max >= descriptors_wanted)

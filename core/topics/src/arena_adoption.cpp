@@ -86,6 +86,8 @@ class TailWalk {
   }
 
   Result<LinkPayload> walk_journal_chunk(const Chunk& chunk) {
+    if (!arena_.covers(chunk.payload(), chunk.payload_bytes))
+      return failure(Errc::parse_error, "the journal's chunk at offset {} is not whole", chunk.offset);
     const auto* cells = reinterpret_cast<const JournalCell*>(arena_.base + chunk.payload());
     const std::uint32_t count = static_cast<std::uint32_t>(chunk.payload_bytes / sizeof(JournalCell));
     for (tail_.cell = 0; tail_.cell < count; ++tail_.cell) {
@@ -110,12 +112,13 @@ class TailWalk {
 Status ArenaWriter::adopt_content() {
   const ArenaHeader& from = header();
   const Notes notes = header_notes();
-  const bool fits = reading().ready() && from.version == arena_version &&
+  const PeerArena arena = reading();
+  const bool fits = arena.ready() && from.version == arena_version &&
                     from.header_size == sizeof(ArenaHeader) && from.size_bytes == memory_.size() &&
                     notes == laid_out(notes) && notes.pool < memory_.size() &&
-                    notes.log_count <= notes.log_count_max && notes.cursor_count <= notes.cursor_count_max &&
-                    notes.endpoint_count <= notes.endpoint_count_max &&
-                    notes.match_count <= notes.match_count_max && notes.grant_count <= notes.grant_count_max;
+                    arena.log_count() == notes.log_count && arena.cursor_count() == notes.cursor_count &&
+                    arena.endpoint_count() == notes.endpoint_count &&
+                    arena.match_count() == notes.match_count && arena.grant_count() == notes.grant_count;
   if (!fits) return failure(Errc::parse_error, "its header is damaged, or of another version");
   notes_ = notes;
   header().incarnation.store(options_.incarnation, std::memory_order_relaxed);
@@ -132,7 +135,7 @@ Status ArenaWriter::adopt_content() {
 
 /// WriterEndpoints and ReaderEndpoints end with their process: what they had of the pool is free.
 void ArenaWriter::drop_endpoints() {
-  for (std::uint32_t index = 0; index < reading().endpoint_count(); ++index) {
+  for (std::uint32_t index = 0; index < own().endpoint_count(); ++index) {
     EndpointEntry& entry = endpoint(index);
     if (entry.number.exchange(0, std::memory_order_acq_rel) == 0 &&
         entry.description.load(std::memory_order_relaxed) == 0)
@@ -140,11 +143,11 @@ void ArenaWriter::drop_endpoints() {
     entry.alive.store(0, std::memory_order_release);
     entry.description.store(0, std::memory_order_relaxed);
   }
-  for (std::uint32_t index = 0; index < reading().match_count(); ++index)
-    const_cast<MatchEntry&>(reading().match(index)).number.store(0, std::memory_order_release);
-  for (std::uint32_t index = 0; index < reading().grant_count(); ++index)
-    const_cast<GrantEntry&>(reading().grant(index)).number.store(0, std::memory_order_release);
-  for (std::uint32_t index = 0; index < reading().log_count(); ++index)
+  for (std::uint32_t index = 0; index < own().match_count(); ++index)
+    const_cast<MatchEntry&>(own().match(index)).number.store(0, std::memory_order_release);
+  for (std::uint32_t index = 0; index < own().grant_count(); ++index)
+    const_cast<GrantEntry&>(own().grant(index)).number.store(0, std::memory_order_release);
+  for (std::uint32_t index = 0; index < own().log_count(); ++index)
     if ((log(index).flags.load(std::memory_order_relaxed) & log_is_endpoints) != 0) {
       log(index).first_chunk.store(0, std::memory_order_release);
       free_logs_.push_back(index);
@@ -168,10 +171,12 @@ Status ArenaWriter::adopt_pool(std::vector<Offset>& reached) {
   const std::uint64_t said = header().pool_used.load(std::memory_order_relaxed);
   std::uint64_t live = 0;
   Offset next = header().pool;
-  while (next < memory_.size() &&
+  const PeerArena arena = reading();
+  // The file may end with the last chunk, or within its payload room.
+  while (arena.covers(next, sizeof(ChunkHeader)) &&
          reinterpret_cast<const ChunkHeader*>(base() + next)->generation.load(std::memory_order_acquire) !=
              0) {
-    auto chunk = read_chunk(reading(), next);
+    auto chunk = read_chunk(arena, next);
     if (!chunk) return propagate(chunk);
     if (std::binary_search(reached.begin(), reached.end(), next))
       live += chunk->size_bytes();

@@ -118,7 +118,7 @@ void ArenaWriter::remove_log(std::uint32_t index) {
 
 std::optional<std::uint32_t> ArenaWriter::find_log(LogKey key) const {
   std::uint32_t scanned = 0;
-  return topics::find_log(reading(), key, scanned);
+  return topics::find_log(own(), key, scanned);
 }
 
 LogEntry& ArenaWriter::log(std::uint32_t index) {
@@ -127,7 +127,7 @@ LogEntry& ArenaWriter::log(std::uint32_t index) {
 
 Result<CursorEntry*> ArenaWriter::cursor(LogKey key, std::uint32_t writer, std::uint32_t endpoint) {
   std::uint32_t scanned = 0;
-  if (auto found = find_cursor(reading(), key, writer, scanned)) return const_cast<CursorEntry*>(found);
+  if (auto found = find_cursor(own(), key, writer, scanned)) return const_cast<CursorEntry*>(found);
   return add_cursor(key, writer, endpoint);
 }
 
@@ -209,7 +209,7 @@ Result<std::optional<Chunk>> ArenaWriter::allocate_recycled(ChunkShape shape, st
                                                             std::uint64_t records_before) {
   FreeList* list = free_list_for(shape);
   if (list == nullptr) return std::optional<Chunk>();
-  auto chunk = read_chunk(reading(), list->chunks.back());
+  auto chunk = read_chunk(own(), list->chunks.back());
   if (!chunk) return propagate(chunk);
   if (chunk->cell_count != list->shape.cell_count || chunk->payload_bytes != list->shape.payload_bytes)
     return failure(Errc::parse_error, "the chunk at offset {} of the arena has changed its shape",
@@ -356,13 +356,13 @@ ArenaWriter::Notes ArenaWriter::laid_out(Notes notes) {
 std::string ArenaWriter::find_damage() {
   constexpr int chunks_at_a_call_max = 4096;
   const ArenaHeader& from = header();
-  if (!reading().ready() || from.version != arena_version || from.header_size != sizeof(ArenaHeader) ||
+  if (!own().ready() || from.version != arena_version || from.header_size != sizeof(ArenaHeader) ||
       from.size_bytes != memory_.size() || header_notes() != notes_)
     return "its header has changed";
   const Offset end = pool() + pool_used();
   Offset next = looked_at_ == 0 ? pool() : looked_at_;
   for (int count = 0; next < end && count < chunks_at_a_call_max; ++count) {
-    auto chunk = read_chunk(reading(), next);
+    auto chunk = read_chunk(own(), next);
     if (!chunk) return chunk.error().text();
     if (chunk->end() > end) return fmt::format("the chunk at offset {} leads out of the pool", next);
     next = chunk->end();

@@ -28,11 +28,11 @@ Result<std::uint32_t> free_index(std::vector<std::uint32_t>& free, std::uint32_t
 EndpointDirectory::EndpointDirectory(ArenaWriter& arena)
     // At least one change was announced for each number that was ever given out here.
     : arena_(arena), last_number_(arena.header().changes.load(std::memory_order_relaxed)) {
-  for (std::uint32_t index = 0; index < arena_.reading().endpoint_count(); ++index)
+  for (std::uint32_t index = 0; index < arena_.own().endpoint_count(); ++index)
     if (arena_.endpoint(index).alive.load(std::memory_order_relaxed) == 0) free_endpoints_.push_back(index);
-  for (std::uint32_t index = 0; index < arena_.reading().match_count(); ++index)
+  for (std::uint32_t index = 0; index < arena_.own().match_count(); ++index)
     free_matches_.push_back(index);
-  for (std::uint32_t index = 0; index < arena_.reading().grant_count(); ++index)
+  for (std::uint32_t index = 0; index < arena_.own().grant_count(); ++index)
     free_grants_.push_back(index);
 }
 
@@ -102,7 +102,7 @@ Status EndpointDirectory::describe(std::uint32_t index, std::span<const std::byt
 void EndpointDirectory::free_description(std::uint64_t word) {
   // Whoever gets the memory next writes after the word that led there was changed.
   std::atomic_thread_fence(std::memory_order_release);
-  if (auto chunk = read_chunk(arena_.reading(), DescriptionPlace::chunk(word))) arena_.free(*chunk);
+  if (auto chunk = read_chunk(arena_.own(), DescriptionPlace::chunk(word))) arena_.free(*chunk);
 }
 
 void EndpointDirectory::bury(std::uint32_t index) {

@@ -91,7 +91,7 @@ Result<LogWriter> LogWriter::attach(ArenaWriter& arena, std::uint32_t index, con
 }
 
 Result<LogWriter> LogWriter::adopt(ArenaWriter& arena, std::uint32_t index, const LogOptions& options) {
-  if (index >= arena.reading().log_count() ||
+  if (index >= arena.own().log_count() ||
       (arena.log(index).flags.load(std::memory_order_relaxed) & log_is_journal) != 0)
     return failure(Errc::invalid_argument, "the arena has no log {}", index);
   auto tail = arena.take_tail(index);
@@ -112,6 +112,7 @@ Result<LogWriter> LogWriter::adopt(ArenaWriter& arena, std::uint32_t index, cons
   }
   if (!log->chunks_.empty()) {
     log->enter(log->chunks_.back(), tail->cell, tail->payload_next);
+    log->prepared_ = false;  // the predecessor may not have been given all of its payload room
     // What the predecessor announced and did not commit.
     if (log->next_->commit.load(std::memory_order_relaxed) == announced(log->generation_)) log->withdraw();
   }

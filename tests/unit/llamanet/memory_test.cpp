@@ -82,8 +82,12 @@ TEST_CASE("memory: a file that is to grow is short at first, and no longer than 
     auto small = source.create_growing("llamada-test", 4096, size_bytes);
     REQUIRE(memory);
     REQUIRE(small);
-    CHECK(size_of(memory->get()).value_or(0) == (source.has_own_mount() ? 4096 : size_bytes));
+    CHECK(size_of(memory->get()).value_or(0) == 4096);
     CHECK(size_of(small->get()).value_or(0) == 4096);
+    constexpr char byte = 1;
+    CHECK(::pwrite(memory->get(), &byte, 1, size_bytes - 1) == 1);
+    CHECK(size_of(memory->get()).value_or(0) == size_bytes);
+    CHECK(source.has_own_mount() == static_cast<bool>(set_size(memory->get(), 4096)));
   }
 }
 

@@ -147,6 +147,48 @@ TEST_CASE("arena: a chunk that was given back before its room was filled is whol
   std::memset((*arena)->base() + second->payload(), 7, second->payload_bytes);
 }
 
+TEST_CASE("log: a successor writes on where its predecessor's file ends", "[topics]") {
+  Random random(20261127);
+  constexpr std::size_t sizes[] = {0, 40, 300, 3000, 20'000, 40'000, 131'072, 300'000, 1'000'000};
+  GrowingFile file(16 * page_bytes);
+  auto arena = ArenaWriter::create(file.bytes(), file.options());
+  REQUIRE(arena.has_value());
+  REQUIRE(LogWriter::create(**arena, {1, 1}, {.retention = Retention::keep_all}).has_value());
+  std::vector<std::size_t> published;
+  for (int incarnation = 0; incarnation < 60; ++incarnation) {
+    arena->reset();
+    arena = ArenaWriter::adopt(file.bytes(), file.options());
+    REQUIRE(arena.has_value());
+    auto writer = LogWriter::adopt(**arena, 0, {.retention = Retention::keep_all});
+    REQUIRE(writer.has_value());
+    REQUIRE(writer->published() == published.size());
+    for (auto more = random.below(12); more > 0; --more) {
+      const std::size_t size = sizes[random.below(std::size(sizes))];
+      const auto payload = pattern(published.size(), size);
+      if (random.below(2) == 0) {
+        REQUIRE(writer->publish(1, 0, published.size(), payload).has_value());
+      } else {
+        auto room = writer->reserve(size);
+        REQUIRE(room.has_value());
+        std::copy(payload.begin(), payload.end(), room->payload().begin());
+        writer->commit(std::move(*room), 1, 0, published.size());
+      }
+      published.push_back(size);
+    }
+    // It dies with room that it has not filled.
+    Reservation room;
+    REQUIRE(writer->reserve(sizes[random.below(std::size(sizes))], room, LogWriter::Filling::by_fill)
+                .has_value());
+  }
+  auto reader = LogReader::open((*arena)->reading(), 0);
+  for (std::size_t number = 0; number < published.size(); ++number, reader.advance()) {
+    const auto record = reader.peek();
+    REQUIRE(record.has_value());
+    CHECK(holds(record->payload, number, published[number]));
+  }
+  CHECK_FALSE(reader.peek().has_value());
+}
+
 TEST_CASE("log: where the file may not be longer there is no more room", "[topics]") {
   GrowingFile file(16 * page_bytes);
   auto arena = ArenaWriter::create(file.bytes(), file.options());

@@ -97,9 +97,6 @@ Status Application::open_arena(const ApplicationOptions& options, const Attached
                                  [this] { return ask_driver<Lengthened>(Lengthen{}).has_value(); });
   if (!memory) return propagate(memory);
   memory_ = std::move(*memory);
-  if (topics::PeerArena{memory_->data(), memory_->size()}.ready() && memory_->file_bytes() < memory_->size())
-    return failure(Errc::out_of_resources, "the predecessor's arena could not be made {} bytes long",
-                   memory_->size());
   LLAMADA_CRASH_POINT("attach:arena-mapped");
   auto arena_options = options.arena;
   arena_options.incarnation = attached.incarnation;

@@ -42,15 +42,31 @@ Result<std::unique_ptr<ArenaMemory>> ArenaMemory::map(FileDescriptor file, std::
                                                       Lengthen lengthen) {
   auto file_bytes = size_of(file.get());
   if (!file_bytes) return propagate(file_bytes);
-  auto mapping = Mapping::map(file.get(), size_bytes, Mapping::Access::read_write);
+  auto mapping = Mapping::map(file.get(), size_bytes, Mapping::Access::none);
   if (!mapping) return propagate(mapping);
   std::unique_ptr<ArenaMemory> memory(new ArenaMemory);
   memory->file_ = std::move(file);
   memory->mapping_ = std::move(*mapping);
   memory->lengthen_ = std::move(lengthen);
-  memory->file_end_ = memory->data() + std::min<std::uint64_t>(*file_bytes, memory->size());
+  memory->file_end_ = memory->open_end_ = memory->data();
+  if (!memory->extend_to(memory->data() + std::min<std::uint64_t>(*file_bytes, memory->size())))
+    return system_failure("mprotect of an arena");
   use_small_pages_at_first(memory->bytes());
   return memory;
+}
+
+/// Notes that the file ends there, or behind it. False: the mapping cannot be made accessible so far.
+bool ArenaMemory::extend_to(std::byte* end) {
+  if (end > open_end_) {
+    auto* const open_end =
+        data() +
+        std::min<std::uint64_t>(rounded_up(static_cast<std::uint64_t>(end - data()), opened_bytes), size());
+    // Not libc's mprotect(), which within a rank may be another's.
+    if (::syscall(SYS_mprotect, open_end_, open_end - open_end_, PROT_READ | PROT_WRITE) != 0) return false;
+    open_end_ = open_end;
+  }
+  file_end_ = std::max(file_end_, end);
+  return true;
 }
 
 bool ArenaMemory::prepare(std::span<std::byte> memory) { return prepare(memory, grown_bytes); }
@@ -63,8 +79,9 @@ bool ArenaMemory::prepare(std::span<std::byte> memory, std::uint64_t unit) {
     const auto size = std::min<std::size_t>(prepared_step_bytes, static_cast<std::size_t>(end - begin));
     if (write(begin, {}, size, unit) == 0) break;  // refused: the pages are made when they are used
   }
+  if (!reach(end)) return false;
   prepared_until_ = std::max(prepared_until_, end);
-  return reach(end);
+  return true;
 }
 
 std::size_t ArenaMemory::store(std::span<std::byte> to, std::span<const std::byte> from) {
@@ -78,7 +95,7 @@ std::size_t ArenaMemory::store(std::span<std::byte> to, std::span<const std::byt
   if (const std::size_t written = write(to.data(), from.first(size), 0, grown_bytes))
     return std::min(written, size);
   if (!reach(to.data() + to.size())) {
-    std::fputs("llamada: there is no memory for what is to be kept of a message, and the driver is gone\n",
+    std::fputs("llamada: there is no memory for what is to be kept of a message: the arena cannot grow\n",
                stderr);
     std::abort();
   }
@@ -105,9 +122,9 @@ std::size_t ArenaMemory::write(std::byte* to, std::span<const std::byte> from, s
   const long written = ::syscall(SYS_pwritev, file_.get(), pieces.data(), count, at, 0);
   if (written <= 0) return 0;
   auto* const written_end = to + written;
+  if (!extend_to(written_end)) return 0;
   const long hole = grows ? 0 : ::syscall(SYS_lseek, file_.get(), written_end - data(), SEEK_HOLE);
   prepared_until_ = std::max({prepared_until_, written_end, data() + std::max(hole, 0L)});
-  file_end_ = std::max(file_end_, written_end);
   return static_cast<std::size_t>(written);
 }
 
@@ -115,13 +132,8 @@ std::size_t ArenaMemory::write(std::byte* to, std::span<const std::byte> from, s
 bool ArenaMemory::reach(const std::byte* end) {
   if (end <= file_end_) return true;
   const auto bytes = static_cast<std::uint64_t>(end - data());
-  if (set_size(file_.get(), bytes)) {
-    file_end_ = data() + bytes;
-    return true;
-  }
-  if (!lengthen_()) return false;
-  file_end_ = data() + size();
-  return true;
+  if (set_size(file_.get(), bytes)) return extend_to(data() + bytes);
+  return lengthen_() && extend_to(data() + size());
 }
 
 void ArenaMemory::prepare_ahead(std::span<std::byte> next) {
@@ -146,9 +158,12 @@ Status ArenaMemory::populate(std::span<std::byte> next) {
 
 // Whatever a destructor in the child does to its copies: nobody else sees it.
 void ArenaMemory::seal() {
+  const auto open_bytes = static_cast<std::size_t>(open_end_ - data());
   void* const own =
-      ::mmap(data(), size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, file(), 0);
-  if (own == MAP_FAILED) ::mprotect(data(), size(), PROT_READ);
+      ::mmap(data(), open_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, file(), 0);
+  if (own == MAP_FAILED) ::mprotect(data(), open_bytes, PROT_READ);
+  (void)file_.release();  // a descriptor that the program may have closed, and made another file's
+  lengthen_ = [] { return false; };
 }
 
 }  // namespace llamada::llamanet

@@ -18,7 +18,9 @@ void use_small_pages_at_first(std::span<std::byte> memory);
 
 /// The memory of this process's own arena, which grows as it is used: the mapping is as long as the arena,
 /// the file behind it only as long as it has to be. Memory is made by writing to the file: the kernel then
-/// makes folios at least as large as the write, where a fault makes a page.
+/// makes folios at least as large as the write, where a fault makes a page. The mapping is accessible up to
+/// the file's end, in steps of `opened_bytes`, and reserves address space behind it: valgrind's search for
+/// leaks looks at all that is accessible.
 ///
 /// Threads: one at a time, the application's.
 class ArenaMemory {
@@ -26,6 +28,8 @@ class ArenaMemory {
   /// Has the driver make the file as long as the arena, where the limit on the size of files (RLIMIT_FSIZE)
   /// forbids it to this process. False: it cannot.
   using Lengthen = std::function<bool()>;
+
+  static constexpr std::uint64_t opened_bytes = 8 << 20;
 
   /// Maps the first `size_bytes` of `file`, which may be shorter. Errors: out_of_resources, those of the
   /// system.
@@ -36,9 +40,8 @@ class ArenaMemory {
   std::byte* data() const { return mapping_.data(); }
   std::size_t size() const { return mapping_.size(); }
   int file() const { return file_.get(); }
-  std::uint64_t file_bytes() const { return static_cast<std::uint64_t>(file_end_ - data()); }
 
-  /// ArenaOptions::prepare. False: the file may not be so long.
+  /// ArenaOptions::prepare. False: it cannot be had.
   bool prepare(std::span<std::byte> memory);
   /// ArenaOptions::store.
   std::size_t store(std::span<std::byte> to, std::span<const std::byte> from);
@@ -47,15 +50,18 @@ class ArenaMemory {
   void prepare_ahead(std::span<std::byte> next);
   /// Makes and maps all of `next`. Errors: out_of_resources.
   Status populate(std::span<std::byte> next);
-  /// Makes the file at least that long, without making memory. False: it may not be so long.
+  /// Makes the file at least that long, without making memory. False: it may not be so long, or the mapping
+  /// not be made accessible.
   bool reach(const std::byte* end);
 
-  /// From now on what this process writes to the arena is seen by nobody else: for the child of a fork().
+  /// From now on what this process writes to the arena is seen by nobody else, and it does not grow: for the
+  /// child of a fork().
   void seal();
 
  private:
   ArenaMemory() = default;
   bool prepare(std::span<std::byte> memory, std::uint64_t unit);
+  bool extend_to(std::byte* end);
   std::size_t write(std::byte* to, std::span<const std::byte> from, std::size_t zeros_bytes,
                     std::uint64_t unit);
 
@@ -64,6 +70,7 @@ class ArenaMemory {
   Lengthen lengthen_;
   std::byte* prepared_until_ = nullptr;  // what the pool grows into is made up to here
   std::byte* file_end_ = nullptr;        // what the mapping has behind it must not be touched
+  std::byte* open_end_ = nullptr;        // behind it the mapping is only reserved; at or behind file_end_
 };
 
 }  // namespace llamada::llamanet

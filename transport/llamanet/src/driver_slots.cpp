@@ -148,7 +148,7 @@ Status DriverSlots::lengthen(std::uint32_t index) {
   const int file = slots_[index].arena.get();
   auto size = size_of(file);
   if (!size) return propagate(size);
-  // Never shorter; and a memfd, which is as long as the arena, is sealed.
+  // Never shorter.
   return *size < arena_size_bytes_ ? set_size(file, arena_size_bytes_) : Status();
 }
 
@@ -160,9 +160,6 @@ void DriverSlots::leave(std::uint32_t index, SlotState state) {
   if (state == SlotState::dead) {
     auto& deaths = own_entry(index).deaths;
     deaths.store(deaths.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-    // A successor walks from chunk to chunk, of which the last may not have been written to its end. Refused:
-    // it will say so.
-    (void)lengthen(index);
   }
   own_entry(index).pid.store(0, std::memory_order_relaxed);
   set_state(index, state);

@@ -108,12 +108,10 @@ Result<FileDescriptor> MemorySource::create(const char* name, std::uint64_t size
 
 Result<FileDescriptor> MemorySource::create_growing(const char* name, std::uint64_t size_bytes,
                                                     std::uint64_t first_bytes) const {
-  // As long as it may become, so that a limit on the size of files shows at once.
-  auto memory = create(name, size_bytes);
-  if (!memory || !mount_) return memory;
-  if (auto sized = set_size(memory->get(), std::min(first_bytes, size_bytes)); !sized)
-    return propagate(sized);
-  return memory;
+  // A limit on the size of files shows at once.
+  if (auto allowed = check_file_limit(size_bytes); !allowed) return propagate(allowed);
+  const std::uint64_t first = std::min(first_bytes, size_bytes);
+  return mount_ ? create(name, first) : create_growing_memory(name, first);
 }
 
 }  // namespace llamada::llamanet

@@ -24,6 +24,19 @@ FileDescriptor create_memfd(const char* name) {
   return FileDescriptor(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));  // before Linux 6.3
 }
 
+Result<FileDescriptor> create_sealed(const char* name, std::uint64_t size_bytes, int seals) {
+  auto memory = create_memfd(name);
+  if (!memory) return system_failure("memfd_create");
+  if (auto sized = set_size(memory.get(), size_bytes); !sized) return propagate(sized);
+  if (::fcntl(memory.get(), F_ADD_SEALS, seals | F_SEAL_SEAL) != 0) return system_failure("sealing an arena");
+  return memory;
+}
+
+int protection_for(Mapping::Access access) {
+  if (access == Mapping::Access::none) return PROT_NONE;
+  return access == Mapping::Access::read_write ? PROT_READ | PROT_WRITE : PROT_READ;
+}
+
 }  // namespace
 
 Mapping::Mapping(Mapping&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
@@ -38,13 +51,19 @@ Mapping::~Mapping() {
 }
 
 Result<Mapping> Mapping::map(int descriptor, std::size_t size_bytes, Access access) {
-  int protection = access == Access::read_write ? PROT_READ | PROT_WRITE : PROT_READ;
-  void* address = ::mmap(nullptr, size_bytes, protection, MAP_SHARED | MAP_NORESERVE, descriptor, 0);
+  void* address =
+      ::mmap(nullptr, size_bytes, protection_for(access), MAP_SHARED | MAP_NORESERVE, descriptor, 0);
   if (address == MAP_FAILED) {
     if (errno == ENOMEM)
       return failure(
           Errc::out_of_resources,
           "{} MiB of address space for an arena were refused; raise the limit (ulimit -v unlimited)",
+          size_bytes >> 20);
+    if (errno == EAGAIN)
+      return failure(
+          Errc::out_of_resources,
+          "{} MiB of address space for an arena were refused, since the program has its memory locked "
+          "(mlockall) and the limit on that is less; raise it (ulimit -l unlimited)",
           size_bytes >> 20);
     return system_failure("mmap of an arena");
   }
@@ -55,12 +74,11 @@ Result<Mapping> Mapping::map(int descriptor, std::size_t size_bytes, Access acce
 }
 
 Result<FileDescriptor> create_memory(const char* name, std::uint64_t size_bytes) {
-  auto memory = create_memfd(name);
-  if (!memory) return system_failure("memfd_create");
-  if (auto sized = set_size(memory.get(), size_bytes); !sized) return propagate(sized);
-  if (::fcntl(memory.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
-    return system_failure("sealing an arena");
-  return memory;
+  return create_sealed(name, size_bytes, F_SEAL_SHRINK | F_SEAL_GROW);
+}
+
+Result<FileDescriptor> create_growing_memory(const char* name, std::uint64_t first_bytes) {
+  return create_sealed(name, first_bytes, F_SEAL_SHRINK);
 }
 
 Result<FileDescriptor> reopen_read_only(int descriptor) {
@@ -85,13 +103,17 @@ bool files_may_have(std::uint64_t size_bytes) {
          (most.rlim_cur == RLIM_INFINITY || size_bytes <= most.rlim_cur);
 }
 
+Status check_file_limit(std::uint64_t size_bytes) {
+  if (files_may_have(size_bytes)) return {};
+  return failure(
+      Errc::out_of_resources,
+      "the ranks' shared memory needs a file of {} KiB, most of it never used, and the limit on the size "
+      "of files is less; raise it (ulimit -f unlimited)",
+      (size_bytes + 1023) >> 10);
+}
+
 Status set_size(int descriptor, std::uint64_t size_bytes) {
-  if (!files_may_have(size_bytes))
-    return failure(
-        Errc::out_of_resources,
-        "the ranks' shared memory needs a file of {} KiB, most of it never used, and the limit on the size "
-        "of files is less; raise it (ulimit -f unlimited)",
-        (size_bytes + 1023) >> 10);
+  if (auto allowed = check_file_limit(size_bytes); !allowed) return allowed;
   // Not libc's ftruncate(), which within a rank may be another's.
   if (::syscall(SYS_ftruncate, descriptor, static_cast<long>(size_bytes)) != 0)
     return system_failure("ftruncate of an arena");

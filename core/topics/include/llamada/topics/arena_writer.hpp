@@ -125,8 +125,10 @@ class ArenaWriter {
   std::byte* base() { return memory_.data(); }
   ArenaHeader& header() { return *reinterpret_cast<ArenaHeader*>(memory_.data()); }
   const ArenaHeader& header() const { return *reinterpret_cast<const ArenaHeader*>(memory_.data()); }
-  /// This arena as a reader of it, to look at one's own logs.
-  PeerArena reading() const { return {memory_.data(), memory_.size(), memory_.size()}; }
+  /// This arena as a reader of it, to look at one's own logs: a predecessor may have damaged it.
+  PeerArena reading() const { return {memory_.data(), memory_.size()}; }
+  /// The same for what this process has written itself: all of it is there.
+  PeerArena own() const { return {memory_.data(), memory_.size(), memory_.size()}; }
 
   /// Where this process has written over its own arena, as far as its notes show it: the words of the header
   /// that it alone may change, and the chunks of the pool, some thousand of them at a call. One sentence

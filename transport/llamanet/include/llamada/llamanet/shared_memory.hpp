@@ -13,7 +13,8 @@ namespace llamada::llamanet {
 /// and not accounted before its pages are written.
 class Mapping {
  public:
-  enum class Access { read_only, read_write };
+  /// none: address space that is only reserved, until mprotect() makes it accessible.
+  enum class Access { none, read_only, read_write };
 
   Mapping() = default;
   Mapping(Mapping&& other) noexcept;
@@ -36,6 +37,9 @@ class Mapping {
 /// only for people who look at /proc.
 Result<FileDescriptor> create_memory(const char* name, std::uint64_t size_bytes);
 
+/// The same, which can be made longer, and not shorter.
+Result<FileDescriptor> create_growing_memory(const char* name, std::uint64_t first_bytes);
+
 /// Another descriptor of the same memory through which it cannot be written.
 Result<FileDescriptor> reopen_read_only(int descriptor);
 
@@ -44,6 +48,9 @@ Result<std::uint64_t> size_of(int descriptor);
 /// Whether the limit on the size of files (RLIMIT_FSIZE) allows so many bytes: to make one longer ends the
 /// process (SIGXFSZ).
 bool files_may_have(std::uint64_t size_bytes);
+
+/// Errors: out_of_resources (files_may_have() says no).
+Status check_file_limit(std::uint64_t size_bytes);
 
 /// Makes a file so long, where that is allowed. Errors: out_of_resources (it is not), those of the system.
 Status set_size(int descriptor, std::uint64_t size_bytes);
