@@ -325,7 +325,7 @@ class DataWriter : public AnyDataWriter {
   /// A sample with the instance's key members and defaults else.
   T& key_value(T& sample, const core::InstanceHandle& instance) const {
     const auto bytes = core::detail::value_of(native().key_value(instance.native()));
-    return sample = core::detail::value_of(llamada::types::deserialize<T>(bytes));
+    return dds::topic::detail::replace(sample, bytes);
   }
   /// The same, with the handle.
   dds::topic::TopicInstance<T>& key_value(dds::topic::TopicInstance<T>& into,

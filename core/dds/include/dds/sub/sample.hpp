@@ -93,12 +93,22 @@ class Sample {
   using DataType = T;
 
   Sample() = default;
-  Sample(T data, SampleInfo info) : data_(std::move(data)), info_(std::move(info)) {}
+  Sample(const T& data, const SampleInfo& info) : data_(data), info_(info) {}
+  Sample(T&& data, const SampleInfo& info) : data_(std::move(data)), info_(info) {}
   Sample(const SampleRef<T>& other) : info_(other.info()) {  // NOLINT: implicit by intent
     if (info_.valid()) data_ = other.data();
   }
+  Sample& operator=(const SampleRef<T>& other) {
+    if (other.info().valid())
+      data_ = other.data();
+    else
+      data_ = std::move(*std::make_unique<T>());  // not on the stack, for which a T may be too large
+    info_ = other.info();
+    return *this;
+  }
   const T& data() const { return data_; }
-  void data(T data) { data_ = std::move(data); }
+  void data(const T& data) { data_ = data; }
+  void data(T&& data) { data_ = std::move(data); }
   const SampleInfo& info() const { return info_; }
   void info(const SampleInfo& info) { info_ = info; }
 
@@ -165,14 +175,38 @@ class LoanedSamples {
       if (bytes.size() == sizeof(T) && llamada::types::detail::is_aligned(bytes.data(), alignof(T)))
         return reinterpret_cast<const T*>(bytes.data());
     }
-    auto value = Representation::deserialize(bytes);
-    if (value) return &content_->copies.emplace_back(std::move(*value));
-    error = &content_->errors.emplace_back(value.error().text());
+    T& copy = content_->copies.emplace_back();
+    const llamada::Status status = Representation::deserialize(bytes, copy);
+    if (status) return &copy;
+    content_->copies.pop_back();
+    error = &content_->errors.emplace_back(status.error().text());
     return nullptr;
   }
 
   std::shared_ptr<Content> content_;
 };
+
+namespace detail {
+
+/// Puts copies of the first `max_count` samples, or of all, behind `out`; gives their number. An iterator
+/// that needs a Sample<T> to insert, as std::back_insert_iterator does, gets a large one from the heap.
+template <typename T, typename Iterator>
+std::uint32_t put(const LoanedSamples<T>& samples, Iterator out, std::size_t max_count) {
+  using Place = decltype(*out++);
+  constexpr bool needs_sample = std::is_assignable_v<Place, Sample<T>> && !std::is_same_v<Place, Sample<T>&>;
+  std::uint32_t count = 0;
+  for (const auto& each : samples) {
+    if (count == max_count) break;
+    if constexpr (needs_sample && sizeof(T) > 4096)
+      *out++ = std::move(*std::make_unique<Sample<T>>(each));
+    else
+      *out++ = each;
+    ++count;
+  }
+  return count;
+}
+
+}  // namespace detail
 
 /// The same samples for the PSM's other way to have them (7.5.13): copies share the loan, as those of
 /// LoanedSamples do here.

@@ -313,11 +313,11 @@ class DataReader : public AnyDataReader {
     }
     template <typename Iterator>
     std::uint32_t read(Iterator out) {
-      return core::detail::put(get(false), out, ~std::size_t{0});
+      return detail::put(get(false), out, ~std::size_t{0});
     }
     template <typename Iterator>
     std::uint32_t take(Iterator out) {
-      return core::detail::put(get(true), out, ~std::size_t{0});
+      return detail::put(get(true), out, ~std::size_t{0});
     }
 
     /// What a stream does in the end; at first it reads.
@@ -345,7 +345,7 @@ class DataReader : public AnyDataReader {
           options_.max_samples < 0 || max_count < static_cast<std::uint32_t>(options_.max_samples);
       if (is_less)
         limited.max_samples(static_cast<std::int32_t>(std::min<std::uint32_t>(max_count, 0x7fffffff)));
-      return core::detail::put(limited.get(take), out, max_count);
+      return detail::put(limited.get(take), out, max_count);
     }
     const DataReader& reader_;
     llamada::dcps::ReadOptions options_;
@@ -378,7 +378,7 @@ class DataReader : public AnyDataReader {
   /// A sample with the instance's key members and defaults else.
   T& key_value(T& sample, const core::InstanceHandle& instance) const {
     const auto bytes = core::detail::value_of(native().key_value(instance.native()));
-    return sample = core::detail::value_of(topic::detail::Representation<T>::deserialize(bytes));
+    return topic::detail::replace(sample, bytes);
   }
 
   /// nullptr: none. The listener must outlive the reader, or the time that it is set.

@@ -155,10 +155,11 @@ struct BuiltinRepresentation {
   static llamada::Result<std::vector<std::byte>> serialize(const Data& data) {
     return llamada::dcps::serialize_builtin(data.native());
   }
-  static llamada::Result<Data> deserialize(std::span<const std::byte> sample) {
+  static llamada::Status deserialize(std::span<const std::byte> sample, Data& value) {
     auto data = llamada::dcps::deserialize_builtin<typename Data::Native>(sample);
     if (!data) return propagate(data);
-    return Data(std::move(*data));
+    value = Data(std::move(*data));
+    return {};
   }
 };
 

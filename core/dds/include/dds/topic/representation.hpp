@@ -1,5 +1,6 @@
 #pragma once
 
+#include "dds/core/exception.hpp"
 #include "llamada/types/typed_support.hpp"
 
 namespace dds::topic::detail {
@@ -16,9 +17,18 @@ struct Representation {
   static llamada::Result<std::vector<std::byte>> serialize(const T& value) {
     return llamada::types::serialize(value);
   }
-  static llamada::Result<T> deserialize(std::span<const std::byte> sample) {
-    return llamada::types::deserialize<T>(sample);
+  /// Fills in `value`, a default-constructed T.
+  static llamada::Status deserialize(std::span<const std::byte> sample, T& value) {
+    return llamada::types::deserialize(sample, value);
   }
 };
+
+/// Replaces `value` by that of a sample. A T may be larger than a stack: the new one is made on the heap.
+template <typename T>
+T& replace(T& value, std::span<const std::byte> sample) {
+  const auto made = std::make_unique<T>();
+  core::detail::value_of(Representation<T>::deserialize(sample, *made));
+  return value = std::move(*made);
+}
 
 }  // namespace dds::topic::detail

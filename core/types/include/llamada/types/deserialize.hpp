@@ -91,24 +91,26 @@ void decode_sequence(Xcdr2Reader& reader, T& values) {
   } else {
     const std::uint32_t count = reader.get_count(bound, 1);
     for (std::uint32_t i = 0; i < count && !reader.failed(); i++) {
-      E element{};
-      decode<form>(reader, element);
-      values.push_back(std::move(element));
+      if constexpr (std::is_same_v<E, bool>)
+        values.push_back(reader.get<bool>());
+      else
+        decode<form>(reader, values.emplace_back());
     }
   }
 }
 
+/// Each pair is decoded in the map's own node, on the heap whatever its size.
 template <Form form, std::uint32_t bound, typename T>
 void decode_map(Xcdr2Reader& reader, T& map) {
   map.clear();
   const std::uint32_t count = reader.get_count(bound, 1);
   for (std::uint32_t i = 0; i < count && !reader.failed(); i++) {
-    typename MapOf<T>::key key{};
-    typename MapOf<T>::element element{};
-    decode<form>(reader, key);
-    decode<form>(reader, element);
-    if (!reader.failed() && !map.emplace(std::move(key), std::move(element)).second)
-      reader.fail("a map has a key twice");
+    T one;
+    one.emplace();
+    auto node = one.extract(one.begin());
+    decode<form>(reader, node.key());
+    decode<form>(reader, node.mapped());
+    if (!reader.failed() && !map.insert(std::move(node)).inserted) reader.fail("a map has a key twice");
   }
 }
 
@@ -232,29 +234,45 @@ void decode(Xcdr2Reader& reader, T& value) {
 
 Status check_all_taken(const Xcdr2Reader& reader);
 
-}  // namespace detail
-
-/// The value that XCDR2 bytes with their encapsulation header hold, in either byte order. Members that an
-/// APPENDABLE or MUTABLE sample lacks keep what a default-constructed T has. Errors: parse_error, with the
-/// member's path.
-template <DescribedStruct T>
-Result<T> deserialize_xcdr2(std::span<const std::byte> sample) {
-  auto reader = Xcdr2Reader::open(sample, DescriptionOf<T>::extensibility);
-  if (!reader) return propagate(reader);
+/// A T of one's own, for callers that know that it is small.
+template <typename T, typename Decode>
+Result<T> returned(Decode&& decode) {
+  static_assert(sizeof(T) <= 65536, "a T might not fit on the stack: give a T on the heap to be filled in");
   T value{};
-  detail::decode_struct<Form::sample>(*reader, value);
-  if (auto status = detail::check_all_taken(*reader); !status) return propagate(status);
+  if (Status status = decode(value); !status) return propagate(status);
   return value;
 }
 
-/// A T with the key members that serialize_key() wrote, and defaults else. Errors: parse_error.
+}  // namespace detail
+
+/// Fills in `value`, a default-constructed T, from XCDR2 bytes with their encapsulation header, in either
+/// byte order. Members that an APPENDABLE or MUTABLE sample lacks stay as they are. Errors: parse_error, with
+/// the member's path; `value` is then partly filled in.
+template <DescribedStruct T>
+Status deserialize_xcdr2(std::span<const std::byte> sample, T& value) {
+  auto reader = Xcdr2Reader::open(sample, DescriptionOf<T>::extensibility);
+  if (!reader) return propagate(reader);
+  detail::decode_struct<Form::sample>(*reader, value);
+  return detail::check_all_taken(*reader);
+}
+/// The same as a value, of types of up to 64 KiB.
+template <DescribedStruct T>
+Result<T> deserialize_xcdr2(std::span<const std::byte> sample) {
+  return detail::returned<T>([&](T& value) { return deserialize_xcdr2(sample, value); });
+}
+
+/// Fills in the key members of `value` from what serialize_key() wrote. Errors: parse_error; `value` is then
+/// partly filled in.
+template <DescribedStruct T>
+Status deserialize_key(std::span<const std::byte> key, T& value) {
+  Xcdr2Reader reader(key, std::endian::big);
+  if constexpr (is_keyed_v<T>) detail::decode_struct<Form::key>(reader, value);
+  return detail::check_all_taken(reader);
+}
+/// The same as a value with defaults else, of types of up to 64 KiB.
 template <DescribedStruct T>
 Result<T> deserialize_key(std::span<const std::byte> key) {
-  Xcdr2Reader reader(key, std::endian::big);
-  T value{};
-  if constexpr (is_keyed_v<T>) detail::decode_struct<Form::key>(reader, value);
-  if (auto status = detail::check_all_taken(reader); !status) return propagate(status);
-  return value;
+  return detail::returned<T>([&](T& value) { return deserialize_key(key, value); });
 }
 
 }  // namespace llamada::types

@@ -16,27 +16,31 @@ Result<std::vector<std::byte>> serialize(const T& value) {
   }
 }
 
-/// Errors: parse_error.
+/// Fills in `value`, a default-constructed T. Errors: parse_error; `value` is then partly filled in.
 template <DescribedStruct T>
-Result<T> deserialize(std::span<const std::byte> sample) {
+Status deserialize(std::span<const std::byte> sample, T& value) {
   if constexpr (is_plain_v<T>) {
     if (sample.size() != sizeof(T)) {
       return failure(Errc::parse_error, "a sample of {} bytes where {} has {}", sample.size(), type_name<T>(),
                      sizeof(T));
     }
-    T value;
     std::memcpy(&value, sample.data(), sizeof(T));
-    return value;
+    return {};
   } else {
-    return deserialize_xcdr2<T>(sample);
+    return deserialize_xcdr2(sample, value);
   }
+}
+/// The same as a value, of types of up to 64 KiB.
+template <DescribedStruct T>
+Result<T> deserialize(std::span<const std::byte> sample) {
+  return detail::returned<T>([&](T& value) { return deserialize(sample, value); });
 }
 
 namespace detail {
 bool is_aligned(const void* place, std::size_t alignment);
 }
 
-/// TypeSupport of a type that the macro describes.
+/// TypeSupport of a type that the macro describes. A T may be larger than a stack: each lies on the heap.
 template <DescribedStruct T>
 class TypeSupportOf final : public TypeSupport {
  public:
@@ -59,8 +63,8 @@ class TypeSupportOf final : public TypeSupport {
   }
 
   Result<std::vector<std::byte>> sample_of_key(std::span<const std::byte> key) const override {
-    auto value = deserialize_key<T>(key);
-    if (!value) return propagate(value);
+    const auto value = std::make_unique<T>();
+    if (auto status = deserialize_key(key, *value); !status) return propagate(status);
     return serialize(*value);
   }
 
@@ -69,9 +73,9 @@ class TypeSupportOf final : public TypeSupport {
       if (sample.size() == sizeof(T) && detail::is_aligned(sample.data(), alignof(T)))
         return std::shared_ptr<const void>(std::shared_ptr<void>(), sample.data());
     }
-    auto value = deserialize<T>(sample);
-    if (!value) return propagate(value);
-    return std::shared_ptr<const void>(std::make_shared<T>(std::move(*value)));
+    auto value = std::make_shared<T>();
+    if (auto status = deserialize(sample, *value); !status) return propagate(status);
+    return std::shared_ptr<const void>(std::move(value));
   }
 
   Result<Field> field(std::string_view path) const override { return detail::find_path<T>(path); }
@@ -79,7 +83,7 @@ class TypeSupportOf final : public TypeSupport {
  private:
   static bool has_short_key() {
     if constexpr (has_fixed_key_v<T>) {
-      const auto key = serialize_key(T{});
+      const auto key = serialize_key(*std::make_unique<T>());
       return key && key->size() <= sizeof(std::uint64_t);
     }
     return false;
