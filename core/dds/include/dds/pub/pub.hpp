@@ -270,7 +270,7 @@ class DataWriter : public AnyDataWriter {
 
   /// Room for a sample of a plain type.
   WriterLoan<T> loan_sample() {
-    static_assert(llamada::types::is_plain_v<T>, "only plain types are written in place");
+    static_assert(Representation::is_plain, "only plain types are written in place");
     static_assert(alignof(T) <= (sizeof(T) > 48 ? 64 : 8),
                   "loans are aligned to 64 bytes, of at most 48 to 8");
     return WriterLoan<T>(native());
@@ -344,6 +344,8 @@ class DataWriter : public AnyDataWriter {
   Listener* listener() const;
 
  private:
+  using Representation = dds::topic::detail::Representation<T>;
+
   static std::shared_ptr<detail::WriterState> create(const Publisher& publisher,
                                                      const dds::topic::Topic<T>& topic,
                                                      const qos::DataWriterQos& qos, Listener* listener,
@@ -354,11 +356,11 @@ class DataWriter : public AnyDataWriter {
     return core::InstanceHandle(core::detail::value_of(native().register_instance(bytes_of(key), timestamp)));
   }
   static std::vector<std::byte> bytes_of(const T& sample) {
-    return core::detail::value_of(llamada::types::serialize(sample));
+    return core::detail::value_of(Representation::serialize(sample));
   }
   void write_bytes(const T& sample, llamada::dcps::InstanceHandle instance,
                    const llamada::dcps::DataWriter::OptionalTimestamp& timestamp) {
-    if constexpr (llamada::types::is_plain_v<T>) {
+    if constexpr (Representation::is_plain) {
       core::detail::value_of(native().write(std::as_bytes(std::span(&sample, 1)), instance, timestamp));
     } else {
       core::detail::value_of(native().write(bytes_of(sample), instance, timestamp));

@@ -102,7 +102,7 @@ class Sample {
     if (other.info().valid())
       data_ = other.data();
     else
-      data_ = std::move(*std::make_unique<T>());  // not on the stack, for which a T may be too large
+      data_ = std::move(*topic::detail::Representation<T>::make());
     info_ = other.info();
     return *this;
   }
@@ -155,9 +155,11 @@ class LoanedSamples {
   void return_loan() { content_.reset(); }
 
  private:
+  using Representation = topic::detail::Representation<T>;
+
   struct Content {
     llamada::dcps::LoanedSamples native;
-    std::list<T> copies;
+    typename Representation::Copies copies;
     std::list<std::string> errors;
     std::optional<SampleRef<T>> one;  // if there is but one
     std::vector<SampleRef<T>> samples;
@@ -170,7 +172,6 @@ class LoanedSamples {
   }
 
   const T* data_of(std::span<const std::byte> bytes, const std::string*& error) {
-    using Representation = topic::detail::Representation<T>;
     if constexpr (Representation::is_plain) {
       if (bytes.size() == sizeof(T) && llamada::types::detail::is_aligned(bytes.data(), alignof(T)))
         return reinterpret_cast<const T*>(bytes.data());

@@ -151,7 +151,9 @@ namespace detail {
 
 template <typename Data>
 struct BuiltinRepresentation {
+  using Copies = std::list<Data>;
   static constexpr bool is_plain = false;
+  static std::unique_ptr<Data> make() { return std::make_unique<Data>(); }
   static llamada::Result<std::vector<std::byte>> serialize(const Data& data) {
     return llamada::dcps::serialize_builtin(data.native());
   }

@@ -167,7 +167,6 @@ class AnyTopic : public core::ConfiguredReference<detail::TopicState, llamada::d
 template <typename T>
 class Topic : public AnyTopic {
  public:
-  static_assert(is_topic_type<T>::value, "the type needs LLAMADA_TYPE");
   using DataType = T;
   using Listener = TopicListener<T>;
   using AnyTopic::AnyTopic;
@@ -185,7 +184,7 @@ class Topic : public AnyTopic {
         const qos::TopicQos& qos, Listener* listener = nullptr,
         const core::status::StatusMask& mask = core::status::StatusMask::all())
       : AnyTopic(detail::create_topic(
-            participant, name, detail::named_type(llamada::types::shared_type_support<T>(), type_name),
+            participant, name, detail::named_type(detail::Representation<T>::support(), type_name),
             qos.native(), {core::detail::adapt<detail::TopicAdapter<T>>(listener), mask.native()})) {}
 
   /// nullptr: none. The listener must outlive the topic, or the time that it is set.

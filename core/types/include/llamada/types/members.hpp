@@ -82,16 +82,19 @@ concept Bitmask = std::is_enum_v<T> && requires(const T* type) {
 
 namespace detail {
 
-/// What no member can be, with a sentence for each: the compiler shows it where the type is described.
+/// Whether a member can be a T, and a sentence for each type that it cannot be: the compiler shows it where
+/// the type is described. What else cannot travel is found later, in strangers.hpp.
 template <typename T>
 struct Travels {
   static constexpr bool is_wide =
       std::is_same_v<T, wchar_t> || std::is_same_v<T, char16_t> || std::is_same_v<T, char32_t>;
+  static constexpr bool is_address = std::is_pointer_v<T> || std::is_reference_v<T>;
+  static constexpr bool is_long_double = std::is_same_v<T, long double>;
   static_assert(!is_wide, "wide characters and strings cannot travel: use char or std::string, in UTF-8");
-  static_assert(!std::is_pointer_v<T> && !std::is_reference_v<T>,
+  static_assert(!is_address,
                 "pointers and references cannot travel: use a value, std::optional or std::vector");
-  static_assert(!std::is_same_v<T, long double>, "long double cannot travel: use double");
-  static constexpr bool value = true;
+  static_assert(!is_long_double, "long double cannot travel: use double");
+  static constexpr bool value = !is_wide && !is_address && !is_long_double;
 };
 template <typename C, typename Traits, typename Allocator>
 struct Travels<std::basic_string<C, Traits, Allocator>> : Travels<C> {};
@@ -118,12 +121,45 @@ struct Inherited {
   std::tuple<Members...> members;
 };
 
-}  // namespace detail
+/// The name of a member, as a template argument, which compilers show.
+template <std::size_t size>
+struct Name {
+  char text[size];
+  constexpr Name(const char (&name)[size]) { std::copy_n(name, size, text); }  // NOLINT: implicit by intent
+};
+template <Name name>
+struct NoMember {};
+
+/// Gives the sentence about a name that leads to no data member but to a `Found`.
+template <typename Class, typename Found>
+struct CheckedMember {
+  static constexpr bool is_data = std::is_member_object_pointer_v<Found>;
+  static_assert(is_data,
+                "LLAMADA_TYPE names a member that the class does not have, or that is private, static, a "
+                "reference, a bit-field or a function (CheckedMember<Class, NoMember<Name>> says which)");
+};
+
+/// Stands for a part of a description that was refused, so that the compiler says no more about it.
+struct Refused {};
 
 template <typename Class, typename... Attributes, typename T, typename Owner>
-auto make_member(const char* name, T Owner::*place) {
-  static_assert(detail::Travels<T>::value);
-  return Member<Class, T, Attributes...>{name, place};
+auto member_at(const char* name, T Owner::*place) {
+  if constexpr (Travels<T>::value)
+    return Member<Class, T, Attributes...>{name, place};
+  else
+    return Refused();
+}
+
+}  // namespace detail
+
+/// `place_of` is that of LLAMADA_DETAIL_PLACE.
+template <typename Class, typename... Attributes, typename PlaceOf>
+auto make_member(const char* name, PlaceOf place_of) {
+  const auto place = place_of(static_cast<const Class*>(nullptr));
+  if constexpr (detail::CheckedMember<Class, std::remove_const_t<decltype(place)>>::is_data)
+    return detail::member_at<Class, Attributes...>(name, place);
+  else
+    return detail::Refused();
 }
 
 namespace detail {
@@ -146,6 +182,10 @@ template <Extensibility Kind, typename Class, typename T, typename... Attributes
 auto as_members(const Member<Class, T, Attributes...>& member) {
   return std::tuple(member);
 }
+template <Extensibility Kind>
+auto as_members(Refused) {
+  return std::tuple();
+}
 template <Extensibility Kind, typename Base, typename... Members>
 auto as_members(const Inherited<Base, Members...>& inherited) {
   static_assert(decltype(llamada_describe(static_cast<const Base*>(nullptr)))::extensibility == Kind,
@@ -164,10 +204,15 @@ auto description_of(std::tuple<Members...> members) {
 /// The members that Class inherits from Base, in their order.
 template <typename Class, typename Base>
 auto make_base() {
-  static_assert(std::is_base_of_v<Base, Class>, "LLAMADA_BASE names a base class of the type");
-  static_assert(DescribedStruct<Base>,
+  constexpr bool is_base = std::is_convertible_v<const Class*, const Base*>;
+  constexpr bool is_described = DescribedStruct<Base>;
+  static_assert(is_base, "LLAMADA_BASE names a class that is no public base class of the type");
+  static_assert(is_described,
                 "the base class is not described: LLAMADA_TYPE must stand behind its definition");
-  return detail::inherit_all<Class>(llamada_describe(static_cast<const Base*>(nullptr)));
+  if constexpr (is_base && is_described)
+    return detail::inherit_all<Class>(llamada_describe(static_cast<const Base*>(nullptr)));
+  else
+    return detail::Refused();
 }
 
 template <typename Class, Extensibility Kind, typename... Parts>

@@ -12,10 +12,10 @@
 ///     };
 ///     LLAMADA_TYPE(Reading, LLAMADA_KEY(sensor), value, LLAMADA_BOUND(text, 64));
 ///
-/// names the members that travel, in their order. Members may be bool, char, integers and floating point
-/// numbers of up to 64 bits, std::byte, enums, std::string, std::vector, std::array, C arrays, std::optional,
-/// std::map, std::variant, and described structs. LLAMADA_TYPE makes a FINAL type; where all members are of
-/// fixed size its samples travel without serialisation.
+/// names the members that travel, at most 171, in their order. Members may be bool, char, integers and
+/// floating point numbers of up to 64 bits, std::byte, enums, std::string, std::vector, std::array, C arrays,
+/// std::optional, std::map, std::variant, and described structs. LLAMADA_TYPE makes a FINAL type; where all
+/// members are of fixed size its samples travel without serialisation.
 #define LLAMADA_TYPE(Type, ...) LLAMADA_DETAIL_TYPE(Type, final, __VA_ARGS__)
 /// The same for types that may get more members at their end, and anywhere.
 #define LLAMADA_TYPE_APPENDABLE(Type, ...) LLAMADA_DETAIL_TYPE(Type, appendable, __VA_ARGS__)
@@ -64,7 +64,8 @@
 // A member is a name or, with attributes, (name, attributes...), a base class ((name)): parentheses decide.
 #define LLAMADA_DETAIL_MEMBER(Type, member) \
   LLAMADA_DETAIL_JOIN(LLAMADA_DETAIL_MEMBER_, LLAMADA_DETAIL_IS_PARENTHESISED(member))(Type, member)
-#define LLAMADA_DETAIL_MEMBER_0(Type, member) ::llamada::types::make_member<Type>(#member, &Type::member)
+#define LLAMADA_DETAIL_MEMBER_0(Type, member) \
+  ::llamada::types::make_member<Type>(#member, LLAMADA_DETAIL_PLACE(member))
 #define LLAMADA_DETAIL_MEMBER_1(Type, member) LLAMADA_DETAIL_MEMBER_2(Type, LLAMADA_DETAIL_STRIP member)
 #define LLAMADA_DETAIL_MEMBER_2(...) LLAMADA_DETAIL_MEMBER_3(__VA_ARGS__)
 #define LLAMADA_DETAIL_MEMBER_3(Type, member, ...)                                       \
@@ -72,7 +73,16 @@
   (Type, member __VA_OPT__(, ) __VA_ARGS__)
 #define LLAMADA_DETAIL_MEMBER_3_1(Type, base) ::llamada::types::make_base<Type, LLAMADA_DETAIL_STRIP base>()
 #define LLAMADA_DETAIL_MEMBER_3_0(Type, member, ...) \
-  ::llamada::types::make_member<Type, __VA_ARGS__>(#member, &Type::member)
+  ::llamada::types::make_member<Type, __VA_ARGS__>(#member, LLAMADA_DETAIL_PLACE(member))
+// A function that gives the member's place, or says that there is no such member, so that make_member()
+// refuses it: an error in the macro itself comes with a thousand lines of the expansions below.
+#define LLAMADA_DETAIL_PLACE(member)                                                        \
+  []<typename LlamadaClass>(const LlamadaClass*) {                                          \
+    if constexpr (requires { &LlamadaClass::member; })                                      \
+      return &LlamadaClass::member;                                                         \
+    else                                                                                    \
+      return ::llamada::types::detail::NoMember<::llamada::types::detail::Name(#member)>(); \
+  }
 
 #define LLAMADA_DETAIL_STRIP(...) __VA_ARGS__
 #define LLAMADA_DETAIL_JOIN(a, b) LLAMADA_DETAIL_JOIN_(a, b)
@@ -82,13 +92,13 @@
 #define LLAMADA_DETAIL_SECOND(...) LLAMADA_DETAIL_SECOND_(__VA_ARGS__)
 #define LLAMADA_DETAIL_SECOND_(first, second, ...) second
 
-// Each of up to 340 arguments, with commas between.
+// Each of up to 171 arguments, with commas between; with more the compiler does not know LLAMADA_AT_MOST_171.
 #define LLAMADA_DETAIL_EACH(macro, Type, ...) \
   __VA_OPT__(LLAMADA_DETAIL_EXPAND(LLAMADA_DETAIL_EACH_(macro, Type, __VA_ARGS__)))
 #define LLAMADA_DETAIL_EACH_(macro, Type, first, ...) \
-  macro(Type, first) __VA_OPT__(, LLAMADA_DETAIL_EACH_AGAIN LLAMADA_DETAIL_NOTHING(macro, Type, __VA_ARGS__))
+  macro(Type, first) __VA_OPT__(, LLAMADA_AT_MOST_171 LLAMADA_DETAIL_NOTHING(macro, Type, __VA_ARGS__))
 #define LLAMADA_DETAIL_NOTHING ()
-#define LLAMADA_DETAIL_EACH_AGAIN() LLAMADA_DETAIL_EACH_
+#define LLAMADA_AT_MOST_171() LLAMADA_DETAIL_EACH_
 #define LLAMADA_DETAIL_EXPAND(...) LLAMADA_DETAIL_EXPAND4(LLAMADA_DETAIL_EXPAND4(__VA_ARGS__))
 #define LLAMADA_DETAIL_EXPAND4(...) \
   LLAMADA_DETAIL_EXPAND3(LLAMADA_DETAIL_EXPAND3(LLAMADA_DETAIL_EXPAND3(LLAMADA_DETAIL_EXPAND3(__VA_ARGS__))))
