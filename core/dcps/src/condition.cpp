@@ -10,9 +10,23 @@ namespace llamada::dcps {
 
 namespace {
 
+/// No sleep is longer: who follows is not told that a domain is lost.
+constexpr std::chrono::nanoseconds sleep_max = std::chrono::seconds(1);
+
 std::chrono::nanoseconds monotonic() { return std::chrono::steady_clock::now().time_since_epoch(); }
 
 }  // namespace
+
+// Asked without the participant's lock.
+Status Condition::open_status_of(const std::shared_ptr<const Entity>& entity) {
+  if (!entity || entity->is_deleted())
+    return failure(
+        Errc::closed,
+        "the WaitSet waits for a condition whose entity was closed and that can never become true; "
+        "detach the condition first");
+  const auto held = entity->lock();
+  return entity->core_->state();
+}
 
 std::shared_ptr<detail::Core> Condition::core() const { return nullptr; }
 
@@ -28,10 +42,7 @@ bool StatusCondition::trigger_value() const {
   return entity && (entity->status_changes() & enabled_statuses()) != 0;
 }
 
-bool StatusCondition::is_over() const {
-  const auto entity = entity_.lock();
-  return !entity || entity->is_deleted();
-}
+Status StatusCondition::check_open() const { return open_status_of(entity_.lock()); }
 
 std::shared_ptr<detail::Core> StatusCondition::core() const {
   const auto entity = entity_.lock();
@@ -53,10 +64,7 @@ bool ReadCondition::trigger_value() const {
   return reader && reader->has_samples(*this);
 }
 
-bool ReadCondition::is_over() const {
-  const auto reader = reader_.lock();
-  return !reader || reader->is_deleted();
-}
+Status ReadCondition::check_open() const { return open_status_of(reader_.lock()); }
 
 std::shared_ptr<detail::Core> ReadCondition::core() const {
   const auto reader = reader_.lock();
@@ -143,28 +151,24 @@ Result<std::vector<std::shared_ptr<Condition>>> WaitSet::wait(Duration at_most) 
   if (state_->is_waiting.exchange(true))
     return failure(Errc::precondition_not_met, "another thread waits at this WaitSet");
   std::vector<std::shared_ptr<Condition>> active;
-  bool any_is_over = false;
+  Status open;
   while (true) {
     const std::uint64_t seen = state_->news;
     // Not under the lock: a condition takes its participant's.
-    any_is_over = false;
+    open = {};
     const auto attached = state_->attached();
     for (const auto& each : *attached) {
       if (each->trigger_value())
         active.push_back(each);
-      else
-        any_is_over = any_is_over || each->is_over();
+      else if (open)
+        open = each->check_open();
     }
-    if (!active.empty() || any_is_over || (!for_ever && monotonic() >= deadline)) break;
+    if (!active.empty() || !open || (!for_ever && monotonic() >= deadline)) break;
     await_news(seen, deadline);
   }
   state_->is_waiting = false;
   if (!active.empty()) return active;
-  if (any_is_over)
-    return failure(
-        Errc::closed,
-        "the WaitSet waits for a condition whose entity was closed and that can never become true; "
-        "detach the condition first");
+  if (!open) return propagate(open);
   return failure(Errc::timeout, "no condition became true within {}", qos::to_string(at_most));
 }
 
@@ -196,10 +200,8 @@ void WaitSet::await_news(std::uint64_t seen, std::chrono::nanoseconds deadline) 
   }
   for (const auto& core : cores) core->begin_following();
   held.lock();
-  if (deadline == never)
-    state_->wake.wait(held, has_news);
-  else
-    state_->wake.wait_for(held, deadline - monotonic(), has_news);
+  state_->wake.wait_for(held, std::min<std::chrono::nanoseconds>(deadline - monotonic(), sleep_max),
+                        has_news);
   held.unlock();
   for (const auto& core : cores) core->end_following();
 }

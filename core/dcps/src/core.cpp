@@ -78,14 +78,15 @@ void Core::wait_for_work(Lock& held) {
     ask_waiters();
     return stopping_ || lead_wanted_ > 0 || has_work();
   };
-  const bool can_wait = failed_.has_value();
+  Status waited = failed_;
+  const bool can_wait = waited.has_value();
   service_waits_ = true;
   held.unlock();
-  const bool waited = can_wait && participant_->wait(look_again, at_most).has_value();
+  if (can_wait) waited = participant_->wait(look_again, at_most);
   held.lock();
   service_waits_ = false;
   lead_free_.notify_all();
-  if (!waited && failed_) failed_ = failure(Errc::closed, "the domain is gone");
+  if (can_wait && !waited) lose_domain(waited);
   if (!waited && !stopping_ && !has_work()) calls_ended_.wait_for(held, std::chrono::milliseconds(100));
   sleeping_until_ = std::chrono::nanoseconds::zero();
 }
@@ -103,11 +104,23 @@ Status Core::poll() {
   if (!failed_) return failed_;
   moment_uses_ = 0;
   if (Status status = participant_->poll(); !status) {
-    if (status.error().code() == Errc::closed) failed_ = status;
-    return status;
+    lose_domain(status);
+    return failed_;
   }
   settle();
   return {};
+}
+
+// Nothing comes or goes any more: all matches end, and whoever waits is told.
+void Core::lose_domain(const Status& why) {
+  if (!failed_) return;
+  failed_ = tl::unexpected<Error>(Error(Errc::closed, why.error().text()));
+  is_lost_ = true;
+  for (DataReader* reader : readers_) reader->forget_writers();
+  for (DataWriter* writer : writers_) writer->forget_readers();
+  tell_news();
+  for (Waiter* waiter : waiters_) waiter->wake.notify_all();
+  if (led_ && participant_) participant_->wake_self();
 }
 
 // What several readers have to agree on, and what came of it.

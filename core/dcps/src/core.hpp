@@ -73,8 +73,10 @@ class Core : public std::enable_shared_from_this<Core> {
   }
   /// One moment for much of what happens in one look.
   const Now& moment();
-  /// Errors: closed (the domain is gone).
+  /// Errors: closed (the domain is gone for good).
   Status state() const { return failed_; }
+  /// Whether state() is an error.
+  const bool& is_lost() const { return is_lost_; }
   /// Waits until `condition` is true; it is asked with the lock held, perhaps by another thread. False: the
   /// time is over, or the domain is gone.
   bool wait_until(Lock& held, std::chrono::nanoseconds deadline, const std::function<bool()>& condition);
@@ -158,6 +160,7 @@ class Core : public std::enable_shared_from_this<Core> {
   void wait_for_work(Lock& held);
   bool has_work();
   void ask_waiters();
+  void lose_domain(const Status& why);
   void settle();
   void tell_news();
   std::chrono::nanoseconds next_wakeup() const;
@@ -189,6 +192,7 @@ class Core : public std::enable_shared_from_this<Core> {
   std::thread::id service_id_;
   bool stopping_ = false;
   Status failed_;
+  bool is_lost_ = false;                        // failed_ is an error
   std::chrono::nanoseconds sleeping_until_{0};  // 0: the service is awake
   bool service_waits_ = false;                  // for the domain
   bool napping_ = false;

@@ -88,7 +88,7 @@ bool Core::lead_until(Lock& held, std::chrono::nanoseconds deadline, const std::
     held.unlock();
     const Status waited = participant_->wait(look_again, std::min(left, sleep_max));
     held.lock();
-    if (!waited && failed_) failed_ = failure(Errc::closed, "the domain is gone");
+    if (!waited) lose_domain(waited);
   }
   spinning_.came_after(clock_.monotonic() - start);
   return held_true;

@@ -140,7 +140,8 @@ Result<LoanedSamples> DataReader::read_or_take(const ReadOptions& options, bool 
 Status DataReader::read_or_take(const ReadOptions& options, bool take, LoanedSamples& loaned) {
   loaned.clear();
   Lock held = lock();
-  if (Status status = check_usable(); !status) return propagate(status);
+  // Without a domain, too, the reader gives what has come to it before.
+  if (!enabled_ || deleted_) return check_usable();
   if (!subscriber_entity().may_access()) {
     return failure(Errc::precondition_not_met,
                    "topic '{}': PRESENTATION GROUP: samples are read between begin_access() and end_access()",
@@ -248,7 +249,6 @@ Status DataReader::wait_for_historical_data(Duration at_most) {
   if (qos_.durability.kind == qos::DurabilityKind::volatile_) return {};
   int quiet_count = 0;
   const auto is_complete = [&] {
-    if (deleted_) return true;
     const std::uint64_t before = arrival_count_;
     (void)core().poll();
     if (refused_ || cache_->has_samples_aside() || arrival_count_ != before ||
@@ -257,7 +257,9 @@ Status DataReader::wait_for_historical_data(Duration at_most) {
     return ++quiet_count >= 2;
   };
   (void)is_complete();
-  if (core().wait_until(held, after(core().now().monotonic, at_most), is_complete)) return {};
+  const auto complete = await(held, at_most, is_complete);
+  if (!complete) return tl::unexpected<Error>(complete.error());
+  if (*complete) return {};
   return failure(Errc::timeout,
                  "topic '{}': the history is not complete after {}: samples have to be taken first",
                  topic_->name(), qos::to_string(at_most));
@@ -403,6 +405,10 @@ void DataReader::ignore_writers() {
   for (std::size_t k = writers_.size(); k-- > 0;) {
     if (core().is_ignored(writers_[k].info)) on_unmatched(topics::EndpointId(writers_[k].info.id), false);
   }
+}
+
+void DataReader::forget_writers() {
+  while (!writers_.empty()) on_unmatched(topics::EndpointId(writers_.back().info.id), true);
 }
 
 std::function<void(Listener&)> DataReader::listener_call(StatusMask status) {

@@ -68,12 +68,12 @@ ReadSelector DataReader::selector_of(const ReadCondition& condition) const {
 
 bool DataReader::has_samples(const ReadCondition& condition) {
   Lock held = lock();
-  return check_usable() && !cache_->is_empty() && cache_->any(selector_of(condition), core().now());
+  return enabled_ && !deleted_ && !cache_->is_empty() && cache_->any(selector_of(condition), core().now());
 }
 
 Result<std::shared_ptr<ReadCondition>> DataReader::create_readcondition(const DataState& state) {
   Lock held = lock();
-  if (deleted_) return failure(Errc::closed, "the entity was deleted");
+  if (Status status = check_open(); !status) return propagate(status);
   auto self = std::static_pointer_cast<DataReader>(shared_from_this());
   conditions_.push_back(std::shared_ptr<ReadCondition>(new ReadCondition(self, state)));
   return conditions_.back();
@@ -84,7 +84,7 @@ Result<std::shared_ptr<QueryCondition>> DataReader::create_querycondition(
   auto query = sql::Filter::parse_query(expression, parameters, *topic_->type());
   if (!query) return propagate(query);
   Lock held = lock();
-  if (deleted_) return failure(Errc::closed, "the entity was deleted");
+  if (Status status = check_open(); !status) return propagate(status);
   auto self = std::static_pointer_cast<DataReader>(shared_from_this());
   std::shared_ptr<QueryCondition> condition(new QueryCondition(self, state, *query, topic_->type()));
   conditions_.push_back(condition);

@@ -13,6 +13,13 @@ namespace llamada::dcps {
 
 using topics::ChangeKind;
 
+namespace {
+
+/// A writer that is deleted waits no longer for room to tell that it disposes of its instances.
+constexpr Duration closing_wait_max = std::chrono::seconds(1);
+
+}  // namespace
+
 // One change of an instance, before it has a place in the writer's order.
 struct DataWriter::Change {
   std::uint64_t key_hash = 0;
@@ -76,6 +83,8 @@ Status DataWriter::on_enable() {
 
 // What the publisher calls when it deletes the writer.
 void DataWriter::leave(Lock& held) {
+  closing_ = true;
+  core().look_at({});  // calls that wait for room or for acknowledgments end
   if (enabled_ && endpoint_) dispose_all(held);
   core().remove(*this);
   if (write_loans_ > 0) self_ = std::static_pointer_cast<DataWriter>(shared_from_this());
@@ -112,25 +121,21 @@ template <typename Publish>
 Status DataWriter::publish_blocking(Lock& held, Publish&& publish) {
   Status outcome = publish();
   if (outcome || outcome.error().code() != Errc::would_block) return outcome;
-  bool done = false;
   std::string reason = outcome.error().text();
-  const std::function<bool()> attempt = [&] {
-    if (done) return true;
-    if (deleted_) {
-      outcome = failure(Errc::closed, "the writer was deleted");
-      return done = true;
-    }
+  const auto attempt = [&] {
     Status tried = publish();
     if (!tried && tried.error().code() == Errc::would_block) {
       reason = tried.error().text();
       return false;
     }
     outcome = std::move(tried);
-    return done = true;
+    return true;
   };
-  const Duration at_most = qos_.reliability.max_blocking_time;
-  if (core().wait_until(held, after(core().now().monotonic, at_most), attempt)) return outcome;
-  if (Status status = core().state(); !status) return status;
+  const Duration at_most = closing_ ? std::min<Duration>(qos_.reliability.max_blocking_time, closing_wait_max)
+                                    : qos_.reliability.max_blocking_time;
+  auto published = await(held, at_most, attempt);
+  if (!published) return propagate(published);
+  if (*published) return outcome;
   return failure(Errc::timeout, "topic '{}': no room within RELIABILITY's max_blocking_time of {}: {}",
                  topic_->name(), qos::to_string(at_most), reason);
 }
@@ -390,8 +395,9 @@ Status DataWriter::end_coherent_set(Lock& held, std::uint32_t set, bool of_group
 Status DataWriter::wait_for_acknowledgments(Duration at_most) {
   Lock held = lock();
   if (Status status = check_usable(); !status) return status;
-  const auto done = [this] { return deleted_ || endpoint_->all_acknowledged(); };
-  if (core().wait_until(held, after(core().now().monotonic, at_most), done)) return {};
+  auto acknowledged = await(held, at_most, [this] { return endpoint_->all_acknowledged(); });
+  if (!acknowledged) return propagate(acknowledged);
+  if (*acknowledged) return {};
   return failure(Errc::timeout, "topic '{}': not all readers have all samples after {}", topic_->name(),
                  qos::to_string(at_most));
 }
@@ -459,6 +465,10 @@ void DataWriter::ignore_readers() {
   for (std::size_t k = readers_.size(); k-- > 0;) {
     if (core().is_ignored(readers_[k])) on_unmatched(topics::EndpointId(readers_[k].id), false);
   }
+}
+
+void DataWriter::forget_readers() {
+  while (!readers_.empty()) on_unmatched(topics::EndpointId(readers_.back().id), true);
 }
 
 void DataWriter::on_liveliness_lost() {

@@ -106,7 +106,7 @@ Result<std::shared_ptr<Child>> DomainParticipant::create_child(std::vector<std::
                                                                StatusMask mask) {
   if (Status status = check_creatable(qos); !status) return propagate(status);
   Lock held = lock();
-  if (deleted_) return failure(Errc::closed, "the participant was deleted");
+  if (Status status = check_open(); !status) return propagate(status);
   auto child = std::shared_ptr<Child>(new Child(shared_core(), this, next_child_++, qos));
   child->made(listener, mask);
   if (Status status = child->enable_if_wanted(); !status) return propagate(status);
@@ -156,7 +156,7 @@ Result<std::shared_ptr<Topic>> DomainParticipant::create_topic(const std::string
   if (name.empty() || !type) return failure(Errc::invalid_argument, "a topic needs a name and a type");
   if (Status status = check_creatable(qos); !status) return propagate(status);
   Lock held = lock();
-  if (deleted_) return failure(Errc::closed, "the participant was deleted");
+  if (Status status = check_open(); !status) return propagate(status);
   for (const auto& known : topics_) {
     if (known->name() != name) continue;
     if (known->type_name() == type->name() && known->type()->descriptor_hash() == type->descriptor_hash() &&
@@ -205,7 +205,9 @@ Result<std::shared_ptr<Topic>> DomainParticipant::find_topic(const std::string& 
     }
     return found != nullptr;
   };
-  if (!core().wait_until(held, after(core().now().monotonic, at_most), is_there)) {
+  auto known = await(held, at_most, is_there);
+  if (!known) return propagate(known);
+  if (!*known) {
     return failure(Errc::timeout, "this participant has no topic '{}' after {}", name,
                    qos::to_string(at_most));
   }

@@ -8,13 +8,35 @@ Entity::Entity(std::shared_ptr<detail::Core> core, Entity* parent)
     : parent_(parent),
       core_(std::move(core)),
       mutex_(core_->mutex()),
+      domain_is_lost_(core_->is_lost()),
       status_condition_(std::make_shared<StatusCondition>()) {}
 
 Entity::~Entity() = default;
 
 Status Entity::why_unusable() const {
-  if (deleted_) return failure(Errc::closed, "the entity was deleted");
+  if (Status status = check_open(); !status) return status;
   return failure(Errc::not_enabled, "the entity is not enabled; call enable()");
+}
+
+Status Entity::check_open() const {
+  if (deleted_) return failure(Errc::closed, "the entity was deleted");
+  return core_->state();
+}
+
+// What a deletion itself waits for goes on: only calls that began before it end.
+Result<bool> Entity::await(Lock& held, std::chrono::nanoseconds at_most,
+                           const std::function<bool()>& condition) {
+  const bool was_closing = closing_;
+  const auto is_over = [&] { return deleted_ || closing_ != was_closing; };
+  bool holds = false;
+  (void)core_->wait_until(held, after(core_->now().monotonic, at_most), [&] {
+    holds = holds || (!is_over() && condition());
+    return holds || is_over();
+  });
+  if (holds) return true;
+  if (is_over()) return failure(Errc::closed, "the entity was deleted while this call waited");
+  if (Status status = core_->state(); !status) return propagate(status);
+  return false;
 }
 
 Status Entity::enable() {
@@ -23,7 +45,7 @@ Status Entity::enable() {
 }
 
 Status Entity::enable_locked() {
-  if (deleted_) return failure(Errc::closed, "the entity was deleted");
+  if (Status status = check_open(); !status) return status;
   if (enabled_) return {};
   if (parent_ != nullptr && !parent_->enabled_) {
     return failure(Errc::precondition_not_met,
@@ -47,7 +69,7 @@ void Entity::made(Listener* listener, StatusMask mask) {
 }
 
 Status Entity::check_child_of_topic(const Entity* topic) const {
-  if (deleted_) return failure(Errc::closed, "the entity was deleted");
+  if (Status status = check_open(); !status) return status;
   if (topic == nullptr || topic->core_ != core_ || topic->deleted_) {
     return failure(Errc::precondition_not_met, "the topic is not one of the same participant");
   }

@@ -120,7 +120,11 @@ Status Publisher::end_coherent_changes() {
 
 Status Publisher::wait_for_acknowledgments(Duration at_most) {
   const auto deadline = after(core().now().monotonic, at_most);
-  for (const auto& writer : datawriters()) {
+  std::unique_lock held = lock();
+  if (Status status = check_usable(); !status) return status;
+  const auto writers = writers_;
+  held.unlock();
+  for (const auto& writer : writers) {
     const Duration left = deadline == never ? deadline : deadline - core().now().monotonic;
     if (!writer->is_enabled()) continue;
     if (Status status = writer->wait_for_acknowledgments(std::max(left, Duration::zero())); !status)

@@ -40,8 +40,9 @@ class Condition {
   }
   /// Of the participant whose arrivals it depends on; none if on none.
   virtual std::shared_ptr<detail::Core> core() const;
-  /// Its entity was closed: it can never become true.
-  virtual bool is_over() const { return false; }
+  /// Why it can never become true: its entity was deleted, or has lost its domain (Errc::closed).
+  virtual Status check_open() const { return {}; }
+  static Status open_status_of(const std::shared_ptr<const Entity>& entity);
 
  private:
   friend class WaitSet;
@@ -80,7 +81,7 @@ class StatusCondition final : public Condition {
  private:
   friend class Entity;
   std::shared_ptr<detail::Core> core() const override;
-  bool is_over() const override;
+  Status check_open() const override;
   std::weak_ptr<Entity> entity_;
   std::atomic<StatusMask> mask_{status::all};  // seq_cst, as Condition::has_wait_sets_
 };
@@ -99,7 +100,7 @@ class ReadCondition : public Condition {
   ReadCondition(std::weak_ptr<DataReader> reader, const DataState& state);
 
   std::shared_ptr<detail::Core> core() const override;
-  bool is_over() const override;
+  Status check_open() const override;
   /// Nothing for conditions without a query.
   virtual std::optional<sql::Filter> query() const { return std::nullopt; }
 
@@ -144,7 +145,7 @@ class WaitSet {
   std::vector<std::shared_ptr<Condition>> conditions() const;
 
   /// Those that are true, at least one. Errors: timeout; precondition_not_met if another thread waits
-  /// already; closed if none is true and the entity of one was closed.
+  /// already; closed if none is true and the entity of one was deleted or has lost its domain.
   Result<std::vector<std::shared_ptr<Condition>>> wait(Duration at_most);
 
  private:

@@ -75,7 +75,8 @@ class DataReader final : public ConfiguredEntity<qos::DataReaderQos, DataReaderL
   /// A sample with that key and defaults else. Errors: not_found.
   Result<std::vector<std::byte>> key_value(InstanceHandle instance) const;
 
-  /// Until the history of the TRANSIENT_LOCAL writers that are matched is here. Errors: timeout.
+  /// Until the history of the TRANSIENT_LOCAL writers that are matched is here. Errors: timeout, closed (it
+  /// was deleted meanwhile, and the history is not here).
   Status wait_for_historical_data(Duration at_most);
 
   RequestedDeadlineMissedStatus requested_deadline_missed_status() {
@@ -151,6 +152,7 @@ class DataReader final : public ConfiguredEntity<qos::DataReaderQos, DataReaderL
   void count_liveliness(InstanceHandle writer, std::int32_t alive, std::int32_t not_alive);
   CacheWriter cache_writer(const topics::EndpointInfo& writer) const;
   void ignore_writers();
+  void forget_writers();
   void set_filter();
   void on_topic_changed(const Topic& topic);
   Status update_endpoint_qos(const qos::DataReaderQos& reader, const qos::SubscriberQos& subscriber);

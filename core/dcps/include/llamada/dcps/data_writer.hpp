@@ -45,7 +45,9 @@ class WriteLoan {
 /// Writes samples of one topic (DDS 1.4, 2.2.2.4.2). Samples are the bytes of types::TypeSupport. Made by
 /// Publisher::create_datawriter().
 ///
-/// A write that finds no room waits up to RELIABILITY's max_blocking_time and then fails with Errc::timeout.
+/// A write that finds no room waits up to RELIABILITY's max_blocking_time and then fails with Errc::timeout;
+/// if the writer is deleted meanwhile, at once with Errc::closed. The deletion itself waits up to
+/// max_blocking_time, but no more than a second, for room to say that the writer's instances are disposed of.
 /// An `instance` may always be handle_nil; one that is not the sample's is Errc::precondition_not_met.
 /// Without a `timestamp` it is the moment in which the change finds room. With DESTINATION_ORDER
 /// BY_SOURCE_TIMESTAMP an earlier one than before is Errc::invalid_argument, and the writer's own never go
@@ -87,7 +89,8 @@ class DataWriter final : public ConfiguredEntity<qos::DataWriterQos, DataWriterL
   /// A sample with that key and defaults else. Errors: not_found.
   Result<std::vector<std::byte>> key_value(InstanceHandle instance) const;
 
-  /// Until all RELIABLE readers that are matched have all samples. Errors: timeout.
+  /// Until all RELIABLE readers that are matched have all samples. Errors: timeout, closed (it was deleted
+  /// meanwhile, and they have not).
   Status wait_for_acknowledgments(Duration at_most);
   Status assert_liveliness();
 
@@ -154,6 +157,7 @@ class DataWriter final : public ConfiguredEntity<qos::DataWriterQos, DataWriterL
   void leave(Lock& held);
   [[nodiscard]] std::shared_ptr<DataWriter> loan_dropped();
   void ignore_readers();
+  void forget_readers();
   void on_topic_changed(const Topic& topic);
   Status update_endpoint_qos(const qos::DataWriterQos& writer, const qos::PublisherQos& publisher);
   void advance(Now now);

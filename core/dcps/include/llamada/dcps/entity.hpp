@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -26,7 +27,9 @@ using Lock = std::unique_lock<BiasedMutex>;
 ///
 /// Threads: any may call any entity; each participant has one lock, which is not held while listeners run.
 /// Entities belong to what made them. One that was deleted may still be held; its operations then fail with
-/// Errc::closed.
+/// Errc::closed, and so does a call that waits in another thread while the entity is deleted. A participant
+/// whose domain is gone for good fails the same way: its matches end, and all its operations but the getters
+/// give the same error.
 class Entity : public std::enable_shared_from_this<Entity> {
  public:
   virtual ~Entity();
@@ -47,6 +50,7 @@ class Entity : public std::enable_shared_from_this<Entity> {
  protected:
   using Lock = detail::Lock;
   friend class detail::Core;
+  friend class Condition;
   friend class StatusCondition;
   friend class ReadCondition;
   friend class DomainParticipant;
@@ -64,10 +68,15 @@ class Entity : public std::enable_shared_from_this<Entity> {
 
   /// Why nothing can be done: closed, not_enabled.
   Status check_usable() const {
-    if (enabled_ && !deleted_) [[likely]]
+    if (enabled_ && !deleted_ && !domain_is_lost_) [[likely]]
       return {};
     return why_unusable();
   }
+  /// Errors: closed (the entity was deleted, or the domain is gone).
+  Status check_open() const;
+  /// Waits until `condition` holds; it is asked with the lock held, perhaps by another thread. False: the
+  /// time is over. Errors: closed (the entity is being deleted, or the domain is gone).
+  Result<bool> await(Lock& held, std::chrono::nanoseconds at_most, const std::function<bool()>& condition);
   Status enable_locked();
   /// To be called by what makes it.
   void made(Listener* listener, StatusMask mask);
@@ -121,13 +130,16 @@ class Entity : public std::enable_shared_from_this<Entity> {
   Entity* parent_ = nullptr;
   bool enabled_ = false;
   bool deleted_ = false;
+  /// It is about to be deleted: calls that wait for it end.
+  bool closing_ = false;
   InstanceHandle handle_;
 
  private:
   Status why_unusable() const;
 
   std::shared_ptr<detail::Core> core_;
-  BiasedMutex& mutex_;  // the core's
+  BiasedMutex& mutex_;          // the core's
+  const bool& domain_is_lost_;  // the core's
   std::shared_ptr<StatusCondition> status_condition_;
   StatusMask status_changes_ = 0;
   StatusMask pending_calls_ = 0;
@@ -167,7 +179,7 @@ class ConfiguredEntity : public Entity {
   /// with; the old policies stay then.
   Status set_qos(const QosType& qos) {
     Lock held = lock();
-    if (deleted_) return failure(Errc::closed, "the entity was deleted");
+    if (Status status = check_open(); !status) return status;
     if (Status status = check_creatable(qos); !status) return status;
     if (!enabled_) {
       qos_ = qos;

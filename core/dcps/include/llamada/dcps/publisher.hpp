@@ -40,7 +40,7 @@ class Publisher final : public ConfiguredEntity<qos::PublisherQos, PublisherList
   /// Errors: precondition_not_met (nothing was begun); timeout (a writer had no room for the end of its set).
   Status end_coherent_changes();
 
-  /// Of all its writers. Errors: timeout.
+  /// Of all its writers. Errors: timeout, closed (it or one of them was deleted meanwhile).
   Status wait_for_acknowledgments(Duration at_most);
 
   qos::DataWriterQos default_datawriter_qos() const;
