@@ -62,6 +62,15 @@ class Core : public std::enable_shared_from_this<Core> {
 
   // With the lock held:
 
+  /// Makes an endpoint. If there is no room, it waits for readers to let go of writers that were deleted.
+  template <typename Make>
+  auto make_endpoint(Make make) -> decltype(make()) {
+    auto made = make();
+    const auto deadline = clock_.monotonic() + letting_go_max;
+    while (!made && made.error().code() == Errc::out_of_resources && await_letting_go(deadline))
+      made = make();
+    return made;
+  }
   bool is_service_thread() const { return std::this_thread::get_id() == service_id_; }
 
   /// Takes what has arrived. Errors: closed (the domain is gone).
@@ -172,6 +181,7 @@ class Core : public std::enable_shared_from_this<Core> {
   void wake_up();
 
   // core_waiting.cpp
+  bool await_letting_go(std::chrono::nanoseconds deadline);
   bool is_looked_after() const;
   void nap(Lock& held);
   void check_domain();
@@ -181,6 +191,8 @@ class Core : public std::enable_shared_from_this<Core> {
   bool spin_until(Lock& held, const std::function<bool()>& holds);
   bool wait_as_follower(Lock& held, std::chrono::nanoseconds deadline,
                         const std::function<bool()>& condition);
+
+  static constexpr std::chrono::nanoseconds letting_go_max = std::chrono::milliseconds(200);
 
   const MadeHere made_;
   BiasedMutex mutex_;

@@ -57,7 +57,7 @@ Status DataReader::on_enable() {
   spec.keyed = topic.type()->is_keyed();
   spec.qos = qos::endpoint_qos(qos_, subscriber_entity().qos_, topic.qos_.topic_data);
   spec.publisher = subscriber_entity().number_;
-  auto endpoint = core().participant().create_reader(spec, *this);
+  auto endpoint = core().make_endpoint([&] { return core().participant().create_reader(spec, *this); });
   if (!endpoint) return propagate(endpoint);
   endpoint_ = std::move(*endpoint);
   handle_ = handle_of(endpoint_->id());

@@ -72,7 +72,7 @@ Status DataWriter::on_enable() {
   spec.keyed = topic_->type()->is_keyed();
   spec.qos = qos::endpoint_qos(qos_, publisher_entity().qos_, topic_->qos_.topic_data);
   spec.publisher = publisher_entity().number_;
-  auto endpoint = core().participant().create_writer(spec, *this);
+  auto endpoint = core().make_endpoint([&] { return core().participant().create_writer(spec, *this); });
   if (!endpoint) return propagate(endpoint);
   endpoint_ = std::move(*endpoint);
   handle_ = handle_of(endpoint_->id());

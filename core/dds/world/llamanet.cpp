@@ -15,6 +15,10 @@ namespace {
 using llamada::llamanet::ApplicationOptions;
 using llamada::llamanet::LlamanetTransport;
 
+// What docs/guide.md says of limits. The directories take memory only as they fill.
+constexpr std::uint32_t endpoint_count_max = 8192;
+constexpr std::uint32_t match_count_max = 32768;
+
 std::string program_name() {
   std::array<char, 4096> path;
   const auto length = ::readlink("/proc/self/exe", path.data(), path.size());
@@ -38,6 +42,9 @@ Participants& participants() {
 llamada::Result<std::unique_ptr<llamada::topics::Transport>> open_transport(std::uint32_t) {
   ApplicationOptions options;
   options.name = program_name();
+  options.arena.endpoint_count_max = endpoint_count_max;
+  options.arena.match_count_max = match_count_max;
+  options.arena.grant_count_max = match_count_max;
   {
     auto& known = participants();
     const std::lock_guard held(known.mutex);

@@ -20,7 +20,10 @@ Result<std::uint32_t> free_index(std::vector<std::uint32_t>& free, std::uint32_t
                                  std::uint32_t count_max, const char* what) {
   if (!free.empty()) return free.back();
   if (count < count_max) return count;
-  return failure(Errc::out_of_resources, "the arena has room for {} {} and all are in use", count_max, what);
+  return failure(Errc::out_of_resources,
+                 "a participant can have {} {}, and all are in use; close some of its entities, or make "
+                 "another participant",
+                 count_max, what);
 }
 
 }  // namespace
@@ -39,7 +42,8 @@ EndpointDirectory::EndpointDirectory(ArenaWriter& arena)
 Result<std::uint32_t> EndpointDirectory::add(const EndpointSketch& sketch,
                                              std::span<const std::byte> description) {
   const std::uint32_t used = arena_.notes().endpoint_count;
-  auto index = free_index(free_endpoints_, used, arena_.notes().endpoint_count_max, "endpoints");
+  auto index =
+      free_index(free_endpoints_, used, arena_.notes().endpoint_count_max, "endpoints, one of them its own");
   if (!index) return index;
   auto described = store(description, 0);
   if (!described) return propagate(described);
@@ -129,7 +133,8 @@ MatchEntry& EndpointDirectory::match(std::uint32_t index) {
 
 Result<std::uint32_t> EndpointDirectory::add_match(const MatchTarget& target) {
   const std::uint32_t used = arena_.notes().match_count;
-  auto index = free_index(free_matches_, used, arena_.notes().match_count_max, "matches");
+  auto index =
+      free_index(free_matches_, used, arena_.notes().match_count_max, "matches of its readers with writers");
   if (!index) return index;
   MatchEntry& to = match(*index);
   to.writer_arena = target.writer_arena;
@@ -163,7 +168,8 @@ void EndpointDirectory::remove_match(std::uint32_t index) {
 
 Result<std::uint32_t> EndpointDirectory::add_grant(const Grant& grant) {
   const std::uint32_t used = arena_.notes().grant_count;
-  auto index = free_index(free_grants_, used, arena_.notes().grant_count_max, "grants");
+  auto index =
+      free_index(free_grants_, used, arena_.notes().grant_count_max, "matches of its writers with readers");
   if (!index) return index;
   auto& to = reinterpret_cast<GrantEntry*>(arena_.base() + arena_.notes().grant_directory)[*index];
   to.reader_arena = grant.reader_arena;

@@ -36,6 +36,8 @@ Result<std::unique_ptr<ReaderEndpoint>> Participant::create_reader(const Endpoin
 
 Status Participant::poll() { return state_->poll(); }
 
+bool Participant::has_deleted_writers() const { return !state_->retired_writers.empty(); }
+
 Status Participant::wait(const std::function<bool()>& look_again, std::chrono::nanoseconds at_most) {
   const std::int64_t due_ns = state_->next_due_ns.load(std::memory_order_relaxed);
   if (due_ns != detail::never_ns)

@@ -37,6 +37,17 @@ int protection_for(Mapping::Access access) {
   return access == Mapping::Access::read_write ? PROT_READ | PROT_WRITE : PROT_READ;
 }
 
+/// Each participant of a process maps the arenas of all: without a limit that is set, those are too many.
+tl::unexpected<Error> no_address_space(std::size_t size_bytes) {
+  rlimit most{};
+  const bool is_limited = ::getrlimit(RLIMIT_AS, &most) == 0 && most.rlim_cur != RLIM_INFINITY;
+  return failure(Errc::out_of_resources, "{} MiB of address space for an arena were refused; {}",
+                 size_bytes >> 20,
+                 is_limited ? "raise the limit (ulimit -v unlimited)"
+                            : "each participant maps the arena of every participant of the node, and this "
+                              "process has too many: share one among its writers and readers");
+}
+
 }  // namespace
 
 Mapping::Mapping(Mapping&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
@@ -54,11 +65,7 @@ Result<Mapping> Mapping::map(int descriptor, std::size_t size_bytes, Access acce
   void* address =
       ::mmap(nullptr, size_bytes, protection_for(access), MAP_SHARED | MAP_NORESERVE, descriptor, 0);
   if (address == MAP_FAILED) {
-    if (errno == ENOMEM)
-      return failure(
-          Errc::out_of_resources,
-          "{} MiB of address space for an arena were refused; raise the limit (ulimit -v unlimited)",
-          size_bytes >> 20);
+    if (errno == ENOMEM) return no_address_space(size_bytes);
     if (errno == EAGAIN)
       return failure(
           Errc::out_of_resources,
