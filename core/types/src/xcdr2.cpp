@@ -49,12 +49,27 @@ void Xcdr2Writer::put_string(const std::string& text) {
   put('\0');
 }
 
+void prepend_member(std::string& sentence, const char* name) {
+  constexpr std::size_t length_max = 160;
+  if (sentence.size() < length_max)
+    sentence = std::string(name) + ": " + sentence;
+  else if (!sentence.starts_with("...: "))
+    sentence = "...: " + sentence;
+}
+
+void Xcdr2Writer::enter() {
+  if (++depth_ > nesting_max)
+    fail(fmt::format("more than {} levels within one another, which no reader follows", nesting_max));
+}
+
 std::size_t Xcdr2Writer::open_length() {
+  enter();
   put(std::uint32_t{0});
   return bytes_.size() - sizeof(std::uint32_t);
 }
 
 void Xcdr2Writer::close_length(std::size_t place) {
+  leave();
   const std::size_t length = bytes_.size() - place - sizeof(std::uint32_t);
   if (length > UINT32_MAX) return fail("more than 4 GiB in one member");
   store_length(place, static_cast<std::uint32_t>(length));

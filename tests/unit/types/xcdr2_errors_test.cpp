@@ -57,6 +57,22 @@ Tree deep(int levels) {
   return tree;
 }
 
+/// The bytes of deep(), whatever the limit: of each level a value, a DHEADER and a count.
+std::vector<std::byte> bytes_of_deep(int levels) {
+  constexpr std::uint32_t level_bytes = 12;
+  auto bytes = from_hex("00070000");
+  const auto put = [&](std::uint32_t number) {
+    const auto raw = std::as_bytes(std::span(&number, 1));
+    bytes.insert(bytes.end(), raw.begin(), raw.end());
+  };
+  for (int below = levels; below >= 0; --below) {
+    put(0);
+    put(4 + static_cast<std::uint32_t>(below) * level_bytes);
+    put(below > 0 ? 1 : 0);
+  }
+  return bytes;
+}
+
 }  // namespace
 
 TEST_CASE("xcdr2: an APPENDABLE sample that is shorter leaves the defaults, a longer one loses its end",
@@ -134,12 +150,43 @@ TEST_CASE("xcdr2: what is cut short, too long or not its type is refused with a 
 }
 
 TEST_CASE("xcdr2: a tree is followed to a limit", "[types]") {
-  const auto shallow = deserialize_xcdr2<Tree>(serialize_xcdr2(deep(60)).value());
+  const auto shallow = deserialize_xcdr2<Tree>(serialize_xcdr2(deep(63)).value());
   REQUIRE(shallow);
-  CHECK(*shallow == deep(60));
-  const auto error = deserialize_xcdr2<Tree>(serialize_xcdr2(deep(100)).value());
+  CHECK(*shallow == deep(63));
+  const auto error = deserialize_xcdr2<Tree>(bytes_of_deep(100));
   REQUIRE_FALSE(error);
   CHECK(error.error().text().find("more than 64 levels within one another") != std::string::npos);
+  CHECK(deserialize_xcdr2<Tree>(bytes_of_deep(63)).value() == deep(63));
+}
+
+/// Of every kind of nesting: with a length, and a primitive member of a MUTABLE struct.
+struct LooseTree {
+  std::int32_t value = 0;
+  std::vector<LooseTree> children;
+  bool operator==(const LooseTree&) const = default;
+};
+LLAMADA_TYPE_MUTABLE(LooseTree, value, children);
+
+TEST_CASE("xcdr2: what no reader would follow is not written", "[types]") {
+  const auto refused = serialize_xcdr2(deep(64));
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code() == Errc::invalid_argument);
+  CHECK(refused.error().text().ends_with("more than 64 levels within one another, which no reader follows"));
+  CHECK(refused.error().text().starts_with("...: children: "));
+  CHECK(refused.error().text().size() < 250);
+  CHECK_FALSE(serialize_xcdr2(deep(1000)));
+  LooseTree tree;
+  int written = 0;
+  while (const auto bytes = serialize_xcdr2(tree)) {
+    const auto read = deserialize_xcdr2<LooseTree>(*bytes);
+    REQUIRE(read);
+    CHECK(*read == tree);
+    ++written;
+    LooseTree parent;
+    parent.children.push_back(std::move(tree));
+    tree = std::move(parent);
+  }
+  CHECK(written > 10);
 }
 
 TEST_CASE("xcdr2: every prefix of a sample is refused or is a value", "[types]") {

@@ -55,7 +55,7 @@ void with_dheader_of(Xcdr2Writer& writer, Body&& body) {
     body();
   } else {
     const std::size_t place = writer.open_length();
-    body();
+    if (!writer.failed()) body();
     writer.close_length(place);
   }
 }
@@ -109,7 +109,9 @@ void encode_mutable_member(Xcdr2Writer& writer, std::uint32_t id, const T& value
     constexpr std::uint32_t code = length_code<T>();
     writer.put((M::is_key ? 1u << 31 : 0u) | code << 28 | id);
     if constexpr (code < 4) {
+      writer.enter();
       encode<Form::sample, M::bound>(writer, value);
+      writer.leave();
     } else {
       const std::size_t place = writer.open_length();
       encode<Form::sample, M::bound>(writer, value);
@@ -140,7 +142,7 @@ void encode_struct(Xcdr2Writer& writer, const T& value) {
     encode_members<form>(writer, value);
   } else {
     const std::size_t place = writer.open_length();
-    encode_members<form>(writer, value);
+    if (!writer.failed()) encode_members<form>(writer, value);
     writer.close_length(place);
   }
 }
@@ -181,8 +183,8 @@ void encode(Xcdr2Writer& writer, const T& value) {
 
 }  // namespace detail
 
-/// XCDR2 with its encapsulation header. Errors: invalid_argument (a bound is exceeded, a string holds a NUL),
-/// with the member's path.
+/// XCDR2 with its encapsulation header. Errors: invalid_argument (a bound is exceeded, a string holds a NUL,
+/// more than nesting_max levels), with the member's path.
 template <DescribedStruct T>
 Result<std::vector<std::byte>> serialize_xcdr2(const T& value, std::endian order = std::endian::little) {
   Xcdr2Writer writer(order);

@@ -29,6 +29,9 @@ enum class Encapsulation : std::uint16_t {
 
 constexpr std::size_t encapsulation_size_bytes = 4;
 
+/// "name: " before a sentence; where it has many names already "...: " once, for those left out.
+void prepend_member(std::string& sentence, const char* name);
+
 /// Appends XCDR2 to bytes of its own. The first failure stays, and what is put after it does not matter.
 class Xcdr2Writer {
  public:
@@ -57,16 +60,19 @@ class Xcdr2Writer {
   void put_string(const std::string& text);
 
   void align(std::size_t size_bytes);
-  /// A 32-bit length of what follows, filled in by close_length(place).
+  /// A 32-bit length of what follows, filled in by close_length(place). What lies between is a level deeper.
   std::size_t open_length();
   void close_length(std::size_t place);
+  /// A level without a length of its own. Readers count alike: more than nesting_max levels are a failure.
+  void enter();
+  void leave() { --depth_; }
 
   void fail(std::string sentence);
   bool failed() const { return failed_; }
   /// The failure happened in the member `name`.
-  void failed_within(const char* name) { sentence_ = std::string(name) + ": " + sentence_; }
+  void failed_within(const char* name) { prepend_member(sentence_, name); }
 
-  /// Errors: invalid_argument (a bound is exceeded, a string holds a NUL).
+  /// Errors: invalid_argument (a bound is exceeded, a string holds a NUL, more than nesting_max levels).
   Result<std::vector<std::byte>> finish() &&;
 
  private:
@@ -74,6 +80,7 @@ class Xcdr2Writer {
   void store_length(std::size_t place, std::uint32_t length);
 
   std::endian order_;
+  std::size_t depth_ = 0;
   std::size_t origin_ = 0;
   std::vector<std::byte> bytes_;
   bool failed_ = false;
@@ -127,7 +134,7 @@ class Xcdr2Reader {
 
   void fail(std::string sentence);
   bool failed() const { return failed_; }
-  void failed_within(const char* name) { sentence_ = std::string(name) + ": " + sentence_; }
+  void failed_within(const char* name) { prepend_member(sentence_, name); }
   /// Errors: parse_error.
   Status status() const;
 
