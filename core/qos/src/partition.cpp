@@ -1,20 +1,18 @@
 #include "llamada/qos/partition.hpp"
 
-#include <fnmatch.h>
-
 #include <algorithm>
+
+#include "llamada/qos/name_pattern.hpp"
 
 namespace llamada::qos {
 namespace {
 
-bool is_pattern(const std::string& name) { return name.find_first_of("*?[") != std::string::npos; }
-
 bool fits(const std::string& pattern, const std::string& name) {
-  return is_pattern(pattern) && fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
+  return is_name_pattern(pattern) && fits_name_pattern(pattern, name);
 }
 
 bool names_match(const std::string& left, const std::string& right) {
-  if (is_pattern(left) && is_pattern(right)) return false;
+  if (is_name_pattern(left) && is_name_pattern(right)) return false;
   return left == right || fits(left, right) || fits(right, left);
 }
 

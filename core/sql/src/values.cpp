@@ -3,6 +3,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "llamada/base/utf8.hpp"
+
 namespace llamada::sql::detail {
 
 namespace {
@@ -61,7 +63,7 @@ bool holds(Operator operator_, const Value& left, const Value& right) {
 }
 
 /// Walks once, and on a mismatch lets the last '%' take one character more: at most |text| times |pattern|
-/// steps.
+/// steps. Characters are those of UTF-8.
 bool is_like(std::string_view text, std::string_view pattern) {
   std::size_t at = 0, in_pattern = 0, restart = 0;
   std::size_t behind_percent = std::string_view::npos;
@@ -69,13 +71,15 @@ bool is_like(std::string_view text, std::string_view pattern) {
     if (in_pattern < pattern.size() && pattern[in_pattern] == '%') {
       behind_percent = ++in_pattern;
       restart = at;
-    } else if (in_pattern < pattern.size() &&
-               (pattern[in_pattern] == '_' || pattern[in_pattern] == text[at])) {
+    } else if (in_pattern < pattern.size() && pattern[in_pattern] == '_') {
+      at += first_character_size(text.substr(at));
+      in_pattern++;
+    } else if (in_pattern < pattern.size() && pattern[in_pattern] == text[at]) {
       at++;
       in_pattern++;
     } else if (behind_percent != std::string_view::npos) {
       in_pattern = behind_percent;
-      at = ++restart;
+      at = restart += first_character_size(text.substr(restart));
     } else {
       return false;
     }

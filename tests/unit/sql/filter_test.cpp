@@ -104,6 +104,18 @@ TEST_CASE("sql: LIKE", "[sql]") {
   CHECK(passes("letter LIKE '_'"));
 }
 
+TEST_CASE("sql: LIKE counts characters of UTF-8", "[sql]") {
+  Shape other = shape;
+  other.name = "größe 中😀";
+  CHECK(passes("name LIKE 'gr__e __'", {}, other));
+  CHECK(passes("name LIKE '%__'", {}, other));
+  CHECK(passes("name LIKE '________'", {}, other));
+  CHECK_FALSE(passes("name LIKE '_________'", {}, other));
+  CHECK(passes("name LIKE '%ö%'", {}, other));
+  other.name = "\xff\xc3";  // no characters: each byte counts
+  CHECK(passes("name LIKE '__'", {}, other));
+}
+
 TEST_CASE("sql: LIKE needs no exponential time", "[sql]") {
   Shape other = shape;
   other.name = std::string(5000, 'a');

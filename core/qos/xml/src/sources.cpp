@@ -1,12 +1,11 @@
 #include "sources.hpp"
 
-#include <fnmatch.h>
-
 #include <algorithm>
 #include <array>
 
 #include "bases.hpp"
 #include "builtin_profiles.hpp"
+#include "llamada/qos/name_pattern.hpp"
 #include "llamada/qos_xml/profile_file.hpp"
 #include "names.hpp"
 #include "vendors.hpp"
@@ -60,7 +59,7 @@ Status refuse_foreign_children(const Element& root) {
 }
 
 bool fits(const std::optional<std::string>& filter, const std::optional<std::string>& topic) {
-  return filter && topic && fnmatch(filter->c_str(), topic->c_str(), 0) == 0;
+  return filter && topic && fits_name_pattern(*filter, *topic);
 }
 
 std::string_view without_root_scope(std::string_view name) {

@@ -17,7 +17,7 @@ inline constexpr std::size_t partition_name_length_max = 255;
 struct Partition {
   static constexpr PolicyId id = PolicyId::partition;
 
-  /// Names, or patterns of fnmatch (POSIX 1003.2, 2.13): "*", "?", "[a-c]".
+  /// Names, or patterns of fnmatch (POSIX 1003.2, 2.13): "*", "?", "[a-c]"; see fits_name_pattern().
   std::vector<std::string> name;
 
   bool operator==(const Partition&) const = default;
