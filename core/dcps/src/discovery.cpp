@@ -45,16 +45,18 @@ void DomainParticipant::Discovery::on_participant(const topics::ParticipantInfo&
   data.domain_id = participant.domain;
   data.pid = participant.pid;
   participants_[data.key] = data;
-  if (!participant_.core().is_ignored(data.key)) tell(builtin_participant_topic, data);
+  if (!is_own(participant.id) && !participant_.core().is_ignored(data.key))
+    tell(builtin_participant_topic, data);
 }
 
 void DomainParticipant::Discovery::on_participant_gone(std::uint64_t id) {
-  if (participants_.erase(participant_handle(id)) > 0)
+  if (participants_.erase(participant_handle(id)) > 0 && !is_own(id))
     tell_gone(builtin_participant_topic, participant_handle(id));
 }
 
 void DomainParticipant::Discovery::on_endpoint(const topics::EndpointInfo& endpoint) {
   endpoints_[endpoint.id] = endpoint;
+  ++topic_uses_[topic_handle(endpoint.topic, endpoint.type)];
   if (participant_.core().is_ignored(endpoint)) return;
   look_at_topic(endpoint);
   tell_endpoint(endpoint);
@@ -68,12 +70,15 @@ void DomainParticipant::Discovery::on_endpoint_changed(const topics::EndpointInf
 void DomainParticipant::Discovery::on_endpoint_gone(const topics::EndpointId& endpoint) {
   auto found = endpoints_.find(endpoint);
   if (found == endpoints_.end()) return;
-  const bool writer = found->second.writer;
+  const topics::EndpointInfo gone = std::move(found->second);
   endpoints_.erase(found);
-  tell_gone(writer ? builtin_publication_topic : builtin_subscription_topic, handle_of(endpoint));
+  forget_topic(gone);
+  if (!is_own(endpoint.participant))
+    tell_gone(gone.writer ? builtin_publication_topic : builtin_subscription_topic, handle_of(endpoint));
 }
 
 void DomainParticipant::Discovery::tell_endpoint(const topics::EndpointInfo& endpoint) {
+  if (is_own(endpoint.id.participant)) return;
   if (endpoint.writer)
     tell(builtin_publication_topic, publication_data(endpoint));
   else
@@ -84,8 +89,20 @@ void DomainParticipant::Discovery::tell_endpoint(const topics::EndpointInfo& end
 void DomainParticipant::Discovery::look_at_topic(const topics::EndpointInfo& endpoint) {
   TopicBuiltinTopicData data{topic_handle(endpoint.topic, endpoint.type), endpoint.topic, endpoint.type,
                              topic_qos_of(endpoint.qos)};
-  if (topics_.emplace(data.key, data).second) tell(builtin_topic_topic, data);
+  topics_.emplace(data.key, data);
+  if (!is_own(endpoint.id.participant) && told_topics_.insert(data.key).second)
+    tell(builtin_topic_topic, data);
   participant_.check_consistent_topic(endpoint);
+}
+
+// It is there as long as it has endpoints.
+void DomainParticipant::Discovery::forget_topic(const topics::EndpointInfo& endpoint) {
+  const InstanceHandle key = topic_handle(endpoint.topic, endpoint.type);
+  const auto uses = topic_uses_.find(key);
+  if (uses == topic_uses_.end() || --uses->second > 0) return;
+  topic_uses_.erase(uses);
+  topics_.erase(key);
+  if (told_topics_.erase(key) > 0) tell_gone(builtin_topic_topic, key);
 }
 
 InstanceHandle DomainParticipant::Discovery::find_participant(InstanceHandle handle) const {

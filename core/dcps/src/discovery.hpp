@@ -2,6 +2,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -11,8 +12,9 @@
 
 namespace llamada::dcps {
 
-/// What a participant knows of the domain: told by topics::Participant, it fills the built-in topics and
-/// finds topics that contradict each other. With the participant's lock held.
+/// What a participant knows of the domain, its own entities included: told by topics::Participant, it fills
+/// the built-in topics and finds topics that contradict each other. The built-in topics tell nothing of the
+/// participant's own entities (DDS 1.4, 2.2.5). With the participant's lock held.
 class DomainParticipant::Discovery final : public topics::DiscoveryEvents {
  public:
   explicit Discovery(DomainParticipant& participant) : participant_(participant) {}
@@ -39,11 +41,17 @@ class DomainParticipant::Discovery final : public topics::DiscoveryEvents {
   void tell_gone(const char* topic, InstanceHandle key);
   void tell_endpoint(const topics::EndpointInfo& endpoint);
   void look_at_topic(const topics::EndpointInfo& endpoint);
+  void forget_topic(const topics::EndpointInfo& endpoint);
+  bool is_own(std::uint64_t participant) const {
+    return participant == participant_.core().participant().id();
+  }
 
   DomainParticipant& participant_;
   std::map<InstanceHandle, ParticipantBuiltinTopicData> participants_;
   std::map<topics::EndpointId, topics::EndpointInfo> endpoints_;
   std::map<InstanceHandle, TopicBuiltinTopicData> topics_;
+  std::map<InstanceHandle, std::size_t> topic_uses_;  // how many endpoints have it
+  std::set<InstanceHandle> told_topics_;              // those that the built-in topic has
 };
 
 }  // namespace llamada::dcps

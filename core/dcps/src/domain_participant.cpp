@@ -309,12 +309,13 @@ std::shared_ptr<Subscriber> DomainParticipant::builtin_subscriber() const {
 }
 
 void DomainParticipant::check_consistent_topic(const topics::EndpointInfo& endpoint) {
-  for (const auto& topic : topics_) {
-    if (topic->name() != endpoint.topic) continue;
-    const bool fits = topic->type_name() == endpoint.type &&
-                      (endpoint.type_hash == 0 || endpoint.type_hash == topic->type()->descriptor_hash());
-    if (!fits) topic->count_inconsistent();
-  }
+  for (const auto& topic : topics_)
+    if (topic->enabled_) topic->check_consistent(endpoint);
+}
+
+void DomainParticipant::check_new_topic(Topic& topic) const {
+  for (const auto& [id, endpoint] : discovery_->endpoints())
+    if (!core().is_ignored(endpoint)) topic.check_consistent(endpoint);
 }
 
 bool DomainParticipant::awaits_history(const DataReader& reader) const {

@@ -3,6 +3,7 @@
 #include "core.hpp"
 #include "llamada/dcps/data_reader.hpp"
 #include "llamada/dcps/data_writer.hpp"
+#include "llamada/dcps/domain_participant.hpp"
 
 namespace llamada::dcps {
 
@@ -21,7 +22,16 @@ std::function<void(Listener&)> Topic::listener_call(StatusMask) {
 // TOPIC_DATA travels with the endpoints.
 void Topic::on_qos_applied(Lock&) { core().topic_changed(*this); }
 
-void Topic::count_inconsistent() {
+// Endpoints that were discovered before count, too.
+Status Topic::on_enable() {
+  static_cast<DomainParticipant&>(*parent_).check_new_topic(*this);
+  return {};
+}
+
+void Topic::check_consistent(const topics::EndpointInfo& endpoint) {
+  const bool fits = endpoint.type == type_name() &&
+                    (endpoint.type_hash == 0 || endpoint.type_hash == type()->descriptor_hash());
+  if (endpoint.topic != name() || fits) return;
   inconsistent_topic_.add();
   raise(status::inconsistent_topic);
 }

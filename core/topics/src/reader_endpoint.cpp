@@ -13,7 +13,8 @@ Status check_possible(const EndpointSpec& spec) {
     return failure(Errc::invalid_argument, "a reader needs the names of its topic and type");
   if (spec.qos.writer)
     return failure(Errc::invalid_argument, "the QoS of the reader of '{}' is a writer's", spec.topic);
-  return qos::check_consistent(spec.qos);
+  if (auto consistent = qos::check_consistent(spec.qos); !consistent) return consistent;
+  return qos::check_enforced(spec.qos.datareader.durability);
 }
 
 bool keeps_history(const qos::EndpointQos& qos) {

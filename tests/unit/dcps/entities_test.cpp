@@ -278,6 +278,66 @@ TEST_CASE("entities: a topic of another type with the same name is inconsistent"
   CHECK(reader->matched_publications().empty());
 }
 
+TEST_CASE("entities: a topic that comes after another one's endpoints is inconsistent, too", "[dcps]") {
+  Domain domain;
+  auto note = *domain.here->create_topic("readings", type_of<Note>(), {});
+  auto writer = *domain.publisher()->create_datawriter(note, reliable_writer());
+  REQUIRE(eventually([&] { return domain.there->discovered_topics().size() == 1; }));
+  CHECK(domain.topic(domain.there)->inconsistent_topic_status().total_count == 1);
+  CHECK(domain.topic(domain.there, "others")->inconsistent_topic_status().total_count == 0);
+}
+
+/// The instances of a built-in topic, alive or not, that have been told.
+std::size_t told_count(DomainParticipant& participant, const char* topic) {
+  return participant.builtin_subscriber()->lookup_datareader(topic)->read()->size();
+}
+
+TEST_CASE("entities: built-in topics tell nothing of the participant's own entities", "[dcps]") {
+  Domain domain;
+  auto own = *(*domain.there->create_publisher({}))->create_datawriter(domain.topic(domain.there), {});
+  auto own_reader = domain.reader();
+  await_match(*own_reader);
+  CHECK(told_count(*domain.there, builtin_publication_topic) == 0);
+  CHECK(told_count(*domain.there, builtin_subscription_topic) == 0);
+  CHECK(told_count(*domain.there, builtin_topic_topic) == 0);
+  CHECK(eventually([&] { return told_count(*domain.here, builtin_publication_topic) == 1; }));
+  CHECK(eventually([&] { return told_count(*domain.here, builtin_subscription_topic) == 1; }));
+  CHECK(eventually([&] { return told_count(*domain.here, builtin_participant_topic) == 1; }));
+  auto writer = domain.writer();
+  CHECK(eventually([&] { return told_count(*domain.there, builtin_publication_topic) == 1; }));
+  CHECK(told_count(*domain.there, builtin_topic_topic) == 1);  // the other participant has it, too
+}
+
+TEST_CASE("entities: a discovered topic goes with its last endpoint", "[dcps]") {
+  Domain domain;
+  auto publisher = domain.publisher();
+  auto writer = domain.writer(reliable_writer(), publisher, "passing");
+  REQUIRE(eventually([&] { return domain.there->discovered_topics().size() == 1; }));
+  auto topics = domain.there->builtin_subscriber()->lookup_datareader(builtin_topic_topic);
+  REQUIRE(eventually([&] { return !topics->take()->empty(); }));
+  REQUIRE(publisher->delete_datawriter(writer));
+  CHECK(eventually([&] { return domain.there->discovered_topics().empty(); }));
+  const auto gone = topics->take();
+  REQUIRE(gone->size() == 1);
+  CHECK(gone->begin()->info.instance_state == instance_state::not_alive_disposed);
+}
+
+TEST_CASE("entities: TRANSIENT and PERSISTENT are refused at both ends", "[dcps]") {
+  Domain domain;
+  for (const auto kind : {qos::DurabilityKind::transient, qos::DurabilityKind::persistent}) {
+    auto offered = reliable_writer();
+    offered.durability.kind = kind;
+    const auto writer = domain.publisher()->create_datawriter(domain.topic(domain.here), offered);
+    REQUIRE(!writer);
+    CHECK(writer.error().code() == Errc::unsupported);
+    auto requested = reliable_reader();
+    requested.durability.kind = kind;
+    const auto reader = domain.subscriber()->create_datareader(domain.topic(domain.there), requested);
+    REQUIRE(!reader);
+    CHECK(reader.error().code() == Errc::unsupported);
+  }
+}
+
 TEST_CASE("entities: a content-filtered topic gives what its expression and parameters say", "[dcps]") {
   Domain domain;
   auto topic = domain.topic(domain.there);

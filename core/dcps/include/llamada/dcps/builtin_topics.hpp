@@ -15,7 +15,7 @@ namespace llamada::dcps {
 
 /// The built-in topics (DDS 1.4, 2.2.5), read by the readers of DomainParticipant::builtin_subscriber().
 /// Their samples are bytes of these structures, for deserialize_builtin(). The own participant and its
-/// entities are in them, too.
+/// entities are not in them.
 inline constexpr const char* builtin_participant_topic = "DCPSParticipant";
 inline constexpr const char* builtin_topic_topic = "DCPSTopic";
 inline constexpr const char* builtin_publication_topic = "DCPSPublication";

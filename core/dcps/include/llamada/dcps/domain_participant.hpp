@@ -120,6 +120,7 @@ class DomainParticipant final
   void remove_all(Lock& held);
   std::shared_ptr<TopicDescription> find_description(const std::string& name) const;
   void check_consistent_topic(const topics::EndpointInfo& endpoint);
+  void check_new_topic(Topic& topic) const;
   Status ignore(InstanceHandle handle, std::string_view what);
   bool awaits_history(const DataReader& reader) const;
   bool is_empty() const {

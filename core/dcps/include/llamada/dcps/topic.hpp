@@ -6,6 +6,7 @@
 
 #include "llamada/dcps/entity.hpp"
 #include "llamada/sql/filter.hpp"
+#include "llamada/topics/discovery.hpp"
 #include "llamada/types/type_support.hpp"
 
 namespace llamada::dcps {
@@ -53,7 +54,8 @@ class Topic final : public ConfiguredEntity<qos::TopicQos, TopicListener>, publi
 
   std::function<void(Listener&)> listener_call(StatusMask status) override;
   void on_qos_applied(Lock&) override;
-  void count_inconsistent();
+  Status on_enable() override;
+  void check_consistent(const topics::EndpointInfo& endpoint);
 
   InconsistentTopicStatus inconsistent_topic_;
   /// Writers, readers and filtered topics that are made of it.
