@@ -27,8 +27,9 @@ std::string passes_so_far() {
 
 bool is_of_endpoints(const std::string& point) {
   const std::string operation = point.substr(0, point.find(':'));
-  return std::set<std::string>{"endpoint", "describe", "match", "grant", "discard", "slot", "holds"}.contains(
-      operation);
+  return std::set<std::string>{"endpoint", "describe", "match", "grant", "discard",
+                               "slot",     "holds",    "join",  "split"}
+      .contains(operation);
 }
 
 std::set<std::string> points_in(const char* folder) {

@@ -217,20 +217,26 @@ Result<std::optional<Chunk>> ArenaWriter::allocate_recycled(ChunkShape shape, st
   // It may have been left before its room was filled.
   if (!prepare(memory_.subspan(chunk->payload(), chunk->payload_bytes))) return std::optional<Chunk>();
   list->chunks.pop_back();
-  chunk->ordinal = ordinal;
-  chunk->records_before = records_before;
+  begin_again(*chunk, ordinal, records_before);
+  return std::optional<Chunk>(*chunk);
+}
+
+/// Memory that has been a chunk is one again.
+void ArenaWriter::begin_again(Chunk& chunk, std::uint64_t ordinal, std::uint64_t records_before) {
+  auto& to = *reinterpret_cast<ChunkHeader*>(base() + chunk.offset);
+  chunk.ordinal = ordinal;
+  chunk.records_before = records_before;
   // Generation 0 means "never used"; a commit word of 2^32 uses ago cannot be met, for each use overwrites
   // some.
-  chunk->generation = chunk->generation + 1 == 0 ? 1 : chunk->generation + 1;
-  auto& to = *reinterpret_cast<ChunkHeader*>(base() + chunk->offset);
+  const std::uint32_t generation = to.generation.load(std::memory_order_relaxed) + 1;
+  chunk.generation = generation == 0 ? 1 : generation;
   to.ordinal = ordinal;
   to.records_before = records_before;
   LLAMADA_CRASH_POINT("recycle:header-written");
-  to.generation.store(chunk->generation, std::memory_order_release);  // pairs with read_chunk()
+  to.generation.store(chunk.generation, std::memory_order_release);  // pairs with read_chunk()
   // The new content comes after it: a reader that is not waited for sees the generation change in time.
   std::atomic_thread_fence(std::memory_order_release);
   LLAMADA_CRASH_POINT("recycle:reused");
-  return std::optional<Chunk>(*chunk);
 }
 
 Result<Chunk> ArenaWriter::allocate(ChunkShape shape, std::uint64_t ordinal, std::uint64_t records_before,
@@ -240,6 +246,7 @@ Result<Chunk> ArenaWriter::allocate(ChunkShape shape, std::uint64_t ordinal, std
   auto recycled = allocate_recycled(shape, ordinal, records_before);
   if (!recycled) return propagate(recycled);
   std::optional<Chunk> chunk = *recycled;
+  if (!chunk) chunk = allocate_joined(shape, ordinal, records_before);
   if (!chunk) {
     chunk = Chunk{pool() + pool_used(), 1, shape.cell_count, shape.payload_bytes, ordinal, records_before};
     if (auto grown = grow_to(chunk->size_bytes() + pool_used()); !grown) return propagate(grown);

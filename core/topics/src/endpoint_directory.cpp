@@ -106,7 +106,7 @@ Status EndpointDirectory::describe(std::uint32_t index, std::span<const std::byt
 void EndpointDirectory::free_description(std::uint64_t word) {
   // Whoever gets the memory next writes after the word that led there was changed.
   std::atomic_thread_fence(std::memory_order_release);
-  if (auto chunk = read_chunk(arena_.own(), DescriptionPlace::chunk(word))) arena_.free(*chunk);
+  if (auto chunk = read_chunk(arena_.own(), DescriptionPlace::chunk(word))) arena_.release(*chunk);
 }
 
 void EndpointDirectory::bury(std::uint32_t index) {

@@ -501,7 +501,8 @@ void LogWriter::discard() {
   LLAMADA_CHECK(arena_ != nullptr && !reserved_);
   entry_->first_chunk.store(0, std::memory_order_release);  // pairs with LogReader::enter_first()
   LLAMADA_CRASH_POINT("discard:unlinked");
-  for (const Chunk& chunk : chunks_) arena_->free(chunk);
+  // A WriterEndpoint is discarded once its readers have let go.
+  for (const Chunk& chunk : chunks_) is_endpoints_ ? arena_->release(chunk) : arena_->free(chunk);
   if (is_endpoints_) arena_->remove_log(index_);
   chunks_.clear();
   readers_.clear();

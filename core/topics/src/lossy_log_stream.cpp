@@ -41,7 +41,7 @@ bool LossyLogStream::deliver_all() {
 }
 
 bool LossyLogStream::is_still(const Chunk& chunk) const {
-  std::atomic_thread_fence(std::memory_order_acquire);  // pairs with the fence in allocate_recycled()
+  std::atomic_thread_fence(std::memory_order_acquire);  // pairs with the fence in begin_again()
   const auto& header = *reinterpret_cast<const ChunkHeader*>(origin_.arena.base + chunk.offset);
   return header.generation.load(std::memory_order_relaxed) == chunk.generation;
 }

@@ -66,9 +66,9 @@ Status SlotStore::open(StorePlace& place) {
 
 void SlotStore::discard() {
   for (const Own& own : own_)
-    if (own.payload) arena_.free(*own.payload);
-  for (const Chunk& block : blocks_) arena_.free(block);
-  arena_.free(table_chunk_);
+    if (own.payload) arena_.release(*own.payload);
+  for (const Chunk& block : blocks_) arena_.release(block);
+  arena_.release(table_chunk_);
 }
 
 Slot& SlotStore::slot(std::uint32_t index) const {
@@ -165,7 +165,7 @@ Status SlotStore::make_room(std::uint32_t index, std::size_t size_bytes) {
   std::optional<Chunk>& payload = own_[index].payload;
   if (payload && payload->payload_bytes >= room && payload->payload_bytes / 4 <= room) return {};
   if (payload) {
-    arena_.free(*payload);
+    arena_.release(*payload);
     payload.reset();
   }
   auto chunk = arena_.allocate({0, room}, 0);

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <random>
 
 #include "arena_fixture.hpp"
 #include "llamada/topics/journal.hpp"
@@ -214,6 +215,51 @@ TEST_CASE("crash: at whatever step an application dies, its successor finds all 
     const int second = run_to_death(shared, step, count);
     REQUIRE((WIFSIGNALED(second) || WEXITSTATUS(second) == 0));
     REQUIRE(work(shared.arena(), *shared.progress));
+  }
+}
+
+// Memory that changes its shape: only in children, so that all_steps stays what work() passes.
+
+/// Chunks of many shapes come and go.
+void join_and_split(ArenaWriter& arena) {
+  std::mt19937 random(1);
+  std::vector<Chunk> used;
+  for (int round = 0; round < 2000; ++round) {
+    if (used.size() > 12) {
+      std::swap(used[random() % used.size()], used.back());
+      arena.release(used.back());
+      used.pop_back();
+    }
+    const std::uint32_t cell_count = random() % 2 == 0 ? 0 : static_cast<std::uint32_t>(2 + random() % 30);
+    if (auto chunk = arena.allocate({cell_count, 64 * (1 + random() % 40)}, 0)) used.push_back(*chunk);
+  }
+}
+
+TEST_CASE("crash: at whatever step memory changes its shape, the pool is whole", "[topics][crash]") {
+  for (std::string_view step :
+       {"join:header-behind-written", "join:cells-dropped", "join:left-joined", "join:right-joined",
+        "split:rest-written", "split:rest-parted", "split:header-behind-written", "split:payload-shortened",
+        "split:cells-made", "recycle:header-written", "recycle:reused"}) {
+    for (const std::uint64_t count : {1, 2, 10, 50}) {
+      INFO(step << " at its pass " << count);
+      Shared shared;
+      const pid_t child = ::fork();
+      REQUIRE(child >= 0);
+      if (child == 0) {
+        auto arena = ArenaWriter::open(shared.arena(), small_arena());
+        arm_crash_point(step, count);
+        join_and_split(**arena);
+        ::_exit(0);
+      }
+      int status = 0;
+      REQUIRE(::waitpid(child, &status, 0) == child);
+      REQUIRE(WIFSIGNALED(status));
+      auto adopted = ArenaWriter::adopt(shared.arena(), small_arena());
+      REQUIRE(adopted);
+      CHECK((*adopted)->pool_live() == 0);
+      CHECK((*adopted)->find_damage().empty());
+      join_and_split(**adopted);
+    }
   }
 }
 

@@ -13,6 +13,7 @@
 
 #include "llamada/base/owner_lock.hpp"
 #include "llamada/base/result.hpp"
+#include "llamada/topics/free_extents.hpp"
 #include "llamada/topics/memory.hpp"
 
 namespace llamada::topics {
@@ -204,8 +205,12 @@ class ArenaWriter {
   /// Copies what is large into such room. Gives how many bytes it copied at once, from the first on, at
   /// least 1.
   std::size_t store(std::span<std::byte> to, std::span<const std::byte> from) const;
-  /// Gives back a chunk that no reader needs and no log leads to.
+  /// Gives back a chunk that no reader needs and no log leads to. Some reader may still look at its header:
+  /// it is used again in the same shape only.
   void free(const Chunk& chunk);
+  /// The same for a chunk that no reader looks at any more: it is joined with neighbours that are free, and
+  /// used again in any shape.
+  void release(const Chunk& chunk);
   std::uint64_t pool_used() const { return notes_.pool_used; }
   std::uint64_t pool_live() const { return notes_.pool_live; }
   Offset pool() const { return notes_.pool; }
@@ -236,6 +241,14 @@ class ArenaWriter {
   FreeList* free_list_for(ChunkShape shape);
   Result<std::optional<Chunk>> allocate_recycled(ChunkShape shape, std::uint64_t ordinal,
                                                  std::uint64_t records_before);
+  void begin_again(Chunk& chunk, std::uint64_t ordinal, std::uint64_t records_before);
+  // arena_joining.cpp
+  void put_free_header(Offset offset, std::uint64_t size_bytes);
+  void set_payload_bytes(Offset offset, std::uint64_t payload_bytes);
+  void set_cell_count(Offset offset, std::uint32_t cell_count);
+  void drop_cells(const Chunk& chunk);
+  void make_cells(const Chunk& chunk);
+  std::optional<Chunk> allocate_joined(ChunkShape shape, std::uint64_t ordinal, std::uint64_t records_before);
   Status grow_to(std::uint64_t pool_bytes);
   std::uint64_t rounded_to_extent(std::uint64_t bytes) const;
   void add_live(std::int64_t bytes);
@@ -249,6 +262,7 @@ class ArenaWriter {
   bool adopted_ = false;
   std::uint64_t granted_ = 0;  // bytes of the pool that may_grow has allowed
   std::vector<FreeList> free_lists_;
+  FreeExtents extents_;
   std::map<std::uint32_t, LogTail> tails_;
   std::vector<std::uint32_t> free_logs_;
   OwnerLock allocating_;
