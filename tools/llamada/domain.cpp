@@ -206,6 +206,21 @@ std::vector<std::string> reasons_against(const DomainView& view, const topics::E
   return reasons;
 }
 
+TopicPlace find_topics(const std::vector<DriverView>& drivers, const std::vector<std::string>& topics,
+                       std::optional<std::uint32_t> domain) {
+  const auto is_named = [&](const std::string& topic) {
+    return topics.empty() || std::find(topics.begin(), topics.end(), topic) != topics.end();
+  };
+  for (const DriverView& driver : drivers) {
+    for (const auto& endpoint : driver.view.endpoints) {
+      const std::uint32_t its_domain = driver.view.domain_of(endpoint.info);
+      if (is_named(endpoint.info.topic) && domain.value_or(its_domain) == its_domain)
+        return {driver.name, its_domain, true};
+    }
+  }
+  return {"", domain.value_or(0), false};
+}
+
 std::string no_such_topic(const std::vector<DriverView>& drivers, std::string_view topic) {
   std::set<std::string> names;
   for (const DriverView& driver : drivers)

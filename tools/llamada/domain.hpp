@@ -63,6 +63,18 @@ std::string policies_to_string(const qos::EndpointQos& qos);
 std::vector<std::string> reasons_against(const DomainView& view, const topics::EndpointInfo& writer,
                                          const topics::EndpointInfo& reader);
 
+/// The driver that has one of the topics, and the domain of that topic there.
+struct TopicPlace {
+  std::string driver;  ///< Empty: the node's.
+  std::uint32_t domain = 0;
+  bool found = false;
+};
+
+/// Where one of the topics is, any topic if none is named; else the node's driver. `domain` is the one to
+/// look in, and if it is not given, any: else 0.
+TopicPlace find_topics(const std::vector<DriverView>& drivers, const std::vector<std::string>& topics,
+                       std::optional<std::uint32_t> domain);
+
 /// "there is no writer and no reader of the topic 'x'; there are: a, b".
 std::string no_such_topic(const std::vector<DriverView>& drivers, std::string_view topic);
 

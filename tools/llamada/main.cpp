@@ -7,6 +7,8 @@
 #include "doctor.hpp"
 #include "ls.hpp"
 #include "qos.hpp"
+#include "record.hpp"
+#include "replay.hpp"
 #include "spy.hpp"
 #include "top.hpp"
 #include "why.hpp"
@@ -86,6 +88,36 @@ void add_spy(CLI::App& app, Action& chosen) {
   spied->callback([&chosen, options] { chosen = [options] { return spy(*options); }; });
 }
 
+void add_record(CLI::App& app, Action& chosen) {
+  auto options = std::make_shared<RecordOptions>();
+  auto* recorded = app.add_subcommand("record", "Write what the writers of topics do to a file, for replay");
+  recorded->add_option("-o,--output", options->file, "The file, which is replaced if it is there")
+      ->required();
+  recorded->add_option("--topic", options->topics, "A topic; may be given again; else all topics")
+      ->expected(1);
+  recorded->add_option("--domain", options->domain, "The domain; else the topic's, or 0");
+  recorded->add_option("--count", options->count, "End after so many samples");
+  recorded->add_flag("--best-effort", options->best_effort,
+                     "No writer waits for the recorder; samples that come too fast are lost");
+  recorded->callback([&chosen, options] { chosen = [options] { return record(*options); }; });
+}
+
+void add_replay(CLI::App& app, Action& chosen) {
+  auto options = std::make_shared<ReplayOptions>();
+  auto* replayed = app.add_subcommand("replay", "Make the writers of a recording do again what they did");
+  replayed->add_option("FILE", options->file, "What `llamada record` has written")->required();
+  replayed->add_option("--rate", options->rate, "How many times as fast as it was recorded (1)")
+      ->check(CLI::Range(1e-6, 1e9));
+  replayed->add_flag("--loop", options->loop, "Again and again, until it is interrupted");
+  replayed
+      ->add_option("--wait", options->wait_s,
+                   "Seconds to wait for a reader of each topic; 0: begin at once; else as long as it takes")
+      ->check(CLI::Range(0.0, 1e9));
+  replayed->add_option("--topic", options->topics, "Only this topic; may be given again")->expected(1);
+  replayed->add_option("--domain", options->domain, "The domain; else that of the recording");
+  replayed->callback([&chosen, options] { chosen = [options] { return replay(*options); }; });
+}
+
 void add_top(CLI::App& app, Action& chosen) {
   auto options = std::make_shared<TopOptions>();
   auto* watched = app.add_subcommand("top", "Show the rates of writers and how far readers are behind, live");
@@ -140,7 +172,8 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", "llamada (Llamada) " LLAMADA_VERSION);
   app.require_subcommand(1);
   Action chosen;
-  for (auto* add : {add_ls, add_doctor, add_qos, add_why, add_spy, add_top, add_help}) add(app, chosen);
+  for (auto* add : {add_ls, add_doctor, add_qos, add_why, add_spy, add_record, add_replay, add_top, add_help})
+    add(app, chosen);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& asked) {  // --help, --version

@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <utility>
 
 extern char** environ;
 
@@ -29,9 +31,10 @@ int open_nameless() {
 }
 
 std::string text_in(int file) {
-  std::string text(static_cast<std::size_t>(::lseek(file, 0, SEEK_END)), '\0');
+  struct stat status = {};
+  if (::fstat(file, &status) != 0) std::abort();
+  std::string text(static_cast<std::size_t>(status.st_size), '\0');
   if (::pread(file, text.data(), text.size(), 0) != static_cast<ssize_t>(text.size())) std::abort();
-  ::close(file);
   return text;
 }
 
@@ -76,24 +79,41 @@ int await_end(pid_t pid, const std::vector<std::string>& arguments) {
   return status;
 }
 
-Ended run(std::vector<std::string> arguments) {
+Running::Running(std::vector<std::string> arguments)
+    : arguments_(std::move(arguments)), out_(open_nameless()), err_(open_nameless()) {
   std::vector<char*> argv;
-  for (std::string& each : arguments) argv.push_back(each.data());
+  for (std::string& each : arguments_) argv.push_back(each.data());
   argv.push_back(nullptr);
-  const int out = open_nameless();
-  const int err = open_nameless();
   posix_spawn_file_actions_t actions;
   ::posix_spawn_file_actions_init(&actions);
   ::posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-  ::posix_spawn_file_actions_adddup2(&actions, out, 1);
-  ::posix_spawn_file_actions_adddup2(&actions, err, 2);
-  pid_t pid = 0;
-  const int failed = ::posix_spawn(&pid, argv[0], &actions, nullptr, argv.data(), environ);
+  ::posix_spawn_file_actions_adddup2(&actions, out_, 1);
+  ::posix_spawn_file_actions_adddup2(&actions, err_, 2);
+  const int failed = ::posix_spawn(&pid_, argv[0], &actions, nullptr, argv.data(), environ);
   ::posix_spawn_file_actions_destroy(&actions);
   if (failed != 0) std::abort();
-  const int status = await_end(pid, arguments);
-  const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  return {code, text_in(out), text_in(err)};
 }
+
+Running::~Running() {
+  if (pid_ != 0) {
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
+  ::close(out_);
+  ::close(err_);
+}
+
+void Running::send(int signal) const { ::kill(pid_, signal); }
+
+std::string Running::err() const { return text_in(err_); }
+
+Ended Running::end() {
+  const int status = await_end(pid_, arguments_);
+  pid_ = 0;
+  const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return {code, text_in(out_), text_in(err_)};
+}
+
+Ended run(std::vector<std::string> arguments) { return Running(std::move(arguments)).end(); }
 
 }  // namespace llamada::test

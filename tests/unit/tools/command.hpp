@@ -18,6 +18,28 @@ struct Ended {
 /// error what it waits for, ends it by SIGABRT, and aborts the test's process.
 int await_end(pid_t pid, const std::vector<std::string>& arguments);
 
+/// A program that runs, with no input.
+class Running {
+ public:
+  explicit Running(std::vector<std::string> arguments);
+  /// Ends the program if end() has not.
+  ~Running();
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+
+  void send(int signal) const;
+  /// What it has said on standard error so far.
+  std::string err() const;
+  /// Waits for its end, as await_end() does.
+  Ended end();
+
+ private:
+  std::vector<std::string> arguments_;
+  pid_t pid_ = 0;
+  int out_ = -1;
+  int err_ = -1;
+};
+
 /// Runs a program to its end.
 Ended run(std::vector<std::string> arguments);
 

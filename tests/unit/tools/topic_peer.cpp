@@ -1,7 +1,8 @@
 // A process with one writer or one reader, for tests of tools: topic_peer SOCKET NAME writer|reader TOPIC
 // [OPTION ...]. Says "ready" once its endpoint is there, and ends when its standard input does. A writer
 // publishes "sample N" again and again, or with the option "typed" Readings. Options: type=T, keyed, typed,
-// typed_other, partition=P, best_effort, transient_local, deadline_ms=N, user_data=TEXT.
+// typed_other, disposes (each fourth change disposes of an instance), limit=N (of changes), partition=P,
+// best_effort, transient_local, deadline_ms=N, user_data=TEXT.
 
 #include <poll.h>
 #include <unistd.h>
@@ -86,6 +87,8 @@ struct Policies {
   std::string type = "Text";
   bool keyed = false;
   bool typed = false;
+  bool disposes = false;
+  std::uint64_t limit = UINT64_MAX;
   std::string description;
 };
 
@@ -128,6 +131,8 @@ Policies policies_of(int argc, char** argv) {
     if (auto text = after(option, "group_data=")) policies.publisher.group_data.value = bytes_of(*text);
     if (auto text = after(option, "topic_data=")) policies.topic_data.value = bytes_of(*text);
     if (option == "keyed") policies.keyed = true;
+    if (option == "disposes") policies.disposes = true;
+    if (auto number = after(option, "limit=")) policies.limit = std::stoull(*number);
     if (option.starts_with("typed")) {
       const auto& type = types::type_support<peer::Reading>();
       policies.typed = policies.keyed = true;
@@ -154,12 +159,23 @@ std::vector<std::byte> next_reading(std::uint64_t number) {
       count % 3, count * 0.5, peer::Colour::green, fmt::format("say \"{}\", please", count), {1, 2, 3}}));
 }
 
-void publish_next(topics::WriterEndpoint& writer, const Clock& clock, bool typed) {
+void publish_next(topics::WriterEndpoint& writer, const Clock& clock, const Policies& policies) {
+  const std::uint64_t number = writer.published() + 1;
+  if (number > policies.limit) return;
   topics::SampleHeader header;
   header.source_timestamp_ns = clock.realtime().count();
-  const std::uint64_t number = writer.published() + 1;
-  auto published =
-      writer.publish(typed ? next_reading(number) : bytes_of(fmt::format("sample {}", number)), header);
+  std::vector<std::byte> data =
+      policies.typed ? next_reading(number) : bytes_of(fmt::format("sample {}", number));
+  if (policies.typed) {
+    const auto& type = types::type_support<peer::Reading>();
+    auto key = value_of(type.key_of(data));
+    header.instance = type.hash_of(key);
+    if (policies.disposes && number % 4 == 0) {
+      header.kind = topics::ChangeKind::disposed;
+      data = std::move(key);
+    }
+  }
+  auto published = writer.publish(data, header);
   if (!published && published.error().code() != Errc::would_block) give_up(published.error().text());
 }
 
@@ -199,7 +215,7 @@ int main(int argc, char** argv) {
   std::fflush(stdout);
   while (!input_has_ended()) {
     require(participant.poll());
-    if (writer) publish_next(*writer, clock, policies.typed);
+    if (writer) publish_next(*writer, clock, policies);
     require(participant.wait([] { return false; }, 2ms));
   }
   return 0;
