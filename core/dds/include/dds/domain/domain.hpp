@@ -46,14 +46,29 @@ std::shared_ptr<ParticipantState> find_participant(std::uint32_t domain_id);
 llamada::qos::DomainParticipantQos default_participant_qos();
 llamada::Status set_default_participant_qos(const llamada::qos::DomainParticipantQos& qos);
 
+// pkg-config cannot quote: LLAMADA_DRIVER_PATH has no quotes. GNU dialects would replace these words in it.
+#pragma push_macro("linux")
+#pragma push_macro("unix")
+#undef linux
+#undef unix
+#define LLAMADA_QUOTED_TOKENS(...) #__VA_ARGS__
+#define LLAMADA_QUOTED(...) LLAMADA_QUOTED_TOKENS(__VA_ARGS__)
+
 /// Where this program was told at its compilation that the driver lies.
 inline const char* driver_program() {
-#ifdef LLAMADA_DRIVER_PROGRAM
+#if defined(LLAMADA_DRIVER_PROGRAM)
   return LLAMADA_DRIVER_PROGRAM;
+#elif defined(LLAMADA_DRIVER_PATH)
+  return LLAMADA_QUOTED(LLAMADA_DRIVER_PATH);
 #else
   return "";
 #endif
 }
+
+#undef LLAMADA_QUOTED
+#undef LLAMADA_QUOTED_TOKENS
+#pragma pop_macro("unix")
+#pragma pop_macro("linux")
 
 }  // namespace detail
 
