@@ -183,7 +183,8 @@ class DescriptorParser {
       fail(fmt::format("no type stands at '{}'", rest_.substr(0, 40)));
       return make(Kind::nothing, {});
     }
-    while (!failed_ && take("[")) {
+    for (std::size_t dimensions = 1; !failed_ && take("["); ++dimensions) {
+      if (depth + dimensions > nesting_max) fail("an array has too many dimensions");
       DynamicType* array = make(Kind::array, {type});
       array->count = number<std::size_t>();
       expect("]");

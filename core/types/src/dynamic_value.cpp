@@ -85,14 +85,19 @@ class SampleDecoder {
 
   DynamicValue value(const DynamicType& type) {
     DynamicValue made{&type, {}, 0, {}};
-    if (++depth_ > depth_max || !steps_.take())
-      reader_.fail("the type nests deeper, or has more values, than are followed");
+    if (++depth_ > depth_max) fail_too_many();
+    count_step();
     if (!reader_.failed()) fill(made);
     --depth_;
     return made;
   }
 
  private:
+  void fail_too_many() { reader_.fail("the type nests deeper, or has more values, than are followed"); }
+  void count_step() {
+    if (!steps_.take()) fail_too_many();
+  }
+
   void fill(DynamicValue& made) {
     const DynamicType& type = *made.type;
     switch (type.kind) {
@@ -174,22 +179,27 @@ class SampleDecoder {
     if (chosen.kind != Kind::nothing) made.parts.push_back(value(chosen));
   }
 
+  /// A member that the sample lacks.
+  DynamicValue absent(const DynamicMember& member) {
+    count_step();
+    return {member.type, {}, 0, {}};
+  }
+
   void structure(DynamicValue& made) {
     const auto& members = made.type->members;
-    made.parts.reserve(members.size());
     if (made.type->extensibility == Extensibility::mutable_) return mutable_members(made);
     for (const DynamicMember& member : members) {
       const bool is_absent =
           made.type->extensibility == Extensibility::appendable && reader_.remaining() == 0;
-      made.parts.push_back(is_absent ? DynamicValue{member.type, {}, 0, {}} : value(*member.type));
+      made.parts.push_back(is_absent ? absent(member) : value(*member.type));
       if (reader_.failed()) return reader_.failed_within(member.name.c_str());
     }
   }
 
   void mutable_members(DynamicValue& made) {
     const auto& members = made.type->members;
-    for (const DynamicMember& member : members) made.parts.push_back({member.type, {}, 0, {}});
-    while (reader_.remaining() > 0) {
+    for (const DynamicMember& member : members) made.parts.push_back(absent(member));
+    while (reader_.remaining() > 0 && !reader_.failed()) {
       const detail::MemberHeader header = detail::read_member_header(reader_);
       if (reader_.failed()) return;
       const std::size_t outer_end = reader_.enter(header.length_bytes);

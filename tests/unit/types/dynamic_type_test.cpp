@@ -153,6 +153,10 @@ TEST_CASE("dynamic types: a description that nobody could compile is refused", "
         std::string::npos);
   CHECK(refusal("@final struct A { int32[4000000000][4000000000] x; };\n").find("too large") !=
         std::string::npos);
+  std::string dimensions;
+  for (int i = 0; i < 100; ++i) dimensions += "[1]";
+  CHECK(refusal("@final struct A { int32" + dimensions + " x; };\n").find("too many dimensions") !=
+        std::string::npos);
   CHECK(refusal("enum A { x = 1, }; /* 3 bytes */\n").find("A has 3 bytes") != std::string::npos);
 }
 
@@ -167,6 +171,27 @@ TEST_CASE("dynamic types: few bytes cannot stand for a flood of values", "[types
       DynamicDescription::parse("@final struct E { };\n@final struct A { E[1000000000][1000] e; };\n");
   REQUIRE(wide);
   CHECK(decode((*wide)->type(), from_hex("00070000 00000000")).has_value());
+}
+
+TEST_CASE("dynamic types: members that a sample lacks are counted as values, too", "[types]") {
+  const auto outcome = [](std::string_view extensibility, std::uint32_t elements) {
+    std::string text = fmt::format("@{} struct E {{", extensibility);
+    for (int i = 0; i < 400; ++i)
+      text += fmt::format("{} int32 m{};", extensibility == "mutable" ? fmt::format(" @id({})", i) : "", i);
+    const auto parsed = DynamicDescription::parse(text + " };\n@final struct A { sequence<E> e; };\n");
+    REQUIRE(parsed);
+    // Each element has 4 bytes, which say that it has no more.
+    std::string hex = "00070000";
+    for (const std::uint32_t number : {4 * elements + 4, elements})
+      for (int shift = 0; shift < 32; shift += 8) hex += fmt::format("{:02x}", number >> shift & 0xff);
+    hex.append(std::size_t{8} * elements, '0');
+    const auto value = decode((*parsed)->type(), from_hex(hex), 2);
+    return value ? std::string("read") : value.error().text();
+  };
+  for (const char* extensibility : {"appendable", "mutable"}) {
+    CHECK(outcome(extensibility, 100) == "read");
+    CHECK(outcome(extensibility, 10000).find("has more values, than are followed") != std::string::npos);
+  }
 }
 
 TEST_CASE("dynamic types: the first difference between two descriptions names the member", "[types]") {
