@@ -240,8 +240,4 @@ std::string other_users_note() {
       fmt::join(*users, ", "));
 }
 
-std::string dump(const ordered_json& value, int indent) {
-  return value.dump(indent, ' ', false, ordered_json::error_handler_t::replace);
-}
-
 }  // namespace llamada::tools

@@ -81,7 +81,4 @@ std::string no_such_topic(const std::vector<DriverView>& drivers, std::string_vi
 /// "Drivers of other users (1001) run on this node, too: ..."; empty without any.
 std::string other_users_note();
 
-/// JSON text, whatever bytes names have.
-std::string dump(const nlohmann::ordered_json& value, int indent = 2);
-
 }  // namespace llamada::tools

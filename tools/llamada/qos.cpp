@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "json_text.hpp"
 #include "llamada/qos_xml/profile_file.hpp"
 #include "qos_words.hpp"
 

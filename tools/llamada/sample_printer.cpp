@@ -5,6 +5,7 @@
 
 #include "domain.hpp"
 #include "hex_dump.hpp"
+#include "json_text.hpp"
 #include "show_value.hpp"
 
 namespace llamada::tools {

@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "domain.hpp"
+#include "json_text.hpp"
 
 namespace llamada::tools {
 

@@ -12,6 +12,7 @@
 
 #include "domain.hpp"
 #include "interrupt.hpp"
+#include "json_text.hpp"
 
 namespace llamada::tools {
 namespace {

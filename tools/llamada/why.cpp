@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "domain.hpp"
+#include "json_text.hpp"
 
 namespace llamada::tools {
 namespace {
