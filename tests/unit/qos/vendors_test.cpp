@@ -126,15 +126,84 @@ TEST_CASE("vendors: a built-in profile whose policies are not known is refused",
 }
 
 TEST_CASE("vendors: files without QoS of topics are refused by their vendor's name", "[qos]") {
-  CHECK(has(error_of(resolved("fast_dds.xml")),
-            "fast_dds.xml:3: dds/profiles: profiles of Fast DDS are not read; write <qos_library>"));
-  CHECK(has(error_of(of_text("<profiles xmlns='http://www.eprosima.com'/>")),
-            "profiles of Fast DDS are not read"));
   CHECK(has(error_of(resolved("cyclone.xml")),
             "cyclone.xml:2: CycloneDDS: this is Cyclone DDS's configuration of network"));
   CHECK(has(error_of(of_text("<OpenSplice/>")), "this is OpenSplice's configuration"));
   CHECK(has(error_of(of_text("<dds><domain_access_rules/></dds>")),
             "this is a governance file of DDS Security"));
+}
+
+TEST_CASE("vendors: profiles of Fast DDS are read, with warnings where they have no effect", "[qos]") {
+  const std::filesystem::path files[] = {std::filesystem::path(LLAMADA_QOS_FILES) / "vendors/fast_dds.xml"};
+  const auto provider = QosProvider::load(files);
+  REQUIRE(provider);
+  CHECK(provider->profiles() == std::vector<std::string>{"profiles::node", "profiles::alarms",
+                                                         "profiles::slow", "profiles::limited",
+                                                         "profiles::default"});
+  const auto found = provider->resolve();
+  REQUIRE(found);
+  const ResolvedQos& qos = *found;
+  const DataWriterQos& writer = qos.datawriter_qos;
+  CHECK(writer.history.kind == HistoryKind::keep_all);
+  CHECK(writer.resource_limits.max_samples == 50);
+  CHECK(writer.resource_limits.max_instances == length_unlimited);
+  CHECK(writer.reliability.max_blocking_time == 1s);
+  CHECK(writer.latency_budget.duration == 500ns);
+  CHECK(writer.liveliness.lease_duration == duration_infinite);
+  // What the file leaves out has Fast DDS's default.
+  CHECK(writer.durability.kind == DurabilityKind::transient_local);
+  CHECK(qos.datareader_qos.durability.kind == DurabilityKind::volatile_);
+  CHECK(qos.datareader_qos.reliability.kind == ReliabilityKind::reliable);
+  CHECK(qos.publisher_qos.partition.name == std::vector<std::string>{"east", "west"});
+  CHECK(qos.subscriber_qos.partition.name.empty());
+  CHECK(qos.domainparticipant_qos.user_data.value ==
+        std::vector<std::byte>{std::byte{1}, std::byte{10}, std::byte{255}});
+  for (const auto& [line, element] : std::vector<std::pair<int, std::string>>{
+           {4, "dds/profiles/transport_descriptors: "},
+           {6, "dds/profiles/participant[node]/domainId: "},
+           {7, "dds/profiles/participant[node]/rtps/name: "},
+           {11, "dds/profiles/data_writer[alarms]/topic/kind: "},
+           {13, "resourceLimitsQos/allocated_samples: "},
+           {18, "data_writer[alarms]/qos/liveliness/announcement_period: "},
+           {20, "data_writer[alarms]/qos/publishMode: "},
+           {22, "data_writer[alarms]/historyMemoryPolicy: "}}) {
+    INFO(element);
+    CHECK(warns(qos, line, element + "the element is another vendor's; it has no effect here"));
+  }
+  CHECK(qos.warnings.size() == 8);
+  const auto slow = provider->resolve({.profile = "slow"});
+  REQUIRE(slow);
+  CHECK(slow->datareader_qos.history == History{HistoryKind::keep_last, 20});
+  const auto limited = provider->resolve({.profile = "limited"});
+  REQUIRE(limited);
+  CHECK(limited->topic_qos.resource_limits.max_samples == length_unlimited);
+}
+
+TEST_CASE("vendors: errors in profiles of Fast DDS name the elements that the file has", "[qos]") {
+  const auto of_profiles = [](std::string_view inner) {
+    return error_of(of_text(fmt::format("<profiles>\n{}</profiles>", inner)));
+  };
+  const auto of_qos = [&](std::string_view inner) {
+    return of_profiles(fmt::format("<data_writer profile_name='a'>\n<qos>\n{}</qos></data_writer>", inner));
+  };
+  CHECK(of_profiles("<data_writer profile_name='a'/>") == "ok");
+  CHECK(has(of_qos("<durability><kind>SOLID</kind></durability>"),
+            "x.xml:4: profiles/data_writer[a]/qos/durability/kind: 'SOLID' is not legal; legal: VOLATILE"));
+  CHECK(has(of_qos("<reliablity/>"),
+            "x.xml:4: profiles/data_writer[a]/qos/reliablity: the element is not known"));
+  CHECK(has(of_qos("<durability><kind>PERSISTENT</kind></durability><durability/>"), "for the second time"));
+  CHECK(has(of_profiles("<data_writer/>"),
+            "x.xml:2: profiles/data_writer: attribute 'profile_name' is missing"));
+  CHECK(has(of_profiles("<data_writer profile_name='a' name='b'/>"), "attribute 'name' is not known here"));
+  CHECK(has(of_profiles("<data_writer profile_name='a'>text</data_writer>"), "'text' stands where only"));
+  CHECK(has(of_profiles("<data_writer profile_name='a'><topic>text</topic></data_writer>"), "'text' stands"));
+  CHECK(has(of_profiles("<data_writer profile_name='a'><qos/><qos/></data_writer>"), "for the second time"));
+  CHECK(has(of_profiles("<datawriter profile_name='a'/>"), "did you mean 'data_writer'?"));
+  CHECK(has(of_profiles("<data_writer profile_name='a' is_default_profile='yes'/>"),
+            "is_default_profile 'yes' is not legal"));
+  CHECK(has(of_profiles("<data_writer profile_name='a' is_default_profile='true'/>"
+                        "<publisher profile_name='b' is_default_profile='true'/>"),
+            "is_default_profile is true here and for 'a'"));
 }
 
 TEST_CASE("vendors: what would change what programs see is refused, or warned of", "[qos]") {

@@ -3,6 +3,7 @@
 #include <fstream>
 #include <system_error>
 
+#include "fast_dds.hpp"
 #include "llamada/qos_xml/profile_file.hpp"
 #include "markup.hpp"
 #include "words.hpp"
@@ -85,6 +86,9 @@ Result<std::unique_ptr<Document>> Document::parse(std::string_view text,
   auto root = root_of(document->tree_, document->file_);
   if (!root) return propagate(root);
   document->root_ = *root;
+  if (auto status = translate_fast_dds(*document->tree_.RootElement(), document->file_, document->warnings_);
+      !status)
+    return propagate(status);
   return document;
 }
 

@@ -12,7 +12,8 @@
 
 namespace llamada::qos::xml {
 
-/// One file's tree and its name for messages. Elements borrow both, so it stays where it was made.
+/// One file's tree, in the form of DDS-XML, and its name for messages. Elements borrow both, so it stays
+/// where it was made.
 class Document {
  public:
   /// Errc::parse_error for what is not XML, Errc::out_of_resources above profile_file_size_max_bytes.
@@ -23,11 +24,14 @@ class Document {
 
   Element root() const { return {*root_, file_}; }
   const std::string& file() const { return file_; }
+  /// What of another vendor's form has no effect.
+  const Warnings& warnings() const { return warnings_; }
 
  private:
   std::string file_;
   tinyxml2::XMLDocument tree_;
   const tinyxml2::XMLElement* root_ = nullptr;
+  Warnings warnings_;
 };
 
 }  // namespace llamada::qos::xml

@@ -11,9 +11,10 @@ namespace llamada::qos::xml {
 namespace {
 
 std::string step(const tinyxml2::XMLElement& element) {
-  const std::string name = quoted(element.Name());
+  const auto* written = static_cast<const char*>(element.GetUserData());
+  const std::string name = quoted(written != nullptr ? written : element.Name());
   std::string text = name.substr(1, name.size() - 2);
-  if (const char* attribute = element.Attribute("name")) {
+  if (const char* attribute = element.Attribute("name"); attribute != nullptr && attribute != text) {
     const std::string value = quoted(attribute);
     text += "[" + value.substr(1, value.size() - 2) + "]";
   }
@@ -47,6 +48,12 @@ bool is_schema_attribute(std::string_view name) {
 std::string_view Element::name() const {
   const std::string_view name = element_->Name();
   return name.substr(name.find(':') + 1);
+}
+
+int Element::line() const {
+  const tinyxml2::XMLNode* node = element_;
+  while (node->GetLineNum() == 0 && node->Parent() != nullptr) node = node->Parent();
+  return node->GetLineNum();
 }
 
 std::string Element::where(int line) const {

@@ -16,7 +16,8 @@ namespace llamada::qos::xml {
 /// One sentence each, with the place.
 using Warnings = std::vector<std::string>;
 
-/// An element and the name of its file for messages. Borrows both.
+/// An element and the name of its file for messages. Borrows both. If an element was renamed, its user data
+/// is the name that the file has, for messages.
 class Element {
  public:
   Element(const tinyxml2::XMLElement& element, std::string_view file) : element_(&element), file_(file) {}
@@ -25,7 +26,7 @@ class Element {
   std::string_view name() const;
 
   /// "fault.xml:12: dds/qos_library[llamada]/qos_profile[ft]/datawriter_qos: ".
-  std::string where() const { return where(element_->GetLineNum()); }
+  std::string where() const { return where(line()); }
 
   /// A failure here: the place and the sentence.
   template <typename... Arguments>
@@ -57,7 +58,8 @@ class Element {
   Result<std::string> text_or_empty() const;
 
   std::string_view file() const { return file_; }
-  int line() const { return element_->GetLineNum(); }
+  /// Of an element that was made from what another vendor's file has, that of what is around it.
+  int line() const;
 
   /// The value of an attribute, or null.
   const char* attribute(const char* name) const { return element_->Attribute(name); }

@@ -123,6 +123,7 @@ struct Sources::Walk {
 };
 
 Status Sources::add(std::unique_ptr<Document> document, bool is_auxiliary) {
+  warnings_.insert(warnings_.end(), document->warnings().begin(), document->warnings().end());
   documents_.push_back(std::move(document));
   const Element root = documents_.back()->root();
   if (root.name() == "qos_library") return add_library(root, is_auxiliary);

@@ -169,11 +169,6 @@ constexpr Foreign all_foreign_roots[] = {
      "this is OpenSplice's configuration of its services; it has no QoS of topics, and Llamada needs none of "
      "it; write "
      "the policies in <dds><qos_library><qos_profile>"},
-    {"profiles",
-     "profiles of Fast DDS are not read; write <qos_library><qos_profile> with <datawriter_qos> for "
-     "<data_writer> or "
-     "<publisher>, and <datareader_qos> for <data_reader> or <subscriber>; docs/qos.md has both forms side "
-     "by side"},
     {"domain_access_rules",
      "this is a governance file of DDS Security, which is not supported; policies stand in "
      "<dds><qos_library><qos_profile>"},

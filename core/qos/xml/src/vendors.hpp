@@ -16,7 +16,7 @@ std::string_view refusal(std::string_view parent, std::string_view element);
 /// Whether an element of refusal() says with this value only what happens here anyway.
 bool asks_for_nothing(std::string_view parent, std::string_view element, std::string_view value);
 
-/// The sentence for an element at the top of another vendor's file: "CycloneDDS", "profiles". Empty for all
+/// The sentence for an element at the top of another vendor's file: "CycloneDDS", "OpenSplice". Empty for all
 /// others.
 std::string_view foreign_root(std::string_view element);
 
