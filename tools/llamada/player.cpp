@@ -166,9 +166,7 @@ Status Player::play() {
     } else if (const auto* change = std::get_if<recording::QosChange>(&**record)) {
       done = change_qos(*change);
     } else if (const auto* gone = std::get_if<recording::WriterGone>(&**record)) {
-      if (writer(gone->writer) == nullptr) continue;
-      done = wait_until_due(gone->seen_ns);
-      if (!interrupted_) writers_.erase(gone->writer);
+      done = end_writer(*gone);
     }
     if (!done) return done;
   }
@@ -222,6 +220,17 @@ Status Player::publish(const recording::Sample& sample) {
 Status Player::change_qos(const recording::QosChange& change) {
   ReplayedWriter* changed = writer(change.writer);
   return changed == nullptr ? Status() : changed->set_qos(change.qos);
+}
+
+/// Its readers have all samples then: this process may end before they look again.
+Status Player::end_writer(const recording::WriterGone& gone) {
+  ReplayedWriter* ending = writer(gone.writer);
+  if (ending == nullptr) return {};
+  if (auto status = wait_until_due(gone.seen_ns); !status) return status;
+  auto done = wait_until([&] { return ending->endpoint().all_acknowledged(); }, for_ever);
+  if (!done) return propagate(done);
+  if (*done) writers_.erase(gone.writer);
+  return {};
 }
 
 Status Player::wait_for_acknowledgments() {

@@ -42,6 +42,7 @@ class Player final : private topics::DiscoveryEvents {
 
   Status publish(const recording::Sample& sample);
   Status change_qos(const recording::QosChange& change);
+  Status end_writer(const recording::WriterGone& gone);
   Status wait_until_due(std::int64_t received_ns);
   std::int64_t source_timestamp_ns(std::int64_t recorded_ns) const;
   ReplayedWriter* writer(std::uint32_t number);

@@ -168,8 +168,9 @@ TEST_CASE("llamada replay --loop: again and again until it is interrupted", "[to
   replay.send(SIGINT);
   CHECK(replay.end().exit_code == 0);
   const Contents contents = contents_of(again);
-  CHECK(contents.writers.size() == 3);
-  CHECK(contents.gone == 2);
+  // The recorder may see the pass after its last sample begin.
+  CHECK(contents.writers.size() >= 3);
+  CHECK(contents.gone >= 2);
   REQUIRE(contents.samples.size() == 7);
   CHECK(contents.samples[3].data == contents.samples[0].data);
 }
