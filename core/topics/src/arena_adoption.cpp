@@ -38,6 +38,8 @@ class TailWalk {
                      chunk.offset);
     if (!tail_.chunks.empty() && chunk.ordinal != tail_.chunks.back().ordinal + 1)
       return failure(Errc::parse_error, "the chunks of a log are out of order at offset {}", chunk.offset);
+    if (!journal && !tail_.chunks.empty() && chunk.records_before != tail_.records)
+      return failure(Errc::parse_error, "the chunk at offset {} has another place in its log", chunk.offset);
     if ((chunk.cell_count == 0) != journal)
       return failure(Errc::parse_error, "the chunk at offset {} is of the wrong kind for its log",
                      chunk.offset);
@@ -121,6 +123,8 @@ Status ArenaWriter::adopt_content() {
                     arena.match_count() == notes.match_count && arena.grant_count() == notes.grant_count;
   if (!fits) return failure(Errc::parse_error, "its header is damaged, or of another version");
   notes_ = notes;
+  for (std::uint32_t index = 0; index < notes.log_count; ++index) note_log(index);
+  for (std::uint32_t index = 0; index < notes.cursor_count; ++index) note_cursor(index);
   header().incarnation.store(options_.incarnation, std::memory_order_relaxed);
   header().pid.store(options_.pid, std::memory_order_relaxed);
 
@@ -161,6 +165,14 @@ Status ArenaWriter::adopt_log(std::uint32_t index, std::vector<Offset>& reached)
   const bool journal = entry.flags.load(std::memory_order_relaxed) & log_is_journal;
   auto walked = TailWalk(reading(), tail).run(entry.first_chunk.load(std::memory_order_acquire), journal);
   if (!walked) return walked;
+  // A record is counted after its commit.
+  const std::uint64_t published = entry.published.load(std::memory_order_relaxed);
+  const bool is_emptied =
+      entry.first_chunk.load(std::memory_order_relaxed) == 0 &&
+      (entry.key_high == 0 || (entry.flags.load(std::memory_order_relaxed) & log_is_endpoints) != 0);
+  if (!journal && !is_emptied && published != tail.records && published + 1 != tail.records)
+    return failure(Errc::parse_error, "it has {} records, and {} have been published", tail.records,
+                   published);
   for (const Chunk& chunk : tail.chunks) reached.push_back(chunk.offset);
   tails_.emplace(index, std::move(tail));
   return {};

@@ -83,22 +83,31 @@ void ArenaWriter::initialise_header() {
   LLAMADA_CRASH_POINT("arena:header-committed");
 }
 
+/// Readers that see the first half of the key see the rest of the entry.
+void ArenaWriter::name_entry(std::uint64_t& high, std::uint64_t& low, LogKey key) {
+  __atomic_store_n(&low, key.low, __ATOMIC_RELEASE);
+  __atomic_store_n(&high, key.high, __ATOMIC_RELEASE);
+}
+
+/// Others have looked at the entry before.
+void ArenaWriter::entry_reused() { header().reuses.fetch_add(1, std::memory_order_release); }
+
 Result<std::uint32_t> ArenaWriter::add_log(LogKey key, std::uint32_t flags, std::uint32_t endpoint) {
-  // Others look for logs among new entries only, but not for those of endpoints.
-  const bool reused = (flags & log_is_endpoints) != 0 && !free_logs_.empty();
+  const bool reused = !free_logs_.empty();
   const std::uint32_t index = reused ? free_logs_.back() : notes_.log_count;
   if (index >= notes_.log_count_max)
     return failure(Errc::out_of_resources, "the arena has room for {} logs and all are in use", index);
   LogEntry& entry = log(index);
-  entry.key_high = key.high;
-  entry.key_low = key.low;
   entry.first_chunk.store(0, std::memory_order_relaxed);
   entry.endpoint = endpoint;
   entry.flags.store(flags, std::memory_order_relaxed);
   entry.published.store(0, std::memory_order_relaxed);
   entry.published_bytes.store(0, std::memory_order_relaxed);
+  name_entry(entry.key_high, entry.key_low, key);
+  note_log(index);
   if (reused) {
     free_logs_.pop_back();
+    entry_reused();
     return index;
   }
   LLAMADA_CRASH_POINT("directory:log-written");
@@ -111,9 +120,16 @@ Result<std::uint32_t> ArenaWriter::add_log(LogKey key, std::uint32_t flags, std:
 void ArenaWriter::remove_log(std::uint32_t index) {
   LogEntry& entry = log(index);
   LLAMADA_CHECK(entry.first_chunk.load(std::memory_order_relaxed) == 0);
-  entry.key_high = 0;
-  entry.key_low = 0;
+  name_entry(entry.key_high, entry.key_low, {0, 0});
+  note_log(index);
   free_logs_.push_back(index);
+}
+
+void ArenaWriter::remove_cursor(CursorEntry* cursor) {
+  const auto index = static_cast<std::uint32_t>(cursor - &own_cursor(0));
+  name_entry(cursor->key_high, cursor->key_low, {0, 0});
+  note_cursor(index);
+  free_cursors_.push_back(index);
 }
 
 std::optional<std::uint32_t> ArenaWriter::find_log(LogKey key) const {
@@ -132,15 +148,21 @@ Result<CursorEntry*> ArenaWriter::cursor(LogKey key, std::uint32_t writer, std::
 }
 
 Result<CursorEntry*> ArenaWriter::add_cursor(LogKey key, std::uint32_t writer, std::uint32_t endpoint) {
-  const std::uint32_t index = notes_.cursor_count;
+  const bool reused = !free_cursors_.empty();
+  const std::uint32_t index = reused ? free_cursors_.back() : notes_.cursor_count;
   if (index >= notes_.cursor_count_max)
     return failure(Errc::out_of_resources, "the arena has room for {} cursors and all are in use", index);
-  CursorEntry& entry = reinterpret_cast<CursorEntry*>(base() + notes_.cursor_directory)[index];
-  entry.key_high = key.high;
-  entry.key_low = key.low;
+  CursorEntry& entry = own_cursor(index);
   entry.writer = writer;
   entry.endpoint = endpoint;
   entry.consumed.store(0, std::memory_order_relaxed);
+  name_entry(entry.key_high, entry.key_low, key);
+  note_cursor(index);
+  if (reused) {
+    free_cursors_.pop_back();
+    entry_reused();
+    return &entry;
+  }
   LLAMADA_CRASH_POINT("directory:cursor-written");
   notes_.cursor_count = index + 1;
   header().cursor_count.store(index + 1, std::memory_order_release);  // pairs with PeerArena::cursor_count()
@@ -324,8 +346,7 @@ std::span<std::byte> ArenaWriter::ahead(std::uint64_t window_bytes) const {
   return memory_.subspan(begin, std::min(rounded_up(window_bytes, page_bytes), end - begin));
 }
 
-ArenaWriter::Notes ArenaWriter::header_notes() const {
-  const ArenaHeader& from = header();
+ArenaWriter::Notes ArenaWriter::notes_of(const ArenaHeader& from) {
   return {from.pool,
           from.log_directory,
           from.cursor_directory,
@@ -358,24 +379,6 @@ ArenaWriter::Notes ArenaWriter::laid_out(Notes notes) {
   notes.pool = rounded_up(notes.grant_directory + std::uint64_t{notes.grant_count_max} * sizeof(GrantEntry),
                           page_bytes);
   return notes;
-}
-
-std::string ArenaWriter::find_damage() {
-  constexpr int chunks_at_a_call_max = 4096;
-  const ArenaHeader& from = header();
-  if (!own().ready() || from.version != arena_version || from.header_size != sizeof(ArenaHeader) ||
-      from.size_bytes != memory_.size() || header_notes() != notes_)
-    return "its header has changed";
-  const Offset end = pool() + pool_used();
-  Offset next = looked_at_ == 0 ? pool() : looked_at_;
-  for (int count = 0; next < end && count < chunks_at_a_call_max; ++count) {
-    auto chunk = read_chunk(own(), next);
-    if (!chunk) return chunk.error().text();
-    if (chunk->end() > end) return fmt::format("the chunk at offset {} leads out of the pool", next);
-    next = chunk->end();
-  }
-  looked_at_ = next < end ? next : 0;
-  return {};
 }
 
 std::optional<LogTail> ArenaWriter::take_tail(std::uint32_t index) {

@@ -145,7 +145,7 @@ const char* LogReader::find_damage() {
 const char* LogReader::suspicion() const {
   if (failed_) return reason_;
   if (entry_ == nullptr || cursor_ == nullptr) return nullptr;
-  if (!arena_.ready()) return "the arena's header is damaged";
+  if (!arena_.ready() || arena_.is_damaged()) return "the arena's header is damaged";
   const std::uint64_t published = entry_->published.load(std::memory_order_relaxed);
   if (cell_ == nullptr) {
     const bool has_chunk = entry_->first_chunk.load(std::memory_order_acquire) != 0;

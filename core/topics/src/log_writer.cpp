@@ -503,7 +503,7 @@ void LogWriter::discard() {
   LLAMADA_CRASH_POINT("discard:unlinked");
   // A WriterEndpoint is discarded once its readers have let go.
   for (const Chunk& chunk : chunks_) is_endpoints_ ? arena_->release(chunk) : arena_->free(chunk);
-  if (is_endpoints_) arena_->remove_log(index_);
+  arena_->remove_log(index_);
   chunks_.clear();
   readers_.clear();
   live_bytes_ = 0;

@@ -9,6 +9,7 @@
 
 #include "llamada/base/page.hpp"
 #include "llamada/base/rounding.hpp"
+#include "llamada/topics/arena_writer.hpp"
 
 namespace llamada::topics {
 namespace {
@@ -25,6 +26,13 @@ bool is_readable(std::uintptr_t address) {
   const bool readable = done >= 0 || errno != EFAULT;
   errno = errno_before;
   return readable;
+}
+
+/// Whether that is the key of a directory's entry, which may be given another use meanwhile: the first half
+/// is its last word then. Pairs with ArenaWriter::name_entry().
+bool has_key(const std::uint64_t& high, const std::uint64_t& low, LogKey key) {
+  return __atomic_load_n(&high, __ATOMIC_ACQUIRE) == key.high &&
+         __atomic_load_n(&low, __ATOMIC_ACQUIRE) == key.low;
 }
 
 bool is_place_of_directory(std::uint64_t directory) {
@@ -77,7 +85,7 @@ bool PeerArena::ready() const {
 bool PeerArena::is_damaged() const {
   if (!covers(0, sizeof(ArenaHeader))) return false;
   const std::uint64_t magic = header().magic.load(std::memory_order_acquire);  // as in ready()
-  return magic != 0 && magic != arena_magic;
+  return magic != 0 && (magic != arena_magic || !ArenaWriter::is_laid_out(header(), size_bytes));
 }
 
 std::uint64_t PeerArena::counter(Counter counter) const {
@@ -144,9 +152,27 @@ std::optional<std::uint32_t> find_log(const PeerArena& arena, LogKey key, std::u
   while (scanned < count) {
     const std::uint32_t index = scanned++;
     const LogEntry& entry = arena.log(index);
-    if (entry.key_high == key.high && entry.key_low == key.low) return index;
+    if (has_key(entry.key_high, entry.key_low, key)) return index;
   }
   return std::nullopt;
+}
+
+std::optional<std::uint32_t> find_log(const PeerArena& arena, LogKey key, DirectoryScan& scan) {
+  scan.renew(arena);
+  return find_log(arena, key, scan.scanned);
+}
+
+const CursorEntry* find_cursor(const PeerArena& arena, LogKey key, std::uint32_t writer,
+                               DirectoryScan& scan) {
+  scan.renew(arena);
+  return find_cursor(arena, key, writer, scan.scanned);
+}
+
+void DirectoryScan::renew(const PeerArena& arena) {
+  if (!arena.ready()) return;
+  // Pairs with the release store in ArenaWriter::entry_reused().
+  const std::uint32_t now = arena.header().reuses.load(std::memory_order_acquire);
+  if (now != reuses) *this = {0, now};
 }
 
 const CursorEntry* find_cursor(const PeerArena& arena, LogKey key, std::uint32_t writer,
@@ -154,7 +180,7 @@ const CursorEntry* find_cursor(const PeerArena& arena, LogKey key, std::uint32_t
   const std::uint32_t count = arena.cursor_count();
   while (scanned < count) {
     const CursorEntry& entry = arena.cursor(scanned++);
-    if (entry.key_high == key.high && entry.key_low == key.low && entry.writer == writer) return &entry;
+    if (has_key(entry.key_high, entry.key_low, key) && entry.writer == writer) return &entry;
   }
   return nullptr;
 }

@@ -255,6 +255,82 @@ TEST_CASE("damage: an owner finds what was written over its header and over its 
   CHECK(header.log_count.load() == 3);
 }
 
+TEST_CASE("damage: the owner of an arena finds what it has written over", "[topics]") {
+  Filled filled;
+  const auto found = [&] {
+    // Some thousand records at a look.
+    for (int look = 0; look < 3; ++look)
+      if (std::string why = filled.arena->find_damage(); !why.empty()) return why;
+    return std::string();
+  };
+  REQUIRE(found().empty());
+  LogEntry& entry = filled.arena->log(0);
+  CursorEntry& cursor = const_cast<CursorEntry&>(filled.arena->reading().cursor(0));
+  const auto read_at = [&](Offset offset) { return *read_chunk(filled.arena->reading(), offset); };
+  const Chunk first = read_at(entry.first_chunk);
+  auto* const cells = reinterpret_cast<Cell*>(filled.memory.bytes().data() + first.cells());
+  const auto find_cell = [&](auto fits) -> Cell& {
+    for (std::uint32_t cell = 0; cell < first.cell_count; ++cell)
+      if (fits(cells[cell])) return cells[cell];
+    FAIL("there is no such cell");
+    return cells[0];
+  };
+  SECTION("the header") { filled.arena->header().log_directory += 64; }
+  SECTION("the key of a log") { entry.key_low ^= 1; }
+  SECTION("the key of a cursor") { cursor.key_high ^= 1; }
+  SECTION("whose log a cursor is for") { ++cursor.writer; }
+  SECTION("a log's first chunk") { entry.first_chunk = first.offset + 64; }
+  SECTION("that a log has a first chunk") { entry.first_chunk = 0; }
+  SECTION("how much has been published") { entry.published = 7; }
+  SECTION("a chunk's generation") {
+    reinterpret_cast<ChunkHeader*>(filled.memory.bytes().data() + first.offset)->generation = 99;
+  }
+  SECTION("a commit") { cells[1].commit = 99; }
+  SECTION("where a record's payload lies") {
+    Cell& cell = find_cell([](const Cell& each) { return each.inline_size == payload_apart; });
+    const Offset elsewhere = first.end() + 64;
+    std::memcpy(cell.payload, &elsewhere, sizeof(elsewhere));
+  }
+  SECTION("a link") {
+    Cell& cell = find_cell([](const Cell& each) { return each.kind == kind_link; });
+    std::memcpy(cell.payload, &first.offset, sizeof(first.offset));
+  }
+  CHECK(found().size() > 10);
+}
+
+TEST_CASE("damage: a successor finds that records are missing", "[topics]") {
+  Filled filled;
+  filled.arena->log(0).published -= 5;
+  auto adopted = ArenaWriter::open(filled.memory.bytes(), small_arena());
+  REQUIRE_FALSE(adopted);
+  CHECK(adopted.error().code() == Errc::parse_error);
+}
+
+TEST_CASE("damage: a header whose places cannot be is none, whatever its first word says", "[topics]") {
+  Memory memory(arena_bytes);
+  auto arena = make_arena(memory);
+  CHECK_FALSE(arena->reading().is_damaged());
+  SECTION("a directory") { arena->header().cursor_directory = 4096; }
+  SECTION("a count") { arena->header().log_count = arena->header().log_count_max + 1; }
+  SECTION("room for fewer") { arena->header().log_count_max = 1; }
+  SECTION("the pool") { arena->header().pool += 64; }
+  CHECK(arena->reading().is_damaged());
+}
+
+TEST_CASE("damage: a reader finds that its own cursor has changed", "[topics]") {
+  Memory memory(arena_bytes), own_memory(arena_bytes);
+  auto arena = make_arena(memory), own = make_arena(own_memory);
+  auto writer = LogWriter::create(*arena, key, {});
+  auto cursor = own->add_cursor(key, 0, 0);
+  REQUIRE((writer.has_value() && cursor.has_value()));
+  LogReader reader = LogReader::open(arena->reading(), 0, *cursor);
+  CHECK_FALSE(reader.is_cursor_damaged());
+  reader.release(3);
+  CHECK_FALSE(reader.is_cursor_damaged());
+  (*cursor)->consumed = 2;
+  CHECK(reader.is_cursor_damaged());
+}
+
 TEST_CASE("damage: a reader that has waited long finds why it waits in vain", "[topics]") {
   Memory memory(arena_bytes), own_memory(arena_bytes);
   auto arena = make_arena(memory), own = make_arena(own_memory);

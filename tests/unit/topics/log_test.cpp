@@ -984,6 +984,34 @@ TEST_CASE("arena: what is prepared ahead lies behind what is used", "[topics]") 
   CHECK(arena->ahead(1ull << 40).size() < 8 * mebibyte);
 }
 
+TEST_CASE("arena: entries that are no longer needed are used again, and found by who looked at them before",
+          "[topics]") {
+  Memory memory(8 * mebibyte);
+  auto arena = make_arena(memory);
+  const PeerArena peer = arena->reading();
+  DirectoryScan logs, cursors;
+  for (std::uint64_t round = 1; round <= 500; ++round) {
+    auto log = LogWriter::open(*arena, {1, round}, {});
+    REQUIRE(log.has_value());
+    REQUIRE(log->publish(1, 0, round, {}).has_value());
+    auto cursor = arena->cursor({2, round}, 3);
+    REQUIRE(cursor.has_value());
+    const auto found = find_log(peer, {1, round}, logs);
+    REQUIRE(found);
+    CHECK(LogReader::open(peer, *found).peek()->label == round);
+    CHECK(find_cursor(peer, {2, round}, 3, cursors) == *cursor);
+    CHECK_FALSE(find_log(peer, {1, round - 1}, logs));
+    (*cursor)->consumed = round;
+    arena->remove_cursor(*cursor);
+    log->discard();
+    CHECK_FALSE(find_log(peer, {1, round}, logs));
+    CHECK(arena->find_damage().empty());
+  }
+  CHECK(peer.log_count() == 1);
+  CHECK(peer.cursor_count() == 1);
+  CHECK(arena->pool_live() == 0);
+}
+
 TEST_CASE("arena: entries are found by key, each looked at once, and a full directory says so", "[topics]") {
   Memory memory(8 * mebibyte);
   auto arena = make_arena(memory);

@@ -99,8 +99,8 @@ struct ArenaHeader {
   std::atomic<std::uint32_t> endpoint_count;  // the same
   std::atomic<std::uint32_t> match_count;     // the same
   std::atomic<std::uint32_t> grant_count;     // the same
-  std::byte pad_148[4];
-  std::atomic<std::uint64_t> changes;  // release after each change of endpoints, matches or grants
+  std::atomic<std::uint32_t> reuses;          // release after an entry for a log or cursor is another's
+  std::atomic<std::uint64_t> changes;         // release after each change of endpoints, matches or grants
   std::byte pad_160[32];
   std::atomic<std::uint64_t> pool_used;
   std::atomic<std::uint64_t> pool_live;
@@ -133,6 +133,9 @@ struct LogEntry {
   std::atomic<std::uint64_t> published_bytes;  // relaxed, for tools
   std::byte pad_56[8];
 };
+
+/// CursorEntry::consumed of a reader that will read no more.
+inline constexpr std::uint64_t retired_cursor = ~std::uint64_t{0};
 
 struct CursorEntry {
   std::uint64_t key_high;
@@ -321,7 +324,7 @@ static_assert(offsetof(ArenaHeader, cursor_count) == 132 && offsetof(ArenaHeader
 static_assert(offsetof(ArenaHeader, match_count_max) == 68 && offsetof(ArenaHeader, match_directory) == 72);
 static_assert(offsetof(ArenaHeader, grant_directory) == 80 && offsetof(ArenaHeader, grant_count_max) == 88);
 static_assert(offsetof(ArenaHeader, match_count) == 140 && offsetof(ArenaHeader, grant_count) == 144);
-static_assert(offsetof(ArenaHeader, changes) == 152);
+static_assert(offsetof(ArenaHeader, reuses) == 148 && offsetof(ArenaHeader, changes) == 152);
 static_assert(offsetof(ArenaHeader, pool_used) == 192 && offsetof(ArenaHeader, pool_live) == 200);
 static_assert(offsetof(ArenaHeader, sleeping) == 256 && offsetof(ArenaHeader, state) == 320);
 static_assert(offsetof(ArenaHeader, exit_code) == 324 && offsetof(ArenaHeader, incarnation) == 328);

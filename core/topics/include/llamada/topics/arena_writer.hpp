@@ -132,10 +132,13 @@ class ArenaWriter {
   PeerArena own() const { return {memory_.data(), memory_.size(), memory_.size()}; }
 
   /// Where this process has written over its own arena, as far as its notes show it: the words of the header
-  /// that it alone may change, and the chunks of the pool, some thousand of them at a call. One sentence
-  /// without a full stop; empty: nothing was found. Takes some microseconds, for use while there is nothing
-  /// else to do.
+  /// and of the directories that it alone may change; the chunks of the pool, and the records of its logs,
+  /// some thousand of them at a call. One sentence without a full stop; empty: nothing was found. Takes some
+  /// microseconds, for use while there is nothing else to do.
   std::string find_damage();
+  /// Whether the words of a header that are written once are those of an arena of this size, and its counts
+  /// can be.
+  static bool is_laid_out(const ArenaHeader& header, std::uint64_t size_bytes);
 
   // Header words, for those who look from outside (relaxed unless said otherwise: they order nothing).
   void count(Counter counter, std::uint64_t more = 1) {
@@ -173,6 +176,8 @@ class ArenaWriter {
   Result<std::uint32_t> add_log(LogKey key, std::uint32_t flags, std::uint32_t endpoint);
   /// The entry of a log that has no chunk and no reader may be used again.
   void remove_log(std::uint32_t index);
+  /// The same for a cursor at which no writer looks any more.
+  void remove_cursor(CursorEntry* cursor);
   std::optional<std::uint32_t> find_log(LogKey key) const;
   LogEntry& log(std::uint32_t index);
   /// The cursor of this application in a peer's log: the one that is there already (a predecessor's, say), or
@@ -236,6 +241,20 @@ class ArenaWriter {
   Status adopt_log(std::uint32_t index, std::vector<Offset>& reached);
   Status adopt_pool(std::vector<Offset>& reached);
 
+  static void name_entry(std::uint64_t& high, std::uint64_t& low, LogKey key);
+  void entry_reused();
+  void note_log(std::uint32_t index);
+  void note_cursor(std::uint32_t index);
+  std::string find_damage_of_directories();
+  std::string find_damage_of_pool();
+  std::string find_damage_of_logs();
+  std::string find_damage_of_log(int& left);
+  std::string follow_link(const Cell& cell);
+  bool has_payload(const Cell& cell) const;
+  CursorEntry& own_cursor(std::uint32_t index) {
+    return reinterpret_cast<CursorEntry*>(base() + notes_.cursor_directory)[index];
+  }
+
   Status prepare(const Chunk& chunk, Prepared prepared) const;
   FreeList& free_list(ChunkShape shape);
   FreeList* free_list_for(ChunkShape shape);
@@ -252,12 +271,34 @@ class ArenaWriter {
   Status grow_to(std::uint64_t pool_bytes);
   std::uint64_t rounded_to_extent(std::uint64_t bytes) const;
   void add_live(std::int64_t bytes);
-  Notes header_notes() const;
+  static Notes notes_of(const ArenaHeader& header);
+  Notes header_notes() const { return notes_of(header()); }
   static Notes laid_out(Notes notes);
 
   std::span<std::byte> memory_;
   Notes notes_;
-  Offset looked_at_ = 0;  // find_damage() goes on at this chunk; 0: at the pool's begin
+  // What directory entries say that is written once.
+  struct EntryNote {
+    std::uint64_t key_high = 0;
+    std::uint64_t key_low = 0;
+    std::uint32_t number = 0;
+    std::uint32_t endpoint = 0;
+    bool operator==(const EntryNote&) const = default;
+  };
+  static EntryNote note_of(const LogEntry& entry);
+  static EntryNote note_of(const CursorEntry& entry);
+  std::vector<EntryNote> log_notes_;
+  std::vector<EntryNote> cursor_notes_;
+  // find_damage() goes on:
+  Offset looked_at_ = 0;  // at this chunk; 0: at the pool's begin
+  // The place that it has come to in a log.
+  struct LogLook {
+    std::uint32_t log = 0;
+    Chunk chunk;  // none: at the log's begin
+    std::uint32_t cell = 0;
+    std::uint64_t records = 0;
+  };
+  LogLook log_look_;
   ArenaOptions options_;
   bool adopted_ = false;
   std::uint64_t granted_ = 0;  // bytes of the pool that may_grow has allowed
@@ -265,6 +306,7 @@ class ArenaWriter {
   FreeExtents extents_;
   std::map<std::uint32_t, LogTail> tails_;
   std::vector<std::uint32_t> free_logs_;
+  std::vector<std::uint32_t> free_cursors_;
   OwnerLock allocating_;
 };
 

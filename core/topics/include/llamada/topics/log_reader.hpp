@@ -180,6 +180,11 @@ class LogReader {
   /// began with open_at().
   const char* find_damage();
 
+  /// Whether this reader's cursor is not as release() has left it: its own process has written over it.
+  bool is_cursor_damaged() const {
+    return cursor_ != nullptr && cursor_->consumed.load(std::memory_order_relaxed) != released_;
+  }
+
   /// What an ApartPayload begins with.
   struct Place {
     std::uint64_t offset = 0;

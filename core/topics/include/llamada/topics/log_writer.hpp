@@ -238,7 +238,7 @@ class LogWriter {
   /// have no others are given back once all readers have consumed them.
   void expire(std::uint64_t record_count);
 
-  /// Gives back all of its memory, and the entry of an endpoint's log: no reader may be left.
+  /// Gives back all of its memory, and its entry: no reader may be left.
   void discard();
 
   std::uint32_t index() const { return index_; }

@@ -31,7 +31,7 @@ struct PeerArena {
 
   /// Whether the owner has initialised it. A mapping without memory is never ready.
   bool ready() const;
-  /// Whether the header can be none: it is neither initialised nor as the driver made it.
+  /// Whether the header can be none: it is neither as the driver made it nor as an owner does.
   bool is_damaged() const;
   /// Only when `size_bytes` is at least that of the header.
   const ArenaHeader& header() const { return *reinterpret_cast<const ArenaHeader*>(base); }
@@ -54,6 +54,15 @@ struct PeerArena {
   bool reaches(Offset offset, std::uint64_t bytes) const;
 };
 
+/// How far a directory has been looked through.
+struct DirectoryScan {
+  std::uint32_t scanned = 0;
+  std::uint32_t reuses = 0;  ///< ArenaHeader::reuses at that time
+
+  /// Begins anew if the owner has given an entry another use since.
+  void renew(const PeerArena& arena);
+};
+
 /// The index of the log with this key among the entries from `scanned` on, which is moved over what was
 /// looked at: call it again later and only new entries cost time.
 std::optional<std::uint32_t> find_log(const PeerArena& arena, LogKey key, std::uint32_t& scanned);
@@ -62,6 +71,10 @@ std::optional<std::uint32_t> find_log(const PeerArena& arena, LogKey key, std::u
 /// entry stays in place while the mapping does.
 const CursorEntry* find_cursor(const PeerArena& arena, LogKey key, std::uint32_t writer,
                                std::uint32_t& scanned);
+
+/// The same, where entries may have been given another use since the last call.
+std::optional<std::uint32_t> find_log(const PeerArena& arena, LogKey key, DirectoryScan& scan);
+const CursorEntry* find_cursor(const PeerArena& arena, LogKey key, std::uint32_t writer, DirectoryScan& scan);
 
 /// A chunk as its header describes it.
 struct Chunk {
