@@ -2,9 +2,12 @@
  * given, one rank writes over words of the MPI library's memory, which it finds in /proc/self/maps: its own
  * arena (docs/internals/arena.md).
  *
- *   wild_pointer SEED         the rank, the round, the places and the values follow from SEED; 0: nothing is
- * written wild_pointer SEED die     that rank writes, and is killed wild_pointer SEED stay    each rank but
- * the first writes, and all stay in the program for those who look at them
+ *   wild_pointer SEED          the rank, the round, the places and the values follow from SEED; 0: nothing is
+ *                              written
+ *   wild_pointer SEED die      that rank writes, and is killed
+ *   wild_pointer SEED stay     each rank but the first writes, and all stay in the program for those who look
+ *   wild_pointer SEED content  it writes few words, of values as they may be there
+ *   wild_pointer SEED mixed    the ranks communicate in many ways, and ask again and again instead of waiting
  *
  * Output: one line at the end. What the library cannot see, since it is the content of a message, the program
  * does, and says which rank sent it. */
@@ -101,22 +104,42 @@ static uint64_t some_value(const char* arena, uint64_t place, uint64_t bytes) {
   }
 }
 
-static void write_wildly(void) {
+/* A value as it may lie in an arena: what is there, a little changed, or a word from elsewhere in it. */
+static uint64_t some_content(const char* arena, uint64_t place) {
+  const uint64_t word = word_of(arena, place);
+  switch (below(6)) {
+    case 0:
+      return word + (below(2) ? 1 : -1);
+    case 1:
+      return word + (below(2) ? 64 : -64);
+    case 2:
+      return word ^ 1ull << below(64);
+    case 3:
+      return ((word >> 32) + 1) << 32 | (uint32_t)word;
+    case 4:
+      return word_of(arena, some_place(arena));
+    default:
+      return below(3);
+  }
+}
+
+static void write_wildly(int is_content) {
   uint64_t bytes = 0;
   char* const arena = own_arena(&bytes);
   if (!arena) {
     printf("rank %d has no arena\n", rank);
     MPI_Abort(MPI_COMM_WORLD, 4);
   }
-  for (uint64_t stores = 1 + below(64); stores > 0; --stores) {
-    const uint64_t place = some_place(arena), value = some_value(arena, place, bytes);
+  for (uint64_t stores = 1 + below(is_content ? 8 : 64); stores > 0; --stores) {
+    const uint64_t place = some_place(arena);
+    const uint64_t value = is_content ? some_content(arena, place) : some_value(arena, place, bytes);
     memcpy(arena + place, &value, sizeof value);
   }
 }
 
 /* Until the job is ended. */
 static void stay(void) {
-  if (rank > 0) write_wildly();
+  if (rank > 0) write_wildly(0);
   printf("written\n");
   fflush(stdout);
   for (;;) pause();
@@ -162,23 +185,98 @@ static void agree(int round) {
   for (int other = 0; other < size; ++other) check(parts[other] == other * 1000 + round, other);
 }
 
+/* Asks again and again, instead of waiting. */
+static void poll_for(MPI_Request* request) {
+  for (int there = 0; !there;) MPI_Test(request, &there, MPI_STATUS_IGNORE);
+}
+
+/* One of many ways to communicate, the same in all ranks. */
+static void mix(uint64_t seed, int round, unsigned char* out, unsigned char* in) {
+  const int to = (rank + 1) % size, from = (rank + size - 1) % size;
+  const int length = (int)length_of(round / 3);
+  const int root = (int)((seed + (uint64_t)round) % (uint64_t)size);
+  MPI_Request request;
+  MPI_Status status;
+  for (int i = 0; i < length; ++i) out[i] = content(rank, round, (size_t)i);
+  switch ((seed >> 3 ^ (uint64_t)round * 0x9e3779b97f4a7c15u) % 9) {
+    case 0:
+      MPI_Irecv(in, length, MPI_BYTE, from, round, MPI_COMM_WORLD, &request);
+      MPI_Send(out, length, MPI_BYTE, to, round, MPI_COMM_WORLD);
+      poll_for(&request);
+      break;
+    case 1:
+      MPI_Isend(out, length, MPI_BYTE, to, round, MPI_COMM_WORLD, &request);
+      for (int there = 0; !there;) MPI_Iprobe(MPI_ANY_SOURCE, round, MPI_COMM_WORLD, &there, &status);
+      MPI_Recv(in, length, MPI_BYTE, status.MPI_SOURCE, round, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      MPI_Wait(&request, MPI_STATUS_IGNORE);
+      break;
+    case 2:
+      MPI_Irecv(in, length, MPI_BYTE, MPI_ANY_SOURCE, round, MPI_COMM_WORLD, &request);
+      MPI_Ssend(out, length, MPI_BYTE, to, round, MPI_COMM_WORLD);
+      MPI_Wait(&request, MPI_STATUS_IGNORE);
+      break;
+    case 3:
+      if (rank == root) memcpy(in, out, (size_t)length);
+      MPI_Bcast(in, length, MPI_BYTE, root, MPI_COMM_WORLD);
+      for (int i = 0; i < length; ++i) check(in[i] == content(root, round, (size_t)i), root);
+      return;
+    case 4:
+      MPI_Ibarrier(MPI_COMM_WORLD, &request);
+      poll_for(&request);
+      return;
+    case 5: {
+      double mine = rank + 1, sum = 0;
+      MPI_Reduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, root, MPI_COMM_WORLD);
+      if (rank == root) check(sum == size * (size + 1) / 2, culprit);
+      return;
+    }
+    case 6: {
+      MPI_Comm copy;
+      MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+      MPI_Barrier(copy);
+      MPI_Comm_free(&copy);
+      return;
+    }
+    case 7:
+      MPI_Iallgather(out, 100, MPI_BYTE, in, 100, MPI_BYTE, MPI_COMM_WORLD, &request);
+      poll_for(&request);
+      for (int i = 0; i < 100 * size && length > 100; ++i)
+        check(in[i] == content(i / 100, round, (size_t)(i % 100)), i / 100);
+      return;
+    default:
+      for (int i = 0; i < 20; ++i)
+        MPI_Sendrecv(out, length / 20, MPI_BYTE, to, round, in, length / 20, MPI_BYTE, from, round,
+                     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      for (int i = 0; i < length / 20; ++i) check(in[i] == content(from, round, (size_t)i), from);
+      return;
+  }
+  for (int i = 0; i < length; ++i) check(in[i] == content(from, round, (size_t)i), from);
+}
+
 int main(int argc, char** argv) {
   static unsigned char out[longest], in[longest];
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
-  state = argc > 1 ? strtoull(argv[1], NULL, 10) : 0;
+  const uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 0;
+  state = seed;
   const int is_wild = state != 0;
   culprit = (int)below((uint64_t)size);
   const int when = 1 + (int)below(rounds - 1);
   if (argc > 2 && strcmp(argv[2], "stay") == 0) stay();
+  const int is_mixed = argc > 2 && strncmp(argv[2], "mixed", 5) == 0;
+  const int is_content = argc > 2 && strstr(argv[2], "content") != NULL;
   for (int round = 0; round < rounds; ++round) {
     if (is_wild && rank == culprit && round == when) {
-      write_wildly();
-      if (argc > 2) raise(SIGKILL);
+      write_wildly(is_content);
+      if (argc > 2 && strcmp(argv[2], "die") == 0) raise(SIGKILL);
     }
-    exchange(round, out, in);
-    agree(round);
+    if (is_mixed) {
+      mix(seed, round, out, in);
+    } else {
+      exchange(round, out, in);
+      agree(round);
+    }
   }
   if (rank == 0) printf("%d ranks have agreed %d times\n", size, rounds);
   MPI_Finalize();

@@ -69,6 +69,7 @@ Channel::Channel(World& world, Options options)
       describe_call_(std::move(options.describe_call)),
       after_publish_(std::move(options.after_publish)),
       may_contribute_(std::move(options.may_contribute)),
+      look_for_culprit_(std::move(options.look_for_culprit)),
       keeps_all_at_first_(options.keep_all),
       keeps_all_(options.keep_all && world.is_protected()),
       incoming_(members_.size()) {}
@@ -198,6 +199,7 @@ void Channel::diverged(const topics::Record& record, std::uint32_t piece, int au
         fmt::format("the first run contributed to {}; this run to {} number {}, piece {} for {}, {} bytes",
                     first, to_string(kind_), ordinal_, piece, to(audience), again_.size());
   }
+  if (look_for_culprit_) look_for_culprit_();
   world_.diverged(text);
   std::abort();
 }
@@ -368,6 +370,9 @@ void Channel::look_for_damage() {
     if (!incoming.found) {
       if (world_.peer(members_[member]).is_damaged())
         world_.damaged(members_[member], "its header has changed");
+    } else if (incoming.reader.is_cursor_damaged()) {
+      world_.damaged(world_.rank(),
+                     fmt::format("its cursor in the log of rank {} has changed", members_[member]));
     } else if (const char* why = incoming.reader.find_damage()) {
       damaged(member, why);
     }

@@ -136,6 +136,8 @@ class Channel {
     bool keep_all = false;  ///< for replacements (rank_replacement REBUILD)
     /// Of a replacement: whether it may contribute what no predecessor has contributed. Empty: always.
     std::function<bool()> may_contribute;
+    /// Before a replay ends as diverged: ends the job otherwise, if another rank has damaged what it reads.
+    std::function<void()> look_for_culprit = [] {};
     /// The most bytes in chunks of the log that are not yet consumed by all, when histories are not kept.
     std::size_t bound_bytes = std::size_t{1} << 20;
   };
@@ -546,6 +548,7 @@ class Channel {
   topics::Reservation reservation_;
   topics::KeptPayloads kept_;
   std::vector<Incoming> incoming_;
+  bool is_given_back_ = false;  // the own log
   std::deque<Pending*> pending_;
   int task_count_ = 0;
   bool advancing_ = false;

@@ -50,6 +50,7 @@ Result<std::unique_ptr<Collectives::Holder>> Collectives::open(const Communicato
   if (options_.describe_call) options.describe_call = options_.describe_call;
   options.after_publish = options_.after_publish;
   options.may_contribute = options_.may_contribute;
+  options.look_for_culprit = options_.look_for_culprit;
   if (options_.may_contribute) known_.insert({options.context, persistent});
   auto channel = Channel::open(world_, std::move(options));
   if (!channel) return propagate(channel);
@@ -133,6 +134,10 @@ void Collectives::skip_stale() {
   const auto now = SystemClock().monotonic();
   if (now < next_damage_look_) return;
   next_damage_look_ = now + between_damage_looks;
+  look_for_damage();
+}
+
+void Collectives::look_for_damage() {
   for (Channel* channel : channels_) channel->look_for_damage();
 }
 

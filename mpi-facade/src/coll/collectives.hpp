@@ -28,7 +28,8 @@ class Collectives {
     bool keep_all = false;  ///< rank_replacement REBUILD: see Channel
     std::function<std::string()> describe_call;
     std::function<void()> after_publish;
-    std::function<bool()> may_contribute;  ///< see Channel
+    std::function<bool()> may_contribute;    ///< see Channel
+    std::function<void()> look_for_culprit;  ///< the same
   };
 
   /// `world` and `waiter` are borrowed.
@@ -76,6 +77,9 @@ class Collectives {
 
   /// Moves all readers behind what is of no use: to be called whenever the rank waits.
   void skip_stale();
+  /// Ends the job when a log shows that the rank it comes from has damaged its arena; at the second look that
+  /// shows it.
+  void look_for_damage();
 
   /// This process's part is over, but the rank's is not: communicators that go are not given up (tests).
   void leave() { is_leaving_ = true; }

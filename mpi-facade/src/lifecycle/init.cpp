@@ -54,6 +54,7 @@ void make_collectives(Process& process, World& world) {
     options.after_publish = [&injection = process.injection] { injection.after_publish(); };
   if (options.keep_all && world.incarnation() > 1)
     options.may_contribute = [&engine = *process.engine] { return engine.may_tell_new(); };
+  options.look_for_culprit = [&engine = *process.engine] { engine.look_for_culprit(); };
   process.waiter = std::make_unique<EngineWaiter>(*process.engine);
   process.collectives = std::make_unique<coll::Collectives>(world, *process.waiter, std::move(options));
   process.runtime.collectives = process.collectives.get();
@@ -134,7 +135,8 @@ void make_library(int thread_level) {
   LLAMADA_CRASH_POINT("init:engine-made");
   process->injection.arm(process->runtime.calls);
   process->engine->set_past({[&collectives = *process->collectives] { return collectives.left_over(); },
-                             [world] { return io::left_over(*world); }});
+                             [world] { return io::left_over(*world); },
+                             [&collectives = *process->collectives] { collectives.look_for_damage(); }});
   process->engine->follow(process->runtime.calls);
   if (determinants) {
     interpose::deliver_signals_at(process->runtime.calls, [] { return runtime().engine->repeats_calls(); });

@@ -131,8 +131,7 @@ bool Engine::found_nothing() {
   if (determinants_->replaying() && !time_to_yield) return false;
   const bool went_on = progress();
   if (!time_to_yield || determinants_->replaying()) return went_on;
-  for (auto& hook : hooks_) hook();
-  look_at_protection();
+  look_around();
   if (shared_)
     shared_->yield();
   else if (spin_rounds_ == 0)
@@ -187,14 +186,6 @@ std::string Engine::describe_rank() const {
   const Runtime* runtime = runtime_if_any();
   if (!runtime || runtime->calls.current() == CallId::none) return rank;
   return fmt::format("{}, {} call {}", rank, call_name(runtime->calls.current()), runtime->calls.begun());
-}
-
-void Engine::diverged(const std::string& difference) {
-  world_.diverged(fmt::format(
-      "replay diverged: {}: {}; the program is not deterministic beyond what is recorded (uninitialised "
-      "memory, threads, rdtsc, files that have changed, ...)",
-      describe_rank(), difference));
-  std::abort();  // Not reached.
 }
 
 // Sends

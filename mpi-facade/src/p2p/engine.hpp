@@ -133,6 +133,7 @@ class Engine final : private MessageSink, private SendOwner, private CopyOwner {
   struct Past {
     std::function<std::string()> contributions;  ///< to collectives
     std::function<std::string()> operations;     ///< on files
+    std::function<void()> look_for_damage;       ///< Collectives::look_for_damage()
   };
   void set_past(Past past) { past_ = std::move(past); }
   /// Goes along with the program's calls, which `calls` counts, from the first one on: a predecessor had
@@ -156,6 +157,9 @@ class Engine final : private MessageSink, private SendOwner, private CopyOwner {
 
   /// "rank 2 (incarnation 2), MPI_Send call 512": where the rank is.
   std::string describe_rank() const;
+  /// Of a replay that is about to end as diverged: that may be the fault of another rank whose wild pointer
+  /// has written over what it had sent. Then this names that rank and ends the job.
+  void look_for_culprit();
   /// Ends the job: the text of `difference` with the rank and call before it and the likely causes behind it.
   [[noreturn]] void diverged(const std::string& difference);
 

@@ -1,6 +1,7 @@
 #include <sys/single_threaded.h>
 
 #include <charconv>
+#include <thread>
 
 #include "llamada/base/crash_point.hpp"
 #include "p2p/engine.hpp"
@@ -13,6 +14,7 @@ namespace {
 
 /// A collective may take one step each time.
 constexpr int looks_in_vain = 4;
+constexpr std::chrono::milliseconds between_looks_for_culprit{2};
 
 /// The number in the line "calls=" of `identity`; nothing without one.
 std::optional<std::uint64_t> calls_of_predecessors(std::string_view identity) {
@@ -29,6 +31,25 @@ std::optional<std::uint64_t> calls_of_predecessors(std::string_view identity) {
 }
 
 }  // namespace
+
+void Engine::look_for_culprit() {
+  // A word may be on its way from another core: what is said to be damaged is looked at twice.
+  for (int look = 0; look < 2; ++look) {
+    if (look > 0) std::this_thread::sleep_for(between_looks_for_culprit);
+    incoming_->look_for_damage();
+    if (past_.look_for_damage) past_.look_for_damage();
+  }
+  incoming_->look_for_lost_logs();
+}
+
+void Engine::diverged(const std::string& difference) {
+  look_for_culprit();
+  world_.diverged(fmt::format(
+      "replay diverged: {}: {}; the program is not deterministic beyond what is recorded (uninitialised "
+      "memory, threads, rdtsc, files that have changed, ...)",
+      describe_rank(), difference));
+  std::abort();  // Not reached.
+}
 
 void Engine::follow(CallCounter& calls) {
   calls_ = &calls;

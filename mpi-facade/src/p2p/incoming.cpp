@@ -231,7 +231,23 @@ void Incoming::look_for_damage() {
       world_.damaged(from, "its header has changed");
 }
 
+void Incoming::look_for_lost_logs() {
+  const topics::PeerArena own = world_.arena().reading();
+  for (std::uint32_t index = 0; index < own.cursor_count(); ++index) {
+    const topics::CursorEntry& cursor = own.cursor(index);
+    const bool is_retired = cursor.consumed.load(std::memory_order_relaxed) == topics::retired_cursor;
+    const auto writer = static_cast<int>(cursor.writer);
+    if (is_retired || writer >= world_.size() || writer == world_.rank()) continue;
+    std::uint32_t scanned = 0;
+    if (!topics::find_log(world_.peer(writer), {cursor.key_high, cursor.key_low}, scanned))
+      world_.damaged(writer,
+                     fmt::format("a log that rank {} had read can no longer be found", world_.rank()));
+  }
+}
+
 void Incoming::look_for_damage(int from, topics::LogReader& reader) {
+  if (reader.is_cursor_damaged())
+    world_.damaged(world_.rank(), fmt::format("its cursor in the log from rank {} has changed", from));
   if (const char* why = reader.find_damage())
     world_.damaged(from, fmt::format("its log to rank {}: {}", world_.rank(), why));
 }

@@ -117,6 +117,9 @@ class Incoming {
   /// For who has waited long: ends the job when a stream shows that the rank it comes from has damaged its
   /// arena, so that the wait would be in vain. Looks at each stream; to be called some 100 ms apart.
   void look_for_damage();
+  /// For a replacement, whose predecessors' cursors say which logs they have read: ends the job when one of
+  /// these can no longer be found.
+  void look_for_lost_logs();
   /// While histories are kept, records stay where they are. Then (true) everything that was consumed is given
   /// back, now and from now on: nothing may refer to it any more.
   void release_consumed();
