@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static volatile sig_atomic_t told;
@@ -42,7 +43,7 @@ int main(int argc, char** argv) {
     sleep(600);
   } else if (chosen) {
     if (strcmp(how, "close-all") == 0) {
-      close_range(3, ~0U, 0);
+      syscall(SYS_close_range, 3, ~0U, 0); /* Past libmpi, which would keep its own. */
       MPI_Recv(NULL, 0, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     }
     if (strcmp(how, "exit") == 0) exit(atoi(argv[2]));

@@ -8,6 +8,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/time.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -70,6 +71,12 @@ long put(const std::string& name, const std::string& text) {
 }
 long put_into(int file, const std::string& text) { return write(file, text.data(), text.size()); }
 
+long put_here(const char* name) {
+  const int file = creat(name, 0600);
+  const long count = put_into(file, "here\n");
+  return close(file) == 0 ? count : -1;
+}
+
 void names() {
   tell("mkdir", mkdir(path("a"), 0750));
   tell("mkdir again", mkdir(path("a"), 0750));
@@ -109,6 +116,19 @@ void names() {
   tell("truncate", truncate(path("a/new2"), 2));
   tell("mkdir by all", mkdir("lock", 0700), false);
   tell("close", close(folder));
+  // In a directory that is gone afterwards.
+  const int start = open(".", O_RDONLY | O_DIRECTORY);
+  tell("mkdir", mkdir(path("work"), 0700));
+  tell("chdir", chdir(path("work")));
+  tell("put", put_here("inside"));
+  tell("chdir to nothing", chdir("none"));
+  tell("unlink", unlink("inside"));
+  tell("fchdir", fchdir(start));
+  tell("rmdir", rmdir(path("work")));
+  tell("close", close(start));
+  tell("access", access(path("work"), F_OK));
+  const timeval moments[2] = {{1000, 0}, {3000, 0}};
+  tell("lutimes", lutimes(path("s"), moments));
 }
 
 void opens() {
@@ -121,6 +141,7 @@ void opens() {
   const iovec pieces[2] = {{one, 4}, {two, 5}};
   tell("writev", writev(file, pieces, 2));
   tell("pwritev", pwritev(file, pieces, 2, 30));
+  tell("pwritev2", pwritev2(file, pieces, 2, 20, 0));
   tell("lseek end", lseek(file, 0, SEEK_END));
   tell("ftruncate", ftruncate(file, 35));
   tell("fallocate", fallocate(file, 0, 0, 50));
@@ -161,6 +182,7 @@ void opens() {
   tell("read", read(file, back, 7));
   const iovec into[2] = {{back + 7, 4}, {back + 11, 4}};
   tell("readv", readv(file, into, 2));
+  tell("preadv2", preadv2(file, into, 1, 0, 0));
   tell_text("its bytes", back);
   tell("flock", flock(file, LOCK_EX));
   struct flock region {};
@@ -198,6 +220,21 @@ void streams() {
   file = std::freopen(path("out"), "w", std::fopen("/dev/null", "w"));
   tell("freopen", file ? std::fputs("redirected\n", file) : -1);
   tell("fclose", std::fclose(file));
+  // Streams that fopen() has opened, on other files and in other modes.
+  file = std::freopen(path("second"), "w", std::fopen(path("first"), "w"));
+  tell("freopen", file ? std::fputs("second\n", file) : -1);
+  file = std::freopen(path("second"), "r", file);
+  tell("freopen to read", file && std::fgets(line, sizeof line, file) ? hash(line) : -1);
+  tell("fputs to what is read", std::fputs("none", file));
+  file = std::freopen(path("first"), "a", file);
+  tell("freopen to append", file ? std::fputs("appended\n", file) : -1);
+  file = std::freopen("/dev/null", "w", file);
+  tell("freopen of a device", file ? std::fputs("nowhere\n", file) : -1);
+  file = std::freopen(path("second"), "r+", file);
+  tell("freopen to change", file ? std::fputs("SEC", file) : -1);
+  tell("fclose", std::fclose(file));
+  tell_text("the first", content("first"));
+  tell_text("the second", content("second"));
   std::ofstream out(own("cxx"));
   out << "by C++\n" << std::flush;
   tell("ofstream", out.good());
@@ -244,6 +281,24 @@ void temporary() {
   name = own("dXXXXXX");
   tell("mkdtemp", mkdtemp(name.data()) ? hash(name) : -1, false);
   tell("rename", rename(name.c_str(), path("t3")));
+  // Names alone; the program makes the files.
+  name = own("mXXXXXX");
+  file = open(mktemp(name.data()), O_WRONLY | O_CREAT | O_EXCL, 0600);
+  tell("mktemp", hash(name), false);
+  tell("write", put_into(file, "mktemp\n"));
+  tell("close", close(file));
+  tell("rename", rename(name.c_str(), path("t4")));
+  char letters[L_tmpnam] = {};
+  tell("tmpnam", hash(std::tmpnam(letters) ? letters : ""), false);
+  tell("tmpnam of its own room", std::strcmp(std::tmpnam(nullptr), letters) != 0);
+  tell("mkdir", mkdir(letters, 0700));
+  tell("rmdir", rmdir(letters));
+  char* drawn = tempnam(rank == 0 ? "rank0" : "rank1", "prefixes");
+  tell("tempnam", hash(drawn), false);
+  tell_text("its beginning", std::string(drawn, std::strlen(drawn) - 6));
+  tell("symlink", symlink("t4", drawn));
+  tell("unlink", unlink(drawn));
+  std::free(drawn);
   FILE* stream = std::tmpfile();
   tell("tmpfile", stream ? std::fputs("for a while", stream) : -1);
   std::rewind(stream);

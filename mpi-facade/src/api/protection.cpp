@@ -8,9 +8,6 @@
 namespace llamada::mpi {
 namespace {
 
-/// The launcher's exit code of a job that would have lost its protection.
-constexpr int exit_unprotected = 123;
-
 std::string sentence(const char* what) {
   const CallCounter& calls = runtime().calls;
   return fmt::format("{}, its MPI call {}: {} cannot be repeated by a replacement",

@@ -6,6 +6,9 @@ namespace llamada::mpi {
 
 class World;
 
+/// The launcher's exit code of a job that would have lost its protection, or has lost it where it needed it.
+inline constexpr int exit_unprotected = 123;
+
 /// To be called, by each rank that takes part, before the first thing that a replacement could not repeat
 /// from what is recorded: one-sided communication, spawned processes, several threads. `what` says it in a
 /// few words

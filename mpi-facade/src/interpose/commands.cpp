@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -214,21 +215,27 @@ class Undisturbed {
   sigset_t mask_{};
 };
 
+/// The predecessor died before the command was over: nobody can tell how much of it had been done.
+[[noreturn]] void interrupted(Determinants& determinants, const char* function) {
+  determinants.cannot_be_replaced(
+      fmt::format("it died while a command ran that it had started by {}(). How much of the command was done "
+                  "cannot be told, so it can neither be run again nor left out",
+                  function));
+}
+
 /// Tells the record that a command is about to run; gives whether its outcome is recorded.
-bool announce(Determinants& determinants, const char* text) {
+bool announce(Determinants& determinants, const char* text, const char* function) {
   const std::uint64_t announced =
       static_cast<std::uint64_t>(FileCall::command) << 32 | Arguments().add(text).digest();
   const bool repeated = determinants.replaying();
   if (determinants.read_value(ValueId::file_call, announced) != announced)
     determinants.diverged("it runs another command than its predecessor did");
-  if (repeated && !determinants.replaying())
-    determinants.diverged(
-        "its predecessor died while it ran a command: how much of it had been done cannot be told");
+  if (repeated && !determinants.replaying()) interrupted(determinants, function);
   return repeated;
 }
 
 int run_recorded(Determinants& determinants, const char* text, const void* caller) {
-  announce(determinants, text);
+  announce(determinants, text, "system");
   Query running{.call = FileCall::command, .digest = Arguments().add(text).digest()};
   running.ask = [&](std::vector<std::byte>& printed) {
     Undisturbed undisturbed;
@@ -262,9 +269,6 @@ std::unordered_map<FILE*, std::unique_ptr<CommandStream>>& command_streams() {
   return *all;
 }
 
-constexpr const char* ran_meanwhile =
-    "its predecessor died while a command ran whose output it read: the command cannot be asked again";
-
 /// What the command has printed next, at most so much.
 FileOutcome read_output(Command& command, std::vector<std::byte>& answer, std::size_t size_bytes) {
   const std::size_t head = answer.size();
@@ -296,7 +300,7 @@ ssize_t read_command(void* cookie, char* buffer, size_t size_bytes) {
   Query reading{.call = FileCall::command_output, .digest = Arguments().number(size_bytes).digest()};
   std::vector<std::byte> taken;
   reading.ask = [&](std::vector<std::byte>& output) {
-    if (!stream.is_running) determinants->diverged(ran_meanwhile);
+    if (!stream.is_running) interrupted(*determinants, "popen");
     return read_output(stream.command, output, size_bytes);
   };
   bool is_repeated = false;
@@ -313,7 +317,7 @@ ssize_t read_command(void* cookie, char* buffer, size_t size_bytes) {
 
 FILE* open_command(Determinants& determinants, const char* text) {
   auto stream = std::make_unique<CommandStream>();
-  if (!announce(determinants, text)) {
+  if (!announce(determinants, text, "popen")) {
     sigset_t mask;
     sigprocmask(SIG_BLOCK, nullptr, &mask);
     stream->is_running = start(stream->command, text, &mask);
@@ -335,7 +339,7 @@ int close_command(Determinants* determinants, FILE* file, const void* caller) {
   if (!determinants) return run(stream->command, printed, caller);
   Query ending{.call = FileCall::command};
   ending.ask = [&](std::vector<std::byte>& errors) {
-    if (!stream->is_running) determinants->diverged(ran_meanwhile);
+    if (!stream->is_running) interrupted(*determinants, "popen");
     return FileOutcome{run(stream->command, errors, caller), 0};
   };
   ending.take = [](std::span<const std::byte> errors, bool repeated) {

@@ -24,9 +24,6 @@ using replay::ValueId;
 extern "C" __attribute__((visibility("hidden"))) const char __ehdr_start[];
 extern "C" __attribute__((visibility("hidden"))) const char etext[];
 
-/// Whether this is an address of libmpi's own code, whose files are none of the program's.
-bool is_own(const void* caller) { return caller >= __ehdr_start && caller < etext; }
-
 /// A result and errno in one number: errno << 1 | 1, or the result << 1.
 std::uint64_t packed(const FileOutcome& outcome) {
   return outcome.error_number != 0 ? static_cast<std::uint64_t>(outcome.error_number) << 1 | 1
@@ -199,6 +196,8 @@ std::uint64_t file_of(int descriptor) {
              ? identity(found)
              : 0;
 }
+
+bool is_own(const void* caller) { return caller >= __ehdr_start && caller < etext; }
 
 Determinants* recorder_of(const void* caller) { return is_own(caller) ? nullptr : determinants_of_caller(); }
 

@@ -117,6 +117,9 @@ std::uint64_t file_of(int descriptor);
 replay::Determinants* recorder_of(const void* caller);
 replay::Determinants* recorder_of_change(const void* caller, const char* function);
 
+/// Whether this is an address of libmpi's own code, whose files are none of the program's.
+bool is_own(const void* caller);
+
 /// Ends the protection of a rank under REBUILD, whose program is about to do what a replacement cannot
 /// repeat; `what` begins the sentence ("POSIX shared memory"). Nothing happens in the facade's own calls, in
 /// children of fork() and without protection.

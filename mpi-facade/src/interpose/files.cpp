@@ -15,6 +15,7 @@
 
 #include "interpose/appending.hpp"
 #include "interpose/commands.hpp"
+#include "interpose/descriptor_numbers.hpp"
 #include "interpose/file_calls.hpp"
 #include "interpose/opening.hpp"
 #include "interpose/random_files.hpp"
@@ -67,19 +68,6 @@ struct Transfer {
   }
   explicit operator bool() const { return determinants != nullptr; }
 };
-
-/// What is written to the copy is written to the file.
-int follow_copy(int descriptor, int copy, const void* caller) {
-  if (copy < 0 || copy == descriptor) return copy;
-  const int error_number = errno;
-  const Followed what = interpose::following(descriptor);
-  // What libc's streams append there by themselves is not recorded.
-  if (copy <= STDERR_FILENO && what.what == Following::appended && interpose::recorder_of(caller))
-    interpose::cannot_be_repeated(caller, "a standard stream that appends to a file");
-  interpose::follow(copy, what);
-  errno = error_number;
-  return copy;
-}
 
 void follow_flags(int descriptor, int flags, const void* caller) {
   Followed what = interpose::following(descriptor);
@@ -162,8 +150,6 @@ FILE* open_stream_anew(Determinants& determinants, const char* path, const char*
   const int flags = interpose::flags_of_mode(mode);
   if (flags < 0 || is_device(path)) return next.get()(path, mode, file);
   if (is_for_appending(mode)) interpose::cannot_be_repeated(caller, "freopen() for appending");
-  if (interpose::descriptor_of_stream(file) >= 0)
-    interpose::cannot_be_repeated(caller, "freopen() of a stream that fopen() has opened");
   const int descriptor = interpose::open_file(determinants, AT_FDCWD, path, flags, 0666);
   const Followed what = interpose::following(descriptor);
   if (what.what == Following::kept)
@@ -275,6 +261,17 @@ LLAMADA_INTERPOSED ssize_t preadv(int descriptor, const iovec* pieces, int count
 }
 LLAMADA_INTERPOSED ssize_t preadv64(int, const iovec*, int, off64_t) __attribute__((alias("preadv")));
 
+// Without flags, and at the descriptor's own offset where the place is -1: one of the above.
+LLAMADA_INTERPOSED ssize_t preadv2(int descriptor, const iovec* pieces, int count, off_t place, int flags) {
+  static interpose::NextFunction<ssize_t(int, const iovec*, int, off_t, int)> next("preadv2");
+  if (flags == 0)
+    return place == -1 ? readv(descriptor, pieces, count) : preadv(descriptor, pieces, count, place);
+  if (const Transfer transfer(descriptor, LLAMADA_CALLER); transfer)
+    interpose::cannot_be_repeated(LLAMADA_CALLER, "preadv2() with flags");
+  return next.get()(descriptor, pieces, count, place, flags);
+}
+LLAMADA_INTERPOSED ssize_t preadv64v2(int, const iovec*, int, off64_t, int) __attribute__((alias("preadv2")));
+
 LLAMADA_INTERPOSED ssize_t write(int descriptor, const void* bytes, size_t size_bytes) {
   if (const Transfer transfer(descriptor, LLAMADA_CALLER); transfer && size_bytes > 0)
     return interpose::write_followed(*transfer.determinants, descriptor, transfer.what, bytes, size_bytes);
@@ -307,6 +304,17 @@ LLAMADA_INTERPOSED ssize_t pwritev(int descriptor, const iovec* pieces, int coun
                                    place);
 }
 LLAMADA_INTERPOSED ssize_t pwritev64(int, const iovec*, int, off64_t) __attribute__((alias("pwritev")));
+
+LLAMADA_INTERPOSED ssize_t pwritev2(int descriptor, const iovec* pieces, int count, off_t place, int flags) {
+  static interpose::NextFunction<ssize_t(int, const iovec*, int, off_t, int)> next("pwritev2");
+  if (flags == 0)
+    return place == -1 ? writev(descriptor, pieces, count) : pwritev(descriptor, pieces, count, place);
+  if (const Transfer transfer(descriptor, LLAMADA_CALLER); transfer)
+    interpose::cannot_be_repeated(LLAMADA_CALLER, "pwritev2() with flags");
+  return next.get()(descriptor, pieces, count, place, flags);
+}
+LLAMADA_INTERPOSED ssize_t pwritev64v2(int, const iovec*, int, off64_t, int)
+    __attribute__((alias("pwritev2")));
 
 LLAMADA_INTERPOSED off_t lseek(int descriptor, off_t offset, int whence) noexcept {
   return interpose::seek(whence == SEEK_END ? interpose::recorder_of(LLAMADA_CALLER) : nullptr, descriptor,
@@ -343,21 +351,6 @@ LLAMADA_INTERPOSED int lockf(int descriptor, int command, off_t size_bytes) {
 }
 LLAMADA_INTERPOSED int lockf64(int, int, off64_t) __attribute__((alias("lockf")));
 
-LLAMADA_INTERPOSED int dup(int descriptor) noexcept {
-  static interpose::NextFunction<int(int)> next("dup");
-  return follow_copy(descriptor, next.get()(descriptor), LLAMADA_CALLER);
-}
-
-LLAMADA_INTERPOSED int dup2(int descriptor, int copy) noexcept {
-  static interpose::NextFunction<int(int, int)> next("dup2");
-  return follow_copy(descriptor, next.get()(descriptor, copy), LLAMADA_CALLER);
-}
-
-LLAMADA_INTERPOSED int dup3(int descriptor, int copy, int flags) noexcept {
-  static interpose::NextFunction<int(int, int, int)> next("dup3");
-  return follow_copy(descriptor, next.get()(descriptor, copy, flags), LLAMADA_CALLER);
-}
-
 LLAMADA_INTERPOSED int fcntl(int descriptor, int command, ...) {
   static interpose::NextFunction<int(int, int, ...)> next("fcntl");
   va_list arguments;
@@ -372,7 +365,7 @@ LLAMADA_INTERPOSED int fcntl(int descriptor, int command, ...) {
   const int result = next.get()(descriptor, command, argument);
   if (result < 0) return result;
   if (command == F_DUPFD || command == F_DUPFD_CLOEXEC)
-    return follow_copy(descriptor, result, LLAMADA_CALLER);
+    return interpose::follow_copy(descriptor, result, LLAMADA_CALLER);
   if (command == F_SETFL)
     follow_flags(descriptor, static_cast<int>(reinterpret_cast<intptr_t>(argument)), LLAMADA_CALLER);
   return result;
@@ -406,6 +399,8 @@ LLAMADA_INTERPOSED FILE* fdopen(int descriptor, const char* mode) noexcept {
 LLAMADA_INTERPOSED FILE* freopen(const char* path, const char* mode, FILE* file) {
   static interpose::NextFunction<FILE*(const char*, const char*, FILE*)> next("freopen");
   Determinants* determinants = interpose::recorder_of(LLAMADA_CALLER);
+  if (file && interpose::descriptor_of_stream(file) >= 0)
+    return interpose::reopen_stream(determinants, path, mode, file);
   if (!determinants || !path || !file) return next.get()(path, mode, file);
   return open_stream_anew(*determinants, path, mode, file, LLAMADA_CALLER);
 }

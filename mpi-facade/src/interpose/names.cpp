@@ -397,17 +397,20 @@ LLAMADA_INTERPOSED int utime(const char* path, const utimbuf* times) noexcept {
   return static_cast<int>(again(*determinants, FileCall::change_times, Arguments().add(path), act));
 }
 
-LLAMADA_INTERPOSED int chdir(const char* path) noexcept {
-  const auto act = [&] { return call(SYS_chdir, path); };
-  auto* determinants = interpose::recorder_of(LLAMADA_CALLER);
+LLAMADA_INTERPOSED int lutimes(const char* path, const timeval times[2]) noexcept {
+  static interpose::NextFunction<int(const char*, const timeval*)> next("lutimes");
+  const auto act = [&] { return FileOutcome::of(next.get()(path, times)); };
+  auto* determinants = interpose::recorder_of_change(LLAMADA_CALLER, "lutimes");
   if (!determinants) return static_cast<int>(act().give());
-  Change change{.call = FileCall::change_directory, .digest = Arguments().add(path).digest()};
-  change.act = [&](std::uint64_t, bool) { return act(); };
-  change.repeated = [&](std::uint64_t, const FileOutcome& outcome) {
-    if (outcome.result == 0 && act().result != 0)
-      determinants->diverged("the directory that its predecessor went to is not there any more");
-  };
-  return static_cast<int>(interpose::change(*determinants, change));
+  return static_cast<int>(again(*determinants, FileCall::change_times, Arguments().add(path), act));
+}
+
+LLAMADA_INTERPOSED int futimes(int descriptor, const timeval times[2]) noexcept {
+  static interpose::NextFunction<int(int, const timeval*)> next("futimes");
+  const auto act = [&] { return FileOutcome::of(next.get()(descriptor, times)); };
+  auto* determinants = interpose::recorder_of_change(LLAMADA_CALLER, "futimes");
+  if (!determinants) return static_cast<int>(act().give());
+  return static_cast<int>(again(*determinants, FileCall::change_times, Arguments(), act));
 }
 
 }  // extern "C"

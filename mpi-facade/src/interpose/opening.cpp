@@ -16,6 +16,7 @@
 
 #include "interpose/file_calls.hpp"
 #include "interpose/whereabouts.hpp"
+#include "interpose/working_directory.hpp"
 #include "llamada/base/crash_point.hpp"
 
 namespace llamada::mpi::interpose {
@@ -255,7 +256,9 @@ int open_file(Determinants& determinants, int folder, const char* path, int flag
 }
 
 void folder_must_be_there(Determinants& determinants, int folder) {
-  if (folder != AT_FDCWD && !determinants.replaying()) must_be_there(determinants, folder, following(folder));
+  if (determinants.replaying()) return;
+  if (folder == AT_FDCWD) return working_directory_must_be_there(determinants);
+  must_be_there(determinants, folder, following(folder));
 }
 
 void must_be_there(Determinants& determinants, int descriptor, const Followed& what) {

@@ -2,6 +2,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio_ext.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <array>
 #include <atomic>
@@ -65,6 +68,27 @@ Stream* take_stream() {
   return nullptr;
 }
 
+// The bits of glibc's FILE that fopen() sets by its mode.
+constexpr int no_reads = 0x4, no_writes = 0x8, appends = 0x1000;
+
+void empty(replay::Determinants* determinants, int descriptor) {
+  if (determinants && following(descriptor).what != Following::nothing)
+    truncate_followed(*determinants, descriptor, 0);
+  else
+    syscall(SYS_ftruncate, descriptor, 0);
+}
+
+/// Makes a stream one that has just been opened with these flags of open().
+void begin_anew(FILE* file, int flags) {
+  __fpurge(file);
+  clearerr(file);
+  const int access = flags & O_ACCMODE;
+  file->_flags &= ~(no_reads | no_writes | appends);
+  file->_flags |= access == O_RDONLY ? no_writes : access == O_WRONLY ? no_reads : 0;
+  if (flags & O_APPEND) file->_flags |= appends;
+  file->_offset = -1;  // Unknown.
+}
+
 }  // namespace
 
 FILE* make_stream(int descriptor, const char* mode) {
@@ -94,6 +118,36 @@ FILE* open_stream(replay::Determinants& determinants, const char* path, const ch
   if ((flags & O_APPEND) && (flags & O_ACCMODE) == O_WRONLY) seek(&determinants, descriptor, 0, SEEK_END);
   FILE* file = make_stream(descriptor, mode);
   if (!file) real_close(descriptor);
+  return file;
+}
+
+FILE* reopen_stream(replay::Determinants* determinants, const char* path, const char* mode, FILE* file) {
+  const int flags = flags_of_mode(mode);
+  const int own = descriptor_of_stream(file);
+  fflush(file);
+  if (flags < 0) errno = EINVAL;
+  int opened = -1;
+  if (flags >= 0 && !path)
+    opened = static_cast<int>(syscall(SYS_dup, own));
+  else if (flags >= 0)
+    opened = determinants ? open_file(*determinants, AT_FDCWD, path, flags, 0666)
+                          : real_openat(AT_FDCWD, path, flags, 0666);
+  if (opened < 0) {
+    const int error_number = errno;
+    fclose(file);
+    errno = error_number;
+    return nullptr;
+  }
+  if (path) {
+    const Followed what = following(opened);
+    syscall(SYS_dup3, opened, own, flags & O_CLOEXEC);
+    follow(own, what);
+  } else {
+    if (flags & O_TRUNC) empty(determinants, own);
+    real_lseek(own, 0, flags & O_APPEND ? SEEK_END : SEEK_SET);
+  }
+  real_close(opened);
+  begin_anew(file, flags);
   return file;
 }
 

@@ -12,6 +12,8 @@ namespace llamada::mpi::interpose {
 
 /// fopen() by the rank. Null and errno on failure: EMFILE when too many such streams are open.
 FILE* open_stream(replay::Determinants& determinants, const char* path, const char* mode);
+/// freopen() of one of our streams, for which libc's has no way. Recorded if there are determinants.
+FILE* reopen_stream(replay::Determinants* determinants, const char* path, const char* mode, FILE* file);
 
 /// fdopen() of a descriptor that is followed, or libc's own for others.
 FILE* make_stream(int descriptor, const char* mode);

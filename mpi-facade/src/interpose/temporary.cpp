@@ -6,6 +6,9 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "interpose/file_calls.hpp"
 #include "interpose/names.hpp"
@@ -13,8 +16,7 @@
 #include "interpose/streams.hpp"
 
 // Temporary files: libc draws their names where nobody sees it. These draw them from recorded random numbers,
-// so that a replacement comes to the same names. mktemp(), tmpnam() and tempnam() are not here: linkers warn
-// of every library that has them.
+// so that a replacement comes to the same names.
 
 using namespace llamada::mpi;
 using interpose::FileCall;
@@ -24,6 +26,7 @@ namespace {
 
 constexpr std::size_t drawn_letters = 6;
 constexpr int tries_max = 10'000;
+constexpr std::size_t prefix_letters_max = 5;  // tempnam()
 
 /// The place of the six X in a template, in front of a suffix; null and EINVAL if they are not there.
 char* letters_of(char* pattern, int suffix_length) {
@@ -61,9 +64,73 @@ int make_file(Determinants& determinants, char* pattern, int suffix_length, int 
   });
 }
 
+/// Whether a name leads to anything. Recorded.
+bool is_there(Determinants& determinants, const char* path) {
+  interpose::Query looking{.call = FileCall::status, .digest = interpose::Arguments().add(path).digest()};
+  looking.ask = [&](std::vector<std::byte>&) {
+    return interpose::FileOutcome{interpose::file_at(AT_FDCWD, path) != 0, 0};
+  };
+  return interpose::query(determinants, looking) != 0;
+}
+
+/// Draws a name that leads to nothing. False and EEXIST if there is none, EINVAL for a wrong template.
+bool draw_free_name(Determinants& determinants, char* pattern) {
+  return make_drawn(pattern, 0, [&] {
+           if (!is_there(determinants, pattern)) return 0;
+           errno = EEXIST;
+           return -1;
+         }) == 0;
+}
+
+/// tmpnam() into `name`, of L_tmpnam bytes.
+char* name_in_tmp(Determinants& determinants, char* name) {
+  std::strcpy(name, P_tmpdir "/fileXXXXXX");
+  return draw_free_name(determinants, name) ? name : nullptr;
+}
+
+/// The first of these directories that can be used.
+std::string_view directory_of_names(Determinants& determinants, const char* wanted) {
+  const char* variable = secure_getenv("TMPDIR");
+  for (const char* directory : {variable, wanted})
+    if (directory && *directory && is_there(determinants, directory)) return directory;
+  return P_tmpdir;
+}
+
 }  // namespace
 
 extern "C" {
+
+LLAMADA_INTERPOSED char* mktemp(char* pattern) noexcept {
+  static interpose::NextFunction<char*(char*)> next("mktemp");
+  auto* determinants = interpose::recorder_of(LLAMADA_CALLER);
+  if (!determinants) return next.get()(pattern);
+  if (!draw_free_name(*determinants, pattern)) *pattern = 0;
+  return pattern;
+}
+
+LLAMADA_INTERPOSED char* tmpnam_r(char* name) noexcept {
+  static interpose::NextFunction<char*(char*)> next("tmpnam_r");
+  auto* determinants = interpose::recorder_of(LLAMADA_CALLER);
+  if (!determinants || !name) return next.get()(name);
+  return name_in_tmp(*determinants, name);
+}
+
+LLAMADA_INTERPOSED char* tmpnam(char* name) noexcept {
+  static interpose::NextFunction<char*(char*)> next("tmpnam");
+  static char room[L_tmpnam];
+  auto* determinants = interpose::recorder_of(LLAMADA_CALLER);
+  return determinants ? name_in_tmp(*determinants, name ? name : room) : next.get()(name);
+}
+
+LLAMADA_INTERPOSED char* tempnam(const char* directory, const char* prefix) noexcept {
+  static interpose::NextFunction<char*(const char*, const char*)> next("tempnam");
+  auto* determinants = interpose::recorder_of(LLAMADA_CALLER);
+  if (!determinants) return next.get()(directory, prefix);
+  const std::string_view letters = prefix && *prefix ? prefix : "file";
+  std::string name(directory_of_names(*determinants, directory));
+  name.append("/").append(letters.substr(0, prefix_letters_max)).append("XXXXXX");
+  return draw_free_name(*determinants, name.data()) ? strdup(name.c_str()) : nullptr;
+}
 
 LLAMADA_INTERPOSED int mkostemps(char* pattern, int suffix_length, int flags) {
   static interpose::NextFunction<int(char*, int, int)> next("mkostemps");

@@ -3,6 +3,7 @@
 #include <fts.h>
 #include <ftw.h>
 #include <mqueue.h>
+#include <pty.h>
 #include <semaphore.h>
 #include <spawn.h>
 #include <stdarg.h>
@@ -12,7 +13,10 @@
 #include <sys/sem.h>
 #include <sys/sendfile.h>
 #include <sys/shm.h>
+#include <sys/xattr.h>
+#include <termios.h>
 #include <unistd.h>
+#include <wordexp.h>
 
 #include "interpose/descriptors.hpp"
 #include "interpose/file_calls.hpp"
@@ -64,6 +68,12 @@ LLAMADA_INTERPOSED int shm_open(const char* name, int flags, mode_t mode) {
   return next.get()(name, flags, mode);
 }
 
+LLAMADA_INTERPOSED int shm_unlink(const char* name) {
+  static NextFunction<int(const char*)> next("shm_unlink");
+  cannot_be_repeated(LLAMADA_CALLER, "POSIX shared memory (shm_unlink)");
+  return next.get()(name);
+}
+
 LLAMADA_INTERPOSED int shmget(key_t key, size_t size_bytes, int flags) noexcept {
   static NextFunction<int(key_t, size_t, int)> next("shmget");
   cannot_be_repeated(LLAMADA_CALLER, "System V shared memory (shmget)");
@@ -97,6 +107,18 @@ LLAMADA_INTERPOSED sem_t* sem_open(const char* name, int flags, ...) noexcept {
   const unsigned value = flags & O_CREAT ? va_arg(arguments, unsigned) : 0;
   va_end(arguments);
   return next.get()(name, flags, mode, value);
+}
+
+LLAMADA_INTERPOSED int sem_unlink(const char* name) noexcept {
+  static NextFunction<int(const char*)> next("sem_unlink");
+  cannot_be_repeated(LLAMADA_CALLER, "a named semaphore (sem_unlink)");
+  return next.get()(name);
+}
+
+LLAMADA_INTERPOSED int mq_unlink(const char* name) noexcept {
+  static NextFunction<int(const char*)> next("mq_unlink");
+  cannot_be_repeated(LLAMADA_CALLER, "a message queue (mq_unlink)");
+  return next.get()(name);
 }
 
 LLAMADA_INTERPOSED mqd_t mq_open(const char* name, int flags, ...) noexcept {
@@ -166,6 +188,63 @@ LLAMADA_INTERPOSED int posix_spawnp(pid_t* process, const char* file,
   static NextFunction<Spawn> next("posix_spawnp");
   cannot_be_repeated(LLAMADA_CALLER, "what another process does (posix_spawnp)");
   return next.get()(process, file, actions, attributes, arguments, environment);
+}
+
+LLAMADA_INTERPOSED pid_t forkpty(int* terminal, char* name, const termios* attributes,
+                                 const winsize* size) noexcept {
+  static NextFunction<pid_t(int*, char*, const termios*, const winsize*)> next("forkpty");
+  cannot_be_repeated(LLAMADA_CALLER, "what another process does (forkpty)");
+  return next.get()(terminal, name, attributes, size);
+}
+
+LLAMADA_INTERPOSED int wordexp(const char* words, wordexp_t* expanded, int flags) {
+  static NextFunction<int(const char*, wordexp_t*, int)> next("wordexp");
+  cannot_be_repeated(LLAMADA_CALLER, "what a shell expands (wordexp)");
+  return next.get()(words, expanded, flags);
+}
+
+// Extended attributes.
+
+LLAMADA_INTERPOSED int setxattr(const char* path, const char* name, const void* value, size_t size_bytes,
+                                int flags) noexcept {
+  static NextFunction<int(const char*, const char*, const void*, size_t, int)> next("setxattr");
+  cannot_be_repeated(LLAMADA_CALLER, "extended attributes of a file (setxattr)");
+  return next.get()(path, name, value, size_bytes, flags);
+}
+LLAMADA_INTERPOSED int lsetxattr(const char* path, const char* name, const void* value, size_t size_bytes,
+                                 int flags) noexcept {
+  static NextFunction<int(const char*, const char*, const void*, size_t, int)> next("lsetxattr");
+  cannot_be_repeated(LLAMADA_CALLER, "extended attributes of a file (lsetxattr)");
+  return next.get()(path, name, value, size_bytes, flags);
+}
+LLAMADA_INTERPOSED int fsetxattr(int descriptor, const char* name, const void* value, size_t size_bytes,
+                                 int flags) noexcept {
+  static NextFunction<int(int, const char*, const void*, size_t, int)> next("fsetxattr");
+  cannot_be_repeated(LLAMADA_CALLER, "extended attributes of a file (fsetxattr)");
+  return next.get()(descriptor, name, value, size_bytes, flags);
+}
+LLAMADA_INTERPOSED int removexattr(const char* path, const char* name) noexcept {
+  static NextFunction<int(const char*, const char*)> next("removexattr");
+  cannot_be_repeated(LLAMADA_CALLER, "extended attributes of a file (removexattr)");
+  return next.get()(path, name);
+}
+LLAMADA_INTERPOSED ssize_t getxattr(const char* path, const char* name, void* value,
+                                    size_t size_bytes) noexcept {
+  static NextFunction<ssize_t(const char*, const char*, void*, size_t)> next("getxattr");
+  cannot_be_repeated(LLAMADA_CALLER, "extended attributes of a file (getxattr)");
+  return next.get()(path, name, value, size_bytes);
+}
+LLAMADA_INTERPOSED ssize_t lgetxattr(const char* path, const char* name, void* value,
+                                     size_t size_bytes) noexcept {
+  static NextFunction<ssize_t(const char*, const char*, void*, size_t)> next("lgetxattr");
+  cannot_be_repeated(LLAMADA_CALLER, "extended attributes of a file (lgetxattr)");
+  return next.get()(path, name, value, size_bytes);
+}
+LLAMADA_INTERPOSED ssize_t fgetxattr(int descriptor, const char* name, void* value,
+                                     size_t size_bytes) noexcept {
+  static NextFunction<ssize_t(int, const char*, void*, size_t)> next("fgetxattr");
+  cannot_be_repeated(LLAMADA_CALLER, "extended attributes of a file (fgetxattr)");
+  return next.get()(descriptor, name, value, size_bytes);
 }
 
 // What moves bytes into files within the kernel or by threads of libc's.

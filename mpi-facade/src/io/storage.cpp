@@ -78,14 +78,14 @@ Status Storage::open(int more_flags) {
   const int opened =
       uninterrupted([&] { return ::open(path_.c_str(), flags_ | more_flags | O_CLOEXEC, 0666); });
   if (opened < 0) return file_failure(path_, "opened", errno);
-  descriptor_ = FileDescriptor(opened);
+  descriptor_ = KeptDescriptor(FileDescriptor(opened));
   return {};
 }
 
 Status Storage::close() {
   if (!descriptor_) return {};
   // The descriptor is gone whatever close() says; EINTR is no failure.
-  if (::close(descriptor_.release()) < 0 && errno != EINTR) return file_failure(path_, "closed", errno);
+  if (::close(descriptor_.release().release()) < 0 && errno != EINTR) return file_failure(path_, "closed", errno);
   return {};
 }
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "llamada/base/file_descriptor.hpp"
+#include "llamada/base/kept_descriptor.hpp"
 #include "llamada/base/result.hpp"
 
 namespace llamada::mpi::io {
@@ -51,7 +51,7 @@ class Storage {
  private:
   std::string path_;
   int flags_ = 0;
-  FileDescriptor descriptor_;
+  KeptDescriptor descriptor_;
   bool may_be_unsynchronised_ = true;
 };
 

@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 
+#include "api/protection.hpp"
 #include "world/world.hpp"
 
 namespace llamada::mpi::replay {
@@ -74,6 +75,11 @@ void Determinants::diverged(std::string_view difference) {
       "replay diverged: rank {} (incarnation {}): {}; the program is not deterministic beyond what "
       "is recorded",
       world_.rank(), world_.incarnation(), difference));
+  std::abort();  // Not reached.
+}
+
+void Determinants::cannot_be_replaced(std::string_view why) {
+  world_.aborted(exit_unprotected, fmt::format("rank {} cannot be replaced: {}", world_.rank(), why));
   std::abort();  // Not reached.
 }
 

@@ -106,6 +106,10 @@ class Determinants {
   /// have.
   [[noreturn]] void diverged(std::string_view difference);
 
+  /// Ends the job as one without protection: the rank died in the midst of something outside the job, and
+  /// nobody can tell how much of that was done. `why` is one sentence without a full stop.
+  [[noreturn]] void cannot_be_replaced(std::string_view why);
+
   /// Writes the counters of the arena: determinants replayed.
   void publish_counters();
 

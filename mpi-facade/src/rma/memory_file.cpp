@@ -39,13 +39,13 @@ bool is_proc_ours() {
 
 /// None if it cannot be, or not out of the way of the program: a number that it closes by mistake, and is
 /// given for a file of its own, must not be this one's.
-FileDescriptor open_memory(pid_t pid) {
+KeptDescriptor open_memory(pid_t pid) {
   if (!is_proc_ours()) return {};
   const std::string path = fmt::format("/proc/{}/mem", pid);
   const long opened = syscall(SYS_openat, AT_FDCWD, path.c_str(), O_RDWR | O_CLOEXEC);
   if (opened < 0) return {};
-  FileDescriptor file = moved_up(FileDescriptor(static_cast<int>(opened)));
-  return file.get() >= moved_descriptor_min ? std::move(file) : FileDescriptor();
+  KeptDescriptor file(FileDescriptor(static_cast<int>(opened)));
+  return file.get() >= kept_descriptor_min ? std::move(file) : KeptDescriptor();
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include <array>
 #include <cstdint>
 
-#include "llamada/base/file_descriptor.hpp"
+#include "llamada/base/kept_descriptor.hpp"
 #include "llamada/base/page.hpp"
 #include "rma/reach.hpp"
 
@@ -41,7 +41,7 @@ class MemoryFile {
   std::uint64_t& remembered(std::uint64_t page) { return pages_[page / page_bytes % pages_.size()]; }
 
   bool tried_ = false;
-  FileDescriptor file_;
+  KeptDescriptor file_;
   std::array<std::uint64_t, 16> pages_{};  ///< addresses of pages, each at its place; 0: none
 };
 

@@ -4,6 +4,7 @@
 #include "llamada/base/clock.hpp"
 #include "llamada/base/crc32c.hpp"
 #include "llamada/base/file_descriptor.hpp"
+#include "llamada/base/kept_descriptor.hpp"
 #include "llamada/base/random.hpp"
 #include "llamada/base/result.hpp"
 #include "test.hpp"
@@ -87,4 +88,32 @@ TEST_CASE("file descriptor: closes what it owns, once", "[base]") {
   }
   char byte;
   CHECK(::read(reader.get(), &byte, 1) == 0);  // end of file: the writing end is closed
+}
+
+TEST_CASE("kept descriptor: makes room at its number, and is closed at its end", "[base]") {
+  int ends[2];
+  REQUIRE(::pipe(ends) == 0);
+  FileDescriptor reader(ends[0]);
+  int last = -1;
+  {
+    KeptDescriptor kept{FileDescriptor(ends[1])};
+    REQUIRE(kept);
+    const int first = kept.get();
+    CHECK(is_kept(first));
+    CHECK_FALSE(is_kept(reader.get()));
+    CHECK(next_kept(0) == first);
+    REQUIRE(make_room_at(first));
+    last = kept.get();
+    CHECK(last != first);
+    CHECK((is_kept(last) && !is_kept(first)));
+    FileDescriptor old(first);  // as the program's dup2 would replace it
+    KeptDescriptor moved(std::move(kept));
+    CHECK(moved.get() == last);
+    CHECK(::write(moved.get(), "x", 1) == 1);
+  }
+  CHECK_FALSE(is_kept(last));
+  CHECK(next_kept(0) == -1);
+  char byte;
+  CHECK(::read(reader.get(), &byte, 1) == 1);
+  CHECK(::read(reader.get(), &byte, 1) == 0);
 }

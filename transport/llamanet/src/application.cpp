@@ -53,7 +53,7 @@ Status Application::shake_hands(const ApplicationOptions& options) {
   silent_ = true;  // until there is something to leave
   auto driver = connect_to_own(options.socket_name);
   if (!driver) return propagate(driver);
-  driver_ = moved_up(std::move(*driver));
+  driver_ = KeptDescriptor(std::move(*driver));
   if (auto checked = check_owner(driver_.get(), options.socket_name); !checked) return checked;
   LLAMADA_CRASH_POINT("attach:connected");
   // Before the first commit, so that the membarrier of whoever sleeps includes this process.
@@ -79,7 +79,7 @@ Status Application::shake_hands(const ApplicationOptions& options) {
   page_ = std::move(*page);
   if (!is_page(page_.data(), page_.size(), sizeof(topics::ArenaHeader)))
     return failure(Errc::parse_error, "the driver's page is not one that this version of Llamada knows");
-  event_ = moved_up(std::move(descriptors[2]));
+  event_ = KeptDescriptor(std::move(descriptors[2]));
   peers_.resize(this->page().slot_count_max);
   if (auto opened = open_arena(options, *attached, std::move(descriptors[1])); !opened) return opened;
   LLAMADA_CRASH_POINT("attach:arena-opened");
@@ -93,7 +93,7 @@ Status Application::shake_hands(const ApplicationOptions& options) {
 
 Status Application::open_arena(const ApplicationOptions& options, const Attached& attached,
                                FileDescriptor arena) {
-  auto memory = ArenaMemory::map(moved_up(std::move(arena)), page().arena_size_bytes,
+  auto memory = ArenaMemory::map(std::move(arena), page().arena_size_bytes,
                                  [this] { return ask_driver<Lengthened>(Lengthen{}).has_value(); });
   if (!memory) return propagate(memory);
   memory_ = std::move(*memory);
@@ -215,7 +215,7 @@ Status Application::map_peer(std::uint32_t slot, const Peer& peer, FileDescripto
   mapped.header = reinterpret_cast<const topics::ArenaHeader*>(mapping->data());
   mapped.arena = peer.arena;
   mapped.mapping = std::move(*mapping);
-  mapped.event = moved_up(std::move(event));
+  mapped.event = KeptDescriptor(std::move(event));
   replace_peer(slot, std::move(mapped));
   return {};
 }

@@ -45,7 +45,7 @@ Result<std::unique_ptr<ArenaMemory>> ArenaMemory::map(FileDescriptor file, std::
   auto mapping = Mapping::map(file.get(), size_bytes, Mapping::Access::none);
   if (!mapping) return propagate(mapping);
   std::unique_ptr<ArenaMemory> memory(new ArenaMemory);
-  memory->file_ = std::move(file);
+  memory->file_ = KeptDescriptor(std::move(file));
   memory->mapping_ = std::move(*mapping);
   memory->lengthen_ = std::move(lengthen);
   memory->file_end_ = memory->open_end_ = memory->data();
@@ -162,7 +162,7 @@ void ArenaMemory::seal() {
   void* const own =
       ::mmap(data(), open_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, file(), 0);
   if (own == MAP_FAILED) ::mprotect(data(), open_bytes, PROT_READ);
-  (void)file_.release();  // a descriptor that the program may have closed, and made another file's
+  (void)file_.release().release();  // a descriptor that the program may have closed, and made another file's
   lengthen_ = [] { return false; };
 }
 

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "llamada/base/file_descriptor.hpp"
+#include "llamada/base/kept_descriptor.hpp"
 #include "llamada/base/result.hpp"
 #include "llamada/llamanet/shared_memory.hpp"
 
@@ -65,7 +66,7 @@ class ArenaMemory {
   std::size_t write(std::byte* to, std::span<const std::byte> from, std::size_t zeros_bytes,
                     std::uint64_t unit);
 
-  FileDescriptor file_;
+  KeptDescriptor file_;
   Mapping mapping_;
   Lengthen lengthen_;
   std::byte* prepared_until_ = nullptr;  // what the pool grows into is made up to here

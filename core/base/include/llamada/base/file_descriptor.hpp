@@ -30,9 +30,4 @@ class FileDescriptor {
   int descriptor_ = -1;
 };
 
-/// Numbers from here on are out of the way of a program, which expects its first file to be number 3.
-inline constexpr int moved_descriptor_min = 200;
-/// The same file under such a number, to be closed at an exec; as it was if there is none.
-FileDescriptor moved_up(FileDescriptor descriptor);
-
 }  // namespace llamada

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "llamada/base/crash_point.hpp"
-#include "llamada/base/file_descriptor.hpp"
+#include "llamada/base/kept_descriptor.hpp"
 #include "llamada/base/result.hpp"
 #include "llamada/llamanet/driver_page.hpp"
 #include "llamada/llamanet/protocol.hpp"
@@ -183,7 +183,7 @@ class Application {
     std::uint32_t arena = 0;
     std::uint64_t file_bytes = 0;  // when it was mapped; a file never gets shorter
     Mapping mapping;
-    FileDescriptor event;
+    KeptDescriptor event;
   };
 
   Application();
@@ -222,9 +222,9 @@ class Application {
 
   ApplicationOptions options_;
   std::atomic<bool> driver_lost_{false};
-  FileDescriptor driver_;
+  KeptDescriptor driver_;
   std::mutex driver_mutex_;  // while an answer is on its way, or it is seen whether there is one
-  FileDescriptor event_;
+  KeptDescriptor event_;
   Mapping page_;
   std::unique_ptr<ArenaMemory> memory_;
   std::vector<PeerSlot> peers_;  // slot_count_max of them: moved by rejoin() only
