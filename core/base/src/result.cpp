@@ -50,8 +50,14 @@ std::string_view to_string(Errc code) {
 tl::unexpected<Error> system_failure(std::string_view what) { return system_failure(what, errno); }
 
 tl::unexpected<Error> system_failure(std::string_view what, int system_errno) {
+  const char* hint = "";
+  if (system_errno == ENOSYS)
+    hint =
+        " (the kernel is too old for this system call, or a container's filter refuses it: "
+        "docs/containers.md)";
+  if (system_errno == EPERM) hint = " (a container's filter of system calls may be why: docs/containers.md)";
   return tl::unexpected<Error>(
-      Error(Errc::system, fmt::format("{}: {}", what, std::strerror(system_errno)), system_errno));
+      Error(Errc::system, fmt::format("{}: {}{}", what, std::strerror(system_errno), hint), system_errno));
 }
 
 }  // namespace llamada

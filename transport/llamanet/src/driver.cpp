@@ -53,6 +53,15 @@ bool has_ended(int process) {
   return ::poll(&state, 1, 0) > 0;
 }
 
+/// epoll_wait(), by whichever of its system calls there is.
+int wait_for_events(int epoll, std::array<epoll_event, events_max>& ready,
+                    std::chrono::milliseconds timeout) {
+  const auto timeout_ms = static_cast<int>(timeout.count());
+  const int count = ::epoll_wait(epoll, ready.data(), events_max, timeout_ms);
+  if (count >= 0 || !is_refused(errno)) return count;
+  return ::epoll_pwait(epoll, ready.data(), events_max, timeout_ms, nullptr);
+}
+
 struct Connection {
   FileDescriptor socket;
   std::uint32_t pid = 0;
@@ -144,6 +153,9 @@ Result<std::unique_ptr<Driver::Implementation>> Driver::Implementation::open(con
   if (!driver->epoll_) return system_failure("epoll_create1");
   driver->retry_ = FileDescriptor(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
   if (!driver->retry_) return system_failure("timerfd_create");
+  std::array<epoll_event, events_max> none_yet;
+  if (wait_for_events(driver->epoll_.get(), none_yet, std::chrono::milliseconds(0)) < 0)
+    return system_failure("epoll_wait");
   auto slots = DriverSlots::create(options);
   if (!slots) return propagate(slots);
   driver->slots_ = std::move(*slots);
@@ -151,6 +163,11 @@ Result<std::unique_ptr<Driver::Implementation>> Driver::Implementation::open(con
     return propagate(watched);
   if (auto watched = driver->watch(driver->listener_.get(), Source::listener, 0); !watched)
     return propagate(watched);
+  // Where no connection can be accepted, nobody else could be told.
+  if (auto early = accept_from(driver->listener_.get()); early)
+    driver->admit(std::move(*early));
+  else if (is_refused(early.error().system_errno()))
+    return propagate(early);
   return driver;
 }
 
@@ -197,7 +214,7 @@ void Driver::Implementation::answer_reach(const DriverEvent::Question& question)
 
 std::vector<DriverEvent> Driver::Implementation::poll(std::chrono::milliseconds timeout) {
   std::array<epoll_event, events_max> ready;
-  int count = ::epoll_wait(epoll_.get(), ready.data(), events_max, static_cast<int>(timeout.count()));
+  const int count = wait_for_events(epoll_.get(), ready, timeout);
   for (int i = 0; i < count; ++i) handle(ready[static_cast<std::size_t>(i)].data.u64);
   if (std::ranges::all_of(connections_, [](const auto& each) { return each.second.unsent.empty(); }))
     slots_.let_go_of_done();

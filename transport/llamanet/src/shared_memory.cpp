@@ -106,8 +106,9 @@ Result<std::uint64_t> size_of(int descriptor) {
 
 bool files_may_have(std::uint64_t size_bytes) {
   rlimit most{};
-  return ::getrlimit(RLIMIT_FSIZE, &most) == 0 &&
-         (most.rlim_cur == RLIM_INFINITY || size_bytes <= most.rlim_cur);
+  // Where the limit cannot be asked, making the file shows it.
+  return ::getrlimit(RLIMIT_FSIZE, &most) != 0 || most.rlim_cur == RLIM_INFINITY ||
+         size_bytes <= most.rlim_cur;
 }
 
 Status check_file_limit(std::uint64_t size_bytes) {

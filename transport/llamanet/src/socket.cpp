@@ -158,8 +158,10 @@ Result<FileDescriptor> connect_to(std::string_view socket_name,
 
 Result<FileDescriptor> accept_from(int listener) {
   for (;;) {
-    // Not accept4, which filters of containers may refuse. A driver starts no programs while it accepts.
+    // Filters of containers may refuse either. A driver starts no programs while it accepts.
     FileDescriptor connection(::accept(listener, nullptr, nullptr));
+    if (!connection && is_refused(errno))
+      connection = FileDescriptor(::accept4(listener, nullptr, nullptr, 0));
     if (connection) return with_flags(std::move(connection));
     if (errno == EINTR || errno == ECONNABORTED) continue;
     if (errno == EAGAIN) return failure(Errc::would_block, "nobody connects");

@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <cerrno>
 #include <chrono>
 #include <cstddef>
 #include <optional>
@@ -53,6 +54,10 @@ Status limit_waits(int socket, std::chrono::milliseconds longest);
 /// longer fails with would_block, this, too.
 Result<FileDescriptor> connect_to(std::string_view socket_name,
                                   std::optional<std::chrono::milliseconds> patience = std::nullopt);
+
+/// Whether a system call that failed in this way may succeed under another name: filters and old kernels
+/// refuse some.
+inline bool is_refused(int error_number) { return error_number == EPERM || error_number == ENOSYS; }
 
 /// The next connection. would_block: there is none.
 Result<FileDescriptor> accept_from(int listener);
