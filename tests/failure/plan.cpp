@@ -22,6 +22,7 @@ const std::vector<Workload>& workloads() {
       {"comm_storm", ""},
       {"big", ""},
       {"writer", ""},
+      {"files", ""},
       {"clocks", "", false, true},
       {"ssend", ""},
       {"wildcards", "", false, true},

@@ -160,6 +160,7 @@ void opens() {
   for (int round = 0; round < 3; ++round) {
     file = open(path("log"), O_WRONLY | O_CREAT | O_APPEND | (round ? 0 : O_TRUNC), 0600);
     tell("append", put_into(file, "line\n"));
+    tell("dprintf", dprintf(file, "printed %d\n", round));
     tell("close", close(file));
   }
   file = creat(path("made"), 0644);

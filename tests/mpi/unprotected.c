@@ -3,9 +3,11 @@
    NAME" does it in the current folder, in rank 1. See unprotected.sh. */
 #define _GNU_SOURCE
 #include <aio.h>
+#include <dirent.h>
 #include <fcntl.h>
 #include <fts.h>
 #include <ftw.h>
+#include <linux/fs.h>
 #include <mpi.h>
 #include <mqueue.h>
 #include <pthread.h>
@@ -17,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
+#include <sys/ioctl.h>
 #include <sys/ipc.h>
 #include <sys/mman.h>
 #include <sys/msg.h>
@@ -181,6 +184,7 @@ static void copy_range(void) {
   off64_t from = 0;
   MUST(copy_file_range(a_file(0), &from, another_file(), NULL, 11, 0) == 11);
 }
+static void clone_file(void) { ioctl(another_file(), FICLONE, a_file(0)); } /* Few file systems can. */
 static void splice_file(void) {
   int pipes[2];
   off64_t from = 0;
@@ -208,6 +212,10 @@ static void open_walk(void) {
   FTS* walk = fts_open(paths, FTS_PHYSICAL, NULL);
   MUST(walk && fts_read(walk));
   fts_close(walk);
+}
+static void scan_at(void) {
+  struct dirent** found;
+  MUST(scandirat(AT_FDCWD, ".", &found, NULL, NULL) >= 0);
 }
 static void watch(void) { MUST(inotify_init() >= 0); }
 static void watch_too(void) { MUST(inotify_init1(0) >= 0); }
@@ -293,12 +301,14 @@ static const struct {
     {"lio_listio", list_asynchronously, "asynchronous input and output (lio_listio)"},
     {"sendfile", send_file, "sendfile()"},
     {"copy_file_range", copy_range, "copy_file_range()"},
+    {"ficlone", clone_file, "a copy within a file system (ioctl FICLONE)"},
     {"splice", splice_file, "splice()"},
     {"pwritev2", write_with_flags, "pwritev2() with flags"},
     {"preadv2", read_with_flags, "preadv2() with flags"},
     {"ftw", walk, "a walk through directories (ftw)"},
     {"nftw", walk_more, "a walk through directories (nftw)"},
     {"fts_open", open_walk, "a walk through directories (fts_open)"},
+    {"scandirat", scan_at, "a list of a directory (scandirat)"},
     {"inotify_init", watch, "the watching of files (inotify)"},
     {"inotify_init1", watch_too, "the watching of files (inotify)"},
     {"setxattr", set_attribute, "extended attributes of a file (setxattr)"},

@@ -1,4 +1,5 @@
 #include <aio.h>
+#include <dirent.h>
 #include <fcntl.h>
 #include <fts.h>
 #include <ftw.h>
@@ -307,6 +308,18 @@ LLAMADA_INTERPOSED int nftw(const char* path, __nftw_func_t visit, int descripto
   return next.get()(path, visit, descriptors, flags);
 }
 LLAMADA_INTERPOSED int nftw64(const char*, __nftw64_func_t, int, int) __attribute__((alias("nftw")));
+
+LLAMADA_INTERPOSED int scandirat(int folder, const char* path, dirent*** found, int (*takes)(const dirent*),
+                                 int (*compare)(const dirent**, const dirent**)) {
+  static NextFunction<int(int, const char*, dirent***, int (*)(const dirent*),
+                          int (*)(const dirent**, const dirent**))>
+      next("scandirat");
+  cannot_be_repeated(LLAMADA_CALLER, "a list of a directory (scandirat)");
+  return next.get()(folder, path, found, takes, compare);
+}
+LLAMADA_INTERPOSED int scandirat64(int, const char*, dirent64***, int (*)(const dirent64*),
+                                   int (*)(const dirent64**, const dirent64**))
+    __attribute__((alias("scandirat")));
 
 LLAMADA_INTERPOSED FTS* fts_open(char* const* paths, int options,
                                  int (*compare)(const FTSENT**, const FTSENT**)) {

@@ -1,6 +1,7 @@
 #include "interpose/waiting.hpp"
 
 #include <fmt/format.h>
+#include <linux/fs.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -244,6 +245,8 @@ LLAMADA_INTERPOSED int ioctl(int descriptor, unsigned long request, ...) noexcep
   va_start(arguments, request);
   void* argument = va_arg(arguments, void*);
   va_end(arguments);
+  if (request == FICLONE || request == FICLONERANGE)
+    interpose::cannot_be_repeated(LLAMADA_CALLER, "a copy within a file system (ioctl FICLONE)");
   auto* determinants = request == FIONREAD ? recorder_of(LLAMADA_CALLER) : nullptr;
   if (!determinants) return next.get()(descriptor, request, argument);
   const Wait how{.wait = [&] { return next.get()(descriptor, request, argument); },
