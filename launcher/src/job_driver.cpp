@@ -211,6 +211,7 @@ void JobDriver::look_for_the_end() {
 void JobDriver::finish() {
   finished_ = true;
   for (const RankProcess& rank : ranks_) report_.ranks.push_back(arenas_->view(rank.rank));
+  report_.spawned_world_count = spawned_count_;
   if (injector_) report_.injections = injector_->records();
   for (const InjectionRecord& injection : report_.injections)
     if (!injection.fired) say(fmt::format("mpirun: the rule --inject '{}' never fired.\n", injection.rule));

@@ -54,9 +54,12 @@ class JobDriver {
   void spawn_world(std::uint32_t parent, const SpawnQuestion& question);
   Result<std::uint32_t> start_world(JobWorld world);
   Status start_ranks_of(const JobWorld& world);
+  void forget(RankProcess& rank);
   void discard(const JobWorld& world);
   std::string environment_value(std::string_view name) const;
-  const JobWorld& world_of(const RankProcess& rank) const { return worlds_[rank.world]; }
+  /// Of a world: what an earlier one in the same slots has left does not get in.
+  std::uint64_t token_of(const RankProcess& rank) const { return token_ + rank.world; }
+  const JobWorld& world_of(const RankProcess& rank) const { return worlds_.at(rank.world); }
   std::uint32_t rank_in_world(const RankProcess& rank) const { return rank.rank - world_of(rank).first; }
   const Command& command_of(const RankProcess& rank) const {
     return world_of(rank).command(rank_in_world(rank));
@@ -105,7 +108,7 @@ class JobDriver {
   void replace(RankProcess& rank);
   void begin_draining(RankProcess& rank);
   void look_at_draining(RankProcess& rank);
-  void stop_lingering(std::uint32_t rank, int round);
+  void stop_lingering(std::uint32_t rank, std::uint32_t world, int round);
   bool may_have_processes(const RankProcess& rank) const;
   std::vector<pid_t> processes_of(const RankProcess& rank) const;
   bool kill_processes_of(const RankProcess& rank) const;
@@ -141,9 +144,10 @@ class JobDriver {
   qos::Profile profile_;
   std::string host_;
   std::uint64_t token_ = 0;
-  std::deque<JobWorld> worlds_;                  ///< by number; more come, none moves or goes
+  std::map<std::uint32_t, JobWorld> worlds_;     ///< by number: those that have slots
+  std::uint32_t spawned_count_ = 0;              ///< worlds that were spawned
   std::map<std::string, KeptProgram> programs_;  ///< under REBUILD, by path
-  std::deque<RankProcess> ranks_;                ///< the same, by slot
+  std::deque<RankProcess> ranks_;                ///< by slot; more come, none moves
   std::string input_;                            ///< what rank 0 is given; under REBUILD from the start
   std::uint64_t input_start_ = 0;                ///< the place of its first byte
   std::uint64_t input_acknowledged_ = 0;

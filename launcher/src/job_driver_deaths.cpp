@@ -361,7 +361,7 @@ bool JobDriver::may_have_processes(const RankProcess& rank) const {
 /// What the rank has started, and what that has: known by its process group, by its environment, or by its
 /// parent.
 std::vector<pid_t> JobDriver::processes_of(const RankProcess& rank) const {
-  const std::string number = std::to_string(rank.rank), token = std::to_string(token_);
+  const std::string number = std::to_string(rank.rank), token = std::to_string(token_of(rank));
   const auto is_marked = [&](pid_t pid) {
     return variable_of(pid, "LLAMADA_RANK") == number && variable_of(pid, "LLAMADA_TOKEN") == token;
   };
@@ -456,9 +456,10 @@ void JobDriver::look_at_code(RankProcess& rank) {
 /// Libraries that the program opens by dlopen() are seen some time later.
 void JobDriver::look_at_code_later(std::uint32_t number, std::chrono::milliseconds delay) {
   if (!rebuilding()) return;
-  loop_.after(delay, [this, number, delay, incarnation = ranks_[number].incarnation] {
+  const RankProcess& looked_at = ranks_[number];
+  loop_.after(delay, [this, number, delay, world = looked_at.world, incarnation = looked_at.incarnation] {
     RankProcess& rank = ranks_[number];
-    if (finished_ || rank.incarnation != incarnation || !rank.attached_alive) return;
+    if (finished_ || rank.world != world || rank.incarnation != incarnation || !rank.attached_alive) return;
     look_at_code(rank);
     look_at_code_later(number, std::min(2 * delay, code_look_max));
   });
@@ -470,15 +471,16 @@ void JobDriver::begin_draining(RankProcess& rank) {
   rank.input.reset();
   if (ending_code_) kill_processes_of(rank);
   if (rank.drained()) return look_at_draining(rank);
-  loop_.after(linger_max, [this, number = rank.rank] { stop_lingering(number, 1); });
+  loop_.after(linger_max,
+              [this, number = rank.rank, world = rank.world] { stop_lingering(number, world, 1); });
 }
 
-void JobDriver::stop_lingering(std::uint32_t number, int round) {
+void JobDriver::stop_lingering(std::uint32_t number, std::uint32_t world, int round) {
   RankProcess& rank = ranks_[number];
-  if (rank.phase != RankPhase::draining) return;
+  if (rank.phase != RankPhase::draining || rank.world != world) return;
   kill_processes_of(rank);
   if (round == 1) {
-    loop_.after(linger_max, [this, number] { stop_lingering(number, 2); });
+    loop_.after(linger_max, [this, number, world] { stop_lingering(number, world, 2); });
     return;
   }
   // Who still holds the pipes has hidden itself well.

@@ -36,14 +36,18 @@ void JobDriver::spawn_world(std::uint32_t parent, const SpawnQuestion& question)
 Result<std::uint32_t> JobDriver::start_world(JobWorld plan) {
   auto first = arenas_->add_ranks(plan.count);
   if (!first) return propagate(first);
-  plan.number = static_cast<std::uint32_t>(worlds_.size());
+  plan.number = ++spawned_count_;
   plan.first = *first;
-  const JobWorld& world = worlds_.emplace_back(std::move(plan));
+  plan.left = plan.count;
+  const JobWorld& world = worlds_.emplace(plan.number, std::move(plan)).first->second;
   link_->send(control::World{world.first, world.count, world.number});
   for (std::uint32_t slot = world.first; slot < world.first + world.count; ++slot) {
-    RankProcess& rank = ranks_.emplace_back();
-    rank.rank = slot;
-    rank.world = world.number;
+    if (slot < ranks_.size())
+      forget(ranks_[slot]);
+    else
+      ranks_.emplace_back();
+    ranks_[slot].rank = slot;
+    ranks_[slot].world = world.number;
   }
   if (auto status = start_ranks_of(world); !status) {
     discard(world);
@@ -53,14 +57,22 @@ Result<std::uint32_t> JobDriver::start_world(JobWorld plan) {
   return *first;
 }
 
+/// A rank of an earlier world, which is finished: its slot is another's from now on.
+void JobDriver::forget(RankProcess& rank) {
+  loop_.cancel(rank.timer);
+  if (const auto world = worlds_.find(rank.world); --world->second.left == 0) worlds_.erase(world);
+  std::erase_if(report_.worlds, [&](const SpawnedWorldRecord& world) { return world.number == rank.world; });
+  rank = RankProcess{};
+}
+
 Status JobDriver::start_ranks_of(const JobWorld& world) {
   const auto each = [&](const auto& action) -> Status {
     for (std::uint32_t slot = world.first; slot < world.first + world.count; ++slot)
       if (auto status = action(ranks_[slot]); !status) return status;
     return {};
   };
-  auto expected =
-      each([this](RankProcess& rank) { return arenas_->expect(rank.rank, token_, identity_of(rank)); });
+  auto expected = each(
+      [this](RankProcess& rank) { return arenas_->expect(rank.rank, token_of(rank), identity_of(rank)); });
   return expected ? each([this](RankProcess& rank) { return start_rank(rank); }) : expected;
 }
 

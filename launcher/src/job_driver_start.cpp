@@ -65,11 +65,13 @@ std::string with_huge_pages(std::string tunables) {
 }  // namespace
 
 void JobDriver::start_all() {
-  worlds_.push_back({0, 0, job_.rank_count, 0, {{job_.program, job_.arguments, job_.working_directory}}, {}});
+  worlds_[0] = {
+      0, 0, job_.rank_count, 0, job_.rank_count, {{job_.program, job_.arguments, job_.working_directory}},
+      {}};
   ranks_.resize(job_.rank_count);
   for (std::uint32_t rank = 0; rank < job_.rank_count; ++rank) ranks_[rank].rank = rank;
   for (RankProcess& rank : ranks_)
-    if (auto status = arenas_->expect(rank.rank, token_, identity_of(rank)); !status)
+    if (auto status = arenas_->expect(rank.rank, token_of(rank), identity_of(rank)); !status)
       return cannot_start(status.error());
   injector_->job_started();
   for (RankProcess& rank : ranks_)
@@ -181,7 +183,7 @@ std::vector<std::string> JobDriver::environment_of(const RankProcess& rank) cons
   // Slots: of mpirun's own world they are the ranks.
   set(environment, "LLAMADA_RANK", std::to_string(rank.rank));
   set(environment, "LLAMADA_SIZE", size);
-  set(environment, "LLAMADA_TOKEN", std::to_string(token_));
+  set(environment, "LLAMADA_TOKEN", std::to_string(token_of(rank)));
   if (world.number != 0) {
     set(environment, "LLAMADA_FIRST", std::to_string(world.first));
     set(environment, "LLAMADA_APPNUM", std::to_string(world.command_number(rank_in_world(rank))));

@@ -26,6 +26,7 @@ struct JobWorld {
   std::uint32_t first = 0;
   std::uint32_t count = 0;
   std::uint32_t parent = 0;  ///< the slot of who spawned it
+  std::uint32_t left = 0;    ///< of its slots: not given to another world since
   std::vector<Command> commands;
   std::vector<std::uint32_t> command_of;  ///< by rank in the world: index of its command; empty: the first
 

@@ -31,14 +31,12 @@ void LineMerger::end(std::uint32_t rank, std::string& out) {
 }
 
 void LineMerger::name_world(std::uint32_t first, std::uint32_t count, std::uint32_t number) {
-  worlds_[first] = {count, number};
+  for (std::uint32_t i = 0; i < count; ++i) labels_[first + i] = fmt::format("{}:{}", number, i);
 }
 
 std::string LineMerger::label_of(std::uint32_t rank) const {
-  const auto behind = worlds_.upper_bound(rank);
-  if (behind == worlds_.begin()) return fmt::format("{}", rank);
-  const auto& [first, world] = *std::prev(behind);
-  return fmt::format("{}:{}", world.number, rank - first);
+  const auto label = labels_.find(rank);
+  return label == labels_.end() ? fmt::format("{}", rank) : label->second;
 }
 
 bool LineMerger::has_partial() const {

@@ -38,13 +38,8 @@ class LineMerger {
   void give(std::uint32_t rank, std::string_view bytes, std::string& out);
   std::string label_of(std::uint32_t rank) const;
 
-  struct World {
-    std::uint32_t count;
-    std::uint32_t number;
-  };
-
   std::string prefix_;
-  std::map<std::uint32_t, World> worlds_;  ///< spawned ones, by their first rank
+  std::map<std::uint32_t, std::string> labels_;  ///< of spawned ranks
   std::map<std::uint32_t, std::string> partial_;
   std::optional<std::uint32_t> open_rank_;  ///< the rank whose unfinished line was given out last
 };

@@ -146,6 +146,7 @@ std::string report_to_json(const Report& report) {
   json["injections"] = Json::array();
   for (const InjectionRecord& injection : report.injections)
     json["injections"].push_back({{"rule", injection.rule}, {"fired", injection.fired}});
+  json["spawned_world_count"] = report.spawned_world_count;
   json["spawned_worlds"] = Json::array();
   for (const SpawnedWorldRecord& world : report.worlds)
     json["spawned_worlds"].push_back({{"world", world.number},

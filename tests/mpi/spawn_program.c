@@ -46,6 +46,35 @@ int main(int argc, char** argv) {
       printf("again\n");
       fflush(stdout);
     }
+  } else if (strcmp(what, "spawn 40 times") == 0) {
+    /* Each hears from its child what it told it; now and then one is kept until the end. */
+    MPI_Comm kept[4];
+    for (int i = 0; i < 40; ++i) {
+      inter = spawn(argv[0], i % 3 ? "answer" : "answer twice", i % 5 == 0 ? 2 : 1);
+      for (int times = i % 3 ? 1 : 2; times > 0; --times) {
+        int told = 1000 * i + rank, heard = 0;
+        MPI_Send(&told, 1, MPI_INT, 0, 3, inter);
+        MPI_Recv(&heard, 1, MPI_INT, 0, 3, inter, MPI_STATUS_IGNORE);
+        if (heard != told + 1) MPI_Abort(MPI_COMM_WORLD, 9);
+      }
+      if (i % 10 == 0)
+        kept[i / 10] = inter;
+      else
+        MPI_Comm_disconnect(&inter);
+    }
+    for (int i = 0; i < 4; ++i) MPI_Comm_disconnect(&kept[i]);
+    if (rank == 0) printf("all have answered\n");
+  } else if (strncmp(what, "answer", 6) == 0) {
+    int parents;
+    MPI_Comm_remote_size(parent, &parents);
+    for (int times = strcmp(what, "answer") == 0 ? 1 : 2; times > 0 && rank == 0; --times)
+      for (int from = 0; from < parents; ++from) {
+        int heard;
+        MPI_Recv(&heard, 1, MPI_INT, from, 3, parent, MPI_STATUS_IGNORE);
+        ++heard;
+        MPI_Send(&heard, 1, MPI_INT, from, 3, parent);
+      }
+    MPI_Comm_disconnect(&parent);
   } else if (strcmp(what, "go") == 0) {
     MPI_Comm_disconnect(&parent);
   } else if (strcmp(what, "child fails") == 0) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "job_process.hpp"
 #include "llamada/base/random.hpp"
@@ -25,17 +27,26 @@ std::size_t count(const std::string& text, const std::string& part) {
   return found;
 }
 
+std::size_t descriptors_of(pid_t pid) {
+  std::error_code gone;
+  std::size_t open = 0;
+  for (std::filesystem::directory_iterator each("/proc/" + std::to_string(pid) + "/fd", gone), end;
+       !gone && each != end; each.increment(gone))
+    ++open;
+  return open;
+}
+
+std::size_t mappings_of(pid_t pid) {
+  std::ifstream maps("/proc/" + std::to_string(pid) + "/maps");
+  std::size_t lines = 0;
+  for (std::string line; std::getline(maps, line);) ++lines;
+  return lines;
+}
+
 /// Of the process of the job that has the most.
-std::size_t most_descriptors(const Job& job) {
+std::size_t most(const Job& job, std::size_t (*of)(pid_t)) {
   std::size_t most = 0;
-  for (const Found& process : job.processes()) {
-    std::error_code gone;
-    std::size_t open = 0;
-    for (std::filesystem::directory_iterator each("/proc/" + std::to_string(process.pid) + "/fd", gone), end;
-         !gone && each != end; each.increment(gone))
-      ++open;
-    most = std::max(most, open);
-  }
+  for (const Found& process : job.processes()) most = std::max(most, of(process.pid));
   return most;
 }
 
@@ -70,13 +81,32 @@ TEST_CASE("spawn: whoever of mpirun and its helpers is killed meanwhile, nothing
   }
 }
 
-TEST_CASE("spawn: neither parents nor llamanetd keep descriptors of worlds that are done", "[system]") {
+TEST_CASE("spawn: neither parents nor llamanetd keep descriptors or mappings of worlds that are done",
+          "[system]") {
   constexpr std::size_t worlds = 60, ranks_of_each = 2;
   Job job = start("spawn for ever");
   REQUIRE(wait_for([&] { return count(job.output(), "again") >= 5; }));
-  const std::size_t at_first = most_descriptors(job);
+  const std::size_t descriptors = most(job, descriptors_of), mappings = most(job, mappings_of);
   REQUIRE(wait_for([&] { return count(job.output(), "again") >= 5 + worlds; }));
-  CHECK(most_descriptors(job) < at_first + worlds * ranks_of_each / 2);
+  CHECK(most(job, descriptors_of) < descriptors + worlds * ranks_of_each / 2);
+  CHECK(most(job, mappings_of) < mappings + worlds * ranks_of_each / 2);
+}
+
+TEST_CASE("spawn: later worlds have the slots of those that are done, and hear nothing of theirs",
+          "[system]") {
+  for (const char* profile : {"default", "fault-tolerant"}) {
+    INFO(profile);
+    test::TemporaryFolder folder;
+    const std::string report = folder / "report";
+    Job job = start("spawn 40 times", {"--qos", profile, "--report", report});
+    CHECK(job.wait() == 0);
+    CHECK(job.output() == "all have answered\n");
+    const auto json = nlohmann::json::parse(std::ifstream(report));
+    CHECK(json["spawned_world_count"] == 40);
+    // 48 processes, of which some are still there when the next ones come.
+    CHECK(json["per_rank"].size() < 2 + 48);
+    CHECK(json["spawned_worlds"].size() < 40);
+  }
 }
 
 TEST_CASE("spawn: the exit code of a spawned rank is the job's", "[system]") {

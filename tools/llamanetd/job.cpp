@@ -157,7 +157,7 @@ class DriverArenas final : public launcher::JobArenas {
   std::vector<std::uint64_t> tokens_;
 };
 
-/// How many processes MPI_Comm_spawn may add to a job over its life.
+/// How many processes that MPI_Comm_spawn has added a job may have at a time.
 constexpr std::uint32_t spawned_count_max = 1024;
 
 std::uint64_t memory_available_bytes() {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <limits>
 #include <utility>
 
 #include "llamada/base/check.hpp"
@@ -236,7 +235,7 @@ void Channel::find_readers() {
     if (member == self_ || other.bounds_writer) continue;
     auto peer = world_.peer(members_[member]);
     if (!peer.ready()) continue;
-    auto* cursor = topics::find_cursor(peer, key_, world_.rank(), other.cursors_scanned);
+    auto* cursor = topics::find_cursor(peer, key_, world_.rank(), other.cursors_scan);
     if (cursor == nullptr) continue;
     writer_.add_reader(cursor);
     other.bounds_writer = true;
@@ -250,7 +249,7 @@ bool Channel::find_log(int member) {
   if (incoming.found) return true;
   auto peer = world_.peer(members_[member]);
   if (!peer.ready()) return false;
-  auto index = topics::find_log(peer, key_, incoming.logs_scanned);
+  auto index = topics::find_log(peer, key_, incoming.logs_scan);
   if (!index) return false;
   auto cursor = world_.arena().cursor(key_, members_[member]);
   if (!cursor) {
@@ -488,16 +487,6 @@ void Channel::change_communicator() {
   failed_ordinal_ = ordinal_;
   for (Incoming& incoming : incoming_) incoming.left_over.reset();
   complaint_.clear();
-}
-
-void Channel::retire() {
-  for (int member = 0; member < size(); ++member) {
-    if (member == self_) continue;
-    auto cursor = world_.arena().cursor(key_, members_[member]);
-    if (!cursor) continue;
-    (*cursor)->consumed.store(std::numeric_limits<std::uint64_t>::max(), std::memory_order_release);
-    world_.wake(members_[member]);
-  }
 }
 
 }  // namespace llamada::mpi::coll

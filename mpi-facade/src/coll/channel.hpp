@@ -387,6 +387,10 @@ class Channel {
 
   /// This member reads nothing of the communicator any more and holds no writer (MPI_Comm_free).
   void retire();
+  /// The process in this slot has ended.
+  void part(int world_rank);
+  /// Of a channel that has retired: gives back what no member needs any more. True when that was all.
+  bool give_back();
 
  private:
   /// What nobody took when its collective was over.
@@ -405,8 +409,9 @@ class Channel {
     topics::LogReader reader;
     bool found = false;
     bool bounds_writer = false;  // its cursor is known to our writer
-    std::uint32_t logs_scanned = 0;
-    std::uint32_t cursors_scanned = 0;
+    topics::DirectoryScan logs_scan;
+    topics::DirectoryScan cursors_scan;
+    bool is_gone = false;  // its process has ended, and its slot may be another's
     std::uint64_t released = 0;
     std::uint32_t ignored = 0;  // the collective that needs nothing from it
     std::optional<LeftOver> left_over;
@@ -468,6 +473,8 @@ class Channel {
   void find_readers();
 
   bool find_log(int member);
+  bool needs_our_log(int member);
+  bool has_log(int member);
   [[noreturn]] void damaged(int member, std::string_view how) const;
   void try_to_let_run_ahead(int member);
   std::optional<topics::Record> peek_current(int member);
@@ -525,6 +532,7 @@ class Channel {
   std::function<std::string()> describe_call_;
   std::function<void()> after_publish_;
   std::function<bool()> may_contribute_;
+  std::function<void()> look_for_culprit_;
   bool keeps_all_at_first_;
   bool keeps_all_;
   std::uint32_t ordinal_ = 0;

@@ -18,6 +18,26 @@ Collectives::Holder::~Holder() {
   // Nobody would look there again.
   if (owner_.lost_.empty()) owner_.lost_ = channel_->left_over();
   channel_->retire();
+  owner_.keep_retired(std::move(channel_));
+}
+
+/// While histories are kept, a replacement of any member may read the log again.
+void Collectives::keep_retired(std::unique_ptr<Channel> channel) {
+  if (options_.keep_all && world_.is_protected()) return;
+  retired_.push_back(std::move(channel));
+  if (retired_.size() >= retired_look_at_) give_back_retired();
+}
+
+void Collectives::give_back_retired() {
+  std::erase_if(retired_, [](const auto& channel) { return channel->give_back(); });
+  retired_look_at_ = 2 * retired_.size() + retired_before_look;
+}
+
+void Collectives::part(int world_rank) {
+  for (SpareChannel& spare : spare_channels_.with(world_rank)) spare.holder.reset();
+  for (Channel* channel : channels_) channel->part(world_rank);
+  for (const auto& channel : retired_) channel->part(world_rank);
+  give_back_retired();
 }
 
 namespace {

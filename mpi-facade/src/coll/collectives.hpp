@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <set>
 #include <string>
 #include <utility>
@@ -87,6 +88,9 @@ class Collectives {
   /// The program frees the communicator: its channel is spare.
   void spare_channel(Communicator& communicator);
 
+  /// The process in this slot has ended, and no communicator has it as a member.
+  void part(int world_rank);
+
   /// What new communicators are named by, and the channels that they may have.
   ContextIds& context_ids() { return context_ids_; }
   SpareChannels& spare_channels() { return spare_channels_; }
@@ -106,12 +110,19 @@ class Collectives {
     std::unique_ptr<Channel> channel_;
   };
 
+  void keep_retired(std::unique_ptr<Channel> channel);
+  void give_back_retired();
   Result<Channel*> make_channel(Communicator& communicator);
   Result<std::unique_ptr<CommunicatorExtension>> common_spare(Communicator& communicator, Channel& channel);
   Result<std::unique_ptr<Holder>> open(const Communicator& communicator, std::uint32_t persistent);
 
+  /// So many wait before it is looked again whether their logs are needed.
+  static constexpr std::size_t retired_before_look = 8;
+
   World& world_;
   topics::ArenaWriter& arena_;
+  std::vector<std::unique_ptr<Channel>> retired_;  // whose logs others may still read
+  std::size_t retired_look_at_ = retired_before_look;
   Waiter& waiter_;
   Options options_;
   std::vector<Channel*> channels_;

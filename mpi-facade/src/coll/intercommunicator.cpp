@@ -82,6 +82,30 @@ Result<std::vector<int>> learn_group(Messages& messages, const Communicator& loc
   return ranks;
 }
 
+/// Whether processes of other worlds are in it.
+bool joins_worlds(const Communicator& inter) {
+  const Runtime& self = runtime();
+  const auto is_of_other = [&](int slot) {
+    return slot < self.world_first || slot >= self.world_first + self.world_size;
+  };
+  return std::ranges::any_of(inter.group()->members(), is_of_other) ||
+         std::ranges::any_of(inter.remote_group()->members(), is_of_other);
+}
+
+/// A process may end, and all that it had in memory go, as soon as it is no longer connected: until then
+/// everybody must have met it.
+Status wait_until_all_have_met(Communicator& local, const InterBridge& bridge) {
+  char word = 0, theirs = 0;
+  if (auto gathered = gather_from_all(local, word); !gathered) return propagate(gathered);
+  if (local.rank() == bridge.local_leader) {
+    const auto told = Messages(*bridge.peer)
+                          .exchange(std::span<const char>(&word, 1), std::span(&theirs, 1),
+                                    bridge.remote_leader, bridge.tag);
+    if (!told) return told;
+  }
+  return broadcast(local, std::span(&theirs, 1), bridge.local_leader);
+}
+
 }  // namespace
 
 Communicator* add_intercommunicator(const Communicator& parent, std::uint32_t context, Reference<Group> group,
@@ -119,7 +143,11 @@ Result<Communicator*> create_intercommunicator(Communicator& local, const InterB
   for (int rank : remote)
     if (local.rank_of(rank) != MPI_UNDEFINED)
       return failure(Errc::invalid_argument, "rank {} of MPI_COMM_WORLD is in both groups", rank);
-  return add_intercommunicator(local, *context, local.group(), group_of(std::move(remote)));
+  Communicator* const made =
+      add_intercommunicator(local, *context, local.group(), group_of(std::move(remote)));
+  if (!joins_worlds(*made)) return made;
+  if (auto met = wait_until_all_have_met(local, bridge); !met) return propagate(met);
+  return made;
 }
 
 Result<Communicator*> merge(Communicator& inter, bool high) {

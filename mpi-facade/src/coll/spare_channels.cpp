@@ -29,6 +29,17 @@ SpareChannel SpareChannels::keep(SpareChannel spare) {
   return oldest;
 }
 
+std::vector<SpareChannel> SpareChannels::with(int world_rank) {
+  std::vector<SpareChannel> found;
+  std::erase_if(spares_, [&](SpareChannel& spare) {
+    const bool has =
+        std::ranges::find(spare.channel->members(), world_rank) != spare.channel->members().end();
+    if (has) found.push_back(std::move(spare));
+    return has;
+  });
+  return found;
+}
+
 ChannelOffer::ChannelOffer(SpareChannels& spares, std::span<const int> members, std::size_t count_max)
     : spares_(spares) {
   const auto is_offered = [&](const SpareChannel& spare) {

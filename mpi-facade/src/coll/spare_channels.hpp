@@ -37,6 +37,8 @@ class SpareChannels {
   /// Keeps a channel that nothing uses or will use; returns what is to be given up: this one if it cannot be
   /// used again, or another one.
   SpareChannel keep(SpareChannel spare);
+  /// Those that have this rank as a member are given up.
+  std::vector<SpareChannel> with(int world_rank);
 
  private:
   friend class ChannelOffer;

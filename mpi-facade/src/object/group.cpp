@@ -1,8 +1,29 @@
 #include "object/group.hpp"
 
 #include <algorithm>
+#include <mutex>
 
 namespace llamada::mpi {
+namespace {
+
+// Ranks that are threads of one process (tests) share these.
+std::mutex groups_mutex;
+Group* first_group = nullptr;
+
+}  // namespace
+
+Group::~Group() {
+  const std::lock_guard lock(groups_mutex);
+  (before_ ? before_->next_ : first_group) = next_;
+  if (next_) next_->before_ = before_;
+}
+
+bool Group::is_named(int world_rank) {
+  const std::lock_guard lock(groups_mutex);
+  for (const Group* group = first_group; group; group = group->next_)
+    if (group->rank_of(world_rank) != MPI_UNDEFINED) return true;
+  return false;
+}
 
 Group::Group(std::vector<int> members, int self) : members_(std::move(members)), self_(self) {
   if (!members_.empty()) {
@@ -11,6 +32,10 @@ Group::Group(std::vector<int> members, int self) : members_(std::move(members)),
   }
   for (int rank = 0; rank < size(); ++rank) rank_of_[static_cast<std::size_t>(world_rank(rank))] = rank;
   rank_ = rank_of(self);
+  const std::lock_guard lock(groups_mutex);
+  next_ = first_group;
+  if (next_) next_->before_ = this;
+  first_group = this;
 }
 
 int Group::rank_of(int world_rank) const {

@@ -17,6 +17,11 @@ class Group : public Counted {
   /// MPI_COMM_WORLD.
   Group(std::vector<int> members, int self);
 
+  ~Group() override;
+  /// Whether any group of this process has this rank as a member: handles, communicators and windows hold
+  /// groups.
+  static bool is_named(int world_rank);
+
   int size() const { return static_cast<int>(members_.size()); }
   /// The caller's rank in the group, MPI_UNDEFINED if it is no member.
   int rank() const { return rank_; }
@@ -46,6 +51,9 @@ class Group : public Counted {
   int self_;
   int rank_;
   std::vector<int> rank_of_;  ///< By rank in MPI_COMM_WORLD, up to the highest member.
+  // All groups of the process, in a ring of their own: is_named().
+  Group* next_ = nullptr;
+  Group* before_ = nullptr;
 };
 
 }  // namespace llamada::mpi

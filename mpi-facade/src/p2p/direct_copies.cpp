@@ -55,6 +55,7 @@ bool DirectCopies::open_desk(Peer& peer) {
   const auto chunk = arena.allocate({0, sizeof(Desk)}, 0);
   peer.has_no_desk = !chunk;
   if (!chunk) return false;
+  peer.own_chunk = *chunk;
   peer.own_place = chunk->payload();
   peer.own = new (arena.base() + peer.own_place) Desk{};
   peer.own->process = own_card();

@@ -51,6 +51,8 @@ class DirectCopies {
   /// reached, or the receive's buffer has gaps: nothing was begun. `is_exchange`: the sender has a large
   /// message of ours to receive, too, so that each does best with what it receives.
   bool receive(Request& request, int source, const Announcement& announcement, bool is_exchange);
+  /// The rank has ended, and no message to or from it is on its way.
+  void part(int rank);
   /// Whether messages from there have been found to be out of reach.
   bool is_unreachable(int source) const;
   /// The receiver of this message has told where it is to go. False when it is not to be believed.
@@ -111,6 +113,7 @@ class DirectCopies {
     bool has_no_desk = false;  // and gets none
     KnownReach reach;
     topics::Offset own_place = 0;
+    topics::Chunk own_chunk;
     Desk* own = nullptr;
     const Desk* theirs = nullptr;
     int process = 0;

@@ -52,6 +52,10 @@ class EarlyCopies {
   void forget(int from) {
     if (static_cast<std::size_t>(from) < senders_.size()) senders_[static_cast<std::size_t>(from)].copy = {};
   }
+  /// The rank there has ended.
+  void part(int from) {
+    if (static_cast<std::size_t>(from) < senders_.size()) senders_[static_cast<std::size_t>(from)] = {};
+  }
   /// Whether the receive's buffer has been written to: it can no longer be cancelled, and its message is
   /// sent (again, if its sender has died).
   bool has_begun(const Request& request) const;

@@ -78,10 +78,12 @@ void Engine::meet(std::span<const int> ranks) {
 }
 
 void Engine::Listening::look_around() {
-  for (const int size = engine_.world_.size(); known_ < size; ++known_) {
-    if (engine_.incoming_->has_met(known_)) continue;
-    strangers_.push_back(known_);
-    engine_.meet(std::span(&known_, 1));
+  World& world = engine_.world_;
+  if (std::exchange(seen_changes_, world.roster_changes()) == world.roster_changes()) return;
+  for (int rank = 0; rank < world.size(); ++rank) {
+    if (engine_.incoming_->has_met(rank) || world.has_ended(rank)) continue;
+    strangers_.push_back(rank);
+    engine_.meet(std::span(&rank, 1));
   }
 }
 

@@ -94,6 +94,11 @@ class Engine final : private MessageSink, private SendOwner, private CopyOwner {
 
   /// Messages from these ranks of the job, which may be new, are taken from now on.
   void meet(std::span<const int> ranks);
+  /// The ranks of other worlds that have been met, and not parted from.
+  std::vector<int> strangers() const { return incoming_->strangers(); }
+  /// Forgets a rank that has ended, and that no group of this process names: its slot may become another's.
+  /// False while histories are kept: then nothing is forgotten.
+  bool part(int rank);
   /// Messages from whatever rank of the job are taken while this lives: of the ranks that have not been met
   /// before, the ones that have sent nothing are parted from at its end.
   class Listening {
@@ -108,7 +113,7 @@ class Engine final : private MessageSink, private SendOwner, private CopyOwner {
    private:
     Engine& engine_;
     std::vector<int> strangers_;
-    int known_ = 0;
+    std::uint64_t seen_changes_ = ~std::uint64_t{0};
   };
   /// Whether no send or receive of the program in this communicator is on its way.
   bool is_quiet(const Communicator& communicator) const { return !requests_.any_active(communicator); }

@@ -36,8 +36,10 @@ void Incoming::meet(int rank) {
 void Incoming::part_if_silent(std::span<const int> ranks) {
   std::erase_if(missing_, [&](int rank) {
     const bool part = std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
-    if (part) streams_[static_cast<std::size_t>(rank)].met = false;
-    return part;
+    if (!part) return false;
+    streams_[static_cast<std::size_t>(rank)] = Stream{};
+    world_.part(rank);
+    return true;
   });
 }
 
@@ -46,9 +48,9 @@ bool Incoming::has_met(int rank) const {
   return index < streams_.size() && streams_[index].met;
 }
 
-bool Incoming::open_reader(int from, Stream& stream, topics::LogKey key, std::uint32_t& scanned,
+bool Incoming::open_reader(int from, Stream& stream, topics::LogKey key, topics::DirectoryScan& scan,
                            topics::LogReader& reader) {
-  auto index = topics::find_log(stream.arena, key, scanned);
+  auto index = topics::find_log(stream.arena, key, scan);
   if (!index) return false;
   auto cursor = world_.arena().cursor(key, static_cast<std::uint32_t>(from));
   if (!cursor) world_.aborted(1, cursor.error().text());
@@ -58,12 +60,12 @@ bool Incoming::open_reader(int from, Stream& stream, topics::LogKey key, std::ui
 
 bool Incoming::find(int from, Stream& stream) {
   if (!has_new_logs(stream)) return false;
-  stream.open = open_reader(from, stream, message_log_key(world_.rank()), stream.scanned, stream.reader);
+  stream.open = open_reader(from, stream, message_log_key(world_.rank()), stream.scan, stream.reader);
   return stream.open;
 }
 
 bool Incoming::find_bulk(int from, Stream& stream) {
-  stream.bulk_open = open_reader(from, stream, bulk_log_key(world_.rank()), stream.bulk_scanned, stream.bulk);
+  stream.bulk_open = open_reader(from, stream, bulk_log_key(world_.rank()), stream.bulk_scan, stream.bulk);
   return stream.bulk_open;
 }
 

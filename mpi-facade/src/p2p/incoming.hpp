@@ -32,8 +32,8 @@ struct Stream {
   bool met = false;
   bool open = false;
   bool bulk_open = false;
-  std::uint32_t scanned = 0;
-  std::uint32_t bulk_scanned = 0;
+  topics::DirectoryScan scan;
+  topics::DirectoryScan bulk_scan;
   std::uint64_t released = 0;
   topics::PeerArena arena;
   Ordinals ordinals;
@@ -73,6 +73,11 @@ class Incoming {
   void meet(int rank);
   /// The ranks of those whose stream has not been found are looked at no longer.
   void part_if_silent(std::span<const int> ranks);
+  /// The rank has ended, and nothing more is to be had from it: all that is known of its stream is forgotten.
+  /// Not from within poll().
+  void part(int rank);
+  /// The ranks of other worlds that have been met.
+  std::vector<int> strangers() const;
   /// Whether the stream from this rank is looked at.
   bool has_met(int rank) const;
 
@@ -140,12 +145,13 @@ class Incoming {
   static bool has_new_logs(const Stream& stream) {
     const auto& arena = stream.arena;
     return arena.base != nullptr && arena.size_bytes >= sizeof(topics::ArenaHeader) &&
-           arena.header().log_count.load(std::memory_order_relaxed) != stream.scanned;
+           (arena.header().log_count.load(std::memory_order_relaxed) != stream.scan.scanned ||
+            arena.header().reuses.load(std::memory_order_relaxed) != stream.scan.reuses);
   }
   bool find(int from, Stream& stream);
   bool find_bulk(int from, Stream& stream);
   void find_streams();
-  bool open_reader(int from, Stream& stream, topics::LogKey key, std::uint32_t& scanned,
+  bool open_reader(int from, Stream& stream, topics::LogKey key, topics::DirectoryScan& scan,
                    topics::LogReader& reader);
   void look_for_damage(int from, topics::LogReader& reader);
   [[noreturn]] void broken(int from, const topics::LogReader& reader);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <unordered_map>
@@ -178,6 +179,28 @@ class Matcher {
   /// Held receives become free. Gives the matches that follow from it, both sides removed, in the order of
   /// the receives.
   std::vector<Pair> go_live();
+
+  /// A source has ended: what has come from there and was not taken is removed, and given to
+  /// `drop(MessageNode&)`. Contexts in which nothing waits are forgotten, as those of communicators that are
+  /// gone. Not while a replay needs the order in which sources were taken.
+  template <typename Drop>
+  void part(int source_index, Drop drop) {
+    std::erase_if(contexts_, [&](auto& entry) {
+      Context& here = *entry.second;
+      Source& from = source(here, source_index);
+      while (MessageNode* node = from.unexpected.first) {
+        unlink(here, *node);
+        drop(*node);
+      }
+      from = {};
+      const bool is_idle = std::all_of(here.sources.begin(), here.sources.end(), [](const Source& each) {
+        return !each.posted.first && !each.unexpected.first;
+      });
+      return is_idle && !here.wildcards.first && here.held == 0;
+    });
+    last_context_ = nullptr;
+    last_id_ = 0;
+  }
 
   /// Calls `visit(MessageNode&)` for each unexpected message.
   template <typename Visitor>

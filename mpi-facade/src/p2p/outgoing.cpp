@@ -86,7 +86,7 @@ void Outgoing::add_reader(Destination& to, bool bulk) {
   const auto arena = to.rank == world_.rank() ? world_.arena().reading() : world_.peer(to.rank);
   const auto key = bulk ? bulk_log_key(to.rank) : message_log_key(to.rank);
   const auto* cursor = topics::find_cursor(arena, key, static_cast<std::uint32_t>(world_.rank()),
-                                           bulk ? to.bulk_scanned : to.scanned);
+                                           bulk ? to.bulk_scan : to.scan);
   if (cursor) log.add_reader(cursor);
 }
 

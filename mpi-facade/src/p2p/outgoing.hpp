@@ -104,6 +104,8 @@ class Outgoing {
   std::string left_over();
   /// The replay is over: the owner is no longer asked. What was held back until now goes.
   void went_live();
+  /// The rank has ended, and no request is left that concerns it: what was sent to it is given back.
+  void part(int rank);
   /// From now on what was consumed is reused.
   void keep_no_longer();
   /// For messages from now on.
@@ -128,8 +130,8 @@ class Outgoing {
     bool direct_refused = false;  // it cannot reach this process's memory
     topics::LogWriter log;
     topics::LogWriter bulk;
-    std::uint32_t scanned = 0;
-    std::uint32_t bulk_scanned = 0;
+    topics::DirectoryScan scan;
+    topics::DirectoryScan bulk_scan;
     Ordinals ordinals;
     std::uint64_t heard_before = 0;   // messages, when a large one was written into its log last
     std::uint64_t heard_at_send = 0;  // the same, when one was sent that waits for its match

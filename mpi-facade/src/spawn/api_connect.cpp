@@ -58,6 +58,7 @@ int connect_by(Connect connect, const char* name, MPI_Info info, int root, MPI_C
     if (int code = check_info(info)) return code;
   }
   give_up_protection(what_connects);
+  part_from_ended();
   *new_comm = MPI_COMM_NULL;
   Verdict verdict;
   auto made = connect(*local, {root, name, timeout_of(info)}, verdict);

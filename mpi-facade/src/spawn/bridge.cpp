@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "coll/agreement.hpp"
+#include "coll/collectives.hpp"
 #include "p2p/engine.hpp"
 #include "runtime.hpp"
 
@@ -12,12 +13,22 @@ namespace llamada::mpi {
 
 Reference<Communicator> make_bridge(int initiator, int other) {
   Runtime& self = runtime();
+  part_from_ended();
   const std::array<int, 2> ends{initiator, other};
   self.engine->meet(ends);
   return make_counted<Communicator>(
       bridge_contexts | static_cast<std::uint32_t>(initiator),
       make_counted<Group>(std::vector<int>(ends.begin(), ends.end()), self.world_rank),
       self.comm_world()->error_handler());
+}
+
+void part_from_ended() {
+  Runtime& self = runtime();
+  for (const int slot : self.engine->strangers()) {
+    if (!self.world->has_ended(slot) || Group::is_named(slot) || !self.engine->part(slot)) continue;
+    self.collectives->part(slot);
+    self.world->part(slot);
+  }
 }
 
 int next_bridge_tag() { return ++runtime().bridge_count; }

@@ -19,6 +19,9 @@ inline constexpr std::uint32_t port_context = 0x3fe00000u;
 
 /// Rank 0 is who began it, rank 1 the other. Slots; one of them the caller's.
 Reference<Communicator> make_bridge(int initiator, int other);
+/// Forgets the processes of other worlds that have ended, and that no communicator or group of this process
+/// names: their slots may become those of other processes. Called before this process meets new ones.
+void part_from_ended();
 /// The bridge's tag for the next connection that this process begins: above 0.
 int next_bridge_tag();
 

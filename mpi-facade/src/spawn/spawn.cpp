@@ -37,6 +37,7 @@ Verdict ask_driver(const SpawnOrder& order) {
 
 Result<Communicator*> spawn(Communicator& parents, int root, const std::function<SpawnOrder()>& order,
                             Verdict& verdict) {
+  part_from_ended();
   if (parents.rank() == root) verdict = ask_driver(order());
   share(parents, verdict, root);
   if (!verdict.good()) return nullptr;

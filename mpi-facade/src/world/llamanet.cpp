@@ -92,10 +92,18 @@ class LlamanetWorld final : public World {
     const auto slot = static_cast<std::uint32_t>(world_rank);
     auto arena = application_->peer(slot);
     if (arena.base || slot >= application_->slot_count()) return arena;
-    // Spawned since.
-    if (!application_->refresh()) driver_is_gone();
+    // Of another world.
+    if (!application_->meet(slot)) driver_is_gone();
     return application_->peer(slot);
   }
+  bool has_ended(int world_rank) override {
+    const auto state = application_->slot_state(static_cast<std::uint32_t>(world_rank));
+    return state == llamanet::SlotState::done || state == llamanet::SlotState::free;
+  }
+  void part(int world_rank) override {
+    if (!application_->part(static_cast<std::uint32_t>(world_rank))) driver_is_gone();
+  }
+  std::uint64_t roster_changes() override { return application_->generation(); }
 
   Result<SpawnedRanks> spawn(const std::vector<SpawnCommand>& commands) override {
     llamanet::Spawn question;
@@ -238,6 +246,8 @@ Result<std::unique_ptr<World>> attach_to_driver(const LaunchedRank& launched) {
   options.slot = static_cast<std::uint32_t>(launched.rank);
   options.token = launched.token;
   options.name = program_invocation_short_name;
+  options.first_peer = static_cast<std::uint32_t>(launched.first);
+  options.peer_count = static_cast<std::uint32_t>(launched.size);
   auto application = llamanet::Application::attach(options);
   if (!application) return propagate(application);
   (*application)->leave_silently();

@@ -111,6 +111,15 @@ class World {
   /// and the same for all incarnations.
   virtual topics::PeerArena peer(int world_rank) = 0;
 
+  /// Whether the process in this slot has ended, or the slot has had none. What is left of it can still be
+  /// read by who has met it.
+  virtual bool has_ended(int /*world_rank*/) { return false; }
+  /// This rank has nothing to do with that process any more, which has ended: its arena is unmapped, and the
+  /// slot may become that of another one. Nothing may refer to the arena.
+  virtual void part(int /*world_rank*/) {}
+  /// Another number whenever a process has come, ended or gone.
+  virtual std::uint64_t roster_changes() { return 0; }
+
   /// Wakes `world_rank` if it sleeps. Cheap when it does not: one load. Call after each commit it may be
   /// waiting for.
   virtual void wake(int world_rank) = 0;

@@ -86,4 +86,11 @@ TEST_CASE("merger: lines of spawned ranks have the world's number in their label
   merger.take(5, "c\n", out);
   merger.take(6, "d\n", out);
   CHECK(out == "[3] a\n[1:0] b\n[1:1] c\n[2:0] d\n");
+  // A later world gets one of their slots.
+  merger.name_world(5, 1, 3);
+  out.clear();
+  merger.take(4, "e\n", out);
+  merger.take(5, "f\n", out);
+  merger.take(6, "g\n", out);
+  CHECK(out == "[1:0] e\n[3:0] f\n[2:0] g\n");
 }

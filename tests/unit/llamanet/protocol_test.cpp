@@ -33,7 +33,8 @@ std::vector<Message> one_of_each() {
           Lengthen{},
           Lengthened{},
           Reach{ReplayPlace::last_call_ended, true},
-          Reached{}};
+          Reached{},
+          Part{5, 77}};
 }
 
 }  // namespace

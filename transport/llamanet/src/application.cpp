@@ -83,7 +83,7 @@ Status Application::shake_hands(const ApplicationOptions& options) {
   peers_.resize(this->page().slot_count_max);
   if (auto opened = open_arena(options, *attached, std::move(descriptors[1])); !opened) return opened;
   LLAMADA_CRASH_POINT("attach:arena-opened");
-  if (auto refreshed = refresh(); !refreshed) return propagate(refreshed);
+  if (auto mapped = map_first_peers(options); !mapped) return mapped;
   LLAMADA_CRASH_POINT("attach:peers-mapped");
   arena_->set_state(topics::ArenaState::attached);
   silent_ = false;

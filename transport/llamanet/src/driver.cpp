@@ -117,6 +117,7 @@ class Driver::Implementation {
   Status on(std::uint64_t number, std::uint32_t request, const Name& name);
   Status on(std::uint64_t number, std::uint32_t request, const Lengthen&);
   Status on(std::uint64_t number, std::uint32_t request, const Reach& reach);
+  Status on(std::uint64_t number, std::uint32_t request, const Part& part);
   Status on_rejoin(std::uint64_t number, std::uint32_t request, const Rejoin& rejoin,
                    std::vector<FileDescriptor> brought);
   Status take_over(const Rejoin& rejoin);
@@ -190,15 +191,12 @@ Status Driver::Implementation::create_slots(std::uint32_t count, std::vector<std
 }
 
 Result<std::uint32_t> Driver::Implementation::add_slots(std::uint32_t count) {
-  const std::uint32_t first = slots_.count();
-  if (count > slots_.count_max() - first)
-    return failure(Errc::out_of_resources, "the job may have {} processes in all, and has had {}",
-                   slots_.count_max(), first);
-  for (std::uint32_t i = 0; i < count; ++i) {
-    auto slot = slots_.append();
-    if (!slot) return propagate(slot);
-    slots_[*slot].is_added = true;
-  }
+  auto first = slots_.add(count);
+  // What is still to be told of processes that had these slots before concerns nobody.
+  if (first)
+    std::erase_if(events_, [&](const DriverEvent& event) {
+      return event.slot >= *first && event.slot - *first < count;
+    });
   return first;
 }
 
@@ -418,7 +416,9 @@ Status Driver::Implementation::on(std::uint64_t number, std::uint32_t request, c
     are.peers.push_back(
         {entry.incarnation.load(std::memory_order_relaxed), entry.arena.load(std::memory_order_relaxed)});
     if (slots_.is_reserved(slot)) are.peers.back().arena = 0;  // its application has not brought it yet
-    if (are.peers.back().arena != 0) reply.peers.push_back(slot);
+    if (are.peers.back().arena == 0) continue;
+    reply.peers.push_back(slot);
+    if (const auto holder = connections_.at(number).slot) slots_.hold(slot, *holder);
   }
   reply.bytes = encode({request, std::move(are)});
   answer(number, std::move(reply));
@@ -506,6 +506,13 @@ Status Driver::Implementation::on(std::uint64_t number, std::uint32_t request, c
   return {};
 }
 
+Status Driver::Implementation::on(std::uint64_t number, std::uint32_t, const Part& part) {
+  auto& connection = connections_.at(number);
+  if (!connection.slot) return failure(Errc::parse_error, "part before attach");
+  slots_.let_go(part.slot, part.arena, *connection.slot);
+  return {};
+}
+
 void Driver::Implementation::answer(std::uint64_t number, Answer answer) {
   auto& connection = connections_.at(number);
   if (connection.unsent.empty()) {
@@ -534,12 +541,7 @@ Status Driver::Implementation::transmit(Connection& connection, const Answer& an
     descriptors.push_back(slots_[slot].event.get());
     opened.push_back(std::move(*arena));
   }
-  const Status sent = send_datagram(connection.socket.get(), answer.bytes, descriptors);
-  if (sent && connection.slot && !answer.peers.empty()) {
-    auto& known_end = slots_[*connection.slot].known_end;
-    known_end = std::max(known_end, answer.peers.back() + 1);
-  }
-  return sent;
+  return send_datagram(connection.socket.get(), answer.bytes, descriptors);
 }
 
 void Driver::Implementation::retry_unsent() {

@@ -76,7 +76,52 @@ Result<std::uint32_t> DriverSlots::take() {
   return make(index);
 }
 
-Result<std::uint32_t> DriverSlots::append() { return make(count()); }
+bool DriverSlots::may_be_added(std::uint32_t index) const {
+  const DriverSlot& slot = slots_[index];
+  return index >= count() ||
+         (slot.is_added && state(index) == SlotState::done && !slot.arena && slot.holders.empty());
+}
+
+Result<std::uint32_t> DriverSlots::add(std::uint32_t wanted) {
+  std::uint32_t first = 0, found = 0;
+  while (found < wanted && first + found < count_max()) {
+    if (may_be_added(first + found)) {
+      ++found;
+    } else {
+      first += found + 1;
+      found = 0;
+    }
+  }
+  if (found < wanted)
+    return failure(Errc::out_of_resources,
+                   "the job may have {} processes at a time, and {} of them have not ended, or are still "
+                   "connected with one that has not (MPI_Comm_disconnect)",
+                   count_max(), in_use());
+  for (std::uint32_t index = first; index < first + wanted; ++index) {
+    set_state(index, SlotState::free);
+    if (auto made = make(index); !made) return propagate(made);
+    slots_[index].is_added = true;
+  }
+  return first;
+}
+
+std::uint32_t DriverSlots::in_use() const {
+  std::uint32_t used = 0;
+  for (std::uint32_t index = 0; index < count(); ++index) used += may_be_added(index) ? 0 : 1;
+  return used;
+}
+
+void DriverSlots::hold(std::uint32_t index, std::uint32_t holder) {
+  if (slots_[index].is_added && index != holder) slots_[index].holders.insert(holder);
+}
+
+void DriverSlots::let_go(std::uint32_t index, std::uint32_t serial, std::uint32_t holder) {
+  if (index < count() && slots_[index].serial == serial) slots_[index].holders.erase(holder);
+}
+
+void DriverSlots::end_holder(std::uint32_t holder) {
+  for (std::uint32_t index = 0; index < count(); ++index) slots_[index].holders.erase(holder);
+}
 
 Result<std::uint32_t> DriverSlots::make(std::uint32_t index) {
   if (index == count_max())
@@ -103,7 +148,8 @@ Status DriverSlots::furnish(std::uint32_t index) {
   own_entry(index).incarnation.store(1, std::memory_order_relaxed);
   own_entry(index).pid.store(0, std::memory_order_relaxed);
   own_entry(index).deaths.store(0, std::memory_order_relaxed);
-  own_entry(index).arena.store(next_serial(), std::memory_order_relaxed);
+  slot.serial = next_serial();
+  own_entry(index).arena.store(slot.serial, std::memory_order_relaxed);
   return {};
 }
 
@@ -137,7 +183,6 @@ void DriverSlots::attach(std::uint32_t index, std::uint32_t pid, FileDescriptor 
   slot.process = std::move(process);
   slot.connection = connection;
   slot.token = 0;
-  slot.known_end = 0;
   own_entry(index).pid.store(pid, std::memory_order_relaxed);
   if (on_demand_) own_entry(index).process_start.store(start_of_process(pid), std::memory_order_relaxed);
   set_state(index, SlotState::attached);
@@ -157,6 +202,7 @@ void DriverSlots::leave(std::uint32_t index, SlotState state) {
   slot.process.reset();
   slot.connection = 0;
   slot.token = 0;
+  end_holder(index);
   if (state == SlotState::dead) {
     auto& deaths = own_entry(index).deaths;
     deaths.store(deaths.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
@@ -177,14 +223,12 @@ void DriverSlots::free(std::uint32_t index) {
 }
 
 void DriverSlots::let_go_of_done() {
-  std::uint32_t known_to_all = count();
-  for (std::uint32_t i = 0; i < count(); ++i)
-    if (state(i) == SlotState::attached) known_to_all = std::min(known_to_all, slots_[i].known_end);
-  for (std::uint32_t i = 0; i < known_to_all; ++i) {
+  for (std::uint32_t i = 0; i < count(); ++i) {
     auto& slot = slots_[i];
     if (!slot.is_added || !slot.arena || state(i) != SlotState::done) continue;
     slot.arena.reset();
     slot.event.reset();
+    slot.identity.clear();
     // Release, after the state: 0 of a slot that is done means that what is mapped of it stays.
     own_entry(i).arena.store(0, std::memory_order_release);
     publish();

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -26,7 +27,8 @@ struct DriverSlot {
   std::uint64_t token = 0;
   std::string name;
   std::string identity;
-  std::uint32_t known_end = 0;      // its application has been given the arenas of all slots below this one
+  std::uint32_t serial = 0;         // of the arena, also when it has been let go of
+  std::set<std::uint32_t> holders;  // of an added slot: whose applications were given this arena, and have it
   bool is_added = false;            // of a world that was spawned: nobody takes its application's place
   bool keeps_history = false;       // died with a TRANSIENT_LOCAL writer: the arena stays for newcomers
   std::uint64_t death_ordinal = 0;  // the place of its death among all, to drop the oldest first
@@ -49,11 +51,19 @@ class DriverSlots {
   int page_descriptor() const { return page_read_only_.get(); }
   std::uint64_t arena_size_bytes() const { return arena_size_bytes_; }
   std::uint32_t attached_count() const;
+  /// How many slots add() cannot give out.
+  std::uint32_t in_use() const;
 
   /// A slot that nobody uses, with a new arena. Errors: out_of_resources when there is none.
   Result<std::uint32_t> take();
-  /// One behind all others, with a new arena. Errors: out_of_resources.
-  Result<std::uint32_t> append();
+  /// So many in a row, with new arenas: the first of them. They lie behind all others, or were those of
+  /// applications that are done and whose arenas nobody holds any more. Errors: out_of_resources, and then
+  /// there is none.
+  Result<std::uint32_t> add(std::uint32_t count);
+  /// The application of `holder` is given the arena of an added slot: nobody else gets that slot before it
+  /// lets go of the arena with this serial number, or ends.
+  void hold(std::uint32_t index, std::uint32_t holder);
+  void let_go(std::uint32_t index, std::uint32_t serial, std::uint32_t holder);
   void expect(std::uint32_t index, std::uint64_t token, std::uint32_t incarnation);
   std::uint32_t next_incarnation(std::uint32_t index);
   void attach(std::uint32_t index, std::uint32_t pid, FileDescriptor process, std::uint64_t connection);
@@ -80,9 +90,8 @@ class DriverSlots {
   void leave(std::uint32_t index, SlotState state);
   /// The arena goes too.
   void free(std::uint32_t index);
-  /// Closes the arenas and eventfds of added slots that are done, as soon as every attached application has
-  /// been given them: one that attaches later has nothing to do with those. Not while an answer that names
-  /// slots waits to be sent.
+  /// Closes the arenas and eventfds of added slots that are done: who has to do with those has mapped them
+  /// before. Not while an answer that names slots waits to be sent.
   void let_go_of_done();
   void set_unprotected();
   void set_ending();
@@ -93,6 +102,8 @@ class DriverSlots {
   DriverPage& page_ref() const { return *reinterpret_cast<DriverPage*>(page_.data()); }
   PageSlot& own_entry(std::uint32_t index) { return page_slots(&page_ref())[index]; }
   Result<std::uint32_t> make(std::uint32_t index);
+  bool may_be_added(std::uint32_t index) const;
+  void end_holder(std::uint32_t holder);
   Status furnish(std::uint32_t index);
   void set_state(std::uint32_t index, SlotState state);
   void publish();

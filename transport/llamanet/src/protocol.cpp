@@ -340,6 +340,15 @@ void read(Decoder& from, Rejoin& message) {
   }
 }
 
+void write(Encoder& to, const Part& message) {
+  to.integer(message.slot);
+  to.integer(message.arena);
+}
+void read(Decoder& from, Part& message) {
+  message.slot = from.integer<std::uint32_t>();
+  message.arena = from.integer<std::uint32_t>();
+}
+
 // The variant's alternatives stand in the order of the type numbers, which begin at 1.
 static_assert(
     std::is_same_v<std::variant_alternative_t<static_cast<std::size_t>(MessageType::attach) - 1, Message>,
@@ -352,7 +361,9 @@ static_assert(
 static_assert(
     std::is_same_v<std::variant_alternative_t<static_cast<std::size_t>(MessageType::rejoin) - 1, Message>,
                    Rejoin>);
-static_assert(std::variant_size_v<Message> == static_cast<std::size_t>(MessageType::rejoin));
+static_assert(std::is_same_v<
+              std::variant_alternative_t<static_cast<std::size_t>(MessageType::part) - 1, Message>, Part>);
+static_assert(std::variant_size_v<Message> == static_cast<std::size_t>(MessageType::part));
 
 template <std::size_t index = 0>
 std::optional<Message> read_type(std::uint16_t type, Decoder& from) {

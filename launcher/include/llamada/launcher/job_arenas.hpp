@@ -106,8 +106,8 @@ class JobArenas {
   virtual Status expect(std::uint32_t rank, std::uint64_t token, const std::string& identity) = 0;
   /// The process of the rank, if there was one, is gone for good; its replacement may attach from now on.
   virtual Status next_incarnation(std::uint32_t rank, const std::string& identity) = 0;
-  /// Arenas for `count` more ranks, behind the others: the first of them. Errors: out_of_resources, and then
-  /// there is none.
+  /// Arenas for `count` more ranks, one behind the other: the first of them. Ranks that were added before,
+  /// and are done, may be among them. Errors: out_of_resources, and then there is none.
   virtual Result<std::uint32_t> add_ranks(std::uint32_t count) = 0;
   /// To whoever asked, if it is still there.
   virtual void answer_spawn(std::uint64_t question, const SpawnAnswer& answer) = 0;

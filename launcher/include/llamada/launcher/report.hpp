@@ -56,7 +56,8 @@ struct Report {
   std::uint32_t replacements = 0;
   std::vector<InjectionRecord> injections;
   std::vector<RankView> ranks;  ///< in order
-  std::vector<SpawnedWorldRecord> worlds;
+  std::uint32_t spawned_world_count = 0;
+  std::vector<SpawnedWorldRecord> worlds;  ///< those whose slots no later one has been given
 };
 
 /// The report as one JSON object, without the exit code and the times that mpirun knows.

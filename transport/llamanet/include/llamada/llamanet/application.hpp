@@ -28,6 +28,10 @@ struct ApplicationOptions {
   /// Which slot, and the proof that one is expected there; any_slot and 0 at a driver on demand.
   std::uint32_t slot = any_slot;
   std::uint64_t token = 0;
+  /// Whose arenas are mapped at once: slots [first_peer, first_peer + peer_count). The others: by meet().
+  /// any_slot: those of all.
+  std::uint32_t first_peer = 0;
+  std::uint32_t peer_count = any_slot;
   /// For people, in `llamada ls`.
   std::string name;
   /// How many logs, cursors and endpoints there will be room for.
@@ -91,6 +95,11 @@ class Application {
   /// Maps arenas that have come since, unmaps none, and closes the eventfds of applications that are done.
   /// True when an arena has come or gone. Errors: closed (the driver is gone).
   Result<bool> refresh();
+  /// Maps the arena of this slot, if it has one and none is mapped. Errors: closed.
+  Status meet(std::uint32_t slot);
+  /// Unmaps the arena of this slot, in which no reader may stand any more, and tells the driver, which gives
+  /// the slot to nobody before. Nothing if none is mapped. Errors: closed.
+  Status part(std::uint32_t slot);
   /// Unmaps the arenas that refresh() has replaced or found gone. No reader may stand in them any more.
   void release_replaced() { replaced_.clear(); }
 
@@ -195,6 +204,7 @@ class Application {
   Status open_arena(const ApplicationOptions& options, const Attached& attached, FileDescriptor arena);
   template <typename Answer, typename Question>
   Result<Answer> ask_driver(const Question& question);
+  Status map_first_peers(const ApplicationOptions& options);
   Status map_peers(std::uint32_t first, std::uint32_t count, bool& changed);
   Status map_peer(std::uint32_t slot, const Peer& peer, FileDescriptor arena, FileDescriptor event);
   void replace_peer(std::uint32_t slot, PeerSlot by);

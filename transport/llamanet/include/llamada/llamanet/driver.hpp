@@ -91,8 +91,9 @@ class Driver {
   /// Makes slots [0, count) with an arena each. Once, before anybody attaches. `identity[k]` is handed to the
   /// applications of slot k (key=value lines; may be empty).
   Status create_slots(std::uint32_t count, std::vector<std::string> identities = {});
-  /// `count` more, behind the others: the first of them. Errors: out_of_resources when there is not so much
-  /// room, and then none is made.
+  /// `count` more, one behind the other: the first of them. Slots of added applications that are done, and
+  /// whose arenas all others have let go of, are given out again. Errors: out_of_resources when there is not
+  /// so much room, and then none is made.
   Result<std::uint32_t> add_slots(std::uint32_t count);
   /// Who has asked may be gone: then this does nothing.
   void answer_spawn(const DriverEvent::Question& question, const Spawned& spawned);

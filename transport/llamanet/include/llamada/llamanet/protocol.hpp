@@ -47,6 +47,7 @@ enum class MessageType : std::uint16_t {
   reach = 20,
   reached = 21,
   rejoin = 22,
+  part = 23,
 };
 
 /// An application asks for a slot.
@@ -212,6 +213,14 @@ struct Lengthened {
   bool operator==(const Lengthened&) const = default;
 };
 
+/// The application has let go of the arena with this serial number, which was that of `slot`: it will have
+/// nothing to do with it any more. No answer.
+struct Part {
+  std::uint32_t slot = 0;
+  std::uint32_t arena = 0;
+  bool operator==(const Part&) const = default;
+};
+
 /// Where the replay of an application stands.
 enum class ReplayPlace : std::uint32_t {
   last_call_begins = 1,  ///< the last MPI call that a predecessor began is about to begin
@@ -254,7 +263,7 @@ struct Rejoin {
 
 using Message = std::variant<Attach, Attached, Peers, PeersAre, Say, Inspect, Inspected, ErrorMessage, Bye,
                              Share, Shared, Release, Released, Spawn, Spawned, Name, Named, Lengthen,
-                             Lengthened, Reach, Reached, Rejoin>;
+                             Lengthened, Reach, Reached, Rejoin, Part>;
 
 struct Envelope {
   std::uint32_t request = 0;  ///< chosen by the asker, repeated in the answer

@@ -1,0 +1,63 @@
+#include <algorithm>
+
+#include "p2p/engine.hpp"
+
+// How a rank forgets another one that has ended, so that its slot can be a new process's.
+
+namespace llamada::mpi {
+
+bool Engine::part(int rank) {
+  look_at_protection();
+  if (keeps_ || replaying_) return false;
+  matcher_.part(rank, [this](MessageNode& message) { recycle(static_cast<Arrival&>(message)); });
+  incoming_->part(rank);
+  outgoing_->part(rank);
+  direct_->part(rank);
+  early_.part(rank);
+  if (static_cast<std::size_t>(rank) < granted_.size()) granted_[static_cast<std::size_t>(rank)].clear();
+  return true;
+}
+
+void Incoming::part(int rank) {
+  if (!has_met(rank)) return;
+  std::erase(open_, rank);
+  std::erase(missing_, rank);
+  next_ = 0;
+  streams_[static_cast<std::size_t>(rank)] = Stream{};
+  topics::ArenaWriter& own = world_.arena();
+  for (const topics::LogKey key : {message_log_key(world_.rank()), bulk_log_key(world_.rank())}) {
+    std::uint32_t scanned = 0;
+    const auto* cursor = topics::find_cursor(own.reading(), key, static_cast<std::uint32_t>(rank), scanned);
+    if (cursor) own.remove_cursor(const_cast<topics::CursorEntry*>(cursor));
+  }
+}
+
+std::vector<int> Incoming::strangers() const {
+  std::vector<int> ranks;
+  const int first = world_.world_first(), end = first + world_.world_size();
+  for (int rank = 0; rank < static_cast<int>(streams_.size()); ++rank)
+    if ((rank < first || rank >= end) && has_met(rank)) ranks.push_back(rank);
+  return ranks;
+}
+
+void Outgoing::part(int rank) {
+  const auto index = static_cast<std::size_t>(rank);
+  if (index >= destinations_.size()) return;
+  auto& to = destinations_[index];
+  std::erase(busy_, to.get());
+  if (last_sent_to_ == to.get()) last_sent_to_ = nullptr;
+  if (to->open) to->log.discard();
+  if (to->bulk_open) to->bulk.discard();
+  to = std::make_unique<Destination>();
+  to->rank = rank;
+}
+
+void DirectCopies::part(int rank) {
+  const auto index = static_cast<std::size_t>(rank);
+  if (index >= peers_.size() || !peers_[index]) return;
+  std::erase(active_, peers_[index].get());
+  if (peers_[index]->own) world_.arena().free(peers_[index]->own_chunk);
+  peers_[index].reset();
+}
+
+}  // namespace llamada::mpi
