@@ -33,6 +33,7 @@ ArenaWriter::EntryNote ArenaWriter::note_of(const CursorEntry& entry) {
 void ArenaWriter::note_log(std::uint32_t index) {
   if (index >= log_notes_.size()) log_notes_.resize(index + 1);
   log_notes_[index] = note_of(log(index));
+  if (index == log_look_.log) log_look_ = {index, {}, 0, 0};
 }
 
 void ArenaWriter::note_cursor(std::uint32_t index) {
@@ -99,12 +100,12 @@ std::string ArenaWriter::find_damage_of_log(int& left) {
   const auto is_known = [&](const Result<Chunk>& chunk) {
     return chunk && chunk->generation == look.chunk.generation && chunk->ordinal == look.chunk.ordinal;
   };
-  // A chunk that has been used again since is looked at no longer.
-  if (look.chunk.offset == 0 || !is_known(read_chunk(own(), look.chunk.offset))) {
-    auto chunk = read_chunk(own(), first);
-    if (!chunk) return chunk.error().text();
-    look = {look.log, *chunk, 0, chunk->records_before};
-  }
+  auto begin = read_chunk(own(), first);
+  if (!begin) return begin.error().text();
+  // A chunk that the log has given back since is looked at no longer.
+  if (look.chunk.offset == 0 || look.chunk.ordinal < begin->ordinal ||
+      !is_known(read_chunk(own(), look.chunk.offset)))
+    look = {look.log, *begin, 0, begin->records_before};
   for (; left > 0; --left) {
     if (look.cell >= look.chunk.cell_count) return "a chunk has no link at its end";
     const Cell& cell = reinterpret_cast<const Cell*>(base() + look.chunk.cells())[look.cell];

@@ -298,6 +298,32 @@ TEST_CASE("damage: the owner of an arena finds what it has written over", "[topi
   CHECK(found().size() > 10);
 }
 
+TEST_CASE("damage: an owner finds none in logs that are written, recycled and discarded between its looks",
+          "[topics]") {
+  Memory memory(arena_bytes), own_memory(arena_bytes);
+  auto arena = make_arena(memory), own = make_arena(own_memory);
+  Random random(1);
+  for (std::uint64_t life = 1; life <= 30; ++life) {
+    auto writer = LogWriter::create(*arena, {1, life}, {.live_bytes_max = 16 << 20});
+    auto cursor = own->cursor({1, life}, 0);
+    REQUIRE((writer.has_value() && cursor.has_value()));
+    writer->add_reader(*cursor);
+    LogReader reader = LogReader::open(arena->reading(), writer->index(), *cursor);
+    std::uint64_t number = 0;
+    for (int round = 0; round < 20; ++round) {
+      for (auto more = random.below(3000); more > 0; --more, ++number)
+        REQUIRE(writer->publish(1, 0, number, pattern(number, random.below(100))).has_value());
+      REQUIRE(arena->find_damage() == "");
+      for (auto taken = random.below(6000); taken > 0 && reader.peek(); --taken) reader.advance();
+      reader.release(reader.position_chunk());
+      REQUIRE(arena->find_damage() == "");
+    }
+    own->remove_cursor(*cursor);
+    writer->discard();
+    REQUIRE(arena->find_damage() == "");
+  }
+}
+
 TEST_CASE("damage: a successor finds that records are missing", "[topics]") {
   Filled filled;
   filled.arena->log(0).published -= 5;
