@@ -343,6 +343,15 @@ void queries() {
   tell("read of a removed file", read(file, text + 4, 7));
   tell_text("its bytes", std::string(text, 11));
   tell("close", close(file));
+  tell("put", put("old", "what was there before\n"));
+  tell("put", put("new", "what comes in its place\n"));
+  const int old = open(path("old"), O_RDONLY);
+  tell("read", read(old, text, 4));
+  tell("rename over it", rename(path("new"), path("old")));
+  tell("read of what was there before", read(old, text + 4, 18));
+  tell_text("its bytes", std::string(text, 22));
+  tell("close", close(old));
+  tell_text("what is there now", content("old"));
   tell("stat of nothing", stat(path("f"), &found));
   tell("access of nothing", access(path("f"), F_OK));
   tell("opendir of nothing", opendir(path("f")) ? 0 : -1);

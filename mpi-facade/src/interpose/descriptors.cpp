@@ -23,6 +23,7 @@ struct Entry {
   std::atomic<ino_t> inode{0};
 };
 std::array<Entry, descriptors_max> entries{};
+std::atomic<int> entries_end{0};  // above all that have been used
 
 Entry* entry_of(int descriptor) {
   return descriptor >= 0 && descriptor < descriptors_max ? &entries[static_cast<std::size_t>(descriptor)]
@@ -56,7 +57,22 @@ bool follow(int descriptor, const Followed& what) {
   entry->file.store(what.file, std::memory_order_relaxed);
   entry->what.store(what.what, std::memory_order_relaxed);
   entry->is_used.store(true, std::memory_order_relaxed);
+  int end = entries_end.load(std::memory_order_relaxed);
+  while (end <= descriptor &&
+         !entries_end.compare_exchange_weak(end, descriptor + 1, std::memory_order_relaxed)) {
+  }
   return true;
+}
+
+int next_followed(int first, std::uint64_t file) {
+  const int end = entries_end.load(std::memory_order_relaxed);
+  for (int descriptor = first; descriptor < end; ++descriptor) {
+    const Entry& entry = entries[static_cast<std::size_t>(descriptor)];
+    if (entry.is_used.load(std::memory_order_relaxed) && entry.file.load(std::memory_order_relaxed) == file &&
+        following(descriptor).what != Following::nothing)
+      return descriptor;
+  }
+  return -1;
 }
 
 Followed following(int descriptor) {

@@ -23,8 +23,9 @@ enum class Following : unsigned char {
 /// A file of its own that a replacement has where its predecessor's is there no more.
 enum class Standing : unsigned char {
   real,
-  part,   ///< stands for a file of which this rank knows only a part
-  whole,  ///< stands for a file that this rank began: it has all that is in it
+  part,    ///< stands for a file of which this rank knows only a part
+  whole,   ///< stands for a file that this rank began: it has all that is in it
+  copied,  ///< has all that was in the file when its last name was removed: see last_name.hpp
 };
 
 /// What is known of a descriptor.
@@ -41,6 +42,8 @@ struct Followed {
 bool follow(int descriptor, const Followed& what);
 void forget(int descriptor);
 Followed following(int descriptor);
+/// The first descriptor from `first` on that is followed and of this file; -1 if there is none.
+int next_followed(int first, std::uint64_t file);
 
 /// libc's own functions.
 int real_openat(int folder, const char* path, int flags, mode_t mode);

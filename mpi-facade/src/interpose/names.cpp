@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "interpose/file_calls.hpp"
+#include "interpose/last_name.hpp"
 #include "interpose/names.hpp"
 #include "interpose/opening.hpp"
 #include "interpose/whereabouts.hpp"
@@ -112,6 +113,8 @@ long remove_name(Determinants* determinants, int folder, const char* path, int f
   const auto act = [&] { return call(SYS_unlinkat, folder, path, flags); };
   if (!determinants) return act().give();
   interpose::folder_must_be_there(*determinants, folder);
+  const bool is_last = !determinants->replaying() && !(flags & AT_REMOVEDIR) && is_last_name(folder, path);
+  const interpose::LastName last(*determinants, is_last ? interpose::file_at(folder, path) : 0);
   Change change{.call = flags & AT_REMOVEDIR ? FileCall::remove_directory : FileCall::unlink};
   change.digest = Arguments().add(path).number(flags).digest();
   change.before = [&] {
@@ -139,6 +142,7 @@ long rename_file(Determinants* determinants, int from, const char* old_path, int
   const std::uint64_t now =
       determinants->replaying() || !is_last_name(to, path) ? 0 : interpose::file_at(to, path);
   const std::uint64_t replaced = determinants->read_value(replay::ValueId::file_before, now);
+  const interpose::LastName last(*determinants, determinants->replaying() ? 0 : replaced);
   const auto note = [&](std::uint64_t moved) {
     if (replaced != moved) interpose::note_removed(replaced);
     interpose::note_rename(from, old_path, to, path);

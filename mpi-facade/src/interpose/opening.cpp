@@ -262,7 +262,8 @@ void folder_must_be_there(Determinants& determinants, int folder) {
 }
 
 void must_be_there(Determinants& determinants, int descriptor, const Followed& what) {
-  if (what.standing == Standing::real || take_up(descriptor, what)) return;
+  if (what.standing == Standing::real || what.standing == Standing::copied || take_up(descriptor, what))
+    return;
   if (what.standing == Standing::whole && is_removed(what.file) && !is_changed(what.file)) return;
   determinants.diverged(
       fmt::format("the file '{}' that its predecessor had open was removed or renamed meanwhile, and it is "
