@@ -17,6 +17,12 @@ bool is_of_the_facade(const std::string& point) {
          point.starts_with("publish:withdraw");
 }
 
+/// Steps at which the pool gives free memory another shape, which these parties hardly need:
+/// tests/unit/topics/crash_test.cpp dies at each.
+bool is_of_the_pool(const std::string& point) {
+  return point.starts_with("join:") || point.starts_with("split:");
+}
+
 std::set<std::uint64_t> counts_for(std::uint64_t passes) { return {1, 2, passes / 2 + 1, passes}; }
 
 /// Kills one of `parties` at each step that it passes; the others must go on.
@@ -50,7 +56,8 @@ TEST_CASE("parties: every step of core/topics and of llamaNET is passed in a run
   std::string missing;
   for (const auto* folder : {"core/topics", "transport/llamanet"})
     for (const auto& point : points_in(folder))
-      if (!is_of_the_facade(point) && !passed.contains(point)) missing += point + " ";
+      if (!is_of_the_facade(point) && !is_of_the_pool(point) && !passed.contains(point))
+        missing += point + " ";
   CHECK(missing == "");
 }
 

@@ -134,7 +134,7 @@ TEST_CASE("messages: a job that becomes unprotected in the middle ends as it mus
     JobOptions options;
     options.seed = seed;
     options.size = 1 + static_cast<int>(seed % 5);
-    options.unprotect_at = 1 + seed % 997;
+    options.unprotect_at = 1 + seed % 97;
     options.eager_bytes_max = 256;
     options.log_bytes_max = 4096;
     return options;

@@ -65,6 +65,8 @@ class Core : public std::enable_shared_from_this<Core> {
   /// Makes an endpoint. If there is no room, it waits for readers to let go of writers that were deleted.
   template <typename Make>
   auto make_endpoint(Make make) -> decltype(make()) {
+    // Programs that make and delete in haste shall not grow meanwhile.
+    if (participant_->deleted_writer_count() >= deleted_writers_max) (void)poll();
     auto made = make();
     const auto deadline = clock_.monotonic() + letting_go_max;
     while (!made && made.error().code() == Errc::out_of_resources && await_letting_go(deadline))
@@ -192,6 +194,7 @@ class Core : public std::enable_shared_from_this<Core> {
   bool wait_as_follower(Lock& held, std::chrono::nanoseconds deadline,
                         const std::function<bool()>& condition);
 
+  static constexpr std::size_t deleted_writers_max = 64;
   static constexpr std::chrono::nanoseconds letting_go_max = std::chrono::milliseconds(200);
 
   const MadeHere made_;

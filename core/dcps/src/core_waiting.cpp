@@ -27,7 +27,7 @@ std::chrono::nanoseconds yield_processor(std::chrono::steady_clock::time_point n
 // The lock stays held: that is seldom, and short. False: there is nothing to wait for, or no time left.
 bool Core::await_letting_go(std::chrono::nanoseconds deadline) {
   constexpr std::chrono::microseconds pause(100);
-  if (!participant_->has_deleted_writers() || clock_.monotonic() >= deadline) return false;
+  if (participant_->deleted_writer_count() == 0 || clock_.monotonic() >= deadline) return false;
   if (Status status = poll(); !status) return false;
   std::this_thread::sleep_for(pause);
   return true;

@@ -36,7 +36,7 @@ Result<std::unique_ptr<ReaderEndpoint>> Participant::create_reader(const Endpoin
 
 Status Participant::poll() { return state_->poll(); }
 
-bool Participant::has_deleted_writers() const { return !state_->retired_writers.empty(); }
+std::size_t Participant::deleted_writer_count() const { return state_->retired_writers.size(); }
 
 Status Participant::wait(const std::function<bool()>& look_again, std::chrono::nanoseconds at_most) {
   const std::int64_t due_ns = state_->next_due_ns.load(std::memory_order_relaxed);

@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include "llamada/base/copy.hpp"
+#include "llamada/base/page.hpp"
 #include "llamada/base/rounding.hpp"
 #include "llamada/llamanet/driver_page.hpp"
 #include "llamada/topics/arena_writer.hpp"
@@ -20,7 +21,6 @@
 namespace llamada::llamanet {
 namespace {
 
-constexpr std::uintptr_t page_bytes = 4096;
 constexpr std::uint64_t prepared_step_bytes = 128 << 10;
 /// Less is made by the touch, where the file is that long already.
 constexpr std::uint64_t prepared_bytes_min = 64 << 10;

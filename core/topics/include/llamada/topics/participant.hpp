@@ -150,8 +150,8 @@ class Participant {
   /// Looks at what changed: who came, who went, what was matched, and what arrived: all events come from
   /// here. Errors: closed (the domain is gone), out_of_resources (a directory of the arena is full).
   Status poll();
-  /// Whether entries of deleted writers are still in use, since readers have not let go of them yet.
-  bool has_deleted_writers() const;
+  /// How many deleted writers keep their entries, since readers have not let go of them yet.
+  std::size_t deleted_writer_count() const;
 
   /// Sleeps until there may be something for poll(), no longer than `at_most` nor than the next lease. It may
   /// return sooner. Touches nothing of the Participant but by `look_again`, which is called once others can
