@@ -10,7 +10,7 @@
 
 #include "llamada/base/random.hpp"
 #include "p2p/engine.hpp"
-#include "runtime.hpp"
+#include "runtime/runtime.hpp"
 #include "world/world.hpp"
 
 /// A job of ranks in one thread: each rank is a context of its own that runs the real engine over private

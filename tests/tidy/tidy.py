@@ -12,11 +12,12 @@ import sys
 from pathlib import Path
 
 import classes
+import includes
 import lines
 import orphans
 from repository import Repository
 
-CHECKS = [orphans.find, lines.find, classes.find]
+CHECKS = [orphans.find, includes.find, lines.find, classes.find]
 
 
 def read_exceptions(path):

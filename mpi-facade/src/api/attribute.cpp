@@ -1,6 +1,6 @@
-#include "api/arguments.hpp"
 #include "llamada/mpi/fortran_attributes.h"
 #include "rma/api_common.hpp"
+#include "runtime/arguments.hpp"
 
 // MPI 3.1, 6.7, 8.1.2 and 11.2.6: attributes of communicators, datatypes and windows, with the names of MPI-1
 // (15.1).

@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "api/arguments.hpp"
-#include "api/strings.hpp"
+#include "runtime/arguments.hpp"
+#include "runtime/strings.hpp"
 
 // MPI 3.1, 6.4.1 and 6.8: what a communicator is, without communication.
 using namespace llamada::mpi;

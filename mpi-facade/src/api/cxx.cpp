@@ -1,5 +1,5 @@
-#include "api/any_time.hpp"
-#include "api/arguments.hpp"
+#include "runtime/any_time.hpp"
+#include "runtime/arguments.hpp"
 
 // What MPICH's library of C++ bindings (libmpicxx, Debian: libmpichcxx) asks of libmpi besides MPI: that the
 // functions which it registers for the program be called by functions of its own.

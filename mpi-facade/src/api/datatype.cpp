@@ -1,8 +1,8 @@
 #include <climits>
 #include <cstring>
 
-#include "api/arguments.hpp"
-#include "api/strings.hpp"
+#include "runtime/arguments.hpp"
+#include "runtime/strings.hpp"
 
 // MPI 3.1, 4.1: datatypes as they are; their constructors are in type_constructors.cpp.
 using namespace llamada::mpi;

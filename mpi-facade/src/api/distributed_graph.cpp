@@ -2,10 +2,10 @@
 #include <span>
 #include <vector>
 
-#include "api/arguments.hpp"
 #include "coll/api.hpp"
+#include "coll/comm_create.hpp"
 #include "coll/movement.hpp"
-#include "comm_create.hpp"
+#include "runtime/arguments.hpp"
 
 // MPI 3.1, 7.5.4: distributed graphs.
 using namespace llamada::mpi;

@@ -3,8 +3,8 @@
 #include <array>
 #include <cstdlib>
 
-#include "api/arguments.hpp"
-#include "api/strings.hpp"
+#include "runtime/arguments.hpp"
+#include "runtime/strings.hpp"
 
 // MPI 3.1, 8.1, 8.2 and 14.2.4: what the program may ask of its surroundings.
 using namespace llamada::mpi;

@@ -1,8 +1,9 @@
-#include "api/any_time.hpp"
-#include "api/arguments.hpp"
-#include "api/strings.hpp"
 #include "object/error_handler_table.hpp"
 #include "rma/api_common.hpp"
+#include "runtime/any_time.hpp"
+#include "runtime/arguments.hpp"
+#include "runtime/strings.hpp"
+#include "session/session.hpp"
 
 // MPI 3.1, 8.3 to 8.5: error handlers, classes and codes, with the names of MPI-1 (15.1).
 using namespace llamada::mpi;

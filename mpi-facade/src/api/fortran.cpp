@@ -1,6 +1,6 @@
 #include <cstring>
 
-#include "api/arguments.hpp"
+#include "runtime/arguments.hpp"
 
 // MPI 3.1, 17.2.5: statuses of Fortran, which are those of C as integers. libmpifort sets the two addresses
 // when it is loaded; in a program without Fortran nothing compares equal to them.

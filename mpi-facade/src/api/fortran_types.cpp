@@ -2,8 +2,8 @@
 #include <span>
 #include <tuple>
 
-#include "api/arguments.hpp"
 #include "object/type_builder.hpp"
+#include "runtime/arguments.hpp"
 
 // MPI 3.1, 17.1.9: types by the precision and range that Fortran's selected_real_kind and selected_int_kind
 // take, for the kinds that gfortran has.

@@ -2,8 +2,8 @@
 #include <span>
 #include <vector>
 
-#include "api/arguments.hpp"
-#include "comm_create.hpp"
+#include "coll/comm_create.hpp"
+#include "runtime/arguments.hpp"
 
 // MPI 3.1, 7.5.3: graph topologies.
 using namespace llamada::mpi;

@@ -2,7 +2,7 @@
 #include <span>
 #include <vector>
 
-#include "api/arguments.hpp"
+#include "runtime/arguments.hpp"
 
 // MPI 3.1, 6.3: groups.
 using namespace llamada::mpi;

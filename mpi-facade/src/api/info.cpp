@@ -5,9 +5,9 @@
 #include <cstring>
 #include <optional>
 
-#include "api/any_time.hpp"
-#include "api/arguments.hpp"
-#include "api/strings.hpp"
+#include "runtime/any_time.hpp"
+#include "runtime/arguments.hpp"
+#include "runtime/strings.hpp"
 
 // MPI 3.1, chapter 9: the info object. These functions may be called before MPI_Init and after MPI_Finalize,
 // and by any thread (MPI 4.0, 10).

@@ -1,6 +1,6 @@
 #include "coll/intercommunicator.hpp"
 
-#include "api/arguments.hpp"
+#include "runtime/arguments.hpp"
 
 // MPI 3.1, 6.6: intercommunicators.
 using namespace llamada::mpi;

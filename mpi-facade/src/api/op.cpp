@@ -1,4 +1,4 @@
-#include "api/arguments.hpp"
+#include "runtime/arguments.hpp"
 
 // MPI 3.1, 5.9.5 to 5.9.7: operations of reductions.
 using namespace llamada::mpi;

@@ -1,6 +1,6 @@
 #include <climits>
 
-#include "api/arguments.hpp"
+#include "runtime/arguments.hpp"
 
 // MPI 3.1, 4.2: packing by hand.
 using namespace llamada::mpi;

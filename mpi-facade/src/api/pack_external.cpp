@@ -1,8 +1,8 @@
 #include <string_view>
 #include <vector>
 
-#include "api/arguments.hpp"
 #include "object/external32.hpp"
+#include "runtime/arguments.hpp"
 
 // MPI 3.1, 4.3: packing in the representation "external32".
 using namespace llamada::mpi;

@@ -2,7 +2,7 @@
 
 #include <climits>
 
-#include "api/arguments.hpp"
+#include "runtime/arguments.hpp"
 
 // MPI 3.1, 3.2.5, 3.8.4, 4.1.11 and 12.3: what a status says.
 using namespace llamada::mpi;

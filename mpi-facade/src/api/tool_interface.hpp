@@ -9,7 +9,7 @@
 #include <unordered_set>
 
 #include "api/tool_variables.hpp"
-#include "entry.hpp"
+#include "runtime/entry.hpp"
 
 // What the functions of the tool information interface share (MPI 3.1, 14.3). None of them calls an error
 // handler.

@@ -3,7 +3,7 @@
 #include <iterator>
 
 #include "p2p/engine.hpp"
-#include "runtime.hpp"
+#include "runtime/runtime.hpp"
 #include "world/world.hpp"
 
 namespace llamada::mpi::tool_information {

@@ -4,8 +4,8 @@
 
 #include <span>
 
-#include "api/arguments.hpp"
 #include "object/type_builder.hpp"
+#include "runtime/arguments.hpp"
 
 // What the functions that make datatypes share.
 

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "api/arguments.hpp"
+#include "runtime/arguments.hpp"
 
 // How a datatype was made (MPI 3.1, 4.1.13; with large counts: MPI 4.0, 5.1.13).
 using namespace llamada::mpi;

@@ -4,7 +4,7 @@
 
 #include "coll/collectives.hpp"
 #include "coll/movement.hpp"
-#include "runtime.hpp"
+#include "runtime/runtime.hpp"
 
 namespace llamada::mpi {
 namespace {

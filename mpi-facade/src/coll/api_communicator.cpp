@@ -1,6 +1,6 @@
-#include "api/arguments.hpp"
 #include "coll/collectives.hpp"
-#include "comm_create.hpp"
+#include "coll/comm_create.hpp"
+#include "runtime/arguments.hpp"
 
 // Making and freeing communicators (MPI 3.1, 6.4.2 and 6.4.3).
 

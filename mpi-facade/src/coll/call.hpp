@@ -6,9 +6,9 @@
 #include <optional>
 #include <vector>
 
-#include "api/arguments.hpp"
 #include "coll/collectives.hpp"
 #include "p2p/task.hpp"
+#include "runtime/arguments.hpp"
 
 // How a program calls a collective: blocking (MPI 3.1, 5), nonblocking (5.12) or persistent (MPI 4.0, 6.13).
 // All three are checked alike and carried out by the same machines.

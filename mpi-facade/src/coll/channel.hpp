@@ -19,7 +19,7 @@
 #include "llamada/base/result.hpp"
 #include "llamada/topics/kept_payloads.hpp"
 #include "llamada/topics/log.hpp"
-#include "peer_memory.hpp"
+#include "world/peer_memory.hpp"
 #include "world/world.hpp"
 
 namespace llamada::mpi::coll {

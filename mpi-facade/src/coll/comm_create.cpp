@@ -1,4 +1,4 @@
-#include "comm_create.hpp"
+#include "coll/comm_create.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -9,7 +9,7 @@
 #include "coll/agreement.hpp"
 #include "coll/collectives.hpp"
 #include "coll/intercommunicator.hpp"
-#include "runtime.hpp"
+#include "runtime/runtime.hpp"
 
 // A new communicator's context id follows from what the members of the parent propose (coll/context_ids.hpp):
 // agreed by an exchange over the parent, which replays like any other collective. So is the channel that it

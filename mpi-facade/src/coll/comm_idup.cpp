@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "coll/call.hpp"
+#include "coll/comm_create.hpp"
 #include "coll/context_ids.hpp"
 #include "coll/intercommunicator.hpp"
-#include "comm_create.hpp"
 #include "llamada/base/plain_bytes.hpp"
 #include "p2p/api_common.hpp"
 

@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "peer_memory.hpp"
+#include "world/peer_memory.hpp"
 
 namespace llamada::mpi::coll {
 

@@ -10,7 +10,7 @@
 
 #include "coll/pieces.hpp"
 #include "llamada/base/plain_bytes.hpp"
-#include "peer_memory.hpp"
+#include "world/peer_memory.hpp"
 
 // Collectives that copy from one process's memory into another's, without a copy in a log in between: for
 // large data, where no history is kept. What goes through the logs is where the data lie, and who is done.

@@ -8,7 +8,7 @@
 #include "coll/collectives.hpp"
 #include "coll/messages.hpp"
 #include "p2p/engine.hpp"
-#include "runtime.hpp"
+#include "runtime/runtime.hpp"
 
 namespace llamada::mpi {
 namespace {

@@ -4,7 +4,7 @@
 #include <span>
 
 #include "p2p/engine.hpp"
-#include "runtime.hpp"
+#include "runtime/runtime.hpp"
 
 // What those who make communicators tell each other.
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "api/arguments.hpp"
+#include "runtime/arguments.hpp"
 
 namespace llamada::mpi::coll {
 namespace {

@@ -8,10 +8,10 @@
 
 #include <cstring>
 
-#include "api/protection.hpp"
-#include "lifecycle/process.hpp"
 #include "llamada/base/crash_point.hpp"
 #include "llamada/base/crc32c.hpp"
+#include "process/process.hpp"
+#include "runtime/protection.hpp"
 #include "world/world.hpp"
 
 namespace llamada::mpi::interpose {

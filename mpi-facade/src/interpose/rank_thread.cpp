@@ -8,8 +8,8 @@
 #include <atomic>
 #include <cstdlib>
 
-#include "lifecycle/own_heap.hpp"
-#include "lifecycle/process.hpp"
+#include "process/own_heap.hpp"
+#include "process/process.hpp"
 
 namespace llamada::mpi::interpose {
 namespace {

@@ -15,11 +15,11 @@
 #include <deque>
 #include <optional>
 
-#include "api/protection.hpp"
 #include "interpose/file_calls.hpp"
 #include "interpose/signal_queue.hpp"
-#include "lifecycle/process.hpp"
-#include "runtime.hpp"
+#include "process/process.hpp"
+#include "runtime/protection.hpp"
+#include "runtime/runtime.hpp"
 
 namespace llamada::mpi::interpose {
 namespace {

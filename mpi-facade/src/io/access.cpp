@@ -5,7 +5,7 @@
 
 #include "llamada/base/crash_point.hpp"
 #include "llamada/base/crc32c.hpp"
-#include "runtime.hpp"
+#include "runtime/runtime.hpp"
 
 namespace llamada::mpi::io {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <mpi.h>
 
-#include "api/arguments.hpp"
 #include "io/file.hpp"
+#include "runtime/arguments.hpp"
 
 // What the C functions of files share. As in api/arguments.hpp, each check gives MPI_SUCCESS or has reported
 // the error and gives the code to return.

@@ -4,11 +4,11 @@
 #include <array>
 #include <climits>
 
-#include "api/strings.hpp"
 #include "coll/agreement.hpp"
 #include "coll/collectives.hpp"
-#include "comm_create.hpp"
+#include "coll/comm_create.hpp"
 #include "io/api.hpp"
+#include "runtime/strings.hpp"
 
 // MPI 3.1, 13.2: opening, closing, removing, sizes, hints; 13.6: consistency.
 using namespace llamada;

@@ -1,7 +1,7 @@
-#include "api/strings.hpp"
 #include "coll/agreement.hpp"
 #include "io/api.hpp"
 #include "llamada/base/rounding.hpp"
+#include "runtime/strings.hpp"
 
 // MPI 3.1, 13.3: views; 13.4.3 and 13.4.4: positions; 13.5: representations of data.
 using namespace llamada;

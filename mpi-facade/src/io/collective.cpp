@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "coll/agreement.hpp"
-#include "runtime.hpp"
+#include "runtime/runtime.hpp"
 #include "world/world.hpp"
 
 namespace llamada::mpi::io {

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "errors.hpp"
 #include "llamada/base/crash_point.hpp"
 #include "llamada/base/crc32c.hpp"
 #include "p2p/engine.hpp"
-#include "runtime.hpp"
+#include "runtime/errors.hpp"
+#include "runtime/runtime.hpp"
 #include "world/world.hpp"
 
 namespace llamada::mpi::io {

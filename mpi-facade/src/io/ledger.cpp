@@ -6,7 +6,7 @@
 
 #include "llamada/base/crash_point.hpp"
 #include "p2p/engine.hpp"
-#include "runtime.hpp"
+#include "runtime/runtime.hpp"
 #include "world/world.hpp"
 
 namespace llamada::mpi::io {

@@ -7,7 +7,8 @@
 
 #include "object/external32.hpp"
 #include "object/type_builder.hpp"
-#include "runtime.hpp"
+#include "runtime/runtime.hpp"
+#include "threads/shared_waiting.hpp"
 
 namespace llamada::mpi::io {
 namespace {

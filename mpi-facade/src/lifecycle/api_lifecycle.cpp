@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "api/arguments.hpp"
-#include "api/protection.hpp"
 #include "lifecycle/init.hpp"
-#include "lifecycle/process.hpp"
+#include "process/process.hpp"
+#include "runtime/arguments.hpp"
+#include "runtime/protection.hpp"
 #include "world/world.hpp"
 
 // Startup and shutdown (MPI 3.1, 8.7; threads: 12.4).

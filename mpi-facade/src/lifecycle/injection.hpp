@@ -5,7 +5,7 @@
 
 #include "llamada/base/result.hpp"
 #include "llamada/mpi/calls.hpp"
-#include "runtime.hpp"
+#include "runtime/runtime.hpp"
 
 namespace llamada::mpi {
 

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <new>
 
-#include "lifecycle/own_heap.hpp"
+#include "process/own_heap.hpp"
 
 namespace {
 

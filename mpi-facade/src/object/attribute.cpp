@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "runtime.hpp"
 #include "threads/shared_waiting.hpp"
 
 namespace llamada::mpi {
@@ -49,9 +48,15 @@ AttributeValue copied(const Keyval& key, AttributeValue& value, void* copy) {
 
 }  // namespace
 
+HandleTable<Keyval, ObjectKind::keyval>& keyval_table() {
+  // Kept to the end of the process: handlers at exit may use it.
+  static auto& table = *std::make_unique<HandleTable<Keyval, ObjectKind::keyval>>().release();
+  return table;
+}
+
 void let_go_of_key(int keyval, Keyval& key) {
   key.unuse();
-  if (!key.is_alive()) runtime().keyvals.erase(keyval);
+  if (!key.is_alive()) keyval_table().erase(keyval);
 }
 
 void* AttributeValue::in_c() {

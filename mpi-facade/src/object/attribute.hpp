@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "object/handle.hpp"
 #include "object/reference.hpp"
 
 namespace llamada::mpi {
@@ -97,6 +98,9 @@ class Keyval : public Counted {
   CxxDeleteProxy* delete_proxy_ = nullptr;
   void* extra_state_;
 };
+
+/// The keys of the process, also of one that has left MPI. Threads: within MPI, as all objects.
+HandleTable<Keyval, ObjectKind::keyval>& keyval_table();
 
 /// The end of a use of a key. One that was freed goes with its last use, and its number is given to another.
 void let_go_of_key(int keyval, Keyval& key);

@@ -4,9 +4,9 @@
 
 #include <climits>
 
-#include "api/arguments.hpp"
 #include "object/status.hpp"
 #include "p2p/engine.hpp"
+#include "runtime/arguments.hpp"
 
 // What the C functions of point-to-point communication share.
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "p2p/shared_copy.hpp"
-#include "peer_memory.hpp"
+#include "world/peer_memory.hpp"
 
 namespace llamada::mpi {
 

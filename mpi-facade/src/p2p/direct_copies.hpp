@@ -12,7 +12,7 @@
 #include "p2p/record.hpp"
 #include "p2p/request.hpp"
 #include "p2p/shared_copy.hpp"
-#include "peer_memory.hpp"
+#include "world/peer_memory.hpp"
 #include "world/world.hpp"
 
 namespace llamada::mpi {

@@ -7,7 +7,7 @@
 
 #include "llamada/topics/log_reader.hpp"
 #include "p2p/request.hpp"
-#include "peer_memory.hpp"
+#include "world/peer_memory.hpp"
 #include "world/world.hpp"
 
 namespace llamada::mpi {

@@ -7,7 +7,7 @@
 #include "llamada/base/clock.hpp"
 #include "llamada/base/copy.hpp"
 #include "llamada/base/crash_point.hpp"
-#include "runtime.hpp"
+#include "runtime/runtime.hpp"
 #include "world/cores.hpp"
 
 namespace llamada::mpi {

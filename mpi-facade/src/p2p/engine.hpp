@@ -21,9 +21,9 @@
 #include "p2p/own_core.hpp"
 #include "p2p/request.hpp"
 #include "p2p/shared_payloads.hpp"
-#include "p2p/yielding.hpp"
 #include "replay/determinants.hpp"
 #include "threads/shared_waiting.hpp"
+#include "threads/yielding.hpp"
 #include "world/world.hpp"
 
 namespace llamada::mpi {

@@ -5,7 +5,7 @@
 #include "llamada/base/crash_point.hpp"
 #include "p2p/engine.hpp"
 #include "p2p/patch.hpp"
-#include "runtime.hpp"
+#include "runtime/runtime.hpp"
 
 // The engine's receives and probes.
 

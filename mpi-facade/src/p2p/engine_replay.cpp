@@ -5,7 +5,7 @@
 
 #include "llamada/base/crash_point.hpp"
 #include "p2p/engine.hpp"
-#include "runtime.hpp"
+#include "runtime/runtime.hpp"
 
 // How a replay ends: docs/decisions/0021-what-a-replay-must-repeat.md.
 

@@ -2,7 +2,7 @@
 
 #include <cstdlib>
 
-#include "api/protection.hpp"
+#include "replay/protection.hpp"
 #include "world/world.hpp"
 
 namespace llamada::mpi::replay {

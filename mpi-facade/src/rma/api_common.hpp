@@ -2,10 +2,10 @@
 
 #include <mpi.h>
 
-#include "api/arguments.hpp"
 #include "rma/synchronisation.hpp"
 #include "rma/transfer.hpp"
 #include "rma/window.hpp"
+#include "runtime/arguments.hpp"
 
 // What the C functions of one-sided communication share. Checks as in api/arguments.hpp: MPI_SUCCESS, or the
 // code of an error that the window's error handler has been given.
@@ -21,7 +21,8 @@ int bad_operand(Window& window, const void* buffer, int count, MPI_Datatype data
 
 /// MPI_ERR_WIN, to the error handler of MPI_COMM_WORLD.
 inline int find_window(MPI_Win win, Window*& found) {
-  found = runtime().windows.find(win);
+  const Windows* windows = runtime().windows.get();
+  found = windows ? windows->find(win) : nullptr;
   return found ? MPI_SUCCESS : detail::bad_window(win);
 }
 

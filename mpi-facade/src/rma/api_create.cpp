@@ -1,6 +1,6 @@
-#include "api/arguments.hpp"
 #include "rma/api_common.hpp"
 #include "rma/create.hpp"
+#include "runtime/arguments.hpp"
 
 // Making and freeing windows (MPI 3.1, 11.2).
 
@@ -195,7 +195,7 @@ int PMPI_Win_free(MPI_Win* win) {
   // All have done with what this rank shows.
   meet(*window);
   keep_segment(*window);
-  runtime().windows.erase(*win);
+  runtime().windows->erase(*win);
   *win = MPI_WIN_NULL;
   return code;
 }

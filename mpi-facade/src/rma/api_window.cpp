@@ -1,5 +1,5 @@
-#include "api/strings.hpp"
 #include "rma/api_common.hpp"
+#include "runtime/strings.hpp"
 
 // What a window is, without communication (MPI 3.1, 11.2.6, 11.2.7, 6.8, 8.3).
 

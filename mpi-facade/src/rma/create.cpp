@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <optional>
 
-#include "api/protection.hpp"
 #include "coll/agreement.hpp"
 #include "coll/collectives.hpp"
 #include "llamada/base/page.hpp"
 #include "llamada/base/rounding.hpp"
-#include "peer_memory.hpp"
 #include "rma/reach.hpp"
-#include "runtime.hpp"
+#include "runtime/protection.hpp"
+#include "runtime/runtime.hpp"
+#include "world/peer_memory.hpp"
 
 // All that the members have to know of each other goes by two exchanges over the communicator: what each
 // brings, and whether each has got what it needs. The second is left out where all have kept the same segment
@@ -182,13 +182,14 @@ Result<Window*> make_window(Communicator& communicator, const WindowRequest& req
       make_counted<Window>(request.flavor, communicator.group(), std::move(members), std::move(*segment),
                            Reference<ErrorHandler>(state.error_handlers.find(MPI_ERRORS_ARE_FATAL)));
   Window* made = window.get();
-  made->set_handle(state.windows.insert(std::move(window)));
+  if (!state.windows) state.windows = std::make_shared<Windows>();
+  made->set_handle(state.windows->insert(std::move(window)));
   return made;
 }
 
 void keep_segment(Window& window) {
   auto& kept = runtime().kept_segments;
-  if (!kept) kept = std::make_unique<KeptSegments>();
+  if (!kept) kept = std::make_shared<KeptSegments>();
   const bool shares = shares_memory(window.flavor());
   const std::span own =
       shares ? std::span(window.self().here, window.self().size_bytes) : std::span<std::byte>();

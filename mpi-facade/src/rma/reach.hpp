@@ -8,7 +8,7 @@
 #include <span>
 
 #include "llamada/base/result.hpp"
-#include "peer_memory.hpp"
+#include "world/peer_memory.hpp"
 
 // Another process's memory through the kernel (process_vm_readv, process_vm_writev).
 

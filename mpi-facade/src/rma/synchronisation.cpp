@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "p2p/engine.hpp"
-#include "runtime.hpp"
+#include "runtime/runtime.hpp"
 
 // Who waits does so in the Engine, which serves messages meanwhile; whoever makes true what another waits for
 // wakes it.

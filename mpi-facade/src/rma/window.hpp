@@ -10,11 +10,13 @@
 #include "object/attribute.hpp"
 #include "object/error_handler.hpp"
 #include "object/group.hpp"
+#include "object/handle.hpp"
 #include "object/info.hpp"
 #include "object/reference.hpp"
 #include "rma/batch.hpp"
 #include "rma/control.hpp"
 #include "rma/kept_segments.hpp"
+#include "runtime/errors.hpp"
 
 namespace llamada::mpi {
 
@@ -118,5 +120,23 @@ class Window : public Counted {
   int own_unit_ = 1;
   int model_ = MPI_WIN_UNIFIED;
 };
+
+/// As report() and call_error_handler() of runtime/errors.hpp, with the window's error handler.
+inline FailedObject failed(const Window& window) {
+  return {window.error_handler(), window.handle(), window.description()};
+}
+inline int report(const Window& window, int error_class, std::string text) {
+  return report(failed(window), error_class, std::move(text));
+}
+inline int call_error_handler(const Window& window, int code) {
+  return call_error_handler(failed(window), code);
+}
+
+namespace rma {
+
+/// The windows of the process, in the Runtime.
+class Windows : public HandleTable<Window, ObjectKind::window> {};
+
+}  // namespace rma
 
 }  // namespace llamada::mpi

@@ -1,8 +1,8 @@
 #include <string_view>
 
-#include "api/arguments.hpp"
 #include "coll/intercommunicator.hpp"
 #include "p2p/engine.hpp"
+#include "runtime/arguments.hpp"
 
 // MPI 4.0, 7.4.2 and 7.6.2: communicators of groups, without a parent.
 using namespace llamada::mpi;

@@ -4,8 +4,8 @@
 
 #include <numeric>
 
-#include "errors.hpp"
-#include "runtime.hpp"
+#include "runtime/errors.hpp"
+#include "runtime/runtime.hpp"
 
 namespace llamada::mpi {
 namespace {

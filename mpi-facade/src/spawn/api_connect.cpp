@@ -3,9 +3,9 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "api/arguments.hpp"
-#include "api/protection.hpp"
 #include "p2p/engine.hpp"
+#include "runtime/arguments.hpp"
+#include "runtime/protection.hpp"
 #include "spawn/ports.hpp"
 #include "world/world.hpp"
 

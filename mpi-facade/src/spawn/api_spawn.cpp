@@ -2,9 +2,9 @@
 
 #include <cstdlib>
 
-#include "api/arguments.hpp"
-#include "api/protection.hpp"
 #include "object/info.hpp"
+#include "runtime/arguments.hpp"
+#include "runtime/protection.hpp"
 #include "spawn/spawn.hpp"
 
 // MPI 3.1, 10.3: starting processes.

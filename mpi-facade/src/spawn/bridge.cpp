@@ -7,7 +7,7 @@
 #include "coll/agreement.hpp"
 #include "coll/collectives.hpp"
 #include "p2p/engine.hpp"
-#include "runtime.hpp"
+#include "runtime/runtime.hpp"
 
 namespace llamada::mpi {
 

@@ -10,7 +10,7 @@
 
 #include "coll/intercommunicator.hpp"
 #include "p2p/engine.hpp"
-#include "runtime.hpp"
+#include "runtime/runtime.hpp"
 #include "spawn/ports.hpp"
 #include "world/world.hpp"
 

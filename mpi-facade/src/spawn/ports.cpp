@@ -11,7 +11,7 @@
 #include "coll/intercommunicator.hpp"
 #include "coll/messages.hpp"
 #include "llamada/base/clock.hpp"
-#include "runtime.hpp"
+#include "runtime/runtime.hpp"
 #include "world/world.hpp"
 
 namespace llamada::mpi {

@@ -5,7 +5,7 @@
 
 #include "coll/intercommunicator.hpp"
 #include "p2p/engine.hpp"
-#include "runtime.hpp"
+#include "runtime/runtime.hpp"
 
 namespace llamada::mpi {
 namespace {

@@ -10,8 +10,8 @@
 
 #include "llamada/base/check.hpp"
 #include "llamada/base/pause.hpp"
-#include "p2p/yielding.hpp"
-#include "runtime.hpp"
+#include "threads/call_state.hpp"
+#include "threads/yielding.hpp"
 
 namespace llamada::mpi {
 namespace {
@@ -24,10 +24,9 @@ void futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value)
   syscall(SYS_futex, &word, operation, value, nullptr, nullptr, 0);
 }
 
-/// Tests of the parts have no Runtime.
 CallId set_current_call(CallId call) {
-  Runtime* runtime = runtime_if_any();
-  return runtime ? runtime->calls.set_current(call) : CallId::none;
+  CallState* state = call_state_if_any();
+  return state ? state->calls.set_current(call) : CallId::none;
 }
 
 }  // namespace
@@ -41,10 +40,10 @@ OutsideLibrary::~OutsideLibrary() {
 }
 
 OutsideForCallback::OutsideForCallback() {
-  Runtime* runtime = runtime_if_any();
-  if (!runtime || !runtime->lock || !runtime->lock->is_mine()) return;
-  if (runtime->waiting) runtime->waiting->before_unlock();
-  outside_ = new (memory_) OutsideLibrary(*runtime->lock);
+  CallState* state = call_state_if_any();
+  if (!state || !state->lock || !state->lock->is_mine()) return;
+  if (state->waiting) state->waiting->before_unlock();
+  outside_ = new (memory_) OutsideLibrary(*state->lock);
 }
 
 OutsideForCallback::~OutsideForCallback() {
@@ -64,8 +63,8 @@ void SharedWaiting::tell(Waiter& waiter) {
 
 void SharedWaiting::wait_until(const std::function<bool()>& done) {
   if (done()) return;
-  const Runtime* runtime = runtime_if_any();
-  Waiter self{done, runtime ? runtime->calls.current() : CallId::none};
+  const CallState* state = call_state_if_any();
+  Waiter self{done, state ? state->calls.current() : CallId::none};
   waiters_.push_back(&self);
   while (!done()) {
     if (poller_)

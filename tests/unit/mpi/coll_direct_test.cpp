@@ -12,7 +12,7 @@
 #include "coll/small.hpp"
 #include "coll_numbers.hpp"
 #include "coll_ranks.hpp"
-#include "peer_memory.hpp"
+#include "world/peer_memory.hpp"
 
 using namespace llamada;
 using namespace llamada::mpi;

@@ -1,7 +1,7 @@
 #include "coll/direct_movement.hpp"
 #include "coll_numbers.hpp"
 #include "coll_ranks.hpp"
-#include "peer_memory.hpp"
+#include "world/peer_memory.hpp"
 
 using namespace llamada;
 using namespace llamada::mpi;

@@ -7,7 +7,7 @@
 
 #include "io/view.hpp"
 #include "object/type_builder.hpp"
-#include "runtime.hpp"
+#include "runtime/runtime.hpp"
 #include "test.hpp"
 
 using namespace llamada::mpi;

@@ -4,9 +4,9 @@
 #include <cstring>
 #include <string>
 
-#include "entry.hpp"
 #include "object/status.hpp"
-#include "runtime.hpp"
+#include "runtime/entry.hpp"
+#include "runtime/runtime.hpp"
 #include "test.hpp"
 
 using namespace llamada::mpi;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "object/type_builder.hpp"
-#include "runtime.hpp"
+#include "runtime/runtime.hpp"
 #include "test.hpp"
 
 using namespace llamada::mpi;

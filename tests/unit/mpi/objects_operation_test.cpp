@@ -9,7 +9,7 @@
 #include "llamada/base/random.hpp"
 #include "object/operation.hpp"
 #include "object/type_builder.hpp"
-#include "runtime.hpp"
+#include "runtime/runtime.hpp"
 #include "test.hpp"
 
 using namespace llamada::mpi;

@@ -5,7 +5,7 @@
 
 #include "llamada/topics/log_writer.hpp"
 #include "object/datatype.hpp"
-#include "runtime.hpp"
+#include "runtime/runtime.hpp"
 #include "test.hpp"
 #include "world/in_process.hpp"
 

@@ -4,7 +4,7 @@
 #include <thread>
 
 #include "llamada/base/random.hpp"
-#include "runtime.hpp"
+#include "runtime/runtime.hpp"
 #include "test.hpp"
 #include "world/in_process.hpp"
 

@@ -4,7 +4,7 @@
 
 #include "object/status.hpp"
 #include "p2p/api_common.hpp"
-#include "runtime.hpp"
+#include "runtime/runtime.hpp"
 #include "test.hpp"
 #include "world/in_process.hpp"
 

@@ -1,4 +1,4 @@
-#include "p2p/yielding.hpp"
+#include "threads/yielding.hpp"
 
 #include <sched.h>
 #include <sys/syscall.h>

@@ -9,7 +9,7 @@
 
 #include "llamada/base/random.hpp"
 #include "rma/batch.hpp"
-#include "runtime.hpp"
+#include "runtime/runtime.hpp"
 #include "test.hpp"
 
 using namespace llamada;

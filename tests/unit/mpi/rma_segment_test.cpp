@@ -3,9 +3,9 @@
 #include <thread>
 #include <vector>
 
-#include "api/protection.hpp"
 #include "rma/kept_segments.hpp"
-#include "runtime.hpp"
+#include "runtime/protection.hpp"
+#include "runtime/runtime.hpp"
 #include "test.hpp"
 #include "world/in_process.hpp"
 

@@ -10,7 +10,7 @@
 #include "object/type_builder.hpp"
 #include "rma/accumulate.hpp"
 #include "rma/reach.hpp"
-#include "runtime.hpp"
+#include "runtime/runtime.hpp"
 #include "test.hpp"
 
 using namespace llamada;

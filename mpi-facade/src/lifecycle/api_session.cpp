@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "api/arguments.hpp"
 #include "lifecycle/init.hpp"
 #include "object/info_table.hpp"
+#include "runtime/arguments.hpp"
 
 // MPI 4.0, 11.3: sessions and process sets.
 using namespace llamada::mpi;

@@ -1,4 +1,4 @@
-#include "peer_memory.hpp"
+#include "world/peer_memory.hpp"
 
 #include <errno.h>
 #include <sys/prctl.h>

@@ -1,4 +1,4 @@
-#include "lifecycle/process.hpp"
+#include "process/process.hpp"
 
 #include <fmt/core.h>
 #include <sys/syscall.h>

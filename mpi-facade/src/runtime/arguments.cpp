@@ -1,4 +1,4 @@
-#include "api/arguments.hpp"
+#include "runtime/arguments.hpp"
 
 namespace llamada::mpi::detail {
 namespace {

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "errors.hpp"
 #include "llamada/mpi/calls.hpp"
-#include "runtime.hpp"
+#include "runtime/errors.hpp"
+#include "runtime/runtime.hpp"
 
 /// What each C function begins with.
 namespace llamada::mpi {

@@ -10,20 +10,12 @@ class World;
 inline constexpr int exit_unprotected = 123;
 
 /// To be called, by each rank that takes part, before the first thing that a replacement could not repeat
-/// from what is recorded: one-sided communication, spawned processes, several threads. `what` says it in a
-/// few words
-/// ("one-sided communication").
+/// from what is recorded. `why` is one sentence without a full stop.
 ///
-/// Without rank_replacement REBUILD, and when the job is unprotected already, nothing happens. Else the
+/// Without rank_replacement REBUILD, and when the job is unprotected already, nothing happens. Otherwise the
 /// profile's on_unprotected decides: STOP ends the job with one sentence, and this does not return; CONTINUE
 /// makes the whole job unprotected, which is said once: a rank that dies later ends the job, which says why.
 /// What this rank does after it has returned comes, for the driver, after that.
-///
-/// Always MPI_SUCCESS.
-int give_up_protection(const char* what);
-
-/// The same for what a rank does outside MPI, also before MPI_Init; `why` is one sentence without a full
-/// stop.
 void give_up_protection(World& world, const std::string& why);
 
 }  // namespace llamada::mpi

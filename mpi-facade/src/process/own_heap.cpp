@@ -1,4 +1,4 @@
-#include "lifecycle/own_heap.hpp"
+#include "process/own_heap.hpp"
 
 #include <sys/mman.h>
 #include <sys/resource.h>

@@ -4,9 +4,9 @@
 
 #include <cstddef>
 
-#include "entry.hpp"
-#include "errors.hpp"
-#include "runtime.hpp"
+#include "runtime/entry.hpp"
+#include "runtime/errors.hpp"
+#include "runtime/runtime.hpp"
 
 /// Checks of what a program hands to a C function. Each gives MPI_SUCCESS, or has reported the error and
 /// gives the code to return:

@@ -8,7 +8,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "llamada/mpi/calls.hpp"
@@ -20,110 +19,23 @@
 #include "object/handle.hpp"
 #include "object/info_table.hpp"
 #include "object/operation.hpp"
-#include "session/session.hpp"
-#include "threads/library_lock.hpp"
-#include "threads/shared_waiting.hpp"
+#include "object/session.hpp"
+#include "threads/call_state.hpp"
 
 namespace llamada::mpi {
 
 class World;
 class Engine;
-class Window;
 namespace rma {
 class KeptSegments;
-}
+class Windows;
+}  // namespace rma
 namespace coll {
 class Collectives;
 }
 namespace io {
 class Files;
 }
-
-/// The MPI call that the rank is in, and how many it has begun; published for those who watch the rank. Each
-/// word is written by this rank alone and read by others without order.
-///
-/// Threads: one at a time. Where several may call MPI, the current call is that of the one that holds the
-/// lock.
-class CallCounter {
- public:
-  /// Publishes to these words of the arena from now on; they must outlive the counter.
-  void publish_to(std::atomic<std::uint32_t>* id, std::atomic<std::uint64_t>* index) {
-    published_id_ = id;
-    published_index_ = index;
-  }
-  /// Calls `action` when the `index`th call (from 1) begins, after it has been published. Of several actions
-  /// for one call the one given first comes first.
-  void watch(std::uint64_t index, std::function<void()> action);
-  /// Calls `attend` when the next call begins, and then at the call that it gives (never: no_call), or when
-  /// the call after interrupt() begins.
-  void attend(std::function<std::uint64_t()> attend) {
-    attend_ = std::move(attend);
-    interrupt();
-  }
-  static constexpr std::uint64_t no_call = ~std::uint64_t{0};
-  /// A handler of a signal may call this.
-  void interrupt() {
-    interrupted_.store(true, std::memory_order_relaxed);
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-    watched_.store(0, std::memory_order_relaxed);
-  }
-
-  CallId current() const { return current_; }
-  std::uint64_t begun() const { return begun_; }
-
-  /// Begins a call; gives back the one around it (a callback of the program may call MPI), for leave().
-  CallId enter(CallId id) {
-    const CallId outer = current_;
-    current_ = id;
-    published_index_->store(++begun_, std::memory_order_relaxed);
-    published_id_->store(static_cast<std::uint32_t>(id), std::memory_order_relaxed);
-    if (begun_ >= watched_.load(std::memory_order_relaxed)) [[unlikely]]
-      act();
-    return outer;
-  }
-  void leave(CallId outer) {
-    current_ = outer;
-    published_id_->store(static_cast<std::uint32_t>(outer), std::memory_order_relaxed);
-  }
-  /// Whether the call that begins next is the one that is watched.
-  bool is_watched_next() const { return begun_ + 1 >= watched_.load(std::memory_order_relaxed); }
-  /// Begins a call that calls nobody and is not watched, and ends it: current() stays the one around it.
-  void enter_briefly(CallId id) {
-    published_index_->store(++begun_, std::memory_order_relaxed);
-    published_id_->store(static_cast<std::uint32_t>(id), std::memory_order_relaxed);
-  }
-  void leave_briefly() {
-    published_id_->store(static_cast<std::uint32_t>(current_), std::memory_order_relaxed);
-  }
-  /// Another thread comes in, or a call goes on after others had their turn: gives back the call until now.
-  CallId set_current(CallId id) {
-    if (id != CallId::none) published_id_->store(static_cast<std::uint32_t>(id), std::memory_order_relaxed);
-    return std::exchange(current_, id);
-  }
-
- private:
-  struct Watch {
-    std::uint64_t index;
-    std::function<void()> action;
-  };
-  void act();
-  void look_ahead();
-
-  std::atomic<std::uint32_t> unpublished_id_{0};
-  std::atomic<std::uint64_t> unpublished_index_{0};
-  std::atomic<std::uint32_t>* published_id_ = &unpublished_id_;
-  std::atomic<std::uint64_t>* published_index_ = &unpublished_index_;
-
-  std::uint64_t begun_ = 0;
-  // The first call at which there is something to do. Relaxed, as the flag is: a handler of a signal
-  // interrupts this thread, or sets both from another thread, which is seen soon enough.
-  std::atomic<std::uint64_t> watched_{no_call};
-  std::atomic<bool> interrupted_{false};
-  std::vector<Watch> watches_;
-  std::uint64_t attend_at_ = no_call;
-  std::function<std::uint64_t()> attend_;
-  CallId current_ = CallId::none;
-};
 
 /// What the handles in the last usual message named, a communicator and a predefined datatype: programs name
 /// the same ones again and again.
@@ -150,7 +62,7 @@ struct AddedErrors {
 /// runtime(). Made by MPI_Init, kept after MPI_Finalize for the functions that are legal then.
 ///
 /// Threads: one at a time: the one that called MPI_Init, or whoever holds `lock`.
-struct Runtime {
+struct Runtime : CallState {
   /// The predefined datatypes, operations and the empty group are there from the start;
   /// MPI_COMM_WORLD and MPI_COMM_SELF when add_world() has been called.
   Runtime();
@@ -173,12 +85,10 @@ struct Runtime {
   HandleTable<ErrorHandler, ObjectKind::error_handler>& error_handlers =
       error_handler_table();                                  ///< there before MPI_Init, too
   HandleTable<Info, ObjectKind::info>& infos = info_table();  ///< likewise
-  HandleTable<Keyval, ObjectKind::keyval> keyvals;
-  HandleTable<Window, ObjectKind::window> windows;
+  HandleTable<Keyval, ObjectKind::keyval>& keyvals = keyval_table();
   HandleTable<Session, ObjectKind::session> sessions;
 
   AddedErrors added_errors;
-  CallCounter calls;
   LastNamed last_named;
 
   int world_rank = 0;               ///< the slot: what groups are made of
@@ -201,9 +111,6 @@ struct Runtime {
   std::function<void()> at_leave;
   int thread_level = MPI_THREAD_SINGLE;
   long main_thread = 0;  ///< the kernel's number of the thread that called MPI_Init
-  /// Null unless MPI_THREAD_MULTIPLE was granted.
-  std::unique_ptr<LibraryLock> lock;
-  SharedWaiting* waiting = nullptr;  ///< likewise; the Engine's
   /// The values of the predefined attributes (8.1.2); pointers to these are what MPI_Comm_get_attr gives.
   int tag_upper_bound = 0x3fffffff;
   int universe_size = 0;  ///< 0: not known, the attribute is not set
@@ -220,7 +127,8 @@ struct Runtime {
   World* world = nullptr;    ///< Owned by MPI_Init's composition.
   Engine* engine = nullptr;  ///< Point-to-point: matching, requests, replay.
   coll::Collectives* collectives = nullptr;
-  std::unique_ptr<rma::KeptSegments> kept_segments;  ///< Of freed windows; made with the first.
+  std::shared_ptr<rma::Windows> windows;             ///< Made with the first window.
+  std::shared_ptr<rma::KeptSegments> kept_segments;  ///< Of freed windows; made with the first.
   std::shared_ptr<io::Files> files;                  ///< Made at the first use of a file.
   /// What MPI_Init made and must go after all objects; destroyed in reverse order.
   std::vector<std::shared_ptr<void>> keep_alive;

@@ -1,4 +1,4 @@
-#include "lifecycle/static_memory.hpp"
+#include "process/static_memory.hpp"
 
 #include <link.h>
 #include <sys/mman.h>

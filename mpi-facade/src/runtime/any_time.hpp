@@ -3,7 +3,7 @@
 #include <mutex>
 #include <optional>
 
-#include "entry.hpp"
+#include "runtime/entry.hpp"
 
 namespace llamada::mpi {
 

@@ -1,13 +1,13 @@
-#include "errors.hpp"
+#include "runtime/errors.hpp"
 
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <map>
 
-#include "entry.hpp"
-#include "rma/window.hpp"
-#include "runtime.hpp"
+#include "runtime/entry.hpp"
+#include "runtime/runtime.hpp"
+#include "threads/shared_waiting.hpp"
 #include "world/last_output.hpp"
 
 namespace llamada::mpi {
@@ -223,14 +223,12 @@ int call_error_handler(Communicator* communicator, int code) {
   return handle_error(*handler, communicator->handle(), communicator->description(), code);
 }
 
-int call_error_handler(Window& window, int code) {
-  const Reference<ErrorHandler> handler = window.error_handler();
-  return handle_error(*handler, window.handle(), window.description(), code);
+int call_error_handler(const FailedObject& object, int code) {
+  return handle_error(*object.handler, object.handle, object.description, code);
 }
 
 int call_error_handler(Session& session, int code) {
-  const Reference<ErrorHandler> handler = session.error_handler();
-  return handle_error(*handler, session.handle, "a session", code);
+  return call_error_handler({session.error_handler(), session.handle, "a session"}, code);
 }
 
 void keep_particulars(int error_class, std::string text) { particulars()[error_class] = std::move(text); }
@@ -240,13 +238,13 @@ int report(Communicator* communicator, int error_class, std::string text) {
   return call_error_handler(communicator, error_class);
 }
 
-int report(Window& window, int error_class, std::string text) {
-  particulars()[error_class] = std::move(text);
-  return call_error_handler(window, error_class);
+int report(const FailedObject& object, int error_class, std::string text) {
+  keep_particulars(error_class, std::move(text));
+  return call_error_handler(object, error_class);
 }
 
 int report(Session& session, int error_class, std::string text) {
-  particulars()[error_class] = std::move(text);
+  keep_particulars(error_class, std::move(text));
   return call_error_handler(session, error_class);
 }
 

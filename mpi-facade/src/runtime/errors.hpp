@@ -6,13 +6,19 @@
 
 #include "llamada/base/result.hpp"
 #include "object/communicator.hpp"
+#include "object/error_handler.hpp"
+#include "object/session.hpp"
 
 /// The one place where a failure becomes what the program sees (MPI 3.1, 8.3). Error codes are the classes
 /// themselves, so that programs which compare a code with a class are right.
 namespace llamada::mpi {
 
-class Session;
-class Window;
+/// An object other than a communicator whose error handler is called: a window, a session.
+struct FailedObject {
+  Reference<ErrorHandler> handler;
+  int handle;               ///< given to the program's function
+  std::string description;  ///< in messages
+};
 
 /// Gives a failure of the current MPI call to the error handler of `communicator` (of MPI_COMM_WORLD when
 /// null): the fatal one says function, rank, communicator and `text` and ends the job; otherwise the code is
@@ -21,14 +27,14 @@ int report(Communicator* communicator, int error_class, std::string text);
 /// The same with MPI_ERR_OTHER, MPI_ERR_ARG or what else fits the error.
 int report(Communicator* communicator, const Error& error);
 
-/// The same for the error handler of a window, or of a session.
-int report(Window& window, int error_class, std::string text);
+/// The same for the error handler of another object.
+int report(const FailedObject& object, int error_class, std::string text);
 int report(Session& session, int error_class, std::string text);
 
 /// Calls the error handler with a code that is known already: MPI_Comm_call_errhandler, and functions with
 /// many statuses.
 int call_error_handler(Communicator* communicator, int code);
-int call_error_handler(Window& window, int code);
+int call_error_handler(const FailedObject& object, int code);
 int call_error_handler(Session& session, int code);
 
 /// A handle for the program; one of a user's handler is held once more (8.3.4).
