@@ -50,12 +50,6 @@ class Repository:
                                 capture_output=True, text=True).stdout
         return self._inside(line.strip() for line in output.splitlines())
 
-    def build_includes(self):
-        """Headers that the compiler read when it made everything."""
-        output = subprocess.run(["ninja", "-C", str(self.build), "-t", "deps"], check=True,
-                                capture_output=True, text=True).stdout
-        return self._inside(line.strip() for line in output.splitlines() if line.startswith("    "))
-
     def _inside(self, paths):
         inside = set()
         for path in set(paths):
