@@ -2,7 +2,12 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
+#include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -33,13 +38,49 @@ const void* object_of(const void* address) {
   return dladdr(address, &found) ? found.dli_fbase : nullptr;
 }
 
+bool is_runtimes_own(const void* caller) {
+  return object_of(caller) == object_of(reinterpret_cast<const void*>(&__sanitizer_get_heap_size)) &&
+         !is_in_function(caller, passed_on);
+}
+
+/// The places that ask are few. Each is looked up once: dladdr() takes a lock, for which a signal handler
+/// that has interrupted its holder would wait for ever.
+class KnownCallers {
+ public:
+  bool is_runtimes_own(const void* caller) {
+    const auto address = reinterpret_cast<std::uintptr_t>(caller) << 1;
+    // Relaxed: each word says all.
+    for (auto& word : words_) {
+      const std::uintptr_t known = word.load(std::memory_order_relaxed);
+      if ((known & ~std::uintptr_t{1}) == address) return (known & 1) != 0;
+      if (known == 0) return look_up(caller, address, word);
+    }
+    return interpose::is_runtimes_own(caller);
+  }
+
+ private:
+  static bool look_up(const void* caller, std::uintptr_t address, std::atomic<std::uintptr_t>& word) {
+    // Bare system calls: libmpi's own functions of these names look up libc's.
+    const std::uint64_t all = ~std::uint64_t{0};
+    std::uint64_t before = 0;
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof(all));
+    const bool is_own = interpose::is_runtimes_own(caller);
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, nullptr, sizeof(before));
+    std::uintptr_t empty = 0;  // else another thread has put its caller there: this one is looked up again
+    word.compare_exchange_strong(empty, address | (is_own ? 1 : 0), std::memory_order_relaxed);
+    return is_own;
+  }
+
+  std::array<std::atomic<std::uintptr_t>, 64> words_{};
+};
+
 }  // namespace
 
 bool is_asked_by_sanitizer(const void* caller) {
   if (&__sanitizer_get_heap_size == nullptr) [[likely]]
     return false;
-  return object_of(caller) == object_of(reinterpret_cast<const void*>(&__sanitizer_get_heap_size)) &&
-         !is_in_function(caller, passed_on);
+  static constinit KnownCallers callers;
+  return callers.is_runtimes_own(caller);
 }
 
 }  // namespace llamada::mpi::interpose
