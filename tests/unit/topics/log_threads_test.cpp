@@ -38,7 +38,7 @@ void run(Retention retention, int reader_count, std::uint64_t record_count) {
   std::vector<std::thread> readers;
   const PeerArena peer = arena->reading();
   for (int i = 0; i < reader_count; ++i)
-    readers.emplace_back([&, i] {
+    readers.emplace_back([&, i, peer] {
       LogReader reader = LogReader::open(peer, 0, cursors[i]);
       for (std::uint64_t number = 0; number < record_count;) {
         auto record = reader.peek();
