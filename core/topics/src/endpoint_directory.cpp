@@ -33,10 +33,8 @@ EndpointDirectory::EndpointDirectory(ArenaWriter& arena)
     : arena_(arena), last_number_(arena.header().changes.load(std::memory_order_relaxed)) {
   for (std::uint32_t index = 0; index < arena_.own().endpoint_count(); ++index)
     if (arena_.endpoint(index).alive.load(std::memory_order_relaxed) == 0) free_endpoints_.push_back(index);
-  for (std::uint32_t index = 0; index < arena_.own().match_count(); ++index)
-    free_matches_.push_back(index);
-  for (std::uint32_t index = 0; index < arena_.own().grant_count(); ++index)
-    free_grants_.push_back(index);
+  for (std::uint32_t index = 0; index < arena_.own().match_count(); ++index) free_matches_.push_back(index);
+  for (std::uint32_t index = 0; index < arena_.own().grant_count(); ++index) free_grants_.push_back(index);
 }
 
 Result<std::uint32_t> EndpointDirectory::add(const EndpointSketch& sketch,

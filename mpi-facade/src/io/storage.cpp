@@ -85,7 +85,8 @@ Status Storage::open(int more_flags) {
 Status Storage::close() {
   if (!descriptor_) return {};
   // The descriptor is gone whatever close() says; EINTR is no failure.
-  if (::close(descriptor_.release().release()) < 0 && errno != EINTR) return file_failure(path_, "closed", errno);
+  if (::close(descriptor_.release().release()) < 0 && errno != EINTR)
+    return file_failure(path_, "closed", errno);
   return {};
 }
 

@@ -22,9 +22,9 @@ class MemorySource {
   /// /proc. Nobody can change the size of a memfd; that of a file is up to those who have a descriptor for
   /// writing: the driver and the application whose arena it is.
   Result<FileDescriptor> create(const char* name, std::uint64_t size_bytes) const;
-  /// The same, but that it is at first no longer than `first_bytes`, and may become `size_bytes` long. What is
-  /// written behind a file's end lies in folios as large as the write (within_size: no larger than the file).
-  /// Nobody can make a memfd shorter.
+  /// The same, but that it is at first no longer than `first_bytes`, and may become `size_bytes` long. What
+  /// is written behind a file's end lies in folios as large as the write (within_size: no larger than the
+  /// file). Nobody can make a memfd shorter.
   Result<FileDescriptor> create_growing(const char* name, std::uint64_t size_bytes,
                                         std::uint64_t first_bytes) const;
 
