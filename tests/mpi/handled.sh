@@ -12,7 +12,8 @@ wait_for() {
 }
 
 start() {
-  : >"$folder/messages"
+  : >"$folder/messages" # here, not by the job: an earlier one has written the same lines
+  : >"$folder/out"
   "$mpirun" --timeout 100 --qos fault-tolerant "$@" >"$folder/out" 2>"$folder/messages" &
   job=$!
 }
