@@ -4,7 +4,7 @@
 set -u
 mpirun=$1 program=$2
 if ! command -v valgrind >/dev/null; then
-  echo "leak_check.sh: SKIPPED: there is no valgrind"
+  echo "SKIPPED: mpi.leak_check: valgrind is not installed"
   exit 77
 fi
 errors=$(mktemp)

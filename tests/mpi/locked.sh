@@ -13,7 +13,7 @@ locks() {
   timeout -k 10 120 "$@" "$program" </dev/null >/dev/null 2>"$errors"
   local code=$?
   if [ $code = 77 ]; then
-    echo "locked.sh: SKIPPED: this user may not lock so much memory (ulimit -l)"
+    echo "SKIPPED: mpi.locked: this user may not lock so much memory (ulimit -l)"
     exit 77
   fi
   [ $code = 0 ] && return

@@ -12,7 +12,10 @@ else
   group=/sys/fs/cgroup$(sed -n 's/^0:://p' /proc/self/cgroup)/$name limit=memory.max
 fi
 trap 'rmdir "$group" 2>/dev/null; rm -rf "$work"' EXIT
-mkdir "$group" 2>/dev/null && echo 268435456 >"$group/$limit" 2>/dev/null || exit 77
+mkdir "$group" 2>/dev/null && echo 268435456 >"$group/$limit" 2>/dev/null || {
+  echo "SKIPPED: mpi.memory_limit: no control group can be made"
+  exit 77
+}
 failures=0
 wrong() {
   echo "WRONG: $*"
