@@ -21,7 +21,7 @@ bool is_up(const Job& job, std::size_t ranks) {
   return wait_for([&] { return count_of(job.output(), "up\n") == ranks; });
 }
 
-/// As timeout(1) does: to mpirun, and at once to all of its process group. Whether nothing came in between.
+/// Signals mpirun, and at once its whole process group, as timeout(1) does. False: too much time lay between.
 bool send_twice(pid_t pid, int signal) {
   const auto begin = std::chrono::steady_clock::now();
   kill(pid, signal);

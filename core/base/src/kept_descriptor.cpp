@@ -51,9 +51,9 @@ int take_place() {
 
 KeptDescriptor::KeptDescriptor(FileDescriptor descriptor) {
   if (!descriptor) return;
-  const int moved = real_fcntl(descriptor.get(), F_DUPFD_CLOEXEC, kept_descriptor_min);
   const int place = take_place();
   if (place < 0) return;
+  const int moved = real_fcntl(descriptor.get(), F_DUPFD_CLOEXEC, kept_descriptor_min);
   if (moved < 0) {
     remember(place, descriptor.release());
   } else {

@@ -8,9 +8,9 @@
 /// it: what is in it is recorded before.
 namespace llamada::mpi::interpose {
 
-/// To be made before the name is removed, and kept until it is. Takes a lease, which is to be had where
-/// nobody has the file open for writing: so nobody can change it afterwards. Where there is none, or the file
-/// is large, nothing is recorded, and a replacement that has to read on ends the job as diverged.
+/// To be made before the name is removed, and kept until it is. Takes a read lease, so that no process can
+/// change the file. The kernel grants none while a process has the file open for writing. Without a lease, or
+/// with a large file, nothing is recorded; a replacement that has to read on then ends the job as diverged.
 ///
 /// Threads: the rank's.
 class LastName {
