@@ -15,9 +15,10 @@ import classes
 import includes
 import lines
 import orphans
+import scripts
 from repository import Repository
 
-CHECKS = [orphans.find, includes.find, lines.find, classes.find]
+CHECKS = [orphans.find, includes.find, lines.find, classes.find, scripts.find]
 
 
 def read_exceptions(path):
