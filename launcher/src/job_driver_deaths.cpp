@@ -11,7 +11,7 @@
 #include "death_text.hpp"
 #include "job_driver_class.hpp"
 #include "llamada/launcher/exit_codes.hpp"
-#include "llamada/topics/arena_layout.hpp"
+#include "llamada/log/arena_layout.hpp"
 #include "process_tree.hpp"
 
 namespace llamada::launcher {
@@ -230,7 +230,7 @@ DeathRecord JobDriver::record_of(const RankProcess& rank, const RankView& view,
   record.call_index = view.call_index;
   record.state = view.state;
   record.replaying = rank.open_death.has_value();
-  record.sent_before = view.counters[static_cast<std::size_t>(topics::Counter::messages_sent)] > 0;
+  record.sent_before = view.counters[static_cast<std::size_t>(log::Counter::messages_sent)] > 0;
   record.replaced = judgement.verdict == Verdict::replace;
   record.last_errors = rank.errors.lines();
   record.core_file = core_of(rank);
@@ -434,8 +434,8 @@ void JobDriver::rank_is_live(RankProcess& rank) {
                   "replay took {:.3f} s, "
                   "{} sends compared, {} determinants replayed.\n",
                   name_of(rank), rank.incarnation, *death.total_s, *death.replay_s,
-                  view.counters[static_cast<std::size_t>(topics::Counter::sends_compared)],
-                  view.counters[static_cast<std::size_t>(topics::Counter::determinants_replayed)]));
+                  view.counters[static_cast<std::size_t>(log::Counter::sends_compared)],
+                  view.counters[static_cast<std::size_t>(log::Counter::determinants_replayed)]));
 }
 
 /// A replacement whose program or library is another file than its predecessor's would give an answer that is

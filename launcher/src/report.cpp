@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "llamada/base/file_descriptor.hpp"
-#include "llamada/topics/arena_layout.hpp"
+#include "llamada/log/arena_layout.hpp"
 
 namespace llamada::launcher {
 namespace {
@@ -59,23 +59,23 @@ Json to_json(const DeathRecord& death) {
 
 struct NamedCounter {
   const char* name;
-  topics::Counter counter;
+  log::Counter counter;
 };
 constexpr NamedCounter reported_counters[] = {
-    {"bytes_logged", topics::Counter::bytes_logged},
-    {"bytes_repeated", topics::Counter::bytes_repeated},
-    {"bytes_recorded", topics::Counter::bytes_recorded},
-    {"determinants_recorded", topics::Counter::determinants_recorded},
-    {"determinants_replayed", topics::Counter::determinants_replayed},
-    {"sends_compared", topics::Counter::sends_compared},
-    {"bytes_compared", topics::Counter::bytes_compared},
-    {"messages_sent", topics::Counter::messages_sent},
-    {"bytes_sent", topics::Counter::bytes_sent},
-    {"messages_received", topics::Counter::messages_received},
-    {"bytes_received", topics::Counter::bytes_received},
+    {"bytes_logged", log::Counter::bytes_logged},
+    {"bytes_repeated", log::Counter::bytes_repeated},
+    {"bytes_recorded", log::Counter::bytes_recorded},
+    {"determinants_recorded", log::Counter::determinants_recorded},
+    {"determinants_replayed", log::Counter::determinants_replayed},
+    {"sends_compared", log::Counter::sends_compared},
+    {"bytes_compared", log::Counter::bytes_compared},
+    {"messages_sent", log::Counter::messages_sent},
+    {"bytes_sent", log::Counter::bytes_sent},
+    {"messages_received", log::Counter::messages_received},
+    {"bytes_received", log::Counter::bytes_received},
 };
 
-std::uint64_t counter_of(const RankView& rank, topics::Counter counter) {
+std::uint64_t counter_of(const RankView& rank, log::Counter counter) {
   return rank.counters[static_cast<std::size_t>(counter)];
 }
 

@@ -181,7 +181,9 @@ inline bool write(Writer& writer, std::uint64_t number, std::size_t size = 8) {
   return writer.endpoint->publish(bytes_of(number, size), header_of(number)).has_value();
 }
 
-inline std::uint64_t counted(Peer& peer, Counter counter) { return peer.transport->arena().counted(counter); }
+inline std::uint64_t counted(Peer& peer, log::Counter counter) {
+  return peer.transport->arena().counted(counter);
+}
 
 /// The next sample, which is to be there once all is absorbed.
 inline std::optional<Sample> take(Peer& peer, Reader& reader) {

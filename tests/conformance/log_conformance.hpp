@@ -422,7 +422,7 @@ TEST_CASE(
   const auto in_time = [](const auto& begin) { return std::chrono::steady_clock::now() - begin < 500us; };
   int in_time_count = 0;
   for (int round = 0; round < 1000 && in_time_count < 5; ++round) {
-    const std::uint64_t copied = counted(receiver, Counter::sample_bytes_copied);
+    const std::uint64_t copied = counted(receiver, log::Counter::sample_bytes_copied);
     fill();
     const auto begin = std::chrono::steady_clock::now();
     for (int polls = 0; polls < 2; ++polls) REQUIRE(receiver.participant.poll().has_value());
@@ -430,7 +430,7 @@ TEST_CASE(
     REQUIRE(reader.samples.size() > 5);
     for (auto& [from, sample] : reader.samples) sample.let_evacuate(false);
     if (in_time(begin)) {  // else this machine was too busy to say
-      CHECK(counted(receiver, Counter::sample_bytes_copied) == copied);
+      CHECK(counted(receiver, log::Counter::sample_bytes_copied) == copied);
       ++in_time_count;
     }
     for (; !reader.samples.empty(); ++taken) {
@@ -449,7 +449,7 @@ TEST_CASE(
     fill();
     return written >= full + 16;
   });
-  CHECK(counted(receiver, Counter::sample_bytes_copied) > 0);
+  CHECK(counted(receiver, log::Counter::sample_bytes_copied) > 0);
   for (; taken < full; ++taken) REQUIRE(is(reader.take(), taken, size));
 }
 

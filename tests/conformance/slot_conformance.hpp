@@ -164,7 +164,7 @@ TEST_CASE("topics: samples that are held in slots stay as they are, further ones
   }
   REQUIRE(kept.size() == 40);
   for (std::uint64_t number = 0; number < 40; ++number) {
-    CHECK(kept[number].in_place() == (number < hold_count));
+    CHECK(kept[number].in_place() == (number < log::hold_count));
     CHECK(is(kept[number], number, 1000));
   }
   const auto used = sender.transport->arena().pool_used();
@@ -236,13 +236,13 @@ TEST_CASE("topics: one writer and eight readers of 1 MiB samples: one copy in me
       REQUIRE(sample->data().back() == mark(number));
     }
   }
-  CHECK(counted(sender, Counter::sample_bytes_written) == count * size);
-  std::uint64_t read = counted(sender, Counter::samples_read);
-  std::uint64_t copied = counted(sender, Counter::sample_bytes_copied);
+  CHECK(counted(sender, log::Counter::sample_bytes_written) == count * size);
+  std::uint64_t read = counted(sender, log::Counter::samples_read);
+  std::uint64_t copied = counted(sender, log::Counter::sample_bytes_copied);
   for (auto& receiver : receivers) {
-    read += counted(*receiver, Counter::samples_read);
-    copied += counted(*receiver, Counter::sample_bytes_copied);
-    CHECK(counted(*receiver, Counter::sample_bytes_written) == 0);
+    read += counted(*receiver, log::Counter::samples_read);
+    copied += counted(*receiver, log::Counter::sample_bytes_copied);
+    CHECK(counted(*receiver, log::Counter::sample_bytes_written) == 0);
   }
   CHECK(read == count * 8);
   CHECK(copied == 0);

@@ -44,7 +44,7 @@ int kill_at_every_step(Kind kind, std::initializer_list<std::uint32_t> parties) 
 
 }  // namespace
 
-TEST_CASE("parties: every step of core/topics and of llamaNET is passed in a run without a death",
+TEST_CASE("parties: every step of the log, of topics and of llamaNET is passed in a run without a death",
           "[crash]") {
   std::set<std::string> passed;
   for (const Kind kind : {Kind::keep_all, Kind::keep_last}) {
@@ -54,7 +54,7 @@ TEST_CASE("parties: every step of core/topics and of llamaNET is passed in a run
       for (const auto& [name, count] : passes) passed.insert(name);
   }
   std::string missing;
-  for (const auto* folder : {"core/topics", "transport/llamanet"})
+  for (const auto* folder : {"core/log", "core/topics", "transport/llamanet"})
     for (const auto& point : points_in(folder))
       if (!is_of_the_facade(point) && !is_of_the_pool(point) && !passed.contains(point))
         missing += point + " ";

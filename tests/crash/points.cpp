@@ -48,7 +48,8 @@ std::set<std::string> points_in(const char* folder) {
 }
 
 std::set<std::string> points_in_sources() {
-  std::set<std::string> points = points_in("core/topics");
+  std::set<std::string> points = points_in("core/log");
+  points.merge(points_in("core/topics"));
   points.merge(points_in("transport/llamanet"));
   return points;
 }

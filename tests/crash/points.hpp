@@ -17,7 +17,7 @@ std::string passes_so_far();
 
 /// All crash points in the sources in this folder of the project.
 std::set<std::string> points_in(const char* folder);
-/// In those of core/topics and transport/llamanet.
+/// In those of core/log, core/topics and transport/llamanet.
 std::set<std::string> points_in_sources();
 /// Steps of WriterEndpoints and ReaderEndpoints, which no successor carries on: endpoint_crash_test.cpp.
 bool is_of_endpoints(const std::string& point);

@@ -12,9 +12,9 @@
 
 #include "llamada/base/crash_point.hpp"
 #include "llamada/llamanet/application.hpp"
-#include "llamada/topics/journal.hpp"
-#include "llamada/topics/log_reader.hpp"
-#include "llamada/topics/log_writer.hpp"
+#include "llamada/log/journal.hpp"
+#include "llamada/log/log_reader.hpp"
+#include "llamada/log/log_writer.hpp"
 #include "points.hpp"
 
 namespace llamada::crash {
@@ -23,8 +23,8 @@ namespace {
 using llamanet::Application;
 using llamanet::SlotState;
 
-constexpr std::array<topics::LogKey, 2> keys{{{1, 1}, {1, 2}}};  // the first recycles, the second keeps all
-constexpr topics::LogKey journal_key{2, 1};
+constexpr std::array<log::LogKey, 2> keys{{{1, 1}, {1, 2}}};  // the first recycles, the second keeps all
+constexpr log::LogKey journal_key{2, 1};
 constexpr std::uint64_t live_bytes_max = 64 << 10;
 constexpr std::uint64_t journal_every = 2;
 // Where one waits until the other sleeps, so that both wake each other whatever the machine's mood.
@@ -69,7 +69,7 @@ class Process {
     application_->leave_silently();
   }
 
-  topics::PeerArena other() const {
+  log::PeerArena other() const {
     return application_->peer(assignment_.slot == writer_slot ? reader_slot : writer_slot);
   }
 
@@ -80,7 +80,7 @@ class Process {
            application_->slot_state(slot) != SlotState::done) {
       auto arena = application_->peer(slot);
       // It says so before its last look, after which it may not sleep: once at least it has.
-      if (arena.ready() && arena.header().sleeping.load() != 0 && arena.counter(topics::Counter::sleeps) != 0)
+      if (arena.ready() && arena.header().sleeping.load() != 0 && arena.counter(log::Counter::sleeps) != 0)
         return;
       ::sched_yield();
     }
@@ -92,7 +92,7 @@ class Process {
 
   void write_all() {
     if (application_->arena().reading().endpoint_count() == 0) {
-      topics::EndpointDescription endpoint;
+      log::EndpointDescription endpoint;
       endpoint.topic = "Crash";
       must(application_->arena().add_endpoint(endpoint));
     }
@@ -109,17 +109,17 @@ class Process {
 
   void open_logs() {
     for (std::size_t which = 0; which < keys.size(); ++which) {
-      topics::LogOptions options;
-      options.retention = which == 0 ? topics::Retention::recycle : topics::Retention::keep_all;
+      log::LogOptions options;
+      options.retention = which == 0 ? log::Retention::recycle : log::Retention::keep_all;
       options.live_bytes_max = live_bytes_max;
-      logs_[which] = must(topics::LogWriter::open(application_->arena(), keys[which], options));
+      logs_[which] = must(log::LogWriter::open(application_->arena(), keys[which], options));
     }
     auto distance = logs_[0].published() - logs_[1].published();
     if (distance > 1) fail("the logs have {} and {} records", logs_[0].published(), logs_[1].published());
   }
 
   void open_journal() {
-    journal_ = must(topics::Journal::open(application_->arena(), journal_key));
+    journal_ = must(log::Journal::open(application_->arena(), journal_key));
     for (std::uint64_t i = 0; i < journal_.adopted_size(); ++i) {
       auto entry = journal_.read_next();
       if (!entry || entry->value / journal_every != i) fail("entry {} of the journal is not whole", i);
@@ -135,7 +135,7 @@ class Process {
 
   void find_reader() {
     if (cursor_ != nullptr) return;
-    cursor_ = topics::find_cursor(other(), keys[0], writer_slot, cursors_scanned_);
+    cursor_ = log::find_cursor(other(), keys[0], writer_slot, cursors_scanned_);
     if (cursor_ != nullptr) logs_[0].add_reader(cursor_);
   }
 
@@ -145,15 +145,15 @@ class Process {
       find_reader();
       auto consumed = cursor_ == nullptr ? 0 : cursor_->consumed.load(std::memory_order_acquire);
       bool published =
-          (which == 0 || payload.size() <= topics::inline_payload_max) &&
-          logs_[which].try_publish(topics::kind_data, static_cast<std::uint16_t>(which), sequence, payload);
-      if (!published && which == 1 && payload.size() > topics::inline_payload_max) {
+          (which == 0 || payload.size() <= log::inline_payload_max) &&
+          logs_[which].try_publish(log::kind_data, static_cast<std::uint16_t>(which), sequence, payload);
+      if (!published && which == 1 && payload.size() > log::inline_payload_max) {
         publish_announced(sequence, payload);
         published = true;
       }
       if (!published) {
         auto status =
-            logs_[which].publish(topics::kind_data, static_cast<std::uint16_t>(which), sequence, payload);
+            logs_[which].publish(log::kind_data, static_cast<std::uint16_t>(which), sequence, payload);
         if (!status && status.error().code() != Errc::would_block) fail("{}", status.error().text());
         published = status.has_value();
       }
@@ -167,21 +167,21 @@ class Process {
 
   void publish_announced(std::uint64_t sequence, std::span<const std::byte> payload) {
     if (publish_again(sequence, payload)) return;
-    auto room = must(logs_[1].reserve(payload.size(), topics::LogWriter::Filling::by_fill));
-    logs_[1].announce(room, topics::kind_data, 1, sequence);
+    auto room = must(logs_[1].reserve(payload.size(), log::LogWriter::Filling::by_fill));
+    logs_[1].announce(room, log::kind_data, 1, sequence);
     logs_[1].fill(room, payload);
     if (payload.size() >= kept_.size()) kept_ = room.payload();
-    logs_[1].commit(std::move(room), topics::kind_data, 1, sequence);
+    logs_[1].commit(std::move(room), log::kind_data, 1, sequence);
   }
 
   /// If the last one that this incarnation has written is the same.
   bool publish_again(std::uint64_t sequence, std::span<const std::byte> payload) {
     if (kept_.size() != payload.size()) return false;
-    topics::Reservation room;
+    log::Reservation room;
     if (auto reserved = logs_[1].reserve_again(kept_, room); !reserved) fail("{}", reserved.error().text());
-    logs_[1].announce(room, topics::kind_data, 1, sequence);
+    logs_[1].announce(room, log::kind_data, 1, sequence);
     if (!logs_[1].equals(room, payload)) return false;
-    logs_[1].commit(std::move(room), topics::kind_data, 1, sequence);
+    logs_[1].commit(std::move(room), log::kind_data, 1, sequence);
     return true;
   }
 
@@ -189,7 +189,7 @@ class Process {
     for (std::size_t which = 0; which < keys.size(); ++which)
       if (logs_[which].published() != records_count)
         fail("log {} says that it has {} records", which, logs_[which].published());
-    auto reader = topics::LogReader::open(application_->arena().reading(), logs_[1].index());
+    auto reader = log::LogReader::open(application_->arena().reading(), logs_[1].index());
     for (std::uint64_t sequence = 0; sequence < records_count; ++sequence, reader.advance())
       check_record(1, sequence, reader.peek());
     if (reader.peek()) fail("the history has more than was published");
@@ -198,7 +198,7 @@ class Process {
   // The reader.
 
   struct Stream {
-    topics::LogReader reader;
+    log::LogReader reader;
     bool open = false;
     std::optional<std::uint64_t> next;  // the sequence number to come; none before the first
     std::uint32_t scanned = 0;
@@ -225,13 +225,13 @@ class Process {
   bool open_stream(std::size_t which) {
     auto& stream = streams_[which];
     if (stream.open) return true;
-    auto index = topics::find_log(other(), keys[which], stream.scanned);
+    auto index = log::find_log(other(), keys[which], stream.scanned);
     if (!index) return false;
     auto* cursor = must(application_->arena().cursor(keys[which], writer_slot));
     // What lies before may be written again meanwhile.
     stream.reader = which == 0 && board_.held.chunk != 0
-                        ? topics::LogReader::open_at(other(), *index, board_.held, cursor)
-                        : topics::LogReader::open(other(), *index, cursor);
+                        ? log::LogReader::open_at(other(), *index, board_.held, cursor)
+                        : log::LogReader::open(other(), *index, cursor);
     return stream.open = true;
   }
 
@@ -267,17 +267,17 @@ class Process {
   void wait_until_writer_is_held() {
     auto writer = other();
     auto deaths = application_->page_slot(writer_slot).deaths.load();
-    auto blocks = writer.counter(topics::Counter::would_blocks);
+    auto blocks = writer.counter(log::Counter::would_blocks);
     while (application_->page_slot(writer_slot).deaths.load() == deaths &&
            application_->slot_state(writer_slot) == SlotState::attached &&
-           writer.counter(topics::Counter::would_blocks) == blocks && writer_still_publishes(writer))
+           writer.counter(log::Counter::would_blocks) == blocks && writer_still_publishes(writer))
       ::sched_yield();
-    if (writer.counter(topics::Counter::would_blocks) != blocks) wait_until_asleep(writer_slot);
+    if (writer.counter(log::Counter::would_blocks) != blocks) wait_until_asleep(writer_slot);
   }
 
-  bool writer_still_publishes(const topics::PeerArena& writer) const {
+  bool writer_still_publishes(const log::PeerArena& writer) const {
     std::uint32_t scanned = 0;
-    auto index = topics::find_log(writer, keys[0], scanned);
+    auto index = log::find_log(writer, keys[0], scanned);
     // It may wait for this process to sleep as well.
     return index && writer.log(*index).published.load() % writer_waits_every != 0;
   }
@@ -302,10 +302,10 @@ class Process {
     return payload;
   }
 
-  void check_record(std::size_t which, std::uint64_t sequence, const std::optional<topics::Record>& record) {
+  void check_record(std::size_t which, std::uint64_t sequence, const std::optional<log::Record>& record) {
     if (!record) fail("record {} of log {} is missing", sequence, which);
     auto payload = payload_of(sequence);
-    if (record->label != sequence || record->flags != which || record->kind != topics::kind_data)
+    if (record->label != sequence || record->flags != which || record->kind != log::kind_data)
       fail("log {}: record {} stands where {} must", which, record->label, sequence);
     if (!std::equal(payload.begin(), payload.end(), record->payload.begin(), record->payload.end()))
       fail("log {}: record {} is not what was published", which, sequence);
@@ -319,10 +319,10 @@ class Process {
   const Assignment& assignment_;
   Board& board_;
   std::unique_ptr<Application> application_;
-  std::array<topics::LogWriter, 2> logs_;
+  std::array<log::LogWriter, 2> logs_;
   std::span<const std::byte> kept_;  // a payload of the second one
-  topics::Journal journal_;
-  const topics::CursorEntry* cursor_ = nullptr;
+  log::Journal journal_;
+  const log::CursorEntry* cursor_ = nullptr;
   std::uint32_t cursors_scanned_ = 0;
   std::array<Stream, 2> streams_;
   std::array<std::uint64_t, 2> released_{};

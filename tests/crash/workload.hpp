@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "llamada/topics/log_reader.hpp"
+#include "llamada/log/log_reader.hpp"
 
 // What the two applications of the crash tests do, so that every step of publishing, consuming, recycling,
 // attaching, sleeping and waking is taken, and how each sees for itself that the history is whole after any
@@ -23,7 +23,7 @@ struct Board {
   std::array<std::atomic<std::uint64_t>, 2> passed;
   /// Where the chunk of the log that recycles begins which the reader stood in when it gave back those
   /// before: from there on nothing is reused. No chunk before the first time.
-  topics::LogPosition held;
+  log::LogPosition held;
   /// What an incarnation found wrong.
   char error[512];
   /// "name passes\n" of each point that an incarnation passed which ended in order, one text a slot.

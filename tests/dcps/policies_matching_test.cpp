@@ -156,7 +156,7 @@ std::uint64_t wakes_of_all(const std::string& socket_name) {
   auto inspector = llamanet::Inspector::open(socket_name);
   REQUIRE(inspector);
   std::uint64_t wakes = 0;
-  for (const auto& slot : inspector->slots()) wakes += slot.view().counter(topics::Counter::wakes);
+  for (const auto& slot : inspector->slots()) wakes += slot.view().counter(log::Counter::wakes);
   return wakes;
 }
 

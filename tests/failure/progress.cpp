@@ -14,7 +14,7 @@ namespace {
 
 using llamanet::ArenaView;
 using llamanet::Inspector;
-using topics::Counter;
+using log::Counter;
 
 constexpr auto look_every = std::chrono::milliseconds(200);
 
@@ -28,7 +28,7 @@ bool moves_in_vain(Counter counter) {
 }
 
 void add(Movement& sum, const ArenaView& rank) {
-  for (std::uint32_t counter = 0; counter < topics::counter_count_max; ++counter)
+  for (std::uint32_t counter = 0; counter < log::counter_count_max; ++counter)
     if (!moves_in_vain(static_cast<Counter>(counter)))
       sum.work += rank.counter(static_cast<Counter>(counter));
   // A new life is a movement, and a step from one state to the next.

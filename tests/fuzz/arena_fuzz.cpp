@@ -10,8 +10,9 @@
 #include <span>
 #include <vector>
 
-#include "llamada/topics/journal.hpp"
-#include "llamada/topics/log.hpp"
+#include "llamada/log/journal.hpp"
+#include "llamada/log/log_reader.hpp"
+#include "llamada/log/log_writer.hpp"
 #include "llamada/topics/observe.hpp"
 
 // Readers of an arena that its owner has written over, and its successor. An input is a row of stores of 12
@@ -21,6 +22,7 @@
 namespace {
 
 using namespace llamada::topics;
+using namespace llamada::log;
 
 constexpr std::size_t arena_bytes = 16 << 20;
 constexpr std::size_t page_bytes = 4096;

@@ -50,9 +50,9 @@ std::string run_job(const JobOptions& options, Totals& totals) {
   const std::string failure = job.run();
   totals.deaths += static_cast<std::uint64_t>(job.deaths());
   totals.deaths_in_replay += static_cast<std::uint64_t>(job.deaths_in_replay());
-  totals.compared += job.counted(topics::Counter::sends_compared);
-  totals.replayed += job.counted(topics::Counter::determinants_replayed);
-  totals.messages += job.counted(topics::Counter::messages_sent);
+  totals.compared += job.counted(log::Counter::sends_compared);
+  totals.replayed += job.counted(log::Counter::determinants_replayed);
+  totals.messages += job.counted(log::Counter::messages_sent);
   totals.unprotected += job.lost_protection();
   if (options.has_coin && job.has_diverged()) {
     ++totals.diverged;

@@ -58,7 +58,7 @@ struct Job::RankState {
   ucontext_t context;
   bool started = false;
   History history;
-  std::unique_ptr<topics::ArenaWriter> arena;
+  std::unique_ptr<log::ArenaWriter> arena;
   std::unique_ptr<SimWorld> world;
   std::unique_ptr<Runtime> runtime;
   std::unique_ptr<Engine> engine;
@@ -89,8 +89,8 @@ class Job::SimWorld final : public World {
   std::uint32_t incarnation() const override { return state_.incarnation; }
   const qos::Profile& profile() const override { return profile_; }
   std::string_view identity() const override { return state_.identity; }
-  topics::ArenaWriter& arena() override { return *state_.arena; }
-  topics::PeerArena peer(int rank) override {
+  log::ArenaWriter& arena() override { return *state_.arena; }
+  log::PeerArena peer(int rank) override {
     return {job_.ranks_[static_cast<std::size_t>(rank)]->memory, arena_bytes};
   }
   void wake(int rank) override {
@@ -157,10 +157,10 @@ Job::~Job() {
 }
 
 void Job::start(RankState& rank) {
-  topics::ArenaOptions arena;
+  log::ArenaOptions arena;
   arena.incarnation = ++rank.incarnation;
   if (rank.incarnation > 1) rank.identity = fmt::format("calls={}\n", rank.calls);
-  auto opened = topics::ArenaWriter::open({rank.memory, arena_bytes}, arena);
+  auto opened = log::ArenaWriter::open({rank.memory, arena_bytes}, arena);
   LLAMADA_CHECK(opened.has_value());
   rank.arena = std::move(*opened);
   rank.arena->set_replaying(rank.incarnation > 1);
@@ -308,7 +308,7 @@ std::string Job::run() {
   return failure_;
 }
 
-std::uint64_t Job::counted(topics::Counter counter) const {
+std::uint64_t Job::counted(log::Counter counter) const {
   std::uint64_t sum = 0;
   for (const auto& rank : ranks_)
     if (rank->arena) sum += rank->arena->counted(counter);

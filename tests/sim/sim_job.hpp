@@ -68,7 +68,7 @@ class Job {
   bool lost_protection() const { return !protected_; }
   int deaths() const { return deaths_; }
   int deaths_in_replay() const { return deaths_in_replay_; }
-  std::uint64_t counted(topics::Counter counter) const;
+  std::uint64_t counted(log::Counter counter) const;
   const History& history(int rank) const;
   const JobOptions& options() const { return options_; }
 

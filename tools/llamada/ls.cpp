@@ -23,16 +23,16 @@ using nlohmann::json;
 
 constexpr std::size_t owners_shown_max = 5;
 
-std::string_view state_name(SlotState slot, topics::ArenaState application) {
+std::string_view state_name(SlotState slot, log::ArenaState application) {
   if (slot == SlotState::expected) return "starting";
   if (slot == SlotState::dead) return "dead";
   if (slot == SlotState::done) return "done";
   switch (application) {
-    case topics::ArenaState::in_program:
+    case log::ArenaState::in_program:
       return "running";
-    case topics::ArenaState::finalized:
+    case log::ArenaState::finalized:
       return "finalized";
-    case topics::ArenaState::exiting:
+    case log::ArenaState::exiting:
       return "exiting";
     default:
       return "attached";
@@ -51,9 +51,9 @@ std::string text_of(const char (&text)[size]) {
   return {text, ::strnlen(text, size)};
 }
 
-json describe_endpoint(const topics::PeerArena& arena, std::uint32_t index) {
+json describe_endpoint(const log::PeerArena& arena, std::uint32_t index) {
   auto& endpoint = arena.endpoint(index);
-  bool is_writer = endpoint.kind == static_cast<std::uint32_t>(topics::EndpointKind::writer);
+  bool is_writer = endpoint.kind == static_cast<std::uint32_t>(log::EndpointKind::writer);
   json described{{"kind", is_writer ? "writer" : "reader"},
                  {"topic", text_of(endpoint.topic)},
                  {"type", text_of(endpoint.type)},
@@ -62,7 +62,7 @@ json describe_endpoint(const topics::PeerArena& arena, std::uint32_t index) {
   std::uint64_t published = 0, published_bytes = 0;
   for (std::uint32_t i = 0; i < arena.log_count(); ++i) {
     auto& log = arena.log(i);
-    bool is_journal = (log.flags.load(std::memory_order_relaxed) & topics::log_is_journal) != 0;
+    bool is_journal = (log.flags.load(std::memory_order_relaxed) & log::log_is_journal) != 0;
     if (log.endpoint != index || is_journal) continue;
     published += log.published.load(std::memory_order_relaxed);
     published_bytes += log.published_bytes.load(std::memory_order_relaxed);
@@ -129,7 +129,7 @@ json describe_application(const Inspector::Slot& slot, const DomainView& domain)
   if (!arena.ready()) return described;
   for (std::uint32_t i = 0; i < arena.endpoint_count(); ++i) {
     const auto& endpoint = arena.endpoint(i);
-    const bool is_endpoint = endpoint.kind != static_cast<std::uint32_t>(topics::EndpointKind::participant);
+    const bool is_endpoint = endpoint.kind != static_cast<std::uint32_t>(log::EndpointKind::participant);
     if (is_endpoint && endpoint.alive.load(std::memory_order_acquire) != 0)
       described["endpoints"].push_back(describe_endpoint(arena, i));
   }

@@ -142,7 +142,7 @@ class DriverArenas final : public launcher::JobArenas {
     view.call = mpi::call_name(static_cast<mpi::CallId>(arena.call_id()));
     view.call_index = arena.call_index();
     for (std::uint32_t counter = 0; counter < view.counters.size(); ++counter)
-      view.counters[counter] = arena.counter(static_cast<topics::Counter>(counter));
+      view.counters[counter] = arena.counter(static_cast<log::Counter>(counter));
     return view;
   }
 

@@ -28,7 +28,7 @@ Result<std::uint32_t> free_index(std::vector<std::uint32_t>& free, std::uint32_t
 
 }  // namespace
 
-EndpointDirectory::EndpointDirectory(ArenaWriter& arena)
+EndpointDirectory::EndpointDirectory(log::ArenaWriter& arena)
     // At least one change was announced for each number that was ever given out here.
     : arena_(arena), last_number_(arena.header().changes.load(std::memory_order_relaxed)) {
   for (std::uint32_t index = 0; index < arena_.own().endpoint_count(); ++index)
@@ -45,7 +45,7 @@ Result<std::uint32_t> EndpointDirectory::add(const EndpointSketch& sketch,
   if (!index) return index;
   auto described = store(description, 0);
   if (!described) return propagate(described);
-  EndpointEntry& to = entry(*index);
+  log::EndpointEntry& to = entry(*index);
   to.number.store(0, std::memory_order_relaxed);
   // What follows comes after it: pairs with view_endpoint().
   std::atomic_thread_fence(std::memory_order_release);
@@ -86,12 +86,12 @@ Result<std::uint64_t> EndpointDirectory::store(std::span<const std::byte> descri
   std::byte* to = arena_.base() + chunk->payload();
   std::memcpy(to, &size_bytes, sizeof(size_bytes));
   std::copy(description.begin(), description.end(), to + sizeof(size_bytes));
-  return DescriptionPlace::make(chunk->offset, version);
+  return log::DescriptionPlace::make(chunk->offset, version);
 }
 
 Status EndpointDirectory::describe(std::uint32_t index, std::span<const std::byte> description) {
   const std::uint64_t old = entry(index).description.load(std::memory_order_relaxed);
-  auto described = store(description, DescriptionPlace::version(old) + 1);
+  auto described = store(description, log::DescriptionPlace::version(old) + 1);
   if (!described) return propagate(described);
   LLAMADA_CRASH_POINT("describe:written");
   entry(index).description.store(*described, std::memory_order_release);  // pairs with read_description()
@@ -104,7 +104,7 @@ Status EndpointDirectory::describe(std::uint32_t index, std::span<const std::byt
 void EndpointDirectory::free_description(std::uint64_t word) {
   // Whoever gets the memory next writes after the word that led there was changed.
   std::atomic_thread_fence(std::memory_order_release);
-  if (auto chunk = read_chunk(arena_.own(), DescriptionPlace::chunk(word))) arena_.release(*chunk);
+  if (auto chunk = log::read_chunk(arena_.own(), log::DescriptionPlace::chunk(word))) arena_.release(*chunk);
 }
 
 void EndpointDirectory::bury(std::uint32_t index) {
@@ -115,7 +115,7 @@ void EndpointDirectory::bury(std::uint32_t index) {
 }
 
 void EndpointDirectory::remove(std::uint32_t index) {
-  EndpointEntry& from = entry(index);
+  log::EndpointEntry& from = entry(index);
   from.alive.store(0, std::memory_order_release);
   from.number.store(0, std::memory_order_release);
   LLAMADA_CRASH_POINT("endpoint:removed");
@@ -125,8 +125,8 @@ void EndpointDirectory::remove(std::uint32_t index) {
   announce();
 }
 
-MatchEntry& EndpointDirectory::match(std::uint32_t index) {
-  return reinterpret_cast<MatchEntry*>(arena_.base() + arena_.notes().match_directory)[index];
+log::MatchEntry& EndpointDirectory::match(std::uint32_t index) {
+  return reinterpret_cast<log::MatchEntry*>(arena_.base() + arena_.notes().match_directory)[index];
 }
 
 Result<std::uint32_t> EndpointDirectory::add_match(const MatchTarget& target) {
@@ -134,7 +134,7 @@ Result<std::uint32_t> EndpointDirectory::add_match(const MatchTarget& target) {
   auto index =
       free_index(free_matches_, used, arena_.notes().match_count_max, "matches of its readers with writers");
   if (!index) return index;
-  MatchEntry& to = match(*index);
+  log::MatchEntry& to = match(*index);
   to.writer_arena = target.writer_arena;
   to.writer_number = target.writer_number;
   to.reader_number = target.reader_number;
@@ -169,7 +169,7 @@ Result<std::uint32_t> EndpointDirectory::add_grant(const Grant& grant) {
   auto index =
       free_index(free_grants_, used, arena_.notes().grant_count_max, "matches of its writers with readers");
   if (!index) return index;
-  auto& to = reinterpret_cast<GrantEntry*>(arena_.base() + arena_.notes().grant_directory)[*index];
+  auto& to = reinterpret_cast<log::GrantEntry*>(arena_.base() + arena_.notes().grant_directory)[*index];
   to.reader_arena = grant.reader_arena;
   to.match_index = grant.match_index;
   to.sequence = grant.sequence;
@@ -190,25 +190,25 @@ Result<std::uint32_t> EndpointDirectory::add_grant(const Grant& grant) {
 }
 
 void EndpointDirectory::remove_grant(std::uint32_t index) {
-  auto& from = reinterpret_cast<GrantEntry*>(arena_.base() + arena_.notes().grant_directory)[index];
+  auto& from = reinterpret_cast<log::GrantEntry*>(arena_.base() + arena_.notes().grant_directory)[index];
   from.number.store(0, std::memory_order_release);  // pairs with view_grant()
   std::atomic_thread_fence(std::memory_order_release);
   free_grants_.push_back(index);
 }
 
-std::optional<EndpointView> view_endpoint(const PeerArena& arena, std::uint32_t index) {
-  const EndpointEntry& entry = arena.endpoint(index);
+std::optional<EndpointView> view_endpoint(const log::PeerArena& arena, std::uint32_t index) {
+  const log::EndpointEntry& entry = arena.endpoint(index);
   EndpointView view;
   view.number = entry.number.load(std::memory_order_acquire);  // pairs with EndpointDirectory::add()
   if (view.number == 0) return std::nullopt;
   struct {
     std::uint32_t kind, log;
   } first;
-  copy_racing(reinterpret_cast<std::byte*>(&first), reinterpret_cast<const std::byte*>(&entry),
-              sizeof(first));
-  copy_racing(reinterpret_cast<std::byte*>(&view.slots), reinterpret_cast<const std::byte*>(&entry.slots),
-              sizeof(view.slots));
-  view.kind = static_cast<EndpointKind>(first.kind);
+  log::copy_racing(reinterpret_cast<std::byte*>(&first), reinterpret_cast<const std::byte*>(&entry),
+                   sizeof(first));
+  log::copy_racing(reinterpret_cast<std::byte*>(&view.slots),
+                   reinterpret_cast<const std::byte*>(&entry.slots), sizeof(view.slots));
+  view.kind = static_cast<log::EndpointKind>(first.kind);
   view.log = first.log;
   view.description = entry.description.load(std::memory_order_relaxed);
   view.alive = entry.alive.load(std::memory_order_acquire) != 0;  // pairs with bury()
@@ -217,41 +217,41 @@ std::optional<EndpointView> view_endpoint(const PeerArena& arena, std::uint32_t 
   return view;
 }
 
-std::optional<std::vector<std::byte>> read_description(const PeerArena& arena, std::uint32_t index,
+std::optional<std::vector<std::byte>> read_description(const log::PeerArena& arena, std::uint32_t index,
                                                        std::uint64_t& word) {
-  const EndpointEntry& entry = arena.endpoint(index);
+  const log::EndpointEntry& entry = arena.endpoint(index);
   word = entry.description.load(std::memory_order_acquire);  // pairs with EndpointDirectory::describe()
-  auto chunk = read_chunk_racing(arena, DescriptionPlace::chunk(word));
+  auto chunk = log::read_chunk_racing(arena, log::DescriptionPlace::chunk(word));
   std::uint64_t size_bytes = 0;
   if (!chunk || chunk->payload_bytes < sizeof(size_bytes) ||
       !arena.covers(chunk->payload(), sizeof(size_bytes)))
     return std::nullopt;
   const std::byte* from = arena.base + chunk->payload();
-  copy_racing(reinterpret_cast<std::byte*>(&size_bytes), from, sizeof(size_bytes));
+  log::copy_racing(reinterpret_cast<std::byte*>(&size_bytes), from, sizeof(size_bytes));
   if (size_bytes > chunk->payload_bytes - sizeof(size_bytes) || size_bytes > description_size_max_bytes ||
       !arena.covers(chunk->payload() + sizeof(size_bytes), size_bytes))
     return std::nullopt;
   std::vector<std::byte> bytes(size_bytes);
-  copy_racing(bytes.data(), from + sizeof(size_bytes), size_bytes);
+  log::copy_racing(bytes.data(), from + sizeof(size_bytes), size_bytes);
   std::atomic_thread_fence(std::memory_order_acquire);
   if (entry.description.load(std::memory_order_relaxed) != word) return std::nullopt;
   return bytes;
 }
 
-std::optional<MatchView> view_match(const PeerArena& arena, std::uint32_t index) {
-  const MatchEntry& entry = arena.match(index);
+std::optional<MatchView> view_match(const log::PeerArena& arena, std::uint32_t index) {
+  const log::MatchEntry& entry = arena.match(index);
   MatchView view;
   view.number = entry.number.load(std::memory_order_acquire);  // pairs with EndpointDirectory::add_match()
   if (view.number == 0) return std::nullopt;
-  copy_racing(reinterpret_cast<std::byte*>(&view.target), reinterpret_cast<const std::byte*>(&entry) + 8,
-              sizeof(view.target));
+  log::copy_racing(reinterpret_cast<std::byte*>(&view.target), reinterpret_cast<const std::byte*>(&entry) + 8,
+                   sizeof(view.target));
   std::atomic_thread_fence(std::memory_order_acquire);
   if (entry.number.load(std::memory_order_relaxed) != view.number) return std::nullopt;
   return view;
 }
 
-std::optional<EndpointDirectory::Grant> view_grant(const PeerArena& arena, std::uint32_t index) {
-  const GrantEntry& entry = arena.grant(index);
+std::optional<EndpointDirectory::Grant> view_grant(const log::PeerArena& arena, std::uint32_t index) {
+  const log::GrantEntry& entry = arena.grant(index);
   EndpointDirectory::Grant grant;
   grant.match_number = entry.number.load(std::memory_order_acquire);  // pairs with add_grant()
   if (grant.match_number == 0) return std::nullopt;
@@ -261,8 +261,8 @@ std::optional<EndpointDirectory::Grant> view_grant(const PeerArena& arena, std::
     std::uint32_t generation, cell;
     std::uint64_t ordinal;
   } copy;
-  copy_racing(reinterpret_cast<std::byte*>(&copy), reinterpret_cast<const std::byte*>(&entry) + 8,
-              sizeof(copy));
+  log::copy_racing(reinterpret_cast<std::byte*>(&copy), reinterpret_cast<const std::byte*>(&entry) + 8,
+                   sizeof(copy));
   std::atomic_thread_fence(std::memory_order_acquire);
   if (entry.number.load(std::memory_order_relaxed) != grant.match_number) return std::nullopt;
   grant.reader_arena = copy.reader_arena;

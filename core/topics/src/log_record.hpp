@@ -4,7 +4,7 @@
 #include <optional>
 #include <span>
 
-#include "llamada/topics/log_reader.hpp"
+#include "llamada/log/log_reader.hpp"
 #include "llamada/topics/sample.hpp"
 
 // How a sample's header travels in a record of a log: docs/internals/arena.md, "Samples in a log".
@@ -23,7 +23,7 @@ struct RecordHeader {
   std::uint32_t reserved;
 };
 inline constexpr std::size_t compact_header_bytes = 8;
-static_assert(sizeof(RecordHeader) == 24 && sizeof(RecordHeader) <= extra_bytes_max);
+static_assert(sizeof(RecordHeader) == 24 && sizeof(RecordHeader) <= log::extra_bytes_max);
 
 inline RecordHeader record_header(const SampleHeader& header) {
   return {header.source_timestamp_ns, header.group_sequence, header.coherent_set, 0};
@@ -39,9 +39,9 @@ inline std::uint16_t record_flags(const SampleHeader& header, bool extended) {
 }
 
 /// The header of a record, whose payload is reduced to the sample's. False when it can be no sample's.
-inline bool take_header(Record& record, std::uint64_t sequence_number, SampleHeader& header) {
+inline bool take_header(log::Record& record, std::uint64_t sequence_number, SampleHeader& header) {
   const auto kind = record.flags & record_kind_mask;
-  if (record.kind != kind_data || kind > static_cast<int>(ChangeKind::coherent_end)) return false;
+  if (record.kind != log::kind_data || kind > static_cast<int>(ChangeKind::coherent_end)) return false;
   header.sequence_number = sequence_number;
   header.instance = record.label;
   header.kind = static_cast<ChangeKind>(kind);

@@ -21,7 +21,7 @@ constexpr std::size_t copied_block_bytes = 64 << 10;
 constexpr std::size_t loan_alignment = 64;
 
 /// A payload of this size lies apart from its cell.
-constexpr std::size_t apart_size_min = inline_payload_max + 1;
+constexpr std::size_t apart_size_min = log::inline_payload_max + 1;
 
 /// Field by field: a RecordHeader made beside would be loaded by more bytes at once than it was stored by,
 /// which makes the processor wait.
@@ -35,16 +35,16 @@ void write_header(std::byte* to, const SampleHeader& header) {
 
 }  // namespace
 
-Result<std::unique_ptr<WriterStore>> LogStore::create(ArenaWriter& arena, const qos::DataWriterQos& qos,
+Result<std::unique_ptr<WriterStore>> LogStore::create(log::ArenaWriter& arena, const qos::DataWriterQos& qos,
                                                       StorePlace& place) {
   const bool keeps = qos.durability.kind != qos::DurabilityKind::volatile_;
-  LogOptions options;
-  options.retention = keeps ? Retention::keep_all : Retention::recycle;
+  log::LogOptions options;
+  options.retention = keeps ? log::Retention::keep_all : log::Retention::recycle;
   options.live_bytes_max = log_live_bytes_max;
   options.chunk_count_min = log_chunk_count_min;
   options.readers_expected = 0;  // what nobody is there to read is not kept
   options.is_endpoints = true;
-  auto log = LogWriter::create(arena, {}, options);
+  auto log = log::LogWriter::create(arena, {}, options);
   if (!log) return propagate(log);
   auto store = std::make_unique<LogStore>();
   store->log_ = std::move(*log);
@@ -52,7 +52,7 @@ Result<std::unique_ptr<WriterStore>> LogStore::create(ArenaWriter& arena, const 
   return std::unique_ptr<WriterStore>(std::move(store));
 }
 
-void LogStore::add_reader(const MatchEntry& match, bool reliable) {
+void LogStore::add_reader(const log::MatchEntry& match, bool reliable) {
   if (!reliable) {
     ++lossy_count_;
     return;
@@ -61,7 +61,7 @@ void LogStore::add_reader(const MatchEntry& match, bool reliable) {
   readers_.push_back(&match);
 }
 
-void LogStore::remove_reader(const MatchEntry& match) {
+void LogStore::remove_reader(const log::MatchEntry& match) {
   if (std::erase(readers_, &match) == 0)
     --lossy_count_;
   else
@@ -70,14 +70,14 @@ void LogStore::remove_reader(const MatchEntry& match) {
 
 bool LogStore::is_released_by_all() const {
   if (lossy_count_ > 0) return false;
-  return std::all_of(readers_.begin(), readers_.end(), [this](const MatchEntry* reader) {
+  return std::all_of(readers_.begin(), readers_.end(), [this](const log::MatchEntry* reader) {
     // Pairs with the release store in LogStream::let_go().
     return reader->released.load(std::memory_order_acquire) >= log_.published();
   });
 }
 
 /// Large samples that are read as fast as they come lie in the same place, which is in the cache.
-Status LogStore::reserve(std::size_t size_bytes, Reservation& into) {
+Status LogStore::reserve(std::size_t size_bytes, log::Reservation& into) {
   if (log_.may_rewind(size_bytes) && is_released_by_all()) log_.rewind();
   return log_.reserve(size_bytes, into);
 }
@@ -97,7 +97,7 @@ void LogStore::copy(std::byte* to, std::span<const std::byte> from) {
 /// A small one is not written in its cell, whose line readers look at all the time: they would have it back
 /// before it is committed.
 Status LogStore::loan(std::size_t size_bytes, Loan& into) {
-  const bool is_small = size_bytes <= inline_payload_max;
+  const bool is_small = size_bytes <= log::inline_payload_max;
   if (is_small && !small_is_lent_) {
     small_is_lent_ = true;
     into.small_is_lent_ = &small_is_lent_;
@@ -119,7 +119,7 @@ Status LogStore::loan(std::size_t size_bytes, Loan& into) {
 Status LogStore::publish(Loan& loan, const SampleHeader& header) {
   if (!loan.reservation_) return publish(loan.data_, header);
   write_header(loan.reservation_.extra().data(), header);
-  log_.commit(std::move(loan.reservation_), kind_data, record_flags(header, false), header.instance);
+  log_.commit(std::move(loan.reservation_), log::kind_data, record_flags(header, false), header.instance);
   return {};
 }
 
@@ -127,32 +127,32 @@ Status LogStore::publish(std::span<const std::byte> data, const SampleHeader& he
   if (log_.is_reserved()) return failure(Errc::would_block, "a loan of this writer is out: publish it first");
   const bool extended = needs_extension(header);
   const std::size_t front_bytes = extended ? sizeof(RecordHeader) : compact_header_bytes;
-  if (front_bytes + data.size() <= inline_payload_max) return publish_small(data, header, extended);
-  Reservation room;
+  if (front_bytes + data.size() <= log::inline_payload_max) return publish_small(data, header, extended);
+  log::Reservation room;
   if (auto reserved = reserve(std::max(data.size(), apart_size_min), room); !reserved) return reserved;
   copy(room.payload().data(), data);
   if (data.size() < apart_size_min) room.shrink(data.size());
   write_header(room.extra().data(), header);
-  log_.commit(std::move(room), kind_data, record_flags(header, false), header.instance);
+  log_.commit(std::move(room), log::kind_data, record_flags(header, false), header.instance);
   return {};
 }
 
 Status LogStore::publish_small(std::span<const std::byte> data, const SampleHeader& header, bool extended) {
   const std::uint16_t flags = record_flags(header, extended);
   if (!extended &&
-      log_.try_publish_small(kind_data, flags, header.instance, header.source_timestamp_ns, data))
+      log_.try_publish_small(log::kind_data, flags, header.instance, header.source_timestamp_ns, data))
     return {};
-  std::byte record[inline_payload_max];
+  std::byte record[log::inline_payload_max];
   const RecordHeader front = record_header(header);
   const std::size_t front_bytes = extended ? sizeof(front) : compact_header_bytes;
   std::memcpy(record, &front, front_bytes);
   std::copy(data.begin(), data.end(), record + front_bytes);
   const std::span<const std::byte> payload(record, front_bytes + data.size());
-  if (log_.try_publish(kind_data, flags, header.instance, payload)) return {};
-  return log_.publish(kind_data, flags, header.instance, payload);
+  if (log_.try_publish(log::kind_data, flags, header.instance, payload)) return {};
+  return log_.publish(log::kind_data, flags, header.instance, payload);
 }
 
-Result<std::unique_ptr<WriterStore>> make_store(ArenaWriter& arena, const qos::DataWriterQos& qos,
+Result<std::unique_ptr<WriterStore>> make_store(log::ArenaWriter& arena, const qos::DataWriterQos& qos,
                                                 StorePlace& place) {
   if (qos.reliability.kind == qos::ReliabilityKind::reliable &&
       qos.history.kind == qos::HistoryKind::keep_all)

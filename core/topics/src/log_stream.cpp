@@ -15,9 +15,9 @@ constexpr std::int64_t late_patience_ns = 1'000'000;
 void LogStream::begin(const EndpointDirectory::Grant* grant) {
   match().released.store(taken_, std::memory_order_release);
   if (grant != nullptr && grant->position.chunk != 0)
-    log_ = LogReader::open_at(origin_.arena, origin_.entry.log, grant->position, &match().cursor);
+    log_ = log::LogReader::open_at(origin_.arena, origin_.entry.log, grant->position, &match().cursor);
   else
-    log_ = LogReader::open(origin_.arena, origin_.entry.log, &match().cursor);
+    log_ = log::LogReader::open(origin_.arena, origin_.entry.log, &match().cursor);
 }
 
 bool LogStream::is_damaged() const { return log_.failed() || malformed_; }
@@ -30,7 +30,7 @@ bool LogStream::deliver_all() {
       malformed_ = true;
       return true;
     }
-    if (!deliver(record->payload.size() <= inline_payload_max
+    if (!deliver(record->payload.size() <= log::inline_payload_max
                      ? Sample(header, record->payload)
                      : Sample(header, record->payload, *this, record->chunk_ordinal)))
       return false;

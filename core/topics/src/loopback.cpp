@@ -55,7 +55,7 @@ struct Loopback::Domain {
 class Loopback::Application final : public Transport {
  public:
   Application(Domain& domain, std::uint32_t slot, std::shared_ptr<Memory> memory,
-              std::unique_ptr<ArenaWriter> arena)
+              std::unique_ptr<log::ArenaWriter> arena)
       : domain_(domain), slot_(slot), memory_(std::move(memory)), arena_(std::move(arena)) {
     refresh();
   }
@@ -68,7 +68,7 @@ class Loopback::Application final : public Transport {
     domain_.wake_everybody();
   }
 
-  ArenaWriter& arena() override { return *arena_; }
+  log::ArenaWriter& arena() override { return *arena_; }
   std::uint32_t slot() const override { return slot_; }
   std::uint32_t slot_count() const override { return static_cast<std::uint32_t>(peers_.size()); }
 
@@ -120,7 +120,7 @@ class Loopback::Application final : public Transport {
   Domain& domain_;
   std::uint32_t slot_;
   std::shared_ptr<Memory> memory_;
-  std::unique_ptr<ArenaWriter> arena_;
+  std::unique_ptr<log::ArenaWriter> arena_;
   std::vector<Seat> peers_;
   std::vector<std::shared_ptr<Memory>> replaced_;
   std::uint64_t seen_generation_ = UINT64_MAX;
@@ -132,11 +132,11 @@ Loopback::Loopback(std::uint64_t arena_bytes) : domain_(std::make_unique<Domain>
 
 Loopback::~Loopback() = default;
 
-Result<std::unique_ptr<Transport>> Loopback::attach(ArenaOptions options) {
+Result<std::unique_ptr<Transport>> Loopback::attach(log::ArenaOptions options) {
   auto memory = std::make_shared<Memory>(domain_->arena_bytes);
   if (!*memory)
     return failure(Errc::out_of_resources, "no memory for an arena of {} bytes", domain_->arena_bytes);
-  auto arena = ArenaWriter::create(memory->bytes(), std::move(options));
+  auto arena = log::ArenaWriter::create(memory->bytes(), std::move(options));
   if (!arena) return propagate(arena);
   std::uint32_t slot = 0;
   {

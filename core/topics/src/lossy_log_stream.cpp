@@ -13,7 +13,7 @@ namespace llamada::topics::detail {
 void LossyLogStream::begin(const EndpointDirectory::Grant* grant) {
   begins_anywhere_ = grant == nullptr || grant->position.chunk == 0;
   if (begins_anywhere_) return;
-  auto chunk = read_chunk_racing(origin_.arena, grant->position.chunk);
+  auto chunk = log::read_chunk_racing(origin_.arena, grant->position.chunk);
   if (!chunk || chunk->generation != grant->position.generation || grant->position.cell >= chunk->cell_count)
     return;  // overtaken already: it begins with what is there
   chunk_ = *chunk;
@@ -40,19 +40,20 @@ bool LossyLogStream::deliver_all() {
   return true;
 }
 
-bool LossyLogStream::is_still(const Chunk& chunk) const {
+bool LossyLogStream::is_still(const log::Chunk& chunk) const {
   std::atomic_thread_fence(std::memory_order_acquire);  // pairs with the fence in begin_again()
-  const auto& header = *reinterpret_cast<const ChunkHeader*>(origin_.arena.base + chunk.offset);
+  const auto& header = *reinterpret_cast<const log::ChunkHeader*>(origin_.arena.base + chunk.offset);
   return header.generation.load(std::memory_order_relaxed) == chunk.generation;
 }
 
 /// Goes to the oldest chunk that there is.
 bool LossyLogStream::enter_first() {
   if (origin_.entry.log >= origin_.arena.log_count()) return false;
-  const LogEntry& entry = origin_.arena.log(origin_.entry.log);
-  const Offset first = entry.first_chunk.load(std::memory_order_acquire);  // pairs with LogWriter::link_to()
+  const log::LogEntry& entry = origin_.arena.log(origin_.entry.log);
+  const log::Offset first =
+      entry.first_chunk.load(std::memory_order_acquire);  // pairs with LogWriter::link_to()
   if (first == 0) return false;
-  auto chunk = read_chunk_racing(origin_.arena, first);
+  auto chunk = log::read_chunk_racing(origin_.arena, first);
   if (!chunk || chunk->cell_count == 0 || entry.first_chunk.load(std::memory_order_acquire) != first ||
       !is_still(*chunk))
     return false;  // it moved on: in the next poll
@@ -64,15 +65,15 @@ bool LossyLogStream::enter_first() {
 
 LossyLogStream::Step LossyLogStream::step() {
   if (cell_ >= chunk_->cell_count) return Step::overtaken;
-  const auto& place = reinterpret_cast<const Cell*>(origin_.arena.base + chunk_->cells())[cell_];
+  const auto& place = reinterpret_cast<const log::Cell*>(origin_.arena.base + chunk_->cells())[cell_];
   // Pairs with the release store in LogWriter::commit_cell().
   if (place.commit.load(std::memory_order_acquire) != chunk_->generation)
     return is_still(*chunk_) ? Step::nothing : Step::overtaken;
-  alignas(Cell) std::byte bytes[sizeof(Cell)];
-  copy_racing(bytes, reinterpret_cast<const std::byte*>(&place), sizeof(bytes));
+  alignas(log::Cell) std::byte bytes[sizeof(log::Cell)];
+  log::copy_racing(bytes, reinterpret_cast<const std::byte*>(&place), sizeof(bytes));
   if (!is_still(*chunk_)) return Step::overtaken;
-  const Cell& cell = *reinterpret_cast<const Cell*>(bytes);
-  if (cell.kind == kind_link) return follow_link(cell) ? Step::delivered : Step::overtaken;
+  const log::Cell& cell = *reinterpret_cast<const log::Cell*>(bytes);
+  if (cell.kind == log::kind_link) return follow_link(cell) ? Step::delivered : Step::overtaken;
   const std::uint64_t sequence = chunk_->records_before + cell_ + 1;
   if (sequence <= taken_) {  // seen before the writer overtook us
     ++cell_;
@@ -83,20 +84,20 @@ LossyLogStream::Step LossyLogStream::step() {
   return copied;
 }
 
-LossyLogStream::Step LossyLogStream::copy_record(const Cell& cell, std::uint64_t sequence) {
-  Record record{cell.kind, cell.flags, cell.label, {cell.payload, cell.inline_size}, 0, {}};
+LossyLogStream::Step LossyLogStream::copy_record(const log::Cell& cell, std::uint64_t sequence) {
+  log::Record record{cell.kind, cell.flags, cell.label, {cell.payload, cell.inline_size}, 0, {}};
   std::vector<std::byte> copy;
-  if (cell.inline_size > inline_payload_max) {
-    ApartPayload apart;
+  if (cell.inline_size > log::inline_payload_max) {
+    log::ApartPayload apart;
     std::memcpy(&apart, cell.payload, sizeof(apart));
     if (!chunk_->has_payload(apart.offset, apart.size_bytes) ||
         !origin_.arena.covers(apart.offset, apart.size_bytes))
       return Step::overtaken;
     copy.resize(apart.size_bytes);
-    copy_racing(copy.data(), origin_.arena.base + apart.offset, copy.size());
+    log::copy_racing(copy.data(), origin_.arena.base + apart.offset, copy.size());
     if (!is_still(*chunk_)) return Step::overtaken;
     record.payload = copy;
-    record.extra = {cell.payload + offsetof(ApartPayload, extra), extra_bytes_max};
+    record.extra = {cell.payload + offsetof(log::ApartPayload, extra), log::extra_bytes_max};
   }
   SampleHeader header;
   if (!take_header(record, sequence, header)) return Step::overtaken;
@@ -117,11 +118,11 @@ void LossyLogStream::skip_to(std::uint64_t sequence) {
   taken_ = sequence - 1;
 }
 
-bool LossyLogStream::follow_link(const Cell& cell) {
-  LinkPayload link{};
+bool LossyLogStream::follow_link(const log::Cell& cell) {
+  log::LinkPayload link{};
   std::memcpy(&link.chunk, cell.payload, sizeof(link.chunk));
   std::memcpy(&link.generation, cell.payload + sizeof(link.chunk), sizeof(link.generation));
-  auto chunk = read_chunk_racing(origin_.arena, link.chunk);
+  auto chunk = log::read_chunk_racing(origin_.arena, link.chunk);
   if (!chunk || chunk->generation != link.generation || chunk->cell_count == 0 ||
       chunk->ordinal != chunk_->ordinal + 1 || !is_still(*chunk))
     return false;

@@ -15,7 +15,7 @@ struct Place {
   std::uint32_t pid;
 };
 
-std::optional<ParticipantInfo> observe_participant(const PeerArena& arena, std::uint32_t index,
+std::optional<ParticipantInfo> observe_participant(const log::PeerArena& arena, std::uint32_t index,
                                                    const Place& place) {
   std::uint64_t word = 0;
   const auto bytes = read_description(arena, index, word);
@@ -28,23 +28,23 @@ std::optional<ParticipantInfo> observe_participant(const PeerArena& arena, std::
   return std::move(*info);
 }
 
-void count_published(const PeerArena& arena, const EndpointView& view, ObservedEndpoint& observed) {
+void count_published(const log::PeerArena& arena, const EndpointView& view, ObservedEndpoint& observed) {
   if (view.slots == 0) {
     if (view.log >= arena.log_count()) return;
-    const LogEntry& log = arena.log(view.log);
+    const log::LogEntry& log = arena.log(view.log);
     observed.published = log.published.load(std::memory_order_relaxed);
     observed.published_bytes = log.published_bytes.load(std::memory_order_relaxed);
     return;
   }
-  const bool fits = view.slots % 64 == 0 && view.slots >= sizeof(ArenaHeader) &&
-                    arena.covers(view.slots, sizeof(SlotTable));
+  const bool fits = view.slots % 64 == 0 && view.slots >= sizeof(log::ArenaHeader) &&
+                    arena.covers(view.slots, sizeof(log::SlotTable));
   if (!fits) return;
   // Pairs with the release store in SlotStore::commit().
-  observed.published =
-      reinterpret_cast<const SlotTable*>(arena.base + view.slots)->latest.load(std::memory_order_acquire);
+  observed.published = reinterpret_cast<const log::SlotTable*>(arena.base + view.slots)
+                           ->latest.load(std::memory_order_acquire);
 }
 
-std::optional<ObservedEndpoint> observe_endpoint(const PeerArena& arena, std::uint32_t index,
+std::optional<ObservedEndpoint> observe_endpoint(const log::PeerArena& arena, std::uint32_t index,
                                                  const EndpointView& view, const Place& place) {
   std::uint64_t word = 0;
   const auto bytes = read_description(arena, index, word);
@@ -61,14 +61,14 @@ std::optional<ObservedEndpoint> observe_endpoint(const PeerArena& arena, std::ui
 
 }  // namespace
 
-ObservedArena observe(const PeerArena& arena, std::uint64_t arena_id, std::uint32_t slot) {
+ObservedArena observe(const log::PeerArena& arena, std::uint64_t arena_id, std::uint32_t slot) {
   ObservedArena observed;
   if (!arena.ready()) return observed;
   const Place place{arena_id, slot, arena.header().pid.load(std::memory_order_relaxed)};
   for (std::uint32_t index = 0; index < arena.endpoint_count(); ++index) {
     const auto view = view_endpoint(arena, index);
     if (!view || !view->alive) continue;
-    if (view->kind == EndpointKind::participant) {
+    if (view->kind == log::EndpointKind::participant) {
       observed.participant = observe_participant(arena, index, place);
     } else if (auto endpoint = observe_endpoint(arena, index, *view, place)) {
       observed.endpoints.push_back(std::move(*endpoint));
@@ -81,7 +81,7 @@ ObservedArena observe(const PeerArena& arena, std::uint64_t arena_id, std::uint3
     // Pairs with the release store in Stream::absorb().
     observed.matches.push_back({{target.writer_arena, target.writer_number},
                                 {arena_id, target.reader_number},
-                                (target.flags & match_is_reliable) != 0,
+                                (target.flags & log::match_is_reliable) != 0,
                                 arena.match(index).acknowledged.load(std::memory_order_acquire),
                                 view->number});
   }

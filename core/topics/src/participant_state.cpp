@@ -47,7 +47,7 @@ Status ParticipantState::ensure_announced() {
   info.name = options.name;
   info.user_data = options.user_data;
   EndpointSketch sketch;
-  sketch.kind = EndpointKind::participant;
+  sketch.kind = log::EndpointKind::participant;
   sketch.topic = options.name;
   auto added = directory.add(sketch, encode_participant(info));
   if (!added) return propagate(added);
@@ -65,7 +65,7 @@ Result<std::uint32_t> ParticipantState::announce(const EndpointSpec& spec, const
   EndpointSketch sketch = spec.qos.writer ? sketch_of(spec.qos.datawriter) : sketch_of(spec.qos.datareader);
   const std::string text =
       spec.qos.writer ? short_text(spec.qos.datawriter) : short_text(spec.qos.datareader);
-  sketch.kind = spec.qos.writer ? EndpointKind::writer : EndpointKind::reader;
+  sketch.kind = spec.qos.writer ? log::EndpointKind::writer : log::EndpointKind::reader;
   sketch.log = place.log;
   sketch.slots = place.slots;
   sketch.topic = spec.topic;
@@ -211,7 +211,7 @@ void ParticipantState::look_at(PeerView& view, std::uint32_t slot) {
 bool ParticipantState::look_at_participant(PeerView& view, std::uint32_t slot) {
   for (std::uint32_t index = 0; index < view.arena.endpoint_count(); ++index) {
     const auto entry = view_endpoint(view.arena, index);
-    if (!entry || !entry->alive || entry->kind != EndpointKind::participant) continue;
+    if (!entry || !entry->alive || entry->kind != log::EndpointKind::participant) continue;
     if (view.has_participant && view.participant_word == entry->description) return true;
     std::uint64_t word = 0;
     const auto bytes = read_description(view.arena, index, word);
@@ -251,7 +251,7 @@ void ParticipantState::look_at_endpoints(PeerView& view, std::uint32_t slot) {
 void ParticipantState::look_at_endpoint(PeerView& view, std::uint32_t slot, std::uint32_t index,
                                         std::map<std::uint64_t, RemoteEndpoint>& seen) {
   const auto entry = view_endpoint(view.arena, index);
-  if (!entry || !entry->alive || entry->kind == EndpointKind::participant) return;
+  if (!entry || !entry->alive || entry->kind == log::EndpointKind::participant) return;
   auto known = view.endpoints.extract(entry->number);
   if (known && known.mapped().view.description == entry->description) {
     seen.insert(std::move(known));
@@ -351,9 +351,9 @@ void ParticipantState::look_at_matches(PeerView& view, std::uint32_t slot) {
     match.match_index = index;
     match.match_number = entry->number;
     match.entry = &view.arena.match(index);
-    match.reliable = (entry->target.flags & match_is_reliable) != 0;
+    match.reliable = (entry->target.flags & log::match_is_reliable) != 0;
     match.reader = reader->second.info.id;
-    note((*found)->match(match, reader->second.info, (entry->target.flags & match_wants_history) != 0));
+    note((*found)->match(match, reader->second.info, (entry->target.flags & log::match_wants_history) != 0));
   }
 }
 
@@ -365,7 +365,7 @@ void ParticipantState::look_at_grants(PeerView& view, std::uint32_t slot) {
       for (const auto& stream : reader->streams()) {
         if (stream->started() || stream->origin().slot != slot || stream->origin().arena_id != view.id)
           continue;
-        const MatchEntry& match = directory.match(stream->match_index());
+        const log::MatchEntry& match = directory.match(stream->match_index());
         if (stream->match_index() == grant->match_index &&
             match.number.load(std::memory_order_relaxed) == grant->match_number)
           reader->start(*stream, &*grant);

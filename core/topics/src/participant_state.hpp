@@ -24,7 +24,7 @@ struct RemoteEndpoint {
 /// How far one peer's arena has been looked at.
 struct PeerView {
   std::uint32_t id = 0;
-  PeerArena arena;
+  log::PeerArena arena;
   bool alive = true;
   std::uint64_t changes_seen = UINT64_MAX;
   bool has_participant = false;  // of this domain
@@ -45,7 +45,7 @@ class ParticipantState {
   Status poll();
   std::int64_t now_ns() const { return clock.monotonic().count(); }
   std::uint32_t own_arena_id() const { return transport.peer(transport.slot()).id; }
-  EndpointEntry& own_entry() { return directory.entry(entry); }
+  log::EndpointEntry& own_entry() { return directory.entry(entry); }
   const PeerView* view_of(std::uint32_t slot, std::uint32_t arena_id) const;
   void assert_manually();
   /// Fills in the entry of an endpoint. Errors: out_of_resources.

@@ -105,7 +105,7 @@ Status ReaderImplementation::open_stream(const StreamOrigin& origin, const Endpo
   const bool reliable = spec_.qos.datareader.reliability.kind == qos::ReliabilityKind::reliable;
   auto match = participant_.directory.add_match(
       {origin.arena_id, static_cast<std::uint32_t>(origin.entry.number), id_.endpoint,
-       (reliable ? match_is_reliable : 0) | (wants_history ? match_wants_history : 0)});
+       (reliable ? log::match_is_reliable : 0) | (wants_history ? log::match_wants_history : 0)});
   if (!match) return propagate(match);
   const StreamContext context{participant_.clock, participant_.transport, participant_.directory, *match};
   if (origin.entry.slots != 0) {
@@ -202,7 +202,7 @@ std::int64_t ReaderImplementation::lease_end(const Stream& stream) const {
   } else {
     const PeerView* view = participant_.view_of(origin.slot, origin.arena_id);
     if (view == nullptr || !view->has_participant) return 0;
-    const EndpointEntry& entry = view->arena.endpoint(view->participant_index);
+    const log::EndpointEntry& entry = view->arena.endpoint(view->participant_index);
     stamp =
         (liveliness.kind == qos::LivelinessKind::automatic ? entry.asserted_ns : entry.asserted_manually_ns)
             .load(std::memory_order_acquire);

@@ -35,7 +35,7 @@ bool ends_instance(ChangeKind kind) {
 
 }  // namespace
 
-SlotStore::SlotStore(ArenaWriter& arena, const qos::DataWriterQos& qos)
+SlotStore::SlotStore(log::ArenaWriter& arena, const qos::DataWriterQos& qos)
     : arena_(arena),
       keeps_for_good_(qos.durability.kind != qos::DurabilityKind::volatile_),
       keeps_all_(qos.history.kind == qos::HistoryKind::keep_all),
@@ -47,7 +47,7 @@ SlotStore::SlotStore(ArenaWriter& arena, const qos::DataWriterQos& qos)
   samples_max_ = qos::length_unlimited;  // the oldest makes room
 }
 
-Result<std::unique_ptr<WriterStore>> SlotStore::create(ArenaWriter& arena, const qos::DataWriterQos& qos,
+Result<std::unique_ptr<WriterStore>> SlotStore::create(log::ArenaWriter& arena, const qos::DataWriterQos& qos,
                                                        StorePlace& place) {
   std::unique_ptr<SlotStore> store(new SlotStore(arena, qos));
   if (auto opened = store->open(place); !opened) return propagate(opened);
@@ -55,11 +55,11 @@ Result<std::unique_ptr<WriterStore>> SlotStore::create(ArenaWriter& arena, const
 }
 
 Status SlotStore::open(StorePlace& place) {
-  auto chunk = arena_.allocate({0, (sizeof(SlotTable) + 63) / 64 * 64}, 0);
+  auto chunk = arena_.allocate({0, (sizeof(log::SlotTable) + 63) / 64 * 64}, 0);
   if (!chunk) return propagate(chunk);
   table_chunk_ = *chunk;
   std::memset(arena_.base() + chunk->payload(), 0, chunk->payload_bytes);
-  table_ = reinterpret_cast<SlotTable*>(arena_.base() + chunk->payload());
+  table_ = reinterpret_cast<log::SlotTable*>(arena_.base() + chunk->payload());
   place.slots = chunk->payload();
   return {};
 }
@@ -67,13 +67,13 @@ Status SlotStore::open(StorePlace& place) {
 void SlotStore::discard() {
   for (const Own& own : own_)
     if (own.payload) arena_.release(*own.payload);
-  for (const Chunk& block : blocks_) arena_.release(block);
+  for (const log::Chunk& block : blocks_) arena_.release(block);
   arena_.release(table_chunk_);
 }
 
-Slot& SlotStore::slot(std::uint32_t index) const {
-  const auto place = SlotTable::place_of(index);
-  auto* slots = reinterpret_cast<Slot*>(arena_.base() + blocks_[place.block].payload());
+log::Slot& SlotStore::slot(std::uint32_t index) const {
+  const auto place = log::SlotTable::place_of(index);
+  auto* slots = reinterpret_cast<log::Slot*>(arena_.base() + blocks_[place.block].payload());
   return slots[place.index];
 }
 
@@ -135,10 +135,10 @@ Result<std::uint32_t> SlotStore::take_new() {
 
 Status SlotStore::grow() {
   const auto block = static_cast<std::uint32_t>(blocks_.size());
-  if (block == slot_block_count_max)
+  if (block == log::slot_block_count_max)
     return failure(Errc::out_of_resources, "a writer has {} slots and all are in use", capacity_);
-  const std::uint64_t count = SlotTable::block_size(block);
-  auto chunk = arena_.allocate({0, count * sizeof(Slot)}, 0);
+  const std::uint64_t count = log::SlotTable::block_size(block);
+  auto chunk = arena_.allocate({0, count * sizeof(log::Slot)}, 0);
   if (!chunk) return propagate(chunk);
   std::memset(arena_.base() + chunk->payload(), 0, chunk->payload_bytes);
   blocks_.push_back(*chunk);
@@ -151,7 +151,7 @@ Status SlotStore::grow() {
 }
 
 bool SlotStore::is_held(std::uint32_t index) const {
-  for (const MatchEntry* reader : readers_)
+  for (const log::MatchEntry* reader : readers_)
     for (const auto& hold : reader->holds)
       // Pairs with the release store in SlotStream::let_go(): its reads are over.
       if (hold.load(std::memory_order_acquire) == std::uint64_t{index} + 1) return true;
@@ -160,9 +160,9 @@ bool SlotStore::is_held(std::uint32_t index) const {
 
 /// Sees to it that the slot has a place for so many bytes.
 Status SlotStore::make_room(std::uint32_t index, std::size_t size_bytes) {
-  if (size_bytes <= inline_payload_max) return {};
+  if (size_bytes <= log::inline_payload_max) return {};
   const std::uint64_t room = payload_room(size_bytes);
-  std::optional<Chunk>& payload = own_[index].payload;
+  std::optional<log::Chunk>& payload = own_[index].payload;
   if (payload && payload->payload_bytes >= room && payload->payload_bytes / 4 <= room) return {};
   if (payload) {
     arena_.release(*payload);
@@ -175,7 +175,7 @@ Status SlotStore::make_room(std::uint32_t index, std::size_t size_bytes) {
 }
 
 std::span<std::byte> SlotStore::payload(std::uint32_t index, std::size_t size_bytes) const {
-  if (size_bytes <= inline_payload_max) return {slot(index).small, size_bytes};
+  if (size_bytes <= log::inline_payload_max) return {slot(index).small, size_bytes};
   return {arena_.base() + own_[index].payload->payload(), size_bytes};
 }
 
@@ -219,9 +219,9 @@ Status SlotStore::check_limit(const SampleHeader& header) const {
 }
 
 void SlotStore::commit(std::uint32_t index, std::size_t size_bytes, const SampleHeader& header) {
-  Slot& to = slot(index);
+  log::Slot& to = slot(index);
   const std::uint64_t sequence_number = published_ + 1;
-  to.payload = size_bytes <= inline_payload_max ? 0 : own_[index].payload->payload();
+  to.payload = size_bytes <= log::inline_payload_max ? 0 : own_[index].payload->payload();
   to.size_bytes = size_bytes;
   to.instance = header.instance;
   to.source_timestamp_ns = header.source_timestamp_ns;
@@ -232,8 +232,8 @@ void SlotStore::commit(std::uint32_t index, std::size_t size_bytes, const Sample
   LLAMADA_CRASH_POINT("slot:filled");
   to.sequence_number.store(sequence_number, std::memory_order_release);  // pairs with SlotStream::take()
   LLAMADA_CRASH_POINT("slot:numbered");
-  table_->ring[sequence_number % slot_ring_count].store(SlotTable::ring_word(sequence_number, index),
-                                                        std::memory_order_release);
+  table_->ring[sequence_number % log::slot_ring_count].store(
+      log::SlotTable::ring_word(sequence_number, index), std::memory_order_release);
   LLAMADA_CRASH_POINT("slot:ring-stored");
   table_->latest.store(sequence_number, std::memory_order_release);  // pairs with SlotStream::deliver_all()
   LLAMADA_CRASH_POINT("slot:committed");
@@ -353,8 +353,8 @@ void SlotStore::retire_through(std::uint64_t sequence_number) {
   }
 }
 
-void SlotStore::add_reader(const MatchEntry& match, bool) { readers_.push_back(&match); }
+void SlotStore::add_reader(const log::MatchEntry& match, bool) { readers_.push_back(&match); }
 
-void SlotStore::remove_reader(const MatchEntry& match) { std::erase(readers_, &match); }
+void SlotStore::remove_reader(const log::MatchEntry& match) { std::erase(readers_, &match); }
 
 }  // namespace llamada::topics::detail

@@ -19,18 +19,18 @@ namespace llamada::topics::detail {
 /// taken for another sample, the oldest first.
 class SlotStore final : public WriterStore {
  public:
-  static Result<std::unique_ptr<WriterStore>> create(ArenaWriter& arena, const qos::DataWriterQos& qos,
+  static Result<std::unique_ptr<WriterStore>> create(log::ArenaWriter& arena, const qos::DataWriterQos& qos,
                                                      StorePlace& place);
 
   Status loan(std::size_t size_bytes, Loan& into) override;
   Status publish(Loan& loan, const SampleHeader& header) override;
   Status publish(std::span<const std::byte> data, const SampleHeader& header) override;
   std::uint64_t published() const override { return published_; }
-  void add_reader(const MatchEntry& match, bool reliable) override;
-  void remove_reader(const MatchEntry& match) override;
+  void add_reader(const log::MatchEntry& match, bool reliable) override;
+  void remove_reader(const log::MatchEntry& match) override;
   void acknowledged(std::uint64_t sequence_number) override;
   void expired(std::uint64_t sequence_number) override { retire_through(sequence_number); }
-  Result<LogPosition> position() override { return LogPosition{}; }
+  Result<log::LogPosition> position() override { return log::LogPosition{}; }
   void discard() override;
 
   /// A loan was dropped.
@@ -38,7 +38,7 @@ class SlotStore final : public WriterStore {
 
  private:
   struct Own {  // what the writer knows of a slot
-    std::optional<Chunk> payload;
+    std::optional<log::Chunk> payload;
     std::uint64_t sequence_number = 0;
     std::uint64_t instance = 0;
     std::uint32_t coherent_set = 0;
@@ -54,9 +54,9 @@ class SlotStore final : public WriterStore {
     std::uint32_t index;
   };
 
-  SlotStore(ArenaWriter& arena, const qos::DataWriterQos& qos);
+  SlotStore(log::ArenaWriter& arena, const qos::DataWriterQos& qos);
   Status open(StorePlace& place);
-  Slot& slot(std::uint32_t index) const;
+  log::Slot& slot(std::uint32_t index) const;
   Result<std::uint32_t> take_slot(std::size_t size_bytes);
   std::optional<std::uint32_t> take_let_go();
   std::optional<std::uint32_t> take_retired();
@@ -78,14 +78,14 @@ class SlotStore final : public WriterStore {
   void forget_instance(std::uint64_t instance);
   std::deque<std::uint32_t>& history_of(std::uint64_t instance);
 
-  ArenaWriter& arena_;
+  log::ArenaWriter& arena_;
   bool keeps_for_good_;
   bool keeps_all_;  // BEST_EFFORT: the newest of all instances together
   std::size_t depth_;
   std::int32_t samples_max_;
-  Chunk table_chunk_;
-  SlotTable* table_ = nullptr;
-  std::vector<Chunk> blocks_;
+  log::Chunk table_chunk_;
+  log::SlotTable* table_ = nullptr;
+  std::vector<log::Chunk> blocks_;
   std::vector<Own> own_;  // by index
   std::uint32_t capacity_ = 0;
   std::uint64_t published_ = 0;
@@ -99,7 +99,7 @@ class SlotStore final : public WriterStore {
   std::deque<std::uint32_t> retired_;  // oldest first
   std::vector<std::uint32_t> held_;    // sequence is 0, but a reader had it in place
   std::vector<std::uint32_t> free_;
-  std::vector<const MatchEntry*> readers_;
+  std::vector<const log::MatchEntry*> readers_;
 };
 
 }  // namespace llamada::topics::detail

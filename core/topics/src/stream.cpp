@@ -34,13 +34,13 @@ void Stream::finish() {
 bool Stream::writer_is_there() const { return !gone && writer_was_alive(); }
 
 bool Stream::writer_was_alive() const {
-  const EndpointEntry& entry = writer_entry();
+  const log::EndpointEntry& entry = writer_entry();
   // Pairs with the release store in EndpointDirectory::bury(): what came before can be seen.
   return entry.alive.load(std::memory_order_acquire) != 0 &&
          entry.number.load(std::memory_order_acquire) == origin_.entry.number;
 }
 
-bool Stream::wants_history() { return (match().flags & match_wants_history) != 0; }
+bool Stream::wants_history() { return (match().flags & log::match_wants_history) != 0; }
 
 void Stream::evacuate_all() {
   for (Sample* sample = first_; sample != nullptr;) {
@@ -54,7 +54,7 @@ bool Stream::deliver(Sample&& sample) {
   const std::uint64_t sequence = sample.header().sequence_number;
   if (!events_->on_sample(writer.id, std::move(sample))) return false;
   taken_ = sequence;
-  context_.directory.arena().count(Counter::samples_read);
+  context_.directory.arena().count(log::Counter::samples_read);
   return true;
 }
 
@@ -63,7 +63,7 @@ void Stream::report_lost(std::uint64_t count) {
 }
 
 void Stream::count_copied(std::size_t size_bytes) {
-  context_.directory.arena().count(Counter::sample_bytes_copied, size_bytes);
+  context_.directory.arena().count(log::Counter::sample_bytes_copied, size_bytes);
 }
 
 void Stream::notify_writer() {

@@ -7,8 +7,8 @@
 
 #include "endpoint_directory.hpp"
 #include "llamada/base/clock.hpp"
+#include "llamada/log/log_reader.hpp"
 #include "llamada/topics/discovery.hpp"
-#include "llamada/topics/log_reader.hpp"
 #include "llamada/topics/transport.hpp"
 
 namespace llamada::topics::detail {
@@ -17,7 +17,7 @@ namespace llamada::topics::detail {
 struct StreamOrigin {
   std::uint32_t slot = 0;
   std::uint32_t arena_id = 0;
-  PeerArena arena;
+  log::PeerArena arena;
   std::uint32_t endpoint_index = 0;
   EndpointView entry;
 };
@@ -72,8 +72,8 @@ class Stream : public SampleSource {
   bool deliver(Sample&& sample);
   void report_lost(std::uint64_t count);
   void count_copied(std::size_t size_bytes) override;
-  const EndpointEntry& writer_entry() const { return origin_.arena.endpoint(origin_.endpoint_index); }
-  MatchEntry& match() { return context_.directory.match(context_.match_index); }
+  const log::EndpointEntry& writer_entry() const { return origin_.arena.endpoint(origin_.endpoint_index); }
+  log::MatchEntry& match() { return context_.directory.match(context_.match_index); }
   ReaderEvents& events() { return *events_; }
   bool finished() const { return events_ == nullptr; }
   /// After the own words have changed for which the writer may be waiting.
@@ -104,7 +104,7 @@ class LogStream final : public Stream {
 
   std::int64_t due_ns_ = INT64_MAX;  // when those up to here, if far behind, are copied out
   std::uint64_t late_through_ = 0;
-  LogReader log_;
+  log::LogReader log_;
   bool malformed_ = false;
 };
 
@@ -121,13 +121,13 @@ class LossyLogStream final : public Stream {
 
   enum class Step { delivered, nothing, refused, overtaken };
   Step step();
-  Step copy_record(const Cell& cell, std::uint64_t sequence);
-  bool follow_link(const Cell& cell);
-  bool is_still(const Chunk& chunk) const;
+  Step copy_record(const log::Cell& cell, std::uint64_t sequence);
+  bool follow_link(const log::Cell& cell);
+  bool is_still(const log::Chunk& chunk) const;
   bool enter_first();
   void skip_to(std::uint64_t sequence);
 
-  std::optional<Chunk> chunk_;
+  std::optional<log::Chunk> chunk_;
   std::uint32_t cell_ = 0;
   bool begins_anywhere_ = false;  // what was before the first chunk has expired, and is not lost
 };
@@ -155,14 +155,14 @@ class SlotStream final : public Stream {
   bool deliver_scanned();
   bool follow_ring(std::uint64_t latest);
   void skip_to(std::uint64_t number);
-  const Slot* slot_at(std::uint32_t index) const;
+  const log::Slot* slot_at(std::uint32_t index) const;
   Step take(std::uint32_t index, std::uint64_t number);
-  Step take_large(const Slot& slot, std::uint32_t index, const SampleHeader& header, Offset payload,
+  Step take_large(const log::Slot& slot, std::uint32_t index, const SampleHeader& header, log::Offset payload,
                   std::uint64_t size_bytes);
-  std::optional<std::uint64_t> take_hold(const Slot& slot, std::uint32_t index, std::uint64_t number);
-  bool is_still(const Slot& slot, std::uint64_t number) const;
+  std::optional<std::uint64_t> take_hold(const log::Slot& slot, std::uint32_t index, std::uint64_t number);
+  bool is_still(const log::Slot& slot, std::uint64_t number) const;
 
-  const SlotTable* table_ = nullptr;
+  const log::SlotTable* table_ = nullptr;
   bool scans_ = false;       // the next step is a look at all slots
   bool is_history_ = false;  // what a scan finds is what there was before
   bool damaged_ = false;

@@ -40,7 +40,7 @@ Result<std::unique_ptr<WriterImplementation>> WriterImplementation::create(Parti
                                                                            WriterEvents& events) {
   if (auto possible = check_possible(spec); !possible) return propagate(possible);
   std::unique_ptr<WriterImplementation> writer(new WriterImplementation(participant, spec, events));
-  ArenaWriter& arena = participant.transport.arena();
+  log::ArenaWriter& arena = participant.transport.arena();
   StorePlace place;
   auto store = make_store(arena, spec.qos.datawriter, place);
   if (!store) return propagate(store);
@@ -160,9 +160,9 @@ Result<std::uint64_t> WriterImplementation::published_one(const SampleHeader& he
   auto& waits = participant_.directory.entry(entry_).waits;
   if (const auto waited = waits.load(std::memory_order_relaxed); (waited & waits_for_room) != 0)
     waits.store(waited & ~waits_for_room, std::memory_order_relaxed);
-  ArenaWriter& arena = participant_.transport.arena();
-  arena.count(Counter::samples_written);
-  arena.count(Counter::sample_bytes_written, size_bytes);
+  log::ArenaWriter& arena = participant_.transport.arena();
+  arena.count(log::Counter::samples_written);
+  arena.count(log::Counter::sample_bytes_written, size_bytes);
   if (spec_.qos.datawriter.liveliness.kind != qos::LivelinessKind::automatic &&
       spec_.qos.datawriter.liveliness.lease_duration != qos::duration_infinite)
     assert_liveliness();

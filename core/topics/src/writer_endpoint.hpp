@@ -20,7 +20,7 @@ struct WriterMatch {
   std::uint32_t arena_id = 0;
   std::uint32_t match_index = 0;
   std::uint64_t match_number = 0;
-  const MatchEntry* entry = nullptr;
+  const log::MatchEntry* entry = nullptr;
   std::uint32_t grant = 0;
   std::uint64_t start_sequence = 0;
   bool reliable = false;

@@ -21,14 +21,14 @@ class WriterStore {
   virtual std::uint64_t published() const = 0;
 
   /// Nothing is reused that a reader uses: of a log, a RELIABLE one; of slots, any.
-  virtual void add_reader(const MatchEntry& match, bool reliable) = 0;
-  virtual void remove_reader(const MatchEntry& match) = 0;
+  virtual void add_reader(const log::MatchEntry& match, bool reliable) = 0;
+  virtual void remove_reader(const log::MatchEntry& match) = 0;
   /// All RELIABLE readers have the samples up to here: what is VOLATILE may go.
   virtual void acknowledged(std::uint64_t sequence_number) = 0;
   /// The samples up to here have outlived LIFESPAN: they may go, whatever else is to be kept.
   virtual void expired(std::uint64_t sequence_number) = 0;
   /// Where a reader begins that wants no history.
-  virtual Result<LogPosition> position() = 0;
+  virtual Result<log::LogPosition> position() = 0;
   /// Gives back all memory, once no reader is left.
   virtual void discard() = 0;
 };
@@ -36,41 +36,41 @@ class WriterStore {
 /// What the directory of endpoints is told of the store.
 struct StorePlace {
   std::uint32_t log = 0;
-  Offset slots = 0;
+  log::Offset slots = 0;
 };
 
 class LogStore final : public WriterStore {
  public:
-  static Result<std::unique_ptr<WriterStore>> create(ArenaWriter& arena, const qos::DataWriterQos& qos,
+  static Result<std::unique_ptr<WriterStore>> create(log::ArenaWriter& arena, const qos::DataWriterQos& qos,
                                                      StorePlace& place);
 
   Status loan(std::size_t size_bytes, Loan& into) override;
   Status publish(Loan& loan, const SampleHeader& header) override;
   Status publish(std::span<const std::byte> data, const SampleHeader& header) override;
   std::uint64_t published() const override { return log_.published(); }
-  void add_reader(const MatchEntry& match, bool reliable) override;
-  void remove_reader(const MatchEntry& match) override;
+  void add_reader(const log::MatchEntry& match, bool reliable) override;
+  void remove_reader(const log::MatchEntry& match) override;
   void acknowledged(std::uint64_t) override {}
   void expired(std::uint64_t sequence_number) override { log_.expire(sequence_number); }
-  Result<LogPosition> position() override { return log_.position(); }
+  Result<log::LogPosition> position() override { return log_.position(); }
   void discard() override { log_.discard(); }
 
  private:
   Status publish_small(std::span<const std::byte> data, const SampleHeader& header, bool extended);
-  Status reserve(std::size_t size_bytes, Reservation& into);
+  Status reserve(std::size_t size_bytes, log::Reservation& into);
   bool is_released_by_all() const;
   void copy(std::byte* to, std::span<const std::byte> from);
 
-  LogWriter log_;
-  alignas(64) std::byte small_room_[inline_payload_max];
+  log::LogWriter log_;
+  alignas(64) std::byte small_room_[log::inline_payload_max];
   bool small_is_lent_ = false;
-  std::vector<const MatchEntry*> readers_;  // RELIABLE ones
+  std::vector<const log::MatchEntry*> readers_;  // RELIABLE ones
   bool backwards_ = false;
   std::size_t lossy_count_ = 0;  // others, who see by a chunk's generation whether it is reused
 };
 
 /// RELIABLE KEEP_ALL: a log; else a table of slots. Errors: out_of_resources.
-Result<std::unique_ptr<WriterStore>> make_store(ArenaWriter& arena, const qos::DataWriterQos& qos,
+Result<std::unique_ptr<WriterStore>> make_store(log::ArenaWriter& arena, const qos::DataWriterQos& qos,
                                                 StorePlace& place);
 
 }  // namespace llamada::topics::detail

@@ -9,7 +9,7 @@
 namespace llamada::mpi::tool_information {
 namespace {
 
-using topics::Counter;
+using log::Counter;
 
 /// What was written before there was an Engine.
 struct Settings {
@@ -28,7 +28,7 @@ const World* world() {
   return there ? &there->world() : nullptr;
 }
 
-const topics::ArenaHeader* header() {
+const log::ArenaHeader* header() {
   Engine* there = engine();
   return there ? &there->world().arena().header() : nullptr;
 }

@@ -43,11 +43,11 @@ const char* to_string(Kind kind) {
   return "unknown collective";
 }
 
-topics::LogKey collective_log_key(std::uint32_t context, std::uint32_t persistent) {
+log::LogKey collective_log_key(std::uint32_t context, std::uint32_t persistent) {
   return {2, std::uint64_t{persistent} << 32 | context};
 }
 
-std::optional<std::pair<std::uint32_t, std::uint32_t>> name_of_collective_log(const topics::LogKey& key) {
+std::optional<std::pair<std::uint32_t, std::uint32_t>> name_of_collective_log(const log::LogKey& key) {
   if (key.high != collective_log_key(0).high) return std::nullopt;
   return std::pair{static_cast<std::uint32_t>(key.low), static_cast<std::uint32_t>(key.low >> 32)};
 }
@@ -83,23 +83,23 @@ Result<std::unique_ptr<Channel>> Channel::open(World& world, Options options) {
 }
 
 Status Channel::open_own_log() {
-  topics::LogOptions options;
-  options.retention = keeps_all_ ? topics::Retention::keep_all : topics::Retention::recycle;
+  log::LogOptions options;
+  options.retention = keeps_all_ ? log::Retention::keep_all : log::Retention::recycle;
   options.live_bytes_max = bound_bytes_;
   options.readers_expected = static_cast<std::uint32_t>(size() - 1);
   const bool has_past = world_.arena().find_log(key_).has_value();
-  auto writer = topics::LogWriter::open(world_.arena(), key_, options);
+  auto writer = log::LogWriter::open(world_.arena(), key_, options);
   if (!writer) return propagate(writer);
   writer_ = std::move(*writer);
-  kept_ = topics::KeptPayloads(keeps_all_);
+  kept_ = KeptPayloads(keeps_all_);
   if (has_past || (may_contribute_ && !may_contribute_()))
-    predecessor_ = topics::LogReader::open(world_.arena().reading(), writer_.index());
+    predecessor_ = log::LogReader::open(world_.arena().reading(), writer_.index());
   return {};
 }
 
 // ---- writing
 
-std::optional<topics::Record> Channel::predecessors_record() {
+std::optional<log::Record> Channel::predecessors_record() {
   if (!predecessor_) return std::nullopt;
   auto record = predecessor_->peek();
   if (!record && (!may_contribute_ || may_contribute_())) predecessor_.reset();
@@ -117,7 +117,7 @@ bool Channel::advance() {
 bool Channel::publish_slowly(std::uint32_t piece, int audience, std::span<const std::byte> payload,
                              std::uint64_t bytes_given, std::size_t run_bytes) {
   if (size() == 1 || publish_again(piece, audience, payload, bytes_given)) return true;
-  const auto space = room(payload.size(), topics::LogWriter::Filling::by_fill, run_bytes);
+  const auto space = room(payload.size(), log::LogWriter::Filling::by_fill, run_bytes);
   if (!space) return false;
   if (reservation_) {
     writer_.fill(reservation_, payload);
@@ -133,12 +133,12 @@ bool Channel::publish_slowly(std::uint32_t piece, int audience, std::span<const 
 bool Channel::publish_again(std::uint32_t piece, int audience, std::span<const std::byte> payload,
                             std::uint64_t bytes_given) {
   if (predecessors_record() || predecessor_) return false;
-  if (kept_.reserve_again(writer_, payload, reservation_, [] {}) != topics::Again::reserved) return false;
+  if (kept_.reserve_again(writer_, payload, reservation_, [] {}) != Again::reserved) return false;
   commit(piece, audience, bytes_given);
   return true;
 }
 
-std::optional<std::span<std::byte>> Channel::room(std::size_t bytes, topics::LogWriter::Filling filling,
+std::optional<std::span<std::byte>> Channel::room(std::size_t bytes, log::LogWriter::Filling filling,
                                                   std::size_t run_bytes) {
   if (predecessors_record() || size() == 1) {
     again_.resize(bytes);
@@ -165,8 +165,8 @@ void Channel::commit(std::uint32_t piece, int audience, std::uint64_t bytes_give
 void Channel::compare(std::uint32_t piece, int audience) {
   auto record = predecessors_record();
   LLAMADA_CHECK(record.has_value());
-  arena_.count(topics::Counter::sends_compared);
-  arena_.count(topics::Counter::bytes_compared, again_.size());
+  arena_.count(log::Counter::sends_compared);
+  arena_.count(log::Counter::bytes_compared, again_.size());
   bool same_name = record->kind == static_cast<std::uint8_t>(kind_) && record->flags == flags(audience) &&
                    record->label == label(piece);
   if (!same_name || !std::equal(record->payload.begin(), record->payload.end(), again_.begin(), again_.end()))
@@ -182,7 +182,7 @@ std::string Channel::left_over() {
                      to_string(static_cast<Kind>(record->kind)), ordinal_of(*record), context_);
 }
 
-void Channel::diverged(const topics::Record& record, std::uint32_t piece, int audience, bool same_name) {
+void Channel::diverged(const log::Record& record, std::uint32_t piece, int audience, bool same_name) {
   auto to = [](int to) { return to == everybody ? std::string("everybody") : fmt::format("member {}", to); };
   std::string first =
       fmt::format("{} number {}, piece {} for {}, {} bytes", to_string(static_cast<Kind>(record.kind)),
@@ -224,8 +224,8 @@ void Channel::update_retention() {
   for (int member = 0; member < size(); ++member)
     if (incoming_[member].found) release(member);
   find_readers();
-  kept_ = topics::KeptPayloads(false);
-  writer_.set_retention(topics::Retention::recycle);
+  kept_ = KeptPayloads(false);
+  writer_.set_retention(log::Retention::recycle);
 }
 
 void Channel::find_readers() {
@@ -235,7 +235,7 @@ void Channel::find_readers() {
     if (member == self_ || other.bounds_writer) continue;
     auto peer = world_.peer(members_[member]);
     if (!peer.ready()) continue;
-    auto* cursor = topics::find_cursor(peer, key_, world_.rank(), other.cursors_scan);
+    auto* cursor = log::find_cursor(peer, key_, world_.rank(), other.cursors_scan);
     if (cursor == nullptr) continue;
     writer_.add_reader(cursor);
     other.bounds_writer = true;
@@ -249,20 +249,20 @@ bool Channel::find_log(int member) {
   if (incoming.found) return true;
   auto peer = world_.peer(members_[member]);
   if (!peer.ready()) return false;
-  auto index = topics::find_log(peer, key_, incoming.logs_scan);
+  auto index = log::find_log(peer, key_, incoming.logs_scan);
   if (!index) return false;
   auto cursor = world_.arena().cursor(key_, members_[member]);
   if (!cursor) {
     failure_ = cursor.error().text();
     return false;
   }
-  incoming.reader = topics::LogReader::open(peer, *index, *cursor);
+  incoming.reader = log::LogReader::open(peer, *index, *cursor);
   incoming.sleeping = world_.sleeping_word(members_[member]);
   incoming.found = true;
   return true;
 }
 
-std::optional<topics::Record> Channel::peek(int member) {
+std::optional<log::Record> Channel::peek(int member) {
   if (!find_log(member)) return std::nullopt;
   auto record = peek_current(member);
   if (!record) return std::nullopt;
@@ -287,8 +287,8 @@ std::optional<topics::Record> Channel::peek(int member) {
   return std::nullopt;
 }
 
-std::optional<topics::Record> Channel::expect(int member, std::uint32_t piece, std::size_t bytes,
-                                              std::uint64_t bytes_given) {
+std::optional<log::Record> Channel::expect(int member, std::uint32_t piece, std::size_t bytes,
+                                           std::uint64_t bytes_given) {
   auto record = peek(member);
   if (!record) return std::nullopt;
   if (piece_of(*record) == piece && record->payload.size() == bytes && is_of(*record, bytes_given))
@@ -297,7 +297,7 @@ std::optional<topics::Record> Channel::expect(int member, std::uint32_t piece, s
   return std::nullopt;
 }
 
-std::optional<std::span<const std::byte>> Channel::own_part(const topics::Record& record) const {
+std::optional<std::span<const std::byte>> Channel::own_part(const log::Record& record) const {
   const std::size_t place = sizeof(std::uint32_t) * static_cast<std::size_t>(rank());
   std::uint32_t bounds[2];
   if (record.payload.size() < place + sizeof(bounds)) return std::nullopt;
@@ -306,7 +306,7 @@ std::optional<std::span<const std::byte>> Channel::own_part(const topics::Record
   return record.payload.subspan(bounds[0], bounds[1] - bounds[0]);
 }
 
-std::uint64_t Channel::bytes_given(const topics::Record& record) const {
+std::uint64_t Channel::bytes_given(const log::Record& record) const {
   if (piece_of(record) == all_together) {
     const auto part = own_part(record);
     return part ? part->size() : 0;
@@ -334,7 +334,7 @@ std::string Channel::misfit_text(int member, Kind kind, std::uint32_t ordinal, s
 }
 
 /// Whether a collective that this member is in, or has yet to begin, may need the record.
-bool Channel::is_wanted(int member, const topics::Record& record) const {
+bool Channel::is_wanted(int member, const log::Record& record) const {
   std::int32_t ahead = age(ordinal_of(record), ordinal_);
   if (ahead != 0) return ahead > 0;
   bool for_this = record.flags == 0 || record.flags == flags(self_);
@@ -342,7 +342,7 @@ bool Channel::is_wanted(int member, const topics::Record& record) const {
 }
 
 /// The next record for this member that is not of a collective that is over.
-std::optional<topics::Record> Channel::peek_current(int member) {
+std::optional<log::Record> Channel::peek_current(int member) {
   auto& reader = incoming_[member].reader;
   while (auto record = reader.peek()) {
     if (is_wanted(member, *record)) {
@@ -379,7 +379,7 @@ void Channel::look_for_damage() {
 }
 
 /// Leaves behind what is of no use.
-void Channel::pass(int member, const topics::Record& record) {
+void Channel::pass(int member, const log::Record& record) {
   auto& left_over = incoming_[member].left_over;
   if (is_left_over(member, record) && !left_over) [[unlikely]]
     left_over = {static_cast<Kind>(record.kind), ordinal_of(record), bytes_given(record)};
@@ -391,7 +391,7 @@ void Channel::pass(int member, const topics::Record& record) {
 /// Whether it was for this member, and of a collective that did not fail. Of some kinds not all that is for
 /// everybody is of use to everybody; of data in memory nothing has been written to whom did not offer a
 /// place.
-bool Channel::is_left_over(int member, const topics::Record& record) const {
+bool Channel::is_left_over(int member, const log::Record& record) const {
   if (record.flags != 0 && record.flags != flags(self_)) return false;
   if (member < peer_begin_ || member >= peer_end_) return false;
   const auto kind = static_cast<Kind>(record.kind);

@@ -17,8 +17,9 @@
 #include "llamada/base/crash_point.hpp"
 #include "llamada/base/first_look.hpp"
 #include "llamada/base/result.hpp"
-#include "llamada/topics/kept_payloads.hpp"
-#include "llamada/topics/log.hpp"
+#include "llamada/log/log_reader.hpp"
+#include "llamada/log/log_writer.hpp"
+#include "p2p/kept_payloads.hpp"
 #include "world/peer_memory.hpp"
 #include "world/world.hpp"
 
@@ -52,7 +53,7 @@ struct Loan {
   std::uint64_t address = 0;
   ProcessCard lender;
 };
-static_assert(sizeof(Loan) <= topics::inline_payload_max);
+static_assert(sizeof(Loan) <= log::inline_payload_max);
 
 /// What carries a member's data is said by the numbers of its pieces, which begin at 0 or at one of these, so
 /// that members whose lengths lead them different ways take nothing of each other's for what it is not.
@@ -74,10 +75,10 @@ inline constexpr std::size_t piece_bytes_max = 64 * 1024;
 inline constexpr std::size_t kept_piece_bytes = 128 * 1024;
 
 /// What a communicator's collective logs are found by.
-topics::LogKey collective_log_key(std::uint32_t context, std::uint32_t persistent = 0);
+log::LogKey collective_log_key(std::uint32_t context, std::uint32_t persistent = 0);
 
 /// The context and the number of the persistent collective in such a key; nothing for other keys.
-std::optional<std::pair<std::uint32_t, std::uint32_t>> name_of_collective_log(const topics::LogKey& key);
+std::optional<std::pair<std::uint32_t, std::uint32_t>> name_of_collective_log(const log::LogKey& key);
 
 /// A nonblocking collective that is in progress, or waits until those called before it are done.
 class Pending {
@@ -215,25 +216,25 @@ class Channel {
   /// than one place. A replacement makes the same ones, even if nothing is kept any more.
   std::size_t piece_bytes(std::size_t run_bytes) const {
     if (!keeps_all_at_first_) return piece_bytes_max;
-    return run_bytes < topics::LogWriter::run_bytes_min ? kept_piece_bytes : topics::stored_whole_bytes;
+    return run_bytes < log::LogWriter::run_bytes_min ? kept_piece_bytes : log::stored_whole_bytes;
   }
 
   /// Room for a record of `bytes`, to be filled and then committed; none when there is no room now. One at a
   /// time.
   std::optional<std::span<std::byte>> room(std::size_t bytes) {
-    return room(bytes, topics::LogWriter::Filling::in_place);
+    return room(bytes, log::LogWriter::Filling::in_place);
   }
   /// `bytes_given`: of how many it is a piece.
   void commit(std::uint32_t piece, int audience, std::uint64_t bytes_given);
 
   /// The next record of this collective from `member` for this one, in place in its log until next() is
   /// called; none when it is not there yet, or when the members' calls do not fit (then failed() is true).
-  std::optional<topics::Record> peek(int member);
+  std::optional<log::Record> peek(int member);
   /// The same for a contribution of so many bytes, at most 48, that is one piece with this number and the
   /// very next record: its payload. Null when there is none, or peek() has to look closer.
   const std::byte* peek_small(int member, std::uint32_t piece, std::size_t bytes) const {
     const Incoming& incoming = incoming_[static_cast<std::size_t>(member)];
-    const topics::Cell* const cell = incoming.reader.peek_cell();
+    const log::Cell* const cell = incoming.reader.peek_cell();
     if (!cell || cell->label != label(piece) || cell->kind != static_cast<std::uint8_t>(kind_) ||
         cell->inline_size != bytes)
       return nullptr;
@@ -273,9 +274,9 @@ class Channel {
   }
   /// peek(), and what does not have the piece number and size that this member's arguments imply, or is of
   /// another number of bytes than `bytes_given`, is a failure.
-  std::optional<topics::Record> expect(int member, std::uint32_t piece, std::size_t bytes,
-                                       std::uint64_t bytes_given);
-  std::optional<topics::Record> expect(int member, std::uint32_t piece, std::size_t bytes) {
+  std::optional<log::Record> expect(int member, std::uint32_t piece, std::size_t bytes,
+                                    std::uint64_t bytes_given);
+  std::optional<log::Record> expect(int member, std::uint32_t piece, std::size_t bytes) {
     return expect(member, piece, bytes, bytes);
   }
 
@@ -304,11 +305,11 @@ class Channel {
   /// When this collective has failed here: passes all that others still give, until nothing is lent any more.
   bool wind_up();
 
-  static bool is_loan(const topics::Record& record) {
+  static bool is_loan(const log::Record& record) {
     return piece_of(record) == first_loan && record.payload.size() == sizeof(Loan);
   }
   /// Takes on what the member lends by this record, until give_back().
-  void borrow(int member, const topics::Record& record);
+  void borrow(int member, const log::Record& record);
   const Loan& borrowed(int member) { return account(member).borrowed; }
   /// Whether this process reaches the memory of the member, whose process has this card.
   bool reaches(int member, const ProcessCard& card) { return account(member).reach.of(card); }
@@ -321,15 +322,15 @@ class Channel {
   /// Whether all is said that is to be said of others' loans.
   bool settle() { return debts_ == 0 || settle_all(); }
 
-  static std::uint32_t piece_of(const topics::Record& record) {
+  static std::uint32_t piece_of(const log::Record& record) {
     return static_cast<std::uint32_t>(record.label);
   }
   /// This member's part of a record for all peers; none when there is no such thing in it.
-  std::optional<std::span<const std::byte>> own_part(const topics::Record& record) const;
+  std::optional<std::span<const std::byte>> own_part(const log::Record& record) const;
   /// How many bytes for this member the record is a piece of, as far as it says.
-  std::uint64_t bytes_given(const topics::Record& record) const;
+  std::uint64_t bytes_given(const log::Record& record) const;
   /// Whether it is a piece of so many bytes, as far as it says.
-  static bool is_of(const topics::Record& record, std::uint64_t bytes) {
+  static bool is_of(const log::Record& record, std::uint64_t bytes) {
     if (record.extra.empty()) return true;
     std::uint64_t given;
     std::memcpy(&given, record.extra.data(), sizeof(given));
@@ -406,11 +407,11 @@ class Channel {
     bool was_reached;
   };
   struct Incoming {
-    topics::LogReader reader;
+    log::LogReader reader;
     bool found = false;
     bool bounds_writer = false;  // its cursor is known to our writer
-    topics::DirectoryScan logs_scan;
-    topics::DirectoryScan cursors_scan;
+    log::DirectoryScan logs_scan;
+    log::DirectoryScan cursors_scan;
     bool is_gone = false;  // its process has ended, and its slot may be another's
     std::uint64_t released = 0;
     std::uint32_t ignored = 0;  // the collective that needs nothing from it
@@ -440,7 +441,7 @@ class Channel {
   Channel(World& world, Options options);
   Status open_own_log();
 
-  std::optional<topics::Record> predecessors_record();
+  std::optional<log::Record> predecessors_record();
   bool try_publish(std::uint32_t piece, int audience, std::span<const std::byte> payload) {
     if (predecessor_ ||
         !writer_.try_publish(static_cast<std::uint8_t>(kind_), flags(audience), label(piece), payload))
@@ -455,7 +456,7 @@ class Channel {
   void published(int audience, std::uint64_t bytes) {
     taken_in_a_row_ = 0;
     LLAMADA_CRASH_POINT("collective:contributed");
-    arena_.count(topics::Counter::messages_sent, 1, topics::Counter::bytes_sent, bytes);
+    arena_.count(log::Counter::messages_sent, 1, log::Counter::bytes_sent, bytes);
     if (after_publish_) after_publish_();
     if (audience != everybody) return wake(audience);
     const int count = size();
@@ -467,7 +468,7 @@ class Channel {
     world_.wake_if_asleep(members_[index], incoming_[index].sleeping);
   }
   void compare(std::uint32_t piece, int audience);
-  [[noreturn]] void diverged(const topics::Record& record, std::uint32_t piece, int audience, bool same_name);
+  [[noreturn]] void diverged(const log::Record& record, std::uint32_t piece, int audience, bool same_name);
   void no_room(const Error& error);
   void update_retention();
   void find_readers();
@@ -477,10 +478,10 @@ class Channel {
   bool has_log(int member);
   [[noreturn]] void damaged(int member, std::string_view how) const;
   void try_to_let_run_ahead(int member);
-  std::optional<topics::Record> peek_current(int member);
-  bool is_wanted(int member, const topics::Record& record) const;
-  void pass(int member, const topics::Record& record);
-  bool is_left_over(int member, const topics::Record& record) const;
+  std::optional<log::Record> peek_current(int member);
+  bool is_wanted(int member, const log::Record& record) const;
+  void pass(int member, const log::Record& record);
+  bool is_left_over(int member, const log::Record& record) const;
   void tell_left_over(int member);
   void release(int member);
   void fail_misfit(std::string text, bool is_too_long);
@@ -489,7 +490,7 @@ class Channel {
   std::string misfit_text(int member, Kind kind, std::uint32_t ordinal, std::uint64_t bytes,
                           std::uint64_t bytes_expected) const;
 
-  static std::uint32_t ordinal_of(const topics::Record& record) {
+  static std::uint32_t ordinal_of(const log::Record& record) {
     return static_cast<std::uint32_t>(record.label >> 32);
   }
   /// Ordinals wrap around; two that are compared are always less than half the range apart.
@@ -497,33 +498,33 @@ class Channel {
     return static_cast<std::int32_t>(ordinal - reference);
   }
 
-  static bool is_place(const topics::Record& record) {
+  static bool is_place(const log::Record& record) {
     return piece_of(record) == loan_of_place && record.payload.size() == sizeof(Loan);
   }
-  static bool is_answer(const topics::Record& record) { return piece_of(record) == loan_is_over; }
+  static bool is_answer(const log::Record& record) { return piece_of(record) == loan_is_over; }
   Account& account(int member) {
     accounts_.resize(members_.size());
     return accounts_[static_cast<std::size_t>(member)];
   }
-  std::optional<std::span<std::byte>> room(std::size_t bytes, topics::LogWriter::Filling filling,
+  std::optional<std::span<std::byte>> room(std::size_t bytes, log::LogWriter::Filling filling,
                                            std::size_t run_bytes = 0);
   bool settle_all();
   void owe(int member, const Debt& debt);
-  void write_into_place(int member, const topics::Record& record);
+  void write_into_place(int member, const log::Record& record);
   void end_loan(int member, LoanState state);
-  void take_back(int member, const topics::Record& record);
+  void take_back(int member, const log::Record& record);
 
   std::uint64_t label(std::uint32_t piece) const { return std::uint64_t{ordinal_} << 32 | piece; }
   static std::uint16_t flags(int audience) { return static_cast<std::uint16_t>(audience + 1); }
 
   World& world_;
-  topics::ArenaWriter& arena_;
+  log::ArenaWriter& arena_;
   int looks_before_waiting_;
   FirstLook first_look_;
   bool is_answer_awaited_ = false;
   std::uint32_t context_;
   std::uint32_t persistent_;
-  topics::LogKey key_;
+  log::LogKey key_;
   std::vector<int> members_;
   int self_;
   int peer_begin_;
@@ -552,9 +553,9 @@ class Channel {
   bool ever_failed_ = false;
   std::uint32_t failed_ordinal_ = 0;  // up to there nobody wonders what is left over
 
-  topics::LogWriter writer_;
-  topics::Reservation reservation_;
-  topics::KeptPayloads kept_;
+  log::LogWriter writer_;
+  log::Reservation reservation_;
+  KeptPayloads kept_;
   std::vector<Incoming> incoming_;
   bool is_given_back_ = false;  // the own log
   std::deque<Pending*> pending_;
@@ -569,7 +570,7 @@ class Channel {
 
   // Of a replacement, until it may contribute what is new: where it is in its predecessor's log, and what it
   // would have published.
-  std::optional<topics::LogReader> predecessor_;
+  std::optional<log::LogReader> predecessor_;
   std::vector<std::byte> again_;
 };
 

@@ -9,7 +9,7 @@ void Channel::retire() {
     if (member == self_ || incoming_[member].is_gone) continue;
     auto cursor = world_.arena().cursor(key_, members_[member]);
     if (!cursor) continue;
-    (*cursor)->consumed.store(topics::retired_cursor, std::memory_order_release);
+    (*cursor)->consumed.store(log::retired_cursor, std::memory_order_release);
     world_.wake(members_[member]);
   }
 }
@@ -22,8 +22,8 @@ void Channel::part(int world_rank) {
     incoming_[member].is_gone = true;
     std::uint32_t scanned = 0;
     if (const auto* cursor =
-            topics::find_cursor(arena_.reading(), key_, static_cast<std::uint32_t>(world_rank), scanned))
-      arena_.remove_cursor(const_cast<topics::CursorEntry*>(cursor));
+            log::find_cursor(arena_.reading(), key_, static_cast<std::uint32_t>(world_rank), scanned))
+      arena_.remove_cursor(const_cast<log::CursorEntry*>(cursor));
   }
 }
 
@@ -31,16 +31,15 @@ void Channel::part(int world_rank) {
 bool Channel::needs_our_log(int member) {
   if (member == self_ || incoming_[member].is_gone) return false;
   const auto peer = world_.peer(members_[member]);
-  topics::DirectoryScan scan;
-  const auto* cursor = peer.ready() ? topics::find_cursor(peer, key_, world_.rank(), scan) : nullptr;
-  const bool is_retired =
-      cursor && cursor->consumed.load(std::memory_order_acquire) == topics::retired_cursor;
+  log::DirectoryScan scan;
+  const auto* cursor = peer.ready() ? log::find_cursor(peer, key_, world_.rank(), scan) : nullptr;
+  const bool is_retired = cursor && cursor->consumed.load(std::memory_order_acquire) == log::retired_cursor;
   return !is_retired || peer.header().replaying.load(std::memory_order_relaxed) != 0;
 }
 
 bool Channel::has_log(int member) {
-  topics::DirectoryScan scan;
-  return topics::find_log(world_.peer(members_[member]), key_, scan).has_value();
+  log::DirectoryScan scan;
+  return log::find_log(world_.peer(members_[member]), key_, scan).has_value();
 }
 
 bool Channel::give_back() {

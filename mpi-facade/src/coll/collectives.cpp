@@ -140,10 +140,10 @@ std::string Collectives::left_over() {
     if (std::string left = channel->left_over(); !left.empty()) return left;
   const auto arena = world_.arena().reading();
   for (std::uint32_t index = 0; index < arena.log_count(); ++index) {
-    const topics::LogEntry& log = arena.log(index);
+    const log::LogEntry& log = arena.log(index);
     const auto name = name_of_collective_log({log.key_high, log.key_low});
     if (!name || known_.contains(*name)) continue;
-    if (topics::LogReader::open(arena, index).peek())
+    if (log::LogReader::open(arena, index).peek())
       return fmt::format("a collective on the communicator with context {}", name->first);
   }
   return {};

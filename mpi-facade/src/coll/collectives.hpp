@@ -50,7 +50,7 @@ class Collectives {
   /// Null before.
   Channel* channel_if_made(const Communicator& communicator) {
     if (!communicator.collectives) return nullptr;
-    arena_.count(topics::Counter::collectives);
+    arena_.count(log::Counter::collectives);
     return static_cast<Holder&>(*communicator.collectives).channel();
   }
   /// A channel for a persistent collective alone: all members make them in the same order, and may start
@@ -120,7 +120,7 @@ class Collectives {
   static constexpr std::size_t retired_before_look = 8;
 
   World& world_;
-  topics::ArenaWriter& arena_;
+  log::ArenaWriter& arena_;
   std::vector<std::unique_ptr<Channel>> retired_;  // whose logs others may still read
   std::size_t retired_look_at_ = retired_before_look;
   Waiter& waiter_;

@@ -31,7 +31,7 @@ struct Offer {
   Place result;             ///< where others may write
 };
 
-static_assert(sizeof(Offer) <= topics::inline_payload_max);
+static_assert(sizeof(Offer) <= log::inline_payload_max);
 
 /// Finds out whether all members reach each other's memory: each reads a word of each other one's, and says
 /// whether it was the right one. Done once in a channel.

@@ -24,10 +24,10 @@ void Channel::end_loan(int member, LoanState state) {
   other.loan = state;
   --loans_open_;
   // What is refused is published, and counted there.
-  if (state == LoanState::over) arena_.count(topics::Counter::bytes_sent, other.part.size());
+  if (state == LoanState::over) arena_.count(log::Counter::bytes_sent, other.part.size());
 }
 
-void Channel::take_back(int member, const topics::Record& record) {
+void Channel::take_back(int member, const log::Record& record) {
   const bool was_reached = !record.payload.empty() && record.payload[0] != std::byte{0};
   account(member).refuses_loans = !was_reached;
   end_loan(member, was_reached ? LoanState::over : LoanState::refused);
@@ -52,7 +52,7 @@ Channel::LoanState Channel::loan_to(int member) {
 }
 
 /// The member has asked for it: what this process lends it is then over.
-void Channel::write_into_place(int member, const topics::Record& record) {
+void Channel::write_into_place(int member, const log::Record& record) {
   const std::span<const std::byte> part = account(member).part;
   Loan place;
   std::memcpy(&place, record.payload.data(), sizeof(place));
@@ -82,7 +82,7 @@ bool Channel::wind_up() {
 
 // ---- who takes
 
-void Channel::borrow(int member, const topics::Record& record) {
+void Channel::borrow(int member, const log::Record& record) {
   std::memcpy(&account(member).borrowed, record.payload.data(), sizeof(Loan));
   next(member);
 }

@@ -111,7 +111,7 @@ bool copy_from(Channel& channel, const Data& data, int member, Progress& progres
 }
 
 /// False when that is all that can be done now.
-bool accept_loan(Channel& channel, const Data& data, int member, const topics::Record& record,
+bool accept_loan(Channel& channel, const Data& data, int member, const log::Record& record,
                  Progress& progress) {
   const std::uint64_t bytes = channel.bytes_given(record);
   if (bytes != data.bytes || progress.bytes > 0) {
@@ -151,14 +151,14 @@ bool take_lent(Channel& channel, const Data& data, int member, Progress& progres
 
 /// Whether the record's payload is what comes next of the data. A piece may be of any length, but says of how
 /// many bytes it is one, unless it is so small that it is the last.
-bool is_next(const topics::Record& record, const Data& data, const Progress& progress) {
+bool is_next(const log::Record& record, const Data& data, const Progress& progress) {
   if (Channel::piece_of(record) != progress.piece || !Channel::is_of(record, data.bytes)) return false;
   const std::size_t left = data.bytes - progress.bytes;
   return record.payload.size() == left || (record.payload.size() < left && !record.extra.empty());
 }
 
 /// This member's part of a record for all peers, if it is one and that part is all of the data.
-std::optional<std::span<const std::byte>> part_for_this(const Channel& channel, const topics::Record& record,
+std::optional<std::span<const std::byte>> part_for_this(const Channel& channel, const log::Record& record,
                                                         const Data& data) {
   if (Channel::piece_of(record) != all_together) return std::nullopt;
   const auto part = channel.own_part(record);

@@ -76,8 +76,8 @@ inline void publish(Channel& channel, Waiter& waiter, std::uint32_t piece, std::
 }
 
 inline void copy_part(std::byte* to, const std::byte* from, std::size_t bytes) {
-  if (bytes <= topics::inline_payload_max)
-    topics::copy_small(to, from, bytes);
+  if (bytes <= log::inline_payload_max)
+    log::copy_small(to, from, bytes);
   else
     std::memcpy(to, from, bytes);
 }
@@ -85,7 +85,7 @@ inline void copy_part(std::byte* to, const std::byte* from, std::size_t bytes) {
 /// Whether the part has been taken.
 bool try_take(Channel& channel, int member, std::byte* to, std::size_t bytes) {
   if (const std::byte* payload = channel.peek_small(member, 0, bytes)) {
-    topics::copy_small(to, payload, bytes);
+    log::copy_small(to, payload, bytes);
     channel.next(member);
     return true;
   }

@@ -14,7 +14,7 @@
 namespace llamada::mpi::coll {
 
 /// The most bytes of a part: what a log takes by one copy.
-inline constexpr std::size_t small_bytes_max = topics::publish_fast_bytes_max;
+inline constexpr std::size_t small_bytes_max = log::publish_fast_bytes_max;
 
 Status barrier_small(Channel& channel, Waiter& waiter);
 /// From `root` to all. Errors: as for broadcast().

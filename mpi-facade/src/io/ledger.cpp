@@ -12,9 +12,9 @@
 namespace llamada::mpi::io {
 namespace {
 
-using topics::JournalEntry;
+using log::JournalEntry;
 
-constexpr topics::LogKey journal_key{5, 0};
+constexpr log::LogKey journal_key{5, 0};
 
 // What the low byte of an entry's head says.
 constexpr std::uint32_t type_data = 1;       // up to 12 bytes that were read
@@ -89,7 +89,7 @@ bool Ledger::is_there(World& world) { return world.arena().find_log(journal_key)
 Result<std::unique_ptr<Ledger>> Ledger::open(World& world) {
   std::unique_ptr<Ledger> ledger(new Ledger(world));
   if (world.profile().rank_replacement.kind != qos::RankReplacementKind::rebuild) return ledger;
-  auto journal = topics::Journal::open(world.arena(), journal_key);
+  auto journal = log::Journal::open(world.arena(), journal_key);
   if (!journal) return propagate(journal);
   ledger->journal_ = std::move(*journal);
   ledger->read_past();

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "llamada/base/result.hpp"
-#include "llamada/topics/journal.hpp"
+#include "llamada/log/journal.hpp"
 
 namespace llamada::mpi {
 class World;
@@ -94,10 +94,10 @@ class Ledger {
  private:
   explicit Ledger(World& world) : world_(world) {}
   void read_past();
-  void append(const topics::JournalEntry& entry);
+  void append(const log::JournalEntry& entry);
 
   World& world_;
-  topics::Journal journal_;
+  log::Journal journal_;
   std::deque<Entry> past_;
   std::uint64_t number_ = 0;
   std::uint64_t announced_ = 0;

@@ -94,7 +94,7 @@ void raise_thread_level(Runtime& runtime, int thread_level) {
 /// The program is between the start and the end of MPI.
 void begin_program(Runtime& runtime) {
   watch_exit(*runtime.world);
-  runtime.world->arena().set_state(topics::ArenaState::in_program);
+  runtime.world->arena().set_state(log::ArenaState::in_program);
 }
 
 void warn_if_unheard(World& world) {
@@ -180,7 +180,7 @@ void leave_by_session() {
   self.engine->finish_replay();
   self.kept_segments.reset();
   exit_is_allowed();
-  self.world->arena().set_state(topics::ArenaState::finalized);
+  self.world->arena().set_state(log::ArenaState::finalized);
   self.plain = false;
 }
 
@@ -198,7 +198,7 @@ void finalize() {
   self.engine->finish_replay();
   LLAMADA_CRASH_POINT("finalize:agreed");
   exit_is_allowed();
-  self.world->arena().set_state(topics::ArenaState::finalized);
+  self.world->arena().set_state(log::ArenaState::finalized);
   wait_for_connected();
   LLAMADA_CRASH_POINT("finalize:done");
 }

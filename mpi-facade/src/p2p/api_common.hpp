@@ -83,8 +83,8 @@ struct PlainPeer {
 };
 
 /// What has room in a cell of a log, and what is published by a few stores.
-inline constexpr std::size_t cell_bytes_max = topics::inline_payload_max;
-inline constexpr std::size_t small_bytes_max = topics::publish_fast_bytes_max;
+inline constexpr std::size_t cell_bytes_max = log::inline_payload_max;
+inline constexpr std::size_t small_bytes_max = log::publish_fast_bytes_max;
 
 /// A small send that is over at return, if all is as usual. False: nothing has happened.
 inline bool send_plainly(const void* buffer, MPI_Count count, MPI_Datatype datatype, int destination, int tag,

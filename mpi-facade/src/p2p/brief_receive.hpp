@@ -24,13 +24,13 @@ inline bool Engine::receive_briefly(std::span<std::byte> room, int source, int t
     progress();
     return false;
   }
-  topics::LogReader& reader = stream->reader;
+  log::LogReader& reader = stream->reader;
 
   const bool answers = is_answer(from, *stream);
   if (answers) look_late(*stream);
   const unsigned looks_max = std::min(spin_rounds_, brief_looks_max);
   unsigned looks = 0;
-  const topics::Cell* cell = reader.peek_cell();
+  const log::Cell* cell = reader.peek_cell();
   for (; !cell; ++looks) {
     if (looks == looks_max || reader.is_announced()) return false;
     spend_look(*stream, looks);
@@ -41,7 +41,7 @@ inline bool Engine::receive_briefly(std::span<std::byte> room, int source, int t
   if (cell->kind != kind_message || cell->flags != 0 || label_context(label) != context) return false;
   if (tag != MPI_ANY_TAG && label_tag(label) != tag) return false;
   std::span<const std::byte> payload{cell->payload, cell->inline_size};
-  const bool is_apart = payload.size() > topics::inline_payload_max;
+  const bool is_apart = payload.size() > log::inline_payload_max;
   if (is_apart) {
     const auto record = reader.peek();
     if (!record) return false;
@@ -60,7 +60,7 @@ inline bool Engine::receive_briefly(std::span<std::byte> room, int source, int t
   if (is_apart)
     copy_bytes_in(room.data(), payload.data(), payload.size());
   else
-    topics::copy_small(room.data(), payload.data(), payload.size());
+    log::copy_small(room.data(), payload.data(), payload.size());
   LLAMADA_CRASH_POINT("match:delivered");
   set_status(status, source, label_tag(label), payload.size());
   count_received(1, payload.size());

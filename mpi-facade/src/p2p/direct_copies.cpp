@@ -51,7 +51,7 @@ DirectCopies::Peer& DirectCopies::peer(int rank) {
 
 bool DirectCopies::open_desk(Peer& peer) {
   if (peer.own || peer.has_no_desk) return peer.own != nullptr;
-  topics::ArenaWriter& arena = world_.arena();
+  log::ArenaWriter& arena = world_.arena();
   const auto chunk = arena.allocate({0, sizeof(Desk)}, 0);
   peer.has_no_desk = !chunk;
   if (!chunk) return false;
@@ -62,13 +62,13 @@ bool DirectCopies::open_desk(Peer& peer) {
   return true;
 }
 
-topics::Offset DirectCopies::desk_for(int rank) {
+log::Offset DirectCopies::desk_for(int rank) {
   Peer& to = peer(rank);
   return open_desk(to) ? to.own_place : 0;
 }
 
 /// Where the peer's desk is. False when there can be none.
-bool DirectCopies::meet(Peer& peer, topics::Offset place) {
+bool DirectCopies::meet(Peer& peer, log::Offset place) {
   const auto arena = peer.rank == world_.rank() ? world_.arena().reading() : world_.peer(peer.rank);
   if (place == 0 || place % alignof(Desk) != 0 || !arena.covers(place, sizeof(Desk))) return false;
   peer.theirs = reinterpret_cast<const Desk*>(arena.base + place);
@@ -256,7 +256,7 @@ std::uint64_t DirectCopies::copy_part(Peer& peer, Copy& next) {
 
 void DirectCopies::copy(Peer& peer, const Copy& copy, SharedCopy::Part part) {
   const CopyGroup::Pieces pieces = copy.group.pieces(part, copy.share.end());
-  world_.arena().count(topics::Counter::bytes_bulk, part.bytes);
+  world_.arena().count(log::Counter::bytes_bulk, part.bytes);
   if (peer.rank == world_.rank()) return copy_within(pieces, copy.is_receive);
   const auto reached =
       copy.is_receive ? read_memory(peer.process, pieces.span()) : write_memory(peer.process, pieces.span());

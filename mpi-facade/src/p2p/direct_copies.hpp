@@ -45,7 +45,7 @@ class DirectCopies {
   DirectCopies& operator=(const DirectCopies&) = delete;
 
   /// Where this rank's desk for messages to `rank` is: for an announcement. 0: they cannot go that way.
-  topics::Offset desk_for(int rank);
+  log::Offset desk_for(int rank);
 
   /// Receives a message that was announced with an address. False when its sender's memory cannot be
   /// reached, or the receive's buffer has gaps: nothing was begun. `is_exchange`: the sender has a large
@@ -112,8 +112,8 @@ class DirectCopies {
     bool active = false;
     bool has_no_desk = false;  // and gets none
     KnownReach reach;
-    topics::Offset own_place = 0;
-    topics::Chunk own_chunk;
+    log::Offset own_place = 0;
+    log::Chunk own_chunk;
     Desk* own = nullptr;
     const Desk* theirs = nullptr;
     int process = 0;
@@ -129,7 +129,7 @@ class DirectCopies {
 
   Peer& peer(int rank);
   bool open_desk(Peer& peer);
-  bool meet(Peer& peer, topics::Offset place);
+  bool meet(Peer& peer, log::Offset place);
   bool reaches(Peer& peer);
   bool begin_waiting(Peer& peer);
   void begin_receive(Peer& peer, std::span<const Waiting> messages);

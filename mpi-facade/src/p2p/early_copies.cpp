@@ -14,7 +14,7 @@ constexpr std::size_t proposed_bytes_min = 256 << 10;
 /// Out of the sender's memory at once, before there is a look at the log again.
 constexpr std::size_t piece_bytes = 32 << 10;
 
-MessageSource read_source(const topics::Record& record) {
+MessageSource read_source(const log::Record& record) {
   MessageSource source;
   std::memcpy(&source, record.extra.data(), sizeof(source));
   return source;
@@ -28,13 +28,12 @@ MessageSource EarlyCopies::source(std::span<const std::byte> message) {
   return {address, is_proposed ? own_card() : ProcessCard{}};
 }
 
-bool EarlyCopies::copy(int from, const topics::LogReader& reader, const topics::Record& record,
-                       Request& request) {
+bool EarlyCopies::copy(int from, const log::LogReader& reader, const log::Record& record, Request& request) {
   const auto index = static_cast<std::size_t>(from);
   if (index >= senders_.size()) senders_.resize(index + 1);
   Sender& sender = senders_[index];
   Copy& copy = sender.copy;
-  const topics::LogPosition position = reader.position();
+  const log::LogPosition position = reader.position();
   if (copy.request != &request || copy.record != position) {
     const MessageSource source = read_source(record);
     copy = {&request, position, record.payload.data(),
@@ -55,7 +54,7 @@ bool EarlyCopies::copy(int from, const topics::LogReader& reader, const topics::
 }
 
 /// False when there is no more to be had in this way.
-bool EarlyCopies::copy_piece_of_source(Copy& copy, const topics::LogReader& reader, std::span<std::byte> to) {
+bool EarlyCopies::copy_piece_of_source(Copy& copy, const log::LogReader& reader, std::span<std::byte> to) {
   const auto piece = to.subspan(copy.bytes, std::min(piece_bytes, to.size() - copy.bytes));
   const auto reached =
       read_memory(static_cast<int>(copy.source.card.process), copy.source.address + copy.bytes, piece);
@@ -67,7 +66,7 @@ bool EarlyCopies::copy_piece_of_source(Copy& copy, const topics::LogReader& read
   return true;
 }
 
-std::size_t EarlyCopies::take(int from, const topics::LogReader& reader, const topics::Record& record,
+std::size_t EarlyCopies::take(int from, const log::LogReader& reader, const log::Record& record,
                               const Request& request) {
   const auto index = static_cast<std::size_t>(from);
   if (index >= senders_.size()) return 0;

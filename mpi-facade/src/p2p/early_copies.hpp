@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "llamada/topics/log_reader.hpp"
+#include "llamada/log/log_reader.hpp"
 #include "p2p/request.hpp"
 #include "world/peer_memory.hpp"
 #include "world/world.hpp"
@@ -18,7 +18,7 @@ struct MessageSource {
   std::uint64_t address = 0;  ///< in the sender's process
   ProcessCard card;           ///< that process's; none: nobody is to look there
 };
-static_assert(sizeof(MessageSource) == topics::extra_bytes_max);
+static_assert(sizeof(MessageSource) == log::extra_bytes_max);
 
 /// What a receiver does with a large message that is kept, while its sender is copying it into its log, so
 /// that two cores are at work: it takes what is there of it out of the log; and where nothing is, some of it
@@ -44,10 +44,9 @@ class EarlyCopies {
 
   /// Copies what it can of the record that `reader`, of the log from rank `from`, has announced, and that
   /// `request` is to receive. False when that was nothing, for now or for good.
-  bool copy(int from, const topics::LogReader& reader, const topics::Record& record, Request& request);
+  bool copy(int from, const log::LogReader& reader, const log::Record& record, Request& request);
   /// The record, at which `reader` stands, is committed: so many of its bytes are in the buffer already.
-  std::size_t take(int from, const topics::LogReader& reader, const topics::Record& record,
-                   const Request& request);
+  std::size_t take(int from, const log::LogReader& reader, const log::Record& record, const Request& request);
   /// A message from there was received in another way.
   void forget(int from) {
     if (static_cast<std::size_t>(from) < senders_.size()) senders_[static_cast<std::size_t>(from)].copy = {};
@@ -64,7 +63,7 @@ class EarlyCopies {
   /// The copy that was begun last, of each sender.
   struct Copy {
     const Request* request = nullptr;
-    topics::LogPosition record;
+    log::LogPosition record;
     const std::byte* payload = nullptr;
     MessageSource source;
     std::size_t bytes = 0;
@@ -76,7 +75,7 @@ class EarlyCopies {
     KnownReach reach;
   };
 
-  static bool copy_piece_of_source(Copy& copy, const topics::LogReader& reader, std::span<std::byte> to);
+  static bool copy_piece_of_source(Copy& copy, const log::LogReader& reader, std::span<std::byte> to);
 
   World& world_;
   bool is_log_made_at_start_;

@@ -176,7 +176,7 @@ class Engine final : private MessageSink, private SendOwner, private CopyOwner {
   /// A standard send of a contiguous buffer that is over at return: the bytes are in the log. False when it
   /// has to be begun as a request. While histories are kept, that depends on the buffer alone.
   bool send_now(const Buffer& buffer, int destination, int tag, Communicator& communicator);
-  /// The same for at most topics::publish_fast_bytes_max, and only at once: false when send_now() has to
+  /// The same for at most log::publish_fast_bytes_max, and only at once: false when send_now() has to
   /// look closer.
   bool send_small(std::span<const std::byte> payload, int destination, int tag, Communicator& communicator) {
     return outgoing_->send_small(payload, communicator.world_rank(destination), communicator.context(), tag);
@@ -308,7 +308,7 @@ class Engine final : private MessageSink, private SendOwner, private CopyOwner {
 
   // MessageSink
   int take_awaited(int from, Stream& stream, int at_most) override;
-  bool message_announced(int from, const topics::LogReader& reader) override;
+  bool message_announced(int from, const log::LogReader& reader) override;
   void message_arrived(const IncomingMessage& message) override;
   void acknowledged(int from, std::uint32_t context, std::uint64_t ordinal) override;
   void granted(int from, const Grant& grant) override;
@@ -359,7 +359,7 @@ class Engine final : private MessageSink, private SendOwner, private CopyOwner {
   void go_live();
   void deliver(Request& request, const IncomingMessage& message);
   void deliver(Request& request, Arrival& arrival);
-  bool is_to_gather(const topics::LogReader& reader, const NodeList<ReceiveNode>& posted);
+  bool is_to_gather(const log::LogReader& reader, const NodeList<ReceiveNode>& posted);
   [[gnu::noinline]] void take_apart(Request& request, std::span<const std::byte> payload, std::size_t early);
   void patch(Request& request, int from, std::size_t bytes, std::span<const std::byte> patch);
   int take_run(int from, Stream& stream, int at_most);
@@ -404,8 +404,8 @@ class Engine final : private MessageSink, private SendOwner, private CopyOwner {
   }
 
   void count_received(int messages, std::uint64_t bytes) {
-    arena_.count(topics::Counter::messages_received, static_cast<std::uint64_t>(messages),
-                 topics::Counter::bytes_received, bytes);
+    arena_.count(log::Counter::messages_received, static_cast<std::uint64_t>(messages),
+                 log::Counter::bytes_received, bytes);
   }
   static void address(Request& request) {
     request.context = request.communicator->context();
@@ -425,7 +425,7 @@ class Engine final : private MessageSink, private SendOwner, private CopyOwner {
   void recycle(Arrival& arrival);
 
   World& world_;
-  topics::ArenaWriter& arena_;
+  log::ArenaWriter& arena_;
   Options options_;
   std::unique_ptr<replay::Determinants> own_determinants_;
   replay::Determinants* determinants_ = nullptr;

@@ -110,15 +110,15 @@ int Engine::take_awaited(int from, Stream& stream, int at_most) {
   if (taken < 0) return taken;
   const int taken_before = taken;
   std::uint64_t taken_bytes = 0;
-  topics::LogReader& reader = stream.reader;
+  log::LogReader& reader = stream.reader;
   for (; taken < at_most; ++taken) {
-    const topics::Cell* cell = reader.peek_cell();
+    const log::Cell* cell = reader.peek_cell();
     if (!cell || cell->kind != kind_message || (cell->flags & ~(flag_synchronous | flag_patched)) != 0) break;
     const bool is_synchronous = (cell->flags & flag_synchronous) != 0;
     const bool is_patched = (cell->flags & flag_patched) != 0;
     std::span<const std::byte> payload{cell->payload, cell->inline_size};
     const std::uint64_t label = cell->label;
-    const bool is_apart = payload.size() > topics::inline_payload_max;
+    const bool is_apart = payload.size() > log::inline_payload_max;
     if (is_apart) {
       const auto record = reader.peek();
       if (!record) break;
@@ -145,7 +145,7 @@ int Engine::take_awaited(int from, Stream& stream, int at_most) {
     if (is_apart)
       take_apart(request, payload, early);
     else
-      topics::copy_small(room(request), payload.data(), payload.size());
+      log::copy_small(room(request), payload.data(), payload.size());
     if (is_patched) [[unlikely]]
       patch(request, from, payload.size(), stream.patch);
     LLAMADA_CRASH_POINT("match:delivered");
@@ -161,7 +161,7 @@ int Engine::take_awaited(int from, Stream& stream, int at_most) {
 
 /// Whether so few of the messages that are waited for have come that more are to come first. Who takes each
 /// at once takes from the sender's cache the lines that it is about to write, and both wait for each line.
-bool Engine::is_to_gather(const topics::LogReader& reader, const NodeList<ReceiveNode>& posted) {
+bool Engine::is_to_gather(const log::LogReader& reader, const NodeList<ReceiveNode>& posted) {
   if (looks_left_ == 0) return false;
   std::ptrdiff_t behind = -1;
   for (const ReceiveNode* node = posted.first; node && behind < gathered_ - 1; node = node->next) ++behind;
@@ -172,7 +172,7 @@ bool Engine::is_to_gather(const topics::LogReader& reader, const NodeList<Receiv
 
 /// For take_awaited(): copies what lies apart, of which the first `early` bytes are there already.
 void Engine::take_apart(Request& request, std::span<const std::byte> payload, std::size_t early) {
-  if (payload.size() > topics::LogReader::Run::size_bytes_max) {
+  if (payload.size() > log::LogReader::Run::size_bytes_max) {
     looks_left_ = payload.size() <= gathered_message_max ? gather_looks : 0;
     gathered_ = static_cast<std::uint8_t>(gathered_bytes / payload.size());
   }
@@ -182,14 +182,14 @@ void Engine::take_apart(Request& request, std::span<const std::byte> payload, st
 /// take_awaited() for a run of small messages of one context, for which several receives that name their
 /// source are posted: what belongs to all of them is looked at once.
 int Engine::take_run(int from, Stream& stream, int at_most) {
-  topics::LogReader& reader = stream.reader;
-  const topics::Cell* first = reader.peek_cell();
+  log::LogReader& reader = stream.reader;
+  const log::Cell* first = reader.peek_cell();
   if (!first) return 0;
   const std::uint32_t context = label_context(first->label);
   NodeList<ReceiveNode>* posted = matcher_.named_alone(context, from);
   if (!posted || !posted->first || !posted->first->next) return 0;
   if (gathers_ && is_to_gather(reader, *posted)) return -1;
-  topics::LogReader::Run run(reader);
+  log::LogReader::Run run(reader);
   ReceiveNode* receive = posted->first;
   std::uint64_t bytes = 0;
   int taken = 0;
@@ -208,8 +208,8 @@ int Engine::take_run(int from, Stream& stream, int at_most) {
     request.status_bytes = message->size_bytes;
     request.complete = true;
     bytes += message->size_bytes;
-    if (message->size_bytes <= topics::inline_payload_max)
-      topics::copy_small(room(request), message->payload, message->size_bytes);
+    if (message->size_bytes <= log::inline_payload_max)
+      log::copy_small(room(request), message->payload, message->size_bytes);
     else
       std::memcpy(room(request), message->payload, message->size_bytes);
     LLAMADA_CRASH_POINT("match:delivered");
@@ -225,7 +225,7 @@ int Engine::take_run(int from, Stream& stream, int at_most) {
 }
 
 /// That a receive will take it is certain where it names its source and take_awaited() finds it.
-bool Engine::message_announced(int from, const topics::LogReader& reader) {
+bool Engine::message_announced(int from, const log::LogReader& reader) {
   const auto record = reader.peek_announced();
   if (!record || record->kind != kind_message) return false;
   ReceiveNode* receive = matcher_.first_posted(label_context(record->label), from, label_tag(record->label));
@@ -248,7 +248,7 @@ void Engine::message_arrived(const IncomingMessage& message) {
   arrival.patch.assign(message.patch.begin(), message.patch.end());
   if (!keeps_ && !message.rendezvous) keep_payload(arrival, message);
   matcher_.add_unexpected(arrival);
-  arena_.count(topics::Counter::messages_unexpected);
+  arena_.count(log::Counter::messages_unexpected);
 }
 
 /// The log is used again.
@@ -282,8 +282,8 @@ void Engine::matched(Request& request, const Envelope& message, std::size_t byte
   request.status_source = request.communicator->rank_of(message.source);
   request.status_tag = message.tag;
   request.status_bytes = bytes;
-  arena_.count(topics::Counter::messages_received);
-  arena_.count(topics::Counter::bytes_received, bytes);
+  arena_.count(log::Counter::messages_received);
+  arena_.count(log::Counter::bytes_received, bytes);
   if (!synchronous) return;
   outgoing_->acknowledge(message.source, message.context, message.ordinal);
   LLAMADA_CRASH_POINT("match:acknowledged");

@@ -11,7 +11,7 @@ namespace {
 constexpr int records_in_a_row_max = 64;
 
 template <typename T>
-T read_payload(const topics::Record& record) {
+T read_payload(const log::Record& record) {
   T value{};
   std::memcpy(&value, record.payload.data(), std::min(sizeof(T), record.payload.size()));
   return value;
@@ -48,13 +48,13 @@ bool Incoming::has_met(int rank) const {
   return index < streams_.size() && streams_[index].met;
 }
 
-bool Incoming::open_reader(int from, Stream& stream, topics::LogKey key, topics::DirectoryScan& scan,
-                           topics::LogReader& reader) {
-  auto index = topics::find_log(stream.arena, key, scan);
+bool Incoming::open_reader(int from, Stream& stream, log::LogKey key, log::DirectoryScan& scan,
+                           log::LogReader& reader) {
+  auto index = log::find_log(stream.arena, key, scan);
   if (!index) return false;
   auto cursor = world_.arena().cursor(key, static_cast<std::uint32_t>(from));
   if (!cursor) world_.aborted(1, cursor.error().text());
-  reader = topics::LogReader::open(stream.arena, *index, *cursor);
+  reader = log::LogReader::open(stream.arena, *index, *cursor);
   return true;
 }
 
@@ -123,7 +123,7 @@ bool Incoming::drain(int from, Stream& stream) {
     if (awaited < 0) break;
     taken += awaited;
     if (awaited > 0) break;
-    const topics::Cell* cell = stream.reader.peek_cell();
+    const log::Cell* cell = stream.reader.peek_cell();
     if (!cell && !stream.reader.at_start()) break;
     if (cell && take_small(from, stream, *cell)) continue;
     const auto record = stream.reader.peek();
@@ -158,9 +158,9 @@ bool Incoming::drain_bulk(int from, Stream& stream) {
 }
 
 /// The usual record, without a detour. False when it is another.
-bool Incoming::take_small(int from, Stream& stream, const topics::Cell& cell) {
+bool Incoming::take_small(int from, Stream& stream, const log::Cell& cell) {
   const std::uint8_t size = cell.inline_size;
-  if (cell.kind != kind_message || size > topics::inline_payload_max) return false;
+  if (cell.kind != kind_message || size > log::inline_payload_max) return false;
   stream.reader.advance();
   IncomingMessage message;
   message.context = label_context(cell.label);
@@ -174,7 +174,7 @@ bool Incoming::take_small(int from, Stream& stream, const topics::Cell& cell) {
   return true;
 }
 
-void Incoming::handle(int from, Stream& stream, const topics::Record& record) {
+void Incoming::handle(int from, Stream& stream, const log::Record& record) {
   const std::uint32_t context = label_context(record.label);
   IncomingMessage message;
   message.context = context;
@@ -217,7 +217,7 @@ void Incoming::release_consumed() {
   for (const int from : open_) release(from, streams_[static_cast<std::size_t>(from)]);
 }
 
-void Incoming::broken(int from, const topics::LogReader& reader) {
+void Incoming::broken(int from, const log::LogReader& reader) {
   world_.damaged(from, fmt::format("its log to rank {}: {}", world_.rank(), reader.error().text()));
   std::abort();  // Not reached.
 }
@@ -234,20 +234,20 @@ void Incoming::look_for_damage() {
 }
 
 void Incoming::look_for_lost_logs() {
-  const topics::PeerArena own = world_.arena().reading();
+  const log::PeerArena own = world_.arena().reading();
   for (std::uint32_t index = 0; index < own.cursor_count(); ++index) {
-    const topics::CursorEntry& cursor = own.cursor(index);
-    const bool is_retired = cursor.consumed.load(std::memory_order_relaxed) == topics::retired_cursor;
+    const log::CursorEntry& cursor = own.cursor(index);
+    const bool is_retired = cursor.consumed.load(std::memory_order_relaxed) == log::retired_cursor;
     const auto writer = static_cast<int>(cursor.writer);
     if (is_retired || writer >= world_.size() || writer == world_.rank()) continue;
     std::uint32_t scanned = 0;
-    if (!topics::find_log(world_.peer(writer), {cursor.key_high, cursor.key_low}, scanned))
+    if (!log::find_log(world_.peer(writer), {cursor.key_high, cursor.key_low}, scanned))
       world_.damaged(writer,
                      fmt::format("a log that rank {} had read can no longer be found", world_.rank()));
   }
 }
 
-void Incoming::look_for_damage(int from, topics::LogReader& reader) {
+void Incoming::look_for_damage(int from, log::LogReader& reader) {
   if (reader.is_cursor_damaged())
     world_.damaged(world_.rank(), fmt::format("its cursor in the log from rank {} has changed", from));
   if (const char* why = reader.find_damage())

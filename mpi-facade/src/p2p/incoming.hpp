@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "llamada/base/first_look.hpp"
-#include "llamada/topics/log_reader.hpp"
+#include "llamada/log/log_reader.hpp"
 #include "p2p/matcher.hpp"
 #include "p2p/ordinals.hpp"
 #include "p2p/record.hpp"
@@ -27,15 +27,15 @@ struct IncomingMessage : Envelope {
 
 /// What comes from one rank: its log to this one, and what is known of it.
 struct Stream {
-  topics::LogReader reader;
-  topics::LogReader bulk;
+  log::LogReader reader;
+  log::LogReader bulk;
   bool met = false;
   bool open = false;
   bool bulk_open = false;
-  topics::DirectoryScan scan;
-  topics::DirectoryScan bulk_scan;
+  log::DirectoryScan scan;
+  log::DirectoryScan bulk_scan;
   std::uint64_t released = 0;
-  topics::PeerArena arena;
+  log::PeerArena arena;
   Ordinals ordinals;
   FirstLook first_look;           ///< for what comes from there after something was sent there
   std::uint64_t sent_before = 0;  ///< how much that was when a message from there was awaited last
@@ -52,7 +52,7 @@ class MessageSink {
   virtual int take_awaited(int from, Stream& stream, int at_most) = 0;
   /// The next message in a stream is announced, and its sender is copying it into the log. False when there
   /// was nothing more to do about it.
-  virtual bool message_announced(int from, const topics::LogReader& reader) = 0;
+  virtual bool message_announced(int from, const log::LogReader& reader) = 0;
   virtual void message_arrived(const IncomingMessage& message) = 0;
   virtual void acknowledged(int from, std::uint32_t context, std::uint64_t ordinal) = 0;
   virtual void granted(int from, const Grant& grant) = 0;
@@ -138,23 +138,23 @@ class Incoming {
 
   bool drain_bulk(int from, Stream& stream);
   void release(int from, Stream& stream);
-  bool take_small(int from, Stream& stream, const topics::Cell& cell);
-  void handle(int from, Stream& stream, const topics::Record& record);
+  bool take_small(int from, Stream& stream, const log::Cell& cell);
+  void handle(int from, Stream& stream, const log::Record& record);
   /// Whether it pays to look for the stream's log: who waits asks this again and again of ranks that never
   /// send.
   static bool has_new_logs(const Stream& stream) {
     const auto& arena = stream.arena;
-    return arena.base != nullptr && arena.size_bytes >= sizeof(topics::ArenaHeader) &&
+    return arena.base != nullptr && arena.size_bytes >= sizeof(log::ArenaHeader) &&
            (arena.header().log_count.load(std::memory_order_relaxed) != stream.scan.scanned ||
             arena.header().reuses.load(std::memory_order_relaxed) != stream.scan.reuses);
   }
   bool find(int from, Stream& stream);
   bool find_bulk(int from, Stream& stream);
   void find_streams();
-  bool open_reader(int from, Stream& stream, topics::LogKey key, topics::DirectoryScan& scan,
-                   topics::LogReader& reader);
-  void look_for_damage(int from, topics::LogReader& reader);
-  [[noreturn]] void broken(int from, const topics::LogReader& reader);
+  bool open_reader(int from, Stream& stream, log::LogKey key, log::DirectoryScan& scan,
+                   log::LogReader& reader);
+  void look_for_damage(int from, log::LogReader& reader);
+  [[noreturn]] void broken(int from, const log::LogReader& reader);
 
   World& world_;
   MessageSink& sink_;

@@ -52,27 +52,27 @@ void Outgoing::grow(int size) {
 }
 
 void Outgoing::open(Destination& to) {
-  topics::LogOptions log_options;
+  log::LogOptions log_options;
   log_options.live_bytes_max = options_.log_bytes_max;
-  log_options.retention = options_.keeps ? topics::Retention::keep_all : topics::Retention::recycle;
-  auto log = topics::LogWriter::open(world_.arena(), message_log_key(to.rank), log_options);
+  log_options.retention = options_.keeps ? log::Retention::keep_all : log::Retention::recycle;
+  auto log = log::LogWriter::open(world_.arena(), message_log_key(to.rank), log_options);
   if (!log)
     world_.aborted(1, fmt::format("the log to rank {} cannot be made: {}", to.rank, log.error().text()));
   to.log = std::move(*log);
-  to.kept = topics::KeptPayloads(options_.keeps);
+  to.kept = KeptPayloads(options_.keeps);
   to.sleeping = world_.sleeping_word(to.rank);
   to.open = true;
   if (!options_.compares || to.log.published() == 0) return;
   to.predecessor_left = to.log.published();
-  to.predecessor = topics::LogReader::open(world_.arena().reading(), to.log.index());
+  to.predecessor = log::LogReader::open(world_.arena().reading(), to.log.index());
   find_acknowledgements(to);
 }
 
 void Outgoing::open_bulk(Destination& to) {
   if (to.bulk_open) return;
-  topics::LogOptions log_options;
+  log::LogOptions log_options;
   log_options.live_bytes_max = bulk_lane_bytes;
-  auto log = topics::LogWriter::open(world_.arena(), bulk_log_key(to.rank), log_options);
+  auto log = log::LogWriter::open(world_.arena(), bulk_log_key(to.rank), log_options);
   if (!log)
     world_.aborted(1,
                    fmt::format("the bulk lane to rank {} cannot be made: {}", to.rank, log.error().text()));
@@ -81,17 +81,17 @@ void Outgoing::open_bulk(Destination& to) {
 }
 
 void Outgoing::add_reader(Destination& to, bool bulk) {
-  topics::LogWriter& log = bulk ? to.bulk : to.log;
+  log::LogWriter& log = bulk ? to.bulk : to.log;
   if (log.reader_count() > 0) return;
   const auto arena = to.rank == world_.rank() ? world_.arena().reading() : world_.peer(to.rank);
   const auto key = bulk ? bulk_log_key(to.rank) : message_log_key(to.rank);
-  const auto* cursor = topics::find_cursor(arena, key, static_cast<std::uint32_t>(world_.rank()),
-                                           bulk ? to.bulk_scan : to.scan);
+  const auto* cursor =
+      log::find_cursor(arena, key, static_cast<std::uint32_t>(world_.rank()), bulk ? to.bulk_scan : to.scan);
   if (cursor) log.add_reader(cursor);
 }
 
-bool Outgoing::room(Destination& to, topics::LogWriter& log, bool bulk, std::size_t bytes,
-                    topics::Reservation& reservation, Filling filling) {
+bool Outgoing::room(Destination& to, log::LogWriter& log, bool bulk, std::size_t bytes,
+                    log::Reservation& reservation, Filling filling) {
   if (!log.may_reserve(bytes)) {
     if (log.reader_count() > 0) return false;
     add_reader(to, bulk);
@@ -112,15 +112,15 @@ bool Outgoing::send_now(const Buffer& buffer, int rank, std::uint32_t context, i
     return send_now_slowly(to, buffer, context, tag);
   const std::span<const std::byte> payload(buffer.contiguous(), buffer.bytes());
   const std::uint64_t label = make_label(context, tag);
-  const bool may_repeat = payload.size() >= topics::LastPayload::bytes_min &&
-                          payload.size() <= topics::publish_fast_bytes_max && !to.last_short.is_to_skip();
+  const bool may_repeat = payload.size() >= LastPayload::bytes_min &&
+                          payload.size() <= log::publish_fast_bytes_max && !to.last_short.is_to_skip();
   const bool is_published =
       may_repeat ? publish_short(to, payload, label) : to.log.try_publish(kind_message, 0, label, payload);
   if (!is_published && !publish_large(to, payload, label)) return false;
   LLAMADA_CRASH_POINT("send:logged");
   to.ordinals.next(context);
-  arena_.count(topics::Counter::messages_sent);
-  arena_.count(topics::Counter::bytes_sent, payload.size());
+  arena_.count(log::Counter::messages_sent);
+  arena_.count(log::Counter::bytes_sent, payload.size());
   wake(to);
   return true;
 }
@@ -131,12 +131,12 @@ bool Outgoing::publish_short(Destination& to, std::span<const std::byte> payload
 
 bool Outgoing::publish_large(Destination& to, std::span<const std::byte> payload, std::uint64_t label) {
   if (!is_eager(to, payload.data(), payload.size())) return false;
-  return publish_again(to, payload, 0, label) == topics::Again::reserved || write(to, payload, 0, label);
+  return publish_again(to, payload, 0, label) == Again::reserved || write(to, payload, 0, label);
 }
 
 bool Outgoing::write(Destination& to, std::span<const std::byte> payload, std::uint16_t flags,
                      std::uint64_t label) {
-  topics::Reservation reservation;
+  log::Reservation reservation;
   if (!room(to, to.log, false, payload.size(), reservation, Filling::by_fill)) return false;
   // Who is sent one message after the other copies one while the next is written, and would only be in the
   // writer's way.
@@ -158,48 +158,47 @@ bool Outgoing::has_answered(Destination& to, std::uint64_t label) {
   return std::exchange(to.heard_before, heard) != heard;
 }
 
-void Outgoing::show(Destination& to, topics::Reservation& reservation, const MessageSource& source,
+void Outgoing::show(Destination& to, log::Reservation& reservation, const MessageSource& source,
                     std::uint16_t flags, std::uint64_t label) {
   std::memcpy(reservation.extra().data(), &source, sizeof(source));
   to.log.announce(reservation, kind_message, flags, label);
 }
 
 /// Room for a record that shows what the log has, in view of a receiver while it is compared.
-topics::Again Outgoing::reserve_again(Destination& to, std::span<const std::byte> payload,
-                                      std::uint16_t flags, std::uint64_t label,
-                                      topics::Reservation& reservation, topics::Differences* differences) {
+Again Outgoing::reserve_again(Destination& to, std::span<const std::byte> payload, std::uint16_t flags,
+                              std::uint64_t label, log::Reservation& reservation, Differences* differences) {
   const auto shown = [&] {
     if (may_show(to, payload)) show(to, reservation, the_log, flags, label);
   };
   return to.kept.reserve_again(to.log, payload, reservation, shown, differences);
 }
 
-topics::Again Outgoing::publish_again(Destination& to, std::span<const std::byte> payload,
-                                      std::uint16_t flags, std::uint64_t label) {
+Again Outgoing::publish_again(Destination& to, std::span<const std::byte> payload, std::uint16_t flags,
+                              std::uint64_t label) {
   if (options_.keeps && payload.size() >= patched_bytes_min)
     return publish_nearly_again(to, payload, flags, label);
-  topics::Reservation reservation;
+  log::Reservation reservation;
   const auto again = reserve_again(to, payload, flags, label, reservation);
-  if (again == topics::Again::reserved) to.log.commit(std::move(reservation), kind_message, flags, label);
+  if (again == Again::reserved) to.log.commit(std::move(reservation), kind_message, flags, label);
   return again;
 }
 
 /// What is different, if anything is, comes before the record that refers to the earlier payload.
-topics::Again Outgoing::publish_nearly_again(Destination& to, std::span<const std::byte> payload,
-                                             std::uint16_t flags, std::uint64_t label) {
-  topics::Reservation reservation;
-  topics::Differences differences(payload.size());
+Again Outgoing::publish_nearly_again(Destination& to, std::span<const std::byte> payload, std::uint16_t flags,
+                                     std::uint64_t label) {
+  log::Reservation reservation;
+  Differences differences(payload.size());
   const auto again = reserve_again(to, payload, flags, label, reservation, &differences);
-  if (again != topics::Again::reserved) return again;
+  if (again != Again::reserved) return again;
   if (!differences.empty()) {
     const std::span<const std::byte> kept = reservation.payload();
     reservation.drop();
-    topics::Reservation patch;
-    if (!room(to, to.log, false, patch_bytes(differences), patch)) return topics::Again::to_write;
+    log::Reservation patch;
+    if (!room(to, to.log, false, patch_bytes(differences), patch)) return Again::to_write;
     make_patch(payload, differences, patch.payload());
     to.log.commit(std::move(patch), kind_patch, 0, label);
     LLAMADA_CRASH_POINT("send:patch-logged");
-    if (!to.log.reserve_again(kept, reservation)) return topics::Again::to_write;
+    if (!to.log.reserve_again(kept, reservation)) return Again::to_write;
     flags |= flag_patched;
   }
   to.log.commit(std::move(reservation), kind_message, flags, label);
@@ -258,16 +257,16 @@ bool Outgoing::publish_if_better(Destination& to, Request& request) {
   const std::uint64_t label = make_label(request.context, request.tag);
   request.is_written = false;
   switch (publish_again(to, payload, flag_synchronous, label)) {
-    case topics::Again::reserved:
+    case Again::reserved:
       message_published(to, request, true);
       return true;
-    case topics::Again::to_write:
+    case Again::to_write:
       if (to.written_unmatched >= written_unmatched_max || !to.log.may_reserve(payload.size())) return false;
       if (!write_whole(to, request, flag_synchronous)) return false;
       request.is_written = true;
       message_published(to, request, true);
       return true;
-    case topics::Again::uncertain:
+    case Again::uncertain:
       break;
   }
   return false;
@@ -278,11 +277,10 @@ bool Outgoing::publish_whole(Destination& to, Request& request, bool awaits_matc
   const bool lies_together = payload.data() || payload.empty();
   const std::uint64_t label = make_label(request.context, request.tag);
   const std::uint16_t flags = awaits_match ? flag_synchronous : 0;
-  const bool is_small = lies_together && payload.size() <= topics::inline_payload_max;
-  const bool is_published =
-      (is_small && to.log.try_publish(kind_message, flags, label, payload)) ||
-      (lies_together && publish_again(to, payload, flags, label) == topics::Again::reserved) ||
-      write_whole(to, request, flags);
+  const bool is_small = lies_together && payload.size() <= log::inline_payload_max;
+  const bool is_published = (is_small && to.log.try_publish(kind_message, flags, label, payload)) ||
+                            (lies_together && publish_again(to, payload, flags, label) == Again::reserved) ||
+                            write_whole(to, request, flags);
   if (is_published) message_published(to, request, awaits_match);
   return is_published;
 }
@@ -293,7 +291,7 @@ bool Outgoing::write_whole(Destination& to, Request& request, std::uint16_t flag
   const std::size_t bytes = message_bytes(request);
   const std::uint64_t label = make_label(request.context, request.tag);
   if (memory) return write(to, {memory, bytes}, flags, label);
-  topics::Reservation reservation;
+  log::Reservation reservation;
   if (!room(to, to.log, false, bytes, reservation)) return false;
   pack_message(request, 0, reservation.payload());
   to.log.commit(std::move(reservation), kind_message, flags, label);
@@ -302,8 +300,8 @@ bool Outgoing::write_whole(Destination& to, Request& request, std::uint16_t flag
 
 void Outgoing::message_published(Destination& to, Request& request, bool awaits_match) {
   LLAMADA_CRASH_POINT("send:logged");
-  arena_.count(topics::Counter::messages_sent);
-  arena_.count(topics::Counter::bytes_sent, message_bytes(request));
+  arena_.count(log::Counter::messages_sent);
+  arena_.count(log::Counter::bytes_sent, message_bytes(request));
   wake(to);
   published(to, request, awaits_match);
 }
@@ -321,7 +319,7 @@ void Outgoing::published(Destination& to, Request& request, bool awaits_match) {
 bool Outgoing::publish_small(Destination& to, std::uint8_t kind, std::uint64_t label,
                              std::span<const std::byte> payload) {
   if (to.log.try_publish(kind, 0, label, payload)) return true;
-  topics::Reservation reservation;
+  log::Reservation reservation;
   if (!room(to, to.log, false, payload.size(), reservation)) return false;
   copy_bytes(reservation.payload().data(), payload.data(), payload.size());
   to.log.commit(std::move(reservation), kind, 0, label);
@@ -342,8 +340,8 @@ bool Outgoing::announce(Destination& to, Request& request) {
   request.ordinal = to.ordinals.next(request.context);
   to.announced.push_back(&request);
   ++announced_count_;
-  arena_.count(topics::Counter::messages_sent);
-  arena_.count(topics::Counter::bytes_sent, announcement.size);
+  arena_.count(log::Counter::messages_sent);
+  arena_.count(log::Counter::bytes_sent, announcement.size);
   wake(to);
   return true;
 }
@@ -466,12 +464,12 @@ bool Outgoing::advance_bulk(Destination& to) {
     Request& request = *to.granted.front();
     const std::size_t bytes = message_bytes(request);
     const std::size_t piece = std::min<std::size_t>(bulk_piece_bytes, bytes - request.bulk_done);
-    topics::Reservation reservation;
+    log::Reservation reservation;
     if (!room(to, to.bulk, true, piece, reservation)) break;
     pack_message(request, request.bulk_done, reservation.payload());
     to.bulk.commit(std::move(reservation), kind_bulk, 0, 0);
     LLAMADA_CRASH_POINT("bulk:piece-logged");
-    arena_.count(topics::Counter::bytes_bulk, piece);
+    arena_.count(log::Counter::bytes_bulk, piece);
     wake(to);
     request.bulk_done += piece;
     done = true;
@@ -487,8 +485,8 @@ void Outgoing::keep_no_longer() {
   options_.keeps = false;
   for (auto& to : destinations_)
     if (to->open) {
-      to->kept = topics::KeptPayloads(false);
-      to->log.set_retention(topics::Retention::recycle);
+      to->kept = KeptPayloads(false);
+      to->log.set_retention(log::Retention::recycle);
     }
 }
 

@@ -10,11 +10,11 @@
 #include <utility>
 #include <vector>
 
-#include "llamada/topics/kept_payloads.hpp"
-#include "llamada/topics/last_payload.hpp"
-#include "llamada/topics/log_writer.hpp"
+#include "llamada/log/log_writer.hpp"
 #include "p2p/direct_copies.hpp"
 #include "p2p/early_copies.hpp"
+#include "p2p/kept_payloads.hpp"
+#include "p2p/last_payload.hpp"
 #include "p2p/ordinals.hpp"
 #include "p2p/record.hpp"
 #include "p2p/request.hpp"
@@ -63,7 +63,7 @@ class Outgoing {
   /// A standard send of a contiguous buffer that is over at return. False when it has to be begun as a
   /// request: there is no room, or its bytes are to follow after the match.
   bool send_now(const Buffer& buffer, int destination, std::uint32_t context, int tag);
-  /// The same for at most topics::publish_fast_bytes_max, and only at once: false when send_now() has to look
+  /// The same for at most log::publish_fast_bytes_max, and only at once: false when send_now() has to look
   /// closer.
   bool send_small(std::span<const std::byte> payload, int rank, std::uint32_t context, int tag);
   /// send_small() in two steps: begin_small() says whether there is room, and what it gives sends, before
@@ -113,7 +113,7 @@ class Outgoing {
   void set_direct_bytes_min(std::size_t bytes) { options_.direct_bytes_min = bytes; }
 
  private:
-  using Filling = topics::LogWriter::Filling;
+  using Filling = log::LogWriter::Filling;
 
   struct Control {
     std::uint8_t kind;
@@ -128,10 +128,10 @@ class Outgoing {
     bool bulk_open = false;
     bool busy = false;
     bool direct_refused = false;  // it cannot reach this process's memory
-    topics::LogWriter log;
-    topics::LogWriter bulk;
-    topics::DirectoryScan scan;
-    topics::DirectoryScan bulk_scan;
+    log::LogWriter log;
+    log::LogWriter bulk;
+    log::DirectoryScan scan;
+    log::DirectoryScan bulk_scan;
     Ordinals ordinals;
     std::uint64_t heard_before = 0;   // messages, when a large one was written into its log last
     std::uint64_t heard_at_send = 0;  // the same, when one was sent that waits for its match
@@ -144,12 +144,12 @@ class Outgoing {
     std::set<std::pair<std::uint32_t, std::uint64_t>> early;  // acknowledged before it was sent (again)
     std::vector<Request*> announced;
     std::deque<Request*> granted;
-    topics::LogReader predecessor;
+    log::LogReader predecessor;
     std::uint64_t predecessor_left = 0;  // records
     // Acknowledgements of the predecessors that have not been repeated: (context, ordinal).
     std::set<std::pair<std::uint32_t, std::uint64_t>> predecessors_acknowledgements;
-    topics::LastPayload last_short;
-    topics::KeptPayloads kept;
+    LastPayload last_short;
+    KeptPayloads kept;
     std::span<const std::byte> predecessors_patch;  // the last one
   };
 
@@ -166,7 +166,7 @@ class Outgoing {
   void sent(Destination& to, std::size_t bytes, std::uint32_t context) {
     LLAMADA_CRASH_POINT("send:logged");
     to.ordinals.next(context);
-    arena_.count(topics::Counter::messages_sent, 1, topics::Counter::bytes_sent, bytes);
+    arena_.count(log::Counter::messages_sent, 1, log::Counter::bytes_sent, bytes);
     wake(to);
   }
   Destination& destination(int rank) {
@@ -188,20 +188,19 @@ class Outgoing {
   /// A message whose payload is copied into the log, in view of a receiver that waits for it if it is large;
   /// false when there is no room for it now.
   bool write(Destination& to, std::span<const std::byte> payload, std::uint16_t flags, std::uint64_t label);
-  topics::Again reserve_again(Destination& to, std::span<const std::byte> payload, std::uint16_t flags,
-                              std::uint64_t label, topics::Reservation& reservation,
-                              topics::Differences* differences = nullptr);
+  Again reserve_again(Destination& to, std::span<const std::byte> payload, std::uint16_t flags,
+                      std::uint64_t label, log::Reservation& reservation, Differences* differences = nullptr);
   /// Shows again what the log has already from this memory, if it has; while histories are kept, nearly that
   /// will do.
-  topics::Again publish_again(Destination& to, std::span<const std::byte> payload, std::uint16_t flags,
-                              std::uint64_t label);
-  topics::Again publish_nearly_again(Destination& to, std::span<const std::byte> payload, std::uint16_t flags,
-                                     std::uint64_t label);
+  Again publish_again(Destination& to, std::span<const std::byte> payload, std::uint16_t flags,
+                      std::uint64_t label);
+  Again publish_nearly_again(Destination& to, std::span<const std::byte> payload, std::uint16_t flags,
+                             std::uint64_t label);
   static bool may_show(const Destination& to, std::span<const std::byte> payload);
   bool has_answered(Destination& to, std::uint64_t label);
   /// Lets a receiver that waits for it take a large message as it comes.
-  void show(Destination& to, topics::Reservation& reservation, const MessageSource& source,
-            std::uint16_t flags, std::uint64_t label);
+  void show(Destination& to, log::Reservation& reservation, const MessageSource& source, std::uint16_t flags,
+            std::uint64_t label);
   bool publish(Destination& to, Request& request);
   /// `awaits_match`: the send is over when the message is matched, not before.
   bool publish_whole(Destination& to, Request& request, bool awaits_match);
@@ -224,8 +223,8 @@ class Outgoing {
   bool announce(Destination& to, Request& request);
   Request* take_announced(Destination& to, std::uint64_t send_id);
   void published(Destination& to, Request& request, bool awaits_match);
-  bool room(Destination& to, topics::LogWriter& log, bool bulk, std::size_t bytes,
-            topics::Reservation& reservation, Filling filling = Filling::in_place);
+  bool room(Destination& to, log::LogWriter& log, bool bulk, std::size_t bytes, log::Reservation& reservation,
+            Filling filling = Filling::in_place);
   bool publish_control(Destination& to, const Control& control);
   template <typename Payload>
   void control(Destination& to, std::uint8_t kind, std::uint64_t label, const Payload& payload);
@@ -240,15 +239,15 @@ class Outgoing {
     world_.wake_if_asleep(to.rank, to.sleeping);
   }
   /// The predecessors' next message to there; stays until take_predecessors_message().
-  std::optional<topics::Record> predecessors_message(Destination& to);
+  std::optional<log::Record> predecessors_message(Destination& to);
   static void take_predecessors_message(Destination& to);
   static void find_acknowledgements(Destination& to);
   bool repeats_acknowledgement(Destination& to, std::uint32_t context, std::uint64_t ordinal);
-  void compare(Destination& to, const Request& request, const topics::Record& record);
+  void compare(Destination& to, const Request& request, const log::Record& record);
   std::string name(const Destination& to, std::uint64_t label, std::uint64_t ordinal) const;
 
   World& world_;
-  topics::ArenaWriter& arena_;
+  log::ArenaWriter& arena_;
   SendOwner& owner_;
   DirectCopies& direct_;
   EarlyCopies& early_;
@@ -267,7 +266,7 @@ class Outgoing::SmallSend {
   [[gnu::always_inline]] void operator()(std::span<const std::byte> payload, std::uint32_t context,
                                          int tag) const {
     const std::uint64_t label = make_label(context, tag);
-    if (payload.size() < topics::LastPayload::bytes_min || to_->last_short.is_to_skip())
+    if (payload.size() < LastPayload::bytes_min || to_->last_short.is_to_skip())
       to_->log.publish_fast(kind_message, 0, label, payload);
     else
       publish_short(*to_, payload, label);

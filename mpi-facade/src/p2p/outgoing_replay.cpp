@@ -11,7 +11,7 @@
 
 namespace llamada::mpi {
 
-std::optional<topics::Record> Outgoing::predecessors_message(Destination& to) {
+std::optional<log::Record> Outgoing::predecessors_message(Destination& to) {
   while (to.predecessor_left > 0) {
     const auto record = to.predecessor.peek();
     if (!record) {
@@ -32,7 +32,7 @@ void Outgoing::take_predecessors_message(Destination& to) {
 
 /// They lie among the messages, at places that depend on when the acknowledged messages came.
 void Outgoing::find_acknowledgements(Destination& to) {
-  topics::LogReader reader = to.predecessor;
+  log::LogReader reader = to.predecessor;
   for (std::uint64_t left = to.predecessor_left; left > 0; --left) {
     const auto record = reader.peek();
     if (!record) return;
@@ -49,7 +49,7 @@ bool Outgoing::repeats_acknowledgement(Destination& to, std::uint32_t context, s
   return to.predecessors_acknowledgements.erase({context, ordinal}) > 0;
 }
 
-void Outgoing::compare(Destination& to, const Request& request, const topics::Record& record) {
+void Outgoing::compare(Destination& to, const Request& request, const log::Record& record) {
   const std::uint64_t label = make_label(request.context, request.tag);
   const std::size_t bytes = message_bytes(request);
   const std::uint64_t ordinal = to.ordinals.last(request.context) + 1;
@@ -86,8 +86,8 @@ void Outgoing::compare(Destination& to, const Request& request, const topics::Re
     return owner_.differs(fmt::format("{}: byte {} of {} differs from what its predecessor sent",
                                       name(to, label, ordinal), at, bytes));
   }
-  arena_.count(topics::Counter::sends_compared);
-  arena_.count(topics::Counter::bytes_compared, bytes);
+  arena_.count(log::Counter::sends_compared);
+  arena_.count(log::Counter::bytes_compared, bytes);
   LLAMADA_CRASH_POINT("send:compared");
 }
 

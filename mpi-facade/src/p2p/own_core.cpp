@@ -36,9 +36,9 @@ void OwnCore::look_at_others() {
   const int first = world_.world_first();
   for (int rank = first; rank < first + world_.world_size(); ++rank) {
     if (rank == world_.rank()) continue;
-    const topics::PeerArena peer = world_.peer(rank);
+    const log::PeerArena peer = world_.peer(rank);
     if (!peer.base || peer.header().state.load(std::memory_order_relaxed) !=
-                          static_cast<std::uint32_t>(topics::ArenaState::in_program))
+                          static_cast<std::uint32_t>(log::ArenaState::in_program))
       continue;
     const auto& area = *reinterpret_cast<const RankArea*>(peer.header().user);
     const std::uint32_t core = area.core.load(std::memory_order_relaxed);

@@ -24,11 +24,11 @@ void Incoming::part(int rank) {
   std::erase(missing_, rank);
   next_ = 0;
   streams_[static_cast<std::size_t>(rank)] = Stream{};
-  topics::ArenaWriter& own = world_.arena();
-  for (const topics::LogKey key : {message_log_key(world_.rank()), bulk_log_key(world_.rank())}) {
+  log::ArenaWriter& own = world_.arena();
+  for (const log::LogKey key : {message_log_key(world_.rank()), bulk_log_key(world_.rank())}) {
     std::uint32_t scanned = 0;
-    const auto* cursor = topics::find_cursor(own.reading(), key, static_cast<std::uint32_t>(rank), scanned);
-    if (cursor) own.remove_cursor(const_cast<topics::CursorEntry*>(cursor));
+    const auto* cursor = log::find_cursor(own.reading(), key, static_cast<std::uint32_t>(rank), scanned);
+    if (cursor) own.remove_cursor(const_cast<log::CursorEntry*>(cursor));
   }
 }
 

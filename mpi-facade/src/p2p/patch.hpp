@@ -6,24 +6,24 @@
 #include <cstring>
 #include <span>
 
-#include "llamada/topics/differences.hpp"
+#include "p2p/differences.hpp"
 
 namespace llamada::mpi {
 
 /// What a message has in place of some lines of an earlier one, whose payload its record refers to: the
 /// payload of the record before it (kind_patch), PatchLines one after the other.
 struct PatchLine {
-  std::uint64_t offset = 0;                               ///< in the message; a multiple of 64
-  std::byte bytes[topics::Differences::line_bytes] = {};  ///< zeros behind the message's end
+  std::uint64_t offset = 0;                       ///< in the message; a multiple of 64
+  std::byte bytes[Differences::line_bytes] = {};  ///< zeros behind the message's end
 };
 static_assert(sizeof(PatchLine) == 72);
 
-inline std::size_t patch_bytes(const topics::Differences& differences) {
+inline std::size_t patch_bytes(const Differences& differences) {
   return differences.lines().size() * sizeof(PatchLine);
 }
 
 /// The patch for a message that differs in these lines, of patch_bytes().
-inline void make_patch(std::span<const std::byte> message, const topics::Differences& differences,
+inline void make_patch(std::span<const std::byte> message, const Differences& differences,
                        std::span<std::byte> patch) {
   for (const std::uint32_t number : differences.lines()) {
     PatchLine line{std::uint64_t{number} * sizeof(line.bytes)};

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "llamada/topics/arena_layout.hpp"
+#include "llamada/log/arena_layout.hpp"
 
 /// What lies in the log from one rank to another.
 ///
@@ -50,15 +50,13 @@ struct DirectGrant {
   std::uint16_t left = 0;           ///< so many more messages, whose grants follow, belong to the same copy
   std::uint16_t is_inside_out = 0;  ///< 1: the copy begins in the middle (CopyGroup)
 };
-static_assert(sizeof(DirectGrant) <= topics::inline_payload_max);
+static_assert(sizeof(DirectGrant) <= log::inline_payload_max);
 
 /// The log from this rank to `destination`, and its bulk lane.
-constexpr topics::LogKey message_log_key(int destination) {
+constexpr log::LogKey message_log_key(int destination) {
   return {1, static_cast<std::uint64_t>(destination)};
 }
-constexpr topics::LogKey bulk_log_key(int destination) {
-  return {3, static_cast<std::uint64_t>(destination)};
-}
+constexpr log::LogKey bulk_log_key(int destination) { return {3, static_cast<std::uint64_t>(destination)}; }
 
 constexpr std::uint64_t make_label(std::uint32_t context, int tag) {
   return std::uint64_t{context} << 32 | static_cast<std::uint32_t>(tag);

@@ -4,7 +4,7 @@
 
 namespace llamada::mpi::replay {
 
-using topics::JournalEntry;
+using log::JournalEntry;
 
 std::string_view to_string(CallKind kind) {
   switch (kind) {

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "llamada/topics/journal.hpp"
+#include "llamada/log/journal.hpp"
 
 /// The outcomes that a program could not have foretold, and how they lie in the journal:
 /// docs/internals/determinants.md.
@@ -88,22 +88,22 @@ struct Outcome {
   bool operator==(const Outcome&) const = default;
 };
 
-inline topics::JournalEntry match_entry(std::uint64_t post_index, const Match& match) {
+inline log::JournalEntry match_entry(std::uint64_t post_index, const Match& match) {
   return {1U | static_cast<std::uint32_t>(match.source) << 8, static_cast<std::uint32_t>(post_index),
           match.ordinal << 16 | (post_index >> 32 & 0xffff)};
 }
-constexpr topics::JournalEntry fruitless_entry() { return {3, 1, 0}; }
-topics::JournalEntry message_entry(CallKind kind, const Match& message);
-topics::JournalEntry cancelled_entry(std::uint64_t post_index);
-topics::JournalEntry value_entry(ValueId id, std::uint64_t value);
+constexpr log::JournalEntry fruitless_entry() { return {3, 1, 0}; }
+log::JournalEntry message_entry(CallKind kind, const Match& message);
+log::JournalEntry cancelled_entry(std::uint64_t post_index);
+log::JournalEntry value_entry(ValueId id, std::uint64_t value);
 /// One entry, and as many more as the indices or bytes need.
-std::vector<topics::JournalEntry> completion_entries(CallKind kind, std::span<const std::uint32_t> indices);
-std::vector<topics::JournalEntry> bytes_entries(std::span<const std::byte> bytes);
+std::vector<log::JournalEntry> completion_entries(CallKind kind, std::span<const std::uint32_t> indices);
+std::vector<log::JournalEntry> bytes_entries(std::span<const std::byte> bytes);
 
 /// Whether the entry is a run that one more of the same kind only lengthens.
-inline bool is_fruitless(const topics::JournalEntry& entry) {
+inline bool is_fruitless(const log::JournalEntry& entry) {
   return (entry.head & 0xff) == fruitless_entry().head && entry.count != 0xffffffff;
 }
-bool is_value(const topics::JournalEntry& entry, ValueId id, std::uint64_t value);
+bool is_value(const log::JournalEntry& entry, ValueId id, std::uint64_t value);
 
 }  // namespace llamada::mpi::replay

@@ -8,7 +8,7 @@
 namespace llamada::mpi::replay {
 namespace {
 
-constexpr topics::LogKey journal_key{4, 0};
+constexpr log::LogKey journal_key{4, 0};
 
 }  // namespace
 
@@ -17,10 +17,10 @@ Determinants::Determinants(World& world) : world_(world), arena_(world.arena()) 
 Result<std::unique_ptr<Determinants>> Determinants::open(World& world) {
   std::unique_ptr<Determinants> determinants(new Determinants(world));
   if (world.profile().rank_replacement.kind != qos::RankReplacementKind::rebuild) return determinants;
-  auto journal = topics::Journal::open(world.arena(), journal_key);
+  auto journal = log::Journal::open(world.arena(), journal_key);
   if (!journal) return propagate(journal);
   determinants->journal_ = std::move(*journal);
-  std::vector<topics::JournalEntry> entries;
+  std::vector<log::JournalEntry> entries;
   while (auto entry = determinants->journal_.read_next()) entries.push_back(*entry);
   auto replayer = Replayer::read(entries);
   if (!replayer) return propagate(replayer);
@@ -29,7 +29,7 @@ Result<std::unique_ptr<Determinants>> Determinants::open(World& world) {
   return determinants;
 }
 
-void Determinants::append_slowly(const topics::JournalEntry& entry) {
+void Determinants::append_slowly(const log::JournalEntry& entry) {
   while (!journal_.append(entry)) {
     // The memory for histories is used up: the driver decides what becomes of the job.
     world_.log_used_up();
@@ -136,7 +136,7 @@ std::vector<std::byte> Determinants::take_bytes(std::size_t size_bytes_max) {
 void Determinants::publish_counters() {
   const std::uint64_t replayed = replayer_.replayed();
   if (replayed == published_replayed_) return;
-  world_.arena().count(topics::Counter::determinants_replayed, replayed - published_replayed_);
+  world_.arena().count(log::Counter::determinants_replayed, replayed - published_replayed_);
   published_replayed_ = replayed;
 }
 

@@ -8,7 +8,7 @@
 
 #include "llamada/base/crash_point.hpp"
 #include "llamada/base/owner_lock.hpp"
-#include "llamada/topics/journal.hpp"
+#include "llamada/log/journal.hpp"
 #include "replay/replayer.hpp"
 
 namespace llamada::mpi {
@@ -118,19 +118,19 @@ class Determinants {
   using Turn = std::lock_guard<OwnerLock>;
 
   explicit Determinants(World& world);
-  void append(const topics::JournalEntry& entry) {
+  void append(const log::JournalEntry& entry) {
     if (!journal_.try_append(entry)) [[unlikely]]
       return append_slowly(entry);
     counted();
   }
-  void append_slowly(const topics::JournalEntry& entry);
+  void append_slowly(const log::JournalEntry& entry);
   void counted() {
-    arena_.count(topics::Counter::determinants_recorded, 1, topics::Counter::bytes_recorded,
-                 sizeof(topics::JournalCell));
+    arena_.count(log::Counter::determinants_recorded, 1, log::Counter::bytes_recorded,
+                 sizeof(log::JournalCell));
   }
   World& world_;
-  topics::ArenaWriter& arena_;
-  topics::Journal journal_;
+  log::ArenaWriter& arena_;
+  log::Journal journal_;
   mutable OwnerLock busy_;
   Replayer replayer_;
   bool recording_ = false;

@@ -5,7 +5,7 @@
 namespace llamada::mpi::replay {
 namespace {
 
-using topics::JournalEntry;
+using log::JournalEntry;
 
 std::uint32_t type_of(const JournalEntry& entry) { return entry.head & 0xff; }
 

@@ -21,7 +21,7 @@ class Replayer {
   /// Nothing to replay: the first incarnation.
   Replayer() = default;
   /// All that the predecessors recorded. Errors: parse_error when that is no journal of determinants.
-  static Result<Replayer> read(std::span<const topics::JournalEntry> entries);
+  static Result<Replayer> read(std::span<const log::JournalEntry> entries);
 
   /// Whether there is an outcome that no call has taken.
   bool outcomes_left() const { return !outcomes_.empty(); }
@@ -56,8 +56,8 @@ class Replayer {
   std::string describe_next() const;
 
  private:
-  Status add(std::span<const topics::JournalEntry> entries, std::size_t& at);
-  void add_list(std::span<const topics::JournalEntry> entries, std::size_t& at);
+  Status add(std::span<const log::JournalEntry> entries, std::size_t& at);
+  void add_list(std::span<const log::JournalEntry> entries, std::size_t& at);
   void append(Outcome outcome);
   void count_down();
   tl::unexpected<Error> other_kind(std::string_view asked) const;

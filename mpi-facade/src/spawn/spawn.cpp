@@ -86,9 +86,8 @@ void wait_for_connected() {
       const auto arena = world.peer(slot);
       if (!arena.ready()) return false;
       // Acquire: what it has published before.
-      const auto state =
-          static_cast<topics::ArenaState>(arena.header().state.load(std::memory_order_acquire));
-      return state == topics::ArenaState::finalized || state == topics::ArenaState::exiting;
+      const auto state = static_cast<log::ArenaState>(arena.header().state.load(std::memory_order_acquire));
+      return state == log::ArenaState::finalized || state == log::ArenaState::exiting;
     });
     return others.empty();
   });

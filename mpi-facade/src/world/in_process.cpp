@@ -12,7 +12,7 @@ namespace llamada::mpi {
 
 class InProcessWorld final : public World {
  public:
-  InProcessWorld(InProcessJob& job, int rank, std::unique_ptr<topics::ArenaWriter> arena)
+  InProcessWorld(InProcessJob& job, int rank, std::unique_ptr<log::ArenaWriter> arena)
       : job_(job), rank_(rank), arena_(std::move(arena)) {}
 
   int rank() const override { return rank_; }
@@ -20,8 +20,8 @@ class InProcessWorld final : public World {
   std::uint32_t incarnation() const override { return job_.ranks_[rank_]->incarnation; }
   const qos::Profile& profile() const override { return job_.options_.profile; }
 
-  topics::ArenaWriter& arena() override { return *arena_; }
-  topics::PeerArena peer(int world_rank) override {
+  log::ArenaWriter& arena() override { return *arena_; }
+  log::PeerArena peer(int world_rank) override {
     return {job_.ranks_[world_rank]->memory, job_.options_.arena_bytes};
   }
 
@@ -93,7 +93,7 @@ class InProcessWorld final : public World {
 
   InProcessJob& job_;
   int rank_;
-  std::unique_ptr<topics::ArenaWriter> arena_;
+  std::unique_ptr<log::ArenaWriter> arena_;
 };
 
 /// A rank's part in a segment of the job.
@@ -167,13 +167,13 @@ Result<std::unique_ptr<InProcessJob>> InProcessJob::create(Options options) {
 
 Result<std::unique_ptr<World>> InProcessJob::attach(int rank) {
   auto& entry = *ranks_[rank];
-  topics::ArenaOptions options;
+  log::ArenaOptions options;
   options.incarnation = ++entry.incarnation;
   options.pid = static_cast<std::uint32_t>(getpid());
-  auto arena = topics::ArenaWriter::open({entry.memory, options_.arena_bytes}, options);
+  auto arena = log::ArenaWriter::open({entry.memory, options_.arena_bytes}, options);
   if (!arena) return propagate(arena);
   std::unique_ptr<World> world = std::make_unique<InProcessWorld>(*this, rank, std::move(*arena));
-  world->arena().set_state(topics::ArenaState::attached);
+  world->arena().set_state(log::ArenaState::attached);
   world->arena().set_replaying(entry.incarnation > 1);
   return world;
 }

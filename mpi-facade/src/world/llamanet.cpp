@@ -28,12 +28,12 @@ std::string short_text(const Qos& qos) {
 
 /// The rank's DataWriter and DataReader on the job's topic, for those who look from outside. All logs belong
 /// to the first entry; a predecessor may have made none, one or both.
-Status describe_endpoints(topics::ArenaWriter& arena, const qos::Profile& profile) {
+Status describe_endpoints(log::ArenaWriter& arena, const qos::Profile& profile) {
   const std::string offered = short_text(profile.datawriter_qos);
   const std::string requested = short_text(profile.datareader_qos);
-  const topics::EndpointDescription descriptions[] = {
-      {.kind = topics::EndpointKind::writer, .topic = "ranks", .type = "MPI", .qos = offered},
-      {.kind = topics::EndpointKind::reader, .topic = "ranks", .type = "MPI", .qos = requested}};
+  const log::EndpointDescription descriptions[] = {
+      {.kind = log::EndpointKind::writer, .topic = "ranks", .type = "MPI", .qos = offered},
+      {.kind = log::EndpointKind::reader, .topic = "ranks", .type = "MPI", .qos = requested}};
   for (std::uint32_t i = arena.reading().endpoint_count(); i < std::size(descriptions); ++i)
     if (auto added = arena.add_endpoint(descriptions[i]); !added) return propagate(added);
   return {};
@@ -86,8 +86,8 @@ class LlamanetWorld final : public World {
   const qos::Profile& profile() const override { return profile_; }
   std::string_view identity() const override { return application_->identity(); }
 
-  topics::ArenaWriter& arena() override { return application_->arena(); }
-  topics::PeerArena peer(int world_rank) override {
+  log::ArenaWriter& arena() override { return application_->arena(); }
+  log::PeerArena peer(int world_rank) override {
     if (world_rank == rank()) return application_->arena().reading();
     const auto slot = static_cast<std::uint32_t>(world_rank);
     auto arena = application_->peer(slot);

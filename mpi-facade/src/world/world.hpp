@@ -14,8 +14,9 @@
 #include <vector>
 
 #include "llamada/base/result.hpp"
+#include "llamada/log/log_reader.hpp"
+#include "llamada/log/log_writer.hpp"
 #include "llamada/qos/profile.hpp"
-#include "llamada/topics/log.hpp"
 
 namespace llamada::mpi {
 
@@ -106,10 +107,10 @@ class World {
   virtual std::string_view identity() const { return {}; }
 
   /// The arena of this rank (to create and adopt logs in).
-  virtual topics::ArenaWriter& arena() = 0;
+  virtual log::ArenaWriter& arena() = 0;
   /// The arena of a rank, mapped read-only; present from the start, whether the rank has attached yet or not,
   /// and the same for all incarnations.
-  virtual topics::PeerArena peer(int world_rank) = 0;
+  virtual log::PeerArena peer(int world_rank) = 0;
 
   /// Whether the process in this slot has ended, or the slot has had none. What is left of it can still be
   /// read by who has met it.

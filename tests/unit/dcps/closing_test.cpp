@@ -152,7 +152,7 @@ class LosableTransport final : public topics::Transport {
   LosableTransport(std::unique_ptr<topics::Transport> inner, std::shared_ptr<std::atomic<bool>> lost)
       : inner_(std::move(inner)), lost_(std::move(lost)) {}
 
-  topics::ArenaWriter& arena() override { return inner_->arena(); }
+  log::ArenaWriter& arena() override { return inner_->arena(); }
   std::uint32_t slot() const override { return inner_->slot(); }
   std::uint32_t slot_count() const override { return inner_->slot_count(); }
   Peer peer(std::uint32_t slot) const override { return inner_->peer(slot); }

@@ -17,8 +17,8 @@ struct Small {
     }
   }
 
-  static topics::ArenaOptions options() {
-    topics::ArenaOptions options;
+  static log::ArenaOptions options() {
+    log::ArenaOptions options;
     options.endpoint_count_max = 8;
     return options;
   }

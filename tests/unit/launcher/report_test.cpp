@@ -6,7 +6,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "llamada/topics/arena_layout.hpp"
+#include "llamada/log/arena_layout.hpp"
 #include "temporary_folder.hpp"
 #include "test.hpp"
 
@@ -33,7 +33,7 @@ Report some_report() {
   report.injections = {{"kill rank 1 at call 7", true}};
   report.ranks.resize(2);
   for (RankView& rank : report.ranks)
-    rank.counters[static_cast<std::size_t>(topics::Counter::sends_compared)] = 5;
+    rank.counters[static_cast<std::size_t>(log::Counter::sends_compared)] = 5;
   return report;
 }
 

@@ -5,8 +5,8 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-#include "llamada/topics/log_reader.hpp"
-#include "llamada/topics/log_writer.hpp"
+#include "llamada/log/log_reader.hpp"
+#include "llamada/log/log_writer.hpp"
 #include "node.hpp"
 
 using namespace llamada;
@@ -14,9 +14,9 @@ using namespace llamada::llamanet;
 
 namespace {
 
-topics::LogOptions keep_all() {
-  topics::LogOptions options;
-  options.retention = topics::Retention::keep_all;
+log::LogOptions keep_all() {
+  log::LogOptions options;
+  options.retention = log::Retention::keep_all;
   return options;
 }
 
@@ -69,14 +69,14 @@ TEST_CASE("application: what one publishes the other reads", "[llamanet]") {
   Node node(on_demand());
   node.start();
   auto writer = attach(node), reader = attach(node);
-  auto log = topics::LogWriter::create(writer->arena(), {1, 2}, {});
+  auto log = log::LogWriter::create(writer->arena(), {1, 2}, {});
   REQUIRE(log);
   std::array<std::byte, 3> text{std::byte{'a'}, std::byte{'b'}, std::byte{'c'}};
-  REQUIRE(log->publish(topics::kind_data, 0, 9, text));
+  REQUIRE(log->publish(log::kind_data, 0, 9, text));
   std::uint32_t scanned = 0;
-  auto index = topics::find_log(reader->peer(writer->slot()), {1, 2}, scanned);
+  auto index = log::find_log(reader->peer(writer->slot()), {1, 2}, scanned);
   REQUIRE(index);
-  auto stream = topics::LogReader::open(reader->peer(writer->slot()), *index);
+  auto stream = log::LogReader::open(reader->peer(writer->slot()), *index);
   auto record = stream.peek();
   REQUIRE(record);
   CHECK(record->label == 9);
@@ -144,7 +144,7 @@ TEST_CASE("application: a sleeper does not sleep when there is something", "[lla
   }));
   CHECK(was_flagged);
   CHECK(application->arena().header().sleeping.load() == 0);
-  CHECK(application->arena().counted(topics::Counter::sleeps) == 0);
+  CHECK(application->arena().counted(log::Counter::sleeps) == 0);
 }
 
 TEST_CASE("application: notices that the driver is gone", "[llamanet]") {
@@ -192,10 +192,10 @@ TEST_CASE("application: a log grows no further than log_bytes_max for all togeth
   std::vector<std::byte> payload(16 << 10);
   std::uint64_t published = 0;
   auto fill = [&](Application& application) {
-    auto log = topics::LogWriter::open(application.arena(), {1, 1}, keep_all());
+    auto log = log::LogWriter::open(application.arena(), {1, 1}, keep_all());
     REQUIRE(log);
     for (;;) {
-      auto done = log->publish(topics::kind_data, 0, 0, payload);
+      auto done = log->publish(log::kind_data, 0, 0, payload);
       if (!done) return done.error().code();
       published += payload.size();
       if (published > options.arena_size_bytes / 2) return Errc::invalid_argument;
@@ -217,15 +217,15 @@ TEST_CASE("application: memory is prepared ahead without harm to what is written
   node.start();
   auto application = Application::attach(node.options());
   REQUIRE(application);
-  auto log = topics::LogWriter::create((*application)->arena(), {1, 1}, keep_all());
+  auto log = log::LogWriter::create((*application)->arena(), {1, 1}, keep_all());
   REQUIRE(log);
   std::vector<std::byte> payload(4 << 10);
   for (std::uint64_t i = 0; i < 4000; ++i) {
     std::fill(payload.begin(), payload.end(), static_cast<std::byte>(i));
-    REQUIRE(log->publish(topics::kind_data, 0, i, payload));
+    REQUIRE(log->publish(log::kind_data, 0, i, payload));
     (*application)->prepare_ahead();
   }
-  auto stream = topics::LogReader::open((*application)->arena().reading(), log->index());
+  auto stream = log::LogReader::open((*application)->arena().reading(), log->index());
   for (std::uint64_t i = 0; i < 4000; ++i) {
     auto record = stream.peek();
     REQUIRE(record);
@@ -247,15 +247,15 @@ TEST_CASE("application: memory that was prepared at the start is there and is wr
   std::vector<unsigned char> resident(next.size() / 4096);
   REQUIRE(::mincore(next.data(), next.size(), resident.data()) == 0);
   CHECK(std::all_of(resident.begin(), resident.end(), [](unsigned char page) { return (page & 1) != 0; }));
-  auto log = topics::LogWriter::create((*application)->arena(), {1, 1}, keep_all());
+  auto log = log::LogWriter::create((*application)->arena(), {1, 1}, keep_all());
   REQUIRE(log);
   // Beyond what was prepared, too.
   std::vector<std::byte> payload(1 << 20);
   for (std::uint64_t i = 0; i < 24; ++i) {
     std::fill(payload.begin(), payload.end(), static_cast<std::byte>(i + 1));
-    REQUIRE(log->publish(topics::kind_data, 0, i, payload));
+    REQUIRE(log->publish(log::kind_data, 0, i, payload));
   }
-  auto stream = topics::LogReader::open((*application)->arena().reading(), log->index());
+  auto stream = log::LogReader::open((*application)->arena().reading(), log->index());
   for (std::uint64_t i = 0; i < 24; ++i) {
     auto record = stream.peek();
     REQUIRE(record);
@@ -273,7 +273,7 @@ TEST_CASE("application: payloads that begin in memory that was made and end in m
   node.start();
   auto application = Application::attach(node.options());
   REQUIRE(application);
-  auto log = topics::LogWriter::create((*application)->arena(), {1, 1}, keep_all());
+  auto log = log::LogWriter::create((*application)->arena(), {1, 1}, keep_all());
   REQUIRE(log);
   const std::size_t sizes[] = {40'000, 1 << 20, 100, 3'000'001, 70'000, 5'000, 2 << 20, 300'000};
   const auto byte_at = [](std::uint64_t number, std::size_t at) {
@@ -282,10 +282,10 @@ TEST_CASE("application: payloads that begin in memory that was made and end in m
   for (std::uint64_t number = 0; number < 3 * std::size(sizes); ++number) {
     std::vector<std::byte> payload(sizes[number % std::size(sizes)]);
     for (std::size_t at = 0; at < payload.size(); ++at) payload[at] = byte_at(number, at);
-    REQUIRE(log->publish(topics::kind_data, 0, number, payload));
+    REQUIRE(log->publish(log::kind_data, 0, number, payload));
     if (number % 3 == 0) (*application)->prepare_ahead();
   }
-  auto stream = topics::LogReader::open((*application)->arena().reading(), log->index());
+  auto stream = log::LogReader::open((*application)->arena().reading(), log->index());
   for (std::uint64_t number = 0; number < 3 * std::size(sizes); ++number) {
     auto record = stream.peek();
     REQUIRE(record);
@@ -311,9 +311,9 @@ TEST_CASE("application: a payload that is longer than the kernel writes at once 
   void* const nothing = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   REQUIRE(nothing != MAP_FAILED);
   const std::span from(static_cast<const std::byte*>(nothing), size);
-  auto log = topics::LogWriter::create((*application)->arena(), {1, 1}, keep_all());
+  auto log = log::LogWriter::create((*application)->arena(), {1, 1}, keep_all());
   REQUIRE(log);
-  auto room = log->reserve(size, topics::LogWriter::Filling::by_fill);
+  auto room = log->reserve(size, log::LogWriter::Filling::by_fill);
   REQUIRE(room);
   std::size_t pieces = 0;
   for (std::size_t stored = 0; stored < size; ++pieces)
@@ -330,17 +330,17 @@ namespace {
 bool keeps_within_limit(const ApplicationOptions& options) {
   auto application = Application::attach(options);
   if (!application) return false;
-  auto log = topics::LogWriter::create((*application)->arena(), {1, 1}, keep_all());
+  auto log = log::LogWriter::create((*application)->arena(), {1, 1}, keep_all());
   if (!log) return false;
   const rlimit small{4096, RLIM_INFINITY};
   if (::setrlimit(RLIMIT_FSIZE, &small) != 0) return false;
   const std::vector<std::byte> payload(1 << 20, std::byte{7});
   constexpr std::uint64_t count = 2 * arena_bytes_at_first >> 20;
   for (std::uint64_t i = 0; i < count; ++i) {
-    if (!log->publish(topics::kind_data, 0, i, payload)) return false;
+    if (!log->publish(log::kind_data, 0, i, payload)) return false;
     (*application)->prepare_ahead();
   }
-  auto stream = topics::LogReader::open((*application)->arena().reading(), log->index());
+  auto stream = log::LogReader::open((*application)->arena().reading(), log->index());
   for (std::uint64_t i = 0; i < count; ++i) {
     auto record = stream.peek();
     if (!record || !std::ranges::equal(record->payload, payload)) return false;
@@ -452,11 +452,11 @@ std::vector<std::byte> kept(std::uint64_t number) {
 bool leaves(const ApplicationOptions& options, std::uint64_t count) {
   auto rank = Application::attach(options);
   if (!rank) return false;
-  auto log = topics::LogWriter::create((*rank)->arena(), {1, 1}, keep_all());
+  auto log = log::LogWriter::create((*rank)->arena(), {1, 1}, keep_all());
   if (!log) return false;
   for (std::uint64_t i = 0; i < count; ++i)
-    if (!log->publish(topics::kind_data, 0, i, kept(i))) return false;
-  auto room = log->reserve(5'000'000, topics::LogWriter::Filling::by_fill);
+    if (!log->publish(log::kind_data, 0, i, kept(i))) return false;
+  auto room = log->reserve(5'000'000, log::LogWriter::Filling::by_fill);
   if (!room) return false;
   const auto part = kept(count);
   if (count % 2 == 1) (*rank)->arena().store(room->payload().first(part.size()), part);
@@ -479,12 +479,12 @@ TEST_CASE("application: a successor goes on where the file of its predecessor en
     auto peer = Application::attach(node.options(1, 7));
     REQUIRE(successor);
     REQUIRE(peer);
-    auto log = topics::LogWriter::open((*successor)->arena(), {1, 1}, keep_all());
+    auto log = log::LogWriter::open((*successor)->arena(), {1, 1}, keep_all());
     REQUIRE(log);
     REQUIRE(log->published() == count);
     for (std::uint64_t i = count; i < count + 20; ++i)
-      REQUIRE(log->publish(topics::kind_data, 0, i, kept(i)).has_value());
-    auto stream = topics::LogReader::open((*peer)->peer(0), log->index());
+      REQUIRE(log->publish(log::kind_data, 0, i, kept(i)).has_value());
+    auto stream = log::LogReader::open((*peer)->peer(0), log->index());
     bool as_published = true;
     for (std::uint64_t i = 0; i < count + 20; ++i, stream.advance()) {
       auto record = stream.peek();

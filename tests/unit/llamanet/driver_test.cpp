@@ -162,13 +162,13 @@ TEST_CASE("driver: keeps the arena of one who died with a TRANSIENT_LOCAL writer
     if (child == 0) {
       auto application = Application::attach(node.options());
       if (!application) ::_exit(9);
-      topics::EndpointDescription writer;
+      log::EndpointDescription writer;
       writer.durability = durability;
       if (!(*application)->arena().add_endpoint(writer)) ::_exit(8);
       for (;;) ::pause();
     }
     node.poll_until([&] { return node.count(DriverEvent::Kind::attached) == 1; });
-    node.poll_until([&] { return node.driver().view(0).state() == topics::ArenaState::attached; });
+    node.poll_until([&] { return node.driver().view(0).state() == log::ArenaState::attached; });
     auto ready = [&] { return node.driver().view(0).ready(); };
     node.poll_until(ready);
     node.start();
@@ -243,7 +243,7 @@ TEST_CASE("driver: added slots that are done cost no descriptors, and those who 
     {
       auto added = Application::attach(node.options(*slot, 9));
       REQUIRE(added);
-      (*added)->arena().set_state(topics::ArenaState::finalized);
+      (*added)->arena().set_state(log::ArenaState::finalized);
       REQUIRE((*reader)->refresh());
     }
     node.stop();
@@ -258,7 +258,7 @@ TEST_CASE("driver: added slots that are done cost no descriptors, and those who 
   for (std::uint32_t slot = 2; slot < 2 + added_count; ++slot) {
     REQUIRE((*reader)->peer(slot).ready());
     CHECK((*reader)->peer(slot).header().state.load() ==
-          static_cast<std::uint32_t>(topics::ArenaState::finalized));
+          static_cast<std::uint32_t>(log::ArenaState::finalized));
     CHECK((*other)->peer(slot).base == nullptr);
   }
 }

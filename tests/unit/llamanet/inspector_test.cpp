@@ -12,7 +12,7 @@ TEST_CASE("inspector: sees a driver, its applications and their endpoints", "[ll
   node.start();
   auto application = Application::attach(node.options());
   REQUIRE(application);
-  topics::EndpointDescription writer;
+  log::EndpointDescription writer;
   writer.topic = "Square";
   REQUIRE((*application)->arena().add_endpoint(writer));
   (*application)->arena().set_call(5);

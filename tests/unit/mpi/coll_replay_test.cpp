@@ -102,7 +102,7 @@ TEST_CASE("ranks that die at any collective are replaced and all end with the sa
       results[rank.self()] = program.run(rank, [&](int round) {
         if (round == last) throw Death{};
       });
-      compared += rank.world.arena().counted(topics::Counter::sends_compared);
+      compared += rank.world.arena().counted(log::Counter::sends_compared);
     });
     INFO("seed " << seed);
     REQUIRE(ended == "");
@@ -159,7 +159,7 @@ TEST_CASE("a job that becomes unprotected recycles its histories and goes on", "
     program.run(rank, [&](int round) {
       if (round == 50 && rank.self() == 1) job.job().unprotect();
     });
-    recycled += rank.world.arena().counted(topics::Counter::recycled_chunks);
+    recycled += rank.world.arena().counted(log::Counter::recycled_chunks);
   });
   CHECK(ended == "");
   CHECK(recycled.load() > 0);

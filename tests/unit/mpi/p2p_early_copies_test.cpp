@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "llamada/topics/log_writer.hpp"
+#include "llamada/log/log_writer.hpp"
 #include "object/datatype.hpp"
 #include "runtime/runtime.hpp"
 #include "test.hpp"
@@ -14,7 +14,7 @@ using namespace llamada::mpi;
 
 namespace {
 
-constexpr topics::LogKey key{5, 6};
+constexpr log::LogKey key{5, 6};
 constexpr std::size_t size = 600000;
 
 /// One rank, whose log it reads itself, as its sender and its receiver.
@@ -25,9 +25,8 @@ struct Fixture {
     job = std::move(*InProcessJob::create(std::move(options)));
     world = std::move(*job->attach(0));
     objects.add_world(0, 1, 1, 2);
-    log = std::move(
-        *topics::LogWriter::create(world->arena(), key, {.retention = topics::Retention::keep_all}));
-    reader = topics::LogReader::open(world->arena().reading(), log.index());
+    log = std::move(*log::LogWriter::create(world->arena(), key, {.retention = log::Retention::keep_all}));
+    reader = log::LogReader::open(world->arena().reading(), log.index());
     sender = std::make_unique<EarlyCopies>(*world);
     receiver = std::make_unique<EarlyCopies>(*world);
     request.buffer = Buffer{taken.data(), taken.size(), objects.datatypes.find(MPI_BYTE)};
@@ -36,27 +35,27 @@ struct Fixture {
     reader.advance();
   }
 
-  topics::Reservation announce(const MessageSource& source) {
-    auto room = std::move(*log.reserve(size, topics::LogWriter::Filling::by_fill));
+  log::Reservation announce(const MessageSource& source) {
+    auto room = std::move(*log.reserve(size, log::LogWriter::Filling::by_fill));
     std::memcpy(room.extra().data(), &source, sizeof(source));
     log.announce(room, 1, 0, 0);
     CHECK_FALSE(reader.peek().has_value());  // goes to the chunk that the record has for itself
     REQUIRE(reader.is_announced());
     return room;
   }
-  void commit(topics::Reservation room) {
+  void commit(log::Reservation room) {
     log.fill(room, sent);
     commit_filled(std::move(room));
   }
-  void commit_filled(topics::Reservation room) { log.commit(std::move(room), 1, 0, 0); }
+  void commit_filled(log::Reservation room) { log.commit(std::move(room), 1, 0, 0); }
   bool copy() { return receiver->copy(0, reader, *reader.peek_announced(), request); }
   std::size_t take() { return receiver->take(0, reader, *reader.peek(), request); }
 
   std::unique_ptr<InProcessJob> job;
   std::unique_ptr<World> world;
   Runtime objects;
-  topics::LogWriter log;
-  topics::LogReader reader;
+  log::LogWriter log;
+  log::LogReader reader;
   std::unique_ptr<EarlyCopies> sender, receiver;
   std::vector<std::byte> sent = std::vector<std::byte>(size, std::byte{7}),
                          taken = std::vector<std::byte>(size);
@@ -156,7 +155,7 @@ TEST_CASE("early copies: nothing counts that was not announced to be there") {
     const auto kept = all.reader.peek()->payload;
     all.reader.advance();
     source.card.process = 0;
-    topics::Reservation room;
+    log::Reservation room;
     REQUIRE(all.log.reserve_again(kept, room).has_value());
     std::memcpy(room.extra().data(), &source, sizeof(source));
     all.log.announce(room, 1, 0, 0);

@@ -45,7 +45,7 @@ struct Ranks {
       auto world = job->attach(rank);
       REQUIRE(world);
       worlds.push_back(std::move(*world));
-      worlds.back()->arena().set_state(topics::ArenaState::in_program);
+      worlds.back()->arena().set_state(log::ArenaState::in_program);
     }
   }
   int said(int rank) {
@@ -114,7 +114,7 @@ TEST_CASE("own_core: a rank that is bound stays", "[mpi]") {
 TEST_CASE("own_core: a rank stays where one is that is over, and where there are too few cores", "[mpi]") {
   const bool over = GENERATE(true, false);
   Ranks ranks(over ? 2 : cores_allowed() + 1);
-  if (over) ranks.worlds[0]->arena().set_state(topics::ArenaState::finalized);
+  if (over) ranks.worlds[0]->arena().set_state(log::ArenaState::finalized);
   // The system may move this thread in between.
   bool stayed = false;
   for (int i = 0; i < 1000 && !stayed; ++i) {

@@ -11,7 +11,7 @@ TEST_CASE("patch: applied to what a message was made from it gives the message")
   for (const std::size_t size : {1UL, 63UL, 64UL, 1000UL, 4096UL}) {
     std::vector<std::byte> before(size), message(size);
     for (const std::size_t at : {std::size_t{0}, size / 2, size - 1}) message[at] = std::byte{9};
-    topics::Differences differences(size);
+    Differences differences(size);
     REQUIRE(differences.add(before, message, 0));
     std::vector<std::byte> patch(patch_bytes(differences));
     make_patch(message, differences, patch);

@@ -4,7 +4,7 @@
 
 using namespace llamada;
 using namespace llamada::mpi::replay;
-using llamada::topics::JournalEntry;
+using llamada::log::JournalEntry;
 
 namespace {
 

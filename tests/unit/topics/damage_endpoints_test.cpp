@@ -57,8 +57,8 @@ class Culprit {
   }
 
  private:
-  Offset some_place(Random& random) const {
-    const ArenaWriter::Notes& notes = arena_.notes();
+  log::Offset some_place(Random& random) const {
+    const log::ArenaWriter::Notes& notes = arena_.notes();
     switch (random.below(7)) {
       case 0:
         return random.below(64) * 8;
@@ -78,7 +78,7 @@ class Culprit {
     REQUIRE(::mprotect(arena_.base() + used_, arena_.reading().size_bytes - used_, rights) == 0);
   }
 
-  ArenaWriter& arena_;
+  log::ArenaWriter& arena_;
   std::size_t used_ = 0;
   std::vector<std::byte> before_;
 };

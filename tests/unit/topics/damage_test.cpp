@@ -1,8 +1,8 @@
 #include <unistd.h>
 
-#include "arena_fixture.hpp"
+#include "../log/arena_fixture.hpp"
 #include "llamada/base/random.hpp"
-#include "llamada/topics/journal.hpp"
+#include "llamada/log/journal.hpp"
 #include "llamada/topics/observe.hpp"
 
 // A wild pointer of an arena's owner writes over the arena: readers in other processes find that, and a place
@@ -10,6 +10,8 @@
 
 namespace llamada::topics {
 namespace {
+
+using namespace log;
 
 constexpr LogKey key{7, 9};
 constexpr LogKey journal_key{7, 10};

@@ -1,10 +1,12 @@
 // LIFESPAN: when samples have expired, and that their memory is used again.
 #include "expiry.hpp"
-#include "arena_fixture.hpp"
+#include "../log/arena_fixture.hpp"
 #include "writer_limits.hpp"
 
 namespace llamada::topics {
 namespace {
+
+using namespace log;
 
 using namespace std::chrono_literals;
 using detail::Expiry;

@@ -77,7 +77,7 @@ Status Application::shake_hands(const ApplicationOptions& options) {
   auto page = Mapping::map(descriptors[0].get(), *page_size, Mapping::Access::read_only);
   if (!page) return propagate(page);
   page_ = std::move(*page);
-  if (!is_page(page_.data(), page_.size(), sizeof(topics::ArenaHeader)))
+  if (!is_page(page_.data(), page_.size(), sizeof(log::ArenaHeader)))
     return failure(Errc::parse_error, "the driver's page is not one that this version of Llamada knows");
   event_ = KeptDescriptor(std::move(descriptors[2]));
   peers_.resize(this->page().slot_count_max);
@@ -85,7 +85,7 @@ Status Application::shake_hands(const ApplicationOptions& options) {
   LLAMADA_CRASH_POINT("attach:arena-opened");
   if (auto mapped = map_first_peers(options); !mapped) return mapped;
   LLAMADA_CRASH_POINT("attach:peers-mapped");
-  arena_->set_state(topics::ArenaState::attached);
+  arena_->set_state(log::ArenaState::attached);
   silent_ = false;
   LLAMADA_CRASH_POINT("attach:announced");
   return {};
@@ -106,7 +106,7 @@ Status Application::open_arena(const ApplicationOptions& options, const Attached
   arena_options.store = [this](std::span<std::byte> to, std::span<const std::byte> from) {
     return memory_->store(to, from);
   };
-  auto opened = topics::ArenaWriter::open(memory_->bytes(), std::move(arena_options));
+  auto opened = log::ArenaWriter::open(memory_->bytes(), std::move(arena_options));
   if (!opened) {
     if (opened.error().code() == Errc::parse_error)
       (void)say(SayKind::damaged, static_cast<std::int32_t>(slot_), opened.error().text());
@@ -120,7 +120,7 @@ Status Application::open_arena(const ApplicationOptions& options, const Attached
   // What the predecessor was doing is not said of its successor: the state before the incarnation.
   header.call_id.store(0, std::memory_order_relaxed);
   header.call_index.store(0, std::memory_order_relaxed);
-  arena_->set_state(topics::ArenaState::none);
+  arena_->set_state(log::ArenaState::none);
   header.incarnation.store(attached.incarnation, std::memory_order_release);
   header.pid.store(static_cast<std::uint32_t>(owner_pid_), std::memory_order_relaxed);
   return {};
@@ -138,7 +138,7 @@ Application::~Application() {
 
 bool Application::is_child_of_fork() const { return own_pid() != owner_pid_; }
 
-topics::PeerArena Application::peer(std::uint32_t slot) const {
+log::PeerArena Application::peer(std::uint32_t slot) const {
   if (slot >= peers_.size() || !peers_[slot].mapping) return {};
   return {peers_[slot].mapping.data(), peers_[slot].mapping.size(), peers_[slot].file_bytes};
 }
@@ -205,14 +205,14 @@ Status Application::map_peer(std::uint32_t slot, const Peer& peer, FileDescripto
                              FileDescriptor event) {
   auto file_bytes = size_of(arena.get());
   if (!file_bytes) return propagate(file_bytes);
-  if (*file_bytes < sizeof(topics::ArenaHeader))
+  if (*file_bytes < sizeof(log::ArenaHeader))
     return failure(Errc::parse_error, "the arena of slot {} has only {} bytes", slot, *file_bytes);
   auto mapping = Mapping::map(arena.get(), page().arena_size_bytes, Mapping::Access::read_only);
   if (!mapping) return propagate(mapping);
   use_small_pages_at_first(mapping->bytes());
   PeerSlot mapped;
   mapped.file_bytes = std::min<std::uint64_t>(*file_bytes, mapping->size());
-  mapped.header = reinterpret_cast<const topics::ArenaHeader*>(mapping->data());
+  mapped.header = reinterpret_cast<const log::ArenaHeader*>(mapping->data());
   mapped.arena = peer.arena;
   mapped.mapping = std::move(*mapping);
   mapped.event = KeptDescriptor(std::move(event));
@@ -237,7 +237,7 @@ void Application::ring_peer(std::uint32_t slot) {
   LLAMADA_CRASH_POINT("wake:before-ring");
   ring(peers_[slot].event.get());
   LLAMADA_CRASH_POINT("wake:rung");
-  arena_->count(topics::Counter::wakes);
+  arena_->count(log::Counter::wakes);
 }
 
 Status Application::sleep(const std::function<bool()>& look_again, std::chrono::nanoseconds at_most,
@@ -251,7 +251,7 @@ Status Application::sleep(const std::function<bool()>& look_again, std::chrono::
   Status woken;
   if (!look_again()) {
     LLAMADA_CRASH_POINT("sleep:asleep");
-    arena_->count(topics::Counter::sleeps);
+    arena_->count(log::Counter::sleeps);
     woken = nap(std::min<std::chrono::nanoseconds>(at_most, nap_max));
   }
   sleeping.store(0, std::memory_order_relaxed);

@@ -46,7 +46,7 @@ Result<std::vector<std::uint32_t>> Application::rejoin_at(const std::string& soc
   if (!size) return propagate(size);
   auto page = Mapping::map(descriptors[0].get(), *size, Mapping::Access::read_only);
   if (!page) return propagate(page);
-  if (!is_page(page->data(), page->size(), sizeof(topics::ArenaHeader)) ||
+  if (!is_page(page->data(), page->size(), sizeof(log::ArenaHeader)) ||
       reinterpret_cast<const DriverPage*>(page->data())->slot_count_max != peers_.size())
     return failure(Errc::unsupported, "the driver that has come is of another version of Llamada");
   // The number stays: another thread may be about to wait for it.

@@ -16,7 +16,7 @@
 #include "llamada/base/page.hpp"
 #include "llamada/base/rounding.hpp"
 #include "llamada/llamanet/driver_page.hpp"
-#include "llamada/topics/arena_writer.hpp"
+#include "llamada/log/arena_writer.hpp"
 
 namespace llamada::llamanet {
 namespace {
@@ -27,7 +27,7 @@ constexpr std::uint64_t prepared_bytes_min = 64 << 10;
 /// The file of an arena grows from one multiple of this to the next: by folios of this size then, which fit
 /// into the cache while they are cleared and then filled. A rank that waits has time for huge pages, which
 /// are mapped at once.
-constexpr std::uint64_t grown_bytes = topics::stored_whole_bytes;
+constexpr std::uint64_t grown_bytes = log::stored_whole_bytes;
 constexpr std::uint64_t grown_ahead_bytes = 2 << 20;
 /// What is written again and again where memory is to be zero.
 alignas(page_bytes) constexpr std::array<std::byte, 32 << 10> zeros{};
@@ -87,7 +87,7 @@ bool ArenaMemory::prepare(std::span<std::byte> memory, std::uint64_t unit) {
 std::size_t ArenaMemory::store(std::span<std::byte> to, std::span<const std::byte> from) {
   if (to.data() < prepared_until_) {
     const auto made = static_cast<std::size_t>(prepared_until_ - to.data());
-    const std::size_t size = std::min({made, topics::stored_at_once_bytes, to.size()});
+    const std::size_t size = std::min({made, log::stored_at_once_bytes, to.size()});
     copy_bytes(to.data(), from.data(), size);
     return size;
   }

@@ -15,7 +15,7 @@
 #include "claim.hpp"
 #include "driver_slots.hpp"
 #include "llamada/base/check.hpp"
-#include "llamada/topics/memory.hpp"
+#include "llamada/log/peer_arena.hpp"
 #include "names.hpp"
 #include "process_start.hpp"
 #include "shared_segments.hpp"
@@ -632,12 +632,12 @@ bool Driver::Implementation::has_lasting_writer(std::uint32_t slot) const {
   auto mapping =
       Mapping::map(slots_[slot].arena.get(), slots_.arena_size_bytes(), Mapping::Access::read_only);
   if (!mapping) return false;
-  const topics::PeerArena arena{mapping->data(), mapping->size()};
+  const log::PeerArena arena{mapping->data(), mapping->size()};
   if (!arena.ready()) return false;
   for (std::uint32_t i = 0; i < arena.endpoint_count(); ++i) {
     auto& endpoint = arena.endpoint(i);
-    if (endpoint.kind == static_cast<std::uint32_t>(topics::EndpointKind::writer) &&
-        endpoint.durability > 0 && endpoint.alive.load(std::memory_order_acquire) != 0)
+    if (endpoint.kind == static_cast<std::uint32_t>(log::EndpointKind::writer) && endpoint.durability > 0 &&
+        endpoint.alive.load(std::memory_order_acquire) != 0)
       return true;
   }
   return false;

@@ -61,7 +61,7 @@ SlotState DriverSlots::state(std::uint32_t index) const {
 ArenaView DriverSlots::view(std::uint32_t index) const {
   auto& header = slots_[index].header;
   if (!header) return {};
-  return ArenaView(reinterpret_cast<const topics::ArenaHeader*>(header.data()));
+  return ArenaView(reinterpret_cast<const log::ArenaHeader*>(header.data()));
 }
 
 std::uint32_t DriverSlots::attached_count() const {
@@ -136,7 +136,7 @@ Result<std::uint32_t> DriverSlots::make(std::uint32_t index) {
 Status DriverSlots::furnish(std::uint32_t index) {
   auto arena = memory_.create_growing("llamada-arena", arena_size_bytes_, arena_bytes_at_first);
   if (!arena) return propagate(arena);
-  auto header = Mapping::map(arena->get(), sizeof(topics::ArenaHeader), Mapping::Access::read_only);
+  auto header = Mapping::map(arena->get(), sizeof(log::ArenaHeader), Mapping::Access::read_only);
   if (!header) return propagate(header);
   auto event = create_eventfd();
   if (!event) return propagate(event);

@@ -48,7 +48,7 @@ Result<std::uint32_t> DriverSlots::reserve(const RosterLine& line, FileDescripto
 }
 
 Result<std::uint32_t> DriverSlots::adopt(const Rejoin& brought, FileDescriptor arena, FileDescriptor event) {
-  auto header = Mapping::map(arena.get(), sizeof(topics::ArenaHeader), Mapping::Access::read_only);
+  auto header = Mapping::map(arena.get(), sizeof(log::ArenaHeader), Mapping::Access::read_only);
   if (!header) return propagate(header);
   auto known = find_arena(brought.arena);
   if (known && !is_reserved(*known))

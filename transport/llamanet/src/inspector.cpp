@@ -33,7 +33,7 @@ Status Inspector::look_at(const std::string& socket_name, std::chrono::milliseco
   auto page = Mapping::map(descriptors[0].get(), *size, Mapping::Access::read_only);
   if (!page) return propagate(page);
   page_ = std::move(*page);
-  if (!is_page(page_.data(), page_.size(), sizeof(topics::ArenaHeader)) ||
+  if (!is_page(page_.data(), page_.size(), sizeof(log::ArenaHeader)) ||
       inspected->slot_count > this->page().slot_count_max)
     return failure(Errc::parse_error, "the driver's page is not one that this version of Llamada knows");
   name_ = inspected->name;

@@ -25,7 +25,7 @@ struct RankView {
   bool damaged = false;  ///< its header has words that no process leaves there
   std::string call;      ///< the MPI function it is in, "" if in none
   std::uint64_t call_index = 0;
-  /// By topics::Counter, over all incarnations.
+  /// By log::Counter, over all incarnations.
   std::array<std::uint64_t, 64> counters{};
 };
 

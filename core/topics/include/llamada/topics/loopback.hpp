@@ -20,7 +20,7 @@ class Loopback {
   Loopback& operator=(const Loopback&) = delete;
 
   /// A new application in the first free slot. Destroying it frees the slot. Errors: out_of_resources.
-  Result<std::unique_ptr<Transport>> attach(ArenaOptions options = {});
+  Result<std::unique_ptr<Transport>> attach(log::ArenaOptions options = {});
 
  private:
   struct Domain;

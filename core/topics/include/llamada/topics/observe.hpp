@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
+#include "llamada/log/peer_arena.hpp"
 #include "llamada/topics/discovery.hpp"
-#include "llamada/topics/memory.hpp"
 
 namespace llamada::topics {
 
@@ -45,6 +45,6 @@ struct ObservedArena {
 /// changed at this moment is left out, what is damaged, too. `arena_id` is the number that the driver gave
 /// the arena, the EndpointId::participant of its endpoints. An arena without a Participant (a rank's) has
 /// nothing in it. Threads: any; the owner may write meanwhile.
-ObservedArena observe(const PeerArena& arena, std::uint64_t arena_id, std::uint32_t slot);
+ObservedArena observe(const log::PeerArena& arena, std::uint64_t arena_id, std::uint32_t slot);
 
 }  // namespace llamada::topics

@@ -11,8 +11,8 @@
 
 #include "llamada/base/clock.hpp"
 #include "llamada/base/result.hpp"
+#include "llamada/log/log_writer.hpp"
 #include "llamada/topics/discovery.hpp"
-#include "llamada/topics/log_writer.hpp"
 #include "llamada/topics/sample.hpp"
 #include "llamada/topics/transport.hpp"
 
@@ -65,7 +65,7 @@ class Loan {
   }
 
   std::span<std::byte> data_;
-  Reservation reservation_;             // in a log
+  log::Reservation reservation_;        // in a log
   detail::SlotStore* slots_ = nullptr;  // in a slot
   std::uint32_t slot_ = 0;
   bool* small_is_lent_ = nullptr;  // of a log's writer, whose room for small ones this has

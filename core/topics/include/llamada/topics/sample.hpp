@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "llamada/base/check.hpp"
-#include "llamada/topics/arena_layout.hpp"
-#include "llamada/topics/log_reader.hpp"
+#include "llamada/log/arena_layout.hpp"
+#include "llamada/log/log_reader.hpp"
 
 namespace llamada::topics {
 
@@ -107,7 +107,7 @@ class Sample {
   /// A copy of at most 48 bytes.
   Sample(const SampleHeader& header, std::span<const std::byte> small) : header_(header) {
     LLAMADA_CHECK(small.size() <= small_.size());
-    copy_small(small_.data(), small.data(), small.size());
+    log::copy_small(small_.data(), small.data(), small.size());
     small_size_ = static_cast<std::uint8_t>(small.size());
   }
   std::uint64_t hold() const { return hold_; }
@@ -120,7 +120,7 @@ class Sample {
   SampleHeader header_;
   std::span<const std::byte> place_;  // when in place
   std::vector<std::byte> copy_;
-  std::array<std::byte, inline_payload_max> small_;
+  std::array<std::byte, log::inline_payload_max> small_;
   std::uint8_t small_size_ = 0;
   bool may_evacuate_ = false;
   detail::SampleSource* source_ = nullptr;

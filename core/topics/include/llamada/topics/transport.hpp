@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "llamada/base/result.hpp"
-#include "llamada/topics/arena_writer.hpp"
+#include "llamada/log/arena_writer.hpp"
 
 namespace llamada::topics {
 
@@ -21,7 +21,7 @@ namespace llamada::topics {
 class Transport {
  public:
   struct Peer {
-    PeerArena arena;
+    log::PeerArena arena;
     /// Which arena that is: no two that ever were in this domain share a number. 0: the slot has none.
     std::uint32_t id = 0;
     /// False: its application has died, and only what it kept for late joiners is still there.
@@ -30,7 +30,7 @@ class Transport {
 
   virtual ~Transport() = default;
 
-  virtual ArenaWriter& arena() = 0;
+  virtual log::ArenaWriter& arena() = 0;
   virtual std::uint32_t slot() const = 0;
   /// Slots are below it. May grow in poll().
   virtual std::uint32_t slot_count() const = 0;

@@ -16,7 +16,7 @@
 #include "llamada/llamanet/driver_page.hpp"
 #include "llamada/llamanet/protocol.hpp"
 #include "llamada/llamanet/shared_memory.hpp"
-#include "llamada/topics/arena_writer.hpp"
+#include "llamada/log/arena_writer.hpp"
 
 namespace llamada::llamanet {
 
@@ -35,7 +35,7 @@ struct ApplicationOptions {
   /// For people, in `llamada ls`.
   std::string name;
   /// How many logs, cursors and endpoints there will be room for.
-  topics::ArenaOptions arena;
+  log::ArenaOptions arena;
   /// Where there is no driver, one is started: it ends with its last application.
   bool start_driver = false;
   /// The llamanetd to start; empty: looked for beside this program and this library.
@@ -70,7 +70,7 @@ class Application {
   /// The resolved QoS profile and the identity that the driver's host gave.
   const std::string& profile() const { return profile_; }
   const std::string& identity() const { return identity_; }
-  topics::ArenaWriter& arena() { return *arena_; }
+  log::ArenaWriter& arena() { return *arena_; }
 
   /// The roster. Stays mapped while the Application lives.
   const DriverPage& page() const { return *reinterpret_cast<const DriverPage*>(page_.data()); }
@@ -89,7 +89,7 @@ class Application {
   bool is_ending() const { return page().ending.load(std::memory_order_acquire) != 0; }
 
   /// The arena of a slot, read-only; nothing when the slot had none at the last refresh().
-  topics::PeerArena peer(std::uint32_t slot) const;
+  log::PeerArena peer(std::uint32_t slot) const;
   /// Which arena that is: no two that the driver ever made share a number. 0: none.
   std::uint32_t peer_arena(std::uint32_t slot) const { return peers_[slot].arena; }
   /// Maps arenas that have come since, unmaps none, and closes the eventfds of applications that are done.
@@ -188,7 +188,7 @@ class Application {
  private:
   // One slot as this application sees it.
   struct PeerSlot {
-    const topics::ArenaHeader* header = nullptr;
+    const log::ArenaHeader* header = nullptr;
     std::uint32_t arena = 0;
     std::uint64_t file_bytes = 0;  // when it was mapped; a file never gets shorter
     Mapping mapping;
@@ -248,7 +248,7 @@ class Application {
   std::string profile_;
   std::string identity_;
   std::uint64_t seen_generation_ = 0;
-  std::unique_ptr<topics::ArenaWriter> arena_;
+  std::unique_ptr<log::ArenaWriter> arena_;
 };
 
 }  // namespace llamada::llamanet

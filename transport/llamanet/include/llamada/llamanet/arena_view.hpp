@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "llamada/topics/arena_layout.hpp"
+#include "llamada/log/arena_layout.hpp"
 
 namespace llamada::llamanet {
 
@@ -13,34 +13,34 @@ namespace llamada::llamanet {
 class ArenaView {
  public:
   ArenaView() = default;
-  explicit ArenaView(const topics::ArenaHeader* header) : header_(header) {}
+  explicit ArenaView(const log::ArenaHeader* header) : header_(header) {}
 
   /// False before the owner has initialised the arena: then everything is 0.
   bool ready() const {
-    return header_ != nullptr && header_->magic.load(std::memory_order_acquire) == topics::arena_magic;
+    return header_ != nullptr && header_->magic.load(std::memory_order_acquire) == log::arena_magic;
   }
   /// Whether the header has words that its owner does not leave there, at whatever instruction it died.
   bool is_damaged() const {
     if (header_ == nullptr) return false;
     const std::uint64_t magic = header_->magic.load(std::memory_order_acquire);
-    if (magic != topics::arena_magic) return magic != 0;
-    return incarnation() == 0 || state() > topics::ArenaState::exiting ||
-           (state() == topics::ArenaState::none && call_index() > 0);
+    if (magic != log::arena_magic) return magic != 0;
+    return incarnation() == 0 || state() > log::ArenaState::exiting ||
+           (state() == log::ArenaState::none && call_index() > 0);
   }
-  topics::ArenaState state() const {
-    return static_cast<topics::ArenaState>(
-        header_ == nullptr ? 0 : header_->state.load(std::memory_order_acquire));
+  log::ArenaState state() const {
+    return static_cast<log::ArenaState>(header_ == nullptr ? 0
+                                                           : header_->state.load(std::memory_order_acquire));
   }
-  std::int32_t exit_code() const { return get(&topics::ArenaHeader::exit_code); }
-  std::uint32_t incarnation() const { return get(&topics::ArenaHeader::incarnation); }
-  bool replaying() const { return get(&topics::ArenaHeader::replaying) != 0; }
-  std::uint32_t pid() const { return get(&topics::ArenaHeader::pid); }
-  bool sleeping() const { return get(&topics::ArenaHeader::sleeping) != 0; }
-  std::uint32_t call_id() const { return get(&topics::ArenaHeader::call_id); }
-  std::uint64_t call_index() const { return get(&topics::ArenaHeader::call_index); }
-  std::uint64_t pool_used() const { return get(&topics::ArenaHeader::pool_used); }
-  std::uint64_t pool_live() const { return get(&topics::ArenaHeader::pool_live); }
-  std::uint64_t counter(topics::Counter counter) const {
+  std::int32_t exit_code() const { return get(&log::ArenaHeader::exit_code); }
+  std::uint32_t incarnation() const { return get(&log::ArenaHeader::incarnation); }
+  bool replaying() const { return get(&log::ArenaHeader::replaying) != 0; }
+  std::uint32_t pid() const { return get(&log::ArenaHeader::pid); }
+  bool sleeping() const { return get(&log::ArenaHeader::sleeping) != 0; }
+  std::uint32_t call_id() const { return get(&log::ArenaHeader::call_id); }
+  std::uint64_t call_index() const { return get(&log::ArenaHeader::call_index); }
+  std::uint64_t pool_used() const { return get(&log::ArenaHeader::pool_used); }
+  std::uint64_t pool_live() const { return get(&log::ArenaHeader::pool_live); }
+  std::uint64_t counter(log::Counter counter) const {
     if (header_ == nullptr) return 0;
     return header_->counters[static_cast<std::uint32_t>(counter)].load(std::memory_order_relaxed);
   }
@@ -48,11 +48,11 @@ class ArenaView {
  private:
   // Relaxed: each word stands alone.
   template <typename Value>
-  Value get(std::atomic<Value> topics::ArenaHeader::*word) const {
+  Value get(std::atomic<Value> log::ArenaHeader::*word) const {
     return header_ == nullptr ? Value{} : (header_->*word).load(std::memory_order_relaxed);
   }
 
-  const topics::ArenaHeader* header_ = nullptr;
+  const log::ArenaHeader* header_ = nullptr;
 };
 
 }  // namespace llamada::llamanet

@@ -12,7 +12,7 @@
 #include "llamada/llamanet/arena_view.hpp"
 #include "llamada/llamanet/driver_page.hpp"
 #include "llamada/llamanet/shared_memory.hpp"
-#include "llamada/topics/memory.hpp"
+#include "llamada/log/peer_arena.hpp"
 
 namespace llamada::llamanet {
 
@@ -29,10 +29,10 @@ class Inspector {
     Mapping arena;                 // none when the slot has no arena
     std::uint64_t file_bytes = 0;  // of the arena
 
-    topics::PeerArena peer() const { return {arena.data(), arena.size(), file_bytes}; }
+    log::PeerArena peer() const { return {arena.data(), arena.size(), file_bytes}; }
     ArenaView view() const {
-      if (file_bytes < sizeof(topics::ArenaHeader)) return ArenaView();
-      return ArenaView(reinterpret_cast<const topics::ArenaHeader*>(arena.data()));
+      if (file_bytes < sizeof(log::ArenaHeader)) return ArenaView();
+      return ArenaView(reinterpret_cast<const log::ArenaHeader*>(arena.data()));
     }
   };
 

@@ -1,0 +1,267 @@
+// A process is killed at every step of publishing, consuming, recycling and recording; a successor adopts
+// what is left, finds everything whole that had been acknowledged, and carries on.
+
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <random>
+
+#include "arena_fixture.hpp"
+#include "llamada/log/journal.hpp"
+
+namespace llamada::log {
+namespace {
+
+constexpr std::size_t arena_bytes = 8 << 20;
+constexpr LogKey kept_key{1, 1}, stream_key{1, 2}, journal_key{1, 3};
+constexpr std::uint64_t round_count = 400;
+
+// Every step there is. A step that is added to the code is to be added here.
+const std::vector<std::string_view> all_steps = {
+    "allocate:header-committed",
+    "allocate:header-written",
+    "arena:header-committed",
+    "arena:header-written",
+    "consume:advanced",
+    "consume:cursor-stored",
+    "consume:link-followed",
+    "consume:peeked",
+    "directory:cursor-committed",
+    "directory:cursor-written",
+    "directory:endpoint-committed",
+    "directory:endpoint-written",
+    "directory:log-committed",
+    "directory:log-written",
+    "journal:chunk-initialised",
+    "journal:count-stored",
+    "journal:entry-committed",
+    "journal:entry-written",
+    "journal:link-committed",
+    "journal:link-written",
+    "journal:value-stored",
+    "publish:announced",
+    "publish:cell-written",
+    "publish:chunk-allocated",
+    "publish:chunk-initialised",
+    "publish:committed",
+    "publish:first-chunk-committed",
+    "publish:link-committed",
+    "publish:link-written",
+    "publish:payload-written",
+    "publish:reserve",
+    "publish:some-equal",
+    "publish:some-filled",
+    "publish:withdrawal-written",
+    "publish:withdrawn",
+    "recycle:consumed",
+    "recycle:freed",
+    "recycle:header-written",
+    "recycle:reused",
+    "recycle:unlinked",
+};
+
+/// What the worker has acknowledged, in memory that outlives it.
+struct Progress {
+  std::atomic<std::uint64_t> kept{0}, streamed{0}, read{0}, recorded{0};
+};
+
+std::size_t size_of(std::uint64_t number) { return number % 5 == 0 ? number * 31 % 4000 : number % 49; }
+
+/// Of the log that keeps all: some records have the payload of the one before.
+std::uint64_t content_of(std::uint64_t number) {
+  const bool repeats = number % 10 == 1 && size_of(number - 1) > inline_payload_max;
+  return repeats ? number - 1 : number;
+}
+
+/// With a payload that is in the log already; false if it is not that one.
+bool publish_again(LogWriter& log, std::uint64_t label, std::span<const std::byte> payload,
+                   std::span<const std::byte> kept) {
+  Reservation room;
+  if (!log.reserve_again(kept, room)) return false;
+  log.announce(room, 1, 0, label);
+  if (!log.equals(room, payload)) return false;
+  log.commit(std::move(room), 1, 0, label);
+  return true;
+}
+
+/// Announced where it can be.
+bool publish_announced(LogWriter& log, std::uint64_t label, std::span<const std::byte> payload) {
+  auto room = log.reserve(payload.size(), LogWriter::Filling::by_fill);
+  if (!room) return false;
+  if (!room->extra().empty()) log.announce(*room, 1, 0, label);
+  log.fill(*room, payload);
+  log.commit(std::move(*room), 1, 0, label);
+  return true;
+}
+
+/// Does its rounds from wherever a predecessor stopped. False when something was not as it must be.
+bool work(std::span<std::byte> memory, Progress& progress) {
+  auto arena = ArenaWriter::open(memory, small_arena());
+  if (!arena) return false;
+  if ((*arena)->reading().endpoint_count() == 0 && !(*arena)->add_endpoint({.topic = "t", .type = "t"}))
+    return false;
+  auto kept = LogWriter::open(**arena, kept_key, {.retention = Retention::keep_all});
+  auto stream = LogWriter::open(**arena, stream_key, {.live_bytes_max = 40000});
+  auto cursor = (*arena)->cursor(stream_key, 0);
+  auto journal = Journal::open(**arena, journal_key);
+  if (!kept || !stream || !cursor || !journal) return false;
+  if (kept->published() < progress.kept || journal->size() < progress.recorded) return false;
+  if (stream->published() < progress.streamed) return false;
+
+  LogReader history = LogReader::open((*arena)->reading(), kept->index());
+  std::span<const std::byte> last;
+  for (std::uint64_t number = 0; number < kept->published(); ++number, history.advance()) {
+    auto record = history.peek();
+    const auto content = content_of(number);
+    if (!record || record->label != number || !holds(record->payload, content, size_of(content)))
+      return false;
+    last = record->payload;
+  }
+  if (history.peek()) return false;
+  for (std::uint64_t number = 0; auto entry = journal->read_next(); ++number)
+    if (entry->head != number + 1) return false;
+
+  stream->add_reader(*cursor);
+  LogReader reader = LogReader::open((*arena)->reading(), stream->index(), *cursor);
+  auto read_all = [&] {
+    for (auto record = reader.peek(); record; record = reader.peek()) {
+      const auto number = record->label;
+      if (number > progress.read || !holds(record->payload, number, size_of(number))) return false;
+      progress.read = std::max<std::uint64_t>(progress.read, number + 1);
+      reader.advance();
+      reader.release(reader.position_chunk());
+    }
+    return !reader.failed();
+  };
+  if (!read_all()) return false;
+  for (std::uint64_t round = kept->published(); round < round_count; ++round) {
+    const auto content = content_of(round);
+    const auto payload = pattern(content, size_of(content));
+    const bool seems_to_repeat = round % 10 == 2 && last.size() > inline_payload_max;
+    if (seems_to_repeat && publish_again(*kept, round, pattern(round, last.size()), last)) return false;
+    if (content != round ? !publish_again(*kept, round, payload, last)
+                         : !publish_announced(*kept, round, payload))
+      return false;
+    last = history.peek()->payload;
+    history.advance();
+    progress.kept = kept->published();
+    for (int i = 0; i < 4; ++i) {
+      const auto number = stream->published();
+      if (!stream->publish(1, 0, number, pattern(number, size_of(number)))) return false;
+      progress.streamed = stream->published();
+    }
+    if (!read_all()) return false;
+    for (int i = 0; i < 4; ++i) {
+      if (!journal->append({static_cast<std::uint32_t>(journal->size() + 1), 0, 0})) return false;
+      progress.recorded = journal->size();
+      journal->set_last_count(7);
+      journal->set_last_value(8);
+    }
+  }
+  return read_all() && progress.read == stream->published();
+}
+
+struct Shared {
+  Shared() {
+    void* mapped =
+        ::mmap(nullptr, arena_bytes + 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    REQUIRE(mapped != MAP_FAILED);
+    base = static_cast<std::byte*>(mapped);
+    progress = new (base + arena_bytes) Progress;
+  }
+  ~Shared() { ::munmap(base, arena_bytes + 4096); }
+  std::span<std::byte> arena() { return {base, arena_bytes}; }
+  std::byte* base;
+  Progress* progress;
+};
+
+/// Runs the work in a process that dies at the `count`th pass of the step; returns its wait status.
+int run_to_death(Shared& shared, std::string_view step, std::uint64_t count) {
+  const pid_t child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    arm_crash_point(step, count);
+    ::_exit(work(shared.arena(), *shared.progress) ? 0 : 1);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  return status;
+}
+
+TEST_CASE("crash: at whatever step an application dies, its successor finds all it had acknowledged",
+          "[log][crash]") {
+  {
+    Shared shared;
+    REQUIRE(work(shared.arena(), *shared.progress));
+  }
+  CHECK(crash_points_passed() == all_steps);
+  std::vector<std::pair<std::string_view, std::uint64_t>> deaths;
+  for (std::string_view step : all_steps) {
+    const auto passes = crash_point_passes(step);
+    REQUIRE(passes > 0);
+    for (std::uint64_t count : {std::uint64_t{1}, std::uint64_t{2}, passes / 2, passes - 1, passes})
+      if (count >= 1 && count <= passes) deaths.emplace_back(step, count);
+  }
+  for (const auto& [step, count] : deaths) {
+    INFO(step << " at its pass " << count);
+    Shared shared;
+    const int status = run_to_death(shared, step, count);
+    REQUIRE(WIFSIGNALED(status));
+    REQUIRE(WTERMSIG(status) == SIGKILL);
+    // A second incarnation dies at the same step, if it comes there again; the third ends the work.
+    const int second = run_to_death(shared, step, count);
+    REQUIRE((WIFSIGNALED(second) || WEXITSTATUS(second) == 0));
+    REQUIRE(work(shared.arena(), *shared.progress));
+  }
+}
+
+// Memory that changes its shape: only in children, so that all_steps stays what work() passes.
+
+/// Chunks of many shapes come and go.
+void join_and_split(ArenaWriter& arena) {
+  std::mt19937 random(1);
+  std::vector<Chunk> used;
+  for (int round = 0; round < 2000; ++round) {
+    if (used.size() > 12) {
+      std::swap(used[random() % used.size()], used.back());
+      arena.release(used.back());
+      used.pop_back();
+    }
+    const std::uint32_t cell_count = random() % 2 == 0 ? 0 : static_cast<std::uint32_t>(2 + random() % 30);
+    if (auto chunk = arena.allocate({cell_count, 64 * (1 + random() % 40)}, 0)) used.push_back(*chunk);
+  }
+}
+
+TEST_CASE("crash: at whatever step memory changes its shape, the pool is whole", "[log][crash]") {
+  for (std::string_view step :
+       {"join:header-behind-written", "join:cells-dropped", "join:left-joined", "join:right-joined",
+        "split:rest-written", "split:rest-parted", "split:header-behind-written", "split:payload-shortened",
+        "split:cells-made", "recycle:header-written", "recycle:reused"}) {
+    for (const std::uint64_t count : {1, 2, 10, 50}) {
+      INFO(step << " at its pass " << count);
+      Shared shared;
+      const pid_t child = ::fork();
+      REQUIRE(child >= 0);
+      if (child == 0) {
+        auto arena = ArenaWriter::open(shared.arena(), small_arena());
+        arm_crash_point(step, count);
+        join_and_split(**arena);
+        ::_exit(0);
+      }
+      int status = 0;
+      REQUIRE(::waitpid(child, &status, 0) == child);
+      REQUIRE(WIFSIGNALED(status));
+      auto adopted = ArenaWriter::adopt(shared.arena(), small_arena());
+      REQUIRE(adopted);
+      CHECK((*adopted)->pool_live() == 0);
+      CHECK((*adopted)->find_damage().empty());
+      join_and_split(**adopted);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace llamada::log
