@@ -13,6 +13,7 @@ namespace {
 constexpr std::size_t arena_bytes = std::size_t{64} << 20;
 constexpr std::size_t stack_bytes = std::size_t{256} << 10;
 constexpr std::uint64_t turns_max = 400'000;
+constexpr std::chrono::microseconds turn_time{1};
 
 /// What a rank that ends the job throws.
 struct Ended {
@@ -49,7 +50,7 @@ struct Job::RankState {
   Job* job = nullptr;
   int self = 0;
   State state = State::ready;
-  bool woken = false;
+  std::chrono::nanoseconds sleeps_until{0};
   bool to_die = false;
   std::uint32_t incarnation = 0;
   std::uint64_t calls = 0;  // the most that an incarnation had begun when it died
@@ -102,8 +103,8 @@ class Job::SimWorld final : public World {
     for (int rank = 0; rank < size(); ++rank) job_.wake(rank);
   }
   void sleep(const std::function<bool()>& look_again) override {
-    state_.woken = false;
     if (!look_again()) state_.state = RankState::State::sleeping;
+    state_.sleeps_until = job_.clock_.monotonic() + job_.options_.sleep_max;
     job_.give_up_turn(state_);
   }
   bool oversubscribed() const override { return true; }
@@ -126,6 +127,8 @@ void Rank::pause() const {
   job.look_for_death(state);
   if (job.random_.chance(1, 3)) job.give_up_turn(state);
 }
+
+World& Rank::world() const { return *job.ranks_[static_cast<std::size_t>(self)]->world; }
 
 bool Rank::coin() const { return job.ranks_[static_cast<std::size_t>(self)]->incarnation == 1; }
 
@@ -196,7 +199,7 @@ void Job::live(RankState& rank) {
     options.eager_bytes_max = options_.eager_bytes_max;
     options.log_bytes_max = options_.log_bytes_max;
     options.yields_before_sleep = 0;
-    auto engine = Engine::create(*rank.world, options);
+    auto engine = Engine::create(*rank.world, clock_, options);
     if (!engine) throw Ended{engine.error().text()};
     rank.engine = std::move(*engine);
     rank.runtime->engine = rank.engine.get();
@@ -231,7 +234,8 @@ void Job::make_collectives(RankState& rank) {
     options.may_contribute = [&rank] { return rank.engine->may_tell_new(); };
   options.describe_call = [&rank] { return rank.engine->describe_rank(); };
   rank.waiter = std::make_unique<EngineWaiter>(*rank.engine);
-  rank.collectives = std::make_unique<coll::Collectives>(*rank.world, *rank.waiter, std::move(options));
+  rank.collectives =
+      std::make_unique<coll::Collectives>(*rank.world, *rank.waiter, clock_, std::move(options));
   rank.runtime->collectives = rank.collectives.get();
   rank.engine->on_progress([&rank] { rank.collectives->skip_stale(); });
 }
@@ -249,7 +253,6 @@ void Job::look_for_death(RankState& rank) {
 
 void Job::wake(int index) {
   auto& rank = *ranks_[static_cast<std::size_t>(index)];
-  rank.woken = true;
   if (rank.state == RankState::State::sleeping) rank.state = RankState::State::ready;
 }
 
@@ -269,15 +272,39 @@ void Job::kill_when_due() {
   }
 }
 
-bool Job::step() {
-  ++turn_;
-  if (options_.unprotect_at != 0 && turn_ >= options_.unprotect_at) protected_ = false;
-  kill_when_due();
+std::vector<Job::RankState*> Job::able_ranks() const {
   std::vector<RankState*> able;
-  for (auto& rank : ranks_) {
+  for (const auto& rank : ranks_) {
     if (rank->state == RankState::State::ready || rank->state == RankState::State::dead)
       able.push_back(rank.get());
   }
+  return able;
+}
+
+/// Those that have slept for as long as they may wake; the first of all when nobody else can go on.
+void Job::end_sleeps() {
+  if (options_.sleep_max.count() == 0) return;
+  std::vector<RankState*> sleepers;
+  for (const auto& rank : ranks_)
+    if (rank->state == RankState::State::sleeping) sleepers.push_back(rank.get());
+  if (sleepers.empty()) return;
+  if (able_ranks().empty()) {
+    const auto* first = *std::min_element(sleepers.begin(), sleepers.end(), [](auto* one, auto* other) {
+      return one->sleeps_until < other->sleeps_until;
+    });
+    clock_.pass(std::max(first->sleeps_until - clock_.monotonic(), std::chrono::nanoseconds(0)));
+  }
+  for (RankState* rank : sleepers)
+    if (clock_.monotonic() >= rank->sleeps_until) wake(rank->self);
+}
+
+bool Job::step() {
+  ++turn_;
+  clock_.pass(turn_time);
+  if (options_.unprotect_at != 0 && turn_ >= options_.unprotect_at) protected_ = false;
+  kill_when_due();
+  end_sleeps();
+  const std::vector<RankState*> able = able_ranks();
   if (able.empty()) return false;
   RankState& rank = *able[random_.below(able.size())];
   if (rank.state == RankState::State::dead) {

@@ -2,6 +2,7 @@
 
 #include <ucontext.h>
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -11,10 +12,12 @@
 #include "llamada/base/random.hpp"
 #include "p2p/engine.hpp"
 #include "runtime/runtime.hpp"
+#include "set_clock.hpp"
 #include "world/world.hpp"
 
 /// A job of ranks in one thread: each rank is a context of its own that runs the real engine over private
 /// arenas. A seed decides who runs when, and who dies when: at any of its turns, or right behind any commit.
+/// Time is the job's own: each turn takes a microsecond, and while all ranks sleep it passes at once.
 namespace llamada::mpi::sim {
 
 /// Thrown through a rank that dies.
@@ -38,6 +41,9 @@ struct JobOptions {
   std::uint64_t log_bytes_max = 512 * 1024;
   /// The program asks a coin that is not recorded, once, on one rank.
   bool has_coin = false;
+  /// How long a rank sleeps at most, in the job's time; 0: until somebody wakes it, so that a missing wake-up
+  /// shows.
+  std::chrono::nanoseconds sleep_max{0};
 };
 
 class Job;
@@ -51,6 +57,7 @@ struct Rank {
   History& history;
   /// A turn may end here.
   void pause() const;
+  World& world() const;
   /// What is not recorded: true in the first life of a rank, false in its replacements.
   bool coin() const;
 };
@@ -66,6 +73,8 @@ class Job {
   /// Whether run() ended because a rank saw that its replay had diverged.
   bool has_diverged() const { return has_diverged_; }
   bool lost_protection() const { return !protected_; }
+  /// How much of the job's time has passed.
+  std::chrono::nanoseconds time() const { return clock_.monotonic() - SetClock().monotonic(); }
   int deaths() const { return deaths_; }
   int deaths_in_replay() const { return deaths_in_replay_; }
   std::uint64_t counted(log::Counter counter) const;
@@ -84,6 +93,8 @@ class Job {
   void give_up_turn(RankState& rank);
   void look_for_death(RankState& rank);
   bool step();
+  void end_sleeps();
+  std::vector<RankState*> able_ranks() const;
   void kill_when_due();
   void wake(int rank);
 
@@ -94,6 +105,7 @@ class Job {
   std::vector<std::uint64_t> kill_turns_;
   ucontext_t scheduler_;
   std::uint64_t turn_ = 0;
+  SetClock clock_;
   bool protected_ = true;
   int deaths_ = 0;
   int deaths_in_replay_ = 0;

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "coll/movement.hpp"
-#include "llamada/base/clock.hpp"
 
 namespace llamada::mpi::coll {
 
@@ -151,7 +150,7 @@ std::string Collectives::left_over() {
 
 void Collectives::skip_stale() {
   for (Channel* channel : channels_) channel->skip_stale();
-  const auto now = SystemClock().monotonic();
+  const auto now = clock_.monotonic();
   if (now < next_damage_look_) return;
   next_damage_look_ = now + between_damage_looks;
   look_for_damage();

@@ -12,6 +12,7 @@
 #include "coll/context_ids.hpp"
 #include "coll/pieces.hpp"
 #include "coll/spare_channels.hpp"
+#include "llamada/base/clock.hpp"
 #include "object/communicator.hpp"
 
 namespace llamada::mpi::coll {
@@ -33,11 +34,12 @@ class Collectives {
     std::function<void()> look_for_culprit;  ///< the same
   };
 
-  /// `world` and `waiter` are borrowed.
-  Collectives(World& world, Waiter& waiter, Options options)
+  /// `world`, `waiter` and `clock` are borrowed.
+  Collectives(World& world, Waiter& waiter, const Clock& clock, Options options)
       : world_(world),
         arena_(world.arena()),
         waiter_(waiter),
+        clock_(clock),
         options_(std::move(options)),
         context_ids_(world.rank()) {}
 
@@ -124,6 +126,7 @@ class Collectives {
   std::vector<std::unique_ptr<Channel>> retired_;  // whose logs others may still read
   std::size_t retired_look_at_ = retired_before_look;
   Waiter& waiter_;
+  const Clock& clock_;
   Options options_;
   std::vector<Channel*> channels_;
   std::chrono::nanoseconds next_damage_look_{0};

@@ -15,6 +15,7 @@
 #include "io/file.hpp"
 #include "lifecycle/exit_watch.hpp"
 #include "lifecycle/injection.hpp"
+#include "llamada/base/clock.hpp"
 #include "llamada/base/crash_point.hpp"
 #include "p2p/engine.hpp"
 #include "process/process.hpp"
@@ -39,6 +40,7 @@ class EngineWaiter final : public coll::Waiter {
 
 /// What MPI_Init makes, in the order in which the parts need each other.
 struct Process {
+  SystemClock clock;
   Runtime runtime;
   std::unique_ptr<Engine> engine;
   std::unique_ptr<EngineWaiter> waiter;
@@ -56,7 +58,8 @@ void make_collectives(Process& process, World& world) {
     options.may_contribute = [&engine = *process.engine] { return engine.may_tell_new(); };
   options.look_for_culprit = [&engine = *process.engine] { engine.look_for_culprit(); };
   process.waiter = std::make_unique<EngineWaiter>(*process.engine);
-  process.collectives = std::make_unique<coll::Collectives>(world, *process.waiter, std::move(options));
+  process.collectives =
+      std::make_unique<coll::Collectives>(world, *process.waiter, process.clock, std::move(options));
   process.runtime.collectives = process.collectives.get();
   process.engine->on_progress([&collectives = *process.collectives] { collectives.skip_stale(); });
 }
@@ -125,7 +128,7 @@ void make_library(int thread_level) {
   fill_runtime(process->runtime, *world, thread_level);
   Engine::Options options;
   options.determinants = determinants;
-  auto engine = Engine::create(*world, options);
+  auto engine = Engine::create(*world, process->clock, options);
   if (!engine) world->aborted(1, fmt::format("MPI_Init: {}", engine.error().text()));
   process->engine = std::move(*engine);
   process->runtime.engine = process->engine.get();

@@ -4,7 +4,6 @@
 #include <cstdlib>
 #include <utility>
 
-#include "llamada/base/clock.hpp"
 #include "llamada/base/copy.hpp"
 #include "llamada/base/crash_point.hpp"
 #include "runtime/runtime.hpp"
@@ -20,23 +19,25 @@ constexpr std::chrono::milliseconds between_damage_looks{250};
 
 }  // namespace
 
-Engine::Engine(World& world, Options options)
+Engine::Engine(World& world, const Clock& clock, Options options)
     : world_(world),
+      clock_(clock),
       arena_(world.arena()),
       options_(std::move(options)),
       matcher_(world.size()),
       early_(world),
-      own_core_(world) {
+      yielding_(clock),
+      own_core_(world, clock) {
   granted_.resize(static_cast<std::size_t>(world.size()));
   // Without a core of its own a rank that spins keeps others from what it waits for.
   spin_rounds_ = world.oversubscribed() ? 0 : spin_rounds_max;
   cores_ = cores_allowed();
   // The first reading makes libc take memory from the program's heap: here, where a replay does the same.
-  (void)SystemClock().monotonic();
+  (void)clock_.monotonic();
 }
 
-Result<std::unique_ptr<Engine>> Engine::create(World& world, Options options) {
-  std::unique_ptr<Engine> engine(new Engine(world, std::move(options)));
+Result<std::unique_ptr<Engine>> Engine::create(World& world, const Clock& clock, Options options) {
+  std::unique_ptr<Engine> engine(new Engine(world, clock, std::move(options)));
   Status status = engine->open_parts();
   if (!status) return propagate(status);
   return engine;
@@ -162,7 +163,7 @@ void Engine::keep_no_longer() {
 
 /// A wild pointer of a rank may have written over what others wait for.
 void Engine::look_for_damage() {
-  const auto now = SystemClock().monotonic();
+  const auto now = clock_.monotonic();
   if (now < next_damage_look_) return;
   // The first look is for who has waited a while.
   if (std::exchange(next_damage_look_, now + between_damage_looks).count() == 0) return;
@@ -177,7 +178,7 @@ void Engine::no_memory(const Error& error) {
     used_up_ = true;
     return look_at_protection();
   }
-  const auto now = SystemClock().monotonic();
+  const auto now = clock_.monotonic();
   if (no_memory_since_.count() == 0) no_memory_since_ = now;
   if (now - no_memory_since_ > no_memory_patience)
     world_.aborted(1, fmt::format("{}: there is no memory for messages: {}", describe_rank(), error.text()));

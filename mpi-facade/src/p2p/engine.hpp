@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "llamada/base/clock.hpp"
 #include "llamada/base/pause.hpp"
 #include "object/status.hpp"
 #include "p2p/direct_copies.hpp"
@@ -50,9 +51,11 @@ class Engine final : private MessageSink, private SendOwner, private CopyOwner {
     replay::Determinants* determinants = nullptr;
   };
 
-  /// `world` is borrowed. Errors: those of logs and of the journal.
-  static Result<std::unique_ptr<Engine>> create(World& world, Options options);
-  static Result<std::unique_ptr<Engine>> create(World& world) { return create(world, Options{}); }
+  /// `world` and `clock` are borrowed. Errors: those of logs and of the journal.
+  static Result<std::unique_ptr<Engine>> create(World& world, const Clock& clock, Options options);
+  static Result<std::unique_ptr<Engine>> create(World& world, const Clock& clock) {
+    return create(world, clock, Options{});
+  }
   ~Engine();
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
@@ -61,6 +64,8 @@ class Engine final : private MessageSink, private SendOwner, private CopyOwner {
   SharedWaiting* share(LibraryLock& lock);
 
   World& world() { return world_; }
+  /// For whoever waits for a while at most.
+  const Clock& clock() const { return clock_; }
   replay::Determinants& determinants() { return *determinants_; }
 
   /// Takes what has come on all streams and goes on with large and queued sends. True when something was
@@ -303,7 +308,7 @@ class Engine final : private MessageSink, private SendOwner, private CopyOwner {
   }
 
  private:
-  Engine(World& world, Options options);
+  Engine(World& world, const Clock& clock, Options options);
   Status open_parts();
 
   // MessageSink
@@ -425,6 +430,7 @@ class Engine final : private MessageSink, private SendOwner, private CopyOwner {
   void recycle(Arrival& arrival);
 
   World& world_;
+  const Clock& clock_;
   log::ArenaWriter& arena_;
   Options options_;
   std::unique_ptr<replay::Determinants> own_determinants_;

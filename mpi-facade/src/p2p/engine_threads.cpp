@@ -37,7 +37,7 @@ SharedWaiting* Engine::share(LibraryLock& lock) {
   options.yields_before_sleep = options_.yields_before_sleep;
   options.spinners_max = spare_cores(world_);
   shared_work_ = std::make_unique<SharedWork>(*this);
-  shared_ = std::make_unique<SharedWaiting>(lock, *shared_work_, options);
+  shared_ = std::make_unique<SharedWaiting>(lock, *shared_work_, clock_, options);
   return shared_.get();
 }
 

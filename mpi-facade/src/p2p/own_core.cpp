@@ -3,8 +3,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "llamada/base/clock.hpp"
-
 namespace llamada::mpi {
 namespace {
 
@@ -24,7 +22,7 @@ void OwnCore::settle() {
 }
 
 bool OwnCore::is_time_to_look() {
-  const auto now = SystemClock().monotonic();
+  const auto now = clock_.monotonic();
   if (now < next_look_) return false;
   next_look_ = now + world_.size() * between_looks;
   return true;

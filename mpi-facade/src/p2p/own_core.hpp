@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "llamada/base/clock.hpp"
 #include "world/world.hpp"
 
 namespace llamada::mpi {
@@ -28,8 +29,8 @@ static_assert(sizeof(RankArea) == 4 && std::is_standard_layout_v<RankArea>);
 /// Threads: the rank's.
 class OwnCore {
  public:
-  /// `world` is borrowed.
-  explicit OwnCore(World& world) : world_(world) {}
+  /// Both are borrowed.
+  OwnCore(World& world, const Clock& clock) : world_(world), clock_(clock) {}
 
   /// Before a wait that is not short: says where this rank runs, and if another was last seen there, moves to
   /// a core where none was. A tenth of a microsecond; now and then a look at each of the others; some
@@ -49,6 +50,7 @@ class OwnCore {
   static constexpr std::chrono::microseconds between_looks{100};
 
   World& world_;
+  const Clock& clock_;
   int said_ = -1;
   std::chrono::nanoseconds next_look_{};
 };

@@ -93,7 +93,7 @@ Status call_port(const Port& port, const Call& call, Communicator& bridge, std::
   const Reference<Communicator> way = way_to(port.slot);
   Messages(*way).send(std::span<const Call>(&call, 1), 0, port.number);
   Messages answers(bridge);
-  const SystemClock clock;
+  const Clock& clock = runtime().engine->clock();
   const auto called = clock.monotonic();
   auto looked = called;
   bool closed = false;

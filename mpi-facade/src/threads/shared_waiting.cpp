@@ -11,13 +11,9 @@
 #include "llamada/base/check.hpp"
 #include "llamada/base/pause.hpp"
 #include "threads/call_state.hpp"
-#include "threads/yielding.hpp"
 
 namespace llamada::mpi {
 namespace {
-
-/// Each thread finds out for itself what its yields cost.
-thread_local Yielding yielding;
 
 /// std::atomic's own wait yields four times before it sleeps.
 void futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value) {
@@ -55,6 +51,12 @@ bool SharedWaiting::is_done(const Waiter& waiter) {
   const bool done = waiter.done();
   set_current_call(call);
   return done;
+}
+
+Yielding& SharedWaiting::yielding() const {
+  thread_local Yielding own(clock_);
+  if (!own.is_by(clock_)) own = Yielding(clock_);
+  return own;
 }
 
 void SharedWaiting::tell(Waiter& waiter) {
@@ -101,7 +103,7 @@ void SharedWaiting::wait_slowly(Waiter& self, unsigned rounds) {
   work_.look_around();
   if (rounds < options_.yields_before_sleep) {
     const OutsideLibrary outside(lock_);
-    if (yielding.yield()) return;
+    if (yielding().yield()) return;
   }
   sleep(self);
 }
@@ -137,7 +139,7 @@ void SharedWaiting::wait_to_be_told(Waiter& self) {
     const OutsideLibrary outside(lock_);
     const auto is_told = [&] { return self.told.load(std::memory_order_relaxed) != 0; };
     for (unsigned i = 0; spins && i < options_.spin_rounds && !is_told(); ++i) pause_processor();
-    for (unsigned i = 0; i < options_.yields_before_sleep && !is_told() && yielding.yield(); ++i) continue;
+    for (unsigned i = 0; i < options_.yields_before_sleep && !is_told() && yielding().yield(); ++i) continue;
     while (!is_told()) futex(self.told, FUTEX_WAIT_PRIVATE, 0);
   }
   self.told.store(0, std::memory_order_relaxed);

@@ -4,8 +4,10 @@
 #include <functional>
 #include <vector>
 
+#include "llamada/base/clock.hpp"
 #include "llamada/mpi/calls.hpp"
 #include "threads/library_lock.hpp"
+#include "threads/yielding.hpp"
 
 namespace llamada::mpi {
 
@@ -71,9 +73,9 @@ class SharedWaiting {
     unsigned spinners_max = 0;         ///< how many threads beside the poller may spin: cores to spare
   };
 
-  /// Both are borrowed.
-  SharedWaiting(LibraryLock& lock, Work& work, const Options& options)
-      : lock_(lock), work_(work), options_(options) {}
+  /// All three are borrowed.
+  SharedWaiting(LibraryLock& lock, Work& work, const Clock& clock, const Options& options)
+      : lock_(lock), work_(work), clock_(clock), options_(options) {}
   SharedWaiting(const SharedWaiting&) = delete;
   SharedWaiting& operator=(const SharedWaiting&) = delete;
 
@@ -95,6 +97,8 @@ class SharedWaiting {
     std::atomic<std::uint32_t> told{0};
   };
 
+  /// Of the calling thread, which finds out for itself what its yields cost.
+  Yielding& yielding() const;
   void poll(Waiter& self);
   void wait_slowly(Waiter& self, unsigned rounds);
   void sleep(Waiter& self);
@@ -106,6 +110,7 @@ class SharedWaiting {
 
   LibraryLock& lock_;
   Work& work_;
+  const Clock& clock_;
   Options options_;
   std::vector<Waiter*> waiters_;  // by age, the poller too
   Waiter* poller_ = nullptr;

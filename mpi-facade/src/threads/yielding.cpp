@@ -43,7 +43,7 @@ void ask_for_short_slices() {
 bool Yielding::lingers_on(bool first) {
   if (!has_short_slices_) ask_for_short_slices();
   has_short_slices_ = true;
-  const auto now = SystemClock().monotonic();
+  const auto now = clock_->monotonic();
   if (first) lingers_until_ = now + linger;
   return now < lingers_until_;
 }

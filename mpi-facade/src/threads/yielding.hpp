@@ -25,6 +25,10 @@ namespace llamada::mpi {
 /// Threads: one.
 class Yielding {
  public:
+  /// `clock` is borrowed.
+  explicit Yielding(const Clock& clock) : clock_(&clock) {}
+  bool is_by(const Clock& clock) const { return clock_ == &clock; }
+
   /// False when it is better to sleep now. `ranks` share the processors and have too few of them; 0: each
   /// of the job's has its own. `cores`: on so many may each of them run; 0: too few, or each is bound to its
   /// own.
@@ -34,14 +38,14 @@ class Yielding {
       return false;
     }
     ++yields_since_long_;
-    const auto before = SystemClock().monotonic();
+    const auto before = clock_->monotonic();
     sched_yield();
-    took(SystemClock().monotonic() - before, ranks, cores);
+    took(clock_->monotonic() - before, ranks, cores);
     return true;
   }
 
   /// Whether the core is better kept now: neither yielded nor slept on.
-  bool stays() const { return stays_until_.count() != 0 && SystemClock().monotonic() < stays_until_; }
+  bool stays() const { return stays_until_.count() != 0 && clock_->monotonic() < stays_until_; }
 
   /// Whether it is still too early in a wait, of which this is the first question or not, to sleep instead of
   /// yielding: for ranks that do not share a core with each other. False while yields are short.
@@ -52,7 +56,7 @@ class Yielding {
     if (time <= unused) [[likely]]
       return;
     if (has_room(cores))
-      stays_until_ = SystemClock().monotonic() + stay;
+      stays_until_ = clock_->monotonic() + stay;
     else if (time > cheap && others_run(ranks))
       sleep_for_a_while(ranks != 0);
   }
@@ -89,6 +93,7 @@ class Yielding {
     sleeps_ = last_sleeps_;
   }
 
+  const Clock* clock_;
   int sleeps_ = 0;
   /// With how many the last while of sleeping began.
   int last_sleeps_ = 0;

@@ -37,7 +37,8 @@ void live(InProcessJob& job, int rank, const JobOptions& options,
   LLAMADA_CHECK(world.has_value());
   Runtime objects;
   objects.add_world(rank, options.size, 1, 2);
-  auto engine = Engine::create(**world, options.engine);
+  const SystemClock clock;
+  auto engine = Engine::create(**world, clock, options.engine);
   LLAMADA_CHECK(engine.has_value());
   Member member{**engine, *objects.comm_world(), *objects.datatypes.find(MPI_BYTE)};
   program(member);

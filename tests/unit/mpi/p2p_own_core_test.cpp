@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "set_clock.hpp"
 #include "test.hpp"
 #include "world/cores.hpp"
 #include "world/in_process.hpp"
@@ -56,7 +57,8 @@ struct Ranks {
 
 /// Rank 0, and then rank 1.
 void settle(Ranks& ranks) {
-  for (int rank = 0; rank < 2; ++rank) OwnCore(*ranks.worlds[static_cast<std::size_t>(rank)]).settle();
+  const SetClock clock;
+  for (int rank = 0; rank < 2; ++rank) OwnCore(*ranks.worlds[static_cast<std::size_t>(rank)], clock).settle();
 }
 
 /// Runs it in a thread of its own, so that this one stays where it is.
@@ -76,7 +78,7 @@ TEST_CASE("own_core: the next core that is free is taken, and after the last the
 TEST_CASE("own_core: a rank says where it waits", "[mpi]") {
   Ranks ranks(2);
   CHECK(ranks.said(0) == -1);
-  OwnCore(*ranks.worlds[0]).settle();
+  OwnCore(*ranks.worlds[0], SetClock()).settle();
   const cpu_set_t allowed = affinity();
   CHECK(CPU_ISSET(ranks.said(0), &allowed));
   CHECK(ranks.said(1) == -1);

@@ -67,7 +67,7 @@ class OneRank {
   explicit OneRank(InProcessJob& job) : world_(*job.attach(0)) {
     runtime_.add_world(0, 1, 1, 2);
     runtime_.initialized = true;
-    engine_ = *Engine::create(*world_);
+    engine_ = *Engine::create(*world_, clock_);
     runtime_.engine = engine_.get();
     install_runtime(&runtime_);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
@@ -75,6 +75,7 @@ class OneRank {
   ~OneRank() { install_runtime(nullptr); }
 
  private:
+  SystemClock clock_;
   std::unique_ptr<World> world_;
   Runtime runtime_;
   std::unique_ptr<Engine> engine_;

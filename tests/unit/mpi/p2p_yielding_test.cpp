@@ -13,9 +13,11 @@
 #include <utility>
 #include <vector>
 
+#include "set_clock.hpp"
 #include "test.hpp"
 #include "world/cores.hpp"
 
+using llamada::SetClock;
 using namespace llamada::mpi;
 using namespace std::chrono_literals;
 
@@ -34,7 +36,8 @@ int sleeps(Yielding& yielding) {
 }  // namespace
 
 TEST_CASE("yielding: after a long yield to somebody else it sleeps for a while", "[mpi]") {
-  Yielding yielding;
+  const SetClock clock;
+  Yielding yielding(clock);
   yielding.took(4ms, 0);
   CHECK(sleeps(yielding) == Yielding::sleeps_after_a_long_one);
   CHECK(sleeps(yielding) == 0);
@@ -42,7 +45,8 @@ TEST_CASE("yielding: after a long yield to somebody else it sleeps for a while",
 
 TEST_CASE("yielding: ranks that share cores sleep a few times, and twice as often if that was no use",
           "[mpi]") {
-  Yielding yielding;
+  const SetClock clock;
+  Yielding yielding(clock);
   for (int wanted = Yielding::sleeps_at_first; wanted < 1000; wanted *= 2) {
     yielding.took(4ms, fewer_than_run);
     CHECK(sleeps(yielding) == std::min(wanted, Yielding::sleeps_after_a_long_one));
@@ -53,53 +57,55 @@ TEST_CASE("yielding: ranks that share cores sleep a few times, and twice as ofte
 }
 
 TEST_CASE("yielding: after a short yield it yields again", "[mpi]") {
-  Yielding yielding;
+  const SetClock clock;
+  Yielding yielding(clock);
   yielding.took(10us, 0);
   CHECK(sleeps(yielding) == 0);
 }
 
 TEST_CASE("yielding: where nobody but the ranks wants to run a long yield is no reason to sleep", "[mpi]") {
-  Yielding yielding;
+  const SetClock clock;
+  Yielding yielding(clock);
   yielding.took(4ms, more_than_run);
   CHECK(sleeps(yielding) == 0);
 }
 
 TEST_CASE("yielding: where there is a core for all who want one the own is kept after somebody has used it",
           "[mpi]") {
-  Yielding yielding;
+  SetClock clock;
+  Yielding yielding(clock);
   CHECK_FALSE(yielding.stays());
   yielding.took(10us, 0, more_than_run);
   CHECK_FALSE(yielding.stays());
-  // Stays for a while only, and this thread may be kept from looking for as long.
-  bool stayed = false;
-  for (int i = 0; i < 1000 && !stayed; ++i) {
-    yielding.took(4ms, 0, more_than_run);
-    stayed = yielding.stays();
-  }
-  CHECK(stayed);
+  yielding.took(4ms, 0, more_than_run);
+  CHECK(yielding.stays());
   CHECK(sleeps(yielding) == 0);
-  while (yielding.stays()) continue;
+  clock.pass(4ms);
+  CHECK(yielding.stays());
+  clock.pass(1ms);
+  CHECK_FALSE(yielding.stays());
 }
 
 TEST_CASE("yielding: it sleeps where more wants to run than there are cores", "[mpi]") {
-  Yielding yielding;
+  const SetClock clock;
+  Yielding yielding(clock);
   yielding.took(4ms, 0, fewer_than_run);
   CHECK_FALSE(yielding.stays());
   CHECK(sleeps(yielding) == Yielding::sleeps_after_a_long_one);
 }
 
 TEST_CASE("yielding: before it sleeps it lingers, from the beginning of each wait", "[mpi]") {
-  Yielding yielding;
+  SetClock clock;
+  Yielding yielding(clock);
   CHECK_FALSE(yielding.lingers(true));
   yielding.took(4ms, 0);
-  // This thread may be kept from looking for longer than it lingers.
-  bool lingered = false;
-  for (int i = 0; i < 1000 && !lingered; ++i) lingered = yielding.lingers(true);
-  CHECK(lingered);
-  while (yielding.lingers(false)) continue;
-  lingered = false;
-  for (int i = 0; i < 1000 && !lingered; ++i) lingered = yielding.lingers(true);
-  CHECK(lingered);
+  for (int wait = 0; wait < 2; ++wait) {
+    CHECK(yielding.lingers(true));
+    clock.pass(199us);
+    CHECK(yielding.lingers(false));
+    clock.pass(1us);
+    CHECK_FALSE(yielding.lingers(false));
+  }
   CHECK(sleeps(yielding) == Yielding::sleeps_after_a_long_one);
   CHECK_FALSE(yielding.lingers(true));
 }
@@ -139,7 +145,8 @@ std::pair<Scheduling, Scheduling> around_wait(std::chrono::nanoseconds yield) {
   std::pair<Scheduling, Scheduling> seen;
   std::thread([&] {
     seen.first = scheduling();
-    Yielding yielding;
+    const SetClock clock;
+    Yielding yielding(clock);
     yielding.took(yield, 0);
     (void)yielding.lingers(true);
     seen.second = scheduling();
