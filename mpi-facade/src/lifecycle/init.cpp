@@ -143,7 +143,7 @@ void make_library(int thread_level) {
   process->engine->follow(process->runtime.calls);
   if (determinants) {
     interpose::deliver_signals_at(process->runtime.calls, [] { return runtime().engine->repeats_calls(); });
-    process->engine->on_wait(interpose::deliver_signals_in_call);
+    process->engine->waiting().on_wait(interpose::deliver_signals_in_call);
   }
 }
 

@@ -1,201 +1,143 @@
 #include "p2p/engine.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <utility>
 
-#include "llamada/base/copy.hpp"
-#include "llamada/base/crash_point.hpp"
-#include "runtime/runtime.hpp"
-#include "world/cores.hpp"
+#include "p2p/brief_receive.hpp"
 
 namespace llamada::mpi {
 namespace {
 
-/// How long a rank whose memory is full, and whose histories are not kept, waits for others to take what they
-/// have.
-constexpr std::chrono::seconds no_memory_patience{30};
-constexpr std::chrono::milliseconds between_damage_looks{250};
+bool rebuilds(const World& world) {
+  return world.profile().rank_replacement.kind == qos::RankReplacementKind::rebuild;
+}
+bool keeps_histories(const World& world) { return rebuilds(world) && world.is_protected(); }
+bool begins_replay(const World& world) { return rebuilds(world) && world.incarnation() > 1; }
+
+Outgoing::Options outgoing_options(const World& world, const Engine::Options& options) {
+  Outgoing::Options outgoing;
+  outgoing.eager_bytes_max = options.eager_bytes_max;
+  outgoing.direct_bytes_min = options.direct_bytes_min;
+  outgoing.log_bytes_max = options.log_bytes_max;
+  outgoing.keeps = keeps_histories(world);
+  outgoing.compares = begins_replay(world);
+  return outgoing;
+}
 
 }  // namespace
 
-Engine::Engine(World& world, const Clock& clock, Options options)
+Engine::Engine(World& world, const Clock& clock, const Options& options,
+               std::unique_ptr<replay::Determinants> own_determinants)
     : world_(world),
       clock_(clock),
-      arena_(world.arena()),
-      options_(std::move(options)),
-      matcher_(world.size()),
+      options_(options),
+      own_determinants_(std::move(own_determinants)),
+      determinants_(options.determinants ? *options.determinants : *own_determinants_),
       early_(world),
-      yielding_(clock),
-      own_core_(world, clock) {
-  granted_.resize(static_cast<std::size_t>(world.size()));
-  // Without a core of its own a rank that spins keeps others from what it waits for.
-  spin_rounds_ = world.oversubscribed() ? 0 : spin_rounds_max;
-  cores_ = cores_allowed();
+      direct_(world, *this),
+      outgoing_(world, *this, direct_, early_, outgoing_options(world, options)),
+      receiving_(
+          {world, determinants_, requests_, outgoing_, direct_, early_, *this, keeps_histories(world)}),
+      incoming_(world, receiving_),
+      progress_({incoming_, outgoing_, direct_, receiving_, requests_, options.hook}),
+      replay_({world, determinants_, incoming_, outgoing_, receiving_, progress_, begins_replay(world)}),
+      upkeep_(world, clock, incoming_, keeps_histories(world)),
+      waiting_(world, clock, options.yields_before_sleep) {
+  if (!upkeep_.keeps()) incoming_.release_consumed();
   // The first reading makes libc take memory from the program's heap: here, where a replay does the same.
   (void)clock_.monotonic();
 }
 
-Result<std::unique_ptr<Engine>> Engine::create(World& world, const Clock& clock, Options options) {
-  std::unique_ptr<Engine> engine(new Engine(world, clock, std::move(options)));
-  Status status = engine->open_parts();
-  if (!status) return propagate(status);
-  return engine;
-}
-
-Status Engine::open_parts() {
-  determinants_ = options_.determinants;
-  if (!determinants_) {
-    auto opened = replay::Determinants::open(world_);
+Result<std::unique_ptr<Engine>> Engine::create(World& world, const Clock& clock, const Options& options) {
+  std::unique_ptr<replay::Determinants> own_determinants;
+  if (!options.determinants) {
+    auto opened = replay::Determinants::open(world);
     if (!opened) return propagate(opened);
-    own_determinants_ = std::move(*opened);
-    determinants_ = own_determinants_.get();
+    own_determinants = std::move(*opened);
   }
-  const bool rebuilds = world_.profile().rank_replacement.kind == qos::RankReplacementKind::rebuild;
-  keeps_ = rebuilds && world_.is_protected();
-  replaying_ = repeats_ = rebuilds && world_.incarnation() > 1;
-  MessageSink& sink = *this;
-  SendOwner& owner = *this;
-  incoming_ = std::make_unique<Incoming>(world_, sink);
-  Outgoing::Options outgoing;
-  outgoing.eager_bytes_max = options_.eager_bytes_max;
-  outgoing.direct_bytes_min = options_.direct_bytes_min;
-  outgoing.log_bytes_max = options_.log_bytes_max;
-  outgoing.keeps = keeps_;
-  outgoing.compares = replaying_;
-  CopyOwner& copies = *this;
-  direct_ = std::make_unique<DirectCopies>(world_, copies);
-  outgoing_ = std::make_unique<Outgoing>(world_, owner, *direct_, early_, outgoing);
-  if (!keeps_) incoming_->release_consumed();
-  return {};
+  return std::unique_ptr<Engine>(new Engine(world, clock, options, std::move(own_determinants)));
 }
 
 void Engine::meet(std::span<const int> ranks) {
   if (ranks.empty()) return;
-  const int count = *std::max_element(ranks.begin(), ranks.end()) + 1;
-  matcher_.grow(count);
-  if (granted_.size() < static_cast<std::size_t>(count)) granted_.resize(static_cast<std::size_t>(count));
-  for (const int rank : ranks) incoming_->meet(rank);
+  receiving_.grow(*std::max_element(ranks.begin(), ranks.end()) + 1);
+  for (const int rank : ranks) incoming_.meet(rank);
 }
 
 void Engine::Listening::look_around() {
   World& world = engine_.world_;
   if (std::exchange(seen_changes_, world.roster_changes()) == world.roster_changes()) return;
   for (int rank = 0; rank < world.size(); ++rank) {
-    if (engine_.incoming_->has_met(rank) || world.has_ended(rank)) continue;
+    if (engine_.incoming_.has_met(rank) || world.has_ended(rank)) continue;
     strangers_.push_back(rank);
     engine_.meet(std::span(&rank, 1));
   }
 }
 
-bool Engine::progress() {
-  direct_->gather();
-  bool done = incoming_->poll();
-  done |= outgoing_->advance();
-  done |= direct_->advance();
-  if (!tasks_.empty()) done |= step_tasks();
-  // A clock may have taken the last outcome.
-  if (holds_ && !determinants_->replaying()) [[unlikely]]
-    outcome_taken();
-  return done;
-}
-
-bool Engine::anything_new() {
-  return incoming_->ready() || direct_->anything_new() || outgoing_->advance() ||
-         (!tasks_.empty() && step_tasks());
-}
-
-void Engine::look_around() {
-  for (auto& hook : hooks_) hook();
-  look_for_damage();
+bool Engine::part(int rank) {
   look_at_protection();
-}
-
-void Engine::wait_slowly(unsigned rounds, const std::function<bool()>& done) {
-  wait_hook_();
-  if (repeats_ && waits_in_vain(done)) return;
-  // Whoever is there after one yield need not have looked: it has not waited in vain.
-  if (rounds > 0) look_around();
-  looks_left_ = 0;  // each is no longer short
-  const int ranks = world_.size();
-  const bool crowded = world_.oversubscribed();
-  if (rounds == 0 && !crowded && cores_ >= ranks) own_core_.settle();
-  if (yielding_.stays() || (!crowded && yielding_.lingers(rounds == 0))) return pause_processor();
-  if (rounds < options_.yields_before_sleep &&
-      yielding_.yield(crowded ? ranks : 0, crowded || cores_ < ranks ? 0 : cores_))
-    return;
-  if (rounds == 0) look_around();
-  world_.sleep([&] { return anything_new() || done(); });
-}
-
-bool Engine::found_nothing() {
-  const bool time_to_yield = ++fruitless_calls_ % fruitless_calls_before_yield == 0;
-  // A replay only counts such calls down, and is in a hurry.
-  if (determinants_->replaying() && !time_to_yield) return false;
-  const bool went_on = progress();
-  if (!time_to_yield || determinants_->replaying()) return went_on;
-  look_around();
-  if (shared_)
-    shared_->yield();
-  else if (spin_rounds_ == 0)
-    sched_yield();
+  if (upkeep_.keeps() || replay_.is_on()) return false;
+  receiving_.part(rank);
+  incoming_.part(rank);
+  outgoing_.part(rank);
+  direct_.part(rank);
   return true;
 }
 
-void Engine::look_at_protection() {
-  if (keeps_ && !world_.is_protected()) keep_no_longer();
+bool Engine::waited_in_vain(const std::function<bool()>& done) {
+  if (replay_.repeats() && replay_.waits_in_vain(done)) return true;
+  receiving_.gather_no_longer();
+  return false;
 }
 
-/// The job is no longer protected: what was kept for a replacement is reused from now on.
-void Engine::keep_no_longer() {
-  keeps_ = false;
-  for (auto& arrival : arrivals_) {
-    if (!arrival->payload || arrival->copy) continue;
-    arrival->copy = std::make_unique<std::byte[]>(arrival->bytes);
-    arrival->copy_capacity = arrival->bytes;
-    copy_bytes(arrival->copy.get(), arrival->payload, arrival->bytes);
-    arrival->payload = arrival->copy.get();
-  }
-  incoming_->release_consumed();
-  outgoing_->keep_no_longer();
-  determinants_->stop_recording();
-}
-
-/// A wild pointer of a rank may have written over what others wait for.
-void Engine::look_for_damage() {
-  const auto now = clock_.monotonic();
-  if (now < next_damage_look_) return;
-  // The first look is for who has waited a while.
-  if (std::exchange(next_damage_look_, now + between_damage_looks).count() == 0) return;
-  if (const std::string own = arena_.find_damage(); !own.empty()) world_.damaged(world_.rank(), own);
-  incoming_->look_for_damage();
+void Engine::look_around() {
+  upkeep_.look_around();
+  look_at_protection();
 }
 
 void Engine::no_memory(const Error& error) {
-  if (error.code() == Errc::parse_error) world_.damaged(world_.rank(), error.text());
-  if (keeps_) {
-    if (!used_up_) world_.log_used_up();
-    used_up_ = true;
-    return look_at_protection();
-  }
-  const auto now = clock_.monotonic();
-  if (no_memory_since_.count() == 0) no_memory_since_ = now;
-  if (now - no_memory_since_ > no_memory_patience)
-    world_.aborted(1, fmt::format("{}: there is no memory for messages: {}", describe_rank(), error.text()));
+  upkeep_.no_memory(error);
+  look_at_protection();
 }
 
-std::string Engine::describe_rank() const {
-  const std::string rank = fmt::format("rank {} (incarnation {})", world_.rank(), world_.incarnation());
-  const Runtime* runtime = runtime_if_any();
-  if (!runtime || runtime->calls.current() == CallId::none) return rank;
-  return fmt::format("{}, {} call {}", rank, call_name(runtime->calls.current()), runtime->calls.begun());
+/// What was kept for a replacement is reused when the job is no longer protected.
+void Engine::look_at_protection() {
+  if (!upkeep_.ends_keeping()) return;
+  receiving_.keep_no_longer();
+  incoming_.release_consumed();
+  outgoing_.keep_no_longer();
+  determinants_.stop_recording();
 }
 
-// Sends
+bool Engine::found_nothing() {
+  const bool time_to_yield = waiting_.count_fruitless();
+  // A replay only counts such calls down, and is in a hurry.
+  if (replaying() && !time_to_yield) return false;
+  const bool went_on = progress();
+  if (!time_to_yield || replaying()) return went_on;
+  look_around();
+  waiting_.let_others_run();
+  return true;
+}
+
+replay::Outcome Engine::take_outcome(replay::CallKind kind) {
+  auto outcome = determinants_.replayer().take(kind);
+  if (!outcome) diverged(outcome.error().text());
+  LLAMADA_CRASH_POINT("replay:outcome-taken");
+  receiving_.outcome_taken();
+  return std::move(*outcome);
+}
+
+void Engine::finish() {
+  replay_.reach_end();
+  wait_until([&] { return outgoing_.idle() && direct_.idle(); });
+}
+
+// Communication
 
 bool Engine::send_now(const Buffer& buffer, int destination, int tag, Communicator& communicator) {
   return buffer.type->is_contiguous() &&
-         outgoing_->send_now(buffer, communicator.world_rank(destination), communicator.context(), tag);
+         outgoing_.send_now(buffer, communicator.world_rank(destination), communicator.context(), tag);
 }
 
 void Engine::send(const Buffer& buffer, int destination, int tag, Communicator& communicator, SendMode mode) {
@@ -213,22 +155,27 @@ void Engine::send(const Buffer& buffer, int destination, int tag, Communicator& 
   wait(request);
 }
 
-void Engine::begin(Request& request) {
-  request.active = true;
-  request.complete = request.cancelled = false;
-  request.error = MPI_SUCCESS;
-  request.status_source = request.null_process ? MPI_PROC_NULL : MPI_ANY_SOURCE;
-  request.status_tag = MPI_ANY_TAG;
-  request.status_bytes = 0;
+int Engine::receive(const Buffer& buffer, int source, int tag, Communicator& communicator,
+                    MPI_Status* status) {
+  Request request;
+  request.kind = Request::Kind::receive;
+  request.buffer = buffer;
+  request.communicator = &communicator;
+  request.peer = source;
+  request.tag = tag;
+  start_receive(request);
+  wait(request);
+  receive_status(request, status);
+  return request.error;
 }
 
 void Engine::start(Request& request) {
   if (request.null_process) {
-    begin(request);
+    request.begin();
     request.complete = true;
   } else if (request.kind == Request::Kind::task) {
     request.kept->task->start();
-    begin_task(request);
+    progress_.begin_task(request);
   } else if (request.kind == Request::Kind::send) {
     start_send(request);
   } else {
@@ -237,10 +184,10 @@ void Engine::start(Request& request) {
 }
 
 void Engine::start_send(Request& request) {
-  begin(request);
+  request.begin();
   request.context = request.communicator->context();
   request.destination = request.communicator->world_rank(request.peer);
-  if (request.mode != SendMode::buffered) return outgoing_->send(request);
+  if (request.mode != SendMode::buffered) return outgoing_.send(request);
   // A copy of our own goes: whether the buffer that the program attached has room never depends on when
   // others take it.
   Request& copy = requests_.add_without_handle();
@@ -252,95 +199,15 @@ void Engine::start_send(Request& request) {
   copy.keep().message.resize(request.buffer.bytes());
   request.buffer.pack(0, copy.kept->message);
   copy.released = true;
-  outgoing_->send(copy);
-  complete(request);
+  outgoing_.send(copy);
+  requests_.complete(request);
 }
 
-void Engine::send_complete(Request& request) { complete(request); }
-
-void Engine::complete(Request& request) {
-  request.complete = true;
-  if (!request.released) return;
-  if (request.kind == Request::Kind::task) request.kept->task->free();
-  requests_.remove(request);
-}
-
-// Tasks
-
-Request& Engine::add_task(std::unique_ptr<Task> task) {
-  Request& request = requests_.add();
-  request.kind = Request::Kind::task;
-  request.communicator = task->communicator();
-  request.keep().communicator = Reference<Communicator>(request.communicator);
-  request.kept->task = std::move(task);
-  return request;
-}
-
-Request& Engine::start_task(std::unique_ptr<Task> task) {
-  Request& request = add_task(std::move(task));
-  begin_task(request);
-  return request;
-}
-
-Request& Engine::add_persistent_task(std::unique_ptr<Task> task) {
-  Request& request = add_task(std::move(task));
-  request.persistent = true;
-  return request;
-}
-
-void Engine::begin_task(Request& request) {
-  begin(request);
-  if (request.kept->task->step())
-    complete(request);
-  else
-    tasks_.push_back(&request);
-}
-
-/// True when one of them has become complete.
-bool Engine::step_tasks() {
-  if (stepping_) return false;
-  stepping_ = true;
-  bool any_complete = false;
-  // A step may begin further tasks, which are appended.
-  for (std::size_t i = 0; i < tasks_.size(); ++i) {
-    Request& request = *tasks_[i];
-    if (!request.kept->task->step()) continue;
-    tasks_[i] = nullptr;
-    complete(request);
-    any_complete = true;
-  }
-  if (any_complete) std::erase(tasks_, nullptr);
-  stepping_ = false;
-  return any_complete;
-}
-
-void Engine::acknowledged(int from, std::uint32_t context, std::uint64_t ordinal) {
-  outgoing_->acknowledged(from, context, ordinal);
-}
-
-void Engine::granted(int from, const Grant& grant) { outgoing_->granted(from, grant); }
-
-void Engine::granted_directly(int from, const DirectGrant& grant) {
-  outgoing_->granted_directly(from, grant);
-}
-
-void Engine::grant_directly(int source, const DirectGrant& grant) {
-  outgoing_->grant_directly(source, grant);
-}
-
-void Engine::wait(Request& request) {
-  if (request.complete) return;
-  hold(request);
-  if (!await_answer(request)) wait_until([&] { return request.complete; });
-}
-
-/// Who has sent to where it now waits for a message from waits for an answer: when it looks first matters.
-/// What is long takes its time, and is better taken while it comes.
-bool Engine::is_answer(int from, Stream& stream) {
-  const std::uint64_t sent = outgoing_->published_to(from);
-  const bool sent_since = sent != stream.sent_before;
-  stream.sent_before = sent;
-  return sent_since && stream.last_bytes <= answer_bytes_max && spin_rounds_ > 0;
+bool Engine::cancel(Request& request) {
+  if (request.kind != Request::Kind::receive || request.null_process || request.matched_by_probe)
+    return false;
+  if (!replaying()) progress();
+  return receiving_.cancel(request);
 }
 
 /// Waits a moment for what a receive is to take, where that may be an answer and nothing else is to be done.
@@ -348,53 +215,33 @@ bool Engine::is_answer(int from, Stream& stream) {
 bool Engine::await_answer(Request& request) {
   if (request.kind != Request::Kind::receive || request.null_process || !has_nothing_else()) return false;
   int from = request.source;
-  Stream* const stream = incoming_->one_stream(from);
-  if (!stream || stream->last_bytes > posted_answer_bytes_max || is_turn_of_others()) return false;
+  Stream* const stream = incoming_.one_stream(from);
+  if (!stream || stream->last_bytes > posted_answer_bytes_max || waiting_.is_turn_of_others()) return false;
   if (!is_answer(from, *stream)) return false;
   look_late(*stream);
-  const unsigned looks_max = std::min(spin_rounds_, brief_looks_max);
+  const unsigned looks_max = waiting_.brief_looks_max();
   for (unsigned looks = 0; looks < looks_max && !stream->reader.is_announced(); ++looks) {
     if (stream->reader.ready()) {
-      // Large messages that came together become one copy here, too.
-      direct_->gather();
-      const bool taken = incoming_->drain(from, *stream);
-      direct_->advance();
+      const bool taken = progress_.go_on_with(from, *stream);
       if (taken && request.complete) {
         stream->first_look.found_after(looks);
         return true;
       }
-      if (!direct_->at_rest()) return false;
+      if (!direct_.at_rest()) return false;
     }
     spend_look(*stream, looks);
   }
   return false;
 }
 
-bool Engine::cancel(Request& request) {
-  if (request.kind != Request::Kind::receive || request.null_process || request.matched_by_probe)
-    return false;
-  bool cancelled = false;
-  if (determinants_->replaying()) {
-    auto taken = determinants_->replayer().take_cancel(request.post_index());
-    if (!taken) diverged(taken.error().text());
-    cancelled = *taken;
-    if (cancelled) matcher_.cancel(request);
-    outcome_taken();
-  } else {
-    progress();
-    cancelled = !request.complete && !early_.has_begun(request) && matcher_.cancel(request);
-    if (cancelled)
-      determinants_->record_cancelled(request.post_index());
-    else
-      determinants_->record_completion(replay::CallKind::cancel, {});
-  }
-  if (!cancelled) return false;
-  request.cancelled = true;
-  request.status_source = MPI_ANY_SOURCE;
-  request.status_tag = MPI_ANY_TAG;
-  request.status_bytes = 0;
-  complete(request);
-  return true;
+void Engine::set_eager_bytes_max(std::uint64_t bytes) {
+  options_.eager_bytes_max = static_cast<std::size_t>(bytes);
+  outgoing_.set_eager_bytes_max(options_.eager_bytes_max);
+}
+
+void Engine::set_direct_bytes_min(std::uint64_t bytes) {
+  options_.direct_bytes_min = static_cast<std::size_t>(bytes);
+  outgoing_.set_direct_bytes_min(options_.direct_bytes_min);
 }
 
 }  // namespace llamada::mpi

@@ -1,22 +1,12 @@
 #include <algorithm>
 
-#include "p2p/engine.hpp"
+#include "p2p/direct_copies.hpp"
+#include "p2p/incoming.hpp"
+#include "p2p/outgoing.hpp"
 
 // How a rank forgets another one that has ended, so that its slot can be a new process's.
 
 namespace llamada::mpi {
-
-bool Engine::part(int rank) {
-  look_at_protection();
-  if (keeps_ || replaying_) return false;
-  matcher_.part(rank, [this](MessageNode& message) { recycle(static_cast<Arrival&>(message)); });
-  incoming_->part(rank);
-  outgoing_->part(rank);
-  direct_->part(rank);
-  early_.part(rank);
-  if (static_cast<std::size_t>(rank) < granted_.size()) granted_[static_cast<std::size_t>(rank)].clear();
-  return true;
-}
 
 void Incoming::part(int rank) {
   if (!has_met(rank)) return;

@@ -47,6 +47,21 @@ void Request::reset() {
   arrival = nullptr;
 }
 
+void Request::begin() {
+  active = true;
+  complete = cancelled = false;
+  error = MPI_SUCCESS;
+  status_source = null_process ? MPI_PROC_NULL : MPI_ANY_SOURCE;
+  status_tag = MPI_ANY_TAG;
+  status_bytes = 0;
+}
+
+void Request::hold_objects() {
+  kept = std::make_unique<Kept>();
+  kept->type = Reference<Datatype>(const_cast<Datatype*>(buffer.type));
+  kept->communicator = Reference<Communicator>(communicator);
+}
+
 RequestTable::RequestTable() {
   sent_.kind = Request::Kind::send;
   sent_.active = sent_.complete = sent_.is_shared = true;
@@ -74,6 +89,13 @@ Request& RequestTable::add_without_handle() {
   nameless_ = next_unused(request);
   request.reset();
   return request;
+}
+
+void RequestTable::complete(Request& request) {
+  request.complete = true;
+  if (!request.released) return;
+  if (request.kind == Request::Kind::task) request.kept->task->free();
+  remove(request);
 }
 
 /// The handle goes to another request, which is unused as yet.

@@ -131,7 +131,11 @@ struct Request : ReceiveNode, RequestState {
 
   /// The first state, but for `kept` (which is empty) and what a send or receive sets when it begins.
   void reset();
-  /// In place of reset() and begin for a receive of the usual kind from one that was reset or complete
+  /// Any request begins, whatever it is.
+  void begin();
+  /// Keeps what one on the stack refers to while its call waits: another thread may free it meanwhile.
+  void hold_objects();
+  /// In place of reset() and begin() for a receive of the usual kind from one that was reset or complete
   /// before: what is missing is set by the match.
   void begin_receive() {
     rule = Rule::free;
@@ -189,6 +193,8 @@ class RequestTable {
     request.next = list;
     list = &request;
   }
+  /// Nothing is left to do: a request whose handle the program has given up goes.
+  void complete(Request& request);
   /// remove() for one in the state receive_done.
   void remove_done(Request& request) {
     request.is_named = request.active = false;

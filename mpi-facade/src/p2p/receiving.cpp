@@ -1,13 +1,11 @@
+#include "p2p/receiving.hpp"
+
 #include <algorithm>
 #include <cstring>
 
 #include "llamada/base/copy.hpp"
 #include "llamada/base/crash_point.hpp"
-#include "p2p/engine.hpp"
 #include "p2p/patch.hpp"
-#include "runtime/runtime.hpp"
-
-// The engine's receives and probes.
 
 namespace llamada::mpi {
 
@@ -38,42 +36,53 @@ bool takes_at_once(const Request& request, std::size_t bytes) {
 
 }  // namespace
 
-int Engine::receive(const Buffer& buffer, int source, int tag, Communicator& communicator,
-                    MPI_Status* status) {
-  Request request;
-  request.kind = Request::Kind::receive;
-  request.buffer = buffer;
-  request.communicator = &communicator;
-  request.peer = source;
-  request.tag = tag;
-  start_receive(request);
-  wait(request);
-  receive_status(request, status);
-  return request.error;
+Receiving::Receiving(const Parts& parts)
+    : world_(parts.world),
+      arena_(parts.world.arena()),
+      determinants_(parts.determinants),
+      requests_(parts.requests),
+      outgoing_(parts.outgoing),
+      direct_(parts.direct),
+      early_(parts.early),
+      owner_(parts.owner),
+      matcher_(parts.world.size()),
+      arrivals_(parts.keeps) {
+  grow(parts.world.size());
 }
 
-void Engine::start_receive(Request& request) {
-  begin(request);
+void Receiving::grow(int count) {
+  matcher_.grow(count);
+  if (granted_.size() < static_cast<std::size_t>(count)) granted_.resize(static_cast<std::size_t>(count));
+}
+
+void Receiving::part(int rank) {
+  matcher_.part(rank, [this](MessageNode& message) { arrivals_.recycle(static_cast<Arrival&>(message)); });
+  early_.part(rank);
+  if (static_cast<std::size_t>(rank) < granted_.size()) granted_[static_cast<std::size_t>(rank)].clear();
+}
+
+void Receiving::start(Request& request) {
+  request.begin();
   address(request);
   request.rule = ReceiveNode::Rule::free;
   request.expected_ordinal = 0;
-  if (determinants_->replayer().anything_left()) [[unlikely]]
+  if (determinants_.replayer().anything_left()) [[unlikely]]
     restrict(request, matcher_.posts());
   request.room_bytes = room_bytes(request);
   if (MessageNode* message = matcher_.post(request)) deliver(request, static_cast<Arrival&>(*message));
 }
 
 /// What a replay knows about a receive: that the program cancels it, or which message it takes.
-void Engine::restrict(Request& request, std::uint64_t post_index) {
-  auto& replayer = determinants_->replayer();
+void Receiving::restrict(Request& request, std::uint64_t post_index) {
+  auto& replayer = determinants_.replayer();
   if (replayer.is_cancelled(post_index)) {
     request.rule = ReceiveNode::Rule::cancelled;
     return;
   }
   if (request.source != any_source) {
     if (replayer.has_match(post_index))
-      diverged(fmt::format("its receive {} names a source, its predecessor's was from MPI_ANY_SOURCE",
-                           post_index + 1));
+      owner_.differs(fmt::format("its receive {} names a source, its predecessor's was from MPI_ANY_SOURCE",
+                                 post_index + 1));
     return;
   }
   if (const auto match = replayer.take_match(post_index)) {
@@ -87,17 +96,9 @@ void Engine::restrict(Request& request, std::uint64_t post_index) {
   holds_ = true;
 }
 
-replay::Outcome Engine::take_outcome(replay::CallKind kind) {
-  auto outcome = determinants_->replayer().take(kind);
-  if (!outcome) diverged(outcome.error().text());
-  LLAMADA_CRASH_POINT("replay:outcome-taken");
-  outcome_taken();
-  return std::move(*outcome);
-}
-
-void Engine::outcome_taken() {
-  if (determinants_->replaying()) return;
-  determinants_->publish_counters();
+void Receiving::outcome_taken() {
+  if (determinants_.replaying()) return;
+  determinants_.publish_counters();
   if (!holds_) return;
   holds_ = false;
   for (auto& [receive, message] : matcher_.go_live())
@@ -105,7 +106,7 @@ void Engine::outcome_taken() {
 }
 
 /// What message_arrived() does, for the messages that most are: whole ones for which a receive is posted.
-int Engine::take_awaited(int from, Stream& stream, int at_most) {
+int Receiving::take_awaited(int from, Stream& stream, int at_most) {
   int taken = take_run(from, stream, at_most);
   if (taken < 0) return taken;
   const int taken_before = taken;
@@ -135,11 +136,11 @@ int Engine::take_awaited(int from, Stream& stream, int at_most) {
     matcher_.take_first_posted(request, from);
     request.status_source = request.peer;
     if (request.source == any_source) {
-      determinants_->record_match(request.post_index(), {from, ordinal});
+      determinants_.record_match(request.post_index(), {from, ordinal});
       request.status_source = request.communicator->rank_of(from);
     }
     if (is_synchronous) {
-      outgoing_->acknowledge(from, label_context(label), ordinal);
+      outgoing_.acknowledge(from, label_context(label), ordinal);
       LLAMADA_CRASH_POINT("match:acknowledged");
     }
     if (is_apart)
@@ -161,7 +162,7 @@ int Engine::take_awaited(int from, Stream& stream, int at_most) {
 
 /// Whether so few of the messages that are waited for have come that more are to come first. Who takes each
 /// at once takes from the sender's cache the lines that it is about to write, and both wait for each line.
-bool Engine::is_to_gather(const log::LogReader& reader, const NodeList<ReceiveNode>& posted) {
+bool Receiving::is_to_gather(const log::LogReader& reader, const NodeList<ReceiveNode>& posted) {
   if (looks_left_ == 0) return false;
   std::ptrdiff_t behind = -1;
   for (const ReceiveNode* node = posted.first; node && behind < gathered_ - 1; node = node->next) ++behind;
@@ -171,7 +172,7 @@ bool Engine::is_to_gather(const log::LogReader& reader, const NodeList<ReceiveNo
 }
 
 /// For take_awaited(): copies what lies apart, of which the first `early` bytes are there already.
-void Engine::take_apart(Request& request, std::span<const std::byte> payload, std::size_t early) {
+void Receiving::take_apart(Request& request, std::span<const std::byte> payload, std::size_t early) {
   if (payload.size() > log::LogReader::Run::size_bytes_max) {
     looks_left_ = payload.size() <= gathered_message_max ? gather_looks : 0;
     gathered_ = static_cast<std::uint8_t>(gathered_bytes / payload.size());
@@ -181,7 +182,7 @@ void Engine::take_apart(Request& request, std::span<const std::byte> payload, st
 
 /// take_awaited() for a run of small messages of one context, for which several receives that name their
 /// source are posted: what belongs to all of them is looked at once.
-int Engine::take_run(int from, Stream& stream, int at_most) {
+int Receiving::take_run(int from, Stream& stream, int at_most) {
   log::LogReader& reader = stream.reader;
   const log::Cell* first = reader.peek_cell();
   if (!first) return 0;
@@ -225,7 +226,7 @@ int Engine::take_run(int from, Stream& stream, int at_most) {
 }
 
 /// That a receive will take it is certain where it names its source and take_awaited() finds it.
-bool Engine::message_announced(int from, const log::LogReader& reader) {
+bool Receiving::message_announced(int from, const log::LogReader& reader) {
   const auto record = reader.peek_announced();
   if (!record || record->kind != kind_message) return false;
   ReceiveNode* receive = matcher_.first_posted(label_context(record->label), from, label_tag(record->label));
@@ -234,50 +235,26 @@ bool Engine::message_announced(int from, const log::LogReader& reader) {
   return takes_at_once(request, record->payload.size()) && early_.copy(from, reader, *record, request);
 }
 
-void Engine::message_arrived(const IncomingMessage& message) {
+void Receiving::message_arrived(const IncomingMessage& message) {
   early_.forget(message.source);
   if (ReceiveNode* receive = matcher_.arrive(message))
     return deliver(static_cast<Request&>(*receive), message);
-  Arrival& arrival = new_arrival();
-  static_cast<Envelope&>(arrival) = message;
-  arrival.bytes = message.bytes;
-  arrival.synchronous = message.synchronous;
-  arrival.rendezvous = message.rendezvous;
-  arrival.announcement = message.announcement;
-  arrival.payload = message.payload.data();
-  arrival.patch.assign(message.patch.begin(), message.patch.end());
-  if (!keeps_ && !message.rendezvous) keep_payload(arrival, message);
-  matcher_.add_unexpected(arrival);
+  matcher_.add_unexpected(arrivals_.add(message));
   arena_.count(log::Counter::messages_unexpected);
 }
 
-/// The log is used again.
-void Engine::keep_payload(Arrival& arrival, const IncomingMessage& message) {
-  if (message.bytes >= SharedPayloads::bytes_min) {
-    arrival.shared_copy = shared_payloads_.copy_of(message);
-    arrival.payload = arrival.shared_copy.get();
-  } else {
-    if (arrival.copy_capacity < message.bytes || !arrival.copy) {
-      arrival.copy = std::make_unique_for_overwrite<std::byte[]>(std::max<std::size_t>(message.bytes, 64));
-      arrival.copy_capacity = std::max<std::size_t>(message.bytes, 64);
-    }
-    if (message.bytes > 0) copy_bytes(arrival.copy.get(), message.payload.data(), message.bytes);
-    arrival.payload = arrival.copy.get();
-  }
-}
-
 /// Everything that follows from a match comes after it has been recorded.
-void Engine::matched(Request& request, const Envelope& message, std::size_t bytes, bool synchronous) {
+void Receiving::matched(Request& request, const Envelope& message, std::size_t bytes, bool synchronous) {
   if (request.expected_ordinal != 0) {
     if (request.expected_ordinal != message.ordinal)
-      diverged(fmt::format("its receive {} takes message {} of rank {}, its predecessor's took message {}",
-                           request.post_index() + 1, message.ordinal, message.source,
-                           request.expected_ordinal));
+      owner_.differs(
+          fmt::format("its receive {} takes message {} of rank {}, its predecessor's took message {}",
+                      request.post_index() + 1, message.ordinal, message.source, request.expected_ordinal));
     --awaited_matches_;
     LLAMADA_CRASH_POINT("match:repeated");
   } else if (request.peer == MPI_ANY_SOURCE && request.kind == Request::Kind::receive &&
              request.source == any_source) {
-    determinants_->record_match(request.post_index(), {message.source, message.ordinal});
+    determinants_.record_match(request.post_index(), {message.source, message.ordinal});
   }
   request.status_source = request.communicator->rank_of(message.source);
   request.status_tag = message.tag;
@@ -285,7 +262,7 @@ void Engine::matched(Request& request, const Envelope& message, std::size_t byte
   arena_.count(log::Counter::messages_received);
   arena_.count(log::Counter::bytes_received, bytes);
   if (!synchronous) return;
-  outgoing_->acknowledge(message.source, message.context, message.ordinal);
+  outgoing_.acknowledge(message.source, message.context, message.ordinal);
   LLAMADA_CRASH_POINT("match:acknowledged");
 }
 
@@ -301,7 +278,7 @@ bool ends_within_element(const Datatype& type, std::size_t bytes) {
 
 }  // namespace
 
-void Engine::finish_receive(Request& request) {
+void Receiving::finish(Request& request) {
   LLAMADA_CRASH_POINT("match:delivered");
   const std::size_t capacity = request.buffer.bytes();
   if (request.status_bytes > capacity) {
@@ -313,19 +290,19 @@ void Engine::finish_receive(Request& request) {
     request.error = MPI_ERR_TYPE;
     request.failed_bytes = request.status_bytes;
   }
-  complete(request);
+  requests_.complete(request);
 }
 
-void Engine::deliver(Request& request, const IncomingMessage& message) {
+void Receiving::deliver(Request& request, const IncomingMessage& message) {
   matched(request, message, message.bytes, message.synchronous);
   if (message.rendezvous) return grant(request, message.source, message.announcement);
   request.buffer.unpack(0, message.payload);
   patch(request, message.source, message.bytes, message.patch);
-  finish_receive(request);
+  finish(request);
 }
 
 /// What a message has in place of bytes of the earlier one that is there.
-void Engine::patch(Request& request, int from, std::size_t bytes, std::span<const std::byte> patch) {
+void Receiving::patch(Request& request, int from, std::size_t bytes, std::span<const std::byte> patch) {
   std::byte* const memory = bytes <= request.buffer.bytes() ? request.buffer.contiguous() : nullptr;
   const auto put = [&](std::size_t offset, std::span<const std::byte> piece) {
     if (memory)
@@ -337,35 +314,35 @@ void Engine::patch(Request& request, int from, std::size_t bytes, std::span<cons
     world_.damaged(from, fmt::format("its log to rank {} has a patch that cannot be", world_.rank()));
 }
 
-void Engine::deliver(Request& request, Arrival& arrival) {
+void Receiving::deliver(Request& request, Arrival& arrival) {
   matched(request, arrival, arrival.bytes, arrival.synchronous);
   if (arrival.rendezvous) {
     grant(request, arrival.source, arrival.announcement);
   } else {
     request.buffer.unpack(0, {arrival.payload, arrival.bytes});
     patch(request, arrival.source, arrival.bytes, arrival.patch);
-    finish_receive(request);
+    finish(request);
   }
-  recycle(arrival);
+  arrivals_.recycle(arrival);
 }
 
-void Engine::start_matched_receive(Request& request, Arrival& arrival) {
-  begin(request);
+void Receiving::start_matched(Request& request, Arrival& arrival) {
+  request.begin();
   request.context = request.communicator->context();
   request.source = arrival.source;
   request.expected_ordinal = 0;
   deliver(request, arrival);
 }
 
-void Engine::grant(Request& request, int source, const Announcement& announcement) {
-  if (direct_->receive(request, source, announcement, outgoing_->awaits_grant(source))) return;
+void Receiving::grant(Request& request, int source, const Announcement& announcement) {
+  if (direct_.receive(request, source, announcement, outgoing_.awaits_grant(source))) return;
   request.bulk_done = 0;
   granted_[static_cast<std::size_t>(source)].push_back(&request);
-  outgoing_->grant(source, {announcement.send_id, direct_->is_unreachable(source) ? 1u : 0u});
+  outgoing_.grant(source, {announcement.send_id, direct_.is_unreachable(source) ? 1u : 0u});
   LLAMADA_CRASH_POINT("bulk:granted");
 }
 
-void Engine::bulk_arrived(int from, std::span<const std::byte> piece) {
+void Receiving::bulk_arrived(int from, std::span<const std::byte> piece) {
   auto& waiting = granted_[static_cast<std::size_t>(from)];
   const std::size_t left = waiting.empty() ? 0 : waiting.front()->status_bytes - waiting.front()->bulk_done;
   if (piece.size() > left)
@@ -377,40 +354,51 @@ void Engine::bulk_arrived(int from, std::span<const std::byte> piece) {
   LLAMADA_CRASH_POINT("bulk:piece-taken");
   if (request.bulk_done < request.status_bytes) return;
   waiting.pop_front();
-  finish_receive(request);
+  finish(request);
+}
+
+bool Receiving::cancel(Request& request) {
+  bool cancelled = false;
+  if (determinants_.replaying()) {
+    auto taken = determinants_.replayer().take_cancel(request.post_index());
+    if (!taken) owner_.differs(taken.error().text());
+    cancelled = *taken;
+    if (cancelled) matcher_.cancel(request);
+    outcome_taken();
+  } else {
+    cancelled = !request.complete && !early_.has_begun(request) && matcher_.cancel(request);
+    if (cancelled)
+      determinants_.record_cancelled(request.post_index());
+    else
+      determinants_.record_completion(replay::CallKind::cancel, {});
+  }
+  if (!cancelled) return false;
+  request.cancelled = true;
+  request.status_source = MPI_ANY_SOURCE;
+  request.status_tag = MPI_ANY_TAG;
+  request.status_bytes = 0;
+  requests_.complete(request);
+  return true;
+}
+
+void Receiving::acknowledged(int from, std::uint32_t context, std::uint64_t ordinal) {
+  outgoing_.acknowledged(from, context, ordinal);
+}
+
+void Receiving::granted(int from, const Grant& grant) { outgoing_.granted(from, grant); }
+
+void Receiving::granted_directly(int from, const DirectGrant& grant) {
+  outgoing_.granted_directly(from, grant);
 }
 
 // Probes
 
-Arrival* Engine::probe(std::uint32_t context, int source, int tag) {
+Arrival* Receiving::probe(std::uint32_t context, int source, int tag) {
   return static_cast<Arrival*>(matcher_.probe(context, source, tag));
 }
 
-Arrival* Engine::find(std::uint32_t context, int source, std::uint64_t ordinal) {
+Arrival* Receiving::find(std::uint32_t context, int source, std::uint64_t ordinal) {
   return static_cast<Arrival*>(matcher_.find(context, source, ordinal));
-}
-
-Arrival& Engine::new_arrival() {
-  if (!free_arrivals_) {
-    arrivals_.push_back(std::make_unique<Arrival>());
-    return *arrivals_.back();
-  }
-  Arrival& arrival = *free_arrivals_;
-  free_arrivals_ = arrival.next_free;
-  return arrival;
-}
-
-void Engine::recycle(Arrival& arrival) {
-  constexpr std::size_t copy_kept_max = 4096;
-  if (arrival.copy_capacity > copy_kept_max) {
-    arrival.copy.reset();
-    arrival.copy_capacity = 0;
-  }
-  arrival.shared_copy.reset();
-  arrival.patch = {};
-  arrival.payload = nullptr;
-  arrival.next_free = free_arrivals_;
-  free_arrivals_ = &arrival;
 }
 
 }  // namespace llamada::mpi

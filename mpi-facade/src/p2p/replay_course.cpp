@@ -1,13 +1,13 @@
+#include "p2p/replay_course.hpp"
+
 #include <sys/single_threaded.h>
 
 #include <charconv>
 #include <thread>
 
 #include "llamada/base/crash_point.hpp"
-#include "p2p/engine.hpp"
+#include "p2p/describe_rank.hpp"
 #include "runtime/runtime.hpp"
-
-// How a replay ends: docs/decisions/0021-what-a-replay-must-repeat.md.
 
 namespace llamada::mpi {
 namespace {
@@ -32,33 +32,43 @@ std::optional<std::uint64_t> calls_of_predecessors(std::string_view identity) {
 
 }  // namespace
 
-void Engine::look_for_culprit() {
+ReplayCourse::ReplayCourse(const Parts& parts)
+    : world_(parts.world),
+      determinants_(parts.determinants),
+      incoming_(parts.incoming),
+      outgoing_(parts.outgoing),
+      receiving_(parts.receiving),
+      progress_(parts.progress),
+      is_on_(parts.begins),
+      repeats_(parts.begins) {}
+
+void ReplayCourse::look_for_culprit() {
   // A word may be on its way from another core: what is said to be damaged is looked at twice.
   for (int look = 0; look < 2; ++look) {
     if (look > 0) std::this_thread::sleep_for(between_looks_for_culprit);
-    incoming_->look_for_damage();
+    incoming_.look_for_damage();
     if (past_.look_for_damage) past_.look_for_damage();
   }
-  incoming_->look_for_lost_logs();
+  incoming_.look_for_lost_logs();
 }
 
-void Engine::diverged(const std::string& difference) {
+void ReplayCourse::diverged(const std::string& difference) {
   look_for_culprit();
   world_.diverged(fmt::format(
       "replay diverged: {}: {}; the program is not deterministic beyond what is recorded (uninitialised "
       "memory, threads, rdtsc, files that have changed, ...)",
-      describe_rank(), difference));
+      describe_rank(world_), difference));
   std::abort();  // Not reached.
 }
 
-void Engine::follow(CallCounter& calls) {
+void ReplayCourse::follow(CallCounter& calls) {
   calls_ = &calls;
   const auto last = calls_of_predecessors(world_.identity());
   if (!repeats_ || !last) return;
   last_call_ = *last;
   calls.watch(last_call_ + 1, [this] {
     drain();
-    end_replay("it begins an MPI call that its predecessor had not begun");
+    end("it begins an MPI call that its predecessor had not begun");
   });
   if (last_call_ > calls.begun()) return calls.watch(last_call_, [this] { begin_last_call(); });
   in_last_call_ = true;
@@ -66,7 +76,7 @@ void Engine::follow(CallCounter& calls) {
 }
 
 /// What was written before this call, a predecessor had written, too.
-void Engine::begin_last_call() {
+void ReplayCourse::begin_last_call() {
   in_last_call_ = true;
   if (!repeats_) return;
   world_.reached(ReplayPlace::last_call_begins, __libc_single_threaded);
@@ -77,16 +87,16 @@ void Engine::begin_last_call() {
 }
 
 /// What is written from now on may be new, unless the predecessor did more than the replay has done.
-void Engine::end_last_call() {
+void ReplayCourse::end_last_call() {
   if (repeats_ && left_over().empty()) world_.reached(ReplayPlace::last_call_ended, __libc_single_threaded);
 }
 
-std::string Engine::left_over(bool with_contributions) {
-  auto& replayer = determinants_->replayer();
+std::string ReplayCourse::left_over(bool with_contributions) {
+  auto& replayer = determinants_.replayer();
   if (replayer.outcomes_left()) return replayer.describe_next();
   if (replayer.anything_left()) return "a receive from MPI_ANY_SOURCE";
-  if (awaited_matches_ > 0) return "a receive from MPI_ANY_SOURCE, whose message is gone,";
-  if (std::string left = outgoing_->left_over(); !left.empty()) return left;
+  if (receiving_.awaited_matches() > 0) return "a receive from MPI_ANY_SOURCE, whose message is gone,";
+  if (std::string left = outgoing_.left_over(); !left.empty()) return left;
   if (past_.operations)
     if (std::string left = past_.operations(); !left.empty()) return left;
   if (with_contributions && past_.contributions)
@@ -96,13 +106,13 @@ std::string Engine::left_over(bool with_contributions) {
   return {};
 }
 
-bool Engine::drain() {
-  if (draining_ || stepping_) return false;
+bool ReplayCourse::drain() {
+  if (draining_ || progress_.is_stepping()) return false;
   draining_ = true;
   bool any = false;
   for (int in_vain = 0; in_vain < looks_in_vain;) {
-    const bool has_come = incoming_->ready();
-    const bool went_on = progress();
+    const bool has_come = incoming_.ready();
+    const bool went_on = progress_.go_on();
     in_vain = has_come || went_on ? 0 : in_vain + 1;
     any |= in_vain == 0;
   }
@@ -110,9 +120,9 @@ bool Engine::drain() {
   return any;
 }
 
-void Engine::end_replay(std::string_view here, bool with_contributions) {
+void ReplayCourse::end(std::string_view here, bool with_contributions) {
   if (!repeats_) return;
-  if (replaying_) {
+  if (is_on_) {
     const std::string left = left_over(with_contributions);
     if (!left.empty()) diverged(fmt::format("{}, while {} is still to be repeated", here, left));
     if (!with_contributions && !left_over().empty()) return;
@@ -122,59 +132,57 @@ void Engine::end_replay(std::string_view here, bool with_contributions) {
 }
 
 /// The driver judges the output. Others learn of what follows afterwards.
-void Engine::tell_over() {
+void ReplayCourse::tell_over() {
   repeats_ = false;
   world_.reached(ReplayPlace::over, __libc_single_threaded);
 }
 
-bool Engine::waits_in_vain(const std::function<bool()>& done) {
+bool ReplayCourse::waits_in_vain(const std::function<bool()>& done) {
   // Of what the predecessor was told, all is there: it never leaves the others' logs.
   if (drain()) return true;
   for (int look = 0; look < looks_in_vain; ++look)
     if (done()) return true;
   if (drain()) return true;
   if (awaited_) diverged(fmt::format("{}, which its predecessor was told of, is not there", awaited_));
-  end_replay("it waits for something that its predecessor had not waited for in vain");
+  end("it waits for something that its predecessor had not waited for in vain");
   return false;
 }
 
 /// Not while something else goes on: what follows from it belongs to an earlier place of the program.
-bool Engine::may_send_new() {
-  if (!replaying_) return true;
-  if (draining_ || stepping_) return false;
+bool ReplayCourse::may_send_new() {
+  if (!is_on_) return true;
+  if (draining_ || progress_.is_stepping()) return false;
   drain();
-  end_replay("it sends something that its predecessor had not sent");
+  end("it sends something that its predecessor had not sent");
   return true;
 }
 
-bool Engine::may_tell_new() {
-  if (replaying_ && in_last_call_ && left_over().empty()) go_live();
-  return !replaying_;
+bool ReplayCourse::may_tell_new() {
+  if (is_on_ && in_last_call_ && left_over().empty()) go_live();
+  return !is_on_;
 }
 
-void Engine::go_live() {
-  if (!replaying_) return;
+void ReplayCourse::go_live() {
+  if (!is_on_) return;
   LLAMADA_CRASH_POINT("replay:ended");
-  replaying_ = false;
-  determinants_->publish_counters();
-  outgoing_->went_live();
+  is_on_ = false;
+  determinants_.publish_counters();
+  outgoing_.went_live();
   world_.live();
   LLAMADA_CRASH_POINT("replay:live");
   world_.wake_all();
 }
 
-void Engine::finish() {
-  if (repeats_) {
-    drain();
-    end_replay("it reaches the end", false);
-  }
-  wait_until([&] { return outgoing_->idle() && direct_->idle(); });
-}
-
-void Engine::finish_replay() {
+void ReplayCourse::reach_end() {
   if (!repeats_) return;
   drain();
-  end_replay("it reaches the end");
+  end("it reaches the end", false);
+}
+
+void ReplayCourse::finish() {
+  if (!repeats_) return;
+  drain();
+  end("it reaches the end");
 }
 
 }  // namespace llamada::mpi

@@ -1,0 +1,107 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "p2p/incoming.hpp"
+#include "p2p/outgoing.hpp"
+#include "p2p/progress.hpp"
+#include "p2p/receiving.hpp"
+#include "replay/determinants.hpp"
+#include "world/world.hpp"
+
+namespace llamada::mpi {
+
+class CallCounter;
+
+/// Of a replacement: how far its replay has come, when it is over, and whether it has diverged
+/// (docs/decisions/0021-what-a-replay-must-repeat.md).
+///
+/// Threads: the engine's.
+class ReplayCourse {
+ public:
+  /// All but `begins` are borrowed. `begins`: the process is a replacement, which has a replay before it.
+  struct Parts {
+    World& world;
+    replay::Determinants& determinants;
+    Incoming& incoming;
+    Outgoing& outgoing;
+    Receiving& receiving;
+    Progress& progress;
+    bool begins = false;
+  };
+  explicit ReplayCourse(const Parts& parts);
+
+  /// What else a predecessor did that others may have noticed: each function gives the first thing that has
+  /// not been repeated, in words, or nothing. What they borrow must outlive the Engine.
+  struct Past {
+    std::function<std::string()> contributions;  ///< to collectives
+    std::function<std::string()> operations;     ///< on files
+    std::function<void()> look_for_damage;       ///< Collectives::look_for_damage()
+  };
+  void set_past(Past past) { past_ = std::move(past); }
+  /// Goes along with the program's calls, which `calls` counts, from the first one on: a predecessor had
+  /// begun as many as World::identity() says in a line "calls=N".
+  void follow(CallCounter& calls);
+
+  /// Whether the rank is not yet live.
+  bool is_on() const { return is_on_; }
+  /// Whether nothing has shown yet that no predecessor came further.
+  bool repeats() const { return repeats_; }
+  /// The same before the last MPI call of the predecessors begins. A signal's handler may ask.
+  bool repeats_calls() const { return repeats_ && !in_last_call_; }
+
+  /// Whether a send may be published that no predecessor has made: false while something else goes on. Ends
+  /// the replay, or the job where more is to be repeated first.
+  bool may_send_new();
+  /// Whether a replay has come so far that it may tell others something new that need not come at once, as
+  /// what was received, or a contribution to a collective.
+  bool may_tell_new();
+
+  /// For a wait: `what` a predecessor was told is waited for; null: no more.
+  void set_awaited(const char* what) { awaited_ = what; }
+  /// A wait that has found nothing so far: true when there is something after all. Else no predecessor has
+  /// come further than this: the replay is over, or has diverged.
+  bool waits_in_vain(const std::function<bool()>& done);
+
+  /// MPI_Finalize, first half: all but contributions to collectives, of which one follows, has been repeated.
+  void reach_end();
+  /// Behind the last collective: all has.
+  void finish();
+
+  /// Before the replay ends as diverged: that may be the fault of another rank whose wild pointer has written
+  /// over what it had sent. Then this names that rank and ends the job.
+  void look_for_culprit();
+  /// Ends the job: the text of `difference` with the rank and call before it and the likely causes behind it.
+  [[noreturn]] void diverged(const std::string& difference);
+
+ private:
+  /// Takes all that has come, and does all that follows from it. True when there was something.
+  bool drain();
+  std::string left_over(bool with_contributions = true);
+  /// The rank does what no predecessor has done, which `here` says.
+  void end(std::string_view here, bool with_contributions = true);
+  void begin_last_call();
+  void end_last_call();
+  void tell_over();
+  void go_live();
+
+  World& world_;
+  replay::Determinants& determinants_;
+  Incoming& incoming_;
+  Outgoing& outgoing_;
+  Receiving& receiving_;
+  Progress& progress_;
+  Past past_;
+  const CallCounter* calls_ = nullptr;
+  std::uint64_t last_call_ = 0;  // that a predecessor began
+  bool is_on_;
+  bool repeats_;
+  bool in_last_call_ = false;  // no predecessor began another call
+  bool draining_ = false;
+  const char* awaited_ = nullptr;
+};
+
+}  // namespace llamada::mpi

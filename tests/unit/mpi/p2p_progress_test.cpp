@@ -1,0 +1,93 @@
+#include "p2p/progress.hpp"
+
+#include <memory>
+#include <vector>
+
+#include "p2p/brief_receive.hpp"
+#include "p2p_parts.hpp"
+#include "test.hpp"
+
+using namespace llamada;
+using namespace llamada::mpi;
+
+namespace {
+
+/// Counts how often it is carried forward. It says that it did something for as long as `left` is not 0.
+struct CountedHook final : ProgressHook {
+  int calls = 0;
+  int left = 0;
+  bool carry() override {
+    ++calls;
+    return left > 0 && left-- > 0;
+  }
+};
+
+/// Is complete after so many steps.
+class Steps final : public Task {
+ public:
+  explicit Steps(int count) : left_(count) {}
+  bool step() override { return --left_ <= 0; }
+
+ private:
+  int left_;
+};
+
+}  // namespace
+
+TEST_CASE("progress: a rank to which nothing has come has nothing to do") {
+  Parts rank;
+  CHECK_FALSE(rank.progress.carry());
+  CHECK_FALSE(rank.progress.go_on());
+  CHECK_FALSE(rank.progress.anything_new());
+}
+
+TEST_CASE("progress: a task is stepped once at its start, and then each time, until it is complete") {
+  Parts rank;
+  CHECK(rank.progress.start_task(std::make_unique<Steps>(1)).complete);
+  CHECK_FALSE(rank.progress.has_tasks());
+  Request& request = rank.progress.start_task(std::make_unique<Steps>(3));
+  CHECK(rank.progress.has_tasks());
+  CHECK_FALSE(rank.progress.go_on());
+  CHECK_FALSE(request.complete);
+  CHECK(rank.progress.anything_new());
+  CHECK(request.complete);
+  CHECK_FALSE(rank.progress.has_tasks());
+}
+
+TEST_CASE("progress: the hook is carried forward by each look, and what it does counts") {
+  CountedHook hook;
+  hook.left = 3;
+  Parts rank(&hook);
+  CHECK(rank.progress.carry());
+  CHECK(rank.progress.go_on());
+  CHECK(rank.progress.anything_new());
+  CHECK_FALSE(rank.progress.go_on());
+  CHECK(hook.calls == 4);
+}
+
+TEST_CASE("progress: the hook is carried forward while a receive waits briefly, and while a rank waits") {
+  InProcessJob::Options options;
+  auto job = std::move(*InProcessJob::create(options));
+  auto world = std::move(*job->attach(0));
+  const SetClock clock;
+  CountedHook hook;
+  Engine::Options with_hook;
+  with_hook.hook = &hook;
+  auto engine = std::move(*Engine::create(*world, clock, with_hook));
+  Runtime objects;
+  objects.add_world(0, 1, 1, 2);
+  Communicator& self = *objects.comm_world();
+
+  hook.left = 5;
+  engine->wait_until([&] { return hook.left == 0; });
+  CHECK(hook.calls >= 5);
+
+  // Its own stream is there once it has sent to itself.
+  std::vector<std::byte> byte(1);
+  const Buffer buffer{byte.data(), 1, objects.datatypes.find(MPI_BYTE)};
+  engine->send(buffer, 0, 0, self, SendMode::standard);
+  engine->receive(buffer, 0, 0, self, MPI_STATUS_IGNORE);
+  const int before = hook.calls;
+  CHECK_FALSE(engine->receive_briefly(byte, 0, 0, self, MPI_STATUS_IGNORE));
+  CHECK(hook.calls == before + static_cast<int>(engine->waiting().brief_looks_max()));
+}
