@@ -147,8 +147,8 @@ int check_reduce(Call& call, const void* sendbuf, void* recvbuf, int count, MPI_
   if (contribution.bytes == 0 && !call.communicator->is_inter()) return reduce_nothing(call, Kind::allreduce);
   if (!is_segmented(call, contribution))
     return carry_out(call, [=](Channel& channel) {
-      return FoldEverywhere(channel, Kind::allreduce, reduction, contribution, result, channel.peer_begin(),
-                            channel.peer_end());
+      return FoldEverywhere(channel, Kind::allreduce, reduction, contribution, result,
+                            channel.members().peer_begin(), channel.members().peer_end());
     });
   return carry_out(call, [=](Channel& channel) {
     return SegmentedReduction(channel, Kind::allreduce, reduction, contribution, result, everybody);
@@ -163,7 +163,7 @@ int check_allreduce(Call& call, const void* sendbuf, void* recvbuf, int count, M
   if (int code = arguments.find_both(sendbuf, recvbuf, count, contribution, result)) return code;
   if (arguments.are_small(contribution))
     return perform(*call.communicator, [=](Channel& channel, Waiter& waiter) {
-      return fold_small(channel, waiter, Kind::allreduce, 0, arguments.small(contribution, result));
+      return fold_small(channel, waiter, Kind::allreduce, {}, arguments.small(contribution, result));
     });
   return allreduce_any(arguments, contribution, result);
 }

@@ -19,11 +19,11 @@ void CollectiveTask::start() {
   machine_ = make_machine();
   failure_.reset();
   is_begun_ = is_over_ = is_told_ = false;
-  channel_.enqueue(*this);
+  channel_.turns().enqueue(*this);
 }
 
 bool CollectiveTask::advance() {
-  if (!is_begun_) channel_.forget_misfit();
+  if (!is_begun_) channel_.fitting().forget_misfit();
   if (!channel_.failed()) {
     if (!is_begun_) machine_->begin();
     is_begun_ = true;

@@ -77,16 +77,16 @@ class CollectiveTask : public Task, private Pending {
   CollectiveTask(Channel& channel, Communicator& communicator, std::vector<Reference<Counted>> kept,
                  std::unique_ptr<CommunicatorExtension> own = nullptr)
       : own_(std::move(own)), channel_(channel), communicator_(&communicator), kept_(std::move(kept)) {
-    channel_.add_task();
+    channel_.turns().add_task();
   }
   ~CollectiveTask() override {
-    channel_.withdraw(*this);
-    channel_.remove_task();
+    channel_.turns().withdraw(*this);
+    channel_.turns().remove_task();
     if (own_ && is_freed_ && is_told_) runtime().collectives->spare_persistent({std::move(own_), &channel_});
   }
 
   bool step() override {
-    if (!is_over_) channel_.advance();
+    if (!is_over_) channel_.turns().advance();
     return is_over_;
   }
   void start() override;

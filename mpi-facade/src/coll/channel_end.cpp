@@ -1,25 +1,40 @@
+#include <fmt/core.h>
+
 #include "coll/channel.hpp"
 
-// What becomes of a channel's log and cursors when its communicator is freed, or a member has ended.
+// What becomes of a channel's log and cursors when a replay is over, its communicator is freed, or a member
+// has ended.
 
 namespace llamada::mpi::coll {
 
+void Channel::change_communicator() {
+  for (Peer& other : peers_) other.left_over.reset();
+  fitting_.change_communicator(ordinal_);
+}
+
+std::string Channel::left_over() {
+  const auto record = own_log_.left_over();
+  if (!record) return {};
+  return fmt::format("its contribution to MPI_{}, collective {} on the communicator with context {},",
+                     to_string(static_cast<Kind>(record->kind)), ordinal_of(*record), context());
+}
+
 void Channel::retire() {
   for (int member = 0; member < size(); ++member) {
-    if (member == self_ || incoming_[member].is_gone) continue;
-    auto cursor = world_.arena().cursor(key_, members_[member]);
+    if (member == self() || peer(member).is_gone) continue;
+    auto cursor = world_.arena().cursor(key_, members_.world_rank(member));
     if (!cursor) continue;
     (*cursor)->consumed.store(log::retired_cursor, std::memory_order_release);
-    world_.wake(members_[member]);
+    world_.wake(members_.world_rank(member));
   }
 }
 
 void Channel::part(int world_rank) {
   for (int member = 0; member < size(); ++member) {
-    if (members_[member] != world_rank || incoming_[member].is_gone) continue;
+    if (members_.world_rank(member) != world_rank || peer(member).is_gone) continue;
     // Its log and its cursor are gone.
-    incoming_[member] = {};
-    incoming_[member].is_gone = true;
+    peer(member) = {};
+    peer(member).is_gone = true;
     std::uint32_t scanned = 0;
     if (const auto* cursor =
             log::find_cursor(arena_.reading(), key_, static_cast<std::uint32_t>(world_rank), scanned))
@@ -29,17 +44,17 @@ void Channel::part(int world_rank) {
 
 /// Whether a member may still read the log of this one.
 bool Channel::needs_our_log(int member) {
-  if (member == self_ || incoming_[member].is_gone) return false;
-  const auto peer = world_.peer(members_[member]);
+  if (member == self() || peer(member).is_gone) return false;
+  const auto arena = world_.peer(members_.world_rank(member));
   log::DirectoryScan scan;
-  const auto* cursor = peer.ready() ? log::find_cursor(peer, key_, world_.rank(), scan) : nullptr;
+  const auto* cursor = arena.ready() ? log::find_cursor(arena, key_, world_.rank(), scan) : nullptr;
   const bool is_retired = cursor && cursor->consumed.load(std::memory_order_acquire) == log::retired_cursor;
-  return !is_retired || peer.header().replaying.load(std::memory_order_relaxed) != 0;
+  return !is_retired || arena.header().replaying.load(std::memory_order_relaxed) != 0;
 }
 
 bool Channel::has_log(int member) {
   log::DirectoryScan scan;
-  return log::find_log(world_.peer(members_[member]), key_, scan).has_value();
+  return log::find_log(world_.peer(members_.world_rank(member)), key_, scan).has_value();
 }
 
 bool Channel::give_back() {
@@ -47,20 +62,19 @@ bool Channel::give_back() {
   if (!is_given_back_) {
     for (int member = 0; member < size(); ++member)
       if (needs_our_log(member)) return false;
-    reservation_.drop();
-    writer_.discard();
+    own_log_.discard();
     is_given_back_ = true;
   }
   // All others have retired, too, so each has had its log: when that is gone, nobody looks at our cursor.
   bool is_all = true;
   for (int member = 0; member < size(); ++member) {
-    Incoming& other = incoming_[member];
-    if (member == self_ || other.is_gone) continue;
+    Peer& other = peer(member);
+    if (member == self() || other.is_gone) continue;
     if (has_log(member)) {
       is_all = false;
       continue;
     }
-    if (auto cursor = arena_.cursor(key_, static_cast<std::uint32_t>(members_[member])))
+    if (auto cursor = arena_.cursor(key_, static_cast<std::uint32_t>(members_.world_rank(member))))
       arena_.remove_cursor(*cursor);
     other.is_gone = true;
   }

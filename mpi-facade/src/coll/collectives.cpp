@@ -119,7 +119,7 @@ Result<std::unique_ptr<CommunicatorExtension>> Collectives::common_spare(Communi
 }
 
 void Collectives::spare_persistent(OwnChannel own) {
-  if (!own.channel->is_intra()) return;
+  if (!own.channel->members().is_intra()) return;
   // What is given up goes with the result.
   static_cast<void>(spare_channels_.keep({std::move(own.holder), own.channel}));
 }
@@ -127,7 +127,7 @@ void Collectives::spare_persistent(OwnChannel own) {
 void Collectives::spare_channel(Communicator& communicator) {
   if (!communicator.collectives || communicator.is_inter()) return;
   Channel* channel = static_cast<Holder&>(*communicator.collectives).channel();
-  if (channel->has_tasks()) return;  // The last of them ends it.
+  if (channel->turns().has_tasks()) return;  // The last of them ends it.
   // What is given up goes with the result.
   static_cast<void>(spare_channels_.keep({std::move(communicator.collectives), channel}));
 }

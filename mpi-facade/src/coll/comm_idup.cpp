@@ -36,11 +36,11 @@ class ExchangeProposals final : public coll::Machine {
       : channel_(channel), own_(own), all_(all) {}
   void begin() override { channel_.begin(coll::Kind::context); }
   bool step() override {
-    if (!published_ && !(published_ = channel_.publish_whole(0, coll::everybody, plain_bytes(own_))))
+    if (!published_ && !(published_ = channel_.publish_whole({}, coll::everybody, plain_bytes(own_))))
       return false;
     for (; member_ < channel_.size(); ++member_) {
       if (member_ == channel_.self()) continue;
-      const auto record = channel_.expect(member_, 0, sizeof(own_));
+      const auto record = channel_.expect(member_, {}, sizeof(own_));
       if (!record) return false;
       Proposal theirs;
       std::memcpy(&theirs, record->payload.data(), sizeof(theirs));

@@ -21,13 +21,14 @@ bool Introduction::publish_card() {
   if (published_ > piece_) return true;
   const auto verdict = static_cast<std::byte>(all_reached_);
   const auto what = piece_ == 0 ? plain_bytes(own_) : std::span(&verdict, 1);
-  if (!channel_.publish_whole(first_card + piece_, everybody, what)) return false;
+  if (!channel_.publish_whole(Piece(Content::card, piece_), everybody, what)) return false;
   ++published_;
   return true;
 }
 
 bool Introduction::look_at(int member) {
-  const auto record = channel_.expect(member, first_card + piece_, piece_ == 0 ? sizeof(Card) : 1, bytes_);
+  const auto record =
+      channel_.expect(member, Piece(Content::card, piece_), piece_ == 0 ? sizeof(Card) : 1, bytes_);
   if (!record) return false;
   if (piece_ == 0) {
     Card card;
@@ -82,7 +83,7 @@ Partners::Partners(Channel& channel)
 
 bool Partners::say(std::uint32_t step, std::span<const std::byte> what, int audience) {
   if (said_ > step) return true;
-  if (!channel_.publish_whole(first_step + step, audience, what)) return false;
+  if (!channel_.publish_whole(Piece(Content::step, step), audience, what)) return false;
   said_ = step + 1;
   return true;
 }
@@ -91,7 +92,7 @@ bool Partners::has_said(int member, std::uint32_t step) {
   const auto index = static_cast<std::size_t>(member);
   for (; heard_[index] <= step; ++heard_[index]) {
     const std::size_t size = heard_[index] == 0 ? sizeof(Offer) : 0;
-    const auto record = channel_.expect(member, first_step + heard_[index], size, bytes_);
+    const auto record = channel_.expect(member, Piece(Content::step, heard_[index]), size, bytes_);
     if (!record) return false;
     if (heard_[index] == 0) std::memcpy(&offers_[index], record->payload.data(), sizeof(Offer));
     channel_.next(member);

@@ -1,3 +1,5 @@
+#include "coll/loans.hpp"
+
 #include <cstring>
 
 #include "coll/channel.hpp"
@@ -5,116 +7,119 @@
 
 namespace llamada::mpi::coll {
 
+Loans::Account& Loans::account(int member) {
+  accounts_.resize(static_cast<std::size_t>(channel_.size()));
+  return accounts_[static_cast<std::size_t>(member)];
+}
+
 // ---- the lender
 
-bool Channel::lend(int member, std::span<const std::byte> part, std::uint32_t piece) {
+bool Loans::lend(int member, std::span<const std::byte> part, Content content) {
   const Loan loan{part.size(), reinterpret_cast<std::uint64_t>(part.data()), own_card()};
-  if (!publish_whole(piece, member, plain_bytes(loan))) return false;
+  if (!channel_.publish_whole(content, member, plain_bytes(loan))) return false;
   Account& other = account(member);
-  other.lent_in = ordinal_;
+  other.lent_in = channel_.ordinal();
   other.part = part;
-  other.loan = LoanState::open;
-  ++loans_open_;
+  other.state = State::open;
+  ++open_count_;
   return true;
 }
 
-void Channel::end_loan(int member, LoanState state) {
+void Loans::end(int member, State state) {
   Account& other = account(member);
-  if (other.loan != LoanState::open || other.lent_in != ordinal_) return;
-  other.loan = state;
-  --loans_open_;
-  // What is refused is published, and counted there.
-  if (state == LoanState::over) arena_.count(log::Counter::bytes_sent, other.part.size());
+  if (other.state != State::open || other.lent_in != channel_.ordinal()) return;
+  other.state = state;
+  --open_count_;
+  // A refused part is published, and counted there.
+  if (state == State::over) channel_.count_sent(other.part.size());
 }
 
-void Channel::take_back(int member, const log::Record& record) {
+void Loans::take_back(int member, const log::Record& record) {
   const bool was_reached = !record.payload.empty() && record.payload[0] != std::byte{0};
-  account(member).refuses_loans = !was_reached;
-  end_loan(member, was_reached ? LoanState::over : LoanState::refused);
-  next(member);
+  account(member).refuses = !was_reached;
+  end(member, was_reached ? State::over : State::refused);
+  channel_.next(member);
 }
 
-Channel::LoanState Channel::loan_to(int member) {
+Loans::State Loans::state_of(int member) {
   Account& other = account(member);
-  if (other.lent_in != ordinal_) return LoanState::none;
-  if (other.loan != LoanState::open || !find_log(member)) return other.loan;
-  const auto record = peek_current(member);
-  if (!record) return LoanState::open;
-  if (age(ordinal_of(*record), ordinal_) > 0)
-    end_loan(member, LoanState::over);
-  else if (is_answer(*record))
+  if (other.lent_in != channel_.ordinal()) return State::none;
+  if (other.state != State::open) return other.state;
+  const auto record = channel_.peek_wanted(member);
+  if (!record) return other.state;
+  if (age(ordinal_of(*record), channel_.ordinal()) > 0)
+    end(member, State::over);
+  else if (is_loan_over(*record))
     take_back(member, *record);
   else if (is_place(*record))
     write_into_place(member, *record);
   else
-    (void)peek(member);  // It may be of another collective than this one's kind.
-  return other.loan;
+    (void)channel_.peek(member);  // It may be of another collective than this one's kind.
+  return other.state;
 }
 
 /// The member has asked for it: what this process lends it is then over.
-void Channel::write_into_place(int member, const log::Record& record) {
+void Loans::write_into_place(int member, const log::Record& record) {
   const std::span<const std::byte> part = account(member).part;
   Loan place;
   std::memcpy(&place, record.payload.data(), sizeof(place));
-  next(member);
+  channel_.next(member);
   const bool is_written =
       place.bytes == part.size() && reaches(member, place.lender) &&
       write_memory(static_cast<int>(place.lender.process), place.address, part) == Reached::done;
-  if (is_written) end_loan(member, LoanState::over);
+  if (is_written) end(member, State::over);
   give_back(member, is_written);
 }
 
-bool Channel::wind_up() {
+bool Loans::wind_up() {
   (void)settle();
-  for (int member = 0; loans_open_ > 0 && member < size(); ++member) {
-    if (member == self_ || !find_log(member)) continue;
-    while (const auto record = peek_current(member)) {
-      if (age(ordinal_of(*record), ordinal_) > 0) {
-        end_loan(member, LoanState::over);
+  for (int member = 0; open_count_ > 0 && member < channel_.size(); ++member) {
+    if (member == channel_.self()) continue;
+    while (const auto record = channel_.peek_wanted(member)) {
+      if (age(ordinal_of(*record), channel_.ordinal()) > 0) {
+        end(member, State::over);
         break;
       }
-      is_answer(*record) ? take_back(member, *record) : pass(member, *record);
+      is_loan_over(*record) ? take_back(member, *record) : channel_.pass(member, *record);
     }
-    if (incoming_[static_cast<std::size_t>(member)].reader.failed()) end_loan(member, LoanState::over);
   }
-  return loans_open_ == 0;
+  return open_count_ == 0;
 }
 
-// ---- who takes
+// ---- the borrower
 
-void Channel::borrow(int member, const log::Record& record) {
+void Loans::borrow(int member, const log::Record& record) {
   std::memcpy(&account(member).borrowed, record.payload.data(), sizeof(Loan));
-  next(member);
+  channel_.next(member);
 }
 
-void Channel::give_back(int member, bool was_reached) {
-  owe(member, {kind_, ordinal_, was_reached});
+void Loans::give_back(int member, bool was_reached) {
+  owe(member, {channel_.kind(), channel_.ordinal(), was_reached});
   (void)settle();
 }
 
-void Channel::owe(int member, const Debt& debt) {
+void Loans::pass(int member, const log::Record& record) {
+  if (!is_loan(record) && !is_place(record)) return;
+  owe(member, {static_cast<Kind>(record.kind), ordinal_of(record), is_loan(record)});
+}
+
+void Loans::owe(int member, const Debt& debt) {
   auto& owed = account(member).debt;
-  if (!owed) ++debts_;
+  if (!owed) ++debt_count_;
   owed = debt;
 }
 
-bool Channel::settle_all() {
-  const Kind kind = kind_;
-  const std::uint32_t ordinal = ordinal_;
-  for (int member = 0; debts_ > 0 && member < size(); ++member) {
+bool Loans::settle_all() {
+  for (int member = 0; debt_count_ > 0 && member < channel_.size(); ++member) {
     auto& debt = account(member).debt;
     if (!debt) continue;
-    kind_ = debt->kind;
-    ordinal_ = debt->ordinal;
     const std::byte answer{debt->was_reached};
-    if (publish_whole(loan_is_over, member, std::span(&answer, 1))) {
-      debt.reset();
-      --debts_;
-    }
+    const RecordHead head{debt->kind, debt->ordinal, Content::loan_over, member};
+    if (!channel_.publish_whole(head, std::span(&answer, 1))) continue;
+    debt.reset();
+    --debt_count_;
   }
-  kind_ = kind;
-  ordinal_ = ordinal;
-  return debts_ == 0;
+  return debt_count_ == 0;
 }
 
 }  // namespace llamada::mpi::coll

@@ -13,20 +13,20 @@ constexpr std::size_t together_bytes_max = 32 * 1024;
 }  // namespace
 
 bool Barrier::step() {
-  if (!published_ && !(published_ = channel_.publish_whole(0, everybody, {}))) return false;
-  for (; peer_ < channel_.peer_end(); ++peer_) {
+  if (!published_ && !(published_ = channel_.publish_whole({}, everybody, {}))) return false;
+  for (; peer_ < channel_.members().peer_end(); ++peer_) {
     if (peer_ == channel_.self()) continue;
-    if (!channel_.expect(peer_, 0, 0)) return false;
+    if (!channel_.expect(peer_, {}, 0)) return false;
     channel_.next(peer_);
   }
   return true;
 }
 
 bool NothingMoved::step() {
-  if (!has_given_ && !(has_given_ = channel_.publish_whole(0, audience_, {}))) return false;
+  if (!has_given_ && !(has_given_ = channel_.publish_whole({}, audience_, {}))) return false;
   for (; next_ < end_; ++next_) {
     if (next_ == channel_.self()) continue;
-    if (!channel_.expect(next_, 0, 0)) return false;
+    if (!channel_.expect(next_, {}, 0)) return false;
     channel_.next(next_);
   }
   return true;
@@ -40,7 +40,7 @@ Broadcast::Broadcast(Channel& channel, const Data& data, int root)
 // ---- from all
 
 void ReceivingFromAll::begin() {
-  const int count = channel_.peer_count();
+  const int count = channel_.members().peer_count();
   if (static_cast<std::size_t>(count) > std::size(few_)) {
     many_.resize(static_cast<std::size_t>(count));
     sources_ = many_.data();
@@ -50,9 +50,11 @@ void ReceivingFromAll::begin() {
   for (int index = 0; index < count; ++index) bytes += results_[index].bytes;
   goes_back_ = channel_.ordinal() % 2 == 0 && goes_to_and_fro(bytes, channel_.size());
   for (int index = 0; index < count; ++index) {
-    const bool nothing = channel_.peer_begin() + index == channel_.self() || results_[index].bytes == 0;
+    const bool nothing =
+        channel_.members().peer_begin() + index == channel_.self() || results_[index].bytes == 0;
     Source& source = sources_[index];
-    source.progress.bytes = source.progress.piece = 0;
+    source.progress.bytes = 0;
+    source.progress.piece = {};
     source.progress.goes_back = goes_back_;
     source.progress.invites = invites_;
     source.progress.state = Progress::State::nothing_lent;
@@ -63,18 +65,18 @@ void ReceivingFromAll::begin() {
 
 /// Beginning behind oneself, so that not all copy out of the same member's memory.
 int ReceivingFromAll::peer(int offset) const {
-  const int count = channel_.peer_count();
-  if (!channel_.is_intra()) return offset;
+  const int count = channel_.members().peer_count();
+  if (!channel_.members().is_intra()) return offset;
   return (channel_.self() + 1 + (goes_back_ ? count - 1 - offset : offset)) % count;
 }
 
 bool ReceivingFromAll::step() {
-  const int count = channel_.peer_count();
+  const int count = channel_.members().peer_count();
   for (int offset = first_left_; left_ > 0 && offset < count; ++offset) {
     const int index = peer(offset);
     Source& source = sources_[index];
     if (!source.done) {
-      source.done = take(channel_, results_[index], channel_.peer_begin() + index, source.progress);
+      source.done = take(channel_, results_[index], channel_.members().peer_begin() + index, source.progress);
       if (source.done) --left_;
     }
     if (source.done && offset == first_left_) ++first_left_;
@@ -85,7 +87,7 @@ bool ReceivingFromAll::step() {
 // ---- to all
 
 int SendingToAll::peer(int offset) const {
-  if (!channel_.is_intra()) return offset;
+  if (!channel_.members().is_intra()) return offset;
   return (channel_.self() + 1 + offset) % channel_.size();
 }
 
@@ -97,8 +99,8 @@ void SendingToAll::begin() {
   if (others() < 2) return;
   std::size_t bytes = 0;
   bool all = true;  // Who is to get nothing expects no record.
-  for (int index = 0; index < channel_.peer_count(); ++index) {
-    if (channel_.peer_begin() + index == channel_.self()) continue;
+  for (int index = 0; index < channel_.members().peer_count(); ++index) {
+    if (channel_.members().peer_begin() + index == channel_.self()) continue;
     const std::size_t part = contributions_[index].bytes;
     all = all && part > 0;
     bytes += part;
@@ -124,17 +126,18 @@ bool SendingToAll::send_others() {
 }
 
 void SendingToAll::send(int index) {
-  sending_ = Sending(channel_, contributions_[index], channel_.peer_begin() + index);
+  sending_ = Sending(channel_, contributions_[index], channel_.members().peer_begin() + index);
 }
 
 /// Before anything else, for this needs no room to speak of, and the others can begin.
 bool SendingToAll::lend_large() {
   if (lent_bytes_min_ == never) return true;
   for (; lending_offset_ < others(); ++lending_offset_) {
-    const int index = peer(lending_offset_), member = channel_.peer_begin() + index;
+    const int index = peer(lending_offset_), member = channel_.members().peer_begin() + index;
     const Data part = contributions_[index];
-    if (part.bytes < lent_bytes_min_ || part.memory() == nullptr || !channel_.may_lend_to(member)) continue;
-    if (!channel_.lend(member, {part.memory(), part.bytes})) return false;
+    if (part.bytes < lent_bytes_min_ || part.memory() == nullptr || !channel_.loans().may_lend_to(member))
+      continue;
+    if (!channel_.loans().lend(member, {part.memory(), part.bytes})) return false;
     lent_to_.push_back(index);
   }
   return true;
@@ -143,7 +146,7 @@ bool SendingToAll::lend_large() {
 bool SendingToAll::done() const {
   if (together_bytes_ > 0) return offset_ > 0;
   const auto is_over = [&](int index) {
-    return channel_.loan_to(channel_.peer_begin() + index) == Channel::LoanState::over;
+    return channel_.loans().state_of(channel_.members().peer_begin() + index) == Loans::State::over;
   };
   return offset_ >= others() && sending_.done() && std::ranges::all_of(lent_to_, is_over);
 }
@@ -151,18 +154,18 @@ bool SendingToAll::done() const {
 /// What is said of loans is taken while there is no room, too: this member gives room to who says it no
 /// sooner, and two may wait for each other's.
 void SendingToAll::hear() {
-  for (const int index : lent_to_) (void)channel_.loan_to(channel_.peer_begin() + index);
+  for (const int index : lent_to_) (void)channel_.loans().state_of(channel_.members().peer_begin() + index);
 }
 
 /// What was refused goes through the log.
 bool SendingToAll::take_back() {
   for (auto index = lent_to_.begin(); index != lent_to_.end();) {
-    const auto state = channel_.loan_to(channel_.peer_begin() + *index);
-    if (state == Channel::LoanState::open) {
+    const auto state = channel_.loans().state_of(channel_.members().peer_begin() + *index);
+    if (state == Loans::State::open) {
       ++index;
       continue;
     }
-    if (state == Channel::LoanState::refused) send(*index);
+    if (state == Loans::State::refused) send(*index);
     index = lent_to_.erase(index);
     if (!sending_.step()) return false;
   }
@@ -171,7 +174,7 @@ bool SendingToAll::take_back() {
 
 bool SendingToAll::step_together() {
   if (offset_ > 0) return true;
-  const int count = channel_.peer_count();
+  const int count = channel_.members().peer_count();
   const std::size_t table_bytes = sizeof(std::uint32_t) * (static_cast<std::size_t>(count) + 1);
   auto room = channel_.room(table_bytes + together_bytes_);
   if (!room) return false;
@@ -179,12 +182,12 @@ bool SendingToAll::step_together() {
   for (int index = 0; index <= count; ++index) {
     const auto begin = static_cast<std::uint32_t>(at);
     std::memcpy(room->data() + sizeof(begin) * static_cast<std::size_t>(index), &begin, sizeof(begin));
-    if (index == count || channel_.peer_begin() + index == channel_.self()) continue;
+    if (index == count || channel_.members().peer_begin() + index == channel_.self()) continue;
     const Data part = contributions_[index];
     part.pack(0, room->subspan(at, part.bytes));
     at += part.bytes;
   }
-  channel_.commit(all_together, everybody, together_bytes_);
+  channel_.commit(Content::together, everybody, together_bytes_);
   offset_ = 1;
   return true;
 }
@@ -205,7 +208,7 @@ Gather::Gather(Channel& channel, const Data& own, const Parts& results, int root
 void Gather::begin() {
   channel_.begin_with_peers(kind_);
   if (!is_root_) return;
-  if (channel_.is_intra() && !in_place_) copy_own(channel_, own_, results_[channel_.self()]);
+  if (channel_.members().is_intra() && !in_place_) copy_own(channel_, own_, results_[channel_.self()]);
   receiving_.begin();
 }
 
@@ -225,7 +228,7 @@ void Scatter::begin() {
     receiving_ = Receiving(channel_, own_, root_);
     return;
   }
-  if (channel_.is_intra() && !in_place_) copy_own(channel_, contributions_[channel_.self()], own_);
+  if (channel_.members().is_intra() && !in_place_) copy_own(channel_, contributions_[channel_.self()], own_);
   sending_.begin();
 }
 
@@ -243,18 +246,18 @@ Allgather::Allgather(Channel& channel, const Data& own, const Parts& results, bo
       results_(results),
       in_place_(in_place),
       kind_(kind),
-      sending_(channel, in_place && channel.is_intra() ? results[channel.self()] : own, everybody),
+      sending_(channel, in_place && channel.members().is_intra() ? results[channel.self()] : own, everybody),
       receiving_(channel, results) {}
 
 void Allgather::begin() {
   channel_.begin_with_peers(kind_);
-  if (channel_.is_intra() && !in_place_) copy_own(channel_, own_, results_[channel_.self()]);
+  if (channel_.members().is_intra() && !in_place_) copy_own(channel_, own_, results_[channel_.self()]);
   receiving_.begin();
 }
 
 void Alltoall::begin() {
   channel_.begin_with_peers(kind_);
-  own_taken_ = in_place_ || !channel_.is_intra();
+  own_taken_ = in_place_ || !channel_.members().is_intra();
   if (in_place_) pack_results();
   sending_.begin();
   receiving_.begin();
@@ -271,17 +274,17 @@ bool Alltoall::step() {
   if (receiving_.goes_back()) take_own();
   const bool received = receiving_.step();
   take_own();
-  return received && sent && channel_.settle();
+  return received && sent && channel_.loans().settle();
 }
 
 /// What is given is kept apart, for results take its place.
 void Alltoall::pack_results() {
   std::size_t bytes = 0;
-  for (int index = 0; index < channel_.peer_count(); ++index) bytes += results_[index].bytes;
+  for (int index = 0; index < channel_.members().peer_count(); ++index) bytes += results_[index].bytes;
   packed_.resize(bytes);
   std::vector<Data> parts;
   std::size_t at = 0;
-  for (int index = 0; index < channel_.peer_count(); ++index) {
+  for (int index = 0; index < channel_.members().peer_count(); ++index) {
     const Data part = results_[index];
     const std::span<std::byte> place(packed_.data() + at, part.bytes);
     part.pack(0, place);

@@ -13,7 +13,7 @@ namespace llamada::mpi::coll {
 
 class Barrier final : public Machine {
  public:
-  explicit Barrier(Channel& channel) : channel_(channel), peer_(channel.peer_begin()) {}
+  explicit Barrier(Channel& channel) : channel_(channel), peer_(channel.members().peer_begin()) {}
   void begin() override { channel_.begin_with_peers(Kind::barrier); }
   bool step() override;
 
@@ -60,8 +60,8 @@ class NothingMoved final : public Machine {
         kind_(kind),
         audience_(audience),
         has_given_(!gives),
-        next_(source == everybody ? channel.peer_begin() : source),
-        end_(takes ? source == everybody ? channel.peer_end() : source + 1 : next_) {}
+        next_(source == everybody ? channel.members().peer_begin() : source),
+        end_(takes ? source == everybody ? channel.members().peer_end() : source + 1 : next_) {}
   bool has_given() const override { return has_given_; }
 
   Channel& channel_;
@@ -128,7 +128,7 @@ class SendingToAll {
   bool done() const;
 
  private:
-  int others() const { return channel_.peer_count() - (channel_.is_intra() ? 1 : 0); }
+  int others() const { return channel_.members().peer_count() - (channel_.members().is_intra() ? 1 : 0); }
   int peer(int offset) const;
   bool step_together();
   bool lend_large();

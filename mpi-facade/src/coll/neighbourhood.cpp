@@ -60,7 +60,7 @@ void NeighbourExchange::add_sendings() {
       if (edges[before].member == member)
         first_piece += piece_count(contributions_[static_cast<int>(before)].bytes);
     sendings_.emplace_back(channel_, contributions_[static_cast<int>(edge)], member, piece_bytes_max,
-                           first_piece);
+                           Piece::data(first_piece));
   }
 }
 

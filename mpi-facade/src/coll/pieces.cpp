@@ -58,6 +58,11 @@ void copy_own(Channel& channel, const Data& from, const Data& to, bool goes_back
 }
 
 bool Sending::step_one() {
+  if (piece_.number() == Piece::number_max) [[unlikely]] {
+    channel_->fail(fmt::format("a contribution of {} bytes takes more than {} records: give less in one call",
+                               data_.bytes, Piece::number_max));
+    return false;
+  }
   const auto* const memory = data_.memory();
   const std::size_t piece_bytes =
       piece_bytes_ > 0 ? piece_bytes_ : channel_->piece_bytes(memory ? data_.bytes : 0);
@@ -71,7 +76,7 @@ bool Sending::step_one() {
     channel_->commit(piece_, audience_, bytes_given_);
   }
   sent_ += size;
-  ++piece_;
+  piece_ = piece_.next();
   return true;
 }
 
@@ -93,19 +98,19 @@ Reached copy_lent(const Loan& loan, const Data& data, bool goes_back) {
 
 /// Whether the member's loan has been copied; else it refuses, is gone, or the channel has failed.
 bool copy_from(Channel& channel, const Data& data, int member, Progress& progress) {
-  const Loan& loan = channel.borrowed(member);
-  const bool is_reached = channel.reaches(member, loan.lender);
+  const Loan& loan = channel.loans().borrowed(member);
+  const bool is_reached = channel.loans().reaches(member, loan.lender);
   if (is_reached) {
     const Reached reached = copy_lent(loan, data, progress.goes_back);
     if (reached == Reached::refused) {
       channel.fail(fmt::format("rank {} of the communicator cannot reach the buffer of rank {}: {}",
                                channel.self(), member, std::strerror(errno)));
-      channel.give_back(member, true);  // It is not to wait for more.
+      channel.loans().give_back(member, true);  // It is not to wait for more.
     }
     if (reached != Reached::done) return false;
     progress.bytes = data.bytes;
   }
-  channel.give_back(member, is_reached);
+  channel.loans().give_back(member, is_reached);
   progress.state = Progress::State::nothing_lent;
   return is_reached;
 }
@@ -113,12 +118,12 @@ bool copy_from(Channel& channel, const Data& data, int member, Progress& progres
 /// False when that is all that can be done now.
 bool accept_loan(Channel& channel, const Data& data, int member, const log::Record& record,
                  Progress& progress) {
-  const std::uint64_t bytes = channel.bytes_given(record);
+  const std::uint64_t bytes = bytes_given(record, channel.members().rank());
   if (bytes != data.bytes || progress.bytes > 0) {
     channel.misfit(member, bytes, data.bytes);
     return false;
   }
-  channel.borrow(member, record);
+  channel.loans().borrow(member, record);
   const bool invites = progress.invites && data.memory() != nullptr;
   progress.state = invites ? Progress::State::to_invite : Progress::State::to_copy;
   return true;
@@ -127,13 +132,13 @@ bool accept_loan(Channel& channel, const Data& data, int member, const log::Reco
 /// The member is to write its part here.
 bool invite(Channel& channel, const Data& data, int member, Progress& progress) {
   if (progress.state == Progress::State::to_invite) {
-    if (!channel.lend(member, {data.memory(), data.bytes}, loan_of_place)) return false;
+    if (!channel.loans().lend(member, {data.memory(), data.bytes}, Content::place)) return false;
     progress.state = Progress::State::invited;
   }
-  switch (channel.loan_to(member)) {
-    case Channel::LoanState::open:
+  switch (channel.loans().state_of(member)) {
+    case Loans::State::open:
       return false;
-    case Channel::LoanState::over:
+    case Loans::State::over:
       progress.bytes = data.bytes;
       progress.state = Progress::State::nothing_lent;
       return true;
@@ -152,7 +157,7 @@ bool take_lent(Channel& channel, const Data& data, int member, Progress& progres
 /// Whether the record's payload is what comes next of the data. A piece may be of any length, but says of how
 /// many bytes it is one, unless it is so small that it is the last.
 bool is_next(const log::Record& record, const Data& data, const Progress& progress) {
-  if (Channel::piece_of(record) != progress.piece || !Channel::is_of(record, data.bytes)) return false;
+  if (piece_of(record) != progress.piece || !is_of(record, data.bytes)) return false;
   const std::size_t left = data.bytes - progress.bytes;
   return record.payload.size() == left || (record.payload.size() < left && !record.extra.empty());
 }
@@ -160,8 +165,8 @@ bool is_next(const log::Record& record, const Data& data, const Progress& progre
 /// This member's part of a record for all peers, if it is one and that part is all of the data.
 std::optional<std::span<const std::byte>> part_for_this(const Channel& channel, const log::Record& record,
                                                         const Data& data) {
-  if (Channel::piece_of(record) != all_together) return std::nullopt;
-  const auto part = channel.own_part(record);
+  if (piece_of(record).content() != Content::together) return std::nullopt;
+  const auto part = part_in(record, channel.members().rank());
   return part && part->size() == data.bytes ? part : std::nullopt;
 }
 
@@ -175,7 +180,7 @@ bool take(Channel& channel, const Data& data, int member, Progress& progress) {
     }
     const auto record = channel.peek(member);
     if (!record) return false;
-    if (Channel::is_loan(*record)) [[unlikely]] {
+    if (is_loan(*record)) [[unlikely]] {
       if (!accept_loan(channel, data, member, *record, progress)) return false;
       continue;
     }
@@ -185,15 +190,15 @@ bool take(Channel& channel, const Data& data, int member, Progress& progress) {
     } else if (const auto part = part_for_this(channel, *record, data)) {
       payload = *part;
     } else {
-      channel.misfit(member, channel.bytes_given(*record), data.bytes);
+      channel.misfit(member, bytes_given(*record, channel.members().rank()), data.bytes);
       return false;
     }
     data.unpack(progress.bytes, payload);
     progress.bytes += payload.size();
-    ++progress.piece;
+    progress.piece = progress.piece.next();
     channel.next(member);
   }
-  return channel.settle();
+  return channel.loans().settle();
 }
 
 }  // namespace llamada::mpi::coll

@@ -109,14 +109,14 @@ class Parts {
 class Sending {
  public:
   Sending() = default;
-  /// Pieces are numbered from `first_piece` on, and as long as the channel's, unless their length is given.
-  Sending(Channel& channel, const Data& data, int audience, std::size_t piece_bytes = 0,
-          std::uint32_t first_piece = 0)
+  /// Pieces are named `first` and the names behind it, and as long as the channel's, unless their length is
+  /// given.
+  Sending(Channel& channel, const Data& data, int audience, std::size_t piece_bytes = 0, Piece first = {})
       : channel_(&channel),
         data_(data),
         audience_(audience),
         piece_bytes_(piece_bytes),
-        piece_(first_piece),
+        piece_(first),
         bytes_given_(data.bytes) {}
   /// The data are a part of so many bytes, of which the others have to know.
   void be_part_of(std::size_t bytes) { bytes_given_ = bytes; }
@@ -131,7 +131,7 @@ class Sending {
   bool step_one();
   bool done() const { return sent_ == data_.bytes; }
   /// The number of the next piece.
-  std::uint32_t pieces_sent() const { return piece_; }
+  std::uint32_t pieces_sent() const { return piece_.number(); }
 
  private:
   Channel* channel_ = nullptr;
@@ -139,7 +139,7 @@ class Sending {
   int audience_ = everybody;
   std::size_t piece_bytes_ = 0;
   std::size_t sent_ = 0;
-  std::uint32_t piece_ = 0;
+  Piece piece_;
   std::size_t bytes_given_ = 0;
 };
 
@@ -148,9 +148,9 @@ struct Progress {
   enum class State : std::uint8_t { nothing_lent, to_copy, to_invite, invited };
 
   std::uint64_t bytes = 0;
-  std::uint32_t piece = 0;  ///< the next one's number
-  bool goes_back = false;   ///< what is lent is copied from its end on
-  bool invites = false;     ///< who lends a part is asked to write it here: it has a core of its own
+  Piece piece;             ///< the next one's name
+  bool goes_back = false;  ///< what is lent is copied from its end on
+  bool invites = false;    ///< who lends a part is asked to write it here: it has a core of its own
   State state = State::nothing_lent;
 };
 /// Takes what is there for `data` from `member`: pieces, its part of a record for all, or what it lends; true
@@ -161,15 +161,15 @@ bool take(Channel& channel, const Data& data, int member, Progress& progress);
 class Receiving {
  public:
   Receiving() = default;
-  /// Pieces are numbered from `first_piece` on.
-  Receiving(Channel& channel, const Data& data, int member, std::uint32_t first_piece = 0)
-      : channel_(&channel), data_(data), member_(member), progress_{0, first_piece} {}
+  /// Pieces are named `first` and the names behind it.
+  Receiving(Channel& channel, const Data& data, int member, Piece first = {})
+      : channel_(&channel), data_(data), member_(member), progress_{0, first} {}
 
   /// Takes what is there; true when all has been taken.
   bool step() { return channel_ == nullptr || take(*channel_, data_, member_, progress_); }
   bool done() const { return progress_.bytes == data_.bytes; }
-  /// The number of the piece behind what was taken.
-  std::uint32_t next_piece() const { return progress_.piece; }
+  /// The name of the piece behind what was taken.
+  Piece next_piece() const { return progress_.piece; }
 
  private:
   Channel* channel_ = nullptr;
@@ -195,8 +195,8 @@ class Machine {
     if (is_over_ || (!winds_up_ && step())) return is_over_ = true;
     if (!channel.failed()) return false;
     winds_up_ = true;
-    if (!channel.wind_up()) return false;
-    if (has_given()) channel.outlive_misfit();
+    if (!channel.loans().wind_up()) return false;
+    if (has_given()) channel.fitting().outlive_misfit();
     return is_over_ = true;
   }
 
@@ -211,16 +211,16 @@ class Machine {
 /// What the members' calls not fitting each other leaves; else success.
 inline Status outcome(const Channel& channel) {
   if (!channel.failed()) return {};
-  return failure(channel.is_too_long() ? Errc::incompatible : Errc::invalid_argument, "{}",
-                 channel.failure());
+  return failure(channel.fitting().is_too_long() ? Errc::incompatible : Errc::invalid_argument, "{}",
+                 channel.fitting().failure());
 }
 
 /// A blocking collective: waits for those before it, then until it is done or the members' calls do not fit.
 template <typename M>
 Status run(Channel& channel, Waiter& waiter, M& machine) {
-  if (!channel.is_idle()) [[unlikely]]
-    waiter.wait_until([&channel] { return channel.advance(); });
-  channel.forget_misfit();
+  if (!channel.turns().is_idle()) [[unlikely]]
+    waiter.wait_until([&channel] { return channel.turns().advance(); });
+  channel.fitting().forget_misfit();
   machine.begin();
   if (!machine.advance(channel))
     waiter.wait_until([&machine, &channel] { return machine.advance(channel); });  // two words: no allocation

@@ -68,8 +68,9 @@ bool Folding::fold_piece() {
       take_own();
       continue;
     }
-    const auto record = channel_.expect(member_, first_piece_ + piece_,
-                                        record_bytes_ > 0 ? record_bytes_ : piece_bytes(), bytes_given_);
+    const auto record =
+        channel_.expect(member_, Piece(first_piece_.content(), first_piece_.number() + piece_),
+                        record_bytes_ > 0 ? record_bytes_ : piece_bytes(), bytes_given_);
     if (!record) return false;
     // The first one's takes the place of one's own, which is to be folded later.
     if (own_is_in_place_ && member_ == begin_ && channel_.self() > begin_ && channel_.self() < end_)
@@ -129,7 +130,8 @@ FoldAtRoot::FoldAtRoot(Channel& channel, const Reduction& reduction, const Data&
                        const Data& result, int root)
     : channel_(channel),
       is_root_(channel.self() == root),
-      folding_(channel, reduction, channel.peer_begin(), channel.peer_end(), contribution, result) {
+      folding_(channel, reduction, channel.members().peer_begin(), channel.members().peer_end(), contribution,
+               result) {
   if (!is_root_ && root != no_root)
     sending_ = Sending(channel, contribution, root, whole_elements(reduction.type));
 }
@@ -144,7 +146,7 @@ void SendingSegments::begin(Channel& channel, std::span<const Data> segments, st
   self_ = channel.self();
   member_ = 0;
   for (std::size_t member = 0; member < segments.size(); ++member) {
-    parts_.emplace_back(channel, segments[member], static_cast<int>(member), piece_bytes, first_segment);
+    parts_.emplace_back(channel, segments[member], static_cast<int>(member), piece_bytes, Content::segment);
     if (bytes_given > 0) parts_.back().be_part_of(bytes_given);
   }
 }
@@ -234,7 +236,7 @@ ReduceScatter::ReduceScatter(Channel& channel, const Reduction& reduction, const
       piece_(small_piece(counts)) {
   std::size_t first = 0;
   for (std::size_t rank = 0; rank < counts.size(); ++rank) {
-    if (static_cast<int>(rank) == channel.rank()) own_first_ = first;
+    if (static_cast<int>(rank) == channel.members().rank()) own_first_ = first;
     const std::size_t bytes = counts[rank] * reduction.type.size();
     segments_.push_back(contribution.part(first, bytes));
     first += bytes;
@@ -245,24 +247,25 @@ void ReduceScatter::begin() {
   channel_.begin_with_peers(Kind::reduce_scatter);
   // One's own segment is folded apart where the result would overwrite contributions that are still to be
   // published. Between groups nobody knows how the others deal out: all is folded.
-  sends_all_ = is_small() || !channel_.is_intra();
-  folds_apart_ = !channel_.is_intra() || contribution_.base == result_.base;
+  sends_all_ = is_small() || !channel_.members().is_intra();
+  folds_apart_ = !channel_.members().is_intra() || contribution_.base == result_.base;
   Data folded = result_;
   if (folds_apart_) {
-    folded_.resize(channel_.is_intra() ? result_.bytes : contribution_.bytes);
+    folded_.resize(channel_.members().is_intra() ? result_.bytes : contribution_.bytes);
     folded = Data::of(std::span<const std::byte>(folded_));
   }
   const std::size_t piece_bytes = whole_elements(reduction_.type);
   if (sends_all_)
-    sending_all_ = Sending(channel_, contribution_, everybody, piece_bytes, is_small() ? piece_ : 0);
+    sending_all_ = Sending(channel_, contribution_, everybody, piece_bytes, is_small() ? piece_ : Piece());
   else
     sending_.begin(channel_, segments_, piece_bytes, 0);
   const Data& own =
-      channel_.is_intra() ? segments_[static_cast<std::size_t>(channel_.self())] : contribution_;
-  folding_.emplace(channel_, reduction_, channel_.peer_begin(), channel_.peer_end(), own, folded);
+      channel_.members().is_intra() ? segments_[static_cast<std::size_t>(channel_.self())] : contribution_;
+  folding_.emplace(channel_, reduction_, channel_.members().peer_begin(), channel_.members().peer_end(), own,
+                   folded);
   if (is_small())
     folding_->fold_slices(piece_, contribution_.bytes, own_first_);
-  else if (channel_.is_intra())
+  else if (channel_.members().is_intra())
     folding_->fold_segments(own.bytes);
 }
 
@@ -270,7 +273,7 @@ bool ReduceScatter::step() {
   const bool sent = sends_all_ ? sending_all_.step() : sending_.step();
   if (!folding_->step(all_pieces) || !sent) return false;
   if (!folds_apart_) return true;
-  const std::size_t first = channel_.is_intra() ? 0 : own_first_;
+  const std::size_t first = channel_.members().is_intra() ? 0 : own_first_;
   copy(Data::of(std::span<const std::byte>(folded_).subspan(first, result_.bytes)), result_);
   return true;
 }

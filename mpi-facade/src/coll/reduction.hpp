@@ -40,16 +40,16 @@ class Folding {
   /// `own` is this member's contribution if it is one of them; the others' have as many bytes.
   Folding(Channel& channel, const Reduction& reduction, int begin, int end, const Data& own,
           const Data& result);
-  /// The others' records, with this piece number, have `record_bytes`, of which those from `first_byte` on,
+  /// The others' records, with this name, have `record_bytes`, of which those from `first_byte` on,
   /// as many as `own` has, are folded.
-  void fold_slices(std::uint32_t piece, std::size_t record_bytes, std::size_t first_byte) {
+  void fold_slices(Piece piece, std::size_t record_bytes, std::size_t first_byte) {
     first_piece_ = piece;
     bytes_given_ = record_bytes_ = record_bytes;
     slice_first_ = first_byte;
   }
   /// What is folded are segments of so many bytes.
   void fold_segments(std::size_t bytes) {
-    first_piece_ = first_segment;
+    first_piece_ = Content::segment;
     bytes_given_ = bytes;
   }
 
@@ -74,7 +74,7 @@ class Folding {
   bool own_is_in_place_ = false;
   std::size_t record_bytes_ = 0;  // 0: whole pieces are folded
   std::size_t slice_first_ = 0;
-  std::uint32_t first_piece_ = 0;
+  Piece first_piece_;
   std::size_t bytes_given_;  // by each
   Scratch own_copy_;
   std::size_t folded_ = 0;
@@ -177,14 +177,16 @@ class ReduceScatter final : public Machine {
                 std::span<const std::size_t> counts);
   void begin() override;
   bool step() override;
-  /// The number of the one piece of a small contribution.
-  static std::uint32_t small_piece(std::span<const std::size_t> counts) {
-    return first_dealt + static_cast<std::uint32_t>(dealt_number(counts) >> 40);
+  /// The name of the one piece of a small contribution.
+  static Piece small_piece(std::span<const std::size_t> counts) {
+    return {Content::dealt_out, static_cast<std::uint32_t>(dealt_number(counts) >> 40)};
   }
 
  private:
   bool has_given() const override { return sends_all_ ? sending_all_.done() : sending_.done(); }
-  bool is_small() const { return channel_.is_intra() && contribution_.bytes <= small_reduction_bytes_max; }
+  bool is_small() const {
+    return channel_.members().is_intra() && contribution_.bytes <= small_reduction_bytes_max;
+  }
 
   Channel& channel_;
   Reduction reduction_;
@@ -192,7 +194,7 @@ class ReduceScatter final : public Machine {
   Data result_;
   std::vector<Data> segments_;
   std::size_t own_first_ = 0;
-  std::uint32_t piece_;     // of small ones
+  Piece piece_;             // of small ones
   bool sends_all_ = false;  // to everybody, instead of its segment to each
   bool folds_apart_ = false;
   std::vector<std::byte> folded_;

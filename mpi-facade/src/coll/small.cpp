@@ -9,26 +9,26 @@ namespace {
 // Each collective is one piece of code (flatten), but for what is unusual (noinline).
 
 [[gnu::noinline]] void finish_others(Channel& channel, Waiter& waiter) {
-  waiter.wait_until([&channel] { return channel.advance(); });
+  waiter.wait_until([&channel] { return channel.turns().advance(); });
 }
 
 /// Nothing is waiting before it in the channel.
 inline void begin(Channel& channel, Waiter& waiter, Kind kind) {
-  if (!channel.is_idle()) [[unlikely]]
+  if (!channel.turns().is_idle()) [[unlikely]]
     finish_others(channel, waiter);
-  channel.forget_misfit();
+  channel.fitting().forget_misfit();
   channel.begin(kind);
 }
 
 [[gnu::noinline]] Status end_failed(Channel& channel) {
-  if (channel.failed()) channel.outlive_misfit();
+  if (channel.failed()) channel.fitting().outlive_misfit();
   channel.end();
   return outcome(channel);
 }
 
 /// Nobody waits for anything more from this member.
 inline Status end(Channel& channel) {
-  if (!channel.is_well()) [[unlikely]]
+  if (!channel.fitting().is_well()) [[unlikely]]
     return end_failed(channel);
   channel.end();
   return {};
@@ -47,9 +47,9 @@ template <typename Peek>
 /// is copied: so the compiler sees that nothing else changes it.
 template <typename Peek>
 inline auto await(Channel& channel, Waiter& waiter, Peek peek) {
-  FirstLook* const answer = channel.take_awaited_answer();
+  FirstLook* const answer = channel.pace().take_awaited_answer();
   if (answer) answer->wait();
-  const auto looks_max = static_cast<unsigned>(channel.looks_before_waiting());
+  const auto looks_max = static_cast<unsigned>(channel.pace().looks_before_waiting());
   for (unsigned looks = 0; looks <= looks_max; ++looks) {
     const auto found = peek();
     if (found) [[likely]] {
@@ -62,15 +62,15 @@ inline auto await(Channel& channel, Waiter& waiter, Peek peek) {
   return await_long(channel, waiter, peek);
 }
 
-[[gnu::noinline]] void publish_later(Channel& channel, Waiter& waiter, std::uint32_t piece,
+[[gnu::noinline]] void publish_later(Channel& channel, Waiter& waiter, Piece piece,
                                      std::span<const std::byte> part, int audience) {
   bool published = false;
   waiter.wait_until([&] { return published || (published = channel.publish_whole(piece, audience, part)); });
 }
 
-inline void publish(Channel& channel, Waiter& waiter, std::uint32_t piece, std::span<const std::byte> part,
+inline void publish(Channel& channel, Waiter& waiter, Piece piece, std::span<const std::byte> part,
                     int audience) {
-  channel.await_answer();
+  channel.pace().await_answer();
   if (!channel.publish_whole(piece, audience, part)) [[unlikely]]
     publish_later(channel, waiter, piece, part, audience);
 }
@@ -84,14 +84,14 @@ inline void copy_part(std::byte* to, const std::byte* from, std::size_t bytes) {
 
 /// Whether the part has been taken.
 bool try_take(Channel& channel, int member, std::byte* to, std::size_t bytes) {
-  if (const std::byte* payload = channel.peek_small(member, 0, bytes)) {
+  if (const std::byte* payload = channel.peek_small(member, {}, bytes)) {
     log::copy_small(to, payload, bytes);
     channel.next(member);
     return true;
   }
   const auto record = channel.peek(member);
   if (!record) return false;
-  if (Channel::piece_of(*record) != 0 || record->payload.size() != bytes || !Channel::is_of(*record, bytes))
+  if (piece_of(*record) != Piece() || record->payload.size() != bytes || !is_of(*record, bytes))
       [[unlikely]] {
     Progress progress;
     return take(channel, Data::of(std::span<const std::byte>(to, bytes)), member, progress);
@@ -123,8 +123,8 @@ void take_from_all(Channel& channel, Waiter& waiter, std::byte* parts, std::size
 bool try_take_part(Channel& channel, int member, std::byte* to, std::size_t bytes) {
   const auto record = channel.peek(member);
   if (!record) return false;
-  const auto part =
-      Channel::piece_of(*record) == all_together ? channel.own_part(*record) : std::span<const std::byte>();
+  const auto part = piece_of(*record).content() == Content::together ? part_in(*record, channel.self())
+                                                                     : std::span<const std::byte>();
   if (!part || part->size() != bytes) [[unlikely]] {
     Progress progress;
     return take(channel, Data::of(std::span<const std::byte>(to, bytes)), member, progress);
@@ -149,14 +149,13 @@ std::span<const std::byte> put_together(const Channel& channel, const std::byte*
   return {into, at};
 }
 
-[[gnu::noinline]] const std::byte* look_closer(Channel& channel, int member, std::uint32_t piece,
-                                               std::size_t bytes) {
+[[gnu::noinline]] const std::byte* look_closer(Channel& channel, int member, Piece piece, std::size_t bytes) {
   const auto record = channel.expect(member, piece, bytes);
   return record ? record->payload.data() : nullptr;
 }
 
 /// The member's contribution, until Channel::next(); null if the members' calls do not fit.
-inline const std::byte* contribution_of(Channel& channel, Waiter& waiter, int member, std::uint32_t piece,
+inline const std::byte* contribution_of(Channel& channel, Waiter& waiter, int member, Piece piece,
                                         std::size_t bytes) {
   return await(channel, waiter, [=, &channel] {
     const std::byte* const payload = channel.peek_small(member, piece, bytes);
@@ -165,7 +164,7 @@ inline const std::byte* contribution_of(Channel& channel, Waiter& waiter, int me
 }
 
 /// Folds all members' contributions in the order of their ranks.
-void fold_all(Channel& channel, Waiter& waiter, std::uint32_t piece, const SmallReduction& what) {
+void fold_all(Channel& channel, Waiter& waiter, Piece piece, const SmallReduction& what) {
   const auto& [reduction, contribution, first_byte, result] = what;
   const std::size_t count = result.size() / reduction.type.size();
   const std::byte* own = contribution.data() + first_byte;
@@ -197,9 +196,9 @@ void fold_all(Channel& channel, Waiter& waiter, std::uint32_t piece, const Small
 
 [[gnu::flatten]] Status barrier_small(Channel& channel, Waiter& waiter) {
   begin(channel, waiter, Kind::barrier);
-  publish(channel, waiter, 0, {}, everybody);
+  publish(channel, waiter, {}, {}, everybody);
   for_others(channel, [&](int member) {
-    if (contribution_of(channel, waiter, member, 0, 0)) channel.next(member);
+    if (contribution_of(channel, waiter, member, {}, 0)) channel.next(member);
   });
   return end(channel);
 }
@@ -207,7 +206,7 @@ void fold_all(Channel& channel, Waiter& waiter, std::uint32_t piece, const Small
 [[gnu::flatten]] Status give_small(Channel& channel, Waiter& waiter, Kind kind,
                                    std::span<const std::byte> part, int root) {
   begin(channel, waiter, kind);
-  publish(channel, waiter, 0, part, root);
+  publish(channel, waiter, {}, part, root);
   return end(channel);
 }
 
@@ -227,7 +226,7 @@ Status broadcast_small(Channel& channel, Waiter& waiter, std::span<std::byte> da
 [[gnu::flatten]] Status exchange_small(Channel& channel, Waiter& waiter, Kind kind,
                                        std::span<const std::byte> part, int audience, std::byte* parts) {
   begin(channel, waiter, kind);
-  publish(channel, waiter, 0, part, audience);
+  publish(channel, waiter, {}, part, audience);
   take_from_all(channel, waiter, parts, part.size());
   return end(channel);
 }
@@ -236,7 +235,7 @@ Status broadcast_small(Channel& channel, Waiter& waiter, std::span<std::byte> da
                                        std::byte* taken, std::size_t part_bytes) {
   std::byte together[small_bytes_max];
   begin(channel, waiter, Kind::alltoall);
-  publish(channel, waiter, all_together, put_together(channel, given, part_bytes, together), everybody);
+  publish(channel, waiter, Content::together, put_together(channel, given, part_bytes, together), everybody);
   for_others(channel, [&](int member) {
     std::byte* const to = taken + static_cast<std::size_t>(member) * part_bytes;
     await(channel, waiter, [=, &channel] { return try_take_part(channel, member, to, part_bytes); });
@@ -255,11 +254,11 @@ Status broadcast_small(Channel& channel, Waiter& waiter, std::span<std::byte> da
 [[gnu::flatten]] Status reduce_small(Channel& channel, Waiter& waiter, const SmallReduction& what) {
   begin(channel, waiter, Kind::reduce);
   channel.let_run_ahead(1 - channel.self());
-  fold_all(channel, waiter, 0, what);
+  fold_all(channel, waiter, {}, what);
   return end(channel);
 }
 
-[[gnu::flatten]] Status fold_small(Channel& channel, Waiter& waiter, Kind kind, std::uint32_t piece,
+[[gnu::flatten]] Status fold_small(Channel& channel, Waiter& waiter, Kind kind, Piece piece,
                                    const SmallReduction& what) {
   begin(channel, waiter, kind);
   publish(channel, waiter, piece, what.contribution, everybody);

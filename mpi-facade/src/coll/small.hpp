@@ -27,7 +27,8 @@ Status gather_small(Channel& channel, Waiter& waiter, std::byte* parts, std::siz
 /// among them its own, which is there.
 Status exchange_small(Channel& channel, Waiter& waiter, Kind kind, std::span<const std::byte> part,
                       int audience, std::byte* parts);
-/// Of an alltoall of more, as one record for all others, with a table (all_together): whether it is small.
+/// Of an alltoall of more, as one record for all others, with a table (Content::together): whether it is
+/// small.
 constexpr bool is_small_together(int members, std::size_t part_bytes) {
   const auto count = static_cast<std::size_t>(members);
   return count > 2 && (count + 1) * sizeof(std::uint32_t) + (count - 1) * part_bytes <= small_bytes_max;
@@ -47,9 +48,8 @@ struct SmallReduction {
 };
 /// At the root.
 Status reduce_small(Channel& channel, Waiter& waiter, const SmallReduction& what);
-/// Of an allreduce, or a reduce_scatter: gives the contribution to all, as a piece with this number, and
+/// Of an allreduce, or a reduce_scatter: gives the contribution to all, as a piece with this name, and
 /// folds all members'.
-Status fold_small(Channel& channel, Waiter& waiter, Kind kind, std::uint32_t piece,
-                  const SmallReduction& what);
+Status fold_small(Channel& channel, Waiter& waiter, Kind kind, Piece piece, const SmallReduction& what);
 
 }  // namespace llamada::mpi::coll

@@ -14,14 +14,14 @@ ChannelOffer::Name name_of(const Channel& channel) {
 }
 
 bool is_for(const SpareChannel& spare, std::span<const int> members) {
-  return std::ranges::equal(spare.channel->members(), members);
+  return std::ranges::equal(spare.channel->members().world_ranks(), members);
 }
 
 }  // namespace
 
 SpareChannel SpareChannels::keep(SpareChannel spare) {
   const Channel& channel = *spare.channel;
-  if (channel.size() == 1 || channel.ever_failed()) return spare;
+  if (channel.size() == 1 || channel.fitting().ever_failed()) return spare;
   spares_.push_back(std::move(spare));
   if (spares_.size() <= kept_max) return {};
   SpareChannel oldest = std::move(spares_.front());
@@ -32,8 +32,8 @@ SpareChannel SpareChannels::keep(SpareChannel spare) {
 std::vector<SpareChannel> SpareChannels::with(int world_rank) {
   std::vector<SpareChannel> found;
   std::erase_if(spares_, [&](SpareChannel& spare) {
-    const bool has =
-        std::ranges::find(spare.channel->members(), world_rank) != spare.channel->members().end();
+    const bool has = std::ranges::find(spare.channel->members().world_ranks(), world_rank) !=
+                     spare.channel->members().world_ranks().end();
     if (has) found.push_back(std::move(spare));
     return has;
   });

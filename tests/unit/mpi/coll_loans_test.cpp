@@ -134,12 +134,12 @@ TEST_CASE("who does not reach a lender's memory gets the part through the log", 
   const auto ended = job.run([&](Rank& rank) {
     // As if the first one were elsewhere: nobody reaches it, and it reaches nobody.
     for (int other = 0; other < rank.size(); ++other)
-      if (rank.self() == 0 || other == 0) rank.channel.set_reached(other, own_card(), false);
+      if (rank.self() == 0 || other == 0) rank.channel.loans().set_reached(other, own_card(), false);
     check_all(rank, findings);
     for (int other = 0; other < rank.size(); ++other) {
       if (other == rank.self()) continue;
       const bool may = rank.self() != 0 && other != 0;
-      findings.expect(rank.channel.may_lend_to(other) == may, "what was refused is asked for again");
+      findings.expect(rank.channel.loans().may_lend_to(other) == may, "what was refused is asked for again");
     }
   });
   CHECK(ended == "");
@@ -155,7 +155,7 @@ TEST_CASE("who waits for room hears what is said of its loans", "[mpi]") {
   Findings findings;
   const auto ended = job.run([&](Rank& rank) {
     for (int other = 0; other < 3; ++other)
-      if (rank.self() == 1 || other == 1) rank.channel.set_reached(other, own_card(), false);
+      if (rank.self() == 1 || other == 1) rank.channel.loans().set_reached(other, own_card(), false);
     for (int round = 0; round < 100; ++round) {
       Buffer given(std::vector<std::size_t>(3, part_bytes)), taken(std::vector<std::size_t>(3, part_bytes));
       for (int other = 0; other < 3; ++other)

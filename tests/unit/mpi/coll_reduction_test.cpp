@@ -100,7 +100,7 @@ TEST_CASE("little data are reduced the same way with and without a machine", "[m
             "barrier");
 
         auto status = by_machine ? allreduce(rank.channel, rank.waiter, reduction, contribution, to)
-                                 : fold_small(rank.channel, rank.waiter, Kind::allreduce, 0,
+                                 : fold_small(rank.channel, rank.waiter, Kind::allreduce, {},
                                               {reduction, of(own), 0, of(result)});
         findings.expect(status && same_bits(result, expected), "allreduce");
 

@@ -1,0 +1,25 @@
+#include "coll/peer_log.hpp"
+
+namespace llamada::mpi::coll {
+
+Result<bool> PeerLog::find(World& world, const log::LogKey& key, int world_rank) {
+  auto peer = world.peer(world_rank);
+  if (!peer.ready()) return false;
+  auto index = log::find_log(peer, key, scan_);
+  if (!index) return false;
+  auto cursor = world.arena().cursor(key, world_rank);
+  if (!cursor) return propagate(cursor);
+  reader_ = log::LogReader::open(peer, *index, *cursor);
+  sleeping_ = world.sleeping_word(world_rank);
+  found_ = true;
+  return true;
+}
+
+bool PeerLog::release() {
+  if (!has_left_chunk()) return false;
+  released_ = reader_.position_chunk();
+  reader_.release(released_);
+  return true;
+}
+
+}  // namespace llamada::mpi::coll
