@@ -9,6 +9,7 @@
 #include "coll/direct.hpp"
 #include "coll/movement.hpp"
 #include "coll/small.hpp"
+#include "coll/ways.hpp"
 
 // What the C functions of collectives share.
 
@@ -139,19 +140,30 @@ inline int move_nothing(Call& call, Kind kind) {
   return carry_out(call, [kind](Channel& channel) { return NothingMoved(channel, kind); });
 }
 
-/// Whether a blocking call's part is for small.hpp.
-inline bool is_small(const Call& call, const Data& part) {
-  return call.is_blocking() && part.bytes > 0 && part.bytes <= small_bytes_max &&
-         !call.communicator->is_inter() && call.communicator->size() > 1 && part.memory() != nullptr;
+/// What decides about the call's way, whose part is this one.
+inline Facts facts_of(const Call& call, std::size_t part_bytes, bool is_plain) {
+  Facts facts;
+  facts.members = call.communicator->size();
+  facts.between_groups = call.communicator->is_inter();
+  facts.is_blocking = call.is_blocking();
+  facts.may_be_direct = runtime().collectives->may_be_direct();
+  facts.bytes = part_bytes;
+  facts.is_plain = is_plain;
+  return facts;
+}
+inline Facts facts_of(const Call& call, const Data& part) {
+  return facts_of(call, part.bytes, part.memory() != nullptr);
+}
+/// The same where a member gives and takes. Without data (in place) to be given they lie in one place.
+inline Facts facts_of(const Call& call, const Data& given, const Data& taken, bool in_place) {
+  Facts facts = facts_of(call, taken);
+  facts.is_plain = !in_place && given.bytes == taken.bytes && facts.is_plain && given.memory() != nullptr;
+  facts.is_nothing = given.bytes == 0 && taken.bytes == 0;
+  return facts;
 }
 
-/// Whether what is given and what is taken are, and are as long as each other.
-inline bool are_small(const Call& call, const Data& given, const Data& taken) {
-  return given.bytes == taken.bytes && is_small(call, given) && taken.memory() != nullptr;
-}
-
-/// Of such: gives a part to `audience`, and takes the others' parts, one behind the other from the `first`
-/// on. What is given to each lies `bytes_apart` from what is given to the next.
+/// An exchange of small parts: gives a part to `audience`, and takes the others' parts, one behind the other
+/// from the `first` on. What is given to each lies `bytes_apart` from what is given to the next.
 inline int exchange_little(Call& call, Kind kind, const std::byte* given, std::ptrdiff_t bytes_apart,
                            int audience, const Data& first) {
   const int self = call.communicator->rank();
@@ -164,18 +176,9 @@ inline int exchange_little(Call& call, Kind kind, const std::byte* given, std::p
   });
 }
 
-/// From how many bytes on who gives a part of a collective with a length for each pair lends it
-/// (Channel::lend), where `bytes_min` of the number of members is the switch point.
-inline std::size_t lent_bytes_min(const Call& call, std::size_t (*bytes_min)(int)) {
-  const bool may_lend = !call.communicator->is_inter() && runtime().collectives->may_be_direct();
-  return may_lend ? bytes_min(call.communicator->size()) : never;
-}
-
-/// Whether a collective whose parts have so many bytes, on all members alike, is to go from memory to memory
-/// from `bytes_min` on.
-inline bool is_direct(const Call& call, std::size_t bytes, std::size_t bytes_min) {
-  return bytes >= bytes_min && !call.communicator->is_inter() && call.communicator->size() > 1 &&
-         runtime().collectives->may_be_direct();
+/// From how many bytes on a part is lent that goes this way, where `bytes_min` is the limit.
+constexpr std::size_t lent_bytes_min(Way way, std::size_t bytes_min) {
+  return way == Way::lent ? bytes_min : never;
 }
 
 }  // namespace llamada::mpi::coll

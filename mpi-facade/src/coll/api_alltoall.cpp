@@ -42,19 +42,27 @@ int exchange_together(const Call& call, const Data& given, const Data& taken) {
   });
 }
 
+std::size_t lent_bytes_min(const Call& call, Way way) {
+  return coll::lent_bytes_min(way, direct_alltoall_bytes_min(call.communicator->size()));
+}
+
 /// `given` and `taken` are the first parts.
 [[gnu::noinline]] int exchange_any(Call& call, Data given, int given_count, Data taken, int taken_count,
-                                   bool in_place) {
-  const int size = call.communicator->size();
+                                   bool in_place, Way way) {
+  if (way == Way::nothing) return move_nothing(call, Kind::alltoall);
   Parts contributions, results = even_parts(taken, taken_count);
   if (!in_place) contributions = even_parts(given, given_count);
-  if (taken.bytes == 0 && given.bytes == 0) return move_nothing(call, Kind::alltoall);
-  if (alltoall_lends(size))
-    return exchange(call, std::move(contributions), std::move(results), in_place,
-                    lent_bytes_min(call, &direct_alltoall_bytes_min));
-  if (is_direct(call, taken.bytes, direct_alltoall_bytes_min(size)))
+  if (way == Way::direct)
     return exchange_directly(call, std::move(contributions), std::move(results), in_place);
-  return exchange(call, std::move(contributions), std::move(results), in_place);
+  return exchange(call, std::move(contributions), std::move(results), in_place, lent_bytes_min(call, way));
+}
+
+/// Between members that each give all others small parts.
+int exchange_small(Call& call, const Data& given, const Data& taken, Way way) {
+  if (int code = check_no_overlap(call, given, taken)) return code;
+  if (way == Way::together) return exchange_together(call, given, taken);
+  const auto apart = static_cast<std::ptrdiff_t>(given.bytes);
+  return exchange_little(call, Kind::alltoall, given.memory(), apart, 1 - call.communicator->rank(), taken);
 }
 
 int check_alltoall(Call& call, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
@@ -65,14 +73,9 @@ int check_alltoall(Call& call, const void* sendbuf, int sendcount, MPI_Datatype 
   if (int code = find_data(call, recvbuf, recvcount, recvtype, taken)) return code;
   if (!in_place)
     if (int code = find_data(call, sendbuf, sendcount, sendtype, given)) return code;
-  const int size = call.communicator->size();
-  if (!in_place && are_small(call, given, taken) && (size == 2 || is_small_together(size, given.bytes))) {
-    if (int code = check_no_overlap(call, given, taken)) return code;
-    if (size > 2) return exchange_together(call, given, taken);
-    const auto apart = static_cast<std::ptrdiff_t>(given.bytes);
-    return exchange_little(call, Kind::alltoall, given.memory(), apart, 1 - call.communicator->rank(), taken);
-  }
-  return exchange_any(call, given, sendcount, taken, recvcount, in_place);
+  const Way way = choose<alltoall_ways>(facts_of(call, given, taken, in_place));
+  if (way == Way::small || way == Way::together) return exchange_small(call, given, taken, way);
+  return exchange_any(call, given, sendcount, taken, recvcount, in_place, way);
 }
 
 template <typename Count, typename Displacement>
@@ -87,8 +90,8 @@ int check_alltoallv(Call& call, const void* sendbuf, const Count* sendcounts, co
   if (!in_place)
     if (int code = find_parts(call, sendbuf, sendcounts, sdispls, sendtype, peers, contributions))
       return code;
-  return exchange(call, std::move(contributions), std::move(results), in_place,
-                  lent_bytes_min(call, &direct_alltoall_bytes_min));
+  const Way way = choose<alltoallv_ways>(facts_of(call, 0, false));
+  return exchange(call, std::move(contributions), std::move(results), in_place, lent_bytes_min(call, way));
 }
 
 int check_alltoallw(Call& call, const void* sendbuf, const int* sendcounts, const int* sdispls,
@@ -102,8 +105,8 @@ int check_alltoallw(Call& call, const void* sendbuf, const int* sendcounts, cons
   if (!in_place)
     if (int code = find_typed_parts(call, sendbuf, sendcounts, sdispls, sendtypes, peers, contributions))
       return code;
-  return exchange(call, std::move(contributions), std::move(results), in_place,
-                  lent_bytes_min(call, &direct_alltoall_bytes_min));
+  const Way way = choose<alltoallv_ways>(facts_of(call, 0, false));
+  return exchange(call, std::move(contributions), std::move(results), in_place, lent_bytes_min(call, way));
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ using namespace llamada::mpi::coll;
 
 int check_barrier(Call& call, MPI_Comm comm) {
   if (int code = call.find_communicator(comm)) return code;
-  if (call.is_blocking() && !call.communicator->is_inter())
+  if (choose<barrier_ways>(facts_of(call, 0, false)) == Way::small)
     return perform(*call.communicator,
                    [](Channel& channel, Waiter& waiter) { return barrier_small(channel, waiter); });
   return any_barrier(call);
@@ -45,10 +45,9 @@ int broadcast_directly(Call& call, const Data& data, int root) {
   });
 }
 
-[[gnu::noinline]] int broadcast_any(Call& call, Data data, Root to) {
-  if (data.bytes == 0 && to.member != no_root) return move_nothing_from(call, Kind::bcast, to);
-  if (is_direct(call, data.bytes, direct_bcast_bytes_min(call.communicator->size())))
-    return broadcast_directly(call, data, to.member);
+[[gnu::noinline]] int broadcast_any(Call& call, Data data, Root to, Way way) {
+  if (way == Way::nothing) return move_nothing_from(call, Kind::bcast, to);
+  if (way == Way::direct) return broadcast_directly(call, data, to.member);
   return carry_out(call,
                    [data, root = to.member](Channel& channel) { return Broadcast(channel, data, root); });
 }
@@ -60,11 +59,24 @@ int check_bcast(Call& call, void* buffer, MPI_Count count, MPI_Datatype datatype
   Data data;
   if (to.is_here || to.gives)
     if (int code = find_data(call, buffer, count, datatype, data)) return code;
-  if (is_small(call, data))
+  Facts facts = facts_of(call, data);
+  facts.is_nothing = data.bytes == 0 && to.member != no_root;
+  const Way way = choose<bcast_ways>(facts);
+  if (way == Way::small)
     return perform(*call.communicator, [=](Channel& channel, Waiter& waiter) {
       return broadcast_small(channel, waiter, {data.memory(), data.bytes}, to.member);
     });
-  return broadcast_any(call, data, to);
+  return broadcast_any(call, data, to, way);
+}
+
+/// What decides about a gather or scatter in which this process has `own`, and at the root `first`, the first
+/// of all parts.
+Facts rooted_facts(const Call& call, const Root& root, const Data& own, const Data& first, bool in_place) {
+  Facts facts = facts_of(call, root.is_here ? first : own);
+  facts.is_plain = facts.is_plain && (!root.is_here || in_place || own.bytes == first.bytes);
+  facts.is_nothing = own.bytes == 0 && first.bytes == 0 && root.member != no_root;
+  facts.is_root = root.is_here;
+  return facts;
 }
 
 /// One's own part of a rooted collective: at the root it may be MPI_IN_PLACE.
@@ -137,17 +149,15 @@ int give_to(Call& call, Kind kind, const Data& own, int member, Parts results, b
 }
 
 /// `first` is the first of the parts, at the root.
-[[gnu::noinline]] int gather_any(Call& call, Data own, Data first, int count, Root to, bool in_place) {
+[[gnu::noinline]] int gather_any(Call& call, Data own, Data first, int count, Root to, bool in_place,
+                                 Way way) {
   Parts results;
   if (to.is_here) {
     results = even_parts(first, count);
     if (int code = check_no_overlap(call, own, results)) return code;
   }
-  if (own.bytes == 0 && to.member != no_root && first.bytes == 0)
-    return move_nothing_to(call, Kind::gather, to);
-  if (is_direct(call, to.is_here ? first.bytes : own.bytes,
-                direct_gather_bytes_min(call.communicator->size())))
-    return gather_directly(call, own, std::move(results), to.member, in_place);
+  if (way == Way::nothing) return move_nothing_to(call, Kind::gather, to);
+  if (way == Way::direct) return gather_directly(call, own, std::move(results), to.member, in_place);
   return gather_to(call, own, std::move(results), to, in_place);
 }
 
@@ -159,14 +169,12 @@ int check_gather(Call& call, const void* sendbuf, int sendcount, MPI_Datatype se
   bool in_place = false;
   if (int code = to.find(*call.communicator, root)) return code;
   if (int code = own_part(call, to, sendbuf, sendcount, sendtype, own, in_place)) return code;
-  if (to.is_here) {
+  if (to.is_here)
     if (int code = find_data(call, recvbuf, recvcount, recvtype, first)) return code;
-    if (is_small(call, first) && (in_place || own.bytes == first.bytes))
-      return gather_little(call, own, first, to, in_place);
-  } else if (is_small(call, own)) {
-    return give_little(call, own, to);
-  }
-  return gather_any(call, own, first, recvcount, to, in_place);
+  const Way way = choose<gather_ways>(rooted_facts(call, to, own, first, in_place));
+  if (way == Way::small)
+    return to.is_here ? gather_little(call, own, first, to, in_place) : give_little(call, own, to);
+  return gather_any(call, own, first, recvcount, to, in_place, way);
 }
 
 int check_gatherv(Call& call, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
@@ -183,9 +191,10 @@ int check_gatherv(Call& call, const void* sendbuf, int sendcount, MPI_Datatype s
                               results))
       return code;
     if (int code = check_no_overlap(call, own, results)) return code;
-  } else if (const auto lent = lent_bytes_min(call, &direct_gather_bytes_min); own.bytes >= lent) {
-    return give_to(call, Kind::gather, own, to.member, {}, true, lent);
   }
+  if (choose<gatherv_ways>(rooted_facts(call, to, own, {}, in_place)) == Way::lent)
+    return give_to(call, Kind::gather, own, to.member, {}, true,
+                   direct_gather_bytes_min(call.communicator->size()));
   return gather_to(call, own, std::move(results), to, in_place);
 }
 
@@ -222,17 +231,15 @@ int scatter_from(Call& call, Parts contributions, const Data& own, const Root& r
 }
 
 /// `first` is the first of the parts, at the root.
-[[gnu::noinline]] int scatter_any(Call& call, Data first, int count, Data own, Root from, bool in_place) {
+[[gnu::noinline]] int scatter_any(Call& call, Data first, int count, Data own, Root from, bool in_place,
+                                  Way way) {
   Parts contributions;
   if (from.is_here) {
     contributions = even_parts(first, count);
     if (int code = check_no_overlap(call, own, contributions)) return code;
   }
-  if (own.bytes == 0 && from.member != no_root && first.bytes == 0)
-    return move_nothing_from(call, Kind::scatter, from);
-  if (is_direct(call, from.is_here ? first.bytes : own.bytes,
-                direct_scatter_bytes_min(call.communicator->size())))
-    return scatter_directly(call, std::move(contributions), own, from.member, in_place);
+  if (way == Way::nothing) return move_nothing_from(call, Kind::scatter, from);
+  if (way == Way::direct) return scatter_directly(call, std::move(contributions), own, from.member, in_place);
   return scatter_from(call, std::move(contributions), own, from, in_place);
 }
 
@@ -244,16 +251,14 @@ int check_scatter(Call& call, const void* sendbuf, int sendcount, MPI_Datatype s
   bool in_place = false;
   if (int code = from.find(*call.communicator, root)) return code;
   if (int code = own_part(call, from, recvbuf, recvcount, recvtype, own, in_place)) return code;
-  if (from.is_here) {
+  if (from.is_here)
     if (int code = find_data(call, sendbuf, sendcount, sendtype, first)) return code;
-    if (call.communicator->size() == 2 && is_small(call, first) && (in_place || own.bytes == first.bytes))
-      return scatter_little(call, first, own, from, in_place);
-  } else if (is_small(call, own)) {
-    return perform(*call.communicator, [=](Channel& channel, Waiter& waiter) {
-      return take_small(channel, waiter, Kind::scatter, {own.memory(), own.bytes}, from.member);
-    });
-  }
-  return scatter_any(call, first, sendcount, own, from, in_place);
+  const Way way = choose<scatter_ways>(rooted_facts(call, from, own, first, in_place));
+  if (way != Way::small) return scatter_any(call, first, sendcount, own, from, in_place, way);
+  if (from.is_here) return scatter_little(call, first, own, from, in_place);
+  return perform(*call.communicator, [=](Channel& channel, Waiter& waiter) {
+    return take_small(channel, waiter, Kind::scatter, {own.memory(), own.bytes}, from.member);
+  });
 }
 
 int check_scatterv(Call& call, const void* sendbuf, const int* sendcounts, const int* displs,
@@ -272,8 +277,9 @@ int check_scatterv(Call& call, const void* sendbuf, const int* sendcounts, const
       return code;
     if (int code = check_no_overlap(call, own, contributions)) return code;
   }
+  const Way way = choose<scatterv_ways>(rooted_facts(call, from, own, {}, in_place));
   return scatter_from(call, std::move(contributions), own, from, in_place,
-                      lent_bytes_min(call, &direct_scatter_bytes_min));
+                      lent_bytes_min(way, direct_scatter_bytes_min(call.communicator->size())));
 }
 
 int allgather_to(Call& call, const Data& own, Parts results, bool in_place) {
@@ -295,11 +301,10 @@ int allgather_directly(Call& call, const Data& own, Parts results, bool in_place
 }
 
 /// `first` is the first of the parts.
-[[gnu::noinline]] int allgather_any(Call& call, Data own, Data first, int count, bool in_place) {
+[[gnu::noinline]] int allgather_any(Call& call, Data own, Data first, int count, bool in_place, Way way) {
   Parts results = even_parts(first, count);
-  if (own.bytes == 0 && first.bytes == 0) return move_nothing(call, Kind::allgather);
-  if (is_direct(call, first.bytes, direct_allgather_bytes_min(call.communicator->size())))
-    return allgather_directly(call, own, std::move(results), in_place);
+  if (way == Way::nothing) return move_nothing(call, Kind::allgather);
+  if (way == Way::direct) return allgather_directly(call, own, std::move(results), in_place);
   return allgather_to(call, own, std::move(results), in_place);
 }
 
@@ -312,9 +317,9 @@ int check_allgather(Call& call, const void* sendbuf, int sendcount, MPI_Datatype
     if (int code = find_data(call, sendbuf, sendcount, sendtype, own)) return code;
   if (int code = find_data(call, recvbuf, recvcount, recvtype, first)) return code;
   if (int code = check_no_overlap(call, own, first, bytes_apart(first, recvcount))) return code;
-  if (!in_place && are_small(call, own, first))
-    return exchange_little(call, Kind::allgather, own.memory(), 0, everybody, first);
-  return allgather_any(call, own, first, recvcount, in_place);
+  const Way way = choose<allgather_ways>(facts_of(call, own, first, in_place));
+  if (way == Way::small) return exchange_little(call, Kind::allgather, own.memory(), 0, everybody, first);
+  return allgather_any(call, own, first, recvcount, in_place, way);
 }
 
 int check_allgatherv(Call& call, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
@@ -329,9 +334,9 @@ int check_allgatherv(Call& call, const void* sendbuf, int sendcount, MPI_Datatyp
   if (int code = find_parts(call, recvbuf, recvcounts, displs, recvtype, peers, results)) return code;
   if (int code = check_no_overlap(call, own, results)) return code;
   const Data given = in_place ? results[call.communicator->rank()] : own;
-  if (const auto lent = lent_bytes_min(call, &lent_allgatherv_bytes_min); given.bytes >= lent)
+  if (choose<allgatherv_ways>(facts_of(call, given)) == Way::lent)
     return give_to(call, Kind::allgather, given, 1 - call.communicator->rank(), std::move(results), in_place,
-                   lent);
+                   lent_allgatherv_bytes_min(call.communicator->size()));
   return allgather_to(call, own, std::move(results), in_place);
 }
 

@@ -48,9 +48,12 @@ struct Arguments {
 
   Reduction reduction() const { return {*operation, *type}; }
 
-  /// Whether it is for small.hpp, where there is a result.
-  bool are_small(const Data& contribution) const {
-    return is_small(call, contribution) && type->is_plain() && operation->is_predefined();
+  /// What decides about the call's way. `folds`: this member folds contributions.
+  Facts facts(const Data& contribution, bool folds = true) const {
+    Facts facts = facts_of(call, contribution);
+    facts.is_nothing = contribution.bytes == 0;
+    facts.is_plain = facts.is_plain && (!folds || (type->is_plain() && operation->is_predefined()));
+    return facts;
   }
   SmallReduction small(const Data& contribution, const Data& result, std::size_t first_byte = 0) const {
     return {reduction(),
@@ -59,12 +62,6 @@ struct Arguments {
             {result.memory(), result.bytes}};
   }
 };
-
-/// Small ones, and those between groups, are folded by all who want the result.
-bool is_segmented(const Call& call, const Data& contribution) {
-  return !call.communicator->is_inter() && call.communicator->size() > 1 &&
-         contribution.bytes > small_reduction_bytes_max;
-}
 
 /// The same result as `through_logs(channel)` makes.
 template <typename Make>
@@ -90,20 +87,19 @@ int reduce_nothing(Call& call, Kind kind) {
   return carry_out(call, [](Channel& channel) { return Absence(channel, Kind::reduce); });
 }
 
-[[gnu::noinline]] int reduce_any(Arguments arguments, Data contribution, Data result, int member) {
+[[gnu::noinline]] int reduce_any(Arguments arguments, Data contribution, Data result, int member, Way way) {
   Call& call = arguments.call;
   const Reduction reduction = arguments.reduction();
-  if (contribution.bytes == 0 && !call.communicator->is_inter()) return reduce_nothing(call, Kind::reduce);
-  const int members = call.communicator->size();
-  if (is_direct(call, contribution.bytes, direct_reduce_bytes_min(members)))
+  if (way == Way::nothing) return reduce_nothing(call, Kind::reduce);
+  if (way == Way::direct)
     return reduce_directly(
         call, Kind::reduce, reduction, contribution, result, member,
-        DirectReduction::even_segments(contribution.bytes / reduction.type.size(), members),
+        DirectReduction::even_segments(contribution.bytes / reduction.type.size(), call.communicator->size()),
         [=](Channel& channel) {
           return std::make_unique<SegmentedReduction>(channel, Kind::reduce, reduction, contribution, result,
                                                       member);
         });
-  if (!is_segmented(call, contribution) || is_folded_at_root(contribution.bytes, members))
+  if (way == Way::at_root)
     return carry_out(
         call, [=](Channel& channel) { return FoldAtRoot(channel, reduction, contribution, result, member); });
   return carry_out(call, [=](Channel& channel) {
@@ -129,23 +125,23 @@ int check_reduce(Call& call, const void* sendbuf, void* recvbuf, int count, MPI_
     if (int code = check_no_alias(call, sendbuf, count, recvbuf, count)) return code;
     if (!to.gives) contribution = result;  // As long as the others'.
   }
-  if (!to.is_here && is_small(call, contribution))
+  const Way way = choose<reduce_ways>(arguments.facts(contribution, to.is_here));
+  if (way != Way::small) return reduce_any(arguments, contribution, result, to.member, way);
+  if (!to.is_here)
     return perform(*call.communicator, [=](Channel& channel, Waiter& waiter) {
       return give_small(channel, waiter, Kind::reduce, {contribution.memory(), contribution.bytes},
                         to.member);
     });
-  if (arguments.are_small(contribution))
-    return perform(*call.communicator, [=](Channel& channel, Waiter& waiter) {
-      return reduce_small(channel, waiter, arguments.small(contribution, result));
-    });
-  return reduce_any(arguments, contribution, result, to.member);
+  return perform(*call.communicator, [=](Channel& channel, Waiter& waiter) {
+    return reduce_small(channel, waiter, arguments.small(contribution, result));
+  });
 }
 
-[[gnu::noinline]] int allreduce_any(Arguments arguments, Data contribution, Data result) {
+[[gnu::noinline]] int allreduce_any(Arguments arguments, Data contribution, Data result, Way way) {
   Call& call = arguments.call;
   const Reduction reduction = arguments.reduction();
-  if (contribution.bytes == 0 && !call.communicator->is_inter()) return reduce_nothing(call, Kind::allreduce);
-  if (!is_segmented(call, contribution))
+  if (way == Way::nothing) return reduce_nothing(call, Kind::allreduce);
+  if (way == Way::everywhere)
     return carry_out(call, [=](Channel& channel) {
       return FoldEverywhere(channel, Kind::allreduce, reduction, contribution, result,
                             channel.members().peer_begin(), channel.members().peer_end());
@@ -161,21 +157,21 @@ int check_allreduce(Call& call, const void* sendbuf, void* recvbuf, int count, M
   Data contribution, result;
   if (int code = arguments.find(comm, count, datatype, op)) return code;
   if (int code = arguments.find_both(sendbuf, recvbuf, count, contribution, result)) return code;
-  if (arguments.are_small(contribution))
+  const Way way = choose<allreduce_ways>(arguments.facts(contribution));
+  if (way == Way::small)
     return perform(*call.communicator, [=](Channel& channel, Waiter& waiter) {
       return fold_small(channel, waiter, Kind::allreduce, {}, arguments.small(contribution, result));
     });
-  return allreduce_any(arguments, contribution, result);
+  return allreduce_any(arguments, contribution, result, way);
 }
 
 [[gnu::noinline]] int scatter_any_reduction(Arguments arguments, Data contribution, Data result,
-                                            std::span<const std::size_t> counts) {
+                                            std::span<const std::size_t> counts, Way way) {
   Call& call = arguments.call;
   const Reduction reduction = arguments.reduction();
-  if (contribution.bytes == 0) return reduce_nothing(call, Kind::reduce_scatter);
+  if (way == Way::nothing) return reduce_nothing(call, Kind::reduce_scatter);
   std::vector<std::size_t> kept(counts.begin(), counts.end());
-  if (is_direct(call, contribution.bytes / counts.size(),
-                direct_reduce_scatter_bytes_min(call.communicator->size())))
+  if (way == Way::direct)
     return reduce_directly(
         call, Kind::reduce_scatter, reduction, contribution, result, 0, kept, [=](Channel& channel) {
           return std::make_unique<ReduceScatter>(channel, reduction, contribution, result, kept);
@@ -200,12 +196,15 @@ int scatter_reduction(Arguments& arguments, const void* sendbuf, void* recvbuf,
   if (int code = arguments.find_result(recvbuf, static_cast<int>(own), result)) return code;
   if (int code = check_no_alias(call, sendbuf, static_cast<int>(total), recvbuf, static_cast<int>(own)))
     return code;
-  if (arguments.are_small(contribution))
+  Facts facts = arguments.facts(contribution);
+  facts.share_bytes = contribution.bytes / counts.size();
+  const Way way = choose<reduce_scatter_ways>(facts);
+  if (way == Way::small)
     return perform(*call.communicator, [=](Channel& channel, Waiter& waiter) {
       return fold_small(channel, waiter, Kind::reduce_scatter, ReduceScatter::small_piece(counts),
                         arguments.small(contribution, result, before * arguments.type->size()));
     });
-  return scatter_any_reduction(arguments, contribution, result, counts);
+  return scatter_any_reduction(arguments, contribution, result, counts, way);
 }
 
 /// How many elements each member keeps.
@@ -253,7 +252,8 @@ int check_scan(Call& call, const void* sendbuf, void* recvbuf, int count, MPI_Da
   if (int code = find_intracommunicator(comm, call.communicator)) return code;
   if (int code = arguments.find(comm, count, datatype, op)) return code;
   if (int code = arguments.find_both(sendbuf, recvbuf, count, contribution, result)) return code;
-  if (contribution.bytes == 0) return reduce_nothing(call, Kind::scan);
+  if (choose<scan_ways>(arguments.facts(contribution)) == Way::nothing)
+    return reduce_nothing(call, Kind::scan);
   const Reduction reduction = arguments.reduction();
   return carry_out(call, [=](Channel& channel) {
     return FoldEverywhere(channel, Kind::scan, reduction, contribution, result, 0, channel.self() + 1);
@@ -271,7 +271,8 @@ int check_exscan(Call& call, const void* sendbuf, void* recvbuf, int count, MPI_
   if (int code = check_no_alias(call, sendbuf, count, recvbuf, count)) return code;
   if (call.communicator->rank() > 0)
     if (int code = arguments.find_both(sendbuf, recvbuf, count, contribution, result)) return code;
-  if (contribution.bytes == 0) return reduce_nothing(call, Kind::exscan);
+  if (choose<scan_ways>(arguments.facts(contribution)) == Way::nothing)
+    return reduce_nothing(call, Kind::exscan);
   const Reduction reduction = arguments.reduction();
   return carry_out(call, [=](Channel& channel) {
     return FoldEverywhere(channel, Kind::exscan, reduction, contribution, result, 0, channel.self());

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "coll/ways.hpp"
 #include "llamada/base/copy.hpp"
 
 namespace llamada::mpi::coll {
@@ -280,9 +281,23 @@ bool ReduceScatter::step() {
 
 // ---- The library's own
 
+namespace {
+
+/// Only ways through the logs, by machines.
+Facts own_facts(const Channel& channel, const Data& contribution) {
+  Facts facts;
+  facts.members = channel.size();
+  facts.is_blocking = false;
+  facts.may_be_direct = false;
+  facts.bytes = contribution.bytes;
+  return facts;
+}
+
+}  // namespace
+
 Status reduce(Channel& channel, Waiter& waiter, const Reduction& reduction, const Data& contribution,
               const Data& result, int root) {
-  if (is_folded_at_root(contribution.bytes, channel.size())) {
+  if (choose<reduce_ways>(own_facts(channel, contribution)) != Way::segments) {
     FoldAtRoot machine(channel, reduction, contribution, result, root);
     return run(channel, waiter, machine);
   }
@@ -292,7 +307,7 @@ Status reduce(Channel& channel, Waiter& waiter, const Reduction& reduction, cons
 
 Status allreduce(Channel& channel, Waiter& waiter, const Reduction& reduction, const Data& contribution,
                  const Data& result) {
-  if (contribution.bytes <= small_reduction_bytes_max) {
+  if (choose<allreduce_ways>(own_facts(channel, contribution)) != Way::segments) {
     FoldEverywhere machine(channel, Kind::allreduce, reduction, contribution, result, 0, channel.size());
     return run(channel, waiter, machine);
   }

@@ -19,18 +19,6 @@ struct Reduction {
   const Datatype& type;
 };
 
-/// Contributions of at most so many bytes are folded by everybody who wants the result; larger ones by
-/// segments.
-inline constexpr std::size_t small_reduction_bytes_max = 8 * 1024;
-
-/// With more members, and more bytes of all together, a reduction to one root is folded by all, each a part.
-inline constexpr int members_folded_at_root_max = 3;
-inline constexpr std::size_t bytes_folded_at_root_max = 256 * 1024;
-inline bool is_folded_at_root(std::size_t contribution_bytes, int members) {
-  return members <= members_folded_at_root_max || contribution_bytes <= small_reduction_bytes_max ||
-         contribution_bytes <= bytes_folded_at_root_max / static_cast<std::size_t>(members);
-}
-
 /// A number that stands for how a result is dealt out: the same on members that agree, hardly ever else.
 std::uint64_t dealt_number(std::span<const std::size_t> counts);
 

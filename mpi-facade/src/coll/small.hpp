@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <span>
 
+#include "coll/algorithms.hpp"
 #include "coll/pieces.hpp"
 #include "coll/reduction.hpp"
 
@@ -12,9 +13,6 @@
 // reader has, all others wait.
 
 namespace llamada::mpi::coll {
-
-/// The most bytes of a part: what a log takes by one copy.
-inline constexpr std::size_t small_bytes_max = log::publish_fast_bytes_max;
 
 Status barrier_small(Channel& channel, Waiter& waiter);
 /// From `root` to all. Errors: as for broadcast().
@@ -27,13 +25,8 @@ Status gather_small(Channel& channel, Waiter& waiter, std::byte* parts, std::siz
 /// among them its own, which is there.
 Status exchange_small(Channel& channel, Waiter& waiter, Kind kind, std::span<const std::byte> part,
                       int audience, std::byte* parts);
-/// Of an alltoall of more, as one record for all others, with a table (Content::together): whether it is
-/// small.
-constexpr bool is_small_together(int members, std::size_t part_bytes) {
-  const auto count = static_cast<std::size_t>(members);
-  return count > 2 && (count + 1) * sizeof(std::uint32_t) + (count - 1) * part_bytes <= small_bytes_max;
-}
-/// `given` and `taken`: one part behind the other, among them its own, which is there.
+/// An alltoall of more, as one record for all others, with a table (Content::together). `given` and `taken`:
+/// one part behind the other, among them its own, which is there.
 Status alltoall_small(Channel& channel, Waiter& waiter, const std::byte* given, std::byte* taken,
                       std::size_t part_bytes);
 /// A member's part of a broadcast or scatter, other than the root's.
