@@ -13,13 +13,13 @@ namespace llamada::mpi::coll {
 
 /// How a collective is carried out.
 enum class Way {
-  nothing,   ///< NothingMoved; for reductions Absence: no member gives or takes a byte
-  small,     ///< small.hpp: a record for each part, in few instructions
-  together,  ///< small.hpp: one record with the parts for all others
-  direct,    ///< DirectRooted, DirectFromAll, DirectReduction: from memory to memory, if all reach each other
-  lent,      ///< Scatter, Alltoall: long parts are lent (loans.hpp), each as its giver decides
-  logs,      ///< Barrier, Broadcast, Gather, Scatter, Allgather, Alltoall, ReduceScatter: through the logs
-  at_root,   ///< FoldAtRoot: the root folds all contributions
+  nothing,     ///< NothingMoved; for reductions Absence: no member gives or takes a byte
+  small,       ///< small.hpp: a record for each part, in few instructions
+  together,    ///< small.hpp: one record with the parts for all others
+  direct,      ///< DirectRooted, DirectFromAll, DirectReduction: past the logs, if all reach each other
+  lent,        ///< Scatter, Alltoall: long parts are lent (loans.hpp), each as its giver decides
+  logs,        ///< Barrier, Broadcast, Gather, Scatter, Allgather, Alltoall, ReduceScatter: by the logs
+  at_root,     ///< FoldAtRoot: the root folds all contributions
   everywhere,  ///< FoldEverywhere: each member folds all contributions
   segments,    ///< SegmentedReduction: each member folds a segment, and segments are gathered
 };
@@ -33,10 +33,9 @@ struct Facts {
   bool is_blocking = true;  ///< neither nonblocking nor persistent
   /// Whether data may go past the logs: histories are not kept.
   bool may_be_direct = true;
-  /// Of one part: of what one member gives to one other; for a reduction, the contribution; for a reduction
-  /// that is scattered, see `share_bytes`.
+  /// Of one part, which one member gives to one other; of a reduction's contribution.
   std::size_t bytes = 0;
-  /// For a reduction that is scattered: of the result, a member's share on average.
+  /// Of a member's share of a scattered reduction's result, on average.
   std::size_t share_bytes = 0;
   /// Whether this process gives and takes no bytes, in a call in which no other process does either if the
   /// calls fit.
@@ -73,7 +72,7 @@ constexpr bool is_small(const Facts& facts) {
 constexpr bool is_nothing_within(const Facts& facts) { return facts.bytes == 0 && !facts.between_groups; }
 constexpr bool is_blocking_within(const Facts& facts) { return facts.is_blocking && !facts.between_groups; }
 constexpr bool may_lend(const Facts& facts) { return facts.may_be_direct && !facts.between_groups; }
-/// From so many bytes of so many members on.
+/// Whether a part has at least as many bytes as the limit for so many members.
 template <std::size_t (*bytes_min)(int)>
 constexpr bool is_direct(const Facts& facts) {
   return may_lend(facts) && facts.members > 1 && facts.bytes >= bytes_min(facts.members);
