@@ -26,10 +26,10 @@
 namespace llamada::mpi::coll {
 
 /// The most payload that one record carries where logs are used again.
-inline constexpr std::size_t piece_bytes_max = 64 * 1024;
+inline constexpr std::size_t piece_bytes_max = std::size_t{64} * 1024;
 /// The same where they are kept: then a piece takes new memory, and fewer system calls make it. For data so
 /// long that each piece can be stored whole, that is worth more than pieces that can be shown again.
-inline constexpr std::size_t kept_piece_bytes = 128 * 1024;
+inline constexpr std::size_t kept_piece_bytes = std::size_t{128} * 1024;
 
 /// The collectives of one communicator as one of its members sees them: the log that this member writes, and
 /// a reader of each other member's log. Made at the communicator's first collective.

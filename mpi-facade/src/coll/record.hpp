@@ -66,7 +66,7 @@ class Piece {
 
   constexpr Piece() = default;
   /// `number` is at most number_max.
-  constexpr Piece(Content content, std::uint32_t number = 0)
+  constexpr Piece(Content content, std::uint32_t number = 0)  // NOLINT: implicit by intent
       : bits_(static_cast<std::uint32_t>(content) << 24 | number) {}
   static constexpr Piece data(std::uint32_t number) { return {Content::data, number}; }
   static constexpr Piece from_bits(std::uint32_t bits) {
