@@ -93,3 +93,20 @@ function(llamada_test NAME)
   endif()
   set_tests_properties(${NAME} PROPERTIES TIMEOUT ${T_TIMEOUT} LABELS "${T_LABELS}")
 endfunction()
+
+# llamada_test_on_nodes(NAME)
+#
+# A test whose jobs of ranks ask ranks_per_node() (tests/support/nodes.hpp), once more with every rank on a node
+# of its own, and with two on each.
+function(llamada_test_on_nodes NAME)
+  if(NOT LLAMADA_TESTS)
+    return()
+  endif()
+  get_test_property(${NAME} LABELS labels)
+  get_test_property(${NAME} TIMEOUT timeout)
+  foreach(ranks 1 2)
+    add_test(NAME ${NAME}.ranks_per_node_${ranks} COMMAND ${NAME})
+    set_tests_properties(${NAME}.ranks_per_node_${ranks} PROPERTIES
+      TIMEOUT ${timeout} LABELS "${labels}" ENVIRONMENT LLAMADA_TEST_RANKS_PER_NODE=${ranks})
+  endforeach()
+endfunction()

@@ -6,6 +6,8 @@
 #include <algorithm>
 
 #include "coll/collectives.hpp"
+#include "llamada/base/check.hpp"
+#include "nodes.hpp"
 
 namespace llamada::mpi::sim {
 namespace {
@@ -91,8 +93,12 @@ class Job::SimWorld final : public World {
   const qos::Profile& profile() const override { return profile_; }
   std::string_view identity() const override { return state_.identity; }
   log::ArenaWriter& arena() override { return *state_.arena; }
+  bool is_local(int rank) const override { return node_of(rank) == node_of(state_.self); }
+  int node_of(int rank) const override { return ranks_per_node() == 0 ? 0 : rank / ranks_per_node(); }
+  int local_size() const override { return count_local(); }
   log::PeerArena peer(int rank) override {
-    return {job_.ranks_[static_cast<std::size_t>(rank)]->memory, arena_bytes};
+    LLAMADA_CHECK(is_local(rank));
+    return arena_of(rank);
   }
   void wake(int rank) override {
     // Behind a commit: whoever dies here has not woken anybody.
@@ -115,6 +121,11 @@ class Job::SimWorld final : public World {
   void unprotected(std::string_view why) override { throw Ended{std::string(why)}; }
   void warning(std::string_view) override {}
   void live() override { state_.arena->set_replaying(false); }
+
+ protected:
+  log::PeerArena arena_of(int rank) override {
+    return {job_.ranks_[static_cast<std::size_t>(rank)]->memory, arena_bytes};
+  }
 
  private:
   Job& job_;

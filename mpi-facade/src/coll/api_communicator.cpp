@@ -41,6 +41,11 @@ bool names_the_node(MPI_Info info) {
   return type == "mpi_shared_memory" || type == "node" || type == "machine" || type == "host";
 }
 
+int own_node() {
+  const World& world = *runtime().world;
+  return world.node_of(world.rank());
+}
+
 int duplicate_later_for(MPI_Comm comm, MPI_Info info, MPI_Comm* new_comm, MPI_Request* request) {
   Communicator* parent = nullptr;
   if (int code = find_communicator(comm, parent)) return code;
@@ -125,10 +130,10 @@ int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, 
   if (int code = check_pointer(nullptr, newcomm, "newcomm")) return code;
   if (int code = check_hints(parent, info)) return code;
   switch (split_type) {
-    case MPI_COMM_TYPE_SHARED:  // All ranks of a job are on one node.
-      return give(parent, split(*parent, 0, key), newcomm);
+    case MPI_COMM_TYPE_SHARED:
+      return give(parent, split(*parent, own_node(), key), newcomm);
     case MPI_COMM_TYPE_HW_GUIDED:
-      return give(parent, split(*parent, names_the_node(info) ? 0 : MPI_UNDEFINED, key), newcomm);
+      return give(parent, split(*parent, names_the_node(info) ? own_node() : MPI_UNDEFINED, key), newcomm);
     case MPI_COMM_TYPE_HW_UNGUIDED:  // The node is not divided further.
     case MPI_UNDEFINED:
       return give(parent, split(*parent, MPI_UNDEFINED, key), newcomm);

@@ -30,6 +30,9 @@ Result<std::unique_ptr<Channel>> Channel::open(World& world, Options options) {
   log.reader_count = static_cast<std::size_t>(channel->size() - 1);
   log.keep_all = channel->keeps_all_;
   if (auto opened = channel->own_log_.open(world.arena(), std::move(log)); !opened) return propagate(opened);
+  // Each member sees by itself that they are on several nodes.
+  for (int member = 0; member < channel->size(); ++member)
+    if (!channel->is_local(member)) channel->set_processes({});
   return channel;
 }
 
@@ -100,7 +103,7 @@ void Channel::find_readers() {
   for (int member = 0; member < size(); ++member) {
     Peer& other = peer(member);
     if (member == self() || other.bounds_writer) continue;
-    auto arena = world_.peer(members_.world_rank(member));
+    const auto arena = world_.cursors_of(members_.world_rank(member));
     if (!arena.ready()) continue;
     auto* cursor = log::find_cursor(arena, key_, world_.rank(), other.cursors_scan);
     if (cursor == nullptr) continue;
@@ -179,7 +182,7 @@ void Channel::look_for_damage() {
     PeerLog& log = peer(member).log;
     const int world_rank = members_.world_rank(member);
     if (!log.is_found()) {
-      if (world_.peer(world_rank).is_damaged()) world_.damaged(world_rank, "its header has changed");
+      if (world_.source(world_rank, key_).arena.is_damaged()) world_.damaged(world_rank, "its header has changed");
     } else if (log.reader().is_cursor_damaged()) {
       world_.damaged(world_.rank(), fmt::format("its cursor in the log of rank {} has changed", world_rank));
     } else if (const char* why = log.reader().find_damage()) {

@@ -219,6 +219,9 @@ class Channel {
 
   // The members' processes.
 
+  /// Whether the member is on this rank's node: else neither reaches the other's memory.
+  bool is_local(int member) const { return world_.is_local(members_.world_rank(member)); }
+
   /// The processes of all members, if each reaches the memory of each other one, else nothing: all members
   /// have found out (Introduction).
   void set_processes(std::vector<int> processes) { processes_ = std::move(processes); }

@@ -45,16 +45,17 @@ void Channel::part(int world_rank) {
 /// Whether a member may still read the log of this one.
 bool Channel::needs_our_log(int member) {
   if (member == self() || peer(member).is_gone) return false;
-  const auto arena = world_.peer(members_.world_rank(member));
+  const auto arena = world_.cursors_of(members_.world_rank(member));
   log::DirectoryScan scan;
   const auto* cursor = arena.ready() ? log::find_cursor(arena, key_, world_.rank(), scan) : nullptr;
   const bool is_retired = cursor && cursor->consumed.load(std::memory_order_acquire) == log::retired_cursor;
-  return !is_retired || arena.header().replaying.load(std::memory_order_relaxed) != 0;
+  return !is_retired || world_.is_replaying(members_.world_rank(member));
 }
 
 bool Channel::has_log(int member) {
   log::DirectoryScan scan;
-  return log::find_log(world_.peer(members_.world_rank(member)), key_, scan).has_value();
+  const auto [arena, place] = world_.source(members_.world_rank(member), key_);
+  return log::find_log(arena, place, scan).has_value();
 }
 
 bool Channel::give_back() {

@@ -8,7 +8,11 @@
 namespace llamada::mpi::coll {
 
 Loans::Account& Loans::account(int member) {
-  accounts_.resize(static_cast<std::size_t>(channel_.size()));
+  if (accounts_.empty()) {
+    accounts_.resize(static_cast<std::size_t>(channel_.size()));
+    for (int other = 0; other < channel_.size(); ++other)
+      accounts_[static_cast<std::size_t>(other)].refuses = !channel_.is_local(other);
+  }
   return accounts_[static_cast<std::size_t>(member)];
 }
 

@@ -3,13 +3,13 @@
 namespace llamada::mpi::coll {
 
 Result<bool> PeerLog::find(World& world, const log::LogKey& key, int world_rank) {
-  auto peer = world.peer(world_rank);
-  if (!peer.ready()) return false;
-  auto index = log::find_log(peer, key, scan_);
+  const auto [arena, place] = world.source(world_rank, key);
+  if (!arena.ready()) return false;
+  auto index = log::find_log(arena, place, scan_);
   if (!index) return false;
   auto cursor = world.arena().cursor(key, world_rank);
   if (!cursor) return propagate(cursor);
-  reader_ = log::LogReader::open(peer, *index, *cursor);
+  reader_ = log::LogReader::open(arena, *index, *cursor);
   sleeping_ = world.sleeping_word(world_rank);
   found_ = true;
   return true;

@@ -6,6 +6,7 @@
 #include "llamada/base/crc32c.hpp"
 #include "p2p/engine.hpp"
 #include "runtime/errors.hpp"
+#include "runtime/one_node.hpp"
 #include "runtime/runtime.hpp"
 #include "world/world.hpp"
 
@@ -202,6 +203,8 @@ SharedPointer::Waiting waiting_of_rank() {
 Result<SharedPointer*> shared_pointer_of(File& file) {
   if (file.shared_pointer) return &*file.shared_pointer;
   const Communicator& communicator = *file.communicator;
+  if (auto near = need_one_node(*runtime().world, communicator, "shared file pointers"); !near)
+    return propagate(near);
   const std::size_t bytes = SharedPointer::bytes_for(communicator.size());
   auto segment = runtime().world->shared_segment(shared_pointer_name(file), bytes);
   if (!segment) return propagate(segment);

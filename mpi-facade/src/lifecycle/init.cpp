@@ -68,6 +68,7 @@ void fill_runtime(Runtime& runtime, World& world, int thread_level) {
   runtime.world = &world;
   runtime.thread_level = thread_level;
   runtime.main_thread = syscall(SYS_gettid);
+  runtime.wtime_is_global = world.is_on_one_node() ? 1 : 0;
   // Which program of the job this is, when mpirun was given several.
   if (const char* number = std::getenv("LLAMADA_APPNUM")) runtime.application_number = std::atoi(number);
   runtime.end_job = [&world](int code, std::string_view text) { world.aborted(code, text); };

@@ -37,31 +37,24 @@ void CopyGroup::add(const Message& message) {
   bytes_ += message.bytes;
 }
 
-/// Each half on its own, which inside out is mirrored: the lower end goes up there, or down if so, the upper
-/// one the other way.
-void CopyGroup::add_turning(Pieces& pieces, SharedCopy::Part part, SharedCopy::End end) const {
+/// The lower end goes up, the upper one down, in steps.
+void CopyGroup::add_long(Pieces& pieces, SharedCopy::Part part, SharedCopy::End end) const {
   const auto add = [&](std::uint64_t first, std::uint64_t last) {
     pieces.add({first_.own + first, first_.others + first, last - first});
   };
-  const auto add_in_half = [&](std::uint64_t half_first, std::uint64_t half_last) {
-    std::uint64_t first = std::max(part.first, half_first);
-    std::uint64_t last = std::min(part.first + part.bytes, half_last);
-    if (first >= last) return;
-    if (is_inside_out_)
-      std::tie(first, last) = std::pair(half_first + half_last - last, half_first + half_last - first);
-    if ((end == SharedCopy::End::lower) != is_inside_out_) return add(first, last);
-    for (; last - first > step_bytes; last -= step_bytes) add(last - step_bytes, last);
-    add(first, last);
-  };
-  add_in_half(0, lower_half(bytes_));
-  add_in_half(lower_half(bytes_), bytes_);
+  const std::uint64_t first = part.first;
+  std::uint64_t last = part.first + part.bytes;
+  if (first >= last) return;
+  if (end == SharedCopy::End::lower) return add(first, last);
+  for (; last - first > step_bytes; last -= step_bytes) add(last - step_bytes, last);
+  add(first, last);
 }
 
 CopyGroup::Pieces CopyGroup::pieces(SharedCopy::Part part, SharedCopy::End end) const {
   Pieces pieces;
   if (others_.empty()) {
-    if (bytes_ >= turning_bytes_min)
-      add_turning(pieces, part, end);
+    if (bytes_ >= long_bytes_min)
+      add_long(pieces, part, end);
     else
       pieces.add({first_.own + part.first, first_.others + part.first, part.bytes});
     return pieces;

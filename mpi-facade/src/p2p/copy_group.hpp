@@ -20,13 +20,12 @@ struct Request;
 /// with its halves of the others: the lower halves of all in order, then the upper ones from the last message
 /// to the first. Both ends have to add the same messages in the same order.
 ///
-/// What is longer than a core's cache finds there the end of what went before, if it begins with that: so
-/// such a message may go inside out, both ends from its middle, in turn with others that go from outside in.
+/// Of one that is longer than a core's cache each end begins at its own end of the message.
 class CopyGroup {
  public:
   static constexpr std::size_t messages_max = 16;
-  /// Messages from so many bytes on may go inside out.
-  static constexpr std::uint64_t turning_bytes_min = 2 << 20;
+  /// A message of so many bytes is longer than a core's cache.
+  static constexpr std::uint64_t long_bytes_min = 2 << 20;
 
   struct Message {
     Request* request;
@@ -45,8 +44,7 @@ class CopyGroup {
     std::size_t count_ = 0;
   };
 
-  explicit CopyGroup(const Message& first, bool is_inside_out = false)
-      : first_(first), bytes_(first.bytes), is_inside_out_(is_inside_out) {}
+  explicit CopyGroup(const Message& first) : first_(first), bytes_(first.bytes) {}
   /// So that there are at most messages_max.
   void add(const Message& message);
   std::size_t size() const { return 1 + others_.size(); }
@@ -56,12 +54,11 @@ class CopyGroup {
   Pieces pieces(SharedCopy::Part part, SharedCopy::End end) const;
 
  private:
-  void add_turning(Pieces& pieces, SharedCopy::Part part, SharedCopy::End end) const;
+  void add_long(Pieces& pieces, SharedCopy::Part part, SharedCopy::End end) const;
 
   Message first_;
   std::vector<Message> others_;  // most have none
   std::uint64_t bytes_;
-  bool is_inside_out_;
 };
 
 }  // namespace llamada::mpi

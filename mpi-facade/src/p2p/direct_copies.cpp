@@ -69,7 +69,8 @@ log::Offset DirectCopies::desk_for(int rank) {
 
 /// Where the peer's desk is. False when there can be none.
 bool DirectCopies::meet(Peer& peer, log::Offset place) {
-  const auto arena = peer.rank == world_.rank() ? world_.arena().reading() : world_.peer(peer.rank);
+  if (!world_.is_local(peer.rank)) return false;
+  const auto arena = world_.peer(peer.rank);
   if (place == 0 || place % alignof(Desk) != 0 || !arena.covers(place, sizeof(Desk))) return false;
   peer.theirs = reinterpret_cast<const Desk*>(arena.base + place);
   return true;
@@ -126,8 +127,7 @@ void DirectCopies::begin_receive(Peer& from, std::span<const Waiting> messages) 
     return CopyGroup::Message{waiting.request, buffer.contiguous(), waiting.announcement.address,
                               std::min<std::uint64_t>(waiting.announcement.size, buffer.bytes())};
   };
-  from.was_inside_out = !from.was_inside_out;
-  CopyGroup group(message(messages.front()), from.was_inside_out);
+  CopyGroup group(message(messages.front()));
   for (const Waiting& next : messages.subspan(1)) group.add(message(next));
   const std::uint32_t number = ++from.receives_begun;
   SharedCopy share(from.own->receives[number % window].claim, from.theirs->sends[number % window].claim,
@@ -138,7 +138,7 @@ void DirectCopies::begin_receive(Peer& from, std::span<const Waiting> messages) 
     owner_.grant_directly(
         from.rank,
         {messages[i].announcement.send_id, reinterpret_cast<std::uint64_t>(group[i].own), group[i].bytes,
-         from.own_place, number, static_cast<std::uint16_t>(messages.size() - 1 - i), from.was_inside_out});
+         from.own_place, number, static_cast<std::uint32_t>(messages.size() - 1 - i)});
   from.receives.emplace_back(std::move(group), share, true, is_exchange);
   mark_active(from);
   LLAMADA_CRASH_POINT("direct:granted");
@@ -164,7 +164,7 @@ bool DirectCopies::granted(Request& request, const std::byte* memory, std::uint6
   if (to.granted)
     to.granted->add(message);
   else
-    to.granted.emplace(message, to.was_inside_out = grant.is_inside_out != 0);
+    to.granted.emplace(message);
   if (grant.left > 0) return true;
   begin_send(to, std::move(*to.granted), grant.number);
   to.granted.reset();

@@ -118,7 +118,6 @@ class DirectCopies {
     const Desk* theirs = nullptr;
     int process = 0;
     std::uint32_t receives_begun = 0;
-    bool was_inside_out = false;  // the last copy in either direction
     std::deque<Copy> receives;    // in the order of their numbers
     std::deque<Copy> sends;
     std::deque<Waiting> waiting;

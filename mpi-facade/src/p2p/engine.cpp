@@ -16,8 +16,8 @@ bool begins_replay(const World& world) { return rebuilds(world) && world.incarna
 
 Outgoing::Options outgoing_options(const World& world, const Engine::Options& options) {
   Outgoing::Options outgoing;
-  outgoing.eager_bytes_max = options.eager_bytes_max;
-  outgoing.direct_bytes_min = options.direct_bytes_min;
+  outgoing.limits.eager_bytes_max = options.eager_bytes_max;
+  outgoing.limits.memory_bytes_min = options.direct_bytes_min;
   outgoing.log_bytes_max = options.log_bytes_max;
   outgoing.keeps = keeps_histories(world);
   outgoing.compares = begins_replay(world);
@@ -33,9 +33,8 @@ Engine::Engine(World& world, const Clock& clock, const Options& options,
       options_(options),
       own_determinants_(std::move(own_determinants)),
       determinants_(options.determinants ? *options.determinants : *own_determinants_),
-      early_(world),
       direct_(world, *this),
-      outgoing_(world, *this, direct_, early_, outgoing_options(world, options)),
+      outgoing_(world, *this, direct_, outgoing_options(world, options)),
       receiving_(
           {world, determinants_, requests_, outgoing_, direct_, early_, *this, keeps_histories(world)}),
       incoming_(world, receiving_),

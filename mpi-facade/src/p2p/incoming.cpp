@@ -29,7 +29,7 @@ void Incoming::meet(int rank) {
   Stream& stream = streams_[index];
   if (stream.met) return;
   stream.met = true;
-  stream.arena = rank == world_.rank() ? world_.arena().reading() : world_.peer(rank);
+  stream.source = world_.source(rank, message_log_key(world_.rank()));
   missing_.push_back(rank);
 }
 
@@ -50,11 +50,12 @@ bool Incoming::has_met(int rank) const {
 
 bool Incoming::open_reader(int from, Stream& stream, log::LogKey key, log::DirectoryScan& scan,
                            log::LogReader& reader) {
-  auto index = log::find_log(stream.arena, key, scan);
+  const auto [arena, place] = world_.source(from, key);
+  auto index = log::find_log(arena, place, scan);
   if (!index) return false;
   auto cursor = world_.arena().cursor(key, static_cast<std::uint32_t>(from));
   if (!cursor) world_.aborted(1, cursor.error().text());
-  reader = log::LogReader::open(stream.arena, *index, *cursor);
+  reader = log::LogReader::open(arena, *index, *cursor);
   return true;
 }
 
@@ -229,7 +230,7 @@ void Incoming::look_for_damage() {
     if (stream.bulk_open) look_for_damage(from, stream.bulk);
   }
   for (const int from : missing_)
-    if (streams_[static_cast<std::size_t>(from)].arena.is_damaged())
+    if (streams_[static_cast<std::size_t>(from)].source.arena.is_damaged())
       world_.damaged(from, "its header has changed");
 }
 
@@ -241,7 +242,8 @@ void Incoming::look_for_lost_logs() {
     const auto writer = static_cast<int>(cursor.writer);
     if (is_retired || writer >= world_.size() || writer == world_.rank()) continue;
     std::uint32_t scanned = 0;
-    if (!log::find_log(world_.peer(writer), {cursor.key_high, cursor.key_low}, scanned))
+    const auto [arena, place] = world_.source(writer, {cursor.key_high, cursor.key_low});
+    if (!log::find_log(arena, place, scanned))
       world_.damaged(writer,
                      fmt::format("a log that rank {} had read can no longer be found", world_.rank()));
   }

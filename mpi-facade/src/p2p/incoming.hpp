@@ -35,7 +35,7 @@ struct Stream {
   log::DirectoryScan scan;
   log::DirectoryScan bulk_scan;
   std::uint64_t released = 0;
-  log::PeerArena arena;
+  World::Source source;  ///< of `reader`
   Ordinals ordinals;
   FirstLook first_look;           ///< for what comes from there after something was sent there
   std::uint64_t sent_before = 0;  ///< how much that was when a message from there was awaited last
@@ -143,7 +143,7 @@ class Incoming {
   /// Whether it pays to look for the stream's log: who waits asks this again and again of ranks that never
   /// send.
   static bool has_new_logs(const Stream& stream) {
-    const auto& arena = stream.arena;
+    const auto& arena = stream.source.arena;
     return arena.base != nullptr && arena.size_bytes >= sizeof(log::ArenaHeader) &&
            (arena.header().log_count.load(std::memory_order_relaxed) != stream.scan.scanned ||
             arena.header().reuses.load(std::memory_order_relaxed) != stream.scan.reuses);

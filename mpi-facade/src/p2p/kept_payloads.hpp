@@ -28,7 +28,7 @@ enum class Again {
 /// Threads: one at a time.
 class KeptPayloads {
  public:
-  /// What is shorter is not remembered (but see LastPayload).
+  /// What is shorter is not remembered.
   static constexpr std::size_t bytes_min = log::publish_fast_bytes_max + 1;
 
   KeptPayloads() = default;

@@ -12,19 +12,8 @@
 namespace llamada::mpi {
 namespace {
 
-/// What is larger is in no cache any more when the receiver takes it out of the log.
-constexpr std::size_t either_way_bytes_max = 256 << 10;
 /// A receiver that has not asked for them keeps so many.
 constexpr std::size_t written_unmatched_max = 4;
-
-/// Longer ones are not taken as they come while each end has one for the other: both are at work anyway.
-constexpr std::size_t crossing_shown_max = 64 << 10;
-
-/// Of what is shorter a copy in new memory takes no longer than the search for what differs.
-constexpr std::size_t patched_bytes_min = 64 << 10;
-
-/// What the log has already is taken from there.
-constexpr MessageSource the_log{};
 
 /// A bulk lane is a ring of a few pieces that fit the processor's cache.
 constexpr std::size_t bulk_piece_bytes = 64 * 1024;
@@ -32,13 +21,11 @@ constexpr std::size_t bulk_lane_bytes = 4 * (bulk_piece_bytes + 4096);
 
 }  // namespace
 
-Outgoing::Outgoing(World& world, SendOwner& owner, DirectCopies& direct, EarlyCopies& early,
-                   const Options& options)
+Outgoing::Outgoing(World& world, SendOwner& owner, DirectCopies& direct, const Options& options)
     : world_(world),
       arena_(world.arena()),
       owner_(owner),
       direct_(direct),
-      early_(early),
       options_(options),
       live_(!options.compares) {
   grow(world.size());
@@ -61,6 +48,7 @@ void Outgoing::open(Destination& to) {
   to.log = std::move(*log);
   to.kept = KeptPayloads(options_.keeps);
   to.sleeping = world_.sleeping_word(to.rank);
+  to.is_reachable = world_.is_local(to.rank);
   to.open = true;
   if (!options_.compares || to.log.published() == 0) return;
   to.predecessor_left = to.log.published();
@@ -83,7 +71,7 @@ void Outgoing::open_bulk(Destination& to) {
 void Outgoing::add_reader(Destination& to, bool bulk) {
   log::LogWriter& log = bulk ? to.bulk : to.log;
   if (log.reader_count() > 0) return;
-  const auto arena = to.rank == world_.rank() ? world_.arena().reading() : world_.peer(to.rank);
+  const auto arena = world_.cursors_of(to.rank);
   const auto key = bulk ? bulk_log_key(to.rank) : message_log_key(to.rank);
   const auto* cursor =
       log::find_cursor(arena, key, static_cast<std::uint32_t>(world_.rank()), bulk ? to.bulk_scan : to.scan);
@@ -111,45 +99,50 @@ bool Outgoing::send_now(const Buffer& buffer, int rank, std::uint32_t context, i
   if (to.first || to.predecessor_left > 0 || !live_) [[unlikely]]
     return send_now_slowly(to, buffer, context, tag);
   const std::span<const std::byte> payload(buffer.contiguous(), buffer.bytes());
-  const std::uint64_t label = make_label(context, tag);
-  const bool may_repeat = payload.size() >= LastPayload::bytes_min &&
-                          payload.size() <= log::publish_fast_bytes_max && !to.last_short.is_to_skip();
-  const bool is_published =
-      may_repeat ? publish_short(to, payload, label) : to.log.try_publish(kind_message, 0, label, payload);
-  if (!is_published && !publish_large(to, payload, label)) return false;
-  LLAMADA_CRASH_POINT("send:logged");
-  to.ordinals.next(context);
-  arena_.count(log::Counter::messages_sent);
-  arena_.count(log::Counter::bytes_sent, payload.size());
-  wake(to);
+  const Route way = route(to, payload.data(), payload.size());
+  if (way.way != Way::log || !log_message(to, payload, 0, make_label(context, tag), way)) return false;
+  sent(to, payload.size(), context);
   return true;
 }
 
-bool Outgoing::publish_short(Destination& to, std::span<const std::byte> payload, std::uint64_t label) {
-  return to.last_short.try_publish(to.log, kind_message, 0, label, payload);
+Route Outgoing::route(const Destination& to, const Request& request) const {
+  return route(to, message_memory(request), message_bytes(request));
 }
 
-bool Outgoing::publish_large(Destination& to, std::span<const std::byte> payload, std::uint64_t label) {
-  if (!is_eager(to, payload.data(), payload.size())) return false;
-  return publish_again(to, payload, 0, label) == Again::reserved || write(to, payload, 0, label);
+bool Outgoing::log_message(Destination& to, std::span<const std::byte> payload, std::uint16_t flags,
+                           std::uint64_t label, const Route& route) {
+  if (payload.size() <= log::publish_fast_bytes_max &&
+      to.log.try_publish(kind_message, flags, label, payload))
+    return true;
+  return (route.repeat != Repeat::never &&
+          publish_again(to, payload, flags, label, route) == Again::reserved) ||
+         write(to, payload, flags, label, route);
 }
 
-bool Outgoing::write(Destination& to, std::span<const std::byte> payload, std::uint16_t flags,
-                     std::uint64_t label) {
+bool Outgoing::log_message(Destination& to, const Request& request, std::uint16_t flags, const Route& route) {
+  const std::byte* const memory = message_memory(request);
+  const std::size_t bytes = message_bytes(request);
+  const std::uint64_t label = make_label(request.context, request.tag);
+  if (memory || bytes == 0) return log_message(to, {memory, bytes}, flags, label, route);
   log::Reservation reservation;
-  if (!room(to, to.log, false, payload.size(), reservation, Filling::by_fill)) return false;
-  // Who is sent one message after the other copies one while the next is written, and would only be in the
-  // writer's way.
-  if (may_show(to, payload) && (options_.keeps || has_answered(to, label)))
-    show(to, reservation, early_.source(payload), flags, label);
-  to.log.fill(reservation, payload);
-  to.kept.add(payload, reservation.payload());
+  if (!room(to, to.log, false, bytes, reservation)) return false;
+  pack_message(request, 0, reservation.payload());
   to.log.commit(std::move(reservation), kind_message, flags, label);
   return true;
 }
 
-bool Outgoing::may_show(const Destination& to, std::span<const std::byte> payload) {
-  return payload.size() >= EarlyCopies::bytes_min && !(to.crossing && payload.size() > crossing_shown_max);
+bool Outgoing::write(Destination& to, std::span<const std::byte> payload, std::uint16_t flags,
+                     std::uint64_t label, const Route& route) {
+  log::Reservation reservation;
+  if (!room(to, to.log, false, payload.size(), reservation, Filling::by_fill)) return false;
+  // Who is sent one message after the other copies one while the next is written, and would only be in the
+  // writer's way.
+  if (route.is_shown && (options_.keeps || has_answered(to, label)))
+    to.log.announce(reservation, kind_message, flags, label);
+  to.log.fill(reservation, payload);
+  to.kept.add(payload, reservation.payload());
+  to.log.commit(std::move(reservation), kind_message, flags, label);
+  return true;
 }
 
 /// Whether a message has come from there since a large one was written for it.
@@ -158,37 +151,31 @@ bool Outgoing::has_answered(Destination& to, std::uint64_t label) {
   return std::exchange(to.heard_before, heard) != heard;
 }
 
-void Outgoing::show(Destination& to, log::Reservation& reservation, const MessageSource& source,
-                    std::uint16_t flags, std::uint64_t label) {
-  std::memcpy(reservation.extra().data(), &source, sizeof(source));
-  to.log.announce(reservation, kind_message, flags, label);
-}
-
 /// Room for a record that shows what the log has, in view of a receiver while it is compared.
 Again Outgoing::reserve_again(Destination& to, std::span<const std::byte> payload, std::uint16_t flags,
-                              std::uint64_t label, log::Reservation& reservation, Differences* differences) {
-  const auto shown = [&] {
-    if (may_show(to, payload)) show(to, reservation, the_log, flags, label);
+                              std::uint64_t label, const Route& route, log::Reservation& reservation,
+                              Differences* differences) {
+  const auto show = [&] {
+    if (route.is_shown) to.log.announce(reservation, kind_message, flags, label);
   };
-  return to.kept.reserve_again(to.log, payload, reservation, shown, differences);
+  return to.kept.reserve_again(to.log, payload, reservation, show, differences);
 }
 
 Again Outgoing::publish_again(Destination& to, std::span<const std::byte> payload, std::uint16_t flags,
-                              std::uint64_t label) {
-  if (options_.keeps && payload.size() >= patched_bytes_min)
-    return publish_nearly_again(to, payload, flags, label);
+                              std::uint64_t label, const Route& route) {
+  if (route.repeat == Repeat::nearly) return publish_nearly_again(to, payload, flags, label, route);
   log::Reservation reservation;
-  const auto again = reserve_again(to, payload, flags, label, reservation);
+  const auto again = reserve_again(to, payload, flags, label, route, reservation);
   if (again == Again::reserved) to.log.commit(std::move(reservation), kind_message, flags, label);
   return again;
 }
 
 /// What is different, if anything is, comes before the record that refers to the earlier payload.
 Again Outgoing::publish_nearly_again(Destination& to, std::span<const std::byte> payload, std::uint16_t flags,
-                                     std::uint64_t label) {
+                                     std::uint64_t label, const Route& route) {
   log::Reservation reservation;
   Differences differences(payload.size());
-  const auto again = reserve_again(to, payload, flags, label, reservation, &differences);
+  const auto again = reserve_again(to, payload, flags, label, route, reservation, &differences);
   if (again != Again::reserved) return again;
   if (!differences.empty()) {
     const std::span<const std::byte> kept = reservation.payload();
@@ -236,15 +223,20 @@ bool Outgoing::publish(Destination& to, Request& request) {
     }
   }
   if (!live_ && (!owner_.may_send_new() || (to.first && to.first != &request))) return false;
-  const std::byte* const memory = message_memory(request);
-  const std::size_t bytes = message_bytes(request);
-  if (is_eager(to, memory, bytes)) return publish_whole(to, request, request.mode == SendMode::synchronous);
-  if (may_go_either_way(to, memory, bytes) && publish_if_better(to, request)) return true;
-  return announce(to, request);
-}
-
-bool Outgoing::may_go_either_way(const Destination& to, const std::byte* memory, std::size_t bytes) const {
-  return bytes <= either_way_bytes_max && goes_directly(to, memory, bytes) && to.rank != world_.rank();
+  const Route way = route(to, request);
+  const bool awaits_match = request.mode == SendMode::synchronous;
+  switch (way.way) {
+    case Way::log:
+      if (!log_message(to, request, awaits_match ? flag_synchronous : 0, way)) return false;
+      message_published(to, request, awaits_match);
+      return true;
+    case Way::log_if:
+      return log_if_better(to, request, way) || announce(to, request, Way::memory);
+    case Way::memory:
+    case Way::bulk_lane:
+      break;
+  }
+  return announce(to, request, way.way);
 }
 
 /// What the log has already, the receiver's cache has, too. And what has been written since it was sent last
@@ -252,17 +244,17 @@ bool Outgoing::may_go_either_way(const Destination& to, const std::byte* memory,
 /// this core's cache by a copy of the kernel's, which does not fetch ahead, and be taken back by the
 /// program's next stores. The send waits for its match all the same, as it does otherwise, so that a program
 /// does not work or hang by what its messages contain.
-bool Outgoing::publish_if_better(Destination& to, Request& request) {
+bool Outgoing::log_if_better(Destination& to, Request& request, const Route& route) {
   const std::span<const std::byte> payload(message_memory(request), message_bytes(request));
   const std::uint64_t label = make_label(request.context, request.tag);
   request.is_written = false;
-  switch (publish_again(to, payload, flag_synchronous, label)) {
+  switch (publish_again(to, payload, flag_synchronous, label, route)) {
     case Again::reserved:
       message_published(to, request, true);
       return true;
     case Again::to_write:
       if (to.written_unmatched >= written_unmatched_max || !to.log.may_reserve(payload.size())) return false;
-      if (!write_whole(to, request, flag_synchronous)) return false;
+      if (!write(to, payload, flag_synchronous, label, route)) return false;
       request.is_written = true;
       message_published(to, request, true);
       return true;
@@ -270,32 +262,6 @@ bool Outgoing::publish_if_better(Destination& to, Request& request) {
       break;
   }
   return false;
-}
-
-bool Outgoing::publish_whole(Destination& to, Request& request, bool awaits_match) {
-  const std::span<const std::byte> payload(message_memory(request), message_bytes(request));
-  const bool lies_together = payload.data() || payload.empty();
-  const std::uint64_t label = make_label(request.context, request.tag);
-  const std::uint16_t flags = awaits_match ? flag_synchronous : 0;
-  const bool is_small = lies_together && payload.size() <= log::inline_payload_max;
-  const bool is_published = (is_small && to.log.try_publish(kind_message, flags, label, payload)) ||
-                            (lies_together && publish_again(to, payload, flags, label) == Again::reserved) ||
-                            write_whole(to, request, flags);
-  if (is_published) message_published(to, request, awaits_match);
-  return is_published;
-}
-
-/// False when there is no room.
-bool Outgoing::write_whole(Destination& to, Request& request, std::uint16_t flags) {
-  const std::byte* const memory = message_memory(request);
-  const std::size_t bytes = message_bytes(request);
-  const std::uint64_t label = make_label(request.context, request.tag);
-  if (memory) return write(to, {memory, bytes}, flags, label);
-  log::Reservation reservation;
-  if (!room(to, to.log, false, bytes, reservation)) return false;
-  pack_message(request, 0, reservation.payload());
-  to.log.commit(std::move(reservation), kind_message, flags, label);
-  return true;
 }
 
 void Outgoing::message_published(Destination& to, Request& request, bool awaits_match) {
@@ -316,24 +282,24 @@ void Outgoing::published(Destination& to, Request& request, bool awaits_match) {
   to.unacknowledged.push_back(&request);
 }
 
-bool Outgoing::publish_small(Destination& to, std::uint8_t kind, std::uint64_t label,
+bool Outgoing::publish_small(Destination& to, log::LogWriter& log, std::uint8_t kind, std::uint64_t label,
                              std::span<const std::byte> payload) {
-  if (to.log.try_publish(kind, 0, label, payload)) return true;
+  if (log.try_publish(kind, 0, label, payload)) return true;
   log::Reservation reservation;
-  if (!room(to, to.log, false, payload.size(), reservation)) return false;
+  if (!room(to, log, false, payload.size(), reservation)) return false;
   copy_bytes(reservation.payload().data(), payload.data(), payload.size());
-  to.log.commit(std::move(reservation), kind, 0, label);
+  log.commit(std::move(reservation), kind, 0, label);
   return true;
 }
 
-bool Outgoing::announce(Destination& to, Request& request) {
+bool Outgoing::announce(Destination& to, Request& request, Way way) {
   open_bulk(to);
   Announcement announcement{message_bytes(request), next_send_id_, 0, 0};
   const std::byte* memory = message_memory(request);
-  if (goes_directly(to, memory, announcement.size) && (announcement.desk = direct_.desk_for(to.rank)) != 0)
+  if (way == Way::memory && (announcement.desk = direct_.desk_for(to.rank)) != 0)
     announcement.address = reinterpret_cast<std::uint64_t>(memory);
   const std::uint64_t label = make_label(request.context, request.tag);
-  if (!publish_small(to, kind_announcement, label, plain_bytes(announcement))) return false;
+  if (!publish_small(to, to.log, kind_announcement, label, plain_bytes(announcement))) return false;
   request.send_id = next_send_id_++;
   request.bulk_done = 0;
   LLAMADA_CRASH_POINT("bulk:announced");
@@ -369,7 +335,7 @@ void Outgoing::control(Destination& to, std::uint8_t kind, std::uint64_t label, 
 }
 
 bool Outgoing::publish_control(Destination& to, const Control& control) {
-  if (!publish_small(to, control.kind, control.label,
+  if (!publish_small(to, to.control_log(), control.kind, control.label,
                      std::span(control.payload).first(control.payload_bytes)))
     return false;
   wake(to);
@@ -405,7 +371,7 @@ Request* Outgoing::take_announced(Destination& to, std::uint64_t send_id) {
 
 void Outgoing::granted(int from, const Grant& grant) {
   Destination& to = destination(from);
-  if (grant.is_unreachable != 0) to.direct_refused = true;
+  if (grant.is_unreachable != 0) to.is_reachable = false;
   Request* request = take_announced(to, grant.send_id);
   if (!request) return;
   to.granted.push_back(request);

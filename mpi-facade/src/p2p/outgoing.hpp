@@ -12,12 +12,11 @@
 
 #include "llamada/log/log_writer.hpp"
 #include "p2p/direct_copies.hpp"
-#include "p2p/early_copies.hpp"
 #include "p2p/kept_payloads.hpp"
-#include "p2p/last_payload.hpp"
 #include "p2p/ordinals.hpp"
 #include "p2p/record.hpp"
 #include "p2p/request.hpp"
+#include "p2p/route.hpp"
 #include "world/world.hpp"
 
 namespace llamada::mpi {
@@ -50,15 +49,14 @@ class SendOwner {
 class Outgoing {
  public:
   struct Options {
-    std::size_t eager_bytes_max = 64 * 1024;
-    std::size_t direct_bytes_min = 64 * 1024;
+    RouteLimits limits;
     std::uint64_t log_bytes_max = 512 * 1024;
     bool keeps = false;     ///< every message goes whole into the log, and stays
     bool compares = false;  ///< a replacement: what predecessors sent is compared, not sent
   };
 
-  /// `direct` and `early` are borrowed.
-  Outgoing(World& world, SendOwner& owner, DirectCopies& direct, EarlyCopies& early, const Options& options);
+  /// `direct` is borrowed.
+  Outgoing(World& world, SendOwner& owner, DirectCopies& direct, const Options& options);
 
   /// A standard send of a contiguous buffer that is over at return. False when it has to be begun as a
   /// request: there is no room, or its bytes are to follow after the match.
@@ -109,8 +107,8 @@ class Outgoing {
   /// From now on what was consumed is reused.
   void keep_no_longer();
   /// For messages from now on.
-  void set_eager_bytes_max(std::size_t bytes) { options_.eager_bytes_max = bytes; }
-  void set_direct_bytes_min(std::size_t bytes) { options_.direct_bytes_min = bytes; }
+  void set_eager_bytes_max(std::size_t bytes) { options_.limits.eager_bytes_max = bytes; }
+  void set_direct_bytes_min(std::size_t bytes) { options_.limits.memory_bytes_min = bytes; }
 
  private:
   using Filling = log::LogWriter::Filling;
@@ -127,7 +125,7 @@ class Outgoing {
     bool open = false;
     bool bulk_open = false;
     bool busy = false;
-    bool direct_refused = false;  // it cannot reach this process's memory
+    bool is_reachable = true;  // it may reach this process's memory
     log::LogWriter log;
     log::LogWriter bulk;
     log::DirectoryScan scan;
@@ -148,9 +146,11 @@ class Outgoing {
     std::uint64_t predecessor_left = 0;  // records
     // Acknowledgements of the predecessors that have not been repeated: (context, ordinal).
     std::set<std::pair<std::uint32_t, std::uint64_t>> predecessors_acknowledgements;
-    LastPayload last_short;
     KeptPayloads kept;
     std::span<const std::byte> predecessors_patch;  // the last one
+
+    /// Where acknowledgements and grants go.
+    log::LogWriter& control_log() { return log; }
   };
 
   /// A destination to which a small message may go at once; null: to be looked at closer.
@@ -181,46 +181,41 @@ class Outgoing {
   void open(Destination& to);
   void open_bulk(Destination& to);
   bool send_now_slowly(Destination& to, const Buffer& buffer, std::uint32_t context, int tag);
-  /// LogWriter::try_publish(), or a cell alone where that is what the last one was, which is to be asked
-  /// (LastPayload::is_to_skip()).
-  static bool publish_short(Destination& to, std::span<const std::byte> payload, std::uint64_t label);
-  bool publish_large(Destination& to, std::span<const std::byte> payload, std::uint64_t label);
-  /// A message whose payload is copied into the log, in view of a receiver that waits for it if it is large;
-  /// false when there is no room for it now.
-  bool write(Destination& to, std::span<const std::byte> payload, std::uint16_t flags, std::uint64_t label);
-  Again reserve_again(Destination& to, std::span<const std::byte> payload, std::uint16_t flags,
-                      std::uint64_t label, log::Reservation& reservation, Differences* differences = nullptr);
-  /// Shows again what the log has already from this memory, if it has; while histories are kept, nearly that
-  /// will do.
+  Route route(const Destination& to, const std::byte* memory, std::size_t bytes) const {
+    return choose({.bytes = bytes,
+                   .lies_together = memory != nullptr || bytes == 0,
+                   .keeps = options_.keeps,
+                   .is_reachable = to.is_reachable,
+                   .is_to_itself = to.rank == world_.rank(),
+                   .is_crossing = to.crossing},
+                  options_.limits);
+  }
+  Route route(const Destination& to, const Request& request) const;
+  /// A message that lies together goes whole into the log; false when there is no room for it now.
+  bool log_message(Destination& to, std::span<const std::byte> payload, std::uint16_t flags,
+                   std::uint64_t label, const Route& route);
+  /// The same for one that does not, or whose buffer is another's.
+  bool log_message(Destination& to, const Request& request, std::uint16_t flags, const Route& route);
+  /// Its payload is copied into the log, in view of a receiver that waits for it if it is large.
+  bool write(Destination& to, std::span<const std::byte> payload, std::uint16_t flags, std::uint64_t label,
+             const Route& route);
+  /// A record shows again what the log has already from this memory, if it has.
   Again publish_again(Destination& to, std::span<const std::byte> payload, std::uint16_t flags,
-                      std::uint64_t label);
+                      std::uint64_t label, const Route& route);
   Again publish_nearly_again(Destination& to, std::span<const std::byte> payload, std::uint16_t flags,
-                             std::uint64_t label);
-  static bool may_show(const Destination& to, std::span<const std::byte> payload);
+                             std::uint64_t label, const Route& route);
+  Again reserve_again(Destination& to, std::span<const std::byte> payload, std::uint16_t flags,
+                      std::uint64_t label, const Route& route, log::Reservation& reservation,
+                      Differences* differences = nullptr);
   bool has_answered(Destination& to, std::uint64_t label);
-  /// Lets a receiver that waits for it take a large message as it comes.
-  void show(Destination& to, log::Reservation& reservation, const MessageSource& source, std::uint16_t flags,
-            std::uint64_t label);
   bool publish(Destination& to, Request& request);
-  /// `awaits_match`: the send is over when the message is matched, not before.
-  bool publish_whole(Destination& to, Request& request, bool awaits_match);
-  bool write_whole(Destination& to, Request& request, std::uint16_t flags);
+  /// Into the log, if that takes less time. False when it is to go by memory.
+  bool log_if_better(Destination& to, Request& request, const Route& route);
   void message_published(Destination& to, Request& request, bool awaits_match);
-  /// A record of our own; false when there is no room for it now.
-  bool publish_small(Destination& to, std::uint8_t kind, std::uint64_t label,
+  /// A record of our own in one of its logs; false when there is no room for it now.
+  bool publish_small(Destination& to, log::LogWriter& log, std::uint8_t kind, std::uint64_t label,
                      std::span<const std::byte> payload);
-  /// Whether a message goes whole into the log.
-  bool is_eager(const Destination& to, const std::byte* memory, std::size_t bytes) const {
-    return options_.keeps || (bytes <= options_.eager_bytes_max && !goes_directly(to, memory, bytes));
-  }
-  bool goes_directly(const Destination& to, const std::byte* memory, std::size_t bytes) const {
-    return bytes >= options_.direct_bytes_min && memory && !to.direct_refused;
-  }
-  /// Whether a message, which might go directly, may go whole into the log as well.
-  bool may_go_either_way(const Destination& to, const std::byte* memory, std::size_t bytes) const;
-  /// The latter, if it takes less time. False when it is to go directly.
-  bool publish_if_better(Destination& to, Request& request);
-  bool announce(Destination& to, Request& request);
+  bool announce(Destination& to, Request& request, Way way);
   Request* take_announced(Destination& to, std::uint64_t send_id);
   void published(Destination& to, Request& request, bool awaits_match);
   bool room(Destination& to, log::LogWriter& log, bool bulk, std::size_t bytes, log::Reservation& reservation,
@@ -250,7 +245,6 @@ class Outgoing {
   log::ArenaWriter& arena_;
   SendOwner& owner_;
   DirectCopies& direct_;
-  EarlyCopies& early_;
   Options options_;
   bool live_;
   std::vector<std::unique_ptr<Destination>> destinations_;
@@ -265,11 +259,7 @@ class Outgoing::SmallSend {
   explicit operator bool() const { return to_ != nullptr; }
   [[gnu::always_inline]] void operator()(std::span<const std::byte> payload, std::uint32_t context,
                                          int tag) const {
-    const std::uint64_t label = make_label(context, tag);
-    if (payload.size() < LastPayload::bytes_min || to_->last_short.is_to_skip())
-      to_->log.publish_fast(kind_message, 0, label, payload);
-    else
-      publish_short(*to_, payload, label);
+    to_->log.publish_fast(kind_message, 0, make_label(context, tag), payload);
     outgoing_->sent(*to_, payload.size(), context);
   }
 

@@ -24,7 +24,7 @@ void OwnCore::settle() {
 bool OwnCore::is_time_to_look() {
   const auto now = clock_.monotonic();
   if (now < next_look_) return false;
-  next_look_ = now + world_.size() * between_looks;
+  next_look_ = now + world_.local_size() * between_looks;
   return true;
 }
 
@@ -33,7 +33,7 @@ void OwnCore::look_at_others() {
   CPU_ZERO(&taken);
   const int first = world_.world_first();
   for (int rank = first; rank < first + world_.world_size(); ++rank) {
-    if (rank == world_.rank()) continue;
+    if (rank == world_.rank() || !world_.is_local(rank)) continue;
     const log::PeerArena peer = world_.peer(rank);
     if (!peer.base || peer.header().state.load(std::memory_order_relaxed) !=
                           static_cast<std::uint32_t>(log::ArenaState::in_program))
@@ -47,7 +47,7 @@ void OwnCore::look_at_others() {
 
 void OwnCore::move_from(int here, const cpu_set_t& taken) {
   cpu_set_t allowed;
-  if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0 || CPU_COUNT(&allowed) < world_.size()) return;
+  if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0 || CPU_COUNT(&allowed) < world_.local_size()) return;
   const int core = next_free(here, allowed, taken);
   if (core < 0) return;
   cpu_set_t only;

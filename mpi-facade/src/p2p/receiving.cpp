@@ -57,7 +57,7 @@ void Receiving::grow(int count) {
 
 void Receiving::part(int rank) {
   matcher_.part(rank, [this](MessageNode& message) { arrivals_.recycle(static_cast<Arrival&>(message)); });
-  early_.part(rank);
+  early_.forget(rank);
   if (static_cast<std::size_t>(rank) < granted_.size()) granted_[static_cast<std::size_t>(rank)].clear();
 }
 

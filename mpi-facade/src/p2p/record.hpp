@@ -47,8 +47,7 @@ struct DirectGrant {
   std::uint64_t bytes = 0;          ///< of it: what the receiver has room for
   std::uint64_t desk = 0;           ///< of the receiver for the sender, in its arena
   std::uint32_t number = 0;         ///< of the copy, from 1, among those between the two in this direction
-  std::uint16_t left = 0;           ///< so many more messages, whose grants follow, belong to the same copy
-  std::uint16_t is_inside_out = 0;  ///< 1: the copy begins in the middle (CopyGroup)
+  std::uint32_t left = 0;     ///< so many more messages, whose grants follow, belong to the same copy
 };
 static_assert(sizeof(DirectGrant) <= log::inline_payload_max);
 

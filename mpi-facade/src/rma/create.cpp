@@ -8,6 +8,7 @@
 #include "llamada/base/page.hpp"
 #include "llamada/base/rounding.hpp"
 #include "rma/reach.hpp"
+#include "runtime/one_node.hpp"
 #include "runtime/protection.hpp"
 #include "runtime/runtime.hpp"
 #include "world/peer_memory.hpp"
@@ -152,6 +153,7 @@ Offer offer_of(const WindowRequest& request, const coll::ContextClaim& claim,
 }  // namespace
 
 Result<Window*> make_window(Communicator& communicator, const WindowRequest& request) {
+  if (auto near = need_one_node(*runtime().world, communicator, "windows"); !near) return propagate(near);
   give_up_protection("one-sided communication");
   coll::ContextClaim claim(runtime().collectives->context_ids());
   auto segment = take_kept(communicator, request.flavor);

@@ -83,10 +83,7 @@ void wait_for_connected() {
   world.wake_all();
   self.engine->wait_until([&] {
     std::erase_if(others, [&](int slot) {
-      const auto arena = world.peer(slot);
-      if (!arena.ready()) return false;
-      // Acquire: what it has published before.
-      const auto state = static_cast<log::ArenaState>(arena.header().state.load(std::memory_order_acquire));
+      const log::ArenaState state = world.state_of(slot);
       return state == log::ArenaState::finalized || state == log::ArenaState::exiting;
     });
     return others.empty();

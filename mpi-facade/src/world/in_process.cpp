@@ -6,6 +6,7 @@
 
 #include <cstdio>
 
+#include "llamada/base/check.hpp"
 #include "world/last_output.hpp"
 
 namespace llamada::mpi {
@@ -21,10 +22,13 @@ class InProcessWorld final : public World {
   const qos::Profile& profile() const override { return job_.options_.profile; }
 
   log::ArenaWriter& arena() override { return *arena_; }
+  bool is_local(int world_rank) const override { return node_of(world_rank) == node_of(rank_); }
+  int node_of(int world_rank) const override { return job_.node_of(world_rank); }
+  int local_size() const override { return count_local(); }
   log::PeerArena peer(int world_rank) override {
-    return {job_.ranks_[world_rank]->memory, job_.options_.arena_bytes};
+    LLAMADA_CHECK(is_local(world_rank));
+    return job_.arena_of(world_rank);
   }
-
   void wake(int world_rank) override {
     auto& peer = *job_.ranks_[world_rank];
     if (world_rank == rank_ && !peer.sleeping.load(std::memory_order_relaxed)) return;
@@ -68,6 +72,9 @@ class InProcessWorld final : public World {
   void unprotected(std::string_view) override { job_.unprotect(); }
   void warning(std::string_view text) override { fmt::print(stderr, "{}\n", text); }
   void live() override { arena_->set_replaying(false); }
+
+ protected:
+  log::PeerArena arena_of(int world_rank) override { return job_.arena_of(world_rank); }
 
  private:
   /// Who wakes its own rank has the lock that the sleeper has had, so relaxed.

@@ -32,6 +32,9 @@ class InProcessJob {
  public:
   struct Options {
     int size = 1;
+    /// Of so many ranks one after the other each is local to the others, and to no more: who asks for the
+    /// arena of one that is not ends the process. 0: all are local.
+    int ranks_per_node = 0;
     qos::Profile profile;
     /// World::aborted() and diverged() say the text on stderr and end the process; else they throw RankEnded.
     bool ends_process = false;
@@ -72,6 +75,10 @@ class InProcessJob {
   };
 
   explicit InProcessJob(Options options);
+  int node_of(int rank) const { return options_.ranks_per_node == 0 ? 0 : rank / options_.ranks_per_node; }
+  log::PeerArena arena_of(int rank) const {
+    return {ranks_[static_cast<std::size_t>(rank)]->memory, options_.arena_bytes};
+  }
   Result<SharedSegment> share(int rank, std::uint64_t name, std::size_t bytes);
   void let_go(int rank, std::uint64_t name);
 

@@ -76,7 +76,7 @@ class LlamanetWorld final : public World {
         job_name_(launched.driver),
         world_first_(launched.first),
         world_size_(launched.size),
-        oversubscribed_(size() > (launched.cpus > 0 ? launched.cpus : cores_allowed())) {}
+        oversubscribed_(local_size() > (launched.cpus > 0 ? launched.cpus : cores_allowed())) {}
 
   int rank() const override { return static_cast<int>(application_->slot()); }
   int size() const override { return static_cast<int>(application_->slot_count()); }

@@ -108,9 +108,41 @@ class World {
 
   /// The arena of this rank (to create and adopt logs in).
   virtual log::ArenaWriter& arena() = 0;
-  /// The arena of a rank, mapped read-only; present from the start, whether the rank has attached yet or not,
-  /// and the same for all incarnations.
+  // Distance. A rank is local where it shares memory with this one: only then is there its arena, may the
+  // one reach the other's memory, and has it a word that says whether it sleeps. What another rank writes is
+  // read where source() says, near or far.
+
+  virtual bool is_local(int /*world_rank*/) const { return true; }
+  /// The node on which a rank was placed first, from 0: it stays, wherever the rank is replaced, so what a
+  /// program sees (MPI_Comm_split_type) and which way a message goes may depend on it.
+  virtual int node_of(int /*world_rank*/) const { return 0; }
+  /// Ranks of the job on this node.
+  virtual int local_size() const { return size(); }
+  bool is_on_one_node() const { return local_size() == size(); }
+  /// The arena of a local rank, mapped read-only; present from the start, whether the rank has attached yet
+  /// or not, and the same for all incarnations. Not to find a log in: see source().
   virtual log::PeerArena peer(int world_rank) = 0;
+
+  /// Where a log that a rank writes is found: an arena, and its key there.
+  struct Source {
+    log::PeerArena arena;
+    log::LogKey key;
+  };
+  /// Of any rank, this one too. The arena may not be ready() yet.
+  virtual Source source(int world_rank, log::LogKey key) { return {arena_of(world_rank), key}; }
+  /// The arena with the cursors of `world_rank` in the logs that this rank writes. Not ready() yet: none.
+  virtual log::PeerArena cursors_of(int world_rank) { return arena_of(world_rank); }
+  /// How far a rank has come: acquire, what it has published before can be seen.
+  virtual log::ArenaState state_of(int world_rank) {
+    const log::PeerArena arena = arena_of(world_rank);
+    if (!arena.ready()) return log::ArenaState::none;
+    return static_cast<log::ArenaState>(arena.header().state.load(std::memory_order_acquire));
+  }
+  /// Whether a rank repeats what its predecessor has done.
+  virtual bool is_replaying(int world_rank) {
+    const log::PeerArena arena = arena_of(world_rank);
+    return arena.ready() && arena.header().replaying.load(std::memory_order_relaxed) != 0;
+  }
 
   /// Whether the process in this slot has ended, or the slot has had none. What is left of it can still be
   /// read by who has met it.
@@ -199,6 +231,17 @@ class World {
   virtual void reached(ReplayPlace /*place*/, bool /*is_single*/) {}
   /// The replay is over.
   virtual void live() = 0;
+
+ protected:
+  int count_local() const {
+    int count = 0;
+    for (int other = 0; other < size(); ++other) count += is_local(other) ? 1 : 0;
+    return count;
+  }
+  /// Where source() and its like look, unless they are told otherwise: the arena of any rank.
+  virtual log::PeerArena arena_of(int world_rank) {
+    return world_rank == rank() ? arena().reading() : peer(world_rank);
+  }
 
  private:
   static tl::unexpected<Error> no_names() {

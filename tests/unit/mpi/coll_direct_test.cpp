@@ -181,7 +181,7 @@ void check_reductions(Rank& rank, const Reduction& reduction, std::size_t count,
 
 TEST_CASE("data go from memory to memory between a root and the others", "[mpi]") {
   const int size = GENERATE(2, 3, 4);
-  Job job({.size = size, .bound_bytes = 4096});
+  Job job({.size = size, .bound_bytes = 4096, .is_near = true});
   Findings findings;
   const auto ended = job.run([&](Rank& rank) {
     for (const std::size_t bytes : sizes)
@@ -198,7 +198,7 @@ TEST_CASE("data go from memory to memory between a root and the others", "[mpi]"
 
 TEST_CASE("data go from memory to memory between all", "[mpi]") {
   const int size = GENERATE(2, 3, 5);
-  Job job({.size = size, .bound_bytes = 4096});
+  Job job({.size = size, .bound_bytes = 4096, .is_near = true});
   Findings findings;
   const auto ended = job.run([&](Rank& rank) {
     for (const std::size_t bytes : sizes) {
@@ -219,7 +219,7 @@ TEST_CASE("reductions from memory to memory have the bits of a fold in the order
         for (int i = 0; i < *length; ++i) static_cast<double*>(inout)[i] += static_cast<double*>(in)[i];
       },
       false);
-  Job job({.size = size, .bound_bytes = 4096});
+  Job job({.size = size, .bound_bytes = 4096, .is_near = true});
   Findings findings;
   const auto ended = job.run([&](Rank& rank) {
     for (const std::size_t count : {1, 2, 7, 8191, 8192, 8193, 16'390, 50'001}) {
@@ -241,7 +241,7 @@ TEST_CASE("elements with gaps go through packed copies", "[mpi]") {
           static_cast<double*>(inout)[3 * i] += static_cast<double*>(in)[3 * i];
       },
       true);
-  Job job({.size = 3});
+  Job job({.size = 3, .is_near = true});
   Findings findings;
   const auto ended = job.run([&](Rank& rank) {
     constexpr std::size_t count = 5000;
@@ -304,7 +304,7 @@ TEST_CASE("members that do not reach each other's memory go through the logs", "
 TEST_CASE("who expects another length than a member gives is told so and outlives it", "[mpi]") {
   Types types;
   Operation sum(MPI_SUM);
-  Job job({.size = 3});
+  Job job({.size = 3, .is_near = true});
   Findings findings;
   const auto ended = job.run([&](Rank& rank) {
     const bool is_odd = rank.self() == 2;

@@ -129,7 +129,7 @@ TEST_CASE("large parts stay in their giver's memory until they are copied", "[mp
 
 TEST_CASE("who does not reach a lender's memory gets the part through the log", "[mpi]") {
   const int size = GENERATE(2, 3);
-  Job job({.size = size, .bound_bytes = 4096});
+  Job job({.size = size, .bound_bytes = 4096, .is_near = true});
   Findings findings;
   const auto ended = job.run([&](Rank& rank) {
     // As if the first one were elsewhere: nobody reaches it, and it reaches nobody.
@@ -212,7 +212,7 @@ TEST_CASE("lent parts with gaps at either end come whole", "[mpi]") {
 
 TEST_CASE("who is lent more or less than it expects is told, and all others have theirs", "[mpi]") {
   const bool is_longer = GENERATE(true, false);
-  Job job({.size = 3, .bound_bytes = 4096});
+  Job job({.size = 3, .bound_bytes = 4096, .is_near = true});
   Findings findings;
   const auto ended = job.run([&](Rank& rank) {
     constexpr std::size_t bytes = 100'000;
@@ -271,7 +271,7 @@ TEST_CASE("members that call another collective than a lender do not hold it", "
 }
 
 TEST_CASE("a buffer that is not there is told to who is to copy it, and holds nobody", "[mpi]") {
-  Job job({.size = 2, .bound_bytes = 4096});
+  Job job({.size = 2, .bound_bytes = 4096, .is_near = true});
   Findings findings;
   (void)job.run([&](Rank& rank) {
     const bool gives = rank.self() == 1;

@@ -12,6 +12,7 @@
 #include "coll/channel.hpp"
 #include "coll/movement.hpp"
 #include "coll/pieces.hpp"
+#include "nodes.hpp"
 #include "test.hpp"
 #include "world/in_process.hpp"
 
@@ -52,6 +53,7 @@ struct JobOptions {
   int size = 4;
   bool keep_all = false;
   std::size_t bound_bytes = std::size_t{1} << 20;
+  bool is_near = false;  ///< the ranks are to share memory, whatever ranks_per_node() says
 };
 
 class Job {
@@ -60,6 +62,7 @@ class Job {
     InProcessJob::Options job;
     job.sleep_max = std::chrono::hours(1);  // whoever is not woken hangs
     job.size = options.size;
+    job.ranks_per_node = options.is_near ? 0 : ranks_per_node();
     auto created = InProcessJob::create(std::move(job));
     REQUIRE(created);
     job_ = std::move(*created);

@@ -5,6 +5,7 @@
 
 #include "llamada/base/random.hpp"
 #include "runtime/runtime.hpp"
+#include "nodes.hpp"
 #include "test.hpp"
 #include "world/in_process.hpp"
 
@@ -28,6 +29,7 @@ struct Death {};
 struct JobOptions {
   int size = 3;
   bool rebuild = false;
+  bool is_near = false;  ///< the ranks are to share memory, whatever ranks_per_node() says
   Engine::Options engine;
 };
 
@@ -49,6 +51,7 @@ void live(InProcessJob& job, int rank, const JobOptions& options,
 std::string run(const JobOptions& options, const std::function<void(Member&)>& program) {
   InProcessJob::Options job_options;
   job_options.size = options.size;
+  job_options.ranks_per_node = options.is_near ? 0 : ranks_per_node();
   // Whoever is not woken hangs.
   job_options.sleep_max = std::chrono::hours(1);
   if (options.rebuild) job_options.profile.rank_replacement.kind = qos::RankReplacementKind::rebuild;
@@ -211,6 +214,7 @@ TEST_CASE("point-to-point: a receiver goes on copying while its sender is elsewh
   std::atomic<int> wrong{0};
   JobOptions options;
   options.size = 2;
+  options.is_near = true;
   options.engine.yields_before_sleep = 0;
   const auto bytes = make_bytes(3'000'000, 1);
   std::atomic<bool> received{false};
