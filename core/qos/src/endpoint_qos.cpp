@@ -1,42 +1,32 @@
 #include "llamada/qos/endpoint_qos.hpp"
 
+#include "llamada/base/bytes.hpp"
+
 namespace llamada::qos {
 namespace {
 
+/// Puts the fields of policies: enumerators and booleans as one byte, lists behind their count.
 class Writer {
  public:
   template <typename Field>
   void put(const Field& field) {
     if constexpr (std::is_enum_v<Field> || std::same_as<Field, bool>) {
-      put_number(static_cast<std::uint8_t>(field));
+      bytes_.number(static_cast<std::uint8_t>(field));
     } else {
-      put_number(field);
+      bytes_.number(field);
     }
   }
-  void put(const Duration& field) { put_number(std::int64_t{field.count()}); }
-  void put(const std::vector<std::byte>& field) {
-    put_number(static_cast<std::uint32_t>(field.size()));
-    bytes_.insert(bytes_.end(), field.begin(), field.end());
-  }
+  void put(const Duration& field) { bytes_.number(std::int64_t{field.count()}); }
+  void put(const std::vector<std::byte>& field) { bytes_.block(field); }
   void put(const std::vector<std::string>& field) {
-    put_number(static_cast<std::uint32_t>(field.size()));
-    for (const std::string& each : field) {
-      put_number(static_cast<std::uint32_t>(each.size()));
-      for (char character : each) bytes_.push_back(static_cast<std::byte>(character));
-    }
+    bytes_.number(static_cast<std::uint32_t>(field.size()));
+    for (const std::string& each : field) bytes_.text(each);
   }
 
-  std::vector<std::byte> take() { return std::move(bytes_); }
+  std::vector<std::byte> take() { return bytes_.take(); }
 
  private:
-  template <typename Number>
-  void put_number(Number number) {
-    const auto bits = static_cast<std::make_unsigned_t<Number>>(number);
-    for (std::size_t i = 0; i < sizeof(Number); ++i)
-      bytes_.push_back(static_cast<std::byte>((bits >> 8 * i) & 0xff));
-  }
-
-  std::vector<std::byte> bytes_;
+  ByteWriter bytes_;
 };
 
 /// Reads fields as long as there are enough legal bytes; after that it leaves all fields alone.
@@ -44,60 +34,39 @@ class Reader {
  public:
   explicit Reader(std::span<const std::byte> bytes) : bytes_(bytes) {}
 
-  bool ok() const { return ok_; }
-  std::size_t left() const { return bytes_.size(); }
+  bool ok() const { return bytes_.ok(); }
+  std::size_t left() const { return bytes_.left_bytes(); }
 
   template <typename Field>
   void get(Field& field) {
     if constexpr (std::same_as<Field, bool>) {
-      const auto byte = number<std::uint8_t>();
-      require(byte <= 1);
-      field = byte == 1;
+      field = bytes_.boolean();
     } else if constexpr (std::is_enum_v<Field>) {
-      const auto kind = static_cast<Field>(number<std::uint8_t>());
+      const auto kind = static_cast<Field>(bytes_.number<std::uint8_t>());
       require(to_string(kind) != "?");
-      if (ok_) field = kind;
+      if (ok()) field = kind;
     } else {
-      field = number<Field>();
+      field = bytes_.number<Field>();
     }
   }
-  void get(Duration& field) { field = Duration(number<std::int64_t>()); }
+  void get(Duration& field) { field = Duration(bytes_.number<std::int64_t>()); }
   void get(std::vector<std::byte>& field) {
-    const auto value = take(number<std::uint32_t>());
+    const auto value = bytes_.block();
     field.assign(value.begin(), value.end());
   }
   void get(std::vector<std::string>& field) {
     // A name takes at least its length's bytes, so that a wrong count ends soon.
-    const auto count = number<std::uint32_t>();
-    for (std::uint32_t i = 0; i < count && ok_; ++i) {
-      const auto name = take(number<std::uint32_t>());
-      if (ok_) field.emplace_back(reinterpret_cast<const char*>(name.data()), name.size());
+    const auto count = bytes_.number<std::uint32_t>();
+    for (std::uint32_t i = 0; i < count && ok(); ++i) {
+      auto name = bytes_.text();
+      if (ok()) field.push_back(std::move(name));
     }
   }
 
-  void require(bool condition) { ok_ = ok_ && condition; }
+  void require(bool condition) { bytes_.require(condition); }
 
  private:
-  std::span<const std::byte> take(std::size_t size) {
-    require(size <= bytes_.size());
-    if (!ok_) return {};
-    const auto taken = bytes_.first(size);
-    bytes_ = bytes_.subspan(size);
-    return taken;
-  }
-
-  template <typename Number>
-  Number number() {
-    std::make_unsigned_t<Number> bits = 0;
-    const auto taken = take(sizeof(Number));
-    for (std::size_t i = 0; i < taken.size(); ++i)
-      bits =
-          static_cast<std::make_unsigned_t<Number>>(bits | std::to_integer<std::uint64_t>(taken[i]) << 8 * i);
-    return static_cast<Number>(bits);
-  }
-
-  std::span<const std::byte> bytes_;
-  bool ok_ = true;
+  ByteReader bytes_;
 };
 
 /// One function names all that is carried, for writing and for reading alike, so that the two cannot

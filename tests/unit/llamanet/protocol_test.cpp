@@ -34,6 +34,7 @@ std::vector<Message> one_of_each() {
           Lengthened{},
           Reach{ReplayPlace::last_call_ended, true},
           Reached{},
+          Rejoin{3, 9, 1 << 30, 123'456'789, 11, "dds", {{3, 9, 77, 4}, {5, 11, 78, 0}}},
           Part{5, 77}};
 }
 
@@ -55,6 +56,36 @@ TEST_CASE("protocol: the header is as documented", "[llamanet]") {
   std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   CHECK(text.substr(0, 4) == "LLND");
   CHECK(text.substr(4) == std::string("\x01\0\x09\0\0\0\0\0\x04\x03\x02\x01", 12));
+}
+
+TEST_CASE("protocol: a body is as documented", "[llamanet]") {
+  const auto bytes = encode({0, Reach{ReplayPlace::over, true}});
+  const std::string body(reinterpret_cast<const char*>(bytes.data()) + header_size_bytes,
+                         bytes.size() - header_size_bytes);
+  CHECK(body == std::string("\x03\0\0\0\x01\0\0\0", 8));
+  const auto named = encode({0, Named{Errc::not_found, true, "ab"}});
+  CHECK(static_cast<char>(named[header_size_bytes]) == 1);
+  CHECK(named[header_size_bytes + 4] == static_cast<std::byte>(Errc::not_found));
+  CHECK(static_cast<int>(named[header_size_bytes + 8]) == 2);
+  CHECK(named.size() == header_size_bytes + 4 + 4 + 2 + 2);
+}
+
+TEST_CASE("protocol: a value that its field does not have does not parse", "[llamanet]") {
+  const auto with = [](Message message, std::size_t at, int value) {
+    auto bytes = encode({1, std::move(message)});
+    bytes[header_size_bytes + at] = static_cast<std::byte>(value);
+    return decode(bytes).has_value();
+  };
+  CHECK(with(Say{}, 0, 7));
+  CHECK_FALSE(with(Say{}, 0, 0));
+  CHECK_FALSE(with(Say{}, 0, 8));
+  CHECK_FALSE(with(Reach{}, 0, 4));
+  CHECK_FALSE(with(Reach{}, 4, 2));
+  CHECK_FALSE(with(Shared{}, 0, 2));
+  CHECK_FALSE(with(Named{}, 4, 0x7f));
+  CHECK_FALSE(with(Name{}, 0, 2));
+  CHECK_FALSE(with(Name{}, 4, 3));
+  CHECK_FALSE(with(PeersAre{0, {{1, 5}}}, 4, 2));
 }
 
 TEST_CASE("protocol: a message cut short anywhere does not parse", "[llamanet]") {

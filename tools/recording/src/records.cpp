@@ -1,9 +1,6 @@
 #include "llamada/recording/records.hpp"
 
-#include <algorithm>
-#include <cstring>
-#include <limits>
-
+#include "llamada/base/bytes.hpp"
 #include "llamada/base/crc32c.hpp"
 
 namespace llamada::recording {
@@ -14,99 +11,35 @@ constexpr char magic[magic_size_bytes + 1] = "LLREC\r\n\x1a";
 
 enum class Kind : std::uint32_t { start = 1, writer, qos_change, sample, writer_gone, samples_lost, end };
 
-/// Bytes, little endian.
-class Encoder {
- public:
-  template <typename T>
-  void number(T value) {
-    for (std::size_t i = 0; i < sizeof(T); ++i)
-      bytes_.push_back(static_cast<std::byte>(static_cast<std::uint64_t>(value) >> (8 * i) & 0xff));
-  }
-  void bytes(std::span<const std::byte> some) { bytes_.insert(bytes_.end(), some.begin(), some.end()); }
-  void sized(std::span<const std::byte> some) {
-    number(static_cast<std::uint32_t>(some.size()));
-    bytes(some);
-  }
-  void text(const std::string& text) { sized(std::as_bytes(std::span(text))); }
-  std::vector<std::byte> take() { return std::move(bytes_); }
-
- private:
-  std::vector<std::byte> bytes_;
-};
-
-/// Once the bytes have come to their end it gives zeros, and fits() is false.
-class Decoder {
- public:
-  explicit Decoder(std::span<const std::byte> bytes) : rest_(bytes) {}
-
-  template <typename T>
-  T number() {
-    std::uint64_t value = 0;
-    const auto bytes = next(sizeof(T));
-    for (std::size_t i = 0; i < bytes.size(); ++i)
-      value |= std::to_integer<std::uint64_t>(bytes[i]) << (8 * i);
-    return static_cast<T>(value);
-  }
-  bool boolean() {
-    const auto value = number<std::uint8_t>();
-    fits_ = fits_ && value <= 1;
-    return value == 1;
-  }
-  std::span<const std::byte> sized() { return next(number<std::uint32_t>()); }
-  std::string text() {
-    const auto bytes = sized();
-    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-  }
-  std::span<const std::byte> rest() { return next(rest_.size()); }
-  void require(bool condition) { fits_ = fits_ && condition; }
-  /// Everything was there, and nothing is left.
-  bool fits() const { return fits_ && rest_.empty(); }
-
- private:
-  std::span<const std::byte> next(std::size_t size_bytes) {
-    if (size_bytes > rest_.size()) {
-      fits_ = false;
-      rest_ = {};
-      return {};
-    }
-    const auto bytes = rest_.first(size_bytes);
-    rest_ = rest_.subspan(size_bytes);
-    return bytes;
-  }
-
-  std::span<const std::byte> rest_;
-  bool fits_ = true;
-};
-
 // Each kind's body; docs/internals/recording.md has the same order.
 
-Kind encode_body(const Start& start, Encoder& out) {
+Kind encode_body(const Start& start, ByteWriter& out) {
   out.number(start.realtime_ns);
   out.number(start.domain);
   return Kind::start;
 }
 
-Kind encode_body(const Writer& writer, Encoder& out) {
+Kind encode_body(const Writer& writer, ByteWriter& out) {
   out.number(writer.number);
   out.text(writer.topic);
   out.text(writer.type);
   out.number(writer.type_hash);
   out.text(writer.type_description);
   out.number<std::uint8_t>(writer.keyed ? 1 : 0);
-  out.sized(serialize(writer.qos));
+  out.block(serialize(writer.qos));
   out.number(writer.publisher);
   out.text(writer.participant);
   return Kind::writer;
 }
 
-Kind encode_body(const QosChange& change, Encoder& out) {
+Kind encode_body(const QosChange& change, ByteWriter& out) {
   out.number(change.writer);
-  out.sized(serialize(change.qos));
+  out.block(serialize(change.qos));
   return Kind::qos_change;
 }
 
 /// All but the data, which come last.
-Kind encode_body(const Sample& sample, Encoder& out) {
+Kind encode_body(const Sample& sample, ByteWriter& out) {
   out.number(sample.writer);
   out.number(sample.received_ns);
   out.number(sample.header.sequence_number);
@@ -118,33 +51,33 @@ Kind encode_body(const Sample& sample, Encoder& out) {
   return Kind::sample;
 }
 
-Kind encode_body(const WriterGone& gone, Encoder& out) {
+Kind encode_body(const WriterGone& gone, ByteWriter& out) {
   out.number(gone.writer);
   out.number(gone.seen_ns);
   out.number<std::uint8_t>(gone.died ? 1 : 0);
   return Kind::writer_gone;
 }
 
-Kind encode_body(const SamplesLost& lost, Encoder& out) {
+Kind encode_body(const SamplesLost& lost, ByteWriter& out) {
   out.number(lost.writer);
   out.number(lost.count);
   return Kind::samples_lost;
 }
 
-Kind encode_body(const End& end, Encoder& out) {
+Kind encode_body(const End& end, ByteWriter& out) {
   out.number(end.ended_ns);
   return Kind::end;
 }
 
 std::vector<std::byte> with_head(Kind kind, std::span<const std::byte> body,
                                  std::span<const std::byte> data = {}) {
-  Encoder head;
+  ByteWriter head;
   head.number(static_cast<std::uint64_t>(body.size() + data.size()));
   head.number(static_cast<std::uint32_t>(kind));
   head.number(crc32c(data, crc32c(body)));
   auto record = head.take();
   const std::uint32_t head_crc = crc32c(record);
-  Encoder whole;
+  ByteWriter whole;
   whole.bytes(record);
   whole.number(head_crc);
   whole.bytes(body);
@@ -158,7 +91,7 @@ Result<qos::EndpointQos> decode_qos(std::span<const std::byte> bytes) {
   return qos;
 }
 
-Result<Record> decode_writer(Decoder& in) {
+Result<Record> decode_writer(ByteReader& in) {
   Writer writer;
   writer.number = in.number<std::uint32_t>();
   writer.topic = in.text();
@@ -166,29 +99,29 @@ Result<Record> decode_writer(Decoder& in) {
   writer.type_hash = in.number<std::uint64_t>();
   writer.type_description = in.text();
   writer.keyed = in.boolean();
-  const auto qos_bytes = in.sized();
+  const auto qos_bytes = in.block();
   writer.publisher = in.number<std::uint64_t>();
   writer.participant = in.text();
   in.require(!writer.topic.empty() && !writer.type.empty());
-  if (!in.fits()) return writer;
+  if (!in.is_complete()) return writer;
   auto qos = decode_qos(qos_bytes);
   if (!qos) return propagate(qos);
   writer.qos = std::move(*qos);
   return writer;
 }
 
-Result<Record> decode_qos_change(Decoder& in) {
+Result<Record> decode_qos_change(ByteReader& in) {
   QosChange change;
   change.writer = in.number<std::uint32_t>();
-  const auto qos_bytes = in.sized();
-  if (!in.fits()) return change;
+  const auto qos_bytes = in.block();
+  if (!in.is_complete()) return change;
   auto qos = decode_qos(qos_bytes);
   if (!qos) return propagate(qos);
   change.qos = std::move(*qos);
   return change;
 }
 
-Record decode_sample(Decoder& in) {
+Record decode_sample(ByteReader& in) {
   Sample sample;
   sample.writer = in.number<std::uint32_t>();
   sample.received_ns = in.number<std::int64_t>();
@@ -206,7 +139,7 @@ Record decode_sample(Decoder& in) {
   return sample;
 }
 
-Record decode_gone(Decoder& in) {
+Record decode_gone(ByteReader& in) {
   WriterGone gone;
   gone.writer = in.number<std::uint32_t>();
   gone.seen_ns = in.number<std::int64_t>();
@@ -215,8 +148,8 @@ Record decode_gone(Decoder& in) {
   return gone;
 }
 
-/// What it gives holds only if the decoder then fits().
-Result<Record> decode_body(std::uint32_t kind, Decoder& in) {
+/// What it gives holds only if the reader then is_complete().
+Result<Record> decode_body(std::uint32_t kind, ByteReader& in) {
   switch (static_cast<Kind>(kind)) {
     case Kind::start: {
       const auto realtime_ns = in.number<std::int64_t>();
@@ -243,26 +176,26 @@ Result<Record> decode_body(std::uint32_t kind, Decoder& in) {
 }  // namespace
 
 std::vector<std::byte> file_head() {
-  Encoder head;
+  ByteWriter head;
   head.bytes(std::as_bytes(std::span(magic, magic_size_bytes)));
   head.number(format_version);
   return head.take();
 }
 
 std::vector<std::byte> encode(const Record& record) {
-  Encoder body;
+  ByteWriter body;
   const Kind kind = std::visit([&](const auto& each) { return encode_body(each, body); }, record);
   return with_head(kind, body.take());
 }
 
 std::vector<std::byte> encode(const Sample& sample, std::span<const std::byte> data) {
-  Encoder body;
+  ByteWriter body;
   encode_body(sample, body);
   return with_head(Kind::sample, body.take(), data);
 }
 
 Result<RecordHead> decode_head(std::span<const std::byte, record_head_size_bytes> bytes) {
-  Decoder in(bytes);
+  ByteReader in(bytes);
   RecordHead head;
   head.size_bytes = in.number<std::uint64_t>();
   head.kind = in.number<std::uint32_t>();
@@ -274,9 +207,9 @@ Result<RecordHead> decode_head(std::span<const std::byte, record_head_size_bytes
 
 Result<Record> decode(const RecordHead& head, std::span<const std::byte> body) {
   if (crc32c(body) != head.crc) return failure(Errc::parse_error, "its checksum is wrong");
-  Decoder in(body);
+  ByteReader in(body);
   auto record = decode_body(head.kind, in);
-  if (record && !in.fits())
+  if (record && !in.is_complete())
     return failure(Errc::parse_error, "its fields do not fit its kind, {}", head.kind);
   return record;
 }
