@@ -1,6 +1,7 @@
-#include "process_start.hpp"
+#include "process.hpp"
 
 #include <fmt/core.h>
+#include <poll.h>
 
 #include <fstream>
 #include <limits>
@@ -18,6 +19,11 @@ std::uint64_t start_of_process(std::uint32_t pid) {
   for (int field = 3; field <= 22 && place != line.npos; ++field) place = line.find(' ', place + 1);
   if (place == line.npos) return 0;
   return std::strtoull(line.c_str() + place, nullptr, 10);
+}
+
+bool has_ended(int process) {
+  pollfd state{process, POLLIN, 0};
+  return ::poll(&state, 1, 0) > 0;
 }
 
 }  // namespace llamada::llamanet

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
@@ -11,6 +12,7 @@
 #include "llamada/llamanet/arena_view.hpp"
 #include "llamada/llamanet/driver.hpp"
 #include "llamada/llamanet/driver_page.hpp"
+#include "llamada/llamanet/mapped_arena.hpp"
 #include "llamada/llamanet/memory_source.hpp"
 #include "llamada/llamanet/protocol.hpp"
 #include "llamada/llamanet/shared_memory.hpp"
@@ -21,7 +23,7 @@ namespace llamada::llamanet {
 struct DriverSlot {
   FileDescriptor arena;  // writable
   FileDescriptor event;
-  Mapping header;                // read-only
+  MappedArena header;            // no more of it
   FileDescriptor process;        // pidfd of the application; none when nobody is attached or reserved
   std::uint64_t connection = 0;  // of the application; 0: none
   std::uint64_t token = 0;
@@ -30,15 +32,13 @@ struct DriverSlot {
   std::uint32_t serial = 0;         // of the arena, also when it has been let go of
   std::set<std::uint32_t> holders;  // of an added slot: whose applications were given this arena, and have it
   bool is_added = false;            // of a world that was spawned: nobody takes its application's place
-  bool keeps_history = false;       // died with a TRANSIENT_LOCAL writer: the arena stays for newcomers
-  std::uint64_t death_ordinal = 0;  // the place of its death among all, to drop the oldest first
 };
 
 /// The roster: the driver's page and what stands behind each of its entries. The page's one writer. Each
 /// change raises the generation; who must look at it is woken.
-class DriverSlots {
+class DriverRoster {
  public:
-  static Result<DriverSlots> create(const DriverOptions& options);
+  static Result<DriverRoster> create(const DriverOptions& options);
 
   std::uint32_t count() const;
   std::uint32_t count_max() const { return page_ref().slot_count_max; }
@@ -68,15 +68,13 @@ class DriverSlots {
   std::uint32_t next_incarnation(std::uint32_t index);
   void attach(std::uint32_t index, std::uint32_t pid, FileDescriptor process, std::uint64_t connection);
 
-  // For a driver that replaces one which has ended: driver_slots_takeover.cpp.
+  // For a driver that replaces one which has ended: driver_roster_takeover.cpp.
 
   /// The slot of the arena with this serial number.
   std::optional<std::uint32_t> find_arena(std::uint32_t serial) const;
-  /// Serial numbers go on behind `serial`, where this driver has given out none.
-  void continue_serials(std::uint32_t serial);
-  /// Keeps a place for an application of the predecessor that has not come yet, so that those who know its
-  /// arena go on with it: the predecessor's slot, or another one. Errors: out_of_resources.
-  Result<std::uint32_t> reserve(const RosterLine& line, FileDescriptor process);
+  /// Keeps places for the applications of the predecessor that have not come yet, as `rejoin` lists them, and
+  /// calls `watch` with the pidfd of each and its slot. Errors: out_of_resources, those of `watch`.
+  Status take_over(const Rejoin& rejoin, const std::function<Status(int, std::uint32_t)>& watch);
   bool is_reserved(std::uint32_t index) const {
     return state(index) == SlotState::expected && slots_[index].process;
   }
@@ -108,6 +106,8 @@ class DriverSlots {
   void set_state(std::uint32_t index, SlotState state);
   void publish();
   std::uint32_t next_serial();
+  void continue_serials(std::uint32_t serial);
+  Result<std::uint32_t> reserve(const RosterLine& line, FileDescriptor process);
   Result<std::uint32_t> free_slot(std::uint32_t wanted);
 
   MemorySource memory_;
@@ -116,6 +116,7 @@ class DriverSlots {
   std::vector<DriverSlot> slots_;
   std::uint64_t arena_size_bytes_ = 0;
   std::uint32_t arena_serial_ = 0;
+  std::uint64_t roster_of_ns_ = 0;  // the predecessor's start whose roster was taken over; 0: none was
   bool on_demand_ = false;
   bool has_arenas_ = false;
 };

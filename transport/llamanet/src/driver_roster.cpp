@@ -1,4 +1,4 @@
-#include "driver_slots.hpp"
+#include "driver_roster.hpp"
 
 #include <sys/random.h>
 
@@ -8,7 +8,7 @@
 #include "llamada/base/clock.hpp"
 #include "llamada/base/page.hpp"
 #include "llamada/base/rounding.hpp"
-#include "process_start.hpp"
+#include "process.hpp"
 
 namespace llamada::llamanet {
 namespace {
@@ -22,8 +22,8 @@ std::uint64_t default_arena_size(std::uint64_t log_bytes_max) {
 
 }  // namespace
 
-Result<DriverSlots> DriverSlots::create(const DriverOptions& options) {
-  DriverSlots slots;
+Result<DriverRoster> DriverRoster::create(const DriverOptions& options) {
+  DriverRoster slots;
   slots.memory_ = MemorySource::open();
   auto size = page_size_bytes(options.slot_count_max);
   auto memory = create_memory("llamada-page", size);
@@ -52,37 +52,33 @@ Result<DriverSlots> DriverSlots::create(const DriverOptions& options) {
   return slots;
 }
 
-std::uint32_t DriverSlots::count() const { return page_ref().slot_count.load(std::memory_order_relaxed); }
+std::uint32_t DriverRoster::count() const { return page_ref().slot_count.load(std::memory_order_relaxed); }
 
-SlotState DriverSlots::state(std::uint32_t index) const {
+SlotState DriverRoster::state(std::uint32_t index) const {
   return static_cast<SlotState>(entry(index).state.load(std::memory_order_relaxed));
 }
 
-ArenaView DriverSlots::view(std::uint32_t index) const {
-  auto& header = slots_[index].header;
-  if (!header) return {};
-  return ArenaView(reinterpret_cast<const log::ArenaHeader*>(header.data()));
-}
+ArenaView DriverRoster::view(std::uint32_t index) const { return slots_[index].header.view(); }
 
-std::uint32_t DriverSlots::attached_count() const {
+std::uint32_t DriverRoster::attached_count() const {
   std::uint32_t attached = 0;
   for (std::uint32_t i = 0; i < count(); ++i) attached += state(i) == SlotState::attached ? 1 : 0;
   return attached;
 }
 
-Result<std::uint32_t> DriverSlots::take() {
+Result<std::uint32_t> DriverRoster::take() {
   std::uint32_t index = 0;
   while (index < count() && (state(index) != SlotState::free || slots_[index].arena)) ++index;
   return make(index);
 }
 
-bool DriverSlots::may_be_added(std::uint32_t index) const {
+bool DriverRoster::may_be_added(std::uint32_t index) const {
   const DriverSlot& slot = slots_[index];
   return index >= count() ||
          (slot.is_added && state(index) == SlotState::done && !slot.arena && slot.holders.empty());
 }
 
-Result<std::uint32_t> DriverSlots::add(std::uint32_t wanted) {
+Result<std::uint32_t> DriverRoster::add(std::uint32_t wanted) {
   std::uint32_t first = 0, found = 0;
   while (found < wanted && first + found < count_max()) {
     if (may_be_added(first + found)) {
@@ -105,25 +101,25 @@ Result<std::uint32_t> DriverSlots::add(std::uint32_t wanted) {
   return first;
 }
 
-std::uint32_t DriverSlots::in_use() const {
+std::uint32_t DriverRoster::in_use() const {
   std::uint32_t used = 0;
   for (std::uint32_t index = 0; index < count(); ++index) used += may_be_added(index) ? 0 : 1;
   return used;
 }
 
-void DriverSlots::hold(std::uint32_t index, std::uint32_t holder) {
+void DriverRoster::hold(std::uint32_t index, std::uint32_t holder) {
   if (slots_[index].is_added && index != holder) slots_[index].holders.insert(holder);
 }
 
-void DriverSlots::let_go(std::uint32_t index, std::uint32_t serial, std::uint32_t holder) {
+void DriverRoster::let_go(std::uint32_t index, std::uint32_t serial, std::uint32_t holder) {
   if (index < count() && slots_[index].serial == serial) slots_[index].holders.erase(holder);
 }
 
-void DriverSlots::end_holder(std::uint32_t holder) {
+void DriverRoster::end_holder(std::uint32_t holder) {
   for (std::uint32_t index = 0; index < count(); ++index) slots_[index].holders.erase(holder);
 }
 
-Result<std::uint32_t> DriverSlots::make(std::uint32_t index) {
+Result<std::uint32_t> DriverRoster::make(std::uint32_t index) {
   if (index == count_max())
     return failure(Errc::out_of_resources, "the driver has {} applications already, which is its limit",
                    index);
@@ -133,10 +129,10 @@ Result<std::uint32_t> DriverSlots::make(std::uint32_t index) {
   return index;
 }
 
-Status DriverSlots::furnish(std::uint32_t index) {
+Status DriverRoster::furnish(std::uint32_t index) {
   auto arena = memory_.create_growing("llamada-arena", arena_size_bytes_, arena_bytes_at_first);
   if (!arena) return propagate(arena);
-  auto header = Mapping::map(arena->get(), sizeof(log::ArenaHeader), Mapping::Access::read_only);
+  auto header = MappedArena::map(arena->get(), sizeof(log::ArenaHeader));
   if (!header) return propagate(header);
   auto event = create_eventfd();
   if (!event) return propagate(event);
@@ -153,7 +149,7 @@ Status DriverSlots::furnish(std::uint32_t index) {
   return {};
 }
 
-std::uint32_t DriverSlots::next_serial() {
+std::uint32_t DriverRoster::next_serial() {
   has_arenas_ = true;
   do ++arena_serial_;
   while (arena_serial_ == 0 || (on_demand_ && find_arena(arena_serial_)));
@@ -161,7 +157,7 @@ std::uint32_t DriverSlots::next_serial() {
   return arena_serial_;
 }
 
-void DriverSlots::expect(std::uint32_t index, std::uint64_t token, std::uint32_t incarnation) {
+void DriverRoster::expect(std::uint32_t index, std::uint64_t token, std::uint32_t incarnation) {
   LLAMADA_CHECK(index < count() && state(index) != SlotState::attached);
   slots_[index].token = token;
   own_entry(index).incarnation.store(incarnation, std::memory_order_relaxed);
@@ -169,7 +165,7 @@ void DriverSlots::expect(std::uint32_t index, std::uint64_t token, std::uint32_t
   publish();
 }
 
-std::uint32_t DriverSlots::next_incarnation(std::uint32_t index) {
+std::uint32_t DriverRoster::next_incarnation(std::uint32_t index) {
   LLAMADA_CHECK(index < count() && state(index) != SlotState::attached);
   auto next = entry(index).incarnation.load(std::memory_order_relaxed) + 1;
   own_entry(index).incarnation.store(next, std::memory_order_relaxed);
@@ -177,8 +173,8 @@ std::uint32_t DriverSlots::next_incarnation(std::uint32_t index) {
   return next;
 }
 
-void DriverSlots::attach(std::uint32_t index, std::uint32_t pid, FileDescriptor process,
-                         std::uint64_t connection) {
+void DriverRoster::attach(std::uint32_t index, std::uint32_t pid, FileDescriptor process,
+                          std::uint64_t connection) {
   auto& slot = slots_[index];
   slot.process = std::move(process);
   slot.connection = connection;
@@ -189,7 +185,7 @@ void DriverSlots::attach(std::uint32_t index, std::uint32_t pid, FileDescriptor 
   publish();
 }
 
-Status DriverSlots::lengthen(std::uint32_t index) {
+Status DriverRoster::lengthen(std::uint32_t index) {
   const int file = slots_[index].arena.get();
   auto size = size_of(file);
   if (!size) return propagate(size);
@@ -197,7 +193,7 @@ Status DriverSlots::lengthen(std::uint32_t index) {
   return *size < arena_size_bytes_ ? set_size(file, arena_size_bytes_) : Status();
 }
 
-void DriverSlots::leave(std::uint32_t index, SlotState state) {
+void DriverRoster::leave(std::uint32_t index, SlotState state) {
   auto& slot = slots_[index];
   slot.process.reset();
   slot.connection = 0;
@@ -213,7 +209,7 @@ void DriverSlots::leave(std::uint32_t index, SlotState state) {
   wake_all();
 }
 
-void DriverSlots::free(std::uint32_t index) {
+void DriverRoster::free(std::uint32_t index) {
   slots_[index] = DriverSlot{};
   own_entry(index).arena.store(0, std::memory_order_relaxed);
   own_entry(index).pid.store(0, std::memory_order_relaxed);
@@ -222,7 +218,7 @@ void DriverSlots::free(std::uint32_t index) {
   wake_all();
 }
 
-void DriverSlots::let_go_of_done() {
+void DriverRoster::let_go_of_done() {
   for (std::uint32_t i = 0; i < count(); ++i) {
     auto& slot = slots_[i];
     if (!slot.is_added || !slot.arena || state(i) != SlotState::done) continue;
@@ -235,29 +231,29 @@ void DriverSlots::let_go_of_done() {
   }
 }
 
-void DriverSlots::set_unprotected() {
+void DriverRoster::set_unprotected() {
   page_ref().is_protected.store(0, std::memory_order_release);
   publish();
   wake_all();
 }
 
-void DriverSlots::set_ending() {
+void DriverRoster::set_ending() {
   page_ref().ending.store(1, std::memory_order_release);
   publish();
   wake_all();
 }
 
 // Release, here and in publish(): pairs with Application::refresh(), which reads the generation first.
-void DriverSlots::set_state(std::uint32_t index, SlotState state) {
+void DriverRoster::set_state(std::uint32_t index, SlotState state) {
   own_entry(index).state.store(static_cast<std::uint32_t>(state), std::memory_order_release);
 }
 
-void DriverSlots::publish() {
+void DriverRoster::publish() {
   auto& generation = page_ref().generation;
   generation.store(generation.load(std::memory_order_relaxed) + 1, std::memory_order_release);
 }
 
-void DriverSlots::wake_all() {
+void DriverRoster::wake_all() {
   for (std::uint32_t i = 0; i < count(); ++i)
     if (slots_[i].event) ring(slots_[i].event.get());
 }
