@@ -70,15 +70,15 @@ class Process {
   }
 
   log::PeerArena other() const {
-    return application_->peer(assignment_.slot == writer_slot ? reader_slot : writer_slot);
+    return application_->roster().peer(assignment_.slot == writer_slot ? reader_slot : writer_slot);
   }
 
   // Until the other sleeps, or has died since, or has ended: then nothing would be learnt.
   void wait_until_asleep(std::uint32_t slot) {
-    auto deaths = application_->page_slot(slot).deaths.load();
-    while (application_->page_slot(slot).deaths.load() == deaths &&
-           application_->slot_state(slot) != SlotState::done) {
-      auto arena = application_->peer(slot);
+    auto deaths = application_->roster().page_slot(slot).deaths.load();
+    while (application_->roster().page_slot(slot).deaths.load() == deaths &&
+           application_->roster().slot_state(slot) != SlotState::done) {
+      auto arena = application_->roster().peer(slot);
       // It says so before its last look, after which it may not sleep: once at least it has.
       if (arena.ready() && arena.header().sleeping.load() != 0 && arena.counter(log::Counter::sleeps) != 0)
         return;
@@ -86,7 +86,7 @@ class Process {
     }
   }
 
-  void sleep(const std::function<bool()>& look_again) { must(application_->sleep(look_again)); }
+  void sleep(const std::function<bool()>& look_again) { must(application_->bell().sleep(look_again)); }
 
   // The writer.
 
@@ -266,10 +266,10 @@ class Process {
   // The writer runs into its bound, for nothing is released meanwhile.
   void wait_until_writer_is_held() {
     auto writer = other();
-    auto deaths = application_->page_slot(writer_slot).deaths.load();
+    auto deaths = application_->roster().page_slot(writer_slot).deaths.load();
     auto blocks = writer.counter(log::Counter::would_blocks);
-    while (application_->page_slot(writer_slot).deaths.load() == deaths &&
-           application_->slot_state(writer_slot) == SlotState::attached &&
+    while (application_->roster().page_slot(writer_slot).deaths.load() == deaths &&
+           application_->roster().slot_state(writer_slot) == SlotState::attached &&
            writer.counter(log::Counter::would_blocks) == blocks && writer_still_publishes(writer))
       ::sched_yield();
     if (writer.counter(log::Counter::would_blocks) != blocks) wait_until_asleep(writer_slot);

@@ -47,7 +47,8 @@ Status prepare_log(llamanet::Application& application, const qos::Profile& profi
   const bool is_first = application.incarnation() == 1 && launched.first == 0;
   if (profile.rank_replacement.kind != qos::RankReplacementKind::rebuild || node_bytes == 0 || !is_first)
     return {};
-  auto prepared = application.prepare_next(node_bytes / static_cast<std::uint64_t>(launched.size));
+  auto prepared =
+      application.own_arena().prepare_next(node_bytes / static_cast<std::uint64_t>(launched.size));
   if (prepared) return {};
   return failure(prepared.error().code(), "log_bytes_at_start of the profile '{}' is {}: {}", profile.name,
                  qos::bytes_to_string(node_bytes), prepared.error().text());
@@ -79,7 +80,7 @@ class LlamanetWorld final : public World {
         oversubscribed_(local_size() > (launched.cpus > 0 ? launched.cpus : cores_allowed())) {}
 
   int rank() const override { return static_cast<int>(application_->slot()); }
-  int size() const override { return static_cast<int>(application_->slot_count()); }
+  int size() const override { return static_cast<int>(application_->roster().slot_count()); }
   int world_first() const override { return world_first_; }
   int world_size() const override { return world_size_; }
   std::uint32_t incarnation() const override { return application_->incarnation(); }
@@ -90,20 +91,20 @@ class LlamanetWorld final : public World {
   log::PeerArena peer(int world_rank) override {
     if (world_rank == rank()) return application_->arena().reading();
     const auto slot = static_cast<std::uint32_t>(world_rank);
-    auto arena = application_->peer(slot);
-    if (arena.base || slot >= application_->slot_count()) return arena;
+    auto arena = application_->roster().peer(slot);
+    if (arena.base || slot >= application_->roster().slot_count()) return arena;
     // Of another world.
-    if (!application_->meet(slot)) driver_is_gone();
-    return application_->peer(slot);
+    if (!application_->roster().meet(slot)) driver_is_gone();
+    return application_->roster().peer(slot);
   }
   bool has_ended(int world_rank) override {
-    const auto state = application_->slot_state(static_cast<std::uint32_t>(world_rank));
+    const auto state = application_->roster().slot_state(static_cast<std::uint32_t>(world_rank));
     return state == llamanet::SlotState::done || state == llamanet::SlotState::free;
   }
   void part(int world_rank) override {
-    if (!application_->part(static_cast<std::uint32_t>(world_rank))) driver_is_gone();
+    if (!application_->roster().part(static_cast<std::uint32_t>(world_rank))) driver_is_gone();
   }
-  std::uint64_t roster_changes() override { return application_->generation(); }
+  std::uint64_t roster_changes() override { return application_->roster().generation(); }
 
   Result<SpawnedRanks> spawn(const std::vector<SpawnCommand>& commands) override {
     llamanet::Spawn question;
@@ -129,13 +130,13 @@ class LlamanetWorld final : public World {
 
   void wake(int world_rank) override { application_->wake(static_cast<std::uint32_t>(world_rank)); }
   void wake_all() override { application_->wake_all(); }
-  void prepare_ahead() override { application_->prepare_ahead(); }
+  void prepare_ahead() override { application_->own_arena().prepare_ahead(); }
   const std::atomic<std::uint32_t>* sleeping_word(int world_rank) override {
-    return application_->needs_fence() ? nullptr : &peer(world_rank).header().sleeping;
+    return application_->bell().needs_fence() ? nullptr : &peer(world_rank).header().sleeping;
   }
 
   void sleep(const std::function<bool()>& look_again) override {
-    auto slept = application_->sleep(look_again);
+    auto slept = application_->bell().sleep(look_again);
     if (!slept) driver_is_gone();
   }
   Result<SharedSegment> shared_segment(std::uint64_t name, std::size_t bytes) override {
@@ -146,7 +147,7 @@ class LlamanetWorld final : public World {
     return SharedSegment(memory, std::make_unique<Segment>(*application_, name, std::move(*mapping)));
   }
   bool oversubscribed() const override { return oversubscribed_; }
-  bool is_protected() const override { return application_->is_protected(); }
+  bool is_protected() const override { return application_->roster().is_protected(); }
 
   [[noreturn]] void aborted(int code, std::string_view text) override {
     arena().set_exit(code);

@@ -56,13 +56,13 @@ TEST_CASE("application: the ranks of a job see all arenas from the start", "[lla
   REQUIRE(first);
   CHECK((*first)->profile() == "the profile");
   CHECK((*first)->identity() == "rank=1\n");
-  for (std::uint32_t slot = 0; slot < 3; ++slot) CHECK((*first)->peer(slot).base != nullptr);
-  CHECK((*first)->peer(1).ready());
-  CHECK_FALSE((*first)->peer(2).ready());
+  for (std::uint32_t slot = 0; slot < 3; ++slot) CHECK((*first)->roster().peer(slot).base != nullptr);
+  CHECK((*first)->roster().peer(1).ready());
+  CHECK_FALSE((*first)->roster().peer(2).ready());
   auto second = Application::attach(node.options(2, 102));
   REQUIRE(second);
-  CHECK((*first)->peer(2).ready());
-  CHECK((*first)->peer(7).base == nullptr);
+  CHECK((*first)->roster().peer(2).ready());
+  CHECK((*first)->roster().peer(7).base == nullptr);
 }
 
 TEST_CASE("application: what one publishes the other reads", "[llamanet]") {
@@ -74,9 +74,9 @@ TEST_CASE("application: what one publishes the other reads", "[llamanet]") {
   std::array<std::byte, 3> text{std::byte{'a'}, std::byte{'b'}, std::byte{'c'}};
   REQUIRE(log->publish(log::kind_data, 0, 9, text));
   std::uint32_t scanned = 0;
-  auto index = log::find_log(reader->peer(writer->slot()), {1, 2}, scanned);
+  auto index = log::find_log(reader->roster().peer(writer->slot()), {1, 2}, scanned);
   REQUIRE(index);
-  auto stream = log::LogReader::open(reader->peer(writer->slot()), *index);
+  auto stream = log::LogReader::open(reader->roster().peer(writer->slot()), *index);
   auto record = stream.peek();
   REQUIRE(record);
   CHECK(record->label == 9);
@@ -87,8 +87,8 @@ TEST_CASE("application: a write to a peer's arena is a fault", "[llamanet]") {
   Node node(on_demand());
   node.start();
   auto one = attach(node), other = attach(node);
-  REQUIRE(one->refresh());
-  auto* byte = const_cast<std::byte*>(one->peer(other->slot()).base);
+  REQUIRE(one->roster().refresh());
+  auto* byte = const_cast<std::byte*>(one->roster().peer(other->slot()).base);
   REQUIRE(byte != nullptr);
   auto child = node.fork();
   if (child == 0) {
@@ -115,20 +115,20 @@ TEST_CASE("application: a wake ends the sleep, whenever it comes", "[llamanet]")
   std::atomic<int> turn{0};
   constexpr int turns = 2000;
   std::thread other([&] {
-    REQUIRE(waker->refresh());
+    REQUIRE(waker->roster().refresh());
     for (int i = 0; i < turns; ++i) {
       while (turn.load(std::memory_order_acquire) != 2 * i + 1)
-        REQUIRE(waker->sleep([&] { return turn.load(std::memory_order_acquire) == 2 * i + 1; }));
+        REQUIRE(waker->bell().sleep([&] { return turn.load(std::memory_order_acquire) == 2 * i + 1; }));
       turn.store(2 * i + 2, std::memory_order_release);
       waker->wake(reader_slot);
     }
   });
-  REQUIRE(sleeper->refresh());
+  REQUIRE(sleeper->roster().refresh());
   for (int i = 0; i < turns; ++i) {
     turn.store(2 * i + 1, std::memory_order_release);
     sleeper->wake(waker->slot());
     while (turn.load(std::memory_order_acquire) != 2 * i + 2)
-      REQUIRE(sleeper->sleep([&] { return turn.load(std::memory_order_acquire) == 2 * i + 2; }));
+      REQUIRE(sleeper->bell().sleep([&] { return turn.load(std::memory_order_acquire) == 2 * i + 2; }));
   }
   other.join();
 }
@@ -138,7 +138,7 @@ TEST_CASE("application: a sleeper does not sleep when there is something", "[lla
   node.start();
   auto application = attach(node);
   bool was_flagged = false;
-  REQUIRE(application->sleep([&] {
+  REQUIRE(application->bell().sleep([&] {
     was_flagged = application->arena().header().sleeping.load() == 1;
     return true;
   }));
@@ -156,7 +156,7 @@ TEST_CASE("application: notices that the driver is gone", "[llamanet]") {
   auto checked = application->check_driver();
   REQUIRE_FALSE(checked);
   CHECK(checked.error().code() == Errc::closed);
-  auto slept = application->sleep([] { return false; });
+  auto slept = application->bell().sleep([] { return false; });
   REQUIRE_FALSE(slept);
   CHECK(slept.error().code() == Errc::closed);
   CHECK_FALSE(application->say(SayKind::note, 0, "nobody hears it"));
@@ -209,7 +209,7 @@ TEST_CASE("application: a log grows no further than log_bytes_max for all togeth
   node.stop();
   node.driver().set_unprotected();
   node.start();
-  CHECK_FALSE((*first)->is_protected());
+  CHECK_FALSE((*first)->roster().is_protected());
 }
 
 TEST_CASE("application: memory is prepared ahead without harm to what is written", "[llamanet]") {
@@ -223,7 +223,7 @@ TEST_CASE("application: memory is prepared ahead without harm to what is written
   for (std::uint64_t i = 0; i < 4000; ++i) {
     std::fill(payload.begin(), payload.end(), static_cast<std::byte>(i));
     REQUIRE(log->publish(log::kind_data, 0, i, payload));
-    (*application)->prepare_ahead();
+    (*application)->own_arena().prepare_ahead();
   }
   auto stream = log::LogReader::open((*application)->arena().reading(), log->index());
   for (std::uint64_t i = 0; i < 4000; ++i) {
@@ -242,7 +242,7 @@ TEST_CASE("application: memory that was prepared at the start is there and is wr
   auto application = Application::attach(node.options());
   REQUIRE(application);
   constexpr std::uint64_t prepared_bytes = 16 << 20;
-  REQUIRE((*application)->prepare_next(prepared_bytes));
+  REQUIRE((*application)->own_arena().prepare_next(prepared_bytes));
   const auto next = (*application)->arena().ahead(prepared_bytes);
   std::vector<unsigned char> resident(next.size() / 4096);
   REQUIRE(::mincore(next.data(), next.size(), resident.data()) == 0);
@@ -264,7 +264,7 @@ TEST_CASE("application: memory that was prepared at the start is there and is wr
     stream.advance();
   }
   // All that is left, and no more.
-  CHECK((*application)->prepare_next(std::uint64_t{1} << 40));
+  CHECK((*application)->own_arena().prepare_next(std::uint64_t{1} << 40));
 }
 
 TEST_CASE("application: payloads that begin in memory that was made and end in memory that was not are whole",
@@ -283,7 +283,7 @@ TEST_CASE("application: payloads that begin in memory that was made and end in m
     std::vector<std::byte> payload(sizes[number % std::size(sizes)]);
     for (std::size_t at = 0; at < payload.size(); ++at) payload[at] = byte_at(number, at);
     REQUIRE(log->publish(log::kind_data, 0, number, payload));
-    if (number % 3 == 0) (*application)->prepare_ahead();
+    if (number % 3 == 0) (*application)->own_arena().prepare_ahead();
   }
   auto stream = log::LogReader::open((*application)->arena().reading(), log->index());
   for (std::uint64_t number = 0; number < 3 * std::size(sizes); ++number) {
@@ -338,7 +338,7 @@ bool keeps_within_limit(const ApplicationOptions& options) {
   constexpr std::uint64_t count = 2 * arena_bytes_at_first >> 20;
   for (std::uint64_t i = 0; i < count; ++i) {
     if (!log->publish(log::kind_data, 0, i, payload)) return false;
-    (*application)->prepare_ahead();
+    (*application)->own_arena().prepare_ahead();
   }
   auto stream = log::LogReader::open((*application)->arena().reading(), log->index());
   for (std::uint64_t i = 0; i < count; ++i) {
@@ -413,8 +413,8 @@ TEST_CASE("application: who leaves a driver on demand lets go of shared memory",
     auto leaves = attach(node);
     leaves->shared_segment(42, 8)->data()[0] = std::byte{1};
   }
-  auto gone = [&] { return stays->slot_state(1) == SlotState::free; };
-  while (!gone()) REQUIRE(stays->sleep(gone));
+  auto gone = [&] { return stays->roster().slot_state(1) == SlotState::free; };
+  while (!gone()) REQUIRE(stays->bell().sleep(gone));
   CHECK(stays->shared_segment(42, 8)->data()[0] == std::byte{0});
 }
 
@@ -484,7 +484,7 @@ TEST_CASE("application: a successor goes on where the file of its predecessor en
     REQUIRE(log->published() == count);
     for (std::uint64_t i = count; i < count + 20; ++i)
       REQUIRE(log->publish(log::kind_data, 0, i, kept(i)).has_value());
-    auto stream = log::LogReader::open((*peer)->peer(0), log->index());
+    auto stream = log::LogReader::open((*peer)->roster().peer(0), log->index());
     bool as_published = true;
     for (std::uint64_t i = 0; i < count + 20; ++i, stream.advance()) {
       auto record = stream.peek();

@@ -127,19 +127,19 @@ TEST_CASE("driver: on demand gives a freed slot to the next one, with another ar
   REQUIRE(watcher);
   CHECK((*first)->slot() == 0);
   REQUIRE((*first)->arena().add_log({1, 2}, 0, 0));
-  auto arena_before = (*watcher)->peer_arena(0);
+  auto arena_before = (*watcher)->roster().peer_arena(0);
   CHECK(arena_before != 0);
   first->reset();
-  while ((*watcher)->slot_state(0) != SlotState::free) std::this_thread::yield();
-  REQUIRE((*watcher)->refresh());
-  CHECK((*watcher)->peer_arena(0) == 0);
+  while ((*watcher)->roster().slot_state(0) != SlotState::free) std::this_thread::yield();
+  REQUIRE((*watcher)->roster().refresh());
+  CHECK((*watcher)->roster().peer_arena(0) == 0);
   auto third = Application::attach(node.options());
   REQUIRE(third);
   CHECK((*third)->slot() == 0);
   CHECK_FALSE((*third)->arena().adopted());
-  REQUIRE((*watcher)->refresh());
-  CHECK((*watcher)->peer_arena(0) != arena_before);
-  CHECK((*watcher)->peer(0).log_count() == 0);
+  REQUIRE((*watcher)->roster().refresh());
+  CHECK((*watcher)->roster().peer_arena(0) != arena_before);
+  CHECK((*watcher)->roster().peer(0).log_count() == 0);
 }
 
 TEST_CASE("driver: says when it is full", "[llamanet]") {
@@ -174,11 +174,11 @@ TEST_CASE("driver: keeps the arena of one who died with a TRANSIENT_LOCAL writer
     node.start();
     auto other = Application::attach(node.options());
     REQUIRE(other);
-    while ((*other)->peer(0).endpoint_count() == 0) std::this_thread::yield();
+    while ((*other)->roster().peer(0).endpoint_count() == 0) std::this_thread::yield();
     ::kill(child, SIGKILL);
     ::waitpid(child, nullptr, 0);
     auto after = durability == 1 ? SlotState::dead : SlotState::free;
-    while ((*other)->slot_state(0) != after) std::this_thread::yield();
+    while ((*other)->roster().slot_state(0) != after) std::this_thread::yield();
     other->reset();
     node.stop();
     node.poll_until([&] { return node.driver().state(0) == SlotState::free; });
@@ -194,7 +194,7 @@ TEST_CASE("driver: slots can be added, and those who are attached see their aren
   node.start();
   auto first = Application::attach(node.options(0, 7));
   REQUIRE(first);
-  CHECK((*first)->slot_count() == 1);
+  CHECK((*first)->roster().slot_count() == 1);
   node.stop();
   auto added = node.driver().add_slots(2);
   REQUIRE(added);
@@ -204,15 +204,15 @@ TEST_CASE("driver: slots can be added, and those who are attached see their aren
   node.start();
   auto second = Application::attach(node.options(1, 8));
   REQUIRE(second);
-  CHECK((*second)->peer(0).base != nullptr);
-  CHECK((*second)->peer(2).base != nullptr);
-  CHECK((*first)->peer(1).base == nullptr);
-  auto refreshed = (*first)->refresh();
+  CHECK((*second)->roster().peer(0).base != nullptr);
+  CHECK((*second)->roster().peer(2).base != nullptr);
+  CHECK((*first)->roster().peer(1).base == nullptr);
+  auto refreshed = (*first)->roster().refresh();
   REQUIRE(refreshed);
   CHECK(*refreshed);
-  CHECK((*first)->slot_count() == 3);
-  CHECK((*first)->peer(1).ready());
-  CHECK((*first)->peer(2).base != nullptr);
+  CHECK((*first)->roster().slot_count() == 3);
+  CHECK((*first)->roster().peer(1).ready());
+  CHECK((*first)->roster().peer(2).base != nullptr);
   node.stop();
   auto too_many = node.driver().add_slots(2);
   REQUIRE_FALSE(too_many);
@@ -244,22 +244,22 @@ TEST_CASE("driver: added slots that are done cost no descriptors, and those who 
       auto added = Application::attach(node.options(*slot, 9));
       REQUIRE(added);
       (*added)->arena().set_state(log::ArenaState::finalized);
-      REQUIRE((*reader)->refresh());
+      REQUIRE((*reader)->roster().refresh());
     }
     node.stop();
     node.driver().mark_done(*slot);
     node.driver().poll(std::chrono::milliseconds(0));
   }
   node.start();
-  REQUIRE((*other)->refresh());
-  REQUIRE((*reader)->refresh());
+  REQUIRE((*other)->roster().refresh());
+  REQUIRE((*reader)->roster().refresh());
   node.stop();
   CHECK(open_descriptors() == before);
   for (std::uint32_t slot = 2; slot < 2 + added_count; ++slot) {
-    REQUIRE((*reader)->peer(slot).ready());
-    CHECK((*reader)->peer(slot).header().state.load() ==
+    REQUIRE((*reader)->roster().peer(slot).ready());
+    CHECK((*reader)->roster().peer(slot).header().state.load() ==
           static_cast<std::uint32_t>(log::ArenaState::finalized));
-    CHECK((*other)->peer(slot).base == nullptr);
+    CHECK((*other)->roster().peer(slot).base == nullptr);
   }
 }
 
@@ -288,10 +288,10 @@ TEST_CASE("driver: an added slot is given out again once nobody has its arena", 
     auto added = Application::attach(node.options(1, 8 + round));
     REQUIRE(added);
     REQUIRE((*added)->arena().add_log({1, round}, 0, 0));
-    REQUIRE((*first)->meet(1));
-    CHECK((*first)->peer(1).log(0).key_low == round);
-    CHECK((*first)->peer_arena(1) != arena_before);
-    arena_before = (*first)->peer_arena(1);
+    REQUIRE((*first)->roster().meet(1));
+    CHECK((*first)->roster().peer(1).log(0).key_low == round);
+    CHECK((*first)->roster().peer_arena(1) != arena_before);
+    arena_before = (*first)->roster().peer_arena(1);
     (*added)->leave_silently();
     added->reset();
     node.stop();
@@ -300,10 +300,10 @@ TEST_CASE("driver: an added slot is given out again once nobody has its arena", 
     // Only by name of the arena that it has: what is late means nobody else.
     REQUIRE_FALSE(node.driver().add_slots(2));
     node.start();
-    REQUIRE((*first)->part(1));
-    CHECK((*first)->peer(1).base == nullptr);
-    REQUIRE((*first)->meet(1));  // waits for an answer, so that the driver has heard the other
-    CHECK((*first)->peer(1).base == nullptr);
+    REQUIRE((*first)->roster().part(1));
+    CHECK((*first)->roster().peer(1).base == nullptr);
+    REQUIRE((*first)->roster().meet(1));  // waits for an answer, so that the driver has heard the other
+    CHECK((*first)->roster().peer(1).base == nullptr);
   }
 }
 

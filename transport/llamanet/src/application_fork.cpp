@@ -5,7 +5,6 @@
 #include <mutex>
 #include <vector>
 
-#include "arena_memory.hpp"
 #include "llamada/llamanet/application.hpp"
 
 namespace llamada::llamanet {
@@ -42,7 +41,5 @@ void Application::forget_forks() {
   const std::lock_guard held(applications().mutex);
   std::erase(applications().all, this);
 }
-
-void Application::seal_in_child() { memory_->seal(); }
 
 }  // namespace llamada::llamanet

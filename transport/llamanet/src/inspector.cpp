@@ -28,14 +28,12 @@ Status Inspector::look_at(const std::string& socket_name, std::chrono::milliseco
   auto inspected = ask<Inspected>(driver_.get(), 1, Inspect{}, descriptors, 1);
   if (!inspected) return propagate(inspected);
   if (descriptors.size() != 1) return failure(Errc::parse_error, "the driver sent no page");
-  auto size = size_of(descriptors[0].get());
-  if (!size) return propagate(size);
-  auto page = Mapping::map(descriptors[0].get(), *size, Mapping::Access::read_only);
+  auto page = MappedPage::map(descriptors[0].get());
   if (!page) return propagate(page);
   page_ = std::move(*page);
-  if (!is_page(page_.data(), page_.size(), sizeof(log::ArenaHeader)) ||
-      inspected->slot_count > this->page().slot_count_max)
-    return failure(Errc::parse_error, "the driver's page is not one that this version of Llamada knows");
+  if (inspected->slot_count > page_->slot_count_max)
+    return failure(Errc::parse_error, "the driver has {} slots, and its page has room for {}",
+                   inspected->slot_count, page_->slot_count_max);
   name_ = inspected->name;
   profile_ = inspected->profile;
   for (std::uint32_t first = 0; first < inspected->slot_count; first += peers_count_max) {
@@ -51,7 +49,7 @@ Status Inspector::map_slots(std::uint32_t first, std::uint32_t count) {
   if (!answer) return propagate(answer);
   std::size_t next = 0;
   for (std::uint32_t i = 0; i < answer->peers.size(); ++i) {
-    auto& entry = page_slots(&page())[first + i];
+    auto& entry = page_.slot(first + i);
     Slot slot;
     slot.index = first + i;
     slot.state = static_cast<SlotState>(entry.state.load(std::memory_order_acquire));
@@ -61,12 +59,9 @@ Status Inspector::map_slots(std::uint32_t first, std::uint32_t count) {
     if (answer->peers[i].arena != 0) {
       if (next + 2 > descriptors.size())
         return failure(Errc::parse_error, "the driver sent too few descriptors");
-      auto file_bytes = size_of(descriptors[next].get());
-      if (!file_bytes) return propagate(file_bytes);
-      auto arena = Mapping::map(descriptors[next].get(), page().arena_size_bytes, Mapping::Access::read_only);
+      auto arena = MappedArena::map(descriptors[next].get(), page_->arena_size_bytes);
       if (!arena) return propagate(arena);
       slot.arena = std::move(*arena);
-      slot.file_bytes = std::min<std::uint64_t>(*file_bytes, slot.arena.size());
       slot.arena_id = answer->peers[i].arena;
       next += 2;
     }

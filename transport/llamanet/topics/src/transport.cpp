@@ -23,7 +23,7 @@ bool is_for_good(const Error& error) {
 
 LlamanetTransport::LlamanetTransport(std::unique_ptr<Application> application)
     : application_(std::move(application)),
-      slots_(application_->slot_count_max()),
+      slots_(application_->roster().slot_count_max()),
       place_(application_->slot()),
       pause_(pause_first) {
   std::iota(slots_.begin(), slots_.end(), 0);
@@ -37,7 +37,7 @@ Result<std::unique_ptr<topics::Transport>> LlamanetTransport::open(ApplicationOp
 }
 
 std::uint32_t LlamanetTransport::slot_count() const {
-  const std::uint32_t count = application_->slot_count();
+  const std::uint32_t count = application_->roster().slot_count();
   auto places = static_cast<std::uint32_t>(is_moved_ ? slots_.size() : count);
   while (places > 0 && slots_[places - 1] >= count) --places;
   // A new driver's roster may be shorter, and whoever had a place behind it must be seen to be gone.
@@ -48,7 +48,7 @@ std::uint32_t LlamanetTransport::slot_count() const {
 Result<bool> LlamanetTransport::poll() {
   if (!refused_) return propagate(refused_);
   if (!application_->is_alone()) {
-    auto changed = application_->refresh();
+    auto changed = application_->roster().refresh();
     if (changed || changed.error().code() != Errc::closed || !application_->rejoins()) return changed;
     application_->lose_driver();
   }
@@ -62,7 +62,7 @@ Result<bool> LlamanetTransport::rejoin() {
   auto moves = application_->rejoin();
   if (moves) {
     move_places(*moves);
-    auto changed = application_->refresh();
+    auto changed = application_->roster().refresh();
     if (changed) {
       has_warned_ = false;
       pause_ = pause_first;
@@ -93,7 +93,7 @@ void LlamanetTransport::move_places(const std::vector<std::uint32_t>& moves) {
 }
 
 Status LlamanetTransport::wait(const std::function<bool()>& look_again, std::chrono::nanoseconds at_most) {
-  Status slept = application_->sleep(look_again, at_most, Application::WakersBy::fence);
+  Status slept = application_->bell().sleep(look_again, at_most, Bell::WakersBy::fence);
   if (!application_->rejoins()) return slept;
   if (application_->is_alone()) check();
   return {};

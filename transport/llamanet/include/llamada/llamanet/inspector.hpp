@@ -10,8 +10,8 @@
 #include "llamada/base/file_descriptor.hpp"
 #include "llamada/base/result.hpp"
 #include "llamada/llamanet/arena_view.hpp"
-#include "llamada/llamanet/driver_page.hpp"
-#include "llamada/llamanet/shared_memory.hpp"
+#include "llamada/llamanet/mapped_arena.hpp"
+#include "llamada/llamanet/mapped_page.hpp"
 #include "llamada/log/peer_arena.hpp"
 
 namespace llamada::llamanet {
@@ -25,15 +25,11 @@ class Inspector {
     std::uint32_t incarnation = 0;
     std::uint32_t pid = 0;
     std::uint32_t deaths = 0;
-    std::uint32_t arena_id = 0;    // PageSlot::arena
-    Mapping arena;                 // none when the slot has no arena
-    std::uint64_t file_bytes = 0;  // of the arena
+    std::uint32_t arena_id = 0;  // PageSlot::arena
+    MappedArena arena;           // none when the slot has no arena
 
-    log::PeerArena peer() const { return {arena.data(), arena.size(), file_bytes}; }
-    ArenaView view() const {
-      if (file_bytes < sizeof(log::ArenaHeader)) return ArenaView();
-      return ArenaView(reinterpret_cast<const log::ArenaHeader*>(arena.data()));
-    }
+    log::PeerArena peer() const { return arena.reading(); }
+    ArenaView view() const { return arena.view(); }
   };
 
   static constexpr std::chrono::milliseconds usual_patience = std::chrono::seconds(5);
@@ -45,18 +41,17 @@ class Inspector {
   const std::string& name() const { return name_; }
   const std::string& profile() const { return profile_; }
   std::uint32_t pid() const { return pid_; }
-  bool is_protected() const { return page().is_protected.load(std::memory_order_relaxed) != 0; }
-  std::uint64_t log_bytes_max() const { return page().log_bytes_max; }
+  bool is_protected() const { return page_->is_protected.load(std::memory_order_relaxed) != 0; }
+  std::uint64_t log_bytes_max() const { return page_->log_bytes_max; }
   /// The slots that are not free.
   const std::vector<Slot>& slots() const { return slots_; }
 
  private:
   Status look_at(const std::string& socket_name, std::chrono::milliseconds patience);
-  const DriverPage& page() const { return *reinterpret_cast<const DriverPage*>(page_.data()); }
   Status map_slots(std::uint32_t first, std::uint32_t count);
 
   FileDescriptor driver_;
-  Mapping page_;
+  MappedPage page_;
   std::string name_;
   std::string profile_;
   std::uint32_t pid_ = 0;

@@ -31,21 +31,21 @@ class LlamanetTransport final : public topics::Transport {
   std::uint32_t slot_count() const override;
   Peer peer(std::uint32_t place) const override {
     const std::uint32_t slot = slots_[place];
-    return {application_->peer(slot), application_->peer_arena(slot),
-            application_->slot_state(slot) != SlotState::dead};
+    return {application_->roster().peer(slot), application_->roster().peer_arena(slot),
+            application_->roster().slot_state(slot) != SlotState::dead};
   }
   Result<bool> poll() override;
-  void release_replaced() override { application_->release_replaced(); }
+  void release_replaced() override { application_->roster().release_replaced(); }
   std::uint64_t roster_changes() const override {
     // Relaxed: whoever misses it now sees it with the next look.
-    return application_->generation() + (looks_wanted_.load(std::memory_order_relaxed) << 40);
+    return application_->roster().generation() + (looks_wanted_.load(std::memory_order_relaxed) << 40);
   }
   // A waker stores what it has, fences, and looks at `sleeping`; a sleeper stores `sleeping`, fences, and
   // looks for what there is. Whichever fence is the first, the other side's look sees the store before it:
   // either nobody sleeps, or somebody wakes.
   void wake(std::uint32_t place) override {
     std::atomic_thread_fence(std::memory_order_seq_cst);
-    place == place_ ? application_->wake_self() : application_->wake(slots_[place]);
+    place == place_ ? application_->bell().wake_self() : application_->wake(slots_[place]);
   }
   void wake_all() override {
     std::atomic_thread_fence(std::memory_order_seq_cst);
