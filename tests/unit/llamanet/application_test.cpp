@@ -133,20 +133,6 @@ TEST_CASE("application: a wake ends the sleep, whenever it comes", "[llamanet]")
   other.join();
 }
 
-TEST_CASE("application: a sleeper does not sleep when there is something", "[llamanet]") {
-  Node node(on_demand());
-  node.start();
-  auto application = attach(node);
-  bool was_flagged = false;
-  REQUIRE(application->bell().sleep([&] {
-    was_flagged = application->arena().header().sleeping.load() == 1;
-    return true;
-  }));
-  CHECK(was_flagged);
-  CHECK(application->arena().header().sleeping.load() == 0);
-  CHECK(application->arena().counted(log::Counter::sleeps) == 0);
-}
-
 TEST_CASE("application: notices that the driver is gone", "[llamanet]") {
   Node node(on_demand());
   node.start();

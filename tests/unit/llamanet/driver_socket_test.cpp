@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
+#include "bell_owner.hpp"
 #include "llamada/llamanet/protocol.hpp"
-#include "llamada/llamanet/shared_memory.hpp"
 #include "node.hpp"
 
 using namespace llamada;
@@ -171,6 +171,36 @@ TEST_CASE("driver socket: tells of the end of a process that is watched", "[llam
   ends.poll_until([&] { return !scribe.ended.empty(); });
   CHECK(scribe.ended.front() == 7);
   ::waitpid(child, nullptr, 0);
+}
+
+TEST_CASE("driver socket: who drives it can sleep on a bell for its messages and for other processes",
+          "[llamanet]") {
+  Scribe scribe;
+  Ends ends(scribe);
+  struct Drive final : Bell::Source {
+    explicit Drive(DriverSocket& socket) : socket(socket) {}
+    int descriptor() const override { return socket.descriptor(); }
+    Status on_ready() override {
+      socket.poll(std::chrono::milliseconds(0));
+      return {};
+    }
+    DriverSocket& socket;
+  } drive(*ends.driver);
+  BellOwner owner, other;
+  owner.bell->add(drive);
+  const Seen seen(owner);
+  auto socket = ends.connect();
+  REQUIRE(send_datagram(socket.get(), bytes_of("message")));
+  while (scribe.received.empty()) REQUIRE(owner.bell->sleep([] { return false; }));
+  std::atomic<bool> committed{false};
+  std::thread waker([&] {
+    while (!owner.is_asleep()) std::this_thread::yield();
+    committed.store(true, std::memory_order_release);
+    other.bell->wake(seen.doorbell);
+  });
+  const auto has_come = [&] { return committed.load(std::memory_order_acquire); };
+  while (!has_come()) REQUIRE(owner.bell->sleep(has_come));
+  waker.join();
 }
 
 TEST_CASE("driver socket: nobody connects once it no longer listens", "[llamanet]") {
