@@ -68,7 +68,7 @@ class Reader {
 template <typename Codec, typename M>
 requires std::is_same_v<std::remove_const_t<M>, Start>
 void fields(Codec& codec, M& m) {
-  codec.put(m.rank_count), codec.put(m.mpirun_pid), codec.put(m.program), codec.put(m.arguments);
+  codec.put(m.rank_count), codec.put(m.job_number), codec.put(m.program), codec.put(m.arguments);
   codec.put(m.environment), codec.put(m.working_directory), codec.put(m.profile), codec.put(m.profile_label);
   codec.put(m.inject_rules), codec.put(m.crash_point_library_directory);
   codec.put(m.cpu_places), codec.put(m.print_exit_codes), codec.put(m.verbose);

@@ -14,6 +14,7 @@
 #include "job_driver_class.hpp"
 #include "llamada/launcher/exit_codes.hpp"
 #include "llamada/launcher/guardian.hpp"
+#include "llamada/launcher/job_number.hpp"
 #include "llamada/qos/serialization.hpp"
 #include "other_mpi.hpp"
 #include "process_tree.hpp"
@@ -111,6 +112,8 @@ void JobDriver::start(control::Start start) {
     ending_code_ = exit_launcher;
     return finish();
   }
+  if (job_.verbose)
+    say(fmt::format("mpirun: the job has the number {}.\n", job_number_text(job_.job_number)));
   start_all();
 }
 
@@ -120,7 +123,7 @@ Status JobDriver::prepare(const control::Start& start) {
   if (!profile) return propagate(profile);
   profile_ = std::move(*profile);
   if (auto status = check_descriptors_of_job(job_.rank_count); !status) return status;
-  auto arenas = make_arenas_({job_.rank_count, job_.mpirun_pid, profile_});
+  auto arenas = make_arenas_({job_.rank_count, job_.job_number, profile_});
   if (!arenas) return propagate(arenas);
   arenas_ = std::move(*arenas);
   if (arenas_->descriptor() >= 0)
@@ -136,6 +139,7 @@ Status JobDriver::prepare(const control::Start& start) {
     if (process.phase != RankPhase::running || process.root == 0) return false;
     return kill(process.attached_alive ? process.attached : process.root, signal) == 0;
   });
+  report_.job_number = job_.job_number;
   report_.rank_count = job_.rank_count;
   report_.profile = job_.profile_label;
   return {};

@@ -16,6 +16,7 @@
 #include "installation.hpp"
 #include "llamada/launcher/exit_codes.hpp"
 #include "llamada/launcher/guardian.hpp"
+#include "llamada/launcher/job_number.hpp"
 #include "llamada/launcher/report.hpp"
 #include "llamada/qos/serialization.hpp"
 #include "llamada/qos_xml/profile_file.hpp"
@@ -118,9 +119,12 @@ std::variant<Preparation, Refusal> prepare(const Options& options, const IsMpiFu
   auto program = find_program(options.command[0], path, *directory);
   if (!program) return refuse(program.error(), exit_code_of(program.error().code()));
 
+  auto number = draw_job_number();
+  if (!number) return refuse(number.error(), exit_launcher);
+
   control::Start job;
   job.rank_count = options.rank_count;
-  job.mpirun_pid = getpid();
+  job.job_number = *number;
   job.program = program->string();
   job.arguments = options.command;
   through_shell_if_needed(job.program, job.arguments);

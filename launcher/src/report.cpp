@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "llamada/base/file_descriptor.hpp"
+#include "llamada/launcher/job_number.hpp"
 #include "llamada/log/arena_layout.hpp"
 
 namespace llamada::launcher {
@@ -138,6 +139,7 @@ int write_file(const std::string& path, std::string_view text) {
 
 std::string report_to_json(const Report& report) {
   Json json;
+  json["job"] = job_number_text(report.job_number);
   json["ranks"] = report.rank_count;
   json["profile"] = report.profile;
   json["deaths"] = Json::array();

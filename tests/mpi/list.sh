@@ -8,7 +8,7 @@ export LLAMADA_NAMESPACE=list-$$
 job=$!
 for attempt in $(seq 600); do
   shown=$("$llamada" ls 2>&1)
-  listing=$(printf '%s\n' "$shown" | sed -n "/^job-$job /,/^[^ ]/p")
+  listing=$(printf '%s\n' "$shown" | sed -n "/^job-[0-9a-f]\{16\}-0 /,/^[^ ]/p")
   writers=$(printf '%s\n' "$listing" | grep -c 'writer of ranks (MPI)  RELIABLE KEEP_ALL TRANSIENT_LOCAL')
   readers=$(printf '%s\n' "$listing" | grep -c 'reader of ranks (MPI)  RELIABLE KEEP_ALL TRANSIENT_LOCAL')
   [ "$writers" -eq 2 ] && [ "$readers" -eq 2 ] && break

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "llamada/launcher/job_driver.hpp"
+#include "llamada/launcher/job_number.hpp"
 #include "llamada/launcher/memory_group.hpp"
 #include "llamada/llamanet/driver.hpp"
 #include "llamada/mpi/calls.hpp"
@@ -203,7 +204,7 @@ std::uint64_t arena_size_within_limit(const launcher::ArenasRequest& request) {
 Result<std::unique_ptr<launcher::JobArenas>> make_arenas(const launcher::ArenasRequest& request) {
   if (auto checked = check_log_bytes_at_start(request.profile); !checked) return propagate(checked);
   llamanet::DriverOptions options;
-  options.name = fmt::format("job-{}", request.mpirun_pid);
+  options.name = launcher::driver_name(request.job_number, 0);
   options.secret_name = true;
   options.slot_count_max = request.rank_count + spawned_count_max;
   options.arena_size_bytes = arena_size_within_limit(request);

@@ -23,6 +23,7 @@
 #include "rma/kept_segments.hpp"
 #include "runtime/entry.hpp"
 #include "spawn/spawn.hpp"
+#include "world/identity.hpp"
 #include "world/world.hpp"
 
 namespace llamada::mpi {
@@ -74,7 +75,9 @@ void fill_runtime(Runtime& runtime, World& world, int thread_level) {
   runtime.end_job = [&world](int code, std::string_view text) { world.aborted(code, text); };
   auto& header = world.arena().header();
   runtime.calls.publish_to(&header.call_id, &header.call_index);
-  fill_with_environment(*runtime.infos.find(MPI_INFO_ENV), world.world_size());
+  // Where the first incarnation ran: the program has seen that name.
+  runtime.processor_name = identity_value(world.identity(), "host");
+  fill_with_environment(*runtime.infos.find(MPI_INFO_ENV), world.world_size(), runtime.processor_name);
   runtime.add_world(world.rank(), world.world_size(), coll::Collectives::world_context,
                     coll::Collectives::self_context, world.world_first());
   // -usize of mpirun.

@@ -39,7 +39,7 @@ HandleTable<Info, ObjectKind::info>& info_table() {
   return table;
 }
 
-void fill_with_environment(Info& info, int rank_count_max) {
+void fill_with_environment(Info& info, int rank_count_max, const std::string& host) {
   const auto words = command_line();
   std::string arguments;
   for (std::size_t index = 1; index < words.size(); ++index)
@@ -47,8 +47,11 @@ void fill_with_environment(Info& info, int rank_count_max) {
   if (!words.empty()) set_if_known(info, "command", words[0]);
   set_if_known(info, "argv", arguments);
   set_if_known(info, "maxprocs", std::to_string(rank_count_max));
-  char host[256] = "";
-  if (gethostname(host, sizeof host - 1) == 0) set_if_known(info, "host", host);
+  char own_host[256] = "";
+  if (!host.empty())
+    set_if_known(info, "host", host);
+  else if (gethostname(own_host, sizeof own_host - 1) == 0)
+    set_if_known(info, "host", own_host);
   utsname machine;
   if (uname(&machine) == 0) set_if_known(info, "arch", machine.machine);
   char directory[PATH_MAX];

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 #include "object/handle.hpp"
 #include "object/info.hpp"
 
@@ -11,7 +13,7 @@ namespace llamada::mpi {
 HandleTable<Info, ObjectKind::info>& info_table();
 
 /// The keys of MPI_INFO_ENV (MPI 3.1, 10.3.4) that are known here: command, argv, maxprocs, host, arch, wdir.
-/// `rank_count_max` is the value of maxprocs.
-void fill_with_environment(Info& info, int rank_count_max);
+/// `rank_count_max` is the value of maxprocs, `host` that of host; if it is empty the system is asked.
+void fill_with_environment(Info& info, int rank_count_max, const std::string& host = {});
 
 }  // namespace llamada::mpi

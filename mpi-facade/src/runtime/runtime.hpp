@@ -118,7 +118,7 @@ struct Runtime : CallState {
   int wtime_is_global = 1;
   int no_host = MPI_PROC_NULL;
   int io_rank = MPI_ANY_SOURCE;
-  std::string processor_name;  ///< Empty: ask the system.
+  std::string processor_name;  ///< Of the first incarnation. Empty: ask the system.
 
   /// Ends the job with this exit code after saying the text: set by MPI_Init. Until then the text goes to
   /// stderr and the process ends.

@@ -8,6 +8,7 @@
 #include "coll/collectives.hpp"
 #include "p2p/engine.hpp"
 #include "runtime/runtime.hpp"
+#include "world/identity.hpp"
 
 namespace llamada::mpi {
 
@@ -48,16 +49,10 @@ void share(Communicator& local, Verdict& verdict, int root) {
 }
 
 int identity_number(std::string_view identity, std::string_view key, int otherwise) {
-  while (!identity.empty()) {
-    const auto line = identity.substr(0, identity.find('\n'));
-    identity.remove_prefix(std::min(identity.size(), line.size() + 1));
-    if (!line.starts_with(key) || line.substr(key.size(), 1) != "=") continue;
-    const auto text = line.substr(key.size() + 1);
-    int number = otherwise;
-    std::from_chars(text.data(), text.data() + text.size(), number);
-    return number;
-  }
-  return otherwise;
+  const auto text = identity_value(identity, key);
+  int number = otherwise;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
 }
 
 }  // namespace llamada::mpi

@@ -1,9 +1,11 @@
 #include "llamada/launcher/job_control.hpp"
 
 #include "llamada/base/random.hpp"
+#include "llamada/launcher/job_number.hpp"
 #include "test.hpp"
 
 using namespace llamada;
+using namespace llamada::launcher;
 using namespace llamada::launcher::control;
 
 namespace {
@@ -11,7 +13,7 @@ namespace {
 Start some_start() {
   Start start;
   start.rank_count = 4;
-  start.mpirun_pid = 99;
+  start.job_number = 0x0123456789abcdef;
   start.program = "/bin/true";
   start.arguments = {"true", "", "x y"};
   start.environment = {"A=1", "B="};
@@ -80,4 +82,14 @@ TEST_CASE("control: mutated streams parse or are refused", "[launcher]") {
       if (!message || !*message) break;
     }
   }
+}
+
+TEST_CASE("job number: always as many digits, and another one each time", "[launcher]") {
+  CHECK(job_number_text(0xabc) == "0000000000000abc");
+  CHECK(driver_name(0xabc, 0) == "job-0000000000000abc-0");
+  auto first = draw_job_number();
+  auto second = draw_job_number();
+  REQUIRE(first);
+  REQUIRE(second);
+  CHECK(*first != *second);
 }

@@ -17,6 +17,7 @@ namespace {
 
 Report some_report() {
   Report report;
+  report.job_number = 0xabc;
   report.rank_count = 2;
   report.profile = "fault-tolerant";
   DeathRecord death;
@@ -41,6 +42,7 @@ Report some_report() {
 
 TEST_CASE("report: has the deaths, the rules and the counters", "[launcher]") {
   const auto json = nlohmann::json::parse(report_to_json(some_report()));
+  CHECK(json["job"] == "0000000000000abc");
   CHECK(json["ranks"] == 2);
   CHECK(json["deaths"][0]["phase"] == "running");
   CHECK(json["deaths"][0]["signal"] == 9);

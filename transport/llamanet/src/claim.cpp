@@ -116,9 +116,10 @@ Result<Claim> elect(const std::string& known, Claim claim) {
 }  // namespace
 
 Result<Claim> claim_secret(std::string_view name) {
-  auto claim = bind_secret(socket_name(::geteuid(), name));
-  if (!claim) return claim;
-  return listening(std::move(*claim));
+  std::string whole = socket_name(::geteuid(), name);
+  auto socket = bind_at(whole);
+  if (!socket) return propagate(socket);
+  return listening({std::move(whole), std::move(*socket)});
 }
 
 Result<Claim> claim_known(std::string_view name) {

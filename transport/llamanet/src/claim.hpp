@@ -18,8 +18,8 @@ struct Claim {
   FileDescriptor listener;
 };
 
-/// A name that nobody can guess, "<name>-<16 hexadecimal digits>": for a driver whose applications are told
-/// where it listens. Errors: those of the system.
+/// Exactly this name, which the caller has drawn at random: for a driver whose applications are told where it
+/// listens. Errors: already_exists, those of the system.
 Result<Claim> claim_secret(std::string_view name);
 
 /// The well-known name itself. Where another user holds it: a secret one, which applications find with

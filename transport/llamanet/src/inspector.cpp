@@ -1,9 +1,12 @@
 #include "llamada/llamanet/inspector.hpp"
 
 #include <algorithm>
+#include <cstdio>
+#include <fstream>
 
 #include "ask.hpp"
 #include "bound_names.hpp"
+#include "socket.hpp"
 
 namespace llamada::llamanet {
 
@@ -101,12 +104,38 @@ Result<std::set<std::uint32_t>> other_users_with_drivers(std::uint32_t uid) {
   return users;
 }
 
+namespace {
+
+/// The process that listens under this name, 0 if none does. The kernel knows it: the driver may be stopped.
+pid_t listener_at(const std::string& socket_name) {
+  auto socket = connect_to(socket_name, std::chrono::milliseconds(1));
+  if (!socket) return 0;
+  const auto credentials = credentials_of(socket->get());
+  return credentials ? credentials->pid : 0;
+}
+
+/// 0 if the process is gone.
+pid_t parent_of(pid_t pid) {
+  std::ifstream status(fmt::format("/proc/{}/status", pid));
+  pid_t parent = 0;
+  for (std::string line; std::getline(status, line);)
+    if (std::sscanf(line.c_str(), "PPid: %d", &parent) == 1) return parent;
+  return 0;
+}
+
+bool descends_from(pid_t pid, pid_t ancestor) {
+  while (pid > 1 && pid != ancestor) pid = parent_of(pid);
+  return pid == ancestor;
+}
+
+}  // namespace
+
 Result<std::string> find_job_driver(std::uint32_t uid, std::int32_t mpirun_pid) {
   auto found = find_drivers(uid);
   if (!found) return propagate(found);
-  const std::string begin = name_prefix(uid) + fmt::format("job-{}-", mpirun_pid);
+  const std::string begin = name_prefix(uid) + "job-";
   for (std::string& name : found->names)
-    if (name.starts_with(begin)) return std::move(name);
+    if (name.starts_with(begin) && descends_from(listener_at(name), mpirun_pid)) return std::move(name);
   return failure(Errc::not_found, "no driver of the job of mpirun {} listens", mpirun_pid);
 }
 

@@ -125,7 +125,7 @@ class JobArenas {
 /// What the arenas of a job are made from.
 struct ArenasRequest {
   std::uint32_t rank_count = 0;
-  std::int32_t mpirun_pid = 0;
+  std::uint64_t job_number = 0;
   qos::Profile profile;
 };
 using ArenasFactory = std::function<Result<std::unique_ptr<JobArenas>>(const ArenasRequest&)>;

@@ -25,7 +25,8 @@ inline constexpr std::size_t part_size_bytes_max = 64 * 1024;
 /// mpirun → llamanetd, the first message: the job.
 struct Start {
   std::uint32_t rank_count = 0;
-  std::int32_t mpirun_pid = 0;
+  /// 64 random bits that name the job, see job_number_text(). The same for all incarnations of its ranks.
+  std::uint64_t job_number = 0;
   std::string program;  ///< the file to execute
   std::vector<std::string> arguments;
   std::vector<std::string> environment;  ///< "NAME=value", what all ranks have in common

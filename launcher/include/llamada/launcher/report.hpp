@@ -50,6 +50,7 @@ struct SpawnedWorldRecord {
 
 /// What a job was like (docs/mpirun.md has the fields).
 struct Report {
+  std::uint64_t job_number = 0;
   std::uint32_t rank_count = 0;
   std::string profile;
   std::vector<DeathRecord> deaths;

@@ -15,10 +15,11 @@
 namespace llamada::llamanet {
 
 struct DriverOptions {
-  /// The driver listens at @llamada/<uid>/<name>: "node" for DDS programs, "job-<pid of mpirun>" for a job.
+  /// The driver listens at @llamada/<uid>/<name>: "node" for DDS programs, "job-<number>-<node>" for a job.
   std::string name = "node";
-  /// 16 random digits follow the name, so that no other user can take it before: for a driver whose
-  /// applications are told socket_name(). Without that they follow only where another user has the name.
+  /// The name has random digits in it, so no other user can have taken it before: the driver listens there
+  /// and nowhere else, and its applications are told socket_name(). Without this, 16 random digits follow the
+  /// name where another user has it.
   bool secret_name = false;
   /// Slots are made for whoever attaches, and freed when nobody needs them. Otherwise only an application
   /// that is expected (expect()) may attach.
