@@ -56,7 +56,6 @@ class JobDriver {
   Status start_ranks_of(const JobWorld& world);
   void forget(RankProcess& rank);
   void discard(const JobWorld& world);
-  std::string environment_value(std::string_view name) const;
   /// Of a world: what an earlier one in the same slots has left does not get in.
   std::uint64_t token_of(const RankProcess& rank) const { return token_ + rank.world; }
   const JobWorld& world_of(const RankProcess& rank) const { return worlds_.at(rank.world); }
@@ -70,6 +69,7 @@ class JobDriver {
   void watch_output(RankProcess& rank, int stream);
   void read_output(std::uint32_t rank, int stream);
   void deliver(RankProcess& rank, int stream, std::string_view bytes);
+  void pass_on(const RankProcess& rank, int stream, RankOutput::Delivery delivery);
   void output_ended(RankProcess& rank, int stream);
   void replay_reached(RankProcess& rank, const ReachQuestion& question);
   void release_output(RankProcess& rank);
@@ -77,7 +77,7 @@ class JobDriver {
   bool writes_alone(const RankProcess& rank) const;
   void output_is_new(const RankProcess& rank);
   void read_last_errors(RankProcess& rank);
-  void output_diverged(RankProcess& rank, const OutputJournal::Difference& difference);
+  void output_diverged(const RankProcess& rank, const OutputJournal::Difference& difference);
   void drop_output(RankProcess& rank);
   void adjust_reading();
   void take_input(control::Input input);

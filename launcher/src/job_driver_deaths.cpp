@@ -405,11 +405,7 @@ void JobDriver::replace(RankProcess& rank) {
   rank.attached_alive = false;
   rank.attached_status.reset();
   rank.errors.clear();
-  for (RankStream& output : rank.output) {
-    output.journal.begin_incarnation();
-    output.held.clear();
-  }
-  rank.repetition = rank.calls == 0 ? Repetition::over : Repetition::before;
+  rank.output.begin_incarnation(rank.calls == 0);
   auto status = arenas_->next_incarnation(rank.rank, identity_of(rank));
   if (status) status = start_rank(rank);
   if (!status) return cannot_start(status.error());
@@ -493,12 +489,8 @@ void JobDriver::look_at_draining(RankProcess& rank) {
   if (ending_code_ != exit_diverged) release_output(rank);
   rank.phase = RankPhase::finished;
   arenas_->set_done(rank.rank);
-  for (int stream = 0; stream < 2; ++stream) {
-    link_->send(control::Output{rank.rank, static_cast<std::uint8_t>(stream + 1), {}});
-    const OutputJournal& journal = rank.output[stream].journal;
-    if (stream == 0 && rebuilding() && journal.repeating() && !ending_code_)
-      output_diverged(rank, {journal.position(), journal.position(), {}});
-  }
+  for (const std::uint8_t stream : {1, 2}) link_->send(control::Output{rank.rank, stream, {}});
+  if (rebuilding() && rank.output.is_short() && !ending_code_) output_diverged(rank, rank.output.end());
 }
 
 }  // namespace llamada::launcher

@@ -3,24 +3,18 @@
 
 #include "descriptor_limit.hpp"
 #include "job_driver_class.hpp"
+#include "rank_environment.hpp"
 
 // Worlds that ranks ask for (MPI_Comm_spawn).
 
 namespace llamada::launcher {
-
-std::string JobDriver::environment_value(std::string_view name) const {
-  for (const std::string& entry : job_.environment)
-    if (entry.size() > name.size() && entry[name.size()] == '=' && entry.compare(0, name.size(), name) == 0)
-      return entry.substr(name.size() + 1);
-  return {};
-}
 
 void JobDriver::spawn_world(std::uint32_t parent, const SpawnQuestion& question) {
   const auto refuse = [&](const std::string& why) {
     arenas_->answer_spawn(question.number, SpawnAnswer{0, 0, why});
   };
   if (ending_code_) return refuse("the job is ending");
-  std::string path = environment_value("PATH");
+  std::string path = variable_in(job_.environment, "PATH");
   if (path.empty()) path = "/usr/local/bin:/usr/bin:/bin";
   auto world = plan_world(question.commands, path, host_);
   if (!world) return refuse(world.error().text());

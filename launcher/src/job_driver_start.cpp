@@ -9,6 +9,7 @@
 #include "descriptor_limit.hpp"
 #include "job_driver_class.hpp"
 #include "llamada/launcher/exit_codes.hpp"
+#include "rank_environment.hpp"
 #include "spawn.hpp"
 
 namespace llamada::launcher {
@@ -39,27 +40,6 @@ Result<Pipe> open_pipe() {
 
 void set_nonblocking(const FileDescriptor& descriptor) {
   fcntl(descriptor.get(), F_SETFL, fcntl(descriptor.get(), F_GETFL) | O_NONBLOCK);
-}
-
-void set(std::vector<std::string>& environment, std::string_view name, std::string_view value) {
-  const std::string entry = fmt::format("{}={}", name, value);
-  for (std::string& present : environment)
-    if (present.size() > name.size() && present[name.size()] == '=' &&
-        present.compare(0, name.size(), name) == 0) {
-      present = entry;
-      return;
-    }
-  environment.push_back(entry);
-}
-
-/// Large messages are copied between programs' own memory, by the kernel, page by page: of memory in huge
-/// pages in a third of the time. glibc's malloc asks for them where this is set; where the system's
-/// administrator leaves that to programs (transparent_hugepage "madvise"), it has a consequence.
-std::string with_huge_pages(std::string tunables) {
-  constexpr std::string_view tunable = "glibc.malloc.hugetlb";
-  if (tunables.find(tunable) == std::string::npos)
-    tunables += fmt::format("{}{}=1", tunables.empty() ? "" : ":", tunable);
-  return tunables;
 }
 
 }  // namespace
@@ -94,7 +74,7 @@ Status JobDriver::open_streams(RankProcess& rank, RankStreams& streams) {
     auto pipe = open_pipe();
     if (!pipe) return propagate(pipe);
     set_nonblocking(pipe->read_end);
-    rank.output[stream].pipe = std::move(pipe->read_end);
+    rank.pipes[stream] = std::move(pipe->read_end);
     (stream == 0 ? streams.output : streams.error) = std::move(pipe->write_end);
     watch_output(rank, stream);
   }
@@ -167,43 +147,10 @@ void JobDriver::addresses_randomised(int error_number) {
                   std::strerror(error_number)));
 }
 
-/// The same for every incarnation, byte for byte: it lies on the new process's stack.
 std::vector<std::string> JobDriver::environment_of(const RankProcess& rank) const {
-  const JobWorld& world = world_of(rank);
-  std::vector<std::string> environment = job_.environment;
-  const std::string number = std::to_string(rank_in_world(rank));
-  const std::string size = std::to_string(world.count);
-  if (injector_->needs_crash_points()) {
-    std::string path = job_.crash_point_library_directory;
-    for (const std::string& entry : job_.environment)
-      if (entry.starts_with("LD_LIBRARY_PATH=")) path += ":" + entry.substr(entry.find('=') + 1);
-    set(environment, "LD_LIBRARY_PATH", path);
-  }
-  if (!arenas_->address().empty()) set(environment, "LLAMADA_DRIVER", arenas_->address());
-  // Slots: of mpirun's own world they are the ranks.
-  set(environment, "LLAMADA_RANK", std::to_string(rank.rank));
-  set(environment, "LLAMADA_SIZE", size);
-  set(environment, "LLAMADA_TOKEN", std::to_string(token_of(rank)));
-  if (world.number != 0) {
-    set(environment, "LLAMADA_FIRST", std::to_string(world.first));
-    set(environment, "LLAMADA_APPNUM", std::to_string(world.command_number(rank_in_world(rank))));
-  }
-  if (rebuilding()) set(environment, "LLAMADA_RECORD", "1");
-  constexpr const char* tunables = "GLIBC_TUNABLES";
-  set(environment, tunables, with_huge_pages(environment_value(tunables)));
-  // A rank that is bound sees its own CPUs alone.
-  int bound_cpus = 0;
-  for (const std::string& place : job_.cpu_places) {
-    const cpu_set_t cpus = cpu_set_of(place);
-    bound_cpus += CPU_COUNT(&cpus);
-  }
-  if (bound_cpus > 0) set(environment, "LLAMADA_CPUS", std::to_string(bound_cpus));
-  for (const char* name : {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_NODE_RANK",
-                           "PMI_RANK", "MPI_LOCALRANKID"})
-    set(environment, name, number);
-  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE", "OMPI_UNIVERSE_SIZE",
-                           "PMI_SIZE", "MPI_LOCALNRANKS"})
-    set(environment, name, size);
+  auto environment = environment_of_rank(
+      {job_, world_of(rank), rank.rank, token_of(rank), rebuilding(), injector_->needs_crash_points()});
+  if (!arenas_->address().empty()) set_variable(environment, "LLAMADA_DRIVER", arenas_->address());
   return environment;
 }
 

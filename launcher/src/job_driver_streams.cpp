@@ -21,45 +21,36 @@ constexpr std::size_t input_kept_bytes_max = 256 << 20;
 }  // namespace
 
 void JobDriver::watch_output(RankProcess& rank, int stream) {
-  loop_.watch(rank.output[stream].pipe.get(), reading_paused_ ? 0 : POLLIN,
+  loop_.watch(rank.pipes[stream].get(), reading_paused_ ? 0 : POLLIN,
               [this, number = rank.rank, stream](short) { read_output(number, stream); });
 }
 
 void JobDriver::read_output(std::uint32_t number, int stream) {
   RankProcess& rank = ranks_[number];
   char bytes[control::part_size_bytes_max];
-  const ssize_t count = read(rank.output[stream].pipe.get(), bytes, sizeof bytes);
+  const ssize_t count = read(rank.pipes[stream].get(), bytes, sizeof bytes);
   if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
   if (count <= 0) return output_ended(rank, stream);
   deliver(rank, stream, {bytes, static_cast<std::size_t>(count)});
 }
 
 void JobDriver::deliver(RankProcess& rank, int stream, std::string_view bytes) {
-  RankStream& output = rank.output[stream];
   look_at_libraries(rank);
   if (stream == 1) rank.errors.take(bytes);
-  const auto send = [&](std::string_view part) {
-    if (!part.empty())
-      link_->send(control::Output{rank.rank, static_cast<std::uint8_t>(stream + 1), std::string(part)});
-  };
-  if (!rebuilding()) return send(bytes);
-  if (stream == 0 && rank.repetition != Repetition::over) {
-    const std::size_t repeated =
-        output.held.empty() ? std::min<std::uint64_t>(bytes.size(), output.journal.left()) : 0;
-    output.held += bytes.substr(repeated);
-    bytes = bytes.substr(0, repeated);
-  }
-  const OutputJournal::Taken taken = output.journal.take(bytes);
-  if (taken.difference && stream == 0) return output_diverged(rank, *taken.difference);
-  // What differs on standard error is shown from the block on in which it does.
-  if (taken.difference) send(taken.difference->held);
-  send(taken.fresh);
+  if (!rebuilding()) return pass_on(rank, stream, {std::string(bytes), {}});
+  pass_on(rank, stream, rank.output.take(stream, bytes));
+}
+
+void JobDriver::pass_on(const RankProcess& rank, int stream, RankOutput::Delivery delivery) {
+  if (delivery.difference) return output_diverged(rank, *delivery.difference);
+  if (delivery.bytes.empty()) return;
+  link_->send(control::Output{rank.rank, static_cast<std::uint8_t>(stream + 1), std::move(delivery.bytes)});
 }
 
 /// What a rank that has died had still written on standard error, as far as it fits a pipe.
 void JobDriver::read_last_errors(RankProcess& rank) { read_all_output(rank, 1); }
 
-void JobDriver::output_diverged(RankProcess& rank, const OutputJournal::Difference& difference) {
+void JobDriver::output_diverged(const RankProcess& rank, const OutputJournal::Difference& difference) {
   if (ending_code_) return;
   const std::string place =
       difference.first_byte == difference.last_byte
@@ -76,27 +67,23 @@ void JobDriver::output_diverged(RankProcess& rank, const OutputJournal::Differen
 void JobDriver::replay_reached(RankProcess& rank, const ReachQuestion& question) {
   read_all_output(rank, 0);
   if (ending_code_) return;
-  RankStream& output = rank.output[0];
   const bool may_judge = question.is_single && writes_alone(rank);
-  const bool is_new = rank.repetition == Repetition::before && !output.held.empty();
-  if (is_new && may_judge) return output_is_new(rank);
-  if (question.place == ReplayPlace::over && output.journal.repeating() && may_judge)
-    return output_diverged(rank, {output.journal.position(), output.journal.position(), {}});
-  rank.repetition = question.place == ReplayPlace::last_call_begins ? Repetition::within : Repetition::over;
-  if (rank.repetition == Repetition::over) release_output(rank);
+  const auto finding = rank.output.reached(question.place, may_judge);
+  if (finding == RankOutput::Finding::wrote_more) return output_is_new(rank);
+  if (finding == RankOutput::Finding::wrote_less) return output_diverged(rank, rank.output.end());
+  if (rank.output.repetition() == Repetition::over) release_output(rank);
   if (!ending_code_) arenas_->answer_reach(question.number);
 }
 
 void JobDriver::release_output(RankProcess& rank) {
-  rank.repetition = Repetition::over;
-  deliver(rank, 0, std::exchange(rank.output[0].held, {}));
+  if (rebuilding()) pass_on(rank, 0, rank.output.release());
 }
 
 /// What the pipe has now.
 void JobDriver::read_all_output(const RankProcess& rank, int stream) {
   constexpr int reads_max = 64;
-  for (int i = 0; i < reads_max && rank.output[stream].pipe; ++i) {
-    pollfd one{rank.output[stream].pipe.get(), POLLIN, 0};
+  for (int i = 0; i < reads_max && rank.pipes[stream]; ++i) {
+    pollfd one{rank.pipes[stream].get(), POLLIN, 0};
     if (poll(&one, 1, 0) != 1) return;
     read_output(rank.rank, stream);
   }
@@ -122,17 +109,17 @@ void JobDriver::output_is_new(const RankProcess& rank) {
 }
 
 void JobDriver::output_ended(RankProcess& rank, int stream) {
-  loop_.forget(rank.output[stream].pipe.get());
-  rank.output[stream].pipe.reset();
+  loop_.forget(rank.pipes[stream].get());
+  rank.pipes[stream].reset();
   look_at_draining(rank);
   if (rank.phase == RankPhase::fencing) look_at_fence(rank);
 }
 
 void JobDriver::drop_output(RankProcess& rank) {
-  for (RankStream& output : rank.output) {
-    if (!output.pipe) continue;
-    loop_.forget(output.pipe.get());
-    output.pipe.reset();
+  for (FileDescriptor& pipe : rank.pipes) {
+    if (!pipe) continue;
+    loop_.forget(pipe.get());
+    pipe.reset();
   }
 }
 
@@ -142,8 +129,8 @@ void JobDriver::adjust_reading() {
   if (pause == reading_paused_) return;
   reading_paused_ = pause;
   for (const RankProcess& rank : ranks_)
-    for (const RankStream& output : rank.output)
-      if (output.pipe) loop_.change(output.pipe.get(), pause ? 0 : POLLIN);
+    for (const FileDescriptor& pipe : rank.pipes)
+      if (pipe) loop_.change(pipe.get(), pause ? 0 : POLLIN);
 }
 
 void JobDriver::take_input(control::Input input) {

@@ -9,8 +9,8 @@
 
 #include "error_tail.hpp"
 #include "llamada/base/file_descriptor.hpp"
-#include "output_journal.hpp"
 #include "program_files.hpp"
+#include "rank_output.hpp"
 
 namespace llamada::launcher {
 
@@ -20,20 +20,6 @@ enum class RankPhase {
   draining,  ///< it has ended, what it wrote is still coming
   fencing,   ///< it is to be replaced: what is left of its processes is killed and waited for
   finished,  ///< nothing more will come of it
-};
-
-/// Where a replacement is in its replay, for what it writes to standard output.
-enum class Repetition {
-  before,  ///< in calls before its predecessors' last one: what it writes they have written, too
-  within,  ///< in that call, or it has not repeated all that they did there
-  over,    ///< it may write what is new
-};
-
-/// One direction of output of a rank.
-struct RankStream {
-  FileDescriptor pipe;
-  OutputJournal journal;
-  std::string held;  ///< new bytes of a replacement that may not write any yet: not in the journal
 };
 
 /// A rank as its parent sees it, over all its incarnations.
@@ -54,15 +40,15 @@ struct RankProcess {
   bool discarded = false;              ///< of a world that could not be started whole
   bool aborted = false;
   std::int32_t abort_code = 0;
-  RankStream output[2];  ///< standard output, standard error
-  ErrorTail errors;      ///< the end of what this incarnation wrote on standard error
+  FileDescriptor pipes[2];  ///< of standard output, standard error
+  RankOutput output;
+  ErrorTail errors;  ///< the end of what this incarnation wrote on standard error
   FileDescriptor input;
   std::uint64_t input_given = 0;  ///< bytes of the job's input given to this incarnation
   std::optional<std::uint64_t> fault_call_index;
   std::uint32_t replacements = 0;
   std::uint64_t calls = 0;  ///< the most MPI calls that an incarnation had begun when it died
-  Repetition repetition = Repetition::over;
-  MappedCode code;  ///< what its incarnations have mapped, as far as it was seen
+  MappedCode code;          ///< what its incarnations have mapped, as far as it was seen
   TimePoint started_at;
   TimePoint died_at;
   std::optional<std::size_t> open_death;  ///< index of the death record whose replay is going on
@@ -71,7 +57,7 @@ struct RankProcess {
 
   /// Between its death and the moment at which its replacement is live.
   bool is_being_replaced() const { return phase == RankPhase::fencing || open_death; }
-  bool drained() const { return !output[0].pipe && !output[1].pipe; }
+  bool drained() const { return !pipes[0] && !pipes[1]; }
 };
 
 }  // namespace llamada::launcher
