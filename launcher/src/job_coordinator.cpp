@@ -1,0 +1,166 @@
+#include "job_coordinator.hpp"
+
+#include <signal.h>
+#include <sys/random.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "llamada/launcher/exit_codes.hpp"
+#include "llamada/launcher/job_number.hpp"
+#include "llamada/qos/serialization.hpp"
+#include "other_mpi.hpp"
+
+namespace llamada::launcher {
+
+JobCoordinator::JobCoordinator(EventLoop& loop, TellMpirun tell_mpirun, TellNode tell_node)
+    : loop_(loop), tell_mpirun_(std::move(tell_mpirun)), tell_node_(std::move(tell_node)) {
+  static_cast<void>(getrandom(&token_, sizeof token_, 0));
+}
+
+void JobCoordinator::take(control::Message message) {
+  if (auto* start_message = std::get_if<control::Start>(&message)) return start(std::move(*start_message));
+  if (auto* input = std::get_if<control::Input>(&message)) {
+    input_.add(input->bytes);
+    return give_input();
+  }
+  if (auto* signal = std::get_if<control::Signal>(&message)) return forward_signal(signal->number);
+  if (auto* end = std::get_if<control::End>(&message)) {
+    begin_ending(end->exit_code, {});
+    if (end->kill != 0) tell_node_(node::KillAll{});
+  }
+}
+
+void JobCoordinator::take(node::FromNode message) {
+  std::visit([this](auto&& each) { on(std::move(each)); }, std::move(message));
+}
+
+void JobCoordinator::start(control::Start start) {
+  if (job_.rank_count != 0 || start.rank_count == 0) return;
+  job_ = std::move(start);
+  if (auto status = prepare(); !status) return on(node::NotReady{status.error().text()});
+  tell_node_(node::Prepare{job_.rank_count, job_.job_number, job_.profile});
+}
+
+Status JobCoordinator::prepare() {
+  auto profile = qos::deserialize(job_.profile);
+  if (!profile) return propagate(profile);
+  profile_ = std::move(*profile);
+  if (rebuilding()) input_.keep();
+  std::vector<InjectRule> rules;
+  for (const std::string& text : job_.inject_rules) {
+    auto rule = parse_inject_rule(text);
+    if (!rule) return propagate(rule);
+    rules.push_back(std::move(*rule));
+  }
+  injector_ = std::make_unique<Injector>(loop_, std::move(rules), [this](std::uint32_t slot, int signal) {
+    const JobRank* rank = rank_at(slot);
+    if (!rank || rank->phase != RankPhase::running || rank->pid == 0) return false;
+    tell_node_(node::SignalRank{slot, signal, false});
+    return true;
+  });
+  report_.job_number = job_.job_number;
+  report_.rank_count = job_.rank_count;
+  report_.profile = job_.profile_label;
+  return {};
+}
+
+bool JobCoordinator::rebuilding() const {
+  return profile_.rank_replacement.kind == qos::RankReplacementKind::rebuild;
+}
+
+JobRank* JobCoordinator::rank_at(std::uint32_t slot) {
+  return slot < ranks_.size() ? &ranks_[slot] : nullptr;
+}
+
+void JobCoordinator::say(std::string text) {
+  if (!text.empty()) tell_mpirun_(control::Notice{std::move(text)});
+}
+
+void JobCoordinator::signal_ranks(int number) {
+  for (const JobRank& rank : ranks_)
+    if (rank.phase != RankPhase::finished && !(rank.held_signals >> number & 1))
+      tell_node_(node::SignalRank{rank.slot, number, true});
+}
+
+void JobCoordinator::give_held_signals(JobRank& rank) {
+  for (const int number : {SIGUSR1, SIGUSR2})
+    if (rank.held_signals >> number & 1) tell_node_(node::SignalRank{rank.slot, number, true});
+  rank.held_signals = 0;
+}
+
+void JobCoordinator::forward_signal(int number) {
+  user_signals_ |= std::uint64_t{1} << (number & 63);
+  const bool ends = number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT;
+  if (number == SIGUSR1 || number == SIGUSR2)
+    for (JobRank& rank : ranks_)
+      if (rank.is_being_replaced()) rank.held_signals |= std::uint64_t{1} << number;
+  if (!ends) return signal_ranks(number);
+  if (++user_signal_count_ > 1) {
+    begin_ending(exit_signal_base + number, {});
+    return tell_node_(node::KillAll{});
+  }
+  signal_ranks(number);
+  // A stopped process takes the signal only when it continues.
+  signal_ranks(SIGCONT);
+}
+
+/// Gives rank 0 what it may be given now, and tells mpirun what it has taken.
+void JobCoordinator::give_input() {
+  for (auto part = input_.next(); part; part = input_.next()) tell_node_(control::Input{std::move(*part)});
+  if (const std::uint64_t size_bytes = input_.acknowledge(); size_bytes > 0)
+    tell_mpirun_(control::InputTaken{size_bytes});
+  if (input_.is_lost() && !std::exchange(input_loss_told_, true))
+    say("mpirun: standard input is longer than what is kept for a replacement (256 MiB): rank 0 cannot be "
+        "replaced from now on.\n");
+}
+
+void JobCoordinator::begin_ending(int exit_code, std::string_view why) {
+  say(std::string(why));
+  if (ending_code_) return;
+  ending_code_ = exit_code;
+  tell_node_(node::EndJob{});
+}
+
+void JobCoordinator::look_for_the_end() {
+  if (finished_ || ranks_.empty()) return;
+  const bool all = std::all_of(ranks_.begin(), ranks_.end(),
+                               [](const JobRank& rank) { return rank.phase == RankPhase::finished; });
+  if (all) finish();
+}
+
+void JobCoordinator::finish() {
+  finished_ = true;
+  for (const JobRank& rank : ranks_) report_.ranks.push_back(rank.view);
+  report_.spawned_world_count = spawned_count_;
+  if (injector_) report_.injections = injector_->records();
+  for (const InjectionRecord& injection : report_.injections)
+    if (!injection.fired) say(fmt::format("mpirun: the rule --inject '{}' never fired.\n", injection.rule));
+  tell_of_other_mpi();
+  if (job_.print_exit_codes) say(exit_codes_text());
+  tell_mpirun_(control::Finished{ending_code_.value_or(first_failure_), report_to_json(report_)});
+}
+
+/// Programs without MPI are started by mpirun, too, so only one with another MPI library is spoken of.
+void JobCoordinator::tell_of_other_mpi() {
+  const bool came_to_mpi = std::any_of(report_.ranks.begin(), report_.ranks.end(), [](const RankView& view) {
+    return view.state != RankState::none && view.state != RankState::attached;
+  });
+  if (came_to_mpi || job_.rank_count == 1 || report_.ranks.empty()) return;
+  if (other_mpi_.empty())
+    other_mpi_ = other_mpi_of_program(job_.program, job_.environment, job_.working_directory);
+  if (!other_mpi_.empty()) say(describe_other_mpi(other_mpi_, job_.rank_count));
+}
+
+std::string JobCoordinator::exit_codes_text() const {
+  std::string text = "mpirun: exit codes:";
+  for (const JobRank& rank : ranks_) {
+    const int status = rank.root_status;
+    const int code = WIFSIGNALED(status) ? exit_signal_base + WTERMSIG(status) : WEXITSTATUS(status);
+    text += fmt::format("{} rank {}: {}", rank.slot == 0 ? "" : ",", rank.slot, code);
+  }
+  return text + "\n";
+}
+
+}  // namespace llamada::launcher

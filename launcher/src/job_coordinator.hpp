@@ -1,0 +1,150 @@
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "classification.hpp"
+#include "event_loop.hpp"
+#include "injector.hpp"
+#include "job_input.hpp"
+#include "job_rank.hpp"
+#include "job_world.hpp"
+#include "llamada/launcher/job_control.hpp"
+#include "llamada/launcher/report.hpp"
+#include "llamada/qos/profile.hpp"
+#include "node_messages.hpp"
+
+namespace llamada::launcher {
+
+/// Decides the course of a job: which ranks there are, what their ends mean and whether they are replaced,
+/// what of their output goes to the user, how the job ends, what its report says. It knows no process and no
+/// descriptor: it hears from the node's supervisor what happens, and tells it what to do (node_messages.hpp).
+///
+/// One thread; everything happens in take() and in timers of the event loop.
+class JobCoordinator {
+ public:
+  using TellMpirun = std::function<void(control::Message)>;
+  using TellNode = std::function<void(node::ToNode)>;
+
+  /// Neither function must call back into the coordinator.
+  JobCoordinator(EventLoop& loop, TellMpirun tell_mpirun, TellNode tell_node);
+
+  /// From mpirun.
+  void take(control::Message message);
+  /// From the node.
+  void take(node::FromNode message);
+  /// Whether mpirun has been told that the job is over; set by look_for_the_end(), once all ranks are
+  /// finished and all messages have been taken.
+  bool finished() const { return finished_; }
+  void look_for_the_end();
+
+ private:
+  /// A world that a rank has asked for and that does not run yet.
+  struct Spawning {
+    JobWorld plan;
+    std::uint32_t started = 0;
+  };
+  using Spawnings = std::map<std::uint64_t, Spawning>;
+
+  // What mpirun says, and the end (job_coordinator.cpp).
+  void start(control::Start start);
+  Status prepare();
+  void forward_signal(int number);
+  void signal_ranks(int number);
+  void give_held_signals(JobRank& rank);
+  void give_input();
+  void begin_ending(int exit_code, std::string_view why);
+  void finish();
+  void tell_of_other_mpi();
+  std::string exit_codes_text() const;
+  void say(std::string text);
+  bool rebuilding() const;
+  JobRank* rank_at(std::uint32_t slot);
+
+  // Worlds and their start (job_coordinator_worlds.cpp).
+  void on(node::Ready&& message);
+  void on(node::NotReady&& message);
+  void on(node::SpawnWanted&& message);
+  void on(node::RanksAdded&& message);
+  void on(node::Started&& message);
+  void on(node::CannotStart&& message);
+  void start_world(const JobWorld& world);
+  Spawnings::iterator spawning_of(std::uint32_t world);
+  void world_runs(std::uint32_t number);
+  void refuse_spawn(std::uint64_t question, const std::string& why);
+  void forget(JobRank& rank);
+  void discard(const JobWorld& world);
+  node::RankStart start_of(const JobRank& rank) const;
+  std::string identity_of(const JobRank& rank) const;
+  /// Of a world: what an earlier one in the same slots has left does not get in.
+  std::uint64_t token_of(const JobRank& rank) const { return token_ + rank.world; }
+  const JobWorld& world_of(const JobRank& rank) const { return worlds_.at(rank.world); }
+  std::uint32_t rank_in_world(const JobRank& rank) const { return rank.slot - world_of(rank).first; }
+  std::string name_of(const JobRank& rank) const { return world_of(rank).name_of(rank_in_world(rank)); }
+
+  // What ranks write and say (job_coordinator_ranks.cpp).
+  void on(control::Output&& message);
+  void on(control::InputTaken&& message);
+  void on(control::Notice&& message);
+  void on(node::Attached&& message);
+  void on(node::Said&& message);
+  void on(node::Damaged&& message);
+  void on(node::CodeChanged&& message);
+  void on(node::Reached&& message);
+  void on(node::OtherMpi&& message);
+  void on(node::NodeFailed&& message);
+  void pass_on(const JobRank& rank, int stream, RankOutput::Delivery delivery);
+  void output_diverged(const JobRank& rank, const OutputJournal::Difference& difference);
+  void release_output(JobRank& rank);
+  void histories_lost(const JobRank& rank, const std::string& why);
+  void diverged(const JobRank& rank, const std::string& text);
+  void aborted(JobRank& rank, const node::Said& message);
+
+  // Deaths (job_coordinator_deaths.cpp).
+  void on(node::Ended&& message);
+  void on(node::Fenced&& message);
+  void on(node::Done&& message);
+  void on(node::Live&& message);
+  void on(node::Surveyed&& message);
+  DeathHistory history_of(const JobRank& rank) const;
+  DeathRecord record_of(const JobRank& rank, const node::Ended& end, const Judgement& judgement) const;
+  std::optional<std::string> memory_used_up(const node::Ended& end, const Judgement& judgement);
+  void tell_of_death(const JobRank& rank, const node::Ended& end, const Judgement& judgement);
+  void act_on(JobRank& rank, const Judgement& judgement);
+  void drain(JobRank& rank);
+  void end_input_of(const JobRank& rank);
+  void look_for_deserters_later();
+
+  EventLoop& loop_;
+  TellMpirun tell_mpirun_;
+  TellNode tell_node_;
+  std::unique_ptr<Injector> injector_;
+  control::Start job_;
+  qos::Profile profile_;
+  std::string host_;  ///< of the node
+  std::uint64_t token_ = 0;
+  std::map<std::uint32_t, JobWorld> worlds_;  ///< by number: those that have slots
+  Spawnings spawnings_;                       ///< by the question of who asked
+  std::uint32_t spawned_count_ = 0;           ///< worlds that were spawned
+  std::deque<JobRank> ranks_;                 ///< by slot; more come, none moves
+  JobInput input_;
+  bool input_loss_told_ = false;
+  Report report_;
+  int first_failure_ = 0;
+  std::optional<int> ending_code_;
+  std::uint64_t user_signals_ = 0;
+  int user_signal_count_ = 0;
+  std::string unprotected_because_;  ///< a sentence without a full stop; empty: ranks can be replaced
+  std::string other_mpi_;            ///< the MPI library of rank 0 that is not ours
+  std::uint64_t oom_kills_told_ = 0;
+  bool will_look_for_deserters_ = false;
+  bool finished_ = false;
+};
+
+}  // namespace llamada::launcher

@@ -1,0 +1,174 @@
+#include <signal.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "job_coordinator.hpp"
+#include "llamada/launcher/exit_codes.hpp"
+#include "llamada/launcher/job_number.hpp"
+#include "rank_environment.hpp"
+
+// The ranks that mpirun asked for, and those that ranks ask for (MPI_Comm_spawn).
+
+namespace llamada::launcher {
+
+void JobCoordinator::on(node::Ready&& message) {
+  if (ending_code_) return finish();
+  host_ = std::move(message.host);
+  if (job_.verbose)
+    say(fmt::format("mpirun: the job has the number {}.\n", job_number_text(job_.job_number)));
+  worlds_[0] = {
+      0, 0, job_.rank_count, 0, job_.rank_count, {{job_.program, job_.arguments, job_.working_directory}},
+      {}};
+  ranks_.resize(job_.rank_count);
+  for (std::uint32_t slot = 0; slot < job_.rank_count; ++slot) ranks_[slot].slot = slot;
+  injector_->job_started();
+  start_world(worlds_[0]);
+}
+
+void JobCoordinator::on(node::NotReady&& message) {
+  say(fmt::format("mpirun: {}\n", message.why));
+  ending_code_ = exit_launcher;
+  finish();
+}
+
+void JobCoordinator::start_world(const JobWorld& world) {
+  node::StartRanks message;
+  for (std::uint32_t slot = world.first; slot < world.first + world.count; ++slot)
+    message.ranks.push_back(start_of(ranks_[slot]));
+  tell_node_(std::move(message));
+}
+
+node::RankStart JobCoordinator::start_of(const JobRank& rank) const {
+  const JobWorld& world = world_of(rank);
+  const Command& command = world.command(rank_in_world(rank));
+  node::RankStart start;
+  start.slot = rank.slot;
+  start.incarnation = rank.incarnation;
+  start.token = token_of(rank);
+  start.identity = identity_of(rank);
+  start.program = command.program;
+  start.arguments = command.arguments;
+  start.working_directory = command.working_directory;
+  start.environment = environment_of_rank(
+      {job_, world, rank.slot, start.token, rebuilding(), injector_->needs_crash_points()});
+  if (!job_.cpu_places.empty()) start.cpus = job_.cpu_places[rank.slot % job_.cpu_places.size()];
+  return start;
+}
+
+std::string JobCoordinator::identity_of(const JobRank& rank) const {
+  std::string lines = fmt::format("host={}\n", host_);
+  const JobWorld& world = world_of(rank);
+  if (world.number != 0) lines += fmt::format("world={}\nspawned_by={}\n", world.number, world.parent);
+  if (rank.incarnation > 1) lines += fmt::format("calls={}\n", rank.calls);
+  if (rank.first_attached != 0) lines += fmt::format("first_pid={}\n", rank.first_attached);
+  return lines + injector_->identity_lines(rank.slot, rank.incarnation);
+}
+
+void JobCoordinator::on(node::Started&& message) {
+  JobRank* const rank = rank_at(message.slot);
+  if (!rank) return;
+  rank->pid = message.pid;
+  rank->started_at = JobRank::TimePoint::clock::now();
+  if (rank->open_death) {
+    const std::chrono::duration<double> respawn = rank->started_at - rank->died_at;
+    report_.deaths[*rank->open_death].respawn_s = respawn.count();
+  }
+  if (job_.verbose)
+    say(fmt::format("mpirun: {} is process {} (incarnation {}).\n", name_of(*rank), rank->pid,
+                    rank->incarnation));
+  injector_->rank_started(rank->slot, rank->incarnation);
+  if (rank->slot == 0) {
+    input_.begin_incarnation();
+    give_input();
+  }
+  if (rank->world != 0 && rank->incarnation == 1) world_runs(rank->world);
+}
+
+/// All of a spawned world's ranks run, or none is left. Of mpirun's own world one that cannot be started ends
+/// the job.
+void JobCoordinator::on(node::CannotStart&& message) {
+  const JobRank* const rank = rank_at(message.slot);
+  if (!rank) return;
+  if (const auto spawning = spawning_of(rank->world);
+      rank->incarnation == 1 && spawning != spawnings_.end()) {
+    discard(spawning->second.plan);
+    return refuse_spawn(spawning->first, message.why);
+  }
+  begin_ending(message.error_number == ENOENT ? exit_not_found : exit_not_executable,
+               fmt::format("mpirun: {}.\n", message.why));
+}
+
+void JobCoordinator::on(node::SpawnWanted&& message) {
+  const std::uint64_t question = message.question.number;
+  if (ending_code_) return refuse_spawn(question, "the job is ending");
+  std::string path = variable_in(job_.environment, "PATH");
+  if (path.empty()) path = "/usr/local/bin:/usr/bin:/bin";
+  auto world = plan_world(message.question.commands, path, host_);
+  if (!world) return refuse_spawn(question, world.error().text());
+  world->parent = message.slot;
+  const std::uint32_t count = world->count;
+  spawnings_[question] = {std::move(*world)};
+  tell_node_(node::AddRanks{question, count});
+}
+
+void JobCoordinator::refuse_spawn(std::uint64_t question, const std::string& why) {
+  spawnings_.erase(question);
+  tell_node_(node::AnswerSpawn{question, SpawnAnswer{0, 0, why}});
+}
+
+void JobCoordinator::on(node::RanksAdded&& message) {
+  const auto spawning = spawnings_.find(message.question);
+  if (spawning == spawnings_.end()) return;
+  if (!message.error.empty()) return refuse_spawn(message.question, message.error);
+  if (ending_code_) return refuse_spawn(message.question, "the job is ending");
+  JobWorld& plan = spawning->second.plan;
+  plan.number = ++spawned_count_;
+  plan.first = message.first;
+  plan.left = plan.count;
+  const JobWorld& world = worlds_.emplace(plan.number, plan).first->second;
+  tell_mpirun_(control::World{world.first, world.count, world.number});
+  for (std::uint32_t slot = world.first; slot < world.first + world.count; ++slot) {
+    if (slot < ranks_.size())
+      forget(ranks_[slot]);
+    else
+      ranks_.emplace_back();
+    ranks_[slot].slot = slot;
+    ranks_[slot].world = world.number;
+  }
+  start_world(world);
+}
+
+/// The end if the world's ranks run already, or it is mpirun's.
+JobCoordinator::Spawnings::iterator JobCoordinator::spawning_of(std::uint32_t world) {
+  return std::find_if(spawnings_.begin(), spawnings_.end(),
+                      [world](const auto& each) { return world != 0 && each.second.plan.number == world; });
+}
+
+/// One more of the world's ranks runs.
+void JobCoordinator::world_runs(std::uint32_t number) {
+  const auto found = spawning_of(number);
+  if (found == spawnings_.end() || ++found->second.started < found->second.plan.count) return;
+  const JobWorld& plan = found->second.plan;
+  report_.worlds.push_back({plan.number, plan.first, plan.count, plan.parent});
+  tell_node_(node::AnswerSpawn{found->first, SpawnAnswer{plan.first, plan.count, {}}});
+  spawnings_.erase(found);
+}
+
+/// A rank of an earlier world, which is finished: its slot is another's from now on.
+void JobCoordinator::forget(JobRank& rank) {
+  if (const auto world = worlds_.find(rank.world); --world->second.left == 0) worlds_.erase(world);
+  std::erase_if(report_.worlds, [&](const SpawnedWorldRecord& world) { return world.number == rank.world; });
+  rank = JobRank{};
+}
+
+/// What has been started is killed, and its end is nobody's concern.
+void JobCoordinator::discard(const JobWorld& world) {
+  for (std::uint32_t slot = world.first; slot < world.first + world.count; ++slot) {
+    ranks_[slot].discarded = true;
+    if (ranks_[slot].pid != 0) tell_node_(node::SignalRank{slot, SIGKILL, true});
+  }
+}
+
+}  // namespace llamada::launcher

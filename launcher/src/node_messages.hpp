@@ -1,0 +1,190 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "llamada/launcher/job_arenas.hpp"
+#include "llamada/launcher/job_control.hpp"
+
+// What the coordinator of a job and the supervisor of a node say to each other. Plain values: texts, numbers
+// and lists of them, so that they could cross a stream. Each direction keeps its order.
+// docs/internals/job-control.md has the course of a rank in these messages.
+
+namespace llamada::launcher::node {
+
+/// Coordinator → node, the first message: there will be a job. Ready or NotReady follows.
+struct Prepare {
+  std::uint32_t rank_count = 0;
+  std::uint64_t job_number = 0;
+  std::string profile;  ///< qos::serialize()
+};
+/// A process to start. Nothing in it depends on the node, which adds LLAMADA_DRIVER to the environment.
+struct RankStart {
+  std::uint32_t slot = 0;
+  std::uint32_t incarnation = 1;
+  std::uint64_t token = 0;
+  std::string identity;  ///< for the attach answer
+  std::string program;
+  std::vector<std::string> arguments;
+  std::string working_directory;
+  std::vector<std::string> environment;
+  std::string cpus;  ///< "0,4"; empty: any
+};
+/// Coordinator → node: start these, in order. Each is told as Started; at the first that cannot be started
+/// CannotStart follows, and the others behind it are Done.
+struct StartRanks {
+  std::vector<RankStart> ranks;
+};
+/// Coordinator → node: arenas for `count` more ranks. RanksAdded follows, with the same question.
+struct AddRanks {
+  std::uint64_t question = 0;
+  std::uint32_t count = 0;
+};
+/// Coordinator → node, after Ended: no more will come of the rank. What its processes have still written
+/// follows, then Done; what they leave behind is killed after a while.
+struct Drain {
+  std::uint32_t slot = 0;
+};
+/// Coordinator → node, after Ended: kill what is left of the rank's processes. Fenced follows when nothing
+/// is, and all that they wrote has been told.
+struct Fence {
+  std::uint32_t slot = 0;
+};
+/// Coordinator → node: a signal, for the process group that was started or only for the process that is the
+/// rank.
+struct SignalRank {
+  std::uint32_t slot = 0;
+  std::int32_t number = 0;
+  bool whole_group = true;
+};
+/// Coordinator → node: the job ends. All ranks get SIGTERM, and SIGKILL half a second later.
+struct EndJob {};
+/// Coordinator → node: SIGKILL for all processes, now.
+struct KillAll {};
+/// Coordinator → node: read no more of what ranks write, or again.
+struct HoldOutput {
+  bool hold = false;
+};
+struct AnswerSpawn {
+  std::uint64_t question = 0;
+  SpawnAnswer answer;
+};
+struct AnswerReach {
+  std::uint64_t question = 0;
+};
+/// Coordinator → node: histories are no longer kept.
+struct SetUnprotected {};
+/// Coordinator → node: Surveyed follows.
+struct Survey {};
+
+/// Also control::Input, for rank 0.
+using ToNode = std::variant<Prepare, StartRanks, AddRanks, Drain, Fence, SignalRank, EndJob, KillAll,
+                            HoldOutput, AnswerSpawn, AnswerReach, SetUnprotected, Survey, control::Input>;
+
+/// Node → coordinator: the arenas are there.
+struct Ready {
+  std::string host;
+};
+struct NotReady {
+  std::string why;
+};
+/// The new slots are [first, first + count) of the question; or there are none because of `error`.
+struct RanksAdded {
+  std::uint64_t question = 0;
+  std::uint32_t first = 0;
+  std::string error;
+};
+struct Started {
+  std::uint32_t slot = 0;
+  std::int32_t pid = 0;
+};
+struct CannotStart {
+  std::uint32_t slot = 0;
+  std::int32_t error_number = 0;  ///< errno
+  std::string why;
+};
+/// A process has become the rank in MPI; it may be a child of the one that was started.
+struct Attached {
+  std::uint32_t slot = 0;
+  std::int32_t pid = 0;
+};
+/// The processes of a rank have ended, all that counts. What they had written on standard error has been
+/// told. Drain or Fence must follow.
+struct Ended {
+  std::uint32_t slot = 0;
+  std::int32_t pid = 0;          ///< that was the rank, or was started
+  std::int32_t root_status = 0;  ///< of the process that was started, as wait() has it
+  std::optional<std::int32_t>
+      attached_status;          ///< of the one that was the rank, if it was another and is known
+  bool behind_wrapper = false;  ///< it was another
+  RankView view;
+  bool others_in_mpi = false;  ///< another rank of this node is between MPI_Init and MPI_Finalize
+  std::string core_file;
+  std::uint64_t oom_kills = 0;  ///< how many processes the kernel has killed for want of memory so far
+  std::string memory_of;        ///< whose memory that is: "the machine"
+};
+struct Fenced {
+  std::uint32_t slot = 0;
+};
+/// Nothing more will come of the rank.
+struct Done {
+  std::uint32_t slot = 0;
+  RankView view;
+};
+/// What a rank told its driver: note, warning, aborted, diverged, unprotected.
+struct Said {
+  std::uint32_t slot = 0;
+  ArenaEventKind kind = ArenaEventKind::note;
+  std::int32_t code = 0;
+  std::string text;
+};
+/// The replay of a replacement is over.
+struct Live {
+  std::uint32_t slot = 0;
+  RankView view;
+};
+/// The arena of `slot` has what no rank leaves there; `finder` saw it.
+struct Damaged {
+  std::uint32_t slot = 0;
+  std::uint32_t finder = 0;
+  std::string what;
+};
+/// A file that the rank executes is another one than its predecessor's.
+struct CodeChanged {
+  std::uint32_t slot = 0;
+  std::string path;
+};
+/// A replacement waits at a place of its replay for AnswerReach. All that it had written has been told.
+struct Reached {
+  std::uint32_t slot = 0;
+  ReplayPlace place = ReplayPlace::over;
+  bool writes_alone = false;  ///< no other thread or process can have written to its standard output
+  std::uint64_t question = 0;
+};
+/// A rank asks for more ranks; AnswerSpawn must follow.
+struct SpawnWanted {
+  std::uint32_t slot = 0;
+  SpawnQuestion question;
+};
+struct Surveyed {
+  std::uint32_t ranks_running = 0;
+  std::uint32_t ranks_in_mpi = 0;  ///< of those: between MPI_Init and MPI_Finalize
+};
+/// Rank 0 has loaded an MPI library that is not ours.
+struct OtherMpi {
+  std::string library;
+};
+/// The node can do nothing for the job any more.
+struct NodeFailed {
+  std::string why;
+};
+
+/// Also control::Output, what a rank wrote, never empty; control::InputTaken; control::Notice.
+using FromNode = std::variant<Ready, NotReady, RanksAdded, Started, CannotStart, Attached, Ended, Fenced,
+                              Done, Said, Live, Damaged, CodeChanged, Reached, SpawnWanted, Surveyed,
+                              OtherMpi, NodeFailed, control::Output, control::InputTaken, control::Notice>;
+
+}  // namespace llamada::launcher::node

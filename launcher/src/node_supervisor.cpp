@@ -1,0 +1,164 @@
+#include "node_supervisor.hpp"
+
+#include <poll.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "descriptor_limit.hpp"
+#include "llamada/qos/serialization.hpp"
+#include "process_tree.hpp"
+
+namespace llamada::launcher {
+namespace {
+
+/// What the ranks have between SIGTERM and SIGKILL once the job ends.
+constexpr std::chrono::milliseconds ending_grace{500};
+
+std::string host_name() {
+  char name[256] = "localhost";
+  gethostname(name, sizeof name - 1);
+  return name;
+}
+
+}  // namespace
+
+NodeSupervisor::NodeSupervisor(EventLoop& loop, ArenasFactory make_arenas, Tell tell)
+    : loop_(loop),
+      make_arenas_(std::move(make_arenas)),
+      tell_(std::move(tell)),
+      host_(host_name()),
+      input_(loop, [this](std::size_t size_bytes) { tell_(control::InputTaken{size_bytes}); }) {
+  // Everything that can be blocked is: what comes by a terminal or by name concerns mpirun.
+  sigset_t all;
+  sigfillset(&all);
+  sigprocmask(SIG_SETMASK, &all, &original_mask_);
+  original_descriptor_limit_ = raise_descriptor_limit();
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  loop_.on_signal(SIGCHLD, [this] { reap(); });
+}
+
+void NodeSupervisor::take(node::ToNode message) {
+  std::visit([this](auto&& each) { on(std::move(each)); }, std::move(message));
+}
+
+void NodeSupervisor::on(node::Prepare&& message) {
+  if (auto status = prepare(message); !status) return tell_(node::NotReady{status.error().text()});
+  tell_(node::Ready{host_});
+}
+
+Status NodeSupervisor::prepare(const node::Prepare& message) {
+  auto profile = qos::deserialize(message.profile);
+  if (!profile) return propagate(profile);
+  rebuilding_ = profile->rank_replacement.kind == qos::RankReplacementKind::rebuild;
+  if (auto status = check_descriptors_of_job(message.rank_count); !status) return status;
+  auto arenas = make_arenas_({message.rank_count, message.job_number, std::move(*profile)});
+  if (!arenas) return propagate(arenas);
+  arenas_ = std::move(*arenas);
+  if (arenas_->descriptor() >= 0)
+    loop_.watch(arenas_->descriptor(), POLLIN, [this](short) { pump_arenas(); });
+  return {};
+}
+
+void NodeSupervisor::on(node::AddRanks&& message) {
+  if (auto status = check_descriptors_for_more(message.count); !status)
+    return tell_(node::RanksAdded{message.question, 0, status.error().text()});
+  auto first = arenas_->add_ranks(message.count);
+  if (!first) return tell_(node::RanksAdded{message.question, 0, first.error().text()});
+  tell_(node::RanksAdded{message.question, *first, {}});
+}
+
+void NodeSupervisor::on(node::Drain&& message) {
+  RankProcess* rank = rank_at(message.slot);
+  const bool may = rank && (rank->phase == ProcessPhase::ended || rank->phase == ProcessPhase::fenced);
+  if (may) begin_draining(*rank);
+}
+
+/// Nothing of a dead incarnation may go on: its children could still write what the replacement writes.
+void NodeSupervisor::on(node::Fence&& message) {
+  RankProcess* rank = rank_at(message.slot);
+  if (!rank || rank->phase != ProcessPhase::ended) return;
+  rank->phase = ProcessPhase::fencing;
+  if (rank->slot == 0) input_.close();
+  look_at_fence(*rank);
+}
+
+void NodeSupervisor::on(node::SignalRank&& message) {
+  const RankProcess* rank = rank_at(message.slot);
+  if (!rank || rank->root <= 0) return;
+  if (message.whole_group)
+    kill(-rank->root, message.number);
+  else
+    kill(rank->attached_alive ? rank->attached : rank->root, message.number);
+}
+
+void NodeSupervisor::on(node::EndJob&&) {
+  if (std::exchange(ending_, true)) return;
+  if (arenas_) arenas_->set_ending();
+  signal_all(SIGTERM);
+  // A stopped process takes SIGTERM only when it goes on.
+  signal_all(SIGCONT);
+  loop_.after(ending_grace, [this] { on(node::KillAll{}); });
+  for (RankProcess& rank : ranks_) {
+    if (rank.phase == ProcessPhase::fencing || rank.phase == ProcessPhase::fenced) begin_draining(rank);
+    if (rank.phase == ProcessPhase::draining) kill_processes_of(rank);
+  }
+}
+
+void NodeSupervisor::on(node::KillAll&&) {
+  for (const ProcessEntry& entry : descendants_of(getpid())) kill(entry.pid, SIGKILL);
+}
+
+void NodeSupervisor::on(node::HoldOutput&& message) {
+  output_held_ = message.hold;
+  for (const RankProcess& rank : ranks_)
+    for (const FileDescriptor& pipe : rank.pipes)
+      if (pipe) loop_.change(pipe.get(), output_held_ ? 0 : POLLIN);
+}
+
+void NodeSupervisor::on(node::AnswerSpawn&& message) {
+  arenas_->answer_spawn(message.question, message.answer);
+}
+
+void NodeSupervisor::on(node::AnswerReach&& message) { arenas_->answer_reach(message.question); }
+
+void NodeSupervisor::on(node::SetUnprotected&&) { arenas_->set_unprotected(); }
+
+void NodeSupervisor::on(node::Survey&&) {
+  node::Surveyed seen;
+  for (const RankProcess& rank : ranks_) {
+    seen.ranks_running += rank.phase == ProcessPhase::running;
+    seen.ranks_in_mpi += is_in_mpi(rank);
+  }
+  tell_(seen);
+}
+
+void NodeSupervisor::on(control::Input&& message) { input_.give(message.bytes); }
+
+void NodeSupervisor::signal_all(int number) {
+  for (const RankProcess& rank : ranks_)
+    if (rank.root > 0) kill(-rank.root, number);
+}
+
+RankProcess* NodeSupervisor::rank_at(std::uint32_t slot) {
+  return slot < ranks_.size() ? &ranks_[slot] : nullptr;
+}
+
+RankView NodeSupervisor::view_of(const RankProcess& rank) const {
+  RankView view = arenas_->view(rank.slot);
+  if (view.incarnation == rank.incarnation && rank.attached != 0) return view;
+  // What the arena says is still of the predecessor.
+  view.state = RankState::none;
+  view.call.clear();
+  view.call_index = 0;
+  view.replaying = false;
+  return view;
+}
+
+bool NodeSupervisor::is_in_mpi(const RankProcess& rank) const {
+  return rank.phase == ProcessPhase::running && view_of(rank).state == RankState::in_program;
+}
+
+}  // namespace llamada::launcher

@@ -1,0 +1,118 @@
+#pragma once
+
+#include <signal.h>
+#include <sys/resource.h>
+
+#include <chrono>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "event_loop.hpp"
+#include "input_pipe.hpp"
+#include "llamada/launcher/job_arenas.hpp"
+#include "llamada/launcher/memory_group.hpp"
+#include "node_messages.hpp"
+#include "program_files.hpp"
+#include "rank_process.hpp"
+
+namespace llamada::launcher {
+
+/// The parent of a job's ranks on one node: starts their processes, reads what they write, sees their ends,
+/// kills what they leave, and keeps their arenas. It decides nothing about the job: it tells the coordinator
+/// what happens, and does what it is told (node_messages.hpp).
+///
+/// One thread; everything happens in take() and in handlers of the event loop. Blocks all signals of the
+/// process, and makes it the reaper of its descendants.
+class NodeSupervisor {
+ public:
+  using Tell = std::function<void(node::FromNode)>;
+
+  /// `tell` must not call back into the supervisor.
+  NodeSupervisor(EventLoop& loop, ArenasFactory make_arenas, Tell tell);
+
+  void take(node::ToNode message);
+
+ private:
+  // Messages (node_supervisor.cpp).
+  void on(node::Prepare&& message);
+  void on(node::StartRanks&& message);
+  void on(node::AddRanks&& message);
+  void on(node::Drain&& message);
+  void on(node::Fence&& message);
+  void on(node::SignalRank&& message);
+  void on(node::EndJob&& message);
+  void on(node::KillAll&& message);
+  void on(node::HoldOutput&& message);
+  void on(node::AnswerSpawn&& message);
+  void on(node::AnswerReach&& message);
+  void on(node::SetUnprotected&& message);
+  void on(node::Survey&& message);
+  void on(control::Input&& message);
+  Status prepare(const node::Prepare& message);
+  void signal_all(int number);
+  RankProcess* rank_at(std::uint32_t slot);
+  RankView view_of(const RankProcess& rank) const;
+  bool is_in_mpi(const RankProcess& rank) const;
+
+  // Starting (node_supervisor_start.cpp).
+  void take_over(const node::RankStart& start);
+  Status expect(const node::RankStart& start);
+  Status start(RankProcess& rank, const node::RankStart& start);
+  Status open_streams(RankProcess& rank, struct RankStreams& streams);
+  void not_started(RankProcess& rank);
+  Result<std::string> path_to_execute(const std::string& program);
+  void addresses_randomised(int error_number);
+
+  // Arenas and streams (node_supervisor_streams.cpp).
+  void pump_arenas();
+  void take_event(const ArenaEvent& event);
+  void attached(RankProcess& rank, pid_t pid);
+  void replay_reached(const RankProcess& rank, const ReachQuestion& question);
+  void arena_damaged(const RankProcess& finder, std::uint32_t slot, const std::string& what);
+  void read_output(std::uint32_t slot, int stream);
+  void read_all_output(const RankProcess& rank, int stream);
+  void drop_output(RankProcess& rank);
+  bool writes_alone(const RankProcess& rank) const;
+  void look_at_libraries(const RankProcess& rank);
+  void look_at_code(RankProcess& rank);
+  void look_at_code_later(const RankProcess& rank, std::chrono::milliseconds delay);
+
+  // Ends (node_supervisor_ends.cpp).
+  void reap();
+  void root_ended(RankProcess& rank);
+  void attached_ended(RankProcess& rank);
+  void tell_end(RankProcess& rank);
+  std::string core_of(const RankProcess& rank) const;
+  void look_at_fence(RankProcess& rank);
+  void begin_draining(RankProcess& rank);
+  void stop_lingering(std::uint32_t slot, std::uint64_t life, int round);
+  void look_at_draining(RankProcess& rank);
+  bool may_have_processes(const RankProcess& rank) const;
+  std::vector<pid_t> processes_of(const RankProcess& rank) const;
+  bool kill_processes_of(const RankProcess& rank) const;
+
+  EventLoop& loop_;
+  ArenasFactory make_arenas_;
+  Tell tell_;
+  sigset_t original_mask_{};
+  rlimit original_descriptor_limit_{};
+  std::string host_;
+  std::unique_ptr<JobArenas> arenas_;
+  bool rebuilding_ = false;                      ///< ranks are replaced
+  std::map<std::string, KeptProgram> programs_;  ///< under REBUILD, by path
+  std::deque<RankProcess> ranks_;                ///< by slot; more come, none moves
+  std::uint64_t lives_ = 0;
+  InputPipe input_;  ///< of rank 0
+  bool output_held_ = false;
+  bool ending_ = false;
+  bool libraries_seen_ = false;
+  bool addresses_told_ = false;  ///< that they are randomised, once
+  MemoryGroup memory_group_ = MemoryGroup::own();
+  std::uint64_t oom_kills_before_ = memory_group_.oom_kills();
+};
+
+}  // namespace llamada::launcher

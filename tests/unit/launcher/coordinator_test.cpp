@@ -1,0 +1,307 @@
+#include "job_coordinator.hpp"
+
+#include <signal.h>
+
+#include <nlohmann/json.hpp>
+
+#include "llamada/launcher/exit_codes.hpp"
+#include "llamada/qos/serialization.hpp"
+#include "rank_environment.hpp"
+#include "test.hpp"
+
+// The course of a job, decided without a process: what the node would say is told, and what it is told is
+// looked at.
+
+using namespace llamada;
+using namespace llamada::launcher;
+
+namespace {
+
+control::Start job_of(std::uint32_t rank_count, qos::RankReplacementKind kind) {
+  qos::Profile profile;
+  profile.rank_replacement.kind = kind;
+  const auto keep_everything = [](auto& qos) {
+    qos.reliability.kind = qos::ReliabilityKind::reliable;
+    qos.durability.kind = qos::DurabilityKind::transient_local;
+    qos.history.kind = qos::HistoryKind::keep_all;
+  };
+  keep_everything(profile.datawriter_qos);
+  keep_everything(profile.datareader_qos);
+  control::Start job;
+  job.rank_count = rank_count;
+  job.job_number = 0xabc;
+  job.program = "/bin/program";
+  job.profile = qos::serialize(profile);
+  job.profile_label = "a profile";
+  return job;
+}
+
+/// A coordinator between an mpirun and a node that only remember what they were told.
+struct Job {
+  explicit Job(const control::Start& job)
+      : coordinator(
+            loop, [this](control::Message message) { to_mpirun.push_back(std::move(message)); },
+            [this](node::ToNode message) { to_node.push_back(std::move(message)); }) {
+    coordinator.take(control::Message(job));
+  }
+
+  void says(node::FromNode message) { coordinator.take(std::move(message)); }
+  /// The node starts what it was told to start.
+  node::StartRanks runs() {
+    auto start = last<node::StartRanks>(to_node);
+    REQUIRE(start);
+    for (const node::RankStart& rank : start->ranks)
+      says(node::Started{rank.slot, static_cast<std::int32_t>(100 * rank.incarnation + rank.slot)});
+    return *start;
+  }
+  void ends(std::uint32_t slot, int status, RankState state = RankState::in_program, std::uint64_t call = 7) {
+    node::Ended end;
+    end.slot = slot;
+    end.root_status = status;
+    end.view.state = state;
+    end.view.call_index = call;
+    says(end);
+  }
+  void is_done(std::uint32_t slot) { says(node::Done{slot, {}}); }
+
+  /// The last message of a kind.
+  template <typename Wanted, typename Messages>
+  static std::optional<Wanted> last(const Messages& messages) {
+    for (auto at = messages.rbegin(); at != messages.rend(); ++at)
+      if (const auto* found = std::get_if<Wanted>(&*at)) return *found;
+    return std::nullopt;
+  }
+  template <typename Wanted>
+  std::size_t count_to_node() const {
+    std::size_t count = 0;
+    for (const auto& message : to_node) count += std::holds_alternative<Wanted>(message);
+    return count;
+  }
+  std::string output_of(std::uint32_t slot) const {
+    std::string all;
+    for (const auto& message : to_mpirun)
+      if (const auto* output = std::get_if<control::Output>(&message))
+        if (output->rank == slot && output->stream == 1) all += output->bytes;
+    return all;
+  }
+  std::string notices() const {
+    std::string all;
+    for (const auto& message : to_mpirun)
+      if (const auto* notice = std::get_if<control::Notice>(&message)) all += notice->text;
+    return all;
+  }
+  std::optional<control::Finished> finish() {
+    coordinator.look_for_the_end();
+    return last<control::Finished>(to_mpirun);
+  }
+
+  EventLoop loop;
+  std::vector<control::Message> to_mpirun;
+  std::vector<node::ToNode> to_node;
+  JobCoordinator coordinator;
+};
+
+constexpr int killed = SIGKILL;
+constexpr int exited(int code) { return code << 8; }
+
+}  // namespace
+
+TEST_CASE("coordinator: a job whose ranks all end well ends with 0", "[launcher]") {
+  Job job(job_of(2, qos::RankReplacementKind::abort));
+  REQUIRE(Job::last<node::Prepare>(job.to_node));
+  job.says(node::Ready{"here"});
+  const auto start = job.runs();
+  REQUIRE(start.ranks.size() == 2);
+  CHECK(start.ranks[1].program == "/bin/program");
+  CHECK(start.ranks[1].identity == "host=here\n");
+  CHECK(variable_in(start.ranks[1].environment, "LLAMADA_RANK") == "1");
+  job.says(control::Output{1, 1, "hello"});
+  CHECK(job.output_of(1) == "hello");
+  for (const std::uint32_t slot : {0, 1}) {
+    job.ends(slot, exited(0), RankState::finalized);
+    CHECK(Job::last<node::Drain>(job.to_node)->slot == slot);
+    CHECK_FALSE(job.finish());
+    job.is_done(slot);
+  }
+  const auto finished = job.finish();
+  REQUIRE(finished);
+  CHECK(finished->exit_code == 0);
+  const auto report = nlohmann::json::parse(finished->report);
+  CHECK(report["job"] == "0000000000000abc");
+  CHECK(report["deaths"].empty());
+  CHECK(job.notices().empty());
+}
+
+TEST_CASE("coordinator: without replacement a death ends the job, and what it sweeps away is no death",
+          "[launcher]") {
+  Job job(job_of(2, qos::RankReplacementKind::abort));
+  job.says(node::Ready{"here"});
+  job.runs();
+  job.ends(0, killed);
+  CHECK(job.count_to_node<node::EndJob>() == 1);
+  job.ends(1, SIGTERM);
+  job.is_done(0);
+  job.is_done(1);
+  const auto finished = job.finish();
+  REQUIRE(finished);
+  CHECK(finished->exit_code == exit_signal_base + SIGKILL);
+  CHECK(nlohmann::json::parse(finished->report)["deaths"].size() == 1);
+  CHECK(job.notices().find("rank 0 of 2 died") != std::string::npos);
+}
+
+TEST_CASE("coordinator: a dead rank is fenced, and then started again, the same but for what it repeats",
+          "[launcher]") {
+  Job job(job_of(2, qos::RankReplacementKind::rebuild));
+  job.says(node::Ready{"home"});
+  const auto first = job.runs().ranks[1];
+  job.says(node::Attached{1, 4711});
+  job.says(control::Output{1, 1, "one "});
+  job.ends(1, killed);
+  CHECK(Job::last<node::Fence>(job.to_node)->slot == 1);
+  CHECK(job.count_to_node<node::StartRanks>() == 1);
+  CHECK(job.count_to_node<node::Drain>() == 0);
+  job.says(node::Fenced{1});
+  const auto second = job.runs().ranks.at(0);
+  CHECK(second.slot == 1);
+  CHECK(second.incarnation == 2);
+  CHECK(second.environment == first.environment);
+  CHECK(second.arguments == first.arguments);
+  CHECK(second.token == first.token);
+  CHECK(second.identity == "host=home\ncalls=7\nfirst_pid=4711\n");
+  job.says(control::Output{1, 1, "one "});
+  job.says(node::Reached{1, ReplayPlace::over, true, 5});
+  CHECK(Job::last<node::AnswerReach>(job.to_node)->question == 5);
+  job.says(control::Output{1, 1, "two"});
+  CHECK(job.output_of(1) == "one two");
+  job.says(node::Live{1, {}});
+  CHECK(job.notices().find("rank 1 is live again as incarnation 2") != std::string::npos);
+  for (const std::uint32_t slot : {0, 1}) {
+    job.ends(slot, exited(0), RankState::finalized);
+    job.is_done(slot);
+  }
+  const auto finished = job.finish();
+  REQUIRE(finished);
+  CHECK(finished->exit_code == 0);
+  CHECK(nlohmann::json::parse(finished->report)["replacements"] == 1);
+}
+
+TEST_CASE("coordinator: a replacement that writes something else ends the job as diverged", "[launcher]") {
+  Job job(job_of(1, qos::RankReplacementKind::rebuild));
+  job.says(node::Ready{"home"});
+  job.runs();
+  job.says(control::Output{0, 1, "one"});
+  job.ends(0, killed);
+  job.says(node::Fenced{0});
+  job.runs();
+  job.says(control::Output{0, 1, "two"});
+  CHECK(job.count_to_node<node::EndJob>() == 1);
+  CHECK(job.notices().find("standard output of rank 0 at byte 0") != std::string::npos);
+  job.says(node::Reached{0, ReplayPlace::over, true, 5});
+  CHECK(job.count_to_node<node::AnswerReach>() == 0);  // it waits until it is killed
+  job.ends(0, SIGTERM);
+  job.is_done(0);
+  CHECK(job.finish()->exit_code == exit_diverged);
+}
+
+TEST_CASE("coordinator: a rank whose memory of history is lost is not replaced", "[launcher]") {
+  Job job(job_of(2, qos::RankReplacementKind::rebuild));
+  job.says(node::Ready{"home"});
+  job.runs();
+  job.says(node::Said{0, ArenaEventKind::unprotected, 0, "it forks"});
+  CHECK(job.count_to_node<node::SetUnprotected>() == 1);
+  CHECK(job.count_to_node<node::EndJob>() == 0);
+  job.ends(0, killed);
+  CHECK(job.count_to_node<node::EndJob>() == 1);
+  CHECK(job.count_to_node<node::Fence>() == 0);
+}
+
+TEST_CASE("coordinator: a job that ends meanwhile replaces nobody", "[launcher]") {
+  Job job(job_of(2, qos::RankReplacementKind::rebuild));
+  job.says(node::Ready{"home"});
+  job.runs();
+  job.ends(1, killed);
+  job.coordinator.take(control::Message(control::End{124, 0}));
+  job.says(node::Fenced{1});
+  CHECK(job.count_to_node<node::StartRanks>() == 1);
+  CHECK(Job::last<node::Drain>(job.to_node)->slot == 1);
+  job.is_done(1);
+  job.ends(0, SIGTERM);
+  job.is_done(0);
+  CHECK(job.finish()->exit_code == 124);
+}
+
+TEST_CASE("coordinator: the user's signals reach all ranks, a replacement's once it is live", "[launcher]") {
+  Job job(job_of(2, qos::RankReplacementKind::rebuild));
+  job.says(node::Ready{"home"});
+  job.runs();
+  job.ends(1, killed);
+  job.coordinator.take(control::Message(control::Signal{SIGUSR1}));
+  CHECK(job.count_to_node<node::SignalRank>() == 1);
+  CHECK(Job::last<node::SignalRank>(job.to_node)->slot == 0);
+  job.says(node::Fenced{1});
+  job.runs();
+  job.says(node::Live{1, {}});
+  CHECK(job.count_to_node<node::SignalRank>() == 2);
+  CHECK(Job::last<node::SignalRank>(job.to_node)->slot == 1);
+  CHECK(Job::last<node::SignalRank>(job.to_node)->number == SIGUSR1);
+}
+
+TEST_CASE("coordinator: a spawned world is answered when all of it runs, or none", "[launcher]") {
+  const bool can_start = GENERATE(true, false);
+  Job job(job_of(1, qos::RankReplacementKind::abort));
+  job.says(node::Ready{"home"});
+  job.runs();
+  SpawnCommand command;
+  command.process_count = 2;
+  command.program = "true";
+  job.says(node::SpawnWanted{0, {{command}, 33}});
+  CHECK(Job::last<node::AddRanks>(job.to_node)->count == 2);
+  job.says(node::RanksAdded{33, 1, {}});
+  CHECK(Job::last<control::World>(job.to_mpirun)->first == 1);
+  job.says(node::Started{1, 501});
+  CHECK(job.count_to_node<node::AnswerSpawn>() == 0);
+  if (can_start) {
+    job.says(node::Started{2, 502});
+  } else {
+    job.says(node::CannotStart{2, ENOENT, "gone"});
+    job.is_done(2);
+    CHECK(Job::last<node::SignalRank>(job.to_node)->slot == 1);
+    job.ends(1, killed);  // nobody's concern
+    CHECK(Job::last<node::Drain>(job.to_node)->slot == 1);
+  }
+  const auto answer = Job::last<node::AnswerSpawn>(job.to_node);
+  REQUIRE(answer);
+  CHECK(answer->question == 33);
+  CHECK(answer->answer.count == (can_start ? 2 : 0));
+  CHECK(answer->answer.error == (can_start ? "" : "gone"));
+  CHECK(job.count_to_node<node::EndJob>() == 0);
+}
+
+TEST_CASE("coordinator: a rank that cannot be started ends the job", "[launcher]") {
+  Job job(job_of(2, qos::RankReplacementKind::abort));
+  job.says(node::Ready{"home"});
+  job.says(node::CannotStart{0, ENOENT, "/bin/program: No such file or directory"});
+  job.is_done(0);
+  job.is_done(1);
+  CHECK(job.finish()->exit_code == exit_not_found);
+  CHECK(job.notices() == "mpirun: /bin/program: No such file or directory.\n");
+}
+
+TEST_CASE("coordinator: a node that has no arenas ends the job", "[launcher]") {
+  Job job(job_of(2, qos::RankReplacementKind::abort));
+  job.says(node::NotReady{"no memory"});
+  CHECK(job.finish()->exit_code == exit_launcher);
+  CHECK(job.notices() == "mpirun: no memory\n");
+}
+
+TEST_CASE("coordinator: standard input is given as rank 0 takes it", "[launcher]") {
+  Job job(job_of(1, qos::RankReplacementKind::abort));
+  job.coordinator.take(control::Message(control::Input{"abc"}));
+  CHECK(job.count_to_node<control::Input>() == 0);
+  job.says(node::Ready{"home"});
+  job.runs();
+  CHECK(Job::last<control::Input>(job.to_node)->bytes == "abc");
+  CHECK_FALSE(Job::last<control::InputTaken>(job.to_mpirun));
+  job.says(control::InputTaken{3});
+  CHECK(Job::last<control::InputTaken>(job.to_mpirun)->size_bytes == 3);
+}
