@@ -33,7 +33,7 @@ void JobCoordinator::take(control::Message message) {
 }
 
 void JobCoordinator::take(node::FromNode message) {
-  std::visit([this](auto&& each) { on(std::move(each)); }, std::move(message));
+  std::visit([this](auto& each) { on(std::move(each)); }, message);
 }
 
 void JobCoordinator::start(control::Start start) {

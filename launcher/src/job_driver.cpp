@@ -49,7 +49,7 @@ class JobDriver {
         supervisor_(loop_, make_arenas,
                     [this](node::FromNode message) { from_node_.push_back(std::move(message)); }),
         coordinator_(
-            loop_, [this](control::Message message) { link_.send(message); },
+            loop_, [this](const control::Message& message) { link_.send(message); },
             [this](node::ToNode message) { to_node_.push_back(std::move(message)); }),
         link_(
             loop_, std::move(control), [this](control::Message message) { take(std::move(message)); },
@@ -99,7 +99,7 @@ class JobDriver {
     const bool hold = output_held_ ? queued > queued_bytes_low : queued > queued_bytes_max;
     if (hold == output_held_) return;
     output_held_ = hold;
-    to_node_.push_back(node::HoldOutput{hold});
+    to_node_.emplace_back(node::HoldOutput{hold});
   }
 
   EventLoop loop_;

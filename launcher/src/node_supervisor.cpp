@@ -41,7 +41,7 @@ NodeSupervisor::NodeSupervisor(EventLoop& loop, ArenasFactory make_arenas, Tell 
 }
 
 void NodeSupervisor::take(node::ToNode message) {
-  std::visit([this](auto&& each) { on(std::move(each)); }, std::move(message));
+  std::visit([this](auto& each) { on(std::move(each)); }, message);
 }
 
 void NodeSupervisor::on(node::Prepare&& message) {

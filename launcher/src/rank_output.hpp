@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -52,7 +53,7 @@ class RankOutput {
   OutputJournal::Difference end() const { return {journals_[0].position(), journals_[0].position(), {}}; }
 
  private:
-  OutputJournal journals_[2];
+  std::array<OutputJournal, 2> journals_;
   std::string held_;  ///< new bytes on standard output that may not be delivered yet: not in the journal
   Repetition repetition_ = Repetition::over;
 };

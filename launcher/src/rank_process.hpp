@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -36,9 +37,9 @@ struct RankProcess {
   pid_t group = 0;     ///< its process group
   pid_t attached = 0;  ///< the process that is the rank in MPI; may be a child of a wrapper script
   bool attached_alive = false;
-  int root_status = 0;                 ///< once reaped
-  std::optional<int> attached_status;  ///< if it was an orphan and we reaped it
-  FileDescriptor pipes[2];             ///< of standard output, standard error
+  int root_status = 0;                  ///< once reaped
+  std::optional<int> attached_status;   ///< if it was an orphan and we reaped it
+  std::array<FileDescriptor, 2> pipes;  ///< of standard output, standard error
   std::string program, working_directory;
   MappedCode code;  ///< what its incarnations have mapped, as far as it was seen
   TimePoint started_at;

@@ -36,7 +36,7 @@ class NoArenas final : public JobArenas {
   void answer_reach(std::uint64_t) override {}
   void set_unprotected() override {}
   void set_done(std::uint32_t rank) override { calls_.push_back(fmt::format("done {}", rank)); }
-  void set_ending() override { calls_.push_back("ending"); }
+  void set_ending() override { calls_.emplace_back("ending"); }
   RankView view(std::uint32_t) const override { return {}; }
 
  private:
@@ -60,7 +60,7 @@ struct Node {
         },
         [this](node::FromNode message) { told.push_back(std::move(message)); });
     supervisor->take(node::Prepare{1, 1, qos::serialize(qos::Profile())});
-    REQUIRE(std::get<node::Ready>(told.at(0)).host != "");
+    REQUIRE_FALSE(std::get<node::Ready>(told.at(0)).host.empty());
   }
   ~Node() {
     supervisor->take(node::KillAll{});

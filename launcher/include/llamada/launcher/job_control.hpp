@@ -20,7 +20,7 @@ inline constexpr std::size_t header_size_bytes = 8;
 /// A start message carries the program's arguments and environment, which the kernel bounds by 6 MiB.
 inline constexpr std::size_t body_size_bytes_max = 16 << 20;
 /// Bytes of one output or stdin message.
-inline constexpr std::size_t part_size_bytes_max = 64 * 1024;
+inline constexpr std::size_t part_size_bytes_max = std::size_t{64} * 1024;
 
 /// mpirun → llamanetd, the first message: the job.
 struct Start {
