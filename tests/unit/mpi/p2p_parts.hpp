@@ -20,9 +20,8 @@ struct Parts final : ReceiveOwner, SendOwner, CopyOwner {
       : job(make_job()),
         world(std::move(*job->attach(0))),
         determinants(std::move(*replay::Determinants::open(*world))),
-        early(*world),
         direct(*world, *this),
-        outgoing(*world, *this, direct, early, {}),
+        outgoing(*world, *this, direct, {}),
         receiving({*world, *determinants, requests, outgoing, direct, early, *this, false}),
         incoming(*world, receiving),
         progress({incoming, outgoing, direct, receiving, requests, hook}) {
