@@ -214,7 +214,7 @@ void Job::live(RankState& rank) {
     if (!engine) throw Ended{engine.error().text()};
     rank.engine = std::move(*engine);
     rank.runtime->engine = rank.engine.get();
-    rank.runtime->initialized = true;
+    rank.runtime->stage.initialized = true;
     make_collectives(rank);
     rank.engine->set_past({[&rank] { return rank.collectives->left_over(); }, {}});
     rank.engine->follow(rank.runtime->calls);

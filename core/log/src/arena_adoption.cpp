@@ -77,6 +77,7 @@ class TailWalk {
     }
     ApartPayload apart;
     std::memcpy(&apart, cell.payload, sizeof(apart));
+    if (cell.inline_size == payload_absent && apart.offset > 0 && apart.size_bytes > 0) return {};
     if (!can_have_payload(arena_, chunk, cell.inline_size, apart.offset, apart.size_bytes))
       return failure(Errc::parse_error, "a record in the chunk at offset {} is damaged", chunk.offset);
     tail_.record_bytes += apart.size_bytes;

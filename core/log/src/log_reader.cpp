@@ -96,9 +96,32 @@ bool LogReader::enter(const Chunk& chunk, std::uint32_t cell) {
 }
 
 Record LogReader::record_apart(const Cell& cell, std::uint8_t kind, const Place& apart) const {
-  return {kind,           cell.flags,
-          cell.label,     {arena_.base + apart.offset, apart.size_bytes},
-          chunk_.ordinal, {cell.payload + offsetof(ApartPayload, extra), extra_bytes_max}};
+  return {kind,
+          cell.flags,
+          cell.label,
+          {arena_.base + apart.offset, apart.size_bytes},
+          chunk_.ordinal,
+          {cell.payload + offsetof(ApartPayload, extra), extra_bytes_max},
+          0,
+          0};
+}
+
+std::optional<Record> LogReader::record_absent(const Cell& cell) {
+  AbsentPayload absent;
+  std::memcpy(&absent, cell.payload, sizeof(absent));
+  if (absent.record == 0 || absent.size_bytes == 0) {
+    fail("a record without its payload says of none where it is");
+    return std::nullopt;
+  }
+  LLAMADA_CRASH_POINT("consume:peeked");
+  return Record{.kind = cell.kind,
+                .flags = cell.flags,
+                .label = cell.label,
+                .payload = {},
+                .chunk_ordinal = chunk_.ordinal,
+                .extra = {},
+                .absent_bytes = absent.size_bytes,
+                .absent_record = absent.record};
 }
 
 /// A committed record, wherever its payload lies.
@@ -107,8 +130,9 @@ std::optional<Record> LogReader::read_apart(const Cell& cell) {
   const std::uint8_t inline_size = cell.inline_size;
   if (inline_size <= inline_payload_max) {
     LLAMADA_CRASH_POINT("consume:peeked");
-    return Record{cell.kind, cell.flags, cell.label, {cell.payload, inline_size}, chunk_.ordinal, {}};
+    return Record{cell.kind, cell.flags, cell.label, {cell.payload, inline_size}, chunk_.ordinal, {}, 0, 0};
   }
+  if (inline_size == payload_absent) return record_absent(cell);
   const Place apart = place_of(cell);
   if (!can_have_payload(arena_, chunk_, inline_size, apart.offset, apart.size_bytes)) {
     fail("a record lies outside of its chunk");

@@ -310,6 +310,17 @@ void LogWriter::publish_again(std::uint8_t kind, std::uint16_t flags, std::uint6
   commit_cell(kind, flags, label, payload_apart, kept.size());
 }
 
+Status LogWriter::publish_absent(std::uint8_t kind, std::uint16_t flags, std::uint64_t label,
+                                 const AbsentPayload& absent) {
+  LLAMADA_CHECK(absent.record > 0 && absent.size_bytes > 0 && !reserved_);
+  if (!has_cell()) {
+    if (auto entered = next_chunk(0, Filling::in_place, 0); !entered) return entered;
+  }
+  std::memcpy(next_->payload, &absent, sizeof(absent));
+  commit_cell(kind, flags, label, payload_absent, 0);
+  return {};
+}
+
 Status LogWriter::publish(std::uint8_t kind, std::uint16_t flags, std::uint64_t label,
                           std::span<const std::byte> payload) {
   auto reservation = reserve(payload.size(), Filling::by_fill);

@@ -13,19 +13,19 @@ int* predefined_attribute(int keyval) {
   Runtime& state = runtime();
   switch (keyval) {
     case MPI_TAG_UB:
-      return &state.tag_upper_bound;
+      return &state.attributes.tag_upper_bound;
     case MPI_HOST:
-      return &state.no_host;
+      return &state.attributes.no_host;
     case MPI_IO:
-      return &state.io_rank;
+      return &state.attributes.io_rank;
     case MPI_WTIME_IS_GLOBAL:
-      return &state.wtime_is_global;
+      return &state.attributes.wtime_is_global;
     case MPI_UNIVERSE_SIZE:
-      return &state.universe_size;
+      return &state.attributes.universe_size;
     case MPI_LASTUSEDCODE:
       return &state.added_errors.last_used;
     case MPI_APPNUM:
-      return &state.application_number;
+      return &state.attributes.application_number;
     default:
       return nullptr;
   }
@@ -109,7 +109,7 @@ int get_attribute(const Holder& holder, int keyval, void* value, int* flag) {
   if (int code = check_pointer(holder.communicator, flag, "flag")) return code;
   auto& result = *static_cast<void**>(value);
   if (int* predefined = predefined_attribute(keyval); predefined && holder.owner == Owner::communicator) {
-    *flag = keyval != MPI_UNIVERSE_SIZE || runtime().universe_size > 0;
+    *flag = keyval != MPI_UNIVERSE_SIZE || runtime().attributes.universe_size > 0;
     result = predefined;
     return MPI_SUCCESS;
   }

@@ -167,7 +167,7 @@ int PMPI_Comm_free(MPI_Comm* comm) {
   if (*comm == MPI_COMM_WORLD || *comm == MPI_COMM_SELF)
     return report(communicator, MPI_ERR_COMM, "a predefined communicator cannot be freed");
   if (int code = communicator->attributes().remove_all(*comm)) return call_error_handler(communicator, code);
-  if (*comm == runtime().parent) runtime().parent = MPI_COMM_NULL;
+  if (*comm == runtime().spawning.parent) runtime().spawning.parent = MPI_COMM_NULL;
   runtime().collectives->spare_channel(*communicator);
   communicator->set_handle(MPI_COMM_NULL);
   runtime().communicators.erase(*comm);

@@ -182,7 +182,8 @@ void Channel::look_for_damage() {
     PeerLog& log = peer(member).log;
     const int world_rank = members_.world_rank(member);
     if (!log.is_found()) {
-      if (world_.source(world_rank, key_).arena.is_damaged()) world_.damaged(world_rank, "its header has changed");
+      if (world_.source(world_rank, key_).arena.is_damaged())
+        world_.damaged(world_rank, "its header has changed");
     } else if (log.reader().is_cursor_damaged()) {
       world_.damaged(world_.rank(), fmt::format("its cursor in the log of rank {} has changed", world_rank));
     } else if (const char* why = log.reader().find_damage()) {

@@ -16,7 +16,7 @@ namespace {
 using namespace llamada::mpi;
 
 int init(CallId id, int required, int* provided) {
-  if (const Runtime* known = runtime_if_any(); known && known->initialized)
+  if (const Runtime* known = runtime_if_any(); known && known->stage.initialized)
     fatal(fmt::format("{}: MPI was initialised before", call_name(id)));
   const int level = std::clamp(required, MPI_THREAD_SINGLE, MPI_THREAD_MULTIPLE);
   initialize(level);
@@ -25,8 +25,8 @@ int init(CallId id, int required, int* provided) {
   if (level == MPI_THREAD_MULTIPLE) give_up_protection("MPI_THREAD_MULTIPLE");
   if (provided != nullptr) *provided = level;
   runtime().calls.leave(outer);
-  runtime().plain = !runtime().lock;
-  runtime().initialized = true;
+  runtime().stage.plain = !runtime().lock;
+  runtime().stage.initialized = true;
   return MPI_SUCCESS;
 }
 
@@ -52,16 +52,16 @@ LLAMADA_MPI_FUNCTION(Finalize)
 int PMPI_Finalize(void) {
   LLAMADA_MPI_ENTER(Finalize);
   finalize();
-  runtime().plain = false;
-  runtime().finalized = true;
-  if (runtime().is_open()) runtime().plain = !runtime().lock;
+  runtime().stage.plain = false;
+  runtime().stage.finalized = true;
+  if (runtime().is_open()) runtime().stage.plain = !runtime().lock;
   return MPI_SUCCESS;
 }
 
 LLAMADA_MPI_FUNCTION(Finalized)
 int PMPI_Finalized(int* flag) {
   const Runtime* self = runtime_seen_by_any_thread();
-  *flag = self != nullptr && self->finalized.load(std::memory_order_acquire);
+  *flag = self != nullptr && self->stage.finalized.load(std::memory_order_acquire);
   return MPI_SUCCESS;
 }
 
@@ -77,7 +77,7 @@ LLAMADA_MPI_FUNCTION(Query_thread)
 int PMPI_Query_thread(int* provided) {
   if (!runtime_seen_by_any_thread()) called_outside(CallId::Query_thread);
   if (int code = check_pointer(nullptr, provided, "provided")) return code;
-  *provided = runtime().thread_level;
+  *provided = runtime().threads.level;
   return MPI_SUCCESS;
 }
 
@@ -85,7 +85,7 @@ LLAMADA_MPI_FUNCTION(Is_thread_main)
 int PMPI_Is_thread_main(int* flag) {
   if (!runtime_seen_by_any_thread()) called_outside(CallId::Is_thread_main);
   if (int code = check_pointer(nullptr, flag, "flag")) return code;
-  *flag = syscall(SYS_gettid) == runtime().main_thread;
+  *flag = syscall(SYS_gettid) == runtime().threads.main;
   return MPI_SUCCESS;
 }
 

@@ -58,7 +58,7 @@ int PMPI_Session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session* sessio
   if (info != MPI_INFO_NULL && !hints) return refuse(MPI_ERR_INFO, "the info object was freed, or is none");
   if (!session) return refuse(MPI_ERR_ARG, "the session is a null pointer");
   // What the process has been granted before holds here, too.
-  auto made = make_counted<Session>(found, std::max(level, runtime().thread_level));
+  auto made = make_counted<Session>(found, std::max(level, runtime().threads.level));
   made->handle = runtime().sessions.insert(made);
   *session = made->handle;
   return MPI_SUCCESS;

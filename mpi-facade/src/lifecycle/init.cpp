@@ -67,11 +67,12 @@ void make_collectives(Process& process, World& world) {
 
 void fill_runtime(Runtime& runtime, World& world, int thread_level) {
   runtime.world = &world;
-  runtime.thread_level = thread_level;
-  runtime.main_thread = syscall(SYS_gettid);
-  runtime.wtime_is_global = world.is_on_one_node() ? 1 : 0;
+  runtime.threads.level = thread_level;
+  runtime.threads.main = syscall(SYS_gettid);
+  runtime.attributes.wtime_is_global = world.is_on_one_node() ? 1 : 0;
   // Which program of the job this is, when mpirun was given several.
-  if (const char* number = std::getenv("LLAMADA_APPNUM")) runtime.application_number = std::atoi(number);
+  if (const char* number = std::getenv("LLAMADA_APPNUM"))
+    runtime.attributes.application_number = std::atoi(number);
   runtime.end_job = [&world](int code, std::string_view text) { world.aborted(code, text); };
   auto& header = world.arena().header();
   runtime.calls.publish_to(&header.call_id, &header.call_index);
@@ -81,7 +82,8 @@ void fill_runtime(Runtime& runtime, World& world, int thread_level) {
   runtime.add_world(world.rank(), world.world_size(), coll::Collectives::world_context,
                     coll::Collectives::self_context, world.world_first());
   // -usize of mpirun.
-  if (const char* number = std::getenv("LLAMADA_UNIVERSE_SIZE")) runtime.universe_size = std::atoi(number);
+  if (const char* number = std::getenv("LLAMADA_UNIVERSE_SIZE"))
+    runtime.attributes.universe_size = std::atoi(number);
 }
 
 Injection read_injection(World& world) {
@@ -92,7 +94,7 @@ Injection read_injection(World& world) {
 
 /// What several threads need, when they have not had it.
 void raise_thread_level(Runtime& runtime, int thread_level) {
-  runtime.thread_level = std::max(runtime.thread_level, thread_level);
+  runtime.threads.level = std::max(runtime.threads.level, thread_level);
   if (thread_level != MPI_THREAD_MULTIPLE || runtime.lock) return;
   runtime.lock = std::make_unique<LibraryLock>();
   runtime.waiting = runtime.engine->share(*runtime.lock);
@@ -154,7 +156,7 @@ void make_library(int thread_level) {
 void meet_parents(Runtime& runtime) {
   auto parents = join_parents();
   if (!parents) runtime.world->aborted(1, fmt::format("MPI_Init: the parents: {}", parents.error().text()));
-  if (*parents) runtime.parent = (*parents)->handle();
+  if (*parents) runtime.spawning.parent = (*parents)->handle();
 }
 
 }  // namespace
@@ -174,21 +176,22 @@ void initialize(int thread_level) {
 void enter_by_session(int thread_level) {
   if (runtime_if_any() == nullptr) make_library(thread_level);
   Runtime& self = runtime();
-  if (self.open_sessions++ == 0 && (!self.initialized || self.finalized)) begin_program(self);
+  if (self.stage.open_sessions++ == 0 && (!self.stage.initialized || self.stage.finalized))
+    begin_program(self);
   raise_thread_level(self, thread_level);
-  self.plain = !self.lock;
+  self.stage.plain = !self.lock;
 }
 
 void leave_by_session() {
   Runtime& self = runtime();
-  if (--self.open_sessions > 0 || (self.initialized && !self.finalized)) return;
+  if (--self.stage.open_sessions > 0 || (self.stage.initialized && !self.stage.finalized)) return;
   // Communicators of the session have been freed: what others need of this rank is on its way.
   self.engine->finish();
   self.engine->finish_replay();
-  self.kept_segments.reset();
+  self.one_sided.kept_segments.reset();
   exit_is_allowed();
   self.world->arena().set_state(log::ArenaState::finalized);
-  self.plain = false;
+  self.stage.plain = false;
 }
 
 void finalize() {
@@ -197,7 +200,7 @@ void finalize() {
   auto* comm_self = self.communicators.find(MPI_COMM_SELF);
   comm_self->attributes().remove_all(MPI_COMM_SELF);
   self.engine->finish();
-  self.kept_segments.reset();
+  self.one_sided.kept_segments.reset();
   if (self.world_size > 1) {
     // Nobody leaves before all have what they need of all.
     if (auto met = meet(*self.comm_world()); !met) report(self.comm_world(), met.error());

@@ -71,7 +71,7 @@ struct PlainPeer {
     communicator = last.communicator;
     type = last.type;
     if (static_cast<std::uint64_t>(count) > INT_MAX) return false;
-    if (rank >= communicator->peer_count() || tag > self.tag_upper_bound) return false;
+    if (rank >= communicator->peer_count() || tag > self.attributes.tag_upper_bound) return false;
     bytes = static_cast<std::size_t>(count) * last.type_bytes;
     return (buffer != nullptr || count == 0) && buffer != MPI_IN_PLACE;
   }

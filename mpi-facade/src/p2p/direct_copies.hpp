@@ -118,7 +118,7 @@ class DirectCopies {
     const Desk* theirs = nullptr;
     int process = 0;
     std::uint32_t receives_begun = 0;
-    std::deque<Copy> receives;    // in the order of their numbers
+    std::deque<Copy> receives;  // in the order of their numbers
     std::deque<Copy> sends;
     std::deque<Waiting> waiting;
     std::optional<CopyGroup> granted;  // messages of a copy of which more are to come

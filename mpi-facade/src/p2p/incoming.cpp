@@ -176,6 +176,7 @@ bool Incoming::take_small(int from, Stream& stream, const log::Cell& cell) {
 }
 
 void Incoming::handle(int from, Stream& stream, const log::Record& record) {
+  if (record.absent_bytes > 0) world_.damaged(from, "a record has left its payload elsewhere");
   const std::uint32_t context = label_context(record.label);
   IncomingMessage message;
   message.context = context;

@@ -51,30 +51,30 @@ void Outgoing::open(Destination& to) {
   to.is_reachable = world_.is_local(to.rank);
   to.open = true;
   if (!options_.compares || to.log.published() == 0) return;
-  to.predecessor_left = to.log.published();
-  to.predecessor = log::LogReader::open(world_.arena().reading(), to.log.index());
+  to.predecessor.left = to.log.published();
+  to.predecessor.reader = log::LogReader::open(world_.arena().reading(), to.log.index());
   find_acknowledgements(to);
 }
 
 void Outgoing::open_bulk(Destination& to) {
-  if (to.bulk_open) return;
+  if (to.bulk.is_open) return;
   log::LogOptions log_options;
   log_options.live_bytes_max = bulk_lane_bytes;
   auto log = log::LogWriter::open(world_.arena(), bulk_log_key(to.rank), log_options);
   if (!log)
     world_.aborted(1,
                    fmt::format("the bulk lane to rank {} cannot be made: {}", to.rank, log.error().text()));
-  to.bulk = std::move(*log);
-  to.bulk_open = true;
+  to.bulk.log = std::move(*log);
+  to.bulk.is_open = true;
 }
 
 void Outgoing::add_reader(Destination& to, bool bulk) {
-  log::LogWriter& log = bulk ? to.bulk : to.log;
+  log::LogWriter& log = bulk ? to.bulk.log : to.log;
   if (log.reader_count() > 0) return;
   const auto arena = world_.cursors_of(to.rank);
   const auto key = bulk ? bulk_log_key(to.rank) : message_log_key(to.rank);
   const auto* cursor =
-      log::find_cursor(arena, key, static_cast<std::uint32_t>(world_.rank()), bulk ? to.bulk_scan : to.scan);
+      log::find_cursor(arena, key, static_cast<std::uint32_t>(world_.rank()), bulk ? to.bulk.scan : to.scan);
   if (cursor) log.add_reader(cursor);
 }
 
@@ -96,7 +96,7 @@ bool Outgoing::room(Destination& to, log::LogWriter& log, bool bulk, std::size_t
 
 bool Outgoing::send_now(const Buffer& buffer, int rank, std::uint32_t context, int tag) {
   Destination& to = destination(rank);
-  if (to.first || to.predecessor_left > 0 || !live_) [[unlikely]]
+  if (to.first || to.predecessor.left > 0 || !live_) [[unlikely]]
     return send_now_slowly(to, buffer, context, tag);
   const std::span<const std::byte> payload(buffer.contiguous(), buffer.bytes());
   const Route way = route(to, payload.data(), payload.size());
@@ -214,7 +214,7 @@ void Outgoing::send(Request& request) {
 }
 
 bool Outgoing::publish(Destination& to, Request& request) {
-  if (to.predecessor_left > 0) {
+  if (to.predecessor.left > 0) {
     if (const auto record = predecessors_message(to)) {
       compare(to, request, *record);
       take_predecessors_message(to);
@@ -431,9 +431,9 @@ bool Outgoing::advance_bulk(Destination& to) {
     const std::size_t bytes = message_bytes(request);
     const std::size_t piece = std::min<std::size_t>(bulk_piece_bytes, bytes - request.bulk_done);
     log::Reservation reservation;
-    if (!room(to, to.bulk, true, piece, reservation)) break;
+    if (!room(to, to.bulk.log, true, piece, reservation)) break;
     pack_message(request, request.bulk_done, reservation.payload());
-    to.bulk.commit(std::move(reservation), kind_bulk, 0, 0);
+    to.bulk.log.commit(std::move(reservation), kind_bulk, 0, 0);
     LLAMADA_CRASH_POINT("bulk:piece-logged");
     arena_.count(log::Counter::bytes_bulk, piece);
     wake(to);

@@ -119,17 +119,29 @@ class Outgoing {
     std::array<std::byte, sizeof(DirectGrant)> payload;
     std::size_t payload_bytes;
   };
+  /// The second log to a rank, for messages that come in pieces after their match.
+  struct BulkLane {
+    log::LogWriter log;
+    log::DirectoryScan scan;
+    bool is_open = false;
+  };
+  /// What predecessors sent there and this incarnation has not repeated.
+  struct Predecessor {
+    log::LogReader reader;
+    std::uint64_t left = 0;  // records
+    // (context, ordinal)
+    std::set<std::pair<std::uint32_t, std::uint64_t>> acknowledgements;
+    std::span<const std::byte> patch;  // the last one
+  };
   struct Destination {
     int rank = 0;
     const std::atomic<std::uint32_t>* sleeping = nullptr;  // its word; null: the world is to be asked
     bool open = false;
-    bool bulk_open = false;
     bool busy = false;
     bool is_reachable = true;  // it may reach this process's memory
     log::LogWriter log;
-    log::LogWriter bulk;
     log::DirectoryScan scan;
-    log::DirectoryScan bulk_scan;
+    BulkLane bulk;
     Ordinals ordinals;
     std::uint64_t heard_before = 0;   // messages, when a large one was written into its log last
     std::uint64_t heard_at_send = 0;  // the same, when one was sent that waits for its match
@@ -142,12 +154,8 @@ class Outgoing {
     std::set<std::pair<std::uint32_t, std::uint64_t>> early;  // acknowledged before it was sent (again)
     std::vector<Request*> announced;
     std::deque<Request*> granted;
-    log::LogReader predecessor;
-    std::uint64_t predecessor_left = 0;  // records
-    // Acknowledgements of the predecessors that have not been repeated: (context, ordinal).
-    std::set<std::pair<std::uint32_t, std::uint64_t>> predecessors_acknowledgements;
+    Predecessor predecessor;
     KeptPayloads kept;
-    std::span<const std::byte> predecessors_patch;  // the last one
 
     /// Where acknowledgements and grants go.
     log::LogWriter& control_log() { return log; }
@@ -158,7 +166,7 @@ class Outgoing {
     if (static_cast<std::size_t>(rank) >= destinations_.size()) [[unlikely]]
       return nullptr;
     Destination& to = *destinations_[static_cast<std::size_t>(rank)];
-    if (!to.open || to.first || to.predecessor_left > 0 || !live_) [[unlikely]]
+    if (!to.open || to.first || to.predecessor.left > 0 || !live_) [[unlikely]]
       return nullptr;
     return &to;
   }

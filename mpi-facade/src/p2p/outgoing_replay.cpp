@@ -12,41 +12,41 @@
 namespace llamada::mpi {
 
 std::optional<log::Record> Outgoing::predecessors_message(Destination& to) {
-  while (to.predecessor_left > 0) {
-    const auto record = to.predecessor.peek();
+  while (to.predecessor.left > 0) {
+    const auto record = to.predecessor.reader.peek();
     if (!record) {
       owner_.differs(fmt::format("the log to rank {} ends too early", to.rank));
       return std::nullopt;
     }
     if (record->kind == kind_message || record->kind == kind_announcement) return record;
-    if (record->kind == kind_patch) to.predecessors_patch = record->payload;
+    if (record->kind == kind_patch) to.predecessor.patch = record->payload;
     take_predecessors_message(to);
   }
   return std::nullopt;
 }
 
 void Outgoing::take_predecessors_message(Destination& to) {
-  --to.predecessor_left;
-  to.predecessor.advance();
+  --to.predecessor.left;
+  to.predecessor.reader.advance();
 }
 
 /// They lie among the messages, at places that depend on when the acknowledged messages came.
 void Outgoing::find_acknowledgements(Destination& to) {
-  log::LogReader reader = to.predecessor;
-  for (std::uint64_t left = to.predecessor_left; left > 0; --left) {
+  log::LogReader reader = to.predecessor.reader;
+  for (std::uint64_t left = to.predecessor.left; left > 0; --left) {
     const auto record = reader.peek();
     if (!record) return;
     reader.advance();
     if (record->kind != kind_acknowledgement) continue;
     std::uint64_t ordinal = 0;
     std::memcpy(&ordinal, record->payload.data(), std::min(sizeof(ordinal), record->payload.size()));
-    to.predecessors_acknowledgements.insert({label_context(record->label), ordinal});
+    to.predecessor.acknowledgements.insert({label_context(record->label), ordinal});
   }
 }
 
 /// What the sender has been told is not told again.
 bool Outgoing::repeats_acknowledgement(Destination& to, std::uint32_t context, std::uint64_t ordinal) {
-  return to.predecessors_acknowledgements.erase({context, ordinal}) > 0;
+  return to.predecessor.acknowledgements.erase({context, ordinal}) > 0;
 }
 
 void Outgoing::compare(Destination& to, const Request& request, const log::Record& record) {
@@ -77,7 +77,7 @@ void Outgoing::compare(Destination& to, const Request& request, const log::Recor
     const auto put = [&](std::size_t offset, std::span<const std::byte> piece) {
       std::memcpy(patched.data() + offset, piece.data(), piece.size());
     };
-    if (!apply_patch(to.predecessors_patch, bytes, put))
+    if (!apply_patch(to.predecessor.patch, bytes, put))
       return owner_.differs(fmt::format("{}: the log has no patch for it", name(to, label, ordinal)));
     sent = patched.data();
   }
@@ -105,8 +105,8 @@ std::string Outgoing::left_over() {
     destination(to->rank);
     if (const auto record = predecessors_message(*to))
       return name(*to, record->label, to->ordinals.last(label_context(record->label)) + 1);
-    if (to->predecessors_acknowledgements.empty()) continue;
-    const auto& [context, ordinal] = *to->predecessors_acknowledgements.begin();
+    if (to->predecessor.acknowledgements.empty()) continue;
+    const auto& [context, ordinal] = *to->predecessor.acknowledgements.begin();
     return fmt::format("the receipt of message {} from rank {}, communicator {}, a synchronous send", ordinal,
                        to->rank, context);
   }

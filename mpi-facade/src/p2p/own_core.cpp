@@ -47,7 +47,8 @@ void OwnCore::look_at_others() {
 
 void OwnCore::move_from(int here, const cpu_set_t& taken) {
   cpu_set_t allowed;
-  if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0 || CPU_COUNT(&allowed) < world_.local_size()) return;
+  if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0 || CPU_COUNT(&allowed) < world_.local_size())
+    return;
   const int core = next_free(here, allowed, taken);
   if (core < 0) return;
   cpu_set_t only;

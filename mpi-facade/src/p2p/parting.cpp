@@ -37,7 +37,7 @@ void Outgoing::part(int rank) {
   std::erase(busy_, to.get());
   if (last_sent_to_ == to.get()) last_sent_to_ = nullptr;
   if (to->open) to->log.discard();
-  if (to->bulk_open) to->bulk.discard();
+  if (to->bulk.is_open) to->bulk.log.discard();
   to = std::make_unique<Destination>();
   to->rank = rank;
 }

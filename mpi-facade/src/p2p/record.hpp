@@ -43,10 +43,10 @@ struct Grant {
 };
 struct DirectGrant {
   std::uint64_t send_id = 0;
-  std::uint64_t address = 0;        ///< where it is to lie in the receiver's process
-  std::uint64_t bytes = 0;          ///< of it: what the receiver has room for
-  std::uint64_t desk = 0;           ///< of the receiver for the sender, in its arena
-  std::uint32_t number = 0;         ///< of the copy, from 1, among those between the two in this direction
+  std::uint64_t address = 0;  ///< where it is to lie in the receiver's process
+  std::uint64_t bytes = 0;    ///< of it: what the receiver has room for
+  std::uint64_t desk = 0;     ///< of the receiver for the sender, in its arena
+  std::uint32_t number = 0;   ///< of the copy, from 1, among those between the two in this direction
   std::uint32_t left = 0;     ///< so many more messages, whose grants follow, belong to the same copy
 };
 static_assert(sizeof(DirectGrant) <= log::inline_payload_max);

@@ -82,8 +82,8 @@ void ReplayCourse::begin_last_call() {
   world_.reached(ReplayPlace::last_call_begins, __libc_single_threaded);
   Runtime& self = runtime();
   if (self.lock) return;
-  self.at_leave = [this] { end_last_call(); };
-  self.plain = false;
+  self.stage.at_leave = [this] { end_last_call(); };
+  self.stage.plain = false;
 }
 
 /// What is written from now on may be new, unless the predecessor did more than the replay has done.

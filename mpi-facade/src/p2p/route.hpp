@@ -78,9 +78,9 @@ constexpr Way choose_way(const RouteFacts& message, const RouteLimits& limits) {
 constexpr Route choose(const RouteFacts& message, const RouteLimits& limits) {
   const Way way = choose_way(message, limits);
   if (way == Way::memory || way == Way::bulk_lane || !message.lies_together) return {way};
-  const Repeat repeat = message.bytes < RouteLimits::repeated_bytes_min                  ? Repeat::never
+  const Repeat repeat = message.bytes < RouteLimits::repeated_bytes_min                    ? Repeat::never
                         : message.keeps && message.bytes >= RouteLimits::patched_bytes_min ? Repeat::nearly
-                                                                                          : Repeat::same;
+                                                                                           : Repeat::same;
   const bool is_shown = message.bytes >= RouteLimits::shown_bytes_min &&
                         !(message.is_crossing && message.bytes > RouteLimits::shown_bytes_max_crossing);
   return {way, repeat, is_shown};

@@ -21,7 +21,7 @@ int bad_operand(Window& window, const void* buffer, int count, MPI_Datatype data
 
 /// MPI_ERR_WIN, to the error handler of MPI_COMM_WORLD.
 inline int find_window(MPI_Win win, Window*& found) {
-  const Windows* windows = runtime().windows.get();
+  const Windows* windows = runtime().one_sided.windows.get();
   found = windows ? windows->find(win) : nullptr;
   return found ? MPI_SUCCESS : detail::bad_window(win);
 }

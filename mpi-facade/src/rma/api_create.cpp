@@ -195,7 +195,7 @@ int PMPI_Win_free(MPI_Win* win) {
   // All have done with what this rank shows.
   meet(*window);
   keep_segment(*window);
-  runtime().windows->erase(*win);
+  runtime().one_sided.windows->erase(*win);
   *win = MPI_WIN_NULL;
   return code;
 }

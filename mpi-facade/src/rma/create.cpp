@@ -51,7 +51,7 @@ WindowSegment::Kind kind_of(int flavor) {
 }
 
 std::optional<WindowSegment> take_kept(const Communicator& communicator, int flavor) {
-  KeptSegments* kept = runtime().kept_segments.get();
+  KeptSegments* kept = runtime().one_sided.kept_segments.get();
   return kept ? kept->take(*communicator.group(), kind_of(flavor)) : std::nullopt;
 }
 
@@ -184,13 +184,13 @@ Result<Window*> make_window(Communicator& communicator, const WindowRequest& req
       make_counted<Window>(request.flavor, communicator.group(), std::move(members), std::move(*segment),
                            Reference<ErrorHandler>(state.error_handlers.find(MPI_ERRORS_ARE_FATAL)));
   Window* made = window.get();
-  if (!state.windows) state.windows = std::make_shared<Windows>();
-  made->set_handle(state.windows->insert(std::move(window)));
+  if (!state.one_sided.windows) state.one_sided.windows = std::make_shared<Windows>();
+  made->set_handle(state.one_sided.windows->insert(std::move(window)));
   return made;
 }
 
 void keep_segment(Window& window) {
-  auto& kept = runtime().kept_segments;
+  auto& kept = runtime().one_sided.kept_segments;
   if (!kept) kept = std::make_shared<KeptSegments>();
   const bool shares = shares_memory(window.flavor());
   const std::span own =

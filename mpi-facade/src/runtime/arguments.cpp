@@ -61,7 +61,7 @@ int bad_root(Communicator* communicator, int root) {
 
 int bad_tag(Communicator* communicator, int tag, bool any_allowed) {
   return report(communicator, MPI_ERR_TAG,
-                fmt::format("the tag {} is not in 0 to {}{}", tag, runtime().tag_upper_bound,
+                fmt::format("the tag {} is not in 0 to {}{}", tag, runtime().attributes.tag_upper_bound,
                             any_allowed ? ", nor MPI_ANY_TAG" : ""));
 }
 

@@ -89,11 +89,11 @@ inline int check_root(Communicator* communicator, int root) {
 }
 
 inline int check_send_tag(Communicator* communicator, int tag) {
-  return tag >= 0 && tag <= runtime().tag_upper_bound ? MPI_SUCCESS
-                                                      : detail::bad_tag(communicator, tag, false);
+  return tag >= 0 && tag <= runtime().attributes.tag_upper_bound ? MPI_SUCCESS
+                                                                 : detail::bad_tag(communicator, tag, false);
 }
 inline int check_receive_tag(Communicator* communicator, int tag) {
-  const bool good = (tag >= 0 && tag <= runtime().tag_upper_bound) || tag == MPI_ANY_TAG;
+  const bool good = (tag >= 0 && tag <= runtime().attributes.tag_upper_bound) || tag == MPI_ANY_TAG;
   return good ? MPI_SUCCESS : detail::bad_tag(communicator, tag, true);
 }
 

@@ -22,14 +22,14 @@ class CallScope {
  public:
   explicit CallScope(CallId id) {
     Runtime* runtime = runtime_if_any();
-    if (!runtime || !runtime->plain) [[unlikely]]
+    if (!runtime || !runtime->stage.plain) [[unlikely]]
       enter_otherwise(id);
     outer_ = runtime->calls.enter(id);
   }
   ~CallScope() {
     Runtime& self = runtime();
     self.calls.leave(outer_);
-    if (!self.plain) [[unlikely]]
+    if (!self.stage.plain) [[unlikely]]
       leave_otherwise();
   }
   CallScope(const CallScope&) = delete;
@@ -43,7 +43,7 @@ class CallScope {
 class BriefCall {
  public:
   static bool is_possible(const Runtime* runtime) {
-    return runtime && runtime->plain && !runtime->calls.is_watched_next();
+    return runtime && runtime->stage.plain && !runtime->calls.is_watched_next();
   }
   BriefCall(Runtime& runtime, CallId id) : calls_(runtime.calls) { calls_.enter_briefly(id); }
   ~BriefCall() { calls_.leave_briefly(); }

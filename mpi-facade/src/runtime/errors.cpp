@@ -170,7 +170,7 @@ void fatal(const std::string& text) {
 
 void called_outside(CallId id) {
   const Runtime* runtime = runtime_if_any();
-  const bool finalized = runtime && runtime->finalized;
+  const bool finalized = runtime && runtime->stage.finalized;
   fatal(fmt::format("{} was called {}", call_name(id), finalized ? "after MPI_Finalize" : "before MPI_Init"));
 }
 
@@ -185,9 +185,9 @@ void enter_otherwise(CallId id) {
 
 void leave_otherwise() {
   Runtime& self = runtime();
-  if (self.at_leave && self.calls.current() == CallId::none) {
-    std::exchange(self.at_leave, {})();
-    self.plain = self.is_open() && !self.lock;
+  if (self.stage.at_leave && self.calls.current() == CallId::none) {
+    std::exchange(self.stage.at_leave, {})();
+    self.stage.plain = self.is_open() && !self.lock;
   }
   if (!self.lock || !self.lock->is_mine()) return;
   if (self.waiting && self.lock->held_once()) self.waiting->before_unlock();

@@ -58,6 +58,51 @@ struct AddedErrors {
   int last_used = MPI_ERR_LASTCODE;
 };
 
+/// Processes that this one has started or met (MPI 3.1, 10).
+struct Spawning {
+  MPI_Comm parent = MPI_COMM_NULL;  ///< what MPI_Comm_get_parent gives
+  int bridge_count = 0;             ///< connections begun by this process (spawn/bridge.hpp)
+  int port_count = 0;               ///< ports that it has opened
+};
+
+/// Where the process stands between MPI_Init and its end, and what a call has to do before it begins.
+struct Stage {
+  // These two are asked by any thread: stored with release order, loaded with acquire order, so that who sees
+  // MPI initialised sees what MPI_Init has made.
+  std::atomic<bool> initialized{false};  ///< MPI_Init has returned, or is about to.
+  std::atomic<bool> finalized{false};
+  std::atomic<int> open_sessions{0};
+  /// Whether functions of MPI may be called: between MPI_Init and MPI_Finalize, or while a session is open.
+  bool is_open() const { return (initialized && !finalized) || open_sessions > 0; }
+  /// A call has nothing to do before it begins: is_open(), and no other thread calls MPI.
+  /// Written by MPI_Init, and by MPI_Finalize when no other thread may call MPI any more.
+  bool plain = false;
+  /// Called once when the outermost call ends, if `plain` is false then.
+  std::function<void()> at_leave;
+};
+
+/// Threads of the program in MPI (12.4).
+struct ThreadSupport {
+  int level = MPI_THREAD_SINGLE;
+  long main = 0;  ///< the kernel's number of the thread that called MPI_Init
+};
+
+/// The values of the predefined attributes (8.1.2); pointers to these are what MPI_Comm_get_attr gives.
+struct PredefinedAttributes {
+  int tag_upper_bound = 0x3fffffff;
+  int universe_size = 0;  ///< 0: not known, the attribute is not set
+  int application_number = 0;
+  int wtime_is_global = 1;
+  int no_host = MPI_PROC_NULL;
+  int io_rank = MPI_ANY_SOURCE;
+};
+
+/// What one-sided communication has made.
+struct OneSided {
+  std::shared_ptr<rma::Windows> windows;             ///< made with the first window
+  std::shared_ptr<rma::KeptSegments> kept_segments;  ///< of freed windows; made with the first
+};
+
 /// Everything between MPI_Init and the end of the process: the facade's only global state, reached by
 /// runtime(). Made by MPI_Init, kept after MPI_Finalize for the functions that are legal then.
 ///
@@ -91,33 +136,14 @@ struct Runtime : CallState {
   AddedErrors added_errors;
   LastNamed last_named;
 
-  int world_rank = 0;               ///< the slot: what groups are made of
-  int world_first = 0;              ///< the slot of rank 0 of MPI_COMM_WORLD
-  int world_size = 1;               ///< of MPI_COMM_WORLD
-  MPI_Comm parent = MPI_COMM_NULL;  ///< what MPI_Comm_get_parent gives
-  int bridge_count = 0;             ///< connections begun by this process (spawn/bridge.hpp)
-  int port_count = 0;               ///< ports that it has opened
-  // These two are asked by any thread: stored with release order, loaded with acquire order, so that who sees
-  // MPI initialised sees what MPI_Init has made.
-  std::atomic<bool> initialized{false};  ///< MPI_Init has returned, or is about to.
-  std::atomic<bool> finalized{false};
-  std::atomic<int> open_sessions{0};
-  /// Whether functions of MPI may be called: between MPI_Init and MPI_Finalize, or while a session is open.
-  bool is_open() const { return (initialized && !finalized) || open_sessions > 0; }
-  /// A call has nothing to do before it begins: is_open(), and no other thread calls MPI.
-  /// Written by MPI_Init, and by MPI_Finalize when no other thread may call MPI any more.
-  bool plain = false;
-  /// Called once when the outermost call ends, if `plain` is false then.
-  std::function<void()> at_leave;
-  int thread_level = MPI_THREAD_SINGLE;
-  long main_thread = 0;  ///< the kernel's number of the thread that called MPI_Init
-  /// The values of the predefined attributes (8.1.2); pointers to these are what MPI_Comm_get_attr gives.
-  int tag_upper_bound = 0x3fffffff;
-  int universe_size = 0;  ///< 0: not known, the attribute is not set
-  int application_number = 0;
-  int wtime_is_global = 1;
-  int no_host = MPI_PROC_NULL;
-  int io_rank = MPI_ANY_SOURCE;
+  int world_rank = 0;   ///< the slot: what groups are made of
+  int world_first = 0;  ///< the slot of rank 0 of MPI_COMM_WORLD
+  int world_size = 1;   ///< of MPI_COMM_WORLD
+  Spawning spawning;
+  Stage stage;
+  bool is_open() const { return stage.is_open(); }
+  ThreadSupport threads;
+  PredefinedAttributes attributes;
   std::string processor_name;  ///< Of the first incarnation. Empty: ask the system.
 
   /// Ends the job with this exit code after saying the text: set by MPI_Init. Until then the text goes to
@@ -127,11 +153,8 @@ struct Runtime : CallState {
   World* world = nullptr;    ///< Owned by MPI_Init's composition.
   Engine* engine = nullptr;  ///< Point-to-point: matching, requests, replay.
   coll::Collectives* collectives = nullptr;
-  std::shared_ptr<rma::Windows> windows;             ///< Made with the first window.
-  std::shared_ptr<rma::KeptSegments> kept_segments;  ///< Of freed windows; made with the first.
-  std::shared_ptr<io::Files> files;                  ///< Made at the first use of a file.
-  /// What MPI_Init made and must go after all objects; destroyed in reverse order.
-  std::vector<std::shared_ptr<void>> keep_alive;
+  OneSided one_sided;
+  std::shared_ptr<io::Files> files;  ///< Made at the first use of a file.
 };
 
 namespace detail {
@@ -147,7 +170,7 @@ inline Runtime* runtime_if_any() { return detail::current_runtime; }
 /// MPI_Init is at work.
 inline Runtime* runtime_seen_by_any_thread() {
   Runtime* runtime = std::atomic_ref(detail::current_runtime).load(std::memory_order_acquire);
-  return runtime && runtime->initialized.load(std::memory_order_acquire) ? runtime : nullptr;
+  return runtime && runtime->stage.initialized.load(std::memory_order_acquire) ? runtime : nullptr;
 }
 /// Only after MPI_Init has installed it.
 inline Runtime& runtime() { return *detail::current_runtime; }

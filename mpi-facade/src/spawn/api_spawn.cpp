@@ -121,7 +121,7 @@ LLAMADA_MPI_FUNCTION(Comm_get_parent)
 int PMPI_Comm_get_parent(MPI_Comm* parent) {
   LLAMADA_MPI_ENTER(Comm_get_parent);
   if (int code = check_pointer(nullptr, parent, "parent")) return code;
-  *parent = runtime().parent;
+  *parent = runtime().spawning.parent;
   return MPI_SUCCESS;
 }
 

@@ -32,7 +32,7 @@ void part_from_ended() {
   }
 }
 
-int next_bridge_tag() { return ++runtime().bridge_count; }
+int next_bridge_tag() { return ++runtime().spawning.bridge_count; }
 
 void share(Communicator& local, Verdict& verdict, int root) {
   std::array<int, 4> header{verdict.error_class, verdict.first, verdict.count,

@@ -138,7 +138,7 @@ Result<Port> Port::parse(const std::string& name) {
 }
 
 Result<std::string> open_port() {
-  const Port port{runtime().world_rank, ++runtime().port_count};
+  const Port port{runtime().world_rank, ++runtime().spawning.port_count};
   const std::string name = port.name();
   if (auto published = world().publish_name(NameSpace::ports, name, {}); !published)
     return propagate(published);

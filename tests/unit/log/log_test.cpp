@@ -805,6 +805,46 @@ TEST_CASE("log: what is used again repeats the payloads of the chunk that is wri
   CHECK_FALSE(writer.can_repeat(memory.bytes().first(size)));
 }
 
+TEST_CASE("log: of a record whose payload lies elsewhere there are its size and its number", "[log]") {
+  Memory memory(16 * mebibyte);
+  {
+    auto arena = make_arena(memory);
+    LogWriter writer = keep_all_log(*arena);
+    LogReader reader = LogReader::open(arena->reading(), writer.index());
+    for (std::uint64_t number = 1; number <= 300; ++number) {
+      REQUIRE(writer.publish(7, 3, number, pattern(number, 100)).has_value());
+      REQUIRE(writer.publish_absent(7, 3, number, {number, 1ULL << 33}).has_value());
+      const auto whole = reader.peek();
+      REQUIRE(whole.has_value());
+      CHECK(whole->absent_bytes == 0);
+      reader.advance();
+      const auto absent = reader.peek();
+      REQUIRE(absent.has_value());
+      CHECK((absent->kind == 7 && absent->flags == 3 && absent->label == number));
+      CHECK((absent->absent_record == number && absent->absent_bytes == 1ULL << 33));
+      CHECK((absent->payload.empty() && absent->extra.empty()));
+      reader.advance();
+    }
+  }
+  // A successor counts them, and what it writes lies behind what is there.
+  auto successor = make_arena(memory);
+  auto adopted = LogWriter::open(*successor, key, {.retention = Retention::keep_all});
+  REQUIRE(adopted.has_value());
+  CHECK(adopted->published() == 600);
+  REQUIRE(adopted->publish(7, 3, 301, pattern(301, 100)).has_value());
+  LogReader reader = LogReader::open(successor->reading(), adopted->index());
+  for (std::uint64_t number = 1; number <= 301; ++number) {
+    const auto whole = reader.peek();
+    REQUIRE(whole.has_value());
+    CHECK(holds(whole->payload, number, 100));
+    reader.advance();
+    if (number > 300) break;
+    REQUIRE(reader.peek().has_value());
+    CHECK(reader.peek()->absent_record == number);
+    reader.advance();
+  }
+}
+
 TEST_CASE("arena: growth is asked for in extents and its refusal is out_of_resources", "[log]") {
   Memory memory(64 * mebibyte);
   std::uint64_t granted = 0;

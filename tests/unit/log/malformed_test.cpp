@@ -100,6 +100,24 @@ TEST_CASE("malformed: a payload that is repeated from where none can be stops th
   }
 }
 
+TEST_CASE(
+    "malformed: a payload that lies elsewhere, of no record or no bytes, stops the reader, and adoption",
+    "[log]") {
+  Memory memory(arena_bytes);
+  write_some(memory);
+  const PeerArena peer{memory.bytes().data(), memory.bytes().size()};
+  const auto first = peer.log(0).first_chunk.load();
+  auto* cell = reinterpret_cast<Cell*>(memory.bytes().data() + first + sizeof(ChunkHeader));
+  for (const AbsentPayload& absent : {AbsentPayload{0, 64}, AbsentPayload{1, 0}}) {
+    cell->inline_size = payload_absent;
+    std::memcpy(cell->payload, &absent, sizeof(absent));
+    LogReader reader = LogReader::open(peer, 0);
+    CHECK_FALSE(reader.peek().has_value());
+    CHECK(reader.failed());
+    CHECK_FALSE(ArenaWriter::adopt(memory.copy()->bytes(), small_arena()).has_value());
+  }
+}
+
 TEST_CASE("malformed: a link to its own chunk stops the reader with a reason", "[log]") {
   Memory memory(arena_bytes);
   write_some(memory);

@@ -32,7 +32,7 @@ class Alone {
  public:
   Alone() {
     runtime.add_world(0, 1, 0, 1);
-    runtime.initialized = true;
+    runtime.stage.initialized = true;
     install_runtime(&runtime);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   }

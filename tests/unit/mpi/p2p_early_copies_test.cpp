@@ -1,6 +1,5 @@
 #include "p2p/early_copies.hpp"
 
-
 #include "llamada/log/log_writer.hpp"
 #include "object/datatype.hpp"
 #include "runtime/runtime.hpp"

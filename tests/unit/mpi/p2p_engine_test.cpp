@@ -4,8 +4,8 @@
 #include <thread>
 
 #include "llamada/base/random.hpp"
-#include "runtime/runtime.hpp"
 #include "nodes.hpp"
+#include "runtime/runtime.hpp"
 #include "test.hpp"
 #include "world/in_process.hpp"
 

@@ -66,7 +66,7 @@ class OneRank {
  public:
   explicit OneRank(InProcessJob& job) : world_(*job.attach(0)) {
     runtime_.add_world(0, 1, 1, 2);
-    runtime_.initialized = true;
+    runtime_.stage.initialized = true;
     engine_ = *Engine::create(*world_, clock_);
     runtime_.engine = engine_.get();
     install_runtime(&runtime_);

@@ -22,7 +22,7 @@ struct LogKey {
 };
 
 inline constexpr std::uint64_t arena_magic = 0x314e52414d414c4c;  // "LLAMARN1"
-inline constexpr std::uint32_t arena_version = 4;
+inline constexpr std::uint32_t arena_version = 5;
 inline constexpr std::size_t cell_size_bytes = 64;
 /// The most payload that lies in the cell itself.
 inline constexpr std::size_t inline_payload_max = 48;
@@ -32,6 +32,8 @@ inline constexpr std::size_t extra_bytes_max = 32;
 inline constexpr std::uint8_t payload_apart = 255;
 /// The same of a record whose payload is that of an earlier record of the log, which keeps all.
 inline constexpr std::uint8_t payload_repeated = 254;
+/// Of a record in a copy of a log whose payload has stayed where the log is.
+inline constexpr std::uint8_t payload_absent = 253;
 
 /// Cell::kind; 2 to 254 are the layer above's.
 inline constexpr std::uint8_t kind_link = 0;
@@ -296,6 +298,12 @@ struct ApartPayload {
   std::uint64_t offset;
   std::uint64_t size_bytes;
   std::byte extra[extra_bytes_max];
+};
+
+/// Cell::payload of a record whose payload is absent; both are not 0.
+struct AbsentPayload {
+  std::uint64_t record;      ///< its number in the log that has the payload, from 1
+  std::uint64_t size_bytes;  ///< of the payload there
 };
 
 /// Cell::payload of a link.

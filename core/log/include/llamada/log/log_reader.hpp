@@ -40,6 +40,10 @@ struct Record {
   std::uint64_t chunk_ordinal = 0;  ///< for LogReader::release()
   std::span<const std::byte>
       extra;  ///< 32 bytes when the payload lies apart (more than 48 bytes), else empty
+  /// Not 0: the payload has so many bytes and lies in another log, of which this one is a copy, in the record
+  /// of this number.
+  std::uint64_t absent_bytes = 0;
+  std::uint64_t absent_record = 0;
 };
 
 /// A place in a log where a reader can begin.
@@ -265,6 +269,7 @@ class LogReader {
     return place;
   }
   Record record_apart(const Cell& cell, std::uint8_t kind, const Place& place) const;
+  std::optional<Record> record_absent(const Cell& cell);
   void expect_behind(const Place& place) {
     const std::uint64_t lines = (place.size_bytes + cell_size_bytes - 1) / cell_size_bytes;
     expected_ = arena_.base + place.offset + lines * cell_size_bytes;

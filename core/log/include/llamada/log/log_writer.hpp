@@ -192,6 +192,10 @@ class LogWriter {
   /// reserve(), copy, commit().
   Status publish(std::uint8_t kind, std::uint16_t flags, std::uint64_t label,
                  std::span<const std::byte> payload);
+  /// Of a copy of a log: a record of it whose payload, not empty, stays in record `number` of that log. Takes
+  /// a cell.
+  Status publish_absent(std::uint8_t kind, std::uint16_t flags, std::uint64_t label,
+                        const AbsentPayload& absent);
 
   /// The fast path: for payloads of at most 48 bytes a few stores. False when a new chunk is needed, or the
   /// payload is longer than publish_fast_bytes_max, or its memory has not been made yet: then publish().
