@@ -1,10 +1,14 @@
 #include "llamada/base/biased_mutex.hpp"
 
 #include <linux/membarrier.h>
+#include <signal.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <array>
 #include <condition_variable>
+#include <new>
 #include <thread>
 #include <vector>
 
@@ -20,6 +24,50 @@ void lock_often(BiasedMutex& mutex, long& count, int times) {
     ++count;
   }
 }
+
+/// A mutex on a page of its own. It can stop a thread between the thread's look at the owner and its first
+/// store: the store faults, as it does after a fork(), and the handler of the fault waits.
+class StoppingMutex {
+ public:
+  StoppingMutex()
+      : page_(::mmap(nullptr, page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)),
+        mutex_(*new (page_) BiasedMutex) {
+    current = this;
+    struct sigaction action {};
+    action.sa_handler = [](int) { current->stop(); };
+    ::sigaction(SIGSEGV, &action, &before_);
+  }
+  ~StoppingMutex() {
+    ::sigaction(SIGSEGV, &before_, nullptr);
+    mutex_.~BiasedMutex();
+    ::munmap(page_, page_bytes);
+  }
+  StoppingMutex(const StoppingMutex&) = delete;
+  StoppingMutex& operator=(const StoppingMutex&) = delete;
+
+  BiasedMutex& operator*() { return mutex_; }
+  /// The next thread that stores to the mutex stops there. Only one thread may use the mutex until then.
+  void stop_next_store() { ::mprotect(page_, page_bytes, PROT_READ); }
+  void await_stop() const {
+    while (!stopped_) std::this_thread::yield();
+  }
+  void go_on() { goes_on_ = true; }
+
+ private:
+  static constexpr std::size_t page_bytes = 4096;
+  static inline StoppingMutex* current = nullptr;
+
+  void stop() {
+    ::mprotect(page_, page_bytes, PROT_READ | PROT_WRITE);
+    stopped_ = true;
+    while (!goes_on_) ::sched_yield();
+  }
+
+  void* page_;
+  BiasedMutex& mutex_;
+  struct sigaction before_ {};
+  std::atomic<bool> stopped_{false}, goes_on_{false};
+};
 
 }  // namespace
 
@@ -86,6 +134,65 @@ TEST_CASE("biased mutex: threads with and without the bias exclude each other", 
     });
   for (auto& thread : threads) thread.join();
   CHECK(count == rounds * (3000 + 2 * 3));
+}
+
+#ifndef __SANITIZE_THREAD__  // its runtime cannot have a store of an atomic fault
+// The stopped thread still believes that it is the owner, and stores to the mutex as an owner does.
+TEST_CASE("biased mutex: an owner that stopped on its way in does not let others in with the next owner",
+          "[base]") {
+  StoppingMutex stopping;
+  BiasedMutex& mutex = *stopping;
+  long count = 0;
+  lock_often(mutex, count, 1000);
+  if (!mutex.is_biased()) return;  // the system has no membarrier
+  std::atomic<bool> next_is_inside{false}, both_were_inside{false}, first_was_inside{false};
+  std::thread first([&] {
+    lock_often(mutex, count, 1000);
+    stopping.stop_next_store();
+    std::lock_guard held(mutex);
+    both_were_inside = next_is_inside.load();
+    first_was_inside = true;
+  });
+  stopping.await_stop();
+  lock_often(mutex, count, 1000);
+  mutex.lock();
+  CHECK(mutex.is_biased());
+  next_is_inside = true;
+  stopping.go_on();
+  // A wrong mutex lets the first thread in within some microseconds.
+  for (int pause = 0; pause < 50 && !first_was_inside; ++pause)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  next_is_inside = false;
+  mutex.unlock();
+  first.join();
+  CHECK_FALSE(both_were_inside);
+}
+#endif
+
+TEST_CASE("biased mutex: a former owner can be the owner again after many others", "[base]") {
+  BiasedMutex mutex;
+  long count = 0;
+  lock_often(mutex, count, 1000);
+  const bool biased = mutex.is_biased();  // where the system has membarrier
+  constexpr int thread_count = 20;        // more than have a flag of their own
+  for (int number = 0; number < thread_count; ++number)
+    std::thread([&] { lock_often(mutex, count, 1000); }).join();
+  CHECK(count == 1000 * (1 + thread_count));
+  lock_often(mutex, count, 1000);
+  CHECK(mutex.is_biased() == biased);
+}
+
+TEST_CASE("biased mutex: owners that change all the time exclude each other", "[base]") {
+  BiasedMutex mutex;
+  long count = 0;
+  constexpr int thread_count = 3, rounds = 100;
+  std::vector<std::thread> threads;
+  for (int number = 0; number < thread_count; ++number)
+    threads.emplace_back([&] {
+      for (int round = 0; round < rounds; ++round) lock_often(mutex, count, 2000);
+    });
+  for (auto& thread : threads) thread.join();
+  CHECK(count == thread_count * rounds * 2000);
 }
 
 TEST_CASE("biased mutex: a condition variable waits with it", "[base]") {
