@@ -55,7 +55,7 @@ void ControlLink::ready(short events) {
 }
 
 void ControlLink::read_some() {
-  char part[control::part_size_bytes_max];
+  std::byte part[control::part_size_bytes_max];
   const ssize_t count = recv(socket_.get(), part, sizeof part, MSG_DONTWAIT);
   if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
   if (count <= 0) return close_with(Error(Errc::closed, "the other end is gone"));
@@ -70,7 +70,7 @@ void ControlLink::read_some() {
 
 void ControlLink::write_some() {
   while (!queue_.empty()) {
-    const std::string& first = queue_.front();
+    const std::vector<std::byte>& first = queue_.front();
     const ssize_t count = ::send(socket_.get(), first.data() + written_of_first_,
                                  first.size() - written_of_first_, MSG_DONTWAIT | MSG_NOSIGNAL);
     if (count < 0 && (errno == EAGAIN || errno == EINTR)) break;

@@ -1,8 +1,9 @@
 #pragma once
 
+#include <cstddef>
 #include <deque>
 #include <functional>
-#include <string>
+#include <vector>
 
 #include "event_loop.hpp"
 #include "llamada/base/file_descriptor.hpp"
@@ -46,7 +47,7 @@ class ControlLink {
   Handler on_message_;
   ClosedHandler on_closed_;
   control::Decoder decoder_;
-  std::deque<std::string> queue_;
+  std::deque<std::vector<std::byte>> queue_;
   std::size_t written_of_first_ = 0;
   std::size_t queued_bytes_ = 0;
   bool closed_ = false;

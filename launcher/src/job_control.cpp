@@ -1,156 +1,167 @@
 #include "llamada/launcher/job_control.hpp"
 
-#include <cstring>
 #include <type_traits>
+
+#include "llamada/base/bytes.hpp"
 
 namespace llamada::launcher::control {
 namespace {
 
-class Writer {
+/// Writes the fields that a message lists. `Value<T>` is how a list is given a T: constant here.
+class FieldWriter {
  public:
-  template <typename Number>
-  std::enable_if_t<std::is_integral_v<Number>> put(Number number) {
-    bytes_.append(reinterpret_cast<const char*>(&number), sizeof number);
+  template <typename T>
+  using Value = const T;
+
+  template <typename... Integer>
+  void numbers(const Integer&... values) {
+    (body_.number(values), ...);
   }
-  void put(const std::string& text) {
-    put(static_cast<std::uint32_t>(text.size()));
-    bytes_ += text;
+  void text(const std::string& text) { body_.text(text); }
+  void texts(const std::vector<std::string>& texts) {
+    body_.number(static_cast<std::uint32_t>(texts.size()));
+    for (const std::string& text : texts) body_.text(text);
   }
-  void put(const std::vector<std::string>& texts) {
-    put(static_cast<std::uint32_t>(texts.size()));
-    for (const std::string& text : texts) put(text);
-  }
-  std::string take() { return std::move(bytes_); }
+
+  const std::vector<std::byte>& written() const { return body_.written(); }
 
  private:
-  std::string bytes_;
+  ByteWriter body_;
 };
 
-class Reader {
+/// Reads them.
+class FieldReader {
  public:
-  explicit Reader(std::string_view bytes) : rest_(bytes) {}
+  template <typename T>
+  using Value = T;
 
-  template <typename Number>
-  std::enable_if_t<std::is_integral_v<Number>> put(Number& number) {
-    if (!need(sizeof number)) return;
-    std::memcpy(&number, rest_.data(), sizeof number);
-    rest_.remove_prefix(sizeof number);
+  explicit FieldReader(std::span<const std::byte> bytes) : body_(bytes) {}
+
+  template <typename... Integer>
+  void numbers(Integer&... values) {
+    ((values = body_.number<Integer>()), ...);
   }
-  void put(std::string& text) {
-    std::uint32_t size = 0;
-    put(size);
-    if (!need(size)) return;
-    text = rest_.substr(0, size);
-    rest_.remove_prefix(size);
+  void text(std::string& text) { text = body_.text(); }
+  void texts(std::vector<std::string>& texts) {
+    // The texts are added as they are read, because a wrong count must not allocate memory.
+    const auto count = body_.number<std::uint32_t>();
+    for (std::uint32_t i = 0; i < count && body_.ok(); ++i) texts.push_back(body_.text());
   }
-  void put(std::vector<std::string>& texts) {
-    std::uint32_t count = 0;
-    put(count);
-    // Each text takes at least its size: a count beyond that is not believed, so that nothing large is
-    // allocated.
-    if (!need(static_cast<std::size_t>(count) * sizeof(std::uint32_t))) return;
-    texts.resize(count);
-    for (std::string& text : texts) put(text);
-  }
-  bool well_formed() const { return good_ && rest_.empty(); }
+
+  bool is_complete() const { return body_.is_complete(); }
 
  private:
-  bool need(std::size_t size) {
-    good_ = good_ && rest_.size() >= size;
-    return good_;
-  }
-
-  std::string_view rest_;
-  bool good_ = true;
+  ByteReader body_;
 };
 
-// The fields of each message, once for both directions.
-template <typename Codec, typename M>
-requires std::is_same_v<std::remove_const_t<M>, Start>
-void fields(Codec& codec, M& m) {
-  codec.put(m.rank_count), codec.put(m.job_number), codec.put(m.program), codec.put(m.arguments);
-  codec.put(m.environment), codec.put(m.working_directory), codec.put(m.profile), codec.put(m.profile_label);
-  codec.put(m.inject_rules), codec.put(m.crash_point_library_directory);
-  codec.put(m.cpu_places), codec.put(m.print_exit_codes), codec.put(m.verbose);
-}
-template <typename Codec, typename M>
-requires std::is_same_v<std::remove_const_t<M>, Input>
-void fields(Codec& codec, M& m) { codec.put(m.bytes); }
-template <typename Codec, typename M>
-requires std::is_same_v<std::remove_const_t<M>, Signal>
-void fields(Codec& codec, M& m) { codec.put(m.number); }
-template <typename Codec, typename M>
-requires std::is_same_v<std::remove_const_t<M>, End>
-void fields(Codec& codec, M& m) { codec.put(m.exit_code), codec.put(m.kill); }
-template <typename Codec, typename M>
-requires std::is_same_v<std::remove_const_t<M>, InputTaken>
-void fields(Codec& codec, M& m) { codec.put(m.size_bytes); }
-template <typename Codec, typename M>
-requires std::is_same_v<std::remove_const_t<M>, Output>
-void fields(Codec& codec, M& m) { codec.put(m.rank), codec.put(m.stream), codec.put(m.bytes); }
-template <typename Codec, typename M>
-requires std::is_same_v<std::remove_const_t<M>, Notice>
-void fields(Codec& codec, M& m) { codec.put(m.text); }
-template <typename Codec, typename M>
-requires std::is_same_v<std::remove_const_t<M>, Finished>
-void fields(Codec& codec, M& m) { codec.put(m.exit_code), codec.put(m.report); }
+// The fields of each message, listed once for both directions, in the order of docs/internals/job-control.md.
 
-template <typename Codec, typename M>
-requires std::is_same_v<std::remove_const_t<M>, World>
-void fields(Codec& codec, M& m) { codec.put(m.first), codec.put(m.count), codec.put(m.number); }
-
-template <typename M>
-Result<std::optional<Message>> decode_as(std::string_view body) {
-  M message;
-  Reader reader(body);
-  fields(reader, message);
-  if (!reader.well_formed())
-    return failure(Errc::parse_error, "a message of {} bytes between mpirun and llamanetd does not parse",
-                   body.size());
-  return std::optional<Message>(std::move(message));
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<Start>& message) {
+  coder.numbers(message.rank_count, message.job_number);
+  coder.text(message.program);
+  coder.texts(message.arguments);
+  coder.texts(message.environment);
+  coder.text(message.working_directory);
+  coder.text(message.profile);
+  coder.text(message.profile_label);
+  coder.texts(message.inject_rules);
+  coder.text(message.crash_point_library_directory);
+  coder.texts(message.cpu_places);
+  coder.numbers(message.print_exit_codes, message.verbose);
 }
 
-template <std::size_t... index>
-Result<std::optional<Message>> decode_body(std::size_t type, std::string_view body,
-                                           std::index_sequence<index...>) {
-  Result<std::optional<Message>> result =
-      failure(Errc::parse_error, "a message of unknown type {} between mpirun and llamanetd", type);
-  static_cast<void>(
-      ((type == index && (result = decode_as<std::variant_alternative_t<index, Message>>(body), true)) ||
-       ...));
-  return result;
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<Input>& message) {
+  coder.text(message.bytes);
+}
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<Signal>& message) {
+  coder.numbers(message.number);
+}
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<End>& message) {
+  coder.numbers(message.exit_code, message.kill);
+}
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<InputTaken>& message) {
+  coder.numbers(message.size_bytes);
+}
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<Output>& message) {
+  coder.numbers(message.rank, message.stream);
+  coder.text(message.bytes);
+}
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<Notice>& message) {
+  coder.text(message.text);
+}
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<Finished>& message) {
+  coder.numbers(message.exit_code);
+  coder.text(message.report);
+}
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<World>& message) {
+  coder.numbers(message.first, message.count, message.number);
+}
+
+/// The alternative `type` of Message, read from `body`; nothing: there is no such type.
+template <std::size_t index = 0>
+std::optional<Message> read_type(std::uint32_t type, FieldReader& body) {
+  if constexpr (index == std::variant_size_v<Message>) {
+    return std::nullopt;
+  } else {
+    if (type != index) return read_type<index + 1>(type, body);
+    std::variant_alternative_t<index, Message> message;
+    fields(body, message);
+    return message;
+  }
 }
 
 }  // namespace
 
-std::string encode(const Message& message) {
-  Writer body_writer;
-  std::visit([&](const auto& m) { fields(body_writer, m); }, message);
-  const std::string body = body_writer.take();
-  Writer writer;
-  writer.put(static_cast<std::uint32_t>(body.size()));
-  writer.put(static_cast<std::uint32_t>(message.index()));
-  return writer.take() + body;
+std::vector<std::byte> encode(const Message& message) {
+  FieldWriter body;
+  std::visit([&body](const auto& m) { fields(body, m); }, message);
+  ByteWriter whole;
+  whole.number(static_cast<std::uint32_t>(body.written().size()));
+  whole.number(static_cast<std::uint32_t>(message.index()));
+  whole.bytes(body.written());
+  return whole.take();
 }
 
-void Decoder::append(std::span<const char> bytes) {
-  buffer_.erase(0, at_);
+void Decoder::append(std::span<const std::byte> bytes) {
+  buffer_.erase(buffer_.begin(), buffer_.begin() + static_cast<std::ptrdiff_t>(at_));
   at_ = 0;
-  buffer_.append(bytes.data(), bytes.size());
+  buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
 }
 
 Result<std::optional<Message>> Decoder::next() {
-  const std::string_view rest = std::string_view(buffer_).substr(at_);
+  const auto rest = std::span<const std::byte>(buffer_).subspan(at_);
   if (rest.size() < header_size_bytes) return std::optional<Message>();
-  std::uint32_t header[2];
-  std::memcpy(header, rest.data(), sizeof header);
-  if (header[0] > body_size_bytes_max)
-    return failure(Errc::parse_error, "a message of {} bytes between mpirun and llamanetd is too long",
-                   header[0]);
-  if (rest.size() < header_size_bytes + header[0]) return std::optional<Message>();
-  at_ += header_size_bytes + header[0];
-  return decode_body(header[1], rest.substr(header_size_bytes, header[0]),
-                     std::make_index_sequence<std::variant_size_v<Message>>());
+  ByteReader whole(rest);
+  const auto size = whole.number<std::uint32_t>();
+  const auto type = whole.number<std::uint32_t>();
+  if (size > body_size_bytes_max)
+    return failure(Errc::parse_error, "a message of {} bytes between mpirun and llamanetd is too long", size);
+  if (whole.left_bytes() < size) return std::optional<Message>();
+  at_ += header_size_bytes + size;
+  FieldReader body(whole.next(size));
+  auto message = read_type(type, body);
+  if (!message)
+    return failure(Errc::parse_error, "a message of unknown type {} between mpirun and llamanetd", type);
+  if (!body.is_complete())
+    return failure(Errc::parse_error, "a message of {} bytes between mpirun and llamanetd does not parse",
+                   size);
+  return message;
 }
 
 }  // namespace llamada::launcher::control

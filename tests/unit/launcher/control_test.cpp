@@ -28,14 +28,19 @@ std::vector<Message> some_of_each() {
           Output{3, 2, "err"}, Notice{"mpirun: x\n"}, Finished{137, "{}"}, World{4, 2, 1}};
 }
 
+void append(std::vector<std::byte>& stream, const Message& message) {
+  const auto bytes = encode(message);
+  stream.insert(stream.end(), bytes.begin(), bytes.end());
+}
+
 }  // namespace
 
 TEST_CASE("control: each message comes back as it was, byte by byte", "[launcher]") {
-  std::string stream;
-  for (const Message& message : some_of_each()) stream += encode(message);
+  std::vector<std::byte> stream;
+  for (const Message& message : some_of_each()) append(stream, message);
   Decoder decoder;
   std::vector<Message> got;
-  for (const char byte : stream) {
+  for (const std::byte byte : stream) {
     decoder.append({&byte, 1});
     auto message = decoder.next();
     REQUIRE(message);
@@ -44,25 +49,33 @@ TEST_CASE("control: each message comes back as it was, byte by byte", "[launcher
   CHECK(got == some_of_each());
 }
 
+TEST_CASE("control: a message lies in the stream as docs/internals/job-control.md has it", "[launcher]") {
+  const unsigned char expected[] = {12, 0, 0, 0, 5, 0, 0, 0, 3, 0, 0, 0, 2, 3, 0, 0, 0, 'e', 'r', 'r'};
+  CHECK(encode(Output{3, 2, "err"}) == std::vector<std::byte>(std::as_bytes(std::span(expected)).begin(),
+                                                              std::as_bytes(std::span(expected)).end()));
+}
+
 TEST_CASE("control: a message that is too long, unknown, cut or has something behind it does not parse",
           "[launcher]") {
-  const auto decode = [](std::string bytes) {
+  using Bytes = std::vector<std::byte>;
+  const auto decode = [](const Bytes& bytes) {
     Decoder decoder;
     decoder.append(bytes);
     return decoder.next();
   };
-  const std::string good = encode(Notice{"x"});
-  std::string too_long = good, unknown = good, longer = good + "z", inner = good;
-  too_long[3] = 0x7f;
-  unknown[4] = 99;
-  longer[0] = static_cast<char>(good[0] + 1);
-  inner[8] = 77;
-  for (const std::string& bad : {too_long, unknown, longer, inner}) {
+  const Bytes good = encode(Notice{"x"});
+  Bytes too_long = good, unknown = good, longer = good, inner = good;
+  too_long[3] = std::byte{0x7f};
+  unknown[4] = std::byte{99};
+  longer.push_back(std::byte{'z'});
+  longer[0] = static_cast<std::byte>(good.size() - header_size_bytes + 1);
+  inner[8] = std::byte{77};
+  for (const Bytes& bad : {too_long, unknown, longer, inner}) {
     auto message = decode(bad);
     REQUIRE_FALSE(message);
     CHECK(message.error().code() == Errc::parse_error);
   }
-  auto cut = decode(good.substr(0, good.size() - 1));
+  auto cut = decode(Bytes(good.begin(), good.end() - 1));
   REQUIRE(cut);
   CHECK_FALSE(*cut);
 }
@@ -70,11 +83,11 @@ TEST_CASE("control: a message that is too long, unknown, cut or has something be
 TEST_CASE("control: mutated streams parse or are refused", "[launcher]") {
   Random random(3);
   for (int round = 0; round < 30'000; ++round) {
-    std::string stream;
+    std::vector<std::byte> stream;
     for (const Message& message : some_of_each())
-      if (random.chance(1, 2)) stream += encode(message);
+      if (random.chance(1, 2)) append(stream, message);
     for (std::uint64_t changes = random.below(5); changes > 0 && !stream.empty(); --changes)
-      stream[random.below(stream.size())] = static_cast<char>(random.below(256));
+      stream[random.below(stream.size())] = static_cast<std::byte>(random.below(256));
     Decoder decoder;
     decoder.append(stream);
     for (;;) {

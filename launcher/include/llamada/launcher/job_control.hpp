@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <span>
 #include <string>
@@ -91,18 +90,18 @@ struct World {
 
 using Message = std::variant<Start, Input, Signal, End, InputTaken, Output, Notice, Finished, World>;
 
-std::string encode(const Message& message);
+std::vector<std::byte> encode(const Message& message);
 
 /// Puts a stream of bytes together to messages.
 class Decoder {
  public:
-  void append(std::span<const char> bytes);
+  void append(std::span<const std::byte> bytes);
   /// The next whole message, nothing if there is none yet. Errc::parse_error once the stream is not
   /// well-formed; it is of no use from then on.
   Result<std::optional<Message>> next();
 
  private:
-  std::string buffer_;
+  std::vector<std::byte> buffer_;
   std::size_t at_ = 0;
 };
 
