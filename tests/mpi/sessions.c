@@ -91,12 +91,20 @@ static void handler(MPI_Session* session, int* code, ...) {
   handled = *code;
 }
 
+static void file_handler(MPI_File* file, int* code, ...) {
+  (void)file;
+  (void)code;
+}
+
 static void test_handlers(void) {
   MPI_Session session;
-  MPI_Errhandler made, got;
+  MPI_Errhandler made, got, of_files;
   OK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session));
   OK(MPI_Session_get_errhandler(session, &got));
   CHECK_EQ(got, MPI_ERRORS_RETURN);
+  OK(MPI_File_create_errhandler(file_handler, &of_files));
+  CHECK_EQ(MPI_Session_set_errhandler(session, of_files), MPI_ERR_ARG);
+  OK(MPI_Errhandler_free(&of_files));
   OK(MPI_Session_create_errhandler(handler, &made));
   OK(MPI_Session_set_errhandler(session, made));
   OK(MPI_Errhandler_free(&made));

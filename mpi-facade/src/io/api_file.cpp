@@ -411,3 +411,17 @@ int PMPI_File_sync(MPI_File handle) {
   });
   return synced ? MPI_SUCCESS : report_file(file, synced.error());
 }
+
+// 17.2.4: handles in Fortran.
+
+LLAMADA_MPI_FUNCTION(File_c2f)
+MPI_Fint PMPI_File_c2f(MPI_File handle) {
+  if (!runtime_if_any()) return 0;
+  const File* file = files().find(handle);
+  return file ? file->fortran_handle : 0;
+}
+
+LLAMADA_MPI_FUNCTION(File_f2c)
+MPI_File PMPI_File_f2c(MPI_Fint handle) {
+  return runtime_if_any() ? files().find_fortran(handle) : MPI_FILE_NULL;
+}
