@@ -25,7 +25,7 @@ Status Condition::open_status_of(const std::shared_ptr<const Entity>& entity) {
         "the WaitSet waits for a condition whose entity was closed and that can never become true; "
         "detach the condition first");
   const auto held = entity->lock();
-  return entity->core_->state();
+  return entity->core_->domain().state();
 }
 
 std::shared_ptr<detail::Core> Condition::core() const { return nullptr; }

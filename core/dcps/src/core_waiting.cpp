@@ -8,8 +8,6 @@
 namespace llamada::dcps::detail {
 namespace {
 
-constexpr std::chrono::nanoseconds sleep_max = std::chrono::seconds(1);
-
 /// So long after the application's last look the service thread looks again.
 constexpr std::chrono::nanoseconds nap_max = std::chrono::milliseconds(1);
 
@@ -27,7 +25,7 @@ std::chrono::nanoseconds yield_processor(std::chrono::steady_clock::time_point n
 // The lock stays held: that is seldom, and short. False: there is nothing to wait for, or no time left.
 bool Core::await_letting_go(std::chrono::nanoseconds deadline) {
   constexpr std::chrono::microseconds pause(100);
-  if (participant_->deleted_writer_count() == 0 || clock_.monotonic() >= deadline) return false;
+  if (domain_.participant().deleted_writer_count() == 0 || clock_.monotonic() >= deadline) return false;
   if (Status status = poll(); !status) return false;
   std::this_thread::sleep_for(pause);
   return true;
@@ -35,56 +33,46 @@ bool Core::await_letting_go(std::chrono::nanoseconds deadline) {
 
 // Whether somebody else sees what arrives in time for all who wait for it.
 bool Core::is_looked_after() const {
-  if (led_ || lead_wanted_ > 0) return true;
-  return looks_ != looks_seen_ && listener_count_ == 0 && waiters_.empty() && followers_ == 0;
+  if (lead_.is_taken() || lead_.is_wanted()) return true;
+  return lead_.has_been_looked() && !calls_.has_listeners() && waiters_.is_empty() && !lead_.has_followers();
 }
 
 // The service thread's; ended by look_at(). While the same leader stays it is long, and that one ends it.
 void Core::nap(Lock& held) {
-  nap_is_long_ = led_ && leads_ == leads_seen_;
-  looks_seen_ = looks_;
-  leads_seen_ = leads_;
-  sleeping_until_ = next_wakeup();
-  const auto at_most = std::clamp(sleeping_until_ - clock_.monotonic(), std::chrono::nanoseconds::zero(),
-                                  nap_is_long_ ? sleep_max : nap_max);
-  napping_ = true;
-  nap_over_.wait_for(held, at_most);
-  napping_ = false;
-  nap_is_long_ = false;
+  const bool is_long = lead_.has_stayed();
+  lead_.note();
+  sleep_.begin(entities_.next_wakeup());
+  sleep_.nap(held, sleep_.left(clock_.monotonic(), is_long ? sleep_max : nap_max), is_long);
   check_domain();
-  sleeping_until_ = std::chrono::nanoseconds::zero();
+  sleep_.end();
 }
 
 // Nobody waits for the domain while the application only looks.
 void Core::check_domain() {
   const auto moment = clock_.monotonic();
-  if (moment < check_due_ || !participant_ || stopping_) return;
+  if (moment < check_due_ || !domain_.is_in() || stopping_) return;
   check_due_ = moment + check_every;
-  participant_->check_domain();
+  domain_.participant().check_domain();
 }
 
 bool Core::begin_lead(Lock& held) {
-  ++looks_;
-  if (service_waits_ && !led_ && !stopping_) {
-    ++lead_wanted_;
-    participant_->wake_self();
-    lead_free_.wait(held, [this] { return !service_waits_ || led_ || stopping_; });
-    --lead_wanted_;
+  lead_.looked();
+  if (lead_.service_waits() && !lead_.is_taken() && !stopping_) {
+    domain_.wake();
+    lead_.await_service(held, stopping_);
   }
-  if (led_ || stopping_ || !failed_ || !participant_) return false;
-  led_ = true;
-  service_leads_ = is_service_thread();
-  ++leads_;
+  if (lead_.is_taken() || stopping_ || domain_.is_lost() || !domain_.is_in()) return false;
+  lead_.take(is_service_thread());
   return true;
 }
 
 bool Core::lead_until(Lock& held, std::chrono::nanoseconds deadline, const std::function<bool()>& holds) {
   bool held_true = false;
   const auto look = [&] {
-    if (failed_) (void)poll();
+    if (!domain_.is_lost()) (void)poll();
     ask_waiters();
     held_true = held_true || holds();
-    return held_true || stopping_ || !failed_;
+    return held_true || stopping_ || domain_.is_lost();
   };
   const auto look_again = [&] {
     Lock inner = lock();
@@ -95,7 +83,7 @@ bool Core::lead_until(Lock& held, std::chrono::nanoseconds deadline, const std::
     const std::chrono::nanoseconds left = deadline - clock_.monotonic();
     if (left <= std::chrono::nanoseconds::zero()) break;
     held.unlock();
-    const Status waited = participant_->wait(look_again, std::min(left, sleep_max));
+    const Status waited = domain_.participant().wait(look_again, std::min(left, sleep_max));
     held.lock();
     if (!waited) lose_domain(waited);
   }
@@ -104,13 +92,10 @@ bool Core::lead_until(Lock& held, std::chrono::nanoseconds deadline, const std::
 }
 
 void Core::end_lead(Lock&) {
-  led_ = false;
-  service_leads_ = false;
-  ++looks_;
-  // Others who wait need somebody who looks at once.
-  if (napping_ && (nap_is_long_ || !waiters_.empty() || followers_ > 0 || listener_count_ > 0))
-    nap_over_.notify_all();
-  lead_free_.notify_all();
+  lead_.give_up();
+  // Other waiting threads need one that looks at once.
+  const bool others_wait = !waiters_.is_empty() || lead_.has_followers() || calls_.has_listeners();
+  if (sleep_.is_nap() && (sleep_.is_long_nap() || others_wait)) sleep_.end_nap();
 }
 
 bool Core::begin_lead() {
@@ -133,7 +118,7 @@ bool Core::spin_until(Lock& held, const std::function<bool()>& holds) {
   auto left = spinning_.span();
   if (left <= std::chrono::nanoseconds::zero()) return false;
   auto counted = steady_clock::now();
-  for (int looks = 1; failed_ && !stopping_ && participant_; ++looks) {
+  for (int looks = 1; !domain_.is_lost() && !stopping_ && domain_.is_in(); ++looks) {
     (void)look();
     if (holds()) {
       spinning_.came_after(std::chrono::nanoseconds::zero());
@@ -163,39 +148,39 @@ bool Core::spin_until(const std::function<bool()>& holds) {
 
 void Core::begin_following() {
   Lock held = lock();
-  ++followers_;
-  if (napping_ && !led_) nap_over_.notify_all();
+  lead_.follower_came();
+  if (sleep_.is_nap() && !lead_.is_taken()) sleep_.end_nap();
 }
 
 void Core::end_following() {
   Lock held = lock();
-  --followers_;
+  lead_.follower_went();
 }
 
 bool Core::wait_until(Lock& held, std::chrono::nanoseconds deadline, const std::function<bool()>& condition) {
   if (condition() || spin_until(held, condition)) return true;
   if (!begin_lead(held)) return wait_as_follower(held, deadline, condition);
-  // Among the waiters, too: what it waits for may be done by another thread here.
-  Waiter waiter{condition, {}, false, true};
-  waiters_.push_back(&waiter);
-  (void)lead_until(held, deadline, [&] { return waiter.done; });
-  std::erase(waiters_, &waiter);
+  bool is_done = false;
+  {
+    // The leader has a place among the waiters, too: another thread here may make its condition true.
+    const Waiters::Place place(waiters_, condition, true);
+    (void)lead_until(held, deadline, [&] { return place.is_done(); });
+    is_done = place.is_done();
+  }
   end_lead(held);
-  return waiter.done || condition();
+  return is_done || condition();
 }
 
 bool Core::wait_as_follower(Lock& held, std::chrono::nanoseconds deadline,
                             const std::function<bool()>& condition) {
-  Waiter waiter{condition, {}, false, false};
-  waiters_.push_back(&waiter);
+  Waiters::Place place(waiters_, condition, false);
   look_at(std::chrono::nanoseconds::zero());
-  while (!waiter.done && failed_ && !stopping_) {
+  while (!place.is_done() && !domain_.is_lost() && !stopping_) {
     const std::chrono::nanoseconds left = deadline - clock_.monotonic();
     if (left <= std::chrono::nanoseconds::zero()) break;
-    waiter.wake.wait_for(held, std::min(left, sleep_max));
+    place.sleep(held, std::min(left, sleep_max));
   }
-  std::erase(waiters_, &waiter);
-  return waiter.done || condition();
+  return place.is_done() || condition();
 }
 
 }  // namespace llamada::dcps::detail

@@ -27,7 +27,8 @@ bool DataReader::awaits_history_of(const topics::EndpointInfo& writer) const {
   const Topic& topic = *topic_->topic();
   if (!writer.writer || writer.topic != topic.name() || writer.type != topic.type_name()) return false;
   if (writer.type_hash != 0 && writer.type_hash != topic.type()->descriptor_hash()) return false;
-  if (writer.qos.datawriter.durability.kind == qos::DurabilityKind::volatile_ || core().is_ignored(writer)) {
+  if (writer.qos.datawriter.durability.kind == qos::DurabilityKind::volatile_ ||
+      core().ignored().has(writer)) {
     return false;
   }
   const bool is_matched = std::any_of(writers_.begin(), writers_.end(),
@@ -45,7 +46,7 @@ std::shared_ptr<Subscriber> DataReader::subscriber() const {
 Status DataReader::on_enable() {
   make_cache();
   if (subscriber_entity().builtin_) {
-    core().add(*this);
+    core().entities().add(*this);
     return {};
   }
   const Topic& topic = *topic_->topic();
@@ -61,7 +62,7 @@ Status DataReader::on_enable() {
   if (!endpoint) return propagate(endpoint);
   endpoint_ = std::move(*endpoint);
   handle_ = handle_of(endpoint_->id());
-  core().add(*this);
+  core().entities().add(*this);
   core().look_at({});
   return {};
 }
@@ -72,7 +73,7 @@ void DataReader::make_cache() {
   options.presentation = subscriber_entity().qos_.presentation;
   options.order_counter = &subscriber_entity().next_order_;
   options.on_news = [this] {
-    if (!deleted_) core().has_news(*this);
+    if (!deleted_) core().entities().has_news(*this);
   };
   const types::TypeSupport& type = *topic_->type();
   if (type.is_keyed()) {
@@ -98,7 +99,7 @@ void DataReader::set_filter() {
 
 // What the subscriber calls when it deletes the reader.
 void DataReader::leave(Lock& held) {
-  core().remove(*this);
+  core().entities().remove(*this);
   if (cache_ && cache_->loan_count() > 0) self_ = std::static_pointer_cast<DataReader>(shared_from_this());
   endpoint_.reset();
   const auto conditions = std::exchange(conditions_, {});
@@ -174,7 +175,7 @@ Status DataReader::read_or_take(const ReadOptions& options, bool take, LoanedSam
   for (LoanedSamples::Sample& each : loaned.samples_)
     each.data = each.info.valid_data ? each.sample->sample.data() : std::span<const std::byte>();
   loaned.reader_ = this;
-  core().loan_began();
+  core().domain().loan_began();
   return {};
 }
 
@@ -187,7 +188,7 @@ void DataReader::give_back(std::vector<LoanedSamples::Sample>&& loans) {
   if (loans.capacity() <= spare_count_max) spare_ = std::move(loans);
   report_room();
   forget_cache();
-  core().loan_ended();
+  core().domain().loan_ended();
   if (!cache_) self = std::move(self_);
 }
 
@@ -347,7 +348,7 @@ CacheWriter DataReader::cache_writer(const topics::EndpointInfo& writer) const {
 }
 
 void DataReader::on_matched(const topics::EndpointInfo& writer) {
-  if (core().is_ignored(writer)) return;
+  if (core().ignored().has(writer)) return;
   cache_->add_writer(cache_writer(writer));
   writers_.push_back({writer, true});
   const InstanceHandle handle = handle_of(writer.id);
@@ -392,7 +393,7 @@ void DataReader::on_liveliness_changed(const topics::EndpointId& writer, bool al
 
 void DataReader::on_incompatible(const topics::EndpointInfo& writer,
                                  const std::vector<qos::Incompatibility>& why) {
-  if (core().is_ignored(writer)) return;
+  if (core().ignored().has(writer)) return;
   count_incompatible(incompatible_qos_, why);
   raise(status::requested_incompatible_qos);
 }
@@ -403,7 +404,7 @@ void DataReader::on_samples_lost(const topics::EndpointId& writer, std::uint64_t
 
 void DataReader::ignore_writers() {
   for (std::size_t k = writers_.size(); k-- > 0;) {
-    if (core().is_ignored(writers_[k].info)) on_unmatched(topics::EndpointId(writers_[k].info.id), false);
+    if (core().ignored().has(writers_[k].info)) on_unmatched(topics::EndpointId(writers_[k].info.id), false);
   }
 }
 

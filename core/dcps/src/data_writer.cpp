@@ -76,7 +76,7 @@ Status DataWriter::on_enable() {
   if (!endpoint) return propagate(endpoint);
   endpoint_ = std::move(*endpoint);
   handle_ = handle_of(endpoint_->id());
-  core().add(*this);
+  core().entities().add(*this);
   core().look_at({});
   return {};
 }
@@ -86,7 +86,7 @@ void DataWriter::leave(Lock& held) {
   closing_ = true;
   core().look_at({});  // calls that wait for room or for acknowledgments end
   if (enabled_ && endpoint_) dispose_all(held);
-  core().remove(*this);
+  core().entities().remove(*this);
   if (write_loans_ > 0) self_ = std::static_pointer_cast<DataWriter>(shared_from_this());
   mark_deleted(held);
   if (write_loans_ == 0) endpoint_.reset();
@@ -96,7 +96,7 @@ void DataWriter::leave(Lock& held) {
 std::shared_ptr<DataWriter> DataWriter::loan_dropped() {
   const bool is_over = --write_loans_ == 0 && deleted_;
   if (is_over) endpoint_.reset();
-  core().loan_ended();
+  core().domain().loan_ended();
   return is_over ? std::move(self_) : nullptr;
 }
 
@@ -247,7 +247,7 @@ Status DataWriter::loan_sample(std::size_t size_bytes, WriteLoan& into) {
   Status status = publish_blocking(held, [&] { return endpoint_->loan(size_bytes, into.loan_); });
   if (!status) return status;
   ++write_loans_;
-  core().loan_began();
+  core().domain().loan_began();
   into.writer_ = this;
   return {};
 }
@@ -436,7 +436,7 @@ Result<SubscriptionBuiltinTopicData> DataWriter::matched_subscription_data(
 }
 
 void DataWriter::on_matched(const topics::EndpointInfo& reader) {
-  if (core().is_ignored(reader)) return;
+  if (core().ignored().has(reader)) return;
   readers_.push_back(reader);
   matched_.matched(handle_of(reader.id));
   raise(status::publication_matched);
@@ -456,14 +456,14 @@ void DataWriter::on_unmatched(const topics::EndpointId& reader, bool) {
 
 void DataWriter::on_incompatible(const topics::EndpointInfo& reader,
                                  const std::vector<qos::Incompatibility>& why) {
-  if (core().is_ignored(reader)) return;
+  if (core().ignored().has(reader)) return;
   count_incompatible(incompatible_qos_, why);
   raise(status::offered_incompatible_qos);
 }
 
 void DataWriter::ignore_readers() {
   for (std::size_t k = readers_.size(); k-- > 0;) {
-    if (core().is_ignored(readers_[k])) on_unmatched(topics::EndpointId(readers_[k].id), false);
+    if (core().ignored().has(readers_[k])) on_unmatched(topics::EndpointId(readers_[k].id), false);
   }
 }
 

@@ -45,7 +45,7 @@ void DomainParticipant::Discovery::on_participant(const topics::ParticipantInfo&
   data.domain_id = participant.domain;
   data.pid = participant.pid;
   participants_[data.key] = data;
-  if (!is_own(participant.id) && !participant_.core().is_ignored(data.key))
+  if (!is_own(participant.id) && !participant_.core().ignored().has(data.key))
     tell(builtin_participant_topic, data);
 }
 
@@ -57,14 +57,14 @@ void DomainParticipant::Discovery::on_participant_gone(std::uint64_t id) {
 void DomainParticipant::Discovery::on_endpoint(const topics::EndpointInfo& endpoint) {
   endpoints_[endpoint.id] = endpoint;
   ++topic_uses_[topic_handle(endpoint.topic, endpoint.type)];
-  if (participant_.core().is_ignored(endpoint)) return;
+  if (participant_.core().ignored().has(endpoint)) return;
   look_at_topic(endpoint);
   tell_endpoint(endpoint);
 }
 
 void DomainParticipant::Discovery::on_endpoint_changed(const topics::EndpointInfo& endpoint) {
   endpoints_[endpoint.id] = endpoint;
-  if (!participant_.core().is_ignored(endpoint)) tell_endpoint(endpoint);
+  if (!participant_.core().ignored().has(endpoint)) tell_endpoint(endpoint);
 }
 
 void DomainParticipant::Discovery::on_endpoint_gone(const topics::EndpointId& endpoint) {

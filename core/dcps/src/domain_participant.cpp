@@ -145,7 +145,7 @@ void DomainParticipant::remove(Lock& held, std::shared_ptr<Publisher> publisher)
 void DomainParticipant::remove(Lock& held, std::shared_ptr<Subscriber> subscriber) {
   std::erase(subscribers_, subscriber);
   subscriber->remove_all(held);
-  core().remove(*subscriber);
+  core().entities().remove(*subscriber);
   subscriber->mark_deleted(held);
 }
 
@@ -300,7 +300,7 @@ void DomainParticipant::shut_down() {
   core().stop();
   Lock held = lock();
   discovery_ = nullptr;
-  core().leave_domain();
+  core().domain().leave();
 }
 
 std::shared_ptr<Subscriber> DomainParticipant::builtin_subscriber() const {
@@ -315,7 +315,7 @@ void DomainParticipant::check_consistent_topic(const topics::EndpointInfo& endpo
 
 void DomainParticipant::check_new_topic(Topic& topic) const {
   for (const auto& [id, endpoint] : discovery_->endpoints())
-    if (!core().is_ignored(endpoint)) topic.check_consistent(endpoint);
+    if (!core().ignored().has(endpoint)) topic.check_consistent(endpoint);
 }
 
 bool DomainParticipant::awaits_history(const DataReader& reader) const {
@@ -326,9 +326,8 @@ bool DomainParticipant::awaits_history(const DataReader& reader) const {
 
 Status DomainParticipant::ignore(InstanceHandle handle, std::string_view what) {
   if (handle.is_nil()) return failure(Errc::not_found, "no {} in the domain has this handle", what);
-  core().ignore(handle);
-  for (DataReader* reader : core().readers()) reader->ignore_writers();
-  for (DataWriter* writer : core().writers()) writer->ignore_readers();
+  core().ignored().add(handle);
+  core().entities().end_ignored_matches();
   return {};
 }
 
@@ -342,7 +341,7 @@ Status DomainParticipant::ignore_topic(InstanceHandle handle) {
   Lock held = lock();
   if (Status status = check_usable(); !status) return status;
   const InstanceHandle topic = discovery_->find_topic(handle);
-  if (!topic.is_nil()) core().ignore_topic(discovery_->topics().at(topic).name);
+  if (!topic.is_nil()) core().ignored().add_topic(discovery_->topics().at(topic).name);
   return ignore(topic, "topic");
 }
 

@@ -1,6 +1,6 @@
 #include "endpoint_statuses.hpp"
 
-#include "core.hpp"
+#include "domain_handles.hpp"
 
 namespace llamada::dcps {
 

@@ -8,7 +8,7 @@ Entity::Entity(std::shared_ptr<detail::Core> core, Entity* parent)
     : parent_(parent),
       core_(std::move(core)),
       mutex_(core_->mutex()),
-      domain_is_lost_(core_->is_lost()),
+      domain_is_lost_(core_->domain().is_lost()),
       status_condition_(std::make_shared<StatusCondition>()) {}
 
 Entity::~Entity() = default;
@@ -20,7 +20,7 @@ Status Entity::why_unusable() const {
 
 Status Entity::check_open() const {
   if (deleted_) return failure(Errc::closed, "the entity was deleted");
-  return core_->state();
+  return core_->domain().state();
 }
 
 // What a deletion itself waits for goes on: only calls that began before it end.
@@ -35,7 +35,7 @@ Result<bool> Entity::await(Lock& held, std::chrono::nanoseconds at_most,
   });
   if (holds) return true;
   if (is_over()) return failure(Errc::closed, "the entity was deleted while this call waited");
-  if (Status status = core_->state(); !status) return propagate(status);
+  if (Status status = core_->domain().state(); !status) return propagate(status);
   return false;
 }
 
@@ -122,9 +122,9 @@ void Entity::replace_listener(Listener* listener, StatusMask mask) {
 }
 
 void Entity::hear(Listener* listener) {
-  if (listener_ != nullptr) core_->listener_went();
+  if (listener_ != nullptr) core_->listener_calls().listener_went();
   listener_ = listener;
-  if (listener_ != nullptr) core_->listener_came();
+  if (listener_ != nullptr) core_->listener_calls().listener_came();
 }
 
 Listener* Entity::current_listener() const {

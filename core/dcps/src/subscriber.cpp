@@ -23,7 +23,7 @@ std::shared_ptr<DomainParticipant> Subscriber::participant() const {
 }
 
 Status Subscriber::on_enable() {
-  core().add(*this);
+  core().entities().add(*this);
   return {};
 }
 

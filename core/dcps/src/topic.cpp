@@ -20,7 +20,7 @@ std::function<void(Listener&)> Topic::listener_call(StatusMask) {
 }
 
 // TOPIC_DATA travels with the endpoints.
-void Topic::on_qos_applied(Lock&) { core().topic_changed(*this); }
+void Topic::on_qos_applied(Lock&) { core().entities().topic_changed(*this); }
 
 // Endpoints that were discovered before count, too.
 Status Topic::on_enable() {
@@ -58,7 +58,7 @@ Status ContentFilteredTopic::set_expression_parameters(std::vector<std::string> 
   auto filter = filter_.with_parameters(parameters);
   if (!filter) return propagate(filter);
   filter_ = *filter;
-  core_->filter_changed(*this);
+  core_->entities().filter_changed(*this);
   return {};
 }
 

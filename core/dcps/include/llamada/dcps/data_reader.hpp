@@ -110,7 +110,7 @@ class DataReader final : public ConfiguredEntity<qos::DataReaderQos, DataReaderL
   friend class ReadCondition;
   friend class QueryCondition;
   friend class ContentFilteredTopic;
-  friend class detail::Core;
+  friend class detail::ServedEntities;
 
   DataReader(std::shared_ptr<detail::Core> core, Subscriber& subscriber,
              std::shared_ptr<TopicDescription> topic, const qos::DataReaderQos& qos);

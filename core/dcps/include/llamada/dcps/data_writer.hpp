@@ -118,7 +118,7 @@ class DataWriter final : public ConfiguredEntity<qos::DataWriterQos, DataWriterL
   friend class Publisher;
   friend class DomainParticipant;
   friend class WriteLoan;
-  friend class detail::Core;
+  friend class detail::ServedEntities;
   struct Change;
   enum class EndOfLife : std::uint8_t { dispose, unregister };
 

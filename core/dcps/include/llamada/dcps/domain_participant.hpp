@@ -96,7 +96,6 @@ class DomainParticipant final
 
  private:
   friend class DomainParticipantFactory;
-  friend class detail::Core;
   friend class Publisher;
   friend class Subscriber;
   friend class DataReader;

@@ -20,6 +20,8 @@ class DomainParticipant;
 
 namespace detail {
 class Core;
+class ListenerCalls;
+class ServedEntities;
 using Lock = std::unique_lock<BiasedMutex>;
 }  // namespace detail
 
@@ -49,7 +51,7 @@ class Entity : public std::enable_shared_from_this<Entity> {
 
  protected:
   using Lock = detail::Lock;
-  friend class detail::Core;
+  friend class detail::ListenerCalls;
   friend class Condition;
   friend class StatusCondition;
   friend class ReadCondition;

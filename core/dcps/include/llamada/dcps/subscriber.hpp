@@ -50,7 +50,7 @@ class Subscriber final : public ConfiguredEntity<qos::SubscriberQos, SubscriberL
  private:
   friend class DomainParticipant;
   friend class DataReader;
-  friend class detail::Core;
+  friend class detail::ServedEntities;
   Subscriber(std::shared_ptr<detail::Core> core, Entity* participant, std::uint64_t number,
              const qos::SubscriberQos& qos);
 
