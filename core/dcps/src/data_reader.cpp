@@ -4,6 +4,7 @@
 
 #include "core.hpp"
 #include "endpoint_statuses.hpp"
+#include "listener_call.hpp"
 #include "llamada/dcps/domain_participant.hpp"
 #include "llamada/dcps/subscriber.hpp"
 #include "reader_cache.hpp"
@@ -414,29 +415,25 @@ void DataReader::forget_writers() {
 
 std::function<void(Listener&)> DataReader::listener_call(StatusMask status) {
   const auto self = std::static_pointer_cast<DataReader>(shared_from_this());
-  const auto tell = [self](auto method, auto value) {
-    return [self, method, value](Listener& listener) {
-      (dynamic_cast<DataReaderListener&>(listener).*method)(*self, value);
-    };
-  };
   switch (status) {
     case status::requested_deadline_missed:
-      return tell(&DataReaderListener::on_requested_deadline_missed, take_status(deadline_missed_, status));
+      return call_of(self, &DataReaderListener::on_requested_deadline_missed,
+                     take_status(deadline_missed_, status));
     case status::requested_incompatible_qos:
-      return tell(&DataReaderListener::on_requested_incompatible_qos, take_status(incompatible_qos_, status));
+      return call_of(self, &DataReaderListener::on_requested_incompatible_qos,
+                     take_status(incompatible_qos_, status));
     case status::sample_rejected:
-      return tell(&DataReaderListener::on_sample_rejected, take_status(rejected_, status));
+      return call_of(self, &DataReaderListener::on_sample_rejected, take_status(rejected_, status));
     case status::sample_lost:
-      return tell(&DataReaderListener::on_sample_lost, take_status(lost_, status));
+      return call_of(self, &DataReaderListener::on_sample_lost, take_status(lost_, status));
     case status::liveliness_changed:
-      return tell(&DataReaderListener::on_liveliness_changed, take_status(liveliness_changed_, status));
+      return call_of(self, &DataReaderListener::on_liveliness_changed,
+                     take_status(liveliness_changed_, status));
     case status::subscription_matched:
-      return tell(&DataReaderListener::on_subscription_matched, take_status(matched_, status));
+      return call_of(self, &DataReaderListener::on_subscription_matched, take_status(matched_, status));
     case status::data_available:
       clear_status(status);
-      return [self](Listener& listener) {
-        dynamic_cast<DataReaderListener&>(listener).on_data_available(*self);
-      };
+      return call_of(self, &DataReaderListener::on_data_available);
     default:
       return {};
   }

@@ -6,6 +6,7 @@
 #include "coherent_sets.hpp"
 #include "core.hpp"
 #include "endpoint_statuses.hpp"
+#include "listener_call.hpp"
 #include "llamada/dcps/publisher.hpp"
 #include "writer_cache.hpp"
 
@@ -477,21 +478,18 @@ void DataWriter::on_liveliness_lost() {
 }
 
 std::function<void(Listener&)> DataWriter::listener_call(StatusMask status) {
-  const auto tell = [self = std::static_pointer_cast<DataWriter>(shared_from_this())](auto method,
-                                                                                      auto value) {
-    return [self, method, value](Listener& listener) {
-      (dynamic_cast<DataWriterListener&>(listener).*method)(*self, value);
-    };
-  };
+  const auto self = std::static_pointer_cast<DataWriter>(shared_from_this());
   switch (status) {
     case status::offered_deadline_missed:
-      return tell(&DataWriterListener::on_offered_deadline_missed, take_status(deadline_missed_, status));
+      return call_of(self, &DataWriterListener::on_offered_deadline_missed,
+                     take_status(deadline_missed_, status));
     case status::offered_incompatible_qos:
-      return tell(&DataWriterListener::on_offered_incompatible_qos, take_status(incompatible_qos_, status));
+      return call_of(self, &DataWriterListener::on_offered_incompatible_qos,
+                     take_status(incompatible_qos_, status));
     case status::liveliness_lost:
-      return tell(&DataWriterListener::on_liveliness_lost, take_status(liveliness_lost_, status));
+      return call_of(self, &DataWriterListener::on_liveliness_lost, take_status(liveliness_lost_, status));
     case status::publication_matched:
-      return tell(&DataWriterListener::on_publication_matched, take_status(matched_, status));
+      return call_of(self, &DataWriterListener::on_publication_matched, take_status(matched_, status));
     default:
       return {};
   }

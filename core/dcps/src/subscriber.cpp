@@ -5,6 +5,7 @@
 
 #include "core.hpp"
 #include "group_order.hpp"
+#include "listener_call.hpp"
 #include "llamada/dcps/domain_participant.hpp"
 #include "reader_cache.hpp"
 
@@ -268,9 +269,8 @@ Status Subscriber::notify_datareaders() {
 
 std::function<void(Listener&)> Subscriber::listener_call(StatusMask status) {
   clear_status(status);
-  return [self = std::static_pointer_cast<Subscriber>(shared_from_this())](Listener& listener) {
-    dynamic_cast<SubscriberListener&>(listener).on_data_on_readers(*self);
-  };
+  return call_of(std::static_pointer_cast<Subscriber>(shared_from_this()),
+                 &SubscriberListener::on_data_on_readers);
 }
 
 qos::DataReaderQos Subscriber::default_datareader_qos() const {

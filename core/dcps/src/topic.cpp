@@ -1,6 +1,7 @@
 #include "llamada/dcps/topic.hpp"
 
 #include "core.hpp"
+#include "listener_call.hpp"
 #include "llamada/dcps/data_reader.hpp"
 #include "llamada/dcps/data_writer.hpp"
 #include "llamada/dcps/domain_participant.hpp"
@@ -13,10 +14,8 @@ Topic::Topic(std::shared_ptr<detail::Core> core, Entity* participant, std::strin
       TopicDescription(std::move(name), std::move(type)) {}
 
 std::function<void(Listener&)> Topic::listener_call(StatusMask) {
-  return [self = topic(),
-          value = take_status(inconsistent_topic_, status::inconsistent_topic)](Listener& listener) {
-    dynamic_cast<TopicListener&>(listener).on_inconsistent_topic(*self, value);
-  };
+  return call_of(topic(), &TopicListener::on_inconsistent_topic,
+                 take_status(inconsistent_topic_, status::inconsistent_topic));
 }
 
 // TOPIC_DATA travels with the endpoints.
