@@ -135,6 +135,7 @@ TEST_CASE("arrivals: payloads that stay in logs are copied when the logs are reu
   kept.copy_all();
   CHECK(first.payload != log.data());
   log = bytes_of("xyz");
+  message.payload = log;
   CHECK(std::equal(first.payload, first.payload + 3, bytes_of("abc").begin()));
   kept.recycle(first);
   CHECK(&kept.add(message) == &first);
