@@ -37,7 +37,9 @@ struct Communicators {
     return report(object, error_class, std::move(text));
   }
 
-  static bool fits(const ErrorHandler& handler) { return handler.kind() != ErrorHandler::Kind::user || handler.function(); }
+  static bool fits(const ErrorHandler& handler) {
+    return handler.kind() != ErrorHandler::Kind::user || handler.function();
+  }
   static Reference<ErrorHandler> handler_of(Object object) { return object->error_handler(); }
   static void set_handler(Object object, Reference<ErrorHandler> handler) {
     object->set_error_handler(std::move(handler));
@@ -61,7 +63,9 @@ struct Windows {
                   : report(nullptr, error_class, std::move(text));
   }
 
-  static bool fits(const ErrorHandler& handler) { return handler.kind() != ErrorHandler::Kind::user || handler.function(); }
+  static bool fits(const ErrorHandler& handler) {
+    return handler.kind() != ErrorHandler::Kind::user || handler.function();
+  }
   static Reference<ErrorHandler> handler_of(Object object) { return object->error_handler(); }
   static void set_handler(Object object, Reference<ErrorHandler> handler) {
     object->set_error_handler(std::move(handler));
@@ -86,7 +90,9 @@ struct Sessions {
                   : report(nullptr, error_class, std::move(text));
   }
 
-  static bool fits(const ErrorHandler& handler) { return handler.kind() != ErrorHandler::Kind::user || handler.function(); }
+  static bool fits(const ErrorHandler& handler) {
+    return handler.kind() != ErrorHandler::Kind::user || handler.function();
+  }
   static Reference<ErrorHandler> handler_of(Object object) { return object->error_handler(); }
   static void set_handler(Object object, Reference<ErrorHandler> handler) {
     object->set_error_handler(std::move(handler));
@@ -108,7 +114,9 @@ struct Files {
     return io::report_file(object, error_class, std::move(text));
   }
 
-  static bool fits(const ErrorHandler& handler) { return handler.kind() != ErrorHandler::Kind::user || handler.file_function(); }
+  static bool fits(const ErrorHandler& handler) {
+    return handler.kind() != ErrorHandler::Kind::user || handler.file_function();
+  }
   static Reference<ErrorHandler>& handler_of(Object object) {
     return object ? object->error_handler : io::files().default_handler;
   }
