@@ -103,6 +103,7 @@ function(llamada_test_on_nodes NAME)
     return()
   endif()
   get_test_property(${NAME} LABELS labels)
+  list(REMOVE_ITEM labels threads)  # under ThreadSanitizer one distance is enough
   get_test_property(${NAME} TIMEOUT timeout)
   foreach(ranks 1 2)
     add_test(NAME ${NAME}.ranks_per_node_${ranks} COMMAND ${NAME})
