@@ -19,6 +19,8 @@ namespace {
 constexpr std::chrono::milliseconds linger_max{1000};
 /// How long a wrapper script may take to end after the rank within it has died.
 constexpr std::chrono::milliseconds wrapper_grace{1000};
+/// Between two looks for what a dead rank has left; most are seen by the first.
+constexpr std::chrono::milliseconds between_fence_looks{100};
 
 }  // namespace
 
@@ -146,11 +148,20 @@ bool NodeSupervisor::kill_processes_of(const RankProcess& rank) const {
   return !pids.empty();
 }
 
-/// Called again whenever a process below us ends, and when a pipe does.
+/// Called again whenever a process below us ends, when a pipe does, and now and then: a process that is just
+/// executing a program has no environment to be known by, so one look may miss it.
 void NodeSupervisor::look_at_fence(RankProcess& rank) {
-  if (kill_processes_of(rank)) return;
-  // All writers are gone, so that the pipes have an end, which must have been read.
-  if (!rank.drained()) return;
+  const bool found_some = kill_processes_of(rank);
+  if (found_some || !rank.drained()) {
+    // Once all writers are gone the pipes have an end, which must have been read.
+    loop_.cancel(rank.timer);
+    rank.timer = loop_.after(between_fence_looks, [this, slot = rank.slot, life = rank.life] {
+      RankProcess& late = ranks_[slot];
+      if (late.phase == ProcessPhase::fencing && late.life == life) look_at_fence(late);
+    });
+    return;
+  }
+  loop_.cancel(rank.timer);
   rank.phase = ProcessPhase::fenced;
   tell_(node::Fenced{rank.slot});
 }
