@@ -93,6 +93,8 @@ TEST_CASE(
     const Child writer = fixture.peer("sensor", "writer", options);
     Child reader = fixture.peer("viewer", "reader", options);
     wait_until([&] { return all_have_met(fixture.topic, 1); });
+    // The writer has seen the reader, too: a reader knows no lease of a writer that stopped before.
+    CHECK(reader.says("met"));
     writer.send(SIGSTOP);
     CHECK(reader.says("not alive"));
     writer.send(SIGCONT);

@@ -68,7 +68,10 @@ struct ReaderSilence final : topics::ReaderEvents {
     const topics::Sample taken = std::move(sample);
     return true;
   }
-  void on_matched(const topics::EndpointInfo&) override {}
+  void on_matched(const topics::EndpointInfo&) override {
+    std::puts("met");
+    std::fflush(stdout);
+  }
   void on_qos_changed(const topics::EndpointInfo&) override {}
   void on_unmatched(const topics::EndpointId&, bool) override {}
   void on_liveliness_changed(const topics::EndpointId&, bool alive) override {
