@@ -3,55 +3,29 @@
 #include <type_traits>
 
 #include "llamada/base/bytes.hpp"
+#include "llamada/base/field_coder.hpp"
 
 namespace llamada::launcher::control {
 namespace {
 
-/// Writes the fields that a message lists. `Value<T>` is how a list is given a T: constant here.
-class FieldWriter {
+class BodyWriter final : public FieldWriter {
  public:
-  template <typename T>
-  using Value = const T;
-
-  template <typename... Integer>
-  void numbers(const Integer&... values) {
-    (body_.number(values), ...);
-  }
-  void text(const std::string& text) { body_.text(text); }
+  /// u32 count, and each text.
   void texts(const std::vector<std::string>& texts) {
     body_.number(static_cast<std::uint32_t>(texts.size()));
-    for (const std::string& text : texts) body_.text(text);
+    for (const std::string& each : texts) text(each);
   }
-
-  const std::vector<std::byte>& written() const { return body_.written(); }
-
- private:
-  ByteWriter body_;
 };
 
-/// Reads them.
-class FieldReader {
+class BodyReader final : public FieldReader {
  public:
-  template <typename T>
-  using Value = T;
+  using FieldReader::FieldReader;
 
-  explicit FieldReader(std::span<const std::byte> bytes) : body_(bytes) {}
-
-  template <typename... Integer>
-  void numbers(Integer&... values) {
-    ((values = body_.number<Integer>()), ...);
-  }
-  void text(std::string& text) { text = body_.text(); }
   void texts(std::vector<std::string>& texts) {
     // The texts are added as they are read, because a wrong count must not allocate memory.
     const auto count = body_.number<std::uint32_t>();
     for (std::uint32_t i = 0; i < count && body_.ok(); ++i) texts.push_back(body_.text());
   }
-
-  bool is_complete() const { return body_.is_complete(); }
-
- private:
-  ByteReader body_;
 };
 
 // The fields of each message, listed once for both directions, in the order of docs/internals/job-control.md.
@@ -115,7 +89,7 @@ void fields(Coder& coder, typename Coder::template Value<World>& message) {
 
 /// The alternative `type` of Message, read from `body`; nothing: there is no such type.
 template <std::size_t index = 0>
-std::optional<Message> read_type(std::uint32_t type, FieldReader& body) {
+std::optional<Message> read_type(std::uint32_t type, BodyReader& body) {
   if constexpr (index == std::variant_size_v<Message>) {
     return std::nullopt;
   } else {
@@ -129,7 +103,7 @@ std::optional<Message> read_type(std::uint32_t type, FieldReader& body) {
 }  // namespace
 
 std::vector<std::byte> encode(const Message& message) {
-  FieldWriter body;
+  BodyWriter body;
   std::visit([&body](const auto& m) { fields(body, m); }, message);
   ByteWriter whole;
   whole.number(static_cast<std::uint32_t>(body.written().size()));
@@ -154,7 +128,7 @@ Result<std::optional<Message>> Decoder::next() {
     return failure(Errc::parse_error, "a message of {} bytes between mpirun and llamanetd is too long", size);
   if (whole.left_bytes() < size) return std::optional<Message>();
   at_ += header_size_bytes + size;
-  FieldReader body(whole.next(size));
+  BodyReader body(whole.next(size));
   auto message = read_type(type, body);
   if (!message)
     return failure(Errc::parse_error, "a message of unknown type {} between mpirun and llamanetd", type);

@@ -301,15 +301,6 @@ void LogWriter::publish_apart(std::uint8_t kind, std::uint16_t flags, std::uint6
   take_payload_ahead(payload.size());
 }
 
-void LogWriter::publish_again(std::uint8_t kind, std::uint16_t flags, std::uint64_t label,
-                              std::span<const std::byte> kept) {
-  LLAMADA_CHECK(can_publish_again(kept) && kept.size() > inline_payload_max);
-  std::memset(next_->payload + offsetof(ApartPayload, extra), 0, extra_bytes_max);
-  write_place(kept);
-  arena_->count(Counter::bytes_repeated, kept.size());
-  commit_cell(kind, flags, label, payload_apart, kept.size());
-}
-
 Status LogWriter::publish_absent(std::uint8_t kind, std::uint16_t flags, std::uint64_t label,
                                  const AbsentPayload& absent) {
   LLAMADA_CHECK(absent.record > 0 && absent.size_bytes > 0 && !reserved_);

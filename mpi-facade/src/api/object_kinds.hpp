@@ -25,9 +25,32 @@ struct Predefined {
   void* value = nullptr;
 };
 
-struct Communicators {
+/// Objects that keep their error handler themselves.
+template <typename T>
+struct KeepingHandlers {
+  using Object = T*;
+
+  static bool fits(const ErrorHandler& handler) {
+    return handler.kind() != ErrorHandler::Kind::user || handler.function();
+  }
+  static Reference<ErrorHandler> handler_of(Object object) { return object->error_handler(); }
+  static void set_handler(Object object, Reference<ErrorHandler> handler) {
+    object->set_error_handler(std::move(handler));
+  }
+};
+
+/// Of these a null object has its errors reported to MPI_COMM_WORLD.
+template <typename T>
+struct ReportingToWorld : KeepingHandlers<T> {
+  static int refuse(T* object, int error_class, std::string text) {
+    return object ? report(*object, error_class, std::move(text))
+                  : report(nullptr, error_class, std::move(text));
+  }
+  static void call_handler(T* object, int code) { call_error_handler(*object, code); }
+};
+
+struct Communicators : KeepingHandlers<Communicator> {
   using Handle = MPI_Comm;
-  using Object = Communicator*;
   static constexpr const char* objects = "communicators";
   static constexpr Keyval::Owner owner = Keyval::Owner::communicator;
   static constexpr bool reports_wrong_keys = true;
@@ -37,40 +60,19 @@ struct Communicators {
     return report(object, error_class, std::move(text));
   }
 
-  static bool fits(const ErrorHandler& handler) {
-    return handler.kind() != ErrorHandler::Kind::user || handler.function();
-  }
-  static Reference<ErrorHandler> handler_of(Object object) { return object->error_handler(); }
-  static void set_handler(Object object, Reference<ErrorHandler> handler) {
-    object->set_error_handler(std::move(handler));
-  }
   static void call_handler(Object object, int code) { call_error_handler(object, code); }
 
   static Attributes& attributes_of(Object object) { return object->attributes(); }
   static std::optional<Predefined> predefined(Object object, int keyval);
 };
 
-struct Windows {
+struct Windows : ReportingToWorld<Window> {
   using Handle = MPI_Win;
-  using Object = Window*;
   static constexpr const char* objects = "windows";
   static constexpr Keyval::Owner owner = Keyval::Owner::window;
   static constexpr bool reports_wrong_keys = false;
 
   static int find(Handle handle, Object& found) { return rma::find_window(handle, found); }
-  static int refuse(Object object, int error_class, std::string text) {
-    return object ? report(*object, error_class, std::move(text))
-                  : report(nullptr, error_class, std::move(text));
-  }
-
-  static bool fits(const ErrorHandler& handler) {
-    return handler.kind() != ErrorHandler::Kind::user || handler.function();
-  }
-  static Reference<ErrorHandler> handler_of(Object object) { return object->error_handler(); }
-  static void set_handler(Object object, Reference<ErrorHandler> handler) {
-    object->set_error_handler(std::move(handler));
-  }
-  static void call_handler(Object object, int code) { call_error_handler(*object, code); }
 
   static Attributes& attributes_of(Object object) { return object->attributes(); }
   static std::optional<Predefined> predefined(Object object, int keyval) {
@@ -79,25 +81,11 @@ struct Windows {
   }
 };
 
-struct Sessions {
+struct Sessions : ReportingToWorld<Session> {
   using Handle = MPI_Session;
-  using Object = Session*;
   static constexpr const char* objects = "sessions";
 
   static int find(Handle handle, Object& found) { return find_session(handle, found); }
-  static int refuse(Object object, int error_class, std::string text) {
-    return object ? report(*object, error_class, std::move(text))
-                  : report(nullptr, error_class, std::move(text));
-  }
-
-  static bool fits(const ErrorHandler& handler) {
-    return handler.kind() != ErrorHandler::Kind::user || handler.function();
-  }
-  static Reference<ErrorHandler> handler_of(Object object) { return object->error_handler(); }
-  static void set_handler(Object object, Reference<ErrorHandler> handler) {
-    object->set_error_handler(std::move(handler));
-  }
-  static void call_handler(Object object, int code) { call_error_handler(*object, code); }
 };
 
 /// The null object is MPI_FILE_NULL, which stands for the files that will be opened (13.7).

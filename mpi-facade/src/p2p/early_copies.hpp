@@ -21,9 +21,6 @@ namespace llamada::mpi {
 /// Threads: the engine's.
 class EarlyCopies {
  public:
-  /// Smaller messages are in the log soon.
-  static constexpr std::size_t bytes_min = 64 << 10;
-
   /// Copies what it can of the record that `reader`, of the log from rank `from`, has announced, and that
   /// `request` is to receive. False when that was nothing, for now or for good.
   bool copy(int from, const log::LogReader& reader, const log::Record& record, Request& request);

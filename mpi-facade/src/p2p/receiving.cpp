@@ -129,8 +129,9 @@ int Receiving::take_awaited(int from, Stream& stream, int at_most) {
     if (!receive) break;
     auto& request = static_cast<Request&>(*receive);
     if (!takes_at_once(request, payload.size())) break;
-    const std::size_t early =
-        payload.size() < EarlyCopies::bytes_min ? 0 : early_.take(from, reader, *reader.peek(), request);
+    const std::size_t early = payload.size() < RouteLimits::shown_bytes_min
+                                  ? 0
+                                  : early_.take(from, reader, *reader.peek(), request);
     reader.advance();
     const std::uint64_t ordinal = stream.ordinals.next(label_context(label));
     matcher_.take_first_posted(request, from);

@@ -16,6 +16,7 @@
 #include "p2p/matcher.hpp"
 #include "p2p/outgoing.hpp"
 #include "p2p/request.hpp"
+#include "p2p/route.hpp"
 #include "replay/determinants.hpp"
 #include "world/world.hpp"
 
@@ -186,7 +187,7 @@ class Receiving final : public MessageSink {
     const auto record = stream.reader.peek();
     if (!record) return false;
     payload = record->payload;
-    if (payload.size() >= EarlyCopies::bytes_min) return false;
+    if (payload.size() >= RouteLimits::shown_bytes_min) return false;
   }
   if (payload.size() > receive.room.size()) return false;
 

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "llamada/log/log_writer.hpp"
+#include "p2p/kept_payloads.hpp"
 
 // Which way a message goes from its sender to its receiver, decided in one place before anything is written.
 // docs/internals/messages.md has all ways on one page.
@@ -58,10 +58,10 @@ struct RouteLimits {
   /// What is larger is in no cache any more when the receiver takes it out of the log.
   static constexpr std::size_t log_if_bytes_max = 256 << 10;
   /// What is shorter is written as fast as it is found again.
-  static constexpr std::size_t repeated_bytes_min = log::publish_fast_bytes_max + 1;
+  static constexpr std::size_t repeated_bytes_min = KeptPayloads::bytes_min;
   /// Of what is shorter a copy in new memory takes no longer than the search for what differs.
   static constexpr std::size_t patched_bytes_min = 64 << 10;
-  /// What is smaller is in the log soon.
+  /// What is smaller is in the log soon. The receiver looks at it, too.
   static constexpr std::size_t shown_bytes_min = 64 << 10;
   static constexpr std::size_t shown_bytes_max_crossing = 64 << 10;
 };

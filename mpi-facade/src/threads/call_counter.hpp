@@ -13,8 +13,8 @@ namespace llamada::mpi {
 /// The MPI call that the rank is in, and how many it has begun; published for those who watch the rank. Each
 /// word is written by this rank alone and read by others without order.
 ///
-/// Threads: one at a time. Where several may call MPI, the current call is that of the thread that holds
-/// the lock.
+/// Threads: one at a time. If several threads may call MPI, the thread that holds the lock makes the current
+/// call.
 class CallCounter {
  public:
   /// Publishes to these words of the arena from now on; they must outlive the counter.

@@ -267,7 +267,7 @@ TEST_CASE("point-to-point: large messages that are kept arrive whole, whoever co
   options.rebuild = true;
   const std::string ended = run(options, [&](Member& self) {
     const int life = self.rank() == 0 ? lives++ : 0;
-    constexpr std::size_t size = 2 * EarlyCopies::bytes_min + 77;
+    constexpr std::size_t size = 2 * RouteLimits::shown_bytes_min + 77;
     std::vector<std::byte> bytes(size);
     for (int i = 0; i < 12; ++i) {
       const auto filled = static_cast<std::byte>(i + 1);
@@ -299,7 +299,7 @@ TEST_CASE("point-to-point: what is sent again arrives as it is, whatever has cha
     options.size = 2;
     options.rebuild = rebuild;
     const std::string ended = run(options, [&](Member& self) {
-      constexpr std::size_t sizes[] = {EarlyCopies::bytes_min, 100'001, 256 << 10};
+      constexpr std::size_t sizes[] = {RouteLimits::shown_bytes_min, 100'001, 256 << 10};
       std::vector<std::vector<std::byte>> out;  // of both ranks, as each knows them
       for (std::size_t i = 0; i < 2 * std::size(sizes); ++i) out.push_back(make_bytes(sizes[i / 2], i));
       std::vector<std::byte> in(sizes[2]);

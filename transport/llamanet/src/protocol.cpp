@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "llamada/base/bytes.hpp"
+#include "llamada/base/field_coder.hpp"
 
 namespace llamada::llamanet {
 namespace {
@@ -17,16 +18,8 @@ constexpr std::size_t roster_line_bytes = 20;
 static_assert(header_size_bytes + 64 + 2 + text_size_bytes_max + roster_lines_max * roster_line_bytes <=
               message_size_bytes_max);
 
-/// Writes the fields that a message lists. `Value<T>` is how a list is given a T: constant here.
-class Encoder {
+class Encoder final : public FieldWriter {
  public:
-  template <typename T>
-  using Value = const T;
-
-  template <typename... Integer>
-  void numbers(const Integer&... values) {
-    (body_.number(values), ...);
-  }
   void boolean(bool value) { body_.number(std::uint32_t{value}); }
   template <typename Kind>
   void kind(Kind value, Kind /*first*/, Kind /*last*/) {
@@ -39,7 +32,7 @@ class Encoder {
     body_.bytes(std::as_bytes(std::span(text)));
   }
   /// u32 length, any.
-  void long_text(const std::string& text) { body_.text(text); }
+  void long_text(const std::string& text) { FieldWriter::text(text); }
   /// u32 count, and each element by `fields_of`; cut to `count_max`.
   template <typename Element, typename FieldsOf>
   void list(const std::vector<Element>& elements, std::uint32_t count_max, const FieldsOf& fields_of) {
@@ -48,25 +41,13 @@ class Encoder {
     for (std::size_t i = 0; i < count; ++i) fields_of(elements[i]);
   }
   void require(bool) {}
-
-  std::vector<std::byte> take() { return body_.take(); }
-
- private:
-  ByteWriter body_;
 };
 
-/// Reads them, and fails where one has a value that its kind does not have.
-class Decoder {
+/// Fails where a field has a value that its kind does not have.
+class Decoder final : public FieldReader {
  public:
-  template <typename T>
-  using Value = T;
+  using FieldReader::FieldReader;
 
-  explicit Decoder(std::span<const std::byte> bytes) : body_(bytes) {}
-
-  template <typename... Integer>
-  void numbers(Integer&... values) {
-    ((values = body_.number<Integer>()), ...);
-  }
   void boolean(bool& value) {
     const auto number = body_.number<std::uint32_t>();
     require(number <= 1);
@@ -83,7 +64,7 @@ class Decoder {
     require(size <= text_size_bytes_max);
     text = ByteReader::text_of(body_.next(size));
   }
-  void long_text(std::string& text) { text = body_.text(); }
+  void long_text(std::string& text) { FieldReader::text(text); }
   template <typename Element, typename FieldsOf>
   void list(std::vector<Element>& elements, std::uint32_t count_max, const FieldsOf& fields_of) {
     // No count is believed before its elements are there: each takes some bytes.
@@ -92,11 +73,6 @@ class Decoder {
     for (std::uint32_t i = 0; i < count && body_.ok(); ++i) fields_of(elements.emplace_back());
   }
   void require(bool condition) { body_.require(condition); }
-
-  bool is_complete() const { return body_.is_complete(); }
-
- private:
-  ByteReader body_;
 };
 
 // The fields of each message, listed once for both directions, in the order of

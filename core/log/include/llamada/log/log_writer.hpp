@@ -138,7 +138,7 @@ class LogWriter {
   /// Whether reserve_again() of this payload may follow: always where the log keeps all, else while it is in
   /// the chunk that is being written, or another one is in that place.
   bool can_repeat(std::span<const std::byte> kept) const {
-    return retention_ == Retention::keep_all || can_publish_again(kept);
+    return retention_ == Retention::keep_all || (has_cell() && lies_in_last_chunk(kept));
   }
   /// Room for a record whose payload is that of an earlier record of this log: nothing is copied, and it
   /// takes a cell. payload() is the earlier one's, and must be left as it is. `kept` is more than 48 bytes
@@ -217,16 +217,6 @@ class LogWriter {
     if (payload.size() <= inline_payload_max) return publish_small(kind, flags, label, payload);
     publish_apart(kind, flags, label, payload);
   }
-  /// Where the payload of try_publish(), if it is longer than 48 bytes, will lie.
-  const std::byte* next_payload() const { return arena_->base() + payload_next_; }
-  /// Whether publish_again() of this payload may follow.
-  bool can_publish_again(std::span<const std::byte> kept) const {
-    return has_cell() && lies_in_last_chunk(kept);
-  }
-  /// A record whose payload, longer than 48 bytes, is one that the chunk which is being written has already:
-  /// its cell is all that is written.
-  void publish_again(std::uint8_t kind, std::uint16_t flags, std::uint64_t label,
-                     std::span<const std::byte> kept);
   /// Whether the next record of at most 48 bytes needs no new chunk: then publish_small() may follow.
   bool has_cell() const { return next_ != link_; }
   void publish_small(std::uint8_t kind, std::uint16_t flags, std::uint64_t label,
