@@ -68,7 +68,7 @@ TEST_CASE("control: a message that is too long, unknown, cut or has something be
   too_long[3] = std::byte{0x7f};
   unknown[4] = std::byte{99};
   longer.push_back(std::byte{'z'});
-  longer[0] = static_cast<std::byte>(good.size() - header_size_bytes + 1);
+  longer[0] = static_cast<std::byte>(good.size() - 8 + 1);
   inner[8] = std::byte{77};
   for (const Bytes& bad : {too_long, unknown, longer, inner}) {
     auto message = decode(bad);

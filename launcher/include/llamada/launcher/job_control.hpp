@@ -2,22 +2,17 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
-#include <span>
 #include <string>
 #include <variant>
 #include <vector>
 
-#include "llamada/base/result.hpp"
+#include "llamada/launcher/stream_decoder.hpp"
 
 // The messages between mpirun and the llamanetd of its job, as pure functions over bytes. The format is in
 // docs/internals/job-control.md.
 
 namespace llamada::launcher::control {
 
-inline constexpr std::size_t header_size_bytes = 8;
-/// A start message carries the program's arguments and environment, which the kernel bounds by 6 MiB.
-inline constexpr std::size_t body_size_bytes_max = 16 << 20;
 /// Bytes of one output or stdin message.
 inline constexpr std::size_t part_size_bytes_max = std::size_t{64} * 1024;
 
@@ -92,17 +87,6 @@ using Message = std::variant<Start, Input, Signal, End, InputTaken, Output, Noti
 
 std::vector<std::byte> encode(const Message& message);
 
-/// Puts a stream of bytes together to messages.
-class Decoder {
- public:
-  void append(std::span<const std::byte> bytes);
-  /// The next whole message, nothing if there is none yet. Errc::parse_error once the stream is not
-  /// well-formed; it is of no use from then on.
-  Result<std::optional<Message>> next();
-
- private:
-  std::vector<std::byte> buffer_;
-  std::size_t at_ = 0;
-};
+using Decoder = StreamDecoder<Message>;
 
 }  // namespace llamada::launcher::control

@@ -1,0 +1,67 @@
+#pragma once
+
+#include "llamada/launcher/job_control.hpp"
+
+// The fields of each message between mpirun and llamanetd, listed once for both directions, in the order of
+// docs/internals/job-control.md.
+
+namespace llamada::launcher::control {
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<Start>& message) {
+  coder.numbers(message.rank_count, message.job_number);
+  coder.text(message.program);
+  coder.texts(message.arguments);
+  coder.texts(message.environment);
+  coder.text(message.working_directory);
+  coder.text(message.profile);
+  coder.text(message.profile_label);
+  coder.texts(message.inject_rules);
+  coder.text(message.crash_point_library_directory);
+  coder.texts(message.cpu_places);
+  coder.numbers(message.print_exit_codes, message.verbose);
+}
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<Input>& message) {
+  coder.text(message.bytes);
+}
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<Signal>& message) {
+  coder.numbers(message.number);
+}
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<End>& message) {
+  coder.numbers(message.exit_code, message.kill);
+}
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<InputTaken>& message) {
+  coder.numbers(message.size_bytes);
+}
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<Output>& message) {
+  coder.numbers(message.rank, message.stream);
+  coder.text(message.bytes);
+}
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<Notice>& message) {
+  coder.text(message.text);
+}
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<Finished>& message) {
+  coder.numbers(message.exit_code);
+  coder.text(message.report);
+}
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<World>& message) {
+  coder.numbers(message.first, message.count, message.number);
+}
+
+}  // namespace llamada::launcher::control

@@ -1,0 +1,225 @@
+#include "node_codec.hpp"
+
+#include "job_control_fields.hpp"
+#include "message_stream.hpp"
+
+// The fields of each message, listed once for both directions, in the order of node_messages.hpp.
+
+namespace llamada::launcher {
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<RankView>& view) {
+  coder.choice(view.state, RankState::exiting);
+  coder.numbers(view.exit_code, view.pid, view.incarnation);
+  coder.flag(view.replaying);
+  coder.flag(view.damaged);
+  coder.text(view.call);
+  coder.numbers(view.call_index);
+  for (auto& counter : view.counters) coder.numbers(counter);
+}
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<SpawnQuestion>& question) {
+  coder.list(question.commands, [](Coder& each, typename Coder::template Value<SpawnCommand>& command) {
+    each.numbers(command.process_count);
+    each.text(command.program);
+    each.text(command.working_directory);
+    each.text(command.search_path);
+    each.text(command.host);
+    each.texts(command.arguments);
+  });
+  coder.numbers(question.number);
+}
+
+namespace node {
+
+constexpr std::string_view ends_of(const ToNode* /*stream*/) { return "the coordinator and a node"; }
+constexpr std::string_view ends_of(const FromNode* /*stream*/) { return "a node and the coordinator"; }
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<Prepare>& message) {
+  coder.numbers(message.rank_count, message.job_number);
+  coder.text(message.profile);
+}
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<StartRanks>& message) {
+  coder.list(message.ranks, [](Coder& each, typename Coder::template Value<RankStart>& rank) {
+    each.numbers(rank.slot, rank.incarnation, rank.token);
+    each.text(rank.identity);
+    each.text(rank.program);
+    each.texts(rank.arguments);
+    each.text(rank.working_directory);
+    each.texts(rank.environment);
+    each.text(rank.cpus);
+  });
+}
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<AddRanks>& message) {
+  coder.numbers(message.question, message.count);
+}
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<Drain>& message) {
+  coder.numbers(message.slot);
+}
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<Fence>& message) {
+  coder.numbers(message.slot);
+}
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<SignalRank>& message) {
+  coder.numbers(message.slot, message.number);
+  coder.flag(message.whole_group);
+}
+
+template <typename Coder>
+void fields(Coder& /*coder*/, typename Coder::template Value<EndJob>& /*message*/) {}
+
+template <typename Coder>
+void fields(Coder& /*coder*/, typename Coder::template Value<KillAll>& /*message*/) {}
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<HoldOutput>& message) {
+  coder.flag(message.hold);
+}
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<AnswerSpawn>& message) {
+  coder.numbers(message.question, message.answer.first, message.answer.count);
+  coder.text(message.answer.error);
+}
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<AnswerReach>& message) {
+  coder.numbers(message.question);
+}
+
+template <typename Coder>
+void fields(Coder& /*coder*/, typename Coder::template Value<SetUnprotected>& /*message*/) {}
+
+template <typename Coder>
+void fields(Coder& /*coder*/, typename Coder::template Value<Survey>& /*message*/) {}
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<Ready>& message) {
+  coder.text(message.host);
+}
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<NotReady>& message) {
+  coder.text(message.why);
+}
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<RanksAdded>& message) {
+  coder.numbers(message.question, message.first);
+  coder.text(message.error);
+}
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<Started>& message) {
+  coder.numbers(message.slot, message.pid);
+}
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<CannotStart>& message) {
+  coder.numbers(message.slot, message.error_number);
+  coder.text(message.why);
+}
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<Attached>& message) {
+  coder.numbers(message.slot, message.pid);
+}
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<Ended>& message) {
+  coder.numbers(message.slot, message.pid, message.root_status);
+  coder.optional_number(message.attached_status);
+  coder.flag(message.behind_wrapper);
+  fields(coder, message.view);
+  coder.flag(message.others_in_mpi);
+  coder.text(message.core_file);
+  coder.numbers(message.oom_kills);
+  coder.text(message.memory_of);
+}
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<Fenced>& message) {
+  coder.numbers(message.slot);
+}
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<Done>& message) {
+  coder.numbers(message.slot);
+  fields(coder, message.view);
+}
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<Said>& message) {
+  coder.numbers(message.slot);
+  coder.choice(message.kind, ArenaEventKind::reach);
+  coder.numbers(message.code);
+  coder.text(message.text);
+}
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<Live>& message) {
+  coder.numbers(message.slot);
+  fields(coder, message.view);
+}
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<Damaged>& message) {
+  coder.numbers(message.slot, message.finder);
+  coder.text(message.what);
+}
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<CodeChanged>& message) {
+  coder.numbers(message.slot);
+  coder.text(message.path);
+}
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<Reached>& message) {
+  coder.numbers(message.slot);
+  coder.choice(message.place, ReplayPlace::over);
+  coder.flag(message.writes_alone);
+  coder.numbers(message.question);
+}
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<SpawnWanted>& message) {
+  coder.numbers(message.slot);
+  fields(coder, message.question);
+}
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<Surveyed>& message) {
+  coder.numbers(message.ranks_running, message.ranks_in_mpi);
+}
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<OtherMpi>& message) {
+  coder.text(message.library);
+}
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<NodeFailed>& message) {
+  coder.text(message.why);
+}
+
+std::vector<std::byte> encode(const ToNode& message) { return encode_message(message); }
+std::vector<std::byte> encode(const FromNode& message) { return encode_message(message); }
+
+}  // namespace node
+
+template class StreamDecoder<node::ToNode>;
+template class StreamDecoder<node::FromNode>;
+
+}  // namespace llamada::launcher
