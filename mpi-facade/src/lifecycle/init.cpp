@@ -29,11 +29,13 @@
 namespace llamada::mpi {
 namespace {
 
-/// Collectives wait as everything else does: messages are taken meanwhile.
+/// Collectives wait as everything else does: messages are taken meanwhile. Copies of large ones give way.
 class EngineWaiter final : public coll::Waiter {
  public:
   explicit EngineWaiter(Engine& engine) : engine_(engine) {}
-  void wait_until(const std::function<bool()>& done) override { engine_.wait_until(done); }
+  void wait_until(const std::function<bool()>& done) override {
+    engine_.wait_until(done, Engine::Awaited::small);
+  }
 
  private:
   Engine& engine_;

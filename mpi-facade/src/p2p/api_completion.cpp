@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "p2p/api_common.hpp"
 
 // The Wait and Test families (MPI 3.1, 3.7.3 to 3.7.6). What a call answers, when it could have answered
@@ -49,6 +51,14 @@ class RequestArray {
     for (int i = 0; i < count_; ++i)
       if (is_active(requests_[i]) && requests_[i]->complete) return i;
     return -1;
+  }
+  /// What is awaited where any of them is.
+  Engine::Awaited awaited() const {
+    const auto is_small = [](const Request* request) {
+      return is_active(request) && engine().awaited_in(*request) == Engine::Awaited::small;
+    };
+    return std::any_of(requests_, requests_ + count_, is_small) ? Engine::Awaited::small
+                                                                : Engine::Awaited::copies;
   }
   bool all_complete() {
     // What is complete stays so: the next look begins behind it.
@@ -182,7 +192,7 @@ int decide_any(RequestArray& requests, CallKind kind) {
   }
   int index = requests.complete_before();
   if (index < 0 && kind == CallKind::waitany)
-    self.wait_until([&] { return (index = requests.first_complete()) >= 0; });
+    self.wait_until([&] { return (index = requests.first_complete()) >= 0; }, requests.awaited());
   if (index < 0 && self.found_nothing()) index = requests.first_complete();
   if (index < 0) {
     self.determinants().record_fruitless();
@@ -209,7 +219,7 @@ void decide_some(RequestArray& requests, CallKind kind, std::vector<std::uint32_
   }
   bool found = requests.complete_before() >= 0;
   if (!found && kind == CallKind::waitsome) {
-    self.wait_until([&] { return requests.first_complete() >= 0; });
+    self.wait_until([&] { return requests.first_complete() >= 0; }, requests.awaited());
     found = true;
   }
   if (found || self.found_nothing()) requests.collect_complete(indices);

@@ -33,7 +33,8 @@ Arrival* find_live(Communicator& communicator, int source, int tag, CallKind kin
     return nullptr;
   }
   if (!found && is_blocking(kind))
-    self.wait_until([&] { return (found = self.probe(context, source, tag)) != nullptr; });
+    self.wait_until([&] { return (found = self.probe(context, source, tag)) != nullptr; },
+                    Engine::Awaited::small);
   if (!found) {
     self.found_nothing();
     found = self.probe(context, source, tag);

@@ -16,6 +16,11 @@ namespace {
 
 /// Copied before there is a look at what else has come.
 constexpr std::uint64_t bytes_in_a_row_min = 128 * 1024;
+/// Where something small is awaited it comes soon or late: copies wait for so many looks. Then parts of them
+/// are copied, each twice as long as the one before, because short ones take longer together.
+constexpr unsigned looks_before_copies = 1000;
+constexpr std::uint64_t bytes_giving_way_min = 16 * 1024;
+constexpr std::uint64_t bytes_giving_way_max = 256 * 1024;
 /// Messages that came together are one copy up to so many.
 constexpr std::uint64_t group_bytes_max = 2048 * 1024;
 /// Copies of which an end has its half while the other end has not come.
@@ -38,6 +43,12 @@ void copy_within(const CopyGroup::Pieces& pieces, bool is_receive) {
 }
 
 }  // namespace
+
+void DirectCopies::set_awaited(Awaited awaited) {
+  awaited_ = awaited;
+  looks_before_copies_ = awaited == Awaited::small ? looks_before_copies : 0;
+  bytes_giving_way_ = bytes_giving_way_min;
+}
 
 DirectCopies::Peer& DirectCopies::peer(int rank) {
   const auto index = static_cast<std::size_t>(rank);
@@ -133,7 +144,7 @@ void DirectCopies::begin_receive(Peer& from, std::span<const Waiting> messages) 
   SharedCopy share(from.own->receives[number % window].claim, from.theirs->sends[number % window].claim,
                    number, group.bytes(), end_of(world_.rank(), from.rank, true), true);
   const bool is_exchange = messages.back().is_exchange || !from.sends.empty();
-  if (is_waiting_) share.claim_ahead(is_exchange ? SharedCopy::Ahead::all : SharedCopy::Ahead::half);
+  if (is_waiting()) share.claim_ahead(is_exchange ? SharedCopy::Ahead::all : SharedCopy::Ahead::half);
   for (std::size_t i = 0; i < messages.size(); ++i)
     owner_.grant_directly(
         from.rank,
@@ -178,7 +189,8 @@ void DirectCopies::begin_send(Peer& to, CopyGroup&& group, std::uint32_t number)
   SharedCopy share(to.own->sends[slot].claim, to.theirs->receives[slot].claim, number, group.bytes(),
                    end_of(world_.rank(), to.rank, false), false);
   Copy& copy = to.sends.emplace_back(std::move(group), share, false, false);
-  if (is_reached && is_waiting_ && to.sends.size() == 1 && to.receives.empty()) copy_part(to, copy);
+  if (is_reached && awaited_ == Awaited::copies && to.sends.size() == 1 && to.receives.empty())
+    copy_part(to, copy);
   mark_active(to);
 }
 
@@ -241,13 +253,24 @@ bool DirectCopies::go_on(Peer& peer, std::deque<Copy>& copies) {
 
 /// Gives how many bytes.
 std::uint64_t DirectCopies::copy_part(Peer& peer, Copy& next) {
-  if (next.is_exchange && is_waiting_) next.share.want_all();
-  const SharedCopy::Part part = next.share.claim();
+  SharedCopy::Part& rest = next.claimed;
+  if (rest.bytes == 0) {
+    if (next.is_exchange && is_waiting()) next.share.want_all();
+    rest = next.share.claim();
+    if (rest.bytes > 0) LLAMADA_CRASH_POINT("direct:claimed");
+  }
+  SharedCopy::Part part = rest;
+  if (awaited_ == Awaited::small) {
+    part.bytes = std::min(part.bytes, bytes_giving_way_);
+    bytes_giving_way_ = std::min(2 * bytes_giving_way_, bytes_giving_way_max);
+  }
   if (part.bytes > 0) {
-    LLAMADA_CRASH_POINT("direct:claimed");
     copy(peer, next, part);
-    LLAMADA_CRASH_POINT("direct:part-copied");
-    next.share.copied();
+    rest = {rest.first + part.bytes, rest.bytes - part.bytes};
+    if (rest.bytes == 0) {
+      LLAMADA_CRASH_POINT("direct:part-copied");
+      next.share.copied();
+    }
   }
   // The other end may be waiting for it.
   if (next.share.has_said()) world_.wake(peer.rank);

@@ -62,12 +62,21 @@ class DirectCopies {
   /// Until the next advance(), which has to follow before the rank sleeps, messages to be received only
   /// gather: several that came together become one copy.
   void gather() { is_gathering_ = true; }
-  /// Whether the rank will do nothing but call advance() until something is over.
-  void set_waiting(bool waiting) { is_waiting_ = waiting; }
+  /// What the rank waits for, which does nothing but call advance() meanwhile.
+  enum class Awaited : std::uint8_t {
+    nothing,  ///< it does not wait
+    copies,   ///< the end of a copy, for all it knows
+    small,    ///< a message that is quickly taken: copies wait a moment, then go on in short parts
+  };
+  void set_awaited(Awaited awaited);
   /// Copies a part of something. True when something was done.
   bool advance() {
     is_gathering_ = false;
-    return active_.empty() ? false : advance_active();
+    if (active_.empty()) return false;
+    if (looks_before_copies_ == 0) [[likely]]
+      return advance_active();
+    --looks_before_copies_;
+    return true;
   }
   /// Whether advance() would do something.
   bool anything_new() const;
@@ -98,6 +107,7 @@ class DirectCopies {
 
     CopyGroup group;
     SharedCopy share;
+    SharedCopy::Part claimed;  // by this end, and not copied yet
     bool is_receive;
     bool is_exchange;  // see receive()
     bool is_over = false;
@@ -139,6 +149,7 @@ class DirectCopies {
   bool advance(Peer& peer);
   bool begin_some(Peer& peer, std::deque<Copy>& copies);
   bool go_on(Peer& peer, std::deque<Copy>& copies);
+  bool is_waiting() const { return awaited_ != Awaited::nothing; }
   std::uint64_t copy_part(Peer& peer, Copy& copy);
   void end(const Copy& copy);
   bool end_some(std::deque<Copy>& copies);
@@ -149,7 +160,10 @@ class DirectCopies {
   std::vector<std::unique_ptr<Peer>> peers_;
   std::vector<Peer*> active_;
   std::uint64_t sending_ = 0;
-  bool is_waiting_ = false;
+  Awaited awaited_ = Awaited::nothing;
+  // Where something small is awaited: looks for it that come first, and what is copied between two.
+  unsigned looks_before_copies_ = 0;
+  std::uint64_t bytes_giving_way_ = 0;
   bool is_gathering_ = false;
 };
 

@@ -83,18 +83,21 @@ class Engine final : public WaitWork, private ReceiveOwner, private SendOwner, p
     if (upkeep_.keeps() && looks % Waiting::looks_before_preparing == Waiting::looks_before_preparing - 1)
       world_.prepare_ahead();
   }
+  using Awaited = DirectCopies::Awaited;
   /// Returns when `done()` does: progresses meanwhile, spins briefly, then yields, then sleeps. Whoever makes
   /// it true must wake this rank.
+  ///
+  /// `awaited`: whether copies of large messages that go on meanwhile give way to what comes.
   ///
   /// `done` may be called again after it was true, and must stay so. Under MPI_THREAD_MULTIPLE other threads
   /// are in the library meanwhile, and any of them may call it: what is held across a wait must stay right
   /// when they make calls.
   template <typename Done>
-  void wait_until(Done done) {
+  void wait_until(Done done, Awaited awaited = Awaited::copies) {
     if (done()) return;
     if (waiting_.is_shared()) [[unlikely]]
       return waiting_.wait_among_threads(std::ref(done));
-    const NothingElse nothing_else(direct_);
+    const NothingElse nothing_else(direct_, awaited);
     waiting_.wait_until(*this, done);
   }
   /// wait_until() for what a predecessor was told: `what` is there, or the job ends as diverged.
@@ -113,7 +116,13 @@ class Engine final : public WaitWork, private ReceiveOwner, private SendOwner, p
   void wait(Request& request) {
     if (request.complete) return;
     hold(request);
-    if (!await_answer(request)) wait_until([&request] { return request.complete; });
+    if (!await_answer(request)) wait_until([&request] { return request.complete; }, awaited_in(request));
+  }
+  /// What is awaited where this request is.
+  Awaited awaited_in(const Request& request) const {
+    const bool is_small = request.kind == Request::Kind::receive && !request.complete &&
+                          request.buffer.bytes() <= options_.eager_bytes_max;
+    return is_small ? Awaited::small : Awaited::copies;
   }
   /// wait() for the first of many: what comes for them may be left to come together first, for a moment.
   void wait_for_first(Request& request) {
@@ -314,8 +323,8 @@ class Engine final : public WaitWork, private ReceiveOwner, private SendOwner, p
   /// Tells who copies that this rank has nothing else to do.
   class NothingElse {
    public:
-    explicit NothingElse(DirectCopies& direct) : direct_(direct) { direct_.set_waiting(true); }
-    ~NothingElse() { direct_.set_waiting(false); }
+    NothingElse(DirectCopies& direct, Awaited awaited) : direct_(direct) { direct_.set_awaited(awaited); }
+    ~NothingElse() { direct_.set_awaited(Awaited::nothing); }
 
    private:
     DirectCopies& direct_;

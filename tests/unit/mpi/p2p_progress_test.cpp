@@ -1,5 +1,6 @@
 #include "p2p/progress.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -90,4 +91,58 @@ TEST_CASE("progress: the hook is carried forward while a receive waits briefly, 
   const int before = hook.calls;
   CHECK_FALSE(engine->receive_briefly(byte, 0, 0, self, MPI_STATUS_IGNORE));
   CHECK(hook.calls == before + static_cast<int>(engine->waiting().brief_looks_max()));
+}
+
+TEST_CASE("progress: copies of large messages give way to a small message that is waited for") {
+  constexpr std::size_t size_bytes = 8 << 20;
+  InProcessJob::Options options;
+  auto job = std::move(*InProcessJob::create(options));
+  auto world = std::move(*job->attach(0));
+  const SetClock clock;
+  auto engine = std::move(*Engine::create(*world, clock, {}));
+  Runtime objects;
+  objects.add_world(0, 1, 1, 2);
+  std::vector<std::byte> given(size_bytes, std::byte{7}), taken(size_bytes);
+  const auto describe = [&](Request& request, Request::Kind kind, std::vector<std::byte>& bytes) {
+    request.kind = kind;
+    request.buffer = {bytes.data(), bytes.size(), objects.datatypes.find(MPI_BYTE)};
+    request.communicator = objects.comm_world();
+    request.peer = 0;
+    request.tag = 0;
+  };
+  const auto copied = [&] { return world->arena().counted(log::Counter::bytes_bulk); };
+  /// Of each look so many bytes were copied before it, until all are.
+  const auto looks_of = [&](Engine::Awaited awaited) {
+    Request send, receive;
+    describe(receive, Request::Kind::receive, taken);
+    describe(send, Request::Kind::send, given);
+    std::fill(taken.begin(), taken.end(), std::byte{0});
+    const std::uint64_t before = copied();
+    engine->start_receive(receive);
+    engine->start_send(send);
+    std::vector<std::uint64_t> looks;
+    engine->wait_until(
+        [&] {
+          looks.push_back(copied() - before);
+          return send.complete && receive.complete;
+        },
+        awaited);
+    CHECK(taken == given);
+    CHECK(looks.back() == size_bytes);
+    return looks;
+  };
+
+  const auto without = looks_of(Engine::Awaited::copies);
+  CHECK(without.size() < 100);
+  const auto with = looks_of(Engine::Awaited::small);
+  REQUIRE(with.size() > 1000);
+  CHECK(with[500] == 0);
+  std::uint64_t first = 0, longest = 0;
+  for (std::size_t i = 1; i < with.size(); ++i) {
+    const std::uint64_t part = with[i] - with[i - 1];
+    if (first == 0) first = part;
+    longest = std::max(longest, part);
+  }
+  CHECK(first <= 16 << 10);
+  CHECK(longest <= 256 << 10);
 }
