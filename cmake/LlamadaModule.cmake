@@ -16,15 +16,17 @@ if(LLAMADA_SANITIZE)
   endif()
 endif()
 
-# llamada_module(NAME [SOURCES ...] [DEPENDS module ...] [LINKS target ...] [CRASH_POINTS])
+# llamada_module(NAME [SOURCES ...] [DEPENDS module ...] [LINKS target ...] [INCLUDE_ROOT folder] [CRASH_POINTS])
 #
 # Makes the static library llamada_NAME (alias llamada::NAME) with the include root ./include from src/*.cpp and SOURCES. With
-# CRASH_POINTS and LLAMADA_TESTS there is a second one, llamada_NAME_crash, in which LLAMADA_CRASH_POINT()
-# is alive; it depends on the _crash variants of its dependencies where these exist.
+# INCLUDE_ROOT it has this root only, none for private headers, and SOURCES only. With CRASH_POINTS and LLAMADA_TESTS there is
+# a second one, llamada_NAME_crash, in which LLAMADA_CRASH_POINT() is alive; it depends on the _crash variants of its dependencies where these exist.
 function(llamada_module NAME)
-  cmake_parse_arguments(M "CRASH_POINTS" "" "SOURCES;DEPENDS;LINKS" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} src/*.cpp)
-  list(APPEND M_SOURCES ${sources})
+  cmake_parse_arguments(M "CRASH_POINTS" "INCLUDE_ROOT" "SOURCES;DEPENDS;LINKS" ${ARGN})
+  if(NOT M_INCLUDE_ROOT)
+    file(GLOB sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} src/*.cpp)
+    list(APPEND M_SOURCES ${sources})
+  endif()
   _llamada_module_variant(llamada_${NAME} "")
   add_library(llamada::${NAME} ALIAS llamada_${NAME})
   if(M_CRASH_POINTS AND LLAMADA_TESTS)
@@ -36,12 +38,18 @@ endfunction()
 
 macro(_llamada_module_variant TARGET SUFFIX)
   add_library(${TARGET} STATIC ${M_SOURCES})
-  target_include_directories(${TARGET} PUBLIC $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include>
-                                       PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/src)
+  if(M_INCLUDE_ROOT)
+    target_include_directories(${TARGET} PUBLIC ${M_INCLUDE_ROOT})
+  else()
+    target_include_directories(${TARGET} PUBLIC $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include>
+                                         PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/src)
+  endif()
   target_link_libraries(${TARGET} PUBLIC $<BUILD_INTERFACE:llamada_options> ${M_LINKS})
   foreach(dependency ${M_DEPENDS})
     if(TARGET llamada_${dependency}${SUFFIX})
       target_link_libraries(${TARGET} PUBLIC llamada_${dependency}${SUFFIX})
+    elseif(NOT TARGET llamada_${dependency})
+      message(FATAL_ERROR "${TARGET} depends on ${dependency}, which is not below it: no module of this name stands before it")
     else()
       target_link_libraries(${TARGET} PUBLIC llamada_${dependency})
     endif()
