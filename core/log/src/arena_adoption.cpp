@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "llamada/base/rounding.hpp"
 #include "llamada/log/arena_writer.hpp"
 
 namespace llamada::log {
@@ -84,7 +85,7 @@ class TailWalk {
     if (cell.inline_size == payload_repeated)
       tail_.repeats_end = chunk.ordinal + 1;
     else
-      tail_.payload_next = std::max(tail_.payload_next, (apart.offset + apart.size_bytes + 63) / 64 * 64);
+      tail_.payload_next = std::max(tail_.payload_next, rounded_up(apart.offset + apart.size_bytes, 64));
     return {};
   }
 

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "llamada/base/crash_point.hpp"
+#include "llamada/base/rounding.hpp"
 
 namespace llamada::topics::detail {
 namespace {
@@ -81,7 +82,7 @@ Result<std::uint64_t> EndpointDirectory::store(std::span<const std::byte> descri
     return failure(Errc::out_of_resources,
                    "names and QoS of an endpoint have {} bytes, at most {} are allowed", size_bytes,
                    description_size_max_bytes);
-  auto chunk = arena_.allocate({0, (sizeof(size_bytes) + size_bytes + 63) / 64 * 64}, 0);
+  auto chunk = arena_.allocate({0, rounded_up(sizeof(size_bytes) + size_bytes, 64)}, 0);
   if (!chunk) return propagate(chunk);
   std::byte* to = arena_.base() + chunk->payload();
   std::memcpy(to, &size_bytes, sizeof(size_bytes));

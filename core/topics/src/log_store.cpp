@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "llamada/base/copy.hpp"
+#include "llamada/base/rounding.hpp"
 #include "log_record.hpp"
 #include "slot_store.hpp"
 #include "writer_store.hpp"
@@ -86,7 +87,7 @@ Status LogStore::reserve(std::size_t size_bytes, log::Reservation& into) {
 /// copy begins with what the last one ended with.
 void LogStore::copy(std::byte* to, std::span<const std::byte> from) {
   if (from.size() < copied_to_and_fro_min) return copy_bytes(to, from.data(), from.size());
-  const std::size_t block_count = (from.size() + copied_block_bytes - 1) / copied_block_bytes;
+  const std::size_t block_count = divided_up(from.size(), copied_block_bytes);
   backwards_ = !backwards_;
   for (std::size_t i = 0; i < block_count; ++i) {
     const std::size_t at = (backwards_ ? block_count - 1 - i : i) * copied_block_bytes;
@@ -105,7 +106,8 @@ Status LogStore::loan(std::size_t size_bytes, Loan& into) {
     return {};
   }
   if (is_small || log_.is_reserved()) {  // another is out
-    into.private_ = std::make_unique<std::uint64_t[]>((size_bytes + 7) / 8 + loan_alignment / 8);
+    into.private_ =
+        std::make_unique<std::uint64_t[]>(divided_up(size_bytes + loan_alignment, sizeof(std::uint64_t)));
     auto* begin = reinterpret_cast<std::byte*>(into.private_.get());
     const auto past = reinterpret_cast<std::uintptr_t>(begin) % loan_alignment;
     into.data_ = {begin + (loan_alignment - past), size_bytes};

@@ -55,7 +55,7 @@ Result<std::unique_ptr<WriterStore>> SlotStore::create(log::ArenaWriter& arena, 
 }
 
 Status SlotStore::open(StorePlace& place) {
-  auto chunk = arena_.allocate({0, (sizeof(log::SlotTable) + 63) / 64 * 64}, 0);
+  auto chunk = arena_.allocate({0, rounded_up(sizeof(log::SlotTable), 64)}, 0);
   if (!chunk) return propagate(chunk);
   table_chunk_ = *chunk;
   std::memset(arena_.base() + chunk->payload(), 0, chunk->payload_bytes);

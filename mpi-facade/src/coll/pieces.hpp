@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "coll/channel.hpp"
+#include "llamada/base/rounding.hpp"
 #include "object/datatype.hpp"
 
 namespace llamada::mpi::coll {
@@ -75,7 +76,7 @@ bool in_blocks(std::size_t bytes, std::size_t block_bytes, bool goes_back, Copy 
 
 /// How many records carry so many bytes.
 inline std::uint32_t piece_count(std::size_t bytes, std::size_t piece_bytes = piece_bytes_max) {
-  return static_cast<std::uint32_t>((bytes + piece_bytes - 1) / piece_bytes);
+  return static_cast<std::uint32_t>(divided_up(bytes, piece_bytes));
 }
 
 /// Parts of a buffer, one for each peer or neighbour. Movable; what it is made from must outlive it.

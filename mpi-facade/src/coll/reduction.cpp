@@ -4,6 +4,7 @@
 
 #include "coll/ways.hpp"
 #include "llamada/base/copy.hpp"
+#include "llamada/base/rounding.hpp"
 
 namespace llamada::mpi::coll {
 namespace {
@@ -19,7 +20,7 @@ std::size_t whole_elements(const Datatype& type) {
 /// The data in equal segments of whole elements, one for each member; the last ones may be empty.
 std::vector<Data> equal_segments(const Data& data, std::size_t element_bytes, int members) {
   std::size_t elements = data.bytes / element_bytes;
-  std::size_t each = (elements + members - 1) / members;
+  std::size_t each = divided_up(elements, static_cast<std::size_t>(members));
   std::vector<Data> segments;
   segments.reserve(static_cast<std::size_t>(members));
   for (int member = 0; member < members; ++member) {

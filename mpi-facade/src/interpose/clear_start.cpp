@@ -86,7 +86,7 @@ initialise_vector_registers() {
   const unsigned long long parts = _xgetbv(0) & vector_parts;
   const std::size_t bytes = state_bytes(parts);
   auto at = reinterpret_cast<std::uintptr_t>(__builtin_alloca(bytes + state_alignment));
-  auto* area = reinterpret_cast<std::byte*>((at + state_alignment - 1) / state_alignment * state_alignment);
+  auto* area = reinterpret_cast<std::byte*>(rounded_up(at, state_alignment));
   std::memset(area, 0, bytes);
   const unsigned control = _mm_getcsr();  // XRSTOR loads it, whichever parts there are
   std::memcpy(area + mxcsr_offset, &control, sizeof control);

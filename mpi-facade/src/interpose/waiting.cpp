@@ -18,6 +18,7 @@
 #include <span>
 
 #include "interpose/signals.hpp"
+#include "llamada/base/rounding.hpp"
 
 using namespace llamada::mpi;
 using interpose::FileOutcome;
@@ -124,7 +125,7 @@ int take_signal(Determinants& determinants, siginfo_t* info, const std::function
 
 std::span<std::byte> bytes_of_set(fd_set* set, int count) {
   constexpr int bits = 8 * sizeof(fd_mask);
-  const auto words = static_cast<std::size_t>((std::max(count, 0) + bits - 1) / bits);
+  const auto words = static_cast<std::size_t>(divided_up(std::max(count, 0), bits));
   return bytes_of(reinterpret_cast<fd_mask*>(set), words);
 }
 

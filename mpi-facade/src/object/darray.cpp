@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "llamada/base/rounding.hpp"
 #include "object/type_builder.hpp"
 
 namespace llamada::mpi {
@@ -78,7 +79,7 @@ DistributedArray::Blocks DistributedArray::blocks(std::size_t dimension, int coo
   const bool by_default = arguments[dimension] == MPI_DISTRIBUTE_DFLT_DARG;
   int length = elements;
   if (distributions[dimension] == MPI_DISTRIBUTE_BLOCK)
-    length = by_default ? (elements + processes - 1) / processes : arguments[dimension];
+    length = by_default ? divided_up(elements, processes) : arguments[dimension];
   if (distributions[dimension] == MPI_DISTRIBUTE_CYCLIC) length = by_default ? 1 : arguments[dimension];
   return {length, coordinate * length, processes * length};
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "llamada/base/rounding.hpp"
+
 namespace llamada::mpi {
 namespace {
 
@@ -25,7 +27,7 @@ SharedCopy::SharedCopy(std::atomic<std::uint64_t>& own, const std::atomic<std::u
       bytes_(bytes),
       unit_bytes_(unit_for(bytes)),
       number_(number),
-      units_(static_cast<std::uint32_t>((bytes + unit_bytes_ - 1) / unit_bytes_)),
+      units_(static_cast<std::uint32_t>(divided_up(bytes, unit_bytes_))),
       end_(end),
       opens_(opens) {
   // The other end hears of the copy by what is published after this.

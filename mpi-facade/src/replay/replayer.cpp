@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "llamada/base/rounding.hpp"
+
 namespace llamada::mpi::replay {
 namespace {
 
@@ -95,7 +97,7 @@ void Replayer::add_list(std::span<const JournalEntry> entries, std::size_t& at) 
   const bool completion = type_of(head) == 4;
   const std::size_t first = completion ? 2 : 8;
   const std::size_t each = completion ? 3 : 12;
-  const std::size_t wanted = head.count > first ? (head.count - first + each - 1) / each : 0;
+  const std::size_t wanted = head.count > first ? divided_up(head.count - first, each) : 0;
   const std::size_t begin = at;
   while (at < entries.size() && at - begin < wanted && type_of(entries[at]) == (completion ? 5U : 9U)) ++at;
   if (at - begin < wanted) return;  // Cut off by a death: nobody has seen it.

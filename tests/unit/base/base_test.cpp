@@ -7,6 +7,7 @@
 #include "llamada/base/kept_descriptor.hpp"
 #include "llamada/base/random.hpp"
 #include "llamada/base/result.hpp"
+#include "llamada/base/rounding.hpp"
 #include "test.hpp"
 
 using namespace llamada;
@@ -116,4 +117,15 @@ TEST_CASE("kept descriptor: makes room at its number, and is closed at its end",
   char byte;
   CHECK(::read(reader.get(), &byte, 1) == 1);
   CHECK(::read(reader.get(), &byte, 1) == 0);
+}
+
+TEST_CASE("rounding: pieces that hold a value, and the multiple of a unit that does", "[base]") {
+  CHECK(divided_up(0, 64) == 0);
+  CHECK(divided_up(1, 64) == 1);
+  CHECK(divided_up(64, 64) == 1);
+  CHECK(divided_up(65, 64) == 2);
+  CHECK(rounded_up(0, 64) == 0);
+  CHECK(rounded_up(1, 64) == 64);
+  CHECK(rounded_up(64, 64) == 64);
+  CHECK(rounded_up(std::uint64_t{65}, 64) == 128);
 }

@@ -8,6 +8,7 @@
 
 #include "llamada/base/crash_point.hpp"
 #include "llamada/base/result.hpp"
+#include "llamada/base/rounding.hpp"
 #include "llamada/log/arena_layout.hpp"
 #include "llamada/log/peer_arena.hpp"
 
@@ -271,7 +272,7 @@ class LogReader {
   Record record_apart(const Cell& cell, std::uint8_t kind, const Place& place) const;
   std::optional<Record> record_absent(const Cell& cell);
   void expect_behind(const Place& place) {
-    const std::uint64_t lines = (place.size_bytes + cell_size_bytes - 1) / cell_size_bytes;
+    const std::uint64_t lines = divided_up(place.size_bytes, cell_size_bytes);
     expected_ = arena_.base + place.offset + lines * cell_size_bytes;
     expected_lines_ = lines <= expected_whole_max ? static_cast<unsigned>(lines) : expected_of_more;
   }
