@@ -10,9 +10,6 @@ namespace llamada::dcps {
 
 namespace {
 
-/// No sleep is longer: who follows is not told that a domain is lost.
-constexpr std::chrono::nanoseconds sleep_max = std::chrono::seconds(1);
-
 std::chrono::nanoseconds monotonic() { return std::chrono::steady_clock::now().time_since_epoch(); }
 
 }  // namespace
@@ -200,7 +197,8 @@ void WaitSet::await_news(std::uint64_t seen, std::chrono::nanoseconds deadline) 
   }
   for (const auto& core : cores) core->begin_following();
   held.lock();
-  state_->wake.wait_for(held, std::min<std::chrono::nanoseconds>(deadline - monotonic(), sleep_max),
+  // Nobody tells a follower that a domain is lost, so it looks again after sleep_max.
+  state_->wake.wait_for(held, std::min<std::chrono::nanoseconds>(deadline - monotonic(), detail::sleep_max),
                         has_news);
   held.unlock();
   for (const auto& core : cores) core->end_following();

@@ -51,14 +51,8 @@ Status DataReader::on_enable() {
     return {};
   }
   const Topic& topic = *topic_->topic();
-  topics::EndpointSpec spec;
-  spec.topic = topic.name();
-  spec.type = topic.type_name();
-  spec.type_hash = topic.type()->descriptor_hash();
-  spec.type_description = topic.type()->descriptor();
-  spec.keyed = topic.type()->is_keyed();
-  spec.qos = qos::endpoint_qos(qos_, subscriber_entity().qos_, topic.qos_.topic_data);
-  spec.publisher = subscriber_entity().number_;
+  const topics::EndpointSpec spec = topic.endpoint_spec(
+      qos::endpoint_qos(qos_, subscriber_entity().qos_, topic.qos_.topic_data), subscriber_entity().number_);
   auto endpoint = core().make_endpoint([&] { return core().participant().create_reader(spec, *this); });
   if (!endpoint) return propagate(endpoint);
   endpoint_ = std::move(*endpoint);

@@ -65,14 +65,8 @@ std::shared_ptr<Publisher> DataWriter::publisher() const {
 
 Status DataWriter::on_enable() {
   cache_->set_qos(qos_, core().now());
-  topics::EndpointSpec spec;
-  spec.topic = topic_->name();
-  spec.type = topic_->type_name();
-  spec.type_hash = topic_->type()->descriptor_hash();
-  spec.type_description = topic_->type()->descriptor();
-  spec.keyed = topic_->type()->is_keyed();
-  spec.qos = qos::endpoint_qos(qos_, publisher_entity().qos_, topic_->qos_.topic_data);
-  spec.publisher = publisher_entity().number_;
+  const topics::EndpointSpec spec = topic_->endpoint_spec(
+      qos::endpoint_qos(qos_, publisher_entity().qos_, topic_->qos_.topic_data), publisher_entity().number_);
   auto endpoint = core().make_endpoint([&] { return core().participant().create_writer(spec, *this); });
   if (!endpoint) return propagate(endpoint);
   endpoint_ = std::move(*endpoint);

@@ -1,5 +1,7 @@
 #include "llamada/dcps/topic.hpp"
 
+#include <utility>
+
 #include "core.hpp"
 #include "listener_call.hpp"
 #include "llamada/dcps/data_reader.hpp"
@@ -33,6 +35,18 @@ void Topic::check_consistent(const topics::EndpointInfo& endpoint) {
   if (endpoint.topic != name() || fits) return;
   inconsistent_topic_.add();
   raise(status::inconsistent_topic);
+}
+
+topics::EndpointSpec Topic::endpoint_spec(qos::EndpointQos qos, std::uint64_t group) const {
+  topics::EndpointSpec spec;
+  spec.topic = name();
+  spec.type = type_name();
+  spec.type_hash = type()->descriptor_hash();
+  spec.type_description = type()->descriptor();
+  spec.keyed = type()->is_keyed();
+  spec.qos = std::move(qos);
+  spec.publisher = group;
+  return spec;
 }
 
 ContentFilteredTopic::ContentFilteredTopic(std::string name, std::shared_ptr<Topic> related,

@@ -56,6 +56,8 @@ class Topic final : public ConfiguredEntity<qos::TopicQos, TopicListener>, publi
   void on_qos_applied(Lock&) override;
   Status on_enable() override;
   void check_consistent(const topics::EndpointInfo& endpoint);
+  /// Describes a writer or reader of this topic; `group` is the number of its publisher or subscriber.
+  topics::EndpointSpec endpoint_spec(qos::EndpointQos qos, std::uint64_t group) const;
 
   InconsistentTopicStatus inconsistent_topic_;
   /// Writers, readers and filtered topics that are made of it.
