@@ -3,10 +3,9 @@
 #include <fmt/core.h>
 
 #include <filesystem>
-#include <fstream>
-#include <regex>
 #include <sstream>
 
+#include "crash_points.hpp"
 #include "llamada/base/crash_point.hpp"
 
 namespace llamada::crash {
@@ -33,18 +32,7 @@ bool is_of_endpoints(const std::string& point) {
 }
 
 std::set<std::string> points_in(const char* folder) {
-  std::set<std::string> points;
-  const std::regex macro("LLAMADA_CRASH_POINT\\(\"([^\"]+)\"\\)");
-  for (auto& file :
-       std::filesystem::recursive_directory_iterator(std::filesystem::path(LLAMADA_SOURCES) / folder)) {
-    if (!file.is_regular_file()) continue;
-    std::stringstream text;
-    text << std::ifstream(file.path()).rdbuf();
-    const std::string content = text.str();
-    for (std::sregex_iterator found(content.begin(), content.end(), macro), end; found != end; ++found)
-      points.insert((*found)[1]);
-  }
-  return points;
+  return test::crash_points_in(std::filesystem::path(LLAMADA_SOURCES) / folder);
 }
 
 std::set<std::string> points_in_sources() {

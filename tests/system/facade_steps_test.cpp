@@ -3,10 +3,9 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <regex>
 #include <set>
-#include <sstream>
 
+#include "crash_points.hpp"
 #include "job_process.hpp"
 #include "temporary_folder.hpp"
 #include "test.hpp"
@@ -93,21 +92,6 @@ const std::vector<Step> steps = {
     {"value:recorded", Step::live},
 };
 
-std::set<std::string> points_in_sources() {
-  std::set<std::string> points;
-  const std::regex macro("LLAMADA_CRASH_POINT\\(\"([^\"]+)\"\\)");
-  for (const auto& file : std::filesystem::recursive_directory_iterator(
-           std::filesystem::path(LLAMADA_SOURCES) / "mpi-facade/src")) {
-    if (!file.is_regular_file()) continue;
-    std::stringstream text;
-    text << std::ifstream(file.path()).rdbuf();
-    const std::string content = text.str();
-    for (std::sregex_iterator found(content.begin(), content.end(), macro), end; found != end; ++found)
-      points.insert((*found)[1]);
-  }
-  return points;
-}
-
 /// How a job with rules for deaths ended.
 struct Ran {
   int code = -1;
@@ -160,7 +144,7 @@ std::string kill_at(const Step& step, int rank, int count, int incarnation = 1) 
 TEST_CASE("facade: the list of crash points is that of the sources", "[system]") {
   std::set<std::string> listed;
   for (const Step& step : steps) listed.insert(step.name);
-  CHECK(listed == points_in_sources());
+  CHECK(listed == llamada::test::crash_points_in(std::filesystem::path(LLAMADA_SOURCES) / "mpi-facade/src"));
   CHECK(answer().find("ok every_step") != std::string::npos);
 }
 

@@ -10,58 +10,17 @@
 #include <random>
 
 #include "arena_fixture.hpp"
+#include "crash_points.hpp"
 #include "llamada/log/journal.hpp"
 
 namespace llamada::log {
 namespace {
 
+using test::log_crash_points;
+
 constexpr std::size_t arena_bytes = 8 << 20;
 constexpr LogKey kept_key{1, 1}, stream_key{1, 2}, journal_key{1, 3};
 constexpr std::uint64_t round_count = 400;
-
-// Every step there is. A step that is added to the code is to be added here.
-const std::vector<std::string_view> all_steps = {
-    "allocate:header-committed",
-    "allocate:header-written",
-    "arena:header-committed",
-    "arena:header-written",
-    "consume:advanced",
-    "consume:cursor-stored",
-    "consume:link-followed",
-    "consume:peeked",
-    "directory:cursor-committed",
-    "directory:cursor-written",
-    "directory:endpoint-committed",
-    "directory:endpoint-written",
-    "directory:log-committed",
-    "directory:log-written",
-    "journal:chunk-initialised",
-    "journal:count-stored",
-    "journal:entry-committed",
-    "journal:entry-written",
-    "journal:link-committed",
-    "journal:link-written",
-    "journal:value-stored",
-    "publish:announced",
-    "publish:cell-written",
-    "publish:chunk-allocated",
-    "publish:chunk-initialised",
-    "publish:committed",
-    "publish:first-chunk-committed",
-    "publish:link-committed",
-    "publish:link-written",
-    "publish:payload-written",
-    "publish:reserve",
-    "publish:some-equal",
-    "publish:some-filled",
-    "publish:withdrawal-written",
-    "publish:withdrawn",
-    "recycle:consumed",
-    "recycle:freed",
-    "recycle:header-written",
-    "recycle:reused",
-    "recycle:unlinked",
-};
 
 /// What the worker has acknowledged, in memory that outlives it.
 struct Progress {
@@ -197,9 +156,9 @@ TEST_CASE("crash: at whatever step an application dies, its successor finds all 
     Shared shared;
     REQUIRE(work(shared.arena(), *shared.progress));
   }
-  CHECK(crash_points_passed() == all_steps);
+  CHECK(std::ranges::equal(crash_points_passed(), log_crash_points));
   std::vector<std::pair<std::string_view, std::uint64_t>> deaths;
-  for (std::string_view step : all_steps) {
+  for (std::string_view step : log_crash_points) {
     const auto passes = crash_point_passes(step);
     REQUIRE(passes > 0);
     for (std::uint64_t count : {std::uint64_t{1}, std::uint64_t{2}, passes / 2, passes - 1, passes})
@@ -218,7 +177,7 @@ TEST_CASE("crash: at whatever step an application dies, its successor finds all 
   }
 }
 
-// Memory that changes its shape: only in children, so that all_steps stays what work() passes.
+// Memory that changes its shape: only in children, so that log_crash_points stays what work() passes.
 
 /// Chunks of many shapes come and go.
 void join_and_split(ArenaWriter& arena) {
