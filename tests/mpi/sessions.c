@@ -96,6 +96,24 @@ static void file_handler(MPI_File* file, int* code, ...) {
   (void)code;
 }
 
+/* A handler for files is no handler for a session, nor for a communicator: each call that takes one says so.
+ */
+static void test_handler_of_files(MPI_Session session, MPI_Errhandler of_files) {
+  MPI_Session refused = MPI_SESSION_NULL;
+  MPI_Comm comm = MPI_COMM_NULL;
+  MPI_Group self;
+  OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
+  CHECK_EQ(MPI_Session_init(MPI_INFO_NULL, of_files, &refused), MPI_ERR_ARG);
+  CHECK_EQ(refused, MPI_SESSION_NULL);
+  OK(MPI_Group_from_session_pset(session, "mpi://SELF", &self));
+  CHECK_EQ(MPI_Comm_create_from_group(self, "files", MPI_INFO_NULL, of_files, &comm), MPI_ERR_ARG);
+  CHECK_EQ(MPI_Intercomm_create_from_groups(self, 0, self, 0, "files", MPI_INFO_NULL, of_files, &comm),
+           MPI_ERR_ARG);
+  CHECK_EQ(comm, MPI_COMM_NULL);
+  OK(MPI_Group_free(&self));
+  OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL));
+}
+
 static void test_handlers(void) {
   MPI_Session session;
   MPI_Errhandler made, got, of_files;
@@ -104,6 +122,7 @@ static void test_handlers(void) {
   CHECK_EQ(got, MPI_ERRORS_RETURN);
   OK(MPI_File_create_errhandler(file_handler, &of_files));
   CHECK_EQ(MPI_Session_set_errhandler(session, of_files), MPI_ERR_ARG);
+  if (is_strict()) test_handler_of_files(session, of_files);
   OK(MPI_Errhandler_free(&of_files));
   OK(MPI_Session_create_errhandler(handler, &made));
   OK(MPI_Session_set_errhandler(session, made));

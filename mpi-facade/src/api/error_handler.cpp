@@ -20,11 +20,9 @@ template <typename Kind>
 int set_handler(typename Kind::Handle handle, MPI_Errhandler handler) {
   typename Kind::Object object = nullptr;
   if (int code = Kind::find(handle, object)) return code;
-  const Reference<ErrorHandler> found(error_handler_table().find(handler));
-  if (!found) return Kind::refuse(object, MPI_ERR_ARG, "the error handler is null, or was freed");
-  if (!Kind::fits(*found))
-    return Kind::refuse(object, MPI_ERR_ARG, fmt::format("the error handler is not for {}", Kind::objects));
-  Kind::set_handler(object, found);
+  auto found = find_error_handler(handler, Kind::handlers_for);
+  if (!found) return Kind::refuse(object, MPI_ERR_ARG, found.error().text());
+  Kind::set_handler(object, std::move(*found));
   return MPI_SUCCESS;
 }
 

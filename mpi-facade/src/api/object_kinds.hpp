@@ -13,7 +13,7 @@
 //
 //   find(handle, object)   MPI_SUCCESS, or the code of an error that has been reported
 //   refuse(object, …)      reports an error; a null object: to what find() reports to
-//   error handlers (MPI 3.1, 8.3): objects (for messages), fits, handler_of, set_handler, call_handler
+//   error handlers (MPI 3.1, 8.3): handlers_for, handler_of, set_handler, call_handler
 //   attributes (6.7): owner, reports_wrong_keys, attributes_of, predefined
 //
 // They have no state: functions are templates over them.
@@ -30,9 +30,6 @@ template <typename T>
 struct KeepingHandlers {
   using Object = T*;
 
-  static bool fits(const ErrorHandler& handler) {
-    return handler.kind() != ErrorHandler::Kind::user || handler.function();
-  }
   static Reference<ErrorHandler> handler_of(Object object) { return object->error_handler(); }
   static void set_handler(Object object, Reference<ErrorHandler> handler) {
     object->set_error_handler(std::move(handler));
@@ -51,7 +48,7 @@ struct ReportingToWorld : KeepingHandlers<T> {
 
 struct Communicators : KeepingHandlers<Communicator> {
   using Handle = MPI_Comm;
-  static constexpr const char* objects = "communicators";
+  static constexpr auto handlers_for = ErrorHandler::For::communicators;
   static constexpr Keyval::Owner owner = Keyval::Owner::communicator;
   static constexpr bool reports_wrong_keys = true;
 
@@ -68,7 +65,7 @@ struct Communicators : KeepingHandlers<Communicator> {
 
 struct Windows : ReportingToWorld<Window> {
   using Handle = MPI_Win;
-  static constexpr const char* objects = "windows";
+  static constexpr auto handlers_for = ErrorHandler::For::windows;
   static constexpr Keyval::Owner owner = Keyval::Owner::window;
   static constexpr bool reports_wrong_keys = false;
 
@@ -83,7 +80,7 @@ struct Windows : ReportingToWorld<Window> {
 
 struct Sessions : ReportingToWorld<Session> {
   using Handle = MPI_Session;
-  static constexpr const char* objects = "sessions";
+  static constexpr auto handlers_for = ErrorHandler::For::sessions;
 
   static int find(Handle handle, Object& found) { return find_session(handle, found); }
 };
@@ -92,7 +89,7 @@ struct Sessions : ReportingToWorld<Session> {
 struct Files {
   using Handle = MPI_File;
   using Object = io::File*;
-  static constexpr const char* objects = "files";
+  static constexpr auto handlers_for = ErrorHandler::For::files;
 
   static int find(Handle handle, Object& found) {
     found = nullptr;
@@ -102,9 +99,6 @@ struct Files {
     return io::report_file(object, error_class, std::move(text));
   }
 
-  static bool fits(const ErrorHandler& handler) {
-    return handler.kind() != ErrorHandler::Kind::user || handler.file_function();
-  }
   static Reference<ErrorHandler>& handler_of(Object object) {
     return object ? object->error_handler : io::files().default_handler;
   }

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "lifecycle/init.hpp"
+#include "object/error_handler_table.hpp"
 #include "object/info_table.hpp"
 #include "runtime/arguments.hpp"
 
@@ -46,19 +47,24 @@ int PMPI_Session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session* sessio
   const int level = wanted_level(hints);
   enter_by_session(level);
   LLAMADA_MPI_ENTER(Session_init);
-  const Reference<ErrorHandler> found(runtime().error_handlers.find(handler));
+  const auto found = find_error_handler(handler, ErrorHandler::For::sessions);
   // The error handler hears of what goes wrong here, too.
-  const auto refuse = [&](int error_class, const char* text) {
-    Session none(found, level);
-    const int code = found ? report(none, error_class, text) : report(nullptr, error_class, text);
+  const auto refuse = [&](int error_class, const std::string& text) {
+    int code = MPI_SUCCESS;
+    if (found) {
+      Session none(*found, level);
+      code = report(none, error_class, text);
+    } else {
+      code = report(nullptr, error_class, text);
+    }
     leave_by_session();
     return code;
   };
-  if (!found) return refuse(MPI_ERR_ARG, "the error handler is null, or was freed");
+  if (!found) return refuse(MPI_ERR_ARG, found.error().text());
   if (info != MPI_INFO_NULL && !hints) return refuse(MPI_ERR_INFO, "the info object was freed, or is none");
   if (!session) return refuse(MPI_ERR_ARG, "the session is a null pointer");
   // What the process has been granted before holds here, too.
-  auto made = make_counted<Session>(found, std::max(level, runtime().threads.level));
+  auto made = make_counted<Session>(*found, std::max(level, runtime().threads.level));
   made->handle = runtime().sessions.insert(made);
   *session = made->handle;
   return MPI_SUCCESS;

@@ -20,6 +20,9 @@ class ErrorHandler : public Counted {
   /// `throws` is MPI::ERRORS_THROW_EXCEPTIONS: the C function returns, and the C++ binding throws.
   enum class Kind { fatal, aborts, returns, throws, user };
 
+  /// The objects that have error handlers.
+  enum class For { communicators, windows, files, sessions };
+
   explicit ErrorHandler(Kind kind) : kind_(kind) {}
   explicit ErrorHandler(MPI_Comm_errhandler_function* function) : kind_(Kind::user), function_(function) {}
 
@@ -28,6 +31,13 @@ class ErrorHandler : public Counted {
 
   Kind kind() const { return kind_; }
   bool ends_job() const { return kind_ == Kind::fatal || kind_ == Kind::aborts; }
+  /// The program's function can be called for these objects. Functions for communicators, windows and
+  /// sessions have one shape and fit each other's; those for files have another. A predefined handler fits
+  /// all.
+  bool fits(For objects) const {
+    if (kind_ != Kind::user) return true;
+    return objects == For::files ? file_function_ != nullptr : function_ != nullptr;
+  }
   /// The program's handle, which it may hold several times: each MPI_Comm_get_errhandler is to be freed
   /// (8.3.4).
   MPI_Errhandler handle = MPI_ERRHANDLER_NULL;

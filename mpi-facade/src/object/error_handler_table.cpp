@@ -19,4 +19,19 @@ HandleTable<ErrorHandler, ObjectKind::error_handler>& error_handler_table() {
   return table;
 }
 
+Result<Reference<ErrorHandler>> find_error_handler(MPI_Errhandler handler, ErrorHandler::For objects) {
+  struct Words {
+    const char *objects, *letters;
+  };
+  constexpr Words words[] = {
+      {"communicators", "Comm"}, {"windows", "Win"}, {"files", "File"}, {"sessions", "Session"}};
+  Reference<ErrorHandler> found(error_handler_table().find(handler));
+  if (!found) return failure(Errc::invalid_argument, "the error handler is null, or was freed");
+  if (found->fits(objects)) return found;
+  const Words& wanted = words[static_cast<int>(objects)];
+  return failure(Errc::invalid_argument,
+                 "the error handler is not for {}: make one with MPI_{}_create_errhandler", wanted.objects,
+                 wanted.letters);
+}
+
 }  // namespace llamada::mpi

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "llamada/base/result.hpp"
 #include "object/error_handler.hpp"
 #include "object/handle.hpp"
 
@@ -12,5 +13,9 @@ inline constexpr MPI_Errhandler errors_throw_exceptions = 0x54000002;
 /// a program may make and free those of sessions before MPI_Init and after MPI_Finalize (MPI 4.0, 11.4.1).
 /// Threads: as info_table().
 HandleTable<ErrorHandler, ObjectKind::error_handler>& error_handler_table();
+
+/// The error handler that a program gives to such an object: each call that takes one asks here.
+/// Errors: invalid_argument (the handle is null or was freed, or its function is for other objects).
+Result<Reference<ErrorHandler>> find_error_handler(MPI_Errhandler handler, ErrorHandler::For objects);
 
 }  // namespace llamada::mpi

@@ -1,6 +1,7 @@
 #include <string_view>
 
 #include "coll/intercommunicator.hpp"
+#include "object/error_handler_table.hpp"
 #include "p2p/engine.hpp"
 #include "runtime/arguments.hpp"
 
@@ -37,9 +38,10 @@ struct Wish {
 int check(MPI_Group group, const char* text, MPI_Info info, MPI_Errhandler handler, const MPI_Comm* new_comm,
           Wish& wish) {
   wish.group = Reference<Group>(runtime().groups.find(group));
-  wish.handler = Reference<ErrorHandler>(runtime().error_handlers.find(handler));
+  auto found = find_error_handler(handler, ErrorHandler::For::communicators);
   if (!wish.group) return report(nullptr, MPI_ERR_GROUP, "the group is no group");
-  if (!wish.handler) return report(nullptr, MPI_ERR_ARG, "the error handler is null, or was freed");
+  if (!found) return report(nullptr, MPI_ERR_ARG, found.error().text());
+  wish.handler = std::move(*found);
   if (int code = check_pointer(nullptr, text, "string tag")) return code;
   if (int code = check_pointer(nullptr, new_comm, "new communicator")) return code;
   if (info != MPI_INFO_NULL && !runtime().infos.find(info))

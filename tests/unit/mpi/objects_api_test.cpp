@@ -4,6 +4,7 @@
 #include <cstring>
 #include <string>
 
+#include "object/error_handler_table.hpp"
 #include "object/status.hpp"
 #include "runtime/entry.hpp"
 #include "runtime/runtime.hpp"
@@ -170,6 +171,31 @@ TEST_CASE("errors: the program's handler, classes and codes", "[mpi][api]") {
   char text[MPI_MAX_ERROR_STRING];
   MPI_Error_string(code, text, &result);
   CHECK(std::string(text) == "no tea");
+}
+
+TEST_CASE("error handlers: one for files fits only files, and the others fit all but files", "[mpi][api]") {
+  const Alone mpi;
+  using For = ErrorHandler::For;
+  MPI_Errhandler of_comms, of_wins, of_sessions, of_files;
+  MPI_Comm_create_errhandler(remember, &of_comms);
+  MPI_Win_create_errhandler(remember, &of_wins);
+  MPI_Session_create_errhandler(remember, &of_sessions);
+  MPI_File_create_errhandler([](MPI_File*, int*, ...) {}, &of_files);
+  for (const For objects : {For::communicators, For::windows, For::sessions}) {
+    for (const MPI_Errhandler handler : {of_comms, of_wins, of_sessions, MPI_ERRORS_RETURN})
+      CHECK(find_error_handler(handler, objects));
+    CHECK_FALSE(find_error_handler(of_files, objects));
+    CHECK_FALSE(find_error_handler(MPI_ERRHANDLER_NULL, objects));
+  }
+  CHECK(find_error_handler(of_files, For::files));
+  CHECK(find_error_handler(MPI_ERRORS_ARE_FATAL, For::files));
+  const auto refused = find_error_handler(of_comms, For::files);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().text() ==
+        "the error handler is not for files: make one with MPI_File_create_errhandler");
+  CHECK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, of_files) == MPI_ERR_ARG);
+  CHECK(MPI_File_set_errhandler(MPI_FILE_NULL, of_wins) == MPI_ERR_ARG);
+  for (MPI_Errhandler handler : {of_comms, of_wins, of_sessions, of_files}) MPI_Errhandler_free(&handler);
 }
 
 TEST_CASE("attributes: callbacks run, and predefined ones cannot be changed", "[mpi][api]") {
