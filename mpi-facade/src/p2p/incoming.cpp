@@ -17,6 +17,16 @@ T read_payload(const log::Record& record) {
   return value;
 }
 
+/// A message as the head of its record describes it.
+inline IncomingMessage message_of(int from, std::uint64_t label, std::uint16_t flags) {
+  IncomingMessage message;
+  message.context = label_context(label);
+  message.source = from;
+  message.tag = label_tag(label);
+  message.synchronous = (flags & flag_synchronous) != 0;
+  return message;
+}
+
 }  // namespace
 
 Incoming::Incoming(World& world, MessageSink& sink) : world_(world), sink_(sink) {
@@ -163,12 +173,8 @@ bool Incoming::take_small(int from, Stream& stream, const log::Cell& cell) {
   const std::uint8_t size = cell.inline_size;
   if (cell.kind != kind_message || size > log::inline_payload_max) return false;
   stream.reader.advance();
-  IncomingMessage message;
-  message.context = label_context(cell.label);
-  message.source = from;
-  message.tag = label_tag(cell.label);
+  IncomingMessage message = message_of(from, cell.label, cell.flags);
   message.ordinal = stream.ordinals.next(message.context);
-  message.synchronous = (cell.flags & flag_synchronous) != 0;
   message.bytes = stream.last_bytes = size;
   message.payload = {cell.payload, size};
   sink_.message_arrived(message);
@@ -178,11 +184,7 @@ bool Incoming::take_small(int from, Stream& stream, const log::Cell& cell) {
 void Incoming::handle(int from, Stream& stream, const log::Record& record) {
   if (record.absent_bytes > 0) world_.damaged(from, "a record has left its payload elsewhere");
   const std::uint32_t context = label_context(record.label);
-  IncomingMessage message;
-  message.context = context;
-  message.source = from;
-  message.tag = label_tag(record.label);
-  message.synchronous = (record.flags & flag_synchronous) != 0;
+  IncomingMessage message = message_of(from, record.label, record.flags);
   switch (record.kind) {
     case kind_message:
       message.ordinal = stream.ordinals.next(context);
