@@ -1,4 +1,3 @@
-#include <climits>
 #include <cstring>
 
 #include "runtime/arguments.hpp"
@@ -9,14 +8,12 @@ using namespace llamada::mpi;
 
 namespace {
 
-/// `value` for a function that answers with an int: MPI_UNDEFINED where it does not fit (4.1.5).
-int to_int(std::size_t value) { return value <= INT_MAX ? static_cast<int>(value) : MPI_UNDEFINED; }
-
-int give_size(MPI_Datatype datatype, MPI_Count* size) {
+template <typename Count>
+int give_size(MPI_Datatype datatype, Count* size) {
   Datatype* type = nullptr;
   if (int code = find_datatype(nullptr, datatype, type)) return code;
   if (int code = check_pointer(nullptr, size, "size")) return code;
-  *size = static_cast<MPI_Count>(type->size());
+  *size = if_it_fits<Count>(static_cast<MPI_Count>(type->size()));
   return MPI_SUCCESS;
 }
 
@@ -48,11 +45,7 @@ int PMPI_Type_free(MPI_Datatype* datatype) {
 LLAMADA_MPI_FUNCTION(Type_size)
 int PMPI_Type_size(MPI_Datatype datatype, int* size) {
   LLAMADA_MPI_ENTER(Type_size);
-  Datatype* type = nullptr;
-  if (int code = find_datatype(nullptr, datatype, type)) return code;
-  if (int code = check_pointer(nullptr, size, "size")) return code;
-  *size = to_int(type->size());
-  return MPI_SUCCESS;
+  return give_size(datatype, size);
 }
 
 LLAMADA_MPI_FUNCTION(Type_size_x)

@@ -39,7 +39,7 @@ MPI_Datatype find_or_make(int combiner, std::span<const int> arguments, MPI_Data
   Datatype& type = *runtime().datatypes.find(basic);
   auto copy = make_counted<Datatype>(
       Datatype::Layout(type.layout()),
-      std::make_unique<const TypeRecipe>(TypeRecipe{combiner, {arguments.begin(), arguments.end()}, {}, {}}));
+      std::make_unique<const TypeRecipe>(TypeRecipe{combiner, {arguments.begin(), arguments.end()}}));
   Datatype& predefined = *copy;
   predefined.set_predefined();
   entry->second = runtime().datatypes.insert(std::move(copy));

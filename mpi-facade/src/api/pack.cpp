@@ -1,5 +1,3 @@
-#include <climits>
-
 #include "runtime/arguments.hpp"
 
 // MPI 3.1, 4.2: packing by hand.
@@ -72,6 +70,6 @@ int PMPI_Pack_size(int in_count, MPI_Datatype datatype, MPI_Comm comm, int* size
   if (int code = check_count(communicator, in_count)) return code;
   if (int code = check_pointer(communicator, size, "size")) return code;
   const std::size_t bytes = type->size() * static_cast<std::size_t>(in_count);
-  *size = bytes <= INT_MAX ? static_cast<int>(bytes) : MPI_UNDEFINED;
+  *size = if_it_fits<int>(static_cast<MPI_Count>(bytes));
   return MPI_SUCCESS;
 }

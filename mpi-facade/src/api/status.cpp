@@ -1,7 +1,5 @@
 #include "object/status.hpp"
 
-#include <climits>
-
 #include "runtime/arguments.hpp"
 
 // MPI 3.1, 3.2.5, 3.8.4, 4.1.11 and 12.3: what a status says.
@@ -37,6 +35,14 @@ MPI_Count count_whole(const MPI_Status& status, const Datatype& type) {
   return bytes % type.size() == 0 ? static_cast<MPI_Count>(bytes / type.size()) : MPI_UNDEFINED;
 }
 
+template <MPI_Count (*count_in)(const MPI_Status&, const Datatype&), typename Count>
+int give_count(const MPI_Status* status, MPI_Datatype datatype, Count* count) {
+  Datatype* type = nullptr;
+  if (int code = check_answer(status, datatype, count, type)) return code;
+  *count = if_it_fits<Count>(count_in(*status, *type));
+  return MPI_SUCCESS;
+}
+
 int set_elements(MPI_Status* status, MPI_Datatype datatype, MPI_Count count) {
   Datatype* type = nullptr;
   if (int code = check_answer(status, datatype, status, type)) return code;
@@ -63,48 +69,31 @@ int set_elements(MPI_Status* status, MPI_Datatype datatype, MPI_Count count) {
 LLAMADA_MPI_FUNCTION(Get_count)
 int PMPI_Get_count(const MPI_Status* status, MPI_Datatype datatype, int* count) {
   LLAMADA_MPI_ENTER(Get_count);
-  Datatype* type = nullptr;
-  if (int code = check_answer(status, datatype, count, type)) return code;
-  const MPI_Count whole = count_whole(*status, *type);
-  *count = whole <= INT_MAX ? static_cast<int>(whole) : MPI_UNDEFINED;
-  return MPI_SUCCESS;
+  return give_count<count_whole>(status, datatype, count);
 }
 
 LLAMADA_MPI_FUNCTION(Get_count_c)
 int PMPI_Get_count_c(const MPI_Status* status, MPI_Datatype datatype, MPI_Count* count) {
   LLAMADA_MPI_ENTER(Get_count_c);
-  Datatype* type = nullptr;
-  if (int code = check_answer(status, datatype, count, type)) return code;
-  *count = count_whole(*status, *type);
-  return MPI_SUCCESS;
+  return give_count<count_whole>(status, datatype, count);
 }
 
 LLAMADA_MPI_FUNCTION(Get_elements)
 int PMPI_Get_elements(const MPI_Status* status, MPI_Datatype datatype, int* count) {
   LLAMADA_MPI_ENTER(Get_elements);
-  Datatype* type = nullptr;
-  if (int code = check_answer(status, datatype, count, type)) return code;
-  const MPI_Count elements = count_elements(*status, *type);
-  *count = elements <= INT_MAX ? static_cast<int>(elements) : MPI_UNDEFINED;
-  return MPI_SUCCESS;
+  return give_count<count_elements>(status, datatype, count);
 }
 
 LLAMADA_MPI_FUNCTION(Get_elements_x)
 int PMPI_Get_elements_x(const MPI_Status* status, MPI_Datatype datatype, MPI_Count* count) {
   LLAMADA_MPI_ENTER(Get_elements_x);
-  Datatype* type = nullptr;
-  if (int code = check_answer(status, datatype, count, type)) return code;
-  *count = count_elements(*status, *type);
-  return MPI_SUCCESS;
+  return give_count<count_elements>(status, datatype, count);
 }
 
 LLAMADA_MPI_FUNCTION(Get_elements_c)
 int PMPI_Get_elements_c(const MPI_Status* status, MPI_Datatype datatype, MPI_Count* count) {
   LLAMADA_MPI_ENTER(Get_elements_c);
-  Datatype* type = nullptr;
-  if (int code = check_answer(status, datatype, count, type)) return code;
-  *count = count_elements(*status, *type);
-  return MPI_SUCCESS;
+  return give_count<count_elements>(status, datatype, count);
 }
 
 LLAMADA_MPI_FUNCTION(Status_set_elements)

@@ -1,169 +1,84 @@
-#include <algorithm>
-#include <span>
-#include <vector>
-
 #include "api/type_constructors.hpp"
 
 // MPI 3.1, 4.1.2 and 4.1.3, with the names of MPI-1 (16.1).
 using namespace llamada::mpi;
 
-namespace {
-
-int make_hvector(int count, int block_length, MPI_Aint stride, MPI_Datatype old_type,
-                 MPI_Datatype* new_type) {
-  Datatype* old = nullptr;
-  if (int code = check_constructor(count, old_type, new_type, old)) return code;
-  if (int code = check_count(nullptr, block_length, "block length")) return code;
-  TypeRecipe recipe{MPI_COMBINER_HVECTOR, {count, block_length}, {stride}, {Reference<Datatype>(old)}};
-  return give_type(make_vector(count, block_length, stride, *old, std::move(recipe)), new_type);
-}
-
-int make_hindexed(int count, const int* block_lengths, const MPI_Aint* displacements, MPI_Datatype old_type,
-                  MPI_Datatype* new_type) {
-  Datatype* old = nullptr;
-  if (int code = check_constructor(count, old_type, new_type, old)) return code;
-  if (int code = check_lists(count, block_lengths, displacements)) return code;
-  const std::span lengths(block_lengths, length(count));
-  const std::span places(displacements, length(count));
-  if (int code = check_lengths(lengths)) return code;
-  TypeRecipe recipe{
-      MPI_COMBINER_HINDEXED, {count}, {places.begin(), places.end()}, {Reference<Datatype>(old)}};
-  recipe.integers.insert(recipe.integers.end(), lengths.begin(), lengths.end());
-  return give_type(make_indexed(lengths, places, *old, std::move(recipe)), new_type);
-}
-
-int make_structure(int count, const int* block_lengths, const MPI_Aint* displacements,
-                   const MPI_Datatype* types, MPI_Datatype* new_type) {
-  if (int code = check_count(nullptr, count)) return code;
-  if (int code = check_pointer(nullptr, new_type, "new datatype")) return code;
-  if (int code = check_lists(count, block_lengths, displacements)) return code;
-  if (int code = check_lists(count, types, displacements)) return code;
-  const std::span lengths(block_lengths, length(count));
-  if (int code = check_lengths(lengths)) return code;
-  std::vector<Datatype*> found(length(count));
-  for (std::size_t index = 0; index < found.size(); ++index) {
-    if (int code = find_datatype(nullptr, types[index], found[index])) return code;
-  }
-  return give_type(make_struct(lengths, {displacements, length(count)}, found, MPI_COMBINER_STRUCT),
-                   new_type);
-}
-
-/// Displacements that are counted in extents, in bytes.
-std::vector<MPI_Aint> in_bytes(std::span<const int> displacements, const Datatype& type) {
-  std::vector<MPI_Aint> result(displacements.size());
-  std::transform(displacements.begin(), displacements.end(), result.begin(),
-                 [&](int displacement) { return displacement * type.extent(); });
-  return result;
-}
-
-}  // namespace
-
 LLAMADA_MPI_FUNCTION(Type_contiguous)
 int PMPI_Type_contiguous(int count, MPI_Datatype old_type, MPI_Datatype* new_type) {
   LLAMADA_MPI_ENTER(Type_contiguous);
-  Datatype* old = nullptr;
-  if (int code = check_constructor(count, old_type, new_type, old)) return code;
-  return give_type(make_contiguous(count, *old), new_type);
+  return create_contiguous(count, old_type, new_type);
 }
 
 LLAMADA_MPI_FUNCTION(Type_vector)
 int PMPI_Type_vector(int count, int block_length, int stride, MPI_Datatype old_type, MPI_Datatype* new_type) {
   LLAMADA_MPI_ENTER(Type_vector);
-  Datatype* old = nullptr;
-  if (int code = check_constructor(count, old_type, new_type, old)) return code;
-  if (int code = check_count(nullptr, block_length, "block length")) return code;
-  TypeRecipe recipe{MPI_COMBINER_VECTOR, {count, block_length, stride}, {}, {Reference<Datatype>(old)}};
-  return give_type(make_vector(count, block_length, stride * old->extent(), *old, std::move(recipe)),
-                   new_type);
+  return create_vector(MPI_COMBINER_VECTOR, count, block_length, stride, old_type, new_type);
 }
 
 LLAMADA_MPI_FUNCTION(Type_create_hvector)
 int PMPI_Type_create_hvector(int count, int block_length, MPI_Aint stride, MPI_Datatype old_type,
                              MPI_Datatype* new_type) {
   LLAMADA_MPI_ENTER(Type_create_hvector);
-  return make_hvector(count, block_length, stride, old_type, new_type);
+  return create_vector(MPI_COMBINER_HVECTOR, count, block_length, stride, old_type, new_type);
 }
 
 LLAMADA_MPI_FUNCTION(Type_hvector)
 int PMPI_Type_hvector(int count, int block_length, MPI_Aint stride, MPI_Datatype old_type,
                       MPI_Datatype* new_type) {
   LLAMADA_MPI_ENTER(Type_hvector);
-  return make_hvector(count, block_length, stride, old_type, new_type);
+  return create_vector(MPI_COMBINER_HVECTOR, count, block_length, stride, old_type, new_type);
 }
 
 LLAMADA_MPI_FUNCTION(Type_indexed)
 int PMPI_Type_indexed(int count, const int block_lengths[], const int displacements[], MPI_Datatype old_type,
                       MPI_Datatype* new_type) {
   LLAMADA_MPI_ENTER(Type_indexed);
-  Datatype* old = nullptr;
-  if (int code = check_constructor(count, old_type, new_type, old)) return code;
-  if (int code = check_lists(count, block_lengths, displacements)) return code;
-  const std::span lengths(block_lengths, length(count));
-  const std::span places(displacements, length(count));
-  if (int code = check_lengths(lengths)) return code;
-  TypeRecipe recipe{MPI_COMBINER_INDEXED, {count}, {}, {Reference<Datatype>(old)}};
-  recipe.integers.insert(recipe.integers.end(), lengths.begin(), lengths.end());
-  recipe.integers.insert(recipe.integers.end(), places.begin(), places.end());
-  return give_type(make_indexed(lengths, in_bytes(places, *old), *old, std::move(recipe)), new_type);
+  return create_indexed(MPI_COMBINER_INDEXED, count, block_lengths, displacements, old_type, new_type);
 }
 
 LLAMADA_MPI_FUNCTION(Type_create_hindexed)
 int PMPI_Type_create_hindexed(int count, const int block_lengths[], const MPI_Aint displacements[],
                               MPI_Datatype old_type, MPI_Datatype* new_type) {
   LLAMADA_MPI_ENTER(Type_create_hindexed);
-  return make_hindexed(count, block_lengths, displacements, old_type, new_type);
+  return create_indexed(MPI_COMBINER_HINDEXED, count, block_lengths, displacements, old_type, new_type);
 }
 
 LLAMADA_MPI_FUNCTION(Type_hindexed)
 int PMPI_Type_hindexed(int count, int block_lengths[], MPI_Aint displacements[], MPI_Datatype old_type,
                        MPI_Datatype* new_type) {
   LLAMADA_MPI_ENTER(Type_hindexed);
-  return make_hindexed(count, block_lengths, displacements, old_type, new_type);
+  return create_indexed<int, MPI_Aint>(MPI_COMBINER_HINDEXED, count, block_lengths, displacements, old_type,
+                                       new_type);
 }
 
 LLAMADA_MPI_FUNCTION(Type_create_indexed_block)
 int PMPI_Type_create_indexed_block(int count, int block_length, const int displacements[],
                                    MPI_Datatype old_type, MPI_Datatype* new_type) {
   LLAMADA_MPI_ENTER(Type_create_indexed_block);
-  Datatype* old = nullptr;
-  if (int code = check_constructor(count, old_type, new_type, old)) return code;
-  if (int code = check_count(nullptr, block_length, "block length")) return code;
-  if (int code = check_lists(count, displacements, displacements)) return code;
-  const std::span places(displacements, length(count));
-  TypeRecipe recipe{MPI_COMBINER_INDEXED_BLOCK, {count, block_length}, {}, {Reference<Datatype>(old)}};
-  recipe.integers.insert(recipe.integers.end(), places.begin(), places.end());
-  return give_type(make_indexed({&block_length, 1}, in_bytes(places, *old), *old, std::move(recipe)),
-                   new_type);
+  return create_indexed_block(MPI_COMBINER_INDEXED_BLOCK, count, block_length, displacements, old_type,
+                              new_type);
 }
 
 LLAMADA_MPI_FUNCTION(Type_create_hindexed_block)
 int PMPI_Type_create_hindexed_block(int count, int block_length, const MPI_Aint displacements[],
                                     MPI_Datatype old_type, MPI_Datatype* new_type) {
   LLAMADA_MPI_ENTER(Type_create_hindexed_block);
-  Datatype* old = nullptr;
-  if (int code = check_constructor(count, old_type, new_type, old)) return code;
-  if (int code = check_count(nullptr, block_length, "block length")) return code;
-  if (int code = check_lists(count, displacements, displacements)) return code;
-  const std::span places(displacements, length(count));
-  TypeRecipe recipe{MPI_COMBINER_HINDEXED_BLOCK,
-                    {count, block_length},
-                    {places.begin(), places.end()},
-                    {Reference<Datatype>(old)}};
-  return give_type(make_indexed({&block_length, 1}, places, *old, std::move(recipe)), new_type);
+  return create_indexed_block(MPI_COMBINER_HINDEXED_BLOCK, count, block_length, displacements, old_type,
+                              new_type);
 }
 
 LLAMADA_MPI_FUNCTION(Type_create_struct)
 int PMPI_Type_create_struct(int count, const int block_lengths[], const MPI_Aint displacements[],
                             const MPI_Datatype types[], MPI_Datatype* new_type) {
   LLAMADA_MPI_ENTER(Type_create_struct);
-  return make_structure(count, block_lengths, displacements, types, new_type);
+  return create_struct(count, block_lengths, displacements, types, new_type);
 }
 
 LLAMADA_MPI_FUNCTION(Type_struct)
 int PMPI_Type_struct(int count, int block_lengths[], MPI_Aint displacements[], MPI_Datatype types[],
                      MPI_Datatype* new_type) {
   LLAMADA_MPI_ENTER(Type_struct);
-  return make_structure(count, block_lengths, displacements, types, new_type);
+  return create_struct<int, MPI_Aint>(count, block_lengths, displacements, types, new_type);
 }
 
 LLAMADA_MPI_FUNCTION(Type_create_subarray)
@@ -222,9 +137,7 @@ LLAMADA_MPI_FUNCTION(Type_create_resized)
 int PMPI_Type_create_resized(MPI_Datatype old_type, MPI_Aint lower_bound, MPI_Aint extent,
                              MPI_Datatype* new_type) {
   LLAMADA_MPI_ENTER(Type_create_resized);
-  Datatype* old = nullptr;
-  if (int code = check_constructor(0, old_type, new_type, old)) return code;
-  return give_type(make_resized(*old, lower_bound, extent), new_type);
+  return create_resized<int>(old_type, lower_bound, extent, new_type);
 }
 
 LLAMADA_MPI_FUNCTION(Type_dup)

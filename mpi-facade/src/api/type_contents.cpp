@@ -9,7 +9,7 @@ namespace {
 
 /// What a function without large counts says of a type that was made with them.
 int check_counts(const TypeRecipe& recipe) {
-  if (recipe.counts.empty()) return MPI_SUCCESS;
+  if (!recipe.is_large) return MPI_SUCCESS;
   return report(
       nullptr, MPI_ERR_TYPE,
       "the datatype was made with large counts: MPI_Type_get_envelope_c and MPI_Type_get_contents_c "
@@ -30,13 +30,13 @@ int give_contents(const TypeRecipe& recipe, const Room& room, int* integers, MPI
                   MPI_Count* counts, MPI_Datatype* datatypes) {
   if (recipe.combiner == MPI_COMBINER_NAMED)
     return report(nullptr, MPI_ERR_TYPE, "a predefined datatype has no contents");
-  if (int code = check_room(room.integers, recipe.integers.size())) return code;
-  if (int code = check_room(room.addresses, recipe.addresses.size())) return code;
-  if (int code = check_room(room.counts, recipe.counts.size())) return code;
+  if (int code = check_room(room.integers, recipe.integers().size())) return code;
+  if (int code = check_room(room.addresses, recipe.addresses().size())) return code;
+  if (int code = check_room(room.counts, recipe.counts().size())) return code;
   if (int code = check_room(room.datatypes, recipe.types.size())) return code;
-  std::copy(recipe.integers.begin(), recipe.integers.end(), integers);
-  std::copy(recipe.addresses.begin(), recipe.addresses.end(), addresses);
-  std::copy(recipe.counts.begin(), recipe.counts.end(), counts);
+  std::ranges::copy(recipe.integers(), integers);
+  std::ranges::copy(recipe.addresses(), addresses);
+  std::ranges::copy(recipe.counts(), counts);
   for (const Reference<Datatype>& inner : recipe.types)
     *datatypes++ = inner->is_predefined() ? inner->handle() : runtime().datatypes.insert(inner);
   return MPI_SUCCESS;
@@ -55,8 +55,8 @@ int PMPI_Type_get_envelope(MPI_Datatype datatype, int* integer_count, int* addre
   }
   const TypeRecipe& recipe = type->recipe();
   if (int code = check_counts(recipe)) return code;
-  *integer_count = static_cast<int>(recipe.integers.size());
-  *address_count = static_cast<int>(recipe.addresses.size());
+  *integer_count = static_cast<int>(recipe.integers().size());
+  *address_count = static_cast<int>(recipe.addresses().size());
   *datatype_count = static_cast<int>(recipe.types.size());
   *combiner = recipe.combiner;
   return MPI_SUCCESS;
@@ -73,9 +73,9 @@ int PMPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count* integer_count, MP
   }
   if (int code = check_pointer(nullptr, combiner, "combiner")) return code;
   const TypeRecipe& recipe = type->recipe();
-  *integer_count = static_cast<MPI_Count>(recipe.integers.size());
-  *address_count = static_cast<MPI_Count>(recipe.addresses.size());
-  *large_count_count = static_cast<MPI_Count>(recipe.counts.size());
+  *integer_count = static_cast<MPI_Count>(recipe.integers().size());
+  *address_count = static_cast<MPI_Count>(recipe.addresses().size());
+  *large_count_count = static_cast<MPI_Count>(recipe.counts().size());
   *datatype_count = static_cast<MPI_Count>(recipe.types.size());
   *combiner = recipe.combiner;
   return MPI_SUCCESS;

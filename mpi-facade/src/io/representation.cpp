@@ -52,84 +52,51 @@ class Rebuilding {
   }
 
  private:
-  static std::vector<MPI_Aint> scaled(std::span<const int> displacements, const Datatype& type) {
-    std::vector<MPI_Aint> result;
-    for (const int displacement : displacements) result.push_back(displacement * type.extent());
-    return result;
-  }
-
-  /// Of a type made with large counts.
-  static Reference<Datatype> from_counts(const TypeRecipe& recipe, std::span<Datatype* const> types) {
-    const std::span<const MPI_Count> all(recipe.counts);
-    const auto bytes = [&](std::size_t first, std::ptrdiff_t unit) {
-      std::vector<MPI_Aint> result;
-      for (const MPI_Count displacement : all.subspan(first)) result.push_back(displacement * unit);
-      return result;
-    };
-    Datatype* const old = types.empty() ? nullptr : types[0];
-    const auto count = static_cast<std::size_t>(all[0]);
-    switch (recipe.combiner) {
-      case MPI_COMBINER_CONTIGUOUS:
-        return make_contiguous(all[0], *old, {});
-      case MPI_COMBINER_VECTOR:
-        return make_vector(all[0], all[1], all[2] * old->extent(), *old, {});
-      case MPI_COMBINER_HVECTOR:
-        return make_vector(all[0], all[1], all[2], *old, {});
-      case MPI_COMBINER_INDEXED:
-        return make_indexed(all.subspan(1, count), bytes(1 + count, old->extent()), *old, {});
-      case MPI_COMBINER_HINDEXED:
-        return make_indexed(all.subspan(1, count), bytes(1 + count, 1), *old, {});
-      case MPI_COMBINER_INDEXED_BLOCK:
-        return make_indexed(all.subspan(1, 1), bytes(2, old->extent()), *old, {});
-      case MPI_COMBINER_HINDEXED_BLOCK:
-        return make_indexed(all.subspan(1, 1), bytes(2, 1), *old, {});
-      case MPI_COMBINER_STRUCT:
-        return make_struct(all.subspan(1, count), bytes(1 + count, 1), types, TypeRecipe{});
-      default:
-        return make_resized(*old, all[0], all[1]);
-    }
-  }
-
   static Reference<Datatype> from_recipe(const TypeRecipe& recipe, std::span<Datatype* const> types) {
-    if (!recipe.counts.empty()) return from_counts(recipe, types);
-    const std::vector<int>& integers = recipe.integers;
-    const std::span all(integers);
+    const std::span<const MPI_Count> all(recipe.numbers);
     Datatype& old = *types[0];
-    const auto count = integers.empty() ? std::size_t{0} : static_cast<std::size_t>(integers[0]);
+    const std::ptrdiff_t unit = displacement_unit(recipe.combiner, old);
+    const auto count = all.empty() ? std::size_t{0} : static_cast<std::size_t>(all[0]);
+    const auto displacements = [&](std::size_t first) {
+      std::vector<MPI_Aint> bytes;
+      for (const MPI_Count displacement : all.subspan(first)) bytes.push_back(displacement * unit);
+      return bytes;
+    };
     switch (recipe.combiner) {
       case MPI_COMBINER_CONTIGUOUS:
-        return make_contiguous(integers[0], old);
+        return make_contiguous(all[0], old);
       case MPI_COMBINER_VECTOR:
-        return make_vector(integers[0], integers[1], integers[2] * old.extent(), old, {});
       case MPI_COMBINER_HVECTOR:
       case MPI_COMBINER_HVECTOR_INTEGER:
-        return make_vector(integers[0], integers[1], recipe.addresses[0], old, {});
+        return make_vector(all[0], all[1], all[2] * unit, old, {});
       case MPI_COMBINER_INDEXED:
-        return make_indexed(all.subspan(1, count), scaled(all.subspan(1 + count, count), old), old, {});
       case MPI_COMBINER_HINDEXED:
       case MPI_COMBINER_HINDEXED_INTEGER:
-        return make_indexed(all.subspan(1, count), recipe.addresses, old, {});
+        return make_indexed(all.subspan(1, count), displacements(1 + count), old, {});
       case MPI_COMBINER_INDEXED_BLOCK:
-        return make_indexed(all.subspan(1, 1), scaled(all.subspan(2, count), old), old, {});
       case MPI_COMBINER_HINDEXED_BLOCK:
-        return make_indexed(all.subspan(1, 1), recipe.addresses, old, {});
+        return make_indexed(all.subspan(1, 1), displacements(2), old, {});
       case MPI_COMBINER_STRUCT:
       case MPI_COMBINER_STRUCT_INTEGER:
-        return make_struct(all.subspan(1, count), recipe.addresses, types, recipe.combiner);
+        return make_struct(all.subspan(1, count), displacements(1 + count), types, {});
       case MPI_COMBINER_SUBARRAY:
-        return make_subarray(all.subspan(1, count), all.subspan(1 + count, count),
-                             all.subspan(1 + 2 * count, count), integers.back(), old);
-      case MPI_COMBINER_DARRAY: {
-        const auto dimensions = static_cast<std::size_t>(integers[2]);
-        const auto list = [&](std::size_t which) { return all.subspan(3 + which * dimensions, dimensions); };
-        return make_darray({integers[0], integers[1], list(0), list(1), list(2), list(3), integers.back()},
-                           old);
-      }
+      case MPI_COMBINER_DARRAY:
+        return from_array({all.begin(), all.end()}, recipe.combiner, old);
       case MPI_COMBINER_RESIZED:
-        return make_resized(old, recipe.addresses[0], recipe.addresses[1]);
+        return make_resized(old, all[0], all[1]);
       default:
         return make_duplicate(old);
     }
+  }
+
+  static Reference<Datatype> from_array(const std::vector<int>& all, int combiner, Datatype& old) {
+    const std::size_t first = combiner == MPI_COMBINER_SUBARRAY ? 1 : 3;
+    const auto dimensions = static_cast<std::size_t>(all[first - 1]);
+    const auto list = [&](std::size_t which) {
+      return std::span(all).subspan(first + which * dimensions, dimensions);
+    };
+    if (combiner == MPI_COMBINER_SUBARRAY) return make_subarray(list(0), list(1), list(2), all.back(), old);
+    return make_darray({all[0], all[1], list(0), list(1), list(2), list(3), all.back()}, old);
   }
 
   BytesOf bytes_of_;

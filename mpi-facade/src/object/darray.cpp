@@ -47,12 +47,11 @@ std::vector<int> coordinates_of(const DistributedArray& array) {
 
 TypeRecipe recipe_of(const DistributedArray& array, Datatype& old_type) {
   TypeRecipe recipe{MPI_COMBINER_DARRAY,
-                    {array.size, array.rank, static_cast<int>(array.sizes.size())},
-                    {},
+                    {array.size, array.rank, static_cast<MPI_Count>(array.sizes.size())},
                     {Reference<Datatype>(&old_type)}};
   for (auto list : {array.sizes, array.distributions, array.arguments, array.process_counts})
-    recipe.integers.insert(recipe.integers.end(), list.begin(), list.end());
-  recipe.integers.push_back(array.order);
+    recipe.numbers.insert(recipe.numbers.end(), list.begin(), list.end());
+  recipe.numbers.push_back(array.order);
   return recipe;
 }
 

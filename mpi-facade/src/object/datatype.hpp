@@ -141,13 +141,25 @@ class Datatype : public Counted {
   Attributes attributes_;
 };
 
+/// How a datatype was made (MPI 3.1, 4.1.13; MPI 4.0, 5.1.13).
 struct TypeRecipe {
   int combiner = MPI_COMBINER_NAMED;
-  std::vector<int> integers;
-  std::vector<MPI_Aint> addresses;
-  std::vector<Reference<Datatype>> types;
-  /// Of a function with large counts (MPI 4.0): all its numbers in their order, and none elsewhere.
-  std::vector<MPI_Count> counts = {};
+  /// What the constructor was given, in the order of its arguments. Addresses are the last ones in each of
+  /// them.
+  std::vector<MPI_Count> numbers = {};
+  std::vector<Reference<Datatype>> types = {};
+  std::size_t address_count = 0;
+  /// The constructor has large counts: MPI_Type_create_struct_c and its like.
+  bool is_large = false;
+
+  /// The three lists that MPI_Type_get_contents_c gives.
+  std::span<const MPI_Count> integers() const {
+    return std::span(numbers).first(is_large ? 0 : numbers.size() - address_count);
+  }
+  std::span<const MPI_Count> addresses() const { return std::span(numbers).last(address_count); }
+  std::span<const MPI_Count> counts() const {
+    return std::span(numbers).first(is_large ? numbers.size() : 0);
+  }
 };
 
 }  // namespace llamada::mpi

@@ -14,8 +14,8 @@ Reference<Datatype> finish(LayoutBuilder& builder, TypeRecipe recipe) {
   return make_counted<Datatype>(builder.finish(), std::make_unique<const TypeRecipe>(std::move(recipe)));
 }
 
-TypeRecipe recipe_of(int combiner, std::vector<int> integers, Datatype& type) {
-  return {combiner, std::move(integers), {}, {Reference<Datatype>(&type)}};
+TypeRecipe recipe_of(int combiner, std::vector<MPI_Count> numbers, Datatype& type) {
+  return {combiner, std::move(numbers), {Reference<Datatype>(&type)}};
 }
 
 /// factor * count + offset, when that is in reach.
@@ -25,11 +25,11 @@ bool reaches(std::ptrdiff_t factor, std::size_t count, std::ptrdiff_t offset, st
 }
 
 /// The blocks of an indexed type or struct: one length for all, or one for each.
-template <typename Length, typename Type>
-void place_each(LayoutBuilder& builder, std::span<const Length> block_lengths,
+template <typename Type>
+void place_each(LayoutBuilder& builder, std::span<const MPI_Count> block_lengths,
                 std::span<const MPI_Aint> displacements, Type&& type) {
   for (std::size_t block = 0; block < displacements.size(); ++block) {
-    const Length length = block_lengths.size() == 1 ? block_lengths[0] : block_lengths[block];
+    const MPI_Count length = block_lengths.size() == 1 ? block_lengths[0] : block_lengths[block];
     builder.place(type(block), displacements[block], static_cast<std::size_t>(length));
   }
 }
@@ -182,7 +182,18 @@ Datatype::Layout LayoutBuilder::finish() {
   return std::move(layout_);
 }
 
-Reference<Datatype> make_contiguous(int count, Datatype& old_type) {
+std::ptrdiff_t displacement_unit(int combiner, const Datatype& old_type) {
+  switch (combiner) {
+    case MPI_COMBINER_VECTOR:
+    case MPI_COMBINER_INDEXED:
+    case MPI_COMBINER_INDEXED_BLOCK:
+      return old_type.extent();
+    default:
+      return 1;
+  }
+}
+
+Reference<Datatype> make_contiguous(MPI_Count count, Datatype& old_type) {
   return make_contiguous(count, old_type, recipe_of(MPI_COMBINER_CONTIGUOUS, {count}, old_type));
 }
 
@@ -200,32 +211,11 @@ Reference<Datatype> make_vector(MPI_Count count, MPI_Count block_length, std::pt
   return finish(builder, std::move(recipe));
 }
 
-Reference<Datatype> make_indexed(std::span<const int> block_lengths, std::span<const MPI_Aint> displacements,
-                                 Datatype& old_type, TypeRecipe recipe) {
-  LayoutBuilder builder;
-  place_each(builder, block_lengths, displacements, [&](std::size_t) -> Datatype& { return old_type; });
-  return finish(builder, std::move(recipe));
-}
-
 Reference<Datatype> make_indexed(std::span<const MPI_Count> block_lengths,
                                  std::span<const MPI_Aint> displacements, Datatype& old_type,
                                  TypeRecipe recipe) {
   LayoutBuilder builder;
   place_each(builder, block_lengths, displacements, [&](std::size_t) -> Datatype& { return old_type; });
-  return finish(builder, std::move(recipe));
-}
-
-Reference<Datatype> make_struct(std::span<const int> block_lengths, std::span<const MPI_Aint> displacements,
-                                std::span<Datatype* const> types, int combiner) {
-  LayoutBuilder builder;
-  TypeRecipe recipe{
-      combiner, {static_cast<int>(types.size())}, {displacements.begin(), displacements.end()}, {}};
-  for (std::size_t block = 0; block < types.size(); ++block) {
-    builder.place(*types[block], displacements[block], static_cast<std::size_t>(block_lengths[block]));
-    recipe.integers.push_back(block_lengths[block]);
-    recipe.types.emplace_back(types[block]);
-  }
-  builder.pad_to_alignment();
   return finish(builder, std::move(recipe));
 }
 
@@ -241,8 +231,8 @@ Reference<Datatype> make_struct(std::span<const MPI_Count> block_lengths,
 }
 
 Reference<Datatype> make_resized(Datatype& old_type, MPI_Aint lower_bound, MPI_Aint extent) {
-  TypeRecipe recipe = recipe_of(MPI_COMBINER_RESIZED, {}, old_type);
-  recipe.addresses = {lower_bound, extent};
+  TypeRecipe recipe = recipe_of(MPI_COMBINER_RESIZED, {lower_bound, extent}, old_type);
+  recipe.address_count = 2;
   return make_resized(old_type, lower_bound, extent, std::move(recipe));
 }
 
@@ -266,11 +256,11 @@ Reference<Datatype> make_duplicate(Datatype& old_type) {
 Reference<Datatype> make_subarray(std::span<const int> sizes, std::span<const int> subsizes,
                                   std::span<const int> starts, int order, Datatype& old_type) {
   const std::size_t dimension_count = sizes.size();
-  TypeRecipe recipe = recipe_of(MPI_COMBINER_SUBARRAY, {static_cast<int>(dimension_count)}, old_type);
+  TypeRecipe recipe = recipe_of(MPI_COMBINER_SUBARRAY, {static_cast<MPI_Count>(dimension_count)}, old_type);
   for (auto list : {sizes, subsizes, starts}) {
-    recipe.integers.insert(recipe.integers.end(), list.begin(), list.end());
+    recipe.numbers.insert(recipe.numbers.end(), list.begin(), list.end());
   }
-  recipe.integers.push_back(order);
+  recipe.numbers.push_back(order);
 
   // From the dimension whose elements are neighbours outwards: each level is a row of the one within.
   Reference<Datatype> level(&old_type);

@@ -42,22 +42,22 @@ class LayoutBuilder {
   bool is_too_large_ = false;
 };
 
+/// How many bytes a displacement counts: an extent of the old type, or one byte in the constructors that
+/// begin with h.
+std::ptrdiff_t displacement_unit(int combiner, const Datatype& old_type);
+
 /// The constructors of MPI 3.1, 4.1.2, 4.1.3 and 4.1.7. Arguments have been checked: counts are not negative.
 /// The recipe is what MPI_Type_get_contents gives back. All give null when the type is too large for
 /// LayoutBuilder.
-Reference<Datatype> make_contiguous(int count, Datatype& old_type);
+Reference<Datatype> make_contiguous(MPI_Count count, Datatype& old_type);
 Reference<Datatype> make_contiguous(MPI_Count count, Datatype& old_type, TypeRecipe recipe);
 /// `stride_bytes` between the starts of blocks.
 Reference<Datatype> make_vector(MPI_Count count, MPI_Count block_length, std::ptrdiff_t stride_bytes,
                                 Datatype& old_type, TypeRecipe recipe);
 /// `displacements` in bytes; one block length for all, or one for each.
-Reference<Datatype> make_indexed(std::span<const int> block_lengths, std::span<const MPI_Aint> displacements,
-                                 Datatype& old_type, TypeRecipe recipe);
 Reference<Datatype> make_indexed(std::span<const MPI_Count> block_lengths,
                                  std::span<const MPI_Aint> displacements, Datatype& old_type,
                                  TypeRecipe recipe);
-Reference<Datatype> make_struct(std::span<const int> block_lengths, std::span<const MPI_Aint> displacements,
-                                std::span<Datatype* const> types, int combiner);
 /// Adds the types to the recipe.
 Reference<Datatype> make_struct(std::span<const MPI_Count> block_lengths,
                                 std::span<const MPI_Aint> displacements, std::span<Datatype* const> types,

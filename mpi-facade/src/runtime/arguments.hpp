@@ -3,6 +3,7 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <utility>
 
 #include "runtime/entry.hpp"
 #include "runtime/errors.hpp"
@@ -103,6 +104,12 @@ inline int find_operation(Communicator* communicator, MPI_Op op, const Datatype&
   found = runtime().operations.find(op);
   return found && found->accepts(datatype) ? MPI_SUCCESS
                                            : detail::bad_operation(communicator, op, found, &datatype);
+}
+
+/// A number as MPI gives it to an int or an MPI_Count: MPI_UNDEFINED where it does not fit (4.1.5).
+template <typename Integer>
+Integer if_it_fits(MPI_Count number) {
+  return std::in_range<Integer>(number) ? static_cast<Integer>(number) : Integer{MPI_UNDEFINED};
 }
 
 /// For results and lists that must be there: MPI_ERR_ARG.

@@ -30,7 +30,7 @@ Datatype& byte_type() {
 /// Blocks in ascending order with gaps that may be empty, and room behind them.
 Sample random_type() {
   const auto blocks = *rc::gen::inRange(1, 7);
-  std::vector<int> lengths;
+  std::vector<MPI_Count> lengths;
   std::vector<MPI_Aint> displacements;
   Sample sample;
   MPI_Aint at = *rc::gen::inRange(0, 4);
@@ -128,7 +128,7 @@ TEST_CASE("io: a view of bytes without gaps is one run, whatever type says so", 
 }
 
 TEST_CASE("io: a file type that goes back is known", "[io]") {
-  const std::vector<int> lengths = {2, 2};
+  const std::vector<MPI_Count> lengths = {2, 2};
   const std::vector<MPI_Aint> back = {10, 0}, forth = {0, 10};
   CHECK_FALSE(View(0, 1, make_indexed(lengths, back, byte_type(), {})).is_ordered());
   CHECK(View(0, 1, make_indexed(lengths, forth, byte_type(), {})).is_ordered());

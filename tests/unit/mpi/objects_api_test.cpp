@@ -101,6 +101,47 @@ TEST_CASE("datatype functions: contents tell how a type was made", "[mpi][api]")
   CHECK(mpi.runtime.datatypes.find(outer) == nullptr);
 }
 
+TEST_CASE("datatype functions: contents have addresses apart, and large counts in a list of their own",
+          "[mpi][api]") {
+  const Alone mpi;
+  const int lengths[] = {2, 3};
+  const MPI_Aint places[] = {0, 40};
+  const MPI_Datatype parts[] = {MPI_INT, MPI_DOUBLE};
+  const MPI_Count large_lengths[] = {2, 3}, large_places[] = {0, 40};
+  MPI_Datatype type, of[2];
+  int integers[3], count = 0, addresses = 0, types = 0, combiner = 0;
+  MPI_Aint bytes[2];
+  MPI_Type_create_struct(2, lengths, places, parts, &type);
+  MPI_Type_get_envelope(type, &count, &addresses, &types, &combiner);
+  CHECK((count == 3 && addresses == 2 && types == 2 && combiner == MPI_COMBINER_STRUCT));
+  MPI_Type_get_contents(type, 3, 2, 2, integers, bytes, of);
+  CHECK((integers[0] == 2 && integers[1] == 2 && integers[2] == 3 && bytes[0] == 0 && bytes[1] == 40));
+  CHECK((of[0] == MPI_INT && of[1] == MPI_DOUBLE));
+  MPI_Type_free(&type);
+
+  MPI_Type_create_struct_c(2, large_lengths, large_places, parts, &type);
+  CHECK(MPI_Type_get_envelope(type, &count, &addresses, &types, &combiner) == MPI_ERR_TYPE);
+  MPI_Count small = -1, places_count = -1, large = -1, type_count = -1, numbers[5];
+  MPI_Type_get_envelope_c(type, &small, &places_count, &large, &type_count, &combiner);
+  CHECK((small == 0 && places_count == 0 && large == 5 && type_count == 2));
+  MPI_Type_get_contents_c(type, 0, 0, 5, 2, nullptr, nullptr, numbers, of);
+  CHECK((numbers[0] == 2 && numbers[1] == 2 && numbers[2] == 3 && numbers[3] == 0 && numbers[4] == 40));
+  MPI_Type_free(&type);
+
+  MPI_Type_create_resized(MPI_INT, -4, 12, &type);
+  MPI_Type_get_envelope_c(type, &small, &places_count, &large, &type_count, &combiner);
+  CHECK((small == 0 && places_count == 2 && large == 0 && type_count == 1));
+  MPI_Type_get_contents(type, 0, 2, 1, nullptr, bytes, of);
+  CHECK((bytes[0] == -4 && bytes[1] == 12 && of[0] == MPI_INT));
+  MPI_Type_free(&type);
+
+  // Displacements in extents become bytes; one without an address is refused.
+  MPI_Datatype wide, far;
+  MPI_Type_create_resized(MPI_INT, 0, MPI_Aint{1} << 40, &wide);
+  CHECK(MPI_Type_vector(2, 1, 1 << 30, wide, &far) == MPI_ERR_ARG);
+  MPI_Type_free(&wide);
+}
+
 TEST_CASE("datatype functions: packing needs a committed type and room", "[mpi][api]") {
   const Alone mpi;
   MPI_Datatype column;

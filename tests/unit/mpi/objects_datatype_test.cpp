@@ -112,7 +112,7 @@ class RandomTypes {
     return {make_vector(count, length, stride, *old.type, {}), builder.finish()};
   }
   Sample indexed(Sample old) {
-    std::vector<int> lengths;
+    std::vector<MPI_Count> lengths;
     std::vector<MPI_Aint> displacements;
     MapBuilder builder;
     for (int block = number(2, 4); block > 0; --block) {
@@ -124,7 +124,7 @@ class RandomTypes {
   }
   Sample structure(int depth) {
     std::vector<Sample> parts;
-    std::vector<int> lengths;
+    std::vector<MPI_Count> lengths;
     std::vector<MPI_Aint> displacements;
     std::vector<Datatype*> types;
     MapBuilder builder;
@@ -135,7 +135,7 @@ class RandomTypes {
       types.push_back(parts.back().type.get());
       builder.place(parts.back().map, displacements.back(), lengths.back());
     }
-    Sample made{make_struct(lengths, displacements, types, MPI_COMBINER_STRUCT), builder.finish()};
+    Sample made{make_struct(lengths, displacements, types, {}), builder.finish()};
     // The padding is up to the library; it may only add less than the strictest alignment.
     CHECK(made.type->upper_bound() >= made.map.upper);
     CHECK(made.type->upper_bound() < made.map.upper + 16);
@@ -270,9 +270,9 @@ TEST_CASE("datatype: markers set the bounds, and are inherited", "[mpi][datatype
   Runtime runtime;
   Datatype* types[] = {runtime.datatypes.find(MPI_LB), runtime.datatypes.find(MPI_INT),
                        runtime.datatypes.find(MPI_UB)};
-  const int lengths[] = {1, 1, 1};
+  const MPI_Count lengths[] = {1, 1, 1};
   const MPI_Aint displacements[] = {-4, 0, 20};
-  const auto type = make_struct(lengths, displacements, types, MPI_COMBINER_STRUCT);
+  const auto type = make_struct(lengths, displacements, types, {});
   CHECK(type->lower_bound() == -4);
   CHECK(type->extent() == 24);
   CHECK(make_contiguous(2, *type)->extent() == 48);
@@ -286,17 +286,17 @@ TEST_CASE("datatype: a struct is padded as C does", "[mpi][datatype]") {
   };
   Runtime runtime;
   Datatype* types[] = {runtime.datatypes.find(MPI_DOUBLE), runtime.datatypes.find(MPI_CHAR)};
-  const int lengths[] = {1, 1};
+  const MPI_Count lengths[] = {1, 1};
   const MPI_Aint displacements[] = {offsetof(Particle, position), offsetof(Particle, kind)};
-  CHECK(make_struct(lengths, displacements, types, MPI_COMBINER_STRUCT)->extent() == sizeof(Particle));
+  CHECK(make_struct(lengths, displacements, types, {})->extent() == sizeof(Particle));
 }
 
 TEST_CASE("datatype: basic elements are counted in any number of bytes", "[mpi][datatype]") {
   Runtime runtime;
   Datatype* types[] = {runtime.datatypes.find(MPI_INT), runtime.datatypes.find(MPI_DOUBLE)};
-  const int lengths[] = {2, 1};
+  const MPI_Count lengths[] = {2, 1};
   const MPI_Aint displacements[] = {0, 8};
-  const auto inner = make_struct(lengths, displacements, types, MPI_COMBINER_STRUCT);
+  const auto inner = make_struct(lengths, displacements, types, {});
   const auto type = make_contiguous(3, *inner);
   const Signature& signature = type->signature();
   CHECK(signature.elements == 9);

@@ -28,7 +28,7 @@ std::vector<Reference<Datatype>> shapes(Runtime& runtime) {
   made.push_back(make_contiguous(40, one));
   made.push_back(make_vector(20, 2, 12, one, {}));
   made.push_back(make_vector(40, 1, -8, one, {}));
-  std::array<int, 4> lengths{10, 1, 20, 9};
+  std::array<MPI_Count, 4> lengths{10, 1, 20, 9};
   std::array<MPI_Aint, 4> places{160, 0, 40, 400};
   made.push_back(make_indexed(lengths, places, one, {}));
   made.push_back(make_resized(*made[1], -16, 300));
@@ -128,10 +128,10 @@ TEST_CASE("accumulate: the basic type of a derived one, or none", "[mpi]") {
   const auto outer = make_contiguous(2, *inner);
   CHECK(basic_type_of(*outer) == &integer);
   CHECK(basic_type_of(real) == &real);
-  const std::array<int, 2> lengths{1, 1};
+  const std::array<MPI_Count, 2> lengths{1, 1};
   const std::array<MPI_Aint, 2> places{0, 8};
   const std::array<Datatype*, 2> parts{&integer, &real};
-  CHECK(basic_type_of(*make_struct(lengths, places, parts, MPI_COMBINER_STRUCT)) == nullptr);
+  CHECK(basic_type_of(*make_struct(lengths, places, parts, {})) == nullptr);
   CHECK_FALSE(may_accumulate(MPI_BAND, *runtime.operations.find(MPI_BAND), real));
   CHECK(may_accumulate(MPI_REPLACE, *runtime.operations.find(MPI_REPLACE), real));
 }
