@@ -1,6 +1,7 @@
 #include "ignored_entities.hpp"
 #include "lead.hpp"
 #include "service_sleep.hpp"
+#include "shared_moment.hpp"
 #include "test.hpp"
 #include "waiters.hpp"
 
@@ -10,6 +11,21 @@ using namespace llamada;
 using namespace llamada::dcps;
 using namespace llamada::dcps::detail;
 using namespace std::chrono_literals;
+
+namespace {
+
+/// Each reading is one nanosecond later than the one before.
+struct CountedClock final : Clock {
+  mutable int readings = 0;
+  std::chrono::nanoseconds monotonic() const override { return std::chrono::nanoseconds(++readings); }
+  std::chrono::nanoseconds realtime() const override { return std::chrono::nanoseconds(++readings); }
+  Both both() const override {
+    const auto now = monotonic();
+    return {now, 1h + now};
+  }
+};
+
+}  // namespace
 
 TEST_CASE("ignored entities: an endpoint is ignored by its handle, its participant or its topic", "[dcps]") {
   topics::EndpointInfo endpoint;
@@ -93,4 +109,28 @@ TEST_CASE("waiters: each is done once its condition holds; a leader is woken its
     CHECK(leader_wakes == 1);
   }
   CHECK(waiters.is_empty());
+}
+
+TEST_CASE("shared moment: a look reads the clock once, and again after so many uses", "[dcps]") {
+  const CountedClock clock;
+  SharedMoment moment(clock);
+  CHECK(clock.readings == 0);
+  for (std::uint32_t use = 0; use < SharedMoment::uses_max; use += 2) {
+    CHECK(moment.use().monotonic == 1ns);
+    CHECK(moment.use().realtime == 1h + 1ns);
+  }
+  CHECK(clock.readings == 1);
+  CHECK(moment.use().monotonic == 2ns);
+  CHECK(clock.readings == 2);
+}
+
+TEST_CASE("shared moment: the next look reads the clock anew, once it needs a moment", "[dcps]") {
+  const CountedClock clock;
+  SharedMoment moment(clock);
+  CHECK(moment.use().monotonic == 1ns);
+  moment.renew();
+  moment.renew();
+  CHECK(clock.readings == 1);
+  CHECK(moment.use().monotonic == 2ns);
+  CHECK(moment.use().monotonic == 2ns);
 }
