@@ -1,0 +1,77 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "driver_histories.hpp"
+#include "driver_roster.hpp"
+#include "driver_socket.hpp"
+#include "llamada/llamanet/driver.hpp"
+#include "names.hpp"
+#include "shared_segments.hpp"
+
+namespace llamada::llamanet {
+
+/// What the messages and the ends of processes do to the roster, the histories, and what applications share.
+class Driver::Implementation final : private DriverSocket::Host {
+ public:
+  static Result<std::unique_ptr<Implementation>> open(const DriverOptions& options);
+
+  std::vector<DriverEvent> poll(std::chrono::milliseconds timeout);
+  Status create_slots(std::uint32_t count, std::vector<std::string> identities);
+  Result<std::uint32_t> add_slots(std::uint32_t count);
+  void answer_spawn(const DriverEvent::Question& question, const Spawned& spawned);
+  void answer_reach(const DriverEvent::Question& question);
+  void end_application(std::uint32_t slot);
+  bool close_if_idle();
+
+  DriverOptions options_;
+  std::string socket_name_;
+  DriverRoster roster_;
+  DriverHistories histories_{roster_};
+  SharedSegments segments_{roster_.memory()};
+  Names names_;
+  std::optional<DriverSocket> socket_;  // from open() on
+  std::vector<DriverEvent> events_;
+
+ private:
+  Status on_datagram(std::uint64_t connection, Datagram datagram) override;
+  void on_close(const Caller& caller) override;
+  void on_refused(const Caller& caller, const std::string& why) override;
+  void on_process_end(std::uint32_t slot) override;
+
+  Status on(std::uint64_t number, std::uint32_t request, const Attach& attach);
+  Status on(std::uint64_t number, std::uint32_t request, const Peers& peers);
+  Status on(std::uint64_t number, std::uint32_t request, const Say& say);
+  Status on(std::uint64_t number, std::uint32_t request, const Inspect&);
+  Status on(std::uint64_t number, std::uint32_t request, const Bye&);
+  Status on(std::uint64_t number, std::uint32_t request, const Share& share);
+  Status on(std::uint64_t number, std::uint32_t request, const Release& release);
+  Status on(std::uint64_t number, std::uint32_t request, const Spawn& spawn);
+  Status on(std::uint64_t number, std::uint32_t request, const Name& name);
+  Status on(std::uint64_t number, std::uint32_t request, const Lengthen&);
+  Status on(std::uint64_t number, std::uint32_t request, const Reach& reach);
+  Status on(std::uint64_t number, std::uint32_t request, const Part& part);
+  Status on_rejoin(std::uint64_t number, std::uint32_t request, const Rejoin& rejoin,
+                   std::vector<FileDescriptor> brought);
+  // Messages that only a driver sends.
+  template <typename Other>
+  Status on(std::uint64_t, std::uint32_t, const Other&) {
+    return failure(Errc::parse_error, "a message that only a driver may send");
+  }
+  void answer(std::uint64_t number, std::uint32_t request, Message message,
+              std::function<Status(Passengers&)> board = {});
+  Status board_peers(const std::vector<std::uint32_t>& slots, Passengers& passengers) const;
+  void attach(std::uint64_t number, std::uint32_t request, std::uint32_t slot, FileDescriptor process,
+              const std::string& name);
+  Result<std::uint32_t> slot_for(const Attach& attach);
+  Result<std::uint32_t> expected_slot(const Attach& attach) const;
+  void on_departure(std::uint32_t slot);
+};
+
+}  // namespace llamada::llamanet
