@@ -83,6 +83,7 @@ std::optional<ArenaEvent> event_of(const llamanet::DriverEvent& event) {
     case Kind::reach:
       return reach_event(event);
     case Kind::refused:
+    case Kind::woken:  // the host of a job follows no logs
       break;
   }
   return std::nullopt;

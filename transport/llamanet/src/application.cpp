@@ -64,6 +64,8 @@ Status Application::shake_hands(const ApplicationOptions& options) {
   bell_.emplace(std::move(event), arena(), needs_fence);
   bell_->add(*driver_);
   LLAMADA_CRASH_POINT("attach:arena-opened");
+  if (options.follows_driver)
+    if (auto met = roster_->meet_driver(); !met) return met;
   if (options.peer_count == any_slot) {
     if (auto refreshed = roster_->refresh(); !refreshed) return propagate(refreshed);
   } else {

@@ -46,6 +46,8 @@ Result<std::vector<std::uint32_t>> Application::rejoin_at(const std::string& soc
   auto replaced =
       driver_->replace(*driver, [&] { moves = roster_->follow(std::move(*page), attached->slot); });
   if (!replaced) return propagate(replaced);
+  if (options_.follows_driver)
+    if (auto met = roster_->meet_driver(); !met) return propagate(met);
   return moves;
 }
 

@@ -76,6 +76,24 @@ void Driver::Implementation::on_process_end(std::uint32_t slot) {
   if (roster_.state(slot) == SlotState::attached) end_application(slot);
 }
 
+void Driver::Implementation::on_bell() { events_.push_back({DriverEvent::Kind::woken}); }
+
+Result<log::ArenaWriter*> Driver::Implementation::arena() {
+  if (arena_) return &arena_->writer();
+  auto opened = DriverArena::open(roster_.memory(), roster_.arena_size_bytes());
+  if (!opened) return propagate(opened);
+  if (auto watched = socket_->watch_bell(opened->event()); !watched) return propagate(watched);
+  arena_ = std::move(*opened);
+  roster_.set_has_arena();
+  return &arena_->writer();
+}
+
+Result<MappedArena> Driver::Implementation::map(std::uint32_t slot) const {
+  if (slot >= roster_.count() || !roster_[slot].arena)
+    return failure(Errc::not_found, "there is no arena in slot {}", slot);
+  return MappedArena::map(roster_[slot].arena.get(), roster_.arena_size_bytes());
+}
+
 void Driver::Implementation::end_application(std::uint32_t slot) {
   if (roster_.state(slot) != SlotState::attached) return;
   auto number = roster_[slot].connection;
@@ -168,6 +186,10 @@ std::uint32_t Driver::pid(std::uint32_t slot) const {
   return implementation_->roster_.entry(slot).pid.load(std::memory_order_relaxed);
 }
 ArenaView Driver::view(std::uint32_t slot) const { return implementation_->roster_.view(slot); }
+
+Result<log::ArenaWriter*> Driver::arena() { return implementation_->arena(); }
+Result<MappedArena> Driver::map(std::uint32_t slot) const { return implementation_->map(slot); }
+void Driver::wake(std::uint32_t slot) { implementation_->roster_.wake(slot); }
 
 std::uint32_t Driver::application_count() const { return implementation_->roster_.attached_count(); }
 bool Driver::close_if_idle() { return implementation_->close_if_idle(); }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "driver_arena.hpp"
 #include "driver_histories.hpp"
 #include "driver_roster.hpp"
 #include "driver_socket.hpp"
@@ -29,6 +30,8 @@ class Driver::Implementation final : private DriverSocket::Host {
   void answer_reach(const DriverEvent::Question& question);
   void end_application(std::uint32_t slot);
   bool close_if_idle();
+  Result<log::ArenaWriter*> arena();
+  Result<MappedArena> map(std::uint32_t slot) const;
 
   DriverOptions options_;
   std::string socket_name_;
@@ -37,6 +40,7 @@ class Driver::Implementation final : private DriverSocket::Host {
   SharedSegments segments_{roster_.memory()};
   Names names_;
   std::optional<DriverSocket> socket_;  // from open() on
+  std::optional<DriverArena> arena_;    // from arena() on
   std::vector<DriverEvent> events_;
 
  private:
@@ -44,6 +48,7 @@ class Driver::Implementation final : private DriverSocket::Host {
   void on_close(const Caller& caller) override;
   void on_refused(const Caller& caller, const std::string& why) override;
   void on_process_end(std::uint32_t slot) override;
+  void on_bell() override;
 
   Status on(std::uint64_t number, std::uint32_t request, const Attach& attach);
   Status on(std::uint64_t number, std::uint32_t request, const Peers& peers);
@@ -59,6 +64,7 @@ class Driver::Implementation final : private DriverSocket::Host {
   Status on(std::uint64_t number, std::uint32_t request, const Part& part);
   Status on_rejoin(std::uint64_t number, std::uint32_t request, const Rejoin& rejoin,
                    std::vector<FileDescriptor> brought);
+  Status answer_about_arena(std::uint64_t number, std::uint32_t request);
   // Messages that only a driver sends.
   template <typename Other>
   Status on(std::uint64_t, std::uint32_t, const Other&) {

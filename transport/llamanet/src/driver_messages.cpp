@@ -120,6 +120,7 @@ Result<std::uint32_t> Driver::Implementation::expected_slot(const Attach& attach
 
 Status Driver::Implementation::on(std::uint64_t number, std::uint32_t request, const Peers& peers) {
   if (!socket_->caller(number).greeted) return failure(Errc::parse_error, "peers before attach or inspect");
+  if (peers.first == driver_slot && peers.count == 1) return answer_about_arena(number, request);
   if (peers.first > roster_.count_max() || peers.count > roster_.count_max() - peers.first)
     return failure(Errc::invalid_argument, "slots {} to {}; the driver has room for {}", peers.first,
                    std::uint64_t{peers.first} + peers.count, roster_.count_max());
@@ -137,6 +138,24 @@ Status Driver::Implementation::on(std::uint64_t number, std::uint32_t request, c
   answer(number, request, std::move(are), [this, present = std::move(present)](Passengers& passengers) {
     return board_peers(present, passengers);
   });
+  return {};
+}
+
+/// The driver's own arena, as if it were in `driver_slot`.
+Status Driver::Implementation::answer_about_arena(std::uint64_t number, std::uint32_t request) {
+  constexpr std::uint32_t first_incarnation = 1, arena_number = 1;
+  if (!arena_) {
+    answer(number, request, PeersAre{driver_slot, {Peer{}}});
+    return {};
+  }
+  answer(number, request, PeersAre{driver_slot, {{first_incarnation, arena_number}}},
+         [this](Passengers& passengers) {
+           auto file = reopen_read_only(arena_->file());
+           if (!file) return Status(propagate(file));
+           passengers.descriptors = {file->get(), arena_->event()};
+           passengers.opened.push_back(std::move(*file));
+           return Status();
+         });
   return {};
 }
 

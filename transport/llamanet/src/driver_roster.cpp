@@ -243,6 +243,12 @@ void DriverRoster::set_ending() {
   wake_all();
 }
 
+void DriverRoster::set_has_arena() {
+  page_ref().has_arena.store(1, std::memory_order_release);
+  publish();
+  wake_all();
+}
+
 // Release, here and in publish(): pairs with Application::refresh(), which reads the generation first.
 void DriverRoster::set_state(std::uint32_t index, SlotState state) {
   own_entry(index).state.store(static_cast<std::uint32_t>(state), std::memory_order_release);
@@ -256,6 +262,15 @@ void DriverRoster::publish() {
 void DriverRoster::wake_all() {
   for (std::uint32_t i = 0; i < count(); ++i)
     if (slots_[i].event) ring(slots_[i].event.get());
+}
+
+// A full fence, since the membarrier of those who sleep does not include this process.
+void DriverRoster::wake(std::uint32_t index) {
+  const auto& slot = slots_[index];
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  const auto* const header = slot.header.header();
+  if (slot.event && header != nullptr && header->sleeping.load(std::memory_order_relaxed) != 0)
+    ring(slot.event.get());
 }
 
 }  // namespace llamada::llamanet

@@ -94,7 +94,12 @@ class DriverRoster {
   void set_unprotected();
   void set_ending();
 
+  /// The driver has an arena of its own.
+  void set_has_arena();
+
   void wake_all();
+  /// Our commit before our look at its sleeping word.
+  void wake(std::uint32_t index);
 
  private:
   DriverPage& page_ref() const { return *reinterpret_cast<DriverPage*>(page_.data()); }

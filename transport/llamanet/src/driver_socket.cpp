@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "llamada/llamanet/protocol.hpp"
+#include "llamada/llamanet/shared_memory.hpp"
 
 namespace llamada::llamanet {
 namespace {
@@ -63,6 +64,10 @@ Status DriverSocket::watch_process(int process, std::uint32_t slot) {
   return watch(process, Source::process, slot);
 }
 
+Status DriverSocket::watch_bell(int event) {
+  return watch(event, Source::bell, static_cast<std::uint64_t>(event));
+}
+
 void DriverSocket::poll(std::chrono::milliseconds timeout) {
   std::array<epoll_event, events_max> ready;
   const int count = wait_for_events(epoll_.get(), ready, timeout);
@@ -80,6 +85,10 @@ void DriverSocket::handle(std::uint64_t key) {
       return host_->on_process_end(static_cast<std::uint32_t>(number));
     case Source::retry:
       return retry_unsent();
+    case Source::bell:
+      // Before anybody looks at logs: a commit that comes later rings again.
+      clear(static_cast<int>(number));
+      return host_->on_bell();
   }
 }
 

@@ -54,6 +54,8 @@ class DriverSocket {
     virtual void on_refused(const Caller& caller, const std::string& why) = 0;
     /// A pidfd that was watched for `slot` is readable.
     virtual void on_process_end(std::uint32_t slot) = 0;
+    /// The eventfd of watch_bell() has been rung, and is cleared.
+    virtual void on_bell() = 0;
 
    protected:
     ~Host() = default;
@@ -72,6 +74,9 @@ class DriverSocket {
   void poll(std::chrono::milliseconds timeout);
   /// Calls on_process_end(slot) when the process of this pidfd has ended, until the pidfd is closed.
   Status watch_process(int process, std::uint32_t slot);
+
+  /// Calls on_bell() when somebody rings this eventfd, until it is closed. Once.
+  Status watch_bell(int event);
 
   bool has(std::uint64_t connection) const { return connections_.contains(connection); }
   /// Of a connection that is there. Valid until it is closed.
@@ -92,7 +97,7 @@ class DriverSocket {
 
  private:
   // What a descriptor in the epoll set stands for: this in the top byte of its key, a number below.
-  enum class Source : std::uint64_t { listener = 1, connection = 2, process = 3, retry = 4 };
+  enum class Source : std::uint64_t { listener = 1, connection = 2, process = 3, retry = 4, bell = 5 };
   struct Connection {
     FileDescriptor socket;
     Caller caller;

@@ -86,12 +86,29 @@ Status Roster::map_range(std::uint32_t first, std::uint32_t count, bool& changed
     auto arena = std::move(descriptors[next++]);
     auto event = std::move(descriptors[next++]);
     if (!is_new) continue;
-    if (auto mapped = map_peer(first + i, peer, std::move(arena), std::move(event)); !mapped) return mapped;
+    auto mapped = map_arena(first + i, peer.arena, std::move(arena), std::move(event));
+    if (!mapped) return propagate(mapped);
+    replace_peer(first + i, std::move(*mapped));
   }
   return {};
 }
 
-Status Roster::map_peer(std::uint32_t slot, const Peer& peer, FileDescriptor arena, FileDescriptor event) {
+Status Roster::meet_driver() {
+  if (of_driver_.memory || page().has_arena.load(std::memory_order_acquire) == 0) return {};
+  std::vector<FileDescriptor> descriptors;
+  auto answer = driver_.ask<PeersAre>(Peers{driver_slot, 1}, descriptors, 2);
+  if (!answer) return propagate(answer);
+  if (answer->first != driver_slot || answer->peers.size() != 1 || descriptors.size() != 2)
+    return failure(Errc::parse_error, "the driver's answer about its own arena is malformed");
+  auto mapped =
+      map_arena(driver_slot, answer->peers[0].arena, std::move(descriptors[0]), std::move(descriptors[1]));
+  if (!mapped) return propagate(mapped);
+  of_driver_ = std::move(*mapped);
+  return {};
+}
+
+Result<Roster::PeerSlot> Roster::map_arena(std::uint32_t slot, std::uint32_t number, FileDescriptor arena,
+                                           FileDescriptor event) const {
   auto memory = MappedArena::map(arena.get(), page().arena_size_bytes);
   if (!memory) return propagate(memory);
   if (memory->header() == nullptr)
@@ -100,9 +117,8 @@ Status Roster::map_peer(std::uint32_t slot, const Peer& peer, FileDescriptor are
   PeerSlot mapped;
   mapped.bell = {memory->header(), KeptDescriptor(std::move(event))};
   mapped.memory = std::move(*memory);
-  mapped.arena = peer.arena;
-  replace_peer(slot, std::move(mapped));
-  return {};
+  mapped.arena = number;
+  return mapped;
 }
 
 void Roster::replace_peer(std::uint32_t slot, PeerSlot by) {

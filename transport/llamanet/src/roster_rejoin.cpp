@@ -1,5 +1,7 @@
 // How a roster goes on with another driver: docs/internals/driver-protocol.md, "A driver that replaces
 // another one".
+#include <utility>
+
 #include "llamada/llamanet/roster.hpp"
 
 namespace llamada::llamanet {
@@ -27,6 +29,7 @@ std::vector<std::uint32_t> Roster::follow(MappedPage page, std::uint32_t own_slo
   page_ = std::move(page);
   own_slot_ = own_slot;
   seen_generation_ = UINT64_MAX;
+  if (of_driver_.memory) replaced_.push_back(std::exchange(of_driver_, {}));
   const auto count = static_cast<std::uint32_t>(peers_.size());
   auto moves = find_moves();
   if (!moves.empty()) {

@@ -30,6 +30,9 @@ struct ApplicationOptions {
   /// any_slot: those of all.
   std::uint32_t first_peer = 0;
   std::uint32_t peer_count = any_slot;
+  /// Whether the driver's own arena is mapped, too, if it has one: behind this application's and before those
+  /// of its peers.
+  bool follows_driver = false;
   /// For people, in `llamada ls`.
   std::string name;
   /// How many logs, cursors and endpoints there will be room for.
@@ -76,6 +79,8 @@ class Application {
   /// To be called after each commit that the application of `slot` may be waiting for. One load while it is
   /// awake.
   void wake(std::uint32_t slot) { bell_->wake(roster_->doorbell(slot)); }
+  /// The same for the driver, if its arena is mapped (Roster::meet_driver()).
+  void wake_driver() { bell_->wake(roster_->driver_doorbell()); }
   void wake_all() {
     bell_->order_commit_before_look();
     for (std::uint32_t slot = 0; slot < roster_->slot_count_max(); ++slot)

@@ -10,7 +10,9 @@
 #include "llamada/base/result.hpp"
 #include "llamada/llamanet/arena_view.hpp"
 #include "llamada/llamanet/driver_page.hpp"
+#include "llamada/llamanet/mapped_arena.hpp"
 #include "llamada/llamanet/protocol.hpp"
+#include "llamada/log/arena_writer.hpp"
 
 namespace llamada::llamanet {
 
@@ -46,6 +48,7 @@ struct DriverEvent {
     spawn,  ///< the application of `slot` asks for what `spawn` says; answer_spawn(), with `question`, must
             ///< follow
     reach,  ///< the application of `slot` has come to the place that `reach` says; answer_reach() must follow
+    woken,  ///< an application has woken the driver: logs that the host follows may have more records
   };
   /// Which question is to be answered.
   struct Question {
@@ -125,6 +128,21 @@ class Driver {
   std::uint32_t pid(std::uint32_t slot) const;
   /// The header of the slot's arena, valid until the slot is freed or the driver ends.
   ArenaView view(std::uint32_t slot) const;
+
+  // The driver as an application of its own: it has logs that applications follow, and follows theirs. Its
+  // slot is `driver_slot`.
+
+  /// The driver's own arena, made at the first call. An application finds it by Roster::meet_driver(). It
+  /// goes with the driver, and the next driver begins with an empty one. Errors: out_of_resources, those of
+  /// the system.
+  Result<log::ArenaWriter*> arena();
+  /// Maps the arena of a slot, so that the host can read its logs. The mapping is the host's, and what it
+  /// shows stays there when the application has gone. Errors: not_found (the slot has no arena), those of the
+  /// system.
+  Result<MappedArena> map(std::uint32_t slot) const;
+  /// To be called after a commit in the driver's arena that the application of `slot` may be waiting for. An
+  /// application that has committed calls Application::wake_driver(), and poll() then gives Kind::woken.
+  void wake(std::uint32_t slot);
 
   // For the host of a driver on demand.
 

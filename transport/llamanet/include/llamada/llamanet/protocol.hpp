@@ -21,6 +21,9 @@ inline constexpr std::size_t message_size_bytes_max = 64 * 1024;
 /// Slots of one `peers` message: two descriptors each, and the kernel passes at most 253.
 inline constexpr std::uint32_t peers_count_max = 100;
 inline constexpr std::uint32_t any_slot = 0xffffffff;
+/// The driver itself, where a slot names an application: in `peers`, and as the writer in a cursor. It is in
+/// no slot of its roster.
+inline constexpr std::uint32_t driver_slot = 0x80000000;
 /// Lines of the roster in one `rejoin` message: as many as one datagram holds beside the rest.
 inline constexpr std::uint32_t roster_lines_max = 1600;
 
@@ -70,7 +73,8 @@ struct Attached {
   bool operator==(const Attached&) const = default;
 };
 
-/// Asks for the arenas and eventfds of slots [first, first + count).
+/// Asks for the arenas and eventfds of slots [first, first + count). `driver_slot`, with a count of 1: for
+/// those of the driver itself.
 struct Peers {
   std::uint32_t first = 0;
   std::uint32_t count = 0;

@@ -55,7 +55,15 @@ class Roster {
   /// Unmaps the arena of this slot, in which no reader may stand any more, and tells the driver, which gives
   /// the slot to nobody before. Nothing if none is mapped. Errors: closed.
   Status part(std::uint32_t slot);
-  /// Unmaps the arenas that refresh() has replaced or found gone. No reader may stand in them any more.
+  /// Maps the arena of the driver itself, if it has one and none is mapped. In a rank that may be replaced
+  /// each incarnation must do so at the same place of its course, since that decides the addresses of later
+  /// mappings: ApplicationOptions::follows_driver does. Errors: closed.
+  Status meet_driver();
+  /// That arena; nothing before meet_driver(), and once another driver is followed.
+  log::PeerArena driver() const { return of_driver_.memory.reading(); }
+  const Doorbell& driver_doorbell() const { return of_driver_.bell; }
+  /// Unmaps the arenas that refresh() has replaced or found gone, and those of drivers that have ended. No
+  /// reader may stand in them any more.
   void release_replaced() { replaced_.clear(); }
 
   // For an application whose driver is replaced by another one: roster_rejoin.cpp.
@@ -75,7 +83,8 @@ class Roster {
   };
 
   Status map_range(std::uint32_t first, std::uint32_t count, bool& changed);
-  Status map_peer(std::uint32_t slot, const Peer& peer, FileDescriptor arena, FileDescriptor event);
+  Result<PeerSlot> map_arena(std::uint32_t slot, std::uint32_t number, FileDescriptor arena,
+                             FileDescriptor event) const;
   void replace_peer(std::uint32_t slot, PeerSlot by);
   std::uint64_t live_bytes_of_all() const;
   std::vector<std::uint32_t> find_moves() const;
@@ -84,6 +93,7 @@ class Roster {
   MappedPage page_;
   std::uint32_t own_slot_;
   std::vector<PeerSlot> peers_;  // slot_count_max of them: moved by follow() only
+  PeerSlot of_driver_;
   std::vector<PeerSlot> replaced_;
   std::uint64_t seen_generation_ = 0;
 };
