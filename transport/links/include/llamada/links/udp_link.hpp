@@ -1,0 +1,70 @@
+#pragma once
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "llamada/base/file_descriptor.hpp"
+#include "llamada/replication/link.hpp"
+
+namespace llamada::links {
+
+struct UdpOptions {
+  /// What one datagram carries: the path's MTU without IP and UDP heads. 1,472 passes wherever Ethernet does.
+  std::size_t datagram_bytes_max = 1472;
+  /// For bulk: trains of datagrams leave by one call of the kernel (UDP_SEGMENT), and come so (UDP_GRO),
+  /// where it can. Without it the link is for small frames: buffers of one datagram, many of which a call may
+  /// take.
+  bool has_trains = false;
+  /// What the kernel may hold for this socket in each direction, as far as its limits allow.
+  int socket_buffer_bytes = 4 << 20;
+};
+
+/// One UDP socket as a link.
+class UdpLink final : public replication::Link {
+ public:
+  /// A socket for `options`, bound to this address; port 0: any free one. Errors: invalid_argument (no IP
+  /// address), system.
+  static Result<FileDescriptor> make_socket(const replication::Address& bound, const UdpOptions& options);
+  /// A link on such a socket, which another process may have made. Errors: invalid_argument, system.
+  static Result<std::unique_ptr<UdpLink>> adopt(FileDescriptor socket, const UdpOptions& options);
+
+  /// Where the socket is bound.
+  Result<replication::Address> address() const;
+
+  replication::LinkLimits limits() const override;
+  Status meet(replication::EndpointNumber endpoint, const replication::Address& address) override;
+  std::size_t send(replication::EndpointNumber to, std::span<const replication::Datagram> datagrams) override;
+  std::span<const std::span<const std::byte>> receive() override;
+  int descriptor() const override { return socket_.get(); }
+
+  /// Whether trains leave by one call.
+  bool sends_trains() const { return sends_trains_; }
+
+ private:
+  UdpLink(FileDescriptor socket, const UdpOptions& options);
+  struct Peer {
+    sockaddr_storage address{};
+    socklen_t length = 0;
+  };
+  std::size_t send_train(const Peer& peer, std::span<const replication::Datagram> datagrams);
+  std::size_t send_each(const Peer& peer, std::span<const replication::Datagram> datagrams);
+  void split(std::span<const std::byte> bytes, std::size_t segment_bytes);
+
+  FileDescriptor socket_;
+  UdpOptions options_;
+  bool sends_trains_ = false;
+  bool receives_trains_ = false;
+  std::unordered_map<replication::EndpointNumber, Peer> peers_;
+  std::size_t buffer_bytes_ = 0;
+  std::vector<std::byte> buffers_;  // received_max of buffer_bytes_
+  std::vector<std::span<const std::byte>> received_;
+};
+
+}  // namespace llamada::links
