@@ -81,6 +81,8 @@ class Session {
   void applied(Time now);
   /// A datagram that is ahead was held, or applied.
   void came(std::uint64_t number, Time now);
+  /// The number of the last datagram that was applied without a gap.
+  std::uint64_t applied_all() const { return all_; }
   /// For the head of the next frame.
   Seen seen() const;
 

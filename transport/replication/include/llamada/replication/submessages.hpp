@@ -53,11 +53,12 @@ struct Pull {
   std::uint64_t offset = 0;
   std::uint64_t bytes = 0;
 };
-/// Holder to keeper: what you ask for, from this record on, is no longer here.
+/// Holder to keeper: what you ask for is no longer here.
 struct Gone {
-  std::uint64_t from = 0;
+  std::uint64_t from = 0;    ///< the first record that is here, or the one whose payload was asked for
   std::uint32_t holder = 0;  ///< an endpoint that may have it; that of the sender: nobody known
-  std::uint32_t reserved = 0;
+  std::uint32_t of = of_follow;
+  static constexpr std::uint32_t of_follow = 0, of_pull = 1;
 };
 /// Holder to keeper: the history that is served here ends with this record; follow the writer from there on.
 struct End {

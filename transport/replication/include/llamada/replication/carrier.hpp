@@ -1,0 +1,198 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "llamada/base/result.hpp"
+#include "llamada/log/log_writer.hpp"
+#include "llamada/replication/held_datagrams.hpp"
+#include "llamada/replication/link.hpp"
+#include "llamada/replication/log_name.hpp"
+#include "llamada/replication/session.hpp"
+#include "llamada/replication/submessages.hpp"
+
+namespace llamada::replication {
+
+struct Peer;
+struct Lane;
+struct Item;
+class ServedLog;
+class KeptCopy;
+
+/// What a carrier cannot decide by itself. Called from within Carrier::work() and Carrier::serve(); must not
+/// call the carrier.
+class CarrierEvents {
+ public:
+  virtual ~CarrierEvents() = default;
+  /// The holder has records of this log only from a later one on. `holder` may have the rest, if it is not
+  /// the holder itself.
+  virtual void gone(const LogName&, const Gone&) {}
+  /// The history that this holder serves is over: what follows has to be asked of the writer.
+  virtual void ended(const LogName&, const End&) {}
+};
+
+struct CarrierOptions {
+  Identity identity;
+  /// Larger payloads of a log that keeps all stay with the holder until they are pulled.
+  std::uint64_t eager_bytes_max = 64 << 10;
+  /// Of all pulls together: bytes that were asked for and have not come.
+  std::uint64_t pulled_bytes_max = 2 << 20;
+  /// Asked for at a time.
+  std::uint64_t pull_bytes_max = 256 << 10;
+  /// Logs that one peer may follow.
+  std::size_t follows_max = 4096;
+  /// Datagrams that may be held back until their turn, of all peers together.
+  std::size_t held_datagrams_max = 256;
+  CarrierEvents* events = nullptr;
+};
+
+/// What is known of another endpoint.
+struct PeerState {
+  std::uint16_t incarnation = 1;
+  std::uint32_t epoch = 0;
+  /// Nothing is sent to it, or taken from it, until it has a higher incarnation.
+  bool is_lost = false;
+  Address small;
+  Address bulk;
+};
+
+/// The end of all replication in one process: it serves logs to keepers elsewhere, and keeps copies of
+/// others' logs in its arena. Records travel on the link for small frames; payloads that are pulled on the
+/// one for bulk, so that they delay nothing else. A state machine: it knows no socket, no clock and no
+/// thread.
+///
+/// The links, the arena and all logs must outlive it. Threads: one.
+class Carrier {
+ public:
+  /// The links may be the same kind with other limits; datagrams have at least 256 bytes.
+  Carrier(const CarrierOptions& options, Link& small, Link& bulk, log::ArenaWriter& own);
+  Carrier(const Carrier&) = delete;
+  Carrier& operator=(const Carrier&) = delete;
+  ~Carrier();
+
+  /// What is true of a peer now. A higher incarnation begins its sessions anew: this end follows its logs
+  /// again from where the copies end. Errors: invalid_argument (the incarnation is lower, or a link refuses
+  /// the address).
+  Status meet(EndpointNumber peer, const PeerState& state);
+
+  // -- Serving.
+
+  /// A log of this process, to be named to grown().
+  using OwnLog = std::uint32_t;
+  /// Lets `keeper` follow this log of the own arena as {identity.endpoint, key}. Its cursor keeps what the
+  /// keeper has not applied. Errors: out_of_resources.
+  Result<OwnLog> publish_to(log::LogWriter& log, log::LogKey key, EndpointNumber keeper);
+  /// After commits: sends what windows and credit allow, at once.
+  void grown(OwnLog log, Time now);
+  /// Lets everybody follow a log that another process wrote, as far as it goes.
+  void serve(const LogName& name, const log::PeerArena& arena, std::uint32_t index);
+
+  // -- Keeping.
+
+  struct FollowOptions {
+    /// Of the copy, which LogWriter::add_reader() gets.
+    std::uint32_t local_readers = 1;
+    std::uint64_t window_bytes = 512 << 10;
+  };
+  /// Keeps a copy of this log under copy_key() in the own arena and follows `holder` from where it ends;
+  /// again for a copy that is kept: from another holder. The writer of the copy stays in place; nothing but
+  /// readers may be added to it. Errors: invalid_argument (the peer was not met), out_of_resources.
+  Result<log::LogWriter*> follow(EndpointNumber holder, const LogName& name, const FollowOptions& options);
+
+  /// Called with false if the payload can no longer be had.
+  using Done = std::function<void(bool is_complete)>;
+  /// Fetches the payload of an absent record into `into`, which is as long and stays until `done` was called.
+  /// `done` may pull again. Errors: not_found (no copy of this log is kept), already_exists (it is being
+  /// fetched).
+  Status pull(const LogName& name, std::uint64_t record, std::span<std::byte> into, Done done);
+
+  // -- Both.
+
+  /// Whether this end waits in a call, so that it answers at once.
+  void set_waiting(bool waits) { waits_ = waits; }
+  /// Takes what has come, and sends what is due. True: something has come. Never waits.
+  bool work(Time now);
+  /// Acknowledges all that was applied: before this process sleeps.
+  void acknowledge_all(Time now);
+  /// When work() is to be called even if nothing comes; `never`: no need.
+  Time due() const { return due_; }
+  /// Whether everything that was sent has been applied.
+  bool is_idle() const;
+
+  /// Frames that were dropped.
+  std::uint64_t faults(FrameFault fault) const { return faults_[static_cast<std::size_t>(fault)]; }
+  /// Bytes that pulls have asked for and that have not come.
+  std::uint64_t pulled_bytes() const;
+
+ private:
+  struct Source;
+  struct PullRequest;
+
+  void begin_again(Peer& peer);
+  void attach_waiting(Source& source);
+  void attach(Peer& peer, ServedLog& served);
+  void note_due(Time due);
+
+  // carrier_receiving.cpp
+  bool receive(Link& link, bool is_bulk, Time now);
+  void take(std::span<const std::byte> datagram, bool is_bulk, Time now);
+  void take_acknowledgement(Peer& peer, Lane& lane, const FrameHead& head, Time now);
+  void take_number(Peer& peer, Lane& lane, const CheckedFrame& frame, std::span<const std::byte> datagram,
+                   Time now);
+  void apply_held(Peer& peer, Time now);
+  bool apply(Peer& peer, std::span<const std::byte> body);
+  bool apply(Peer& peer, const Submessage& message);
+  bool apply_to_copy(Peer& peer, const Submessage& message);
+  void take_follow(Peer& peer, LogNumber alias, const Follow& follow);
+  void take_pull(Peer& peer, LogNumber alias, const Pull& pull);
+  void count(FrameFault fault);
+
+  // carrier_sending.cpp
+  FrameHead head_for(const Peer& peer, const Lane& lane, std::uint64_t number) const;
+  void send(Peer& peer, Lane& lane, FrameWriter& writer, std::uint64_t number);
+  void send_new(Peer& peer, FrameWriter& writer, const Item& item, Time now);
+  void pump(Peer& peer, Time now);
+  void repair(Peer& peer, Lane& lane, Time now);
+  void write_again(Peer& peer, const Item& item, FrameWriter& writer);
+  void write_control(const Item& item, FrameWriter& writer);
+  void send_controls(Peer& peer, Time now);
+  void send_records(Peer& peer, Time now);
+  void end_history(Peer& peer, ServedLog& served, Time now);
+  bool send_train(Peer& peer, Time now);
+
+  // carrier_keeping.cpp
+  void send_follow(Peer& peer, LogNumber alias);
+  void give_credit(Peer& peer, Time now);
+  void ask_for_pieces();
+  void ask_again(PullRequest& pull);
+  using Pulls = std::vector<std::unique_ptr<PullRequest>>;
+  Pulls::iterator find_pull(const Peer& peer, LogNumber alias, std::uint64_t record);
+  void take_pulled(Peer& peer, LogNumber alias, const PieceBody& piece);
+  void finish_pull(Pulls::iterator at, bool is_complete);
+  void take_gone(Peer& peer, LogNumber alias, const Gone& gone);
+
+  CarrierOptions options_;
+  Link& small_;
+  Link& bulk_;
+  log::ArenaWriter& own_;
+  DatagramPool held_;
+  std::vector<std::byte> room_;        // for one frame
+  std::vector<std::byte> bulk_rooms_;  // for the heads of a train
+  std::unordered_map<EndpointNumber, std::unique_ptr<Peer>> peers_;
+  std::vector<std::unique_ptr<Source>> sources_;
+  std::map<LogName, OwnLog> source_of_;
+  std::map<LogName, std::unique_ptr<KeptCopy>> copies_;
+  Pulls pulls_;
+  bool waits_ = false;
+  Time due_ = never;
+  std::array<std::uint64_t, static_cast<std::size_t>(FrameFault::count)> faults_{};
+};
+
+}  // namespace llamada::replication

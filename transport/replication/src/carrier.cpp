@@ -1,0 +1,168 @@
+#include "llamada/replication/carrier.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "peer.hpp"
+
+namespace llamada::replication {
+namespace {
+
+constexpr std::size_t bulk_room_bytes = 256;
+/// So that a sender at full rate does not keep this end from everything else.
+constexpr int receives_max = 4;
+/// The key of the cursor that stands for a keeper elsewhere, in the own arena.
+constexpr log::LogKey cursor_key(log::LogKey key) { return {key.high | std::uint64_t{1} << 63, key.low}; }
+
+}  // namespace
+
+Carrier::Carrier(const CarrierOptions& options, Link& small, Link& bulk, log::ArenaWriter& own)
+    : options_(options),
+      small_(small),
+      bulk_(bulk),
+      own_(own),
+      held_(options.held_datagrams_max, small.limits().datagram_bytes_max),
+      room_(small.limits().datagram_bytes_max),
+      bulk_rooms_(bulk.limits().train_max * bulk_room_bytes) {}
+
+Carrier::~Carrier() = default;
+
+Status Carrier::meet(EndpointNumber number, const PeerState& state) {
+  const auto found = peers_.find(number);
+  Peer* const known = found != peers_.end() ? found->second.get() : nullptr;
+  if (known != nullptr && state.incarnation < known->state.incarnation)
+    return failure(Errc::invalid_argument, "endpoint {} has incarnation {} already, and cannot become {}",
+                   number, known->state.incarnation, state.incarnation);
+  if (!state.is_lost) {
+    if (Status met = small_.meet(number, state.small); !met) return met;
+    if (Status met = bulk_.meet(number, state.bulk); !met) return met;
+  }
+  if (known == nullptr) {
+    peers_[number] = std::make_unique<Peer>(number, small_, bulk_, held_);
+    peers_[number]->state = state;
+    return {};
+  }
+  const bool is_new_life = state.incarnation > known->state.incarnation;
+  known->state = state;
+  if (is_new_life) begin_again(*known);
+  return {};
+}
+
+/// The peer knows nothing of what was said so far.
+void Carrier::begin_again(Peer& peer) {
+  for (Lane* lane : {&peer.small, &peer.bulk}) lane->session.reset();
+  peer.held.clear();
+  peer.controls.clear();
+  for (const auto& source : sources_)
+    for (auto& follower : source->followers)
+      if (follower.peer == &peer) follower.peer = nullptr;
+  peer.served.clear();
+  peer.ready.clear();
+  peer.pulls.clear();
+  for (LogNumber alias = 0; alias < peer.kept.size(); ++alias)
+    if (peer.kept[alias] != nullptr) send_follow(peer, alias);
+  for (const auto& pull : pulls_)
+    if (pull->holder == &peer) ask_again(*pull);
+}
+
+Result<Carrier::OwnLog> Carrier::publish_to(log::LogWriter& log, log::LogKey key, EndpointNumber keeper) {
+  const LogName name{options_.identity.endpoint, key};
+  auto cursor = own_.cursor(cursor_key(key), keeper);
+  if (!cursor) return propagate(cursor);
+  log.add_reader(*cursor);
+  const auto [at, is_new] = source_of_.try_emplace(name, static_cast<OwnLog>(sources_.size()));
+  if (is_new) {
+    sources_.push_back(std::make_unique<Source>());
+    sources_.back()->name = name;
+    sources_.back()->place = {.arena = own_.own(), .index = log.index()};
+  }
+  Source& source = *sources_[at->second];
+  if (source.find(keeper) == nullptr) source.followers.push_back({.keeper = keeper, .cursor = *cursor});
+  attach_waiting(source);
+  return at->second;
+}
+
+void Carrier::serve(const LogName& name, const log::PeerArena& arena, std::uint32_t index) {
+  const auto [at, is_new] = source_of_.try_emplace(name, static_cast<OwnLog>(sources_.size()));
+  if (is_new) sources_.push_back(std::make_unique<Source>());
+  Source& source = *sources_[at->second];
+  source.name = name;
+  source.place = {.arena = arena, .index = index, .is_history = true};
+  attach_waiting(source);
+}
+
+/// Those that asked for the log before it was there.
+void Carrier::attach_waiting(Source& source) {
+  for (const auto& [number, peer] : peers_)
+    for (const auto& served : peer->served)
+      if (served && !served->is_attached() && served->name() == source.name) attach(*peer, *served);
+}
+
+void Carrier::attach(Peer& peer, ServedLog& served) {
+  const auto at = source_of_.find(served.name());
+  if (at == source_of_.end()) return;
+  Source& source = *sources_[at->second];
+  Source::Follower* follower = source.find(peer.number);
+  if (follower == nullptr) {
+    if (!source.place.is_history) return;
+    follower = &source.followers.emplace_back();
+    follower->keeper = peer.number;
+  }
+  if (!served.attach(source.place, follower->cursor)) {
+    const Gone gone{.from = served.first_here(), .holder = options_.identity.endpoint};
+    peer.controls.push_back(Item::of_control(Type::gone, served.alias(), gone));
+    peer.served[served.alias()].reset();
+  } else {
+    follower->peer = &peer;
+    follower->alias = served.alias();
+    peer.make_ready(served.alias());
+  }
+  note_due(Time{0});
+}
+
+void Carrier::grown(OwnLog log, Time now) {
+  for (const auto& follower : sources_[log]->followers) {
+    if (follower.peer == nullptr) continue;
+    follower.peer->make_ready(follower.alias);
+    pump(*follower.peer, now);
+  }
+}
+
+bool Carrier::work(Time now) {
+  bool has_come = false;
+  for (int i = 0; i < receives_max; ++i) {
+    const bool small = receive(small_, false, now);
+    const bool bulk = receive(bulk_, true, now);
+    if (!small && !bulk) break;
+    has_come = true;
+  }
+  if (!has_come && now < due_) return false;
+  due_ = never;
+  ask_for_pieces();
+  for (const auto& [number, peer] : peers_) {
+    apply_held(*peer, now);
+    give_credit(*peer, now);
+    pump(*peer, now);
+  }
+  return has_come;
+}
+
+void Carrier::acknowledge_all(Time now) {
+  for (const auto& [number, peer] : peers_)
+    for (Lane* lane : {&peer->small, &peer->bulk})
+      if (lane->session.has_unacknowledged()) lane->session.acknowledge_at_once();
+  for (const auto& [number, peer] : peers_) pump(*peer, now);
+}
+
+bool Carrier::is_idle() const {
+  return std::ranges::all_of(peers_, [](const auto& entry) {
+    const Peer& peer = *entry.second;
+    return peer.state.is_lost ||
+           (!peer.small.session.is_anything_under_way() && !peer.bulk.session.is_anything_under_way() &&
+            peer.controls.empty() && peer.ready.empty() && peer.pulls.empty());
+  });
+}
+
+void Carrier::note_due(Time due) { due_ = std::min(due_, due); }
+
+}  // namespace llamada::replication

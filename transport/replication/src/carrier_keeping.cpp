@@ -1,0 +1,155 @@
+// How a carrier follows logs, gives credit and pulls payloads.
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "peer.hpp"
+
+namespace llamada::replication {
+namespace {
+
+/// The copy's own bound is its credit.
+constexpr std::uint64_t no_bound_bytes = std::uint64_t{1} << 50;
+
+}  // namespace
+
+Result<log::LogWriter*> Carrier::follow(EndpointNumber holder, const LogName& name,
+                                        const FollowOptions& options) {
+  const auto found = peers_.find(holder);
+  if (found == peers_.end())
+    return failure(Errc::invalid_argument, "endpoint {} is to be followed and was never met", holder);
+  Peer& peer = *found->second;
+  auto& copy = copies_[name];
+  if (!copy) {
+    auto log = log::LogWriter::open(
+        own_, copy_key(name), {.live_bytes_max = no_bound_bytes, .readers_expected = options.local_readers});
+    if (!log) {
+      copies_.erase(name);
+      return propagate(log);
+    }
+    copy = std::make_unique<KeptCopy>(own_, name, std::move(*log), options.window_bytes);
+  }
+  for (const auto& [number, other] : peers_)
+    if (other.get() != &peer) std::ranges::replace(other->kept, copy.get(), nullptr);
+  auto at = std::ranges::find(peer.kept, copy.get());
+  if (peer.kept.size() >= options_.follows_max && at == peer.kept.end())
+    return failure(Errc::out_of_resources, "{} logs of endpoint {} are followed, and no more may be",
+                   peer.kept.size(), holder);
+  if (at == peer.kept.end()) at = peer.kept.insert(at, copy.get());
+  const auto alias = static_cast<LogNumber>(at - peer.kept.begin());
+  send_follow(peer, alias);
+  for (const auto& pull : pulls_) {
+    if (!(pull->name == name) || pull->holder == &peer) continue;
+    pull->holder = &peer;
+    pull->log = alias;
+    ask_again(*pull);
+  }
+  return &copy->log();
+}
+
+void Carrier::send_follow(Peer& peer, LogNumber alias) {
+  peer.controls.push_back(Item::of_control(Type::follow, alias, peer.kept[alias]->follow()));
+  note_due(Time{0});
+}
+
+void Carrier::give_credit(Peer& peer, Time now) {
+  for (LogNumber alias = 0; alias < peer.kept.size(); ++alias) {
+    KeptCopy* const copy = peer.kept[alias];
+    if (copy == nullptr || !copy->is_short_of_credit()) continue;
+    if (const auto credit = copy->credit())
+      peer.controls.push_back(Item::of_control(Type::credit, alias, *credit));
+    else
+      // Readers do not say that they have read on.
+      note_due(now + retry_after);
+  }
+}
+
+Status Carrier::pull(const LogName& name, std::uint64_t record, std::span<std::byte> into, Done done) {
+  const auto copy = copies_.find(name);
+  for (const auto& [number, peer] : peers_) {
+    if (copy == copies_.end()) break;
+    const auto at = std::ranges::find(peer->kept, copy->second.get());
+    if (at == peer->kept.end()) continue;
+    const auto alias = static_cast<LogNumber>(at - peer->kept.begin());
+    if (find_pull(*peer, alias, record) != pulls_.end())
+      return failure(Errc::already_exists, "record {} of rank {} is being fetched already", record,
+                     name.writer);
+    auto request = std::make_unique<PullRequest>();
+    request->holder = peer.get();
+    request->log = alias;
+    request->name = name;
+    request->record = record;
+    request->into = into;
+    request->done = std::move(done);
+    pulls_.push_back(std::move(request));
+    note_due(Time{0});
+    return {};
+  }
+  return failure(Errc::not_found, "no copy is kept of log {:x}.{:x} of rank {}", name.key.high, name.key.low,
+                 name.writer);
+}
+
+std::uint64_t Carrier::pulled_bytes() const {
+  std::uint64_t bytes = 0;
+  for (const auto& pull : pulls_) bytes += pull->outstanding();
+  return bytes;
+}
+
+/// Shortest rest first, so that many that come at once do not all come late.
+void Carrier::ask_for_pieces() {
+  if (pulls_.empty()) return;
+  std::ranges::stable_sort(pulls_, {}, [](const auto& pull) { return pull->rest(); });
+  std::uint64_t outstanding = pulled_bytes();
+  for (const auto& pull : pulls_) {
+    while (pull->asked < pull->into.size() && pull->outstanding() < options_.pull_bytes_max) {
+      const std::uint64_t bytes = std::min(options_.pull_bytes_max, pull->into.size() - pull->asked);
+      if (outstanding > 0 && outstanding + bytes > options_.pulled_bytes_max) return;
+      pull->holder->controls.push_back(
+          Item::of_control(Type::pull, pull->log, Pull{pull->record, pull->asked, bytes}));
+      pull->asked += bytes;
+      outstanding += bytes;
+    }
+  }
+}
+
+/// Of another holder, or of one that has forgotten.
+void Carrier::ask_again(PullRequest& pull) {
+  pull.asked = 0;
+  pull.come = {};
+  note_due(Time{0});
+}
+
+Carrier::Pulls::iterator Carrier::find_pull(const Peer& peer, LogNumber alias, std::uint64_t record) {
+  return std::ranges::find_if(pulls_, [&](const auto& pull) {
+    return pull->holder == &peer && pull->log == alias && pull->record == record;
+  });
+}
+
+void Carrier::take_pulled(Peer& peer, LogNumber alias, const PieceBody& piece) {
+  const auto at = find_pull(peer, alias, piece.piece.record);
+  if (at == pulls_.end()) return;
+  PullRequest& pull = **at;
+  // read_piece() has seen that it lies within the whole.
+  if (piece.piece.size_bytes != pull.into.size()) return count(FrameFault::malformed);
+  std::memcpy(pull.into.data() + piece.piece.offset, piece.bytes.data(), piece.bytes.size());
+  pull.come.add(piece.piece.offset, piece.piece.offset + piece.bytes.size());
+  if (pull.rest() == 0) finish_pull(at, true);
+}
+
+void Carrier::finish_pull(Pulls::iterator at, bool is_complete) {
+  const std::unique_ptr<PullRequest> pull = std::move(*at);
+  pulls_.erase(at);
+  if (pull->done) pull->done(is_complete);
+}
+
+void Carrier::take_gone(Peer& peer, LogNumber alias, const Gone& gone) {
+  KeptCopy* const copy = peer.find_kept(alias);
+  if (copy == nullptr) return;
+  if (gone.of == Gone::of_pull) {
+    if (const auto at = find_pull(peer, alias, gone.from); at != pulls_.end()) finish_pull(at, false);
+    return;
+  }
+  if (options_.events != nullptr) options_.events->gone(copy->name(), gone);
+}
+
+}  // namespace llamada::replication

@@ -1,0 +1,154 @@
+// What a carrier makes of the frames that come.
+#include <utility>
+
+#include "peer.hpp"
+
+namespace llamada::replication {
+
+bool Carrier::receive(Link& link, bool is_bulk, Time now) {
+  const auto received = link.receive();
+  for (const auto& datagram : received) take(datagram, is_bulk, now);
+  return !received.empty();
+}
+
+void Carrier::count(FrameFault fault) { ++faults_[static_cast<std::size_t>(fault)]; }
+
+void Carrier::take(std::span<const std::byte> datagram, bool is_bulk, Time now) {
+  const CheckedFrame frame = check_frame(datagram, options_.identity);
+  if (frame.fault != FrameFault::none) return count(frame.fault);
+  const FrameHead& head = frame.head;
+  const auto found = peers_.find(head.from);
+  if (found == peers_.end()) return count(FrameFault::other_life);
+  Peer& peer = *found->second;
+  // A higher incarnation than this end has heard of: it comes again, when it has.
+  if (peer.state.is_lost || head.from_incarnation != peer.state.incarnation ||
+      head.to_incarnation != options_.identity.incarnation)
+    return count(FrameFault::other_life);
+  if (((head.flags & frame_is_bulk) != 0) != is_bulk || !is_well_formed(frame.body))
+    return count(FrameFault::malformed);
+  Lane& lane = peer.lane(is_bulk);
+  take_acknowledgement(peer, lane, head, now);
+  if (head.number != 0) take_number(peer, lane, frame, datagram, now);
+}
+
+void Carrier::take_acknowledgement(Peer& peer, Lane& lane, const FrameHead& head, Time now) {
+  const auto applied = lane.session.acknowledged(head.seen, (head.flags & frame_answers_at_once) != 0, now);
+  for (std::uint64_t number = applied.first; number <= applied.last; ++number) {
+    const Item& item = lane.item(number);
+    if (item.kind == Item::Kind::control) continue;
+    if (ServedLog* served = peer.find_served(item.log)) served->applied(item);
+  }
+}
+
+void Carrier::take_number(Peer& peer, Lane& lane, const CheckedFrame& frame,
+                          std::span<const std::byte> datagram, Time now) {
+  const std::uint64_t number = frame.head.number;
+  Session& session = lane.session;
+  const bool is_bulk = &lane == &peer.bulk;
+  switch (session.arrives(number)) {
+    case Session::Arrival::next:
+      if (apply(peer, frame.body)) {
+        session.applied(now);
+        if (is_bulk) return;
+        // It may be held, because it could not be applied when it came first.
+        peer.held.give_back(number);
+        apply_held(peer, now);
+      } else if (!is_bulk) {
+        (void)peer.held.hold(number, session.applied_all(), datagram);
+      }
+      return;
+    case Session::Arrival::ahead:
+      if (is_bulk ? apply(peer, frame.body) : peer.held.hold(number, session.applied_all(), datagram))
+        session.came(number, now);
+      return;
+    case Session::Arrival::before:
+    case Session::Arrival::too_far:
+      return;
+  }
+}
+
+void Carrier::apply_held(Peer& peer, Time now) {
+  Session& session = peer.small.session;
+  for (std::uint64_t next = session.applied_all() + 1;; ++next) {
+    const auto held = peer.held.find(next);
+    if (!held) return;
+    if (!apply(peer, held->subspan(frame_head_bytes))) return note_due(now + retry_after);
+    session.applied(now);
+    peer.held.give_back(next);
+  }
+}
+
+bool Carrier::apply(Peer& peer, std::span<const std::byte> body) {
+  SubmessageReader reader(body);
+  while (const auto message = reader.next())
+    if (!apply(peer, *message)) return false;
+  return true;
+}
+
+/// False: it cannot be applied now.
+bool Carrier::apply(Peer& peer, const Submessage& message) {
+  const LogNumber alias = message.head.log;
+  switch (message.head.type) {
+    case Type::records:
+      return apply_to_copy(peer, message);
+    case Type::piece:
+      if ((message.head.flags & piece_was_pulled) == 0) return apply_to_copy(peer, message);
+      take_pulled(peer, alias, *read_piece(message.body));
+      return true;
+    case Type::follow:
+      take_follow(peer, alias, *read_follow(message.body));
+      return true;
+    case Type::credit:
+      if (ServedLog* served = peer.find_served(alias)) {
+        served->set_credit(read_credit(message.body)->bytes);
+        peer.make_ready(alias);
+      }
+      return true;
+    case Type::pull:
+      take_pull(peer, alias, *read_pull(message.body));
+      return true;
+    case Type::gone:
+      take_gone(peer, alias, *read_gone(message.body));
+      return true;
+    case Type::end:
+      if (KeptCopy* copy = peer.find_kept(alias); copy != nullptr && options_.events != nullptr)
+        options_.events->ended(copy->name(), *read_end(message.body));
+      return true;
+  }
+  return true;
+}
+
+bool Carrier::apply_to_copy(Peer& peer, const Submessage& message) {
+  KeptCopy* const copy = peer.find_kept(message.head.log);
+  // Of a log that is followed elsewhere by now.
+  if (copy == nullptr) return true;
+  const auto outcome = message.head.type == Type::records ? copy->apply(RecordsReader(message.body))
+                                                          : copy->apply(*read_piece(message.body));
+  if (outcome == KeptCopy::Outcome::wrong) count(FrameFault::malformed);
+  return outcome != KeptCopy::Outcome::no_room;
+}
+
+void Carrier::take_follow(Peer& peer, LogNumber alias, const Follow& follow) {
+  if (alias >= options_.follows_max) return count(FrameFault::malformed);
+  if (alias >= peer.served.size()) peer.served.resize(alias + std::size_t{1});
+  peer.served[alias] = std::make_unique<ServedLog>(alias, follow, small_.limits().datagram_bytes_max,
+                                                   options_.eager_bytes_max);
+  attach(peer, *peer.served[alias]);
+}
+
+void Carrier::take_pull(Peer& peer, LogNumber alias, const Pull& pull) {
+  const ServedLog* const served = peer.find_served(alias);
+  const auto payload = served != nullptr ? served->find_payload(pull.record) : std::nullopt;
+  if (!payload || pull.offset + pull.bytes > payload->size_bytes) {
+    const Gone gone{.from = pull.record, .holder = options_.identity.endpoint, .of = Gone::of_pull};
+    peer.controls.push_back(Item::of_control(Type::gone, alias, gone));
+    return;
+  }
+  peer.pulls.push_back({.log = alias,
+                        .record = pull.record,
+                        .payload = *payload,
+                        .offset = pull.offset,
+                        .end = pull.offset + pull.bytes});
+}
+
+}  // namespace llamada::replication

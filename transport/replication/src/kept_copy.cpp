@@ -1,0 +1,117 @@
+#include "kept_copy.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace llamada::replication {
+
+KeptCopy::KeptCopy(log::ArenaWriter& arena, const LogName& name, log::LogWriter copy,
+                   std::uint64_t window_bytes)
+    : arena_(arena), name_(name), window_bytes_(window_bytes), copy_(std::move(copy)) {}
+
+Follow KeptCopy::follow() {
+  open_.drop();
+  followed_at_ = received_;
+  credit_ = std::max(credit_now(), received_);
+  return {.writer = name_.writer,
+          .key_high = name_.key.high,
+          .key_low = name_.key.low,
+          .from = copy_.published() + 1,
+          .credit_bytes = credit_ - followed_at_};
+}
+
+KeptCopy::Outcome KeptCopy::apply(RecordsReader records) {
+  const std::uint64_t received_before = received_;
+  Outcome outcome = Outcome::applied;
+  for (std::uint64_t number = records.number(); outcome == Outcome::applied; ++number) {
+    const auto record = records.next();
+    if (!record) break;
+    outcome = apply(number, *record);
+  }
+  note_chunk(received_before);
+  return outcome;
+}
+
+KeptCopy::Outcome KeptCopy::apply(std::uint64_t number, const WireRecord& record) {
+  const std::uint64_t published = copy_.published();
+  if (number <= published) return Outcome::applied;
+  if (number != published + 1) return Outcome::wrong;
+  if (record.form == Form::begins) return begin(record);
+  if (open_) return Outcome::wrong;
+  if (!publish(number, record)) return Outcome::no_room;
+  received_ += record_cost(record.form, record.size_bytes);
+  return Outcome::applied;
+}
+
+Status KeptCopy::publish(std::uint64_t number, const WireRecord& record) {
+  if (record.form == Form::absent)
+    return copy_.publish_absent(record.kind, record.flags, record.label, {number, record.size_bytes});
+  if (record.extra.empty()) return copy_.publish(record.kind, record.flags, record.label, record.payload);
+  log::Reservation room;
+  if (Status reserved = copy_.reserve(record.payload.size(), room); !reserved) return reserved;
+  std::memcpy(room.payload().data(), record.payload.data(), record.payload.size());
+  std::memcpy(room.extra().data(), record.extra.data(), record.extra.size());
+  copy_.commit(std::move(room), record.kind, record.flags, record.label);
+  return {};
+}
+
+KeptCopy::Outcome KeptCopy::begin(const WireRecord& record) {
+  // The same frame once more.
+  if (open_) return Outcome::applied;
+  if (!copy_.reserve(record.size_bytes, open_)) return Outcome::no_room;
+  std::memcpy(open_.extra().data(), record.extra.data(), record.extra.size());
+  begun_ = record;
+  begun_.extra = {};
+  filled_bytes_ = 0;
+  return Outcome::applied;
+}
+
+KeptCopy::Outcome KeptCopy::apply(const PieceBody& piece) {
+  const std::uint64_t published = copy_.published();
+  if (piece.piece.record <= published) return Outcome::applied;
+  const bool is_next =
+      open_ && piece.piece.record == published + 1 && piece.piece.size_bytes == begun_.size_bytes;
+  if (!is_next || piece.piece.offset > filled_bytes_) return Outcome::wrong;
+  if (piece.piece.offset < filled_bytes_) return Outcome::applied;
+  std::memcpy(open_.payload().data() + filled_bytes_, piece.bytes.data(), piece.bytes.size());
+  filled_bytes_ += piece.bytes.size();
+  if (filled_bytes_ < begun_.size_bytes) return Outcome::applied;
+  const std::uint64_t received_before = received_;
+  copy_.commit(std::move(open_), begun_.kind, begun_.flags, begun_.label);
+  received_ += record_cost(Form::begins, begun_.size_bytes);
+  note_chunk(received_before);
+  return Outcome::applied;
+}
+
+/// Remembers where the chunk in which the copy ends begins, or a little before.
+void KeptCopy::note_chunk(std::uint64_t received_before) {
+  if (copy_.published() == 0) return;
+  const auto end = copy_.position();
+  if (!end || begins_.size() >= begins_max) return;
+  if (begins_.empty() || begins_.back().ordinal < end->ordinal)
+    begins_.push_back({end->ordinal, received_before});
+}
+
+/// What readers have passed no longer counts. A reader lets go of a chunk only when it enters the next one,
+/// so one more record may always come where there is but one chunk.
+std::uint64_t KeptCopy::credit_now() {
+  copy_.recycle();
+  if (begins_.empty()) return received_ + window_bytes_;
+  const auto& entry = arena_.log(copy_.index());
+  const auto first = log::read_chunk(arena_.own(), entry.first_chunk.load(std::memory_order_relaxed));
+  if (!first) return credit_;
+  while (begins_.size() > 1 && begins_[1].ordinal <= first->ordinal) begins_.pop_front();
+  const std::uint64_t bound = begins_.front().received + window_bytes_;
+  const bool is_only_chunk = first->ordinal >= begins_.back().ordinal;
+  return is_only_chunk ? std::max(bound, received_ + 1) : bound;
+}
+
+std::optional<Credit> KeptCopy::credit() {
+  const std::uint64_t now = credit_now();
+  if (now <= credit_ || (now - credit_ < window_bytes_ / 4 && credit_ > received_)) return std::nullopt;
+  credit_ = now;
+  return Credit{credit_ - followed_at_};
+}
+
+}  // namespace llamada::replication

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+
+#include "llamada/log/log_writer.hpp"
+#include "llamada/replication/log_name.hpp"
+#include "llamada/replication/submessages.hpp"
+
+namespace llamada::replication {
+
+/// The copy of one log that this process keeps in its arena: what comes is applied by its number, each record
+/// once and in order.
+class KeptCopy {
+ public:
+  /// `window_bytes`: how far the copy may be ahead of its readers, by record_cost().
+  KeptCopy(log::ArenaWriter& arena, const LogName& name, log::LogWriter copy, std::uint64_t window_bytes);
+  // The log of an open reservation stays in place.
+  KeptCopy(const KeptCopy&) = delete;
+  KeptCopy& operator=(const KeptCopy&) = delete;
+
+  LogName name() const { return name_; }
+  log::LogWriter& log() { return copy_; }
+  /// Begins to follow a holder, or another one: what was begun is dropped. The message to it.
+  Follow follow();
+
+  enum class Outcome : std::uint8_t {
+    applied,
+    no_room,  ///< the arena's memory is used up: the same is to be applied again later
+    wrong     ///< no holder of this log can have sent it
+  };
+  Outcome apply(RecordsReader records);
+  Outcome apply(const PieceBody& piece);
+
+  /// Whether credit() is worth asking: the holder may soon have to wait.
+  bool is_short_of_credit() const { return credit_ < received_ + window_bytes_ / 2; }
+  /// What the holder is to hear of what this copy's readers have read since; nothing if that is little.
+  std::optional<Credit> credit();
+
+ private:
+  Outcome apply(std::uint64_t number, const WireRecord& record);
+  Outcome begin(const WireRecord& record);
+  Status publish(std::uint64_t number, const WireRecord& record);
+  void note_chunk(std::uint64_t received_before);
+  std::uint64_t credit_now();
+
+  log::ArenaWriter& arena_;
+  LogName name_;
+  std::uint64_t window_bytes_;
+  log::LogWriter copy_;
+  log::Reservation open_;  // of a record whose pieces come; after copy_, whose room it gives back
+  WireRecord begun_;       // without its payload and extra
+  std::uint64_t filled_bytes_ = 0;
+  // Costs since this copy was opened here.
+  std::uint64_t received_ = 0;
+  std::uint64_t credit_ = 0;
+  std::uint64_t followed_at_ = 0;  // received_ at the last FOLLOW
+  struct Begin {
+    std::uint64_t ordinal;
+    std::uint64_t received;
+  };
+  static constexpr std::size_t begins_max = 256;
+  std::deque<Begin> begins_;  // of the chunks that are there
+};
+
+}  // namespace llamada::replication

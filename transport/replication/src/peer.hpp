@@ -1,0 +1,104 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "covered_bytes.hpp"
+#include "item.hpp"
+#include "kept_copy.hpp"
+#include "llamada/replication/carrier.hpp"
+#include "llamada/replication/held_datagrams.hpp"
+#include "llamada/replication/session.hpp"
+#include "served_log.hpp"
+
+namespace llamada::replication {
+
+/// For what has no event of its own.
+inline constexpr Time retry_after = std::chrono::microseconds(50);
+
+/// The datagrams with one peer on one link.
+struct Lane {
+  Lane(Link& on, const SessionOptions& options)
+      : link(on), session(options), items(options.window_datagrams_max) {}
+  Item& item(std::uint64_t number) { return items[number & (items.size() - 1)]; }
+
+  Link& link;
+  Session session;
+  std::vector<Item> items;  // of the numbers under way
+};
+
+/// What a keeper has asked for of a payload, and was not sent yet.
+struct ServedPull {
+  LogNumber log = 0;
+  std::uint64_t record = 0;
+  ServedLog::Payload payload;
+  std::uint64_t offset = 0;
+  std::uint64_t end = 0;
+};
+
+/// All that one process shares with another one.
+struct Peer {
+  static constexpr SessionOptions small_options{.window_datagrams_max = 256};
+  static constexpr SessionOptions bulk_options{.delivery = SessionOptions::Delivery::as_they_come};
+
+  Peer(EndpointNumber peer_number, Link& small_link, Link& bulk_link, DatagramPool& pool)
+      : number(peer_number), small(small_link, small_options), bulk(bulk_link, bulk_options), held(pool) {}
+  Lane& lane(bool is_bulk) { return is_bulk ? bulk : small; }
+  ServedLog* find_served(LogNumber alias) { return alias < served.size() ? served[alias].get() : nullptr; }
+  KeptCopy* find_kept(LogNumber alias) { return alias < kept.size() ? kept[alias] : nullptr; }
+
+  void make_ready(LogNumber alias) {
+    if (std::ranges::find(ready, alias) == ready.end()) ready.push_back(alias);
+  }
+
+  EndpointNumber number;
+  PeerState state;
+  Lane small;
+  Lane bulk;
+  HeldDatagrams held;
+  std::deque<Item> controls;  // to be sent
+  // Serving.
+  std::vector<std::unique_ptr<ServedLog>> served;  // by the peer's alias
+  std::deque<LogNumber> ready;                     // of these, those that may have something to send
+  std::deque<ServedPull> pulls;
+  // Keeping.
+  std::vector<KeptCopy*> kept;  // by this end's alias
+};
+
+/// A log that this process serves.
+struct Carrier::Source {
+  LogName name;
+  LogSource place;
+  /// Those that may follow it, if it is no history, and those that do.
+  struct Follower {
+    EndpointNumber keeper = 0;
+    log::CursorEntry* cursor = nullptr;
+    Peer* peer = nullptr;  // null until it follows
+    LogNumber alias = 0;
+  };
+  std::vector<Follower> followers;
+  Follower* find(EndpointNumber keeper) {
+    for (Follower& follower : followers)
+      if (follower.keeper == keeper) return &follower;
+    return nullptr;
+  }
+};
+
+/// A payload that is being fetched.
+struct Carrier::PullRequest {
+  Peer* holder = nullptr;
+  LogNumber log = 0;
+  LogName name;
+  std::uint64_t record = 0;
+  std::span<std::byte> into;
+  Done done;
+  std::uint64_t asked = 0;  // up to here
+  CoveredBytes come;
+  std::uint64_t rest() const { return into.size() - come.count(); }
+  std::uint64_t outstanding() const { return asked > come.count() ? asked - come.count() : 0; }
+};
+
+}  // namespace llamada::replication

@@ -1,0 +1,190 @@
+#include "served_log.hpp"
+
+#include <algorithm>
+
+namespace llamada::replication {
+namespace {
+
+/// What a frame with one record has beside a payload of more than 48 bytes.
+constexpr std::size_t whole_overhead_bytes = frame_head_bytes + 8 + 8 + 16 + log::extra_bytes_max + 8;
+
+}  // namespace
+
+ServedLog::ServedLog(LogNumber alias, const Follow& follow, std::size_t frame_bytes_max,
+                     std::uint64_t eager_bytes_max)
+    : name_{follow.writer, {follow.key_high, follow.key_low}},
+      alias_(alias),
+      whole_bytes_max_(frame_bytes_max - whole_overhead_bytes),
+      eager_bytes_max_(eager_bytes_max),
+      next_(follow.from),
+      credit_(follow.credit_bytes) {}
+
+bool ServedLog::attach(const LogSource& source, log::CursorEntry* cursor) {
+  source_ = source;
+  is_attached_ = true;
+  const log::LogEntry& entry = source.arena.log(source.index);
+  keeps_all_ = (entry.flags.load(std::memory_order_relaxed) & log::log_keeps_all) != 0;
+  reader_ = log::LogReader::open(source.arena, source.index, cursor);
+  const log::Offset first = entry.first_chunk.load(std::memory_order_acquire);
+  if (first == 0) return true;
+  const auto chunk = log::read_chunk(source.arena, first);
+  if (!chunk) return false;
+  at_ = chunk->records_before + 1;
+  if (at_ > next_) return false;
+  // What the keeper has is not to hold the writer, which may be waiting for just that.
+  (void)peek();
+  reader_.release(reader_.position_chunk());
+  return true;
+}
+
+void ServedLog::set_credit(std::uint64_t bytes) { credit_ = std::max(credit_, bytes); }
+
+/// Passes over what the keeper has already.
+std::optional<log::Record> ServedLog::peek() {
+  if (!is_attached_) return std::nullopt;
+  for (; at_ < next_; ++at_) {
+    if (!reader_.peek()) return std::nullopt;
+    reader_.advance();
+  }
+  return reader_.peek();
+}
+
+WireRecord ServedLog::to_wire(const log::Record& record) const {
+  WireRecord wire{.kind = record.kind,
+                  .form = Form::whole,
+                  .flags = record.flags,
+                  .label = record.label,
+                  .size_bytes = record.absent_bytes != 0 ? record.absent_bytes : record.payload.size()};
+  if (record.absent_bytes != 0 || (keeps_all_ && wire.size_bytes > eager_bytes_max_)) {
+    wire.form = Form::absent;
+    return wire;
+  }
+  wire.extra = record.extra;
+  if (wire.size_bytes > whole_bytes_max_)
+    wire.form = Form::begins;
+  else
+    wire.payload = record.payload;
+  return wire;
+}
+
+Item ServedLog::write(FrameWriter& writer) {
+  if (has_begun_) return write_piece(writer);
+  Item item;
+  while (sent_cost_ < credit_) {
+    const auto record = peek();
+    if (!record) break;
+    const WireRecord wire = to_wire(*record);
+    if (item.count == 0) {
+      item = {.kind = Item::Kind::records, .log = alias_, .record = next_, .place = reader_.position()};
+      if (!writer.begin_records(alias_, next_)) return {};
+    }
+    if (!writer.add(wire)) break;
+    ++item.count;
+    item.chunk_ordinal = record->chunk_ordinal;
+    sent_cost_ += record_cost(wire.form, wire.size_bytes);
+    if (wire.form == Form::begins) {
+      has_begun_ = true;
+      offset_ = 0;
+      break;
+    }
+    if (wire.form == Form::absent) absent_.push_back({next_, reader_.position()});
+    reader_.advance();
+    at_ = ++next_;
+  }
+  if (item.count == 0) return {};
+  writer.end_records();
+  return item;
+}
+
+Item ServedLog::write_piece(FrameWriter& writer) {
+  const auto record = peek();
+  if (!record) return {};
+  const auto rest = record->payload.subspan(offset_);
+  const auto bytes = rest.first(std::min(rest.size(), writer.room_for_piece()));
+  if (!writer.put_piece(alias_, 0, {next_, offset_, record->payload.size()}, bytes)) return {};
+  const Item item{.kind = Item::Kind::piece,
+                  .log = alias_,
+                  .count = static_cast<std::uint32_t>(bytes.size()),
+                  .record = next_,
+                  .offset = offset_,
+                  .place = reader_.position(),
+                  .chunk_ordinal = record->chunk_ordinal};
+  offset_ += bytes.size();
+  if (bytes.size() == rest.size()) {
+    has_begun_ = false;
+    reader_.advance();
+    at_ = ++next_;
+  }
+  return item;
+}
+
+log::LogReader ServedLog::reader_at(const log::LogPosition& place) const {
+  return log::LogReader::open_at(source_.arena, source_.index, place, nullptr);
+}
+
+bool ServedLog::write_again(const Item& item, FrameWriter& writer) const {
+  if (!is_attached_) return false;
+  log::LogReader reader = reader_at(item.place);
+  if (item.kind != Item::Kind::records) {
+    const auto record = reader.peek();
+    if (!record || item.offset + item.count > record->payload.size()) return false;
+    const Piece piece{item.record, item.offset, record->payload.size()};
+    const std::uint8_t flags = item.kind == Item::Kind::pulled ? piece_was_pulled : 0;
+    return writer.put_piece(alias_, flags, piece, record->payload.subspan(item.offset, item.count));
+  }
+  if (!writer.begin_records(alias_, item.record)) return false;
+  std::uint32_t count = 0;
+  for (; count < item.count; ++count) {
+    const auto record = reader.peek();
+    if (!record || !writer.add(to_wire(*record))) break;
+    reader.advance();
+  }
+  writer.end_records();
+  return count == item.count;
+}
+
+void ServedLog::applied(const Item& item) {
+  if (item.kind == Item::Kind::records || item.kind == Item::Kind::piece) reader_.release(item.chunk_ordinal);
+}
+
+/// What this session has sent as absent it has noted. A keeper that follows anew may ask for an older one.
+std::optional<log::LogPosition> ServedLog::find_place(std::uint64_t record) const {
+  const auto found = std::ranges::lower_bound(absent_, record, {}, &Absent::record);
+  if (found != absent_.end() && found->record == record) return found->place;
+  const log::Offset first = source_.arena.log(source_.index).first_chunk.load(std::memory_order_acquire);
+  const auto chunk = log::read_chunk(source_.arena, first);
+  if (first == 0 || !chunk || chunk->records_before >= record) return std::nullopt;
+  log::LogReader reader = log::LogReader::open(source_.arena, source_.index);
+  for (std::uint64_t at = chunk->records_before + 1; reader.peek(); reader.advance(), ++at)
+    if (at == record) return reader.position();
+  return std::nullopt;
+}
+
+std::optional<ServedLog::Payload> ServedLog::find_payload(std::uint64_t record) const {
+  if (!is_attached_) return std::nullopt;
+  const auto place = find_place(record);
+  if (!place) return std::nullopt;
+  log::LogReader reader = reader_at(*place);
+  const auto there = reader.peek();
+  // What is absent here, too, can only be pulled elsewhere.
+  if (!there || there->payload.empty()) return std::nullopt;
+  return Payload{*place, there->payload.size()};
+}
+
+Item ServedLog::write_pulled(std::uint64_t record, const Payload& payload, std::uint64_t offset,
+                             std::uint64_t end, FrameWriter& writer) const {
+  const Item item{
+      .kind = Item::Kind::pulled,
+      .log = alias_,
+      .count = static_cast<std::uint32_t>(std::min<std::uint64_t>(end - offset, writer.room_for_piece())),
+      .record = record,
+      .offset = offset,
+      .place = payload.place};
+  return write_again(item, writer) ? item : Item{};
+}
+
+bool ServedLog::is_at_end() {
+  return source_.is_history && is_attached_ && !has_ended_ && !has_begun_ && sent_cost_ < credit_ && !peek();
+}
+
+}  // namespace llamada::replication
