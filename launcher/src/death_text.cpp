@@ -75,7 +75,8 @@ std::string cause_of(int signal) {
   return fmt::format("{} ({})", signal_name(signal), words ? words : "unknown");
 }
 
-std::string memory_text(const DeathRecord& death) {
+std::string why_killed(const DeathRecord& death) {
+  if (!death.silence.empty()) return fmt::format(" by mpirun: the rank {}", death.silence);
   if (!death.memory_used_up) return {};
   return fmt::format(
       ": the kernel ended it, because the memory of {} is used up;\n"
@@ -137,7 +138,7 @@ std::string describe_death(const DeathRecord& death, const Judgement& judgement,
       "{}"
       "  done      {}\n",
       name_among(death, context.rank_count), context.host, death.pid, death.incarnation,
-      cause_of(judgement.signal.value_or(0)) + memory_text(death), where_it_was(death), found,
+      cause_of(judgement.signal.value_or(0)) + why_killed(death), where_it_was(death), found,
       what_was_done(death, judgement.verdict, context));
 }
 

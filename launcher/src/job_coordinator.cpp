@@ -96,6 +96,7 @@ void JobCoordinator::forward_signal(int number) {
   if (number == SIGUSR1 || number == SIGUSR2)
     for (JobRank& rank : ranks_)
       if (rank.is_being_replaced()) rank.held_signals |= std::uint64_t{1} << number;
+  if (number == SIGTSTP || number == SIGCONT) tell_node_(node::HoldLeases{number == SIGTSTP});
   if (!ends) return signal_ranks(number);
   if (++user_signal_count_ > 1) {
     begin_ending(exit_signal_base + number, {});

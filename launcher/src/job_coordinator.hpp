@@ -106,6 +106,10 @@ class JobCoordinator {
   void diverged(const JobRank& rank, const std::string& text);
   void aborted(JobRank& rank, const node::Said& message);
 
+  // LIVELINESS (job_coordinator_leases.cpp).
+  void on(node::LeaseFound&& message);
+  std::chrono::nanoseconds lease() const { return profile_.datawriter_qos.liveliness.lease_duration; }
+
   // Deaths (job_coordinator_deaths.cpp).
   void on(node::Ended&& message);
   void on(node::Fenced&& message);

@@ -75,6 +75,10 @@ DeathRecord JobCoordinator::record_of(const JobRank& rank, const node::Ended& en
   record.replaced = judgement.verdict == Verdict::replace;
   record.last_errors = rank.errors.lines();
   record.core_file = end.core_file;
+  if (rank.lease_over && judgement.signal == SIGKILL) {
+    record.silence = describe_silence(*rank.lease_over, lease());
+    record.detected_after_s = seconds(std::chrono::nanoseconds(rank.lease_over->silent_for_ns));
+  }
   return record;
 }
 
@@ -90,7 +94,7 @@ void JobCoordinator::tell_of_death(const JobRank& rank, const node::Ended& end, 
   DeathRecord record = record_of(rank, end, judgement);
   if (const auto ago = injector_->rank_died(record))
     record.detected_after_s = seconds(*ago);
-  else
+  else if (record.silence.empty())
     record.memory_used_up = memory_used_up(end, judgement);
   const DeathContext context{world_of(rank).count, host_,
                              job_.profile_label,   &profile_.rank_replacement,
@@ -159,6 +163,7 @@ void JobCoordinator::on(node::Fenced&& message) {
   rank->phase = RankPhase::running;
   rank->pid = 0;
   rank->errors.clear();
+  rank->lease_over.reset();
   rank->output.begin_incarnation(rank->calls == 0);
   rank->open_death = report_.deaths.size();
   while (*rank->open_death > 0 && report_.deaths[--*rank->open_death].rank != rank->slot) {

@@ -46,8 +46,9 @@ class JobDriver {
       : last_word_(std::move(last_word)),
         mpirun_(peer_of(control)),
         mpirun_pidfd_(open_pidfd(mpirun_)),
-        supervisor_(loop_, make_arenas,
-                    [this](node::FromNode message) { from_node_.push_back(std::move(message)); }),
+        supervisor_(
+            loop_, make_arenas, [this](node::FromNode message) { from_node_.push_back(std::move(message)); },
+            mpirun_),
         coordinator_(
             loop_, [this](const control::Message& message) { link_.send(message); },
             [this](node::ToNode message) { to_node_.push_back(std::move(message)); }),

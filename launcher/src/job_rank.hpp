@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "error_tail.hpp"
+#include "leases.hpp"
 #include "llamada/launcher/job_arenas.hpp"
 #include "rank_output.hpp"
 
@@ -39,9 +40,10 @@ struct JobRank {
   std::uint64_t calls = 0;  ///< the most MPI calls that an incarnation had begun when it died
   TimePoint started_at;
   TimePoint died_at;
-  std::optional<std::size_t> open_death;  ///< index of the death record whose replay is going on
-  std::uint64_t held_signals = 0;         ///< the user's, for a replacement that is not live yet: a bit each
-  RankView view;                          ///< when nothing more came of it
+  std::optional<std::size_t> open_death;   ///< index of the death record whose replay is going on
+  std::optional<LeaseFinding> lease_over;  ///< why mpirun has killed this incarnation
+  std::uint64_t held_signals = 0;          ///< the user's, for a replacement that is not live yet: a bit each
+  RankView view;                           ///< when nothing more came of it
 
   /// Between its death and the moment at which its replacement is live.
   bool is_being_replaced() const { return phase == RankPhase::fencing || open_death; }

@@ -31,6 +31,13 @@ void fields(Coder& coder, typename Coder::template Value<SpawnQuestion>& questio
   coder.numbers(question.number);
 }
 
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<LeaseFinding>& finding) {
+  coder.choice(finding.kind, LeaseFinding::Kind::lingering);
+  coder.choice(finding.silence, Silence::outside_mpi);
+  coder.numbers(finding.silent_for_ns, finding.tracer);
+}
+
 namespace node {
 
 constexpr std::string_view ends_of(const ToNode* /*stream*/) { return "the coordinator and a node"; }
@@ -103,6 +110,16 @@ void fields(Coder& /*coder*/, typename Coder::template Value<SetUnprotected>& /*
 
 template <typename Coder>
 void fields(Coder& /*coder*/, typename Coder::template Value<Survey>& /*message*/) {}
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<KillRank>& message) {
+  coder.numbers(message.slot);
+}
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<HoldLeases>& message) {
+  coder.flag(message.hold);
+}
 
 template <typename Coder>
 void fields(Coder& coder, typename Coder::template Value<Ready>& message) {
@@ -202,6 +219,12 @@ void fields(Coder& coder, typename Coder::template Value<SpawnWanted>& message) 
 template <typename Coder>
 void fields(Coder& coder, typename Coder::template Value<Surveyed>& message) {
   coder.numbers(message.ranks_running, message.ranks_in_mpi);
+}
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<LeaseFound>& message) {
+  coder.numbers(message.slot, message.incarnation);
+  fields(coder, message.finding);
 }
 
 template <typename Coder>

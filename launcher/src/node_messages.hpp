@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "leases.hpp"
 #include "llamada/launcher/job_arenas.hpp"
 #include "llamada/launcher/job_control.hpp"
 
@@ -60,6 +61,15 @@ struct SignalRank {
   std::int32_t number = 0;
   bool whole_group = true;
 };
+/// Coordinator → node, after LeaseFound: SIGKILL for all processes of a rank that counts as dead. Ended
+/// follows.
+struct KillRank {
+  std::uint32_t slot = 0;
+};
+/// Coordinator → node: the user has suspended the job, so no lease runs; or it goes on.
+struct HoldLeases {
+  bool hold = false;
+};
 /// Coordinator → node: the job ends. All ranks get SIGTERM, and SIGKILL half a second later.
 struct EndJob {};
 /// Coordinator → node: SIGKILL for all processes, now.
@@ -81,8 +91,9 @@ struct SetUnprotected {};
 struct Survey {};
 
 /// Also control::Input, for rank 0.
-using ToNode = std::variant<Prepare, StartRanks, AddRanks, Drain, Fence, SignalRank, EndJob, KillAll,
-                            HoldOutput, AnswerSpawn, AnswerReach, SetUnprotected, Survey, control::Input>;
+using ToNode =
+    std::variant<Prepare, StartRanks, AddRanks, Drain, Fence, SignalRank, EndJob, KillAll, HoldOutput,
+                 AnswerSpawn, AnswerReach, SetUnprotected, Survey, KillRank, HoldLeases, control::Input>;
 
 /// Node → coordinator: the arenas are there.
 struct Ready {
@@ -173,6 +184,13 @@ struct Surveyed {
   std::uint32_t ranks_running = 0;
   std::uint32_t ranks_in_mpi = 0;  ///< of those: between MPI_Init and MPI_Finalize
 };
+/// A look at the rank's process has found this. Where its lease is over KillRank follows, unless the job
+/// ends.
+struct LeaseFound {
+  std::uint32_t slot = 0;
+  std::uint32_t incarnation = 1;
+  LeaseFinding finding;
+};
 /// Rank 0 has loaded an MPI library that is not ours.
 struct OtherMpi {
   std::string library;
@@ -183,8 +201,9 @@ struct NodeFailed {
 };
 
 /// Also control::Output, what a rank wrote, never empty; control::InputTaken; control::Notice.
-using FromNode = std::variant<Ready, NotReady, RanksAdded, Started, CannotStart, Attached, Ended, Fenced,
-                              Done, Said, Live, Damaged, CodeChanged, Reached, SpawnWanted, Surveyed,
-                              OtherMpi, NodeFailed, control::Output, control::InputTaken, control::Notice>;
+using FromNode =
+    std::variant<Ready, NotReady, RanksAdded, Started, CannotStart, Attached, Ended, Fenced, Done, Said, Live,
+                 Damaged, CodeChanged, Reached, SpawnWanted, Surveyed, LeaseFound, OtherMpi, NodeFailed,
+                 control::Output, control::InputTaken, control::Notice>;
 
 }  // namespace llamada::launcher::node

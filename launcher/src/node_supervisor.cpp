@@ -25,10 +25,11 @@ std::string host_name() {
 
 }  // namespace
 
-NodeSupervisor::NodeSupervisor(EventLoop& loop, ArenasFactory make_arenas, Tell tell)
+NodeSupervisor::NodeSupervisor(EventLoop& loop, ArenasFactory make_arenas, Tell tell, pid_t mpirun)
     : loop_(loop),
       make_arenas_(std::move(make_arenas)),
       tell_(std::move(tell)),
+      mpirun_(mpirun),
       host_(host_name()),
       input_(loop, [this](std::size_t size_bytes) { tell_(control::InputTaken{size_bytes}); }) {
   // Everything that can be blocked is: what comes by a terminal or by name concerns mpirun.
@@ -54,6 +55,7 @@ Status NodeSupervisor::prepare(const node::Prepare& message) {
   if (!profile) return propagate(profile);
   rebuilding_ = profile->rank_replacement.kind == qos::RankReplacementKind::rebuild;
   if (auto status = check_descriptors_of_job(message.rank_count); !status) return status;
+  begin_leases(profile->datawriter_qos.liveliness);
   auto arenas = make_arenas_({message.rank_count, message.job_number, std::move(*profile)});
   if (!arenas) return propagate(arenas);
   arenas_ = std::move(*arenas);

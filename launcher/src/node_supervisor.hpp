@@ -8,11 +8,13 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "event_loop.hpp"
 #include "input_pipe.hpp"
+#include "leases.hpp"
 #include "llamada/launcher/job_arenas.hpp"
 #include "llamada/launcher/memory_group.hpp"
 #include "node_messages.hpp"
@@ -31,8 +33,9 @@ class NodeSupervisor {
  public:
   using Tell = std::function<void(node::FromNode)>;
 
-  /// `tell` must not call back into the supervisor.
-  NodeSupervisor(EventLoop& loop, ArenasFactory make_arenas, Tell tell);
+  /// `tell` must not call back into the supervisor. While the process `mpirun` is stopped (0: nobody's) the
+  /// whole job counts as suspended, and no lease runs.
+  NodeSupervisor(EventLoop& loop, ArenasFactory make_arenas, Tell tell, pid_t mpirun = 0);
 
   void take(node::ToNode message);
 
@@ -51,6 +54,8 @@ class NodeSupervisor {
   void on(node::AnswerReach&& message);
   void on(node::SetUnprotected&& message);
   void on(node::Survey&& message);
+  void on(node::KillRank&& message);
+  void on(node::HoldLeases&& message);
   void on(control::Input&& message);
   Status prepare(const node::Prepare& message);
   void signal_all(int number);
@@ -86,6 +91,11 @@ class NodeSupervisor {
   void root_ended(RankProcess& rank);
   void attached_ended(RankProcess& rank);
   void tell_end(RankProcess& rank);
+  // Leases (node_supervisor_leases.cpp).
+  void begin_leases(const qos::Liveliness& policy);
+  void look_at_leases();
+  std::optional<LifeSign> life_sign(const RankProcess& rank) const;
+
   std::string core_of(const RankProcess& rank) const;
   void look_at_fence(RankProcess& rank);
   void begin_draining(RankProcess& rank);
@@ -103,10 +113,13 @@ class NodeSupervisor {
   std::string host_;
   std::unique_ptr<JobArenas> arenas_;
   bool rebuilding_ = false;                      ///< ranks are replaced
+  pid_t mpirun_;
   std::map<std::string, KeptProgram> programs_;  ///< under REBUILD, by path
   std::deque<RankProcess> ranks_;                ///< by slot; more come, none moves
   std::uint64_t lives_ = 0;
-  InputPipe input_;  ///< of rank 0
+  InputPipe input_;                 ///< of rank 0
+  std::unique_ptr<Leases> leases_;  ///< of a profile whose LIVELINESS has one
+  bool leases_held_ = false;        ///< the user has suspended the job
   bool output_held_ = false;
   bool ending_ = false;
   bool libraries_seen_ = false;

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <nlohmann/json.hpp>
 #include <string_view>
@@ -48,6 +49,7 @@ Json to_json(const DeathRecord& death) {
           {"call_index", death.call_index},
           {"core_file", death.core_file.empty() ? Json(nullptr) : Json(death.core_file)},
           {"out_of_memory", death.memory_used_up.has_value()},
+          {"liveliness_lost", death.silence.empty() ? Json(nullptr) : Json(death.silence)},
           {"phase", phase_name(death.state)},
           {"replaying", death.replaying},
           {"replaced", death.replaced},
@@ -145,6 +147,8 @@ std::string report_to_json(const Report& report) {
   json["deaths"] = Json::array();
   for (const DeathRecord& death : report.deaths) json["deaths"].push_back(to_json(death));
   json["replacements"] = report.replacements;
+  json["liveliness_lost"] = std::count_if(report.deaths.begin(), report.deaths.end(),
+                                          [](const DeathRecord& death) { return !death.silence.empty(); });
   json["injections"] = Json::array();
   for (const InjectionRecord& injection : report.injections)
     json["injections"].push_back({{"rule", injection.rule}, {"fired", injection.fired}});

@@ -1,5 +1,5 @@
-/* stopped FILE end|abort: ranks that say who they are ("RANK PID"), exchange messages until FILE is there,
- * and then end, or rank 1 calls MPI_Abort with code 3. */
+/* stopped FILE end|abort|hang: ranks that say who they are ("RANK PID"), exchange messages until FILE is there,
+ * and then end, or rank 1 calls MPI_Abort with code 3, or sleeps outside MPI for ever. */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,6 +18,8 @@ int main(int argc, char** argv) {
     MPI_Abort(MPI_COMM_WORLD, 3);
   }
   while (!ended) {
+    if (strcmp(argv[2], "hang") == 0 && rank == 1 && access(argv[1], F_OK) == 0)
+      for (;;) pause();
     ended = rank == 0 && access(argv[1], F_OK) == 0;
     MPI_Bcast(&ended, 1, MPI_INT, 0, MPI_COMM_WORLD);
     usleep(10000);

@@ -35,8 +35,16 @@ Status check_compatible(const Liveliness& offered, const Liveliness& requested) 
 
 Status check_enforced(const Liveliness& policy) {
   if (policy.lease_duration == duration_infinite) return {};
-  return failure(Errc::unsupported, "LIVELINESS: lease_duration {} is not enforced yet; leave it infinite",
-                 to_string(policy.lease_duration));
+  if (policy.kind == LivelinessKind::manual_by_topic)
+    return failure(Errc::unsupported,
+                   "LIVELINESS: MANUAL_BY_TOPIC with a lease is not enforced for ranks; set "
+                   "MANUAL_BY_PARTICIPANT, which a rank meets by entering MPI");
+  if (policy.lease_duration < rank_lease_min)
+    return failure(Errc::unsupported,
+                   "LIVELINESS: lease_duration {} is too short for ranks, because a busy machine lets "
+                   "processes wait that long; set {} or more",
+                   to_string(policy.lease_duration), to_string(rank_lease_min));
+  return {};
 }
 
 std::string to_string(const Liveliness& policy) {

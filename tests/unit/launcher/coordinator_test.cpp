@@ -230,6 +230,52 @@ TEST_CASE("coordinator: a job that ends meanwhile replaces nobody", "[launcher]"
   CHECK(job.finish()->exit_code == 124);
 }
 
+TEST_CASE("coordinator: a rank whose lease is over is killed and replaced, and told so", "[launcher]") {
+  auto start = job_of(2, qos::RankReplacementKind::rebuild);
+  auto profile = qos::deserialize(start.profile);
+  REQUIRE(profile);
+  profile->datawriter_qos.liveliness.lease_duration = std::chrono::seconds(1);
+  start.profile = qos::serialize(*profile);
+  Job job(start);
+  job.says(node::Ready{"home"});
+  job.runs();
+  const LeaseFinding over{LeaseFinding::Kind::over, Silence::stopped, 1'040'000'000, 0};
+  job.says(node::LeaseFound{1, 2, over});  // of another incarnation
+  CHECK(job.count_to_node<node::KillRank>() == 0);
+  job.says(node::LeaseFound{1, 1, over});
+  CHECK(Job::last<node::KillRank>(job.to_node)->slot == 1);
+  job.ends(1, killed);
+  CHECK(Job::last<node::Fence>(job.to_node)->slot == 1);
+  CHECK(job.notices().find("SIGKILL (Killed) by mpirun: the rank was stopped for 1.0 s, longer than the "
+                           "LIVELINESS lease of 1 s") != std::string::npos);
+  job.says(node::Fenced{1});
+  job.runs();
+  job.ends(1, killed);  // by somebody else
+  for (const std::uint32_t slot : {0, 1}) {
+    job.says(node::Fenced{1});
+    job.ends(slot, exited(0), RankState::finalized);
+    job.is_done(slot);
+  }
+  const auto report = nlohmann::json::parse(job.finish()->report);
+  CHECK(report["liveliness_lost"] == 1);
+  CHECK(report["deaths"][0]["detected_after_s"] == 1.04);
+  CHECK(report["deaths"][0]["liveliness_lost"].is_string());
+  CHECK(report["deaths"][1]["liveliness_lost"].is_null());
+}
+
+TEST_CASE("coordinator: a suspended job holds its leases, and a debugger is told of", "[launcher]") {
+  Job job(job_of(1, qos::RankReplacementKind::abort));
+  job.says(node::Ready{"home"});
+  job.runs();
+  job.coordinator.take(control::Message(control::Signal{SIGTSTP}));
+  CHECK(Job::last<node::HoldLeases>(job.to_node)->hold);
+  job.coordinator.take(control::Message(control::Signal{SIGCONT}));
+  CHECK_FALSE(Job::last<node::HoldLeases>(job.to_node)->hold);
+  job.says(node::LeaseFound{0, 1, {LeaseFinding::Kind::debugger, {}, 0, 4711}});
+  CHECK(job.notices().find("a debugger (pid 4711) is attached to rank 0") != std::string::npos);
+  CHECK(job.count_to_node<node::KillRank>() == 0);
+}
+
 TEST_CASE("coordinator: the user's signals reach all ranks, a replacement's once it is live", "[launcher]") {
   Job job(job_of(2, qos::RankReplacementKind::rebuild));
   job.says(node::Ready{"home"});

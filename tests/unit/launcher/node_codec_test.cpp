@@ -34,6 +34,8 @@ std::vector<node::ToNode> some_to_node() {
           node::AnswerReach{10},
           node::SetUnprotected{},
           node::Survey{},
+          node::KillRank{1},
+          node::HoldLeases{true},
           control::Input{std::string("a\0b", 3)}};
 }
 
@@ -56,6 +58,7 @@ std::vector<node::FromNode> some_from_node() {
           node::Reached{1, ReplayPlace::last_call_ended, true, 5},
           node::SpawnWanted{1, question},
           node::Surveyed{4, 3},
+          node::LeaseFound{1, 2, {LeaseFinding::Kind::debugger, Silence::frozen, -5, 4711}},
           node::OtherMpi{"libmpi.so.40"},
           node::NodeFailed{"why"},
           control::Output{1, 2, "text"},

@@ -51,7 +51,7 @@ bool is_dead(pid_t pid) {
 }
 
 struct Node {
-  Node() {
+  explicit Node(const qos::Profile& profile = {}) {
     sigprocmask(SIG_SETMASK, nullptr, &mask);
     supervisor = std::make_unique<NodeSupervisor>(
         loop,
@@ -59,7 +59,7 @@ struct Node {
           return std::unique_ptr<JobArenas>(std::make_unique<NoArenas>(calls));
         },
         [this](node::FromNode message) { told.push_back(std::move(message)); });
-    supervisor->take(node::Prepare{1, 1, qos::serialize(qos::Profile())});
+    supervisor->take(node::Prepare{1, 1, qos::serialize(profile)});
     REQUIRE_FALSE(std::get<node::Ready>(told.at(0)).host.empty());
   }
   ~Node() {
@@ -199,4 +199,24 @@ TEST_CASE("supervisor: what it counts is what runs", "[launcher]") {
   const auto seen = node.wait_for<node::Surveyed>();
   CHECK(seen.ranks_running == 1);
   CHECK(seen.ranks_in_mpi == 0);
+}
+
+TEST_CASE("supervisor: under a lease a stopped process is told of, and killed when it is said so",
+          "[launcher]") {
+  qos::Profile profile;
+  profile.datawriter_qos.liveliness.lease_duration = std::chrono::milliseconds(200);
+  Node node(profile);
+  node.start({Node::shell(0, "sleep 1000 & kill -STOP $$; wait"), Node::shell(1, "exec sleep 1000")});
+  const auto found = node.wait_for<node::LeaseFound>();
+  CHECK(found.slot == 0);
+  CHECK(found.incarnation == 1);
+  CHECK(found.finding.kind == LeaseFinding::Kind::over);
+  CHECK(found.finding.silence == Silence::stopped);
+  CHECK(found.finding.silent_for_ns >= 200'000'000);
+  node.supervisor->take(node::KillRank{0});
+  const auto end = node.wait_for<node::Ended>();
+  CHECK(end.slot == 0);
+  CHECK(end.root_status == SIGKILL);
+  node.supervisor->take(node::Fence{0});
+  node.wait_for<node::Fenced>();
 }

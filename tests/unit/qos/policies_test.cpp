@@ -95,12 +95,20 @@ TEST_CASE("resource_limits: refuses limits that KEEP_LAST's depth does not fit",
         "max_samples");
 }
 
-TEST_CASE("liveliness: refuses a lease of 0 and, so far, one that ends", "[qos]") {
+TEST_CASE("liveliness: refuses a lease of 0, and for ranks one that nobody enforces", "[qos]") {
   CHECK(text_of(check_consistent(Liveliness{.lease_duration = 0s})) ==
         "LIVELINESS: lease_duration is 0 s; it must be above 0");
   CHECK(check_consistent(Liveliness{.lease_duration = 1ns}));
-  CHECK(text_of(check_enforced(Liveliness{.lease_duration = 1s})) ==
-        "LIVELINESS: lease_duration 1 s is not enforced yet; leave it infinite");
+  CHECK(check_enforced(Liveliness{.lease_duration = 1s}));
+  CHECK(check_enforced(Liveliness{.lease_duration = rank_lease_min}));
+  CHECK(check_enforced(Liveliness{.kind = LivelinessKind::manual_by_participant, .lease_duration = 1s}));
+  CHECK(text_of(check_enforced(Liveliness{.lease_duration = 99ms})) ==
+        "LIVELINESS: lease_duration 99 ms is too short for ranks, because a busy machine lets processes wait "
+        "that long; set 100 ms or more");
+  CHECK(
+      text_of(check_enforced(Liveliness{.kind = LivelinessKind::manual_by_topic, .lease_duration = 1s})) ==
+      "LIVELINESS: MANUAL_BY_TOPIC with a lease is not enforced for ranks; set MANUAL_BY_PARTICIPANT, which "
+      "a rank meets by entering MPI");
   CHECK(check_enforced(Liveliness{.kind = LivelinessKind::manual_by_topic}));
 }
 

@@ -123,8 +123,10 @@ TEST_CASE("xml errors: what is legal and not enforced yet", "[qos]") {
         "/durability: DURABILITY: PERSISTENT is not enforced yet; use VOLATILE or TRANSIENT_LOCAL");
   CHECK(within_profile("<rank_replacement><kind>BLANK</kind></rank_replacement>") ==
         "/rank_replacement: rank_replacement: BLANK is not enforced yet; use ABORT or REBUILD");
-  CHECK(within_writer("<liveliness><lease_duration><sec>1</sec></lease_duration></liveliness>") ==
-        "/liveliness: LIVELINESS: lease_duration 1 s is not enforced yet; leave it infinite");
+  CHECK(within_writer("<liveliness><kind>MANUAL_BY_TOPIC_LIVELINESS_QOS</kind><lease_duration><sec>1</sec>"
+                      "</lease_duration></liveliness>") ==
+        "/liveliness: LIVELINESS: MANUAL_BY_TOPIC with a lease is not enforced for ranks; set "
+        "MANUAL_BY_PARTICIPANT, which a rank meets by entering MPI");
   CHECK(within_writer("<deadline><period><sec>1</sec></period></deadline>") ==
         "/deadline: period 1 s is not enforced for ranks; only the default is accepted: infinite");
   CHECK(within_writer("<ownership><kind>EXCLUSIVE_OWNERSHIP_QOS</kind></ownership>") ==

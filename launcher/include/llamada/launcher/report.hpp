@@ -32,6 +32,9 @@ struct DeathRecord {
   std::vector<std::string> last_errors;  ///< the last lines of its standard error, fit for a terminal
   /// The kernel killed it because the memory of this was used up, "the machine".
   std::optional<std::string> memory_used_up;
+  /// mpirun killed it because its LIVELINESS lease was over, "was stopped for 1.1 s, longer than …"; else
+  /// empty.
+  std::string silence;
   std::string core_file;  ///< its path, empty if it left none that can be found
 };
 

@@ -28,7 +28,11 @@ Status check_consistent(const Liveliness& policy);
 /// Errc::incompatible, and why: the kind offered must be as strong, the lease offered not longer.
 Status check_compatible(const Liveliness& offered, const Liveliness& requested);
 
-/// Errc::unsupported for a lease that is not infinite, which is not enforced yet.
+/// The shortest lease that a job of ranks enforces.
+inline constexpr Duration rank_lease_min = std::chrono::milliseconds(100);
+
+/// Errc::unsupported for a lease that a job of ranks does not enforce: of MANUAL_BY_TOPIC, or one shorter
+/// than rank_lease_min.
 Status check_enforced(const Liveliness& policy);
 
 /// "AUTOMATIC, lease_duration infinite".

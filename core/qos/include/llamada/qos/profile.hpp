@@ -27,8 +27,7 @@ struct Profile {
 Status check_consistent(const Profile& profile);
 
 /// Errc::unsupported if a policy is legal and no job of ranks enforces it: RELIABILITY, DURABILITY up to
-/// TRANSIENT_LOCAL, HISTORY, RESOURCE_LIMITS and LIVELINESS without a lease are; the others must have their
-/// defaults.
+/// TRANSIENT_LOCAL, HISTORY, RESOURCE_LIMITS and LIVELINESS are; the others must have their defaults.
 Status check_enforced(const DataWriterQos& qos);
 Status check_enforced(const DataReaderQos& qos);
 Status check_enforced(const Profile& profile);
