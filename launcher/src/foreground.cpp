@@ -133,6 +133,7 @@ void Foreground::take(control::Message message) {
     input_in_flight_ -= std::min(taken->size_bytes, input_in_flight_);
     return allow_input();
   }
+  if (std::holds_alternative<control::Die>(message)) kill(getpid(), SIGKILL);
   if (auto* world = std::get_if<control::World>(&message))
     for (Sink& sink : sinks_) sink.lines.name_world(world->first, world->count, world->number);
   if (auto* finished = std::get_if<control::Finished>(&message))

@@ -64,4 +64,7 @@ void fields(Coder& coder, typename Coder::template Value<World>& message) {
   coder.numbers(message.first, message.count, message.number);
 }
 
+template <typename Coder>
+void fields(Coder& /*coder*/, typename Coder::template Value<Die>& /*message*/) {}
+
 }  // namespace llamada::launcher::control

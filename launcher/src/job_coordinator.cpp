@@ -14,8 +14,12 @@
 
 namespace llamada::launcher {
 
-JobCoordinator::JobCoordinator(EventLoop& loop, TellMpirun tell_mpirun, TellNode tell_node)
-    : loop_(loop), tell_mpirun_(std::move(tell_mpirun)), tell_node_(std::move(tell_node)) {
+JobCoordinator::JobCoordinator(EventLoop& loop, TellMpirun tell_mpirun, TellNode tell_node,
+                               IsMpiFunction is_mpi_function)
+    : loop_(loop),
+      tell_mpirun_(std::move(tell_mpirun)),
+      tell_node_(std::move(tell_node)),
+      is_mpi_function_(std::move(is_mpi_function)) {
   static_cast<void>(getrandom(&token_, sizeof token_, 0));
 }
 
@@ -48,18 +52,7 @@ Status JobCoordinator::prepare() {
   if (!profile) return propagate(profile);
   profile_ = std::move(*profile);
   if (rebuilding()) input_.keep();
-  std::vector<InjectRule> rules;
-  for (const std::string& text : job_.inject_rules) {
-    auto rule = parse_inject_rule(text);
-    if (!rule) return propagate(rule);
-    rules.push_back(std::move(*rule));
-  }
-  injector_ = std::make_unique<Injector>(loop_, std::move(rules), [this](std::uint32_t slot, int signal) {
-    const JobRank* rank = rank_at(slot);
-    if (!rank || rank->phase != RankPhase::running || rank->pid == 0) return false;
-    tell_node_(node::SignalRank{slot, signal, false});
-    return true;
-  });
+  if (auto status = prepare_injections(); !status) return status;
   report_.job_number = job_.job_number;
   report_.rank_count = job_.rank_count;
   report_.profile = job_.profile_label;
@@ -96,7 +89,10 @@ void JobCoordinator::forward_signal(int number) {
   if (number == SIGUSR1 || number == SIGUSR2)
     for (JobRank& rank : ranks_)
       if (rank.is_being_replaced()) rank.held_signals |= std::uint64_t{1} << number;
-  if (number == SIGTSTP || number == SIGCONT) tell_node_(node::HoldLeases{number == SIGTSTP});
+  if (number == SIGTSTP || number == SIGCONT) {
+    tell_node_(node::HoldLeases{number == SIGTSTP});
+    if (injector_) injector_->hold(number == SIGTSTP);
+  }
   if (!ends) return signal_ranks(number);
   if (++user_signal_count_ > 1) {
     begin_ending(exit_signal_base + number, {});
@@ -121,6 +117,7 @@ void JobCoordinator::begin_ending(int exit_code, std::string_view why) {
   say(std::string(why));
   if (ending_code_) return;
   ending_code_ = exit_code;
+  if (injector_) injector_->job_ends();
   tell_node_(node::EndJob{});
 }
 
@@ -135,9 +132,7 @@ void JobCoordinator::finish() {
   finished_ = true;
   for (const JobRank& rank : ranks_) report_.ranks.push_back(rank.view);
   report_.spawned_world_count = spawned_count_;
-  if (injector_) report_.injections = injector_->records();
-  for (const InjectionRecord& injection : report_.injections)
-    if (!injection.fired) say(fmt::format("mpirun: the rule --inject '{}' never fired.\n", injection.rule));
+  tell_of_injections();
   tell_of_other_mpi();
   if (job_.print_exit_codes) say(exit_codes_text());
   tell_mpirun_(control::Finished{ending_code_.value_or(first_failure_), report_to_json(report_)});

@@ -32,8 +32,10 @@ class JobCoordinator {
   using TellMpirun = std::function<void(control::Message)>;
   using TellNode = std::function<void(node::ToNode)>;
 
-  /// Neither function must call back into the coordinator.
-  JobCoordinator(EventLoop& loop, TellMpirun tell_mpirun, TellNode tell_node);
+  /// Neither `tell` function must call back into the coordinator. Without `is_mpi_function` every name is
+  /// one.
+  JobCoordinator(EventLoop& loop, TellMpirun tell_mpirun, TellNode tell_node,
+                 IsMpiFunction is_mpi_function = {});
 
   /// From mpirun.
   void take(control::Message message);
@@ -103,12 +105,20 @@ class JobCoordinator {
   void output_diverged(const JobRank& rank, const OutputJournal::Difference& difference);
   void release_output(JobRank& rank);
   void histories_lost(const JobRank& rank, const std::string& why);
+  std::string log_used_up();
   void diverged(const JobRank& rank, const std::string& text);
   void aborted(JobRank& rank, const node::Said& message);
 
   // LIVELINESS (job_coordinator_leases.cpp).
   void on(node::LeaseFound&& message);
   std::chrono::nanoseconds lease() const { return profile_.datawriter_qos.liveliness.lease_duration; }
+
+  // Injected failures (job_coordinator_injections.cpp).
+  Status prepare_injections();
+  Injector::Hands hands();
+  void on(node::InjectWanted&& message);
+  Result<InjectRule> accept_injection(const std::string& text);
+  void tell_of_injections();
 
   // Deaths (job_coordinator_deaths.cpp).
   void on(node::Ended&& message);
@@ -128,6 +138,7 @@ class JobCoordinator {
   EventLoop& loop_;
   TellMpirun tell_mpirun_;
   TellNode tell_node_;
+  IsMpiFunction is_mpi_function_;
   std::unique_ptr<Injector> injector_;
   control::Start job_;
   qos::Profile profile_;

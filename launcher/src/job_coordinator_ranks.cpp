@@ -105,14 +105,18 @@ void JobCoordinator::aborted(JobRank& rank, const node::Said& message) {
                    : fmt::format("mpirun: {}: {}\n", name_of(rank), message.text));
 }
 
+std::string JobCoordinator::log_used_up() {
+  if (const auto rule = injector_->memory_used_up())
+    return fmt::format("the memory for histories is used up, as --inject '{}' asks", *rule);
+  return fmt::format("log_bytes_per_node of the profile '{}' ({}) is used up", job_.profile_label,
+                     qos::bytes_to_string(profile_.rank_replacement.log_bytes_per_node));
+}
+
 /// `why` is empty when the memory for histories is used up; else what a rank said.
 void JobCoordinator::histories_lost(const JobRank& rank, const std::string& why) {
   if (!unprotected_because_.empty() || ending_code_) return;
   tell_node_(node::SetUnprotected{});
-  unprotected_because_ =
-      why.empty() ? fmt::format("log_bytes_per_node of the profile '{}' ({}) is used up", job_.profile_label,
-                                qos::bytes_to_string(profile_.rank_replacement.log_bytes_per_node))
-                  : fmt::format("rank {}: {}", rank.slot, why);
+  unprotected_because_ = why.empty() ? log_used_up() : fmt::format("rank {}: {}", rank.slot, why);
   const std::string what = fmt::format("mpirun: {}: ", unprotected_because_);
   if (profile_.rank_replacement.on_unprotected == qos::OnUnprotected::stop)
     return begin_ending(exit_unprotected, what + "the job is ended, because on_unprotected is STOP.\n");

@@ -23,7 +23,8 @@ void JobCoordinator::on(node::Ready&& message) {
       {}};
   ranks_.resize(job_.rank_count);
   for (std::uint32_t slot = 0; slot < job_.rank_count; ++slot) ranks_[slot].slot = slot;
-  injector_->job_started();
+  injector_->job_started(job_.rank_count);
+  say(injector_->drawn_seeds());
   start_world(worlds_[0]);
 }
 

@@ -42,7 +42,8 @@ pid_t peer_of(const FileDescriptor& socket) {
 /// messages wait in two queues as they would on a stream.
 class JobDriver {
  public:
-  JobDriver(FileDescriptor control, LastWord last_word, const ArenasFactory& make_arenas)
+  JobDriver(FileDescriptor control, LastWord last_word, const ArenasFactory& make_arenas,
+            IsMpiFunction is_mpi_function)
       : last_word_(std::move(last_word)),
         mpirun_(peer_of(control)),
         mpirun_pidfd_(open_pidfd(mpirun_)),
@@ -51,7 +52,8 @@ class JobDriver {
             mpirun_),
         coordinator_(
             loop_, [this](const control::Message& message) { link_.send(message); },
-            [this](node::ToNode message) { to_node_.push_back(std::move(message)); }),
+            [this](node::ToNode message) { to_node_.push_back(std::move(message)); },
+            std::move(is_mpi_function)),
         link_(
             loop_, std::move(control), [this](control::Message message) { take(std::move(message)); },
             [this](const Error&) { is_orphaned_ = true; }) {
@@ -119,9 +121,10 @@ class JobDriver {
 
 }  // namespace
 
-int run_job_driver(FileDescriptor control, LastWord last_word, const ArenasFactory& make_arenas) {
+int run_job_driver(FileDescriptor control, LastWord last_word, const ArenasFactory& make_arenas,
+                   IsMpiFunction is_mpi_function) {
   fcntl(control.get(), F_SETFD, FD_CLOEXEC);
-  return JobDriver(std::move(control), std::move(last_word), make_arenas).run();
+  return JobDriver(std::move(control), std::move(last_word), make_arenas, std::move(is_mpi_function)).run();
 }
 
 }  // namespace llamada::launcher

@@ -85,13 +85,11 @@ bool injects_at_step(const Options& options) {
   return false;
 }
 
-Status check_injections(const Options& options, const Installation& installation,
+Status check_injections(const Options& options, const Installation& installation, const qos::Profile& profile,
                         const IsMpiFunction& is_mpi_function) {
   for (const InjectRule& rule : options.injections) {
-    const bool names_function =
-        rule.trigger == InjectTrigger::in_call || rule.trigger == InjectTrigger::in_middle;
-    if (names_function && !is_mpi_function(rule.name))
-      return failure(Errc::invalid_argument, "--inject '{}': MPI has no function '{}'", rule.text, rule.name);
+    if (auto status = check_function(rule, is_mpi_function); !status) return status;
+    if (auto status = check_has_log(rule, profile, options.qos); !status) return status;
   }
   if (injects_at_step(options) && installation.crash_point_library_directory.empty())
     return failure(
@@ -110,7 +108,7 @@ std::variant<Preparation, Refusal> prepare(const Options& options, const IsMpiFu
   if (!profile) return refuse(profile.error(), exit_launcher);
   for (const std::string& warning : warnings) std::fprintf(stderr, "mpirun: warning: %s\n", warning.c_str());
   if (auto status = qos::check_for_ranks(*profile); !status) return refuse(status.error(), exit_launcher);
-  if (auto status = check_injections(options, *installation, is_mpi_function); !status)
+  if (auto status = check_injections(options, *installation, *profile, is_mpi_function); !status)
     return refuse(status.error(), exit_launcher);
   auto directory = directory_for_ranks(options.working_directory);
   if (!directory) return refuse(directory.error(), exit_launcher);

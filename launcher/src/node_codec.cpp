@@ -122,6 +122,21 @@ void fields(Coder& coder, typename Coder::template Value<HoldLeases>& message) {
 }
 
 template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<LimitLog>& message) {
+  coder.numbers(message.size_bytes);
+}
+
+template <typename Coder>
+void fields(Coder& /*coder*/, typename Coder::template Value<Die>& /*message*/) {}
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<AnswerInject>& message) {
+  coder.numbers(message.question);
+  coder.flag(message.answer.accepted);
+  coder.text(message.answer.text);
+}
+
+template <typename Coder>
 void fields(Coder& coder, typename Coder::template Value<Ready>& message) {
   coder.text(message.host);
 }
@@ -179,7 +194,7 @@ void fields(Coder& coder, typename Coder::template Value<Done>& message) {
 template <typename Coder>
 void fields(Coder& coder, typename Coder::template Value<Said>& message) {
   coder.numbers(message.slot);
-  coder.choice(message.kind, ArenaEventKind::reach);
+  coder.choice(message.kind, ArenaEventKind::inject);
   coder.numbers(message.code);
   coder.text(message.text);
 }
@@ -225,6 +240,12 @@ template <typename Coder>
 void fields(Coder& coder, typename Coder::template Value<LeaseFound>& message) {
   coder.numbers(message.slot, message.incarnation);
   fields(coder, message.finding);
+}
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<InjectWanted>& message) {
+  coder.numbers(message.question);
+  coder.text(message.rule);
 }
 
 template <typename Coder>

@@ -70,6 +70,16 @@ struct KillRank {
 struct HoldLeases {
   bool hold = false;
 };
+/// Coordinator → node: histories may use at most so many bytes of this node's memory from now on.
+struct LimitLog {
+  std::uint64_t size_bytes = 0;
+};
+/// Coordinator → node: the process that drives the node kills itself (SIGKILL), for a test.
+struct Die {};
+struct AnswerInject {
+  std::uint64_t question = 0;
+  InjectAnswer answer;
+};
 /// Coordinator → node: the job ends. All ranks get SIGTERM, and SIGKILL half a second later.
 struct EndJob {};
 /// Coordinator → node: SIGKILL for all processes, now.
@@ -91,9 +101,9 @@ struct SetUnprotected {};
 struct Survey {};
 
 /// Also control::Input, for rank 0.
-using ToNode =
-    std::variant<Prepare, StartRanks, AddRanks, Drain, Fence, SignalRank, EndJob, KillAll, HoldOutput,
-                 AnswerSpawn, AnswerReach, SetUnprotected, Survey, KillRank, HoldLeases, control::Input>;
+using ToNode = std::variant<Prepare, StartRanks, AddRanks, Drain, Fence, SignalRank, EndJob, KillAll,
+                            HoldOutput, AnswerSpawn, AnswerReach, SetUnprotected, Survey, KillRank,
+                            HoldLeases, LimitLog, Die, AnswerInject, control::Input>;
 
 /// Node → coordinator: the arenas are there.
 struct Ready {
@@ -184,6 +194,11 @@ struct Surveyed {
   std::uint32_t ranks_running = 0;
   std::uint32_t ranks_in_mpi = 0;  ///< of those: between MPI_Init and MPI_Finalize
 };
+/// `llamada inject` asks for a failure; AnswerInject must follow.
+struct InjectWanted {
+  std::uint64_t question = 0;
+  std::string rule;
+};
 /// A look at the rank's process has found this. Where its lease is over KillRank follows, unless the job
 /// ends.
 struct LeaseFound {
@@ -203,7 +218,7 @@ struct NodeFailed {
 /// Also control::Output, what a rank wrote, never empty; control::InputTaken; control::Notice.
 using FromNode =
     std::variant<Ready, NotReady, RanksAdded, Started, CannotStart, Attached, Ended, Fenced, Done, Said, Live,
-                 Damaged, CodeChanged, Reached, SpawnWanted, Surveyed, LeaseFound, OtherMpi, NodeFailed,
-                 control::Output, control::InputTaken, control::Notice>;
+                 Damaged, CodeChanged, Reached, SpawnWanted, Surveyed, LeaseFound, InjectWanted, OtherMpi,
+                 NodeFailed, control::Output, control::InputTaken, control::Notice>;
 
 }  // namespace llamada::launcher::node

@@ -126,6 +126,14 @@ void NodeSupervisor::on(node::AnswerSpawn&& message) {
 
 void NodeSupervisor::on(node::AnswerReach&& message) { arenas_->answer_reach(message.question); }
 
+void NodeSupervisor::on(node::AnswerInject&& message) {
+  arenas_->answer_inject(message.question, message.answer);
+}
+
+void NodeSupervisor::on(node::LimitLog&& message) { arenas_->limit_log(message.size_bytes); }
+
+void NodeSupervisor::on(node::Die&&) { kill(getpid(), SIGKILL); }
+
 void NodeSupervisor::on(node::SetUnprotected&&) { arenas_->set_unprotected(); }
 
 void NodeSupervisor::on(node::Survey&&) {

@@ -56,6 +56,9 @@ class NodeSupervisor {
   void on(node::Survey&& message);
   void on(node::KillRank&& message);
   void on(node::HoldLeases&& message);
+  void on(node::LimitLog&& message);
+  void on(node::Die&& message);
+  void on(node::AnswerInject&& message);
   void on(control::Input&& message);
   Status prepare(const node::Prepare& message);
   void signal_all(int number);
@@ -86,16 +89,16 @@ class NodeSupervisor {
   void look_at_code(RankProcess& rank);
   void look_at_code_later(const RankProcess& rank, std::chrono::milliseconds delay);
 
-  // Ends (node_supervisor_ends.cpp).
-  void reap();
-  void root_ended(RankProcess& rank);
-  void attached_ended(RankProcess& rank);
-  void tell_end(RankProcess& rank);
   // Leases (node_supervisor_leases.cpp).
   void begin_leases(const qos::Liveliness& policy);
   void look_at_leases();
   std::optional<LifeSign> life_sign(const RankProcess& rank) const;
 
+  // Ends (node_supervisor_ends.cpp).
+  void reap();
+  void root_ended(RankProcess& rank);
+  void attached_ended(RankProcess& rank);
+  void tell_end(RankProcess& rank);
   std::string core_of(const RankProcess& rank) const;
   void look_at_fence(RankProcess& rank);
   void begin_draining(RankProcess& rank);
@@ -108,12 +111,12 @@ class NodeSupervisor {
   EventLoop& loop_;
   ArenasFactory make_arenas_;
   Tell tell_;
+  pid_t mpirun_;
   sigset_t original_mask_{};
   rlimit original_descriptor_limit_{};
   std::string host_;
   std::unique_ptr<JobArenas> arenas_;
   bool rebuilding_ = false;                      ///< ranks are replaced
-  pid_t mpirun_;
   std::map<std::string, KeptProgram> programs_;  ///< under REBUILD, by path
   std::deque<RankProcess> ranks_;                ///< by slot; more come, none moves
   std::uint64_t lives_ = 0;

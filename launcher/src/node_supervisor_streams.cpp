@@ -27,6 +27,7 @@ void NodeSupervisor::pump_arenas() {
 }
 
 void NodeSupervisor::take_event(const ArenaEvent& event) {
+  if (event.kind == ArenaEventKind::inject) return tell_(node::InjectWanted{event.inject_number, event.text});
   RankProcess* const rank = rank_at(event.rank);
   if (!rank) return;
   switch (event.kind) {
@@ -50,6 +51,7 @@ void NodeSupervisor::take_event(const ArenaEvent& event) {
     case ArenaEventKind::warning:
     case ArenaEventKind::unprotected:
     case ArenaEventKind::aborted:
+    case ArenaEventKind::inject:
       break;
   }
   tell_(node::Said{rank->slot, event.kind, event.code, event.text});

@@ -46,7 +46,7 @@ Status read_option(std::span<const std::string> arguments, std::size_t& at, Opti
 
 Status check_ranks_of_injections(const Options& options) {
   for (const InjectRule& rule : options.injections)
-    if (rule.rank >= options.rank_count)
+    if (rule.target == InjectTarget::rank && rule.rank >= options.rank_count)
       return failure(Errc::invalid_argument, "--inject '{}': the job has the ranks 0 to {}", rule.text,
                      options.rank_count - 1);
   return {};

@@ -151,7 +151,8 @@ std::string report_to_json(const Report& report) {
                                           [](const DeathRecord& death) { return !death.silence.empty(); });
   json["injections"] = Json::array();
   for (const InjectionRecord& injection : report.injections)
-    json["injections"].push_back({{"rule", injection.rule}, {"fired", injection.fired}});
+    json["injections"].push_back(
+        {{"rule", injection.rule}, {"fired", injection.fired}, {"times", injection.times}});
   json["spawned_world_count"] = report.spawned_world_count;
   json["spawned_worlds"] = Json::array();
   for (const SpawnedWorldRecord& world : report.worlds)

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "doctor.hpp"
+#include "inject.hpp"
 #include "ls.hpp"
 #include "qos.hpp"
 #include "record.hpp"
@@ -128,6 +129,16 @@ void add_top(CLI::App& app, Action& chosen) {
   watched->callback([&chosen, options] { chosen = [options] { return top(*options); }; });
 }
 
+void add_inject(CLI::App& app, Action& chosen) {
+  auto words = std::make_shared<std::pair<std::string, std::string>>();
+  auto* injected = app.add_subcommand("inject", "Have a failure done to a running job, to test it");
+  injected->add_option("JOB", words->first, "The job's number, as `llamada ls` shows it, or its first digits")
+      ->required();
+  injected->add_option("RULE", words->second, "A rule as of mpirun --inject, 'kill rank 2 after 1 s'")
+      ->required();
+  injected->callback([&chosen, words] { chosen = [words] { return inject(words->first, words->second); }; });
+}
+
 int fail_usage(const std::string& what) {
   fmt::print(stderr, "llamada: {}\n", what);
   return usage_error;
@@ -172,7 +183,8 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", "llamada (Llamada) " LLAMADA_VERSION);
   app.require_subcommand(1);
   Action chosen;
-  for (auto* add : {add_ls, add_doctor, add_qos, add_why, add_spy, add_record, add_replay, add_top, add_help})
+  for (auto* add :
+       {add_ls, add_doctor, add_qos, add_why, add_spy, add_record, add_replay, add_top, add_inject, add_help})
     add(app, chosen);
   try {
     app.parse(argc, argv);

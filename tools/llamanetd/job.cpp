@@ -82,6 +82,11 @@ std::optional<ArenaEvent> event_of(const llamanet::DriverEvent& event) {
       return spawn_event(event);
     case Kind::reach:
       return reach_event(event);
+    case Kind::inject: {
+      ArenaEvent told{ArenaEventKind::inject, event.slot, 0, event.text};
+      told.inject_number = number_of(event.question);
+      return told;
+    }
     case Kind::refused:
     case Kind::woken:  // the host of a job follows no logs
       break;
@@ -128,6 +133,11 @@ class DriverArenas final : public launcher::JobArenas {
 
   void answer_reach(std::uint64_t question) override { driver_.answer_reach(question_of(question)); }
 
+  void answer_inject(std::uint64_t question, const launcher::InjectAnswer& answer) override {
+    driver_.answer_inject(question_of(question), {answer.accepted, answer.text});
+  }
+
+  void limit_log(std::uint64_t size_bytes) override { driver_.limit_log(size_bytes); }
   void set_unprotected() override { driver_.set_unprotected(); }
   void set_done(std::uint32_t rank) override { driver_.mark_done(rank); }
   void set_ending() override { driver_.set_ending(); }
@@ -221,8 +231,9 @@ Result<std::unique_ptr<launcher::JobArenas>> make_arenas(const launcher::ArenasR
 }  // namespace
 
 int run_job(int control_descriptor, int last_word_descriptor) {
-  return launcher::run_job_driver(FileDescriptor(control_descriptor),
-                                  launcher::LastWord(FileDescriptor(last_word_descriptor)), make_arenas);
+  return launcher::run_job_driver(
+      FileDescriptor(control_descriptor), launcher::LastWord(FileDescriptor(last_word_descriptor)),
+      make_arenas, [](std::string_view name) { return mpi::find_call(name) != mpi::CallId::none; });
 }
 
 }  // namespace llamada::tools

@@ -25,7 +25,7 @@ Start some_start() {
 
 std::vector<Message> some_of_each() {
   return {some_start(),        Input{"bytes\0more"},  Signal{15},          End{124, 1},   InputTaken{1 << 20},
-          Output{3, 2, "err"}, Notice{"mpirun: x\n"}, Finished{137, "{}"}, World{4, 2, 1}};
+          Output{3, 2, "err"}, Notice{"mpirun: x\n"}, Finished{137, "{}"}, World{4, 2, 1}, Die{}};
 }
 
 void append(std::vector<std::byte>& stream, const Message& message) {

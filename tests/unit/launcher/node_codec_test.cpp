@@ -36,6 +36,9 @@ std::vector<node::ToNode> some_to_node() {
           node::Survey{},
           node::KillRank{1},
           node::HoldLeases{true},
+          node::LimitLog{100},
+          node::Die{},
+          node::AnswerInject{3, {true, "kill any"}},
           control::Input{std::string("a\0b", 3)}};
 }
 
@@ -59,6 +62,7 @@ std::vector<node::FromNode> some_from_node() {
           node::SpawnWanted{1, question},
           node::Surveyed{4, 3},
           node::LeaseFound{1, 2, {LeaseFinding::Kind::debugger, Silence::frozen, -5, 4711}},
+          node::InjectWanted{3, "kill any"},
           node::OtherMpi{"libmpi.so.40"},
           node::NodeFailed{"why"},
           control::Output{1, 2, "text"},

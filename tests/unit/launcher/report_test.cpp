@@ -31,7 +31,7 @@ Report some_report() {
   death.sent_before = true;
   report.deaths = {death};
   report.replacements = 1;
-  report.injections = {{"kill rank 1 at call 7", true}};
+  report.injections = {{"kill rank 1 at call 7", true, 1}};
   report.ranks.resize(2);
   for (RankView& rank : report.ranks)
     rank.counters[static_cast<std::size_t>(log::Counter::sends_compared)] = 5;

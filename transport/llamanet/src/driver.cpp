@@ -46,14 +46,6 @@ Result<std::uint32_t> Driver::Implementation::add_slots(std::uint32_t count) {
   return first;
 }
 
-void Driver::Implementation::answer_spawn(const DriverEvent::Question& question, const Spawned& spawned) {
-  if (socket_->has(question.connection)) answer(question.connection, question.request, spawned);
-}
-
-void Driver::Implementation::answer_reach(const DriverEvent::Question& question) {
-  if (socket_->has(question.connection)) answer(question.connection, question.request, Reached{});
-}
-
 std::vector<DriverEvent> Driver::Implementation::poll(std::chrono::milliseconds timeout) {
   socket_->poll(timeout);
   if (!socket_->has_unsent()) roster_.let_go_of_done();
@@ -147,10 +139,14 @@ Status Driver::create_slots(std::uint32_t count, std::vector<std::string> identi
   return implementation_->create_slots(count, std::move(identities));
 }
 Result<std::uint32_t> Driver::add_slots(std::uint32_t count) { return implementation_->add_slots(count); }
-void Driver::answer_reach(const DriverEvent::Question& question) { implementation_->answer_reach(question); }
-
 void Driver::answer_spawn(const DriverEvent::Question& question, const Spawned& spawned) {
-  implementation_->answer_spawn(question, spawned);
+  implementation_->answer(question, spawned);
+}
+void Driver::answer_reach(const DriverEvent::Question& question) {
+  implementation_->answer(question, Reached{});
+}
+void Driver::answer_inject(const DriverEvent::Question& question, const Injected& injected) {
+  implementation_->answer(question, injected);
 }
 std::uint32_t Driver::slot_count_max() const { return implementation_->roster_.count_max(); }
 std::uint32_t Driver::slot_count() const { return implementation_->roster_.count(); }
@@ -174,6 +170,7 @@ void Driver::mark_done(std::uint32_t slot) {
   implementation_->segments_.leave(slot);
   implementation_->roster_.leave(slot, SlotState::done);
 }
+void Driver::limit_log(std::uint64_t size_bytes) { implementation_->roster_.limit_log(size_bytes); }
 void Driver::set_unprotected() { implementation_->roster_.set_unprotected(); }
 void Driver::set_ending() { implementation_->roster_.set_ending(); }
 void Driver::wake_all() { implementation_->roster_.wake_all(); }

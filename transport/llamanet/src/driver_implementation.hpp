@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "driver_arena.hpp"
@@ -26,8 +27,10 @@ class Driver::Implementation final : private DriverSocket::Host {
   std::vector<DriverEvent> poll(std::chrono::milliseconds timeout);
   Status create_slots(std::uint32_t count, std::vector<std::string> identities);
   Result<std::uint32_t> add_slots(std::uint32_t count);
-  void answer_spawn(const DriverEvent::Question& question, const Spawned& spawned);
-  void answer_reach(const DriverEvent::Question& question);
+  /// To whoever asked, if it is still there.
+  void answer(const DriverEvent::Question& question, Message message) {
+    if (socket_->has(question.connection)) answer(question.connection, question.request, std::move(message));
+  }
   void end_application(std::uint32_t slot);
   bool close_if_idle();
   Result<log::ArenaWriter*> arena();
@@ -62,6 +65,7 @@ class Driver::Implementation final : private DriverSocket::Host {
   Status on(std::uint64_t number, std::uint32_t request, const Lengthen&);
   Status on(std::uint64_t number, std::uint32_t request, const Reach& reach);
   Status on(std::uint64_t number, std::uint32_t request, const Part& part);
+  Status on(std::uint64_t number, std::uint32_t request, const Inject& inject);
   Status on_rejoin(std::uint64_t number, std::uint32_t request, const Rejoin& rejoin,
                    std::vector<FileDescriptor> brought);
   Status answer_about_arena(std::uint64_t number, std::uint32_t request);

@@ -263,4 +263,14 @@ Status Driver::Implementation::on(std::uint64_t number, std::uint32_t, const Par
   return {};
 }
 
+Status Driver::Implementation::on(std::uint64_t number, std::uint32_t request, const Inject& inject) {
+  auto& caller = socket_->caller(number);
+  if (caller.slot) return failure(Errc::parse_error, "inject after attach");
+  if (options_.on_demand) return failure(Errc::unsupported, "this driver has no job");
+  caller.greeted = true;
+  events_.push_back(
+      {DriverEvent::Kind::inject, any_slot, caller.pid, {}, inject.rule, {}, {number, request}});
+  return {};
+}
+
 }  // namespace llamada::llamanet

@@ -41,7 +41,7 @@ Result<DriverRoster> DriverRoster::create(const DriverOptions& options) {
   header.magic = page_magic;
   header.slot_count_max = options.slot_count_max;
   header.is_protected.store(1, std::memory_order_relaxed);
-  header.log_bytes_max = options.log_bytes_max;
+  header.log_bytes_max.store(options.log_bytes_max, std::memory_order_relaxed);
   header.arena_size_bytes = slots.arena_size_bytes_;
   header.start_ns = static_cast<std::uint64_t>(SystemClock().monotonic().count());
   slots.on_demand_ = options.on_demand;
@@ -229,6 +229,12 @@ void DriverRoster::let_go_of_done() {
     own_entry(i).arena.store(0, std::memory_order_release);
     publish();
   }
+}
+
+void DriverRoster::limit_log(std::uint64_t size_bytes) {
+  auto& limit = page_ref().log_bytes_max;
+  const auto present = limit.load(std::memory_order_relaxed);
+  if (present == 0 || size_bytes < present) limit.store(size_bytes, std::memory_order_relaxed);
 }
 
 void DriverRoster::set_unprotected() {

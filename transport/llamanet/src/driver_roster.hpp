@@ -91,6 +91,8 @@ class DriverRoster {
   /// Closes the arenas and eventfds of added slots that are done: who has to do with those has mapped them
   /// before. Not while an answer that names slots waits to be sent.
   void let_go_of_done();
+  /// What is kept may use at most so many bytes from now on, and not more than before.
+  void limit_log(std::uint64_t size_bytes);
   void set_unprotected();
   void set_ending();
 

@@ -219,6 +219,17 @@ void fields(Coder& coder, typename Coder::template Value<Part>& message) {
   coder.numbers(message.slot, message.arena);
 }
 
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<Inject>& message) {
+  coder.text(message.rule);
+}
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<Injected>& message) {
+  coder.boolean(message.accepted);
+  coder.text(message.text);
+}
+
 // The variant's alternatives stand in the order of the type numbers, which begin at 1.
 static_assert(
     std::is_same_v<std::variant_alternative_t<static_cast<std::size_t>(MessageType::attach) - 1, Message>,
@@ -233,7 +244,10 @@ static_assert(
                    Rejoin>);
 static_assert(std::is_same_v<
               std::variant_alternative_t<static_cast<std::size_t>(MessageType::part) - 1, Message>, Part>);
-static_assert(std::variant_size_v<Message> == static_cast<std::size_t>(MessageType::part));
+static_assert(
+    std::is_same_v<std::variant_alternative_t<static_cast<std::size_t>(MessageType::injected) - 1, Message>,
+                   Injected>);
+static_assert(std::variant_size_v<Message> == static_cast<std::size_t>(MessageType::injected));
 
 template <std::size_t index = 0>
 std::optional<Message> read_type(std::uint16_t type, Decoder& body) {

@@ -127,7 +127,7 @@ void Roster::replace_peer(std::uint32_t slot, PeerSlot by) {
 }
 
 bool Roster::may_keep(std::uint64_t more_bytes) const {
-  const auto limit = page().log_bytes_max;
+  const auto limit = page().log_bytes_max.load(std::memory_order_relaxed);
   return limit == 0 || !is_protected() || live_bytes_of_all() + more_bytes <= limit;
 }
 

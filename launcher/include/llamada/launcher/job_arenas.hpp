@@ -40,7 +40,8 @@ enum class ArenaEventKind {
   live,
   damaged,
   spawn,
-  reach
+  reach,
+  inject
 };
 
 /// One program that a rank wants to have started (MPI_Comm_spawn), and how often.
@@ -78,14 +79,21 @@ struct ReachQuestion {
   std::uint64_t number = 0;  ///< for answer_reach()
 };
 
-/// What happened to a rank, or what it said.
+/// What becomes of a rule of `llamada inject`: accepted, with the seed that was drawn; or why not.
+struct InjectAnswer {
+  bool accepted = false;
+  std::string text;
+};
+
+/// What happened to a rank, or what it said; of inject: what a tool asks for, and no rank.
 struct ArenaEvent {
   ArenaEventKind kind = ArenaEventKind::note;
   std::uint32_t rank = 0;
   std::int32_t code = 0;  ///< of aborted and diverged; of damaged: the rank whose arena is
-  std::string text;
+  std::string text;       ///< of inject: the rule
   SpawnQuestion spawn{};
   ReachQuestion reach{};
+  std::uint64_t inject_number = 0;  ///< for answer_inject()
 };
 
 /// What the job needs of the node's arenas: implemented over llamaNET's driver where the programs are wired
@@ -112,6 +120,9 @@ class JobArenas {
   /// To whoever asked, if it is still there.
   virtual void answer_spawn(std::uint64_t question, const SpawnAnswer& answer) = 0;
   virtual void answer_reach(std::uint64_t question) = 0;
+  virtual void answer_inject(std::uint64_t question, const InjectAnswer& answer) = 0;
+  /// The histories of all ranks may use at most so many bytes of memory from now on, if they are kept.
+  virtual void limit_log(std::uint64_t size_bytes) = 0;
   /// The histories are no longer kept.
   virtual void set_unprotected() = 0;
   /// The rank has ended as it should, and its output is drained.

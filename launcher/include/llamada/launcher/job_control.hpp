@@ -83,7 +83,12 @@ struct World {
   bool operator==(const World&) const = default;
 };
 
-using Message = std::variant<Start, Input, Signal, End, InputTaken, Output, Notice, Finished, World>;
+/// llamanetd → mpirun: mpirun kills itself (SIGKILL), for a test.
+struct Die {
+  bool operator==(const Die&) const = default;
+};
+
+using Message = std::variant<Start, Input, Signal, End, InputTaken, Output, Notice, Finished, World, Die>;
 
 std::vector<std::byte> encode(const Message& message);
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "llamada/base/file_descriptor.hpp"
+#include "llamada/launcher/inject.hpp"
 #include "llamada/launcher/job_arenas.hpp"
 #include "llamada/launcher/last_word.hpp"
 
@@ -10,6 +11,7 @@ namespace llamada::launcher {
 /// starts its ranks, is their parent, passes their input and output on, judges their deaths and replaces
 /// them, and tells the exit code of the job. Returns the exit code of llamanetd: 0 once mpirun has been told,
 /// another one if it is lost. One thread, the one that must stay alive: the ranks die with it.
-int run_job_driver(FileDescriptor control, LastWord last_word, const ArenasFactory& make_arenas);
+int run_job_driver(FileDescriptor control, LastWord last_word, const ArenasFactory& make_arenas,
+                   IsMpiFunction is_mpi_function);
 
 }  // namespace llamada::launcher

@@ -39,8 +39,9 @@ struct DeathRecord {
 };
 
 struct InjectionRecord {
-  std::string rule;
+  std::string rule;  ///< with the seed that was drawn for it
   bool fired = false;
+  std::uint64_t times = 0;  ///< how often it fired
 };
 
 /// Ranks that MPI_Comm_spawn has added: slots [first, first + rank_count).

@@ -48,6 +48,7 @@ struct DriverEvent {
     spawn,  ///< the application of `slot` asks for what `spawn` says; answer_spawn(), with `question`, must
             ///< follow
     reach,  ///< the application of `slot` has come to the place that `reach` says; answer_reach() must follow
+    inject,  ///< a tool asks for the failure that the rule `text` says; answer_inject() must follow
     woken,  ///< an application has woken the driver: logs that the host follows may have more records
   };
   /// Which question is to be answered.
@@ -103,6 +104,8 @@ class Driver {
   void answer_spawn(const DriverEvent::Question& question, const Spawned& spawned);
   /// The same.
   void answer_reach(const DriverEvent::Question& question);
+  /// The same.
+  void answer_inject(const DriverEvent::Question& question, const Injected& injected);
   std::uint32_t slot_count() const;
   std::uint32_t slot_count_max() const;
   /// What every later incarnation of the slot is told.
@@ -116,6 +119,9 @@ class Driver {
   void mark_dead(std::uint32_t slot);
   /// The slot's application has ended as it should, and its output is drained.
   void mark_done(std::uint32_t slot);
+  /// All arenas together may use at most so many bytes for what is kept from now on, and not more than
+  /// before.
+  void limit_log(std::uint64_t size_bytes);
   /// Histories are no longer kept.
   void set_unprotected();
   /// The job is over for everybody.

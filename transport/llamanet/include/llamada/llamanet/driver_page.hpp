@@ -28,7 +28,7 @@ struct alignas(64) DriverPage {
   std::atomic<std::uint64_t> generation;  ///< release: one more after every change of the roster
   std::atomic<std::uint32_t> is_protected;
   std::atomic<std::uint32_t> ending;
-  std::uint64_t log_bytes_max;
+  std::atomic<std::uint64_t> log_bytes_max;  ///< 0: no limit. A test may make it lower
   std::uint64_t arena_size_bytes;         ///< of each arena: what is mapped of its file, however long that is
   std::uint64_t start_ns;                 ///< when the driver started (CLOCK_MONOTONIC)
   std::atomic<std::uint32_t> arena_last;  ///< the last serial number that it gave to an arena

@@ -42,7 +42,7 @@ class Inspector {
   const std::string& profile() const { return profile_; }
   std::uint32_t pid() const { return pid_; }
   bool is_protected() const { return page_->is_protected.load(std::memory_order_relaxed) != 0; }
-  std::uint64_t log_bytes_max() const { return page_->log_bytes_max; }
+  std::uint64_t log_bytes_max() const { return page_->log_bytes_max.load(std::memory_order_relaxed); }
   /// The slots that are not free.
   const std::vector<Slot>& slots() const { return slots_; }
 

@@ -51,6 +51,8 @@ enum class MessageType : std::uint16_t {
   reached = 21,
   rejoin = 22,
   part = 23,
+  inject = 24,
+  injected = 25,
 };
 
 /// An application asks for a slot.
@@ -243,6 +245,18 @@ struct Reached {
   bool operator==(const Reached&) const = default;
 };
 
+/// A tool asks the driver of a job for a failure, by a rule of mpirun's --inject.
+struct Inject {
+  std::string rule;
+  bool operator==(const Inject&) const = default;
+};
+/// It will happen, and `text` is the rule with the seed that was drawn; or `text` is why not.
+struct Injected {
+  bool accepted = false;
+  std::string text;
+  bool operator==(const Injected&) const = default;
+};
+
 /// One line of the roster of a driver that has ended: an application that was attached.
 struct RosterLine {
   std::uint32_t slot = 0;
@@ -267,7 +281,7 @@ struct Rejoin {
 
 using Message = std::variant<Attach, Attached, Peers, PeersAre, Say, Inspect, Inspected, ErrorMessage, Bye,
                              Share, Shared, Release, Released, Spawn, Spawned, Name, Named, Lengthen,
-                             Lengthened, Reach, Reached, Rejoin, Part>;
+                             Lengthened, Reach, Reached, Rejoin, Part, Inject, Injected>;
 
 struct Envelope {
   std::uint32_t request = 0;  ///< chosen by the asker, repeated in the answer

@@ -1,0 +1,76 @@
+#include <utility>
+
+#include "job_coordinator.hpp"
+
+// Failures that a test asks for: the rules of --inject, and those of `llamada inject`.
+
+namespace llamada::launcher {
+
+Status JobCoordinator::prepare_injections() {
+  std::vector<InjectRule> rules;
+  for (const std::string& text : job_.inject_rules) {
+    auto rule = parse_inject_rule(text);
+    if (!rule) return propagate(rule);
+    rules.push_back(std::move(*rule));
+  }
+  injector_ = std::make_unique<Injector>(loop_, std::move(rules), hands());
+  return {};
+}
+
+Injector::Hands JobCoordinator::hands() {
+  Injector::Hands hands;
+  hands.signal = [this](std::uint32_t slot, int signal) {
+    const JobRank* rank = rank_at(slot);
+    if (!rank || rank->phase != RankPhase::running || rank->pid == 0) return false;
+    tell_node_(node::SignalRank{slot, signal, false});
+    return true;
+  };
+  hands.is_replaying = [this](std::uint32_t slot) {
+    const JobRank* rank = rank_at(slot);
+    return rank && rank->open_death;
+  };
+  hands.kill_driver = [this] { tell_node_(node::Die{}); };
+  hands.kill_mpirun = [this] { tell_mpirun_(control::Die{}); };
+  hands.limit_log = [this](std::uint64_t size_bytes) { tell_node_(node::LimitLog{size_bytes}); };
+  return hands;
+}
+
+void JobCoordinator::on(node::InjectWanted&& message) {
+  auto rule = accept_injection(message.rule);
+  if (!rule) return tell_node_(node::AnswerInject{message.question, {false, rule.error().text()}});
+  const std::string text = injector_->add(std::move(*rule));
+  say(fmt::format("mpirun: llamada inject: '{}'.\n", text));
+  tell_node_(node::AnswerInject{message.question, {true, text}});
+}
+
+/// A rule for a job that runs already.
+Result<InjectRule> JobCoordinator::accept_injection(const std::string& text) {
+  if (ending_code_ || ranks_.empty())
+    return failure(Errc::closed, "the job is {}", ending_code_ ? "ending" : "not running yet");
+  auto rule = parse_inject_rule(text);
+  if (!rule) return rule;
+  if (is_mpi_function_)
+    if (auto status = check_function(*rule, is_mpi_function_); !status) return propagate(status);
+  if (auto status = check_has_log(*rule, profile_, job_.profile_label); !status) return propagate(status);
+  if (rule->target == InjectTarget::rank && rule->rank >= job_.rank_count)
+    return failure(Errc::invalid_argument, "'{}': the job has the ranks 0 to {}", text, job_.rank_count - 1);
+  if (!rule->is_by_rank()) return rule;
+  if (rule->trigger == InjectTrigger::at_step && !injector_->needs_crash_points())
+    return failure(Errc::unsupported,
+                   "'{}': the job runs without crash points; only mpirun --inject can ask for a step", text);
+  const std::uint32_t present = rule->target == InjectTarget::rank ? ranks_[rule->rank].incarnation : 0;
+  if (rule->target != InjectTarget::rank || rule->incarnation.value_or(0) <= present)
+    return failure(Errc::unsupported,
+                   "'{}': a rank learns of calls when it starts, so in a running job the rule must name a "
+                   "rank and an incarnation to come{}; a rule with 'after' can name any",
+                   text, present == 0 ? std::string() : fmt::format(", as 'of incarnation {}'", present + 1));
+  return rule;
+}
+
+void JobCoordinator::tell_of_injections() {
+  if (injector_) report_.injections = injector_->records();
+  for (const InjectionRecord& injection : report_.injections)
+    if (!injection.fired) say(fmt::format("mpirun: the rule --inject '{}' never fired.\n", injection.rule));
+}
+
+}  // namespace llamada::launcher
