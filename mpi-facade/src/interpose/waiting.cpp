@@ -125,7 +125,7 @@ int take_signal(Determinants& determinants, siginfo_t* info, const std::function
 
 std::span<std::byte> bytes_of_set(fd_set* set, int count) {
   constexpr int bits = 8 * sizeof(fd_mask);
-  const auto words = static_cast<std::size_t>(divided_up(std::max(count, 0), bits));
+  const auto words = static_cast<std::size_t>(llamada::divided_up(std::max(count, 0), bits));
   return bytes_of(reinterpret_cast<fd_mask*>(set), words);
 }
 
