@@ -1,5 +1,5 @@
-/* stopped FILE end|abort|hang: ranks that say who they are ("RANK PID"), exchange messages until FILE is there,
- * and then end, or rank 1 calls MPI_Abort with code 3, or sleeps outside MPI for ever. */
+/* stopped FILE end|abort|hang: ranks that say who they are ("RANK PID"), exchange messages until FILE is
+ * there, and then end, or rank 1 calls MPI_Abort with code 3, or sleeps outside MPI for ever. */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
