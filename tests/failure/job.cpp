@@ -92,6 +92,10 @@ std::string describe_all(const std::string& mark) {
 /// Kills the victim if it is there.
 bool kill_victim(const TimedKill& kill, pid_t mpirun, const std::string& mark, std::vector<pid_t>& killed) {
   if (kill.victim == TimedKill::Victim::mpirun) return ::kill(mpirun, SIGKILL) == 0;
+  if (kill.victim == TimedKill::Victim::stopped) {
+    for (const pid_t pid : killed) ::kill(pid, kill.signal);
+    return !killed.empty();
+  }
   bool done = false;
   for (const Found& process : processes_of(mark)) {
     const bool is_it = kill.victim == TimedKill::Victim::rank
@@ -164,15 +168,18 @@ std::string new_mark() {
 void follow(const JobOrder& order, pid_t pid, const std::string& mark, JobOutcome& outcome) {
   const Clock::time_point start = Clock::now();
   std::vector<TimedKill> due = order.kills;
+  const auto time_of = [&order](const TimedKill& kill) {
+    return kill.fraction * order.run_seconds + kill.later_seconds;
+  };
   std::stable_sort(due.begin(), due.end(),
-                   [](const auto& a, const auto& b) { return a.fraction < b.fraction; });
+                   [&](const auto& a, const auto& b) { return time_of(a) < time_of(b); });
   std::size_t next = 0;
   ProgressWatch watch(pid, order.ranks, order.hang_limits);
   std::optional<Clock::time_point> last_kill;
   int status = 0;
   while (waitpid(pid, &status, WNOHANG) == 0) {
     const double now = seconds_since(start);
-    if (next < due.size() && now >= due[next].fraction * order.run_seconds) {
+    if (next < due.size() && now >= time_of(due[next])) {
       if (kill_victim(due[next], pid, mark, outcome.killed)) {
         outcome.kills_done++;
         last_kill = Clock::now();

@@ -32,7 +32,7 @@ struct Sums {
   int runs = 0, attempts = 0, passed = 0, deaths = 0, counted = 0, by_clock = 0;
   std::uint64_t sends_compared = 0, determinants_replayed = 0;
   int recorded_victims = 0;  ///< counted kills in programs with determinants
-  std::vector<double> replay_seconds;
+  std::vector<double> replay_seconds, silence_seconds;
 };
 
 void add(Sums& sums, const RunResult& result) {
@@ -48,6 +48,8 @@ void add(Sums& sums, const RunResult& result) {
   if (result.plan.workload.has_determinants) sums.recorded_victims += figures.counted;
   sums.replay_seconds.insert(sums.replay_seconds.end(), figures.replay_seconds.begin(),
                              figures.replay_seconds.end());
+  sums.silence_seconds.insert(sums.silence_seconds.end(), figures.silence_seconds.begin(),
+                              figures.silence_seconds.end());
 }
 
 double quantile(std::vector<double> values, double part) {
@@ -127,6 +129,7 @@ class Results {
                               {"determinants_replayed", result.verdict.figures.determinants_replayed},
                               {"where", result.verdict.figures.where},
                               {"replay_seconds", result.verdict.figures.replay_seconds},
+                              {"silence_seconds", result.verdict.figures.silence_seconds},
                               {"wrong", result.verdict.wrong}});
     std::ofstream(path) << json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
   }
@@ -139,9 +142,10 @@ class Results {
       command += word.empty() || word.find(' ') != word.npos ? fmt::format(" '{}'", word) : " " + word;
     for (const TimedKill& kill : result.plan.kills)
       fmt::print("     killed by the runner at {:.3f} of the run: {}\n", kill.fraction,
-                 kill.victim == TimedKill::Victim::rank     ? fmt::format("rank {}", kill.rank)
-                 : kill.victim == TimedKill::Victim::mpirun ? "mpirun"
-                                                            : "llamanetd");
+                 kill.victim == TimedKill::Victim::rank      ? fmt::format("rank {}", kill.rank)
+                 : kill.victim == TimedKill::Victim::mpirun  ? "mpirun"
+                 : kill.victim == TimedKill::Victim::stopped ? "who was stopped is continued"
+                                                             : "llamanetd");
     fmt::print("     command:{}\n     output is in {}\n     repeat with: {}\n", command,
                result.folder.string(), repeat);
   }
@@ -157,6 +161,13 @@ class Results {
                  sums.runs, sums.attempts, sums.passed, sums.deaths, sums.counted, sums.by_clock,
                  sums.sends_compared, sums.determinants_replayed, quantile(sums.replay_seconds, 0.5),
                  quantile(sums.replay_seconds, 1));
+    for (const auto& [row, sums] : rows)
+      if (!sums.silence_seconds.empty())
+        fmt::print(
+            "\nRow {}: {} ranks were stopped for longer than their lease; their replacements started "
+            "{:.3f} s (median) to {:.3f} s after that was first seen.\n",
+            row, sums.silence_seconds.size(), quantile(sums.silence_seconds, 0.5),
+            quantile(sums.silence_seconds, 1));
   }
 
   static void print_where(const std::map<std::string, int>& where) {

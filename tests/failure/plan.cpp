@@ -205,6 +205,43 @@ void plan_named_call(Plan& plan, Random& random) {
   plan.rules.push_back({fmt::format("kill rank {} in {} {}", rank, named.call, ordinal), -1, ""});
 }
 
+constexpr double lease_seconds = 1;
+
+/// A rank is stopped for so long, by the runner or by mpirun, and then continued: if it has been replaced, so
+/// is what is left of it.
+void stop_at(Plan& plan, Random& random, int rank, double at, double length_seconds) {
+  if (random.chance(1, 2)) {
+    plan.kills.push_back({TimedKill::Victim::rank, rank, at, SIGSTOP});
+    plan.kills.push_back({TimedKill::Victim::stopped, rank, at, SIGCONT, length_seconds});
+  } else {
+    plan.rules.push_back(
+        {fmt::format("stop rank {} after ", rank), at, fmt::format("s for {} s", length_seconds)});
+  }
+}
+
+/// For less than a lease, or for three.
+void plan_stopped(Plan& plan, Random& random) {
+  plan.lease_seconds = lease_seconds;
+  const bool is_short = random.chance(1, 3);
+  const double length_seconds = lease_seconds * (is_short ? fraction(random, 0.1, 0.5) : 3);
+  stop_at(plan, random, some_rank(random, plan), fraction(random, 0.03, 0.97), length_seconds);
+  plan.expectation = is_short ? Expectation::unharmed : Expectation::silent_replaced;
+  plan.needs_hit = !is_short;
+}
+
+/// A rank that is slow all the time, or for a part of it.
+void plan_slow(Plan& plan, Random& random) {
+  plan.lease_seconds = lease_seconds;
+  plan.expectation = Expectation::unharmed;
+  plan.needs_hit = false;
+  const std::string slow =
+      fmt::format("slow rank {} by {} %", some_rank(random, plan), 20 + random.below(71));
+  if (random.chance(1, 2))
+    plan.rules.push_back({slow, -1, ""});
+  else
+    plan.rules.push_back({slow + " after ", fraction(random, 0.03, 0.5), "s for 2 s"});
+}
+
 /// Programs that come to every kind of step: messages of all sizes, collectives, recorded outcomes.
 void plan_step(Plan& plan, Random& random) {
   static const std::vector<Workload> busy = {{"farm", "", true, true},
@@ -314,7 +351,7 @@ std::string text_of(const Rule& rule, double run_seconds) {
 }
 
 const std::vector<int>& all_rows() {
-  static const std::vector<int> rows = {1, 2, 3, 4, 5, 6, 16, 17, 18, 19, 20};
+  static const std::vector<int> rows = {1, 2, 3, 4, 5, 6, 7, 8, 16, 17, 18, 19, 20};
   return rows;
 }
 
@@ -332,6 +369,10 @@ std::string_view title_of(int row) {
       return "several at once";
     case 6:
       return "during a replay, the same rank ten times";
+    case 7:
+      return "stopped, for less than a lease and for three";
+    case 8:
+      return "slow, under a lease";
     case 16:
       return "deterministic fault";
     case 17:
@@ -369,6 +410,12 @@ Plan make_plan(int row, Random& random) {
       break;
     case 6:
       plan_during_replay(plan, random);
+      break;
+    case 7:
+      plan_stopped(plan, random);
+      break;
+    case 8:
+      plan_slow(plan, random);
       break;
     case 16:
       plan_fault(plan, random);

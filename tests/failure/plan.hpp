@@ -27,22 +27,30 @@ std::string label_of(const Workload& workload);
 
 /// How a run must end.
 enum class Expectation {
-  right_answer,    ///< code 0, the output of a run without failures, everything replaced
-  right_or_limit,  ///< the same, or an orderly end because a replacement limit is reached
-  fault_reported,  ///< 128 + the signal, after exactly two deaths of rank 1
-  diverged,        ///< "replay diverged", or the right answer when the victim had not sent anything
-  own_will,        ///< the code that the program gave, and nothing replaced after it
-  launcher_lost,   ///< an end soon after, with a sentence, nothing left
+  right_answer,     ///< code 0, the output of a run without failures, everything replaced
+  right_or_limit,   ///< the same, or an orderly end because a replacement limit is reached
+  fault_reported,   ///< 128 + the signal, after exactly two deaths of rank 1
+  diverged,         ///< "replay diverged", or the right answer when the victim had not sent anything
+  own_will,         ///< the code that the program gave, and nothing replaced after it
+  silent_replaced,  ///< the right answer, and a rank that was stopped for longer than its lease was replaced
+  unharmed,         ///< the right answer, and nobody died
+  launcher_lost,    ///< an end soon after, with a sentence, nothing left
 };
 
 /// A process that the runner kills (or sends another signal) itself, at a time that is a fraction of the
 /// measured run time.
 struct TimedKill {
-  enum class Victim { rank, mpirun, llamanetd };
+  enum class Victim {
+    rank,
+    mpirun,
+    llamanetd,
+    stopped,  ///< the ranks' processes that the runner has stopped, dead or alive
+  };
   Victim victim = Victim::rank;
   int rank = 0;
   double fraction = 0;
-  int signal = SIGKILL;  ///< for ranks and llamanetd
+  int signal = SIGKILL;      ///< for ranks and llamanetd
+  double later_seconds = 0;  ///< after that fraction
 };
 
 /// A rule for mpirun --inject whose time, if it has one, is a fraction of the measured run time.
@@ -63,9 +71,10 @@ struct Plan {
   std::vector<Rule> rules;
   std::vector<TimedKill> kills;
   Expectation expectation = Expectation::right_answer;
-  int exit_code = 0;      ///< for fault_reported and own_will
-  bool in_init = false;   ///< kills count also before the victim's first send
-  bool needs_hit = true;  ///< a run in which no kill counted is repeated with other numbers
+  int exit_code = 0;         ///< for fault_reported and own_will
+  bool in_init = false;      ///< kills count also before the victim's first send
+  double lease_seconds = 0;  ///< LIVELINESS AUTOMATIC with this lease; 0: none
+  bool needs_hit = true;     ///< a run in which no kill counted is repeated with other numbers
 };
 
 /// The rows of the failure matrix that are run here.

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+#include <fstream>
 #include <stdexcept>
 
 namespace llamada::failures {
@@ -32,8 +34,21 @@ Random random_of(std::uint64_t seed, std::uint64_t index, int attempt) {
 
 /// Rows in turn, the random ones more often.
 int row_of(std::uint64_t index) {
-  static const int turns[] = {1, 4, 3, 6, 16, 1, 5, 17, 4, 18, 20, 1, 19, 6, 4, 2, 3};
+  static const int turns[] = {1, 4, 3, 6, 16, 1, 5, 17, 4, 18, 20, 1, 19, 6, 4, 2, 3, 7, 8};
   return turns[index % std::size(turns)];
+}
+
+/// What --qos is given: fault-tolerant, or, for a plan with a lease, a file in the folder of the run.
+std::string profile_of(const Plan& plan, const fs::path& folder) {
+  if (plan.lease_seconds <= 0) return "fault-tolerant";
+  const double whole = std::floor(plan.lease_seconds);
+  fs::create_directories(folder);
+  std::ofstream(folder / "lease.xml") << fmt::format(
+      "<dds><qos_library name='l'><qos_profile name='p' base_name='llamada::fault_tolerant'><datawriter_qos>"
+      "<liveliness><lease_duration><sec>{:.0f}</sec><nanosec>{:.0f}</nanosec></lease_duration></liveliness>"
+      "</datawriter_qos></qos_profile></qos_library></dds>\n",
+      whole, (plan.lease_seconds - whole) * 1e9);
+  return folder / "lease.xml";
 }
 
 }  // namespace
@@ -45,8 +60,8 @@ fs::path Runner::program_of(const Workload& workload) const {
 std::vector<std::string> Runner::command_of(const Plan& plan, const Reference& reference,
                                             const fs::path& folder) const {
   std::vector<std::string> command = {
-      options_.build / "bin/mpirun", "-n", std::to_string(plan.ranks), "--qos", "fault-tolerant", "--report",
-      folder / "report.json"};
+      options_.build / "bin/mpirun", "-n",       std::to_string(plan.ranks), "--qos",
+      profile_of(plan, folder),      "--report", folder / "report.json"};
   for (const Rule& rule : plan.rules)
     command.insert(command.end(), {"--inject", text_of(rule, reference.wall_seconds)});
   command.push_back(program_of(plan.workload));

@@ -98,7 +98,10 @@ class Judge {
     const pid_t pid = death.value("pid", 0);
     if (std::count(outcome_.killed.begin(), outcome_.killed.end(), pid) > 0) return true;
     for (auto rule = fired_.begin(); rule != fired_.end(); ++rule) {
-      if (!rule->starts_with(fmt::format("kill rank {} after ", death.value("rank", -1)))) continue;
+      const int rank = death.value("rank", -1);
+      if (!rule->starts_with(fmt::format("kill rank {} after ", rank)) &&
+          !rule->starts_with(fmt::format("stop rank {} after ", rank)))
+        continue;
       fired_.erase(rule);
       return true;
     }
@@ -114,6 +117,14 @@ class Judge {
     switch (plan_.expectation) {
       case Expectation::right_answer:
         check_right();
+        break;
+      case Expectation::silent_replaced:
+        check_right();
+        check_silent();
+        break;
+      case Expectation::unharmed:
+        check_right();
+        if (verdict_.figures.deaths > 0) wrong("a rank died");
         break;
       case Expectation::right_or_limit:
         if (outcome_.exit_code == 0 || !says(outcome_, "max_replacements")) check_right();
@@ -162,6 +173,18 @@ class Judge {
       wrong("a rank died after its first send, and no send was compared");
     if (!sent && verdict_.figures.sends_compared != 0)
       wrong("sends were compared, though nobody died after one");
+  }
+
+  /// Every death is one by the lease, found in time: a machine with a core for each process needs half a
+  /// lease more at most.
+  void check_silent() {
+    for (const Json& death : report_.value("deaths", Json::array())) {
+      if (!death.value("liveliness_lost", Json()).is_string()) wrong("a rank died of something else");
+      const double seconds = death.value("detected_after_s", -1.0);
+      if (seconds < plan_.lease_seconds || seconds > plan_.lease_seconds + 0.5 * processes_per_core())
+        wrong(fmt::format("the silence was found after {:.3f} s", seconds));
+      verdict_.figures.silence_seconds.push_back(seconds + death.value("respawn_s", 0.0));
+    }
   }
 
   void check_code(int expected) {

@@ -25,6 +25,8 @@ struct Figures {
   std::uint64_t determinants_replayed = 0;
   std::map<std::string, int> where;  ///< MPI call, or phase, and how many counted kills hit there
   std::vector<double> replay_seconds;
+  std::vector<double>
+      silence_seconds;  ///< from the first look that showed a silence to the replacement's start
 };
 
 struct Verdict {
