@@ -34,9 +34,6 @@ std::string quoted(std::string_view text);
 /// "a, b, c", or "a, b, ... (and 7 more)".
 std::string listed(std::span<const std::string_view> names);
 
-/// The name nearest to `word` by edit distance, letters' case aside; empty if none is near enough.
-std::string_view nearest(std::string_view word, std::span<const std::string_view> names);
-
 /// "; did you mean 'KEEP_ALL'?", or nothing if no name is near.
 std::string suggestion(std::string_view word, std::span<const std::string_view> names);
 

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+// What a person who wrote a word that is not known may have meant.
+namespace llamada {
+
+/// The name nearest to `word` by edit distance, ignoring case; empty if none is near enough.
+std::string_view nearest_word(std::string_view word, std::span<const std::string_view> names);
+
+/// "; did you mean 'KEEP_ALL'?", or nothing if no name is near.
+std::string nearest_word_suggestion(std::string_view word, std::span<const std::string_view> names);
+
+}  // namespace llamada
