@@ -52,18 +52,22 @@ TEST_CASE("DURABILITY: a late reader in another process waits for the history of
   CHECK(peer.ask("take r") == "1:1 1:2 1:3");
 }
 
-TEST_CASE("DURABILITY_SERVICE: is known to the other process", "[dcps]") {
+TEST_CASE("DURABILITY and DURABILITY_SERVICE: what needs a service is refused", "[dcps]") {
+  const auto refused = [](const auto& made) {
+    return !made && made.error().code() == Errc::unsupported ? made.error().text() : std::string("made");
+  };
   World world;
-  auto reader = world.reader();
-  Peer peer(world.socket_name());
-  Policies policies;
-  policies.writer.durability_service.history_kind = qos::HistoryKind::keep_last;
-  policies.writer.durability_service.history_depth = 7;
-  policies.writer.durability_service.service_cleanup_delay = 5s;
-  peer.make_writer("w", policies);
-  await_matched(*reader);
-  const auto publication = reader->matched_publication_data(reader->matched_publications()[0]);
-  CHECK(publication->qos.durability_service == policies.writer.durability_service);
+  const auto type = world.topic("readings")->type();
+  qos::TopicQos topic;
+  topic.durability_service.history_depth = 7;
+  CHECK(refused(world.participant().create_topic("kept", type, topic)) ==
+        "DURABILITY_SERVICE: the service that keeps TRANSIENT and PERSISTENT samples is not built; leave the "
+        "policy out, which is: service_cleanup_delay 0 s, KEEP_LAST, depth 7, max_samples LENGTH_UNLIMITED, "
+        "max_instances LENGTH_UNLIMITED, max_samples_per_instance LENGTH_UNLIMITED");
+  topic = {};
+  topic.durability.kind = qos::DurabilityKind::transient;
+  CHECK(refused(world.participant().create_topic("kept", type, topic)) ==
+        "DURABILITY: TRANSIENT is not enforced yet; use VOLATILE or TRANSIENT_LOCAL");
 }
 
 }  // namespace

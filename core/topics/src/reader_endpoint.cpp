@@ -14,7 +14,7 @@ Status check_possible(const EndpointSpec& spec) {
   if (spec.qos.writer)
     return failure(Errc::invalid_argument, "the QoS of the reader of '{}' is a writer's", spec.topic);
   if (auto consistent = qos::check_consistent(spec.qos); !consistent) return consistent;
-  return qos::check_enforced(spec.qos.datareader.durability);
+  return qos::check_enforced_for_topics(spec.qos.datareader);
 }
 
 bool keeps_history(const qos::EndpointQos& qos) {

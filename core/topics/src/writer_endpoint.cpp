@@ -21,7 +21,7 @@ Status check_possible(const EndpointSpec& spec) {
   if (!spec.qos.writer)
     return failure(Errc::invalid_argument, "the QoS of the writer of '{}' is a reader's", spec.topic);
   if (auto consistent = qos::check_consistent(spec.qos); !consistent) return consistent;
-  return qos::check_enforced(spec.qos.datawriter.durability);
+  return qos::check_enforced_for_topics(spec.qos.datawriter);
 }
 
 }  // namespace

@@ -153,7 +153,10 @@ class Entity : public std::enable_shared_from_this<Entity> {
 /// Errc::inconsistent_policy, or unsupported, if no entity can be made with these policies.
 template <typename QosType>
 Status check_creatable(const QosType& qos) {
-  const Status status = qos::check_consistent(qos);
+  Status status = qos::check_consistent(qos);
+  if constexpr (requires { qos::check_enforced_for_topics(qos); }) {
+    if (status) status = qos::check_enforced_for_topics(qos);
+  }
   if (status) return {};
   const Errc code =
       status.error().code() == Errc::unsupported ? Errc::unsupported : Errc::inconsistent_policy;

@@ -25,6 +25,9 @@ struct DurabilityService {
 /// Errc::invalid_argument as History and ResourceLimits with these fields say, or if the delay is negative.
 Status check_consistent(const DurabilityService& policy);
 
+/// Errc::unsupported unless all is the default: the service is not built.
+Status check_enforced(const DurabilityService& policy);
+
 /// "service_cleanup_delay 0 s, KEEP_LAST, depth 1, max_samples LENGTH_UNLIMITED, ...".
 std::string to_string(const DurabilityService& policy);
 
