@@ -9,6 +9,7 @@
 
 #include "llamada/launcher/exit_codes.hpp"
 #include "llamada/launcher/job_number.hpp"
+#include "llamada/qos/rank_protection.hpp"
 #include "llamada/qos/serialization.hpp"
 #include "other_mpi.hpp"
 
@@ -59,9 +60,7 @@ Status JobCoordinator::prepare() {
   return {};
 }
 
-bool JobCoordinator::rebuilding() const {
-  return profile_.rank_replacement.kind == qos::RankReplacementKind::rebuild;
-}
+bool JobCoordinator::rebuilding() const { return qos::rank_protection(profile_).records_outcomes; }
 
 JobRank* JobCoordinator::rank_at(std::uint32_t slot) {
   return slot < ranks_.size() ? &ranks_[slot] : nullptr;

@@ -108,6 +108,9 @@ std::variant<Preparation, Refusal> prepare(const Options& options, const IsMpiFu
   if (!profile) return refuse(profile.error(), exit_launcher);
   for (const std::string& warning : warnings) std::fprintf(stderr, "mpirun: warning: %s\n", warning.c_str());
   if (auto status = qos::check_for_ranks(*profile); !status) return refuse(status.error(), exit_launcher);
+  profile->tuning.put_over(options.tuning);
+  if (auto status = qos::check_consistent(profile->tuning); !status)
+    return refuse(status.error().within("--set"), exit_launcher);
   if (auto status = check_injections(options, *installation, *profile, is_mpi_function); !status)
     return refuse(status.error(), exit_launcher);
   auto directory = directory_for_ranks(options.working_directory);

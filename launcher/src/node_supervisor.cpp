@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "descriptor_limit.hpp"
+#include "llamada/qos/rank_protection.hpp"
 #include "llamada/qos/serialization.hpp"
 #include "process_tree.hpp"
 
@@ -53,7 +54,7 @@ void NodeSupervisor::on(node::Prepare&& message) {
 Status NodeSupervisor::prepare(const node::Prepare& message) {
   auto profile = qos::deserialize(message.profile);
   if (!profile) return propagate(profile);
-  rebuilding_ = profile->rank_replacement.kind == qos::RankReplacementKind::rebuild;
+  rebuilding_ = qos::rank_protection(*profile).records_outcomes;
   if (auto status = check_descriptors_of_job(message.rank_count); !status) return status;
   begin_leases(profile->datawriter_qos.liveliness);
   auto arenas = make_arenas_({message.rank_count, message.job_number, std::move(*profile)});

@@ -204,6 +204,11 @@ Status ignore_with_warning(Options& options, std::string_view name) {
   return {};
 }
 
+Status set_tuning(Options& options, Values values) {
+  auto status = qos::set_tuning(options.tuning, values[0]);
+  return status ? status : tl::unexpected<Error>(status.error().within("--set"));
+}
+
 Status nothing(Options&, Values) { return {}; }
 
 const std::vector<Spec>& specs() {
@@ -264,6 +269,7 @@ const std::vector<Spec>& specs() {
         "tmpdir", "nameserver", "prefix", "localhost"},
        1,
        nothing},
+      {{"set"}, 1, set_tuning},
       {{"qos"}, 1, [](Options& o, Values v) { return o.qos = v[0], Status(); }},
       {{"inject"}, 1, add_injection},
       {{"report"}, 1, [](Options& o, Values v) { return o.report_path = v[0], Status(); }},

@@ -155,6 +155,8 @@ std::string help_text() {
   -n, -np N              start N ranks (1)
   --qos NAME|FILE.xml[:Library::Profile]
                          the QoS profile of the job (default; also LLAMADA_QOS)
+  --set NAME=VALUE       a setting of the library, as llamada_eager_bytes_max=16KiB; may be repeated
+                         (llamada qos check lists all settings with their values)
   --timeout SECONDS      end the job after that time, exit code 124 (also MPIEXEC_TIMEOUT)
   --kill-after SECONDS   end the job that long after mpirun was sent SIGTERM, if it still runs (30)
   -l, --tag-output       begin each line of output with the rank it comes from

@@ -13,6 +13,7 @@
 #include "domain.hpp"
 #include "llamada/llamanet/inspector.hpp"
 #include "llamada/mpi/calls.hpp"
+#include "llamada/qos/serialization.hpp"
 
 namespace llamada::tools {
 namespace {
@@ -137,6 +138,21 @@ json describe_application(const Inspector::Slot& slot, const DomainView& domain)
   return described;
 }
 
+/// What the profile of a job says of each of its ranks.
+void describe_ranks(const qos::Profile& profile, json& application) {
+  const auto add = [](json& described, const std::string& name, const qos::UserData& data) {
+    if (!name.empty()) described["name"] = name;
+    if (!data.value.empty()) described["user_data"] = to_string(data);
+  };
+  add(application, profile.entity_names.participant, profile.user_data);
+  for (json& endpoint : application["endpoints"]) {
+    if (endpoint["kind"] == "writer")
+      add(endpoint, profile.entity_names.writer, profile.datawriter_qos.user_data);
+    else
+      add(endpoint, profile.entity_names.reader, profile.datareader_qos.user_data);
+  }
+}
+
 json describe_driver(const Inspector& inspector) {
   json described{{"name", inspector.name()},
                  {"pid", inspector.pid()},
@@ -147,6 +163,9 @@ json describe_driver(const Inspector& inspector) {
   const DomainView domain = view_of(inspector);
   for (auto& slot : inspector.slots())
     described["applications"].push_back(describe_application(slot, domain));
+  // A driver of topics has none.
+  if (const auto profile = qos::deserialize(inspector.profile()))
+    for (json& application : described["applications"]) describe_ranks(*profile, application);
   return described;
 }
 
@@ -158,13 +177,23 @@ void print_matches(const json& endpoint) {
   fmt::print("{}\n", matched.empty() ? "nobody (llamada why TOPIC says why)" : "");
 }
 
+/// The name and USER_DATA that a profile gives, if it does.
+std::string given_to(const json& described) {
+  std::string text;
+  if (described.contains("name")) text += fmt::format("  '{}'", described["name"].get<std::string>());
+  if (described.contains("user_data"))
+    text += fmt::format("  USER_DATA {}", described["user_data"].get<std::string>());
+  return text;
+}
+
 void print_application(const json& application, bool is_job) {
   auto call = application["call"].get<std::string>();
-  fmt::print("  {} {}  {}  pid {}  incarnation {}  {}{}{}\n", is_job ? "rank" : "slot",
+  fmt::print("  {} {}  {}  pid {}  incarnation {}  {}{}{}{}\n", is_job ? "rank" : "slot",
              application["slot"].get<std::uint32_t>(), application["program"].get<std::string>(),
              application["pid"].get<std::uint32_t>(), application["incarnation"].get<std::uint32_t>(),
              application["state"].get<std::string>(),
-             application["replaying"].get<bool>() ? ", replaying" : "", call.empty() ? "" : ", in " + call);
+             application["replaying"].get<bool>() ? ", replaying" : "", call.empty() ? "" : ", in " + call,
+             given_to(application));
   if (application.contains("participant")) {
     const auto& participant = application["participant"];
     fmt::print("    participant {} '{}' in domain {}\n", participant["id"].get<std::uint64_t>(),
@@ -177,7 +206,7 @@ void print_application(const json& application, bool is_job) {
     if (kind == "writer") fmt::print("  published {}", endpoint["published"].get<std::uint64_t>());
     if (endpoint.contains("published_bytes"))
       fmt::print(" ({} bytes)", endpoint["published_bytes"].get<std::uint64_t>());
-    fmt::print("\n");
+    fmt::print("{}\n", given_to(endpoint));
     if (endpoint.contains("matched")) print_matches(endpoint);
   }
 }

@@ -104,6 +104,19 @@ std::vector<std::string> reasons_against(const ResolvedQos& writer, const Resolv
   return reasons;
 }
 
+/// Whether topics, writers and readers under it can be made.
+Status accepted_as_topics(const ResolvedQos& qos) {
+  Status status;
+  each_entity(qos, [&status](std::string_view entity, const auto& policies) {
+    if constexpr (requires { check_enforced_for_topics(policies); }) {
+      if (status) status = check_enforced_for_topics(policies);
+      if (!status && status.error().text().find(entity) == std::string::npos)
+        status = tl::unexpected<Error>(status.error().within(entity));
+    }
+  });
+  return status;
+}
+
 Status accepted_by_ranks(const ResolvedQos& qos) {
   auto profile = profile_for_ranks(qos);
   if (!profile) return propagate(profile);
@@ -111,6 +124,21 @@ Status accepted_by_ranks(const ResolvedQos& qos) {
 }
 
 ordered_json to_json(const Words& words) { return {{"survives", words.survives}, {"costs", words.costs}}; }
+
+const Origin* origin_of(const ResolvedQos& qos, const TuningVariable& variable) {
+  const auto origin = qos.origins.find(fmt::format("tuning.{}", variable.name));
+  return origin == qos.origins.end() ? nullptr : &origin->second;
+}
+
+ordered_json setting_to_json(const ResolvedQos& qos, const TuningVariable& variable) {
+  const Origin* origin = origin_of(qos, variable);
+  ordered_json out{{"value", qos.tuning.value(variable.id)},
+                   {"default", origin == nullptr},
+                   {"least", variable.least},
+                   {"most", variable.most}};
+  if (origin != nullptr) out.update({{"file", origin->file}, {"line", origin->line}});
+  return out;
+}
 
 void print_check_as_json(const ResolvedQos& qos, const Opened& opened, const QosRequest& request) {
   ordered_json out{{"profile", qos.name}, {"file", opened.file.string()}};
@@ -121,9 +149,13 @@ void print_check_as_json(const ResolvedQos& qos, const Opened& opened, const Qos
     at = {{"value", value_of(value)}, {"default", origin == nullptr}};
     if (origin != nullptr) at.update({{"file", origin->file}, {"line", origin->line}});
   });
+  for (const TuningVariable& variable : tuning_variables())
+    out["settings"][variable.name] = setting_to_json(qos, variable);
   out["warnings"] = qos.warnings;
   const auto reasons = reasons_against(qos, qos);
-  out["topics"] = to_json(words_for_topics(qos));
+  const auto made = accepted_as_topics(qos);
+  out["topics"] = made ? to_json(words_for_topics(qos)) : ordered_json{{"reason", made.error().text()}};
+  out["topics"]["accepted"] = made.has_value();
   out["topics"]["match"] = reasons.empty();
   out["topics"]["reasons"] = reasons;
   const auto accepted = accepted_by_ranks(qos);
@@ -142,6 +174,18 @@ void print_words(const Words& words) {
   print_sentences("costs", words.costs);
 }
 
+std::string place_to_string(const Origin* origin) {
+  return origin == nullptr ? "default" : fmt::format("{}:{}", origin->file, origin->line);
+}
+
+void print_settings(const ResolvedQos& qos) {
+  fmt::print("\nsettings of a job of ranks (property, mpirun --set, MPI_T)\n");
+  for (const TuningVariable& variable : tuning_variables())
+    fmt::print("  {:<58} {:<24} {}\n", variable.name,
+               tuning_value_to_string(variable, qos.tuning.value(variable.id)),
+               place_to_string(origin_of(qos, variable)));
+}
+
 void print_check_as_text(const ResolvedQos& qos, const Opened& opened, const QosRequest& request) {
   fmt::print("profile {}  ({})\n", qos.name, opened.file.string());
   if (request.topic) fmt::print("for the topic {}\n", *request.topic);
@@ -152,14 +196,19 @@ void print_check_as_text(const ResolvedQos& qos, const Opened& opened, const Qos
     if (entity != last_entity) fmt::print("\n{}\n", entity);
     const bool is_new = entity != last_entity || policy != last_policy;
     fmt::print("  {:<22} {:<35} {:<24} {}\n", is_new ? policy : "", field, field_to_string(field, value),
-               origin == nullptr ? "default" : fmt::format("{}:{}", origin->file, origin->line));
+               place_to_string(origin));
     last_entity = entity;
     last_policy = policy;
   });
+  print_settings(qos);
   if (!qos.warnings.empty()) fmt::print("\n");
   for (const std::string& warning : qos.warnings) fmt::print("warning: {}\n", warning);
   fmt::print("\nAs topics\n");
-  print_words(words_for_topics(qos));
+  if (auto made = accepted_as_topics(qos); !made) {
+    fmt::print("  refused: {}\n", made.error().text());
+  } else {
+    print_words(words_for_topics(qos));
+  }
   const auto reasons = reasons_against(qos, qos);
   if (!reasons.empty()) print_sentences("a writer and a reader under it do not match", reasons);
   fmt::print("\nAs a job of ranks (mpirun --qos)\n");

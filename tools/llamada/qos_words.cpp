@@ -36,11 +36,6 @@ void say_late_joiners(const ResolvedQos& qos, Words& words) {
       "A reader that comes late, or again after a death, gets {} that a living writer has written before "
       "(DURABILITY {}).",
       kept_by(qos.datawriter_qos.history), to_string(kind)));
-  if (kind > DurabilityKind::transient_local) {
-    words.survives.push_back(
-        fmt::format("The samples do not survive their writer: nothing here keeps them as DURABILITY {} asks.",
-                    to_string(kind)));
-  }
 }
 
 void say_losses(const ResolvedQos& qos, Words& words) {
@@ -111,6 +106,23 @@ void say_failures(const ResolvedQos& qos, Words& words) {
   }
 }
 
+void say_bounds_of_ranks(const DataWriterQos& writer, Words& words) {
+  const auto say = [&words](std::int32_t max, std::string_view whom, std::string_view policy) {
+    if (max == length_unlimited) return;
+    words.costs.push_back(fmt::format(
+        "A rank has at most {} messages under way {} that have not been taken in; then it waits ({}).", max,
+        whom, policy));
+  };
+  say(writer.send_window.max, "to one other", "SEND_WINDOW");
+  say(writer.resource_limits.max_samples_per_instance, "to one other",
+      "RESOURCE_LIMITS max_samples_per_instance");
+  say(writer.resource_limits.max_samples, "to all others", "RESOURCE_LIMITS max_samples");
+  if (writer.reliability.max_blocking_time != Reliability{}.max_blocking_time)
+    words.costs.push_back(
+        fmt::format("max_blocking_time {} bounds no call of MPI: a rank waits for as long as it has to.",
+                    to_string(writer.reliability.max_blocking_time)));
+}
+
 }  // namespace
 
 Words words_for_ranks(const ResolvedQos& qos) {
@@ -119,9 +131,8 @@ Words words_for_ranks(const ResolvedQos& qos) {
   if (replacement.kind != RankReplacementKind::rebuild) {
     words.survives.push_back("A rank dies: the job ends, with a message and the rank's exit code.");
     words.survives.push_back("The node dies: the job is gone.");
-    words.costs.push_back(qos.datawriter_qos.durability.kind == DurabilityKind::volatile_
-                              ? "Nothing: a message's memory is used again as soon as it has been received."
-                              : "Memory for every message sent, though no replacement will read it.");
+    words.costs.push_back("Nothing: a message's memory is used again as soon as it has been received.");
+    say_bounds_of_ranks(qos.datawriter_qos, words);
     return words;
   }
   words.survives.push_back(fmt::format(
@@ -140,6 +151,7 @@ Words words_for_ranks(const ResolvedQos& qos) {
           : "When that is used up, the job says so and goes on; a rank that dies from then on ends it.");
   words.costs.push_back(
       "Time after a death: the replacement repeats the dead rank's computation, and the others wait for it.");
+  say_bounds_of_ranks(qos.datawriter_qos, words);
   return words;
 }
 

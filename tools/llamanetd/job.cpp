@@ -14,6 +14,7 @@
 #include "llamada/launcher/memory_group.hpp"
 #include "llamada/llamanet/driver.hpp"
 #include "llamada/mpi/calls.hpp"
+#include "llamada/qos/rank_protection.hpp"
 #include "llamada/qos/serialization.hpp"
 
 // The one place where the launcher, llamaNET and the facade's names of calls meet.
@@ -182,7 +183,7 @@ std::uint64_t memory_available_bytes() {
 
 Status check_log_bytes_at_start(const qos::Profile& profile) {
   const std::uint64_t wanted = profile.rank_replacement.log_bytes_at_start;
-  if (profile.rank_replacement.kind != qos::RankReplacementKind::rebuild || wanted == 0) return {};
+  if (!qos::rank_protection(profile).keeps_messages || wanted == 0) return {};
   const std::uint64_t available = memory_available_bytes();
   const auto group = launcher::MemoryGroup::own();
   if (const auto left = group.available_bytes(); left && wanted > *left && *left < available)
@@ -219,7 +220,7 @@ Result<std::unique_ptr<launcher::JobArenas>> make_arenas(const launcher::ArenasR
   options.secret_name = true;
   options.slot_count_max = request.rank_count + spawned_count_max;
   options.arena_size_bytes = arena_size_within_limit(request);
-  if (request.profile.rank_replacement.kind == qos::RankReplacementKind::rebuild)
+  if (qos::rank_protection(request.profile).keeps_messages)
     options.log_bytes_max = request.profile.rank_replacement.log_bytes_per_node;
   options.profile = qos::serialize(request.profile);
   auto driver = llamanet::Driver::open(options);

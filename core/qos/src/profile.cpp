@@ -2,11 +2,13 @@
 
 #include <initializer_list>
 
+#include "llamada/qos/rank_protection.hpp"
+
 namespace llamada::qos {
 namespace {
 
-/// The policies of which a job of ranks enforces more than the default.
-bool is_enforced(PolicyId policy) {
+/// The policies that to_string() always shows.
+bool is_always_shown(PolicyId policy) {
   return policy == PolicyId::reliability || policy == PolicyId::durability || policy == PolicyId::history ||
          policy == PolicyId::resource_limits || policy == PolicyId::liveliness;
 }
@@ -19,13 +21,15 @@ Status check_default(const Policy& policy) {
 }
 
 template <typename Qos>
-Status check_enforced_entity(const Qos& qos) {
-  for (const Status& status : {check_enforced(qos.durability), check_enforced(qos.liveliness)}) {
-    if (!status) return status;
-  }
+Status check_enforced_entity(std::string_view entity, const Qos& qos) {
   Status status;
-  each_policy(qos, [&status](PolicyId id, const auto& policy) {
-    if (status && !is_enforced(id)) status = check_default(policy);
+  each_policy(qos, [&](PolicyId id, const auto& policy) {
+    if (!status) return;
+    if (!is_taken_by_ranks(entity, id)) {
+      status = check_default(policy);
+    } else if constexpr (requires { check_enforced(policy); }) {
+      status = check_enforced(policy);
+    }
   });
   return status;
 }
@@ -36,7 +40,7 @@ Status must_set(Errc code, std::string_view who, std::string_view policy, std::s
   return failure(code, "{} needs {}: set {}, which is {}", who, needed, policy, now);
 }
 
-/// That no sample is lost for want of a policy or for a limit.
+/// That no sample is lost for want of a policy.
 template <typename Qos>
 Status check_lossless(Errc code, std::string_view who, const Qos& qos) {
   if (qos.reliability.kind != ReliabilityKind::reliable) {
@@ -45,10 +49,6 @@ Status check_lossless(Errc code, std::string_view who, const Qos& qos) {
   if (qos.history.kind != HistoryKind::keep_all) {
     return must_set(code, who, "history", "KEEP_ALL", std::string(to_string(qos.history.kind)));
   }
-  if (qos.resource_limits != ResourceLimits{}) {
-    return must_set(code, who, "resource_limits", "LENGTH_UNLIMITED throughout",
-                    to_string(qos.resource_limits));
-  }
   return {};
 }
 
@@ -56,10 +56,36 @@ template <typename Qos>
 Status check_rebuild(const Qos& qos) {
   constexpr std::string_view who = "rank_replacement REBUILD";
   if (auto status = check_lossless(Errc::invalid_argument, who, qos); !status) return status;
+  // A history with a limit has lost what a replacement needs.
+  if (qos.resource_limits != ResourceLimits{}) {
+    return must_set(Errc::invalid_argument, who, "resource_limits", "LENGTH_UNLIMITED throughout",
+                    to_string(qos.resource_limits));
+  }
   if (qos.durability.kind == DurabilityKind::volatile_) {
     return must_set(Errc::invalid_argument, who, "durability", "TRANSIENT_LOCAL", to_string(qos.durability));
   }
   return {};
+}
+
+/// ABORT replaces no rank, so nothing may be kept for a replacement.
+Status check_abort(const Profile& profile) {
+  if (!rank_protection(profile).keeps_messages) return {};
+  return failure(
+      Errc::invalid_argument,
+      "rank_replacement ABORT and DURABILITY {} disagree: ABORT replaces no rank, and {} keeps all "
+      "messages for a replacement; set durability to VOLATILE, or leave out rank_replacement's kind",
+      to_string(profile.datawriter_qos.durability), to_string(profile.datawriter_qos.durability));
+}
+
+/// A writer that keeps its history for a reader that asks for none of it: a replacement would get nothing.
+Status check_same_durability(const Profile& profile) {
+  const Durability& writer = profile.datawriter_qos.durability;
+  const Durability& reader = profile.datareader_qos.durability;
+  if (writer == reader || writer.kind < reader.kind) return {};
+  return failure(Errc::incompatible,
+                 "datawriter_qos and datareader_qos disagree in a job of ranks: DURABILITY {} keeps messages "
+                 "for a replacement, and DURABILITY {} does not ask for them; set both to one kind",
+                 to_string(writer), to_string(reader));
 }
 
 Status within(std::string_view where, Status status) {
@@ -74,7 +100,7 @@ struct Part {
 };
 Status first_failure(std::initializer_list<Part> parts) {
   for (const Part& part : parts) {
-    if (!part.status) return within(part.name, part.status);
+    if (!part.status) return part.name.empty() ? part.status : within(part.name, part.status);
   }
   return {};
 }
@@ -87,7 +113,7 @@ std::string for_ranks_to_string(const Qos& qos) {
                   to_string(qos.reliability), to_string(qos.durability), to_string(qos.history),
                   to_string(qos.resource_limits), to_string(qos.liveliness));
   each_policy(qos, [&text]<typename Policy>(PolicyId id, const Policy& policy) {
-    if (!is_enforced(id) && policy != Policy{})
+    if (!is_always_shown(id) && policy != Policy{})
       text += fmt::format("; {} {}", to_string(id), to_string(policy));
   });
   return text;
@@ -97,16 +123,38 @@ std::string for_ranks_to_string(const Qos& qos) {
 
 Status check_consistent(const Profile& profile) {
   auto status = first_failure({{"datawriter_qos", check_consistent(profile.datawriter_qos)},
-                               {"datareader_qos", check_consistent(profile.datareader_qos)}});
+                               {"datareader_qos", check_consistent(profile.datareader_qos)},
+                               {"domainparticipant_qos", check_consistent(profile.user_data)},
+                               {{}, check_consistent(profile.tuning)}});
   if (!status) return status;
   if (status = check_consistent(profile.rank_replacement); !status) return status;
+  if (profile.rank_replacement.kind == RankReplacementKind::abort) return check_abort(profile);
   if (profile.rank_replacement.kind != RankReplacementKind::rebuild) return {};
   return first_failure({{"datawriter_qos", check_rebuild(profile.datawriter_qos)},
                         {"datareader_qos", check_rebuild(profile.datareader_qos)}});
 }
 
-Status check_enforced(const DataWriterQos& qos) { return check_enforced_entity(qos); }
-Status check_enforced(const DataReaderQos& qos) { return check_enforced_entity(qos); }
+bool is_taken_by_ranks(std::string_view entity, PolicyId policy) {
+  const bool is_writer = entity == "datawriter_qos";
+  const bool is_end = is_writer || entity == "datareader_qos";
+  switch (policy) {
+    case PolicyId::reliability:
+    case PolicyId::durability:
+    case PolicyId::history:
+    case PolicyId::liveliness:
+      return is_end;
+    case PolicyId::resource_limits:
+    case PolicyId::send_window:
+      return is_writer;
+    case PolicyId::user_data:
+      return is_end || entity == "domainparticipant_qos";
+    default:
+      return false;
+  }
+}
+
+Status check_enforced(const DataWriterQos& qos) { return check_enforced_entity("datawriter_qos", qos); }
+Status check_enforced(const DataReaderQos& qos) { return check_enforced_entity("datareader_qos", qos); }
 
 Status check_enforced(const Profile& profile) {
   auto status = first_failure({{"datawriter_qos", check_enforced(profile.datawriter_qos)},
@@ -120,7 +168,8 @@ Status check_for_ranks(const Profile& profile) {
   return first_failure({{"datawriter_qos", check_lossless(Errc::incompatible, who, profile.datawriter_qos)},
                         {"datareader_qos", check_lossless(Errc::incompatible, who, profile.datareader_qos)},
                         {"datareader_qos and datawriter_qos of one profile must match in a job of ranks",
-                         check_compatible(profile.datawriter_qos, profile.datareader_qos)}});
+                         check_compatible(profile.datawriter_qos, profile.datareader_qos)},
+                        {{}, check_same_durability(profile)}});
 }
 
 std::string to_string(const Profile& profile) {

@@ -52,6 +52,14 @@ Status check_consistent(const ResourceLimits& policy, const History& history) {
   return {};
 }
 
+Status check_enforced(const ResourceLimits& policy) {
+  if (policy.max_instances == length_unlimited) return {};
+  return failure(Errc::unsupported,
+                 "RESOURCE_LIMITS: max_instances {} is not enforced for ranks, whose instances are the ranks "
+                 "that they send to; leave it LENGTH_UNLIMITED",
+                 policy.max_instances);
+}
+
 std::string to_string(const ResourceLimits& policy) {
   return fmt::format("max_samples {}, max_instances {}, max_samples_per_instance {}",
                      length_to_string(policy.max_samples), length_to_string(policy.max_instances),

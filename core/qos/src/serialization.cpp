@@ -1,25 +1,41 @@
 #include "llamada/qos/serialization.hpp"
 
 #include <charconv>
+#include <concepts>
 #include <map>
+#include <optional>
 #include <system_error>
 
 namespace llamada::qos {
 namespace {
 
 // One function names all fields, for writing and for reading alike, so that the two cannot disagree.
+template <typename Policy, typename Visitor>
+void visit_policy(std::string_view before, Policy& policy, Visitor&& visit) {
+  each_field(policy, [&]<typename Field>(std::string_view name, Field& field) {
+    const bool is_duration = std::same_as<std::remove_const_t<Field>, Duration>;
+    visit(fmt::format("{}{}.{}{}", before, element_name(Policy::id), name, is_duration ? "_ns" : ""), field);
+  });
+}
+
+/// What ranks take of a writer or a reader.
 template <typename Qos, typename Visitor>
-void visit_entity(const std::string& entity, Qos& qos, Visitor&& visit) {
-  visit(entity + ".reliability.kind", qos.reliability.kind);
-  visit(entity + ".reliability.max_blocking_time_ns", qos.reliability.max_blocking_time);
-  visit(entity + ".durability.kind", qos.durability.kind);
-  visit(entity + ".history.kind", qos.history.kind);
-  visit(entity + ".history.depth", qos.history.depth);
-  visit(entity + ".resource_limits.max_samples", qos.resource_limits.max_samples);
-  visit(entity + ".resource_limits.max_instances", qos.resource_limits.max_instances);
-  visit(entity + ".resource_limits.max_samples_per_instance", qos.resource_limits.max_samples_per_instance);
-  visit(entity + ".liveliness.kind", qos.liveliness.kind);
-  visit(entity + ".liveliness.lease_duration_ns", qos.liveliness.lease_duration);
+void visit_entity(std::string_view entity, Qos& qos, Visitor&& visit) {
+  const std::string before = fmt::format("{}.", entity);
+  each_policy(qos, [&](PolicyId id, auto& policy) {
+    if (is_taken_by_ranks(entity, id)) visit_policy(before, policy, visit);
+  });
+}
+
+template <typename AProfile, typename Visitor>
+void visit_tuning(AProfile& profile, Visitor&& visit) {
+  for (const TuningVariable& variable : tuning_variables()) {
+    auto value = profile.tuning.given(variable.id);
+    visit(fmt::format("tuning.{}", variable.name), value);
+    if constexpr (!std::is_const_v<AProfile>) {
+      if (value) profile.tuning.set(variable.id, *value);
+    }
+  }
 }
 
 template <typename AProfile, typename Visitor>
@@ -27,12 +43,12 @@ void visit_profile(AProfile& profile, Visitor&& visit) {
   visit("name", profile.name);
   visit_entity("datawriter_qos", profile.datawriter_qos, visit);
   visit_entity("datareader_qos", profile.datareader_qos, visit);
-  visit("rank_replacement.kind", profile.rank_replacement.kind);
-  visit("rank_replacement.max_replacements_per_rank", profile.rank_replacement.max_replacements_per_rank);
-  visit("rank_replacement.max_replacements_per_job", profile.rank_replacement.max_replacements_per_job);
-  visit("rank_replacement.log_bytes_per_node", profile.rank_replacement.log_bytes_per_node);
-  visit("rank_replacement.log_bytes_at_start", profile.rank_replacement.log_bytes_at_start);
-  visit("rank_replacement.on_unprotected", profile.rank_replacement.on_unprotected);
+  visit_policy("domainparticipant_qos.", profile.user_data, visit);
+  visit("domainparticipant_qos.entity_name", profile.entity_names.participant);
+  visit("datawriter_qos.entity_name", profile.entity_names.writer);
+  visit("datareader_qos.entity_name", profile.entity_names.reader);
+  visit_tuning(profile, visit);
+  visit_policy("", profile.rank_replacement, visit);
 }
 
 template <typename Value>
@@ -46,6 +62,19 @@ std::string write_value(const Value& value) {
 
 std::string write_value(const Duration& value) {
   return value == duration_infinite ? "infinite" : fmt::format("{}", value.count());
+}
+
+/// A setting that nobody has set.
+constexpr std::string_view not_given = "default";
+
+std::string write_value(const std::optional<std::uint64_t>& value) {
+  return value ? fmt::format("{}", *value) : std::string(not_given);
+}
+
+std::string write_value(const std::vector<std::byte>& value) {
+  std::string digits;
+  for (const std::byte each : value) digits += fmt::format("{:02x}", std::to_integer<unsigned>(each));
+  return digits;
 }
 
 bool must_escape(char character) {
@@ -85,6 +114,32 @@ bool read_value(std::string_view text, Duration& value) {
   std::int64_t count = 0;
   if (!read_value(text, count)) return false;
   value = Duration(count);
+  return true;
+}
+
+bool read_value(std::string_view text, bool& value) {
+  value = text == "true";
+  return value || text == "false";
+}
+
+bool read_value(std::string_view text, std::optional<std::uint64_t>& value) {
+  value.reset();
+  if (text == not_given) return true;
+  std::uint64_t number = 0;
+  if (!read_value(text, number)) return false;
+  value = number;
+  return true;
+}
+
+bool read_value(std::string_view text, std::vector<std::byte>& value) {
+  value.clear();
+  for (; !text.empty(); text.remove_prefix(2)) {
+    unsigned byte = 0;
+    const std::string_view digits = text.substr(0, 2);
+    const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), byte, 16);
+    if (code != std::errc{} || digits.size() != 2 || end != digits.data() + 2) return false;
+    value.push_back(static_cast<std::byte>(byte));
+  }
   return true;
 }
 

@@ -6,6 +6,7 @@
 
 #include "llamada/launcher/exit_codes.hpp"
 #include "llamada/qos/serialization.hpp"
+#include "profiles.hpp"
 #include "rank_environment.hpp"
 #include "test.hpp"
 
@@ -19,14 +20,7 @@ namespace {
 
 control::Start job_of(std::uint32_t rank_count, qos::RankReplacementKind kind) {
   qos::Profile profile;
-  profile.rank_replacement.kind = kind;
-  const auto keep_everything = [](auto& qos) {
-    qos.reliability.kind = qos::ReliabilityKind::reliable;
-    qos.durability.kind = qos::DurabilityKind::transient_local;
-    qos.history.kind = qos::HistoryKind::keep_all;
-  };
-  keep_everything(profile.datawriter_qos);
-  keep_everything(profile.datareader_qos);
+  if (kind == qos::RankReplacementKind::rebuild) profile = fault_tolerant();
   control::Start job;
   job.rank_count = rank_count;
   job.job_number = 0xabc;

@@ -31,6 +31,12 @@ TEST_CASE("serialization: a profile comes back as it was", "[qos]") {
     profile.rank_replacement.log_bytes_at_start = 1;
     profile.rank_replacement.max_replacements_per_rank = 0xffffffff;
     profile.rank_replacement.on_unprotected = OnUnprotected::stop;
+    profile.datawriter_qos.send_window = {3, 40};
+    profile.datareader_qos.user_data.value = {std::byte{0}, std::byte{0xff}, std::byte{'='}};
+    profile.user_data.value = {std::byte{'\n'}};
+    profile.entity_names = {"rank", "", "50 %\n"};
+    profile.tuning.set(TuningId::eager_bytes_max, 7);
+    profile.tuning.set(TuningId::collective_barrier, 1);
     auto back = deserialize(serialize(profile));
     REQUIRE(back);
     CHECK(*back == profile);
@@ -39,9 +45,10 @@ TEST_CASE("serialization: a profile comes back as it was", "[qos]") {
 
 TEST_CASE("serialization: is a header and one line for each field", "[qos]") {
   const std::string text = serialize(Profile{});
-  CHECK(text.starts_with("llamada-profile=1\nname=\ndatawriter_qos.reliability.kind=RELIABLE\n"));
+  CHECK(text.starts_with("llamada-profile=1\nname=\ndatawriter_qos.durability.kind=VOLATILE\n"));
   CHECK(text.find("\ndatareader_qos.liveliness.lease_duration_ns=infinite\n") != std::string::npos);
   CHECK(text.find("\ndatareader_qos.resource_limits.max_samples=-1\n") != std::string::npos);
+  CHECK(text.find("\ntuning.llamada_spin_rounds=default\n") != std::string::npos);
   CHECK(
       text.ends_with("rank_replacement.log_bytes_per_node=2147483648\nrank_replacement.log_bytes_at_start=0\n"
                      "rank_replacement.on_unprotected=CONTINUE\n"));

@@ -133,8 +133,21 @@ TEST_CASE("xml errors: what is legal and not enforced yet", "[qos]") {
         "/ownership: kind EXCLUSIVE is not enforced for ranks; only the default is accepted: SHARED");
   CHECK(within_writer("<ownership_strength><value>-5</value></ownership_strength>") ==
         "/ownership_strength: value -5 is not enforced for ranks; only the default is accepted: 0");
-  CHECK(within_writer("<user_data><value>1,2</value></user_data>") ==
-        "/user_data: value 2 bytes: 01 02 is not enforced for ranks; only the default is accepted: empty");
+  CHECK(
+      within_profile("<topic_qos><topic_data><value>1,2</value></topic_data></topic_qos>") ==
+      "/topic_qos/topic_data: value 2 bytes: 01 02 is not enforced for ranks; only the default is accepted: "
+      "empty");
+  CHECK(within_writer("<resource_limits><max_instances>5</max_instances></resource_limits>") ==
+        "/resource_limits: RESOURCE_LIMITS: max_instances 5 is not enforced for ranks, whose instances are "
+        "the ranks that they send to; leave it LENGTH_UNLIMITED");
+  CHECK(within_profile("<datareader_qos><resource_limits><max_samples>5</max_samples></resource_limits>"
+                       "</datareader_qos>") ==
+        "/datareader_qos/resource_limits: max_samples 5 is not enforced for ranks; only the default is "
+        "accepted: LENGTH_UNLIMITED");
+  CHECK(within_writer("<latency_budget><duration><sec>1</sec></duration></latency_budget>") ==
+        "/latency_budget: duration 1 s is not enforced for ranks; only the default is accepted: 0 s");
+  CHECK(within_writer("<transport_priority><value>5</value></transport_priority>") ==
+        "/transport_priority: value 5 is not enforced for ranks; only the default is accepted: 0");
   CHECK(within_writer("<durability_service><max_samples>5</max_samples></durability_service>") ==
         "/durability_service: max_samples 5 is not enforced for ranks; only the default is accepted: "
         "LENGTH_UNLIMITED");
@@ -150,9 +163,23 @@ TEST_CASE("xml errors: what is legal and not enforced yet", "[qos]") {
         "1, 0");
 }
 
-TEST_CASE("xml errors: policies that contradict each other are reported at the profile", "[qos]") {
+TEST_CASE("xml errors: policies that contradict each other are reported with both of them", "[qos]") {
   CHECK(within_profile("<rank_replacement><kind>REBUILD</kind></rank_replacement>") ==
-        ": datawriter_qos: rank_replacement REBUILD needs KEEP_ALL: set history, which is KEEP_LAST");
+        "/rank_replacement: datawriter_qos: rank_replacement REBUILD needs KEEP_ALL: set history, which is "
+        "KEEP_LAST");
+  const std::string ends =
+      "<datawriter_qos><reliability><kind>RELIABLE</kind></reliability><history><kind>KEEP_ALL</kind></"
+      "history>"
+      "<durability><kind>TRANSIENT_LOCAL</kind></durability></datawriter_qos>"
+      "<datareader_qos><reliability><kind>RELIABLE</kind></reliability><history><kind>KEEP_ALL</kind></"
+      "history>"
+      "</datareader_qos>";
+  CHECK(within_profile(ends) == "ok");
+  CHECK(
+      within_profile(ends + "<rank_replacement><kind>ABORT</kind></rank_replacement>") ==
+      "/rank_replacement: rank_replacement ABORT and DURABILITY TRANSIENT_LOCAL disagree: ABORT replaces no "
+      "rank, and TRANSIENT_LOCAL keeps all messages for a replacement; set durability to VOLATILE, or leave "
+      "out rank_replacement's kind");
   CHECK(within_writer("<history><depth>3</depth></history><resource_limits><max_samples>2</max_samples>"
                       "</resource_limits>") ==
         ": datawriter_qos: HISTORY: KEEP_LAST with depth 3 does not fit RESOURCE_LIMITS max_samples 2; lower "

@@ -1,6 +1,10 @@
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "command.hpp"
+#include "temporary_folder.hpp"
 #include "test.hpp"
 
 using llamada::test::Ended;
@@ -50,11 +54,85 @@ TEST_CASE("llamada qos check --json: each value with its file and line, or as de
   CHECK(writer["lifespan"]["duration"] == json{{"value", "infinite"}, {"default", true}});
   CHECK(out["warnings"].size() == 2);
   CHECK(out["topics"]["match"] == true);
-  CHECK(out["ranks"]["accepted"] == false);
-  CHECK(has(out["ranks"]["reason"], "min 20 is not enforced for ranks"));
+  CHECK(out["ranks"]["accepted"] == true);
+  CHECK(out["ranks"]["costs"].dump().find("at most 40 messages under way to one other") != std::string::npos);
+  CHECK(out["qos"]["qos_profile"]["rank_replacement"]["kind"]["value"] == "REBUILD");
   for (const char* entity : {"domainparticipant_qos", "topic_qos", "publisher_qos", "subscriber_qos",
                              "datareader_qos", "qos_profile"})
     CHECK(out["qos"].contains(entity));
+}
+
+TEST_CASE("llamada qos check: rank_replacement follows from the policies", "[tools]") {
+  const std::filesystem::path with =
+      std::filesystem::path(LLAMADA_QOS_FILES) / "../../../../qos-profiles/fault-tolerant.xml";
+  std::ifstream file(with);
+  std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  const std::size_t begin = text.find("<rank_replacement>");
+  const std::string end = "</rank_replacement>";
+  REQUIRE(begin != std::string::npos);
+  text.erase(begin, text.find(end) + end.size() - begin);
+  const llamada::test::TemporaryFolder folder;
+  const std::string without = folder / "without.xml";
+  std::ofstream(without) << text;
+  const json before = parsed(llamada_qos({"check", with.string(), "--json"}));
+  const json after = parsed(llamada_qos({"check", without, "--json"}));
+  CHECK(after["ranks"] == before["ranks"]);
+  CHECK(after["topics"] == before["topics"]);
+  const json& kind = after["qos"]["qos_profile"]["rank_replacement"]["kind"];
+  CHECK(kind == json{{"value", "REBUILD"}, {"default", false}, {"file", without}, {"line", 11}});
+}
+
+TEST_CASE("llamada qos check: promises nothing that cannot be made", "[tools]") {
+  const llamada::test::TemporaryFolder folder;
+  const auto check = [&](const std::string& writer) {
+    const std::string file = folder / "x.xml";
+    std::ofstream(file) << "<qos_library name='L'><qos_profile name='P'><datawriter_qos>" << writer
+                        << "</datawriter_qos></qos_profile></qos_library>";
+    return parsed(llamada_qos({"check", file, "--json"}))["topics"];
+  };
+  CHECK(check("<history><kind>KEEP_ALL</kind></history>")["accepted"] == true);
+  const json kept = check("<durability><kind>PERSISTENT</kind></durability>");
+  CHECK(kept["reason"] ==
+        "datawriter_qos: DURABILITY: PERSISTENT is not enforced yet; use VOLATILE or TRANSIENT_LOCAL");
+  CHECK_FALSE(kept.contains("survives"));
+  CHECK(has(check("<durability_service><history_depth>5</history_depth></durability_service>")["reason"],
+            "datawriter_qos: DURABILITY_SERVICE: the service that keeps TRANSIENT and PERSISTENT samples is "
+            "not built"));
+}
+
+TEST_CASE("llamada qos check: shows and checks the settings of a job", "[tools]") {
+  const llamada::test::TemporaryFolder folder;
+  const std::string file = folder / "x.xml";
+  const auto property = [](const std::string& name, const std::string& value) {
+    return "<property><value><element><name>" + name + "</name><value>" + value +
+           "</value></element></value></property>";
+  };
+  const auto check = [&](const std::string& participant, const std::string& writer = {}) {
+    std::ofstream(file) << "<dds><qos_library name='L'><qos_profile name='P'>\n<domainparticipant_qos>"
+                        << participant << "</domainparticipant_qos>\n<datawriter_qos>" << writer
+                        << "</datawriter_qos></qos_profile></qos_library></dds>";
+    return llamada_qos({"check", file, "--json"});
+  };
+  const json out = parsed(check(property("llamada_eager_bytes_max", "16 KiB")));
+  CHECK(out["settings"]["llamada_eager_bytes_max"] == json{{"value", 16384},
+                                                           {"default", false},
+                                                           {"least", 0},
+                                                           {"most", 134217728},
+                                                           {"file", file},
+                                                           {"line", 2}});
+  CHECK(out["settings"]["llamada_spin_rounds"]["default"] == true);
+  CHECK(out["settings"].size() == 10);
+  CHECK(has(
+      check(property("llamada_eager_byte_max", "1")).err,
+      "x.xml:2: dds/qos_library[L]/qos_profile[P]/domainparticipant_qos/property/value/element: there is no "
+      "setting 'llamada_eager_byte_max'; llamada qos check lists all; did you mean "
+      "'llamada_eager_bytes_max'?"));
+  CHECK(has(check(property("llamada_bulk_piece_bytes", "1")).err,
+            "llamada_bulk_piece_bytes is 1 bytes; legal: 4 KiB to 4 MiB"));
+  CHECK(has(check(property("llamada_spin_rounds", "1"), property("llamada_spin_rounds", "2")).err,
+            "llamada_spin_rounds is 2 here and 1 in another entity; give it one value"));
+  const json foreign = parsed(check(property("dds.transport.builtin", "1")));
+  CHECK(has(foreign["warnings"][0], "a property is another vendor's; it has no effect here"));
 }
 
 TEST_CASE("llamada qos check: a profile is chosen by name and by topic", "[tools]") {

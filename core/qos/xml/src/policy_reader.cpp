@@ -4,6 +4,8 @@
 #include <array>
 #include <vector>
 
+#include "llamada/qos_xml/profile_file.hpp"
+#include "properties.hpp"
 #include "values.hpp"
 #include "words.hpp"
 
@@ -89,11 +91,40 @@ std::string_view element_of(PolicyId policy) {
   return policy == PolicyId::send_window ? "protocol" : element_name(policy);
 }
 
+/// RTI Connext's element for the name of an entity; Cyclone DDS has entity_name in all.
+template <typename Qos>
+constexpr std::string_view name_element_of() {
+  if constexpr (std::same_as<Qos, DomainParticipantQos>) return "participant_name";
+  if constexpr (std::same_as<Qos, DataWriterQos>) return "publication_name";
+  if constexpr (std::same_as<Qos, DataReaderQos>) return "subscription_name";
+  return {};
+}
+
+/// <entity_name><name>N</name></entity_name>; RTI Connext's role_name beside it has no effect.
+Status read_entity_name(PolicyReader& reader, const Element& element) {
+  auto children = element.children();
+  if (!children) return propagate(children);
+  for (const Element& child : *children) {
+    if (child.name() != "name") continue;
+    auto name = child.text_or_empty();
+    if (!name) return propagate(name);
+    if (name->size() > profile_name_length_max)
+      return child.fails(Errc::parse_error, "the name has {} bytes; the limit is {}", name->size(),
+                         profile_name_length_max);
+    if (reader.name != nullptr) *reader.name = std::move(*name);
+  }
+  return {};
+}
+
 template <typename Qos>
 Status read_entity(PolicyReader& reader, const Element& element, Qos& qos) {
   std::vector<std::string_view> names;
   each_policy(qos, [&names](PolicyId id, auto&) { names.push_back(element_of(id)); });
   names.push_back("base_name");
+  names.push_back("property");
+  names.push_back("entity_name");
+  const std::string_view connext_name = name_element_of<Qos>();
+  if (!connext_name.empty()) names.push_back(connext_name);
   auto children = element.children_once(names, &reader.warnings);
   if (!children) return propagate(children);
   for (const Element& child : *children) {
@@ -101,6 +132,9 @@ Status read_entity(PolicyReader& reader, const Element& element, Qos& qos) {
     each_policy(qos, [&](PolicyId id, auto& policy) {
       if (element_of(id) == child.name()) status = read_policy(reader, child, policy);
     });
+    if (child.name() == "property") status = read_properties(reader, child);
+    if (child.name() == "entity_name" || (child.name() == connext_name && !connext_name.empty()))
+      status = read_entity_name(reader, child);
     if (!status) return status;
   }
   return {};

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "element.hpp"
 #include "llamada/qos/entity_qos.hpp"
 #include "llamada/qos/rank_replacement.hpp"
+#include "llamada/qos/tuning.hpp"
 #include "llamada/qos_xml/qos_provider.hpp"
 
 namespace llamada::qos::xml {
@@ -16,6 +18,8 @@ struct PolicyReader {
   std::string_view entity;  ///< "datawriter_qos"
   Origins& origins;
   Warnings& warnings;
+  Tuning* tuning = nullptr;     ///< Gets what PROPERTY elements set of it; null: they are only checked.
+  std::string* name = nullptr;  ///< Gets the entity's name, as other vendors give it one; null: only checked.
 
   Status read(const Element& element, DomainParticipantQos& qos);
   Status read(const Element& element, PublisherQos& qos);

@@ -37,18 +37,12 @@ std::string place_of(std::string_view entity, PolicyId policy, const Origins& or
   return origin != origins.end() && origin->first.starts_with(prefix) ? origin->second.place : std::string();
 }
 
-constexpr bool has_own_check(PolicyId policy) {
-  return policy == PolicyId::reliability || policy == PolicyId::durability || policy == PolicyId::history ||
-         policy == PolicyId::resource_limits || policy == PolicyId::liveliness;
-}
-
 template <typename Qos>
 Status check_entity_for_ranks(std::string_view entity, const Qos& qos, const Origins& origins) {
-  constexpr bool is_end = std::same_as<Qos, DataWriterQos> || std::same_as<Qos, DataReaderQos>;
   Status status;
   each_policy(qos, [&]<typename Policy>(PolicyId id, const Policy& policy) {
     if (!status) return;
-    if (is_end && has_own_check(id)) {
+    if (is_taken_by_ranks(entity, id)) {
       if constexpr (requires { check_enforced(policy); }) {
         status = check_enforced(policy);
         if (!status)
@@ -76,6 +70,14 @@ Status check_enforced_with_places(const ResolvedQos& resolved) {
   return {};
 }
 
+EntityNames names_of(const ResolvedQos& resolved) {
+  const auto name_of = [&resolved](std::string_view entity) {
+    const auto found = resolved.entity_names.find(entity);
+    return found == resolved.entity_names.end() ? std::string() : found->second;
+  };
+  return {name_of("domainparticipant_qos"), name_of("datawriter_qos"), name_of("datareader_qos")};
+}
+
 Result<Profile> for_ranks(Result<QosProvider> provider, std::optional<std::string_view> name,
                           std::vector<std::string>* warnings) {
   if (!provider) return propagate(provider);
@@ -88,11 +90,27 @@ Result<Profile> for_ranks(Result<QosProvider> provider, std::optional<std::strin
 
 }  // namespace
 
+DataReaderQos reader_qos_for_ranks(const ResolvedQos& resolved) {
+  DataReaderQos reader = resolved.datareader_qos;
+  if (!resolved.origins.contains("datareader_qos.durability.kind"))
+    reader.durability = resolved.datawriter_qos.durability;
+  return reader;
+}
+
 Result<Profile> profile_for_ranks(const ResolvedQos& resolved) {
   if (auto status = check_enforced_with_places(resolved); !status) return propagate(status);
-  Profile profile{resolved.name, resolved.datawriter_qos, resolved.datareader_qos, resolved.rank_replacement};
+  Profile profile{resolved.name,
+                  resolved.datawriter_qos,
+                  reader_qos_for_ranks(resolved),
+                  resolved.rank_replacement,
+                  resolved.domainparticipant_qos.user_data,
+                  names_of(resolved),
+                  resolved.tuning};
+  // Each entity is consistent already, so what is left to disagree with is rank_replacement.
   if (auto status = check_consistent(profile); !status) {
-    return failure(status.error().code(), "{}{}", resolved.place, status.error().text());
+    const auto origin = resolved.origins.find("rank_replacement.kind");
+    const std::string& place = origin == resolved.origins.end() ? resolved.place : origin->second.place;
+    return failure(status.error().code(), "{}{}", place, status.error().text());
   }
   return profile;
 }

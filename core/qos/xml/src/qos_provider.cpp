@@ -6,6 +6,8 @@
 
 #include "bases.hpp"
 #include "builtin_profiles.hpp"
+#include "llamada/qos/rank_protection.hpp"
+#include "llamada/qos_xml/profile_file.hpp"
 #include "policy_reader.hpp"
 #include "sources.hpp"
 #include "words.hpp"
@@ -98,6 +100,29 @@ Status read_rank_replacement(const Sources& sources, std::span<const Sources::Pr
       return status;
   }
   return {};
+}
+
+/// One entity's settings are the whole profile's, so two entities must not give different ones.
+Status add_tuning(const Tuning& tuning, ResolvedQos& resolved) {
+  for (const TuningVariable& variable : tuning_variables()) {
+    const auto value = tuning.given(variable.id);
+    const auto before = resolved.tuning.given(variable.id);
+    if (!value || !before || *value == *before) continue;
+    return failure(Errc::invalid_argument, "{}{} is {} here and {} in another entity; give it one value",
+                   resolved.origins[fmt::format("tuning.{}", variable.name)].place, variable.name,
+                   tuning_value_to_string(variable, *value), tuning_value_to_string(variable, *before));
+  }
+  resolved.tuning.put_over(tuning);
+  return {};
+}
+
+/// Left out, the kind follows from the policies, and stands where DURABILITY does.
+void imply_rank_replacement(ResolvedQos& resolved) {
+  if (resolved.origins.contains("rank_replacement.kind")) return;
+  resolved.rank_replacement.kind =
+      implied_rank_replacement(resolved.datawriter_qos, reader_qos_for_ranks(resolved));
+  const auto durability = resolved.origins.find("datawriter_qos.durability.kind");
+  if (durability != resolved.origins.end()) resolved.origins["rank_replacement.kind"] = durability->second;
 }
 
 /// Built-in profiles of RTI Connext count only as far as they set policies.
@@ -214,10 +239,17 @@ Result<ResolvedQos> QosProvider::resolve(const QosQuery& query) const {
     for (const Element& layer : *layers) {
       if (status) status = note_builtin_bases(layer, resolved.warnings);
     }
-    PolicyReader reader{kind, resolved.origins, resolved.warnings};
+    Tuning tuning;
+    std::string name;
+    PolicyReader reader{kind, resolved.origins, resolved.warnings, &tuning, &name};
     if (status) status = read_layers(*layers, reader, qos, resolved.place);
+    if (status) status = add_tuning(tuning, resolved);
+    if (!name.empty()) resolved.entity_names.emplace(kind, std::move(name));
   });
   if (!status) return propagate(status);
+  if (status = check_consistent(resolved.tuning); !status)
+    return failure(status.error().code(), "{}{}", resolved.place, status.error().text());
+  imply_rank_replacement(resolved);
   drop_repeated(resolved.warnings);
   return resolved;
 }

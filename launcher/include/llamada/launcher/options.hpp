@@ -10,6 +10,7 @@
 
 #include "llamada/base/result.hpp"
 #include "llamada/launcher/inject.hpp"
+#include "llamada/qos/tuning.hpp"
 
 namespace llamada::launcher {
 
@@ -47,6 +48,7 @@ struct Options {
   Action action = Action::run;
   std::uint32_t rank_count = 1;  ///< of the whole job
   std::string qos = "default";
+  qos::Tuning tuning;  ///< goes before the profile's
   std::optional<std::string> working_directory;
   std::vector<Variable> variables;
   std::vector<InjectRule> injections;

@@ -26,6 +26,9 @@ Status check_consistent(const ResourceLimits& policy);
 /// Errc::invalid_argument if KEEP_LAST's depth does not fit max_samples_per_instance (or max_samples).
 Status check_consistent(const ResourceLimits& policy, const History& history);
 
+/// Errc::unsupported if max_instances is bounded, which no job of ranks enforces.
+Status check_enforced(const ResourceLimits& policy);
+
 /// "max_samples 100, max_instances LENGTH_UNLIMITED, max_samples_per_instance 10".
 std::string to_string(const ResourceLimits& policy);
 

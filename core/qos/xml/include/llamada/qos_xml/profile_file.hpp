@@ -41,6 +41,10 @@ Result<Profile> load_profile(const std::filesystem::path& path,
                              std::span<const std::filesystem::path> directories = {},
                              std::vector<std::string>* warnings = nullptr);
 
+/// The reader that a rank is. A rank is both ends, so a DURABILITY that datareader_qos leaves out is
+/// datawriter_qos's.
+DataReaderQos reader_qos_for_ranks(const ResolvedQos& resolved);
+
 /// What ranks take of a profile, or why they refuse it, with the place of what they refuse.
 Result<Profile> profile_for_ranks(const ResolvedQos& resolved);
 

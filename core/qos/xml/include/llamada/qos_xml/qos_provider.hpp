@@ -12,6 +12,7 @@
 #include "llamada/base/result.hpp"
 #include "llamada/qos/entity_qos.hpp"
 #include "llamada/qos/rank_replacement.hpp"
+#include "llamada/qos/tuning.hpp"
 
 namespace llamada::qos {
 
@@ -26,7 +27,8 @@ struct Origin {
   std::string place;  ///< Of the policy, as errors begin: "x.xml:5: dds/qos_library[L]/.../history: ".
 };
 
-/// By "datawriter_qos.history.kind", "rank_replacement.kind"; a value without an entry is the default.
+/// By "datawriter_qos.history.kind", "rank_replacement.kind", "tuning.llamada_eager_bytes_max"; a value
+/// without an entry is the default.
 using Origins = std::map<std::string, Origin, std::less<>>;
 
 /// A profile for one topic, with all inheritance resolved. Each entity is consistent.
@@ -40,6 +42,9 @@ struct ResolvedQos {
   DataWriterQos datawriter_qos;
   DataReaderQos datareader_qos;
   RankReplacement rank_replacement;
+  Tuning tuning;  ///< What PROPERTY elements of any entity set.
+  /// By "datawriter_qos": how the profile names it. For ranks only; it is no policy of the standard.
+  std::map<std::string, std::string, std::less<>> entity_names;
   Origins origins;
   std::vector<std::string> warnings;  ///< Elements without effect that were met.
 };
