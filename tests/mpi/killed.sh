@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# killed.sh MPIRUN RANKS PROGRAM RULE...: a program prints the same when its ranks are killed by these rules of --inject.
+# killed.sh MPIRUN RANKS PROGRAM RULE...: a program prints the same when its ranks are killed by these rules of --inject,
+# under the profile $KILLED_QOS (fault-tolerant).
 set -eu
 mpirun=$1 ranks=$2 program=$3
 shift 3
@@ -9,7 +10,7 @@ expected=$("$mpirun" -n "$ranks" "$program")
 messages=$(mktemp)
 trap 'rm -f "$messages"' EXIT
 code=0
-answer=$("$mpirun" -n "$ranks" --qos fault-tolerant "${rules[@]}" "$program" 2>"$messages") || code=$?
+answer=$("$mpirun" -n "$ranks" --qos "${KILLED_QOS:-fault-tolerant}" "${rules[@]}" "$program" 2>"$messages") || code=$?
 # Not 'is live again': a replacement may be killed before it is.
 deaths=$(grep -c 'done *replaced as incarnation' "$messages" || true)
 if [ "$code" -ne 0 ] || [ "$answer" != "$expected" ] || [ "$deaths" -ne $# ]; then

@@ -8,6 +8,7 @@
 #include "coll/collectives.hpp"
 #include "llamada/base/check.hpp"
 #include "nodes.hpp"
+#include "profiles.hpp"
 
 namespace llamada::mpi::sim {
 namespace {
@@ -84,7 +85,7 @@ struct Job::RankState {
 class Job::SimWorld final : public World {
  public:
   SimWorld(Job& job, RankState& state) : job_(job), state_(state) {
-    if (job.options_.rebuild) profile_.rank_replacement.kind = qos::RankReplacementKind::rebuild;
+    if (job.options_.rebuild) profile_ = fault_tolerant();
   }
 
   int rank() const override { return state_.self; }

@@ -2,6 +2,7 @@
 
 #include <iterator>
 
+#include "llamada/qos/tuning.hpp"
 #include "p2p/engine.hpp"
 #include "runtime/runtime.hpp"
 #include "world/world.hpp"
@@ -10,12 +11,10 @@ namespace llamada::mpi::tool_information {
 namespace {
 
 using log::Counter;
+using qos::TuningId;
 
 /// What was written before there was an Engine.
-struct Settings {
-  std::optional<std::uint64_t> eager_bytes_max, direct_bytes_min, spin_rounds, yields_before_sleep;
-};
-Settings settings;
+qos::Tuning settings;
 
 /// Before MPI_Init null.
 Engine* engine() {
@@ -41,32 +40,61 @@ std::uint64_t counted() {
 
 // Control variables
 
-constexpr std::uint64_t rounds_max = 1'000'000'000;
+/// A setting of the whole job, from its profile.
+template <TuningId id>
+std::uint64_t job_value() {
+  const World* there = world();
+  return there ? there->profile().tuning.value(id) : qos::tuning_variable(id).start;
+}
 
-template <std::optional<std::uint64_t> Settings::*setting, auto get, auto set, std::uint64_t start,
-          std::uint64_t most>
+template <TuningId id>
+std::uint64_t most() {
+  if constexpr (id == TuningId::eager_bytes_max) return job_value<TuningId::log_bytes_max>() / 8;
+  return qos::tuning_variable(id).most;
+}
+
+/// A setting of this rank alone, which may be written at any time.
+template <TuningId id, auto get, auto set>
 struct Setting {
   static std::uint64_t read() {
     if (Engine* there = engine()) return (there->*get)();
-    return (settings.*setting).value_or(start);
+    return settings.value(id);
   }
   static int write(std::uint64_t value) {
-    if (value > most) return MPI_T_ERR_INVALID;
-    settings.*setting = value;
+    if (value < qos::tuning_variable(id).least || value > most<id>()) return MPI_T_ERR_INVALID;
+    settings.set(id, value);
     if (Engine* there = engine()) (there->*set)(value);
     return MPI_SUCCESS;
   }
 };
-using EagerBytes = Setting<&Settings::eager_bytes_max, &Engine::eager_bytes_max, &Engine::set_eager_bytes_max,
-                           Engine::Options().eager_bytes_max, Engine::Options().log_bytes_max / 8>;
-using DirectBytes = Setting<&Settings::direct_bytes_min, &Engine::direct_bytes_min,
-                            &Engine::set_direct_bytes_min, Engine::Options().direct_bytes_min, UINT64_MAX>;
-using SpinRounds = Setting<&Settings::spin_rounds, &Engine::spin_rounds, &Engine::set_spin_rounds,
-                           Engine::spin_rounds_max, rounds_max>;
-using Yields = Setting<&Settings::yields_before_sleep, &Engine::yields_before_sleep,
-                       &Engine::set_yields_before_sleep, Engine::Options().yields_before_sleep, rounds_max>;
+using EagerBytes = Setting<TuningId::eager_bytes_max, &Engine::eager_bytes_max, &Engine::set_eager_bytes_max>;
+using DirectBytes =
+    Setting<TuningId::direct_bytes_min, &Engine::direct_bytes_min, &Engine::set_direct_bytes_min>;
+using SpinRounds = Setting<TuningId::spin_rounds, &Engine::spin_rounds, &Engine::set_spin_rounds>;
+using Yields =
+    Setting<TuningId::yields_before_sleep, &Engine::yields_before_sleep, &Engine::set_yields_before_sleep>;
 
-std::uint64_t log_bytes_max() { return Engine::Options().log_bytes_max; }
+/// The control variable of a setting, with the name and the description that it has everywhere.
+template <typename OfRank>
+constexpr ControlVariable of_rank(TuningId id, Category category, MPI_Datatype type) {
+  const qos::TuningVariable& variable = qos::tuning_variable(id);
+  return {variable.name, variable.description, category, MPI_T_VERBOSITY_TUNER_BASIC,
+          type,          MPI_T_SCOPE_LOCAL,    nullptr,  OfRank::read,
+          OfRank::write};
+}
+template <TuningId id>
+constexpr ControlVariable of_job(Category category) {
+  const qos::TuningVariable& variable = qos::tuning_variable(id);
+  return {variable.name,
+          variable.description,
+          category,
+          MPI_T_VERBOSITY_TUNER_DETAIL,
+          MPI_UNSIGNED_LONG_LONG,
+          MPI_T_SCOPE_CONSTANT,
+          nullptr,
+          job_value<id>,
+          nullptr};
+}
 
 constexpr int unknown_replacement = -1;
 constexpr EnumItem replacement_items[] = {
@@ -92,33 +120,16 @@ std::uint64_t log_bytes_per_node() {
 }
 
 constexpr ControlVariable control[] = {
-    {"llamada_eager_bytes_max",
-     "Up to so many bytes a message lies whole in the sender's log; above, when histories are not kept, it "
-     "follows "
-     "after the match. At most an eighth of llamada_log_bytes_max.",
-     Category::messages, MPI_T_VERBOSITY_TUNER_BASIC, MPI_UNSIGNED_LONG_LONG, MPI_T_SCOPE_LOCAL, nullptr,
-     EagerBytes::read, EagerBytes::write},
-    {"llamada_direct_bytes_min",
-     "From so many bytes on a message of a buffer without gaps goes from memory to memory after the match, "
-     "when "
-     "histories are not kept and the system allows it.",
-     Category::messages, MPI_T_VERBOSITY_TUNER_BASIC, MPI_UNSIGNED_LONG_LONG, MPI_T_SCOPE_LOCAL, nullptr,
-     DirectBytes::read, DirectBytes::write},
-    {"llamada_log_bytes_max",
-     "How many bytes for one receiver may wait to be taken, when histories are not kept; what is sent beyond "
-     "them "
-     "waits in the sender.",
-     Category::messages, MPI_T_VERBOSITY_TUNER_DETAIL, MPI_UNSIGNED_LONG_LONG, MPI_T_SCOPE_CONSTANT, nullptr,
-     log_bytes_max, nullptr},
-    {"llamada_spin_rounds",
-     "How often a rank that waits looks for what is new before it yields the processor; 0 where ranks "
-     "outnumber "
-     "cores.",
-     Category::waiting, MPI_T_VERBOSITY_TUNER_BASIC, MPI_UNSIGNED, MPI_T_SCOPE_LOCAL, nullptr,
-     SpinRounds::read, SpinRounds::write},
-    {"llamada_yields_before_sleep", "How often a rank that waits yields the processor before it sleeps.",
-     Category::waiting, MPI_T_VERBOSITY_TUNER_BASIC, MPI_UNSIGNED, MPI_T_SCOPE_LOCAL, nullptr, Yields::read,
-     Yields::write},
+    of_rank<EagerBytes>(TuningId::eager_bytes_max, Category::messages, MPI_UNSIGNED_LONG_LONG),
+    of_rank<DirectBytes>(TuningId::direct_bytes_min, Category::messages, MPI_UNSIGNED_LONG_LONG),
+    of_job<TuningId::log_bytes_max>(Category::messages),
+    of_job<TuningId::bulk_piece_bytes>(Category::messages),
+    of_job<TuningId::collective_piece_bytes>(Category::messages),
+    of_job<TuningId::collective_log_bytes_max>(Category::messages),
+    of_job<TuningId::receive_before_send>(Category::messages),
+    of_job<TuningId::collective_barrier>(Category::messages),
+    of_rank<SpinRounds>(TuningId::spin_rounds, Category::waiting, MPI_UNSIGNED),
+    of_rank<Yields>(TuningId::yields_before_sleep, Category::waiting, MPI_UNSIGNED),
     {"llamada_rank_replacement",
      "What the job's profile says of dead ranks: ABORT ends the job, REBUILD replaces them. Known from "
      "MPI_Init on.",
@@ -160,8 +171,7 @@ std::uint64_t replacements() {
 
 std::uint64_t is_protected() {
   const World* there = world();
-  return there && there->profile().rank_replacement.kind == qos::RankReplacementKind::rebuild &&
-         there->is_protected();
+  return there && there->protection().keeps_messages && there->is_protected();
 }
 
 constexpr int counter = MPI_T_PVAR_CLASS_COUNTER, level = MPI_T_PVAR_CLASS_LEVEL,
@@ -237,10 +247,13 @@ std::span<const ControlVariable> control_variables() { return control; }
 std::span<const PerformanceVariable> performance_variables() { return performance; }
 
 void apply_settings(Engine& engine) {
-  if (settings.eager_bytes_max) engine.set_eager_bytes_max(*settings.eager_bytes_max);
-  if (settings.direct_bytes_min) engine.set_direct_bytes_min(*settings.direct_bytes_min);
-  if (settings.spin_rounds) engine.set_spin_rounds(*settings.spin_rounds);
-  if (settings.yields_before_sleep) engine.set_yields_before_sleep(*settings.yields_before_sleep);
+  const auto apply = [](TuningId id, const auto& set) {
+    if (const auto value = settings.given(id)) set(*value);
+  };
+  apply(TuningId::eager_bytes_max, [&](std::uint64_t value) { engine.set_eager_bytes_max(value); });
+  apply(TuningId::direct_bytes_min, [&](std::uint64_t value) { engine.set_direct_bytes_min(value); });
+  apply(TuningId::spin_rounds, [&](std::uint64_t value) { engine.set_spin_rounds(value); });
+  apply(TuningId::yields_before_sleep, [&](std::uint64_t value) { engine.set_yields_before_sleep(value); });
 }
 
 }  // namespace llamada::mpi::tool_information

@@ -145,7 +145,8 @@ inline Facts facts_of(const Call& call, std::size_t part_bytes, bool is_plain) {
   Facts facts;
   facts.members = call.communicator->size();
   facts.between_groups = call.communicator->is_inter();
-  facts.is_blocking = call.is_blocking();
+  // The ways of blocking collectives of little data have no barrier before them.
+  facts.is_blocking = call.is_blocking() && !runtime().collectives->begins_with_barrier();
   facts.may_be_direct = runtime().collectives->may_be_direct();
   facts.bytes = part_bytes;
   facts.is_plain = is_plain;

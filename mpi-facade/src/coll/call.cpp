@@ -1,5 +1,6 @@
 #include "coll/call.hpp"
 
+#include "coll/movement.hpp"
 #include "p2p/api_common.hpp"
 
 namespace llamada::mpi::coll {
@@ -46,6 +47,11 @@ int CollectiveTask::complete(MPI_Status*) {
 int CollectiveTask::report(int code) {
   if (!failure_) return Task::report(code);
   return mpi::report(communicator_.get(), *failure_);
+}
+
+Status meet_first(Channel& channel, Waiter& waiter) {
+  Barrier barrier(channel);
+  return run(channel, waiter, barrier);
 }
 
 int begin(Call& call, std::unique_ptr<CollectiveTask> task) {

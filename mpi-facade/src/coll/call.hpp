@@ -139,6 +139,9 @@ class MadeTask final : public CollectiveTask {
 /// Starts a task, or gives a persistent one its request.
 int begin(Call& call, std::unique_ptr<CollectiveTask> task);
 
+/// The barrier with which a blocking collective begins where the job's profile wants one.
+Status meet_first(Channel& channel, Waiter& waiter);
+
 /// Carries out a checked call by the machine that `make(channel)` gives: one that is over when this returns,
 /// or a request.
 template <typename Make>
@@ -155,6 +158,9 @@ template <typename Make>
   if (!call.is_blocking())
     return begin(call, std::make_unique<MadeTask<Make>>(**channel, *call.communicator, call.take_kept(),
                                                         std::move(make)));
+  if (collectives.begins_with_barrier())
+    if (const Status met = meet_first(**channel, collectives.waiter()); !met)
+      return report(call.communicator, met.error());
   const Make& description = make;
   auto machine = description(**channel);
   const Status status = run(**channel, collectives.waiter(), machine);

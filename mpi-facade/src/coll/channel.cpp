@@ -14,6 +14,7 @@ Channel::Channel(World& world, Options options)
       describe_call_(std::move(options.describe_call)),
       after_publish_(std::move(options.after_publish)),
       look_for_culprit_(std::move(options.look_for_culprit)),
+      piece_bytes_max_(options.piece_bytes),
       keeps_all_at_first_(options.keep_all),
       keeps_all_(options.keep_all && world.is_protected()),
       pace_(!world.oversubscribed()),

@@ -25,8 +25,8 @@
 
 namespace llamada::mpi::coll {
 
-/// The most payload that one record carries where logs are used again.
-inline constexpr std::size_t piece_bytes_max = std::size_t{64} * 1024;
+/// The payload that one record carries of long data where logs are used again, if nobody chooses otherwise.
+inline constexpr std::size_t piece_bytes_usual = std::size_t{64} * 1024;
 /// The same where they are kept: then a piece takes new memory, and fewer system calls make it. For data so
 /// long that each piece can be stored whole, that is worth more than pieces that can be shown again.
 inline constexpr std::size_t kept_piece_bytes = std::size_t{128} * 1024;
@@ -68,6 +68,9 @@ class Channel {
     std::function<void()> look_for_culprit = [] {};
     /// The most bytes in chunks of the log that are not yet consumed by all, when histories are not kept.
     std::size_t bound_bytes = std::size_t{1} << 20;
+    /// The most payload that one record carries of long data where logs are used again. The same for all
+    /// members.
+    std::size_t piece_bytes = piece_bytes_usual;
   };
 
   static Result<std::unique_ptr<Channel>> open(World& world, Options options);
@@ -153,9 +156,11 @@ class Channel {
   /// The length of pieces where no other is agreed, for data that lie in `run_bytes` of memory; 0: in more
   /// than one place. A replacement makes the same ones, even if nothing is kept any more.
   std::size_t piece_bytes(std::size_t run_bytes) const {
-    if (!keeps_all_at_first_) return piece_bytes_max;
+    if (!keeps_all_at_first_) return piece_bytes_max_;
     return run_bytes < log::LogWriter::run_bytes_min ? kept_piece_bytes : log::stored_whole_bytes;
   }
+  /// Options::piece_bytes: the length of pieces that all members cut alike, whatever is kept.
+  std::size_t piece_bytes_max() const { return piece_bytes_max_; }
   /// Room for a record of `bytes`, to be filled and then committed; none when there is no room now. One at a
   /// time.
   std::optional<std::span<std::byte>> room(std::size_t bytes) {
@@ -307,6 +312,7 @@ class Channel {
   std::function<std::string()> describe_call_;
   std::function<void()> after_publish_;
   std::function<void()> look_for_culprit_;
+  std::size_t piece_bytes_max_;
   bool keeps_all_at_first_;
   bool keeps_all_;
   bool in_collective_ = false;

@@ -66,6 +66,8 @@ Result<std::unique_ptr<Collectives::Holder>> Collectives::open(const Communicato
   options.persistent = persistent;
   add_members(options, communicator);
   options.keep_all = options_.keep_all;
+  options.piece_bytes = options_.piece_bytes;
+  options.bound_bytes = options_.log_bytes_max;
   if (options_.describe_call) options.describe_call = options_.describe_call;
   options.after_publish = options_.after_publish;
   options.may_contribute = options_.may_contribute;

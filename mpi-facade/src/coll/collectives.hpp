@@ -28,6 +28,10 @@ class Collectives {
 
   struct Options {
     bool keep_all = false;  ///< rank_replacement REBUILD: see Channel
+    // The same for all ranks of a job.
+    std::size_t piece_bytes = piece_bytes_usual;
+    std::size_t log_bytes_max = std::size_t{1} << 20;  ///< Channel::Options::bound_bytes
+    bool begins_with_barrier = false;                  ///< each blocking collective does
     std::function<std::string()> describe_call;
     std::function<void()> after_publish;
     std::function<bool()> may_contribute;    ///< see Channel
@@ -73,6 +77,8 @@ class Collectives {
   /// Whether data may go from memory to memory, past the logs: nothing of it is kept then. The same on all
   /// ranks of a job, always.
   bool may_be_direct() const { return !options_.keep_all; }
+  /// Whether each blocking collective begins with a barrier.
+  bool begins_with_barrier() const { return options_.begins_with_barrier; }
 
   /// In a replacement: the first contribution of its predecessors that it has not repeated; empty if there is
   /// none. Looks at logs of communicators that it has not made, too.

@@ -58,9 +58,10 @@ void NeighbourExchange::add_sendings() {
     std::uint32_t first_piece = 0;
     for (std::size_t before = 0; before < edge; ++before)
       if (edges[before].member == member)
-        first_piece += piece_count(contributions_[static_cast<int>(before)].bytes);
-    sendings_.emplace_back(channel_, contributions_[static_cast<int>(edge)], member, piece_bytes_max,
-                           Piece::data(first_piece));
+        first_piece +=
+            piece_count(contributions_[static_cast<int>(before)].bytes, channel_.piece_bytes_max());
+    sendings_.emplace_back(channel_, contributions_[static_cast<int>(edge)], member,
+                           channel_.piece_bytes_max(), Piece::data(first_piece));
   }
 }
 

@@ -29,6 +29,9 @@ void Data::unpack(std::size_t offset, std::span<const std::byte> from) const {
     type->unpack(from, first_byte + offset, base, count);
 }
 
+/// Data with gaps are copied by way of so much memory.
+constexpr std::size_t packed_bytes_max = std::size_t{64} * 1024;
+
 void copy(const Data& from, const Data& to) {
   std::size_t bytes = std::min(from.bytes, to.bytes);
   if (bytes == 0) return;
@@ -40,7 +43,7 @@ void copy(const Data& from, const Data& to) {
       copy_bytes(place, memory, bytes);
     return;
   }
-  std::vector<std::byte> piece(std::min(bytes, piece_bytes_max));
+  std::vector<std::byte> piece(std::min(bytes, packed_bytes_max));
   for (std::size_t done = 0; done < bytes; done += piece.size()) {
     std::span part(piece.data(), std::min(piece.size(), bytes - done));
     from.pack(done, part);
@@ -84,8 +87,8 @@ namespace {
 
 Reached copy_lent(const Loan& loan, const Data& data, bool goes_back) {
   std::byte* const memory = data.memory();
-  std::vector<std::byte> packed(memory != nullptr ? 0 : std::min(data.bytes, piece_bytes_max));
-  const std::size_t block = memory == nullptr ? piece_bytes_max : goes_back ? reversed_bytes : data.bytes;
+  std::vector<std::byte> packed(memory != nullptr ? 0 : std::min(data.bytes, packed_bytes_max));
+  const std::size_t block = memory == nullptr ? packed_bytes_max : goes_back ? reversed_bytes : data.bytes;
   Reached reached = Reached::done;
   in_blocks(data.bytes, block, goes_back, [&](std::size_t first, std::size_t size) {
     std::byte* const to = memory != nullptr ? memory + first : packed.data();

@@ -75,7 +75,7 @@ bool in_blocks(std::size_t bytes, std::size_t block_bytes, bool goes_back, Copy 
 }
 
 /// How many records carry so many bytes.
-inline std::uint32_t piece_count(std::size_t bytes, std::size_t piece_bytes = piece_bytes_max) {
+inline std::uint32_t piece_count(std::size_t bytes, std::size_t piece_bytes) {
   return static_cast<std::uint32_t>(divided_up(bytes, piece_bytes));
 }
 

@@ -11,10 +11,10 @@ namespace {
 
 constexpr std::uint32_t all_pieces = 0xffffffff;
 
-/// Bytes of a piece: whole elements, about piece_bytes_max, one at least.
-std::size_t whole_elements(const Datatype& type) {
+/// Bytes of a piece: whole elements, about piece_bytes_max(), one at least.
+std::size_t whole_elements(const Channel& channel, const Datatype& type) {
   const std::size_t size = std::max<std::size_t>(1, type.size());
-  return std::max<std::size_t>(1, piece_bytes_max / size) * size;
+  return std::max<std::size_t>(1, channel.piece_bytes_max() / size) * size;
 }
 
 /// The data in equal segments of whole elements, one for each member; the last ones may be empty.
@@ -45,7 +45,7 @@ Folding::Folding(Channel& channel, const Reduction& reduction, int begin, int en
                  const Data& result)
     : channel_(channel),
       accumulator_(reduction.operation, reduction.type),
-      piece_bytes_(whole_elements(reduction.type)),
+      piece_bytes_(whole_elements(channel, reduction.type)),
       begin_(begin),
       end_(end),
       own_(own),
@@ -113,7 +113,7 @@ FoldEverywhere::FoldEverywhere(Channel& channel, Kind kind, const Reduction& red
       kind_(kind),
       begin_(begin),
       end_(end),
-      sending_(channel, contribution, everybody, whole_elements(reduction.type)),
+      sending_(channel, contribution, everybody, whole_elements(channel, reduction.type)),
       folding_(channel, reduction, begin, end, contribution, result) {}
 
 void FoldEverywhere::begin() {
@@ -135,7 +135,7 @@ FoldAtRoot::FoldAtRoot(Channel& channel, const Reduction& reduction, const Data&
       folding_(channel, reduction, channel.members().peer_begin(), channel.members().peer_end(), contribution,
                result) {
   if (!is_root_ && root != no_root)
-    sending_ = Sending(channel, contribution, root, whole_elements(reduction.type));
+    sending_ = Sending(channel, contribution, root, whole_elements(channel, reduction.type));
 }
 
 bool FoldAtRoot::step() { return is_root_ ? folding_.step(all_pieces) : sending_.step(); }
@@ -175,7 +175,7 @@ SegmentedReduction::SegmentedReduction(Channel& channel, Kind kind, const Reduct
       contribution_(contribution),
       result_(result),
       root_(root),
-      block_bytes_(4 * whole_elements(reduction.type) * channel.size()) {}
+      block_bytes_(4 * whole_elements(channel, reduction.type) * channel.size()) {}
 
 void SegmentedReduction::begin_block() {
   const std::size_t bytes = std::min(block_bytes_, contribution_.bytes - done_);
@@ -192,7 +192,7 @@ void SegmentedReduction::begin_block() {
   }
   channel_.begin(kind_);
   phase_ = Phase::fold;
-  sending_.begin(channel_, segments, whole_elements(reduction_.type), contribution_.bytes);
+  sending_.begin(channel_, segments, whole_elements(channel_, reduction_.type), contribution_.bytes);
   folding_.emplace(channel_, reduction_, 0, channel_.size(), segments[self], folded_);
   folding_->fold_segments(contribution_.bytes);
 }
@@ -256,7 +256,7 @@ void ReduceScatter::begin() {
     folded_.resize(channel_.members().is_intra() ? result_.bytes : contribution_.bytes);
     folded = Data::of(std::span<const std::byte>(folded_));
   }
-  const std::size_t piece_bytes = whole_elements(reduction_.type);
+  const std::size_t piece_bytes = whole_elements(channel_, reduction_.type);
   if (sends_all_)
     sending_all_ = Sending(channel_, contribution_, everybody, piece_bytes, is_small() ? piece_ : Piece());
   else

@@ -30,7 +30,7 @@ Choice choice_of(const File& file, bool reading) {
   const auto hint = file.hints.get(reading ? "romio_cb_read" : "romio_cb_write");
   // Exchanged data would stay in the histories that replacements need; and only an access of its own is
   // atomic.
-  const bool kept = runtime().world->profile().rank_replacement.kind == qos::RankReplacementKind::rebuild;
+  const bool kept = runtime().world->protection().keeps_messages;
   if (kept || file.atomic || !file.view.is_ordered() || hint == "disable") return Choice::disable;
   return hint == "enable" ? Choice::enable : Choice::automatic;
 }

@@ -88,7 +88,7 @@ bool Ledger::is_there(World& world) { return world.arena().find_log(journal_key)
 
 Result<std::unique_ptr<Ledger>> Ledger::open(World& world) {
   std::unique_ptr<Ledger> ledger(new Ledger(world));
-  if (world.profile().rank_replacement.kind != qos::RankReplacementKind::rebuild) return ledger;
+  if (!world.protection().records_outcomes) return ledger;
   auto journal = log::Journal::open(world.arena(), journal_key);
   if (!journal) return propagate(journal);
   ledger->journal_ = std::move(*journal);

@@ -51,9 +51,28 @@ struct Process {
   Injection injection;
 };
 
+Engine::Options engine_options(const qos::Tuning& tuning, replay::Determinants* determinants) {
+  using qos::TuningId;
+  Engine::Options options;
+  options.eager_bytes_max = tuning.value(TuningId::eager_bytes_max);
+  options.direct_bytes_min = tuning.value(TuningId::direct_bytes_min);
+  options.log_bytes_max = tuning.value(TuningId::log_bytes_max);
+  options.bulk_piece_bytes = tuning.value(TuningId::bulk_piece_bytes);
+  options.receives_before_send = tuning.value(TuningId::receive_before_send) != 0;
+  if (const auto rounds = tuning.given(TuningId::spin_rounds))
+    options.spin_rounds = static_cast<unsigned>(*rounds);
+  options.yields_before_sleep = static_cast<unsigned>(tuning.value(TuningId::yields_before_sleep));
+  options.determinants = determinants;
+  return options;
+}
+
 void make_collectives(Process& process, World& world) {
+  const qos::Tuning& tuning = world.profile().tuning;
   coll::Collectives::Options options;
-  options.keep_all = world.profile().rank_replacement.kind == qos::RankReplacementKind::rebuild;
+  options.piece_bytes = tuning.value(qos::TuningId::collective_piece_bytes);
+  options.log_bytes_max = tuning.value(qos::TuningId::collective_log_bytes_max);
+  options.begins_with_barrier = tuning.value(qos::TuningId::collective_barrier) != 0;
+  options.keep_all = world.protection().keeps_messages;
   options.describe_call = [&engine = *process.engine] { return engine.describe_rank(); };
   if (process.injection.is_in_middle())
     options.after_publish = [&injection = process.injection] { injection.after_publish(); };
@@ -134,9 +153,7 @@ void make_library(int thread_level) {
   Process* process = std::make_unique<Process>().release();
   process->injection = read_injection(*world);
   fill_runtime(process->runtime, *world, thread_level);
-  Engine::Options options;
-  options.determinants = determinants;
-  auto engine = Engine::create(*world, process->clock, options);
+  auto engine = Engine::create(*world, process->clock, engine_options(world->profile().tuning, determinants));
   if (!engine) world->aborted(1, fmt::format("MPI_Init: {}", engine.error().text()));
   process->engine = std::move(*engine);
   process->runtime.engine = process->engine.get();

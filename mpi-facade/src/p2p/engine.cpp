@@ -8,17 +8,19 @@
 namespace llamada::mpi {
 namespace {
 
-bool rebuilds(const World& world) {
-  return world.profile().rank_replacement.kind == qos::RankReplacementKind::rebuild;
+bool keeps_histories(const World& world) { return world.protection().keeps_messages && world.is_protected(); }
+bool begins_replay(const World& world) {
+  return world.protection().compares_resends && world.incarnation() > 1;
 }
-bool keeps_histories(const World& world) { return rebuilds(world) && world.is_protected(); }
-bool begins_replay(const World& world) { return rebuilds(world) && world.incarnation() > 1; }
 
 Outgoing::Options outgoing_options(const World& world, const Engine::Options& options) {
   Outgoing::Options outgoing;
   outgoing.limits.eager_bytes_max = options.eager_bytes_max;
   outgoing.limits.memory_bytes_min = options.direct_bytes_min;
   outgoing.log_bytes_max = options.log_bytes_max;
+  outgoing.bulk_piece_bytes = options.bulk_piece_bytes;
+  outgoing.bounds = SendBounds::of(world.profile().datawriter_qos);
+  outgoing.has_short_way = !outgoing.bounds.any() && !options.receives_before_send;
   outgoing.keeps = keeps_histories(world);
   outgoing.compares = begins_replay(world);
   return outgoing;
@@ -37,12 +39,13 @@ Engine::Engine(World& world, const Clock& clock, const Options& options,
       outgoing_(world, *this, direct_, outgoing_options(world, options)),
       receiving_(
           {world, determinants_, requests_, outgoing_, direct_, early_, *this, keeps_histories(world)}),
-      incoming_(world, receiving_),
+      incoming_(world, receiving_, SendBounds::of(world.profile().datawriter_qos).told_after()),
       progress_({incoming_, outgoing_, direct_, receiving_, requests_, options.hook}),
       replay_({world, determinants_, incoming_, outgoing_, receiving_, progress_, begins_replay(world)}),
       upkeep_(world, clock, incoming_, keeps_histories(world)),
       waiting_(world, clock, options.yields_before_sleep) {
   if (!upkeep_.keeps()) incoming_.release_consumed();
+  if (options.spin_rounds) waiting_.set_spin_rounds(*options.spin_rounds);
   // The first reading makes libc take memory from the program's heap: here, where a replay does the same.
   (void)clock_.monotonic();
 }
@@ -135,6 +138,7 @@ void Engine::finish() {
 // Communication
 
 bool Engine::send_now(const Buffer& buffer, int destination, int tag, Communicator& communicator) {
+  if (options_.receives_before_send) progress();
   return buffer.type->is_contiguous() &&
          outgoing_.send_now(buffer, communicator.world_rank(destination), communicator.context(), tag);
 }
@@ -183,6 +187,8 @@ void Engine::start(Request& request) {
 }
 
 void Engine::start_send(Request& request) {
+  // A task's send is begun by progress() itself.
+  if (options_.receives_before_send && !progress_.is_stepping()) progress();
   request.begin();
   request.context = request.communicator->context();
   request.destination = request.communicator->world_rank(request.peer);

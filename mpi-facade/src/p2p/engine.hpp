@@ -3,12 +3,14 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "llamada/base/clock.hpp"
+#include "llamada/qos/tuning_table.hpp"
 #include "object/status.hpp"
 #include "p2p/describe_rank.hpp"
 #include "p2p/direct_copies.hpp"
@@ -38,13 +40,19 @@ class Engine final : public WaitWork, private ReceiveOwner, private SendOwner, p
   struct Options {
     /// Up to so many bytes a message lies whole in the log; above, without a history, it follows after the
     /// match.
-    std::size_t eager_bytes_max = 64 * 1024;
+    std::size_t eager_bytes_max = qos::tuning_variable(qos::TuningId::eager_bytes_max).start;
     /// From so many bytes on a message goes from memory to memory where that is possible, without a history.
-    std::size_t direct_bytes_min = 64 * 1024;
+    std::size_t direct_bytes_min = qos::tuning_variable(qos::TuningId::direct_bytes_min).start;
     /// How much of a log to one rank may wait to be taken, without a history.
-    std::uint64_t log_bytes_max = 512 * 1024;
+    std::uint64_t log_bytes_max = qos::tuning_variable(qos::TuningId::log_bytes_max).start;
+    /// The size of the pieces in which it follows after the match.
+    std::size_t bulk_piece_bytes = qos::tuning_variable(qos::TuningId::bulk_piece_bytes).start;
+    /// What others have sent is taken in before each send.
+    bool receives_before_send = false;
+    /// How often a rank that waits looks before it yields; none: as its share of the cores makes it.
+    std::optional<unsigned> spin_rounds;
     /// How often a rank that waits gives up its turn before it sleeps.
-    unsigned yields_before_sleep = 1000;
+    unsigned yields_before_sleep = qos::tuning_variable(qos::TuningId::yields_before_sleep).start;
     /// Of this rank, opened early by an interposed function; null: opened here.
     replay::Determinants* determinants = nullptr;
     /// Borrowed; null: there is nothing else to carry forward.

@@ -29,7 +29,8 @@ inline IncomingMessage message_of(int from, std::uint64_t label, std::uint16_t f
 
 }  // namespace
 
-Incoming::Incoming(World& world, MessageSink& sink) : world_(world), sink_(sink) {
+Incoming::Incoming(World& world, MessageSink& sink, std::uint64_t told_after)
+    : world_(world), sink_(sink), told_after_(told_after) {
   for (int rank = 0; rank < world.world_size(); ++rank) meet(world.world_first() + rank);
 }
 
@@ -72,6 +73,7 @@ bool Incoming::open_reader(int from, Stream& stream, log::LogKey key, log::Direc
 bool Incoming::find(int from, Stream& stream) {
   if (!has_new_logs(stream)) return false;
   stream.open = open_reader(from, stream, message_log_key(world_.rank()), stream.scan, stream.reader);
+  stream.may_be_brief = stream.open && told_after_ == 0;
   return stream.open;
 }
 
@@ -144,7 +146,16 @@ bool Incoming::drain(int from, Stream& stream) {
   }
   if (stream.reader.failed()) broken(from, stream.reader);
   if (releases_ && stream.reader.position_chunk() != stream.released) release(from, stream);
+  if (told_after_ > 0) [[unlikely]]
+    look_whether_to_tell(from, stream);
   return taken > 0;
+}
+
+void Incoming::look_whether_to_tell(int from, Stream& stream) {
+  const std::uint64_t count = stream.ordinals.total();
+  if (count - stream.told_taken_in < told_after_) return;
+  stream.told_taken_in = count;
+  sink_.tell_taken_in(from, count);
 }
 
 /// What lies in chunks before the position is done with; the writer may be waiting for the room.
@@ -206,6 +217,8 @@ void Incoming::handle(int from, Stream& stream, const log::Record& record) {
       return;
     case kind_acknowledgement:
       return sink_.acknowledged(from, context, read_payload<std::uint64_t>(record));
+    case kind_taken_in:
+      return sink_.taken_in(from, read_payload<std::uint64_t>(record));
     case kind_grant:
       return sink_.granted(from, read_payload<Grant>(record));
     case kind_direct_grant:

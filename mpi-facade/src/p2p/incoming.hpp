@@ -32,15 +32,17 @@ struct Stream {
   bool met = false;
   bool open = false;
   bool bulk_open = false;
+  bool may_be_brief = false;  ///< open, and its writer need not be told what is taken from it
   log::DirectoryScan scan;
   log::DirectoryScan bulk_scan;
   std::uint64_t released = 0;
   World::Source source;  ///< of `reader`
   Ordinals ordinals;
-  FirstLook first_look;           ///< for what comes from there after something was sent there
-  std::uint64_t sent_before = 0;  ///< how much that was when a message from there was awaited last
-  std::uint64_t last_bytes = 0;   ///< of the message that was taken last
-  std::vector<std::byte> patch;   ///< the last that came
+  FirstLook first_look;             ///< for what comes from there after something was sent there
+  std::uint64_t sent_before = 0;    ///< how much that was when a message from there was awaited last
+  std::uint64_t last_bytes = 0;     ///< of the message that was taken last
+  std::vector<std::byte> patch;     ///< the last that came
+  std::uint64_t told_taken_in = 0;  ///< messages, as its writer has been told
 };
 
 /// Who takes what comes. `from` is a rank in MPI_COMM_WORLD.
@@ -57,6 +59,10 @@ class MessageSink {
   virtual void acknowledged(int from, std::uint32_t context, std::uint64_t ordinal) = 0;
   virtual void granted(int from, const Grant& grant) = 0;
   virtual void granted_directly(int from, const DirectGrant& grant) = 0;
+  /// The other rank has taken in so many of this rank's messages.
+  virtual void taken_in(int from, std::uint64_t count) = 0;
+  /// The other rank is to be told that so many of its messages have been taken in here.
+  virtual void tell_taken_in(int from, std::uint64_t count) = 0;
   virtual void bulk_arrived(int from, std::span<const std::byte> piece) = 0;
 
  protected:
@@ -66,8 +72,8 @@ class MessageSink {
 /// The streams from all ranks to this one, found when their writers have made them.
 class Incoming {
  public:
-  /// Looks at the streams from the ranks of MPI_COMM_WORLD.
-  Incoming(World& world, MessageSink& sink);
+  /// Looks at the streams from the ranks of MPI_COMM_WORLD. `told_after`: SendBounds::told_after().
+  Incoming(World& world, MessageSink& sink, std::uint64_t told_after = 0);
 
   /// Looks at the stream from this rank of the job too. Not from within poll().
   void meet(int rank);
@@ -101,7 +107,7 @@ class Incoming {
   /// Whether poll() would find something. Looks for new streams too.
   bool ready();
   /// For who waits for one message and takes it itself: the stream from this rank, or, for any_source, the
-  /// only one that there can be. Null when it has not been found.
+  /// only one that there can be. Null when it has not been found, or its writer must be told of each message.
   Stream* one_stream(int& from) {
     if (from == any_source) {
       const bool others_missing =
@@ -110,7 +116,7 @@ class Incoming {
       from = open_[0];
     }
     const auto index = static_cast<std::size_t>(from);
-    return index < streams_.size() && streams_[index].open ? &streams_[index] : nullptr;
+    return index < streams_.size() && streams_[index].may_be_brief ? &streams_[index] : nullptr;
   }
   /// How many messages of this context have come from there.
   std::uint64_t heard(int from, std::uint32_t context) {
@@ -138,6 +144,7 @@ class Incoming {
 
   bool drain_bulk(int from, Stream& stream);
   void release(int from, Stream& stream);
+  void look_whether_to_tell(int from, Stream& stream);
   bool take_small(int from, Stream& stream, const log::Cell& cell);
   void handle(int from, Stream& stream, const log::Record& record);
   /// Whether it pays to look for the stream's log: who waits asks this again and again of ranks that never
@@ -164,6 +171,7 @@ class Incoming {
   std::size_t next_ = 0;
   unsigned polls_ = 0;
   bool releases_ = false;
+  const std::uint64_t told_after_;
 };
 
 }  // namespace llamada::mpi

@@ -9,10 +9,18 @@ namespace llamada::mpi {
 class Ordinals {
  public:
   /// The ordinal of the next message in `context`, from 1.
-  std::uint64_t next(std::uint32_t context) { return ++counter(context); }
+  std::uint64_t next(std::uint32_t context) {
+    ++total_;
+    return ++counter(context);
+  }
   /// So many messages are counted at once.
-  void pass(std::uint32_t context, std::uint64_t count) { counter(context) += count; }
+  void pass(std::uint32_t context, std::uint64_t count) {
+    total_ += count;
+    counter(context) += count;
+  }
   std::uint64_t last(std::uint32_t context) { return counter(context); }
+  /// The messages of all contexts.
+  std::uint64_t total() const { return total_; }
 
  private:
   std::uint64_t& counter(std::uint32_t context) {
@@ -25,6 +33,7 @@ class Ordinals {
   }
 
   std::unordered_map<std::uint32_t, std::uint64_t> counters_;
+  std::uint64_t total_ = 0;
   std::uint32_t last_context_ = 0;
   std::uint64_t* last_counter_ = nullptr;
 };

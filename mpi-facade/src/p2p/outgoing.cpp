@@ -16,8 +16,7 @@ namespace {
 constexpr std::size_t written_unmatched_max = 4;
 
 /// A bulk lane is a ring of a few pieces that fit the processor's cache.
-constexpr std::size_t bulk_piece_bytes = 64 * 1024;
-constexpr std::size_t bulk_lane_bytes = 4 * (bulk_piece_bytes + 4096);
+constexpr std::size_t bulk_lane_pieces = 4;
 
 }  // namespace
 
@@ -27,7 +26,8 @@ Outgoing::Outgoing(World& world, SendOwner& owner, DirectCopies& direct, const O
       owner_(owner),
       direct_(direct),
       options_(options),
-      live_(!options.compares) {
+      live_(!options.compares),
+      has_short_way_(live_ && options.has_short_way) {
   grow(world.size());
 }
 
@@ -59,7 +59,7 @@ void Outgoing::open(Destination& to) {
 void Outgoing::open_bulk(Destination& to) {
   if (to.bulk.is_open) return;
   log::LogOptions log_options;
-  log_options.live_bytes_max = bulk_lane_bytes;
+  log_options.live_bytes_max = bulk_lane_pieces * (options_.bulk_piece_bytes + 4096);
   auto log = log::LogWriter::open(world_.arena(), bulk_log_key(to.rank), log_options);
   if (!log)
     world_.aborted(1,
@@ -96,7 +96,7 @@ bool Outgoing::room(Destination& to, log::LogWriter& log, bool bulk, std::size_t
 
 bool Outgoing::send_now(const Buffer& buffer, int rank, std::uint32_t context, int tag) {
   Destination& to = destination(rank);
-  if (to.first || to.predecessor.left > 0 || !live_) [[unlikely]]
+  if (to.first || to.predecessor.left > 0 || !live_ || options_.bounds.any()) [[unlikely]]
     return send_now_slowly(to, buffer, context, tag);
   const std::span<const std::byte> payload(buffer.contiguous(), buffer.bytes());
   const Route way = route(to, payload.data(), payload.size());
@@ -194,7 +194,8 @@ Again Outgoing::publish_nearly_again(Destination& to, std::span<const std::byte>
 
 /// In a replay it is compared, after which it is over, too.
 bool Outgoing::send_now_slowly(Destination& to, const Buffer& buffer, std::uint32_t context, int tag) {
-  if (to.first || !options_.keeps) return false;
+  // Where a send may have to wait for others, it is a request from the start, in a replay, too.
+  if (to.first || !options_.keeps || options_.bounds.any()) return false;
   Request request;
   request.kind = Request::Kind::send;
   request.buffer = buffer;
@@ -223,6 +224,7 @@ bool Outgoing::publish(Destination& to, Request& request) {
     }
   }
   if (!live_ && (!owner_.may_send_new() || (to.first && to.first != &request))) return false;
+  if (options_.bounds.any() && is_at_bound(to)) return false;
   const Route way = route(to, request);
   const bool awaits_match = request.mode == SendMode::synchronous;
   switch (way.way) {
@@ -429,7 +431,7 @@ bool Outgoing::advance_bulk(Destination& to) {
   while (!to.granted.empty()) {
     Request& request = *to.granted.front();
     const std::size_t bytes = message_bytes(request);
-    const std::size_t piece = std::min<std::size_t>(bulk_piece_bytes, bytes - request.bulk_done);
+    const std::size_t piece = std::min<std::size_t>(options_.bulk_piece_bytes, bytes - request.bulk_done);
     log::Reservation reservation;
     if (!room(to, to.bulk.log, true, piece, reservation)) break;
     pack_message(request, request.bulk_done, reservation.payload());

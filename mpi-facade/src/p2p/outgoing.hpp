@@ -17,6 +17,7 @@
 #include "p2p/record.hpp"
 #include "p2p/request.hpp"
 #include "p2p/route.hpp"
+#include "p2p/send_bounds.hpp"
 #include "world/world.hpp"
 
 namespace llamada::mpi {
@@ -51,8 +52,11 @@ class Outgoing {
   struct Options {
     RouteLimits limits;
     std::uint64_t log_bytes_max = 512 * 1024;
-    bool keeps = false;     ///< every message goes whole into the log, and stays
-    bool compares = false;  ///< a replacement: what predecessors sent is compared, not sent
+    std::size_t bulk_piece_bytes = 64 * 1024;
+    SendBounds bounds;
+    bool has_short_way = true;  ///< send_small() and begin_small() may say yes
+    bool keeps = false;         ///< every message goes whole into the log, and stays
+    bool compares = false;      ///< a replacement: what predecessors sent is compared, not sent
   };
 
   /// `direct` is borrowed.
@@ -74,7 +78,10 @@ class Outgoing {
   void acknowledge(int destination, std::uint32_t context, std::uint64_t ordinal);
   void grant(int destination, const Grant& grant);
   void grant_directly(int destination, const DirectGrant& grant);
+  /// SEND_WINDOW and RESOURCE_LIMITS: so many of that rank's messages have been taken in here.
+  void tell_taken_in(int destination, std::uint64_t count);
   void acknowledged(int from, std::uint32_t context, std::uint64_t ordinal);
+  void taken_in(int from, std::uint64_t count);
   void granted(int from, const Grant& grant);
   void granted_directly(int from, const DirectGrant& grant);
 
@@ -143,6 +150,7 @@ class Outgoing {
     log::DirectoryScan scan;
     BulkLane bulk;
     Ordinals ordinals;
+    std::uint64_t taken_in = 0;       // messages, as the receiver has told
     std::uint64_t heard_before = 0;   // messages, when a large one was written into its log last
     std::uint64_t heard_at_send = 0;  // the same, when one was sent that waits for its match
     bool crossing = false;            // another one came before that was matched: both have work to do
@@ -166,7 +174,7 @@ class Outgoing {
     if (static_cast<std::size_t>(rank) >= destinations_.size()) [[unlikely]]
       return nullptr;
     Destination& to = *destinations_[static_cast<std::size_t>(rank)];
-    if (!to.open || to.first || to.predecessor.left > 0 || !live_) [[unlikely]]
+    if (!to.open || to.first || to.predecessor.left > 0 || !has_short_way_) [[unlikely]]
       return nullptr;
     return &to;
   }
@@ -232,6 +240,9 @@ class Outgoing {
   template <typename Payload>
   void control(Destination& to, std::uint8_t kind, std::uint64_t label, const Payload& payload);
   void add_reader(Destination& to, bool bulk);
+  static std::uint64_t under_way(const Destination& to);
+  /// Whether a message to there has to wait until others have been taken in.
+  bool is_at_bound(const Destination& to) const;
   bool advance_busy();
   bool advance(Destination& to);
   bool advance_bulk(Destination& to);
@@ -255,6 +266,7 @@ class Outgoing {
   DirectCopies& direct_;
   Options options_;
   bool live_;
+  bool has_short_way_;  // live, and a small message needs no look at anything but its log
   std::vector<std::unique_ptr<Destination>> destinations_;
   std::vector<Destination*> busy_;
   Destination* last_sent_to_ = nullptr;

@@ -115,6 +115,7 @@ std::string Outgoing::left_over() {
 
 void Outgoing::went_live() {
   live_ = true;
+  has_short_way_ = options_.has_short_way;
   for (auto& to : destinations_)
     if (to->first || !to->controls.empty()) mark_busy(*to);
   (void)advance();

@@ -134,6 +134,8 @@ class Receiving final : public MessageSink {
   bool message_announced(int from, const log::LogReader& reader) override;
   void message_arrived(const IncomingMessage& message) override;
   void acknowledged(int from, std::uint32_t context, std::uint64_t ordinal) override;
+  void taken_in(int from, std::uint64_t count) override { outgoing_.taken_in(from, count); }
+  void tell_taken_in(int from, std::uint64_t count) override { outgoing_.tell_taken_in(from, count); }
   void granted(int from, const Grant& grant) override;
   void granted_directly(int from, const DirectGrant& grant) override;
   void bulk_arrived(int from, std::span<const std::byte> piece) override;

@@ -14,6 +14,9 @@
 ///   acknowledgement  context, 0    -               {ordinal u64}: the synchronous message is matched
 ///   grant            0             -               Grant: it is matched, and is to come by the bulk lane
 ///   direct grant     0             -               DirectGrant: it is matched, and both copy (DirectCopies)
+///   taken in         0             -               {count u64}: so many messages of the receiver's log to
+///   the
+///                                                  sender have been taken in (send_bounds.hpp)
 ///   bulk             0             -               the next piece of what was granted first (bulk lane)
 ///
 /// Messages and announcements are numbered by (context), from 1, in the order of the log: the message's
@@ -27,6 +30,7 @@ inline constexpr std::uint8_t kind_grant = 19;
 inline constexpr std::uint8_t kind_bulk = 20;
 inline constexpr std::uint8_t kind_direct_grant = 21;
 inline constexpr std::uint8_t kind_patch = 22;
+inline constexpr std::uint8_t kind_taken_in = 23;
 
 inline constexpr std::uint16_t flag_synchronous = 1;
 inline constexpr std::uint16_t flag_patched = 2;

@@ -16,7 +16,7 @@ Determinants::Determinants(World& world) : world_(world), arena_(world.arena()) 
 
 Result<std::unique_ptr<Determinants>> Determinants::open(World& world) {
   std::unique_ptr<Determinants> determinants(new Determinants(world));
-  if (world.profile().rank_replacement.kind != qos::RankReplacementKind::rebuild) return determinants;
+  if (!world.protection().records_outcomes) return determinants;
   auto journal = log::Journal::open(world.arena(), journal_key);
   if (!journal) return propagate(journal);
   determinants->journal_ = std::move(*journal);

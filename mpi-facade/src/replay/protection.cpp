@@ -6,7 +6,7 @@ namespace llamada::mpi {
 
 void give_up_protection(World& world, const std::string& why) {
   const qos::RankReplacement& policy = world.profile().rank_replacement;
-  if (policy.kind != qos::RankReplacementKind::rebuild || !world.is_protected()) return;
+  if (!world.protection().records_outcomes || !world.is_protected()) return;
   if (policy.on_unprotected == qos::OnUnprotected::stop)
     world.aborted(exit_unprotected,
                   why +

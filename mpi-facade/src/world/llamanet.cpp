@@ -45,8 +45,7 @@ Status prepare_log(llamanet::Application& application, const qos::Profile& profi
                    const LaunchedRank& launched) {
   const std::uint64_t node_bytes = profile.rank_replacement.log_bytes_at_start;
   const bool is_first = application.incarnation() == 1 && launched.first == 0;
-  if (profile.rank_replacement.kind != qos::RankReplacementKind::rebuild || node_bytes == 0 || !is_first)
-    return {};
+  if (!qos::rank_protection(profile).keeps_messages || node_bytes == 0 || !is_first) return {};
   auto prepared =
       application.own_arena().prepare_next(node_bytes / static_cast<std::uint64_t>(launched.size));
   if (prepared) return {};

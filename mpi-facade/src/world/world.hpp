@@ -17,6 +17,7 @@
 #include "llamada/log/log_reader.hpp"
 #include "llamada/log/log_writer.hpp"
 #include "llamada/qos/profile.hpp"
+#include "llamada/qos/rank_protection.hpp"
 
 namespace llamada::mpi {
 
@@ -101,6 +102,8 @@ class World {
   /// 1 for the first process of this rank, one more for each replacement.
   virtual std::uint32_t incarnation() const = 0;
   virtual const qos::Profile& profile() const = 0;
+  /// What the profile makes this rank keep, record and compare.
+  qos::RankProtection protection() const { return qos::rank_protection(profile()); }
 
   /// What the launcher gave this incarnation: lines "key=value" (the first incarnation's pid, where it is to
   /// die for a test).

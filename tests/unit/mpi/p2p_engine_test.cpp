@@ -5,6 +5,7 @@
 
 #include "llamada/base/random.hpp"
 #include "nodes.hpp"
+#include "profiles.hpp"
 #include "runtime/runtime.hpp"
 #include "test.hpp"
 #include "world/in_process.hpp"
@@ -29,6 +30,7 @@ struct Death {};
 struct JobOptions {
   int size = 3;
   bool rebuild = false;
+  std::int32_t send_window = qos::length_unlimited;
   bool is_near = false;  ///< the ranks are to share memory, whatever ranks_per_node() says
   Engine::Options engine;
 };
@@ -54,7 +56,8 @@ std::string run(const JobOptions& options, const std::function<void(Member&)>& p
   job_options.ranks_per_node = options.is_near ? 0 : ranks_per_node();
   // Whoever is not woken hangs.
   job_options.sleep_max = std::chrono::hours(1);
-  if (options.rebuild) job_options.profile.rank_replacement.kind = qos::RankReplacementKind::rebuild;
+  if (options.rebuild) job_options.profile = fault_tolerant();
+  job_options.profile.datawriter_qos.send_window = {options.send_window, options.send_window};
   auto job = InProcessJob::create(job_options);
   REQUIRE(job);
   std::mutex mutex;
@@ -126,6 +129,49 @@ TEST_CASE("point-to-point: threads exchange messages of all sizes in all modes")
     CHECK(run(options, [&](Member& self) { wrong += !ring(self, 60); }) == "");
     CHECK(wrong == 0);
   }
+}
+
+TEST_CASE("point-to-point: ranks at their SEND_WINDOW wait, and free each other") {
+  for (const bool rebuild : {false, true})
+    for (const std::int32_t window : {1, 3}) {
+      std::atomic<int> wrong{0}, counted{0};
+      JobOptions options;
+      options.rebuild = rebuild;
+      options.send_window = window;
+      CHECK(run(options, [&](Member& self) {
+              // Rank 0 counts what is over while the others take nothing.
+              std::vector<std::byte> bytes(8), in(8);
+              Request sends[8];
+              if (self.rank() == 0) {
+                int over = 0;
+                for (Request& send : sends) {
+                  send.kind = Request::Kind::send;
+                  send.communicator = &self.communicator;
+                  send.buffer = self.buffer(bytes);
+                  send.peer = 1;
+                  self.engine.start(send);
+                  over += send.complete;
+                }
+                wrong += over != window;
+              }
+              ++counted;
+              while (counted < self.size()) std::this_thread::yield();
+              if (self.rank() == 1)
+                for (int i = 0; i < 8; ++i)
+                  self.engine.receive(self.buffer(in), 0, 0, self.communicator, MPI_STATUS_IGNORE);
+              if (self.rank() == 0)
+                for (Request& send : sends) self.engine.wait(send);
+              // All send all before they receive any.
+              for (int i = 0; i < 50; ++i)
+                for (int to = 0; to < self.size(); ++to)
+                  self.engine.send(self.buffer(bytes), to, i, self.communicator, SendMode::standard);
+              for (int i = 0; i < 50; ++i)
+                for (int from = 0; from < self.size(); ++from)
+                  self.engine.receive(self.buffer(in), from, i, self.communicator, MPI_STATUS_IGNORE);
+              wrong += !ring(self, 20);
+            }) == "");
+      CHECK(wrong == 0);
+    }
 }
 
 TEST_CASE("point-to-point: who asks again and again finds what comes, and lets others go first") {

@@ -4,6 +4,7 @@
 
 #include "object/status.hpp"
 #include "p2p/api_common.hpp"
+#include "profiles.hpp"
 #include "runtime/runtime.hpp"
 #include "test.hpp"
 #include "world/in_process.hpp"
@@ -83,7 +84,7 @@ class OneRank {
 
 std::unique_ptr<InProcessJob> make_job(bool rebuild = false) {
   InProcessJob::Options options;
-  if (rebuild) options.profile.rank_replacement.kind = qos::RankReplacementKind::rebuild;
+  if (rebuild) options.profile = fault_tolerant();
   return *InProcessJob::create(options);
 }
 

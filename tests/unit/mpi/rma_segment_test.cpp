@@ -3,6 +3,7 @@
 #include <thread>
 #include <vector>
 
+#include "profiles.hpp"
 #include "rma/kept_segments.hpp"
 #include "runtime/protection.hpp"
 #include "runtime/runtime.hpp"
@@ -22,7 +23,7 @@ InProcessJob::Options job_of(int size) {
 
 InProcessJob::Options rebuilding(qos::OnUnprotected on_unprotected) {
   auto options = job_of(1);
-  options.profile.rank_replacement.kind = qos::RankReplacementKind::rebuild;
+  options.profile = fault_tolerant();
   options.profile.rank_replacement.on_unprotected = on_unprotected;
   return options;
 }
