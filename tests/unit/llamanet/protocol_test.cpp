@@ -35,7 +35,11 @@ std::vector<Message> one_of_each() {
           Reach{ReplayPlace::last_call_ended, true},
           Reached{},
           Rejoin{3, 9, 1 << 30, 123'456'789, 11, "dds", {{3, 9, 77, 4}, {5, 11, 78, 0}}},
-          Part{5, 77}};
+          Part{5, 77},
+          Inject{"kill rank 0"},
+          Injected{true, "it is done"},
+          Survey{},
+          Surveyed{9}};
 }
 
 }  // namespace

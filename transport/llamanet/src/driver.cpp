@@ -174,6 +174,7 @@ void Driver::limit_log(std::uint64_t size_bytes) { implementation_->roster_.limi
 void Driver::set_unprotected() { implementation_->roster_.set_unprotected(); }
 void Driver::set_ending() { implementation_->roster_.set_ending(); }
 void Driver::wake_all() { implementation_->roster_.wake_all(); }
+std::uint32_t Driver::raise_survey() { return implementation_->roster_.raise_survey(); }
 
 SlotState Driver::state(std::uint32_t slot) const { return implementation_->roster_.state(slot); }
 std::uint32_t Driver::incarnation(std::uint32_t slot) const {

@@ -273,4 +273,10 @@ Status Driver::Implementation::on(std::uint64_t number, std::uint32_t request, c
   return {};
 }
 
+Status Driver::Implementation::on(std::uint64_t number, std::uint32_t request, const Survey&) {
+  if (!socket_->caller(number).greeted) return failure(Errc::parse_error, "survey before inspect");
+  answer(number, request, Surveyed{roster_.raise_survey()});
+  return {};
+}
+
 }  // namespace llamada::llamanet

@@ -255,6 +255,15 @@ void DriverRoster::set_has_arena() {
   wake_all();
 }
 
+// Release: pairs with the acquire of who sees the question and looks at what has come before it.
+std::uint32_t DriverRoster::raise_survey() {
+  auto& survey = page_ref().survey;
+  const std::uint32_t number = survey.load(std::memory_order_relaxed) + 1;
+  survey.store(number, std::memory_order_release);
+  wake_all();
+  return number;
+}
+
 // Release, here and in publish(): pairs with Application::refresh(), which reads the generation first.
 void DriverRoster::set_state(std::uint32_t index, SlotState state) {
   own_entry(index).state.store(static_cast<std::uint32_t>(state), std::memory_order_release);

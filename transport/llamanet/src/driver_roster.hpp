@@ -95,6 +95,7 @@ class DriverRoster {
   void limit_log(std::uint64_t size_bytes);
   void set_unprotected();
   void set_ending();
+  std::uint32_t raise_survey();
 
   /// The driver has an arena of its own.
   void set_has_arena();

@@ -73,6 +73,13 @@ Status Inspector::map_slots(std::uint32_t first, std::uint32_t count) {
   return {};
 }
 
+Result<std::uint32_t> Inspector::raise_survey() {
+  std::vector<FileDescriptor> descriptors;
+  auto answer = ask<Surveyed>(driver_.get(), 3, Survey{}, descriptors, 0);
+  if (!answer) return propagate(answer);
+  return answer->number;
+}
+
 Result<FoundDrivers> find_drivers(std::uint32_t uid) {
   if (auto checked = check_name_space(); !checked) return propagate(checked);
   const std::string prefix = name_prefix(uid);

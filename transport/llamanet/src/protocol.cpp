@@ -230,6 +230,14 @@ void fields(Coder& coder, typename Coder::template Value<Injected>& message) {
   coder.text(message.text);
 }
 
+template <typename Coder>
+void fields(Coder&, typename Coder::template Value<Survey>&) {}
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<Surveyed>& message) {
+  coder.numbers(message.number);
+}
+
 // The variant's alternatives stand in the order of the type numbers, which begin at 1.
 static_assert(
     std::is_same_v<std::variant_alternative_t<static_cast<std::size_t>(MessageType::attach) - 1, Message>,
@@ -247,7 +255,7 @@ static_assert(std::is_same_v<
 static_assert(
     std::is_same_v<std::variant_alternative_t<static_cast<std::size_t>(MessageType::injected) - 1, Message>,
                    Injected>);
-static_assert(std::variant_size_v<Message> == static_cast<std::size_t>(MessageType::injected));
+static_assert(std::variant_size_v<Message> == static_cast<std::size_t>(MessageType::surveyed));
 
 template <std::size_t index = 0>
 std::optional<Message> read_type(std::uint16_t type, Decoder& body) {

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "llamada/log/arena_layout.hpp"
 
@@ -35,6 +37,10 @@ class ArenaView {
   std::uint32_t incarnation() const { return get(&log::ArenaHeader::incarnation); }
   bool replaying() const { return get(&log::ArenaHeader::replaying) != 0; }
   std::uint32_t pid() const { return get(&log::ArenaHeader::pid); }
+  /// What belongs to the layer above; empty before the owner has initialised the arena.
+  std::span<const std::byte> user_area() const {
+    return ready() ? std::span<const std::byte>(header_->user) : std::span<const std::byte>();
+  }
   bool sleeping() const { return get(&log::ArenaHeader::sleeping) != 0; }
   std::uint32_t call_id() const { return get(&log::ArenaHeader::call_id); }
   std::uint64_t call_index() const { return get(&log::ArenaHeader::call_index); }

@@ -127,6 +127,9 @@ class Driver {
   /// The job is over for everybody.
   void set_ending();
   void wake_all();
+  /// Asks all applications what they wait for: each that waits answers in its arena, soon. Gives the number
+  /// of the question.
+  std::uint32_t raise_survey();
 
   SlotState state(std::uint32_t slot) const;
   std::uint32_t incarnation(std::uint32_t slot) const;

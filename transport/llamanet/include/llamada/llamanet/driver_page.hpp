@@ -33,7 +33,8 @@ struct alignas(64) DriverPage {
   std::uint64_t start_ns;                 ///< when the driver started (CLOCK_MONOTONIC)
   std::atomic<std::uint32_t> arena_last;  ///< the last serial number that it gave to an arena
   std::atomic<std::uint32_t> has_arena;   ///< release: 1 once the driver has an arena of its own
-  std::byte reserved_2[16];
+  std::atomic<std::uint32_t> survey;  ///< release: one more whenever somebody asks what applications wait for
+  std::byte reserved_2[12];
 };
 static_assert(sizeof(DriverPage) == 128);
 static_assert(offsetof(DriverPage, slot_count) == 12);
@@ -45,6 +46,7 @@ static_assert(offsetof(DriverPage, arena_size_bytes) == 88);
 static_assert(offsetof(DriverPage, start_ns) == 96);
 static_assert(offsetof(DriverPage, arena_last) == 104);
 static_assert(offsetof(DriverPage, has_arena) == 108);
+static_assert(offsetof(DriverPage, survey) == 112);
 
 /// One of slot_count_max entries from page_header_size_bytes on.
 struct alignas(64) PageSlot {

@@ -38,6 +38,10 @@ class Inspector {
   static Result<Inspector> open(const std::string& socket_name,
                                 std::chrono::milliseconds patience = usual_patience);
 
+  /// Asks all applications what they wait for: each that waits answers in its arena, soon. Gives the number
+  /// of the question. Errors: closed.
+  Result<std::uint32_t> raise_survey();
+
   const std::string& name() const { return name_; }
   const std::string& profile() const { return profile_; }
   std::uint32_t pid() const { return pid_; }

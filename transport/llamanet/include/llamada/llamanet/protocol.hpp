@@ -53,6 +53,8 @@ enum class MessageType : std::uint16_t {
   part = 23,
   inject = 24,
   injected = 25,
+  survey = 26,
+  surveyed = 27,
 };
 
 /// An application asks for a slot.
@@ -227,6 +229,15 @@ struct Part {
   bool operator==(const Part&) const = default;
 };
 
+/// A tool asks what the applications wait for: DriverPage::survey is raised, and all are awake.
+struct Survey {
+  bool operator==(const Survey&) const = default;
+};
+struct Surveyed {
+  std::uint32_t number = 0;  ///< DriverPage::survey since
+  bool operator==(const Surveyed&) const = default;
+};
+
 /// Where the replay of an application stands.
 enum class ReplayPlace : std::uint32_t {
   last_call_begins = 1,  ///< the last MPI call that a predecessor began is about to begin
@@ -281,7 +292,7 @@ struct Rejoin {
 
 using Message = std::variant<Attach, Attached, Peers, PeersAre, Say, Inspect, Inspected, ErrorMessage, Bye,
                              Share, Shared, Release, Released, Spawn, Spawned, Name, Named, Lengthen,
-                             Lengthened, Reach, Reached, Rejoin, Part, Inject, Injected>;
+                             Lengthened, Reach, Reached, Rejoin, Part, Inject, Injected, Survey, Surveyed>;
 
 struct Envelope {
   std::uint32_t request = 0;  ///< chosen by the asker, repeated in the answer
