@@ -40,6 +40,7 @@ struct Root {
   int find(Communicator& communicator, int root) {
     if (communicator.is_inter()) return find_between_groups(communicator, root);
     *this = {root, root == communicator.rank(), true};
+    runtime().collectives->set_root(root);
     return check_root(&communicator, root);
   }
 

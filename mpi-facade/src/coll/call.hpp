@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "coll/awaits_collective.hpp"
 #include "coll/collectives.hpp"
 #include "p2p/task.hpp"
 #include "runtime/arguments.hpp"
@@ -92,6 +93,7 @@ class CollectiveTask : public Task, private Pending {
   void start() override;
   int complete(MPI_Status* status) override;
   int report(int code) override;
+  void describe(waits::Report& report) const override { AwaitsCollective(channel_).describe(report); }
   int free() override {
     is_freed_ = true;
     return MPI_SUCCESS;

@@ -84,6 +84,7 @@ class Channel {
   int self() const { return members_.self(); }
 
   Turns& turns() { return turns_; }
+  const Turns& turns() const { return turns_; }
   Loans& loans() { return loans_; }
   Fitting& fitting() { return fitting_; }
   const Fitting& fitting() const { return fitting_; }

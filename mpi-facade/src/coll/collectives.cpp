@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "coll/awaits_collective.hpp"
 #include "coll/movement.hpp"
 
 namespace llamada::mpi::coll {
@@ -156,6 +157,16 @@ void Collectives::skip_stale() {
   if (now < next_damage_look_) return;
   next_damage_look_ = now + between_damage_looks;
   look_for_damage();
+}
+
+void Collectives::describe(waits::Report& report) const {
+  for (const Channel* channel : channels_) {
+    if (report.positions.size() == waits::positions_max) {
+      report.has_all_positions = false;
+      return;
+    }
+    report.positions.push_back({identity_of(*channel), channel->ordinal(), !channel->turns().is_idle()});
+  }
 }
 
 void Collectives::look_for_damage() {

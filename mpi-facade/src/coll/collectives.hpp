@@ -13,6 +13,7 @@
 #include "coll/pieces.hpp"
 #include "coll/spare_channels.hpp"
 #include "llamada/base/clock.hpp"
+#include "llamada/waits/report.hpp"
 #include "object/communicator.hpp"
 
 namespace llamada::mpi::coll {
@@ -59,6 +60,11 @@ class Collectives {
     arena_.count(log::Counter::collectives);
     return static_cast<Holder&>(*communicator.collectives).channel();
   }
+  /// The same, for those who only look.
+  static const Channel* look_at_channel(const Communicator& communicator) {
+    if (!communicator.collectives) return nullptr;
+    return static_cast<const Holder&>(*communicator.collectives).channel();
+  }
   /// A channel for a persistent collective alone: all members make them in the same order, and may start
   /// them in any. It goes with what is given. The first `new_persistents` of a program need nothing of the
   /// other members; later ones ask them for a spare channel that all have, because those that a program frees
@@ -74,6 +80,12 @@ class Collectives {
   /// The program has freed a persistent collective that it had been told the end of: its channel is spare.
   void spare_persistent(OwnChannel own);
   Waiter& waiter() { return waiter_; }
+  /// The root that a call has named last, as its channel numbers members: for those who look at a waiting
+  /// rank.
+  void set_root(int member) { root_ = member; }
+  int root() const { return root_; }
+  /// How far this rank has come, communicator by communicator.
+  void describe(waits::Report& report) const;
   /// Whether data may go from memory to memory, past the logs: nothing of it is kept then. The same on all
   /// ranks of a job, always.
   bool may_be_direct() const { return !options_.keep_all; }
@@ -139,6 +151,7 @@ class Collectives {
   std::set<std::pair<std::uint32_t, std::uint32_t>> known_;  // of a replacement: what it has had channels for
   std::string lost_;                                         // what a channel that is gone had not repeated
   bool is_leaving_ = false;
+  int root_ = 0;
   std::uint32_t persistent_count_ = 0;
   ContextIds context_ids_;
   SpareChannels spare_channels_;

@@ -20,6 +20,8 @@ class Waiter {
   virtual ~Waiter() = default;
   /// Returns when `done` does; calls it again and again, from the same thread.
   virtual void wait_until(const std::function<bool()>& done) = 0;
+  /// The same for what the collective in progress in this channel needs.
+  virtual void wait_for(const Channel& /*channel*/, const std::function<bool()>& done) { wait_until(done); }
 };
 
 /// A buffer of the program, or a part of one: bytes [first_byte, first_byte + bytes) of the packed stream of
@@ -220,11 +222,11 @@ inline Status outcome(const Channel& channel) {
 template <typename M>
 Status run(Channel& channel, Waiter& waiter, M& machine) {
   if (!channel.turns().is_idle()) [[unlikely]]
-    waiter.wait_until([&channel] { return channel.turns().advance(); });
+    waiter.wait_for(channel, [&channel] { return channel.turns().advance(); });
   channel.fitting().forget_misfit();
   machine.begin();
   if (!machine.advance(channel))
-    waiter.wait_until([&machine, &channel] { return machine.advance(channel); });  // two words: no allocation
+    waiter.wait_for(channel, [&machine, &channel] { return machine.advance(channel); });  // no allocation
   channel.end();
   return outcome(channel);
 }

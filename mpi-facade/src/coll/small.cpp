@@ -9,7 +9,7 @@ namespace {
 // Each collective is one piece of code (flatten), but for what is unusual (noinline).
 
 [[gnu::noinline]] void finish_others(Channel& channel, Waiter& waiter) {
-  waiter.wait_until([&channel] { return channel.turns().advance(); });
+  waiter.wait_for(channel, [&channel] { return channel.turns().advance(); });
 }
 
 /// Nothing is waiting before it in the channel.
@@ -39,7 +39,7 @@ template <typename Peek>
   decltype(peek()) found{};
   bool over = false;
   const auto look = [&] { return over || (over = (found = peek()) || channel.failed()); };
-  waiter.wait_until(std::ref(look));  // one word: no allocation
+  waiter.wait_for(channel, std::ref(look));  // one word: no allocation
   return found;
 }
 
@@ -65,7 +65,10 @@ inline auto await(Channel& channel, Waiter& waiter, Peek peek) {
 [[gnu::noinline]] void publish_later(Channel& channel, Waiter& waiter, Piece piece,
                                      std::span<const std::byte> part, int audience) {
   bool published = false;
-  waiter.wait_until([&] { return published || (published = channel.publish_whole(piece, audience, part)); });
+  const auto try_again = [&] {
+    return published || (published = channel.publish_whole(piece, audience, part));
+  };
+  waiter.wait_for(channel, try_again);
 }
 
 inline void publish(Channel& channel, Waiter& waiter, Piece piece, std::span<const std::byte> part,

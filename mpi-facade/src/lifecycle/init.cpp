@@ -9,6 +9,7 @@
 
 #include "api/tool_variables.hpp"
 #include "coll/agreement.hpp"
+#include "coll/awaits_collective.hpp"
 #include "coll/collectives.hpp"
 #include "interpose/rank_thread.hpp"
 #include "interpose/signals.hpp"
@@ -34,7 +35,11 @@ class EngineWaiter final : public coll::Waiter {
  public:
   explicit EngineWaiter(Engine& engine) : engine_(engine) {}
   void wait_until(const std::function<bool()>& done) override {
-    engine_.wait_until(done, Engine::Awaited::small);
+    engine_.wait_until(done, nullptr, Engine::Bulk::gives_way);
+  }
+  void wait_for(const coll::Channel& channel, const std::function<bool()>& done) override {
+    const coll::AwaitsCollective awaits(channel, runtime().collectives->root());
+    engine_.wait_until(done, &awaits, Engine::Bulk::gives_way);
   }
 
  private:
@@ -83,6 +88,8 @@ void make_collectives(Process& process, World& world) {
   process.collectives =
       std::make_unique<coll::Collectives>(world, *process.waiter, process.clock, std::move(options));
   process.runtime.collectives = process.collectives.get();
+  process.engine->on_report(
+      [&collectives = *process.collectives](waits::Report& report) { collectives.describe(report); });
   process.engine->on_progress([&collectives = *process.collectives] { collectives.skip_stale(); });
 }
 

@@ -52,13 +52,13 @@ class RequestArray {
       if (is_active(requests_[i]) && requests_[i]->complete) return i;
     return -1;
   }
-  /// What is awaited where any of them is.
-  Engine::Awaited awaited() const {
+  /// How copies of large messages go on where any of them is awaited.
+  Engine::Bulk bulk_beside() const {
     const auto is_small = [](const Request* request) {
-      return is_active(request) && engine().awaited_in(*request) == Engine::Awaited::small;
+      return is_active(request) && engine().bulk_beside(*request) == Engine::Bulk::gives_way;
     };
-    return std::any_of(requests_, requests_ + count_, is_small) ? Engine::Awaited::small
-                                                                : Engine::Awaited::copies;
+    return std::any_of(requests_, requests_ + count_, is_small) ? Engine::Bulk::gives_way
+                                                                : Engine::Bulk::first;
   }
   bool all_complete() {
     // What is complete stays so: the next look begins behind it.
@@ -156,6 +156,22 @@ int retire_many(RequestArray& requests, const Indices& indices, MPI_Status statu
                 "operation went wrong");
 }
 
+/// Those of several that are not complete.
+class AwaitsRequests final : public Awaits {
+ public:
+  AwaitsRequests(const RequestArray& requests, bool any_suffices)
+      : requests_(requests), any_suffices_(any_suffices) {}
+  void describe(llamada::waits::Report& report) const override {
+    report.any_suffices = any_suffices_;
+    for (int i = 0; i < requests_.count(); ++i)
+      if (is_active(requests_[i]) && !requests_[i]->complete) describe_request(report, *requests_[i]);
+  }
+
+ private:
+  const RequestArray& requests_;
+  bool any_suffices_;
+};
+
 /// One request: whether it is complete, as the program is told.
 bool decide_one(Request& request, CallKind kind) {
   Engine& self = engine();
@@ -191,8 +207,11 @@ int decide_any(RequestArray& requests, CallKind kind) {
     return static_cast<int>(outcome.indices[0]);
   }
   int index = requests.complete_before();
-  if (index < 0 && kind == CallKind::waitany)
-    self.wait_until([&] { return (index = requests.first_complete()) >= 0; }, requests.awaited());
+  if (index < 0 && kind == CallKind::waitany) {
+    const AwaitsRequests awaits(requests, true);
+    self.wait_until([&] { return (index = requests.first_complete()) >= 0; }, &awaits,
+                    requests.bulk_beside());
+  }
   if (index < 0 && self.found_nothing()) index = requests.first_complete();
   if (index < 0) {
     self.determinants().record_fruitless();
@@ -219,7 +238,8 @@ void decide_some(RequestArray& requests, CallKind kind, std::vector<std::uint32_
   }
   bool found = requests.complete_before() >= 0;
   if (!found && kind == CallKind::waitsome) {
-    self.wait_until([&] { return requests.first_complete() >= 0; }, requests.awaited());
+    const AwaitsRequests awaits(requests, true);
+    self.wait_until([&] { return requests.first_complete() >= 0; }, &awaits, requests.bulk_beside());
     found = true;
   }
   if (found || self.found_nothing()) requests.collect_complete(indices);
@@ -317,7 +337,8 @@ int wait_and_retire(int count, MPI_Request handles[], MPI_Status statuses[]) {
 [[gnu::noinline]] int wait_for_rest(int count, MPI_Request handles[], MPI_Status statuses[], int retired) {
   RequestArray requests;
   if (int code = requests.find(count, handles)) return code;
-  if (!requests.all_complete()) engine().wait_until([&] { return requests.all_complete(); });
+  const AwaitsRequests awaits(requests, false);
+  if (!requests.all_complete()) engine().wait_until([&] { return requests.all_complete(); }, &awaits);
   return retire_all(requests, retired, statuses);
 }
 

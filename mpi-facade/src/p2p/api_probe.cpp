@@ -32,9 +32,11 @@ Arrival* find_live(Communicator& communicator, int source, int tag, CallKind kin
     self.determinants().record_fruitless();
     return nullptr;
   }
-  if (!found && is_blocking(kind))
-    self.wait_until([&] { return (found = self.probe(context, source, tag)) != nullptr; },
-                    Engine::Awaited::small);
+  if (!found && is_blocking(kind)) {
+    const AwaitsMessage awaits(communicator, source, tag);
+    self.wait_until([&] { return (found = self.probe(context, source, tag)) != nullptr; }, &awaits,
+                    Engine::Bulk::gives_way);
+  }
   if (!found) {
     self.found_nothing();
     found = self.probe(context, source, tag);

@@ -44,9 +44,9 @@ void copy_within(const CopyGroup::Pieces& pieces, bool is_receive) {
 
 }  // namespace
 
-void DirectCopies::set_awaited(Awaited awaited) {
-  awaited_ = awaited;
-  looks_before_copies_ = awaited == Awaited::small ? looks_before_copies : 0;
+void DirectCopies::set_bulk(Bulk bulk) {
+  bulk_ = bulk;
+  looks_before_copies_ = bulk == Bulk::gives_way ? looks_before_copies : 0;
   bytes_giving_way_ = bytes_giving_way_min;
 }
 
@@ -189,8 +189,7 @@ void DirectCopies::begin_send(Peer& to, CopyGroup&& group, std::uint32_t number)
   SharedCopy share(to.own->sends[slot].claim, to.theirs->receives[slot].claim, number, group.bytes(),
                    end_of(world_.rank(), to.rank, false), false);
   Copy& copy = to.sends.emplace_back(std::move(group), share, false, false);
-  if (is_reached && awaited_ == Awaited::copies && to.sends.size() == 1 && to.receives.empty())
-    copy_part(to, copy);
+  if (is_reached && bulk_ == Bulk::first && to.sends.size() == 1 && to.receives.empty()) copy_part(to, copy);
   mark_active(to);
 }
 
@@ -260,7 +259,7 @@ std::uint64_t DirectCopies::copy_part(Peer& peer, Copy& next) {
     if (rest.bytes > 0) LLAMADA_CRASH_POINT("direct:claimed");
   }
   SharedCopy::Part part = rest;
-  if (awaited_ == Awaited::small) {
+  if (bulk_ == Bulk::gives_way) {
     part.bytes = std::min(part.bytes, bytes_giving_way_);
     bytes_giving_way_ = std::min(2 * bytes_giving_way_, bytes_giving_way_max);
   }

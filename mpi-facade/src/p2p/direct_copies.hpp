@@ -62,13 +62,14 @@ class DirectCopies {
   /// Until the next advance(), which has to follow before the rank sleeps, messages to be received only
   /// gather: several that came together become one copy.
   void gather() { is_gathering_ = true; }
-  /// What the rank waits for, which does nothing but call advance() meanwhile.
-  enum class Awaited : std::uint8_t {
-    nothing,  ///< it does not wait
-    copies,   ///< the end of a copy, for all it knows
-    small,    ///< a message that is quickly taken: copies wait a moment, then go on in short parts
+  /// How copies go on.
+  enum class Bulk : std::uint8_t {
+    in_passing,  ///< when advance() is called now and then
+    first,       ///< the rank does nothing else until something is over
+    gives_way,   ///< the same, and waits for something that is quickly taken: copies wait a moment for it,
+                 ///< then go on in short parts
   };
-  void set_awaited(Awaited awaited);
+  void set_bulk(Bulk bulk);
   /// Copies a part of something. True when something was done.
   bool advance() {
     is_gathering_ = false;
@@ -149,7 +150,7 @@ class DirectCopies {
   bool advance(Peer& peer);
   bool begin_some(Peer& peer, std::deque<Copy>& copies);
   bool go_on(Peer& peer, std::deque<Copy>& copies);
-  bool is_waiting() const { return awaited_ != Awaited::nothing; }
+  bool is_waiting() const { return bulk_ != Bulk::in_passing; }
   std::uint64_t copy_part(Peer& peer, Copy& copy);
   void end(const Copy& copy);
   bool end_some(std::deque<Copy>& copies);
@@ -160,8 +161,8 @@ class DirectCopies {
   std::vector<std::unique_ptr<Peer>> peers_;
   std::vector<Peer*> active_;
   std::uint64_t sending_ = 0;
-  Awaited awaited_ = Awaited::nothing;
-  // Where something small is awaited: looks for it that come first, and what is copied between two.
+  Bulk bulk_ = Bulk::in_passing;
+  // Where copies give way: looks that come first, and what is copied between two.
   unsigned looks_before_copies_ = 0;
   std::uint64_t bytes_giving_way_ = 0;
   bool is_gathering_ = false;

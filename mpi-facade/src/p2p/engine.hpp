@@ -12,6 +12,7 @@
 #include "llamada/base/clock.hpp"
 #include "llamada/qos/tuning_table.hpp"
 #include "object/status.hpp"
+#include "p2p/awaits.hpp"
 #include "p2p/describe_rank.hpp"
 #include "p2p/direct_copies.hpp"
 #include "p2p/early_copies.hpp"
@@ -91,22 +92,23 @@ class Engine final : public WaitWork, private ReceiveOwner, private SendOwner, p
     if (upkeep_.keeps() && looks % Waiting::looks_before_preparing == Waiting::looks_before_preparing - 1)
       world_.prepare_ahead();
   }
-  using Awaited = DirectCopies::Awaited;
+  using Bulk = DirectCopies::Bulk;
   /// Returns when `done()` does: progresses meanwhile, spins briefly, then yields, then sleeps. Whoever makes
   /// it true must wake this rank.
-  ///
-  /// `awaited`: whether copies of large messages that go on meanwhile give way to what comes.
   ///
   /// `done` may be called again after it was true, and must stay so. Under MPI_THREAD_MULTIPLE other threads
   /// are in the library meanwhile, and any of them may call it: what is held across a wait must stay right
   /// when they make calls.
+  ///
+  /// `awaits` says what that is, if anybody asks; null: nobody can tell. `bulk`: how copies of large messages
+  /// go on meanwhile.
   template <typename Done>
-  void wait_until(Done done, Awaited awaited = Awaited::copies) {
+  void wait_until(Done done, const Awaits* awaits = nullptr, Bulk bulk = Bulk::first) {
     if (done()) return;
     if (waiting_.is_shared()) [[unlikely]]
       return waiting_.wait_among_threads(std::ref(done));
-    const NothingElse nothing_else(direct_, awaited);
-    waiting_.wait_until(*this, done);
+    const NothingElse nothing_else(direct_, bulk);
+    waiting_.wait_until(*this, done, awaits);
   }
   /// wait_until() for what a predecessor was told: `what` is there, or the job ends as diverged.
   template <typename Done>
@@ -124,18 +126,18 @@ class Engine final : public WaitWork, private ReceiveOwner, private SendOwner, p
   void wait(Request& request) {
     if (request.complete) return;
     hold(request);
-    if (!await_answer(request)) wait_until([&request] { return request.complete; }, awaited_in(request));
+    if (!await_answer(request)) wait_long(request);
   }
-  /// What is awaited where this request is.
-  Awaited awaited_in(const Request& request) const {
+  /// How copies of large messages go on where this request is awaited.
+  Bulk bulk_beside(const Request& request) const {
     const bool is_small = request.kind == Request::Kind::receive && !request.complete &&
                           request.buffer.bytes() <= options_.eager_bytes_max;
-    return is_small ? Awaited::small : Awaited::copies;
+    return is_small ? Bulk::gives_way : Bulk::first;
   }
   /// wait() for the first of many: what comes for them may be left to come together first, for a moment.
   void wait_for_first(Request& request) {
     receiving_.set_gathering(!waiting_.is_shared() && waiting_.spin_rounds() > 0);
-    if (!await_answer(request)) wait_until([&request] { return request.complete; });
+    if (!await_answer(request)) wait_long(request);
     receiving_.set_gathering(false);
   }
   /// Keeps what a request on the stack refers to while the call waits: another thread may free it meanwhile.
@@ -150,6 +152,8 @@ class Engine final : public WaitWork, private ReceiveOwner, private SendOwner, p
   /// A call that found nothing is about to return: lets others have the processor when it keeps asking. False
   /// when there is still nothing.
   bool found_nothing();
+  /// `describe` adds to each report of a wait.
+  void on_report(std::function<void(waits::Report&)> describe) { describe_.push_back(std::move(describe)); }
   void found_something() { waiting_.forget_fruitless(); }
   /// Whether found_nothing() would find nothing, and has nobody to be let go first: for calls that ask again
   /// and again. Then it need not be called.
@@ -315,6 +319,7 @@ class Engine final : public WaitWork, private ReceiveOwner, private SendOwner, p
   bool waited_in_vain(const std::function<bool()>& done) override;
   void look_around() override;
   bool anything_new() override { return progress_.anything_new(); }
+  void report_wait(std::uint32_t survey, const Awaits* awaits, std::chrono::nanoseconds since) override;
   // ReceiveOwner, SendOwner
   void differs(const std::string& difference) override { replay_.diverged(difference); }
   void send_complete(Request& request) override { requests_.complete(request); }
@@ -331,8 +336,8 @@ class Engine final : public WaitWork, private ReceiveOwner, private SendOwner, p
   /// Tells who copies that this rank has nothing else to do.
   class NothingElse {
    public:
-    NothingElse(DirectCopies& direct, Awaited awaited) : direct_(direct) { direct_.set_awaited(awaited); }
-    ~NothingElse() { direct_.set_awaited(Awaited::nothing); }
+    NothingElse(DirectCopies& direct, Bulk bulk) : direct_(direct) { direct_.set_bulk(bulk); }
+    ~NothingElse() { direct_.set_bulk(Bulk::in_passing); }
 
    private:
     DirectCopies& direct_;
@@ -345,6 +350,10 @@ class Engine final : public WaitWork, private ReceiveOwner, private SendOwner, p
   void look_at_protection();
 
   // Waiting for one message and nothing else (brief_receive.hpp).
+  void wait_long(Request& request) {
+    const AwaitsRequest awaits(request);
+    wait_until([&request] { return request.complete; }, &awaits, bulk_beside(request));
+  }
   bool is_answer(int from, Stream& stream);
   bool await_answer(Request& request);
   void look_late(const Stream& stream);
@@ -367,6 +376,7 @@ class Engine final : public WaitWork, private ReceiveOwner, private SendOwner, p
   Waiting waiting_;
   AttachedBuffer attached_buffer_;
   std::vector<std::uint32_t> indices_;
+  std::vector<std::function<void(waits::Report&)>> describe_;
 };
 
 }  // namespace llamada::mpi

@@ -209,17 +209,28 @@ class Matcher {
       for (auto& source : queue->sources)
         for (MessageNode* node = source.unexpected.first; node; node = node->next) visit(*node);
   }
+  template <typename Visitor>
+  void for_each_unexpected(Visitor visit) const {
+    for (const auto& [context, queue] : contexts_)
+      for (const auto& source : queue->sources)
+        for (const MessageNode* node = source.unexpected.first; node; node = node->next) visit(*node);
+  }
+  /// Calls `visit(const ReceiveNode&)` for each posted receive.
+  template <typename Visitor>
+  void for_each_posted(Visitor visit) const {
+    const auto visit_list = [&](const NodeList<ReceiveNode>& list) {
+      for (const ReceiveNode* node = list.first; node; node = node->next) visit(*node);
+    };
+    for (const auto& [id, context] : contexts_) {
+      visit_list(context->wildcards);
+      for (const Source& source : context->sources) visit_list(source.posted);
+    }
+  }
   std::uint64_t unexpected_count() const { return unexpected_count_; }
   /// Counts them.
   std::uint64_t posted_count() const {
     std::uint64_t count = 0;
-    const auto add = [&](const NodeList<ReceiveNode>& list) {
-      for (const ReceiveNode* node = list.first; node; node = node->next) ++count;
-    };
-    for (const auto& [id, context] : contexts_) {
-      add(context->wildcards);
-      for (const Source& source : context->sources) add(source.posted);
-    }
+    for_each_posted([&](const ReceiveNode&) { ++count; });
     return count;
   }
 

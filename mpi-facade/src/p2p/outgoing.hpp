@@ -99,6 +99,8 @@ class Outgoing {
   }
   /// Whether nothing waits for room or a grant. (Synchronous sends may be without their acknowledgement.)
   bool idle() const { return busy_.empty() && announced_count_ == 0; }
+  /// Whether something waits for room, or is being sent.
+  bool is_busy() const { return !busy_.empty(); }
   /// Whether a message to this rank is announced and has not been granted.
   bool awaits_grant(int rank) const {
     const auto index = static_cast<std::size_t>(rank);

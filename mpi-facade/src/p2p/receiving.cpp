@@ -2,9 +2,13 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
+#include <string>
+#include <utility>
 
 #include "llamada/base/copy.hpp"
 #include "llamada/base/crash_point.hpp"
+#include "p2p/awaits.hpp"
 #include "p2p/patch.hpp"
 
 namespace llamada::mpi {
@@ -53,6 +57,21 @@ Receiving::Receiving(const Parts& parts)
 void Receiving::grow(int count) {
   matcher_.grow(count);
   if (granted_.size() < static_cast<std::size_t>(count)) granted_.resize(static_cast<std::size_t>(count));
+}
+
+void Receiving::describe(waits::Report& report) const {
+  std::optional<std::uint32_t> named;
+  std::string name;
+  const auto name_of = [&](std::uint32_t context) -> const std::string& {
+    if (std::exchange(named, context) != context) name = name_of_context(context);
+    return name;
+  };
+  matcher_.for_each_unexpected([&](const MessageNode& message) {
+    report.add_message(message.source, message.tag, name_of(message.context));
+  });
+  matcher_.for_each_posted([&](const ReceiveNode& receive) {
+    report.add_receive(receive.source, receive.tag, name_of(receive.context));
+  });
 }
 
 void Receiving::part(int rank) {

@@ -126,6 +126,8 @@ class Receiving final : public MessageSink {
   /// Logs are reused from now on.
   void keep_no_longer() { arrivals_.copy_all(); }
 
+  /// What has come and was not taken, and what is posted and was not reached.
+  void describe(waits::Report& report) const;
   std::uint64_t unexpected_count() const { return matcher_.unexpected_count(); }
   std::uint64_t posted_count() const { return matcher_.posted_count(); }
 

@@ -2,6 +2,8 @@
 
 #include <mpi.h>
 
+#include "llamada/waits/report.hpp"
+
 namespace llamada::mpi {
 
 class Communicator;
@@ -35,6 +37,8 @@ class Task {
   /// The communicator of the operation: kept alive meanwhile, and its error handler is called. Null:
   /// MPI_COMM_WORLD's is.
   virtual Communicator* communicator() const { return nullptr; }
+  /// Says what has to happen before it is complete, for those who look at a waiting rank.
+  virtual void describe(waits::Report& report) const { report.add_awaited({}); }
   /// Calls the error handler for an error that complete(), cancel() or free() gave; gives what the MPI
   /// function is to return.
   virtual int report(int code);

@@ -22,13 +22,18 @@ class Waiting::ThreadsWork final : public SharedWaiting::Work {
 
   bool progress() override { return work_.progress(); }
   bool anything_new() override { return work_.anything_new(); }
-  void look_around() override { work_.look_around(); }
+  void look_around() override {
+    work_.look_around();
+    const std::uint32_t survey = world_.survey();
+    if (std::exchange(answered_, survey) != survey) work_.report_wait(survey, nullptr, {});
+  }
   void sleep(const std::function<bool()>& look_again) override { world_.sleep(look_again); }
   void end_sleep() override { world_.wake(world_.rank()); }
 
  private:
   World& world_;
   WaitWork& work_;
+  std::uint32_t answered_ = 0;
 };
 
 Waiting::Waiting(World& world, const Clock& clock, unsigned yields_before_sleep)
@@ -57,6 +62,7 @@ void Waiting::wait_slowly(WaitWork& work, unsigned rounds, const std::function<b
   if (work.waited_in_vain(done)) return;
   // Whoever is there after one yield need not have looked: it has not waited in vain.
   if (rounds > 0) work.look_around();
+  if (world_.survey() != answered_ && answer_survey(work, done)) return;
   const int ranks = world_.local_size();
   const bool crowded = world_.oversubscribed();
   if (rounds == 0 && !crowded && cores_ >= ranks) own_core_.settle();
@@ -65,7 +71,24 @@ void Waiting::wait_slowly(WaitWork& work, unsigned rounds, const std::function<b
       yielding_.yield(crowded ? ranks : 0, crowded || cores_ < ranks ? 0 : cores_))
     return;
   if (rounds == 0) work.look_around();
+  static_cast<void>(since());
   world_.sleep([&] { return work.anything_new() || done(); });
+}
+
+/// True when there was something to do after all, and the answer is to come later. The look comes after the
+/// question is seen: all that anybody did before asking is found by it.
+bool Waiting::answer_survey(WaitWork& work, const std::function<bool()>& done) {
+  const std::uint32_t survey = world_.survey();
+  work.look_around();
+  if (work.anything_new() || done()) return true;
+  work.report_wait(survey, awaits_, since());
+  answered_ = survey;
+  return false;
+}
+
+std::chrono::nanoseconds Waiting::since() {
+  if (since_.count() == 0) since_ = clock_.monotonic();
+  return since_;
 }
 
 void Waiting::let_others_run() {

@@ -1,12 +1,15 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <utility>
 
 #include "llamada/base/clock.hpp"
 #include "llamada/base/pause.hpp"
+#include "p2p/awaits.hpp"
 #include "p2p/own_core.hpp"
 #include "threads/shared_waiting.hpp"
 #include "threads/yielding.hpp"
@@ -27,6 +30,10 @@ class WaitWork {
   virtual void look_around() = 0;
   /// Whether there is something for progress() to do: what a rank that is about to sleep asks.
   virtual bool anything_new() = 0;
+  /// Somebody wants to know what the rank waits for, by this question. It has just looked at all that has
+  /// come, in vain. `awaits`: what its call waits for; null: that is not known. `since`: when its wait was no
+  /// longer short.
+  virtual void report_wait(std::uint32_t survey, const Awaits* awaits, std::chrono::nanoseconds since) = 0;
 
  protected:
   ~WaitWork() = default;
@@ -58,9 +65,11 @@ class Waiting {
   bool is_shared() const { return shared_ != nullptr; }
 
   /// Returns when `done()` does, which is asked after each progress(). Whoever makes it true must wake this
-  /// rank. `Work` is the WaitWork's own class, so that no look is an indirect call.
+  /// rank. `Work` is the WaitWork's own class, so that no look is an indirect call. `awaits` says what that
+  /// is, if anybody asks; null: nobody can tell.
   template <typename Work, typename Done>
-  void wait_until(Work& work, Done& done) {
+  void wait_until(Work& work, Done& done, const Awaits* awaits = nullptr) {
+    const Described described(*this, awaits);
     for (unsigned rounds = 0;; ++rounds) {
       const bool went_on = work.progress();
       if (went_on) rounds = 0;
@@ -101,12 +110,29 @@ class Waiting {
 
  private:
   class ThreadsWork;
+  /// What the innermost wait is for. A callback of the program may wait, too.
+  class Described {
+   public:
+    Described(Waiting& waiting, const Awaits* awaits)
+        : waiting_(waiting), outer_(std::exchange(waiting.awaits_, awaits)) {
+      waiting.since_ = {};
+    }
+    ~Described() { waiting_.awaits_ = outer_; }
+    Described(const Described&) = delete;
+    Described& operator=(const Described&) = delete;
+
+   private:
+    Waiting& waiting_;
+    const Awaits* outer_;
+  };
 
   static constexpr unsigned most_brief_looks = 400;
   static constexpr unsigned brief_waits_in_a_row = 64;
   static constexpr std::uint64_t fruitless_calls_before_yield = 32;
 
   void wait_slowly(WaitWork& work, unsigned rounds, const std::function<bool()>& done);
+  bool answer_survey(WaitWork& work, const std::function<bool()>& done);
+  std::chrono::nanoseconds since();
 
   World& world_;
   const Clock& clock_;
@@ -114,7 +140,10 @@ class Waiting {
   unsigned yields_before_sleep_;
   unsigned brief_waits_ = 0;
   std::uint64_t fruitless_calls_ = 0;
-  int cores_;  // on which this rank may run
+  const Awaits* awaits_ = nullptr;
+  std::chrono::nanoseconds since_{};  // 0: the wait has been short so far
+  std::uint32_t answered_ = 0;        // the last survey
+  int cores_;                         // on which this rank may run
   void (*wait_hook_)() = [] {};
   Yielding yielding_;
   OwnCore own_core_;

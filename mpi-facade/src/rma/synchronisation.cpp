@@ -53,12 +53,53 @@ const char* what(Access access) {
   }
 }
 
-bool may_begin(const Epochs& epochs) {
-  return epochs.access == Access::none || epochs.access == Access::fence_open;
-}
-
 bool has_reached(std::uint32_t counter, std::uint32_t wanted) {
   return static_cast<std::int32_t>(counter - wanted) >= 0;
+}
+
+/// What other members of a window are to do.
+class AwaitsWindow final : public Awaits {
+ public:
+  /// `member`: of the window, or no_member for any.
+  AwaitsWindow(const Window& window, waits::Kind kind, int member = no_member)
+      : window_(window), kind_(kind), member_(member) {}
+  void describe(waits::Report& report) const override {
+    waits::Awaited awaited;
+    awaited.kind = kind_;
+    awaited.name = window_.description();
+    if (member_ == no_member)
+      awaited.ranks = waits::Ranks::of(window_.group()->members());
+    else
+      awaited.peer = window_.member(member_).slot;
+    report.add_awaited(std::move(awaited));
+  }
+
+ private:
+  static constexpr int no_member = -1;
+  const Window& window_;
+  waits::Kind kind_;
+  int member_;
+};
+
+/// The ends of all accesses that this rank has exposed its memory to.
+class AwaitsCompletion final : public Awaits {
+ public:
+  explicit AwaitsCompletion(Window& window) : window_(window) {}
+  void describe(waits::Report& report) const override {
+    const Epochs& epochs = window_.epochs();
+    for (const int origin : epochs.exposed_to) {
+      const auto& pair = window_.control().pair(window_.rank(), origin);
+      if (!has_reached(pair.completed.load(std::memory_order_acquire), epochs.exposures[origin]))
+        AwaitsWindow(window_, waits::Kind::complete, origin).describe(report);
+    }
+  }
+
+ private:
+  Window& window_;
+};
+
+bool may_begin(const Epochs& epochs) {
+  return epochs.access == Access::none || epochs.access == Access::fence_open;
 }
 
 bool all_completed(Window& window) {
@@ -83,7 +124,8 @@ void take_lock(Window& window, int rank, Lock kind) {
   waits.fetch_add(1, std::memory_order_relaxed);  // seen by who sees that somebody waits
   word.begin_waiting();
   bool held = false;
-  engine().wait_until([&] { return held || (held = attempt()); });
+  const AwaitsWindow awaits(window, waits::Kind::lock);
+  engine().wait_until([&] { return held || (held = attempt()); }, &awaits);
   word.end_waiting();
   waits.fetch_sub(1, std::memory_order_relaxed);
 }
@@ -110,7 +152,8 @@ void begin_lock(Window& window, int rank, Lock kind) {
 void meet(Window& window) {
   auto& meeting = window.control().head().fence;
   const auto ticket = meeting.arrive(static_cast<std::uint32_t>(window.size()));
-  if (!ticket.last) return engine().wait_until([&] { return meeting.is_open(ticket); });
+  const AwaitsWindow awaits(window, waits::Kind::fence);
+  if (!ticket.last) return engine().wait_until([&] { return meeting.is_open(ticket); }, &awaits);
   for (int other = 0; other < window.size(); ++other) wake(window, other);
 }
 
@@ -140,8 +183,9 @@ Fault start(Window& window, std::vector<int> targets, int assertion) {
   if ((assertion & MPI_MODE_NOCHECK) != 0) return {};
   for (int target : epochs.started) {
     const auto& posted = window.control().pair(target, window.rank()).posted;
+    const AwaitsWindow awaits(window, waits::Kind::post, target);
     engine().wait_until(
-        [&] { return has_reached(posted.load(std::memory_order_acquire), epochs.starts[target]); });
+        [&] { return has_reached(posted.load(std::memory_order_acquire), epochs.starts[target]); }, &awaits);
   }
   return {};
 }
@@ -180,7 +224,8 @@ Fault post(Window& window, std::vector<int> origins, int assertion) {
 
 Fault wait(Window& window) {
   if (!window.epochs().posted) return misplaced("MPI_Win_post has not begun an exposure");
-  engine().wait_until([&] { return all_completed(window); });
+  const AwaitsCompletion awaits(window);
+  engine().wait_until([&] { return all_completed(window); }, &awaits);
   end_exposure(window);
   return {};
 }

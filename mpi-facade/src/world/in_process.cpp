@@ -54,6 +54,7 @@ class InProcessWorld final : public World {
     std::unique_lock lock(self.mutex);
     self.woken.wait_for(lock, job_.options_.sleep_max, [&] { return self.wakes != before; });
   }
+  std::uint32_t survey() override { return job_.survey_.load(std::memory_order_acquire); }
   bool oversubscribed() const override { return size() > 1; }
 
   Result<SharedSegment> shared_segment(std::uint64_t name, std::size_t bytes) override {
@@ -144,6 +145,18 @@ void InProcessJob::let_go(int rank, std::uint64_t name) {
   if (!found->second.holders.empty()) return;
   munmap(found->second.memory, found->second.bytes);
   segments_.erase(found);
+}
+
+std::uint32_t InProcessJob::raise_survey() {
+  const std::uint32_t number = survey_.fetch_add(1, std::memory_order_release) + 1;
+  for (const auto& rank : ranks_) {
+    {
+      std::lock_guard lock(rank->mutex);
+      ++rank->wakes;
+    }
+    rank->woken.notify_one();
+  }
+  return number;
 }
 
 std::size_t InProcessJob::segment_count() {

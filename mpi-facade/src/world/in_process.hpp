@@ -53,6 +53,8 @@ class InProcessJob {
 
   /// Histories are kept no longer (log_bytes_per_node used up).
   void unprotect() { protected_.store(false, std::memory_order_relaxed); }
+  /// Asks all ranks what they wait for (World::survey()). Gives the number of the question.
+  std::uint32_t raise_survey();
   /// Pieces of shared memory that some rank holds.
   std::size_t segment_count();
 
@@ -84,7 +86,8 @@ class InProcessJob {
 
   Options options_;
   std::vector<std::unique_ptr<Rank>> ranks_;
-  std::atomic<bool> protected_{true};  // relaxed: orders nothing
+  std::atomic<bool> protected_{true};     // relaxed: orders nothing
+  std::atomic<std::uint32_t> survey_{0};  // release; acquire by the ranks
   std::mutex segments_mutex_;
   std::map<std::uint64_t, Segment> segments_;
 };

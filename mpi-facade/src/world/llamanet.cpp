@@ -129,6 +129,9 @@ class LlamanetWorld final : public World {
 
   void wake(int world_rank) override { application_->wake(static_cast<std::uint32_t>(world_rank)); }
   void wake_all() override { application_->wake_all(); }
+  std::uint32_t survey() override {
+    return application_->roster().page().survey.load(std::memory_order_acquire);
+  }
   void prepare_ahead() override { application_->own_arena().prepare_ahead(); }
   const std::atomic<std::uint32_t>* sleeping_word(int world_rank) override {
     return application_->bell().needs_fence() ? nullptr : &peer(world_rank).header().sleeping;

@@ -173,6 +173,9 @@ class World {
     wake(world_rank);
   }
 
+  /// Another number whenever somebody wants to know what the ranks wait for. Acquire: whoever then looks
+  /// at what has come finds all that anybody had sent before that question. Cheap.
+  virtual std::uint32_t survey() { return 0; }
   /// Makes memory for what this rank will send: what it may do while it waits for others.
   virtual void prepare_ahead() {}
 

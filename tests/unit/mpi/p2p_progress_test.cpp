@@ -112,7 +112,7 @@ TEST_CASE("progress: copies of large messages give way to a small message that i
   };
   const auto copied = [&] { return world->arena().counted(log::Counter::bytes_bulk); };
   /// Of each look so many bytes were copied before it, until all are.
-  const auto looks_of = [&](Engine::Awaited awaited) {
+  const auto looks_of = [&](Engine::Bulk bulk) {
     Request send, receive;
     describe(receive, Request::Kind::receive, taken);
     describe(send, Request::Kind::send, given);
@@ -126,15 +126,15 @@ TEST_CASE("progress: copies of large messages give way to a small message that i
           looks.push_back(copied() - before);
           return send.complete && receive.complete;
         },
-        awaited);
+        nullptr, bulk);
     CHECK(taken == given);
     CHECK(looks.back() == size_bytes);
     return looks;
   };
 
-  const auto without = looks_of(Engine::Awaited::copies);
+  const auto without = looks_of(Engine::Bulk::first);
   CHECK(without.size() < 100);
-  const auto with = looks_of(Engine::Awaited::small);
+  const auto with = looks_of(Engine::Bulk::gives_way);
   REQUIRE(with.size() > 1000);
   CHECK(with[500] == 0);
   std::uint64_t first = 0, longest = 0;

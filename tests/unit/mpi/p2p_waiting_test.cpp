@@ -25,6 +25,9 @@ struct Story final : WaitWork {
   bool waited_in_vain(const std::function<bool()>& done) override { return note("in vain", done()); }
   void look_around() override { note("around"); }
   bool anything_new() override { return note("new"); }
+  void report_wait(std::uint32_t survey, const Awaits*, std::chrono::nanoseconds) override {
+    notes.emplace_back("report " + std::to_string(survey));
+  }
 
   bool is_over() const { return notes.size() >= ends_after; }
   std::size_t count(const std::string& what) const {
@@ -112,6 +115,21 @@ TEST_CASE("waiting: the hook of a wait is called each time that a wait is no lon
   Story story;
   rank.wait(story, 9);
   CHECK(calls == static_cast<int>(story.count("in vain")));
+}
+
+TEST_CASE("waiting: a rank that waits answers a survey once, after one more look at everything") {
+  Rank rank(2);
+  const std::uint32_t survey = rank.job->raise_survey();
+  const std::string answer = "report " + std::to_string(survey);
+  Story story;
+  rank.wait(story, 12);
+  REQUIRE(story.count(answer) == 1);
+  const auto at = std::find(story.notes.begin(), story.notes.end(), answer) - story.notes.begin();
+  REQUIRE(at > 1);
+  CHECK(story.notes[static_cast<std::size_t>(at) - 1] == "new");
+  CHECK(story.notes[static_cast<std::size_t>(at) - 2] == "around");
+  rank.wait(story, story.notes.size() + 12);
+  CHECK(story.count(answer) == 1);
 }
 
 TEST_CASE("waiting: calls that find nothing let others run now and then") {
