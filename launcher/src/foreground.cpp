@@ -308,7 +308,7 @@ void Foreground::stop_for_a_while(int) {
 void Foreground::timed_out() {
   take_notice(fmt::format("mpirun: the time of --timeout ({} s) is over; the job is ended.\n",
                           std::chrono::duration<double>(*options_.timeout).count()));
-  link_->send(control::End{exit_timeout, 0});
+  link_->send(control::End{exit_timeout, 0, 1});
   force_end_later(exit_timeout);
 }
 

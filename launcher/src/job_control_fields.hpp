@@ -19,7 +19,7 @@ void fields(Coder& coder, typename Coder::template Value<Start>& message) {
   coder.texts(message.inject_rules);
   coder.text(message.crash_point_library_directory);
   coder.texts(message.cpu_places);
-  coder.numbers(message.print_exit_codes, message.verbose);
+  coder.numbers(message.print_exit_codes, message.verbose, message.ends_at_deadlock);
 }
 
 template <typename Coder>
@@ -34,7 +34,7 @@ void fields(Coder& coder, typename Coder::template Value<Signal>& message) {
 
 template <typename Coder>
 void fields(Coder& coder, typename Coder::template Value<End>& message) {
-  coder.numbers(message.exit_code, message.kill);
+  coder.numbers(message.exit_code, message.kill, message.explain);
 }
 
 template <typename Coder>

@@ -32,6 +32,9 @@ void JobCoordinator::take(control::Message message) {
   }
   if (auto* signal = std::get_if<control::Signal>(&message)) return forward_signal(signal->number);
   if (auto* end = std::get_if<control::End>(&message)) {
+    if (end->explain != 0 && end->kill == 0)
+      return explain("mpirun: what the ranks wait for:\n",
+                     [this, code = end->exit_code] { begin_ending(code, {}); });
     begin_ending(end->exit_code, {});
     if (end->kill != 0) tell_node_(node::KillAll{});
   }
@@ -54,6 +57,7 @@ Status JobCoordinator::prepare() {
   profile_ = std::move(*profile);
   if (rebuilding()) input_.keep();
   if (auto status = prepare_injections(); !status) return status;
+  begin_watching();
   report_.job_number = job_.job_number;
   report_.rank_count = job_.rank_count;
   report_.profile = job_.profile_label;
@@ -84,6 +88,7 @@ void JobCoordinator::give_held_signals(JobRank& rank) {
 
 void JobCoordinator::forward_signal(int number) {
   user_signals_ |= std::uint64_t{1} << (number & 63);
+  if (number == SIGUSR1) explain("mpirun: what the ranks wait for (SIGUSR1):\n", [] {});
   const bool ends = number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT;
   if (number == SIGUSR1 || number == SIGUSR2)
     for (JobRank& rank : ranks_)

@@ -19,6 +19,7 @@
 #include "llamada/launcher/report.hpp"
 #include "llamada/qos/profile.hpp"
 #include "node_messages.hpp"
+#include "wait_watch.hpp"
 
 namespace llamada::launcher {
 
@@ -120,6 +121,16 @@ class JobCoordinator {
   Result<InjectRule> accept_injection(const std::string& text);
   void tell_of_injections();
 
+  // What ranks wait for (job_coordinator_waits.cpp).
+  void on(node::Quiet&& message);
+  void on(node::Overdue&& message);
+  void on(node::Waits&& message);
+  void on(node::Stack&& message) { waits_->take(std::move(message)); }
+  void begin_watching();
+  void deadlocked(const waits::Survey& survey, const waits::Verdict& verdict);
+  /// Tells mpirun what all ranks wait for, in a notice that begins with `why`, and then calls `then`.
+  void explain(std::string why, std::function<void()> then);
+
   // Deaths (job_coordinator_deaths.cpp).
   void on(node::Ended&& message);
   void on(node::Fenced&& message);
@@ -158,6 +169,7 @@ class JobCoordinator {
   std::string unprotected_because_;  ///< a sentence without a full stop; empty: ranks can be replaced
   std::string other_mpi_;            ///< the MPI library of rank 0 that is not ours
   std::uint64_t oom_kills_told_ = 0;
+  std::unique_ptr<WaitWatch> waits_;
   bool will_look_for_deserters_ = false;
   bool finished_ = false;
 };

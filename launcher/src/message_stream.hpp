@@ -48,6 +48,12 @@ class BodyWriter final : public FieldWriter {
     flag(value.has_value());
     if (value) body_.number(*value);
   }
+  /// A value that may be missing and has bytes of its own.
+  template <typename T, typename Encode, typename Decode>
+  void optional_block(const std::optional<T>& value, const Encode& encode, const Decode& /*decode*/) {
+    flag(value.has_value());
+    if (value) body_.block(encode(*value));
+  }
 };
 
 class BodyReader final : public FieldReader {
@@ -75,6 +81,15 @@ class BodyReader final : public FieldReader {
     bool is_there = false;
     flag(is_there);
     if (is_there) value = body_.number<T>();
+  }
+  template <typename T, typename Encode, typename Decode>
+  void optional_block(std::optional<T>& value, const Encode& /*encode*/, const Decode& decode) {
+    bool is_there = false;
+    flag(is_there);
+    if (!is_there) return;
+    Result<T> read = decode(body_.block());
+    body_.require(read.has_value());
+    if (read) value = std::move(*read);
   }
 };
 

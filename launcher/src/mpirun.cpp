@@ -144,6 +144,7 @@ std::variant<Preparation, Refusal> prepare(const Options& options, const IsMpiFu
   job.crash_point_library_directory = installation->crash_point_library_directory.string();
   job.cpu_places = cpu_places(usable_cpus(), options.binding, options.mapping);
   job.print_exit_codes = options.print_exit_codes;
+  job.ends_at_deadlock = options.ends_at_deadlock ? 1 : 0;
   job.verbose = options.verbose;
   return Preparation{std::move(*installation), std::move(job)};
 }

@@ -1,6 +1,7 @@
 #include "node_codec.hpp"
 
 #include "job_control_fields.hpp"
+#include "llamada/waits/report.hpp"
 #include "message_stream.hpp"
 
 // The fields of each message, listed once for both directions, in the order of node_messages.hpp.
@@ -137,6 +138,16 @@ void fields(Coder& coder, typename Coder::template Value<AnswerInject>& message)
 }
 
 template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<AskWaits>& message) {
+  coder.numbers(message.question);
+}
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<AskStack>& message) {
+  coder.numbers(message.question, message.slot);
+}
+
+template <typename Coder>
 void fields(Coder& coder, typename Coder::template Value<Ready>& message) {
   coder.text(message.host);
 }
@@ -246,6 +257,34 @@ template <typename Coder>
 void fields(Coder& coder, typename Coder::template Value<InjectWanted>& message) {
   coder.numbers(message.question);
   coder.text(message.rule);
+}
+
+template <typename Coder>
+void fields(Coder& /*coder*/, typename Coder::template Value<Quiet>& /*message*/) {}
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<Overdue>& message) {
+  coder.numbers(message.slot);
+  coder.text(message.call);
+  coder.numbers(message.call_index, message.stay_ns);
+}
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<Waits>& message) {
+  coder.numbers(message.question);
+  coder.list(message.ranks, [](Coder& each, typename Coder::template Value<RankWaits>& rank) {
+    each.numbers(rank.slot);
+    each.choice(rank.course, waits::SurveyedRank::Course::ended);
+    each.optional_block(
+        rank.report, [](const waits::Report& report) { return waits::encode(report, stream_body_bytes_max); },
+        waits::decode);
+  });
+}
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<Stack>& message) {
+  coder.numbers(message.question);
+  coder.text(message.text);
 }
 
 template <typename Coder>

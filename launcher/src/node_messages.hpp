@@ -9,6 +9,7 @@
 #include "leases.hpp"
 #include "llamada/launcher/job_arenas.hpp"
 #include "llamada/launcher/job_control.hpp"
+#include "llamada/waits/judge.hpp"
 
 // What the coordinator of a job and the supervisor of a node say to each other. Plain values: texts, numbers
 // and lists of them, so that they could cross a stream. Each direction keeps its order.
@@ -100,10 +101,22 @@ struct SetUnprotected {};
 /// Coordinator → node: Surveyed follows.
 struct Survey {};
 
+/// Coordinator → node: all ranks that wait are to say what they wait for. Waits follows, with the same
+/// question.
+struct AskWaits {
+  std::uint64_t question = 0;
+};
+
+/// Coordinator → node: Stack follows, with the same question.
+struct AskStack {
+  std::uint64_t question = 0;
+  std::uint32_t slot = 0;
+};
+
 /// Also control::Input, for rank 0.
 using ToNode = std::variant<Prepare, StartRanks, AddRanks, Drain, Fence, SignalRank, EndJob, KillAll,
                             HoldOutput, AnswerSpawn, AnswerReach, SetUnprotected, Survey, KillRank,
-                            HoldLeases, LimitLog, Die, AnswerInject, control::Input>;
+                            HoldLeases, LimitLog, Die, AnswerInject, AskWaits, AskStack, control::Input>;
 
 /// Node → coordinator: the arenas are there.
 struct Ready {
@@ -206,6 +219,30 @@ struct LeaseFound {
   std::uint32_t incarnation = 1;
   LeaseFinding finding;
 };
+/// Ranks of this node have slept in the same calls for a while: it may be worth asking what they wait for.
+struct Quiet {};
+/// A rank has been in the same MPI call for longer than the profile's DEADLINE; once for each stay.
+struct Overdue {
+  std::uint32_t slot = 0;
+  std::string call;
+  std::uint64_t call_index = 0;
+  std::int64_t stay_ns = 0;
+};
+/// What the ranks of this node wait for.
+struct RankWaits {
+  std::uint32_t slot = 0;
+  waits::SurveyedRank::Course course = waits::SurveyedRank::Course::runs;
+  std::optional<waits::Report> report;  ///< of a rank that waits
+};
+struct Waits {
+  std::uint64_t question = 0;
+  std::vector<RankWaits> ranks;
+};
+/// The stacks of a rank's threads, in lines; or a line on why there are none.
+struct Stack {
+  std::uint64_t question = 0;
+  std::string text;
+};
 /// Rank 0 has loaded an MPI library that is not ours.
 struct OtherMpi {
   std::string library;
@@ -216,9 +253,9 @@ struct NodeFailed {
 };
 
 /// Also control::Output, what a rank wrote, never empty; control::InputTaken; control::Notice.
-using FromNode =
-    std::variant<Ready, NotReady, RanksAdded, Started, CannotStart, Attached, Ended, Fenced, Done, Said, Live,
-                 Damaged, CodeChanged, Reached, SpawnWanted, Surveyed, LeaseFound, InjectWanted, OtherMpi,
-                 NodeFailed, control::Output, control::InputTaken, control::Notice>;
+using FromNode = std::variant<Ready, NotReady, RanksAdded, Started, CannotStart, Attached, Ended, Fenced,
+                              Done, Said, Live, Damaged, CodeChanged, Reached, SpawnWanted, Surveyed,
+                              LeaseFound, InjectWanted, Quiet, Overdue, Waits, Stack, OtherMpi, NodeFailed,
+                              control::Output, control::InputTaken, control::Notice>;
 
 }  // namespace llamada::launcher::node

@@ -18,6 +18,13 @@ namespace {
 /// What the ranks have between SIGTERM and SIGKILL once the job ends.
 constexpr std::chrono::milliseconds ending_grace{500};
 
+/// The shorter one of what ranks offer and request; 0: none.
+std::chrono::nanoseconds deadline_of(const qos::Profile& profile) {
+  const auto period =
+      std::min(profile.datawriter_qos.deadline.period, profile.datareader_qos.deadline.period);
+  return period == qos::duration_infinite ? std::chrono::nanoseconds(0) : period;
+}
+
 std::string host_name() {
   char name[256] = "localhost";
   gethostname(name, sizeof name - 1);
@@ -57,9 +64,11 @@ Status NodeSupervisor::prepare(const node::Prepare& message) {
   rebuilding_ = qos::rank_protection(*profile).records_outcomes;
   if (auto status = check_descriptors_of_job(message.rank_count); !status) return status;
   begin_leases(profile->datawriter_qos.liveliness);
+  const auto deadline = deadline_of(*profile);
   auto arenas = make_arenas_({message.rank_count, message.job_number, std::move(*profile)});
   if (!arenas) return propagate(arenas);
   arenas_ = std::move(*arenas);
+  waits_.begin(*arenas_, deadline);
   if (arenas_->descriptor() >= 0)
     loop_.watch(arenas_->descriptor(), POLLIN, [this](short) { pump_arenas(); });
   return {};
@@ -91,10 +100,18 @@ void NodeSupervisor::on(node::Fence&& message) {
 void NodeSupervisor::on(node::SignalRank&& message) {
   const RankProcess* rank = rank_at(message.slot);
   if (!rank || rank->root <= 0) return;
-  if (message.whole_group)
+  // SIGUSR1 asks mpirun what the ranks wait for: only those that expect it are to notice.
+  if (message.whole_group && message.number == SIGUSR1)
+    signal_those_prepared(*rank, message.number);
+  else if (message.whole_group)
     kill(-rank->root, message.number);
   else
     kill(rank->attached_alive ? rank->attached : rank->root, message.number);
+}
+
+void NodeSupervisor::signal_those_prepared(const RankProcess& rank, int number) const {
+  for (const ProcessEntry& entry : descendants_of(getpid()))
+    if (entry.group == rank.group && !is_ended_by(entry.pid, number)) kill(entry.pid, number);
 }
 
 void NodeSupervisor::on(node::EndJob&&) {
@@ -144,6 +161,15 @@ void NodeSupervisor::on(node::Survey&&) {
     seen.ranks_in_mpi += is_in_mpi(rank);
   }
   tell_(seen);
+}
+
+void NodeSupervisor::on(node::AskStack&& message) {
+  const RankProcess* rank = rank_at(message.slot);
+  if (!rank || rank->phase != ProcessPhase::running) return tell_(node::Stack{message.question, {}});
+  stacks_.read(rank->attached_alive ? rank->attached : rank->root,
+               [this, question = message.question](std::string text) {
+                 tell_(node::Stack{question, std::move(text)});
+               });
 }
 
 void NodeSupervisor::on(control::Input&& message) { input_.give(message.bytes); }

@@ -18,8 +18,10 @@
 #include "llamada/launcher/job_arenas.hpp"
 #include "llamada/launcher/memory_group.hpp"
 #include "node_messages.hpp"
+#include "node_waits.hpp"
 #include "program_files.hpp"
 #include "rank_process.hpp"
+#include "stack_reader.hpp"
 
 namespace llamada::launcher {
 
@@ -59,9 +61,12 @@ class NodeSupervisor {
   void on(node::LimitLog&& message);
   void on(node::Die&& message);
   void on(node::AnswerInject&& message);
+  void on(node::AskWaits&& message) { waits_.ask(message.question); }
+  void on(node::AskStack&& message);
   void on(control::Input&& message);
   Status prepare(const node::Prepare& message);
   void signal_all(int number);
+  void signal_those_prepared(const RankProcess& rank, int number) const;
   RankProcess* rank_at(std::uint32_t slot);
   RankView view_of(const RankProcess& rank) const;
   bool is_in_mpi(const RankProcess& rank) const;
@@ -119,6 +124,8 @@ class NodeSupervisor {
   bool rebuilding_ = false;                      ///< ranks are replaced
   std::map<std::string, KeptProgram> programs_;  ///< under REBUILD, by path
   std::deque<RankProcess> ranks_;                ///< by slot; more come, none moves
+  NodeWaits waits_{loop_, ranks_, tell_};
+  StackReader stacks_{loop_};
   std::uint64_t lives_ = 0;
   InputPipe input_;                 ///< of rank 0
   std::unique_ptr<Leases> leases_;  ///< of a profile whose LIVELINESS has one

@@ -53,6 +53,13 @@ Status set_kill_after(Options& options, const std::vector<std::string>& values) 
   return {};
 }
 
+Status set_on_deadlock(Options& options, const std::vector<std::string>& values) {
+  if (values[0] != "report" && values[0] != "end")
+    return failure(Errc::invalid_argument, "--on-deadlock is report or end, and not '{}'", values[0]);
+  options.ends_at_deadlock = values[0] == "end";
+  return {};
+}
+
 bool is_this_machine(std::string_view host) {
   const std::string_view name = host.substr(0, host.find(':'));
   char own[256] = "";
@@ -241,6 +248,7 @@ const std::vector<Spec>& specs() {
       {{"stdin", "s"}, 1, set_input},
       {{"timeout"}, 1, set_timeout},
       {{"kill-after"}, 1, set_kill_after},
+      {{"on-deadlock"}, 1, set_on_deadlock},
       {{"print-all-exitcodes"}, 0, [](Options& o, Values) { return o.print_exit_codes = true, Status(); }},
       {{"v", "verbose"}, 0, [](Options& o, Values) { return o.verbose = true, Status(); }},
       {{"version", "V"}, 0, [](Options& o, Values) { return o.action = Action::show_version, Status(); }},

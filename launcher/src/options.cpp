@@ -1,6 +1,7 @@
 #include "llamada/launcher/options.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "application_file.hpp"
 #include "option_specs.hpp"
@@ -54,9 +55,11 @@ Status check_ranks_of_injections(const Options& options) {
 
 Status read_environment(const Environment& environment, Options& options) {
   if (auto qos = environment("LLAMADA_QOS"); qos && !qos->empty()) options.qos = *qos;
-  if (auto timeout = environment("MPIEXEC_TIMEOUT"); timeout && !timeout->empty())
-    if (auto status = find_spec("timeout")->apply(options, {*timeout}); !status)
-      return tl::unexpected<Error>(status.error().within("MPIEXEC_TIMEOUT"));
+  for (const auto& [variable, option] :
+       {std::pair("MPIEXEC_TIMEOUT", "timeout"), std::pair("LLAMADA_ON_DEADLOCK", "on-deadlock")})
+    if (auto value = environment(variable); value && !value->empty())
+      if (auto status = find_spec(option)->apply(options, {*value}); !status)
+        return tl::unexpected<Error>(status.error().within(variable));
   return {};
 }
 
@@ -159,6 +162,9 @@ std::string help_text() {
                          (llamada qos check lists all settings with their values)
   --timeout SECONDS      end the job after that time, exit code 124 (also MPIEXEC_TIMEOUT)
   --kill-after SECONDS   end the job that long after mpirun was sent SIGTERM, if it still runs (30)
+  --on-deadlock report|end
+                         when ranks wait for each other for ever: say so and go on, or end the job with
+                         exit code 119 (report; also LLAMADA_ON_DEADLOCK)
   -l, --tag-output       begin each line of output with the rank it comes from
   -prepend-pattern TEXT  begin each line of output with that; %r is the rank, %h the host
   -outfile-pattern FILE, -errfile-pattern FILE
@@ -191,7 +197,7 @@ std::string help_text() {
   Also taken: -host, -H, -hosts, -f, -hostfile (this machine only), -ppn, -N, --mca, -genvall, --oversubscribe.
 
 Exit code: 0 when all is well, 128 + signal when a rank died of one, else the first non-zero code of a rank;
-  120 output could not be written, 121 a rank has damaged memory of the MPI library, 122 a replacement diverged,
+  119 deadlock (--on-deadlock end), 120 output could not be written, 121 a rank has damaged memory of the MPI library, 122 a replacement diverged,
   123 unprotected, 124 timeout, 125 mpirun's own, 126 not executable, 127 not found.
 )";
 }

@@ -127,6 +127,19 @@ std::string variable_of(pid_t pid, const std::string& name) {
   return {};
 }
 
+bool is_ended_by(pid_t pid, int signal) {
+  std::string status;
+  if (!read_whole("/proc/" + std::to_string(pid) + "/status", status)) return false;
+  // Lines like "SigCgt:\t0000000000000200": a bit for each signal, from 1 on.
+  for (const char* name : {"\nSigBlk:\t", "\nSigIgn:\t", "\nSigCgt:\t"}) {
+    const std::size_t at = status.find(name);
+    if (at == status.npos) return false;
+    const auto mask = std::strtoull(status.c_str() + at + std::strlen(name), nullptr, 16);
+    if ((mask >> (signal - 1) & 1) != 0) return false;
+  }
+  return true;
+}
+
 void wait_for_children(std::chrono::milliseconds limit) {
   const auto end = std::chrono::steady_clock::now() + limit;
   for (const ProcessEntry& child : descendants_of(getpid())) {

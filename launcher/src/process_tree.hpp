@@ -30,6 +30,10 @@ std::vector<pid_t> ancestors_of(pid_t pid);
 /// not be read.
 std::string variable_of(pid_t pid, const std::string& name);
 
+/// Whether this signal would end the process: it has neither a handler for it, nor ignores or blocks it.
+/// False of a process that is gone.
+bool is_ended_by(pid_t pid, int signal);
+
 /// Waits until the present children of this process are dead, or the time is over. They stay unreaped.
 void wait_for_children(std::chrono::milliseconds limit);
 

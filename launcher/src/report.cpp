@@ -153,6 +153,14 @@ std::string report_to_json(const Report& report) {
   for (const InjectionRecord& injection : report.injections)
     json["injections"].push_back(
         {{"rule", injection.rule}, {"fired", injection.fired}, {"times", injection.times}});
+  json["overdue"] = Json::array();
+  for (const OverdueRecord& overdue : report.overdue)
+    json["overdue"].push_back({{"rank", overdue.rank},
+                               {"mpi_call", overdue.mpi_call},
+                               {"call_index", overdue.call_index},
+                               {"stay_s", overdue.stay_s},
+                               {"waits_for", overdue.waits_for}});
+  json["deadlocks"] = report.deadlocks;
   json["spawned_world_count"] = report.spawned_world_count;
   json["spawned_worlds"] = Json::array();
   for (const SpawnedWorldRecord& world : report.worlds)

@@ -16,6 +16,7 @@
 #include "llamada/mpi/calls.hpp"
 #include "llamada/qos/rank_protection.hpp"
 #include "llamada/qos/serialization.hpp"
+#include "llamada/waits/report_area.hpp"
 
 // The one place where the launcher, llamaNET and the facade's names of calls meet.
 
@@ -151,12 +152,20 @@ class DriverArenas final : public launcher::JobArenas {
     view.exit_code = arena.exit_code();
     view.pid = arena.pid();
     view.replaying = arena.replaying();
+    view.asleep = arena.sleeping();
     view.damaged = arena.is_damaged();
     view.call = mpi::call_name(static_cast<mpi::CallId>(arena.call_id()));
     view.call_index = arena.call_index();
     for (std::uint32_t counter = 0; counter < view.counters.size(); ++counter)
       view.counters[counter] = arena.counter(static_cast<log::Counter>(counter));
     return view;
+  }
+
+  std::uint32_t raise_survey() override { return driver_.raise_survey(); }
+  std::optional<waits::Report> wait_report(std::uint32_t rank) const override {
+    const auto area = driver_.view(rank).user_area();
+    if (area.empty()) return std::nullopt;
+    return waits::read_report(area);
   }
 
  private:

@@ -20,12 +20,14 @@ Start some_start() {
   start.profile = "text\nof a profile";
   start.inject_rules = {"kill rank 0 after 1s"};
   start.verbose = 1;
+  start.ends_at_deadlock = 1;
   return start;
 }
 
 std::vector<Message> some_of_each() {
-  return {some_start(),        Input{"bytes\0more"},  Signal{15},          End{124, 1},   InputTaken{1 << 20},
-          Output{3, 2, "err"}, Notice{"mpirun: x\n"}, Finished{137, "{}"}, World{4, 2, 1}, Die{}};
+  return {
+      some_start(),        Input{"bytes\0more"},  Signal{15},          End{124, 1, 1}, InputTaken{1 << 20},
+      Output{3, 2, "err"}, Notice{"mpirun: x\n"}, Finished{137, "{}"}, World{4, 2, 1}, Die{}};
 }
 
 void append(std::vector<std::byte>& stream, const Message& message) {

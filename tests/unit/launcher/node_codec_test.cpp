@@ -18,6 +18,14 @@ RankView some_view() {
   return view;
 }
 
+waits::Report some_report() {
+  waits::Report report;
+  report.survey = 3;
+  report.call_index = 17;
+  report.add_awaited({});
+  return report;
+}
+
 std::vector<node::ToNode> some_to_node() {
   const node::RankStart start{
       3, 2, 0xfedcba9876543210, "host=a\n", "/bin/true", {"true", "", "x y"}, "/tmp", {"A=1", "B="}, "0,4"};
@@ -39,6 +47,8 @@ std::vector<node::ToNode> some_to_node() {
           node::LimitLog{100},
           node::Die{},
           node::AnswerInject{3, {true, "kill any"}},
+          node::AskWaits{4},
+          node::AskStack{5, 1},
           control::Input{std::string("a\0b", 3)}};
 }
 
@@ -63,6 +73,12 @@ std::vector<node::FromNode> some_from_node() {
           node::Surveyed{4, 3},
           node::LeaseFound{1, 2, {LeaseFinding::Kind::debugger, Silence::frozen, -5, 4711}},
           node::InjectWanted{3, "kill any"},
+          node::Quiet{},
+          node::Overdue{1, "MPI_Recv", 5, 2'250'000'000},
+          node::Waits{4,
+                      {{0, waits::SurveyedRank::Course::runs, std::nullopt},
+                       {1, waits::SurveyedRank::Course::waits, some_report()}}},
+          node::Stack{5, "main\n"},
           node::OtherMpi{"libmpi.so.40"},
           node::NodeFailed{"why"},
           control::Output{1, 2, "text"},

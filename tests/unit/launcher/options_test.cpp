@@ -104,6 +104,10 @@ TEST_CASE("options: an option that is not there, or lacks its value, is named", 
 }
 
 TEST_CASE("options: the time limit is seconds above 0", "[launcher]") {
+  CHECK_FALSE(good({"a"}).ends_at_deadlock);
+  CHECK(good({"--on-deadlock", "end", "a"}).ends_at_deadlock);
+  CHECK_FALSE(good({"--on-deadlock=report", "a"}).ends_at_deadlock);
+  CHECK(contains(error_of({"--on-deadlock", "stop", "a"}), "report or end"));
   CHECK(good({"--timeout", "0.5", "a"}).timeout == std::chrono::milliseconds(500));
   CHECK(good({"a"}).kill_after == std::chrono::seconds(30));
   CHECK(good({"--kill-after", "0.5", "a"}).kill_after == std::chrono::milliseconds(500));
@@ -116,11 +120,13 @@ TEST_CASE("options: the command line overrides the environment", "[launcher]") {
   const Environment environment = [](std::string_view name) -> std::optional<std::string> {
     if (name == "LLAMADA_QOS") return "fault-tolerant";
     if (name == "MPIEXEC_TIMEOUT") return "3";
+    if (name == "LLAMADA_ON_DEADLOCK") return "end";
     return std::nullopt;
   };
   const std::vector<std::string> plain = {"a"}, given = {"--qos", "default", "--timeout", "9", "a"};
   CHECK(parse_options(plain, environment)->qos == "fault-tolerant");
   CHECK(parse_options(plain, environment)->timeout == std::chrono::seconds(3));
+  CHECK(parse_options(plain, environment)->ends_at_deadlock);
   CHECK(parse_options(given, environment)->qos == "default");
   CHECK(parse_options(given, environment)->timeout == std::chrono::seconds(9));
 }

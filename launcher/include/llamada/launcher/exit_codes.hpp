@@ -4,6 +4,7 @@ namespace llamada::launcher {
 
 // What mpirun's own verdicts look like to the shell that started it (docs/mpirun.md). Everything else is the
 // job's: the first non-zero exit code of a rank, or 128 + the signal that ended one.
+inline constexpr int exit_deadlock = 119;  ///< ranks that can never go on, with --on-deadlock end
 inline constexpr int exit_output = 120;    ///< output, an output file or the report could not be written
 inline constexpr int exit_damaged = 121;   ///< a rank has written over its arena, by a wild pointer
 inline constexpr int exit_diverged = 122;  ///< a replacement did not repeat what its predecessor had done

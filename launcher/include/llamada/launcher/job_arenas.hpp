@@ -4,11 +4,13 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "llamada/base/result.hpp"
 #include "llamada/qos/profile.hpp"
+#include "llamada/waits/report.hpp"
 
 namespace llamada::launcher {
 
@@ -22,6 +24,7 @@ struct RankView {
   std::uint32_t pid = 0;       ///< of the process that attached last, 0 if none has
   std::uint32_t incarnation = 0;
   bool replaying = false;
+  bool asleep = false;   ///< in a call that waits
   bool damaged = false;  ///< its header has words that no process leaves there
   std::string call;      ///< the MPI function it is in, "" if in none
   std::uint64_t call_index = 0;
@@ -131,6 +134,11 @@ class JobArenas {
   virtual void set_ending() = 0;
 
   virtual RankView view(std::uint32_t rank) const = 0;
+
+  /// Asks all ranks what they wait for: each that waits answers soon. Gives the number of the question.
+  virtual std::uint32_t raise_survey() { return 0; }
+  /// The rank's last answer, to whichever question.
+  virtual std::optional<waits::Report> wait_report(std::uint32_t /*rank*/) const { return std::nullopt; }
 };
 
 /// What the arenas of a job are made from.

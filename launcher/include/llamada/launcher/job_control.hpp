@@ -32,6 +32,7 @@ struct Start {
   std::vector<std::string> cpu_places;  ///< "0,4": what ranks 0, 1, … run on, over and over; empty: any
   std::uint8_t print_exit_codes = 0;
   std::uint8_t verbose = 0;
+  std::uint8_t ends_at_deadlock = 0;  ///< a job whose ranks can never go on is ended
   bool operator==(const Start&) const = default;
 };
 /// mpirun → llamanetd: bytes for the standard input of rank 0. An empty one is its end.
@@ -44,10 +45,12 @@ struct Signal {
   std::int32_t number = 0;
   bool operator==(const Signal&) const = default;
 };
-/// mpirun → llamanetd: the job must end. `kill`: at once, by SIGKILL.
+/// mpirun → llamanetd: the job must end. `kill`: at once, by SIGKILL. `explain`: mpirun is to be told first
+/// what the ranks wait for.
 struct End {
   std::int32_t exit_code = 0;
   std::uint8_t kill = 0;
+  std::uint8_t explain = 0;
   bool operator==(const End&) const = default;
 };
 

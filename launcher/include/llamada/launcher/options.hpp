@@ -57,6 +57,7 @@ struct Options {
   /// How long the ranks may go on after mpirun was sent SIGTERM. As batch systems do (Slurm's KillWait).
   std::chrono::nanoseconds kill_after = std::chrono::seconds(30);
   std::string line_prefix;  ///< before each line of output; %r stands for the rank, as in output_pattern
+  bool ends_at_deadlock = false;  ///< else a deadlock is reported once, and the job goes on
   bool verbose = false;
   bool print_exit_codes = false;
   bool input_to_rank_0 = true;

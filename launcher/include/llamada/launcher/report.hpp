@@ -52,6 +52,15 @@ struct SpawnedWorldRecord {
   std::uint32_t spawned_by = 0;
 };
 
+/// A rank that was in one MPI call for longer than the profile's DEADLINE.
+struct OverdueRecord {
+  std::uint32_t rank = 0;  ///< the slot
+  std::string mpi_call;
+  std::uint64_t call_index = 0;
+  double stay_s = 0;      ///< when it was noticed
+  std::string waits_for;  ///< a sentence without a full stop; empty: not known
+};
+
 /// What a job was like (docs/mpirun.md has the fields).
 struct Report {
   std::uint64_t job_number = 0;
@@ -60,7 +69,9 @@ struct Report {
   std::vector<DeathRecord> deaths;
   std::uint32_t replacements = 0;
   std::vector<InjectionRecord> injections;
-  std::vector<RankView> ranks;  ///< in order
+  std::vector<OverdueRecord> overdue;
+  std::vector<std::string> deadlocks;  ///< as they were said
+  std::vector<RankView> ranks;         ///< in order
   std::uint32_t spawned_world_count = 0;
   std::vector<SpawnedWorldRecord> worlds;  ///< those whose slots no later one has been given
 };
