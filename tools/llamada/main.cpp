@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <charconv>
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <memory>
@@ -13,6 +14,7 @@
 #include "spy.hpp"
 #include "top.hpp"
 #include "why.hpp"
+#include "why_job.hpp"
 
 namespace llamada::tools {
 namespace {
@@ -21,6 +23,11 @@ constexpr int usage_error = 2;
 
 /// What the command line asks for; its result is the exit code.
 using Action = std::function<int()>;
+
+int fail_usage(const std::string& what) {
+  fmt::print(stderr, "llamada: {}\n", what);
+  return usage_error;
+}
 
 /// Each function adds one command, which sets `chosen` when it is on the command line.
 void add_ls(CLI::App& app, Action& chosen) {
@@ -59,15 +66,35 @@ void add_qos(CLI::App& app, Action& chosen) {
   }
 }
 
+/// "rank N [JOB]" and "job [JOB]" are of a job; else a topic.
+int explain_words(const std::vector<std::string>& words, bool as_json) {
+  const std::string job = words.size() > 2 ? words[2] : std::string();
+  if (words[0] == "job" && words.size() <= 2) return explain_job(words.size() == 2 ? words[1] : job, {});
+  if (words.size() == 1 && words[0].starts_with("job-")) return explain_job(words[0], {});
+  if (words.size() == 1) return explain(words[0], as_json);
+  std::uint32_t rank = 0;
+  const std::string& number = words[1];
+  const auto read = std::from_chars(number.data(), number.data() + number.size(), rank);
+  if (words[0] != "rank" || read.ec != std::errc() || read.ptr != number.data() + number.size())
+    return fail_usage("why takes a TOPIC, 'rank N', 'rank N JOB', 'job' or 'job JOB'");
+  return explain_job(job, rank);
+}
+
 void add_why(CLI::App& app, Action& chosen) {
-  auto topic = std::make_shared<std::string>();
+  auto words = std::make_shared<std::vector<std::string>>();
   auto as_json = std::make_shared<bool>(false);
   auto* why =
-      app.add_subcommand("why", "Say of each writer and reader of a topic whether they match, and why not");
-  why->add_option("TOPIC", *topic, "The topic")->required();
-  why->add_flag("--json", *as_json, "Print JSON instead of text");
+      app.add_subcommand("why",
+                         "Say of each writer and reader of a topic whether they match, and why not; or "
+                         "whom the ranks of a job wait for");
+  why->add_option("TOPIC", *words,
+                  "The topic; or 'rank N [JOB]' or 'job [JOB]', where JOB is a name that `llamada ls` shows, "
+                  "or the pid of mpirun")
+      ->required()
+      ->expected(1, 3);
+  why->add_flag("--json", *as_json, "Print JSON instead of text (of a topic)");
   why->callback(
-      [&chosen, topic, as_json] { chosen = [topic, as_json] { return explain(*topic, *as_json); }; });
+      [&chosen, words, as_json] { chosen = [words, as_json] { return explain_words(*words, *as_json); }; });
 }
 
 void add_spy(CLI::App& app, Action& chosen) {
@@ -137,11 +164,6 @@ void add_inject(CLI::App& app, Action& chosen) {
   injected->add_option("RULE", words->second, "A rule as of mpirun --inject, 'kill rank 2 after 1 s'")
       ->required();
   injected->callback([&chosen, words] { chosen = [words] { return inject(words->first, words->second); }; });
-}
-
-int fail_usage(const std::string& what) {
-  fmt::print(stderr, "llamada: {}\n", what);
-  return usage_error;
 }
 
 int print_help(const CLI::App& app, const std::vector<std::string>& words) {

@@ -13,6 +13,7 @@
 #include "domain.hpp"
 #include "interrupt.hpp"
 #include "json_text.hpp"
+#include "top_jobs.hpp"
 
 namespace llamada::tools {
 namespace {
@@ -61,6 +62,20 @@ ordered_json readers_of(const DomainView& view, const topics::ObservedEndpoint& 
   return readers;
 }
 
+/// How often a rank is looked at to see whether it is in MPI.
+constexpr Seconds between_samples{0.01};
+
+/// Waits for the end of the interval; true when the user wants the end of the command.
+bool spend(const Interrupt& interrupt, double interval_s, JobsInterval& jobs) {
+  const auto end = std::chrono::steady_clock::now() + Seconds(interval_s);
+  for (;;) {
+    const Seconds left = end - std::chrono::steady_clock::now();
+    if (left.count() <= 0) return false;
+    if (interrupt.wait(std::min(left, between_samples))) return true;
+    jobs.sample();
+  }
+}
+
 ordered_json describe(const Look& before, const Look& now) {
   const Published earlier = published_in(before);
   const double elapsed_s = Seconds(now.at - before.at).count();
@@ -93,6 +108,8 @@ std::string megabytes(const ordered_json& bytes_per_s) {
 }
 
 void print_as_text(const ordered_json& table) {
+  print_jobs(table["jobs"]);
+  if (table["writers"].empty() && !table["jobs"].empty()) return;
   fmt::print("{:<28} {:<28} {:>12} {:>12} {:>12}\n", "topic", "writer", "samples", "samples/s", "MB/s");
   for (const auto& writer : table["writers"]) {
     fmt::print("{:<28} {:<28} {:>12} {:>12.1f} {:>12}\n", writer["topic"].get<std::string>(),
@@ -117,13 +134,22 @@ int top(const TopOptions& options) {
     return 1;
   }
   const bool is_terminal = ::isatty(STDOUT_FILENO) == 1 && !options.once && !options.as_json;
-  while (!interrupt.wait(Seconds(options.interval_s))) {
+  for (;;) {
+    auto jobs = JobsInterval::begin();
+    if (!jobs) {
+      fmt::print(stderr, "llamada: {}\n", jobs.error().text());
+      return 1;
+    }
+    const auto begin = std::chrono::steady_clock::now();
+    if (spend(interrupt, options.interval_s, *jobs)) return 0;
+    const ordered_json described = jobs->describe(Seconds(std::chrono::steady_clock::now() - begin).count());
     auto now = look();
     if (!now) {
       fmt::print(stderr, "llamada: {}\n", now.error().text());
       return 1;
     }
-    const ordered_json table = describe(*before, *now);
+    ordered_json table = describe(*before, *now);
+    table["jobs"] = described;
     if (is_terminal) fmt::print("\x1b[H\x1b[2J");
     if (options.as_json) {
       fmt::print("{}\n", dump(table, options.once ? 2 : -1));
@@ -134,7 +160,6 @@ int top(const TopOptions& options) {
     if (options.once) return 0;
     before = std::move(now);
   }
-  return 0;
 }
 
 }  // namespace llamada::tools
