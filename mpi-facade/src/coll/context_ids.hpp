@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "llamada/base/result.hpp"
+#include "llamada/mpi/message_record.hpp"
 
 namespace llamada::mpi::coll {
 
@@ -40,8 +41,8 @@ ContextProposal proposed_together(const std::vector<Proposal>& proposals) {
 /// Threads: the rank's MPI thread, or whoever holds the lock.
 class ContextIds {
  public:
-  static constexpr std::uint32_t world_context = 1;
-  static constexpr std::uint32_t self_context = 2;
+  static constexpr std::uint32_t world_context = context_of_world;
+  static constexpr std::uint32_t self_context = context_of_self;
   static constexpr std::uint32_t first_free_context = 4;
   /// Ids from here on are processes' own: the slot in the job, and a number.
   static constexpr std::uint32_t first_own_context = 1u << 30;

@@ -4,38 +4,6 @@
 
 namespace llamada::mpi::coll {
 
-const char* to_string(Kind kind) {
-  switch (kind) {
-    case Kind::barrier:
-      return "Barrier";
-    case Kind::bcast:
-      return "Bcast";
-    case Kind::reduce:
-      return "Reduce";
-    case Kind::allreduce:
-      return "Allreduce";
-    case Kind::reduce_scatter:
-      return "Reduce_scatter";
-    case Kind::scan:
-      return "Scan";
-    case Kind::exscan:
-      return "Exscan";
-    case Kind::gather:
-      return "Gather";
-    case Kind::scatter:
-      return "Scatter";
-    case Kind::allgather:
-      return "Allgather";
-    case Kind::alltoall:
-      return "Alltoall";
-    case Kind::neighbour:
-      return "Neighbor collective";
-    case Kind::context:
-      return "Comm_idup";
-  }
-  return "unknown collective";
-}
-
 const char* to_string(Content content) {
   switch (content) {
     case Content::data:
@@ -86,15 +54,6 @@ std::uint64_t bytes_given(const log::Record& record, int rank) {
   std::uint64_t bytes = record.payload.size();
   if (said.size() >= sizeof(bytes)) std::memcpy(&bytes, said.data(), sizeof(bytes));
   return bytes > 0 || describes ? bytes : record.payload.size();
-}
-
-log::LogKey collective_log_key(std::uint32_t context, std::uint32_t persistent) {
-  return {2, std::uint64_t{persistent} << 32 | context};
-}
-
-std::optional<std::pair<std::uint32_t, std::uint32_t>> name_of_collective_log(const log::LogKey& key) {
-  if (key.high != collective_log_key(0).high) return std::nullopt;
-  return std::pair{static_cast<std::uint32_t>(key.low), static_cast<std::uint32_t>(key.low >> 32)};
 }
 
 }  // namespace llamada::mpi::coll

@@ -10,47 +10,14 @@
 
 #include "llamada/log/log_reader.hpp"
 #include "llamada/log/log_writer.hpp"
+#include "llamada/mpi/collective_record.hpp"
 #include "world/peer_memory.hpp"
 
-// The format of the records in collective logs (docs/internals/collectives.md).
+// The format of the records in collective logs (docs/internals/collectives.md). What tools need of it is in
+// llamada/mpi/collective_record.hpp.
 
 namespace llamada::mpi::coll {
 
-/// The collective that a record belongs to: Record::kind. Members that call different ones are told so.
-enum class Kind : std::uint8_t {
-  barrier = 32,
-  bcast,
-  reduce,
-  allreduce,
-  reduce_scatter,
-  scan,
-  exscan,
-  gather,
-  scatter,
-  allgather,
-  alltoall,
-  neighbour,
-  context,
-};
-const char* to_string(Kind kind);
-/// Whether a record's kind is one of them.
-constexpr bool is_collective(std::uint8_t kind) {
-  return kind >= static_cast<std::uint8_t>(Kind::barrier) && kind <= static_cast<std::uint8_t>(Kind::context);
-}
-
-/// What a record's payload is. Members whose lengths lead them to different machines see it here, and take
-/// nothing for what it is not.
-enum class Content : std::uint8_t {
-  data = 0,       ///< a piece of what the member gives; numbered from 0
-  segment = 1,    ///< a piece of a segment of a reduction; numbered from 0
-  dealt_out = 2,  ///< a contribution whose result is dealt out; the number stands for how
-  step = 3,       ///< 0: an Offer, where the member's data lie; then, empty, that a step is done
-  card = 4,       ///< of an Introduction: 0 the process's card, 1 whether it reaches all others
-  loan = 5,       ///< a Loan: one member may copy its part from there
-  loan_over = 6,  ///< one byte: a loan is over; 0 if its lender's memory could not be reached
-  place = 7,      ///< a Loan: the lender of a part is asked to write it there
-  together = 8,   ///< the parts of all peers: a table of where each begins and the last one ends; the parts
-};
 const char* to_string(Content content);
 /// Whether a member that meant to take something would take such a record; the others only say something of
 /// data that lie in memory.
@@ -164,12 +131,5 @@ inline bool is_of(const log::Record& record, std::uint64_t bytes) {
   std::memcpy(&given, record.extra.data(), sizeof(given));
   return (given == 0 ? record.payload.size() : given) == bytes;
 }
-
-/// What a communicator's collective logs are found by. `persistent`: the number of a persistent collective,
-/// which has logs of its own.
-log::LogKey collective_log_key(std::uint32_t context, std::uint32_t persistent = 0);
-
-/// The context and the number of the persistent collective in such a key; nothing for other keys.
-std::optional<std::pair<std::uint32_t, std::uint32_t>> name_of_collective_log(const log::LogKey& key);
 
 }  // namespace llamada::mpi::coll

@@ -254,6 +254,8 @@ Result<std::unique_ptr<World>> attach_to_driver(const LaunchedRank& launched) {
   auto application = llamanet::Application::attach(options);
   if (!application) return propagate(application);
   (*application)->leave_silently();
+  // Until live(). Others who look from outside, and members of its communicators, go by this word.
+  (*application)->arena().set_replaying((*application)->incarnation() > 1);
   auto profile = qos::deserialize((*application)->profile());
   if (!profile) return propagate(profile);
   if (auto described = describe_endpoints((*application)->arena(), *profile); !described)
