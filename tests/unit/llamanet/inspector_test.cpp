@@ -37,3 +37,24 @@ TEST_CASE("inspector: a driver that does not answer is waited for no longer than
   CHECK(silent.error().code() == Errc::timeout);
   CHECK(silent.error().text().find(std::to_string(::getpid())) != std::string::npos);
 }
+
+TEST_CASE("inspector: refresh() maps what has come since, and keeps what is the same", "[llamanet]") {
+  Node node(on_demand());
+  node.start();
+  auto first = Application::attach(node.options());
+  REQUIRE(first);
+  auto inspector = Inspector::open(node.socket_name());
+  REQUIRE(inspector);
+  REQUIRE(inspector->slots().size() == 1);
+  const auto kept = inspector->slots()[0].arena;
+  const std::uint64_t before = inspector->generation();
+  auto second = Application::attach(node.options());
+  REQUIRE(second);
+  CHECK(inspector->generation() != before);
+  CHECK(inspector->slots().size() == 1);
+  REQUIRE(inspector->refresh());
+  REQUIRE(inspector->slots().size() == 2);
+  CHECK(inspector->slots()[0].arena == kept);
+  CHECK(inspector->slots()[1].peer().ready());
+  CHECK_FALSE(inspector->has_ended());
+}

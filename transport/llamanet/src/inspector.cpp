@@ -1,5 +1,7 @@
 #include "llamada/llamanet/inspector.hpp"
 
+#include <poll.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
@@ -12,13 +14,17 @@ namespace llamada::llamanet {
 
 Result<Inspector> Inspector::open(const std::string& socket_name, std::chrono::milliseconds patience) {
   Inspector inspector;
+  inspector.patience_ = patience;
   auto seen = inspector.look_at(socket_name, patience);
   if (seen) return inspector;
   if (seen.error().code() != Errc::would_block) return propagate(seen);
-  const std::string who =
-      inspector.pid_ != 0 ? fmt::format("the driver (pid {})", inspector.pid_) : "the driver";
-  return failure(Errc::timeout, "{} has not answered for {} s; is it stopped?", who,
-                 static_cast<double>(patience.count()) / 1000);
+  return tl::unexpected(inspector.late());
+}
+
+Error Inspector::late() const {
+  const std::string who = pid_ != 0 ? fmt::format("the driver (pid {})", pid_) : "the driver";
+  return {Errc::timeout, fmt::format("{} has not answered for {} s; is it stopped?", who,
+                                     static_cast<double>(patience_.count()) / 1000)};
 }
 
 Status Inspector::look_at(const std::string& socket_name, std::chrono::milliseconds patience) {
@@ -39,36 +45,85 @@ Status Inspector::look_at(const std::string& socket_name, std::chrono::milliseco
                    inspected->slot_count, page_->slot_count_max);
   name_ = inspected->name;
   profile_ = inspected->profile;
-  for (std::uint32_t first = 0; first < inspected->slot_count; first += peers_count_max) {
-    auto mapped = map_slots(first, std::min(peers_count_max, inspected->slot_count - first));
-    if (!mapped) return propagate(mapped);
+  return map_all(inspected->slot_count, slots_);
+}
+
+Status Inspector::refresh() {
+  const std::uint32_t slot_count =
+      std::min(page_->slot_count.load(std::memory_order_acquire), page_->slot_count_max);
+  std::vector<Slot> now;
+  bool all_known = true;
+  for (std::uint32_t index = 0; index < slot_count; ++index) {
+    Slot slot = read_slot(index);
+    const std::uint32_t arena_id = page_.slot(index).arena.load(std::memory_order_acquire);
+    slot.arena = known(index, arena_id);
+    slot.arena_id = slot.arena ? arena_id : 0;
+    all_known = all_known && (arena_id == 0 || slot.arena);
+    if (slot.state != SlotState::free) now.push_back(std::move(slot));
+  }
+  std::swap(slots_, now);
+  if (all_known) return {};
+  // What an earlier refresh() waited for in vain.
+  while (receive_datagram(driver_.get(), false, 2 * std::size_t{peers_count_max})) continue;
+  std::vector<Slot> with_new;
+  if (auto mapped = map_all(slot_count, with_new); !mapped) {
+    if (mapped.error().code() == Errc::would_block) return tl::unexpected(late());
+    return propagate(mapped);
+  }
+  slots_ = std::move(with_new);
+  return {};
+}
+
+Inspector::Slot Inspector::read_slot(std::uint32_t index) const {
+  const PageSlot& entry = page_.slot(index);
+  Slot slot;
+  slot.index = index;
+  slot.state = static_cast<SlotState>(entry.state.load(std::memory_order_acquire));
+  slot.incarnation = entry.incarnation.load(std::memory_order_relaxed);
+  slot.pid = entry.pid.load(std::memory_order_relaxed);
+  slot.deaths = entry.deaths.load(std::memory_order_relaxed);
+  return slot;
+}
+
+std::shared_ptr<const MappedArena> Inspector::known(std::uint32_t index, std::uint32_t arena_id) const {
+  for (const Slot& slot : slots_)
+    if (slot.index == index && slot.arena_id == arena_id) return slot.arena;
+  return nullptr;
+}
+
+bool Inspector::has_ended() const {
+  pollfd driver{.fd = driver_.get(), .events = POLLRDHUP, .revents = 0};
+  return ::poll(&driver, 1, 0) > 0 && (driver.revents & (POLLHUP | POLLRDHUP | POLLERR)) != 0;
+}
+
+Status Inspector::map_all(std::uint32_t slot_count, std::vector<Slot>& into) {
+  for (std::uint32_t first = 0; first < slot_count; first += peers_count_max) {
+    auto mapped = map_slots(first, std::min(peers_count_max, slot_count - first), into);
+    if (!mapped) return mapped;
   }
   return {};
 }
 
-Status Inspector::map_slots(std::uint32_t first, std::uint32_t count) {
+Status Inspector::map_slots(std::uint32_t first, std::uint32_t count, std::vector<Slot>& into) {
   std::vector<FileDescriptor> descriptors;
   auto answer = ask<PeersAre>(driver_.get(), 2, Peers{first, count}, descriptors, 2 * std::size_t{count});
   if (!answer) return propagate(answer);
   std::size_t next = 0;
   for (std::uint32_t i = 0; i < answer->peers.size(); ++i) {
-    auto& entry = page_.slot(first + i);
-    Slot slot;
-    slot.index = first + i;
-    slot.state = static_cast<SlotState>(entry.state.load(std::memory_order_acquire));
-    slot.incarnation = entry.incarnation.load(std::memory_order_relaxed);
-    slot.pid = entry.pid.load(std::memory_order_relaxed);
-    slot.deaths = entry.deaths.load(std::memory_order_relaxed);
+    Slot slot = read_slot(first + i);
     if (answer->peers[i].arena != 0) {
       if (next + 2 > descriptors.size())
         return failure(Errc::parse_error, "the driver sent too few descriptors");
-      auto arena = MappedArena::map(descriptors[next].get(), page_->arena_size_bytes);
-      if (!arena) return propagate(arena);
-      slot.arena = std::move(*arena);
       slot.arena_id = answer->peers[i].arena;
+      slot.arena = known(slot.index, slot.arena_id);
+      if (!slot.arena) {
+        auto arena = MappedArena::map(descriptors[next].get(), page_->arena_size_bytes);
+        if (!arena) return propagate(arena);
+        slot.arena = std::make_shared<const MappedArena>(std::move(*arena));
+      }
       next += 2;
     }
-    if (slot.state != SlotState::free) slots_.push_back(std::move(slot));
+    if (slot.state != SlotState::free) into.push_back(std::move(slot));
   }
   return {};
 }

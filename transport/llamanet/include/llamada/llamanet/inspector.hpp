@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -16,7 +17,10 @@
 
 namespace llamada::llamanet {
 
-/// One driver and all of its arenas, read-only, at the time of open(): for tools. Disturbs nobody.
+/// One driver and all of its arenas, read-only, at the time of open() or the last refresh(): for tools.
+/// Disturbs nobody.
+///
+/// Threads: one at a time.
 class Inspector {
  public:
   struct Slot {
@@ -26,10 +30,11 @@ class Inspector {
     std::uint32_t pid = 0;
     std::uint32_t deaths = 0;
     std::uint32_t arena_id = 0;  // PageSlot::arena
-    MappedArena arena;           // none when the slot has no arena
+    // Null when the slot has no arena. It stays mapped as long as anybody keeps it.
+    std::shared_ptr<const MappedArena> arena;
 
-    log::PeerArena peer() const { return arena.reading(); }
-    ArenaView view() const { return arena.view(); }
+    log::PeerArena peer() const { return arena ? arena->reading() : log::PeerArena{}; }
+    ArenaView view() const { return arena ? arena->view() : ArenaView(); }
   };
 
   static constexpr std::chrono::milliseconds usual_patience = std::chrono::seconds(5);
@@ -47,18 +52,33 @@ class Inspector {
   std::uint32_t pid() const { return pid_; }
   bool is_protected() const { return page_->is_protected.load(std::memory_order_relaxed) != 0; }
   std::uint64_t log_bytes_max() const { return page_->log_bytes_max.load(std::memory_order_relaxed); }
-  /// The slots that are not free.
+  /// The slots that are not free, in their order.
   const std::vector<Slot>& slots() const { return slots_; }
+
+  /// Another number after each change of the roster: one load. Acquire: what slots() says after a refresh()
+  /// is at least this new.
+  std::uint64_t generation() const { return page_->generation.load(std::memory_order_acquire); }
+  /// Looks at all slots again; the driver is asked only if there are arenas that are not mapped yet. A slot
+  /// whose arena is the same keeps its mapping. Errors, after which slots() is new but for such arenas:
+  /// closed (the driver has ended), timeout, parse_error.
+  Status refresh();
+  /// Whether the driver has ended, or has cut the connection. Its arenas stay mapped.
+  bool has_ended() const;
 
  private:
   Status look_at(const std::string& socket_name, std::chrono::milliseconds patience);
-  Status map_slots(std::uint32_t first, std::uint32_t count);
+  Slot read_slot(std::uint32_t index) const;
+  Status map_all(std::uint32_t slot_count, std::vector<Slot>& into);
+  Status map_slots(std::uint32_t first, std::uint32_t count, std::vector<Slot>& into);
+  std::shared_ptr<const MappedArena> known(std::uint32_t index, std::uint32_t arena_id) const;
+  Error late() const;
 
   FileDescriptor driver_;
   MappedPage page_;
   std::string name_;
   std::string profile_;
   std::uint32_t pid_ = 0;
+  std::chrono::milliseconds patience_{};
   std::vector<Slot> slots_;
 };
 
