@@ -9,6 +9,7 @@
 #include "inject.hpp"
 #include "ls.hpp"
 #include "qos.hpp"
+#include "rank_spy.hpp"
 #include "record.hpp"
 #include "replay.hpp"
 #include "spy.hpp"
@@ -97,10 +98,31 @@ void add_why(CLI::App& app, Action& chosen) {
       [&chosen, words, as_json] { chosen = [words, as_json] { return explain_words(*words, *as_json); }; });
 }
 
+/// The options that are of `spy ranks` only.
+std::shared_ptr<RankSpyOptions> add_spy_ranks(CLI::App& spied) {
+  auto ranks = std::make_shared<RankSpyOptions>();
+  spied.add_option("JOB", ranks->job,
+                   "Of ranks: the job, by its name or mpirun's process id; else the only one");
+  spied.add_option("--from", ranks->watch.from, "Of ranks: only messages that this rank sends");
+  spied.add_option("--to", ranks->watch.to, "Of ranks: only messages to this rank");
+  spied.add_option("--tag", ranks->watch.tag, "Of ranks: only messages with this tag");
+  spied.add_flag("--collectives", ranks->watch.with_collectives,
+                 "Of ranks: also what they publish for collectives");
+  spied.add_flag("--publish", ranks->publishes,
+                 "Of ranks: publish the messages on the topics llamada/messages and llamada/events");
+  spied
+      .add_option("--depth", ranks->publisher.depth,
+                  "With --publish: messages kept for late readers (100000)")
+      ->check(CLI::Range(1, 100'000'000));
+  return ranks;
+}
+
 void add_spy(CLI::App& app, Action& chosen) {
   auto options = std::make_shared<SpyOptions>();
-  auto* spied = app.add_subcommand("spy", "Show the samples of a topic as they come");
-  spied->add_option("TOPIC", options->topic, "The topic")->required();
+  auto* spied = app.add_subcommand(
+      "spy", "Show the samples of a topic as they come; of the topic `ranks`, a job's messages");
+  spied->add_option("TOPIC", options->topic, "The topic, or `ranks`")->required();
+  const auto ranks = add_spy_ranks(*spied);
   spied->add_option("--domain", options->domain, "The domain; else the topic's, or 0");
   spied->add_option("--count", options->count, "End after so many samples");
   spied->add_option("--where", options->where, "Show only samples that pass this filter, \"value > 3\"");
@@ -113,7 +135,13 @@ void add_spy(CLI::App& app, Action& chosen) {
   spied->add_flag("--csv", options->as_csv, "Print one line of comma-separated values for each sample")
       ->excludes("--json")
       ->excludes("--bytes");
-  spied->callback([&chosen, options] { chosen = [options] { return spy(*options); }; });
+  spied->callback([&chosen, options, ranks] {
+    if (const std::string why = unfitting_option(*options, *ranks); !why.empty())
+      throw CLI::ValidationError(why);
+    chosen = [options, ranks] {
+      return is_for_ranks(*options, *ranks) ? spy_on_ranks(*options, *ranks) : spy(*options);
+    };
+  });
 }
 
 void add_record(CLI::App& app, Action& chosen) {

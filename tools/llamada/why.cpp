@@ -6,6 +6,7 @@
 
 #include "domain.hpp"
 #include "json_text.hpp"
+#include "rank_topic.hpp"
 
 namespace llamada::tools {
 namespace {
@@ -113,6 +114,10 @@ int explain(const std::string& topic, bool as_json) {
   const Ends ends = ends_of(*drivers, topic);
   const auto pairs = pairs_of(ends);
   if (ends.writers.empty() && ends.readers.empty()) {
+    if (const std::string text = topic == rank_topic && !as_json ? explain_rank_topic() : ""; !text.empty()) {
+      fmt::print("{}", text);
+      return 0;
+    }
     fmt::print(stderr, "llamada: {}\n", no_such_topic(*drivers, topic));
     print_other_users(stderr, "llamada: ");
     if (as_json) print_as_json(topic, ends, pairs);
