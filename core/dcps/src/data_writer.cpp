@@ -256,7 +256,7 @@ Status DataWriter::write(WriteLoan&& loan, InstanceHandle instance, const Option
   if (Status status = check_usable(); !status) return status;
   if (Status status = register_change(change); !status) return status;
   if (Status status = check_timestamp(change); !status) return status;
-  const Status status = publish_blocking(held, [&]() -> Status {
+  Status status = publish_blocking(held, [&]() -> Status {
     const topics::SampleHeader header = header_of(change);
     auto number = endpoint_->publish(std::move(loan.loan_), header);
     if (!number) return propagate(number);

@@ -382,6 +382,7 @@ Timestamp DomainParticipant::current_time() const { return core().now().realtime
 template <typename Known>
 std::vector<InstanceHandle> keys_of(const Known& known) {
   std::vector<InstanceHandle> keys;
+  keys.reserve(known.size());
   for (const auto& [key, data] : known) keys.push_back(key);
   return keys;
 }

@@ -137,6 +137,7 @@ void ReaderCache::arrange(const ReadSelector& selector, std::vector<Selected>& f
 // Samples without data stand last.
 void ReaderCache::arrange_by_query(const ReadSelector& selector, std::vector<Selected>& found) const {
   std::vector<std::pair<std::shared_ptr<const void>, Selected>> objects;
+  objects.reserve(found.size());
   for (const Selected& each : found) {
     objects.emplace_back(each.sample->valid_data ? selector.object_of(each.sample->sample.data()) : nullptr,
                          each);

@@ -106,7 +106,8 @@ bool ReaderCache::fits(const CoherentSets::Set& set) const {
     if (found == instances_.end()) {
       ++instance_count;
     } else {
-      held = static_cast<std::size_t>(found->second.valid_count + found->second.lent_count);
+      held = static_cast<std::size_t>(found->second.valid_count) +
+             static_cast<std::size_t>(found->second.lent_count);
     }
     if (options_.qos.history.kind == qos::HistoryKind::keep_last) {
       const auto depth = static_cast<std::size_t>(options_.qos.history.depth);

@@ -137,6 +137,7 @@ std::vector<std::shared_ptr<DataReader>> Subscriber::readers_in_group_order(cons
   }
   order_by_group(items, [](const Item& item) { return item.place; });
   std::vector<std::shared_ptr<DataReader>> found;
+  found.reserve(items.size());
   for (Item& item : items) found.push_back(std::move(item.reader));
   return found;
 }

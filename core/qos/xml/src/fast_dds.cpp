@@ -165,7 +165,8 @@ class Translator {
 
   static std::vector<std::string_view> names_in(std::span<const Renamed> table) {
     std::vector<std::string_view> names;
-    for (const Renamed& each : table) names.push_back(each.from);
+    names.reserve(table.size());
+    for (const Renamed& each : table) names.emplace_back(each.from);
     return names;
   }
 

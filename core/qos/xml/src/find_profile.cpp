@@ -23,7 +23,7 @@ fs::path file_of(std::string_view text, std::span<const fs::path> directories) {
   if (text.empty()) return {};
   if (is_path(text)) return is_there(text) ? fs::path(text) : fs::path();
   for (const fs::path& directory : directories) {
-    const fs::path path = directory / (std::string(text) + ".xml");
+    fs::path path = directory / (std::string(text) + ".xml");
     if (is_there(path)) return path;
   }
   return {};

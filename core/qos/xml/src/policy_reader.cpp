@@ -120,9 +120,9 @@ template <typename Qos>
 Status read_entity(PolicyReader& reader, const Element& element, Qos& qos) {
   std::vector<std::string_view> names;
   each_policy(qos, [&names](PolicyId id, auto&) { names.push_back(element_of(id)); });
-  names.push_back("base_name");
-  names.push_back("property");
-  names.push_back("entity_name");
+  names.emplace_back("base_name");
+  names.emplace_back("property");
+  names.emplace_back("entity_name");
   const std::string_view connext_name = name_element_of<Qos>();
   if (!connext_name.empty()) names.push_back(connext_name);
   auto children = element.children_once(names, &reader.warnings);

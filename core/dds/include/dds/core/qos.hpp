@@ -72,7 +72,8 @@ class EntityQos : private detail::Held<Policies>... {
   EntityQos& operator=(const TopicQos& topic) {
     Native native = this->native();
     copy_from_topic_qos(native, topic.native());
-    return *this = native;
+    *this = native;
+    return *this;
   }
 
   Native native() const {

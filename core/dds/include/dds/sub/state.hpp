@@ -61,11 +61,11 @@ class DataState {
  public:
   DataState() : DataState(llamada::dcps::DataState{}) {}
   explicit DataState(const llamada::dcps::DataState& native) : native_(native) {}
-  DataState(const SampleState& sample) : DataState() { sample_state(sample); }  // NOLINT: implicit by intent
-  DataState(const ViewState& view) : DataState() { view_state(view); }          // NOLINT: implicit by intent
-  DataState(const InstanceState& instance) : DataState() {
-    instance_state(instance);
-  }  // NOLINT: implicit by intent
+  // The PSM converts each of the three states implicitly. NOLINTBEGIN(google-explicit-constructor)
+  DataState(const SampleState& sample) : DataState() { sample_state(sample); }
+  DataState(const ViewState& view) : DataState() { view_state(view); }
+  DataState(const InstanceState& instance) : DataState() { instance_state(instance); }
+  // NOLINTEND(google-explicit-constructor)
   DataState(const SampleState& sample, const ViewState& view, const InstanceState& instance)
       : native_{sample.native(), view.native(), instance.native()} {}
 
