@@ -94,6 +94,8 @@ std::string SimNode::begin(std::uint16_t incarnation, const replication::PeerSta
   options.log_count_max = options.cursor_count_max = 32;
   options.endpoint_count_max = options.match_count_max = options.grant_count_max = 1;
   options.incarnation = incarnation;
+  options.extent_bytes = 64 << 10;
+  options.may_grow = [this](std::uint64_t) { return !is_short_of_memory_; };
   auto arena = log::ArenaWriter::open(memory_.bytes(), options);
   if (!arena) return arena.error().text();
   life_->arena = std::move(*arena);
@@ -233,6 +235,7 @@ std::string SimNode::check_bounds() const {
 
 bool SimNode::is_done() const {
   if (!life_ || !life_->fetches.empty() || !life_->carrier->is_idle()) return false;
+  if (life_->carrier->held_datagrams() != 0) return false;
   std::size_t index = 0;
   for (const auto& own : life_->own)
     if (own.writer.published() < written_[index++].record_count) return false;
@@ -252,7 +255,8 @@ std::string SimNode::describe() const {
   for (std::size_t i = 0; i < kept_.size(); ++i)
     text += fmt::format(" copied {} read {} of {}", life_->copies[i].writer->published(), read_[i],
                         kept_[i].record_count);
-  return text + fmt::format(" fetches {} idle {}", life_->fetches.size(), life_->carrier->is_idle());
+  return text + fmt::format(" fetches {} held {} idle {}", life_->fetches.size(),
+                            life_->carrier->held_datagrams(), life_->carrier->is_idle());
 }
 
 Time SimNode::due() const { return life_ ? life_->carrier->due() : replication::never; }

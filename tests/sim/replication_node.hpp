@@ -57,6 +57,8 @@ class SimNode {
   /// Begins as this incarnation. What is wrong, or an empty text.
   std::string begin(std::uint16_t incarnation, const replication::PeerState& peer);
   void kill();
+  /// Whether the arena gets no more memory for now.
+  void set_short_of_memory(bool is_short) { is_short_of_memory_ = is_short; }
   bool is_alive() const { return life_ != nullptr; }
   replication::PeerState state() const;
   void meet(const replication::PeerState& peer);
@@ -82,6 +84,7 @@ class SimNode {
   std::vector<SimLog> written_, kept_;
   std::vector<std::uint64_t> read_;  // of each copy: all up to this record
   std::uint16_t incarnation_ = 0;
+  bool is_short_of_memory_ = false;
   std::unique_ptr<Life> life_;
 };
 

@@ -70,6 +70,7 @@ class Simulation {
       network_.set_faults({});
       network_.heal_all();
       paused_until_ = {};
+      for (SimNode* node : {&one_, &other_}) node->set_short_of_memory(false);
     }
     for (const bool is_one : {true, false}) {
       SimNode& node = is_one ? one_ : other_;
@@ -105,6 +106,8 @@ class Simulation {
       paused_until_ = now_ + Time(static_cast<std::int64_t>(random_.below(10'000'000)));
       pauses_one_ = random_.chance(1, 2);
     }
+    if (random_.chance(1, 200))
+      (random_.chance(1, 2) ? one_ : other_).set_short_of_memory(random_.chance(1, 2));
     if (may_kill_ && random_.chance(1, 400)) (random_.chance(1, 2) ? one_ : other_).kill();
   }
 
@@ -139,6 +142,6 @@ std::string run(std::uint64_t seed) {
 }  // namespace
 
 TEST_CASE("replication: copies are right whatever the network does and whoever is killed", "[sim]") {
-  sim::run_seeds(run, 800);
+  sim::run_seeds(run, 500);
   std::printf("%llu events\n", static_cast<unsigned long long>(events));
 }

@@ -11,6 +11,7 @@ namespace {
 constexpr std::size_t bulk_room_bytes = 256;
 /// So that a sender at full rate does not keep this end from everything else.
 constexpr int receives_max = 4;
+constexpr Time bulk_looks_apart = std::chrono::microseconds(100);
 /// The key of the cursor that stands for a keeper elsewhere, in the own arena.
 constexpr log::LogKey cursor_key(log::LogKey key) { return {key.high | std::uint64_t{1} << 63, key.low}; }
 
@@ -132,19 +133,29 @@ bool Carrier::work(Time now) {
   bool has_come = false;
   for (int i = 0; i < receives_max; ++i) {
     const bool small = receive(small_, false, now);
-    const bool bulk = receive(bulk_, true, now);
+    const bool bulk = receive_bulk(now);
     if (!small && !bulk) break;
     has_come = true;
   }
   if (!has_come && now < due_) return false;
   due_ = never;
   ask_for_pieces();
+  expects_bulk_ = !pulls_.empty();
   for (const auto& [number, peer] : peers_) {
     apply_held(*peer, now);
     give_credit(*peer, now);
     pump(*peer, now);
+    expects_bulk_ |= peer->bulk.session.is_anything_under_way();
   }
   return has_come;
+}
+
+/// Each look is a system call, and as a rule only small frames come. A late look is needed all the same: for
+/// a peer that has not heard that its last pieces came.
+bool Carrier::receive_bulk(Time now) {
+  if (!expects_bulk_ && now < look_at_bulk_) return false;
+  look_at_bulk_ = now + bulk_looks_apart;
+  return receive(bulk_, true, now);
 }
 
 void Carrier::acknowledge_all(Time now) {

@@ -130,12 +130,15 @@ class Carrier {
   std::uint64_t faults(FrameFault fault) const { return faults_[static_cast<std::size_t>(fault)]; }
   /// Bytes that pulls have asked for and that have not come.
   std::uint64_t pulled_bytes() const;
+  /// Datagrams that wait for one before them, or for memory.
+  std::size_t held_datagrams() const { return options_.held_datagrams_max - held_.free_count(); }
 
  private:
   struct Source;
   struct PullRequest;
 
   void begin_again(Peer& peer);
+  bool receive_bulk(Time now);
   void attach_waiting(Source& source);
   void attach(Peer& peer, ServedLog& served);
   void note_due(Time due);
@@ -191,6 +194,8 @@ class Carrier {
   std::map<LogName, std::unique_ptr<KeptCopy>> copies_;
   Pulls pulls_;
   bool waits_ = false;
+  bool expects_bulk_ = false;
+  Time look_at_bulk_{};  // even if nothing is expected
   Time due_ = never;
   std::array<std::uint64_t, static_cast<std::size_t>(FrameFault::count)> faults_{};
 };
