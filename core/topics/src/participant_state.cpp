@@ -77,6 +77,15 @@ Result<std::uint32_t> ParticipantState::announce(const EndpointSpec& spec, const
   return added;
 }
 
+Status ParticipantState::announce_change(std::uint32_t entry, EndpointSpec changed, EndpointSpec& spec) {
+  if (auto changeable = qos::check_changeable(spec.qos, changed.qos); !changeable) return changeable;
+  if (auto described = directory.describe(entry, encode_endpoint(changed)); !described) return described;
+  spec = std::move(changed);
+  unsettle();
+  transport.wake_all();
+  return {};
+}
+
 void ParticipantState::assert_manually() {
   own_entry().asserted_manually_ns.store(now_ns(), std::memory_order_release);
   unsettle();

@@ -50,6 +50,9 @@ class ParticipantState {
   void assert_manually();
   /// Fills in the entry of an endpoint. Errors: out_of_resources.
   Result<std::uint32_t> announce(const EndpointSpec& spec, const StorePlace& place);
+  /// Announces an endpoint of `spec` again with the policies of `changed`, which becomes its spec.
+  /// Errors: those of qos::check_changeable(), out_of_resources.
+  Status announce_change(std::uint32_t entry, EndpointSpec changed, EndpointSpec& spec);
   /// The next poll() is due by then.
   void due_by(std::int64_t time_ns);
   /// Those whose samples have all been let go.

@@ -215,14 +215,10 @@ Status WriterImplementation::set_qos(const qos::EndpointQos& qos) {
   EndpointSpec changed = spec_;
   changed.qos = qos;
   if (auto possible = check_possible(changed); !possible) return possible;
-  if (auto changeable = qos::check_changeable(spec_.qos, qos); !changeable) return changeable;
-  if (auto described = participant_.directory.describe(entry_, encode_endpoint(changed)); !described)
-    return described;
-  spec_ = std::move(changed);
+  if (auto announced = participant_.announce_change(entry_, std::move(changed), spec_); !announced)
+    return announced;
   expiry_.set_lifespan(spec_.qos.datawriter.lifespan.duration);
   judge_all = true;
-  participant_.unsettle();
-  participant_.transport.wake_all();
   return {};
 }
 
