@@ -20,7 +20,7 @@ int main(int argc, char** argv) {
   while (!ended) {
     if (strcmp(argv[2], "hang") == 0 && rank == 1 && access(argv[1], F_OK) == 0)
       for (;;) pause();
-    ended = rank == 0 && access(argv[1], F_OK) == 0;
+    ended = rank == 0 && access(argv[1], F_OK) == 0 && strcmp(argv[2], "hang") != 0;
     MPI_Bcast(&ended, 1, MPI_INT, 0, MPI_COMM_WORLD);
     usleep(10000);
   }
