@@ -64,10 +64,13 @@ constexpr Example examples[] = {
 };
 
 constexpr std::size_t words_max = 32;
-/// What it costs to leave a word of the text out, or to take one of the form that the text does not have.
-constexpr double gap = 1;
-/// A value of another kind, or another word altogether.
-constexpr double misfit = 2;
+// What changes cost. To leave a word of the text out is more than to take one that the text does not have,
+// and a missing value is filled.
+constexpr double left_out = 1;
+constexpr double taken_word = 0.6;
+constexpr double taken_value = 0.4;
+constexpr double other_word = 1.5;
+constexpr double other_value = 2;
 
 std::string_view example_of(std::string_view name) {
   for (const Example& example : examples)
@@ -135,9 +138,12 @@ std::optional<std::string> value_from(std::string_view word, std::string_view ki
 }
 
 double cost_of(std::string_view word, std::string_view form_word) {
-  if (is_value(form_word)) return value_from(word, form_word) ? 0 : misfit;
-  return is_same_word(word, form_word) ? 0 : misfit * difference(word, form_word);
+  if (is_value(form_word)) return value_from(word, form_word) ? 0 : other_value;
+  if (word.starts_with("MPI_")) return other_value;
+  return is_same_word(word, form_word) ? 0 : other_word * difference(word, form_word);
 }
+
+double cost_of_taking(std::string_view form_word) { return is_value(form_word) ? taken_value : taken_word; }
 
 /// A form beside a text: what it costs, and which word of the text stands for each of its own.
 struct Fit {
@@ -150,21 +156,18 @@ Fit lay_beside(std::span<const std::string_view> text, std::vector<std::string_v
   const std::size_t rows = text.size() + 1, columns = form.size() + 1;
   std::vector<double> cost(rows * columns);
   const auto at = [&](std::size_t i, std::size_t j) -> double& { return cost[i * columns + j]; };
-  for (std::size_t i = 0; i < rows; ++i)
-    for (std::size_t j = 0; j < columns; ++j) {
-      if (i == 0 || j == 0) {
-        at(i, j) = gap * static_cast<double>(i + j);
-        continue;
-      }
-      at(i, j) = std::min(
-          {at(i - 1, j - 1) + cost_of(text[i - 1], form[j - 1]), at(i - 1, j) + gap, at(i, j - 1) + gap});
-    }
+  for (std::size_t i = 1; i < rows; ++i) at(i, 0) = at(i - 1, 0) + left_out;
+  for (std::size_t j = 1; j < columns; ++j) at(0, j) = at(0, j - 1) + cost_of_taking(form[j - 1]);
+  for (std::size_t i = 1; i < rows; ++i)
+    for (std::size_t j = 1; j < columns; ++j)
+      at(i, j) = std::min({at(i - 1, j - 1) + cost_of(text[i - 1], form[j - 1]), at(i - 1, j) + left_out,
+                           at(i, j - 1) + cost_of_taking(form[j - 1])});
   Fit fit{at(rows - 1, columns - 1), std::move(form), {}};
   fit.words.resize(fit.form.size());
   for (std::size_t i = rows - 1, j = columns - 1; i > 0 && j > 0;) {
-    if (at(i, j) == at(i - 1, j) + gap) {
+    if (at(i, j) == at(i - 1, j) + left_out) {
       --i;
-    } else if (at(i, j) == at(i, j - 1) + gap) {
+    } else if (at(i, j) == at(i, j - 1) + cost_of_taking(fit.form[j - 1])) {
       --j;
     } else {
       fit.words[--j] = text[--i];
