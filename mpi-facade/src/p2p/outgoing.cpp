@@ -336,6 +336,9 @@ void Outgoing::control(Destination& to, std::uint8_t kind, std::uint64_t label, 
   mark_busy(to);
 }
 
+template void Outgoing::control(Destination&, std::uint8_t, std::uint64_t,
+                                const std::uint64_t&);  // send_bounds.cpp
+
 bool Outgoing::publish_control(Destination& to, const Control& control) {
   if (!publish_small(to, to.control_log(), control.kind, control.label,
                      std::span(control.payload).first(control.payload_bytes)))
