@@ -60,8 +60,8 @@ void Carrier::begin_again(Peer& peer) {
   peer.served.clear();
   peer.ready.clear();
   peer.pulls.clear();
-  for (LogNumber alias = 0; alias < peer.kept.size(); ++alias)
-    if (peer.kept[alias] != nullptr) send_follow(peer, alias);
+  for (std::size_t alias = 0; alias < peer.kept.size(); ++alias)
+    if (peer.kept[alias] != nullptr) send_follow(peer, static_cast<LogNumber>(alias));
   for (const auto& pull : pulls_)
     if (pull->holder == &peer) ask_again(*pull);
 }

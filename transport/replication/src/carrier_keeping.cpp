@@ -53,11 +53,11 @@ void Carrier::send_follow(Peer& peer, LogNumber alias) {
 }
 
 void Carrier::give_credit(Peer& peer, Time now) {
-  for (LogNumber alias = 0; alias < peer.kept.size(); ++alias) {
+  for (std::size_t alias = 0; alias < peer.kept.size(); ++alias) {
     KeptCopy* const copy = peer.kept[alias];
     if (copy == nullptr || !copy->is_short_of_credit()) continue;
     if (const auto credit = copy->credit())
-      peer.controls.push_back(Item::of_control(Type::credit, alias, *credit));
+      peer.controls.push_back(Item::of_control(Type::credit, static_cast<LogNumber>(alias), *credit));
     else
       // Readers do not say that they have read on.
       note_due(now + retry_after);
