@@ -13,6 +13,7 @@ void fields(Coder& coder, typename Coder::template Value<RankView>& view) {
   coder.choice(view.state, RankState::exiting);
   coder.numbers(view.exit_code, view.pid, view.incarnation);
   coder.flag(view.replaying);
+  coder.flag(view.asleep);
   coder.flag(view.damaged);
   coder.text(view.call);
   coder.numbers(view.call_index);

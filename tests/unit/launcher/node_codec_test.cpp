@@ -13,7 +13,7 @@ namespace {
 using Bytes = std::vector<std::byte>;
 
 RankView some_view() {
-  RankView view{RankState::exiting, -3, 77, 2, true, false, "MPI_Recv", 1234, {}};
+  RankView view{RankState::exiting, -3, 77, 2, true, true, false, "MPI_Recv", 1234, {}};
   for (std::size_t i = 0; i < view.counters.size(); ++i) view.counters[i] = i << 40;
   return view;
 }
