@@ -168,9 +168,11 @@ inline const std::byte* contribution_of(Channel& channel, Waiter& waiter, int me
 
 /// Folds all members' contributions in the order of their ranks.
 void fold_all(Channel& channel, Waiter& waiter, Piece piece, const SmallReduction& what) {
-  const auto& [reduction, contribution, first_byte, result] = what;
+  const Reduction& reduction = what.reduction;
+  const std::span<const std::byte> contribution = what.contribution;
+  const std::span<std::byte> result = what.result;
   const std::size_t count = result.size() / reduction.type.size();
-  const std::byte* own = contribution.data() + first_byte;
+  const std::byte* own = contribution.data() + what.first_byte;
   std::byte kept[small_bytes_max];
   if (contribution.data() == result.data() && channel.self() > 0) {  // The first one's takes its place.
     copy_part(kept, own, result.size());
@@ -190,7 +192,7 @@ void fold_all(Channel& channel, Waiter& waiter, Piece piece, const SmallReductio
     const std::byte* const all = contribution_of(channel, waiter, member, piece, contribution.size());
     if (!all) [[unlikely]]
       break;
-    fold(member, all + first_byte);
+    fold(member, all + what.first_byte);
     channel.next(member);
   }
 }

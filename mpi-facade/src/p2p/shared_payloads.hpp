@@ -28,7 +28,7 @@ class SharedPayloads {
     if (auto copy = known.lock()) return copy;
     auto copy = std::make_unique_for_overwrite<std::byte[]>(message.payload.size());
     copy_bytes(copy.get(), message.payload.data(), message.payload.size());
-    const std::shared_ptr<const std::byte[]> shared = std::move(copy);
+    std::shared_ptr<const std::byte[]> shared = std::move(copy);
     known = shared;
     return shared;
   }
