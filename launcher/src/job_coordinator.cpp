@@ -112,7 +112,7 @@ void JobCoordinator::give_input() {
   for (auto part = input_.next(); part; part = input_.next()) tell_node_(control::Input{std::move(*part)});
   if (const std::uint64_t size_bytes = input_.acknowledge(); size_bytes > 0)
     tell_mpirun_(control::InputTaken{size_bytes});
-  if (input_.is_lost() && !std::exchange(input_loss_told_, true))
+  if (input_.is_lost() && !std::exchange(told_.input_loss, true))
     say("mpirun: standard input is longer than what is kept for a replacement (256 MiB): rank 0 cannot be "
         "replaced from now on.\n");
 }

@@ -160,7 +160,6 @@ class JobCoordinator {
   std::uint32_t spawned_count_ = 0;           ///< worlds that were spawned
   std::deque<JobRank> ranks_;                 ///< by slot; more come, none moves
   JobInput input_;
-  bool input_loss_told_ = false;
   Report report_;
   int first_failure_ = 0;
   std::optional<int> ending_code_;
@@ -168,7 +167,10 @@ class JobCoordinator {
   int user_signal_count_ = 0;
   std::string unprotected_because_;  ///< a sentence without a full stop; empty: ranks can be replaced
   std::string other_mpi_;            ///< the MPI library of rank 0 that is not ours
-  std::uint64_t oom_kills_told_ = 0;
+  struct {
+    bool input_loss = false;
+    std::uint64_t oom_kills = 0;
+  } told_;  ///< to the user
   std::unique_ptr<WaitWatch> waits_;
   bool will_look_for_deserters_ = false;
   bool finished_ = false;

@@ -85,8 +85,8 @@ DeathRecord JobCoordinator::record_of(const JobRank& rank, const node::Ended& en
 /// Of whose memory the kernel said that it is used up, if that is what killed a rank.
 std::optional<std::string> JobCoordinator::memory_used_up(const node::Ended& end,
                                                           const Judgement& judgement) {
-  if (judgement.signal != SIGKILL || end.oom_kills <= oom_kills_told_) return std::nullopt;
-  ++oom_kills_told_;
+  if (judgement.signal != SIGKILL || end.oom_kills <= told_.oom_kills) return std::nullopt;
+  ++told_.oom_kills;
   return end.memory_of;
 }
 

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <sys/wait.h>
 
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "job_process.hpp"
@@ -181,4 +182,23 @@ TEST_CASE("llamada top: the ranks of a job, their rates and who waits", "[system
   CHECK(found);
   kill(job.pid(), SIGTERM);
   CHECK(job.wait() == 128 + SIGTERM);
+}
+
+TEST_CASE("mpirun: DEADLINE of a profile is an alarm", "[system]") {
+  const llamada::test::TemporaryFolder folder;
+  const std::string profile = folder / "deadline.xml", report = folder / "report.json";
+  std::ofstream(profile) << "<dds><qos_library name=\"l\"><qos_profile name=\"p\"><datawriter_qos><deadline>"
+                            "<period><sec>0</sec><nanosec>500000000</nanosec></period></deadline>"
+                            "</datawriter_qos></qos_profile></qos_library></dds>";
+  Job job({"-n", "2", "--qos", profile, "--report", report, LLAMADA_DEADLOCKS, "sleeps"});
+  CHECK(job.wait() == 0);
+  INFO(job.errors());
+  CHECK(has(job.errors(), "mpirun: DEADLINE: rank 1 has been in MPI_Recv (its MPI call "));
+  CHECK(has(job.errors(), " s: rank 1 waits in MPI_Recv for rank 0, tag 1, communicator MPI_COMM_WORLD.\n"));
+  CHECK(lines_of_mpirun(job.errors()).size() == 1);
+  const auto told = nlohmann::json::parse(std::ifstream(report));
+  REQUIRE(told["overdue"].size() == 1);
+  CHECK(told["overdue"][0]["rank"] == 1);
+  CHECK(told["overdue"][0]["mpi_call"] == "MPI_Recv");
+  CHECK(told["deadlocks"].empty());
 }

@@ -1,4 +1,5 @@
-/* Programs whose ranks wait for each other for ever, and programs that only look so. The argument says which. */
+/* Programs whose ranks wait for each other for ever, and programs that only look so. The argument says which.
+ */
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -20,7 +21,8 @@ static void send(int to, int tag) { MPI_Send(bytes, 1, MPI_CHAR, to, tag, MPI_CO
 
 static void receives(void) {
   if (rank > 1) return;
-  if (rank == 1) for (int i = 0; i < 3; ++i) send(0, 6);
+  if (rank == 1)
+    for (int i = 0; i < 3; ++i) send(0, 6);
   receive(1 - rank, rank == 0 ? 5 : 7);
 }
 

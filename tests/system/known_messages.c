@@ -1,6 +1,6 @@
-/* known_messages GO END: three ranks whose messages rank_spy_test.cpp knows. They are sent once the file GO is there;
- * the ranks end once END is.
- * known_messages rate COUNT: two ranks send a message of 8 bytes to and fro; prints how many seconds that takes. */
+/* known_messages GO END: three ranks whose messages rank_spy_test.cpp knows. They are sent once the file GO
+ * is there; the ranks end once END is. known_messages rate COUNT: two ranks send a message of 8 bytes to and
+ * fro; prints how many seconds that takes. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -142,6 +142,7 @@ bool is_taken_by_ranks(std::string_view entity, PolicyId policy) {
     case PolicyId::durability:
     case PolicyId::history:
     case PolicyId::liveliness:
+    case PolicyId::deadline:
       return is_end;
     case PolicyId::resource_limits:
     case PolicyId::send_window:

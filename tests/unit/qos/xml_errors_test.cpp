@@ -127,8 +127,6 @@ TEST_CASE("xml errors: what is legal and not enforced yet", "[qos]") {
                       "</lease_duration></liveliness>") ==
         "/liveliness: LIVELINESS: MANUAL_BY_TOPIC with a lease is not enforced for ranks; set "
         "MANUAL_BY_PARTICIPANT, which a rank meets by entering MPI");
-  CHECK(within_writer("<deadline><period><sec>1</sec></period></deadline>") ==
-        "/deadline: period 1 s is not enforced for ranks; only the default is accepted: infinite");
   CHECK(within_writer("<ownership><kind>EXCLUSIVE_OWNERSHIP_QOS</kind></ownership>") ==
         "/ownership: kind EXCLUSIVE is not enforced for ranks; only the default is accepted: SHARED");
   CHECK(within_writer("<ownership_strength><value>-5</value></ownership_strength>") ==

@@ -19,7 +19,8 @@
 ///   acknowledgement  context, 0    -               {ordinal u64}: the synchronous message is matched
 ///   grant            0             -               Grant: it is matched, and is to come by the bulk lane
 ///   direct grant     0             -               DirectGrant: it is matched, and both copy (DirectCopies)
-///   taken in         0             -               {count u64}: so many messages of the receiver's log to the
+///   taken in         0             -               {count u64}: so many messages of the receiver's log to
+///   the
 ///                                                  sender have been taken in (send_bounds.hpp)
 ///   bulk             0             -               the next piece of what was granted first (bulk lane)
 ///

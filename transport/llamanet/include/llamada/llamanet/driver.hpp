@@ -49,7 +49,7 @@ struct DriverEvent {
             ///< follow
     reach,  ///< the application of `slot` has come to the place that `reach` says; answer_reach() must follow
     inject,  ///< a tool asks for the failure that the rule `text` says; answer_inject() must follow
-    woken,  ///< an application has woken the driver: logs that the host follows may have more records
+    woken,   ///< an application has woken the driver: logs that the host follows may have more records
   };
   /// Which question is to be answered.
   struct Question {
