@@ -27,7 +27,8 @@ constexpr auto lease = 1s;
 std::string profile(const std::string& kind, bool replaces) {
   const std::string both =
       "<reliability><kind>RELIABLE</kind></reliability><history><kind>KEEP_ALL</kind></history>"
-      "<durability><kind>TRANSIENT_LOCAL</kind></durability>";
+      "<durability><kind>" +
+      std::string(replaces ? "TRANSIENT_LOCAL" : "VOLATILE") + "</kind></durability>";
   return "<dds><qos_library name='l'><qos_profile name='p'><datawriter_qos>" + both + "<liveliness><kind>" +
          kind +
          "</kind><lease_duration><sec>1</sec></lease_duration></liveliness></"

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "p2p/engine.hpp"
+#include "profiles.hpp"
 #include "runtime/entry.hpp"
 #include "set_clock.hpp"
 #include "test.hpp"
@@ -64,7 +65,7 @@ class WatchedWorld final : public World {
 /// A job of one rank that may be replaced.
 std::unique_ptr<InProcessJob> make_job() {
   InProcessJob::Options options;
-  options.profile.rank_replacement.kind = qos::RankReplacementKind::rebuild;
+  options.profile = fault_tolerant();
   return std::move(*InProcessJob::create(options));
 }
 
