@@ -109,9 +109,9 @@ Status accepted_as_topics(const ResolvedQos& qos) {
   Status status;
   each_entity(qos, [&status](std::string_view entity, const auto& policies) {
     if constexpr (requires { check_enforced_for_topics(policies); }) {
-      if (status) status = check_enforced_for_topics(policies);
-      if (!status && status.error().text().find(entity) == std::string::npos)
-        status = tl::unexpected<Error>(status.error().within(entity));
+      if (!status) return;
+      status = check_enforced_for_topics(policies);
+      if (!status) status = tl::unexpected<Error>(status.error().within(entity));
     }
   });
   return status;

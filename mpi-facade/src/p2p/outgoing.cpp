@@ -223,7 +223,7 @@ bool Outgoing::publish(Destination& to, Request& request) {
       return true;
     }
   }
-  if (!live_ && (!owner_.may_send_new() || (to.first && to.first != &request))) return false;
+  if (!live_ && (!may_publish_new() || (to.first && to.first != &request))) return false;
   if (options_.bounds.any() && is_at_bound(to)) return false;
   const Route way = route(to, request);
   const bool awaits_match = request.mode == SendMode::synchronous;
@@ -320,6 +320,10 @@ void Outgoing::acknowledge(int rank, std::uint32_t context, std::uint64_t ordina
   control(to, kind_acknowledgement, make_label(context, 0), ordinal);
 }
 
+void Outgoing::tell_taken_in(int rank, std::uint64_t count) {
+  control(destination(rank), kind_taken_in, 0, count);
+}
+
 void Outgoing::grant(int rank, const Grant& grant) { control(destination(rank), kind_grant, 0, grant); }
 
 void Outgoing::grant_directly(int rank, const DirectGrant& grant) {
@@ -335,9 +339,6 @@ void Outgoing::control(Destination& to, std::uint8_t kind, std::uint64_t label, 
   to.controls.push_back(control);
   mark_busy(to);
 }
-
-template void Outgoing::control(Destination&, std::uint8_t, std::uint64_t,
-                                const std::uint64_t&);  // send_bounds.cpp
 
 bool Outgoing::publish_control(Destination& to, const Control& control) {
   if (!publish_small(to, to.control_log(), control.kind, control.label,

@@ -227,6 +227,7 @@ class Outgoing {
                       Differences* differences = nullptr);
   bool has_answered(Destination& to, std::uint64_t label);
   bool publish(Destination& to, Request& request);
+  bool may_publish_new();
   /// Into the log, if that takes less time. False when it is to go by memory.
   bool log_if_better(Destination& to, Request& request, const Route& route);
   void message_published(Destination& to, Request& request, bool awaits_match);

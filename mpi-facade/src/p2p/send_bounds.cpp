@@ -21,8 +21,10 @@ bool Outgoing::is_at_bound(const Destination& to) const {
   return to_all >= bounds.to_all_max;
 }
 
-void Outgoing::tell_taken_in(int rank, std::uint64_t count) {
-  control(destination(rank), kind_taken_in, 0, count);
+/// In a replacement. A send that no predecessor has published may have waited at a bound while the program
+/// went on: it waits until the replay is over.
+bool Outgoing::may_publish_new() {
+  return options_.bounds.any() ? owner_.may_tell_new() : owner_.may_send_new();
 }
 
 void Outgoing::taken_in(int from, std::uint64_t count) {

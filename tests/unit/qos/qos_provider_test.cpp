@@ -302,12 +302,11 @@ TEST_CASE("qos provider: RTI's way of writing, and the send window", "[qos]") {
         std::string::npos);
   CHECK(qos.warnings[0].find("datawriter_qos/publish_mode: the element is another vendor's") !=
         std::string::npos);
-  // Ranks have no send window, and say so.
-  CHECK(error_of(load_profile(files[0])) ==
-        files[0].string() +
-            ":19: dds/qos_library[Worker_Library]/qos_profile[Strict_Profile]/datawriter_qos/protocol: min "
-            "20 is not "
-            "enforced for ranks; only the default is accepted: LENGTH_UNLIMITED");
+  // A job of ranks starts with it, and replaces them.
+  const auto ranks = load_profile(files[0]);
+  REQUIRE(ranks);
+  CHECK(ranks->datawriter_qos.send_window == SendWindow{20, 40});
+  CHECK(ranks->rank_replacement.kind == RankReplacementKind::rebuild);
 }
 
 TEST_CASE("qos provider: a send window that is none is refused", "[qos]") {
@@ -344,7 +343,7 @@ TEST_CASE("qos provider: errors of values, entities and snippets", "[qos]") {
             "/datawriter_qos/deadlin: the element is not known here; legal: durability, durability_service, "
             "deadline, latency_budget, liveliness, reliability, destination_order, history, resource_limits, "
             "transport_priority, lifespan, user_data, ownership, ownership_strength, writer_data_lifecycle, "
-            "protocol, base_name; did you mean 'deadline'?");
+            "protocol, base_name, property, entity_name, publication_name; did you mean 'deadline'?");
   CHECK(writer("<ownership><kind>EXCLUSIV_OWNERSHIP_QOS</kind></ownership>") ==
         at + "/datawriter_qos/ownership/kind: 'EXCLUSIV_OWNERSHIP_QOS' is not legal; legal: SHARED, "
              "EXCLUSIVE; did "

@@ -47,7 +47,7 @@ TEST_CASE("serialization: is a header and one line for each field", "[qos]") {
   const std::string text = serialize(Profile{});
   CHECK(text.starts_with("llamada-profile=1\nname=\ndatawriter_qos.durability.kind=VOLATILE\n"));
   CHECK(text.find("\ndatareader_qos.liveliness.lease_duration_ns=infinite\n") != std::string::npos);
-  CHECK(text.find("\ndatareader_qos.resource_limits.max_samples=-1\n") != std::string::npos);
+  CHECK(text.find("\ndatawriter_qos.resource_limits.max_samples=-1\n") != std::string::npos);
   CHECK(text.find("\ntuning.llamada_spin_rounds=default\n") != std::string::npos);
   CHECK(
       text.ends_with("rank_replacement.log_bytes_per_node=2147483648\nrank_replacement.log_bytes_at_start=0\n"

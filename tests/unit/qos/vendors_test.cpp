@@ -216,7 +216,8 @@ TEST_CASE("vendors: what would change what programs see is refused, or warned of
       "<psmx_instances/><reliability><acknowledgment_kind>PROTOCOL_ACKNOWLEDGMENT_MODE</acknowledgment_kind>"
       "</reliability>");
   REQUIRE(qos);
-  CHECK(qos->warnings.size() == 4);
+  CHECK(qos->warnings.size() == 3);
+  CHECK(qos->entity_names.size() == 1);
   CHECK(has(error_of(of_writer("<reliability><acknowledgment_kind>APPLICATION_AUTO_ACKNOWLEDGMENT_MODE"
                                "</acknowledgment_kind></reliability>")),
             "RTI Connext's acknowledgment by the application is not supported"));
