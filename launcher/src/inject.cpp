@@ -7,6 +7,7 @@
 #include <span>
 
 #include "inject_words.hpp"
+#include "llamada/qos/rank_protection.hpp"
 
 namespace llamada::launcher {
 namespace {
@@ -298,9 +299,7 @@ Status check_function(const InjectRule& rule, const IsMpiFunction& is_mpi_functi
 }
 
 Status check_has_log(const InjectRule& rule, const qos::Profile& profile, std::string_view profile_name) {
-  if (rule.deed != InjectDeed::memory_full ||
-      profile.rank_replacement.kind == qos::RankReplacementKind::rebuild)
-    return {};
+  if (rule.deed != InjectDeed::memory_full || qos::rank_protection(profile).keeps_messages) return {};
   return failure(Errc::incompatible,
                  "--inject '{}': the profile '{}' keeps no log; take one whose rank_replacement is REBUILD, "
                  "as --qos fault-tolerant",

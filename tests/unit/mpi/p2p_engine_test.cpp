@@ -149,6 +149,7 @@ TEST_CASE("point-to-point: ranks at their SEND_WINDOW wait, and free each other"
                   send.communicator = &self.communicator;
                   send.buffer = self.buffer(bytes);
                   send.peer = 1;
+                  send.tag = 1000;
                   self.engine.start(send);
                   over += send.complete;
                 }
@@ -158,7 +159,7 @@ TEST_CASE("point-to-point: ranks at their SEND_WINDOW wait, and free each other"
               while (counted < self.size()) std::this_thread::yield();
               if (self.rank() == 1)
                 for (int i = 0; i < 8; ++i)
-                  self.engine.receive(self.buffer(in), 0, 0, self.communicator, MPI_STATUS_IGNORE);
+                  self.engine.receive(self.buffer(in), 0, 1000, self.communicator, MPI_STATUS_IGNORE);
               if (self.rank() == 0)
                 for (Request& send : sends) self.engine.wait(send);
               // All send all before they receive any.
