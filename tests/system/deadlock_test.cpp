@@ -187,7 +187,8 @@ TEST_CASE("llamada top: the ranks of a job, their rates and who waits", "[system
 TEST_CASE("mpirun: DEADLINE of a profile is an alarm", "[system]") {
   const llamada::test::TemporaryFolder folder;
   const std::string profile = folder / "deadline.xml", report = folder / "report.json";
-  std::ofstream(profile) << "<dds><qos_library name=\"l\"><qos_profile name=\"p\"><datawriter_qos><deadline>"
+  std::ofstream(profile) << "<dds><qos_library name=\"l\"><qos_profile name=\"p\" "
+                            "base_name=\"llamada::default\"><datawriter_qos><deadline>"
                             "<period><sec>0</sec><nanosec>500000000</nanosec></period></deadline>"
                             "</datawriter_qos></qos_profile></qos_library></dds>";
   Job job({"-n", "2", "--qos", profile, "--report", report, LLAMADA_DEADLOCKS, "sleeps"});

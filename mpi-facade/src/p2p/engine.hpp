@@ -126,7 +126,7 @@ class Engine final : public WaitWork, private ReceiveOwner, private SendOwner, p
   void wait(Request& request) {
     if (request.complete) return;
     hold(request);
-    if (!await_answer(request)) wait_long(request);
+    if (!await_answer(request)) wait_long(request, bulk_beside(request));
   }
   /// How copies of large messages go on where this request is awaited.
   Bulk bulk_beside(const Request& request) const {
@@ -137,7 +137,7 @@ class Engine final : public WaitWork, private ReceiveOwner, private SendOwner, p
   /// wait() for the first of many: what comes for them may be left to come together first, for a moment.
   void wait_for_first(Request& request) {
     receiving_.set_gathering(!waiting_.is_shared() && waiting_.spin_rounds() > 0);
-    if (!await_answer(request)) wait_long(request);
+    if (!await_answer(request)) wait_long(request, Bulk::first);
     receiving_.set_gathering(false);
   }
   /// Keeps what a request on the stack refers to while the call waits: another thread may free it meanwhile.
@@ -350,9 +350,9 @@ class Engine final : public WaitWork, private ReceiveOwner, private SendOwner, p
   void look_at_protection();
 
   // Waiting for one message and nothing else (brief_receive.hpp).
-  void wait_long(Request& request) {
+  void wait_long(Request& request, Bulk bulk) {
     const AwaitsRequest awaits(request);
-    wait_until([&request] { return request.complete; }, &awaits, bulk_beside(request));
+    wait_until([&request] { return request.complete; }, &awaits, bulk);
   }
   bool is_answer(int from, Stream& stream);
   bool await_answer(Request& request);
