@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "inject_words.hpp"
+#include "llamada/base/nearest_word.hpp"
 
 // The nearest legal rule to a text: each form that rules have is laid beside the words of the text, as two
 // spellings are compared, and the form that needs the fewest changes is filled with the text's own values.
@@ -80,19 +81,9 @@ std::string_view example_of(std::string_view name) {
 
 bool is_value(std::string_view word) { return !example_of(word).empty(); }
 
-/// How many letters must be changed, left out or added, in parts of the longer word: 0 to 1.
+/// In parts of the longer word: 0 to 1.
 double difference(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i);
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const bool same = is_same_word(a.substr(i - 1, 1), b.substr(j - 1, 1));
-      const std::size_t best = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (same ? 0 : 1)});
-      diagonal = std::exchange(row[j], best);
-    }
-  }
-  return static_cast<double>(row[b.size()]) / static_cast<double>(std::max(a.size(), b.size()));
+  return static_cast<double>(edit_distance(a, b)) / static_cast<double>(std::max(a.size(), b.size()));
 }
 
 /// A number at the beginning of a word, and what stands behind it: "1", "s" of "1s".

@@ -1,8 +1,6 @@
 #include "life_sign.hpp"
 
 #include <dirent.h>
-#include <fcntl.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -10,20 +8,17 @@
 #include <memory>
 #include <string_view>
 
-#include "llamada/base/file_descriptor.hpp"
+#include "kernel_file.hpp"
 
 namespace llamada::launcher {
 namespace {
 
 using State = LifeSign::State;
 
-/// The text of a small file, at most 8 KiB of it; empty if it cannot be read.
+/// Empty if it cannot be read.
 std::string text_of(const std::string& path) {
-  const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file) return {};
-  char part[8192];
-  const ssize_t count = read(file.get(), part, sizeof part);
-  return {part, count > 0 ? static_cast<std::size_t>(count) : 0};
+  std::string text;
+  return read_kernel_file(path, text) ? text : std::string();
 }
 
 /// The number behind "name:" at the beginning of a line; 0 if there is none.

@@ -1,7 +1,6 @@
 #include "process_tree.hpp"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,25 +13,14 @@
 #include <thread>
 #include <unordered_map>
 
-#include "llamada/base/file_descriptor.hpp"
+#include "kernel_file.hpp"
 
 namespace llamada::launcher {
 namespace {
 
-bool read_whole(const std::string& path, std::string& into) {
-  FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file) return false;
-  into.clear();
-  char part[4096];
-  ssize_t count;
-  while ((count = read(file.get(), part, sizeof part)) > 0)
-    into.append(part, static_cast<std::size_t>(count));
-  return count == 0;
-}
-
 /// "PID (name) S PPID PGRP …"; the name may contain anything, so that the last ')' counts.
 bool read_entry(pid_t pid, std::string& buffer, ProcessEntry& entry) {
-  if (!read_whole("/proc/" + std::to_string(pid) + "/stat", buffer)) return false;
+  if (!read_kernel_file("/proc/" + std::to_string(pid) + "/stat", buffer)) return false;
   const std::size_t name_end = buffer.rfind(')');
   if (name_end == std::string::npos) return false;
   entry.pid = pid;
@@ -93,7 +81,7 @@ std::vector<ProcessEntry> descendants_of(pid_t ancestor) {
 std::optional<std::vector<pid_t>> own_children() {
   std::string text;
   const std::string pid = std::to_string(getpid());
-  if (!read_whole("/proc/" + pid + "/task/" + pid + "/children", text)) return std::nullopt;
+  if (!read_kernel_file("/proc/" + pid + "/task/" + pid + "/children", text)) return std::nullopt;
   std::vector<pid_t> children;
   for (const char* at = text.c_str(); *at != '\0';) {
     char* behind = nullptr;
@@ -115,7 +103,7 @@ std::vector<pid_t> ancestors_of(pid_t pid) {
 
 std::string variable_of(pid_t pid, const std::string& name) {
   std::string environment;
-  if (!read_whole("/proc/" + std::to_string(pid) + "/environ", environment)) return {};
+  if (!read_kernel_file("/proc/" + std::to_string(pid) + "/environ", environment)) return {};
   const std::string_view all = environment;
   for (std::size_t at = 0; at < all.size();) {
     const std::size_t end = std::min(all.find('\0', at), all.size());
@@ -129,7 +117,7 @@ std::string variable_of(pid_t pid, const std::string& name) {
 
 bool is_ended_by(pid_t pid, int signal) {
   std::string status;
-  if (!read_whole("/proc/" + std::to_string(pid) + "/status", status)) return false;
+  if (!read_kernel_file("/proc/" + std::to_string(pid) + "/status", status)) return false;
   // Lines like "SigCgt:\t0000000000000200": a bit for each signal, from 1 on.
   for (const char* name : {"\nSigBlk:\t", "\nSigIgn:\t", "\nSigCgt:\t"}) {
     const std::size_t at = status.find(name);

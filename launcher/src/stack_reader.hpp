@@ -13,7 +13,8 @@
 
 namespace llamada::launcher {
 
-/// Reads the stacks of processes by a debugger's command (waits::stack_command()), without waiting for it.
+/// Reads the stacks of processes by a debugger's command (waits::start_stack_command()), without waiting for
+/// it.
 ///
 /// One thread. Its owner reaps the commands.
 class StackReader {

@@ -13,9 +13,8 @@
 
 namespace llamada::launcher {
 
-/// Finds deadlocks of a job, and answers who waits for whom. Where ranks have been quiet it asks what they
-/// wait for, twice: the second time only if the first answers look like a deadlock. It judges nothing itself
-/// (waits::judge).
+/// Finds deadlocks of a job, and answers who waits for whom. It asks ranks that have been quiet what they
+/// wait for. If their answers look like a deadlock, it asks once more. waits::judge() decides.
 ///
 /// One thread, the coordinator's.
 class WaitWatch {

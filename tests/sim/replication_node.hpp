@@ -57,7 +57,7 @@ class SimNode {
   /// Begins as this incarnation. What is wrong, or an empty text.
   std::string begin(std::uint16_t incarnation, const replication::PeerState& peer);
   void kill();
-  /// Whether the arena gets no more memory for now.
+  /// Whether the arena is refused more memory.
   void set_short_of_memory(bool is_short) { is_short_of_memory_ = is_short; }
   bool is_alive() const { return life_ != nullptr; }
   replication::PeerState state() const;

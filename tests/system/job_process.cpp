@@ -140,6 +140,14 @@ std::vector<std::string> lines_of_mpirun(const std::string& text) {
   return lines;
 }
 
+pid_t pid_said_by_rank(const std::string& output, int rank) {
+  std::istringstream lines(output);
+  int said = 0;
+  for (pid_t pid = 0; lines >> said >> pid;)
+    if (said == rank) return pid;
+  return 0;
+}
+
 void sleep_for_a_moment() { std::this_thread::sleep_for(std::chrono::milliseconds(2)); }
 
 }  // namespace llamada::system_test

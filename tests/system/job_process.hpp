@@ -59,6 +59,9 @@ bool wait_for(Condition condition);
 /// Lines that begin with "mpirun: ".
 std::vector<std::string> lines_of_mpirun(const std::string& text);
 
+/// The process id that a rank has said in its output, a line "RANK PID" each (stopped.c); 0 if it has not.
+pid_t pid_said_by_rank(const std::string& output, int rank);
+
 void sleep_for_a_moment();
 
 template <typename Condition>

@@ -4,7 +4,6 @@
 
 #include <fstream>
 #include <memory>
-#include <sstream>
 #include <thread>
 #include <vector>
 
@@ -103,14 +102,7 @@ class Case {
     return words;
   }
 
-  /// 0 if it has not said it.
-  pid_t pid_of_rank(int rank) const {
-    std::istringstream lines(job_.output());
-    int said = 0;
-    for (pid_t pid = 0; lines >> said >> pid;)
-      if (said == rank) return pid;
-    return 0;
-  }
+  pid_t pid_of_rank(int rank) const { return pid_said_by_rank(job_.output(), rank); }
 
   std::vector<pid_t> find(Process process) const {
     switch (process) {

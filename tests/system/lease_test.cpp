@@ -6,7 +6,6 @@
 
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <thread>
 
 #include "job_process.hpp"
@@ -45,13 +44,7 @@ class Pair {
     REQUIRE(wait_for([this] { return pid_of_rank(0) > 0 && pid_of_rank(1) > 0; }));
   }
 
-  pid_t pid_of_rank(int rank) const {
-    std::istringstream lines(job_.output());
-    int said = 0;
-    for (pid_t pid = 0; lines >> said >> pid;)
-      if (said == rank) return pid;
-    return 0;
-  }
+  pid_t pid_of_rank(int rank) const { return pid_said_by_rank(job_.output(), rank); }
   bool says(const std::string& words) const { return job_.errors().find(words) != std::string::npos; }
   void tell_to_end() const { std::ofstream(folder_ / "end"); }
   /// Ends the job: nobody has died.

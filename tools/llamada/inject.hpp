@@ -4,9 +4,8 @@
 
 namespace llamada::tools {
 
-/// Has a failure done to a running job of this user (docs/injection.md). `job` is its number, as `llamada ls`
-/// shows it, or the first digits of it. Returns the exit code: 0, 1 when the job does not take the rule, 2
-/// when there is no such job.
+/// Has a failure done to a running job of this user (docs/injection.md). `job`: see choose_job(). Returns the
+/// exit code: 0, 1 when the job does not take the rule, 2 when there is no such job.
 int inject(const std::string& job, const std::string& rule);
 
 }  // namespace llamada::tools

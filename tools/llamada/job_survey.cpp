@@ -1,12 +1,8 @@
 #include "job_survey.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <charconv>
 #include <chrono>
-#include <optional>
 #include <thread>
 
 #include "llamada/waits/report_area.hpp"
@@ -21,18 +17,6 @@ using Course = waits::SurveyedRank::Course;
 /// A rank that sleeps looks at least each 100 ms; later on a loaded machine.
 constexpr std::chrono::milliseconds answer_max{500};
 constexpr std::chrono::milliseconds between_looks{5};
-
-/// "llamada/1000/job-..." → "job-...".
-std::string short_name(const std::string& socket_name) {
-  return socket_name.substr(socket_name.rfind('/') + 1);
-}
-
-std::optional<std::int32_t> number_of(const std::string& text) {
-  std::int32_t number = 0;
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (read.ec != std::errc() || read.ptr != text.data() + text.size()) return std::nullopt;
-  return number;
-}
 
 /// A rank that has called MPI_Finalize may open a session.
 bool has_ended(const Inspector::Slot& slot) { return slot.state == SlotState::done; }
@@ -77,26 +61,6 @@ waits::Survey look(const Inspector& driver, std::uint32_t survey, bool& all_answ
 }
 
 }  // namespace
-
-Result<std::string> find_job(const std::string& job) {
-  if (const auto pid = number_of(job)) return llamanet::find_job_driver(::geteuid(), *pid);
-  auto found = llamanet::find_drivers(::geteuid());
-  if (!found) return propagate(found);
-  std::vector<std::string> jobs;
-  std::string names;
-  for (const std::string& name : found->names) {
-    const std::string shown = short_name(name);
-    if (!shown.starts_with("job-")) continue;
-    if (shown == job || (!job.empty() && shown.starts_with(job))) return name;
-    jobs.push_back(name);
-    names += (names.empty() ? "" : ", ") + shown;
-  }
-  if (jobs.empty()) return failure(Errc::not_found, "no job of this user runs on this node");
-  if (!job.empty()) return failure(Errc::not_found, "there is no job '{}'; there are: {}", job, names);
-  if (jobs.size() > 1)
-    return failure(Errc::invalid_argument, "several jobs run, of which one is to be named: {}", names);
-  return jobs.front();
-}
 
 Result<waits::Survey> survey_job(Inspector& driver) {
   auto survey = driver.raise_survey();

@@ -187,7 +187,9 @@ void add_top(CLI::App& app, Action& chosen) {
 void add_inject(CLI::App& app, Action& chosen) {
   auto words = std::make_shared<std::pair<std::string, std::string>>();
   auto* injected = app.add_subcommand("inject", "Have a failure done to a running job, to test it");
-  injected->add_option("JOB", words->first, "The job's number, as `llamada ls` shows it, or its first digits")
+  injected
+      ->add_option("JOB", words->first,
+                   "The job's number, as `llamada ls` shows it, its first digits, or mpirun's process id")
       ->required();
   injected->add_option("RULE", words->second, "A rule as of mpirun --inject, 'kill rank 2 after 1 s'")
       ->required();

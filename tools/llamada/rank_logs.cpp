@@ -70,7 +70,7 @@ void RankLogs::find_streams() {
   }
 }
 
-/// Tells `events` of what has come, or nobody. Whether anything has.
+/// Tells `events`, unless that is null, what has come. True if anything has.
 bool RankLogs::read(Stream& stream, RankWatchEvents* events) {
   int count = 0;
   while (count < records_per_look_max) {

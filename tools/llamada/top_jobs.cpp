@@ -1,8 +1,8 @@
 #include "top_jobs.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
+#include "job_choice.hpp"
 #include "llamada/mpi/calls.hpp"
 
 namespace llamada::tools {
@@ -56,12 +56,11 @@ void print_rank(const ordered_json& rank) {
 }  // namespace
 
 Result<JobsInterval> JobsInterval::begin() {
-  auto found = llamanet::find_drivers(::geteuid());
+  auto found = find_jobs();
   if (!found) return propagate(found);
   JobsInterval interval;
-  for (const std::string& name : found->names) {
-    if (!name.substr(name.rfind('/') + 1).starts_with("job-")) continue;
-    auto driver = Inspector::open(name);
+  for (const FoundJob& each : *found) {
+    auto driver = Inspector::open(each.socket_name);
     if (!driver) continue;
     Job job{std::move(*driver), {}};
     for (const auto& slot : job.driver.slots())

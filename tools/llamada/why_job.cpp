@@ -4,6 +4,7 @@
 
 #include <cstdio>
 
+#include "job_choice.hpp"
 #include "job_survey.hpp"
 #include "llamada/waits/text.hpp"
 #include "stack.hpp"
@@ -67,9 +68,9 @@ int explain_all(Inspector& driver, const waits::Survey& ranks) {
 }  // namespace
 
 int explain_job(const std::string& job, std::optional<std::uint32_t> rank) {
-  auto name = find_job(job);
-  if (!name) return fail(name.error().text());
-  auto driver = Inspector::open(*name);
+  const auto chosen = choose_job(job);
+  if (!chosen) return fail(chosen.error().text());
+  auto driver = Inspector::open(chosen->socket_name);
   if (!driver) return fail(driver.error().text());
   auto ranks = survey_job(*driver);
   if (!ranks) return fail(ranks.error().text());

@@ -16,6 +16,8 @@ char lower(char character) {
   return character >= 'A' && character <= 'Z' ? static_cast<char>(character - 'A' + 'a') : character;
 }
 
+}  // namespace
+
 std::size_t edit_distance(std::string_view left, std::string_view right) {
   std::vector<std::size_t> row(right.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
@@ -30,8 +32,6 @@ std::size_t edit_distance(std::string_view left, std::string_view right) {
   }
   return row.back();
 }
-
-}  // namespace
 
 std::string_view nearest_word(std::string_view word, std::span<const std::string_view> names) {
   if (word.size() > near_word_length_max) return {};

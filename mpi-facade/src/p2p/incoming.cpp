@@ -59,8 +59,7 @@ bool Incoming::has_met(int rank) const {
   return index < streams_.size() && streams_[index].met;
 }
 
-bool Incoming::open_reader(int from, Stream& stream, log::LogKey key, log::DirectoryScan& scan,
-                           log::LogReader& reader) {
+bool Incoming::open_reader(int from, log::LogKey key, log::DirectoryScan& scan, log::LogReader& reader) {
   const auto [arena, place] = world_.source(from, key);
   auto index = log::find_log(arena, place, scan);
   if (!index) return false;
@@ -72,13 +71,13 @@ bool Incoming::open_reader(int from, Stream& stream, log::LogKey key, log::Direc
 
 bool Incoming::find(int from, Stream& stream) {
   if (!has_new_logs(stream)) return false;
-  stream.open = open_reader(from, stream, message_log_key(world_.rank()), stream.scan, stream.reader);
+  stream.open = open_reader(from, message_log_key(world_.rank()), stream.scan, stream.reader);
   stream.may_be_brief = stream.open && told_after_ == 0;
   return stream.open;
 }
 
 bool Incoming::find_bulk(int from, Stream& stream) {
-  stream.bulk_open = open_reader(from, stream, bulk_log_key(world_.rank()), stream.bulk_scan, stream.bulk);
+  stream.bulk_open = open_reader(from, bulk_log_key(world_.rank()), stream.bulk_scan, stream.bulk);
   return stream.bulk_open;
 }
 

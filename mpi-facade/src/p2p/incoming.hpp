@@ -158,8 +158,7 @@ class Incoming {
   bool find(int from, Stream& stream);
   bool find_bulk(int from, Stream& stream);
   void find_streams();
-  bool open_reader(int from, Stream& stream, log::LogKey key, log::DirectoryScan& scan,
-                   log::LogReader& reader);
+  bool open_reader(int from, log::LogKey key, log::DirectoryScan& scan, log::LogReader& reader);
   void look_for_damage(int from, log::LogReader& reader);
   [[noreturn]] void broken(int from, const log::LogReader& reader);
 

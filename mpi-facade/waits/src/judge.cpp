@@ -29,8 +29,8 @@ bool is_missing(const SurveyedRank& member, const Awaited& collective) {
   return !found->has_more_called && static_cast<std::int32_t>(found->ordinal - collective.ordinal) < 0;
 }
 
-/// Whether this rank gets out of such a collective only when all have called it. Where members may give
-/// nothing, as in MPI_Alltoallv, that is not so.
+/// Whether this rank leaves such a collective only when all have called it. It may leave sooner where members
+/// may give nothing, as in MPI_Alltoallv.
 bool needs_all(const Awaited& collective, std::uint32_t rank) {
   const std::string_view operation = collective.operation;
   if (operation == "Barrier" || operation == "Allreduce") return true;

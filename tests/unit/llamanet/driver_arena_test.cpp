@@ -17,7 +17,7 @@
 using namespace llamada;
 using namespace llamada::llamanet;
 
-// LLAMADA_CHECK in place of REQUIRE: where another thread may run REQUIRE, too.
+// LLAMADA_CHECK stands where another thread may run REQUIRE at the same time.
 namespace {
 
 constexpr log::LogKey drivers_log{20, 1}, ranks_log{21, 1};
@@ -64,6 +64,17 @@ std::unique_ptr<Application> attach(const ApplicationOptions& options) {
   return std::move(*application);
 }
 
+/// The application of slot 0, which follows its driver's logs. The node's thread runs only meanwhile.
+std::unique_ptr<Application> attach_follower(Node& node) {
+  node.driver().expect(0, 7, 1);
+  node.start();
+  auto options = node.options(0, 7);
+  options.follows_driver = true;
+  auto rank = attach(options);
+  node.stop();
+  return rank;
+}
+
 std::size_t mappings_of_arenas() {
   std::size_t count = 0;
   std::ifstream maps("/proc/self/maps");
@@ -102,12 +113,7 @@ TEST_CASE("driver's arena: a rank follows a log of its driver, which wakes it", 
   Node node({}, 1);
   auto arena = node.driver().arena();
   REQUIRE(arena);
-  node.driver().expect(0, 7, 1);
-  node.start();
-  auto options = node.options(0, 7);
-  options.follows_driver = true;
-  const auto rank = attach(options);
-  node.stop();
+  const auto rank = attach_follower(node);
 
   auto writer = log::LogWriter::create(**arena, drivers_log, short_log());
   REQUIRE(writer);
@@ -141,12 +147,7 @@ TEST_CASE("driver's arena: a driver that sleeps in its poll is woken for a rank'
   Node node({}, 1);
   auto arena = node.driver().arena();
   REQUIRE(arena);
-  node.driver().expect(0, 7, 1);
-  node.start();
-  auto options = node.options(0, 7);
-  options.follows_driver = true;
-  const auto rank = attach(options);
-  node.stop();
+  const auto rank = attach_follower(node);
 
   auto writer = log::LogWriter::create(rank->arena(), ranks_log, short_log());
   REQUIRE(writer);

@@ -147,7 +147,8 @@ void ServedLog::applied(const Item& item) {
   if (item.kind == Item::Kind::records || item.kind == Item::Kind::piece) reader_.release(item.chunk_ordinal);
 }
 
-/// What this session has sent as absent it has noted. A keeper that follows anew may ask for an older one.
+/// `absent_` has the places of the records that were sent as absent. A keeper that follows anew may ask for
+/// an older one.
 std::optional<log::LogPosition> ServedLog::find_place(std::uint64_t record) const {
   const auto found = std::ranges::lower_bound(absent_, record, {}, &Absent::record);
   if (found != absent_.end() && found->record == record) return found->place;

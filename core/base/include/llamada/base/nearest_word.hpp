@@ -1,11 +1,15 @@
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
 
 // What a person who wrote a word that is not known may have meant.
 namespace llamada {
+
+/// How many letters must be changed, left out or added to make one of the other, ignoring case.
+std::size_t edit_distance(std::string_view left, std::string_view right);
 
 /// The name nearest to `word` by edit distance, ignoring case; empty if none is near enough.
 std::string_view nearest_word(std::string_view word, std::span<const std::string_view> names);

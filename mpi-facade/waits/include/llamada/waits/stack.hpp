@@ -1,18 +1,19 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
-#include <string>
-#include <vector>
+
+#include "llamada/base/result.hpp"
 
 namespace llamada::waits {
 
-/// The command that prints the stacks of all threads of a process, with the whole path of its program:
-/// eu-stack, or gdb. It stops the process for a moment. Empty: neither is in PATH.
-std::vector<std::string> stack_command(std::int32_t pid);
+/// Starts the command that prints the stacks of all threads of a process: eu-stack, or gdb. It stops the
+/// process for a moment, prints to `output`, has no input, says no errors and has no signals blocked. Gives
+/// the child, which the caller reaps. Errors, each with a sentence for the user: not_found (neither is in
+/// PATH), system.
+Result<pid_t> start_stack_command(std::int32_t pid, int output);
 
-/// What to say when it is empty.
-inline constexpr const char* no_stack_command =
-    "neither eu-stack nor gdb is installed: install elfutils or gdb to see the stack";
 /// What to say when the command has failed.
 inline constexpr const char* no_stack =
     "the stack cannot be read: the process has ended, or the system lets only its parent or root look "
