@@ -99,6 +99,13 @@ struct ArenaEvent {
   std::uint64_t inject_number = 0;  ///< for answer_inject()
 };
 
+/// Of a rank on another node.
+enum class RemoteState : std::uint32_t {
+  running = 0,  ///< or it will be: this incarnation is expected
+  dead = 1,     ///< another incarnation may follow
+  done = 2      ///< it has ended as it should
+};
+
 /// What the job needs of the node's arenas: implemented over llamaNET's driver where the programs are wired
 /// together, by a fake in tests. Threads: the job driver's.
 class JobArenas {
@@ -135,6 +142,15 @@ class JobArenas {
 
   virtual RankView view(std::uint32_t rank) const = 0;
 
+  // Of a job on several nodes (ArenasRequest::nodes). Ranks of other nodes have no arena here.
+
+  /// What the other nodes must know to reach this node's ranks, for their meet_nodes().
+  virtual std::string endpoints() const { return {}; }
+  /// What endpoints() of each node says, by node; before any rank starts. Errors: parse_error.
+  virtual Status meet_nodes(const std::vector<std::string>& /*endpoints*/) { return {}; }
+  /// What has become of a rank on another node.
+  virtual void set_remote(std::uint32_t /*rank*/, RemoteState /*state*/, std::uint32_t /*incarnation*/) {}
+
   /// Asks all ranks what they wait for: each that waits answers soon. Gives the number of the question.
   virtual std::uint32_t raise_survey() { return 0; }
   /// The rank's last answer, to whichever question.
@@ -146,6 +162,14 @@ struct ArenasRequest {
   std::uint32_t rank_count = 0;
   std::uint64_t job_number = 0;
   qos::Profile profile;
+  /// The place of this node in a job on several.
+  struct Nodes {
+    std::uint32_t own = 0;
+    std::vector<std::uint32_t> of_rank;  ///< the node of each rank
+    std::string address;                 ///< the IP address by which the others reach this node
+    std::array<std::uint8_t, 16> key{};  ///< for the frames between them; a secret
+  };
+  std::optional<Nodes> nodes;  ///< none: all ranks are here
 };
 using ArenasFactory = std::function<Result<std::unique_ptr<JobArenas>>(const ArenasRequest&)>;
 
