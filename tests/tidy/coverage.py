@@ -7,7 +7,7 @@ import sys
 from collections import defaultdict
 
 MODULES = ("core/base", "core/log", "core/qos", "core/topics", "core/types", "core/sql", "core/dcps", "core/dds",
-           "transport/llamanet", "mpi-facade/src", "mpi-facade/fortran", "launcher", "tools")
+           "transport/llamanet", "transport/links", "transport/replication", "mpi-facade/src", "mpi-facade/waits", "mpi-facade/fortran", "launcher", "tools")
 
 
 def main(summary):

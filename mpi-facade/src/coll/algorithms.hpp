@@ -60,10 +60,4 @@ constexpr std::size_t direct_reduce_scatter_bytes_min(int members) {
   return members <= 4 ? 128 << 10 : 512 << 10;
 }
 
-/// What was touched last is in the cache: so each second call begins at the end, unless all that the members
-/// of a collective touch together is far more than caches hold.
-constexpr bool goes_to_and_fro(std::size_t own_bytes, int members) {
-  return own_bytes <= (std::size_t{8} << 20) / static_cast<std::size_t>(members);
-}
-
 }  // namespace llamada::mpi::coll

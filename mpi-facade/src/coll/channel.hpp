@@ -203,7 +203,6 @@ class Channel {
   /// Moves on behind what peek() or peek_small() gave.
   void next(int member) {
     LLAMADA_CRASH_POINT("collective:taken");
-    pace_.took();
     PeerLog& log = peer(member).log;
     log.reader().advance();
     if (!keeps_all_ && log.has_left_chunk()) [[unlikely]]
@@ -212,10 +211,6 @@ class Channel {
   }
   /// Leaves the record behind, which peek_wanted() gave: it is of no use.
   void pass(int member, const log::Record& record);
-  /// To be called before a small record is taken: Pace::let_run_ahead().
-  void let_run_ahead(int member) {
-    if (size() == 2) pace_.let_run_ahead(peer(member).log.reader());
-  }
 
   /// Moves all readers behind the records that collectives which are over here have left.
   void skip_stale();
@@ -281,7 +276,6 @@ class Channel {
                                            std::size_t run_bytes);
   void commit(const RecordHead& head, std::uint64_t bytes_given);
   void published(int audience, std::uint64_t bytes) {
-    pace_.published();
     LLAMADA_CRASH_POINT("collective:contributed");
     arena_.count(log::Counter::messages_sent, 1, log::Counter::bytes_sent, bytes);
     if (after_publish_) after_publish_();

@@ -113,8 +113,6 @@ DirectFromAll::DirectFromAll(Channel& channel, Kind kind, const Parts& contribut
 void DirectFromAll::begin() {
   partners_.begin(kind_);
   part_bytes_ = results_[0].bytes;
-  goes_back_ = channel_.ordinal() % 2 == 0 &&
-               goes_to_and_fro(part_bytes_ * static_cast<std::size_t>(channel_.size()), channel_.size());
   taken_.open(results_, channel_.size(), false);
   open_contributions();
 }
@@ -129,21 +127,18 @@ void DirectFromAll::open_contributions() {
 void DirectFromAll::take_own() {
   if (own_taken_ || in_place_) return;
   own_taken_ = true;
-  copy_own(channel_, contributions_[channel_.self()], results_[channel_.self()], goes_back_);
+  copy_own(channel_, contributions_[channel_.self()], results_[channel_.self()]);
 }
 
 bool DirectFromAll::take_all() {
   const int size = channel_.size(), self = channel_.self();
   for (int distance = 1; left_ > 0 && distance < size; ++distance) {
-    const int member = (self + (goes_back_ ? size - distance : distance)) % size;
+    const int member = (self + distance) % size;
     const auto index = static_cast<std::size_t>(member);
     if (taken_from_[index] || !partners_.has_said(member, 0)) continue;
     const std::uint64_t address = partners_.offer_of(member).source.of(self);
-    const auto read_block = [&](std::size_t first, std::size_t size) {
-      return partners_.read(member, address + first, {taken_.part(member) + first, size});
-    };
-    const std::size_t block_bytes = goes_back_ ? reversed_bytes : part_bytes_;
-    if (partners_.fits(member) && !in_blocks(part_bytes_, block_bytes, goes_back_, read_block)) return false;
+    if (partners_.fits(member) && !partners_.read(member, address, {taken_.part(member), part_bytes_}))
+      return false;
     taken_from_[index] = true;
     --left_;
   }
@@ -153,7 +148,6 @@ bool DirectFromAll::take_all() {
 bool DirectFromAll::step() {
   const int self = channel_.self();
   if (!partners_.offer({given_bytes(), 0, given_.place(), {}}, everybody, part_bytes_)) return false;
-  if (goes_back_) take_own();
   if (!take_all() || !partners_.say_done(1, everybody)) return false;
   take_own();  // For this nobody waits.
   if (!partners_.all_have_said(1)) return false;

@@ -65,7 +65,6 @@ class DirectFromAll final : public Machine {
   const Parts& results_;
   bool in_place_;
   bool own_taken_ = false;
-  bool goes_back_ = false;
   bool is_done_ = false;  // and so are the others
   std::size_t part_bytes_ = 0;
   Packed given_;

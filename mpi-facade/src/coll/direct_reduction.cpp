@@ -55,12 +55,12 @@ void DirectReduction::begin() {
 /// Where the value of the piece is made.
 std::byte* DirectReduction::place_of_piece(std::size_t bytes) {
   if (!takes()) return value_.at_least(bytes);
-  return taken_.memory() + (is_scattered() ? 0 : first_byte_) + piece_first_;
+  return taken_.memory() + (is_scattered() ? 0 : first_byte_) + folded_;
 }
 
 /// One's own contribution to it, which must outlive that the first member's takes its place.
 const std::byte* DirectReduction::own_piece(const std::byte* place, std::size_t bytes) {
-  const std::byte* own = given_.memory() + first_byte_ + piece_first_;
+  const std::byte* own = given_.memory() + first_byte_ + folded_;
   if (own != place || channel_.self() == 0) return own;
   std::byte* copy = own_copy_.at_least(bytes);
   copy_bytes(copy, own, bytes);
@@ -70,7 +70,7 @@ const std::byte* DirectReduction::own_piece(const std::byte* place, std::size_t 
 bool DirectReduction::fold_from(int member, const std::byte* own, std::byte* place, std::size_t bytes) {
   const bool in_place = accumulator_.folds_in_place();
   if (member != channel_.self()) {
-    const std::uint64_t address = partners_.offer_of(member).source.address + first_byte_ + piece_first_;
+    const std::uint64_t address = partners_.offer_of(member).source.address + first_byte_ + folded_;
     std::byte* to = in_place && member == 0 ? place : theirs_.at_least(bytes);
     if (!partners_.read(member, address, {to, bytes})) return false;
     own = to;
@@ -87,7 +87,7 @@ bool DirectReduction::fold_from(int member, const std::byte* own, std::byte* pla
 
 bool DirectReduction::write_piece(std::byte* place, std::size_t bytes) {
   if (takes()) return true;
-  const std::uint64_t address = partners_.offer_of(root_).result.address + first_byte_ + piece_first_;
+  const std::uint64_t address = partners_.offer_of(root_).result.address + first_byte_ + folded_;
   return partners_.write(root_, address, {place, bytes});
 }
 
@@ -101,11 +101,8 @@ bool DirectReduction::fold_piece(std::size_t bytes) {
 }
 
 bool DirectReduction::fold_all() {
-  // What was touched last is in the cache: from one call to the next to and fro.
-  const bool goes_back = channel_.ordinal() % 2 == 0;
   while (folded_ < bytes_) {
     const std::size_t bytes = std::min(piece_bytes_, bytes_ - folded_);
-    piece_first_ = goes_back ? bytes_ - folded_ - bytes : folded_;
     if (!fold_piece(bytes)) return false;
     folded_ += bytes;
   }

@@ -47,9 +47,8 @@ class DirectReduction final : public Machine {
   std::uint64_t dealt_;
   std::size_t piece_bytes_;
   std::size_t folded_ = 0;
-  std::size_t piece_first_ = 0;  // where in the segment the piece begins that is being folded
-  bool is_done_ = false;         // and so are the others
-  bool folds_apart_ = false;     // the result comes to where contributions lie that others are still to read
+  bool is_done_ = false;      // and so are the others
+  bool folds_apart_ = false;  // the result comes to where contributions lie that others are still to read
   Packed given_;
   Packed taken_;
   Scratch value_, theirs_, own_copy_;

@@ -18,9 +18,9 @@ Loans::Account& Loans::account(int member) {
 
 // ---- the lender
 
-bool Loans::lend(int member, std::span<const std::byte> part, Content content) {
+bool Loans::lend(int member, std::span<const std::byte> part) {
   const Loan loan{part.size(), reinterpret_cast<std::uint64_t>(part.data()), own_card()};
-  if (!channel_.publish_whole(content, member, plain_bytes(loan))) return false;
+  if (!channel_.publish_whole(Content::loan, member, plain_bytes(loan))) return false;
   Account& other = account(member);
   other.lent_in = channel_.ordinal();
   other.part = part;
@@ -55,24 +55,9 @@ Loans::State Loans::state_of(int member) {
     end(member, State::over);
   else if (is_loan_over(*record))
     take_back(member, *record);
-  else if (is_place(*record))
-    write_into_place(member, *record);
   else
     (void)channel_.peek(member);  // It may be of another collective than this one's kind.
   return other.state;
-}
-
-/// The member has asked for it: what this process lends it is then over.
-void Loans::write_into_place(int member, const log::Record& record) {
-  const std::span<const std::byte> part = account(member).part;
-  Loan place;
-  std::memcpy(&place, record.payload.data(), sizeof(place));
-  channel_.next(member);
-  const bool is_written =
-      place.bytes == part.size() && reaches(member, place.lender) &&
-      write_memory(static_cast<int>(place.lender.process), place.address, part) == Reached::done;
-  if (is_written) end(member, State::over);
-  give_back(member, is_written);
 }
 
 bool Loans::wind_up() {
@@ -103,8 +88,7 @@ void Loans::give_back(int member, bool was_reached) {
 }
 
 void Loans::pass(int member, const log::Record& record) {
-  if (!is_loan(record) && !is_place(record)) return;
-  owe(member, {static_cast<Kind>(record.kind), ordinal_of(record), is_loan(record)});
+  if (is_loan(record)) owe(member, {static_cast<Kind>(record.kind), ordinal_of(record), true});
 }
 
 void Loans::owe(int member, const Debt& debt) {

@@ -16,9 +16,7 @@ class Channel;
 /// leave the collective before its loans are over. A borrower that has left the collective counts as done.
 ///
 /// A borrower that does not reach the lender's memory refuses the loan: the part then follows in the log, as
-/// all later ones for this member do. A borrower may also ask the lender to write the part into its own
-/// memory (Content::place): that is a loan in the other direction, refused when the lender cannot or is about
-/// to fail.
+/// all later ones for this member do.
 ///
 /// Threads: the rank's MPI thread.
 class Loans {
@@ -34,9 +32,8 @@ class Loans {
 
   // The lender's side.
 
-  /// Lends `member` its part in this collective (or, as Content::place, asks it to write its part there).
-  /// False when there is no room now.
-  bool lend(int member, std::span<const std::byte> part, Content content = Content::loan);
+  /// Lends `member` its part in this collective. False when there is no room now.
+  bool lend(int member, std::span<const std::byte> part);
   State state_of(int member);
   /// Whether the member may be lent something.
   bool may_lend_to(int member) { return !account(member).refuses; }
@@ -83,7 +80,6 @@ class Loans {
   };
   Account& account(int member);
   void end(int member, State state);
-  void write_into_place(int member, const log::Record& record);
   void owe(int member, const Debt& debt);
   bool settle_all();
 

@@ -46,18 +46,13 @@ void ReceivingFromAll::begin() {
     sources_ = many_.data();
   }
   left_ = first_left_ = 0;
-  std::size_t bytes = 0;
-  for (int index = 0; index < count; ++index) bytes += results_[index].bytes;
-  goes_back_ = channel_.ordinal() % 2 == 0 && goes_to_and_fro(bytes, channel_.size());
   for (int index = 0; index < count; ++index) {
     const bool nothing =
         channel_.members().peer_begin() + index == channel_.self() || results_[index].bytes == 0;
     Source& source = sources_[index];
     source.progress.bytes = 0;
     source.progress.piece = {};
-    source.progress.goes_back = goes_back_;
-    source.progress.invites = invites_;
-    source.progress.state = Progress::State::nothing_lent;
+    source.progress.is_lent = false;
     source.done = nothing;
     left_ += nothing ? 0 : 1;
   }
@@ -67,7 +62,7 @@ void ReceivingFromAll::begin() {
 int ReceivingFromAll::peer(int offset) const {
   const int count = channel_.members().peer_count();
   if (!channel_.members().is_intra()) return offset;
-  return (channel_.self() + 1 + (goes_back_ ? count - 1 - offset : offset)) % count;
+  return (channel_.self() + 1 + offset) % count;
 }
 
 bool ReceivingFromAll::step() {
@@ -201,7 +196,7 @@ Gather::Gather(Channel& channel, const Data& own, const Parts& results, int root
       is_root_(channel.self() == root),
       in_place_(in_place),
       kind_(kind),
-      receiving_(channel, results, channel.size() > 2) {
+      receiving_(channel, results) {
   if (!is_root_ && root != no_root) sending_ = Sending(channel, own, root);
 }
 
@@ -264,14 +259,12 @@ void Alltoall::begin() {
 }
 
 void Alltoall::take_own() {
-  if (!own_taken_)
-    copy_own(channel_, contributions_[channel_.self()], results_[channel_.self()], receiving_.goes_back());
+  if (!own_taken_) copy_own(channel_, contributions_[channel_.self()], results_[channel_.self()]);
   own_taken_ = true;
 }
 
 bool Alltoall::step() {
   const bool sent = sending_.step();
-  if (receiving_.goes_back()) take_own();
   const bool received = receiving_.step();
   take_own();
   return received && sent && channel_.loans().settle();

@@ -89,13 +89,9 @@ class Broadcast final : public Machine {
 /// Takes from all other peers, from each as it comes: what is for this member alone, or what is for all.
 class ReceivingFromAll {
  public:
-  /// `invites`: who lends something is to write it here itself.
-  ReceivingFromAll(Channel& channel, const Parts& results, bool invites = false)
-      : channel_(channel), results_(results), invites_(invites) {}
+  ReceivingFromAll(Channel& channel, const Parts& results) : channel_(channel), results_(results) {}
   void begin();
   bool step();
-  /// Every other time, for what was touched last is in the cache.
-  bool goes_back() const { return goes_back_; }
 
  private:
   struct Source {
@@ -106,8 +102,6 @@ class ReceivingFromAll {
 
   Channel& channel_;
   const Parts& results_;
-  bool invites_;
-  bool goes_back_ = false;
   Source few_[16];
   std::vector<Source> many_;
   Source* sources_ = few_;

@@ -1,10 +1,8 @@
 #pragma once
 
-#include <cstdint>
 #include <utility>
 
 #include "llamada/base/first_look.hpp"
-#include "llamada/log/log_reader.hpp"
 
 namespace llamada::mpi::coll {
 
@@ -31,35 +29,12 @@ class Pace {
     return std::exchange(is_answer_awaited_, false) ? &first_look_ : nullptr;
   }
 
-  void published() { taken_in_a_row_ = 0; }
-  void took() { ++taken_in_a_row_; }
-  /// To be called by one of two members before it takes a small record. If it has only taken for a while, so
-  /// that the other does not wait for it, it lets the other get some records ahead, if they come within some
-  /// microseconds; if they do not, it tries again later and later.
-  void let_run_ahead(const log::LogReader& other) {
-    if (known_to_be_there_ > 0)
-      --known_to_be_there_;
-    else if (taken_in_a_row_ >= taken_in_a_row_min)
-      try_to_let_run_ahead(other);
-  }
-
  private:
   static constexpr int looks_of_own_core = 128;
-  static constexpr std::uint32_t taken_in_a_row_min = 16;
-  static constexpr std::uint32_t records_ahead = 8;
-  static constexpr std::uint32_t takes_between_trials_min = 64;
-  static constexpr std::uint32_t takes_between_trials_max = 8192;
-  static constexpr int looks_of_trial = 100;
-
-  void try_to_let_run_ahead(const log::LogReader& other);
 
   int looks_before_waiting_;
   FirstLook first_look_;
   bool is_answer_awaited_ = false;
-  std::uint32_t taken_in_a_row_ = 0;
-  std::uint32_t known_to_be_there_ = 0;
-  std::uint32_t takes_before_trial_ = 0;
-  std::uint32_t takes_between_trials_ = takes_between_trials_min;  // twice as many after each in vain
 };
 
 }  // namespace llamada::mpi::coll

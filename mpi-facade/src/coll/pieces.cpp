@@ -51,13 +51,10 @@ void copy(const Data& from, const Data& to) {
   }
 }
 
-void copy_own(Channel& channel, const Data& from, const Data& to, bool goes_back) {
+void copy_own(Channel& channel, const Data& from, const Data& to) {
   if (from.bytes > to.bytes) channel.misfit_later(channel.self(), from.bytes, to.bytes);
   const std::size_t bytes = std::min(from.bytes, to.bytes);
-  in_blocks(bytes, goes_back ? reversed_bytes : bytes, goes_back, [&](std::size_t first, std::size_t size) {
-    copy(from.part(first, size), to.part(first, size));
-    return true;
-  });
+  copy(from.part(0, bytes), to.part(0, bytes));
 }
 
 bool Sending::step_one() {
@@ -85,18 +82,17 @@ bool Sending::step_one() {
 
 namespace {
 
-Reached copy_lent(const Loan& loan, const Data& data, bool goes_back) {
-  std::byte* const memory = data.memory();
-  std::vector<std::byte> packed(memory != nullptr ? 0 : std::min(data.bytes, packed_bytes_max));
-  const std::size_t block = memory == nullptr ? packed_bytes_max : goes_back ? reversed_bytes : data.bytes;
-  Reached reached = Reached::done;
-  in_blocks(data.bytes, block, goes_back, [&](std::size_t first, std::size_t size) {
-    std::byte* const to = memory != nullptr ? memory + first : packed.data();
-    reached = read_memory(static_cast<int>(loan.lender.process), loan.address + first, {to, size});
-    if (reached == Reached::done && memory == nullptr) data.unpack(first, {to, size});
-    return reached == Reached::done;
-  });
-  return reached;
+Reached copy_lent(const Loan& loan, const Data& data) {
+  const int lender = static_cast<int>(loan.lender.process);
+  if (std::byte* const memory = data.memory()) return read_memory(lender, loan.address, {memory, data.bytes});
+  std::vector<std::byte> packed(std::min(data.bytes, packed_bytes_max));
+  for (std::size_t done = 0; done < data.bytes; done += packed.size()) {
+    const std::span<std::byte> part(packed.data(), std::min(packed.size(), data.bytes - done));
+    const Reached reached = read_memory(lender, loan.address + done, part);
+    if (reached != Reached::done) return reached;
+    data.unpack(done, part);
+  }
+  return Reached::done;
 }
 
 /// Whether the member's loan has been copied; else it refuses, is gone, or the channel has failed.
@@ -104,7 +100,7 @@ bool copy_from(Channel& channel, const Data& data, int member, Progress& progres
   const Loan& loan = channel.loans().borrowed(member);
   const bool is_reached = channel.loans().reaches(member, loan.lender);
   if (is_reached) {
-    const Reached reached = copy_lent(loan, data, progress.goes_back);
+    const Reached reached = copy_lent(loan, data);
     if (reached == Reached::refused) {
       channel.fail(fmt::format("rank {} of the communicator cannot reach the buffer of rank {}: {}",
                                channel.self(), member, std::strerror(errno)));
@@ -114,7 +110,7 @@ bool copy_from(Channel& channel, const Data& data, int member, Progress& progres
     progress.bytes = data.bytes;
   }
   channel.loans().give_back(member, is_reached);
-  progress.state = Progress::State::nothing_lent;
+  progress.is_lent = false;
   return is_reached;
 }
 
@@ -127,34 +123,8 @@ bool accept_loan(Channel& channel, const Data& data, int member, const log::Reco
     return false;
   }
   channel.loans().borrow(member, record);
-  const bool invites = progress.invites && data.memory() != nullptr;
-  progress.state = invites ? Progress::State::to_invite : Progress::State::to_copy;
+  progress.is_lent = true;
   return true;
-}
-
-/// The member is to write its part here.
-bool invite(Channel& channel, const Data& data, int member, Progress& progress) {
-  if (progress.state == Progress::State::to_invite) {
-    if (!channel.loans().lend(member, {data.memory(), data.bytes}, Content::place)) return false;
-    progress.state = Progress::State::invited;
-  }
-  switch (channel.loans().state_of(member)) {
-    case Loans::State::open:
-      return false;
-    case Loans::State::over:
-      progress.bytes = data.bytes;
-      progress.state = Progress::State::nothing_lent;
-      return true;
-    default:
-      progress.state = Progress::State::to_copy;
-      return true;
-  }
-}
-
-/// What the member has lent; false when that is all that can be done now.
-bool take_lent(Channel& channel, const Data& data, int member, Progress& progress) {
-  return progress.state == Progress::State::to_copy ? copy_from(channel, data, member, progress)
-                                                    : invite(channel, data, member, progress);
 }
 
 /// Whether the record's payload is what comes next of the data. A piece may be of any length, but says of how
@@ -177,8 +147,8 @@ std::optional<std::span<const std::byte>> part_for_this(const Channel& channel, 
 
 bool take(Channel& channel, const Data& data, int member, Progress& progress) {
   while (progress.bytes < data.bytes) {
-    if (progress.state != Progress::State::nothing_lent) {
-      if (!take_lent(channel, data, member, progress)) return false;
+    if (progress.is_lent) {
+      if (!copy_from(channel, data, member, progress)) return false;
       continue;
     }
     const auto record = channel.peek(member);

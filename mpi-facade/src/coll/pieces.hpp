@@ -60,21 +60,7 @@ struct Data {
 /// Copies one piece of data to another; of different lengths, what fits.
 void copy(const Data& from, const Data& to);
 /// One's own contribution to one's own result. When that is shorter, the collective fails when it is over.
-/// `goes_back`: begins at the end.
-void copy_own(Channel& channel, const Data& from, const Data& to, bool goes_back = false);
-/// What is copied from its beginning on by who begins at the end of all.
-inline constexpr std::size_t reversed_bytes = 256 << 10;
-/// Calls copy_block(first, size) for blocks of so many bytes, from the first or from the last one on, until
-/// it gives false: then false.
-template <typename Copy>
-bool in_blocks(std::size_t bytes, std::size_t block_bytes, bool goes_back, Copy copy_block) {
-  for (std::size_t done = 0; done < bytes;) {
-    const std::size_t size = std::min(block_bytes, bytes - done);
-    done += size;
-    if (!copy_block(goes_back ? bytes - done : done - size, size)) return false;
-  }
-  return true;
-}
+void copy_own(Channel& channel, const Data& from, const Data& to);
 
 /// How many records carry so many bytes.
 inline std::uint32_t piece_count(std::size_t bytes, std::size_t piece_bytes) {
@@ -148,13 +134,9 @@ class Sending {
 
 /// How far a member has come in taking data from another.
 struct Progress {
-  enum class State : std::uint8_t { nothing_lent, to_copy, to_invite, invited };
-
   std::uint64_t bytes = 0;
-  Piece piece;             ///< the next one's name
-  bool goes_back = false;  ///< what is lent is copied from its end on
-  bool invites = false;    ///< who lends a part is asked to write it here: it has a core of its own
-  State state = State::nothing_lent;
+  Piece piece;           ///< the next one's name
+  bool is_lent = false;  ///< what comes next is to be copied from the member's memory
 };
 /// Takes what is there for `data` from `member`: pieces, its part of a record for all, or what it lends; true
 /// when all has been taken.

@@ -20,8 +20,6 @@ const char* to_string(Content content) {
       return "loan";
     case Content::loan_over:
       return "end of a loan";
-    case Content::place:
-      return "place for a loan";
     case Content::together:
       return "all parts together";
   }

@@ -101,7 +101,7 @@ inline bool is_for(const log::Record& record, int member) {
   return record.flags == 0 || record.flags == RecordHead::flags_for(member);
 }
 
-/// Where a part lies that another member may copy (or, as Content::place, write).
+/// Where a part lies that another member may copy .
 struct Loan {
   std::uint64_t bytes = 0;
   std::uint64_t address = 0;
@@ -111,9 +111,6 @@ static_assert(sizeof(Loan) <= log::inline_payload_max);
 
 inline bool is_loan(const log::Record& record) {
   return piece_of(record).content() == Content::loan && record.payload.size() == sizeof(Loan);
-}
-inline bool is_place(const log::Record& record) {
-  return piece_of(record).content() == Content::place && record.payload.size() == sizeof(Loan);
 }
 inline bool is_loan_over(const log::Record& record) {
   return piece_of(record).content() == Content::loan_over;

@@ -218,7 +218,6 @@ void fold_all(Channel& channel, Waiter& waiter, Piece piece, const SmallReductio
 [[gnu::flatten]] Status take_small(Channel& channel, Waiter& waiter, Kind kind, std::span<std::byte> part,
                                    int root) {
   begin(channel, waiter, kind);
-  channel.let_run_ahead(root);
   take_from(channel, waiter, root, part.data(), part.size());
   return end(channel);
 }
@@ -251,14 +250,12 @@ Status broadcast_small(Channel& channel, Waiter& waiter, std::span<std::byte> da
 [[gnu::flatten]] Status gather_small(Channel& channel, Waiter& waiter, std::byte* parts,
                                      std::size_t part_bytes) {
   begin(channel, waiter, Kind::gather);
-  channel.let_run_ahead(1 - channel.self());
   take_from_all(channel, waiter, parts, part_bytes);
   return end(channel);
 }
 
 [[gnu::flatten]] Status reduce_small(Channel& channel, Waiter& waiter, const SmallReduction& what) {
   begin(channel, waiter, Kind::reduce);
-  channel.let_run_ahead(1 - channel.self());
   fold_all(channel, waiter, {}, what);
   return end(channel);
 }

@@ -46,7 +46,7 @@ struct RouteFacts {
   /// The receiver shares memory with this rank, and nothing has been heard of its not reaching this process.
   bool is_reachable = true;
   bool is_to_itself = false;
-  /// Large messages go both ways at the same time: both ends have work to do.
+  /// Large messages go both ways at the same time, as NAS MG's do: both ends have work to do.
   bool is_crossing = false;
 };
 

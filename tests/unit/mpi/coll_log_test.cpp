@@ -83,7 +83,7 @@ TEST_CASE("collective record: content and number of a piece are apart", "[mpi][c
   CHECK(last.content() == Content::data);
   CHECK(last.number() == Piece::number_max);
   CHECK(Piece(Content::segment, 3).next() == Piece(Content::segment, 4));
-  CHECK(Piece(Content::loan) != Piece(Content::place));
+  CHECK(Piece(Content::loan) != Piece(Content::card));
   CHECK(to_string(Piece(Content::segment, 3)) == "segment's piece 3");
 }
 
@@ -116,8 +116,8 @@ TEST_CASE("collective record: it says of how many bytes it is a piece", "[mpi][c
   const auto lent = record(head(1, Content::loan), std::as_bytes(std::span(&loan, 1)));
   CHECK(is_loan(lent));
   CHECK(bytes_given(lent, 0) == 4096);
-  // A place of the same layout is none, nor is a loan that is too short.
-  CHECK_FALSE(is_loan(record(head(1, Content::place), lent.payload)));
+  // A card of the same length is none, nor is a loan that is too short.
+  CHECK_FALSE(is_loan(record(head(1, Content::card), lent.payload)));
   CHECK_FALSE(is_loan(record(head(1, Content::loan), lent.payload.first(8))));
 }
 

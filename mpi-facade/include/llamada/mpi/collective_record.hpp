@@ -77,8 +77,7 @@ enum class Content : std::uint8_t {
   card = 4,       ///< of an Introduction: 0 the process's card, 1 whether it reaches all others
   loan = 5,       ///< a Loan: one member may copy its part from there
   loan_over = 6,  ///< one byte: a loan is over; 0 if its lender's memory could not be reached
-  place = 7,      ///< a Loan: the lender of a part is asked to write it there
-  together = 8,   ///< the parts of all peers: a table of where each begins and the last one ends; the parts
+  together = 7,   ///< the parts of all peers: a table of where each begins and the last one ends; the parts
 };
 
 /// What a communicator's collective logs are found by. `persistent`: the number of a persistent collective,
