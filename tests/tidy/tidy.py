@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks the structure of the sources: ./dev check runs it after the release build.
+"""Checks the structure of the sources: ./dev check runs it before anything is built.
 
   tidy.py BUILD_FOLDER     prints a line for each finding, and fails if there is one
   tidy.py --tables BUILD   prints the largest files, functions and classes
