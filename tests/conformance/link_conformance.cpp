@@ -1,7 +1,14 @@
 #include "link_conformance.hpp"
 
+#include <linux/if_packet.h>
+#include <net/if.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <random>
 #include <thread>
 
+#include "llamada/links/ethernet_link.hpp"
 #include "llamada/links/fake_link.hpp"
 #include "llamada/links/udp_link.hpp"
 
@@ -34,6 +41,50 @@ struct UdpEnds {
   std::unique_ptr<UdpLink> one, other;
   conformance::Ends ends;
 };
+
+/// A lane that nothing else on this machine uses, as far as chance goes.
+std::uint16_t own_lane() {
+  static std::uint16_t lane = static_cast<std::uint16_t>(std::random_device{}());
+  return lane++;
+}
+
+/// Whether raw sockets are allowed; else the test is left out, and says so.
+bool may_use_ethernet() {
+  if (EthernetLink::make_socket({.interface = "lo"})) return true;
+  say_skipped("raw Ethernet: raw sockets are refused here (CAP_NET_RAW)");
+  return false;
+}
+
+struct EthernetEnds {
+  EthernetEnds() {
+    ends.address_of_other = other->address();
+    REQUIRE(one->meet(2, other->address()).has_value());
+    REQUIRE(other->meet(1, one->address()).has_value());
+    ends.one = one.get();
+    ends.other = other.get();
+    ends.pass_time = [] { std::this_thread::sleep_for(100us); };
+  }
+  static std::unique_ptr<EthernetLink> make(std::size_t datagrams_max = 512) {
+    const EthernetOptions options{.interface = "lo", .lane = own_lane(), .datagrams_max = datagrams_max};
+    auto socket = EthernetLink::make_socket(options);
+    REQUIRE(socket.has_value());
+    auto link = EthernetLink::adopt(std::move(*socket), options);
+    REQUIRE(link.has_value());
+    return std::move(*link);
+  }
+  std::unique_ptr<EthernetLink> one = make(), other = make();
+  conformance::Ends ends;
+};
+
+/// A frame to everybody on "lo", as a stranger may send it.
+void send_frame(const conformance::Bytes& frame) {
+  const FileDescriptor socket(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0));
+  sockaddr_ll to{};
+  to.sll_family = AF_PACKET;
+  to.sll_ifindex = static_cast<int>(if_nametoindex("lo"));
+  REQUIRE(::sendto(socket.get(), frame.data(), frame.size(), 0, reinterpret_cast<const sockaddr*>(&to),
+                   sizeof(to)) == static_cast<ssize_t>(frame.size()));
+}
 
 }  // namespace
 
@@ -77,6 +128,93 @@ TEST_CASE("link: a UDP datagram that is longer than the link's is dropped", "[li
     CHECK(large.one->send(4, datagrams) == 2);
     conformance::check_same(conformance::receive(large.ends, *small, 1), {fits});
   }
+}
+
+TEST_CASE("link: Ethernet", "[links]") {
+  if (may_use_ethernet()) conformance::check_link(EthernetEnds().ends);
+}
+
+TEST_CASE("link: an Ethernet ring goes round, and what it has no room for is lost", "[links]") {
+  if (!may_use_ethernet()) return;
+  EthernetEnds ethernet;
+  const auto small = EthernetEnds::make(1);  // as few slots as there can be
+  REQUIRE(ethernet.one->meet(3, small->address()).has_value());
+  conformance::Ends ends = ethernet.ends;
+  for (std::uint32_t round = 0; round < 50; ++round) {
+    const auto bytes = conformance::numbered(round, 64 + round);
+    const Datagram datagram{bytes, {}};
+    REQUIRE(ethernet.one->send(3, std::span(&datagram, 1)) == 1);
+    conformance::check_same(conformance::receive(ends, *small, 1), {bytes});
+  }
+  const auto bytes = conformance::numbered(7, 64);
+  const std::vector<Datagram> many(100, Datagram{bytes, {}});
+  CHECK(ethernet.one->send(3, many) == many.size());
+  const auto come = conformance::receive(ends, *small, many.size());
+  CHECK((!come.empty() && come.size() < many.size()));
+  for (const auto& one : come) CHECK(one == bytes);
+}
+
+TEST_CASE("link: Ethernet frames that no link sends are dropped, and so are those of other lanes",
+          "[links]") {
+  if (!may_use_ethernet()) return;
+  EthernetEnds ethernet;
+  const std::uint16_t lane = ethernet.other->address().port;
+  const auto frame = [&](std::uint16_t in_lane, std::size_t says_bytes, std::size_t has_bytes) {
+    conformance::Bytes bytes(18 + has_bytes);
+    const std::size_t words[] = {ethernet_type, in_lane, says_bytes};
+    for (std::size_t i = 0; i < std::size(words); ++i) {
+      bytes[12 + 2 * i] = static_cast<std::byte>(words[i] >> 8);
+      bytes[13 + 2 * i] = static_cast<std::byte>(words[i]);
+    }
+    return bytes;
+  };
+  send_frame(frame(lane, 101, 100));    // says more than it has
+  send_frame(frame(lane, 65535, 100));  // far more
+  send_frame(frame(lane, 0, 100));
+  send_frame(frame(static_cast<std::uint16_t>(lane + 1000), 64, 64));
+  auto cut = frame(lane, 0, 0);
+  cut.resize(16);
+  send_frame(cut);
+  send_frame(frame(lane, 64, 100));  // padded, as network cards do
+  const auto come = conformance::receive(ethernet.ends, *ethernet.other, 2);
+  REQUIRE(come.size() == 1);
+  CHECK(come[0].size() == 64);
+}
+
+TEST_CASE("link: an Ethernet link is refused where there can be none", "[links]") {
+  if (!may_use_ethernet()) return;
+  const auto error = [](const EthernetOptions& options) {
+    auto made = EthernetLink::make_socket(options);
+    REQUIRE_FALSE(made.has_value());
+    return made.error().text();
+  };
+  CHECK(error({.interface = "none7"}) == "this host has no network interface 'none7'");
+  CHECK(error({.interface = ""}) == "'' is no name of a network interface");
+  CHECK(error({.interface = "a-name-that-is-too-long"}).find("is no name") != std::string::npos);
+  CHECK_FALSE(EthernetLink::adopt({}, {.interface = "lo"}).has_value());
+  auto udp = UdpLink::make_socket(loopback, {});
+  CHECK_FALSE(EthernetLink::adopt(std::move(*udp), {.interface = "lo"}).has_value());
+}
+
+TEST_CASE("link: the ring of an Ethernet link lies where it is wanted", "[links]") {
+  if (!may_use_ethernet()) return;
+  const EthernetOptions options{.interface = "lo", .lane = own_lane()};
+  void* const place = reinterpret_cast<void*>(std::uintptr_t{0x6100'0000'0000});
+  auto socket = EthernetLink::make_socket(options);
+  REQUIRE(socket.has_value());
+  const auto link = EthernetLink::adopt(std::move(*socket), options, place);
+  REQUIRE(link.has_value());
+  const auto other = EthernetEnds::make();
+  REQUIRE(other->meet(1, (*link)->address()).has_value());
+  const auto bytes = conformance::numbered(3, 100);
+  const Datagram datagram{bytes, {}};
+  REQUIRE(other->send(1, std::span(&datagram, 1)) == 1);
+  std::span<const std::span<const std::byte>> come;
+  for (int look = 0; look < 2000 && come.empty(); ++look, std::this_thread::sleep_for(100us))
+    come = (*link)->receive();
+  REQUIRE(come.size() == 1);
+  const auto* const at = reinterpret_cast<const std::byte*>(place);
+  CHECK((come[0].data() > at && come[0].data() < at + (64 << 20)));
 }
 
 TEST_CASE("link: options and sockets that cannot be are refused", "[links]") {

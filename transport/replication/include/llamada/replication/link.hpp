@@ -12,10 +12,10 @@ namespace llamada::replication {
 
 /// Where an endpoint receives, in the terms of one kind of link.
 struct Address {
-  enum class Family : std::uint8_t { none, ipv4, ipv6, fake };
+  enum class Family : std::uint8_t { none, ipv4, ipv6, fake, ethernet };
   Family family = Family::none;
-  std::array<std::uint8_t, 16> ip{};  ///< of IPv4 the first four
-  std::uint16_t port = 0;             ///< host byte order
+  std::array<std::uint8_t, 16> ip{};  ///< of IPv4 the first four; of Ethernet the six bytes of the MAC address
+  std::uint16_t port = 0;             ///< host byte order; of Ethernet the lane
   bool operator==(const Address&) const = default;
 };
 

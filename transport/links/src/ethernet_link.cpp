@@ -1,0 +1,261 @@
+#include "llamada/links/ethernet_link.hpp"
+
+#include <arpa/inet.h>
+#include <linux/filter.h>
+#include <linux/if_packet.h>
+#include <net/ethernet.h>
+#include <net/if.h>
+#include <net/if_arp.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+
+#include "llamada/base/page.hpp"
+#include "llamada/base/rounding.hpp"
+
+namespace llamada::links {
+namespace {
+
+using replication::Address;
+using replication::Datagram;
+using replication::EndpointNumber;
+
+/// Frames of one sendmmsg.
+constexpr std::size_t sent_at_once_max = 32;
+/// Frames of one receive().
+constexpr std::size_t received_max = 32;
+/// Longer ones would take a slot of 64 KiB each, whatever they hold.
+constexpr std::size_t mtu_max = 9000;
+/// Where the lane and the size lie behind the Ethernet head; 4 bytes in all.
+constexpr std::size_t lane_offset = 14, size_offset = 16, own_head_bytes = 4;
+
+std::uint16_t read_u16(const std::byte* at) {
+  std::uint16_t value = 0;
+  std::memcpy(&value, at, sizeof(value));
+  return ntohs(value);
+}
+void write_u16(std::byte* at, std::size_t value) {
+  const std::uint16_t swapped = htons(static_cast<std::uint16_t>(value));
+  std::memcpy(at, &swapped, sizeof(swapped));
+}
+
+struct Interface {
+  int index = 0;
+  std::size_t mtu = 0;
+};
+Result<Interface> find_interface(int socket, const std::string& name) {
+  ifreq question{};
+  if (name.empty() || name.size() >= sizeof(question.ifr_name))
+    return failure(Errc::invalid_argument, "'{}' is no name of a network interface", name);
+  std::memcpy(question.ifr_name, name.data(), name.size());
+  if (::ioctl(socket, SIOCGIFINDEX, &question) != 0)
+    return failure(Errc::invalid_argument, "this host has no network interface '{}'", name);
+  Interface found{.index = question.ifr_ifindex};
+  if (::ioctl(socket, SIOCGIFHWADDR, &question) != 0) return system_failure("SIOCGIFHWADDR of " + name);
+  const auto kind = question.ifr_hwaddr.sa_family;
+  if (kind != ARPHRD_ETHER && kind != ARPHRD_LOOPBACK)
+    return failure(Errc::invalid_argument, "the network interface '{}' is no Ethernet", name);
+  if (::ioctl(socket, SIOCGIFMTU, &question) != 0) return system_failure("SIOCGIFMTU of " + name);
+  found.mtu = static_cast<std::size_t>(question.ifr_mtu);
+  return found;
+}
+
+/// The same for who makes the socket and for who adopts it.
+struct Ring {
+  Ring(const Interface& interface, std::size_t slots_min) {
+    frame_bytes_max = std::min(interface.mtu, mtu_max) + ETH_HLEN;
+    // The kernel aligns the network head, which the Ethernet head precedes, to 16.
+    slot_bytes = std::bit_ceil(TPACKET_ALIGN(TPACKET2_HDRLEN) + 16 + frame_bytes_max);
+    block_bytes = std::max(slot_bytes, page_bytes);
+    block_count = divided_up(std::max<std::size_t>(2, slots_min) * slot_bytes, block_bytes);
+  }
+  std::size_t bytes() const { return block_bytes * block_count; }
+  std::size_t slot_count() const { return bytes() / slot_bytes; }
+  tpacket_req request() const {
+    return {static_cast<unsigned>(block_bytes), static_cast<unsigned>(block_count),
+            static_cast<unsigned>(slot_bytes), static_cast<unsigned>(slot_count())};
+  }
+  std::size_t frame_bytes_max, slot_bytes, block_bytes, block_count;
+};
+
+template <typename Value>
+Status set(int socket, int level, int option, const Value& value, const char* what) {
+  if (::setsockopt(socket, level, option, &value, sizeof(value)) == 0) return {};
+  return system_failure(what);
+}
+
+/// Takes frames of the type and of this lane; for good.
+Status filter_lane(int socket, std::uint16_t lane) {
+  const sock_filter program[] = {
+      BPF_STMT(BPF_LD | BPF_H | BPF_ABS, ETH_HLEN - 2),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ethernet_type, 0, 3),
+      BPF_STMT(BPF_LD | BPF_H | BPF_ABS, lane_offset),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, lane, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, 0xffffffff),
+      BPF_STMT(BPF_RET | BPF_K, 0),
+  };
+  const sock_fprog filter{static_cast<unsigned short>(std::size(program)), const_cast<sock_filter*>(program)};
+  if (auto status = set(socket, SOL_SOCKET, SO_ATTACH_FILTER, filter, "SO_ATTACH_FILTER"); !status)
+    return status;
+  return set(socket, SOL_SOCKET, SO_LOCK_FILTER, 1, "SO_LOCK_FILTER");
+}
+
+/// From the interface on, frames that go out as well; what this host sends is not taken.
+Status prepare(int socket, const Interface& interface, const EthernetOptions& options) {
+  if (auto status = filter_lane(socket, options.lane); !status) return status;
+  const int version = TPACKET_V2;
+  if (auto status = set(socket, SOL_PACKET, PACKET_VERSION, version, "PACKET_VERSION"); !status)
+    return status;
+  if (auto status = set(socket, SOL_PACKET, PACKET_IGNORE_OUTGOING, 1, "PACKET_IGNORE_OUTGOING"); !status)
+    return status;
+  // Straight to the driver: no queue of the interface holds small frames back. Not every device can.
+  const int bypass = 1;
+  (void)::setsockopt(socket, SOL_PACKET, PACKET_QDISC_BYPASS, &bypass, sizeof(bypass));
+  const tpacket_req ring = Ring(interface, options.datagrams_max).request();
+  if (auto status = set(socket, SOL_PACKET, PACKET_RX_RING, ring, "PACKET_RX_RING"); !status) return status;
+  sockaddr_ll bound{};
+  bound.sll_family = AF_PACKET;
+  bound.sll_protocol = htons(ethernet_type);
+  bound.sll_ifindex = interface.index;
+  if (::bind(socket, reinterpret_cast<const sockaddr*>(&bound), sizeof(bound)) != 0)
+    return system_failure("bind the socket of an Ethernet link");
+  return {};
+}
+
+/// The state of a slot of the ring, which the kernel and this process hand over to each other.
+std::atomic_ref<std::uint32_t> status_of(std::byte* slot) {
+  return std::atomic_ref<std::uint32_t>(reinterpret_cast<tpacket2_hdr*>(slot)->tp_status);
+}
+
+}  // namespace
+
+Result<FileDescriptor> EthernetLink::make_socket(const EthernetOptions& options) {
+  // Of protocol 0 until it is bound: nothing comes before the filter is there.
+  FileDescriptor socket(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!socket) return system_failure("a raw socket for an Ethernet link (it needs CAP_NET_RAW)");
+  auto interface = find_interface(socket.get(), options.interface);
+  if (!interface) return propagate(interface);
+  if (auto status = prepare(socket.get(), *interface, options); !status) return propagate(status);
+  return socket;
+}
+
+Result<std::unique_ptr<EthernetLink>> EthernetLink::adopt(FileDescriptor socket,
+                                                          const EthernetOptions& options, void* at) {
+  if (!socket) return failure(Errc::invalid_argument, "an Ethernet link needs a socket");
+  auto interface = find_interface(socket.get(), options.interface);
+  if (!interface) return propagate(interface);
+  sockaddr_ll bound{};
+  socklen_t length = sizeof(bound);
+  if (::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&bound), &length) != 0)
+    return system_failure("getsockname of an Ethernet link");
+  if (bound.sll_family != AF_PACKET || bound.sll_ifindex != interface->index)
+    return failure(Errc::invalid_argument, "the socket of an Ethernet link is not one on '{}'",
+                   options.interface);
+  const Ring ring(*interface, options.datagrams_max);
+  void* const mapped = ::mmap(at, ring.bytes(), PROT_READ | PROT_WRITE,
+                              MAP_SHARED | (at != nullptr ? MAP_FIXED_NOREPLACE : 0), socket.get(), 0);
+  if (mapped == MAP_FAILED) return system_failure("map the ring of an Ethernet link");
+  std::unique_ptr<EthernetLink> link(new EthernetLink(std::move(socket)));
+  link->ring_ = static_cast<std::byte*>(mapped);
+  link->slot_bytes_ = ring.slot_bytes;
+  link->slot_count_ = ring.slot_count();
+  link->datagram_bytes_max_ = ring.frame_bytes_max - head_bytes;
+  link->lane_ = options.lane;
+  std::copy_n(bound.sll_addr, link->mac_.size(), link->mac_.begin());
+  link->received_.reserve(received_max);
+  return link;
+}
+
+EthernetLink::~EthernetLink() {
+  if (ring_ != nullptr) ::munmap(ring_, slot_bytes_ * slot_count_);
+}
+
+Address EthernetLink::address() const {
+  Address address{.family = Address::Family::ethernet, .port = lane_};
+  std::ranges::copy(mac_, address.ip.begin());
+  return address;
+}
+
+Status EthernetLink::meet(EndpointNumber endpoint, const Address& address) {
+  if (address.family != Address::Family::ethernet)
+    return failure(Errc::invalid_argument, "endpoint {} has no Ethernet address", endpoint);
+  Head& head = peers_[endpoint];
+  std::memcpy(head.data(), address.ip.data(), mac_.size());
+  std::memcpy(head.data() + mac_.size(), mac_.data(), mac_.size());
+  write_u16(head.data() + ETH_HLEN - 2, ethernet_type);
+  write_u16(head.data() + lane_offset, address.port);
+  return {};
+}
+
+std::size_t EthernetLink::send(EndpointNumber to, std::span<const Datagram> datagrams) {
+  const auto met = peers_.find(to);
+  if (met == peers_.end()) return datagrams.size();
+  std::size_t sent = 0;
+  while (sent < datagrams.size()) {
+    const auto some = datagrams.subspan(sent, std::min(datagrams.size() - sent, sent_at_once_max));
+    std::array<Head, sent_at_once_max> heads;
+    std::array<std::array<iovec, 3>, sent_at_once_max> pieces;
+    std::array<mmsghdr, sent_at_once_max> messages;
+    const auto piece = [](std::span<const std::byte> bytes) {
+      return iovec{const_cast<std::byte*>(bytes.data()), bytes.size()};
+    };
+    for (std::size_t i = 0; i < some.size(); ++i) {
+      heads[i] = met->second;
+      write_u16(heads[i].data() + size_offset, some[i].size_bytes());
+      pieces[i] = {piece(heads[i]), piece(some[i].head), piece(some[i].tail)};
+      messages[i] = {};
+      messages[i].msg_hdr.msg_iov = pieces[i].data();
+      messages[i].msg_hdr.msg_iovlen = some[i].tail.empty() ? 2 : 3;
+    }
+    const int taken =
+        ::sendmmsg(socket_.get(), messages.data(), static_cast<unsigned>(some.size()), MSG_DONTWAIT);
+    if (taken > 0) {
+      sent += static_cast<std::size_t>(taken);
+      continue;
+    }
+    // The interface is busy: later. Else this one is lost, as on any network.
+    if (errno == EAGAIN || errno == ENOBUFS || errno == EINTR) break;
+    ++sent;
+  }
+  return sent;
+}
+
+/// Slots whose datagrams were read.
+void EthernetLink::give_back() {
+  for (; taken_ > 0; --taken_) {
+    std::byte* const slot = ring_ + (next_ + slot_count_ - taken_) % slot_count_ * slot_bytes_;
+    status_of(slot).store(TP_STATUS_KERNEL, std::memory_order_release);
+  }
+}
+
+void EthernetLink::take(std::span<const std::byte> frame) {
+  if (frame.size() < head_bytes) return;
+  // A network card may have padded it.
+  const std::size_t size_bytes = read_u16(frame.data() + size_offset);
+  if (size_bytes > 0 && size_bytes <= frame.size() - head_bytes)
+    received_.push_back(frame.subspan(head_bytes, size_bytes));
+}
+
+std::span<const std::span<const std::byte>> EthernetLink::receive() {
+  give_back();
+  received_.clear();
+  while (received_.size() < received_max && taken_ < slot_count_) {
+    std::byte* const slot = ring_ + next_ * slot_bytes_;
+    if ((status_of(slot).load(std::memory_order_acquire) & TP_STATUS_USER) == 0) break;
+    const auto& head = *reinterpret_cast<const tpacket2_hdr*>(slot);
+    next_ = (next_ + 1) % slot_count_;
+    ++taken_;
+    // What is longer than a slot was cut off: nobody here has sent it.
+    if (head.tp_snaplen == head.tp_len && head.tp_mac + std::size_t{head.tp_snaplen} <= slot_bytes_)
+      take({slot + head.tp_mac, head.tp_snaplen});
+  }
+  return received_;
+}
+
+}  // namespace llamada::links
