@@ -344,3 +344,88 @@ TEST_CASE("carrier: a writer that begins anew is not held by what its keeper has
   two.pass(2ms);
   CHECK(log.may_reserve(4000));
 }
+
+TEST_CASE("carrier: a peer that is done holds nothing, and what it has not acknowledged counts as applied",
+          "[replication]") {
+  Two two;
+  LogWriter log = two.one.log(5, log::Retention::recycle);
+  const auto own = two.one.carrier->publish_to(log, {1, 5}, 2);
+  two.follow({1, {1, 5}}, 4 << 20);
+  two.pass(1ms);
+  two.network.cut(2, 0);
+  std::uint64_t number = 0;
+  while (log.publish(1, 0, number + 1, log::pattern(number + 1, 4000))) ++number;
+  two.one.carrier->grown(*own, two.now);
+  two.pass(20ms);
+  CHECK_FALSE(two.one.carrier->is_idle());
+  CHECK_FALSE(log.may_reserve(4000));
+
+  two.other.state.is_done = true;
+  REQUIRE(two.one.carrier->meet(2, two.other.state).has_value());
+  CHECK(two.one.carrier->is_idle());
+  CHECK(log.may_reserve(4000));
+  two.network.heal_all();
+  two.pass(300ms);
+  CHECK(two.one.carrier->is_idle());
+  CHECK(two.one.carrier->due() == never);
+
+  // Logs that are published to it later are not held either.
+  LogWriter later = two.one.log(6, log::Retention::recycle);
+  REQUIRE(two.one.carrier->publish_to(later, {1, 6}, 2).has_value());
+  for (int i = 0; i < 1000; ++i) publish(later, 1, 4000);
+
+  two.other.state.is_done = false;
+  two.other.state.incarnation = 2;
+  CHECK(two.one.carrier->meet(2, two.other.state).error().code() == Errc::invalid_argument);
+}
+
+TEST_CASE("carrier: a pull fails when its holder is done", "[replication]") {
+  Two two;
+  LogWriter log = two.one.log(5, log::Retention::keep_all);
+  const auto own = two.one.carrier->publish_to(log, {1, 5}, 2);
+  two.follow({1, {1, 5}});
+  publish(log, 1, 1 << 20);
+  two.one.carrier->grown(*own, two.now);
+  two.pass(10ms);
+  two.network.cut(1, 0);
+  std::vector<std::byte> bytes(1 << 20);
+  int failed = 0;
+  const auto note = [&failed](bool is_complete) { failed += is_complete ? 0 : 1; };
+  REQUIRE(two.other.carrier->pull({1, {1, 5}}, 1, bytes, note).has_value());
+  two.pass(1ms);
+  two.one.state.is_done = true;
+  REQUIRE(two.other.carrier->meet(1, two.one.state).has_value());
+  CHECK(failed == 0);
+  two.pass(1ms);
+  CHECK(failed == 1);
+  CHECK(two.other.carrier->pulled_bytes() == 0);
+  CHECK(two.other.carrier->pull({1, {1, 5}}, 1, bytes, note).error().code() == Errc::not_found);
+}
+
+TEST_CASE("carrier: only links are looked at while peers are idle, and only busy peers are served",
+          "[replication]") {
+  Two two;
+  std::vector<std::unique_ptr<links::FakeLink>> others;
+  for (EndpointNumber number = 10; number < 1010; ++number) {
+    others.push_back(two.network.make_link({.datagram_bytes_max = 1472}));
+    const PeerState state{.small = others.back()->address(), .bulk = others.back()->address()};
+    REQUIRE(two.one.carrier->meet(number, state).has_value());
+  }
+  LogWriter log = two.one.log(5, log::Retention::recycle);
+  const auto own = two.one.carrier->publish_to(log, {1, 5}, 2);
+  LogWriter& copy = two.follow({1, {1, 5}});
+  LogReader reader = two.other.reader(copy);
+  two.pass(1ms);
+  CHECK(two.one.carrier->active_peers() <= 1);
+  for (std::uint64_t number = 1; number <= 100; ++number) {
+    publish(log, number, 100);
+    two.one.carrier->grown(*own, two.now);
+    CHECK(two.one.carrier->active_peers() == 1);
+    two.pass(20us);
+    reader.peek();
+    reader.advance();
+  }
+  two.pass(20ms);
+  CHECK(two.one.carrier->active_peers() == 0);
+  CHECK(two.one.carrier->due() == never);
+}

@@ -34,23 +34,25 @@ Status Carrier::meet(EndpointNumber number, const PeerState& state) {
   if (known != nullptr && state.incarnation < known->state.incarnation)
     return failure(Errc::invalid_argument, "endpoint {} has incarnation {} already, and cannot become {}",
                    number, known->state.incarnation, state.incarnation);
-  if (!state.is_lost) {
+  if (known != nullptr && known->state.is_done && !state.is_done)
+    return failure(Errc::invalid_argument, "endpoint {} is done, and cannot come again", number);
+  if (!state.is_lost && !state.is_done) {
     if (Status met = small_.meet(number, state.small); !met) return met;
     if (Status met = bulk_.meet(number, state.bulk); !met) return met;
   }
-  if (known == nullptr) {
-    peers_[number] = std::make_unique<Peer>(number, small_, bulk_, held_);
-    peers_[number]->state = state;
-    return {};
-  }
-  const bool is_new_life = state.incarnation > known->state.incarnation;
-  known->state = state;
-  if (is_new_life) begin_again(*known);
+  auto& peer = peers_[number];
+  if (!peer) peer = std::make_unique<Peer>(number, small_, bulk_, held_);
+  const bool is_new_life = known != nullptr && state.incarnation > peer->state.incarnation;
+  peer->state = state;
+  if (state.is_done)
+    end(*peer);
+  else if (is_new_life)
+    begin_again(*peer);
   return {};
 }
 
-/// The peer knows nothing of what was said so far.
-void Carrier::begin_again(Peer& peer) {
+/// What both ends knew of each other.
+void Carrier::forget(Peer& peer) {
   for (Lane* lane : {&peer.small, &peer.bulk}) lane->session.reset();
   peer.held.clear();
   peer.controls.clear();
@@ -60,6 +62,20 @@ void Carrier::begin_again(Peer& peer) {
   peer.served.clear();
   peer.ready.clear();
   peer.pulls.clear();
+}
+
+/// The peer is done. Its cursors let go of all logs, as those of a local reader that leaves.
+void Carrier::end(Peer& peer) {
+  forget(peer);
+  for (const auto& source : sources_)
+    if (Source::Follower* follower = source->find(peer.number)) follower->leave();
+  // Pulls from it fail with the next work().
+  note_due(Time{0});
+}
+
+/// The peer knows nothing of what was said so far.
+void Carrier::begin_again(Peer& peer) {
+  forget(peer);
   for (std::size_t alias = 0; alias < peer.kept.size(); ++alias)
     if (peer.kept[alias] != nullptr) send_follow(peer, static_cast<LogNumber>(alias));
   for (const auto& pull : pulls_)
@@ -79,6 +95,8 @@ Result<Carrier::OwnLog> Carrier::publish_to(log::LogWriter& log, log::LogKey key
   }
   Source& source = *sources_[at->second];
   if (source.find(keeper) == nullptr) source.followers.push_back({.keeper = keeper, .cursor = *cursor});
+  if (const auto peer = peers_.find(keeper); peer != peers_.end() && peer->second->state.is_done)
+    source.find(keeper)->leave();
   attach_waiting(source);
   return at->second;
 }
@@ -118,7 +136,7 @@ void Carrier::attach(Peer& peer, ServedLog& served) {
     follower->alias = served.alias();
     peer.make_ready(served.alias());
   }
-  note_due(Time{0});
+  note_due(peer, Time{0});
 }
 
 void Carrier::grown(OwnLog log, Time now) {
@@ -138,16 +156,34 @@ bool Carrier::work(Time now) {
     has_come = true;
   }
   if (!has_come && now < due_) return false;
-  due_ = never;
-  ask_for_pieces();
-  expects_bulk_ = !pulls_.empty();
-  for (const auto& [number, peer] : peers_) {
-    apply_held(*peer, now);
-    give_credit(*peer, now);
-    pump(*peer, now);
-    expects_bulk_ |= peer->bulk.session.is_anything_under_way();
-  }
+  attend_active(now);
   return has_come;
+}
+
+/// Serves the peers that something has come from or is due for. The others cost nothing, however many.
+void Carrier::attend_active(Time now) {
+  ask_for_pieces();
+  due_ = never;
+  expects_bulk_ = !pulls_.empty();
+  for (std::size_t at = 0; at < active_.size();) {
+    Peer& peer = *active_[at];
+    if (peer.due <= now) {
+      peer.due = never;
+      apply_held(peer, now);
+      give_credit(peer, now);
+      pump(peer, now);
+    }
+    // While anything is under way its timer is due.
+    expects_bulk_ |= peer.bulk.session.is_anything_under_way();
+    if (peer.due != never) {
+      note_due(peer.due);
+      ++at;
+      continue;
+    }
+    peer.is_active = false;
+    active_[at] = active_.back();
+    active_.pop_back();
+  }
 }
 
 /// Each look is a system call, and as a rule only small frames come. A late look is needed all the same: for
@@ -159,21 +195,32 @@ bool Carrier::receive_bulk(Time now) {
 }
 
 void Carrier::acknowledge_all(Time now) {
-  for (const auto& [number, peer] : peers_)
-    for (Lane* lane : {&peer->small, &peer->bulk})
-      if (lane->session.has_unacknowledged()) lane->session.acknowledge_at_once();
-  for (const auto& [number, peer] : peers_) pump(*peer, now);
+  // Where anything is unacknowledged, that is due some time.
+  for (Peer* peer : active_)
+    for (Lane* lane : {&peer->small, &peer->bulk}) {
+      if (!lane->session.has_unacknowledged()) continue;
+      lane->session.acknowledge_at_once();
+      peer->due = Time{0};
+    }
+  attend_active(now);
 }
 
 bool Carrier::is_idle() const {
   return std::ranges::all_of(peers_, [](const auto& entry) {
     const Peer& peer = *entry.second;
-    return peer.state.is_lost ||
+    return peer.is_gone() ||
            (!peer.small.session.is_anything_under_way() && !peer.bulk.session.is_anything_under_way() &&
             peer.controls.empty() && peer.ready.empty() && peer.pulls.empty());
   });
 }
 
 void Carrier::note_due(Time due) { due_ = std::min(due_, due); }
+
+void Carrier::note_due(Peer& peer, Time due) {
+  if (due == never) return;
+  peer.due = std::min(peer.due, due);
+  note_due(due);
+  if (!std::exchange(peer.is_active, true)) active_.push_back(&peer);
+}
 
 }  // namespace llamada::replication

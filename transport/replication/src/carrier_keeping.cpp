@@ -20,23 +20,26 @@ Result<log::LogWriter*> Carrier::follow(EndpointNumber holder, const LogName& na
     return failure(Errc::invalid_argument, "endpoint {} is to be followed and was never met", holder);
   Peer& peer = *found->second;
   auto& copy = copies_[name];
-  if (!copy) {
+  if (!copy.kept) {
     auto log = log::LogWriter::open(
         own_, copy_key(name), {.live_bytes_max = no_bound_bytes, .readers_expected = options.local_readers});
     if (!log) {
       copies_.erase(name);
       return propagate(log);
     }
-    copy = std::make_unique<KeptCopy>(own_, name, std::move(*log), options.window_bytes);
+    copy.kept = std::make_unique<KeptCopy>(own_, name, std::move(*log), options.window_bytes);
   }
-  for (const auto& [number, other] : peers_)
-    if (other.get() != &peer) std::ranges::replace(other->kept, copy.get(), nullptr);
-  auto at = std::ranges::find(peer.kept, copy.get());
-  if (peer.kept.size() >= options_.follows_max && at == peer.kept.end())
-    return failure(Errc::out_of_resources, "{} logs of endpoint {} are followed, and no more may be",
-                   peer.kept.size(), holder);
-  if (at == peer.kept.end()) at = peer.kept.insert(at, copy.get());
-  const auto alias = static_cast<LogNumber>(at - peer.kept.begin());
+  if (copy.holder != &peer) {
+    if (copy.holder != nullptr) copy.holder->kept[copy.alias] = nullptr;
+    copy.holder = nullptr;
+    if (peer.kept.size() >= options_.follows_max)
+      return failure(Errc::out_of_resources, "{} logs of endpoint {} are followed, and no more may be",
+                     peer.kept.size(), holder);
+    copy.holder = &peer;
+    copy.alias = static_cast<LogNumber>(peer.kept.size());
+    peer.kept.push_back(copy.kept.get());
+  }
+  const LogNumber alias = copy.alias;
   send_follow(peer, alias);
   for (const auto& pull : pulls_) {
     if (!(pull->name == name) || pull->holder == &peer) continue;
@@ -44,12 +47,12 @@ Result<log::LogWriter*> Carrier::follow(EndpointNumber holder, const LogName& na
     pull->log = alias;
     ask_again(*pull);
   }
-  return &copy->log();
+  return &copy.kept->log();
 }
 
 void Carrier::send_follow(Peer& peer, LogNumber alias) {
   peer.controls.push_back(Item::of_control(Type::follow, alias, peer.kept[alias]->follow()));
-  note_due(Time{0});
+  note_due(peer, Time{0});
 }
 
 void Carrier::give_credit(Peer& peer, Time now) {
@@ -60,33 +63,32 @@ void Carrier::give_credit(Peer& peer, Time now) {
       peer.controls.push_back(Item::of_control(Type::credit, static_cast<LogNumber>(alias), *credit));
     else
       // Readers do not say that they have read on.
-      note_due(now + retry_after);
+      note_due(peer, now + retry_after);
   }
 }
 
 Status Carrier::pull(const LogName& name, std::uint64_t record, std::span<std::byte> into, Done done) {
   const auto copy = copies_.find(name);
-  for (const auto& [number, peer] : peers_) {
-    if (copy == copies_.end()) break;
-    const auto at = std::ranges::find(peer->kept, copy->second.get());
-    if (at == peer->kept.end()) continue;
-    const auto alias = static_cast<LogNumber>(at - peer->kept.begin());
-    if (find_pull(*peer, alias, record) != pulls_.end())
-      return failure(Errc::already_exists, "record {} of rank {} is being fetched already", record,
-                     name.writer);
-    auto request = std::make_unique<PullRequest>();
-    request->holder = peer.get();
-    request->log = alias;
-    request->name = name;
-    request->record = record;
-    request->into = into;
-    request->done = std::move(done);
-    pulls_.push_back(std::move(request));
-    note_due(Time{0});
-    return {};
-  }
-  return failure(Errc::not_found, "no copy is kept of log {:x}.{:x} of rank {}", name.key.high, name.key.low,
-                 name.writer);
+  Peer* const holder = copy != copies_.end() ? copy->second.holder : nullptr;
+  if (holder == nullptr)
+    return failure(Errc::not_found, "no copy is kept of log {:x}.{:x} of rank {}", name.key.high,
+                   name.key.low, name.writer);
+  if (holder->state.is_done)
+    return failure(Errc::not_found, "record {} of rank {} cannot be fetched: endpoint {} is done", record,
+                   name.writer, holder->number);
+  if (find_pull(*holder, copy->second.alias, record) != pulls_.end())
+    return failure(Errc::already_exists, "record {} of rank {} is being fetched already", record,
+                   name.writer);
+  auto request = std::make_unique<PullRequest>();
+  request->holder = holder;
+  request->log = copy->second.alias;
+  request->name = name;
+  request->record = record;
+  request->into = into;
+  request->done = std::move(done);
+  pulls_.push_back(std::move(request));
+  note_due(Time{0});
+  return {};
 }
 
 std::uint64_t Carrier::pulled_bytes() const {
@@ -97,6 +99,9 @@ std::uint64_t Carrier::pulled_bytes() const {
 
 /// Shortest rest first, so that many that come at once do not all come late.
 void Carrier::ask_for_pieces() {
+  const auto fails = [](const auto& pull) { return pull->holder->state.is_done; };
+  for (auto at = pulls_.begin(); (at = std::ranges::find_if(pulls_, fails)) != pulls_.end();)
+    finish_pull(at, false);
   if (pulls_.empty()) return;
   std::ranges::stable_sort(pulls_, {}, [](const auto& pull) { return pull->rest(); });
   std::uint64_t outstanding = pulled_bytes();
@@ -106,6 +111,7 @@ void Carrier::ask_for_pieces() {
       if (outstanding > 0 && outstanding + bytes > options_.pulled_bytes_max) return;
       pull->holder->controls.push_back(
           Item::of_control(Type::pull, pull->log, Pull{pull->record, pull->asked, bytes}));
+      note_due(*pull->holder, Time{0});
       pull->asked += bytes;
       outstanding += bytes;
     }

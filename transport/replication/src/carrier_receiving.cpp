@@ -21,11 +21,12 @@ void Carrier::take(std::span<const std::byte> datagram, bool is_bulk, Time now) 
   if (found == peers_.end()) return count(FrameFault::other_life);
   Peer& peer = *found->second;
   // A higher incarnation than this end has heard of: it comes again, when it has.
-  if (peer.state.is_lost || head.from_incarnation != peer.state.incarnation ||
+  if (peer.is_gone() || head.from_incarnation != peer.state.incarnation ||
       head.to_incarnation != options_.identity.incarnation)
     return count(FrameFault::other_life);
   if (((head.flags & frame_is_bulk) != 0) != is_bulk || !is_well_formed(frame.body))
     return count(FrameFault::malformed);
+  note_due(peer, now);
   Lane& lane = peer.lane(is_bulk);
   take_acknowledgement(peer, lane, head, now);
   if (head.number != 0) take_number(peer, lane, frame, datagram, now);
@@ -72,7 +73,7 @@ void Carrier::apply_held(Peer& peer, Time now) {
   for (std::uint64_t next = session.applied_all() + 1;; ++next) {
     const auto held = peer.held.find(next);
     if (!held) return;
-    if (!apply(peer, held->subspan(frame_head_bytes))) return note_due(now + retry_after);
+    if (!apply(peer, held->subspan(frame_head_bytes))) return note_due(peer, now + retry_after);
     session.applied(now);
     peer.held.give_back(next);
   }

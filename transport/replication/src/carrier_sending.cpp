@@ -38,7 +38,7 @@ void Carrier::send_new(Peer& peer, FrameWriter& writer, const Item& item, Time n
 }
 
 void Carrier::pump(Peer& peer, Time now) {
-  if (peer.state.is_lost) return;
+  if (peer.is_gone()) return;
   repair(peer, peer.small, now);
   repair(peer, peer.bulk, now);
   send_controls(peer, now);
@@ -50,7 +50,7 @@ void Carrier::pump(Peer& peer, Time now) {
       FrameWriter writer(room_, lane->link.limits().datagram_bytes_max);
       send(peer, *lane, writer, 0);
     }
-    note_due(lane->session.due());
+    note_due(peer, lane->session.due());
   }
 }
 
@@ -153,7 +153,7 @@ bool Carrier::send_train(Peer& peer, Time now) {
       const Gone gone{pull.record, options_.identity.endpoint, Gone::of_pull};
       peer.controls.push_back(Item::of_control(Type::gone, pull.log, gone));
       peer.pulls.pop_front();
-      note_due(now);
+      note_due(peer, now);
       continue;
     }
     const std::uint64_t number = session.next_number();

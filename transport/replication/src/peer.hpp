@@ -54,8 +54,13 @@ struct Peer {
     if (std::ranges::find(ready, alias) == ready.end()) ready.push_back(alias);
   }
 
+  /// Nothing is sent to it, and nothing is taken from it.
+  bool is_gone() const { return state.is_lost || state.is_done; }
+
   EndpointNumber number;
   PeerState state;
+  Time due = never;        // when the carrier is to look at this peer again
+  bool is_active = false;  // `due` is not `never`: among Carrier::active_
   Lane small;
   Lane bulk;
   HeldDatagrams held;
@@ -78,6 +83,10 @@ struct Carrier::Source {
     log::CursorEntry* cursor = nullptr;
     Peer* peer = nullptr;  // null until it follows
     LogNumber alias = 0;
+    void leave() const {
+      // Pairs with the acquire of LogWriter::consumed_by_all().
+      if (cursor != nullptr) cursor->consumed.store(log::retired_cursor, std::memory_order_release);
+    }
   };
   std::vector<Follower> followers;
   Follower* find(EndpointNumber keeper) {
@@ -85,6 +94,13 @@ struct Carrier::Source {
       if (follower.keeper == keeper) return &follower;
     return nullptr;
   }
+};
+
+/// A copy that is kept, and whose log it follows: the alias among Peer::kept of the holder.
+struct Carrier::Copy {
+  std::unique_ptr<KeptCopy> kept;
+  Peer* holder = nullptr;
+  LogNumber alias = 0;
 };
 
 /// A payload that is being fetched.

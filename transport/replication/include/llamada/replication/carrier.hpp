@@ -59,6 +59,7 @@ struct PeerState {
   std::uint32_t epoch = 0;
   /// Nothing is sent to it, or taken from it, until it has a higher incarnation.
   bool is_lost = false;
+  bool is_done = false;  ///< it needs nothing any more: what it has not acknowledged counts as applied
   Address small;
   Address bulk;
 };
@@ -78,8 +79,9 @@ class Carrier {
   ~Carrier();
 
   /// What is true of a peer now. A higher incarnation begins its sessions anew: this end follows its logs
-  /// again from where the copies end. Errors: invalid_argument (the incarnation is lower, or a link refuses
-  /// the address).
+  /// again from where the copies end. A peer that is done stays so: no more is sent to it or taken from it,
+  /// it holds no log of this process, and pulls from it fail. Errors: invalid_argument (the incarnation is
+  /// lower, the peer was done before, or a link refuses the address).
   Status meet(EndpointNumber peer, const PeerState& state);
 
   // -- Serving.
@@ -123,7 +125,7 @@ class Carrier {
   void acknowledge_all(Time now);
   /// When work() is to be called even if nothing comes; `never`: no need.
   Time due() const { return due_; }
-  /// Whether everything that was sent has been applied.
+  /// Whether everything that was sent has been applied, by peers that are neither lost nor done.
   bool is_idle() const;
 
   /// Frames that were dropped.
@@ -132,16 +134,23 @@ class Carrier {
   std::uint64_t pulled_bytes() const;
   /// Datagrams that wait for one before them, or for memory.
   std::size_t held_datagrams() const { return options_.held_datagrams_max - held_.free_count(); }
+  /// Peers that something is due for. The cost of work() grows with these, and not with all that were met.
+  std::size_t active_peers() const { return active_.size(); }
 
  private:
   struct Source;
+  struct Copy;
   struct PullRequest;
 
+  void forget(Peer& peer);
   void begin_again(Peer& peer);
+  void end(Peer& peer);
   bool receive_bulk(Time now);
   void attach_waiting(Source& source);
   void attach(Peer& peer, ServedLog& served);
+  void attend_active(Time now);
   void note_due(Time due);
+  void note_due(Peer& peer, Time due);
 
   // carrier_receiving.cpp
   bool receive(Link& link, bool is_bulk, Time now);
@@ -189,9 +198,10 @@ class Carrier {
   std::vector<std::byte> room_;        // for one frame
   std::vector<std::byte> bulk_rooms_;  // for the heads of a train
   std::unordered_map<EndpointNumber, std::unique_ptr<Peer>> peers_;
+  std::vector<Peer*> active_;  // peers that something is due for: work() looks at no others
   std::vector<std::unique_ptr<Source>> sources_;
   std::map<LogName, OwnLog> source_of_;
-  std::map<LogName, std::unique_ptr<KeptCopy>> copies_;
+  std::map<LogName, Copy> copies_;
   Pulls pulls_;
   bool waits_ = false;
   bool expects_bulk_ = false;
