@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <cstring>
 #include <fstream>
 #include <limits>
 #include <optional>
@@ -96,6 +97,35 @@ std::optional<ArenaEvent> event_of(const llamanet::DriverEvent& event) {
   return std::nullopt;
 }
 
+llamanet::SlotState slot_state(launcher::RemoteState state) {
+  switch (state) {
+    case launcher::RemoteState::running:
+      return llamanet::SlotState::attached;
+    case launcher::RemoteState::dead:
+      return llamanet::SlotState::dead;
+    case launcher::RemoteState::done:
+      return llamanet::SlotState::done;
+  }
+  return llamanet::SlotState::attached;
+}
+
+llamanet::JobNodes job_nodes(const launcher::ArenasRequest& request) {
+  llamanet::JobNodes nodes;
+  nodes.own = request.nodes->own;
+  nodes.of_slot = request.nodes->of_rank;
+  nodes.address = request.nodes->address;
+  nodes.job_number = request.job_number;
+  std::memcpy(&nodes.key.low, request.nodes->key.data(), sizeof nodes.key.low);
+  std::memcpy(&nodes.key.high, request.nodes->key.data() + sizeof nodes.key.low, sizeof nodes.key.high);
+  return nodes;
+}
+
+/// How many ranks are here.
+std::uint32_t own_ranks(const launcher::ArenasRequest& request) {
+  if (!request.nodes) return request.rank_count;
+  return static_cast<std::uint32_t>(std::ranges::count(request.nodes->of_rank, request.nodes->own));
+}
+
 /// The arenas of a job, by llamaNET's driver: slot = rank.
 class DriverArenas final : public launcher::JobArenas {
  public:
@@ -161,6 +191,14 @@ class DriverArenas final : public launcher::JobArenas {
     return view;
   }
 
+  std::string endpoints() const override { return driver_.endpoints(); }
+  Status meet_nodes(const std::vector<std::string>& endpoints) override {
+    return driver_.meet_nodes(endpoints);
+  }
+  void set_remote(std::uint32_t rank, launcher::RemoteState state, std::uint32_t incarnation) override {
+    driver_.set_remote(rank, slot_state(state), incarnation);
+  }
+
   std::uint32_t raise_survey() override { return driver_.raise_survey(); }
   std::optional<waits::Report> wait_report(std::uint32_t rank) const override {
     const auto area = driver_.view(rank).user_area();
@@ -211,27 +249,29 @@ Status check_log_bytes_at_start(const qos::Profile& profile) {
 }
 
 /// The size of each arena under a limit on address space (ulimit -v), 0 where there is none or it is large
-/// enough: each rank maps the arenas of all, and half of the limit is for the program.
+/// enough: each rank maps the arenas of all here, and half of the limit is for the program.
 std::uint64_t arena_size_within_limit(const launcher::ArenasRequest& request) {
   constexpr std::uint64_t unit_bytes = 1 << 20, arena_bytes_min = 64 << 20;
   rlimit limit{};
   if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return 0;
   const std::uint64_t usual =
       std::max(std::uint64_t{8} << 30, 2 * request.profile.rank_replacement.log_bytes_per_node);
-  const std::uint64_t possible = limit.rlim_cur / 2 / request.rank_count / unit_bytes * unit_bytes;
+  const std::uint64_t possible =
+      limit.rlim_cur / 2 / std::max(own_ranks(request), 1U) / unit_bytes * unit_bytes;
   return possible >= usual ? 0 : std::max(possible, arena_bytes_min);
 }
 
 Result<std::unique_ptr<launcher::JobArenas>> make_arenas(const launcher::ArenasRequest& request) {
   if (auto checked = check_log_bytes_at_start(request.profile); !checked) return propagate(checked);
   llamanet::DriverOptions options;
-  options.name = launcher::driver_name(request.job_number, 0);
+  options.name = launcher::driver_name(request.job_number, request.nodes ? request.nodes->own : 0);
   options.secret_name = true;
   options.slot_count_max = request.rank_count + spawned_count_max;
   options.arena_size_bytes = arena_size_within_limit(request);
   if (qos::rank_protection(request.profile).keeps_messages)
     options.log_bytes_max = request.profile.rank_replacement.log_bytes_per_node;
   options.profile = qos::serialize(request.profile);
+  if (request.nodes) options.nodes = job_nodes(request);
   auto driver = llamanet::Driver::open(options);
   if (!driver) return propagate(driver);
   if (auto status = driver->create_slots(request.rank_count); !status) return propagate(status);

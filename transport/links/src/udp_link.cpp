@@ -137,10 +137,10 @@ UdpLink::UdpLink(FileDescriptor socket, const UdpOptions& options)
   received_.reserve(count * (receives_trains_ ? train_max : 1));
 }
 
-Result<Address> UdpLink::address() const {
+Result<Address> UdpLink::address_of(int socket) {
   SocketAddress bound;
   bound.length = sizeof(bound.storage);
-  if (::getsockname(socket_.get(), bound.pointer(), &bound.length) != 0)
+  if (::getsockname(socket, bound.pointer(), &bound.length) != 0)
     return system_failure("getsockname of a UDP link");
   Address address;
   if (bound.storage.ss_family == AF_INET) {

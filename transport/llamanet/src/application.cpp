@@ -8,12 +8,14 @@
 #include "driver_connection.hpp"
 #include "driver_search.hpp"
 #include "llamada/base/crash_point.hpp"
+#include "node_links.hpp"
 #include "socket.hpp"
 
 namespace llamada::llamanet {
 namespace {
 
 constexpr std::size_t attached_descriptors_count = 3;
+constexpr std::size_t with_book_descriptors_count = 6;
 // libc's getpid() is the MPI library's within a rank.
 std::int32_t own_pid() { return static_cast<std::int32_t>(::syscall(SYS_getpid)); }
 
@@ -47,11 +49,13 @@ Status Application::shake_hands(const ApplicationOptions& options) {
   std::vector<FileDescriptor> descriptors;
   auto attached = driver_->ask<Attached>(
       Attach{static_cast<std::uint32_t>(owner_pid_), options.slot, options.token, options.name}, descriptors,
-      attached_descriptors_count);
+      with_book_descriptors_count);
   if (!attached) return propagate(attached);
-  if (descriptors.size() != attached_descriptors_count)
+  const bool has_book = (attached->flags & attached_has_book) != 0;
+  const std::size_t expected = has_book ? with_book_descriptors_count : attached_descriptors_count;
+  if (descriptors.size() != expected)
     return failure(Errc::parse_error, "the driver sent {} descriptors instead of {}", descriptors.size(),
-                   attached_descriptors_count);
+                   expected);
   LLAMADA_CRASH_POINT("attach:answered");
   incarnation_ = attached->incarnation;
   profile_ = attached->qos;
@@ -63,6 +67,14 @@ Status Application::shake_hands(const ApplicationOptions& options) {
   if (auto opened = open_arena(options, std::move(descriptors[1])); !opened) return opened;
   bell_.emplace(std::move(event), arena(), needs_fence);
   bell_->add(*driver_);
+  if (has_book) {
+    auto links =
+        NodeLinks::open(std::move(descriptors[3]), std::move(descriptors[4]), std::move(descriptors[5]));
+    if (!links) return propagate(links);
+    links_ = std::move(*links);
+    links_->add_to(*bell_);
+    LLAMADA_CRASH_POINT("attach:links-opened");
+  }
   LLAMADA_CRASH_POINT("attach:arena-opened");
   if (options.follows_driver)
     if (auto met = roster_->meet_driver(); !met) return met;
@@ -109,8 +121,13 @@ bool Application::is_child_of_fork() const { return own_pid() != owner_pid_; }
 
 int Application::closed_descriptor() const {
   if (!driver_->is_open()) return driver_->socket();
-  return ::fcntl(bell_->event(), F_GETFD) < 0 ? bell_->event() : -1;
+  if (::fcntl(bell_->event(), F_GETFD) < 0) return bell_->event();
+  return links_ ? links_->closed_descriptor() : -1;
 }
+
+const NodeBook* Application::book() const { return links_ ? &links_->book() : nullptr; }
+replication::Link& Application::small_link() { return links_->small(); }
+replication::Link& Application::bulk_link() { return links_->bulk(); }
 
 Status Application::check_driver() { return driver_->check(); }
 bool Application::is_alone() const { return rejoins() && driver_->is_lost(); }

@@ -20,6 +20,11 @@ Result<std::unique_ptr<Driver::Implementation>> Driver::Implementation::open(con
   auto roster = DriverRoster::create(options);
   if (!roster) return propagate(roster);
   driver->roster_ = std::move(*roster);
+  if (options.nodes) {
+    auto links = DriverLinks::open(*options.nodes);
+    if (!links) return propagate(links);
+    driver->links_ = std::move(*links);
+  }
   auto socket = DriverSocket::open(std::move(claim->listener), *driver);
   if (!socket) return propagate(socket);
   driver->socket_ = std::move(*socket);
@@ -28,7 +33,15 @@ Result<std::unique_ptr<Driver::Implementation>> Driver::Implementation::open(con
 
 Status Driver::Implementation::create_slots(std::uint32_t count, std::vector<std::string> identities) {
   LLAMADA_CHECK(roster_.count() == 0);
+  const auto& nodes = options_.nodes;
+  if (nodes && nodes->of_slot.size() != count)
+    return failure(Errc::invalid_argument, "a job of {} processes has nodes for {}", count,
+                   nodes->of_slot.size());
   for (std::uint32_t i = 0; i < count; ++i) {
+    if (nodes && nodes->of_slot[i] != nodes->own) {
+      if (auto added = roster_.add_remote(nodes->of_slot[i]); !added) return added;
+      continue;
+    }
     auto slot = roster_.take();
     if (!slot) return propagate(slot);
     if (i < identities.size()) roster_[i].identity = std::move(identities[i]);
@@ -37,6 +50,11 @@ Status Driver::Implementation::create_slots(std::uint32_t count, std::vector<std
 }
 
 Result<std::uint32_t> Driver::Implementation::add_slots(std::uint32_t count) {
+  if (options_.nodes)
+    return failure(
+        Errc::unsupported,
+        "MPI_Comm_spawn is not implemented yet for jobs on several nodes: start all processes with "
+        "mpirun, or run the job on one node");
   auto first = roster_.add(count);
   // What is still to be told of processes that had these slots before concerns nobody.
   if (first)
@@ -87,7 +105,7 @@ Result<MappedArena> Driver::Implementation::map(std::uint32_t slot) const {
 }
 
 void Driver::Implementation::end_application(std::uint32_t slot) {
-  if (roster_.state(slot) != SlotState::attached) return;
+  if (roster_.is_remote(slot) || roster_.state(slot) != SlotState::attached) return;
   auto number = roster_[slot].connection;
   if (number != 0) socket_->serve(number);  // what it said before it died
   if (roster_.state(slot) != SlotState::attached) return;
@@ -184,6 +202,18 @@ std::uint32_t Driver::pid(std::uint32_t slot) const {
   return implementation_->roster_.entry(slot).pid.load(std::memory_order_relaxed);
 }
 ArenaView Driver::view(std::uint32_t slot) const { return implementation_->roster_.view(slot); }
+
+std::string Driver::endpoints() const {
+  return implementation_->links_ ? implementation_->links_->endpoints() : std::string();
+}
+Status Driver::meet_nodes(std::span<const std::string> endpoints_of_nodes) {
+  if (implementation_->links_) return implementation_->links_->meet(endpoints_of_nodes);
+  return failure(Errc::invalid_argument, "the driver of a job on one node has no other nodes to meet");
+}
+void Driver::set_remote(std::uint32_t slot, SlotState state, std::uint32_t incarnation) {
+  implementation_->roster_.set_remote(slot, state, incarnation);
+}
+bool Driver::is_remote(std::uint32_t slot) const { return implementation_->roster_.is_remote(slot); }
 
 Result<log::ArenaWriter*> Driver::arena() { return implementation_->arena(); }
 Result<MappedArena> Driver::map(std::uint32_t slot) const { return implementation_->map(slot); }

@@ -11,6 +11,7 @@
 
 #include "driver_arena.hpp"
 #include "driver_histories.hpp"
+#include "driver_links.hpp"
 #include "driver_roster.hpp"
 #include "driver_socket.hpp"
 #include "llamada/llamanet/driver.hpp"
@@ -44,6 +45,7 @@ class Driver::Implementation final : private DriverSocket::Host {
   Names names_;
   std::optional<DriverSocket> socket_;  // from open() on
   std::optional<DriverArena> arena_;    // from arena() on
+  std::optional<DriverLinks> links_;    // of a job on several nodes: from open() on
   std::vector<DriverEvent> events_;
 
  private:

@@ -1,4 +1,6 @@
 // What each message of an application or a tool does: docs/internals/driver-protocol.md.
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "driver_implementation.hpp"
@@ -53,13 +55,14 @@ void Driver::Implementation::attach(std::uint64_t number, std::uint32_t request,
   Attached attached{slot,
                     roster_.entry(slot).incarnation.load(std::memory_order_relaxed),
                     roster_.count(),
-                    0,
+                    links_ ? attached_has_book : 0,
                     options_.profile,
                     roster_[slot].identity};
   events_.push_back({DriverEvent::Kind::attached, slot, caller.pid, {}, name});
   answer(number, request, std::move(attached), [this, slot](Passengers& passengers) {
     passengers.descriptors = {roster_.page_descriptor(), roster_[slot].arena.get(),
                               roster_[slot].event.get()};
+    if (links_) std::ranges::copy(links_->descriptors(slot), std::back_inserter(passengers.descriptors));
     return Status();
   });
   roster_.wake_all();
@@ -110,6 +113,12 @@ Result<std::uint32_t> Driver::Implementation::slot_for(const Attach& attach) {
 Result<std::uint32_t> Driver::Implementation::expected_slot(const Attach& attach) const {
   if (attach.slot >= roster_.count())
     return failure(Errc::not_found, "this driver has no slot {}; it has {}", attach.slot, roster_.count());
+  if (roster_.is_remote(attach.slot))
+    return failure(Errc::invalid_argument, "slot {} belongs to node {}, and this is the driver of node {}",
+                   attach.slot, roster_.entry(attach.slot).node.load(std::memory_order_relaxed),
+                   options_.nodes->own);
+  if (links_ && !links_->has_book())
+    return failure(Errc::not_found, "this driver has not heard yet where the processes of other nodes are");
   if (roster_.state(attach.slot) != SlotState::expected)
     return failure(Errc::already_exists,
                    "nobody is expected in slot {} now: a process has attached to it before", attach.slot);

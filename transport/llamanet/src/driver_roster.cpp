@@ -44,6 +44,7 @@ Result<DriverRoster> DriverRoster::create(const DriverOptions& options) {
   header.log_bytes_max.store(options.log_bytes_max, std::memory_order_relaxed);
   header.arena_size_bytes = slots.arena_size_bytes_;
   header.start_ns = static_cast<std::uint64_t>(SystemClock().monotonic().count());
+  header.node = options.nodes ? options.nodes->own : 0;
   slots.on_demand_ = options.on_demand;
   // Arenas of a predecessor may come, and no two have one number.
   if (options.on_demand && ::getrandom(&slots.arena_serial_, sizeof slots.arena_serial_, 0) < 0)
@@ -144,9 +145,35 @@ Status DriverRoster::furnish(std::uint32_t index) {
   own_entry(index).incarnation.store(1, std::memory_order_relaxed);
   own_entry(index).pid.store(0, std::memory_order_relaxed);
   own_entry(index).deaths.store(0, std::memory_order_relaxed);
+  own_entry(index).node.store(page_ref().node, std::memory_order_relaxed);
   slot.serial = next_serial();
   own_entry(index).arena.store(slot.serial, std::memory_order_relaxed);
   return {};
+}
+
+Status DriverRoster::add_remote(std::uint32_t node) {
+  const std::uint32_t index = count();
+  if (index == count_max())
+    return failure(Errc::out_of_resources, "the job has more than {} processes, which is the driver's limit",
+                   index);
+  own_entry(index).node.store(node, std::memory_order_relaxed);
+  own_entry(index).incarnation.store(1, std::memory_order_relaxed);
+  set_state(index, SlotState::expected);
+  page_ref().slot_count.store(index + 1, std::memory_order_release);
+  publish();
+  return {};
+}
+
+void DriverRoster::set_remote(std::uint32_t index, SlotState state, std::uint32_t incarnation) {
+  LLAMADA_CHECK(index < count() && is_remote(index));
+  PageSlot& slot = own_entry(index);
+  if (incarnation < slot.incarnation.load(std::memory_order_relaxed)) return;
+  if (state == SlotState::dead && this->state(index) != SlotState::dead)
+    slot.deaths.store(slot.deaths.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  slot.incarnation.store(incarnation, std::memory_order_relaxed);
+  set_state(index, state);
+  publish();
+  wake_all();
 }
 
 std::uint32_t DriverRoster::next_serial() {
@@ -158,7 +185,7 @@ std::uint32_t DriverRoster::next_serial() {
 }
 
 void DriverRoster::expect(std::uint32_t index, std::uint64_t token, std::uint32_t incarnation) {
-  LLAMADA_CHECK(index < count() && state(index) != SlotState::attached);
+  LLAMADA_CHECK(index < count() && !is_remote(index) && state(index) != SlotState::attached);
   slots_[index].token = token;
   own_entry(index).incarnation.store(incarnation, std::memory_order_relaxed);
   set_state(index, SlotState::expected);
@@ -166,7 +193,7 @@ void DriverRoster::expect(std::uint32_t index, std::uint64_t token, std::uint32_
 }
 
 std::uint32_t DriverRoster::next_incarnation(std::uint32_t index) {
-  LLAMADA_CHECK(index < count() && state(index) != SlotState::attached);
+  LLAMADA_CHECK(index < count() && !is_remote(index) && state(index) != SlotState::attached);
   auto next = entry(index).incarnation.load(std::memory_order_relaxed) + 1;
   own_entry(index).incarnation.store(next, std::memory_order_relaxed);
   publish();
@@ -194,6 +221,7 @@ Status DriverRoster::lengthen(std::uint32_t index) {
 }
 
 void DriverRoster::leave(std::uint32_t index, SlotState state) {
+  LLAMADA_CHECK(!is_remote(index));
   auto& slot = slots_[index];
   slot.process.reset();
   slot.connection = 0;

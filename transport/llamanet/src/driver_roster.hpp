@@ -64,6 +64,13 @@ class DriverRoster {
   /// lets go of the arena with this serial number, or ends.
   void hold(std::uint32_t index, std::uint32_t holder);
   void let_go(std::uint32_t index, std::uint32_t serial, std::uint32_t holder);
+  /// The next slot, for an application of another node: it has no arena. Errors: out_of_resources.
+  Status add_remote(std::uint32_t node);
+  bool is_remote(std::uint32_t index) const {
+    return entry(index).node.load(std::memory_order_relaxed) != page_ref().node;
+  }
+  void set_remote(std::uint32_t index, SlotState state, std::uint32_t incarnation);
+
   void expect(std::uint32_t index, std::uint64_t token, std::uint32_t incarnation);
   std::uint32_t next_incarnation(std::uint32_t index);
   void attach(std::uint32_t index, std::uint32_t pid, FileDescriptor process, std::uint64_t connection);

@@ -50,7 +50,7 @@ Status Roster::map(std::uint32_t first, std::uint32_t count) {
 
 Status Roster::meet(std::uint32_t slot) {
   bool changed = false;
-  if (slot >= slot_count() || peers_[slot].memory) return {};
+  if (slot >= slot_count() || peers_[slot].memory || !is_local(slot)) return {};
   return map_range(slot, 1, changed);
 }
 

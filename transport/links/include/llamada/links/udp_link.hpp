@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "llamada/base/file_descriptor.hpp"
+#include "llamada/base/kept_descriptor.hpp"
 #include "llamada/replication/link.hpp"
 
 namespace llamada::links {
@@ -26,7 +27,8 @@ struct UdpOptions {
   int socket_buffer_bytes = 4 << 20;
 };
 
-/// One UDP socket as a link.
+/// One UDP socket as a link. Its descriptor is out of the way of the program in whose process it is
+/// (KeptDescriptor).
 class UdpLink final : public replication::Link {
  public:
   /// A socket for `options`, bound to this address; port 0: any free one. Errors: invalid_argument (no IP
@@ -35,8 +37,9 @@ class UdpLink final : public replication::Link {
   /// A link on such a socket, which another process may have made. Errors: invalid_argument, system.
   static Result<std::unique_ptr<UdpLink>> adopt(FileDescriptor socket, const UdpOptions& options);
 
-  /// Where the socket is bound.
-  Result<replication::Address> address() const;
+  /// Where such a socket is bound. Errors: system.
+  static Result<replication::Address> address_of(int socket);
+  Result<replication::Address> address() const { return address_of(descriptor()); }
 
   replication::LinkLimits limits() const override;
   Status meet(replication::EndpointNumber endpoint, const replication::Address& address) override;
@@ -57,7 +60,7 @@ class UdpLink final : public replication::Link {
   std::size_t send_each(const Peer& peer, std::span<const replication::Datagram> datagrams);
   void split(std::span<const std::byte> bytes, std::size_t segment_bytes);
 
-  FileDescriptor socket_;
+  KeptDescriptor socket_;
   UdpOptions options_;
   bool sends_trains_ = false;
   bool receives_trains_ = false;

@@ -10,15 +10,18 @@
 
 #include "llamada/base/result.hpp"
 #include "llamada/llamanet/bell.hpp"
+#include "llamada/llamanet/node_book.hpp"
 #include "llamada/llamanet/own_arena.hpp"
 #include "llamada/llamanet/protocol.hpp"
 #include "llamada/llamanet/roster.hpp"
 #include "llamada/llamanet/shared_memory.hpp"
 #include "llamada/log/arena_writer.hpp"
+#include "llamada/replication/link.hpp"
 
 namespace llamada::llamanet {
 
 class DriverConnection;
+class NodeLinks;
 
 struct ApplicationOptions {
   /// Driver::socket_name(); empty: the user's node driver.
@@ -75,6 +78,14 @@ class Application {
   log::ArenaWriter& arena() { return own_->writer(); }
   OwnArena& own_arena() { return *own_; }
   Bell& bell() { return *bell_; }
+
+  /// Where the ranks of a job on several nodes are; null: of a job on one node.
+  const NodeBook* book() const;
+  /// This rank's links to those of other nodes, which receive where the book says; only if there is a book.
+  /// What comes by either ends a sleep on the bell, until it is received. Whoever sleeps gives the time at
+  /// which something is due (Carrier::due()) as the limit of Bell::sleep().
+  replication::Link& small_link();
+  replication::Link& bulk_link();
 
   /// To be called after each commit that the application of `slot` may be waiting for. One load while it is
   /// awake.
@@ -154,6 +165,7 @@ class Application {
   std::unique_ptr<DriverConnection> driver_;
   std::optional<Roster> roster_;
   std::unique_ptr<OwnArena> own_;
+  std::unique_ptr<NodeLinks> links_;  // only of a job on several nodes; outlives the bell
   std::optional<Bell> bell_;
 };
 

@@ -3,11 +3,14 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "llamada/base/result.hpp"
+#include "llamada/base/siphash.hpp"
 #include "llamada/llamanet/arena_view.hpp"
 #include "llamada/llamanet/driver_page.hpp"
 #include "llamada/llamanet/mapped_arena.hpp"
@@ -15,6 +18,15 @@
 #include "llamada/log/arena_writer.hpp"
 
 namespace llamada::llamanet {
+
+/// A job on several nodes, as the driver of one of them knows it. Slots are numbered through the job.
+struct JobNodes {
+  std::uint32_t own = 0;               ///< the number of this driver's node
+  std::vector<std::uint32_t> of_slot;  ///< the node of each slot
+  std::string address;                 ///< the IP address by which the others reach this node
+  std::uint64_t job_number = 0;
+  SipHashKey key;  ///< for the frames between nodes: a secret
+};
 
 struct DriverOptions {
   /// The driver listens at @llamada/<uid>/<name>: "node" for DDS programs, "job-<number>-<node>" for a job.
@@ -35,6 +47,8 @@ struct DriverOptions {
   std::uint64_t log_bytes_max = 0;
   /// The resolved QoS profile, given to every application.
   std::string profile;
+  /// None: all applications are here.
+  std::optional<JobNodes> nodes;
 };
 
 /// Something that the host of the driver must know of.
@@ -70,8 +84,8 @@ struct DriverEvent {
 /// sees deaths. What it says on the socket is in docs/internals/driver-protocol.md.
 ///
 /// An agent without a thread: its host waits for descriptor() to become readable (or only calls poll()) and
-/// then calls poll(). Needs up to four descriptors for each slot. When the process that holds it ends in any
-/// way, nothing is left once the applications have ended too.
+/// then calls poll(). Needs up to four descriptors for each slot, six in a job on several nodes. When the
+/// process that holds it ends in any way, nothing is left once the applications have ended too.
 class Driver {
  public:
   /// Errors: already_exists when another driver listens under this name.
@@ -93,12 +107,14 @@ class Driver {
   // poll() has seen its death may go on at once: expect(), next_incarnation() and the marks then do first
   // what the death would have done, and the events come with the next poll().
 
-  /// Makes slots [0, count) with an arena each. Once, before anybody attaches. `identity[k]` is handed to the
-  /// applications of slot k (key=value lines; may be empty).
+  /// Makes slots [0, count) with an arena each; those of other nodes are `expected`, and have none. Once,
+  /// before anybody attaches. `identity[k]` is handed to the
+  /// applications of slot k (key=value lines; may be empty). Errors: invalid_argument (nodes.of_slot has
+  /// another count), out_of_resources, those of the system.
   Status create_slots(std::uint32_t count, std::vector<std::string> identities = {});
   /// `count` more, one behind the other: the first of them. Slots of added applications that are done, and
   /// whose arenas all others have let go of, are given out again. Errors: out_of_resources when there is not
-  /// so much room, and then none is made.
+  /// so much room, unsupported in a job on several nodes; then none is made.
   Result<std::uint32_t> add_slots(std::uint32_t count);
   /// Who has asked may be gone: then this does nothing.
   void answer_spawn(const DriverEvent::Question& question, const Spawned& spawned);
@@ -137,6 +153,22 @@ class Driver {
   std::uint32_t pid(std::uint32_t slot) const;
   /// The header of the slot's arena, valid until the slot is freed or the driver ends.
   ArenaView view(std::uint32_t slot) const;
+
+  // For the host of a job on several nodes (DriverOptions::nodes). Slots of other nodes have a state and an
+  // incarnation, and nothing else: no arena, no bell, no process. Only set_remote() and what reads may be
+  // called for them.
+
+  /// What meet_nodes() of each node must be given of this one: bytes.
+  std::string endpoints() const;
+  /// Makes the book, which each application gets when it attaches, from what endpoints() of each node says,
+  /// by node. Once, before anybody attaches. Errors: parse_error, already_exists, invalid_argument (a driver
+  /// of one node), those of the system.
+  Status meet_nodes(std::span<const std::string> endpoints_of_nodes);
+  /// What has become of the application of a slot of another node. Wakes everybody. An incarnation that is
+  /// lower than the one that is known changes nothing.
+  void set_remote(std::uint32_t slot, SlotState state, std::uint32_t incarnation);
+  /// Whether the slot belongs to another node.
+  bool is_remote(std::uint32_t slot) const;
 
   // The driver as an application of its own: it has logs that applications follow, and follows theirs. Its
   // slot is `driver_slot`.

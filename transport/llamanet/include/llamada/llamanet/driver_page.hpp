@@ -34,7 +34,8 @@ struct alignas(64) DriverPage {
   std::atomic<std::uint32_t> arena_last;  ///< the last serial number that it gave to an arena
   std::atomic<std::uint32_t> has_arena;   ///< release: 1 once the driver has an arena of its own
   std::atomic<std::uint32_t> survey;  ///< release: one more whenever somebody asks what applications wait for
-  std::byte reserved_2[12];
+  std::uint32_t node;                 ///< of this driver; 0 in a job on one node
+  std::byte reserved_2[8];
 };
 static_assert(sizeof(DriverPage) == 128);
 static_assert(offsetof(DriverPage, slot_count) == 12);
@@ -47,6 +48,7 @@ static_assert(offsetof(DriverPage, start_ns) == 96);
 static_assert(offsetof(DriverPage, arena_last) == 104);
 static_assert(offsetof(DriverPage, has_arena) == 108);
 static_assert(offsetof(DriverPage, survey) == 112);
+static_assert(offsetof(DriverPage, node) == 116);
 
 /// One of slot_count_max entries from page_header_size_bytes on.
 struct alignas(64) PageSlot {
@@ -56,9 +58,12 @@ struct alignas(64) PageSlot {
   std::atomic<std::uint32_t>
       arena;  ///< the serial number of the slot's arena, 0 for none; no two arenas share one
   std::atomic<std::uint32_t> deaths;
+  std::atomic<std::uint32_t>
+      node;  ///< where its application runs: other than DriverPage::node, it has no arena here
   std::atomic<std::uint64_t> process_start;  ///< of `pid`, see start_of_process(); 0: unknown
 };
 static_assert(sizeof(PageSlot) == 64);
+static_assert(offsetof(PageSlot, node) == 20);
 static_assert(offsetof(PageSlot, process_start) == 24);
 
 inline std::size_t page_size_bytes(std::uint32_t slot_count_max) {

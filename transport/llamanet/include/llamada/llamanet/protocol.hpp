@@ -66,7 +66,11 @@ struct Attach {
   bool operator==(const Attach&) const = default;
 };
 
-/// The slot is yours. Descriptors: driver page (read-only), own arena (read-write), own eventfd.
+/// Attached::flags: a job on several nodes, and three more descriptors.
+inline constexpr std::uint32_t attached_has_book = 1;
+
+/// The slot is yours. Descriptors: driver page (read-only), own arena (read-write), own eventfd; with
+/// attached_has_book also the book (read-only) and the sockets for small frames and for bulk.
 struct Attached {
   std::uint32_t slot = 0;
   std::uint32_t incarnation = 0;

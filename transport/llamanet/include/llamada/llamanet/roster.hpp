@@ -33,6 +33,13 @@ class Roster {
   SlotState slot_state(std::uint32_t slot) const {
     return static_cast<SlotState>(page_slot(slot).state.load(std::memory_order_acquire));
   }
+  std::uint32_t incarnation(std::uint32_t slot) const {
+    return page_slot(slot).incarnation.load(std::memory_order_relaxed);
+  }
+  /// Whether the slot is one of this node's. Others have a state and an incarnation, and no arena here.
+  bool is_local(std::uint32_t slot) const {
+    return page_slot(slot).node.load(std::memory_order_relaxed) == page().node;
+  }
   /// Pairs with the driver's release store: what the page says is at least this new.
   std::uint64_t generation() const { return page().generation.load(std::memory_order_acquire); }
   bool is_protected() const { return page().is_protected.load(std::memory_order_acquire) != 0; }

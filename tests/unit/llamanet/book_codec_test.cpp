@@ -1,0 +1,85 @@
+#include "book_codec.hpp"
+
+#include "test.hpp"
+
+using namespace llamada;
+using namespace llamada::llamanet;
+using replication::Address;
+
+namespace {
+
+Address address(Address::Family family, std::uint8_t last, std::uint16_t port) {
+  Address made{.family = family, .port = port};
+  made.ip[0] = 10;
+  made.ip[family == Address::Family::ipv4 ? 3 : 15] = last;
+  return made;
+}
+
+BookEntry entry_of(std::uint32_t slot, std::uint32_t node) {
+  const auto family = node == 0 ? Address::Family::ipv4 : Address::Family::ipv6;
+  const auto port = static_cast<std::uint16_t>(5000 + 2 * slot);
+  const auto last = static_cast<std::uint8_t>(slot);
+  return {node, address(family, last, port), address(family, last, static_cast<std::uint16_t>(port + 1))};
+}
+
+NodeBook book_of(std::uint32_t count) {
+  NodeBook book{1, 77, {3, 4}, {}};
+  for (std::uint32_t slot = 0; slot < count; ++slot) book.entries.push_back(entry_of(slot, slot % 2));
+  return book;
+}
+
+std::string endpoints_of(std::uint32_t node, std::vector<std::uint32_t> slots) {
+  NodeEndpoints endpoints{node, {}};
+  for (const std::uint32_t slot : slots) endpoints.slots.push_back({slot, entry_of(slot, node)});
+  return encode_endpoints(endpoints);
+}
+
+}  // namespace
+
+TEST_CASE("book: it says the same when it is read again, for none and for many slots", "[llamanet]") {
+  for (const std::uint32_t count : {0U, 1U, 2U, 1000U}) {
+    const NodeBook book = book_of(count);
+    const auto bytes = encode_book(book);
+    CHECK(bytes.size() == 40 + 32 * count);
+    const auto read = decode_book(bytes);
+    REQUIRE(read);
+    CHECK((read->own_node == 1 && read->job_number == 77 && read->key.low == 3 && read->key.high == 4));
+    CHECK(read->entries == book.entries);
+  }
+}
+
+TEST_CASE("book: what is cut, longer or has a field of no legal value is refused", "[llamanet]") {
+  const auto whole = encode_book(book_of(2));
+  for (std::size_t size = 0; size < whole.size(); ++size)
+    CHECK(decode_book(std::span(whole).first(size)).error().code() == Errc::parse_error);
+  auto changed = whole;
+  changed.push_back(std::byte{0});
+  CHECK_FALSE(decode_book(changed));
+  // Mark, version, the count's high byte; then of the first entry, an IPv4 address: slot, ip behind the
+  // address, small port, bulk port, family.
+  for (const std::size_t at : {0, 4, 15, 40, 40 + 12, 40 + 28}) {
+    changed = whole;
+    changed[at] ^= std::byte{0x40};
+    CHECK_FALSE(decode_book(changed));
+  }
+  for (const std::size_t port : {40 + 24, 40 + 26}) {
+    changed = whole;
+    changed[port] = changed[port + 1] = std::byte{0};
+    CHECK_FALSE(decode_book(changed));
+  }
+}
+
+TEST_CASE("book: it is joined from what each node says of its own slots", "[llamanet]") {
+  const std::vector<std::uint32_t> of_slot{0, 1, 1};
+  const auto join = [&](std::vector<std::string> endpoints) { return join_endpoints(endpoints, of_slot); };
+  const auto joined = join({endpoints_of(0, {0}), endpoints_of(1, {2, 1})});
+  REQUIRE(joined);
+  CHECK(*joined == std::vector{entry_of(0, 0), entry_of(1, 1), entry_of(2, 1)});
+  CHECK(join({endpoints_of(0, {0}), endpoints_of(1, {1})}).error().text() ==
+        "node 1 does not tell where its rank 2 is");
+  CHECK_FALSE(join({endpoints_of(0, {0, 1}), endpoints_of(1, {2})}));  // not its slot
+  CHECK_FALSE(join({endpoints_of(0, {0}), endpoints_of(1, {1, 2, 2})}));
+  CHECK_FALSE(join({endpoints_of(0, {0}), endpoints_of(1, {1, 2, 3})}));
+  CHECK_FALSE(join({endpoints_of(1, {1, 2}), endpoints_of(0, {0})}));
+  CHECK_FALSE(join({"", endpoints_of(1, {1, 2})}));
+}

@@ -1,0 +1,321 @@
+// Jobs on several nodes: the drivers of the nodes, and applications that reach each other by the book.
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <string_view>
+
+#include "llamada/base/kept_descriptor.hpp"
+#include "llamada/llamanet/inspector.hpp"
+#include "socket.hpp"
+#include "two_nodes.hpp"
+
+using namespace llamada;
+using namespace llamada::llamanet;
+
+namespace {
+
+bool is_readable(int descriptor) {
+  pollfd one{descriptor, POLLIN, 0};
+  return ::poll(&one, 1, 0) == 1;
+}
+
+void send_text(replication::Link& link, std::uint32_t to, std::string_view text) {
+  const replication::Datagram datagram{std::as_bytes(std::span(text)), {}};
+  REQUIRE(link.send(to, std::span(&datagram, 1)) == 1);
+}
+
+/// Sleeps until something has come.
+std::string receive_text(Application& application, replication::Link& link) {
+  for (;;) {
+    if (const auto received = link.receive(); !received.empty())
+      return {reinterpret_cast<const char*>(received[0].data()), received[0].size()};
+    if (!application.bell().sleep([] { return false; })) return "the driver is gone";
+  }
+}
+
+void meet(Application& application, std::uint32_t slot) {
+  const BookEntry& entry = application.book()->entries.at(slot);
+  REQUIRE(application.small_link().meet(slot, entry.small));
+  REQUIRE(application.bulk_link().meet(slot, entry.bulk));
+}
+
+/// A process that is the application of a slot, answers what comes by either link and ends then.
+pid_t fork_echo(TwoNodes& job, std::uint32_t slot) {
+  job.expect(slot);
+  const pid_t child = ::fork();
+  if (child != 0) {
+    job.start();
+    return child;
+  }
+  auto attached = Application::attach(job.of(slot).options(slot, slot + 1));
+  if (!attached || (*attached)->book() == nullptr) ::_exit(9);
+  Application& application = **attached;
+  meet(application, 0);
+  const std::string life = std::to_string(application.incarnation());
+  send_text(application.small_link(), 0,
+            receive_text(application, application.small_link()) + " small " + life);
+  send_text(application.bulk_link(), 0, receive_text(application, application.bulk_link()) + " bulk " + life);
+  ::_exit(0);
+}
+
+Errc refusal(Node& node, std::uint32_t slot, std::uint64_t token) {
+  auto attached = Application::attach(node.options(slot, token));
+  REQUIRE_FALSE(attached);
+  return attached.error().code();
+}
+
+}  // namespace
+
+TEST_CASE("several nodes: a driver has arenas for its own slots, and states for the others", "[llamanet]") {
+  TwoNodes job;
+  Driver& driver = job.first.driver();
+  CHECK(driver.slot_count() == 4);
+  for (const std::uint32_t slot : {0U, 2U}) {
+    CHECK_FALSE(driver.is_remote(slot));
+    CHECK(driver.map(slot));
+  }
+  for (const std::uint32_t slot : {1U, 3U}) {
+    CHECK(driver.is_remote(slot));
+    CHECK(driver.state(slot) == SlotState::expected);
+    CHECK(driver.incarnation(slot) == 1);
+    CHECK(driver.map(slot).error().code() == Errc::not_found);
+    CHECK_FALSE(driver.view(slot).ready());
+    CHECK_FALSE(driver.view(slot).is_damaged());
+    driver.wake(slot);
+  }
+  CHECK(driver.add_slots(1).error().code() == Errc::unsupported);
+}
+
+TEST_CASE("several nodes: only the own slots may be attached to, and not before the nodes have met",
+          "[llamanet]") {
+  Node node(options_of_node(0, {0, 1}), 2);
+  node.driver().expect(0, 5, 1);
+  node.start();
+  CHECK(refusal(node, 1, 0) == Errc::invalid_argument);
+  CHECK(refusal(node, 0, 5) == Errc::not_found);
+  node.stop();
+  Node other(options_of_node(1, {0, 1}), 2);
+  REQUIRE(node.driver().meet_nodes(std::vector{node.driver().endpoints(), other.driver().endpoints()}));
+  node.start();
+  CHECK(refusal(node, 1, 0) == Errc::invalid_argument);
+  CHECK(Application::attach(node.options(0, 5)));
+}
+
+TEST_CASE("several nodes: what is not the endpoints of all nodes is refused", "[llamanet]") {
+  Node first(options_of_node(0, {0, 1}), 2), second(options_of_node(1, {0, 1}), 2);
+  const std::string own = first.driver().endpoints(), others = second.driver().endpoints();
+  const auto code = [&](std::vector<std::string> endpoints) {
+    const Status met = first.driver().meet_nodes(endpoints);
+    return met ? Errc{} : met.error().code();
+  };
+  CHECK(code({}) == Errc::parse_error);
+  CHECK(code({own}) == Errc::parse_error);
+  CHECK(code({others, own}) == Errc::parse_error);
+  CHECK(code({own, own}) == Errc::parse_error);
+  CHECK(code({own, others.substr(1)}) == Errc::parse_error);
+  CHECK(code({own, others, {}}) == Errc::parse_error);
+  CHECK(code({own, others}) == Errc{});
+  CHECK(code({own, others}) == Errc::already_exists);
+  Node alone({}, 1);
+  CHECK(alone.driver().endpoints().empty());
+  CHECK(alone.driver().meet_nodes(std::vector{own}).error().code() == Errc::invalid_argument);
+}
+
+TEST_CASE("several nodes: an address that is none of this host is refused with a sentence", "[llamanet]") {
+  const auto refused = [](std::string address) {
+    DriverOptions options = options_of_node(0, {0});
+    options.name = unique_name();
+    options.nodes->address = std::move(address);
+    auto driver = Driver::open(options);
+    REQUIRE_FALSE(driver);
+    return driver.error().text();
+  };
+  CHECK(refused("somewhere").find("'somewhere'") != std::string::npos);
+  CHECK(refused("0.0.0.0").find("0.0.0.0") != std::string::npos);
+  CHECK(refused("203.0.113.77").find("203.0.113.77, the address of node 0") != std::string::npos);
+}
+
+TEST_CASE("several nodes: an application finds the arenas of its node only, and nothing elsewhere",
+          "[llamanet]") {
+  TwoNodes job;
+  auto application = job.attach(2);
+  Roster& roster = application->roster();
+  CHECK(roster.slot_count() == 4);
+  CHECK(roster.peer(0).base != nullptr);
+  CHECK(roster.is_local(0));
+  for (const std::uint32_t slot : {1U, 3U}) {
+    CHECK_FALSE(roster.is_local(slot));
+    CHECK(roster.slot_state(slot) == SlotState::expected);
+    CHECK(roster.incarnation(slot) == 1);
+    REQUIRE(roster.meet(slot));
+    REQUIRE(roster.part(slot));
+    CHECK(roster.peer(slot).base == nullptr);
+    application->wake(slot);
+  }
+  application->wake_all();
+  CHECK(roster.may_keep(std::uint64_t{1} << 40));
+
+  auto inspector = Inspector::open(job.first.socket_name());
+  REQUIRE(inspector);
+  for (const auto& slot : inspector->slots()) CHECK((slot.arena != nullptr) == (slot.index % 2 == 0));
+  REQUIRE(inspector->refresh());
+}
+
+TEST_CASE("several nodes: the book says where everybody is, and the links are there", "[llamanet]") {
+  TwoNodes job;
+  auto zero = job.attach(0);
+  auto one = job.attach(1);
+  for (const auto* application : {&zero, &one}) {
+    const NodeBook* book = (*application)->book();
+    REQUIRE(book != nullptr);
+    CHECK(book->own_node == (*application)->slot());
+    CHECK(book->job_number == test_job);
+    CHECK((book->key.low == test_key.low && book->key.high == test_key.high));
+    REQUIRE(book->entries.size() == 4);
+    for (std::uint32_t slot = 0; slot < 4; ++slot) CHECK(book->entries[slot].node == slot % 2);
+  }
+  CHECK(zero->book()->entries == one->book()->entries);
+  meet(*zero, 1);
+  send_text(zero->small_link(), 1, "small");
+  send_text(zero->bulk_link(), 1, "bulk");
+  CHECK(receive_text(*one, one->small_link()) == "small");
+  CHECK(receive_text(*one, one->bulk_link()) == "bulk");
+}
+
+TEST_CASE("several nodes: on one node there is no book, and an attach is what it was", "[llamanet]") {
+  Node node({}, 1);
+  node.driver().expect(0, 5, 1);
+  node.start();
+  auto socket = connect_to(node.socket_name());
+  REQUIRE(socket);
+  REQUIRE(send_datagram(socket->get(), encode({1, Attach{1, 0, 5, ""}})));
+  auto datagram = receive_datagram(socket->get(), true, 253);
+  REQUIRE(datagram);
+  CHECK(datagram->descriptors.size() == 3);
+  auto answer = decode(datagram->bytes);
+  REQUIRE(answer);
+  CHECK(std::get<Attached>(answer->message).flags == 0);
+  node.stop();
+  Node other({}, 1);
+  other.driver().expect(0, 5, 1);
+  other.start();
+  auto application = Application::attach(other.options(0, 5));
+  REQUIRE(application);
+  CHECK((*application)->book() == nullptr);
+}
+
+TEST_CASE("several nodes: a sleep ends when either link has something, and at its limit", "[llamanet]") {
+  TwoNodes job;
+  auto zero = job.attach(0);
+  auto one = job.attach(1);
+  meet(*zero, 1);
+  using namespace std::chrono_literals;
+  const auto nothing = [] { return false; };
+  for (replication::Link* link : {&one->small_link(), &one->bulk_link()}) {
+    while (is_readable(one->bell().event())) REQUIRE(one->bell().sleep(nothing, 1ms));
+    REQUIRE(one->bell().sleep(nothing, 1ms));  // nobody does anything: only the limit ends it
+    CHECK_FALSE(is_readable(link->descriptor()));
+    send_text(link == &one->small_link() ? zero->small_link() : zero->bulk_link(), 1, "now");
+    while (!is_readable(link->descriptor())) REQUIRE(one->bell().sleep(nothing));
+    CHECK(receive_text(*one, *link) == "now");
+  }
+}
+
+TEST_CASE("several nodes: the links' descriptors are out of the program's way, and their loss is seen",
+          "[llamanet]") {
+  TwoNodes job;
+  auto zero = job.attach(0);
+  CHECK(is_kept(zero->small_link().descriptor()));
+  CHECK(is_kept(zero->bulk_link().descriptor()));
+  CHECK(zero->closed_descriptor() == -1);
+  const int number = zero->bulk_link().descriptor();
+  REQUIRE(make_room_at(number));
+  CHECK(zero->bulk_link().descriptor() != number);
+  CHECK(zero->closed_descriptor() == -1);
+  ::close(number);
+  const int now = zero->bulk_link().descriptor();
+  ::close(now);
+  CHECK(zero->closed_descriptor() == now);
+  zero->leave_silently();
+}
+
+TEST_CASE("several nodes: what becomes of an application elsewhere is seen, and all are awake",
+          "[llamanet]") {
+  TwoNodes job;
+  auto zero = job.attach(0);
+  const auto& roster = zero->roster();
+  const auto set = [&](SlotState state, std::uint32_t incarnation) {
+    job.stop();
+    REQUIRE(zero->bell().sleep([] { return false; }, std::chrono::nanoseconds(0)));
+    CHECK_FALSE(is_readable(zero->bell().event()));
+    const std::uint64_t generation = roster.generation();
+    job.first.driver().set_remote(1, state, incarnation);
+    CHECK(roster.generation() == generation + 1);
+    CHECK(is_readable(zero->bell().event()));
+    CHECK(roster.slot_state(1) == state);
+    CHECK(roster.incarnation(1) == incarnation);
+    job.start();
+    REQUIRE(zero->roster().refresh());
+    CHECK(roster.peer(1).base == nullptr);
+  };
+  set(SlotState::attached, 1);
+  set(SlotState::dead, 1);
+  CHECK(roster.page_slot(1).deaths == 1);
+  set(SlotState::attached, 2);
+  job.stop();
+  job.first.driver().set_remote(1, SlotState::dead, 1);  // late news
+  CHECK((roster.slot_state(1) == SlotState::attached && roster.incarnation(1) == 2));
+  set(SlotState::done, 2);
+  CHECK(roster.slot_state(3) == SlotState::expected);
+}
+
+TEST_CASE(
+    "several nodes: processes answer each other by both links, and a successor receives where its "
+    "predecessor did",
+    "[llamanet]") {
+  TwoNodes job;
+  auto zero = job.attach(0);
+  meet(*zero, 1);
+  const auto talk = [&](std::string_view text, const std::string& life) {
+    send_text(zero->small_link(), 1, text);
+    send_text(zero->bulk_link(), 1, text);
+    CHECK(receive_text(*zero, zero->small_link()) == std::string(text) + " small " + life);
+    CHECK(receive_text(*zero, zero->bulk_link()) == std::string(text) + " bulk " + life);
+  };
+  pid_t child = fork_echo(job, 1);
+  talk("first", "1");
+  ::waitpid(child, nullptr, 0);
+  job.second.stop();
+  job.second.poll_until([&] { return job.second.driver().state(1) == SlotState::dead; });
+  // What is sent to one who is dead waits in the socket.
+  send_text(zero->small_link(), 1, "early");
+  child = fork_echo(job, 1);
+  CHECK(receive_text(*zero, zero->small_link()) == "early small 2");
+  send_text(zero->bulk_link(), 1, "late");
+  CHECK(receive_text(*zero, zero->bulk_link()) == "late bulk 2");
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  CHECK(status == 0);
+}
+
+TEST_CASE(
+    "several nodes: arenas come in their places when own slots and others alternate over several "
+    "messages",
+    "[llamanet]") {
+  constexpr std::uint32_t count = 130;
+  std::vector<std::uint32_t> of_slot;
+  for (std::uint32_t slot = 0; slot < count; ++slot) of_slot.push_back(slot % 3 == 0 ? 0 : 1);
+  Node first(options_of_node(0, of_slot), count), second(options_of_node(1, of_slot), count);
+  REQUIRE(first.driver().meet_nodes(std::vector{first.driver().endpoints(), second.driver().endpoints()}));
+  second.end_driver();
+  first.driver().expect(0, 5, 1);
+  first.start();
+  auto application = Application::attach(first.options(0, 5));
+  REQUIRE(application);
+  for (std::uint32_t slot = 0; slot < count; ++slot)
+    CHECK(((*application)->roster().peer(slot).base != nullptr) == (slot % 3 == 0));
+  CHECK((*application)->book()->entries.size() == count);
+}

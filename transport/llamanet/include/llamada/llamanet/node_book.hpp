@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "llamada/base/siphash.hpp"
+#include "llamada/replication/link.hpp"
+
+namespace llamada::llamanet {
+
+/// Where one rank of a job on several nodes receives.
+struct BookEntry {
+  std::uint32_t node = 0;
+  replication::Address small;  ///< of its link for small frames
+  replication::Address bulk;   ///< of its link for bulk
+  bool operator==(const BookEntry&) const = default;
+};
+
+/// Where the ranks of a job on several nodes are. Every rank of the job has the same entries, and each
+/// incarnation of a rank gets the same book. Its bytes are in docs/internals/driver-protocol.md.
+struct NodeBook {
+  std::uint32_t own_node = 0;
+  std::uint64_t job_number = 0;
+  SipHashKey key;                  ///< for the frames between nodes: a secret
+  std::vector<BookEntry> entries;  ///< by slot
+};
+
+}  // namespace llamada::llamanet

@@ -1,0 +1,154 @@
+#include "book_codec.hpp"
+
+#include <algorithm>
+
+#include "llamada/base/bytes.hpp"
+
+namespace llamada::llamanet {
+namespace {
+
+using replication::Address;
+
+constexpr std::uint32_t endpoints_mark = 0x50454C4C;  // "LLEP"
+constexpr std::uint32_t book_mark = 0x4B424C4C;       // "LLBK"
+constexpr std::uint16_t book_version = 1;
+constexpr std::size_t entry_bytes = 32;
+constexpr std::size_t ipv4_bytes = 4;
+
+void put_entry(ByteWriter& to, std::uint32_t slot, const BookEntry& entry) {
+  to.number(slot);
+  to.number(entry.node);
+  to.bytes(std::as_bytes(std::span(entry.small.ip)));
+  to.number(entry.small.port);
+  to.number(entry.bulk.port);
+  to.number(static_cast<std::uint32_t>(entry.small.family));
+}
+
+/// Both links of a rank have one IP address.
+NodeEndpoints::Slot take_entry(ByteReader& from) {
+  NodeEndpoints::Slot taken;
+  taken.slot = from.number<std::uint32_t>();
+  taken.entry.node = from.number<std::uint32_t>();
+  const auto ip = from.next(taken.entry.small.ip.size());
+  if (from.ok()) std::memcpy(taken.entry.small.ip.data(), ip.data(), ip.size());
+  const auto small_port = from.number<std::uint16_t>();
+  const auto bulk_port = from.number<std::uint16_t>();
+  const auto family = from.number<std::uint32_t>();
+  from.require(small_port != 0 && bulk_port != 0);
+  const bool is_ipv4 = family == static_cast<std::uint32_t>(Address::Family::ipv4);
+  from.require(is_ipv4 || family == static_cast<std::uint32_t>(Address::Family::ipv6));
+  const auto unused = std::span(taken.entry.small.ip).subspan(ipv4_bytes);
+  from.require(!is_ipv4 || std::ranges::all_of(unused, [](std::uint8_t byte) { return byte == 0; }));
+  taken.entry.small.family = is_ipv4 ? Address::Family::ipv4 : Address::Family::ipv6;
+  taken.entry.bulk = taken.entry.small;
+  taken.entry.small.port = small_port;
+  taken.entry.bulk.port = bulk_port;
+  return taken;
+}
+
+void put_head(ByteWriter& to, std::uint32_t mark, std::uint32_t node, std::size_t count) {
+  to.number(mark);
+  to.number(std::uint32_t{book_version});
+  to.number(node);
+  to.number(static_cast<std::uint32_t>(count));
+}
+
+struct Head {
+  std::uint32_t node = 0;
+  std::uint32_t count = 0;
+};
+Head take_head(ByteReader& from, std::uint32_t mark) {
+  from.require(from.number<std::uint32_t>() == mark);
+  from.require(from.number<std::uint32_t>() == book_version);
+  Head head;
+  head.node = from.number<std::uint32_t>();
+  head.count = from.number<std::uint32_t>();
+  return head;
+}
+
+/// No count is believed before its entries are there.
+void require_entries(ByteReader& from, std::uint32_t count) {
+  from.require(from.left_bytes() == count * std::uint64_t{entry_bytes});
+}
+
+}  // namespace
+
+std::string encode_endpoints(const NodeEndpoints& endpoints) {
+  ByteWriter to;
+  put_head(to, endpoints_mark, endpoints.node, endpoints.slots.size());
+  for (const auto& [slot, entry] : endpoints.slots) put_entry(to, slot, entry);
+  return ByteReader::text_of(to.written());
+}
+
+Result<NodeEndpoints> decode_endpoints(std::string_view bytes) {
+  ByteReader from(std::as_bytes(std::span(bytes)));
+  const Head head = take_head(from, endpoints_mark);
+  require_entries(from, head.count);
+  NodeEndpoints endpoints{head.node, {}};
+  for (std::uint32_t i = 0; i < head.count && from.ok(); ++i) {
+    endpoints.slots.push_back(take_entry(from));
+    from.require(endpoints.slots.back().entry.node == head.node);
+  }
+  if (!from.is_complete())
+    return failure(Errc::parse_error, "{} bytes are not the endpoints of a node's ranks", bytes.size());
+  return endpoints;
+}
+
+std::vector<std::byte> encode_book(const NodeBook& book) {
+  ByteWriter to;
+  put_head(to, book_mark, book.own_node, book.entries.size());
+  to.number(book.job_number);
+  to.number(book.key.low);
+  to.number(book.key.high);
+  for (std::size_t slot = 0; slot < book.entries.size(); ++slot)
+    put_entry(to, static_cast<std::uint32_t>(slot), book.entries[slot]);
+  return to.take();
+}
+
+Result<NodeBook> decode_book(std::span<const std::byte> bytes) {
+  ByteReader from(bytes);
+  const Head head = take_head(from, book_mark);
+  NodeBook book;
+  book.own_node = head.node;
+  book.job_number = from.number<std::uint64_t>();
+  book.key.low = from.number<std::uint64_t>();
+  book.key.high = from.number<std::uint64_t>();
+  require_entries(from, head.count);
+  if (from.ok()) book.entries.reserve(head.count);
+  for (std::uint32_t slot = 0; slot < head.count && from.ok(); ++slot) {
+    const auto taken = take_entry(from);
+    from.require(taken.slot == slot);
+    book.entries.push_back(taken.entry);
+  }
+  if (!from.is_complete())
+    return failure(Errc::parse_error, "{} bytes are not the address book of a job", bytes.size());
+  return book;
+}
+
+Result<std::vector<BookEntry>> join_endpoints(std::span<const std::string> endpoints_of_nodes,
+                                              std::span<const std::uint32_t> node_of_slot) {
+  std::vector<BookEntry> entries(node_of_slot.size());
+  std::vector<bool> is_there(node_of_slot.size());
+  for (std::size_t node = 0; node < endpoints_of_nodes.size(); ++node) {
+    auto endpoints = decode_endpoints(endpoints_of_nodes[node]);
+    if (!endpoints)
+      return failure(Errc::parse_error, "node {} tells where its ranks are, and {}", node,
+                     endpoints.error().text());
+    if (endpoints->node != node)
+      return failure(Errc::parse_error, "node {} tells where the ranks of node {} are", node,
+                     endpoints->node);
+    for (const auto& [slot, entry] : endpoints->slots) {
+      if (slot >= node_of_slot.size() || node_of_slot[slot] != node || is_there[slot])
+        return failure(Errc::parse_error, "node {} tells where rank {} is, which it does not have, or twice",
+                       node, slot);
+      entries[slot] = entry;
+      is_there[slot] = true;
+    }
+  }
+  const auto missing = std::ranges::find(is_there, false);
+  if (missing == is_there.end()) return entries;
+  const auto slot = static_cast<std::size_t>(missing - is_there.begin());
+  return failure(Errc::parse_error, "node {} does not tell where its rank {} is", node_of_slot[slot], slot);
+}
+
+}  // namespace llamada::llamanet

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "llamada/base/result.hpp"
+#include "llamada/llamanet/node_book.hpp"
+
+// The bytes by which nodes tell each other, and their ranks, where everybody is: pure functions. The layouts
+// are in docs/internals/driver-protocol.md, "Several nodes".
+
+namespace llamada::llamanet {
+
+/// Where the ranks of one node are, as its driver tells the others.
+struct NodeEndpoints {
+  std::uint32_t node = 0;
+  struct Slot {
+    std::uint32_t slot = 0;
+    BookEntry entry;
+    bool operator==(const Slot&) const = default;
+  };
+  std::vector<Slot> slots;
+};
+
+std::string encode_endpoints(const NodeEndpoints& endpoints);
+/// Errors: parse_error (not exactly the endpoints of one node).
+Result<NodeEndpoints> decode_endpoints(std::string_view bytes);
+
+std::vector<std::byte> encode_book(const NodeBook& book);
+/// Errors: parse_error (not exactly one book).
+Result<NodeBook> decode_book(std::span<const std::byte> bytes);
+
+/// The entries of a book, from what the driver of each node tells; `node_of_slot` is what this driver knows
+/// of the job. Errors: parse_error (not well-formed; a slot that is missing, doubled or of another node).
+Result<std::vector<BookEntry>> join_endpoints(std::span<const std::string> endpoints_of_nodes,
+                                              std::span<const std::uint32_t> node_of_slot);
+
+}  // namespace llamada::llamanet

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <memory>
+
+#include "llamada/base/file_descriptor.hpp"
+#include "llamada/base/result.hpp"
+#include "llamada/links/udp_link.hpp"
+#include "llamada/llamanet/bell.hpp"
+#include "llamada/llamanet/node_book.hpp"
+
+namespace llamada::llamanet {
+
+/// An application's way to other nodes: the book, and a link on each of the two sockets that its driver made.
+class NodeLinks {
+ public:
+  /// Errors: parse_error (the book), those of the system.
+  static Result<std::unique_ptr<NodeLinks>> open(FileDescriptor book, FileDescriptor small,
+                                                 FileDescriptor bulk);
+
+  const NodeBook& book() const { return book_; }
+  replication::Link& small() { return *small_.link; }
+  replication::Link& bulk() { return *bulk_.link; }
+  /// Whatever comes by these links ends the sleeps on this bell.
+  void add_to(Bell& bell);
+  /// A socket that is no longer one: the program has closed it. -1: both are.
+  int closed_descriptor() const;
+
+ private:
+  struct End final : Bell::Source {
+    std::unique_ptr<links::UdpLink> link;
+    int descriptor() const override { return link->descriptor(); }
+    /// Whoever slept looks at the link.
+    Status on_ready() override { return {}; }
+  };
+
+  NodeBook book_;
+  End small_, bulk_;
+};
+
+}  // namespace llamada::llamanet
