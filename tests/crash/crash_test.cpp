@@ -14,8 +14,8 @@ namespace {
 const std::set<std::string> all_points = [] {
   std::set<std::string> points{
       "attach:announced", "attach:answered",     "attach:arena-mapped", "attach:arena-opened",
-      "attach:connected", "attach:peers-mapped", "sleep:asleep",        "sleep:awake",
-      "sleep:flag-set",   "wake:before-ring",    "wake:rung",
+      "attach:connected", "attach:links-opened", "attach:peers-mapped", "sleep:asleep",
+      "sleep:awake",      "sleep:flag-set",      "wake:before-ring",    "wake:rung",
   };
   points.insert(std::begin(llamada::test::log_crash_points), std::end(llamada::test::log_crash_points));
   return points;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <vector>
 
 #include "test.hpp"
 
@@ -16,15 +17,18 @@ namespace {
 
 constexpr int deaths_max = 10;
 
+/// Of a job on several nodes, all ranks of which are here: so the links are made in each attach, too.
 llamanet::Driver open_driver() {
   static int last = 0;
   llamanet::DriverOptions options;
   options.name = fmt::format("crash-{}-{}", ::getpid(), ++last);
   options.slot_count_max = 2;
   options.arena_size_bytes = 64 << 20;
+  options.nodes = llamanet::JobNodes{0, {0, 0}, "127.0.0.1", 1, {2, 3}};
   auto driver = llamanet::Driver::open(options);
   REQUIRE(driver);
   REQUIRE(driver->create_slots(2));
+  REQUIRE(driver->meet_nodes(std::vector{driver->endpoints()}));
   return std::move(*driver);
 }
 

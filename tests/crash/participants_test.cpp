@@ -13,7 +13,7 @@ namespace {
 bool is_of_the_facade(const std::string& point) {
   return point.starts_with("journal:") || point.starts_with("directory:cursor") ||
          point.starts_with("directory:endpoint") || point == "publish:announced" ||
-         point == "publish:some-equal" || point == "publish:some-filled" ||
+         point == "attach:links-opened" || point == "publish:some-equal" || point == "publish:some-filled" ||
          point.starts_with("publish:withdraw");
 }
 

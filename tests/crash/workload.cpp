@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstring>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "llamada/base/crash_point.hpp"
@@ -67,6 +68,19 @@ class Process {
     options.arena.extent_bytes = 64 << 10;
     application_ = must(Application::attach(options));
     application_->leave_silently();
+    for (auto* link : {&application_->small_link(), &application_->bulk_link()}) try_link(*link);
+  }
+
+  /// Sends to itself by the book. What a predecessor sent may still be there.
+  void try_link(replication::Link& link) {
+    const auto& entry = application_->book()->entries.at(assignment_.slot);
+    must(link.meet(assignment_.slot, &link == &application_->small_link() ? entry.small : entry.bulk));
+    const std::uint32_t sent = application_->incarnation();
+    const replication::Datagram datagram{std::as_bytes(std::span(&sent, 1)), {}};
+    if (link.send(assignment_.slot, std::span(&datagram, 1)) != 1) fail("a link takes nothing");
+    for (std::uint32_t received = 0; received != sent;)
+      for (const auto& bytes : link.receive())
+        if (bytes.size() == sizeof(received)) std::memcpy(&received, bytes.data(), sizeof(received));
   }
 
   log::PeerArena other() const {
