@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "deadlock_kinds.hpp"
+
 namespace llamada::failures {
 namespace {
 
@@ -317,6 +319,24 @@ void plan_launcher_lost(Plan& plan, Random& random) {
   if (which != 0) plan.kills.push_back({TimedKill::Victim::llamanetd, 0, at});
 }
 
+/// Ranks wait for each other for ever. Where histories are kept one of them may be killed before or while it
+/// does; its replacement waits for the others as it did.
+void plan_deadlock(Plan& plan, Random& random) {
+  const auto& kinds = test::deadlock_kinds();
+  const test::DeadlockKind& kind = kinds[random.below(kinds.size())];
+  plan.workload = {"deadlocks", kind.name};
+  plan.ranks = kind.ranks;
+  plan.said = kind.said;
+  plan.expectation = Expectation::deadlock_named;
+  plan.needs_hit = false;
+  if (!kind.with_histories || random.chance(1, 4)) {
+    plan.profile = "default";
+    return;
+  }
+  if (random.chance(2, 3))
+    plan.rules.push_back(rule_after(some_rank(random, plan), fraction(random, 0.01, 0.6)));
+}
+
 /// Kills whose distances are spread about a mean of a part of the run, on any rank.
 void plan_storm(Plan& plan, Random& random) {
   plan.expectation = Expectation::right_or_limit;
@@ -335,6 +355,7 @@ std::vector<std::string> arguments_of(const Workload& workload, int scale) {
   if (workload.name == "heat") return {"-n", "192", "-s", times(1000), "-o", "", "--check"};
   if (workload.name == "matmul") return {"-n", "160", "-r", times(20)};
   if (workload.name == "farm") return {"-t", times(800), "-w", "20000"};
+  if (workload.name == "deadlocks") return {workload.kind};
   if (workload.name == "big") return {"-s", times(10), "-p", "60000"};
   std::vector<std::string> arguments = {"-s", times(800), "-p", "1000"};
   if (!workload.kind.empty()) arguments.insert(arguments.end(), {"-k", workload.kind});
@@ -351,7 +372,7 @@ std::string text_of(const Rule& rule, double run_seconds) {
 }
 
 const std::vector<int>& all_rows() {
-  static const std::vector<int> rows = {1, 2, 3, 4, 5, 6, 7, 8, 16, 17, 18, 19, 20};
+  static const std::vector<int> rows = {1, 2, 3, 4, 5, 6, 7, 8, 16, 17, 18, 19, 20, 25};
   return rows;
 }
 
@@ -383,6 +404,8 @@ std::string_view title_of(int row) {
       return "mpirun or llamanetd killed";
     case 20:
       return "a storm of failures";
+    case 25:
+      return "ranks that wait for each other for ever";
     default:
       return "unknown";
   }
@@ -431,6 +454,9 @@ Plan make_plan(int row, Random& random) {
       break;
     case 20:
       plan_storm(plan, random);
+      break;
+    case 25:
+      plan_deadlock(plan, random);
       break;
     default:
       plan_random_kills(plan, random, false);

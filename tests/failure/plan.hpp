@@ -35,6 +35,7 @@ enum class Expectation {
   silent_replaced,  ///< the right answer, and a rank that was stopped for longer than its lease was replaced
   unharmed,         ///< the right answer, and nobody died
   launcher_lost,    ///< an end soon after, with a sentence, nothing left
+  deadlock_named,   ///< code 119, and one deadlock that is named right
 };
 
 /// A process that the runner kills (or sends another signal) itself, at a time that is a fraction of the
@@ -71,10 +72,12 @@ struct Plan {
   std::vector<Rule> rules;
   std::vector<TimedKill> kills;
   Expectation expectation = Expectation::right_answer;
-  int exit_code = 0;         ///< for fault_reported and own_will
-  bool in_init = false;      ///< kills count also before the victim's first send
-  double lease_seconds = 0;  ///< LIVELINESS AUTOMATIC with this lease; 0: none
-  bool needs_hit = true;     ///< a run in which no kill counted is repeated with other numbers
+  int exit_code = 0;                       ///< for fault_reported and own_will
+  bool in_init = false;                    ///< kills count also before the victim's first send
+  std::string profile = "fault-tolerant";  ///< for --qos
+  double lease_seconds = 0;       ///< LIVELINESS AUTOMATIC with this lease, on top of fault-tolerant; 0: none
+  std::vector<std::string> said;  ///< for deadlock_named
+  bool needs_hit = true;          ///< a run in which no kill counted is repeated with other numbers
 };
 
 /// The rows of the failure matrix that are run here.

@@ -15,10 +15,11 @@ constexpr double run_seconds_least = 1.0;  ///< shorter runs are made longer
 constexpr int scale_max = 256;
 constexpr int attempts_max = 10;
 
-/// A run that ends otherwise by itself has no reference of its own: a fault or an exit comes before the
-/// answer.
+/// A run that ends otherwise by itself has no reference of its own: a fault, an exit or a deadlock comes
+/// before the answer.
 bool has_reference(const Plan& plan) {
-  return plan.expectation != Expectation::fault_reported && plan.expectation != Expectation::own_will;
+  return plan.expectation != Expectation::fault_reported && plan.expectation != Expectation::own_will &&
+         plan.expectation != Expectation::deadlock_named;
 }
 
 /// For a program that has no reference, the length of one that paces its steps alike.
@@ -34,13 +35,13 @@ Random random_of(std::uint64_t seed, std::uint64_t index, int attempt) {
 
 /// Rows in turn, the random ones more often.
 int row_of(std::uint64_t index) {
-  static const int turns[] = {1, 4, 3, 6, 16, 1, 5, 17, 4, 18, 20, 1, 19, 6, 4, 2, 3, 7, 8};
+  static const int turns[] = {1, 4, 3, 6, 16, 1, 5, 17, 4, 18, 20, 1, 19, 6, 4, 2, 3, 7, 8, 25};
   return turns[index % std::size(turns)];
 }
 
-/// What --qos is given: fault-tolerant, or, for a plan with a lease, a file in the folder of the run.
+/// What --qos is given: the plan's profile, or, for a plan with a lease, a file in the folder of the run.
 std::string profile_of(const Plan& plan, const fs::path& folder) {
-  if (plan.lease_seconds <= 0) return "fault-tolerant";
+  if (plan.lease_seconds <= 0) return plan.profile;
   const double whole = std::floor(plan.lease_seconds);
   fs::create_directories(folder);
   std::ofstream(folder / "lease.xml") << fmt::format(
@@ -62,6 +63,8 @@ std::vector<std::string> Runner::command_of(const Plan& plan, const Reference& r
   std::vector<std::string> command = {
       options_.build / "bin/mpirun", "-n",       std::to_string(plan.ranks), "--qos",
       profile_of(plan, folder),      "--report", folder / "report.json"};
+  if (plan.expectation == Expectation::deadlock_named)
+    command.insert(command.end(), {"--on-deadlock", "end"});
   for (const Rule& rule : plan.rules)
     command.insert(command.end(), {"--inject", text_of(rule, reference.wall_seconds)});
   command.push_back(program_of(plan.workload));

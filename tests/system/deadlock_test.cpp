@@ -5,6 +5,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "deadlock_kinds.hpp"
 #include "job_process.hpp"
 #include "test.hpp"
 
@@ -29,55 +30,12 @@ std::pair<std::string, int> run_tool(const std::string& arguments) {
   return {text, WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status)};
 }
 
-struct Case {
-  const char* kind;
-  const char* ranks;
-  std::vector<std::string> said;
-};
-
 }  // namespace
 
 TEST_CASE("mpirun: a deadlock is named, and ends the job where the user wants that", "[system]") {
-  const std::vector<Case> cases = {
-      {"receives",
-       "2",
-       {"deadlock: rank 0 waits in MPI_Recv for rank 1, tag 5, communicator MPI_COMM_WORLD; rank 1 waits in "
-        "MPI_Recv for rank 0, tag 7, communicator MPI_COMM_WORLD: nobody can go on. Unmatched at rank 0: 3 "
-        "messages from rank 1, tag 6."}},
-      {"synchronous_sends",
-       "2",
-       {"rank 0 waits in MPI_Ssend for rank 1 to receive 8 bytes, tag 3, communicator MPI_COMM_WORLD",
-        "rank 1 waits in MPI_Ssend for rank 0 to receive"}},
-      {"large_sends", "2", {"rank 0 waits in MPI_Send for rank 1 to receive 1048576 bytes, tag 4"}},
-      {"ring",
-       "3",
-       {"rank 0 waits in MPI_Recv for rank 2", "rank 2 waits in MPI_Recv for rank 1",
-        "rank 1 waits in MPI_Recv for rank 0"}},
-      {"missing_in_barrier",
-       "2",
-       {"rank 0 waits in MPI_Barrier for rank 1 (collective 1 of communicator MPI_COMM_WORLD)",
-        "rank 1 waits in MPI_Recv for rank 0, tag 9"}},
-      {"roots",
-       "2",
-       {"differently: ", "rank 0 calls MPI_Bcast with root rank 1",
-        "rank 1 calls MPI_Bcast with root rank 0"}},
-      {"order",
-       "2",
-       {"rank 0 waits in MPI_Barrier for rank 1", "of communicator first", "of communicator second",
-        "in the same order"}},
-      {"left",
-       "2",
-       {"rank 0 waits in MPI_Recv for rank 1, tag 2", "rank 1 waits in MPI_Finalize for rank 0"}},
-      {"all_of_several", "2", {"rank 0 waits in MPI_Waitall for any rank, tag 2"}},
-      {"probes", "2", {"rank 0 waits in MPI_Probe for any rank, any tag"}},
-      {"nonblocking",
-       "2",
-       {"rank 0 waits in MPI_Recv for rank 1, tag 1", "rank 1 waits in MPI_Wait for rank 0"}},
-      {"window", "2", {"rank 0 waits in MPI_Win_start for rank 1 to call MPI_Win_post"}},
-  };
-  for (const Case& each : cases) {
-    INFO(each.kind);
-    Job job({"-n", each.ranks, "--on-deadlock", "end", LLAMADA_DEADLOCKS, each.kind});
+  for (const auto& each : llamada::test::deadlock_kinds()) {
+    INFO(each.name);
+    Job job({"-n", std::to_string(each.ranks), "--on-deadlock", "end", LLAMADA_DEADLOCKS, each.name});
     CHECK(job.wait() == exit_deadlock);
     INFO(job.errors());
     for (const std::string& said : each.said) CHECK(has(job.errors(), said));
