@@ -119,7 +119,8 @@ void Injector::fire(Entry& entry) {
   if (rule.in_replay && !hands_.is_replaying(entry.rank)) return;
   if (is_of_launcher(rule)) {
     ++entry.fired;
-    return rule.target == InjectTarget::driver ? hands_.kill_driver() : hands_.kill_mpirun();
+    return rule.target == InjectTarget::driver ? hands_.kill_driver(entry.text)
+                                               : hands_.kill_mpirun(entry.text);
   }
   if (rule.deed == InjectDeed::slow) {
     const auto now = EventLoop::TimePoint::clock::now();

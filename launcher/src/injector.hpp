@@ -26,7 +26,8 @@ class Injector {
     std::function<bool(std::uint32_t rank, int signal)> signal;
     /// Whether the present process of a rank repeats the past of its predecessor.
     std::function<bool(std::uint32_t rank)> is_replaying;
-    std::function<void()> kill_driver, kill_mpirun;
+    /// `rule` is its text, for who is told why.
+    std::function<void(const std::string&rule)> kill_driver, kill_mpirun;
     /// From now on histories may use so many bytes of memory at most.
     std::function<void(std::uint64_t size_bytes)> limit_log;
   };

@@ -134,12 +134,18 @@ void JobCoordinator::look_for_the_end() {
 
 void JobCoordinator::finish() {
   finished_ = true;
-  for (const JobRank& rank : ranks_) report_.ranks.push_back(rank.view);
-  report_.spawned_world_count = spawned_count_;
+  complete_report();
   tell_of_injections();
   tell_of_other_mpi();
   if (job_.print_exit_codes) say(exit_codes_text());
   tell_mpirun_(control::Finished{ending_code_.value_or(first_failure_), report_to_json(report_)});
+}
+
+void JobCoordinator::complete_report() {
+  report_.ranks.clear();
+  for (const JobRank& rank : ranks_) report_.ranks.push_back(rank.view);
+  report_.spawned_world_count = spawned_count_;
+  if (injector_) report_.injections = injector_->records();
 }
 
 /// Programs without MPI are started by mpirun, too, so only one with another MPI library is spoken of.

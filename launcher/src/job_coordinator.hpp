@@ -64,6 +64,7 @@ class JobCoordinator {
   void give_input();
   void begin_ending(int exit_code, std::string_view why);
   void finish();
+  void complete_report();
   void tell_of_other_mpi();
   std::string exit_codes_text() const;
   void say(std::string text);

@@ -1,6 +1,7 @@
 #include <utility>
 
 #include "job_coordinator.hpp"
+#include "llamada/launcher/exit_codes.hpp"
 
 // Failures that a test asks for: the rules of --inject, and those of `llamada inject`.
 
@@ -29,8 +30,17 @@ Injector::Hands JobCoordinator::hands() {
     const JobRank* rank = rank_at(slot);
     return rank && rank->open_death;
   };
-  hands.kill_driver = [this] { tell_node_(node::Die{}); };
-  hands.kill_mpirun = [this] { tell_mpirun_(control::Die{}); };
+  // Nobody can tell of it afterwards: llamanetd has the report, and mpirun writes it.
+  hands.kill_driver = [this](const std::string& rule) {
+    say(fmt::format("mpirun: as --inject '{}' asks, llamanetd is killed now.\n", rule));
+    complete_report();
+    tell_mpirun_(control::Finished{exit_launcher, report_to_json(report_)});
+    tell_node_(node::Die{});
+  };
+  hands.kill_mpirun = [this](const std::string& rule) {
+    say(fmt::format("mpirun: as --inject '{}' asks, mpirun is killed now.\n", rule));
+    tell_mpirun_(control::Die{});
+  };
   hands.limit_log = [this](std::uint64_t size_bytes) { tell_node_(node::LimitLog{size_bytes}); };
   return hands;
 }
@@ -68,7 +78,6 @@ Result<InjectRule> JobCoordinator::accept_injection(const std::string& text) {
 }
 
 void JobCoordinator::tell_of_injections() {
-  if (injector_) report_.injections = injector_->records();
   for (const InjectionRecord& injection : report_.injections)
     if (!injection.fired) say(fmt::format("mpirun: the rule --inject '{}' never fired.\n", injection.rule));
 }

@@ -99,6 +99,10 @@ TEST_CASE("inject: when mpirun or the driver is killed the job ends, and nothing
     CHECK(pair.job().wait() == (who == "mpirun" ? 128 + SIGKILL : 125));
     CHECK(pair.job().wait_until_none_is_left(std::chrono::seconds(30)).empty());
     CHECK(pair.says("was killed"));
+    CHECK(pair.says("as --inject 'kill " + who + " after 100 ms' asks, "));
+    if (who == "mpirun") continue;
+    CHECK(pair.report()["exit_code"] == 125);
+    CHECK(pair.report()["injections"][0]["fired"] == true);
   }
 }
 
