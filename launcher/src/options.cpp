@@ -155,7 +155,7 @@ Result<Options> parse_options(std::span<const std::string> given, const Environm
 std::string help_text() {
   return R"(Usage: mpirun [options] program [arguments]
 
-  -n, -np N              start N ranks (1)
+  -n N, -np N            start N ranks (1)
   --qos NAME|FILE.xml[:Library::Profile]
                          the QoS profile of the job (default; also LLAMADA_QOS)
   --set NAME=VALUE       a setting of the library, as llamada_eager_bytes_max=16KiB; may be repeated
@@ -186,10 +186,10 @@ std::string help_text() {
   -configfile FILE, --app FILE
                          read a line of options and program for each of several programs
   --report FILE.json     write what happened: deaths, replacements, counters
-  --inject RULE          let a rank die, for tests; may be repeated:
-                           'kill rank R after 1.5s [of incarnation K] [signal SIGSEGV]'
-                           'kill rank R at call N …', 'kill rank R in MPI_Allreduce [N] …'
-                           'kill rank R at step publish:committed[:N] …'
+  --inject RULE          cause a failure, for tests; may be repeated (docs/injection.md has all rules):
+                           'kill rank 2 after 1.5 s', 'kill rank 2 in MPI_Allreduce 7'
+                           'kill any every ~5 s seed 7', 'stop rank 2 after 1 s for 3 s'
+                           'slow rank 1 by 50 %', 'kill driver', 'memory full after 100 MiB of log'
   -v, --version, --help
   program1 … : [options] program2 …
                          several programs in one job; -n, -wdir and -env are each one's own

@@ -7,7 +7,7 @@ build=$1 work=$2 source=$3
 fail() { echo "deb.sh: $*"; exit 1; }
 rm -rf "$work"
 root=$work/root
-mkdir -p "$root"/var/lib/dpkg/{info,updates,alternatives} "$root"/{etc/alternatives,var/log,usr/bin,tmp}
+mkdir -p "$root"/var/lib/dpkg/{info,updates,alternatives} "$root"/{etc/alternatives,var/log,usr/bin,usr/share,tmp}
 touch "$root/var/lib/dpkg/status" "$root/var/lib/dpkg/available"
 (cd "$build" && cpack -G DEB -B "$work/package") >"$work/log" 2>&1 || { cat "$work/log"; fail "cpack"; }
 package=$(echo "$work"/package/*.deb)
@@ -22,7 +22,7 @@ for other in mpich:40 openmpi:50; do
     --slave /usr/bin/mpiCC mpiCC "/usr/bin/mpicxx.$name" --slave /usr/bin/mpifort mpifort "/usr/bin/mpifort.$name"
   alternatives --install /usr/bin/mpirun mpirun "/usr/bin/mpirun.$name" "${other#*:}" --slave /usr/bin/mpiexec mpiexec "/usr/bin/mpiexec.$name"
 done
-state() { find "$root/etc/alternatives" "$root/usr/bin" -type l -printf '%P %l\n' | sort; }
+state() { find "$root/etc/alternatives" "$root/usr/bin" "$root/usr/share" -type l -printf '%P %l\n' | sort; }
 state >"$work/before"
 
 installer() { dpkg --root="$root" --log=/dev/null --force-depends --force-script-chrootless "$@" >>"$work/log" 2>&1 || { cat "$work/log"; fail "dpkg $*"; }; }
@@ -36,6 +36,15 @@ for name in mpicc:mpi mpicxx:mpicxx mpic++:mpic++ mpiCC:mpiCC mpif77:mpif77 mpif
   [ "$(readlink "$root/usr/bin/${name%:*}")" = "/etc/alternatives/${name#*:}" ] || fail "there is no ${name%:*}"
   target=$(readlink "$root/etc/alternatives/${name#*:}")
   [ -x "$root$target" ] || fail "$target of ${name%:*} is not there"
+done
+for page in mpirun mpiexec llamada llamada-doctor llamada-inject llamada-ls llamada-why; do
+  zcat "$root/usr/share/man/man1/$(basename "$(readlink "$root/usr/share/man/man1/$page.1.gz" || echo "$page.1.gz")")" |
+    grep '^[.]TH' >/dev/null || fail "there is no man page of $page"
+done
+for completed in mpirun mpiexec llamada; do
+  script=$root/usr/share/bash-completion/completions/$completed
+  [ $completed = llamada ] || script=$script.llamada
+  [ -s "$script" ] || fail "there is no completion of $completed"
 done
 
 # What was installed works from where it lies.
