@@ -14,31 +14,15 @@
 #include "llamada/llamanet/inspector.hpp"
 #include "llamada/mpi/calls.hpp"
 #include "llamada/qos/serialization.hpp"
+#include "slot_state.hpp"
 
 namespace llamada::tools {
 namespace {
 
 using llamanet::Inspector;
-using llamanet::SlotState;
 using nlohmann::json;
 
 constexpr std::size_t owners_shown_max = 5;
-
-std::string_view state_name(SlotState slot, log::ArenaState application) {
-  if (slot == SlotState::expected) return "starting";
-  if (slot == SlotState::dead) return "dead";
-  if (slot == SlotState::done) return "done";
-  switch (application) {
-    case log::ArenaState::in_program:
-      return "running";
-    case log::ArenaState::finalized:
-      return "finalized";
-    case log::ArenaState::exiting:
-      return "exiting";
-    default:
-      return "attached";
-  }
-}
 
 std::string program_of(std::uint32_t pid) {
   std::string name;
@@ -115,7 +99,7 @@ void describe_participant(const DomainView& domain, std::uint32_t slot, json& de
 json describe_application(const Inspector::Slot& slot, const DomainView& domain) {
   auto view = slot.view();
   json described{{"slot", slot.index},
-                 {"state", state_name(slot.state, view.state())},
+                 {"state", state_name(slot)},
                  {"incarnation", slot.incarnation},
                  {"deaths", slot.deaths},
                  {"pid", slot.pid},
@@ -188,11 +172,10 @@ std::string given_to(const json& described) {
 
 void print_application(const json& application, bool is_job) {
   auto call = application["call"].get<std::string>();
-  fmt::print("  {} {}  {}  pid {}  incarnation {}  {}{}{}{}\n", is_job ? "rank" : "slot",
+  fmt::print("  {} {}  {}  pid {}  incarnation {}  {}{}{}\n", is_job ? "rank" : "slot",
              application["slot"].get<std::uint32_t>(), application["program"].get<std::string>(),
              application["pid"].get<std::uint32_t>(), application["incarnation"].get<std::uint32_t>(),
-             application["state"].get<std::string>(),
-             application["replaying"].get<bool>() ? ", replaying" : "", call.empty() ? "" : ", in " + call,
+             application["state"].get<std::string>(), call.empty() ? "" : ", in " + call,
              given_to(application));
   if (application.contains("participant")) {
     const auto& participant = application["participant"];

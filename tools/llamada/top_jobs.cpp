@@ -4,12 +4,12 @@
 
 #include "job_choice.hpp"
 #include "llamada/mpi/calls.hpp"
+#include "slot_state.hpp"
 
 namespace llamada::tools {
 namespace {
 
 using llamanet::Inspector;
-using llamanet::SlotState;
 using nlohmann::ordered_json;
 
 std::uint64_t messages_of(const llamanet::ArenaView& arena) {
@@ -17,18 +17,11 @@ std::uint64_t messages_of(const llamanet::ArenaView& arena) {
 }
 std::uint64_t bytes_of(const llamanet::ArenaView& arena) { return arena.counter(log::Counter::bytes_sent); }
 
-const char* state_of(const Inspector::Slot& slot) {
-  if (slot.state == SlotState::expected) return "starting";
-  if (slot.state == SlotState::dead) return "dead";
-  if (slot.state == SlotState::done) return "done";
-  return slot.view().replaying() ? "replaying" : "running";
-}
-
 ordered_json describe_rank(const Inspector::Slot& slot, double messages_per_s, double bytes_per_s,
                            double in_mpi) {
   const auto view = slot.view();
   return {{"rank", slot.index},
-          {"state", state_of(slot)},
+          {"state", state_name(slot)},
           {"messages_per_s", messages_per_s},
           {"bytes_per_s", bytes_per_s},
           {"in_mpi", in_mpi},
