@@ -1,6 +1,7 @@
 /* known_messages GO END: three ranks whose messages rank_spy_test.cpp knows. They are sent once the file GO
  * is there; the ranks end once END is. known_messages rate COUNT: two ranks send a message of 8 bytes to and
- * fro; prints how many seconds that takes. */
+ * fro; prints how many seconds that takes. known_messages worlds GO END: two ranks spawn two others, which send
+ * to each other and to the first two. known_messages stays MS: rank 1 waits that long for rank 0. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,6 +59,38 @@ static void exchange(int rank, MPI_Comm other) {
   }
 }
 
+/* Messages within the spawned world, and between the two: ranks 2 and 3 of the job are spawned. */
+static void exchange_worlds(int rank, MPI_Comm parent, MPI_Comm children) {
+  char value[4] = "abc";
+  if (parent != MPI_COMM_NULL) {
+    if (rank == 0) MPI_Send("up", 2, MPI_CHAR, 0, 31, parent);
+    if (rank == 0) take(4, 1, 32, MPI_COMM_WORLD, value);
+    if (rank == 1) MPI_Send("side", 4, MPI_CHAR, 0, 32, MPI_COMM_WORLD);
+    if (rank == 1) take(4, 1, 33, parent, value);
+  } else {
+    if (rank == 0) take(4, 0, 31, children, value);
+    if (rank == 1) MPI_Send("down", 4, MPI_CHAR, 1, 33, children);
+  }
+}
+
+static void run_worlds(int rank, char** argv) {
+  MPI_Comm parent, children = MPI_COMM_NULL;
+  char* arguments[] = {argv[1], argv[2], argv[3], NULL};
+  MPI_Comm_get_parent(&parent);
+  if (parent == MPI_COMM_NULL)
+    MPI_Comm_spawn(argv[0], arguments, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children, MPI_ERRCODES_IGNORE);
+  await_file(argv[2], rank);
+  exchange_worlds(rank, parent, children);
+  await_file(argv[3], rank);
+}
+
+static void stay(int rank, int milliseconds) {
+  char value;
+  if (rank == 0) usleep((useconds_t)milliseconds * 1000);
+  if (rank == 0) MPI_Send("x", 1, MPI_CHAR, 1, 1, MPI_COMM_WORLD);
+  if (rank == 1) take(1, 0, 1, MPI_COMM_WORLD, &value);
+}
+
 static void measure(int rank, int count) {
   double value = 1;
   MPI_Barrier(MPI_COMM_WORLD);
@@ -78,6 +111,10 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (strcmp(argv[1], "rate") == 0) {
     measure(rank, atoi(argv[2]));
+  } else if (strcmp(argv[1], "worlds") == 0) {
+    run_worlds(rank, argv);
+  } else if (strcmp(argv[1], "stays") == 0) {
+    stay(rank, atoi(argv[2]));
   } else {
     MPI_Comm_dup(MPI_COMM_WORLD, &other);
     await_file(argv[1], rank);

@@ -114,6 +114,30 @@ TEST_CASE("spy ranks: what a replacement repeats is shown once", "[system]") {
     CHECK(has(spied.err, what));
 }
 
+TEST_CASE("spy ranks: shows the messages of spawned worlds, and names their ranks as llamada ls does",
+          "[system]") {
+  for (const char* profile : {"default", "fault-tolerant"}) {
+    INFO(profile);
+    const test::TemporaryFolder folder;
+    const std::string go = folder / "go", end = folder / "end";
+    Running spy(spy_command({"--json"}));
+    Job job({"-n", "2", "--qos", profile, LLAMADA_KNOWN_MESSAGES, "worlds", go, end});
+    REQUIRE(wait_for([&] { return has(spy.err(), "rank 2 runs") && has(spy.err(), "rank 3 runs"); }));
+    std::ofstream(go) << "go";
+    std::ofstream(end) << "end";
+    CHECK(job.wait() == 0);
+    const Ended spied = spy.end();
+    INFO(spied.err);
+    CHECK(spied.exit_code == 0);
+    std::vector<Known> seen;  // those of the library's own have other tags
+    for (const Known& each : known_in(spied))
+      if (each.tag >= 31 && each.tag <= 33) seen.push_back(each);
+    std::ranges::sort(seen);
+    CHECK(seen == std::vector<Known>{
+                      {1, 3, 0, 33, 4, "646f776e"}, {2, 0, 0, 31, 2, "7570"}, {3, 2, 1, 32, 4, "73696465"}});
+  }
+}
+
 TEST_CASE("spy ranks: a spy that is killed leaves nothing and holds nobody", "[system]") {
   KnownJob job({});
   job.go();

@@ -31,8 +31,11 @@ RankLogs::RankLogs(int rank, std::uint32_t arena_id, std::shared_ptr<const llama
 
 bool RankLogs::look(RankWatchEvents& events) {
   if (!arena_.ready()) return false;
-  find_streams();
   bool any = false;
+  // What logs have last whose entries have become others'.
+  if (!skips_ && arena_.header().reuses.load(std::memory_order_acquire) != scan_.reuses)
+    for (Stream& stream : streams_) any |= read(stream, &events);
+  find_streams();
   if (std::exchange(skips_, false))
     for (Stream& stream : streams_)
       while (read(stream, nullptr)) continue;
@@ -61,12 +64,11 @@ void RankLogs::find_streams() {
   const std::uint32_t count = arena_.log_count();
   for (; scan_.scanned < count; ++scan_.scanned) {
     const std::uint32_t index = scan_.scanned;
-    const log::LogKey key = key_at(index);
     const bool is_known =
         std::ranges::any_of(streams_, [&](const Stream& each) { return each.index == index; });
-    if (!is_known && is_wanted(key))
-      streams_.push_back(
-          {key, index, log::LossyReader(arena_, index, copied_bytes(options_.bytes_max)), {}, {}});
+    if (is_known) continue;
+    const log::LossyReader reader(arena_, index, copied_bytes(options_.bytes_max));
+    if (is_wanted(reader.key())) streams_.push_back({reader.key(), index, reader, {}, {}});
   }
 }
 
@@ -77,6 +79,10 @@ bool RankLogs::read(Stream& stream, RankWatchEvents* events) {
     const log::CopiedRecord* record = stream.reader.next();
     if (record == nullptr) break;
     ++count;
+    if (std::exchange(stream.restarts, stream.reader.restarts()) != stream.reader.restarts()) {
+      stream.ordinals.clear();
+      stream.patch.clear();
+    }
     if (const std::uint64_t missed = stream.reader.missed(); missed != stream.missed) {
       if (events != nullptr)
         events->on_missed(

@@ -33,6 +33,7 @@ class RankLogs {
     std::map<std::uint32_t, std::uint64_t> ordinals;  // the last one of each context
     std::vector<std::byte> patch;                     // for the next message
     std::uint64_t missed = 0;                         // told of already
+    std::uint64_t restarts = 0;                       // of `reader`, as far as they were looked at
   };
 
   void find_streams();

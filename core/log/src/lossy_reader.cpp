@@ -11,7 +11,15 @@ namespace {
 /// writer that fast leaves nothing to read.
 constexpr int fruitless_steps_max = 1000;
 
+LogKey key_of(const LogEntry& entry) {
+  return {__atomic_load_n(&entry.key_high, __ATOMIC_ACQUIRE),
+          __atomic_load_n(&entry.key_low, __ATOMIC_ACQUIRE)};
+}
+
 }  // namespace
+
+LossyReader::LossyReader(const PeerArena& arena, std::uint32_t index, std::size_t bytes_max)
+    : arena_(arena), index_(index), bytes_max_(bytes_max), key_(key_of(arena.log(index))) {}
 
 const CopiedRecord* LossyReader::next() {
   for (int fruitless = 0; fruitless < fruitless_steps_max; ++fruitless) {
@@ -46,7 +54,9 @@ bool LossyReader::enter_first() {
   auto chunk = read_chunk_racing(arena_, first);
   if (!chunk || entry.first_chunk.load(std::memory_order_acquire) != first || !is_still(*chunk))
     return false;  // it has moved on: at the next look
-  if (has_begun_ && chunk->ordinal < ordinal_) begin_anew();
+  // An entry gets its key before its log's first chunk.
+  if (key_of(entry) != key_) return false;
+  if (has_begun_ && is_another_log(*chunk)) begin_anew();
   if (!enter(*chunk)) return false;
   if (chunk->ordinal == 0) start_ = *chunk;
   if (!has_begun_) {
@@ -61,20 +71,27 @@ bool LossyReader::enter_first() {
   return true;
 }
 
+/// Whether this first chunk is of another log than what was read so far. A log goes on in chunks of higher
+/// ordinals, and its very first one is the only one with the ordinal 0.
+bool LossyReader::is_another_log(const Chunk& first) const {
+  if (first.ordinal > 0) return first.ordinal < ordinal_;
+  return !start_ || start_->offset != first.offset || start_->generation != first.generation;
+}
+
 void LossyReader::look_at_entry_again() {
   const Offset first = arena_.log(index_).first_chunk.load(std::memory_order_acquire);
   const auto chunk = read_chunk_racing(arena_, first);  // fails for 0
-  const bool is_first = chunk && chunk->ordinal == 0;
-  const bool is_known =
-      is_first && start_ && start_->offset == chunk->offset && start_->generation == chunk->generation;
-  if (has_begun_ && (first == 0 || (is_first && !is_known))) begin_anew();
+  if (has_begun_ && (first == 0 || (chunk && is_another_log(*chunk)))) begin_anew();
 }
 
 /// The entry is another log's by now.
 void LossyReader::begin_anew() {
-  const std::uint64_t missed = missed_;
+  const LogKey key = key_;
+  const std::uint64_t missed = missed_, restarts = restarts_ + 1;
   *this = LossyReader(arena_, index_, bytes_max_);
+  key_ = key;
   missed_ = missed;
+  restarts_ = restarts;
 }
 
 bool LossyReader::enter(const Chunk& chunk) {

@@ -103,6 +103,46 @@ TEST_CASE("lossy reader: a payload that another record repeats is shown until it
   CHECK(std::equal(record->bytes.begin(), record->bytes.end(), payload.begin()));
 }
 
+TEST_CASE("lossy reader: a new log with the same key is met though nobody has told of it", "[log]") {
+  Memory memory(std::size_t{64} << 20);
+  auto arena = make_arena(memory);
+  auto writer = LogWriter::create(*arena, key, {});
+  REQUIRE(writer.has_value());
+  LossyReader reader(arena->reading(), 0, 1000);
+  for (std::uint64_t number = 1; number <= 5; ++number) publish(*writer, number);  // all in its first chunk
+  while (reader.next() != nullptr) continue;
+  writer->discard();
+  auto second = LogWriter::create(*arena, key, {});
+  REQUIRE(second.has_value());
+  REQUIRE(second->index() == 0);
+  publish(*second, 1);
+  const CopiedRecord* record = reader.next();
+  REQUIRE(record != nullptr);
+  CHECK(is_record(*record, 1, 1000));
+  CHECK(reader.restarts() == 1);
+  CHECK(reader.next() == nullptr);
+}
+
+TEST_CASE("lossy reader: what another log writes into the entry is not given as this one's", "[log]") {
+  Memory memory(std::size_t{64} << 20);
+  auto arena = make_arena(memory);
+  auto writer = LogWriter::create(*arena, key, {});
+  REQUIRE(writer.has_value());
+  LossyReader reader(arena->reading(), 0, 1000);
+  publish(*writer, 1);
+  REQUIRE(reader.next() != nullptr);
+  writer->discard();
+  auto second = LogWriter::create(*arena, LogKey{1, 2}, {});
+  REQUIRE(second.has_value());
+  REQUIRE(second->index() == 0);
+  publish(*second, 1);
+  CHECK(reader.next() == nullptr);
+  CHECK(reader.restarts() == 0);
+  LossyReader other(arena->reading(), 0, 1000);
+  CHECK(other.key() == LogKey{1, 2});
+  CHECK(other.next() != nullptr);
+}
+
 TEST_CASE("lossy reader: a log that has another's entry is read from its start", "[log]") {
   Memory memory(std::size_t{64} << 20);
   auto arena = make_arena(memory);

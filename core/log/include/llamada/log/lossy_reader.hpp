@@ -33,16 +33,21 @@ struct CopiedRecord {
 /// Threads: one at a time. Movable. The arena's mapping must outlive it.
 class LossyReader {
  public:
-  /// Of the log at `index`, which must be below arena.log_count(), from the oldest record on that is there.
-  /// Copies at most `bytes_max` of a payload.
-  LossyReader(const PeerArena& arena, std::uint32_t index, std::size_t bytes_max)
-      : arena_(arena), index_(index), bytes_max_(bytes_max) {}
+  /// Of the log that has the entry at `index` now, from the oldest record on that is there. The index must be
+  /// below arena.log_count(). Copies at most `bytes_max` of a payload.
+  LossyReader(const PeerArena& arena, std::uint32_t index, std::size_t bytes_max);
+
+  /// Of the log. Once the entry has another key, next() gives what is left of this log's chunk, and then
+  /// nothing.
+  LogKey key() const { return key_; }
 
   /// The next record, valid until the next call; null if there is none now.
   const CopiedRecord* next();
   /// The owner has given entries another use (ArenaHeader::reuses): if this one is a new log's, begins with
   /// that log's first record.
   void look_at_entry_again();
+  /// How often it has met a new log with the same key in the entry: numbers begin with 1 again.
+  std::uint64_t restarts() const { return restarts_; }
   /// How many records were gone before it could copy them, since the start.
   std::uint64_t missed() const { return missed_; }
   /// Whether all records of the log up to the last one were given, so that they can be counted.
@@ -53,6 +58,7 @@ class LossyReader {
 
   Step step();
   bool enter_first();
+  bool is_another_log(const Chunk& first) const;
   void begin_anew();
   bool enter(const Chunk& chunk);
   bool follow_link(const Cell& cell);
@@ -64,6 +70,7 @@ class LossyReader {
   PeerArena arena_;
   std::uint32_t index_;
   std::size_t bytes_max_;
+  LogKey key_;
   std::optional<Chunk> chunk_;
   std::optional<Chunk> start_;  // the log's very first chunk, if it was seen
   std::uint32_t cell_ = 0;
@@ -71,6 +78,7 @@ class LossyReader {
   std::uint64_t last_ = 0;       // number of the last record that was given or passed over
   std::uint64_t ordinal_ = 0;    // of the chunk that it was in last
   std::uint64_t missed_ = 0;
+  std::uint64_t restarts_ = 0;
   bool has_begun_ = false;
   bool is_whole_ = true;
   CopiedRecord record_;
