@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "descriptor_limit.hpp"
+#include "llamada/qos/rank_deadline.hpp"
 #include "llamada/qos/rank_protection.hpp"
 #include "llamada/qos/serialization.hpp"
 #include "process_tree.hpp"
@@ -17,13 +18,6 @@ namespace {
 
 /// What the ranks have between SIGTERM and SIGKILL once the job ends.
 constexpr std::chrono::milliseconds ending_grace{500};
-
-/// The shorter one of what ranks offer and request; 0: none.
-std::chrono::nanoseconds deadline_of(const qos::Profile& profile) {
-  const auto period =
-      std::min(profile.datawriter_qos.deadline.period, profile.datareader_qos.deadline.period);
-  return period == qos::duration_infinite ? std::chrono::nanoseconds(0) : period;
-}
 
 std::string host_name() {
   char name[256] = "localhost";
@@ -64,7 +58,7 @@ Status NodeSupervisor::prepare(const node::Prepare& message) {
   rebuilding_ = qos::rank_protection(*profile).records_outcomes;
   if (auto status = check_descriptors_of_job(message.rank_count); !status) return status;
   begin_leases(profile->datawriter_qos.liveliness);
-  const auto deadline = deadline_of(*profile);
+  const auto deadline = qos::deadline_for_ranks(*profile);
   auto arenas = make_arenas_({message.rank_count, message.job_number, std::move(*profile)});
   if (!arenas) return propagate(arenas);
   arenas_ = std::move(*arenas);

@@ -22,10 +22,10 @@ bool is_in_program(const RankProcess& rank, const RankView& view) {
 
 }  // namespace
 
-void NodeWaits::begin(JobArenas& arenas, std::chrono::nanoseconds deadline) {
+void NodeWaits::begin(JobArenas& arenas, qos::Duration deadline) {
   arenas_ = &arenas;
   deadline_ = deadline;
-  if (deadline.count() > 0)
+  if (deadline != qos::duration_infinite)
     between_looks_ = std::clamp<std::chrono::nanoseconds>(deadline / 4, between_looks_min, between_looks_max);
   loop_.after(between_looks_, [this] { look(); });
 }
@@ -75,7 +75,7 @@ bool NodeWaits::look_at(const RankProcess& rank, bool& others_run) {
 
 void NodeWaits::look_at_deadline(const RankProcess& rank, Stay& stay, const RankView& view) {
   const auto time = std::chrono::steady_clock::now() - stay.since;
-  if (deadline_.count() == 0 || stay.is_overdue || time < deadline_) return;
+  if (deadline_ == qos::duration_infinite || stay.is_overdue || time < deadline_) return;
   stay.is_overdue = true;
   tell_(node::Overdue{rank.slot, view.call, view.call_index, std::chrono::nanoseconds(time).count()});
 }

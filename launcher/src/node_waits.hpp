@@ -8,6 +8,7 @@
 
 #include "event_loop.hpp"
 #include "llamada/launcher/job_arenas.hpp"
+#include "llamada/qos/policy.hpp"
 #include "node_messages.hpp"
 #include "rank_process.hpp"
 
@@ -26,8 +27,8 @@ class NodeWaits {
       : loop_(loop), ranks_(ranks), tell_(tell) {}
 
   /// The arenas are there: from now on it looks at them. They are borrowed. `deadline`: how long a rank may
-  /// be in one MPI call before Overdue is told; 0: for ever.
-  void begin(JobArenas& arenas, std::chrono::nanoseconds deadline);
+  /// be in one MPI call before Overdue is told.
+  void begin(JobArenas& arenas, qos::Duration deadline);
   /// Waits follows, once all that sleep have answered, or after a while. One question at a time: a further
   /// one takes its place.
   void ask(std::uint64_t question);
@@ -65,7 +66,7 @@ class NodeWaits {
   const std::deque<RankProcess>& ranks_;
   Tell& tell_;
   JobArenas* arenas_ = nullptr;
-  std::chrono::nanoseconds deadline_{0};
+  qos::Duration deadline_ = qos::duration_infinite;
   std::chrono::nanoseconds between_looks_{between_looks_max};
   std::vector<Stay> stays_;  // by slot
   std::uint64_t asked_signature_ = 0;

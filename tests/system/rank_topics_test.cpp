@@ -119,6 +119,55 @@ TEST_CASE("rank topics: a DDS program reads messages and events of a job, also o
   CHECK(ended.exit_code == 0);
 }
 
+TEST_CASE("rank topics: when the observer is killed its readers go on, and meet the next one", "[system]") {
+  Reader<RankMessage> messages(types::rank_messages_topic);
+  KnownJob job({"--qos", "fault-tolerant"});
+  job.go();
+  job.await_sent();
+  const auto expected = known_messages();
+  const std::string pid = std::to_string(job.process().pid());
+  for (std::size_t observers = 1; observers <= 2; ++observers) {
+    Running observer(spy_command({"--publish", pid}));
+    REQUIRE(wait_for([&] { return messages.take().size() >= observers * expected.size(); }));
+    CHECK(messages.is_matched());
+    observer.send(SIGKILL);
+    CHECK(observer.end().exit_code == 128 + SIGKILL);
+    CHECK(wait_for([&] { return !messages.is_matched(); }));
+  }
+  // Each observer has told of the whole history, as it lies in the ranks' logs.
+  const auto& seen = messages.take();
+  REQUIRE(seen.size() == 2 * expected.size());
+  for (const bool second : {false, true}) {
+    const auto begin = seen.begin() + static_cast<std::ptrdiff_t>(second ? expected.size() : 0);
+    check_same(known_in({begin, begin + static_cast<std::ptrdiff_t>(expected.size())}), expected);
+  }
+  CHECK(job.end() == 0);
+  CHECK(job.process().wait_until_none_is_left(std::chrono::seconds(60)).empty());
+}
+
+TEST_CASE("rank topics: a missed DEADLINE is an event, once for each stay", "[system]") {
+  const test::TemporaryFolder folder;
+  const std::string profile = folder / "deadline.xml";
+  std::ofstream(profile) << "<dds><qos_library name=\"l\"><qos_profile name=\"p\" "
+                            "base_name=\"llamada::default\"><datawriter_qos><deadline>"
+                            "<period><sec>0</sec><nanosec>300000000</nanosec></period></deadline>"
+                            "</datawriter_qos></qos_profile></qos_library></dds>";
+  Reader<RankEvent> events(types::rank_events_topic);
+  Running observer(spy_command({"--publish"}));
+  Job job({"-n", "2", "--qos", profile, LLAMADA_KNOWN_MESSAGES, "stays", "1500"});
+  CHECK(job.wait() == 0);
+  CHECK(wait_for([&] { return has_event(events.take(), RankEventKind::job_ended, -1, 0); }));
+  std::vector<RankEvent> missed;
+  for (const RankEvent& each : events.take())
+    if (each.kind == RankEventKind::deadline_missed && each.call == "MPI_Recv") missed.push_back(each);
+  REQUIRE(missed.size() == 1);
+  CHECK(missed[0].rank == 1);
+  CHECK(missed[0].incarnation == 1);
+  CHECK(missed[0].pid > 0);
+  CHECK(missed[0].count > 0);
+  CHECK(observer.end().exit_code == 0);
+}
+
 // The bound is wide, for the machine may be loaded; the figure is in docs/decisions.
 TEST_CASE("rank topics: a reader that sleeps slows no rank", "[system]") {
   const double alone_s = best_of_three({});

@@ -2,6 +2,10 @@
 
 #include <utility>
 
+#include "llamada/mpi/calls.hpp"
+#include "llamada/qos/rank_deadline.hpp"
+#include "llamada/qos/serialization.hpp"
+
 namespace llamada::tools {
 namespace {
 
@@ -31,11 +35,17 @@ std::string_view to_string(RankChangeKind kind) {
       return "ended";
     case RankChangeKind::protection_ended:
       return "protection_ended";
+    case RankChangeKind::deadline_missed:
+      return "deadline_missed";
   }
   return "unknown";
 }
 
 void RankChanges::look(const llamanet::Inspector& job, RankChangeEvents& events) {
+  if (!deadline_) {
+    const auto profile = qos::deserialize(job.profile());
+    deadline_ = profile ? qos::deadline_for_ranks(*profile) : qos::duration_infinite;
+  }
   for (const auto& slot : job.slots()) look_at(slot, events);
   if (is_protected_ && !job.is_protected()) {
     is_protected_ = false;
@@ -68,6 +78,7 @@ void RankChanges::look_at(const llamanet::Inspector::Slot& slot, RankChangeEvent
   }
   if (has_died(slot)) die();
   if (runs) look_for_live(slot, known, events);
+  if (runs) look_at_deadline(slot, known, events);
   if (slot.state == SlotState::done && !known.has_ended) {
     known.has_ended = true;
     // Only a live rank ends in order.
@@ -94,6 +105,23 @@ void RankChanges::look_for_live(const llamanet::Inspector::Slot& slot, Known& kn
   if (!known.has_begun && now - known.seems_live_since < doubted_for) return;
   known.is_live = true;
   events.on_change({RankChangeKind::live, static_cast<int>(slot.index), known.incarnation, slot.pid});
+}
+
+/// Told once for each stay in a call.
+void RankChanges::look_at_deadline(const llamanet::Inspector::Slot& slot, Known& known,
+                                   RankChangeEvents& events) const {
+  if (*deadline_ == qos::duration_infinite) return;
+  const llamanet::ArenaView view = slot.view();
+  const std::uint32_t call = view.call_id();
+  const bool is_in_call =
+      call != 0 && view.state() == log::ArenaState::in_program && view.incarnation() == known.incarnation;
+  Stay& stay = known.stay;
+  const auto now = std::chrono::steady_clock::now();
+  if (!is_in_call || stay.call_index != view.call_index()) stay = {view.call_index(), now, false};
+  if (!is_in_call || stay.is_told || now - stay.since < *deadline_) return;
+  stay.is_told = true;
+  events.on_change({RankChangeKind::deadline_missed, static_cast<int>(slot.index), known.incarnation,
+                    slot.pid, stay.call_index, mpi::call_name(static_cast<mpi::CallId>(call))});
 }
 
 }  // namespace llamada::tools

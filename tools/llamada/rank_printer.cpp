@@ -54,6 +54,9 @@ std::string sentence(const RankChange& change) {
       return fmt::format("rank {} has ended", change.rank);
     case RankChangeKind::protection_ended:
       return "ranks of this job can no longer be replaced";
+    case RankChangeKind::deadline_missed:
+      return fmt::format("rank {} has been in {} (its MPI call {}) for longer than its DEADLINE", change.rank,
+                         change.call, change.call_index);
   }
   return "";
 }

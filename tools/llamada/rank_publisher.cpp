@@ -35,6 +35,8 @@ RankEventKind event_kind(RankChangeKind kind) {
       return RankEventKind::live;
     case RankChangeKind::ended:
       return RankEventKind::ended;
+    case RankChangeKind::deadline_missed:
+      return RankEventKind::deadline_missed;
     case RankChangeKind::protection_ended:
       break;
   }
@@ -83,7 +85,7 @@ RankPublisher::~RankPublisher() = default;
 void RankPublisher::set_job(std::string name) { job_ = std::move(name); }
 
 void RankPublisher::finish() {
-  write({job_, RankEventKind::job_ended, -1, 0, 0, 0});
+  write({.job = job_, .kind = RankEventKind::job_ended});
   if (!failure_.empty()) return;
   const ::dds::core::Duration limit(last_words_s);
   try {
@@ -116,11 +118,17 @@ void RankPublisher::on_message(const SeenMessage& seen) {
 void RankPublisher::on_collective(const SeenCollective&) {}
 
 void RankPublisher::on_missed(int source, std::optional<int>, std::uint64_t count) {
-  write({job_, RankEventKind::missed, source, 0, 0, count});
+  write({.job = job_, .kind = RankEventKind::missed, .rank = source, .count = count});
 }
 
 void RankPublisher::on_change(const RankChange& change) {
-  write({job_, event_kind(change.kind), change.rank, change.incarnation, change.pid, 0});
+  write({.job = job_,
+         .kind = event_kind(change.kind),
+         .rank = change.rank,
+         .incarnation = change.incarnation,
+         .pid = change.pid,
+         .count = change.call_index,
+         .call = std::string(change.call)});
 }
 
 }  // namespace llamada::tools

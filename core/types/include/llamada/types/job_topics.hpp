@@ -50,8 +50,10 @@ enum class RankEventKind : std::uint8_t {
   protection_ended,  ///< ranks of the job can no longer be replaced; rank is -1
   missed,            ///< `count` records of the rank were gone before the observer could read them
   job_ended,         ///< rank is -1; the last event of a job
+  deadline_missed,   ///< a rank has been in one MPI call for longer than the profile's DEADLINE
 };
-LLAMADA_ENUM(RankEventKind, started, died, replaced, live, ended, protection_ended, missed, job_ended);
+LLAMADA_ENUM(RankEventKind, started, died, replaced, live, ended, protection_ended, missed, job_ended,
+             deadline_missed);
 
 /// Something that has become of a rank, or of the job.
 struct RankEvent {
@@ -60,8 +62,10 @@ struct RankEvent {
   std::int32_t rank = -1;         ///< of the job; -1: the job itself
   std::uint32_t incarnation = 0;  ///< that the event is about; 0: none
   std::uint32_t pid = 0;          ///< its process; 0 where it is gone
-  std::uint64_t count = 0;        ///< of `missed`
+  std::uint64_t count = 0;  ///< of `missed`; of `deadline_missed`: which MPI call of the rank it is, from 1
+  std::string call;         ///< of `deadline_missed`: the name of that call, "MPI_Recv"
 };
-LLAMADA_TYPE_APPENDABLE(RankEvent, LLAMADA_BOUND(job, 64), kind, rank, incarnation, pid, count);
+LLAMADA_TYPE_APPENDABLE(RankEvent, LLAMADA_BOUND(job, 64), kind, rank, incarnation, pid, count,
+                        LLAMADA_BOUND(call, 64));
 
 }  // namespace llamada::types
