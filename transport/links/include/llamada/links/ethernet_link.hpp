@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "llamada/base/file_descriptor.hpp"
+#include "llamada/base/kept_descriptor.hpp"
 #include "llamada/replication/link.hpp"
 
 namespace llamada::links {
@@ -63,7 +64,7 @@ class EthernetLink final : public replication::Link {
   void give_back();
   void take(std::span<const std::byte> frame);
 
-  FileDescriptor socket_;
+  KeptDescriptor socket_;
   Mac mac_{};
   std::uint16_t lane_ = 0;
   std::size_t datagram_bytes_max_ = 0;
