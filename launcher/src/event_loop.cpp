@@ -40,7 +40,7 @@ void EventLoop::cancel(std::uint64_t timer) {
 }
 
 void EventLoop::on_signal(int signal, SignalHandler handler) {
-  signal_handlers_[signal] = std::move(handler);
+  signal_handlers_[signal].push_back(std::move(handler));
   struct sigaction action {};
   action.sa_handler = note;
   sigfillset(&action.sa_mask);
@@ -58,15 +58,15 @@ std::optional<timespec> EventLoop::time_left() const {
 sigset_t EventLoop::blocked_in_waits() const {
   sigset_t blocked;
   sigprocmask(SIG_BLOCK, nullptr, &blocked);
-  for (const auto& [signal, handler] : signal_handlers_) sigdelset(&blocked, signal);
+  for (const auto& [signal, handlers] : signal_handlers_) sigdelset(&blocked, signal);
   return blocked;
 }
 
 void EventLoop::call_signal_handlers() {
-  for (const auto& [signal, handler] : signal_handlers_) {
+  for (const auto& [signal, handlers] : signal_handlers_) {
     if (has_come[signal] == 0) continue;
     has_come[signal] = 0;
-    handler();
+    for (const SignalHandler& handler : handlers) handler();
   }
 }
 

@@ -34,7 +34,8 @@ class EventLoop {
   std::uint64_t after(std::chrono::nanoseconds delay, TimerHandler handler);
   void cancel(std::uint64_t timer);
 
-  /// Calls `handler` once after the process was sent `signal` one or more times. The caller has blocked the
+  /// Calls `handler` once after the process was sent `signal` one or more times; several handlers of a signal
+  /// in the order in which they were given. The caller has blocked the
   /// signal (sigprocmask), and keeps it blocked: the loop lets it through only while it waits, so no other
   /// system call is ever interrupted. No descriptor is needed, as containers may refuse signalfd.
   void on_signal(int signal, SignalHandler handler);
@@ -60,7 +61,7 @@ class EventLoop {
 
   std::map<int, Watched> watched_;
   std::multimap<TimePoint, Timer> timers_;
-  std::map<int, SignalHandler> signal_handlers_;
+  std::map<int, std::vector<SignalHandler>> signal_handlers_;
   std::uint64_t next_serial_ = 1;
   std::vector<pollfd> polled_;
   std::vector<std::uint64_t> polled_serials_;

@@ -45,6 +45,14 @@ bool is_ignored(int signal) {
   return sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 
+/// Where there are several nodes the label of -l names them, too.
+LineMerger lines_of(const ForegroundPlan& plan) {
+  const bool has_nodes = !plan.job.nodes.empty();
+  const bool is_label = plan.options.line_prefix == rank_label;
+  return LineMerger(has_nodes && is_label ? "[%r@%h] " : plan.options.line_prefix,
+                    control::hosts_of_ranks(plan.job));
+}
+
 }  // namespace
 
 Foreground::Foreground(ForegroundPlan plan)
@@ -56,8 +64,7 @@ Foreground::Foreground(ForegroundPlan plan)
                         guardian_gone_ = true;
                         guardian_status_ = status;
                       }),
-      sinks_{{STDOUT_FILENO, LineMerger(plan.options.line_prefix), {}},
-             {STDERR_FILENO, LineMerger(plan.options.line_prefix), {}}},
+      sinks_{{STDOUT_FILENO, lines_of(plan), {}}, {STDERR_FILENO, lines_of(plan), {}}},
       files_(std::move(plan.files)) {
   link_ = std::make_unique<ControlLink>(
       loop_, std::move(plan.control), [this](control::Message message) { take(std::move(message)); },

@@ -6,11 +6,11 @@
 #include <string>
 
 #include "child_watch.hpp"
-#include "control_link.hpp"
 #include "event_loop.hpp"
 #include "line_merger.hpp"
 #include "llamada/launcher/last_word.hpp"
 #include "llamada/launcher/options.hpp"
+#include "message_link.hpp"
 #include "output_files.hpp"
 
 namespace llamada::launcher {

@@ -36,10 +36,14 @@ void continue_when_parent_dies() { prctl(PR_SET_PDEATHSIG, SIGCONT); }
   fcntl(plan.last_word.descriptor(), F_SETFD, 0);
   setrlimit(RLIMIT_NOFILE, &plan.descriptor_limit);
   sigprocmask(SIG_SETMASK, &plan.signal_mask, nullptr);
-  const std::string control = std::to_string(plan.control.get());
-  const std::string last_word = std::to_string(plan.last_word.descriptor());
-  execl(plan.llamanetd.c_str(), "llamanetd", "--job", "--control-fd", control.c_str(), "--last-word-fd",
-        last_word.c_str(), nullptr);
+  std::vector<std::string> words = plan.arguments;
+  words.insert(words.begin(), "llamanetd");
+  words.insert(words.end(), {"--control-fd", std::to_string(plan.control.get()), "--last-word-fd",
+                             std::to_string(plan.last_word.descriptor())});
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  execv(plan.llamanetd.c_str(), arguments.data());
   plan.last_word.say(fmt::format("mpirun: cannot start {}: {}\n", plan.llamanetd, strerror(errno)));
   _exit(exit_launcher);
 }

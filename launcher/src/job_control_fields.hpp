@@ -20,6 +20,11 @@ void fields(Coder& coder, typename Coder::template Value<Start>& message) {
   coder.text(message.crash_point_library_directory);
   coder.texts(message.cpu_places);
   coder.numbers(message.print_exit_codes, message.verbose, message.ends_at_deadlock);
+  coder.list(message.nodes, [](Coder& each, typename Coder::template Value<Node>& node) {
+    each.text(node.name);
+    each.texts(node.agent);
+  });
+  coder.list(message.node_of_rank, [](Coder& each, auto& node) { each.numbers(node); });
 }
 
 template <typename Coder>

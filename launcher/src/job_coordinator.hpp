@@ -73,6 +73,7 @@ class JobCoordinator {
 
   // Worlds and their start (job_coordinator_worlds.cpp).
   void on(node::Ready&& message);
+  void on(node::Met&&) {}  // JobNodes hears it
   void on(node::NotReady&& message);
   void on(node::SpawnWanted&& message);
   void on(node::RanksAdded&& message);
@@ -91,6 +92,7 @@ class JobCoordinator {
   const JobWorld& world_of(const JobRank& rank) const { return worlds_.at(rank.world); }
   std::uint32_t rank_in_world(const JobRank& rank) const { return rank.slot - world_of(rank).first; }
   std::string name_of(const JobRank& rank) const { return world_of(rank).name_of(rank_in_world(rank)); }
+  const std::string& host_of(const JobRank& rank) const { return hosts_.at(node_of(job_, rank.slot)); }
 
   // What ranks write and say (job_coordinator_ranks.cpp).
   void on(control::Output&& message);
@@ -154,7 +156,7 @@ class JobCoordinator {
   std::unique_ptr<Injector> injector_;
   control::Start job_;
   qos::Profile profile_;
-  std::string host_;  ///< of the node
+  std::vector<std::string> hosts_;  ///< of the nodes, as they call themselves
   std::uint64_t token_ = 0;
   std::map<std::uint32_t, JobWorld> worlds_;  ///< by number: those that have slots
   Spawnings spawnings_;                       ///< by the question of who asked

@@ -96,9 +96,8 @@ void JobCoordinator::tell_of_death(const JobRank& rank, const node::Ended& end, 
     record.detected_after_s = seconds(*ago);
   else if (record.silence.empty())
     record.memory_used_up = memory_used_up(end, judgement);
-  const DeathContext context{world_of(rank).count, host_,
-                             job_.profile_label,   &profile_.rank_replacement,
-                             rank.replacements,    unprotected_because_};
+  const DeathContext context{world_of(rank).count,       host_of(rank),     job_.profile_label,
+                             &profile_.rank_replacement, rank.replacements, unprotected_because_};
   say(describe_death(record, judgement, context));
   report_.deaths.push_back(std::move(record));
 }

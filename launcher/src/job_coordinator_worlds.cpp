@@ -15,7 +15,8 @@ namespace llamada::launcher {
 
 void JobCoordinator::on(node::Ready&& message) {
   if (ending_code_) return finish();
-  host_ = std::move(message.host);
+  hosts_.push_back(std::move(message.host));
+  if (hosts_.size() < job_.nodes.size()) return;
   if (job_.verbose)
     say(fmt::format("mpirun: the job has the number {}.\n", job_number_text(job_.job_number)));
   worlds_[0] = {
@@ -54,12 +55,13 @@ node::RankStart JobCoordinator::start_of(const JobRank& rank) const {
   start.working_directory = command.working_directory;
   start.environment = environment_of_rank(
       {job_, world, rank.slot, start.token, rebuilding(), injector_->needs_crash_points()});
-  if (!job_.cpu_places.empty()) start.cpus = job_.cpu_places[rank.slot % job_.cpu_places.size()];
+  if (!job_.cpu_places.empty())
+    start.cpus = job_.cpu_places[rank_on_node(job_, rank.slot) % job_.cpu_places.size()];
   return start;
 }
 
 std::string JobCoordinator::identity_of(const JobRank& rank) const {
-  std::string lines = fmt::format("host={}\n", host_);
+  std::string lines = fmt::format("host={}\n", host_of(rank));
   const JobWorld& world = world_of(rank);
   if (world.number != 0) lines += fmt::format("world={}\nspawned_by={}\n", world.number, world.parent);
   if (rank.incarnation > 1) lines += fmt::format("calls={}\n", rank.calls);
@@ -106,7 +108,7 @@ void JobCoordinator::on(node::SpawnWanted&& message) {
   if (ending_code_) return refuse_spawn(question, "the job is ending");
   std::string path = variable_in(job_.environment, "PATH");
   if (path.empty()) path = "/usr/local/bin:/usr/bin:/bin";
-  auto world = plan_world(message.question.commands, path, host_);
+  auto world = plan_world(message.question.commands, path, hosts_[0]);
   if (!world) return refuse_spawn(question, world.error().text());
   world->parent = message.slot;
   const std::uint32_t count = world->count;

@@ -2,27 +2,30 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <deque>
 #include <utility>
 
-#include "control_link.hpp"
 #include "job_coordinator.hpp"
+#include "job_nodes.hpp"
 #include "llamada/launcher/exit_codes.hpp"
 #include "llamada/launcher/guardian.hpp"
+#include "message_link.hpp"
 #include "node_supervisor.hpp"
+#include "output_hold.hpp"
 #include "process_tree.hpp"
 #include "process_watch.hpp"
+#include "remote_nodes.hpp"
 
 namespace llamada::launcher {
 namespace {
 
 /// How long a process whose sockets are closed may take to be dead.
 constexpr std::chrono::milliseconds mpirun_death_max{300};
-/// While mpirun has more than this to take, the ranks' pipes are left alone, and the ranks wait.
-constexpr std::size_t queued_bytes_max = 1 << 20;
-constexpr std::size_t queued_bytes_low = 256 << 10;
 
 /// Whether the process of a pidfd dies within this time. One that has none was dead before.
 bool is_dead_soon(const FileDescriptor& process, std::chrono::milliseconds limit) {
@@ -38,8 +41,15 @@ pid_t peer_of(const FileDescriptor& socket) {
   return credentials.pid;
 }
 
-/// The process llamanetd of a job: its coordinator and the supervisor of its only node, between which
-/// messages wait in two queues as they would on a stream.
+AgentSurroundings surroundings_of_this_process() {
+  AgentSurroundings surroundings;
+  sigprocmask(SIG_SETMASK, nullptr, &surroundings.signal_mask);
+  getrlimit(RLIMIT_NOFILE, &surroundings.descriptor_limit);
+  return surroundings;
+}
+
+/// The process llamanetd of a job: its coordinator, the supervisor of this node, and the streams to the other
+/// nodes. Messages between the coordinator and the nodes wait in two queues, also those that cross no stream.
 class JobDriver {
  public:
   JobDriver(FileDescriptor control, LastWord last_word, const ArenasFactory& make_arenas,
@@ -47,12 +57,16 @@ class JobDriver {
       : last_word_(std::move(last_word)),
         mpirun_(peer_of(control)),
         mpirun_pidfd_(open_pidfd(mpirun_)),
+        remote_(loop_, surroundings_of_this_process(), actions()),
         supervisor_(
-            loop_, make_arenas, [this](node::FromNode message) { from_node_.push_back(std::move(message)); },
+            loop_, make_arenas,
+            [this](node::FromNode message) { from_nodes_.emplace_back(own_node_, std::move(message)); },
             mpirun_),
+        nodes_([this](std::uint32_t node, node::ToNode message) { tell(node, std::move(message)); },
+               [this](node::FromNode message) { coordinator_.take(std::move(message)); }),
         coordinator_(
             loop_, [this](const control::Message& message) { link_.send(message); },
-            [this](node::ToNode message) { to_node_.push_back(std::move(message)); },
+            [this](node::ToNode message) { to_nodes_.push_back(std::move(message)); },
             std::move(is_mpi_function)),
         link_(
             loop_, std::move(control), [this](control::Message message) { take(std::move(message)); },
@@ -73,6 +87,7 @@ class JobDriver {
     }
     if (coordinator_.finished()) {
       link_.flush();
+      remote_.end();
       return 0;
     }
     kill_all_descendants();
@@ -83,26 +98,64 @@ class JobDriver {
   }
 
  private:
+  RemoteNodes::Actions actions() {
+    RemoteNodes::Actions actions;
+    actions.joined = [this](std::uint32_t node) { nodes_.joined(node); };
+    actions.take = [this](std::uint32_t node, node::FromNode message) {
+      from_nodes_.emplace_back(node, std::move(message));
+    };
+    actions.lost = [this](std::uint32_t node, std::string why) {
+      hand_over_messages();  // what the node has said before
+      nodes_.lost(node, why);
+    };
+    actions.agent_started = [this](pid_t agent) { supervisor_.spare(agent); };
+    return actions;
+  }
+
   void take(control::Message message) {
     if (const auto* end = std::get_if<control::End>(&message)) told_to_end_ = end->kill != 0;
+    if (const auto* start = std::get_if<control::Start>(&message)) return begin(*start);
     coordinator_.take(std::move(message));
     hand_over_messages();  // the ranks are there when a signal for them follows
   }
 
+  void begin(const control::Start& job) {
+    own_node_ = job.nodes.empty() ? 0 : node_without_agent(job);
+    nodes_.begin(job);
+    coordinator_.take(control::Message(job));
+    hand_over_messages();
+    if (job.nodes.empty()) return;
+    if (auto status = remote_.start(job); !status) nodes_.lost(0, status.error().text());
+  }
+
+  static std::uint32_t node_without_agent(const control::Start& job) {
+    const auto own = std::find_if(job.nodes.begin(), job.nodes.end(),
+                                  [](const control::Node& node) { return node.agent.empty(); });
+    return static_cast<std::uint32_t>(own - job.nodes.begin());
+  }
+
+  /// By what this node is reached is known when another one has joined, which is before Prepare.
+  void tell(std::uint32_t node, node::ToNode message) {
+    if (node != own_node_) return remote_.send(node, message);
+    if (std::holds_alternative<node::Prepare>(message) && !remote_.own_address().empty())
+      supervisor_.set_links({remote_.own_address(), remote_.key()});
+    supervisor_.take(std::move(message));
+  }
+
   /// Until both have heard everything.
   void hand_over_messages() {
-    while (!to_node_.empty() || !from_node_.empty()) {
-      for (; !from_node_.empty(); from_node_.pop_front()) coordinator_.take(std::move(from_node_.front()));
-      for (; !to_node_.empty(); to_node_.pop_front()) supervisor_.take(std::move(to_node_.front()));
+    while (!to_nodes_.empty() || !from_nodes_.empty()) {
+      for (; !from_nodes_.empty(); from_nodes_.pop_front())
+        nodes_.take(from_nodes_.front().first, std::move(from_nodes_.front().second));
+      for (; !to_nodes_.empty(); to_nodes_.pop_front()) nodes_.take(std::move(to_nodes_.front()));
     }
   }
 
   void hold_output_if_needed() {
-    const std::size_t queued = link_.queued_bytes();
-    const bool hold = output_held_ ? queued > queued_bytes_low : queued > queued_bytes_max;
+    const bool hold = must_hold_output(output_held_, link_.queued_bytes());
     if (hold == output_held_) return;
     output_held_ = hold;
-    to_node_.emplace_back(node::HoldOutput{hold});
+    to_nodes_.emplace_back(node::HoldOutput{hold});
   }
 
   EventLoop loop_;
@@ -112,9 +165,12 @@ class JobDriver {
   bool told_to_end_ = false;  ///< by mpirun, at once
   bool is_orphaned_ = false;
   bool output_held_ = false;
-  std::deque<node::ToNode> to_node_;
-  std::deque<node::FromNode> from_node_;
+  std::uint32_t own_node_ = 0;  ///< one behind the last if this host is none
+  std::deque<node::ToNode> to_nodes_;
+  std::deque<std::pair<std::uint32_t, node::FromNode>> from_nodes_;
+  RemoteNodes remote_;  ///< before the supervisor, which reaps all children
   NodeSupervisor supervisor_;
+  JobNodes nodes_;
   JobCoordinator coordinator_;
   ControlLink link_;
 };

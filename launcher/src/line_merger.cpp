@@ -61,7 +61,8 @@ void LineMerger::give(std::uint32_t rank, std::string_view bytes, std::string& o
   }
   while (!bytes.empty()) {
     const std::size_t size = std::min(bytes.find('\n'), bytes.size() - 1) + 1;
-    if (line_begins) out += fill_pattern(prefix_, label_of(rank));
+    if (line_begins)
+      out += fill_pattern(prefix_, label_of(rank), rank < hosts_.size() ? hosts_[rank] : std::string());
     out += bytes.substr(0, size);
     bytes.remove_prefix(size);
     line_begins = true;

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace llamada::launcher {
 
@@ -16,8 +17,10 @@ class LineMerger {
  public:
   static constexpr std::size_t line_size_bytes_max = 64 * 1024;
 
-  /// Each line begins with `prefix`, in which fill_pattern() puts the rank. Empty: with nothing.
-  explicit LineMerger(std::string prefix) : prefix_(std::move(prefix)) {}
+  /// Each line begins with `prefix`, in which fill_pattern() puts the rank and its host. Empty: with nothing.
+  /// `hosts` are those of the ranks; a rank that is not among them is on this one.
+  explicit LineMerger(std::string prefix, std::vector<std::string> hosts = {})
+      : prefix_(std::move(prefix)), hosts_(std::move(hosts)) {}
 
   /// These ranks are called "number:rank in the world".
   void name_world(std::uint32_t first, std::uint32_t count, std::uint32_t number);
@@ -39,6 +42,7 @@ class LineMerger {
   std::string label_of(std::uint32_t rank) const;
 
   std::string prefix_;
+  std::vector<std::string> hosts_;               ///< by rank
   std::map<std::uint32_t, std::string> labels_;  ///< of spawned ranks
   std::map<std::uint32_t, std::string> partial_;
   std::optional<std::uint32_t> open_rank_;  ///< the rank whose unfinished line was given out last

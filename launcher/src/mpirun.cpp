@@ -18,8 +18,11 @@
 #include "llamada/launcher/guardian.hpp"
 #include "llamada/launcher/job_number.hpp"
 #include "llamada/launcher/report.hpp"
+#include "llamada/qos/rank_protection.hpp"
 #include "llamada/qos/serialization.hpp"
 #include "llamada/qos_xml/profile_file.hpp"
+#include "node_plan.hpp"
+#include "own_addresses.hpp"
 #include "parts.hpp"
 #include "process_watch.hpp"
 
@@ -99,6 +102,21 @@ Status check_injections(const Options& options, const Installation& installation
   return {};
 }
 
+PlanningHost own_host(const std::string& path, const Installation& installation) {
+  char name[256] = "";
+  gethostname(name, sizeof name - 1);
+  return {name, own_addresses(), path, installation.llamanetd.string()};
+}
+
+Status check_for_nodes(const NodePlan& plan, const qos::Profile& profile, const std::string& label) {
+  if (plan.nodes.empty() || !qos::rank_protection(profile).records_outcomes) return {};
+  return failure(
+      Errc::unsupported,
+      "the profile '{}' replaces ranks that die, which a job on several nodes cannot do yet; take one "
+      "that does not (--qos default), or one host",
+      label);
+}
+
 std::variant<Preparation, Refusal> prepare(const Options& options, const IsMpiFunction& is_mpi_function) {
   const auto refuse = [](const Error& error, int code) { return Refusal{error, code}; };
   auto installation = find_installation();
@@ -137,7 +155,14 @@ std::variant<Preparation, Refusal> prepare(const Options& options, const IsMpiFu
     job.arguments = std::move(*arguments);
   }
   job.environment = environment_for_ranks(options);
-  if (options.working_directory) job.working_directory = directory->string();
+  auto plan = plan_nodes(options, own_host(path, *installation));
+  if (!plan) return refuse(plan.error(), exit_launcher);
+  if (auto status = check_for_nodes(*plan, *profile, options.qos); !status)
+    return refuse(status.error(), exit_launcher);
+  job.nodes = std::move(plan->nodes);
+  job.node_of_rank = std::move(plan->node_of_rank);
+  // A llamanetd on another host stands elsewhere.
+  if (options.working_directory || !job.nodes.empty()) job.working_directory = directory->string();
   job.profile = qos::serialize(*profile);
   job.profile_label = options.qos;
   for (const InjectRule& rule : options.injections) job.inject_rules.push_back(rule.text);
@@ -169,7 +194,7 @@ Result<ForegroundResult> launch(const Options& options, Preparation preparation)
   const rlimit original_limit = raise_descriptor_limit();
   if (options.report_path)
     if (auto status = check_report_path(*options.report_path); !status) return propagate(status);
-  OutputFiles files(options);
+  OutputFiles files(options, control::hosts_of_ranks(preparation.job));
   if (auto status = files.open_all(); !status) return propagate(status);
   sigset_t all, original;
   sigfillset(&all);

@@ -49,6 +49,22 @@ template <typename Coder>
 void fields(Coder& coder, typename Coder::template Value<Prepare>& message) {
   coder.numbers(message.rank_count, message.job_number);
   coder.text(message.profile);
+  coder.numbers(message.own_node);
+  coder.list(message.node_of_rank, [](Coder& each, auto& node) { each.numbers(node); });
+  coder.text(message.program);
+  coder.text(message.working_directory);
+}
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<MeetNodes>& message) {
+  coder.texts(message.endpoints);
+}
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<SetRemote>& message) {
+  coder.numbers(message.slot);
+  coder.choice(message.state, RemoteState::done);
+  coder.numbers(message.incarnation);
 }
 
 template <typename Coder>
@@ -151,7 +167,11 @@ void fields(Coder& coder, typename Coder::template Value<AskStack>& message) {
 template <typename Coder>
 void fields(Coder& coder, typename Coder::template Value<Ready>& message) {
   coder.text(message.host);
+  coder.text(message.endpoints);
 }
+
+template <typename Coder>
+void fields(Coder& /*coder*/, typename Coder::template Value<Met>& /*message*/) {}
 
 template <typename Coder>
 void fields(Coder& coder, typename Coder::template Value<NotReady>& message) {

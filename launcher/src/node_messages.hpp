@@ -22,6 +22,22 @@ struct Prepare {
   std::uint32_t rank_count = 0;
   std::uint64_t job_number = 0;
   std::string profile;  ///< qos::serialize()
+  // Of a job on several nodes.
+  std::uint32_t own_node = 0;
+  std::vector<std::uint32_t> node_of_rank;  ///< empty: all ranks are on this node
+  std::string program;                      ///< must be there
+  std::string working_directory;            ///< must be there, unless it is empty
+};
+/// Coordinator → node, before any rank starts: what Ready of each node has said of its endpoints, by node.
+/// Met or NotReady follows.
+struct MeetNodes {
+  std::vector<std::string> endpoints;
+};
+/// Coordinator → node: what has become of a rank on another node.
+struct SetRemote {
+  std::uint32_t slot = 0;
+  RemoteState state = RemoteState::running;
+  std::uint32_t incarnation = 1;
 };
 /// A process to start. Nothing in it depends on the node, which adds LLAMADA_DRIVER to the environment.
 struct RankStart {
@@ -114,14 +130,18 @@ struct AskStack {
 };
 
 /// Also control::Input, for rank 0.
-using ToNode = std::variant<Prepare, StartRanks, AddRanks, Drain, Fence, SignalRank, EndJob, KillAll,
-                            HoldOutput, AnswerSpawn, AnswerReach, SetUnprotected, Survey, KillRank,
-                            HoldLeases, LimitLog, Die, AnswerInject, AskWaits, AskStack, control::Input>;
+using ToNode =
+    std::variant<Prepare, StartRanks, AddRanks, Drain, Fence, SignalRank, EndJob, KillAll, HoldOutput,
+                 AnswerSpawn, AnswerReach, SetUnprotected, Survey, KillRank, HoldLeases, LimitLog, Die,
+                 AnswerInject, AskWaits, AskStack, MeetNodes, SetRemote, control::Input>;
 
 /// Node → coordinator: the arenas are there.
 struct Ready {
   std::string host;
+  std::string endpoints;  ///< of a job on several nodes: for MeetNodes
 };
+/// Node → coordinator: the other nodes are known.
+struct Met {};
 struct NotReady {
   std::string why;
 };
@@ -253,7 +273,7 @@ struct NodeFailed {
 };
 
 /// Also control::Output, what a rank wrote, never empty; control::InputTaken; control::Notice.
-using FromNode = std::variant<Ready, NotReady, RanksAdded, Started, CannotStart, Attached, Ended, Fenced,
+using FromNode = std::variant<Ready, Met, NotReady, RanksAdded, Started, CannotStart, Attached, Ended, Fenced,
                               Done, Said, Live, Damaged, CodeChanged, Reached, SpawnWanted, Surveyed,
                               LeaseFound, InjectWanted, Quiet, Overdue, Waits, Stack, OtherMpi, NodeFailed,
                               control::Output, control::InputTaken, control::Notice>;

@@ -49,7 +49,7 @@ void NodeSupervisor::take(node::ToNode message) {
 
 void NodeSupervisor::on(node::Prepare&& message) {
   if (auto status = prepare(message); !status) return tell_(node::NotReady{status.error().text()});
-  tell_(node::Ready{host_});
+  tell_(node::Ready{host_, arenas_->endpoints()});
 }
 
 Status NodeSupervisor::prepare(const node::Prepare& message) {
@@ -59,13 +59,38 @@ Status NodeSupervisor::prepare(const node::Prepare& message) {
   if (auto status = check_descriptors_of_job(message.rank_count); !status) return status;
   begin_leases(profile->datawriter_qos.liveliness);
   const auto deadline = qos::deadline_for_ranks(*profile);
-  auto arenas = make_arenas_({message.rank_count, message.job_number, std::move(*profile)});
+  ArenasRequest request{message.rank_count, message.job_number, std::move(*profile), std::nullopt};
+  if (!message.node_of_rank.empty()) {
+    if (auto status = check_program(message); !status) return status;
+    request.nodes = {message.own_node, message.node_of_rank, links_.address, links_.key};
+  }
+  auto arenas = make_arenas_(request);
   if (!arenas) return propagate(arenas);
   arenas_ = std::move(*arenas);
   waits_.begin(*arenas_, deadline);
   if (arenas_->descriptor() >= 0)
     loop_.watch(arenas_->descriptor(), POLLIN, [this](short) { pump_arenas(); });
   return {};
+}
+
+/// mpirun has seen both, on its own host.
+Status NodeSupervisor::check_program(const node::Prepare& message) const {
+  if (!message.working_directory.empty() && access(message.working_directory.c_str(), X_OK) != 0)
+    return failure(Errc::not_found, "the working directory {} is not there, or cannot be entered",
+                   message.working_directory);
+  if (!message.program.empty() && access(message.program.c_str(), X_OK) != 0)
+    return failure(Errc::not_found, "the program {} is not there, or cannot be executed", message.program);
+  return {};
+}
+
+void NodeSupervisor::on(node::MeetNodes&& message) {
+  if (auto status = arenas_->meet_nodes(message.endpoints); !status)
+    return tell_(node::NotReady{status.error().text()});
+  tell_(node::Met{});
+}
+
+void NodeSupervisor::on(node::SetRemote&& message) {
+  arenas_->set_remote(message.slot, message.state, message.incarnation);
 }
 
 void NodeSupervisor::on(node::AddRanks&& message) {
@@ -122,7 +147,12 @@ void NodeSupervisor::on(node::EndJob&&) {
 }
 
 void NodeSupervisor::on(node::KillAll&&) {
-  for (const ProcessEntry& entry : descendants_of(getpid())) kill(entry.pid, SIGKILL);
+  std::set<pid_t> spared = spared_;
+  for (const ProcessEntry& entry : descendants_of(getpid()))
+    if (spared.contains(entry.pid) || spared.contains(entry.parent))
+      spared.insert(entry.pid);
+    else
+      kill(entry.pid, SIGKILL);
 }
 
 void NodeSupervisor::on(node::HoldOutput&& message) {

@@ -3,12 +3,14 @@
 #include <signal.h>
 #include <sys/resource.h>
 
+#include <array>
 #include <chrono>
 #include <deque>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -41,6 +43,15 @@ class NodeSupervisor {
 
   void take(node::ToNode message);
 
+  /// By what the ranks of the other nodes reach this one; before Prepare of a job on several nodes.
+  struct Links {
+    std::string address;                 ///< this node's IP address
+    std::array<std::uint8_t, 16> key{};  ///< of the job's frames
+  };
+  void set_links(Links links) { links_ = std::move(links); }
+  /// A child of this process that is no rank's: neither it nor what descends from it is ever killed here.
+  void spare(pid_t child) { spared_.insert(child); }
+
  private:
   // Messages (node_supervisor.cpp).
   void on(node::Prepare&& message);
@@ -63,8 +74,11 @@ class NodeSupervisor {
   void on(node::AnswerInject&& message);
   void on(node::AskWaits&& message) { waits_.ask(message.question); }
   void on(node::AskStack&& message);
+  void on(node::MeetNodes&& message);
+  void on(node::SetRemote&& message);
   void on(control::Input&& message);
   Status prepare(const node::Prepare& message);
+  Status check_program(const node::Prepare& message) const;
   void signal_all(int number);
   void signal_those_prepared(const RankProcess& rank, int number) const;
   RankProcess* rank_at(std::uint32_t slot);
@@ -120,6 +134,8 @@ class NodeSupervisor {
   sigset_t original_mask_{};
   rlimit original_descriptor_limit_{};
   std::string host_;
+  Links links_;             ///< of a job on several nodes
+  std::set<pid_t> spared_;  ///< children that are no ranks
   std::unique_ptr<JobArenas> arenas_;
   bool rebuilding_ = false;                      ///< ranks are replaced
   std::map<std::string, KeptProgram> programs_;  ///< under REBUILD, by path

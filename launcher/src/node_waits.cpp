@@ -50,9 +50,10 @@ void NodeWaits::look() {
 
 /// Whether the rank sleeps in a call.
 bool NodeWaits::look_at(const RankProcess& rank, bool& others_run) {
+  if (rank.phase == ProcessPhase::none) return false;  // not started yet, or another node's
   Stay& stay = stays_[rank.slot];
   const RankView view = arenas_->view(rank.slot);
-  if (has_ended(rank) || rank.phase == ProcessPhase::none) {
+  if (has_ended(rank)) {
     stay = {};
     return false;
   }
@@ -105,6 +106,7 @@ void NodeWaits::collect() {
   node::Waits waits{question_, {}};
   bool all_answer = true;
   for (const RankProcess& rank : ranks_) {
+    if (rank.phase == ProcessPhase::none) continue;
     bool answers = true;
     waits.ranks.push_back(waits_of(rank, answers));
     all_answer = all_answer && answers;

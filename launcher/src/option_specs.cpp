@@ -1,7 +1,5 @@
 #include "option_specs.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -60,38 +58,19 @@ Status set_on_deadlock(Options& options, const std::vector<std::string>& values)
   return {};
 }
 
-bool is_this_machine(std::string_view host) {
-  const std::string_view name = host.substr(0, host.find(':'));
-  char own[256] = "";
-  gethostname(own, sizeof own - 1);
-  return name == "localhost" || name == "127.0.0.1" || host == "::1" || name == own;
-}
-
-Status check_hosts(Options&, const std::vector<std::string>& values) {
-  std::string_view rest = values[0];
-  while (!rest.empty()) {
-    const std::size_t comma = std::min(rest.find(','), rest.size());
-    const std::string_view host = rest.substr(0, comma);
-    if (!is_this_machine(host))
-      return failure(Errc::unsupported,
-                     "ranks run on this machine only; the host '{}' cannot be used, 'localhost' can", host);
-    rest.remove_prefix(std::min(comma + 1, rest.size()));
-  }
+Status add_hosts(Options& options, Values values) {
+  auto hosts = parse_host_option(values[0]);
+  if (!hosts) return tl::unexpected<Error>(hosts.error().within("--host"));
+  options.nodes.host_lists.push_back(std::move(*hosts));
   return {};
 }
 
-/// A line for each host: "h", "h:4", "h slots=4 max_slots=8"; '#' begins a comment.
-Status check_host_file(Options& options, const std::vector<std::string>& values) {
+Status add_host_file(Options& options, Values values) {
   auto text = read_small_file(values[0], "the host file");
   if (!text) return propagate(text);
-  std::istringstream lines(*text);
-  for (std::string line; std::getline(lines, line);) {
-    std::istringstream words(line.substr(0, line.find('#')));
-    std::string host;
-    if (!(words >> host)) continue;
-    if (auto status = check_hosts(options, {host}); !status)
-      return tl::unexpected<Error>(status.error().within(values[0]));
-  }
+  auto hosts = parse_host_file(*text, values[0]);
+  if (!hosts) return propagate(hosts);
+  options.nodes.host_lists.push_back(std::move(*hosts));
   return {};
 }
 
@@ -132,7 +111,7 @@ Status inherit_only(Options& options, Values values) {
   return {};
 }
 
-/// "core", or "core:MODIFIER" with one of Open MPI's that changes nothing on one node.
+/// "core", or "core:MODIFIER" with one of Open MPI's.
 Result<std::string_view> without_modifier(std::string_view option, std::string_view text) {
   const std::size_t colon = std::min(text.find(':'), text.size());
   const std::string_view modifier = text.substr(std::min(colon + 1, text.size()));
@@ -164,8 +143,12 @@ Status set_binding(Options& options, Values values) {
 Status set_mapping(Options& options, Values values) {
   auto name = without_modifier("--map-by", values[0]);
   if (!name) return propagate(name);
-  // One node, and as many slots on it as are asked for.
-  if (*name == "slot" || *name == "node") return options.mapping = CpuLevel::none, Status();
+  const std::string_view modifier = std::string_view(values[0]).substr(name->size());
+  if (modifier == ":OVERSUBSCRIBE" || modifier == ":oversubscribe") options.nodes.oversubscribe = true;
+  if (*name == "slot" || *name == "node") {
+    options.nodes.order = *name == "node" ? HostOrder::by_node : HostOrder::by_slot;
+    return options.mapping = CpuLevel::none, Status();
+  }
   auto level = cpu_level("--map-by", *name);
   if (!level) return propagate(level);
   options.mapping = *level;
@@ -199,15 +182,26 @@ Status set_universe_size(Options& options, Values values) {
   return {};
 }
 
-Status count_of_node(Options&, Values values) {
+Status count_of_node(Options& options, Values values) {
   auto count = parse_count(values[0], "the ranks of a node (-ppn)", 1000000);
-  return count ? Status() : Status(propagate(count));
+  if (!count) return propagate(count);
+  options.nodes.ranks_per_node = *count;
+  return {};
 }
 
 Status ignore_with_warning(Options& options, std::string_view name) {
   const std::string warning = fmt::format("{} has no meaning here and is ignored", name);
   if (std::find(options.warnings.begin(), options.warnings.end(), warning) == options.warnings.end())
     options.warnings.push_back(warning);
+  return {};
+}
+
+/// Open MPI's "ssh : rsh" names two programs, of which it takes the first that is there.
+Status set_parameter(Options& options, Values values) {
+  if (values[0] != "plm_rsh_agent" && values[0] != "orte_rsh_agent")
+    return ignore_with_warning(options, "--mca");
+  std::string agent = values[1].substr(0, values[1].find(" : "));
+  options.nodes.launcher_exec = std::move(agent);
   return {};
 }
 
@@ -221,8 +215,17 @@ Status nothing(Options&, Values) { return {}; }
 const std::vector<Spec>& specs() {
   static const std::vector<Spec> all = {
       {{"n", "np", "c"}, 1, set_rank_count},
-      {{"host", "hosts", "H"}, 1, check_hosts},
-      {{"f", "hostfile", "machinefile", "default-hostfile"}, 1, check_host_file},
+      {{"host", "hosts", "H"}, 1, add_hosts},
+      {{"f", "hostfile", "machinefile", "default-hostfile"}, 1, add_host_file},
+      {{"oversubscribe"}, 0, [](Options& o, Values) { return o.nodes.oversubscribe = true, Status(); }},
+      {{"nooversubscribe"}, 0, [](Options& o, Values) { return o.nodes.oversubscribe = false, Status(); }},
+      {{"bynode"}, 0, [](Options& o, Values) { return o.nodes.order = HostOrder::by_node, Status(); }},
+      {{"byslot"}, 0, [](Options& o, Values) { return o.nodes.order = HostOrder::by_slot, Status(); }},
+      {{"pernode"}, 0, [](Options& o, Values) { return o.nodes.ranks_per_node = 1, Status(); }},
+      {{"launcher", "bootstrap"}, 1, [](Options& o, Values v) { return o.nodes.launcher = v[0], Status(); }},
+      {{"launcher-exec", "bootstrap-exec"},
+       1,
+       [](Options& o, Values v) { return o.nodes.launcher_exec = v[0], Status(); }},
       {{"wdir", "wd"}, 1, [](Options& o, Values v) { return o.working_directory = v[0], Status(); }},
       {{"path"}, 1, [](Options& o, Values v) { return o.program_path = v[0], Status(); }},
       {{"env", "genv"}, 2, set_variable},
@@ -236,7 +239,7 @@ const std::vector<Spec>& specs() {
       {{"genvlist", "envlist"}, 1, inherit_only},
       {{"l", "tag-output", "prepend-rank"},
        0,
-       [](Options& o, Values) { return o.line_prefix = "[%r] ", Status(); }},
+       [](Options& o, Values) { return o.line_prefix = rank_label, Status(); }},
       {{"prepend-pattern"}, 1, [](Options& o, Values v) { return o.line_prefix = v[0], Status(); }},
       {{"outfile-pattern", "outfile"},
        1,
@@ -264,19 +267,15 @@ const std::vector<Spec>& specs() {
       {{"report-bindings"}, 0, [](Options& o, Values) { return o.report_bindings = true, Status(); }},
       {{"usize"}, 1, set_universe_size},
       {{"configfile", "app"}, 1, nothing, true},
-      {{"mca", "gmca"}, 2, [](Options& o, Values) { return ignore_with_warning(o, "--mca"); }},
+      {{"mca", "gmca"}, 2, set_parameter},
       {{"membind"}, 1, [](Options& o, Values) { return ignore_with_warning(o, "-membind"); }},
       {{"rank-by"}, 1, [](Options& o, Values) { return ignore_with_warning(o, "--rank-by"); }},
       // What is so here anyway, and what is about other nodes.
-      {{"oversubscribe", "allow-run-as-root", "disable-auto-cleanup", "enable-recovery", "q", "quiet",
-        "pernode", "bynode", "byslot", "use-hwthread-cpus", "nooversubscribe", "disable-hostname-propagation",
-        "localhost-only"},
+      {{"allow-run-as-root", "disable-auto-cleanup", "enable-recovery", "q", "quiet", "use-hwthread-cpus",
+        "disable-hostname-propagation", "localhost-only"},
        0,
        nothing},
-      {{"iface", "launcher", "launcher-exec", "bootstrap", "bootstrap-exec", "rmk", "demux", "topolib",
-        "tmpdir", "nameserver", "prefix", "localhost"},
-       1,
-       nothing},
+      {{"iface", "rmk", "demux", "topolib", "tmpdir", "nameserver", "prefix", "localhost"}, 1, nothing},
       {{"set"}, 1, set_tuning},
       {{"qos"}, 1, [](Options& o, Values v) { return o.qos = v[0], Status(); }},
       {{"inject"}, 1, add_injection},

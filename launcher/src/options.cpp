@@ -160,12 +160,18 @@ std::string help_text() {
                          the QoS profile of the job (default; also LLAMADA_QOS)
   --set NAME=VALUE       a setting of the library, as llamada_eager_bytes_max=16KiB; may be repeated
                          (llamada qos check lists all settings with their values)
+  -H, --host A:2,B       the hosts of the ranks and how many each is for (this machine)
+  -f, --hostfile FILE    the same from a file: "A slots=2 max-slots=4" or "A:2" on each line
+  --map-by slot|node     fill the hosts one after another, or in turn
+  --oversubscribe        allow more ranks than the hosts have slots
+  --launcher ssh|fork, --launcher-exec PROGRAM
+                         what starts processes on other hosts: PROGRAM HOST COMMAND… (ssh)
   --timeout SECONDS      end the job after that time, exit code 124 (also MPIEXEC_TIMEOUT)
   --kill-after SECONDS   end the job that long after mpirun was sent SIGTERM, if it still runs (30)
   --on-deadlock report|end
                          when ranks wait for each other for ever: say so and go on, or end the job with
                          exit code 119 (report; also LLAMADA_ON_DEADLOCK)
-  -l, --tag-output       begin each line of output with the rank it comes from
+  -l, --tag-output       begin each line of output with the rank it comes from, and its node
   -prepend-pattern TEXT  begin each line of output with that; %r is the rank, %h the host
   -outfile-pattern FILE, -errfile-pattern FILE
                          output to a file for each rank: %r is the rank, %h the host
@@ -194,7 +200,7 @@ std::string help_text() {
   program1 … : [options] program2 …
                          several programs in one job; -n, -wdir and -env are each one's own
 
-  Also taken: -host, -H, -hosts, -f, -hostfile (this machine only), -ppn, -N, --mca, -genvall, --oversubscribe.
+  Also taken: -ppn, -N (slots of each host), --mca plm_rsh_agent PROGRAM; other --mca, -genvall.
 
 Exit code: 0 when all is well, 128 + signal when a rank died of one, else the first non-zero code of a rank;
   119 deadlock (--on-deadlock end), 120 output could not be written, 121 a rank has damaged memory of the MPI library, 122 a replacement diverged,

@@ -15,7 +15,8 @@ namespace fs = std::filesystem;
 
 }  // namespace
 
-OutputFiles::OutputFiles(const Options& options) : options_(options) {}
+OutputFiles::OutputFiles(const Options& options, std::vector<std::string> hosts)
+    : options_(options), hosts_(std::move(hosts)) {}
 
 bool OutputFiles::is_shown(int stream) const {
   if (!(stream == 1 ? options_.output_pattern : options_.error_pattern).empty()) return false;
@@ -24,7 +25,8 @@ bool OutputFiles::is_shown(int stream) const {
 
 std::string OutputFiles::file_name(std::uint32_t rank, int stream) const {
   const std::string& pattern = stream == 1 ? options_.output_pattern : options_.error_pattern;
-  if (!pattern.empty()) return fill_pattern(pattern, std::to_string(rank));
+  if (!pattern.empty())
+    return fill_pattern(pattern, std::to_string(rank), rank < hosts_.size() ? hosts_[rank] : std::string());
   if (options_.output_folder.empty()) return {};
   const std::size_t digits = std::to_string(options_.rank_count - 1).size();
   return fmt::format("{}/1/rank.{:0{}}/{}", options_.output_folder, rank, digits,

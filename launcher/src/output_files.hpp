@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "llamada/base/file_descriptor.hpp"
 #include "llamada/base/result.hpp"
@@ -17,7 +18,8 @@ namespace llamada::launcher {
 /// directory.
 class OutputFiles {
  public:
-  explicit OutputFiles(const Options& options);
+  /// `hosts` are those of the ranks; a rank that is not among them is on this one.
+  explicit OutputFiles(const Options& options, std::vector<std::string> hosts = {});
 
   /// Makes the files of all ranks, so that one that says nothing has an empty one.
   Status open_all();
@@ -30,6 +32,7 @@ class OutputFiles {
   std::string file_name(std::uint32_t rank, int stream) const;
 
   const Options& options_;
+  std::vector<std::string> hosts_;  ///< by rank
   std::map<std::string, FileDescriptor> files_;
 };
 

@@ -17,7 +17,7 @@ const std::string& host_name() {
 
 }  // namespace
 
-std::string fill_pattern(std::string_view pattern, std::string_view rank) {
+std::string fill_pattern(std::string_view pattern, std::string_view rank, std::string_view host) {
   std::string filled;
   for (std::size_t at = 0; at < pattern.size(); ++at) {
     if (pattern[at] != '%' || at + 1 == pattern.size()) {
@@ -29,7 +29,7 @@ std::string fill_pattern(std::string_view pattern, std::string_view rank) {
         filled += rank;
         break;
       case 'h':
-        filled += host_name();
+        filled += host.empty() ? std::string_view(host_name()) : host;
         break;
       case 'g':
       case 'p':

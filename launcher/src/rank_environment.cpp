@@ -31,14 +31,28 @@ int bound_cpus(const std::vector<std::string>& places) {
   return count;
 }
 
+/// A rank's place among the ranks of its node.
+struct LocalPlace {
+  std::uint32_t rank = 0, size = 1;
+};
+
+/// Spawned worlds are on one node.
+LocalPlace place_of(const control::Start& job, const JobWorld& world, std::uint32_t rank_in_world) {
+  if (world.number != 0) return {rank_in_world, world.count};
+  return {rank_on_node(job, rank_in_world), ranks_on_node_of(job, rank_in_world)};
+}
+
 /// What programs that know other MPIs look at.
-void set_foreign_names(std::vector<std::string>& environment, std::uint32_t rank, std::uint32_t size) {
-  for (const char* name : {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_NODE_RANK",
-                           "PMI_RANK", "MPI_LOCALRANKID"})
+void set_foreign_names(std::vector<std::string>& environment, std::uint32_t rank, std::uint32_t size,
+                       const LocalPlace& local) {
+  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK"})
     set_variable(environment, name, std::to_string(rank));
-  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE", "OMPI_UNIVERSE_SIZE",
-                           "PMI_SIZE", "MPI_LOCALNRANKS"})
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "OMPI_UNIVERSE_SIZE", "PMI_SIZE"})
     set_variable(environment, name, std::to_string(size));
+  for (const char* name : {"OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_NODE_RANK", "MPI_LOCALRANKID"})
+    set_variable(environment, name, std::to_string(local.rank));
+  for (const char* name : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"})
+    set_variable(environment, name, std::to_string(local.size));
 }
 
 }  // namespace
@@ -84,7 +98,7 @@ std::vector<std::string> environment_of_rank(const RankSurroundings& rank) {
   // A rank that is bound sees its own CPUs alone.
   if (const int cpus = bound_cpus(job.cpu_places); cpus > 0)
     set_variable(environment, "LLAMADA_CPUS", std::to_string(cpus));
-  set_foreign_names(environment, rank_in_world, world.count);
+  set_foreign_names(environment, rank_in_world, world.count, place_of(job, world, rank_in_world));
   return environment;
 }
 

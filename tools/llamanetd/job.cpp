@@ -280,6 +280,8 @@ Result<std::unique_ptr<launcher::JobArenas>> make_arenas(const launcher::ArenasR
 
 }  // namespace
 
+launcher::ArenasFactory arenas_factory() { return make_arenas; }
+
 int run_job(int control_descriptor, int last_word_descriptor) {
   return launcher::run_job_driver(
       FileDescriptor(control_descriptor), launcher::LastWord(FileDescriptor(last_word_descriptor)),

@@ -1,6 +1,11 @@
 #pragma once
 
+#include "llamada/launcher/job_arenas.hpp"
+
 namespace llamada::tools {
+
+/// The arenas of a job, by llamaNET's driver.
+launcher::ArenasFactory arenas_factory();
 
 /// The driver of one MPI job, which mpirun started: its end of their socket is `control_descriptor`, and
 /// `last_word_descriptor` a launcher::LastWord. Returns

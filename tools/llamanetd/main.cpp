@@ -1,6 +1,7 @@
 #include <CLI/CLI.hpp>
 
 #include "job.hpp"
+#include "node.hpp"
 #include "stand_alone.hpp"
 
 int main(int argc, char** argv) {
@@ -15,10 +16,28 @@ int main(int argc, char** argv) {
   bool job = false;
   int control_descriptor = -1, last_word_descriptor = -1;
   auto* job_flag = app.add_flag("--job", job, "Drive the job of the mpirun that started this process");
-  app.add_option("--control-fd", control_descriptor, "The socket to that mpirun")->needs(job_flag);
-  app.add_option("--last-word-fd", last_word_descriptor, "Who has it says why the job has ended")
-      ->needs(job_flag);
+  app.add_option("--control-fd", control_descriptor,
+                 "The socket to that mpirun; of a node: a pipe with the secret");
+  app.add_option("--last-word-fd", last_word_descriptor, "Who has it says why the job has ended");
+  llamada::tools::NodeOptions node;
+  bool drives_node = false;
+  auto* node_option =
+      app.add_option("--node", node.node, "Be the node N of a job of an mpirun on another host");
+  app.add_option("--job-number", node.job_number, "The number of that job, 16 hexadecimal digits")
+      ->needs(node_option);
+  app.add_option("--coordinator", node.coordinators,
+                 "Addresses of that mpirun's host, with commas between them")
+      ->needs(node_option)
+      ->delimiter(',');
+  app.add_option("--port", node.port, "The port there")->needs(node_option);
+  auto* drive_flag =
+      app.add_flag("--drive-node", drives_node, "Drive the node, below a guardian")->needs(node_option);
+  drive_flag->excludes(job_flag);
   CLI11_PARSE(app, argc, argv);
+  node.control_descriptor = control_descriptor;
+  node.last_word_descriptor = last_word_descriptor;
+  if (drives_node) return llamada::tools::drive_node(node);
+  if (node_option->count() > 0) return llamada::tools::run_node(node);
   if (job) return llamada::tools::run_job(control_descriptor, last_word_descriptor);
   return llamada::tools::run_stand_alone(options);
 }

@@ -120,6 +120,13 @@ TEST_CASE("lines: a prefix is MPICH's pattern", "[launcher]") {
   CHECK(out == "3 of 0, 100%, %x>one\n3 of 0, 100%, %x>two\n");
 }
 
+TEST_CASE("lines: %h is the host of the rank", "[launcher]") {
+  LineMerger merger("[%r@%h] ", {"a", "b"});
+  std::string out;
+  merger.take(1, "one\n", out);
+  CHECK(out == "[1@b] one\n");
+}
+
 TEST_CASE("lines: an endless line is not kept for ever", "[launcher]") {
   LineMerger merger("");
   std::string out;

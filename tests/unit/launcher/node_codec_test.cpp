@@ -29,7 +29,9 @@ waits::Report some_report() {
 std::vector<node::ToNode> some_to_node() {
   const node::RankStart start{
       3, 2, 0xfedcba9876543210, "host=a\n", "/bin/true", {"true", "", "x y"}, "/tmp", {"A=1", "B="}, "0,4"};
-  return {node::Prepare{4, 0x0123456789abcdef, "a\nprofile"},
+  return {node::Prepare{4, 0x0123456789abcdef, "a\nprofile", 1, {0, 1, 1, 0}, "/bin/true", "/tmp"},
+          node::MeetNodes{{"here", std::string("\0there", 6)}},
+          node::SetRemote{3, RemoteState::dead, 2},
           node::StartRanks{{start, start}},
           node::AddRanks{7, 2},
           node::Drain{1},
@@ -54,7 +56,8 @@ std::vector<node::ToNode> some_to_node() {
 
 std::vector<node::FromNode> some_from_node() {
   const SpawnQuestion question{{{2, "program", "/there", "/bin:/sbin", "host", {"a", "b"}}}, 8};
-  return {node::Ready{"host"},
+  return {node::Ready{"host", std::string("a\0b", 3)},
+          node::Met{},
           node::NotReady{"why"},
           node::RanksAdded{7, 4, "no room"},
           node::Started{1, 4711},

@@ -11,6 +11,8 @@ using namespace llamada::launcher;
 
 namespace {
 
+using HostLists = std::vector<std::vector<HostEntry>>;
+
 const Environment nothing_set = [](std::string_view) { return std::nullopt; };
 
 Result<Options> parse(std::vector<std::string> words) { return parse_options(words, nothing_set); }
@@ -67,19 +69,30 @@ TEST_CASE("options: each of several programs has its ranks, directory and variab
 
 TEST_CASE("options: host files of both kinds are read", "[launcher]") {
   const llamada::test::TemporaryFolder folder;
-  const std::string own = folder / "own", others = folder / "others";
+  const std::string own = folder / "own", others = folder / "others", bad = folder / "bad";
   std::ofstream(own) << "# this machine\nlocalhost:4\n\nlocalhost slots=2 max_slots=4  # again\n";
+  std::ofstream(bad) << "localhost\nelsewhere cores=4\n";
   std::ofstream(others) << "localhost\nelsewhere:4\n";
-  CHECK(good({"-f", own, "a"}).command.size() == 1);
-  CHECK(good({"--hostfile", own, "a"}).command.size() == 1);
-  CHECK(contains(error_of({"-machinefile", others, "a"}), "elsewhere"));
+  CHECK(good({"-f", own, "a"}).nodes.host_lists == HostLists{{{"localhost", 6, 8}}});
+  CHECK(good({"--hostfile", others, "a"}).nodes.host_lists ==
+        HostLists{{{"localhost", {}, {}}, {"elsewhere", 4, {}}}});
+  CHECK(contains(error_of({"-machinefile", bad, "a"}), "bad:2: "));
+  CHECK(contains(error_of({"-f", "hosts.txt", "a"}), "hosts.txt"));
 }
 
-TEST_CASE("options: other hosts and missing host files are refused", "[launcher]") {
-  CHECK(contains(error_of({"-host", "elsewhere", "a"}), "elsewhere"));
-  CHECK(contains(error_of({"-H", "localhost,n2", "a"}), "n2"));
-  CHECK(contains(error_of({"-f", "hosts.txt", "a"}), "hosts.txt"));
-  CHECK(good({"-hosts", "localhost:4,127.0.0.1", "a"}).command.size() == 1);
+TEST_CASE("options: hosts, their order and their agent are taken in both spellings", "[launcher]") {
+  const Options options = good({"-H", "a,b:2", "--map-by", "node:OVERSUBSCRIBE", "-ppn", "3", "a"});
+  CHECK(options.nodes.host_lists == HostLists{{{"a", {}, {}}, {"b", 2, {}}}});
+  CHECK(options.nodes.order == HostOrder::by_node);
+  CHECK(options.nodes.oversubscribe);
+  CHECK(options.nodes.ranks_per_node == 3);
+  CHECK(good({"--bynode", "--map-by", "slot", "a"}).nodes.order == HostOrder::by_slot);
+  CHECK(good({"-bootstrap", "fork", "a"}).nodes.launcher == "fork");
+  CHECK(good({"--launcher-exec", "rsh", "a"}).nodes.launcher_exec == "rsh");
+  const Options agent = good({"--mca", "plm_rsh_agent", "ssh -p 22 : rsh", "a"});
+  CHECK(agent.nodes.launcher_exec == "ssh -p 22");
+  CHECK(agent.warnings.empty());
+  CHECK(contains(error_of({"-host", "a;b", "a"}), "--host"));
 }
 
 TEST_CASE("options: variables are set as MPICH and as Open MPI do", "[launcher]") {

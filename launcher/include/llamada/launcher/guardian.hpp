@@ -7,6 +7,7 @@
 #include <chrono>
 #include <initializer_list>
 #include <string>
+#include <vector>
 
 #include "llamada/base/file_descriptor.hpp"
 #include "llamada/base/result.hpp"
@@ -28,19 +29,21 @@ struct GuardianPlan {
   FileDescriptor control;  ///< llamanetd's end of the control socket
   std::string llamanetd;   ///< the program
   LastWord last_word;
-  rlimit descriptor_limit{};  ///< what llamanetd is started with
-  sigset_t signal_mask{};     ///< mpirun's at its start, for llamanetd and the ranks
+  rlimit descriptor_limit{};                    ///< what llamanetd is started with
+  sigset_t signal_mask{};                       ///< mpirun's at its start, for llamanetd and the ranks
+  std::vector<std::string> arguments{"--job"};  ///< the first ones of llamanetd
 };
 
 /// Forks the guardian of a job and returns its pid. It forks the keeper, which starts `llamanetd --job
-/// --control-fd N --last-word-fd M`. Both do nothing but watch: when mpirun dies, or llamanetd ends otherwise
-/// than with exit code 0, they kill every process of the job, until none is left, say one sentence on
-/// standard error, and exit with a code other than 0; the guardian does so too when the keeper dies. When
-/// llamanetd ends with 0 they end quietly whatever processes the ranks left behind. Whoever of mpirun,
-/// guardian, keeper and llamanetd are killed at once: the one that is left still knows all that lives, and
-/// ends it. Each is continued when it is stopped (ChildWatch), and when the process above it dies.
-/// `closed_in_guardian` are mpirun's ends of the control socket and of the pipe, which the guardian must not
-/// hold.
+/// --control-fd N --last-word-fd M`. On a node of a job on several, the process that mpirun's agent has
+/// started takes mpirun's place here, and the arguments are others. Both do nothing but watch: when mpirun
+/// dies, or llamanetd ends otherwise than with exit code 0, they kill every process of the job, until none is
+/// left, say one sentence on standard error, and exit with a code other than 0; the guardian does so too when
+/// the keeper dies. When llamanetd ends with 0 they end quietly whatever processes the ranks left behind.
+/// Whoever of mpirun, guardian, keeper and llamanetd are killed at once: the one that is left still knows all
+/// that lives, and ends it. Each is continued when it is stopped (ChildWatch), and when the process above it
+/// dies. `closed_in_guardian` are mpirun's ends of the control socket and of the pipe, which the guardian
+/// must not hold.
 Result<pid_t> fork_guardian(GuardianPlan plan, std::initializer_list<int> closed_in_guardian);
 
 }  // namespace llamada::launcher

@@ -16,6 +16,15 @@ namespace llamada::launcher::control {
 /// Bytes of one output or stdin message.
 inline constexpr std::size_t part_size_bytes_max = std::size_t{64} * 1024;
 
+/// A node of a job on several.
+struct Node {
+  std::string name;  ///< as the user wrote it
+  /// What llamanetd executes to have a llamanetd there, but for that one's arguments ("ssh", "n2",
+  /// "/usr/bin/llamanetd"). Empty: this is llamanetd's own node.
+  std::vector<std::string> agent;
+  bool operator==(const Node&) const = default;
+};
+
 /// mpirun → llamanetd, the first message: the job.
 struct Start {
   std::uint32_t rank_count = 0;
@@ -32,9 +41,19 @@ struct Start {
   std::vector<std::string> cpu_places;  ///< "0,4": what ranks 0, 1, … run on, over and over; empty: any
   std::uint8_t print_exit_codes = 0;
   std::uint8_t verbose = 0;
-  std::uint8_t ends_at_deadlock = 0;  ///< a job whose ranks can never go on is ended
+  std::uint8_t ends_at_deadlock = 0;        ///< a job whose ranks can never go on is ended
+  std::vector<Node> nodes;                  ///< empty: all ranks run on this machine
+  std::vector<std::uint32_t> node_of_rank;  ///< by rank: index in `nodes`; empty without them
   bool operator==(const Start&) const = default;
 };
+/// The node of a rank: 0 in a job on one.
+std::uint32_t node_of(const Start& job, std::uint32_t rank);
+/// How many ranks of the node come before this one, and how many it has.
+std::uint32_t rank_on_node(const Start& job, std::uint32_t rank);
+std::uint32_t ranks_on_node_of(const Start& job, std::uint32_t rank);
+/// The name of each rank's node; empty in a job on one.
+std::vector<std::string> hosts_of_ranks(const Start& job);
+
 /// mpirun → llamanetd: bytes for the standard input of rank 0. An empty one is its end.
 struct Input {
   std::string bytes;

@@ -10,12 +10,16 @@
 
 #include "llamada/base/result.hpp"
 #include "llamada/launcher/inject.hpp"
+#include "llamada/launcher/placement.hpp"
 #include "llamada/qos/tuning.hpp"
 
 namespace llamada::launcher {
 
-/// Most ranks of a job on one node.
+/// Most ranks of a job.
 inline constexpr std::uint32_t rank_count_max = 4096;
+
+/// What -l puts before each line.
+inline constexpr const char* rank_label = "[%r] ";
 
 enum class Action { run, show_help, show_version };
 
@@ -42,6 +46,16 @@ struct Part {
   std::vector<std::string> command;
 };
 
+/// On which hosts the ranks are to run, and how these are reached.
+struct NodeOptions {
+  std::vector<std::vector<HostEntry>> host_lists;  ///< of each --host and host file; empty: this machine
+  HostOrder order = HostOrder::by_slot;
+  bool oversubscribe = false;
+  std::optional<std::uint32_t> ranks_per_node;
+  std::string launcher;       ///< "ssh", "fork"; empty: ssh, or launcher_exec
+  std::string launcher_exec;  ///< called in place of ssh: PROGRAM HOST COMMAND…; empty: ssh itself
+};
+
 /// What a person wrote on mpirun's command line, and what the environment says where the command line says
 /// nothing.
 struct Options {
@@ -64,6 +78,7 @@ struct Options {
   CpuLevel binding = CpuLevel::none;
   CpuLevel mapping = CpuLevel::none;  ///< none: as the binding
   bool report_bindings = false;
+  NodeOptions nodes;
   Inheritance inheritance = Inheritance::all;
   std::vector<std::string> inherited;  ///< the names, when they are listed
   std::string program_path;            ///< folders to look for programs in before PATH, with ':' between them

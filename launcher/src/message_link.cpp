@@ -1,13 +1,17 @@
-#include "control_link.hpp"
+#include "message_link.hpp"
 
 #include <poll.h>
 #include <sys/socket.h>
 
 #include <cerrno>
 
+#include "node_codec.hpp"
+
 namespace llamada::launcher {
 
-ControlLink::ControlLink(EventLoop& loop, FileDescriptor socket, Handler on_message, ClosedHandler on_closed)
+template <typename In, typename Out>
+MessageLink<In, Out>::MessageLink(EventLoop& loop, FileDescriptor socket, Handler on_message,
+                                  ClosedHandler on_closed)
     : loop_(loop),
       socket_(std::move(socket)),
       on_message_(std::move(on_message)),
@@ -15,21 +19,27 @@ ControlLink::ControlLink(EventLoop& loop, FileDescriptor socket, Handler on_mess
   loop_.watch(socket_.get(), POLLIN, [this](short events) { ready(events); });
 }
 
-ControlLink::~ControlLink() { loop_.forget(socket_.get()); }
+template <typename In, typename Out>
+MessageLink<In, Out>::~MessageLink() {
+  loop_.forget(socket_.get());
+}
 
-void ControlLink::send(const control::Message& message) {
+template <typename In, typename Out>
+void MessageLink<In, Out>::send(const Out& message) {
   if (closed_) return;
-  queue_.push_back(control::encode(message));
+  queue_.push_back(encode(message));
   queued_bytes_ += queue_.back().size();
   write_some();
 }
 
-void ControlLink::pause_reading(bool pause) {
+template <typename In, typename Out>
+void MessageLink<In, Out>::pause_reading(bool pause) {
   paused_ = pause;
   look_for();
 }
 
-void ControlLink::flush() {
+template <typename In, typename Out>
+void MessageLink<In, Out>::flush() {
   while (!closed_ && !queue_.empty()) {
     pollfd one{socket_.get(), POLLOUT, 0};
     if (poll(&one, 1, -1) < 0 && errno != EINTR) return;
@@ -37,24 +47,28 @@ void ControlLink::flush() {
   }
 }
 
-void ControlLink::hang_up() {
+template <typename In, typename Out>
+void MessageLink<In, Out>::hang_up() {
   queue_.clear();
   queued_bytes_ = 0;
   shutdown(socket_.get(), SHUT_WR);
   look_for();
 }
 
-void ControlLink::look_for() {
+template <typename In, typename Out>
+void MessageLink<In, Out>::look_for() {
   if (closed_) return;
   loop_.change(socket_.get(), static_cast<short>((paused_ ? 0 : POLLIN) | (queue_.empty() ? 0 : POLLOUT)));
 }
 
-void ControlLink::ready(short events) {
+template <typename In, typename Out>
+void MessageLink<In, Out>::ready(short events) {
   if (events & POLLOUT) write_some();
   if (!closed_ && !paused_ && (events & (POLLIN | POLLHUP | POLLERR))) read_some();
 }
 
-void ControlLink::read_some() {
+template <typename In, typename Out>
+void MessageLink<In, Out>::read_some() {
   std::byte part[control::part_size_bytes_max];
   const ssize_t count = recv(socket_.get(), part, sizeof part, MSG_DONTWAIT);
   if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
@@ -68,7 +82,8 @@ void ControlLink::read_some() {
   }
 }
 
-void ControlLink::write_some() {
+template <typename In, typename Out>
+void MessageLink<In, Out>::write_some() {
   while (!queue_.empty()) {
     const std::vector<std::byte>& first = queue_.front();
     const ssize_t count = ::send(socket_.get(), first.data() + written_of_first_,
@@ -89,11 +104,16 @@ void ControlLink::write_some() {
   look_for();
 }
 
-void ControlLink::close_with(const Error& error) {
+template <typename In, typename Out>
+void MessageLink<In, Out>::close_with(const Error& error) {
   if (closed_) return;
   closed_ = true;
   loop_.forget(socket_.get());
   on_closed_(error);
 }
+
+template class MessageLink<control::Message, control::Message>;
+template class MessageLink<node::FromNode, node::ToNode>;
+template class MessageLink<node::ToNode, node::FromNode>;
 
 }  // namespace llamada::launcher

@@ -8,24 +8,26 @@
 #include "event_loop.hpp"
 #include "llamada/base/file_descriptor.hpp"
 #include "llamada/launcher/job_control.hpp"
+#include "node_messages.hpp"
 
 namespace llamada::launcher {
 
-/// One end of the socket between mpirun and llamanetd, on an event loop: sends never block, what does not fit
-/// yet is queued. The loop must outlive it.
-class ControlLink {
+/// One end of a stream socket that carries messages, on an event loop: it sends messages of Out and takes
+/// messages of In. Sends never block, what does not fit yet is queued. The loop must outlive it.
+template <typename In, typename Out>
+class MessageLink {
  public:
-  using Handler = std::function<void(control::Message)>;
+  using Handler = std::function<void(In)>;
   using ClosedHandler = std::function<void(const Error&)>;
 
   /// `on_message` is called for each message, `on_closed` once: the other end is gone, or does not make
   /// sense.
-  ControlLink(EventLoop& loop, FileDescriptor socket, Handler on_message, ClosedHandler on_closed);
-  ~ControlLink();
-  ControlLink(const ControlLink&) = delete;
-  ControlLink& operator=(const ControlLink&) = delete;
+  MessageLink(EventLoop& loop, FileDescriptor socket, Handler on_message, ClosedHandler on_closed);
+  ~MessageLink();
+  MessageLink(const MessageLink&) = delete;
+  MessageLink& operator=(const MessageLink&) = delete;
 
-  void send(const control::Message& message);
+  void send(const Out& message);
   std::size_t queued_bytes() const { return queued_bytes_; }
   bool closed() const { return closed_; }
   /// Stops, or goes on with, taking messages.
@@ -46,12 +48,18 @@ class ControlLink {
   FileDescriptor socket_;
   Handler on_message_;
   ClosedHandler on_closed_;
-  control::Decoder decoder_;
+  StreamDecoder<In> decoder_;
   std::deque<std::vector<std::byte>> queue_;
   std::size_t written_of_first_ = 0;
   std::size_t queued_bytes_ = 0;
   bool closed_ = false;
   bool paused_ = false;
 };
+
+/// Either end of the socket between mpirun and llamanetd.
+using ControlLink = MessageLink<control::Message, control::Message>;
+/// The coordinator's end of the stream to a node, and the node's.
+using LinkToNode = MessageLink<node::FromNode, node::ToNode>;
+using LinkToCoordinator = MessageLink<node::ToNode, node::FromNode>;
 
 }  // namespace llamada::launcher

@@ -1,0 +1,269 @@
+#include "job_nodes.hpp"
+
+#include <algorithm>
+#include <type_traits>
+#include <utility>
+
+namespace llamada::launcher {
+namespace {
+
+/// A message about one rank.
+template <typename Message>
+concept IsForRank = requires(Message message) {
+  message.slot;
+};
+
+}  // namespace
+
+void JobNodes::begin(const control::Start& job) {
+  for (const control::Node& node : job.nodes) {
+    if (node.agent.empty()) own_node_ = static_cast<std::uint32_t>(nodes_.size());
+    nodes_.push_back({node.name, node.agent.empty()});
+  }
+  for (const std::uint32_t node : job.node_of_rank) slots_.push_back({node});
+}
+
+void JobNodes::take(node::ToNode message) {
+  if (is_one_node()) return tell_node_(0, std::move(message));
+  std::visit([this](auto& each) { give(std::move(each)); }, message);
+}
+
+void JobNodes::take(std::uint32_t node, node::FromNode message) {
+  if (is_one_node()) return tell_coordinator_(std::move(message));
+  if (stage_ == Stage::over || nodes_[node].is_lost) return;
+  std::visit([this, node](auto& each) { hear(node, std::move(each)); }, message);
+}
+
+bool JobNodes::all(bool (*holds)(const Node&)) const {
+  return std::all_of(nodes_.begin(), nodes_.end(), holds);
+}
+
+void JobNodes::tell(std::uint32_t node, node::ToNode message) {
+  if (!nodes_[node].is_lost) tell_node_(node, std::move(message));
+}
+
+void JobNodes::tell_all(const node::ToNode& message) {
+  for (std::uint32_t node = 0; node < nodes_.size(); ++node)
+    if (nodes_[node].has_joined) tell(node, message);
+}
+
+void JobNodes::tell_others(std::uint32_t slot, RemoteState state) {
+  for (std::uint32_t node = 0; node < nodes_.size(); ++node)
+    if (node != node_of(slot)) tell(node, node::SetRemote{slot, state, slots_[slot].incarnation});
+}
+
+// The start: all have joined, all have arenas, all know each other; then the coordinator hears that the node
+// is ready, and starts the ranks.
+
+void JobNodes::joined(std::uint32_t node) {
+  nodes_[node].has_joined = true;
+  go_on();
+}
+
+void JobNodes::give(node::Prepare&& message) {
+  prepare_ = std::move(message);
+  go_on();
+}
+
+void JobNodes::go_on() {
+  if (stage_ == Stage::joining && prepare_ && all([](const Node& node) { return node.has_joined; })) {
+    stage_ = Stage::preparing;
+    for (std::uint32_t node = 0; node < nodes_.size(); ++node) {
+      prepare_->own_node = node;
+      tell(node, *prepare_);
+    }
+  }
+  if (stage_ == Stage::preparing && all([](const Node& node) { return node.ready.has_value(); })) {
+    stage_ = Stage::meeting;
+    node::MeetNodes meet;
+    for (const Node& node : nodes_) meet.endpoints.push_back(node.ready->endpoints);
+    tell_all(meet);
+  }
+  if (stage_ == Stage::meeting && all([](const Node& node) { return node.has_met; })) {
+    stage_ = Stage::running;
+    for (const Node& node : nodes_) tell_coordinator_(*node.ready);
+  }
+}
+
+void JobNodes::hear(std::uint32_t node, node::Ready&& message) {
+  nodes_[node].ready = std::move(message);
+  go_on();
+}
+
+void JobNodes::hear(std::uint32_t node, node::Met&&) {
+  nodes_[node].has_met = true;
+  go_on();
+}
+
+void JobNodes::hear(std::uint32_t node, node::NotReady&& message) { refuse(node, message.why); }
+
+void JobNodes::refuse(std::uint32_t node, const std::string& why) {
+  if (!is_starting()) return;
+  stage_ = Stage::over;
+  tell_coordinator_(node::NotReady{fmt::format("the node '{}': {}", nodes_[node].name, why)});
+}
+
+// What is for some nodes, or for all.
+
+template <typename Message>
+void JobNodes::give(Message&& message) {
+  if constexpr (IsForRank<std::remove_cvref_t<Message>>)
+    tell(node_of(message.slot), std::move(message));
+  else
+    tell_all(node::ToNode(std::move(message)));
+}
+
+void JobNodes::give(node::StartRanks&& message) {
+  std::vector<node::StartRanks> parts(nodes_.size());
+  for (node::RankStart& start : message.ranks) {
+    if (start.slot < slots_.size() && start.incarnation > 1) {
+      slots_[start.slot].incarnation = start.incarnation;
+      tell_others(start.slot, RemoteState::running);
+    }
+    parts[node_of(start.slot)].ranks.push_back(std::move(start));
+  }
+  for (std::uint32_t node = 0; node < nodes_.size(); ++node)
+    if (!parts[node].ranks.empty()) tell(node, std::move(parts[node]));
+}
+
+void JobNodes::give(node::AddRanks&& message) {
+  tell_coordinator_(
+      node::RanksAdded{message.question, 0, "ranks cannot be added to a job on several nodes yet"});
+}
+
+/// The job ends before it has begun: nobody waits for nodes that are on their way.
+void JobNodes::give(node::EndJob&& message) {
+  if (!is_starting()) return tell_all(message);
+  stage_ = Stage::over;
+  tell_coordinator_(node::Ready{});
+}
+
+void JobNodes::give(node::KillAll&& message) { tell_all(message); }
+void JobNodes::give(node::Die&& message) { tell(own_node_, message); }
+void JobNodes::give(control::Input&& message) { tell(node_of(0), std::move(message)); }
+
+// Questions of nodes, which have numbers of their own.
+
+std::uint64_t JobNodes::remember(std::uint32_t node, std::uint64_t question) {
+  questions_[++last_question_] = {node, question};
+  return last_question_;
+}
+
+void JobNodes::answer(std::uint64_t question, const std::function<node::ToNode(std::uint64_t)>& make) {
+  const auto found = questions_.find(question);
+  if (found == questions_.end()) return;
+  tell(found->second.node, make(found->second.number));
+  questions_.erase(found);
+}
+
+void JobNodes::give(node::AnswerReach&& message) {
+  answer(message.question, [](std::uint64_t number) { return node::AnswerReach{number}; });
+}
+
+void JobNodes::give(node::AnswerInject&& message) {
+  answer(message.question, [&message](std::uint64_t number) {
+    return node::AnswerInject{number, std::move(message.answer)};
+  });
+}
+
+void JobNodes::hear(std::uint32_t node, node::Reached&& message) {
+  message.question = remember(node, message.question);
+  tell_coordinator_(std::move(message));
+}
+
+void JobNodes::hear(std::uint32_t node, node::InjectWanted&& message) {
+  message.question = remember(node, message.question);
+  tell_coordinator_(std::move(message));
+}
+
+void JobNodes::hear(std::uint32_t node, node::SpawnWanted&& message) {
+  tell(node, node::AnswerSpawn{message.question.number,
+                               {0, 0, "MPI_Comm_spawn does not work in a job on several nodes yet"}});
+}
+
+// Questions for all nodes, whose answers are put together.
+
+void JobNodes::give(node::Survey&& message) {
+  if (!surveyed_.empty()) return;  // the answer is on its way
+  for (std::uint32_t node = 0; node < nodes_.size(); ++node)
+    if (!nodes_[node].is_lost) surveyed_[node];
+  tell_all(message);
+}
+
+void JobNodes::give(node::AskWaits&& message) {
+  waits_.clear();
+  waits_question_ = message.question;
+  for (std::uint32_t node = 0; node < nodes_.size(); ++node)
+    if (!nodes_[node].is_lost) waits_[node];
+  tell_all(message);
+}
+
+void JobNodes::hear(std::uint32_t node, node::Surveyed&& message) {
+  if (const auto asked = surveyed_.find(node); asked != surveyed_.end()) asked->second = message;
+  look_for_answers();
+}
+
+void JobNodes::hear(std::uint32_t node, node::Waits&& message) {
+  if (message.question != waits_question_) return;
+  if (const auto asked = waits_.find(node); asked != waits_.end()) asked->second = std::move(message);
+  look_for_answers();
+}
+
+void JobNodes::look_for_answers() {
+  const auto is_complete = [](const auto& answers) {
+    return !answers.empty() && std::all_of(answers.begin(), answers.end(),
+                                           [](const auto& each) { return each.second.has_value(); });
+  };
+  if (is_complete(surveyed_)) {
+    node::Surveyed sum;
+    for (const auto& [node, part] : std::exchange(surveyed_, {})) {
+      sum.ranks_running += part->ranks_running;
+      sum.ranks_in_mpi += part->ranks_in_mpi;
+    }
+    tell_coordinator_(sum);
+  }
+  if (is_complete(waits_)) {
+    node::Waits sum{waits_question_, {}};
+    for (auto& [node, part] : std::exchange(waits_, {}))
+      std::move(part->ranks.begin(), part->ranks.end(), std::back_inserter(sum.ranks));
+    tell_coordinator_(std::move(sum));
+  }
+}
+
+// The ends of ranks and of nodes.
+
+void JobNodes::hear(std::uint32_t node, node::CannotStart&& message) {
+  message.why = fmt::format("the node '{}': {}", nodes_[node].name, message.why);
+  tell_coordinator_(std::move(message));
+}
+
+void JobNodes::hear(std::uint32_t, node::Ended&& message) {
+  const RankState state = message.view.state;
+  const bool was_in_mpi = state != RankState::none && state != RankState::finalized;
+  if (was_in_mpi && message.slot < slots_.size()) tell_others(message.slot, RemoteState::dead);
+  tell_coordinator_(std::move(message));
+}
+
+void JobNodes::hear(std::uint32_t, node::Done&& message) {
+  if (message.slot < slots_.size() && !std::exchange(slots_[message.slot].is_done, true))
+    tell_others(message.slot, RemoteState::done);
+  tell_coordinator_(std::move(message));
+}
+
+void JobNodes::hear(std::uint32_t node, node::NodeFailed&& message) {
+  tell_coordinator_(node::NodeFailed{fmt::format("the node '{}': {}", nodes_[node].name, message.why)});
+}
+
+void JobNodes::lost(std::uint32_t node, const std::string& why) {
+  if (stage_ == Stage::over || std::exchange(nodes_[node].is_lost, true)) return;
+  if (is_starting()) return refuse(node, why);
+  tell_coordinator_(node::NodeFailed{fmt::format("the node '{}' is lost: {}", nodes_[node].name, why)});
+  surveyed_.erase(node);
+  waits_.erase(node);
+  look_for_answers();
+  for (std::uint32_t slot = 0; slot < slots_.size(); ++slot)
+    if (slots_[slot].node == node && !std::exchange(slots_[slot].is_done, true))
+      tell_coordinator_(node::Done{slot, {}});
+}
+
+}  // namespace llamada::launcher

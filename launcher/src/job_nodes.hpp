@@ -1,0 +1,121 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "llamada/launcher/job_control.hpp"
+#include "node_messages.hpp"
+
+namespace llamada::launcher {
+
+/// The nodes of a job, which the coordinator talks to as if they were one: gives each node what is for its
+/// ranks, or for all, and makes one answer of the answers of all. Of a job on one node it changes nothing. It
+/// knows no stream: who drives it says which nodes have joined, and which are lost.
+///
+/// Pure. One thread. Neither `tell` function may call back.
+class JobNodes {
+ public:
+  using TellNode = std::function<void(std::uint32_t node, node::ToNode)>;
+  using TellCoordinator = std::function<void(node::FromNode)>;
+  JobNodes(TellNode tell_node, TellCoordinator tell_coordinator)
+      : tell_node_(std::move(tell_node)), tell_coordinator_(std::move(tell_coordinator)) {}
+
+  /// The job, before anything else. One without nodes has one, which is there.
+  void begin(const control::Start& job);
+
+  /// From the coordinator.
+  void take(node::ToNode message);
+  /// From a node.
+  void take(std::uint32_t node, node::FromNode message);
+  /// The node can be talked to from now on.
+  void joined(std::uint32_t node);
+  /// Nothing will come of the node any more; `why` says what has happened to it ("its agent …"). Its ranks
+  /// count as done.
+  void lost(std::uint32_t node, const std::string& why);
+
+ private:
+  /// What has been heard of all nodes; `starting`: no rank runs before the last of these.
+  enum class Stage { joining, preparing, meeting, running, over };
+  struct Node {
+    std::string name;
+    bool has_joined = false;
+    bool is_lost = false;
+    bool has_met = false;
+    std::optional<node::Ready> ready;
+  };
+  struct Slot {
+    std::uint32_t node = 0;
+    std::uint32_t incarnation = 1;
+    bool is_done = false;
+  };
+  struct Question {
+    std::uint32_t node = 0;
+    std::uint64_t number = 0;
+  };
+
+  bool is_starting() const { return stage_ < Stage::running; }
+  bool is_one_node() const { return nodes_.empty(); }
+  bool all(bool (*holds)(const Node&)) const;
+  std::uint32_t node_of(std::uint32_t slot) const { return slot < slots_.size() ? slots_[slot].node : 0; }
+  void tell(std::uint32_t node, node::ToNode message);
+  void tell_all(const node::ToNode& message);
+  void tell_others(std::uint32_t slot, RemoteState state);
+  void go_on();
+  void refuse(std::uint32_t node, const std::string& why);
+  void answer(std::uint64_t question, const std::function<node::ToNode(std::uint64_t)>& make);
+  std::uint64_t remember(std::uint32_t node, std::uint64_t question);
+  void look_for_answers();
+
+  // From the coordinator: for one node, or for all.
+  void give(node::Prepare&& message);
+  void give(node::StartRanks&& message);
+  void give(node::AddRanks&& message);
+  void give(node::EndJob&& message);
+  void give(node::KillAll&& message);
+  void give(node::Die&& message);
+  void give(node::Survey&& message);
+  void give(node::AskWaits&& message);
+  void give(node::AnswerSpawn&&) {}  // refused before the coordinator hears of it
+  void give(node::AnswerReach&& message);
+  void give(node::AnswerInject&& message);
+  void give(control::Input&& message);
+  template <typename Message>
+  void give(Message&& message);
+
+  // From a node.
+  void hear(std::uint32_t node, node::Ready&& message);
+  void hear(std::uint32_t node, node::Met&& message);
+  void hear(std::uint32_t node, node::NotReady&& message);
+  void hear(std::uint32_t node, node::CannotStart&& message);
+  void hear(std::uint32_t node, node::Ended&& message);
+  void hear(std::uint32_t node, node::Done&& message);
+  void hear(std::uint32_t node, node::Reached&& message);
+  void hear(std::uint32_t node, node::SpawnWanted&& message);
+  void hear(std::uint32_t node, node::InjectWanted&& message);
+  void hear(std::uint32_t node, node::Surveyed&& message);
+  void hear(std::uint32_t node, node::Waits&& message);
+  void hear(std::uint32_t node, node::NodeFailed&& message);
+  template <typename Message>
+  void hear(std::uint32_t, Message&& message) {
+    tell_coordinator_(std::move(message));
+  }
+
+  TellNode tell_node_;
+  TellCoordinator tell_coordinator_;
+  Stage stage_ = Stage::joining;
+  std::vector<Node> nodes_;  ///< empty: a job on one node
+  std::vector<Slot> slots_;
+  std::uint32_t own_node_ = 0;  ///< that of the coordinator's process; the first one if it is none
+  std::optional<node::Prepare> prepare_;
+  std::map<std::uint64_t, Question> questions_;  ///< of nodes, by the numbers that the coordinator sees
+  std::uint64_t last_question_ = 0;
+  std::map<std::uint32_t, std::optional<node::Surveyed>> surveyed_;  ///< by node that was asked
+  std::map<std::uint32_t, std::optional<node::Waits>> waits_;
+  std::uint64_t waits_question_ = 0;
+};
+
+}  // namespace llamada::launcher

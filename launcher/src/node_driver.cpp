@@ -1,0 +1,159 @@
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <thread>
+#include <utility>
+
+#include "llamada/launcher/exit_codes.hpp"
+#include "llamada/launcher/guardian.hpp"
+#include "llamada/launcher/node_agent.hpp"
+#include "message_link.hpp"
+#include "node_handshake.hpp"
+#include "node_supervisor.hpp"
+#include "output_hold.hpp"
+#include "process_tree.hpp"
+#include "process_watch.hpp"
+#include "tcp.hpp"
+
+namespace llamada::launcher {
+namespace {
+
+/// How long the coordinator may take until it has answered, at any of its addresses.
+constexpr std::chrono::seconds connect_max{20};
+
+/// Within what time the guardian has ended us when the coordinator is dead.
+constexpr std::chrono::milliseconds guardian_end_max{2 * llamanetd_grace};
+
+using TimePoint = std::chrono::steady_clock::time_point;
+
+int milliseconds_until(TimePoint limit) {
+  const auto left = limit - std::chrono::steady_clock::now();
+  return static_cast<int>(
+      std::max<std::int64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(left).count(), 0));
+}
+
+bool read_all(const FileDescriptor& socket, std::span<std::byte> bytes, TimePoint limit) {
+  while (!bytes.empty()) {
+    pollfd one{socket.get(), POLLIN, 0};
+    if (poll(&one, 1, milliseconds_until(limit)) != 1) return false;
+    const ssize_t count = recv(socket.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
+    if (count < 0 && (errno == EAGAIN || errno == EINTR)) continue;
+    if (count <= 0) return false;
+    bytes = bytes.subspan(static_cast<std::size_t>(count));
+  }
+  return true;
+}
+
+bool write_all(const FileDescriptor& socket, std::span<const std::byte> bytes) {
+  return ::send(socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(bytes.size());
+}
+
+/// Whether the peer has shown that it is the job's coordinator.
+bool greet(const FileDescriptor& socket, const NodeIdentity& identity, const NodeSecret& secret,
+           TimePoint limit) {
+  const auto nonce = draw_nonce();
+  if (!nonce) return false;
+  const HelloBytes own = encode(NodeHello{own_version(), identity.job_number, identity.node, *nonce});
+  HelloBytes other;
+  ProofBytes proof;
+  return write_all(socket, own) && read_all(socket, other, limit) &&
+         write_all(socket, proof_of(HandshakeSide::node, own, other, secret)) &&
+         read_all(socket, proof, limit) &&
+         is_same(proof, proof_of(HandshakeSide::coordinator, own, other, secret));
+}
+
+/// Tries all addresses at once: some may be those of networks that this host does not reach, or that belong
+/// to other hosts here.
+FileDescriptor connect(const NodeIdentity& identity, const NodeSecret& secret) {
+  const TimePoint limit = std::chrono::steady_clock::now() + connect_max;
+  std::vector<FileDescriptor> sockets;
+  for (const std::string& address : identity.coordinators)
+    if (auto socket = begin_to_connect(address, identity.port)) sockets.push_back(std::move(*socket));
+  while (!sockets.empty() && milliseconds_until(limit) > 0) {
+    std::vector<pollfd> polled;
+    for (const FileDescriptor& socket : sockets) polled.push_back({socket.get(), POLLOUT, 0});
+    if (poll(polled.data(), polled.size(), milliseconds_until(limit)) <= 0) break;
+    for (std::size_t i = polled.size(); i-- > 0;) {
+      if (polled[i].revents == 0) continue;
+      FileDescriptor socket = std::move(sockets[i]);
+      sockets.erase(sockets.begin() + static_cast<std::ptrdiff_t>(i));
+      if (greet(socket, identity, secret, limit)) return socket;
+    }
+  }
+  return {};
+}
+
+bool read_secret(const FileDescriptor& pipe, NodeSecret& secret) {
+  return read(pipe.get(), secret.data(), secret.size()) == static_cast<ssize_t>(secret.size());
+}
+
+/// The supervisor of a node whose coordinator is at the other end of a stream.
+class NodeDriver {
+ public:
+  NodeDriver(FileDescriptor socket, NodeSupervisor::Links links, const ArenasFactory& make_arenas)
+      : supervisor_(loop_, make_arenas, [this](node::FromNode message) { link_.send(message); }),
+        link_(
+            loop_, std::move(socket), [this](node::ToNode message) { take(std::move(message)); },
+            [this](const Error&) { is_over_ = true; }) {
+    supervisor_.set_links(std::move(links));
+  }
+
+  Status run() {
+    while (!is_over_) {
+      if (auto status = loop_.run_once(); !status) return status;
+      hold_output_if_needed();
+    }
+    return {};
+  }
+
+ private:
+  void take(node::ToNode message) {
+    if (const auto* hold = std::get_if<node::HoldOutput>(&message)) {
+      held_by_coordinator_ = hold->hold;
+      return hold_output_if_needed();
+    }
+    supervisor_.take(std::move(message));
+  }
+
+  /// While mpirun or the stream have much to take, the ranks' pipes are left alone, and the ranks wait.
+  void hold_output_if_needed() {
+    const bool hold = held_by_coordinator_ || must_hold_output(output_held_, link_.queued_bytes());
+    if (std::exchange(output_held_, hold) != hold) supervisor_.take(node::HoldOutput{hold});
+  }
+
+  EventLoop loop_;
+  bool is_over_ = false;
+  bool output_held_ = false;
+  bool held_by_coordinator_ = false;
+  NodeSupervisor supervisor_;
+  LinkToCoordinator link_;
+};
+
+}  // namespace
+
+int run_node_driver(const NodeIdentity& identity, FileDescriptor secret_pipe, const LastWord& last_word,
+                    const ArenasFactory& make_arenas) {
+  fcntl(last_word.descriptor(), F_SETFD, FD_CLOEXEC);
+  NodeSecret secret;
+  if (!read_secret(secret_pipe, secret)) return exit_launcher;
+  secret_pipe.reset();
+  FileDescriptor socket = connect(identity, secret);
+  if (!socket) {
+    // When the coordinator is dead it is another one's to say, and we are killed meanwhile.
+    std::this_thread::sleep_for(2 * guardian_end_max);
+    say(fmt::format("mpirun: llamanetd of node {} cannot connect to mpirun's host (port {}).\n",
+                    identity.node, identity.port));
+    return exit_launcher;
+  }
+  prepare_stream(socket);
+  NodeSupervisor::Links links{own_address_of(socket), frame_key(secret, identity.job_number)};
+  const Status status = NodeDriver(std::move(socket), std::move(links), make_arenas).run();
+  kill_all_descendants();
+  return status ? 0 : exit_launcher;
+}
+
+}  // namespace llamada::launcher

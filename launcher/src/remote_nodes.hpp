@@ -1,0 +1,88 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "event_loop.hpp"
+#include "message_link.hpp"
+#include "node_agent_process.hpp"
+#include "node_handshake.hpp"
+#include "tcp.hpp"
+
+namespace llamada::launcher {
+
+/// The other nodes of a job as the coordinator's process reaches them: starts an agent for each, lets the
+/// llamanetds that these start connect, and carries the messages of node_messages.hpp to and from them.
+///
+/// One thread. What happens is told from handlers of the event loop.
+class RemoteNodes {
+ public:
+  struct Actions {
+    std::function<void(std::uint32_t node)> joined;
+    std::function<void(std::uint32_t node, node::FromNode)> take;
+    /// Once for each node at most; nothing of it follows.
+    std::function<void(std::uint32_t node, std::string why)> lost;
+    /// A process that has been started, and is no rank.
+    std::function<void(pid_t)> agent_started;
+  };
+  RemoteNodes(EventLoop& loop, AgentSurroundings surroundings, Actions actions);
+  ~RemoteNodes();
+  RemoteNodes(const RemoteNodes&) = delete;
+  RemoteNodes& operator=(const RemoteNodes&) = delete;
+
+  /// Starts the agents of the nodes that have one. A node whose agent cannot be started is lost. Errors:
+  /// there is no socket, or no random number to be had.
+  Status start(const control::Start& job);
+  /// To a node that has joined and is not lost; else nothing happens.
+  void send(std::uint32_t node, const node::ToNode& message);
+
+  /// The IP address by which a node that has joined has reached this host; empty before the first has.
+  const std::string& own_address() const { return own_address_; }
+  std::array<std::uint8_t, 16> key() const { return frame_key(secret_, job_number_); }
+
+  /// The job is over: hangs up, and waits for the agents to end, but not for long.
+  void end();
+
+ private:
+  struct Remote {
+    std::optional<NodeAgentProcess> agent;
+    std::unique_ptr<LinkToNode> link;
+    bool is_lost = false;
+  };
+  /// A connection of nobody knows whom.
+  struct Stranger {
+    FileDescriptor socket;
+    NodeGreeting greeting;
+    std::vector<std::byte> read;
+    std::uint64_t timer = 0;
+  };
+  using Strangers = std::list<Stranger>;
+
+  std::vector<std::string> command_for(std::uint32_t node, const std::vector<std::string>& agent) const;
+  void start_agent(std::uint32_t node, const std::vector<std::string>& agent);
+  void look_at_agents();
+  void agent_ended(std::uint32_t node, int wait_status);
+  void accept_all();
+  void read(Strangers::iterator stranger);
+  Status take(Stranger& stranger);
+  void drop(Strangers::iterator stranger);
+  void welcome(Strangers::iterator stranger);
+  void look_for_late_ones();
+  void lose(std::uint32_t node, std::string why);
+
+  EventLoop& loop_;
+  AgentSurroundings surroundings_;
+  Actions actions_;
+  std::uint64_t job_number_ = 0;
+  NodeSecret secret_{};
+  Listener listener_;
+  std::string own_address_;
+  std::vector<Remote> remotes_;  ///< by node; one without agent is this process's own
+  Strangers strangers_;          ///< the oldest first
+};
+
+}  // namespace llamada::launcher

@@ -1,0 +1,205 @@
+#include "job_nodes.hpp"
+
+#include "test.hpp"
+
+// Two nodes as the coordinator sees them, without a stream: ranks 0 and 2 are on node 0, rank 1 is on node 1.
+
+using namespace llamada;
+using namespace llamada::launcher;
+
+namespace {
+
+struct Nodes {
+  explicit Nodes(bool starts = true) {
+    control::Start job;
+    job.rank_count = 3;
+    job.nodes = {{"a", {}}, {"b", {"ssh", "b"}}};
+    job.node_of_rank = {0, 1, 0};
+    nodes.begin(job);
+    node::Prepare prepare;
+    prepare.node_of_rank = job.node_of_rank;
+    nodes.take(prepare);
+    if (!starts) return;
+    nodes.joined(1);
+    for (const std::uint32_t node : {1, 0})
+      nodes.take(node, node::Ready{node == 0 ? "A" : "B", node == 0 ? "ea" : "eb"});
+    for (const std::uint32_t node : {0, 1}) nodes.take(node, node::Met{});
+    forget();
+  }
+
+  void forget() {
+    told[0].clear();
+    told[1].clear();
+    heard.clear();
+  }
+  template <typename Wanted>
+  std::size_t count(std::uint32_t node) const {
+    std::size_t found = 0;
+    for (const auto& message : told[node]) found += std::holds_alternative<Wanted>(message);
+    return found;
+  }
+  template <typename Wanted>
+  const Wanted* last(std::uint32_t node) const {
+    return told[node].empty() ? nullptr : std::get_if<Wanted>(&told[node].back());
+  }
+  template <typename Wanted>
+  const Wanted* last_heard() const {
+    return heard.empty() ? nullptr : std::get_if<Wanted>(&heard.back());
+  }
+
+  std::vector<node::ToNode> told[2];
+  std::vector<node::FromNode> heard;
+  JobNodes nodes{
+      [this](std::uint32_t node, node::ToNode message) { told[node].push_back(std::move(message)); },
+      [this](node::FromNode message) { heard.push_back(std::move(message)); }};
+};
+
+}  // namespace
+
+TEST_CASE("job nodes: of a job on one node nothing is changed", "[launcher]") {
+  Nodes all(false);
+  std::size_t passed = 0;
+  JobNodes one([&](std::uint32_t node, node::ToNode) { passed += node == 0; },
+               [&](node::FromNode) { ++passed; });
+  one.begin({});
+  one.take(node::Prepare{});
+  one.take(0, node::SpawnWanted{});
+  CHECK(passed == 2);
+}
+
+TEST_CASE("job nodes: no rank starts before all nodes have joined, have arenas and know each other",
+          "[launcher]") {
+  Nodes all(false);
+  CHECK(all.told[0].empty());
+  all.nodes.joined(1);
+  REQUIRE(all.last<node::Prepare>(1));
+  CHECK(all.last<node::Prepare>(0)->own_node == 0);
+  CHECK(all.last<node::Prepare>(1)->own_node == 1);
+  all.nodes.take(1, node::Ready{"B", "eb"});
+  CHECK(all.count<node::MeetNodes>(1) == 0);
+  all.nodes.take(0, node::Ready{"A", "ea"});
+  REQUIRE(all.last<node::MeetNodes>(1));
+  CHECK(all.last<node::MeetNodes>(0)->endpoints == std::vector<std::string>{"ea", "eb"});
+  all.nodes.take(0, node::Met{});
+  CHECK(all.heard.empty());
+  all.nodes.take(1, node::Met{});
+  REQUIRE(all.heard.size() == 2);
+  CHECK(std::get<node::Ready>(all.heard[0]).host == "A");
+  CHECK(std::get<node::Ready>(all.heard[1]).host == "B");
+}
+
+TEST_CASE("job nodes: a node that cannot begin ends the job, by its name", "[launcher]") {
+  Nodes all(false);
+  SECTION("it says so") {
+    all.nodes.joined(1);
+    all.nodes.take(1, node::NotReady{"no memory"});
+    CHECK(all.last_heard<node::NotReady>()->why == "the node 'b': no memory");
+  }
+  SECTION("it never comes") {
+    all.nodes.lost(1, "its agent ended");
+    CHECK(all.last_heard<node::NotReady>()->why == "the node 'b': its agent ended");
+  }
+  const std::size_t heard = all.heard.size();
+  all.nodes.take(0, node::NotReady{"no memory either"});
+  all.nodes.lost(0, "gone");
+  CHECK(all.heard.size() == heard);
+}
+
+TEST_CASE("job nodes: a job that is ended before its nodes have come waits for none", "[launcher]") {
+  Nodes all(false);
+  all.nodes.take(node::EndJob{});
+  CHECK(all.last_heard<node::Ready>());
+}
+
+TEST_CASE("job nodes: each node gets what is for its ranks", "[launcher]") {
+  Nodes all;
+  node::StartRanks start;
+  for (const std::uint32_t slot : {0, 1, 2}) start.ranks.emplace_back().slot = slot;
+  all.nodes.take(start);
+  REQUIRE(all.last<node::StartRanks>(0));
+  CHECK(all.last<node::StartRanks>(0)->ranks.size() == 2);
+  CHECK(all.last<node::StartRanks>(1)->ranks.size() == 1);
+  all.nodes.take(node::Drain{2});
+  CHECK(all.last<node::Drain>(0));
+  all.nodes.take(node::SignalRank{1, 10, true});
+  CHECK(all.last<node::SignalRank>(1));
+  all.nodes.take(control::Input{"x"});
+  CHECK(all.last<control::Input>(0));
+  all.nodes.take(node::EndJob{});
+  CHECK((all.last<node::EndJob>(0) && all.last<node::EndJob>(1)));
+}
+
+TEST_CASE("job nodes: the answers of all nodes are one", "[launcher]") {
+  Nodes all;
+  all.nodes.take(node::Survey{});
+  all.nodes.take(0, node::Surveyed{2, 1});
+  CHECK(all.heard.empty());
+  all.nodes.take(1, node::Surveyed{1, 1});
+  REQUIRE(all.last_heard<node::Surveyed>());
+  CHECK(all.last_heard<node::Surveyed>()->ranks_running == 3);
+  CHECK(all.last_heard<node::Surveyed>()->ranks_in_mpi == 2);
+  all.nodes.take(node::AskWaits{5});
+  all.nodes.take(1, node::Waits{5, {{1, {}, {}}}});
+  all.nodes.take(1, node::Waits{4, {}});  // to a question before
+  all.nodes.take(0, node::Waits{5, {{0, {}, {}}, {2, {}, {}}}});
+  REQUIRE(all.last_heard<node::Waits>());
+  CHECK(all.last_heard<node::Waits>()->ranks.size() == 3);
+  CHECK(all.last_heard<node::Waits>()->question == 5);
+}
+
+TEST_CASE("job nodes: who asks is answered, though both nodes give their questions the same number",
+          "[launcher]") {
+  Nodes all;
+  for (const std::uint32_t node : {0, 1}) all.nodes.take(node, node::InjectWanted{3, "kill any"});
+  all.nodes.take(node::AnswerInject{std::get<node::InjectWanted>(all.heard[1]).question, {true, "b"}});
+  CHECK(all.told[0].empty());
+  REQUIRE(all.last<node::AnswerInject>(1));
+  CHECK(all.last<node::AnswerInject>(1)->question == 3);
+}
+
+TEST_CASE("job nodes: MPI_Comm_spawn is refused where it is asked for", "[launcher]") {
+  Nodes all;
+  node::SpawnWanted wanted;
+  wanted.question.number = 8;
+  all.nodes.take(1, wanted);
+  CHECK(all.heard.empty());
+  REQUIRE(all.last<node::AnswerSpawn>(1));
+  CHECK(all.last<node::AnswerSpawn>(1)->question == 8);
+  CHECK(all.last<node::AnswerSpawn>(1)->answer.error.find("several nodes") != std::string::npos);
+}
+
+TEST_CASE("job nodes: the other nodes hear what becomes of a rank", "[launcher]") {
+  Nodes all;
+  node::Ended end;
+  end.slot = 1;
+  end.view.state = RankState::in_program;
+  all.nodes.take(1, end);
+  REQUIRE(all.last<node::SetRemote>(0));
+  CHECK(all.last<node::SetRemote>(0)->slot == 1);
+  CHECK(all.last<node::SetRemote>(0)->state == RemoteState::dead);
+  all.nodes.take(1, node::Done{1, {}});
+  CHECK(all.last<node::SetRemote>(0)->state == RemoteState::done);
+  CHECK(all.count<node::SetRemote>(1) == 0);
+  all.forget();
+  end.slot = 2;
+  end.view.state = RankState::finalized;  // its peers may still take what it has sent
+  all.nodes.take(0, end);
+  CHECK(all.told[1].empty());
+}
+
+TEST_CASE("job nodes: a lost node ends the job, and its ranks are done", "[launcher]") {
+  Nodes all;
+  all.nodes.take(node::Survey{});
+  all.nodes.take(0, node::Surveyed{2, 0});
+  all.nodes.lost(1, "its agent was killed");
+  REQUIRE(all.heard.size() == 3);
+  CHECK(std::get<node::NodeFailed>(all.heard[0]).why == "the node 'b' is lost: its agent was killed");
+  CHECK(std::get<node::Surveyed>(all.heard[1]).ranks_running == 2);
+  CHECK(std::get<node::Done>(all.heard[2]).slot == 1);
+  all.forget();
+  all.nodes.take(1, node::Done{1, {}});
+  all.nodes.take(node::KillAll{});
+  CHECK(all.heard.empty());
+  CHECK(all.told[1].empty());
+  CHECK(all.last<node::KillAll>(0));
+}

@@ -1,0 +1,87 @@
+#include "node_plan.hpp"
+
+#include <sys/stat.h>
+
+#include <fstream>
+
+#include "temporary_folder.hpp"
+#include "test.hpp"
+
+using namespace llamada;
+using namespace llamada::launcher;
+
+namespace {
+
+const PlanningHost here{"node7", {"10.0.0.7"}, "/usr/bin:/bin", "/opt/my llamada/llamanetd"};
+
+Options options_of(std::uint32_t rank_count, std::vector<HostEntry> hosts) {
+  Options options;
+  options.rank_count = rank_count;
+  if (!hosts.empty()) options.nodes.host_lists.push_back(std::move(hosts));
+  options.nodes.launcher_exec = "/bin/sh -e";
+  return options;
+}
+NodePlan planned(const Options& options) {
+  auto plan = plan_nodes(options, here);
+  REQUIRE(plan);
+  return *plan;
+}
+std::string refused(const Options& options) {
+  const auto plan = plan_nodes(options, here);
+  REQUIRE_FALSE(plan);
+  return plan.error().text();
+}
+bool contains(const std::string& text, std::string_view part) { return text.find(part) != text.npos; }
+
+}  // namespace
+
+TEST_CASE("node plan: ranks on this machine only need no nodes, and no slots", "[launcher]") {
+  CHECK(planned(options_of(4, {})).nodes.empty());
+  CHECK(planned(options_of(4, {{"localhost", 1, {}}, {"node7", 1, {}}})).nodes.empty());
+  CHECK(planned(options_of(4, {{"localhost", 4, {}}, {"b", 4, {}}})).nodes.empty());
+}
+
+TEST_CASE("node plan: this machine is one node, whatever it is called, and others have an agent",
+          "[launcher]") {
+  const NodePlan plan = planned(options_of(4, {{"127.0.0.1", 1, {}}, {"b", 2, {}}, {"node7", 1, {}}}));
+  REQUIRE(plan.nodes.size() == 2);
+  CHECK(plan.nodes[0] == control::Node{"node7", {}});
+  CHECK(plan.nodes[1] == control::Node{"b", {"/bin/sh", "-e", "b", "'/opt/my llamada/llamanetd'"}});
+  CHECK(plan.node_of_rank == std::vector<std::uint32_t>{0, 0, 1, 1});
+}
+
+TEST_CASE("node plan: fork starts every host's llamanetd on this machine", "[launcher]") {
+  Options options = options_of(1, {{"b", 1, {}}});
+  options.nodes.launcher_exec.clear();
+  options.nodes.launcher = "fork";
+  CHECK(planned(options).nodes.at(0) == control::Node{"b", {here.llamanetd}});
+}
+
+TEST_CASE("node plan: what cannot be done is said in one sentence", "[launcher]") {
+  CHECK(contains(refused(options_of(4, {{"b", 2, {}}})), "the hosts have 2 slots"));
+  Options options = options_of(1, {{"b", 1, {}}});
+  options.nodes.launcher_exec = "no-such-agent";
+  CHECK(contains(refused(options), "no-such-agent"));
+  options.nodes.launcher_exec.clear();
+  options.nodes.launcher = "pbs";
+  CHECK(contains(refused(options), "'pbs'"));
+  options.nodes.launcher = "fork";
+  options.nodes.host_lists.push_back({{"c", 1, {}}});
+  CHECK(contains(refused(options), "one list"));
+}
+
+TEST_CASE("node plan: a path with blanks is one program, other texts are words", "[launcher]") {
+  const test::TemporaryFolder folder;
+  const std::string agent = folder / "an agent";
+  std::ofstream(agent) << "#!/bin/sh\n";
+  chmod(agent.c_str(), 0755);
+  Options options = options_of(1, {{"b", 1, {}}});
+  options.nodes.launcher_exec = agent;
+  CHECK(planned(options).nodes.at(0).agent.at(0) == agent);
+}
+
+TEST_CASE("node plan: words are quoted as a shell reads them", "[launcher]") {
+  CHECK(shell_word("/usr/bin/llamanetd") == "/usr/bin/llamanetd");
+  CHECK(shell_word("it's") == "'it'\\''s'");
+  CHECK(shell_word("") == "''");
+}
