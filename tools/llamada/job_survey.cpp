@@ -35,6 +35,7 @@ waits::SurveyedRank rank_of(const Inspector::Slot& slot, std::uint32_t survey, b
     rank.course = Course::ended;
     return rank;
   }
+  rank.node = slot.other_node;
   if (!is_in_call(slot)) return rank;
   auto report = waits::read_report(slot.view().user_area());
   answers = report && report->incarnation == slot.incarnation &&

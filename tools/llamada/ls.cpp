@@ -96,7 +96,17 @@ void describe_participant(const DomainView& domain, std::uint32_t slot, json& de
   }
 }
 
+/// Of a rank on another node, whose driver knows the rest.
+json describe_elsewhere(const Inspector::Slot& slot) {
+  return {{"slot", slot.index},
+          {"state", state_name(slot.state, log::ArenaState::in_program)},
+          {"incarnation", slot.incarnation},
+          {"deaths", slot.deaths},
+          {"node", *slot.other_node}};
+}
+
 json describe_application(const Inspector::Slot& slot, const DomainView& domain) {
+  if (slot.other_node) return describe_elsewhere(slot);
   auto view = slot.view();
   json described{{"slot", slot.index},
                  {"state", state_name(slot)},
@@ -149,7 +159,8 @@ json describe_driver(const Inspector& inspector) {
     described["applications"].push_back(describe_application(slot, domain));
   // A driver of topics has none.
   if (const auto profile = qos::deserialize(inspector.profile()))
-    for (json& application : described["applications"]) describe_ranks(*profile, application);
+    for (json& application : described["applications"])
+      if (!application.contains("node")) describe_ranks(*profile, application);
   return described;
 }
 
@@ -171,6 +182,12 @@ std::string given_to(const json& described) {
 }
 
 void print_application(const json& application, bool is_job) {
+  if (application.contains("node")) {
+    fmt::print("  rank {}  on node {}  incarnation {}  {}\n", application["slot"].get<std::uint32_t>(),
+               application["node"].get<std::uint32_t>(), application["incarnation"].get<std::uint32_t>(),
+               application["state"].get<std::string>());
+    return;
+  }
   auto call = application["call"].get<std::string>();
   fmt::print("  {} {}  {}  pid {}  incarnation {}  {}{}{}\n", is_job ? "rank" : "slot",
              application["slot"].get<std::uint32_t>(), application["program"].get<std::string>(),

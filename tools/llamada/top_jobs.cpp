@@ -79,6 +79,7 @@ ordered_json JobsInterval::describe(double elapsed_s) const {
     ordered_json ranks = ordered_json::array();
     for (std::size_t i = 0; i < job.ranks.size(); ++i) {
       const auto& slot = job.driver.slots()[i];
+      if (slot.other_node) continue;  // its own node's driver shows it
       const Rank& rank = job.ranks[i];
       const double in_mpi =
           samples_ == 0 ? 0.0 : static_cast<double>(rank.found_in_mpi) / static_cast<double>(samples_);

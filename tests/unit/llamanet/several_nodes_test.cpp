@@ -160,7 +160,12 @@ TEST_CASE("several nodes: an application finds the arenas of its node only, and 
 
   auto inspector = Inspector::open(job.first.socket_name());
   REQUIRE(inspector);
-  for (const auto& slot : inspector->slots()) CHECK((slot.arena != nullptr) == (slot.index % 2 == 0));
+  CHECK(inspector->slots().size() == 3);  // nobody is expected in slot 0
+  for (const auto& slot : inspector->slots()) {
+    const bool is_here = slot.index % 2 == 0;
+    CHECK((slot.arena != nullptr) == is_here);
+    CHECK(slot.other_node == (is_here ? std::nullopt : std::optional<std::uint32_t>(1)));
+  }
   REQUIRE(inspector->refresh());
 }
 

@@ -41,6 +41,16 @@ TEST_CASE("waits: collectives that do not fit in words", "[waits]") {
   CHECK(text.find("in the same order") != text.npos);
 }
 
+TEST_CASE("waits: nothing is said of the waits of a rank on another node", "[waits]") {
+  Survey all = survey({waits({receive(1)}), runs()});
+  all[1].node = 2;
+  CHECK(describe_wait(all, 1) == "rank 1 is on node 2, where `llamada why` tells what it waits for");
+  CHECK(describe_chain(all, 0) == "rank 0 waits for rank 1");
+  CHECK(judge(all, all).stuck.empty());
+  all[1].course = SurveyedRank::Course::ended;
+  CHECK(describe_wait(all, 1) == "rank 1 has ended");
+}
+
 TEST_CASE("waits: a job in words", "[waits]") {
   const Survey all =
       survey({waits({receive(1)}), waits({receive(2), receive(any_rank)}, true), runs(), ended()});

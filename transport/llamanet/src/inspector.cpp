@@ -82,6 +82,8 @@ Inspector::Slot Inspector::read_slot(std::uint32_t index) const {
   slot.incarnation = entry.incarnation.load(std::memory_order_relaxed);
   slot.pid = entry.pid.load(std::memory_order_relaxed);
   slot.deaths = entry.deaths.load(std::memory_order_relaxed);
+  const std::uint32_t node = entry.node.load(std::memory_order_relaxed);
+  if (node != page_->node) slot.other_node = node;
   return slot;
 }
 

@@ -21,7 +21,8 @@ struct SurveyedRank {
   };
   Course course = Course::runs;
   std::optional<Report> report;
-  std::string name;  ///< "rank 3"
+  std::string name;                   ///< "rank 3"
+  std::optional<std::uint32_t> node;  ///< it is on this node, which is not the one that was asked
 };
 
 /// All ranks of a job, by slot, from one survey: each answered after a look at all that had come for it.

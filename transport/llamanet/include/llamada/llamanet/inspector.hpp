@@ -30,6 +30,8 @@ class Inspector {
     std::uint32_t pid = 0;
     std::uint32_t deaths = 0;
     std::uint32_t arena_id = 0;  // PageSlot::arena
+    // Where it runs, if that is another node of the job: then the slot has no arena and no pid.
+    std::optional<std::uint32_t> other_node;
     // Null when the slot has no arena. It stays mapped as long as anybody keeps it.
     std::shared_ptr<const MappedArena> arena;
 
