@@ -105,7 +105,12 @@ Status check_injections(const Options& options, const Installation& installation
 PlanningHost own_host(const std::string& path, const Installation& installation) {
   char name[256] = "";
   gethostname(name, sizeof name - 1);
-  return {name, own_addresses(), path, installation.llamanetd.string()};
+  const auto text = [](const char* variable_name) { return variable(variable_name).value_or(""); };
+  return {name,
+          own_addresses(),
+          path,
+          installation.llamanetd.string(),
+          {text("SLURM_JOB_NODELIST"), text("SLURM_TASKS_PER_NODE"), text("SLURM_JOB_CPUS_PER_NODE")}};
 }
 
 Status check_for_nodes(const NodePlan& plan, const qos::Profile& profile, const std::string& label) {

@@ -18,36 +18,54 @@ std::vector<std::string> words_of(const std::string& text) {
   return words;
 }
 
-/// The program that is called with a host and a command, and its own first arguments. Empty: processes are
-/// started on this machine, whatever the host is called.
-Result<std::vector<std::string>> agent_of(const NodeOptions& options, const PlanningHost& here) {
-  std::vector<std::string> words;
-  if (!options.launcher_exec.empty())
-    words = words_of(options.launcher_exec);
-  else if (options.launcher == "fork")
-    return words;
-  else if (options.launcher.empty() || options.launcher == "ssh")
-    words = {"ssh", "-o", "BatchMode=yes"};
+/// What starts a process on another host.
+struct Agent {
+  std::vector<std::string> words;  ///< its program and first arguments; none: processes are started here
+  bool is_srun = false;
+};
+
+std::string launcher_of(const NodeOptions& options, const PlanningHost& here) {
+  if (!options.launcher_exec.empty()) return {};
+  if (!options.launcher.empty()) return options.launcher;
+  return here.slurm.nodes.empty() ? "ssh" : "srun";
+}
+
+Result<Agent> agent_of(const NodeOptions& options, const PlanningHost& here) {
+  Agent agent;
+  const std::string launcher = launcher_of(options, here);
+  if (launcher.empty())
+    agent.words = words_of(options.launcher_exec);
+  else if (launcher == "fork")
+    return agent;
+  else if (launcher == "ssh")
+    agent.words = {"ssh", "-o", "BatchMode=yes"};
+  else if (launcher == "srun")
+    // One task of the job's own, beside what else runs there, on all of its CPUs; a node that fails ends
+    // nothing.
+    agent = {{"srun", "--nodes=1", "--ntasks=1", "--overlap", "--mpi=none", "--cpu-bind=none", "--no-kill",
+              "--kill-on-bad-exit=0", "--quiet"},
+             true};
   else
-    return failure(Errc::unsupported,
-                   "--launcher knows ssh and fork, and not '{}'; --launcher-exec takes a program that is "
-                   "called like ssh",
-                   options.launcher);
-  if (words.empty()) return failure(Errc::invalid_argument, "--launcher-exec names no program");
-  auto program = find_program(words[0], here.path, current_directory().value_or("/"));
+    return failure(
+        Errc::unsupported,
+        "--launcher knows ssh, srun and fork, and not '{}'; --launcher-exec takes a program that is "
+        "called like ssh",
+        launcher);
+  if (agent.words.empty()) return failure(Errc::invalid_argument, "--launcher-exec names no program");
+  auto program = find_program(agent.words[0], here.path, current_directory().value_or("/"));
   if (!program)
     return failure(program.error().code(), "the agent for other hosts: {}; --launcher-exec names another one",
                    program.error().text());
-  words[0] = program->string();
-  return words;
+  agent.words[0] = program->string();
+  return agent;
 }
 
-control::Node node_of(const std::string& host, const std::vector<std::string>& agent,
-                      const PlanningHost& here) {
+control::Node node_of(const std::string& host, const Agent& agent, const PlanningHost& here) {
   control::Node node{host, {}};
   if (is_this_host(host, here.name, here.addresses)) return node.name = here.name, node;
-  node.agent = agent;
-  if (agent.empty()) return node.agent = {here.llamanetd}, node;
+  node.agent = agent.words;
+  if (agent.is_srun) node.agent.push_back("--nodelist=" + host);
+  if (agent.is_srun || agent.words.empty()) return node.agent.push_back(here.llamanetd), node;
   node.agent.push_back(host);
   node.agent.push_back(shell_word(here.llamanetd));
   return node;
@@ -65,7 +83,12 @@ std::string shell_word(const std::string& word) {
 }
 
 Result<NodePlan> plan_nodes(const Options& options, const PlanningHost& here) {
-  const auto& lists = options.nodes.host_lists;
+  auto lists = options.nodes.host_lists;
+  if (lists.empty() && !here.slurm.nodes.empty()) {
+    auto hosts = hosts_of_slurm(here.slurm);
+    if (!hosts) return propagate(hosts);
+    lists.push_back(std::move(*hosts));
+  }
   const auto is_here = [&here](const HostEntry& host) {
     return is_this_host(host.name, here.name, here.addresses);
   };

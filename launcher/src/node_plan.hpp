@@ -5,6 +5,7 @@
 
 #include "llamada/launcher/job_control.hpp"
 #include "llamada/launcher/options.hpp"
+#include "llamada/launcher/slurm_allocation.hpp"
 
 namespace llamada::launcher {
 
@@ -14,6 +15,7 @@ struct PlanningHost {
   std::vector<std::string> addresses;
   std::string path;       ///< the value of PATH, where the agent's program is looked for
   std::string llamanetd;  ///< which lies at the same place on all hosts
+  SlurmAllocation slurm;  ///< whose job mpirun is a part of
 };
 
 /// Where the ranks of a job run.
@@ -22,9 +24,9 @@ struct NodePlan {
   std::vector<std::uint32_t> node_of_rank;  ///< by rank; empty without nodes
 };
 
-/// The nodes that the options ask for, and how each is started. All names of this machine are one node, on
-/// which mpirun's own llamanetd starts the ranks, and which has its host name. Errors, in one sentence:
-/// several lists of hosts, too few slots, no such launcher.
+/// The nodes that the options ask for, or else those of Slurm's allocation, and how each is started. All
+/// names of this machine are one node, on which mpirun's own llamanetd starts the ranks, and which has its
+/// host name. Errors, in one sentence: several lists of hosts, too few slots, no such launcher.
 Result<NodePlan> plan_nodes(const Options& options, const PlanningHost& here);
 
 /// A word as a POSIX shell reads it back. Pure.

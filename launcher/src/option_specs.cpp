@@ -26,6 +26,7 @@ Status set_rank_count(Options& options, const std::vector<std::string>& values) 
   auto count = parse_count(values[0], "the number of ranks (-n)", rank_count_max);
   if (!count) return propagate(count);
   options.rank_count = *count;
+  options.has_rank_count = true;
   return {};
 }
 

@@ -112,6 +112,16 @@ Status read_further_parts(std::span<const std::string> arguments, std::size_t& a
   return {};
 }
 
+/// A single program without -n runs on as many ranks as Slurm has planned tasks.
+Status take_task_count(const Environment& environment, Options& options) {
+  if (options.has_rank_count || !options.parts.empty()) return {};
+  const auto count = environment("SLURM_NTASKS");
+  if (!count || count->empty()) return {};
+  if (auto status = find_spec("n")->apply(options, {*count}); !status)
+    return tl::unexpected<Error>(status.error().within("SLURM_NTASKS"));
+  return {};
+}
+
 /// The arguments with those of the file of -configfile or --app in place of that option, which is the last.
 Result<std::vector<std::string>> with_application_file(std::span<const std::string> arguments) {
   std::vector<std::string> all(arguments.begin(), arguments.end());
@@ -148,6 +158,7 @@ Result<Options> parse_options(std::span<const std::string> given, const Environm
   if (auto status = read_part(arguments, at, options); !status) return propagate(status);
   if (options.action != Action::run) return options;
   if (auto status = read_further_parts(arguments, at, options); !status) return propagate(status);
+  if (auto status = take_task_count(environment, options); !status) return propagate(status);
   if (auto status = check_ranks_of_injections(options); !status) return propagate(status);
   return options;
 }
@@ -155,17 +166,19 @@ Result<Options> parse_options(std::span<const std::string> given, const Environm
 std::string help_text() {
   return R"(Usage: mpirun [options] program [arguments]
 
-  -n N, -np N            start N ranks (1)
+  -n N, -np N            start N ranks (1; in a job of Slurm its number of tasks)
   --qos NAME|FILE.xml[:Library::Profile]
                          the QoS profile of the job (default; also LLAMADA_QOS)
   --set NAME=VALUE       a setting of the library, as llamada_eager_bytes_max=16KiB; may be repeated
                          (llamada qos check lists all settings with their values)
-  -H, --host A:2,B       the hosts of the ranks and how many each is for (this machine)
+  -H, --host A:2,B       the hosts of the ranks and how many each is for (those of
+                         Slurm's allocation; this machine)
   -f, --hostfile FILE    the same from a file: "A slots=2 max-slots=4" or "A:2" on each line
   --map-by slot|node     fill the hosts one after another, or in turn
   --oversubscribe        allow more ranks than the hosts have slots
-  --launcher ssh|fork, --launcher-exec PROGRAM
-                         what starts processes on other hosts: PROGRAM HOST COMMAND… (ssh)
+  --launcher ssh|srun|fork, --launcher-exec PROGRAM
+                         what starts processes on other hosts: PROGRAM HOST COMMAND… (srun
+                         in a job of Slurm; ssh)
   --timeout SECONDS      end the job after that time, exit code 124 (also MPIEXEC_TIMEOUT)
   --kill-after SECONDS   end the job that long after mpirun was sent SIGTERM, if it still runs (30)
   --on-deadlock report|end

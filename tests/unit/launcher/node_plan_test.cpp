@@ -70,6 +70,34 @@ TEST_CASE("node plan: what cannot be done is said in one sentence", "[launcher]"
   CHECK(contains(refused(options), "one list"));
 }
 
+TEST_CASE("node plan: in a job of Slurm its nodes are the hosts, and srun starts what runs there",
+          "[launcher]") {
+  const test::TemporaryFolder folder;
+  std::ofstream(folder / "srun") << "#!/bin/sh\n";
+  chmod((folder / "srun").c_str(), 0755);
+  PlanningHost in_slurm = here;
+  in_slurm.path = folder.path();
+  in_slurm.slurm = {"node[7-9]", "1,2(x2)", "4(x3)"};
+  Options options = options_of(5, {});
+  options.nodes.launcher_exec.clear();
+  const auto plan = plan_nodes(options, in_slurm);
+  REQUIRE(plan);
+  REQUIRE(plan->nodes.size() == 3);
+  CHECK(plan->nodes[0] == control::Node{"node7", {}});
+  CHECK(plan->nodes[2].agent.front() == folder / "srun");
+  CHECK(plan->nodes[2].agent.at(plan->nodes[2].agent.size() - 2) == "--nodelist=node9");
+  CHECK(plan->nodes[2].agent.back() == here.llamanetd);
+  CHECK(plan->node_of_rank == std::vector<std::uint32_t>{0, 1, 1, 2, 2});
+  // What the user says goes before it.
+  options.nodes.host_lists = {{{"b", 5, {}}}};
+  CHECK(plan_nodes(options, in_slurm)->nodes.at(0).name == "b");
+  options.nodes.host_lists.clear();
+  in_slurm.slurm.nodes = "node[7-";
+  CHECK(contains(plan_nodes(options, in_slurm).error().text(), "SLURM_JOB_NODELIST"));
+  in_slurm.slurm = {"node7", "1", ""};
+  CHECK(plan_nodes(options, in_slurm)->nodes.empty());
+}
+
 TEST_CASE("node plan: a path with blanks is one program, other texts are words", "[launcher]") {
   const test::TemporaryFolder folder;
   const std::string agent = folder / "an agent";

@@ -41,6 +41,24 @@ TEST_CASE("options: the number of ranks is written in five ways", "[launcher]") 
     CHECK(contains(error_of({"-n", bad, "a"}), "-n"));
 }
 
+TEST_CASE("options: without a number of ranks there are as many as Slurm has planned tasks", "[launcher]") {
+  std::string tasks = "6";
+  const Environment slurm = [&tasks](std::string_view name) -> std::optional<std::string> {
+    return name == "SLURM_NTASKS" ? std::optional(tasks) : std::nullopt;
+  };
+  const auto ranks = [&slurm](const std::vector<std::string>& words) {
+    auto options = parse_options(words, slurm);
+    REQUIRE(options);
+    return options->rank_count;
+  };
+  CHECK(ranks({"a"}) == 6);
+  CHECK(ranks({"-n", "2", "a"}) == 2);
+  CHECK(ranks({"a", ":", "-n", "3", "b"}) == 4);
+  tasks = "many";
+  const std::vector<std::string> words{"a"};
+  CHECK(contains(parse_options(words, slurm).error().text(), "SLURM_NTASKS"));
+}
+
 TEST_CASE("options: what stands behind the program is the program's", "[launcher]") {
   const Options options = good({"-n", "2", "a", "-n", "3", "--qos"});
   CHECK(options.rank_count == 2);

@@ -52,7 +52,7 @@ struct NodeOptions {
   HostOrder order = HostOrder::by_slot;
   bool oversubscribe = false;
   std::optional<std::uint32_t> ranks_per_node;
-  std::string launcher;       ///< "ssh", "fork"; empty: ssh, or launcher_exec
+  std::string launcher;       ///< "ssh", "srun", "fork"; empty: launcher_exec; srun in a job of Slurm; ssh
   std::string launcher_exec;  ///< called in place of ssh: PROGRAM HOST COMMAND…; empty: ssh itself
 };
 
@@ -61,6 +61,7 @@ struct NodeOptions {
 struct Options {
   Action action = Action::run;
   std::uint32_t rank_count = 1;  ///< of the whole job
+  bool has_rank_count = false;   ///< -n was given
   std::string qos = "default";
   qos::Tuning tuning;  ///< goes before the profile's
   std::optional<std::string> working_directory;
