@@ -99,7 +99,7 @@ void describe_participant(const DomainView& domain, std::uint32_t slot, json& de
 /// Of a rank on another node, whose driver knows the rest.
 json describe_elsewhere(const Inspector::Slot& slot) {
   return {{"slot", slot.index},
-          {"state", state_name(slot.state, log::ArenaState::in_program)},
+          {"state", state_name(slot)},
           {"incarnation", slot.incarnation},
           {"deaths", slot.deaths},
           {"node", *slot.other_node}};
