@@ -110,7 +110,8 @@ PlanningHost own_host(const std::string& path, const Installation& installation)
           own_addresses(),
           path,
           installation.llamanetd.string(),
-          {text("SLURM_JOB_NODELIST"), text("SLURM_TASKS_PER_NODE"), text("SLURM_JOB_CPUS_PER_NODE")}};
+          {text("SLURM_JOB_NODELIST"), text("SLURM_TASKS_PER_NODE"), text("SLURM_JOB_CPUS_PER_NODE"),
+           text("SLURMD_NODENAME")}};
 }
 
 Status check_for_nodes(const NodePlan& plan, const qos::Profile& profile, const std::string& label) {

@@ -42,8 +42,8 @@ Result<Agent> agent_of(const NodeOptions& options, const PlanningHost& here) {
   else if (launcher == "srun")
     // One task of the job's own, beside what else runs there, on all of its CPUs; a node that fails ends
     // nothing.
-    agent = {{"srun", "--nodes=1", "--ntasks=1", "--overlap", "--mpi=none", "--cpu-bind=none", "--no-kill",
-              "--kill-on-bad-exit=0", "--quiet"},
+    agent = {{"srun", "--nodes=1", "--ntasks=1", "--overlap", "--mpi=none", "--cpu-bind=quiet,none",
+              "--no-kill", "--kill-on-bad-exit=0", "--quiet"},
              true};
   else
     return failure(
@@ -60,9 +60,13 @@ Result<Agent> agent_of(const NodeOptions& options, const PlanningHost& here) {
   return agent;
 }
 
+bool is_here(const std::string& host, const PlanningHost& here) {
+  return is_this_host(host, here.name, here.addresses) || (!host.empty() && host == here.slurm.own_node);
+}
+
 control::Node node_of(const std::string& host, const Agent& agent, const PlanningHost& here) {
   control::Node node{host, {}};
-  if (is_this_host(host, here.name, here.addresses)) return node.name = here.name, node;
+  if (is_here(host, here)) return node.name = here.name, node;
   node.agent = agent.words;
   if (agent.is_srun) node.agent.push_back("--nodelist=" + host);
   if (agent.is_srun || agent.words.empty()) return node.agent.push_back(here.llamanetd), node;
@@ -89,18 +93,16 @@ Result<NodePlan> plan_nodes(const Options& options, const PlanningHost& here) {
     if (!hosts) return propagate(hosts);
     lists.push_back(std::move(*hosts));
   }
-  const auto is_here = [&here](const HostEntry& host) {
-    return is_this_host(host.name, here.name, here.addresses);
-  };
-  const bool all_here = std::all_of(lists.begin(), lists.end(), [&is_here](const auto& list) {
-    return std::all_of(list.begin(), list.end(), is_here);
+  const auto is_entry_here = [&here](const HostEntry& host) { return is_here(host.name, here); };
+  const bool all_here = std::all_of(lists.begin(), lists.end(), [&is_entry_here](const auto& list) {
+    return std::all_of(list.begin(), list.end(), is_entry_here);
   });
   if (all_here) return NodePlan();
   if (std::any_of(lists.begin(), lists.end(), [&lists](const auto& list) { return list != lists.front(); }))
     return failure(
         Errc::unsupported,
         "the hosts of a job are one list, for all of its programs: give --host or a host file, once");
-  const auto hosts = as_one_host(lists.front(), is_here);
+  const auto hosts = as_one_host(lists.front(), is_entry_here);
   auto placement = place_ranks(hosts, {options.rank_count, options.nodes.order, options.nodes.oversubscribe,
                                        options.nodes.ranks_per_node});
   if (!placement) return propagate(placement);

@@ -88,6 +88,12 @@ TEST_CASE("node plan: in a job of Slurm its nodes are the hosts, and srun starts
   CHECK(plan->nodes[2].agent.at(plan->nodes[2].agent.size() - 2) == "--nodelist=node9");
   CHECK(plan->nodes[2].agent.back() == here.llamanetd);
   CHECK(plan->node_of_rank == std::vector<std::uint32_t>{0, 1, 1, 2, 2});
+  // Slurm may have names of its own for hosts.
+  in_slurm.name = "other";
+  in_slurm.slurm.own_node = "node9";
+  CHECK(plan_nodes(options, in_slurm)->nodes[2] == control::Node{"other", {}});
+  in_slurm.name = here.name;
+  in_slurm.slurm.own_node.clear();
   // What the user says goes before it.
   options.nodes.host_lists = {{{"b", 5, {}}}};
   CHECK(plan_nodes(options, in_slurm)->nodes.at(0).name == "b");

@@ -14,6 +14,7 @@ struct SlurmAllocation {
   std::string nodes;           ///< SLURM_JOB_NODELIST: "n[01-04,7],m3"
   std::string tasks_per_node;  ///< SLURM_TASKS_PER_NODE: "4(x3),2"
   std::string cpus_per_node;   ///< SLURM_JOB_CPUS_PER_NODE, in the same way
+  std::string own_node;        ///< SLURMD_NODENAME: what Slurm calls this machine
 };
 
 /// The hosts of a list in Slurm's spelling, in its order: "rack[0-1]n[1-3]" are six. Pure. Errors:
