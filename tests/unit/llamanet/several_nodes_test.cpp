@@ -274,6 +274,9 @@ TEST_CASE("several nodes: what becomes of an application elsewhere is seen, and 
   job.first.driver().set_remote(1, SlotState::dead, 1);  // late news
   CHECK((roster.slot_state(1) == SlotState::attached && roster.incarnation(1) == 2));
   set(SlotState::done, 2);
+  job.stop();
+  job.first.driver().set_remote(1, SlotState::dead, 3);
+  CHECK((roster.slot_state(1) == SlotState::done && roster.incarnation(1) == 2));
   CHECK(roster.slot_state(3) == SlotState::expected);
 }
 

@@ -167,7 +167,8 @@ Status DriverRoster::add_remote(std::uint32_t node) {
 void DriverRoster::set_remote(std::uint32_t index, SlotState state, std::uint32_t incarnation) {
   LLAMADA_CHECK(index < count() && is_remote(index));
   PageSlot& slot = own_entry(index);
-  if (incarnation < slot.incarnation.load(std::memory_order_relaxed)) return;
+  if (incarnation < slot.incarnation.load(std::memory_order_relaxed) || this->state(index) == SlotState::done)
+    return;
   if (state == SlotState::dead && this->state(index) != SlotState::dead)
     slot.deaths.store(slot.deaths.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   slot.incarnation.store(incarnation, std::memory_order_relaxed);

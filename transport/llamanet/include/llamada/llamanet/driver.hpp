@@ -164,8 +164,8 @@ class Driver {
   /// by node. Once, before anybody attaches. Errors: parse_error, already_exists, invalid_argument (a driver
   /// of one node), those of the system.
   Status meet_nodes(std::span<const std::string> endpoints_of_nodes);
-  /// What has become of the application of a slot of another node. Wakes everybody. An incarnation that is
-  /// lower than the one that is known changes nothing.
+  /// What has become of the application of a slot of another node. Wakes everybody. Nothing changes by an
+  /// incarnation that is lower than the one that is known, or once the slot is done.
   void set_remote(std::uint32_t slot, SlotState state, std::uint32_t incarnation);
   /// Whether the slot belongs to another node.
   bool is_remote(std::uint32_t slot) const;
