@@ -429,3 +429,44 @@ TEST_CASE("carrier: only links are looked at while peers are idle, and only busy
   CHECK(two.one.carrier->active_peers() == 0);
   CHECK(two.one.carrier->due() == never);
 }
+
+TEST_CASE("carrier: it is not idle before each peer has all, followed or not", "[replication]") {
+  Two two;
+  LogWriter log = two.one.log(5, log::Retention::recycle);
+  REQUIRE(two.one.carrier->publish_to(log, {1, 5}, 2).has_value());
+  two.pass(1ms);
+  CHECK(two.one.carrier->is_idle());
+  publish(log, 1, 8);
+  two.pass(1ms);
+  CHECK_FALSE(two.one.carrier->is_idle());
+  // What credit holds back is not there either.
+  for (std::uint64_t number = 2; number <= 40; ++number) publish(log, number, 4000);
+  LogWriter& copy = two.follow({1, {1, 5}}, 16 << 10);
+  LogReader reader = two.other.reader(copy);
+  two.pass(50ms);
+  CHECK_FALSE(two.one.carrier->is_idle());
+  for (int i = 0; i < 200 && !two.one.carrier->is_idle(); ++i) {
+    while (reader.peek()) {
+      reader.advance();
+      reader.release(reader.position_chunk());
+    }
+    two.pass(1ms);
+  }
+  CHECK(copy.published() == 40);
+  CHECK(two.one.carrier->is_idle());
+}
+
+TEST_CASE("carrier: push sends all that has grown, and gives credit, without a timer", "[replication]") {
+  Two two;
+  LogWriter first = two.one.log(5, log::Retention::recycle), second = two.one.log(6, log::Retention::recycle);
+  REQUIRE(two.one.carrier->publish_to(first, {1, 5}, 2).has_value());
+  REQUIRE(two.one.carrier->publish_to(second, {1, 6}, 2).has_value());
+  LogWriter& copy = two.follow({1, {1, 5}});
+  LogWriter& other_copy = two.follow({1, {1, 6}});
+  two.pass(1ms);
+  publish(first, 1, 8);
+  publish(second, 1, 8);
+  two.one.carrier->push(2, two.now);
+  two.pass(20us);  // the network's delay is at most 10
+  CHECK((copy.published() == 1 && other_copy.published() == 1));
+}

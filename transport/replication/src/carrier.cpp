@@ -147,6 +147,16 @@ void Carrier::grown(OwnLog log, Time now) {
   }
 }
 
+void Carrier::push(EndpointNumber number, Time now) {
+  const auto found = peers_.find(number);
+  if (found == peers_.end()) return;
+  Peer& peer = *found->second;
+  for (const auto& served : peer.served)
+    if (served && served->has_unsent()) peer.make_ready(served->alias());
+  give_credit(peer, now);
+  pump(peer, now);
+}
+
 bool Carrier::work(Time now) {
   bool has_come = false;
   for (int i = 0; i < receives_max; ++i) {
@@ -206,11 +216,24 @@ void Carrier::acknowledge_all(Time now) {
 }
 
 bool Carrier::is_idle() const {
-  return std::ranges::all_of(peers_, [](const auto& entry) {
+  const auto has_all = [](const auto& entry) {
     const Peer& peer = *entry.second;
+    const auto is_behind = [](const auto& served) { return served && served->has_unsent(); };
     return peer.is_gone() ||
            (!peer.small.session.is_anything_under_way() && !peer.bulk.session.is_anything_under_way() &&
-            peer.controls.empty() && peer.ready.empty() && peer.pulls.empty());
+            peer.controls.empty() && peer.pulls.empty() && std::ranges::none_of(peer.served, is_behind));
+  };
+  return std::ranges::all_of(peers_, has_all) &&
+         std::ranges::none_of(sources_, [this](const auto& source) { return is_awaited(*source); });
+}
+
+/// Whether a peer is still to ask for records of this log that are there.
+bool Carrier::is_awaited(const Source& source) const {
+  const log::LogEntry& entry = source.place.arena.log(source.place.index);
+  if (source.place.is_history || entry.published.load(std::memory_order_relaxed) == 0) return false;
+  return std::ranges::any_of(source.followers, [this](const Source::Follower& follower) {
+    const auto peer = peers_.find(follower.keeper);
+    return follower.peer == nullptr && (peer == peers_.end() || !peer->second->is_gone());
   });
 }
 

@@ -41,6 +41,11 @@ class ServedLog {
   std::uint64_t first_here() const { return at_; }
   void set_credit(std::uint64_t bytes);
 
+  /// Whether there are records that were not sent, whatever the credit is.
+  bool has_unsent() const {
+    return is_attached_ &&
+           next_ <= source_.arena.log(source_.index).published.load(std::memory_order_relaxed);
+  }
   /// Puts the next records, or a piece of one, into a frame that is empty. Item::Kind::none: nothing may be
   /// sent now.
   Item write(FrameWriter& writer);

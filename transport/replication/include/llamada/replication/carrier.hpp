@@ -93,6 +93,9 @@ class Carrier {
   Result<OwnLog> publish_to(log::LogWriter& log, log::LogKey key, EndpointNumber keeper);
   /// After commits: sends what windows and credit allow, at once.
   void grown(OwnLog log, Time now);
+  /// After commits to any logs that this peer follows, and after its logs were read here: sends what windows
+  /// and credit allow, and gives credit, at once.
+  void push(EndpointNumber peer, Time now);
   /// Lets everybody follow a log that another process wrote, as far as it goes.
   void serve(const LogName& name, const log::PeerArena& arena, std::uint32_t index);
 
@@ -125,7 +128,8 @@ class Carrier {
   void acknowledge_all(Time now);
   /// When work() is to be called even if nothing comes; `never`: no need.
   Time due() const { return due_; }
-  /// Whether everything that was sent has been applied, by peers that are neither lost nor done.
+  /// Whether each peer that is neither lost nor done has applied all that it is to have: all records of the
+  /// logs that were published to it, too, if it follows them or has yet to.
   bool is_idle() const;
 
   /// Frames that were dropped.
@@ -149,6 +153,7 @@ class Carrier {
   void attach_waiting(Source& source);
   void attach(Peer& peer, ServedLog& served);
   void attend_active(Time now);
+  bool is_awaited(const Source& source) const;
   void note_due(Time due);
   void note_due(Peer& peer, Time due);
 
