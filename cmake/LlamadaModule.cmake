@@ -105,11 +105,13 @@ endfunction()
 # llamada_test_on_nodes(NAME)
 #
 # A test whose jobs of ranks ask ranks_per_node() (tests/support/nodes.hpp), once more with every rank on a node
-# of its own, and with two on each.
+# of its own, and with two on each. LINKS ...: the jobs ask job_links(), too (tests/support/job_links.hpp), and
+# run once more with each of these links between the nodes.
 function(llamada_test_on_nodes NAME)
   if(NOT LLAMADA_TESTS)
     return()
   endif()
+  cmake_parse_arguments(N "" "" "LINKS" ${ARGN})
   get_test_property(${NAME} LABELS labels)
   list(REMOVE_ITEM labels threads)  # under ThreadSanitizer one distance is enough
   get_test_property(${NAME} TIMEOUT timeout)
@@ -117,5 +119,11 @@ function(llamada_test_on_nodes NAME)
     add_test(NAME ${NAME}.ranks_per_node_${ranks} COMMAND ${NAME})
     set_tests_properties(${NAME}.ranks_per_node_${ranks} PROPERTIES
       TIMEOUT ${timeout} LABELS "${labels}" ENVIRONMENT LLAMADA_TEST_RANKS_PER_NODE=${ranks})
+    foreach(links ${N_LINKS})
+      add_test(NAME ${NAME}.ranks_per_node_${ranks}_${links} COMMAND ${NAME})
+      set_tests_properties(${NAME}.ranks_per_node_${ranks}_${links} PROPERTIES
+        TIMEOUT ${timeout} LABELS "${labels}"
+        ENVIRONMENT "LLAMADA_TEST_RANKS_PER_NODE=${ranks};LLAMADA_TEST_LINKS=${links}")
+    endforeach()
   endforeach()
 endfunction()

@@ -31,9 +31,15 @@ Result<std::unique_ptr<Channel>> Channel::open(World& world, Options options) {
   log.reader_count = static_cast<std::size_t>(channel->size() - 1);
   log.keep_all = channel->keeps_all_;
   if (auto opened = channel->own_log_.open(world.arena(), std::move(log)); !opened) return propagate(opened);
+  if (channel->is_on_one_node()) return channel;
   // Each member sees by itself that they are on several nodes.
+  channel->set_processes({});
+  channel->pace_ =
+      Pace(false);  // what comes from another node comes while this member waits in the usual way
+  channel->own_log_.publish_to(world, channel->key_, channel->members_.world_ranks());
+  // So that no member waits for another to ask for its log.
   for (int member = 0; member < channel->size(); ++member)
-    if (!channel->is_local(member)) channel->set_processes({});
+    if (!channel->is_local(member)) (void)channel->find_log(member);
   return channel;
 }
 

@@ -223,6 +223,12 @@ class Channel {
   /// Whether the member is on this rank's node: else neither reaches the other's memory.
   bool is_local(int member) const { return world_.is_local(members_.world_rank(member)); }
 
+  bool is_on_one_node() const {
+    for (int member = 0; member < size(); ++member)
+      if (!is_local(member)) return false;
+    return true;
+  }
+
   /// The processes of all members, if each reaches the memory of each other one, else nothing: all members
   /// have found out (Introduction).
   void set_processes(std::vector<int> processes) { processes_ = std::move(processes); }

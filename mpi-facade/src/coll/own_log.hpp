@@ -13,6 +13,7 @@
 #include "llamada/log/log_reader.hpp"
 #include "llamada/log/log_writer.hpp"
 #include "p2p/kept_payloads.hpp"
+#include "world/world.hpp"
 
 namespace llamada::mpi::coll {
 
@@ -67,6 +68,10 @@ class OwnLog {
   /// The predecessor's first record that has not been repeated; none when all have.
   std::optional<log::Record> left_over();
 
+  /// World::publish_to()
+  void publish_to(World& world, log::LogKey key, std::span<const int> world_ranks) {
+    world.publish_to(writer_, key, world_ranks);
+  }
   void add_reader(const log::CursorEntry* cursor) { writer_.add_reader(cursor); }
   std::size_t reader_count() const { return writer_.reader_count(); }
   /// From now on records that all readers have consumed are given back.

@@ -160,7 +160,9 @@ void make_library(int thread_level) {
   Process* process = std::make_unique<Process>().release();
   process->injection = read_injection(*world);
   fill_runtime(process->runtime, *world, thread_level);
-  auto engine = Engine::create(*world, process->clock, engine_options(world->profile().tuning, determinants));
+  Engine::Options options = engine_options(world->profile().tuning, determinants);
+  options.hook = world->link();
+  auto engine = Engine::create(*world, process->clock, options);
   if (!engine) world->aborted(1, fmt::format("MPI_Init: {}", engine.error().text()));
   process->engine = std::move(*engine);
   process->runtime.engine = process->engine.get();
@@ -214,6 +216,7 @@ void leave_by_session() {
   // Communicators of the session have been freed: what others need of this rank is on its way.
   self.engine->finish();
   self.engine->finish_replay();
+  self.engine->wait_until([&] { return self.world->has_delivered(); });
   self.one_sided.kept_segments.reset();
   exit_is_allowed();
   self.world->arena().set_state(log::ArenaState::finalized);
@@ -232,6 +235,7 @@ void finalize() {
     if (auto met = meet(*self.comm_world()); !met) report(self.comm_world(), met.error());
   }
   self.engine->finish_replay();
+  self.engine->wait_until([&] { return self.world->has_delivered(); });
   LLAMADA_CRASH_POINT("finalize:agreed");
   exit_is_allowed();
   self.world->arena().set_state(log::ArenaState::finalized);

@@ -13,12 +13,13 @@ inline constexpr std::size_t answer_bytes_max = 4095;
 inline constexpr std::size_t posted_answer_bytes_max = 1024;
 
 /// Who has sent to where it now waits for a message from waits for an answer: when it looks first matters.
-/// What is long takes its time, and is better taken while it comes.
+/// What is long takes its time, and is better taken while it comes. What comes from another node comes only
+/// while this rank carries it.
 inline bool Engine::is_answer(int from, Stream& stream) {
   const std::uint64_t sent = outgoing_.published_to(from);
   const bool sent_since = sent != stream.sent_before;
   stream.sent_before = sent;
-  return sent_since && stream.last_bytes <= answer_bytes_max && waiting_.spin_rounds() > 0;
+  return sent_since && stream.last_bytes <= answer_bytes_max && !stream.is_far && waiting_.spin_rounds() > 0;
 }
 
 /// Before the first look for an answer.

@@ -56,7 +56,7 @@ class Engine final : public WaitWork, private ReceiveOwner, private SendOwner, p
     unsigned yields_before_sleep = qos::tuning_variable(qos::TuningId::yields_before_sleep).start;
     /// Of this rank, opened early by an interposed function; null: opened here.
     replay::Determinants* determinants = nullptr;
-    /// Borrowed; null: there is nothing else to carry forward.
+    /// World::link(), borrowed; null: there is nothing else to carry forward.
     ProgressHook* hook = nullptr;
   };
 
@@ -108,6 +108,7 @@ class Engine final : public WaitWork, private ReceiveOwner, private SendOwner, p
     if (waiting_.is_shared()) [[unlikely]]
       return waiting_.wait_among_threads(std::ref(done));
     const NothingElse nothing_else(direct_, bulk);
+    const Progress::InWait in_wait(progress_);
     waiting_.wait_until(*this, done, awaits);
   }
   /// wait_until() for what a predecessor was told: `what` is there, or the job ends as diverged.

@@ -40,6 +40,7 @@ void Incoming::meet(int rank) {
   Stream& stream = streams_[index];
   if (stream.met) return;
   stream.met = true;
+  stream.is_far = !world_.is_local(rank);
   stream.source = world_.source(rank, message_log_key(world_.rank()));
   missing_.push_back(rank);
 }
@@ -256,6 +257,8 @@ void Incoming::look_for_lost_logs() {
     const bool is_retired = cursor.consumed.load(std::memory_order_relaxed) == log::retired_cursor;
     const auto writer = static_cast<int>(cursor.writer);
     if (is_retired || writer >= world_.size() || writer == world_.rank()) continue;
+    // Copies are this rank's own, and so are the cursors of their writers' keepers.
+    if (!world_.is_local(writer)) continue;
     std::uint32_t scanned = 0;
     const auto [arena, place] = world_.source(writer, {cursor.key_high, cursor.key_low});
     if (!log::find_log(arena, place, scanned))

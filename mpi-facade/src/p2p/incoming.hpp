@@ -33,6 +33,7 @@ struct Stream {
   bool open = false;
   bool bulk_open = false;
   bool may_be_brief = false;  ///< open, and its writer need not be told what is taken from it
+  bool is_far = false;        ///< its writer is on another node
   log::DirectoryScan scan;
   log::DirectoryScan bulk_scan;
   std::uint64_t released = 0;

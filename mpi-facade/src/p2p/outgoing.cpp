@@ -46,6 +46,7 @@ void Outgoing::open(Destination& to) {
   if (!log)
     world_.aborted(1, fmt::format("the log to rank {} cannot be made: {}", to.rank, log.error().text()));
   to.log = std::move(*log);
+  world_.publish_to(to.log, message_log_key(to.rank), std::span(&to.rank, 1));
   to.kept = KeptPayloads(options_.keeps);
   to.sleeping = world_.sleeping_word(to.rank);
   to.is_reachable = world_.is_local(to.rank);
@@ -65,6 +66,7 @@ void Outgoing::open_bulk(Destination& to) {
     world_.aborted(1,
                    fmt::format("the bulk lane to rank {} cannot be made: {}", to.rank, log.error().text()));
   to.bulk.log = std::move(*log);
+  world_.publish_to(to.bulk.log, bulk_log_key(to.rank), std::span(&to.rank, 1));
   to.bulk.is_open = true;
 }
 

@@ -9,21 +9,9 @@
 #include "p2p/receiving.hpp"
 #include "p2p/request.hpp"
 #include "p2p/task.hpp"
+#include "world/progress_hook.hpp"
 
 namespace llamada::mpi {
-
-/// What is carried forward whenever a rank makes progress or looks for a message: a link to ranks that share
-/// no memory with this one.
-///
-/// Threads: the engine's.
-class ProgressHook {
- public:
-  /// Never waits. True when something was done that others may build on.
-  virtual bool carry() = 0;
-
- protected:
-  ~ProgressHook() = default;
-};
 
 /// Everything of a rank that goes on while it waits: what has come, large and queued sends, copies from
 /// memory to memory, tasks, and the hook. It decides about none of it.
@@ -58,6 +46,23 @@ class Progress {
       return false;
     return hook_->carry();
   }
+  /// While this lives the rank waits in a call.
+  class InWait {
+   public:
+    explicit InWait(Progress& progress) : hook_(progress.hook_) {
+      if (hook_) [[unlikely]]
+        hook_->set_waiting(true);
+    }
+    ~InWait() {
+      if (hook_) [[unlikely]]
+        hook_->set_waiting(false);
+    }
+    InWait(const InWait&) = delete;
+    InWait& operator=(const InWait&) = delete;
+
+   private:
+    ProgressHook* hook_;
+  };
   /// What a rank that is about to sleep asks: whether there is more for it to do. Only go_on() in vain says
   /// that what was there before is done. What waited for room has been tried again.
   bool anything_new();

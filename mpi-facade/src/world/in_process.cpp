@@ -1,6 +1,8 @@
 #include "world/in_process.hpp"
 
 #include <fmt/core.h>
+#include <poll.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -8,17 +10,63 @@
 
 #include "llamada/base/check.hpp"
 #include "world/last_output.hpp"
+#include "world/remote_logs.hpp"
 
 namespace llamada::mpi {
+
+/// A rank's links to those on other nodes, with its logs there.
+class InProcessJob::Links final : RemoteRanks {
+ public:
+  Links(const InProcessJob& job, int rank, std::vector<int> far, log::ArenaWriter& arena)
+      : job_(job),
+        small_(job.options_.links->make(rank, JobLinks::Lane::small)),
+        bulk_(job.options_.links->make(rank, JobLinks::Lane::bulk)),
+        logs_({identity_of(rank), std::move(far)}, *this, *small_, *bulk_, arena, job.clock()) {}
+
+  RemoteLogs& logs() { return logs_; }
+
+ private:
+  replication::Identity identity_of(int rank) const {
+    return {.endpoint = static_cast<replication::EndpointNumber>(rank), .incarnation = incarnation_of(rank)};
+  }
+  std::uint16_t incarnation_of(int rank) const {
+    const std::uint32_t incarnation = job_.rank(rank).incarnation.load(std::memory_order_relaxed);
+    return static_cast<std::uint16_t>(std::max(incarnation, 1U));
+  }
+  replication::PeerState state_of(int rank) const override {
+    return {.incarnation = incarnation_of(rank),
+            .is_done = job_.rank(rank).is_done.load(std::memory_order_relaxed),
+            .small = job_.options_.links->address(rank, JobLinks::Lane::small),
+            .bulk = job_.options_.links->address(rank, JobLinks::Lane::bulk)};
+  }
+  // Pairs with the release in note_change().
+  std::uint64_t changes() const override { return job_.changes_.load(std::memory_order_acquire); }
+
+  const InProcessJob& job_;
+  std::unique_ptr<replication::Link> small_;
+  std::unique_ptr<replication::Link> bulk_;
+  RemoteLogs logs_;
+};
 
 class InProcessWorld final : public World {
  public:
   InProcessWorld(InProcessJob& job, int rank, std::unique_ptr<log::ArenaWriter> arena)
-      : job_(job), rank_(rank), arena_(std::move(arena)) {}
+      : job_(job), rank_(rank), arena_(std::move(arena)) {
+    std::vector<int> far;
+    for (int other = 0; other < size(); ++other)
+      if (!is_local(other)) far.push_back(other);
+    if (job.has_links() && !far.empty()) links_.emplace(job, rank, std::move(far), *arena_);
+  }
+  ~InProcessWorld() override {
+    job_.rank(rank_).is_done.store(true, std::memory_order_relaxed);
+    job_.note_change();
+  }
 
   int rank() const override { return rank_; }
   int size() const override { return job_.options_.size; }
-  std::uint32_t incarnation() const override { return job_.ranks_[rank_]->incarnation; }
+  std::uint32_t incarnation() const override {
+    return job_.rank(rank_).incarnation.load(std::memory_order_relaxed);
+  }
   const qos::Profile& profile() const override { return job_.options_.profile; }
 
   log::ArenaWriter& arena() override { return *arena_; }
@@ -29,28 +77,46 @@ class InProcessWorld final : public World {
     LLAMADA_CHECK(is_local(world_rank));
     return job_.arena_of(world_rank);
   }
-  void wake(int world_rank) override {
-    auto& peer = *job_.ranks_[world_rank];
-    if (world_rank == rank_ && !peer.sleeping.load(std::memory_order_relaxed)) return;
-    {
-      std::lock_guard lock(peer.mutex);
-      ++peer.wakes;
+  Source source(int world_rank, log::LogKey key) override {
+    if (!is_by_link(world_rank)) return World::source(world_rank, key);
+    auto found = links_->logs().source(world_rank, key);
+    if (!found) aborted(1, found.error().text());
+    return *found;
+  }
+  log::PeerArena cursors_of(int world_rank) override {
+    return is_by_link(world_rank) ? log::PeerArena() : World::cursors_of(world_rank);
+  }
+  void publish_to(log::LogWriter& log, log::LogKey key, std::span<const int> world_ranks) override {
+    for (const int other : world_ranks) {
+      if (!is_by_link(other)) continue;
+      if (auto published = links_->logs().publish_to(log, key, other); !published)
+        aborted(1, published.error().text());
     }
-    peer.woken.notify_one();
+  }
+  ProgressHook* link() override { return links_ ? &links_->logs() : nullptr; }
+  bool has_delivered() override { return !links_ || links_->logs().has_delivered(); }
+
+  void wake(int world_rank) override {
+    if (is_by_link(world_rank)) return links_->logs().push(world_rank);
+    auto& peer = job_.rank(world_rank);
+    if (world_rank == rank_ && !peer.sleeping.load(std::memory_order_relaxed)) return;
+    job_.wake(peer);
   }
   void wake_all() override {
     for (int other = 0; other < size(); ++other) wake(other);
   }
 
   void sleep(const std::function<bool()>& look_again) override {
-    auto& self = *job_.ranks_[rank_];
+    auto& self = job_.rank(rank_);
     std::uint64_t before;
     const Sleeping sleeping(self.sleeping);
     {
       std::lock_guard lock(self.mutex);
       before = self.wakes;
     }
+    const auto links_sleep_max = links_ ? links_->logs().prepare_sleep() : replication::never;
     if (look_again()) return;
+    if (links_) return nap(self, std::min(job_.options_.sleep_max, links_sleep_max));
     std::unique_lock lock(self.mutex);
     self.woken.wait_for(lock, job_.options_.sleep_max, [&] { return self.wakes != before; });
   }
@@ -88,6 +154,18 @@ class InProcessWorld final : public World {
     std::atomic<bool>& flag_;
   };
 
+  /// Whether that rank is reached by a link only.
+  bool is_by_link(int world_rank) const { return links_ && !is_local(world_rank); }
+  void nap(InProcessJob::Rank& self, std::chrono::nanoseconds at_most) {
+    const auto [small, bulk] = links_->logs().descriptors();
+    std::array<pollfd, 3> wait{{{self.event.get(), POLLIN, 0}, {small, POLLIN, 0}, {bulk, POLLIN, 0}}};
+    const std::int64_t ns = at_most.count();
+    const timespec limit{static_cast<time_t>(ns / 1'000'000'000), static_cast<long>(ns % 1'000'000'000)};
+    (void)::ppoll(wait.data(), wait.size(), &limit, nullptr);
+    std::uint64_t count = 0;
+    (void)!::read(self.event.get(), &count, sizeof(count));
+  }
+
   [[noreturn]] void end(const RankEnded& ended) {
     if (!job_.options_.ends_process) throw ended;
     if (ended.kind == RankEnded::Kind::aborted) {
@@ -102,6 +180,7 @@ class InProcessWorld final : public World {
   InProcessJob& job_;
   int rank_;
   std::unique_ptr<log::ArenaWriter> arena_;
+  std::optional<InProcessJob::Links> links_;
 };
 
 /// A rank's part in a segment of the job.
@@ -149,14 +228,28 @@ void InProcessJob::let_go(int rank, std::uint64_t name) {
 
 std::uint32_t InProcessJob::raise_survey() {
   const std::uint32_t number = survey_.fetch_add(1, std::memory_order_release) + 1;
-  for (const auto& rank : ranks_) {
-    {
-      std::lock_guard lock(rank->mutex);
-      ++rank->wakes;
-    }
-    rank->woken.notify_one();
-  }
+  for (const auto& rank : ranks_) wake(*rank);
   return number;
+}
+
+void InProcessJob::wake(Rank& rank) {
+  {
+    std::lock_guard lock(rank.mutex);
+    ++rank.wakes;
+  }
+  rank.woken.notify_one();
+  const std::uint64_t once = 1;
+  if (rank.event) (void)!::write(rank.event.get(), &once, sizeof(once));
+}
+
+bool InProcessJob::has_links() const {
+  return options_.links && !qos::rank_protection(options_.profile).keeps_messages;
+}
+
+void InProcessJob::note_change() {
+  changes_.fetch_add(1, std::memory_order_release);
+  if (!has_links()) return;
+  for (const auto& rank : ranks_) wake(*rank);
 }
 
 std::size_t InProcessJob::segment_count() {
@@ -181,20 +274,26 @@ Result<std::unique_ptr<InProcessJob>> InProcessJob::create(Options options) {
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) return system_failure("mmap of an arena");
     rank->memory = static_cast<std::byte*>(memory);
+    if (!job->has_links()) continue;
+    rank->event = FileDescriptor(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    if (!rank->event) return system_failure("eventfd of a rank");
   }
   return job;
 }
 
 Result<std::unique_ptr<World>> InProcessJob::attach(int rank) {
-  auto& entry = *ranks_[rank];
+  Rank& entry = this->rank(rank);
   log::ArenaOptions options;
-  options.incarnation = ++entry.incarnation;
+  options.incarnation = entry.incarnation.load(std::memory_order_relaxed) + 1;
+  entry.incarnation.store(options.incarnation, std::memory_order_relaxed);
+  entry.is_done.store(false, std::memory_order_relaxed);
+  note_change();
   options.pid = static_cast<std::uint32_t>(getpid());
   auto arena = log::ArenaWriter::open({entry.memory, options_.arena_bytes}, options);
   if (!arena) return propagate(arena);
   std::unique_ptr<World> world = std::make_unique<InProcessWorld>(*this, rank, std::move(*arena));
   world->arena().set_state(log::ArenaState::attached);
-  world->arena().set_replaying(entry.incarnation > 1);
+  world->arena().set_replaying(options.incarnation > 1);
   return world;
 }
 

@@ -10,6 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "llamada/base/clock.hpp"
+#include "llamada/base/file_descriptor.hpp"
+#include "llamada/replication/link.hpp"
 #include "world/world.hpp"
 
 namespace llamada::mpi {
@@ -21,6 +24,18 @@ struct RankEnded {
   Kind kind = Kind::aborted;
   int code = 0;
   std::string text;
+};
+
+/// The links between the ranks of an InProcessJob, two for each rank.
+///
+/// Threads: make() may be called by one thread for each rank at the same time.
+class JobLinks {
+ public:
+  enum class Lane { small, bulk };
+  virtual ~JobLinks() = default;
+  /// The rank's link; once for each of its incarnations, all of which have the same address.
+  virtual std::unique_ptr<replication::Link> make(int rank, Lane lane) = 0;
+  virtual replication::Address address(int rank, Lane lane) const = 0;
 };
 
 /// A job whose ranks are threads of one process, each with its arena in private memory: for tests, and for a
@@ -35,6 +50,12 @@ class InProcessJob {
     /// Of so many ranks one after the other each is local to the others, and to no more: who asks for the
     /// arena of one that is not ends the process. 0: all are local.
     int ranks_per_node = 0;
+    /// By which ranks that are not local reach each other (RemoteLogs). Null: they read each other's logs
+    /// where they lie. So they do where histories are kept, too: ranks with copies of logs are not replaced
+    /// yet.
+    std::shared_ptr<JobLinks> links;
+    /// The links' time; null: the machine's. Borrowed.
+    const Clock* clock = nullptr;
     qos::Profile profile;
     /// World::aborted() and diverged() say the text on stderr and end the process; else they throw RankEnded.
     bool ends_process = false;
@@ -62,7 +83,9 @@ class InProcessJob {
   friend class InProcessWorld;
   struct Rank {
     std::byte* memory = nullptr;
-    std::uint32_t incarnation = 0;
+    std::atomic<std::uint32_t> incarnation{0};  // relaxed: changes_ orders it
+    std::atomic<bool> is_done{false};           // the same
+    FileDescriptor event;                       // wakes a rank with links
     std::mutex mutex;
     std::condition_variable woken;
     std::uint64_t wakes = 0;
@@ -70,6 +93,7 @@ class InProcessJob {
   };
 
   class Part;
+  class Links;
   struct Segment {
     std::byte* memory = nullptr;
     std::size_t bytes = 0;
@@ -77,17 +101,25 @@ class InProcessJob {
   };
 
   explicit InProcessJob(Options options);
+  Rank& rank(int number) const { return *ranks_[static_cast<std::size_t>(number)]; }
+  const Clock& clock() const { return options_.clock ? *options_.clock : clock_; }
   int node_of(int rank) const { return options_.ranks_per_node == 0 ? 0 : rank / options_.ranks_per_node; }
   log::PeerArena arena_of(int rank) const {
     return {ranks_[static_cast<std::size_t>(rank)]->memory, options_.arena_bytes};
   }
+  void wake(Rank& rank);
+  /// Whether ranks of different nodes reach each other by links.
+  bool has_links() const;
+  void note_change();
   Result<SharedSegment> share(int rank, std::uint64_t name, std::size_t bytes);
   void let_go(int rank, std::uint64_t name);
 
   Options options_;
   std::vector<std::unique_ptr<Rank>> ranks_;
-  std::atomic<bool> protected_{true};     // relaxed: orders nothing
-  std::atomic<std::uint32_t> survey_{0};  // release; acquire by the ranks
+  std::atomic<bool> protected_{true};      // relaxed: orders nothing
+  std::atomic<std::uint32_t> survey_{0};   // release; acquire by the ranks
+  std::atomic<std::uint64_t> changes_{0};  // the same: one more whenever a rank has come or gone
+  SystemClock clock_;
   std::mutex segments_mutex_;
   std::map<std::uint64_t, Segment> segments_;
 };

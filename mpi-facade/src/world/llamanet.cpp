@@ -4,12 +4,17 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <optional>
 
+#include "llamada/base/check.hpp"
+#include "llamada/base/clock.hpp"
 #include "llamada/llamanet/application.hpp"
 #include "llamada/qos/serialization.hpp"
 #include "world/cores.hpp"
 #include "world/last_output.hpp"
+#include "world/remote_logs.hpp"
 
 namespace llamada::mpi {
 namespace {
@@ -53,6 +58,16 @@ Status prepare_log(llamanet::Application& application, const qos::Profile& profi
                  qos::bytes_to_string(node_bytes), prepared.error().text());
 }
 
+/// Logs of other nodes are copied, and copies are used again: a replacement would not find its inputs.
+Status check_nodes(const llamanet::Application& application, const qos::Profile& profile) {
+  if (application.book() == nullptr || !qos::rank_protection(profile).keeps_messages) return {};
+  return failure(
+      Errc::unsupported,
+      "the profile '{}' replaces ranks that die, which does not work in jobs on several nodes yet: choose "
+      "another profile (mpirun --qos default), or one node",
+      profile.name);
+}
+
 /// This rank's part in shared memory.
 class Segment final : public SharedSegment::Holder {
  public:
@@ -67,6 +82,57 @@ class Segment final : public SharedSegment::Holder {
   llamanet::Mapping mapping_;
 };
 
+/// The ranks of other nodes, and this rank's logs there.
+class Links final : RemoteRanks {
+ public:
+  explicit Links(llamanet::Application& application)
+      : application_(application),
+        logs_({identity_in(application), far_from(*application.book())}, *this, application.small_link(),
+              application.bulk_link(), application.arena(), clock_) {}
+
+  RemoteLogs& logs() { return logs_; }
+  bool is_far(int rank) const { return node_of(rank) != static_cast<int>(book().own_node); }
+  int node_of(int rank) const {
+    const auto slot = static_cast<std::size_t>(rank);
+    return static_cast<int>(slot < book().entries.size() ? book().entries[slot].node : book().own_node);
+  }
+
+ private:
+  static replication::Identity identity_in(const llamanet::Application& application) {
+    const llamanet::NodeBook& book = *application.book();
+    return {.job = static_cast<std::uint32_t>(book.job_number),
+            .endpoint = application.slot(),
+            .incarnation = static_cast<std::uint16_t>(application.incarnation()),
+            .key = book.key};
+  }
+  static std::vector<int> far_from(const llamanet::NodeBook& book) {
+    std::vector<int> far;
+    for (std::size_t slot = 0; slot < book.entries.size(); ++slot)
+      if (book.entries[slot].node != book.own_node) far.push_back(static_cast<int>(slot));
+    return far;
+  }
+  const llamanet::NodeBook& book() const { return *application_.book(); }
+  replication::PeerState state_of(int rank) const override {
+    const auto slot = static_cast<std::uint32_t>(rank);
+    const llamanet::BookEntry& entry = book().entries[slot];
+    // Acquire: the incarnation is at least as new as the state.
+    const llamanet::SlotState state = application_.roster().slot_state(slot);
+    const auto incarnation =
+        application_.roster().page_slot(slot).incarnation.load(std::memory_order_relaxed);
+    // Of a rank that has not attached yet it is the first one that will.
+    return {.incarnation = static_cast<std::uint16_t>(std::max(incarnation, 1U)),
+            .is_lost = state == llamanet::SlotState::dead,
+            .is_done = state == llamanet::SlotState::done,
+            .small = entry.small,
+            .bulk = entry.bulk};
+  }
+  std::uint64_t changes() const override { return application_.roster().generation(); }
+
+  llamanet::Application& application_;
+  SystemClock clock_;
+  RemoteLogs logs_;
+};
+
 class LlamanetWorld final : public World {
  public:
   LlamanetWorld(std::unique_ptr<llamanet::Application> application, qos::Profile profile,
@@ -75,8 +141,11 @@ class LlamanetWorld final : public World {
         profile_(std::move(profile)),
         job_name_(launched.driver),
         world_first_(launched.first),
-        world_size_(launched.size),
-        oversubscribed_(local_size() > (launched.cpus > 0 ? launched.cpus : cores_allowed())) {}
+        world_size_(launched.size) {
+    if (application_->book() != nullptr) links_.emplace(*application_);
+    local_size_ = links_ ? count_local() : 0;
+    oversubscribed_ = local_size() > (launched.cpus > 0 ? launched.cpus : cores_allowed());
+  }
 
   int rank() const override { return static_cast<int>(application_->slot()); }
   int size() const override { return static_cast<int>(application_->roster().slot_count()); }
@@ -87,7 +156,45 @@ class LlamanetWorld final : public World {
   std::string_view identity() const override { return application_->identity(); }
 
   log::ArenaWriter& arena() override { return application_->arena(); }
+  bool is_local(int world_rank) const override { return !links_ || !links_->is_far(world_rank); }
+  int node_of(int world_rank) const override { return links_ ? links_->node_of(world_rank) : 0; }
+  int local_size() const override { return links_ ? local_size_ : size(); }
+  Source source(int world_rank, log::LogKey key) override {
+    if (is_local(world_rank)) return World::source(world_rank, key);
+    auto found = links_->logs().source(world_rank, key);
+    if (!found) aborted(1, found.error().text());
+    return *found;
+  }
+  log::PeerArena cursors_of(int world_rank) override {
+    return is_local(world_rank) ? World::cursors_of(world_rank) : log::PeerArena();
+  }
+  void publish_to(log::LogWriter& log, log::LogKey key, std::span<const int> world_ranks) override {
+    for (const int other : world_ranks) {
+      if (is_local(other)) continue;
+      if (auto published = links_->logs().publish_to(log, key, other); !published)
+        aborted(1, published.error().text());
+    }
+  }
+  ProgressHook* link() override { return links_ ? &links_->logs() : nullptr; }
+  bool has_delivered() override { return !links_ || links_->logs().has_delivered(); }
+  /// Of a rank on another node as its slot says, since its arena is there.
+  log::ArenaState state_of(int world_rank) override {
+    if (is_local(world_rank)) return World::state_of(world_rank);
+    switch (application_->roster().slot_state(static_cast<std::uint32_t>(world_rank))) {
+      case llamanet::SlotState::attached:
+        return log::ArenaState::in_program;
+      case llamanet::SlotState::done:
+        return log::ArenaState::exiting;
+      default:
+        return log::ArenaState::none;
+    }
+  }
+  /// Ranks of a job on several nodes are not replaced.
+  bool is_replaying(int world_rank) override {
+    return is_local(world_rank) && World::is_replaying(world_rank);
+  }
   log::PeerArena peer(int world_rank) override {
+    LLAMADA_CHECK(is_local(world_rank));
     if (world_rank == rank()) return application_->arena().reading();
     const auto slot = static_cast<std::uint32_t>(world_rank);
     auto arena = application_->roster().peer(slot);
@@ -106,6 +213,11 @@ class LlamanetWorld final : public World {
   std::uint64_t roster_changes() override { return application_->roster().generation(); }
 
   Result<SpawnedRanks> spawn(const std::vector<SpawnCommand>& commands) override {
+    if (links_)
+      return failure(
+          Errc::unsupported,
+          "MPI_Comm_spawn does not work in jobs on several nodes yet: start all processes with mpirun, "
+          "or the job on one node");
     llamanet::Spawn question;
     for (const SpawnCommand& command : commands)
       question.commands.push_back({command.process_count, command.program, command.working_directory,
@@ -127,18 +239,24 @@ class LlamanetWorld final : public World {
     return ask_name(space, llamanet::NameAction::look_up, name, {});
   }
 
-  void wake(int world_rank) override { application_->wake(static_cast<std::uint32_t>(world_rank)); }
+  void wake(int world_rank) override {
+    if (!is_local(world_rank)) [[unlikely]]
+      return links_->logs().push(world_rank);
+    application_->wake(static_cast<std::uint32_t>(world_rank));
+  }
   void wake_all() override { application_->wake_all(); }
   std::uint32_t survey() override {
     return application_->roster().page().survey.load(std::memory_order_acquire);
   }
   void prepare_ahead() override { application_->own_arena().prepare_ahead(); }
   const std::atomic<std::uint32_t>* sleeping_word(int world_rank) override {
-    return application_->bell().needs_fence() ? nullptr : &peer(world_rank).header().sleeping;
+    if (!is_local(world_rank) || application_->bell().needs_fence()) return nullptr;
+    return &peer(world_rank).header().sleeping;
   }
 
   void sleep(const std::function<bool()>& look_again) override {
-    auto slept = application_->bell().sleep(look_again);
+    const auto at_most = links_ ? links_->logs().prepare_sleep() : llamanet::Bell::nap_max;
+    auto slept = application_->bell().sleep(look_again, at_most);
     if (!slept) driver_is_gone();
   }
   Result<SharedSegment> shared_segment(std::uint64_t name, std::size_t bytes) override {
@@ -192,6 +310,12 @@ class LlamanetWorld final : public World {
  private:
   Result<std::string> ask_name(NameSpace space, llamanet::NameAction action, const std::string& name,
                                const std::string& value) {
+    if (links_)
+      return failure(
+          Errc::unsupported,
+          "ports and published names do not work in jobs on several nodes yet: start the job on one "
+          "node, or tell the other ranks '{}' in a message",
+          name);
     const auto in = space == NameSpace::ports ? llamanet::NameSpace::ports : llamanet::NameSpace::services;
     auto answer = application_->name({in, action, name, value});
     if (!answer && answer.error().code() == Errc::closed) driver_is_gone();
@@ -237,7 +361,9 @@ class LlamanetWorld final : public World {
   std::string job_name_;
   int world_first_;
   int world_size_;
-  bool oversubscribed_;
+  int local_size_ = 0;  // with links
+  bool oversubscribed_ = false;
+  std::optional<Links> links_;  // of a job on several nodes
   bool said_used_up_ = false;
 };
 
@@ -258,6 +384,7 @@ Result<std::unique_ptr<World>> attach_to_driver(const LaunchedRank& launched) {
   (*application)->arena().set_replaying((*application)->incarnation() > 1);
   auto profile = qos::deserialize((*application)->profile());
   if (!profile) return propagate(profile);
+  if (auto fits = check_nodes(**application, *profile); !fits) return propagate(fits);
   if (auto described = describe_endpoints((*application)->arena(), *profile); !described)
     return propagate(described);
   if (auto prepared = prepare_log(**application, *profile, launched); !prepared) return propagate(prepared);

@@ -18,6 +18,7 @@
 #include "llamada/log/log_writer.hpp"
 #include "llamada/qos/profile.hpp"
 #include "llamada/qos/rank_protection.hpp"
+#include "world/progress_hook.hpp"
 
 namespace llamada::mpi {
 
@@ -131,10 +132,23 @@ class World {
     log::PeerArena arena;
     log::LogKey key;
   };
-  /// Of any rank, this one too. The arena may not be ready() yet.
+  /// Of any rank, this one too. The arena may not be ready() yet. The log of a rank on another node is copied
+  /// to this rank from then on; the copy is used again as this rank reads it, whatever the log keeps.
   virtual Source source(int world_rank, log::LogKey key) { return {arena_of(world_rank), key}; }
-  /// The arena with the cursors of `world_rank` in the logs that this rank writes. Not ready() yet: none.
+  /// The arena with the cursors of `world_rank` in the logs that this rank writes. Not ready() yet: none. A
+  /// rank on another node has none anywhere: publish_to() adds what stands for it.
   virtual log::PeerArena cursors_of(int world_rank) { return arena_of(world_rank); }
+  /// To be called once for each log that this rank makes, before its first record: these ranks read it. Those
+  /// of them on other nodes get it copied, and their readers are added to it here. The log must stay in
+  /// place.
+  virtual void publish_to(log::LogWriter& /*log*/, log::LogKey /*key*/,
+                          std::span<const int> /*world_ranks*/) {}
+  /// What carries logs to and from other nodes, to be carried forward while this rank is in a call. Null: all
+  /// ranks are on one node.
+  virtual ProgressHook* link() { return nullptr; }
+  /// Whether ranks of other nodes have all that they are to have of this one, or have ended. This process
+  /// must not end before.
+  virtual bool has_delivered() { return true; }
   /// How far a rank has come: acquire, what it has published before can be seen.
   virtual log::ArenaState state_of(int world_rank) {
     const log::PeerArena arena = arena_of(world_rank);

@@ -12,6 +12,7 @@
 #include "coll/channel.hpp"
 #include "coll/movement.hpp"
 #include "coll/pieces.hpp"
+#include "job_links.hpp"
 #include "nodes.hpp"
 #include "test.hpp"
 #include "world/in_process.hpp"
@@ -24,12 +25,14 @@ class ChannelWaiter final : public Waiter {
  public:
   ChannelWaiter(World& world, Channel& channel) : world_(world), channel_(channel) {}
   void wait_until(const std::function<bool()>& done) override {
+    ProgressHook* const link = world_.link();
     for (int spins = 0; !done(); ++spins) {
+      if (link && link->carry()) continue;
       channel_.skip_stale();
       if (spins < 20)
         std::this_thread::yield();
       else
-        world_.sleep(done);
+        world_.sleep([&] { return (link && link->carry()) || done(); });
     }
   }
 
@@ -63,6 +66,7 @@ class Job {
     job.sleep_max = std::chrono::hours(1);  // whoever is not woken hangs
     job.size = options.size;
     job.ranks_per_node = options.is_near ? 0 : ranks_per_node();
+    if (!options.keep_all) job.links = job_links(options.size);
     auto created = InProcessJob::create(std::move(job));
     REQUIRE(created);
     job_ = std::move(*created);
@@ -99,9 +103,15 @@ class Job {
       if (!channel) throw RankEnded{RankEnded::Kind::aborted, 1, channel.error().text()};
       ChannelWaiter waiter(**world, **channel);
       Rank self{**world, **channel, waiter};
-      program(self);
-      // Nobody leaves while another may need its progress (as MPI_Finalize).
-      finalize(self);
+      try {
+        program(self);
+        // Nobody leaves while another may need its progress (as MPI_Finalize).
+        finalize(self);
+      } catch (const RankEnded&) {
+        // Nor does a rank that gives up: the others are to find out by themselves.
+        deliver(self);
+        throw;
+      }
     } catch (const Death&) {
       return false;
     } catch (const RankEnded& ended) {
@@ -113,6 +123,10 @@ class Job {
   static void finalize(Rank& rank) {
     if (auto status = barrier(rank.channel, rank.waiter); !status)
       throw RankEnded{RankEnded::Kind::aborted, 1, status.error().text()};
+    deliver(rank);
+  }
+  static void deliver(Rank& rank) {
+    rank.waiter.wait_until([&] { return rank.world.has_delivered(); });
   }
 
   JobOptions options_;

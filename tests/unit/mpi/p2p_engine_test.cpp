@@ -3,6 +3,7 @@
 #include <functional>
 #include <thread>
 
+#include "job_links.hpp"
 #include "llamada/base/random.hpp"
 #include "nodes.hpp"
 #include "profiles.hpp"
@@ -42,11 +43,14 @@ void live(InProcessJob& job, int rank, const JobOptions& options,
   Runtime objects;
   objects.add_world(rank, options.size, 1, 2);
   const SystemClock clock;
-  auto engine = Engine::create(**world, clock, options.engine);
+  Engine::Options engine_options = options.engine;
+  engine_options.hook = (*world)->link();
+  auto engine = Engine::create(**world, clock, engine_options);
   LLAMADA_CHECK(engine.has_value());
   Member member{**engine, *objects.comm_world(), *objects.datatypes.find(MPI_BYTE)};
   program(member);
   (*engine)->finish();
+  (*engine)->wait_until([&] { return (*world)->has_delivered(); });
 }
 
 /// Runs the program on each rank; one that throws Death is replaced. Gives what ended a rank otherwise.
@@ -54,6 +58,7 @@ std::string run(const JobOptions& options, const std::function<void(Member&)>& p
   InProcessJob::Options job_options;
   job_options.size = options.size;
   job_options.ranks_per_node = options.is_near ? 0 : ranks_per_node();
+  job_options.links = job_links(options.size);
   // Whoever is not woken hangs.
   job_options.sleep_max = std::chrono::hours(1);
   if (options.rebuild) job_options.profile = fault_tolerant();

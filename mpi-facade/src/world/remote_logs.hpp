@@ -1,0 +1,85 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "llamada/base/clock.hpp"
+#include "llamada/base/result.hpp"
+#include "llamada/log/log_writer.hpp"
+#include "llamada/replication/carrier.hpp"
+#include "world/progress_hook.hpp"
+#include "world/world.hpp"
+
+namespace llamada::mpi {
+
+/// What a World knows of its ranks on other nodes.
+class RemoteRanks {
+ public:
+  virtual replication::PeerState state_of(int world_rank) const = 0;
+  /// Another number whenever any state has changed. Acquire.
+  virtual std::uint64_t changes() const = 0;
+
+ protected:
+  ~RemoteRanks() = default;
+};
+
+/// The logs between one rank and the ranks of other nodes. Its own ones go to whoever follows them; others'
+/// are copied into its arena, where it reads them like any log. So the rank is the one reader of each copy,
+/// and a writer waits for a remote reader as for a local one: by a cursor in its own arena, which moves when
+/// the reader's process has copied the records.
+///
+/// All progress is made in carry(), push() and what publishes: a rank that computes neither copies nor
+/// acknowledges.
+///
+/// Threads: the rank's MPI thread, or whoever holds the lock.
+class RemoteLogs final : public ProgressHook {
+ public:
+  struct Options {
+    replication::Identity identity;
+    std::vector<int> ranks;  ///< of the job, on other nodes
+    /// What a copy may hold that this rank has not read.
+    std::uint64_t window_bytes = 512 << 10;
+  };
+  /// All are borrowed, and outlive it; so do all logs that are published.
+  RemoteLogs(Options options, const RemoteRanks& ranks, replication::Link& small, replication::Link& bulk,
+             log::ArenaWriter& own, const Clock& clock);
+  RemoteLogs(const RemoteLogs&) = delete;
+  RemoteLogs& operator=(const RemoteLogs&) = delete;
+
+  /// World::source() of a rank on another node: follows the log, once. Errors: out_of_resources.
+  Result<World::Source> source(int world_rank, log::LogKey key);
+  /// World::publish_to() of the ranks that are on other nodes. Errors: out_of_resources.
+  Status publish_to(log::LogWriter& log, log::LogKey key, int world_rank);
+  /// After a commit for this rank, or when its log was read here.
+  void push(int world_rank);
+  /// World::has_delivered(). When it gives true, the others have been told all that was applied here.
+  bool has_delivered();
+
+  bool carry() override;
+  void set_waiting(bool waits) override { carrier_.set_waiting(waits); }
+
+  /// To sleep on; -1: there is none.
+  std::array<int, 2> descriptors() const { return {small_.descriptor(), bulk_.descriptor()}; }
+  /// Acknowledges all that has come, and says how long the rank may sleep then, if nothing comes.
+  std::chrono::nanoseconds prepare_sleep();
+
+ private:
+  void meet_all();
+
+  Options options_;
+  const RemoteRanks& ranks_;
+  replication::Link& small_;
+  replication::Link& bulk_;
+  log::ArenaWriter& own_;
+  const Clock& clock_;
+  replication::Carrier carrier_;
+  std::map<replication::LogName, World::Source> followed_;
+  std::uint64_t seen_changes_ = 0;
+};
+
+}  // namespace llamada::mpi
