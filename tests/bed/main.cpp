@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <map>
 
+#include "agents.hpp"
 #include "control.hpp"
 #include "enter.hpp"
 #include "keeper.hpp"
@@ -23,6 +24,10 @@ nodes run COUNT [--mtu BYTES] [--seed NUMBER] -- COMMAND ...
     runs a command beside a bed that ends with it; LLAMADA_BED is its id
 nodes exec NODE COMMAND ...
     runs a command in a node, 0 to COUNT - 1: node K has the address 10.77.0.(K + 1), and the others' names (node0, ...)
+nodes agents SOCKET
+    runs commands in nodes for programs within nodes, at a new socket in the file system, until its parent ends
+nodes agent SOCKET NODE COMMAND ...
+    runs a command in a node (K or nodeK) from within another, by such a server: what ssh is for hosts
 nodes relay NODE from|to|both [peer=NODE] [seed=NUMBER] [FAULT ...]
     lets a relay carry the frames from the node, to it, or both, and changes what it does to them (with peer= only to those
     between the two): loss=1% duplicate=1% corrupt=1% reorder=5% delay=2ms jitter=500us cut cut=no none.
@@ -159,6 +164,12 @@ int run_with_bed(const Arguments& arguments) {
   return status ? *status : fail(status.error());
 }
 
+int as_agent(const std::vector<std::string>& words) {
+  if (words.size() < 4) return fail_usage("'agent' takes a socket, a node and a command");
+  auto status = run_by_agent(words[1], words[2], {words.begin() + 3, words.end()});
+  return status ? *status : fail(status.error());
+}
+
 int list() {
   for (const BedName& bed : all_beds())
     if (auto socket = connect_to(bed))
@@ -176,7 +187,8 @@ int command(const Arguments& arguments) {
     auto ended = end_bed(*bed);
     return ended ? 0 : fail(ended.error());
   }
-  if (words.size() < 2) return fail_usage("'" + verb + "' takes a node");
+  if (words.size() < 2) return fail_usage("'" + verb + "' takes a node, or a socket");
+  if (verb == "agents") return fail(serve_agents(*bed, words[1]).error());
   if (verb == "exec") {
     if (words.size() < 3) return fail_usage("'exec' takes a command");
     auto status = run_in_node(*bed, words[1], {words.begin() + 2, words.end()});
@@ -201,7 +213,9 @@ int main(const std::vector<std::string>& all) {
   if (words[0] == "up") return up(arguments);
   if (words[0] == "run") return run_with_bed(arguments);
   if (words[0] == "list") return list();
-  if (words[0] == "exec" || words[0] == "down" || words[0] == "kill" || words[0] == "relay")
+  if (words[0] == "agent") return as_agent(words);
+  if (words[0] == "agents" || words[0] == "exec" || words[0] == "down" || words[0] == "kill" ||
+      words[0] == "relay")
     return command(arguments);
   if (words[0] == "help" || words[0] == "--help") {
     std::fputs(usage, stdout);

@@ -1,0 +1,90 @@
+#include <sys/wait.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+
+#include "temporary_folder.hpp"
+#include "test.hpp"
+
+// Jobs on nodes that are namespaces with hosts, networks and processes of their own (tests/bed).
+
+namespace {
+
+constexpr int exit_skipped = 77;
+
+struct Ran {
+  int code;
+  std::string output;  ///< standard output and errors
+};
+
+/// Runs a shell's script beside a bed of `count` nodes, with what the scripts below need.
+Ran run_beside_bed(int count, const std::string& script) {
+  const llamada::test::TemporaryFolder folder;
+  const std::string file = folder / "script";
+  std::ofstream(file) << "cd " << (folder / "") << "\n"
+                      << "nodes() { " LLAMADA_NODES " \"$@\"; }\n"
+                      << LLAMADA_NODES << " agents $PWD/agents &\nserver=$!\n"
+                      << "while [ ! -S agents ]; do sleep 0.01; done\n"
+                      << "agent='" LLAMADA_NODES " agent '$PWD/agents\n"
+                      << "mpirun() { nodes exec 0 " LLAMADA_MPIRUN " --launcher-exec \"$agent\" \"$@\"; }\n"
+                      << script << "\nkill $server\n";
+  const std::string command =
+      LLAMADA_NODES " run " + std::to_string(count) + " -- timeout 60 /bin/sh " + file + " 2>&1";
+  FILE* const pipe = popen(command.c_str(), "r");
+  REQUIRE(pipe != nullptr);
+  Ran ran{0, {}};
+  std::array<char, 4096> part;
+  for (std::size_t count_read; (count_read = std::fread(part.data(), 1, part.size(), pipe)) > 0;)
+    ran.output.append(part.data(), count_read);
+  const int status = pclose(pipe);
+  ran.code = WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+  if (ran.code == exit_skipped) std::fputs(ran.output.c_str(), stdout);
+  return ran;
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+const std::string start_and_wait_until_up =
+    "mpirun -n 2 -H localhost,node1 sh -c 'echo up; exec sleep 1000' >out & job=$!\n"
+    "until [ \"$(grep -c up out)\" = 2 ]; do sleep 0.01; done\n";
+/// Waits for mpirun, and until a node has no other processes than its first one and the shell that counts.
+std::string wait_until_nothing_is_left(const std::string& node) {
+  return "wait $job\necho code $?\nuntil [ $(nodes exec " + node +
+         " sh -c 'set -- /proc/[0-9]*; echo $#') = 2 ]; do sleep 0.1; done\necho nothing is left\n";
+}
+
+}  // namespace
+
+TEST_CASE("nodes: ranks run on hosts of their own, which connect over their network", "[system]") {
+  const Ran ran = run_beside_bed(3, "mpirun -n 3 -H localhost,node1,node2 -l sh -c 'echo on $(uname -n)'");
+  if (ran.code == exit_skipped) return;
+  CAPTURE(ran.output);
+  CHECK(contains(ran.output, "[0@node0-"));
+  CHECK(contains(ran.output, "[1@node1] on node1-"));
+  CHECK(contains(ran.output, "[2@node2] on node2-"));
+}
+
+TEST_CASE("nodes: when a host loses its power the job ends on the others", "[system]") {
+  const Ran ran =
+      run_beside_bed(2, start_and_wait_until_up + "nodes kill 1\n" + wait_until_nothing_is_left("0"));
+  if (ran.code == exit_skipped) return;
+  CAPTURE(ran.output);
+  CHECK(contains(ran.output, "mpirun: the node 'node1' is lost: "));
+  CHECK(contains(ran.output, "code 125\n"));
+  CHECK(contains(ran.output, "nothing is left\n"));
+}
+
+TEST_CASE("nodes: when the network is cut the job ends on both sides", "[system]") {
+  const Ran ran = run_beside_bed(
+      2, start_and_wait_until_up + "nodes relay 1 both cut=yes\n" + wait_until_nothing_is_left("1"));
+  if (ran.code == exit_skipped) return;
+  CAPTURE(ran.output);
+  CHECK(contains(ran.output, "mpirun: the node 'node1' is lost: "));
+  CHECK(contains(ran.output, "code 125\n"));
+  CHECK(contains(ran.output, "nothing is left\n"));
+}
