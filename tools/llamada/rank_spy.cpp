@@ -1,7 +1,7 @@
 #include "rank_spy.hpp"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
+#include <sched.h>
 
 #include <cstdio>
 #include <utility>
@@ -16,8 +16,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Where ranks and this command want the same core, the ranks have nearly all of it.
-constexpr int niceness = 15;
+/// Where ranks and this thread want the same core, the ranks have it. Without that the command still waits
+/// for nobody, and nobody for it. Call it once the participant is there: the node's driver, which that may
+/// have started, is for other programs, too, and must not inherit this.
+void give_way_to_ranks() {
+  const sched_param none{};
+  (void)::sched_setscheduler(0, SCHED_IDLE, &none);
+}
 
 /// Who is told, and when enough was told.
 class Listener {
@@ -151,9 +156,8 @@ int spy_on_ranks(const SpyOptions& asked, RankSpyOptions options) {
   options.watch.with_history = asked.with_history;
   if (asked.as_bytes) options.watch.bytes_max = asked.shown_bytes_max;
   const Interrupt interrupt;
-  // Without it the command still waits for nobody, and nobody for it.
-  (void)::setpriority(PRIO_PROCESS, 0, niceness);
   if (!options.publishes) {
+    give_way_to_ranks();
     Printing printing(options);
     return watch_for(printing, options, interrupt);
   }
@@ -162,6 +166,7 @@ int spy_on_ranks(const SpyOptions& asked, RankSpyOptions options) {
   options.publisher.domain = asked.domain.value_or(0);
   auto publisher = RankPublisher::open(options.publisher);
   if (!publisher) return fail(publisher.error());
+  give_way_to_ranks();
   Publishing publishing(std::move(*publisher), options.publisher.domain);
   return watch_for(publishing, options, interrupt);
 }
