@@ -5,8 +5,11 @@
 #include <charconv>
 #include <cmath>
 #include <span>
+#include <vector>
 
 #include "inject_words.hpp"
+#include "llamada/base/nearest_word.hpp"
+#include "llamada/mpi/calls.hpp"
 #include "llamada/qos/rank_protection.hpp"
 
 namespace llamada::launcher {
@@ -291,11 +294,32 @@ Result<InjectRule> parse_inject_rule(std::string_view text) {
                  nearest_inject_rule(text.substr(0, rule_size_bytes_max)));
 }
 
+namespace {
+
+/// "; the nearest legal rule is '…'", with the function whose name is nearest; nothing if none is near.
+std::string suggestion_for_function(const InjectRule& rule) {
+  static const std::vector<std::string_view> names = [] {
+    std::vector<std::string_view> all;
+    constexpr std::string_view unknown = mpi::call_name(static_cast<mpi::CallId>(~0U));
+    for (std::uint32_t id = 1; mpi::call_name(static_cast<mpi::CallId>(id)) != unknown; ++id)
+      all.push_back(mpi::call_name(static_cast<mpi::CallId>(id)));
+    return all;
+  }();
+  const std::string_view nearest = nearest_word(rule.name, names);
+  std::string text = rule.text;
+  const std::size_t at = text.find(rule.name);
+  if (nearest.empty() || at == text.npos) return {};
+  return fmt::format("; the nearest legal rule is '{}'", text.replace(at, rule.name.size(), nearest));
+}
+
+}  // namespace
+
 Status check_function(const InjectRule& rule, const IsMpiFunction& is_mpi_function) {
   const bool names_function =
       rule.trigger == InjectTrigger::in_call || rule.trigger == InjectTrigger::in_middle;
   if (!names_function || is_mpi_function(rule.name)) return {};
-  return failure(Errc::invalid_argument, "--inject '{}': MPI has no function '{}'", rule.text, rule.name);
+  return failure(Errc::invalid_argument, "--inject '{}': MPI has no function '{}'{}", rule.text, rule.name,
+                 suggestion_for_function(rule));
 }
 
 Status check_has_log(const InjectRule& rule, const qos::Profile& profile, std::string_view profile_name) {

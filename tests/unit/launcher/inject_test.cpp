@@ -195,3 +195,19 @@ TEST_CASE("inject: mutated rules are read or refused with a sentence, and never 
     REQUIRE(parse_inject_rule(rule->text) == *rule);
   }
 }
+
+TEST_CASE("inject: a function that MPI has not is refused with the nearest legal rule", "[launcher]") {
+  const auto has = [](std::string_view name) { return name == "MPI_Allreduce"; };
+  const auto rule = parse_inject_rule("kill rank 2 in MPI_Alreduce 3");
+  REQUIRE(rule);
+  const auto refused = check_function(*rule, has);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().text() ==
+        "--inject 'kill rank 2 in MPI_Alreduce 3': MPI has no function 'MPI_Alreduce'; the nearest legal "
+        "rule is "
+        "'kill rank 2 in MPI_Allreduce 3'");
+  const auto far = check_function(*parse_inject_rule("kill rank 2 in MPI_Nonsense"), has);
+  REQUIRE_FALSE(far);
+  CHECK(far.error().text() == "--inject 'kill rank 2 in MPI_Nonsense': MPI has no function 'MPI_Nonsense'");
+  CHECK(check_function(*parse_inject_rule("kill rank 2 in MPI_Allreduce 3"), has));
+}

@@ -84,7 +84,7 @@ Result<InjectRule> parse_inject_rule(std::string_view text);
 
 /// Whether MPI has a function of this name, "MPI_Send".
 using IsMpiFunction = std::function<bool(std::string_view)>;
-/// Errc::invalid_argument if the rule names a function that MPI has not.
+/// Errc::invalid_argument if the rule names a function that MPI has not; names the nearest legal rule.
 Status check_function(const InjectRule& rule, const IsMpiFunction& is_mpi_function);
 /// Errc::incompatible if the rule fills a log that jobs of this profile do not keep.
 Status check_has_log(const InjectRule& rule, const qos::Profile& profile, std::string_view profile_name);
