@@ -12,7 +12,7 @@ int create_handler(Function* function, MPI_Errhandler* handler) {
   if (int code = kinds::check_pointer<Kind>(nullptr, reinterpret_cast<const void*>(function), "function"))
     return code;
   if (int code = kinds::check_pointer<Kind>(nullptr, handler, "error handler")) return code;
-  *handler = give_handler(make_counted<ErrorHandler>(function));
+  *handler = give_handler(make_counted<ErrorHandler>(function, Kind::handlers_for));
   return MPI_SUCCESS;
 }
 

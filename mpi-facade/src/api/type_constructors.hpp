@@ -22,7 +22,7 @@ constexpr std::size_t length(MPI_Count count) { return static_cast<std::size_t>(
 inline int give_type(Reference<Datatype> type, MPI_Datatype* new_type) {
   if (!type)
     return report(nullptr, MPI_ERR_COUNT,
-                  "the datatype would reach over more than 2^62 bytes, or have more than 2^30 pieces");
+                  "the datatype would reach farther than 2^61 bytes, or have more than 2^30 pieces");
   Datatype& made = *type;
   *new_type = runtime().datatypes.insert(std::move(type));
   made.set_handle(*new_type);

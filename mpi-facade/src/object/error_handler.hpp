@@ -24,20 +24,16 @@ class ErrorHandler : public Counted {
   enum class For { communicators, windows, files, sessions };
 
   explicit ErrorHandler(Kind kind) : kind_(kind) {}
-  explicit ErrorHandler(MPI_Comm_errhandler_function* function) : kind_(Kind::user), function_(function) {}
-
-  explicit ErrorHandler(MPI_File_errhandler_function* function)
-      : kind_(Kind::user), file_function_(function) {}
+  /// Functions for communicators, windows and sessions have one shape; those for files have another.
+  ErrorHandler(MPI_Comm_errhandler_function* function, For objects)
+      : kind_(Kind::user), objects_(objects), function_(function) {}
+  ErrorHandler(MPI_File_errhandler_function* function, For objects)
+      : kind_(Kind::user), objects_(objects), file_function_(function) {}
 
   Kind kind() const { return kind_; }
   bool ends_job() const { return kind_ == Kind::fatal || kind_ == Kind::aborts; }
-  /// The program's function can be called for these objects. Functions for communicators, windows and
-  /// sessions have one shape and fit each other's; those for files have another. A predefined handler fits
-  /// all.
-  bool fits(For objects) const {
-    if (kind_ != Kind::user) return true;
-    return objects == For::files ? file_function_ != nullptr : function_ != nullptr;
-  }
+  /// A handler of the program's fits the objects that it was made for; a predefined one fits all.
+  bool fits(For objects) const { return kind_ != Kind::user || objects_ == objects; }
   /// The program's handle, which it may hold several times: each MPI_Comm_get_errhandler is to be freed
   /// (8.3.4).
   MPI_Errhandler handle = MPI_ERRHANDLER_NULL;
@@ -59,6 +55,7 @@ class ErrorHandler : public Counted {
 
  private:
   Kind kind_;
+  For objects_ = For::communicators;  // of a user's
   MPI_Comm_errhandler_function* function_ = nullptr;
   MPI_File_errhandler_function* file_function_ = nullptr;
   CxxErrorProxy* proxy_ = nullptr;

@@ -6,7 +6,8 @@
 namespace llamada::mpi {
 namespace {
 
-constexpr std::ptrdiff_t reach_max = std::ptrdiff_t{1} << 62;
+/// Bounds lie within this of 0, so extents are at most twice as much.
+constexpr std::ptrdiff_t reach_max = std::ptrdiff_t{1} << 61;
 constexpr std::size_t runs_max = std::size_t{1} << 30;
 
 Reference<Datatype> finish(LayoutBuilder& builder, TypeRecipe recipe) {
@@ -238,9 +239,11 @@ Reference<Datatype> make_resized(Datatype& old_type, MPI_Aint lower_bound, MPI_A
 
 Reference<Datatype> make_resized(Datatype& old_type, MPI_Aint lower_bound, MPI_Aint extent,
                                  TypeRecipe recipe) {
+  std::ptrdiff_t low = 0, high = 0;
+  if (!reaches(lower_bound, 1, 0, low) || !reaches(extent, 1, lower_bound, high)) return {};
   Datatype::Layout layout = old_type.layout();
-  layout.lower_bound = lower_bound;
-  layout.upper_bound = lower_bound + extent;
+  layout.lower_bound = low;
+  layout.upper_bound = high;
   layout.has_lower_marker = layout.has_upper_marker = true;
   return make_counted<Datatype>(std::move(layout), std::make_unique<const TypeRecipe>(std::move(recipe)));
 }

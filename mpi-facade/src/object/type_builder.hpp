@@ -24,7 +24,7 @@ class LayoutBuilder {
                     std::size_t count);
   /// Pads the upper bound as a C compiler pads a struct (4.1.6's epsilon), unless a marker sets it.
   void pad_to_alignment();
-  /// Something was not placed: the type would reach over 2^62 bytes or more, or need more than 2^30 runs.
+  /// Something was not placed: the type would reach farther than 2^61 bytes, or need more than 2^30 runs.
   bool is_too_large() const { return is_too_large_; }
   Datatype::Layout finish();
 

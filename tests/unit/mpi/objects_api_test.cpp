@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstring>
+#include <limits>
 #include <string>
 
 #include "object/error_handler_table.hpp"
@@ -143,6 +144,28 @@ TEST_CASE("datatype functions: contents have addresses apart, and large counts i
   MPI_Type_free(&wide);
 }
 
+TEST_CASE("datatype functions: bounds that are out of reach are refused", "[mpi][api]") {
+  const Alone mpi;
+  constexpr MPI_Aint most = MPI_Aint{1} << 61, largest = std::numeric_limits<MPI_Aint>::max();
+  MPI_Datatype type, below, both;
+  CHECK(MPI_Type_create_resized(MPI_INT, largest, 4, &type) == MPI_ERR_COUNT);
+  CHECK(MPI_Type_create_resized(MPI_INT, 4, largest, &type) == MPI_ERR_COUNT);
+  CHECK(MPI_Type_create_resized(MPI_INT, std::numeric_limits<MPI_Aint>::min(), -1, &type) == MPI_ERR_COUNT);
+  CHECK(MPI_Type_create_resized(MPI_INT, most, 1, &type) == MPI_ERR_COUNT);
+  CHECK(MPI_Type_create_resized_c(MPI_INT, 1, most, &type) == MPI_ERR_COUNT);
+  // The farthest bounds on both sides are still an extent.
+  REQUIRE(MPI_Type_create_resized(MPI_INT, most, 0, &type) == MPI_SUCCESS);
+  REQUIRE(MPI_Type_create_resized(MPI_INT, -most, most, &below) == MPI_SUCCESS);
+  const int lengths[] = {1, 1};
+  const MPI_Aint places[] = {0, 0};
+  const MPI_Datatype types[] = {type, below};
+  REQUIRE(MPI_Type_create_struct(2, lengths, places, types, &both) == MPI_SUCCESS);
+  MPI_Aint low = 0, extent = 0;
+  MPI_Type_get_extent(both, &low, &extent);
+  CHECK((low == -most && extent == 2 * most));
+  for (MPI_Datatype each : {type, below, both}) MPI_Type_free(&each);
+}
+
 TEST_CASE("datatype functions: packing needs a committed type and room", "[mpi][api]") {
   const Alone mpi;
   MPI_Datatype column;
@@ -215,29 +238,29 @@ TEST_CASE("errors: the program's handler, classes and codes", "[mpi][api]") {
   CHECK(std::string(text) == "no tea");
 }
 
-TEST_CASE("error handlers: one for files fits only files, and the others fit all but files", "[mpi][api]") {
+TEST_CASE("error handlers: each fits the objects that it was made for", "[mpi][api]") {
   const Alone mpi;
   using For = ErrorHandler::For;
-  MPI_Errhandler of_comms, of_wins, of_sessions, of_files;
-  MPI_Comm_create_errhandler(remember, &of_comms);
-  MPI_Win_create_errhandler(remember, &of_wins);
-  MPI_Session_create_errhandler(remember, &of_sessions);
-  MPI_File_create_errhandler(ignore, &of_files);
-  for (const For objects : {For::communicators, For::windows, For::sessions}) {
-    for (const MPI_Errhandler handler : {of_comms, of_wins, of_sessions, MPI_ERRORS_RETURN})
-      CHECK(find_error_handler(handler, objects));
-    CHECK_FALSE(find_error_handler(of_files, objects));
-    CHECK_FALSE(find_error_handler(MPI_ERRHANDLER_NULL, objects));
+  constexpr For all[] = {For::communicators, For::windows, For::files, For::sessions};
+  MPI_Errhandler handlers[4];
+  MPI_Comm_create_errhandler(remember, &handlers[0]);
+  MPI_Win_create_errhandler(remember, &handlers[1]);
+  MPI_File_create_errhandler(ignore, &handlers[2]);
+  MPI_Session_create_errhandler(remember, &handlers[3]);
+  for (int objects = 0; objects < 4; ++objects) {
+    for (int of = 0; of < 4; ++of)
+      CHECK(find_error_handler(handlers[of], all[objects]).has_value() == (of == objects));
+    CHECK(find_error_handler(MPI_ERRORS_RETURN, all[objects]));
+    CHECK_FALSE(find_error_handler(MPI_ERRHANDLER_NULL, all[objects]));
   }
-  CHECK(find_error_handler(of_files, For::files));
-  CHECK(find_error_handler(MPI_ERRORS_ARE_FATAL, For::files));
-  const auto refused = find_error_handler(of_comms, For::files);
+  const auto refused = find_error_handler(handlers[1], For::communicators);
   REQUIRE_FALSE(refused);
   CHECK(refused.error().text() ==
-        "the error handler is not for files: make one with MPI_File_create_errhandler");
-  CHECK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, of_files) == MPI_ERR_ARG);
-  CHECK(MPI_File_set_errhandler(MPI_FILE_NULL, of_wins) == MPI_ERR_ARG);
-  for (MPI_Errhandler handler : {of_comms, of_wins, of_sessions, of_files}) MPI_Errhandler_free(&handler);
+        "the error handler is not for communicators: make one with MPI_Comm_create_errhandler");
+  CHECK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, handlers[1]) == MPI_ERR_ARG);
+  CHECK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, handlers[2]) == MPI_ERR_ARG);
+  CHECK(MPI_File_set_errhandler(MPI_FILE_NULL, handlers[1]) == MPI_ERR_ARG);
+  for (MPI_Errhandler handler : handlers) MPI_Errhandler_free(&handler);
 }
 
 TEST_CASE("attributes: callbacks run, and predefined ones cannot be changed", "[mpi][api]") {
