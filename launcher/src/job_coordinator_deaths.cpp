@@ -96,8 +96,13 @@ void JobCoordinator::tell_of_death(const JobRank& rank, const node::Ended& end, 
     record.detected_after_s = seconds(*ago);
   else if (record.silence.empty())
     record.memory_used_up = memory_used_up(end, judgement);
-  const DeathContext context{world_of(rank).count,       host_of(rank),     job_.profile_label,
-                             &profile_.rank_replacement, rank.replacements, unprotected_because_};
+  const DeathContext context{.rank_count = world_of(rank).count,
+                             .host = host_of(rank),
+                             .on_several_nodes = !job_.nodes.empty(),
+                             .profile = job_.profile_label,
+                             .policy = &profile_.rank_replacement,
+                             .replacements_of_rank = rank.replacements,
+                             .unprotected_because = unprotected_because_};
   say(describe_death(record, judgement, context));
   report_.deaths.push_back(std::move(record));
 }
