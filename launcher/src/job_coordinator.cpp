@@ -51,7 +51,8 @@ void JobCoordinator::start(control::Start start) {
   node::Prepare message{job_.rank_count, job_.job_number, job_.profile};
   message.node_of_rank = job_.node_of_rank;
   if (!job_.nodes.empty()) {
-    message.program = job_.program;
+    message.programs = job_.programs;
+    message.environment = job_.environment;
     message.working_directory = job_.working_directory;
   }
   tell_node_(std::move(message));

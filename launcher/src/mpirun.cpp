@@ -151,14 +151,16 @@ std::variant<Preparation, Refusal> prepare(const Options& options, const IsMpiFu
   job.rank_count = options.rank_count;
   job.job_number = *number;
   job.program = program->string();
+  std::vector<std::string> programs{job.program};
   job.arguments = options.command;
   through_shell_if_needed(job.program, job.arguments);
   if (!options.parts.empty()) {
-    auto arguments = arguments_for_parts(options.parts, path);
-    if (!arguments) return refuse(arguments.error(), exit_code_of(arguments.error().code()));
+    auto parts = command_for_parts(options.parts, path);
+    if (!parts) return refuse(parts.error(), exit_code_of(parts.error().code()));
     std::error_code ignored;
     job.program = fs::read_symlink("/proc/self/exe", ignored).string();
-    job.arguments = std::move(*arguments);
+    job.arguments = std::move(parts->arguments);
+    programs = std::move(parts->programs);
   }
   job.environment = environment_for_ranks(options);
   auto plan = plan_nodes(options, own_host(path, *installation));
@@ -167,6 +169,7 @@ std::variant<Preparation, Refusal> prepare(const Options& options, const IsMpiFu
     return refuse(status.error(), exit_launcher);
   job.nodes = std::move(plan->nodes);
   job.node_of_rank = std::move(plan->node_of_rank);
+  if (!job.nodes.empty()) job.programs = std::move(programs);
   // A llamanetd on another host stands elsewhere.
   if (options.working_directory || !job.nodes.empty()) job.working_directory = directory->string();
   job.profile = qos::serialize(*profile);

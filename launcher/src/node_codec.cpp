@@ -51,7 +51,8 @@ void fields(Coder& coder, typename Coder::template Value<Prepare>& message) {
   coder.text(message.profile);
   coder.numbers(message.own_node);
   coder.list(message.node_of_rank, [](Coder& each, auto& node) { each.numbers(node); });
-  coder.text(message.program);
+  coder.texts(message.programs);
+  coder.texts(message.environment);
   coder.text(message.working_directory);
 }
 

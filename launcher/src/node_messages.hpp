@@ -25,7 +25,8 @@ struct Prepare {
   // Of a job on several nodes.
   std::uint32_t own_node = 0;
   std::vector<std::uint32_t> node_of_rank;  ///< empty: all ranks are on this node
-  std::string program;                      ///< must be there
+  std::vector<std::string> programs;        ///< files that must be there, with all of their libraries
+  std::vector<std::string> environment;     ///< by which these are found
   std::string working_directory;            ///< must be there, unless it is empty
 };
 /// Coordinator → node, before any rank starts: what Ready of each node has said of its endpoints, by node.

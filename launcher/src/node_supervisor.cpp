@@ -12,6 +12,7 @@
 #include "llamada/qos/rank_protection.hpp"
 #include "llamada/qos/serialization.hpp"
 #include "process_tree.hpp"
+#include "program_libraries.hpp"
 
 namespace llamada::launcher {
 namespace {
@@ -61,7 +62,7 @@ Status NodeSupervisor::prepare(const node::Prepare& message) {
   const auto deadline = qos::deadline_for_ranks(*profile);
   ArenasRequest request{message.rank_count, message.job_number, std::move(*profile), std::nullopt};
   if (!message.node_of_rank.empty()) {
-    if (auto status = check_program(message); !status) return status;
+    if (auto status = check_programs(message); !status) return status;
     request.nodes = {message.own_node, message.node_of_rank, links_.address, links_.key};
   }
   auto arenas = make_arenas_(request);
@@ -73,13 +74,19 @@ Status NodeSupervisor::prepare(const node::Prepare& message) {
   return {};
 }
 
-/// mpirun has seen both, on its own host.
-Status NodeSupervisor::check_program(const node::Prepare& message) const {
+/// mpirun has seen all of these on its own host.
+Status NodeSupervisor::check_programs(const node::Prepare& message) const {
   if (!message.working_directory.empty() && access(message.working_directory.c_str(), X_OK) != 0)
     return failure(Errc::not_found, "the working directory {} is not there, or cannot be entered",
                    message.working_directory);
-  if (!message.program.empty() && access(message.program.c_str(), X_OK) != 0)
-    return failure(Errc::not_found, "the program {} is not there, or cannot be executed", message.program);
+  for (const std::string& program : message.programs) {
+    if (access(program.c_str(), X_OK) != 0)
+      return failure(Errc::not_found, "the program {} is not there, or cannot be executed", program);
+    const std::string missing =
+        missing_library(list_libraries(program, message.environment, message.working_directory));
+    if (!missing.empty())
+      return failure(Errc::not_found, "{} needs the library {}, which is not there", program, missing);
+  }
   return {};
 }
 

@@ -78,7 +78,7 @@ class NodeSupervisor {
   void on(node::SetRemote&& message);
   void on(control::Input&& message);
   Status prepare(const node::Prepare& message);
-  Status check_program(const node::Prepare& message) const;
+  Status check_programs(const node::Prepare& message) const;
   void signal_all(int number);
   void signal_those_prepared(const RankProcess& rank, int number) const;
   RankProcess* rank_at(std::uint32_t slot);

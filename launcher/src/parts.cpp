@@ -22,7 +22,7 @@ void append(std::vector<std::string>& to, const std::vector<std::string>& list) 
   to.insert(to.end(), list.begin(), list.end());
 }
 
-/// Reads what append() wrote. The arguments come from arguments_for_parts; whatever else they are ends the
+/// Reads what append() wrote. The arguments come from command_for_parts; whatever else they are ends the
 /// process.
 class Words {
  public:
@@ -60,15 +60,17 @@ int execute(const std::string& program, std::vector<std::string> command) {
 
 }  // namespace
 
-Result<std::vector<std::string>> arguments_for_parts(const std::vector<Part>& parts,
-                                                     const std::string& path) {
-  std::vector<std::string> arguments{"mpirun", become_part_word};
+Result<PartsCommand> command_for_parts(const std::vector<Part>& parts, const std::string& path) {
+  PartsCommand whole;
+  std::vector<std::string>& arguments = whole.arguments;
+  arguments = {"mpirun", become_part_word};
   for (const Part& part : parts) {
     auto directory = directory_for_ranks(part.working_directory);
     if (!directory) return propagate(directory);
     auto found = find_program(part.command[0], path, *directory);
     if (!found) return propagate(found);
     std::string program = found->string();
+    whole.programs.push_back(program);
     std::vector<std::string> command = part.command;
     through_shell_if_needed(program, command);
     arguments.push_back(std::to_string(part.rank_count));
@@ -80,7 +82,7 @@ Result<std::vector<std::string>> arguments_for_parts(const std::vector<Part>& pa
     append(arguments, variables);
     append(arguments, command);
   }
-  return arguments;
+  return whole;
 }
 
 int become_part(const std::vector<std::string>& arguments) {

@@ -13,9 +13,13 @@ namespace llamada::launcher {
 /// The word that mpirun's arguments begin with when it is to become a part.
 inline constexpr const char* become_part_word = "--become-part-of-job";
 
-/// The arguments of the mpirun that every rank executes. Programs are looked for now; Errc::not_found or
-/// Errc::permission_denied.
-Result<std::vector<std::string>> arguments_for_parts(const std::vector<Part>& parts, const std::string& path);
+/// What every rank of such a job executes.
+struct PartsCommand {
+  std::vector<std::string> arguments;  ///< of mpirun
+  std::vector<std::string> programs;   ///< the files that it becomes
+};
+/// Programs are looked for now; Errc::not_found or Errc::permission_denied.
+Result<PartsCommand> command_for_parts(const std::vector<Part>& parts, const std::string& path);
 
 /// In a rank: becomes the program of rank LLAMADA_RANK, whose number among the programs goes to
 /// LLAMADA_APPNUM. Returns the exit code when that fails, after one sentence to standard error.

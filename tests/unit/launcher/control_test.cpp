@@ -21,6 +21,9 @@ Start some_start() {
   start.inject_rules = {"kill rank 0 after 1s"};
   start.verbose = 1;
   start.ends_at_deadlock = 1;
+  start.nodes = {{"a", {}}, {"b", {"ssh", "b", "/bin/llamanetd"}}};
+  start.programs = {"/bin/true"};
+  start.node_of_rank = {0, 1, 1, 0};
   return start;
 }
 

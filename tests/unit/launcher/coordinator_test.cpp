@@ -345,3 +345,29 @@ TEST_CASE("coordinator: standard input is given as rank 0 takes it", "[launcher]
   job.says(control::InputTaken{3});
   CHECK(Job::last<control::InputTaken>(job.to_mpirun)->size_bytes == 3);
 }
+
+TEST_CASE("coordinator: a job on several nodes starts when all are ready, and names each rank's host",
+          "[launcher]") {
+  control::Start start = job_of(2, qos::RankReplacementKind::abort);
+  start.nodes = {{"a", {}}, {"b", {"ssh"}}};
+  start.node_of_rank = {0, 1};
+  start.programs = {"/bin/program"};
+  start.working_directory = "/there";
+  start.cpu_places = {"0", "1"};
+  Job job(start);
+  const auto prepare = Job::last<node::Prepare>(job.to_node);
+  REQUIRE(prepare);
+  CHECK(prepare->node_of_rank == start.node_of_rank);
+  CHECK(prepare->programs == start.programs);
+  CHECK(prepare->working_directory == "/there");
+  job.says(node::Ready{"host-a"});
+  CHECK(job.count_to_node<node::StartRanks>() == 0);
+  job.says(node::Ready{"host-b"});
+  const auto ranks = job.runs().ranks;
+  REQUIRE(ranks.size() == 2);
+  CHECK(ranks[0].identity == "host=host-a\n");
+  CHECK(ranks[1].identity == "host=host-b\n");
+  CHECK(ranks[1].cpus == "0");  // the first rank of its node
+  job.ends(1, killed);
+  CHECK(job.notices().find("host-b") != std::string::npos);
+}

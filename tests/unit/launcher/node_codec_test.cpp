@@ -29,29 +29,31 @@ waits::Report some_report() {
 std::vector<node::ToNode> some_to_node() {
   const node::RankStart start{
       3, 2, 0xfedcba9876543210, "host=a\n", "/bin/true", {"true", "", "x y"}, "/tmp", {"A=1", "B="}, "0,4"};
-  return {node::Prepare{4, 0x0123456789abcdef, "a\nprofile", 1, {0, 1, 1, 0}, "/bin/true", "/tmp"},
-          node::MeetNodes{{"here", std::string("\0there", 6)}},
-          node::SetRemote{3, RemoteState::dead, 2},
-          node::StartRanks{{start, start}},
-          node::AddRanks{7, 2},
-          node::Drain{1},
-          node::Fence{2},
-          node::SignalRank{3, 15, false},
-          node::EndJob{},
-          node::KillAll{},
-          node::HoldOutput{true},
-          node::AnswerSpawn{9, {4, 2, "no room"}},
-          node::AnswerReach{10},
-          node::SetUnprotected{},
-          node::Survey{},
-          node::KillRank{1},
-          node::HoldLeases{true},
-          node::LimitLog{100},
-          node::Die{},
-          node::AnswerInject{3, {true, "kill any"}},
-          node::AskWaits{4},
-          node::AskStack{5, 1},
-          control::Input{std::string("a\0b", 3)}};
+  return {
+      node::Prepare{
+          4, 0x0123456789abcdef, "a\nprofile", 1, {0, 1, 1, 0}, {"/bin/true", "/bin/sh"}, {"A=1"}, "/tmp"},
+      node::MeetNodes{{"here", std::string("\0there", 6)}},
+      node::SetRemote{3, RemoteState::dead, 2},
+      node::StartRanks{{start, start}},
+      node::AddRanks{7, 2},
+      node::Drain{1},
+      node::Fence{2},
+      node::SignalRank{3, 15, false},
+      node::EndJob{},
+      node::KillAll{},
+      node::HoldOutput{true},
+      node::AnswerSpawn{9, {4, 2, "no room"}},
+      node::AnswerReach{10},
+      node::SetUnprotected{},
+      node::Survey{},
+      node::KillRank{1},
+      node::HoldLeases{true},
+      node::LimitLog{100},
+      node::Die{},
+      node::AnswerInject{3, {true, "kill any"}},
+      node::AskWaits{4},
+      node::AskStack{5, 1},
+      control::Input{std::string("a\0b", 3)}};
 }
 
 std::vector<node::FromNode> some_from_node() {

@@ -29,6 +29,20 @@ TEST_CASE("environment: a rank has the user's variables and its own", "[launcher
   CHECK(variable_in(environment, "LLAMADA_DRIVER").empty());  // the node's
 }
 
+TEST_CASE("environment: the local rank is that on the node", "[launcher]") {
+  control::Start job;
+  job.rank_count = 3;
+  job.node_of_rank = {0, 1, 1};
+  JobWorld world;
+  world.count = 3;
+  const auto environment = environment_of_rank({job, world, 2, 99, false, false});
+  CHECK(variable_in(environment, "OMPI_COMM_WORLD_RANK") == "2");
+  CHECK(variable_in(environment, "OMPI_COMM_WORLD_LOCAL_RANK") == "1");
+  CHECK(variable_in(environment, "MPI_LOCALNRANKS") == "2");
+  job.node_of_rank.clear();
+  CHECK(variable_in(environment_of_rank({job, world, 2, 99, false, false}), "MPI_LOCALRANKID") == "2");
+}
+
 TEST_CASE("environment: a variable is known by its whole name", "[launcher]") {
   std::vector<std::string> environment{"AB=1", "A=2"};
   set_variable(environment, "A", "3");

@@ -40,6 +40,14 @@ class NoArenas final : public JobArenas {
   void set_done(std::uint32_t rank) override { calls_.push_back(fmt::format("done {}", rank)); }
   void set_ending() override { calls_.emplace_back("ending"); }
   RankView view(std::uint32_t) const override { return {}; }
+  std::string endpoints() const override { return "here"; }
+  Status meet_nodes(const std::vector<std::string>& endpoints) override {
+    calls_.push_back(fmt::format("meet {}", endpoints.size()));
+    return endpoints.empty() ? Status(failure(Errc::parse_error, "no endpoints")) : Status();
+  }
+  void set_remote(std::uint32_t rank, RemoteState state, std::uint32_t incarnation) override {
+    calls_.push_back(fmt::format("remote {} {} {}", rank, static_cast<int>(state), incarnation));
+  }
 
  private:
   std::vector<std::string>& calls_;
@@ -53,14 +61,16 @@ bool is_dead(pid_t pid) {
 }
 
 struct Node {
-  explicit Node(const qos::Profile& profile = {}) {
+  explicit Node(const qos::Profile& profile = {}, bool prepares = true) {
     sigprocmask(SIG_SETMASK, nullptr, &mask);
     supervisor = std::make_unique<NodeSupervisor>(
         loop,
-        [this](const ArenasRequest&) -> Result<std::unique_ptr<JobArenas>> {
+        [this](const ArenasRequest& request) -> Result<std::unique_ptr<JobArenas>> {
+          nodes = request.nodes;
           return std::unique_ptr<JobArenas>(std::make_unique<NoArenas>(calls));
         },
         [this](node::FromNode message) { told.push_back(std::move(message)); });
+    if (!prepares) return;
     supervisor->take(node::Prepare{1, 1, qos::serialize(profile)});
     REQUIRE_FALSE(std::get<node::Ready>(told.at(0)).host.empty());
   }
@@ -94,6 +104,7 @@ struct Node {
 
   sigset_t mask{};
   std::vector<std::string> calls;
+  std::optional<ArenasRequest::Nodes> nodes;  ///< what the arenas were told of other nodes
   std::vector<node::FromNode> told;
   std::size_t next = 0;
   std::string written;
@@ -221,4 +232,80 @@ TEST_CASE("supervisor: under a lease a stopped process is told of, and killed wh
   CHECK(end.root_status == SIGKILL);
   node.supervisor->take(node::Fence{0});
   node.wait_for<node::Fenced>();
+}
+
+namespace {
+
+/// Of a job whose rank 1 is on this node, which is number 1.
+node::Prepare of_two_nodes() {
+  node::Prepare message{2, 1, qos::serialize(qos::Profile())};
+  message.own_node = 1;
+  message.node_of_rank = {0, 1};
+  message.programs = {"/bin/sh"};
+  message.working_directory = "/tmp";
+  return message;
+}
+
+std::string refusal_of(const node::Prepare& message) {
+  Node node({}, false);
+  node.supervisor->take(message);
+  return node.wait_for<node::NotReady>().why;
+}
+
+}  // namespace
+
+TEST_CASE("supervisor: arenas of a job on several nodes hear of the others, and their ranks", "[launcher]") {
+  Node node({}, false);
+  node.supervisor->set_links({"10.0.0.2", {7}});
+  node.supervisor->take(of_two_nodes());
+  CHECK(node.wait_for<node::Ready>().endpoints == "here");
+  REQUIRE(node.nodes);
+  CHECK(node.nodes->own == 1);
+  CHECK(node.nodes->of_rank == std::vector<std::uint32_t>{0, 1});
+  CHECK(node.nodes->address == "10.0.0.2");
+  CHECK(node.nodes->key[0] == 7);
+  node.supervisor->take(node::MeetNodes{{"there", "here"}});
+  node.wait_for<node::Met>();
+  node.supervisor->take(node::SetRemote{0, RemoteState::done, 1});
+  CHECK(node.calls == std::vector<std::string>{"meet 2", "remote 0 2 1"});
+  node.supervisor->take(node::MeetNodes{});
+  CHECK(node.wait_for<node::NotReady>().why == "no endpoints");
+}
+
+TEST_CASE("supervisor: the ranks of other nodes are none of its own", "[launcher]") {
+  Node node({}, false);
+  node.supervisor->take(of_two_nodes());
+  node.start({Node::shell(1, "exec sleep 1000")});
+  node.supervisor->take(node::Survey{});
+  CHECK(node.wait_for<node::Surveyed>().ranks_running == 1);
+  node.supervisor->take(node::AskWaits{3});
+  CHECK(node.wait_for<node::Waits>().ranks.size() == 1);
+  node.supervisor->take(node::SignalRank{1, SIGKILL, true});
+  CHECK(node.wait_for<node::Ended>().slot == 1);
+  node.supervisor->take(node::Drain{1});
+  CHECK(node.wait_for<node::Done>().slot == 1);
+}
+
+TEST_CASE("supervisor: programs and directories that are not on the node are named", "[launcher]") {
+  node::Prepare message = of_two_nodes();
+  message.programs.emplace_back("/no/such/program");
+  CHECK(refusal_of(message).find("the program /no/such/program is not there") == 0);
+  message = of_two_nodes();
+  message.working_directory = "/no/such/folder";
+  CHECK(refusal_of(message).find("the working directory /no/such/folder is not there") == 0);
+}
+
+TEST_CASE("supervisor: a child that is spared outlives all ranks, and so does what descends from it",
+          "[launcher]") {
+  Node node;
+  const pid_t agent = fork();
+  if (agent == 0) execl("/bin/sh", "sh", "-c", "sleep 1000 & wait", nullptr);
+  node.supervisor->spare(agent);
+  node.start({Node::shell(0, "sleep 1000")});
+  node.wait_for<node::Started>();
+  node.supervisor->take(node::KillAll{});
+  node.wait_for<node::Ended>();
+  CHECK_FALSE(is_dead(agent));
+  for (const ProcessEntry& entry : descendants_of(agent)) kill(entry.pid, SIGKILL);
+  kill(agent, SIGKILL);
 }

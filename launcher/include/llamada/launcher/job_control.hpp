@@ -43,6 +43,7 @@ struct Start {
   std::uint8_t verbose = 0;
   std::uint8_t ends_at_deadlock = 0;        ///< a job whose ranks can never go on is ended
   std::vector<Node> nodes;                  ///< empty: all ranks run on this machine
+  std::vector<std::string> programs;        ///< with nodes: all files that ranks execute
   std::vector<std::uint32_t> node_of_rank;  ///< by rank: index in `nodes`; empty without them
   bool operator==(const Start&) const = default;
 };
