@@ -313,9 +313,7 @@ class LlamanetWorld final : public World {
     if (links_)
       return failure(
           Errc::unsupported,
-          "ports and published names do not work in jobs on several nodes yet: start the job on one "
-          "node, or tell the other ranks '{}' in a message",
-          name);
+          "ports and published names do not work in jobs on several nodes yet: start the job on one node");
     const auto in = space == NameSpace::ports ? llamanet::NameSpace::ports : llamanet::NameSpace::services;
     auto answer = application_->name({in, action, name, value});
     if (!answer && answer.error().code() == Errc::closed) driver_is_gone();
