@@ -30,7 +30,10 @@ RankLogs::RankLogs(int rank, std::uint32_t arena_id, std::shared_ptr<const llama
       skips_(!from_start) {}
 
 bool RankLogs::look(RankWatchEvents& events) {
-  if (!arena_.ready()) return false;
+  if (!arena_.ready()) {
+    skips_ = false;  // nothing is there yet
+    return false;
+  }
   bool any = false;
   // What logs have last whose entries have become others'.
   if (!skips_ && arena_.header().reuses.load(std::memory_order_acquire) != scan_.reuses)
