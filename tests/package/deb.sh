@@ -8,7 +8,7 @@ fail() { echo "deb.sh: $*"; exit 1; }
 rm -rf "$work"
 root=$work/root
 mkdir -p "$root"/var/lib/dpkg/{info,updates,alternatives} "$root"/{etc/alternatives,var/log,usr/bin,usr/share,tmp}
-touch "$root/var/lib/dpkg/status" "$root/var/lib/dpkg/available"
+touch "$root/var/lib/dpkg/status" "$root/var/lib/dpkg/available" "$root/usr/share/of-others"
 (cd "$build" && cpack -G DEB -B "$work/package") >"$work/log" 2>&1 || { cat "$work/log"; fail "cpack"; }
 package=$(echo "$work"/package/*.deb)
 dpkg-deb --info "$package" | grep 'Depends:.*libc6' >/dev/null || fail "the package does not say what it depends on"
@@ -38,8 +38,8 @@ for name in mpicc:mpi mpicxx:mpicxx mpic++:mpic++ mpiCC:mpiCC mpif77:mpif77 mpif
   [ -x "$root$target" ] || fail "$target of ${name%:*} is not there"
 done
 for page in mpirun mpiexec llamada llamada-doctor llamada-inject llamada-ls llamada-why; do
-  zcat "$root/usr/share/man/man1/$(basename "$(readlink "$root/usr/share/man/man1/$page.1.gz" || echo "$page.1.gz")")" |
-    grep '^[.]TH' >/dev/null || fail "there is no man page of $page"
+  file=$(readlink "$root/etc/alternatives/$page.1.gz" || echo "/usr/share/man/man1/$page.1.gz")
+  zcat "$root$file" | grep '^[.]TH' >/dev/null || fail "there is no man page of $page"
 done
 for completed in mpirun mpiexec llamada; do
   script=$root/usr/share/bash-completion/completions/$completed
