@@ -5,7 +5,7 @@ _mpirun_options() {
   "${COMP_WORDS[0]}" --help 2>/dev/null |
     sed -n -e 's/^  \(-[^ ].*\)/\1/p' -e 's/^  Also taken: \(.*\)\.$/\1/p' |
     sed -e 's/   *[^ -].*//' -e 's/ ([^)]*)//g' | sed -e 's/, -/\n-/g' |
-    sed -e 's/^-\{1,2\}\(host\|H\|hosts\|f\|hostfile\|ppn\|N\)$/& VALUE/' -e 's/^--mca$/& NAME VALUE/'
+    sed -e 's/^-\{1,2\}\(H\|f\|ppn\|N\)$/& VALUE/' -e 's/^--mca .*/--mca NAME VALUE/'
 }
 
 # Sets `shape` to the words of that line, the name without its dashes; to nothing if $1 is no option.
@@ -40,7 +40,7 @@ _mpirun() {
       ;;
     qos) choices="default fault-tolerant" ;;
     inject) choices="kill stop slow memory" ;;
-    stdin | on-deadlock | bind-to | map-by) choices=${shape[1]//|/ } ;;
+    *) choices=$(_mpirun_options | sed -n "s/^--\{0,1\}$option \(.*|.*\)/\1/p" | tr '|' ' ') ;;
   esac
   mapfile -t COMPREPLY < <(compgen -W "$choices" -- "$current")
 }

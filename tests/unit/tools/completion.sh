@@ -48,7 +48,9 @@ check end mpirun -n 2 --on-deadlock e
 check report mpirun -n 2 --on-deadlock = r
 check fault-tolerant mpirun --qos f
 check none mpirun -l -env A B --bind-to n
-check kill mpirun --mca a b -host localhost --inject k
+check kill mpirun --mca a b -host localhost -H localhost -N 2 --inject k
+check node mpirun --map-by n
+check numa mpirun --map-by n
 check --report mpirun -l -n 2 --rep
 check bash mpirun -n 2 bas
 check_none mpirun -n 2 --report f
