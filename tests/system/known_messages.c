@@ -1,7 +1,7 @@
 /* known_messages GO END: three ranks whose messages rank_spy_test.cpp knows. They are sent once the file GO
  * is there; the ranks end once END is. known_messages rate COUNT: two ranks send a message of 8 bytes to and
  * fro; prints how many seconds that takes. known_messages worlds GO END: two ranks spawn two others, which send
- * to each other and to the first two. known_messages stays MS: rank 1 waits that long for rank 0. */
+ * to each other and to the first two. known_messages stays END: rank 1 waits in MPI_Recv until END is there. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,9 +84,9 @@ static void run_worlds(int rank, char** argv) {
   await_file(argv[3], rank);
 }
 
-static void stay(int rank, int milliseconds) {
+static void stay(int rank, const char* end) {
   char value;
-  if (rank == 0) usleep((useconds_t)milliseconds * 1000);
+  while (rank == 0 && access(end, F_OK) != 0) usleep(10000);
   if (rank == 0) MPI_Send("x", 1, MPI_CHAR, 1, 1, MPI_COMM_WORLD);
   if (rank == 1) take(1, 0, 1, MPI_COMM_WORLD, &value);
 }
@@ -114,7 +114,7 @@ int main(int argc, char** argv) {
   } else if (strcmp(argv[1], "worlds") == 0) {
     run_worlds(rank, argv);
   } else if (strcmp(argv[1], "stays") == 0) {
-    stay(rank, atoi(argv[2]));
+    stay(rank, argv[2]);
   } else {
     MPI_Comm_dup(MPI_COMM_WORLD, &other);
     await_file(argv[1], rank);

@@ -154,7 +154,10 @@ TEST_CASE("rank topics: a missed DEADLINE is an event, once for each stay", "[sy
                             "</datawriter_qos></qos_profile></qos_library></dds>";
   Reader<RankEvent> events(types::rank_events_topic);
   Running observer(spy_command({"--publish"}));
-  Job job({"-n", "2", "--qos", profile, LLAMADA_KNOWN_MESSAGES, "stays", "1500"});
+  const std::string end = folder / "end";
+  Job job({"-n", "2", "--qos", profile, LLAMADA_KNOWN_MESSAGES, "stays", end});
+  CHECK(wait_for([&] { return has_event(events.take(), RankEventKind::deadline_missed, 1, 1); }));
+  std::ofstream(end) << "end";
   CHECK(job.wait() == 0);
   CHECK(wait_for([&] { return has_event(events.take(), RankEventKind::job_ended, -1, 0); }));
   std::vector<RankEvent> missed;
