@@ -62,7 +62,7 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   return pointers;
 }
 
-/// What `loader --list program` prints.
+/// What the loader prints as it does for ldd. With --list it would end at the first library that is missing.
 std::string list_of(const std::string& loader, const std::string& program,
                     std::vector<std::string> environment, const std::string& directory) {
   std::array<int, 2> ends;
@@ -74,7 +74,8 @@ std::string list_of(const std::string& loader, const std::string& program,
   posix_spawn_file_actions_adddup2(&actions, writing.get(), 1);
   posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
   if (!directory.empty()) posix_spawn_file_actions_addchdir_np(&actions, directory.c_str());
-  std::vector<std::string> words{loader, "--list", program};
+  environment.emplace_back("LD_TRACE_LOADED_OBJECTS=1");
+  std::vector<std::string> words{loader, program};
   pid_t child = 0;
   const int failed = posix_spawn(&child, loader.c_str(), &actions, nullptr, pointers_to(words).data(),
                                  pointers_to(environment).data());

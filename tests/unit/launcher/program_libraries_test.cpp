@@ -1,5 +1,11 @@
 #include "program_libraries.hpp"
 
+#include <sys/stat.h>
+
+#include <fstream>
+#include <iterator>
+
+#include "temporary_folder.hpp"
 #include "test.hpp"
 
 using namespace llamada::launcher;
@@ -9,6 +15,19 @@ TEST_CASE("libraries: the loader lists those of a program, and none is missing",
   CHECK(list.find("libc.so") != std::string::npos);
   CHECK(missing_library(list).empty());
   CHECK(list_libraries("/no/such/program", {}, {}).empty());
+}
+
+TEST_CASE("libraries: the loader tells of a library that is not there", "[launcher]") {
+  std::ifstream shell("/bin/sh", std::ios::binary);
+  std::string bytes{std::istreambuf_iterator<char>(shell), {}};
+  const std::string needed = "libc.so.6";
+  for (std::size_t at = 0; (at = bytes.find(needed, at)) != bytes.npos;)
+    bytes.replace(at, needed.size(), "libq.so.6");
+  const llamada::test::TemporaryFolder folder;
+  const std::string program = folder / "program";
+  std::ofstream(program, std::ios::binary) << bytes;
+  chmod(program.c_str(), 0755);
+  CHECK(missing_library(list_libraries(program, {}, {})) == "libq.so.6");
 }
 
 TEST_CASE("libraries: the first one that is missing is named", "[launcher]") {
