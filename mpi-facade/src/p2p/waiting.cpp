@@ -7,6 +7,15 @@
 namespace llamada::mpi {
 namespace {
 
+/// Where ranks run on several nodes each look is a system call, so that so many take as long as
+/// Waiting::spin_rounds_max looks at memory.
+constexpr unsigned spin_rounds_with_link = 100;
+
+unsigned spin_rounds_of(World& world) {
+  if (world.oversubscribed()) return 0;
+  return world.link() != nullptr ? spin_rounds_with_link : Waiting::spin_rounds_max;
+}
+
 /// Cores that are left when each rank has one.
 unsigned spare_cores(const World& world) {
   if (world.oversubscribed()) return 0;
@@ -39,7 +48,7 @@ class Waiting::ThreadsWork final : public SharedWaiting::Work {
 Waiting::Waiting(World& world, const Clock& clock, unsigned yields_before_sleep)
     : world_(world),
       clock_(clock),
-      spin_rounds_(world.oversubscribed() ? 0 : spin_rounds_max),
+      spin_rounds_(spin_rounds_of(world)),
       yields_before_sleep_(yields_before_sleep),
       cores_(cores_allowed()),
       yielding_(clock),
