@@ -186,14 +186,15 @@ case_time_limit() { # Slurm sends SIGTERM to the script's mpirun before the end,
   expect '^rank 1 ends$'
 }
 
-all=(sbatch placement salloc array rank_killed agent_killed mpirun_killed scancel time_limit)
-[ $# -gt 0 ] || set -- "${all[@]}"
+all=(case_sbatch case_placement case_salloc case_array case_rank_killed case_agent_killed case_mpirun_killed
+  case_scancel case_time_limit)
+[ $# -gt 0 ] || set -- "${all[@]#case_}"
 any_failed=0
 name=cluster failed=0
 start_cluster
 for name in "$@"; do
   failed=0
-  declare -F "case_$name" >/dev/null || { echo "run.sh: there is no case '$name': ${all[*]}" >&2; exit 2; }
+  [[ " ${all[*]} " == *" case_$name "* ]] || { echo "run.sh: there is no case '$name': ${all[*]#case_}" >&2; exit 2; }
   "case_$name" || failed=1
   [ "$failed" -eq 0 ] && echo "passed: $name" || { echo "FAILED: $name"; any_failed=1; }
 done

@@ -14,6 +14,7 @@ import json
 import os
 import random
 import re
+import shlex
 import subprocess
 import sys
 from collections import defaultdict
@@ -75,7 +76,7 @@ class Run:
         name = f"{self.folder}/{unit[0].replace('/', '_')}_{len(unit)}.cpp"
         with open(name, "w") as file:
             file.writelines(f'#include "{os.path.abspath(source)}"\n' for source in unit)
-        command = ["clang-tidy-14", "--quiet", name, "--"] + flags_of(entry).split()[1:]
+        command = ["clang-tidy-14", "--quiet", name, "--"] + shlex.split(flags_of(entry))[1:]
         done = subprocess.run(command, cwd=entry["directory"], capture_output=True, text=True)
         if done.returncode != 0 and "error:" not in done.stdout:
             return f"clang-tidy-14 failed on {' '.join(unit)}: {done.stderr}\n"

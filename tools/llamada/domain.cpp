@@ -158,7 +158,7 @@ namespace {
 
 /// Both types have one name; the descriptions know the member in which they differ.
 std::string type_difference(const topics::EndpointInfo& writer, const topics::EndpointInfo& reader) {
-  const auto common = fmt::format("both call their type '{}', and describe it differently", writer.type);
+  auto common = fmt::format("both call their type '{}', and describe it differently", writer.type);
   const auto of_writer = types::DynamicDescription::parse(writer.type_description);
   const auto of_reader = types::DynamicDescription::parse(reader.type_description);
   if (!of_writer || !of_reader) return common;

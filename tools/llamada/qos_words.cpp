@@ -26,7 +26,7 @@ std::string bounds_of(const ResourceLimits& limits) {
 void say_late_joiners(const ResolvedQos& qos, Words& words) {
   const DurabilityKind kind = qos.datawriter_qos.durability.kind;
   if (kind == DurabilityKind::volatile_ || qos.datareader_qos.durability.kind == DurabilityKind::volatile_) {
-    words.survives.push_back(
+    words.survives.emplace_back(
         "A reader that comes late, or again after a death, gets what is written from then on; nothing from "
         "before "
         "(DURABILITY VOLATILE).");
@@ -42,10 +42,10 @@ void say_losses(const ResolvedQos& qos, Words& words) {
   const bool reliable = qos.datawriter_qos.reliability.kind == ReliabilityKind::reliable &&
                         qos.datareader_qos.reliability.kind == ReliabilityKind::reliable;
   if (!reliable) {
-    words.survives.push_back("Samples may be lost when a reader is slow (RELIABILITY BEST_EFFORT).");
+    words.survives.emplace_back("Samples may be lost when a reader is slow (RELIABILITY BEST_EFFORT).");
   } else if (qos.datawriter_qos.history.kind == HistoryKind::keep_all &&
              qos.datareader_qos.history.kind == HistoryKind::keep_all) {
-    words.survives.push_back(
+    words.survives.emplace_back(
         "No sample of a living writer is lost, however slow a reader is (RELIABLE, KEEP_ALL).");
     words.costs.push_back(
         fmt::format("When there is no room, a write waits for the slowest reader, up to max_blocking_time "
@@ -62,7 +62,7 @@ void say_losses(const ResolvedQos& qos, Words& words) {
 void say_memory(const ResolvedQos& qos, Words& words) {
   const DataWriterQos& writer = qos.datawriter_qos;
   if (writer.durability.kind == DurabilityKind::volatile_) {
-    words.costs.push_back("A sample's memory is used again as soon as all readers have it.");
+    words.costs.emplace_back("A sample's memory is used again as soon as all readers have it.");
   } else {
     words.costs.push_back(fmt::format("Each writer keeps {} in memory, {}.", kept_by(writer.history),
                                       bounds_of(writer.resource_limits)));
@@ -92,7 +92,7 @@ void say_failures(const ResolvedQos& qos, Words& words) {
                                          to_string(writer.liveliness.lease_duration),
                                          to_string(writer.liveliness.kind)));
   } else {
-    words.survives.push_back(
+    words.survives.emplace_back(
         "A writer whose process dies is given up at once; one that hangs never is (LIVELINESS lease "
         "infinite).");
   }
@@ -129,16 +129,16 @@ Words words_for_ranks(const ResolvedQos& qos) {
   const RankReplacement& replacement = qos.rank_replacement;
   Words words;
   if (replacement.kind != RankReplacementKind::rebuild) {
-    words.survives.push_back("A rank dies: the job ends, with a message and the rank's exit code.");
-    words.survives.push_back("The node dies: the job is gone.");
-    words.costs.push_back("Nothing: a message's memory is used again as soon as it has been received.");
+    words.survives.emplace_back("A rank dies: the job ends, with a message and the rank's exit code.");
+    words.survives.emplace_back("The node dies: the job is gone.");
+    words.costs.emplace_back("Nothing: a message's memory is used again as soon as it has been received.");
     say_bounds_of_ranks(qos.datawriter_qos, words);
     return words;
   }
   words.survives.push_back(fmt::format(
       "A rank dies: it is replaced and the job goes on, at most {} times for one rank and {} times in all.",
       replacement.max_replacements_per_rank, replacement.max_replacements_per_job));
-  words.survives.push_back("The node, mpirun or llamanetd dies: the job is gone.");
+  words.survives.emplace_back("The node, mpirun or llamanetd dies: the job is gone.");
   words.costs.push_back(fmt::format("Memory: every message sent is kept, up to {} on a node.",
                                     bytes_to_string(replacement.log_bytes_per_node)));
   if (replacement.log_bytes_at_start > 0)
@@ -149,7 +149,7 @@ Words words_for_ranks(const ResolvedQos& qos) {
       replacement.on_unprotected == OnUnprotected::stop
           ? "When that is used up, the job ends (on_unprotected STOP)."
           : "When that is used up, the job says so and goes on; a rank that dies from then on ends it.");
-  words.costs.push_back(
+  words.costs.emplace_back(
       "Time after a death: the replacement repeats the dead rank's computation, and the others wait for it.");
   say_bounds_of_ranks(qos.datawriter_qos, words);
   return words;

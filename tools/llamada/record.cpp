@@ -22,7 +22,7 @@ using namespace std::chrono_literals;
 class Recorder final : public TapEvents {
  public:
   Recorder(const RecordOptions& options, topics::Transport& transport, const Clock& clock,
-           recording::RecordingWriter file, std::uint32_t domain)
+           recording::RecordingWriter&& file, std::uint32_t domain)
       : options_(options),
         clock_(clock),
         started_(clock.monotonic()),

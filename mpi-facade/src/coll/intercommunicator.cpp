@@ -98,9 +98,9 @@ Status wait_until_all_have_met(Communicator& local, const InterBridge& bridge) {
   char word = 0, theirs = 0;
   if (auto gathered = gather_from_all(local, word); !gathered) return propagate(gathered);
   if (local.rank() == bridge.local_leader) {
-    const auto told = Messages(*bridge.peer)
-                          .exchange(std::span<const char>(&word, 1), std::span(&theirs, 1),
-                                    bridge.remote_leader, bridge.tag);
+    auto told = Messages(*bridge.peer)
+                    .exchange(std::span<const char>(&word, 1), std::span(&theirs, 1), bridge.remote_leader,
+                              bridge.tag);
     if (!told) return told;
   }
   return broadcast(local, std::span(&theirs, 1), bridge.local_leader);

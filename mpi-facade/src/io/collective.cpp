@@ -146,7 +146,7 @@ std::vector<Piece> pieces_of(const std::vector<std::vector<std::byte>>& messages
 }
 
 /// Writes pieces of a chunk, adjacent and overlapping ones at once.
-Status write_pieces(Storage& storage, std::vector<Piece> pieces, std::vector<std::byte>& chunk) {
+Status write_pieces(Storage& storage, const std::vector<Piece>& pieces, std::vector<std::byte>& chunk) {
   std::vector<FileRun> covered;
   for (const Piece& piece : pieces) covered.push_back(piece.run);
   std::sort(covered.begin(), covered.end(),

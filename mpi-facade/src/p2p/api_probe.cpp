@@ -16,9 +16,9 @@ Arrival* find_repeated(Communicator& communicator, int wanted, CallKind kind) {
     return nullptr;
   }
   Arrival* found = nullptr;
-  const auto& [source, ordinal] = outcome.message;
+  const auto& message = outcome.message;
   engine().wait_for_recorded("the message that a probe saw", [&] {
-    return (found = engine().find(communicator.context(), source, ordinal)) != nullptr;
+    return (found = engine().find(communicator.context(), message.source, message.ordinal)) != nullptr;
   });
   if (wanted == MPI_ANY_SOURCE) engine().probed(*found);
   return found;

@@ -15,7 +15,7 @@ constexpr std::size_t copy_kept_max = 4 << 10;
 
 Arrival& Arrivals::add(const IncomingMessage& message) {
   Arrival& arrival = take_unused();
-  static_cast<Envelope&>(arrival) = message;
+  static_cast<Envelope&>(arrival) = static_cast<const Envelope&>(message);
   arrival.bytes = message.bytes;
   arrival.synchronous = message.synchronous;
   arrival.rendezvous = message.rendezvous;

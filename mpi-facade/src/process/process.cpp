@@ -87,7 +87,7 @@ World* make_singleton() {
   if (!job) cannot_join(job.error().text());
   auto world = (*job)->attach(0);
   if (!world) cannot_join(world.error().text());
-  job->release();  // As the World: for as long as the process lives.
+  static_cast<void>(job->release());  // As the World: for as long as the process lives.
   return world->release();
 }
 

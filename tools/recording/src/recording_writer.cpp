@@ -43,7 +43,7 @@ Status RecordingWriter::write_all(std::span<const std::byte> bytes) {
 }
 
 Status RecordingWriter::flush() {
-  const Status written = write_all(pending_);
+  Status written = write_all(pending_);
   if (written) {
     written_bytes_ += pending_.size();
   } else if (::ftruncate(file_.get(), static_cast<off_t>(written_bytes_)) != 0) {

@@ -168,8 +168,8 @@ void Driver::answer_inject(const DriverEvent::Question& question, const Injected
 }
 std::uint32_t Driver::slot_count_max() const { return implementation_->roster_.count_max(); }
 std::uint32_t Driver::slot_count() const { return implementation_->roster_.count(); }
-void Driver::set_identity(std::uint32_t slot, std::string identity) {
-  implementation_->roster_[slot].identity = std::move(identity);
+void Driver::set_identity(std::uint32_t slot, const std::string& identity) {
+  implementation_->roster_[slot].identity = identity;
 }
 void Driver::expect(std::uint32_t slot, std::uint64_t token, std::uint32_t incarnation) {
   implementation_->end_application(slot);

@@ -29,8 +29,8 @@ class Driver::Implementation final : private DriverSocket::Host {
   Status create_slots(std::uint32_t count, std::vector<std::string> identities);
   Result<std::uint32_t> add_slots(std::uint32_t count);
   /// To whoever asked, if it is still there.
-  void answer(const DriverEvent::Question& question, Message message) {
-    if (socket_->has(question.connection)) answer(question.connection, question.request, std::move(message));
+  void answer(const DriverEvent::Question& question, const Message& message) {
+    if (socket_->has(question.connection)) answer(question.connection, question.request, message);
   }
   void end_application(std::uint32_t slot);
   bool close_if_idle();
@@ -77,7 +77,7 @@ class Driver::Implementation final : private DriverSocket::Host {
   Status on(std::uint64_t, std::uint32_t, const Other&) {
     return failure(Errc::parse_error, "a message that only a driver may send");
   }
-  void answer(std::uint64_t number, std::uint32_t request, Message message,
+  void answer(std::uint64_t number, std::uint32_t request, const Message& message,
               std::function<Status(Passengers&)> board = {});
   Status board_peers(const std::vector<std::uint32_t>& slots, Passengers& passengers) const;
   void attach(std::uint64_t number, std::uint32_t request, std::uint32_t slot, FileDescriptor process,

@@ -23,9 +23,9 @@ Status Driver::Implementation::on_datagram(std::uint64_t number, Datagram datagr
                     envelope->message);
 }
 
-void Driver::Implementation::answer(std::uint64_t number, std::uint32_t request, Message message,
+void Driver::Implementation::answer(std::uint64_t number, std::uint32_t request, const Message& message,
                                     std::function<Status(Passengers&)> board) {
-  socket_->answer(number, {encode({request, std::move(message)}), std::move(board)});
+  socket_->answer(number, {encode({request, message}), std::move(board)});
 }
 
 Status Driver::Implementation::on(std::uint64_t number, std::uint32_t request, const Attach& attach) {

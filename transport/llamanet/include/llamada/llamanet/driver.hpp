@@ -125,7 +125,7 @@ class Driver {
   std::uint32_t slot_count() const;
   std::uint32_t slot_count_max() const;
   /// What every later incarnation of the slot is told.
-  void set_identity(std::uint32_t slot, std::string identity);
+  void set_identity(std::uint32_t slot, const std::string& identity);
   /// From now on an application with this token may attach to the slot, once, as this incarnation (1 is the
   /// first).
   void expect(std::uint32_t slot, std::uint64_t token, std::uint32_t incarnation);
