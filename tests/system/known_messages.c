@@ -1,7 +1,8 @@
 /* known_messages GO END: three ranks whose messages rank_spy_test.cpp knows. They are sent once the file GO
  * is there; the ranks end once END is. known_messages rate COUNT: two ranks send a message of 8 bytes to and
- * fro; prints how many seconds that takes. known_messages worlds GO END: two ranks spawn two others, which send
- * to each other and to the first two. known_messages stays END: rank 1 waits in MPI_Recv until END is there. */
+ * fro; prints how many seconds that takes. known_messages worlds GO END: two ranks spawn two others, which
+ * send to each other and to the first two. known_messages stays END: rank 1 waits in MPI_Recv until END is
+ * there. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
