@@ -14,8 +14,9 @@ namespace llamada::replication {
 struct Address {
   enum class Family : std::uint8_t { none, ipv4, ipv6, fake, ethernet };
   Family family = Family::none;
-  std::array<std::uint8_t, 16> ip{};  ///< of IPv4 the first four; of Ethernet the six bytes of the MAC address
-  std::uint16_t port = 0;             ///< host byte order; of Ethernet the lane
+  std::array<std::uint8_t, 16>
+      ip{};                ///< of IPv4 the first four; of Ethernet the six bytes of the MAC address
+  std::uint16_t port = 0;  ///< host byte order; of Ethernet the lane
   bool operator==(const Address&) const = default;
 };
 
