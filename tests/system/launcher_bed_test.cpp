@@ -88,3 +88,21 @@ TEST_CASE("nodes: when the network is cut the job ends on both sides", "[system]
   CHECK(contains(ran.output, "code 125\n"));
   CHECK(contains(ran.output, "nothing is left\n"));
 }
+
+#ifdef LLAMADA_HEAT
+TEST_CASE("nodes: an MPI program's answer is right over links that lose, reorder and damage frames",
+          "[system]") {
+  const Ran ran = run_beside_bed(2,
+                                 "nodes relay 0 both loss=1% reorder=5% corrupt=0.1%\n"
+                                 "nodes relay 1 both loss=1% reorder=5% corrupt=0.1% duplicate=1%\n"
+                                 "mpirun -n 4 -H localhost:2,node1:2 " LLAMADA_HEAT
+                                 " -n 96 -s 200 -o '' --check; echo code $?\n"
+                                 "nodes relay 1\n");
+  if (ran.code == exit_skipped) return;
+  CAPTURE(ran.output);
+  CHECK(contains(ran.output, "heat: VERIFIED"));
+  CHECK(contains(ran.output, "code 0\n"));
+  CHECK(contains(ran.output, " lost="));
+  CHECK_FALSE(contains(ran.output, " lost=0 "));
+}
+#endif
