@@ -9,6 +9,7 @@ namespace {
 constexpr std::uint64_t mpirun_descriptors = 32;     // what it opens, and what libraries may
 constexpr std::uint64_t llamanetd_descriptors = 24;  // without ranks
 constexpr std::uint64_t llamanetd_descriptors_each = 7;
+constexpr std::uint64_t link_descriptors_each = 2;
 constexpr std::uint64_t spare_descriptors = 8;  // while a rank is started
 constexpr std::uint64_t rank_descriptors = 32;  // without peers, with some for the program
 constexpr std::uint64_t rank_descriptors_each = 2;
@@ -40,11 +41,10 @@ rlimit raise_descriptor_limit() {
 
 Status check_descriptors_of_mpirun() { return check(mpirun_descriptors, "mpirun"); }
 
-Status check_descriptors_of_job(std::uint64_t rank_count) {
+Status check_descriptors_of_job(std::uint64_t rank_count, bool has_links) {
   const std::string who = fmt::format("llamanetd with {} ranks", rank_count);
-  if (auto status = check(llamanetd_descriptors + llamanetd_descriptors_each * rank_count, who.c_str());
-      !status)
-    return status;
+  const std::uint64_t each = llamanetd_descriptors_each + (has_links ? link_descriptors_each : 0);
+  if (auto status = check(llamanetd_descriptors + each * rank_count, who.c_str()); !status) return status;
   const std::string rank = fmt::format("a rank in a job of {}", rank_count);
   return check(rank_descriptors + rank_descriptors_each * rank_count, rank.c_str());
 }

@@ -14,8 +14,9 @@ rlimit raise_descriptor_limit();
 
 /// Errors: out_of_resources, when mpirun itself would run out of descriptors.
 Status check_descriptors_of_mpirun();
-/// Errors: out_of_resources, when llamanetd or a rank would run out of them in a job of so many ranks.
-Status check_descriptors_of_job(std::uint64_t rank_count);
+/// Errors: out_of_resources, when llamanetd or a rank would run out of them in a job of so many ranks on this
+/// node; `has_links`: and others on other nodes.
+Status check_descriptors_of_job(std::uint64_t rank_count, bool has_links);
 /// The same in llamanetd for so many ranks more than there are.
 Status check_descriptors_for_more(std::uint64_t rank_count);
 

@@ -57,7 +57,11 @@ Status NodeSupervisor::prepare(const node::Prepare& message) {
   auto profile = qos::deserialize(message.profile);
   if (!profile) return propagate(profile);
   rebuilding_ = qos::rank_protection(*profile).records_outcomes;
-  if (auto status = check_descriptors_of_job(message.rank_count); !status) return status;
+  const auto& nodes = message.node_of_rank;
+  const auto own_count = static_cast<std::uint64_t>(std::count(nodes.begin(), nodes.end(), message.own_node));
+  if (auto status = check_descriptors_of_job(nodes.empty() ? message.rank_count : own_count, !nodes.empty());
+      !status)
+    return status;
   begin_leases(profile->datawriter_qos.liveliness);
   const auto deadline = qos::deadline_for_ranks(*profile);
   ArenasRequest request{message.rank_count, message.job_number, std::move(*profile), std::nullopt};
