@@ -2,6 +2,7 @@
 
 #include <linux/if_packet.h>
 #include <net/if.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 
 #include <cerrno>
@@ -199,7 +200,10 @@ TEST_CASE("link: an Ethernet link is refused where there can be none", "[links]"
 TEST_CASE("link: the ring of an Ethernet link lies where it is wanted", "[links]") {
   if (!may_use_ethernet()) return;
   const EthernetOptions options{.interface = "lo", .lane = own_lane()};
-  void* const place = reinterpret_cast<void*>(std::uintptr_t{0x6100'0000'0000});
+  // Where nothing lies, whatever else this process maps.
+  constexpr std::size_t room_bytes = 64 << 20;
+  void* const place = ::mmap(nullptr, room_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  REQUIRE((place != MAP_FAILED && ::munmap(place, room_bytes) == 0));
   auto socket = EthernetLink::make_socket(options);
   REQUIRE(socket.has_value());
   const auto link = EthernetLink::adopt(std::move(*socket), options, place);
@@ -214,7 +218,7 @@ TEST_CASE("link: the ring of an Ethernet link lies where it is wanted", "[links]
     come = (*link)->receive();
   REQUIRE(come.size() == 1);
   const auto* const at = reinterpret_cast<const std::byte*>(place);
-  CHECK((come[0].data() > at && come[0].data() < at + (64 << 20)));
+  CHECK((come[0].data() > at && come[0].data() < at + room_bytes));
 }
 
 TEST_CASE("link: options and sockets that cannot be are refused", "[links]") {
