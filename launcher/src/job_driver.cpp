@@ -104,7 +104,7 @@ class JobDriver {
     actions.take = [this](std::uint32_t node, node::FromNode message) {
       from_nodes_.emplace_back(node, std::move(message));
     };
-    actions.lost = [this](std::uint32_t node, std::string why) {
+    actions.lost = [this](std::uint32_t node, const std::string& why) {
       hand_over_messages();  // what the node has said before
       nodes_.lost(node, why);
     };

@@ -107,10 +107,12 @@ void JobNodes::refuse(std::uint32_t node, const std::string& why) {
 
 template <typename Message>
 void JobNodes::give(Message&& message) {
-  if constexpr (IsForRank<std::remove_cvref_t<Message>>)
-    tell(node_of(message.slot), std::move(message));
-  else
-    tell_all(node::ToNode(std::move(message)));
+  if constexpr (IsForRank<std::remove_cvref_t<Message>>) {
+    const std::uint32_t node = node_of(message.slot);
+    tell(node, std::forward<Message>(message));
+  } else {
+    tell_all(node::ToNode(std::forward<Message>(message)));
+  }
 }
 
 void JobNodes::give(node::StartRanks&& message) {
@@ -168,7 +170,7 @@ void JobNodes::give(node::AnswerInject&& message) {
 
 void JobNodes::hear(std::uint32_t node, node::Reached&& message) {
   message.question = remember(node, message.question);
-  tell_coordinator_(std::move(message));
+  tell_coordinator_(message);
 }
 
 void JobNodes::hear(std::uint32_t node, node::InjectWanted&& message) {

@@ -101,7 +101,7 @@ class JobNodes {
   void hear(std::uint32_t node, node::NodeFailed&& message);
   template <typename Message>
   void hear(std::uint32_t, Message&& message) {
-    tell_coordinator_(std::move(message));
+    tell_coordinator_(std::forward<Message>(message));
   }
 
   TellNode tell_node_;

@@ -95,7 +95,7 @@ bool read_secret(const FileDescriptor& pipe, NodeSecret& secret) {
 class NodeDriver {
  public:
   NodeDriver(FileDescriptor socket, NodeSupervisor::Links links, const ArenasFactory& make_arenas)
-      : supervisor_(loop_, make_arenas, [this](node::FromNode message) { link_.send(message); }),
+      : supervisor_(loop_, make_arenas, [this](const node::FromNode& message) { link_.send(message); }),
         link_(
             loop_, std::move(socket), [this](node::ToNode message) { take(std::move(message)); },
             [this](const Error&) { is_over_ = true; }) {

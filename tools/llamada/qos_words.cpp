@@ -145,7 +145,7 @@ Words words_for_ranks(const ResolvedQos& qos) {
     words.costs.push_back(
         fmt::format("Time and memory at the start: {} of that is made before the ranks run.",
                     bytes_to_string(replacement.log_bytes_at_start)));
-  words.costs.push_back(
+  words.costs.emplace_back(
       replacement.on_unprotected == OnUnprotected::stop
           ? "When that is used up, the job ends (on_unprotected STOP)."
           : "When that is used up, the job says so and goes on; a rank that dies from then on ends it.");

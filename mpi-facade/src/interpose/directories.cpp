@@ -145,7 +145,7 @@ int scan(Determinants& determinants, DIR* stream, dirent*** names, int (*select)
     return compare(&first, &second) < 0;
   };
   if (compare) std::stable_sort(taken.begin(), taken.end(), is_before);
-  auto* all = static_cast<dirent**>(std::malloc((taken.size() + 1) * sizeof(dirent*)));
+  auto** all = static_cast<dirent**>(std::calloc(taken.size() + 1, sizeof(void*)));
   std::copy(taken.begin(), taken.end(), all);
   *names = all;
   return static_cast<int>(taken.size());
