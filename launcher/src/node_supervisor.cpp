@@ -4,7 +4,6 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "descriptor_limit.hpp"
@@ -57,18 +56,15 @@ Status NodeSupervisor::prepare(const node::Prepare& message) {
   auto profile = qos::deserialize(message.profile);
   if (!profile) return propagate(profile);
   rebuilding_ = qos::rank_protection(*profile).records_outcomes;
-  const auto& nodes = message.node_of_rank;
-  const auto own_count = static_cast<std::uint64_t>(std::count(nodes.begin(), nodes.end(), message.own_node));
-  if (auto status = check_descriptors_of_job(nodes.empty() ? message.rank_count : own_count, !nodes.empty());
-      !status)
-    return status;
-  begin_leases(profile->datawriter_qos.liveliness);
   const auto deadline = qos::deadline_for_ranks(*profile);
   ArenasRequest request{message.rank_count, message.job_number, std::move(*profile), std::nullopt};
   if (!message.node_of_rank.empty()) {
     if (auto status = check_programs(message); !status) return status;
     request.nodes = {message.own_node, message.node_of_rank, links_.address, links_.key};
   }
+  if (auto status = check_descriptors_of_job(request.own_rank_count(), request.nodes.has_value()); !status)
+    return status;
+  begin_leases(request.profile.datawriter_qos.liveliness);
   auto arenas = make_arenas_(request);
   if (!arenas) return propagate(arenas);
   arenas_ = std::move(*arenas);

@@ -18,7 +18,7 @@ namespace llamada::launcher {
 /// The other nodes of a job as the coordinator's process reaches them: starts an agent for each, lets the
 /// llamanetds that these start connect, and carries the messages of node_messages.hpp to and from them.
 ///
-/// One thread. What happens is told from handlers of the event loop.
+/// Threads: one. Handlers of the event loop call the actions.
 class RemoteNodes {
  public:
   struct Actions {

@@ -319,8 +319,8 @@ void plan_launcher_lost(Plan& plan, Random& random) {
   if (which != 0) plan.kills.push_back({TimedKill::Victim::llamanetd, 0, at});
 }
 
-/// Ranks wait for each other for ever. Where histories are kept one of them may be killed before or while it
-/// does; its replacement waits for the others as it did.
+/// Ranks wait for each other for ever. Where histories are kept, the plan may kill one of them before or
+/// while it does; its replacement waits for the others as it did.
 void plan_deadlock(Plan& plan, Random& random) {
   const auto& kinds = test::deadlock_kinds();
   const test::DeadlockKind& kind = kinds[random.below(kinds.size())];

@@ -120,12 +120,6 @@ llamanet::JobNodes job_nodes(const launcher::ArenasRequest& request) {
   return nodes;
 }
 
-/// How many ranks are here.
-std::uint32_t own_ranks(const launcher::ArenasRequest& request) {
-  if (!request.nodes) return request.rank_count;
-  return static_cast<std::uint32_t>(std::ranges::count(request.nodes->of_rank, request.nodes->own));
-}
-
 /// The arenas of a job, by llamaNET's driver: slot = rank.
 class DriverArenas final : public launcher::JobArenas {
  public:
@@ -257,7 +251,7 @@ std::uint64_t arena_size_within_limit(const launcher::ArenasRequest& request) {
   const std::uint64_t usual =
       std::max(std::uint64_t{8} << 30, 2 * request.profile.rank_replacement.log_bytes_per_node);
   const std::uint64_t possible =
-      limit.rlim_cur / 2 / std::max(own_ranks(request), 1U) / unit_bytes * unit_bytes;
+      limit.rlim_cur / 2 / std::max(request.own_rank_count(), 1U) / unit_bytes * unit_bytes;
   return possible >= usual ? 0 : std::max(possible, arena_bytes_min);
 }
 

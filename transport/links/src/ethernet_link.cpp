@@ -18,6 +18,7 @@
 
 #include "llamada/base/page.hpp"
 #include "llamada/base/rounding.hpp"
+#include "pieces.hpp"
 
 namespace llamada::links {
 namespace {
@@ -202,13 +203,10 @@ std::size_t EthernetLink::send(EndpointNumber to, std::span<const Datagram> data
     std::array<Head, sent_at_once_max> heads;
     std::array<std::array<iovec, 3>, sent_at_once_max> pieces;
     std::array<mmsghdr, sent_at_once_max> messages;
-    const auto piece = [](std::span<const std::byte> bytes) {
-      return iovec{const_cast<std::byte*>(bytes.data()), bytes.size()};
-    };
     for (std::size_t i = 0; i < some.size(); ++i) {
       heads[i] = met->second;
       write_u16(heads[i].data() + size_offset, some[i].size_bytes());
-      pieces[i] = {piece(heads[i]), piece(some[i].head), piece(some[i].tail)};
+      pieces[i] = {piece_of(heads[i]), piece_of(some[i].head), piece_of(some[i].tail)};
       messages[i] = {};
       messages[i].msg_hdr.msg_iov = pieces[i].data();
       messages[i].msg_hdr.msg_iovlen = some[i].tail.empty() ? 2 : 3;

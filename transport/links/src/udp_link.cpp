@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "llamada/base/check.hpp"
+#include "pieces.hpp"
 
 // Older headers lack them.
 #ifndef UDP_SEGMENT
@@ -65,12 +66,9 @@ Result<SocketAddress> to_socket_address(const Address& address) {
 
 /// Two pieces a datagram.
 std::size_t put_pieces(const Datagram& datagram, iovec* pieces) {
-  const auto piece = [](std::span<const std::byte> bytes) {
-    return iovec{const_cast<std::byte*>(bytes.data()), bytes.size()};
-  };
-  pieces[0] = piece(datagram.head);
+  pieces[0] = piece_of(datagram.head);
   if (datagram.tail.empty()) return 1;
-  pieces[1] = piece(datagram.tail);
+  pieces[1] = piece_of(datagram.tail);
   return 2;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -170,6 +171,12 @@ struct ArenasRequest {
     std::array<std::uint8_t, 16> key{};  ///< for the frames between them; a secret
   };
   std::optional<Nodes> nodes;  ///< none: all ranks are here
+
+  /// How many ranks this node has at the start.
+  std::uint32_t own_rank_count() const {
+    if (!nodes) return rank_count;
+    return static_cast<std::uint32_t>(std::ranges::count(nodes->of_rank, nodes->own));
+  }
 };
 using ArenasFactory = std::function<Result<std::unique_ptr<JobArenas>>(const ArenasRequest&)>;
 

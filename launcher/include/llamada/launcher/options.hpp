@@ -53,7 +53,7 @@ struct NodeOptions {
   bool oversubscribe = false;
   std::optional<std::uint32_t> ranks_per_node;
   std::string launcher;       ///< "ssh", "srun", "fork"; empty: launcher_exec; srun in a job of Slurm; ssh
-  std::string launcher_exec;  ///< called in place of ssh: PROGRAM HOST COMMAND…; empty: ssh itself
+  std::string launcher_exec;  ///< mpirun calls it in place of ssh: PROGRAM HOST COMMAND…; empty: see launcher
 };
 
 /// What a person wrote on mpirun's command line, and what the environment says where the command line says
