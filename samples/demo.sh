@@ -13,7 +13,7 @@ run() {
   for word in "$@"; do
     case $word in *' '*) line+=" '$word'" ;; *) line+=" $word" ;; esac
   done
-  printf '%s\n' "$line" | sed "s|$build|build/release|g; s|$work/||g; s|$here|samples|g"
+  printf '%s\n' "$line" | sed "s|$work/||g; s|$here|samples|g"
   "$@" 2>&1 | sed 's/^/   | /'
 }
 
@@ -43,9 +43,9 @@ fi
 echo "   identical. The job lost a rank and ended with the right answer."
 
 say "Your own program"
-cat <<'TEXT'
-   build/release/bin/mpicc -O2 my.c -o my                       # or a binary that was built for MPICH, as it is
-   build/release/bin/mpirun -n 4 --qos fault-tolerant ./my      # then kill a rank: kill -9, or --inject 'kill rank 2 after 1s'
+cat <<TEXT
+   $build/bin/mpicc -O2 my.c -o my                       # or a binary that was built for MPICH, as it is
+   $build/bin/mpirun -n 4 --qos fault-tolerant ./my      # then kill a rank: kill -9, or --inject 'kill rank 2 after 1s'
 
    ./dev install PREFIX    installs it
    docs/mpirun.md          describes mpirun; qos-profiles/README.md what a profile survives and costs

@@ -22,7 +22,7 @@ std::string text_of(const std::string& path) {
 }
 
 /// The number behind "name:" at the beginning of a line; 0 if there is none.
-std::uint64_t number_behind(std::string_view lines, std::string_view name) {
+std::uint64_t number_in_line(std::string_view lines, std::string_view name) {
   const std::size_t at = lines.find(std::string("\n").append(name).append(":"));
   return at == lines.npos ? 0 : strtoull(lines.data() + at + name.size() + 2, nullptr, 10);
 }
@@ -100,9 +100,9 @@ std::optional<LifeSign> life_sign_of(pid_t pid, const KernelFiles& files) {
   const std::string status = text_of(process + "/status");
   LifeSign sign;
   sign.pid = pid;
-  sign.tracer = static_cast<std::int32_t>(number_behind(status, "TracerPid"));
-  sign.progress = stat->ticks + number_behind(status, "voluntary_ctxt_switches") +
-                  number_behind(status, "nonvoluntary_ctxt_switches");
+  sign.tracer = static_cast<std::int32_t>(number_in_line(status, "TracerPid"));
+  sign.progress = stat->ticks + number_in_line(status, "voluntary_ctxt_switches") +
+                  number_in_line(status, "nonvoluntary_ctxt_switches");
   if (stat->state == 'R') sign.state = State::runnable;
   if (stat->state == 'T' || stat->state == 't') sign.state = State::stopped;
   look_at_threads(process, sign);

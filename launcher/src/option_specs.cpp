@@ -81,7 +81,7 @@ Status check_name(std::string_view name) {
   return {};
 }
 
-Status set_variable(Options& options, const std::vector<std::string>& values) {
+Status pass_variable(Options& options, const std::vector<std::string>& values) {
   if (auto status = check_name(values[0]); !status) return status;
   options.variables.push_back({values[0], values[1]});
   return {};
@@ -91,7 +91,7 @@ Status set_variable(Options& options, const std::vector<std::string>& values) {
 Status export_variable(Options& options, const std::vector<std::string>& values) {
   const std::size_t equals = values[0].find('=');
   if (equals == std::string::npos) return check_name(values[0]);
-  return set_variable(options, {values[0].substr(0, equals), values[0].substr(equals + 1)});
+  return pass_variable(options, {values[0].substr(0, equals), values[0].substr(equals + 1)});
 }
 
 Status add_injection(Options& options, const std::vector<std::string>& values) {
@@ -229,7 +229,7 @@ const std::vector<Spec>& specs() {
        [](Options& o, Values v) { return o.nodes.launcher_exec = v[0], Status(); }},
       {{"wdir", "wd"}, 1, [](Options& o, Values v) { return o.working_directory = v[0], Status(); }},
       {{"path"}, 1, [](Options& o, Values v) { return o.program_path = v[0], Status(); }},
-      {{"env", "genv"}, 2, set_variable},
+      {{"env", "genv"}, 2, pass_variable},
       {{"x"}, 1, export_variable},
       {{"genvall", "envall"},
        0,

@@ -14,13 +14,13 @@ int check_representation(const char* representation) {
   return report(nullptr, MPI_ERR_ARG, "the only representation of packed data is \"external32\"");
 }
 
-struct Operands {
+struct ExternalOperands {
   Datatype* type = nullptr;
   std::size_t count = 0;
   std::size_t external_bytes = 0;
 };
 
-int find_operands(const char* representation, int count, MPI_Datatype datatype, Operands& found) {
+int find_operands(const char* representation, int count, MPI_Datatype datatype, ExternalOperands& found) {
   if (int code = check_representation(representation)) return code;
   if (int code = check_count(nullptr, count)) return code;
   if (int code = find_committed(nullptr, datatype, found.type)) return code;
@@ -29,7 +29,8 @@ int find_operands(const char* representation, int count, MPI_Datatype datatype, 
   return MPI_SUCCESS;
 }
 
-int check_room(const Operands& operands, const void* packed, MPI_Aint size, const MPI_Aint* position) {
+int check_room(const ExternalOperands& operands, const void* packed, MPI_Aint size,
+               const MPI_Aint* position) {
   if (int code = check_pointer(nullptr, position, "position")) return code;
   if (operands.external_bytes == 0) return MPI_SUCCESS;
   if (int code = check_pointer(nullptr, packed, "packed buffer")) return code;
@@ -47,7 +48,7 @@ LLAMADA_MPI_FUNCTION(Pack_external)
 int PMPI_Pack_external(const char* representation, const void* in, int in_count, MPI_Datatype datatype,
                        void* out, MPI_Aint out_size, MPI_Aint* position) {
   LLAMADA_MPI_ENTER(Pack_external);
-  Operands operands;
+  ExternalOperands operands;
   if (int code = find_operands(representation, in_count, datatype, operands)) return code;
   if (int code = check_buffer(nullptr, in, in_count, *operands.type)) return code;
   if (int code = check_room(operands, out, out_size, position)) return code;
@@ -64,7 +65,7 @@ LLAMADA_MPI_FUNCTION(Unpack_external)
 int PMPI_Unpack_external(const char* representation, const void* in, MPI_Aint in_size, MPI_Aint* position,
                          void* out, int out_count, MPI_Datatype datatype) {
   LLAMADA_MPI_ENTER(Unpack_external);
-  Operands operands;
+  ExternalOperands operands;
   if (int code = find_operands(representation, out_count, datatype, operands)) return code;
   if (int code = check_buffer(nullptr, out, out_count, *operands.type)) return code;
   if (int code = check_room(operands, in, in_size, position)) return code;
@@ -79,7 +80,7 @@ int PMPI_Unpack_external(const char* representation, const void* in, MPI_Aint in
 LLAMADA_MPI_FUNCTION(Pack_external_size)
 int PMPI_Pack_external_size(const char* representation, int in_count, MPI_Datatype datatype, MPI_Aint* size) {
   LLAMADA_MPI_ENTER(Pack_external_size);
-  Operands operands;
+  ExternalOperands operands;
   if (int code = find_operands(representation, in_count, datatype, operands)) return code;
   if (int code = check_pointer(nullptr, size, "size")) return code;
   *size = static_cast<MPI_Aint>(operands.external_bytes);

@@ -27,14 +27,14 @@ struct Description {
 };
 
 /// The fault of this process's arguments: its class and text, or MPI_SUCCESS.
-struct Fault {
+struct ArgumentFault {
   int error_class = MPI_SUCCESS;
   std::string text;
 };
 
 /// Etypes and file types go forward, and what is written lies once in them (13.3): MPI_ERR_IO, as others say
 /// it.
-Fault check_order(const Datatype& type, bool writable, const char* what) {
+ArgumentFault check_order(const Datatype& type, bool writable, const char* what) {
   std::ptrdiff_t last = 0;
   std::ptrdiff_t end = 0;
   for (const Run& run : type.layout().runs) {
@@ -51,16 +51,17 @@ Fault check_order(const Datatype& type, bool writable, const char* what) {
   return {};
 }
 
-Fault describe(const File& file, MPI_Datatype etype, MPI_Datatype file_type, const char* representation,
-               Description& found) {
+ArgumentFault describe(const File& file, MPI_Datatype etype, MPI_Datatype file_type,
+                       const char* representation, Description& found) {
   found.etype = Reference<Datatype>(runtime().datatypes.find(etype));
   found.file_type = Reference<Datatype>(runtime().datatypes.find(file_type));
   if (!found.etype || !found.etype->is_committed())
     return {MPI_ERR_TYPE, "the etype is no datatype, or has not been committed"};
   if (!found.file_type || !found.file_type->is_committed())
     return {MPI_ERR_TYPE, "the file type is no datatype, or has not been committed"};
-  if (Fault fault = check_order(*found.etype, file.is_writable(), "etype"); fault.error_class) return fault;
-  if (Fault fault = check_order(*found.file_type, file.is_writable(), "file type"); fault.error_class)
+  if (ArgumentFault fault = check_order(*found.etype, file.is_writable(), "etype"); fault.error_class)
+    return fault;
+  if (ArgumentFault fault = check_order(*found.file_type, file.is_writable(), "file type"); fault.error_class)
     return fault;
   if (!representation) return {MPI_ERR_ARG, "the representation is a null pointer"};
   found.representation = files().representation(representation);
@@ -139,7 +140,7 @@ int PMPI_File_set_view(MPI_File handle, MPI_Offset displacement, MPI_Datatype et
   if (file->split) return report_file(file, MPI_ERR_IO, "a split collective has not been ended");
   Description description;
   description.displacement = displacement;
-  const Fault fault = describe(*file, etype, file_type, representation, description);
+  const ArgumentFault fault = describe(*file, etype, file_type, representation, description);
   SharedArguments own;
   own.error_class = fault.error_class;
   if (fault.error_class == MPI_SUCCESS) {

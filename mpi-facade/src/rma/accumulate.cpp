@@ -6,7 +6,7 @@
 namespace llamada::mpi::rma {
 namespace {
 
-constexpr std::size_t chunk_bytes = 64 * 1024;
+constexpr std::size_t combined_bytes_max = 64 * 1024;
 
 bool is_aligned(const void* address, const Datatype& basic) {
   return reinterpret_cast<std::uintptr_t>(address) % basic.layout().alignment == 0;
@@ -71,7 +71,7 @@ Status accumulate(const Operand& origin, const Target& target, MPI_Op op, const 
   if (op == MPI_NO_OP) return {};
   if (op == MPI_REPLACE) return put(origin, target);
   const std::size_t elements = origin.bytes() / basic.size();
-  const std::size_t step = std::max<std::size_t>(1, chunk_bytes / basic.size());
+  const std::size_t step = std::max<std::size_t>(1, combined_bytes_max / basic.size());
   const bool origin_in_place = in_place(*origin.type, origin.base, basic);
   const bool target_in_place = target.direct && in_place(*target.type, target.memory(), basic);
   if (origin_in_place && target_in_place) {

@@ -28,9 +28,9 @@ using replication::Datagram;
 using replication::EndpointNumber;
 
 /// Frames of one sendmmsg.
-constexpr std::size_t sent_at_once_max = 32;
+constexpr std::size_t frames_sent_at_once_max = 32;
 /// Frames of one receive().
-constexpr std::size_t received_max = 32;
+constexpr std::size_t frames_received_max = 32;
 /// Longer ones would take a slot of 64 KiB each, whatever they hold.
 constexpr std::size_t mtu_max = 9000;
 /// Where the lane and the size lie behind the Ethernet head; 4 bytes in all.
@@ -169,7 +169,7 @@ Result<std::unique_ptr<EthernetLink>> EthernetLink::adopt(FileDescriptor socket,
   link->datagram_bytes_max_ = ring.frame_bytes_max - head_bytes;
   link->lane_ = options.lane;
   std::copy_n(bound.sll_addr, link->mac_.size(), link->mac_.begin());
-  link->received_.reserve(received_max);
+  link->received_.reserve(frames_received_max);
   return link;
 }
 
@@ -199,10 +199,10 @@ std::size_t EthernetLink::send(EndpointNumber to, std::span<const Datagram> data
   if (met == peers_.end()) return datagrams.size();
   std::size_t sent = 0;
   while (sent < datagrams.size()) {
-    const auto some = datagrams.subspan(sent, std::min(datagrams.size() - sent, sent_at_once_max));
-    std::array<Head, sent_at_once_max> heads;
-    std::array<std::array<iovec, 3>, sent_at_once_max> pieces;
-    std::array<mmsghdr, sent_at_once_max> messages;
+    const auto some = datagrams.subspan(sent, std::min(datagrams.size() - sent, frames_sent_at_once_max));
+    std::array<Head, frames_sent_at_once_max> heads;
+    std::array<std::array<iovec, 3>, frames_sent_at_once_max> pieces;
+    std::array<mmsghdr, frames_sent_at_once_max> messages;
     for (std::size_t i = 0; i < some.size(); ++i) {
       heads[i] = met->second;
       write_u16(heads[i].data() + size_offset, some[i].size_bytes());
@@ -243,7 +243,7 @@ void EthernetLink::take(std::span<const std::byte> frame) {
 std::span<const std::span<const std::byte>> EthernetLink::receive() {
   give_back();
   received_.clear();
-  while (received_.size() < received_max && taken_ < slot_count_) {
+  while (received_.size() < frames_received_max && taken_ < slot_count_) {
     std::byte* const slot = ring_ + next_ * slot_bytes_;
     if ((status_of(slot).load(std::memory_order_acquire) & TP_STATUS_USER) == 0) break;
     const auto& head = *reinterpret_cast<const tpacket2_hdr*>(slot);

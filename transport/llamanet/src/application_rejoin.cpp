@@ -2,6 +2,7 @@
 // replaces another one".
 #include <array>
 
+#include "ask.hpp"
 #include "claim.hpp"
 #include "driver_connection.hpp"
 #include "driver_search.hpp"
@@ -13,7 +14,6 @@ namespace {
 
 /// A driver that is stopped is not waited for without end: data flow without a driver.
 constexpr std::chrono::seconds answer_within{5};
-constexpr std::size_t attached_descriptors_count = 3;
 
 }  // namespace
 

@@ -17,6 +17,9 @@
 
 namespace llamada::llamanet {
 
+/// What comes with the answer to an attach, in a job on one node.
+inline constexpr std::size_t attached_descriptors_count = 3;
+
 /// Errors: what the driver refused with; closed; parse_error for an answer of another kind.
 template <typename Expected>
 Result<Expected> ask(int driver, std::uint32_t request, Message message,

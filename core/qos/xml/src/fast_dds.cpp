@@ -38,13 +38,13 @@ constexpr Renamed policies[] = {{"historyQos", "history"},
 /// Policies of a publisher or subscriber, which Fast DDS has among those of its writers and readers.
 constexpr std::array<std::string_view, 3> group_policies{"partition", "presentation", "group_data"};
 
-struct Ignored {
+struct IgnoredOfFastDds {
   std::string_view parent;
   std::string_view element;
 };
 
 // "end" is a writer or reader, "qos" what is in its <qos>.
-constexpr Ignored all_ignored[] = {
+constexpr IgnoredOfFastDds all_ignored_of_fast_dds[] = {
     {"dds", "log"},
     {"dds", "library_settings"},
     {"profiles", "transport_descriptors"},
@@ -147,9 +147,10 @@ class Translator {
 
   /// Takes the element out, with a warning, if it has no effect in this parent.
   bool ignore(XMLElement& element, std::string_view parent) {
-    const bool is_ignored = std::any_of(
-        std::begin(all_ignored), std::end(all_ignored),
-        [&](const Ignored& each) { return each.parent == parent && each.element == name_of(element); });
+    const bool is_ignored = std::any_of(std::begin(all_ignored_of_fast_dds),
+                                        std::end(all_ignored_of_fast_dds), [&](const IgnoredOfFastDds& each) {
+                                          return each.parent == parent && each.element == name_of(element);
+                                        });
     if (is_ignored) take_out(element);
     return is_ignored;
   }

@@ -193,13 +193,13 @@ std::string_view reason_for(const Foreign (&table)[size], std::string_view name)
 }
 
 /// The name of a parent in the tables.
-std::string_view kind_of(std::string_view parent) {
+std::string_view kind_that_bears(std::string_view parent) {
   return parent.ends_with("_qos") ? std::string_view("entity") : parent;
 }
 
 const Refused* find_refused(std::string_view parent, std::string_view element) {
   const auto* found = std::find_if(std::begin(all_refused), std::end(all_refused), [&](const Refused& each) {
-    return each.element == element && each.parent == kind_of(parent);
+    return each.element == element && each.parent == kind_that_bears(parent);
   });
   return found == std::end(all_refused) ? nullptr : found;
 }
@@ -222,7 +222,7 @@ std::string_view foreign_value(std::string_view value) { return reason_for(all_f
 
 bool is_ignored(std::string_view parent, std::string_view element) {
   return std::any_of(std::begin(all_ignored), std::end(all_ignored), [&](const Ignored& each) {
-    return each.element == element && (each.parent == parent || each.parent == kind_of(parent));
+    return each.element == element && (each.parent == parent || each.parent == kind_that_bears(parent));
   });
 }
 
