@@ -92,7 +92,7 @@ ProofBytes proof_of(HandshakeSide side, const HelloBytes& of_node, const HelloBy
   text.number(static_cast<std::uint8_t>(side));
   text.bytes(of_node);
   text.bytes(of_coordinator);
-  ProofBytes proof;
+  ProofBytes proof{};
   const auto hash = keyed_hash(text, secret);
   std::copy(hash.begin(), hash.end(), proof.begin());
   return proof;
@@ -109,7 +109,7 @@ std::array<std::uint8_t, 16> frame_key(const NodeSecret& secret, std::uint64_t j
   ByteWriter text;
   text.text("frames of a job");
   text.number(job_number);
-  std::array<std::uint8_t, 16> key;
+  std::array<std::uint8_t, 16> key{};
   const auto hash = keyed_hash(text, secret);
   std::transform(hash.begin(), hash.end(), key.begin(),
                  [](std::byte byte) { return static_cast<std::uint8_t>(byte); });
