@@ -22,14 +22,19 @@ BookEntry entry_of(std::uint32_t slot, std::uint32_t node) {
   return {node, address(family, last, port), address(family, last, static_cast<std::uint16_t>(port + 1))};
 }
 
+BookNode node_of(std::uint32_t node) {
+  const auto family = node == 0 ? Address::Family::ipv4 : Address::Family::ipv6;
+  return {100 + node, address(family, 200, 4000), address(family, 200, 4001)};
+}
+
 NodeBook book_of(std::uint32_t count) {
-  NodeBook book{1, 77, {3, 4}, {}};
+  NodeBook book{1, 77, {3, 4}, {node_of(0), node_of(1)}, {}};
   for (std::uint32_t slot = 0; slot < count; ++slot) book.entries.push_back(entry_of(slot, slot % 2));
   return book;
 }
 
 std::string endpoints_of(std::uint32_t node, std::vector<std::uint32_t> slots) {
-  NodeEndpoints endpoints{node, {}};
+  NodeEndpoints endpoints{node, node_of(node), {}};
   for (const std::uint32_t slot : slots) endpoints.slots.push_back({slot, entry_of(slot, node)});
   return encode_endpoints(endpoints);
 }
@@ -40,11 +45,12 @@ TEST_CASE("book: it says the same when it is read again, for none and for many s
   for (const std::uint32_t count : {0U, 1U, 2U, 1000U}) {
     const NodeBook book = book_of(count);
     const auto bytes = encode_book(book);
-    CHECK(bytes.size() == 40 + 32 * count);
+    CHECK(bytes.size() == 48 + 2 * 64 + 48 * count);
     const auto read = decode_book(bytes);
     REQUIRE(read);
     CHECK((read->own_node == 1 && read->job_number == 77 && read->key.low == 3 && read->key.high == 4));
     CHECK(read->entries == book.entries);
+    CHECK(read->nodes == book.nodes);
   }
 }
 
@@ -55,14 +61,21 @@ TEST_CASE("book: what is cut, longer or has a field of no legal value is refused
   auto changed = whole;
   changed.push_back(std::byte{0});
   CHECK_FALSE(decode_book(changed));
-  // Mark, version, the count's high byte; then of the first entry, an IPv4 address: slot, ip behind the
-  // address, small port, bulk port, family.
-  for (const std::size_t at : {0, 4, 15, 40, 40 + 12, 40 + 28}) {
+  // Mark, version, the count's high byte, the count of nodes, and what is reserved behind it.
+  std::vector<std::size_t> fields{0, 4, 15, 40, 44};
+  // Of a driver and of a rank, with IPv4 addresses: endpoint, node, ip behind the address, family, what is
+  // reserved.
+  const std::size_t driver = 48 + 16, rank = 48 + 2 * 64;
+  for (const std::size_t entry : {driver, rank})
+    for (const std::size_t field : {0, 4, 12, 28, 32, 47}) fields.push_back(entry + field);
+  fields.push_back(48 + 8);  // reserved, of a node
+  for (const std::size_t at : fields) {
+    CAPTURE(at);
     changed = whole;
     changed[at] ^= std::byte{0x40};
     CHECK_FALSE(decode_book(changed));
   }
-  for (const std::size_t port : {40 + 24, 40 + 26}) {
+  for (const std::size_t port : {driver + 24, driver + 26, rank + 24, rank + 26}) {
     changed = whole;
     changed[port] = changed[port + 1] = std::byte{0};
     CHECK_FALSE(decode_book(changed));
@@ -74,7 +87,8 @@ TEST_CASE("book: it is joined from what each node says of its own slots", "[llam
   const auto join = [&](std::vector<std::string> endpoints) { return join_endpoints(endpoints, of_slot); };
   const auto joined = join({endpoints_of(0, {0}), endpoints_of(1, {2, 1})});
   REQUIRE(joined);
-  CHECK(*joined == std::vector{entry_of(0, 0), entry_of(1, 1), entry_of(2, 1)});
+  CHECK(joined->slots == std::vector{entry_of(0, 0), entry_of(1, 1), entry_of(2, 1)});
+  CHECK(joined->nodes == std::vector{node_of(0), node_of(1)});
   CHECK(join({endpoints_of(0, {0}), endpoints_of(1, {1})}).error().text() ==
         "node 1 does not tell where its rank 2 is");
   CHECK_FALSE(join({endpoints_of(0, {0, 1}), endpoints_of(1, {2})}));  // not its slot
@@ -82,4 +96,7 @@ TEST_CASE("book: it is joined from what each node says of its own slots", "[llam
   CHECK_FALSE(join({endpoints_of(0, {0}), endpoints_of(1, {1, 2, 3})}));
   CHECK_FALSE(join({endpoints_of(1, {1, 2}), endpoints_of(0, {0})}));
   CHECK_FALSE(join({"", endpoints_of(1, {1, 2})}));
+  std::string of_wrong_driver = endpoints_of(1, {1, 2});
+  of_wrong_driver[16 + 16] ^= 1;
+  CHECK_FALSE(join({endpoints_of(0, {0}), of_wrong_driver}));
 }

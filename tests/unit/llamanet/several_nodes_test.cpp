@@ -183,6 +183,12 @@ TEST_CASE("several nodes: the book says where everybody is, and the links are th
     for (std::uint32_t slot = 0; slot < 4; ++slot) CHECK(book->entries[slot].node == slot % 2);
   }
   CHECK(zero->book()->entries == one->book()->entries);
+  const std::vector<BookNode>& nodes = zero->book()->nodes;
+  REQUIRE(nodes.size() == 2);
+  CHECK(nodes == one->book()->nodes);
+  CHECK(nodes[0].machine == nodes[1].machine);
+  CHECK(nodes[0].machine != 0);
+  CHECK(nodes[0].small.port != nodes[1].small.port);
   meet(*zero, 1);
   send_text(zero->small_link(), 1, "small");
   send_text(zero->bulk_link(), 1, "bulk");

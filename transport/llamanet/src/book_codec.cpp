@@ -11,44 +11,77 @@ using replication::Address;
 
 constexpr std::uint32_t endpoints_mark = 0x50454C4C;  // "LLEP"
 constexpr std::uint32_t book_mark = 0x4B424C4C;       // "LLBK"
-constexpr std::uint16_t book_version = 1;
-constexpr std::size_t entry_bytes = 32;
+constexpr std::uint32_t book_version = 2;
+constexpr std::size_t entry_bytes = 48;
+constexpr std::size_t entry_reserved_bytes = 16;
+constexpr std::size_t node_bytes = 16 + entry_bytes;
 constexpr std::size_t ipv4_bytes = 4;
 
-void put_entry(ByteWriter& to, std::uint32_t slot, const BookEntry& entry) {
-  to.number(slot);
+/// Of a rank or of a driver.
+struct Entry {
+  replication::EndpointNumber endpoint = 0;
+  BookEntry where;
+};
+
+void put_reserved(ByteWriter& to, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) to.number(std::uint8_t{0});
+}
+
+void take_reserved(ByteReader& from, std::size_t count) {
+  from.require(std::ranges::all_of(from.next(count), [](std::byte byte) { return byte == std::byte{0}; }));
+}
+
+void put_entry(ByteWriter& to, replication::EndpointNumber endpoint, const BookEntry& entry) {
+  to.number(endpoint);
   to.number(entry.node);
   to.bytes(std::as_bytes(std::span(entry.small.ip)));
   to.number(entry.small.port);
   to.number(entry.bulk.port);
   to.number(static_cast<std::uint32_t>(entry.small.family));
+  put_reserved(to, entry_reserved_bytes);
 }
 
-/// Both links of a rank have one IP address.
-NodeEndpoints::Slot take_entry(ByteReader& from) {
-  NodeEndpoints::Slot taken;
-  taken.slot = from.number<std::uint32_t>();
-  taken.entry.node = from.number<std::uint32_t>();
-  const auto ip = from.next(taken.entry.small.ip.size());
-  if (from.ok()) std::memcpy(taken.entry.small.ip.data(), ip.data(), ip.size());
+/// Both links of an endpoint have one IP address.
+Entry take_entry(ByteReader& from) {
+  Entry taken;
+  taken.endpoint = from.number<std::uint32_t>();
+  taken.where.node = from.number<std::uint32_t>();
+  Address address;
+  const auto ip = from.next(address.ip.size());
+  if (from.ok()) std::memcpy(address.ip.data(), ip.data(), ip.size());
   const auto small_port = from.number<std::uint16_t>();
   const auto bulk_port = from.number<std::uint16_t>();
   const auto family = from.number<std::uint32_t>();
   from.require(small_port != 0 && bulk_port != 0);
   const bool is_ipv4 = family == static_cast<std::uint32_t>(Address::Family::ipv4);
   from.require(is_ipv4 || family == static_cast<std::uint32_t>(Address::Family::ipv6));
-  const auto unused = std::span(taken.entry.small.ip).subspan(ipv4_bytes);
+  const auto unused = std::span(address.ip).subspan(ipv4_bytes);
   from.require(!is_ipv4 || std::ranges::all_of(unused, [](std::uint8_t byte) { return byte == 0; }));
-  taken.entry.small.family = is_ipv4 ? Address::Family::ipv4 : Address::Family::ipv6;
-  taken.entry.bulk = taken.entry.small;
-  taken.entry.small.port = small_port;
-  taken.entry.bulk.port = bulk_port;
+  address.family = is_ipv4 ? Address::Family::ipv4 : Address::Family::ipv6;
+  taken.where.small = taken.where.bulk = address;
+  taken.where.small.port = small_port;
+  taken.where.bulk.port = bulk_port;
+  take_reserved(from, entry_reserved_bytes);
   return taken;
+}
+
+void put_node(ByteWriter& to, std::uint32_t node, const BookNode& of) {
+  to.number(of.machine);
+  to.number(std::uint64_t{0});
+  put_entry(to, replication::driver_endpoint(node), {node, of.small, of.bulk});
+}
+
+BookNode take_node(ByteReader& from, std::uint32_t node) {
+  const auto machine = from.number<std::uint64_t>();
+  take_reserved(from, sizeof(std::uint64_t));
+  const Entry driver = take_entry(from);
+  from.require(driver.where.node == node && driver.endpoint == replication::driver_endpoint(node));
+  return {machine, driver.where.small, driver.where.bulk};
 }
 
 void put_head(ByteWriter& to, std::uint32_t mark, std::uint32_t node, std::size_t count) {
   to.number(mark);
-  to.number(std::uint32_t{book_version});
+  to.number(book_version);
   to.number(node);
   to.number(static_cast<std::uint32_t>(count));
 }
@@ -67,8 +100,8 @@ Head take_head(ByteReader& from, std::uint32_t mark) {
 }
 
 /// No count is believed before its entries are there.
-void require_entries(ByteReader& from, std::uint32_t count) {
-  from.require(from.left_bytes() == count * std::uint64_t{entry_bytes});
+void require_entries(ByteReader& from, std::uint64_t node_count, std::uint64_t entry_count) {
+  from.require(from.left_bytes() == node_count * node_bytes + entry_count * entry_bytes);
 }
 
 }  // namespace
@@ -76,6 +109,7 @@ void require_entries(ByteReader& from, std::uint32_t count) {
 std::string encode_endpoints(const NodeEndpoints& endpoints) {
   ByteWriter to;
   put_head(to, endpoints_mark, endpoints.node, endpoints.slots.size());
+  put_node(to, endpoints.node, endpoints.driver);
   for (const auto& [slot, entry] : endpoints.slots) put_entry(to, slot, entry);
   return ByteReader::text_of(to.written());
 }
@@ -83,11 +117,12 @@ std::string encode_endpoints(const NodeEndpoints& endpoints) {
 Result<NodeEndpoints> decode_endpoints(std::string_view bytes) {
   ByteReader from(std::as_bytes(std::span(bytes)));
   const Head head = take_head(from, endpoints_mark);
-  require_entries(from, head.count);
-  NodeEndpoints endpoints{head.node, {}};
+  require_entries(from, 1, head.count);
+  NodeEndpoints endpoints{head.node, take_node(from, head.node), {}};
   for (std::uint32_t i = 0; i < head.count && from.ok(); ++i) {
-    endpoints.slots.push_back(take_entry(from));
-    from.require(endpoints.slots.back().entry.node == head.node);
+    const Entry taken = take_entry(from);
+    from.require(taken.where.node == head.node);
+    endpoints.slots.push_back({taken.endpoint, taken.where});
   }
   if (!from.is_complete())
     return failure(Errc::parse_error, "{} bytes are not the endpoints of a node's ranks", bytes.size());
@@ -100,6 +135,10 @@ std::vector<std::byte> encode_book(const NodeBook& book) {
   to.number(book.job_number);
   to.number(book.key.low);
   to.number(book.key.high);
+  to.number(static_cast<std::uint32_t>(book.nodes.size()));
+  to.number(std::uint32_t{0});
+  for (std::size_t node = 0; node < book.nodes.size(); ++node)
+    put_node(to, static_cast<std::uint32_t>(node), book.nodes[node]);
   for (std::size_t slot = 0; slot < book.entries.size(); ++slot)
     put_entry(to, static_cast<std::uint32_t>(slot), book.entries[slot]);
   return to.take();
@@ -113,21 +152,25 @@ Result<NodeBook> decode_book(std::span<const std::byte> bytes) {
   book.job_number = from.number<std::uint64_t>();
   book.key.low = from.number<std::uint64_t>();
   book.key.high = from.number<std::uint64_t>();
-  require_entries(from, head.count);
-  if (from.ok()) book.entries.reserve(head.count);
+  const auto node_count = from.number<std::uint32_t>();
+  take_reserved(from, sizeof(std::uint32_t));
+  require_entries(from, node_count, head.count);
+  for (std::uint32_t node = 0; node < node_count && from.ok(); ++node)
+    book.nodes.push_back(take_node(from, node));
   for (std::uint32_t slot = 0; slot < head.count && from.ok(); ++slot) {
-    const auto taken = take_entry(from);
-    from.require(taken.slot == slot);
-    book.entries.push_back(taken.entry);
+    const Entry taken = take_entry(from);
+    from.require(taken.endpoint == slot && taken.where.node < node_count);
+    book.entries.push_back(taken.where);
   }
   if (!from.is_complete())
     return failure(Errc::parse_error, "{} bytes are not the address book of a job", bytes.size());
   return book;
 }
 
-Result<std::vector<BookEntry>> join_endpoints(std::span<const std::string> endpoints_of_nodes,
-                                              std::span<const std::uint32_t> node_of_slot) {
-  std::vector<BookEntry> entries(node_of_slot.size());
+Result<EndpointsOfAll> join_endpoints(std::span<const std::string> endpoints_of_nodes,
+                                      std::span<const std::uint32_t> node_of_slot) {
+  EndpointsOfAll all;
+  all.slots.resize(node_of_slot.size());
   std::vector<bool> is_there(node_of_slot.size());
   for (std::size_t node = 0; node < endpoints_of_nodes.size(); ++node) {
     auto endpoints = decode_endpoints(endpoints_of_nodes[node]);
@@ -137,16 +180,17 @@ Result<std::vector<BookEntry>> join_endpoints(std::span<const std::string> endpo
     if (endpoints->node != node)
       return failure(Errc::parse_error, "node {} tells where the ranks of node {} are", node,
                      endpoints->node);
+    all.nodes.push_back(endpoints->driver);
     for (const auto& [slot, entry] : endpoints->slots) {
       if (slot >= node_of_slot.size() || node_of_slot[slot] != node || is_there[slot])
         return failure(Errc::parse_error, "node {} tells where rank {} is, which it does not have, or twice",
                        node, slot);
-      entries[slot] = entry;
+      all.slots[slot] = entry;
       is_there[slot] = true;
     }
   }
   const auto missing = std::ranges::find(is_there, false);
-  if (missing == is_there.end()) return entries;
+  if (missing == is_there.end()) return all;
   const auto slot = static_cast<std::size_t>(missing - is_there.begin());
   return failure(Errc::parse_error, "node {} does not tell where its rank {} is", node_of_slot[slot], slot);
 }

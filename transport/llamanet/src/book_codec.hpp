@@ -15,9 +15,10 @@
 
 namespace llamada::llamanet {
 
-/// Where the ranks of one node are, as its driver tells the others.
+/// Where one node and its ranks are, as its driver tells the others.
 struct NodeEndpoints {
   std::uint32_t node = 0;
+  BookNode driver;
   struct Slot {
     std::uint32_t slot = 0;
     BookEntry entry;
@@ -34,9 +35,14 @@ std::vector<std::byte> encode_book(const NodeBook& book);
 /// Errors: parse_error (not exactly one book).
 Result<NodeBook> decode_book(std::span<const std::byte> bytes);
 
-/// The entries of a book, from what the driver of each node tells; `node_of_slot` is what this driver knows
-/// of the job. Errors: parse_error (not well-formed; a slot that is missing, doubled or of another node).
-Result<std::vector<BookEntry>> join_endpoints(std::span<const std::string> endpoints_of_nodes,
-                                              std::span<const std::uint32_t> node_of_slot);
+/// The two tables of a book.
+struct EndpointsOfAll {
+  std::vector<BookNode> nodes;
+  std::vector<BookEntry> slots;
+};
+/// Joins what the driver of each node tells; `node_of_slot` is what this driver knows of the job. Errors:
+/// parse_error (not well-formed; a slot that is missing, doubled or of another node).
+Result<EndpointsOfAll> join_endpoints(std::span<const std::string> endpoints_of_nodes,
+                                      std::span<const std::uint32_t> node_of_slot);
 
 }  // namespace llamada::llamanet

@@ -8,7 +8,9 @@
 
 #include "book_codec.hpp"
 #include "link_options.hpp"
+#include "llamada/llamanet/protocol.hpp"
 #include "llamada/llamanet/shared_memory.hpp"
+#include "machine.hpp"
 
 namespace llamada::llamanet {
 namespace {
@@ -31,8 +33,8 @@ Result<Address> parse_address(const JobNodes& nodes) {
 
 }  // namespace
 
-Result<DriverLinks::OwnSlot> DriverLinks::make_sockets(std::uint32_t slot, const Address& address) {
-  OwnSlot made{.slot = slot};
+Result<DriverLinks::Sockets> DriverLinks::make_sockets(std::uint32_t slot, const Address& address) {
+  Sockets made{.slot = slot};
   for (auto [socket, bound, options] : {std::tuple(&made.small, &made.small_address, small_link_options),
                                         std::tuple(&made.bulk, &made.bulk_address, bulk_link_options)}) {
     auto opened = links::UdpLink::make_socket(address, options);
@@ -50,6 +52,12 @@ Result<DriverLinks> DriverLinks::open(const JobNodes& nodes) {
   if (!address) return propagate(address);
   DriverLinks links;
   links.nodes_ = nodes;
+  links.machine_ = this_machine();
+  auto driver = make_sockets(driver_slot, *address);
+  if (!driver)
+    return failure(driver.error().code(), "its driver cannot receive at {}, the address of node {}: {}",
+                   nodes.address, nodes.own, driver.error().text());
+  links.driver_ = std::move(*driver);
   for (std::uint32_t slot = 0; slot < nodes.of_slot.size(); ++slot) {
     if (nodes.of_slot[slot] != nodes.own) continue;
     auto made = make_sockets(slot, *address);
@@ -62,17 +70,18 @@ Result<DriverLinks> DriverLinks::open(const JobNodes& nodes) {
 }
 
 std::string DriverLinks::endpoints() const {
-  NodeEndpoints endpoints{nodes_.own, {}};
-  for (const OwnSlot& own : own_)
+  NodeEndpoints endpoints{nodes_.own, {machine_, driver_.small_address, driver_.bulk_address}, {}};
+  for (const Sockets& own : own_)
     endpoints.slots.push_back({own.slot, {nodes_.own, own.small_address, own.bulk_address}});
   return encode_endpoints(endpoints);
 }
 
 Status DriverLinks::meet(std::span<const std::string> endpoints_of_nodes) {
   if (book_) return failure(Errc::already_exists, "node {} has met the other nodes before", nodes_.own);
-  auto entries = join_endpoints(endpoints_of_nodes, nodes_.of_slot);
-  if (!entries) return propagate(entries);
-  const auto bytes = encode_book({nodes_.own, nodes_.job_number, nodes_.key, std::move(*entries)});
+  auto all = join_endpoints(endpoints_of_nodes, nodes_.of_slot);
+  if (!all) return propagate(all);
+  const auto bytes =
+      encode_book({nodes_.own, nodes_.job_number, nodes_.key, std::move(all->nodes), std::move(all->slots)});
   auto memory = create_memory("llamada-book", bytes.size());
   if (!memory) return propagate(memory);
   auto mapping = Mapping::map(memory->get(), bytes.size(), Mapping::Access::read_write);
@@ -85,7 +94,7 @@ Status DriverLinks::meet(std::span<const std::string> endpoints_of_nodes) {
 }
 
 std::vector<int> DriverLinks::descriptors(std::uint32_t slot) const {
-  const auto own = std::ranges::lower_bound(own_, slot, {}, &OwnSlot::slot);
+  const auto own = std::ranges::lower_bound(own_, slot, {}, &Sockets::slot);
   return {book_.get(), own->small.get(), own->bulk.get()};
 }
 

@@ -12,15 +12,16 @@
 
 namespace llamada::llamanet {
 
-/// What a driver has for a job on several nodes: the sockets by which its own slots reach the others, and the
-/// book. It keeps the sockets, so that each successor in a slot receives where its predecessor did.
+/// What a driver has for a job on several nodes: the sockets by which its own slots and it itself reach the
+/// others, and the book. It keeps the sockets, so that each successor in a slot receives where its
+/// predecessor did.
 class DriverLinks {
  public:
-  /// Makes two sockets for each slot of the own node, bound to the node's address. Errors: invalid_argument
-  /// (the address is no IP address), those of the system.
+  /// Makes two sockets for each slot of the own node and for the driver, bound to the node's address. Errors:
+  /// invalid_argument (the address is no IP address), those of the system.
   static Result<DriverLinks> open(const JobNodes& nodes);
 
-  /// Where the own slots are, for meet() on each node.
+  /// Where the driver and the own slots are, for meet() on each node.
   std::string endpoints() const;
   /// Makes the book from what endpoints() says on each node, by node; once. Errors: parse_error,
   /// already_exists, those of the system.
@@ -31,17 +32,19 @@ class DriverLinks {
   std::vector<int> descriptors(std::uint32_t slot) const;
 
  private:
-  struct OwnSlot {
+  struct Sockets {
     std::uint32_t slot = 0;
     FileDescriptor small;
     FileDescriptor bulk;
     replication::Address small_address;
     replication::Address bulk_address;
   };
-  static Result<OwnSlot> make_sockets(std::uint32_t slot, const replication::Address& address);
+  static Result<Sockets> make_sockets(std::uint32_t slot, const replication::Address& address);
 
   JobNodes nodes_;
-  std::vector<OwnSlot> own_;  // in the slots' order
+  std::uint64_t machine_ = 0;
+  Sockets driver_;
+  std::vector<Sockets> own_;  // in the slots' order
   FileDescriptor book_;       // none before meet()
 };
 

@@ -16,12 +16,24 @@ struct BookEntry {
   bool operator==(const BookEntry&) const = default;
 };
 
-/// Where the ranks of a job on several nodes are. Every rank of the job has the same entries, and each
-/// incarnation of a rank gets the same book. Its bytes are in docs/internals/driver-protocol.md.
+/// A node of such a job, and where its driver receives: replication::driver_endpoint().
+struct BookNode {
+  /// Equal for two nodes that share a machine's cores, unless 0: unknown. A hint for how to wait, and nothing
+  /// else: nodes of one machine share neither arenas nor fate.
+  std::uint64_t machine = 0;
+  replication::Address small;
+  replication::Address bulk;
+  bool operator==(const BookNode&) const = default;
+};
+
+/// Where the ranks of a job on several nodes, and its drivers, are. Every rank of the job has the same
+/// entries, and each incarnation of a rank gets the same book. Its bytes are in
+/// docs/internals/driver-protocol.md.
 struct NodeBook {
   std::uint32_t own_node = 0;
   std::uint64_t job_number = 0;
   SipHashKey key;                  ///< for the frames between nodes: a secret
+  std::vector<BookNode> nodes;     ///< by number
   std::vector<BookEntry> entries;  ///< by slot
 };
 
