@@ -44,6 +44,8 @@ bool write(FrameWriter& writer, const Submessage& message) {
       return writer.put(log, *read_gone(message.body));
     case Type::end:
       return writer.put(log, *read_end(message.body));
+    case Type::look:
+      return writer.put(log, *read_look(message.body));
   }
   return false;
 }

@@ -107,6 +107,7 @@ std::string SimNode::begin(std::uint16_t incarnation, const replication::PeerSta
   life_->carrier = std::make_unique<replication::Carrier>(carrier_options, *small_, *bulk_, *life_->arena);
   life_->carrier->set_waiting(true);
   meet(peer);
+  if (driver_) (void)life_->carrier->meet(SimDriver::number, *driver_);
   for (const SimLog& log : written_) {
     auto writer =
         log::LogWriter::open(*life_->arena, log.name.key,
@@ -137,6 +138,51 @@ replication::PeerState SimNode::state() const {
 
 void SimNode::meet(const replication::PeerState& peer) {
   if (life_) (void)life_->carrier->meet(peer_, peer);
+}
+
+void SimNode::meet_driver(const replication::PeerState& driver) {
+  driver_ = driver;
+  if (life_) (void)life_->carrier->meet(SimDriver::number, driver);
+}
+
+void SimNode::catch_up(Random& random) {
+  if (!life_ || kept_.empty() || !driver_) return;
+  (void)life_->carrier->catch_up(SimDriver::number, kept_[random.below(kept_.size())].name);
+}
+
+SimDriver::SimDriver(links::FakeNetwork& network, std::size_t frame_bytes)
+    : small_(network.make_link({.datagram_bytes_max = frame_bytes})),
+      bulk_(network.make_link({.datagram_bytes_max = frame_bytes + 100, .train_max = 8})) {
+  const replication::CarrierOptions options{
+      .identity = {.job = 7, .endpoint = number, .incarnation = 1, .key = {1, 2}},
+      .eager_bytes_max = eager_bytes_max,
+      .histories = this};
+  carrier_ = std::make_unique<replication::Carrier>(options, *small_, *bulk_);
+  carrier_->set_waiting(true);
+}
+
+void SimDriver::changed(replication::EndpointNumber endpoint) {
+  if (met_.contains(endpoint)) (void)carrier_->meet(endpoint, nodes_.at(endpoint)->state());
+}
+
+std::optional<replication::PeerState> SimDriver::introduce(replication::EndpointNumber stranger) {
+  if (!nodes_.contains(stranger)) return std::nullopt;
+  met_.insert(stranger);
+  return nodes_.at(stranger)->state();
+}
+
+std::optional<replication::LogSource> SimDriver::find(const replication::LogName& name,
+                                                      replication::EndpointNumber keeper) {
+  const log::PeerArena arena = nodes_.at(name.writer)->arena();
+  std::uint32_t logs = 0, cursors = 0;
+  const auto index = log::find_log(arena, name.key, logs);
+  if (!index) return std::nullopt;
+  return replication::LogSource{arena, *index,
+                                log::find_cursor(arena, replication::keeper_key(name.key), keeper, cursors)};
+}
+
+std::string SimDriver::check_bounds() const {
+  return carrier_->faults(replication::FrameFault::malformed) != 0 ? "the driver got a malformed frame" : "";
 }
 
 void SimNode::publish(Random& random, Time now) {

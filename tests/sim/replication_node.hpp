@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -62,6 +64,11 @@ class SimNode {
   bool is_alive() const { return life_ != nullptr; }
   replication::PeerState state() const;
   void meet(const replication::PeerState& peer);
+  /// From now on in all lives; none before.
+  void meet_driver(const replication::PeerState& driver);
+  /// Asks the driver for some log, as one who hears nothing of its writer.
+  void catch_up(Random& random);
+  log::PeerArena arena() const { return {memory_.bytes().data(), memory_.bytes().size()}; }
 
   /// Publishes one record of some log if there is one to publish and its log has room for it.
   void publish(Random& random, replication::Time now);
@@ -85,7 +92,32 @@ class SimNode {
   std::vector<std::uint64_t> read_;  // of each copy: all up to this record
   std::uint16_t incarnation_ = 0;
   bool is_short_of_memory_ = false;
+  std::optional<replication::PeerState> driver_;
   std::unique_ptr<Life> life_;
+};
+
+/// Serves the logs of all nodes out of their memory, whether they live or not. It is never killed.
+class SimDriver final : replication::Histories {
+ public:
+  static constexpr replication::EndpointNumber number = replication::driver_endpoint(0);
+  SimDriver(links::FakeNetwork& network, std::size_t frame_bytes);
+  void add(replication::EndpointNumber endpoint, const SimNode& node) { nodes_[endpoint] = &node; }
+  /// The node has another incarnation.
+  void changed(replication::EndpointNumber endpoint);
+  replication::PeerState state() const { return {.small = small_->address(), .bulk = bulk_->address()}; }
+  void work(replication::Time now) { carrier_->work(now); }
+  replication::Time due() const { return carrier_->due(); }
+  std::string check_bounds() const;
+
+ private:
+  std::optional<replication::LogSource> find(const replication::LogName& name,
+                                             replication::EndpointNumber keeper) override;
+  std::optional<replication::PeerState> introduce(replication::EndpointNumber stranger) override;
+
+  std::unique_ptr<links::FakeLink> small_, bulk_;
+  std::map<replication::EndpointNumber, const SimNode*> nodes_;
+  std::set<replication::EndpointNumber> met_;
+  std::unique_ptr<replication::Carrier> carrier_;
 };
 
 }  // namespace llamada::sim

@@ -1,4 +1,5 @@
-// Two processes with real arenas, logs and carriers over a fake network in virtual time: the copies' readers
+// Two processes with real arenas, logs and carriers, and a driver that serves their logs, over a fake network
+// in virtual time: the copies' readers
 // see each record once, in order and with its bytes; memory stays within its bounds; all ends once the faults
 // have. LLAMADA_SIM_SEED=N replays one seed; LLAMADA_SIM_SEEDS=N runs so many.
 
@@ -39,7 +40,13 @@ class Simulation {
         logs_other_(make_logs(random_, 2, random_.below(2))),
         one_(1, 2, network_, frame_bytes_, logs_one_, logs_other_),
         other_(2, 1, network_, frame_bytes_, logs_other_, logs_one_),
-        may_kill_(random_.chance(1, 2)) {}
+        driver_(network_, frame_bytes_ + random_.below(2) * 200),
+        may_kill_(random_.chance(1, 2)),
+        may_catch_up_(random_.chance(2, 3)) {
+    driver_.add(1, one_);
+    driver_.add(2, other_);
+    for (SimNode* node : {&one_, &other_}) node->meet_driver(driver_.state());
+  }
 
   std::string run() {
     std::string wrong = one_.begin(1, {.small = other_.state().small, .bulk = other_.state().bulk});
@@ -81,15 +88,19 @@ class Simulation {
       if (std::string wrong = node.work(now_); !wrong.empty()) return wrong;
       if (random_.chance(1, 3))
         if (std::string wrong = node.read(random_); !wrong.empty()) return wrong;
+      if (may_catch_up_ && !is_calm_ && random_.chance(1, 20)) node.catch_up(random_);
       if (std::string wrong = node.check_bounds(); !wrong.empty()) return wrong;
     }
+    driver_.work(now_);
+    if (std::string wrong = driver_.check_bounds(); !wrong.empty()) return wrong;
     if (!met_.empty() && (is_calm_ || random_.chance(1, 20))) {
       // The news of a new incarnation takes its time.
       met_.back()->meet((met_.back() == &one_ ? other_ : one_).state());
+      driver_.changed(met_.back() == &one_ ? 2 : 1);
       met_.pop_back();
     }
     const Time most = now_ + (random_.chance(1, 2) ? 20us : 200us);
-    now_ = std::max(std::min({network_.due(), one_.due(), other_.due(), most}), now_ + 200ns);
+    now_ = std::max(std::min({network_.due(), one_.due(), other_.due(), driver_.due(), most}), now_ + 200ns);
     network_.advance(now_);
     return {};
   }
@@ -99,8 +110,8 @@ class Simulation {
       if (random_.chance(1, 2))
         network_.heal_all();
       else
-        network_.cut(static_cast<std::uint16_t>(random_.below(4)),
-                     static_cast<std::uint16_t>(random_.below(4)));
+        network_.cut(static_cast<std::uint16_t>(random_.below(6)),
+                     static_cast<std::uint16_t>(random_.below(6)));
     }
     if (random_.chance(1, 400)) {
       paused_until_ = now_ + Time(static_cast<std::int64_t>(random_.below(10'000'000)));
@@ -122,7 +133,9 @@ class Simulation {
   std::size_t frame_bytes_;
   std::vector<SimLog> logs_one_, logs_other_;
   SimNode one_, other_;
+  SimDriver driver_;
   bool may_kill_;
+  bool may_catch_up_;
   bool is_calm_ = false;
   bool pauses_one_ = false;
   Time now_{}, paused_until_{};

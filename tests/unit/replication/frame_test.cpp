@@ -62,6 +62,7 @@ std::vector<std::byte> frame_with_all() {
   CHECK(room.writer.put(3, Pull{7, 4096, 1 << 18}));
   CHECK(room.writer.put(3, Gone{12, 9}));
   CHECK(room.writer.put(3, End{44}));
+  CHECK(room.writer.put(0, Look{}));
   CHECK(room.writer.begin_records(2, 100));
   CHECK(room.writer.add(whole(small, extra)));
   CHECK(room.writer.add(whole(large, extra)));
@@ -92,6 +93,9 @@ TEST_CASE("frame: what was written is read again, field by field", "[replication
   const auto gone = read_gone(reader.next()->body);
   CHECK((gone->from == 12 && gone->holder == 9));
   CHECK(read_end(reader.next()->body)->record == 44);
+  message = reader.next();
+  REQUIRE((message && message->head.type == Type::look));
+  CHECK(read_look(message->body));
 
   message = reader.next();
   REQUIRE((message && message->head.type == Type::records && message->head.log == 2));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "llamada/base/rounding.hpp"
 #include "peer.hpp"
 
 namespace llamada::replication {
@@ -12,19 +13,28 @@ constexpr std::size_t bulk_room_bytes = 256;
 /// So that a sender at full rate does not keep this end from everything else.
 constexpr int receives_max = 4;
 constexpr Time bulk_looks_apart = std::chrono::microseconds(100);
-/// The key of the cursor that stands for a keeper elsewhere, in the own arena.
-constexpr log::LogKey cursor_key(log::LogKey key) { return {key.high | std::uint64_t{1} << 63, key.low}; }
+/// Pieces of a log of this process are sent from where they lie; those of histories are copied.
+std::size_t bulk_room_for_each(const CarrierOptions& options, const Link& bulk) {
+  const std::size_t whole = rounded_up(bulk.limits().datagram_bytes_max, bulk_room_bytes);
+  return options.histories != nullptr ? whole : bulk_room_bytes;
+}
 
 }  // namespace
 
 Carrier::Carrier(const CarrierOptions& options, Link& small, Link& bulk, log::ArenaWriter& own)
+    : Carrier(options, small, bulk, &own) {}
+
+Carrier::Carrier(const CarrierOptions& options, Link& small, Link& bulk)
+    : Carrier(options, small, bulk, nullptr) {}
+
+Carrier::Carrier(const CarrierOptions& options, Link& small, Link& bulk, log::ArenaWriter* own)
     : options_(options),
       small_(small),
       bulk_(bulk),
       own_(own),
       held_(options.held_datagrams_max, small.limits().datagram_bytes_max),
       room_(small.limits().datagram_bytes_max),
-      bulk_rooms_(bulk.limits().train_max * bulk_room_bytes) {}
+      bulk_rooms_(bulk.limits().train_max * bulk_room_for_each(options, bulk)) {}
 
 Carrier::~Carrier() = default;
 
@@ -44,6 +54,7 @@ Status Carrier::meet(EndpointNumber number, const PeerState& state) {
   if (!peer) peer = std::make_unique<Peer>(number, small_, bulk_, held_);
   const bool is_new_life = known != nullptr && state.incarnation > peer->state.incarnation;
   peer->state = state;
+  if (peer->is_gone()) end_catch_ups(*peer);
   if (state.is_done)
     end(*peer);
   else if (is_new_life)
@@ -76,22 +87,29 @@ void Carrier::end(Peer& peer) {
 /// The peer knows nothing of what was said so far.
 void Carrier::begin_again(Peer& peer) {
   forget(peer);
-  for (std::size_t alias = 0; alias < peer.kept.size(); ++alias)
-    if (peer.kept[alias] != nullptr) send_follow(peer, static_cast<LogNumber>(alias));
+  for (const auto& feed : peer.kept) {
+    if (feed->goes_on())
+      send_follow(*feed);
+    else if (feed->state == Feed::State::ended)
+      feed->state = Feed::State::idle;
+  }
   for (const auto& pull : pulls_)
     if (pull->holder == &peer) ask_again(*pull);
 }
 
 Result<Carrier::OwnLog> Carrier::publish_to(log::LogWriter& log, log::LogKey key, EndpointNumber keeper) {
   const LogName name{options_.identity.endpoint, key};
-  auto cursor = own_.cursor(cursor_key(key), keeper);
+  if (own_ == nullptr)
+    return failure(Errc::unsupported, "endpoint {} has no arena to publish logs in",
+                   options_.identity.endpoint);
+  auto cursor = own_->cursor(keeper_key(key), keeper);
   if (!cursor) return propagate(cursor);
   log.add_reader(*cursor);
   const auto [at, is_new] = source_of_.try_emplace(name, static_cast<OwnLog>(sources_.size()));
   if (is_new) {
     sources_.push_back(std::make_unique<Source>());
     sources_.back()->name = name;
-    sources_.back()->place = {.arena = own_.own(), .index = log.index()};
+    sources_.back()->place = {.arena = own_->own(), .index = log.index()};
   }
   Source& source = *sources_[at->second];
   if (source.find(keeper) == nullptr) source.followers.push_back({.keeper = keeper, .cursor = *cursor});
@@ -99,15 +117,6 @@ Result<Carrier::OwnLog> Carrier::publish_to(log::LogWriter& log, log::LogKey key
     source.find(keeper)->leave();
   attach_waiting(source);
   return at->second;
-}
-
-void Carrier::serve(const LogName& name, const log::PeerArena& arena, std::uint32_t index) {
-  const auto [at, is_new] = source_of_.try_emplace(name, static_cast<OwnLog>(sources_.size()));
-  if (is_new) sources_.push_back(std::make_unique<Source>());
-  Source& source = *sources_[at->second];
-  source.name = name;
-  source.place = {.arena = arena, .index = index, .is_history = true};
-  attach_waiting(source);
 }
 
 /// Those that asked for the log before it was there.
@@ -122,11 +131,7 @@ void Carrier::attach(Peer& peer, ServedLog& served) {
   if (at == source_of_.end()) return;
   Source& source = *sources_[at->second];
   Source::Follower* follower = source.find(peer.number);
-  if (follower == nullptr) {
-    if (!source.place.is_history) return;
-    follower = &source.followers.emplace_back();
-    follower->keeper = peer.number;
-  }
+  if (follower == nullptr) return;
   if (!served.attach(source.place, follower->cursor)) {
     const Gone gone{.from = served.first_here(), .holder = options_.identity.endpoint};
     peer.controls.push_back(Item::of_control(Type::gone, served.alias(), gone));
@@ -230,11 +235,16 @@ bool Carrier::is_idle() const {
 /// Whether a peer is still to ask for records of this log that are there.
 bool Carrier::is_awaited(const Source& source) const {
   const log::LogEntry& entry = source.place.arena.log(source.place.index);
-  if (source.place.is_history || entry.published.load(std::memory_order_relaxed) == 0) return false;
+  if (entry.published.load(std::memory_order_relaxed) == 0) return false;
   return std::ranges::any_of(source.followers, [this](const Source::Follower& follower) {
     const auto peer = peers_.find(follower.keeper);
     return follower.peer == nullptr && (peer == peers_.end() || !peer->second->is_gone());
   });
+}
+
+Time Carrier::heard_at(EndpointNumber peer) const {
+  const auto found = peers_.find(peer);
+  return found != peers_.end() ? found->second->heard_at : Time{0};
 }
 
 void Carrier::note_due(Time due) { due_ = std::min(due_, due); }

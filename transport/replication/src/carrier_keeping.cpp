@@ -18,49 +18,76 @@ Result<log::LogWriter*> Carrier::follow(EndpointNumber holder, const LogName& na
   const auto found = peers_.find(holder);
   if (found == peers_.end())
     return failure(Errc::invalid_argument, "endpoint {} is to be followed and was never met", holder);
-  Peer& peer = *found->second;
   auto& copy = copies_[name];
   if (!copy.kept) {
-    auto log = log::LogWriter::open(
-        own_, copy_key(name), {.live_bytes_max = no_bound_bytes, .readers_expected = options.local_readers});
+    auto log = open_copy(name, options);
     if (!log) {
       copies_.erase(name);
       return propagate(log);
     }
-    copy.kept = std::make_unique<KeptCopy>(own_, name, std::move(*log), options.window_bytes);
+    copy.kept = std::make_unique<KeptCopy>(*own_, name, std::move(*log), options.window_bytes);
   }
-  if (copy.holder != &peer) {
-    if (copy.holder != nullptr) copy.holder->kept[copy.alias] = nullptr;
-    copy.holder = nullptr;
-    if (peer.kept.size() >= options_.follows_max)
-      return failure(Errc::out_of_resources, "{} logs of endpoint {} are followed, and no more may be",
-                     peer.kept.size(), holder);
-    copy.holder = &peer;
-    copy.alias = static_cast<LogNumber>(peer.kept.size());
-    peer.kept.push_back(copy.kept.get());
-  }
-  const LogNumber alias = copy.alias;
-  send_follow(peer, alias);
-  for (const auto& pull : pulls_) {
-    if (!(pull->name == name) || pull->holder == &peer) continue;
-    pull->holder = &peer;
-    pull->log = alias;
-    ask_again(*pull);
+  auto feed = feed_from(copy, *found->second);
+  if (!feed) return propagate(feed);
+  follow_with_pulls(copy, **feed);
+  if (options.history) {
+    (*feed)->state = Feed::State::waits;
+    if (auto asked = catch_up(*options.history, name); !asked) return propagate(asked);
+  } else {
+    send_follow(**feed);
   }
   return &copy.kept->log();
 }
 
-void Carrier::send_follow(Peer& peer, LogNumber alias) {
-  peer.controls.push_back(Item::of_control(Type::follow, alias, peer.kept[alias]->follow()));
-  note_due(peer, Time{0});
+Result<log::LogWriter> Carrier::open_copy(const LogName& name, const FollowOptions& options) {
+  if (own_ == nullptr)
+    return failure(Errc::unsupported, "endpoint {} has no arena to keep copies in",
+                   options_.identity.endpoint);
+  auto log = log::LogWriter::open(
+      *own_, copy_key(name), {.live_bytes_max = no_bound_bytes, .readers_expected = options.local_readers});
+  if (log && options.begins_anew) log->clear();
+  return log;
+}
+
+/// The copy has one feed for each holder, with the same alias for ever.
+Result<Feed*> Carrier::feed_from(Copy& copy, Peer& holder) {
+  if (Feed* known = copy.find(holder)) return known;
+  if (holder.kept.size() >= options_.follows_max)
+    return failure(Errc::out_of_resources, "{} logs of endpoint {} are followed, and no more may be",
+                   holder.kept.size(), holder.number);
+  const auto alias = static_cast<LogNumber>(holder.kept.size());
+  holder.kept.push_back(std::make_unique<Feed>());
+  Feed& feed = *holder.kept.back();
+  feed.copy = copy.kept.get();
+  feed.holder = &holder;
+  feed.alias = alias;
+  copy.feeds.push_back(&feed);
+  return &feed;
+}
+
+/// What is being pulled is asked of the new holder.
+void Carrier::follow_with_pulls(Copy& copy, Feed& feed) {
+  if (copy.followed != nullptr) copy.followed->state = Feed::State::idle;
+  copy.followed = &feed;
+  feed.state = Feed::State::follows;
+  for (const auto& pull : pulls_) {
+    if (!(pull->name == copy.kept->name()) || pull->holder == feed.holder) continue;
+    pull->holder = feed.holder;
+    pull->log = feed.alias;
+    ask_again(*pull);
+  }
+}
+
+void Carrier::send_follow(Feed& feed) {
+  feed.holder->controls.push_back(Item::of_control(Type::follow, feed.alias, feed.copy->follow(feed)));
+  note_due(*feed.holder, Time{0});
 }
 
 void Carrier::give_credit(Peer& peer, Time now) {
-  for (std::size_t alias = 0; alias < peer.kept.size(); ++alias) {
-    KeptCopy* const copy = peer.kept[alias];
-    if (copy == nullptr || !copy->is_short_of_credit()) continue;
-    if (const auto credit = copy->credit())
-      peer.controls.push_back(Item::of_control(Type::credit, static_cast<LogNumber>(alias), *credit));
+  for (const auto& feed : peer.kept) {
+    if (!feed->goes_on() || !feed->copy->is_short_of_credit(*feed)) continue;
+    if (const auto credit = feed->copy->credit(*feed))
+      peer.controls.push_back(Item::of_control(Type::credit, feed->alias, *credit));
     else
       // Readers do not say that they have read on.
       note_due(peer, now + retry_after);
@@ -69,19 +96,20 @@ void Carrier::give_credit(Peer& peer, Time now) {
 
 Status Carrier::pull(const LogName& name, std::uint64_t record, std::span<std::byte> into, Done done) {
   const auto copy = copies_.find(name);
-  Peer* const holder = copy != copies_.end() ? copy->second.holder : nullptr;
-  if (holder == nullptr)
+  const Feed* const feed = copy != copies_.end() ? copy->second.followed : nullptr;
+  if (feed == nullptr)
     return failure(Errc::not_found, "no copy is kept of log {:x}.{:x} of rank {}", name.key.high,
                    name.key.low, name.writer);
+  Peer* const holder = feed->holder;
   if (holder->state.is_done)
     return failure(Errc::not_found, "record {} of rank {} cannot be fetched: endpoint {} is done", record,
                    name.writer, holder->number);
-  if (find_pull(*holder, copy->second.alias, record) != pulls_.end())
+  if (find_pull(*holder, feed->alias, record) != pulls_.end())
     return failure(Errc::already_exists, "record {} of rank {} is being fetched already", record,
                    name.writer);
   auto request = std::make_unique<PullRequest>();
   request->holder = holder;
-  request->log = copy->second.alias;
+  request->log = feed->alias;
   request->name = name;
   request->record = record;
   request->into = into;
@@ -149,13 +177,14 @@ void Carrier::finish_pull(Pulls::iterator at, bool is_complete) {
 }
 
 void Carrier::take_gone(Peer& peer, LogNumber alias, const Gone& gone) {
-  KeptCopy* const copy = peer.find_kept(alias);
-  if (copy == nullptr) return;
+  Feed* const feed = peer.find_feed(alias);
+  if (feed == nullptr) return;
   if (gone.of == Gone::of_pull) {
     if (const auto at = find_pull(peer, alias, gone.from); at != pulls_.end()) finish_pull(at, false);
     return;
   }
-  if (options_.events != nullptr) options_.events->gone(copy->name(), gone);
+  if (feed->state != Feed::State::follows) return end_catch_up(*feed);
+  if (options_.events != nullptr) options_.events->gone(feed->copy->name(), gone);
 }
 
 }  // namespace llamada::replication

@@ -17,15 +17,16 @@ void Carrier::take(std::span<const std::byte> datagram, bool is_bulk, Time now) 
   const CheckedFrame frame = check_frame(datagram, options_.identity);
   if (frame.fault != FrameFault::none) return count(frame.fault);
   const FrameHead& head = frame.head;
-  const auto found = peers_.find(head.from);
-  if (found == peers_.end()) return count(FrameFault::other_life);
-  Peer& peer = *found->second;
+  Peer* const from = find_or_introduce(head.from);
+  if (from == nullptr) return count(FrameFault::other_life);
+  Peer& peer = *from;
   // A higher incarnation than this end has heard of: it comes again, when it has.
   if (peer.is_gone() || head.from_incarnation != peer.state.incarnation ||
       head.to_incarnation != options_.identity.incarnation)
     return count(FrameFault::other_life);
   if (((head.flags & frame_is_bulk) != 0) != is_bulk || !is_well_formed(frame.body))
     return count(FrameFault::malformed);
+  peer.heard_at = now;
   note_due(peer, now);
   Lane& lane = peer.lane(is_bulk);
   take_acknowledgement(peer, lane, head, now);
@@ -112,29 +113,57 @@ bool Carrier::apply(Peer& peer, const Submessage& message) {
       take_gone(peer, alias, *read_gone(message.body));
       return true;
     case Type::end:
-      if (KeptCopy* copy = peer.find_kept(alias); copy != nullptr && options_.events != nullptr)
-        options_.events->ended(copy->name(), *read_end(message.body));
+      take_end(peer, alias, *read_end(message.body));
+      return true;
+    case Type::look:
+      take_look(peer);
       return true;
   }
   return true;
 }
 
 bool Carrier::apply_to_copy(Peer& peer, const Submessage& message) {
-  KeptCopy* const copy = peer.find_kept(message.head.log);
+  Feed* const feed = peer.find_feed(message.head.log);
   // Of a log that is followed elsewhere by now.
-  if (copy == nullptr) return true;
-  const auto outcome = message.head.type == Type::records ? copy->apply(RecordsReader(message.body))
-                                                          : copy->apply(*read_piece(message.body));
-  if (outcome == KeptCopy::Outcome::wrong) count(FrameFault::malformed);
+  if (feed == nullptr) return true;
+  const bool is_records = message.head.type == Type::records;
+  if (!feed->has_begun) {
+    // What was sent before the holder had the last FOLLOW may leave a gap.
+    if (!is_records || RecordsReader(message.body).number() != feed->from) return true;
+    feed->has_begun = true;
+  }
+  if (feed->state == Feed::State::ended) feed->state = Feed::State::catches_up;
+  KeptCopy& copy = *feed->copy;
+  const auto outcome =
+      is_records ? copy.apply(RecordsReader(message.body)) : copy.apply(*read_piece(message.body));
+  if (outcome == KeptCopy::Outcome::wrong) {
+    count(FrameFault::malformed);
+    // It may be asked again, from another record on.
+    if (feed->state == Feed::State::catches_up) end_catch_up(*feed);
+  }
   return outcome != KeptCopy::Outcome::no_room;
+}
+
+/// Endpoints that may ask for histories are met when their first frame comes.
+Peer* Carrier::find_or_introduce(EndpointNumber number) {
+  const auto found = peers_.find(number);
+  if (found != peers_.end()) return found->second.get();
+  if (options_.histories == nullptr) return nullptr;
+  const auto state = options_.histories->introduce(number);
+  return state && meet(number, *state) ? peers_.at(number).get() : nullptr;
 }
 
 void Carrier::take_follow(Peer& peer, LogNumber alias, const Follow& follow) {
   if (alias >= options_.follows_max) return count(FrameFault::malformed);
   if (alias >= peer.served.size()) peer.served.resize(alias + std::size_t{1});
-  peer.served[alias] = std::make_unique<ServedLog>(alias, follow, small_.limits().datagram_bytes_max,
-                                                   options_.eager_bytes_max);
-  attach(peer, *peer.served[alias]);
+  auto& served = peer.served[alias];
+  const auto before =
+      std::exchange(served, std::make_unique<ServedLog>(alias, follow, small_.limits().datagram_bytes_max,
+                                                        options_.eager_bytes_max));
+  if (follow.writer == options_.identity.endpoint)
+    attach(peer, *served);
+  else
+    serve_history(peer, *served, before.get());
 }
 
 void Carrier::take_pull(Peer& peer, LogNumber alias, const Pull& pull) {

@@ -91,6 +91,9 @@ void Carrier::write_control(const Item& item, FrameWriter& writer) {
     case Type::end:
       (void)writer.put(item.log, item.control_as<End>());
       return;
+    case Type::look:
+      (void)writer.put(item.log, item.control_as<Look>());
+      return;
     case Type::records:
     case Type::piece:
       return;

@@ -10,15 +10,17 @@ KeptCopy::KeptCopy(log::ArenaWriter& arena, const LogName& name, log::LogWriter 
                    std::uint64_t window_bytes)
     : arena_(arena), name_(name), window_bytes_(window_bytes), copy_(std::move(copy)) {}
 
-Follow KeptCopy::follow() {
-  open_.drop();
-  followed_at_ = received_;
-  credit_ = std::max(credit_now(), received_);
+Follow KeptCopy::follow(Feed& feed) {
+  credit_ = std::max({credit_now(), credit_, received_});
+  feed.from = copy_.published() + 1;
+  feed.has_begun = false;
+  feed.received = received_;
+  feed.credit = credit_;
   return {.writer = name_.writer,
           .key_high = name_.key.high,
           .key_low = name_.key.low,
-          .from = copy_.published() + 1,
-          .credit_bytes = credit_ - followed_at_};
+          .from = feed.from,
+          .credit_bytes = credit_ - received_};
 }
 
 KeptCopy::Outcome KeptCopy::apply(RecordsReader records) {
@@ -38,7 +40,8 @@ KeptCopy::Outcome KeptCopy::apply(std::uint64_t number, const WireRecord& record
   if (number <= published) return Outcome::applied;
   if (number != published + 1) return Outcome::wrong;
   if (record.form == Form::begins) return begin(record);
-  if (open_) return Outcome::wrong;
+  // One holder has begun it in pieces, and another one has it whole.
+  open_.drop();
   if (!publish(number, record)) return Outcome::no_room;
   received_ += record_cost(record.form, record.size_bytes);
   return Outcome::applied;
@@ -57,8 +60,8 @@ Status KeptCopy::publish(std::uint64_t number, const WireRecord& record) {
 }
 
 KeptCopy::Outcome KeptCopy::begin(const WireRecord& record) {
-  // The same frame once more.
-  if (open_) return Outcome::applied;
+  // By another holder, which goes on with it as well; or it is the same frame once more.
+  if (open_) return record.size_bytes == begun_.size_bytes ? Outcome::applied : Outcome::wrong;
   if (!copy_.reserve(record.size_bytes, open_)) return Outcome::no_room;
   std::memcpy(open_.extra().data(), record.extra.data(), record.extra.size());
   begun_ = record;
@@ -73,9 +76,12 @@ KeptCopy::Outcome KeptCopy::apply(const PieceBody& piece) {
   const bool is_next =
       open_ && piece.piece.record == published + 1 && piece.piece.size_bytes == begun_.size_bytes;
   if (!is_next || piece.piece.offset > filled_bytes_) return Outcome::wrong;
-  if (piece.piece.offset < filled_bytes_) return Outcome::applied;
-  std::memcpy(open_.payload().data() + filled_bytes_, piece.bytes.data(), piece.bytes.size());
-  filled_bytes_ += piece.bytes.size();
+  // Holders cut a payload at places of their own.
+  const std::uint64_t end = piece.piece.offset + piece.bytes.size();
+  if (end <= filled_bytes_) return Outcome::applied;
+  const auto more = piece.bytes.subspan(filled_bytes_ - piece.piece.offset);
+  std::memcpy(open_.payload().data() + filled_bytes_, more.data(), more.size());
+  filled_bytes_ = end;
   if (filled_bytes_ < begun_.size_bytes) return Outcome::applied;
   const std::uint64_t received_before = received_;
   copy_.commit(std::move(open_), begun_.kind, begun_.flags, begun_.label);
@@ -107,11 +113,13 @@ std::uint64_t KeptCopy::credit_now() {
   return is_only_chunk ? std::max(bound, received_ + 1) : bound;
 }
 
-std::optional<Credit> KeptCopy::credit() {
+std::optional<Credit> KeptCopy::credit(Feed& feed) {
   const std::uint64_t now = credit_now();
-  if (now <= credit_ || (now - credit_ < window_bytes_ / 4 && credit_ > received_)) return std::nullopt;
-  credit_ = now;
-  return Credit{credit_ - followed_at_};
+  if (now <= feed.credit || (now - feed.credit < window_bytes_ / 4 && feed.credit > received_))
+    return std::nullopt;
+  credit_ = std::max(credit_, now);
+  feed.credit = now;
+  return Credit{now - feed.received};
 }
 
 }  // namespace llamada::replication

@@ -4,6 +4,7 @@
 #include <deque>
 #include <optional>
 
+#include "feed.hpp"
 #include "llamada/log/log_writer.hpp"
 #include "llamada/replication/log_name.hpp"
 #include "llamada/replication/submessages.hpp"
@@ -11,7 +12,8 @@
 namespace llamada::replication {
 
 /// The copy of one log that this process keeps in its arena: what comes is applied by its number, each record
-/// once and in order.
+/// once and in order, from however many holders. A record that one of them has begun in pieces may be
+/// completed by another.
 class KeptCopy {
  public:
   /// `window_bytes`: how far the copy may be ahead of its readers, by record_cost().
@@ -22,21 +24,21 @@ class KeptCopy {
 
   LogName name() const { return name_; }
   log::LogWriter& log() { return copy_; }
-  /// Begins to follow a holder, or another one: what was begun is dropped. The message to it.
-  Follow follow();
+  /// Begins to take records from this holder, behind those that are there. The message to it.
+  Follow follow(Feed& feed);
 
   enum class Outcome : std::uint8_t {
     applied,
     no_room,  ///< the arena's memory is used up: the same is to be applied again later
-    wrong     ///< no holder of this log can have sent it
+    wrong     ///< no holder of this log can have sent it, if it had sent what comes before
   };
   Outcome apply(RecordsReader records);
   Outcome apply(const PieceBody& piece);
 
   /// Whether credit() is worth asking: the holder may soon have to wait.
-  bool is_short_of_credit() const { return credit_ < received_ + window_bytes_ / 2; }
+  bool is_short_of_credit(const Feed& feed) const { return feed.credit < received_ + window_bytes_ / 2; }
   /// What the holder is to hear of what this copy's readers have read since; nothing if that is little.
-  std::optional<Credit> credit();
+  std::optional<Credit> credit(Feed& feed);
 
  private:
   Outcome apply(std::uint64_t number, const WireRecord& record);
@@ -54,8 +56,7 @@ class KeptCopy {
   std::uint64_t filled_bytes_ = 0;
   // Costs since this copy was opened here.
   std::uint64_t received_ = 0;
-  std::uint64_t credit_ = 0;
-  std::uint64_t followed_at_ = 0;  // received_ at the last FOLLOW
+  std::uint64_t credit_ = 0;  // the highest that any holder was told
   struct Begin {
     std::uint64_t ordinal;
     std::uint64_t received;

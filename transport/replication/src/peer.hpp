@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "covered_bytes.hpp"
+#include "feed.hpp"
 #include "item.hpp"
 #include "kept_copy.hpp"
 #include "llamada/replication/carrier.hpp"
@@ -48,7 +49,10 @@ struct Peer {
       : number(peer_number), small(small_link, small_options), bulk(bulk_link, bulk_options), held(pool) {}
   Lane& lane(bool is_bulk) { return is_bulk ? bulk : small; }
   ServedLog* find_served(LogNumber alias) { return alias < served.size() ? served[alias].get() : nullptr; }
-  KeptCopy* find_kept(LogNumber alias) { return alias < kept.size() ? kept[alias] : nullptr; }
+  /// What takes records of this log from this peer.
+  Feed* find_feed(LogNumber alias) {
+    return alias < kept.size() && kept[alias]->takes() ? kept[alias].get() : nullptr;
+  }
 
   void make_ready(LogNumber alias) {
     if (std::ranges::find(ready, alias) == ready.end()) ready.push_back(alias);
@@ -70,14 +74,15 @@ struct Peer {
   std::deque<LogNumber> ready;                     // of these, those that may have something to send
   std::deque<ServedPull> pulls;
   // Keeping.
-  std::vector<KeptCopy*> kept;  // by this end's alias
+  std::vector<std::unique_ptr<Feed>> kept;  // by this end's alias
+  Time heard_at{};                          // when a frame came last
 };
 
-/// A log that this process serves.
+/// A log of this process that others follow.
 struct Carrier::Source {
   LogName name;
   LogSource place;
-  /// Those that may follow it, if it is no history, and those that do.
+  /// Those that may follow it.
   struct Follower {
     EndpointNumber keeper = 0;
     log::CursorEntry* cursor = nullptr;
@@ -96,11 +101,22 @@ struct Carrier::Source {
   }
 };
 
-/// A copy that is kept, and whose log it follows: the alias among Peer::kept of the holder.
+/// A copy that is kept, and the holders that feed it.
 struct Carrier::Copy {
   std::unique_ptr<KeptCopy> kept;
-  Peer* holder = nullptr;
-  LogNumber alias = 0;
+  Feed* followed = nullptr;
+  std::vector<Feed*> feeds;  // of all holders so far
+  Feed* find(const Peer& of) const {
+    for (Feed* feed : feeds)
+      if (feed->holder == &of) return feed;
+    return nullptr;
+  }
+  /// The holder of a history that is on its way.
+  Feed* catching_up() const {
+    for (Feed* feed : feeds)
+      if (feed->state == Feed::State::catches_up) return feed;
+    return nullptr;
+  }
 };
 
 /// A payload that is being fetched.

@@ -21,20 +21,34 @@ ServedLog::ServedLog(LogNumber alias, const Follow& follow, std::size_t frame_by
 
 bool ServedLog::attach(const LogSource& source, log::CursorEntry* cursor) {
   source_ = source;
-  is_attached_ = true;
-  const log::LogEntry& entry = source.arena.log(source.index);
-  keeps_all_ = (entry.flags.load(std::memory_order_relaxed) & log::log_keeps_all) != 0;
-  reader_ = log::LogReader::open(source.arena, source.index, cursor);
-  const log::Offset first = entry.first_chunk.load(std::memory_order_acquire);
-  if (first == 0) return true;
-  const auto chunk = log::read_chunk(source.arena, first);
-  if (!chunk) return false;
-  at_ = chunk->records_before + 1;
-  if (at_ > next_) return false;
+  reader_ = ServedReader::of_own(source, cursor);
+  if (!begin(reader_.first_number(source_))) return false;
   // What the keeper has is not to hold the writer, which may be waiting for just that.
   (void)peek();
-  reader_.release(reader_.position_chunk());
+  reader_.release_passed();
   return true;
+}
+
+bool ServedLog::attach_history(const LogSource& source, const ServedLog* before) {
+  source_ = source;
+  has_begun_ = has_ended_ = false;
+  if (before != nullptr && before->is_history() && before->at_ <= next_) {
+    at_ = before->at_;
+    const auto place = before->reader_.position();
+    reader_ = place.chunk != 0 ? before->reader_.at(source_, place, whole_bytes_max_) : ServedReader();
+    if (place.chunk != 0 && !reader_.has_stopped()) return begin(at_);
+  }
+  reader_ = ServedReader::of_history(source, whole_bytes_max_);
+  return begin(reader_.first_number(source_));
+}
+
+/// `first`: the number of the record where the reader stands; nothing if the log has none yet.
+bool ServedLog::begin(std::optional<std::uint64_t> first) {
+  is_attached_ = true;
+  const log::LogEntry& entry = source_.arena.log(source_.index);
+  keeps_all_ = (entry.flags.load(std::memory_order_relaxed) & log::log_keeps_all) != 0;
+  at_ = first.value_or(1);
+  return at_ <= next_;
 }
 
 void ServedLog::set_credit(std::uint64_t bytes) { credit_ = std::max(credit_, bytes); }
@@ -98,19 +112,24 @@ Item ServedLog::write(FrameWriter& writer) {
 
 Item ServedLog::write_piece(FrameWriter& writer) {
   const auto record = peek();
-  if (!record) return {};
-  const auto rest = record->payload.subspan(offset_);
-  const auto bytes = rest.first(std::min(rest.size(), writer.room_for_piece()));
-  if (!writer.put_piece(alias_, 0, {next_, offset_, record->payload.size()}, bytes)) return {};
+  if (!record) {
+    has_begun_ = false;
+    return {};
+  }
+  const std::uint64_t size_bytes = record->payload.size();
   const Item item{.kind = Item::Kind::piece,
                   .log = alias_,
-                  .count = static_cast<std::uint32_t>(bytes.size()),
+                  .count = static_cast<std::uint32_t>(piece_bytes(size_bytes - offset_, writer)),
                   .record = next_,
                   .offset = offset_,
                   .place = reader_.position(),
                   .chunk_ordinal = record->chunk_ordinal};
-  offset_ += bytes.size();
-  if (bytes.size() == rest.size()) {
+  if (!put_piece(reader_, *record, item, writer)) {
+    has_begun_ = !reader_.has_stopped();
+    return {};
+  }
+  offset_ += item.count;
+  if (offset_ == size_bytes) {
     has_begun_ = false;
     reader_.advance();
     at_ = ++next_;
@@ -118,19 +137,31 @@ Item ServedLog::write_piece(FrameWriter& writer) {
   return item;
 }
 
-log::LogReader ServedLog::reader_at(const log::LogPosition& place) const {
-  return log::LogReader::open_at(source_.arena, source_.index, place, nullptr);
+/// How much of what is left of a payload the frame takes. Pieces of a history begin at multiples of 8 bytes.
+std::uint64_t ServedLog::piece_bytes(std::uint64_t rest, const FrameWriter& writer) const {
+  const std::uint64_t room = writer.room_for_piece();
+  if (rest <= room) return rest;
+  constexpr std::uint64_t grain = 8;
+  return reader_.is_own() ? room : room / grain * grain;
+}
+
+bool ServedLog::put_piece(ServedReader& reader, const log::Record& record, const Item& item,
+                          FrameWriter& writer) const {
+  const Piece piece{item.record, item.offset, record.payload.size()};
+  const std::uint8_t flags = item.kind == Item::Kind::pulled ? piece_was_pulled : 0;
+  if (reader.is_own())
+    return writer.put_piece(alias_, flags, piece, record.payload.subspan(item.offset, item.count));
+  const auto room = writer.put_room_for_piece(alias_, flags, piece, item.count);
+  return !room.empty() && reader.copy(record, item.offset, room);
 }
 
 bool ServedLog::write_again(const Item& item, FrameWriter& writer) const {
   if (!is_attached_) return false;
-  log::LogReader reader = reader_at(item.place);
+  ServedReader reader = reader_.at(source_, item.place, whole_bytes_max_);
   if (item.kind != Item::Kind::records) {
     const auto record = reader.peek();
-    if (!record || item.offset + item.count > record->payload.size()) return false;
-    const Piece piece{item.record, item.offset, record->payload.size()};
-    const std::uint8_t flags = item.kind == Item::Kind::pulled ? piece_was_pulled : 0;
-    return writer.put_piece(alias_, flags, piece, record->payload.subspan(item.offset, item.count));
+    return record && item.offset + item.count <= record->payload.size() &&
+           put_piece(reader, *record, item, writer);
   }
   if (!writer.begin_records(alias_, item.record)) return false;
   std::uint32_t count = 0;
@@ -152,11 +183,10 @@ void ServedLog::applied(const Item& item) {
 std::optional<log::LogPosition> ServedLog::find_place(std::uint64_t record) const {
   const auto found = std::ranges::lower_bound(absent_, record, {}, &Absent::record);
   if (found != absent_.end() && found->record == record) return found->place;
-  const log::Offset first = source_.arena.log(source_.index).first_chunk.load(std::memory_order_acquire);
-  const auto chunk = log::read_chunk(source_.arena, first);
-  if (first == 0 || !chunk || chunk->records_before >= record) return std::nullopt;
-  log::LogReader reader = log::LogReader::open(source_.arena, source_.index);
-  for (std::uint64_t at = chunk->records_before + 1; reader.peek(); reader.advance(), ++at)
+  ServedReader reader = reader_.at_start(source_, 0);
+  const auto first = reader.first_number(source_);
+  if (!first || *first > record) return std::nullopt;
+  for (std::uint64_t at = *first; reader.peek(); reader.advance(), ++at)
     if (at == record) return reader.position();
   return std::nullopt;
 }
@@ -165,7 +195,7 @@ std::optional<ServedLog::Payload> ServedLog::find_payload(std::uint64_t record) 
   if (!is_attached_) return std::nullopt;
   const auto place = find_place(record);
   if (!place) return std::nullopt;
-  log::LogReader reader = reader_at(*place);
+  ServedReader reader = reader_.at(source_, *place, 0);
   const auto there = reader.peek();
   // What is absent here, too, can only be pulled elsewhere.
   if (!there || there->payload.empty()) return std::nullopt;
@@ -174,18 +204,24 @@ std::optional<ServedLog::Payload> ServedLog::find_payload(std::uint64_t record) 
 
 Item ServedLog::write_pulled(std::uint64_t record, const Payload& payload, std::uint64_t offset,
                              std::uint64_t end, FrameWriter& writer) const {
-  const Item item{
-      .kind = Item::Kind::pulled,
-      .log = alias_,
-      .count = static_cast<std::uint32_t>(std::min<std::uint64_t>(end - offset, writer.room_for_piece())),
-      .record = record,
-      .offset = offset,
-      .place = payload.place};
+  const Item item{.kind = Item::Kind::pulled,
+                  .log = alias_,
+                  .count = static_cast<std::uint32_t>(piece_bytes(end - offset, writer)),
+                  .record = record,
+                  .offset = offset,
+                  .place = payload.place};
   return write_again(item, writer) ? item : Item{};
 }
 
 bool ServedLog::is_at_end() {
-  return source_.is_history && is_attached_ && !has_ended_ && !has_begun_ && sent_cost_ < credit_ && !peek();
+  if (!is_history() || has_ended_ || has_begun_) return false;
+  return reader_.has_stopped() || (sent_cost_ < credit_ && !peek());
+}
+
+bool ServedLog::go_on() {
+  if (!is_history() || !peek()) return false;
+  has_ended_ = false;
+  return true;
 }
 
 }  // namespace llamada::replication

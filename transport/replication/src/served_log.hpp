@@ -7,21 +7,16 @@
 
 #include "item.hpp"
 #include "llamada/log/log_reader.hpp"
+#include "llamada/replication/histories.hpp"
 #include "llamada/replication/log_name.hpp"
 #include "llamada/replication/submessages.hpp"
+#include "served_reader.hpp"
 
 namespace llamada::replication {
 
-/// Where this process reads a log that it serves.
-struct LogSource {
-  log::PeerArena arena;
-  std::uint32_t index = 0;
-  /// It is the history of a writer that is dead or busy: END is said behind its last record.
-  bool is_history = false;
-};
-
 /// One log as this holder sends it to one keeper: from the record that was asked for on, no further than the
-/// credit goes.
+/// credit goes. It is a log of this process, or a history: a log of another one, whose writer is dead or
+/// busy, and which is sent as far as it goes.
 class ServedLog {
  public:
   /// `frame_bytes_max`: what the link takes. Payloads of more than `eager_bytes_max` stay here until they are
@@ -32,12 +27,16 @@ class ServedLog {
   LogName name() const { return name_; }
   LogNumber alias() const { return alias_; }
   bool is_attached() const { return is_attached_; }
-  /// Begins to serve; `cursor`, if there is one, keeps the log's writer from reusing what the keeper has not
-  /// applied. False: the first record that was asked for is no longer there.
+  /// Begins to serve a log of this process; `cursor` keeps the log's writer from reusing what the keeper has
+  /// not applied. False: the first record that was asked for is no longer there.
   bool attach(const LogSource& source, log::CursorEntry* cursor);
+  /// Begins to serve a history, or does so again when it has stopped(). `before` is how the same log was
+  /// served to this keeper so far, if it was: reading begins there if it can.
+  bool attach_history(const LogSource& source, const ServedLog* before);
+  bool is_history() const { return is_attached_ && !reader_.is_own(); }
   /// The first record that was asked for and not sent yet.
   std::uint64_t next() const { return next_; }
-  /// When attach() has failed: the first record that is here.
+  /// When the last attach() has failed: the first record that is here.
   std::uint64_t first_here() const { return at_; }
   void set_credit(std::uint64_t bytes);
 
@@ -64,16 +63,25 @@ class ServedLog {
   Item write_pulled(std::uint64_t record, const Payload& payload, std::uint64_t offset, std::uint64_t end,
                     FrameWriter& writer) const;
 
-  /// Whether all records that are there were sent, of a history that end() has not been called for.
+  /// Of a history: whether all that is there was sent, or nothing more can be read, and end() has not been
+  /// called since.
   bool is_at_end();
+  /// The keeper was told the end. What is written later is sent after go_on().
   void end() { has_ended_ = true; }
-  bool failed() const { return reader_.failed(); }
+  bool has_ended() const { return has_ended_; }
+  /// Whether there is more than what end() was called for.
+  bool go_on();
+  /// Nothing more can be read where the reader stands.
+  bool has_stopped() const { return reader_.has_stopped(); }
 
  private:
+  bool begin(std::optional<std::uint64_t> first);
   std::optional<log::Record> peek();
   WireRecord to_wire(const log::Record& record) const;
   Item write_piece(FrameWriter& writer);
-  log::LogReader reader_at(const log::LogPosition& place) const;
+  bool put_piece(ServedReader& reader, const log::Record& record, const Item& item,
+                 FrameWriter& writer) const;
+  std::uint64_t piece_bytes(std::uint64_t rest, const FrameWriter& writer) const;
   std::optional<log::LogPosition> find_place(std::uint64_t record) const;
 
   LogName name_;
@@ -83,7 +91,7 @@ class ServedLog {
   LogSource source_;
   bool is_attached_ = false;
   bool keeps_all_ = false;
-  log::LogReader reader_;
+  ServedReader reader_;
   std::uint64_t at_ = 1;    // the number of the record that the reader gives next
   std::uint64_t next_ = 1;  // to be sent next
   std::uint64_t sent_cost_ = 0;

@@ -24,7 +24,7 @@ struct RecordHead {
 };
 static_assert(sizeof(RecordHead) == 16 && sizeof(SubmessageHead) == 8 && sizeof(Follow) == 40);
 static_assert(sizeof(Credit) == 8 && sizeof(Pull) == 24 && sizeof(Gone) == 16 && sizeof(End) == 8);
-static_assert(sizeof(Piece) == 24);
+static_assert(sizeof(Piece) == 24 && sizeof(Look) == 8);
 
 template <typename T>
 std::optional<T> read_whole(std::span<const std::byte> body) {
@@ -69,6 +69,8 @@ bool is_fixed_part_right(const Submessage& message) {
       return read_gone(message.body).has_value();
     case Type::end:
       return read_end(message.body).has_value();
+    case Type::look:
+      return read_look(message.body).has_value();
   }
   return false;
 }
@@ -107,6 +109,7 @@ std::optional<Pull> read_pull(std::span<const std::byte> body) {
 }
 std::optional<Gone> read_gone(std::span<const std::byte> body) { return read_whole<Gone>(body); }
 std::optional<End> read_end(std::span<const std::byte> body) { return read_whole<End>(body); }
+std::optional<Look> read_look(std::span<const std::byte> body) { return read_whole<Look>(body); }
 
 std::optional<PieceBody> read_piece(std::span<const std::byte> body) {
   if (body.size() <= sizeof(Piece)) return std::nullopt;
@@ -212,6 +215,9 @@ bool FrameWriter::put(LogNumber log, const Gone& body) {
 bool FrameWriter::put(LogNumber log, const End& body) {
   return put_bytes(Type::end, 0, log, std::as_bytes(std::span(&body, 1)));
 }
+bool FrameWriter::put(LogNumber log, const Look& body) {
+  return put_bytes(Type::look, 0, log, std::as_bytes(std::span(&body, 1)));
+}
 
 bool FrameWriter::begin_records(LogNumber log, std::uint64_t first) {
   const std::size_t at = used_;
@@ -259,6 +265,16 @@ bool FrameWriter::put_piece(LogNumber log, std::uint8_t flags, const Piece& piec
   if (!put_bytes(Type::piece, flags, log, std::as_bytes(std::span(&piece, 1)), bytes.size())) return false;
   tail_ = bytes;
   return true;
+}
+
+std::span<std::byte> FrameWriter::put_room_for_piece(LogNumber log, std::uint8_t flags, const Piece& piece,
+                                                     std::size_t bytes) {
+  constexpr std::size_t heads = sizeof(SubmessageHead) + sizeof(Piece);
+  if (bytes == 0 || bytes > room_for_piece() || heads + bytes > room_.size() - used_) return {};
+  if (!put_bytes(Type::piece, flags, log, std::as_bytes(std::span(&piece, 1)), bytes)) return {};
+  const auto place = room_.subspan(used_, bytes);
+  used_ += bytes;
+  return place;
 }
 
 Datagram FrameWriter::seal(const FrameHead& head, const SipHashKey& key) {

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "llamada/base/result.hpp"
 #include "llamada/log/log_writer.hpp"
 #include "llamada/replication/held_datagrams.hpp"
+#include "llamada/replication/histories.hpp"
 #include "llamada/replication/link.hpp"
 #include "llamada/replication/log_name.hpp"
 #include "llamada/replication/session.hpp"
@@ -23,18 +25,18 @@ namespace llamada::replication {
 struct Peer;
 struct Lane;
 struct Item;
+struct Feed;
 class ServedLog;
 class KeptCopy;
 
-/// What a carrier cannot decide by itself. Called from within Carrier::work() and Carrier::serve(); must not
-/// call the carrier.
+/// What a carrier cannot decide by itself. Called from within Carrier::work(); must not call the carrier.
 class CarrierEvents {
  public:
   virtual ~CarrierEvents() = default;
-  /// The holder has records of this log only from a later one on. `holder` may have the rest, if it is not
-  /// the holder itself.
+  /// The holder that a copy follows has records of this log only from a later one on. `holder` may have the
+  /// rest, if it is not the holder itself.
   virtual void gone(const LogName&, const Gone&) {}
-  /// The history that this holder serves is over: what follows has to be asked of the writer.
+  /// A history is over: what follows has to be asked of the writer.
   virtual void ended(const LogName&, const End&) {}
 };
 
@@ -51,6 +53,8 @@ struct CarrierOptions {
   /// Datagrams that may be held back until their turn, of all peers together.
   std::size_t held_datagrams_max = 256;
   CarrierEvents* events = nullptr;
+  /// The logs of other processes that are served. Null: none.
+  Histories* histories = nullptr;
 };
 
 /// What is known of another endpoint.
@@ -74,6 +78,8 @@ class Carrier {
  public:
   /// The links may be the same kind with other limits; datagrams have at least 256 bytes.
   Carrier(const CarrierOptions& options, Link& small, Link& bulk, log::ArenaWriter& own);
+  /// Of a process without an arena, which only serves histories: publish_to() and follow() are refused.
+  Carrier(const CarrierOptions& options, Link& small, Link& bulk);
   Carrier(const Carrier&) = delete;
   Carrier& operator=(const Carrier&) = delete;
   ~Carrier();
@@ -89,15 +95,13 @@ class Carrier {
   /// A log of this process, to be named to grown().
   using OwnLog = std::uint32_t;
   /// Lets `keeper` follow this log of the own arena as {identity.endpoint, key}. Its cursor keeps what the
-  /// keeper has not applied. Errors: out_of_resources.
+  /// keeper has not applied. Errors: out_of_resources, unsupported (there is no arena).
   Result<OwnLog> publish_to(log::LogWriter& log, log::LogKey key, EndpointNumber keeper);
   /// After commits: sends what windows and credit allow, at once.
   void grown(OwnLog log, Time now);
   /// After commits to any logs that this peer follows, and after its logs were read here: sends what windows
   /// and credit allow, and gives credit, at once.
   void push(EndpointNumber peer, Time now);
-  /// Lets everybody follow a log that another process wrote, as far as it goes.
-  void serve(const LogName& name, const log::PeerArena& arena, std::uint32_t index);
 
   // -- Keeping.
 
@@ -105,11 +109,23 @@ class Carrier {
     /// Of the copy, which LogWriter::add_reader() gets.
     std::uint32_t local_readers = 1;
     std::uint64_t window_bytes = 512 << 10;
+    /// The copy that a predecessor has left is emptied, and begins with record 1 again. Its readers, all of
+    /// this process, must have set their cursors back before.
+    bool begins_anew = false;
+    /// First this holder is asked for what it has, by catch_up(); `holder` is followed when that is over.
+    std::optional<EndpointNumber> history;
   };
   /// Keeps a copy of this log under copy_key() in the own arena and follows `holder` from where it ends;
   /// again for a copy that is kept: from another holder. The writer of the copy stays in place; nothing but
-  /// readers may be added to it. Errors: invalid_argument (the peer was not met), out_of_resources.
+  /// readers may be added to it. Errors: invalid_argument (a peer was not met), out_of_resources, unsupported
+  /// (there is no arena).
   Result<log::LogWriter*> follow(EndpointNumber holder, const LogName& name, const FollowOptions& options);
+  /// Asks another holder for what it has of a log of which a copy is kept, beside the holder that is followed
+  /// and may be silent: both feed the copy. Over with CarrierEvents::ended(), or when that holder no longer
+  /// has it. Nothing while such a catch-up goes on. Asking again when there is nothing new costs one
+  /// submessage for all logs of that holder. Errors: invalid_argument (the holder was never met, or is the
+  /// one that is followed; no copy is kept), out_of_resources.
+  Status catch_up(EndpointNumber holder, const LogName& name);
 
   /// Called with false if the payload can no longer be had.
   using Done = std::function<void(bool is_complete)>;
@@ -138,6 +154,8 @@ class Carrier {
   std::uint64_t pulled_bytes() const;
   /// Datagrams that wait for one before them, or for memory.
   std::size_t held_datagrams() const { return options_.held_datagrams_max - held_.free_count(); }
+  /// When a frame of this peer came last; 0: never.
+  Time heard_at(EndpointNumber peer) const;
   /// Peers that something is due for. The cost of work() grows with these, and not with all that were met.
   std::size_t active_peers() const { return active_.size(); }
 
@@ -146,6 +164,7 @@ class Carrier {
   struct Copy;
   struct PullRequest;
 
+  Carrier(const CarrierOptions& options, Link& small, Link& bulk, log::ArenaWriter* own);
   void forget(Peer& peer);
   void begin_again(Peer& peer);
   void end(Peer& peer);
@@ -167,6 +186,7 @@ class Carrier {
   bool apply(Peer& peer, std::span<const std::byte> body);
   bool apply(Peer& peer, const Submessage& message);
   bool apply_to_copy(Peer& peer, const Submessage& message);
+  Peer* find_or_introduce(EndpointNumber number);
   void take_follow(Peer& peer, LogNumber alias, const Follow& follow);
   void take_pull(Peer& peer, LogNumber alias, const Pull& pull);
   void count(FrameFault fault);
@@ -184,8 +204,19 @@ class Carrier {
   void end_history(Peer& peer, ServedLog& served, Time now);
   bool send_train(Peer& peer, Time now);
 
+  // carrier_histories.cpp
+  void serve_history(Peer& peer, ServedLog& served, const ServedLog* before);
+  void take_look(Peer& peer);
+  void take_end(Peer& peer, LogNumber alias, const End& end);
+  void end_catch_up(Feed& feed);
+  void end_catch_ups(Peer& holder);
+  Status ask_history(Copy& copy, Peer& holder);
+
   // carrier_keeping.cpp
-  void send_follow(Peer& peer, LogNumber alias);
+  Result<Feed*> feed_from(Copy& copy, Peer& holder);
+  Result<log::LogWriter> open_copy(const LogName& name, const FollowOptions& options);
+  void follow_with_pulls(Copy& copy, Feed& feed);
+  void send_follow(Feed& feed);
   void give_credit(Peer& peer, Time now);
   void ask_for_pieces();
   void ask_again(PullRequest& pull);
@@ -198,7 +229,7 @@ class Carrier {
   CarrierOptions options_;
   Link& small_;
   Link& bulk_;
-  log::ArenaWriter& own_;
+  log::ArenaWriter* own_;  // null: there is none
   DatagramPool held_;
   std::vector<std::byte> room_;        // for one frame
   std::vector<std::byte> bulk_rooms_;  // for the heads of a train

@@ -20,7 +20,8 @@ enum class Type : std::uint8_t {
   credit = 5,
   pull = 6,
   gone = 9,
-  end = 10
+  end = 10,
+  look = 11
 };
 
 /// The alias of a followed log between two endpoints: its keeper chooses it.
@@ -60,9 +61,15 @@ struct Gone {
   std::uint32_t of = of_follow;
   static constexpr std::uint32_t of_follow = 0, of_pull = 1;
 };
-/// Holder to keeper: the history that is served here ends with this record; follow the writer from there on.
+/// Holder to keeper: the history that is served here ends with this record by now; the writer has what
+/// follows.
 struct End {
   std::uint64_t record = 0;
+};
+/// Keeper to holder, for all histories that it follows there: those that have more by now than what END was
+/// said for go on. The log of the submessage is 0.
+struct Look {
+  std::uint64_t reserved = 0;
 };
 /// What a PIECE begins with; its bytes follow.
 struct Piece {
@@ -116,6 +123,7 @@ std::optional<Credit> read_credit(std::span<const std::byte> body);
 std::optional<Pull> read_pull(std::span<const std::byte> body);
 std::optional<Gone> read_gone(std::span<const std::byte> body);
 std::optional<End> read_end(std::span<const std::byte> body);
+std::optional<Look> read_look(std::span<const std::byte> body);
 
 struct PieceBody {
   Piece piece;
@@ -157,6 +165,7 @@ class FrameWriter {
   bool put(LogNumber log, const Pull& body);
   bool put(LogNumber log, const Gone& body);
   bool put(LogNumber log, const End& body);
+  bool put(LogNumber log, const Look& body);
 
   /// Begins RECORDS; add() them, then end_records(). `first` is the first one's number.
   bool begin_records(LogNumber log, std::uint64_t first);
@@ -165,6 +174,10 @@ class FrameWriter {
 
   /// The last submessage: its bytes are not copied, and must stay until the frame is sent.
   bool put_piece(LogNumber log, std::uint8_t flags, const Piece& piece, std::span<const std::byte> bytes);
+  /// The same for bytes that are copied into the room, which must be as long as the frame: the place for
+  /// them, to be filled before the frame is sealed. Empty: they do not fit.
+  std::span<std::byte> put_room_for_piece(LogNumber log, std::uint8_t flags, const Piece& piece,
+                                          std::size_t bytes);
   /// How many bytes put_piece() can take; 0 if there is no room for its head.
   std::size_t room_for_piece() const;
 
