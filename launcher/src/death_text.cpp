@@ -37,11 +37,6 @@ std::string what_was_done(const DeathRecord& death, Verdict verdict, const Death
           death.incarnation + 1, context.replacements_of_rank + 1, policy.max_replacements_per_rank,
           context.profile);
     case Verdict::abort_job:
-      if (context.on_several_nodes)
-        return fmt::format(
-            "the job is ended, because rank_replacement is ABORT in the profile '{}'; on several\n"
-            "            nodes no profile replaces ranks yet",
-            context.profile);
       return fmt::format(
           "the job is ended, because rank_replacement is ABORT in the profile '{}'; with\n"
           "            mpirun --qos fault-tolerant the rank would have been replaced",

@@ -11,7 +11,6 @@ namespace llamada::launcher {
 struct DeathContext {
   std::uint32_t rank_count = 0;
   std::string host;
-  bool on_several_nodes = false;
   std::string profile;
   const qos::RankReplacement* policy = nullptr;
   std::uint32_t replacements_of_rank = 0;  ///< before this death

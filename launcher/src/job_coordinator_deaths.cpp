@@ -98,7 +98,6 @@ void JobCoordinator::tell_of_death(const JobRank& rank, const node::Ended& end, 
     record.memory_used_up = memory_used_up(end, judgement);
   const DeathContext context{.rank_count = world_of(rank).count,
                              .host = host_of(rank),
-                             .on_several_nodes = !job_.nodes.empty(),
                              .profile = job_.profile_label,
                              .policy = &profile_.rank_replacement,
                              .replacements_of_rank = rank.replacements,

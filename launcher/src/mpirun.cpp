@@ -114,15 +114,6 @@ PlanningHost own_host(const std::string& path, const Installation& installation)
            text("SLURMD_NODENAME")}};
 }
 
-Status check_for_nodes(const NodePlan& plan, const qos::Profile& profile, const std::string& label) {
-  if (plan.nodes.empty() || !qos::rank_protection(profile).records_outcomes) return {};
-  return failure(
-      Errc::unsupported,
-      "the profile '{}' replaces ranks that die, which a job on several nodes cannot do yet; take one "
-      "that does not (--qos default), or one host",
-      label);
-}
-
 std::variant<Preparation, Refusal> prepare(const Options& options, const IsMpiFunction& is_mpi_function) {
   const auto refuse = [](const Error& error, int code) { return Refusal{error, code}; };
   auto installation = find_installation();
@@ -165,8 +156,6 @@ std::variant<Preparation, Refusal> prepare(const Options& options, const IsMpiFu
   job.environment = environment_for_ranks(options);
   auto plan = plan_nodes(options, own_host(path, *installation));
   if (!plan) return refuse(plan.error(), exit_launcher);
-  if (auto status = check_for_nodes(*plan, *profile, options.qos); !status)
-    return refuse(status.error(), exit_launcher);
   job.nodes = std::move(plan->nodes);
   job.node_of_rank = std::move(plan->node_of_rank);
   if (!job.nodes.empty()) job.programs = std::move(programs);

@@ -221,6 +221,8 @@ void parse(CLI::App& app, Arguments& arguments) {
   app.add_option("--seed", arguments.runner.seed, "what the plans follow from; a fresh one without it");
   app.add_option("--row", arguments.runner.row, "only this row of the matrix")
       ->check(CLI::IsMember(all_rows()));
+  app.add_option("--nodes", arguments.runner.nodes, "nodes of this machine over which each job is spread")
+      ->check(CLI::PositiveNumber);
   app.add_option("--only", arguments.only, "only the run with this number");
   app.add_option("--jobs", arguments.jobs, "runs at a time")->check(CLI::PositiveNumber);
   app.add_option("--json", arguments.json, "write the results to this file");

@@ -92,21 +92,36 @@ std::string ProgressWatch::description() const {
   return description_.empty() ? "no rank was seen\n" : description_;
 }
 
+/// Those of all nodes, once they know the arenas of all ranks; empty before. A replacement adopts its
+/// predecessor's arena, so that all have been found once and for all.
+std::vector<Inspector> ProgressWatch::find_inspectors() const {
+  std::vector<Inspector> found;
+  std::size_t arenas = 0;
+  const auto names = llamanet::find_job_drivers(geteuid(), mpirun_);
+  if (!names) return {};
+  for (const std::string& name : *names) {
+    auto opened = Inspector::open(name);
+    if (!opened) return {};
+    for (const Inspector::Slot& slot : opened->slots()) arenas += slot.arena ? 1 : 0;
+    found.push_back(std::move(*opened));
+  }
+  return arenas >= ranks_ ? std::move(found) : std::vector<Inspector>();
+}
+
 void ProgressWatch::watch(const std::stop_token& stop) {
-  std::optional<Inspector> inspector;
+  std::vector<Inspector> inspectors;
   while (!stop.stop_requested()) {
-    if (!inspector) {
-      // A replacement adopts its predecessor's arena, so that all have been found once and for all.
-      if (auto name = llamanet::find_job_driver(geteuid(), mpirun_))
-        if (auto opened = Inspector::open(*name); opened && opened->slots().size() >= ranks_)
-          inspector = std::move(*opened);
+    if (inspectors.empty()) {
+      inspectors = find_inspectors();
     } else {
       Movement sum;
       std::string description;
-      for (const Inspector::Slot& slot : inspector->slots()) {
-        add(sum, slot.view());
-        description += describe(slot.index, slot.view());
-      }
+      for (const Inspector& inspector : inspectors)
+        for (const Inspector::Slot& slot : inspector.slots()) {
+          if (!slot.arena) continue;
+          add(sum, slot.view());
+          description += describe(slot.index, slot.view());
+        }
       const std::lock_guard lock(mutex_);
       judge_.see(now_seconds(), sum);
       description_ = std::move(description);

@@ -7,6 +7,9 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <vector>
+
+#include "llamada/llamanet/inspector.hpp"
 
 namespace llamada::failures {
 
@@ -58,6 +61,7 @@ class ProgressWatch {
   std::string description() const;
 
  private:
+  std::vector<llamanet::Inspector> find_inspectors() const;
   void watch(const std::stop_token& stop);
   double now_seconds() const;
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <stdexcept>
@@ -34,8 +35,10 @@ Random random_of(std::uint64_t seed, std::uint64_t index, int attempt) {
 }
 
 /// Rows in turn, the random ones more often.
-int row_of(std::uint64_t index) {
+int row_of(std::uint64_t index, int nodes) {
   static const int turns[] = {1, 4, 3, 6, 16, 1, 5, 17, 4, 18, 20, 1, 19, 6, 4, 2, 3, 7, 8, 25};
+  static const int turns_on_nodes[] = {1, 4, 3, 6, 16, 1, 5, 17, 4, 18, 20, 1, 19, 6, 4, 2, 3};
+  if (nodes > 1) return turns_on_nodes[index % std::size(turns_on_nodes)];
   return turns[index % std::size(turns)];
 }
 
@@ -52,6 +55,17 @@ std::string profile_of(const Plan& plan, const fs::path& folder) {
   return folder / "lease.xml";
 }
 
+/// What spreads so many ranks over nodes, of which each has its own llamanetd.
+std::vector<std::string> hosts_of(int ranks, int nodes) {
+  nodes = std::min(nodes, ranks);
+  if (nodes < 2) return {};
+  std::string hosts;
+  for (int node = 0; node < nodes; ++node)
+    hosts += fmt::format("{}:{}", node == 0 ? "localhost" : fmt::format(",node{}", node),
+                         ranks / nodes + (node < ranks % nodes ? 1 : 0));
+  return {"--launcher", "fork", "--host", hosts};
+}
+
 }  // namespace
 
 fs::path Runner::program_of(const Workload& workload) const {
@@ -63,6 +77,8 @@ std::vector<std::string> Runner::command_of(const Plan& plan, const Reference& r
   std::vector<std::string> command = {
       options_.build / "bin/mpirun", "-n",       std::to_string(plan.ranks), "--qos",
       profile_of(plan, folder),      "--report", folder / "report.json"};
+  const std::vector<std::string> hosts = hosts_of(plan.ranks, options_.nodes);
+  command.insert(command.end(), hosts.begin(), hosts.end());
   if (plan.expectation == Expectation::deadlock_named)
     command.insert(command.end(), {"--on-deadlock", "end"});
   for (const Rule& rule : plan.rules)
@@ -113,7 +129,7 @@ RunResult Runner::attempt(std::uint64_t index, int number) {
   RunResult result;
   result.index = index;
   result.attempts = number + 1;
-  result.plan = make_plan(options_.row != 0 ? options_.row : row_of(index), random);
+  result.plan = make_plan(options_.row != 0 ? options_.row : row_of(index, options_.nodes), random);
   const Reference reference = reference_of(measured_instead(result.plan), result.plan.ranks);
   result.folder = options_.folder / fmt::format("run-{}-{}", index, number);
   JobOrder order;
@@ -155,8 +171,9 @@ RunResult Runner::run(std::uint64_t index) {
 
 std::string Runner::repeat_command(std::uint64_t index) const {
   const std::string row = options_.row != 0 ? fmt::format(" --row {}", options_.row) : "";
-  return fmt::format("{} --seed {}{} --only {}", (options_.build / "tests/run_failures").string(),
-                     options_.seed, row, index);
+  const std::string nodes = options_.nodes > 1 ? fmt::format(" --nodes {}", options_.nodes) : "";
+  return fmt::format("{} --seed {}{}{} --only {}", (options_.build / "tests/run_failures").string(),
+                     options_.seed, row, nodes, index);
 }
 
 }  // namespace llamada::failures

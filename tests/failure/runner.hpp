@@ -14,7 +14,8 @@ struct RunnerOptions {
   std::filesystem::path build;   ///< the build folder: bin/mpirun, samples/, tests/failure/
   std::filesystem::path folder;  ///< where the outputs of failing runs stay
   std::uint64_t seed = 1;
-  int row = 0;  ///< 0: all rows in turn
+  int row = 0;    ///< 0: all rows in turn
+  int nodes = 1;  ///< over which the ranks of each job are spread: nodes of this machine
   HangLimits hang_limits;
   const std::atomic<bool>* interrupted = nullptr;  ///< once true, runs end at once and count for nothing
 };

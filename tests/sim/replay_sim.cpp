@@ -98,6 +98,25 @@ TEST_CASE("replay: a job whose ranks die at any step ends as one without deaths"
   CHECK(totals.replayed > 10000);
 }
 
+// What was copied from other nodes must come anew, whatever the network does to it.
+TEST_CASE("replay: ranks of several nodes die at any step, and replay what comes over a bad network",
+          "[sim][nodes]") {
+  const Totals totals = run_schedules(1, 1000, [](std::uint64_t seed) {
+    JobOptions options;
+    options.seed = seed;
+    options.size = 2 + static_cast<int>(seed % 4);
+    options.kills = static_cast<int>(seed / 5 % 8);
+    options.ranks_per_linked_node = 1 + static_cast<int>(seed % 2);
+    if (seed % 3 == 0) options.faults = {.loss = 20, .doubling = 20, .reordering = 50, .corruption = 5};
+    return options;
+  });
+  if (std::getenv("SIM_SEED")) return;
+  CHECK(totals.deaths > 1000);
+  CHECK(totals.deaths_in_replay > 100);
+  CHECK(totals.compared > 1000);
+  CHECK(totals.replayed > 1000);
+}
+
 // SIM_SEEDS=n runs so many.
 TEST_CASE("replay: a job with one unrecorded coin ends as it must, or as diverged", "[sim]") {
   const char* const seeds = std::getenv("SIM_SEEDS");

@@ -9,6 +9,7 @@
 #include "llamada/base/check.hpp"
 #include "nodes.hpp"
 #include "profiles.hpp"
+#include "world/remote_logs.hpp"
 
 namespace llamada::mpi::sim {
 namespace {
@@ -16,6 +17,9 @@ namespace {
 constexpr std::size_t arena_bytes = std::size_t{64} << 20;
 constexpr std::size_t stack_bytes = std::size_t{256} << 10;
 constexpr std::uint64_t turns_max = 400'000;
+constexpr std::uint64_t turns_max_with_links = 4'000'000;
+/// A rank with links sleeps no longer, so that nobody has to wake it for a datagram.
+constexpr std::chrono::microseconds sleep_max_with_links{20};
 constexpr std::chrono::microseconds turn_time{1};
 
 /// What a rank that ends the job throws.
@@ -61,6 +65,10 @@ struct Job::RankState {
   std::byte* memory = nullptr;
   ucontext_t context;
   bool started = false;
+  bool has_finished = false;  // its program
+  // Where it receives, whatever its incarnation.
+  std::unique_ptr<links::FakeLink> small;
+  std::unique_ptr<links::FakeLink> bulk;
   History history;
   std::unique_ptr<log::ArenaWriter> arena;
   std::unique_ptr<SimWorld> world;
@@ -82,10 +90,43 @@ struct Job::RankState {
   }
 };
 
-class Job::SimWorld final : public World {
+/// A rank's link, whose owner may die whenever it sends.
+class Job::SimLink final : public replication::Link {
  public:
-  SimWorld(Job& job, RankState& state) : job_(job), state_(state) {
+  SimLink(Job& job, RankState& state, links::FakeLink& link) : job_(job), state_(state), link_(link) {}
+  replication::LinkLimits limits() const override { return link_.limits(); }
+  Status meet(replication::EndpointNumber endpoint, const replication::Address& address) override {
+    return link_.meet(endpoint, address);
+  }
+  std::size_t send(replication::EndpointNumber to,
+                   std::span<const replication::Datagram> datagrams) override {
+    job_.look_for_death(state_);
+    return link_.send(to, datagrams);
+  }
+  std::span<const std::span<const std::byte>> receive() override { return link_.receive(); }
+  int descriptor() const override { return -1; }
+
+ private:
+  Job& job_;
+  RankState& state_;
+  links::FakeLink& link_;
+};
+
+class Job::SimWorld final : public World, RemoteRanks {
+ public:
+  SimWorld(Job& job, RankState& state)
+      : job_(job), state_(state), small_(job, state, *state.small), bulk_(job, state, *state.bulk) {
     if (job.options_.rebuild) profile_ = fault_tolerant();
+    if (!job.has_links()) return;
+    std::vector<int> far;
+    for (int rank = 0; rank < size(); ++rank)
+      if (!is_local(rank)) far.push_back(rank);
+    const replication::Identity identity{.endpoint = static_cast<replication::EndpointNumber>(state.self),
+                                         .incarnation = static_cast<std::uint16_t>(state.incarnation)};
+    if (!far.empty())
+      logs_.emplace(
+          RemoteLogs::Options{.identity = identity, .ranks = std::move(far), .keeps = job.options_.rebuild},
+          static_cast<RemoteRanks&>(*this), small_, bulk_, *state.arena, job.clock_);
   }
 
   int rank() const override { return state_.self; }
@@ -95,23 +136,49 @@ class Job::SimWorld final : public World {
   std::string_view identity() const override { return state_.identity; }
   log::ArenaWriter& arena() override { return *state_.arena; }
   bool is_local(int rank) const override { return node_of(rank) == node_of(state_.self); }
-  int node_of(int rank) const override { return ranks_per_node() == 0 ? 0 : rank / ranks_per_node(); }
+  int node_of(int rank) const override {
+    const int together = job_.has_links() ? job_.options_.ranks_per_linked_node : ranks_per_node();
+    return together == 0 ? 0 : rank / together;
+  }
   int local_size() const override { return count_local(); }
   log::PeerArena peer(int rank) override {
     LLAMADA_CHECK(is_local(rank));
     return arena_of(rank);
   }
+  Source source(int rank, log::LogKey key) override {
+    if (!is_by_link(rank)) return World::source(rank, key);
+    auto found = logs_->source(rank, key);
+    if (!found) throw Ended{found.error().text()};
+    return *found;
+  }
+  log::PeerArena cursors_of(int rank) override {
+    return is_by_link(rank) ? log::PeerArena() : World::cursors_of(rank);
+  }
+  void publish_to(log::LogWriter& log, log::LogKey key, std::span<const int> ranks) override {
+    for (const int rank : ranks)
+      if (is_by_link(rank))
+        if (auto published = logs_->publish_to(log, key, rank); !published)
+          throw Ended{published.error().text()};
+  }
+  ProgressHook* link() override { return logs_ ? &*logs_ : nullptr; }
+  bool awaits_inputs() override { return logs_ && logs_->awaits_inputs(); }
+  bool has_delivered() override { return !logs_ || logs_->has_delivered(); }
   void wake(int rank) override {
     // Behind a commit: whoever dies here has not woken anybody.
     job_.look_for_death(state_);
+    if (is_by_link(rank)) return logs_->push(rank);
     job_.wake(rank);
   }
   void wake_all() override {
-    for (int rank = 0; rank < size(); ++rank) job_.wake(rank);
+    for (int rank = 0; rank < size(); ++rank)
+      if (!is_by_link(rank)) job_.wake(rank);
   }
   void sleep(const std::function<bool()>& look_again) override {
+    const std::chrono::nanoseconds most =
+        logs_ ? std::min<std::chrono::nanoseconds>(sleep_max_with_links, logs_->prepare_sleep())
+              : job_.options_.sleep_max;
     if (!look_again()) state_.state = RankState::State::sleeping;
-    state_.sleeps_until = job_.clock_.monotonic() + job_.options_.sleep_max;
+    state_.sleeps_until = job_.clock_.monotonic() + most;
     job_.give_up_turn(state_);
   }
   bool oversubscribed() const override { return true; }
@@ -129,9 +196,25 @@ class Job::SimWorld final : public World {
   }
 
  private:
+  /// Whether that rank is reached by a link only.
+  bool is_by_link(int rank) const { return logs_ && !is_local(rank); }
+  // RemoteRanks
+  replication::PeerState state_of(int rank) const override {
+    const RankState& other = *job_.ranks_[static_cast<std::size_t>(rank)];
+    return {.incarnation = static_cast<std::uint16_t>(std::max(other.incarnation, 1U)),
+            .is_lost = other.state == RankState::State::dead,
+            .small = other.small->address(),
+            .bulk = other.bulk->address()};
+  }
+  std::uint64_t changes() const override { return job_.changes_; }
+  void records_are_gone(const std::string& how) override { throw Ended{how}; }
+
   Job& job_;
   RankState& state_;
   qos::Profile profile_;
+  SimLink small_;
+  SimLink bulk_;
+  std::optional<RemoteLogs> logs_;
 };
 
 void Rank::pause() const {
@@ -145,13 +228,18 @@ World& Rank::world() const { return *job.ranks_[static_cast<std::size_t>(self)]-
 bool Rank::coin() const { return job.ranks_[static_cast<std::size_t>(self)]->incarnation == 1; }
 
 Job::Job(JobOptions options, std::function<void(Rank&)> program)
-    : options_(options), program_(std::move(program)), random_(options.seed) {
+    : options_(options),
+      program_(std::move(program)),
+      random_(options.seed),
+      network_(options.seed, options.faults) {
   for (int rank = 0; rank < options.size; ++rank) {
     ranks_.push_back(std::make_unique<RankState>());
     ranks_.back()->job = this;
     ranks_.back()->self = rank;
     ranks_.back()->memory = memory_of(rank);
     madvise(ranks_.back()->memory, arena_bytes, MADV_DONTNEED);
+    ranks_.back()->small = network_.make_link({.datagram_bytes_max = 1472});
+    ranks_.back()->bulk = network_.make_link({.datagram_bytes_max = 1472, .train_max = 8});
   }
   const std::uint64_t span = 20 + random_.below(400);
   for (int kill = 0; kill < options.kills; ++kill) kill_turns_.push_back(random_.below(span));
@@ -160,6 +248,7 @@ Job::Job(JobOptions options, std::function<void(Rank&)> program)
 
 Job::~Job() {
   // What is still in the middle of its program is unwound.
+  is_unwound_ = true;
   for (auto& rank : ranks_) {
     if (rank->started && rank->state != RankState::State::done) {
       rank->to_die = true;
@@ -184,7 +273,9 @@ void Job::start(RankState& rank) {
   rank.history.received.assign(ranks_.size(), {});
   rank.state = RankState::State::ready;
   rank.to_die = false;
+  rank.has_finished = false;
   rank.started = true;
+  note_change();
   getcontext(&rank.context);
   rank.context.uc_stack.ss_sp = rank.memory + arena_bytes;
   rank.context.uc_stack.ss_size = stack_bytes;
@@ -211,6 +302,7 @@ void Job::live(RankState& rank) {
     options.eager_bytes_max = options_.eager_bytes_max;
     options.log_bytes_max = options_.log_bytes_max;
     options.yields_before_sleep = 0;
+    options.hook = rank.world->link();
     auto engine = Engine::create(*rank.world, clock_, options);
     if (!engine) throw Ended{engine.error().text()};
     rank.engine = std::move(*engine);
@@ -226,9 +318,11 @@ void Job::live(RankState& rank) {
     program_(view);
     rank.engine->finish();
     rank.engine->finish_replay();
+    if (has_links()) stay_for_others(rank);
     rank.state = RankState::State::done;
   } catch (const Death&) {
     rank.state = RankState::State::dead;
+    note_change();
   } catch (const std::string& wrong) {
     rank.state = RankState::State::dead;
     failure_ = wrong;
@@ -237,6 +331,20 @@ void Job::live(RankState& rank) {
     has_diverged_ = ended.diverged;
     failure_ = fmt::format("rank {} (incarnation {}): {}", rank.self, rank.incarnation, ended.text);
   }
+}
+
+/// Others may still need what this rank has sent.
+void Job::stay_for_others(RankState& rank) {
+  rank.has_finished = true;
+  rank.engine->wait_until([this] {
+    is_over_ |= std::ranges::all_of(ranks_, [](const auto& other) { return other->has_finished; });
+    return is_over_;
+  });
+}
+
+void Job::note_change() {
+  ++changes_;
+  for (int rank = 0; rank < options_.size; ++rank) wake(rank);
 }
 
 void Job::make_collectives(RankState& rank) {
@@ -258,7 +366,7 @@ void Job::give_up_turn(RankState& rank) {
 }
 
 void Job::look_for_death(RankState& rank) {
-  if (!rank.to_die) return;
+  if (!rank.to_die || (is_over_ && !is_unwound_)) return;
   rank.to_die = false;
   throw Death{};
 }
@@ -271,7 +379,7 @@ void Job::wake(int index) {
 void Job::kill_when_due() {
   while (!kill_turns_.empty() && turn_ >= kill_turns_.front()) {
     kill_turns_.erase(kill_turns_.begin());
-    if (!protected_) continue;
+    if (!protected_ || is_over_) continue;
     auto& victim = *ranks_[random_.below(ranks_.size())];
     if (!victim.started || victim.state == RankState::State::dead) continue;
     if (victim.state == RankState::State::done) victim.state = RankState::State::dead;
@@ -295,7 +403,7 @@ std::vector<Job::RankState*> Job::able_ranks() const {
 
 /// Those that have slept for as long as they may wake; the first of all when nobody else can go on.
 void Job::end_sleeps() {
-  if (options_.sleep_max.count() == 0) return;
+  if (options_.sleep_max.count() == 0 && !has_links()) return;
   std::vector<RankState*> sleepers;
   for (const auto& rank : ranks_)
     if (rank->state == RankState::State::sleeping) sleepers.push_back(rank.get());
@@ -313,6 +421,7 @@ void Job::end_sleeps() {
 bool Job::step() {
   ++turn_;
   clock_.pass(turn_time);
+  network_.advance(clock_.monotonic());
   if (options_.unprotect_at != 0 && turn_ >= options_.unprotect_at) protected_ = false;
   kill_when_due();
   end_sleeps();
@@ -341,7 +450,8 @@ std::string Job::run() {
                        [](const auto& rank) { return rank->state == RankState::State::done; });
   };
   while (failure_.empty() && !all_done()) {
-    if (turn_ > turns_max) return fmt::format("no end after {} turns", turns_max);
+    if (turn_ > (has_links() ? turns_max_with_links : turns_max))
+      return fmt::format("no end after {} turns", turn_ - 1);
     if (!step()) return "everybody sleeps and nobody is woken";
   }
   return failure_;

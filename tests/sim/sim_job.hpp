@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "llamada/base/random.hpp"
+#include "llamada/links/fake_link.hpp"
 #include "p2p/engine.hpp"
 #include "runtime/runtime.hpp"
 #include "set_clock.hpp"
@@ -44,6 +45,10 @@ struct JobOptions {
   /// How long a rank sleeps at most, in the job's time; 0: until somebody wakes it, so that a missing wake-up
   /// shows.
   std::chrono::nanoseconds sleep_max{0};
+  /// Of so many ranks one after the other each is on the same node, and reaches those of other nodes by links
+  /// in the job's time; 0: there are no links.
+  int ranks_per_linked_node = 0;
+  links::FakeFaults faults;  ///< of these links
 };
 
 class Job;
@@ -83,12 +88,16 @@ class Job {
 
  private:
   class SimWorld;
+  class SimLink;
   struct RankState;
   friend struct Rank;
 
   void start(RankState& rank);
   static void enter(unsigned high, unsigned low);
   void live(RankState& rank);
+  void stay_for_others(RankState& rank);
+  bool has_links() const { return options_.ranks_per_linked_node > 0; }
+  void note_change();
   void make_collectives(RankState& rank);
   void give_up_turn(RankState& rank);
   void look_for_death(RankState& rank);
@@ -101,12 +110,16 @@ class Job {
   JobOptions options_;
   std::function<void(Rank&)> program_;
   Random random_;
+  links::FakeNetwork network_;
   std::vector<std::unique_ptr<RankState>> ranks_;
   std::vector<std::uint64_t> kill_turns_;
   ucontext_t scheduler_;
   std::uint64_t turn_ = 0;
   SetClock clock_;
+  std::uint64_t changes_ = 0;  // of ranks' states
   bool protected_ = true;
+  bool is_over_ = false;  // with links: all have finished, and nobody is killed any more
+  bool is_unwound_ = false;
   int deaths_ = 0;
   int deaths_in_replay_ = 0;
   std::string failure_;

@@ -151,11 +151,6 @@ TEST_CASE("nodes: more ranks than slots are refused, and --oversubscribe allows 
   CHECK(run(on(agent, "b,c", 3) + Words{"--oversubscribe", "true"}).code == 0);
 }
 
-TEST_CASE("nodes: a profile that replaces ranks is refused", "[system]") {
-  const NodeAgentScript agent;
-  check_refused(run(on(agent, "b,c", 2) + Words{"--qos", "fault-tolerant", "true"}), "'fault-tolerant'");
-}
-
 TEST_CASE("nodes: a program or a directory that a node has not is named before any rank runs", "[system]") {
   const NodeAgentScript agent("rm -rf $(dirname $0)/gone");
   const std::string gone = agent.file("gone");

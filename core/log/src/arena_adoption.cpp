@@ -169,9 +169,9 @@ Status ArenaWriter::adopt_log(std::uint32_t index, std::vector<Offset>& reached)
   if (!walked) return walked;
   // A record is counted after its commit.
   const std::uint64_t published = entry.published.load(std::memory_order_relaxed);
-  const bool is_emptied =
-      entry.first_chunk.load(std::memory_order_relaxed) == 0 &&
-      (entry.key_high == 0 || (entry.flags.load(std::memory_order_relaxed) & log_is_endpoints) != 0);
+  const std::uint32_t flags = entry.flags.load(std::memory_order_relaxed);
+  const bool is_emptied = entry.first_chunk.load(std::memory_order_relaxed) == 0 &&
+                          (entry.key_high == 0 || (flags & (log_is_endpoints | log_is_discarded)) != 0);
   if (!journal && !is_emptied && published != tail.records && published + 1 != tail.records)
     return failure(Errc::parse_error, "it has {} records, and {} have been published", tail.records,
                    published);

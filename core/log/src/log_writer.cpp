@@ -344,6 +344,10 @@ void LogWriter::set_retention(Retention retention) {
 
 void LogWriter::discard() {
   LLAMADA_CHECK(arena_ != nullptr && !reserved_);
+  // A successor that finds no chunk is to know that none is missing.
+  entry_->flags.store(entry_->flags.load(std::memory_order_relaxed) | log_is_discarded,
+                      std::memory_order_relaxed);
+  LLAMADA_CRASH_POINT("discard:flagged");
   entry_->first_chunk.store(0, std::memory_order_release);  // pairs with LogReader::enter_first()
   LLAMADA_CRASH_POINT("discard:unlinked");
   // A WriterEndpoint is discarded once its readers have let go.

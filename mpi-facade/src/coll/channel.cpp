@@ -38,8 +38,11 @@ Result<std::unique_ptr<Channel>> Channel::open(World& world, Options options) {
       Pace(false);  // what comes from another node comes while this member waits in the usual way
   channel->own_log_.publish_to(world, channel->key_, channel->members_.world_ranks());
   // So that no member waits for another to ask for its log.
-  for (int member = 0; member < channel->size(); ++member)
-    if (!channel->is_local(member)) (void)channel->find_log(member);
+  for (int member = 0; member < channel->size(); ++member) {
+    if (channel->is_local(member)) continue;
+    channel->peer(member).is_far = true;
+    (void)channel->find_log(member);
+  }
   return channel;
 }
 
@@ -226,7 +229,7 @@ void Channel::tell_left_over(int member) {
 /// Lets the writer reuse the records that lie behind; it may be waiting for that. Kept ones are not let go: a
 /// replacement of this member reads them from the beginning, even if nothing is kept any more by then.
 void Channel::release(int member) {
-  if (keeps_all_) return;
+  if (!lets_go_of(member)) return;
   if (peer(member).log.release()) world_.wake(members_.world_rank(member));
 }
 

@@ -205,7 +205,7 @@ class Channel {
     LLAMADA_CRASH_POINT("collective:taken");
     PeerLog& log = peer(member).log;
     log.reader().advance();
-    if (!keeps_all_ && log.has_left_chunk()) [[unlikely]]
+    if (lets_go_of(member) && log.has_left_chunk()) [[unlikely]]
       release(member);
     LLAMADA_CRASH_POINT("collective:passed");
   }
@@ -262,6 +262,7 @@ class Channel {
   /// Another member.
   struct Peer {
     PeerLog log;
+    bool is_far = false;         // on another node: its log is a copy, which is used again
     bool bounds_writer = false;  // its cursor is known to our writer
     log::DirectoryScan cursors_scan;
     bool is_gone = false;       // its process has ended, and its slot may be another's
@@ -274,6 +275,8 @@ class Channel {
   Channel(World& world, Options options);
   Peer& peer(int member) { return peers_[static_cast<std::size_t>(member)]; }
   const Peer& peer(int member) const { return peers_[static_cast<std::size_t>(member)]; }
+  /// Whether what was read of its log is given back.
+  bool lets_go_of(int member) const { return !keeps_all_ || peer(member).is_far; }
 
   RecordHead head_of(Piece piece, int audience) const { return {kind_, ordinal_, piece, audience}; }
   bool publish_slowly(const RecordHead& head, std::span<const std::byte> payload, std::uint64_t bytes_given,

@@ -22,7 +22,7 @@ Arrival& Arrivals::add(const IncomingMessage& message) {
   arrival.announcement = message.announcement;
   arrival.payload = message.payload.data();
   arrival.patch.assign(message.patch.begin(), message.patch.end());
-  if (!stays_ && !message.rendezvous) copy_payload(arrival, message);
+  if (!(stays_ && message.stays) && !message.rendezvous) copy_payload(arrival, message);
   return arrival;
 }
 
@@ -43,7 +43,7 @@ void Arrivals::copy_payload(Arrival& arrival, const IncomingMessage& message) {
 void Arrivals::copy_all() {
   stays_ = false;
   for (auto& arrival : arrivals_) {
-    if (!arrival->payload || arrival->copy) continue;
+    if (!arrival->payload || arrival->payload == arrival->copy.get() || arrival->shared_copy) continue;
     arrival->copy = std::make_unique<std::byte[]>(arrival->bytes);
     arrival->copy_capacity = arrival->bytes;
     copy_bytes(arrival->copy.get(), arrival->payload, arrival->bytes);

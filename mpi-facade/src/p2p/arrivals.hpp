@@ -15,7 +15,7 @@ namespace llamada::mpi {
 /// Threads: the engine's.
 class Arrivals {
  public:
-  /// `stays`: payloads stay in their senders' logs (histories are kept); else they are copied.
+  /// `stays`: payloads stay in the logs of this node (histories are kept); all others are copied.
   explicit Arrivals(bool stays) : stays_(stays) {}
 
   /// A message has come that nobody waits for.

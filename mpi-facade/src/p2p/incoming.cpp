@@ -18,8 +18,9 @@ T read_payload(const log::Record& record) {
 }
 
 /// A message as the head of its record describes it.
-inline IncomingMessage message_of(int from, std::uint64_t label, std::uint16_t flags) {
+inline IncomingMessage message_of(int from, const Stream& stream, std::uint64_t label, std::uint16_t flags) {
   IncomingMessage message;
+  message.stays = !stream.is_far;
   message.context = label_context(label);
   message.source = from;
   message.tag = label_tag(label);
@@ -145,7 +146,7 @@ bool Incoming::drain(int from, Stream& stream) {
     handle(from, stream, *record);
   }
   if (stream.reader.failed()) broken(from, stream.reader);
-  if (releases_ && stream.reader.position_chunk() != stream.released) release(from, stream);
+  if (is_to_release(stream)) release(from, stream);
   if (told_after_ > 0) [[unlikely]]
     look_whether_to_tell(from, stream);
   return taken > 0;
@@ -184,7 +185,7 @@ bool Incoming::take_small(int from, Stream& stream, const log::Cell& cell) {
   const std::uint8_t size = cell.inline_size;
   if (cell.kind != kind_message || size > log::inline_payload_max) return false;
   stream.reader.advance();
-  IncomingMessage message = message_of(from, cell.label, cell.flags);
+  IncomingMessage message = message_of(from, stream, cell.label, cell.flags);
   message.ordinal = stream.ordinals.next(message.context);
   message.bytes = stream.last_bytes = size;
   message.payload = {cell.payload, size};
@@ -195,7 +196,7 @@ bool Incoming::take_small(int from, Stream& stream, const log::Cell& cell) {
 void Incoming::handle(int from, Stream& stream, const log::Record& record) {
   if (record.absent_bytes > 0) world_.damaged(from, "a record has left its payload elsewhere");
   const std::uint32_t context = label_context(record.label);
-  IncomingMessage message = message_of(from, record.label, record.flags);
+  IncomingMessage message = message_of(from, stream, record.label, record.flags);
   switch (record.kind) {
     case kind_message:
       message.ordinal = stream.ordinals.next(context);
@@ -245,9 +246,12 @@ void Incoming::look_for_damage() {
     look_for_damage(from, stream.reader);
     if (stream.bulk_open) look_for_damage(from, stream.bulk);
   }
-  for (const int from : missing_)
-    if (streams_[static_cast<std::size_t>(from)].source.arena.is_damaged())
-      world_.damaged(from, "its header has changed");
+  for (const int from : missing_) {
+    const Stream& stream = streams_[static_cast<std::size_t>(from)];
+    // A copy lies in the arena of this rank.
+    if (stream.source.arena.is_damaged())
+      world_.damaged(stream.is_far ? world_.rank() : from, "its header has changed");
+  }
 }
 
 void Incoming::look_for_lost_logs() {

@@ -13,8 +13,8 @@
 
 namespace llamada::mpi {
 
-/// A message as it lies in the log. The payload is valid during MessageSink::message_arrived(), and for as
-/// long as the mapping while histories are kept.
+/// A message as it lies in the log. The payload is valid during MessageSink::message_arrived(); where it
+/// stays, for as long as histories are kept.
 struct IncomingMessage : Envelope {
   std::size_t bytes = 0;
   std::span<const std::byte> payload;
@@ -22,6 +22,7 @@ struct IncomingMessage : Envelope {
   std::uint64_t chunk = 0;  ///< where that lies: two messages of a rank with one place there have one payload
   bool synchronous = false;
   bool rendezvous = false;
+  bool stays = true;          ///< it lies in its sender's log; else in a copy, which is used again
   Announcement announcement;  ///< of a rendezvous
 };
 
@@ -132,8 +133,8 @@ class Incoming {
   /// For a replacement, whose predecessors' cursors say which logs they have read: ends the job when one of
   /// these can no longer be found.
   void look_for_lost_logs();
-  /// While histories are kept, records stay where they are. Then (true) everything that was consumed is given
-  /// back, now and from now on: nothing may refer to it any more.
+  /// While histories are kept, records stay in the logs of this node. This gives everything back that was
+  /// consumed, now and from now on: nothing may refer to it any more. Copies are given back always.
   void release_consumed();
 
  private:
@@ -144,6 +145,9 @@ class Incoming {
   }
 
   bool drain_bulk(int from, Stream& stream);
+  bool is_to_release(const Stream& stream) const {
+    return (releases_ || stream.is_far) && stream.reader.position_chunk() != stream.released;
+  }
   void release(int from, Stream& stream);
   void look_whether_to_tell(int from, Stream& stream);
   bool take_small(int from, Stream& stream, const log::Cell& cell);

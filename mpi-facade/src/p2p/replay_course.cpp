@@ -67,7 +67,7 @@ void ReplayCourse::follow(CallCounter& calls) {
   if (!repeats_ || !last) return;
   last_call_ = *last;
   calls.watch(last_call_ + 1, [this] {
-    drain();
+    drain_all();
     end("it begins an MPI call that its predecessor had not begun");
   });
   if (last_call_ > calls.begun()) return calls.watch(last_call_, [this] { begin_last_call(); });
@@ -120,6 +120,22 @@ bool ReplayCourse::drain() {
   return any;
 }
 
+void ReplayCourse::drain_all() {
+  if (!repeats_) return;
+  await_inputs();
+  drain();
+}
+
+void ReplayCourse::await_inputs() {
+  if (draining_ || progress_.is_stepping()) return;
+  draining_ = true;
+  const Progress::InWait in_wait(progress_);
+  while (world_.awaits_inputs())
+    if (!progress_.go_on())
+      world_.sleep([this] { return progress_.anything_new() || !world_.awaits_inputs(); });
+  draining_ = false;
+}
+
 void ReplayCourse::end(std::string_view here, bool with_contributions) {
   if (!repeats_) return;
   if (is_on_) {
@@ -140,6 +156,8 @@ void ReplayCourse::tell_over() {
 bool ReplayCourse::waits_in_vain(const std::function<bool()>& done) {
   // Of what the predecessor was told, all is there: it never leaves the others' logs.
   if (drain()) return true;
+  // Or is on its way from another node: then this wait goes on, whatever else is to come meanwhile.
+  if (world_.awaits_inputs()) return false;
   for (int look = 0; look < looks_in_vain; ++look)
     if (done()) return true;
   if (drain()) return true;
@@ -152,7 +170,7 @@ bool ReplayCourse::waits_in_vain(const std::function<bool()>& done) {
 bool ReplayCourse::may_send_new() {
   if (!is_on_) return true;
   if (draining_ || progress_.is_stepping()) return false;
-  drain();
+  drain_all();
   end("it sends something that its predecessor had not sent");
   return true;
 }
@@ -175,13 +193,13 @@ void ReplayCourse::go_live() {
 
 void ReplayCourse::reach_end() {
   if (!repeats_) return;
-  drain();
+  drain_all();
   end("it reaches the end", false);
 }
 
 void ReplayCourse::finish() {
   if (!repeats_) return;
-  drain();
+  drain_all();
   end("it reaches the end");
 }
 

@@ -80,6 +80,9 @@ class ReplayCourse {
  private:
   /// Takes all that has come, and does all that follows from it. True when there was something.
   bool drain();
+  /// The same when all that predecessors had has come from other nodes: until then it waits.
+  void drain_all();
+  void await_inputs();
   std::string left_over(bool with_contributions = true);
   /// The rank does what no predecessor has done, which `here` says.
   void end(std::string_view here, bool with_contributions = true);

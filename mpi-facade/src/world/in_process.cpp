@@ -21,7 +21,8 @@ class InProcessJob::Links final : RemoteRanks {
       : job_(job),
         small_(job.options_.links->make(rank, JobLinks::Lane::small)),
         bulk_(job.options_.links->make(rank, JobLinks::Lane::bulk)),
-        logs_({identity_of(rank), std::move(far)}, *this, *small_, *bulk_, arena, job.clock()) {}
+        logs_({.identity = identity_of(rank), .ranks = std::move(far)}, *this, *small_, *bulk_, arena,
+              job.clock()) {}
 
   RemoteLogs& logs() { return logs_; }
 
@@ -41,6 +42,9 @@ class InProcessJob::Links final : RemoteRanks {
   }
   // Pairs with the release in note_change().
   std::uint64_t changes() const override { return job_.changes_.load(std::memory_order_acquire); }
+  void records_are_gone(const std::string& how) override {
+    throw RankEnded{RankEnded::Kind::aborted, 1, how};
+  }
 
   const InProcessJob& job_;
   std::unique_ptr<replication::Link> small_;

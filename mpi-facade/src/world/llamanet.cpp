@@ -58,16 +58,6 @@ Status prepare_log(llamanet::Application& application, const qos::Profile& profi
                  qos::bytes_to_string(node_bytes), prepared.error().text());
 }
 
-/// Logs of other nodes are copied, and copies are used again: a replacement would not find its inputs.
-Status check_nodes(const llamanet::Application& application, const qos::Profile& profile) {
-  if (application.book() == nullptr || !qos::rank_protection(profile).keeps_messages) return {};
-  return failure(
-      Errc::unsupported,
-      "the profile '{}' replaces ranks that die, which does not work in jobs on several nodes yet: choose "
-      "another profile (mpirun --qos default), or one node",
-      profile.name);
-}
-
 /// This rank's part in shared memory.
 class Segment final : public SharedSegment::Holder {
  public:
@@ -85,10 +75,12 @@ class Segment final : public SharedSegment::Holder {
 /// The ranks of other nodes, and this rank's logs there.
 class Links final : RemoteRanks {
  public:
-  explicit Links(llamanet::Application& application)
+  /// `world` is told what concerns the job.
+  Links(llamanet::Application& application, World& world, bool keeps)
       : application_(application),
-        logs_({identity_in(application), far_from(*application.book())}, *this, application.small_link(),
-              application.bulk_link(), application.arena(), clock_) {}
+        world_(world),
+        logs_({.identity = identity_in(application), .ranks = far_from(*application.book()), .keeps = keeps},
+              *this, application.small_link(), application.bulk_link(), application.arena(), clock_) {}
 
   RemoteLogs& logs() { return logs_; }
   bool is_far(int rank) const { return node_of(rank) != static_cast<int>(book().own_node); }
@@ -127,8 +119,15 @@ class Links final : RemoteRanks {
             .bulk = entry.bulk};
   }
   std::uint64_t changes() const override { return application_.roster().generation(); }
+  void copies_need_memory() override {
+    if (world_.is_protected()) world_.log_used_up();
+  }
+  void records_are_gone(const std::string& how) override {
+    world_.aborted(1, fmt::format("rank {} cannot go on: {}", world_.rank(), how));
+  }
 
   llamanet::Application& application_;
+  World& world_;
   SystemClock clock_;
   RemoteLogs logs_;
 };
@@ -142,7 +141,7 @@ class LlamanetWorld final : public World {
         job_name_(launched.driver),
         world_first_(launched.first),
         world_size_(launched.size) {
-    if (application_->book() != nullptr) links_.emplace(*application_);
+    if (application_->book() != nullptr) links_.emplace(*application_, *this, protection().keeps_messages);
     local_size_ = links_ ? count_local() : 0;
     oversubscribed_ = local_size() > (launched.cpus > 0 ? launched.cpus : cores_allowed());
   }
@@ -176,6 +175,7 @@ class LlamanetWorld final : public World {
     }
   }
   ProgressHook* link() override { return links_ ? &links_->logs() : nullptr; }
+  bool awaits_inputs() override { return links_ && links_->logs().awaits_inputs(); }
   bool has_delivered() override { return !links_ || links_->logs().has_delivered(); }
   /// Of a rank on another node as its slot says, since its arena is there.
   log::ArenaState state_of(int world_rank) override {
@@ -189,7 +189,6 @@ class LlamanetWorld final : public World {
         return log::ArenaState::none;
     }
   }
-  /// Ranks of a job on several nodes are not replaced.
   bool is_replaying(int world_rank) override {
     return is_local(world_rank) && World::is_replaying(world_rank);
   }
@@ -382,7 +381,6 @@ Result<std::unique_ptr<World>> attach_to_driver(const LaunchedRank& launched) {
   (*application)->arena().set_replaying((*application)->incarnation() > 1);
   auto profile = qos::deserialize((*application)->profile());
   if (!profile) return propagate(profile);
-  if (auto fits = check_nodes(**application, *profile); !fits) return propagate(fits);
   if (auto described = describe_endpoints((*application)->arena(), *profile); !described)
     return propagate(described);
   if (auto prepared = prepare_log(**application, *profile, launched); !prepared) return propagate(prepared);

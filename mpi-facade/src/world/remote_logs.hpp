@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "llamada/base/result.hpp"
 #include "llamada/log/log_writer.hpp"
 #include "llamada/replication/carrier.hpp"
+#include "world/past_copies.hpp"
 #include "world/progress_hook.hpp"
 #include "world/world.hpp"
 
@@ -23,6 +25,11 @@ class RemoteRanks {
   virtual replication::PeerState state_of(int world_rank) const = 0;
   /// Another number whenever any state has changed. Acquire.
   virtual std::uint64_t changes() const = 0;
+  /// Memory for copies is used up.
+  virtual void copies_need_memory() {}
+  /// Records that this rank needs are no longer there; `how` is one sentence without a full stop. The job
+  /// ends with it.
+  virtual void records_are_gone(const std::string& how) = 0;
 
  protected:
   ~RemoteRanks() = default;
@@ -33,20 +40,25 @@ class RemoteRanks {
 /// and a writer waits for a remote reader as for a local one: by a cursor in its own arena, which moves when
 /// the reader's process has copied the records.
 ///
+/// A replacement gets all logs anew, from their first records on: what its predecessors had of them was used
+/// again (PastCopies).
+///
 /// All progress is made in carry(), push() and what publishes: a rank that computes neither copies nor
 /// acknowledges.
 ///
 /// Threads: the rank's MPI thread, or whoever holds the lock.
-class RemoteLogs final : public ProgressHook {
+class RemoteLogs final : public ProgressHook, replication::CarrierEvents {
  public:
   struct Options {
     replication::Identity identity;
     std::vector<int> ranks;  ///< of the job, on other nodes
+    bool keeps = false;      ///< histories are kept: predecessors' copies are begun again
     /// What a copy may hold that this rank has not read.
     std::uint64_t window_bytes = 512 << 10;
   };
-  /// All are borrowed, and outlive it; so do all logs that are published.
-  RemoteLogs(Options options, const RemoteRanks& ranks, replication::Link& small, replication::Link& bulk,
+  /// All are borrowed, and outlive it; so do all logs that are published. Copies of predecessors are gone
+  /// afterwards. Errors are told by RemoteRanks::records_are_gone().
+  RemoteLogs(Options options, RemoteRanks& ranks, replication::Link& small, replication::Link& bulk,
              log::ArenaWriter& own, const Clock& clock);
   RemoteLogs(const RemoteLogs&) = delete;
   RemoteLogs& operator=(const RemoteLogs&) = delete;
@@ -57,7 +69,10 @@ class RemoteLogs final : public ProgressHook {
   Status publish_to(log::LogWriter& log, log::LogKey key, int world_rank);
   /// After a commit for this rank, or when its log was read here.
   void push(int world_rank);
-  /// World::has_delivered(). When it gives true, the others have been told all that was applied here.
+  /// World::awaits_inputs()
+  bool awaits_inputs();
+  /// World::has_delivered(): a rank that is dead, and to be replaced, has nothing yet. When it gives true,
+  /// the others have been told all that was applied here.
   bool has_delivered();
 
   bool carry() override;
@@ -70,16 +85,19 @@ class RemoteLogs final : public ProgressHook {
 
  private:
   void meet_all();
+  void gone(const replication::LogName& name, const replication::Gone& gone) override;
 
   Options options_;
-  const RemoteRanks& ranks_;
+  RemoteRanks& ranks_;
   replication::Link& small_;
   replication::Link& bulk_;
   log::ArenaWriter& own_;
   const Clock& clock_;
+  PastCopies past_;  // of a replacement, until all of it has come again
   replication::Carrier carrier_;
   std::map<replication::LogName, World::Source> followed_;
   std::uint64_t seen_changes_ = 0;
+  std::string gone_;  // how, of what this rank needs
 };
 
 }  // namespace llamada::mpi

@@ -146,6 +146,10 @@ class World {
   /// What carries logs to and from other nodes, to be carried forward while this rank is in a call. Null: all
   /// ranks are on one node.
   virtual ProgressHook* link() { return nullptr; }
+  /// In a replacement: whether records that its predecessors had of other nodes' logs are still on their way.
+  /// Only when they are not does a look in vain mean that a predecessor has not seen more, either. Logs that
+  /// source() has not been asked for yet do not count, nor do those with enough that this rank has not read.
+  virtual bool awaits_inputs() { return false; }
   /// Whether ranks of other nodes have all that they are to have of this one, or have ended. This process
   /// must not end before.
   virtual bool has_delivered() { return true; }
@@ -155,7 +159,7 @@ class World {
     if (!arena.ready()) return log::ArenaState::none;
     return static_cast<log::ArenaState>(arena.header().state.load(std::memory_order_acquire));
   }
-  /// Whether a rank repeats what its predecessor has done.
+  /// Whether a rank of this node repeats what its predecessor has done.
   virtual bool is_replaying(int world_rank) {
     const log::PeerArena arena = arena_of(world_rank);
     return arena.ready() && arena.header().replaying.load(std::memory_order_relaxed) != 0;

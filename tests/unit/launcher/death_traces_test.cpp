@@ -81,7 +81,7 @@ TEST_CASE("death text: tells what the rank had said last, and where its core is"
   death.last_errors = {"one", "two"};
   death.core_file = "/tmp/core";
   qos::RankReplacement policy;
-  DeathContext context{2, "node7", false, "default", &policy, 0};
+  DeathContext context{2, "node7", "default", &policy, 0};
   const std::string text = describe_death(death, {Verdict::abort_job, 11, 139}, context);
   CHECK(text.find("\n  said      one\n            two\n  core      /tmp/core\n  done      ") !=
         std::string::npos);
@@ -90,7 +90,4 @@ TEST_CASE("death text: tells what the rank had said last, and where its core is"
   const std::string shorter = describe_death(death, {Verdict::abort_job, 11, 139}, context);
   CHECK((shorter.find("said") == std::string::npos && shorter.find("core ") == std::string::npos));
   CHECK(shorter.find("--qos fault-tolerant") != std::string::npos);
-  context.on_several_nodes = true;
-  const std::string on_nodes = describe_death(death, {Verdict::abort_job, 11, 139}, context);
-  CHECK(on_nodes.find("on several\n            nodes no profile replaces ranks yet") != std::string::npos);
 }

@@ -194,12 +194,20 @@ bool descends_from(pid_t pid, pid_t ancestor) {
 
 }  // namespace
 
-Result<std::string> find_job_driver(std::uint32_t uid, std::int32_t mpirun_pid) {
+Result<std::vector<std::string>> find_job_drivers(std::uint32_t uid, std::int32_t mpirun_pid) {
   auto found = find_drivers(uid);
   if (!found) return propagate(found);
   const std::string begin = name_prefix(uid) + "job-";
-  for (std::string& name : found->names)
-    if (name.starts_with(begin) && descends_from(listener_at(name), mpirun_pid)) return std::move(name);
+  std::erase_if(found->names, [&](const std::string& name) {
+    return !name.starts_with(begin) || !descends_from(listener_at(name), mpirun_pid);
+  });
+  return std::move(found->names);
+}
+
+Result<std::string> find_job_driver(std::uint32_t uid, std::int32_t mpirun_pid) {
+  auto found = find_job_drivers(uid, mpirun_pid);
+  if (!found) return propagate(found);
+  if (!found->empty()) return std::move(found->front());
   return failure(Errc::not_found, "no driver of the job of mpirun {} listens", mpirun_pid);
 }
 

@@ -94,6 +94,13 @@ void Carrier::give_credit(Peer& peer, Time now) {
   }
 }
 
+bool Carrier::is_behind(const LogName& name, std::uint64_t records) {
+  const auto found = copies_.find(name);
+  if (found == copies_.end() || !found->second.kept) return false;
+  KeptCopy& copy = *found->second.kept;
+  return copy.log().published() < records && copy.has_credit();
+}
+
 Status Carrier::pull(const LogName& name, std::uint64_t record, std::span<std::byte> into, Done done) {
   const auto copy = copies_.find(name);
   const Feed* const feed = copy != copies_.end() ? copy->second.followed : nullptr;

@@ -141,7 +141,8 @@ bool Carrier::apply_to_copy(Peer& peer, const Submessage& message) {
     // It may be asked again, from another record on.
     if (feed->state == Feed::State::catches_up) end_catch_up(*feed);
   }
-  return outcome != KeptCopy::Outcome::no_room;
+  lacks_memory_ = outcome == KeptCopy::Outcome::no_room;
+  return !lacks_memory_;
 }
 
 /// Endpoints that may ask for histories are met when their first frame comes.

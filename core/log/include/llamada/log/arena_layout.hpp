@@ -78,6 +78,7 @@ inline constexpr std::size_t counter_count_max = 64;
 inline constexpr std::uint32_t log_keeps_all = 1;
 inline constexpr std::uint32_t log_is_journal = 2;
 inline constexpr std::uint32_t log_is_endpoints = 4;  // of a WriterEndpoint: no successor carries it on
+inline constexpr std::uint32_t log_is_discarded = 8;  // its memory is being given back: it may have none left
 
 struct ArenaHeader {
   std::atomic<std::uint64_t> magic;  // stored last, release, pairs with the acquire in PeerArena::ready()

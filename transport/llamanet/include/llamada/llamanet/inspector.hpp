@@ -108,5 +108,7 @@ Result<FoundDrivers> find_drivers(std::uint32_t uid);
 Result<std::set<std::uint32_t>> other_users_with_drivers(std::uint32_t uid);
 /// The socket name of the driver of the job that this mpirun has started. Errors: not_found, those above.
 Result<std::string> find_job_driver(std::uint32_t uid, std::int32_t mpirun_pid);
+/// The same of all nodes of that job that are on this machine. Errors: those above but not_found.
+Result<std::vector<std::string>> find_job_drivers(std::uint32_t uid, std::int32_t mpirun_pid);
 
 }  // namespace llamada::llamanet

@@ -134,6 +134,10 @@ class Carrier {
   /// fetched).
   Status pull(const LogName& name, std::uint64_t record, std::span<std::byte> into, Done done);
 
+  /// Whether this copy has fewer records than that, and is not full of records that its readers have not
+  /// read: so more will come, if the log has more. False for a log that is not followed.
+  bool is_behind(const LogName& name, std::uint64_t records);
+
   // -- Both.
 
   /// Whether this end waits in a call, so that it answers at once.
@@ -147,6 +151,10 @@ class Carrier {
   /// Whether each peer that is neither lost nor done has applied all that it is to have: all records of the
   /// logs that were published to it, too, if it follows them or has yet to.
   bool is_idle() const;
+
+  /// Whether what came last could not be applied, because the own arena has no memory left: it is tried
+  /// again.
+  bool lacks_memory() const { return lacks_memory_; }
 
   /// Frames that were dropped.
   std::uint64_t faults(FrameFault fault) const { return faults_[static_cast<std::size_t>(fault)]; }
@@ -240,6 +248,7 @@ class Carrier {
   std::map<LogName, Copy> copies_;
   Pulls pulls_;
   bool waits_ = false;
+  bool lacks_memory_ = false;
   bool expects_bulk_ = false;
   Time look_at_bulk_{};  // even if nothing is expected
   Time due_ = never;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <tuple>
 
 #include "llamada/log/arena_layout.hpp"
@@ -20,6 +21,13 @@ struct LogName {
 /// The key of a copy of that log in its keeper's arena.
 constexpr log::LogKey copy_key(const LogName& name) {
   return {name.key.high | (std::uint64_t{name.writer} + 1) << 32, name.key.low};
+}
+
+/// What a log with this key in a keeper's arena is a copy of; nothing if it is no copy.
+constexpr std::optional<LogName> copied_log(log::LogKey key) {
+  const std::uint64_t writer = key.high >> 32;
+  if (writer == 0) return std::nullopt;
+  return LogName{static_cast<std::uint32_t>(writer - 1), {key.high & 0xffffffff, key.low}};
 }
 
 }  // namespace llamada::replication
