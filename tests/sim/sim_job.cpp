@@ -322,6 +322,7 @@ void Job::live(RankState& rank) {
     rank.state = RankState::State::done;
   } catch (const Death&) {
     rank.state = RankState::State::dead;
+    rank.has_finished = false;
     note_change();
   } catch (const std::string& wrong) {
     rank.state = RankState::State::dead;
