@@ -86,6 +86,7 @@ std::vector<std::string> Runner::command_of(const Plan& plan, const Reference& r
   command.push_back(program_of(plan.workload));
   for (std::string& argument : arguments_of(plan.workload, reference.scale))
     command.push_back(std::move(argument));
+  if (options_.nodes > 1 && plan.workload.name == "phases") command.push_back("-d");
   return command;
 }
 
@@ -130,6 +131,8 @@ RunResult Runner::attempt(std::uint64_t index, int number) {
   result.index = index;
   result.attempts = number + 1;
   result.plan = make_plan(options_.row != 0 ? options_.row : row_of(index, options_.nodes), random);
+  // It comes to every step, those of shared file pointers too, which work on one node.
+  if (options_.nodes > 1 && result.plan.workload.name == "every_step") result.plan.workload = {"files", ""};
   const Reference reference = reference_of(measured_instead(result.plan), result.plan.ranks);
   result.folder = options_.folder / fmt::format("run-{}-{}", index, number);
   JobOrder order;

@@ -45,7 +45,9 @@ static void write_together(MPI_File file, const int* data, int count) {
   MPI_Status status;
   MPI_Offset at = (MPI_Offset)rank * count * 4;
   MPI_Request request;
-  switch (draw(5)) {
+  int way = (int)draw(5);
+  if (way == 2 && !has_shared_pointers) way = 0;
+  switch (way) {
     case 0:
       MPI_File_write_at_all(file, at, data, count, MPI_INT, &status);
       break;
@@ -141,9 +143,10 @@ void on_file(void) {
   MPI_File_set_view(file, 0, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL);
   for (int k = 0; k < steps; k++) {
     int count = (int)draw_bytes(block_most * 4) / 4, way = (int)draw(4);
+    if (way == 3 && !has_shared_pointers) way = 0;
     fill(data, rank, k, count);
     MPI_File_set_size(file, 0);
-    MPI_File_seek_shared(file, 0, MPI_SEEK_SET);
+    if (has_shared_pointers) MPI_File_seek_shared(file, 0, MPI_SEEK_SET);
     if (way == 0) write_own(file, data, count);
     if (way == 1) write_together(file, data, count);
     if (way == 2) write_interleaved(file, data, count);

@@ -4,7 +4,7 @@
 
 #include <getopt.h>
 
-int rank, ranks, pause_us = 0, is_mpich;
+int rank, ranks, pause_us = 0, is_mpich, has_shared_pointers = 1;
 
 typedef struct {
   const char* name;
@@ -74,12 +74,13 @@ int main(int argc, char** argv) {
   unsigned long long seed = 1;
   int phases = 100, verbose = 0;
   const char* only = getenv("PHASES_ONLY");
-  for (int letter; (letter = getopt(argc, argv, "k:s:p:vw")) != -1;) {
+  for (int letter; (letter = getopt(argc, argv, "k:s:p:vwd")) != -1;) {
     if (letter == 'k') seed = strtoull(optarg, NULL, 10);
     if (letter == 's') phases = atoi(optarg);
     if (letter == 'p') pause_us = atoi(optarg);
     if (letter == 'v') verbose = 1;
     if (letter == 'w') has_windows = 1;
+    if (letter == 'd') has_shared_pointers = 0;
     if (letter == '?') return 2;
   }
   MPI_Init(&argc, &argv);

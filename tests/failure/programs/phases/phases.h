@@ -13,6 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Shared file pointers work within a node only (-d: there are several). */
+extern int has_shared_pointers;
 extern int rank, ranks, pause_us;
 extern int is_mpich; /* and not Llamada, which does without some of its mistakes */
 
