@@ -76,6 +76,7 @@ class JobCoordinator {
   void on(node::Met&&) {}  // JobNodes hears it
   void on(node::NotReady&& message);
   void on(node::SpawnWanted&& message);
+  void on(node::SharedWanted&&) {}  // JobNodes answers it
   void on(node::RanksAdded&& message);
   void on(node::Started&& message);
   void on(node::CannotStart&& message);

@@ -183,6 +183,11 @@ void JobNodes::hear(std::uint32_t node, node::SpawnWanted&& message) {
                                {0, 0, "MPI_Comm_spawn does not work in a job on several nodes yet"}});
 }
 
+void JobNodes::hear(std::uint32_t node, node::SharedWanted&& message) {
+  const SharedQuestion& question = message.question;
+  tell(node, node::AnswerShared{question.number, shared_.answer(message.slot, question)});
+}
+
 // Questions for all nodes, whose answers are put together.
 
 void JobNodes::give(node::Survey&& message) {
@@ -242,6 +247,7 @@ void JobNodes::hear(std::uint32_t node, node::CannotStart&& message) {
 void JobNodes::hear(std::uint32_t, node::Ended&& message) {
   const RankState state = message.view.state;
   const bool was_in_mpi = state != RankState::none && state != RankState::finalized;
+  shared_.rank_ended(message.slot);
   if (was_in_mpi && message.slot < slots_.size()) tell_others(message.slot, RemoteState::dead);
   tell_coordinator_(std::move(message));
 }
@@ -249,6 +255,7 @@ void JobNodes::hear(std::uint32_t, node::Ended&& message) {
 void JobNodes::hear(std::uint32_t, node::Done&& message) {
   if (message.slot < slots_.size() && !std::exchange(slots_[message.slot].is_done, true))
     tell_others(message.slot, RemoteState::done);
+  shared_.rank_done(message.slot);
   tell_coordinator_(std::move(message));
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "job_shared.hpp"
 #include "llamada/launcher/job_control.hpp"
 #include "node_messages.hpp"
 
@@ -79,7 +80,8 @@ class JobNodes {
   void give(node::Die&& message);
   void give(node::Survey&& message);
   void give(node::AskWaits&& message);
-  void give(node::AnswerSpawn&&) {}  // refused before the coordinator hears of it
+  void give(node::AnswerSpawn&&) {}   // refused before the coordinator hears of it
+  void give(node::AnswerShared&&) {}  // the answer of this class alone
   void give(node::AnswerReach&& message);
   void give(node::AnswerInject&& message);
   void give(control::Input&& message);
@@ -95,6 +97,7 @@ class JobNodes {
   void hear(std::uint32_t node, node::Done&& message);
   void hear(std::uint32_t node, node::Reached&& message);
   void hear(std::uint32_t node, node::SpawnWanted&& message);
+  void hear(std::uint32_t node, node::SharedWanted&& message);
   void hear(std::uint32_t node, node::InjectWanted&& message);
   void hear(std::uint32_t node, node::Surveyed&& message);
   void hear(std::uint32_t node, node::Waits&& message);
@@ -111,6 +114,7 @@ class JobNodes {
   std::vector<Slot> slots_;
   std::uint32_t own_node_ = 0;  ///< that of the coordinator's process; the first one if it is none
   std::optional<node::Prepare> prepare_;
+  JobShared shared_;
   std::map<std::uint64_t, Question> questions_;  ///< of nodes, by the numbers that the coordinator sees
   std::uint64_t last_question_ = 0;
   std::map<std::uint32_t, std::optional<node::Surveyed>> surveyed_;  ///< by node that was asked

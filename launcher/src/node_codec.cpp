@@ -34,6 +34,24 @@ void fields(Coder& coder, typename Coder::template Value<SpawnQuestion>& questio
 }
 
 template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<SharedQuestion>& question) {
+  coder.choice(question.kind, SharedQuestion::Kind::release);
+  coder.flag(question.is_port);
+  coder.text(question.name);
+  coder.text(question.value);
+  coder.numbers(question.number_name, question.operation, question.operand, question.number);
+}
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<SharedAnswer>& answer) {
+  coder.flag(answer.is_about_name);
+  coder.flag(answer.done);
+  coder.choice(answer.code, Errc::illegal_operation);
+  coder.text(answer.value);
+  coder.numbers(answer.before);
+}
+
+template <typename Coder>
 void fields(Coder& coder, typename Coder::template Value<LeaseFinding>& finding) {
   coder.choice(finding.kind, LeaseFinding::Kind::lingering);
   coder.choice(finding.silence, Silence::outside_mpi);
@@ -122,6 +140,12 @@ void fields(Coder& coder, typename Coder::template Value<AnswerSpawn>& message) 
 template <typename Coder>
 void fields(Coder& coder, typename Coder::template Value<AnswerReach>& message) {
   coder.numbers(message.question);
+}
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<AnswerShared>& message) {
+  coder.numbers(message.question);
+  fields(coder, message.answer);
 }
 
 template <typename Coder>
@@ -260,6 +284,12 @@ void fields(Coder& coder, typename Coder::template Value<Reached>& message) {
 
 template <typename Coder>
 void fields(Coder& coder, typename Coder::template Value<SpawnWanted>& message) {
+  coder.numbers(message.slot);
+  fields(coder, message.question);
+}
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<SharedWanted>& message) {
   coder.numbers(message.slot);
   fields(coder, message.question);
 }

@@ -113,6 +113,10 @@ struct AnswerSpawn {
 struct AnswerReach {
   std::uint64_t question = 0;
 };
+struct AnswerShared {
+  std::uint64_t question = 0;
+  SharedAnswer answer;
+};
 /// Coordinator → node: histories are no longer kept.
 struct SetUnprotected {};
 /// Coordinator → node: Surveyed follows.
@@ -134,7 +138,7 @@ struct AskStack {
 using ToNode =
     std::variant<Prepare, StartRanks, AddRanks, Drain, Fence, SignalRank, EndJob, KillAll, HoldOutput,
                  AnswerSpawn, AnswerReach, SetUnprotected, Survey, KillRank, HoldLeases, LimitLog, Die,
-                 AnswerInject, AskWaits, AskStack, MeetNodes, SetRemote, control::Input>;
+                 AnswerInject, AskWaits, AskStack, MeetNodes, SetRemote, AnswerShared, control::Input>;
 
 /// Node → coordinator: the arenas are there.
 struct Ready {
@@ -224,6 +228,11 @@ struct SpawnWanted {
   std::uint32_t slot = 0;
   SpawnQuestion question;
 };
+/// A rank of a job on several nodes asks for what all ranks share; AnswerShared must follow.
+struct SharedWanted {
+  std::uint32_t slot = 0;
+  SharedQuestion question;
+};
 struct Surveyed {
   std::uint32_t ranks_running = 0;
   std::uint32_t ranks_in_mpi = 0;  ///< of those: between MPI_Init and MPI_Finalize
@@ -277,6 +286,6 @@ struct NodeFailed {
 using FromNode = std::variant<Ready, Met, NotReady, RanksAdded, Started, CannotStart, Attached, Ended, Fenced,
                               Done, Said, Live, Damaged, CodeChanged, Reached, SpawnWanted, Surveyed,
                               LeaseFound, InjectWanted, Quiet, Overdue, Waits, Stack, OtherMpi, NodeFailed,
-                              control::Output, control::InputTaken, control::Notice>;
+                              SharedWanted, control::Output, control::InputTaken, control::Notice>;
 
 }  // namespace llamada::launcher::node

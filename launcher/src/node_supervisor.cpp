@@ -175,6 +175,10 @@ void NodeSupervisor::on(node::AnswerSpawn&& message) {
 
 void NodeSupervisor::on(node::AnswerReach&& message) { arenas_->answer_reach(message.question); }
 
+void NodeSupervisor::on(node::AnswerShared&& message) {
+  arenas_->answer_shared(message.question, message.answer);
+}
+
 void NodeSupervisor::on(node::AnswerInject&& message) {
   arenas_->answer_inject(message.question, message.answer);
 }

@@ -65,6 +65,7 @@ class NodeSupervisor {
   void on(node::HoldOutput&& message);
   void on(node::AnswerSpawn&& message);
   void on(node::AnswerReach&& message);
+  void on(node::AnswerShared&& message);
   void on(node::SetUnprotected&& message);
   void on(node::Survey&& message);
   void on(node::KillRank&& message);

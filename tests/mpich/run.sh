@@ -1,23 +1,27 @@
 #!/usr/bin/env bash
-# run.sh BUILD [--quick] [--with-mpich] [--only TEXT] [DIRECTORY ...]: builds the test suite of MPICH, which comes as a
-# source package of Debian's, with our mpicc and mpifort, and runs directories of it under our mpirun. See docs/mpich-tests.md.
+# run.sh BUILD [--quick] [--with-mpich] [--nodes K] [--only TEXT] [DIRECTORY ...]: builds the test suite of MPICH, which comes
+# as a source package of Debian's, with our mpicc and mpifort, and runs directories of it under our mpirun; with --nodes also
+# on K nodes of this machine. See docs/mpich-tests.md.
 set -euo pipefail
 build=$(cd "$1" && pwd)
 shift
-quick=0 only= with_mpich=0 directories=()
+quick=0 only= with_mpich=0 nodes=1 directories=()
 while [ $# -gt 0 ]; do
   case $1 in
     --quick) quick=1 ;;
     --with-mpich) with_mpich=1 ;;
     --only) only=${2:?--only takes a part of the tests\' names}; shift ;;
-    -*) echo "mpich-tests: knows --quick, --with-mpich and --only TEXT, not '$1'" >&2; exit 2 ;;
+    --nodes) nodes=${2:?--nodes takes a number of nodes}; shift
+             [[ $nodes =~ ^[2-9]$ ]] || { echo "mpich-tests: --nodes takes a number from 2 to 9, not '$nodes'" >&2; exit 2; } ;;
+    -*) echo "mpich-tests: knows --quick, --with-mpich, --nodes K and --only TEXT, not '$1'" >&2; exit 2 ;;
     *) directories+=("$1") ;;
   esac
   shift
 done
 if [ "${#directories[@]}" -eq 0 ]; then
   directories=(attr errhan group info init topo f77/pt2pt f90/datatype f08/pt2pt)
-  [ "$quick" -eq 1 ] || directories=(attr coll comm datatype errhan errors f77 f90 f08 group info init io pt2pt rma spawn threads topo)
+  [ "$nodes" -eq 1 ] || directories=(attr coll comm datatype errhan group info init io pt2pt spawn threads topo)
+  [ "$quick" -eq 1 ] || [ "$nodes" -gt 1 ] || directories=(attr coll comm datatype errhan errors f77 f90 f08 group info init io pt2pt rma spawn threads topo)
 fi
 work=$build/mpich-tests
 
@@ -37,6 +41,20 @@ debian_prefix() {
     printf '#!/bin/sh\nexec %s.mpich "$@"\n' "$name" >"$work/debian/bin/$name"
     chmod +x "$work/debian/bin/$name"
   done
+}
+
+# An mpiexec for jobs on several nodes, which are llamanetds of this machine. The ranks are dealt out evenly, in their order.
+nodes_mpiexec() {
+  cat <<TEXT
+#!/usr/bin/env bash
+# mpiexec -n N PROGRAM on $nodes nodes.
+count=1
+[ "\$1" != -n ] || count=\$2
+slots=\$(((count + $nodes - 1) / $nodes))
+hosts=localhost:\$slots
+for ((node = 2; node <= $nodes; ++node)); do hosts+=,node\$node:\$slots; done
+exec "$prefix/bin/mpiexec" --launcher fork --host "\$hosts" "\$@"
+TEXT
 }
 
 # Outside of a build of MPICH the suite leaves its tests of mpi_f08 out; this configures them, too.
@@ -79,7 +97,7 @@ choose() {
   done < <(sed -e 's/#.*//' "$list") >"$folder/chosen.list"
 }
 
-# run_directory NAME MPIEXEC DIRECTORY: prints one line of sums, and one for each test that failed.
+# run_directory NAME MPIEXEC DIRECTORY [LABEL]: prints one line of sums, and one for each test that failed.
 run_directory() {
   choose "$1" "$3"
   cd "$work/$1/$3"
@@ -87,7 +105,7 @@ run_directory() {
   perl "$work/$1/runtests" -srcdir="$suite/$3" -mpiexec="$2" -tests=chosen.list -tapfile=chosen.tap >run.log 2>&1 || true
   local skipped
   skipped=$(grep -c '^ok.*# SKIP' chosen.tap || true)
-  printf '%s %s: %s of %s tests passed%s\n' "$1" "$3" "$(($(grep -c '^ok' chosen.tap) - skipped))" \
+  printf '%s %s: %s of %s tests passed%s\n' "${4:-$1}" "$3" "$(($(grep -c '^ok' chosen.tap) - skipped))" \
     "$(($(grep -c -E '^(not )?ok' chosen.tap) - skipped))" "$([ "$skipped" -eq 0 ] || echo ", $skipped left out by the suite itself")"
   sed -n 's|^not ok *- *\([^#]*[^# ]\) *#.*|  failed: \1|p' chosen.tap
 }
@@ -98,6 +116,10 @@ allow_f08
 prefix=$work/prefix
 cmake --install "$build" --prefix "$prefix" >/dev/null
 configure_suite llamada "$prefix" "$prefix/include/mpi.h"
+if [ "$nodes" -gt 1 ]; then
+  nodes_mpiexec >"$work/nodes_mpiexec"
+  chmod +x "$work/nodes_mpiexec"
+fi
 if [ "$with_mpich" -eq 1 ]; then
   debian_prefix
   configure_suite mpich "$work/debian" "$(mpicc.mpich -show -E - | tr ' ' '\n' | sed -n 's/^-I//p' | head -1)/mpi.h"
@@ -105,5 +127,6 @@ fi
 for directory in "${directories[@]}"; do
   [ -d "$work/llamada/$directory" ] || { echo "mpich-tests: the suite has no directory '$directory'" >&2; exit 2; }
   (run_directory llamada "$prefix/bin/mpiexec" "$directory")
+  [ "$nodes" -eq 1 ] || (run_directory llamada "$work/nodes_mpiexec" "$directory" "llamada on $nodes nodes,")
   [ "$with_mpich" -eq 0 ] || (run_directory mpich "$work/debian/bin/mpiexec" "$directory")
 done

@@ -72,6 +72,53 @@ ArenaEvent reach_event(const llamanet::DriverEvent& event) {
   return told;
 }
 
+ArenaEvent name_event(const llamanet::DriverEvent& event) {
+  using SharedKind = launcher::SharedQuestion::Kind;
+  ArenaEvent told{ArenaEventKind::shared, event.slot, 0, {}};
+  launcher::SharedQuestion& question = told.shared;
+  switch (event.name.action) {
+    case llamanet::NameAction::publish:
+      question.kind = SharedKind::publish;
+      break;
+    case llamanet::NameAction::withdraw:
+      question.kind = SharedKind::withdraw;
+      break;
+    case llamanet::NameAction::look_up:
+      question.kind = SharedKind::look_up;
+      break;
+  }
+  question.is_port = event.name.space == llamanet::NameSpace::ports;
+  question.name = event.name.name;
+  question.value = event.name.value;
+  question.number = number_of(event.question);
+  return told;
+}
+
+ArenaEvent move_event(const llamanet::DriverEvent& event) {
+  using SharedKind = launcher::SharedQuestion::Kind;
+  ArenaEvent told{ArenaEventKind::shared, event.slot, 0, {}};
+  launcher::SharedQuestion& question = told.shared;
+  switch (event.move.kind) {
+    case llamanet::MoveKind::read:
+      question.kind = SharedKind::read;
+      break;
+    case llamanet::MoveKind::add:
+      question.kind = SharedKind::add;
+      break;
+    case llamanet::MoveKind::set:
+      question.kind = SharedKind::set;
+      break;
+    case llamanet::MoveKind::release:
+      question.kind = SharedKind::release;
+      break;
+  }
+  question.number_name = event.move.number;
+  question.operation = event.move.operation;
+  question.operand = event.move.operand;
+  question.number = number_of(event.question);
+  return told;
+}
+
 std::optional<ArenaEvent> event_of(const llamanet::DriverEvent& event) {
   switch (event.kind) {
     case Kind::attached:
@@ -90,6 +137,10 @@ std::optional<ArenaEvent> event_of(const llamanet::DriverEvent& event) {
       told.inject_number = number_of(event.question);
       return told;
     }
+    case Kind::name:
+      return name_event(event);
+    case Kind::move:
+      return move_event(event);
     case Kind::refused:
     case Kind::woken:  // the host of a job follows no logs
       break;
@@ -161,6 +212,13 @@ class DriverArenas final : public launcher::JobArenas {
 
   void answer_inject(std::uint64_t question, const launcher::InjectAnswer& answer) override {
     driver_.answer_inject(question_of(question), {answer.accepted, answer.text});
+  }
+
+  void answer_shared(std::uint64_t question, const launcher::SharedAnswer& answer) override {
+    if (answer.is_about_name)
+      driver_.answer_name(question_of(question), {answer.code, answer.done, answer.value});
+    else
+      driver_.answer_move(question_of(question), {answer.done, answer.before});
   }
 
   void limit_log(std::uint64_t size_bytes) override { driver_.limit_log(size_bytes); }

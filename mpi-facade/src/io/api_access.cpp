@@ -91,8 +91,7 @@ Status order(Access& access) {
   } start;
   Result<std::uint64_t> moved = 0;
   if (communicator.rank() == 0) {
-    moved = change_shared_pointer(access.file, digest({total}),
-                                  [&](std::uint64_t position) { return position + total; });
+    moved = change_shared_pointer(access.file, digest({total}), {PointerChange::Kind::add, total});
     start = {moved.value_or(0), !moved};
   }
   auto starts = gather_from_all(communicator, start);
@@ -117,8 +116,8 @@ Status place(const Call& call, Access& access) {
     case Pointer::shared:
       break;
   }
-  auto moved = change_shared_pointer(access.file, digest({access.bytes}),
-                                     [&](std::uint64_t position) { return position + access.bytes; });
+  auto moved =
+      change_shared_pointer(access.file, digest({access.bytes}), {PointerChange::Kind::add, access.bytes});
   if (!moved) return propagate(moved);
   access.position = *moved;
   return {};

@@ -249,7 +249,7 @@ int PMPI_File_seek_shared(MPI_File handle, MPI_Offset offset, int whence) {
   if (!target) return report_file(file, target.error());
   Result<std::uint64_t> moved = 0;
   if (file->communicator->rank() == 0)
-    moved = change_shared_pointer(*file, digest({*target}), [&](std::uint64_t) { return *target; });
+    moved = change_shared_pointer(*file, digest({*target}), {PointerChange::Kind::set, *target});
   else if (file->communicator->size() == 1)
     file->shared_origin = *target;
   if (auto met = meet(*file->communicator); !met) return report_file(file, met.error());

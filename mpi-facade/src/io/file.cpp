@@ -6,7 +6,6 @@
 #include "llamada/base/crc32c.hpp"
 #include "p2p/engine.hpp"
 #include "runtime/errors.hpp"
-#include "runtime/one_node.hpp"
 #include "runtime/runtime.hpp"
 #include "world/world.hpp"
 
@@ -203,8 +202,6 @@ SharedPointer::Waiting waiting_of_rank() {
 Result<SharedPointer*> shared_pointer_of(File& file) {
   if (file.shared_pointer) return &*file.shared_pointer;
   const Communicator& communicator = *file.communicator;
-  if (auto near = need_one_node(*runtime().world, communicator, "shared file pointers"); !near)
-    return propagate(near);
   const std::size_t bytes = SharedPointer::bytes_for(communicator.size());
   auto segment = runtime().world->shared_segment(shared_pointer_name(file), bytes);
   if (!segment) return propagate(segment);
@@ -212,35 +209,74 @@ Result<SharedPointer*> shared_pointer_of(File& file) {
   return &file.shared_pointer.emplace(file.shared_memory.data(), communicator.rank(), waiting_of_rank());
 }
 
+bool is_on_several_nodes(const File& file) {
+  const auto members = file.communicator->group()->members();
+  return std::any_of(members.begin(), members.end(),
+                     [](int member) { return !runtime().world->is_local(member); });
+}
+
+/// The pointer of members that share no memory.
+Result<std::uint64_t> move_number(File& file, World::NumberMove move) {
+  file.has_shared_number = true;
+  move.number = shared_pointer_name(file);
+  return runtime().world->move_number(move);
+}
+
+Result<std::uint64_t> change_number(File& file, std::uint64_t operation, const PointerChange& change) {
+  using Kind = World::NumberMove::Kind;
+  const bool adds = change.kind == PointerChange::Kind::add;
+  // The number counts from the origin.
+  return move_number(file, {.operation = operation,
+                            .kind = adds ? Kind::add : Kind::set,
+                            .operand = adds ? change.operand : change.operand - file.shared_origin});
+}
+
+Result<std::uint64_t> change_pointer(File& file, std::uint64_t operation, const PointerChange& change) {
+  if (is_on_several_nodes(file)) return change_number(file, operation, change);
+  auto pointer = shared_pointer_of(file);
+  if (!pointer) return propagate(pointer);
+  const std::uint64_t origin = file.shared_origin;
+  return (*pointer)->change(operation,
+                            [&](std::uint64_t before) { return change(before + origin) - origin; });
+}
+
+Result<std::uint64_t> read_pointer(File& file) {
+  if (is_on_several_nodes(file)) return move_number(file, {.kind = World::NumberMove::Kind::read});
+  auto pointer = shared_pointer_of(file);
+  if (!pointer) return propagate(pointer);
+  return (*pointer)->get();
+}
+
+/// A position from what a pointer says, which counts from the origin.
+Result<std::uint64_t> position_of(const File& file, Result<std::uint64_t> pointer) {
+  if (pointer) *pointer += file.shared_origin;
+  return pointer;
+}
+
 }  // namespace
 
-Result<std::uint64_t> change_shared_pointer(File& file, std::uint32_t digest,
-                                            const std::function<std::uint64_t(std::uint64_t)>& change) {
+Result<std::uint64_t> change_shared_pointer(File& file, std::uint32_t digest, const PointerChange& change) {
   // What depends on this rank alone needs no record.
   if (file.communicator->size() == 1) return std::exchange(file.shared_origin, change(file.shared_origin));
   const auto operation = [&]() -> Result<std::uint64_t> {
-    auto pointer = shared_pointer_of(file);
-    if (!pointer) return propagate(pointer);
     auto ledger = files().ledger();
     if (!ledger) return propagate(ledger);
-    const std::uint64_t origin = file.shared_origin;
-    return (*pointer)->change((*ledger)->next_number(), [&](std::uint64_t before) {
-      return change(before + origin) - origin;
-    }) + origin;
+    return position_of(file, change_pointer(file, (*ledger)->next_number(), change));
   };
   return perform(&file, file.name, OperationKind::shared_pointer, digest, operation);
 }
 
 Result<std::uint64_t> shared_position(File& file) {
   if (file.communicator->size() == 1) return file.shared_origin;
-  return perform(&file, file.name, OperationKind::shared_pointer, 0, [&]() -> Result<std::uint64_t> {
-    auto pointer = shared_pointer_of(file);
-    if (!pointer) return propagate(pointer);
-    return (*pointer)->get() + file.shared_origin;
-  });
+  return perform(&file, file.name, OperationKind::shared_pointer, 0,
+                 [&] { return position_of(file, read_pointer(file)); });
 }
 
 void drop_shared_pointer(File& file) {
+  // When the job ends, so does the number.
+  if (std::exchange(file.has_shared_number, false))
+    (void)move_number(file, {.kind = World::NumberMove::Kind::release});
+  file.has_shared_number = false;
   file.shared_pointer.reset();
   file.shared_memory.release();
   file.shared_origin = 0;

@@ -51,6 +51,7 @@ struct ADIOI_FileD {
   std::uint64_t shared_origin = 0;  ///< where the shared pointer stood at first; of one member: stands
   std::optional<llamada::mpi::io::SharedPointer> shared_pointer;
   llamada::mpi::SharedSegment shared_memory;  ///< of the pointer, when there are several members
+  bool has_shared_number = false;             ///< the pointer is a number of the job, for several nodes
   bool atomic = false;
 
   /// A split collective that was begun and not ended; its outcome.
@@ -112,10 +113,17 @@ Result<std::uint64_t> perform(File* file, const std::string& name, OperationKind
 /// For the first operation of a replacement that is not in the ledger.
 void reach(File& file, Ledger& ledger);
 
-/// Moves the shared pointer of `file` by `change`, which depends on nothing but its argument; gives what it
-/// was. `digest` is of what `change` does.
-Result<std::uint64_t> change_shared_pointer(File& file, std::uint32_t digest,
-                                            const std::function<std::uint64_t(std::uint64_t)>& change);
+/// What becomes of a shared pointer.
+struct PointerChange {
+  enum class Kind { add, set };
+  Kind kind = Kind::add;
+  std::uint64_t operand = 0;
+  std::uint64_t operator()(std::uint64_t before) const {
+    return kind == Kind::add ? before + operand : operand;
+  }
+};
+/// Moves the shared pointer of `file`; gives what it was. `digest` is of the change.
+Result<std::uint64_t> change_shared_pointer(File& file, std::uint32_t digest, const PointerChange& change);
 /// Where it stands. Recorded.
 Result<std::uint64_t> shared_position(File& file);
 /// All members have come to a new view or to MPI_File_close: lets go of it. It will stand at the beginning.

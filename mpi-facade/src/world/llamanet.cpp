@@ -141,7 +141,11 @@ class LlamanetWorld final : public World {
         job_name_(launched.driver),
         world_first_(launched.first),
         world_size_(launched.size) {
-    if (application_->book() != nullptr) links_.emplace(*application_, *this, protection().keeps_messages);
+    if (const llamanet::NodeBook* book = application_->book()) {
+      // The driver of each node has a name of its own.
+      job_name_ = fmt::format("job-{:016x}", book->job_number);
+      links_.emplace(*application_, *this, protection().keeps_messages);
+    }
     local_size_ = links_ ? count_local() : 0;
     oversubscribed_ = local_size() > (launched.cpus > 0 ? launched.cpus : cores_allowed());
   }
@@ -238,6 +242,16 @@ class LlamanetWorld final : public World {
     return ask_name(space, llamanet::NameAction::look_up, name, {});
   }
 
+  Result<std::uint64_t> move_number(const NumberMove& move) override {
+    if (!links_) return World::move_number(move);
+    auto answer = application_->move(
+        {move.number, move.operation, static_cast<llamanet::MoveKind>(move.kind), move.operand});
+    if (!answer && answer.error().code() == Errc::closed) driver_is_gone();
+    if (!answer) return propagate(answer);
+    if (answer->done) return answer->before;
+    return failure(Errc::out_of_resources, "the job has as many shared numbers as it may have");
+  }
+
   void wake(int world_rank) override {
     if (!is_local(world_rank)) [[unlikely]]
       return links_->logs().push(world_rank);
@@ -309,10 +323,6 @@ class LlamanetWorld final : public World {
  private:
   Result<std::string> ask_name(NameSpace space, llamanet::NameAction action, const std::string& name,
                                const std::string& value) {
-    if (links_)
-      return failure(
-          Errc::unsupported,
-          "ports and published names do not work in jobs on several nodes yet: start the job on one node");
     const auto in = space == NameSpace::ports ? llamanet::NameSpace::ports : llamanet::NameSpace::services;
     auto answer = application_->name({in, action, name, value});
     if (!answer && answer.error().code() == Errc::closed) driver_is_gone();

@@ -232,6 +232,21 @@ class World {
     return no_names();
   }
 
+  /// A number that ranks of several nodes share, such as a shared file pointer: 0 for the first who names it,
+  /// gone when all who have named it have let go of it. `operation` numbers what this rank does; the same one
+  /// again changes nothing and has the same answer. Gives what the number was. Errors: out_of_resources,
+  /// unsupported (all ranks are on one node, and share memory).
+  struct NumberMove {
+    enum class Kind { read, add, set, release };
+    std::uint64_t number = 0;
+    std::uint64_t operation = 0;
+    Kind kind = Kind::read;
+    std::uint64_t operand = 0;
+  };
+  virtual Result<std::uint64_t> move_number(const NumberMove& move) {
+    return failure(Errc::unsupported, "the number {:#x} is not shared by several nodes", move.number);
+  }
+
   /// False once the job's histories are no longer kept (log_bytes_per_node used up, or unprotected() was
   /// called, and on_unprotected CONTINUE).
   virtual bool is_protected() const = 0;

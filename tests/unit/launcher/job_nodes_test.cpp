@@ -157,6 +157,26 @@ TEST_CASE("job nodes: who asks is answered, though both nodes give their questio
   CHECK(all.last<node::AnswerInject>(1)->question == 3);
 }
 
+TEST_CASE("job nodes: what a rank publishes is found from the other node, and its ports go with it",
+          "[launcher]") {
+  Nodes all;
+  const auto ask = [&](std::uint32_t node, std::uint32_t slot, SharedQuestion::Kind kind) {
+    node::SharedWanted wanted{slot, {}};
+    wanted.question = {kind, true, "port", "value", 0, 0, 0, 8};
+    all.nodes.take(node, wanted);
+    REQUIRE(all.last<node::AnswerShared>(node));
+    CHECK(all.last<node::AnswerShared>(node)->question == 8);
+    return all.last<node::AnswerShared>(node)->answer;
+  };
+  CHECK(ask(1, 1, SharedQuestion::Kind::publish).done);
+  CHECK(all.told[0].empty());
+  CHECK(ask(0, 2, SharedQuestion::Kind::look_up).value == "value");
+  node::Ended end;
+  end.slot = 1;
+  all.nodes.take(1, end);
+  CHECK_FALSE(ask(0, 2, SharedQuestion::Kind::look_up).done);
+}
+
 TEST_CASE("job nodes: MPI_Comm_spawn is refused where it is asked for", "[launcher]") {
   Nodes all;
   node::SpawnWanted wanted;

@@ -53,10 +53,12 @@ std::vector<node::ToNode> some_to_node() {
       node::AnswerInject{3, {true, "kill any"}},
       node::AskWaits{4},
       node::AskStack{5, 1},
+      node::AnswerShared{6, {true, true, Errc::already_exists, "port", 7}},
       control::Input{std::string("a\0b", 3)}};
 }
 
 std::vector<node::FromNode> some_from_node() {
+  const SharedQuestion shared{SharedQuestion::Kind::set, true, "name", "value", 1, 2, 3, 4};
   const SpawnQuestion question{{{2, "program", "/there", "/bin:/sbin", "host", {"a", "b"}}}, 8};
   return {node::Ready{"host", std::string("a\0b", 3)},
           node::Met{},
@@ -75,6 +77,7 @@ std::vector<node::FromNode> some_from_node() {
           node::CodeChanged{1, "/lib/x"},
           node::Reached{1, ReplayPlace::last_call_ended, true, 5},
           node::SpawnWanted{1, question},
+          node::SharedWanted{1, shared},
           node::Surveyed{4, 3},
           node::LeaseFound{1, 2, {LeaseFinding::Kind::debugger, Silence::frozen, -5, 4711}},
           node::InjectWanted{3, "kill any"},

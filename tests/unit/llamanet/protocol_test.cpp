@@ -39,7 +39,9 @@ std::vector<Message> one_of_each() {
           Inject{"kill rank 0"},
           Injected{true, "it is done"},
           Survey{},
-          Surveyed{9}};
+          Surveyed{9},
+          Move{7, 3, MoveKind::set, 100},
+          Moved{true, 5}};
 }
 
 }  // namespace

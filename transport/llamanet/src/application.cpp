@@ -172,5 +172,6 @@ Status Application::reach(const Reach& reach) {
 }
 
 Result<Named> Application::name(const Name& name) { return driver_->ask<Named>(name); }
+Result<Moved> Application::move(const Move& move) { return driver_->ask<Moved>(move); }
 
 }  // namespace llamada::llamanet

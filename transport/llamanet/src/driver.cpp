@@ -166,6 +166,12 @@ void Driver::answer_reach(const DriverEvent::Question& question) {
 void Driver::answer_inject(const DriverEvent::Question& question, const Injected& injected) {
   implementation_->answer(question, injected);
 }
+void Driver::answer_name(const DriverEvent::Question& question, const Named& named) {
+  implementation_->answer(question, named);
+}
+void Driver::answer_move(const DriverEvent::Question& question, const Moved& moved) {
+  implementation_->answer(question, moved);
+}
 std::uint32_t Driver::slot_count_max() const { return implementation_->roster_.count_max(); }
 std::uint32_t Driver::slot_count() const { return implementation_->roster_.count(); }
 void Driver::set_identity(std::uint32_t slot, const std::string& identity) {

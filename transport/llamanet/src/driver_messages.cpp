@@ -244,7 +244,26 @@ Status Driver::Implementation::on(std::uint64_t number, std::uint32_t request, c
 Status Driver::Implementation::on(std::uint64_t number, std::uint32_t request, const Name& name) {
   auto& caller = socket_->caller(number);
   if (!caller.slot) return failure(Errc::parse_error, "name before attach");
+  if (options_.nodes) {
+    DriverEvent event{DriverEvent::Kind::name, *caller.slot, caller.pid};
+    event.question = {number, request};
+    event.name = name;
+    events_.push_back(std::move(event));
+    return {};
+  }
   answer(number, request, names_.handle(*caller.slot, name));
+  return {};
+}
+
+Status Driver::Implementation::on(std::uint64_t number, std::uint32_t request, const Move& move) {
+  auto& caller = socket_->caller(number);
+  if (!caller.slot) return failure(Errc::parse_error, "move before attach");
+  if (!options_.nodes)
+    return failure(Errc::unsupported, "applications of one node share numbers in their memory");
+  DriverEvent event{DriverEvent::Kind::move, *caller.slot, caller.pid};
+  event.question = {number, request};
+  event.move = move;
+  events_.push_back(std::move(event));
   return {};
 }
 

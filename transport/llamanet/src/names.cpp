@@ -3,29 +3,28 @@
 namespace llamada::llamanet {
 namespace {
 
-Named refused(Errc code) { return {code, false, {}}; }
+constexpr std::uint32_t number_of(NameSpace space) { return static_cast<std::uint32_t>(space); }
+
+Named answer_of(const Status& status) {
+  return status ? Named{Errc::not_found, true, {}} : Named{status.error().code(), false, {}};
+}
 
 }  // namespace
 
 Named Names::handle(std::uint32_t slot, const Name& request) {
-  if (request.action == NameAction::publish) return publish(slot, request);
-  const auto found = entries_.find({request.space, request.name});
-  if (found == entries_.end()) return refused(Errc::not_found);
-  Named answer{Errc::not_found, true, found->second.value};
-  if (request.action == NameAction::withdraw) entries_.erase(found);
-  return answer;
+  const std::uint32_t space = number_of(request.space);
+  switch (request.action) {
+    case NameAction::publish:
+      return answer_of(table_.publish(space, request.name, request.value, slot));
+    case NameAction::withdraw:
+      return answer_of(table_.withdraw(space, request.name));
+    case NameAction::look_up:
+      break;
+  }
+  const auto found = table_.look_up(space, request.name);
+  return found ? Named{Errc::not_found, true, *found} : Named{found.error().code(), false, {}};
 }
 
-Named Names::publish(std::uint32_t slot, const Name& request) {
-  if (entries_.size() >= count_max) return refused(Errc::out_of_resources);
-  const bool is_new = entries_.try_emplace({request.space, request.name}, Entry{slot, request.value}).second;
-  return is_new ? Named{Errc::not_found, true, {}} : refused(Errc::already_exists);
-}
-
-void Names::application_gone(std::uint32_t slot) {
-  std::erase_if(entries_, [slot](const auto& entry) {
-    return entry.first.first == NameSpace::ports && entry.second.slot == slot;
-  });
-}
+void Names::application_gone(std::uint32_t slot) { table_.drop(number_of(NameSpace::ports), slot); }
 
 }  // namespace llamada::llamanet

@@ -1,10 +1,9 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <map>
-#include <string>
-#include <utility>
 
+#include "llamada/base/name_table.hpp"
 #include "llamada/llamanet/protocol.hpp"
 
 namespace llamada::llamanet {
@@ -13,7 +12,7 @@ namespace llamada::llamanet {
 class Names {
  public:
   /// Names of one driver, over all spaces.
-  static constexpr std::size_t count_max = 4096;
+  static constexpr std::size_t count_max = NameTable::count_max;
 
   /// Errors, in Named::code: already_exists, not_found, out_of_resources.
   Named handle(std::uint32_t slot, const Name& request);
@@ -21,13 +20,7 @@ class Names {
   void application_gone(std::uint32_t slot);
 
  private:
-  struct Entry {
-    std::uint32_t slot = 0;
-    std::string value;
-  };
-  Named publish(std::uint32_t slot, const Name& request);
-
-  std::map<std::pair<NameSpace, std::string>, Entry> entries_;
+  NameTable table_;
 };
 
 }  // namespace llamada::llamanet

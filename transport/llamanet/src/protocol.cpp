@@ -238,6 +238,19 @@ void fields(Coder& coder, typename Coder::template Value<Surveyed>& message) {
   coder.numbers(message.number);
 }
 
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<Move>& message) {
+  coder.numbers(message.number, message.operation);
+  coder.kind(message.kind, MoveKind::read, MoveKind::release);
+  coder.numbers(message.operand);
+}
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<Moved>& message) {
+  coder.boolean(message.done);
+  coder.numbers(message.before);
+}
+
 // The variant's alternatives stand in the order of the type numbers, which begin at 1.
 static_assert(
     std::is_same_v<std::variant_alternative_t<static_cast<std::size_t>(MessageType::attach) - 1, Message>,
@@ -255,7 +268,7 @@ static_assert(std::is_same_v<
 static_assert(
     std::is_same_v<std::variant_alternative_t<static_cast<std::size_t>(MessageType::injected) - 1, Message>,
                    Injected>);
-static_assert(std::variant_size_v<Message> == static_cast<std::size_t>(MessageType::surveyed));
+static_assert(std::variant_size_v<Message> == static_cast<std::size_t>(MessageType::moved));
 
 template <std::size_t index = 0>
 std::optional<Message> read_type(std::uint16_t type, Decoder& body) {

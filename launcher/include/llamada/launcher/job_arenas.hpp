@@ -45,7 +45,8 @@ enum class ArenaEventKind {
   damaged,
   spawn,
   reach,
-  inject
+  inject,
+  shared
 };
 
 /// One program that a rank wants to have started (MPI_Comm_spawn), and how often.
@@ -83,6 +84,29 @@ struct ReachQuestion {
   std::uint64_t number = 0;  ///< for answer_reach()
 };
 
+/// What a rank of a job on several nodes asks for on behalf of all: names that it publishes, and numbers that
+/// ranks move together.
+struct SharedQuestion {
+  enum class Kind : std::uint32_t { publish, withdraw, look_up, read, add, set, release };
+  Kind kind = Kind::look_up;
+  bool is_port = false;  ///< of a name: it goes with its rank
+  std::string name;
+  std::string value;              ///< of publish
+  std::uint64_t number_name = 0;  ///< which number
+  std::uint64_t operation = 0;    ///< of this rank; the same once more changes nothing
+  std::uint64_t operand = 0;
+  std::uint64_t number = 0;  ///< for answer_shared()
+  bool is_about_name() const { return kind <= Kind::look_up; }
+};
+
+struct SharedAnswer {
+  bool is_about_name = false;  ///< as its question
+  bool done = false;
+  Errc code = Errc::not_found;  ///< why not
+  std::string value;            ///< of look_up
+  std::uint64_t before = 0;     ///< what the number was
+};
+
 /// What becomes of a rule of `llamada inject`: accepted, with the seed that was drawn; or why not.
 struct InjectAnswer {
   bool accepted = false;
@@ -98,6 +122,7 @@ struct ArenaEvent {
   SpawnQuestion spawn{};
   ReachQuestion reach{};
   std::uint64_t inject_number = 0;  ///< for answer_inject()
+  SharedQuestion shared{};
 };
 
 /// Of a rank on another node.
@@ -147,6 +172,8 @@ class JobArenas {
 
   /// What the other nodes must know to reach this node's ranks, for their meet_nodes().
   virtual std::string endpoints() const { return {}; }
+  /// To whoever asked, if it is still there.
+  virtual void answer_shared(std::uint64_t /*question*/, const SharedAnswer& /*answer*/) {}
   /// What endpoints() of each node says, by node; before any rank starts. Errors: parse_error.
   virtual Status meet_nodes(const std::vector<std::string>& /*endpoints*/) { return {}; }
   /// What has become of a rank on another node.

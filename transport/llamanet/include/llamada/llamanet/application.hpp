@@ -120,6 +120,8 @@ class Application {
   Status reach(const Reach& reach);
   /// Publishes, withdraws or looks up a name.
   Result<Named> name(const Name& name);
+  /// Of a job on several nodes: reads or moves a number that applications share.
+  Result<Moved> move(const Move& move);
   /// Whether the driver is still there. No wait. Errors: closed.
   Status check_driver();
   /// A descriptor of this object that is no longer open, or is another file's by now: the program has closed

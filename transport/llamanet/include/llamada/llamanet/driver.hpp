@@ -64,6 +64,8 @@ struct DriverEvent {
     reach,  ///< the application of `slot` has come to the place that `reach` says; answer_reach() must follow
     inject,  ///< a tool asks for the failure that the rule `text` says; answer_inject() must follow
     woken,   ///< an application has woken the driver: logs that the host follows may have more records
+    name,    ///< of a job on several nodes: `name` is asked; answer_name() must follow
+    move,    ///< of a job on several nodes: `move` is asked; answer_move() must follow
   };
   /// Which question is to be answered.
   struct Question {
@@ -78,6 +80,8 @@ struct DriverEvent {
   Spawn spawn{};
   Question question{};
   Reach reach{};
+  Name name{};
+  Move move{};
 };
 
 /// The driver of one node or one job: listens for applications, gives them their arenas, keeps the roster,
@@ -122,6 +126,10 @@ class Driver {
   void answer_reach(const DriverEvent::Question& question);
   /// The same.
   void answer_inject(const DriverEvent::Question& question, const Injected& injected);
+  /// The same.
+  void answer_name(const DriverEvent::Question& question, const Named& named);
+  /// The same.
+  void answer_move(const DriverEvent::Question& question, const Moved& moved);
   std::uint32_t slot_count() const;
   std::uint32_t slot_count_max() const;
   /// What every later incarnation of the slot is told.

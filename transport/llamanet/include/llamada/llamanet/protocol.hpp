@@ -55,6 +55,8 @@ enum class MessageType : std::uint16_t {
   injected = 25,
   survey = 26,
   surveyed = 27,
+  move = 28,
+  moved = 29,
 };
 
 /// An application asks for a slot.
@@ -215,6 +217,25 @@ struct Named {
   bool operator==(const Named&) const = default;
 };
 
+/// What becomes of a number that applications of a job on several nodes share.
+enum class MoveKind : std::uint32_t { read = 0, add = 1, set = 2, release = 3 };
+
+/// Reads a shared number, moves it, or lets go of it. A number is 0 for the first who names it, and is gone
+/// when all who have named it have let go of it, or have ended.
+struct Move {
+  std::uint64_t number = 0;     ///< which one
+  std::uint64_t operation = 0;  ///< of this slot; the same once more changes nothing, and has the same answer
+  MoveKind kind = MoveKind::read;
+  std::uint64_t operand = 0;
+  bool operator==(const Move&) const = default;
+};
+
+struct Moved {
+  bool done = false;         ///< false: there are too many numbers
+  std::uint64_t before = 0;  ///< what the number was
+  bool operator==(const Moved&) const = default;
+};
+
 /// Asks the driver to make the file of the application's arena as long as the arena, where the application
 /// itself may not.
 struct Lengthen {
@@ -294,9 +315,10 @@ struct Rejoin {
   bool operator==(const Rejoin&) const = default;
 };
 
-using Message = std::variant<Attach, Attached, Peers, PeersAre, Say, Inspect, Inspected, ErrorMessage, Bye,
-                             Share, Shared, Release, Released, Spawn, Spawned, Name, Named, Lengthen,
-                             Lengthened, Reach, Reached, Rejoin, Part, Inject, Injected, Survey, Surveyed>;
+using Message =
+    std::variant<Attach, Attached, Peers, PeersAre, Say, Inspect, Inspected, ErrorMessage, Bye, Share, Shared,
+                 Release, Released, Spawn, Spawned, Name, Named, Lengthen, Lengthened, Reach, Reached, Rejoin,
+                 Part, Inject, Injected, Survey, Surveyed, Move, Moved>;
 
 struct Envelope {
   std::uint32_t request = 0;  ///< chosen by the asker, repeated in the answer
