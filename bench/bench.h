@@ -72,10 +72,21 @@ static inline void no_meeting(const char* what) {
   MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-/* By ranks 0 and 1, pinned. From then on series have LINE and CORES, if each has a core of its own. */
+/* Of ranks 0 and 1, called by both. */
+static inline int are_on_one_host(int rank) {
+  char own[MPI_MAX_PROCESSOR_NAME] = "", other[MPI_MAX_PROCESSOR_NAME] = "";
+  int length;
+  MPI_Get_processor_name(own, &length);
+  MPI_Sendrecv(own, sizeof own, MPI_CHAR, 1 - rank, 0, other, sizeof other, MPI_CHAR, 1 - rank, 0,
+               MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  return strcmp(own, other) == 0;
+}
+
+/* By ranks 0 and 1, pinned. From then on series have LINE and CORES, if each has a core of its own, and both
+ * are on one host. */
 static inline void share_meeting(int rank) {
   int place[2] = {getpid(), -1};
-  if (cores_allowed < 2) return;
+  if (cores_allowed < 2 || !are_on_one_host(rank)) return;
   if (rank == 0) {
     place[1] = memfd_create("meeting", 0);
     if (place[1] < 0 || ftruncate(place[1], sizeof *meeting) != 0) no_meeting("memfd_create");

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""bench.py BUILD [--rounds N] [--only TEXT] [--npb FOLDER] [--no-install] [--fresh]: `./dev bench`.
+"""bench.py BUILD [--rounds N] [--only TEXT] [--nodes] [--npb FOLDER] [--no-install] [--fresh]: `./dev bench`.
 
 Runs the programs of this folder, the samples and programs of others (programs_case.py) under our two profiles and under
 the other MPIs, interleaved: each turn of a program runs it once under each, and what messages take at least between two
@@ -25,6 +25,7 @@ import time
 from pathlib import Path
 
 from case import MADE_BEFORE, OURS, PEERS, Case
+from nodes_case import EXIT_SKIPPED, Refused, bed_for, nodes_cases, write_nodes_report
 from programs_case import HpccPrograms, NpbPrograms
 from report import write_report
 from topics_case import PACKAGES as TOPICS_PACKAGES
@@ -229,14 +230,8 @@ class Runner:
     def command(self, case, configuration):
         if configuration in BARE:
             return [str(self.build / "bench/bare"), case.name] + (["kept"] if configuration == "bare-kept" else [])
-        if configuration == "mpich":
-            launcher = ["mpiexec.mpich", "-n", str(case.ranks)]
-        elif configuration == "openmpi":
-            launcher = ["mpiexec.openmpi", "--oversubscribe", "--bind-to", "none", "-n", str(case.ranks)]
-        else:
-            launcher = [str(self.build / "bin/mpirun"), "-n", str(case.ranks), "--qos", configuration]
         program = self.folder / (configuration if configuration in PEERS else "ours") / case.program
-        return launcher + [str(program)] + case.arguments
+        return case.launcher(configuration, self.build) + [str(program)] + case.arguments
 
     def machine(self, what):
         """What machine.c says, by name."""
@@ -325,11 +320,36 @@ def read_samples(path):
     return samples
 
 
+def take_samples(runner, chosen, rounds, raw):
+    """Runs what has no sample in `raw` yet, and gives all samples of these cases and rounds."""
+    samples = read_samples(raw)
+    done = {(sample["round"], sample["turn"], sample["case"], sample["configuration"]) for sample in samples}
+    given_up = set()
+    runs = [(number, turn, case, configuration) for number in range(1, rounds + 1) for case in chosen
+            for turn, configuration in case.runs()]
+    for count, (number, turn, case, configuration) in enumerate(runs, 1):
+        key = (number, turn, case.name, configuration)
+        if key in done or not runner.has(case, configuration) or (case.name, configuration) in given_up:
+            continue
+        say(f"{count} of {len(runs)}: round {number}, {case.name}, {configuration}", "" if sys.stderr.isatty() else "\n")
+        sample = runner.sample(case, configuration)
+        if "failed" in sample:
+            say(f"{case.name} fails under {configuration}: {sample['failed']}")
+            given_up.add((case.name, configuration))
+            continue
+        sample.update(round=number, turn=turn, case=case.name, configuration=configuration, long=case.is_long)
+        samples.append(sample)
+        with raw.open("a") as file:
+            file.write(json.dumps(sample) + "\n")
+    return [sample for sample in samples if sample["case"] in names_of(chosen) and sample["round"] <= rounds]
+
+
 def main():
     parser = argparse.ArgumentParser(prog="./dev bench", description="ours beside other MPIs and the machine's limit")
     parser.add_argument("build", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--rounds", type=int, default=7, metavar="N", help="how often each is run (7)")
     parser.add_argument("--only", default="", metavar="TEXT", help="cases whose name contains one of TEXT,TEXT…")
+    parser.add_argument("--nodes", action="store_true", help="on two nodes, which are namespaces of this machine, beside TCP")
     parser.add_argument("--npb", type=Path, metavar="FOLDER",
                         help="the NAS Parallel Benchmarks, too: their folder NPB3.4-MPI, unpacked")
     parser.add_argument("--no-install", action="store_true", help="compare with what is installed")
@@ -340,12 +360,13 @@ def main():
     if not (build / "bin/mpirun").exists():
         sys.exit(f"bench: there is no {build}/bin/mpirun: build first")
     cores = len(os.sched_getaffinity(0))
-    suites = [HpccPrograms(build / "sources")] + ([NpbPrograms(options.npb.resolve())] if options.npb else [])
-    known = cases(cores) + [case for suite in suites for case in suite.cases()]
+    suites = [] if options.nodes else [HpccPrograms(build / "sources")]
+    suites += [NpbPrograms(options.npb.resolve())] if options.npb else []
+    known = (nodes_cases() if options.nodes else cases(cores)) + [case for suite in suites for case in suite.cases()]
     wanted = [text for text in options.only.split(",") if text]
     chosen = [case for case in known if not wanted or any(text in case.name for text in wanted)]
     suites = [suite for suite in suites if any(case.name in names_of(chosen) for case in suite.cases())]
-    topics = not wanted or any(text in "topics" for text in wanted)
+    topics = not options.nodes and (not wanted or any(text in "topics" for text in wanted))
     if not chosen and not topics:
         sys.exit(f"bench: no case is named like '{options.only}'; there are: "
                  + ", ".join(names_of(known)) + ", topics")
@@ -358,37 +379,22 @@ def main():
     raw = place / "samples.jsonl"
     if options.fresh and raw.exists():
         raw.unlink()
-    samples = read_samples(raw)
-    done = {(sample["round"], sample["turn"], sample["case"], sample["configuration"]) for sample in samples}
     try:
         os.setpriority(os.PRIO_PROCESS, 0, -10)  # Before what else the machine does; only root may.
     except OSError:
         pass
     ours_in_c = sorted({case.program for case in chosen if source_of(case.program).exists()})
     ready = compile_all(build, ours_in_c, suites, place / "programs")
-    given_up = set()
-    runs = [(number, turn, case, configuration) for number in range(1, options.rounds + 1) for case in chosen
-            for turn, configuration in case.runs()]
-    with Lender(build) as lender:
-        runner = Runner(build, place / "programs", ready, lender)
-        for count, (number, turn, case, configuration) in enumerate(runs, 1):
-            key = (number, turn, case.name, configuration)
-            if key in done or not runner.has(case, configuration) or (case.name, configuration) in given_up:
-                continue
-            say(f"{count} of {len(runs)}: round {number}, {case.name}, {configuration}", "" if sys.stderr.isatty() else "\n")
-            sample = runner.sample(case, configuration)
-            if "failed" in sample:
-                say(f"{case.name} fails under {configuration}: {sample['failed']}")
-                given_up.add((case.name, configuration))
-                continue
-            sample.update(round=number, turn=turn, case=case.name, configuration=configuration, long=case.is_long)
-            samples.append(sample)
-            with raw.open("a") as file:
-                file.write(json.dumps(sample) + "\n")
-    samples = [sample for sample in samples if sample["case"] in names_of(chosen) and sample["round"] <= options.rounds]
-    write_report(place, {"machine": machine, "commit": commit(), "rounds": options.rounds,
-                         "date": time.strftime("%Y-%m-%d"), "only": options.only}, samples)
+    lender = Lender(build)
+    runner = Runner(build, place / "programs", ready, lender)
+    with bed_for(chosen, build, runner.environment) if options.nodes else lender:
+        samples = take_samples(runner, chosen, options.rounds, raw)
+    about = {"machine": machine, "commit": commit(), "rounds": options.rounds, "date": time.strftime("%Y-%m-%d"), "only": options.only}
     shutil.rmtree(place / "programs", ignore_errors=True)
+    if options.nodes:
+        print(write_nodes_report(place, about, samples))
+        return say(f"written into {place}")
+    write_report(place, about, samples)
     if topics:
         text = run_topics(build, place, options.rounds, runner, say)
         with (place / "report.md").open("a") as file:
@@ -401,5 +407,8 @@ if __name__ == "__main__":
     try:
         with leftovers_removed():
             main()
+    except Refused as why:
+        print(f"SKIPPED: {why}")
+        sys.exit(EXIT_SKIPPED)
     except KeyboardInterrupt:
         sys.exit("\nbench: interrupted; the same command goes on where it was")

@@ -38,6 +38,14 @@ class Case:
     def prepare(self, folder):
         """Writes what the program reads into the folder in which it will run."""
 
+    def launcher(self, configuration, build):
+        """The words before the program's."""
+        if configuration == "mpich":
+            return ["mpiexec.mpich", "-n", str(self.ranks)]
+        if configuration == "openmpi":
+            return ["mpiexec.openmpi", "--oversubscribe", "--bind-to", "none", "-n", str(self.ranks)]
+        return [str(build / "bin/mpirun"), "-n", str(self.ranks), "--qos", configuration]
+
     def figures(self, text, seconds, folder):
         """As figures_in gives them. ValueError: the program's result is wrong."""
         figures = figures_in(text)

@@ -1,7 +1,7 @@
-/* collectives [changed] NAME...: collectives on all ranks, by size, in microseconds for each call. The size
- * is what one rank contributes to one other: of Alltoall, Allgather, Gather, Scatter, the same with lengths
- * for each rank (Alltoallv, …) and Reduce_scatter the piece, of the others the buffer. "changed": what is
- * given changes from call to call. */
+/* collectives [changed] [SIZE,...] NAME...: collectives on all ranks, by size, in microseconds for each call.
+ * SIZE,...: of these sizes instead of the usual ones. The size is what one rank contributes to one other: of
+ * Alltoall, Allgather, Gather, Scatter, the same with lengths for each rank (Alltoallv, …) and Reduce_scatter
+ * the piece, of the others the buffer. "changed": what is given changes from call to call. */
 #include "bench.h"
 
 enum { batches = 7, ranks_max = 64 };
@@ -82,8 +82,22 @@ static void measure(const char* name, int size) {
   if (rank == 0) series_print(&each, figure, size, "us");
 }
 
+enum { sizes_max = 16, size_max = 1 << 20 };
+static int sizes[sizes_max] = {8, 1024, 16384, 131072, size_max}, count_of_sizes = 5;
+
+/* Whether it is a list of sizes, which then are those to be measured. */
+static int read_sizes(char* text) {
+  if (*text < '0' || *text > '9') return 0;
+  count_of_sizes = 0;
+  for (char* word = strtok(text, ","); word && count_of_sizes < sizes_max; word = strtok(NULL, ",")) {
+    int size = atoi(word);
+    if (size < 8 || size > size_max) MPI_Abort(MPI_COMM_WORLD, 2);
+    sizes[count_of_sizes++] = size;
+  }
+  return 1;
+}
+
 int main(int argc, char** argv) {
-  static const int sizes[] = {8, 1024, 16384, 131072, 1 << 20};
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &count_of_ranks);
@@ -94,11 +108,13 @@ int main(int argc, char** argv) {
   out = memory((size_t)count_of_ranks << 20);
   memset(in, 0, (size_t)count_of_ranks << 20);
   changes = strcmp(argv[1], "changed") == 0;
-  for (char** name = argv + 1 + changes; *name; name++)
+  char** name = argv + 1 + changes;
+  int are_given = *name && read_sizes(*name);
+  for (name += are_given; *name; name++)
     if (strcmp(*name, "Barrier") == 0)
       measure("Barrier", 0);
     else
-      for (int i = changes ? 2 : 0; i < 5; i++) measure(*name, sizes[i]);
+      for (int i = changes && !are_given ? 2 : 0; i < count_of_sizes; i++) measure(*name, sizes[i]);
   MPI_Finalize();
   return 0;
 }
