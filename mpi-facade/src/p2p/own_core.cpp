@@ -24,7 +24,7 @@ void OwnCore::settle() {
 bool OwnCore::is_time_to_look() {
   const auto now = clock_.monotonic();
   if (now < next_look_) return false;
-  next_look_ = now + world_.local_size() * between_looks;
+  next_look_ = now + world_.machine_size() * between_looks;
   return true;
 }
 
@@ -47,7 +47,7 @@ void OwnCore::look_at_others() {
 
 void OwnCore::move_from(int here, const cpu_set_t& taken) {
   cpu_set_t allowed;
-  if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0 || CPU_COUNT(&allowed) < world_.local_size())
+  if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0 || CPU_COUNT(&allowed) < world_.machine_size())
     return;
   const int core = next_free(here, allowed, taken);
   if (core < 0) return;

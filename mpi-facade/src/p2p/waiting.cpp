@@ -19,7 +19,7 @@ unsigned spin_rounds_of(World& world) {
 /// Cores that are left when each rank has one.
 unsigned spare_cores(const World& world) {
   if (world.oversubscribed()) return 0;
-  return static_cast<unsigned>(std::max(cores_allowed() / world.local_size() - 1, 0));
+  return static_cast<unsigned>(std::max(cores_allowed() / world.machine_size() - 1, 0));
 }
 
 }  // namespace
@@ -72,7 +72,7 @@ void Waiting::wait_slowly(WaitWork& work, unsigned rounds, const std::function<b
   // Whoever is there after one yield need not have looked: it has not waited in vain.
   if (rounds > 0) work.look_around();
   if (world_.survey() != answered_ && answer_survey(work, done)) return;
-  const int ranks = world_.local_size();
+  const int ranks = world_.machine_size();
   const bool crowded = world_.oversubscribed();
   if (rounds == 0 && !crowded && cores_ >= ranks) own_core_.settle();
   if (yielding_.stays() || (!crowded && yielding_.lingers(rounds == 0))) return pause_processor();

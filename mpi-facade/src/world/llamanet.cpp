@@ -84,6 +84,15 @@ class Links final : RemoteRanks {
 
   RemoteLogs& logs() { return logs_; }
   bool is_far(int rank) const { return node_of(rank) != static_cast<int>(book().own_node); }
+  /// Ranks on nodes that share the own one's cores.
+  int machine_size() const {
+    const auto& nodes = book().nodes;
+    const std::uint64_t own = nodes[book().own_node].machine;
+    const auto shares_cores = [&](const llamanet::BookEntry& entry) {
+      return entry.node == book().own_node || (own != 0 && nodes[entry.node].machine == own);
+    };
+    return static_cast<int>(std::ranges::count_if(book().entries, shares_cores));
+  }
   int node_of(int rank) const {
     const auto slot = static_cast<std::size_t>(rank);
     return static_cast<int>(slot < book().entries.size() ? book().entries[slot].node : book().own_node);
@@ -147,7 +156,8 @@ class LlamanetWorld final : public World {
       links_.emplace(*application_, *this, protection().keeps_messages);
     }
     local_size_ = links_ ? count_local() : 0;
-    oversubscribed_ = local_size() > (launched.cpus > 0 ? launched.cpus : cores_allowed());
+    machine_size_ = links_ ? links_->machine_size() : 0;
+    oversubscribed_ = machine_size() > (launched.cpus > 0 ? launched.cpus : cores_allowed());
   }
 
   int rank() const override { return static_cast<int>(application_->slot()); }
@@ -162,6 +172,7 @@ class LlamanetWorld final : public World {
   bool is_local(int world_rank) const override { return !links_ || !links_->is_far(world_rank); }
   int node_of(int world_rank) const override { return links_ ? links_->node_of(world_rank) : 0; }
   int local_size() const override { return links_ ? local_size_ : size(); }
+  int machine_size() const override { return links_ ? machine_size_ : size(); }
   Source source(int world_rank, log::LogKey key) override {
     if (is_local(world_rank)) return World::source(world_rank, key);
     auto found = links_->logs().source(world_rank, key);
@@ -368,7 +379,7 @@ class LlamanetWorld final : public World {
   std::string job_name_;
   int world_first_;
   int world_size_;
-  int local_size_ = 0;  // with links
+  int local_size_ = 0, machine_size_ = 0;  // with links
   bool oversubscribed_ = false;
   std::optional<Links> links_;  // of a job on several nodes
   bool said_used_up_ = false;

@@ -123,6 +123,9 @@ class World {
   /// Ranks of the job on this node.
   virtual int local_size() const { return size(); }
   bool is_on_one_node() const { return local_size() == size(); }
+  /// Ranks of the job that share the cores of this machine, which may be those of several nodes. For how to
+  /// wait, and nothing else.
+  virtual int machine_size() const { return local_size(); }
   /// The arena of a local rank, mapped read-only; present from the start, whether the rank has attached yet
   /// or not, and the same for all incarnations. Not to find a log in: see source().
   virtual log::PeerArena peer(int world_rank) = 0;
