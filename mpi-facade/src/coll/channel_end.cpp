@@ -22,6 +22,11 @@ std::string Channel::left_over() {
 void Channel::retire() {
   for (int member = 0; member < size(); ++member) {
     if (member == self() || peer(member).is_gone) continue;
+    if (!is_local(member)) {
+      peer(member).log = {};
+      world_.link()->stop_reading(members_.world_rank(member), key_);
+      continue;
+    }
     auto cursor = world_.arena().cursor(key_, members_.world_rank(member));
     if (!cursor) continue;
     (*cursor)->consumed.store(log::retired_cursor, std::memory_order_release);
@@ -45,6 +50,7 @@ void Channel::part(int world_rank) {
 /// Whether a member may still read the log of this one.
 bool Channel::needs_our_log(int member) {
   if (member == self() || peer(member).is_gone) return false;
+  if (!is_local(member)) return world_.link()->is_read_by(members_.world_rank(member), key_);
   const auto arena = world_.cursors_of(members_.world_rank(member));
   log::DirectoryScan scan;
   const auto* cursor = arena.ready() ? log::find_cursor(arena, key_, world_.rank(), scan) : nullptr;
@@ -53,6 +59,8 @@ bool Channel::needs_our_log(int member) {
 }
 
 bool Channel::has_log(int member) {
+  // Its copy went when this member retired.
+  if (!is_local(member)) return false;
   log::DirectoryScan scan;
   const auto [arena, place] = world_.source(members_.world_rank(member), key_);
   return log::find_log(arena, place, scan).has_value();
@@ -64,6 +72,7 @@ bool Channel::give_back() {
     for (int member = 0; member < size(); ++member)
       if (needs_our_log(member)) return false;
     own_log_.discard();
+    if (ProgressHook* const link = world_.link()) link->withdraw(key_);
     is_given_back_ = true;
   }
   // All others have retired, too, so each has had its log: when that is gone, nobody looks at our cursor.
@@ -75,9 +84,10 @@ bool Channel::give_back() {
       is_all = false;
       continue;
     }
+    other.is_gone = true;
+    if (!is_local(member)) continue;
     if (auto cursor = arena_.cursor(key_, static_cast<std::uint32_t>(members_.world_rank(member))))
       arena_.remove_cursor(*cursor);
-    other.is_gone = true;
   }
   return is_all;
 }

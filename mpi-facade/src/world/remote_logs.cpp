@@ -60,6 +60,18 @@ Status RemoteLogs::publish_to(log::LogWriter& log, log::LogKey key, int world_ra
   return published ? Status() : Status(propagate(published));
 }
 
+void RemoteLogs::stop_reading(int world_rank, log::LogKey key) {
+  const replication::LogName name{endpoint_of(world_rank), key};
+  if (followed_.erase(name) == 0) return;
+  carrier_.unfollow(name);
+  if (auto cursor = own_.cursor(key, name.writer)) own_.remove_cursor(*cursor);
+  push(world_rank);
+}
+
+bool RemoteLogs::is_read_by(int world_rank, log::LogKey key) {
+  return carrier_.is_read_by(key, endpoint_of(world_rank));
+}
+
 void RemoteLogs::push(int world_rank) { carrier_.push(endpoint_of(world_rank), clock_.monotonic()); }
 
 bool RemoteLogs::has_delivered() {

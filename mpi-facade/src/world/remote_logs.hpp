@@ -77,6 +77,9 @@ class RemoteLogs final : public ProgressHook, replication::CarrierEvents {
 
   bool carry() override;
   void set_waiting(bool waits) override { carrier_.set_waiting(waits); }
+  void stop_reading(int world_rank, log::LogKey key) override;
+  bool is_read_by(int world_rank, log::LogKey key) override;
+  void withdraw(log::LogKey key) override { carrier_.withdraw(key); }
 
   /// To sleep on; -1: there is none.
   std::array<int, 2> descriptors() const { return {small_.descriptor(), bulk_.descriptor()}; }

@@ -73,6 +73,10 @@ void Carrier::forget(Peer& peer) {
   peer.served.clear();
   peer.ready.clear();
   peer.pulls.clear();
+  peer.unfollowed.clear();
+  peer.left_early.clear();
+  peer.free_aliases.insert(peer.free_aliases.end(), peer.parting.begin(), peer.parting.end());
+  peer.parting.clear();
 }
 
 /// The peer is done. Its cursors let go of all logs, as those of a local reader that leaves.
@@ -107,14 +111,24 @@ Result<Carrier::OwnLog> Carrier::publish_to(log::LogWriter& log, log::LogKey key
   log.add_reader(*cursor);
   const auto [at, is_new] = source_of_.try_emplace(name, static_cast<OwnLog>(sources_.size()));
   if (is_new) {
-    sources_.push_back(std::make_unique<Source>());
-    sources_.back()->name = name;
-    sources_.back()->place = {.arena = own_->own(), .index = log.index()};
+    // In the place of a withdrawn one, if there is any.
+    const auto free = std::ranges::find_if(sources_, [](const auto& each) { return each->is_withdrawn; });
+    at->second = static_cast<OwnLog>(free - sources_.begin());
+    auto source = std::make_unique<Source>();
+    source->name = name;
+    source->place = {.arena = own_->own(), .index = log.index()};
+    if (free == sources_.end())
+      sources_.push_back(std::move(source));
+    else
+      *free = std::move(source);
   }
   Source& source = *sources_[at->second];
   if (source.find(keeper) == nullptr) source.followers.push_back({.keeper = keeper, .cursor = *cursor});
-  if (const auto peer = peers_.find(keeper); peer != peers_.end() && peer->second->state.is_done)
-    source.find(keeper)->leave();
+  if (const auto peer = peers_.find(keeper); peer != peers_.end()) {
+    Source::Follower& follower = *source.find(keeper);
+    follower.has_left = peer->second->left_early.erase(name) > 0;
+    if (follower.has_left || peer->second->state.is_done) follower.leave();
+  }
   attach_waiting(source);
   return at->second;
 }
@@ -131,7 +145,8 @@ void Carrier::attach(Peer& peer, ServedLog& served) {
   if (at == source_of_.end()) return;
   Source& source = *sources_[at->second];
   Source::Follower* follower = source.find(peer.number);
-  if (follower == nullptr) return;
+  // One that has left means the next log of this name.
+  if (follower == nullptr || follower->has_left) return;
   if (!served.attach(source.place, follower->cursor)) {
     const Gone gone{.from = served.first_here(), .holder = options_.identity.endpoint};
     peer.controls.push_back(Item::of_control(Type::gone, served.alias(), gone));
@@ -234,11 +249,13 @@ bool Carrier::is_idle() const {
 
 /// Whether a peer is still to ask for records of this log that are there.
 bool Carrier::is_awaited(const Source& source) const {
+  if (source.is_withdrawn) return false;
   const log::LogEntry& entry = source.place.arena.log(source.place.index);
   if (entry.published.load(std::memory_order_relaxed) == 0) return false;
   return std::ranges::any_of(source.followers, [this](const Source::Follower& follower) {
     const auto peer = peers_.find(follower.keeper);
-    return follower.peer == nullptr && (peer == peers_.end() || !peer->second->is_gone());
+    return follower.peer == nullptr && !follower.has_left &&
+           (peer == peers_.end() || !peer->second->is_gone());
   });
 }
 

@@ -49,15 +49,20 @@ Result<log::LogWriter> Carrier::open_copy(const LogName& name, const FollowOptio
   return log;
 }
 
-/// The copy has one feed for each holder, with the same alias for ever.
+/// The copy has one feed for each holder, with the same alias until it is followed no more.
 Result<Feed*> Carrier::feed_from(Copy& copy, Peer& holder) {
   if (Feed* known = copy.find(holder)) return known;
-  if (holder.kept.size() >= options_.follows_max)
-    return failure(Errc::out_of_resources, "{} logs of endpoint {} are followed, and no more may be",
-                   holder.kept.size(), holder.number);
-  const auto alias = static_cast<LogNumber>(holder.kept.size());
-  holder.kept.push_back(std::make_unique<Feed>());
-  Feed& feed = *holder.kept.back();
+  if (holder.free_aliases.empty()) {
+    if (holder.kept.size() >= options_.follows_max)
+      return failure(Errc::out_of_resources, "{} logs of endpoint {} are followed, and no more may be",
+                     holder.kept.size(), holder.number);
+    holder.free_aliases.push_back(static_cast<LogNumber>(holder.kept.size()));
+    holder.kept.push_back(std::make_unique<Feed>());
+  }
+  const LogNumber alias = holder.free_aliases.back();
+  holder.free_aliases.pop_back();
+  Feed& feed = *holder.kept[alias];
+  feed = {};
   feed.copy = copy.kept.get();
   feed.holder = &holder;
   feed.alias = alias;

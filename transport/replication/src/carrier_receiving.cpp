@@ -112,6 +112,12 @@ bool Carrier::apply(Peer& peer, const Submessage& message) {
     case Type::gone:
       take_gone(peer, alias, *read_gone(message.body));
       return true;
+    case Type::unfollow:
+      take_unfollow(peer, alias);
+      return true;
+    case Type::unfollowed:
+      if (std::erase(peer.parting, alias) > 0) peer.free_aliases.push_back(alias);
+      return true;
     case Type::end:
       take_end(peer, alias, *read_end(message.body));
       return true;

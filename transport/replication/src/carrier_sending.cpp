@@ -41,6 +41,7 @@ void Carrier::pump(Peer& peer, Time now) {
   if (peer.is_gone()) return;
   repair(peer, peer.small, now);
   repair(peer, peer.bulk, now);
+  answer_unfollows(peer);
   send_controls(peer, now);
   send_records(peer, now);
   while (send_train(peer, now)) {
@@ -93,6 +94,12 @@ void Carrier::write_control(const Item& item, FrameWriter& writer) {
       return;
     case Type::look:
       (void)writer.put(item.log, item.control_as<Look>());
+      return;
+    case Type::unfollow:
+      (void)writer.put(item.log, item.control_as<Unfollow>());
+      return;
+    case Type::unfollowed:
+      (void)writer.put(item.log, item.control_as<Unfollowed>());
       return;
     case Type::records:
     case Type::piece:

@@ -24,6 +24,11 @@ class KeptCopy {
 
   LogName name() const { return name_; }
   log::LogWriter& log() { return copy_; }
+  /// Gives back the copy's memory. Afterwards only the destructor may be called.
+  void discard() {
+    open_.drop();
+    copy_.discard();
+  }
   /// Begins to take records from this holder, behind those that are there. The message to it.
   Follow follow(Feed& feed);
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "covered_bytes.hpp"
@@ -73,8 +74,12 @@ struct Peer {
   std::vector<std::unique_ptr<ServedLog>> served;  // by the peer's alias
   std::deque<LogNumber> ready;                     // of these, those that may have something to send
   std::deque<ServedPull> pulls;
+  std::vector<LogNumber> unfollowed;  // the peer has not been told yet that these are free
+  std::set<LogName> left_early;       // it has unfollowed these before they were published to it
   // Keeping.
   std::vector<std::unique_ptr<Feed>> kept;  // by this end's alias
+  std::vector<LogNumber> parting;           // aliases that the peer may still use
+  std::vector<LogNumber> free_aliases;      // in `kept`
   Time heard_at{};                          // when a frame came last
 };
 
@@ -88,12 +93,14 @@ struct Carrier::Source {
     log::CursorEntry* cursor = nullptr;
     Peer* peer = nullptr;  // null until it follows
     LogNumber alias = 0;
+    bool has_left = false;  // it has unfollowed the log
     void leave() const {
       // Pairs with the acquire of LogWriter::consumed_by_all().
       if (cursor != nullptr) cursor->consumed.store(log::retired_cursor, std::memory_order_release);
     }
   };
   std::vector<Follower> followers;
+  bool is_withdrawn = false;
   Follower* find(EndpointNumber keeper) {
     for (Follower& follower : followers)
       if (follower.keeper == keeper) return &follower;

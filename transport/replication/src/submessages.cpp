@@ -24,7 +24,7 @@ struct RecordHead {
 };
 static_assert(sizeof(RecordHead) == 16 && sizeof(SubmessageHead) == 8 && sizeof(Follow) == 40);
 static_assert(sizeof(Credit) == 8 && sizeof(Pull) == 24 && sizeof(Gone) == 16 && sizeof(End) == 8);
-static_assert(sizeof(Piece) == 24 && sizeof(Look) == 8);
+static_assert(sizeof(Piece) == 24 && sizeof(Look) == 8 && sizeof(Unfollow) == 8 && sizeof(Unfollowed) == 8);
 
 template <typename T>
 std::optional<T> read_whole(std::span<const std::byte> body) {
@@ -71,6 +71,10 @@ bool is_fixed_part_right(const Submessage& message) {
       return read_end(message.body).has_value();
     case Type::look:
       return read_look(message.body).has_value();
+    case Type::unfollow:
+      return read_unfollow(message.body).has_value();
+    case Type::unfollowed:
+      return read_unfollowed(message.body).has_value();
   }
   return false;
 }
@@ -110,6 +114,10 @@ std::optional<Pull> read_pull(std::span<const std::byte> body) {
 std::optional<Gone> read_gone(std::span<const std::byte> body) { return read_whole<Gone>(body); }
 std::optional<End> read_end(std::span<const std::byte> body) { return read_whole<End>(body); }
 std::optional<Look> read_look(std::span<const std::byte> body) { return read_whole<Look>(body); }
+std::optional<Unfollow> read_unfollow(std::span<const std::byte> body) { return read_whole<Unfollow>(body); }
+std::optional<Unfollowed> read_unfollowed(std::span<const std::byte> body) {
+  return read_whole<Unfollowed>(body);
+}
 
 std::optional<PieceBody> read_piece(std::span<const std::byte> body) {
   if (body.size() <= sizeof(Piece)) return std::nullopt;
@@ -217,6 +225,13 @@ bool FrameWriter::put(LogNumber log, const End& body) {
 }
 bool FrameWriter::put(LogNumber log, const Look& body) {
   return put_bytes(Type::look, 0, log, std::as_bytes(std::span(&body, 1)));
+}
+
+bool FrameWriter::put(LogNumber log, const Unfollow& body) {
+  return put_bytes(Type::unfollow, 0, log, std::as_bytes(std::span(&body, 1)));
+}
+bool FrameWriter::put(LogNumber log, const Unfollowed& body) {
+  return put_bytes(Type::unfollowed, 0, log, std::as_bytes(std::span(&body, 1)));
 }
 
 bool FrameWriter::begin_records(LogNumber log, std::uint64_t first) {

@@ -102,6 +102,11 @@ class Carrier {
   /// After commits to any logs that this peer follows, and after its logs were read here: sends what windows
   /// and credit allow, and gives credit, at once.
   void push(EndpointNumber peer, Time now);
+  /// Whether this keeper, to which the log was published, may still read it: it has not unfollowed it, and is
+  /// not done.
+  bool is_read_by(log::LogKey key, EndpointNumber keeper) const;
+  /// The log, which nobody reads any more (is_read_by()), was discarded. Its key may be that of another one.
+  void withdraw(log::LogKey key);
 
   // -- Keeping.
 
@@ -126,6 +131,9 @@ class Carrier {
   /// submessage for all logs of that holder. Errors: invalid_argument (the holder was never met, or is the
   /// one that is followed; no copy is kept), out_of_resources.
   Status catch_up(EndpointNumber holder, const LogName& name);
+
+  /// Follows the log no more, and discards the copy; pulls from it fail. Nobody may read the copy any more.
+  void unfollow(const LogName& name);
 
   /// Called with false if the payload can no longer be had.
   using Done = std::function<void(bool is_complete)>;
@@ -229,6 +237,11 @@ class Carrier {
   void ask_for_pieces();
   void ask_again(PullRequest& pull);
   using Pulls = std::vector<std::unique_ptr<PullRequest>>;
+  // carrier_parting.cpp
+  void take_unfollow(Peer& peer, LogNumber alias);
+  void let_go(Peer& keeper, const LogName& name);
+  void answer_unfollows(Peer& peer);
+
   Pulls::iterator find_pull(const Peer& peer, LogNumber alias, std::uint64_t record);
   void take_pulled(Peer& peer, LogNumber alias, const PieceBody& piece);
   void finish_pull(Pulls::iterator at, bool is_complete);
