@@ -46,6 +46,10 @@ bool write(FrameWriter& writer, const Submessage& message) {
       return writer.put(log, *read_end(message.body));
     case Type::look:
       return writer.put(log, *read_look(message.body));
+    case Type::unfollow:
+      return writer.put(log, *read_unfollow(message.body));
+    case Type::unfollowed:
+      return writer.put(log, *read_unfollowed(message.body));
   }
   return false;
 }

@@ -72,6 +72,7 @@ struct End {
 /// said for go on. The log of the submessage is 0.
 struct Look {
   std::uint64_t reserved = 0;
+};
   /// Keeper to holder: send no more of this log; its records need not be kept for this keeper.
   struct Unfollow {
     std::uint64_t reserved = 0;  ///< 0
