@@ -9,11 +9,6 @@ namespace {
 /// Cells without a record that one call passes over: links, and what was withdrawn.
 constexpr int passed_max = 1000;
 
-LogKey key_of(const LogEntry& entry) {
-  return {__atomic_load_n(&entry.key_high, __ATOMIC_ACQUIRE),
-          __atomic_load_n(&entry.key_low, __ATOMIC_ACQUIRE)};
-}
-
 }  // namespace
 
 HistoryReader::HistoryReader(const PeerArena& arena, std::uint32_t index, const Options& options)

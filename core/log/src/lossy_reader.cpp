@@ -11,11 +11,6 @@ namespace {
 /// writer that fast leaves nothing to read.
 constexpr int fruitless_steps_max = 1000;
 
-LogKey key_of(const LogEntry& entry) {
-  return {__atomic_load_n(&entry.key_high, __ATOMIC_ACQUIRE),
-          __atomic_load_n(&entry.key_low, __ATOMIC_ACQUIRE)};
-}
-
 }  // namespace
 
 LossyReader::LossyReader(const PeerArena& arena, std::uint32_t index, std::size_t bytes_max)

@@ -34,8 +34,7 @@ std::vector<Copy> copies_in(const log::ArenaWriter& own) {
   std::vector<Copy> copies;
   const log::PeerArena arena = own.own();
   for (std::uint32_t index = 0; index < arena.log_count(); ++index) {
-    const log::LogEntry& entry = arena.log(index);
-    const log::LogKey key{entry.key_high, entry.key_low};
+    const log::LogKey key = log::key_of(arena.log(index));
     if (const auto name = replication::copied_log(key)) copies.push_back({key, *name});
   }
   return copies;

@@ -137,6 +137,12 @@ struct LogEntry {
   std::byte pad_56[8];
 };
 
+/// Whose entry it is now: another log may get it.
+inline LogKey key_of(const LogEntry& entry) {
+  return {__atomic_load_n(&entry.key_high, __ATOMIC_ACQUIRE),
+          __atomic_load_n(&entry.key_low, __ATOMIC_ACQUIRE)};
+}
+
 /// CursorEntry::consumed of a reader that will read no more.
 inline constexpr std::uint64_t retired_cursor = ~std::uint64_t{0};
 
