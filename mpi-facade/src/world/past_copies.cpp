@@ -26,12 +26,12 @@ struct Note {
 static_assert(sizeof(Note) == 32);
 
 /// The logs in this arena that are copies, with what they copy.
-struct Copy {
+struct CopyOfLog {
   log::LogKey key;
   LogName name;
 };
-std::vector<Copy> copies_in(const log::ArenaWriter& own) {
-  std::vector<Copy> copies;
+std::vector<CopyOfLog> copies_in(const log::ArenaWriter& own) {
+  std::vector<CopyOfLog> copies;
   const log::PeerArena arena = own.own();
   for (std::uint32_t index = 0; index < arena.log_count(); ++index) {
     const log::LogKey key = log::key_of(arena.log(index));
@@ -41,8 +41,8 @@ std::vector<Copy> copies_in(const log::ArenaWriter& own) {
 }
 
 /// The cursors of this rank in copies. Those of keepers in this rank's own logs have the high bit.
-void begin_cursors_again(log::ArenaWriter& own, const std::vector<Copy>& copies) {
-  for (const Copy& copy : copies) {
+void begin_cursors_again(log::ArenaWriter& own, const std::vector<CopyOfLog>& copies) {
+  for (const CopyOfLog& copy : copies) {
     std::uint32_t scanned = 0;
     const auto* cursor = log::find_cursor(own.own(), copy.name.key, copy.name.writer, scanned);
     // The copy's writer is this process, too.
