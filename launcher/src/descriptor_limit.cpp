@@ -7,7 +7,7 @@ namespace llamada::launcher {
 namespace {
 
 constexpr std::uint64_t mpirun_descriptors = 32;     // what it opens, and what libraries may
-constexpr std::uint64_t llamanetd_descriptors = 26;  // without ranks
+constexpr std::uint64_t llamanetd_descriptors = 27;  // without ranks
 constexpr std::uint64_t llamanetd_descriptors_each = 7;
 constexpr std::uint64_t link_descriptors_each = 2;
 constexpr std::uint64_t spare_descriptors = 8;  // while a rank is started

@@ -149,12 +149,12 @@ void LogWriter::expire(std::uint64_t record_count) {
 void LogWriter::clear() {
   LLAMADA_CHECK(arena_ != nullptr && !reserved_);
   entry_->first_chunk.store(0, std::memory_order_release);  // pairs with LogReader::enter_first()
-  LLAMADA_CRASH_POINT("clear:unlinked");
+  LLAMADA_CRASH_POINT("recycle:unlinked");
   entry_->published.store(published_ = 0, std::memory_order_relaxed);
   entry_->published_bytes.store(published_bytes_ = 0, std::memory_order_relaxed);
   for (const Chunk& chunk : chunks_) {
     arena_->free(chunk);
-    LLAMADA_CRASH_POINT("clear:freed");
+    LLAMADA_CRASH_POINT("recycle:freed");
   }
   arena_->look_anew(index_);
   chunks_.clear();

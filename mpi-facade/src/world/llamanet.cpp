@@ -134,6 +134,11 @@ class Links final : RemoteRanks {
   void records_are_gone(const std::string& how) override {
     world_.aborted(1, fmt::format("rank {} cannot go on: {}", world_.rank(), how));
   }
+  std::optional<Driver> driver_of(int rank) const override {
+    const auto node = static_cast<std::uint32_t>(node_of(rank));
+    const llamanet::BookNode& of = book().nodes[node];
+    return Driver{replication::driver_endpoint(node), of.small, of.bulk};
+  }
 
   llamanet::Application& application_;
   World& world_;

@@ -39,7 +39,39 @@ RemoteLogs::RemoteLogs(Options options, RemoteRanks& ranks, replication::Link& s
 /// A state that the carrier refuses is older than one that it has, or has no address yet: another follows.
 void RemoteLogs::meet_all() {
   seen_changes_ = ranks_.changes();
-  for (const int rank : options_.ranks) (void)carrier_.meet(endpoint_of(rank), ranks_.state_of(rank));
+  for (const int rank : options_.ranks) {
+    const replication::PeerState state = ranks_.state_of(rank);
+    (void)carrier_.meet(endpoint_of(rank), state);
+    const auto followed = patience_.find(rank);
+    if (followed == patience_.end()) continue;
+    followed->second.set_ended(state.is_lost || state.is_done);
+    look_at_ = std::min(look_at_, followed->second.due());
+  }
+}
+
+/// Asks the drivers of those of which nothing has come for too long.
+void RemoteLogs::look_for_silent() {
+  look_at_ = replication::never;
+  for (auto& [rank, patience] : patience_) {
+    patience.heard(carrier_.heard_at(endpoint_of(rank)), in_mpi_.time());
+    if (in_mpi_.time() >= patience.due()) ask_driver_of(rank, patience);
+    look_at_ = std::min(look_at_, patience.due());
+  }
+}
+
+void RemoteLogs::ask_driver_of(int world_rank, Patience& patience) {
+  patience.asked(in_mpi_.time());
+  // Where that fails, it is tried again; so is each question.
+  if (const auto driver = meet_driver_of(world_rank))
+    for (const Patience::Log& log : patience.logs) (void)carrier_.catch_up(*driver, log.name);
+}
+
+std::optional<replication::EndpointNumber> RemoteLogs::meet_driver_of(int world_rank) {
+  const auto driver = ranks_.driver_of(world_rank);
+  if (!driver) return std::nullopt;
+  const replication::PeerState state{.small = driver->small, .bulk = driver->bulk};
+  if (!carrier_.meet(driver->endpoint, state)) return std::nullopt;
+  return driver->endpoint;
 }
 
 Result<World::Source> RemoteLogs::source(int world_rank, log::LogKey key) {
@@ -49,9 +81,21 @@ Result<World::Source> RemoteLogs::source(int world_rank, log::LogKey key) {
   // that is read.
   auto cursor = own_.cursor(key, name.writer);
   if (!cursor) return propagate(cursor);
-  auto copy = carrier_.follow(name.writer, name, {.window_bytes = options_.window_bytes});
+  // What a replacement needs again, no rank is to serve.
+  const bool is_again = options_.keeps && options_.identity.incarnation > 1;
+  auto copy = carrier_.follow(name.writer, name,
+                              {.window_bytes = options_.window_bytes,
+                               .history = is_again ? meet_driver_of(world_rank) : std::nullopt});
   if (!copy) return propagate(copy);
   (*copy)->add_reader(*cursor);
+  Patience& patience = patience_[world_rank];
+  patience.logs.push_back({name, *copy});
+  const replication::PeerState state = ranks_.state_of(world_rank);
+  if (state.is_lost || state.is_done)
+    patience.ask_soon();
+  else if (patience.logs.size() == 1)
+    patience.begin(in_mpi_.time());
+  look_at_ = std::min(look_at_, patience.due());
   return followed_[name] = {own_.reading(), replication::copy_key(name)};
 }
 
@@ -63,6 +107,7 @@ Status RemoteLogs::publish_to(log::LogWriter& log, log::LogKey key, int world_ra
 void RemoteLogs::stop_reading(int world_rank, log::LogKey key) {
   const replication::LogName name{endpoint_of(world_rank), key};
   if (followed_.erase(name) == 0) return;
+  std::erase_if(patience_[world_rank].logs, [&](const Patience::Log& log) { return log.name == name; });
   carrier_.unfollow(name);
   if (auto cursor = own_.cursor(key, name.writer)) own_.remove_cursor(*cursor);
   push(world_rank);
@@ -86,7 +131,8 @@ bool RemoteLogs::awaits_inputs() {
   for (const auto& [name, source] : followed_) {
     const std::uint64_t records = past_.records_of(name);
     if (records == 0 || !carrier_.is_behind(name, records)) continue;
-    if (ranks_.state_of(static_cast<int>(name.writer)).is_done)
+    const int writer = static_cast<int>(name.writer);
+    if (ranks_.state_of(writer).is_done && !ranks_.driver_of(writer))
       ranks_.records_are_gone(
           fmt::format("it needs again what rank {} had sent, which has ended", name.writer));
     return true;
@@ -96,7 +142,10 @@ bool RemoteLogs::awaits_inputs() {
 
 bool RemoteLogs::carry() {
   if (ranks_.changes() != seen_changes_) meet_all();
-  const bool has_come = carrier_.work(clock_.monotonic());
+  const replication::Time now = clock_.monotonic();
+  const bool has_come = carrier_.work(now);
+  in_mpi_.look(now);
+  if (in_mpi_.time() >= look_at_) look_for_silent();
   if (carrier_.lacks_memory()) [[unlikely]]
     ranks_.copies_need_memory();
   if (!gone_.empty()) [[unlikely]]
@@ -105,6 +154,10 @@ bool RemoteLogs::carry() {
 }
 
 void RemoteLogs::gone(const replication::LogName& name, const replication::Gone& gone) {
+  // A driver that was asked beside the writer may be late.
+  const auto& logs = patience_.at(static_cast<int>(name.writer)).logs;
+  const auto log = std::ranges::find(logs, name, &Patience::Log::name);
+  if (log == logs.end() || gone.from <= log->copy->published() + 1) return;
   gone_ = fmt::format(
       "what rank {} had sent is no longer there from its first record on, but from record {}: "
       "the job keeps no histories any more",
@@ -114,8 +167,12 @@ void RemoteLogs::gone(const replication::LogName& name, const replication::Gone&
 std::chrono::nanoseconds RemoteLogs::prepare_sleep() {
   const auto now = clock_.monotonic();
   carrier_.acknowledge_all(now);
+  in_mpi_.look(now);
+  in_mpi_.sleep();
   const replication::Time due = carrier_.due();
-  return due == replication::never ? due : std::max(due - now, std::chrono::nanoseconds(0));
+  const auto of_silent = look_at_ == replication::never ? look_at_ : look_at_ - in_mpi_.time();
+  const auto of_carrier = due == replication::never ? due : due - now;
+  return std::max(std::min(of_silent, of_carrier), std::chrono::nanoseconds(0));
 }
 
 }  // namespace llamada::mpi

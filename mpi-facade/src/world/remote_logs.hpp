@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "llamada/log/log_writer.hpp"
 #include "llamada/replication/carrier.hpp"
 #include "world/past_copies.hpp"
+#include "world/patience.hpp"
 #include "world/progress_hook.hpp"
 #include "world/world.hpp"
 
@@ -30,6 +32,13 @@ class RemoteRanks {
   /// Records that this rank needs are no longer there; `how` is one sentence without a full stop. The job
   /// ends with it.
   virtual void records_are_gone(const std::string& how) = 0;
+  /// The driver of that rank's node, which serves the rank's logs while the rank is silent.
+  struct Driver {
+    replication::EndpointNumber endpoint = 0;
+    replication::Address small;
+    replication::Address bulk;
+  };
+  virtual std::optional<Driver> driver_of(int /*world_rank*/) const { return std::nullopt; }
 
  protected:
   ~RemoteRanks() = default;
@@ -44,7 +53,8 @@ class RemoteRanks {
 /// again (PastCopies).
 ///
 /// All progress is made in carry(), push() and what publishes: a rank that computes neither copies nor
-/// acknowledges.
+/// acknowledges. Nor does it send; so a rank that waits and hears nothing of another one asks the driver of
+/// that one's node for its logs (Patience).
 ///
 /// Threads: the rank's MPI thread, or whoever holds the lock.
 class RemoteLogs final : public ProgressHook, replication::CarrierEvents {
@@ -89,6 +99,9 @@ class RemoteLogs final : public ProgressHook, replication::CarrierEvents {
  private:
   void meet_all();
   void gone(const replication::LogName& name, const replication::Gone& gone) override;
+  void look_for_silent();
+  void ask_driver_of(int world_rank, Patience& patience);
+  std::optional<replication::EndpointNumber> meet_driver_of(int world_rank);
 
   Options options_;
   RemoteRanks& ranks_;
@@ -99,6 +112,9 @@ class RemoteLogs final : public ProgressHook, replication::CarrierEvents {
   PastCopies past_;  // of a replacement, until all of it has come again
   replication::Carrier carrier_;
   std::map<replication::LogName, World::Source> followed_;
+  std::map<int, Patience> patience_;  // of each rank that is followed
+  InMpi in_mpi_;
+  std::chrono::nanoseconds look_at_ = replication::never;  // at the silent ranks, in time within MPI
   std::uint64_t seen_changes_ = 0;
   std::string gone_;  // how, of what this rank needs
 };

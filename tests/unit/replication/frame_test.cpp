@@ -187,11 +187,11 @@ TEST_CASE("frame: submessages that cannot be are refused", "[replication]") {
     return is_well_formed(other);
   };
   REQUIRE(is_well_formed(body));
-  for (const int type : {0, 3, 7, 8, 11, 255}) CHECK_FALSE(is_right_with(0, type));
+  for (const int type : {0, 3, 7, 8, 11, 12, 255}) CHECK_FALSE(is_right_with(0, type));
   CHECK_FALSE(is_right_with(4, 39));      // size of the FOLLOW
   CHECK_FALSE(is_right_with(7, 0x7f));    // far behind the end
   CHECK_FALSE(is_right_with(8 + 24, 0));  // from record 0
-  const std::size_t records = 48 + 16 + 32 + 24 + 16;
+  const std::size_t records = 48 + 16 + 32 + 24 + 16 + 16;
   REQUIRE(body[records] == std::byte{1});
   CHECK_FALSE(is_right_with(records + 8, 0));          // first record 0
   CHECK_FALSE(is_right_with(records + 15, 0xff));      // more records than can be

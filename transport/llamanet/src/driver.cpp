@@ -98,6 +98,22 @@ Result<log::ArenaWriter*> Driver::Implementation::arena() {
   return &arena_->writer();
 }
 
+Status Driver::Implementation::meet_nodes(std::span<const std::string> endpoints_of_nodes) {
+  if (!links_)
+    return failure(Errc::invalid_argument, "the driver of a job on one node has no other nodes to meet");
+  if (auto met = links_->meet(endpoints_of_nodes); !met) return met;
+  auto [small, bulk] = links_->take_own();
+  auto server = HistoryServer::open(links_->book(), std::move(small), std::move(bulk), roster_);
+  if (!server) return propagate(server);
+  history_server_ = std::move(*server);
+  return socket_->watch_links(history_server_->descriptors());
+}
+
+void Driver::Implementation::set_remote(std::uint32_t slot, SlotState state, std::uint32_t incarnation) {
+  roster_.set_remote(slot, state, incarnation);
+  if (history_server_) history_server_->changed(slot);
+}
+
 Result<MappedArena> Driver::Implementation::map(std::uint32_t slot) const {
   if (slot >= roster_.count() || !roster_[slot].arena)
     return failure(Errc::not_found, "there is no arena in slot {}", slot);
@@ -213,11 +229,10 @@ std::string Driver::endpoints() const {
   return implementation_->links_ ? implementation_->links_->endpoints() : std::string();
 }
 Status Driver::meet_nodes(std::span<const std::string> endpoints_of_nodes) {
-  if (implementation_->links_) return implementation_->links_->meet(endpoints_of_nodes);
-  return failure(Errc::invalid_argument, "the driver of a job on one node has no other nodes to meet");
+  return implementation_->meet_nodes(endpoints_of_nodes);
 }
 void Driver::set_remote(std::uint32_t slot, SlotState state, std::uint32_t incarnation) {
-  implementation_->roster_.set_remote(slot, state, incarnation);
+  implementation_->set_remote(slot, state, incarnation);
 }
 bool Driver::is_remote(std::uint32_t slot) const { return implementation_->roster_.is_remote(slot); }
 

@@ -80,8 +80,8 @@ Status DriverLinks::meet(std::span<const std::string> endpoints_of_nodes) {
   if (book_) return failure(Errc::already_exists, "node {} has met the other nodes before", nodes_.own);
   auto all = join_endpoints(endpoints_of_nodes, nodes_.of_slot);
   if (!all) return propagate(all);
-  const auto bytes =
-      encode_book({nodes_.own, nodes_.job_number, nodes_.key, std::move(all->nodes), std::move(all->slots)});
+  met_ = {nodes_.own, nodes_.job_number, nodes_.key, std::move(all->nodes), std::move(all->slots)};
+  const auto bytes = encode_book(met_);
   auto memory = create_memory("llamada-book", bytes.size());
   if (!memory) return propagate(memory);
   auto mapping = Mapping::map(memory->get(), bytes.size(), Mapping::Access::read_write);

@@ -3,11 +3,13 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "llamada/base/file_descriptor.hpp"
 #include "llamada/base/result.hpp"
 #include "llamada/llamanet/driver.hpp"
+#include "llamada/llamanet/node_book.hpp"
 #include "llamada/replication/link.hpp"
 
 namespace llamada::llamanet {
@@ -27,6 +29,12 @@ class DriverLinks {
   /// already_exists, those of the system.
   Status meet(std::span<const std::string> endpoints_of_nodes);
   bool has_book() const { return static_cast<bool>(book_); }
+  /// From meet() on.
+  const NodeBook& book() const { return met_; }
+  /// The driver's own sockets, for small frames and for bulk; once.
+  std::pair<FileDescriptor, FileDescriptor> take_own() {
+    return {std::move(driver_.small), std::move(driver_.bulk)};
+  }
   /// What the application of an own slot gets: the book (read-only), the sockets for small frames and for
   /// bulk. They stay this object's.
   std::vector<int> descriptors(std::uint32_t slot) const;
@@ -45,7 +53,8 @@ class DriverLinks {
   std::uint64_t machine_ = 0;
   Sockets driver_;
   std::vector<Sockets> own_;  // in the slots' order
-  FileDescriptor book_;       // none before meet()
+  NodeBook met_;
+  FileDescriptor book_;  // none before meet()
 };
 
 }  // namespace llamada::llamanet

@@ -68,6 +68,12 @@ Status DriverSocket::watch_bell(int event) {
   return watch(event, Source::bell, static_cast<std::uint64_t>(event));
 }
 
+Status DriverSocket::watch_links(const std::vector<int>& descriptors) {
+  for (const int descriptor : descriptors)
+    if (auto watched = watch(descriptor, Source::link, 0); !watched) return watched;
+  return {};
+}
+
 void DriverSocket::poll(std::chrono::milliseconds timeout) {
   std::array<epoll_event, events_max> ready;
   const int count = wait_for_events(epoll_.get(), ready, timeout);
@@ -89,6 +95,8 @@ void DriverSocket::handle(std::uint64_t key) {
       // Before anybody looks at logs: a commit that comes later rings again.
       clear(static_cast<int>(number));
       return host_->on_bell();
+    case Source::link:
+      return host_->on_links();
   }
 }
 

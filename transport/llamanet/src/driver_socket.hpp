@@ -56,6 +56,8 @@ class DriverSocket {
     virtual void on_process_end(std::uint32_t slot) = 0;
     /// The eventfd of watch_bell() has been rung, and is cleared.
     virtual void on_bell() = 0;
+    /// A descriptor of watch_links() is readable.
+    virtual void on_links() = 0;
 
    protected:
     ~Host() = default;
@@ -77,6 +79,8 @@ class DriverSocket {
 
   /// Calls on_bell() when somebody rings this eventfd, until it is closed. Once.
   Status watch_bell(int event);
+  /// Calls on_links() while one of these is readable, until it is closed.
+  Status watch_links(const std::vector<int>& descriptors);
 
   bool has(std::uint64_t connection) const { return connections_.contains(connection); }
   /// Of a connection that is there. Valid until it is closed.
@@ -97,7 +101,14 @@ class DriverSocket {
 
  private:
   // What a descriptor in the epoll set stands for: this in the top byte of its key, a number below.
-  enum class Source : std::uint64_t { listener = 1, connection = 2, process = 3, retry = 4, bell = 5 };
+  enum class Source : std::uint64_t {
+    listener = 1,
+    connection = 2,
+    process = 3,
+    retry = 4,
+    bell = 5,
+    link = 6
+  };
   struct Connection {
     FileDescriptor socket;
     Caller caller;

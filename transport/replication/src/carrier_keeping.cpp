@@ -195,8 +195,9 @@ void Carrier::take_gone(Peer& peer, LogNumber alias, const Gone& gone) {
     if (const auto at = find_pull(peer, alias, gone.from); at != pulls_.end()) finish_pull(at, false);
     return;
   }
-  if (feed->state != Feed::State::follows) return end_catch_up(*feed);
-  if (options_.events != nullptr) options_.events->gone(feed->copy->name(), gone);
+  const LogName name = feed->copy->name();
+  if (feed->state != Feed::State::follows) end_catch_up(*feed);
+  if (options_.events != nullptr) options_.events->gone(name, gone);
 }
 
 }  // namespace llamada::replication

@@ -1,0 +1,160 @@
+#include "carrier_processes.hpp"
+
+using namespace llamada;
+using namespace llamada::replication;
+
+TEST_CASE("carrier: a history is served by another process, and its end told", "[replication]") {
+  Two two;
+  LogWriter dead = two.one.log(5, log::Retention::keep_all);
+  for (std::uint64_t number = 1; number <= 300; ++number) publish(dead, number, number % 100);
+  // Rank 77's log, as a driver finds it in that rank's arena.
+  two.one.found.arenas[77] = two.one.arena->own();
+  LogWriter& copy = two.follow({77, {1, 5}});
+  two.pass(20ms);
+  CHECK(copy.published() == 300);
+  CHECK(two.other.heard.ends == std::vector<std::uint64_t>{300});
+}
+
+namespace {
+
+/// A driver that serves what process 1 has written, beside the two.
+struct Three : Two {
+  Three() {
+    const EndpointNumber driver_number = driver_endpoint(0);
+    driver.found.arenas[1] = one.arena->own();
+    driver.found.strangers[2] = other.state;
+    driver.carrier = std::make_unique<Carrier>(
+        CarrierOptions{.identity = {.job = 9, .endpoint = driver_number, .incarnation = 1, .key = {1, 2}},
+                       .histories = &driver.found},
+        *driver.small, *driver.bulk);
+    REQUIRE(other.carrier->meet(driver_number, driver.state).has_value());
+  }
+  /// Process 1 is outside of its carrier.
+  void pass_silently(Time time) {
+    for (const Time end = now + time; now < end; now += 5us) {
+      network.advance(now);
+      driver.carrier->work(now);
+      other.carrier->work(now);
+    }
+  }
+  void pass_all(Time time) {
+    for (const Time end = now + time; now < end; now += 5us) {
+      network.advance(now);
+      one.carrier->work(now);
+      driver.carrier->work(now);
+      other.carrier->work(now);
+    }
+  }
+  Status catch_up(const LogName& name) { return other.carrier->catch_up(driver_endpoint(0), name); }
+  Process driver{driver_endpoint(0), network};
+};
+
+}  // namespace
+
+TEST_CASE("carrier: the driver serves what a silent writer has, from the first record on", "[replication]") {
+  Three job;
+  const LogName name{1, {1, 5}};
+  LogWriter log = job.one.log(5, log::Retention::recycle);
+  const auto own = job.one.carrier->publish_to(log, {1, 5}, 2);
+  const std::size_t sizes[] = {0, 1, 48, 49, 1300, 1401, 1500, 20001, 100000};
+  std::uint64_t number = 0;
+  for (const std::size_t size : sizes) publish(log, ++number, size);
+  LogWriter& copy = job.follow(name);
+  LogReader reader = job.other.reader(copy);
+  job.pass_silently(5ms);
+  CHECK(copy.published() == 0);
+  REQUIRE(job.catch_up(name));
+  REQUIRE(job.catch_up(name));
+  job.pass_silently(20ms);
+  CHECK(job.driver.found.questions == 1);
+  CHECK(copy.published() == number);
+  number = 0;
+  for (const std::size_t size : sizes) {
+    const auto record = reader.peek();
+    REQUIRE(record);
+    CHECK(log::holds(record->payload, ++number, size));
+    reader.advance();
+  }
+  // Once more, when there is more: one question for all logs there.
+  publish(log, ++number, 77);
+  REQUIRE(job.catch_up(name));
+  job.pass_silently(5ms);
+  CHECK(copy.published() == number);
+  CHECK(job.driver.found.questions == 1);
+  // The writer says all of it again, and what follows.
+  publish(log, ++number, 7);
+  job.one.carrier->grown(*own, job.now);
+  job.pass_all(20ms);
+  CHECK(copy.published() == number);
+  CHECK((job.one.carrier->is_idle() && job.other.carrier->is_idle()));
+  for (const Process* process : {&job.one, &job.other, &job.driver})
+    CHECK(process->carrier->faults(FrameFault::malformed) == 0);
+}
+
+TEST_CASE("carrier: a catch-up with a log that is not there yet ends, and finds it later", "[replication]") {
+  Three job;
+  const LogName name{1, {1, 5}};
+  LogWriter& copy = job.follow(name);
+  REQUIRE(job.catch_up(name));
+  job.pass_silently(2ms);
+  CHECK(job.other.heard.ends == std::vector<std::uint64_t>{0});
+  LogWriter log = job.one.log(5, log::Retention::recycle);
+  REQUIRE(job.one.carrier->publish_to(log, {1, 5}, 2));
+  publish(log, 1, 100);
+  REQUIRE(job.catch_up(name));
+  job.pass_silently(2ms);
+  CHECK(copy.published() == 1);
+  CHECK(job.other.carrier->catch_up(1, name).error().code() == Errc::invalid_argument);
+  CHECK(job.other.carrier->catch_up(driver_endpoint(9), name).error().code() == Errc::invalid_argument);
+  CHECK(job.catch_up({1, {1, 6}}).error().code() == Errc::invalid_argument);
+}
+
+TEST_CASE("carrier: a record that the writer has begun in pieces is completed by the driver",
+          "[replication]") {
+  Three job;
+  const LogName name{1, {1, 5}};
+  LogWriter log = job.one.log(5, log::Retention::recycle);
+  const auto own = job.one.carrier->publish_to(log, {1, 5}, 2);
+  LogWriter& copy = job.follow(name);
+  LogReader reader = job.other.reader(copy);
+  job.pass_all(1ms);
+  publish(log, 1, 200000);
+  job.one.carrier->grown(*own, job.now);  // as much as the window takes
+  job.pass_silently(5ms);
+  CHECK(copy.published() == 0);
+  REQUIRE(job.catch_up(name));
+  job.pass_silently(20ms);
+  REQUIRE(copy.published() == 1);
+  CHECK(log::holds(reader.peek()->payload, 1, 200000));
+  publish(log, 2, 100000);
+  job.one.carrier->grown(*own, job.now);
+  job.pass_all(20ms);
+  CHECK(copy.published() == 2);
+  for (const Process* process : {&job.one, &job.other, &job.driver})
+    CHECK(process->carrier->faults(FrameFault::malformed) == 0);
+}
+
+TEST_CASE("carrier: a copy begins anew with a history, and then follows its writer", "[replication]") {
+  Three job;
+  const LogName name{1, {1, 5}};
+  LogWriter log = job.one.log(5, log::Retention::keep_all);
+  const auto own = job.one.carrier->publish_to(log, {1, 5}, 2);
+  for (std::uint64_t number = 1; number <= 300; ++number) publish(log, number, 100);
+  job.follow(name);
+  job.pass_all(20ms);
+  job.other.begin(2);
+  job.introduce();
+  job.driver.found.strangers[2] = job.other.state;
+  REQUIRE(job.other.carrier->meet(driver_endpoint(0), job.driver.state));
+  auto copy = job.other.carrier->follow(1, name, {.begins_anew = true, .history = driver_endpoint(0)});
+  REQUIRE(copy);
+  CHECK((*copy)->published() == 0);
+  LogReader reader = job.other.reader(**copy);
+  job.pass_silently(20ms);
+  REQUIRE((*copy)->published() == 300);
+  CHECK(log::holds(reader.peek()->payload, 1, 100));
+  publish(log, 301, 100);
+  job.one.carrier->grown(*own, job.now);
+  job.pass_all(20ms);
+  CHECK((*copy)->published() == 301);
+}

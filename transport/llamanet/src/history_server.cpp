@@ -1,0 +1,113 @@
+#include "history_server.hpp"
+
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "link_options.hpp"
+
+namespace llamada::llamanet {
+namespace {
+
+using replication::Time;
+
+/// Between two looks at what else the driver has to do.
+constexpr int works_max = 16;
+
+}  // namespace
+
+Result<std::unique_ptr<HistoryServer>> HistoryServer::open(NodeBook book, FileDescriptor small,
+                                                           FileDescriptor bulk, const DriverRoster& roster) {
+  std::unique_ptr<HistoryServer> server(new HistoryServer(std::move(book), roster));
+  server->timer_ = FileDescriptor(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
+  if (!server->timer_) return system_failure("timerfd_create");
+  auto small_link = links::UdpLink::adopt(std::move(small), small_link_options);
+  if (!small_link) return propagate(small_link);
+  server->small_ = std::move(*small_link);
+  auto bulk_link = links::UdpLink::adopt(std::move(bulk), bulk_link_options);
+  if (!bulk_link) return propagate(bulk_link);
+  server->bulk_ = std::move(*bulk_link);
+  server->arenas_.resize(server->book_.entries.size());
+  const NodeBook& of = server->book_;
+  const replication::CarrierOptions options{
+      .identity = {.job = static_cast<std::uint32_t>(of.job_number),
+                   .endpoint = replication::driver_endpoint(of.own_node),
+                   .incarnation = 1,
+                   .key = of.key},
+      .histories = server.get()};
+  server->carrier_ = std::make_unique<replication::Carrier>(options, *server->small_, *server->bulk_);
+  // It sleeps only while it has nothing to do.
+  server->carrier_->set_waiting(true);
+  return server;
+}
+
+std::vector<int> HistoryServer::descriptors() const {
+  return {small_->descriptor(), bulk_->descriptor(), timer_.get()};
+}
+
+void HistoryServer::work() {
+  std::uint64_t expirations = 0;
+  (void)!::read(timer_.get(), &expirations, sizeof(expirations));
+  bool has_come = true;
+  for (int works = 0; works < works_max && has_come; ++works) has_come = carrier_->work(clock_.monotonic());
+  const Time now = clock_.monotonic();
+  set_timer(has_come ? now : carrier_->due(), now);
+}
+
+/// The least that a timer can be set to is 1 ns; 0 stops it.
+void HistoryServer::set_timer(Time due, Time now) {
+  itimerspec at{};
+  if (due != replication::never) {
+    const auto left = std::max(due - now, Time(1));
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
+    at.it_value.tv_sec = seconds.count();
+    at.it_value.tv_nsec = (left - seconds).count();
+  }
+  ::timerfd_settime(timer_.get(), 0, &at, nullptr);
+}
+
+void HistoryServer::changed(std::uint32_t slot) {
+  if (!met_.contains(slot)) return;
+  // A state that the carrier refuses is older than the one it has.
+  (void)carrier_->meet(slot, state_of(slot));
+  work();
+}
+
+replication::PeerState HistoryServer::state_of(std::uint32_t slot) const {
+  const SlotState state = roster_.state(slot);
+  const BookEntry& entry = book_.entries[slot];
+  const std::uint32_t incarnation = roster_.entry(slot).incarnation.load(std::memory_order_relaxed);
+  return {.incarnation = static_cast<std::uint16_t>(std::max(incarnation, 1U)),
+          .is_lost = state == SlotState::dead,
+          .is_done = state == SlotState::done,
+          .small = entry.small,
+          .bulk = entry.bulk};
+}
+
+std::optional<replication::PeerState> HistoryServer::introduce(replication::EndpointNumber stranger) {
+  if (stranger >= book_.entries.size() || !roster_.is_remote(stranger)) return std::nullopt;
+  met_.insert(stranger);
+  return state_of(stranger);
+}
+
+std::optional<replication::LogSource> HistoryServer::find(const replication::LogName& name,
+                                                          replication::EndpointNumber keeper) {
+  const std::uint32_t slot = name.writer;
+  if (slot >= arenas_.size() || slot >= roster_.count() || !roster_[slot].arena) return std::nullopt;
+  MappedArena& arena = arenas_[slot];
+  if (!arena) {
+    auto mapped = MappedArena::map(roster_[slot].arena.get(), roster_.arena_size_bytes());
+    if (!mapped) return std::nullopt;
+    arena = std::move(*mapped);
+  }
+  const log::PeerArena reading = arena.reading();
+  std::uint32_t logs = 0, cursors = 0;
+  const auto index = log::find_log(reading, name.key, logs);
+  if (!index) return std::nullopt;
+  return replication::LogSource{
+      reading, *index, log::find_cursor(reading, replication::keeper_key(name.key), keeper, cursors)};
+}
+
+}  // namespace llamada::llamanet
