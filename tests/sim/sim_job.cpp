@@ -124,9 +124,11 @@ class Job::SimWorld final : public World, RemoteRanks {
     const replication::Identity identity{.endpoint = static_cast<replication::EndpointNumber>(state.self),
                                          .incarnation = static_cast<std::uint16_t>(state.incarnation)};
     if (!far.empty())
-      logs_.emplace(
-          RemoteLogs::Options{.identity = identity, .ranks = std::move(far), .keeps = job.options_.rebuild},
-          static_cast<RemoteRanks&>(*this), small_, bulk_, *state.arena, job.clock_);
+      logs_.emplace(RemoteLogs::Options{.identity = identity,
+                                        .ranks = std::move(far),
+                                        .keeps = job.options_.rebuild,
+                                        .window_bytes = job.options_.link_window_bytes},
+                    static_cast<RemoteRanks&>(*this), small_, bulk_, *state.arena, job.clock_);
   }
 
   int rank() const override { return state_.self; }

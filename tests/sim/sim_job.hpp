@@ -49,6 +49,7 @@ struct JobOptions {
   /// in the job's time; 0: there are no links.
   int ranks_per_linked_node = 0;
   links::FakeFaults faults;  ///< of these links
+  std::uint64_t link_window_bytes = 512 << 10;
 };
 
 class Job;

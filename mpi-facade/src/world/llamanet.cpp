@@ -274,8 +274,16 @@ class LlamanetWorld final : public World {
     application_->wake(static_cast<std::uint32_t>(world_rank));
   }
   void wake_all() override { application_->wake_all(); }
+  /// A rank that has records under way to other nodes keeps quiet about that question: the others cannot have
+  /// seen these. Whoever asks does so twice, so that what had come before the first answer is seen by the
+  /// second question.
   std::uint32_t survey() override {
-    return application_->roster().page().survey.load(std::memory_order_acquire);
+    const std::uint32_t survey = application_->roster().page().survey.load(std::memory_order_acquire);
+    if (!links_) return survey;
+    if (survey == seen_survey_) return *shown_survey_;
+    seen_survey_ = survey;
+    if (!shown_survey_ || links_->logs().is_idle()) shown_survey_ = survey;
+    return *shown_survey_;
   }
   void prepare_ahead() override { application_->own_arena().prepare_ahead(); }
   const std::atomic<std::uint32_t>* sleeping_word(int world_rank) override {
@@ -388,6 +396,9 @@ class LlamanetWorld final : public World {
   bool oversubscribed_ = false;
   std::optional<Links> links_;  // of a job on several nodes
   bool said_used_up_ = false;
+  // With links: the number of the question that was seen last, and of the last one that may be answered.
+  std::optional<std::uint32_t> seen_survey_;
+  std::optional<std::uint32_t> shown_survey_;
 };
 
 }  // namespace

@@ -81,6 +81,8 @@ class RemoteLogs final : public ProgressHook, replication::CarrierEvents {
   void push(int world_rank);
   /// World::awaits_inputs()
   bool awaits_inputs();
+  /// Whether the other ranks have all that was published for them so far.
+  bool is_idle() const { return carrier_.is_idle(); }
   /// World::has_delivered(): a rank that is dead, and to be replaced, has nothing yet. When it gives true,
   /// the others have been told all that was applied here.
   bool has_delivered();

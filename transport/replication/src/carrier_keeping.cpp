@@ -103,7 +103,7 @@ bool Carrier::is_behind(const LogName& name, std::uint64_t records) {
   const auto found = copies_.find(name);
   if (found == copies_.end() || !found->second.kept) return false;
   KeptCopy& copy = *found->second.kept;
-  return copy.log().published() < records && copy.has_credit();
+  return copy.log().published() < records && copy.is_growing();
 }
 
 Status Carrier::pull(const LogName& name, std::uint64_t record, std::span<std::byte> into, Done done) {

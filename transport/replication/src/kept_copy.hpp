@@ -44,8 +44,8 @@ class KeptCopy {
   bool is_short_of_credit(const Feed& feed) const { return feed.credit < received_ + window_bytes_ / 2; }
   /// What the holder is to hear of what this copy's readers have read since; nothing if that is little.
   std::optional<Credit> credit(Feed& feed);
-  /// Whether the holder may send another record, or will soon hear that it may.
-  bool has_credit() { return credit_now() > received_; }
+  /// Whether a holder is sending a record in pieces, may send another one, or will soon hear that it may.
+  bool is_growing() { return open_ || credit_now() > received_; }
 
  private:
   Outcome apply(std::uint64_t number, const WireRecord& record);

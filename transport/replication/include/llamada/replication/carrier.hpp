@@ -33,8 +33,8 @@ class KeptCopy;
 class CarrierEvents {
  public:
   virtual ~CarrierEvents() = default;
-  /// The holder that a copy follows has records of this log only from a later one on. `holder` may have the
-  /// rest, if it is not the holder itself.
+  /// A holder that a copy follows, or catches up with, has records of this log only from a later one on.
+  /// `holder` may have the rest, if it is not that holder itself.
   virtual void gone(const LogName&, const Gone&) {}
   /// A history is over: what follows has to be asked of the writer.
   virtual void ended(const LogName&, const End&) {}
