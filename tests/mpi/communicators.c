@@ -103,10 +103,11 @@ static void create(void) {
   OK(MPI_Group_free(&world));
 }
 
-static void split_type(void) {
+/* The ranks are dealt out to so many nodes in their order, as many to each. */
+static void split_type(int nodes) {
   MPI_Comm comm;
   OK(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &comm));
-  check_works(comm, ranks, rank);
+  check_works(comm, ranks / nodes, rank % (ranks / nodes));
   OK(MPI_Comm_free(&comm));
 }
 
@@ -193,7 +194,7 @@ int main(int argc, char** argv) {
   dup();
   split();
   create();
-  split_type();
+  split_type(argc > 1 ? atoi(argv[1]) : 1);
   names();
   freed_early();
   storm();

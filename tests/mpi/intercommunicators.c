@@ -38,14 +38,14 @@ static void sizes(MPI_Comm inter, MPI_Comm local) {
   OK(MPI_Group_free(&remote));
 }
 
-/* All are on one node. */
-static void split_type(MPI_Comm inter) {
+/* The ranks are dealt out to so many nodes in their order, as many to each. */
+static void split_type(MPI_Comm inter, int nodes) {
   MPI_Comm shared, none;
   int size, remote;
   OK(MPI_Comm_split_type(inter, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &shared));
   OK(MPI_Comm_size(shared, &size));
   OK(MPI_Comm_remote_size(shared, &remote));
-  CHECK(size == group_size && remote == remote_size);
+  CHECK(size == group_size / nodes && remote == remote_size / nodes);
   OK(MPI_Comm_free(&shared));
   OK(MPI_Comm_split_type(inter, MPI_UNDEFINED, 0, MPI_INFO_NULL, &none));
   CHECK(none == MPI_COMM_NULL);
@@ -155,7 +155,7 @@ int main(int argc, char** argv) {
     inter = make_inter(&local);
     sizes(inter, local);
     messages(inter, 0);
-    split_type(inter);
+    split_type(inter, argc > 1 ? atoi(argv[1]) : 1);
     for (int high = 0; high < 3; high++) merged(inter, high);
     copies(inter);
     refused(inter, local);
