@@ -72,6 +72,7 @@ void Carrier::forget(Peer& peer) {
       if (follower.peer == &peer) follower.peer = nullptr;
   peer.served.clear();
   peer.ready.clear();
+  peer.begun.clear();
   peer.pulls.clear();
   peer.unfollowed.clear();
   peer.left_early.clear();
@@ -219,7 +220,7 @@ void Carrier::attend_active(Time now) {
 /// Each look is a system call, and as a rule only small frames come. A late look is needed all the same: for
 /// a peer that has not heard that its last pieces came.
 bool Carrier::receive_bulk(Time now) {
-  if (!expects_bulk_ && now < look_at_bulk_) return false;
+  if (!expects_bulk_ && open_copies_ == 0 && now < look_at_bulk_) return false;
   look_at_bulk_ = now + bulk_looks_apart;
   return receive(bulk_, true, now);
 }

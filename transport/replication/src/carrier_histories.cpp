@@ -40,9 +40,14 @@ Status Carrier::ask_history(Copy& copy, Peer& holder) {
   return {};
 }
 
-void Carrier::take_end(Peer& peer, LogNumber alias, const End& end) {
+/// False: not yet.
+bool Carrier::take_end(Peer& peer, LogNumber alias, const End& end) {
   Feed* const feed = peer.find_feed(alias);
-  if (feed == nullptr) return;
+  if (feed == nullptr) return true;
+  // Said to an older FOLLOW: before any record comes the end can only be just before the one that was asked for.
+  if (!feed->has_begun && end.record + 1 != feed->from) return true;
+  // It has overtaken pieces of the last record.
+  if (feed->has_begun && feed->copy->is_open() && end.record > feed->copy->log().published()) return false;
   const bool was_catching_up = feed->state == Feed::State::catches_up;
   if (was_catching_up) {
     end_catch_up(*feed);
@@ -50,6 +55,7 @@ void Carrier::take_end(Peer& peer, LogNumber alias, const End& end) {
     feed->end = end.record;
   }
   if (options_.events != nullptr) options_.events->ended(feed->copy->name(), end);
+  return true;
 }
 
 /// Whoever waits for it is followed now.

@@ -88,6 +88,11 @@ void Carrier::send_follow(Feed& feed) {
   note_due(*feed.holder, Time{0});
 }
 
+void Carrier::note_open(bool was_open, const KeptCopy& copy) {
+  if (copy.is_open() && !was_open) ++open_copies_;
+  if (!copy.is_open() && was_open) --open_copies_;
+}
+
 void Carrier::give_credit(Peer& peer, Time now) {
   for (const auto& feed : peer.kept) {
     if (!feed->goes_on() || !feed->copy->is_short_of_credit(*feed)) continue;

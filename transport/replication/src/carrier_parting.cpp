@@ -29,6 +29,7 @@ void Carrier::unfollow(const LogName& name) {
       note_due(holder, Time{0});
     }
   }
+  if (copy.kept->is_open()) --open_copies_;
   copy.kept->discard();
   copies_.erase(found);
 }

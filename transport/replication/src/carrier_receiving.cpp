@@ -119,8 +119,7 @@ bool Carrier::apply(Peer& peer, const Submessage& message) {
       if (std::erase(peer.parting, alias) > 0) peer.free_aliases.push_back(alias);
       return true;
     case Type::end:
-      take_end(peer, alias, *read_end(message.body));
-      return true;
+      return take_end(peer, alias, *read_end(message.body));
     case Type::look:
       take_look(peer);
       return true;
@@ -129,25 +128,43 @@ bool Carrier::apply(Peer& peer, const Submessage& message) {
 }
 
 bool Carrier::apply_to_copy(Peer& peer, const Submessage& message) {
+  if (message.head.type == Type::records) return apply_records(peer, message);
+  const PieceBody piece = *read_piece(message.body);
+  // It has overtaken its record's beginning. Behind that it is taken, or dropped as that was.
+  if (piece.piece.begun_by > peer.small.session.applied_all()) return false;
+  Feed* const feed = peer.find_feed(message.head.log);
+  if (feed == nullptr) return true;
+  const bool was_open = feed->copy->is_open();
+  const auto outcome = feed->copy->apply(piece);
+  note_open(was_open, *feed->copy);
+  return take_outcome(*feed, outcome);
+}
+
+bool Carrier::apply_records(Peer& peer, const Submessage& message) {
   Feed* const feed = peer.find_feed(message.head.log);
   // Of a log that is followed elsewhere by now.
   if (feed == nullptr) return true;
-  const bool is_records = message.head.type == Type::records;
+  const RecordsReader records(message.body);
   if (!feed->has_begun) {
     // What was sent before the holder had the last FOLLOW may leave a gap.
-    if (!is_records || RecordsReader(message.body).number() != feed->from) return true;
+    if (records.number() != feed->from) return true;
     feed->has_begun = true;
   }
   if (feed->state == Feed::State::ended) feed->state = Feed::State::catches_up;
-  KeptCopy& copy = *feed->copy;
-  const auto outcome =
-      is_records ? copy.apply(RecordsReader(message.body)) : copy.apply(*read_piece(message.body));
-  if (outcome == KeptCopy::Outcome::wrong) {
+  const bool was_open = feed->copy->is_open();
+  const auto outcome = feed->copy->apply(records);
+  note_open(was_open, *feed->copy);
+  return take_outcome(*feed, outcome);
+}
+
+bool Carrier::take_outcome(Feed& feed, KeptCopyOutcome outcome) {
+  if (outcome == KeptCopyOutcome::wrong) {
     count(FrameFault::malformed);
     // It may be asked again, from another record on.
-    if (feed->state == Feed::State::catches_up) end_catch_up(*feed);
+    if (feed.state == Feed::State::catches_up) end_catch_up(feed);
   }
-  lacks_memory_ = outcome == KeptCopy::Outcome::no_room;
+  if (outcome == KeptCopyOutcome::not_now) return false;
+  lacks_memory_ = outcome == KeptCopyOutcome::no_room;
   return !lacks_memory_;
 }
 

@@ -29,12 +29,14 @@ void Carrier::send(Peer& peer, Lane& lane, FrameWriter& writer, std::uint64_t nu
   lane.session.acknowledgement_sent();
 }
 
-void Carrier::send_new(Peer& peer, FrameWriter& writer, const Item& item, Time now) {
+/// The number under which it was sent.
+std::uint64_t Carrier::send_new(Peer& peer, FrameWriter& writer, const Item& item, Time now) {
   Session& session = peer.small.session;
   const std::uint64_t number = session.next_number();
   peer.small.item(number) = item;
   session.sent(writer.size_bytes(), now);
   send(peer, peer.small, writer, number);
+  return number;
 }
 
 void Carrier::pump(Peer& peer, Time now) {
@@ -43,9 +45,9 @@ void Carrier::pump(Peer& peer, Time now) {
   repair(peer, peer.bulk, now);
   answer_unfollows(peer);
   send_controls(peer, now);
-  send_records(peer, now);
-  while (send_train(peer, now)) {
-  }
+  // The end of a train may let the log of its pieces go on.
+  do send_records(peer, now);
+  while (send_train(peer, now));
   for (Lane* lane : {&peer.small, &peer.bulk}) {
     if (lane->session.owes_acknowledgement(now)) {
       FrameWriter writer(room_, lane->link.limits().datagram_bytes_max);
@@ -57,7 +59,8 @@ void Carrier::pump(Peer& peer, Time now) {
 
 void Carrier::repair(Peer& peer, Lane& lane, Time now) {
   while (const auto lost = lane.session.lost(now)) {
-    FrameWriter writer(room_, lane.link.limits().datagram_bytes_max);
+    const bool is_bulk = &lane == &peer.bulk;
+    FrameWriter writer(is_bulk ? bulk_room(0) : room_, lane.link.limits().datagram_bytes_max);
     write_again(peer, lane.item(*lost), writer);
     send(peer, lane, writer, *lost);
     lane.session.resent(*lost, now);
@@ -111,7 +114,7 @@ void Carrier::send_controls(Peer& peer, Time now) {
   while (!peer.controls.empty() && peer.small.session.may_send(room_.size())) {
     FrameWriter writer(room_, room_.size());
     write_control(peer.controls.front(), writer);
-    send_new(peer, writer, peer.controls.front(), now);
+    (void)send_new(peer, writer, peer.controls.front(), now);
     peer.controls.pop_front();
   }
 }
@@ -122,12 +125,17 @@ void Carrier::send_records(Peer& peer, Time now) {
     const LogNumber alias = peer.ready.front();
     peer.ready.pop_front();
     ServedLog* const served = peer.find_served(alias);
-    if (served == nullptr) continue;
+    if (served == nullptr || served->has_begun_bulk()) continue;
     FrameWriter writer(room_, room_.size());
-    const Item item = served->write(writer);
+    const Item item = served->has_begun() ? served->write_piece(writer) : served->write(writer);
     if (item.kind != Item::Kind::none) {
-      send_new(peer, writer, item, now);
-      peer.ready.push_back(alias);
+      const std::uint64_t number = send_new(peer, writer, item, now);
+      if (served->has_begun_bulk()) {
+        served->was_begun_by(number);
+        peer.make_begun(alias);
+      } else {
+        peer.ready.push_back(alias);
+      }
     } else if (served->is_at_end()) {
       end_history(peer, *served, now);
     }
@@ -139,39 +147,64 @@ void Carrier::end_history(Peer& peer, ServedLog& served, Time now) {
   const Item item = Item::of_control(Type::end, served.alias(), End{served.next() - 1});
   FrameWriter writer(room_, room_.size());
   write_control(item, writer);
-  send_new(peer, writer, item, now);
+  (void)send_new(peer, writer, item, now);
 }
 
-/// As many pieces of what was pulled as may leave at once. False: none may.
+/// The next piece of the first record that has begun. Item::Kind::none: it has no more.
+Item Carrier::write_begun(Peer& peer, FrameWriter& writer) {
+  const LogNumber alias = peer.begun.front();
+  ServedLog* const served = peer.find_served(alias);
+  const bool goes_on = served != nullptr && served->has_begun_bulk();
+  const Item item = goes_on ? served->write_piece(writer) : Item{};
+  if (item.kind != Item::Kind::none && served->has_begun()) return item;
+  peer.begun.pop_front();
+  if (goes_on) {
+    // The next record is due, or the end of a history whose memory was used again meanwhile.
+    peer.make_ready(alias);
+    note_due(peer, Time{0});
+  }
+  return item;
+}
+
+/// The next piece of the first payload that was asked for. Item::Kind::none: it is not here.
+Item Carrier::write_pulled(Peer& peer, FrameWriter& writer) {
+  ServedPull& pull = peer.pulls.front();
+  const ServedLog* const served = peer.find_served(pull.log);
+  const Item item = served != nullptr
+                        ? served->write_pulled(pull.record, pull.payload, pull.offset, pull.end, writer)
+                        : Item{};
+  pull.offset += item.count;
+  if (item.kind == Item::Kind::none) {
+    const Gone gone{pull.record, options_.identity.endpoint, Gone::of_pull};
+    peer.controls.push_back(Item::of_control(Type::gone, pull.log, gone));
+    note_due(peer, Time{0});
+  }
+  if (item.kind == Item::Kind::none || pull.offset == pull.end) peer.pulls.pop_front();
+  return item;
+}
+
+/// For a frame of a train; it may be too short for all but the head.
+std::span<std::byte> Carrier::bulk_room(std::size_t index) {
+  const std::size_t size_bytes = bulk_rooms_.size() / bulk_.limits().train_max;
+  return std::span<std::byte>(bulk_rooms_).subspan(index * size_bytes, size_bytes);
+}
+
+/// As many pieces as may leave at once. False: none may.
 bool Carrier::send_train(Peer& peer, Time now) {
   constexpr std::size_t train_max = 64;
   std::array<Datagram, train_max> train;
   std::size_t count = 0;
   Session& session = peer.bulk.session;
   const LinkLimits limits = bulk_.limits();
-  const std::size_t room_bytes = bulk_rooms_.size() / limits.train_max;
-  while (count < std::min(limits.train_max, train_max) && !peer.pulls.empty() &&
+  while (count < std::min(limits.train_max, train_max) && !(peer.begun.empty() && peer.pulls.empty()) &&
          session.may_send(limits.datagram_bytes_max)) {
-    ServedPull& pull = peer.pulls.front();
-    const auto room = std::span<std::byte>(bulk_rooms_).subspan(count * room_bytes, room_bytes);
-    FrameWriter writer(room, limits.datagram_bytes_max);
-    const ServedLog* const served = peer.find_served(pull.log);
-    const Item item = served != nullptr
-                          ? served->write_pulled(pull.record, pull.payload, pull.offset, pull.end, writer)
-                          : Item{};
-    if (item.kind == Item::Kind::none) {
-      const Gone gone{pull.record, options_.identity.endpoint, Gone::of_pull};
-      peer.controls.push_back(Item::of_control(Type::gone, pull.log, gone));
-      peer.pulls.pop_front();
-      note_due(peer, now);
-      continue;
-    }
+    FrameWriter writer(bulk_room(count), limits.datagram_bytes_max);
+    const Item item = !peer.begun.empty() ? write_begun(peer, writer) : write_pulled(peer, writer);
+    if (item.kind == Item::Kind::none) continue;
     const std::uint64_t number = session.next_number();
     peer.bulk.item(number) = item;
     session.sent(writer.size_bytes(), now);
     train[count++] = writer.seal(head_for(peer, peer.bulk, number), options_.identity.key);
-    pull.offset += item.count;
-    if (pull.offset == pull.end) peer.pulls.pop_front();
   }
   if (count == 0) return false;
   (void)bulk_.send(peer.number, std::span<const Datagram>(train).first(count));

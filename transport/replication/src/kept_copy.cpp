@@ -38,6 +38,8 @@ KeptCopy::Outcome KeptCopy::apply(RecordsReader records) {
 KeptCopy::Outcome KeptCopy::apply(std::uint64_t number, const WireRecord& record) {
   const std::uint64_t published = copy_.published();
   if (number <= published) return Outcome::applied;
+  // The pieces of the record before it are still under way.
+  if (open_ && number == published + 2) return Outcome::not_now;
   if (number != published + 1) return Outcome::wrong;
   if (record.form == Form::begins) return begin(record);
   // One holder has begun it in pieces, and another one has it whole.
@@ -66,23 +68,20 @@ KeptCopy::Outcome KeptCopy::begin(const WireRecord& record) {
   std::memcpy(open_.extra().data(), record.extra.data(), record.extra.size());
   begun_ = record;
   begun_.extra = {};
-  filled_bytes_ = 0;
+  filled_ = {};
   return Outcome::applied;
 }
 
 KeptCopy::Outcome KeptCopy::apply(const PieceBody& piece) {
   const std::uint64_t published = copy_.published();
   if (piece.piece.record <= published) return Outcome::applied;
-  const bool is_next =
-      open_ && piece.piece.record == published + 1 && piece.piece.size_bytes == begun_.size_bytes;
-  if (!is_next || piece.piece.offset > filled_bytes_) return Outcome::wrong;
+  // Its record's beginning was sent to an older FOLLOW, and dropped. It begins again.
+  if (!open_ || piece.piece.record != published + 1) return Outcome::applied;
+  if (piece.piece.size_bytes != begun_.size_bytes) return Outcome::wrong;
   // Holders cut a payload at places of their own.
-  const std::uint64_t end = piece.piece.offset + piece.bytes.size();
-  if (end <= filled_bytes_) return Outcome::applied;
-  const auto more = piece.bytes.subspan(filled_bytes_ - piece.piece.offset);
-  std::memcpy(open_.payload().data() + filled_bytes_, more.data(), more.size());
-  filled_bytes_ = end;
-  if (filled_bytes_ < begun_.size_bytes) return Outcome::applied;
+  std::memcpy(open_.payload().data() + piece.piece.offset, piece.bytes.data(), piece.bytes.size());
+  filled_.add(piece.piece.offset, piece.piece.offset + piece.bytes.size());
+  if (filled_.count() < begun_.size_bytes) return Outcome::applied;
   const std::uint64_t received_before = received_;
   copy_.commit(std::move(open_), begun_.kind, begun_.flags, begun_.label);
   received_ += record_cost(Form::begins, begun_.size_bytes);

@@ -4,6 +4,7 @@
 #include <deque>
 #include <optional>
 
+#include "covered_bytes.hpp"
 #include "feed.hpp"
 #include "llamada/log/log_writer.hpp"
 #include "llamada/replication/log_name.hpp"
@@ -11,9 +12,16 @@
 
 namespace llamada::replication {
 
+enum class KeptCopyOutcome : std::uint8_t {
+  applied,
+  no_room,  ///< the arena's memory is used up: the same is to be applied again later
+  not_now,  ///< pieces of the record before it are still to come: the same
+  wrong     ///< no holder of this log can have sent it, if it had sent what comes before
+};
+
 /// The copy of one log that this process keeps in its arena: what comes is applied by its number, each record
-/// once and in order, from however many holders. A record that one of them has begun in pieces may be
-/// completed by another.
+/// once and in order, from however many holders. The pieces of a record come in any order once it has begun;
+/// a record that one holder has begun may be completed by another.
 class KeptCopy {
  public:
   /// `window_bytes`: how far the copy may be ahead of its readers, by record_cost().
@@ -32,13 +40,13 @@ class KeptCopy {
   /// Begins to take records from this holder, behind those that are there. The message to it.
   Follow follow(Feed& feed);
 
-  enum class Outcome : std::uint8_t {
-    applied,
-    no_room,  ///< the arena's memory is used up: the same is to be applied again later
-    wrong     ///< no holder of this log can have sent it, if it had sent what comes before
-  };
+  using Outcome = KeptCopyOutcome;
   Outcome apply(RecordsReader records);
+  /// What holder it comes from does not matter, nor what FOLLOW it was sent to. `applied`, too, for a piece of
+  /// a record that has not begun.
   Outcome apply(const PieceBody& piece);
+  /// Whether pieces of a record are to come.
+  bool is_open() const { return static_cast<bool>(open_); }
 
   /// Whether credit() is worth asking: the holder may soon have to wait.
   bool is_short_of_credit(const Feed& feed) const { return feed.credit < received_ + window_bytes_ / 2; }
@@ -60,7 +68,7 @@ class KeptCopy {
   log::LogWriter copy_;
   log::Reservation open_;  // of a record whose pieces come; after copy_, whose room it gives back
   WireRecord begun_;       // without its payload and extra
-  std::uint64_t filled_bytes_ = 0;
+  CoveredBytes filled_;
   // Costs since this copy was opened here.
   std::uint64_t received_ = 0;
   std::uint64_t credit_ = 0;  // the highest that any holder was told

@@ -59,6 +59,10 @@ struct Peer {
     if (std::ranges::find(ready, alias) == ready.end()) ready.push_back(alias);
   }
 
+  void make_begun(LogNumber alias) {
+    if (std::ranges::find(begun, alias) == begun.end()) begun.push_back(alias);
+  }
+
   /// Nothing is sent to it, and nothing is taken from it.
   bool is_gone() const { return state.is_lost || state.is_done; }
 
@@ -73,6 +77,7 @@ struct Peer {
   // Serving.
   std::vector<std::unique_ptr<ServedLog>> served;  // by the peer's alias
   std::deque<LogNumber> ready;                     // of these, those that may have something to send
+  std::deque<LogNumber> begun;                     // and those that have pieces to send
   std::deque<ServedPull> pulls;
   std::vector<LogNumber> unfollowed;  // the peer has not been told yet that these are free
   std::set<LogName> left_early;       // it has unfollowed these before they were published to it

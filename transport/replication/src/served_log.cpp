@@ -8,6 +8,9 @@ namespace {
 /// What a frame with one record has beside a payload of more than 48 bytes.
 constexpr std::size_t whole_overhead_bytes = frame_head_bytes + 8 + 8 + 16 + log::extra_bytes_max + 8;
 
+/// So few pieces come sooner in order, on the link on which their record begins.
+constexpr std::size_t frames_on_small_link_max = 6;
+
 }  // namespace
 
 ServedLog::ServedLog(LogNumber alias, const Follow& follow, std::size_t frame_bytes_max,
@@ -15,6 +18,7 @@ ServedLog::ServedLog(LogNumber alias, const Follow& follow, std::size_t frame_by
     : name_{follow.writer, {follow.key_high, follow.key_low}},
       alias_(alias),
       whole_bytes_max_(frame_bytes_max - whole_overhead_bytes),
+      bulk_bytes_min_(frames_on_small_link_max * frame_bytes_max),
       eager_bytes_max_(eager_bytes_max),
       next_(follow.from),
       credit_(follow.credit_bytes) {}
@@ -82,7 +86,6 @@ WireRecord ServedLog::to_wire(const log::Record& record) const {
 }
 
 Item ServedLog::write(FrameWriter& writer) {
-  if (has_begun_) return write_piece(writer);
   Item item;
   while (sent_cost_ < credit_) {
     const auto record = peek();
@@ -98,6 +101,7 @@ Item ServedLog::write(FrameWriter& writer) {
     sent_cost_ += record_cost(wire.form, wire.size_bytes);
     if (wire.form == Form::begins) {
       has_begun_ = true;
+      begun_bytes_ = wire.size_bytes;
       offset_ = 0;
       break;
     }
@@ -122,6 +126,7 @@ Item ServedLog::write_piece(FrameWriter& writer) {
                   .count = static_cast<std::uint32_t>(piece_bytes(size_bytes - offset_, writer)),
                   .record = next_,
                   .offset = offset_,
+                  .begun_by = has_begun_bulk() ? begun_by_ : 0,
                   .place = reader_.position(),
                   .chunk_ordinal = record->chunk_ordinal};
   if (!put_piece(reader_, *record, item, writer)) {
@@ -147,7 +152,7 @@ std::uint64_t ServedLog::piece_bytes(std::uint64_t rest, const FrameWriter& writ
 
 bool ServedLog::put_piece(ServedReader& reader, const log::Record& record, const Item& item,
                           FrameWriter& writer) const {
-  const Piece piece{item.record, item.offset, record.payload.size()};
+  const Piece piece{item.record, item.offset, record.payload.size(), item.begun_by};
   const std::uint8_t flags = item.kind == Item::Kind::pulled ? piece_was_pulled : 0;
   if (reader.is_own())
     return writer.put_piece(alias_, flags, piece, record.payload.subspan(item.offset, item.count));

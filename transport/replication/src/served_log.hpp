@@ -45,9 +45,17 @@ class ServedLog {
     return is_attached_ &&
            next_ <= source_.arena.log(source_.index).published.load(std::memory_order_relaxed);
   }
-  /// Puts the next records, or a piece of one, into a frame that is empty. Item::Kind::none: nothing may be
-  /// sent now.
+  /// Puts the next records into a frame that is empty; the last of them may begin a payload whose pieces are
+  /// then to be sent first. Item::Kind::none: nothing may be sent now.
   Item write(FrameWriter& writer);
+  /// Whether pieces of a record are to be sent before anything else of this log.
+  bool has_begun() const { return has_begun_; }
+  /// Whether these are so many that they are better sent in trains.
+  bool has_begun_bulk() const { return has_begun_ && begun_bytes_ > bulk_bytes_min_; }
+  /// The frame that write() has begun such a record in is this datagram.
+  void was_begun_by(std::uint64_t datagram) { begun_by_ = datagram; }
+  /// Puts the next one of these into a frame that is empty. Item::Kind::none: the log has them no longer.
+  Item write_piece(FrameWriter& writer);
   /// Puts the same into a frame again. False: the log has it no longer.
   bool write_again(const Item& item, FrameWriter& writer) const;
   /// The keeper has applied what this item says, and all before.
@@ -78,7 +86,6 @@ class ServedLog {
   bool begin(std::optional<std::uint64_t> first);
   std::optional<log::Record> peek();
   WireRecord to_wire(const log::Record& record) const;
-  Item write_piece(FrameWriter& writer);
   bool put_piece(ServedReader& reader, const log::Record& record, const Item& item,
                  FrameWriter& writer) const;
   std::uint64_t piece_bytes(std::uint64_t rest, const FrameWriter& writer) const;
@@ -87,6 +94,7 @@ class ServedLog {
   LogName name_;
   LogNumber alias_;
   std::size_t whole_bytes_max_;  // what fits into a frame as a whole
+  std::uint64_t bulk_bytes_min_;
   std::uint64_t eager_bytes_max_;
   LogSource source_;
   bool is_attached_ = false;
@@ -98,7 +106,8 @@ class ServedLog {
   std::uint64_t credit_ = 0;
   bool has_ended_ = false;
   bool has_begun_ = false;  // record next_: its pieces are being sent
-  std::uint64_t offset_ = 0;
+  std::uint64_t begun_bytes_ = 0, offset_ = 0;
+  std::uint64_t begun_by_ = 0;  // of the pieces that are sent in trains
   struct Absent {
     std::uint64_t record;
     log::LogPosition place;

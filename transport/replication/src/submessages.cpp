@@ -24,7 +24,7 @@ struct RecordHead {
 };
 static_assert(sizeof(RecordHead) == 16 && sizeof(SubmessageHead) == 8 && sizeof(Follow) == 40);
 static_assert(sizeof(Credit) == 8 && sizeof(Pull) == 24 && sizeof(Gone) == 16 && sizeof(End) == 8);
-static_assert(sizeof(Piece) == 24 && sizeof(Look) == 8 && sizeof(Unfollow) == 8 && sizeof(Unfollowed) == 8);
+static_assert(sizeof(Piece) == 32 && sizeof(Look) == 8 && sizeof(Unfollow) == 8 && sizeof(Unfollowed) == 8);
 
 template <typename T>
 std::optional<T> read_whole(std::span<const std::byte> body) {

@@ -28,6 +28,7 @@ struct Item;
 struct Feed;
 class ServedLog;
 class KeptCopy;
+enum class KeptCopyOutcome : std::uint8_t;
 
 /// What a carrier cannot decide by itself. Called from within Carrier::work(); must not call the carrier.
 class CarrierEvents {
@@ -69,9 +70,9 @@ struct PeerState {
 };
 
 /// The end of all replication in one process: it serves logs to keepers elsewhere, and keeps copies of
-/// others' logs in its arena. Records travel on the link for small frames; payloads that are pulled on the
-/// one for bulk, so that they delay nothing else. A state machine: it knows no socket, no clock and no
-/// thread.
+/// others' logs in its arena. Records travel on the link for small frames; payloads that do not fit into a
+/// frame, and those that are pulled, on the one for bulk, in trains. A state machine: it knows no socket, no
+/// clock and no thread.
 ///
 /// The links, the arena and all logs must outlive it. Threads: one.
 class Carrier {
@@ -202,6 +203,8 @@ class Carrier {
   bool apply(Peer& peer, std::span<const std::byte> body);
   bool apply(Peer& peer, const Submessage& message);
   bool apply_to_copy(Peer& peer, const Submessage& message);
+  bool apply_records(Peer& peer, const Submessage& message);
+  bool take_outcome(Feed& feed, KeptCopyOutcome outcome);
   Peer* find_or_introduce(EndpointNumber number);
   void take_follow(Peer& peer, LogNumber alias, const Follow& follow);
   void take_pull(Peer& peer, LogNumber alias, const Pull& pull);
@@ -210,7 +213,7 @@ class Carrier {
   // carrier_sending.cpp
   FrameHead head_for(const Peer& peer, const Lane& lane, std::uint64_t number) const;
   void send(Peer& peer, Lane& lane, FrameWriter& writer, std::uint64_t number);
-  void send_new(Peer& peer, FrameWriter& writer, const Item& item, Time now);
+  std::uint64_t send_new(Peer& peer, FrameWriter& writer, const Item& item, Time now);
   void pump(Peer& peer, Time now);
   void repair(Peer& peer, Lane& lane, Time now);
   void write_again(Peer& peer, const Item& item, FrameWriter& writer);
@@ -219,11 +222,14 @@ class Carrier {
   void send_records(Peer& peer, Time now);
   void end_history(Peer& peer, ServedLog& served, Time now);
   bool send_train(Peer& peer, Time now);
+  Item write_begun(Peer& peer, FrameWriter& writer);
+  Item write_pulled(Peer& peer, FrameWriter& writer);
+  std::span<std::byte> bulk_room(std::size_t index);
 
   // carrier_histories.cpp
   void serve_history(Peer& peer, ServedLog& served, const ServedLog* before);
   void take_look(Peer& peer);
-  void take_end(Peer& peer, LogNumber alias, const End& end);
+  bool take_end(Peer& peer, LogNumber alias, const End& end);
   void end_catch_up(Feed& feed);
   void end_catch_ups(Peer& holder);
   Status ask_history(Copy& copy, Peer& holder);
@@ -233,6 +239,7 @@ class Carrier {
   Result<log::LogWriter> open_copy(const LogName& name, const FollowOptions& options);
   void follow_with_pulls(Copy& copy, Feed& feed);
   void send_follow(Feed& feed);
+  void note_open(bool was_open, const KeptCopy& copy);
   void give_credit(Peer& peer, Time now);
   void ask_for_pieces();
   void ask_again(PullRequest& pull);
@@ -263,7 +270,8 @@ class Carrier {
   bool waits_ = false;
   bool lacks_memory_ = false;
   bool expects_bulk_ = false;
-  Time look_at_bulk_{};  // even if nothing is expected
+  std::size_t open_copies_ = 0;  // to which pieces are to come
+  Time look_at_bulk_{};          // even if nothing is expected
   Time due_ = never;
   std::array<std::uint64_t, static_cast<std::size_t>(FrameFault::count)> faults_{};
 };

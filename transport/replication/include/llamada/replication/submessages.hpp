@@ -86,6 +86,8 @@ struct Piece {
   std::uint64_t record = 0;
   std::uint64_t offset = 0;
   std::uint64_t size_bytes = 0;  ///< of the whole payload
+  /// On the bulk link, for a record that RECORDS began: the number of that datagram on the small link. Else 0.
+  std::uint64_t begun_by = 0;
 };
 /// SubmessageHead::flags of a PIECE: it answers a PULL. Without it continues a record that RECORDS began.
 inline constexpr std::uint8_t piece_was_pulled = 1;
@@ -94,7 +96,7 @@ inline constexpr std::uint8_t piece_was_pulled = 1;
 enum class Form : std::uint8_t {
   whole = 0,   ///< it follows here
   absent = 1,  ///< it stays with the holder until it is pulled
-  begins = 2   ///< it follows in PIECEs, in order
+  begins = 2   ///< it follows in PIECEs
 };
 
 struct WireRecord {
