@@ -39,8 +39,7 @@ TEST_CASE("carrier: a payload in pieces delays the records behind it, and no oth
   LogReader large_reader = two.other.reader(two.follow({1, {1, 5}}));
   LogReader small_reader = two.other.reader(two.follow({1, {1, 6}}));
   two.pass(1ms);
-  const auto from = two.one.bulk->address().port, to = two.other.bulk->address().port;
-  two.network.cut(from, to);
+  two.network.cut(two.one.bulk->address().port, two.other.bulk->address().port);
   publish(large, 1, 20000);
   publish(small, 1, 8);
   two.one.carrier->push(2, two.now);
