@@ -33,6 +33,7 @@ class Scribe final : public DriverSocket::Host {
   void on_refused(const Caller&, const std::string& why) override { refusals.push_back(why); }
   void on_process_end(std::uint32_t slot) override { ended.push_back(slot); }
   void on_bell() override {}
+  void on_links() override {}
 
   std::uint64_t last_connection = 0;
   std::vector<std::string> received;
