@@ -153,7 +153,7 @@ TEST_CASE("classification: each end of a rank has its verdict", "[launcher]") {
 
 TEST_CASE("death text: the block has rank, host, pid, cause, call and what was done", "[launcher]") {
   const qos::RankReplacement policy = rebuild();
-  const DeathContext context{4, "node7", false, "fault-tolerant", &policy, 1};
+  const DeathContext context{4, "node7", "fault-tolerant", &policy, 1};
   DeathRecord death;
   death.rank = 2;
   death.incarnation = 2;
