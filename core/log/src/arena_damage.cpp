@@ -127,7 +127,7 @@ std::string ArenaWriter::find_damage_of_log(int& left) {
 }
 
 bool ArenaWriter::has_payload(const Cell& cell) const {
-  if (cell.inline_size <= inline_payload_max) return true;
+  if (cell.inline_size <= inline_payload_max || cell.inline_size == payload_absent) return true;
   ApartPayload apart;
   std::memcpy(&apart, cell.payload, sizeof(apart));
   return can_have_payload(own(), log_look_.chunk, cell.inline_size, apart.offset, apart.size_bytes);

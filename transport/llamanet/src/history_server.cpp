@@ -36,6 +36,8 @@ Result<std::unique_ptr<HistoryServer>> HistoryServer::open(NodeBook book, FileDe
                    .endpoint = replication::driver_endpoint(of.own_node),
                    .incarnation = 1,
                    .key = of.key},
+      // As the ranks send their logs themselves.
+      .eager_bytes_max = ~std::uint64_t{0},
       .histories = server.get()};
   server->carrier_ = std::make_unique<replication::Carrier>(options, *server->small_, *server->bulk_);
   // It sleeps only while it has nothing to do.
