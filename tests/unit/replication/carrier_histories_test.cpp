@@ -15,42 +15,6 @@ TEST_CASE("carrier: a history is served by another process, and its end told", "
   CHECK(two.other.heard.ends == std::vector<std::uint64_t>{300});
 }
 
-namespace {
-
-/// A driver that serves what process 1 has written, beside the two.
-struct Three : Two {
-  Three() {
-    const EndpointNumber driver_number = driver_endpoint(0);
-    driver.found.arenas[1] = one.arena->own();
-    driver.found.strangers[2] = other.state;
-    driver.carrier = std::make_unique<Carrier>(
-        CarrierOptions{.identity = {.job = 9, .endpoint = driver_number, .incarnation = 1, .key = {1, 2}},
-                       .histories = &driver.found},
-        *driver.small, *driver.bulk);
-    REQUIRE(other.carrier->meet(driver_number, driver.state).has_value());
-  }
-  /// Process 1 is outside of its carrier.
-  void pass_silently(Time time) {
-    for (const Time end = now + time; now < end; now += 5us) {
-      network.advance(now);
-      driver.carrier->work(now);
-      other.carrier->work(now);
-    }
-  }
-  void pass_all(Time time) {
-    for (const Time end = now + time; now < end; now += 5us) {
-      network.advance(now);
-      one.carrier->work(now);
-      driver.carrier->work(now);
-      other.carrier->work(now);
-    }
-  }
-  Status catch_up(const LogName& name) { return other.carrier->catch_up(driver_endpoint(0), name); }
-  Process driver{driver_endpoint(0), network};
-};
-
-}  // namespace
-
 TEST_CASE("carrier: the driver serves what a silent writer has, from the first record on", "[replication]") {
   Three job;
   const LogName name{1, {1, 5}};

@@ -49,10 +49,11 @@ struct Found final : Histories {
 
 /// A process: an arena, two links, a carrier.
 struct Process {
-  Process(EndpointNumber number, links::FakeNetwork& network, std::uint16_t incarnation = 1)
+  Process(EndpointNumber number, links::FakeNetwork& network, std::uint16_t incarnation = 1,
+          std::size_t bulk_bytes_max = 1472)
       : endpoint(number),
         small(network.make_link({.datagram_bytes_max = 1472})),
-        bulk(network.make_link({.datagram_bytes_max = 1472, .train_max = 32})) {
+        bulk(network.make_link({.datagram_bytes_max = bulk_bytes_max, .train_max = 32})) {
     begin(incarnation);
   }
   void begin(std::uint16_t incarnation) {
@@ -101,6 +102,13 @@ struct Two {
       other.carrier->work(now);
     }
   }
+  /// Nothing gets from one process to another by their small links, or by those for bulk.
+  void cut_small(const Process& from, const Process& to) {
+    network.cut(from.small->address().port, to.small->address().port);
+  }
+  void cut_bulk(const Process& from, const Process& to) {
+    network.cut(from.bulk->address().port, to.bulk->address().port);
+  }
   LogWriter& follow(const LogName& name, std::uint64_t window_bytes = 512 << 10) {
     auto copy = other.carrier->follow(1, name, {.window_bytes = window_bytes});
     REQUIRE(copy.has_value());
@@ -110,6 +118,39 @@ struct Two {
   links::FakeNetwork network{1, {}};
   Process one{1, network}, other{2, network};
   Time now{};
+};
+
+/// A driver that serves what process 1 has written, beside the two.
+struct Three : Two {
+  Three() {
+    const EndpointNumber driver_number = driver_endpoint(0);
+    driver.found.arenas[1] = one.arena->own();
+    driver.found.strangers[2] = other.state;
+    driver.carrier = std::make_unique<Carrier>(
+        CarrierOptions{.identity = {.job = 9, .endpoint = driver_number, .incarnation = 1, .key = {1, 2}},
+                       .histories = &driver.found},
+        *driver.small, *driver.bulk);
+    REQUIRE(other.carrier->meet(driver_number, driver.state).has_value());
+  }
+  /// Process 1 is outside of its carrier.
+  void pass_silently(Time time) {
+    for (const Time end = now + time; now < end; now += 5us) {
+      network.advance(now);
+      driver.carrier->work(now);
+      other.carrier->work(now);
+    }
+  }
+  void pass_all(Time time) {
+    for (const Time end = now + time; now < end; now += 5us) {
+      network.advance(now);
+      one.carrier->work(now);
+      driver.carrier->work(now);
+      other.carrier->work(now);
+    }
+  }
+  Status catch_up(const LogName& name) { return other.carrier->catch_up(driver_endpoint(0), name); }
+  /// Datagrams of its bulk link are longer than those of its small one.
+  Process driver{driver_endpoint(0), network, 1, 2000};
 };
 
 inline void publish(LogWriter& log, std::uint64_t number, std::size_t size) {

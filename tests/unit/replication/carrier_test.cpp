@@ -31,34 +31,6 @@ TEST_CASE("carrier: a copy has each record with its bytes, however long", "[repl
   CHECK((two.one.carrier->is_idle() && two.other.carrier->is_idle()));
 }
 
-TEST_CASE("carrier: a payload in pieces delays the records behind it, and no other log", "[replication]") {
-  Two two;
-  LogWriter large = two.one.log(5, log::Retention::recycle), small = two.one.log(6, log::Retention::recycle);
-  REQUIRE(two.one.carrier->publish_to(large, {1, 5}, 2).has_value());
-  REQUIRE(two.one.carrier->publish_to(small, {1, 6}, 2).has_value());
-  LogReader large_reader = two.other.reader(two.follow({1, {1, 5}}));
-  LogReader small_reader = two.other.reader(two.follow({1, {1, 6}}));
-  two.pass(1ms);
-  two.network.cut(two.one.bulk->address().port, two.other.bulk->address().port);
-  publish(large, 1, 20000);
-  publish(small, 1, 8);
-  two.one.carrier->push(2, two.now);
-  two.pass(3ms);
-  CHECK(small_reader.peek());
-  CHECK(!large_reader.peek());
-  two.network.heal_all();
-  publish(large, 2, 8);
-  two.one.carrier->push(2, two.now);
-  two.pass(100ms);
-  for (const std::uint64_t number : {1, 2}) {
-    const auto record = large_reader.peek();
-    REQUIRE(record.has_value());
-    CHECK(log::holds(record->payload, number, number == 1 ? 20000 : 8));
-    large_reader.advance();
-  }
-  CHECK((two.one.carrier->is_idle() && two.other.carrier->held_datagrams() == 0));
-}
-
 TEST_CASE("carrier: a record arrives without a timer", "[replication]") {
   Two two;
   LogWriter log = two.one.log(5, log::Retention::recycle);

@@ -69,7 +69,7 @@ std::vector<std::byte> frame_with_all() {
   CHECK(room.writer.add({.kind = 1, .form = Form::absent, .size_bytes = 1ULL << 33}));
   CHECK(room.writer.add({.kind = 1, .form = Form::begins, .size_bytes = 9000, .extra = extra}));
   room.writer.end_records();
-  CHECK(room.writer.put_piece(2, piece_was_pulled, Piece{102, 1000, 2000}, piece));
+  CHECK(room.writer.put_piece(2, piece_was_pulled, Piece{102, 1000, 2000, 77}, piece));
   return joined(room.writer.seal(head_to(identity), identity.key));
 }
 
@@ -116,7 +116,8 @@ TEST_CASE("frame: what was written is read again, field by field", "[replication
   message = reader.next();
   REQUIRE((message && message->head.type == Type::piece && message->head.flags == piece_was_pulled));
   const auto piece = read_piece(message->body);
-  CHECK((piece->piece.record == 102 && piece->piece.offset == 1000 && piece->piece.size_bytes == 2000));
+  CHECK((piece->piece.record == 102 && piece->piece.offset == 1000 && piece->piece.size_bytes == 2000 &&
+         piece->piece.begun_by == 77));
   CHECK(std::ranges::equal(piece->bytes, some_bytes(333)));
   CHECK((!reader.next() && !reader.failed()));
 }

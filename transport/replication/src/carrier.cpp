@@ -54,7 +54,11 @@ Status Carrier::meet(EndpointNumber number, const PeerState& state) {
   if (!peer) peer = std::make_unique<Peer>(number, small_, bulk_, held_);
   const bool is_new_life = known != nullptr && state.incarnation > peer->state.incarnation;
   peer->state = state;
-  if (peer->is_gone()) end_catch_ups(*peer);
+  if (peer->is_gone()) {
+    end_catch_ups(*peer);
+    // What these wait for no longer comes.
+    peer->held.clear();
+  }
   if (state.is_done)
     end(*peer);
   else if (is_new_life)

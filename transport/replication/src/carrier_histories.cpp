@@ -44,7 +44,8 @@ Status Carrier::ask_history(Copy& copy, Peer& holder) {
 bool Carrier::take_end(Peer& peer, LogNumber alias, const End& end) {
   Feed* const feed = peer.find_feed(alias);
   if (feed == nullptr) return true;
-  // Said to an older FOLLOW: before any record comes the end can only be just before the one that was asked for.
+  // It answers an older FOLLOW: no record of the last one has come, so none can have been sent before its
+  // end.
   if (!feed->has_begun && end.record + 1 != feed->from) return true;
   // It has overtaken pieces of the last record.
   if (feed->has_begun && feed->copy->is_open() && end.record > feed->copy->log().published()) return false;

@@ -42,6 +42,7 @@ void Carrier::take_unfollow(Peer& peer, LogNumber alias) {
     peer.served[alias].reset();
   }
   std::erase(peer.ready, alias);
+  std::erase(peer.begun, alias);
   std::erase_if(peer.pulls, [alias](const ServedPull& pull) { return pull.log == alias; });
   peer.unfollowed.push_back(alias);
   note_due(peer, Time{0});

@@ -17,11 +17,11 @@ struct Item {
   Kind kind = Kind::none;
   Type control_type = Type::credit;
   LogNumber log = 0;
-  std::uint32_t count = 0;   ///< of records, or of a piece's bytes
-  std::uint64_t record = 0;  ///< number of the first one, or of the piece's
-  std::uint64_t offset = 0;  ///< of the piece in its payload
+  std::uint32_t count = 0;     ///< of records, or of a piece's bytes
+  std::uint64_t record = 0;    ///< number of the first one, or of the piece's
+  std::uint64_t offset = 0;    ///< of the piece in its payload
   std::uint64_t begun_by = 0;  ///< Piece::begun_by
-  log::LogPosition place;    ///< of that record
+  log::LogPosition place;      ///< of that record
   /// When the peer has applied the datagram it has all that lies in chunks with lower ordinals.
   std::uint64_t chunk_ordinal = 0;
   std::array<std::byte, sizeof(Follow)> control{};

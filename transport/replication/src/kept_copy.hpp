@@ -42,8 +42,8 @@ class KeptCopy {
 
   using Outcome = KeptCopyOutcome;
   Outcome apply(RecordsReader records);
-  /// What holder it comes from does not matter, nor what FOLLOW it was sent to. `applied`, too, for a piece of
-  /// a record that has not begun.
+  /// What holder it comes from does not matter, nor what FOLLOW it was sent to. `applied`, too, for a piece
+  /// of a record that has not begun.
   Outcome apply(const PieceBody& piece);
   /// Whether pieces of a record are to come.
   bool is_open() const { return static_cast<bool>(open_); }

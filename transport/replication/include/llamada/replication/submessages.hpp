@@ -86,7 +86,8 @@ struct Piece {
   std::uint64_t record = 0;
   std::uint64_t offset = 0;
   std::uint64_t size_bytes = 0;  ///< of the whole payload
-  /// On the bulk link, for a record that RECORDS began: the number of that datagram on the small link. Else 0.
+  /// On the bulk link, for a record that RECORDS has begun: the number of that datagram on the small link.
+  /// Otherwise 0.
   std::uint64_t begun_by = 0;
 };
 /// SubmessageHead::flags of a PIECE: it answers a PULL. Without it continues a record that RECORDS began.
