@@ -23,6 +23,8 @@ void Channel::retire() {
   for (int member = 0; member < size(); ++member) {
     if (member == self() || peer(member).is_gone) continue;
     if (!is_local(member)) {
+      // A replacement of this rank reads it again, and is to know how much of it there was.
+      if (keeps_all_) continue;
       peer(member).log = {};
       world_.link()->stop_reading(members_.world_rank(member), key_);
       continue;

@@ -49,8 +49,8 @@ struct CarrierOptions {
   std::uint64_t pulled_bytes_max = 2 << 20;
   /// Asked for at a time.
   std::uint64_t pull_bytes_max = 256 << 10;
-  /// Logs that one peer may follow.
-  std::size_t follows_max = 4096;
+  /// Logs that one peer may follow: as many as an arena has.
+  std::size_t follows_max = 16384;
   /// Datagrams that may be held back until their turn, of all peers together.
   std::size_t held_datagrams_max = 256;
   CarrierEvents* events = nullptr;
