@@ -146,21 +146,4 @@ void LogWriter::expire(std::uint64_t record_count) {
   while (is_over() && chunks_.front().ordinal < consumed) give_back_first();
 }
 
-void LogWriter::clear() {
-  LLAMADA_CHECK(arena_ != nullptr && !reserved_);
-  entry_->first_chunk.store(0, std::memory_order_release);  // pairs with LogReader::enter_first()
-  LLAMADA_CRASH_POINT("recycle:unlinked");
-  entry_->published.store(published_ = 0, std::memory_order_relaxed);
-  entry_->published_bytes.store(published_bytes_ = 0, std::memory_order_relaxed);
-  for (const Chunk& chunk : chunks_) {
-    arena_->free(chunk);
-    LLAMADA_CRASH_POINT("recycle:freed");
-  }
-  arena_->look_anew(index_);
-  chunks_.clear();
-  next_ = link_ = nullptr;
-  payload_next_ = payload_end_ = room_taken_ = room_wanted_ = 0;
-  live_bytes_ = repeats_end_ = 0;
-}
-
 }  // namespace llamada::log

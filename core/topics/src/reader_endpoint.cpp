@@ -8,7 +8,7 @@
 namespace llamada::topics::detail {
 namespace {
 
-Status check_possible(const EndpointSpec& spec) {
+Status check_reader(const EndpointSpec& spec) {
   if (spec.topic.empty() || spec.type.empty())
     return failure(Errc::invalid_argument, "a reader needs the names of its topic and type");
   if (spec.qos.writer)
@@ -27,7 +27,7 @@ bool keeps_history(const qos::EndpointQos& qos) {
 Result<std::unique_ptr<ReaderImplementation>> ReaderImplementation::create(ParticipantState& participant,
                                                                            const EndpointSpec& spec,
                                                                            ReaderEvents& events) {
-  if (auto possible = check_possible(spec); !possible) return propagate(possible);
+  if (auto possible = check_reader(spec); !possible) return propagate(possible);
   std::unique_ptr<ReaderImplementation> reader(new ReaderImplementation(participant, spec, events));
   auto entry = participant.announce(spec, {});
   if (!entry) return propagate(entry);
@@ -55,7 +55,7 @@ ReaderImplementation::~ReaderImplementation() {
 Status ReaderImplementation::set_qos(const qos::EndpointQos& qos) {
   EndpointSpec changed = spec_;
   changed.qos = qos;
-  if (auto possible = check_possible(changed); !possible) return possible;
+  if (auto possible = check_reader(changed); !possible) return possible;
   if (auto announced = participant_.announce_change(entry_, std::move(changed), spec_); !announced)
     return announced;
   judge_all = true;

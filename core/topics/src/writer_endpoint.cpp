@@ -15,7 +15,7 @@ constexpr std::uint32_t waits_for_acknowledgment = 2;
 /// However large LATENCY_BUDGET is, nobody sleeps longer over what has been published.
 constexpr std::int64_t latency_budget_max_ns = 100'000'000;
 
-Status check_possible(const EndpointSpec& spec) {
+Status check_writer(const EndpointSpec& spec) {
   if (spec.topic.empty() || spec.type.empty())
     return failure(Errc::invalid_argument, "a writer needs the names of its topic and type");
   if (!spec.qos.writer)
@@ -38,7 +38,7 @@ WriterImplementation::WriterImplementation(ParticipantState& participant, const 
 Result<std::unique_ptr<WriterImplementation>> WriterImplementation::create(ParticipantState& participant,
                                                                            const EndpointSpec& spec,
                                                                            WriterEvents& events) {
-  if (auto possible = check_possible(spec); !possible) return propagate(possible);
+  if (auto possible = check_writer(spec); !possible) return propagate(possible);
   std::unique_ptr<WriterImplementation> writer(new WriterImplementation(participant, spec, events));
   log::ArenaWriter& arena = participant.transport.arena();
   StorePlace place;
@@ -214,7 +214,7 @@ bool WriterImplementation::all_acknowledged() {
 Status WriterImplementation::set_qos(const qos::EndpointQos& qos) {
   EndpointSpec changed = spec_;
   changed.qos = qos;
-  if (auto possible = check_possible(changed); !possible) return possible;
+  if (auto possible = check_writer(changed); !possible) return possible;
   if (auto announced = participant_.announce_change(entry_, std::move(changed), spec_); !announced)
     return announced;
   expiry_.set_lifespan(spec_.qos.datawriter.lifespan.duration);

@@ -248,9 +248,9 @@ void Incoming::look_for_damage() {
   }
   for (const int from : missing_) {
     const Stream& stream = streams_[static_cast<std::size_t>(from)];
-    // A copy lies in the arena of this rank.
-    if (stream.source.arena.is_damaged())
-      world_.damaged(stream.is_far ? world_.rank() : from, "its header has changed");
+    if (!stream.source.arena.is_damaged()) continue;
+    const bool is_copy = stream.source.arena.base == world_.arena().reading().base;
+    world_.damaged(is_copy ? world_.rank() : from, "its header has changed");
   }
 }
 

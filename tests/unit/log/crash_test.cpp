@@ -177,45 +177,6 @@ TEST_CASE("crash: at whatever step an application dies, its successor finds all 
   }
 }
 
-// A log that is emptied: only in children, so that log_crash_points stays what work() passes.
-
-TEST_CASE("crash: at whatever step a log is emptied, it is as it was or empty, and goes on", "[log][crash]") {
-  for (std::string_view step : {"recycle:unlinked", "recycle:freed"}) {
-    for (const std::uint64_t count : {1, 2, 3}) {
-      if (step == "recycle:unlinked" && count > 1) continue;
-      INFO(step << " at its pass " << count);
-      Shared shared;
-      const pid_t child = ::fork();
-      REQUIRE(child >= 0);
-      if (child == 0) {
-        auto arena = ArenaWriter::open(shared.arena(), small_arena());
-        auto log = LogWriter::open(**arena, kept_key, {.retention = Retention::keep_all});
-        for (std::uint64_t number = 0; number < 400; ++number)
-          if (!log->publish(1, 0, number, pattern(number, size_of(number)))) ::_exit(1);
-        arm_crash_point(step, count);
-        log->clear();
-        ::_exit(0);
-      }
-      int status = 0;
-      REQUIRE(::waitpid(child, &status, 0) == child);
-      REQUIRE(WIFSIGNALED(status));
-      auto adopted = ArenaWriter::adopt(shared.arena(), small_arena());
-      REQUIRE(adopted);
-      auto log = LogWriter::open(**adopted, kept_key, {.retention = Retention::keep_all});
-      REQUIRE(log);
-      CHECK((log->published() == 0 || log->published() == 400));
-      log->clear();
-      CHECK((*adopted)->pool_live() == 0);
-      REQUIRE(log->publish(1, 0, 77, pattern(77, 100)));
-      LogReader reader = LogReader::open((*adopted)->reading(), log->index());
-      const auto record = reader.peek();
-      REQUIRE(record);
-      CHECK((record->label == 77 && holds(record->payload, 77, 100) && log->published() == 1));
-      CHECK((*adopted)->find_damage().empty());
-    }
-  }
-}
-
 // Memory that changes its shape: only in children, so that log_crash_points stays what work() passes.
 
 /// Chunks of many shapes come and go.

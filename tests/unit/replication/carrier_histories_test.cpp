@@ -110,7 +110,8 @@ TEST_CASE("carrier: a copy begins anew with a history, and then follows its writ
   job.introduce();
   job.driver.found.strangers[2] = job.other.state;
   REQUIRE(job.other.carrier->meet(driver_endpoint(0), job.driver.state));
-  auto copy = job.other.carrier->follow(1, name, {.begins_anew = true, .history = driver_endpoint(0)});
+  LogWriter::open(*job.other.arena, copy_key(name), {})->discard();
+  auto copy = job.other.carrier->follow(1, name, {.history = driver_endpoint(0)});
   REQUIRE(copy);
   CHECK((*copy)->published() == 0);
   LogReader reader = job.other.reader(**copy);

@@ -43,10 +43,8 @@ Result<log::LogWriter> Carrier::open_copy(const LogName& name, const FollowOptio
   if (own_ == nullptr)
     return failure(Errc::unsupported, "endpoint {} has no arena to keep copies in",
                    options_.identity.endpoint);
-  auto log = log::LogWriter::open(
-      *own_, copy_key(name), {.live_bytes_max = no_bound_bytes, .readers_expected = options.local_readers});
-  if (log && options.begins_anew) log->clear();
-  return log;
+  return log::LogWriter::open(*own_, copy_key(name),
+                              {.live_bytes_max = no_bound_bytes, .readers_expected = options.local_readers});
 }
 
 /// The copy has one feed for each holder, with the same alias until it is followed no more.

@@ -136,10 +136,6 @@ class ArenaWriter {
   /// some thousand of them at a call. One sentence without a full stop; empty: nothing was found. Takes some
   /// microseconds, for use while there is nothing else to do.
   std::string find_damage();
-  /// A log has begun again: find_damage() looks at it from its start.
-  void look_anew(std::uint32_t log) {
-    if (log_look_.log == log) log_look_ = {log, {}, 0, 0};
-  }
   /// Whether the words of a header that are written once are those of an arena of this size, and its counts
   /// can be.
   static bool is_laid_out(const ArenaHeader& header, std::uint64_t size_bytes);

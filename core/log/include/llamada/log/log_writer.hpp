@@ -253,10 +253,6 @@ class LogWriter {
   /// have no others are given back once all readers have consumed them.
   void expire(std::uint64_t record_count);
 
-  /// Begins again with record 1: all records go, and their memory is given back. No reader may be in the log,
-  /// but tools; those that follow begin with cursors of 0, which were set back before. A kill at any step
-  /// leaves the log as it was, or empty.
-  void clear();
   /// Gives back all of its memory, and its entry: no reader may be left.
   void discard();
 

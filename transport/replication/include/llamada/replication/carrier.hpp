@@ -115,9 +115,6 @@ class Carrier {
     /// Of the copy, which LogWriter::add_reader() gets.
     std::uint32_t local_readers = 1;
     std::uint64_t window_bytes = 512 << 10;
-    /// The copy that a predecessor has left is emptied, and begins with record 1 again. Its readers, all of
-    /// this process, must have set their cursors back before.
-    bool begins_anew = false;
     /// First this holder is asked for what it has, by catch_up(); `holder` is followed when that is over.
     std::optional<EndpointNumber> history;
   };
