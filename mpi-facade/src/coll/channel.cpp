@@ -40,7 +40,7 @@ Result<std::unique_ptr<Channel>> Channel::open(World& world, Options options) {
   // So that no member waits for another to ask for its log.
   for (int member = 0; member < channel->size(); ++member) {
     if (channel->is_local(member)) continue;
-    channel->peer(member).is_far = true;
+    channel->peer(member).is_copy = world.source(channel->members_.world_rank(member), channel->key_).is_copy;
     (void)channel->find_log(member);
   }
   return channel;

@@ -262,7 +262,7 @@ class Channel {
   /// Another member.
   struct Peer {
     PeerLog log;
-    bool is_far = false;         // on another node: its log is a copy, which is used again
+    bool is_copy = false;        // of a log of another node: it is used again
     bool bounds_writer = false;  // its cursor is known to our writer
     log::DirectoryScan cursors_scan;
     bool is_gone = false;       // its process has ended, and its slot may be another's
@@ -276,7 +276,7 @@ class Channel {
   Peer& peer(int member) { return peers_[static_cast<std::size_t>(member)]; }
   const Peer& peer(int member) const { return peers_[static_cast<std::size_t>(member)]; }
   /// Whether what was read of its log is given back.
-  bool lets_go_of(int member) const { return !keeps_all_ || peer(member).is_far; }
+  bool lets_go_of(int member) const { return !keeps_all_ || peer(member).is_copy; }
 
   RecordHead head_of(Piece piece, int audience) const { return {kind_, ordinal_, piece, audience}; }
   bool publish_slowly(const RecordHead& head, std::span<const std::byte> payload, std::uint64_t bytes_given,

@@ -22,7 +22,7 @@ std::string Channel::left_over() {
 void Channel::retire() {
   for (int member = 0; member < size(); ++member) {
     if (member == self() || peer(member).is_gone) continue;
-    if (!is_local(member)) {
+    if (peer(member).is_copy) {
       // A replacement of this rank reads it again, and is to know how much of it there was.
       if (keeps_all_) continue;
       peer(member).log = {};
@@ -52,7 +52,7 @@ void Channel::part(int world_rank) {
 /// Whether a member may still read the log of this one.
 bool Channel::needs_our_log(int member) {
   if (member == self() || peer(member).is_gone) return false;
-  if (!is_local(member)) return world_.link()->is_read_by(members_.world_rank(member), key_);
+  if (peer(member).is_copy) return world_.link()->is_read_by(members_.world_rank(member), key_);
   const auto arena = world_.cursors_of(members_.world_rank(member));
   log::DirectoryScan scan;
   const auto* cursor = arena.ready() ? log::find_cursor(arena, key_, world_.rank(), scan) : nullptr;
@@ -62,7 +62,7 @@ bool Channel::needs_our_log(int member) {
 
 bool Channel::has_log(int member) {
   // Its copy went when this member retired.
-  if (!is_local(member)) return false;
+  if (peer(member).is_copy) return false;
   log::DirectoryScan scan;
   const auto [arena, place] = world_.source(members_.world_rank(member), key_);
   return log::find_log(arena, place, scan).has_value();
@@ -87,7 +87,7 @@ bool Channel::give_back() {
       continue;
     }
     other.is_gone = true;
-    if (!is_local(member)) continue;
+    if (peer(member).is_copy) continue;
     if (auto cursor = arena_.cursor(key_, static_cast<std::uint32_t>(members_.world_rank(member))))
       arena_.remove_cursor(*cursor);
   }

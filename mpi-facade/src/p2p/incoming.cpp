@@ -20,7 +20,7 @@ T read_payload(const log::Record& record) {
 /// A message as the head of its record describes it.
 inline IncomingMessage message_of(int from, const Stream& stream, std::uint64_t label, std::uint16_t flags) {
   IncomingMessage message;
-  message.stays = !stream.is_far;
+  message.stays = !stream.source.is_copy;
   message.context = label_context(label);
   message.source = from;
   message.tag = label_tag(label);
@@ -249,8 +249,8 @@ void Incoming::look_for_damage() {
   for (const int from : missing_) {
     const Stream& stream = streams_[static_cast<std::size_t>(from)];
     if (!stream.source.arena.is_damaged()) continue;
-    const bool is_copy = stream.source.arena.base == world_.arena().reading().base;
-    world_.damaged(is_copy ? world_.rank() : from, "its header has changed");
+    // A copy lies in the arena of this rank.
+    world_.damaged(stream.source.is_copy ? world_.rank() : from, "its header has changed");
   }
 }
 

@@ -146,7 +146,7 @@ class Incoming {
 
   bool drain_bulk(int from, Stream& stream);
   bool is_to_release(const Stream& stream) const {
-    return (releases_ || stream.is_far) && stream.reader.position_chunk() != stream.released;
+    return (releases_ || stream.source.is_copy) && stream.reader.position_chunk() != stream.released;
   }
   void release(int from, Stream& stream);
   void look_whether_to_tell(int from, Stream& stream);

@@ -96,7 +96,7 @@ Result<World::Source> RemoteLogs::source(int world_rank, log::LogKey key) {
   else if (patience.logs.size() == 1)
     patience.begin(in_mpi_.time());
   look_at_ = std::min(look_at_, patience.due());
-  return followed_[name] = {own_.reading(), replication::copy_key(name)};
+  return followed_[name] = {own_.reading(), replication::copy_key(name), true};
 }
 
 Status RemoteLogs::publish_to(log::LogWriter& log, log::LogKey key, int world_rank) {

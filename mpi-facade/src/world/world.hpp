@@ -134,6 +134,7 @@ class World {
   struct Source {
     log::PeerArena arena;
     log::LogKey key;
+    bool is_copy = false;  ///< it lies in the own arena, and is used again however much is kept
   };
   /// Of any rank, this one too. The arena may not be ready() yet. The log of a rank on another node is copied
   /// to this rank from then on; the copy is used again as this rank reads it, whatever the log keeps.
