@@ -64,8 +64,8 @@ bool Channel::has_log(int member) {
   // Its copy went when this member retired.
   if (peer(member).is_copy) return false;
   log::DirectoryScan scan;
-  const auto [arena, place] = world_.source(members_.world_rank(member), key_);
-  return log::find_log(arena, place, scan).has_value();
+  const World::Source source = world_.source(members_.world_rank(member), key_);
+  return log::find_log(source.arena, source.key, scan).has_value();
 }
 
 bool Channel::give_back() {

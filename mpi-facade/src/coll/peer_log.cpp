@@ -3,13 +3,13 @@
 namespace llamada::mpi::coll {
 
 Result<bool> PeerLog::find(World& world, const log::LogKey& key, int world_rank) {
-  const auto [arena, place] = world.source(world_rank, key);
+  const World::Source source = world.source(world_rank, key);
   if (!arena.ready()) return false;
-  auto index = log::find_log(arena, place, scan_);
+  auto index = log::find_log(source.arena, source.key, scan_);
   if (!index) return false;
   auto cursor = world.arena().cursor(key, world_rank);
   if (!cursor) return propagate(cursor);
-  reader_ = log::LogReader::open(arena, *index, *cursor);
+  reader_ = log::LogReader::open(source.arena, *index, *cursor);
   sleeping_ = world.sleeping_word(world_rank);
   found_ = true;
   return true;

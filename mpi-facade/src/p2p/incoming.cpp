@@ -62,12 +62,12 @@ bool Incoming::has_met(int rank) const {
 }
 
 bool Incoming::open_reader(int from, log::LogKey key, log::DirectoryScan& scan, log::LogReader& reader) {
-  const auto [arena, place] = world_.source(from, key);
-  auto index = log::find_log(arena, place, scan);
+  const World::Source source = world_.source(from, key);
+  auto index = log::find_log(source.arena, source.key, scan);
   if (!index) return false;
   auto cursor = world_.arena().cursor(key, static_cast<std::uint32_t>(from));
   if (!cursor) world_.aborted(1, cursor.error().text());
-  reader = log::LogReader::open(arena, *index, *cursor);
+  reader = log::LogReader::open(source.arena, *index, *cursor);
   return true;
 }
 
@@ -264,8 +264,8 @@ void Incoming::look_for_lost_logs() {
     // Copies are this rank's own, and so are the cursors of their writers' keepers.
     if (!world_.is_local(writer)) continue;
     std::uint32_t scanned = 0;
-    const auto [arena, place] = world_.source(writer, {cursor.key_high, cursor.key_low});
-    if (!log::find_log(arena, place, scanned))
+    const World::Source source = world_.source(writer, {cursor.key_high, cursor.key_low});
+    if (!log::find_log(source.arena, source.key, scanned))
       world_.damaged(writer,
                      fmt::format("a log that rank {} had read can no longer be found", world_.rank()));
   }
