@@ -4,7 +4,7 @@ namespace llamada::mpi::coll {
 
 Result<bool> PeerLog::find(World& world, const log::LogKey& key, int world_rank) {
   const World::Source source = world.source(world_rank, key);
-  if (!arena.ready()) return false;
+  if (!source.arena.ready()) return false;
   auto index = log::find_log(source.arena, source.key, scan_);
   if (!index) return false;
   auto cursor = world.arena().cursor(key, world_rank);
