@@ -115,17 +115,11 @@ class Links final : RemoteRanks {
   const llamanet::NodeBook& book() const { return *application_.book(); }
   replication::PeerState state_of(int rank) const override {
     const auto slot = static_cast<std::uint32_t>(rank);
-    const llamanet::BookEntry& entry = book().entries[slot];
     // Acquire: the incarnation is at least as new as the state.
     const llamanet::SlotState state = application_.roster().slot_state(slot);
-    const auto incarnation =
-        application_.roster().page_slot(slot).incarnation.load(std::memory_order_relaxed);
-    // Of a rank that has not attached yet it is the first one that will.
-    return {.incarnation = static_cast<std::uint16_t>(std::max(incarnation, 1U)),
-            .is_lost = state == llamanet::SlotState::dead,
-            .is_done = state == llamanet::SlotState::done,
-            .small = entry.small,
-            .bulk = entry.bulk};
+    return llamanet::peer_state(
+        book().entries[slot], state,
+        application_.roster().page_slot(slot).incarnation.load(std::memory_order_relaxed));
   }
   std::uint64_t changes() const override { return application_.roster().generation(); }
   void copies_need_memory() override {

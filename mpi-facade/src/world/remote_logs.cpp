@@ -22,9 +22,7 @@ RemoteLogs::RemoteLogs(Options options, RemoteRanks& ranks, replication::Link& s
       bulk_(bulk),
       own_(own),
       clock_(clock),
-      // A log that keeps all sends large payloads in pieces, as any other does.
-      carrier_({.identity = options_.identity, .eager_bytes_max = ~std::uint64_t{0}, .events = this}, small,
-               bulk, own) {
+      carrier_({.identity = options_.identity, .events = this}, small, bulk, own) {
   if (options_.keeps && options_.identity.incarnation > 1) {
     auto past = PastCopies::take(own);
     if (past)

@@ -32,7 +32,8 @@ std::unique_ptr<UdpLink> make_link(const UdpOptions& options) {
 
 struct Process {
   explicit Process(EndpointNumber endpoint) {
-    const CarrierOptions options{.identity = {.job = 3, .endpoint = endpoint, .key = {4, 5}}};
+    const CarrierOptions options{.identity = {.job = 3, .endpoint = endpoint, .key = {4, 5}},
+                                 .eager_bytes_max = 64 << 10};
     carrier = std::make_unique<Carrier>(options, *small, *bulk, *arena);
     carrier->set_waiting(true);
   }

@@ -187,7 +187,7 @@ TEST_CASE("carrier: pieces that come while their log is followed elsewhere wait 
 TEST_CASE("carrier: nothing is held for pieces of a peer that is lost", "[replication]") {
   Two two;
   Log log(two.one);
-  LogReader reader = two.other.reader(two.follow(name));
+  [[maybe_unused]] const LogReader reader = two.other.reader(two.follow(name));
   two.pass(1ms);
   two.cut_bulk(two.one, two.other);
   publish(log.log, 1, many);

@@ -20,6 +20,9 @@ using log::LogReader;
 using log::LogWriter;
 using log::Memory;
 
+/// Payloads beyond it stay absent, in logs that keep all.
+inline constexpr std::uint64_t eager_bytes_max = 64 << 10;
+
 struct Heard final : CarrierEvents {
   void gone(const LogName&, const Gone& gone) override { gones.push_back(gone.from); }
   void ended(const LogName&, const End& end) override { ends.push_back(end.record); }
@@ -62,6 +65,7 @@ struct Process {
     arena = log::make_arena(memory);
     const CarrierOptions options{
         .identity = {.job = 9, .endpoint = endpoint, .incarnation = incarnation, .key = {1, 2}},
+        .eager_bytes_max = eager_bytes_max,
         .events = &heard,
         .histories = &found};
     carrier = std::make_unique<Carrier>(options, *small, *bulk, *arena);
@@ -128,6 +132,7 @@ struct Three : Two {
     driver.found.strangers[2] = other.state;
     driver.carrier = std::make_unique<Carrier>(
         CarrierOptions{.identity = {.job = 9, .endpoint = driver_number, .incarnation = 1, .key = {1, 2}},
+                       .eager_bytes_max = eager_bytes_max,
                        .histories = &driver.found},
         *driver.small, *driver.bulk);
     REQUIRE(other.carrier->meet(driver_number, driver.state).has_value());

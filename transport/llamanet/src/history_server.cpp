@@ -36,8 +36,6 @@ Result<std::unique_ptr<HistoryServer>> HistoryServer::open(NodeBook book, FileDe
                    .endpoint = replication::driver_endpoint(of.own_node),
                    .incarnation = 1,
                    .key = of.key},
-      // As the ranks send their logs themselves.
-      .eager_bytes_max = ~std::uint64_t{0},
       .histories = server.get()};
   server->carrier_ = std::make_unique<replication::Carrier>(options, *server->small_, *server->bulk_);
   // It sleeps only while it has nothing to do.
@@ -79,13 +77,8 @@ void HistoryServer::changed(std::uint32_t slot) {
 
 replication::PeerState HistoryServer::state_of(std::uint32_t slot) const {
   const SlotState state = roster_.state(slot);
-  const BookEntry& entry = book_.entries[slot];
-  const std::uint32_t incarnation = roster_.entry(slot).incarnation.load(std::memory_order_relaxed);
-  return {.incarnation = static_cast<std::uint16_t>(std::max(incarnation, 1U)),
-          .is_lost = state == SlotState::dead,
-          .is_done = state == SlotState::done,
-          .small = entry.small,
-          .bulk = entry.bulk};
+  return peer_state(book_.entries[slot], state,
+                    roster_.entry(slot).incarnation.load(std::memory_order_relaxed));
 }
 
 std::optional<replication::PeerState> HistoryServer::introduce(replication::EndpointNumber stranger) {

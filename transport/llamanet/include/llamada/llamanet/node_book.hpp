@@ -1,10 +1,12 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
 #include "llamada/base/siphash.hpp"
-#include "llamada/replication/link.hpp"
+#include "llamada/llamanet/driver_page.hpp"
+#include "llamada/replication/carrier.hpp"
 
 namespace llamada::llamanet {
 
@@ -15,6 +17,16 @@ struct BookEntry {
   replication::Address bulk;   ///< of its link for bulk
   bool operator==(const BookEntry&) const = default;
 };
+
+/// What a carrier is to know of that rank. Of one that has not attached yet (incarnation 0) it is the first
+/// one that will. The incarnation must have been read after the state (acquire).
+inline replication::PeerState peer_state(const BookEntry& entry, SlotState state, std::uint32_t incarnation) {
+  return {.incarnation = static_cast<std::uint16_t>(std::max(incarnation, 1U)),
+          .is_lost = state == SlotState::dead,
+          .is_done = state == SlotState::done,
+          .small = entry.small,
+          .bulk = entry.bulk};
+}
 
 /// A node of such a job, and where its driver receives: replication::driver_endpoint().
 struct BookNode {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -43,8 +44,9 @@ class CarrierEvents {
 
 struct CarrierOptions {
   Identity identity;
-  /// Larger payloads of a log that keeps all stay with the holder until they are pulled.
-  std::uint64_t eager_bytes_max = 64 << 10;
+  /// Larger payloads of a log that keeps all stay with the holder until they are pulled. All holders of a log
+  /// must say the same.
+  std::uint64_t eager_bytes_max = std::numeric_limits<std::uint64_t>::max();
   /// Of all pulls together: bytes that were asked for and have not come.
   std::uint64_t pulled_bytes_max = 2 << 20;
   /// Asked for at a time.
@@ -241,15 +243,15 @@ class Carrier {
   void ask_for_pieces();
   void ask_again(PullRequest& pull);
   using Pulls = std::vector<std::unique_ptr<PullRequest>>;
-  // carrier_parting.cpp
-  void take_unfollow(Peer& peer, LogNumber alias);
-  void let_go(Peer& keeper, const LogName& name);
-  void answer_unfollows(Peer& peer);
-
   Pulls::iterator find_pull(const Peer& peer, LogNumber alias, std::uint64_t record);
   void take_pulled(Peer& peer, LogNumber alias, const PieceBody& piece);
   void finish_pull(Pulls::iterator at, bool is_complete);
   void take_gone(Peer& peer, LogNumber alias, const Gone& gone);
+
+  // carrier_parting.cpp
+  void take_unfollow(Peer& peer, LogNumber alias);
+  void let_go(Peer& keeper, const LogName& name);
+  void answer_unfollows(Peer& peer);
 
   CarrierOptions options_;
   Link& small_;
