@@ -38,9 +38,6 @@ endfunction()
 
 macro(_llamada_module_variant TARGET SUFFIX)
   add_library(${TARGET} STATIC ${M_SOURCES})
-  if(LLAMADA_READ_TOGETHER)
-    set_target_properties(${TARGET} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${LLAMADA_READ_TOGETHER})
-  endif()
   if(M_INCLUDE_ROOT)
     target_include_directories(${TARGET} PUBLIC ${M_INCLUDE_ROOT})
   else()
@@ -79,16 +76,18 @@ function(llamada_install_modules)
           DESTINATION ${package})
 endfunction()
 
-# llamada_test(NAME SOURCES ... LINKS target ... [LABELS label ...] [TIMEOUT seconds] [PRIVATE_INCLUDES dir ...])
+# llamada_test(NAME SOURCES ... [ALONE source ...] LINKS target ... [LABELS label ...] [TIMEOUT seconds] [PRIVATE_INCLUDES dir ...])
 #
 # A Catch2 program, run by ctest as one test. LABELS choose the runs it belongs to: unit, conformance, threads
-# (also under ThreadSanitizer), crash, mpi, sim. The target tests_LABEL builds all of a label.
+# (also under ThreadSanitizer), crash, mpi, sim. The target tests_LABEL builds all of a label. In a unity build the sources
+# of ALONE, which have local names in common with others of the program, are compiled each for itself.
 function(llamada_test NAME)
   if(NOT LLAMADA_TESTS)
     return()
   endif()
-  cmake_parse_arguments(T "" "TIMEOUT" "SOURCES;LINKS;LABELS;PRIVATE_INCLUDES" ${ARGN})
-  add_executable(${NAME} ${T_SOURCES})
+  cmake_parse_arguments(T "" "TIMEOUT" "SOURCES;ALONE;LINKS;LABELS;PRIVATE_INCLUDES" ${ARGN})
+  add_executable(${NAME} ${T_SOURCES} ${T_ALONE})
+  set_source_files_properties(${T_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   set_target_properties(${NAME} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   target_include_directories(${NAME} PRIVATE ${CMAKE_SOURCE_DIR}/tests/support ${T_PRIVATE_INCLUDES})
   target_link_libraries(${NAME} PRIVATE llamada_options llamada_test_main ${T_LINKS})

@@ -19,7 +19,7 @@ namespace {
 
 constexpr int waiting_max = 64;
 
-Result<sockaddr_un> address_of(const std::string& path) {
+Result<sockaddr_un> address_of_path(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (path.empty() || path.size() >= sizeof address.sun_path)
@@ -72,7 +72,7 @@ std::vector<std::string> lines_of(const std::string& text) {
 Status serve_agents(const BedName& bed, const std::string& path) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   ::signal(SIGCHLD, SIG_IGN);
-  auto address = address_of(path);
+  auto address = address_of_path(path);
   if (!address) return propagate(address);
   const FileDescriptor socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
   if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&*address), sizeof *address) != 0 ||
@@ -89,7 +89,7 @@ Status serve_agents(const BedName& bed, const std::string& path) {
 
 Result<int> run_by_agent(const std::string& path, const std::string& node,
                          const std::vector<std::string>& command) {
-  auto address = address_of(path);
+  auto address = address_of_path(path);
   if (!address) return propagate(address);
   const FileDescriptor socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
   if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&*address), sizeof *address) != 0)

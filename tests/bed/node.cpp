@@ -22,7 +22,8 @@
 namespace llamada::bed {
 namespace {
 
-constexpr long namespaces = CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC | SIGCHLD;
+constexpr long node_namespaces =
+    CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC | SIGCHLD;
 
 Status mount_at(const char* what, const char* where, const char* type, unsigned long flags,
                 const char* data) {
@@ -114,7 +115,7 @@ Result<Node> Node::start(int index, int count, const std::string& bed, int mtu) 
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0)
     return system_failure("socketpair");
   FileDescriptor ours(ends[0]), theirs(ends[1]);
-  const long child = ::syscall(SYS_clone, namespaces, nullptr, nullptr, nullptr, nullptr);
+  const long child = ::syscall(SYS_clone, node_namespaces, nullptr, nullptr, nullptr, nullptr);
   if (child < 0) return tl::unexpected<Error>(refusal("a node's namespaces"));
   if (child == 0) be_first_process(std::move(theirs), index, count, bed, mtu);
   Node node;

@@ -16,7 +16,8 @@
 namespace llamada::bed {
 namespace {
 
-constexpr long namespaces = CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC | SIGCHLD;
+constexpr long bed_namespaces =
+    CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC | SIGCHLD;
 constexpr int clients_waiting_max = 64;
 
 Status write_file(const char* path, const std::string& text) {
@@ -92,10 +93,10 @@ Status start_keeper(const BedName& name, const BedOptions& options) {
     return system_failure("socketpair");
   FileDescriptor ours(ends[0]), theirs(ends[1]);
   Identity who{::geteuid(), ::getegid(), false};
-  long child = ::syscall(SYS_clone, namespaces, nullptr, nullptr, nullptr, nullptr);
+  long child = ::syscall(SYS_clone, bed_namespaces, nullptr, nullptr, nullptr, nullptr);
   if (child < 0 && errno == EPERM) {
     who.needs_namespace = true;
-    child = ::syscall(SYS_clone, namespaces | CLONE_NEWUSER, nullptr, nullptr, nullptr, nullptr);
+    child = ::syscall(SYS_clone, bed_namespaces | CLONE_NEWUSER, nullptr, nullptr, nullptr, nullptr);
   }
   if (child < 0) return tl::unexpected<Error>(refusal("the namespaces of a bed"));
   if (child == 0) {

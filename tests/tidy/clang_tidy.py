@@ -20,6 +20,8 @@ import sys
 from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
 
+from repository import is_unity, sources_of
+
 PRODUCT = re.compile(r"(core|transport|mpi-facade|persistence-svc|launcher|tools)/.*\.cpp$")
 UNIT_SOURCES_MAX = 24
 
@@ -29,9 +31,10 @@ def commands_of(build):
     commands = {}
     with open(f"{build}/compile_commands.json") as file:
         for entry in json.load(file):
-            name = os.path.relpath(entry["file"])
-            if PRODUCT.match(name):
-                commands.setdefault(name, entry)
+            for source in sources_of(entry["file"]) if is_unity(entry["file"]) else [entry["file"]]:
+                name = os.path.relpath(source)
+                if PRODUCT.match(name):
+                    commands.setdefault(name, entry)
     return commands
 
 

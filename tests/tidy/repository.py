@@ -1,5 +1,6 @@
 """The files of the repository, and what the build made of them."""
 
+import pathlib
 import re
 import subprocess
 
@@ -7,6 +8,16 @@ SOURCES = {".cpp", ".c", ".cc", ".f90", ".F90", ".f"}
 HEADERS = {".hpp", ".h"}
 # Product code, in which the bounds on sizes hold. Tests and benches are held to the others.
 PRODUCT = ("core/", "transport/", "mpi-facade/", "persistence-svc/", "launcher/", "tools/")
+
+
+def is_unity(path):
+    """Whether CMake has written this source for a unity build."""
+    return re.search(r"/Unity/unity_\d+_(c|cxx)\.(c|cxx)$", path) is not None
+
+
+def sources_of(path):
+    """The sources that a unity source includes."""
+    return re.findall(r'^#include "(.+)"$', pathlib.Path(path).read_text(), re.MULTILINE)
 
 
 class Repository:
@@ -48,7 +59,10 @@ class Repository:
         """What ninja reads to make everything."""
         output = subprocess.run(["ninja", "-C", str(self.build), "-t", "inputs", "all"], check=True,
                                 capture_output=True, text=True).stdout
-        return self._inside(line.strip() for line in output.splitlines())
+        paths = {line.strip() for line in output.splitlines()}
+        for path in [path for path in paths if is_unity(path)]:
+            paths.update(sources_of(self.build / path))
+        return self._inside(paths)
 
     def _inside(self, paths):
         inside = set()

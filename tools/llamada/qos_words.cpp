@@ -35,7 +35,7 @@ void say_late_joiners(const ResolvedQos& qos, Words& words) {
   words.survives.push_back(fmt::format(
       "A reader that comes late, or again after a death, gets {} that a living writer has written before "
       "(DURABILITY {}).",
-      kept_by(qos.datawriter_qos.history), to_string(kind)));
+      kept_by(qos.datawriter_qos.history), qos::to_string(kind)));
 }
 
 void say_losses(const ResolvedQos& qos, Words& words) {
@@ -50,7 +50,7 @@ void say_losses(const ResolvedQos& qos, Words& words) {
     words.costs.push_back(
         fmt::format("When there is no room, a write waits for the slowest reader, up to max_blocking_time "
                     "{}, and then fails.",
-                    to_string(qos.datawriter_qos.reliability.max_blocking_time)));
+                    qos::to_string(qos.datawriter_qos.reliability.max_blocking_time)));
   } else {
     words.survives.push_back(fmt::format(
         "Of what a slow reader has not taken it finds {}; older ones are replaced (KEEP_LAST).",
@@ -75,7 +75,7 @@ void say_memory(const ResolvedQos& qos, Words& words) {
   }
   if (writer.latency_budget.duration > Duration::zero()) {
     words.costs.push_back(fmt::format("A sample may be held back for {} so that several travel together.",
-                                      to_string(writer.latency_budget.duration)));
+                                      qos::to_string(writer.latency_budget.duration)));
   }
 }
 
@@ -89,8 +89,8 @@ void say_failures(const ResolvedQos& qos, Words& words) {
   }
   if (writer.liveliness.lease_duration != duration_infinite) {
     words.survives.push_back(fmt::format("A writer that hangs is given up after {} (LIVELINESS {}).",
-                                         to_string(writer.liveliness.lease_duration),
-                                         to_string(writer.liveliness.kind)));
+                                         qos::to_string(writer.liveliness.lease_duration),
+                                         qos::to_string(writer.liveliness.kind)));
   } else {
     words.survives.emplace_back(
         "A writer whose process dies is given up at once; one that hangs never is (LIVELINESS lease "
@@ -98,11 +98,11 @@ void say_failures(const ResolvedQos& qos, Words& words) {
   }
   if (writer.deadline.period != duration_infinite) {
     words.survives.push_back(fmt::format("An instance without a new sample for {} is reported (DEADLINE).",
-                                         to_string(writer.deadline.period)));
+                                         qos::to_string(writer.deadline.period)));
   }
   if (writer.lifespan.duration != duration_infinite) {
-    words.survives.push_back(
-        fmt::format("A sample older than {} is dropped (LIFESPAN).", to_string(writer.lifespan.duration)));
+    words.survives.push_back(fmt::format("A sample older than {} is dropped (LIFESPAN).",
+                                         qos::to_string(writer.lifespan.duration)));
   }
 }
 
@@ -120,7 +120,7 @@ void say_bounds_of_ranks(const DataWriterQos& writer, Words& words) {
   if (writer.reliability.max_blocking_time != Reliability{}.max_blocking_time)
     words.costs.push_back(
         fmt::format("max_blocking_time {} bounds no call of MPI: a rank waits for as long as it has to.",
-                    to_string(writer.reliability.max_blocking_time)));
+                    qos::to_string(writer.reliability.max_blocking_time)));
 }
 
 }  // namespace

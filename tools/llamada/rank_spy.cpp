@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "fail.hpp"
 #include "interrupt.hpp"
 #include "job_choice.hpp"
 #include "rank_printer.hpp"
@@ -112,11 +113,6 @@ bool look_on(RankWatch& watch, Listener& listener, const Interrupt& interrupt) {
     if (has_ended && !has_come) return true;
     if (interrupt.wait(pace.next(has_come))) return false;
   }
-}
-
-int fail(const Error& error) {
-  fmt::print(stderr, "llamada: {}\n", error.text());
-  return 1;
 }
 
 int watch_for(Listener& listener, const RankSpyOptions& options, const Interrupt& interrupt) {

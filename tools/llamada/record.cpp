@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "domain.hpp"
+#include "fail.hpp"
 #include "interrupt.hpp"
 #include "llamada/base/clock.hpp"
 #include "llamada/llamanet/transport.hpp"
@@ -111,11 +112,6 @@ class Recorder final : public TapEvents {
   std::uint64_t lost_ = 0;
   TopicTap tap_;
 };
-
-int fail(const Error& error) {
-  fmt::print(stderr, "llamada: {}\n", error.text());
-  return 1;
-}
 
 /// A topic may still come; a name that is not there may also be wrong.
 void name_missing_topics(const std::vector<DriverView>& drivers, const RecordOptions& options) {

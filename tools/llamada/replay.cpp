@@ -7,6 +7,7 @@
 #include <set>
 
 #include "domain.hpp"
+#include "fail.hpp"
 #include "llamada/base/clock.hpp"
 #include "llamada/llamanet/transport.hpp"
 #include "player.hpp"
@@ -14,11 +15,6 @@
 
 namespace llamada::tools {
 namespace {
-
-int fail(const Error& error) {
-  fmt::print(stderr, "llamada: {}\n", error.text());
-  return 1;
-}
 
 std::vector<std::string> topics_of(const Survey& survey) {
   std::set<std::string> topics;

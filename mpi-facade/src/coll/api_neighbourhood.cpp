@@ -35,8 +35,8 @@ int find_for_each(Call& call, const void* sendbuf, int sendcount, MPI_Datatype s
   return MPI_SUCCESS;
 }
 
-int check_allgather(Call& call, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                    int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+int check_neighbor_allgather(Call& call, const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                             void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
   Neighbours neighbours;
   Parts contributions, results;
   if (int code = find_neighbours(call, comm, neighbours)) return code;
@@ -45,8 +45,9 @@ int check_allgather(Call& call, const void* sendbuf, int sendcount, MPI_Datatype
   return exchange(call, std::move(neighbours), std::move(contributions), std::move(results));
 }
 
-int check_allgatherv(Call& call, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                     const int* recvcounts, const int* displs, MPI_Datatype recvtype, MPI_Comm comm) {
+int check_neighbor_allgatherv(Call& call, const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                              void* recvbuf, const int* recvcounts, const int* displs, MPI_Datatype recvtype,
+                              MPI_Comm comm) {
   Neighbours neighbours;
   Parts contributions, results;
   if (int code = find_neighbours(call, comm, neighbours)) return code;
@@ -56,8 +57,8 @@ int check_allgatherv(Call& call, const void* sendbuf, int sendcount, MPI_Datatyp
   return exchange(call, std::move(neighbours), std::move(contributions), std::move(results));
 }
 
-int check_alltoall(Call& call, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                   int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+int check_neighbor_alltoall(Call& call, const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                            void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
   Neighbours neighbours;
   Parts contributions, results;
   if (int code = find_neighbours(call, comm, neighbours)) return code;
@@ -66,9 +67,9 @@ int check_alltoall(Call& call, const void* sendbuf, int sendcount, MPI_Datatype 
   return exchange(call, std::move(neighbours), std::move(contributions), std::move(results));
 }
 
-int check_alltoallv(Call& call, const void* sendbuf, const int* sendcounts, const int* sdispls,
-                    MPI_Datatype sendtype, void* recvbuf, const int* recvcounts, const int* rdispls,
-                    MPI_Datatype recvtype, MPI_Comm comm) {
+int check_neighbor_alltoallv(Call& call, const void* sendbuf, const int* sendcounts, const int* sdispls,
+                             MPI_Datatype sendtype, void* recvbuf, const int* recvcounts, const int* rdispls,
+                             MPI_Datatype recvtype, MPI_Comm comm) {
   Neighbours neighbours;
   Parts contributions, results;
   if (int code = find_neighbours(call, comm, neighbours)) return code;
@@ -80,9 +81,9 @@ int check_alltoallv(Call& call, const void* sendbuf, const int* sendcounts, cons
   return exchange(call, std::move(neighbours), std::move(contributions), std::move(results));
 }
 
-int check_alltoallw(Call& call, const void* sendbuf, const int* sendcounts, const MPI_Aint* sdispls,
-                    const MPI_Datatype* sendtypes, void* recvbuf, const int* recvcounts,
-                    const MPI_Aint* rdispls, const MPI_Datatype* recvtypes, MPI_Comm comm) {
+int check_neighbor_alltoallw(Call& call, const void* sendbuf, const int* sendcounts, const MPI_Aint* sdispls,
+                             const MPI_Datatype* sendtypes, void* recvbuf, const int* recvcounts,
+                             const MPI_Aint* rdispls, const MPI_Datatype* recvtypes, MPI_Comm comm) {
   Neighbours neighbours;
   Parts contributions, results;
   if (int code = find_neighbours(call, comm, neighbours)) return code;
@@ -97,24 +98,24 @@ int check_alltoallw(Call& call, const void* sendbuf, const int* sendcounts, cons
 
 }  // namespace
 
-LLAMADA_COLLECTIVE(Neighbor_allgather, Ineighbor_allgather, check_allgather,
+LLAMADA_COLLECTIVE(Neighbor_allgather, Ineighbor_allgather, check_neighbor_allgather,
                    (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
                     MPI_Datatype recvtype, MPI_Comm comm),
                    sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm)
-LLAMADA_COLLECTIVE(Neighbor_allgatherv, Ineighbor_allgatherv, check_allgatherv,
+LLAMADA_COLLECTIVE(Neighbor_allgatherv, Ineighbor_allgatherv, check_neighbor_allgatherv,
                    (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                     const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm),
                    sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm)
-LLAMADA_COLLECTIVE(Neighbor_alltoall, Ineighbor_alltoall, check_alltoall,
+LLAMADA_COLLECTIVE(Neighbor_alltoall, Ineighbor_alltoall, check_neighbor_alltoall,
                    (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
                     MPI_Datatype recvtype, MPI_Comm comm),
                    sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm)
-LLAMADA_COLLECTIVE(Neighbor_alltoallv, Ineighbor_alltoallv, check_alltoallv,
+LLAMADA_COLLECTIVE(Neighbor_alltoallv, Ineighbor_alltoallv, check_neighbor_alltoallv,
                    (const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
                     void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
                     MPI_Comm comm),
                    sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm)
-LLAMADA_COLLECTIVE(Neighbor_alltoallw, Ineighbor_alltoallw, check_alltoallw,
+LLAMADA_COLLECTIVE(Neighbor_alltoallw, Ineighbor_alltoallw, check_neighbor_alltoallw,
                    (const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
                     const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[],
                     const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm),

@@ -49,11 +49,11 @@ Communicator* add(Communicator& parent, std::uint32_t context, Reference<Group> 
   return made;
 }
 
+}  // namespace
+
 Reference<Group> group_of(std::vector<int> world_ranks) {
   return make_counted<Group>(std::move(world_ranks), runtime().world_rank);
 }
-
-}  // namespace
 
 Result<Communicator*> duplicate(Communicator& parent) {
   if (parent.is_inter()) return duplicate_inter(parent);

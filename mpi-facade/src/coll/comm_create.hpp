@@ -1,5 +1,7 @@
 #pragma once
 
+#include <vector>
+
 #include "llamada/base/result.hpp"
 #include "object/communicator.hpp"
 
@@ -7,6 +9,9 @@
 /// handle and inherits the error handler; it is owned by the Runtime's table. Null for a rank that is in no
 /// new group.
 namespace llamada::mpi {
+
+/// Of these slots, in this order.
+Reference<Group> group_of(std::vector<int> world_ranks);
 
 Result<Communicator*> duplicate(Communicator& parent);
 /// MPI_Comm_idup: gives a copy with the parent's attributes, and the request that is complete when the copy

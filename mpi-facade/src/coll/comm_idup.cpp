@@ -16,7 +16,7 @@
 namespace llamada::mpi {
 namespace {
 
-struct Proposal {
+struct DuplicationProposal {
   coll::ContextProposal context;
   std::uint32_t persistents = 0;  ///< collectives that it has made
   std::uint32_t unused = 0;
@@ -24,7 +24,7 @@ struct Proposal {
 };
 
 /// What all members propose: the context together, the channels each for itself.
-struct Proposals {
+struct DuplicationProposals {
   coll::ContextProposal context;
   std::uint32_t persistents = 0;
   std::vector<coll::ChannelOffer::Names> channels;
@@ -32,7 +32,7 @@ struct Proposals {
 
 class ExchangeProposals final : public coll::Machine {
  public:
-  ExchangeProposals(coll::Channel& channel, const Proposal& own, Proposals& all)
+  ExchangeProposals(coll::Channel& channel, const DuplicationProposal& own, DuplicationProposals& all)
       : channel_(channel), own_(own), all_(all) {}
   void begin() override { channel_.begin(coll::Kind::context); }
   bool step() override {
@@ -42,7 +42,7 @@ class ExchangeProposals final : public coll::Machine {
       if (member_ == channel_.self()) continue;
       const auto record = channel_.expect(member_, {}, sizeof(own_));
       if (!record) return false;
-      Proposal theirs;
+      DuplicationProposal theirs;
       std::memcpy(&theirs, record->payload.data(), sizeof(theirs));
       all_.context = all_.context.with(theirs.context);
       all_.persistents = std::max(all_.persistents, theirs.persistents);
@@ -54,8 +54,8 @@ class ExchangeProposals final : public coll::Machine {
 
  private:
   coll::Channel& channel_;
-  const Proposal own_;
-  Proposals& all_;
+  const DuplicationProposal own_;
+  DuplicationProposals& all_;
   bool published_ = false;
   int member_ = 0;
 };
@@ -85,7 +85,7 @@ class Duplication final : public coll::CollectiveTask {
 
   std::unique_ptr<coll::Machine> make_machine() override {
     return std::make_unique<ExchangeProposals>(
-        channel(), Proposal{claim_.proposal(), all_.persistents, 0, offer_.names()}, all_);
+        channel(), DuplicationProposal{claim_.proposal(), all_.persistents, 0, offer_.names()}, all_);
   }
   void finish() override {
     const auto context = claim_.agree(all_.context);
@@ -102,7 +102,7 @@ class Duplication final : public coll::CollectiveTask {
   Reference<Communicator> copy_;
   coll::ContextClaim claim_;
   coll::ChannelOffer offer_;  // what was not taken is spare again when the program is told
-  Proposals all_;
+  DuplicationProposals all_;
   std::optional<Error> no_context_;
 };
 

@@ -6,6 +6,7 @@
 
 #include "coll/agreement.hpp"
 #include "coll/collectives.hpp"
+#include "coll/comm_create.hpp"
 #include "coll/messages.hpp"
 #include "p2p/engine.hpp"
 #include "runtime/runtime.hpp"
@@ -14,16 +15,16 @@ namespace llamada::mpi {
 namespace {
 
 /// What each process of both groups says for a new communicator.
-struct Proposal {
+struct SideProposal {
   coll::ContextProposal context;
   std::int32_t color = 0;
   std::int32_t key = 0;
 };
-using Proposals = std::vector<Proposal>;
+using SideProposals = std::vector<SideProposal>;
 
 struct BothSides {
-  Proposals local;
-  Proposals remote;
+  SideProposals local;
+  SideProposals remote;
 
   /// The context that follows, the same on all sides.
   Result<std::uint32_t> settle(coll::ContextClaim& claim) const {
@@ -35,24 +36,20 @@ coll::ContextIds& context_ids() { return runtime().collectives->context_ids(); }
 
 /// Collective over both groups of an intercommunicator.
 Result<BothSides> exchange(Communicator& inter, const coll::ContextProposal& context, int color, int key) {
-  auto local = gather_from_all(inter.local(), Proposal{context, color, key});
+  auto local = gather_from_all(inter.local(), SideProposal{context, color, key});
   if (!local) return propagate(local);
-  BothSides both{std::move(*local), Proposals(static_cast<std::size_t>(inter.remote_group()->size()))};
+  BothSides both{std::move(*local), SideProposals(static_cast<std::size_t>(inter.remote_group()->size()))};
   Status status;
   if (inter.rank() == 0)
-    status = Messages(inter).exchange(std::span<const Proposal>(both.local), std::span<Proposal>(both.remote),
-                                      0, 0);
-  if (status) status = broadcast(inter.local(), std::span<Proposal>(both.remote), 0);
+    status = Messages(inter).exchange(std::span<const SideProposal>(both.local),
+                                      std::span<SideProposal>(both.remote), 0, 0);
+  if (status) status = broadcast(inter.local(), std::span<SideProposal>(both.remote), 0);
   if (!status) return propagate(status);
   return both;
 }
 
-Reference<Group> group_of(std::vector<int> world_ranks) {
-  return make_counted<Group>(std::move(world_ranks), runtime().world_rank);
-}
-
 /// The ranks in MPI_COMM_WORLD of those of a colour, by key and then by rank.
-std::vector<int> of_color(const Proposals& proposals, const Group& group, int color) {
+std::vector<int> of_color(const SideProposals& proposals, const Group& group, int color) {
   std::vector<int> ranks;
   for (int rank = 0; rank < group.size(); ++rank)
     if (proposals[static_cast<std::size_t>(rank)].color == color) ranks.push_back(rank);
@@ -119,7 +116,7 @@ Communicator* add_intercommunicator(const Communicator& parent, std::uint32_t co
 
 Result<Communicator*> create_intercommunicator(Communicator& local, const InterBridge& bridge) {
   coll::ContextClaim claim(context_ids());
-  auto proposals = gather_from_all(local, Proposal{claim.proposal(), 0, 0});
+  auto proposals = gather_from_all(local, SideProposal{claim.proposal(), 0, 0});
   if (!proposals) return propagate(proposals);
   struct {
     coll::ContextProposal context;
