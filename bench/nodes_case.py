@@ -15,7 +15,7 @@ from case import HIGHER_IS_BETTER, PEERS, Case
 from report import Figures, by_state, quartiles, shown, title_of
 
 # Ours, by the link between the nodes: options of mpirun.
-LINKS = {"udp": []}
+LINKS = {"udp": ["--link", "udp"], "ethernet": ["--link", "ethernet"]}
 EXIT_SKIPPED = 77
 # figure, bound, and of which links.
 AIMS = (("pingpong 8", 1.0, ("udp",)), ("pingpong 8", 0.8, ("ethernet",)),

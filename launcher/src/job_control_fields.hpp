@@ -26,6 +26,7 @@ void fields(Coder& coder, typename Coder::template Value<Start>& message) {
   });
   coder.texts(message.programs);
   coder.list(message.node_of_rank, [](Coder& each, auto& node) { each.numbers(node); });
+  coder.choice(message.link, LinkWish::ethernet);
 }
 
 template <typename Coder>

@@ -54,6 +54,7 @@ void JobCoordinator::start(control::Start start) {
     message.programs = job_.programs;
     message.environment = job_.environment;
     message.working_directory = job_.working_directory;
+    message.link = job_.link;
   }
   tell_node_(std::move(message));
 }

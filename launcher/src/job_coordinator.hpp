@@ -73,7 +73,8 @@ class JobCoordinator {
 
   // Worlds and their start (job_coordinator_worlds.cpp).
   void on(node::Ready&& message);
-  void on(node::Met&&) {}  // JobNodes hears it
+  void on(node::Probed&&) {}  // JobNodes hears it
+  void on(node::Met&&) {}     // the same
   void on(node::NotReady&& message);
   void on(node::SpawnWanted&& message);
   void on(node::SharedWanted&&) {}  // JobNodes answers it

@@ -4,6 +4,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "link_choice.hpp"
+
 namespace llamada::launcher {
 namespace {
 
@@ -21,6 +23,7 @@ void JobNodes::begin(const control::Start& job) {
     nodes_.push_back({node.name, node.agent.empty()});
   }
   for (const std::uint32_t node : job.node_of_rank) slots_.push_back({node});
+  tells_of_link_ = job.verbose != 0;
 }
 
 void JobNodes::take(node::ToNode message) {
@@ -74,19 +77,59 @@ void JobNodes::go_on() {
     }
   }
   if (stage_ == Stage::preparing && all([](const Node& node) { return node.ready.has_value(); })) {
-    stage_ = Stage::meeting;
-    node::MeetNodes meet;
-    for (const Node& node : nodes_) meet.endpoints.push_back(node.ready->endpoints);
-    tell_all(meet);
+    stage_ = Stage::probing;
+    tell_all(node::ProbeNodes{endpoints()});
   }
+  if (stage_ == Stage::probing && all([](const Node& node) { return node.probe.has_value(); })) choose_link();
   if (stage_ == Stage::meeting && all([](const Node& node) { return node.has_met; })) {
     stage_ = Stage::running;
     for (const Node& node : nodes_) tell_coordinator_(*node.ready);
   }
 }
 
+std::vector<std::string> JobNodes::endpoints() const {
+  std::vector<std::string> endpoints;
+  for (const Node& node : nodes_) endpoints.push_back(node.ready->endpoints);
+  return endpoints;
+}
+
+void JobNodes::choose_link() {
+  std::vector<NodeProbe> probes;
+  std::vector<std::string> names;
+  for (const Node& node : nodes_) {
+    probes.push_back(*node.probe);
+    names.push_back(node.name);
+  }
+  auto chosen = launcher::choose_link(prepare_->link, probes, names);
+  if (!chosen) {
+    stage_ = Stage::over;
+    return tell_coordinator_(node::NotReady{chosen.error().text() + "."});
+  }
+  stage_ = Stage::meeting;
+  if (tells_of_link_)
+    tell_coordinator_(control::Notice{fmt::format("mpirun: {}; the link between them is {} ({}).\n",
+                                                  nodes_text(), chosen->what, chosen->why)});
+  tell_all(node::MeetNodes{endpoints(), chosen->choice});
+}
+
+/// "4 ranks on 2 nodes: a (3), b (1)"
+std::string JobNodes::nodes_text() const {
+  constexpr std::size_t names_max = 16;
+  std::string text = fmt::format("{} ranks on {} nodes: ", slots_.size(), nodes_.size());
+  for (std::uint32_t node = 0; node < std::min(nodes_.size(), names_max); ++node)
+    text += fmt::format("{}{} ({})", node == 0 ? "" : ", ", nodes_[node].name,
+                        std::ranges::count(slots_, node, &Slot::node));
+  return nodes_.size() > names_max ? text + fmt::format(" and {} more", nodes_.size() - names_max) : text;
+}
+
 void JobNodes::hear(std::uint32_t node, node::Ready&& message) {
   nodes_[node].ready = std::move(message);
+  go_on();
+}
+
+void JobNodes::hear(std::uint32_t node, node::Probed&& message) {
+  nodes_[node].probe = std::move(message.probe);
+  nodes_[node].probe->pairs.resize(nodes_.size());
   go_on();
 }
 

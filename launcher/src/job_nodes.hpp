@@ -40,13 +40,14 @@ class JobNodes {
 
  private:
   /// What has been heard of all nodes; `starting`: no rank runs before the last of these.
-  enum class Stage { joining, preparing, meeting, running, over };
+  enum class Stage { joining, preparing, probing, meeting, running, over };
   struct Node {
     std::string name;
     bool has_joined = false;
     bool is_lost = false;
     bool has_met = false;
     std::optional<node::Ready> ready;
+    std::optional<NodeProbe> probe;
   };
   struct Slot {
     std::uint32_t node = 0;
@@ -66,6 +67,9 @@ class JobNodes {
   void tell_all(const node::ToNode& message);
   void tell_others(std::uint32_t slot, RemoteState state);
   void go_on();
+  std::vector<std::string> endpoints() const;
+  void choose_link();
+  std::string nodes_text() const;
   void refuse(std::uint32_t node, const std::string& why);
   void answer(std::uint64_t question, const std::function<node::ToNode(std::uint64_t)>& make);
   std::uint64_t remember(std::uint32_t node, std::uint64_t question);
@@ -90,6 +94,7 @@ class JobNodes {
 
   // From a node.
   void hear(std::uint32_t node, node::Ready&& message);
+  void hear(std::uint32_t node, node::Probed&& message);
   void hear(std::uint32_t node, node::Met&& message);
   void hear(std::uint32_t node, node::NotReady&& message);
   void hear(std::uint32_t node, node::CannotStart&& message);
@@ -113,6 +118,7 @@ class JobNodes {
   std::vector<Node> nodes_;  ///< empty: a job on one node
   std::vector<Slot> slots_;
   std::uint32_t own_node_ = 0;  ///< that of the coordinator's process; the first one if it is none
+  bool tells_of_link_ = false;
   std::optional<node::Prepare> prepare_;
   JobShared shared_;
   std::map<std::uint64_t, Question> questions_;  ///< of nodes, by the numbers that the coordinator sees

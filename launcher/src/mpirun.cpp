@@ -158,6 +158,7 @@ std::variant<Preparation, Refusal> prepare(const Options& options, const IsMpiFu
   if (!plan) return refuse(plan.error(), exit_launcher);
   job.nodes = std::move(plan->nodes);
   job.node_of_rank = std::move(plan->node_of_rank);
+  job.link = options.nodes.link;
   if (!job.nodes.empty()) job.programs = std::move(programs);
   // A llamanetd on another host stands elsewhere.
   if (options.working_directory || !job.nodes.empty()) job.working_directory = directory->string();

@@ -72,10 +72,17 @@ void fields(Coder& coder, typename Coder::template Value<Prepare>& message) {
   coder.texts(message.programs);
   coder.texts(message.environment);
   coder.text(message.working_directory);
+  coder.choice(message.link, LinkWish::ethernet);
 }
 
 template <typename Coder>
 void fields(Coder& coder, typename Coder::template Value<MeetNodes>& message) {
+  coder.texts(message.endpoints);
+  coder.numbers(message.link.udp_bytes, message.link.ethernet_mtu);
+}
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<ProbeNodes>& message) {
   coder.texts(message.endpoints);
 }
 
@@ -193,6 +200,14 @@ template <typename Coder>
 void fields(Coder& coder, typename Coder::template Value<Ready>& message) {
   coder.text(message.host);
   coder.text(message.endpoints);
+}
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<Probed>& message) {
+  coder.text(message.probe.why_no_ethernet);
+  coder.list(message.probe.pairs, [](Coder& each, typename Coder::template Value<PairProbe>& pair) {
+    each.numbers(pair.udp_bytes, pair.ethernet_mtu, pair.round_trip_ns);
+  });
 }
 
 template <typename Coder>

@@ -9,6 +9,7 @@
 #include "leases.hpp"
 #include "llamada/launcher/job_arenas.hpp"
 #include "llamada/launcher/job_control.hpp"
+#include "llamada/launcher/links.hpp"
 #include "llamada/waits/judge.hpp"
 
 // What the coordinator of a job and the supervisor of a node say to each other. Plain values: texts, numbers
@@ -28,11 +29,18 @@ struct Prepare {
   std::vector<std::string> programs;        ///< files that must be there, with all of their libraries
   std::vector<std::string> environment;     ///< by which these are found
   std::string working_directory;            ///< must be there, unless it is empty
+  LinkWish link = LinkWish::automatic;
+};
+/// Coordinator → node, before MeetNodes: what Ready of each node has said of its endpoints, by node. Probed
+/// or NotReady follows.
+struct ProbeNodes {
+  std::vector<std::string> endpoints;
 };
 /// Coordinator → node, before any rank starts: what Ready of each node has said of its endpoints, by node.
 /// Met or NotReady follows.
 struct MeetNodes {
   std::vector<std::string> endpoints;
+  LinkChoice link;
 };
 /// Coordinator → node: what has become of a rank on another node.
 struct SetRemote {
@@ -135,15 +143,19 @@ struct AskStack {
 };
 
 /// Also control::Input, for rank 0.
-using ToNode =
-    std::variant<Prepare, StartRanks, AddRanks, Drain, Fence, SignalRank, EndJob, KillAll, HoldOutput,
-                 AnswerSpawn, AnswerReach, SetUnprotected, Survey, KillRank, HoldLeases, LimitLog, Die,
-                 AnswerInject, AskWaits, AskStack, MeetNodes, SetRemote, AnswerShared, control::Input>;
+using ToNode = std::variant<Prepare, StartRanks, AddRanks, Drain, Fence, SignalRank, EndJob, KillAll,
+                            HoldOutput, AnswerSpawn, AnswerReach, SetUnprotected, Survey, KillRank,
+                            HoldLeases, LimitLog, Die, AnswerInject, AskWaits, AskStack, MeetNodes, SetRemote,
+                            AnswerShared, ProbeNodes, control::Input>;
 
 /// Node → coordinator: the arenas are there.
 struct Ready {
   std::string host;
   std::string endpoints;  ///< of a job on several nodes: for MeetNodes
+};
+/// Node → coordinator: what the links to the other nodes carry.
+struct Probed {
+  NodeProbe probe;
 };
 /// Node → coordinator: the other nodes are known.
 struct Met {};
@@ -286,6 +298,6 @@ struct NodeFailed {
 using FromNode = std::variant<Ready, Met, NotReady, RanksAdded, Started, CannotStart, Attached, Ended, Fenced,
                               Done, Said, Live, Damaged, CodeChanged, Reached, SpawnWanted, Surveyed,
                               LeaseFound, InjectWanted, Quiet, Overdue, Waits, Stack, OtherMpi, NodeFailed,
-                              SharedWanted, control::Output, control::InputTaken, control::Notice>;
+                              SharedWanted, Probed, control::Output, control::InputTaken, control::Notice>;
 
 }  // namespace llamada::launcher::node

@@ -60,7 +60,7 @@ Status NodeSupervisor::prepare(const node::Prepare& message) {
   ArenasRequest request{message.rank_count, message.job_number, std::move(*profile), std::nullopt};
   if (!message.node_of_rank.empty()) {
     if (auto status = check_programs(message); !status) return status;
-    request.nodes = {message.own_node, message.node_of_rank, links_.address, links_.key};
+    request.nodes = {message.own_node, message.node_of_rank, links_.address, links_.key, message.link};
   }
   if (auto status = check_descriptors_of_job(request.own_rank_count(), request.nodes.has_value()); !status)
     return status;
@@ -90,8 +90,13 @@ Status NodeSupervisor::check_programs(const node::Prepare& message) const {
   return {};
 }
 
+void NodeSupervisor::on(node::ProbeNodes&& message) {
+  if (auto status = arenas_->probe_nodes(message.endpoints); !status)
+    tell_(node::NotReady{status.error().text()});
+}
+
 void NodeSupervisor::on(node::MeetNodes&& message) {
-  if (auto status = arenas_->meet_nodes(message.endpoints); !status)
+  if (auto status = arenas_->meet_nodes(message.endpoints, message.link); !status)
     return tell_(node::NotReady{status.error().text()});
   tell_(node::Met{});
 }

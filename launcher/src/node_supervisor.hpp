@@ -75,6 +75,7 @@ class NodeSupervisor {
   void on(node::AnswerInject&& message);
   void on(node::AskWaits&& message) { waits_.ask(message.question); }
   void on(node::AskStack&& message);
+  void on(node::ProbeNodes&& message);
   void on(node::MeetNodes&& message);
   void on(node::SetRemote&& message);
   void on(control::Input&& message);

@@ -28,6 +28,7 @@ void NodeSupervisor::pump_arenas() {
 
 void NodeSupervisor::take_event(const ArenaEvent& event) {
   if (event.kind == ArenaEventKind::inject) return tell_(node::InjectWanted{event.inject_number, event.text});
+  if (event.kind == ArenaEventKind::probed) return tell_(node::Probed{event.probe});
   RankProcess* const rank = rank_at(event.rank);
   if (!rank) return;
   switch (event.kind) {
@@ -54,6 +55,7 @@ void NodeSupervisor::take_event(const ArenaEvent& event) {
     case ArenaEventKind::unprotected:
     case ArenaEventKind::aborted:
     case ArenaEventKind::inject:
+    case ArenaEventKind::probed:
       break;
   }
   tell_(node::Said{rank->slot, event.kind, event.code, event.text});

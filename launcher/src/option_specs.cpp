@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <map>
 #include <sstream>
 #include <thread>
 
@@ -56,6 +57,16 @@ Status set_on_deadlock(Options& options, const std::vector<std::string>& values)
   if (values[0] != "report" && values[0] != "end")
     return failure(Errc::invalid_argument, "--on-deadlock is report or end, and not '{}'", values[0]);
   options.ends_at_deadlock = values[0] == "end";
+  return {};
+}
+
+Status set_link(Options& options, Values values) {
+  const std::map<std::string_view, LinkWish> wishes{
+      {"auto", LinkWish::automatic}, {"udp", LinkWish::udp}, {"ethernet", LinkWish::ethernet}};
+  const auto wish = wishes.find(values[0]);
+  if (wish == wishes.end())
+    return failure(Errc::invalid_argument, "--link is auto, udp or ethernet, and not '{}'", values[0]);
+  options.nodes.link = wish->second;
   return {};
 }
 
@@ -227,6 +238,7 @@ const std::vector<Spec>& specs() {
       {{"launcher-exec", "bootstrap-exec"},
        1,
        [](Options& o, Values v) { return o.nodes.launcher_exec = v[0], Status(); }},
+      {{"link"}, 1, set_link},
       {{"wdir", "wd"}, 1, [](Options& o, Values v) { return o.working_directory = v[0], Status(); }},
       {{"path"}, 1, [](Options& o, Values v) { return o.program_path = v[0], Status(); }},
       {{"env", "genv"}, 2, pass_variable},

@@ -179,6 +179,9 @@ std::string help_text() {
   --launcher ssh|srun|fork, --launcher-exec PROGRAM
                          what starts processes on other hosts: PROGRAM HOST COMMAND… (srun
                          in a job of Slurm; ssh)
+  --link auto|udp|ethernet
+                         how messages go from node to node (raw Ethernet where all nodes have
+                         it, else UDP)
   --timeout SECONDS      end the job after that time, exit code 124 (also MPIEXEC_TIMEOUT)
   --kill-after SECONDS   end the job that long after mpirun was sent SIGTERM, if it still runs (30)
   --on-deadlock report|end

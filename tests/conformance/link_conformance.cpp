@@ -161,7 +161,7 @@ TEST_CASE("link: Ethernet frames that no link sends are dropped, and so are thos
   EthernetEnds ethernet;
   const std::uint16_t lane = ethernet.other->address().port;
   const auto frame = [&](std::uint16_t in_lane, std::size_t says_bytes, std::size_t has_bytes) {
-    conformance::Bytes bytes(18 + has_bytes);
+    conformance::Bytes bytes(22 + has_bytes);
     const std::size_t words[] = {ethernet_type, in_lane, says_bytes};
     for (std::size_t i = 0; i < std::size(words); ++i) {
       bytes[12 + 2 * i] = static_cast<std::byte>(words[i] >> 8);

@@ -119,6 +119,16 @@ ArenaEvent move_event(const llamanet::DriverEvent& event) {
   return told;
 }
 
+ArenaEvent probed_event(const llamanet::DriverEvent& event) {
+  ArenaEvent told{ArenaEventKind::probed, event.slot, 0, {}};
+  for (const llamanet::PairProbe& pair : event.probed)
+    told.probe.pairs.push_back(
+        {pair.udp_bytes, pair.ethernet_mtu, static_cast<std::uint64_t>(pair.round_trip.count())});
+  return told;
+}
+
+llamanet::LinkChoice link_of(const launcher::LinkChoice& link) { return {link.udp_bytes, link.ethernet_mtu}; }
+
 std::optional<ArenaEvent> event_of(const llamanet::DriverEvent& event) {
   switch (event.kind) {
     case Kind::attached:
@@ -141,6 +151,8 @@ std::optional<ArenaEvent> event_of(const llamanet::DriverEvent& event) {
       return name_event(event);
     case Kind::move:
       return move_event(event);
+    case Kind::probed:
+      return probed_event(event);
     case Kind::refused:
     case Kind::woken:  // the host of a job follows no logs
       break;
@@ -166,6 +178,7 @@ llamanet::JobNodes job_nodes(const launcher::ArenasRequest& request) {
   nodes.of_slot = request.nodes->of_rank;
   nodes.address = request.nodes->address;
   nodes.job_number = request.job_number;
+  nodes.may_use_ethernet = request.nodes->link != launcher::LinkWish::udp;
   std::memcpy(&nodes.key.low, request.nodes->key.data(), sizeof nodes.key.low);
   std::memcpy(&nodes.key.high, request.nodes->key.data() + sizeof nodes.key.low, sizeof nodes.key.high);
   return nodes;
@@ -186,6 +199,8 @@ class DriverArenas final : public launcher::JobArenas {
     for (int look = 0; look < looks_max && is_ready(); ++look)
       for (const llamanet::DriverEvent& event : driver_.poll(std::chrono::milliseconds(0)))
         if (auto told = event_of(event)) events.push_back(std::move(*told));
+    for (ArenaEvent& event : events)
+      if (event.kind == ArenaEventKind::probed) event.probe.why_no_ethernet = driver_.why_no_ethernet();
     return events;
   }
 
@@ -244,8 +259,11 @@ class DriverArenas final : public launcher::JobArenas {
   }
 
   std::string endpoints() const override { return driver_.endpoints(); }
-  Status meet_nodes(const std::vector<std::string>& endpoints) override {
-    return driver_.meet_nodes(endpoints);
+  Status probe_nodes(const std::vector<std::string>& endpoints) override {
+    return driver_.probe_nodes(endpoints);
+  }
+  Status meet_nodes(const std::vector<std::string>& endpoints, const launcher::LinkChoice& link) override {
+    return driver_.meet_nodes(endpoints, link_of(link));
   }
   void set_remote(std::uint32_t rank, launcher::RemoteState state, std::uint32_t incarnation) override {
     driver_.set_remote(rank, slot_state(state), incarnation);

@@ -118,7 +118,7 @@ class Links final : RemoteRanks {
     // Acquire: the incarnation is at least as new as the state.
     const llamanet::SlotState state = application_.roster().slot_state(slot);
     return llamanet::peer_state(
-        book().entries[slot], state,
+        book(), slot, state,
         application_.roster().page_slot(slot).incarnation.load(std::memory_order_relaxed));
   }
   std::uint64_t changes() const override { return application_.roster().generation(); }
@@ -131,7 +131,7 @@ class Links final : RemoteRanks {
   std::optional<Driver> driver_of(int rank) const override {
     const auto node = static_cast<std::uint32_t>(node_of(rank));
     const llamanet::BookNode& of = book().nodes[node];
-    return Driver{replication::driver_endpoint(node), of.small, of.bulk};
+    return Driver{replication::driver_endpoint(node), book().small_of(of), of.bulk};
   }
 
   llamanet::Application& application_;

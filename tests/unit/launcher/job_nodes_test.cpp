@@ -23,10 +23,14 @@ struct Nodes {
     nodes.joined(1);
     for (const std::uint32_t node : {1, 0})
       nodes.take(node, node::Ready{node == 0 ? "A" : "B", node == 0 ? "ea" : "eb"});
+    for (const std::uint32_t node : {0, 1}) nodes.take(node, probed());
     for (const std::uint32_t node : {0, 1}) nodes.take(node, node::Met{});
     forget();
   }
 
+  static node::Probed probed(std::uint32_t udp_bytes = 1472, std::uint32_t ethernet_mtu = 1496) {
+    return {{"", {{udp_bytes, ethernet_mtu, 100}, {udp_bytes, ethernet_mtu, 100}}}};
+  }
   void forget() {
     told[0].clear();
     told[1].clear();
@@ -76,9 +80,16 @@ TEST_CASE("job nodes: no rank starts before all nodes have joined, have arenas a
   CHECK(all.last<node::Prepare>(0)->own_node == 0);
   CHECK(all.last<node::Prepare>(1)->own_node == 1);
   all.nodes.take(1, node::Ready{"B", "eb"});
-  CHECK(all.count<node::MeetNodes>(1) == 0);
+  CHECK(all.count<node::ProbeNodes>(1) == 0);
   all.nodes.take(0, node::Ready{"A", "ea"});
+  REQUIRE(all.last<node::ProbeNodes>(1));
+  CHECK(all.last<node::ProbeNodes>(1)->endpoints == std::vector<std::string>{"ea", "eb"});
+  all.nodes.take(0, Nodes::probed(1472, 1496));
+  CHECK(all.count<node::MeetNodes>(1) == 0);
+  all.nodes.take(1, Nodes::probed(1400, 1496));
   REQUIRE(all.last<node::MeetNodes>(1));
+  CHECK(all.last<node::MeetNodes>(1)->link.udp_bytes == 1400);
+  CHECK(all.last<node::MeetNodes>(1)->link.ethernet_mtu == 1496);
   CHECK(all.last<node::MeetNodes>(0)->endpoints == std::vector<std::string>{"ea", "eb"});
   all.nodes.take(0, node::Met{});
   CHECK(all.heard.empty());
@@ -103,6 +114,41 @@ TEST_CASE("job nodes: a node that cannot begin ends the job, by its name", "[lau
   all.nodes.take(0, node::NotReady{"no memory either"});
   all.nodes.lost(0, "gone");
   CHECK(all.heard.size() == heard);
+}
+
+TEST_CASE("job nodes: nodes that do not reach each other have no job", "[launcher]") {
+  Nodes all(false);
+  all.nodes.joined(1);
+  for (const std::uint32_t node : {0, 1}) all.nodes.take(node, node::Ready{"", ""});
+  all.nodes.take(0, Nodes::probed());
+  all.nodes.take(1, Nodes::probed(0, 0));
+  REQUIRE(all.last_heard<node::NotReady>());
+  CHECK(all.last_heard<node::NotReady>()->why.find("UDP does not get from the node 'a' to the node 'b'") ==
+        0);
+  CHECK(all.count<node::MeetNodes>(0) == 0);
+}
+
+TEST_CASE("job nodes: with -v the user is told of the nodes and their link", "[launcher]") {
+  Nodes all(false);
+  control::Start job;
+  job.rank_count = 3;
+  job.verbose = 1;
+  job.nodes = {{"a", {}}, {"b", {"ssh", "b"}}};
+  job.node_of_rank = {0, 1, 0};
+  std::vector<std::string> said;
+  JobNodes nodes([](std::uint32_t, node::ToNode) {},
+                 [&](const node::FromNode& message) {
+                   if (const auto* notice = std::get_if<control::Notice>(&message))
+                     said.push_back(notice->text);
+                 });
+  nodes.begin(job);
+  nodes.take(node::Prepare{});
+  nodes.joined(1);
+  for (const std::uint32_t node : {0, 1}) nodes.take(node, node::Ready{"", ""});
+  for (const std::uint32_t node : {0, 1}) nodes.take(node, Nodes::probed(1472, 0));
+  REQUIRE(said.size() == 1);
+  CHECK(said[0].find("mpirun: 3 ranks on 2 nodes: a (2), b (1); the link between them is UDP, 1472 bytes") ==
+        0);
 }
 
 TEST_CASE("job nodes: a job that is ended before its nodes have come waits for none", "[launcher]") {

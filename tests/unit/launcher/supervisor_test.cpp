@@ -1,6 +1,7 @@
 #include "node_supervisor.hpp"
 
 #include <signal.h>
+#include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -21,8 +22,12 @@ class NoArenas final : public JobArenas {
  public:
   explicit NoArenas(std::vector<std::string>& calls) : calls_(calls) {}
   std::string address() const override { return "llamada/0/job-0-0"; }
-  int descriptor() const override { return -1; }
-  Result<std::vector<ArenaEvent>> do_work() override { return std::vector<ArenaEvent>(); }
+  int descriptor() const override { return event_.get(); }
+  Result<std::vector<ArenaEvent>> do_work() override {
+    eventfd_t count = 0;
+    eventfd_read(event_.get(), &count);
+    return std::exchange(events_, {});
+  }
   Status expect(std::uint32_t rank, std::uint64_t, const std::string&) override {
     calls_.push_back(fmt::format("expect {}", rank));
     return {};
@@ -41,7 +46,14 @@ class NoArenas final : public JobArenas {
   void set_ending() override { calls_.emplace_back("ending"); }
   RankView view(std::uint32_t) const override { return {}; }
   std::string endpoints() const override { return "here"; }
-  Status meet_nodes(const std::vector<std::string>& endpoints) override {
+  Status probe_nodes(const std::vector<std::string>& endpoints) override {
+    ArenaEvent probed{.kind = ArenaEventKind::probed};
+    probed.probe = {"no right", std::vector<PairProbe>(endpoints.size(), PairProbe{1400, 0, 5})};
+    events_.push_back(std::move(probed));
+    eventfd_write(event_.get(), 1);
+    return {};
+  }
+  Status meet_nodes(const std::vector<std::string>& endpoints, const LinkChoice& /*link*/) override {
     calls_.push_back(fmt::format("meet {}", endpoints.size()));
     return endpoints.empty() ? Status(failure(Errc::parse_error, "no endpoints")) : Status();
   }
@@ -51,6 +63,8 @@ class NoArenas final : public JobArenas {
 
  private:
   std::vector<std::string>& calls_;
+  FileDescriptor event_{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+  std::vector<ArenaEvent> events_;
 };
 
 /// Gone, or not reaped yet.
@@ -269,6 +283,11 @@ TEST_CASE("supervisor: arenas of a job on several nodes hear of the others, and 
   CHECK(node.nodes->of_rank == std::vector<std::uint32_t>{0, 1});
   CHECK(node.nodes->address == "10.0.0.2");
   CHECK(node.nodes->key[0] == 7);
+  node.supervisor->take(node::ProbeNodes{{"there", "here"}});
+  const NodeProbe probe = node.wait_for<node::Probed>().probe;
+  CHECK(probe.why_no_ethernet == "no right");
+  REQUIRE(probe.pairs.size() == 2);
+  CHECK(probe.pairs[0].udp_bytes == 1400);
   node.supervisor->take(node::MeetNodes{{"there", "here"}});
   node.wait_for<node::Met>();
   node.supervisor->take(node::SetRemote{0, RemoteState::done, 1});

@@ -15,20 +15,31 @@ Address address(Address::Family family, std::uint8_t last, std::uint16_t port) {
   return made;
 }
 
+EthernetPlace ethernet_of(std::uint32_t node, std::uint16_t lane) {
+  return {{2, 0, 0, 0, 0, static_cast<std::uint8_t>(node)}, lane};
+}
+
 BookEntry entry_of(std::uint32_t slot, std::uint32_t node) {
   const auto family = node == 0 ? Address::Family::ipv4 : Address::Family::ipv6;
   const auto port = static_cast<std::uint16_t>(5000 + 2 * slot);
   const auto last = static_cast<std::uint8_t>(slot);
-  return {node, address(family, last, port), address(family, last, static_cast<std::uint16_t>(port + 1))};
+  return {node, address(family, last, port), address(family, last, static_cast<std::uint16_t>(port + 1)),
+          ethernet_of(node, static_cast<std::uint16_t>(slot))};
 }
 
 BookNode node_of(std::uint32_t node) {
   const auto family = node == 0 ? Address::Family::ipv4 : Address::Family::ipv6;
-  return {100 + node, address(family, 200, 4000), address(family, 200, 4001)};
+  return {100 + node,
+          address(family, 200, 4000),
+          address(family, 200, 4001),
+          ethernet_of(node, static_cast<std::uint16_t>(0x8000 + node)),
+          4002,
+          1500,
+          1496};
 }
 
 NodeBook book_of(std::uint32_t count) {
-  NodeBook book{1, 77, {3, 4}, {node_of(0), node_of(1)}, {}};
+  NodeBook book{1, 77, {3, 4}, {1400, 1496}, {node_of(0), node_of(1)}, {}};
   for (std::uint32_t slot = 0; slot < count; ++slot) book.entries.push_back(entry_of(slot, slot % 2));
   return book;
 }
@@ -45,12 +56,13 @@ TEST_CASE("book: it says the same when it is read again, for none and for many s
   for (const std::uint32_t count : {0U, 1U, 2U, 1000U}) {
     const NodeBook book = book_of(count);
     const auto bytes = encode_book(book);
-    CHECK(bytes.size() == 48 + 2 * 64 + 48 * count);
+    CHECK(bytes.size() == 52 + 2 * 64 + 48 * count);
     const auto read = decode_book(bytes);
     REQUIRE(read);
     CHECK((read->own_node == 1 && read->job_number == 77 && read->key.low == 3 && read->key.high == 4));
     CHECK(read->entries == book.entries);
     CHECK(read->nodes == book.nodes);
+    CHECK(read->links == book.links);
   }
 }
 
@@ -61,14 +73,14 @@ TEST_CASE("book: what is cut, longer or has a field of no legal value is refused
   auto changed = whole;
   changed.push_back(std::byte{0});
   CHECK_FALSE(decode_book(changed));
-  // Mark, version, the count's high byte, the count of nodes, and what is reserved behind it.
-  std::vector<std::size_t> fields{0, 4, 15, 40, 44};
+  // Mark, version, the count's high byte, the count of nodes, and the high bytes of how long datagrams are.
+  std::vector<std::size_t> fields{0, 4, 15, 40, 47, 51};
   // Of a driver and of a rank, with IPv4 addresses: endpoint, node, ip behind the address, family, what is
   // reserved.
-  const std::size_t driver = 48 + 16, rank = 48 + 2 * 64;
+  const std::size_t driver = 52 + 16, rank = 52 + 2 * 64;
   for (const std::size_t entry : {driver, rank})
-    for (const std::size_t field : {0, 4, 12, 28, 32, 47}) fields.push_back(entry + field);
-  fields.push_back(48 + 8);  // reserved, of a node
+    for (const std::size_t field : {0, 4, 12, 28, 40, 47}) fields.push_back(entry + field);
+  fields.push_back(52 + 14);  // reserved, of a node
   for (const std::size_t at : fields) {
     CAPTURE(at);
     changed = whole;
@@ -79,6 +91,27 @@ TEST_CASE("book: what is cut, longer or has a field of no legal value is refused
     changed = whole;
     changed[port] = changed[port + 1] = std::byte{0};
     CHECK_FALSE(decode_book(changed));
+  }
+}
+
+TEST_CASE("book: each endpoint receives by the link that was chosen", "[llamanet]") {
+  NodeBook book = book_of(2);
+  const BookEntry& entry = book.entries[1];
+  CHECK(book.small_of(entry).family == Address::Family::ethernet);
+  CHECK(book.small_of(entry).port == entry.ethernet.lane);
+  CHECK(std::equal(entry.ethernet.mac.begin(), entry.ethernet.mac.end(), book.small_of(entry).ip.begin()));
+  CHECK(book.small_of(book.nodes[0]).port == book.nodes[0].ethernet.lane);
+  book.links = {};
+  CHECK(book.small_of(entry) == entry.small);
+  CHECK(peer_state(book, 1, SlotState::dead, 3).small == entry.small);
+}
+
+TEST_CASE("book: links of an impossible size are refused", "[llamanet]") {
+  for (const LinkChoice& links : {LinkChoice{0, 0}, LinkChoice{100, 1496}, LinkChoice{1472, 9001},
+                                  LinkChoice{9001, 0}, LinkChoice{1472, 100}}) {
+    NodeBook book = book_of(1);
+    book.links = links;
+    CHECK_FALSE(decode_book(encode_book(book)));
   }
 }
 

@@ -1,6 +1,7 @@
 #include "llamada/links/ethernet_link.hpp"
 
 #include <arpa/inet.h>
+#include <ifaddrs.h>
 #include <linux/filter.h>
 #include <linux/if_packet.h>
 #include <net/ethernet.h>
@@ -33,8 +34,11 @@ constexpr std::size_t frames_sent_at_once_max = 32;
 constexpr std::size_t frames_received_max = 32;
 /// Longer ones would take a slot of 64 KiB each, whatever they hold.
 constexpr std::size_t mtu_max = 9000;
-/// Where the lane and the size lie behind the Ethernet head; 4 bytes in all.
-constexpr std::size_t lane_offset = 14, size_offset = 16, own_head_bytes = 4;
+/// Shorter ones are not worth a link.
+constexpr std::size_t mtu_min = 576;
+/// So that a ring of large frames does not take more memory than one of small ones four times over.
+constexpr std::size_t ring_bytes_max = 4 << 20;
+constexpr std::size_t lane_offset = 14, size_offset = 16, group_offset = 18;
 
 std::uint16_t read_u16(const std::byte* at) {
   std::uint16_t value = 0;
@@ -46,11 +50,17 @@ void write_u16(std::byte* at, std::size_t value) {
   std::memcpy(at, &swapped, sizeof(swapped));
 }
 
+void write_u32(std::byte* at, std::uint32_t value) {
+  const std::uint32_t swapped = htonl(value);
+  std::memcpy(at, &swapped, sizeof(swapped));
+}
+
 struct Interface {
   int index = 0;
   std::size_t mtu = 0;
 };
-Result<Interface> find_interface(int socket, const std::string& name) {
+/// `mtu_wanted`: as in EthernetOptions.
+Result<Interface> find_interface(int socket, const std::string& name, std::size_t mtu_wanted) {
   ifreq question{};
   if (name.empty() || name.size() >= sizeof(question.ifr_name))
     return failure(Errc::invalid_argument, "'{}' is no name of a network interface", name);
@@ -63,18 +73,52 @@ Result<Interface> find_interface(int socket, const std::string& name) {
   if (kind != ARPHRD_ETHER && kind != ARPHRD_LOOPBACK)
     return failure(Errc::invalid_argument, "the network interface '{}' is no Ethernet", name);
   if (::ioctl(socket, SIOCGIFMTU, &question) != 0) return system_failure("SIOCGIFMTU of " + name);
-  found.mtu = static_cast<std::size_t>(question.ifr_mtu);
+  found.mtu = std::min(static_cast<std::size_t>(question.ifr_mtu), mtu_max);
+  if (mtu_wanted > found.mtu)
+    return failure(Errc::invalid_argument, "the network interface '{}' has an MTU of {}, and not {}", name,
+                   found.mtu, mtu_wanted);
+  if (mtu_wanted != 0) found.mtu = mtu_wanted;
+  if (found.mtu < mtu_min)
+    return failure(Errc::invalid_argument, "an MTU of {} is too small for an Ethernet link", found.mtu);
   return found;
+}
+
+/// Where a socket of packet(7) is bound.
+Result<sockaddr_ll> bound_address(int socket) {
+  sockaddr_ll bound{};
+  socklen_t length = sizeof(bound);
+  if (::getsockname(socket, reinterpret_cast<sockaddr*>(&bound), &length) != 0)
+    return system_failure("getsockname of an Ethernet link");
+  if (bound.sll_family != AF_PACKET)
+    return failure(Errc::invalid_argument, "the socket of an Ethernet link is not one for raw frames");
+  return bound;
+}
+
+Result<std::string> name_of_interface(int socket, int index) {
+  ifreq question{};
+  question.ifr_ifindex = index;
+  if (::ioctl(socket, SIOCGIFNAME, &question) != 0) return system_failure("SIOCGIFNAME");
+  return std::string(question.ifr_name);
+}
+
+bool has_ip(const sockaddr* at, const Address& ip) {
+  if (at == nullptr) return false;
+  if (at->sa_family == AF_INET && ip.family == Address::Family::ipv4)
+    return std::memcmp(&reinterpret_cast<const sockaddr_in*>(at)->sin_addr, ip.ip.data(), 4) == 0;
+  if (at->sa_family == AF_INET6 && ip.family == Address::Family::ipv6)
+    return std::memcmp(&reinterpret_cast<const sockaddr_in6*>(at)->sin6_addr, ip.ip.data(), 16) == 0;
+  return false;
 }
 
 /// The same for who makes the socket and for who adopts it.
 struct Ring {
   Ring(const Interface& interface, std::size_t slots_min) {
-    frame_bytes_max = std::min(interface.mtu, mtu_max) + ETH_HLEN;
+    frame_bytes_max = interface.mtu + ETH_HLEN;
     // The kernel aligns the network head, which the Ethernet head precedes, to 16.
     slot_bytes = std::bit_ceil(TPACKET_ALIGN(TPACKET2_HDRLEN) + 16 + frame_bytes_max);
     block_bytes = std::max(slot_bytes, page_bytes);
-    block_count = divided_up(std::max<std::size_t>(2, slots_min) * slot_bytes, block_bytes);
+    const std::size_t slots = std::clamp<std::size_t>(slots_min, 2, ring_bytes_max / slot_bytes);
+    block_count = divided_up(slots * slot_bytes, block_bytes);
   }
   std::size_t bytes() const { return block_bytes * block_count; }
   std::size_t slot_count() const { return bytes() / slot_bytes; }
@@ -91,11 +135,14 @@ Status set(int socket, int level, int option, const Value& value, const char* wh
   return system_failure(what);
 }
 
-/// Takes frames of the type and of this lane; for good.
-Status filter_lane(int socket, std::uint16_t lane) {
+/// Takes frames of the type, of this group and of this lane; for good. A frame that is too short for these is
+/// dropped.
+Status filter_lane(int socket, std::uint32_t group, std::uint16_t lane) {
   const sock_filter program[] = {
       BPF_STMT(BPF_LD | BPF_H | BPF_ABS, ETH_HLEN - 2),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ethernet_type, 0, 3),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ethernet_type, 0, 5),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, group_offset),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, group, 0, 3),
       BPF_STMT(BPF_LD | BPF_H | BPF_ABS, lane_offset),
       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, lane, 0, 1),
       BPF_STMT(BPF_RET | BPF_K, 0xffffffff),
@@ -109,7 +156,7 @@ Status filter_lane(int socket, std::uint16_t lane) {
 
 /// From the interface on, frames that go out as well; what this host sends is not taken.
 Status prepare(int socket, const Interface& interface, const EthernetOptions& options) {
-  if (auto status = filter_lane(socket, options.lane); !status) return status;
+  if (auto status = filter_lane(socket, options.group, options.lane); !status) return status;
   const int version = TPACKET_V2;
   if (auto status = set(socket, SOL_PACKET, PACKET_VERSION, version, "PACKET_VERSION"); !status)
     return status;
@@ -136,11 +183,33 @@ std::atomic_ref<std::uint32_t> status_of(std::byte* slot) {
 
 }  // namespace
 
+Result<NetworkInterface> interface_with(const Address& ip) {
+  ifaddrs* list = nullptr;
+  if (::getifaddrs(&list) != 0) return system_failure("getifaddrs");
+  const std::unique_ptr<ifaddrs, void (*)(ifaddrs*)> owner(list, ::freeifaddrs);
+  const ifaddrs* each = list;
+  while (each != nullptr && !has_ip(each->ifa_addr, ip)) each = each->ifa_next;
+  if (each == nullptr) return failure(Errc::not_found, "no network interface of this host has that address");
+  NetworkInterface found{.name = each->ifa_name, .is_loopback = (each->ifa_flags & IFF_LOOPBACK) != 0};
+  const FileDescriptor socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  if (!socket) return system_failure("socket");
+  ifreq question{};
+  std::memcpy(question.ifr_name, found.name.data(),
+              std::min(found.name.size(), sizeof(question.ifr_name) - 1));
+  if (::ioctl(socket.get(), SIOCGIFMTU, &question) != 0) return system_failure("SIOCGIFMTU of " + found.name);
+  found.mtu = static_cast<std::size_t>(question.ifr_mtu);
+  if (::ioctl(socket.get(), SIOCGIFHWADDR, &question) != 0)
+    return system_failure("SIOCGIFHWADDR of " + found.name);
+  found.is_ethernet = question.ifr_hwaddr.sa_family == ARPHRD_ETHER;
+  std::memcpy(found.mac.data(), question.ifr_hwaddr.sa_data, found.mac.size());
+  return found;
+}
+
 Result<FileDescriptor> EthernetLink::make_socket(const EthernetOptions& options) {
   // Of protocol 0 until it is bound: nothing comes before the filter is there.
   FileDescriptor socket(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket) return system_failure("a raw socket for an Ethernet link (it needs CAP_NET_RAW)");
-  auto interface = find_interface(socket.get(), options.interface);
+  auto interface = find_interface(socket.get(), options.interface, options.mtu);
   if (!interface) return propagate(interface);
   if (auto status = prepare(socket.get(), *interface, options); !status) return propagate(status);
   return socket;
@@ -149,15 +218,15 @@ Result<FileDescriptor> EthernetLink::make_socket(const EthernetOptions& options)
 Result<std::unique_ptr<EthernetLink>> EthernetLink::adopt(FileDescriptor socket,
                                                           const EthernetOptions& options, void* at) {
   if (!socket) return failure(Errc::invalid_argument, "an Ethernet link needs a socket");
-  auto interface = find_interface(socket.get(), options.interface);
-  if (!interface) return propagate(interface);
-  sockaddr_ll bound{};
-  socklen_t length = sizeof(bound);
-  if (::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&bound), &length) != 0)
-    return system_failure("getsockname of an Ethernet link");
-  if (bound.sll_family != AF_PACKET || bound.sll_ifindex != interface->index)
-    return failure(Errc::invalid_argument, "the socket of an Ethernet link is not one on '{}'",
+  auto bound = bound_address(socket.get());
+  if (!bound) return propagate(bound);
+  auto name = name_of_interface(socket.get(), bound->sll_ifindex);
+  if (!name) return propagate(name);
+  if (!options.interface.empty() && options.interface != *name)
+    return failure(Errc::invalid_argument, "the socket of an Ethernet link is on '{}' and not on '{}'", *name,
                    options.interface);
+  auto interface = find_interface(socket.get(), *name, options.mtu);
+  if (!interface) return propagate(interface);
   const Ring ring(*interface, options.datagrams_max);
   void* const mapped = ::mmap(at, ring.bytes(), PROT_READ | PROT_WRITE,
                               MAP_SHARED | (at != nullptr ? MAP_FIXED_NOREPLACE : 0), socket.get(), 0);
@@ -168,7 +237,8 @@ Result<std::unique_ptr<EthernetLink>> EthernetLink::adopt(FileDescriptor socket,
   link->slot_count_ = ring.slot_count();
   link->datagram_bytes_max_ = ring.frame_bytes_max - head_bytes;
   link->lane_ = options.lane;
-  std::copy_n(bound.sll_addr, link->mac_.size(), link->mac_.begin());
+  link->group_ = options.group;
+  std::copy_n(bound->sll_addr, link->mac_.size(), link->mac_.begin());
   link->received_.reserve(frames_received_max);
   return link;
 }
@@ -191,6 +261,7 @@ Status EthernetLink::meet(EndpointNumber endpoint, const Address& address) {
   std::memcpy(head.data() + mac_.size(), mac_.data(), mac_.size());
   write_u16(head.data() + ETH_HLEN - 2, ethernet_type);
   write_u16(head.data() + lane_offset, address.port);
+  write_u32(head.data() + group_offset, group_);
   return {};
 }
 

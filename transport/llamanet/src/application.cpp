@@ -68,8 +68,8 @@ Status Application::shake_hands(const ApplicationOptions& options) {
   bell_.emplace(std::move(event), arena(), needs_fence);
   bell_->add(*driver_);
   if (has_book) {
-    auto links =
-        NodeLinks::open(std::move(descriptors[3]), std::move(descriptors[4]), std::move(descriptors[5]));
+    auto links = NodeLinks::open(attached->slot, std::move(descriptors[3]), std::move(descriptors[4]),
+                                 std::move(descriptors[5]));
     if (!links) return propagate(links);
     links_ = std::move(*links);
     links_->add_to(*bell_);

@@ -11,10 +11,12 @@ using replication::Address;
 
 constexpr std::uint32_t endpoints_mark = 0x50454C4C;  // "LLEP"
 constexpr std::uint32_t book_mark = 0x4B424C4C;       // "LLBK"
-constexpr std::uint32_t book_version = 2;
+constexpr std::uint32_t book_version = 3;
 constexpr std::size_t entry_bytes = 48;
-constexpr std::size_t entry_reserved_bytes = 16;
+constexpr std::size_t entry_reserved_bytes = 8;
+constexpr std::size_t node_reserved_bytes = 2;
 constexpr std::size_t node_bytes = 16 + entry_bytes;
+constexpr std::uint32_t datagram_bytes_min = 256, mtu_max = 9000;
 constexpr std::size_t ipv4_bytes = 4;
 
 /// Of a rank or of a driver.
@@ -38,10 +40,20 @@ void put_entry(ByteWriter& to, replication::EndpointNumber endpoint, const BookE
   to.number(entry.small.port);
   to.number(entry.bulk.port);
   to.number(static_cast<std::uint32_t>(entry.small.family));
+  to.bytes(std::as_bytes(std::span(entry.ethernet.mac)));
+  to.number(entry.ethernet.lane);
   put_reserved(to, entry_reserved_bytes);
 }
 
-/// Both links of an endpoint have one IP address.
+EthernetPlace take_ethernet(ByteReader& from) {
+  EthernetPlace place;
+  const auto mac = from.next(place.mac.size());
+  if (from.ok()) std::memcpy(place.mac.data(), mac.data(), mac.size());
+  place.lane = from.number<std::uint16_t>();
+  return place;
+}
+
+/// Both UDP sockets of an endpoint have one IP address.
 Entry take_entry(ByteReader& from) {
   Entry taken;
   taken.endpoint = from.number<std::uint32_t>();
@@ -61,22 +73,45 @@ Entry take_entry(ByteReader& from) {
   taken.where.small = taken.where.bulk = address;
   taken.where.small.port = small_port;
   taken.where.bulk.port = bulk_port;
+  taken.where.ethernet = take_ethernet(from);
   take_reserved(from, entry_reserved_bytes);
   return taken;
 }
 
 void put_node(ByteWriter& to, std::uint32_t node, const BookNode& of) {
   to.number(of.machine);
-  to.number(std::uint64_t{0});
-  put_entry(to, replication::driver_endpoint(node), {node, of.small, of.bulk});
+  to.number(of.probe_port);
+  to.number(of.mtu);
+  to.number(of.ethernet_mtu);
+  put_reserved(to, node_reserved_bytes);
+  put_entry(to, replication::driver_endpoint(node), {node, of.small, of.bulk, of.ethernet});
 }
 
 BookNode take_node(ByteReader& from, std::uint32_t node) {
-  const auto machine = from.number<std::uint64_t>();
-  take_reserved(from, sizeof(std::uint64_t));
+  BookNode taken{.machine = from.number<std::uint64_t>()};
+  taken.probe_port = from.number<std::uint16_t>();
+  taken.mtu = from.number<std::uint16_t>();
+  taken.ethernet_mtu = from.number<std::uint16_t>();
+  take_reserved(from, node_reserved_bytes);
   const Entry driver = take_entry(from);
   from.require(driver.where.node == node && driver.endpoint == replication::driver_endpoint(node));
-  return {machine, driver.where.small, driver.where.bulk};
+  taken.small = driver.where.small;
+  taken.bulk = driver.where.bulk;
+  taken.ethernet = driver.where.ethernet;
+  return taken;
+}
+
+void put_links(ByteWriter& to, const LinkChoice& links) {
+  to.number(links.udp_bytes);
+  to.number(links.ethernet_mtu);
+}
+
+LinkChoice take_links(ByteReader& from) {
+  LinkChoice links{from.number<std::uint32_t>(), from.number<std::uint32_t>()};
+  from.require(links.udp_bytes >= datagram_bytes_min && links.udp_bytes <= mtu_max);
+  from.require(links.ethernet_mtu <= mtu_max &&
+               (links.ethernet_mtu == 0 || links.ethernet_mtu >= datagram_bytes_min));
+  return links;
 }
 
 void put_head(ByteWriter& to, std::uint32_t mark, std::uint32_t node, std::size_t count) {
@@ -136,7 +171,7 @@ std::vector<std::byte> encode_book(const NodeBook& book) {
   to.number(book.key.low);
   to.number(book.key.high);
   to.number(static_cast<std::uint32_t>(book.nodes.size()));
-  to.number(std::uint32_t{0});
+  put_links(to, book.links);
   for (std::size_t node = 0; node < book.nodes.size(); ++node)
     put_node(to, static_cast<std::uint32_t>(node), book.nodes[node]);
   for (std::size_t slot = 0; slot < book.entries.size(); ++slot)
@@ -153,7 +188,7 @@ Result<NodeBook> decode_book(std::span<const std::byte> bytes) {
   book.key.low = from.number<std::uint64_t>();
   book.key.high = from.number<std::uint64_t>();
   const auto node_count = from.number<std::uint32_t>();
-  take_reserved(from, sizeof(std::uint32_t));
+  book.links = take_links(from);
   require_entries(from, node_count, head.count);
   for (std::uint32_t node = 0; node < node_count && from.ok(); ++node)
     book.nodes.push_back(take_node(from, node));

@@ -98,10 +98,29 @@ Result<log::ArenaWriter*> Driver::Implementation::arena() {
   return &arena_->writer();
 }
 
-Status Driver::Implementation::meet_nodes(std::span<const std::string> endpoints_of_nodes) {
+void Driver::Implementation::on_links() {
+  if (history_server_) return history_server_->work();
+  if (probe_ && probe_->work())
+    events_.push_back({.kind = DriverEvent::Kind::probed, .probed = probe_->results()});
+}
+
+Status Driver::Implementation::probe_nodes(std::span<const std::string> endpoints_of_nodes) {
+  if (!links_)
+    return failure(Errc::invalid_argument, "the driver of a job on one node has no other nodes to probe");
+  auto links = links_->probe(endpoints_of_nodes);
+  if (!links) return propagate(links);
+  auto probe = DriverProbe::begin(std::move(*links));
+  if (!probe) return propagate(probe);
+  probe_ = std::move(*probe);
+  return socket_->watch_links(probe_->descriptors());
+}
+
+Status Driver::Implementation::meet_nodes(std::span<const std::string> endpoints_of_nodes,
+                                          const LinkChoice& choice) {
   if (!links_)
     return failure(Errc::invalid_argument, "the driver of a job on one node has no other nodes to meet");
-  if (auto met = links_->meet(endpoints_of_nodes); !met) return met;
+  if (auto met = links_->meet(endpoints_of_nodes, choice); !met) return met;
+  probe_.reset();
   auto [small, bulk] = links_->take_own();
   auto server = HistoryServer::open(links_->book(), std::move(small), std::move(bulk), roster_);
   if (!server) return propagate(server);
@@ -199,6 +218,7 @@ void Driver::expect(std::uint32_t slot, std::uint64_t token, std::uint32_t incar
 }
 std::uint32_t Driver::next_incarnation(std::uint32_t slot) {
   implementation_->end_application(slot);
+  if (implementation_->links_) implementation_->links_->renew(slot);
   return implementation_->roster_.next_incarnation(slot);
 }
 void Driver::mark_dead(std::uint32_t slot) {
@@ -228,8 +248,14 @@ ArenaView Driver::view(std::uint32_t slot) const { return implementation_->roste
 std::string Driver::endpoints() const {
   return implementation_->links_ ? implementation_->links_->endpoints() : std::string();
 }
-Status Driver::meet_nodes(std::span<const std::string> endpoints_of_nodes) {
-  return implementation_->meet_nodes(endpoints_of_nodes);
+std::string Driver::why_no_ethernet() const {
+  return implementation_->links_ ? implementation_->links_->why_no_ethernet() : std::string();
+}
+Status Driver::probe_nodes(std::span<const std::string> endpoints_of_nodes) {
+  return implementation_->probe_nodes(endpoints_of_nodes);
+}
+Status Driver::meet_nodes(std::span<const std::string> endpoints_of_nodes, const LinkChoice& choice) {
+  return implementation_->meet_nodes(endpoints_of_nodes, choice);
 }
 void Driver::set_remote(std::uint32_t slot, SlotState state, std::uint32_t incarnation) {
   implementation_->set_remote(slot, state, incarnation);

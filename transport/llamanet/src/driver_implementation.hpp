@@ -12,6 +12,7 @@
 #include "driver_arena.hpp"
 #include "driver_histories.hpp"
 #include "driver_links.hpp"
+#include "driver_probe.hpp"
 #include "driver_roster.hpp"
 #include "driver_socket.hpp"
 #include "history_server.hpp"
@@ -37,7 +38,8 @@ class Driver::Implementation final : private DriverSocket::Host {
   bool close_if_idle();
   Result<log::ArenaWriter*> arena();
   Result<MappedArena> map(std::uint32_t slot) const;
-  Status meet_nodes(std::span<const std::string> endpoints_of_nodes);
+  Status probe_nodes(std::span<const std::string> endpoints_of_nodes);
+  Status meet_nodes(std::span<const std::string> endpoints_of_nodes, const LinkChoice& choice);
   void set_remote(std::uint32_t slot, SlotState state, std::uint32_t incarnation);
 
   DriverOptions options_;
@@ -46,9 +48,10 @@ class Driver::Implementation final : private DriverSocket::Host {
   DriverHistories histories_{roster_};
   SharedSegments segments_{roster_.memory()};
   Names names_;
-  std::optional<DriverSocket> socket_;             // from open() on
-  std::optional<DriverArena> arena_;               // from arena() on
-  std::optional<DriverLinks> links_;               // of a job on several nodes: from open() on
+  std::optional<DriverSocket> socket_;  // from open() on
+  std::optional<DriverArena> arena_;    // from arena() on
+  std::optional<DriverLinks> links_;    // of a job on several nodes: from open() on
+  std::unique_ptr<DriverProbe> probe_;  // of a job on several nodes: from probe_nodes() to meet_nodes()
   std::unique_ptr<HistoryServer> history_server_;  // of a job on several nodes: from meet_nodes() on
   std::vector<DriverEvent> events_;
 
@@ -58,7 +61,7 @@ class Driver::Implementation final : private DriverSocket::Host {
   void on_refused(const Caller& caller, const std::string& why) override;
   void on_process_end(std::uint32_t slot) override;
   void on_bell() override;
-  void on_links() override { history_server_->work(); }
+  void on_links() override;
 
   Status on(std::uint64_t number, std::uint32_t request, const Attach& attach);
   Status on(std::uint64_t number, std::uint32_t request, const Peers& peers);

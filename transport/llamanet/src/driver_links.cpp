@@ -1,13 +1,14 @@
 #include "driver_links.hpp"
 
 #include <arpa/inet.h>
+#include <netinet/in.h>
 
 #include <algorithm>
 #include <cstring>
 #include <utility>
 
 #include "book_codec.hpp"
-#include "link_options.hpp"
+#include "book_links.hpp"
 #include "llamada/llamanet/protocol.hpp"
 #include "llamada/llamanet/shared_memory.hpp"
 #include "machine.hpp"
@@ -16,6 +17,14 @@ namespace llamada::llamanet {
 namespace {
 
 using replication::Address;
+
+/// A probe's datagrams may be longer than those of any link.
+constexpr std::size_t probe_bytes_max = 9000;
+
+// The lanes of a job: those of slots, from 0 on, then those of drivers, then those of probes. Two nodes of a
+// job on one interface have no lane in common.
+constexpr std::uint32_t slots_with_lanes_max = 0x8000, drivers_with_lanes_max = 0x4000;
+constexpr std::uint32_t driver_lane_first = 0x8000;
 
 /// Port 0: any free one.
 Result<Address> parse_address(const JobNodes& nodes) {
@@ -31,13 +40,23 @@ Result<Address> parse_address(const JobNodes& nodes) {
                  nodes.address);
 }
 
+/// No router divides its datagrams, and neither does this host, whatever it knows of the path: what arrives
+/// fits.
+void forbid_fragments(int socket, Address::Family family) {
+  const int probe = family == Address::Family::ipv4 ? IP_PMTUDISC_PROBE : IPV6_PMTUDISC_PROBE;
+  if (family == Address::Family::ipv4)
+    (void)::setsockopt(socket, IPPROTO_IP, IP_MTU_DISCOVER, &probe, sizeof(probe));
+  else
+    (void)::setsockopt(socket, IPPROTO_IPV6, IPV6_MTU_DISCOVER, &probe, sizeof(probe));
+}
+
 }  // namespace
 
 Result<DriverLinks::Sockets> DriverLinks::make_sockets(std::uint32_t slot, const Address& address) {
   Sockets made{.slot = slot};
-  for (auto [socket, bound, options] : {std::tuple(&made.small, &made.small_address, small_link_options),
-                                        std::tuple(&made.bulk, &made.bulk_address, bulk_link_options)}) {
-    auto opened = links::UdpLink::make_socket(address, options);
+  for (auto [socket, bound, is_bulk] : {std::tuple(&made.small, &made.small_address, false),
+                                        std::tuple(&made.bulk, &made.bulk_address, true)}) {
+    auto opened = links::UdpLink::make_socket(address, udp_options(is_bulk, LinkChoice{}.udp_bytes));
     if (!opened) return propagate(opened);
     auto at = links::UdpLink::address_of(opened->get());
     if (!at) return propagate(at);
@@ -66,21 +85,88 @@ Result<DriverLinks> DriverLinks::open(const JobNodes& nodes) {
                      nodes.address, nodes.own, made.error().text());
     links.own_.push_back(std::move(*made));
   }
+  if (auto opened = links.open_probe(*address); !opened) return propagate(opened);
   return links;
 }
 
+Status DriverLinks::open_probe(const Address& address) {
+  auto socket = links::UdpLink::make_socket(address, {.datagram_bytes_max = probe_bytes_max});
+  if (!socket) return propagate(socket);
+  auto at = links::UdpLink::address_of(socket->get());
+  if (!at) return propagate(at);
+  forbid_fragments(socket->get(), address.family);
+  probe_.udp = std::move(*socket);
+  probe_.port = at->port;
+  const auto interface = links::interface_with(address);
+  if (interface && !interface->is_loopback)
+    mtu_ = static_cast<std::uint16_t>(std::min(interface->mtu, probe_bytes_max));
+  if (nodes_.may_use_ethernet) why_no_ethernet_ = offer_ethernet(interface);
+  return {};
+}
+
+std::string DriverLinks::offer_ethernet(const Result<links::NetworkInterface>& interface) {
+  if (!interface) return interface.error().text();
+  if (interface->is_loopback) return "its address is that of the loopback";
+  if (!interface->is_ethernet) return fmt::format("its network interface {} is no Ethernet", interface->name);
+  if (nodes_.of_slot.size() > slots_with_lanes_max || nodes_.own >= drivers_with_lanes_max)
+    return "the job has too many ranks or nodes for raw Ethernet";
+  interface_ = interface->name;
+  auto socket = make_raw_socket(LinkProbe::probe_lane(nodes_.own), 0);
+  if (!socket) return socket.error().text();
+  probe_.raw = std::move(*socket);
+  // Frames end where submessages do.
+  ethernet_mtu_ = static_cast<std::uint16_t>(mtu_ / 8 * 8);
+  driver_.ethernet = {interface->mac, static_cast<std::uint16_t>(driver_lane_first + nodes_.own)};
+  for (Sockets& own : own_) own.ethernet = {interface->mac, static_cast<std::uint16_t>(own.slot)};
+  return {};
+}
+
+Result<FileDescriptor> DriverLinks::make_raw_socket(std::uint16_t lane, std::uint32_t mtu) const {
+  links::EthernetOptions options = ethernet_options(nodes_.job_number, lane, mtu);
+  options.interface = interface_;
+  return links::EthernetLink::make_socket(options);
+}
+
 std::string DriverLinks::endpoints() const {
-  NodeEndpoints endpoints{nodes_.own, {machine_, driver_.small_address, driver_.bulk_address}, {}};
+  NodeEndpoints endpoints{nodes_.own,
+                          {machine_, driver_.small_address, driver_.bulk_address, driver_.ethernet,
+                           probe_.port, mtu_, ethernet_mtu_},
+                          {}};
   for (const Sockets& own : own_)
-    endpoints.slots.push_back({own.slot, {nodes_.own, own.small_address, own.bulk_address}});
+    endpoints.slots.push_back({own.slot, {nodes_.own, own.small_address, own.bulk_address, own.ethernet}});
   return encode_endpoints(endpoints);
 }
 
-Status DriverLinks::meet(std::span<const std::string> endpoints_of_nodes) {
+Result<std::unique_ptr<LinkProbe>> DriverLinks::probe(std::span<const std::string> endpoints_of_nodes) {
+  if (!probe_.udp) return failure(Errc::already_exists, "node {} has probed its links before", nodes_.own);
+  auto all = join_endpoints(endpoints_of_nodes, nodes_.of_slot);
+  if (!all) return propagate(all);
+  auto udp = links::UdpLink::adopt(std::move(probe_.udp), {.datagram_bytes_max = probe_bytes_max});
+  if (!udp) return propagate(udp);
+  std::unique_ptr<replication::Link> raw;
+  if (probe_.raw) {
+    auto adopted = links::EthernetLink::adopt(
+        std::move(probe_.raw), ethernet_options(nodes_.job_number, LinkProbe::probe_lane(nodes_.own), 0));
+    if (!adopted) return propagate(adopted);
+    raw = std::move(*adopted);
+  }
+  return std::make_unique<LinkProbe>(
+      LinkProbe::Options{nodes_.own, nodes_.job_number, nodes_.key, std::move(all->nodes)}, std::move(*udp),
+      std::move(raw));
+}
+
+Status DriverLinks::meet(std::span<const std::string> endpoints_of_nodes, const LinkChoice& choice) {
   if (book_) return failure(Errc::already_exists, "node {} has met the other nodes before", nodes_.own);
   auto all = join_endpoints(endpoints_of_nodes, nodes_.of_slot);
   if (!all) return propagate(all);
-  met_ = {nodes_.own, nodes_.job_number, nodes_.key, std::move(all->nodes), std::move(all->slots)};
+  if (choice.uses_ethernet() && (ethernet_mtu_ == 0 || choice.ethernet_mtu > ethernet_mtu_))
+    return failure(Errc::invalid_argument, "node {} cannot use raw Ethernet with an MTU of {}", nodes_.own,
+                   choice.ethernet_mtu);
+  met_ = {nodes_.own, nodes_.job_number, nodes_.key, choice, std::move(all->nodes), std::move(all->slots)};
+  probe_ = {};
+  if (auto made = use_ethernet(driver_); !made) return made;
+  for (Sockets& own : own_)
+    if (auto made = use_ethernet(own); !made) return made;
   const auto bytes = encode_book(met_);
   auto memory = create_memory("llamada-book", bytes.size());
   if (!memory) return propagate(memory);
@@ -93,9 +179,29 @@ Status DriverLinks::meet(std::span<const std::string> endpoints_of_nodes) {
   return {};
 }
 
-std::vector<int> DriverLinks::descriptors(std::uint32_t slot) const {
+/// Where that was chosen: a new raw socket in place of the one for small frames.
+Status DriverLinks::use_ethernet(Sockets& of) const {
+  if (!met_.links.uses_ethernet()) return {};
+  of.small.reset();
+  auto made = make_raw_socket(of.ethernet.lane, met_.links.ethernet_mtu);
+  if (!made) return propagate(made);
+  of.small = std::move(*made);
+  return {};
+}
+
+void DriverLinks::renew(std::uint32_t slot) {
   const auto own = std::ranges::lower_bound(own_, slot, {}, &Sockets::slot);
-  return {book_.get(), own->small.get(), own->bulk.get()};
+  if (own == own_.end() || own->slot != slot) return;
+  const Status made = use_ethernet(*own);
+  own->error = made ? std::nullopt : std::optional(made.error());
+}
+
+Result<std::vector<int>> DriverLinks::descriptors(std::uint32_t slot) const {
+  const auto own = std::ranges::lower_bound(own_, slot, {}, &Sockets::slot);
+  if (own->error)
+    return failure(own->error->code(), "rank {} cannot receive from other nodes: {}", slot,
+                   own->error->text());
+  return std::vector<int>{book_.get(), own->small.get(), own->bulk.get()};
 }
 
 }  // namespace llamada::llamanet

@@ -1,13 +1,17 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "link_probe.hpp"
 #include "llamada/base/file_descriptor.hpp"
 #include "llamada/base/result.hpp"
+#include "llamada/links/ethernet_link.hpp"
 #include "llamada/llamanet/driver.hpp"
 #include "llamada/llamanet/node_book.hpp"
 #include "llamada/replication/link.hpp"
@@ -19,15 +23,22 @@ namespace llamada::llamanet {
 /// predecessor did.
 class DriverLinks {
  public:
-  /// Makes two sockets for each slot of the own node and for the driver, bound to the node's address. Errors:
-  /// invalid_argument (the address is no IP address), those of the system.
+  /// Makes two UDP sockets for each slot of the own node and for the driver, bound to the node's address, and
+  /// finds out whether there could be raw Ethernet, too. Errors: invalid_argument (the address is no IP
+  /// address), those of the system.
   static Result<DriverLinks> open(const JobNodes& nodes);
 
-  /// Where the driver and the own slots are, for meet() on each node.
+  /// Where the driver and the own slots are, for probe() and meet() on each node.
   std::string endpoints() const;
-  /// Makes the book from what endpoints() says on each node, by node; once. Errors: parse_error,
-  /// already_exists, those of the system.
-  Status meet(std::span<const std::string> endpoints_of_nodes);
+  /// Why this node cannot use raw Ethernet, a sentence without a full stop; empty: it can, as far as it
+  /// knows.
+  const std::string& why_no_ethernet() const { return why_no_ethernet_; }
+  /// The links to the drivers of the other nodes for probes, from what endpoints() says on each node; once.
+  /// Errors: parse_error, already_exists, those of the system.
+  Result<std::unique_ptr<LinkProbe>> probe(std::span<const std::string> endpoints_of_nodes);
+  /// Makes the book from what endpoints() says on each node, by node, and the sockets for the links that were
+  /// chosen; once. Errors: parse_error, already_exists, those of the system.
+  Status meet(std::span<const std::string> endpoints_of_nodes, const LinkChoice& choice);
   bool has_book() const { return static_cast<bool>(book_); }
   /// From meet() on.
   const NodeBook& book() const { return met_; }
@@ -35,9 +46,12 @@ class DriverLinks {
   std::pair<FileDescriptor, FileDescriptor> take_own() {
     return {std::move(driver_.small), std::move(driver_.bulk)};
   }
+  /// A successor is to attach to the slot. A ring of raw frames that was read before cannot be read by
+  /// another process, so there is a new socket for the same lane.
+  void renew(std::uint32_t slot);
   /// What the application of an own slot gets: the book (read-only), the sockets for small frames and for
-  /// bulk. They stay this object's.
-  std::vector<int> descriptors(std::uint32_t slot) const;
+  /// bulk. They stay this object's. Errors: those of the last renew().
+  Result<std::vector<int>> descriptors(std::uint32_t slot) const;
 
  private:
   struct Sockets {
@@ -46,13 +60,27 @@ class DriverLinks {
     FileDescriptor bulk;
     replication::Address small_address;
     replication::Address bulk_address;
+    EthernetPlace ethernet{};
+    std::optional<Error> error{};  // why there are no sockets
   };
   static Result<Sockets> make_sockets(std::uint32_t slot, const replication::Address& address);
+  Status use_ethernet(Sockets& of) const;
+  Result<FileDescriptor> make_raw_socket(std::uint16_t lane, std::uint32_t mtu) const;
+  Status open_probe(const replication::Address& address);
+  /// Why there is none; empty: there may be.
+  std::string offer_ethernet(const Result<links::NetworkInterface>& interface);
 
   JobNodes nodes_;
   std::uint64_t machine_ = 0;
   Sockets driver_;
   std::vector<Sockets> own_;  // in the slots' order
+  std::string why_no_ethernet_;
+  std::string interface_;  // of raw Ethernet
+  std::uint16_t mtu_ = 0, ethernet_mtu_ = 0;
+  struct {
+    FileDescriptor udp, raw;  // until probe()
+    std::uint16_t port = 0;
+  } probe_;
   NodeBook met_;
   FileDescriptor book_;  // none before meet()
 };

@@ -62,7 +62,10 @@ void Driver::Implementation::attach(std::uint64_t number, std::uint32_t request,
   answer(number, request, std::move(attached), [this, slot](Passengers& passengers) {
     passengers.descriptors = {roster_.page_descriptor(), roster_[slot].arena.get(),
                               roster_[slot].event.get()};
-    if (links_) std::ranges::copy(links_->descriptors(slot), std::back_inserter(passengers.descriptors));
+    if (!links_) return Status();
+    const auto of_links = links_->descriptors(slot);
+    if (!of_links) return Status(tl::unexpected<Error>(of_links.error()));
+    std::ranges::copy(*of_links, std::back_inserter(passengers.descriptors));
     return Status();
   });
   roster_.wake_all();

@@ -1,12 +1,9 @@
 #include "history_server.hpp"
 
-#include <sys/timerfd.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <utility>
 
-#include "link_options.hpp"
+#include "book_links.hpp"
 
 namespace llamada::llamanet {
 namespace {
@@ -21,12 +18,14 @@ constexpr int works_max = 16;
 Result<std::unique_ptr<HistoryServer>> HistoryServer::open(NodeBook book, FileDescriptor small,
                                                            FileDescriptor bulk, const DriverRoster& roster) {
   std::unique_ptr<HistoryServer> server(new HistoryServer(std::move(book), roster));
-  server->timer_ = FileDescriptor(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
-  if (!server->timer_) return system_failure("timerfd_create");
-  auto small_link = links::UdpLink::adopt(std::move(small), small_link_options);
+  auto timer = DueTimer::open();
+  if (!timer) return propagate(timer);
+  server->timer_ = std::move(*timer);
+  const BookNode& own = server->book_.nodes[server->book_.own_node];
+  auto small_link = open_small_link(server->book_, own.ethernet, std::move(small));
   if (!small_link) return propagate(small_link);
   server->small_ = std::move(*small_link);
-  auto bulk_link = links::UdpLink::adopt(std::move(bulk), bulk_link_options);
+  auto bulk_link = open_bulk_link(server->book_, std::move(bulk));
   if (!bulk_link) return propagate(bulk_link);
   server->bulk_ = std::move(*bulk_link);
   server->arenas_.resize(server->book_.entries.size());
@@ -44,28 +43,15 @@ Result<std::unique_ptr<HistoryServer>> HistoryServer::open(NodeBook book, FileDe
 }
 
 std::vector<int> HistoryServer::descriptors() const {
-  return {small_->descriptor(), bulk_->descriptor(), timer_.get()};
+  return {small_->descriptor(), bulk_->descriptor(), timer_.descriptor()};
 }
 
 void HistoryServer::work() {
-  std::uint64_t expirations = 0;
-  (void)!::read(timer_.get(), &expirations, sizeof(expirations));
+  timer_.clear();
   bool has_come = true;
   for (int works = 0; works < works_max && has_come; ++works) has_come = carrier_->work(clock_.monotonic());
   const Time now = clock_.monotonic();
-  set_timer(has_come ? now : carrier_->due(), now);
-}
-
-/// The least that a timer can be set to is 1 ns; 0 stops it.
-void HistoryServer::set_timer(Time due, Time now) {
-  itimerspec at{};
-  if (due != replication::never) {
-    const auto left = std::max(due - now, Time(1));
-    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
-    at.it_value.tv_sec = seconds.count();
-    at.it_value.tv_nsec = (left - seconds).count();
-  }
-  ::timerfd_settime(timer_.get(), 0, &at, nullptr);
+  timer_.set(has_come ? now : carrier_->due(), now);
 }
 
 void HistoryServer::changed(std::uint32_t slot) {
@@ -77,8 +63,7 @@ void HistoryServer::changed(std::uint32_t slot) {
 
 replication::PeerState HistoryServer::state_of(std::uint32_t slot) const {
   const SlotState state = roster_.state(slot);
-  return peer_state(book_.entries[slot], state,
-                    roster_.entry(slot).incarnation.load(std::memory_order_relaxed));
+  return peer_state(book_, slot, state, roster_.entry(slot).incarnation.load(std::memory_order_relaxed));
 }
 
 std::optional<replication::PeerState> HistoryServer::introduce(replication::EndpointNumber stranger) {

@@ -7,12 +7,13 @@
 #include <vector>
 
 #include "driver_roster.hpp"
+#include "due_timer.hpp"
 #include "llamada/base/clock.hpp"
 #include "llamada/base/file_descriptor.hpp"
 #include "llamada/base/result.hpp"
 #include "llamada/llamanet/mapped_arena.hpp"
+#include "llamada/llamanet/node_book.hpp"
 #include "llamada/replication/carrier.hpp"
-#include "node_links.hpp"
 
 namespace llamada::llamanet {
 
@@ -40,13 +41,12 @@ class HistoryServer final : replication::Histories {
                                              replication::EndpointNumber keeper) override;
   std::optional<replication::PeerState> introduce(replication::EndpointNumber stranger) override;
   replication::PeerState state_of(std::uint32_t slot) const;
-  void set_timer(replication::Time due, replication::Time now);
 
   NodeBook book_;
   const DriverRoster& roster_;
   SystemClock clock_;
-  FileDescriptor timer_;
-  std::unique_ptr<links::UdpLink> small_, bulk_;
+  DueTimer timer_;
+  std::unique_ptr<replication::Link> small_, bulk_;
   std::vector<MappedArena> arenas_;  // by slot; those that were asked for
   std::set<std::uint32_t> met_;      // slots
   std::unique_ptr<replication::Carrier> carrier_;

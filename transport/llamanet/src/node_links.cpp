@@ -1,9 +1,11 @@
 #include "node_links.hpp"
 
+#include <sys/socket.h>
+
 #include <utility>
 
 #include "book_codec.hpp"
-#include "link_options.hpp"
+#include "book_links.hpp"
 #include "llamada/llamanet/shared_memory.hpp"
 
 namespace llamada::llamanet {
@@ -20,16 +22,19 @@ Result<NodeBook> read_book(int file) {
 
 }  // namespace
 
-Result<std::unique_ptr<NodeLinks>> NodeLinks::open(FileDescriptor book, FileDescriptor small,
-                                                   FileDescriptor bulk) {
+Result<std::unique_ptr<NodeLinks>> NodeLinks::open(std::uint32_t own_slot, FileDescriptor book,
+                                                   FileDescriptor small, FileDescriptor bulk) {
   auto links = std::make_unique<NodeLinks>();
   auto read = read_book(book.get());
   if (!read) return propagate(read);
+  if (own_slot >= read->entries.size())
+    return failure(Errc::parse_error, "the address book of the job does not have slot {}", own_slot);
   links->book_ = std::move(*read);
-  auto small_link = links::UdpLink::adopt(std::move(small), small_link_options);
+  const EthernetPlace& own = links->book_.entries[own_slot].ethernet;
+  auto small_link = open_small_link(links->book_, own, std::move(small));
   if (!small_link) return propagate(small_link);
   links->small_.link = std::move(*small_link);
-  auto bulk_link = links::UdpLink::adopt(std::move(bulk), bulk_link_options);
+  auto bulk_link = open_bulk_link(links->book_, std::move(bulk));
   if (!bulk_link) return propagate(bulk_link);
   links->bulk_.link = std::move(*bulk_link);
   return links;
@@ -41,8 +46,12 @@ void NodeLinks::add_to(Bell& bell) {
 }
 
 int NodeLinks::closed_descriptor() const {
-  for (const End* end : {&small_, &bulk_})
-    if (!end->link->address()) return end->link->descriptor();
+  for (const End* end : {&small_, &bulk_}) {
+    sockaddr_storage bound{};
+    socklen_t length = sizeof(bound);
+    const int descriptor = end->link->descriptor();
+    if (::getsockname(descriptor, reinterpret_cast<sockaddr*>(&bound), &length) != 0) return descriptor;
+  }
   return -1;
 }
 

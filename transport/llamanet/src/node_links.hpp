@@ -4,7 +4,6 @@
 
 #include "llamada/base/file_descriptor.hpp"
 #include "llamada/base/result.hpp"
-#include "llamada/links/udp_link.hpp"
 #include "llamada/llamanet/bell.hpp"
 #include "llamada/llamanet/node_book.hpp"
 
@@ -14,8 +13,8 @@ namespace llamada::llamanet {
 class NodeLinks {
  public:
   /// Errors: parse_error (the book), those of the system.
-  static Result<std::unique_ptr<NodeLinks>> open(FileDescriptor book, FileDescriptor small,
-                                                 FileDescriptor bulk);
+  static Result<std::unique_ptr<NodeLinks>> open(std::uint32_t own_slot, FileDescriptor book,
+                                                 FileDescriptor small, FileDescriptor bulk);
 
   const NodeBook& book() const { return book_; }
   replication::Link& small() { return *small_.link; }
@@ -27,7 +26,7 @@ class NodeLinks {
 
  private:
   struct End final : Bell::Source {
-    std::unique_ptr<links::UdpLink> link;
+    std::unique_ptr<replication::Link> link;
     int descriptor() const override { return link->descriptor(); }
     /// Whoever slept looks at the link.
     Status on_ready() override { return {}; }

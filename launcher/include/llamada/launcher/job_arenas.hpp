@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "llamada/base/result.hpp"
+#include "llamada/launcher/links.hpp"
 #include "llamada/qos/profile.hpp"
 #include "llamada/waits/report.hpp"
 
@@ -46,7 +47,8 @@ enum class ArenaEventKind {
   spawn,
   reach,
   inject,
-  shared
+  shared,
+  probed
 };
 
 /// One program that a rank wants to have started (MPI_Comm_spawn), and how often.
@@ -113,7 +115,7 @@ struct InjectAnswer {
   std::string text;
 };
 
-/// What happened to a rank, or what it said; of inject: what a tool asks for, and no rank.
+/// What happened to a rank, or what it said; of inject and probed: no rank.
 struct ArenaEvent {
   ArenaEventKind kind = ArenaEventKind::note;
   std::uint32_t rank = 0;
@@ -123,6 +125,7 @@ struct ArenaEvent {
   ReachQuestion reach{};
   std::uint64_t inject_number = 0;  ///< for answer_inject()
   SharedQuestion shared{};
+  NodeProbe probe{};  ///< of probed
 };
 
 /// Of a rank on another node.
@@ -175,7 +178,12 @@ class JobArenas {
   /// To whoever asked, if it is still there.
   virtual void answer_shared(std::uint64_t /*question*/, const SharedAnswer& /*answer*/) {}
   /// What endpoints() of each node says, by node; before any rank starts. Errors: parse_error.
-  virtual Status meet_nodes(const std::vector<std::string>& /*endpoints*/) { return {}; }
+  virtual Status meet_nodes(const std::vector<std::string>& /*endpoints*/, const LinkChoice& /*link*/) {
+    return {};
+  }
+  /// Finds out by what the other nodes are reached, from what endpoints() of each says: an event `probed`
+  /// follows. Errors: parse_error, those of the system.
+  virtual Status probe_nodes(const std::vector<std::string>& /*endpoints*/) { return {}; }
   /// What has become of a rank on another node.
   virtual void set_remote(std::uint32_t /*rank*/, RemoteState /*state*/, std::uint32_t /*incarnation*/) {}
 
@@ -196,6 +204,7 @@ struct ArenasRequest {
     std::vector<std::uint32_t> of_rank;  ///< the node of each rank
     std::string address;                 ///< the IP address by which the others reach this node
     std::array<std::uint8_t, 16> key{};  ///< for the frames between them; a secret
+    LinkWish link = LinkWish::automatic;
   };
   std::optional<Nodes> nodes;  ///< none: all ranks are here
 

@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "llamada/launcher/links.hpp"
 #include "llamada/launcher/stream_decoder.hpp"
 
 // The messages between mpirun and the llamanetd of its job, as pure functions over bytes. The format is in
@@ -45,6 +46,7 @@ struct Start {
   std::vector<Node> nodes;                  ///< empty: all ranks run on this machine
   std::vector<std::string> programs;        ///< with nodes: all files that ranks execute
   std::vector<std::uint32_t> node_of_rank;  ///< by rank: index in `nodes`; empty without them
+  LinkWish link = LinkWish::automatic;      ///< with nodes
   bool operator==(const Start&) const = default;
 };
 /// The node of a rank: 0 in a job on one.

@@ -10,6 +10,7 @@
 
 #include "llamada/base/result.hpp"
 #include "llamada/launcher/inject.hpp"
+#include "llamada/launcher/links.hpp"
 #include "llamada/launcher/placement.hpp"
 #include "llamada/qos/tuning.hpp"
 
@@ -52,7 +53,8 @@ struct NodeOptions {
   HostOrder order = HostOrder::by_slot;
   bool oversubscribe = false;
   std::optional<std::uint32_t> ranks_per_node;
-  std::string launcher;       ///< "ssh", "srun", "fork"; empty: launcher_exec; srun in a job of Slurm; ssh
+  std::string launcher;  ///< "ssh", "srun", "fork"; empty: launcher_exec; srun in a job of Slurm; ssh
+  LinkWish link = LinkWish::automatic;
   std::string launcher_exec;  ///< mpirun calls it in place of ssh: PROGRAM HOST COMMAND…; empty: see launcher
 };
 

@@ -20,26 +20,46 @@ namespace llamada::links {
 inline constexpr std::uint16_t ethernet_type = 0x88b5;
 
 struct EthernetOptions {
-  std::string interface;   ///< "eth0"
-  std::uint16_t lane = 0;  ///< tells the links of one interface apart
+  std::string interface;    ///< "eth0"
+  std::uint16_t lane = 0;   ///< tells the links of a group apart
+  std::uint32_t group = 0;  ///< links reach each other only within a group, such as a job
+  /// The most that a frame carries behind the Ethernet head. 0: what the interface allows. More than that
+  /// cannot be sent.
+  std::size_t mtu = 0;
   /// So many datagrams at least may have come that were not taken yet; each has room for the MTU.
   std::size_t datagrams_max = 512;
 };
 
+/// A network interface of this host.
+struct NetworkInterface {
+  std::string name;
+  std::array<std::uint8_t, 6> mac{};
+  std::size_t mtu = 0;
+  bool is_loopback = false;
+  bool is_ethernet = false;
+};
+/// The one that has this IP address. Errors: not_found, system.
+Result<NetworkInterface> interface_with(const replication::Address& ip);
+
+/// What a frame's own head takes of the MTU.
+inline constexpr std::size_t ethernet_own_head_bytes = 8;
+
 /// Datagrams as frames of their own right on one Ethernet, without IP: half of what UDP takes for small ones,
 /// and only to hosts of the same segment. The kernel puts what comes into memory that this process maps
-/// (packet(7), TPACKET_V2), so a look at it is no call. A datagram is as long as the interface's MTU allows.
+/// (packet(7), TPACKET_V2), so a look at it is no call. A datagram is as long as the MTU allows.
 ///
-/// A frame: destination and source (6 bytes each), ethernet_type, lane u16, size of the datagram u16 (all in
-/// network byte order), the datagram.
+/// A frame: destination and source (6 bytes each), ethernet_type, lane u16, size of the datagram u16, group
+/// u32 (all in network byte order), the datagram.
 class EthernetLink final : public replication::Link {
  public:
   /// A socket with its ring and a filter for the lane, which nobody can take away any more. Needs the right
   /// to raw sockets (CAP_NET_RAW), which adopt() does not. Errors: invalid_argument (no such interface, or it
   /// is no Ethernet), system.
   static Result<FileDescriptor> make_socket(const EthernetOptions& options);
-  /// A link on such a socket, which another process may have made with the same options. `at`: where its ring
-  /// is to be mapped; null: anywhere. Errors: invalid_argument, system.
+  /// A link on such a socket, which another process may have made with the same options, but for the name of
+  /// the interface, which may be empty here. It must not have been adopted before: nobody could tell how far
+  /// its ring was read. `at`: where its ring is to be mapped; null: anywhere. Errors: invalid_argument,
+  /// system.
   static Result<std::unique_ptr<EthernetLink>> adopt(FileDescriptor socket, const EthernetOptions& options,
                                                      void* at = nullptr);
   EthernetLink(const EthernetLink&) = delete;
@@ -56,7 +76,7 @@ class EthernetLink final : public replication::Link {
   int descriptor() const override { return socket_.get(); }
 
  private:
-  static constexpr std::size_t head_bytes = 18;
+  static constexpr std::size_t head_bytes = 14 + ethernet_own_head_bytes;
   using Mac = std::array<std::uint8_t, 6>;
   using Head = std::array<std::byte, head_bytes>;
 
@@ -67,6 +87,7 @@ class EthernetLink final : public replication::Link {
   KeptDescriptor socket_;
   Mac mac_{};
   std::uint16_t lane_ = 0;
+  std::uint32_t group_ = 0;
   std::size_t datagram_bytes_max_ = 0;
   std::byte* ring_ = nullptr;
   std::size_t slot_bytes_ = 0, slot_count_ = 0;

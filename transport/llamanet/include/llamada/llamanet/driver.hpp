@@ -14,6 +14,8 @@
 #include "llamada/llamanet/arena_view.hpp"
 #include "llamada/llamanet/driver_page.hpp"
 #include "llamada/llamanet/mapped_arena.hpp"
+#include "llamada/llamanet/node_book.hpp"
+#include "llamada/llamanet/pair_probe.hpp"
 #include "llamada/llamanet/protocol.hpp"
 #include "llamada/log/arena_writer.hpp"
 
@@ -25,7 +27,8 @@ struct JobNodes {
   std::vector<std::uint32_t> of_slot;  ///< the node of each slot
   std::string address;                 ///< the IP address by which the others reach this node
   std::uint64_t job_number = 0;
-  SipHashKey key;  ///< for the frames between nodes: a secret
+  SipHashKey key;                 ///< for the frames between nodes: a secret
+  bool may_use_ethernet = false;  ///< raw Ethernet is tried, too
 };
 
 struct DriverOptions {
@@ -66,6 +69,7 @@ struct DriverEvent {
     woken,   ///< an application has woken the driver: logs that the host follows may have more records
     name,    ///< of a job on several nodes: `name` is asked; answer_name() must follow
     move,    ///< of a job on several nodes: `move` is asked; answer_move() must follow
+    probed,  ///< of a job on several nodes: probe_nodes() has come to an end; `probed`
   };
   /// Which question is to be answered.
   struct Question {
@@ -82,6 +86,7 @@ struct DriverEvent {
   Reach reach{};
   Name name{};
   Move move{};
+  std::vector<PairProbe> probed{};  ///< by node; nothing of the own one
 };
 
 /// The driver of one node or one job: listens for applications, gives them their arenas, keeps the roster,
@@ -168,10 +173,18 @@ class Driver {
 
   /// What meet_nodes() of each node must be given of this one: bytes.
   std::string endpoints() const;
+  /// Why this node has no raw Ethernet, though it may (JobNodes): a sentence without a full stop. Empty: as
+  /// far as it knows it has.
+  std::string why_no_ethernet() const;
+  /// Asks the drivers of the other nodes by all links, from what endpoints() of each node says, and answers
+  /// them until meet_nodes(). DriverEvent::Kind::probed follows. Once; it may be left out. Errors:
+  /// parse_error, already_exists, invalid_argument (a driver of one node), those of the system.
+  Status probe_nodes(std::span<const std::string> endpoints_of_nodes);
   /// Makes the book, which each application gets when it attaches, from what endpoints() of each node says,
-  /// by node. Once, before anybody attaches. Errors: parse_error, already_exists, invalid_argument (a driver
-  /// of one node), those of the system.
-  Status meet_nodes(std::span<const std::string> endpoints_of_nodes);
+  /// by node, and the sockets for these links. Once, before anybody attaches. Errors: parse_error,
+  /// already_exists, invalid_argument (a driver of one node; a link that this node does not have), those of
+  /// the system.
+  Status meet_nodes(std::span<const std::string> endpoints_of_nodes, const LinkChoice& choice = {});
   /// What has become of the application of a slot of another node. Wakes everybody. Nothing changes by an
   /// incarnation that is lower than the one that is known, or once the slot is done.
   void set_remote(std::uint32_t slot, SlotState state, std::uint32_t incarnation);
