@@ -52,6 +52,10 @@ bool contains(const std::string& text, const std::string& part) {
 const std::string start_and_wait_until_up =
     "mpirun -n 2 -H localhost,node1 sh -c 'echo up; exec sleep 1000' >out & job=$!\n"
     "until [ \"$(grep -c up out)\" = 2 ]; do sleep 0.01; done\n";
+/// What a job has left when nothing else of it is there.
+const std::string sockets_left =
+    "left() { echo $(for i in 0 1; do nodes exec $i cat /proc/net/packet | grep -c 88b5; done); }\n"
+    "until [ \"$(left)\" = '0 0' ]; do sleep 0.1; done\necho raw sockets left: $(left)\n";
 /// Waits for mpirun, and until a node has no other processes than its first one and the shell that counts.
 std::string wait_until_nothing_is_left(const std::string& node) {
   return "wait $job\necho code $?\nuntil [ $(nodes exec " + node +
@@ -104,5 +108,75 @@ TEST_CASE("nodes: an MPI program's answer is right over links that lose, reorder
   CHECK(contains(ran.output, "code 0\n"));
   CHECK(contains(ran.output, " lost="));
   CHECK_FALSE(contains(ran.output, " lost=0 "));
+}
+
+TEST_CASE("nodes: a job by raw Ethernet has right answers over links that lose, reorder and damage frames",
+          "[system]") {
+  const Ran ran = run_beside_bed(2,
+                                 "nodes relay 0 both loss=1% reorder=5% corrupt=0.1%\n"
+                                 "nodes relay 1 both loss=1% reorder=5% corrupt=0.1% duplicate=1%\n"
+                                 "mpirun -v --link ethernet -n 4 -H localhost:2,node1:2 " LLAMADA_HEAT
+                                 " -n 96 -s 200 -o '' --check; echo code $?\n"
+                                 "nodes relay 1\n" +
+                                     sockets_left);
+  if (ran.code == exit_skipped) return;
+  CAPTURE(ran.output);
+  CHECK(contains(ran.output, "node1 (2); the link between them is raw Ethernet, 1496 bytes a frame"));
+  CHECK(contains(ran.output, "heat: VERIFIED"));
+  CHECK(contains(ran.output, "code 0\n"));
+  CHECK_FALSE(contains(ran.output, " lost=0 "));
+  CHECK(contains(ran.output, "raw sockets left: 0 0\n"));
+}
+
+TEST_CASE("nodes: a rank of a job by raw Ethernet is replaced, and leaves no socket behind", "[system]") {
+  const Ran ran =
+      run_beside_bed(2,
+                     "mpirun --link ethernet -n 4 -H localhost:2,node1:2 --qos fault-tolerant"
+                     " --inject 'kill rank 1 in MPI_Waitall 40' --inject 'kill rank 2 in MPI_Waitall 90'"
+                     " --inject 'kill rank 2 in MPI_Waitall 150 of incarnation 2' sh -c '"
+                     "cat /proc/net/packet >packet.$LLAMADA_RANK; exec " LLAMADA_HEAT
+                     " -n 96 -s 200 -o \"\" --check'; echo code $?\n"
+                     "echo sockets $(for i in 0 1 2 3; do grep -c 88b5 packet.$i; done)\n" +
+                         sockets_left);
+  if (ran.code == exit_skipped) return;
+  CAPTURE(ran.output);
+  CHECK(contains(ran.output, "heat: VERIFIED"));
+  CHECK(contains(ran.output, "code 0\n"));
+  CHECK(contains(ran.output, "replaced as incarnation 2"));
+  CHECK(contains(ran.output, "replaced as incarnation 3"));
+  CHECK_FALSE(contains(ran.output, "never fired"));
+  // Of two ranks and a driver; the last file is of the replacement.
+  CHECK(contains(ran.output, "sockets 3 3 3 3\n"));
+  CHECK(contains(ran.output, "raw sockets left: 0 0\n"));
+}
+
+TEST_CASE("nodes: without the right to raw sockets a job takes UDP, or is refused if it must not",
+          "[system]") {
+  const Ran ran = run_beside_bed(
+      2, "without() { nodes exec 0 setpriv --bounding-set -net_raw --inh-caps -net_raw " LLAMADA_MPIRUN
+         " --launcher-exec \"$agent\" -n 2 -H localhost,node1 \"$@\"; }\n"
+         "without -v " LLAMADA_HEAT
+         " -n 48 -s 20 -o '' --check; echo code $?\n"
+         "without --link ethernet sh -c 'echo a rank runs'; echo code $?\n");
+  if (ran.code == exit_skipped) return;
+  CAPTURE(ran.output);
+  CHECK(contains(ran.output, "the link between them is UDP, 1472 bytes a datagram (the node 'node0-"));
+  CHECK(contains(ran.output, "heat: VERIFIED"));
+  CHECK(contains(ran.output, "mpirun: --link ethernet cannot be had: the node 'node0-"));
+  CHECK(contains(ran.output, "CAP_NET_RAW"));
+  CHECK(contains(ran.output, "code 125\n"));
+  CHECK_FALSE(contains(ran.output, "a rank runs"));
+}
+
+TEST_CASE("nodes: datagrams are as long as the network carries", "[system]") {
+  const Ran ran = run_beside_bed(2,
+                                 "for i in 0 1; do nodes exec $i ip link set eth0 mtu 1300; done\n"
+                                 "mpirun -v -n 2 -H localhost,node1 " LLAMADA_HEAT
+                                 " -n 48 -s 20 -o '' --check; echo code $?\n");
+  if (ran.code == exit_skipped) return;
+  CAPTURE(ran.output);
+  CHECK(contains(ran.output, "raw Ethernet, 1296 bytes a frame"));
+  CHECK(contains(ran.output, "UDP, 1272 bytes a datagram"));
+  CHECK(contains(ran.output, "heat: VERIFIED"));
 }
 #endif
