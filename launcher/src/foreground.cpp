@@ -142,7 +142,7 @@ void Foreground::take(control::Message message) {
   }
   if (std::holds_alternative<control::Die>(message)) kill(getpid(), SIGKILL);
   if (auto* world = std::get_if<control::World>(&message))
-    for (Sink& sink : sinks_) sink.lines.name_world(world->first, world->count, world->number);
+    for (Sink& sink : sinks_) sink.lines.name_world(world->first, world->count, world->number, world->hosts);
   if (auto* finished = std::get_if<control::Finished>(&message))
     finished_ = ForegroundResult{finished->exit_code, std::move(finished->report)};
 }

@@ -23,10 +23,12 @@ void fields(Coder& coder, typename Coder::template Value<Start>& message) {
   coder.list(message.nodes, [](Coder& each, typename Coder::template Value<Node>& node) {
     each.text(node.name);
     each.texts(node.agent);
+    each.numbers(node.slots, node.max_slots);
   });
   coder.texts(message.programs);
   coder.list(message.node_of_rank, [](Coder& each, auto& node) { each.numbers(node); });
   coder.choice(message.link, LinkWish::ethernet);
+  coder.numbers(message.deals_by_node);
 }
 
 template <typename Coder>
@@ -69,6 +71,7 @@ void fields(Coder& coder, typename Coder::template Value<Finished>& message) {
 template <typename Coder>
 void fields(Coder& coder, typename Coder::template Value<World>& message) {
   coder.numbers(message.first, message.count, message.number);
+  coder.texts(message.hosts);
 }
 
 template <typename Coder>

@@ -79,12 +79,15 @@ class JobCoordinator {
   void on(node::SpawnWanted&& message);
   void on(node::SharedWanted&&) {}  // JobNodes answers it
   void on(node::RanksAdded&& message);
+  void on(node::RanksMet&&) {}  // JobNodes hears it
   void on(node::Started&& message);
   void on(node::CannotStart&& message);
   void start_world(const JobWorld& world);
   Spawnings::iterator spawning_of(std::uint32_t world);
   void world_runs(std::uint32_t number);
   void refuse_spawn(std::uint64_t question, const std::string& why);
+  std::vector<std::uint32_t> living_ranks_on_nodes() const;
+  void place(const JobWorld& world);
   void forget(JobRank& rank);
   void discard(const JobWorld& world);
   node::RankStart start_of(const JobRank& rank) const;

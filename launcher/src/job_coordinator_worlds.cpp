@@ -8,10 +8,25 @@
 #include "llamada/launcher/exit_codes.hpp"
 #include "llamada/launcher/job_number.hpp"
 #include "rank_environment.hpp"
+#include "world_placement.hpp"
 
 // The ranks that mpirun asked for, and those that ranks ask for (MPI_Comm_spawn).
 
 namespace llamada::launcher {
+namespace {
+
+/// What each node must have before a world's ranks are started there.
+std::vector<node::AddRanks::Need> needs_of(const JobWorld& world) {
+  std::vector<node::AddRanks::Need> needs;
+  for (std::uint32_t rank = 0; rank < world.nodes.size(); ++rank) {
+    const Command& command = world.command(rank);
+    node::AddRanks::Need need{world.nodes[rank], command.file, command.working_directory};
+    if (std::ranges::find(needs, need) == needs.end()) needs.push_back(std::move(need));
+  }
+  return needs;
+}
+
+}  // namespace
 
 void JobCoordinator::on(node::Ready&& message) {
   if (ending_code_) return finish();
@@ -19,9 +34,13 @@ void JobCoordinator::on(node::Ready&& message) {
   if (hosts_.size() < job_.nodes.size()) return;
   if (job_.verbose)
     say(fmt::format("mpirun: the job has the number {}.\n", job_number_text(job_.job_number)));
-  worlds_[0] = {
-      0, 0, job_.rank_count, 0, job_.rank_count, {{job_.program, job_.arguments, job_.working_directory}},
-      {}};
+  worlds_[0] = {0,
+                0,
+                job_.rank_count,
+                0,
+                job_.rank_count,
+                {{job_.program, job_.program, job_.arguments, job_.working_directory}},
+                {}};
   ranks_.resize(job_.rank_count);
   for (std::uint32_t slot = 0; slot < job_.rank_count; ++slot) ranks_[slot].slot = slot;
   injector_->job_started(job_.rank_count);
@@ -93,7 +112,7 @@ void JobCoordinator::on(node::Started&& message) {
 /// the job.
 void JobCoordinator::on(node::CannotStart&& message) {
   const JobRank* const rank = rank_at(message.slot);
-  if (!rank) return;
+  if (!rank || rank->discarded) return;
   if (const auto spawning = spawning_of(rank->world);
       rank->incarnation == 1 && spawning != spawnings_.end()) {
     discard(spawning->second.plan);
@@ -108,12 +127,23 @@ void JobCoordinator::on(node::SpawnWanted&& message) {
   if (ending_code_) return refuse_spawn(question, "the job is ending");
   std::string path = variable_in(job_.environment, "PATH");
   if (path.empty()) path = "/usr/local/bin:/usr/bin:/bin";
-  auto world = plan_world(message.question.commands, path, hosts_[0]);
+  auto world = plan_world(message.question.commands, path);
   if (!world) return refuse_spawn(question, world.error().text());
+  auto nodes = place_world(message.question.commands, {job_, hosts_, living_ranks_on_nodes()});
+  if (!nodes) return refuse_spawn(question, nodes.error().text());
   world->parent = message.slot;
-  const std::uint32_t count = world->count;
+  if (!job_.nodes.empty()) world->nodes = std::move(*nodes);
+  node::AddRanks add{question, world->count, world->nodes, needs_of(*world), {}};
+  if (!add.nodes.empty()) add.environment = job_.environment;
   spawnings_[question] = {std::move(*world)};
-  tell_node_(node::AddRanks{question, count});
+  tell_node_(std::move(add));
+}
+
+std::vector<std::uint32_t> JobCoordinator::living_ranks_on_nodes() const {
+  std::vector<std::uint32_t> counts(hosts_.size());
+  for (const JobRank& rank : ranks_)
+    if (rank.phase != RankPhase::finished) ++counts[node_of(job_, rank.slot)];
+  return counts;
 }
 
 void JobCoordinator::refuse_spawn(std::uint64_t question, const std::string& why) {
@@ -131,7 +161,7 @@ void JobCoordinator::on(node::RanksAdded&& message) {
   plan.first = message.first;
   plan.left = plan.count;
   const JobWorld& world = worlds_.emplace(plan.number, plan).first->second;
-  tell_mpirun_(control::World{world.first, world.count, world.number});
+  place(world);
   for (std::uint32_t slot = world.first; slot < world.first + world.count; ++slot) {
     if (slot < ranks_.size())
       forget(ranks_[slot]);
@@ -141,6 +171,23 @@ void JobCoordinator::on(node::RanksAdded&& message) {
     ranks_[slot].world = world.number;
   }
   start_world(world);
+}
+
+/// Tells mpirun of the world, and remembers where its ranks are. Slots between those of the last world and
+/// these could not be added on all nodes: nothing will come of them.
+void JobCoordinator::place(const JobWorld& world) {
+  control::World message{world.first, world.count, world.number, {}};
+  for (const std::uint32_t node : world.nodes) message.hosts.push_back(job_.nodes[node].name);
+  tell_mpirun_(std::move(message));
+  if (world.nodes.empty()) return;
+  while (ranks_.size() < world.first) {
+    JobRank& rank = ranks_.emplace_back();
+    rank.slot = static_cast<std::uint32_t>(ranks_.size() - 1);
+    rank.phase = RankPhase::finished;
+    rank.discarded = true;
+  }
+  job_.node_of_rank.resize(world.first);
+  job_.node_of_rank.insert(job_.node_of_rank.end(), world.nodes.begin(), world.nodes.end());
 }
 
 /// The end if the world's ranks run already, or it is mpirun's.
@@ -170,7 +217,8 @@ void JobCoordinator::forget(JobRank& rank) {
 void JobCoordinator::discard(const JobWorld& world) {
   for (std::uint32_t slot = world.first; slot < world.first + world.count; ++slot) {
     ranks_[slot].discarded = true;
-    if (ranks_[slot].pid != 0) tell_node_(node::SignalRank{slot, SIGKILL, true});
+    // What another node has started may not have been told yet.
+    if (ranks_[slot].pid != 0 || !world.nodes.empty()) tell_node_(node::SignalRank{slot, SIGKILL, true});
   }
 }
 

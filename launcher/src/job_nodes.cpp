@@ -24,6 +24,7 @@ void JobNodes::begin(const control::Start& job) {
   }
   for (const std::uint32_t node : job.node_of_rank) slots_.push_back({node});
   tells_of_link_ = job.verbose != 0;
+  slots_at_start_ = static_cast<std::uint32_t>(slots_.size());
 }
 
 void JobNodes::take(node::ToNode message) {
@@ -35,6 +36,10 @@ void JobNodes::take(std::uint32_t node, node::FromNode message) {
   if (is_one_node()) return tell_coordinator_(std::move(message));
   if (stage_ == Stage::over || nodes_[node].is_lost) return;
   std::visit([this, node](auto& each) { hear(node, std::move(each)); }, message);
+}
+
+bool JobNodes::has_ranks(std::uint32_t node) const {
+  return std::any_of(slots_.begin(), slots_.end(), [node](const Slot& slot) { return slot.node == node; });
 }
 
 bool JobNodes::all(bool (*holds)(const Node&)) const {
@@ -72,8 +77,12 @@ void JobNodes::go_on() {
   if (stage_ == Stage::joining && prepare_ && all([](const Node& node) { return node.has_joined; })) {
     stage_ = Stage::preparing;
     for (std::uint32_t node = 0; node < nodes_.size(); ++node) {
-      prepare_->own_node = node;
-      tell(node, *prepare_);
+      node::Prepare prepare = *prepare_;
+      prepare.own_node = node;
+      // Nothing is started on a node without ranks, unless ranks are added there.
+      if (!has_ranks(node)) prepare.programs.clear();
+      if (!has_ranks(node)) prepare.working_directory.clear();
+      tell(node, std::move(prepare));
     }
   }
   if (stage_ == Stage::preparing && all([](const Node& node) { return node.ready.has_value(); })) {
@@ -171,11 +180,6 @@ void JobNodes::give(node::StartRanks&& message) {
     if (!parts[node].ranks.empty()) tell(node, std::move(parts[node]));
 }
 
-void JobNodes::give(node::AddRanks&& message) {
-  tell_coordinator_(
-      node::RanksAdded{message.question, 0, "ranks cannot be added to a job on several nodes yet"});
-}
-
 /// The job ends before it has begun: nobody waits for nodes that are on their way.
 void JobNodes::give(node::EndJob&& message) {
   if (!is_starting()) return tell_all(message);
@@ -219,11 +223,6 @@ void JobNodes::hear(std::uint32_t node, node::Reached&& message) {
 void JobNodes::hear(std::uint32_t node, node::InjectWanted&& message) {
   message.question = remember(node, message.question);
   tell_coordinator_(std::move(message));
-}
-
-void JobNodes::hear(std::uint32_t node, node::SpawnWanted&& message) {
-  tell(node, node::AnswerSpawn{message.question.number,
-                               {0, 0, "MPI_Comm_spawn does not work in a job on several nodes yet"}});
 }
 
 void JobNodes::hear(std::uint32_t node, node::SharedWanted&& message) {
@@ -283,7 +282,7 @@ void JobNodes::look_for_answers() {
 // The ends of ranks and of nodes.
 
 void JobNodes::hear(std::uint32_t node, node::CannotStart&& message) {
-  message.why = fmt::format("the node '{}': {}", nodes_[node].name, message.why);
+  message.why = text_of(node, message.why);
   tell_coordinator_(std::move(message));
 }
 
@@ -313,6 +312,7 @@ void JobNodes::lost(std::uint32_t node, const std::string& why) {
   surveyed_.erase(node);
   waits_.erase(node);
   look_for_answers();
+  while (!adding_.empty()) give_up_adding(adding_.begin()->first, text_of(node, "it is lost"));
   for (std::uint32_t slot = 0; slot < slots_.size(); ++slot)
     if (slots_[slot].node == node && !std::exchange(slots_[slot].is_done, true))
       tell_coordinator_(node::Done{slot, {}});

@@ -54,6 +54,15 @@ class JobNodes {
     std::uint32_t incarnation = 1;
     bool is_done = false;
   };
+  /// Ranks that are being added (MPI_Comm_spawn): all nodes make slots for them, then all learn where the
+  /// others' ranks are.
+  struct Adding {
+    std::uint32_t first = 0;
+    std::uint32_t count = 0;
+    std::string error;                                          ///< of the first node that cannot
+    std::map<std::uint32_t, std::optional<std::string>> added;  ///< endpoints, by node that was asked
+    std::map<std::uint32_t, bool> met;                          ///< by node that was asked then
+  };
   struct Question {
     std::uint32_t node = 0;
     std::uint64_t number = 0;
@@ -62,6 +71,7 @@ class JobNodes {
   bool is_starting() const { return stage_ < Stage::running; }
   bool is_one_node() const { return nodes_.empty(); }
   bool all(bool (*holds)(const Node&)) const;
+  bool has_ranks(std::uint32_t node) const;
   std::uint32_t node_of(std::uint32_t slot) const { return slot < slots_.size() ? slots_[slot].node : 0; }
   void tell(std::uint32_t node, node::ToNode message);
   void tell_all(const node::ToNode& message);
@@ -73,6 +83,9 @@ class JobNodes {
   void refuse(std::uint32_t node, const std::string& why);
   void answer(std::uint64_t question, const std::function<node::ToNode(std::uint64_t)>& make);
   std::uint64_t remember(std::uint32_t node, std::uint64_t question);
+  void look_at_adding(std::uint64_t question);
+  void give_up_adding(std::uint64_t question, const std::string& why);
+  std::string text_of(std::uint32_t node, const std::string& error) const;
   void look_for_answers();
 
   // From the coordinator: for one node, or for all.
@@ -84,7 +97,7 @@ class JobNodes {
   void give(node::Die&& message);
   void give(node::Survey&& message);
   void give(node::AskWaits&& message);
-  void give(node::AnswerSpawn&&) {}   // refused before the coordinator hears of it
+  void give(node::AnswerSpawn&& message);
   void give(node::AnswerShared&&) {}  // the answer of this class alone
   void give(node::AnswerReach&& message);
   void give(node::AnswerInject&& message);
@@ -101,6 +114,9 @@ class JobNodes {
   void hear(std::uint32_t node, node::Ended&& message);
   void hear(std::uint32_t node, node::Done&& message);
   void hear(std::uint32_t node, node::Reached&& message);
+  void hear(std::uint32_t node, node::RanksAdded&& message);
+  void hear(std::uint32_t node, node::RanksMet&& message);
+  void hear(std::uint32_t node, node::Said&& message);
   void hear(std::uint32_t node, node::SpawnWanted&& message);
   void hear(std::uint32_t node, node::SharedWanted&& message);
   void hear(std::uint32_t node, node::InjectWanted&& message);
@@ -117,10 +133,12 @@ class JobNodes {
   Stage stage_ = Stage::joining;
   std::vector<Node> nodes_;  ///< empty: a job on one node
   std::vector<Slot> slots_;
+  std::uint32_t slots_at_start_ = 0;
   std::uint32_t own_node_ = 0;  ///< that of the coordinator's process; the first one if it is none
   bool tells_of_link_ = false;
   std::optional<node::Prepare> prepare_;
   JobShared shared_;
+  std::map<std::uint64_t, Adding> adding_;       ///< by question
   std::map<std::uint64_t, Question> questions_;  ///< of nodes, by the numbers that the coordinator sees
   std::uint64_t last_question_ = 0;
   std::map<std::uint32_t, std::optional<node::Surveyed>> surveyed_;  ///< by node that was asked

@@ -10,23 +10,14 @@
 namespace llamada::launcher {
 namespace {
 
-bool is_here(const std::string& wanted, const std::string& host) {
-  const std::string_view short_name = std::string_view(host).substr(0, host.find('.'));
-  return wanted.empty() || wanted == host || wanted == short_name || wanted == "localhost" ||
-         wanted == "127.0.0.1";
-}
-
-Result<Command> find_command(const SpawnCommand& wanted, const std::string& path, const std::string& host) {
-  if (!is_here(wanted.host, host))
-    return failure(Errc::not_found, "{} cannot be started on the host '{}': all ranks of a job run on {}",
-                   wanted.program, wanted.host, host);
+Result<Command> find_command(const SpawnCommand& wanted, const std::string& path) {
   const std::string directories = wanted.search_path.empty() ? path : wanted.search_path + ":" + path;
   auto program = find_program(wanted.program, directories, wanted.working_directory);
   if (!program) {
     const int error = program.error().code() == Errc::permission_denied ? EACCES : ENOENT;
     return failure(program.error().code(), "{}: {}", program.error().text(), strerror(error));
   }
-  Command command{program->string(), wanted.arguments, wanted.working_directory};
+  Command command{program->string(), program->string(), wanted.arguments, wanted.working_directory};
   command.arguments.insert(command.arguments.begin(), wanted.program);
   through_shell_if_needed(command.program, command.arguments);
   return command;
@@ -39,11 +30,10 @@ std::string JobWorld::name_of(std::uint32_t rank_in_world) const {
   return fmt::format("rank {} of spawned world {}", rank_in_world, number);
 }
 
-Result<JobWorld> plan_world(const std::vector<SpawnCommand>& commands, const std::string& path,
-                            const std::string& host) {
+Result<JobWorld> plan_world(const std::vector<SpawnCommand>& commands, const std::string& path) {
   JobWorld world;
   for (const SpawnCommand& wanted : commands) {
-    auto command = find_command(wanted, path, host);
+    auto command = find_command(wanted, path);
     if (!command) return propagate(command);
     const auto number = static_cast<std::uint32_t>(world.commands.size());
     world.commands.push_back(std::move(*command));

@@ -14,7 +14,8 @@ inline constexpr std::uint32_t world_size_max = 1024;
 
 /// What a rank executes.
 struct Command {
-  std::string program;  ///< the file
+  std::string program;  ///< what is executed: the file, or a shell that reads it
+  std::string file;
   std::vector<std::string> arguments;
   std::string working_directory;  ///< empty: where llamanetd stands
 };
@@ -28,6 +29,7 @@ struct JobWorld {
   std::uint32_t parent = 0;  ///< the slot of who spawned it
   std::uint32_t left = 0;    ///< of its slots: not given to another world since
   std::vector<Command> commands;
+  std::vector<std::uint32_t> nodes;       ///< by rank in the world; empty in a job on one, and of mpirun's
   std::vector<std::uint32_t> command_of;  ///< by rank in the world: index of its command; empty: the first
 
   const Command& command(std::uint32_t rank_in_world) const {
@@ -40,9 +42,8 @@ struct JobWorld {
   std::string name_of(std::uint32_t rank_in_world) const;
 };
 
-/// The world that a rank asks for, without its place: programs found, hosts checked. Pure but for the look at
-/// files. `path` is the value of PATH, `host` this node's name. Errors name the program, or the host.
-Result<JobWorld> plan_world(const std::vector<SpawnCommand>& commands, const std::string& path,
-                            const std::string& host);
+/// The world that a rank asks for, without its place: programs found. Pure but for the look at files. `path`
+/// is the value of PATH. Errors name the program.
+Result<JobWorld> plan_world(const std::vector<SpawnCommand>& commands, const std::string& path);
 
 }  // namespace llamada::launcher

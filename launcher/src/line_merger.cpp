@@ -30,8 +30,13 @@ void LineMerger::end(std::uint32_t rank, std::string& out) {
   partial_.erase(found);
 }
 
-void LineMerger::name_world(std::uint32_t first, std::uint32_t count, std::uint32_t number) {
+void LineMerger::name_world(std::uint32_t first, std::uint32_t count, std::uint32_t number,
+                            const std::vector<std::string>& hosts) {
   for (std::uint32_t i = 0; i < count; ++i) labels_[first + i] = fmt::format("{}:{}", number, i);
+  if (hosts.empty()) return;
+  hosts_.resize(std::max<std::size_t>(hosts_.size(), first));
+  hosts_.resize(std::max(hosts_.size(), first + hosts.size()));
+  std::copy(hosts.begin(), hosts.end(), hosts_.begin() + first);
 }
 
 std::string LineMerger::label_of(std::uint32_t rank) const {

@@ -22,8 +22,9 @@ class LineMerger {
   explicit LineMerger(std::string prefix, std::vector<std::string> hosts = {})
       : prefix_(std::move(prefix)), hosts_(std::move(hosts)) {}
 
-  /// These ranks are called "number:rank in the world".
-  void name_world(std::uint32_t first, std::uint32_t count, std::uint32_t number);
+  /// These ranks are called "number:rank in the world". `hosts` are theirs; empty: they are on this one.
+  void name_world(std::uint32_t first, std::uint32_t count, std::uint32_t number,
+                  const std::vector<std::string>& hosts = {});
   /// Appends to `out` what can be written now.
   void take(std::uint32_t rank, std::string_view bytes, std::string& out);
   /// The stream of this rank has ended.

@@ -6,9 +6,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <numeric>
 
 #include "cpu_places.hpp"
 #include "descriptor_limit.hpp"
@@ -25,6 +27,8 @@
 #include "own_addresses.hpp"
 #include "parts.hpp"
 #include "process_watch.hpp"
+#include "program_calls.hpp"
+#include "rank_environment.hpp"
 
 namespace llamada::launcher {
 namespace {
@@ -114,6 +118,11 @@ PlanningHost own_host(const std::string& path, const Installation& installation)
            text("SLURMD_NODENAME")}};
 }
 
+std::uint64_t slots_of_all(const std::vector<control::Node>& nodes) {
+  return std::accumulate(nodes.begin(), nodes.end(), std::uint64_t{0},
+                         [](std::uint64_t sum, const control::Node& node) { return sum + node.slots; });
+}
+
 std::variant<Preparation, Refusal> prepare(const Options& options, const IsMpiFunction& is_mpi_function) {
   const auto refuse = [](const Error& error, int code) { return Refusal{error, code}; };
   auto installation = find_installation();
@@ -154,11 +163,17 @@ std::variant<Preparation, Refusal> prepare(const Options& options, const IsMpiFu
     programs = std::move(parts->programs);
   }
   job.environment = environment_for_ranks(options);
-  auto plan = plan_nodes(options, own_host(path, *installation));
+  const bool may_spawn = options.universe_is_system ||
+                         options.universe_size.value_or(0) > options.rank_count ||
+                         std::any_of(programs.begin(), programs.end(), names_spawn);
+  auto plan = plan_nodes(options, own_host(path, *installation), may_spawn);
   if (!plan) return refuse(plan.error(), exit_launcher);
   job.nodes = std::move(plan->nodes);
   job.node_of_rank = std::move(plan->node_of_rank);
   job.link = options.nodes.link;
+  if (options.universe_is_system && !job.nodes.empty())
+    set_variable(job.environment, "LLAMADA_UNIVERSE_SIZE", std::to_string(slots_of_all(job.nodes)));
+  job.deals_by_node = options.nodes.order == HostOrder::by_node ? 1 : 0;
   if (!job.nodes.empty()) job.programs = std::move(programs);
   // A llamanetd on another host stands elsewhere.
   if (options.working_directory || !job.nodes.empty()) job.working_directory = directory->string();

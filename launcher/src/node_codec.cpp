@@ -89,7 +89,7 @@ void fields(Coder& coder, typename Coder::template Value<ProbeNodes>& message) {
 template <typename Coder>
 void fields(Coder& coder, typename Coder::template Value<SetRemote>& message) {
   coder.numbers(message.slot);
-  coder.choice(message.state, RemoteState::done);
+  coder.choice(message.state, RemoteState::finalized);
   coder.numbers(message.incarnation);
 }
 
@@ -109,6 +109,24 @@ void fields(Coder& coder, typename Coder::template Value<StartRanks>& message) {
 template <typename Coder>
 void fields(Coder& coder, typename Coder::template Value<AddRanks>& message) {
   coder.numbers(message.question, message.count);
+  coder.list(message.nodes, [](Coder& each, auto& node) { each.numbers(node); });
+  coder.list(message.needs, [](Coder& each, typename Coder::template Value<AddRanks::Need>& need) {
+    each.numbers(need.node);
+    each.text(need.program);
+    each.text(need.working_directory);
+  });
+  coder.texts(message.environment);
+}
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<MeetRanks>& message) {
+  coder.numbers(message.question);
+  coder.texts(message.endpoints);
+}
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<DropRanks>& message) {
+  coder.numbers(message.first, message.count);
 }
 
 template <typename Coder>
@@ -221,6 +239,13 @@ void fields(Coder& coder, typename Coder::template Value<NotReady>& message) {
 template <typename Coder>
 void fields(Coder& coder, typename Coder::template Value<RanksAdded>& message) {
   coder.numbers(message.question, message.first);
+  coder.text(message.error);
+  coder.text(message.endpoints);
+}
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<RanksMet>& message) {
+  coder.numbers(message.question);
   coder.text(message.error);
 }
 

@@ -69,6 +69,28 @@ struct StartRanks {
 struct AddRanks {
   std::uint64_t question = 0;
   std::uint32_t count = 0;
+  // Of a job on several nodes. Each node adds slots for all of these ranks.
+  std::vector<std::uint32_t> nodes;  ///< of each rank
+  /// A file that must be there on a node, with all of its libraries, and a directory.
+  struct Need {
+    std::uint32_t node = 0;
+    std::string program;
+    std::string working_directory;
+    bool operator==(const Need&) const = default;
+  };
+  std::vector<Need> needs;
+  std::vector<std::string> environment;  ///< by which libraries are found
+};
+/// Coordinator → node, of a job on several nodes: what RanksAdded of each node has said of its endpoints, by
+/// node. RanksMet follows.
+struct MeetRanks {
+  std::uint64_t question = 0;
+  std::vector<std::string> endpoints;
+};
+/// Coordinator → node, of a job on several nodes: added ranks that will not be started.
+struct DropRanks {
+  std::uint32_t first = 0;
+  std::uint32_t count = 0;
 };
 /// Coordinator → node, after Ended: no more will come of the rank. What its processes have still written
 /// follows, then Done; what they leave behind is killed after a while.
@@ -146,7 +168,7 @@ struct AskStack {
 using ToNode = std::variant<Prepare, StartRanks, AddRanks, Drain, Fence, SignalRank, EndJob, KillAll,
                             HoldOutput, AnswerSpawn, AnswerReach, SetUnprotected, Survey, KillRank,
                             HoldLeases, LimitLog, Die, AnswerInject, AskWaits, AskStack, MeetNodes, SetRemote,
-                            AnswerShared, ProbeNodes, control::Input>;
+                            AnswerShared, MeetRanks, DropRanks, ProbeNodes, control::Input>;
 
 /// Node → coordinator: the arenas are there.
 struct Ready {
@@ -166,6 +188,12 @@ struct NotReady {
 struct RanksAdded {
   std::uint64_t question = 0;
   std::uint32_t first = 0;
+  std::string error;
+  std::string endpoints;  ///< of a job on several nodes: for MeetRanks
+};
+/// The added ranks of the other nodes are known; or they are not because of `error`.
+struct RanksMet {
+  std::uint64_t question = 0;
   std::string error;
 };
 struct Started {
@@ -205,7 +233,7 @@ struct Done {
   std::uint32_t slot = 0;
   RankView view;
 };
-/// What a rank told its driver: note, warning, aborted, diverged, unprotected.
+/// What a rank told its driver: note, warning, aborted, diverged, unprotected, finalized.
 struct Said {
   std::uint32_t slot = 0;
   ArenaEventKind kind = ArenaEventKind::note;
@@ -298,6 +326,6 @@ struct NodeFailed {
 using FromNode = std::variant<Ready, Met, NotReady, RanksAdded, Started, CannotStart, Attached, Ended, Fenced,
                               Done, Said, Live, Damaged, CodeChanged, Reached, SpawnWanted, Surveyed,
                               LeaseFound, InjectWanted, Quiet, Overdue, Waits, Stack, OtherMpi, NodeFailed,
-                              SharedWanted, Probed, control::Output, control::InputTaken, control::Notice>;
+                              SharedWanted, RanksMet, Probed, control::Output, control::InputTaken, control::Notice>;
 
 }  // namespace llamada::launcher::node

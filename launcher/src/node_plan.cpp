@@ -64,8 +64,10 @@ bool is_here(const std::string& host, const PlanningHost& here) {
   return is_this_host(host, here.name, here.addresses) || (!host.empty() && host == here.slurm.own_node);
 }
 
-control::Node node_of(const std::string& host, const Agent& agent, const PlanningHost& here) {
-  control::Node node{host, {}};
+control::Node node_of(const HostEntry& entry, const NodeOptions& options, const Agent& agent,
+                      const PlanningHost& here) {
+  const std::string& host = entry.name;
+  control::Node node{host, {}, slots_of(entry, options.ranks_per_node), entry.max_slots.value_or(0)};
   if (is_here(host, here)) return node.name = here.name, node;
   node.agent = agent.words;
   if (agent.is_srun) node.agent.push_back("--nodelist=" + host);
@@ -73,6 +75,18 @@ control::Node node_of(const std::string& host, const Agent& agent, const Plannin
   node.agent.push_back(host);
   node.agent.push_back(shell_word(here.llamanetd));
   return node;
+}
+
+/// With hosts on which no rank starts, if ranks may be spawned there.
+Result<Placement> place(const std::vector<HostEntry>& hosts, const PlacementRequest& request,
+                        bool with_idle_hosts) {
+  if (!with_idle_hosts) return place_ranks(hosts, request);
+  auto dealt = deal_ranks(hosts, request);
+  if (!dealt) return propagate(dealt);
+  Placement placement;
+  for (const HostEntry& host : hosts) placement.hosts.push_back(host.name);
+  placement.of_rank = std::move(*dealt);
+  return placement;
 }
 
 }  // namespace
@@ -86,7 +100,7 @@ std::string shell_word(const std::string& word) {
   return quoted + "'";
 }
 
-Result<NodePlan> plan_nodes(const Options& options, const PlanningHost& here) {
+Result<NodePlan> plan_nodes(const Options& options, const PlanningHost& here, bool may_spawn) {
   auto lists = options.nodes.host_lists;
   if (lists.empty() && !here.slurm.nodes.empty()) {
     auto hosts = hosts_of_slurm(here.slurm);
@@ -103,13 +117,17 @@ Result<NodePlan> plan_nodes(const Options& options, const PlanningHost& here) {
         Errc::unsupported,
         "the hosts of a job are one list, for all of its programs: give --host or a host file, once");
   const auto hosts = as_one_host(lists.front(), is_entry_here);
-  auto placement = place_ranks(hosts, {options.rank_count, options.nodes.order, options.nodes.oversubscribe,
-                                       options.nodes.ranks_per_node});
+  const PlacementRequest request{options.rank_count, options.nodes.order, options.nodes.oversubscribe,
+                                 options.nodes.ranks_per_node};
+  auto placement = place(hosts, request, may_spawn);
   if (!placement) return propagate(placement);
   auto agent = agent_of(options.nodes, here);
   if (!agent) return propagate(agent);
   NodePlan plan;
-  for (const std::string& host : placement->hosts) plan.nodes.push_back(node_of(host, *agent, here));
+  for (const std::string& host : placement->hosts) {
+    const auto entry = std::ranges::find(hosts, host, &HostEntry::name);
+    plan.nodes.push_back(node_of(*entry, options.nodes, *agent, here));
+  }
   if (plan.nodes.size() == 1 && plan.nodes[0].agent.empty()) return NodePlan();
   plan.node_of_rank = std::move(placement->of_rank);
   return plan;

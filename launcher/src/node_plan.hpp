@@ -26,8 +26,9 @@ struct NodePlan {
 
 /// The nodes that the options ask for, or else those of Slurm's allocation, and how each is started. All
 /// names of this machine are one node, on which mpirun's own llamanetd starts the ranks, and which has its
-/// host name. Errors, in one sentence: several lists of hosts, too few slots, no such launcher.
-Result<NodePlan> plan_nodes(const Options& options, const PlanningHost& here);
+/// host name. A host that no rank starts on is a node only if `may_spawn`: the ranks may start others there.
+/// Errors, in one sentence: several lists of hosts, too few slots, no such launcher.
+Result<NodePlan> plan_nodes(const Options& options, const PlanningHost& here, bool may_spawn = false);
 
 /// A word as a POSIX shell reads it back. Pure.
 std::string shell_word(const std::string& word);

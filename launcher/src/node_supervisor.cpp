@@ -25,6 +25,29 @@ std::string host_name() {
   return name;
 }
 
+Status check_directory(const std::string& directory) {
+  if (directory.empty() || access(directory.c_str(), X_OK) == 0) return {};
+  return failure(Errc::not_found, "the working directory {} is not there, or cannot be entered", directory);
+}
+
+/// mpirun, or the coordinator, has seen it on its own host.
+Status check_program(const std::string& program, const std::vector<std::string>& environment,
+                     const std::string& directory) {
+  if (access(program.c_str(), X_OK) != 0)
+    return failure(Errc::not_found, "the program {} is not there, or cannot be executed", program);
+  const std::string missing = missing_library(list_libraries(program, environment, directory));
+  if (missing.empty()) return {};
+  return failure(Errc::not_found, "{} needs the library {}, which is not there", program, missing);
+}
+
+Status check_programs(const node::Prepare& message) {
+  if (auto status = check_directory(message.working_directory); !status) return status;
+  for (const std::string& program : message.programs)
+    if (auto status = check_program(program, message.environment, message.working_directory); !status)
+      return status;
+  return {};
+}
+
 }  // namespace
 
 NodeSupervisor::NodeSupervisor(EventLoop& loop, ArenasFactory make_arenas, Tell tell, pid_t mpirun)
@@ -59,6 +82,7 @@ Status NodeSupervisor::prepare(const node::Prepare& message) {
   const auto deadline = qos::deadline_for_ranks(*profile);
   ArenasRequest request{message.rank_count, message.job_number, std::move(*profile), std::nullopt};
   if (!message.node_of_rank.empty()) {
+    links_.node = message.own_node;
     if (auto status = check_programs(message); !status) return status;
     request.nodes = {message.own_node, message.node_of_rank, links_.address, links_.key, message.link};
   }
@@ -71,22 +95,6 @@ Status NodeSupervisor::prepare(const node::Prepare& message) {
   waits_.begin(*arenas_, deadline);
   if (arenas_->descriptor() >= 0)
     loop_.watch(arenas_->descriptor(), POLLIN, [this](short) { pump_arenas(); });
-  return {};
-}
-
-/// mpirun has seen all of these on its own host.
-Status NodeSupervisor::check_programs(const node::Prepare& message) const {
-  if (!message.working_directory.empty() && access(message.working_directory.c_str(), X_OK) != 0)
-    return failure(Errc::not_found, "the working directory {} is not there, or cannot be entered",
-                   message.working_directory);
-  for (const std::string& program : message.programs) {
-    if (access(program.c_str(), X_OK) != 0)
-      return failure(Errc::not_found, "the program {} is not there, or cannot be executed", program);
-    const std::string missing =
-        missing_library(list_libraries(program, message.environment, message.working_directory));
-    if (!missing.empty())
-      return failure(Errc::not_found, "{} needs the library {}, which is not there", program, missing);
-  }
   return {};
 }
 
@@ -106,12 +114,42 @@ void NodeSupervisor::on(node::SetRemote&& message) {
 }
 
 void NodeSupervisor::on(node::AddRanks&& message) {
+  if (!message.nodes.empty()) return add_ranks_of_nodes(message);
   if (auto status = check_descriptors_for_more(message.count); !status)
-    return tell_(node::RanksAdded{message.question, 0, status.error().text()});
+    return tell_(node::RanksAdded{message.question, 0, status.error().text(), {}});
   auto first = arenas_->add_ranks(message.count);
-  if (!first) return tell_(node::RanksAdded{message.question, 0, first.error().text()});
-  tell_(node::RanksAdded{message.question, *first, {}});
+  if (!first) return tell_(node::RanksAdded{message.question, 0, first.error().text(), {}});
+  tell_(node::RanksAdded{message.question, *first, {}, {}});
 }
+
+/// The slots are there in any case, so that their numbers are the same on all nodes.
+void NodeSupervisor::add_ranks_of_nodes(const node::AddRanks& message) {
+  auto added = arenas_->add_ranks_of_nodes(message.nodes);
+  Status status = added ? check_needs(message) : Status(propagate(added));
+  node::RanksAdded answer{message.question, 0, {}, {}};
+  if (status)
+    answer.endpoints = std::move(*added);
+  else
+    answer.error = status.error().text();
+  tell_(std::move(answer));
+}
+
+Status NodeSupervisor::check_needs(const node::AddRanks& message) const {
+  for (const node::AddRanks::Need& need : message.needs) {
+    if (need.node != links_.node) continue;
+    if (auto status = check_directory(need.working_directory); !status) return status;
+    if (auto status = check_program(need.program, message.environment, need.working_directory); !status)
+      return status;
+  }
+  return {};
+}
+
+void NodeSupervisor::on(node::MeetRanks&& message) {
+  const auto met = arenas_->meet_ranks(message.endpoints);
+  tell_(node::RanksMet{message.question, met ? std::string() : met.error().text()});
+}
+
+void NodeSupervisor::on(node::DropRanks&& message) { arenas_->drop_ranks(message.first, message.count); }
 
 void NodeSupervisor::on(node::Drain&& message) {
   RankProcess* rank = rank_at(message.slot);

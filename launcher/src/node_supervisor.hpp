@@ -47,6 +47,7 @@ class NodeSupervisor {
   struct Links {
     std::string address;                 ///< this node's IP address
     std::array<std::uint8_t, 16> key{};  ///< of the job's frames
+    std::uint32_t node = 0;              ///< as Prepare numbers it
   };
   void set_links(Links links) { links_ = std::move(links); }
   /// A child of this process that is no rank's: neither it nor what descends from it is ever killed here.
@@ -78,9 +79,12 @@ class NodeSupervisor {
   void on(node::ProbeNodes&& message);
   void on(node::MeetNodes&& message);
   void on(node::SetRemote&& message);
+  void on(node::MeetRanks&& message);
+  void on(node::DropRanks&& message);
   void on(control::Input&& message);
   Status prepare(const node::Prepare& message);
-  Status check_programs(const node::Prepare& message) const;
+  void add_ranks_of_nodes(const node::AddRanks& message);
+  Status check_needs(const node::AddRanks& message) const;
   void signal_all(int number);
   void signal_those_prepared(const RankProcess& rank, int number) const;
   RankProcess* rank_at(std::uint32_t slot);

@@ -51,6 +51,7 @@ void NodeSupervisor::take_event(const ArenaEvent& event) {
       look_at_code(*rank);  // a changed file is the cause, and is told as such
       break;
     case ArenaEventKind::note:
+    case ArenaEventKind::finalized:
     case ArenaEventKind::warning:
     case ArenaEventKind::unprotected:
     case ArenaEventKind::aborted:

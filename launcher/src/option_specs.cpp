@@ -187,7 +187,9 @@ Status set_output_folder(Options& options, Values values) {
 
 Status set_universe_size(Options& options, Values values) {
   if (values[0] == "INFINITE") return options.universe_size = rank_count_max, Status();
-  if (values[0] == "SYSTEM") return options.universe_size = std::thread::hardware_concurrency(), Status();
+  options.universe_is_system = values[0] == "SYSTEM";
+  if (options.universe_is_system)
+    return options.universe_size = std::thread::hardware_concurrency(), Status();
   auto count = parse_count(values[0], "the size of the universe (-usize)", rank_count_max);
   if (!count) return propagate(count);
   options.universe_size = *count;

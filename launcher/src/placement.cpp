@@ -19,8 +19,7 @@ Share share_of(const HostEntry& host, const PlacementRequest& request) {
   constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
   Share share;
   share.most = host.max_slots ? *host.max_slots : no_limit;
-  share.slots = request.ranks_per_node ? *request.ranks_per_node : host.slots.value_or(1);
-  share.slots = std::min(share.slots, share.most);
+  share.slots = slots_of(host, request.ranks_per_node);
   return share;
 }
 
@@ -54,13 +53,14 @@ std::string slots_text(const std::vector<HostEntry>& hosts, const std::vector<Sh
 }
 
 /// Hosts without ranks take no part.
-Placement without_idle_hosts(const std::vector<HostEntry>& hosts, const std::vector<Share>& shares,
-                             std::vector<std::uint32_t> of_rank) {
+Placement without_idle_hosts(const std::vector<HostEntry>& hosts, std::vector<std::uint32_t> of_rank) {
   Placement placement;
+  std::vector<bool> has_ranks(hosts.size());
+  for (const std::uint32_t host : of_rank) has_ranks[host] = true;
   std::vector<std::uint32_t> number(hosts.size());
   for (std::size_t i = 0; i < hosts.size(); ++i) {
     number[i] = static_cast<std::uint32_t>(placement.hosts.size());
-    if (shares[i].ranks > 0) placement.hosts.push_back(hosts[i].name);
+    if (has_ranks[i]) placement.hosts.push_back(hosts[i].name);
   }
   for (std::uint32_t& host : of_rank) host = number[host];
   placement.of_rank = std::move(of_rank);
@@ -69,7 +69,19 @@ Placement without_idle_hosts(const std::vector<HostEntry>& hosts, const std::vec
 
 }  // namespace
 
+std::uint32_t slots_of(const HostEntry& host, const std::optional<std::uint32_t>& ranks_per_node) {
+  const std::uint32_t slots = ranks_per_node ? *ranks_per_node : host.slots.value_or(1);
+  return host.max_slots ? std::min(slots, *host.max_slots) : slots;
+}
+
 Result<Placement> place_ranks(const std::vector<HostEntry>& hosts, const PlacementRequest& request) {
+  auto dealt = deal_ranks(hosts, request);
+  if (!dealt) return propagate(dealt);
+  return without_idle_hosts(hosts, std::move(*dealt));
+}
+
+Result<std::vector<std::uint32_t>> deal_ranks(const std::vector<HostEntry>& hosts,
+                                              const PlacementRequest& request) {
   std::vector<Share> shares;
   for (const HostEntry& host : hosts) shares.push_back(share_of(host, request));
   const std::uint64_t slots =
@@ -92,7 +104,7 @@ Result<Placement> place_ranks(const std::vector<HostEntry>& hosts, const Placeme
                    request.rank_count, of_rank.size());
   // Neighbours in rank stay on one host, too, where there are more ranks than slots.
   if (request.order == HostOrder::by_slot) std::sort(of_rank.begin(), of_rank.end());
-  return without_idle_hosts(hosts, shares, std::move(of_rank));
+  return of_rank;
 }
 
 }  // namespace llamada::launcher

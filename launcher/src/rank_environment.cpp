@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "cpu_places.hpp"
 
 namespace llamada::launcher {
@@ -36,9 +38,13 @@ struct LocalPlace {
   std::uint32_t rank = 0, size = 1;
 };
 
-/// Spawned worlds are on one node.
 LocalPlace place_of(const control::Start& job, const JobWorld& world, std::uint32_t rank_in_world) {
-  if (world.number != 0) return {rank_in_world, world.count};
+  if (world.number != 0 && world.nodes.empty()) return {rank_in_world, world.count};
+  if (world.number != 0) {
+    const auto own = world.nodes.begin() + rank_in_world;
+    return {static_cast<std::uint32_t>(std::count(world.nodes.begin(), own, *own)),
+            static_cast<std::uint32_t>(std::count(world.nodes.begin(), world.nodes.end(), *own))};
+  }
   return {rank_on_node(job, rank_in_world), ranks_on_node_of(job, rank_in_world)};
 }
 

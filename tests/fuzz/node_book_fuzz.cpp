@@ -33,6 +33,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::vector<std::uint32_t> node_of_slot(4, endpoints->node);
     if (const auto joined = join_endpoints(std::span(&text, 1), node_of_slot))
       for (const BookEntry& entry : joined->slots) require(entry.node == 0);
+    // What is refused changes nothing, and what is known stays.
+    std::vector<BookEntry> slots(1, BookEntry{endpoints->node, {}, {}});
+    const std::vector<BookEntry> before = slots;
+    if (!add_endpoints(std::span(&text, 1), node_of_slot, slots))
+      require(slots == before);
+    else
+      require(slots.size() == node_of_slot.size());
   }
   return 0;
 }

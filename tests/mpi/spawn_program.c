@@ -13,6 +13,17 @@ static MPI_Comm spawn(char* program, char* part, int count) {
   return inter;
 }
 
+static void spawn_on(char* program, char* host) {
+  MPI_Comm inter;
+  MPI_Info info;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "host", host);
+  char* arguments[] = {"go", NULL};
+  MPI_Comm_spawn(program, arguments, 1, info, 0, MPI_COMM_WORLD, &inter, MPI_ERRCODES_IGNORE);
+  MPI_Info_free(&info);
+  MPI_Comm_disconnect(&inter);
+}
+
 static void wait_for_ever(MPI_Comm comm) {
   char never;
   MPI_Recv(&never, 1, MPI_CHAR, 0, 99, comm, MPI_STATUS_IGNORE);
@@ -99,6 +110,12 @@ int main(int argc, char** argv) {
     printf("child has outlived\n");
   } else if (strcmp(what, "no program") == 0) {
     inter = spawn("/no/such/program", "x", 1);
+  } else if (strncmp(what, "on ", 3) == 0) {
+    spawn_on(argv[0], argv[1] + 3);
+  } else if (strcmp(what, "universe") == 0) {
+    int *size, found;
+    MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_UNIVERSE_SIZE, &size, &found);
+    if (rank == 0) printf("universe of %d\n", found ? *size : 0);
   } else if (strcmp(what, "not mpi") == 0) {
     inter = spawn("/bin/true", "x", 1);
   }

@@ -180,3 +180,34 @@ TEST_CASE("nodes: datagrams are as long as the network carries", "[system]") {
   CHECK(contains(ran.output, "heat: VERIFIED"));
 }
 #endif
+
+#ifdef LLAMADA_SPAWN_PROGRAM
+TEST_CASE("nodes: ranks are spawned on other hosts, over a network that loses, reorders and damages",
+          "[system]") {
+  const Ran ran =
+      run_beside_bed(3,
+                     "nodes relay 1 both loss=1% reorder=5% corrupt=0.1%\nnodes relay 2 both loss=1%\n"
+                     "mpirun -n 2 -H localhost:1,node1:1,node2:1 " LLAMADA_SPAWN_PROGRAM
+                     " 'spawn 40 times'\necho code $?\n"
+                     "mpirun -n 1 -H localhost:1,node1:1,node2:1 -l " LLAMADA_SPAWN_PROGRAM
+                     " 'child fails'\necho code $?\n");
+  if (ran.code == exit_skipped) return;
+  CAPTURE(ran.output);
+  CHECK(contains(ran.output, "all have answered\ncode 0\n"));
+  CHECK(contains(ran.output, "[1:0@node1] child of world\n"));
+  CHECK(contains(ran.output, "code 3\n"));
+}
+
+TEST_CASE("nodes: when a host loses its power while ranks are spawned the job ends on the others",
+          "[system]") {
+  const Ran ran = run_beside_bed(
+      2, "mpirun -n 2 -H localhost:1,node1:1 " LLAMADA_SPAWN_PROGRAM
+         " 'spawn for ever' >out & job=$!\nuntil grep -q again out; do sleep 0.01; done\nnodes kill 1\n" +
+             wait_until_nothing_is_left("0"));
+  if (ran.code == exit_skipped) return;
+  CAPTURE(ran.output);
+  CHECK(contains(ran.output, "mpirun: the node 'node1' is lost: "));
+  CHECK(contains(ran.output, "code 125\n"));
+  CHECK(contains(ran.output, "nothing is left\n"));
+}
+#endif

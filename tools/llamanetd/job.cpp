@@ -44,6 +44,8 @@ ArenaEventKind kind_of(llamanet::SayKind kind) {
       return ArenaEventKind::live;
     case llamanet::SayKind::damaged:
       return ArenaEventKind::damaged;
+    case llamanet::SayKind::finalized:
+      return ArenaEventKind::finalized;
   }
   return ArenaEventKind::note;
 }
@@ -168,6 +170,8 @@ llamanet::SlotState slot_state(launcher::RemoteState state) {
       return llamanet::SlotState::dead;
     case launcher::RemoteState::done:
       return llamanet::SlotState::done;
+    case launcher::RemoteState::finalized:
+      return llamanet::SlotState::finalized;
   }
   return llamanet::SlotState::attached;
 }
@@ -265,6 +269,13 @@ class DriverArenas final : public launcher::JobArenas {
   Status meet_nodes(const std::vector<std::string>& endpoints, const launcher::LinkChoice& link) override {
     return driver_.meet_nodes(endpoints, link_of(link));
   }
+  Result<std::string> add_ranks_of_nodes(const std::vector<std::uint32_t>& nodes) override {
+    return driver_.add_slots_of_nodes(nodes);
+  }
+  Status meet_ranks(const std::vector<std::string>& endpoints) override {
+    return driver_.meet_slots(endpoints);
+  }
+  void drop_ranks(std::uint32_t first, std::uint32_t count) override { driver_.drop_slots(first, count); }
   void set_remote(std::uint32_t rank, launcher::RemoteState state, std::uint32_t incarnation) override {
     driver_.set_remote(rank, slot_state(state), incarnation);
   }
@@ -286,9 +297,6 @@ class DriverArenas final : public launcher::JobArenas {
   llamanet::Driver driver_;
   std::vector<std::uint64_t> tokens_;
 };
-
-/// How many processes that MPI_Comm_spawn has added a job may have at a time.
-constexpr std::uint32_t spawned_count_max = 1024;
 
 std::uint64_t memory_available_bytes() {
   std::ifstream table("/proc/meminfo");
@@ -336,7 +344,7 @@ Result<std::unique_ptr<launcher::JobArenas>> make_arenas(const launcher::ArenasR
   llamanet::DriverOptions options;
   options.name = launcher::driver_name(request.job_number, request.nodes ? request.nodes->own : 0);
   options.secret_name = true;
-  options.slot_count_max = request.rank_count + spawned_count_max;
+  options.slot_count_max = request.rank_count + launcher::spawned_count_max;
   options.arena_size_bytes = arena_size_within_limit(request);
   if (qos::rank_protection(request.profile).keeps_messages)
     options.log_bytes_max = request.profile.rank_replacement.log_bytes_per_node;

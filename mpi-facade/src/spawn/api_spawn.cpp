@@ -23,7 +23,8 @@ std::string own_directory() {
 
 SpawnOrder bad_order(int error_class, std::string text) { return {{}, error_class, std::move(text)}; }
 
-/// The keys that are known (10.3.4): wdir, also as wd, path, host. arch, file and soft change nothing.
+/// The keys that are known (10.3.4): wdir, also as wd, path, host, also as hosts and as Open MPI's add-host.
+/// arch, file and soft change nothing.
 void read_hints(const Info& info, SpawnCommand& command) {
   auto directory = info.get("wdir");
   if (!directory) directory = info.get("wd");
@@ -32,7 +33,8 @@ void read_hints(const Info& info, SpawnCommand& command) {
                                     ? std::string(*directory)
                                     : command.working_directory + "/" + std::string(*directory);
   if (const auto path = info.get("path")) command.search_path = *path;
-  if (const auto host = info.get("host")) command.host = *host;
+  for (const char* key : {"host", "hosts", "add-host"})
+    if (const auto host = info.get(key); host && command.host.empty()) command.host = *host;
 }
 
 /// Adds one command to the order; what is wrong with it is in the order then.

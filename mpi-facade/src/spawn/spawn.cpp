@@ -79,6 +79,9 @@ void wait_for_connected() {
     add(communicator.group()->members());
     if (communicator.is_inter()) add(communicator.remote_group()->members());
   });
+  // Those that this rank has met may wait for it, though it does not wait for them.
+  if (!std::ranges::all_of(self.engine->strangers(), [&](int slot) { return world.is_local(slot); }))
+    world.announce_end();
   if (others.empty()) return;
   world.wake_all();
   self.engine->wait_until([&] {

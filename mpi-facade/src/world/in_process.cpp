@@ -59,7 +59,9 @@ class InProcessWorld final : public World {
     std::vector<int> far;
     for (int other = 0; other < size(); ++other)
       if (!is_local(other)) far.push_back(other);
-    if (job.has_links() && !far.empty()) links_.emplace(job, rank, std::move(far), *arena_);
+    const bool has_links = job.has_links() && !far.empty();
+    if (job.options_.meets_when_named) far.clear();
+    if (has_links) links_.emplace(job, rank, std::move(far), *arena_);
   }
   ~InProcessWorld() override {
     job_.rank(rank_).is_done.store(true, std::memory_order_relaxed);

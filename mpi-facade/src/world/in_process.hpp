@@ -54,6 +54,8 @@ class InProcessJob {
     /// where they lie. So they do where histories are kept, too: ranks with copies of logs are not replaced
     /// yet.
     std::shared_ptr<JobLinks> links;
+    /// Each rank is a world of its own to the links: others are met when they are named.
+    bool meets_when_named = false;
     /// The links' time; null: the machine's. Borrowed.
     const Clock* clock = nullptr;
     qos::Profile profile;

@@ -76,26 +76,32 @@ class Segment final : public SharedSegment::Holder {
 class Links final : RemoteRanks {
  public:
   /// `world` is told what concerns the job.
-  Links(llamanet::Application& application, World& world, bool keeps)
+  Links(llamanet::Application& application, World& world, const LaunchedRank& launched, bool keeps)
       : application_(application),
         world_(world),
-        logs_({.identity = identity_in(application), .ranks = far_from(*application.book()), .keeps = keeps},
-              *this, application.small_link(), application.bulk_link(), application.arena(), clock_) {}
+        logs_(
+            {.identity = identity_in(application), .ranks = far_from(application, launched), .keeps = keeps},
+            *this, application.small_link(), application.bulk_link(), application.arena(), clock_) {}
 
   RemoteLogs& logs() { return logs_; }
-  bool is_far(int rank) const { return node_of(rank) != static_cast<int>(book().own_node); }
+  bool is_far(int rank) const { return !application_.roster().is_local(static_cast<std::uint32_t>(rank)); }
   /// Ranks on nodes that share the own one's cores.
   int machine_size() const {
+    const int size = world_.size();
+    if (size == counted_) return machine_size_;
     const auto& nodes = book().nodes;
     const std::uint64_t own = nodes[book().own_node].machine;
-    const auto shares_cores = [&](const llamanet::BookEntry& entry) {
-      return entry.node == book().own_node || (own != 0 && nodes[entry.node].machine == own);
-    };
-    return static_cast<int>(std::ranges::count_if(book().entries, shares_cores));
+    machine_size_ = 0;
+    for (int rank = 0; rank < size; ++rank) {
+      const auto node = static_cast<std::size_t>(node_of(rank));
+      if (node == book().own_node || (own != 0 && nodes[node].machine == own)) ++machine_size_;
+    }
+    counted_ = size;
+    return machine_size_;
   }
   int node_of(int rank) const {
-    const auto slot = static_cast<std::size_t>(rank);
-    return static_cast<int>(slot < book().entries.size() ? book().entries[slot].node : book().own_node);
+    const auto& slot = application_.roster().page_slot(static_cast<std::uint32_t>(rank));
+    return static_cast<int>(slot.node.load(std::memory_order_relaxed));
   }
 
  private:
@@ -106,19 +112,28 @@ class Links final : RemoteRanks {
             .incarnation = static_cast<std::uint16_t>(application.incarnation()),
             .key = book.key};
   }
-  static std::vector<int> far_from(const llamanet::NodeBook& book) {
+  /// Of this process's own MPI_COMM_WORLD.
+  static std::vector<int> far_from(const llamanet::Application& application, const LaunchedRank& launched) {
     std::vector<int> far;
-    for (std::size_t slot = 0; slot < book.entries.size(); ++slot)
-      if (book.entries[slot].node != book.own_node) far.push_back(static_cast<int>(slot));
+    for (int slot = launched.first; slot < launched.first + launched.size; ++slot)
+      if (!application.roster().is_local(static_cast<std::uint32_t>(slot))) far.push_back(slot);
     return far;
   }
   const llamanet::NodeBook& book() const { return *application_.book(); }
+  /// A rank that was spawned since this process has read the book is in the next one.
+  llamanet::BookEntry entry_of(std::uint32_t slot) const {
+    const auto is_known = [&] { return slot < book().entries.size() && book().entries[slot].is_known(); };
+    if (!is_known())
+      if (auto read = application_.refresh_book(); !read)
+        world_.aborted(1, fmt::format("the book of the job's nodes cannot be read: {}", read.error().text()));
+    return is_known() ? book().entries[slot] : llamanet::BookEntry{};
+  }
   replication::PeerState state_of(int rank) const override {
     const auto slot = static_cast<std::uint32_t>(rank);
     // Acquire: the incarnation is at least as new as the state.
     const llamanet::SlotState state = application_.roster().slot_state(slot);
     return llamanet::peer_state(
-        book(), slot, state,
+        book(), entry_of(slot), state,
         application_.roster().page_slot(slot).incarnation.load(std::memory_order_relaxed));
   }
   std::uint64_t changes() const override { return application_.roster().generation(); }
@@ -136,6 +151,7 @@ class Links final : RemoteRanks {
 
   llamanet::Application& application_;
   World& world_;
+  mutable int machine_size_ = 0, counted_ = 0;  // among how many ranks
   SystemClock clock_;
   RemoteLogs logs_;
 };
@@ -152,10 +168,8 @@ class LlamanetWorld final : public World {
     if (const llamanet::NodeBook* book = application_->book()) {
       // The driver of each node has a name of its own.
       job_name_ = fmt::format("job-{:016x}", book->job_number);
-      links_.emplace(*application_, *this, protection().keeps_messages);
+      links_.emplace(*application_, *this, launched, protection().keeps_messages);
     }
-    local_size_ = links_ ? count_local() : 0;
-    machine_size_ = links_ ? links_->machine_size() : 0;
     oversubscribed_ = machine_size() > (launched.cpus > 0 ? launched.cpus : cores_allowed());
   }
 
@@ -170,8 +184,8 @@ class LlamanetWorld final : public World {
   log::ArenaWriter& arena() override { return application_->arena(); }
   bool is_local(int world_rank) const override { return !links_ || !links_->is_far(world_rank); }
   int node_of(int world_rank) const override { return links_ ? links_->node_of(world_rank) : 0; }
-  int local_size() const override { return links_ ? local_size_ : size(); }
-  int machine_size() const override { return links_ ? machine_size_ : size(); }
+  int local_size() const override { return links_ ? count_local() : size(); }
+  int machine_size() const override { return links_ ? links_->machine_size() : size(); }
   Source source(int world_rank, log::LogKey key) override {
     if (is_local(world_rank)) return World::source(world_rank, key);
     auto found = links_->logs().source(world_rank, key);
@@ -197,6 +211,8 @@ class LlamanetWorld final : public World {
     switch (application_->roster().slot_state(static_cast<std::uint32_t>(world_rank))) {
       case llamanet::SlotState::attached:
         return log::ArenaState::in_program;
+      case llamanet::SlotState::finalized:
+        return log::ArenaState::finalized;
       case llamanet::SlotState::done:
         return log::ArenaState::exiting;
       default:
@@ -226,11 +242,6 @@ class LlamanetWorld final : public World {
   std::uint64_t roster_changes() override { return application_->roster().generation(); }
 
   Result<SpawnedRanks> spawn(const std::vector<SpawnCommand>& commands) override {
-    if (links_)
-      return failure(
-          Errc::unsupported,
-          "MPI_Comm_spawn does not work in jobs on several nodes yet: start all processes with mpirun, "
-          "or the job on one node");
     llamanet::Spawn question;
     for (const SpawnCommand& command : commands)
       question.commands.push_back({command.process_count, command.program, command.working_directory,
@@ -328,6 +339,9 @@ class LlamanetWorld final : public World {
     tell(llamanet::SayKind::unprotected, 0, "");
   }
   void unprotected(std::string_view why) override { tell(llamanet::SayKind::unprotected, 0, why); }
+  void announce_end() override {
+    if (links_) tell(llamanet::SayKind::finalized, 0, "");
+  }
   void warning(std::string_view text) override { tell(llamanet::SayKind::warning, 0, text); }
   void reached(ReplayPlace place, bool is_single) override {
     if (!application_->reach({static_cast<llamanet::ReplayPlace>(place), is_single})) driver_is_gone();
@@ -386,7 +400,6 @@ class LlamanetWorld final : public World {
   std::string job_name_;
   int world_first_;
   int world_size_;
-  int local_size_ = 0, machine_size_ = 0;  // with links
   bool oversubscribed_ = false;
   std::optional<Links> links_;  // of a job on several nodes
   bool said_used_up_ = false;

@@ -31,7 +31,16 @@ RemoteLogs::RemoteLogs(Options options, RemoteRanks& ranks, replication::Link& s
       ranks_.records_are_gone(
           fmt::format("what its predecessors had of other nodes is damaged: {}", past.error().text()));
   }
+  met_.insert(options_.ranks.begin(), options_.ranks.end());
   meet_all();
+}
+
+/// A rank that was spawned, or has spawned this one's world.
+void RemoteLogs::meet(int world_rank) {
+  if (!met_.insert(world_rank).second) return;
+  strangers_.insert(endpoint_of(world_rank));
+  options_.ranks.push_back(world_rank);
+  (void)carrier_.meet(endpoint_of(world_rank), ranks_.state_of(world_rank));
 }
 
 /// A state that the carrier refuses is older than one that it has, or has no address yet: another follows.
@@ -75,6 +84,7 @@ std::optional<replication::EndpointNumber> RemoteLogs::meet_driver_of(int world_
 Result<World::Source> RemoteLogs::source(int world_rank, log::LogKey key) {
   const replication::LogName name{endpoint_of(world_rank), key};
   if (const auto known = followed_.find(name); known != followed_.end()) return known->second;
+  meet(world_rank);
   // The reader's, which finds it when it opens the copy: from the first record on nothing is reused before
   // that is read.
   auto cursor = own_.cursor(key, name.writer);
@@ -98,6 +108,7 @@ Result<World::Source> RemoteLogs::source(int world_rank, log::LogKey key) {
 }
 
 Status RemoteLogs::publish_to(log::LogWriter& log, log::LogKey key, int world_rank) {
+  meet(world_rank);
   auto published = carrier_.publish_to(log, key, endpoint_of(world_rank));
   return published ? Status() : Status(propagate(published));
 }
@@ -120,7 +131,10 @@ void RemoteLogs::push(int world_rank) { carrier_.push(endpoint_of(world_rank), c
 bool RemoteLogs::has_delivered() {
   const auto is_to_come_again = [this](int rank) { return ranks_.state_of(rank).is_lost; };
   if (options_.keeps && std::ranges::any_of(options_.ranks, is_to_come_again)) return false;
-  if (!carrier_.is_idle()) return false;
+  const auto is_of_own_world = [this](replication::EndpointNumber peer) {
+    return !strangers_.contains(peer);
+  };
+  if (!carrier_.is_idle(is_of_own_world)) return false;
   carrier_.acknowledge_all(clock_.monotonic());
   return true;
 }

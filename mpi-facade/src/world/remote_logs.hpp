@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -61,7 +62,7 @@ class RemoteLogs final : public ProgressHook, replication::CarrierEvents {
  public:
   struct Options {
     replication::Identity identity;
-    std::vector<int> ranks;  ///< of the job, on other nodes
+    std::vector<int> ranks;  ///< of other nodes, known from the start; others are met when they are named
     bool keeps = false;      ///< histories are kept: predecessors' copies are begun again
     /// What a copy may hold that this rank has not read.
     std::uint64_t window_bytes = 512 << 10;
@@ -84,7 +85,8 @@ class RemoteLogs final : public ProgressHook, replication::CarrierEvents {
   /// Whether the other ranks have all that was published for them so far.
   bool is_idle() const { return carrier_.is_idle(); }
   /// World::has_delivered(): a rank that is dead, and to be replaced, has nothing yet. When it gives true,
-  /// the others have been told all that was applied here.
+  /// the others have been told all that was applied here. Ranks of other worlds do not count: they may
+  /// compute for as long as they like, and the driver serves what they have not asked for.
   bool has_delivered();
 
   bool carry() override;
@@ -100,6 +102,7 @@ class RemoteLogs final : public ProgressHook, replication::CarrierEvents {
 
  private:
   void meet_all();
+  void meet(int world_rank);
   void gone(const replication::LogName& name, const replication::Gone& gone) override;
   void look_for_silent();
   void ask_driver_of(int world_rank, Patience& patience);
@@ -113,6 +116,8 @@ class RemoteLogs final : public ProgressHook, replication::CarrierEvents {
   const Clock& clock_;
   PastCopies past_;  // of a replacement, until all of it has come again
   replication::Carrier carrier_;
+  std::set<int> met_;
+  std::set<replication::EndpointNumber> strangers_;  // of other worlds
   std::map<replication::LogName, World::Source> followed_;
   std::map<int, Patience> patience_;  // of each rank that is followed
   InMpi in_mpi_;

@@ -154,8 +154,8 @@ class World {
   /// Only when they are not does a look in vain mean that a predecessor has not seen more, either. Logs that
   /// source() has not been asked for yet do not count, nor do those with enough that this rank has not read.
   virtual bool awaits_inputs() { return false; }
-  /// Whether ranks of other nodes have all that they are to have of this one, or have ended. This process
-  /// must not end before.
+  /// Whether ranks of this MPI_COMM_WORLD on other nodes have all that they are to have of this one, or have
+  /// ended. This process must not end before.
   virtual bool has_delivered() { return true; }
   /// How far a rank has come: acquire, what it has published before can be seen.
   virtual log::ArenaState state_of(int world_rank) {
@@ -274,6 +274,8 @@ class World {
   virtual void reached(ReplayPlace /*place*/, bool /*is_single*/) {}
   /// The replay is over.
   virtual void live() = 0;
+  /// state_of() this rank is to be finalized on other nodes, too, where its own arena cannot be read.
+  virtual void announce_end() {}
 
  protected:
   int count_local() const {

@@ -296,7 +296,7 @@ TEST_CASE("coordinator: a spawned world is answered when all of it runs, or none
   command.program = "true";
   job.says(node::SpawnWanted{0, {{command}, 33}});
   CHECK(Job::last<node::AddRanks>(job.to_node)->count == 2);
-  job.says(node::RanksAdded{33, 1, {}});
+  job.says(node::RanksAdded{33, 1, {}, {}});
   CHECK(Job::last<control::World>(job.to_mpirun)->first == 1);
   job.says(node::Started{1, 501});
   CHECK(job.count_to_node<node::AnswerSpawn>() == 0);
@@ -370,4 +370,75 @@ TEST_CASE("coordinator: a job on several nodes starts when all are ready, and na
   CHECK(ranks[1].cpus == "0");  // the first rank of its node
   job.ends(1, killed);
   CHECK(job.notices().find("host-b") != std::string::npos);
+}
+
+namespace {
+
+/// Rank 0 on node a, rank 1 on node b, and a world of two on b and a, whose slots begin at 4: others could
+/// not be added.
+struct SpawningJob {
+  SpawningJob() {
+    job.says(node::Ready{"host-a"});
+    job.says(node::Ready{"host-b"});
+    job.runs();
+    SpawnCommand first, second;
+    first.process_count = second.process_count = 1;
+    first.program = second.program = "true";
+    first.host = "b";
+    second.host = "a";
+    job.says(node::SpawnWanted{1, {{first, second}, 33}});
+  }
+  static control::Start of_two_nodes() {
+    control::Start start = job_of(2, qos::RankReplacementKind::abort);
+    start.nodes = {{"a", {}}, {"b", {"ssh"}}};
+    start.node_of_rank = {0, 1};
+    start.working_directory = "/";
+    return start;
+  }
+  Job job{of_two_nodes()};
+};
+
+}  // namespace
+
+TEST_CASE("coordinator: a world is spawned on the nodes that the info keys name", "[launcher]") {
+  SpawningJob spawning;
+  Job& job = spawning.job;
+  const auto add = Job::last<node::AddRanks>(job.to_node);
+  REQUIRE(add);
+  CHECK(add->nodes == std::vector<std::uint32_t>{1, 0});
+  REQUIRE(add->needs.size() == 2);
+  CHECK(add->needs[0].node == 1);
+  CHECK(add->needs[0].program.ends_with("/true"));
+  job.says(node::RanksAdded{33, 4, {}, {}});
+  CHECK(Job::last<control::World>(job.to_mpirun)->hosts == std::vector<std::string>{"b", "a"});
+  const auto ranks = Job::last<node::StartRanks>(job.to_node)->ranks;
+  REQUIRE(ranks.size() == 2);
+  CHECK(ranks[0].slot == 4);
+  CHECK(ranks[0].identity == "host=host-b\nworld=1\nspawned_by=1\n");
+  CHECK(ranks[1].identity == "host=host-a\nworld=1\nspawned_by=1\n");
+  job.says(node::Started{5, 501});
+  CHECK(job.count_to_node<node::AnswerSpawn>() == 0);
+  job.says(node::Started{4, 502});
+  CHECK(Job::last<node::AnswerSpawn>(job.to_node)->answer.first == 4);
+  // Slots that could not be added do not hold up the end.
+  for (const std::uint32_t slot : {0, 1, 4, 5}) {
+    job.ends(slot, exited(0), RankState::finalized);
+    job.is_done(slot);
+  }
+  CHECK(job.finish()->exit_code == 0);
+}
+
+TEST_CASE("coordinator: where two nodes cannot start their parts of a world, it is refused once",
+          "[launcher]") {
+  SpawningJob spawning;
+  Job& job = spawning.job;
+  job.says(node::RanksAdded{33, 2, {}, {}});
+  job.says(node::CannotStart{2, ENOENT, "gone"});
+  job.is_done(2);
+  CHECK(Job::last<node::AnswerSpawn>(job.to_node)->answer.error == "gone");
+  // The other node's part may have been started, which is told later.
+  CHECK(Job::last<node::SignalRank>(job.to_node)->slot == 3);
+  job.says(node::CannotStart{3, ENOENT, "gone, too"});
+  CHECK(job.count_to_node<node::AnswerSpawn>() == 1);
+  CHECK(job.count_to_node<node::EndJob>() == 0);
 }

@@ -1,5 +1,7 @@
 #include "job_nodes.hpp"
 
+#include <algorithm>
+
 #include "test.hpp"
 
 // Two nodes as the coordinator sees them, without a stream: ranks 0 and 2 are on node 0, rank 1 is on node 1.
@@ -223,15 +225,117 @@ TEST_CASE("job nodes: what a rank publishes is found from the other node, and it
   CHECK_FALSE(ask(0, 2, SharedQuestion::Kind::look_up).done);
 }
 
-TEST_CASE("job nodes: MPI_Comm_spawn is refused where it is asked for", "[launcher]") {
+TEST_CASE("job nodes: the answer to MPI_Comm_spawn goes to the node that has asked", "[launcher]") {
   Nodes all;
   node::SpawnWanted wanted;
   wanted.question.number = 8;
   all.nodes.take(1, wanted);
-  CHECK(all.heard.empty());
+  REQUIRE(all.last_heard<node::SpawnWanted>());
+  all.nodes.take(node::AnswerSpawn{all.last_heard<node::SpawnWanted>()->question.number, {3, 2, {}}});
+  CHECK(all.told[0].empty());
   REQUIRE(all.last<node::AnswerSpawn>(1));
   CHECK(all.last<node::AnswerSpawn>(1)->question == 8);
-  CHECK(all.last<node::AnswerSpawn>(1)->answer.error.find("several nodes") != std::string::npos);
+  CHECK(all.last<node::AnswerSpawn>(1)->answer.first == 3);
+}
+
+TEST_CASE("job nodes: added ranks are known on all nodes before the coordinator hears of them",
+          "[launcher]") {
+  Nodes all;
+  all.nodes.take(node::AddRanks{7, 2, {1, 0}, {}, {}});
+  REQUIRE(all.last<node::AddRanks>(0));
+  REQUIRE(all.last<node::AddRanks>(1));
+  all.nodes.take(1, node::RanksAdded{7, 0, {}, "more of b"});
+  CHECK(all.count<node::MeetRanks>(1) == 0);
+  all.nodes.take(0, node::RanksAdded{7, 0, {}, "more of a"});
+  for (const std::uint32_t node : {0, 1}) {
+    REQUIRE(all.last<node::MeetRanks>(node));
+    CHECK(all.last<node::MeetRanks>(node)->endpoints == std::vector<std::string>{"more of a", "more of b"});
+  }
+  all.nodes.take(0, node::RanksMet{7, {}});
+  CHECK(all.heard.empty());
+  all.nodes.take(1, node::RanksMet{7, {}});
+  REQUIRE(all.last_heard<node::RanksAdded>());
+  CHECK(all.last_heard<node::RanksAdded>()->first == 3);
+  all.forget();
+  node::StartRanks start;
+  start.ranks = {node::RankStart{3}, node::RankStart{4}};
+  all.nodes.take(start);
+  CHECK(all.last<node::StartRanks>(1)->ranks[0].slot == 3);
+  CHECK(all.last<node::StartRanks>(0)->ranks[0].slot == 4);
+  all.nodes.take(1, node::Said{3, ArenaEventKind::finalized, 0, {}});
+  CHECK(all.heard.empty());
+  CHECK(all.last<node::SetRemote>(0)->state == RemoteState::finalized);
+  all.nodes.take(1, node::Done{3, {}});
+  CHECK(all.last<node::SetRemote>(0)->slot == 3);
+  CHECK(all.last<node::SetRemote>(0)->state == RemoteState::done);
+}
+
+TEST_CASE("job nodes: ranks that one node cannot add are dropped by all, and their slots are not used again",
+          "[launcher]") {
+  Nodes all;
+  const bool fails_late = GENERATE(false, true);
+  all.nodes.take(node::AddRanks{7, 2, {1, 0}, {}, {}});
+  all.nodes.take(0, node::RanksAdded{7, 0, {}, "ea"});
+  all.nodes.take(1, node::RanksAdded{7, 0, fails_late ? "" : "no room", "eb"});
+  all.nodes.take(0, node::RanksMet{7, {}});
+  if (fails_late) all.nodes.take(1, node::RanksMet{7, "no room"});
+  REQUIRE(all.last_heard<node::RanksAdded>());
+  CHECK(all.last_heard<node::RanksAdded>()->error == "the node 'b': no room");
+  for (const std::uint32_t node : {0, 1}) {
+    REQUIRE(all.last<node::DropRanks>(node));
+    CHECK(all.last<node::DropRanks>(node)->first == 3);
+    CHECK(all.last<node::DropRanks>(node)->count == 2);
+  }
+  all.forget();
+  all.nodes.take(node::AddRanks{8, 1, {1}, {}, {}});
+  for (const std::uint32_t node : {0, 1}) all.nodes.take(node, node::RanksAdded{8, 0, {}, "e"});
+  for (const std::uint32_t node : {0, 1}) all.nodes.take(node, node::RanksMet{8, {}});
+  CHECK(all.last_heard<node::RanksAdded>()->first == 5);
+}
+
+TEST_CASE("job nodes: a node that is lost while ranks are added ends the adding", "[launcher]") {
+  Nodes all;
+  all.nodes.take(node::AddRanks{7, 1, {1}, {}, {}});
+  all.nodes.lost(1, "its agent has ended");
+  const auto added = std::find_if(all.heard.begin(), all.heard.end(), [](const auto& message) {
+    return std::holds_alternative<node::RanksAdded>(message);
+  });
+  REQUIRE(added != all.heard.end());
+  CHECK_FALSE(std::get<node::RanksAdded>(*added).error.empty());
+  all.forget();
+  all.nodes.take(0, node::RanksAdded{7, 0, {}, "ea"});
+  CHECK(all.heard.empty());
+}
+
+TEST_CASE("job nodes: more ranks than may be added are refused", "[launcher]") {
+  Nodes all;
+  all.nodes.take(node::AddRanks{7, 1, {1}, {}, {}});
+  all.forget();
+  std::vector<std::uint32_t> many(spawned_count_max, 1);
+  all.nodes.take(node::AddRanks{8, spawned_count_max, many, {}, {}});
+  CHECK(all.told[0].empty());
+  CHECK(all.last_heard<node::RanksAdded>()->error.find("may start 1024 processes") != std::string::npos);
+}
+
+TEST_CASE("job nodes: a node without ranks needs no program until ranks are added there", "[launcher]") {
+  std::vector<node::ToNode> told;
+  JobNodes nodes(
+      [&](std::uint32_t node, node::ToNode message) {
+        if (node == 1) told.push_back(std::move(message));
+      },
+      [](node::FromNode) {});
+  control::Start job;
+  job.nodes = {{"a", {}}, {"b", {"ssh", "b"}}};
+  job.node_of_rank = {0};
+  nodes.begin(job);
+  node::Prepare prepare;
+  prepare.node_of_rank = job.node_of_rank;
+  prepare.programs = {"/bin/program"};
+  nodes.take(prepare);
+  nodes.joined(0);
+  nodes.joined(1);
+  REQUIRE(told.size() == 1);
+  CHECK(std::get<node::Prepare>(told[0]).programs.empty());
 }
 
 TEST_CASE("job nodes: the other nodes hear what becomes of a rank", "[launcher]") {

@@ -45,9 +45,21 @@ TEST_CASE("node plan: this machine is one node, whatever it is called, and other
           "[launcher]") {
   const NodePlan plan = planned(options_of(4, {{"127.0.0.1", 1, {}}, {"b", 2, {}}, {"node7", 1, {}}}));
   REQUIRE(plan.nodes.size() == 2);
-  CHECK(plan.nodes[0] == control::Node{"node7", {}});
-  CHECK(plan.nodes[1] == control::Node{"b", {"/bin/sh", "-e", "b", "'/opt/my llamada/llamanetd'"}});
+  CHECK(plan.nodes[0] == control::Node{"node7", {}, 2});
+  CHECK(plan.nodes[1] == control::Node{"b", {"/bin/sh", "-e", "b", "'/opt/my llamada/llamanetd'"}, 2});
   CHECK(plan.node_of_rank == std::vector<std::uint32_t>{0, 0, 1, 1});
+}
+
+TEST_CASE("node plan: a host without ranks is a node only of a job that may spawn", "[launcher]") {
+  const Options options = options_of(1, {{"localhost", 1, {}}, {"b", 2, 4}});
+  CHECK(planned(options).nodes.empty());
+  const auto plan = plan_nodes(options, here, true);
+  REQUIRE(plan);
+  REQUIRE(plan->nodes.size() == 2);
+  CHECK(plan->nodes[1].name == "b");
+  CHECK(plan->nodes[1].slots == 2);
+  CHECK(plan->nodes[1].max_slots == 4);
+  CHECK(plan->node_of_rank == std::vector<std::uint32_t>{0});
 }
 
 TEST_CASE("node plan: fork starts every host's llamanetd on this machine", "[launcher]") {
@@ -91,7 +103,7 @@ TEST_CASE("node plan: in a job of Slurm its nodes are the hosts, and srun starts
   // Slurm may have names of its own for hosts.
   in_slurm.name = "other";
   in_slurm.slurm.own_node = "node9";
-  CHECK(plan_nodes(options, in_slurm)->nodes[2] == control::Node{"other", {}});
+  CHECK(plan_nodes(options, in_slurm)->nodes[2] == control::Node{"other", {}, 2});
   in_slurm.name = here.name;
   in_slurm.slurm.own_node.clear();
   // What the user says goes before it.

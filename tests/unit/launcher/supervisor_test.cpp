@@ -57,6 +57,17 @@ class NoArenas final : public JobArenas {
     calls_.push_back(fmt::format("meet {}", endpoints.size()));
     return endpoints.empty() ? Status(failure(Errc::parse_error, "no endpoints")) : Status();
   }
+  Result<std::string> add_ranks_of_nodes(const std::vector<std::uint32_t>& nodes) override {
+    calls_.push_back(fmt::format("add {}", nodes.size()));
+    return std::string("more");
+  }
+  Status meet_ranks(const std::vector<std::string>& endpoints) override {
+    calls_.push_back(fmt::format("meet more {}", endpoints.size()));
+    return endpoints.empty() ? Status(failure(Errc::parse_error, "no endpoints")) : Status();
+  }
+  void drop_ranks(std::uint32_t first, std::uint32_t count) override {
+    calls_.push_back(fmt::format("drop {} {}", first, count));
+  }
   void set_remote(std::uint32_t rank, RemoteState state, std::uint32_t incarnation) override {
     calls_.push_back(fmt::format("remote {} {} {}", rank, static_cast<int>(state), incarnation));
   }
@@ -332,4 +343,23 @@ TEST_CASE("supervisor: a child that is spared outlives all ranks, and so does wh
   CHECK_FALSE(is_dead(agent));
   for (const ProcessEntry& entry : descendants_of(agent)) kill(entry.pid, SIGKILL);
   kill(agent, SIGKILL);
+}
+
+TEST_CASE("supervisor: ranks are added on all nodes, and what they need is looked for on their own",
+          "[launcher]") {
+  Node node({}, false);
+  node.supervisor->take(of_two_nodes());
+  node.wait_for<node::Ready>();
+  node.supervisor->take(node::AddRanks{5, 2, {0, 1}, {{0, "/no/such", "/no"}, {1, "/bin/sh", "/tmp"}}, {}});
+  const auto added = node.wait_for<node::RanksAdded>();
+  CHECK(added.question == 5);
+  CHECK(added.error.empty());
+  CHECK(added.endpoints == "more");
+  node.supervisor->take(node::MeetRanks{5, {"one", "two"}});
+  CHECK(node.wait_for<node::RanksMet>().error.empty());
+  node.supervisor->take(node::AddRanks{6, 1, {1}, {{1, "/no/such", "/tmp"}}, {}});
+  CHECK(node.wait_for<node::RanksAdded>().error.find("the program /no/such is not there") == 0);
+  node.supervisor->take(node::DropRanks{4, 1});
+  // A node whose program is missing adds the slots all the same: their numbers are the job's.
+  CHECK(node.calls == std::vector<std::string>{"add 2", "meet more 2", "add 1", "drop 4 1"});
 }

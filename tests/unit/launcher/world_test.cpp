@@ -21,7 +21,7 @@ SpawnCommand command(std::uint32_t count, const std::string& program) {
 TEST_CASE("world: each rank has the command that its place says", "[launcher]") {
   SpawnCommand second = command(2, "sh");
   second.arguments = {"-c", ""};
-  auto world = plan_world({command(1, "true"), second}, "/usr/bin:/bin", "here.example");
+  auto world = plan_world({command(1, "true"), second}, "/usr/bin:/bin");
   REQUIRE(world);
   CHECK(world->count == 3);
   CHECK(world->command_number(0) == 0);
@@ -32,39 +32,30 @@ TEST_CASE("world: each rank has the command that its place says", "[launcher]") 
   CHECK(world->command(2).working_directory == "/");
 }
 
-TEST_CASE("world: a program that is not there, or on another host, is named", "[launcher]") {
-  auto missing = plan_world({command(1, "no-such-program")}, "/usr/bin:/bin", "here");
+TEST_CASE("world: a program that is not there is named", "[launcher]") {
+  auto missing = plan_world({command(1, "no-such-program")}, "/usr/bin:/bin");
   REQUIRE_FALSE(missing);
   CHECK(missing.error().text().find("no-such-program") != std::string::npos);
   CHECK(missing.error().text().find("No such file or directory") != std::string::npos);
-  auto forbidden = plan_world({command(1, "/etc/passwd")}, "", "here");
+  auto forbidden = plan_world({command(1, "/etc/passwd")}, "");
   REQUIRE_FALSE(forbidden);
   CHECK(forbidden.error().text().find("Permission denied") != std::string::npos);
-  SpawnCommand elsewhere = command(1, "true");
-  elsewhere.host = "there";
-  auto refused = plan_world({elsewhere}, "/usr/bin:/bin", "here");
-  REQUIRE_FALSE(refused);
-  CHECK(refused.error().text().find("'there'") != std::string::npos);
-  for (const char* own : {"here", "localhost", ""}) {
-    elsewhere.host = own;
-    CHECK(plan_world({elsewhere}, "/usr/bin:/bin", "here.example"));
-  }
 }
 
 TEST_CASE("world: a search path comes before PATH", "[launcher]") {
   SpawnCommand wanted = command(1, "mpirun-no-such");
-  CHECK_FALSE(plan_world({wanted}, "/bin", "here"));
+  CHECK_FALSE(plan_world({wanted}, "/bin"));
   wanted.program = "true";
   wanted.search_path = "/usr/bin";
-  auto world = plan_world({wanted}, "/nowhere", "here");
+  auto world = plan_world({wanted}, "/nowhere");
   REQUIRE(world);
   CHECK(world->command(0).program == "/usr/bin/true");
 }
 
 TEST_CASE("world: no process, and more than there may be, are refused", "[launcher]") {
-  CHECK_FALSE(plan_world({command(0, "true")}, "/usr/bin:/bin", "here"));
-  CHECK_FALSE(plan_world({}, "/usr/bin:/bin", "here"));
-  auto many = plan_world({command(world_size_max, "true"), command(1, "true")}, "/usr/bin:/bin", "here");
+  CHECK_FALSE(plan_world({command(0, "true")}, "/usr/bin:/bin"));
+  CHECK_FALSE(plan_world({}, "/usr/bin:/bin"));
+  auto many = plan_world({command(world_size_max, "true"), command(1, "true")}, "/usr/bin:/bin");
   REQUIRE_FALSE(many);
   CHECK(many.error().code() == Errc::out_of_resources);
 }

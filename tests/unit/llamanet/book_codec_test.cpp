@@ -133,3 +133,42 @@ TEST_CASE("book: it is joined from what each node says of its own slots", "[llam
   of_wrong_driver[16 + 16] ^= 1;
   CHECK_FALSE(join({endpoints_of(0, {0}), of_wrong_driver}));
 }
+
+TEST_CASE("book: a slot whose rank could not be added has no address, in the book only", "[llamanet]") {
+  NodeBook book = book_of(3);
+  book.entries[1] = {1, {}, {}};
+  const auto bytes = encode_book(book);
+  const auto read = decode_book(bytes);
+  REQUIRE(read);
+  CHECK(read->entries == book.entries);
+  CHECK_FALSE(read->entries[1].is_known());
+  // An address has all of its parts, or none.
+  const std::size_t entry = 48 + 2 * 64 + 48;
+  for (const std::size_t field : {8, 24, 26, 28, 32}) {
+    CAPTURE(field);
+    auto changed = bytes;
+    changed[entry + field] = std::byte{1};
+    CHECK_FALSE(decode_book(changed));
+  }
+  NodeEndpoints endpoints{1, node_of(1), {{1, {1, {}, {}}}}};
+  CHECK_FALSE(decode_endpoints(encode_endpoints(endpoints)));
+}
+
+TEST_CASE("book: what nodes tell of added slots is added to what is known", "[llamanet]") {
+  const std::vector<std::uint32_t> of_slot{0, 1, 1, 0, 1};
+  std::vector<BookEntry> slots{entry_of(0, 0), entry_of(1, 1)};
+  const auto before = slots;
+  const auto add = [&](std::vector<std::string> endpoints) {
+    return add_endpoints(endpoints, of_slot, slots).has_value();
+  };
+  CHECK_FALSE(add({endpoints_of(0, {3}), endpoints_of(1, {1})}));  // known
+  CHECK_FALSE(add({endpoints_of(0, {4}), endpoints_of(1, {2})}));  // not its slot
+  CHECK_FALSE(add({endpoints_of(0, {3, 3}), endpoints_of(1, {})}));
+  CHECK_FALSE(add({endpoints_of(0, {3}), endpoints_of(1, {5})}));
+  CHECK(slots == before);
+  REQUIRE(add({endpoints_of(0, {3}), endpoints_of(1, {4})}));
+  CHECK(slots ==
+        std::vector{entry_of(0, 0), entry_of(1, 1), BookEntry{1, {}, {}}, entry_of(3, 0), entry_of(4, 1)});
+  REQUIRE(add({endpoints_of(0, {}), endpoints_of(1, {2})}));
+  CHECK(slots[2] == entry_of(2, 1));
+}

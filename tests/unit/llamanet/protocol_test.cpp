@@ -41,7 +41,9 @@ std::vector<Message> one_of_each() {
           Survey{},
           Surveyed{9},
           Move{7, 3, MoveKind::set, 100},
-          Moved{true, 5}};
+          Moved{true, 5},
+          Book{},
+          BookIs{}};
 }
 
 }  // namespace
@@ -82,9 +84,9 @@ TEST_CASE("protocol: a value that its field does not have does not parse", "[lla
     bytes[header_size_bytes + at] = static_cast<std::byte>(value);
     return decode(bytes).has_value();
   };
-  CHECK(with(Say{}, 0, 7));
+  CHECK(with(Say{}, 0, 8));
   CHECK_FALSE(with(Say{}, 0, 0));
-  CHECK_FALSE(with(Say{}, 0, 8));
+  CHECK_FALSE(with(Say{}, 0, 9));
   CHECK_FALSE(with(Reach{}, 0, 4));
   CHECK_FALSE(with(Reach{}, 4, 2));
   CHECK_FALSE(with(Shared{}, 0, 2));

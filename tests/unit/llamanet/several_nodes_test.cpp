@@ -89,6 +89,86 @@ TEST_CASE("several nodes: a driver has arenas for its own slots, and states for 
   CHECK(driver.add_slots(1).error().code() == Errc::unsupported);
 }
 
+namespace {
+
+/// Slots 4 on node 0 and 5 on node 1, which both nodes add.
+std::vector<std::string> add_two(TwoNodes& job) {
+  std::vector<std::string> endpoints;
+  for (Node* node : {&job.first, &job.second}) {
+    auto added = node->driver().add_slots_of_nodes(std::vector<std::uint32_t>{0, 1});
+    REQUIRE(added);
+    endpoints.push_back(*added);
+  }
+  return endpoints;
+}
+
+}  // namespace
+
+TEST_CASE("several nodes: added applications are reached by those that were there before", "[llamanet]") {
+  TwoNodes job;
+  auto zero = job.attach(0);
+  job.stop();
+  Driver& first = job.first.driver();
+  const std::vector<std::string> endpoints = add_two(job);
+  CHECK(first.slot_count() == 6);
+  CHECK(first.map(4));
+  CHECK(first.is_remote(5));
+  CHECK(first.state(5) == SlotState::free);  // nobody knows yet where it is
+  REQUIRE(first.meet_slots(endpoints));
+  REQUIRE(job.second.driver().meet_slots(endpoints));
+  CHECK(first.state(5) == SlotState::expected);
+  auto five = job.attach(5);
+  CHECK(zero->book()->entries.size() == 4);
+  REQUIRE(zero->refresh_book());
+  REQUIRE(zero->book()->entries.size() == 6);
+  CHECK(five->book()->entries == zero->book()->entries);
+  meet(*zero, 5);
+  meet(*five, 0);
+  send_text(zero->small_link(), 5, "to who was added");
+  CHECK(receive_text(*five, five->small_link()) == "to who was added");
+  send_text(five->bulk_link(), 0, "back");
+  CHECK(receive_text(*zero, zero->bulk_link()) == "back");
+  job.stop();
+  first.set_remote(5, SlotState::finalized, 1);
+  CHECK(first.state(5) == SlotState::finalized);
+  first.set_remote(5, SlotState::done, 1);
+  CHECK(first.state(5) == SlotState::done);
+  job.start();
+}
+
+TEST_CASE("several nodes: added slots that are dropped stay free, and later ones follow behind them",
+          "[llamanet]") {
+  TwoNodes job;
+  Driver& first = job.first.driver();
+  add_two(job);
+  first.drop_slots(4, 2);
+  for (const std::uint32_t slot : {4U, 5U}) CHECK(first.state(slot) == SlotState::free);
+  CHECK(first.map(4).error().code() == Errc::not_found);
+  // No room for more: the numbers stay.
+  CHECK(first.add_slots_of_nodes(std::vector<std::uint32_t>{0}).error().code() == Errc::out_of_resources);
+  CHECK(first.slot_count() == 6);
+}
+
+TEST_CASE("several nodes: what is not the endpoints of added slots is refused, and the book stays",
+          "[llamanet]") {
+  TwoNodes job;
+  Driver& first = job.first.driver();
+  const auto endpoints = add_two(job);
+  const auto refused = [&](std::vector<std::string> wrong) {
+    return first.meet_slots(wrong).error().code() == Errc::parse_error;
+  };
+  CHECK(refused({endpoints[1], endpoints[0]}));
+  CHECK(refused({endpoints[0], endpoints[1].substr(1)}));
+  CHECK(refused({first.endpoints(), endpoints[1]}));  // known
+  CHECK(first.state(5) == SlotState::free);
+  REQUIRE(first.meet_slots(endpoints));
+  CHECK(refused(endpoints));
+  Node alone({}, 1);
+  CHECK(alone.driver().add_slots_of_nodes(std::vector<std::uint32_t>{0}).error().code() ==
+        Errc::invalid_argument);
+  CHECK(alone.driver().meet_slots(endpoints).error().code() == Errc::invalid_argument);
+}
+
 TEST_CASE("several nodes: only the own slots may be attached to, and not before the nodes have met",
           "[llamanet]") {
   Node node(options_of_node(0, {0, 1}), 2);

@@ -27,13 +27,15 @@ std::vector<std::byte> make_bytes(std::size_t size, std::uint64_t seed) {
 /// so.
 class Cluster {
  public:
-  explicit Cluster(int size, const links::FakeFaults& faults = {}, std::uint64_t seed = 1)
+  explicit Cluster(int size, const links::FakeFaults& faults = {}, std::uint64_t seed = 1,
+                   bool meets_when_named = false)
       : network_(seed, faults) {
     InProcessJob::Options options;
     options.size = size;
     options.ranks_per_node = 1;
     options.links = std::make_shared<FakeJobLinks>(network_, size);
     options.clock = &clock_;
+    options.meets_when_named = meets_when_named;
     job_ = std::move(*InProcessJob::create(std::move(options)));
     for (int rank = 0; rank < size; ++rank)
       ranks_.push_back(std::make_unique<Rank>(*job_, rank, size, clock_));
@@ -253,4 +255,28 @@ TEST_CASE("remote logs: a rank that has ended needs nothing any more") {
   }
   CHECK(cluster.run_until(
       [&] { return std::ranges::all_of(sends, [](const auto& request) { return request->complete; }); }));
+}
+
+TEST_CASE(
+    "remote logs: ranks of other worlds are met when they are named, and nobody waits for them at the end") {
+  for (const std::uint64_t seed : {1, 2, 3, 4, 5}) {
+    Cluster cluster(3, bad_network, seed, true);
+    const auto bytes = make_bytes(100'000, seed);
+    std::vector<std::byte> there(bytes.size()), back(bytes.size());
+    Request send, receive, answer, answered;
+    // What comes before rank 1 has met rank 0 is lost, and comes again.
+    cluster.send(send, 0, 1, bytes, 1);
+    for (int i = 0; i < 1000; ++i) cluster.step(0);
+    cluster.receive(receive, 1, 0, there, 1);
+    REQUIRE(cluster.run_until([&] { return receive.complete; }));
+    CHECK(there == bytes);
+    cluster.send(answer, 1, 0, bytes, 2);
+    cluster.receive(answered, 0, 1, back, 2);
+    REQUIRE(cluster.run_until([&] { return answered.complete && send.complete; }));
+    CHECK(back == bytes);
+    // Rank 1 computes from now on.
+    Request last;
+    cluster.send(last, 0, 1, bytes, 3);
+    CHECK(cluster.world(0).has_delivered());
+  }
 }

@@ -256,6 +256,8 @@ TEST_CASE("carrier: a peer that is done holds nothing, and what it has not ackno
   two.one.carrier->grown(*own, two.now);
   two.pass(20ms);
   CHECK_FALSE(two.one.carrier->is_idle());
+  CHECK_FALSE(two.one.carrier->is_idle([](EndpointNumber peer) { return peer == 2; }));
+  CHECK(two.one.carrier->is_idle([](EndpointNumber peer) { return peer != 2; }));
   CHECK_FALSE(log.may_reserve(4000));
 
   two.other.state.is_done = true;

@@ -126,6 +126,15 @@ int Application::closed_descriptor() const {
 }
 
 const NodeBook* Application::book() const { return links_ ? &links_->book() : nullptr; }
+Status Application::refresh_book() {
+  std::vector<FileDescriptor> descriptors;
+  auto answer = driver_->ask<BookIs>(Book{}, descriptors, 1);
+  if (!answer) return propagate(answer);
+  if (descriptors.size() != 1)
+    return failure(Errc::parse_error, "the driver sent {} descriptors of a book", descriptors.size());
+  return links_->take_book(std::move(descriptors[0]));
+}
+
 replication::Link& Application::small_link() { return links_->small(); }
 replication::Link& Application::bulk_link() { return links_->bulk(); }
 

@@ -53,6 +53,9 @@ EthernetPlace take_ethernet(ByteReader& from) {
   return place;
 }
 
+/// What lies behind the node in an entry of which nothing else is known.
+constexpr std::size_t unknown_bytes = entry_bytes - 2 * sizeof(std::uint32_t);
+
 /// Both UDP sockets of an endpoint have one IP address.
 Entry take_entry(ByteReader& from) {
   Entry taken;
@@ -76,6 +79,24 @@ Entry take_entry(ByteReader& from) {
   taken.where.ethernet = take_ethernet(from);
   take_reserved(from, entry_reserved_bytes);
   return taken;
+}
+
+/// Of a slot in a book, which may have no address.
+Entry take_slot(ByteReader& from) {
+  const std::span<const std::byte> bytes = from.next(entry_bytes);
+  if (!from.ok()) return {};
+  const auto address = bytes.last(unknown_bytes);
+  const bool is_known = std::ranges::any_of(address, [](std::byte byte) { return byte != std::byte{0}; });
+  ByteReader entry(bytes);
+  if (!is_known) {
+    Entry unknown;
+    unknown.endpoint = entry.number<std::uint32_t>();
+    unknown.where.node = entry.number<std::uint32_t>();
+    return unknown;
+  }
+  const Entry known = take_entry(entry);
+  from.require(entry.is_complete());
+  return known;
 }
 
 void put_node(ByteWriter& to, std::uint32_t node, const BookNode& of) {
@@ -193,7 +214,7 @@ Result<NodeBook> decode_book(std::span<const std::byte> bytes) {
   for (std::uint32_t node = 0; node < node_count && from.ok(); ++node)
     book.nodes.push_back(take_node(from, node));
   for (std::uint32_t slot = 0; slot < head.count && from.ok(); ++slot) {
-    const Entry taken = take_entry(from);
+    const Entry taken = take_slot(from);
     from.require(taken.endpoint == slot && taken.where.node < node_count);
     book.entries.push_back(taken.where);
   }
@@ -205,8 +226,22 @@ Result<NodeBook> decode_book(std::span<const std::byte> bytes) {
 Result<EndpointsOfAll> join_endpoints(std::span<const std::string> endpoints_of_nodes,
                                       std::span<const std::uint32_t> node_of_slot) {
   EndpointsOfAll all;
-  all.slots.resize(node_of_slot.size());
-  std::vector<bool> is_there(node_of_slot.size());
+  auto nodes = add_endpoints(endpoints_of_nodes, node_of_slot, all.slots);
+  if (!nodes) return propagate(nodes);
+  all.nodes = std::move(*nodes);
+  const auto missing = std::ranges::find_if_not(all.slots, &BookEntry::is_known);
+  if (missing == all.slots.end()) return all;
+  const auto slot = static_cast<std::size_t>(missing - all.slots.begin());
+  return failure(Errc::parse_error, "node {} does not tell where its rank {} is", node_of_slot[slot], slot);
+}
+
+Result<std::vector<BookNode>> add_endpoints(std::span<const std::string> endpoints_of_nodes,
+                                            std::span<const std::uint32_t> node_of_slot,
+                                            std::vector<BookEntry>& slots) {
+  std::vector<BookEntry> more = slots;
+  for (std::size_t slot = more.size(); slot < node_of_slot.size(); ++slot)
+    more.push_back({node_of_slot[slot], {}, {}});
+  std::vector<BookNode> nodes;
   for (std::size_t node = 0; node < endpoints_of_nodes.size(); ++node) {
     auto endpoints = decode_endpoints(endpoints_of_nodes[node]);
     if (!endpoints)
@@ -215,19 +250,16 @@ Result<EndpointsOfAll> join_endpoints(std::span<const std::string> endpoints_of_
     if (endpoints->node != node)
       return failure(Errc::parse_error, "node {} tells where the ranks of node {} are", node,
                      endpoints->node);
-    all.nodes.push_back(endpoints->driver);
+    nodes.push_back(endpoints->driver);
     for (const auto& [slot, entry] : endpoints->slots) {
-      if (slot >= node_of_slot.size() || node_of_slot[slot] != node || is_there[slot])
+      if (slot >= more.size() || node_of_slot[slot] != node || more[slot].is_known())
         return failure(Errc::parse_error, "node {} tells where rank {} is, which it does not have, or twice",
                        node, slot);
-      all.slots[slot] = entry;
-      is_there[slot] = true;
+      more[slot] = entry;
     }
   }
-  const auto missing = std::ranges::find(is_there, false);
-  if (missing == is_there.end()) return all;
-  const auto slot = static_cast<std::size_t>(missing - is_there.begin());
-  return failure(Errc::parse_error, "node {} does not tell where its rank {} is", node_of_slot[slot], slot);
+  slots = std::move(more);
+  return nodes;
 }
 
 }  // namespace llamada::llamanet

@@ -53,8 +53,7 @@ Result<std::uint32_t> Driver::Implementation::add_slots(std::uint32_t count) {
   if (options_.nodes)
     return failure(
         Errc::unsupported,
-        "MPI_Comm_spawn is not implemented yet for jobs on several nodes: start all processes with "
-        "mpirun, or run the job on one node");
+        "the driver of one of several nodes does not choose slots: they are numbered through the job");
   auto first = roster_.add(count);
   // What is still to be told of processes that had these slots before concerns nobody.
   if (first)
@@ -128,6 +127,37 @@ Status Driver::Implementation::meet_nodes(std::span<const std::string> endpoints
   return socket_->watch_links(history_server_->descriptors());
 }
 
+Result<std::string> Driver::Implementation::add_slots_of_nodes(std::span<const std::uint32_t> nodes) {
+  if (!links_) return failure(Errc::invalid_argument, "the driver of a job on one node has no other nodes");
+  if (nodes.empty()) return failure(Errc::invalid_argument, "no slots are to be added");
+  const std::uint32_t first = roster_.count();
+  Status added = roster_.add_of_nodes(nodes);
+  if (roster_.count() == first) return propagate(added);
+  auto endpoints = links_->add(nodes);
+  if (endpoints && added) return endpoints;
+  drop_slots(first, roster_.count() - first);
+  return added ? Result<std::string>(propagate(endpoints)) : Result<std::string>(propagate(added));
+}
+
+Status Driver::Implementation::meet_slots(std::span<const std::string> endpoints_of_nodes) {
+  if (!history_server_)
+    return failure(Errc::invalid_argument, "the driver has not met the other nodes of its job");
+  const std::size_t known_count = links_->book().entries.size();
+  const std::vector<BookEntry> known = links_->book().entries;
+  if (auto met = links_->meet_more(endpoints_of_nodes); !met) return met;
+  history_server_->take_book(links_->book());
+  const std::vector<BookEntry>& entries = links_->book().entries;
+  for (std::uint32_t slot = 0; slot < entries.size(); ++slot) {
+    const bool is_new = entries[slot].is_known() && (slot >= known_count || !known[slot].is_known());
+    if (is_new && roster_.is_remote(slot)) roster_.expect_remote(slot);
+  }
+  return {};
+}
+
+void Driver::Implementation::drop_slots(std::uint32_t first, std::uint32_t count) {
+  for (std::uint32_t slot = first; slot < first + count && slot < roster_.count(); ++slot) roster_.free(slot);
+}
+
 void Driver::Implementation::set_remote(std::uint32_t slot, SlotState state, std::uint32_t incarnation) {
   roster_.set_remote(slot, state, incarnation);
   if (history_server_) history_server_->changed(slot);
@@ -192,6 +222,15 @@ Status Driver::create_slots(std::uint32_t count, std::vector<std::string> identi
   return implementation_->create_slots(count, std::move(identities));
 }
 Result<std::uint32_t> Driver::add_slots(std::uint32_t count) { return implementation_->add_slots(count); }
+Result<std::string> Driver::add_slots_of_nodes(std::span<const std::uint32_t> nodes) {
+  return implementation_->add_slots_of_nodes(nodes);
+}
+Status Driver::meet_slots(std::span<const std::string> endpoints_of_nodes) {
+  return implementation_->meet_slots(endpoints_of_nodes);
+}
+void Driver::drop_slots(std::uint32_t first, std::uint32_t count) {
+  implementation_->drop_slots(first, count);
+}
 void Driver::answer_spawn(const DriverEvent::Question& question, const Spawned& spawned) {
   implementation_->answer(question, spawned);
 }

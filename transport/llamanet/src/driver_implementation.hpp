@@ -40,6 +40,9 @@ class Driver::Implementation final : private DriverSocket::Host {
   Result<MappedArena> map(std::uint32_t slot) const;
   Status probe_nodes(std::span<const std::string> endpoints_of_nodes);
   Status meet_nodes(std::span<const std::string> endpoints_of_nodes, const LinkChoice& choice);
+  Result<std::string> add_slots_of_nodes(std::span<const std::uint32_t> nodes);
+  Status meet_slots(std::span<const std::string> endpoints_of_nodes);
+  void drop_slots(std::uint32_t first, std::uint32_t count);
   void set_remote(std::uint32_t slot, SlotState state, std::uint32_t incarnation);
 
   DriverOptions options_;
@@ -78,6 +81,7 @@ class Driver::Implementation final : private DriverSocket::Host {
   Status on(std::uint64_t number, std::uint32_t request, const Inject& inject);
   Status on(std::uint64_t number, std::uint32_t request, const Survey&);
   Status on(std::uint64_t number, std::uint32_t request, const Move& move);
+  Status on(std::uint64_t number, std::uint32_t request, const Book&);
   Status on_rejoin(std::uint64_t number, std::uint32_t request, const Rejoin& rejoin,
                    std::vector<FileDescriptor> brought);
   Status answer_about_arena(std::uint64_t number, std::uint32_t request);

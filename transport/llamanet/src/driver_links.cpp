@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 #include "book_codec.hpp"
@@ -77,14 +78,10 @@ Result<DriverLinks> DriverLinks::open(const JobNodes& nodes) {
     return failure(driver.error().code(), "its driver cannot receive at {}, the address of node {}: {}",
                    nodes.address, nodes.own, driver.error().text());
   links.driver_ = std::move(*driver);
-  for (std::uint32_t slot = 0; slot < nodes.of_slot.size(); ++slot) {
-    if (nodes.of_slot[slot] != nodes.own) continue;
-    auto made = make_sockets(slot, *address);
-    if (!made)
-      return failure(made.error().code(), "rank {} cannot receive at {}, the address of node {}: {}", slot,
-                     nodes.address, nodes.own, made.error().text());
-    links.own_.push_back(std::move(*made));
-  }
+  links.address_ = *address;
+  auto own = links.make_own(0, nodes.of_slot);
+  if (!own) return propagate(own);
+  links.own_ = std::move(*own);
   if (auto opened = links.open_probe(*address); !opened) return propagate(opened);
   return links;
 }
@@ -117,8 +114,13 @@ std::string DriverLinks::offer_ethernet(const Result<links::NetworkInterface>& i
   // Frames end where submessages do.
   ethernet_mtu_ = static_cast<std::uint16_t>(mtu_ / 8 * 8);
   driver_.ethernet = {interface->mac, static_cast<std::uint16_t>(driver_lane_first + nodes_.own)};
-  for (Sockets& own : own_) own.ethernet = {interface->mac, static_cast<std::uint16_t>(own.slot)};
+  for (Sockets& own : own_) offer_ethernet_to(own);
   return {};
+}
+
+/// Where the node has it.
+void DriverLinks::offer_ethernet_to(Sockets& own) const {
+  if (ethernet_mtu_ != 0) own.ethernet = {driver_.ethernet.mac, static_cast<std::uint16_t>(own.slot)};
 }
 
 Result<FileDescriptor> DriverLinks::make_raw_socket(std::uint16_t lane, std::uint32_t mtu) const {
@@ -127,13 +129,29 @@ Result<FileDescriptor> DriverLinks::make_raw_socket(std::uint16_t lane, std::uin
   return links::EthernetLink::make_socket(options);
 }
 
-std::string DriverLinks::endpoints() const {
+Result<std::vector<DriverLinks::Sockets>> DriverLinks::make_own(std::uint32_t first,
+                                                                std::span<const std::uint32_t> nodes) const {
+  std::vector<Sockets> own;
+  for (std::uint32_t i = 0; i < nodes.size(); ++i) {
+    if (nodes[i] != nodes_.own) continue;
+    auto made = make_sockets(first + i, address_);
+    if (!made)
+      return failure(made.error().code(), "rank {} cannot receive at {}, the address of node {}: {}",
+                     first + i, nodes_.address, nodes_.own, made.error().text());
+    own.push_back(std::move(*made));
+  }
+  return own;
+}
+
+std::string DriverLinks::endpoints() const { return endpoints_of(own_); }
+
+std::string DriverLinks::endpoints_of(std::span<const Sockets> own) const {
   NodeEndpoints endpoints{nodes_.own,
                           {machine_, driver_.small_address, driver_.bulk_address, driver_.ethernet,
                            probe_.port, mtu_, ethernet_mtu_},
                           {}};
-  for (const Sockets& own : own_)
-    endpoints.slots.push_back({own.slot, {nodes_.own, own.small_address, own.bulk_address, own.ethernet}});
+  for (const Sockets& each : own)
+    endpoints.slots.push_back({each.slot, {nodes_.own, each.small_address, each.bulk_address, each.ethernet}});
   return encode_endpoints(endpoints);
 }
 
@@ -162,12 +180,43 @@ Status DriverLinks::meet(std::span<const std::string> endpoints_of_nodes, const 
   if (choice.uses_ethernet() && (ethernet_mtu_ == 0 || choice.ethernet_mtu > ethernet_mtu_))
     return failure(Errc::invalid_argument, "node {} cannot use raw Ethernet with an MTU of {}", nodes_.own,
                    choice.ethernet_mtu);
-  met_ = {nodes_.own, nodes_.job_number, nodes_.key, choice, std::move(all->nodes), std::move(all->slots)};
   probe_ = {};
+  if (auto status = write_book({nodes_.own, nodes_.job_number, nodes_.key, choice, std::move(all->nodes),
+                                std::move(all->slots)});
+      !status)
+    return status;
   if (auto made = use_ethernet(driver_); !made) return made;
   for (Sockets& own : own_)
     if (auto made = use_ethernet(own); !made) return made;
-  const auto bytes = encode_book(met_);
+  return {};
+}
+
+Result<std::string> DriverLinks::add(std::span<const std::uint32_t> nodes) {
+  const auto first = static_cast<std::uint32_t>(nodes_.of_slot.size());
+  nodes_.of_slot.insert(nodes_.of_slot.end(), nodes.begin(), nodes.end());
+  auto own = make_own(first, nodes);
+  if (!own) return propagate(own);
+  if (met_.links.uses_ethernet() && nodes_.of_slot.size() > slots_with_lanes_max)
+    return failure(Errc::out_of_resources, "the job has too many ranks for raw Ethernet; --link udp has room");
+  for (Sockets& added : *own) {
+    offer_ethernet_to(added);
+    if (auto made = use_ethernet(added); !made) return propagate(made);
+  }
+  std::string endpoints = endpoints_of(*own);
+  std::ranges::move(*own, std::back_inserter(own_));
+  return endpoints;
+}
+
+Status DriverLinks::meet_more(std::span<const std::string> endpoints_of_nodes) {
+  NodeBook next = met_;
+  auto nodes = add_endpoints(endpoints_of_nodes, nodes_.of_slot, next.entries);
+  if (!nodes) return propagate(nodes);
+  return write_book(std::move(next));
+}
+
+/// Whoever reads the old book has the old file.
+Status DriverLinks::write_book(NodeBook book) {
+  const auto bytes = encode_book(book);
   auto memory = create_memory("llamada-book", bytes.size());
   if (!memory) return propagate(memory);
   auto mapping = Mapping::map(memory->get(), bytes.size(), Mapping::Access::read_write);
@@ -176,6 +225,7 @@ Status DriverLinks::meet(std::span<const std::string> endpoints_of_nodes, const 
   auto read_only = reopen_read_only(memory->get());
   if (!read_only) return propagate(read_only);
   book_ = std::move(*read_only);
+  met_ = std::move(book);
   return {};
 }
 

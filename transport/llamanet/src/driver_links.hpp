@@ -39,7 +39,16 @@ class DriverLinks {
   /// Makes the book from what endpoints() says on each node, by node, and the sockets for the links that were
   /// chosen; once. Errors: parse_error, already_exists, those of the system.
   Status meet(std::span<const std::string> endpoints_of_nodes, const LinkChoice& choice);
+  /// More slots behind the others, by the node of each: makes sockets for those of the own node. Gives where
+  /// these are, for meet_more() on each node. Errors: those of the system, and then the slots stay without
+  /// sockets.
+  Result<std::string> add(std::span<const std::uint32_t> nodes);
+  /// Makes the next book, in which the slots are that add() has told of on each node, by node. Errors:
+  /// parse_error, those of the system, and then the book stays what it was.
+  Status meet_more(std::span<const std::string> endpoints_of_nodes);
   bool has_book() const { return static_cast<bool>(book_); }
+  /// The book's file, read-only; the next meet_more() closes it.
+  int book_file() const { return book_.get(); }
   /// From meet() on.
   const NodeBook& book() const { return met_; }
   /// The driver's own sockets, for small frames and for bulk; once.
@@ -64,13 +73,18 @@ class DriverLinks {
     std::optional<Error> error{};  // why there are no sockets
   };
   static Result<Sockets> make_sockets(std::uint32_t slot, const replication::Address& address);
+  void offer_ethernet_to(Sockets& own) const;
   Status use_ethernet(Sockets& of) const;
   Result<FileDescriptor> make_raw_socket(std::uint16_t lane, std::uint32_t mtu) const;
   Status open_probe(const replication::Address& address);
   /// Why there is none; empty: there may be.
   std::string offer_ethernet(const Result<links::NetworkInterface>& interface);
+  Result<std::vector<Sockets>> make_own(std::uint32_t first, std::span<const std::uint32_t> nodes) const;
+  std::string endpoints_of(std::span<const Sockets> own) const;
+  Status write_book(NodeBook book);
 
   JobNodes nodes_;
+  replication::Address address_;
   std::uint64_t machine_ = 0;
   Sockets driver_;
   std::vector<Sockets> own_;  // in the slots' order

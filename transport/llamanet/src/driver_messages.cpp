@@ -270,6 +270,16 @@ Status Driver::Implementation::on(std::uint64_t number, std::uint32_t request, c
   return {};
 }
 
+Status Driver::Implementation::on(std::uint64_t number, std::uint32_t request, const Book&) {
+  if (!socket_->caller(number).slot) return failure(Errc::parse_error, "book before attach");
+  if (!links_) return failure(Errc::unsupported, "all applications are on this node, so there is no book");
+  answer(number, request, BookIs{}, [this](Passengers& passengers) {
+    passengers.descriptors = {links_->book_file()};
+    return Status();
+  });
+  return {};
+}
+
 Status Driver::Implementation::on(std::uint64_t number, std::uint32_t request, const Lengthen&) {
   auto slot = socket_->caller(number).slot;
   if (!slot) return failure(Errc::parse_error, "lengthen before attach");

@@ -164,6 +164,41 @@ Status DriverRoster::add_remote(std::uint32_t node) {
   return {};
 }
 
+Status DriverRoster::add_of_nodes(std::span<const std::uint32_t> nodes) {
+  const std::uint32_t first = count();
+  if (nodes.size() > count_max() - first)
+    return failure(Errc::out_of_resources, "the job has {} processes, and the driver has room for {}", first,
+                   count_max());
+  Status added;
+  for (const std::uint32_t node : nodes) {
+    const std::uint32_t index = count();
+    if (!added || node != page_ref().node) {
+      add_free(node);
+      continue;
+    }
+    // Its arena stays when it is done, since the driver serves its logs to other nodes.
+    if (auto made = make(index); !made) added = propagate(made);
+    if (!added) add_free(node);
+  }
+  if (!added)
+    for (std::uint32_t index = first; index < count(); ++index) free(index);
+  return added;
+}
+
+void DriverRoster::add_free(std::uint32_t node) {
+  const std::uint32_t index = count();
+  own_entry(index).node.store(node, std::memory_order_relaxed);
+  own_entry(index).incarnation.store(1, std::memory_order_relaxed);
+  page_ref().slot_count.store(index + 1, std::memory_order_release);
+}
+
+void DriverRoster::expect_remote(std::uint32_t index) {
+  if (state(index) != SlotState::free) return;
+  set_state(index, SlotState::expected);
+  publish();
+  wake_all();
+}
+
 void DriverRoster::set_remote(std::uint32_t index, SlotState state, std::uint32_t incarnation) {
   LLAMADA_CHECK(index < count() && is_remote(index));
   PageSlot& slot = own_entry(index);

@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -66,6 +67,12 @@ class DriverRoster {
   void let_go(std::uint32_t index, std::uint32_t serial, std::uint32_t holder);
   /// The next slot, for an application of another node: it has no arena. Errors: out_of_resources.
   Status add_remote(std::uint32_t node);
+  /// More slots behind the others, of a job on several nodes, by the node of each. Those of the own node have
+  /// arenas. Those of others are free until expect_remote(). Errors: out_of_resources, those of the system:
+  /// then the slots are there, free and without arenas, and stay so.
+  Status add_of_nodes(std::span<const std::uint32_t> nodes);
+  /// The application of an added slot of another node can be reached from now on.
+  void expect_remote(std::uint32_t index);
   bool is_remote(std::uint32_t index) const {
     return entry(index).node.load(std::memory_order_relaxed) != page_ref().node;
   }
@@ -118,6 +125,7 @@ class DriverRoster {
   bool may_be_added(std::uint32_t index) const;
   void end_holder(std::uint32_t holder);
   Status furnish(std::uint32_t index);
+  void add_free(std::uint32_t node);
   void set_state(std::uint32_t index, SlotState state);
   void publish();
   std::uint32_t next_serial();

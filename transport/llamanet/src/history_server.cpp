@@ -61,13 +61,19 @@ void HistoryServer::changed(std::uint32_t slot) {
   work();
 }
 
+void HistoryServer::take_book(NodeBook book) {
+  book_ = std::move(book);
+  arenas_.resize(book_.entries.size());
+}
+
 replication::PeerState HistoryServer::state_of(std::uint32_t slot) const {
   const SlotState state = roster_.state(slot);
-  return peer_state(book_, slot, state, roster_.entry(slot).incarnation.load(std::memory_order_relaxed));
+  return peer_state(book_, book_.entries[slot], state, roster_.entry(slot).incarnation.load(std::memory_order_relaxed));
 }
 
 std::optional<replication::PeerState> HistoryServer::introduce(replication::EndpointNumber stranger) {
   if (stranger >= book_.entries.size() || !roster_.is_remote(stranger)) return std::nullopt;
+  if (!book_.entries[stranger].is_known()) return std::nullopt;
   met_.insert(stranger);
   return state_of(stranger);
 }

@@ -34,6 +34,8 @@ class HistoryServer final : replication::Histories {
   void work();
   /// The roster says something else of this slot of another node.
   void changed(std::uint32_t slot);
+  /// The next book, with more slots.
+  void take_book(NodeBook book);
 
  private:
   HistoryServer(NodeBook book, const DriverRoster& roster) : book_(std::move(book)), roster_(roster) {}

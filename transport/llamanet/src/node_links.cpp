@@ -25,11 +25,9 @@ Result<NodeBook> read_book(int file) {
 Result<std::unique_ptr<NodeLinks>> NodeLinks::open(std::uint32_t own_slot, FileDescriptor book,
                                                    FileDescriptor small, FileDescriptor bulk) {
   auto links = std::make_unique<NodeLinks>();
-  auto read = read_book(book.get());
-  if (!read) return propagate(read);
-  if (own_slot >= read->entries.size())
+  if (auto taken = links->take_book(std::move(book)); !taken) return propagate(taken);
+  if (own_slot >= links->book_.entries.size())
     return failure(Errc::parse_error, "the address book of the job does not have slot {}", own_slot);
-  links->book_ = std::move(*read);
   const EthernetPlace& own = links->book_.entries[own_slot].ethernet;
   auto small_link = open_small_link(links->book_, own, std::move(small));
   if (!small_link) return propagate(small_link);
@@ -38,6 +36,13 @@ Result<std::unique_ptr<NodeLinks>> NodeLinks::open(std::uint32_t own_slot, FileD
   if (!bulk_link) return propagate(bulk_link);
   links->bulk_.link = std::move(*bulk_link);
   return links;
+}
+
+Status NodeLinks::take_book(FileDescriptor book) {
+  auto read = read_book(book.get());
+  if (!read) return propagate(read);
+  book_ = std::move(*read);
+  return {};
 }
 
 void NodeLinks::add_to(Bell& bell) {

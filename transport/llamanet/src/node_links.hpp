@@ -17,6 +17,8 @@ class NodeLinks {
                                                  FileDescriptor small, FileDescriptor bulk);
 
   const NodeBook& book() const { return book_; }
+  /// The driver's next book takes the place of this one. Errors: parse_error, those of the system.
+  Status take_book(FileDescriptor book);
   replication::Link& small() { return *small_.link; }
   replication::Link& bulk() { return *bulk_.link; }
   /// Whatever comes by these links ends the sleeps on this bell.

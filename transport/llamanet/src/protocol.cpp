@@ -113,7 +113,7 @@ void fields(Coder& coder, typename Coder::template Value<PeersAre>& message) {
 
 template <typename Coder>
 void fields(Coder& coder, typename Coder::template Value<Say>& message) {
-  coder.kind(message.kind, SayKind::note, SayKind::damaged);
+  coder.kind(message.kind, SayKind::note, SayKind::finalized);
   coder.numbers(message.code);
   coder.text(message.text);
 }
@@ -251,6 +251,12 @@ void fields(Coder& coder, typename Coder::template Value<Moved>& message) {
   coder.numbers(message.before);
 }
 
+template <typename Coder>
+void fields(Coder&, typename Coder::template Value<Book>&) {}
+
+template <typename Coder>
+void fields(Coder&, typename Coder::template Value<BookIs>&) {}
+
 // The variant's alternatives stand in the order of the type numbers, which begin at 1.
 static_assert(
     std::is_same_v<std::variant_alternative_t<static_cast<std::size_t>(MessageType::attach) - 1, Message>,
@@ -268,7 +274,7 @@ static_assert(std::is_same_v<
 static_assert(
     std::is_same_v<std::variant_alternative_t<static_cast<std::size_t>(MessageType::injected) - 1, Message>,
                    Injected>);
-static_assert(std::variant_size_v<Message> == static_cast<std::size_t>(MessageType::moved));
+static_assert(std::variant_size_v<Message> == static_cast<std::size_t>(MessageType::book_is));
 
 template <std::size_t index = 0>
 std::optional<Message> read_type(std::uint16_t type, Decoder& body) {

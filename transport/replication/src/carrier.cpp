@@ -240,8 +240,9 @@ void Carrier::acknowledge_all(Time now) {
   attend_active(now);
 }
 
-bool Carrier::is_idle() const {
-  const auto has_all = [](const auto& entry) {
+bool Carrier::is_idle(const std::function<bool(EndpointNumber)>& counts) const {
+  const auto has_all = [&counts](const auto& entry) {
+    if (!counts(entry.first)) return true;
     const Peer& peer = *entry.second;
     const auto is_behind = [](const auto& served) { return served && served->has_unsent(); };
     return peer.is_gone() ||
@@ -249,15 +250,16 @@ bool Carrier::is_idle() const {
             peer.controls.empty() && peer.pulls.empty() && std::ranges::none_of(peer.served, is_behind));
   };
   return std::ranges::all_of(peers_, has_all) &&
-         std::ranges::none_of(sources_, [this](const auto& source) { return is_awaited(*source); });
+         std::ranges::none_of(sources_, [&](const auto& source) { return is_awaited(*source, counts); });
 }
 
 /// Whether a peer is still to ask for records of this log that are there.
-bool Carrier::is_awaited(const Source& source) const {
+bool Carrier::is_awaited(const Source& source, const std::function<bool(EndpointNumber)>& counts) const {
   if (source.is_withdrawn) return false;
   const log::LogEntry& entry = source.place.arena.log(source.place.index);
   if (entry.published.load(std::memory_order_relaxed) == 0) return false;
-  return std::ranges::any_of(source.followers, [this](const Source::Follower& follower) {
+  return std::ranges::any_of(source.followers, [&](const Source::Follower& follower) {
+    if (!counts(follower.keeper)) return false;
     const auto peer = peers_.find(follower.keeper);
     return follower.peer == nullptr && !follower.has_left &&
            (peer == peers_.end() || !peer->second->is_gone());

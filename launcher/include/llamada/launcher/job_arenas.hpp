@@ -44,6 +44,7 @@ enum class ArenaEventKind {
   warning,
   live,
   damaged,
+  finalized,
   spawn,
   reach,
   inject,
@@ -130,10 +131,15 @@ struct ArenaEvent {
 
 /// Of a rank on another node.
 enum class RemoteState : std::uint32_t {
-  running = 0,  ///< or it will be: this incarnation is expected
-  dead = 1,     ///< another incarnation may follow
-  done = 2      ///< it has ended as it should
+  running = 0,   ///< or it will be: this incarnation is expected
+  dead = 1,      ///< another incarnation may follow
+  done = 2,      ///< it has ended as it should
+  finalized = 3  ///< it waits at the end of MPI_Finalize
 };
+
+/// How many processes MPI_Comm_spawn may add to a job on one node at a time, and to one on several nodes in
+/// its life.
+inline constexpr std::uint32_t spawned_count_max = 1024;
 
 /// What the job needs of the node's arenas: implemented over llamaNET's driver where the programs are wired
 /// together, by a fake in tests. Threads: the job driver's.
@@ -184,6 +190,16 @@ class JobArenas {
   /// Finds out by what the other nodes are reached, from what endpoints() of each says: an event `probed`
   /// follows. Errors: parse_error, those of the system.
   virtual Status probe_nodes(const std::vector<std::string>& /*endpoints*/) { return {}; }
+  /// Slots for more ranks behind the others, by the node of each: the same on all nodes. Gives what the other
+  /// nodes must know to reach this node's, for their meet_ranks(). Errors: out_of_resources, unsupported.
+  virtual Result<std::string> add_ranks_of_nodes(const std::vector<std::uint32_t>& nodes) {
+    return failure(Errc::unsupported, "{} ranks cannot be added here", nodes.size());
+  }
+  /// What add_ranks_of_nodes() on each node has given, by node; before any of these ranks starts. Errors:
+  /// parse_error.
+  virtual Status meet_ranks(const std::vector<std::string>& /*endpoints*/) { return {}; }
+  /// Added ranks that will not be started.
+  virtual void drop_ranks(std::uint32_t /*first*/, std::uint32_t /*count*/) {}
   /// What has become of a rank on another node.
   virtual void set_remote(std::uint32_t /*rank*/, RemoteState /*state*/, std::uint32_t /*incarnation*/) {}
 

@@ -23,6 +23,8 @@ struct Node {
   /// What llamanetd executes to have a llamanetd there, but for that one's arguments ("ssh", "n2",
   /// "/usr/bin/llamanetd"). Empty: this is llamanetd's own node.
   std::vector<std::string> agent;
+  std::uint32_t slots = 1;      ///< how many ranks it is for
+  std::uint32_t max_slots = 0;  ///< more never run there; 0: no limit
   bool operator==(const Node&) const = default;
 };
 
@@ -47,6 +49,7 @@ struct Start {
   std::vector<std::string> programs;        ///< with nodes: all files that ranks execute
   std::vector<std::uint32_t> node_of_rank;  ///< by rank: index in `nodes`; empty without them
   LinkWish link = LinkWish::automatic;      ///< with nodes
+  std::uint8_t deals_by_node = 0;           ///< spawned ranks go to the nodes in turn, and not slot by slot
   bool operator==(const Start&) const = default;
 };
 /// The node of a rank: 0 in a job on one.
@@ -105,6 +108,7 @@ struct World {
   std::uint32_t first = 0;
   std::uint32_t count = 0;
   std::uint32_t number = 0;
+  std::vector<std::string> hosts;  ///< the name of each one's node; empty in a job on one
   bool operator==(const World&) const = default;
 };
 

@@ -93,6 +93,7 @@ struct Options {
   std::string output_folder;
   bool output_also_shown = true;  ///< with an output_folder
   std::optional<std::uint32_t> universe_size;
+  bool universe_is_system = false;  ///< on several hosts it is the number of their slots
   /// The program and its arguments; not empty when the action is run.
   std::vector<std::string> command;
   /// The programs of a job of several, the first of which is also `command`; empty when there is one. The

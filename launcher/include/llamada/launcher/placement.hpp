@@ -14,6 +14,9 @@ namespace llamada::launcher {
 /// host in turn.
 enum class HostOrder { by_slot, by_node };
 
+/// How many ranks a host is for; `ranks_per_node` goes before what the user has written.
+std::uint32_t slots_of(const HostEntry& host, const std::optional<std::uint32_t>& ranks_per_node);
+
 /// How the ranks of a job are to be dealt out.
 struct PlacementRequest {
   std::uint32_t rank_count = 1;
@@ -33,5 +36,9 @@ struct Placement {
 /// to the hosts in turn. Pure. Errors: out_of_resources, when there are fewer slots than ranks, with both
 /// numbers.
 Result<Placement> place_ranks(const std::vector<HostEntry>& hosts, const PlacementRequest& request);
+
+/// The same by the index of each rank's host in `hosts`, of which none is left out.
+Result<std::vector<std::uint32_t>> deal_ranks(const std::vector<HostEntry>& hosts,
+                                              const PlacementRequest& request);
 
 }  // namespace llamada::launcher

@@ -81,6 +81,9 @@ class Application {
 
   /// Where the ranks of a job on several nodes are; null: of a job on one node.
   const NodeBook* book() const;
+  /// Asks the driver for the book as it is now, which takes the place of book(): only if there is one.
+  /// Errors: those of the connection, parse_error.
+  Status refresh_book();
   /// This rank's links to those of other nodes, which receive where the book says; only if there is a book.
   /// What comes by either ends a sleep on the bell, until it is received. Whoever sleeps gives the time at
   /// which something is due (Carrier::due()) as the limit of Bell::sleep().

@@ -185,6 +185,16 @@ class Driver {
   /// already_exists, invalid_argument (a driver of one node; a link that this node does not have), those of
   /// the system.
   Status meet_nodes(std::span<const std::string> endpoints_of_nodes, const LinkChoice& choice = {});
+  /// More slots behind the others, by the node of each, in the same order on all nodes of the job; after
+  /// meet_nodes(). Slots of this node get arenas and sockets. Gives what meet_slots() of each node must be
+  /// given of this one. Errors: out_of_resources, those of the system, invalid_argument (a driver of one
+  /// node); then the slots are there and stay free, so that the numbers are the same on all nodes.
+  Result<std::string> add_slots_of_nodes(std::span<const std::uint32_t> nodes);
+  /// The added slots of other nodes are `expected` from now on, and in the book that applications get. Before
+  /// any of the added applications attaches. Errors: parse_error, invalid_argument, those of the system.
+  Status meet_slots(std::span<const std::string> endpoints_of_nodes);
+  /// Nobody will attach to these added slots: they are free from now on, and are not used again.
+  void drop_slots(std::uint32_t first, std::uint32_t count);
   /// What has become of the application of a slot of another node. Wakes everybody. Nothing changes by an
   /// incarnation that is lower than the one that is known, or once the slot is done.
   void set_remote(std::uint32_t slot, SlotState state, std::uint32_t incarnation);

@@ -18,7 +18,14 @@ inline constexpr std::size_t page_header_size_bytes = page_bytes;
 /// longer before using what lies behind. Nobody may touch what its mapping has behind the file's end.
 inline constexpr std::uint64_t arena_bytes_at_first = 8 << 20;
 
-enum class SlotState : std::uint32_t { free = 0, expected = 1, attached = 2, dead = 3, done = 4 };
+enum class SlotState : std::uint32_t {
+  free = 0,
+  expected = 1,
+  attached = 2,
+  dead = 3,
+  done = 4,
+  finalized = 5  ///< of another node's slot only: its application waits at the end of MPI_Finalize
+};
 
 struct alignas(64) DriverPage {
   std::uint64_t magic;

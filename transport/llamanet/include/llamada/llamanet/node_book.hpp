@@ -39,6 +39,8 @@ struct BookEntry {
   replication::Address small;  ///< of its UDP socket for small frames
   replication::Address bulk;   ///< of its UDP socket for bulk
   EthernetPlace ethernet;      ///< for small frames; all zero where its node has no raw Ethernet
+  /// Not for a slot whose application was to be added, and was not.
+  bool is_known() const { return small.family != replication::Address::Family::none; }
   bool operator==(const BookEntry&) const = default;
 };
 
@@ -56,9 +58,9 @@ struct BookNode {
   bool operator==(const BookNode&) const = default;
 };
 
-/// Where the ranks of a job on several nodes, and its drivers, are. Every rank of the job has the same
-/// entries, and each incarnation of a rank gets the same book. Its bytes are in
-/// docs/internals/driver-protocol.md.
+/// Where the ranks of a job on several nodes, and its drivers, are. Every rank that starts with the job has
+/// the same entries, and each incarnation of it gets the same book. When ranks are added there is another
+/// book, with more entries (Application::refresh_book()). Its bytes are in docs/internals/driver-protocol.md.
 struct NodeBook {
   std::uint32_t own_node = 0;
   std::uint64_t job_number = 0;
@@ -74,15 +76,14 @@ struct NodeBook {
   }
 };
 
-/// What a carrier is to know of the rank in this slot. Of one that has not attached yet (incarnation 0) it is
+/// What a carrier is to know of the rank with this entry. Of one that has not attached yet (incarnation 0) it is
 /// the first one that will. The incarnation must have been read after the state (acquire).
-inline replication::PeerState peer_state(const NodeBook& book, std::uint32_t slot, SlotState state,
+inline replication::PeerState peer_state(const NodeBook& book, const BookEntry& entry, SlotState state,
                                          std::uint32_t incarnation) {
-  const BookEntry& entry = book.entries[slot];
   return {.incarnation = static_cast<std::uint16_t>(std::max(incarnation, 1U)),
           .is_lost = state == SlotState::dead,
           .is_done = state == SlotState::done,
-          .small = book.small_of(entry),
+          .small = entry.is_known() ? book.small_of(entry) : entry.small,
           .bulk = entry.bulk};
 }
 

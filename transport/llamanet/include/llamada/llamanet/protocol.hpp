@@ -57,6 +57,8 @@ enum class MessageType : std::uint16_t {
   surveyed = 27,
   move = 28,
   moved = 29,
+  book = 30,
+  book_is = 31,
 };
 
 /// An application asks for a slot.
@@ -113,7 +115,8 @@ enum class SayKind : std::uint32_t {
   unprotected = 4,
   warning = 5,
   live = 6,
-  damaged = 7  ///< `code` is the slot whose arena is damaged, `text` how
+  damaged = 7,   ///< `code` is the slot whose arena is damaged, `text` how
+  finalized = 8  ///< of a job on several nodes: the application waits at the end of MPI_Finalize
 };
 
 struct Say {
@@ -236,6 +239,16 @@ struct Moved {
   bool operator==(const Moved&) const = default;
 };
 
+/// Asks for the book of a job on several nodes as it is now: slots may have been added.
+struct Book {
+  bool operator==(const Book&) const = default;
+};
+
+/// Descriptor: the book (read-only).
+struct BookIs {
+  bool operator==(const BookIs&) const = default;
+};
+
 /// Asks the driver to make the file of the application's arena as long as the arena, where the application
 /// itself may not.
 struct Lengthen {
@@ -318,7 +331,7 @@ struct Rejoin {
 using Message =
     std::variant<Attach, Attached, Peers, PeersAre, Say, Inspect, Inspected, ErrorMessage, Bye, Share, Shared,
                  Release, Released, Spawn, Spawned, Name, Named, Lengthen, Lengthened, Reach, Reached, Rejoin,
-                 Part, Inject, Injected, Survey, Surveyed, Move, Moved>;
+                 Part, Inject, Injected, Survey, Surveyed, Move, Moved, Book, BookIs>;
 
 struct Envelope {
   std::uint32_t request = 0;  ///< chosen by the asker, repeated in the answer

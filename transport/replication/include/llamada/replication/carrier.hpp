@@ -158,7 +158,11 @@ class Carrier {
   Time due() const { return due_; }
   /// Whether each peer that is neither lost nor done has applied all that it is to have: all records of the
   /// logs that were published to it, too, if it follows them or has yet to.
-  bool is_idle() const;
+  bool is_idle() const {
+    return is_idle([](EndpointNumber) { return true; });
+  }
+  /// The same for those peers for which `counts` holds.
+  bool is_idle(const std::function<bool(EndpointNumber)>& counts) const;
 
   /// Whether what came last could not be applied, because the own arena has no memory left: it is tried
   /// again.
@@ -188,7 +192,7 @@ class Carrier {
   void attach_waiting(Source& source);
   void attach(Peer& peer, ServedLog& served);
   void attend_active(Time now);
-  bool is_awaited(const Source& source) const;
+  bool is_awaited(const Source& source, const std::function<bool(EndpointNumber)>& counts) const;
   void note_due(Time due);
   void note_due(Peer& peer, Time due);
 
