@@ -141,10 +141,15 @@ void Foreground::take(control::Message message) {
     return allow_input();
   }
   if (std::holds_alternative<control::Die>(message)) kill(getpid(), SIGKILL);
-  if (auto* world = std::get_if<control::World>(&message))
-    for (Sink& sink : sinks_) sink.lines.name_world(world->first, world->count, world->number, world->hosts);
+  if (const auto* world = std::get_if<control::World>(&message)) return take_world(*world);
   if (auto* finished = std::get_if<control::Finished>(&message))
     finished_ = ForegroundResult{finished->exit_code, std::move(finished->report)};
+}
+
+void Foreground::take_world(const control::World& world) {
+  for (Sink& sink : sinks_) sink.lines.name_world(world.first, world.count, world.number, world.hosts);
+  if (const auto made = files_.add_ranks(world.first, world.count, world.hosts); !made)
+    fail_file(made.error());
 }
 
 void Foreground::take_output(const control::Output& output) {
@@ -163,9 +168,13 @@ void Foreground::take_output(const control::Output& output) {
 void Foreground::write_file(const control::Output& output) {
   if (file_failed_) return;
   const auto written = files_.write(output.rank, output.stream, output.bytes);
-  if (written) return;
-  file_failed_ = output_lost_ = true;
-  take_notice(fmt::format("mpirun: {}; the job is ended.\n", written.error().text()));
+  if (!written) fail_file(written.error());
+}
+
+void Foreground::fail_file(const Error& error) {
+  if (std::exchange(file_failed_, true)) return;
+  output_lost_ = true;
+  take_notice(fmt::format("mpirun: {}; the job is ended.\n", error.text()));
   link_->send(control::End{exit_output, 0});
 }
 

@@ -49,6 +49,7 @@ class Foreground {
   };
 
   void take(control::Message message);
+  void take_world(const control::World& world);
   void take_output(const control::Output& output);
   void take_notice(const std::string& text);
   void write_some(Sink& sink);
@@ -58,6 +59,7 @@ class Foreground {
   void allow_input();
   void end_input();
   void write_file(const control::Output& output);
+  void fail_file(const Error& error);
   void cannot_write(Sink& sink, int error);
   ForegroundResult with_lost_output(ForegroundResult result);
   void take_signal(int number);

@@ -33,10 +33,17 @@ std::string OutputFiles::file_name(std::uint32_t rank, int stream) const {
                      stream == 1 ? "stdout" : "stderr");
 }
 
-Status OutputFiles::open_all() {
+Status OutputFiles::add_ranks(std::uint32_t first, std::uint32_t count,
+                              const std::vector<std::string>& hosts) {
+  if (!hosts.empty()) hosts_.resize(first);
+  hosts_.insert(hosts_.end(), hosts.begin(), hosts.end());
+  return open_for(first, count);
+}
+
+Status OutputFiles::open_for(std::uint32_t first, std::uint32_t count) {
   if (options_.output_pattern.empty() && options_.error_pattern.empty() && options_.output_folder.empty())
     return {};
-  for (std::uint32_t rank = 0; rank < options_.rank_count; ++rank)
+  for (std::uint32_t rank = first; rank < first + count; ++rank)
     for (const int stream : {1, 2}) {
       const std::string name = file_name(rank, stream);
       if (name.empty() || files_.contains(name)) continue;

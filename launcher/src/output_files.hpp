@@ -22,13 +22,16 @@ class OutputFiles {
   explicit OutputFiles(const Options& options, std::vector<std::string> hosts = {});
 
   /// Makes the files of all ranks, so that one that says nothing has an empty one.
-  Status open_all();
+  Status open_all() { return open_for(0, options_.rank_count); }
+  /// The same for ranks that were spawned, on these hosts; none: on this one.
+  Status add_ranks(std::uint32_t first, std::uint32_t count, const std::vector<std::string>& hosts);
   /// Writes to the files of this rank's stream (1 standard output, 2 standard error).
   Status write(std::uint32_t rank, int stream, std::string_view bytes);
   /// Whether mpirun shows the stream, too.
   bool is_shown(int stream) const;
 
  private:
+  Status open_for(std::uint32_t first, std::uint32_t count);
   std::string file_name(std::uint32_t rank, int stream) const;
 
   const Options& options_;

@@ -73,6 +73,17 @@ TEST_CASE("spawn on nodes: ranks go to the nodes that have places, and their lin
   CHECK(contains(job.output(), "[1:0@b] child of world\n"));
 }
 
+TEST_CASE("spawn on nodes: what spawned ranks write goes into files that name their hosts", "[system]") {
+  test::TemporaryFolder folder;
+  auto options = parents_here;
+  options.insert(options.end(), {"-outfile-pattern", folder / "%r.%h"});
+  Job job = start(options, "child fails");
+  CHECK(job.wait() == 3);
+  std::string line;
+  std::getline(std::ifstream(folder / "2.b"), line);
+  CHECK(line == "child of world");
+}
+
 TEST_CASE("spawn on nodes: a spawned rank that dies ends the job, and so does a parent", "[system]") {
   for (const auto& places : {parents_here, parents_apart}) {
     Job child = start(places, "child dies");

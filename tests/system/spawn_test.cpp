@@ -116,6 +116,16 @@ TEST_CASE("spawn: the exit code of a spawned rank is the job's", "[system]") {
   CHECK(job.output().find("[1:0] child of world\n") != std::string::npos);
 }
 
+TEST_CASE("spawn: what spawned ranks write goes into files of their own, too", "[system]") {
+  test::TemporaryFolder folder;
+  Job job = start("child fails", {"-outfile-pattern", folder / "%r.of"});
+  CHECK(job.wait() == 3);
+  std::string line;
+  std::getline(std::ifstream(folder / "2.of"), line);
+  CHECK(line == "child of world");
+  CHECK(std::filesystem::exists(folder / "0.of"));
+}
+
 TEST_CASE("spawn: a job ends with its last world", "[system]") {
   Job job = start("child outlives");
   CHECK(job.wait() == 0);
