@@ -132,8 +132,9 @@ class Links final : RemoteRanks {
     const auto slot = static_cast<std::uint32_t>(rank);
     // Acquire: the incarnation is at least as new as the state.
     const llamanet::SlotState state = application_.roster().slot_state(slot);
+    const llamanet::BookEntry entry = entry_of(slot);  // before book(): it may take the next one
     return llamanet::peer_state(
-        book(), entry_of(slot), state,
+        book(), entry, state,
         application_.roster().page_slot(slot).incarnation.load(std::memory_order_relaxed));
   }
   std::uint64_t changes() const override { return application_.roster().generation(); }
