@@ -40,8 +40,13 @@ void Channel::part(int world_rank) {
   for (int member = 0; member < size(); ++member) {
     if (members_.world_rank(member) != world_rank || peer(member).is_gone) continue;
     // Its log and its cursor are gone.
+    const bool was_copy = peer(member).is_copy;
     peer(member) = {};
     peer(member).is_gone = true;
+    if (was_copy) {
+      world_.link()->stop_reading(world_rank, key_);
+      continue;
+    }
     std::uint32_t scanned = 0;
     if (const auto* cursor =
             log::find_cursor(arena_.reading(), key_, static_cast<std::uint32_t>(world_rank), scanned))

@@ -13,9 +13,14 @@ void Incoming::part(int rank) {
   std::erase(open_, rank);
   std::erase(missing_, rank);
   next_ = 0;
+  ProgressHook* const link = world_.is_local(rank) ? nullptr : world_.link();
   streams_[static_cast<std::size_t>(rank)] = Stream{};
   log::ArenaWriter& own = world_.arena();
   for (const log::LogKey key : {message_log_key(world_.rank()), bulk_log_key(world_.rank())}) {
+    if (link) {
+      link->stop_reading(rank, key);
+      continue;
+    }
     std::uint32_t scanned = 0;
     const auto* cursor = log::find_cursor(own.reading(), key, static_cast<std::uint32_t>(rank), scanned);
     if (cursor) own.remove_cursor(const_cast<log::CursorEntry*>(cursor));
@@ -38,6 +43,8 @@ void Outgoing::part(int rank) {
   if (last_sent_to_ == to.get()) last_sent_to_ = nullptr;
   if (to->open) to->log.discard();
   if (to->bulk.is_open) to->bulk.log.discard();
+  if (ProgressHook* const link = world_.is_local(rank) ? nullptr : world_.link())
+    for (const log::LogKey key : {message_log_key(rank), bulk_log_key(rank)}) link->withdraw(key);
   to = std::make_unique<Destination>();
   to->rank = rank;
 }

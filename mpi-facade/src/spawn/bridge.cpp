@@ -26,8 +26,6 @@ Reference<Communicator> make_bridge(int initiator, int other) {
 void part_from_ended() {
   Runtime& self = runtime();
   for (const int slot : self.engine->strangers()) {
-    // The slot of a rank on another node is not given to another process.
-    if (!self.world->is_local(slot)) continue;
     if (!self.world->has_ended(slot) || Group::is_named(slot) || !self.engine->part(slot)) continue;
     self.collectives->part(slot);
     self.world->part(slot);

@@ -100,6 +100,9 @@ class InProcessWorld final : public World {
     }
   }
   ProgressHook* link() override { return links_ ? &links_->logs() : nullptr; }
+  void part(int world_rank) override {
+    if (is_by_link(world_rank)) links_->logs().part(world_rank);
+  }
   bool has_delivered() override { return !links_ || links_->logs().has_delivered(); }
 
   void wake(int world_rank) override {

@@ -238,6 +238,7 @@ class LlamanetWorld final : public World {
     return state == llamanet::SlotState::done || state == llamanet::SlotState::free;
   }
   void part(int world_rank) override {
+    if (!is_local(world_rank)) return links_->logs().part(world_rank);
     if (!application_->roster().part(static_cast<std::uint32_t>(world_rank))) driver_is_gone();
   }
   std::uint64_t roster_changes() override { return application_->roster().generation(); }

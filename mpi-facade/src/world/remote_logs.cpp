@@ -126,6 +126,13 @@ bool RemoteLogs::is_read_by(int world_rank, log::LogKey key) {
   return carrier_.is_read_by(key, endpoint_of(world_rank));
 }
 
+void RemoteLogs::part(int world_rank) {
+  if (!ranks_.state_of(world_rank).is_done) return;
+  (void)carrier_.meet(endpoint_of(world_rank), ranks_.state_of(world_rank));
+  std::erase(options_.ranks, world_rank);
+  patience_.erase(world_rank);
+}
+
 void RemoteLogs::push(int world_rank) { carrier_.push(endpoint_of(world_rank), clock_.monotonic()); }
 
 bool RemoteLogs::has_delivered() {

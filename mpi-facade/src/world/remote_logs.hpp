@@ -93,6 +93,8 @@ class RemoteLogs final : public ProgressHook, replication::CarrierEvents {
   void set_waiting(bool waits) override { carrier_.set_waiting(waits); }
   void stop_reading(int world_rank, log::LogKey key) override;
   bool is_read_by(int world_rank, log::LogKey key) override;
+  /// World::part() of a rank on another node: nothing more is to be known of one that has ended.
+  void part(int world_rank);
   void withdraw(log::LogKey key) override { carrier_.withdraw(key); }
 
   /// To sleep on; -1: there is none.

@@ -173,7 +173,8 @@ class World {
   /// read by who has met it.
   virtual bool has_ended(int /*world_rank*/) { return false; }
   /// This rank has nothing to do with that process any more, which has ended: its arena is unmapped, and the
-  /// slot may become that of another one. Nothing may refer to the arena.
+  /// slot may become that of another one. Nothing may refer to the arena. On another node it has none, and
+  /// the slot stays its own.
   virtual void part(int /*world_rank*/) {}
   /// Another number whenever a process has come, ended or gone.
   virtual std::uint64_t roster_changes() { return 0; }

@@ -280,3 +280,31 @@ TEST_CASE(
     CHECK(cluster.world(0).has_delivered());
   }
 }
+
+TEST_CASE(
+    "remote logs: nothing is left of a rank of another world that has ended when this one parts from it") {
+  Cluster cluster(2, {}, 1, true);
+  const auto bytes = make_bytes(100'000, 1);
+  std::vector<std::byte> there(bytes.size()), back(bytes.size());
+  Request send, receive, answer, answered;
+  cluster.send(send, 0, 1, bytes, 1);
+  cluster.receive(receive, 1, 0, there, 1);
+  cluster.send(answer, 1, 0, bytes, 2);
+  cluster.receive(answered, 0, 1, back, 2);
+  REQUIRE(cluster.run_until([&] { return receive.complete && answered.complete; }));
+  const auto has_log = [&](log::LogKey key) {
+    std::uint32_t scanned = 0;
+    return log::find_log(cluster.world(0).arena().reading(), key, scanned).has_value();
+  };
+  const log::LogKey copy = replication::copy_key({1, message_log_key(0)});
+  CHECK(has_log(copy));
+  CHECK(has_log(message_log_key(1)));
+  cluster.end(1);
+  for (int i = 0; i < 100; ++i) cluster.step(0);
+  REQUIRE(cluster.engine(0).part(1));
+  cluster.world(0).part(1);
+  CHECK_FALSE(has_log(copy));
+  CHECK_FALSE(has_log(message_log_key(1)));
+  CHECK(cluster.world(0).has_delivered());
+  for (int i = 0; i < 100; ++i) cluster.step(0);
+}
