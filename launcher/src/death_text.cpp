@@ -84,6 +84,13 @@ std::string why_killed(const DeathRecord& death) {
       *death.memory_used_up);
 }
 
+std::string cause_of(const DeathRecord& death, const Judgement& judgement) {
+  const std::string why = why_killed(death);
+  if (death.cause_is_unknown && why.empty())
+    return "it ended without MPI_Finalize; srun, or whatever has started it, says how";
+  return cause_of(judgement.signal.value_or(0)) + why;
+}
+
 /// "rank 3", "rank 0 of spawned world 1".
 std::string name_of(const DeathRecord& death) {
   return death.name.empty() ? fmt::format("rank {}", death.rank) : death.name;
@@ -138,7 +145,7 @@ std::string describe_death(const DeathRecord& death, const Judgement& judgement,
       "{}"
       "  done      {}\n",
       name_among(death, context.rank_count), context.host, death.pid, death.incarnation,
-      cause_of(judgement.signal.value_or(0)) + why_killed(death), where_it_was(death), found,
+      cause_of(death, judgement), where_it_was(death), found,
       what_was_done(death, judgement.verdict, context));
 }
 

@@ -34,6 +34,7 @@ void continue_when_parent_dies() { prctl(PR_SET_PDEATHSIG, SIGCONT); }
   continue_when_parent_dies();
   fcntl(plan.control.get(), F_SETFD, 0);
   fcntl(plan.last_word.descriptor(), F_SETFD, 0);
+  for (const FileDescriptor& each : plan.inherited) fcntl(each.get(), F_SETFD, 0);
   setrlimit(RLIMIT_NOFILE, &plan.descriptor_limit);
   sigprocmask(SIG_SETMASK, &plan.signal_mask, nullptr);
   std::vector<std::string> words = plan.arguments;
@@ -98,6 +99,7 @@ void say_if_mpirun_dies(const GuardianPlan& plan) {
   const pid_t llamanetd = fork();
   if (llamanetd == 0) execute_llamanetd(plan);
   plan.control.reset();
+  plan.inherited.clear();
   if (llamanetd < 0) _exit(exit_launcher);
   const ChildsEnd end = watch_over(plan, llamanetd, llamanetd_grace);
   if (end.by_itself && !end.well()) {
@@ -116,6 +118,7 @@ void say_if_mpirun_dies(const GuardianPlan& plan) {
   const pid_t keeper = fork();
   if (keeper == 0) keep(std::move(plan), guardian);
   plan.control.reset();
+  plan.inherited.clear();
   if (keeper < 0) _exit(exit_launcher);
   const ChildsEnd end = watch_over(plan, keeper, 2 * llamanetd_grace);
   if (end.by_itself && WIFSIGNALED(end.wait_status))

@@ -29,6 +29,7 @@ void fields(Coder& coder, typename Coder::template Value<Start>& message) {
   coder.list(message.node_of_rank, [](Coder& each, auto& node) { each.numbers(node); });
   coder.choice(message.link, LinkWish::ethernet);
   coder.numbers(message.deals_by_node);
+  coder.numbers(message.is_adopted);
 }
 
 template <typename Coder>

@@ -40,6 +40,8 @@ DeathFacts facts_of(const JobRank& rank, const node::Ended& end) {
   // and gdb end with codes of their own when the program below them is killed.
   facts.lost = facts.behind_wrapper && !end.attached_status && end.view.state == RankState::in_program &&
                !facts.signal;
+  const bool has_left_mpi = end.view.state == RankState::finalized || end.view.state == RankState::exiting;
+  if (end.is_adopted) facts.lost = !has_left_mpi;
   facts.others_in_mpi = end.others_in_mpi;
   return facts;
 }
@@ -69,6 +71,7 @@ DeathRecord JobCoordinator::record_of(const JobRank& rank, const node::Ended& en
   if (!judgement.signal) record.exit_code = judgement.exit_code;
   record.mpi_call = end.view.call;
   record.call_index = end.view.call_index;
+  record.cause_is_unknown = end.is_adopted;
   record.state = end.view.state;
   record.replaying = rank.open_death.has_value();
   record.sent_before = counter_of(end.view, log::Counter::messages_sent) > 0;

@@ -125,6 +125,8 @@ void JobCoordinator::on(node::CannotStart&& message) {
 void JobCoordinator::on(node::SpawnWanted&& message) {
   const std::uint64_t question = message.question.number;
   if (ending_code_) return refuse_spawn(question, "the job is ending");
+  if (job_.is_adopted != 0)
+    return refuse_spawn(question, "processes can be added only to a job that mpirun has started");
   std::string path = variable_in(job_.environment, "PATH");
   if (path.empty()) path = "/usr/local/bin:/usr/bin:/bin";
   auto world = plan_world(message.question.commands, path);

@@ -53,8 +53,9 @@ AgentSurroundings surroundings_of_this_process() {
 class JobDriver {
  public:
   JobDriver(FileDescriptor control, LastWord last_word, const ArenasFactory& make_arenas,
-            IsMpiFunction is_mpi_function)
+            IsMpiFunction is_mpi_function, Adoption adoption)
       : last_word_(std::move(last_word)),
+        adoption_(std::move(adoption)),
         mpirun_(peer_of(control)),
         mpirun_pidfd_(open_pidfd(mpirun_)),
         remote_(loop_, surroundings_of_this_process(), actions()),
@@ -121,11 +122,13 @@ class JobDriver {
 
   void begin(const control::Start& job) {
     own_node_ = job.nodes.empty() ? 0 : node_without_agent(job);
+    if (job.is_adopted != 0) supervisor_.adopt(std::move(adoption_));
     nodes_.begin(job);
     coordinator_.take(control::Message(job));
     hand_over_messages();
     if (job.nodes.empty()) return;
-    if (auto status = remote_.start(job); !status) nodes_.lost(0, status.error().text());
+    if (auto status = remote_.start(job); !status) return nodes_.lost(0, status.error().text());
+    if (job.is_adopted != 0) supervisor_.report(remote_.invitation());
   }
 
   static std::uint32_t node_without_agent(const control::Start& job) {
@@ -160,6 +163,7 @@ class JobDriver {
 
   EventLoop loop_;
   LastWord last_word_;
+  Adoption adoption_;  ///< until the job begins
   pid_t mpirun_;
   FileDescriptor mpirun_pidfd_;
   bool told_to_end_ = false;  ///< by mpirun, at once
@@ -178,9 +182,11 @@ class JobDriver {
 }  // namespace
 
 int run_job_driver(FileDescriptor control, LastWord last_word, const ArenasFactory& make_arenas,
-                   IsMpiFunction is_mpi_function) {
+                   IsMpiFunction is_mpi_function, Adoption adoption) {
   fcntl(control.get(), F_SETFD, FD_CLOEXEC);
-  return JobDriver(std::move(control), std::move(last_word), make_arenas, std::move(is_mpi_function)).run();
+  return JobDriver(std::move(control), std::move(last_word), make_arenas, std::move(is_mpi_function),
+                   std::move(adoption))
+      .run();
 }
 
 }  // namespace llamada::launcher

@@ -106,6 +106,32 @@ Status check_injections(const Options& options, const Installation& installation
   return {};
 }
 
+/// A replacement must be laid out in memory as its predecessor was: the one has no say in how the other's
+/// launcher starts a process.
+Status check_adopted(const Options& options, const qos::Profile& profile) {
+  if (!qos::rank_protection(profile).records_outcomes) return {};
+  return failure(Errc::unsupported,
+                 "the profile '{}' replaces ranks that die, which needs ranks that mpirun has started: take "
+                 "mpirun (in an allocation of Slurm: mpirun {}), or another profile in LLAMADA_QOS",
+                 options.qos, options.command[0]);
+}
+
+/// This node is the first.
+NodePlan plan_of(const AdoptedJob& adopted) {
+  NodePlan plan;
+  if (adopted.hosts.size() == 1) return plan;
+  for (const std::string& host : adopted.hosts) plan.nodes.push_back({host, {"another launcher"}});
+  plan.nodes[0].agent.clear();
+  plan.node_of_rank = adopted.node_of_rank;
+  for (std::size_t node = 0; node < plan.nodes.size(); ++node)
+    plan.nodes[node].slots = static_cast<std::uint32_t>(std::ranges::count(plan.node_of_rank, node));
+  return plan;
+}
+
+Result<NodePlan> plan_of(const Options& options, const PlanningHost& here, bool may_spawn) {
+  return options.adopted ? plan_of(*options.adopted) : plan_nodes(options, here, may_spawn);
+}
+
 PlanningHost own_host(const std::string& path, const Installation& installation) {
   char name[256] = "";
   gethostname(name, sizeof name - 1);
@@ -132,6 +158,8 @@ std::variant<Preparation, Refusal> prepare(const Options& options, const IsMpiFu
   if (!profile) return refuse(profile.error(), exit_launcher);
   for (const std::string& warning : warnings) std::fprintf(stderr, "mpirun: warning: %s\n", warning.c_str());
   if (auto status = qos::check_for_ranks(*profile); !status) return refuse(status.error(), exit_launcher);
+  if (options.adopted)
+    if (auto status = check_adopted(options, *profile); !status) return refuse(status.error(), exit_launcher);
   profile->tuning.put_over(options.tuning);
   if (auto status = qos::check_consistent(profile->tuning); !status)
     return refuse(status.error().within("--set"), exit_launcher);
@@ -166,7 +194,7 @@ std::variant<Preparation, Refusal> prepare(const Options& options, const IsMpiFu
   const bool may_spawn = options.universe_is_system ||
                          options.universe_size.value_or(0) > options.rank_count ||
                          std::any_of(programs.begin(), programs.end(), names_spawn);
-  auto plan = plan_nodes(options, own_host(path, *installation), may_spawn);
+  auto plan = plan_of(options, own_host(path, *installation), may_spawn);
   if (!plan) return refuse(plan.error(), exit_launcher);
   job.nodes = std::move(plan->nodes);
   job.node_of_rank = std::move(plan->node_of_rank);
@@ -174,9 +202,11 @@ std::variant<Preparation, Refusal> prepare(const Options& options, const IsMpiFu
   if (options.universe_is_system && !job.nodes.empty())
     set_variable(job.environment, "LLAMADA_UNIVERSE_SIZE", std::to_string(slots_of_all(job.nodes)));
   job.deals_by_node = options.nodes.order == HostOrder::by_node ? 1 : 0;
-  if (!job.nodes.empty()) job.programs = std::move(programs);
+  job.is_adopted = options.adopted.has_value();
+  const bool starts_elsewhere = !job.nodes.empty() && !options.adopted;
+  if (starts_elsewhere) job.programs = std::move(programs);
   // A llamanetd on another host stands elsewhere.
-  if (options.working_directory || !job.nodes.empty()) job.working_directory = directory->string();
+  if (options.working_directory || starts_elsewhere) job.working_directory = directory->string();
   job.profile = qos::serialize(*profile);
   job.profile_label = options.qos;
   for (const InjectRule& rule : options.injections) job.inject_rules.push_back(rule.text);
@@ -204,6 +234,18 @@ void report_bindings(const Options& options, const std::vector<std::string>& pla
             : fmt::format("mpirun: rank {} is bound to CPUs {}.\n", rank, places[rank % places.size()]));
 }
 
+/// llamanetd gets what belongs to adopted ranks. The first rank waits for the end of its pipe, so this
+/// process keeps it open, too.
+void hand_on(const AdoptedJob& adopted, GuardianPlan& plan) {
+  FileDescriptor report(fcntl(adopted.report, F_DUPFD_CLOEXEC, 3)), manager(adopted.manager);
+  for (const int each : {adopted.report, adopted.manager}) fcntl(each, F_SETFD, FD_CLOEXEC);
+  plan.arguments.insert(plan.arguments.end(),
+                        {"--adopt", adopted.processes, "--report-fd", std::to_string(report.get()),
+                         "--manager-fd", std::to_string(manager.get())});
+  plan.inherited.push_back(std::move(report));
+  plan.inherited.push_back(std::move(manager));
+}
+
 Result<ForegroundResult> launch(const Options& options, Preparation preparation) {
   const rlimit original_limit = raise_descriptor_limit();
   if (options.report_path)
@@ -229,6 +271,7 @@ Result<ForegroundResult> launch(const Options& options, Preparation preparation)
                     last_word->copy(),
                     original_limit,
                     original};
+  if (options.adopted) hand_on(*options.adopted, plan);
   auto guardian = fork_guardian(std::move(plan), {ours.get(), own_life.get()});
   if (!guardian) return propagate(guardian);
   Foreground foreground({options, std::move(ours), *guardian, std::move(*last_word),
@@ -275,7 +318,8 @@ int run_mpirun(int argument_count, char** arguments, const IsMpiFunction& is_mpi
   signal(SIGCHLD, SIG_DFL);
   const std::vector<std::string> words(arguments + std::min(argument_count, 1), arguments + argument_count);
   if (!words.empty() && words[0] == become_part_word) return become_part({words.begin() + 1, words.end()});
-  auto options = parse_options(words, variable);
+  const bool adopts = !words.empty() && words[0] == adopt_ranks_word;
+  auto options = adopts ? options_of_adopted(words, variable) : parse_options(words, variable);
   if (!options) return refuse(options.error(), exit_launcher);
   if (options->action == Action::show_help) return show(help_text());
   if (options->action == Action::show_version) return show("mpirun (Llamada) " LLAMADA_VERSION "\n");

@@ -275,6 +275,7 @@ void fields(Coder& coder, typename Coder::template Value<Ended>& message) {
   coder.text(message.core_file);
   coder.numbers(message.oom_kills);
   coder.text(message.memory_of);
+  coder.flag(message.is_adopted);
 }
 
 template <typename Coder>

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <thread>
 #include <utility>
 
@@ -91,15 +92,31 @@ bool read_secret(const FileDescriptor& pipe, NodeSecret& secret) {
   return read(pipe.get(), secret.data(), secret.size()) == static_cast<ssize_t>(secret.size());
 }
 
+/// As RemoteNodes::invitation() writes it.
+bool read_written_secret(const FileDescriptor& pipe, NodeSecret& secret) {
+  char digits[2 * sizeof secret];
+  if (read(pipe.get(), digits, sizeof digits) != sizeof digits) return false;
+  for (std::size_t i = 0; i < secret.size(); ++i) {
+    std::uint8_t byte = 0;
+    const char* const begin = digits + 2 * i;
+    const auto number = std::from_chars(begin, begin + 2, byte, 16);
+    if (number.ec != std::errc() || number.ptr != begin + 2) return false;
+    secret[i] = std::byte{byte};
+  }
+  return true;
+}
+
 /// The supervisor of a node whose coordinator is at the other end of a stream.
 class NodeDriver {
  public:
-  NodeDriver(FileDescriptor socket, NodeSupervisor::Links links, const ArenasFactory& make_arenas)
+  NodeDriver(FileDescriptor socket, NodeSupervisor::Links links, const ArenasFactory& make_arenas,
+             Adoption adoption)
       : supervisor_(loop_, make_arenas, [this](const node::FromNode& message) { link_.send(message); }),
         link_(
             loop_, std::move(socket), [this](node::ToNode message) { take(std::move(message)); },
             [this](const Error&) { is_over_ = true; }) {
     supervisor_.set_links(std::move(links));
+    if (!adoption.processes.empty()) supervisor_.adopt(std::move(adoption));
   }
 
   Status run() {
@@ -136,10 +153,12 @@ class NodeDriver {
 }  // namespace
 
 int run_node_driver(const NodeIdentity& identity, FileDescriptor secret_pipe, const LastWord& last_word,
-                    const ArenasFactory& make_arenas) {
+                    const ArenasFactory& make_arenas, Adoption adoption) {
   fcntl(last_word.descriptor(), F_SETFD, FD_CLOEXEC);
   NodeSecret secret;
-  if (!read_secret(secret_pipe, secret)) return exit_launcher;
+  const bool is_adopted = !adoption.processes.empty();
+  if (is_adopted ? !read_written_secret(secret_pipe, secret) : !read_secret(secret_pipe, secret))
+    return exit_launcher;
   secret_pipe.reset();
   FileDescriptor socket = connect(identity, secret);
   if (!socket) {
@@ -151,7 +170,8 @@ int run_node_driver(const NodeIdentity& identity, FileDescriptor secret_pipe, co
   }
   prepare_stream(socket);
   NodeSupervisor::Links links{own_address_of(socket), frame_key(secret, identity.job_number)};
-  const Status status = NodeDriver(std::move(socket), std::move(links), make_arenas).run();
+  const Status status =
+      NodeDriver(std::move(socket), std::move(links), make_arenas, std::move(adoption)).run();
   kill_all_descendants();
   return status ? 0 : exit_launcher;
 }

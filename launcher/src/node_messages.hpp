@@ -224,6 +224,7 @@ struct Ended {
   std::string core_file;
   std::uint64_t oom_kills = 0;  ///< how many processes the kernel has killed for want of memory so far
   std::string memory_of;        ///< whose memory that is: "the machine"
+  bool is_adopted = false;      ///< another launcher's child: both statuses are not known
 };
 struct Fenced {
   std::uint32_t slot = 0;

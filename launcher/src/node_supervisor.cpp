@@ -60,8 +60,8 @@ NodeSupervisor::NodeSupervisor(EventLoop& loop, ArenasFactory make_arenas, Tell 
   // Everything that can be blocked is: what comes by a terminal or by name concerns mpirun.
   sigset_t all;
   sigfillset(&all);
-  sigprocmask(SIG_SETMASK, &all, &original_mask_);
-  original_descriptor_limit_ = raise_descriptor_limit();
+  sigprocmask(SIG_SETMASK, &all, &original_.signal_mask);
+  original_.descriptor_limit = raise_descriptor_limit();
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   loop_.on_signal(SIGCHLD, [this] { reap(); });
 }
@@ -168,6 +168,7 @@ void NodeSupervisor::on(node::Fence&& message) {
 
 void NodeSupervisor::on(node::SignalRank&& message) {
   const RankProcess* rank = rank_at(message.slot);
+  if (rank && is_adopted(*rank)) return adopted_->signal(rank->slot, message.number);
   if (!rank || rank->root <= 0) return;
   // SIGUSR1 asks mpirun what the ranks wait for: only those that expect it are to notice.
   if (message.whole_group && message.number == SIGUSR1)
@@ -203,6 +204,7 @@ void NodeSupervisor::on(node::KillAll&&) {
       spared.insert(entry.pid);
     else
       kill(entry.pid, SIGKILL);
+  if (adopted_) adopted_->signal_all(SIGKILL);
 }
 
 void NodeSupervisor::on(node::HoldOutput&& message) {
@@ -255,6 +257,7 @@ void NodeSupervisor::on(control::Input&& message) { input_.give(message.bytes); 
 void NodeSupervisor::signal_all(int number) {
   for (const RankProcess& rank : ranks_)
     if (rank.root > 0) kill(-rank.root, number);
+  if (adopted_) adopted_->signal_all(number);
 }
 
 RankProcess* NodeSupervisor::rank_at(std::uint32_t slot) {

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "adopted_ranks.hpp"
 #include "event_loop.hpp"
 #include "input_pipe.hpp"
 #include "leases.hpp"
@@ -50,6 +51,10 @@ class NodeSupervisor {
     std::uint32_t node = 0;              ///< as Prepare numbers it
   };
   void set_links(Links links) { links_ = std::move(links); }
+  /// Ranks of this node that another launcher has started: they are not started again. Before Prepare.
+  void adopt(Adoption adoption);
+  /// To whoever has started this process with adopted ranks.
+  void report(const std::string& line) const { adopted_->report(line); }
   /// A child of this process that is no rank's: neither it nor what descends from it is ever killed here.
   void spare(pid_t child) { spared_.insert(child); }
 
@@ -119,6 +124,13 @@ class NodeSupervisor {
   void look_at_leases();
   std::optional<LifeSign> life_sign(const RankProcess& rank) const;
 
+  // Adopted ranks (node_supervisor_adopted.cpp).
+  bool is_adopted(const RankProcess& rank) const { return adopted_ && adopted_->has(rank.slot); }
+  void take_in(RankProcess& rank, const node::RankStart& start);
+  void adopted_ended(std::uint32_t slot);
+  void report_places(const std::vector<node::RankStart>& starts) const;
+  void manager_ended();
+
   // Ends (node_supervisor_ends.cpp).
   void reap();
   void root_ended(RankProcess& rank);
@@ -137,12 +149,15 @@ class NodeSupervisor {
   ArenasFactory make_arenas_;
   Tell tell_;
   pid_t mpirun_;
-  sigset_t original_mask_{};
-  rlimit original_descriptor_limit_{};
+  struct {
+    sigset_t signal_mask{};
+    rlimit descriptor_limit{};
+  } original_;  ///< of this process at its start, for the ranks
   std::string host_;
   Links links_;             ///< of a job on several nodes
   std::set<pid_t> spared_;  ///< children that are no ranks
   std::unique_ptr<JobArenas> arenas_;
+  std::unique_ptr<AdoptedRanks> adopted_;        ///< of a node whose ranks another launcher has started
   bool rebuilding_ = false;                      ///< ranks are replaced
   std::map<std::string, KeptProgram> programs_;  ///< under REBUILD, by path
   std::deque<RankProcess> ranks_;                ///< by slot; more come, none moves

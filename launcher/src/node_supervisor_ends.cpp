@@ -76,6 +76,7 @@ void NodeSupervisor::root_ended(RankProcess& rank) {
 
 void NodeSupervisor::tell_end(RankProcess& rank) {
   rank.phase = ProcessPhase::ended;
+  if (adopted_) adopted_->let_go(rank.slot);
   loop_.cancel(rank.timer);
   const RankView seen = arenas_->view(rank.slot);
   if (seen.damaged || seen.incarnation > rank.incarnation)
@@ -86,6 +87,7 @@ void NodeSupervisor::tell_end(RankProcess& rank) {
   end.pid = rank.pid();
   end.root_status = rank.root_status;
   end.attached_status = rank.attached_status;
+  end.is_adopted = is_adopted(rank);
   end.behind_wrapper = rank.attached != 0 && rank.attached != rank.group;
   end.view = view_of(rank);
   end.others_in_mpi = std::any_of(ranks_.begin(), ranks_.end(), [&](const RankProcess& other) {
@@ -145,6 +147,7 @@ std::vector<pid_t> NodeSupervisor::processes_of(const RankProcess& rank) const {
 bool NodeSupervisor::kill_processes_of(const RankProcess& rank) const {
   const std::vector<pid_t> pids = processes_of(rank);
   for (const pid_t pid : pids) kill(pid, SIGKILL);
+  if (adopted_) adopted_->signal(rank.slot, SIGKILL);
   return !pids.empty();
 }
 

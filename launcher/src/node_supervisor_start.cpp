@@ -53,6 +53,7 @@ void NodeSupervisor::on(node::StartRanks&& message) {
     status = start(ranks_[next.slot], next);
     if (status) ++done;
   }
+  if (status && adopted_) report_places(message.ranks);
   if (status) return;
   tell_(node::CannotStart{message.ranks[done].slot, status.error().system_errno(), status.error().text()});
   for (; done < message.ranks.size(); ++done) not_started(ranks_[message.ranks[done].slot]);
@@ -114,6 +115,7 @@ Status NodeSupervisor::open_streams(RankProcess& rank, RankStreams& streams) {
 }
 
 Status NodeSupervisor::start(RankProcess& rank, const node::RankStart& start) {
+  if (is_adopted(rank)) return take_in(rank, start), Status();
   RankStreams streams;
   if (auto status = open_streams(rank, streams); !status) return status;
   SpawnRequest request;
@@ -127,8 +129,8 @@ Status NodeSupervisor::start(RankProcess& rank, const node::RankStart& start) {
   request.standard_input = streams.input.get();
   request.standard_output = streams.output.get();
   request.standard_error = streams.error.get();
-  request.signal_mask = original_mask_;
-  request.descriptor_limit = limit_for_rank(original_descriptor_limit_, ranks_.size());
+  request.signal_mask = original_.signal_mask;
+  request.descriptor_limit = limit_for_rank(original_.descriptor_limit, ranks_.size());
   request.fixed_addresses = rebuilding_;
   if (!start.cpus.empty()) request.cpus = cpu_set_of(start.cpus);
   request.parent = getpid();

@@ -54,8 +54,17 @@ Status RemoteNodes::start(const control::Start& job) {
   loop_.after(join_max, [this] { look_for_late_ones(); });
   remotes_.resize(job.nodes.size());
   for (std::uint32_t node = 0; node < job.nodes.size(); ++node)
-    if (!job.nodes[node].agent.empty()) start_agent(node, job.nodes[node].agent);
+    remotes_[node].is_other = !job.nodes[node].agent.empty();
+  for (std::uint32_t node = 0; node < job.nodes.size() && job.is_adopted == 0; ++node)
+    if (remotes_[node].is_other) start_agent(node, job.nodes[node].agent);
   return {};
+}
+
+std::string RemoteNodes::invitation() const {
+  std::string secret;
+  for (const std::byte byte : secret_) secret += fmt::format("{:02x}", static_cast<unsigned>(byte));
+  return fmt::format("{};{};{};{}", job_number_text(job_number_), joined_text(own_ipv4_addresses(), ","),
+                     listener_.port, secret);
 }
 
 std::vector<std::string> RemoteNodes::command_for(std::uint32_t node,
@@ -140,7 +149,7 @@ void RemoteNodes::welcome(Strangers::iterator stranger) {
   loop_.forget(socket.get());
   strangers_.erase(stranger);
   Remote& remote = remotes_[hello.node];
-  if (remote.link || remote.is_lost || !remote.agent) return;
+  if (remote.link || remote.is_lost || !remote.is_other) return;
   if (hello.version != own_version())
     return lose(hello.node,
                 fmt::format("Llamada {} is installed there, and Llamada {} here; install the same version "
@@ -160,9 +169,9 @@ void RemoteNodes::welcome(Strangers::iterator stranger) {
 
 void RemoteNodes::look_for_late_ones() {
   for (std::uint32_t node = 0; node < remotes_.size(); ++node)
-    if (remotes_[node].agent && !remotes_[node].link)
-      lose(node, fmt::format("llamanetd there has not connected within {} s; its agent is {}",
-                             join_max.count(), remotes_[node].agent->name()));
+    if (remotes_[node].is_other && !remotes_[node].link)
+      lose(node, fmt::format("llamanetd there has not connected within {} s{}", join_max.count(),
+                             remotes_[node].agent ? "; its agent is " + remotes_[node].agent->name() : ""));
 }
 
 /// Whatever still lives there ends when the agent's input and the stream do.

@@ -42,6 +42,8 @@ class RemoteNodes {
 
   /// The IP address by which a node that has joined has reached this host; empty before the first has.
   const std::string& own_address() const { return own_address_; }
+  /// What a node must know that comes by itself, with an adopted job: "job number;addresses;port;secret".
+  std::string invitation() const;
   std::array<std::uint8_t, 16> key() const { return frame_key(secret_, job_number_); }
 
   /// The job is over: hangs up, and waits for the agents to end, but not for long.
@@ -49,7 +51,8 @@ class RemoteNodes {
 
  private:
   struct Remote {
-    std::optional<NodeAgentProcess> agent;
+    bool is_other = false;                  ///< it is not this process's own
+    std::optional<NodeAgentProcess> agent;  ///< none if it comes by itself, too
     std::unique_ptr<LinkToNode> link;
     bool is_lost = false;
   };
@@ -81,7 +84,7 @@ class RemoteNodes {
   NodeSecret secret_{};
   Listener listener_;
   std::string own_address_;
-  std::vector<Remote> remotes_;  ///< by node; one without agent is this process's own
+  std::vector<Remote> remotes_;  ///< by node
   Strangers strangers_;          ///< the oldest first
 };
 

@@ -106,7 +106,7 @@ has_line() { grep -Eq -- "$1" "$work/out"; }
 nothing_is_left() {
   local node program
   for node in 1 2 3 4; do
-    for program in llamanetd mpirun heat sleep; do runs $node $program && return 1; done
+    for program in llamanetd mpirun heat sleep stopped; do runs $node $program && return 1; done
   done
   return 0
 }
@@ -119,6 +119,7 @@ ends_clean() { # seconds
 
 mpirun=$build/bin/mpirun
 heat="$build/samples/heat -n 96 -s 400 -o ''"
+stopped=$build/tests/system/stopped
 sleeper="sh -c 'echo up; exec sleep 1000'"
 
 case_sbatch() { # the nodes, the tasks and the way to start them are Slurm's, and the answer is that of one node
@@ -139,6 +140,45 @@ case_salloc() { # the shell of salloc runs where salloc was called: on node 0, w
   expect '^\[0@node1\] node1$'
   expect '^\[3@node2\] node2$'
   wait_for 5 nothing_is_left
+}
+case_srun() { # srun itself starts the ranks: the answer is that of mpirun, and two jobs of a script follow each other
+  eval "$mpirun -n 4 $heat" >"$work/alone"
+  submit -N2 -n4 -- "srun --mpi=pmi2 -N2 -n4 $heat" 'echo code $?' "srun --mpi=pmi2 -N1 -n2 $heat" 'echo code $?'
+  ends_clean 60
+  sed '/^code/q' "$work/out" >"$work/first"
+  cmp <(grep ^heat: "$work/alone") <(grep ^heat: "$work/first") || fail "the answer is not that of mpirun"
+  [ "$(grep -c '^code 0$' "$work/out")" = 2 ] || fail "srun ended with an error"
+  ! grep -Eq 'llamada|mpirun' "$work/out" || fail "something was said"
+}
+case_srun_without_pmi() {
+  submit -N2 -n2 -- "srun --mpi=none $heat" 'echo code $?'
+  ends_clean 60
+  expect 'srun --mpi=pmi2'
+  expect '^code 1$'
+}
+srun_up='srun --mpi=pmi2 -N2 -n4 -l'
+case_srun_rank_killed() {
+  submit -N2 -n4 -- "$srun_up $stopped $work/never end" 'echo code $?'
+  wait_for 30 has_line '^3: 3 [0-9]+$'
+  "$nodes" exec 2 kill -KILL "$(sed -n 's/^3: 3 //p' "$work/out")"
+  ends_clean 20
+  expect 'mpirun: rank 3 of 4 died'
+  expect '  host +node2$'
+  expect '^code 13[79]|^code 143'
+}
+case_srun_scancel() {
+  submit -N2 -n4 -- "$srun_up $stopped $work/never end"
+  wait_for 30 has_line '^3: 3 [0-9]+$'
+  in_node 0 scancel "$job"
+  ends_clean 20
+}
+case_srun_stepd_killed() { # what starts the ranks of a node and reads what they write
+  submit -N2 -n4 -- "$srun_up $stopped $work/never end" 'echo code $?'
+  wait_for 30 has_line '^3: 3 [0-9]+$'
+  "$nodes" exec 2 pkill -KILL -x slurmstepd
+  wait_for 5 nothing_is_left
+  in_node 0 scancel "$job"
+  wait_for 60 is_over
 }
 case_array() {
   submit --array=1-3 --open-mode=append -N1 -n2 -- \
@@ -186,7 +226,8 @@ case_time_limit() { # Slurm sends SIGTERM to the script's mpirun before the end,
   expect '^rank 1 ends$'
 }
 
-all=(case_sbatch case_placement case_salloc case_array case_rank_killed case_agent_killed case_mpirun_killed
+all=(case_sbatch case_placement case_salloc case_srun case_srun_without_pmi case_srun_rank_killed case_srun_scancel
+  case_srun_stepd_killed case_array case_rank_killed case_agent_killed case_mpirun_killed
   case_scancel case_time_limit)
 [ $# -gt 0 ] || set -- "${all[@]#case_}"
 any_failed=0

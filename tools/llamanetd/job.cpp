@@ -360,10 +360,11 @@ Result<std::unique_ptr<launcher::JobArenas>> make_arenas(const launcher::ArenasR
 
 launcher::ArenasFactory arenas_factory() { return make_arenas; }
 
-int run_job(int control_descriptor, int last_word_descriptor) {
+int run_job(int control_descriptor, int last_word_descriptor, launcher::Adoption adoption) {
   return launcher::run_job_driver(
       FileDescriptor(control_descriptor), launcher::LastWord(FileDescriptor(last_word_descriptor)),
-      make_arenas, [](std::string_view name) { return mpi::find_call(name) != mpi::CallId::none; });
+      make_arenas, [](std::string_view name) { return mpi::find_call(name) != mpi::CallId::none; },
+      std::move(adoption));
 }
 
 }  // namespace llamada::tools

@@ -1,4 +1,5 @@
 #include <CLI/CLI.hpp>
+#include <cstdio>
 
 #include "job.hpp"
 #include "node.hpp"
@@ -33,11 +34,24 @@ int main(int argc, char** argv) {
   auto* drive_flag =
       app.add_flag("--drive-node", drives_node, "Drive the node, below a guardian")->needs(node_option);
   drive_flag->excludes(job_flag);
+  std::string adopted;
+  int report_descriptor = -1, manager_descriptor = -1;
+  app.add_option(
+      "--adopt", adopted,
+      "The ranks of this node, \"rank:process\" with commas between them, which another launcher has "
+      "started");
+  app.add_option("--report-fd", report_descriptor, "A pipe to the first of them");
+  app.add_option("--manager-fd", manager_descriptor, "The socket between it and that launcher");
   CLI11_PARSE(app, argc, argv);
   node.control_descriptor = control_descriptor;
   node.last_word_descriptor = last_word_descriptor;
-  if (drives_node) return llamada::tools::drive_node(node);
+  auto processes = llamada::launcher::parse_adopted(adopted);
+  if (!processes)
+    return std::fprintf(stderr, "llamanetd: --adopt: %s\n", processes.error().text().c_str()), 1;
+  llamada::launcher::Adoption adoption{std::move(*processes), llamada::FileDescriptor(report_descriptor),
+                                       llamada::FileDescriptor(manager_descriptor)};
+  if (drives_node) return llamada::tools::drive_node(node, std::move(adoption));
   if (node_option->count() > 0) return llamada::tools::run_node(node);
-  if (job) return llamada::tools::run_job(control_descriptor, last_word_descriptor);
+  if (job) return llamada::tools::run_job(control_descriptor, last_word_descriptor, std::move(adoption));
   return llamada::tools::run_stand_alone(options);
 }

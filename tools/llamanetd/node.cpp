@@ -28,12 +28,12 @@ int run_node(const NodeOptions& options) {
              "--drive-node"});
 }
 
-int drive_node(const NodeOptions& options) {
+int drive_node(const NodeOptions& options, launcher::Adoption adoption) {
   const launcher::NodeIdentity identity{options.node, number_of(options.job_number), options.coordinators,
                                         options.port};
   const launcher::LastWord last_word((FileDescriptor(options.last_word_descriptor)));
   return launcher::run_node_driver(identity, FileDescriptor(options.control_descriptor), last_word,
-                                   arenas_factory());
+                                   arenas_factory(), std::move(adoption));
 }
 
 }  // namespace llamada::tools

@@ -187,6 +187,39 @@ void meet_parents(Runtime& runtime) {
   if (*parents) runtime.spawning.parent = (*parents)->handle();
 }
 
+/// All ranks have what they need of all, and each knows it of all: a process manager kills what is left on a
+/// node when the node's ranks have ended.
+void meet_at_process_manager(Runtime& self) {
+  PmiJob* manager = process_manager();
+  if (manager == nullptr) return;
+  for (;;) {
+    auto met = manager->all_have_come();
+    if (!met) self.world->aborted(1, fmt::format("MPI_Finalize: {}", met.error().text()));
+    if (*met) return;
+    // Others may still wait for acknowledgements.
+    self.engine->wait_until([looks = 0]() mutable { return looks++ > 0; });
+  }
+}
+
+void leave_process_manager(Runtime& self) {
+  PmiJob* manager = process_manager();
+  if (manager == nullptr) return;
+  self.world->leave();
+  manager->leave();
+}
+
+/// The last session of a process is known only then.
+void leave_process_manager_at_exit() {
+  if (process_manager() == nullptr || runtime().stage.initialized) return;
+  static const int registered = std::atexit([] {
+    Runtime& self = runtime();
+    if (process_manager() == nullptr || self.stage.initialized || self.stage.open_sessions > 0) return;
+    meet_at_process_manager(self);
+    leave_process_manager(self);
+  });
+  static_cast<void>(registered);
+}
+
 }  // namespace
 
 void initialize(int thread_level) {
@@ -217,6 +250,7 @@ void leave_by_session() {
   self.engine->finish();
   self.engine->finish_replay();
   self.engine->wait_until([&] { return self.world->has_delivered(); });
+  leave_process_manager_at_exit();
   self.one_sided.kept_segments.reset();
   exit_is_allowed();
   self.world->arena().set_state(log::ArenaState::finalized);
@@ -237,9 +271,11 @@ void finalize() {
   self.engine->finish_replay();
   self.engine->wait_until([&] { return self.world->has_delivered(); });
   LLAMADA_CRASH_POINT("finalize:agreed");
+  meet_at_process_manager(self);
   exit_is_allowed();
   self.world->arena().set_state(log::ArenaState::finalized);
   wait_for_connected();
+  leave_process_manager(self);
   LLAMADA_CRASH_POINT("finalize:done");
 }
 

@@ -24,15 +24,20 @@ enum class Joining : int { not_yet, now, done };
 // release order behind it and loaded with acquire order before it is used.
 std::atomic<Joining> joining{Joining::not_yet};
 World* the_world = nullptr;
+PmiJob* the_manager = nullptr;
 pid_t joined_pid = 0;
 
 /// The kernel's answer: the program may see the first incarnation's.
 pid_t own_pid() { return static_cast<pid_t>(syscall(SYS_getpid)); }
 
-[[noreturn]] void cannot_join(const std::string& reason) {
+void say(const std::string& reason) {
   write_last_output([](void*) { _exit(1); }, nullptr);
   fmt::print(stderr, "llamada: {}\n", reason);
   std::fflush(stderr);
+}
+
+[[noreturn]] void cannot_join(const std::string& reason) {
+  say(reason);
   _exit(1);
 }
 
@@ -64,6 +69,18 @@ World* join_job() {
   return world->release();
 }
 
+World* join_by_process_manager() {
+  auto job = PmiJob::join([](const Error& error) {
+    say(fmt::format("rank {} cannot join its job: {}", std::getenv("PMI_RANK"), error.text()));
+  });
+  if (!job) _exit(1);
+  auto world = attach_to_driver((*job)->rank());
+  if (!world)
+    cannot_join(fmt::format("rank {} cannot join its job: {}", (*job)->rank().rank, world.error().text()));
+  the_manager = job->release();  // As the World: for as long as the process lives.
+  return world->release();
+}
+
 /// Another launcher's processes would each be rank 0 of a job of its own: never silently.
 void refuse_other_launchers() {
   if (std::getenv("LLAMADA_SINGLETON") != nullptr) return;
@@ -72,9 +89,9 @@ void refuse_other_launchers() {
     int size = 0;
     if (!read_number(name, size) || size <= 1) continue;
     cannot_join(fmt::format(
-        "this program was started by another launcher ({}={}), and Llamada's MPI library would make each of "
-        "its processes a job of one rank; start it with Llamada's mpirun -n {}, or set LLAMADA_SINGLETON=1 "
-        "if one rank is what you want",
+        "this program was started by another launcher ({}={}), which offers no PMI_FD, and Llamada's MPI "
+        "library would make each of its processes a job of one rank; start it with Llamada's mpirun -n {}, "
+        "with srun --mpi=pmi2, or set LLAMADA_SINGLETON=1 if one rank is what you want",
         name, size, size));
   }
 }
@@ -100,13 +117,15 @@ World* joined_world() {
   return own_pid() == joined_pid ? the_world : nullptr;
 }
 
+PmiJob* process_manager() { return joined_world() ? the_manager : nullptr; }
+
 World* early_world() {
   auto expected = Joining::not_yet;
   // Acquire: what who joined has written; the store is ordered by the one below.
   if (!joining.compare_exchange_strong(expected, Joining::now, std::memory_order_acquire))
     return joined_world();
   joined_pid = own_pid();
-  the_world = is_launched() ? join_job() : make_singleton();
+  the_world = is_launched() ? join_job() : PmiJob::is_there() ? join_by_process_manager() : make_singleton();
   joining.store(Joining::done, std::memory_order_release);
   return the_world;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "process/pmi_job.hpp"
 #include "world/world.hpp"
 
 namespace llamada::mpi {
@@ -13,6 +14,9 @@ World* early_world();
 
 /// The World if it has been joined.
 World* joined_world();
+
+/// The process manager by which this process has joined its World; null: by another way, or not yet.
+PmiJob* process_manager();
 
 /// Whether this process was started by a launcher of ours.
 bool is_launched();

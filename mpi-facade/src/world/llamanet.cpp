@@ -11,6 +11,7 @@
 #include "llamada/base/check.hpp"
 #include "llamada/base/clock.hpp"
 #include "llamada/llamanet/application.hpp"
+#include "llamada/llamanet/driver_guard.hpp"
 #include "llamada/qos/serialization.hpp"
 #include "world/cores.hpp"
 #include "world/last_output.hpp"
@@ -160,8 +161,9 @@ class Links final : RemoteRanks {
 class LlamanetWorld final : public World {
  public:
   LlamanetWorld(std::unique_ptr<llamanet::Application> application, qos::Profile profile,
-                const LaunchedRank& launched)
+                const LaunchedRank& launched, std::optional<llamanet::DriverGuard> guard)
       : application_(std::move(application)),
+        guard_(std::move(guard)),
         profile_(std::move(profile)),
         job_name_(launched.driver),
         world_first_(launched.first),
@@ -206,6 +208,10 @@ class LlamanetWorld final : public World {
   ProgressHook* link() override { return links_ ? &links_->logs() : nullptr; }
   bool awaits_inputs() override { return links_ && links_->logs().awaits_inputs(); }
   bool has_delivered() override { return !links_ || links_->logs().has_delivered(); }
+  void leave() override {
+    guard_.reset();
+    (void)application_->leave();
+  }
   /// Of a rank on another node as its slot says, since its arena is there.
   log::ArenaState state_of(int world_rank) override {
     if (is_local(world_rank)) return World::state_of(world_rank);
@@ -398,6 +404,7 @@ class LlamanetWorld final : public World {
   }
 
   std::unique_ptr<llamanet::Application> application_;
+  std::optional<llamanet::DriverGuard> guard_;  // of a rank that is no child of its llamanetd's
   qos::Profile profile_;
   std::string job_name_;
   int world_first_;
@@ -420,6 +427,12 @@ Result<std::unique_ptr<World>> attach_to_driver(const LaunchedRank& launched) {
   options.name = program_invocation_short_name;
   options.first_peer = static_cast<std::uint32_t>(launched.first);
   options.peer_count = static_cast<std::uint32_t>(launched.size);
+  std::optional<llamanet::DriverGuard> guard;
+  if (launched.is_adopted) {
+    auto raised = llamanet::DriverGuard::raise(launched.driver);
+    if (!raised) return propagate(raised);
+    guard = std::move(*raised);
+  }
   auto application = llamanet::Application::attach(options);
   if (!application) return propagate(application);
   (*application)->leave_silently();
@@ -430,8 +443,8 @@ Result<std::unique_ptr<World>> attach_to_driver(const LaunchedRank& launched) {
   if (auto described = describe_endpoints((*application)->arena(), *profile); !described)
     return propagate(described);
   if (auto prepared = prepare_log(**application, *profile, launched); !prepared) return propagate(prepared);
-  return std::unique_ptr<World>(
-      std::make_unique<LlamanetWorld>(std::move(*application), std::move(*profile), launched));
+  return std::unique_ptr<World>(std::make_unique<LlamanetWorld>(std::move(*application), std::move(*profile),
+                                                                launched, std::move(guard)));
 }
 
 }  // namespace llamada::mpi

@@ -15,6 +15,7 @@ struct LaunchedRank {
   int first = 0;            ///< LLAMADA_FIRST: the slot of rank 0 there; 0 unless it was spawned
   std::uint64_t token = 0;  ///< LLAMADA_TOKEN
   int cpus = 0;  ///< LLAMADA_CPUS: those of all ranks together, where each is bound to some; else 0
+  bool is_adopted = false;  ///< it is no child of its llamanetd's: the kernel ends it when that one ends
 };
 
 /// Joins the job over llamaNET. Waits for no other rank. Errors: as Application::attach(); parse_error for a

@@ -157,6 +157,9 @@ class World {
   /// Whether ranks of this MPI_COMM_WORLD on other nodes have all that they are to have of this one, or have
   /// ended. This process must not end before.
   virtual bool has_delivered() { return true; }
+  /// The job needs nothing more of this rank, nor this rank of the job: its process may end in any way, and
+  /// the driver, too. Only for a rank that another launcher has started, once all ranks are as far.
+  virtual void leave() {}
   /// How far a rank has come: acquire, what it has published before can be seen.
   virtual log::ArenaState state_of(int world_rank) {
     const log::PeerArena arena = arena_of(world_rank);

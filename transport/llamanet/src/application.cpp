@@ -117,6 +117,11 @@ Application::~Application() {
   if (!said && said.error().code() == Errc::closed && rejoins() && rejoin(false)) (void)driver_->tell(Bye{});
 }
 
+Status Application::leave() {
+  silent_ = true;
+  return driver_->tell(Bye{});
+}
+
 bool Application::is_child_of_fork() const { return own_pid() != owner_pid_; }
 
 int Application::closed_descriptor() const {

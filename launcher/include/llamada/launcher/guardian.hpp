@@ -32,6 +32,7 @@ struct GuardianPlan {
   rlimit descriptor_limit{};                    ///< what llamanetd is started with
   sigset_t signal_mask{};                       ///< mpirun's at its start, for llamanetd and the ranks
   std::vector<std::string> arguments{"--job"};  ///< the first ones of llamanetd
+  std::vector<FileDescriptor> inherited{};      ///< by llamanetd, under the same numbers
 };
 
 /// Forks the guardian of a job and returns its pid. It forks the keeper, which starts `llamanetd --job

@@ -21,7 +21,7 @@ inline constexpr std::size_t part_size_bytes_max = std::size_t{64} * 1024;
 struct Node {
   std::string name;  ///< as the user wrote it
   /// What llamanetd executes to have a llamanetd there, but for that one's arguments ("ssh", "n2",
-  /// "/usr/bin/llamanetd"). Empty: this is llamanetd's own node.
+  /// "/usr/bin/llamanetd"). Empty: this is llamanetd's own node. With adopted ranks: only not empty.
   std::vector<std::string> agent;
   std::uint32_t slots = 1;      ///< how many ranks it is for
   std::uint32_t max_slots = 0;  ///< more never run there; 0: no limit
@@ -50,6 +50,7 @@ struct Start {
   std::vector<std::uint32_t> node_of_rank;  ///< by rank: index in `nodes`; empty without them
   LinkWish link = LinkWish::automatic;      ///< with nodes
   std::uint8_t deals_by_node = 0;           ///< spawned ranks go to the nodes in turn, and not slot by slot
+  std::uint8_t is_adopted = 0;  ///< another launcher has started the ranks; llamanetds come by themselves
   bool operator==(const Start&) const = default;
 };
 /// The node of a rank: 0 in a job on one.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "llamada/base/file_descriptor.hpp"
+#include "llamada/launcher/adoption.hpp"
 #include "llamada/launcher/inject.hpp"
 #include "llamada/launcher/job_arenas.hpp"
 #include "llamada/launcher/last_word.hpp"
@@ -10,8 +11,9 @@ namespace llamada::launcher {
 /// What `llamanetd --job` does: takes a job from the mpirun at the other end of `control`,
 /// starts its ranks, is their parent, passes their input and output on, judges their deaths and replaces
 /// them, and tells the exit code of the job. Returns the exit code of llamanetd: 0 once mpirun has been told,
-/// another one if it is lost. One thread, the one that must stay alive: the ranks die with it.
+/// another one if it is lost. Ranks of `adoption` are not started, but
+/// taken in. One thread, the one that must stay alive: the ranks die with it.
 int run_job_driver(FileDescriptor control, LastWord last_word, const ArenasFactory& make_arenas,
-                   IsMpiFunction is_mpi_function);
+                   IsMpiFunction is_mpi_function, Adoption adoption);
 
 }  // namespace llamada::launcher

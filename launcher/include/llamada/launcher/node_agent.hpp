@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "llamada/base/file_descriptor.hpp"
+#include "llamada/launcher/adoption.hpp"
 #include "llamada/launcher/job_arenas.hpp"
 #include "llamada/launcher/last_word.hpp"
 
@@ -26,8 +27,9 @@ int run_node_agent(const std::string& llamanetd, const std::vector<std::string>&
 
 /// What `llamanetd --drive-node …` does: reads the secret from `secret`, connects to the job's coordinator,
 /// and is the parent of this node's ranks until the stream ends. Returns the exit code. One thread, the one
-/// that must stay alive: the ranks die with it.
+/// that must stay alive: the ranks die with it. With an adoption the ranks are no children of this process,
+/// nothing stands above it, and the secret is written in hexadecimal digits.
 int run_node_driver(const NodeIdentity& identity, FileDescriptor secret, const LastWord& last_word,
-                    const ArenasFactory& make_arenas);
+                    const ArenasFactory& make_arenas, Adoption adoption);
 
 }  // namespace llamada::launcher

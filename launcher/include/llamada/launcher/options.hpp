@@ -58,6 +58,15 @@ struct NodeOptions {
   std::string launcher_exec;  ///< mpirun calls it in place of ssh: PROGRAM HOST COMMAND…; empty: see launcher
 };
 
+/// A job whose ranks another launcher has started.
+struct AdoptedJob {
+  std::string processes;                    ///< of this node, for parse_adopted()
+  std::vector<std::string> hosts;           ///< by node; this one is the first
+  std::vector<std::uint32_t> node_of_rank;  ///< by rank
+  int report = -1;                          ///< the descriptors of Adoption
+  int manager = -1;
+};
+
 /// What a person wrote on mpirun's command line, and what the environment says where the command line says
 /// nothing.
 struct Options {
@@ -102,6 +111,7 @@ struct Options {
   std::vector<Part> parts;
   /// One sentence for each option that was accepted and does nothing here.
   std::vector<std::string> warnings;
+  std::optional<AdoptedJob> adopted;  ///< by no option: see options_of_adopted()
 };
 
 /// The value of an environment variable, if it is set.
@@ -111,6 +121,12 @@ using Environment = std::function<std::optional<std::string>(std::string_view)>;
 /// spellings (docs/mpirun.md). Errc::invalid_argument or Errc::unsupported with a sentence that names the
 /// option.
 Result<Options> parse_options(std::span<const std::string> arguments, const Environment& environment);
+
+/// What the first rank of a job writes behind argv[0] whose ranks another launcher has started:
+/// adopt_ranks_word, the number of ranks, AdoptedJob::processes, the hosts and the node of each rank with
+/// commas between them, two descriptors, and the program. Errors: parse_error, and those of parse_options().
+Result<Options> options_of_adopted(std::span<const std::string> words, const Environment& environment);
+inline constexpr const char* adopt_ranks_word = "--adopt-ranks";
 
 /// What --help prints.
 std::string help_text();

@@ -32,6 +32,7 @@ struct DeathRecord {
   std::vector<std::string> last_errors;  ///< the last lines of its standard error, fit for a terminal
   /// The kernel killed it because the memory of this was used up, "the machine".
   std::optional<std::string> memory_used_up;
+  bool cause_is_unknown = false;  ///< the rank was another launcher's child: `signal` is a guess
   /// mpirun killed it because its LIVELINESS lease was over, "was stopped for 1.1 s, longer than …"; else
   /// empty.
   std::string silence;

@@ -148,6 +148,9 @@ class Application {
 
   /// The destructor will not say bye: the process's end is what the driver is to see (a rank's way to end).
   void leave_silently() { silent_ = true; }
+  /// Says bye now: nothing of this object may be used any more, and how the process ends is no longer the
+  /// driver's to see. Errors: closed.
+  Status leave();
 
  private:
   Application();
