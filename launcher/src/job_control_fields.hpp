@@ -18,7 +18,7 @@ void fields(Coder& coder, typename Coder::template Value<Start>& message) {
   coder.text(message.profile_label);
   coder.texts(message.inject_rules);
   coder.text(message.crash_point_library_directory);
-  coder.texts(message.cpu_places);
+  coder.numbers(message.binding, message.mapping, message.report_bindings);
   coder.numbers(message.print_exit_codes, message.verbose, message.ends_at_deadlock);
   coder.list(message.nodes, [](Coder& each, typename Coder::template Value<Node>& node) {
     each.text(node.name);

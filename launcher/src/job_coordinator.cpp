@@ -48,7 +48,7 @@ void JobCoordinator::start(control::Start start) {
   if (job_.rank_count != 0 || start.rank_count == 0) return;
   job_ = std::move(start);
   if (auto status = prepare(); !status) return on(node::NotReady{status.error().text()});
-  node::Prepare message{job_.rank_count, job_.job_number, job_.profile};
+  node::Prepare message{job_.rank_count, job_.job_number, job_.profile, job_.binding, job_.mapping};
   message.node_of_rank = job_.node_of_rank;
   if (!job_.nodes.empty()) {
     message.programs = job_.programs;

@@ -97,7 +97,10 @@ class JobCoordinator {
   const JobWorld& world_of(const JobRank& rank) const { return worlds_.at(rank.world); }
   std::uint32_t rank_in_world(const JobRank& rank) const { return rank.slot - world_of(rank).first; }
   std::string name_of(const JobRank& rank) const { return world_of(rank).name_of(rank_in_world(rank)); }
-  const std::string& host_of(const JobRank& rank) const { return hosts_.at(node_of(job_, rank.slot)); }
+  const node::Ready& node_of_rank(const JobRank& rank) const { return nodes_.at(node_of(job_, rank.slot)); }
+  const std::string& host_of(const JobRank& rank) const { return node_of_rank(rank).host; }
+  std::string cpus_of(const JobRank& rank) const;
+  std::string bindings_text() const;
 
   // What ranks write and say (job_coordinator_ranks.cpp).
   void on(control::Output&& message);
@@ -161,7 +164,7 @@ class JobCoordinator {
   std::unique_ptr<Injector> injector_;
   control::Start job_;
   qos::Profile profile_;
-  std::vector<std::string> hosts_;  ///< of the nodes, as they call themselves
+  std::vector<node::Ready> nodes_;  ///< as each describes itself
   std::uint64_t token_ = 0;
   std::map<std::uint32_t, JobWorld> worlds_;  ///< by number: those that have slots
   Spawnings spawnings_;                       ///< by the question of who asked

@@ -30,8 +30,8 @@ std::vector<node::AddRanks::Need> needs_of(const JobWorld& world) {
 
 void JobCoordinator::on(node::Ready&& message) {
   if (ending_code_) return finish();
-  hosts_.push_back(std::move(message.host));
-  if (hosts_.size() < job_.nodes.size()) return;
+  nodes_.push_back(std::move(message));
+  if (nodes_.size() < job_.nodes.size()) return;
   if (job_.verbose)
     say(fmt::format("mpirun: the job has the number {}.\n", job_number_text(job_.job_number)));
   worlds_[0] = {0,
@@ -45,6 +45,7 @@ void JobCoordinator::on(node::Ready&& message) {
   for (std::uint32_t slot = 0; slot < job_.rank_count; ++slot) ranks_[slot].slot = slot;
   injector_->job_started(job_.rank_count);
   say(injector_->drawn_seeds());
+  if (job_.report_bindings != 0) say(bindings_text());
   start_world(worlds_[0]);
 }
 
@@ -72,11 +73,27 @@ node::RankStart JobCoordinator::start_of(const JobRank& rank) const {
   start.program = command.program;
   start.arguments = command.arguments;
   start.working_directory = command.working_directory;
-  start.environment = environment_of_rank(
-      {job_, world, rank.slot, start.token, rebuilding(), injector_->needs_crash_points()});
-  if (!job_.cpu_places.empty())
-    start.cpus = job_.cpu_places[rank_on_node(job_, rank.slot) % job_.cpu_places.size()];
+  start.environment = environment_of_rank({job_, world, rank.slot, start.token, node_of_rank(rank).cpu_places,
+                                           rebuilding(), injector_->needs_crash_points()});
+  start.cpus = cpus_of(rank);
   return start;
+}
+
+/// Ranks of a node take its places in turn.
+std::string JobCoordinator::cpus_of(const JobRank& rank) const {
+  const std::vector<std::string>& places = node_of_rank(rank).cpu_places;
+  return places.empty() ? std::string() : places[rank_on_node(job_, rank.slot) % places.size()];
+}
+
+std::string JobCoordinator::bindings_text() const {
+  std::string text;
+  for (const JobRank& rank : ranks_) {
+    const std::string cpus = cpus_of(rank);
+    text += fmt::format("mpirun: rank {}{} is {}.\n", rank.slot,
+                        job_.nodes.empty() ? "" : fmt::format(" on the node '{}'", host_of(rank)),
+                        cpus.empty() ? "not bound to CPUs" : "bound to CPUs " + cpus);
+  }
+  return text;
 }
 
 std::string JobCoordinator::identity_of(const JobRank& rank) const {
@@ -129,9 +146,11 @@ void JobCoordinator::on(node::SpawnWanted&& message) {
     return refuse_spawn(question, "processes can be added only to a job that mpirun has started");
   std::string path = variable_in(job_.environment, "PATH");
   if (path.empty()) path = "/usr/local/bin:/usr/bin:/bin";
-  auto world = plan_world(message.question.commands, path);
+  auto world = plan_world(message.question.commands, path, nodes_[0].host);
   if (!world) return refuse_spawn(question, world.error().text());
-  auto nodes = place_world(message.question.commands, {job_, hosts_, living_ranks_on_nodes()});
+  std::vector<std::string> hosts;
+  for (const node::Ready& node : nodes_) hosts.push_back(node.host);
+  auto nodes = place_world(message.question.commands, {job_, hosts, living_ranks_on_nodes()});
   if (!nodes) return refuse_spawn(question, nodes.error().text());
   world->parent = message.slot;
   if (!job_.nodes.empty()) world->nodes = std::move(*nodes);
@@ -142,7 +161,7 @@ void JobCoordinator::on(node::SpawnWanted&& message) {
 }
 
 std::vector<std::uint32_t> JobCoordinator::living_ranks_on_nodes() const {
-  std::vector<std::uint32_t> counts(hosts_.size());
+  std::vector<std::uint32_t> counts(nodes_.size());
   for (const JobRank& rank : ranks_)
     if (rank.phase != RankPhase::finished) ++counts[node_of(job_, rank.slot)];
   return counts;

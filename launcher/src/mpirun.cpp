@@ -12,7 +12,6 @@
 #include <filesystem>
 #include <numeric>
 
-#include "cpu_places.hpp"
 #include "descriptor_limit.hpp"
 #include "foreground.hpp"
 #include "installation.hpp"
@@ -211,7 +210,9 @@ std::variant<Preparation, Refusal> prepare(const Options& options, const IsMpiFu
   job.profile_label = options.qos;
   for (const InjectRule& rule : options.injections) job.inject_rules.push_back(rule.text);
   job.crash_point_library_directory = installation->crash_point_library_directory.string();
-  job.cpu_places = cpu_places(usable_cpus(), options.binding, options.mapping);
+  job.binding = static_cast<std::uint8_t>(options.binding);
+  job.mapping = static_cast<std::uint8_t>(options.mapping);
+  job.report_bindings = options.report_bindings;
   job.print_exit_codes = options.print_exit_codes;
   job.ends_at_deadlock = options.ends_at_deadlock ? 1 : 0;
   job.verbose = options.verbose;
@@ -225,13 +226,6 @@ void open_standard_descriptors() {
     close(descriptor);
     return;
   }
-}
-
-void report_bindings(const Options& options, const std::vector<std::string>& places) {
-  for (std::uint32_t rank = 0; rank < options.rank_count; ++rank)
-    say(places.empty()
-            ? fmt::format("mpirun: rank {} is not bound to CPUs.\n", rank)
-            : fmt::format("mpirun: rank {} is bound to CPUs {}.\n", rank, places[rank % places.size()]));
 }
 
 /// llamanetd gets what belongs to adopted ranks. The first rank waits for the end of its pipe, so this
@@ -298,7 +292,6 @@ int run_job(const Options& options, const IsMpiFunction& is_mpi_function) {
   if (const auto* refusal = std::get_if<Refusal>(&prepared))
     return refuse(refusal->error, refusal->exit_code);
   for (const std::string& warning : options.warnings) say(fmt::format("mpirun: {}\n", warning));
-  if (options.report_bindings) report_bindings(options, std::get<Preparation>(prepared).job.cpu_places);
   auto result = launch(options, std::move(std::get<Preparation>(prepared)));
   if (!result) return refuse(result.error(), exit_launcher);
   if (!options.report_path) return result->exit_code;

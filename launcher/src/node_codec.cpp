@@ -67,7 +67,7 @@ template <typename Coder>
 void fields(Coder& coder, typename Coder::template Value<Prepare>& message) {
   coder.numbers(message.rank_count, message.job_number);
   coder.text(message.profile);
-  coder.numbers(message.own_node);
+  coder.numbers(message.binding, message.mapping, message.own_node);
   coder.list(message.node_of_rank, [](Coder& each, auto& node) { each.numbers(node); });
   coder.texts(message.programs);
   coder.texts(message.environment);
@@ -218,6 +218,7 @@ template <typename Coder>
 void fields(Coder& coder, typename Coder::template Value<Ready>& message) {
   coder.text(message.host);
   coder.text(message.endpoints);
+  coder.texts(message.cpu_places);
 }
 
 template <typename Coder>

@@ -22,7 +22,8 @@ namespace llamada::launcher::node {
 struct Prepare {
   std::uint32_t rank_count = 0;
   std::uint64_t job_number = 0;
-  std::string profile;  ///< qos::serialize()
+  std::string profile;                    ///< qos::serialize()
+  std::uint8_t binding = 0, mapping = 0;  ///< of control::Start
   // Of a job on several nodes.
   std::uint32_t own_node = 0;
   std::vector<std::uint32_t> node_of_rank;  ///< empty: all ranks are on this node
@@ -174,6 +175,8 @@ using ToNode = std::variant<Prepare, StartRanks, AddRanks, Drain, Fence, SignalR
 struct Ready {
   std::string host;
   std::string endpoints;  ///< of a job on several nodes: for MeetNodes
+  /// "0,4": what the node's ranks are bound to, over and over; empty: they are not.
+  std::vector<std::string> cpu_places{};
 };
 /// Node → coordinator: what the links to the other nodes carry.
 struct Probed {
@@ -324,9 +327,10 @@ struct NodeFailed {
 };
 
 /// Also control::Output, what a rank wrote, never empty; control::InputTaken; control::Notice.
-using FromNode = std::variant<Ready, Met, NotReady, RanksAdded, Started, CannotStart, Attached, Ended, Fenced,
-                              Done, Said, Live, Damaged, CodeChanged, Reached, SpawnWanted, Surveyed,
-                              LeaseFound, InjectWanted, Quiet, Overdue, Waits, Stack, OtherMpi, NodeFailed,
-                              SharedWanted, RanksMet, Probed, control::Output, control::InputTaken, control::Notice>;
+using FromNode =
+    std::variant<Ready, Met, NotReady, RanksAdded, Started, CannotStart, Attached, Ended, Fenced, Done, Said,
+                 Live, Damaged, CodeChanged, Reached, SpawnWanted, Surveyed, LeaseFound, InjectWanted, Quiet,
+                 Overdue, Waits, Stack, OtherMpi, NodeFailed, SharedWanted, RanksMet, Probed, control::Output,
+                 control::InputTaken, control::Notice>;
 
 }  // namespace llamada::launcher::node

@@ -6,6 +6,7 @@
 
 #include <utility>
 
+#include "cpu_places.hpp"
 #include "descriptor_limit.hpp"
 #include "llamada/qos/rank_deadline.hpp"
 #include "llamada/qos/rank_protection.hpp"
@@ -72,7 +73,9 @@ void NodeSupervisor::take(node::ToNode message) {
 
 void NodeSupervisor::on(node::Prepare&& message) {
   if (auto status = prepare(message); !status) return tell_(node::NotReady{status.error().text()});
-  tell_(node::Ready{host_, arenas_->endpoints()});
+  tell_(node::Ready{host_, arenas_->endpoints(),
+                    cpu_places(usable_cpus(), static_cast<CpuLevel>(message.binding),
+                               static_cast<CpuLevel>(message.mapping))});
 }
 
 Status NodeSupervisor::prepare(const node::Prepare& message) {

@@ -102,7 +102,7 @@ std::vector<std::string> environment_of_rank(const RankSurroundings& rank) {
   constexpr const char* tunables = "GLIBC_TUNABLES";
   set_variable(environment, tunables, with_huge_pages(variable_in(job.environment, tunables)));
   // A rank that is bound sees its own CPUs alone.
-  if (const int cpus = bound_cpus(job.cpu_places); cpus > 0)
+  if (const int cpus = bound_cpus(rank.cpu_places); cpus > 0)
     set_variable(environment, "LLAMADA_CPUS", std::to_string(cpus));
   set_foreign_names(environment, rank_in_world, world.count, place_of(job, world, rank_in_world));
   return environment;

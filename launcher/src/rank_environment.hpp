@@ -10,13 +10,15 @@
 
 namespace llamada::launcher {
 
-/// What the environment of a rank is made from. All of it is the job's: nothing depends on the node or on the
-/// incarnation, for the environment lies on the new process's stack.
+/// What the environment of a rank is made from. Nothing depends on the incarnation, for the environment lies
+/// on the new process's stack.
 struct RankSurroundings {
   const control::Start& job;
   const JobWorld& world;
   std::uint32_t slot = 0;
-  std::uint64_t token = 0;          ///< what it shows to attach
+  std::uint64_t token = 0;  ///< what it shows to attach
+  /// "0,4": what the ranks of its node are bound to.
+  const std::vector<std::string>& cpu_places;
   bool is_replaceable = false;      ///< outcomes are recorded
   bool needs_crash_points = false;  ///< of the library with crash points
 };

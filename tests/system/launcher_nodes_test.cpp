@@ -1,3 +1,4 @@
+#include <sched.h>
 #include <signal.h>
 #include <sys/stat.h>
 
@@ -189,4 +190,27 @@ TEST_CASE("nodes: whoever connects without the secret is not heard", "[system]")
   CAPTURE(ran.errors);
   CHECK(ran.code == 0);
   CHECK(ran.output == "x\nx\n");
+}
+
+TEST_CASE("nodes: --bind-to counts the CPUs of each node, and --report-bindings names the node", "[system]") {
+  cpu_set_t own;
+  REQUIRE(sched_getaffinity(0, sizeof own, &own) == 0);
+  int last = CPU_SETSIZE - 1;
+  while (!CPU_ISSET(static_cast<unsigned>(last), &own)) --last;
+  const std::string cpu = std::to_string(last);
+  const NodeAgentScript agent("taskset -pc " + cpu + " $$ >/dev/null");
+  const Ran ran =
+      run(on(agent, "localhost,b:2", 3) +
+          Words{"-l", "--bind-to", "hwthread", "--report-bindings", "sh", "-c",
+                "grep Cpus_allowed_list /proc/self/status | tr '\\t' ' '; echo of $LLAMADA_CPUS"});
+  CAPTURE(ran.output, ran.errors);
+  CHECK(ran.code == 0);
+  const auto lines = lines_of(ran.output);
+  for (const std::string rank : {"1", "2"}) {
+    CHECK(lines.contains("[" + rank + "@b] Cpus_allowed_list: " + cpu));
+    CHECK(lines.contains("[" + rank + "@b] of 1"));
+    CHECK(contains(ran.errors, "mpirun: rank " + rank + " on the node '"));
+  }
+  CHECK(contains(ran.errors, "' is bound to CPUs " + cpu + ".\n"));
+  CHECK(contains(ran.errors, "mpirun: rank 0 on the node '"));
 }

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "llamada/launcher/exit_codes.hpp"
+#include "llamada/launcher/options.hpp"
 #include "llamada/qos/serialization.hpp"
 #include "profiles.hpp"
 #include "rank_environment.hpp"
@@ -353,21 +354,26 @@ TEST_CASE("coordinator: a job on several nodes starts when all are ready, and na
   start.node_of_rank = {0, 1};
   start.programs = {"/bin/program"};
   start.working_directory = "/there";
-  start.cpu_places = {"0", "1"};
+  start.binding = static_cast<std::uint8_t>(CpuLevel::core);
+  start.report_bindings = 1;
   Job job(start);
   const auto prepare = Job::last<node::Prepare>(job.to_node);
   REQUIRE(prepare);
   CHECK(prepare->node_of_rank == start.node_of_rank);
   CHECK(prepare->programs == start.programs);
   CHECK(prepare->working_directory == "/there");
-  job.says(node::Ready{"host-a"});
+  CHECK(prepare->binding == start.binding);
+  job.says(node::Ready{"host-a", {}, {"0", "1"}});
   CHECK(job.count_to_node<node::StartRanks>() == 0);
-  job.says(node::Ready{"host-b"});
+  job.says(node::Ready{"host-b", {}, {"4,5", "6,7"}});
   const auto ranks = job.runs().ranks;
   REQUIRE(ranks.size() == 2);
   CHECK(ranks[0].identity == "host=host-a\n");
   CHECK(ranks[1].identity == "host=host-b\n");
-  CHECK(ranks[1].cpus == "0");  // the first rank of its node
+  CHECK(ranks[0].cpus == "0");
+  CHECK(ranks[1].cpus == "4,5");  // the first rank of its node, by that node's CPUs
+  CHECK(variable_in(ranks[1].environment, "LLAMADA_CPUS") == "4");
+  CHECK(job.notices().find("rank 1 on the node 'host-b' is bound to CPUs 4,5.\n") != std::string::npos);
   job.ends(1, killed);
   CHECK(job.notices().find("host-b") != std::string::npos);
 }

@@ -14,7 +14,7 @@ TEST_CASE("environment: a rank has the user's variables and its own", "[launcher
   world.number = 2;
   world.first = 4;
   world.count = 3;
-  const auto environment = environment_of_rank({job, world, 5, 99, true, true});
+  const auto environment = environment_of_rank({job, world, 5, 99, {}, true, true});
   CHECK(environment[0] == "A=1");
   CHECK(environment[1] == "LLAMADA_RANKS=x");
   CHECK(environment[2] == "PMI_RANK=1");  // in its old place
@@ -35,12 +35,12 @@ TEST_CASE("environment: the local rank is that on the node", "[launcher]") {
   job.node_of_rank = {0, 1, 1};
   JobWorld world;
   world.count = 3;
-  const auto environment = environment_of_rank({job, world, 2, 99, false, false});
+  const auto environment = environment_of_rank({job, world, 2, 99, {}, false, false});
   CHECK(variable_in(environment, "OMPI_COMM_WORLD_RANK") == "2");
   CHECK(variable_in(environment, "OMPI_COMM_WORLD_LOCAL_RANK") == "1");
   CHECK(variable_in(environment, "MPI_LOCALNRANKS") == "2");
   job.node_of_rank.clear();
-  CHECK(variable_in(environment_of_rank({job, world, 2, 99, false, false}), "MPI_LOCALRANKID") == "2");
+  CHECK(variable_in(environment_of_rank({job, world, 2, 99, {}, false, false}), "MPI_LOCALRANKID") == "2");
 }
 
 TEST_CASE("environment: a variable is known by its whole name", "[launcher]") {

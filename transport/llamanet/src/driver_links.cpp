@@ -151,7 +151,8 @@ std::string DriverLinks::endpoints_of(std::span<const Sockets> own) const {
                            probe_.port, mtu_, ethernet_mtu_},
                           {}};
   for (const Sockets& each : own)
-    endpoints.slots.push_back({each.slot, {nodes_.own, each.small_address, each.bulk_address, each.ethernet}});
+    endpoints.slots.push_back(
+        {each.slot, {nodes_.own, each.small_address, each.bulk_address, each.ethernet}});
   return encode_endpoints(endpoints);
 }
 
@@ -181,8 +182,8 @@ Status DriverLinks::meet(std::span<const std::string> endpoints_of_nodes, const 
     return failure(Errc::invalid_argument, "node {} cannot use raw Ethernet with an MTU of {}", nodes_.own,
                    choice.ethernet_mtu);
   probe_ = {};
-  if (auto status = write_book({nodes_.own, nodes_.job_number, nodes_.key, choice, std::move(all->nodes),
-                                std::move(all->slots)});
+  if (auto status = write_book(
+          {nodes_.own, nodes_.job_number, nodes_.key, choice, std::move(all->nodes), std::move(all->slots)});
       !status)
     return status;
   if (auto made = use_ethernet(driver_); !made) return made;
@@ -197,7 +198,8 @@ Result<std::string> DriverLinks::add(std::span<const std::uint32_t> nodes) {
   auto own = make_own(first, nodes);
   if (!own) return propagate(own);
   if (met_.links.uses_ethernet() && nodes_.of_slot.size() > slots_with_lanes_max)
-    return failure(Errc::out_of_resources, "the job has too many ranks for raw Ethernet; --link udp has room");
+    return failure(Errc::out_of_resources,
+                   "the job has too many ranks for raw Ethernet; --link udp has room");
   for (Sockets& added : *own) {
     offer_ethernet_to(added);
     if (auto made = use_ethernet(added); !made) return propagate(made);

@@ -68,7 +68,8 @@ void HistoryServer::take_book(NodeBook book) {
 
 replication::PeerState HistoryServer::state_of(std::uint32_t slot) const {
   const SlotState state = roster_.state(slot);
-  return peer_state(book_, book_.entries[slot], state, roster_.entry(slot).incarnation.load(std::memory_order_relaxed));
+  return peer_state(book_, book_.entries[slot], state,
+                    roster_.entry(slot).incarnation.load(std::memory_order_relaxed));
 }
 
 std::optional<replication::PeerState> HistoryServer::introduce(replication::EndpointNumber stranger) {

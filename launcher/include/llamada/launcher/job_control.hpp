@@ -41,7 +41,9 @@ struct Start {
   std::string profile_label;             ///< as the user named it
   std::vector<std::string> inject_rules;
   std::string crash_point_library_directory;
-  std::vector<std::string> cpu_places;  ///< "0,4": what ranks 0, 1, … run on, over and over; empty: any
+  std::uint8_t binding = 0;          ///< what each rank is bound to: a CpuLevel, of its node's CPUs
+  std::uint8_t mapping = 0;          ///< and a CpuLevel in which they are spread
+  std::uint8_t report_bindings = 0;  ///< mpirun is told which CPUs each rank may run on
   std::uint8_t print_exit_codes = 0;
   std::uint8_t verbose = 0;
   std::uint8_t ends_at_deadlock = 0;        ///< a job whose ranks can never go on is ended
