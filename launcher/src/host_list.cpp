@@ -130,11 +130,12 @@ Status add(std::vector<HostEntry>& list, HostEntry entry) {
   return {};
 }
 
-Status add_line(std::vector<HostEntry>& list, std::string_view line) {
+Status add_line(std::vector<HostEntry>& list, std::string_view line, const std::string& place) {
   const std::vector<std::string> words = words_of(line.substr(0, line.find('#')));
   if (words.empty()) return {};
   auto entry = parse_host(words[0]);
   if (!entry) return propagate(entry);
+  entry->place = place;
   for (std::size_t i = 1; i < words.size(); ++i)
     if (auto status = set_attribute(*entry, words[i]); !status) return status;
   return add(list, std::move(*entry));
@@ -153,8 +154,9 @@ Result<std::vector<HostEntry>> parse_host_file(std::string_view text, std::strin
   std::vector<HostEntry> list;
   for (std::size_t at = 0, number = 1; at < text.size(); ++number) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
-    if (auto status = add_line(list, text.substr(at, end - at)); !status)
-      return tl::unexpected<Error>(status.error().within(fmt::format("{}:{}", file, number)));
+    const std::string place = fmt::format("{}:{}", file, number);
+    if (auto status = add_line(list, text.substr(at, end - at), place); !status)
+      return tl::unexpected<Error>(status.error().within(place));
     if (list.size() > host_count_max)
       return failure(Errc::invalid_argument, "{}: more than {} hosts", file, host_count_max);
     at = end + 1;

@@ -24,6 +24,7 @@ void fields(Coder& coder, typename Coder::template Value<Start>& message) {
     each.text(node.name);
     each.texts(node.agent);
     each.numbers(node.slots, node.max_slots);
+    each.text(node.place);
   });
   coder.texts(message.programs);
   coder.list(message.node_of_rank, [](Coder& each, auto& node) { each.numbers(node); });

@@ -20,7 +20,10 @@ concept IsForRank = requires(Message message) {
 void JobNodes::begin(const control::Start& job) {
   for (const control::Node& node : job.nodes) {
     if (node.agent.empty()) own_node_ = static_cast<std::uint32_t>(nodes_.size());
-    nodes_.push_back({node.name, node.agent.empty()});
+    nodes_.push_back({node.name,
+                      node.place.empty() ? fmt::format("'{}'", node.name)
+                                         : fmt::format("'{}' ({})", node.name, node.place),
+                      node.agent.empty()});
   }
   for (const std::uint32_t node : job.node_of_rank) slots_.push_back({node});
   tells_of_link_ = job.verbose != 0;
@@ -152,7 +155,7 @@ void JobNodes::hear(std::uint32_t node, node::NotReady&& message) { refuse(node,
 void JobNodes::refuse(std::uint32_t node, const std::string& why) {
   if (!is_starting()) return;
   stage_ = Stage::over;
-  tell_coordinator_(node::NotReady{fmt::format("the node '{}': {}", nodes_[node].name, why)});
+  tell_coordinator_(node::NotReady{text_of(node, why)});
 }
 
 // What is for some nodes, or for all.
@@ -302,13 +305,13 @@ void JobNodes::hear(std::uint32_t, node::Done&& message) {
 }
 
 void JobNodes::hear(std::uint32_t node, node::NodeFailed&& message) {
-  tell_coordinator_(node::NodeFailed{fmt::format("the node '{}': {}", nodes_[node].name, message.why)});
+  tell_coordinator_(node::NodeFailed{text_of(node, message.why)});
 }
 
 void JobNodes::lost(std::uint32_t node, const std::string& why) {
   if (stage_ == Stage::over || std::exchange(nodes_[node].is_lost, true)) return;
   if (is_starting()) return refuse(node, why);
-  tell_coordinator_(node::NodeFailed{fmt::format("the node '{}' is lost: {}", nodes_[node].name, why)});
+  tell_coordinator_(node::NodeFailed{fmt::format("the node {} is lost: {}", nodes_[node].title, why)});
   surveyed_.erase(node);
   waits_.erase(node);
   look_for_answers();

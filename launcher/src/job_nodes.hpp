@@ -43,6 +43,7 @@ class JobNodes {
   enum class Stage { joining, preparing, probing, meeting, running, over };
   struct Node {
     std::string name;
+    std::string title;  ///< for messages: "'b' (hosts:3)"
     bool has_joined = false;
     bool is_lost = false;
     bool has_met = false;

@@ -10,7 +10,7 @@
 namespace llamada::launcher {
 
 std::string JobNodes::text_of(std::uint32_t node, const std::string& error) const {
-  return fmt::format("the node '{}': {}", nodes_[node].name, error);
+  return fmt::format("the node {}: {}", nodes_[node].title, error);
 }
 
 void JobNodes::hear(std::uint32_t node, node::SpawnWanted&& message) {

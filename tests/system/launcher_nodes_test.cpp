@@ -214,3 +214,11 @@ TEST_CASE("nodes: --bind-to counts the CPUs of each node, and --report-bindings 
   CHECK(contains(ran.errors, "' is bound to CPUs " + cpu + ".\n"));
   CHECK(contains(ran.errors, "mpirun: rank 0 on the node '"));
 }
+
+TEST_CASE("nodes: a host that the agent does not know is named with its line of the host file", "[system]") {
+  const NodeAgentScript agent("exit 255");
+  const std::string hosts = agent.file("hosts");
+  std::ofstream(hosts) << "# two of them\nlocalhost slots=1\nnosuch slots=1\n";
+  check_refused(run({"-n", "2", "--hostfile", hosts, "--launcher-exec", agent.path(), "echo", "ran"}),
+                "the node 'nosuch' (" + hosts + ":3): its agent ");
+}

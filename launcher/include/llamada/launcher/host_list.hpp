@@ -20,7 +20,11 @@ struct HostEntry {
   std::string name;                        ///< as the user wrote it: a name, user@name, an address
   std::optional<std::uint32_t> slots;      ///< how many ranks it is for; none: the user did not say
   std::optional<std::uint32_t> max_slots;  ///< more than that never run there
-  bool operator==(const HostEntry&) const = default;
+  std::string place{};                     ///< where the user wrote it first, "hosts:3"; empty: in an option
+  /// Wherever they stand.
+  bool operator==(const HostEntry& other) const {
+    return name == other.name && slots == other.slots && max_slots == other.max_slots;
+  }
 };
 
 /// A host file in the spelling of Open MPI ("node1 slots=4 max-slots=8") or of MPICH ("node1:4"), a host on
