@@ -48,6 +48,7 @@ class Waiting::ThreadsWork final : public SharedWaiting::Work {
 Waiting::Waiting(World& world, const Clock& clock, unsigned yields_before_sleep)
     : world_(world),
       clock_(clock),
+      has_link_(world.link() != nullptr),
       spin_rounds_(spin_rounds_of(world)),
       yields_before_sleep_(yields_before_sleep),
       cores_(cores_allowed()),
@@ -75,7 +76,8 @@ void Waiting::wait_slowly(WaitWork& work, unsigned rounds, const std::function<b
   const int ranks = world_.machine_size();
   const bool crowded = world_.oversubscribed();
   if (rounds == 0 && !crowded && cores_ >= ranks) own_core_.settle();
-  if (yielding_.stays() || (!crowded && yielding_.lingers(rounds == 0))) return pause_processor();
+  if (yielding_.stays() || (!crowded && !has_link_ && yielding_.lingers(rounds == 0)))
+    return pause_processor();
   if (rounds < yields_before_sleep_ &&
       yielding_.yield(crowded ? ranks : 0, crowded || cores_ < ranks ? 0 : cores_))
     return;

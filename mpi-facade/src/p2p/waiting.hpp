@@ -70,15 +70,16 @@ class Waiting {
   template <typename Work, typename Done>
   void wait_until(Work& work, Done& done, const Awaits* awaits = nullptr) {
     const Described described(*this, awaits);
+    const unsigned spin_rounds = spins_now();
     for (unsigned rounds = 0;; ++rounds) {
       const bool went_on = work.progress();
       if (went_on) rounds = 0;
       if (done()) return;
-      if (rounds < spin_rounds_) {
+      if (rounds < spin_rounds) {
         if (rounds >= unpaused_rounds_max) pause_processor();
         work.make_ready(rounds);
       } else if (!went_on) {
-        wait_slowly(work, rounds - spin_rounds_, std::ref(done));
+        wait_slowly(work, rounds - spin_rounds, std::ref(done));
       }
     }
   }
@@ -88,7 +89,7 @@ class Waiting {
   void on_wait(void (*hook)()) { wait_hook_ = hook; }
 
   // A wait for one message and nothing else: a look is short, and there are so many of them.
-  unsigned brief_looks_max() const { return std::min(spin_rounds_, most_brief_looks); }
+  unsigned brief_looks_max() const { return std::min(spins_now(), most_brief_looks); }
   /// Whether this time other streams are to be looked at as well.
   bool is_turn_of_others() { return ++brief_waits_ % brief_waits_in_a_row == 0; }
 
@@ -130,12 +131,17 @@ class Waiting {
   static constexpr unsigned brief_waits_in_a_row = 64;
   static constexpr std::uint64_t fruitless_calls_before_yield = 32;
 
+  /// How often this rank looks before it yields or sleeps. A look at a link is a system call. Where other
+  /// programs want this core, a rank that looks in vain uses up its share of it, and then does not get it
+  /// when the frame comes that it waits for; a rank that sleeps does.
+  unsigned spins_now() const { return has_link_ && yielding_.is_to_sleep() ? 0 : spin_rounds_; }
   void wait_slowly(WaitWork& work, unsigned rounds, const std::function<bool()>& done);
   bool answer_survey(WaitWork& work, const std::function<bool()>& done);
   std::chrono::nanoseconds since();
 
   World& world_;
   const Clock& clock_;
+  bool has_link_;  // ranks on other nodes
   unsigned spin_rounds_;
   unsigned yields_before_sleep_;
   unsigned brief_waits_ = 0;

@@ -51,6 +51,9 @@ class Yielding {
   /// yielding: for ranks that do not share a core with each other. False while yields are short.
   bool lingers(bool first) { return sleeps_ > 0 && lingers_on(first); }
 
+  /// Whether the next yield() refuses: a yield has just taken long.
+  bool is_to_sleep() const { return sleeps_ > 0; }
+
   /// What a yield took.
   void took(std::chrono::nanoseconds time, int ranks, int cores = 0) {
     if (time <= unused) [[likely]]

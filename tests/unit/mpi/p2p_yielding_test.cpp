@@ -56,10 +56,21 @@ TEST_CASE("yielding: ranks that share cores sleep a few times, and twice as ofte
   CHECK(sleeps(yielding) == Yielding::sleeps_at_first);
 }
 
+TEST_CASE("yielding: it says that it is to sleep from a long yield on, until it yields again", "[mpi]") {
+  const SetClock clock;
+  Yielding yielding(clock);
+  CHECK_FALSE(yielding.is_to_sleep());
+  yielding.took(4ms, 0);
+  CHECK(yielding.is_to_sleep());
+  while (!yielding.yield(more_than_run)) continue;
+  CHECK_FALSE(yielding.is_to_sleep());
+}
+
 TEST_CASE("yielding: after a short yield it yields again", "[mpi]") {
   const SetClock clock;
   Yielding yielding(clock);
   yielding.took(10us, 0);
+  CHECK_FALSE(yielding.is_to_sleep());
   CHECK(sleeps(yielding) == 0);
 }
 

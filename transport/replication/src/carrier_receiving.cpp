@@ -5,9 +5,9 @@
 
 namespace llamada::replication {
 
-bool Carrier::receive(Link& link, bool is_bulk, Time now) {
-  const auto received = link.receive();
-  for (const auto& datagram : received) take(datagram, is_bulk, now);
+bool Carrier::receive_small(Time now) {
+  const auto received = small_.receive();
+  for (const auto& datagram : received) take(datagram, false, now);
   return !received.empty();
 }
 

@@ -197,7 +197,7 @@ class Carrier {
   void note_due(Peer& peer, Time due);
 
   // carrier_receiving.cpp
-  bool receive(Link& link, bool is_bulk, Time now);
+  bool receive_small(Time now);
   void take(std::span<const std::byte> datagram, bool is_bulk, Time now);
   void take_acknowledgement(Peer& peer, Lane& lane, const FrameHead& head, Time now);
   void take_number(Peer& peer, Lane& lane, const CheckedFrame& frame, std::span<const std::byte> datagram,
