@@ -67,7 +67,8 @@ bool is_here(const std::string& host, const PlanningHost& here) {
 control::Node node_of(const HostEntry& entry, const NodeOptions& options, const Agent& agent,
                       const PlanningHost& here) {
   const std::string& host = entry.name;
-  control::Node node{host, {}, slots_of(entry, options.ranks_per_node), entry.max_slots.value_or(0), entry.place};
+  control::Node node{
+      host, {}, slots_of(entry, options.ranks_per_node), entry.max_slots.value_or(0), entry.place};
   if (is_here(host, here)) return node.name = here.name, node;
   node.agent = agent.words;
   if (agent.is_srun) node.agent.push_back("--nodelist=" + host);

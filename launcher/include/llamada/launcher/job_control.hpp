@@ -25,7 +25,7 @@ struct Node {
   std::vector<std::string> agent;
   std::uint32_t slots = 1;      ///< how many ranks it is for
   std::uint32_t max_slots = 0;  ///< more never run there; 0: no limit
-  std::string place{};  ///< where the user wrote it, "hosts:3"; empty: not in a file
+  std::string place{};          ///< where the user wrote it, "hosts:3"; empty: not in a file
   bool operator==(const Node&) const = default;
 };
 

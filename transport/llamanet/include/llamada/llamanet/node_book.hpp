@@ -76,8 +76,8 @@ struct NodeBook {
   }
 };
 
-/// What a carrier is to know of the rank with this entry. Of one that has not attached yet (incarnation 0) it is
-/// the first one that will. The incarnation must have been read after the state (acquire).
+/// What a carrier is to know of the rank with this entry. Of one that has not attached yet (incarnation 0) it
+/// is the first one that will. The incarnation must have been read after the state (acquire).
 inline replication::PeerState peer_state(const NodeBook& book, const BookEntry& entry, SlotState state,
                                          std::uint32_t incarnation) {
   return {.incarnation = static_cast<std::uint16_t>(std::max(incarnation, 1U)),
