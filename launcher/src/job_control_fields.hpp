@@ -31,6 +31,7 @@ void fields(Coder& coder, typename Coder::template Value<Start>& message) {
   coder.choice(message.link, LinkWish::ethernet);
   coder.numbers(message.deals_by_node);
   coder.numbers(message.is_adopted);
+  coder.numbers(message.checks_nodes);
 }
 
 template <typename Coder>

@@ -73,6 +73,7 @@ class JobCoordinator {
 
   // Worlds and their start (job_coordinator_worlds.cpp).
   void on(node::Ready&& message);
+  void on(node::Checked&& message);
   void on(node::Probed&&) {}  // JobNodes hears it
   void on(node::Met&&) {}     // the same
   void on(node::NotReady&& message);

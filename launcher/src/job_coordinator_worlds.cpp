@@ -49,6 +49,12 @@ void JobCoordinator::on(node::Ready&& message) {
   start_world(worlds_[0]);
 }
 
+void JobCoordinator::on(node::Checked&& message) {
+  say(std::move(message.report));
+  ending_code_ = message.is_good ? 0 : exit_launcher;
+  finish();
+}
+
 void JobCoordinator::on(node::NotReady&& message) {
   say(fmt::format("mpirun: {}\n", message.why));
   ending_code_ = exit_launcher;
@@ -146,7 +152,7 @@ void JobCoordinator::on(node::SpawnWanted&& message) {
     return refuse_spawn(question, "processes can be added only to a job that mpirun has started");
   std::string path = variable_in(job_.environment, "PATH");
   if (path.empty()) path = "/usr/local/bin:/usr/bin:/bin";
-  auto world = plan_world(message.question.commands, path, nodes_[0].host);
+  auto world = plan_world(message.question.commands, path);
   if (!world) return refuse_spawn(question, world.error().text());
   std::vector<std::string> hosts;
   for (const node::Ready& node : nodes_) hosts.push_back(node.host);

@@ -8,10 +8,12 @@
 
 #include <algorithm>
 #include <deque>
+#include <sstream>
 #include <utility>
 
 #include "job_coordinator.hpp"
 #include "job_nodes.hpp"
+#include "kernel_file.hpp"
 #include "llamada/launcher/exit_codes.hpp"
 #include "llamada/launcher/guardian.hpp"
 #include "message_link.hpp"
@@ -46,6 +48,17 @@ AgentSurroundings surroundings_of_this_process() {
   sigprocmask(SIG_SETMASK, nullptr, &surroundings.signal_mask);
   getrlimit(RLIMIT_NOFILE, &surroundings.descriptor_limit);
   return surroundings;
+}
+
+/// The ports that the kernel gives to sockets that ask for none: "32768 to 60999".
+std::string udp_ports() {
+  std::string text;
+  if (!read_kernel_file("/proc/sys/net/ipv4/ip_local_port_range", text))
+    return "32768 to 60999, unless changed,";
+  std::istringstream words(text);
+  std::string first, last;
+  words >> first >> last;
+  return first + " to " + last;
 }
 
 /// The process llamanetd of a job: its coordinator, the supervisor of this node, and the streams to the other
@@ -123,6 +136,7 @@ class JobDriver {
   void begin(const control::Start& job) {
     own_node_ = job.nodes.empty() ? 0 : node_without_agent(job);
     if (job.is_adopted != 0) supervisor_.adopt(std::move(adoption_));
+    if (job.checks_nodes != 0) nodes_.set_udp_ports(udp_ports());
     nodes_.begin(job);
     coordinator_.take(control::Message(job));
     hand_over_messages();

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "link_choice.hpp"
+#include "node_check.hpp"
 
 namespace llamada::launcher {
 namespace {
@@ -28,6 +29,7 @@ void JobNodes::begin(const control::Start& job) {
   for (const std::uint32_t node : job.node_of_rank) slots_.push_back({node});
   tells_of_link_ = job.verbose != 0;
   slots_at_start_ = static_cast<std::uint32_t>(slots_.size());
+  checks_nodes_ = job.checks_nodes != 0;
 }
 
 void JobNodes::take(node::ToNode message) {
@@ -77,7 +79,8 @@ void JobNodes::give(node::Prepare&& message) {
 }
 
 void JobNodes::go_on() {
-  if (stage_ == Stage::joining && prepare_ && all([](const Node& node) { return node.has_joined; })) {
+  if (stage_ == Stage::joining && prepare_ &&
+      all([](const Node& node) { return node.has_joined || !node.fault.empty(); })) {
     stage_ = Stage::preparing;
     for (std::uint32_t node = 0; node < nodes_.size(); ++node) {
       node::Prepare prepare = *prepare_;
@@ -88,11 +91,12 @@ void JobNodes::go_on() {
       tell(node, std::move(prepare));
     }
   }
-  if (stage_ == Stage::preparing && all([](const Node& node) { return node.ready.has_value(); })) {
+  if (stage_ == Stage::preparing && all([](const Node& node) { return node.ready || !node.fault.empty(); })) {
     stage_ = Stage::probing;
     tell_all(node::ProbeNodes{endpoints()});
   }
-  if (stage_ == Stage::probing && all([](const Node& node) { return node.probe.has_value(); })) choose_link();
+  if (stage_ == Stage::probing && all([](const Node& node) { return node.probe || !node.fault.empty(); }))
+    checks_nodes_ ? report() : choose_link();
   if (stage_ == Stage::meeting && all([](const Node& node) { return node.has_met; })) {
     stage_ = Stage::running;
     for (const Node& node : nodes_) tell_coordinator_(*node.ready);
@@ -101,8 +105,17 @@ void JobNodes::go_on() {
 
 std::vector<std::string> JobNodes::endpoints() const {
   std::vector<std::string> endpoints;
-  for (const Node& node : nodes_) endpoints.push_back(node.ready->endpoints);
+  for (const Node& node : nodes_)
+    endpoints.push_back(node.fault.empty() && node.ready ? node.ready->endpoints : std::string());
   return endpoints;
+}
+
+void JobNodes::report() {
+  stage_ = Stage::over;
+  std::vector<CheckedNode> checked;
+  for (Node& node : nodes_) checked.push_back({node.name, node.fault, node.probe.value_or(NodeProbe())});
+  NodesReport report = report_on_nodes(checked, udp_ports_);
+  tell_coordinator_(node::Checked{std::move(report.text), report.is_good});
 }
 
 void JobNodes::choose_link() {
@@ -154,6 +167,12 @@ void JobNodes::hear(std::uint32_t node, node::NotReady&& message) { refuse(node,
 
 void JobNodes::refuse(std::uint32_t node, const std::string& why) {
   if (!is_starting()) return;
+  if (checks_nodes_) {
+    const bool is_alone = node == own_node_ && std::ranges::count(nodes_, std::string(), &Node::fault) == 1;
+    nodes_[node].fault = is_alone ? "no other node has connected to it" : why;
+    nodes_[node].is_lost = true;
+    return go_on();
+  }
   stage_ = Stage::over;
   tell_coordinator_(node::NotReady{text_of(node, why)});
 }

@@ -25,6 +25,8 @@ class JobNodes {
   JobNodes(TellNode tell_node, TellCoordinator tell_coordinator)
       : tell_node_(std::move(tell_node)), tell_coordinator_(std::move(tell_coordinator)) {}
 
+  /// This host's net.ipv4.ip_local_port_range, for a hint at firewalls.
+  void set_udp_ports(std::string ports) { udp_ports_ = std::move(ports); }
   /// The job, before anything else. One without nodes has one, which is there.
   void begin(const control::Start& job);
 
@@ -49,6 +51,7 @@ class JobNodes {
     bool has_met = false;
     std::optional<node::Ready> ready;
     std::optional<NodeProbe> probe;
+    std::string fault;  ///< of a job that only looks at its nodes
   };
   struct Slot {
     std::uint32_t node = 0;
@@ -80,6 +83,7 @@ class JobNodes {
   void go_on();
   std::vector<std::string> endpoints() const;
   void choose_link();
+  void report();
   std::string nodes_text() const;
   void refuse(std::uint32_t node, const std::string& why);
   void answer(std::uint64_t question, const std::function<node::ToNode(std::uint64_t)>& make);
@@ -137,6 +141,8 @@ class JobNodes {
   std::uint32_t slots_at_start_ = 0;
   std::uint32_t own_node_ = 0;  ///< that of the coordinator's process; the first one if it is none
   bool tells_of_link_ = false;
+  bool checks_nodes_ = false;
+  std::string udp_ports_ = "32768 to 60999, unless changed,";
   std::optional<node::Prepare> prepare_;
   JobShared shared_;
   std::map<std::uint64_t, Adding> adding_;       ///< by question

@@ -10,7 +10,7 @@ namespace {
 PairProbe pair_of(std::span<const NodeProbe> probes, std::size_t one, std::size_t other) {
   const PairProbe& there = probes[one].pairs.at(other);
   const PairProbe& back = probes[other].pairs.at(one);
-  return {std::min(there.udp_bytes, back.udp_bytes), std::min(there.ethernet_mtu, back.ethernet_mtu), 0};
+  return {std::min(there.udp_bytes, back.udp_bytes), std::min(there.ethernet_mtu, back.ethernet_mtu)};
 }
 
 template <typename Visit>

@@ -198,6 +198,14 @@ std::variant<Preparation, Refusal> prepare(const Options& options, const IsMpiFu
   job.nodes = std::move(plan->nodes);
   job.node_of_rank = std::move(plan->node_of_rank);
   job.link = options.nodes.link;
+  if (options.nodes.only_checked) {
+    if (job.nodes.empty())
+      return refuse({Errc::invalid_argument,
+                     "no other host is named: give --host or --hostfile, or call it in a job of Slurm"},
+                    exit_launcher);
+    job.checks_nodes = 1;
+    job.rank_count = static_cast<std::uint32_t>(job.node_of_rank.size());
+  }
   if (options.universe_is_system && !job.nodes.empty())
     set_variable(job.environment, "LLAMADA_UNIVERSE_SIZE", std::to_string(slots_of_all(job.nodes)));
   job.deals_by_node = options.nodes.order == HostOrder::by_node ? 1 : 0;

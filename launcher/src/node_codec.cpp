@@ -225,8 +225,14 @@ template <typename Coder>
 void fields(Coder& coder, typename Coder::template Value<Probed>& message) {
   coder.text(message.probe.why_no_ethernet);
   coder.list(message.probe.pairs, [](Coder& each, typename Coder::template Value<PairProbe>& pair) {
-    each.numbers(pair.udp_bytes, pair.ethernet_mtu, pair.round_trip_ns);
+    each.numbers(pair.udp_bytes, pair.ethernet_mtu, pair.round_trip_ns, pair.clock_ahead_ns);
   });
+}
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<Checked>& message) {
+  coder.text(message.report);
+  coder.flag(message.is_good);
 }
 
 template <typename Coder>

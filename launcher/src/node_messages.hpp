@@ -182,6 +182,12 @@ struct Ready {
 struct Probed {
   NodeProbe probe;
 };
+/// Instead of Ready, of a job that only looks at its nodes (control::Start::checks_nodes): what was found. No
+/// node says it; JobNodes does.
+struct Checked {
+  std::string report;
+  bool is_good = false;
+};
 /// Node → coordinator: the other nodes are known.
 struct Met {};
 struct NotReady {
@@ -330,7 +336,7 @@ struct NodeFailed {
 using FromNode =
     std::variant<Ready, Met, NotReady, RanksAdded, Started, CannotStart, Attached, Ended, Fenced, Done, Said,
                  Live, Damaged, CodeChanged, Reached, SpawnWanted, Surveyed, LeaseFound, InjectWanted, Quiet,
-                 Overdue, Waits, Stack, OtherMpi, NodeFailed, SharedWanted, RanksMet, Probed, control::Output,
-                 control::InputTaken, control::Notice>;
+                 Overdue, Waits, Stack, OtherMpi, NodeFailed, SharedWanted, RanksMet, Probed, Checked,
+                 control::Output, control::InputTaken, control::Notice>;
 
 }  // namespace llamada::launcher::node

@@ -118,9 +118,13 @@ Result<NodePlan> plan_nodes(const Options& options, const PlanningHost& here, bo
         Errc::unsupported,
         "the hosts of a job are one list, for all of its programs: give --host or a host file, once");
   const auto hosts = as_one_host(lists.front(), is_entry_here);
-  const PlacementRequest request{options.rank_count, options.nodes.order, options.nodes.oversubscribe,
-                                 options.nodes.ranks_per_node};
-  auto placement = place(hosts, request, may_spawn);
+  PlacementRequest request{options.rank_count, options.nodes.order, options.nodes.oversubscribe,
+                           options.nodes.ranks_per_node};
+  if (options.nodes.only_checked) {
+    request.rank_count = static_cast<std::uint32_t>(hosts.size());
+    request.ranks_per_node = 1;
+  }
+  auto placement = place(hosts, request, may_spawn && !options.nodes.only_checked);
   if (!placement) return propagate(placement);
   auto agent = agent_of(options.nodes, here);
   if (!agent) return propagate(agent);

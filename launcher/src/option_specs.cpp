@@ -241,6 +241,7 @@ const std::vector<Spec>& specs() {
        1,
        [](Options& o, Values v) { return o.nodes.launcher_exec = v[0], Status(); }},
       {{"link"}, 1, set_link},
+      {{"check-nodes"}, 0, [](Options& o, Values) { return o.nodes.only_checked = true, Status(); }},
       {{"wdir", "wd"}, 1, [](Options& o, Values v) { return o.working_directory = v[0], Status(); }},
       {{"path"}, 1, [](Options& o, Values v) { return o.program_path = v[0], Status(); }},
       {{"env", "genv"}, 2, pass_variable},

@@ -77,6 +77,8 @@ Status read_part(std::span<const std::string> arguments, std::size_t& at, Option
   const auto end = std::find(begin, arguments.end(), ":");
   options.command.assign(begin, end);
   at = static_cast<std::size_t>(end - arguments.begin()) + (end != arguments.end());
+  // Each process can execute itself.
+  if (options.command.empty() && options.nodes.only_checked) options.command = {"/proc/self/exe"};
   if (options.command.empty())
     return failure(Errc::invalid_argument,
                    "there is no program to run; mpirun -n 4 ./a.out runs one on four ranks");
@@ -182,6 +184,8 @@ std::string help_text() {
   --link auto|udp|ethernet
                          how messages go from node to node (raw Ethernet where all nodes have
                          it, else UDP)
+  --check-nodes          look at the hosts and the links between them, and run nothing (llamada
+                         doctor --nodes)
   --timeout SECONDS      end the job after that time, exit code 124 (also MPIEXEC_TIMEOUT)
   --kill-after SECONDS   end the job that long after mpirun was sent SIGTERM, if it still runs (30)
   --on-deadlock report|end

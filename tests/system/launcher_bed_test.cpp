@@ -93,6 +93,20 @@ TEST_CASE("nodes: when the network is cut the job ends on both sides", "[system]
   CHECK(contains(ran.output, "nothing is left\n"));
 }
 
+TEST_CASE("nodes: --check-nodes says what is there and what is missing, and runs nothing", "[system]") {
+  const Ran ran = run_beside_bed(
+      3,
+      "mpirun --check-nodes -H localhost,node1,node2; echo first $?\n"
+      "mpirun --check-nodes -H localhost,node1,node9 sh -c 'echo a rank runs'; echo second $?\n");
+  if (ran.code == exit_skipped) return;
+  CAPTURE(ran.output);
+  CHECK(contains(ran.output, "1496 bytes"));
+  CHECK(contains(ran.output, "first 0\n"));
+  CHECK(contains(ran.output, "The node 'node9': its agent "));
+  CHECK(contains(ran.output, "second 125\n"));
+  CHECK_FALSE(contains(ran.output, "a rank runs"));
+}
+
 #ifdef LLAMADA_HEAT
 TEST_CASE("nodes: an MPI program's answer is right over links that lose, reorder and damage frames",
           "[system]") {

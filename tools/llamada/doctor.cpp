@@ -7,6 +7,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <optional>
 #include <string>
@@ -109,6 +112,20 @@ int diagnose() {
   diagnose_cores();
   diagnose_memory();
   return 0;
+}
+
+int diagnose_nodes(const std::vector<std::string>& options) {
+  std::error_code error;
+  const std::string own = std::filesystem::read_symlink("/proc/self/exe", error).string();
+  const std::string mpirun = std::filesystem::path(own).parent_path() / "mpirun";
+  std::vector<std::string> words{mpirun, "--check-nodes"};
+  words.insert(words.end(), options.begin(), options.end());
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  ::execv(mpirun.c_str(), arguments.data());
+  fmt::print(stderr, "llamada: {} cannot be executed: {}\n", mpirun, std::strerror(errno));
+  return 1;
 }
 
 }  // namespace llamada::tools

@@ -42,7 +42,16 @@ void add_ls(CLI::App& app, Action& chosen) {
 void add_doctor(CLI::App& app, Action& chosen) {
   auto* doctor = app.add_subcommand(
       "doctor", "Say what an administrator could set on this node, and what it would bring");
-  doctor->callback([&chosen] { chosen = diagnose; });
+  auto request = std::make_shared<bool>(false);
+  doctor->add_flag("--nodes", *request,
+                   "Look at the hosts of a job and at the links between them instead; mpirun's options that "
+                   "name hosts follow (--host, --hostfile, --launcher, --launcher-exec), and a program");
+  doctor->prefix_command();
+  doctor->callback([&chosen, doctor, request] {
+    const auto rest = doctor->remaining();
+    if (!*request && !rest.empty()) throw CLI::ExtrasError("doctor", rest);
+    chosen = *request ? Action([rest] { return diagnose_nodes(rest); }) : Action(diagnose);
+  });
 }
 
 void add_qos(CLI::App& app, Action& chosen) {

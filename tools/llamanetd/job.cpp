@@ -124,8 +124,9 @@ ArenaEvent move_event(const llamanet::DriverEvent& event) {
 ArenaEvent probed_event(const llamanet::DriverEvent& event) {
   ArenaEvent told{ArenaEventKind::probed, event.slot, 0, {}};
   for (const llamanet::PairProbe& pair : event.probed)
-    told.probe.pairs.push_back(
-        {pair.udp_bytes, pair.ethernet_mtu, static_cast<std::uint64_t>(pair.round_trip.count())});
+    told.probe.pairs.push_back({pair.udp_bytes, pair.ethernet_mtu,
+                                static_cast<std::uint64_t>(pair.round_trip.count()),
+                                pair.clock_ahead.count()});
   return told;
 }
 

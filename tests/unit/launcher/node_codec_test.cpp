@@ -72,7 +72,8 @@ std::vector<node::FromNode> some_from_node() {
   const SharedQuestion shared{SharedQuestion::Kind::set, true, "name", "value", 1, 2, 3, 4};
   const SpawnQuestion question{{{2, "program", "/there", "/bin:/sbin", "host", {"a", "b"}}}, 8};
   return {node::Ready{"host", std::string("a\0b", 3), {"0,4", "1"}},
-          node::Probed{{"no right", {{1472, 0, 5000}, {1400, 1496, 0}}}},
+          node::Probed{{"no right", {{1472, 0, 5000, -7}, {1400, 1496, 0, 8}}}},
+          node::Checked{"table", true},
           node::Met{},
           node::NotReady{"why"},
           node::RanksAdded{7, 4, "no room", "endpoints"},

@@ -17,7 +17,7 @@ namespace {
 
 constexpr SipHashKey key{1, 2};
 
-ProbeFrame some_frame() { return {true, 77, 1, 2, 3, 100}; }
+ProbeFrame some_frame() { return {true, 77, 1, 2, 3, 100, -4}; }
 
 /// A link of a fake network, where an address of any kind has the port of the node: datagrams that are longer
 /// than what its path carries are lost.
@@ -80,7 +80,7 @@ struct Probes {
       udp.advance(now);
       raw.advance(now);
       for (std::size_t node = 0; node < probes.size(); ++node)
-        if (now >= (node == 0 ? first_begins : Time{0})) probes[node]->work(now);
+        if (now >= (node == 0 ? first_begins : Time{0})) probes[node]->work(now, now + (node == 2 ? 5s : 0s));
       if (are_over()) return now;
     }
     return replication::never;
@@ -118,6 +118,8 @@ TEST_CASE("link probe: all is known at once where nothing is lost", "[llamanet]"
     CHECK((all.result(0, node).round_trip > 0ns && all.result(0, node).round_trip < 1ms));
   }
   CHECK(all.result(1, 1).udp_bytes == 0);
+  CHECK(std::abs((all.result(0, 2).clock_ahead - 5s).count()) < 1'000'000);
+  CHECK(std::abs((all.result(2, 1).clock_ahead + 5s).count()) < 1'000'000);
 }
 
 TEST_CASE("link probe: the longest datagrams that pass are found, whatever the interfaces say",

@@ -158,8 +158,15 @@ std::string DriverLinks::endpoints_of(std::span<const Sockets> own) const {
 
 Result<std::unique_ptr<LinkProbe>> DriverLinks::probe(std::span<const std::string> endpoints_of_nodes) {
   if (!probe_.udp) return failure(Errc::already_exists, "node {} has probed its links before", nodes_.own);
-  auto all = join_endpoints(endpoints_of_nodes, nodes_.of_slot);
-  if (!all) return propagate(all);
+  std::vector<BookNode> nodes(endpoints_of_nodes.size());
+  for (std::size_t node = 0; node < nodes.size(); ++node) {
+    if (endpoints_of_nodes[node].empty()) continue;
+    auto endpoints = decode_endpoints(endpoints_of_nodes[node]);
+    if (!endpoints) return propagate(endpoints);
+    nodes[node] = endpoints->driver;
+  }
+  if (nodes_.own >= nodes.size())
+    return failure(Errc::parse_error, "node {} is not among the nodes to probe", nodes_.own);
   auto udp = links::UdpLink::adopt(std::move(probe_.udp), {.datagram_bytes_max = probe_bytes_max});
   if (!udp) return propagate(udp);
   std::unique_ptr<replication::Link> raw;
@@ -170,7 +177,7 @@ Result<std::unique_ptr<LinkProbe>> DriverLinks::probe(std::span<const std::strin
     raw = std::move(*adopted);
   }
   return std::make_unique<LinkProbe>(
-      LinkProbe::Options{nodes_.own, nodes_.job_number, nodes_.key, std::move(all->nodes)}, std::move(*udp),
+      LinkProbe::Options{nodes_.own, nodes_.job_number, nodes_.key, std::move(nodes)}, std::move(*udp),
       std::move(raw));
 }
 

@@ -33,8 +33,8 @@ class DriverLinks {
   /// Why this node cannot use raw Ethernet, a sentence without a full stop; empty: it can, as far as it
   /// knows.
   const std::string& why_no_ethernet() const { return why_no_ethernet_; }
-  /// The links to the drivers of the other nodes for probes, from what endpoints() says on each node; once.
-  /// Errors: parse_error, already_exists, those of the system.
+  /// The links to the drivers of the other nodes for probes, from what endpoints() says on each node; empty:
+  /// it is not to be asked. Once. Errors: parse_error, already_exists, those of the system.
   Result<std::unique_ptr<LinkProbe>> probe(std::span<const std::string> endpoints_of_nodes);
   /// Makes the book from what endpoints() says on each node, by node, and the sockets for the links that were
   /// chosen; once. Errors: parse_error, already_exists, those of the system.

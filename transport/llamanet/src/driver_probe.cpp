@@ -21,7 +21,7 @@ std::vector<int> DriverProbe::descriptors() const {
 
 bool DriverProbe::work() {
   timer_.clear();
-  links_->work(clock_.monotonic());
+  links_->work(clock_.monotonic(), clock_.realtime());
   timer_.set(links_->due(), clock_.monotonic());
   return links_->is_over() && !std::exchange(has_told_, true);
 }

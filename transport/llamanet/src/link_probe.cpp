@@ -101,7 +101,8 @@ bool LinkProbe::Lane::is_decided() const {
   return answers.empty() || answers.front() > 0 || answers_max() >= answers_enough;
 }
 
-void LinkProbe::work(Time now) {
+void LinkProbe::work(Time now, Time wall) {
+  wall_ = wall;
   if (begun_ < Time{0}) begun_ = due_ = now;
   for (Link* const link : {udp_.get(), ethernet_.get()})
     if (link != nullptr) take(*link, now);
@@ -132,7 +133,8 @@ void LinkProbe::ask(Peer& peer, Time now) {
   peer.asked_at[number % peer.asked_at.size()] = now;
   for (const Lane* const lane : {&peer.ethernet, &peer.udp})
     for (const std::uint32_t size : lane->sizes_bytes)
-      send(*lane->link, {false, options_.job_number, options_.own_node, peer.node, number, size});
+      send(*lane->link,
+           {false, options_.job_number, options_.own_node, peer.node, number, size, wall_.count()});
 }
 
 void LinkProbe::send(Link& link, const ProbeFrame& frame) {
@@ -154,7 +156,8 @@ void LinkProbe::take(Link& link, Time now) {
       if (frame->is_answer)
         take_answer(&link == udp_.get() ? peer->udp : peer->ethernet, *peer, *frame, now);
       else
-        send(link, {true, frame->job, frame->to, frame->from, frame->number, frame->size_bytes});
+        send(link,
+             {true, frame->job, frame->to, frame->from, frame->number, frame->size_bytes, wall_.count()});
     }
 }
 
@@ -163,8 +166,11 @@ void LinkProbe::take_answer(Lane& lane, Peer& peer, const ProbeFrame& frame, Tim
   if (size == lane.sizes_bytes.end() || frame.number == 0 || frame.number > peer.tries) return;
   ++lane.answers[static_cast<std::size_t>(size - lane.sizes_bytes.begin())];
   const bool is_remembered = frame.number + peer.asked_at.size() > peer.tries;
-  if (&lane == &peer.udp && is_remembered)
-    peer.round_trip = std::min(peer.round_trip, now - peer.asked_at[frame.number % peer.asked_at.size()]);
+  const Time round_trip = now - peer.asked_at[frame.number % peer.asked_at.size()];
+  if (&lane != &peer.udp || !is_remembered || round_trip >= peer.round_trip) return;
+  peer.round_trip = round_trip;
+  // The answer was sent half a round trip ago.
+  peer.clock_ahead = Time(frame.clock_ns) - (wall_ - round_trip / 2);
 }
 
 std::vector<PairProbe> LinkProbe::results() const {
@@ -176,6 +182,7 @@ std::vector<PairProbe> LinkProbe::results() const {
     result.ethernet_mtu =
         raw_bytes == 0 ? 0 : raw_bytes + static_cast<std::uint32_t>(links::ethernet_own_head_bytes);
     if (peer.round_trip != replication::never) result.round_trip = peer.round_trip;
+    result.clock_ahead = peer.clock_ahead;
   }
   return results;
 }

@@ -38,8 +38,8 @@ class LinkProbe {
   LinkProbe(Options options, std::unique_ptr<replication::Link> udp,
             std::unique_ptr<replication::Link> ethernet);
 
-  /// Takes what has come, answers it, and asks again where it is time.
-  void work(replication::Time now);
+  /// Takes what has come, answers it, and asks again where it is time. `wall`: the time since 1970.
+  void work(replication::Time now, replication::Time wall);
   /// When work() is to be called even if nothing comes; `never` once all is known.
   replication::Time due() const { return due_; }
   bool is_over() const { return over_count_ == peers_.size(); }
@@ -66,6 +66,7 @@ class LinkProbe {
     std::uint32_t tries = 0;
     std::array<replication::Time, 64> asked_at{};  // by the number of the try
     replication::Time round_trip = replication::never;
+    replication::Time clock_ahead{0};
     bool is_over = false;
   };
 
@@ -82,7 +83,7 @@ class LinkProbe {
   std::vector<std::byte> room_;
   std::size_t over_count_ = 0;
   std::uint32_t round_ = 0;
-  replication::Time begun_{-1}, due_{0};
+  replication::Time begun_{-1}, due_{0}, wall_{0};
 };
 
 }  // namespace llamada::llamanet

@@ -24,6 +24,7 @@ void write_probe(std::span<std::byte> datagram, const ProbeFrame& frame, const S
   to.number(frame.to);
   to.number(frame.number);
   to.number(frame.size_bytes);
+  to.number(frame.clock_ns);
   to.number(siphash_2_4(to.written(), key));
   std::ranges::copy(to.written(), datagram.begin());
   std::ranges::fill(datagram.subspan(probe_head_bytes), std::byte{0});
@@ -40,6 +41,7 @@ std::optional<ProbeFrame> read_probe(std::span<const std::byte> datagram, const 
   frame.to = from.number<std::uint32_t>();
   frame.number = from.number<std::uint32_t>();
   frame.size_bytes = from.number<std::uint32_t>();
+  frame.clock_ns = from.number<std::int64_t>();
   const auto mac = from.number<std::uint64_t>();
   from.require(frame.size_bytes == datagram.size());
   if (!from.ok() || mac != siphash_2_4(datagram.first(mac_offset), key)) return std::nullopt;

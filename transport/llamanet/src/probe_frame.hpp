@@ -12,7 +12,7 @@
 
 namespace llamada::llamanet {
 
-inline constexpr std::size_t probe_head_bytes = 40;
+inline constexpr std::size_t probe_head_bytes = 48;
 
 /// One node asks, and the other one sends the same back as an answer, as long as it was.
 struct ProbeFrame {
@@ -22,6 +22,7 @@ struct ProbeFrame {
   std::uint32_t to = 0;
   std::uint32_t number = 0;      ///< of the try
   std::uint32_t size_bytes = 0;  ///< of the datagram
+  std::int64_t clock_ns = 0;     ///< time since 1970 where and when it was sent
   bool operator==(const ProbeFrame&) const = default;
 };
 

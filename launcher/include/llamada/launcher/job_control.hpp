@@ -53,7 +53,8 @@ struct Start {
   std::vector<std::uint32_t> node_of_rank;  ///< by rank: index in `nodes`; empty without them
   LinkWish link = LinkWish::automatic;      ///< with nodes
   std::uint8_t deals_by_node = 0;           ///< spawned ranks go to the nodes in turn, and not slot by slot
-  std::uint8_t is_adopted = 0;  ///< another launcher has started the ranks; llamanetds come by themselves
+  std::uint8_t is_adopted = 0;    ///< another launcher has started the ranks; llamanetds come by themselves
+  std::uint8_t checks_nodes = 0;  ///< with nodes: only they are looked at, and no rank runs
   bool operator==(const Start&) const = default;
 };
 /// The node of a rank: 0 in a job on one.

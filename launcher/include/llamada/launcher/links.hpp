@@ -17,6 +17,7 @@ struct PairProbe {
   std::uint32_t udp_bytes = 0;      ///< the longest UDP datagram that came back; 0: none did
   std::uint32_t ethernet_mtu = 0;   ///< of the longest raw frame that came back; 0: none did
   std::uint64_t round_trip_ns = 0;  ///< the shortest by UDP; 0: unknown
+  std::int64_t clock_ahead_ns = 0;  ///< by how much the other node's clock says more
 };
 
 /// What one node has found out of all its links.

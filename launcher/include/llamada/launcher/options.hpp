@@ -55,6 +55,7 @@ struct NodeOptions {
   std::optional<std::uint32_t> ranks_per_node;
   std::string launcher;  ///< "ssh", "srun", "fork"; empty: launcher_exec; srun in a job of Slurm; ssh
   LinkWish link = LinkWish::automatic;
+  bool only_checked = false;  ///< --check-nodes: no rank runs
   std::string launcher_exec;  ///< mpirun calls it in place of ssh: PROGRAM HOST COMMAND…; empty: see launcher
 };
 

@@ -176,7 +176,8 @@ class Driver {
   /// Why this node has no raw Ethernet, though it may (JobNodes): a sentence without a full stop. Empty: as
   /// far as it knows it has.
   std::string why_no_ethernet() const;
-  /// Asks the drivers of the other nodes by all links, from what endpoints() of each node says, and answers
+  /// Asks the drivers of the other nodes by all links, from what endpoints() of each node says (empty: that
+  /// one is left out), and answers
   /// them until meet_nodes(). DriverEvent::Kind::probed follows. Once; it may be left out. Errors:
   /// parse_error, already_exists, invalid_argument (a driver of one node), those of the system.
   Status probe_nodes(std::span<const std::string> endpoints_of_nodes);
