@@ -103,7 +103,7 @@ TEST_CASE("book: each endpoint receives by the link that was chosen", "[llamanet
   CHECK(book.small_of(book.nodes[0]).port == book.nodes[0].ethernet.lane);
   book.links = {};
   CHECK(book.small_of(entry) == entry.small);
-  CHECK(peer_state(book, 1, SlotState::dead, 3).small == entry.small);
+  CHECK(peer_state(book, entry, SlotState::dead, 3).small == entry.small);
 }
 
 TEST_CASE("book: links of an impossible size are refused", "[llamanet]") {
