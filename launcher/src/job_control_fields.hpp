@@ -1,6 +1,7 @@
 #pragma once
 
 #include "llamada/launcher/job_control.hpp"
+#include "message_stream.hpp"
 
 // The fields of each message between mpirun and llamanetd, listed once for both directions, in the order of
 // docs/internals/job-control.md.
@@ -27,7 +28,7 @@ void fields(Coder& coder, typename Coder::template Value<Start>& message) {
     each.text(node.place);
   });
   coder.texts(message.programs);
-  coder.list(message.node_of_rank, [](Coder& each, auto& node) { each.numbers(node); });
+  coder.list(message.node_of_rank, as_number);
   coder.choice(message.link, LinkWish::ethernet);
   coder.numbers(message.deals_by_node);
   coder.numbers(message.is_adopted);

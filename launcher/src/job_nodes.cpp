@@ -86,8 +86,10 @@ void JobNodes::go_on() {
       node::Prepare prepare = *prepare_;
       prepare.own_node = node;
       // Nothing is started on a node without ranks, unless ranks are added there.
-      if (!has_ranks(node)) prepare.programs.clear();
-      if (!has_ranks(node)) prepare.working_directory.clear();
+      if (!has_ranks(node)) {
+        prepare.programs.clear();
+        prepare.working_directory.clear();
+      }
       tell(node, std::move(prepare));
     }
   }

@@ -142,7 +142,7 @@ class JobNodes {
   std::uint32_t own_node_ = 0;  ///< that of the coordinator's process; the first one if it is none
   bool tells_of_link_ = false;
   bool checks_nodes_ = false;
-  std::string udp_ports_ = "32768 to 60999, unless changed,";
+  std::string udp_ports_;
   std::optional<node::Prepare> prepare_;
   JobShared shared_;
   std::map<std::uint64_t, Adding> adding_;       ///< by question

@@ -4,13 +4,15 @@
 #include <optional>
 
 namespace llamada::launcher {
+
+PairProbe there_and_back(const PairProbe& there, const PairProbe& back) {
+  return {std::min(there.udp_bytes, back.udp_bytes), std::min(there.ethernet_mtu, back.ethernet_mtu)};
+}
+
 namespace {
 
-/// What both of two nodes have seen.
 PairProbe pair_of(std::span<const NodeProbe> probes, std::size_t one, std::size_t other) {
-  const PairProbe& there = probes[one].pairs.at(other);
-  const PairProbe& back = probes[other].pairs.at(one);
-  return {std::min(there.udp_bytes, back.udp_bytes), std::min(there.ethernet_mtu, back.ethernet_mtu)};
+  return there_and_back(probes[one].pairs.at(other), probes[other].pairs.at(one));
 }
 
 template <typename Visit>

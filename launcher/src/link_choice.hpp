@@ -9,6 +9,9 @@
 
 namespace llamada::launcher {
 
+/// The longest datagrams that two nodes exchange, from what each has found out of the other. Pure.
+PairProbe there_and_back(const PairProbe& there, const PairProbe& back);
+
 struct ChosenLink {
   LinkChoice choice;
   std::string what;  ///< "UDP, 1472 bytes a datagram"

@@ -25,6 +25,9 @@ inline constexpr std::size_t stream_header_bytes = 8;
 /// A start message carries the program's arguments and environment, which the kernel bounds by 6 MiB.
 inline constexpr std::size_t stream_body_bytes_max = 16 << 20;
 
+/// For list() of numbers.
+inline constexpr auto as_number = [](auto& coder, auto& each) { coder.numbers(each); };
+
 class BodyWriter final : public FieldWriter {
  public:
   /// u32 count, and each text.

@@ -122,8 +122,6 @@ NodePlan plan_of(const AdoptedJob& adopted) {
   for (const std::string& host : adopted.hosts) plan.nodes.push_back({host, {"another launcher"}});
   plan.nodes[0].agent.clear();
   plan.node_of_rank = adopted.node_of_rank;
-  for (std::size_t node = 0; node < plan.nodes.size(); ++node)
-    plan.nodes[node].slots = static_cast<std::uint32_t>(std::ranges::count(plan.node_of_rank, node));
   return plan;
 }
 

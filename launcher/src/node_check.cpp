@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "link_choice.hpp"
 #include "llamada/base/result.hpp"
 
 namespace llamada::launcher {
@@ -37,9 +38,8 @@ class PairsTable {
 
   void add(std::size_t one, std::size_t other) {
     const PairProbe& there = nodes_[one].probe.pairs.at(other);
-    const PairProbe& back = nodes_[other].probe.pairs.at(one);
-    const std::uint32_t udp_bytes = std::min(there.udp_bytes, back.udp_bytes);
-    const std::uint32_t mtu = std::min(there.ethernet_mtu, back.ethernet_mtu);
+    const PairProbe both = there_and_back(there, nodes_[other].probe.pairs.at(one));
+    const std::uint32_t udp_bytes = both.udp_bytes, mtu = both.ethernet_mtu;
     const std::string &from = nodes_[one].name, &to = nodes_[other].name;
     if (shown_++ < pairs_shown_max)
       rows += fmt::format("{:<8}{:<{}}  {:<{}}  {:<12}{:<12}{:<12}{}\n", udp_bytes != 0 ? "ok" : "fault",
@@ -63,8 +63,7 @@ class PairsTable {
     if (mtu == 0 && both_have)
       sentences += fmt::format(
           "Raw Ethernet frames do not get from '{}' to '{}' and back: they are not on one Ethernet segment, "
-          "or "
-          "on one host; jobs use UDP.\n",
+          "or on one host; jobs use UDP.\n",
           from, to);
   }
   std::string end() const {

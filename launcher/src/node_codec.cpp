@@ -68,7 +68,7 @@ void fields(Coder& coder, typename Coder::template Value<Prepare>& message) {
   coder.numbers(message.rank_count, message.job_number);
   coder.text(message.profile);
   coder.numbers(message.binding, message.mapping, message.own_node);
-  coder.list(message.node_of_rank, [](Coder& each, auto& node) { each.numbers(node); });
+  coder.list(message.node_of_rank, as_number);
   coder.texts(message.programs);
   coder.texts(message.environment);
   coder.text(message.working_directory);
@@ -109,7 +109,7 @@ void fields(Coder& coder, typename Coder::template Value<StartRanks>& message) {
 template <typename Coder>
 void fields(Coder& coder, typename Coder::template Value<AddRanks>& message) {
   coder.numbers(message.question, message.count);
-  coder.list(message.nodes, [](Coder& each, auto& node) { each.numbers(node); });
+  coder.list(message.nodes, as_number);
   coder.list(message.needs, [](Coder& each, typename Coder::template Value<AddRanks::Need>& need) {
     each.numbers(need.node);
     each.text(need.program);

@@ -10,10 +10,10 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstdlib>
 #include <filesystem>
 
+#include "process/numbers.hpp"
 #include "world/own_programs.hpp"
 
 namespace llamada::mpi {
@@ -26,18 +26,6 @@ constexpr std::chrono::milliseconds barrier_look{1};
 constexpr const char* report_number = "3";
 constexpr const char* manager_number = "4";
 constexpr const char* secret_number = "5";
-
-template <typename Number>
-bool read_number(std::string_view text, Number& number) {
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
-  return read.ec == std::errc() && read.ptr == text.data() + text.size();
-}
-
-template <typename Number>
-bool read_variable(const char* name, Number& number) {
-  const char* text = std::getenv(name);
-  return text != nullptr && read_number(std::string_view(text), number);
-}
 
 std::string key_of(const char* what, int number) { return fmt::format("llamada-{}-{}", what, number); }
 
@@ -67,8 +55,7 @@ int cpus_of(const std::vector<std::string>& processes) {
   for (const std::string& process : processes) {
     cpu_set_t own;
     pid_t pid = 0;
-    if (!read_number(std::string_view(process), pid) || sched_getaffinity(pid, sizeof own, &own) != 0)
-      return 0;
+    if (!read_number(process, pid) || sched_getaffinity(pid, sizeof own, &own) != 0) return 0;
     CPU_OR(&together, &together, &own);
   }
   return CPU_COUNT(&together);
@@ -238,8 +225,7 @@ Status PmiJob::find_own_place() {
   auto place = client_.get(key_of("place", rank_.rank));
   if (!place) return propagate(place);
   const auto parts = parts_of(*place, ';');
-  if (parts.size() != 3 || !read_number(std::string_view(parts[1]), rank_.token) ||
-      !read_number(std::string_view(parts[2]), rank_.cpus))
+  if (parts.size() != 3 || !read_number(parts[1], rank_.token) || !read_number(parts[2], rank_.cpus))
     return failure(Errc::parse_error, "the place of rank {} is '{}'", rank_.rank, *place);
   rank_.driver = parts[0];
   return {};

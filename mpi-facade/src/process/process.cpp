@@ -5,12 +5,11 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <charconv>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <string>
 
+#include "process/numbers.hpp"
 #include "world/in_process.hpp"
 #include "world/last_output.hpp"
 #include "world/llamanet.hpp"
@@ -41,27 +40,18 @@ void say(const std::string& reason) {
   _exit(1);
 }
 
-template <typename Number>
-bool read_number(const char* name, Number& number) {
-  const char* text = std::getenv(name);
-  if (text == nullptr) return false;
-  auto end = text + std::strlen(text);
-  auto read = std::from_chars(text, end, number);
-  return read.ec == std::errc() && read.ptr == end;
-}
-
 World* join_job() {
   LaunchedRank launched;
   const char* driver = std::getenv("LLAMADA_DRIVER");
-  if (driver == nullptr || !read_number("LLAMADA_RANK", launched.rank) ||
-      !read_number("LLAMADA_SIZE", launched.size) || !read_number("LLAMADA_TOKEN", launched.token))
+  if (driver == nullptr || !read_variable("LLAMADA_RANK", launched.rank) ||
+      !read_variable("LLAMADA_SIZE", launched.size) || !read_variable("LLAMADA_TOKEN", launched.token))
     cannot_join(
         "LLAMADA_RANK is set, but LLAMADA_DRIVER, LLAMADA_SIZE or LLAMADA_TOKEN is missing or no number; "
         "start the "
         "program with Llamada's mpirun");
   launched.driver = driver;
-  static_cast<void>(read_number("LLAMADA_FIRST", launched.first));
-  static_cast<void>(read_number("LLAMADA_CPUS", launched.cpus));
+  static_cast<void>(read_variable("LLAMADA_FIRST", launched.first));
+  static_cast<void>(read_variable("LLAMADA_CPUS", launched.cpus));
   auto world = attach_to_driver(launched);
   if (!world)
     cannot_join(
@@ -87,7 +77,7 @@ void refuse_other_launchers() {
   for (const char* name :
        {"PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MPI_LOCALNRANKS", "SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"}) {
     int size = 0;
-    if (!read_number(name, size) || size <= 1) continue;
+    if (!read_variable(name, size) || size <= 1) continue;
     cannot_join(fmt::format(
         "this program was started by another launcher ({}={}), which offers no PMI_FD, and Llamada's MPI "
         "library would make each of its processes a job of one rank; start it with Llamada's mpirun -n {}, "

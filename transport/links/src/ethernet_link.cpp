@@ -32,8 +32,6 @@ using replication::EndpointNumber;
 constexpr std::size_t frames_sent_at_once_max = 32;
 /// Frames of one receive().
 constexpr std::size_t frames_received_max = 32;
-/// Longer ones would take a slot of 64 KiB each, whatever they hold.
-constexpr std::size_t mtu_max = 9000;
 /// Shorter ones are not worth a link.
 constexpr std::size_t mtu_min = 576;
 /// So that a ring of large frames does not take more memory than one of small ones four times over.
@@ -73,7 +71,7 @@ Result<Interface> find_interface(int socket, const std::string& name, std::size_
   if (kind != ARPHRD_ETHER && kind != ARPHRD_LOOPBACK)
     return failure(Errc::invalid_argument, "the network interface '{}' is no Ethernet", name);
   if (::ioctl(socket, SIOCGIFMTU, &question) != 0) return system_failure("SIOCGIFMTU of " + name);
-  found.mtu = std::min(static_cast<std::size_t>(question.ifr_mtu), mtu_max);
+  found.mtu = std::min(static_cast<std::size_t>(question.ifr_mtu), ethernet_mtu_max);
   if (mtu_wanted > found.mtu)
     return failure(Errc::invalid_argument, "the network interface '{}' has an MTU of {}, and not {}", name,
                    found.mtu, mtu_wanted);

@@ -20,7 +20,7 @@ namespace {
 using replication::Address;
 
 /// A probe's datagrams may be longer than those of any link.
-constexpr std::size_t probe_bytes_max = 9000;
+constexpr std::size_t probe_bytes_max = links::ethernet_mtu_max;
 
 // The lanes of a job: those of slots, from 0 on, then those of drivers, then those of probes. Two nodes of a
 // job on one interface have no lane in common.
@@ -118,7 +118,7 @@ std::string DriverLinks::offer_ethernet(const Result<links::NetworkInterface>& i
   return {};
 }
 
-/// Where the node has it.
+/// If this node has raw Ethernet, its slots have lanes.
 void DriverLinks::offer_ethernet_to(Sockets& own) const {
   if (ethernet_mtu_ != 0) own.ethernet = {driver_.ethernet.mac, static_cast<std::uint16_t>(own.slot)};
 }
@@ -202,11 +202,11 @@ Status DriverLinks::meet(std::span<const std::string> endpoints_of_nodes, const 
 Result<std::string> DriverLinks::add(std::span<const std::uint32_t> nodes) {
   const auto first = static_cast<std::uint32_t>(nodes_.of_slot.size());
   nodes_.of_slot.insert(nodes_.of_slot.end(), nodes.begin(), nodes.end());
-  auto own = make_own(first, nodes);
-  if (!own) return propagate(own);
   if (met_.links.uses_ethernet() && nodes_.of_slot.size() > slots_with_lanes_max)
     return failure(Errc::out_of_resources,
                    "the job has too many ranks for raw Ethernet; --link udp has room");
+  auto own = make_own(first, nodes);
+  if (!own) return propagate(own);
   for (Sockets& added : *own) {
     offer_ethernet_to(added);
     if (auto made = use_ethernet(added); !made) return propagate(made);
@@ -238,7 +238,7 @@ Status DriverLinks::write_book(NodeBook book) {
   return {};
 }
 
-/// Where that was chosen: a new raw socket in place of the one for small frames.
+/// If raw Ethernet was chosen, a new raw socket takes the place of the UDP socket for small frames.
 Status DriverLinks::use_ethernet(Sockets& of) const {
   if (!met_.links.uses_ethernet()) return {};
   of.small.reset();

@@ -20,7 +20,7 @@ constexpr std::uint32_t many_answers = 40;
 constexpr std::uint32_t quick_tries = 24;
 constexpr Time quick_pause = std::chrono::milliseconds(2), slow_pause = std::chrono::milliseconds(25);
 
-constexpr std::uint32_t mtu_max = 9000;
+constexpr std::uint32_t mtu_max = links::ethernet_mtu_max;
 constexpr std::uint32_t ip_and_udp_bytes = 28, ipv6_and_udp_bytes = 48;
 /// UDP datagrams for a path whose MTU is that of Ethernet, of a tunnel in it, the least of IPv6.
 constexpr std::array<std::uint32_t, 3> usual_udp_bytes{1472, 1400, 1200};

@@ -41,6 +41,8 @@ struct NetworkInterface {
 /// The one that has this IP address. Errors: not_found, system.
 Result<NetworkInterface> interface_with(const replication::Address& ip);
 
+/// A larger MTU of an interface is not used: slots of a ring would take 64 KiB each, whatever they hold.
+inline constexpr std::size_t ethernet_mtu_max = 9000;
 /// What a frame's own head takes of the MTU.
 inline constexpr std::size_t ethernet_own_head_bytes = 8;
 

@@ -176,10 +176,10 @@ class Driver {
   /// Why this node has no raw Ethernet, though it may (JobNodes): a sentence without a full stop. Empty: as
   /// far as it knows it has.
   std::string why_no_ethernet() const;
-  /// Asks the drivers of the other nodes by all links, from what endpoints() of each node says (empty: that
-  /// one is left out), and answers
-  /// them until meet_nodes(). DriverEvent::Kind::probed follows. Once; it may be left out. Errors:
-  /// parse_error, already_exists, invalid_argument (a driver of one node), those of the system.
+  /// Asks the drivers of the other nodes by all links, from what endpoints() of each node says (empty:
+  /// that one is left out), and answers them until meet_nodes(). DriverEvent::Kind::probed follows. Once; it
+  /// may be left out. Errors: parse_error, already_exists, invalid_argument (a driver of one node), those of
+  /// the system.
   Status probe_nodes(std::span<const std::string> endpoints_of_nodes);
   /// Makes the book, which each application gets when it attaches, from what endpoints() of each node says,
   /// by node, and the sockets for these links. Once, before anybody attaches. Errors: parse_error,
