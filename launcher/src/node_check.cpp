@@ -42,11 +42,11 @@ class PairsTable {
     const std::uint32_t udp_bytes = both.udp_bytes, mtu = both.ethernet_mtu;
     const std::string &from = nodes_[one].name, &to = nodes_[other].name;
     if (shown_++ < pairs_shown_max)
-      rows += fmt::format("{:<8}{:<{}}  {:<{}}  {:<12}{:<12}{:<12}{}\n", udp_bytes != 0 ? "ok" : "fault",
-                          from, widths_.name, to, widths_.name, size_text(udp_bytes),
-                          udp_bytes == 0 ? "-" : fmt::format("{:.0f} us", there.round_trip_ns / 1e3),
-                          size_text(mtu),
-                          udp_bytes == 0 ? "-" : fmt::format("{:+.3f} s", seconds_of(there.clock_ahead_ns)));
+      rows += fmt::format(
+          "{:<8}{:<{}}  {:<{}}  {:<12}{:<12}{:<12}{}\n", udp_bytes != 0 ? "ok" : "fault", from, widths_.name,
+          to, widths_.name, size_text(udp_bytes),
+          udp_bytes == 0 ? "-" : fmt::format("{:.0f} us", static_cast<double>(there.round_trip_ns) / 1e3),
+          size_text(mtu), udp_bytes == 0 ? "-" : fmt::format("{:+.3f} s", seconds_of(there.clock_ahead_ns)));
     if (udp_bytes == 0) {
       is_good = false;
       sentences += fmt::format(
