@@ -1,0 +1,42 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "llamada/base/clock.hpp"
+#include "llamada/store/store.hpp"
+
+namespace llamada::store {
+
+class Files;
+
+struct SegmentOptions {
+  /// What the store allocates at a time. Space comes back in pieces of this size. A batch that is larger gets
+  /// a segment of its own size.
+  std::uint64_t segment_bytes = std::uint64_t{64} << 20;
+  /// A batch is full when it is as long; a longer item fills a batch of its own.
+  std::uint64_t batch_bytes_max = std::uint64_t{8} << 20;
+  /// Opens what is there to be read, also while another process writes the store; changes nothing.
+  bool read_only = false;
+  /// Is told, in one sentence each, what the store found damaged, and which faults of the disk it has got
+  /// over. May be called in the thread of sync().
+  std::function<void(std::string_view)> say;
+  /// For the time between two looks for room on a full disk; the system's clock if null.
+  const Clock* clock = nullptr;
+};
+
+/// The store in files of this directory, which is made (with mode 0700, and those above it with the usual
+/// one) if it is not there: append-only segments with checksums, docs/internals/store.md. One process at a
+/// time may write it. Errors: already_exists (another process writes it; the text has its number), not_found
+/// (to be read only, and not there), parse_error (not a store, or of another version), system.
+Result<std::unique_ptr<Store>> open_segment_store(const std::string& directory, SegmentOptions options = {});
+/// The same in other files, which tests let fail.
+Result<std::unique_ptr<Store>> open_segment_store(std::unique_ptr<Files> files, SegmentOptions options = {});
+
+/// Removes a store's files, and its directory if nothing else is in it. A store that a process writes is left
+/// alone: already_exists.
+Status remove_store(const std::string& directory);
+
+}  // namespace llamada::store
