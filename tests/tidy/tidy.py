@@ -15,10 +15,11 @@ import classes
 import includes
 import lines
 import orphans
+import prose
 import scripts
 from repository import Repository
 
-CHECKS = [orphans.find, includes.find, lines.find, classes.find, scripts.find]
+CHECKS = [orphans.find, includes.find, lines.find, classes.find, scripts.find, prose.find]
 
 
 def read_exceptions(path):
@@ -42,7 +43,7 @@ def main(arguments):
         sys.exit(__doc__)
     repository = Repository(Path(__file__).resolve().parents[2], Path(folders[0]).resolve())
     if tables:
-        for module in (lines, classes):
+        for module in (lines, classes, prose):
             module.print_table(repository)
         return
     exceptions = read_exceptions(Path(__file__).with_name("exceptions.txt"))
