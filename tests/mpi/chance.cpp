@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <mpi.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/random.h>
 #include <sys/resource.h>
@@ -11,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdint>
 #include <cstdio>
 #include <fstream>
@@ -90,6 +92,20 @@ std::uint64_t by_calendar() {
   return static_cast<std::uint64_t>(now.tv_nsec);
 }
 
+// By the process id that it was told a program means itself, in a replacement, too.
+std::uint64_t itself() {
+  const pid_t pid = getpid();
+  cpu_set_t cores;
+  check(sched_getaffinity(pid, sizeof cores, &cores) == 0, "sched_getaffinity");
+  check(sched_setaffinity(pid, sizeof cores, &cores) == 0, "sched_setaffinity");
+  errno = 0;
+  const int priority = getpriority(PRIO_PROCESS, static_cast<id_t>(pid));
+  check(errno == 0 && setpriority(PRIO_PROCESS, static_cast<id_t>(pid), priority) == 0, "the priority");
+  check(getpgid(pid) == getpgrp() && getsid(pid) == getsid(0), "its group and session");
+  check(kill(pid, 0) == 0 && sigqueue(pid, 0, {}) == 0, "it is there");
+  return static_cast<std::uint64_t>(pid);
+}
+
 // A descriptor that was a random device and is another file now is read as what it is.
 std::uint64_t reused() {
   const int random = open("/dev/urandom", O_RDONLY);
@@ -119,6 +135,7 @@ const std::vector<Source>& sources() {
       by_calendar,
       [] { return static_cast<std::uint64_t>(clock()); },
       [] { return static_cast<std::uint64_t>(sched_getcpu()); },
+      itself,
       reused,
   };
   return all;

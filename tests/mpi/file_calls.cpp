@@ -236,6 +236,14 @@ void streams() {
   tell("fclose", std::fclose(file));
   tell_text("the first", content("first"));
   tell_text("the second", content("second"));
+  // What another stream sees of a file that is being written: what the buffer had no room for.
+  file = std::fopen(path("pieces"), "w");
+  for (int i = 0; i < 500; ++i) std::fputs("0123456789", file);
+  FILE* reader = std::fopen(path("pieces"), "r");
+  long seen = 0;
+  while (std::fgetc(reader) != EOF) ++seen;
+  tell("what is seen of it", seen);
+  tell("fclose", std::fclose(reader) + std::fclose(file));
   std::ofstream out(own("cxx"));
   out << "by C++\n" << std::flush;
   tell("ofstream", out.good());

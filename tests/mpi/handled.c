@@ -1,8 +1,9 @@
 /* handled WAY: signals that the program handles decide what it sends. WAY: timer (SIGALRM of setitimer), once
  * (the same, with SA_RESETHAND), realtime (timer_create with a value), ppoll, pselect, epoll, suspend (which
- * let a blocked signal in), sigwait and sigwaitinfo (which take it), any (while receives from any source
- * wait), user (SIGUSR1 from mpirun), sleep (the same, which ends a sleep), itself (raise), spin (a loop
- * without any call that only a signal ends). All ranks see the same; a rank may be killed meanwhile. */
+ * let a blocked signal in), sigwait and sigwaitinfo (which take it), pending (which asks whether it has
+ * come), any (while receives from any source wait), user (SIGUSR1 from mpirun), sleep (the same, which ends a
+ * sleep), itself (raise), spin (a loop without any call that only a signal ends). All ranks see the same; a
+ * rank may be killed meanwhile. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <mpi.h>
@@ -58,6 +59,12 @@ static void let_in(const char* way, int number) {
     told = epoll_pwait(epoll, &event, 1, 20, &none);
     close(epoll);
   }
+  if (is(way, "pending")) {
+    sigset_t come;
+    check(sigpending(&come) == 0, "sigpending() tells which have come");
+    if (sigismember(&come, number)) check(sigwaitinfo(&one, &info) == number && ++seen, "one that has come");
+    return;
+  }
   if (is(way, "sigwait")) {
     check(sigwait(&one, &told) == 0 && told == number, "sigwait() gives the signal");
     seen++;
@@ -92,7 +99,7 @@ int main(int argc, char** argv) {
   const char* way = argc > 1 ? argv[1] : "itself";
   const int from_mpirun = is(way, "user") || is(way, "sleep") || is(way, "spin") || is(way, "itself");
   const int blocked = is(way, "ppoll") || is(way, "pselect") || is(way, "epoll") || is(way, "suspend") ||
-                      is(way, "sigwait") || is(way, "sigwaitinfo");
+                      is(way, "sigwait") || is(way, "sigwaitinfo") || is(way, "pending");
   struct itimerval each = {{0, 7000}, {0, 7000}};
   int rank, size, total = 0;
   int number = from_mpirun ? SIGUSR1 : is(way, "realtime") ? SIGRTMIN + 2 : SIGALRM;

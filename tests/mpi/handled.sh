@@ -45,7 +45,7 @@ run() {
 for way in itself timer user sleep; do
   for call in 25 60 100; do run "$way" "kill rank 1 in MPI_Allreduce $call"; done
 done
-for way in once realtime ppoll pselect epoll suspend sigwait sigwaitinfo any; do
+for way in once realtime ppoll pselect epoll suspend sigwait sigwaitinfo pending any; do
   run "$way" 'kill rank 1 in MPI_Allreduce 70'
 done
 run any 'kill rank 2 in MPI_Waitany 41'

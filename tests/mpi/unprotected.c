@@ -27,12 +27,15 @@
 #include <sys/sendfile.h>
 #include <sys/shm.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
 #include <unistd.h>
+#include <wchar.h>
 #include <wordexp.h>
 
 extern char** environ;
@@ -109,6 +112,14 @@ static void do_fork(void) {
   if (child == 0) _exit(0);
   wait_for(child);
 }
+static void do_raw_fork(void) {
+  const pid_t child = _Fork();
+  if (child == 0) _exit(0);
+  wait_for(child);
+}
+static int leave(void* nothing_) { return nothing_ != NULL; }
+static char clone_stack[1 << 16] __attribute__((aligned(16)));
+static void do_clone(void) { wait_for(clone(leave, clone_stack + sizeof clone_stack, SIGCHLD, NULL)); }
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 static void do_vfork(void) {
   const pid_t child = vfork();
@@ -222,6 +233,86 @@ static void watch_too(void) { MUST(inotify_init1(0) >= 0); }
 static void set_attribute(void) { setxattr(".", "user.llamada", "x", 1, 0); }
 static void get_attribute(void) { getxattr(".", "user.llamada", bytes, sizeof bytes); }
 
+static void list_attributes(void) { listxattr(".", bytes, sizeof bytes); }
+static void remove_link_attribute(void) { lremovexattr(".", "user.llamada"); }
+
+/* A socket with a name of this process, which others can find. What a row does not call is a system call. */
+static struct sockaddr_un address = {.sun_family = AF_UNIX};
+static const socklen_t address_size = sizeof address;
+static int a_socket(int kind) {
+  snprintf(address.sun_path + 1, sizeof address.sun_path - 1, "llamada-test-%ld", (long)syscall(SYS_getpid));
+  const int made = socket(AF_UNIX, kind, 0);
+  MUST(made >= 0);
+  return made;
+}
+static int a_server(int kind) {
+  const int server = a_socket(kind);
+  MUST(syscall(SYS_bind, server, &address, address_size) == 0);
+  MUST(kind == SOCK_DGRAM || syscall(SYS_listen, server, 1) == 0);
+  return server;
+}
+static void connect_to_server(void) {
+  a_server(SOCK_STREAM);
+  MUST(connect(a_socket(SOCK_STREAM), (struct sockaddr*)&address, address_size) == 0);
+}
+static void bind_to_name(void) {
+  MUST(bind(a_socket(SOCK_STREAM), (struct sockaddr*)&address, address_size) == 0);
+}
+static void connect_in_vain(void) {
+  MUST(connect(a_socket(SOCK_STREAM), (struct sockaddr*)&address, address_size) != 0);
+}
+static int a_server_with_client(void) {
+  const int server = a_server(SOCK_STREAM);
+  MUST(syscall(SYS_connect, a_socket(SOCK_STREAM), &address, address_size) == 0);
+  return server;
+}
+static void accept_client(void) { MUST(accept(a_server_with_client(), NULL, NULL) >= 0); }
+static void accept_client_too(void) { MUST(accept4(a_server_with_client(), NULL, NULL, SOCK_CLOEXEC) >= 0); }
+static void send_datagram(void) {
+  a_server(SOCK_DGRAM);
+  MUST(sendto(a_socket(SOCK_DGRAM), bytes, 4, 0, (struct sockaddr*)&address, address_size) == 4);
+}
+static struct iovec datagram = {bytes, 4};
+static struct mmsghdr message = {
+    .msg_hdr = {.msg_name = &address, .msg_namelen = sizeof address, .msg_iov = &datagram, .msg_iovlen = 1}};
+static void send_message(void) {
+  a_server(SOCK_DGRAM);
+  MUST(sendmsg(a_socket(SOCK_DGRAM), &message.msg_hdr, 0) == 4);
+}
+static void send_messages(void) {
+  a_server(SOCK_DGRAM);
+  MUST(sendmmsg(a_socket(SOCK_DGRAM), &message, 1, 0) == 1);
+}
+
+/* Nothing happens to a process that goes on already. */
+static void signal_another(void) { MUST(kill((pid_t)syscall(SYS_getppid), SIGCONT) == 0); }
+static void signal_another_with_value(void) {
+  MUST(sigqueue((pid_t)syscall(SYS_getppid), SIGCONT, (union sigval){.sival_int = 1}) == 0);
+}
+static void signal_group(void) {
+  setpgid(0, 0);
+  MUST(killpg(getpgrp(), SIGCONT) == 0);
+}
+
+/* Wide characters, and then the bytes of the file. */
+static void write_wide(void) {
+  FILE* file = fopen("wide", "w");
+  char line[16] = "";
+  MUST(file && fwprintf(file, L"%ls %d\n", L"wide", 7) == 7 && fclose(file) == 0);
+  file = fopen("wide", "r");
+  MUST(file && fgets(line, sizeof line, file) && strcmp(line, "wide 7\n") == 0 && fclose(file) == 0);
+}
+static void read_wide(void) {
+  FILE* file = fopen("file", "w+");
+  wchar_t word[8] = L"";
+  int number = 0;
+  MUST(file && fwide(file, 1) > 0 && fputws(L"word 5x", file) >= 0 && fputwc(L'\n', file) == L'\n');
+  rewind(file);
+  MUST(fwscanf(file, L"%7ls %d", word, &number) == 2 && wcscmp(word, L"word") == 0 && number == 5);
+  MUST(fgetwc(file) == L'x' && ungetwc(L'y', file) == L'y' && fgetws(word, 8, file) && word[0] == L'y');
+  MUST(fileno(file) >= 0 && fclose(file) == 0);
+}
+
 static void run_thread(void* (*body)(void*)) {
   pthread_t thread;
   MUST(pthread_create(&thread, NULL, body, NULL) == 0);
@@ -287,6 +378,8 @@ static const struct {
     {"mq_open", open_queue, "a message queue (mq_open)"},
     {"mq_unlink", unlink_queue, "a message queue (mq_unlink)"},
     {"fork", do_fork, "what another process does (fork)"},
+    {"_Fork", do_raw_fork, "what another process does (_Fork)"},
+    {"clone", do_clone, "what another process does (clone)"},
     {"vfork", do_vfork, "what another process does (vfork)"},
     {"forkpty", do_forkpty, "what another process does (forkpty)"},
     {"posix_spawn", spawn, "what another process does (posix_spawn)"},
@@ -313,6 +406,20 @@ static const struct {
     {"inotify_init1", watch_too, "the watching of files (inotify)"},
     {"setxattr", set_attribute, "extended attributes of a file (setxattr)"},
     {"getxattr", get_attribute, "extended attributes of a file (getxattr)"},
+    {"listxattr", list_attributes, "extended attributes of a file (listxattr)"},
+    {"lremovexattr", remove_link_attribute, "extended attributes of a file (lremovexattr)"},
+    {"connect", connect_to_server, "a connection with another process (connect)"},
+    {"bind", bind_to_name, "an address at which other processes find the rank (bind)"},
+    {"accept", accept_client, "a connection with another process (accept)"},
+    {"accept4", accept_client_too, "a connection with another process (accept)"},
+    {"sendto", send_datagram, "a datagram to another process (sendto)"},
+    {"sendmsg", send_message, "a datagram to another process (sendto)"},
+    {"sendmmsg", send_messages, "a datagram to another process (sendto)"},
+    {"kill", signal_another, "a signal to another process (kill)"},
+    {"sigqueue", signal_another_with_value, "a signal to another process (kill)"},
+    {"killpg", signal_group, "a signal to other processes (killpg)"},
+    {"wide-write", write_wide, "a file of wide characters (fgetwc, fwprintf and the like)"},
+    {"wide-read", read_wide, "a file of wide characters (fgetwc, fwprintf and the like)"},
     {"thread-open", open_in_thread, "open() in another thread than the rank's"},
     {"thread-fopen", stream_in_thread, "fopen() in another thread than the rank's"},
     {"thread-unlink", unlink_in_thread, "unlink() in another thread than the rank's"},
@@ -333,6 +440,7 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   for (int i = 0; i < row_count && rank == 1; ++i)
     if (strcmp(which, rows[i].name) == 0) rows[i].act();
+  if (rank == 1 && strcmp(which, "connect-in-vain") == 0) connect_in_vain();
   if (rank == 1 && strcmp(which, "killed-in-system") == 0) be_killed_in_system();
   if (rank == 1 && strcmp(which, "killed-in-popen") == 0) be_killed_in_popen();
   MPI_Barrier(MPI_COMM_WORLD);

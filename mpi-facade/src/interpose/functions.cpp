@@ -1,4 +1,3 @@
-#include <signal.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <time.h>
@@ -95,14 +94,6 @@ LLAMADA_INTERPOSED pid_t getpid() noexcept {
   const auto real = static_cast<pid_t>(syscall(SYS_getpid));
   auto* determinants = interpose::determinants_of_caller();
   return determinants ? static_cast<pid_t>(determinants->read_pid(static_cast<std::uint64_t>(real))) : real;
-}
-
-LLAMADA_INTERPOSED int kill(pid_t pid, int signal) noexcept {
-  auto* determinants = interpose::opened_determinants();
-  // The program means itself by the process id that it was told.
-  if (determinants && pid > 0 && determinants->is_told_pid(static_cast<std::uint64_t>(pid)))
-    pid = static_cast<pid_t>(syscall(SYS_getpid));
-  return static_cast<int>(syscall(SYS_kill, pid, signal));
 }
 
 }  // extern "C"

@@ -409,4 +409,17 @@ LLAMADA_INTERPOSED int sigprocmask(int how, const sigset_t* set, sigset_t* old) 
   return result;
 }
 
+/// Whether a blocked signal has come.
+LLAMADA_INTERPOSED int sigpending(sigset_t* set) noexcept {
+  static interpose::NextFunction<int(sigset_t*)> next("sigpending");
+  auto* determinants = set ? interpose::recorder_of(LLAMADA_CALLER) : nullptr;
+  if (!determinants) return next.get()(set);
+  const std::span<std::byte> told = std::as_writable_bytes(std::span(set, 1));
+  determinants->read_random(told, [&](std::span<std::byte> bytes) {
+    next.get()(set);
+    return bytes.size();
+  });
+  return 0;
+}
+
 }  // extern "C"

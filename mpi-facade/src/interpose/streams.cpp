@@ -6,8 +6,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstdlib>
+#include <cstring>
 #include <string_view>
 
 #include "interpose/opening.hpp"
@@ -24,6 +27,7 @@ struct Stream {
   std::atomic<bool> taken{false};
   std::atomic<FILE*> file{nullptr};
   std::atomic<int> descriptor{-1};
+  std::atomic<char*> buffer{nullptr};
 };
 std::array<Stream, streams_max> streams{};
 std::atomic<std::size_t> streams_used{0};  // so many of them have ever been taken, from the first on
@@ -48,11 +52,16 @@ int seek_stream(void* cookie, off64_t* offset, int whence) {
   return 0;
 }
 
+void release(Stream& stream) {
+  std::free(stream.buffer.exchange(nullptr, std::memory_order_relaxed));
+  stream.file.store(nullptr, std::memory_order_relaxed);
+  stream.taken.store(false, std::memory_order_release);
+}
+
 int close_stream(void* cookie) {
   auto* stream = static_cast<Stream*>(cookie);
   const int result = real_close(descriptor_of(cookie));
-  stream->file.store(nullptr, std::memory_order_relaxed);
-  stream->taken.store(false, std::memory_order_release);
+  release(*stream);
   return result;
 }
 
@@ -78,6 +87,30 @@ void empty(replay::Determinants* determinants, int descriptor) {
     syscall(SYS_ftruncate, descriptor, 0);
 }
 
+/// Gives a stream a buffer as large as libc's own would have: where several streams are of one file, and
+/// where others read what is being written, they then see the same pieces.
+void give_buffer(Stream& stream, FILE* file) {
+  struct stat found {};
+  const int descriptor = stream.descriptor.load(std::memory_order_relaxed);
+  if (real_fstat(descriptor, &found) != 0 || found.st_blksize <= 0) return;
+  const auto size_bytes = static_cast<std::size_t>(std::min<blksize_t>(found.st_blksize, BUFSIZ));
+  auto* buffer = static_cast<char*>(std::malloc(size_bytes));
+  if (!buffer) return;
+  stream.buffer.store(buffer, std::memory_order_relaxed);
+  setvbuf(file, buffer, _IOFBF, size_bytes);
+}
+
+Stream* stream_of(FILE* file) {
+  const std::size_t used = streams_used.load(std::memory_order_relaxed);
+  for (std::size_t i = 0; i < used; i++)
+    if (streams[i].file.load(std::memory_order_relaxed) == file) return &streams[i];
+  return nullptr;
+}
+
+// glibc's part of a FILE for wide characters, and the bit of one that has a descriptor.
+constexpr std::size_t wide_part_bytes = 232;
+constexpr int has_descriptor = 0x2000;
+
 /// Makes a stream one that has just been opened with these flags of open().
 void begin_anew(FILE* file, int flags) {
   __fpurge(file);
@@ -99,10 +132,12 @@ FILE* make_stream(int descriptor, const char* mode) {
   if (!stream) return nullptr;
   stream->descriptor.store(descriptor, std::memory_order_relaxed);
   FILE* file = fopencookie(stream, mode, {read_stream, write_stream, seek_stream, close_stream});
-  if (file)
-    stream->file.store(file, std::memory_order_relaxed);
-  else
+  if (!file) {
     stream->taken.store(false, std::memory_order_release);
+    return nullptr;
+  }
+  stream->file.store(file, std::memory_order_relaxed);
+  if (following(descriptor).what != Following::nothing) give_buffer(*stream, file);
   return file;
 }
 
@@ -152,10 +187,28 @@ FILE* reopen_stream(replay::Determinants* determinants, const char* path, const 
 }
 
 int descriptor_of_stream(FILE* file) {
-  const std::size_t used = streams_used.load(std::memory_order_relaxed);
-  for (std::size_t i = 0; i < used; i++)
-    if (streams[i].file.load(std::memory_order_relaxed) == file) return descriptor_of(&streams[i]);
-  return -1;
+  const Stream* stream = stream_of(file);
+  return stream ? descriptor_of(stream) : -1;
+}
+
+void give_to_libc(FILE* file) {
+  Stream* stream = stream_of(file);
+  static NextFunction<FILE*(const char*, const char*)> next("fopen");
+  FILE* whole = stream ? next.get()("/dev/null", "r") : nullptr;
+  if (!whole) return;
+  // It and the buffer stay for as long as the process: fclose() does not free them.
+  void* wide_part = std::calloc(1, wide_part_bytes);
+  if (wide_part) {
+    std::memcpy(wide_part, whole->_wide_data, wide_part_bytes);
+    file->_wide_data = static_cast<_IO_wide_data*>(wide_part);
+    file->_fileno = descriptor_of(stream);
+    file->_flags |= has_descriptor;
+    file->_offset = -1;
+    file->_mode = 0;
+    stream->buffer.store(nullptr, std::memory_order_relaxed);  // It is libc's now, too.
+    release(*stream);
+  }
+  fclose(whole);
 }
 
 }  // namespace llamada::mpi::interpose

@@ -18,6 +18,10 @@ FILE* reopen_stream(replay::Determinants* determinants, const char* path, const 
 /// fdopen() of a descriptor that is followed, or libc's own for others.
 FILE* make_stream(int descriptor, const char* mode);
 
+/// Makes a stream of ours, from which nothing was read or written yet, one of libc's on the same descriptor,
+/// which may be of wide characters.
+void give_to_libc(FILE* file);
+
 /// The descriptor of a stream that the two above made; -1 for libc's own.
 int descriptor_of_stream(FILE* file);
 

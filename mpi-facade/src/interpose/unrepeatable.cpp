@@ -153,6 +153,24 @@ LLAMADA_INTERPOSED pid_t fork() noexcept {
   return next.get()();
 }
 
+LLAMADA_INTERPOSED pid_t _Fork() noexcept {
+  static NextFunction<pid_t()> next("_Fork");
+  cannot_be_repeated(LLAMADA_CALLER, "what another process does (_Fork)");
+  return next.get()();
+}
+
+LLAMADA_INTERPOSED int clone(int (*body)(void*), void* stack, int flags, void* argument, ...) noexcept {
+  static NextFunction<int(int (*)(void*), void*, int, void*, ...)> next("clone");
+  cannot_be_repeated(LLAMADA_CALLER, "what another process does (clone)");
+  va_list arguments;
+  va_start(arguments, argument);
+  void* parent_id = va_arg(arguments, void*);
+  void* local_storage = va_arg(arguments, void*);
+  void* child_id = va_arg(arguments, void*);
+  va_end(arguments);
+  return next.get()(body, stack, flags, argument, parent_id, local_storage, child_id);
+}
+
 #ifdef __x86_64__
 // vfork() returns twice, and to its caller: no function of ours may lie in between.
 __attribute__((visibility("hidden"), used)) void* llamada_before_vfork(const void* caller) {
@@ -228,6 +246,31 @@ LLAMADA_INTERPOSED int removexattr(const char* path, const char* name) noexcept 
   static NextFunction<int(const char*, const char*)> next("removexattr");
   cannot_be_repeated(LLAMADA_CALLER, "extended attributes of a file (removexattr)");
   return next.get()(path, name);
+}
+LLAMADA_INTERPOSED int lremovexattr(const char* path, const char* name) noexcept {
+  static NextFunction<int(const char*, const char*)> next("lremovexattr");
+  cannot_be_repeated(LLAMADA_CALLER, "extended attributes of a file (lremovexattr)");
+  return next.get()(path, name);
+}
+LLAMADA_INTERPOSED int fremovexattr(int descriptor, const char* name) noexcept {
+  static NextFunction<int(int, const char*)> next("fremovexattr");
+  cannot_be_repeated(LLAMADA_CALLER, "extended attributes of a file (fremovexattr)");
+  return next.get()(descriptor, name);
+}
+LLAMADA_INTERPOSED ssize_t listxattr(const char* path, char* names, size_t size_bytes) noexcept {
+  static NextFunction<ssize_t(const char*, char*, size_t)> next("listxattr");
+  cannot_be_repeated(LLAMADA_CALLER, "extended attributes of a file (listxattr)");
+  return next.get()(path, names, size_bytes);
+}
+LLAMADA_INTERPOSED ssize_t llistxattr(const char* path, char* names, size_t size_bytes) noexcept {
+  static NextFunction<ssize_t(const char*, char*, size_t)> next("llistxattr");
+  cannot_be_repeated(LLAMADA_CALLER, "extended attributes of a file (llistxattr)");
+  return next.get()(path, names, size_bytes);
+}
+LLAMADA_INTERPOSED ssize_t flistxattr(int descriptor, char* names, size_t size_bytes) noexcept {
+  static NextFunction<ssize_t(int, char*, size_t)> next("flistxattr");
+  cannot_be_repeated(LLAMADA_CALLER, "extended attributes of a file (flistxattr)");
+  return next.get()(descriptor, names, size_bytes);
 }
 LLAMADA_INTERPOSED ssize_t getxattr(const char* path, const char* name, void* value,
                                     size_t size_bytes) noexcept {
