@@ -52,6 +52,11 @@ Status Catalogue::check(const Item& item) const {
   return {};
 }
 
+std::uint64_t Catalogue::last_number(StreamId id) const {
+  const auto found = entries_.find(id);
+  return found == entries_.end() ? 0 : found->second.last_number;
+}
+
 void Catalogue::appended(StreamId id, std::uint64_t number) {
   std::uint64_t& last = entries_.at(id).last_number;
   last = std::max(last, number);

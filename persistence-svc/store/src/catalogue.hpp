@@ -22,6 +22,8 @@ class Catalogue {
 
   Status check(StreamId id) const;
   Status check(const Item& item) const;
+  /// The greatest number that it has had; 0 for an unknown stream.
+  std::uint64_t last_number(StreamId id) const;
   void appended(StreamId id, std::uint64_t number);
   /// No smaller number can be appended any longer.
   void dropped_below(StreamId id, std::uint64_t number) { appended(id, number == 0 ? 0 : number - 1); }

@@ -14,7 +14,7 @@ namespace llamada::store {
 
 /// A stream of a store: given by Store::stream(), the same after each start, never 0 and never used twice.
 using StreamId = std::uint32_t;
-/// The first batch of a store is 1, each further one is one more.
+/// The numbers of batches grow. Those in between belong to batches that the store itself has made.
 using BatchNumber = std::uint64_t;
 
 /// Kinds from here on belong to the store itself.

@@ -1,0 +1,151 @@
+#include <algorithm>
+#include <cstring>
+
+#include "llamada/base/crash_point.hpp"
+#include "llamada/base/plain_bytes.hpp"
+#include "llamada/base/rounding.hpp"
+#include "segment_store_impl.hpp"
+
+namespace llamada::store {
+
+namespace {
+
+/// A batch that is written and no longer in memory; empty if its file no longer has it as it was.
+std::vector<std::byte> read_back(const File& file, const UnsyncedBatch& batch) {
+  std::vector<std::byte> bytes(batch.bytes);
+  if (!read_all(file, batch.offset, bytes)) return {};
+  return is_whole_batch(bytes, batch.number) ? bytes : std::vector<std::byte>();
+}
+
+/// Stands for a batch that is lost: the numbers of batches have no gaps.
+std::vector<std::byte> empty_batch(BatchNumber number, std::uint32_t tag) {
+  BatchBuilder builder;
+  builder.finish(number, 0, 0, tag, 0);
+  return builder.exchange({});
+}
+
+}  // namespace
+
+Status SegmentStore::sync(BatchNumber batch) {
+  const std::lock_guard one_at_a_time(syncing_);
+  std::unique_lock lock(mutex_);
+  if (auto checked = check_batch(batch, written_); !checked) return checked;
+  if (batch <= synced_) return {};
+  if (auto may = may_change(); !may) return may;
+  if (must_write_anew_) return heal(Error(Errc::system, "an earlier fdatasync failed"));
+  const Syncing syncing = what_to_sync();
+  if (syncing.directory) directory_changed_ = false;
+  lock.unlock();
+  const auto began = options_.clock->monotonic();
+  Status done;
+  for (const auto& file : syncing.files)
+    if (done) done = file->sync();
+  if (done && syncing.directory) done = files_->sync_directory();
+  const auto took = options_.clock->monotonic() - began;
+  LLAMADA_CRASH_POINT("store:synced");
+  lock.lock();
+  figures_.last_sync_ns = static_cast<std::uint64_t>(took.count());
+  if (!done) return heal(done.error());
+  synced(syncing.through);
+  return {};
+}
+
+/// All files that have batches which are not durable: the kernel would write them together anyway.
+SegmentStore::Syncing SegmentStore::what_to_sync() const {
+  Syncing syncing{.through = written_, .directory = directory_changed_};
+  std::uint64_t segment = 0;
+  for (const UnsyncedBatch& batch : unsynced_) {
+    if (batch.segment == segment) continue;
+    segment = batch.segment;
+    syncing.files.push_back(index_.segments().at(segment).file);
+  }
+  return syncing;
+}
+
+void SegmentStore::synced(BatchNumber through) {
+  synced_ = std::max(synced_, through);
+  while (!unsynced_.empty() && unsynced_.front().number <= synced_) {
+    held_bytes_ -= unsynced_.front().memory.size();
+    if (held_ == unsynced_.size()) --held_;
+    if (unsynced_.front().memory.capacity() > memory_.capacity())
+      memory_ = std::move(unsynced_.front().memory);
+    unsynced_.pop_front();
+  }
+  give_back();
+}
+
+/// After a failed sync nothing is known of what it was to write, and a second one may succeed without it: all
+/// batches that are not durable are written anew, into another segment.
+Status SegmentStore::heal(const Error& why) {
+  ++figures_.failed_syncs;
+  must_write_anew_ = true;
+  seal_active();
+  leave_active();
+  std::uint64_t lost = 0;
+  if (auto written = write_anew(lost); !written)
+    return tl::unexpected<Error>(Error(written.error().code(),
+                                       fmt::format("{}; batches {} to {} could not be written elsewhere: {}",
+                                                   why.text(), synced_ + 1, written_, written.error().text()),
+                                       written.error().system_errno()));
+  must_write_anew_ = false;
+  say(fmt::format("{}; the store has written batches {} to {} elsewhere", why.text(), synced_ + 1, written_));
+  auto loaded = load_segments(*files_, id_, written_, false);
+  if (!loaded) return propagate(loaded);
+  std::erase_if(loaded->leftover, [this](const std::string& name) {
+    return std::ranges::any_of(spares_,
+                               [&](const Spare& spare) { return segment_name(spare.number) == name; });
+  });
+  remove_leftover(loaded->leftover);
+  take(std::move(*loaded));
+  synced(written_);
+  if (lost == 0) return {};
+  return failure(Errc::system, "{}; {} batches could not be read back and are lost: append their items again",
+                 why.text(), lost);
+}
+
+Status SegmentStore::write_anew(std::uint64_t& lost) {
+  std::uint64_t bytes = 0;
+  for (const UnsyncedBatch& batch : unsynced_) bytes += batch.bytes + batch_alignment;
+  if (auto next = next_segment(synced_ + 1, bytes); !next) return next;
+  const std::uint64_t segment = active_.number;
+  const auto file = index_.segment(segment).file;
+  Status done;
+  for (const UnsyncedBatch& batch : unsynced_) {
+    std::vector<std::byte> memory = batch.memory;
+    if (memory.empty()) memory = read_back(*index_.segments().at(batch.segment).file, batch);
+    if (memory.empty()) {
+      ++lost;
+      memory = empty_batch(batch.number, tag_of(id_));
+    }
+    move_batch(memory, synced_, segment, active_.offset);
+    if (done = file->write(active_.offset, memory); !done) break;
+    active_.offset += rounded_up(memory.size(), batch_alignment);
+  }
+  LLAMADA_CRASH_POINT("store:anew");
+  if (done) done = file->truncate(active_.offset);
+  if (done) done = file->sync();
+  if (done) done = files_->sync_directory();
+  leave_active();
+  if (done) return {};
+  index_.remove_segment(segment);
+  (void)files_->remove(segment_name(segment));
+  return done;
+}
+
+/// Removes the segments that nothing needs any longer.
+void SegmentStore::give_back() {
+  std::vector<std::uint64_t> gone;
+  for (const auto& [number, segment] : index_.segments())
+    if (segment.gone_after != 0 && segment.gone_after <= synced_) gone.push_back(number);
+  for (const std::uint64_t number : gone) {
+    LLAMADA_CRASH_POINT("store:before-unlink");
+    if (auto removed = files_->remove(segment_name(number)); !removed) {
+      say(removed.error().text());
+      continue;
+    }
+    LLAMADA_CRASH_POINT("store:unlinked");
+    index_.remove_segment(number);
+  }
+}
+
+}  // namespace llamada::store
