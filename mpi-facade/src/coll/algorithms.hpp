@@ -6,7 +6,7 @@
 #include "llamada/log/log_writer.hpp"
 
 // The limits between the ways of a collective (ways.hpp), measured with bench/collectives
-// (docs/performance/collectives.md). A copy by the kernel costs as much as two through a log that the cache
+// (docs/lab/collectives.md). A copy by the kernel costs as much as two through a log that the cache
 // holds. So it pays off where two cores share the copies of one buffer, where they have nothing else to do
 // meanwhile, or where a log would be full.
 
