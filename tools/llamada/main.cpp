@@ -7,6 +7,7 @@
 
 #include "doctor.hpp"
 #include "inject.hpp"
+#include "llamada/base/nearest_word.hpp"
 #include "ls.hpp"
 #include "qos.hpp"
 #include "rank_spy.hpp"
@@ -229,14 +230,39 @@ void add_help(CLI::App& app, Action& chosen) {
   help->callback([&app, &chosen, words] { chosen = [&app, words] { return print_help(app, *words); }; });
 }
 
-/// "llamada qos check": the command that was being read when an error was found.
-std::string command_of(const CLI::App& app) {
-  std::string name = "llamada";
-  for (const CLI::App* at = &app; !at->get_subcommands().empty();) {
-    at = at->get_subcommands().front();
-    name += " " + at->get_name();
+/// A command, "llamada qos check".
+struct Command {
+  const CLI::App* app;
+  std::string name;
+};
+
+/// The command that was being read when an error was found.
+Command command_of(const CLI::App& app) {
+  Command command{&app, "llamada"};
+  while (!command.app->get_subcommands().empty()) {
+    command.app = command.app->get_subcommands().front();
+    command.name += " " + command.app->get_name();
   }
-  return name;
+  return command;
+}
+
+/// The first word that stands where the name of a command should, and is none; empty: there is no such word.
+std::string unknown_command(const Command& command) {
+  const auto words = command.app->remaining();
+  const bool takes_commands = !command.app->get_subcommands([](const CLI::App*) { return true; }).empty();
+  return !takes_commands || words.empty() || words.front().starts_with("-") ? "" : words.front();
+}
+
+std::string text_of(const CLI::ParseError& error, const Command& command) {
+  const std::string word = unknown_command(command);
+  if (word.empty()) return error.what();
+  std::vector<std::string> names;
+  for (const auto* each : command.app->get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(each->get_name());
+  const std::vector<std::string_view> views(names.begin(), names.end());
+  const std::string_view nearest = nearest_word(word, views);
+  return fmt::format("there is no command '{} {}'{}", command.name, word,
+                     nearest.empty() ? "" : fmt::format("; the nearest is '{}'", nearest));
 }
 
 int run(int argc, char** argv) {
@@ -252,7 +278,9 @@ int run(int argc, char** argv) {
   } catch (const CLI::Success& asked) {  // --help, --version
     return app.exit(asked);
   } catch (const CLI::ParseError& error) {
-    return fail_usage(fmt::format("{}; '{} --help' lists what there is", error.what(), command_of(app)));
+    const Command command = command_of(app);
+    return fail_usage(
+        fmt::format("{}; '{} --help' lists what there is", text_of(error, command), command.name));
   }
   return chosen();
 }
