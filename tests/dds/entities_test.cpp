@@ -26,12 +26,51 @@ TEST_CASE("dds: what is closed stays closed, in all copies", "[dds]") {
   dds::pub::Publisher publisher(participant);
   dds::pub::DataWriter<Reading> writer(publisher, topic, durable(publisher.default_datawriter_qos()));
   auto copy = writer;
-  CHECK_THROWS_AS(publisher.close(), PreconditionNotMetError);
+  CHECK_THROWS_AS(topic.close(), PreconditionNotMetError);
   writer.close();
   CHECK_THROWS_AS(copy.write(Reading{}), AlreadyClosedError);
   writer.close();
   publisher.close();
   CHECK_THROWS_AS(publisher.qos(), AlreadyClosedError);
+}
+
+TEST_CASE("dds: close() closes what was made of the entity, too", "[dds]") {
+  Pair<Reading> pair;
+  pair.writer << Reading{1, 1};
+  REQUIRE(eventually([&] { return !pair.reader.read().empty(); }));
+  dds::sub::cond::ReadCondition condition(pair.reader, dds::sub::status::DataState::any());
+  {
+    const auto loan = pair.reader.read();
+    CHECK_THROWS_AS(pair.reader.close(), PreconditionNotMetError);
+    CHECK_THROWS_AS(pair.subscriber.close(), PreconditionNotMetError);
+    CHECK_THROWS_AS(pair.there.close(), PreconditionNotMetError);
+  }
+  CHECK(condition.trigger_value());  // nothing was closed
+  SECTION("the writers of a publisher") {
+    pair.publisher.close();
+    CHECK_THROWS_AS(pair.writer.write(Reading{}), AlreadyClosedError);
+    CHECK_NOTHROW(pair.writer.close());
+    CHECK(eventually([&] { return pair.reader.subscription_matched_status().current_count() == 0; }));
+  }
+  SECTION("the readers of a subscriber") {
+    pair.subscriber.close();
+    CHECK_THROWS_AS(pair.reader.take(), AlreadyClosedError);
+    CHECK_NOTHROW(pair.reader.close());
+    CHECK_FALSE(condition.trigger_value());
+  }
+  SECTION("the conditions of a reader") {
+    pair.reader.close();
+    CHECK_FALSE(condition.trigger_value());
+    CHECK_THROWS_AS(pair.reader.select().condition(condition).read(), AlreadyClosedError);
+  }
+  SECTION("all of a participant") {
+    pair.there.close();
+    CHECK_THROWS_AS(pair.reader.take(), AlreadyClosedError);
+    CHECK_NOTHROW(pair.there.close());
+    CHECK_NOTHROW(pair.reader.close());
+    CHECK_NOTHROW(pair.subscriber.close());
+    CHECK_NOTHROW(pair.topic_there.close());
+  }
 }
 
 TEST_CASE("dds: an entity lives as long as a reference to it or to what is made of it", "[dds]") {

@@ -63,16 +63,27 @@ void Subscriber::count_use(TopicDescription& topic, int change) {
 
 Status Subscriber::delete_datareader(const std::shared_ptr<DataReader>& reader) {
   Lock held = lock();
-  if (!reader || std::find(readers_.begin(), readers_.end(), reader) == readers_.end() || builtin_) {
-    return failure(Errc::precondition_not_met, "the reader is not of this subscriber");
-  }
-  if (Status status = reader->check_no_loans(); !status) return status;
+  if (Status status = check_deletable(reader); !status) return status;
   if (!reader->conditions_.empty()) {
     return failure(Errc::precondition_not_met, "topic '{}': the reader has conditions; delete them first",
                    reader->topicdescription()->name());
   }
   remove(held, reader);
   return {};
+}
+
+Status Subscriber::delete_datareader_and_conditions(const std::shared_ptr<DataReader>& reader) {
+  Lock held = lock();
+  if (Status status = check_deletable(reader); !status) return status;
+  remove(held, reader);
+  return {};
+}
+
+Status Subscriber::check_deletable(const std::shared_ptr<DataReader>& reader) const {
+  if (!reader || std::find(readers_.begin(), readers_.end(), reader) == readers_.end() || builtin_) {
+    return failure(Errc::precondition_not_met, "the reader is not of this subscriber");
+  }
+  return reader->check_no_loans();
 }
 
 void Subscriber::remove(Lock& held, std::shared_ptr<DataReader> reader) {

@@ -11,7 +11,7 @@ namespace core::detail {
 
 void EntityState::close() {
   if (is_closed_.load(std::memory_order_acquire)) return;
-  if (made_.holds()) value_of(remove());
+  if (made_.holds() && !entity_->is_deleted()) value_of(remove());
   is_closed_.store(true, std::memory_order_release);
   self_.reset();
 }
@@ -111,8 +111,9 @@ FilteredTopicState::~FilteredTopicState() {
 namespace pub::detail {
 
 llamada::Status PublisherState::remove() {
-  return native_of<llamada::dcps::DomainParticipant>(*participant_)
-      ->delete_publisher(native_of<llamada::dcps::Publisher>(*this));
+  const auto native = native_of<llamada::dcps::Publisher>(*this);
+  if (auto status = native->delete_contained_entities(); !status) return status;
+  return native_of<llamada::dcps::DomainParticipant>(*participant_)->delete_publisher(native);
 }
 
 std::shared_ptr<WriterState> create_writer(const std::shared_ptr<PublisherState>& publisher,
@@ -137,8 +138,9 @@ llamada::Status WriterState::remove() {
 namespace sub::detail {
 
 llamada::Status SubscriberState::remove() {
-  return native_of<llamada::dcps::DomainParticipant>(*participant_)
-      ->delete_subscriber(native_of<llamada::dcps::Subscriber>(*this));
+  const auto native = native_of<llamada::dcps::Subscriber>(*this);
+  if (auto status = native->delete_contained_entities(); !status) return status;
+  return native_of<llamada::dcps::DomainParticipant>(*participant_)->delete_subscriber(native);
 }
 
 std::shared_ptr<ReaderState> create_reader(const std::shared_ptr<SubscriberState>& subscriber,
@@ -157,7 +159,7 @@ llamada::Status ReaderState::remove() {
     return failure(llamada::Errc::precondition_not_met,
                    "the readers of the built-in topics go with their participant");
   return native_of<llamada::dcps::Subscriber>(*subscriber_)
-      ->delete_datareader(native_of<llamada::dcps::DataReader>(*this));
+      ->delete_datareader_and_conditions(native_of<llamada::dcps::DataReader>(*this));
 }
 
 TemporaryQuery::TemporaryQuery(llamada::dcps::DataReader& reader, const llamada::dcps::DataState& state,

@@ -24,6 +24,8 @@ class Subscriber final : public ConfiguredEntity<qos::SubscriberQos, SubscriberL
                                                         StatusMask mask = status::all);
   /// Errors: precondition_not_met (not of this subscriber; samples are on loan; it has conditions).
   Status delete_datareader(const std::shared_ptr<DataReader>& reader);
+  /// The same for a reader that may have conditions, which go with it; who waits for one of them is told.
+  Status delete_datareader_and_conditions(const std::shared_ptr<DataReader>& reader);
   /// One that is of this topic; nothing: there is none.
   std::shared_ptr<DataReader> lookup_datareader(const std::string& topic_name) const;
   /// All of them.
@@ -65,6 +67,7 @@ class Subscriber final : public ConfiguredEntity<qos::SubscriberQos, SubscriberL
                                                   const qos::DataReaderQos& qos, DataReaderListener* listener,
                                                   StatusMask mask);
   static void count_use(TopicDescription& topic, int change);
+  Status check_deletable(const std::shared_ptr<DataReader>& reader) const;
   void remove(Lock& held, std::shared_ptr<DataReader> reader);
   void remove_all(Lock& held);
   void settle_groups(Now now);

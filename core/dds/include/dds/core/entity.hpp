@@ -38,8 +38,8 @@ class EntityState : public std::enable_shared_from_this<EntityState> {
   bool is_usable() const noexcept { return made_.holds() && !is_closed_.load(std::memory_order_acquire); }
   bool is_of_this_process() const noexcept { return made_.holds(); }
 
-  /// Deletes the entity; a second time does nothing. What deletion fails with is thrown, and the entity is as
-  /// it was. In a child of fork() only this copy is closed.
+  /// Deletes the entity, and with it those that were made of it; a second time does nothing. What deletion
+  /// fails with is thrown, and the entity is as it was. In a child of fork() only this copy is closed.
   void close();
   /// Keeps the entity until it is closed, even without references.
   void retain() { self_ = shared_from_this(); }
@@ -200,6 +200,9 @@ class EntityReference : public Reference<State> {
     return status::StatusMask(this->state().entity().status_changes());
   }
   InstanceHandle instance_handle() const { return InstanceHandle(this->state().entity().instance_handle()); }
+  /// Closes the entity and what was made of it: the writers of a publisher, the readers of a subscriber, the
+  /// conditions of a reader. Throws PreconditionNotMetError, and changes nothing, while samples of a reader
+  /// are on loan or a topic is in use.
   void close() { this->state().close(); }
   void retain() { this->state().retain(); }
 };
