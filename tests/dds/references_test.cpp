@@ -92,6 +92,51 @@ TEST_CASE("dds: copies of a reader share its default_filter_state", "[dds]") {
   CHECK(copy.read().empty());  // the instance is no longer new
 }
 
+TEST_CASE("dds: copies of a Query are the same Query", "[dds]") {
+  Pair<Reading> pair;
+  dds::sub::Query query(pair.reader, "value > %0", {"1"}), copy = query;
+  CHECK(copy == query);
+  CHECK_FALSE(copy == dds::sub::Query(pair.reader, "value > %0", {"1"}));
+  copy.expression("value < %0 AND sensor = %1");
+  copy.parameters({"3"});
+  query.add_parameter("2");
+  CHECK(query.expression() == "value < %0 AND sensor = %1");
+  CHECK(copy.parameters() == StringSeq{"3", "2"});
+  CHECK(copy.parameters_length() == 2);
+  dds::sub::Query nothing(dds::core::null);
+  CHECK_THROWS_AS(nothing.expression(), NullReferenceError);
+  CHECK_THROWS_AS(pair.reader.select().content(nothing).read(), NullReferenceError);
+}
+
+TEST_CASE("dds: a wait in vain names the time that it was given", "[dds]") {
+  WaitSet waits;
+  try {
+    waits.wait(Duration::from_millisecs(20));
+    FAIL();
+  } catch (const TimeoutError& error) {
+    CHECK(std::string(error.what()) == "no condition became true within 20 ms");
+  }
+}
+
+TEST_CASE("dds: a thread that waits for a ReadCondition hears that its reader was closed", "[dds]") {
+  Pair<Reading> pair;
+  dds::sub::cond::ReadCondition data(pair.reader, DataState::any());
+  WaitSet waits;
+  waits += data;
+  std::atomic<bool> told{false};
+  std::thread waiter([&] {
+    try {
+      waits.wait();
+    } catch (const AlreadyClosedError&) {
+      told = true;
+    }
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // in whatever order, the outcome is the same
+  pair.reader.close();
+  waiter.join();
+  CHECK(told);
+}
+
 TEST_CASE("dds: a thread that waits for a condition of an entity hears that the entity was closed", "[dds]") {
   Pair<Reading> pair;
   StatusCondition status(pair.reader);

@@ -1,5 +1,6 @@
 // What needs no domain: durations, policies, masks, exceptions, profiles.
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <limits>
@@ -199,6 +200,27 @@ TEST_CASE("dds: QosProvider reads a file", "[dds]") {
   std::filesystem::remove(path);
 }
 
+TEST_CASE("dds: threads share a QosProvider", "[dds]") {
+  const auto path = std::filesystem::temp_directory_path() / (dds_test::unique("shared-qos") + ".xml");
+  std::ofstream(path)
+      << "<dds><qos_library name=\"L\"><qos_profile name=\"P\"><datawriter_qos><history><depth>7"
+         "</depth></history></datawriter_qos></qos_profile></qos_library></dds>";
+  const QosProvider provider(path.string(), "L::P"), copy = provider;
+  std::filesystem::remove(path);
+  CHECK(copy == provider);
+  CHECK_FALSE(copy == null);
+  std::atomic<int> right_count{0};
+  const auto ask = [&] {
+    for (int round = 0; round < 50; ++round)
+      if (copy.datawriter_qos().policy<History>().depth() == 7) ++right_count;
+  };
+  std::thread one(ask), other(ask);
+  one.join();
+  other.join();
+  CHECK(right_count == 100);
+  CHECK_THROWS_AS(QosProvider(null).datawriter_qos(), NullReferenceError);
+}
+
 TEST_CASE("dds: the default QosProvider is of the files that the environment names", "[dds]") {
   constexpr const char* variable = "LLAMADA_QOS_PROFILES";
   ::unsetenv(variable);
@@ -214,6 +236,9 @@ TEST_CASE("dds: the default QosProvider is of the files that the environment nam
   profile("A", "<history><kind>KEEP_ALL_HISTORY_QOS</kind></history>");
   profile("B", "<history><depth>7</depth></history>");
   ::setenv(variable, ((folder / "A.xml").string() + ";file://" + (folder / "B.xml").string()).c_str(), 1);
+  CHECK(QosProvider::Default().datawriter_qos("A::P").policy<History>().kind() == HistoryKind::KEEP_ALL);
+  CHECK(QosProvider::Default().datawriter_qos("B::P").policy<History>().depth() == 7);
+  ::setenv(variable, ((folder / "B.xml").string() + ":" + (folder / "A.xml").string()).c_str(), 1);
   CHECK(QosProvider::Default().datawriter_qos("A::P").policy<History>().kind() == HistoryKind::KEEP_ALL);
   CHECK(QosProvider::Default().datawriter_qos("B::P").policy<History>().depth() == 7);
   ::setenv(variable, "/nowhere/at/all.xml", 1);

@@ -74,7 +74,10 @@ ConditionSeq WaitSetState::wait(const Duration& at_most) {
   ConditionSeq found;
   while (true) {
     const auto left = deadline == llamada::dcps::never ? deadline : deadline - now();
-    const auto triggered = core::detail::value_of(native_.wait(left));
+    auto awaited = native_.wait(left);
+    if (!awaited && awaited.error().code() == llamada::Errc::timeout)
+      throw TimeoutError("no condition became true within " + llamada::qos::to_string(at_most.to_chrono()));
+    const auto triggered = core::detail::value_of(std::move(awaited));
     for (const Condition& each : conditions()) {
       if (std::find(triggered.begin(), triggered.end(), each.state().native()) != triggered.end())
         found.push_back(each);

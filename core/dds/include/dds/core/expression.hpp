@@ -10,7 +10,7 @@ class Expression {
   using iterator = StringSeq::iterator;
   using const_iterator = StringSeq::const_iterator;
 
-  explicit Expression(std::string expression, StringSeq parameters = {})
+  Expression(std::string expression, StringSeq parameters = {})  // NOLINT: a Filter is one implicitly
       : expression_(std::move(expression)), parameters_(std::move(parameters)) {}
   template <typename Iterator>
   Expression(std::string expression, const Iterator& begin, const Iterator& end)

@@ -193,19 +193,48 @@ class AnyDataReader
   }
 };
 
+namespace detail {
+
+/// What copies of a Query share.
+struct QueryState {
+  AnyDataReader reader;
+  core::detail::Expression expression;
+};
+
+}  // namespace detail
+
 /// An expression over the samples of one reader, for selections and QueryConditions: "value > %0 ORDER BY
-/// value" (DDS 1.4, Annex B).
-class Query : public core::detail::Expression {
+/// value" (DDS 1.4, Annex B). A reference, as the PSM has it (7.5.13): a copy is the same query. One thread
+/// at a time.
+class Query : public core::Reference<detail::QueryState> {
  public:
+  using iterator = core::detail::Expression::iterator;
+  using const_iterator = core::detail::Expression::const_iterator;
+  using Reference::Reference;
+
   Query(const AnyDataReader& reader, std::string expression, core::StringSeq parameters = {})
-      : Expression(std::move(expression), std::move(parameters)), reader_(reader) {}
+      : Reference(std::make_shared<State>(State{reader, {std::move(expression), std::move(parameters)}})) {}
   template <typename Iterator>
   Query(const AnyDataReader& reader, std::string expression, const Iterator& begin, const Iterator& end)
-      : Expression(std::move(expression), begin, end), reader_(reader) {}
-  const AnyDataReader& data_reader() const { return reader_; }
+      : Query(reader, std::move(expression), core::StringSeq(begin, end)) {}
 
- private:
-  AnyDataReader reader_;
+  const AnyDataReader& data_reader() const { return state().reader; }
+  const std::string& expression() const { return state().expression.expression(); }
+  void expression(std::string expression) { state().expression.expression(std::move(expression)); }
+  const core::StringSeq& parameters() const { return state().expression.parameters(); }
+  void parameters(core::StringSeq parameters) { state().expression.parameters(std::move(parameters)); }
+  template <typename Iterator>
+  void parameters(const Iterator& begin, const Iterator& end) {
+    state().expression.parameters(begin, end);
+  }
+  void add_parameter(std::string parameter) { state().expression.add_parameter(std::move(parameter)); }
+  std::uint32_t parameters_length() const { return state().expression.parameters_length(); }
+
+  // The parameters, in their order.
+  iterator begin() { return state().expression.begin(); }
+  iterator end() { return state().expression.end(); }
+  const_iterator begin() const { return state().expression.parameters().begin(); }
+  const_iterator end() const { return state().expression.parameters().end(); }
 };
 
 /// Reads samples of one topic (DDS 1.4, 2.2.2.5.3; ISO C++ PSM, 7.5.13). Any thread.
