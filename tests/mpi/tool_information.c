@@ -129,23 +129,46 @@ static void exchange(int bytes) {
 }
 
 /* What a rank gives to a collective is counted as messages and as bytes. */
+static MPI_T_pvar_handle bytes_sent;
+static unsigned long long sent_before;
+
+/* The rank must have sent at least so many bytes since the last time. */
+static void check_sent(const char* what, int least) {
+  /* A part may be lent: the loan is over once the others have answered. */
+  OK(MPI_Barrier(MPI_COMM_WORLD));
+  const unsigned long long sent = read_handle(bytes_sent) - sent_before;
+  if (sent < (unsigned long long)least) {
+    fprintf(stderr, "%s of %d bytes:\n", what, least);
+    CHECK_EQ(sent, least);
+  }
+  sent_before += sent;
+}
+
 static void contributions(void) {
-  static char data[32 << 10];
-  MPI_T_pvar_handle bytes;
+  enum { largest = 1 << 20, ranks_most = 5 };
+  static char data[largest * ranks_most], taken[largest * ranks_most];
   int count;
   OK(MPI_T_pvar_session_create(&session));
-  OK(MPI_T_pvar_handle_alloc(session, index_of("llamada_bytes_sent"), NULL, &bytes, &count));
-  OK(MPI_T_pvar_start(session, bytes));
-  unsigned long long before = 0;
-  for (int size = 8; size <= (32 << 10); size *= 8) {
+  OK(MPI_T_pvar_handle_alloc(session, index_of("llamada_bytes_sent"), NULL, &bytes_sent, &count));
+  OK(MPI_T_pvar_start(session, bytes_sent));
+  for (int size = 8; size <= largest && ranks > 1 && ranks <= ranks_most; size *= 8) {
+    const int from_root = rank == 0 ? size : 0, to_root = rank == 0 ? 0 : size;
     OK(MPI_Bcast(data, size, MPI_CHAR, 0, MPI_COMM_WORLD));
-    /* A part may be lent: the loan is over once the others have answered. */
-    OK(MPI_Barrier(MPI_COMM_WORLD));
-    unsigned long long sent = read_handle(bytes) - before;
-    if (rank == 0 && ranks > 1 && sent < (unsigned long long)size) CHECK_EQ(sent, size);
-    before += sent;
+    check_sent("a broadcast", from_root);
+    OK(MPI_Scatter(data, size, MPI_CHAR, taken, size, MPI_CHAR, 0, MPI_COMM_WORLD));
+    check_sent("a scatter", from_root);
+    OK(MPI_Gather(data, size, MPI_CHAR, taken, size, MPI_CHAR, 0, MPI_COMM_WORLD));
+    check_sent("a gather", to_root);
+    OK(MPI_Reduce(data, taken, size, MPI_BYTE, MPI_BOR, 0, MPI_COMM_WORLD));
+    check_sent("a reduction", to_root);
+    OK(MPI_Allreduce(data, taken, size, MPI_BYTE, MPI_BOR, MPI_COMM_WORLD));
+    check_sent("a reduction for all", size);
+    OK(MPI_Allgather(data, size, MPI_CHAR, taken, size, MPI_CHAR, MPI_COMM_WORLD));
+    check_sent("a gather for all", size);
+    OK(MPI_Alltoall(data, size, MPI_CHAR, taken, size, MPI_CHAR, MPI_COMM_WORLD));
+    check_sent("an exchange", size);
   }
-  OK(MPI_T_pvar_handle_free(session, &bytes));
+  OK(MPI_T_pvar_handle_free(session, &bytes_sent));
   OK(MPI_T_pvar_session_free(&session));
 }
 

@@ -90,7 +90,16 @@ bool DirectRooted::copy_own() {
                                             : partners_.write(root_, offer.result.of(channel_.self()), share);
 }
 
+/// All members get the same of a broadcast, and each a part of its own of what is scattered.
+std::size_t DirectRooted::given_bytes() const {
+  if (is_root_ != (direction_ == Direction::from_root)) return 0;
+  if (!is_root_) return own_.bytes;
+  const int parts = kind_ == Kind::bcast ? 1 : channel_.size() - 1;
+  return parts_[root_].bytes * static_cast<std::size_t>(parts);
+}
+
 void DirectRooted::finish() {
+  channel_.count_sent(given_bytes());
   if (!packed_.is_copy() || is_root_ != (direction_ == Direction::to_root)) return;
   if (!is_root_) return own_.unpack(0, packed_.copy());
   for (int member = 0; member < channel_.size(); ++member)
@@ -153,6 +162,8 @@ bool DirectFromAll::step() {
   if (!partners_.all_have_said(1)) return false;
   is_done_ = true;
   if (!partners_.all_fitted()) return false;
+  const int parts = kind_ == Kind::allgather ? 1 : channel_.size() - 1;
+  channel_.count_sent(part_bytes_ * static_cast<std::size_t>(parts));
   if (!taken_.is_copy()) return true;
   for (int member = 0; member < channel_.size(); ++member)
     if (member != self) results_[member].unpack(0, {taken_.part(member), part_bytes_});

@@ -27,6 +27,7 @@ class DirectRooted final : public Machine {
   bool copy_for(int member);
   bool copy_own();
   void finish();
+  std::size_t given_bytes() const;
   std::size_t members_share(std::size_t part_bytes) const;
 
   Channel& channel_;

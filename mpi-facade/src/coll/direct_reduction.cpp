@@ -123,6 +123,7 @@ bool DirectReduction::step() {
   if (!partners_.say_done(1, everybody) || !partners_.all_have_said(1)) return false;
   is_done_ = true;
   if (!partners_.all_fitted()) return false;
+  if (channel_.self() != root_) channel_.count_sent(contribution_.bytes);
   if (taken_.is_copy()) result_.unpack(0, taken_.copy());
   return true;
 }
