@@ -313,6 +313,17 @@ static void read_wide(void) {
   MUST(fileno(file) >= 0 && fclose(file) == 0);
 }
 
+static void scan_wide(void) {
+  FILE* file = fdopen(a_file(0), "w");
+  wchar_t word[8] = L"";
+  MUST(file && fclose(file) == 0 && (file = fopen("file", "r")) != NULL);
+  MUST(fwscanf(file, L"%7ls", word) == 1 && wcscmp(word, L"some") == 0 && fclose(file) == 0);
+}
+static void open_in_code(void) {
+  FILE* file = fopen("file", "w,ccs=UTF-8");
+  MUST(file && fputwc(0xe9, file) == 0xe9 && ftell(file) == 2 && fclose(file) == 0);
+}
+
 static void run_thread(void* (*body)(void*)) {
   pthread_t thread;
   MUST(pthread_create(&thread, NULL, body, NULL) == 0);
@@ -420,6 +431,8 @@ static const struct {
     {"killpg", signal_group, "a signal to other processes (killpg)"},
     {"wide-write", write_wide, "a file of wide characters (fgetwc, fwprintf and the like)"},
     {"wide-read", read_wide, "a file of wide characters (fgetwc, fwprintf and the like)"},
+    {"wide-scan", scan_wide, "a file of wide characters (fgetwc, fwprintf and the like)"},
+    {"wide-code", open_in_code, "a file of wide characters (fgetwc, fwprintf and the like)"},
     {"thread-open", open_in_thread, "open() in another thread than the rank's"},
     {"thread-fopen", stream_in_thread, "fopen() in another thread than the rank's"},
     {"thread-unlink", unlink_in_thread, "unlink() in another thread than the rank's"},

@@ -379,6 +379,10 @@ LLAMADA_INTERPOSED FILE* fopen(const char* path, const char* mode) {
                                    ? interpose::recorder_of_change(LLAMADA_CALLER, "fopen")
                                    : interpose::recorder_of(LLAMADA_CALLER);
   if (!determinants || !path || flags < 0) return next.get()(path, mode);
+  if (std::strstr(mode, ",ccs=")) {
+    interpose::cannot_be_repeated(LLAMADA_CALLER, interpose::wide_file);
+    return next.get()(path, mode);
+  }
   if (interpose::is_random_path(path)) return interpose::open_random_stream(path, mode);
   return interpose::open_stream(*determinants, path, mode);
 }

@@ -10,6 +10,9 @@
 /// Threads: the functions may be called by any.
 namespace llamada::mpi::interpose {
 
+/// What ends the protection where a program opens a file of wide characters.
+constexpr const char* wide_file = "a file of wide characters (fgetwc, fwprintf and the like)";
+
 /// fopen() by the rank. Null and errno on failure: EMFILE when too many such streams are open.
 FILE* open_stream(replay::Determinants& determinants, const char* path, const char* mode);
 /// freopen() of one of our streams, for which libc's has no way. Recorded if there are determinants.

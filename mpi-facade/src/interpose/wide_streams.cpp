@@ -16,7 +16,7 @@ namespace {
 /// Before each function of wide characters.
 void widen(FILE* file, const void* caller) {
   if (!file || interpose::descriptor_of_stream(file) < 0) return;
-  interpose::cannot_be_repeated(caller, "a file of wide characters (fgetwc, fwprintf and the like)");
+  interpose::cannot_be_repeated(caller, interpose::wide_file);
   interpose::give_to_libc(file);
 }
 
@@ -102,7 +102,22 @@ LLAMADA_INTERPOSED int __fwprintf_chk(FILE* file, int flag, const wchar_t* forma
   return count;
 }
 
-// The names that the compiler gives fwscanf() and vfwscanf() by the C standard that it follows.
+LLAMADA_INTERPOSED int vfwscanf(FILE* file, const wchar_t* format, va_list arguments) {
+  static NextFunction<int(FILE*, const wchar_t*, va_list)> next("vfwscanf");
+  widen(file, LLAMADA_CALLER);
+  return next.get()(file, format, arguments);
+}
+LLAMADA_INTERPOSED int fwscanf(FILE* file, const wchar_t* format, ...) {
+  static NextFunction<int(FILE*, const wchar_t*, va_list)> next("vfwscanf");
+  widen(file, LLAMADA_CALLER);
+  va_list arguments;
+  va_start(arguments, format);
+  const int count = next.get()(file, format, arguments);
+  va_end(arguments);
+  return count;
+}
+
+// The names of the above in programs that follow ISO C, without glibc's own additions.
 LLAMADA_INTERPOSED int __isoc99_vfwscanf(FILE* file, const wchar_t* format, va_list arguments) {
   static NextFunction<int(FILE*, const wchar_t*, va_list)> next("__isoc99_vfwscanf");
   widen(file, LLAMADA_CALLER);
