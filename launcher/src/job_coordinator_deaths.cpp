@@ -203,6 +203,7 @@ void JobCoordinator::on(node::Done&& message) {
   if (ending_code_ != exit_diverged) release_output(*rank);
   rank->phase = RankPhase::finished;
   rank->view = std::move(message.view);
+  if (!message.driver_drops.empty()) report_.driver_drops[message.node] = std::move(message.driver_drops);
   for (const std::uint8_t stream : {1, 2}) tell_mpirun_(control::Output{rank->slot, stream, {}});
   if (rebuilding() && rank->output.is_short() && !ending_code_) output_diverged(*rank, rank->output.end());
 }

@@ -294,6 +294,8 @@ template <typename Coder>
 void fields(Coder& coder, typename Coder::template Value<Done>& message) {
   coder.numbers(message.slot);
   fields(coder, message.view);
+  coder.numbers(message.node);
+  coder.list(message.driver_drops, as_number);
 }
 
 template <typename Coder>

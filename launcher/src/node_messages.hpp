@@ -242,6 +242,9 @@ struct Fenced {
 struct Done {
   std::uint32_t slot = 0;
   RankView view;
+  // Of a job on several nodes.
+  std::uint32_t node = 0;
+  std::vector<std::uint64_t> driver_drops{};  ///< JobArenas::driver_drops() by now
 };
 /// What a rank told its driver: note, warning, aborted, diverged, unprotected, finalized.
 struct Said {

@@ -195,7 +195,7 @@ void NodeSupervisor::look_at_draining(RankProcess& rank) {
   rank.phase = ProcessPhase::finished;
   const RankView view = arenas_->view(rank.slot);
   arenas_->set_done(rank.slot);
-  tell_(node::Done{rank.slot, view});
+  tell_(node::Done{rank.slot, view, links_.node, arenas_->driver_drops()});
 }
 
 }  // namespace llamada::launcher

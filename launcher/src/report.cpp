@@ -6,12 +6,14 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "llamada/base/file_descriptor.hpp"
 #include "llamada/launcher/job_number.hpp"
 #include "llamada/log/arena_layout.hpp"
+#include "llamada/log/drop_counters.hpp"
 
 namespace llamada::launcher {
 namespace {
@@ -98,6 +100,32 @@ Json totals_of(const std::vector<RankView>& ranks) {
   return json;
 }
 
+/// By log::drop_counter().
+constexpr const char* reasons_to_drop[] = {"foreign",   "other_job", "not_for_us",
+                                           "forged",    "damaged",   "other_incarnation",
+                                           "malformed", "repeated",  "unread"};
+static_assert(std::size(reasons_to_drop) == log::drop_reasons);
+using Drops = std::vector<std::uint64_t>;
+
+Drops drops_of(const RankView& rank) {
+  return {rank.counters.begin() + log::drop_counter_first, rank.counters.end()};
+}
+
+Json to_json(const Drops& drops) {
+  Json json;
+  for (std::size_t reason = 0; reason < std::size(reasons_to_drop); ++reason)
+    json[reasons_to_drop[reason]] = reason < drops.size() ? drops[reason] : 0;
+  return json;
+}
+
+/// Frames that came from elsewhere and were dropped, by who dropped them and why.
+Json drops_of(const Report& report) {
+  Json json = {{"ranks", Json::array()}, {"drivers", Json::array()}};
+  for (const RankView& rank : report.ranks) json["ranks"].push_back(to_json(drops_of(rank)));
+  for (const auto& [node, drops] : report.driver_drops) json["drivers"].push_back(to_json(drops));
+  return json;
+}
+
 FileDescriptor open_for_writing(const std::string& path) {
   return FileDescriptor(open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666));
 }
@@ -171,6 +199,7 @@ std::string report_to_json(const Report& report) {
   json["totals"] = totals_of(report.ranks);
   json["per_rank"] = Json::array();
   for (const RankView& rank : report.ranks) json["per_rank"].push_back(counters_of(rank));
+  if (!report.driver_drops.empty()) json["frames_dropped"] = drops_of(report);
   return json.dump(2, ' ', false, Json::error_handler_t::replace);
 }
 

@@ -131,6 +131,49 @@ TEST_CASE("link: a UDP datagram that is longer than the link's is dropped", "[li
   }
 }
 
+TEST_CASE("link: the kernel drops at a UDP socket what is no frame of its job for its endpoint", "[links]") {
+  constexpr std::uint32_t job = 0x12345678, endpoint = 3;
+  const SipHashKey key{};
+  const auto frame = [&](FrameHead head, std::size_t body_bytes = 24) {
+    conformance::Bytes bytes(frame_head_bytes + body_bytes);
+    head.job = head.job == 0 ? job : head.job;
+    head.to = head.to == 0 ? endpoint : head.to;
+    seal_frame(bytes, {}, head, key);
+    return bytes;
+  };
+  for (const bool has_trains : {false, true}) {
+    const UdpEnds strangers({.has_trains = has_trains});
+    const auto filtered =
+        UdpEnds::make({.has_trains = has_trains, .takes_only = UdpFilter{job, endpoint}}, loopback);
+    REQUIRE(strangers.one->meet(4, filtered->address().value()).has_value());
+    const auto send = [&](const conformance::Bytes& bytes) {
+      const Datagram datagram{bytes, {}};
+      REQUIRE(strangers.one->send(4, std::span(&datagram, 1)) == 1);
+    };
+    CHECK(filtered->take_unread() == 0);
+    const auto good = frame({}), smallest = frame({.number = 7}, 0);
+    send(conformance::Bytes(200));
+    send(frame({.mark = 0x4d4d}));
+    send(frame({.version = 2}));
+    send(frame({.job = job + 1}));
+    send(frame({.to = endpoint + 1}));
+    send(conformance::Bytes(good.begin(), good.begin() + frame_head_bytes - 1));
+    send({});
+    send(good);
+    send(smallest);
+    conformance::check_same(conformance::receive(strangers.ends, *filtered, 2), {good, smallest});
+    CHECK(filtered->take_unread() == 7);
+    CHECK(filtered->take_unread() == 0);
+    // A train, of which the kernel sees the first frame only, is no less than that.
+    if (!strangers.one->sends_trains()) continue;
+    const std::vector<Datagram> train(5, Datagram{good, {}});
+    REQUIRE(strangers.one->send(4, train) == train.size());
+    conformance::check_same(conformance::receive(strangers.ends, *filtered, 5),
+                            {good, good, good, good, good});
+    CHECK(filtered->take_unread() == 0);
+  }
+}
+
 TEST_CASE("link: Ethernet", "[links]") {
   if (may_use_ethernet()) conformance::check_link(EthernetEnds().ends);
 }

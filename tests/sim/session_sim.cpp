@@ -82,7 +82,7 @@ class End {
     if (seen.first <= seen.last && seen.first != acknowledged_ + 1) return "acknowledgements have a gap";
     acknowledged_ = std::max(acknowledged_, seen.last);
     if (frame.head.number == 0) return {};
-    switch (session_.arrives(frame.head.number)) {
+    switch (session_.arrives(frame.head.number, now)) {
       case Arrival::next:
         return apply_next(datagram, now);
       case Arrival::ahead:

@@ -195,6 +195,33 @@ TEST_CASE("nodes: datagrams are as long as the network carries", "[system]") {
 }
 #endif
 
+#ifdef LLAMADA_UNTIL_TOLD
+// Of another user on a host of the job, who has no key, and on a host that is not the job's.
+TEST_CASE("nodes: frames that strangers forge, repeat and make up change nothing, and are counted",
+          "[system]") {
+  const Ran ran = run_beside_bed(
+      3, "mpirun --link udp --report report -n 4 -H localhost:2,node1:2 " LLAMADA_UNTIL_TOLD
+         " $PWD/end >out & job=$!\n"
+         "watch() { nodes exec $1 " LLAMADA_FORGER
+         " watch $PWD/frames$1 15000 || echo nothing seen; }\n"
+         "watch 0 & first=$!\nwatch 1\nwait $first\n"
+         "nodes exec 1 " LLAMADA_FORGER
+         " send 10.77.0.2 $PWD/frames1 1 65534 & user=$!\n"
+         "nodes exec 2 " LLAMADA_FORGER
+         " send 10.77.0.1 $PWD/frames0 1\nwait $user\ntouch end\n"
+         "wait $job\necho code $?\ncat out\n"
+         "for reason in forged repeated unread; do\n"
+         "  grep -A 30 frames_dropped report | grep -q \"$reason.: [1-9]\" && echo counted: $reason\ndone\n");
+  if (ran.code == exit_skipped) return;
+  CAPTURE(ran.output);
+  CHECK_FALSE(contains(ran.output, "nothing seen"));
+  CHECK(contains(ran.output, "code 0\n"));
+  CHECK(contains(ran.output, "right: "));
+  for (const char* reason : {"forged", "repeated", "unread"})
+    CHECK(contains(ran.output, std::string("counted: ") + reason));
+}
+#endif
+
 #ifdef LLAMADA_SPAWN_PROGRAM
 TEST_CASE("nodes: ranks are spawned on other hosts, over a network that loses, reorders and damages",
           "[system]") {

@@ -277,6 +277,7 @@ class DriverArenas final : public launcher::JobArenas {
     return driver_.meet_slots(endpoints);
   }
   void drop_ranks(std::uint32_t first, std::uint32_t count) override { driver_.drop_slots(first, count); }
+  std::vector<std::uint64_t> driver_drops() const override { return driver_.dropped_frames(); }
   void set_remote(std::uint32_t rank, launcher::RemoteState state, std::uint32_t incarnation) override {
     driver_.set_remote(rank, slot_state(state), incarnation);
   }

@@ -5,8 +5,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "llamada/log/drop_counters.hpp"
+
 namespace llamada::mpi {
 namespace {
+
+constexpr std::chrono::milliseconds unread_counts_apart{100};
 
 replication::EndpointNumber endpoint_of(int world_rank) {
   return static_cast<replication::EndpointNumber>(world_rank);
@@ -142,6 +146,7 @@ bool RemoteLogs::has_delivered() {
     return !strangers_.contains(peer);
   };
   if (!carrier_.is_idle(is_of_own_world)) return false;
+  count_unread();
   carrier_.acknowledge_all(clock_.monotonic());
   return true;
 }
@@ -183,8 +188,25 @@ void RemoteLogs::gone(const replication::LogName& name, const replication::Gone&
       name.writer, gone.from);
 }
 
+// All but `none`, and what the kernel dropped.
+static_assert(static_cast<std::size_t>(replication::FrameFault::count) == log::drop_reasons);
+static_assert(static_cast<std::size_t>(replication::FrameFault::none) == 0);
+
+void RemoteLogs::dropped(replication::FrameFault fault) {
+  own_.count(log::drop_counter(static_cast<std::size_t>(fault) - 1));
+}
+
+/// A system call for each link.
+void RemoteLogs::count_unread() {
+  own_.count(log::unread_counter, small_.take_unread() + bulk_.take_unread());
+}
+
 std::chrono::nanoseconds RemoteLogs::prepare_sleep() {
   const auto now = clock_.monotonic();
+  if (now >= count_unread_at_) {
+    count_unread();
+    count_unread_at_ = now + unread_counts_apart;
+  }
   carrier_.acknowledge_all(now);
   in_mpi_.look(now);
   in_mpi_.sleep();

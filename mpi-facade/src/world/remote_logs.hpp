@@ -106,6 +106,8 @@ class RemoteLogs final : public ProgressHook, replication::CarrierEvents {
   void meet_all();
   void meet(int world_rank);
   void gone(const replication::LogName& name, const replication::Gone& gone) override;
+  void dropped(replication::FrameFault fault) override;
+  void count_unread();
   void look_for_silent();
   void ask_driver_of(int world_rank, Patience& patience);
   std::optional<replication::EndpointNumber> meet_driver_of(int world_rank);
@@ -126,6 +128,7 @@ class RemoteLogs final : public ProgressHook, replication::CarrierEvents {
   std::chrono::nanoseconds look_at_ = replication::never;  // at the silent ranks, in time within MPI
   std::uint64_t seen_changes_ = 0;
   std::string gone_;  // how, of what this rank needs
+  replication::Time count_unread_at_{};
 };
 
 }  // namespace llamada::mpi

@@ -84,7 +84,7 @@ std::vector<node::FromNode> some_from_node() {
           node::Ended{1, 4711, 0x100, 9, true, some_view(), true, "/tmp/core", 1, "the machine", true},
           node::Ended{1, 4711, 0, std::nullopt, false, {}, false, "", 0, ""},
           node::Fenced{1},
-          node::Done{1, some_view()},
+          node::Done{1, some_view(), 2, {0, 7, 1}},
           node::Said{1, ArenaEventKind::diverged, -1, "text"},
           node::Live{1, some_view()},
           node::Damaged{1, 2, "what"},

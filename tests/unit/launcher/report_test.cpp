@@ -6,7 +6,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "llamada/log/arena_layout.hpp"
+#include "llamada/log/drop_counters.hpp"
 #include "temporary_folder.hpp"
 #include "test.hpp"
 
@@ -52,6 +52,21 @@ TEST_CASE("report: has the deaths, the rules and the counters", "[launcher]") {
   CHECK(json["injections"][0]["fired"] == true);
   CHECK(json["totals"]["sends_compared"] == 10);
   CHECK(json["per_rank"][1]["sends_compared"] == 5);
+}
+
+TEST_CASE("report: of a job on several nodes, says which frames were dropped, by whom and why",
+          "[launcher]") {
+  Report report = some_report();
+  CHECK_FALSE(nlohmann::json::parse(report_to_json(report)).contains("frames_dropped"));
+  report.ranks[1].counters[log::drop_counter_first + 3] = 3;
+  report.ranks[1].counters[static_cast<std::size_t>(log::unread_counter)] = 9;
+  report.driver_drops = {{0, {1, 2, 3, 4, 5, 6, 7, 8, 9}}, {1, {}}};
+  const auto dropped = nlohmann::json::parse(report_to_json(report))["frames_dropped"];
+  CHECK((dropped["ranks"][0]["forged"] == 0 && dropped["ranks"][0]["unread"] == 0));
+  CHECK((dropped["ranks"][1]["forged"] == 3 && dropped["ranks"][1]["unread"] == 9));
+  CHECK((dropped["drivers"][0]["foreign"] == 1 && dropped["drivers"][0]["other_incarnation"] == 6));
+  CHECK((dropped["drivers"][0]["repeated"] == 8 && dropped["drivers"][0]["unread"] == 9));
+  CHECK(dropped["drivers"][1]["unread"] == 0);
 }
 
 TEST_CASE("report: is written with what mpirun knows, also when llamanetd told nothing", "[launcher]") {

@@ -216,6 +216,14 @@ TEST_CASE("carrier: frames of another life, of strangers and forged ones change 
   const auto before = two.other.carrier->faults(FrameFault::other_life);
   send(9, 5, {1, 2}, 1);
   CHECK(two.other.carrier->faults(FrameFault::other_life) == before + 1);
+  // A true frame that is sent again says nothing, not even that its sender lives.
+  send(9, 1, {1, 2}, 1);
+  const Time heard_at = two.other.carrier->heard_at(1);
+  CHECK(heard_at > Time{0});
+  CHECK(two.other.carrier->faults(FrameFault::repeated) == 0);
+  send(9, 1, {1, 2}, 1);
+  CHECK(two.other.carrier->faults(FrameFault::repeated) == 1);
+  CHECK(two.other.carrier->heard_at(1) == heard_at);
   CHECK(two.other.carrier->faults(FrameFault::malformed) == 0);
 }
 

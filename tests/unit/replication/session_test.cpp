@@ -133,25 +133,29 @@ TEST_CASE("session: arrivals are sorted, and acknowledged as they were applied",
   using Arrival = Session::Arrival;
   Session session({});
   CHECK_FALSE(session.owes_acknowledgement(0ns));
-  CHECK(session.arrives(1) == Arrival::next);
+  CHECK(session.arrives(1, 0ns) == Arrival::next);
   session.applied(0ns);
   CHECK_FALSE(session.owes_acknowledgement(99us));
   CHECK(session.owes_acknowledgement(100us));
   CHECK(session.due() == 100us);
   session.acknowledgement_sent();
   CHECK_FALSE(session.has_unacknowledged());
-  CHECK(session.arrives(1) == Arrival::before);
-  CHECK(session.owes_acknowledgement(0ns));
+  // Sent again by a stranger, a thousand times, they cost one acknowledgement.
+  for (int i = 0; i < 1000; ++i) CHECK(session.arrives(1, 300us) == Arrival::before);
+  CHECK(session.has_unacknowledged());
+  CHECK_FALSE(session.owes_acknowledgement(399us));
+  CHECK(session.owes_acknowledgement(400us));
   session.acknowledgement_sent();
-  CHECK(session.arrives(3) == Arrival::ahead);
+  CHECK_FALSE(session.has_unacknowledged());
+  CHECK(session.arrives(3, 0ns) == Arrival::ahead);
   session.came(3, 0ns);
   CHECK(session.owes_acknowledgement(0ns));
-  CHECK(session.arrives(3) == Arrival::before);
+  CHECK(session.arrives(3, 0ns) == Arrival::before);
   CHECK(session.seen() == Seen{1, 0b1});
-  CHECK(session.arrives(66) == Arrival::ahead);
+  CHECK(session.arrives(66, 0ns) == Arrival::ahead);
   session.came(66, 0ns);
   CHECK(session.seen() == Seen{1, 1ULL << 63 | 1});
-  CHECK(session.arrives(1026) == Arrival::too_far);
+  CHECK(session.arrives(1026, 0ns) == Arrival::too_far);
   session.applied(0ns);
   // 3 is held by the owner, and applied by itself.
   CHECK(session.seen().all == 2);
@@ -169,7 +173,7 @@ TEST_CASE("session: delivered as they come, a gap that closes takes what is behi
   CHECK(session.seen() == Seen{5, 0});
   // The bits are used again after a round of all numbers.
   for (std::uint64_t number = 6; number < 5000; ++number) {
-    REQUIRE(session.arrives(number) == Session::Arrival::next);
+    REQUIRE(session.arrives(number, 0ns) == Session::Arrival::next);
     session.applied(0ns);
   }
   CHECK(session.seen() == Seen{4999, 0});

@@ -1,13 +1,17 @@
 #include "llamada/links/udp_link.hpp"
 
 #include <arpa/inet.h>
+#include <linux/filter.h>
+#include <linux/sock_diag.h>
 #include <netinet/udp.h>
 #include <sys/uio.h>
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "llamada/base/check.hpp"
 #include "pieces.hpp"
@@ -99,6 +103,46 @@ void set_buffers(int socket, int bytes) {
   (void)::setsockopt(socket, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
 }
 
+// What a filter of a UDP socket loads is in network byte order, and begins with the head of UDP.
+constexpr std::uint32_t udp_head_bytes = 8;
+constexpr std::uint32_t in_frame(std::size_t offset) {
+  return udp_head_bytes + static_cast<std::uint32_t>(offset);
+}
+std::uint32_t as_loaded(std::uint32_t value) { return __builtin_bswap32(value); }
+static_assert(std::endian::native == std::endian::little);
+
+/// A socket that cannot have the filter does without.
+void set_filter(int socket, const UdpFilter& only) {
+  using replication::FrameHead;
+  const std::uint32_t mark = __builtin_bswap16(replication::frame_mark);
+  const sock_filter program[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_LEN, 0),
+      BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, in_frame(replication::frame_head_bytes), 0, 9),
+      BPF_STMT(BPF_LD | BPF_H | BPF_ABS, in_frame(offsetof(FrameHead, mark))),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, mark, 0, 7),
+      BPF_STMT(BPF_LD | BPF_B | BPF_ABS, in_frame(offsetof(FrameHead, version))),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, replication::frame_version, 0, 5),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, in_frame(offsetof(FrameHead, job))),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, as_loaded(only.job), 0, 3),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, in_frame(offsetof(FrameHead, to))),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, as_loaded(only.to), 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, 0xffffffff),
+      BPF_STMT(BPF_RET | BPF_K, 0),
+  };
+  const sock_fprog filter{static_cast<unsigned short>(std::size(program)), const_cast<sock_filter*>(program)};
+  const int locked = 1;
+  if (::setsockopt(socket, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof(filter)) == 0)
+    (void)::setsockopt(socket, SOL_SOCKET, SO_LOCK_FILTER, &locked, sizeof(locked));
+}
+
+/// Datagrams that the kernel has dropped at this socket so far.
+std::uint32_t dropped_at(int socket) {
+  std::array<std::uint32_t, SK_MEMINFO_VARS> counts{};
+  socklen_t length = sizeof(counts);
+  if (::getsockopt(socket, SOL_SOCKET, SO_MEMINFO, counts.data(), &length) != 0) return 0;
+  return counts[SK_MEMINFO_DROPS];
+}
+
 }  // namespace
 
 Result<FileDescriptor> UdpLink::make_socket(const Address& bound, const UdpOptions& options) {
@@ -107,6 +151,7 @@ Result<FileDescriptor> UdpLink::make_socket(const Address& bound, const UdpOptio
   FileDescriptor socket(::socket(address->storage.ss_family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket) return system_failure("socket for a UDP link");
   set_buffers(socket.get(), options.socket_buffer_bytes);
+  if (options.takes_only) set_filter(socket.get(), *options.takes_only);
   if (::bind(socket.get(), address->pointer(), address->length) != 0)
     return system_failure("bind the socket of a UDP link");
   return socket;
@@ -121,7 +166,7 @@ Result<std::unique_ptr<UdpLink>> UdpLink::adopt(FileDescriptor socket, const Udp
 }
 
 UdpLink::UdpLink(FileDescriptor socket, const UdpOptions& options)
-    : socket_(std::move(socket)), options_(options) {
+    : socket_(std::move(socket)), options_(options), unread_(dropped_at(socket_.get())) {
   if (options_.has_trains) {
     const int on = 1, whole = 0;
     receives_trains_ = ::setsockopt(socket_.get(), IPPROTO_UDP, UDP_GRO, &on, sizeof(on)) == 0;
@@ -228,6 +273,11 @@ std::size_t UdpLink::send_each(const Peer& peer, std::span<const Datagram> datag
       ::sendmmsg(socket_.get(), messages.data(), static_cast<unsigned>(datagrams.size()), MSG_DONTWAIT);
   if (sent > 0) return static_cast<std::size_t>(sent);
   return is_loss(errno) ? 1 : 0;
+}
+
+std::uint64_t UdpLink::take_unread() {
+  const std::uint32_t before = std::exchange(unread_, dropped_at(socket_.get()));
+  return unread_ - before;
 }
 
 void UdpLink::split(std::span<const std::byte> bytes, std::size_t segment_bytes) {

@@ -300,6 +300,10 @@ void Driver::set_remote(std::uint32_t slot, SlotState state, std::uint32_t incar
   implementation_->set_remote(slot, state, incarnation);
 }
 bool Driver::is_remote(std::uint32_t slot) const { return implementation_->roster_.is_remote(slot); }
+std::vector<std::uint64_t> Driver::dropped_frames() const {
+  const auto& server = implementation_->history_server_;
+  return server ? server->dropped_frames() : std::vector<std::uint64_t>{};
+}
 
 Result<log::ArenaWriter*> Driver::arena() { return implementation_->arena(); }
 Result<MappedArena> Driver::map(std::uint32_t slot) const { return implementation_->map(slot); }

@@ -53,11 +53,16 @@ void forbid_fragments(int socket, Address::Family family) {
 
 }  // namespace
 
-Result<DriverLinks::Sockets> DriverLinks::make_sockets(std::uint32_t slot, const Address& address) {
+Result<DriverLinks::Sockets> DriverLinks::make_sockets(std::uint32_t slot, const Address& address,
+                                                       const JobNodes& nodes) {
   Sockets made{.slot = slot};
+  const links::UdpFilter frames{.job = static_cast<std::uint32_t>(nodes.job_number),
+                                .to = slot == driver_slot ? replication::driver_endpoint(nodes.own) : slot};
   for (auto [socket, bound, is_bulk] : {std::tuple(&made.small, &made.small_address, false),
                                         std::tuple(&made.bulk, &made.bulk_address, true)}) {
-    auto opened = links::UdpLink::make_socket(address, udp_options(is_bulk, LinkChoice{}.udp_bytes));
+    links::UdpOptions options = udp_options(is_bulk, LinkChoice{}.udp_bytes);
+    options.takes_only = frames;
+    auto opened = links::UdpLink::make_socket(address, options);
     if (!opened) return propagate(opened);
     auto at = links::UdpLink::address_of(opened->get());
     if (!at) return propagate(at);
@@ -73,7 +78,7 @@ Result<DriverLinks> DriverLinks::open(const JobNodes& nodes) {
   DriverLinks links;
   links.nodes_ = nodes;
   links.machine_ = this_machine();
-  auto driver = make_sockets(driver_slot, *address);
+  auto driver = make_sockets(driver_slot, *address, nodes);
   if (!driver)
     return failure(driver.error().code(), "its driver cannot receive at {}, the address of node {}: {}",
                    nodes.address, nodes.own, driver.error().text());
@@ -134,7 +139,7 @@ Result<std::vector<DriverLinks::Sockets>> DriverLinks::make_own(std::uint32_t fi
   std::vector<Sockets> own;
   for (std::uint32_t i = 0; i < nodes.size(); ++i) {
     if (nodes[i] != nodes_.own) continue;
-    auto made = make_sockets(first + i, address_);
+    auto made = make_sockets(first + i, address_, nodes_);
     if (!made)
       return failure(made.error().code(), "rank {} cannot receive at {}, the address of node {}: {}",
                      first + i, nodes_.address, nodes_.own, made.error().text());

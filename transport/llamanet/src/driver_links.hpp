@@ -72,7 +72,8 @@ class DriverLinks {
     EthernetPlace ethernet{};
     std::optional<Error> error{};  // why there are no sockets
   };
-  static Result<Sockets> make_sockets(std::uint32_t slot, const replication::Address& address);
+  static Result<Sockets> make_sockets(std::uint32_t slot, const replication::Address& address,
+                                      const JobNodes& nodes);
   void offer_ethernet_to(Sockets& own) const;
   Status use_ethernet(Sockets& of) const;
   Result<FileDescriptor> make_raw_socket(std::uint16_t lane, std::uint32_t mtu) const;

@@ -66,6 +66,16 @@ void HistoryServer::take_book(NodeBook book) {
   arenas_.resize(book_.entries.size());
 }
 
+std::vector<std::uint64_t> HistoryServer::dropped_frames() {
+  using replication::FrameFault;
+  std::vector<std::uint64_t> dropped;
+  for (auto fault = static_cast<int>(FrameFault::none) + 1; fault < static_cast<int>(FrameFault::count);
+       ++fault)
+    dropped.push_back(carrier_->faults(static_cast<FrameFault>(fault)));
+  dropped.push_back(unread_ += small_->take_unread() + bulk_->take_unread());
+  return dropped;
+}
+
 replication::PeerState HistoryServer::state_of(std::uint32_t slot) const {
   const SlotState state = roster_.state(slot);
   return peer_state(book_, book_.entries[slot], state,

@@ -36,6 +36,8 @@ class HistoryServer final : replication::Histories {
   void changed(std::uint32_t slot);
   /// The next book, with more slots.
   void take_book(NodeBook book);
+  /// Driver::dropped_frames()
+  std::vector<std::uint64_t> dropped_frames();
 
  private:
   HistoryServer(NodeBook book, const DriverRoster& roster) : book_(std::move(book)), roster_(roster) {}
@@ -52,6 +54,7 @@ class HistoryServer final : replication::Histories {
   std::vector<MappedArena> arenas_;  // by slot; those that were asked for
   std::set<std::uint32_t> met_;      // slots
   std::unique_ptr<replication::Carrier> carrier_;
+  std::uint64_t unread_ = 0;
 };
 
 }  // namespace llamada::llamanet

@@ -11,7 +11,10 @@ bool Carrier::receive_small(Time now) {
   return !received.empty();
 }
 
-void Carrier::count(FrameFault fault) { ++faults_[static_cast<std::size_t>(fault)]; }
+void Carrier::count(FrameFault fault) {
+  ++faults_[static_cast<std::size_t>(fault)];
+  if (options_.events != nullptr) options_.events->dropped(fault);
+}
 
 void Carrier::take(std::span<const std::byte> datagram, bool is_bulk, Time now) {
   const CheckedFrame frame = check_frame(datagram, options_.identity);
@@ -26,47 +29,55 @@ void Carrier::take(std::span<const std::byte> datagram, bool is_bulk, Time now) 
     return count(FrameFault::other_life);
   if (((head.flags & frame_is_bulk) != 0) != is_bulk || !is_well_formed(frame.body))
     return count(FrameFault::malformed);
-  peer.heard_at = now;
   note_due(peer, now);
   Lane& lane = peer.lane(is_bulk);
-  take_acknowledgement(peer, lane, head, now);
-  if (head.number != 0) take_number(peer, lane, frame, datagram, now);
+  const bool is_acknowledged = take_acknowledgement(peer, lane, head, now);
+  const bool is_new = head.number != 0 && take_number(peer, lane, frame, datagram, now);
+  // A frame that a stranger sends again is no sign of life, and says nothing of now.
+  if (is_acknowledged || is_new) peer.heard_at = now;
+  if (is_new) lane.session.set_peer_answers_at_once((head.flags & frame_answers_at_once) != 0);
 }
 
-void Carrier::take_acknowledgement(Peer& peer, Lane& lane, const FrameHead& head, Time now) {
+/// Whether it says anything new.
+bool Carrier::take_acknowledgement(Peer& peer, Lane& lane, const FrameHead& head, Time now) {
   const auto applied = lane.session.acknowledged(head.seen, (head.flags & frame_answers_at_once) != 0, now);
   for (std::uint64_t number = applied.first; number <= applied.last; ++number) {
     const Item& item = lane.item(number);
     if (item.kind == Item::Kind::control) continue;
     if (ServedLog* served = peer.find_served(item.log)) served->applied(item);
   }
+  return applied.is_news;
 }
 
-void Carrier::take_number(Peer& peer, Lane& lane, const CheckedFrame& frame,
+/// Whether the datagram was not here before.
+bool Carrier::take_number(Peer& peer, Lane& lane, const CheckedFrame& frame,
                           std::span<const std::byte> datagram, Time now) {
   const std::uint64_t number = frame.head.number;
   Session& session = lane.session;
   const bool is_bulk = &lane == &peer.bulk;
-  switch (session.arrives(number)) {
+  switch (session.arrives(number, now)) {
     case Session::Arrival::next:
       if (apply(peer, frame.body)) {
         session.applied(now);
-        if (is_bulk) return;
+        if (is_bulk) return true;
         // It may be held, because it could not be applied when it came first.
         peer.held.give_back(number);
         apply_held(peer, now);
       } else if (!is_bulk) {
         (void)peer.held.hold(number, session.applied_all(), datagram);
       }
-      return;
+      return true;
     case Session::Arrival::ahead:
       if (is_bulk ? apply(peer, frame.body) : peer.held.hold(number, session.applied_all(), datagram))
         session.came(number, now);
-      return;
+      return true;
     case Session::Arrival::before:
+      count(FrameFault::repeated);
+      return false;
     case Session::Arrival::too_far:
-      return;
+      return false;
   }
+  return false;
 }
 
 void Carrier::apply_held(Peer& peer, Time now) {

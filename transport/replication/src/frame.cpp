@@ -58,7 +58,8 @@ CheckedFrame check_frame(std::span<const std::byte> datagram, const Identity& ow
 
 const char* to_string(FrameFault fault) {
   static constexpr std::array<const char*, static_cast<std::size_t>(FrameFault::count)> names{
-      "none", "foreign", "other job", "not for us", "forged", "damaged", "other incarnation", "malformed"};
+      "none",    "foreign",           "other job", "not for us", "forged",
+      "damaged", "other incarnation", "malformed", "repeated"};
   return fault < FrameFault::count ? names[static_cast<std::size_t>(fault)] : "unknown";
 }
 

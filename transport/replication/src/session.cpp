@@ -130,10 +130,9 @@ void Session::note_round_trip(Time sample) {
 }
 
 Session::Applied Session::acknowledged(const Seen& seen, bool peer_answers_at_once, Time now) {
-  peer_answers_at_once_ = peer_answers_at_once;
   // Older than another acknowledgement, or of what was never sent.
   if (seen.all + 1 < base_ || seen.all >= next_) return {};
-  const Applied applied{base_, seen.all};
+  Applied applied{base_, seen.all};
   const std::uint64_t unseen_before = unseen_;
   for (std::uint64_t number = base_; number <= seen.all; ++number) note_seen(number, now);
   base_ = seen.all + 1;
@@ -141,6 +140,8 @@ Session::Applied Session::acknowledged(const Seen& seen, bool peer_answers_at_on
     const std::uint64_t number = seen.all + 2 + static_cast<std::uint64_t>(std::countr_zero(more));
     if (number < next_) note_seen(number, now);
   }
+  applied.is_news = unseen_ < unseen_before || applied.first <= applied.last;
+  if (applied.is_news) peer_answers_at_once_ = peer_answers_at_once;
   if (unseen_ < unseen_before) {
     looked_at_ = base_;
     open_window(unseen_before - unseen_);
@@ -162,16 +163,17 @@ void Session::clear_come(std::uint64_t number) {
   --come_count_;
 }
 
-Session::Arrival Session::arrives(std::uint64_t number) {
+Session::Arrival Session::arrives(std::uint64_t number, Time now) {
   if (number == all_ + 1) return Arrival::next;
   if (number > all_ + ahead_max) return Arrival::too_far;
   if (number > all_ && !has_come(number)) return Arrival::ahead;
-  is_urgent_ = true;
+  acknowledge_at_ = std::min(acknowledge_at_, now + acknowledge_within);
   return Arrival::before;
 }
 
 void Session::owe(Time now) {
-  if (unacknowledged_++ == 0) acknowledge_at_ = now + acknowledge_within;
+  ++unacknowledged_;
+  acknowledge_at_ = std::min(acknowledge_at_, now + acknowledge_within);
 }
 
 void Session::applied(Time now) {

@@ -200,6 +200,9 @@ class JobArenas {
   virtual Status meet_ranks(const std::vector<std::string>& /*endpoints*/) { return {}; }
   /// Added ranks that will not be started.
   virtual void drop_ranks(std::uint32_t /*first*/, std::uint32_t /*count*/) {}
+  /// The frames from other nodes that this node's driver has dropped so far, by the reason
+  /// (log::drop_counter).
+  virtual std::vector<std::uint64_t> driver_drops() const { return {}; }
   /// What has become of a rank on another node.
   virtual void set_remote(std::uint32_t /*rank*/, RemoteState /*state*/, std::uint32_t /*incarnation*/) {}
 

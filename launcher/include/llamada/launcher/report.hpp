@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -75,6 +76,8 @@ struct Report {
   std::vector<RankView> ranks;         ///< in order
   std::uint32_t spawned_world_count = 0;
   std::vector<SpawnedWorldRecord> worlds;  ///< those whose slots no later one has been given
+  /// Of a job on several nodes, by node: what its driver dropped (JobArenas::driver_drops()).
+  std::map<std::uint32_t, std::vector<std::uint64_t>> driver_drops;
 };
 
 /// The report as one JSON object, without the exit code and the times that mpirun knows.

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -16,6 +17,12 @@
 
 namespace llamada::links {
 
+/// The frames that a socket is for: those of a job to one of its endpoints.
+struct UdpFilter {
+  std::uint32_t job = 0;  ///< as in a frame's head
+  replication::EndpointNumber to = 0;
+};
+
 struct UdpOptions {
   /// What one datagram carries: the path's MTU without IP and UDP heads. 1,472 passes wherever Ethernet does.
   std::size_t datagram_bytes_max = 1472;
@@ -25,6 +32,9 @@ struct UdpOptions {
   bool has_trains = false;
   /// What the kernel may hold for this socket in each direction, as far as its limits allow.
   int socket_buffer_bytes = 4 << 20;
+  /// Of make_socket(): the kernel drops all that does not look like such a frame, before it takes room in the
+  /// buffer or wakes anybody. Where it cannot, whoever reads the frames drops them. None: all is taken.
+  std::optional<UdpFilter> takes_only{};
 };
 
 /// One UDP socket as a link. Its descriptor is out of the way of the program in whose process it is
@@ -46,6 +56,7 @@ class UdpLink final : public replication::Link {
   std::size_t send(replication::EndpointNumber to, std::span<const replication::Datagram> datagrams) override;
   std::span<const std::span<const std::byte>> receive() override;
   int descriptor() const override { return socket_.get(); }
+  std::uint64_t take_unread() override;
 
   /// Whether trains leave by one call.
   bool sends_trains() const { return sends_trains_; }
@@ -64,6 +75,7 @@ class UdpLink final : public replication::Link {
   UdpOptions options_;
   bool sends_trains_ = false;
   bool receives_trains_ = false;
+  std::uint32_t unread_ = 0;  // of the socket so far; the kernel counts in 32 bits
   std::unordered_map<replication::EndpointNumber, Peer> peers_;
   std::size_t buffer_bytes_ = 0;
   std::vector<std::byte> buffers_;  // received_max of buffer_bytes_

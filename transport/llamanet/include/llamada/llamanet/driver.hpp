@@ -201,6 +201,9 @@ class Driver {
   void set_remote(std::uint32_t slot, SlotState state, std::uint32_t incarnation);
   /// Whether the slot belongs to another node.
   bool is_remote(std::uint32_t slot) const;
+  /// How many frames from other nodes the driver has dropped so far, by the reason (log::drop_counter); empty
+  /// before meet_nodes().
+  std::vector<std::uint64_t> dropped_frames() const;
 
   // The driver as an application of its own: it has logs that applications follow, and follows theirs. Its
   // slot is `driver_slot`.

@@ -40,6 +40,8 @@ class CarrierEvents {
   virtual void gone(const LogName&, const Gone&) {}
   /// A history is over: what follows has to be asked of the writer.
   virtual void ended(const LogName&, const End&) {}
+  /// A frame was dropped.
+  virtual void dropped(FrameFault) {}
 };
 
 struct CarrierOptions {
@@ -174,7 +176,7 @@ class Carrier {
   std::uint64_t pulled_bytes() const;
   /// Datagrams that wait for one before them, or for memory.
   std::size_t held_datagrams() const { return options_.held_datagrams_max - held_.free_count(); }
-  /// When a frame of this peer came last; 0: never.
+  /// When a frame of this peer came last that said anything new; 0: never.
   Time heard_at(EndpointNumber peer) const;
   /// Peers that something is due for. The cost of work() grows with these, and not with all that were met.
   std::size_t active_peers() const { return active_.size(); }
@@ -199,8 +201,8 @@ class Carrier {
   // carrier_receiving.cpp
   bool receive_small(Time now);
   void take(std::span<const std::byte> datagram, bool is_bulk, Time now);
-  void take_acknowledgement(Peer& peer, Lane& lane, const FrameHead& head, Time now);
-  void take_number(Peer& peer, Lane& lane, const CheckedFrame& frame, std::span<const std::byte> datagram,
+  bool take_acknowledgement(Peer& peer, Lane& lane, const FrameHead& head, Time now);
+  bool take_number(Peer& peer, Lane& lane, const CheckedFrame& frame, std::span<const std::byte> datagram,
                    Time now);
   void apply_held(Peer& peer, Time now);
   bool apply(Peer& peer, std::span<const std::byte> body);

@@ -80,6 +80,7 @@ enum class FrameFault : std::uint8_t {
   damaged,     ///< the size or the CRC is wrong
   other_life,  ///< from or to an incarnation that is not the current one
   malformed,   ///< a submessage cannot be
+  repeated,    ///< its datagram was here before: it was sent again, by its sender or by a stranger
   count        ///< of these values
 };
 const char* to_string(FrameFault fault);

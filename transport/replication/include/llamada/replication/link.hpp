@@ -45,6 +45,9 @@ class Link {
   virtual std::span<const std::span<const std::byte>> receive() = 0;
   /// To sleep on until something comes; -1: there is none.
   virtual int descriptor() const = 0;
+  /// How many datagrams for this link the machine has dropped since the last call, before receive() could
+  /// see them: strangers' ones, or there was no room. As far as it says.
+  virtual std::uint64_t take_unread() { return 0; }
 };
 
 }  // namespace llamada::replication

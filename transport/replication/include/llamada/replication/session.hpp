@@ -63,9 +63,13 @@ class Session {
   struct Applied {
     std::uint64_t first = 1;
     std::uint64_t last = 0;
+    bool is_news = false;  ///< the peer has more than was known
   };
-  /// What the head of a frame says. A number that was never sent is ignored.
+  /// What the head of a frame says. A number that was never sent is ignored. Whether the peer waits in a call
+  /// is only believed along with news: the frame may be an old one.
   Applied acknowledged(const Seen& seen, bool peer_answers_at_once, Time now);
+  /// The same of a frame whose datagram was not here before.
+  void set_peer_answers_at_once(bool at_once) { peer_answers_at_once_ = at_once; }
 
   // -- Receiving.
 
@@ -75,8 +79,9 @@ class Session {
     before,  ///< it was here before
     too_far  ///< drop it: it comes again
   };
-  /// Sorts a datagram's number. One that was here before makes an acknowledgement due: the last one was lost.
-  Arrival arrives(std::uint64_t number);
+  /// Sorts a datagram's number. One that was here before makes an acknowledgement due: the last one was lost,
+  /// unless a stranger has sent the datagram again. So it has a little time, and many cost one.
+  Arrival arrives(std::uint64_t number, Time now);
   /// The datagram after the last that was applied without a gap is applied now.
   void applied(Time now);
   /// A datagram that is ahead was held, or applied.
@@ -89,7 +94,7 @@ class Session {
   /// Whether an acknowledgement is to leave now even if nothing else does.
   bool owes_acknowledgement(Time now) const;
   /// Whether anything has come that no frame has acknowledged yet: for an owner that is about to sleep.
-  bool has_unacknowledged() const { return unacknowledged_ > 0 || is_urgent_; }
+  bool has_unacknowledged() const { return acknowledge_at_ != never || is_urgent_; }
   void acknowledge_at_once() { is_urgent_ = true; }
   /// A frame with seen() has left.
   void acknowledgement_sent();
