@@ -35,6 +35,7 @@ Judgement judge_signal(int signal, const DeathFacts& facts, const DeathHistory& 
     return Judgement{verdict, signal, exit_signal_base + signal};
   };
   if (history.user_signals >> (signal & 63) & 1) return with(Verdict::user_ended);
+  if (qos::survivors_go_on(policy)) return with(Verdict::lost);
   if (policy.kind != qos::RankReplacementKind::rebuild) return with(Verdict::abort_job);
   if (is_fault(signal) && history.fault_call_index == facts.call_index)
     return with(Verdict::deterministic_fault);
@@ -44,12 +45,18 @@ Judgement judge_signal(int signal, const DeathFacts& facts, const DeathHistory& 
   return with(Verdict::replace);
 }
 
-Judgement judge_exit(const DeathFacts& facts) {
+/// A rank has left MPI by an exit of its own. Where the others go on without dead ranks, they do so here,
+/// too.
+Judgement leave(int code, const qos::RankReplacement& policy) {
+  return {qos::survivors_go_on(policy) ? Verdict::lost : Verdict::program_will, std::nullopt,
+          code_of_will(code)};
+}
+
+Judgement judge_exit(const DeathFacts& facts, const qos::RankReplacement& policy) {
   const int code = facts.exit_code;
   // Without MPI_Finalize; or without MPI_Init, and the others would wait for this rank for ever.
   const bool deserted = !has_been_in_mpi(facts.state) && facts.others_in_mpi;
-  if (facts.state == RankState::in_program || deserted)
-    return {Verdict::program_will, std::nullopt, code_of_will(code)};
+  if (facts.state == RankState::in_program || deserted) return leave(code, policy);
   if (code == 0) return {Verdict::done, std::nullopt, 0};
   return {Verdict::failed, std::nullopt, code};
 }
@@ -67,9 +74,8 @@ Judgement judge(const DeathFacts& facts, const DeathHistory& history, const qos:
   if (history.job_ending)
     return {Verdict::swept_away, signal, signal ? exit_signal_base + *signal : facts.exit_code};
   if (facts.aborted) return {Verdict::program_will, std::nullopt, code_of_abort(facts.abort_code)};
-  if (facts.state == RankState::exiting)
-    return {Verdict::program_will, std::nullopt, code_of_will(facts.arena_exit_code)};
-  return signal ? judge_signal(*signal, facts, history, policy) : judge_exit(facts);
+  if (facts.state == RankState::exiting) return leave(facts.arena_exit_code, policy);
+  return signal ? judge_signal(*signal, facts, history, policy) : judge_exit(facts, policy);
 }
 
 }  // namespace llamada::launcher

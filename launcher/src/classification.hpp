@@ -37,6 +37,7 @@ enum class Verdict {
   done,                 ///< as it should be
   failed,               ///< a non-zero code that concerns this rank alone; the others go on
   program_will,         ///< it left MPI without MPI_Finalize, or aborted: the job ends with its code
+  lost,                 ///< it died, or left MPI without MPI_Finalize, and the others go on without it
   abort_job,            ///< it died, and the profile has no replacement
   replace,              ///< it died, and is replaced
   deterministic_fault,  ///< it died of the same fault at the same call again

@@ -41,6 +41,9 @@ std::string what_was_done(const DeathRecord& death, Verdict verdict, const Death
           "the job is ended, because rank_replacement is ABORT in the profile '{}'; with\n"
           "            mpirun --qos fault-tolerant the rank would have been replaced",
           context.profile);
+    case Verdict::lost:
+      return fmt::format("the others go on without it (rank_replacement {}, profile '{}')",
+                         to_string(policy.kind), context.profile);
     case Verdict::deterministic_fault:
       return "the job is ended: the same rank died of the same fault at the same MPI call before, which is "
              "a\n"
@@ -103,7 +106,11 @@ std::string name_among(const DeathRecord& death, std::uint32_t rank_count) {
   return name.insert(behind_number, fmt::format(" of {}", rank_count));
 }
 
-std::string one_line(const DeathRecord& death, const Judgement& judgement) {
+std::string one_line(const DeathRecord& death, const Judgement& judgement, const DeathContext& context) {
+  if (judgement.verdict == Verdict::lost)
+    return fmt::format("mpirun: {} (pid {}) ended with exit code {} without MPI_Finalize; {}.\n",
+                       name_of(death), death.pid, judgement.exit_code,
+                       what_was_done(death, judgement.verdict, context));
   if (judgement.verdict == Verdict::failed)
     return fmt::format("mpirun: {} (pid {}) ended with exit code {}.\n", name_of(death), death.pid,
                        judgement.exit_code);
@@ -128,7 +135,10 @@ std::string describe_death(const DeathRecord& death, const Judgement& judgement,
       return {};
     case Verdict::failed:
     case Verdict::program_will:
-      return one_line(death, judgement);
+      return one_line(death, judgement, context);
+    case Verdict::lost:
+      if (!judgement.signal) return one_line(death, judgement, context);
+      break;
     default:
       break;
   }

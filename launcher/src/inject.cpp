@@ -198,7 +198,7 @@ class RuleReader {
       rule_.trigger = InjectTrigger::in_middle;
       if (!expect("middle") || !expect("of")) return false;
     }
-    if (ended() || words_[at_].substr(0, 4) != "MPI_" || words_[at_].size() == 4 ||
+    if (ended() || !is_like_function(words_[at_]) ||
         words_[at_].find_first_of(":=\n") != std::string_view::npos)
       return wrong("the name of an MPI function");
     rule_.name = words_[at_++];

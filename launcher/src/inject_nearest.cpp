@@ -115,8 +115,7 @@ std::string size_from(const Number& number) {
 /// The word as a value of this kind, as rules write it; nothing if it is none.
 std::optional<std::string> value_from(std::string_view word, std::string_view kind) {
   if (kind == "FUNCTION") {
-    const bool is_function = word.starts_with("MPI_") && word.size() > 4;
-    return is_function ? std::optional(std::string(word)) : std::nullopt;
+    return is_like_function(word) ? std::optional(std::string(word)) : std::nullopt;
   }
   if (kind == "SIGNAL") return parse_signal(word) ? std::optional(std::string(word)) : std::nullopt;
   if (kind == "POINT") return word.find(':') != word.npos ? std::optional(std::string(word)) : std::nullopt;
@@ -130,7 +129,7 @@ std::optional<std::string> value_from(std::string_view word, std::string_view ki
 
 double cost_of(std::string_view word, std::string_view form_word) {
   if (is_value(form_word)) return value_from(word, form_word) ? 0 : other_value;
-  if (word.starts_with("MPI_")) return other_value;
+  if (is_like_function(word)) return other_value;
   return is_same_word(word, form_word) ? 0 : other_word * difference(word, form_word);
 }
 

@@ -13,6 +13,10 @@ namespace llamada::launcher {
 std::vector<std::string_view> words_of_rule(std::string_view text);
 /// The same word in either case.
 bool is_same_word(std::string_view a, std::string_view b);
+/// Whether the word may name a function: MPI_…, MPIX_….
+inline bool is_like_function(std::string_view word) {
+  return (word.starts_with("MPI_") && word.size() > 4) || (word.starts_with("MPIX_") && word.size() > 5);
+}
 /// Decimal digits.
 bool is_decimal(std::string_view word);
 

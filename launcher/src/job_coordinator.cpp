@@ -63,6 +63,12 @@ Status JobCoordinator::prepare() {
   auto profile = qos::deserialize(job_.profile);
   if (!profile) return propagate(profile);
   profile_ = std::move(*profile);
+  if (qos::survivors_go_on(profile_.rank_replacement) && !job_.nodes.empty())
+    return failure(
+        Errc::unsupported,
+        "rank_replacement {} is for jobs on one node so far, and this one is on {}: start it on one, "
+        "or with --qos default.",
+        to_string(profile_.rank_replacement.kind), job_.nodes.size());
   if (rebuilding()) input_.keep();
   if (auto status = prepare_injections(); !status) return status;
   begin_watching();
@@ -95,7 +101,7 @@ void JobCoordinator::give_held_signals(JobRank& rank) {
 }
 
 void JobCoordinator::forward_signal(int number) {
-  user_signals_ |= std::uint64_t{1} << (number & 63);
+  user_signals_.seen |= std::uint64_t{1} << (number & 63);
   if (number == SIGUSR1) explain("mpirun: what the ranks wait for (SIGUSR1):\n", [] {});
   const bool ends = number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT;
   if (number == SIGUSR1 || number == SIGUSR2)
@@ -106,7 +112,7 @@ void JobCoordinator::forward_signal(int number) {
     if (injector_) injector_->hold(number == SIGTSTP);
   }
   if (!ends) return signal_ranks(number);
-  if (++user_signal_count_ > 1) {
+  if (++user_signals_.endings > 1) {
     begin_ending(exit_signal_base + number, {});
     return tell_node_(node::KillAll{});
   }
@@ -146,7 +152,8 @@ void JobCoordinator::finish() {
   tell_of_injections();
   tell_of_other_mpi();
   if (job_.print_exit_codes) say(exit_codes_text());
-  tell_mpirun_(control::Finished{ending_code_.value_or(first_failure_), report_to_json(report_)});
+  const int exit_code = ending_code_.value_or(code_if_all_are_lost().value_or(first_failure_));
+  tell_mpirun_(control::Finished{exit_code, report_to_json(report_)});
 }
 
 void JobCoordinator::complete_report() {

@@ -79,6 +79,7 @@ class JobCoordinator {
   void on(node::NotReady&& message);
   void on(node::SpawnWanted&& message);
   void on(node::SharedWanted&&) {}  // JobNodes answers it
+  void on(node::AgreementWanted&& message);
   void on(node::RanksAdded&& message);
   void on(node::RanksMet&&) {}  // JobNodes hears it
   void on(node::Started&& message);
@@ -154,6 +155,9 @@ class JobCoordinator {
   std::optional<std::string> memory_used_up(const node::Ended& end, const Judgement& judgement);
   void tell_of_death(const JobRank& rank, const node::Ended& end, const Judgement& judgement);
   void act_on(JobRank& rank, const Judgement& judgement);
+  void go_on_without(JobRank& rank, int exit_code);
+  void end_in_agreements(const JobRank& rank);
+  std::optional<int> code_if_all_are_lost() const;
   void drain(JobRank& rank);
   void end_input_of(const JobRank& rank);
   void look_for_deserters_later();
@@ -171,12 +175,15 @@ class JobCoordinator {
   Spawnings spawnings_;                       ///< by the question of who asked
   std::uint32_t spawned_count_ = 0;           ///< worlds that were spawned
   std::deque<JobRank> ranks_;                 ///< by slot; more come, none moves
+  AgreementTable agreements_;                 ///< of ranks, by slot
   JobInput input_;
   Report report_;
   int first_failure_ = 0;
   std::optional<int> ending_code_;
-  std::uint64_t user_signals_ = 0;
-  int user_signal_count_ = 0;
+  struct {
+    std::uint64_t seen = 0;  ///< a bit each
+    int endings = 0;         ///< how many should end the job
+  } user_signals_;
   std::string unprotected_because_;  ///< a sentence without a full stop; empty: ranks can be replaced
   std::string other_mpi_;            ///< the MPI library of rank 0 that is not ours
   struct {

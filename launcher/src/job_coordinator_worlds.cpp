@@ -206,6 +206,8 @@ void JobCoordinator::place(const JobWorld& world) {
   control::World message{world.first, world.count, world.number, {}};
   for (const std::uint32_t node : world.nodes) message.hosts.push_back(job_.nodes[node].name);
   tell_mpirun_(std::move(message));
+  for (std::uint32_t slot = world.first; slot < world.first + world.count; ++slot)
+    agreements_.begin_member(slot);
   if (world.nodes.empty()) return;
   while (ranks_.size() < world.first) {
     JobRank& rank = ranks_.emplace_back();

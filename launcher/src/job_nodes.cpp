@@ -233,6 +233,13 @@ void JobNodes::give(node::AnswerReach&& message) {
   answer(message.question, [](std::uint64_t number) { return node::AnswerReach{number}; });
 }
 
+void JobNodes::give(node::AnswerAgreement&& message) {
+  answer(message.question, [&message](std::uint64_t number) {
+    message.question = number;
+    return std::move(message);
+  });
+}
+
 void JobNodes::give(node::AnswerInject&& message) {
   answer(message.question, [&message](std::uint64_t number) {
     return node::AnswerInject{number, std::move(message.answer)};
@@ -246,6 +253,11 @@ void JobNodes::hear(std::uint32_t node, node::Reached&& message) {
 
 void JobNodes::hear(std::uint32_t node, node::InjectWanted&& message) {
   message.question = remember(node, message.question);
+  tell_coordinator_(std::move(message));
+}
+
+void JobNodes::hear(std::uint32_t node, node::AgreementWanted&& message) {
+  message.question.number = remember(node, message.question.number);
   tell_coordinator_(std::move(message));
 }
 

@@ -105,6 +105,7 @@ class JobNodes {
   void give(node::AnswerSpawn&& message);
   void give(node::AnswerShared&&) {}  // the answer of this class alone
   void give(node::AnswerReach&& message);
+  void give(node::AnswerAgreement&& message);
   void give(node::AnswerInject&& message);
   void give(control::Input&& message);
   template <typename Message>
@@ -125,6 +126,7 @@ class JobNodes {
   void hear(std::uint32_t node, node::SpawnWanted&& message);
   void hear(std::uint32_t node, node::SharedWanted&& message);
   void hear(std::uint32_t node, node::InjectWanted&& message);
+  void hear(std::uint32_t node, node::AgreementWanted&& message);
   void hear(std::uint32_t node, node::Surveyed&& message);
   void hear(std::uint32_t node, node::Waits&& message);
   void hear(std::uint32_t node, node::NodeFailed&& message);

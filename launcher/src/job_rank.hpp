@@ -31,6 +31,7 @@ struct JobRank {
   std::int32_t first_attached = 0;  ///< of incarnation 1: what getpid() tells all incarnations
   std::int32_t root_status = 0;     ///< as wait() has it, once it has ended
   bool discarded = false;           ///< of a world that could not be started whole
+  std::optional<int> lost_code;     ///< it is lost, and the others go on; the exit code that it would mean
   bool aborted = false;
   std::int32_t abort_code = 0;
   RankOutput output;

@@ -108,6 +108,12 @@ Status check_injections(const Options& options, const Installation& installation
 /// A replacement must be laid out in memory as its predecessor was: the one has no say in how the other's
 /// launcher starts a process.
 Status check_adopted(const Options& options, const qos::Profile& profile) {
+  if (qos::survivors_go_on(profile.rank_replacement))
+    return failure(
+        Errc::unsupported,
+        "with the profile '{}' the others go on without ranks that die, which needs ranks that mpirun has "
+        "started: take mpirun (in an allocation of Slurm: mpirun {}), or another profile in LLAMADA_QOS",
+        options.qos, options.command[0]);
   if (!qos::rank_protection(profile).records_outcomes) return {};
   return failure(Errc::unsupported,
                  "the profile '{}' replaces ranks that die, which needs ranks that mpirun has started: take "

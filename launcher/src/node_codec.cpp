@@ -52,6 +52,22 @@ void fields(Coder& coder, typename Coder::template Value<SharedAnswer>& answer) 
 }
 
 template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<AgreementQuestion>& question) {
+  auto& vote = question.vote;
+  coder.numbers(vote.group, vote.sequence, vote.flags, vote.common, vote.own, vote.count);
+  coder.list(vote.members, as_number);
+  coder.list(vote.known_lost, as_number);
+  coder.numbers(question.number);
+}
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<AgreementDecision>& decision) {
+  coder.numbers(decision.flags, decision.common, decision.own, decision.count);
+  coder.list(decision.lost, as_number);
+  coder.flag(decision.all_knew);
+}
+
+template <typename Coder>
 void fields(Coder& coder, typename Coder::template Value<LeaseFinding>& finding) {
   coder.choice(finding.kind, LeaseFinding::Kind::lingering);
   coder.choice(finding.silence, Silence::outside_mpi);
@@ -171,6 +187,21 @@ template <typename Coder>
 void fields(Coder& coder, typename Coder::template Value<AnswerShared>& message) {
   coder.numbers(message.question);
   fields(coder, message.answer);
+}
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<AnswerAgreement>& message) {
+  coder.numbers(message.question);
+  coder.flag(message.is_decided);
+  fields(coder, message.decision);
+}
+
+template <typename Coder>
+void fields(Coder& /*coder*/, typename Coder::template Value<AskAgain>& /*message*/) {}
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<SetLost>& message) {
+  coder.numbers(message.lost);
 }
 
 template <typename Coder>
@@ -340,6 +371,12 @@ void fields(Coder& coder, typename Coder::template Value<SpawnWanted>& message) 
 
 template <typename Coder>
 void fields(Coder& coder, typename Coder::template Value<SharedWanted>& message) {
+  coder.numbers(message.slot);
+  fields(coder, message.question);
+}
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<AgreementWanted>& message) {
   coder.numbers(message.slot);
   fields(coder, message.question);
 }

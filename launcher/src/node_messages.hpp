@@ -148,6 +148,18 @@ struct AnswerShared {
   std::uint64_t question = 0;
   SharedAnswer answer;
 };
+/// Coordinator → node: what a rank that voted is told.
+struct AnswerAgreement {
+  std::uint64_t question = 0;
+  bool is_decided = false;
+  AgreementDecision decision;
+};
+/// Coordinator → node: something has been decided; ranks that were told otherwise ask again.
+struct AskAgain {};
+/// Coordinator → node, after Ended: this rank of any node has died, and the others go on without it.
+struct SetLost {
+  std::uint32_t lost = 0;
+};
 /// Coordinator → node: histories are no longer kept.
 struct SetUnprotected {};
 /// Coordinator → node: Surveyed follows.
@@ -166,10 +178,11 @@ struct AskStack {
 };
 
 /// Also control::Input, for rank 0.
-using ToNode = std::variant<Prepare, StartRanks, AddRanks, Drain, Fence, SignalRank, EndJob, KillAll,
-                            HoldOutput, AnswerSpawn, AnswerReach, SetUnprotected, Survey, KillRank,
-                            HoldLeases, LimitLog, Die, AnswerInject, AskWaits, AskStack, MeetNodes, SetRemote,
-                            AnswerShared, MeetRanks, DropRanks, ProbeNodes, control::Input>;
+using ToNode =
+    std::variant<Prepare, StartRanks, AddRanks, Drain, Fence, SignalRank, EndJob, KillAll, HoldOutput,
+                 AnswerSpawn, AnswerReach, SetUnprotected, Survey, KillRank, HoldLeases, LimitLog, Die,
+                 AnswerInject, AskWaits, AskStack, MeetNodes, SetRemote, AnswerShared, MeetRanks, DropRanks,
+                 ProbeNodes, AnswerAgreement, AskAgain, SetLost, control::Input>;
 
 /// Node → coordinator: the arenas are there.
 struct Ready {
@@ -286,6 +299,11 @@ struct SharedWanted {
   std::uint32_t slot = 0;
   SharedQuestion question;
 };
+/// A rank votes in an agreement; AnswerAgreement must follow.
+struct AgreementWanted {
+  std::uint32_t slot = 0;
+  AgreementQuestion question;
+};
 struct Surveyed {
   std::uint32_t ranks_running = 0;
   std::uint32_t ranks_in_mpi = 0;  ///< of those: between MPI_Init and MPI_Finalize
@@ -340,6 +358,6 @@ using FromNode =
     std::variant<Ready, Met, NotReady, RanksAdded, Started, CannotStart, Attached, Ended, Fenced, Done, Said,
                  Live, Damaged, CodeChanged, Reached, SpawnWanted, Surveyed, LeaseFound, InjectWanted, Quiet,
                  Overdue, Waits, Stack, OtherMpi, NodeFailed, SharedWanted, RanksMet, Probed, Checked,
-                 control::Output, control::InputTaken, control::Notice>;
+                 AgreementWanted, control::Output, control::InputTaken, control::Notice>;
 
 }  // namespace llamada::launcher::node

@@ -227,6 +227,15 @@ void NodeSupervisor::on(node::AnswerShared&& message) {
   arenas_->answer_shared(message.question, message.answer);
 }
 
+void NodeSupervisor::on(node::AnswerAgreement&& message) {
+  arenas_->answer_agreement(message.question,
+                            message.is_decided ? std::optional(std::move(message.decision)) : std::nullopt);
+}
+
+void NodeSupervisor::on(node::AskAgain&&) { arenas_->ask_again(); }
+
+void NodeSupervisor::on(node::SetLost&& message) { arenas_->set_lost(message.lost); }
+
 void NodeSupervisor::on(node::AnswerInject&& message) {
   arenas_->answer_inject(message.question, message.answer);
 }

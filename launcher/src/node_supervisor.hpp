@@ -72,6 +72,9 @@ class NodeSupervisor {
   void on(node::AnswerSpawn&& message);
   void on(node::AnswerReach&& message);
   void on(node::AnswerShared&& message);
+  void on(node::AnswerAgreement&& message);
+  void on(node::AskAgain&& message);
+  void on(node::SetLost&& message);
   void on(node::SetUnprotected&& message);
   void on(node::Survey&& message);
   void on(node::KillRank&& message);

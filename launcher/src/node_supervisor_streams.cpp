@@ -47,6 +47,8 @@ void NodeSupervisor::take_event(const ArenaEvent& event) {
       return tell_(node::SpawnWanted{rank->slot, event.spawn});
     case ArenaEventKind::shared:
       return tell_(node::SharedWanted{rank->slot, event.shared});
+    case ArenaEventKind::agree:
+      return tell_(node::AgreementWanted{rank->slot, event.agreement});
     case ArenaEventKind::diverged:
       look_at_code(*rank);  // a changed file is the cause, and is told as such
       break;

@@ -2384,4 +2384,7 @@ LLAMADA_MPI_PUBLIC int PMPI_T_event_get_source(MPI_T_event_instance event, int* 
 }
 #endif
 
+/* MPIX_ functions: what goes beyond MPI. */
+#include "mpi-ext.h"
+
 #endif

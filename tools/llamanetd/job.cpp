@@ -121,6 +121,12 @@ ArenaEvent move_event(const llamanet::DriverEvent& event) {
   return told;
 }
 
+ArenaEvent agree_event(const llamanet::DriverEvent& event) {
+  ArenaEvent told{ArenaEventKind::agree, event.slot, 0, {}};
+  told.agreement = {event.vote, number_of(event.question)};
+  return told;
+}
+
 ArenaEvent probed_event(const llamanet::DriverEvent& event) {
   ArenaEvent told{ArenaEventKind::probed, event.slot, 0, {}};
   for (const llamanet::PairProbe& pair : event.probed)
@@ -154,6 +160,8 @@ std::optional<ArenaEvent> event_of(const llamanet::DriverEvent& event) {
       return name_event(event);
     case Kind::move:
       return move_event(event);
+    case Kind::agree:
+      return agree_event(event);
     case Kind::probed:
       return probed_event(event);
     case Kind::refused:
@@ -240,6 +248,13 @@ class DriverArenas final : public launcher::JobArenas {
     else
       driver_.answer_move(question_of(question), {answer.done, answer.before});
   }
+
+  void answer_agreement(std::uint64_t question, const std::optional<AgreementDecision>& decision) override {
+    driver_.answer_agree(question_of(question),
+                         {decision.has_value(), decision.value_or(AgreementDecision())});
+  }
+  void ask_again() override { driver_.ask_again(); }
+  void set_lost(std::uint32_t rank) override { driver_.mark_lost(rank); }
 
   void limit_log(std::uint64_t size_bytes) override { driver_.limit_log(size_bytes); }
   void set_unprotected() override { driver_.set_unprotected(); }

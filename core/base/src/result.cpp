@@ -33,6 +33,10 @@ std::string_view to_string(Errc code) {
       return "system";
     case Errc::diverged:
       return "diverged";
+    case Errc::peer_lost:
+      return "peer_lost";
+    case Errc::revoked:
+      return "revoked";
     case Errc::precondition_not_met:
       return "precondition_not_met";
     case Errc::not_enabled:

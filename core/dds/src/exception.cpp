@@ -34,6 +34,8 @@ void raise(const llamada::Error& error) {
     case Errc::permission_denied:
     case Errc::system:
     case Errc::diverged:
+    case Errc::peer_lost:
+    case Errc::revoked:
       break;
   }
   throw Error(text);

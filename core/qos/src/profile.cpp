@@ -67,14 +67,15 @@ Status check_rebuild(const Qos& qos) {
   return {};
 }
 
-/// ABORT replaces no rank, so nothing may be kept for a replacement.
-Status check_abort(const Profile& profile) {
+/// ABORT, BLANK and SHRINK replace no rank, so nothing may be kept for a replacement.
+Status check_replaces_none(const Profile& profile) {
   if (!rank_protection(profile).keeps_messages) return {};
+  const std::string_view kind = to_string(profile.rank_replacement.kind);
   return failure(
       Errc::invalid_argument,
-      "rank_replacement ABORT and DURABILITY {} disagree: ABORT replaces no rank, and {} keeps all "
+      "rank_replacement {} and DURABILITY {} disagree: {} replaces no rank, and {} keeps all "
       "messages for a replacement; set durability to VOLATILE, or leave out rank_replacement's kind",
-      to_string(profile.datawriter_qos.durability), to_string(profile.datawriter_qos.durability));
+      kind, to_string(profile.datawriter_qos.durability), kind, to_string(profile.datawriter_qos.durability));
 }
 
 /// A writer that keeps its history for a reader that asks for none of it: a replacement would get nothing.
@@ -128,8 +129,7 @@ Status check_consistent(const Profile& profile) {
                                {{}, check_consistent(profile.tuning)}});
   if (!status) return status;
   if (status = check_consistent(profile.rank_replacement); !status) return status;
-  if (profile.rank_replacement.kind == RankReplacementKind::abort) return check_abort(profile);
-  if (profile.rank_replacement.kind != RankReplacementKind::rebuild) return {};
+  if (profile.rank_replacement.kind != RankReplacementKind::rebuild) return check_replaces_none(profile);
   return first_failure({{"datawriter_qos", check_rebuild(profile.datawriter_qos)},
                         {"datareader_qos", check_rebuild(profile.datareader_qos)}});
 }
@@ -158,10 +158,8 @@ Status check_enforced(const DataWriterQos& qos) { return check_enforced_entity("
 Status check_enforced(const DataReaderQos& qos) { return check_enforced_entity("datareader_qos", qos); }
 
 Status check_enforced(const Profile& profile) {
-  auto status = first_failure({{"datawriter_qos", check_enforced(profile.datawriter_qos)},
-                               {"datareader_qos", check_enforced(profile.datareader_qos)}});
-  if (!status) return status;
-  return check_enforced(profile.rank_replacement);
+  return first_failure({{"datawriter_qos", check_enforced(profile.datawriter_qos)},
+                        {"datareader_qos", check_enforced(profile.datareader_qos)}});
 }
 
 Status check_for_ranks(const Profile& profile) {

@@ -34,12 +34,6 @@ Status check_consistent(const RankReplacement& policy) {
   return {};
 }
 
-Status check_enforced(const RankReplacement& policy) {
-  if (policy.kind == RankReplacementKind::abort || policy.kind == RankReplacementKind::rebuild) return {};
-  return failure(Errc::unsupported, "rank_replacement: {} is not enforced yet; use ABORT or REBUILD",
-                 to_string(policy.kind));
-}
-
 std::string to_string(const RankReplacement& policy) {
   if (policy.kind != RankReplacementKind::rebuild) return std::string(to_string(policy.kind));
   return fmt::format(

@@ -20,7 +20,7 @@ coll::Waiter& waiter() { return runtime().collectives->waiter(); }
 
 Status detail::allgather(Communicator& communicator, std::span<const std::byte> own,
                          std::span<std::byte> all) {
-  if (communicator.size() == 1) return {};
+  if (communicator.size() == 1) return runtime().collectives->check_usable(communicator);
   auto channel = channel_of(communicator);
   if (!channel) return propagate(channel);
   std::vector<coll::Data> results;

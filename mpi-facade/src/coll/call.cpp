@@ -5,6 +5,8 @@
 
 namespace llamada::mpi::coll {
 
+int Call::check_usable() const { return mpi::check_usable(communicator); }
+
 int Call::check_request() const {
   if (int code = check_pointer(communicator, request_, "request")) return code;
   if (info_ == MPI_INFO_NULL || runtime().infos.find(info_)) return MPI_SUCCESS;
@@ -41,7 +43,7 @@ bool CollectiveTask::advance() {
 int CollectiveTask::complete(MPI_Status*) {
   is_told_ = true;
   if (!failure_) return MPI_SUCCESS;
-  return failure_->code() == Errc::incompatible ? MPI_ERR_TRUNCATE : MPI_ERR_ARG;
+  return error_class_for(failure_->code());
 }
 
 int CollectiveTask::report(int code) {

@@ -38,6 +38,8 @@ class Call {
 
   int find_communicator(MPI_Comm comm) {
     if (int code = mpi::find_communicator(comm, communicator)) return code;
+    if (runtime().collectives->is_anything_lost()) [[unlikely]]
+      if (int code = check_usable()) return code;
     return is_blocking_ ? MPI_SUCCESS : check_request();
   }
   int find_type(MPI_Datatype datatype, Datatype*& type) {
@@ -56,6 +58,7 @@ class Call {
   Call(MPI_Request* request, bool persistent)
       : request_(request), is_blocking_(false), is_persistent_(persistent) {}
   int check_request() const;
+  int check_usable() const;
   // Of a blocking call, too, where another thread may free them meanwhile.
   void keep(Counted* object) {
     if (!is_blocking_ || runtime().lock) [[unlikely]]

@@ -21,6 +21,7 @@
 #include "coll/turns.hpp"
 #include "llamada/base/crash_point.hpp"
 #include "llamada/base/result.hpp"
+#include "p2p/losses.hpp"
 #include "world/world.hpp"
 
 namespace llamada::mpi::coll {
@@ -246,6 +247,8 @@ class Channel {
   std::string left_over();
   /// This member reads nothing of the communicator any more and holds no writer (MPI_Comm_free).
   void retire();
+  /// Fails where a member is lost, or the communicator revoked: what it waits for will not come.
+  void look_at_losses(const Losses& losses);
   /// The process in this slot has ended.
   void part(int world_rank);
   /// To be called when the channel has retired: gives back what no member needs any more. True when that was

@@ -36,6 +36,16 @@ void Channel::retire() {
   }
 }
 
+void Channel::look_at_losses(const Losses& losses) {
+  if (losses.is_revoked(context()))
+    return fitting_.fail_for(ordinal_, Errc::revoked, "a process has revoked it");
+  for (int member = 0; member < size(); ++member) {
+    if (member == self() || !losses.is_lost(members_.world_rank(member))) continue;
+    return fitting_.fail_for(ordinal_, Errc::peer_lost,
+                             fmt::format("rank {} of the communicator has died", member));
+  }
+}
+
 void Channel::part(int world_rank) {
   for (int member = 0; member < size(); ++member) {
     if (members_.world_rank(member) != world_rank || peer(member).is_gone) continue;
@@ -56,7 +66,7 @@ void Channel::part(int world_rank) {
 
 /// Whether a member may still read the log of this one.
 bool Channel::needs_our_log(int member) {
-  if (member == self() || peer(member).is_gone) return false;
+  if (member == self() || peer(member).is_gone || world_.is_lost(members_.world_rank(member))) return false;
   if (peer(member).is_copy) return world_.link()->is_read_by(members_.world_rank(member), key_);
   const auto arena = world_.cursors_of(members_.world_rank(member));
   log::DirectoryScan scan;
@@ -67,7 +77,7 @@ bool Channel::needs_our_log(int member) {
 
 bool Channel::has_log(int member) {
   // Its copy went when this member retired.
-  if (peer(member).is_copy) return false;
+  if (peer(member).is_copy || world_.is_lost(members_.world_rank(member))) return false;
   log::DirectoryScan scan;
   const World::Source source = world_.source(members_.world_rank(member), key_);
   return log::find_log(source.arena, source.key, scan).has_value();

@@ -159,6 +159,11 @@ void Collectives::skip_stale() {
   look_for_damage();
 }
 
+void Collectives::end_those_in_vain() {
+  if (!is_anything_lost()) return;
+  for (Channel* channel : channels_) channel->look_at_losses(*options_.losses);
+}
+
 void Collectives::describe(waits::Report& report) const {
   for (const Channel* channel : channels_) {
     if (report.positions.size() == waits::positions_max) {

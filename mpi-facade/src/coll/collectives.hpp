@@ -15,6 +15,7 @@
 #include "llamada/base/clock.hpp"
 #include "llamada/waits/report.hpp"
 #include "object/communicator.hpp"
+#include "p2p/losses.hpp"
 
 namespace llamada::mpi::coll {
 
@@ -37,6 +38,7 @@ class Collectives {
     std::function<void()> after_publish;
     std::function<bool()> may_contribute;    ///< see Channel
     std::function<void()> look_for_culprit;  ///< the same
+    const Losses* losses = nullptr;          ///< borrowed; null: nothing is ever lost
   };
 
   /// `world`, `waiter` and `clock` are borrowed.
@@ -51,8 +53,14 @@ class Collectives {
   /// The channel of a communicator of at least two members, made at first use unless the communicator was
   /// given a spare one.
   Result<Channel*> channel(Communicator& communicator) {
+    if (auto usable = check_usable(communicator); !usable) return propagate(usable);
     if (Channel* const made = channel_if_made(communicator)) return made;
     return make_channel(communicator);
+  }
+  /// Errors: revoked.
+  Status check_usable(const Communicator& communicator) const {
+    if (!is_anything_lost() || !options_.losses->is_revoked(communicator.context())) return {};
+    return failure(Errc::revoked, "a process has revoked it");
   }
   /// Null before.
   Channel* channel_if_made(const Communicator& communicator) {
@@ -88,7 +96,11 @@ class Collectives {
   void describe(waits::Report& report) const;
   /// Whether data may go from memory to memory, past the logs: nothing of it is kept then. The same on all
   /// ranks of a job, always.
-  bool may_be_direct() const { return !options_.keep_all; }
+  bool may_be_direct() const { return !options_.keep_all && !(options_.losses && options_.losses->is_on()); }
+  /// Whether ranks are lost or communicators revoked.
+  bool is_anything_lost() const { return options_.losses && options_.losses->any(); }
+  /// Ends the collectives that wait in vain for ranks that are lost, or in revoked communicators.
+  void end_those_in_vain();
   /// Whether each blocking collective begins with a barrier.
   bool begins_with_barrier() const { return options_.begins_with_barrier; }
 

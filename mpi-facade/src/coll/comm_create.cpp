@@ -9,7 +9,9 @@
 #include "coll/agreement.hpp"
 #include "coll/collectives.hpp"
 #include "coll/intercommunicator.hpp"
+#include "coll/survivors.hpp"
 #include "runtime/runtime.hpp"
+#include "world/world.hpp"
 
 // A new communicator's context id follows from what the members of the parent propose (coll/context_ids.hpp):
 // agreed by an exchange over the parent, which replays like any other collective. So is the channel that it
@@ -46,6 +48,7 @@ Communicator* add(Communicator& parent, std::uint32_t context, Reference<Group> 
   made->collectives = std::move(channel);
   for (const Proposal& proposal : proposals)
     made->persistents_before = std::max(made->persistents_before, proposal.persistents);
+  pass_on_if_revoked(*made);
   return made;
 }
 
@@ -57,6 +60,12 @@ Reference<Group> group_of(std::vector<int> world_ranks) {
 
 Result<Communicator*> duplicate(Communicator& parent) {
   if (parent.is_inter()) return duplicate_inter(parent);
+  if (runtime().world->profile().rank_replacement.kind == qos::RankReplacementKind::shrink) {
+    const int size = parent.size();
+    auto copy = shrink(parent);
+    if (copy && (*copy)->size() == size) (*copy)->copy_topology(parent);
+    return copy;
+  }
   coll::ContextClaim claim(runtime().collectives->context_ids());
   coll::ChannelOffer offer(runtime().collectives->spare_channels(), parent.group()->members());
   auto proposals = exchange(parent, claim, offer, 0, 0);

@@ -9,7 +9,16 @@ void Fitting::fail(std::uint32_t ordinal, std::string text) {
   ever_failed_ = true;
   if (failed()) return;
   failure_ = std::move(text);
-  is_too_long_ = false;
+  code_ = Errc::invalid_argument;
+}
+
+void Fitting::fail_for(std::uint32_t ordinal, Errc code, std::string text) {
+  if (failed() && code_ == code) return;
+  failed_ordinal_ = ordinal;
+  ever_failed_ = true;
+  failure_ = std::move(text);
+  code_ = code;
+  is_misfit_ = is_outlived_ = false;
 }
 
 void Fitting::fail_misfit(std::uint32_t ordinal, std::string text, bool is_too_long) {
@@ -17,7 +26,7 @@ void Fitting::fail_misfit(std::uint32_t ordinal, std::string text, bool is_too_l
   fail(ordinal, std::move(text));
   if (!is_first) return;
   is_misfit_ = true;
-  is_too_long_ = is_too_long;
+  if (is_too_long) code_ = Errc::incompatible;
 }
 
 void Fitting::complain(std::string text, bool is_too_long) {

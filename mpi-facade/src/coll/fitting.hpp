@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "coll/record.hpp"
+#include "llamada/base/result.hpp"
 
 namespace llamada::mpi::coll {
 
@@ -22,8 +23,9 @@ class Fitting {
   /// Whether nothing is to be said when the collective is over.
   bool is_well() const { return failure_.empty() && complaint_.empty(); }
   const std::string& failure() const { return failure_; }
-  /// Whether the given data are longer than expected.
-  bool is_too_long() const { return is_too_long_; }
+  /// What kind of failure it is: incompatible where the given data are longer than expected.
+  Errc code() const { return code_; }
+  bool is_too_long() const { return code_ == Errc::incompatible; }
   /// Whether calls ever did not fit each other: members may then differ in what they have seen.
   bool ever_failed() const { return ever_failed_; }
   /// Whether this or a later collective has failed: then its records may well be left over.
@@ -31,6 +33,9 @@ class Fitting {
 
   /// The collective with this ordinal fails. The first failure stays.
   void fail(std::uint32_t ordinal, std::string text);
+  /// The same for a reason other than the calls: a member is lost (peer_lost), or nobody may use the
+  /// communicator any more (revoked). It stays.
+  void fail_for(std::uint32_t ordinal, Errc code, std::string text);
   void fail_misfit(std::uint32_t ordinal, std::string text, bool is_too_long);
   /// A misfit with which the collective goes on; it fails when it is over. The first one stays.
   void complain(std::string text, bool is_too_long);
@@ -60,7 +65,7 @@ class Fitting {
   std::string failure_;
   bool is_misfit_ = false;  // of counts or datatypes, not of calls
   bool is_outlived_ = false;
-  bool is_too_long_ = false;
+  Errc code_ = Errc::invalid_argument;
   std::string complaint_;  // becomes the failure when the collective is over
   bool complaint_is_too_long_ = false;
   bool ever_failed_ = false;

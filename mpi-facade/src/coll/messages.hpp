@@ -4,15 +4,12 @@
 #include <span>
 
 #include "p2p/engine.hpp"
+#include "p2p/losses.hpp"
 #include "runtime/runtime.hpp"
 
 // What those who make communicators tell each other.
 
 namespace llamada::mpi {
-
-/// Messages of the library's own have the program's context with this bit: no receive of the program takes
-/// them.
-inline constexpr std::uint32_t own_messages = 0x80000000u;
 
 /// Messages between processes of a communicator beside those of the program. Ranks are those of its peers.
 class Messages {
@@ -36,6 +33,9 @@ class Messages {
     MPI_Status status;
     const int code =
         engine().receive(buffer(values.data(), values.size_bytes()), source, tag, *communicator_, &status);
+    if (code == MPIX_ERR_PROC_FAILED || code == MPIX_ERR_REVOKED)
+      return failure(code == MPIX_ERR_REVOKED ? Errc::revoked : Errc::peer_lost,
+                     "a process that is needed has died, or the communicator is revoked");
     if (code != MPI_SUCCESS || static_cast<std::size_t>(status.count_lo) != values.size_bytes())
       return failure(Errc::invalid_argument, "rank {} of the other group calls another function", source);
     return {};

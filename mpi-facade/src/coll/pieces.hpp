@@ -196,8 +196,7 @@ class Machine {
 /// What the members' calls not fitting each other leaves; else success.
 inline Status outcome(const Channel& channel) {
   if (!channel.failed()) return {};
-  return failure(channel.fitting().is_too_long() ? Errc::incompatible : Errc::invalid_argument, "{}",
-                 channel.fitting().failure());
+  return failure(channel.fitting().code(), "{}", channel.fitting().failure());
 }
 
 /// A blocking collective: waits for those before it, then until it is done or the members' calls do not fit.

@@ -66,7 +66,7 @@ inline auto await(Channel& channel, Waiter& waiter, Peek peek) {
                                      std::span<const std::byte> part, int audience) {
   bool published = false;
   const auto try_again = [&] {
-    return published || (published = channel.publish_whole(piece, audience, part));
+    return published || (published = channel.publish_whole(piece, audience, part)) || channel.failed();
   };
   waiter.wait_for(channel, try_again);
 }

@@ -6,6 +6,7 @@
 #include "llamada/base/crc32c.hpp"
 #include "p2p/engine.hpp"
 #include "runtime/errors.hpp"
+#include "runtime/one_node.hpp"
 #include "runtime/runtime.hpp"
 #include "world/world.hpp"
 
@@ -201,6 +202,7 @@ SharedPointer::Waiting waiting_of_rank() {
 
 Result<SharedPointer*> shared_pointer_of(File& file) {
   if (file.shared_pointer) return &*file.shared_pointer;
+  if (auto may = need_no_survivors(*runtime().world, "shared file pointers"); !may) return propagate(may);
   const Communicator& communicator = *file.communicator;
   const std::size_t bytes = SharedPointer::bytes_for(communicator.size());
   auto segment = runtime().world->shared_segment(shared_pointer_name(file), bytes);

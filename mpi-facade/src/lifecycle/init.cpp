@@ -11,6 +11,7 @@
 #include "coll/agreement.hpp"
 #include "coll/awaits_collective.hpp"
 #include "coll/collectives.hpp"
+#include "coll/survivors.hpp"
 #include "interpose/rank_thread.hpp"
 #include "interpose/signals.hpp"
 #include "io/file.hpp"
@@ -83,6 +84,7 @@ void make_collectives(Process& process, World& world) {
     options.after_publish = [&injection = process.injection] { injection.after_publish(); };
   if (options.keep_all && world.incarnation() > 1)
     options.may_contribute = [&engine = *process.engine] { return engine.may_tell_new(); };
+  options.losses = &process.engine->losses();
   options.look_for_culprit = [&engine = *process.engine] { engine.look_for_culprit(); };
   process.waiter = std::make_unique<EngineWaiter>(*process.engine);
   process.collectives =
@@ -90,7 +92,11 @@ void make_collectives(Process& process, World& world) {
   process.runtime.collectives = process.collectives.get();
   process.engine->on_report(
       [&collectives = *process.collectives](waits::Report& report) { collectives.describe(report); });
-  process.engine->on_progress([&collectives = *process.collectives] { collectives.skip_stale(); });
+  process.engine->on_progress([&collectives = *process.collectives] {
+    collectives.end_those_in_vain();
+    collectives.skip_stale();
+  });
+  process.engine->on_revoked(pass_on_revocation);
 }
 
 void fill_runtime(Runtime& runtime, World& world, int thread_level) {
@@ -220,6 +226,14 @@ void leave_process_manager_at_exit() {
   static_cast<void>(registered);
 }
 
+/// Where ranks may die for good, those that live meet although some have died, or somebody has revoked
+/// MPI_COMM_WORLD.
+Status meet_at_end(Communicator& comm_world) {
+  if (!runtime().world->survivors_go_on()) return meet(comm_world);
+  auto met = agree(comm_world, 0);
+  return met ? Status() : Status(propagate(met));
+}
+
 }  // namespace
 
 void initialize(int thread_level) {
@@ -266,7 +280,7 @@ void finalize() {
   self.one_sided.kept_segments.reset();
   if (self.world_size > 1) {
     // Nobody leaves before all have what they need of all.
-    if (auto met = meet(*self.comm_world()); !met) report(self.comm_world(), met.error());
+    if (auto met = meet_at_end(*self.comm_world()); !met) report(self.comm_world(), met.error());
   }
   self.engine->finish_replay();
   self.engine->wait_until([&] { return self.world->has_delivered(); });

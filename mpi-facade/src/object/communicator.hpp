@@ -91,6 +91,11 @@ class Communicator : public Counted {
   /// coll::Collectives.
   std::uint32_t persistents_before = 0;
 
+  /// Agreements that have been called on it; members call them in one order.
+  std::uint32_t agreements = 0;
+  /// How many of the ranks that are lost the program has acknowledged here (p2p/losses.hpp).
+  std::size_t acknowledged = 0;
+
   /// One slot for each layer.
   std::unique_ptr<CommunicatorExtension> collectives;
   std::unique_ptr<CommunicatorExtension> point_to_point;

@@ -14,11 +14,12 @@ int send(const void* buffer, MPI_Count count, MPI_Datatype datatype, int destina
     return MPI_SUCCESS;
   Peer peer;
   if (int code = check_send(buffer, count, datatype, destination, tag, comm, peer)) return code;
+  if (int code = check_usable(peer.communicator)) return code;
   if (destination == MPI_PROC_NULL) return MPI_SUCCESS;
   if (mode == SendMode::buffered)
     if (int code = check_attached(peer)) return code;
-  engine().send(peer.buffer, destination, tag, *peer.communicator, mode);
-  return MPI_SUCCESS;
+  const int error = engine().send(peer.buffer, destination, tag, *peer.communicator, mode);
+  return error == MPI_SUCCESS ? MPI_SUCCESS : report_receive(peer.communicator, error, 0, 0);
 }
 
 /// MPI_Send where send_briefly() does not do. With the same arguments, which so need not be moved.
@@ -104,6 +105,7 @@ int receive(void* buffer, MPI_Count count, MPI_Datatype datatype, int source, in
   } else {
     Peer peer;
     if (int code = check_receive(buffer, count, datatype, source, tag, comm, peer)) return code;
+    if (int code = check_usable(peer.communicator)) return code;
     if (source == MPI_PROC_NULL) {
       null_process_status(status);
       return MPI_SUCCESS;
@@ -145,6 +147,12 @@ int exchange(const Peer& out, int destination, int send_tag, const Peer& in, int
   engine().start(receive);
   engine().start(send);
   engine().wait(send);
+  // Whoever has lost its receiver may wait for its sender in vain.
+  if (send.error != MPI_SUCCESS) [[unlikely]] {
+    engine().cancel(receive);
+    engine().wait(receive);
+    return report_request(send);
+  }
   engine().wait(receive);
   Engine::receive_status(receive, status);
   return report_request(receive);
@@ -163,6 +171,7 @@ int send_and_receive(const void* send_buffer, MPI_Count send_count, MPI_Datatype
     return code;
   if (int code = check_receive(receive_buffer, receive_count, receive_type, source, receive_tag, comm, in))
     return code;
+  if (int code = check_usable(in.communicator)) return code;
   return exchange(out, destination, send_tag, in, source, receive_tag, status);
 }
 
@@ -193,6 +202,7 @@ int PMPI_Sendrecv_replace(void* buffer, int count, MPI_Datatype datatype, int de
   Peer out, in;
   if (int code = check_send(buffer, count, datatype, destination, send_tag, comm, out)) return code;
   if (int code = check_receive(buffer, count, datatype, source, receive_tag, comm, in)) return code;
+  if (int code = check_usable(in.communicator)) return code;
   std::vector<std::byte> packed(in.buffer.bytes());
   in.buffer.pack(0, packed);
   out.type = runtime().datatypes.find(MPI_BYTE);

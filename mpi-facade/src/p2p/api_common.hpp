@@ -116,6 +116,14 @@ inline bool send_plainly(const void* buffer, MPI_Count count, MPI_Datatype datat
   return true;
 }
 
+/// Reports that a process is lost, or the communicator revoked, and gives the error.
+int report_loss(Communicator* communicator, int error);
+int check_usable_slowly(Communicator* communicator);
+/// MPIX_ERR_REVOKED for a communicator that may not be used any more.
+inline int check_usable(Communicator* communicator) {
+  return engine().losses().any() ? check_usable_slowly(communicator) : MPI_SUCCESS;
+}
+
 inline int check_send(const void* buffer, MPI_Count count, MPI_Datatype datatype, int destination, int tag,
                       MPI_Comm comm, Peer& found) {
   if (int code = find_communicator(comm, found.communicator)) return code;
@@ -192,6 +200,8 @@ int begin_task(std::unique_ptr<Task> task, MPI_Request* handle);
 int make_persistent_task(std::unique_ptr<Task> task, MPI_Request* handle);
 /// A complete request is about to be retired, or its status to be read: asks a task for its status and error.
 void settle(Request& request);
+/// retire() for a task; reports its error.
+int retire_task(MPI_Request& handle, Request& request, MPI_Status* status);
 /// Takes back a request that is not active for the program, or active and complete. The error of a task that
 /// is freed, reported.
 int remove_request(Request& request);

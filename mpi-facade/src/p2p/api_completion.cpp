@@ -90,21 +90,6 @@ class RequestArray {
   bool any_active_ = false;
 };
 
-int retire_task(MPI_Request& handle, Request& request, MPI_Status* status) {
-  const Reference<Communicator> communicator(request.communicator);
-  settle(request);
-  if (status) Engine::receive_status(request, status);
-  request.active = false;
-  const int error = request.error;
-  if (request.persistent) return error == MPI_SUCCESS ? error : request.kept->task->report(error);
-  const std::unique_ptr<Task> task = std::move(request.kept->task);
-  engine().requests().remove(request);
-  handle = MPI_REQUEST_NULL;
-  const int freed = task->free();
-  if (error == MPI_SUCCESS && freed == MPI_SUCCESS) return MPI_SUCCESS;
-  return task->report(freed != MPI_SUCCESS ? freed : error);
-}
-
 /// Retires a message that went well; false when there is more to it.
 inline bool retire_plainly(MPI_Request& handle, Request& request, MPI_Status* status) {
   if (request.error != MPI_SUCCESS || request.kind == Request::Kind::task || !request.active) [[unlikely]]
@@ -121,6 +106,8 @@ inline bool retire_plainly(MPI_Request& handle, Request& request, MPI_Status* st
 
 /// Retires one request and reports its error.
 int retire_and_report(MPI_Request& handle, Request& request, MPI_Status* status) {
+  if (request.error == MPIX_ERR_PROC_FAILED_PENDING) [[unlikely]]
+    settle(request);
   if (retire_plainly(handle, request, status)) return MPI_SUCCESS;
   if (request.kind == Request::Kind::task) return retire_task(handle, request, status);
   const Reference<Communicator> communicator(request.communicator);
@@ -151,9 +138,10 @@ int retire_many(RequestArray& requests, const Indices& indices, MPI_Status statu
     if (failed && status != MPI_STATUS_IGNORE) status->MPI_ERROR = error;
   }
   if (!failed) return MPI_SUCCESS;
-  return report(communicator.get(), MPI_ERR_IN_STATUS,
-                "one of the requests has failed: a message was longer than the buffer of its receive, or an "
-                "operation went wrong");
+  return report(
+      communicator.get(), MPI_ERR_IN_STATUS,
+      "one of the requests has failed: a message was longer than the buffer of its receive, a process "
+      "has died, or an operation went wrong");
 }
 
 /// Those of several that are not complete.
@@ -291,9 +279,10 @@ int retire_rest(RequestArray& requests, int first, MPI_Status statuses[]) {
     if (failed && status != MPI_STATUS_IGNORE) status->MPI_ERROR = error;
   }
   if (!failed) return MPI_SUCCESS;
-  return report(communicator.get(), MPI_ERR_IN_STATUS,
-                "one of the requests has failed: a message was longer than the buffer of its receive, or an "
-                "operation went wrong");
+  return report(
+      communicator.get(), MPI_ERR_IN_STATUS,
+      "one of the requests has failed: a message was longer than the buffer of its receive, a process "
+      "has died, or an operation went wrong");
 }
 
 /// The same, where all may be complete. The statuses of those before `first` are as they are to be.
@@ -429,7 +418,11 @@ int PMPI_Test(MPI_Request* handle, int* flag, MPI_Status* status) {
     return MPI_SUCCESS;
   }
   *flag = decide_one(*request, CallKind::test);
-  return *flag ? retire_and_report(*handle, *request, status) : MPI_SUCCESS;
+  if (!*flag) return MPI_SUCCESS;
+  const bool is_pending = request->error == MPIX_ERR_PROC_FAILED_PENDING && request->queued;
+  const int code = retire_and_report(*handle, *request, status);
+  if (is_pending) *flag = 0;
+  return code;
 }
 
 LLAMADA_MPI_FUNCTION(Request_get_status)
@@ -446,6 +439,10 @@ int PMPI_Request_get_status(MPI_Request handle, int* flag, MPI_Status* status) {
   *flag = decide_one(*request, CallKind::get_status);
   if (!*flag) return MPI_SUCCESS;
   settle(*request);
+  if (request->go_on_if_pending()) {
+    *flag = 0;
+    return report_loss(request->communicator, MPIX_ERR_PROC_FAILED_PENDING);
+  }
   Engine::receive_status(*request, status);
   return MPI_SUCCESS;
 }

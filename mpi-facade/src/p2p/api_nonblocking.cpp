@@ -199,6 +199,7 @@ int PMPI_Request_free(MPI_Request* handle) {
   Request* request = nullptr;
   if (int code = find_request(*handle, request)) return code;
   if (!request) return report(nullptr, MPI_ERR_REQUEST, "the request is MPI_REQUEST_NULL");
+  static_cast<void>(request->go_on_if_pending());
   if (request->active && !request->complete) {
     request->released = true;
     request->room_bytes = -1;

@@ -34,8 +34,12 @@ Arrival* find_live(Communicator& communicator, int source, int tag, CallKind kin
   }
   if (!found && is_blocking(kind)) {
     const AwaitsMessage awaits(communicator, source, tag);
-    self.wait_until([&] { return (found = self.probe(context, source, tag)) != nullptr; }, &awaits,
-                    Engine::Bulk::gives_way);
+    self.wait_until(
+        [&] {
+          return (found = self.probe(context, source, tag)) != nullptr ||
+                 (self.losses().any() && self.losses().why_in_vain(communicator, source) != MPI_SUCCESS);
+        },
+        &awaits, Engine::Bulk::gives_way);
   }
   if (!found) {
     self.found_nothing();
@@ -63,8 +67,18 @@ void probe_status(const Communicator& communicator, const Arrival& arrival, MPI_
   set_status(status, communicator.rank_of(arrival.source), arrival.tag, arrival.bytes);
 }
 
+/// Why a probe that has found nothing never will; MPI_SUCCESS: it may.
+int why_in_vain(Communicator& communicator, int source) {
+  const Losses& losses = engine().losses();
+  if (!losses.any()) [[likely]]
+    return MPI_SUCCESS;
+  const int error = losses.why_in_vain(communicator, Engine::world_source(communicator, source));
+  return error == MPI_SUCCESS ? MPI_SUCCESS : report_loss(&communicator, error);
+}
+
 int check_probe(int source, int tag, MPI_Comm comm, Communicator*& communicator) {
   if (int code = find_communicator(comm, communicator)) return code;
+  if (int code = check_usable(communicator)) return code;
   if (int code = check_source(communicator, source)) return code;
   return check_receive_tag(communicator, tag);
 }
@@ -81,7 +95,8 @@ int probe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status, Cal
   const Reference<Communicator> held(runtime().lock ? communicator : nullptr);
   const Arrival* found = look(*communicator, source, tag, kind);
   *flag = found != nullptr;
-  if (found) probe_status(*communicator, *found, status);
+  if (!found) return why_in_vain(*communicator, source);
+  probe_status(*communicator, *found, status);
   return MPI_SUCCESS;
 }
 
@@ -101,7 +116,7 @@ int matched_probe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* me
   const Reference<Communicator> held(runtime().lock ? communicator : nullptr);
   Arrival* found = look(*communicator, source, tag, kind);
   *flag = found != nullptr;
-  if (!found) return MPI_SUCCESS;
+  if (!found) return why_in_vain(*communicator, source);
   engine().take(*found);
   Request& holder = engine().requests().add();
   holder.kind = Request::Kind::message;

@@ -1,6 +1,7 @@
 #include "p2p/engine.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "p2p/brief_receive.hpp"
@@ -20,6 +21,11 @@ Outgoing::Options outgoing_options(const World& world, const Engine::Options& op
   outgoing.log_bytes_max = options.log_bytes_max;
   outgoing.bulk_piece_bytes = options.bulk_piece_bytes;
   outgoing.bounds = SendBounds::of(world.profile().datawriter_qos);
+  if (world.survivors_go_on()) {
+    // Nothing of a message is then left to be done when its sender or its receiver has died.
+    outgoing.limits.eager_bytes_max = outgoing.limits.memory_bytes_min =
+        std::numeric_limits<std::size_t>::max();
+  }
   outgoing.has_short_way = !outgoing.bounds.any() && !options.receives_before_send;
   outgoing.keeps = keeps_histories(world);
   outgoing.compares = begins_replay(world);
@@ -43,7 +49,8 @@ Engine::Engine(World& world, const Clock& clock, const Options& options,
       progress_({incoming_, outgoing_, direct_, receiving_, requests_, options.hook}),
       replay_({world, determinants_, incoming_, outgoing_, receiving_, progress_, begins_replay(world)}),
       upkeep_(world, clock, incoming_, keeps_histories(world)),
-      waiting_(world, clock, options.yields_before_sleep) {
+      waiting_(world, clock, options.yields_before_sleep),
+      losses_(world) {
   if (!upkeep_.keeps()) incoming_.release_consumed();
   if (options.spin_rounds) waiting_.set_spin_rounds(*options.spin_rounds);
   // The first reading makes libc take memory from the program's heap: here, where a replay does the same.
@@ -92,7 +99,24 @@ bool Engine::waited_in_vain(const std::function<bool()>& done) {
   return false;
 }
 
+void Engine::look_at_losses() {
+  if (!losses_.is_on()) return;
+  for (const int rank : losses_.look()) {
+    incoming_.lose(rank);  // what it had sent before is received yet
+    receiving_.lose(rank);
+    outgoing_.lose(rank);
+  }
+  if (losses_.any()) receiving_.end_those_in_vain(losses_);
+}
+
+void Engine::revoked(std::uint32_t context) {
+  if (!losses_.is_on() || !losses_.revoke(context)) return;
+  outgoing_.end_sends(context);
+  if (on_revoked_) on_revoked_(context);
+}
+
 void Engine::look_around() {
+  look_at_losses();
   upkeep_.look_around();
   look_at_protection();
 }
@@ -143,10 +167,10 @@ bool Engine::send_now(const Buffer& buffer, int destination, int tag, Communicat
          outgoing_.send_now(buffer, communicator.world_rank(destination), communicator.context(), tag);
 }
 
-void Engine::send(const Buffer& buffer, int destination, int tag, Communicator& communicator, SendMode mode) {
+int Engine::send(const Buffer& buffer, int destination, int tag, Communicator& communicator, SendMode mode) {
   if (mode != SendMode::synchronous && mode != SendMode::buffered &&
       send_now(buffer, destination, tag, communicator))
-    return;
+    return MPI_SUCCESS;
   Request request;
   request.kind = Request::Kind::send;
   request.mode = mode;
@@ -156,6 +180,7 @@ void Engine::send(const Buffer& buffer, int destination, int tag, Communicator& 
   request.peer = destination;
   start_send(request);
   wait(request);
+  return request.error;
 }
 
 int Engine::receive(const Buffer& buffer, int source, int tag, Communicator& communicator,
@@ -192,6 +217,12 @@ void Engine::start_send(Request& request) {
   request.begin();
   request.context = request.communicator->context();
   request.destination = request.communicator->world_rank(request.peer);
+  if (losses_.any()) [[unlikely]]
+    request.error = losses_.is_revoked(request.context)    ? MPIX_ERR_REVOKED
+                    : losses_.is_lost(request.destination) ? MPIX_ERR_PROC_FAILED
+                                                           : MPI_SUCCESS;
+  if (request.error != MPI_SUCCESS) [[unlikely]]
+    return requests_.complete(request);
   if (request.mode != SendMode::buffered) return outgoing_.send(request);
   // A copy of our own goes: whether the buffer that the program attached has room never depends on when
   // others take it.
@@ -212,6 +243,7 @@ bool Engine::cancel(Request& request) {
   if (request.kind != Request::Kind::receive || request.null_process || request.matched_by_probe)
     return false;
   if (!replaying()) progress();
+  static_cast<void>(request.go_on_if_pending());
   return receiving_.cancel(request);
 }
 
@@ -240,11 +272,13 @@ bool Engine::await_answer(Request& request) {
 }
 
 void Engine::set_eager_bytes_max(std::uint64_t bytes) {
+  if (losses_.is_on()) return;  // all messages go whole into the log
   options_.eager_bytes_max = static_cast<std::size_t>(bytes);
   outgoing_.set_eager_bytes_max(options_.eager_bytes_max);
 }
 
 void Engine::set_direct_bytes_min(std::uint64_t bytes) {
+  if (losses_.is_on()) return;
   options_.direct_bytes_min = static_cast<std::size_t>(bytes);
   outgoing_.set_direct_bytes_min(options_.direct_bytes_min);
 }

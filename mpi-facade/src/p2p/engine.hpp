@@ -17,6 +17,7 @@
 #include "p2p/direct_copies.hpp"
 #include "p2p/early_copies.hpp"
 #include "p2p/incoming.hpp"
+#include "p2p/losses.hpp"
 #include "p2p/outgoing.hpp"
 #include "p2p/progress.hpp"
 #include "p2p/receiving.hpp"
@@ -194,6 +195,15 @@ class Engine final : public WaitWork, private ReceiveOwner, private SendOwner, p
   /// Whether no send or receive of the program in this communicator is on its way.
   bool is_quiet(const Communicator& communicator) const { return !requests_.any_active(communicator); }
 
+  // Where the others go on without ranks that die (p2p/losses.hpp)
+
+  Losses& losses() { return losses_; }
+  /// Takes in which ranks are lost, and ends what waits in vain for them, or in a revoked communicator.
+  void look_at_losses();
+  /// Nobody may use this context any more: what waits in it ends, and `on_revoked` hears of it, once.
+  void revoked(std::uint32_t context) override;
+  void on_revoked(std::function<void(std::uint32_t context)> hook) { on_revoked_ = std::move(hook); }
+
   // A replay, and its end
 
   using Past = ReplayCourse::Past;
@@ -221,7 +231,8 @@ class Engine final : public WaitWork, private ReceiveOwner, private SendOwner, p
   // MPI_PROC_NULL.
 
   /// Completes when the buffer may be used again.
-  void send(const Buffer& buffer, int destination, int tag, Communicator& communicator, SendMode mode);
+  /// Gives its error class: only where ranks may be lost there is one.
+  int send(const Buffer& buffer, int destination, int tag, Communicator& communicator, SendMode mode);
   /// A standard send of a contiguous buffer that is over at return: the bytes are in the log. False when it
   /// has to be begun as a request. While histories are kept, that depends on the buffer alone.
   bool send_now(const Buffer& buffer, int destination, int tag, Communicator& communicator);
@@ -319,7 +330,7 @@ class Engine final : public WaitWork, private ReceiveOwner, private SendOwner, p
   // WaitWork
   bool waited_in_vain(const std::function<bool()>& done) override;
   void look_around() override;
-  bool anything_new() override { return progress_.anything_new(); }
+  bool anything_new() override { return progress_.anything_new() || losses_.has_news(); }
   void report_wait(std::uint32_t survey, const Awaits* awaits, std::chrono::nanoseconds since) override;
   // ReceiveOwner, SendOwner
   void differs(const std::string& difference) override { replay_.diverged(difference); }
@@ -375,6 +386,8 @@ class Engine final : public WaitWork, private ReceiveOwner, private SendOwner, p
   ReplayCourse replay_;
   Upkeep upkeep_;
   Waiting waiting_;
+  Losses losses_;
+  std::function<void(std::uint32_t context)> on_revoked_;
   AttachedBuffer attached_buffer_;
   std::vector<std::uint32_t> indices_;
   std::vector<std::function<void(waits::Report&)>> describe_;

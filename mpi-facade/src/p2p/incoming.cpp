@@ -220,6 +220,8 @@ void Incoming::handle(int from, Stream& stream, const log::Record& record) {
       return sink_.acknowledged(from, context, read_payload<std::uint64_t>(record));
     case kind_taken_in:
       return sink_.taken_in(from, read_payload<std::uint64_t>(record));
+    case kind_revoked:
+      return sink_.revoked(context);
     case kind_grant:
       return sink_.granted(from, read_payload<Grant>(record));
     case kind_direct_grant:

@@ -65,6 +65,8 @@ class MessageSink {
   virtual void taken_in(int from, std::uint64_t count) = 0;
   /// The other rank is to be told that so many of its messages have been taken in here.
   virtual void tell_taken_in(int from, std::uint64_t count) = 0;
+  /// The other rank has heard that nobody may use this context any more.
+  virtual void revoked(std::uint32_t context) = 0;
   virtual void bulk_arrived(int from, std::span<const std::byte> piece) = 0;
 
  protected:
@@ -84,6 +86,9 @@ class Incoming {
   /// The rank has ended, and nothing more is to be had from it: all that is known of its stream is forgotten.
   /// Not from within poll().
   void part(int rank);
+  /// The rank has died for good: hands all that it had sent to the sink, and looks at its stream no longer.
+  /// Not from within poll().
+  void lose(int rank);
   /// The ranks of other worlds that have been met.
   std::vector<int> strangers() const;
   /// Whether the stream from this rank is looked at.

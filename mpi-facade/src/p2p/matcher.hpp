@@ -226,6 +226,12 @@ class Matcher {
       for (const Source& source : context->sources) visit_list(source.posted);
     }
   }
+  /// The posted receives, as they are now: for who may take some of them back.
+  std::vector<ReceiveNode*> posted() const {
+    std::vector<ReceiveNode*> found;
+    for_each_posted([&](const ReceiveNode& node) { found.push_back(const_cast<ReceiveNode*>(&node)); });
+    return found;
+  }
   std::uint64_t unexpected_count() const { return unexpected_count_; }
   /// Counts them.
   std::uint64_t posted_count() const {

@@ -39,6 +39,7 @@ void Outgoing::grow(int size) {
 }
 
 void Outgoing::open(Destination& to) {
+  if (to.is_lost) return;
   log::LogOptions log_options;
   log_options.live_bytes_max = options_.log_bytes_max;
   log_options.retention = options_.keeps ? log::Retention::keep_all : log::Retention::recycle;
@@ -98,7 +99,7 @@ bool Outgoing::room(Destination& to, log::LogWriter& log, bool bulk, std::size_t
 
 bool Outgoing::send_now(const Buffer& buffer, int rank, std::uint32_t context, int tag) {
   Destination& to = destination(rank);
-  if (to.first || to.predecessor.left > 0 || !live_ || options_.bounds.any()) [[unlikely]]
+  if (to.first || to.predecessor.left > 0 || !live_ || options_.bounds.any() || to.is_lost) [[unlikely]]
     return send_now_slowly(to, buffer, context, tag);
   const std::span<const std::byte> payload(buffer.contiguous(), buffer.bytes());
   const Route way = route(to, payload.data(), payload.size());
@@ -197,7 +198,7 @@ Again Outgoing::publish_nearly_again(Destination& to, std::span<const std::byte>
 /// In a replay it is compared, after which it is over, too.
 bool Outgoing::send_now_slowly(Destination& to, const Buffer& buffer, std::uint32_t context, int tag) {
   // Where a send may have to wait for others, it is a request from the start, in a replay, too.
-  if (to.first || !options_.keeps || options_.bounds.any()) return false;
+  if (to.first || !options_.keeps || options_.bounds.any() || to.is_lost) return false;
   Request request;
   request.kind = Request::Kind::send;
   request.buffer = buffer;
@@ -209,6 +210,10 @@ bool Outgoing::send_now_slowly(Destination& to, const Buffer& buffer, std::uint3
 
 void Outgoing::send(Request& request) {
   Destination& to = destination(request.destination);
+  if (to.is_lost) [[unlikely]] {
+    request.error = MPIX_ERR_PROC_FAILED;
+    return owner_.send_complete(request);
+  }
   if (!to.first && publish(to, request)) return;
   request.next_queued = nullptr;
   (to.first ? to.last->next_queued : to.first) = &request;
@@ -334,6 +339,7 @@ void Outgoing::grant_directly(int rank, const DirectGrant& grant) {
 
 template <typename Payload>
 void Outgoing::control(Destination& to, std::uint8_t kind, std::uint64_t label, const Payload& payload) {
+  if (to.is_lost) return;
   Control control{kind, label, {}, sizeof(payload)};
   std::memcpy(control.payload.data(), &payload, sizeof(payload));
   if (!live_ && !owner_.may_tell_new()) return to.controls.push_back(control);

@@ -113,6 +113,12 @@ class Outgoing {
   void went_live();
   /// The rank has ended, and no request is left that concerns it: what was sent to it is given back.
   void part(int rank);
+  /// The rank has died: sends to it fail with MPIX_ERR_PROC_FAILED from now on, also those that wait.
+  void lose(int rank);
+  /// Ends the sends that wait and are of this context, with MPIX_ERR_REVOKED.
+  void end_sends(std::uint32_t context);
+  /// Tells that rank that nobody may use this context any more.
+  void tell_revoked(int rank, std::uint32_t context);
   /// From now on what was consumed is reused.
   void keep_no_longer();
   /// For messages from now on.
@@ -147,6 +153,7 @@ class Outgoing {
     const std::atomic<std::uint32_t>* sleeping = nullptr;  // its word; null: the world is to be asked
     bool open = false;
     bool busy = false;
+    bool is_lost = false;      // its process has died for good; not open then
     bool is_reachable = true;  // it may reach this process's memory
     log::LogWriter log;
     log::DirectoryScan scan;
@@ -250,6 +257,8 @@ class Outgoing {
   bool advance(Destination& to);
   bool advance_bulk(Destination& to);
   void mark_busy(Destination& to);
+  template <typename Ends>
+  void fail_sends(Destination& to, int error, Ends ends);
   /// After each commit that it may be waiting for.
   void wake(Destination& to) {
     last_sent_to_ = &to;

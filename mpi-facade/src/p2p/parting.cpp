@@ -27,6 +27,16 @@ void Incoming::part(int rank) {
   }
 }
 
+void Incoming::lose(int rank) {
+  if (!has_met(rank)) return;
+  find_streams();
+  Stream& stream = streams_[static_cast<std::size_t>(rank)];
+  while (stream.open && stream.reader.ready()) drain(rank, stream);
+  std::erase(open_, rank);
+  std::erase(missing_, rank);
+  next_ = 0;
+}
+
 std::vector<int> Incoming::strangers() const {
   std::vector<int> ranks;
   const int first = world_.world_first(), end = first + world_.world_size();

@@ -80,6 +80,40 @@ void Receiving::part(int rank) {
   if (static_cast<std::size_t>(rank) < granted_.size()) granted_[static_cast<std::size_t>(rank)].clear();
 }
 
+void Receiving::lose(int rank) {
+  early_.forget(rank);
+  const auto index = static_cast<std::size_t>(rank);
+  if (index >= is_lost_.size()) is_lost_.resize(index + 1);
+  is_lost_[index] = true;
+  if (index >= granted_.size()) return;
+  for (Request* request : std::exchange(granted_[index], {})) fail(*request, MPIX_ERR_PROC_FAILED);
+}
+
+void Receiving::fail(Request& request, int error) {
+  request.error = error;
+  request.status_source = request.peer;
+  request.status_bytes = 0;
+  requests_.complete(request);
+}
+
+void Receiving::end_those_in_vain(const Losses& losses) {
+  for (ReceiveNode* node : matcher_.posted()) {
+    auto& request = static_cast<Request&>(*node);
+    const int error = losses.why_in_vain(request);
+    const bool was_pending = request.error == MPIX_ERR_PROC_FAILED_PENDING;
+    if (error == MPIX_ERR_PROC_FAILED_PENDING) {
+      request.error = error;
+      request.complete = true;
+    } else if (error != MPI_SUCCESS) {
+      matcher_.cancel(request);
+      fail(request, error);
+    } else if (was_pending) {
+      request.error = MPI_SUCCESS;
+      request.complete = false;
+    }
+  }
+}
+
 void Receiving::start(Request& request) {
   request.begin();
   address(request);
@@ -355,6 +389,8 @@ void Receiving::start_matched(Request& request, Arrival& arrival) {
 }
 
 void Receiving::grant(Request& request, int source, const Announcement& announcement) {
+  if (static_cast<std::size_t>(source) < is_lost_.size() && is_lost_[static_cast<std::size_t>(source)])
+    return fail(request, MPIX_ERR_PROC_FAILED);
   if (direct_.receive(request, source, announcement, outgoing_.awaits_grant(source))) return;
   request.bulk_done = 0;
   granted_[static_cast<std::size_t>(source)].push_back(&request);

@@ -13,6 +13,7 @@
 #include "p2p/direct_copies.hpp"
 #include "p2p/early_copies.hpp"
 #include "p2p/incoming.hpp"
+#include "p2p/losses.hpp"
 #include "p2p/matcher.hpp"
 #include "p2p/outgoing.hpp"
 #include "p2p/request.hpp"
@@ -27,6 +28,8 @@ class ReceiveOwner {
  public:
   /// A replacement receives something else than its predecessor did; the text says what. Does not return.
   virtual void differs(const std::string& difference) = 0;
+  /// Somebody says that nobody may use this context any more.
+  virtual void revoked(std::uint32_t context) = 0;
 
  protected:
   ~ReceiveOwner() = default;
@@ -123,6 +126,12 @@ class Receiving final : public MessageSink {
   void grow(int count);
   /// The rank has ended: what has come from there and was not received is dropped.
   void part(int rank);
+  /// The rank has died, and all that it had sent has been taken: what was to follow will not come.
+  void lose(int rank);
+  /// Ends the posted receives that wait in vain, with their errors; those of which only the caller is to be
+  /// told (MPIX_ERR_PROC_FAILED_PENDING) stay posted, and are marked complete until is_pending() unmarks
+  /// them.
+  void end_those_in_vain(const Losses& losses);
   /// Logs are reused from now on.
   void keep_no_longer() { arrivals_.copy_all(); }
 
@@ -140,6 +149,7 @@ class Receiving final : public MessageSink {
   void tell_taken_in(int from, std::uint64_t count) override { outgoing_.tell_taken_in(from, count); }
   void granted(int from, const Grant& grant) override;
   void granted_directly(int from, const DirectGrant& grant) override;
+  void revoked(std::uint32_t context) override { owner_.revoked(context); }
   void bulk_arrived(int from, std::span<const std::byte> piece) override;
 
  private:
@@ -152,6 +162,7 @@ class Receiving final : public MessageSink {
   void deliver(Request& request, Arrival& arrival);
   void matched(Request& request, const Envelope& message, std::size_t bytes, bool synchronous);
   void grant(Request& request, int source, const Announcement& announcement);
+  void fail(Request& request, int error);
   void patch(Request& request, int from, std::size_t bytes, std::span<const std::byte> patch);
   int take_run(int from, Stream& stream, int at_most);
   bool is_to_gather(const log::LogReader& reader, const NodeList<ReceiveNode>& posted);
@@ -173,6 +184,7 @@ class Receiving final : public MessageSink {
   Arrivals arrivals_;
   std::vector<std::deque<Request*>> granted_;  // by source: receives whose bulk is to come, in order
   std::uint64_t awaited_matches_ = 0;
+  std::vector<bool> is_lost_;  // by source: what it has announced will not come
   bool holds_ = false;
   bool gathers_ = false;
   std::uint8_t gathered_ = 1;  // so many messages may be left to gather,

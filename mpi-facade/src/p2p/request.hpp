@@ -144,6 +144,16 @@ struct Request : ReceiveNode, RequestState {
     state() = receive_begun;
     is_named = has_handle;
   }
+  /// Whether it is complete only in that its caller is to be told that a process which might send is lost
+  /// (MPIX_ERR_PROC_FAILED_PENDING): then it goes on from here.
+  bool go_on_if_pending() {
+    if (error != MPIX_ERR_PROC_FAILED_PENDING) [[likely]]
+      return false;
+    error = MPI_SUCCESS;
+    if (!queued) return false;  // a message has come since
+    complete = false;
+    return true;
+  }
   RequestState& state() { return *this; }
   const RequestState& state() const { return *this; }
 };

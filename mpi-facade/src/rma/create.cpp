@@ -154,6 +154,7 @@ Offer offer_of(const WindowRequest& request, const coll::ContextClaim& claim,
 
 Result<Window*> make_window(Communicator& communicator, const WindowRequest& request) {
   if (auto near = need_one_node(*runtime().world, communicator, "windows"); !near) return propagate(near);
+  if (auto may = need_no_survivors(*runtime().world, "windows"); !may) return propagate(may);
   give_up_protection("one-sided communication");
   coll::ContextClaim claim(runtime().collectives->context_ids());
   auto segment = take_kept(communicator, request.flavor);

@@ -61,5 +61,8 @@ class BriefCall {
 #define LLAMADA_MPI_FUNCTION(name) \
   extern "C" decltype(PMPI_##name) MPI_##name __attribute__((weak, alias("PMPI_" #name)));
 
+#define LLAMADA_MPIX_FUNCTION(name) \
+  extern "C" decltype(PMPIX_##name) MPIX_##name __attribute__((weak, alias("PMPIX_" #name)));
+
 /// The first line of each function that needs MPI to be initialised.
 #define LLAMADA_MPI_ENTER(name) const ::llamada::mpi::CallScope call_scope(::llamada::mpi::CallId::name)

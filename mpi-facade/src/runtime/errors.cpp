@@ -41,6 +41,12 @@ std::string class_text(int error_class) {
   if (error_class >= 0 && error_class < static_cast<int>(std::size(class_texts)))
     return class_texts[error_class];
   switch (error_class) {
+    case MPIX_ERR_PROC_FAILED:
+      return "MPIX_ERR_PROC_FAILED: a process has died";
+    case MPIX_ERR_PROC_FAILED_PENDING:
+      return "MPIX_ERR_PROC_FAILED_PENDING: a process that might have sent has died; the receive goes on";
+    case MPIX_ERR_REVOKED:
+      return "MPIX_ERR_REVOKED: the communicator is revoked";
     case MPI_ERR_INFO:
       return "MPI_ERR_INFO: invalid info object";
     case MPI_ERR_INFO_KEY:
@@ -138,8 +144,14 @@ std::map<int, std::string>& particulars() {
   return texts;
 }
 
-int class_for(Errc code) {
+}  // namespace
+
+int error_class_for(Errc code) {
   switch (code) {
+    case Errc::peer_lost:
+      return MPIX_ERR_PROC_FAILED;
+    case Errc::revoked:
+      return MPIX_ERR_REVOKED;
     case Errc::invalid_argument:
       return MPI_ERR_ARG;
     case Errc::incompatible:  // what one process gives is longer than what the other takes
@@ -152,8 +164,6 @@ int class_for(Errc code) {
       return MPI_ERR_OTHER;
   }
 }
-
-}  // namespace
 
 std::string failed_call() {
   const CallId call = runtime().calls.current();
@@ -249,7 +259,7 @@ int report(Session& session, int error_class, std::string text) {
 }
 
 int report(Communicator* communicator, const Error& error) {
-  return report(communicator, class_for(error.code()), error.text());
+  return report(communicator, error_class_for(error.code()), error.text());
 }
 
 std::string error_text(int code) {

@@ -27,6 +27,9 @@ int report(Communicator* communicator, int error_class, std::string text);
 /// The same with MPI_ERR_OTHER, MPI_ERR_ARG or what else fits the error.
 int report(Communicator* communicator, const Error& error);
 
+/// The class of such an error.
+int error_class_for(Errc code);
+
 /// The same for the error handler of another object.
 int report(const FailedObject& object, int error_class, std::string text);
 int report(Session& session, int error_class, std::string text);

@@ -21,4 +21,15 @@ inline Status need_one_node(World& world, const Communicator& communicator, std:
   return {};
 }
 
+/// Of what a rank's death would leave in a state that nobody can go on from: refused, with the reason, where
+/// the others go on without ranks that die. `what` is in the plural. Errors: unsupported.
+inline Status need_no_survivors(World& world, std::string_view what) {
+  if (!world.survivors_go_on()) return {};
+  return failure(
+      Errc::unsupported,
+      "{} are not built yet for jobs that go on without ranks that die (rank_replacement {}): start the "
+      "job with another profile, such as --qos default",
+      what, to_string(world.profile().rank_replacement.kind));
+}
+
 }  // namespace llamada::mpi

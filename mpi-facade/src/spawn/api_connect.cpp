@@ -5,6 +5,7 @@
 
 #include "p2p/engine.hpp"
 #include "runtime/arguments.hpp"
+#include "runtime/one_node.hpp"
 #include "runtime/protection.hpp"
 #include "spawn/ports.hpp"
 #include "world/world.hpp"
@@ -52,6 +53,8 @@ int connect_by(Connect connect, const char* name, MPI_Info info, int root, MPI_C
   Communicator* local = nullptr;
   if (int code = find_intracommunicator(comm, local)) return code;
   if (int code = check_pointer(local, new_comm, "new communicator")) return code;
+  if (auto may = need_no_survivors(*runtime().world, "connections by ports"); !may)
+    return report(local, may.error());
   if (int code = check_root(local, root)) return code;
   if (local->rank() == root) {
     if (int code = check_pointer(local, name, "port name")) return code;
@@ -154,6 +157,8 @@ int PMPI_Comm_join(int socket, MPI_Comm* new_comm) {
   LLAMADA_MPI_ENTER(Comm_join);
   Communicator* self = runtime().communicators.find(MPI_COMM_SELF);
   if (int code = check_pointer(self, new_comm, "new communicator")) return code;
+  if (auto may = need_no_survivors(*runtime().world, "connections by sockets"); !may)
+    return report(self, may.error());
   give_up_protection(what_connects);
   *new_comm = MPI_COMM_NULL;
   auto made = join(socket);

@@ -4,6 +4,7 @@
 
 #include "object/info.hpp"
 #include "runtime/arguments.hpp"
+#include "runtime/one_node.hpp"
 #include "runtime/protection.hpp"
 #include "spawn/spawn.hpp"
 
@@ -58,6 +59,8 @@ void add_command(SpawnOrder& order, const char* program, char** arguments, int p
 
 int check(MPI_Comm comm, int root, const MPI_Comm* new_comm, Communicator*& parents) {
   if (int code = find_intracommunicator(comm, parents)) return code;
+  if (auto may = need_no_survivors(*runtime().world, "spawned processes"); !may)
+    return report(parents, may.error());
   if (int code = check_pointer(parents, new_comm, "intercommunicator")) return code;
   return check_root(parents, root);
 }

@@ -100,6 +100,11 @@ class InProcessWorld final : public World {
     }
   }
   ProgressHook* link() override { return links_ ? &links_->logs() : nullptr; }
+  bool is_lost(int world_rank) override {
+    return job_.rank(world_rank).is_lost.load(std::memory_order_relaxed);
+  }
+  // Pairs with the release in note_change().
+  std::uint64_t roster_changes() override { return job_.changes_.load(std::memory_order_acquire); }
   void part(int world_rank) override {
     if (is_by_link(world_rank)) links_->logs().part(world_rank);
   }
@@ -253,6 +258,12 @@ void InProcessJob::wake(Rank& rank) {
 
 bool InProcessJob::has_links() const {
   return options_.links && !qos::rank_protection(options_.profile).keeps_messages;
+}
+
+void InProcessJob::lose(int number) {
+  rank(number).is_lost.store(true, std::memory_order_relaxed);
+  note_change();
+  for (auto& other : ranks_) wake(*other);
 }
 
 void InProcessJob::note_change() {

@@ -76,6 +76,8 @@ class InProcessJob {
 
   /// Histories are kept no longer (log_bytes_per_node used up).
   void unprotect() { protected_.store(false, std::memory_order_relaxed); }
+  /// The rank, whose World is gone or will not be used any more, is lost for the others.
+  void lose(int rank);
   /// Asks all ranks what they wait for (World::survey()). Gives the number of the question.
   std::uint32_t raise_survey();
   /// Pieces of shared memory that some rank holds.
@@ -87,6 +89,7 @@ class InProcessJob {
     std::byte* memory = nullptr;
     std::atomic<std::uint32_t> incarnation{0};  // relaxed: changes_ orders it
     std::atomic<bool> is_done{false};           // the same
+    std::atomic<bool> is_lost{false};           // the same
     FileDescriptor event;                       // wakes a rank with links
     std::mutex mutex;
     std::condition_variable woken;

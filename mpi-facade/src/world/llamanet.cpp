@@ -214,6 +214,7 @@ class LlamanetWorld final : public World {
   }
   /// Of a rank on another node as its slot says, since its arena is there.
   log::ArenaState state_of(int world_rank) override {
+    if (is_lost(world_rank)) return log::ArenaState::exiting;
     if (is_local(world_rank)) return World::state_of(world_rank);
     switch (application_->roster().slot_state(static_cast<std::uint32_t>(world_rank))) {
       case llamanet::SlotState::attached:
@@ -241,7 +242,21 @@ class LlamanetWorld final : public World {
   }
   bool has_ended(int world_rank) override {
     const auto state = application_->roster().slot_state(static_cast<std::uint32_t>(world_rank));
-    return state == llamanet::SlotState::done || state == llamanet::SlotState::free;
+    return state == llamanet::SlotState::done || state == llamanet::SlotState::free ||
+           state == llamanet::SlotState::lost;
+  }
+  bool is_lost(int world_rank) override {
+    return application_->roster().slot_state(static_cast<std::uint32_t>(world_rank)) ==
+           llamanet::SlotState::lost;
+  }
+  Result<std::optional<AgreementDecision>> agree(const AgreementVote& vote) override {
+    if (vote.members.size() > llamanet::agreement_members_max)
+      return failure(Errc::out_of_resources, "an agreement has {} members, and no more than {} may have one",
+                     vote.members.size(), llamanet::agreement_members_max);
+    auto answer = application_->agree(vote);
+    if (!answer && answer.error().code() == Errc::closed) driver_is_gone();
+    if (!answer) return propagate(answer);
+    return answer->is_decided ? std::optional(std::move(answer->decision)) : std::nullopt;
   }
   void part(int world_rank) override {
     if (!is_local(world_rank)) return links_->logs().part(world_rank);

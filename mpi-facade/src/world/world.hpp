@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "llamada/base/agreement_table.hpp"
 #include "llamada/base/result.hpp"
 #include "llamada/log/log_reader.hpp"
 #include "llamada/log/log_writer.hpp"
@@ -175,6 +176,16 @@ class World {
   /// Whether the process in this slot has ended, or the slot has had none. What is left of it can still be
   /// read by who has met it.
   virtual bool has_ended(int /*world_rank*/) { return false; }
+  /// Whether the job goes on without ranks that die.
+  bool survivors_go_on() const { return qos::survivors_go_on(profile().rank_replacement); }
+  /// Whether this rank has died for good, and the others go on without it. What it has published before its
+  /// death can be seen then.
+  virtual bool is_lost(int /*world_rank*/) { return false; }
+  /// This rank votes in an agreement of ranks, or asks again with the same vote. The decision; none: it is to
+  /// ask again when roster_changes() has changed. No wait. Errors: unsupported.
+  virtual Result<std::optional<AgreementDecision>> agree(const AgreementVote& /*vote*/) {
+    return failure(Errc::unsupported, "there is nobody here who decides agreements");
+  }
   /// This rank has nothing to do with that process any more, which has ended: its arena is unmapped, and the
   /// slot may become that of another one. Nothing may refer to the arena. On another node it has none, and
   /// the slot stays its own.

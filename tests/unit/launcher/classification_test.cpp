@@ -51,6 +51,7 @@ T changed(T value, Change change) {
 
 std::vector<Row> rows() {
   const qos::RankReplacement abort, again = rebuild();
+  const qos::RankReplacement blank{.kind = qos::RankReplacementKind::blank};
   const DeathHistory none;
   const auto aborted = [](int code) {
     return changed(exited(code, RankState::exiting),
@@ -136,6 +137,26 @@ std::vector<Row> rows() {
        137},
       {"_exit(3) behind a shell", wrapped(exited(3, RankState::in_program)), none, again,
        Verdict::program_will, 3},
+      {"killed, BLANK", killed(SIGKILL), none, blank, Verdict::lost, 137},
+      {"the same fault again, SHRINK",
+       killed(SIGSEGV),
+       {.fault_call_index = 10},
+       {.kind = qos::RankReplacementKind::shrink},
+       Verdict::lost,
+       139},
+      {"_exit(0) within MPI, BLANK", exited(0, RankState::in_program), none, blank, Verdict::lost, 1},
+      {"exit(3) within MPI, BLANK",
+       changed(exited(3, RankState::exiting), [](auto& f) { f.arena_exit_code = 3; }), none, blank,
+       Verdict::lost, 3},
+      {"return 5 after MPI_Finalize, BLANK", exited(5, RankState::finalized), none, blank, Verdict::failed,
+       5},
+      {"MPI_Abort(7), BLANK", aborted(7), none, blank, Verdict::program_will, 7},
+      {"by the user's SIGTERM, BLANK",
+       killed(SIGTERM),
+       {.user_signals = 1u << SIGTERM},
+       blank,
+       Verdict::user_ended,
+       143},
       {"return 137 after MPI_Finalize", exited(137, RankState::finalized), none, again, Verdict::failed, 137},
   };
 }

@@ -22,6 +22,7 @@ namespace {
 control::Start job_of(std::uint32_t rank_count, qos::RankReplacementKind kind) {
   qos::Profile profile;
   if (kind == qos::RankReplacementKind::rebuild) profile = fault_tolerant();
+  profile.rank_replacement.kind = kind;
   control::Start job;
   job.rank_count = rank_count;
   job.job_number = 0xabc;
@@ -142,6 +143,44 @@ TEST_CASE("coordinator: without replacement a death ends the job, and what it sw
   CHECK(finished->exit_code == exit_signal_base + SIGKILL);
   CHECK(nlohmann::json::parse(finished->report)["deaths"].size() == 1);
   CHECK(job.notices().find("rank 0 of 2 died") != std::string::npos);
+}
+
+TEST_CASE("coordinator: under BLANK the others go on without dead ranks, also to the job's exit code",
+          "[launcher]") {
+  for (const bool any_lives : {true, false}) {
+    Job job(job_of(2, qos::RankReplacementKind::blank));
+    job.says(node::Ready{"here"});
+    job.runs();
+    job.ends(1, killed);
+    CHECK(Job::last<node::SetLost>(job.to_node)->lost == 1);
+    CHECK(job.notices().find("the others go on without it (rank_replacement BLANK, profile 'a profile')") !=
+          std::string::npos);
+    job.ends(0, any_lives ? exited(0) : SIGSEGV, any_lives ? RankState::finalized : RankState::in_program);
+    for (const std::uint32_t slot : {0, 1}) job.is_done(slot);
+    CHECK(job.count_to_node<node::EndJob>() == 0);
+    CHECK(job.finish()->exit_code == (any_lives ? 0 : exit_signal_base + SIGSEGV));
+  }
+}
+
+TEST_CASE("coordinator: a death decides an agreement, and those who voted ask again", "[launcher]") {
+  Job job(job_of(3, qos::RankReplacementKind::blank));
+  job.says(node::Ready{"here"});
+  job.runs();
+  const auto votes = [&job](std::uint32_t slot, std::uint32_t flags) {
+    AgreementVote vote{.group = 1, .sequence = 1, .flags = flags, .members = {0, 1, 2}};
+    job.says(node::AgreementWanted{slot, {vote, 40 + slot}});
+    return *Job::last<node::AnswerAgreement>(job.to_node);
+  };
+  CHECK_FALSE(votes(0, 0b110).is_decided);
+  CHECK(votes(1, 0b011).question == 41);
+  CHECK(job.count_to_node<node::AskAgain>() == 0);
+  job.ends(2, killed);
+  CHECK(job.count_to_node<node::AskAgain>() == 1);
+  const auto answer = votes(0, 0b110);
+  REQUIRE(answer.is_decided);
+  CHECK(answer.decision.flags == 0b010);
+  CHECK(answer.decision.lost == std::vector<std::uint32_t>{2});
+  CHECK(votes(1, 0b011).decision == answer.decision);
 }
 
 TEST_CASE("coordinator: a dead rank is fenced, and then started again, the same but for what it repeats",

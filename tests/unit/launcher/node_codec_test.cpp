@@ -65,6 +65,9 @@ std::vector<node::ToNode> some_to_node() {
           node::AskWaits{4},
           node::AskStack{5, 1},
           node::AnswerShared{6, {true, true, Errc::already_exists, "port", 7}},
+          node::AnswerAgreement{7, true, {1, 2, 3, 4, {5, 6}, true}},
+          node::AskAgain{},
+          node::SetLost{3},
           control::Input{std::string("a\0b", 3)}};
 }
 
@@ -92,6 +95,7 @@ std::vector<node::FromNode> some_from_node() {
           node::Reached{1, ReplayPlace::last_call_ended, true, 5},
           node::SpawnWanted{1, question},
           node::SharedWanted{1, shared},
+          node::AgreementWanted{1, {{1, 2, 3, 4, 5, 6, {7, 8}, {8}}, 9}},
           node::Surveyed{4, 3},
           node::LeaseFound{1, 2, {LeaseFinding::Kind::debugger, Silence::frozen, -5, 4711}},
           node::InjectWanted{3, "kill any"},

@@ -43,7 +43,9 @@ std::vector<Message> one_of_each() {
           Move{7, 3, MoveKind::set, 100},
           Moved{true, 5},
           Book{},
-          BookIs{}};
+          BookIs{},
+          Agree{{7, 2, 0xff, 12, 3, 1, {4, 5, 6}, {5}}},
+          Agreed{true, {0x0f, 12, 3, 1, {5, 6}, true}}};
 }
 
 }  // namespace

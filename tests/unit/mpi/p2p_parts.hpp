@@ -45,6 +45,7 @@ struct Parts final : ReceiveOwner, SendOwner, CopyOwner {
   }
 
   void differs(const std::string& difference) override { throw difference; }
+  void revoked(std::uint32_t) override {}
   void send_complete(Request& request) override { requests.complete(request); }
   bool may_send_new() override { return true; }
   bool may_tell_new() override { return true; }

@@ -121,12 +121,14 @@ TEST_CASE("durability: TRANSIENT and PERSISTENT are legal and not enforced yet",
   CHECK(status.error().code() == Errc::unsupported);
 }
 
-TEST_CASE("rank_replacement: BLANK and SHRINK are legal and not enforced yet", "[qos]") {
-  CHECK(check_enforced(RankReplacement{.kind = RankReplacementKind::rebuild}));
-  CHECK(text_of(check_enforced(RankReplacement{.kind = RankReplacementKind::blank})) ==
-        "rank_replacement: BLANK is not enforced yet; use ABORT or REBUILD");
-  CHECK(text_of(check_enforced(RankReplacement{.kind = RankReplacementKind::shrink})) ==
-        "rank_replacement: SHRINK is not enforced yet; use ABORT or REBUILD");
+TEST_CASE("rank_replacement: survivors go on under BLANK and SHRINK", "[qos]") {
+  CHECK(survivors_go_on({.kind = RankReplacementKind::blank}));
+  CHECK(survivors_go_on({.kind = RankReplacementKind::shrink}));
+  CHECK_FALSE(survivors_go_on({.kind = RankReplacementKind::abort}));
+  CHECK_FALSE(survivors_go_on({.kind = RankReplacementKind::rebuild}));
+}
+
+TEST_CASE("rank_replacement: what is out of range is refused", "[qos]") {
   CHECK(text_of(check_consistent(RankReplacement{.log_bytes_per_node = 0})) ==
         "rank_replacement: log_bytes_per_node is 0; it must be above 0");
   CHECK(text_of(check_consistent(RankReplacement{.log_bytes_per_node = 1024, .log_bytes_at_start = 1025})) ==

@@ -187,5 +187,6 @@ Status Application::reach(const Reach& reach) {
 
 Result<Named> Application::name(const Name& name) { return driver_->ask<Named>(name); }
 Result<Moved> Application::move(const Move& move) { return driver_->ask<Moved>(move); }
+Result<Agreed> Application::agree(const AgreementVote& vote) { return driver_->ask<Agreed>(Agree{vote}); }
 
 }  // namespace llamada::llamanet

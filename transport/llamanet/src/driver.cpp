@@ -246,6 +246,10 @@ void Driver::answer_name(const DriverEvent::Question& question, const Named& nam
 void Driver::answer_move(const DriverEvent::Question& question, const Moved& moved) {
   implementation_->answer(question, moved);
 }
+void Driver::answer_agree(const DriverEvent::Question& question, const Agreed& agreed) {
+  implementation_->answer(question, agreed);
+}
+void Driver::ask_again() { implementation_->roster_.announce(); }
 std::uint32_t Driver::slot_count_max() const { return implementation_->roster_.count_max(); }
 std::uint32_t Driver::slot_count() const { return implementation_->roster_.count(); }
 void Driver::set_identity(std::uint32_t slot, const std::string& identity) {
@@ -267,7 +271,12 @@ void Driver::mark_dead(std::uint32_t slot) {
 void Driver::mark_done(std::uint32_t slot) {
   implementation_->end_application(slot);
   implementation_->segments_.leave(slot);
-  implementation_->roster_.leave(slot, SlotState::done);
+  if (state(slot) != SlotState::lost) implementation_->roster_.leave(slot, SlotState::done);
+}
+void Driver::mark_lost(std::uint32_t slot) {
+  if (is_remote(slot)) return implementation_->set_remote(slot, SlotState::lost, incarnation(slot));
+  implementation_->end_application(slot);
+  implementation_->roster_.leave(slot, SlotState::lost);
 }
 void Driver::limit_log(std::uint64_t size_bytes) { implementation_->roster_.limit_log(size_bytes); }
 void Driver::set_unprotected() { implementation_->roster_.set_unprotected(); }

@@ -82,6 +82,7 @@ class Driver::Implementation final : private DriverSocket::Host {
   Status on(std::uint64_t number, std::uint32_t request, const Survey&);
   Status on(std::uint64_t number, std::uint32_t request, const Move& move);
   Status on(std::uint64_t number, std::uint32_t request, const Book&);
+  Status on(std::uint64_t number, std::uint32_t request, const Agree& agree);
   Status on_rejoin(std::uint64_t number, std::uint32_t request, const Rejoin& rejoin,
                    std::vector<FileDescriptor> brought);
   Status answer_about_arena(std::uint64_t number, std::uint32_t request);

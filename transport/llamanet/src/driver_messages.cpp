@@ -270,6 +270,17 @@ Status Driver::Implementation::on(std::uint64_t number, std::uint32_t request, c
   return {};
 }
 
+Status Driver::Implementation::on(std::uint64_t number, std::uint32_t request, const Agree& agree) {
+  auto& caller = socket_->caller(number);
+  if (!caller.slot) return failure(Errc::parse_error, "agree before attach");
+  if (options_.on_demand) return failure(Errc::unsupported, "this driver has no job");
+  DriverEvent event{DriverEvent::Kind::agree, *caller.slot, caller.pid};
+  event.question = {number, request};
+  event.vote = agree.vote;
+  events_.push_back(std::move(event));
+  return {};
+}
+
 Status Driver::Implementation::on(std::uint64_t number, std::uint32_t request, const Book&) {
   if (!socket_->caller(number).slot) return failure(Errc::parse_error, "book before attach");
   if (!links_) return failure(Errc::unsupported, "all applications are on this node, so there is no book");

@@ -202,7 +202,8 @@ void DriverRoster::expect_remote(std::uint32_t index) {
 void DriverRoster::set_remote(std::uint32_t index, SlotState state, std::uint32_t incarnation) {
   LLAMADA_CHECK(index < count() && is_remote(index));
   PageSlot& slot = own_entry(index);
-  if (incarnation < slot.incarnation.load(std::memory_order_relaxed) || this->state(index) == SlotState::done)
+  if (incarnation < slot.incarnation.load(std::memory_order_relaxed) ||
+      this->state(index) == SlotState::done || this->state(index) == SlotState::lost)
     return;
   if (state == SlotState::dead && this->state(index) != SlotState::dead)
     slot.deaths.store(slot.deaths.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
@@ -315,6 +316,11 @@ void DriverRoster::set_ending() {
 
 void DriverRoster::set_has_arena() {
   page_ref().has_arena.store(1, std::memory_order_release);
+  publish();
+  wake_all();
+}
+
+void DriverRoster::announce() {
   publish();
   wake_all();
 }

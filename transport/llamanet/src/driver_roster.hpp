@@ -108,6 +108,8 @@ class DriverRoster {
   /// What is kept may use at most so many bytes from now on, and not more than before.
   void limit_log(std::uint64_t size_bytes);
   void set_unprotected();
+  /// Raises the generation: applications look anew.
+  void announce();
   void set_ending();
   std::uint32_t raise_survey();
 

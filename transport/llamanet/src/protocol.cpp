@@ -257,6 +257,23 @@ void fields(Coder&, typename Coder::template Value<Book>&) {}
 template <typename Coder>
 void fields(Coder&, typename Coder::template Value<BookIs>&) {}
 
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<Agree>& message) {
+  auto& vote = message.vote;
+  coder.numbers(vote.group, vote.sequence, vote.flags, vote.common, vote.own, vote.count);
+  coder.list(vote.members, agreement_members_max, [&](auto& slot) { coder.numbers(slot); });
+  coder.list(vote.known_lost, agreement_members_max, [&](auto& slot) { coder.numbers(slot); });
+}
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<Agreed>& message) {
+  auto& decision = message.decision;
+  coder.boolean(message.is_decided);
+  coder.numbers(decision.flags, decision.common, decision.own, decision.count);
+  coder.list(decision.lost, agreement_members_max, [&](auto& slot) { coder.numbers(slot); });
+  coder.boolean(decision.all_knew);
+}
+
 // The variant's alternatives stand in the order of the type numbers, which begin at 1.
 static_assert(
     std::is_same_v<std::variant_alternative_t<static_cast<std::size_t>(MessageType::attach) - 1, Message>,
@@ -274,7 +291,7 @@ static_assert(std::is_same_v<
 static_assert(
     std::is_same_v<std::variant_alternative_t<static_cast<std::size_t>(MessageType::injected) - 1, Message>,
                    Injected>);
-static_assert(std::variant_size_v<Message> == static_cast<std::size_t>(MessageType::book_is));
+static_assert(std::variant_size_v<Message> == static_cast<std::size_t>(MessageType::agreed));
 
 template <std::size_t index = 0>
 std::optional<Message> read_type(std::uint16_t type, Decoder& body) {

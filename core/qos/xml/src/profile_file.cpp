@@ -61,13 +61,7 @@ Status check_enforced_with_places(const ResolvedQos& resolved) {
   each_entity(resolved, [&](std::string_view entity, const auto& qos) {
     if (status) status = check_entity_for_ranks(entity, qos, resolved.origins);
   });
-  if (!status) return status;
-  if (status = check_enforced(resolved.rank_replacement); !status) {
-    const auto origin = resolved.origins.find("rank_replacement.kind");
-    const std::string place = origin == resolved.origins.end() ? resolved.place : origin->second.place;
-    return failure(status.error().code(), "{}{}", place, status.error().text());
-  }
-  return {};
+  return status;
 }
 
 EntityNames names_of(const ResolvedQos& resolved) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "llamada/base/agreement_table.hpp"
 #include "llamada/base/result.hpp"
 #include "llamada/launcher/links.hpp"
 #include "llamada/qos/profile.hpp"
@@ -49,6 +50,7 @@ enum class ArenaEventKind {
   reach,
   inject,
   shared,
+  agree,
   probed
 };
 
@@ -110,6 +112,12 @@ struct SharedAnswer {
   std::uint64_t before = 0;     ///< what the number was
 };
 
+/// A rank votes in an agreement of ranks, or asks again.
+struct AgreementQuestion {
+  AgreementVote vote;
+  std::uint64_t number = 0;  ///< for answer_agreement()
+};
+
 /// What becomes of a rule of `llamada inject`: accepted, with the seed that was drawn; or why not.
 struct InjectAnswer {
   bool accepted = false;
@@ -126,6 +134,7 @@ struct ArenaEvent {
   ReachQuestion reach{};
   std::uint64_t inject_number = 0;  ///< for answer_inject()
   SharedQuestion shared{};
+  AgreementQuestion agreement{};
   NodeProbe probe{};  ///< of probed
 };
 
@@ -166,6 +175,13 @@ class JobArenas {
   virtual void answer_spawn(std::uint64_t question, const SpawnAnswer& answer) = 0;
   virtual void answer_reach(std::uint64_t question) = 0;
   virtual void answer_inject(std::uint64_t question, const InjectAnswer& answer) = 0;
+  /// To whoever asked; none: it is not decided yet.
+  virtual void answer_agreement(std::uint64_t /*question*/,
+                                const std::optional<AgreementDecision>& /*decision*/) {}
+  /// Something has been decided: who was told that it was not asks again.
+  virtual void ask_again() {}
+  /// The rank has died, of this node or another, and the others go on without it.
+  virtual void set_lost(std::uint32_t /*rank*/) {}
   /// The histories of all ranks may use at most so many bytes of memory from now on, if they are kept.
   virtual void limit_log(std::uint64_t size_bytes) = 0;
   /// The histories are no longer kept.

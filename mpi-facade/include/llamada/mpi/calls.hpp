@@ -12,8 +12,10 @@ namespace llamada::mpi {
 enum class CallId : std::uint32_t {
   none,
 #define LLAMADA_MPI_CALL(name) name,
+#define LLAMADA_MPIX_CALL(name) X_##name,
 #include "llamada/mpi/calls.def"
 #undef LLAMADA_MPI_CALL
+#undef LLAMADA_MPIX_CALL
 };
 
 /// "MPI_Send"; "" for none, "an unknown MPI function" for a number that this build does not know.
@@ -21,8 +23,10 @@ constexpr std::string_view call_name(CallId id) {
   constexpr std::string_view names[] = {
       "",
 #define LLAMADA_MPI_CALL(name) "MPI_" #name,
+#define LLAMADA_MPIX_CALL(name) "MPIX_" #name,
 #include "llamada/mpi/calls.def"
 #undef LLAMADA_MPI_CALL
+#undef LLAMADA_MPIX_CALL
   };
   const auto index = static_cast<std::uint32_t>(id);
   return index < std::size(names) ? names[index] : std::string_view("an unknown MPI function");
@@ -32,8 +36,11 @@ constexpr std::string_view call_name(CallId id) {
 constexpr CallId find_call(std::string_view name) {
 #define LLAMADA_MPI_CALL(function) \
   if (name == "MPI_" #function) return CallId::function;
+#define LLAMADA_MPIX_CALL(function) \
+  if (name == "MPIX_" #function) return CallId::X_##function;
 #include "llamada/mpi/calls.def"
 #undef LLAMADA_MPI_CALL
+#undef LLAMADA_MPIX_CALL
   return CallId::none;
 }
 

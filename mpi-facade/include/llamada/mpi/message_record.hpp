@@ -22,6 +22,9 @@
 ///   taken in         0             -               {count u64}: so many messages of the receiver's log to
 ///   the
 ///                                                  sender have been taken in (send_bounds.hpp)
+///   revoked          (context, 0)  -               {0 u64}: nobody may use this context any more; each who
+///   is
+///                                                  told tells all members (MPIX_Comm_revoke)
 ///   bulk             0             -               the next piece of what was granted first (bulk lane)
 ///
 /// Messages and announcements are numbered by (context), from 1, in the order of the log: the message's
@@ -36,6 +39,7 @@ inline constexpr std::uint8_t kind_bulk = 20;
 inline constexpr std::uint8_t kind_direct_grant = 21;
 inline constexpr std::uint8_t kind_patch = 22;
 inline constexpr std::uint8_t kind_taken_in = 23;
+inline constexpr std::uint8_t kind_revoked = 24;
 
 inline constexpr std::uint16_t flag_synchronous = 1;
 inline constexpr std::uint16_t flag_patched = 2;

@@ -25,6 +25,8 @@ enum class Errc {
   permission_denied,  ///< The other end is not who it must be.
   system,             ///< A system call failed; Error::system_errno() says how.
   diverged,           ///< A replay did something else than the run that it repeats.
+  peer_lost,          ///< A process that is needed has died, and nobody takes its place.
+  revoked,            ///< What was to be used has been given up for all who share it.
   // The return codes of DDS 1.4, 2.2.1.1, that the ones above do not say.
   precondition_not_met,  ///< Something else has to be done, or undone, first.
   not_enabled,           ///< The entity is not enabled yet.

@@ -8,8 +8,8 @@ namespace llamada::qos {
 /// What becomes of a job one of whose ranks has died, in FT-MPI's words.
 enum class RankReplacementKind : std::uint8_t {
   abort,    ///< The job ends.
-  blank,    ///< The rank stays empty.
-  shrink,   ///< The ranks close up.
+  blank,    ///< The rank stays empty, and the others go on.
+  shrink,   ///< The same, and a duplicate of a communicator has only those that live.
   rebuild,  ///< A replacement reads the rank's past and goes on in its place.
 };
 
@@ -39,8 +39,10 @@ struct RankReplacement {
 /// Errc::invalid_argument if a field is outside its range.
 Status check_consistent(const RankReplacement& policy);
 
-/// Errc::unsupported for BLANK and SHRINK, which are not enforced yet.
-Status check_enforced(const RankReplacement& policy);
+/// Whether the other ranks go on without a rank that has died: BLANK, SHRINK.
+constexpr bool survivors_go_on(const RankReplacement& policy) {
+  return policy.kind == RankReplacementKind::blank || policy.kind == RankReplacementKind::shrink;
+}
 
 /// "REBUILD, at most 10 replacements of a rank and 100 of the job, 2 GiB of log per node, on_unprotected
 /// CONTINUE".

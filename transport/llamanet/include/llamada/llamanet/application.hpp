@@ -125,6 +125,8 @@ class Application {
   Result<Named> name(const Name& name);
   /// Of a job on several nodes: reads or moves a number that applications share.
   Result<Moved> move(const Move& move);
+  /// Votes in an agreement, or asks again. Errors: those of the connection, unsupported (a driver on demand).
+  Result<Agreed> agree(const AgreementVote& vote);
   /// Whether the driver is still there. No wait. Errors: closed.
   Status check_driver();
   /// A descriptor of this object that is no longer open, or is another file's by now: the program has closed

@@ -69,6 +69,7 @@ struct DriverEvent {
     woken,   ///< an application has woken the driver: logs that the host follows may have more records
     name,    ///< of a job on several nodes: `name` is asked; answer_name() must follow
     move,    ///< of a job on several nodes: `move` is asked; answer_move() must follow
+    agree,   ///< the application of `slot` votes in `vote`; answer_agree() must follow
     probed,  ///< of a job on several nodes: probe_nodes() has come to an end; `probed`
   };
   /// Which question is to be answered.
@@ -86,6 +87,7 @@ struct DriverEvent {
   Reach reach{};
   Name name{};
   Move move{};
+  AgreementVote vote{};
   std::vector<PairProbe> probed{};  ///< by node; nothing of the own one
 };
 
@@ -135,6 +137,10 @@ class Driver {
   void answer_name(const DriverEvent::Question& question, const Named& named);
   /// The same.
   void answer_move(const DriverEvent::Question& question, const Moved& moved);
+  /// The same.
+  void answer_agree(const DriverEvent::Question& question, const Agreed& agreed);
+  /// Who has been told that an agreement is not decided asks again.
+  void ask_again();
   std::uint32_t slot_count() const;
   std::uint32_t slot_count_max() const;
   /// What every later incarnation of the slot is told.
@@ -148,6 +154,9 @@ class Driver {
   void mark_dead(std::uint32_t slot);
   /// The slot's application has ended as it should, and its output is drained.
   void mark_done(std::uint32_t slot);
+  /// The slot's application has died, and the others go on without it: so it stays. Of any node's slot. Wakes
+  /// everybody.
+  void mark_lost(std::uint32_t slot);
   /// All arenas together may use at most so many bytes for what is kept from now on, and not more than
   /// before.
   void limit_log(std::uint64_t size_bytes);

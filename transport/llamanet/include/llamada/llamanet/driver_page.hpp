@@ -24,7 +24,8 @@ enum class SlotState : std::uint32_t {
   attached = 2,
   dead = 3,
   done = 4,
-  finalized = 5  ///< of another node's slot only: its application waits at the end of MPI_Finalize
+  finalized = 5,  ///< of another node's slot only: its application waits at the end of MPI_Finalize
+  lost = 6        ///< its application has died, nobody takes its place, and the others go on
 };
 
 struct alignas(64) DriverPage {

@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "llamada/base/agreement_table.hpp"
 #include "llamada/base/result.hpp"
 
 // The messages between the driver and its applications, as pure functions over bytes. The format, and which
@@ -59,6 +60,8 @@ enum class MessageType : std::uint16_t {
   moved = 29,
   book = 30,
   book_is = 31,
+  agree = 32,
+  agreed = 33,
 };
 
 /// An application asks for a slot.
@@ -239,6 +242,23 @@ struct Moved {
   bool operator==(const Moved&) const = default;
 };
 
+/// Members of a group in one agreement.
+inline constexpr std::uint32_t agreement_members_max = 4096;
+
+/// An application votes in an agreement of a group of slots, or asks again with the same vote. Other
+/// applications vote the same way; those that die meanwhile are left out.
+struct Agree {
+  AgreementVote vote;
+  bool operator==(const Agree&) const = default;
+};
+
+/// What was decided. Not yet: the application is to ask again when DriverPage::generation has changed.
+struct Agreed {
+  bool is_decided = false;
+  AgreementDecision decision;
+  bool operator==(const Agreed&) const = default;
+};
+
 /// Asks for the book of a job on several nodes as it is now: slots may have been added.
 struct Book {
   bool operator==(const Book&) const = default;
@@ -331,7 +351,7 @@ struct Rejoin {
 using Message =
     std::variant<Attach, Attached, Peers, PeersAre, Say, Inspect, Inspected, ErrorMessage, Bye, Share, Shared,
                  Release, Released, Spawn, Spawned, Name, Named, Lengthen, Lengthened, Reach, Reached, Rejoin,
-                 Part, Inject, Injected, Survey, Surveyed, Move, Moved, Book, BookIs>;
+                 Part, Inject, Injected, Survey, Surveyed, Move, Moved, Book, BookIs, Agree, Agreed>;
 
 struct Envelope {
   std::uint32_t request = 0;  ///< chosen by the asker, repeated in the answer
