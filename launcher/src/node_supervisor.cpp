@@ -95,6 +95,11 @@ Status NodeSupervisor::prepare(const node::Prepare& message) {
   auto arenas = make_arenas_(request);
   if (!arenas) return propagate(arenas);
   arenas_ = std::move(*arenas);
+  if (arenas_->has_logs_in_memory())
+    tell_(control::Notice{
+        fmt::format("mpirun: {} (log_directory) of {} lies in memory (tmpfs), so the logs take memory there; "
+                    "name a directory on a disk\n",
+                    request.profile.rank_replacement.log_directory, host_)});
   waits_.begin(*arenas_, deadline);
   if (arenas_->descriptor() >= 0)
     loop_.watch(arenas_->descriptor(), POLLIN, [this](short) { pump_arenas(); });

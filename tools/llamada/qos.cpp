@@ -53,6 +53,7 @@ ordered_json value_of(bool value) { return value; }
 ordered_json value_of(const Duration& value) {
   return value == duration_infinite ? ordered_json("infinite") : ordered_json(value.count());
 }
+ordered_json value_of(const std::string& value) { return value; }
 ordered_json value_of(const std::vector<std::string>& value) { return value; }
 ordered_json value_of(const std::vector<std::byte>& value) {
   std::string digits;

@@ -123,6 +123,21 @@ void say_bounds_of_ranks(const DataWriterQos& writer, Words& words) {
                     qos::to_string(writer.reliability.max_blocking_time)));
 }
 
+void say_cost_of_logs(const RankReplacement& replacement, Words& words) {
+  const std::string most = bytes_to_string(replacement.log_bytes_per_node);
+  const std::string at_start = bytes_to_string(replacement.log_bytes_at_start);
+  const bool is_on_disk = !replacement.log_directory.empty();
+  words.costs.push_back(is_on_disk
+                            ? fmt::format("Disk: every message sent is kept in {}, up to {} on a node.",
+                                          replacement.log_directory, most)
+                            : fmt::format("Memory: every message sent is kept, up to {} on a node.", most));
+  if (replacement.log_bytes_at_start == 0) return;
+  words.costs.push_back(
+      is_on_disk
+          ? fmt::format("Disk at the start: {} of that is reserved before the ranks run.", at_start)
+          : fmt::format("Time and memory at the start: {} of that is made before the ranks run.", at_start));
+}
+
 }  // namespace
 
 Words words_for_ranks(const ResolvedQos& qos) {
@@ -139,12 +154,7 @@ Words words_for_ranks(const ResolvedQos& qos) {
       "A rank dies: it is replaced and the job goes on, at most {} times for one rank and {} times in all.",
       replacement.max_replacements_per_rank, replacement.max_replacements_per_job));
   words.survives.emplace_back("The node, mpirun or llamanetd dies: the job is gone.");
-  words.costs.push_back(fmt::format("Memory: every message sent is kept, up to {} on a node.",
-                                    bytes_to_string(replacement.log_bytes_per_node)));
-  if (replacement.log_bytes_at_start > 0)
-    words.costs.push_back(
-        fmt::format("Time and memory at the start: {} of that is made before the ranks run.",
-                    bytes_to_string(replacement.log_bytes_at_start)));
+  say_cost_of_logs(replacement, words);
   words.costs.emplace_back(
       replacement.on_unprotected == OnUnprotected::stop
           ? "When that is used up, the job ends (on_unprotected STOP)."

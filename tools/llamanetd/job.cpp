@@ -204,6 +204,7 @@ class DriverArenas final : public launcher::JobArenas {
       : driver_(std::move(driver)), tokens_(driver_.slot_count_max()) {}
 
   std::string address() const override { return driver_.socket_name(); }
+  bool has_logs_in_memory() const override { return driver_.has_logs_in_memory(); }
   int descriptor() const override { return driver_.descriptor(); }
 
   Result<std::vector<ArenaEvent>> do_work() override {
@@ -325,7 +326,9 @@ std::uint64_t memory_available_bytes() {
 
 Status check_log_bytes_at_start(const qos::Profile& profile) {
   const std::uint64_t wanted = profile.rank_replacement.log_bytes_at_start;
-  if (!qos::rank_protection(profile).keeps_messages || wanted == 0) return {};
+  // On a disk it is reserved, which says whether there is so much.
+  const bool is_on_disk = !profile.rank_replacement.log_directory.empty();
+  if (!qos::rank_protection(profile).keeps_messages || is_on_disk || wanted == 0) return {};
   const std::uint64_t available = memory_available_bytes();
   const auto group = launcher::MemoryGroup::own();
   if (const auto left = group.available_bytes(); left && wanted > *left && *left < available)
@@ -365,6 +368,7 @@ Result<std::unique_ptr<launcher::JobArenas>> make_arenas(const launcher::ArenasR
   options.arena_size_bytes = arena_size_within_limit(request);
   if (qos::rank_protection(request.profile).keeps_messages)
     options.log_bytes_max = request.profile.rank_replacement.log_bytes_per_node;
+  options.log_directory = request.profile.rank_replacement.log_directory;
   options.profile = qos::serialize(request.profile);
   if (request.nodes) options.nodes = job_nodes(request);
   auto driver = llamanet::Driver::open(options);

@@ -44,10 +44,10 @@ void ArenaWriter::note_cursor(std::uint32_t index) {
 std::string ArenaWriter::find_damage() {
   if (!own().ready() || !is_laid_out(header(), memory_.size()) || header_notes() != notes_)
     return "its header has changed";
-  for (const auto look : {&ArenaWriter::find_damage_of_directories, &ArenaWriter::find_damage_of_pool,
-                          &ArenaWriter::find_damage_of_logs})
-    if (std::string found = (this->*look)(); !found.empty()) return found;
-  return {};
+  if (std::string found = find_damage_of_directories(); !found.empty()) return found;
+  if (!options_.looks_through_pool) return {};
+  if (std::string found = find_damage_of_pool(); !found.empty()) return found;
+  return find_damage_of_logs();
 }
 
 std::string ArenaWriter::find_damage_of_directories() {

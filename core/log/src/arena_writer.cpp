@@ -325,6 +325,8 @@ Status ArenaWriter::grow_to(std::uint64_t pool_bytes) {
   if (options_.may_grow && !options_.may_grow(target - granted_))
     return failure(Errc::out_of_resources, "no more than {} bytes of the arena's memory are allowed",
                    granted_);
+  if (options_.reserve)
+    if (auto reserved = options_.reserve(pool() + target); !reserved) return reserved;
   granted_ = target;
   return {};
 }

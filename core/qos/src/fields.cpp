@@ -18,6 +18,10 @@ std::string field_to_string(std::string_view, bool field) { return field ? "true
 
 std::string field_to_string(std::string_view, const Duration& field) { return to_string(field); }
 
+std::string field_to_string(std::string_view, const std::string& field) {
+  return field.empty() ? "empty" : fmt::format("'{}'", field);
+}
+
 std::string field_to_string(std::string_view, const std::vector<std::byte>& field) {
   return opaque_to_string(field);
 }

@@ -78,6 +78,18 @@ Status check_replaces_none(const Profile& profile) {
       kind, to_string(profile.datawriter_qos.durability), kind, to_string(profile.datawriter_qos.durability));
 }
 
+/// Only what is kept for a replacement lies in log_directory.
+Status check_log_directory(const Profile& profile) {
+  const RankReplacement& policy = profile.rank_replacement;
+  if (policy.log_directory.empty() || policy.kind == RankReplacementKind::rebuild) return {};
+  return failure(
+      Errc::invalid_argument,
+      "rank_replacement: log_directory is '{}', and the profile keeps no logs (rank_replacement {}, "
+      "DURABILITY {}); leave out log_directory, or make it a profile that replaces ranks (RELIABLE, "
+      "KEEP_ALL and TRANSIENT_LOCAL at both ends)",
+      policy.log_directory, to_string(policy.kind), to_string(profile.datawriter_qos.durability));
+}
+
 /// A writer that keeps its history for a reader that asks for none of it: a replacement would get nothing.
 Status check_same_durability(const Profile& profile) {
   const Durability& writer = profile.datawriter_qos.durability;
@@ -129,6 +141,7 @@ Status check_consistent(const Profile& profile) {
                                {{}, check_consistent(profile.tuning)}});
   if (!status) return status;
   if (status = check_consistent(profile.rank_replacement); !status) return status;
+  if (status = check_log_directory(profile); !status) return status;
   if (profile.rank_replacement.kind != RankReplacementKind::rebuild) return check_replaces_none(profile);
   return first_failure({{"datawriter_qos", check_rebuild(profile.datawriter_qos)},
                         {"datareader_qos", check_rebuild(profile.datareader_qos)}});

@@ -31,15 +31,23 @@ Status check_consistent(const RankReplacement& policy) {
                    "rank_replacement: log_bytes_at_start ({}) is more than log_bytes_per_node ({})",
                    bytes_to_string(policy.log_bytes_at_start), bytes_to_string(policy.log_bytes_per_node));
   }
+  if (!policy.log_directory.empty() && !policy.log_directory.starts_with('/')) {
+    return failure(
+        Errc::invalid_argument,
+        "rank_replacement: log_directory is '{}'; it must be an absolute path, which begins with '/'",
+        policy.log_directory);
+  }
   return {};
 }
 
 std::string to_string(const RankReplacement& policy) {
   if (policy.kind != RankReplacementKind::rebuild) return std::string(to_string(policy.kind));
-  return fmt::format(
+  std::string text = fmt::format(
       "{}, at most {} replacements of a rank and {} of the job, {} of log per node, on_unprotected {}",
       to_string(policy.kind), policy.max_replacements_per_rank, policy.max_replacements_per_job,
       bytes_to_string(policy.log_bytes_per_node), to_string(policy.on_unprotected));
+  if (!policy.log_directory.empty()) text += fmt::format(", logs in {}", policy.log_directory);
+  return text;
 }
 
 std::string bytes_to_string(std::uint64_t bytes) {

@@ -12,6 +12,7 @@
 #include "llamada/base/clock.hpp"
 #include "llamada/llamanet/application.hpp"
 #include "llamada/llamanet/driver_guard.hpp"
+#include "llamada/llamanet/memory_source.hpp"
 #include "llamada/qos/serialization.hpp"
 #include "world/cores.hpp"
 #include "world/last_output.hpp"
@@ -359,7 +360,9 @@ class LlamanetWorld final : public World {
   void log_used_up() override {
     if (said_used_up_) return;
     said_used_up_ = true;
-    tell(llamanet::SayKind::unprotected, 0, "");
+    const int error = application_->own_arena().disk_error();
+    tell(llamanet::SayKind::unprotected, 0,
+         error == 0 ? std::string() : llamanet::why_no_room(error, profile_.rank_replacement.log_directory));
   }
   void unprotected(std::string_view why) override { tell(llamanet::SayKind::unprotected, 0, why); }
   void announce_end() override {

@@ -134,6 +134,10 @@ TEST_CASE("rank_replacement: what is out of range is refused", "[qos]") {
   CHECK(text_of(check_consistent(RankReplacement{.log_bytes_per_node = 1024, .log_bytes_at_start = 1025})) ==
         "rank_replacement: log_bytes_at_start (1025 bytes) is more than log_bytes_per_node (1 KiB)");
   CHECK(check_consistent(RankReplacement{.log_bytes_per_node = 1024, .log_bytes_at_start = 1024}));
+  CHECK(text_of(check_consistent(RankReplacement{.log_directory = "scratch/logs"})) ==
+        "rank_replacement: log_directory is 'scratch/logs'; it must be an absolute path, which begins with "
+        "'/'");
+  CHECK(check_consistent(RankReplacement{.log_directory = "/scratch"}));
   CHECK(check_consistent(RankReplacement{.max_replacements_per_rank = 0, .max_replacements_per_job = 0}));
 }
 

@@ -176,6 +176,16 @@ TEST_CASE("xml errors: policies that contradict each other are reported with bot
       "/rank_replacement: rank_replacement ABORT and DURABILITY TRANSIENT_LOCAL disagree: ABORT replaces no "
       "rank, and TRANSIENT_LOCAL keeps all messages for a replacement; set durability to VOLATILE, or leave "
       "out rank_replacement's kind");
+  CHECK(within_profile(
+            ends + "<rank_replacement><log_directory>/var/tmp</log_directory></rank_replacement>") == "ok");
+  CHECK(within_profile("<rank_replacement><log_directory>logs</log_directory></rank_replacement>") ==
+        "/rank_replacement: rank_replacement: log_directory is 'logs'; it must be an absolute path, which "
+        "begins with '/'");
+  CHECK(within_profile("<rank_replacement><kind>ABORT</kind><log_directory>/var/tmp</log_directory>"
+                       "</rank_replacement>") ==
+        "/rank_replacement: rank_replacement: log_directory is '/var/tmp', and the profile keeps no logs "
+        "(rank_replacement ABORT, DURABILITY VOLATILE); leave out log_directory, or make it a profile that "
+        "replaces ranks (RELIABLE, KEEP_ALL and TRANSIENT_LOCAL at both ends)");
   CHECK(within_writer("<history><depth>3</depth></history><resource_limits><max_samples>2</max_samples>"
                       "</resource_limits>") ==
         ": datawriter_qos: HISTORY: KEEP_LAST with depth 3 does not fit RESOURCE_LIMITS max_samples 2; lower "

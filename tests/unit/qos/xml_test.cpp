@@ -51,6 +51,14 @@ TEST_CASE("xml: the profiles that come with it say what their README says", "[qo
   expected.name = "llamada::fault_tolerant_long";
   expected.rank_replacement.log_bytes_at_start = expected.rank_replacement.log_bytes_per_node;
   CHECK(*long_jobs == expected);
+  auto on_disk = load_profile(folder / "fault-tolerant-disk.xml");
+  REQUIRE(on_disk);
+  expected = fault_tolerant();
+  expected.name = "llamada::fault_tolerant_disk";
+  expected.rank_replacement.log_directory = "/var/tmp";
+  expected.rank_replacement.log_bytes_per_node = 64ULL << 30;
+  CHECK(*on_disk == expected);
+  CHECK(check_for_ranks(*on_disk));
   auto plain = load_profile(folder / "default.xml");
   REQUIRE(plain);
   CHECK(plain->name == "llamada::default");
@@ -97,6 +105,20 @@ TEST_CASE("xml: reads rank_replacement", "[qos]") {
           .rank_replacement;
   CHECK(policy ==
         RankReplacement{RankReplacementKind::abort, 0, 0xffffffff, 64 << 20, 48 << 20, OnUnprotected::stop});
+}
+
+TEST_CASE("xml: log_directory is a path, and may be empty", "[qos]") {
+  const auto directory = [](std::string_view text) {
+    const std::string ends =
+        "<reliability><kind>RELIABLE</kind></reliability><history><kind>KEEP_ALL</kind></history>"
+        "<durability><kind>TRANSIENT_LOCAL</kind></durability>";
+    return with(fmt::format("<datawriter_qos>{0}</datawriter_qos><datareader_qos>{0}</datareader_qos>"
+                            "<rank_replacement><log_directory>{1}</log_directory></rank_replacement>",
+                            ends, text))
+        .rank_replacement.log_directory;
+  };
+  CHECK(directory(" /scratch/of us\n") == "/scratch/of us");
+  CHECK(directory("").empty());
 }
 
 TEST_CASE("xml: sizes are bytes or have a binary suffix", "[qos]") {

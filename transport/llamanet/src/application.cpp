@@ -96,9 +96,11 @@ Status Application::open_arena(const ApplicationOptions& options, FileDescriptor
   arena_options.pid = static_cast<std::uint32_t>(owner_pid_);
   // Called for each extent, so rarely enough to look at everybody's arena.
   arena_options.may_grow = [this](std::uint64_t more_bytes) { return roster_->may_keep(more_bytes); };
+  const bool is_on_disk = roster_->page().arenas_on_disk != 0;
   auto opened = OwnArena::open(
       std::move(file), roster_->page().arena_size_bytes,
-      [this] { return driver_->ask<Lengthened>(Lengthen{}).has_value(); }, std::move(arena_options));
+      [this] { return driver_->ask<Lengthened>(Lengthen{}).has_value(); }, std::move(arena_options),
+      is_on_disk ? OwnArena::Place::disk : OwnArena::Place::memory);
   if (!opened) {
     if (opened.error().code() == Errc::parse_error)
       (void)say(SayKind::damaged, static_cast<std::int32_t>(slot()), opened.error().text());

@@ -16,6 +16,7 @@
 #include "llamada/base/page.hpp"
 #include "llamada/base/rounding.hpp"
 #include "llamada/llamanet/driver_page.hpp"
+#include "llamada/llamanet/memory_source.hpp"
 #include "llamada/log/arena_writer.hpp"
 
 namespace llamada::llamanet {
@@ -39,7 +40,7 @@ void use_small_pages_at_first(std::span<std::byte> memory) {
 }
 
 Result<std::unique_ptr<ArenaMemory>> ArenaMemory::map(FileDescriptor file, std::uint64_t size_bytes,
-                                                      Lengthen lengthen) {
+                                                      Lengthen lengthen, bool is_on_disk) {
   auto file_bytes = size_of(file.get());
   if (!file_bytes) return propagate(file_bytes);
   auto mapping = Mapping::map(file.get(), size_bytes, Mapping::Access::none);
@@ -51,6 +52,7 @@ Result<std::unique_ptr<ArenaMemory>> ArenaMemory::map(FileDescriptor file, std::
   memory->file_end_ = memory->open_end_ = memory->data();
   if (!memory->extend_to(memory->data() + std::min<std::uint64_t>(*file_bytes, memory->size())))
     return system_failure("mprotect of an arena");
+  if (is_on_disk) memory->reserved_end_ = memory->data();
   use_small_pages_at_first(memory->bytes());
   return memory;
 }
@@ -111,8 +113,13 @@ std::size_t ArenaMemory::write(std::byte* to, std::span<const std::byte> from, s
   std::uint64_t end = at + from.size() + zeros_bytes;
   const bool grows = data() + end > file_end_;
   if (grows) end = std::min<std::uint64_t>(rounded_up(end, unit), size());
-  // A program may have set a limit since.
-  if (!files_may_have(end)) return 0;
+  if (reserved_end_ != nullptr) {
+    // Not beyond what is reserved.
+    if (!reach(data() + at + from.size() + zeros_bytes)) return 0;
+    end = std::min(end, static_cast<std::uint64_t>(reserved_end_ - data()));
+  } else if (!files_may_have(end)) {  // a program may have set a limit since
+    return 0;
+  }
   std::array<iovec, 2 + (prepared_step_bytes + grown_ahead_bytes) / zeros.size()> pieces;
   std::size_t count = 0;
   if (!from.empty()) pieces[count++] = {const_cast<std::byte*>(from.data()), from.size()};
@@ -123,22 +130,43 @@ std::size_t ArenaMemory::write(std::byte* to, std::span<const std::byte> from, s
   if (written <= 0) return 0;
   auto* const written_end = to + written;
   if (!extend_to(written_end)) return 0;
-  const long hole = grows ? 0 : ::syscall(SYS_lseek, file_.get(), written_end - data(), SEEK_HOLE);
+  const bool may_be_larger = !grows && reserved_end_ == nullptr;
+  const long hole = may_be_larger ? ::syscall(SYS_lseek, file_.get(), written_end - data(), SEEK_HOLE) : 0;
   prepared_until_ = std::max({prepared_until_, written_end, data() + std::max(hole, 0L)});
   return static_cast<std::size_t>(written);
 }
 
 // Makes the file at least that long, without making memory.
 bool ArenaMemory::reach(const std::byte* end) {
+  if (reserved_end_ != nullptr) return reserve(end).has_value();
   if (end <= file_end_) return true;
   const auto bytes = static_cast<std::uint64_t>(end - data());
   if (set_size(file_.get(), bytes)) return extend_to(data() + bytes);
   return lengthen_() && extend_to(data() + size());
 }
 
+Status ArenaMemory::reserve(const std::byte* end) {
+  if (reserved_end_ == nullptr || end <= reserved_end_) return {};
+  const auto begin_bytes = static_cast<std::uint64_t>(reserved_end_ - data());
+  const std::uint64_t end_bytes =
+      std::min<std::uint64_t>(rounded_up(static_cast<std::uint64_t>(end - data()), page_bytes), size());
+  // Within the file there is no limit on its size.
+  if (!files_may_have(end_bytes) && !lengthen_())
+    return failure(Errc::out_of_resources,
+                   "the limit on the size of files (ulimit -f) leaves no room for what is to be kept");
+  disk_error_ = reserve_on_disk(file_.get(), begin_bytes, end_bytes);
+  if (disk_error_ != 0)
+    return failure(Errc::out_of_resources, "{}", why_no_room(disk_error_, "the directory of the logs"));
+  if (!extend_to(data() + end_bytes))
+    return failure(Errc::out_of_resources, "the mapping of an arena cannot be made accessible");
+  reserved_end_ = data() + end_bytes;
+  return {};
+}
+
 void ArenaMemory::prepare_ahead(std::span<std::byte> next) {
   auto* begin = std::max(next.data(), prepared_until_);
   auto* end = next.data() + next.size();
+  if (reserved_end_ != nullptr) end = std::min(end, reserved_end_);
   if (begin < end)
     prepare({begin, std::min<std::size_t>(prepared_step_bytes, static_cast<std::size_t>(end - begin))},
             grown_ahead_bytes);
@@ -146,6 +174,7 @@ void ArenaMemory::prepare_ahead(std::span<std::byte> next) {
 
 Status ArenaMemory::populate(std::span<std::byte> next) {
   if (next.empty()) return {};
+  if (reserved_end_ != nullptr) return reserve(next.data() + next.size());
   auto* const end = next.data() + next.size();
   if (!reach(end))
     return failure(Errc::out_of_resources, "the arena's file may not be {} bytes longer", next.size());

@@ -23,6 +23,8 @@ void use_small_pages_at_first(std::span<std::byte> memory);
 /// the file's end, in steps of `opened_bytes`, and reserves address space behind it: valgrind's search for
 /// leaks looks at all that is accessible.
 ///
+/// A file on a disk is used only as far as room is reserved there.
+///
 /// Threads: one at a time, the application's.
 class ArenaMemory {
  public:
@@ -35,7 +37,7 @@ class ArenaMemory {
   /// Maps the first `size_bytes` of `file`, which may be shorter. Errors: out_of_resources, those of the
   /// system.
   static Result<std::unique_ptr<ArenaMemory>> map(FileDescriptor file, std::uint64_t size_bytes,
-                                                  Lengthen lengthen);
+                                                  Lengthen lengthen, bool is_on_disk = false);
 
   std::span<std::byte> bytes() const { return mapping_.bytes(); }
   std::byte* data() const { return mapping_.data(); }
@@ -49,11 +51,15 @@ class ArenaMemory {
   /// Makes some of `next`, what the pool will grow into: what an application that has to wait may do
   /// meanwhile. Takes some microseconds.
   void prepare_ahead(std::span<std::byte> next);
-  /// Makes and maps all of `next`. Errors: out_of_resources.
+  /// Makes and maps all of `next`; on a disk only reserves it. Errors: out_of_resources.
   Status populate(std::span<std::byte> next);
   /// Makes the file at least that long, without making memory. False: it may not be so long, or the mapping
   /// not be made accessible.
   bool reach(const std::byte* end);
+  /// On a disk: reserves all up to there. Errors: out_of_resources.
+  Status reserve(const std::byte* end);
+  /// Why room could not be reserved on the disk the last time, as an errno; 0: it could.
+  int disk_error() const { return disk_error_; }
 
   /// From now on what this process writes to the arena is seen by nobody else, and it does not grow: for the
   /// child of a fork().
@@ -72,6 +78,8 @@ class ArenaMemory {
   std::byte* prepared_until_ = nullptr;  // what the pool grows into is made up to here
   std::byte* file_end_ = nullptr;        // what the mapping has behind it must not be touched
   std::byte* open_end_ = nullptr;        // behind it the mapping is only reserved; at or behind file_end_
+  std::byte* reserved_end_ = nullptr;    // of a file on a disk; else null
+  int disk_error_ = 0;
 };
 
 }  // namespace llamada::llamanet

@@ -318,6 +318,10 @@ Result<log::ArenaWriter*> Driver::arena() { return implementation_->arena(); }
 Result<MappedArena> Driver::map(std::uint32_t slot) const { return implementation_->map(slot); }
 void Driver::wake(std::uint32_t slot) { implementation_->roster_.wake(slot); }
 
+bool Driver::has_logs_in_memory() const {
+  const MemorySource& memory = implementation_->roster_.arena_memory();
+  return memory.is_directory() && memory.is_in_memory();
+}
 std::uint32_t Driver::application_count() const { return implementation_->roster_.attached_count(); }
 bool Driver::close_if_idle() { return implementation_->close_if_idle(); }
 

@@ -25,6 +25,11 @@ std::uint64_t default_arena_size(std::uint64_t log_bytes_max) {
 Result<DriverRoster> DriverRoster::create(const DriverOptions& options) {
   DriverRoster slots;
   slots.memory_ = MemorySource::open();
+  if (!options.log_directory.empty()) {
+    auto directory = MemorySource::open_in(options.log_directory);
+    if (!directory) return propagate(directory);
+    slots.on_disk_ = std::move(*directory);
+  }
   auto size = page_size_bytes(options.slot_count_max);
   auto memory = create_memory("llamada-page", size);
   if (!memory) return propagate(memory);
@@ -45,6 +50,7 @@ Result<DriverRoster> DriverRoster::create(const DriverOptions& options) {
   header.arena_size_bytes = slots.arena_size_bytes_;
   header.start_ns = static_cast<std::uint64_t>(SystemClock().monotonic().count());
   header.node = options.nodes ? options.nodes->own : 0;
+  header.arenas_on_disk = slots.on_disk_ ? 1 : 0;
   slots.on_demand_ = options.on_demand;
   // Arenas of a predecessor may come, and no two have one number.
   if (options.on_demand && ::getrandom(&slots.arena_serial_, sizeof slots.arena_serial_, 0) < 0)
@@ -131,7 +137,7 @@ Result<std::uint32_t> DriverRoster::make(std::uint32_t index) {
 }
 
 Status DriverRoster::furnish(std::uint32_t index) {
-  auto arena = memory_.create_growing("llamada-arena", arena_size_bytes_, arena_bytes_at_first);
+  auto arena = arena_memory().create_growing("llamada-arena", arena_size_bytes_, arena_bytes_at_first);
   if (!arena) return propagate(arena);
   auto header = MappedArena::map(arena->get(), sizeof(log::ArenaHeader));
   if (!header) return propagate(header);

@@ -49,6 +49,8 @@ class DriverRoster {
   SlotState state(std::uint32_t index) const;
   ArenaView view(std::uint32_t index) const;
   const MemorySource& memory() const { return memory_; }
+  /// Of the slots' arenas: a directory on a disk, or memory().
+  const MemorySource& arena_memory() const { return on_disk_ ? *on_disk_ : memory_; }
   int page_descriptor() const { return page_read_only_.get(); }
   std::uint64_t arena_size_bytes() const { return arena_size_bytes_; }
   std::uint32_t attached_count() const;
@@ -136,6 +138,7 @@ class DriverRoster {
   Result<std::uint32_t> free_slot(std::uint32_t wanted);
 
   MemorySource memory_;
+  std::optional<MemorySource> on_disk_;  // DriverOptions::log_directory
   FileDescriptor page_read_only_;
   Mapping page_;
   std::vector<DriverSlot> slots_;

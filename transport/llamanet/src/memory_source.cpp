@@ -2,10 +2,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
+#include <linux/magic.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -85,7 +89,92 @@ int mount_tmpfs_as_user() {
   return ::read(read_end.get(), &mounted, sizeof(mounted)) == sizeof(mounted) ? mounted : -1;
 }
 
+std::uint64_t file_system_of(int file) {
+  struct statfs about {};
+  return ::fstatfs(file, &about) == 0 ? static_cast<std::uint64_t>(about.f_type) : 0;
+}
+
+/// Where the file system has no files without a name (O_TMPFILE).
+FileDescriptor create_and_unlink(const std::string& directory) {
+  std::string path = directory + "/llamada-XXXXXX";
+  FileDescriptor file(::mkostemp(path.data(), O_CLOEXEC));
+  if (file) ::unlink(path.c_str());
+  return file;
+}
+
+/// btrfs writes changed pages to new places, for which there may be no room, unless a file is exempt from
+/// that while it is empty.
+void write_in_place(int file) {
+  int flags = 0;
+  if (file_system_of(file) != BTRFS_SUPER_MAGIC || ::ioctl(file, FS_IOC_GETFLAGS, &flags) != 0) return;
+  flags |= FS_NOCOW_FL;
+  ::ioctl(file, FS_IOC_SETFLAGS, &flags);
+}
+
 }  // namespace
+
+int reserve_on_disk(int file, std::uint64_t begin, std::uint64_t end) {
+  if (begin >= end) return 0;
+  // Not libc's fallocate(), which within a rank may be another's. A signal may interrupt it.
+  while (::syscall(SYS_fallocate, file, 0, static_cast<long>(begin), static_cast<long>(end - begin)) != 0)
+    if (errno != EINTR) return errno;
+  return 0;
+}
+
+std::string why_no_room(int error, std::string_view directory) {
+  switch (error) {
+    case ENOSPC:
+      return fmt::format("no room is left in {} (log_directory)", directory);
+    case EDQUOT:
+      return fmt::format("this user's disk quota for {} (log_directory) is used up", directory);
+    case EOPNOTSUPP:
+      return fmt::format(
+          "the file system of {} (log_directory) cannot reserve room for a file (fallocate), so a full disk "
+          "would kill ranks; name a directory on ext4, XFS or btrfs",
+          directory);
+    default:
+      return fmt::format("no room can be reserved in {} (log_directory): {}", directory,
+                         std::strerror(error));
+  }
+}
+
+Result<MemorySource> MemorySource::open_in(const std::string& directory) {
+  MemorySource source;
+  source.directory_name_ = directory;
+  source.directory_ = FileDescriptor(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (source.directory_) return source;
+  switch (errno) {
+    case ENOENT:
+      return failure(Errc::not_found,
+                     "the directory {} (log_directory) does not exist; make it on each node of the job, or "
+                     "name another one in the profile",
+                     directory);
+    case ENOTDIR:
+      return failure(Errc::invalid_argument, "{} (log_directory) is not a directory", directory);
+    default:
+      return failure(Errc::system, "the directory {} (log_directory) cannot be opened: {}", directory,
+                     std::strerror(errno));
+  }
+}
+
+bool MemorySource::is_in_memory() const {
+  const std::uint64_t type = file_system_of(directory_.get());
+  return type == TMPFS_MAGIC || type == RAMFS_MAGIC;
+}
+
+Result<FileDescriptor> MemorySource::create_in_directory() const {
+  FileDescriptor file(
+      ::openat(directory_.get(), ".", O_TMPFILE | O_EXCL | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR));
+  if (!file && (errno == EOPNOTSUPP || errno == EISDIR || errno == ENOENT || errno == EINVAL))
+    file = create_and_unlink(directory_name_);
+  if (!file && (errno == ENOSPC || errno == EDQUOT))
+    return failure(Errc::out_of_resources, "{}", why_no_room(errno, directory_name_));
+  if (!file)
+    return failure(Errc::system, "no file can be made in {} (log_directory): {}", directory_name_,
+                   std::strerror(errno));
+  write_in_place(file.get());
+  return file;
+}
 
 MemorySource MemorySource::open() {
   MemorySource source;
@@ -95,6 +184,14 @@ MemorySource MemorySource::open() {
 }
 
 Result<FileDescriptor> MemorySource::create(const char* name, std::uint64_t size_bytes) const {
+  if (directory_) {
+    auto file = create_in_directory();
+    if (!file) return file;
+    if (auto allowed = check_file_limit(size_bytes); !allowed) return propagate(allowed);
+    if (const int error = reserve_on_disk(file->get(), 0, size_bytes); error != 0)
+      return failure(Errc::out_of_resources, "{}", why_no_room(error, directory_name_));
+    return file;
+  }
   if (!mount_) return create_memory(name, size_bytes);
   FileDescriptor memory(
       ::openat(mount_.get(), name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
@@ -111,7 +208,7 @@ Result<FileDescriptor> MemorySource::create_growing(const char* name, std::uint6
   // A limit on the size of files shows at once.
   if (auto allowed = check_file_limit(size_bytes); !allowed) return propagate(allowed);
   const std::uint64_t first = std::min(first_bytes, size_bytes);
-  return mount_ ? create(name, first) : create_growing_memory(name, first);
+  return mount_ || directory_ ? create(name, first) : create_growing_memory(name, first);
 }
 
 }  // namespace llamada::llamanet

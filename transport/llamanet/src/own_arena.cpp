@@ -26,8 +26,8 @@ OwnArena::OwnArena(std::unique_ptr<ArenaMemory> memory) : memory_(std::move(memo
 OwnArena::~OwnArena() = default;
 
 Result<std::unique_ptr<OwnArena>> OwnArena::open(FileDescriptor file, std::uint64_t size_bytes,
-                                                 Lengthen lengthen, log::ArenaOptions options) {
-  auto memory = ArenaMemory::map(std::move(file), size_bytes, std::move(lengthen));
+                                                 Lengthen lengthen, log::ArenaOptions options, Place place) {
+  auto memory = ArenaMemory::map(std::move(file), size_bytes, std::move(lengthen), place == Place::disk);
   if (!memory) return propagate(memory);
   LLAMADA_CRASH_POINT("attach:arena-mapped");
   std::unique_ptr<OwnArena> arena(new OwnArena(std::move(*memory)));
@@ -37,11 +37,18 @@ Result<std::unique_ptr<OwnArena>> OwnArena::open(FileDescriptor file, std::uint6
   options.store = [&own](std::span<std::byte> to, std::span<const std::byte> from) {
     return own.store(to, from);
   };
+  if (place == Place::disk) {
+    options.reserve = [&own](log::Offset end) { return own.reserve(own.data() + end); };
+    options.looks_through_pool = false;
+  }
   auto opened = log::ArenaWriter::open(own.bytes(), std::move(options));
   if (!opened) return propagate(opened);
   arena->writer_ = std::move(*opened);
   if (!own.reach(own.data() + arena->writer_->pool()))
     return failure(Errc::out_of_resources, "there is no memory for an arena's directories");
+  // All that a predecessor may have used is reserved already; this notes it.
+  if (auto reserved = own.reserve(own.data() + arena->writer_->granted_end()); !reserved)
+    return propagate(reserved);
   begin_incarnation(*arena->writer_, incarnation, pid);
   return arena;
 }
@@ -56,6 +63,8 @@ void OwnArena::prepare_ahead() {
 Status OwnArena::prepare_next(std::uint64_t size_bytes) {
   return memory_->populate(writer_->ahead(size_bytes));
 }
+
+int OwnArena::disk_error() const { return memory_->disk_error(); }
 
 void OwnArena::seal() { memory_->seal(); }
 

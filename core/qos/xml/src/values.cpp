@@ -245,6 +245,13 @@ Status read_value(const Element& element, std::string_view, bool& value) {
   return {};
 }
 
+Status read_value(const Element& element, std::string_view, std::string& value) {
+  auto text = element.text_or_empty();
+  if (!text) return propagate(text);
+  value = std::move(*text);
+  return {};
+}
+
 Status read_value(const Element& element, std::string_view, std::vector<std::byte>& value) {
   auto text = element.text_or_empty();
   if (!text) return propagate(text);

@@ -23,6 +23,8 @@ Status read_value(const Element& element, std::string_view name, std::uint32_t& 
 Status read_value(const Element& element, std::string_view name, std::uint64_t& value);
 /// true, false, 1 or 0.
 Status read_value(const Element& element, std::string_view name, bool& value);
+/// Any text, which may be empty.
+Status read_value(const Element& element, std::string_view name, std::string& value);
 /// Pairs of hexadecimal digits, blanks between them or not; or numbers up to 255 with commas between them,
 /// decimal or with 0x. One number alone is a pair unless it begins with 0x. May be empty.
 Status read_value(const Element& element, std::string_view name, std::vector<std::byte>& value);

@@ -158,6 +158,8 @@ class JobArenas {
 
   /// What the ranks find the driver by: the value of LLAMADA_DRIVER.
   virtual std::string address() const = 0;
+  /// Whether log_directory of the profile lies in memory (tmpfs).
+  virtual bool has_logs_in_memory() const { return false; }
   /// Readable when do_work() has something to do. -1: never.
   virtual int descriptor() const = 0;
   /// Does what there is to do and tells what happened. Never blocks. What a process said before it died comes

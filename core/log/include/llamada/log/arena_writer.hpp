@@ -44,12 +44,17 @@ struct ArenaOptions {
   /// end); false means that the memory is used up. Empty: always granted.
   std::function<bool(std::uint64_t more_bytes)> may_grow;
   std::uint64_t extent_bytes = 1 << 20;
+  /// Called after that, before memory up to `end` is used. An error means that it cannot be had. Empty: it
+  /// can always be had.
+  std::function<Status(Offset end)> reserve;
   /// Called with memory before its first use: may let the kernel make its pages at once, and what of it was
   /// never used is zero afterwards. False: it cannot be had. Empty: all memory is there.
   std::function<bool(std::span<std::byte>)> prepare;
   /// Copies into memory that may never have been used and was not prepared. Gives how many bytes, from the
   /// first on, at once: more can be asked for by the next call. 0: they are to be copied otherwise.
   std::function<std::size_t(std::span<std::byte> to, std::span<const std::byte> from)> store;
+  /// Whether find_damage() goes through chunks and records, which reads again what a disk may have.
+  bool looks_through_pool = true;
 };
 
 /// What writer or reader of a rank stands behind a log or a cursor, for those who look from outside.
@@ -217,6 +222,8 @@ class ArenaWriter {
   /// used again in any shape.
   void release(const Chunk& chunk);
   std::uint64_t pool_used() const { return notes_.pool_used; }
+  /// What of the arena may be in use, by this process or its predecessor.
+  Offset granted_end() const { return pool() + granted_; }
   std::uint64_t pool_live() const { return notes_.pool_live; }
   Offset pool() const { return notes_.pool; }
 

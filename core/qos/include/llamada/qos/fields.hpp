@@ -36,8 +36,8 @@ template <typename T, typename Policy>
 concept OneOf = std::same_as<std::remove_const_t<T>, Policy>;
 
 /// each_field(policy, visit) calls visit("kind", policy.kind) for each field in the standard's order. A field
-/// is an enumeration with kind_names(), a Duration, an int32_t (uint32_t or uint64_t in RankReplacement), a
-/// bool, a std::vector<std::byte> or a std::vector<std::string>.
+/// is an enumeration with kind_names(), a Duration, an int32_t (uint32_t, uint64_t or a std::string in
+/// RankReplacement), a bool, a std::vector<std::byte> or a std::vector<std::string>.
 template <OneOf<UserData> Policy, typename Visitor>
 void each_field(Policy& policy, Visitor&& visit) {
   visit("value", policy.value);
@@ -175,6 +175,7 @@ void each_field(Policy& policy, Visitor&& visit) {
   visit("log_bytes_per_node", policy.log_bytes_per_node);
   visit("log_bytes_at_start", policy.log_bytes_at_start);
   visit("on_unprotected", policy.on_unprotected);
+  visit("log_directory", policy.log_directory);
 }
 
 /// Whether a field of that name and of type int32_t is a count that may be LENGTH_UNLIMITED.
@@ -187,6 +188,7 @@ std::string field_to_string(std::string_view name, std::uint32_t field);
 std::string field_to_string(std::string_view name, std::uint64_t field);
 std::string field_to_string(std::string_view name, bool field);
 std::string field_to_string(std::string_view name, const Duration& field);
+std::string field_to_string(std::string_view name, const std::string& field);
 std::string field_to_string(std::string_view name, const std::vector<std::byte>& field);
 std::string field_to_string(std::string_view name, const std::vector<std::string>& field);
 template <typename Kind>

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 #include "llamada/base/result.hpp"
 #include "llamada/qos/policy.hpp"
 
@@ -32,6 +34,9 @@ struct RankReplacement {
   /// is used. At most log_bytes_per_node.
   std::uint64_t log_bytes_at_start = 0;
   OnUnprotected on_unprotected = OnUnprotected::continue_;
+  /// A directory of each node, with an absolute path, on whose disk the logs lie: log_bytes_per_node then
+  /// bounds the disk used. Empty: the logs lie in memory.
+  std::string log_directory;
 
   bool operator==(const RankReplacement&) const = default;
 };
@@ -45,7 +50,7 @@ constexpr bool survivors_go_on(const RankReplacement& policy) {
 }
 
 /// "REBUILD, at most 10 replacements of a rank and 100 of the job, 2 GiB of log per node, on_unprotected
-/// CONTINUE".
+/// CONTINUE", and ", logs in /scratch" where a profile names a directory.
 std::string to_string(const RankReplacement& policy);
 
 /// "2 GiB", "1500 bytes": the largest unit that gives a whole number.

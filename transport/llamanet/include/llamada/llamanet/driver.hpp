@@ -48,6 +48,8 @@ struct DriverOptions {
   std::uint64_t arena_size_bytes = 0;
   /// log_bytes_per_node: what all arenas together may use for what is kept. 0: no limit.
   std::uint64_t log_bytes_max = 0;
+  /// Where the slots' arenas lie on a disk; empty: they lie in memory.
+  std::string log_directory;
   /// The resolved QoS profile, given to every application.
   std::string profile;
   /// None: all applications are here.
@@ -99,7 +101,7 @@ struct DriverEvent {
 /// process that holds it ends in any way, nothing is left once the applications have ended too.
 class Driver {
  public:
-  /// Errors: already_exists when another driver listens under this name.
+  /// Errors: already_exists when another driver listens under this name; those of MemorySource::open_in().
   static Result<Driver> open(const DriverOptions& options);
 
   Driver(Driver&&) noexcept;
@@ -111,6 +113,8 @@ class Driver {
   /// Does what there is to do, waiting for it at most `timeout` (negative: for ever), and says what happened.
   std::vector<DriverEvent> poll(std::chrono::milliseconds timeout);
 
+  /// Whether log_directory lies in memory (tmpfs), so that it saves none.
+  bool has_logs_in_memory() const;
   /// "llamada/<uid>/<name>", for Application::attach().
   const std::string& socket_name() const;
 

@@ -43,7 +43,8 @@ struct alignas(64) DriverPage {
   std::atomic<std::uint32_t> has_arena;   ///< release: 1 once the driver has an arena of its own
   std::atomic<std::uint32_t> survey;  ///< release: one more whenever somebody asks what applications wait for
   std::uint32_t node;                 ///< of this driver; 0 in a job on one node
-  std::byte reserved_2[8];
+  std::uint32_t arenas_on_disk;       ///< 1: the slots' arenas lie in log_directory
+  std::byte reserved_2[4];
 };
 static_assert(sizeof(DriverPage) == 128);
 static_assert(offsetof(DriverPage, slot_count) == 12);
@@ -57,6 +58,7 @@ static_assert(offsetof(DriverPage, arena_last) == 104);
 static_assert(offsetof(DriverPage, has_arena) == 108);
 static_assert(offsetof(DriverPage, survey) == 112);
 static_assert(offsetof(DriverPage, node) == 116);
+static_assert(offsetof(DriverPage, arenas_on_disk) == 120);
 
 /// One of slot_count_max entries from page_header_size_bytes on.
 struct alignas(64) PageSlot {

@@ -22,12 +22,17 @@ class OwnArena {
   /// this process. False: it cannot.
   using Lengthen = std::function<bool()>;
 
+  /// Where the file lies. On a disk room is reserved before memory is used, so that a full disk is an error
+  /// of the arena, and never a SIGBUS.
+  enum class Place { memory, disk };
+
   /// Maps `size_bytes` of `file`, which may be shorter, and initialises an arena there, or adopts the one of
   /// a predecessor; as `options.incarnation` and `options.pid`, in ArenaState::none. The memory's part of the
-  /// options (prepare, store) is set here. Errors: out_of_resources, parse_error (the predecessor's arena is
-  /// damaged), those of the system.
+  /// options (prepare, store, reserve) is set here. Errors: out_of_resources, parse_error (the predecessor's
+  /// arena is damaged), those of the system.
   static Result<std::unique_ptr<OwnArena>> open(FileDescriptor file, std::uint64_t size_bytes,
-                                                Lengthen lengthen, log::ArenaOptions options);
+                                                Lengthen lengthen, log::ArenaOptions options,
+                                                Place place = Place::memory);
   ~OwnArena();
 
   log::ArenaWriter& writer() { return *writer_; }
@@ -38,8 +43,11 @@ class OwnArena {
   void prepare_ahead();
   /// Makes and maps the next `size_bytes` that the arena grows into, or all that it may grow. Takes 40 µs for
   /// 1 MiB, and ten times that on a virtual machine whose host has to find it. Errors: out_of_resources
-  /// (there is not so much memory).
+  /// (there is not so much memory). On a disk it only reserves.
   Status prepare_next(std::uint64_t size_bytes);
+  /// Why the arena could not grow on its disk when it last had to, as an errno for why_no_room(); 0: it
+  /// could.
+  int disk_error() const;
 
   /// In the child of a fork(): from now on its writes to the arena are its own.
   void seal();
