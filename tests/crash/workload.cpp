@@ -16,6 +16,7 @@
 #include "llamada/log/journal.hpp"
 #include "llamada/log/log_reader.hpp"
 #include "llamada/log/log_writer.hpp"
+#include "llamada/replication/frame.hpp"
 #include "points.hpp"
 
 namespace llamada::crash {
@@ -76,11 +77,16 @@ class Process {
     const auto& entry = application_->book()->entries.at(assignment_.slot);
     must(link.meet(assignment_.slot, &link == &application_->small_link() ? entry.small : entry.bulk));
     const std::uint32_t sent = application_->incarnation();
-    const replication::Datagram datagram{std::as_bytes(std::span(&sent, 1)), {}};
+    // The kernel lets nothing through that does not begin as a frame of the job.
+    const replication::FrameHead head{.job = static_cast<std::uint32_t>(application_->book()->job_number),
+                                      .to = assignment_.slot};
+    const replication::Datagram datagram{std::as_bytes(std::span(&head, 1)),
+                                         std::as_bytes(std::span(&sent, 1))};
     if (link.send(assignment_.slot, std::span(&datagram, 1)) != 1) fail("a link takes nothing");
     for (std::uint32_t received = 0; received != sent;)
       for (const auto& bytes : link.receive())
-        if (bytes.size() == sizeof(received)) std::memcpy(&received, bytes.data(), sizeof(received));
+        if (bytes.size() == sizeof head + sizeof received)
+          std::memcpy(&received, bytes.data() + sizeof head, sizeof received);
   }
 
   log::PeerArena other() const {

@@ -3,7 +3,7 @@
 # ends the job; it never waits for ever. STEPS is the program steps.
 set -u
 mpirun=$1 steps=$2
-work=$(mktemp -d)
+work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 failures=0
 wrong() {

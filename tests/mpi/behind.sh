@@ -2,7 +2,7 @@
 # behind.sh MPIRUN PROGRAM: ranks that are killed are replaced where libmpi lies behind libc: each has appended one line.
 set -eu
 mpirun=$1 program=$2
-folder=$(mktemp -d)
+folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 fail() { echo "behind.sh: $1"; cat "$folder"/out "$folder"/err "$folder"/lines 2>/dev/null; exit 1; }
 run() { "$mpirun" -n 3 --qos fault-tolerant "$@" "$program" "$folder/lines" 'a b' >"$folder/out" 2>"$folder/err" || fail "code $?: $*"; }

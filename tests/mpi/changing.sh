@@ -3,7 +3,7 @@
 # job ends with the old program's answer, or says which file has changed and ends with another code than 0.
 set -eu
 mpirun=$1 mpicc=$2 sources=$3
-work=$(mktemp -d)
+work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 

@@ -2,7 +2,7 @@
 # diverging.sh MPIRUN PROGRAM WAY: a replacement that goes another way ends the job as diverged, before a line is wrong.
 set -eu
 mpirun=$1 program=$2 way=$3
-folder=$(mktemp -d)
+folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 mkdir "$folder/used"
 code=0

@@ -4,7 +4,7 @@
 set -u
 mpirun=$1 ranks=$2 stride=$3
 shift 3
-work=$(mktemp -d)
+work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 calls_max=100000
 

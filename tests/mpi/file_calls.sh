@@ -4,7 +4,7 @@
 # tried, both ranks dying in one job; with it each call, each rank by itself.
 set -u
 mpirun=$1 program=$2 group=$3 how=${4:-some}
-work=$(mktemp -d)
+work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 
 # Runs the group in a fresh folder, with the rules that are given; says what it printed and left.

@@ -7,7 +7,7 @@ shift 3
 rules=()
 for rule; do rules+=(--inject "$rule"); done
 expected=$("$mpirun" -n "$ranks" "$program")
-messages=$(mktemp)
+messages=$(mktemp) || exit 1
 trap 'rm -f "$messages"' EXIT
 code=0
 answer=$("$mpirun" -n "$ranks" --qos "${KILLED_QOS:-fault-tolerant}" "${rules[@]}" "$program" 2>"$messages") || code=$?

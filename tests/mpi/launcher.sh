@@ -4,7 +4,7 @@ set -u
 mpirun=$1
 program=$2
 profile=(${3:+--qos "$3"})
-work=$(mktemp -d)
+work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 failures=0
 

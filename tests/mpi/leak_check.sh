@@ -7,7 +7,7 @@ if ! command -v valgrind >/dev/null; then
   echo "SKIPPED: mpi.leak_check: valgrind is not installed"
   exit 77
 fi
-errors=$(mktemp)
+errors=$(mktemp) || exit 1
 trap 'rm -f "$errors"' EXIT
 for profile in default fault-tolerant; do
   timeout -k 10 280 "$mpirun" -n 2 --qos $profile valgrind --leak-check=full "$program" 5 </dev/null >/dev/null 2>"$errors"

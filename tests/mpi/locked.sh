@@ -3,7 +3,7 @@
 # neither, also where arenas are memfds, as they are under what CONTAINER refuses.
 set -u
 mpirun=$1 container=$2 program=$3
-errors=$(mktemp)
+errors=$(mktemp) || exit 1
 trap 'rm -f "$errors"' EXIT
 
 # locks WHAT COMMAND ...: the command, which is mpirun with what is before it and options, ends with 0.

@@ -4,7 +4,7 @@
 set -u
 mpirun=$1
 name=llamada-test-$$
-work=$(mktemp -d)
+work=$(mktemp -d) || exit 1
 own=$(sed -n 's/^[0-9]*:memory://p' /proc/self/cgroup)
 if [ -n "$own" ]; then
   group=/sys/fs/cgroup/memory$own/$name limit=memory.limit_in_bytes

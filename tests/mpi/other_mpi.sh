@@ -4,7 +4,7 @@ set -u
 mpirun=$1
 program=$2
 library=$3
-said=$(mktemp)
+said=$(mktemp) || exit 1
 trap 'rm -f "$said"' EXIT
 failures=0
 wrong() {

@@ -3,7 +3,7 @@
 # a rank, or ends at once and says what is refused. PROGRAM calls MPI_Allreduce and ends with 0.
 set -u
 mpirun=$1 refusing=$2 program=$3
-folder=$(mktemp -d)
+folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 "$refusing" close_range EPERM true || exit 0 # no seccomp here
 

@@ -1,7 +1,7 @@
 # What the scripts that run an MPI program share, each "NAME.sh MPIRUN PROGRAM": sourced by them.
 set -u
 mpirun=$1 program=$2
-folder=$(mktemp -d)
+folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 failed=0
 

@@ -3,7 +3,7 @@
 # none, with a small stack, under a limit on address space, in a container. PROGRAM calls MPI_Allreduce and ends with 0.
 set -eu
 mpirun=$1 container=$2 program=$3 sanitized=${4-}
-errors=$(mktemp)
+errors=$(mktemp) || exit 1
 trap 'rm -f "$errors"' EXIT
 
 # is_replaced WHAT COMMAND ...: the command, which is mpirun with what is before it, ends with 0, and a rank was replaced.

@@ -4,7 +4,7 @@
 set -eu
 header=$1 libraries=$2
 shift 2
-work=$(mktemp -d)
+work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 nm -D --defined-only "$libraries/libmpi.so.12" | awk '$2 ~ /[TWV]/ {print $3}' | sort -u >"$work/libmpi"
 nm -D --defined-only "$libraries/libmpifort.so.12" | awk '{print $3}' | sort -u >"$work/libmpifort"

@@ -12,7 +12,7 @@ done
 shift
 rules=()
 for rule; do rules+=(--inject "$rule"); done
-messages=$(mktemp)
+messages=$(mktemp) || exit 1
 trap 'rm -f "$messages"' EXIT
 code=0
 answer=$("$mpirun" -n "$ranks" --qos "${ULFM_QOS:-ulfm}" "${rules[@]}" "${program[@]}" 2>"$messages") || code=$?

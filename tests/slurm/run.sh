@@ -8,7 +8,7 @@ shift
 here=$(realpath "$(dirname "$0")")
 export LLAMADA_BUILD=$build
 nodes=$here/../support/nodes
-work=$(mktemp -d)
+work=$(mktemp -d) || exit 1
 trap 'status=$?; "$nodes" down >/dev/null 2>&1 || true; rm -rf "$work"; exit $status' EXIT
 
 # ---- the cluster

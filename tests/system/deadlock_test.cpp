@@ -74,7 +74,7 @@ TEST_CASE("mpirun: no job is accused of a deadlock that may go on", "[system]") 
 }
 
 TEST_CASE("mpirun: --timeout and SIGUSR1 say what the ranks wait for", "[system]") {
-  Job late({"-n", "2", "--timeout", "0.7", LLAMADA_DEADLOCKS, "sleeps"});
+  Job late({"-n", "2", "--timeout", "0.7", LLAMADA_DEADLOCKS, "sleeps_on"});
   CHECK(late.wait() == 124);
   INFO(late.errors());
   CHECK(has(late.errors(), "  rank 0 does not wait in MPI.\n"));

@@ -100,14 +100,18 @@ static void polls(void) {
   }
 }
 
-static void sleeps(void) {
+static void sleep_first(unsigned seconds) {
   if (rank == 0) {
-    sleep(3);
+    sleep(seconds);
     for (int other = 1; other < size; ++other) send(other, 1);
   } else {
     receive(0, 1);
   }
 }
+
+static void sleeps(void) { sleep_first(3); }
+/* until the job is ended */
+static void sleeps_on(void) { sleep_first(600); }
 
 static void reads_input(void) {
   char line[16];
@@ -176,6 +180,7 @@ int main(int argc, char** argv) {
                {"window", window},
                {"polls", polls},
                {"sleeps", sleeps},
+               {"sleeps_on", sleeps_on},
                {"reads_input", reads_input},
                {"second_thread", second_thread},
                {"bursts", bursts},

@@ -4,7 +4,7 @@
 set -euo pipefail
 prefix=$1
 source=$2
-work=$(mktemp -d)
+work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 export LD_LIBRARY_PATH=
 

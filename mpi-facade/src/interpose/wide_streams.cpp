@@ -102,35 +102,27 @@ LLAMADA_INTERPOSED int __fwprintf_chk(FILE* file, int flag, const wchar_t* forma
   return count;
 }
 
-LLAMADA_INTERPOSED int vfwscanf(FILE* file, const wchar_t* format, va_list arguments) {
-  static NextFunction<int(FILE*, const wchar_t*, va_list)> next("vfwscanf");
-  widen(file, LLAMADA_CALLER);
-  return next.get()(file, format, arguments);
-}
-LLAMADA_INTERPOSED int fwscanf(FILE* file, const wchar_t* format, ...) {
-  static NextFunction<int(FILE*, const wchar_t*, va_list)> next("vfwscanf");
-  widen(file, LLAMADA_CALLER);
-  va_list arguments;
-  va_start(arguments, format);
-  const int count = next.get()(file, format, arguments);
-  va_end(arguments);
-  return count;
-}
-
-// The names of the above in programs that follow ISO C, without glibc's own additions.
-LLAMADA_INTERPOSED int __isoc99_vfwscanf(FILE* file, const wchar_t* format, va_list arguments) {
-  static NextFunction<int(FILE*, const wchar_t*, va_list)> next("__isoc99_vfwscanf");
-  widen(file, LLAMADA_CALLER);
-  return next.get()(file, format, arguments);
-}
-LLAMADA_INTERPOSED int __isoc99_fwscanf(FILE* file, const wchar_t* format, ...) {
-  static NextFunction<int(FILE*, const wchar_t*, va_list)> next("__isoc99_vfwscanf");
-  widen(file, LLAMADA_CALLER);
-  va_list arguments;
-  va_start(arguments, format);
-  const int count = next.get()(file, format, arguments);
-  va_end(arguments);
-  return count;
-}
+// A header may give fwscanf() its other name, so both names are written out.
+#define LLAMADA_WIDE_SCAN(name, scan, vscan)                                                            \
+  LLAMADA_INTERPOSED int v_##scan(FILE* file, const wchar_t* format, va_list arguments) __asm__(vscan); \
+  int v_##scan(FILE* file, const wchar_t* format, va_list arguments) {                                  \
+    static NextFunction<int(FILE*, const wchar_t*, va_list)> next(vscan);                               \
+    widen(file, LLAMADA_CALLER);                                                                        \
+    return next.get()(file, format, arguments);                                                         \
+  }                                                                                                     \
+  LLAMADA_INTERPOSED int scan(FILE* file, const wchar_t* format, ...) __asm__(name);                    \
+  int scan(FILE* file, const wchar_t* format, ...) {                                                    \
+    static NextFunction<int(FILE*, const wchar_t*, va_list)> next(vscan);                               \
+    widen(file, LLAMADA_CALLER);                                                                        \
+    va_list arguments;                                                                                  \
+    va_start(arguments, format);                                                                        \
+    const int count = next.get()(file, format, arguments);                                              \
+    va_end(arguments);                                                                                  \
+    return count;                                                                                       \
+  }
+LLAMADA_WIDE_SCAN("fwscanf", llamada_fwscanf, "vfwscanf")
+// The same in programs that follow ISO C, without glibc's own additions.
+LLAMADA_WIDE_SCAN("__isoc99_fwscanf", llamada_iso_fwscanf, "__isoc99_vfwscanf")
+#undef LLAMADA_WIDE_SCAN
 
 }  // extern "C"

@@ -29,7 +29,7 @@ bool SegmentStore::choose_segment() {
   const Segment* best = nullptr;
   for (const auto& [number, segment] : index_.segments()) {
     if (number == active_.number || segment.gone_after != 0 || segment.last > synced_) continue;
-    if (!segment.has_doubles && segment.live_bytes * 100 >= segment.end * live_percent_min) continue;
+    if (!segment.has_doubles && segment.live_bytes * 100 >= segment.bytes * live_percent_min) continue;
     if (best != nullptr && best->live_bytes <= segment.live_bytes) continue;
     best = &segment;
     cleaning_.segment = number;
@@ -41,6 +41,7 @@ bool SegmentStore::choose_segment() {
     return false;
   }
   cleaning_.scan = std::move(*scan);
+  cleaning_.has_damage = !cleaning_.scan.is_whole();
   return true;
 }
 
@@ -67,7 +68,9 @@ void SegmentStore::copy_items(const FoundBatch& batch, std::span<const std::byte
       static_cast<std::uint32_t>(batch.number - index_.segments().at(cleaning_.segment).first);
   ItemWalk walk(bytes.subspan(sizeof(BatchHeader)));
   while (const auto item = walk.next()) {
-    const bool is_whole = batch.state == FoundBatch::State::whole || item->is_whole();
+    // Looked at once more: a copy of damaged bytes would get a right checksum.
+    const bool is_whole = item->is_whole();
+    cleaning_.has_damage = cleaning_.has_damage || !is_whole;
     if (!is_whole && !batch.heads_are_good) return;
     const ItemHeader& header = item->header;
     const std::uint64_t offset = batch.offset + sizeof(BatchHeader) + item->offset;
@@ -86,7 +89,7 @@ void SegmentStore::copy_items(const FoundBatch& batch, std::span<const std::byte
 /// All is copied but what the store knows by heart.
 Status SegmentStore::finish_cleaning() {
   copy_streams();
-  if (!cleaning_.scan.is_whole()) {
+  if (cleaning_.has_damage) {
     // What is left there then is damaged.
     if (!copies_.is_empty())
       if (auto written = write_batch(copies_); !written) return propagate(written);
@@ -124,7 +127,9 @@ void SegmentStore::copy_lost() {
 void SegmentStore::list_segments() {
   std::vector<std::uint64_t> numbers;
   for (const auto& [number, segment] : index_.segments())
-    if (number != cleaning_.segment && segment.gone_after == 0) numbers.push_back(number);
+    // One without a batch was never durable, or does not count any longer: it may go at the next start.
+    if (number != cleaning_.segment && segment.gone_after == 0 && segment.last >= segment.first)
+      numbers.push_back(number);
   copies_.add({.kind = record_segments, .body = std::as_bytes(std::span(numbers))});
 }
 

@@ -52,7 +52,7 @@ static_assert(sizeof(SegmentHeader) == 64);
 /// At seal_offset of a segment that is complete.
 struct Seal {
   std::array<char, 8> magic;
-  std::uint64_t footer_offset;
+  std::uint64_t footer_offset;  ///< Of its mark.
   std::uint64_t entries;
   std::uint64_t last;    ///< The number of the last batch.
   std::uint64_t synced;  ///< The last batch that was durable when this was written.
@@ -98,7 +98,11 @@ struct ItemHeader {
 };
 static_assert(sizeof(ItemHeader) == 48);
 
-/// What a footer says of an item.
+/// At the beginning of a footer, so that it is not taken for a damaged batch while the seal is not on the
+/// disk.
+inline constexpr std::array<char, 64> footer_mark{'L', 'L', 'F', 'O', 'O', 'T', '\1'};
+
+/// What a footer says of an item; the entries follow the mark.
 struct FooterEntry {
   std::uint64_t number;
   std::uint64_t group;

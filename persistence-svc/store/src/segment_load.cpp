@@ -37,6 +37,8 @@ class Loader {
     cut();
     for (Candidate& each : candidates_)
       if (auto entered = enter(each); !entered) return propagate(entered);
+    // The numbers of batches that were damaged are not used again.
+    loaded_.written = std::max(loaded_.written, loaded_.synced);
     for (const StreamId lost : loaded_.index.drop_undeclared())
       fault(
           fmt::format("{}: the name of stream {} is damaged; its items cannot be read", files_.name(), lost));
@@ -80,19 +82,19 @@ class Loader {
   Status open_all(const std::set<std::uint64_t>& gone) {
     auto names = files_.list();
     if (!names) return propagate(names);
-    std::ranges::sort(*names);
-    for (const std::string& name : *names) {
-      const auto number = segment_number(name);
-      if (!number) continue;
-      loaded_.next_segment = std::max(loaded_.next_segment, *number + 1);
-      if (gone.contains(*number)) {
-        loaded_.leftover.push_back(name);
+    std::vector<std::uint64_t> numbers;
+    for (const std::string& name : *names)
+      if (const auto number = segment_number(name)) numbers.push_back(*number);
+    std::ranges::sort(numbers);
+    for (const std::uint64_t number : numbers) {
+      loaded_.next_segment = std::max(loaded_.next_segment, number + 1);
+      if (gone.contains(number)) {
+        loaded_.leftover.push_back(segment_name(number));
         continue;
       }
-      seen_.insert(*number);
-      if (auto opened = open(name, *number); !opened) return opened;
+      seen_.insert(number);
+      if (auto opened = open(segment_name(number), number); !opened) return opened;
     }
-    std::ranges::sort(candidates_, {}, &Candidate::number);
     return {};
   }
 
@@ -131,9 +133,10 @@ class Loader {
   void take_seal(std::span<const std::byte> bytes, Candidate& candidate) const {
     Seal seal;
     std::memcpy(&seal, bytes.data() + seal_offset, sizeof seal);
-    const bool fits = is_good(seal) && seal.segment == candidate.number && seal.tag == tag_of(store_) &&
-                      seal.footer_offset <= candidate.bytes &&
-                      seal.entries <= (candidate.bytes - seal.footer_offset) / sizeof(FooterEntry);
+    const bool fits =
+        is_good(seal) && seal.segment == candidate.number && seal.tag == tag_of(store_) &&
+        seal.footer_offset <= candidate.bytes && candidate.bytes - seal.footer_offset >= footer_mark.size() &&
+        seal.entries <= (candidate.bytes - seal.footer_offset - footer_mark.size()) / sizeof(FooterEntry);
     if (fits && candidate.first != 0 && seal.last + 1 >= candidate.first) candidate.seal = seal;
   }
 
@@ -203,16 +206,18 @@ class Loader {
     return enter_scan(candidate);
   }
 
-  /// False if the footer is damaged.
+  /// False if the footer is not what was written: nobody waits until it is durable.
   Result<bool> enter_footer(Candidate& candidate) {
     const Seal& seal = *candidate.seal;
     std::vector<FooterEntry> entries(seal.entries);
     const auto bytes = std::as_writable_bytes(std::span(entries));
-    if (auto read = read_all(*candidate.file, seal.footer_offset, bytes); !read) return propagate(read);
-    if (crc32c(bytes) != seal.footer_crc) {
-      fault(fmt::format("{}: the footer is damaged; all of the segment is read instead", name_of(candidate)));
-      return false;
-    }
+    if (auto read = read_all(*candidate.file, seal.footer_offset + footer_mark.size(), bytes); !read)
+      return propagate(read);
+    const auto lies_in_it = [&](const FooterEntry& entry) {
+      return entry.bytes >= sizeof(ItemHeader) &&
+             std::uint64_t{entry.unit} * item_alignment + entry.bytes <= seal.footer_offset;
+    };
+    if (crc32c(bytes) != seal.footer_crc || !std::ranges::all_of(entries, lies_in_it)) return false;
     came_to(candidate, std::min(seal.last, candidate.limit - 1), seal.footer_offset);
     std::vector<std::byte> memory;
     for (const FooterEntry& entry : entries) {
@@ -254,6 +259,7 @@ class Loader {
       if (batch.number > loaded_.synced)
         loaded_.unsynced.push_back({batch.number, candidate.number, batch.offset, batch.bytes, {}});
     }
+    if (!candidate.seal && !candidate.scan->ends_damaged) loaded_.unsealed.push_back(candidate.number);
     if (candidate.scan->ends_damaged && candidate.limit == no_batch) {
       ++loaded_.damaged_batches;
       fault(fmt::format("{}: what follows batch {} is damaged; if it was a batch, its items are lost",

@@ -26,8 +26,9 @@ struct LoadedStore {
   std::uint64_t torn_batches = 0;
   std::uint64_t damaged_batches = 0;
   std::uint64_t damaged_items = 0;
-  std::vector<std::string> sentences;  ///< What was found damaged.
-  std::vector<std::string> leftover;   ///< Files that no longer belong to the store.
+  std::vector<std::string> sentences;   ///< What was found damaged.
+  std::vector<std::string> leftover;    ///< Files that no longer belong to the store.
+  std::vector<std::uint64_t> unsealed;  ///< Segments that may be longer than what is in them.
 };
 
 /// Reads all segments and says what the store has. Changes nothing. `synced`: what is known to be durable.

@@ -67,11 +67,19 @@ Status SegmentStore::open_store() {
     if (auto locked = files_->lock(); !locked) return locked;
   if (auto found = find_store(); !found) return found;
   LLAMADA_CRASH_POINT("store:found");
-  if (auto loaded = load(); !loaded) return loaded;
-  if (options_.read_only || unsynced_.empty()) return {};
-  // What was written and not synced before may be in the kernel's memory only; from here on it counts.
-  LLAMADA_CRASH_POINT("store:loaded");
-  return sync(written_);
+  auto leftover = load();
+  if (!leftover) return propagate(leftover);
+  if (options_.read_only) return {};
+  if (!unsynced_.empty()) {
+    // What was written and not synced before may be in the kernel's memory only; from here on it counts.
+    LLAMADA_CRASH_POINT("store:loaded");
+    directory_changed_ = true;
+    if (auto synced = sync(written_); !synced) return synced;
+  }
+  // Not before: the list that does without a segment, and the copies of its items, may have been such
+  // batches.
+  remove_leftover(*leftover);
+  return {};
 }
 
 /// The id of the store, which is made if the directory has none.
@@ -123,18 +131,22 @@ Result<std::optional<StoreId>> SegmentStore::store_of_segments() {
   return std::optional<StoreId>();
 }
 
-Status SegmentStore::load() {
+/// Files that can go once all that was loaded is durable.
+Result<std::vector<std::string>> SegmentStore::load() {
   auto loaded = load_segments(*files_, id_, 0, options_.read_only);
   if (!loaded) return propagate(loaded);
   for (const std::string& sentence : loaded->sentences) say(sentence);
   figures_.torn_batches = loaded->torn_batches;
   figures_.damaged_batches = loaded->damaged_batches;
   figures_.damaged_items = loaded->damaged_items;
-  if (!options_.read_only) remove_leftover(loaded->leftover);
+  std::vector<std::string> leftover = std::move(loaded->leftover);
+  const std::vector<std::uint64_t> unsealed = std::move(loaded->unsealed);
   take(std::move(*loaded));
+  if (!options_.read_only)
+    for (const std::uint64_t number : unsealed) shorten(number);
   for (const auto& [id, stream] : index_.streams()) catalogue_.declare(id, stream.name, stream.last);
   catalogue_.pass_over(index_.last_stream());
-  return {};
+  return leftover;
 }
 
 void SegmentStore::take(LoadedStore loaded) {
@@ -147,6 +159,14 @@ void SegmentStore::take(LoadedStore loaded) {
   held_bytes_ = 0;
   for (UnsyncedBatch& batch : loaded.unsynced) unsynced_.push_back(std::move(batch));
   cleaning_ = {};
+}
+
+/// Gives back what was allocated for more batches: they go into another segment.
+void SegmentStore::shorten(std::uint64_t number) {
+  Segment& segment = index_.segment(number);
+  if (segment.bytes <= segment.end) return;
+  LLAMADA_CRASH_POINT("store:shortened");
+  if (segment.file->truncate(segment.end)) segment.bytes = segment.end;
 }
 
 void SegmentStore::remove_leftover(const std::vector<std::string>& names) {

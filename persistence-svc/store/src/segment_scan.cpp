@@ -47,6 +47,7 @@ class Scanner {
         offset += rounded_up(sizeof(BatchHeader) + header->bytes, batch_alignment);
         continue;
       }
+      if (std::memcmp(bytes.data(), footer_mark.data(), footer_mark.size()) == 0) break;
       after_damage = !is_zero(bytes);
       auto next = find(offset + batch_alignment);
       if (!next) return propagate(next);

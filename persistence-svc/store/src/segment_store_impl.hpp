@@ -55,6 +55,7 @@ class SegmentStore final : public Store {
     std::uint64_t segment = 0;  ///< 0: none.
     SegmentScan scan;
     std::size_t next = 0;  ///< The first batch that was not copied.
+    bool has_damage = false;
   };
   /// Reads items, many at a time where they lie one after another.
   class Window;
@@ -63,8 +64,9 @@ class SegmentStore final : public Store {
   Status open_store();
   Status find_store();
   Result<std::optional<StoreId>> store_of_segments();
-  Status load();
+  Result<std::vector<std::string>> load();
   void take(LoadedStore loaded);
+  void shorten(std::uint64_t number);
   void remove_leftover(const std::vector<std::string>& names);
 
   // segment_store.cpp

@@ -100,8 +100,11 @@ void SegmentStore::seal_active() {
             .zero = 0,
             .crc = 0};
   finish(seal);
-  if (!segment.file->truncate(offset + footer.size()) || !segment.file->write(offset, footer)) return;
-  segment.bytes = offset + footer.size();
+  const std::uint64_t end = offset + footer_mark.size() + footer.size();
+  if (!segment.file->truncate(end) || !segment.file->write(offset, std::as_bytes(std::span(footer_mark))) ||
+      !segment.file->write(offset + footer_mark.size(), footer))
+    return;
+  segment.bytes = end;
   LLAMADA_CRASH_POINT("store:footer");
   (void)segment.file->write(seal_offset, plain_bytes(seal));
   LLAMADA_CRASH_POINT("store:sealed");

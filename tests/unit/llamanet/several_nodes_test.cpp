@@ -9,6 +9,7 @@
 
 #include "llamada/base/kept_descriptor.hpp"
 #include "llamada/llamanet/inspector.hpp"
+#include "llamada/replication/frame.hpp"
 #include "socket.hpp"
 #include "two_nodes.hpp"
 
@@ -22,8 +23,10 @@ bool is_readable(int descriptor) {
   return ::poll(&one, 1, 0) == 1;
 }
 
+/// The kernel lets nothing through that does not begin as a frame of the job.
 void send_text(replication::Link& link, std::uint32_t to, std::string_view text) {
-  const replication::Datagram datagram{std::as_bytes(std::span(text)), {}};
+  const replication::FrameHead head{.job = static_cast<std::uint32_t>(test_job), .to = to};
+  const replication::Datagram datagram{std::as_bytes(std::span(&head, 1)), std::as_bytes(std::span(text))};
   REQUIRE(link.send(to, std::span(&datagram, 1)) == 1);
 }
 
@@ -31,7 +34,8 @@ void send_text(replication::Link& link, std::uint32_t to, std::string_view text)
 std::string receive_text(Application& application, replication::Link& link) {
   for (;;) {
     if (const auto received = link.receive(); !received.empty())
-      return {reinterpret_cast<const char*>(received[0].data()), received[0].size()};
+      return {reinterpret_cast<const char*>(received[0].data()) + replication::frame_head_bytes,
+              received[0].size() - replication::frame_head_bytes};
     if (!application.bell().sleep([] { return false; })) return "the driver is gone";
   }
 }

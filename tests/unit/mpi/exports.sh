@@ -1,7 +1,7 @@
 #!/bin/sh
 # exports.sh MPI_H LIBRARY EXPORTS_MAP: the header, with mpi-ext.h beside it, declares exactly what the library exports, functions under both names.
 set -eu
-work=$(mktemp -d)
+work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 sed -n 's/^LLAMADA_MPI_PUBLIC [A-Za-z_]* \(P\{0,1\}MPI[RX]\{0,1\}_[A-Za-z_0-9]*\)(.*/\1/p' "$1" "$(dirname "$1")/mpi-ext.h" | sort >"$work/declared"
 nm -D --defined-only "$2" | sed 's/^[^ ]* [A-Za-z] //; s/@.*//' | grep -E '^P?MPI[RX]?_' | sort >"$work/exported"

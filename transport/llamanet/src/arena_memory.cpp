@@ -117,9 +117,8 @@ std::size_t ArenaMemory::write(std::byte* to, std::span<const std::byte> from, s
     // Not beyond what is reserved.
     if (!reach(data() + at + from.size() + zeros_bytes)) return 0;
     end = std::min(end, static_cast<std::uint64_t>(reserved_end_ - data()));
-  } else if (!files_may_have(end)) {  // a program may have set a limit since
-    return 0;
   }
+  if (!files_may_have(end)) return 0;  // a program may have set a limit since
   std::array<iovec, 2 + (prepared_step_bytes + grown_ahead_bytes) / zeros.size()> pieces;
   std::size_t count = 0;
   if (!from.empty()) pieces[count++] = {const_cast<std::byte*>(from.data()), from.size()};
