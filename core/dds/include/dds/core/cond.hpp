@@ -54,12 +54,12 @@ class ReadConditionState final : public ConditionState {
 
 }  // namespace detail
 
-/// Something that is true or not and that a WaitSet can wait for.
+/// A boolean that a WaitSet can wait for (DDS 1.4, 2.2.2.1.7). Any thread.
 class Condition : public Reference<detail::ConditionState> {
  public:
   using Reference::Reference;
   bool trigger_value() const { return state().native()->trigger_value(); }
-  /// What WaitSet::dispatch() calls while the condition is true.
+  /// WaitSet::dispatch() calls `handler` while the condition is true. Any thread may set it.
   template <typename Handler>
   void handler(Handler handler) {
     state().handler(std::move(handler));
@@ -69,7 +69,7 @@ class Condition : public Reference<detail::ConditionState> {
 };
 using ConditionSeq = std::vector<Condition>;
 
-/// A condition that the program sets.
+/// A condition that the program sets (DDS 1.4, 2.2.2.1.8). Any thread.
 class GuardCondition : public Condition {
  public:
   GuardCondition()
@@ -85,8 +85,8 @@ class GuardCondition : public Condition {
   }
 };
 
-/// True while one of its statuses has changed since it was read. An entity has one: all references to it are
-/// equal and share its handler.
+/// True while one of its enabled statuses has changed since it was read (DDS 1.4, 2.2.2.1.9). An entity has
+/// one: all references to it are equal and share its handler. Throws AlreadyClosedError. Any thread.
 class StatusCondition : public Condition {
  public:
   template <typename State>
@@ -96,7 +96,7 @@ class StatusCondition : public Condition {
   StatusCondition(const EntityReference<State>& entity, Handler handler) : StatusCondition(entity) {
     this->handler(std::move(handler));
   }
-  /// Whose statuses; null if the program has no reference to it any more.
+  /// The entity of the statuses; null if the program no longer has a reference to it.
   core::Entity entity() const;
   status::StatusMask enabled_statuses() const { return status::StatusMask(native().enabled_statuses()); }
   void enabled_statuses(const status::StatusMask& mask) { native().set_enabled_statuses(mask.native()); }
@@ -109,7 +109,7 @@ class StatusCondition : public Condition {
 
 namespace detail {
 
-/// What copies of a WaitSet share. In a child of fork() all throws PreconditionNotMetError.
+/// Copies of a WaitSet share this. In a child of fork() every method throws PreconditionNotMetError.
 class WaitSetState {
  public:
   void attach(const Condition& condition);
@@ -128,30 +128,30 @@ class WaitSetState {
 
 }  // namespace detail
 
-/// Waits for conditions, of any participants. Copies are the same WaitSet. One thread at a time may wait; any
-/// thread may attach and detach conditions meanwhile.
+/// Waits for conditions of any participants (DDS 1.4, 2.2.2.1.6). Copies are the same WaitSet. One thread at
+/// a time may wait; any thread may attach and detach conditions meanwhile.
 class WaitSet : public Reference<detail::WaitSetState> {
  public:
   using ConditionSeq = cond::ConditionSeq;
   using Reference::Reference;
   WaitSet() : Reference(std::make_shared<detail::WaitSetState>()) {}
 
-  /// A second time does nothing.
+  /// Attaching a condition again does nothing.
   WaitSet& attach_condition(const Condition& condition) { return state().attach(condition), *this; }
-  /// False: it was not attached.
+  /// Returns false if the condition was not attached.
   bool detach_condition(const Condition& condition) { return state().detach(condition); }
   WaitSet& operator+=(const Condition& condition) { return attach_condition(condition); }
   WaitSet& operator-=(const Condition& condition) { return detach_condition(condition), *this; }
   ConditionSeq conditions() const { return state().conditions(); }
   ConditionSeq& conditions(ConditionSeq& into) const { return into = conditions(); }
 
-  /// Those that are true, at least one. Throws TimeoutError; PreconditionNotMetError if another thread waits
-  /// already; AlreadyClosedError if none is true and the entity of one was closed.
+  /// Returns the true conditions, at least one. Throws TimeoutError after `at_most`; PreconditionNotMetError
+  /// if another thread waits already; AlreadyClosedError if none is true and the entity of one was closed.
   ConditionSeq wait(const Duration& at_most = Duration::infinite()) { return state().wait(at_most); }
   ConditionSeq& wait(ConditionSeq& triggered, const Duration& at_most = Duration::infinite()) {
     return triggered = wait(at_most);
   }
-  /// The same, and calls their handlers, in the order of their attachment.
+  /// Waits like wait() and calls the handlers of the true conditions, in the order of attachment.
   void dispatch(const Duration& at_most = Duration::infinite());
 };
 
@@ -159,7 +159,7 @@ class WaitSet : public Reference<detail::WaitSetState> {
 
 namespace dds::sub::cond {
 
-/// True while its reader has samples in the given states (DDS 1.4, 2.2.2.5.8).
+/// True while its reader has samples in the given states (DDS 1.4, 2.2.2.5.8). Any thread.
 class ReadCondition : public core::cond::Condition {
  public:
   ReadCondition(const AnyDataReader& reader, const status::DataState& state)
@@ -187,8 +187,8 @@ class ReadCondition : public core::cond::Condition {
   }
 };
 
-/// A ReadCondition on what the samples hold (DDS 1.4, 2.2.2.5.9). An expression that is wrong throws
-/// InvalidArgumentError.
+/// A ReadCondition on the contents of samples (DDS 1.4, 2.2.2.5.9). A wrong expression, or one that does not
+/// fit the type, throws InvalidArgumentError.
 class QueryCondition : public ReadCondition {
  public:
   QueryCondition(const Query& query, const status::DataState& state)

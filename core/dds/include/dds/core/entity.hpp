@@ -17,8 +17,8 @@ class ConditionState;
 
 namespace detail {
 
-/// What references of the API share: an entity of llamada::dcps, which is deleted when the last reference
-/// goes, or by close().
+/// References of the API share this: an entity of llamada::dcps. The last reference that goes deletes it, or
+/// close().
 class EntityState : public std::enable_shared_from_this<EntityState> {
  public:
   explicit EntityState(std::shared_ptr<llamada::dcps::Entity> entity) : entity_(std::move(entity)) {}
@@ -34,12 +34,12 @@ class EntityState : public std::enable_shared_from_this<EntityState> {
   }
   const std::shared_ptr<llamada::dcps::Entity>& shared_entity() const { return entity_; }
 
-  /// Whether entity() throws nothing.
+  /// True if entity() throws nothing.
   bool is_usable() const noexcept { return made_.holds() && !is_closed_.load(std::memory_order_acquire); }
   bool is_of_this_process() const noexcept { return made_.holds(); }
 
-  /// Deletes the entity, and with it those that were made of it; a second time does nothing. What deletion
-  /// fails with is thrown, and the entity is as it was. In a child of fork() only this copy is closed.
+  /// Deletes the entity, and with it those that were made of it; a second time does nothing. A deletion that
+  /// fails throws, and the entity is unchanged. In a child of fork() only this copy is closed.
   void close();
   /// Keeps the entity until it is closed, even without references.
   void retain() { self_ = shared_from_this(); }
@@ -65,7 +65,7 @@ class EntityState : public std::enable_shared_from_this<EntityState> {
   std::shared_ptr<cond::detail::ConditionState> status_condition_;
 };
 
-// Listeners hear of entities of the layer below; what references share of these is looked up.
+// Listeners hear of entities of the layer below; these functions find the state that references share.
 
 /// While one lives, an entity is being made: await_state() waits for it.
 class Making {
@@ -77,9 +77,9 @@ class Making {
 };
 /// From now on, and as long as it lives, the state of its entity.
 void make_known(const std::shared_ptr<EntityState>& state);
-/// nullptr: there is none (any more).
+/// Returns nullptr if there is none, or no longer.
 std::shared_ptr<EntityState> known_state(const llamada::dcps::Entity& entity);
-/// The same, for an entity that is perhaps just being made.
+/// Like known_state(), for an entity that is perhaps just being made.
 std::shared_ptr<EntityState> await_state(const llamada::dcps::Entity& entity);
 
 /// A listener in the form of the layer below; its `adapter` may be nullptr.
@@ -126,7 +126,7 @@ class ConfiguredState : public EntityState {
     static_cast<Native&>(entity()).set_listener(listening.adapter.get(), listening.mask);
     adapter_ = std::move(listening.adapter);
   }
-  /// What it was adapted from, if that is of this kind.
+  /// Returns the listener of the API behind the adapter; nullptr if it is of another kind.
   template <typename Adapter>
   auto* heard_by() const {
     const auto* adapter = dynamic_cast<const Adapter*>(adapter_.get());
@@ -180,7 +180,7 @@ class WeakReference {
   WeakReference() = default;
   WeakReference(const T& reference) : state_(reference.shared_state()) {}  // NOLINT: implicit by intent
 
-  /// Nobody keeps it any more, or there never was any.
+  /// True if nobody keeps the entity, or if there never was one.
   bool expired() const { return state_.expired(); }
   /// null if it expired.
   T lock() const { return T(state_.lock()); }
@@ -189,7 +189,7 @@ class WeakReference {
   std::weak_ptr<typename T::State> state_;
 };
 
-/// What all entities can (7.5.8).
+/// The operations of all entities (DDS 1.4, 2.2.2.1.1; ISO C++ PSM, 7.5.8). Any thread.
 template <typename State>
 class EntityReference : public Reference<State> {
  public:
@@ -217,8 +217,8 @@ class Entity : public EntityReference<detail::EntityState> {
       : EntityReference(other.shared_state()) {}
 };
 
-/// The same entity or topic description as a `To`, for example a DataReader<T> for an Entity or an
-/// AnyDataReader (ISO C++ PSM, 7.4). null stays null. Throws InvalidDowncastError if it is none.
+/// Returns the entity or topic description as a `To`, for example a DataReader<T> for an Entity or an
+/// AnyDataReader (ISO C++ PSM, 7.4). null stays null. Throws InvalidDowncastError if it is no `To`.
 template <typename To, typename From>
 To polymorphic_cast(const From& from) {
   static_assert(
@@ -243,7 +243,7 @@ class ConfiguredReference : public EntityReference<State> {
 
   QosType qos() const { return QosType(native().qos()); }
   void qos(const QosType& qos) { detail::value_of(native().set_qos(qos.native())); }
-  /// The same, as streams have it: `writer << qos`, `writer >> qos`.
+  /// Sets or gets the policies as a stream: `writer << qos`, `writer >> qos`.
   ConfiguredReference& operator<<(const QosType& qos) {
     this->qos(qos);
     return *this;

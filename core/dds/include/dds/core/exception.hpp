@@ -28,7 +28,7 @@ class ExceptionOver : public Exception, public Base {
 };
 }  // namespace detail
 
-/// What none of the others says: a system call failed, the driver is gone.
+/// All errors without an exception of their own: a system call failed, the driver is gone.
 struct Error : detail::ExceptionOver<std::logic_error> {
   using ExceptionOver::ExceptionOver;
 };

@@ -4,7 +4,7 @@
 
 namespace dds::core::detail {
 
-/// What a Filter and a Query have both: an expression (DDS 1.4, Annex B) and the values of %0, %1, ... in it.
+/// The common part of Filter and Query: an expression (DDS 1.4, Annex B) and the values of %0, %1, ... in it.
 class Expression {
  public:
   using iterator = StringSeq::iterator;

@@ -5,8 +5,8 @@
 #include "dds/core/status.hpp"
 #include "llamada/qos/entity_qos.hpp"
 
-// The policies as values of the ISO C++ PSM, 7.5.6: `Reliability::Reliable()`, `History::KeepLast(5)`. What
-// each does is in docs/policies; here is one name more, SendWindow, which the standard has not.
+// The policies as values of the ISO C++ PSM, 7.5.6: `Reliability::Reliable()`, `History::KeepLast(5)`.
+// docs/policies describes each. One name more, SendWindow, is not in the standard.
 namespace dds::core::policy {
 
 /// A policy of llamada::qos under the standard's C++ names.

@@ -32,7 +32,7 @@ class EntityQos : private detail::Held<Policies>... {
   EntityQos(const Native& native) {  // NOLINT: implicit by intent
     llamada::qos::each_policy(native, [this](llamada::qos::PolicyId, const auto& each) { this->load(each); });
   }
-  /// The standard's defaults, but for the policies that the topic has, too (DDS 1.4, 2.2.2.4.1.12).
+  /// The standard's defaults, except the policies that the topic has, too (DDS 1.4, 2.2.2.4.1.12).
   template <typename TopicQos>
   requires requires(Native& native, const TopicQos& topic) { copy_from_topic_qos(native, topic.native()); }
   EntityQos(const TopicQos& topic) : EntityQos() { *this = topic; }  // NOLINT: implicit by intent

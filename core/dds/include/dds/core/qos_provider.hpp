@@ -14,16 +14,16 @@ class QosFiles;
 
 /// The policies of a file in DDS-XML (docs/qos.md; ISO C++ PSM, 7.5.6). `id` names an entity's element,
 /// "Library::Profile" or "Library::Profile::Name"; without one the provider's profile counts, or the only one
-/// of the file. What is wrong throws InvalidArgumentError, with file and line. A reference, as the PSM has
-/// it: copies share what was read. Any thread.
+/// of the file. A wrong file throws InvalidArgumentError, with file and line. It is a reference, as in the
+/// PSM: copies share the file that was read. Any thread.
 class QosProvider : public Reference<detail::QosFiles> {
  public:
   using Reference::Reference;
   /// `uri`: a path, with or without "file://".
   explicit QosProvider(const std::string& uri);
   QosProvider(const std::string& uri, const std::string& profile);
-  /// Of the files that the environment names in LLAMADA_QOS_PROFILES, with `:` or `;` between them, read
-  /// again each time. Without it the standard's defaults are all there is.
+  /// Reads the files in the environment variable LLAMADA_QOS_PROFILES (`:` or `;` between them), anew at
+  /// each call. Without the variable it has only the standard's defaults.
   static QosProvider Default();
 
   domain::qos::DomainParticipantQos participant_qos() const { return participant_qos_of(std::nullopt); }
@@ -45,7 +45,7 @@ class QosProvider : public Reference<detail::QosFiles> {
     return datareader_qos_of(id, std::nullopt);
   }
 
-  /// Of the first element whose topic_filter fits the topic. Not in the standard.
+  /// Takes the first element whose topic_filter fits the topic. Not in the standard.
   pub::qos::DataWriterQos datawriter_qos_for_topic(const std::string& topic) const {
     return datawriter_qos_of(std::nullopt, topic);
   }

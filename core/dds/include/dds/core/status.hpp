@@ -87,7 +87,7 @@ class StatusMask {
   friend constexpr StatusMask operator|(StatusMask a, StatusMask b) { return StatusMask(a.bits_ | b.bits_); }
   friend constexpr StatusMask operator&(StatusMask a, StatusMask b) { return StatusMask(a.bits_ & b.bits_); }
   friend constexpr StatusMask operator^(StatusMask a, StatusMask b) { return StatusMask(a.bits_ ^ b.bits_); }
-  /// Of the statuses that there are.
+  /// Inverts only bits of existing statuses.
   friend constexpr StatusMask operator~(StatusMask a) { return all() ^ (a & all()); }
   StatusMask& operator|=(StatusMask other) { return *this = *this | other; }
   StatusMask& operator&=(StatusMask other) { return *this = *this & other; }

@@ -71,7 +71,7 @@ constexpr std::uint32_t nanosec_of(Nanoseconds value) {
   return static_cast<std::uint32_t>(value.count() - whole(value, second_ns) * second_ns);
 }
 
-/// What a Duration and a Time have both: a number of nanoseconds with the PSM's ways to read and write it.
+/// The common part of Duration and Time: a number of nanoseconds with the PSM's ways to read and write it.
 template <typename Self>
 class Nanosecs {
  public:

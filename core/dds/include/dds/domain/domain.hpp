@@ -16,7 +16,7 @@ class ParticipantState final : public core::detail::ConfiguredState<llamada::dcp
   using ConfiguredState::ConfiguredState;
   ~ParticipantState() override { close_silently(); }
 
-  /// What its publishers and subscribers have as their default when they are made.
+  /// The defaults of publishers and subscribers that are made from now on.
   pub::qos::DataWriterQos default_datawriter_qos() const;
   void default_datawriter_qos(const pub::qos::DataWriterQos& qos);
   sub::qos::DataReaderQos default_datareader_qos() const;
@@ -72,8 +72,8 @@ inline const char* driver_program() {
 
 }  // namespace detail
 
-/// A program's membership of a domain (DDS 1.4, 2.2.2.2.1; ISO C++ PSM, 7.5.10). Joins the node's driver, and
-/// starts one if there is none, which ends with its last application. Throws Error where that fails.
+/// A program's membership of a domain (DDS 1.4, 2.2.2.2.1; ISO C++ PSM, 7.5.10). Joins the node's driver, or
+/// starts one, which ends with its last application. Throws Error if that fails. Any thread.
 class DomainParticipant
     : public core::ConfiguredReference<detail::ParticipantState, llamada::dcps::DomainParticipant,
                                        qos::DomainParticipantQos> {
@@ -88,8 +88,8 @@ class DomainParticipant
       : ConfiguredReference(detail::join(domain_id, {qos.native(), detail::driver_program()},
                                          detail::listening(listener, mask))) {}
 
-  /// Of its own and of all entities in it, what no nearer listener's mask has. nullptr: none. The listener
-  /// must outlive the participant, or the time that it is set.
+  /// Hears the statuses of the participant and of all its entities that no nearer listener's mask has.
+  /// nullptr: none. The listener must outlive the participant, or the time for which it is set.
   void listener(DomainParticipantListener* listener, const core::status::StatusMask& mask);
   DomainParticipantListener* listener() const;
 
@@ -101,10 +101,10 @@ class DomainParticipant
   core::Time current_time() const { return core::Time(native().current_time()); }
   void close_contained_entities() { core::detail::value_of(native().delete_contained_entities()); }
 
-  // What entities have that are made from now on without policies of their own. Setters throw
+  // The policies of entities that are made from now on without policies of their own. Setters throw
   // InconsistentPolicyError.
 
-  /// Of the participants of this program.
+  /// The default of all participants of this program.
   static qos::DomainParticipantQos default_participant_qos() { return detail::default_participant_qos(); }
   static void default_participant_qos(const qos::DomainParticipantQos& qos) {
     core::detail::value_of(detail::set_default_participant_qos(qos.native()));
@@ -124,13 +124,13 @@ class DomainParticipant
     core::detail::value_of(native().set_default_topic_qos(qos.native()));
     return *this;
   }
-  /// What publishers that are made from now on have as their default_datawriter_qos().
+  /// The default_datawriter_qos() of publishers that are made from now on.
   pub::qos::DataWriterQos default_datawriter_qos() const { return state().default_datawriter_qos(); }
   DomainParticipant& default_datawriter_qos(const pub::qos::DataWriterQos& qos) {
     state().default_datawriter_qos(qos);
     return *this;
   }
-  /// What subscribers that are made from now on have as their default_datareader_qos().
+  /// The default_datareader_qos() of subscribers that are made from now on.
   sub::qos::DataReaderQos default_datareader_qos() const { return state().default_datareader_qos(); }
   DomainParticipant& default_datareader_qos(const sub::qos::DataReaderQos& qos) {
     state().default_datareader_qos(qos);

@@ -22,7 +22,7 @@ topic::ParticipantBuiltinTopicData discovered_participant_data(const DomainParti
 inline void ignore(const DomainParticipant& participant, const core::InstanceHandle& other) {
   core::detail::value_of(participant.native().ignore_participant(other.native()));
 }
-/// The same of several.
+/// Ignores several.
 template <typename Iterator>
 void ignore(const DomainParticipant& participant, Iterator begin, Iterator end) {
   for (Iterator each = begin; each != end; ++each) domain::ignore(participant, *each);

@@ -6,12 +6,12 @@
 
 namespace dds::domain {
 
-/// Of all entities of a participant, but those that read the built-in topics (DDS 1.4, 2.2.2.2.3; ISO C++
-/// PSM, 7.5.10).
+/// Hears of all entities of a participant, except those that read the built-in topics (DDS 1.4, 2.2.2.2.3;
+/// ISO C++ PSM, 7.5.10).
 class DomainParticipantListener : public virtual topic::AnyTopicListener,
                                   public virtual pub::PublisherListener,
                                   public virtual sub::SubscriberListener {};
-/// The same, with methods that do nothing.
+/// A DomainParticipantListener with methods that do nothing.
 class NoOpDomainParticipantListener : public virtual DomainParticipantListener,
                                       public virtual topic::NoOpAnyTopicListener,
                                       public virtual pub::NoOpPublisherListener,

@@ -52,7 +52,7 @@ inline topic::SubscriptionBuiltinTopicData matched_subscription_data(const AnyDa
 inline void ignore(const domain::DomainParticipant& participant, const core::InstanceHandle& writer) {
   core::detail::value_of(participant.native().ignore_publication(writer.native()));
 }
-/// The same of several.
+/// Ignores several.
 template <typename Iterator>
 void ignore(const domain::DomainParticipant& participant, Iterator begin, Iterator end) {
   for (Iterator each = begin; each != end; ++each) pub::ignore(participant, *each);

@@ -12,7 +12,7 @@ class DataWriter;
 
 namespace detail {
 
-/// What is heard of a `Writer`: a DataWriter<T> or an AnyDataWriter.
+/// The statuses that a listener hears of a `Writer`: a DataWriter<T> or an AnyDataWriter.
 template <typename Writer>
 class WriterMethods {
  public:
@@ -44,11 +44,11 @@ class DataWriterListener : public detail::WriterMethods<DataWriter<T>> {};
 template <typename T>
 class NoOpDataWriterListener : public detail::NoOpWriterMethods<DataWriterListener<T>> {};
 
-/// Of writers of any type.
+/// Hears of writers of any type.
 class AnyDataWriterListener : public detail::WriterMethods<AnyDataWriter> {};
 class NoOpAnyDataWriterListener : public detail::NoOpWriterMethods<AnyDataWriterListener> {};
 
-/// Of the writers of a publisher.
+/// Hears of the writers of a publisher.
 class PublisherListener : public virtual AnyDataWriterListener {};
 class NoOpPublisherListener : public virtual PublisherListener, public virtual NoOpAnyDataWriterListener {};
 

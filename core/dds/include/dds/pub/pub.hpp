@@ -61,8 +61,8 @@ class Publisher
             PublisherListener* listener = nullptr,
             const core::status::StatusMask& mask = core::status::StatusMask::all());
 
-  /// Of its writers, what their own listeners' masks have not. nullptr: none. The listener must outlive the
-  /// publisher, or the time that it is set.
+  /// Hears the statuses of its writers that their own listeners' masks do not have. nullptr: none. The
+  /// listener must outlive the publisher, or the time for which it is set.
   void listener(PublisherListener* listener, const core::status::StatusMask& mask);
   PublisherListener* listener() const;
 
@@ -83,13 +83,13 @@ class Publisher
     return *this;
   }
   using ConfiguredReference::operator>>;
-  /// Throws TimeoutError.
+  /// Waits for the readers of all its writers. Throws TimeoutError after `at_most`.
   void wait_for_acknowledgments(const core::Duration& at_most) const {
     core::detail::value_of(native().wait_for_acknowledgments(at_most.to_chrono()));
   }
 };
 
-/// All changes while it lives, or until end(), are one set (DDS 1.4, 2.2.2.4.1.10).
+/// All changes while it lives, or until end(), are one coherent set (DDS 1.4, 2.2.2.4.1.10).
 class CoherentSet {
  public:
   explicit CoherentSet(const Publisher& publisher) : publisher_(publisher) {
@@ -152,7 +152,7 @@ class WriterLoan {
   T* value_ = nullptr;
 };
 
-/// A writer of any type.
+/// A writer of any type. Any thread.
 class AnyDataWriter
     : public core::ConfiguredReference<detail::WriterState, llamada::dcps::DataWriter, qos::DataWriterQos> {
  public:
@@ -163,13 +163,13 @@ class AnyDataWriter
   dds::topic::TopicDescription<> topic_description() const {
     return dds::topic::TopicDescription<>(dds::topic::AnyTopic(state().topic()));
   }
-  /// As what it is. Throws InvalidDowncastError if it is of another type.
+  /// Returns it as a DataWriter<T>. Throws InvalidDowncastError if it is of another type.
   template <typename T>
   DataWriter<T> get() const {
     topic::detail::check_type<DataWriter<T>>(*native().topic()->type());
     return DataWriter<T>(shared_state());
   }
-  /// Until all RELIABLE readers that are matched have all samples. Throws TimeoutError.
+  /// Waits until all matched RELIABLE readers have all samples. Throws TimeoutError after `at_most`.
   void wait_for_acknowledgments(const core::Duration& at_most) const {
     core::detail::value_of(native().wait_for_acknowledgments(at_most.to_chrono()));
   }
@@ -221,7 +221,7 @@ class DataWriter : public AnyDataWriter {
   void write(const dds::topic::TopicInstance<T>& instance, const core::Time& timestamp) {
     write(instance.sample(), instance.handle(), timestamp);
   }
-  /// Samples, or TopicInstances, in their order. What fails ends it: those before are written.
+  /// Writes samples or TopicInstances in their order. The first failure throws; those before are written.
   template <typename Iterator>
   void write(const Iterator& begin, const Iterator& end) {
     for (Iterator each = begin; each != end; ++each) write(*each);
@@ -245,7 +245,7 @@ class DataWriter : public AnyDataWriter {
       write(*each, *handle, timestamp);
   }
 
-  // The same as streams.
+  // write() as a stream.
   DataWriter& operator<<(const T& sample) {
     write(sample);
     return *this;
@@ -268,7 +268,7 @@ class DataWriter : public AnyDataWriter {
     return *this;
   }
 
-  /// Room for a sample of a plain type.
+  /// Room for a sample of a plain type. Throws OutOfResourcesError. write() hands it over.
   WriterLoan<T> loan_sample() {
     static_assert(Representation::is_plain, "only plain types are written in place");
     static_assert(alignof(T) <= (sizeof(T) > 48 ? 64 : 8),
@@ -277,8 +277,8 @@ class DataWriter : public AnyDataWriter {
   }
   void write(WriterLoan<T>&& loan) { core::detail::value_of(native().write(std::move(loan.native()))); }
 
-  // The life of instances (DDS 1.4, 2.2.2.4.2.5 to 2.2.2.4.2.14). Of a `key` only the key members count. A
-  // timestamp stands in the place of the moment of the call. An instance that is not registered here throws
+  // The life of instances (DDS 1.4, 2.2.2.4.2.5 to 2.2.2.4.2.14). Only the key members of
+  // a `key` count. A timestamp replaces the time of the call. An instance that is not registered here throws
   // PreconditionNotMetError.
 
   core::InstanceHandle register_instance(const T& key) { return register_instance(key, std::nullopt); }
@@ -318,16 +318,16 @@ class DataWriter : public AnyDataWriter {
     core::detail::value_of(native().dispose(bytes_of(key), llamada::dcps::handle_nil, timestamp.to_chrono()));
     return *this;
   }
-  /// nil: it is not registered here.
+  /// Returns nil if the instance is not registered here.
   core::InstanceHandle lookup_instance(const T& key) const {
     return core::InstanceHandle(core::detail::value_of(native().lookup_instance(bytes_of(key))));
   }
-  /// A sample with the instance's key members and defaults else.
+  /// Returns a sample with the instance's key members, and defaults for all others.
   T& key_value(T& sample, const core::InstanceHandle& instance) const {
     const auto bytes = core::detail::value_of(native().key_value(instance.native()));
     return dds::topic::detail::replace(sample, bytes);
   }
-  /// The same, with the handle.
+  /// Like above, and sets the handle.
   dds::topic::TopicInstance<T>& key_value(dds::topic::TopicInstance<T>& into,
                                           const core::InstanceHandle& instance) const {
     key_value(into.sample(), instance);
@@ -339,7 +339,7 @@ class DataWriter : public AnyDataWriter {
   /// For polymorphic_cast().
   void check_data_type() const { dds::topic::detail::check_type<DataWriter>(*native().topic()->type()); }
 
-  /// nullptr: none. The listener must outlive the writer, or the time that it is set.
+  /// nullptr: none. The listener must outlive the writer, or the time for which it is set.
   void listener(Listener* listener, const core::status::StatusMask& mask);
   Listener* listener() const;
 

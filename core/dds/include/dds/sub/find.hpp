@@ -44,15 +44,15 @@ std::uint32_t find(const Subscriber& subscriber, const std::string& topic_name, 
                    std::uint32_t max_count = ~std::uint32_t{0}) {
   return detail::put<Reader>(detail::find_readers(subscriber, topic_name), out, max_count);
 }
-/// The same for a Topic, a ContentFilteredTopic or a TopicDescription.
+/// Takes a Topic, a ContentFilteredTopic or a TopicDescription instead of a name.
 template <typename Reader, typename Described, typename Iterator>
 requires std::is_base_of_v<topic::detail::DescriptionState, typename Described::State> std::uint32_t find(
     const Subscriber& subscriber, const Described& topic, Iterator out,
     std::uint32_t max_count = ~std::uint32_t{0}) {
   return find<Reader>(subscriber, topic.name(), out, max_count);
 }
-/// Those that have samples in these states; within a CoherentAccess with GROUP and ordered_access in the
-/// order in which the samples are to be read, one from each.
+/// The readers with samples in these states. Within a CoherentAccess with GROUP and ordered_access they come
+/// in the order in which to read, one sample from each.
 template <typename Reader, typename Iterator>
 std::uint32_t find(const Subscriber& subscriber, const status::DataState& state, Iterator out,
                    std::uint32_t max_count = ~std::uint32_t{0}) {
@@ -60,7 +60,7 @@ std::uint32_t find(const Subscriber& subscriber, const status::DataState& state,
 }
 
 core::InstanceHandleSeq matched_publications(const AnyDataReader& reader);
-/// At most `max_count` of them; gives their number.
+/// At most `max_count` of them; returns their number.
 template <typename Iterator>
 std::uint32_t matched_publications(const AnyDataReader& reader, Iterator out, std::uint32_t max_count) {
   return core::detail::put(matched_publications(reader), out, max_count);
@@ -76,7 +76,7 @@ inline topic::PublicationBuiltinTopicData matched_publication_data(const AnyData
 inline void ignore(const domain::DomainParticipant& participant, const core::InstanceHandle& reader) {
   core::detail::value_of(participant.native().ignore_subscription(reader.native()));
 }
-/// The same of several.
+/// Ignores several.
 template <typename Iterator>
 void ignore(const domain::DomainParticipant& participant, Iterator begin, Iterator end) {
   for (Iterator each = begin; each != end; ++each) sub::ignore(participant, *each);

@@ -13,7 +13,7 @@ class DataReader;
 
 namespace detail {
 
-/// What is heard of a `Reader`: a DataReader<T> or an AnyDataReader.
+/// The statuses that a listener hears of a `Reader`: a DataReader<T> or an AnyDataReader.
 template <typename Reader>
 class ReaderMethods {
  public:
@@ -53,11 +53,11 @@ class DataReaderListener : public detail::ReaderMethods<DataReader<T>> {};
 template <typename T>
 class NoOpDataReaderListener : public detail::NoOpReaderMethods<DataReaderListener<T>> {};
 
-/// Of readers of any type.
+/// Hears of readers of any type.
 class AnyDataReaderListener : public detail::ReaderMethods<AnyDataReader> {};
 class NoOpAnyDataReaderListener : public detail::NoOpReaderMethods<AnyDataReaderListener> {};
 
-/// Of a subscriber and its readers.
+/// Hears of a subscriber and its readers.
 class SubscriberListener : public virtual AnyDataReaderListener {
  public:
   /// When a listener hears this, on_data_available() is not called (DDS 1.4, 2.2.4.2.3.2);

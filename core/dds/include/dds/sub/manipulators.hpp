@@ -2,8 +2,8 @@
 
 #include "dds/sub/sub.hpp"
 
-// What can stand in `reader >> … >> samples` (ISO C++ PSM, 7.5.13): each does to a DataReader<T>::Selector
-// what its method of that name does. Only the last, a LoanedSamples<T>, reads or takes.
+// Manipulators for `reader >> … >> samples` (ISO C++ PSM, 7.5.13): each calls the method of its name of a
+// DataReader<T>::Selector. Only the last, a LoanedSamples<T>, reads or takes.
 namespace dds::sub {
 
 namespace detail {

@@ -39,11 +39,11 @@ class Rank {
   std::int32_t sample_, generation_, absolute_;
 };
 
-/// What a reader says of a sample (DDS 1.4, 2.2.2.5.5; ISO C++ PSM, 7.5.13).
+/// The information of a reader about a sample (DDS 1.4, 2.2.2.5.5; ISO C++ PSM, 7.5.13).
 class SampleInfo {
  public:
   explicit SampleInfo(const llamada::dcps::SampleInfo& native = {}) : native_(native) {}
-  /// False: there is no data, the sample tells a change of the instance's state.
+  /// False: the sample has no data and only tells a change of the instance's state.
   bool valid() const { return native_.valid_data; }
   core::Time timestamp() const { return core::Time(native_.source_timestamp); }
   status::DataState state() const {
@@ -86,7 +86,7 @@ class SampleRef {
   const std::string* error_;
 };
 
-/// A sample of one's own.
+/// A copy of a sample, which the program owns.
 template <typename T>
 class Sample {
  public:
@@ -117,8 +117,8 @@ class Sample {
   SampleInfo info_;
 };
 
-/// Samples that a reader has lent (DDS 1.4, 2.2.2.5.3.20; ISO C++ PSM, 7.5.13), until this and all copies of
-/// it are gone or return_loan() is called. Those of plain types lie where the writer has put them.
+/// Samples that a reader has lent (DDS 1.4, 2.2.2.5.3.20; ISO C++ PSM, 7.5.13): valid until this and all its
+/// copies are gone, or return_loan(). Samples of plain types lie where the writer has put them.
 template <typename T>
 class LoanedSamples {
  public:
@@ -209,8 +209,8 @@ std::uint32_t put(const LoanedSamples<T>& samples, Iterator out, std::size_t max
 
 }  // namespace detail
 
-/// The same samples for the PSM's other way to have them (7.5.13): copies share the loan, as those of
-/// LoanedSamples do here.
+/// Samples on loan in the PSM's other form (7.5.13): copies share the loan, as those of LoanedSamples do
+/// here.
 template <typename T>
 class SharedSamples {
  public:

@@ -28,7 +28,7 @@ class SubscriberState final : public core::detail::ConfiguredState<llamada::dcps
   topic::detail::Participant participant_;
 };
 
-/// What the reader of a built-in topic is of.
+/// The topic description of a reader of a built-in topic.
 class BuiltinDescription final : public topic::detail::DescriptionState {
  public:
   BuiltinDescription(topic::detail::Participant participant,
@@ -56,7 +56,7 @@ class ReaderState final : public core::detail::ConfiguredState<llamada::dcps::Da
   const std::shared_ptr<SubscriberState>& subscriber() const { return subscriber_; }
   const Description& description() const { return description_; }
 
-  /// What read() and take() give when nothing else is said: all references to the reader share it.
+  /// The states that read() and take() return by default: all references to the reader share them.
   llamada::dcps::DataState filter() const {
     const std::uint64_t masks = filter_.load(std::memory_order_relaxed);
     return {mask_at(masks, 0), mask_at(masks, 1), mask_at(masks, 2)};
@@ -103,8 +103,8 @@ class Subscriber : public core::ConfiguredReference<detail::SubscriberState, lla
              SubscriberListener* listener = nullptr,
              const core::status::StatusMask& mask = core::status::StatusMask::all());
 
-  /// Of itself, and of its readers what their own listeners' masks have not. nullptr: none. The listener must
-  /// outlive the subscriber, or the time that it is set.
+  /// Hears its own statuses, and those of its readers that their own listeners' masks do not have. nullptr:
+  /// none. The listener must outlive the subscriber, or the time for which it is set.
   void listener(SubscriberListener* listener, const core::status::StatusMask& mask);
   SubscriberListener* listener() const;
 
@@ -151,7 +151,7 @@ class CoherentAccess {
   bool ended_ = false;
 };
 
-/// A reader of any type.
+/// A reader of any type. Any thread.
 class AnyDataReader
     : public core::ConfiguredReference<detail::ReaderState, llamada::dcps::DataReader, qos::DataReaderQos> {
  public:
@@ -162,13 +162,13 @@ class AnyDataReader
   topic::TopicDescription<> topic_description() const {
     return topic::TopicDescription<>(state().description());
   }
-  /// As what it is. Throws InvalidDowncastError if it is of another type.
+  /// Returns it as a DataReader<T>. Throws InvalidDowncastError if it is of another type.
   template <typename T>
   DataReader<T> get() const {
     topic::detail::check_type<DataReader<T>>(*native().topicdescription()->type());
     return DataReader<T>(shared_state());
   }
-  /// Until the history of the TRANSIENT_LOCAL writers that are matched is here. Throws TimeoutError.
+  /// Waits until the history of all matched TRANSIENT_LOCAL writers is here. Throws TimeoutError.
   void wait_for_historical_data(const core::Duration& at_most) const {
     core::detail::value_of(native().wait_for_historical_data(at_most.to_chrono()));
   }
@@ -195,7 +195,7 @@ class AnyDataReader
 
 namespace detail {
 
-/// What copies of a Query share.
+/// Copies of a Query share this.
 struct QueryState {
   AnyDataReader reader;
   core::detail::Expression expression;
@@ -258,15 +258,15 @@ class DataReader : public AnyDataReader {
   topic::TopicDescription<T> topic_description() const {
     return topic::TopicDescription<T>(state().description());
   }
-  /// The topic; of a filtered one the topic that is filtered. Of a built-in topic there is none.
+  /// Returns the topic, for a filtered one its related topic. A built-in topic has none: null.
   dds::topic::Topic<T> topic() const { return dds::topic::Topic<T>(state().description()->topic()); }
   /// For polymorphic_cast().
   void check_data_type() const {
     topic::detail::check_type<DataReader>(*native().topicdescription()->type());
   }
 
-  /// What read() and take() of all references to this reader give when nothing else is said; at first
-  /// everything.
+  /// The states that read() and take() of all references to this reader return by default; at first all
+  /// states.
   status::DataState default_filter_state() const { return status::DataState(this->state().filter()); }
   DataReader& default_filter_state(const status::DataState& state) {
     this->state().filter(state.native());
@@ -275,7 +275,7 @@ class DataReader : public AnyDataReader {
 
   LoanedSamples<T> read() const { return get(false, options()); }
   LoanedSamples<T> take() const { return get(true, options()); }
-  /// Copies of at most `max_count` samples, put behind `out`, an iterator over Sample<T>; gives their number.
+  /// Copies at most `max_count` samples behind `out`, an iterator over Sample<T>; returns their number.
   template <typename Iterator>
   std::uint32_t read(Iterator out, std::uint32_t max_count) const {
     return select().read(out, max_count);
@@ -284,7 +284,7 @@ class DataReader : public AnyDataReader {
   std::uint32_t take(Iterator out, std::uint32_t max_count) const {
     return select().take(out, max_count);
   }
-  /// Copies of all, mostly for a std::back_insert_iterator; gives their number.
+  /// Copies all, mostly for a std::back_insert_iterator; returns their number.
   template <typename Iterator>
   std::uint32_t read(Iterator out) const {
     return select().read(out);
@@ -313,7 +313,7 @@ class DataReader : public AnyDataReader {
       options_.next_instance = false;
       return *this;
     }
-    /// Of the first instance behind this one that has any.
+    /// Selects samples of the first instance behind this one that has any.
     Selector& next_instance(const core::InstanceHandle& instance) {
       options_.instance = instance.native();
       options_.next_instance = true;
@@ -349,7 +349,7 @@ class DataReader : public AnyDataReader {
       return detail::put(get(true), out, ~std::size_t{0});
     }
 
-    /// What a stream does in the end; at first it reads.
+    /// Decides whether a stream reads (at first) or takes.
     Selector& mode(bool takes) {
       takes_ = takes;
       return *this;
@@ -383,8 +383,8 @@ class DataReader : public AnyDataReader {
   };
   Selector select() const { return Selector(*this); }
 
-  /// The same as a stream: `reader >> take >> max_samples(10) >> samples`, with what is in
-  /// sub/manipulators.hpp.
+  /// A selection as a stream, with manipulators from sub/manipulators.hpp:
+  /// `reader >> take >> max_samples(10) >> samples`.
   template <typename Manipulator>
   requires std::invocable<const Manipulator&, Selector&> Selector
   operator>>(const Manipulator& manipulator) const {

@@ -4,8 +4,8 @@
 #include "dds/topic/representation.hpp"
 #include "llamada/dcps/builtin_topics.hpp"
 
-// What the built-in topics tell of the domain (DDS 1.4, 2.2.5; ISO C++ PSM, 7.5.11), for the readers of
-// dds::sub::builtin_subscriber().
+// Types of the built-in topics, which describe the domain (DDS 1.4, 2.2.5; ISO C++ PSM, 7.5.11), for the
+// readers of dds::sub::builtin_subscriber().
 namespace dds::topic {
 
 inline std::string participant_topic_name() { return llamada::dcps::builtin_participant_topic; }
@@ -67,7 +67,7 @@ class PoliciesBuiltinData : public BuiltinData<NativeData> {
   core::policy::Ownership ownership() const { return core::policy::Ownership(this->native_.qos.ownership); }
 };
 
-/// What writers and readers have both.
+/// The common part of writers and readers.
 template <typename NativeData>
 class EndpointBuiltinData : public PoliciesBuiltinData<NativeData> {
  public:

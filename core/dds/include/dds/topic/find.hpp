@@ -25,9 +25,9 @@ TopicType find(const domain::DomainParticipant& participant, const std::string& 
   return found;
 }
 
-/// The topic of this name that the participant has, a Topic<T>; if it has none, waits until another
+/// Returns the participant's topic of this name, a Topic<T>. If there is none, it waits until another
 /// participant has one with this type's name, and makes one with the same policies. Throws TimeoutError, and
-/// InvalidDowncastError as find().
+/// InvalidDowncastError like find().
 template <typename TopicType>
 TopicType discover(const domain::DomainParticipant& participant, const std::string& name,
                    const core::Duration& at_most = core::Duration::infinite()) {
@@ -43,14 +43,14 @@ core::InstanceHandleSeq discover_topics(const domain::DomainParticipant& partici
 /// Throws InvalidArgumentError for a topic that is not known.
 TopicBuiltinTopicData discover_topic_data(const domain::DomainParticipant& participant,
                                           const core::InstanceHandle& topic);
-/// Of all of them.
+/// Returns the data of all topics.
 std::vector<TopicBuiltinTopicData> discover_topic_data(const domain::DomainParticipant& participant);
 
 /// From now on the participant does as if nobody else wrote or read this topic.
 inline void ignore(const domain::DomainParticipant& participant, const core::InstanceHandle& topic) {
   core::detail::value_of(participant.native().ignore_topic(topic.native()));
 }
-/// The same of several.
+/// Ignores several.
 template <typename Iterator>
 void ignore(const domain::DomainParticipant& participant, Iterator begin, Iterator end) {
   for (Iterator each = begin; each != end; ++each) topic::ignore(participant, *each);

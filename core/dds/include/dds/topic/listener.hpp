@@ -12,7 +12,7 @@ class Topic;
 
 namespace detail {
 
-/// What is heard of a `TopicType`: a Topic<T> or an AnyTopic.
+/// The statuses that a listener hears of a `TopicType`: a Topic<T> or an AnyTopic.
 template <typename TopicType>
 class TopicMethods {
  public:
@@ -36,7 +36,7 @@ class TopicListener : public detail::TopicMethods<Topic<T>> {};
 template <typename T>
 class NoOpTopicListener : public detail::NoOpTopicMethods<TopicListener<T>> {};
 
-/// Of topics of any type.
+/// Hears of topics of any type.
 class AnyTopicListener : public detail::TopicMethods<AnyTopic> {};
 class NoOpAnyTopicListener : public detail::NoOpTopicMethods<AnyTopicListener> {};
 

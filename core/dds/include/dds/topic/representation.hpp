@@ -18,7 +18,7 @@ struct DescribedRepresentation {
   static std::shared_ptr<const llamada::types::TypeSupport> support() {
     return llamada::types::shared_type_support<T>();
   }
-  /// Whatever a topic calls it: the description has the type's own name.
+  /// Ignores the name that a topic gives the type: the description has the type's own name.
   static bool is_of(const llamada::types::TypeSupport& type) {
     return type.descriptor_hash() == support()->descriptor_hash();
   }
@@ -66,7 +66,7 @@ struct NoRepresentation {
   static llamada::Status deserialize(std::span<const std::byte> sample, T& value);
 };
 
-/// What travels of a T: of a type of LLAMADA_TYPE here, of the built-in topics' in topic/builtin.hpp.
+/// The bytes of a T that travel: here for types of LLAMADA_TYPE, in topic/builtin.hpp for built-in topics.
 template <typename T>
 struct Representation : std::conditional_t<CheckedType<T, llamada::types::stranger_in<T>>::value,
                                            DescribedRepresentation<T>, NoRepresentation<T>> {};

@@ -25,7 +25,7 @@ using Participant = std::shared_ptr<domain::detail::ParticipantState>;
 
 class TopicState;
 
-/// What a reader can be of: a topic, filtered or not, or a built-in one.
+/// The subject of a reader: a topic, filtered or not, or a built-in one.
 class DescriptionState {
  public:
   DescriptionState() = default;
@@ -56,7 +56,7 @@ class TopicState final : public core::detail::ConfiguredState<llamada::dcps::Top
   Participant participant_;
 };
 
-/// The same type under another name.
+/// Returns this type under another name.
 std::shared_ptr<const llamada::types::TypeSupport> named_type(
     std::shared_ptr<const llamada::types::TypeSupport> type, const std::string& name);
 
@@ -108,8 +108,8 @@ std::shared_ptr<FilteredTopicState> create_filtered(const std::shared_ptr<TopicS
 
 }  // namespace detail
 
-/// What a reader can be of (DDS 1.4, 2.2.2.3.1): a topic, filtered or not. Of any type without a `T`, for
-/// which a variable need not name one: `dds::topic::TopicDescription description(topic);`.
+/// The subject of a reader (DDS 1.4, 2.2.2.3.1): a topic, filtered or not. Without a `T` it has any type, and
+/// a variable need not name one: `dds::topic::TopicDescription description(topic);`.
 template <typename T = void>
 class TopicDescription : public core::Reference<detail::DescriptionState> {
  public:
