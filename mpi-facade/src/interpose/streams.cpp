@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "interpose/opening.hpp"
+#include "interpose/rank_thread.hpp"
 #include "interpose/standard_input.hpp"
 #include "interpose/transfers.hpp"
 
@@ -92,8 +93,13 @@ void empty(replay::Determinants* determinants, int descriptor) {
 void give_buffer(Stream& stream, FILE* file) {
   struct stat found {};
   const int descriptor = stream.descriptor.load(std::memory_order_relaxed);
-  if (real_fstat(descriptor, &found) != 0 || found.st_blksize <= 0) return;
-  const auto size_bytes = static_cast<std::size_t>(std::min<blksize_t>(found.st_blksize, BUFSIZ));
+  std::size_t size_bytes = 0;
+  if (real_fstat(descriptor, &found) == 0)
+    size_bytes = static_cast<std::size_t>(std::clamp<blksize_t>(found.st_blksize, 0, BUFSIZ));
+  // What a replacement repeats to read may be no file of that kind any more.
+  if (replay::Determinants* determinants = determinants_of_caller())
+    size_bytes = determinants->read_value(replay::ValueId::stream_buffer, size_bytes);
+  if (size_bytes == 0) return;
   auto* buffer = static_cast<char*>(std::malloc(size_bytes));
   if (!buffer) return;
   stream.buffer.store(buffer, std::memory_order_relaxed);

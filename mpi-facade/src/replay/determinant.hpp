@@ -39,12 +39,13 @@ enum class ValueId : std::uint32_t {
   gettimeofday = 3,
   pid = 4,
   cpu = 5,
-  file_opened = 7,    ///< what came of opening a file
-  append_digest = 8,  ///< of what is appended: its CRC-32C << 32 | its length
-  append_begin = 9,   ///< the file's size before
-  append_end = 10,    ///< the descriptor's offset behind it, or why it is not there
-  file_end = 11,      ///< what a question for the end of a file that is open for writing was answered
-  clock_base = 16,    ///< and the clock's id modulo 2^16 behind it
+  file_opened = 7,     ///< what came of opening a file
+  append_digest = 8,   ///< of what is appended: its CRC-32C << 32 | its length
+  append_begin = 9,    ///< the file's size before
+  append_end = 10,     ///< the descriptor's offset behind it, or why it is not there
+  file_end = 11,       ///< what a question for the end of a file that is open for writing was answered
+  stream_buffer = 12,  ///< the size of the buffer that a stream was given
+  clock_base = 16,     ///< and the clock's id modulo 2^16 behind it
   user_time = 0x20000,
   system_time,
   children_user_time,

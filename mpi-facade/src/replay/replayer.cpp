@@ -12,7 +12,7 @@ using log::JournalEntry;
 std::uint32_t type_of(const JournalEntry& entry) { return entry.head & 0xff; }
 
 bool is_of_file(ValueId id) {
-  return (id >= ValueId::file_opened && id <= ValueId::file_end) ||
+  return (id >= ValueId::file_opened && id <= ValueId::stream_buffer) ||
          (id >= ValueId::file_call && id <= ValueId::files_since);
 }
 
