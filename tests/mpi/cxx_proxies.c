@@ -1,5 +1,7 @@
 /* What a library of C++ bindings built for MPICH asks of libmpi: the functions that it registers for a
  * program are called by functions of its own. This program does as such a library. */
+#include <unistd.h>
+
 #include "check.h"
 
 typedef int copy_proxy(MPI_Comm_copy_attr_function*, int, int, void*, int, void*, void**, int*);
@@ -57,7 +59,7 @@ static void handlers(void) {
   OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL));
   MPI_File file;
   char name[100];
-  snprintf(name, sizeof name, "/tmp/cxx_proxies.%d.%ld", rank, (long)MPI_Wtime());
+  snprintf(name, sizeof name, "/tmp/cxx_proxies.%d.%ld", rank, (long)getpid()); /* other jobs run beside this one */
   OK(MPI_File_create_errhandler((MPI_File_errhandler_function*)never, &handler));
   MPII_Errhandler_set_cxx(handler, (void (*)(void))on_error);
   OK(MPI_File_open(MPI_COMM_SELF, name, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE,
