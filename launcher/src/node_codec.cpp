@@ -358,7 +358,7 @@ void fields(Coder& coder, typename Coder::template Value<CodeChanged>& message) 
 template <typename Coder>
 void fields(Coder& coder, typename Coder::template Value<Reached>& message) {
   coder.numbers(message.slot);
-  coder.choice(message.place, ReplayPlace::over);
+  coder.choice(message.place, ReplayPlace::effect);
   coder.flag(message.writes_alone);
   coder.numbers(message.question);
 }
