@@ -122,7 +122,8 @@ void JobCoordinator::forward_signal(int number) {
     if (injector_) injector_->hold(number == SIGTSTP);
   }
   if (!ends) return signal_ranks(number);
-  if (ends && restart_.is_on) return begin_ending(exit_signal_base + number, {});
+  // There is no rank that could do something about it.
+  if (ends && (restart_.is_on || ranks_.empty())) return begin_ending(exit_signal_base + number, {});
   if (++user_signals_.endings > 1) {
     begin_ending(exit_signal_base + number, {});
     return tell_node_(node::KillAll{});

@@ -47,6 +47,7 @@ void JobCoordinator::on(node::Ready&& message) {
   say(injector_->drawn_seeds());
   if (job_.report_bindings != 0) say(bindings_text());
   if (record_.past) resume();
+  if (record_.recorder) record_.recorder->ranks_run();
   start_world(worlds_[0]);
 }
 

@@ -37,7 +37,6 @@ Result<std::unique_ptr<JobRecorder>> JobRecorder::begin(EventLoop& loop, std::un
                                });
   if (!sync) return propagate(sync);
   recorder->sync_ = std::move(*sync);
-  recorder->tick();
   return recorder;
 }
 

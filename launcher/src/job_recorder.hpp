@@ -39,6 +39,9 @@ class JobRecorder {
                                                     Actions actions);
   ~JobRecorder();
 
+  /// The ranks run: what they record is kept from time to time, also when nothing waits for it.
+  void ranks_run() { tick(); }
+
   /// What waits until all that has been recorded so far is kept. The order of what is given is that of the
   /// calls.
   void hold(control::Output output);

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "fail.hpp"
 #include "llamada/launcher/kept_jobs.hpp"
@@ -32,15 +33,14 @@ std::string command_of(const launcher::KeptJob& job) {
 void print_as_json(const std::vector<launcher::KeptJob>& jobs) {
   nlohmann::json list = nlohmann::json::array();
   for (const launcher::KeptJob& job : jobs)
-    list.push_back({{"job", job.number},
-                    {"runs", job.process.has_value()},
-                    {"can_be_resumed", !job.process && job.error.empty() && job.end.empty()},
-                    {"state", state_of(job)},
+    list.push_back({{"number", job.number},
+                    {"process", job.process ? nlohmann::json(*job.process) : nlohmann::json()},
+                    {"refusal", job.error.empty() ? job.end : job.error},
                     {"ranks", job.plan.rank_count},
                     {"size_bytes", job.size_bytes},
                     {"working_directory", job.plan.storing.working_directory},
                     {"arguments", job.plan.storing.words}});
-  fmt::print("{}\n", list.dump(2));
+  fmt::print("{}\n", nlohmann::json{{"jobs", std::move(list)}}.dump(2));
 }
 
 }  // namespace
