@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "job_coordinator.hpp"
+#include "job_directory.hpp"
 #include "llamada/launcher/exit_codes.hpp"
 #include "llamada/launcher/job_number.hpp"
 #include "llamada/qos/rank_protection.hpp"
@@ -33,6 +34,7 @@ Status JobCoordinator::begin_record() {
     return failure(Errc::invalid_argument, "a job with DURABILITY PERSISTENT needs a directory to be kept in");
   auto opened = open_store();
   if (opened) opened = open_record(std::move(record_.store));
+  if (opened && job_.storing.is_resumed == 0) opened = publish_job(job_.storing.directory);
   if (opened) return opened;
   return tl::unexpected<Error>(
       opened.error().within(fmt::format("the job cannot be kept in {}", job_.storing.directory)));
@@ -42,10 +44,13 @@ Status JobCoordinator::begin_record() {
 Status JobCoordinator::open_store() {
   store::SegmentOptions options;
   options.segment_bytes = store_segment_bytes;
-  auto store = store::open_segment_store(job_.storing.directory, options);
+  const std::string& directory = job_.storing.directory;
+  const bool is_new = job_.storing.is_resumed == 0;
+  if (is_new) remove_leftovers_beside(directory);
+  auto store = store::open_segment_store(is_new ? unborn_directory(directory) : directory, options);
   if (!store) return propagate(store);
   record_.store = std::move(*store);
-  if (job_.storing.is_resumed == 0) return {};
+  if (is_new) return {};
   auto past = read_past(*record_.store);
   if (!past) return propagate(past);
   if (!past->end.empty()) return failure(Errc::unsupported, "it cannot be resumed: {}", past->end);
@@ -189,7 +194,7 @@ void JobCoordinator::end_record() {
     return say(fmt::format("mpirun: what the job has recorded is kept: mpirun --resume {} goes on with it, "
                            "llamada job rm {} removes it.\n",
                            number, number));
-  if (auto removed = store::remove_store(directory); !removed && removed.error().code() != Errc::not_found)
+  if (auto removed = remove_job(directory); !removed && removed.error().code() != Errc::not_found)
     say(fmt::format("mpirun: what the job had recorded cannot be removed from {}: {}\n", directory,
                     removed.error().text()));
 }

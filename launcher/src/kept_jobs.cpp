@@ -5,6 +5,7 @@
 #include <system_error>
 #include <utility>
 
+#include "job_directory.hpp"
 #include "job_past.hpp"
 #include "llamada/store/segment_store.hpp"
 
@@ -82,6 +83,6 @@ Result<KeptJob> find_kept_job(const std::string& directory, const std::string& n
   return std::move(jobs->front());
 }
 
-Status remove_kept_job(const KeptJob& job) { return store::remove_store(job.directory); }
+Status remove_kept_job(const KeptJob& job) { return remove_job(job.directory); }
 
 }  // namespace llamada::launcher
