@@ -135,7 +135,8 @@ class Job::SimWorld final : public World, RemoteRanks {
       logs_.emplace(RemoteLogs::Options{.identity = identity,
                                         .ranks = std::move(far),
                                         .keeps = job.options_.rebuild,
-                                        .window_bytes = job.options_.link_window_bytes},
+                                        .window_bytes = job.options_.link_window_bytes,
+                                        .cut = cut()},
                     static_cast<RemoteRanks&>(*this), small_, bulk_, *state.arena, job.clock_);
   }
 
@@ -144,7 +145,7 @@ class Job::SimWorld final : public World, RemoteRanks {
   std::uint32_t incarnation() const override { return state_.incarnation; }
   const qos::Profile& profile() const override { return profile_; }
   std::string_view identity() const override { return state_.identity; }
-  const std::atomic<std::uint64_t>* cut() const override { return &job_.cut_; }
+  const std::atomic<std::uint64_t>* cut() const override { return &job_.cut_of(state_.self); }
   log::ArenaWriter& arena() override { return *state_.arena; }
   bool is_local(int rank) const override { return node_of(rank) == node_of(state_.self); }
   int node_of(int rank) const override {
@@ -258,7 +259,7 @@ Job::Job(JobOptions options, std::function<void(Rank&)> program)
   if (options.outages == 0) return;
   for (int outage = 0; outage < options.outages; ++outage) outage_turns_.push_back(random_.below(2 * span));
   std::sort(outage_turns_.begin(), outage_turns_.end());
-  cut_ = 1;
+  begin_cuts();
   for (auto& rank : ranks_) rank->reader.emplace(log::PeerArena{rank->memory, arena_bytes}, journal_key);
 }
 
@@ -410,6 +411,17 @@ void Job::kill_when_due() {
   }
 }
 
+void Job::begin_cuts() {
+  cut_ = 1;
+  for (auto& cut : cuts_) cut = cut_;
+}
+
+/// Each node has its own, and hears of the next cut by itself.
+std::atomic<std::uint64_t>& Job::cut_of(int rank) {
+  const int together = options_.ranks_per_linked_node;
+  return cuts_[together == 0 ? 0 : static_cast<std::size_t>(rank / together)];
+}
+
 /// The ranks go on between the looks at one journal and at the next.
 void Job::cut_when_due() {
   if (options_.outages == 0 || turn_ < next_cut_turn_) return;
@@ -420,7 +432,7 @@ void Job::cut_when_due() {
   const bool has_begun = unread.size() < ranks_.size();
   if (!has_begun) {
     if (!random_.chance(1, 3)) return;
-    cut_.store(cut_.load() + 1);
+    ++cut_;
   }
   read_for_cut(*unread[random_.below(unread.size())]);
   if (unread.size() > 1) return;
@@ -432,6 +444,7 @@ void Job::cut_when_due() {
 }
 
 void Job::read_for_cut(RankState& rank) {
+  cut_of(rank.self) = cut_;
   auto piece = rank.reader->read(cut_);
   LLAMADA_CHECK(piece.has_value() && piece->first <= rank.kept.size());
   rank.piece = std::move(*piece);
@@ -452,7 +465,7 @@ void Job::end_all_when_due() {
   }
   ++outages_;
   ++generation_;
-  cut_ = 1;
+  begin_cuts();
   for (auto& rank : ranks_) resume(*rank);
   for (auto& rank : ranks_) start(*rank);
 }
