@@ -22,7 +22,8 @@ constexpr std::string_view unborn = ".new", removed = ".gone";
 constexpr std::chrono::minutes leftover_age{10};
 
 Status rename_durably(const std::string& from, const std::string& to) {
-  if (rename(from.c_str(), to.c_str()) != 0) return system_failure(fmt::format("renaming {} to {}", from, to));
+  if (rename(from.c_str(), to.c_str()) != 0)
+    return system_failure(fmt::format("renaming {} to {}", from, to));
   const std::string parent = fs::path(to).parent_path().string();
   const FileDescriptor directory(open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!directory || fsync(directory.get()) != 0) return system_failure(fmt::format("fsync of {}", parent));
@@ -50,7 +51,8 @@ Status remove_job(const std::string& directory) {
 void remove_leftovers_beside(const std::string& directory) {
   std::error_code ignored;
   const auto now = fs::file_time_type::clock::now();
-  for (const fs::directory_entry& entry : fs::directory_iterator(fs::path(directory).parent_path(), ignored)) {
+  for (const fs::directory_entry& entry :
+       fs::directory_iterator(fs::path(directory).parent_path(), ignored)) {
     const std::string name = entry.path().string();
     if (!name.ends_with(unborn) && !name.ends_with(removed)) continue;
     const auto changed = entry.last_write_time(ignored);

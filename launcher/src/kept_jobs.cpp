@@ -46,7 +46,8 @@ Result<std::string> job_store_directory(const std::string& named, const Environm
   fs::path directory = named.empty() ? value("LLAMADA_STORE") : named;
   if (directory.empty() && !value("XDG_STATE_HOME").empty())
     directory = fs::path(value("XDG_STATE_HOME")) / "llamada/jobs";
-  if (directory.empty() && !value("HOME").empty()) directory = fs::path(value("HOME")) / ".local/state/llamada/jobs";
+  if (directory.empty() && !value("HOME").empty())
+    directory = fs::path(value("HOME")) / ".local/state/llamada/jobs";
   if (directory.empty())
     return failure(Errc::not_found,
                    "there is no directory to keep the job in, since HOME is not set; name one by --store");

@@ -83,6 +83,7 @@ class NodeSupervisor {
   void on(node::HoldLeases&& message);
   void on(node::LimitLog&& message);
   void on(node::Die&& message);
+  void on(node::KillNode&&) { on(node::Die{}); }
   void on(node::AnswerInject&& message);
   void on(node::AskWaits&& message) { waits_.ask(message.question); }
   void on(node::AskStack&& message);

@@ -49,12 +49,15 @@ void add_job(CLI::App& app, Action& chosen) {
   job->require_subcommand(1);
   auto* ls = job->add_subcommand("ls", "List the jobs with DURABILITY PERSISTENT that are kept");
   ls->add_flag("--json", *as_json, "Print JSON instead of text");
-  ls->callback([&chosen, store, as_json] { chosen = [store, as_json] { return list_kept_jobs(*store, *as_json); }; });
+  ls->callback(
+      [&chosen, store, as_json] { chosen = [store, as_json] { return list_kept_jobs(*store, *as_json); }; });
   auto* rm = job->add_subcommand("rm", "Remove what is kept of a job: it cannot be resumed any more");
   rm->add_option("JOB", *number, "Its number, or the first digits of it")->required();
-  rm->callback([&chosen, store, number] { chosen = [store, number] { return remove_kept_job(*store, *number); }; });
+  rm->callback(
+      [&chosen, store, number] { chosen = [store, number] { return remove_kept_job(*store, *number); }; });
   for (auto* each : {ls, rm})
-    each->add_option("--store", *store, "Where the jobs are kept; else LLAMADA_STORE, else mpirun's own place");
+    each->add_option("--store", *store,
+                     "Where the jobs are kept; else LLAMADA_STORE, else mpirun's own place");
 }
 
 void add_doctor(CLI::App& app, Action& chosen) {
@@ -287,9 +290,8 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", "llamada (Llamada) " LLAMADA_VERSION);
   app.require_subcommand(1);
   Action chosen;
-  for (auto* add :
-       {add_ls, add_doctor, add_qos, add_why, add_spy, add_record, add_replay, add_top, add_inject,
-        add_job, add_help})
+  for (auto* add : {add_ls, add_doctor, add_qos, add_why, add_spy, add_record, add_replay, add_top,
+                    add_inject, add_job, add_help})
     add(app, chosen);
   try {
     app.parse(argc, argv);

@@ -46,7 +46,8 @@ TEST_CASE("kept jobs: where they are kept", "[launcher]") {
   CHECK(*job_store_directory({}, environment_of({{"LLAMADA_STORE", "/c"}, {"HOME", "/home/u"}})) == "/c");
   CHECK(*job_store_directory({}, environment_of({{"XDG_STATE_HOME", "/s"}, {"HOME", "/home/u"}})) ==
         "/s/llamada/jobs");
-  CHECK(*job_store_directory({}, environment_of({{"HOME", "/home/u"}})) == "/home/u/.local/state/llamada/jobs");
+  CHECK(*job_store_directory({}, environment_of({{"HOME", "/home/u"}})) ==
+        "/home/u/.local/state/llamada/jobs");
   CHECK(job_store_directory({}, environment_of({})).error().text() ==
         "there is no directory to keep the job in, since HOME is not set; name one by --store");
 }
@@ -55,7 +56,8 @@ TEST_CASE("kept jobs: are listed, found by the first digits, and removed unless 
   const test::TemporaryFolder folder;
   const std::string directory = folder / "jobs";
   CHECK(list_kept_jobs(directory)->empty());
-  CHECK(find_kept_job(directory, "12").error().text() == fmt::format("no job 12 is kept in {}; there is none", directory));
+  CHECK(find_kept_job(directory, "12").error().text() ==
+        fmt::format("no job 12 is kept in {}; there is none", directory));
   std::optional<Kept> running(std::in_place, directory, "12aaaaaaaaaaaaaa");
   {
     Kept ended(directory, "12bbbbbbbbbbbbbb");

@@ -93,7 +93,8 @@ TEST_CASE("llamada qos check: promises nothing that cannot be made", "[tools]") 
   CHECK(check("<history><kind>KEEP_ALL</kind></history>")["accepted"] == true);
   const json kept = check("<durability><kind>PERSISTENT</kind></durability>");
   CHECK(kept["reason"] ==
-        "datawriter_qos: DURABILITY: PERSISTENT is enforced for ranks only, not for topics; use VOLATILE or TRANSIENT_LOCAL");
+        "datawriter_qos: DURABILITY: PERSISTENT is enforced for ranks only, not for topics; use VOLATILE or "
+        "TRANSIENT_LOCAL");
   CHECK_FALSE(kept.contains("survives"));
   CHECK(has(check("<durability_service><history_depth>5</history_depth></durability_service>")["reason"],
             "datawriter_qos: DURABILITY_SERVICE: the service that keeps TRANSIENT and PERSISTENT samples is "
