@@ -1,6 +1,6 @@
+#include "llamada/qos/rank_protection.hpp"
 #include "llamada/qos/serialization.hpp"
 #include "llamada/qos_xml/profile_file.hpp"
-#include "llamada/qos/rank_protection.hpp"
 #include "profiles.hpp"
 #include "test.hpp"
 
