@@ -90,16 +90,12 @@ struct Course {
 
 const log::JournalEntry an_outcome{1, 2, 3};
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 }  // namespace
 
 TEST_CASE("coordinator: output and effects wait for a cut", "[launcher]") {
   Course course;
   course.begin();
-  course.coordinator.take(control::Output{2, 1, "a"});
+  course.coordinator.take(node::FromNode(control::Output{2, 1, "a"}));
   CHECK(course.shown().empty());
   REQUIRE(course.told<node::MakeCut>().size() == 1);
   CHECK(course.told<node::MakeCut>()[0].next_cut == 2);
@@ -116,16 +112,16 @@ TEST_CASE("coordinator: output and effects wait for a cut", "[launcher]") {
 TEST_CASE("coordinator: all ranks start again when a node is lost, with what was recorded", "[launcher]") {
   Course first;
   first.begin();
-  first.coordinator.take(control::Output{2, 1, "shown;"});
+  first.coordinator.take(node::FromNode(control::Output{2, 1, "shown;"}));
   first.coordinator.take(node::Cut{{{2, RankJournal::outcomes, 0, {an_outcome}}}, {}});
   first.wait_until([&] { return first.shown() == "shown;"; });
-  first.coordinator.take(control::Output{0, 1, "not shown;"});
+  first.coordinator.take(node::FromNode(control::Output{0, 1, "not shown;"}));
   first.coordinator.take(node::NodeLost{1, "'b'", "its agent was killed"});
   CHECK(first.notices() ==
         "mpirun: the node 'b' is lost: its agent was killed; all ranks are stopped, to start again without "
         "it.\n");
   CHECK(first.told<node::KillAll>().size() == 1);
-  first.coordinator.take(control::Output{0, 1, "of a rank that is killed;"});
+  first.coordinator.take(node::FromNode(control::Output{0, 1, "of a rank that is killed;"}));
   first.all_end();
   REQUIRE(first.coordinator.finished());
   CHECK(first.shown() == "shown;");
@@ -148,7 +144,7 @@ TEST_CASE("coordinator: all ranks start again when a node is lost, with what was
   CHECK(contains(start[0].ranks[2].identity, "first_pid=102\n"));
   CHECK(contains(start[0].ranks[2].identity, "host=b\n"));
   // What was shown is compared, and not shown again.
-  second.coordinator.take(control::Output{2, 1, "shown;more;"});
+  second.coordinator.take(node::FromNode(control::Output{2, 1, "shown;more;"}));
   second.coordinator.take(node::Cut{});
   second.wait_until([&] { return second.shown() == "more;"; });
   for (std::uint32_t slot = 0; slot < 4; ++slot) second.coordinator.take(node::Live{slot, {}});
