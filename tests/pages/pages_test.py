@@ -290,6 +290,22 @@ class Contributor(Reader):
         self.assertTrue(named)
         self.assertEqual(named - listed, set())
 
+    def test_the_manual_pages_have_the_options_of_the_help_texts(self):
+        commands = {"mpirun": "mpirun"}
+        for name in re.findall(r"^  (\w+) {2,}", self.run_line("llamada --help")[0].split("Subcommands:")[1], re.MULTILINE):
+            if name == "qos":
+                commands["llamada qos check"] = commands["llamada qos match"] = "llamada-qos"
+            elif name != "help":
+                commands[f"llamada {name}"] = f"llamada-{name}"
+        self.assertGreater(len(commands), 9)
+        for command, page in commands.items():
+            helped = self.run_line(f"{command} --help")[0].split("Also taken:")[0]
+            manual = (ROOT / f"docs/man/{page}.1").read_text().replace("\\-", "-")
+            heads = " ".join(re.findall(r"^ +(-.*?)(?:  |$)", helped, re.MULTILINE))
+            options = set(re.findall(r"(?<![\w-])--?[A-Za-z][\w-]*", heads)) - {"-h", "--help"}
+            self.assertTrue(options or command == "llamada inject", helped)
+            self.assertEqual({option for option in options if option not in manual}, set(), command)
+
     def test_test_cases_run_by_name(self):
         line = next(line for line in block_with("docs/contributing.md", "./dev check --quick") if "test_qos" in line)
         self.assertIn("All tests passed", self.run_line(line.split("  #")[0])[0])
