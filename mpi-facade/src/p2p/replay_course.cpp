@@ -162,7 +162,7 @@ bool ReplayCourse::waits_in_vain(const std::function<bool()>& done) {
     if (done()) return true;
   if (drain()) return true;
   if (awaited_) diverged(fmt::format("{}, which its predecessor was told of, is not there", awaited_));
-  end("it waits in vain where its predecessor did not");
+  end("it waits for something that its predecessor had not waited for in vain");
   return false;
 }
 
