@@ -6,11 +6,11 @@
 namespace llamada::launcher {
 namespace {
 
-/// Which signals have come since their handlers were called. Written by the kernel's call of `note`, which
+/// Which signals have come since their handlers were called. Written by the kernel's call of `note_signal`, which
 /// happens only while a loop waits, and read after that wait, by the same thread.
 volatile sig_atomic_t has_come[NSIG];
 
-extern "C" void note(int signal) { has_come[signal] = 1; }
+extern "C" void note_signal(int signal) { has_come[signal] = 1; }
 
 }  // namespace
 
@@ -42,7 +42,7 @@ void EventLoop::cancel(std::uint64_t timer) {
 void EventLoop::on_signal(int signal, SignalHandler handler) {
   signal_handlers_[signal].push_back(std::move(handler));
   struct sigaction action {};
-  action.sa_handler = note;
+  action.sa_handler = note_signal;
   sigfillset(&action.sa_mask);
   sigaction(signal, &action, nullptr);
 }

@@ -65,9 +65,10 @@ Foreground::Foreground(ForegroundPlan plan)
                         guardian_status_ = status;
                       }),
       sinks_{{STDOUT_FILENO, lines_of(plan), {}}, {STDERR_FILENO, lines_of(plan), {}}},
-      files_(std::move(plan.files)) {
+      files_(std::move(plan.files)),
+      confirms_output_(!plan.job.storing.directory.empty()) {
   link_ = std::make_unique<ControlLink>(
-      loop_, std::move(plan.control), [this](control::Message message) { take(std::move(message)); },
+      loop_, ControlLink::Stream{std::move(plan.control)}, [this](control::Message message) { take(std::move(message)); },
       [](const Error&) {});  // the guardian knows more of it, and ends after it
   for (const int number : forwarded_signals)
     if (!is_ignored(number)) loop_.on_signal(number, [this, number] { take_signal(number); });
@@ -154,7 +155,9 @@ void Foreground::take_world(const control::World& world) {
 
 void Foreground::take_output(const control::Output& output) {
   write_file(output);
-  if (!files_.is_shown(output.stream)) return;
+  if (confirms_output_ && !output.bytes.empty())
+    unconfirmed_[{output.rank, output.stream}] += output.bytes.size();
+  if (!files_.is_shown(output.stream)) return confirm_output();
   Sink& sink = sinks_[output.stream == 2 ? 1 : 0];
   if (output.bytes.empty())
     sink.lines.end(output.rank, sink.waiting);
@@ -162,6 +165,15 @@ void Foreground::take_output(const control::Output& output) {
     sink.lines.take(output.rank, output.bytes, sink.waiting);
   write_some(sink);
   if (sink.lines.has_partial() && isatty(sink.descriptor)) flush_later(sink);
+}
+
+/// Of a job that may be resumed: what is in the hands of our reader is not shown again.
+void Foreground::confirm_output() {
+  if (unconfirmed_.empty()) return;
+  for (const Sink& sink : sinks_)
+    if (!sink.waiting.empty() || (!sink.broken && sink.lines.has_partial())) return;
+  for (const auto& [of, size_bytes] : std::exchange(unconfirmed_, {}))
+    link_->send(control::OutputShown{of.first, of.second, size_bytes});
 }
 
 /// What cannot be written would be lost: the job ends.
@@ -245,6 +257,7 @@ void Foreground::write_some(Sink& sink) {
     loop_.watch(sink.descriptor, POLLOUT, [this, &sink](short) { write_some(sink); });
   if (!full && sink.watched) loop_.forget(sink.descriptor);
   sink.watched = full;
+  confirm_output();
   link_->pause_reading(sinks_[0].waiting.size() + sinks_[1].waiting.size() > waiting_bytes_max);
 }
 

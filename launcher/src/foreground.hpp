@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -51,6 +52,7 @@ class Foreground {
   void take(control::Message message);
   void take_world(const control::World& world);
   void take_output(const control::Output& output);
+  void confirm_output();
   void take_notice(const std::string& text);
   void write_some(Sink& sink);
   void flush_later(Sink& sink);
@@ -78,6 +80,9 @@ class Foreground {
   std::unique_ptr<ControlLink> link_;
   Sink sinks_[2];
   OutputFiles files_;
+  bool confirms_output_ = false;  ///< llamanetd is told what is shown
+  /// Bytes of a rank's stream that are not confirmed.
+  std::map<std::pair<std::uint32_t, std::uint8_t>, std::uint64_t> unconfirmed_;
   std::uint64_t input_in_flight_ = 0;
   bool input_ended_ = false;
   bool flush_pending_ = false;

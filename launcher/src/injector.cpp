@@ -217,6 +217,13 @@ std::optional<std::string> Injector::memory_used_up() {
   return text;
 }
 
+std::vector<std::string> Injector::rules_left() const {
+  std::vector<std::string> rules;
+  for (const Entry& entry : entries_)
+    if (entry.fired == 0 || entry.rule.trigger == InjectTrigger::every) rules.push_back(entry.text);
+  return rules;
+}
+
 std::vector<InjectionRecord> Injector::records() const {
   std::vector<InjectionRecord> records;
   for (const Entry& entry : entries_) records.push_back({entry.text, entry.fired > 0, entry.fired});

@@ -54,6 +54,9 @@ class Injector {
   void job_ends() { ended_ = true; }
 
   std::vector<InjectionRecord> records() const;
+  /// What is still to happen, should the ranks start again: rules that have not fired, and those that fire
+  /// for ever.
+  std::vector<std::string> rules_left() const;
   bool needs_crash_points() const;
   /// One line for each rule that draws from a seed that nobody gave.
   std::string drawn_seeds() const;

@@ -9,6 +9,25 @@
 namespace llamada::launcher::control {
 
 template <typename Coder>
+void fields_of_node(Coder& coder, typename Coder::template Value<Node>& node) {
+  coder.text(node.name);
+  coder.texts(node.agent);
+  coder.numbers(node.slots, node.max_slots);
+  coder.text(node.place);
+}
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<Storing>& storing) {
+  coder.text(storing.directory);
+  coder.numbers(storing.is_resumed, storing.token);
+  coder.texts(storing.words);
+  coder.texts(storing.environment);
+  coder.text(storing.working_directory);
+  coder.numbers(storing.file_mode_mask);
+  coder.text(storing.processor);
+}
+
+template <typename Coder>
 void fields(Coder& coder, typename Coder::template Value<Start>& message) {
   coder.numbers(message.rank_count, message.job_number);
   coder.text(message.program);
@@ -22,10 +41,7 @@ void fields(Coder& coder, typename Coder::template Value<Start>& message) {
   coder.numbers(message.binding, message.mapping, message.report_bindings);
   coder.numbers(message.print_exit_codes, message.verbose, message.ends_at_deadlock);
   coder.list(message.nodes, [](Coder& each, typename Coder::template Value<Node>& node) {
-    each.text(node.name);
-    each.texts(node.agent);
-    each.numbers(node.slots, node.max_slots);
-    each.text(node.place);
+    fields_of_node(each, node);
   });
   coder.texts(message.programs);
   coder.list(message.node_of_rank, as_number);
@@ -33,6 +49,10 @@ void fields(Coder& coder, typename Coder::template Value<Start>& message) {
   coder.numbers(message.deals_by_node);
   coder.numbers(message.is_adopted);
   coder.numbers(message.checks_nodes);
+  fields(coder, message.storing);
+  coder.list(message.spares, [](Coder& each, typename Coder::template Value<Node>& node) {
+    fields_of_node(each, node);
+  });
 }
 
 template <typename Coder>
@@ -80,5 +100,10 @@ void fields(Coder& coder, typename Coder::template Value<World>& message) {
 
 template <typename Coder>
 void fields(Coder& /*coder*/, typename Coder::template Value<Die>& /*message*/) {}
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<OutputShown>& message) {
+  coder.numbers(message.rank, message.stream, message.size_bytes);
+}
 
 }  // namespace llamada::launcher::control

@@ -27,10 +27,16 @@ JobCoordinator::JobCoordinator(EventLoop& loop, TellMpirun tell_mpirun, TellNode
 void JobCoordinator::take(control::Message message) {
   if (auto* start_message = std::get_if<control::Start>(&message)) return start(std::move(*start_message));
   if (auto* input = std::get_if<control::Input>(&message)) {
+    if (record_.input_has_ended) return;
+    if (record_.recorder) record_.recorder->input(input->bytes);
     input_.add(input->bytes);
     return give_input();
   }
   if (auto* signal = std::get_if<control::Signal>(&message)) return forward_signal(signal->number);
+  if (auto* shown = std::get_if<control::OutputShown>(&message)) {
+    if (record_.recorder) record_.recorder->shown(*shown);
+    return;
+  }
   if (auto* end = std::get_if<control::End>(&message)) {
     if (end->explain != 0 && end->kill == 0)
       return explain("mpirun: what the ranks wait for:\n",
@@ -49,6 +55,7 @@ void JobCoordinator::start(control::Start start) {
   job_ = std::move(start);
   if (auto status = prepare(); !status) return on(node::NotReady{status.error().text()});
   node::Prepare message{job_.rank_count, job_.job_number, job_.profile, job_.binding, job_.mapping};
+  message.makes_cuts = record_.recorder != nullptr;
   message.node_of_rank = job_.node_of_rank;
   if (!job_.nodes.empty()) {
     message.programs = job_.programs;
@@ -70,6 +77,9 @@ Status JobCoordinator::prepare() {
         "or with --qos default.",
         to_string(profile_.rank_replacement.kind), job_.nodes.size());
   if (rebuilding()) input_.keep();
+  const qos::RankProtection protection = qos::rank_protection(profile_);
+  if (protection.outlives_job || (protection.outlives_nodes && !job_.nodes.empty()))
+    if (auto status = begin_record(); !status) return status;
   if (auto status = prepare_injections(); !status) return status;
   begin_watching();
   report_.job_number = job_.job_number;
@@ -112,6 +122,8 @@ void JobCoordinator::forward_signal(int number) {
     if (injector_) injector_->hold(number == SIGTSTP);
   }
   if (!ends) return signal_ranks(number);
+  // There is no rank that could do something about it.
+  if (ends && (restart_.is_on || ranks_.empty())) return begin_ending(exit_signal_base + number, {});
   if (++user_signals_.endings > 1) {
     begin_ending(exit_signal_base + number, {});
     return tell_node_(node::KillAll{});
@@ -133,6 +145,7 @@ void JobCoordinator::give_input() {
 
 void JobCoordinator::begin_ending(int exit_code, std::string_view why) {
   say(std::string(why));
+  if (std::exchange(restart_.is_on, false)) ending_code_.reset();
   if (ending_code_) return;
   ending_code_ = exit_code;
   if (injector_) injector_->job_ends();
@@ -143,15 +156,18 @@ void JobCoordinator::look_for_the_end() {
   if (finished_ || ranks_.empty()) return;
   const bool all = std::all_of(ranks_.begin(), ranks_.end(),
                                [](const JobRank& rank) { return rank.phase == RankPhase::finished; });
-  if (all) finish();
+  if (all && (restart_.is_on || is_record_settled())) finish();
 }
 
 void JobCoordinator::finish() {
   finished_ = true;
+  if (restart_.is_on) restart_.next = next_start();
+  if (restart_.next) return;
   complete_report();
   tell_of_injections();
   tell_of_other_mpi();
   if (job_.print_exit_codes) say(exit_codes_text());
+  if (record_.recorder || record_.store) end_record();
   const int exit_code = ending_code_.value_or(code_if_all_are_lost().value_or(first_failure_));
   tell_mpirun_(control::Finished{exit_code, report_to_json(report_)});
 }
@@ -160,7 +176,8 @@ void JobCoordinator::complete_report() {
   report_.ranks.clear();
   for (const JobRank& rank : ranks_) report_.ranks.push_back(rank.view);
   report_.spawned_world_count = spawned_count_;
-  if (injector_) report_.injections = injector_->records();
+  if (injector_)
+    for (InjectionRecord& rule : injector_->records()) report_.injections.push_back(std::move(rule));
 }
 
 /// Programs without MPI are started by mpirun, too, so only one with another MPI library is spoken of.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <deque>
 #include <functional>
 #include <map>
@@ -7,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "classification.hpp"
@@ -14,6 +16,8 @@
 #include "injector.hpp"
 #include "job_input.hpp"
 #include "job_rank.hpp"
+#include "job_recorder.hpp"
+#include "job_restart.hpp"
 #include "job_world.hpp"
 #include "llamada/launcher/job_control.hpp"
 #include "llamada/launcher/report.hpp"
@@ -46,6 +50,15 @@ class JobCoordinator {
   /// finished and all messages have been taken.
   bool finished() const { return finished_; }
   void look_for_the_end();
+
+  /// The job goes on from there; before anything else.
+  void take(JobRestart restart);
+  /// Once finished(), instead of telling mpirun of the end: all ranks are to start again, by another
+  /// coordinator.
+  std::optional<JobRestart> take_restart() { return std::exchange(restart_.next, std::nullopt); }
+
+  /// Bytes of output that wait until what led to them is kept.
+  std::size_t held_bytes() const { return record_.recorder ? record_.recorder->held_bytes() : 0; }
 
  private:
   /// A world that a rank has asked for and that does not run yet.
@@ -123,6 +136,27 @@ class JobCoordinator {
   void diverged(const JobRank& rank, const std::string& text);
   void aborted(JobRank& rank, const node::Said& message);
 
+  // What a job goes on from (job_coordinator_record.cpp).
+  Status begin_record();
+  Status open_store();
+  Status open_record(std::unique_ptr<store::Store> store);
+  void resume();
+  void restore(std::uint32_t slot, RankJournal journal, const std::vector<log::JournalEntry>& entries);
+  void keep_later_input(const JobPast& past);
+  void show(control::Output output);
+  void on(node::Cut&& message);
+  void on(node::CodeMapped&& message);
+  void not_resumable(const std::string& why);
+  bool is_record_settled();
+  void end_record();
+
+  // All ranks start again (job_coordinator_restart.cpp).
+  void on(node::NodeLost&& message);
+  std::string obstacle_to_restart() const;
+  std::string leave_record();
+  std::optional<JobRestart> next_start();
+  void caught_up();
+
   // LIVELINESS (job_coordinator_leases.cpp).
   void on(node::LeaseFound&& message);
   std::chrono::nanoseconds lease() const { return profile_.datawriter_qos.liveliness.lease_duration; }
@@ -191,6 +225,24 @@ class JobCoordinator {
     std::uint64_t oom_kills = 0;
   } told_;  ///< to the user
   std::unique_ptr<WaitWatch> waits_;
+  struct {
+    std::unique_ptr<JobRecorder> recorder;
+    std::unique_ptr<store::Store> store;  ///< while there is no recorder, of a job that starts again
+    OutputSizes given;                    ///< what mpirun was given of the ranks' output
+    std::optional<JobPast> past;          ///< until the ranks start
+    std::vector<std::string> code;        ///< the lines of CodeMapped that are kept
+    std::uint64_t next_cut = 1;           ///< the one that the ranks record
+    bool input_has_ended = false;         ///< in the past: what comes is not rank 0's
+    bool is_over = false;                 ///< the program has ended the job, and would again
+    std::optional<std::chrono::steady_clock::time_point> waits_until;  ///< for mpirun to show everything
+  } record_;  ///< of a job that outlives its nodes or processes
+  struct {
+    bool is_on = false;  ///< the ranks are killed, to start again
+    std::vector<std::uint32_t> lost;
+    std::optional<std::chrono::steady_clock::time_point> lost_at;
+    std::size_t ranks_behind = 0;  ///< that follow what was recorded before a node was lost
+    std::optional<JobRestart> next;
+  } restart_;
   bool will_look_for_deserters_ = false;
   bool finished_ = false;
 };

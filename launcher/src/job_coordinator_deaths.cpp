@@ -203,7 +203,8 @@ void JobCoordinator::on(node::Fenced&& message) {
   rank->pid = 0;
   rank->errors.clear();
   rank->lease_over.reset();
-  rank->output.begin_incarnation(rank->calls == 0);
+  // One that had yet to repeat what ranks before a resume wrote says nothing of what its successor writes.
+  rank->output.begin_incarnation(rank->calls == 0 || rank->output.is_short());
   rank->open_death = report_.deaths.size();
   while (*rank->open_death > 0 && report_.deaths[--*rank->open_death].rank != rank->slot) {
   }
@@ -216,6 +217,7 @@ void JobCoordinator::on(node::Live&& message) {
   JobRank* const rank = rank_at(message.slot);
   if (!rank || ending_code_) return;
   give_held_signals(*rank);
+  if (rank->incarnation == 1) caught_up();
   if (!rank->open_death) return;
   DeathRecord& death = report_.deaths[*rank->open_death];
   death.replay_s = seconds(now() - rank->started_at);
@@ -237,7 +239,7 @@ void JobCoordinator::on(node::Done&& message) {
   rank->phase = RankPhase::finished;
   rank->view = std::move(message.view);
   if (!message.driver_drops.empty()) report_.driver_drops[message.node] = std::move(message.driver_drops);
-  for (const std::uint8_t stream : {1, 2}) tell_mpirun_(control::Output{rank->slot, stream, {}});
+  for (const std::uint8_t stream : {1, 2}) show({rank->slot, stream, {}});
   if (rebuilding() && rank->output.is_short() && !ending_code_) output_diverged(*rank, rank->output.end());
 }
 

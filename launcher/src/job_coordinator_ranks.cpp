@@ -19,11 +19,12 @@ void JobCoordinator::on(control::Output&& message) {
 void JobCoordinator::pass_on(const JobRank& rank, int stream, RankOutput::Delivery delivery) {
   if (delivery.difference) return output_diverged(rank, *delivery.difference);
   if (delivery.bytes.empty()) return;
-  tell_mpirun_(control::Output{rank.slot, static_cast<std::uint8_t>(stream + 1), std::move(delivery.bytes)});
+  show({rank.slot, static_cast<std::uint8_t>(stream + 1), std::move(delivery.bytes)});
 }
 
 void JobCoordinator::output_diverged(const JobRank& rank, const OutputJournal::Difference& difference) {
   if (ending_code_) return;
+  record_.is_over = true;
   const std::string place =
       difference.first_byte == difference.last_byte
           ? fmt::format("at byte {}", difference.first_byte)
@@ -39,10 +40,16 @@ void JobCoordinator::release_output(JobRank& rank) {
   if (rebuilding()) pass_on(rank, 0, rank.output.release());
 }
 
-/// A replacement waits at this place of its replay.
+/// A replacement waits at this place of its replay; or a rank that is about to do something outside the job
+/// waits until what led to it is kept.
 void JobCoordinator::on(node::Reached&& message) {
   JobRank* const rank = rank_at(message.slot);
   if (!rank || ending_code_) return;
+  if (message.place == ReplayPlace::effect && record_.recorder)
+    return record_.recorder->hold(message.question);
+  // A rank that is resumed has no predecessor in whose last call it could be.
+  if (message.place == ReplayPlace::effect || rank->incarnation == 1)
+    return tell_node_(node::AnswerReach{message.question});
   const auto finding = rank->output.reached(message.place, message.writes_alone);
   if (finding == RankOutput::Finding::wrote_less) return output_diverged(*rank, rank->output.end());
   if (finding == RankOutput::Finding::wrote_more)
@@ -65,7 +72,9 @@ void JobCoordinator::on(control::Notice&& message) { say(std::move(message.text)
 
 void JobCoordinator::on(node::Attached&& message) {
   JobRank* const rank = rank_at(message.slot);
-  if (rank && rank->first_attached == 0) rank->first_attached = message.pid;
+  if (!rank || rank->first_attached != 0) return;
+  rank->first_attached = message.pid;
+  if (record_.recorder) record_.recorder->process(rank->slot, message.pid, host_of(*rank));
 }
 
 void JobCoordinator::on(node::Said&& message) {
@@ -90,6 +99,7 @@ void JobCoordinator::on(node::Said&& message) {
 
 void JobCoordinator::diverged(const JobRank& rank, const std::string& text) {
   if (ending_code_) return;
+  record_.is_over = true;
   begin_ending(exit_diverged, text.starts_with("replay diverged")
                                   ? fmt::format("mpirun: {}\n", text)
                                   : fmt::format("mpirun: replay diverged: {}: {}\n", name_of(rank), text));
@@ -99,6 +109,7 @@ void JobCoordinator::aborted(JobRank& rank, const node::Said& message) {
   rank.aborted = true;
   rank.abort_code = message.code;
   if (ending_code_) return;
+  record_.is_over = true;
   begin_ending(code_of_abort(message.code),
                message.text.empty()
                    ? fmt::format("mpirun: {} called MPI_Abort with code {}.\n", name_of(rank), message.code)
@@ -120,6 +131,8 @@ void JobCoordinator::histories_lost(const JobRank& rank, const std::string& why)
   const std::string what = fmt::format("mpirun: {}: ", unprotected_because_);
   if (profile_.rank_replacement.on_unprotected == qos::OnUnprotected::stop)
     return begin_ending(exit_unprotected, what + "the job is ended, because on_unprotected is STOP.\n");
+  if (record_.recorder)
+    record_.recorder->end(fmt::format("its ranks could no longer be replaced: {}", unprotected_because_));
   say(what +
       "the job goes on, but a rank that dies from now on cannot be replaced (on_unprotected CONTINUE).\n");
 }

@@ -46,6 +46,8 @@ void JobCoordinator::on(node::Ready&& message) {
   injector_->job_started(job_.rank_count);
   say(injector_->drawn_seeds());
   if (job_.report_bindings != 0) say(bindings_text());
+  if (record_.past) resume();
+  if (record_.recorder) record_.recorder->ranks_run();
   start_world(worlds_[0]);
 }
 
@@ -107,6 +109,7 @@ std::string JobCoordinator::identity_of(const JobRank& rank) const {
   const JobWorld& world = world_of(rank);
   if (world.number != 0) lines += fmt::format("world={}\nspawned_by={}\n", world.number, world.parent);
   if (rank.incarnation > 1) lines += fmt::format("calls={}\n", rank.calls);
+  if (job_.storing.is_resumed != 0) lines += "resumed=1\n";
   if (rank.first_attached != 0) lines += fmt::format("first_pid={}\n", rank.first_attached);
   return lines + injector_->identity_lines(rank.slot, rank.incarnation);
 }
@@ -148,6 +151,9 @@ void JobCoordinator::on(node::CannotStart&& message) {
 void JobCoordinator::on(node::SpawnWanted&& message) {
   const std::uint64_t question = message.question.number;
   if (ending_code_) return refuse_spawn(question, "the job is ending");
+  if (record_.recorder)
+    return refuse_spawn(question, fmt::format("processes cannot be added to a job with DURABILITY {}",
+                                              to_string(profile_.datawriter_qos.durability)));
   if (job_.is_adopted != 0)
     return refuse_spawn(question, "processes can be added only to a job that mpirun has started");
   std::string path = variable_in(job_.environment, "PATH");

@@ -10,6 +10,7 @@
 #include <deque>
 #include <sstream>
 #include <utility>
+#include <variant>
 
 #include "job_coordinator.hpp"
 #include "job_nodes.hpp"
@@ -61,19 +62,32 @@ std::string udp_ports() {
   return first + " to " + last;
 }
 
-/// The process llamanetd of a job: its coordinator, the supervisor of this node, and the streams to the other
-/// nodes. Messages between the coordinator and the nodes wait in two queues, also those that cross no stream.
-class JobDriver {
+/// What the process llamanetd of a job has, however often its ranks start again.
+struct JobProcess {
+  LastWord last_word;
+  const ArenasFactory& make_arenas;
+  IsMpiFunction is_mpi_function;
+  Adoption adoption;  ///< until the job begins
+};
+
+/// All ranks of the job are to start again.
+struct NextCourse {
+  ControlLink::Stream mpirun;
+  JobRestart restart;
+};
+
+/// The job from the start of its ranks to their end: its coordinator, the supervisor of this node, and the
+/// streams to the other nodes. Messages between the coordinator and the nodes wait in two queues, also those
+/// that cross no stream.
+class JobCourse {
  public:
-  JobDriver(FileDescriptor control, LastWord last_word, const ArenasFactory& make_arenas,
-            IsMpiFunction is_mpi_function, Adoption adoption)
-      : last_word_(std::move(last_word)),
-        adoption_(std::move(adoption)),
-        mpirun_(peer_of(control)),
+  JobCourse(JobProcess& process, ControlLink::Stream mpirun)
+      : process_(process),
+        mpirun_(peer_of(mpirun.socket)),
         mpirun_pidfd_(open_pidfd(mpirun_)),
         remote_(loop_, surroundings_of_this_process(), actions()),
         supervisor_(
-            loop_, make_arenas,
+            loop_, process.make_arenas,
             [this](node::FromNode message) { from_nodes_.emplace_back(own_node_, std::move(message)); },
             mpirun_),
         nodes_([this](std::uint32_t node, node::ToNode message) { tell(node, std::move(message)); },
@@ -81,17 +95,19 @@ class JobDriver {
         coordinator_(
             loop_, [this](const control::Message& message) { link_.send(message); },
             [this](node::ToNode message) { to_nodes_.push_back(std::move(message)); },
-            std::move(is_mpi_function)),
+            process.is_mpi_function),
         link_(
-            loop_, std::move(control), [this](control::Message message) { take(std::move(message)); },
+            loop_, std::move(mpirun), [this](control::Message message) { take(std::move(message)); },
             [this](const Error&) { is_orphaned_ = true; }) {
-    fcntl(last_word_.descriptor(), F_SETFD, FD_CLOEXEC);
   }
 
-  int run() {
+  /// The exit code of the process, unless there is another course.
+  std::variant<int, NextCourse> run(std::optional<JobRestart> restart) {
+    if (restart) go_on_from(std::move(*restart));
     while (!coordinator_.finished() && !is_orphaned_) {
       if (auto status = loop_.run_once(); !status) {
-        last_word_.say(fmt::format("mpirun: llamanetd: {}; the job is ended.\n", status.error().text()));
+        process_.last_word.say(
+            fmt::format("mpirun: llamanetd: {}; the job is ended.\n", status.error().text()));
         kill_all_descendants();
         return exit_launcher;
       }
@@ -100,6 +116,10 @@ class JobDriver {
       if (!is_orphaned_) coordinator_.look_for_the_end();
     }
     if (coordinator_.finished()) {
+      if (auto next = coordinator_.take_restart()) {
+        remote_.end_all();
+        return NextCourse{link_.give_up(), std::move(*next)};
+      }
       link_.flush();
       remote_.end();
       return 0;
@@ -107,7 +127,7 @@ class JobDriver {
     kill_all_descendants();
     // Unless it only told us to end, and says itself why.
     if (!told_to_end_ && is_dead_soon(mpirun_pidfd_, mpirun_death_max))
-      last_word_.say(mpirun_was_killed(mpirun_));
+      process_.last_word.say(mpirun_was_killed(mpirun_));
     return exit_llamanetd_orphaned;
   }
 
@@ -134,11 +154,26 @@ class JobDriver {
   }
 
   void begin(const control::Start& job) {
-    own_node_ = job.nodes.empty() ? 0 : node_without_agent(job);
-    if (job.is_adopted != 0) supervisor_.adopt(std::move(adoption_));
-    if (job.checks_nodes != 0) nodes_.set_udp_ports(udp_ports());
-    nodes_.begin(job);
+    prepare(job, false);
     coordinator_.take(control::Message(job));
+    start_nodes(job);
+  }
+
+  void go_on_from(JobRestart restart) {
+    const control::Start job = restart.job;
+    prepare(job, true);
+    coordinator_.take(std::move(restart));
+    start_nodes(job);
+  }
+
+  void prepare(const control::Start& job, bool starts_again) {
+    own_node_ = job.nodes.empty() ? 0 : node_without_agent(job);
+    if (job.is_adopted != 0) supervisor_.adopt(std::move(process_.adoption));
+    if (job.checks_nodes != 0) nodes_.set_udp_ports(udp_ports());
+    nodes_.begin(job, starts_again);
+  }
+
+  void start_nodes(const control::Start& job) {
     hand_over_messages();
     if (job.nodes.empty()) return;
     if (auto status = remote_.start(job); !status) return nodes_.lost(0, status.error().text());
@@ -169,15 +204,14 @@ class JobDriver {
   }
 
   void hold_output_if_needed() {
-    const bool hold = must_hold_output(output_held_, link_.queued_bytes());
+    const bool hold = must_hold_output(output_held_, link_.queued_bytes() + coordinator_.held_bytes());
     if (hold == output_held_) return;
     output_held_ = hold;
     to_nodes_.emplace_back(node::HoldOutput{hold});
   }
 
+  JobProcess& process_;
   EventLoop loop_;
-  LastWord last_word_;
-  Adoption adoption_;  ///< until the job begins
   pid_t mpirun_;
   FileDescriptor mpirun_pidfd_;
   bool told_to_end_ = false;  ///< by mpirun, at once
@@ -198,9 +232,17 @@ class JobDriver {
 int run_job_driver(FileDescriptor control, LastWord last_word, const ArenasFactory& make_arenas,
                    IsMpiFunction is_mpi_function, Adoption adoption) {
   fcntl(control.get(), F_SETFD, FD_CLOEXEC);
-  return JobDriver(std::move(control), std::move(last_word), make_arenas, std::move(is_mpi_function),
-                   std::move(adoption))
-      .run();
+  fcntl(last_word.descriptor(), F_SETFD, FD_CLOEXEC);
+  JobProcess process{std::move(last_word), make_arenas, std::move(is_mpi_function), std::move(adoption)};
+  ControlLink::Stream mpirun{std::move(control)};
+  std::optional<JobRestart> restart;
+  for (;;) {
+    auto end = JobCourse(process, std::move(mpirun)).run(std::move(restart));
+    if (const int* exit_code = std::get_if<int>(&end)) return *exit_code;
+    auto& next = std::get<NextCourse>(end);
+    mpirun = std::move(next.mpirun);
+    restart = std::move(next.restart);
+  }
 }
 
 }  // namespace llamada::launcher

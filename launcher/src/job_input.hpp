@@ -33,6 +33,9 @@ class JobInput {
 
   /// How many bytes mpirun has not been told of that were taken. From then on it has been told.
   std::uint64_t acknowledge();
+  /// All that has come and is kept.
+  std::string_view all() const { return bytes_; }
+  bool has_ended() const { return has_ended_; }
   /// More came than is kept: rank 0 can no longer be replaced.
   bool is_lost() const { return is_lost_; }
 

@@ -18,7 +18,8 @@ concept IsForRank = requires(Message message) {
 
 }  // namespace
 
-void JobNodes::begin(const control::Start& job) {
+void JobNodes::begin(const control::Start& job, bool starts_again) {
+  starts_again_ = starts_again;
   for (const control::Node& node : job.nodes) {
     if (node.agent.empty()) own_node_ = static_cast<std::uint32_t>(nodes_.size());
     nodes_.push_back({node.name,
@@ -212,6 +213,10 @@ void JobNodes::give(node::EndJob&& message) {
 }
 
 void JobNodes::give(node::KillAll&& message) { tell_all(message); }
+void JobNodes::give(node::RestoreJournal&& message) {
+  const std::uint32_t node = node_of(message.piece.rank);
+  tell(node, std::move(message));
+}
 void JobNodes::give(node::Die&& message) { tell(own_node_, message); }
 void JobNodes::give(control::Input&& message) { tell(node_of(0), std::move(message)); }
 
@@ -283,6 +288,18 @@ void JobNodes::give(node::AskWaits&& message) {
   tell_all(message);
 }
 
+void JobNodes::give(node::MakeCut&& message) {
+  cut_.clear();
+  for (std::uint32_t node = 0; node < nodes_.size(); ++node)
+    if (!nodes_[node].is_lost) cut_[node];
+  tell_all(message);
+}
+
+void JobNodes::hear(std::uint32_t node, node::Cut&& message) {
+  if (const auto asked = cut_.find(node); asked != cut_.end()) asked->second = std::move(message);
+  look_for_answers();
+}
+
 void JobNodes::hear(std::uint32_t node, node::Surveyed&& message) {
   if (const auto asked = surveyed_.find(node); asked != surveyed_.end()) asked->second = message;
   look_for_answers();
@@ -312,6 +329,14 @@ void JobNodes::look_for_answers() {
     for (auto& [node, part] : std::exchange(waits_, {}))
       std::move(part->ranks.begin(), part->ranks.end(), std::back_inserter(sum.ranks));
     tell_coordinator_(std::move(sum));
+  }
+  if (is_complete(cut_)) {
+    node::Cut whole;
+    for (auto& [node, part] : std::exchange(cut_, {})) {
+      std::move(part->pieces.begin(), part->pieces.end(), std::back_inserter(whole.pieces));
+      if (whole.error.empty() && !part->error.empty()) whole.error = text_of(node, part->error);
+    }
+    tell_coordinator_(std::move(whole));
   }
 }
 
@@ -343,8 +368,13 @@ void JobNodes::hear(std::uint32_t node, node::NodeFailed&& message) {
 
 void JobNodes::lost(std::uint32_t node, const std::string& why) {
   if (stage_ == Stage::over || std::exchange(nodes_[node].is_lost, true)) return;
+  if (is_starting() && starts_again_) {
+    stage_ = Stage::over;
+    return tell_coordinator_(node::NodeLost{node, nodes_[node].title, why});
+  }
   if (is_starting()) return refuse(node, why);
-  tell_coordinator_(node::NodeFailed{fmt::format("the node {} is lost: {}", nodes_[node].title, why)});
+  cut_.clear();  // without the node's part, what the others have may not be whole
+  tell_coordinator_(node::NodeLost{node, nodes_[node].title, why});
   surveyed_.erase(node);
   waits_.erase(node);
   look_for_answers();

@@ -27,8 +27,9 @@ class JobNodes {
 
   /// This host's net.ipv4.ip_local_port_range, for a hint at firewalls.
   void set_udp_ports(std::string ports) { udp_ports_ = std::move(ports); }
-  /// The job, before anything else. One without nodes has one, which is there.
-  void begin(const control::Start& job);
+  /// The job, before anything else. One without nodes has one, which is there. With `starts_again` a node
+  /// that is lost before the ranks run is told as NodeLost, as those are that are lost later.
+  void begin(const control::Start& job, bool starts_again = false);
 
   /// From the coordinator.
   void take(node::ToNode message);
@@ -102,6 +103,8 @@ class JobNodes {
   void give(node::Die&& message);
   void give(node::Survey&& message);
   void give(node::AskWaits&& message);
+  void give(node::MakeCut&& message);
+  void give(node::RestoreJournal&& message);
   void give(node::AnswerSpawn&& message);
   void give(node::AnswerShared&&) {}  // the answer of this class alone
   void give(node::AnswerReach&& message);
@@ -129,6 +132,7 @@ class JobNodes {
   void hear(std::uint32_t node, node::AgreementWanted&& message);
   void hear(std::uint32_t node, node::Surveyed&& message);
   void hear(std::uint32_t node, node::Waits&& message);
+  void hear(std::uint32_t node, node::Cut&& message);
   void hear(std::uint32_t node, node::NodeFailed&& message);
   template <typename Message>
   void hear(std::uint32_t, Message&& message) {
@@ -144,6 +148,7 @@ class JobNodes {
   std::uint32_t own_node_ = 0;  ///< that of the coordinator's process; the first one if it is none
   bool tells_of_link_ = false;
   bool checks_nodes_ = false;
+  bool starts_again_ = false;
   std::string udp_ports_;
   std::optional<node::Prepare> prepare_;
   JobShared shared_;
@@ -153,6 +158,7 @@ class JobNodes {
   std::map<std::uint32_t, std::optional<node::Surveyed>> surveyed_;  ///< by node that was asked
   std::map<std::uint32_t, std::optional<node::Waits>> waits_;
   std::uint64_t waits_question_ = 0;
+  std::map<std::uint32_t, std::optional<node::Cut>> cut_;  ///< the one that is being made
 };
 
 }  // namespace llamada::launcher

@@ -10,12 +10,13 @@
 namespace llamada::launcher {
 
 template <typename In, typename Out>
-MessageLink<In, Out>::MessageLink(EventLoop& loop, FileDescriptor socket, Handler on_message,
+MessageLink<In, Out>::MessageLink(EventLoop& loop, Stream stream, Handler on_message,
                                   ClosedHandler on_closed)
     : loop_(loop),
-      socket_(std::move(socket)),
+      socket_(std::move(stream.socket)),
       on_message_(std::move(on_message)),
       on_closed_(std::move(on_closed)) {
+  decoder_.append(stream.read);
   loop_.watch(socket_.get(), POLLIN, [this](short events) { ready(events); });
 }
 
@@ -45,6 +46,14 @@ void MessageLink<In, Out>::flush() {
     if (poll(&one, 1, -1) < 0 && errno != EINTR) return;
     write_some();
   }
+}
+
+template <typename In, typename Out>
+typename MessageLink<In, Out>::Stream MessageLink<In, Out>::give_up() {
+  flush();
+  closed_ = true;
+  loop_.forget(socket_.get());
+  return {std::move(socket_), decoder_.rest()};
 }
 
 template <typename In, typename Out>

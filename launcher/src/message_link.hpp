@@ -20,9 +20,14 @@ class MessageLink {
   using Handler = std::function<void(In)>;
   using ClosedHandler = std::function<void(const Error&)>;
 
+  /// A stream, and what was read of it and belongs to a message that is not whole.
+  struct Stream {
+    FileDescriptor socket;
+    std::vector<std::byte> read{};
+  };
   /// `on_message` is called for each message, `on_closed` once: the other end is gone, or does not make
   /// sense.
-  MessageLink(EventLoop& loop, FileDescriptor socket, Handler on_message, ClosedHandler on_closed);
+  MessageLink(EventLoop& loop, Stream stream, Handler on_message, ClosedHandler on_closed);
   ~MessageLink();
   MessageLink(const MessageLink&) = delete;
   MessageLink& operator=(const MessageLink&) = delete;
@@ -34,6 +39,8 @@ class MessageLink {
   void pause_reading(bool pause);
   /// Sends what is queued, blocking.
   void flush();
+  /// Sends what is queued, blocking. The stream is another link's from then on.
+  Stream give_up();
   /// The other end sees the end of what we send; what it has sent can still be read.
   void hang_up();
 

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <numeric>
+#include <span>
 
 #include "descriptor_limit.hpp"
 #include "foreground.hpp"
@@ -18,6 +20,7 @@
 #include "llamada/launcher/exit_codes.hpp"
 #include "llamada/launcher/guardian.hpp"
 #include "llamada/launcher/job_number.hpp"
+#include "llamada/launcher/kept_jobs.hpp"
 #include "llamada/launcher/report.hpp"
 #include "llamada/qos/rank_protection.hpp"
 #include "llamada/qos/serialization.hpp"
@@ -27,6 +30,7 @@
 #include "parts.hpp"
 #include "process_watch.hpp"
 #include "program_calls.hpp"
+#include "program_files.hpp"
 #include "rank_environment.hpp"
 
 namespace llamada::launcher {
@@ -152,7 +156,44 @@ std::uint64_t slots_of_all(const std::vector<control::Node>& nodes) {
                          [](std::uint64_t sum, const control::Node& node) { return sum + node.slots; });
 }
 
-std::variant<Preparation, Refusal> prepare(const Options& options, const IsMpiFunction& is_mpi_function) {
+/// What mpirun --resume will need.
+Result<control::Storing> storing_for(const Options& options, std::uint64_t job_number) {
+  auto directory = job_store_directory(options.store, variable);
+  if (!directory) return propagate(directory);
+  control::Storing storing;
+  storing.directory = *directory + "/" + job_number_text(job_number);
+  storing.words = options.words;
+  for (char** entry = environ; *entry != nullptr; ++entry) storing.environment.emplace_back(*entry);
+  storing.working_directory = current_directory().value_or("/");
+  storing.file_mode_mask = umask(0);
+  umask(storing.file_mode_mask);
+  storing.processor = describe_processor();
+  return storing;
+}
+
+/// The job runs as it did before, wherever that is now.
+Status take_from(const KeptJob& kept, control::Start& job) {
+  if (job.node_of_rank != kept.plan.node_of_rank)
+    return failure(Errc::unsupported,
+                   "the job {} ran on {} nodes, and its ranks must be together as they were: give hosts and "
+                   "slots for that",
+                   kept.number, std::max<std::size_t>(kept.plan.nodes.size(), 1));
+  control::Start resumed = kept.plan;
+  resumed.nodes = std::move(job.nodes);
+  resumed.spares = std::move(job.spares);
+  resumed.inject_rules = std::move(job.inject_rules);
+  resumed.link = job.link;
+  resumed.verbose = job.verbose;
+  resumed.print_exit_codes = job.print_exit_codes;
+  resumed.ends_at_deadlock = job.ends_at_deadlock;
+  resumed.storing.directory = kept.directory;
+  resumed.storing.is_resumed = 1;
+  job = std::move(resumed);
+  return {};
+}
+
+std::variant<Preparation, Refusal> prepare(const Options& options, const KeptJob* kept,
+                                           const IsMpiFunction& is_mpi_function) {
   const auto refuse = [](const Error& error, int code) { return Refusal{error, code}; };
   auto installation = find_installation();
   if (!installation) return refuse(installation.error(), exit_launcher);
@@ -201,6 +242,7 @@ std::variant<Preparation, Refusal> prepare(const Options& options, const IsMpiFu
   if (!plan) return refuse(plan.error(), exit_launcher);
   job.nodes = std::move(plan->nodes);
   job.node_of_rank = std::move(plan->node_of_rank);
+  job.spares = std::move(plan->spares);
   job.link = options.nodes.link;
   if (options.nodes.only_checked) {
     if (job.nodes.empty())
@@ -228,6 +270,13 @@ std::variant<Preparation, Refusal> prepare(const Options& options, const IsMpiFu
   job.print_exit_codes = options.print_exit_codes;
   job.ends_at_deadlock = options.ends_at_deadlock ? 1 : 0;
   job.verbose = options.verbose;
+  if (kept) {
+    if (auto status = take_from(*kept, job); !status) return refuse(status.error(), exit_launcher);
+  } else if (qos::rank_protection(*profile).outlives_job) {
+    auto storing = storing_for(options, *number);
+    if (!storing) return refuse(storing.error(), exit_launcher);
+    job.storing = std::move(*storing);
+  }
   return Preparation{std::move(*installation), std::move(job)};
 }
 
@@ -252,11 +301,12 @@ void hand_on(const AdoptedJob& adopted, GuardianPlan& plan) {
   plan.inherited.push_back(std::move(manager));
 }
 
-Result<ForegroundResult> launch(const Options& options, Preparation preparation) {
+Result<ForegroundResult> launch(const Options& options, const KeptJob* kept, Preparation preparation) {
   const rlimit original_limit = raise_descriptor_limit();
   if (options.report_path)
     if (auto status = check_report_path(*options.report_path); !status) return propagate(status);
   OutputFiles files(options, control::hosts_of_ranks(preparation.job));
+  if (kept) files.keep(kept->shown);
   if (auto status = files.open_all(); !status) return propagate(status);
   sigset_t all, original;
   sigfillset(&all);
@@ -297,14 +347,14 @@ int show(const std::string& text) {
   return refuse(failed.error(), exit_output);
 }
 
-int run_job(const Options& options, const IsMpiFunction& is_mpi_function) {
+int run_job(const Options& options, const KeptJob* kept, const IsMpiFunction& is_mpi_function) {
   const auto started = std::chrono::steady_clock::now();
   if (auto status = check_descriptors_of_mpirun(); !status) return refuse(status.error(), exit_launcher);
-  auto prepared = prepare(options, is_mpi_function);
+  auto prepared = prepare(options, kept, is_mpi_function);
   if (const auto* refusal = std::get_if<Refusal>(&prepared))
     return refuse(refusal->error, refusal->exit_code);
   for (const std::string& warning : options.warnings) say(fmt::format("mpirun: {}\n", warning));
-  auto result = launch(options, std::move(std::get<Preparation>(prepared)));
+  auto result = launch(options, kept, std::move(std::get<Preparation>(prepared)));
   if (!result) return refuse(result.error(), exit_launcher);
   if (!options.report_path) return result->exit_code;
   const double wall_seconds =
@@ -312,6 +362,72 @@ int run_job(const Options& options, const IsMpiFunction& is_mpi_function) {
   const auto written = write_report(*options.report_path, result->report, result->exit_code, wall_seconds);
   if (written) return result->exit_code;
   return refuse(written.error(), result->exit_code == 0 ? exit_output : result->exit_code);
+}
+
+/// Whether the job of the past can go on here.
+Status check_resumable(const KeptJob& job) {
+  if (job.process)
+    return failure(Errc::already_exists, "the job {} is running (process {})", job.number, *job.process);
+  if (!job.error.empty())
+    return failure(Errc::parse_error, "the job {} cannot be resumed: {}", job.number, job.error);
+  if (!job.end.empty())
+    return failure(Errc::unsupported, "the job {} cannot be resumed: {}", job.number, job.end);
+  if (const std::string here = describe_processor(); job.plan.storing.processor != here)
+    return failure(Errc::unsupported,
+                   "the job {} cannot be resumed here: it ran on {}, and this is {}, where its program may "
+                   "compute something else",
+                   job.number, job.plan.storing.processor, here);
+  if (!job.plan.nodes.empty()) return {};  // each node looks at its own files
+  for (const std::string& line : job.code) {
+    const std::string path = line.substr(0, line.find('\t'));
+    if (describe_code(path) != line)
+      return failure(Errc::unsupported,
+                     "the job {} cannot be resumed: {} is another file than the one that its ranks ran, or is "
+                     "gone",
+                     job.number, path);
+  }
+  return {};
+}
+
+/// The directory, the file mode mask and the options that the job was started with, and what is said now.
+Result<Options> options_of_resumed(const KeptJob& job, std::span<const std::string> further) {
+  const control::Storing& storing = job.plan.storing;
+  if (chdir(storing.working_directory.c_str()) != 0)
+    return system_failure(fmt::format("the working directory {} of the job", storing.working_directory));
+  umask(storing.file_mode_mask);
+  const auto variable_of_job = [&storing](std::string_view name) -> std::optional<std::string> {
+    for (const std::string& entry : storing.environment)
+      if (entry.size() > name.size() && entry.starts_with(name) && entry[name.size()] == '=')
+        return entry.substr(name.size() + 1);
+    return std::nullopt;
+  };
+  return parse_options_of_resumed(storing.words, further, variable_of_job);
+}
+
+/// --store among the options, before it is known what these mean.
+std::string store_in(std::span<const std::string> words) {
+  for (std::size_t at = 0; at < words.size(); ++at)
+    for (const std::string_view name : {"--store", "-store"}) {
+      if (words[at] == name && at + 1 < words.size()) return words[at + 1];
+      if (words[at].starts_with(std::string(name) + "=")) return words[at].substr(name.size() + 1);
+    }
+  return {};
+}
+
+/// mpirun --resume JOB [options].
+int resume_job(std::span<const std::string> words, const IsMpiFunction& is_mpi_function) {
+  if (words.empty())
+    return refuse({Errc::invalid_argument, "--resume needs the number of a job; llamada job ls lists them"},
+                  exit_launcher);
+  const std::span<const std::string> further = words.subspan(1);
+  auto directory = job_store_directory(store_in(further), variable);
+  if (!directory) return refuse(directory.error(), exit_launcher);
+  auto job = find_kept_job(*directory, words[0]);
+  if (!job) return refuse(job.error(), exit_launcher);
+  if (auto status = check_resumable(*job); !status) return refuse(status.error(), exit_launcher);
+  auto options = options_of_resumed(*job, further);
+  if (!options) return refuse(options.error(), exit_launcher);
+  return run_job(*options, &*job, is_mpi_function);
 }
 
 }  // namespace
@@ -323,12 +439,14 @@ int run_mpirun(int argument_count, char** arguments, const IsMpiFunction& is_mpi
   signal(SIGCHLD, SIG_DFL);
   const std::vector<std::string> words(arguments + std::min(argument_count, 1), arguments + argument_count);
   if (!words.empty() && words[0] == become_part_word) return become_part({words.begin() + 1, words.end()});
+  if (!words.empty() && (words[0] == "--resume" || words[0] == "-resume"))
+    return resume_job(std::span(words).subspan(1), is_mpi_function);
   const bool adopts = !words.empty() && words[0] == adopt_ranks_word;
   auto options = adopts ? options_of_adopted(words, variable) : parse_options(words, variable);
   if (!options) return refuse(options.error(), exit_launcher);
   if (options->action == Action::show_help) return show(help_text());
   if (options->action == Action::show_version) return show("mpirun (Llamada) " LLAMADA_VERSION "\n");
-  return run_job(*options, is_mpi_function);
+  return run_job(*options, nullptr, is_mpi_function);
 }
 
 }  // namespace llamada::launcher

@@ -74,6 +74,16 @@ void fields(Coder& coder, typename Coder::template Value<LeaseFinding>& finding)
   coder.numbers(finding.silent_for_ns, finding.tracer);
 }
 
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<JournalPiece>& piece) {
+  coder.numbers(piece.rank);
+  coder.choice(piece.journal, RankJournal::ledger);
+  coder.numbers(piece.first);
+  coder.list(piece.entries, [](Coder& each, typename Coder::template Value<log::JournalEntry>& entry) {
+    each.numbers(entry.head, entry.count, entry.value);
+  });
+}
+
 namespace node {
 
 constexpr std::string_view ends_of(const ToNode* /*stream*/) { return "the coordinator and a node"; }
@@ -89,6 +99,17 @@ void fields(Coder& coder, typename Coder::template Value<Prepare>& message) {
   coder.texts(message.environment);
   coder.text(message.working_directory);
   coder.choice(message.link, LinkWish::ethernet);
+  coder.flag(message.makes_cuts);
+}
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<RestoreJournal>& message) {
+  fields(coder, message.piece);
+}
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<MakeCut>& message) {
+  coder.numbers(message.next_cut);
 }
 
 template <typename Coder>
@@ -358,7 +379,7 @@ void fields(Coder& coder, typename Coder::template Value<CodeChanged>& message) 
 template <typename Coder>
 void fields(Coder& coder, typename Coder::template Value<Reached>& message) {
   coder.numbers(message.slot);
-  coder.choice(message.place, ReplayPlace::over);
+  coder.choice(message.place, ReplayPlace::effect);
   coder.flag(message.writes_alone);
   coder.numbers(message.question);
 }
@@ -433,6 +454,27 @@ void fields(Coder& coder, typename Coder::template Value<OtherMpi>& message) {
 
 template <typename Coder>
 void fields(Coder& coder, typename Coder::template Value<NodeFailed>& message) {
+  coder.text(message.why);
+}
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<Cut>& message) {
+  coder.list(message.pieces, [](Coder& each, typename Coder::template Value<JournalPiece>& piece) {
+    fields(each, piece);
+  });
+  coder.text(message.error);
+}
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<CodeMapped>& message) {
+  coder.numbers(message.slot);
+  coder.texts(message.lines);
+}
+
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<NodeLost>& message) {
+  coder.numbers(message.node);
+  coder.text(message.title);
   coder.text(message.why);
 }
 

@@ -31,6 +31,16 @@ struct Prepare {
   std::vector<std::string> environment;     ///< by which these are found
   std::string working_directory;            ///< must be there, unless it is empty
   LinkWish link = LinkWish::automatic;
+  bool makes_cuts = false;  ///< MakeCut will come
+};
+/// Coordinator → node, of a job that goes on from what it has recorded: before StartRanks.
+struct RestoreJournal {
+  JournalPiece piece;
+};
+/// Coordinator → node, of a job that outlives its nodes or processes: Cut follows. What is recorded from now
+/// on belongs to the cut with this number.
+struct MakeCut {
+  std::uint64_t next_cut = 0;
 };
 /// Coordinator → node, before MeetNodes: what Ready of each node has said of its endpoints, by node. Probed
 /// or NotReady follows.
@@ -182,7 +192,7 @@ using ToNode =
     std::variant<Prepare, StartRanks, AddRanks, Drain, Fence, SignalRank, EndJob, KillAll, HoldOutput,
                  AnswerSpawn, AnswerReach, SetUnprotected, Survey, KillRank, HoldLeases, LimitLog, Die,
                  AnswerInject, AskWaits, AskStack, MeetNodes, SetRemote, AnswerShared, MeetRanks, DropRanks,
-                 ProbeNodes, AnswerAgreement, AskAgain, SetLost, control::Input>;
+                 ProbeNodes, AnswerAgreement, AskAgain, SetLost, RestoreJournal, MakeCut, control::Input>;
 
 /// Node → coordinator: the arenas are there.
 struct Ready {
@@ -352,12 +362,29 @@ struct OtherMpi {
 struct NodeFailed {
   std::string why;
 };
+/// What the ranks of the node have recorded since the last one; or why there is none.
+struct Cut {
+  std::vector<JournalPiece> pieces;
+  std::string error;
+};
+/// A rank has mapped these files of code, as describe_code() has them; each is told once by a node.
+struct CodeMapped {
+  std::uint32_t slot = 0;
+  std::vector<std::string> lines;
+};
+/// Nothing will come of a node any more, while ranks run. Done of its ranks follows. No node says it; JobNodes
+/// does.
+struct NodeLost {
+  std::uint32_t node = 0;
+  std::string title;  ///< "'b' (hosts:3)"
+  std::string why;    ///< "its agent …"
+};
 
 /// Also control::Output, what a rank wrote, never empty; control::InputTaken; control::Notice.
 using FromNode =
     std::variant<Ready, Met, NotReady, RanksAdded, Started, CannotStart, Attached, Ended, Fenced, Done, Said,
                  Live, Damaged, CodeChanged, Reached, SpawnWanted, Surveyed, LeaseFound, InjectWanted, Quiet,
                  Overdue, Waits, Stack, OtherMpi, NodeFailed, SharedWanted, RanksMet, Probed, Checked,
-                 AgreementWanted, control::Output, control::InputTaken, control::Notice>;
+                 AgreementWanted, Cut, CodeMapped, NodeLost, control::Output, control::InputTaken, control::Notice>;
 
 }  // namespace llamada::launcher::node

@@ -117,7 +117,11 @@ Result<NodePlan> plan_nodes(const Options& options, const PlanningHost& here, bo
     return failure(
         Errc::unsupported,
         "the hosts of a job are one list, for all of its programs: give --host or a host file, once");
-  const auto hosts = as_one_host(lists.front(), is_entry_here);
+  const auto all = as_one_host(lists.front(), is_entry_here);
+  if (options.nodes.spare_count >= all.size())
+    return failure(Errc::invalid_argument, "--spares {} leaves no host for the ranks: {} are named",
+                   options.nodes.spare_count, all.size());
+  const std::vector<HostEntry> hosts(all.begin(), all.end() - options.nodes.spare_count);
   PlacementRequest request{options.rank_count, options.nodes.order, options.nodes.oversubscribe,
                            options.nodes.ranks_per_node};
   if (options.nodes.only_checked) {
@@ -134,6 +138,9 @@ Result<NodePlan> plan_nodes(const Options& options, const PlanningHost& here, bo
     plan.nodes.push_back(node_of(*entry, options.nodes, *agent, here));
   }
   if (plan.nodes.size() == 1 && plan.nodes[0].agent.empty()) return NodePlan();
+  for (const HostEntry& entry : all)
+    if (std::ranges::find(placement->hosts, entry.name) == placement->hosts.end() && !options.nodes.only_checked)
+      plan.spares.push_back(node_of(entry, options.nodes, *agent, here));
   plan.node_of_rank = std::move(placement->of_rank);
   return plan;
 }

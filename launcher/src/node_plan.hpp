@@ -22,6 +22,7 @@ struct PlanningHost {
 struct NodePlan {
   std::vector<control::Node> nodes;         ///< empty: all ranks run on this machine
   std::vector<std::uint32_t> node_of_rank;  ///< by rank; empty without nodes
+  std::vector<control::Node> spares;        ///< hosts that are no nodes
 };
 
 /// The nodes that the options ask for, or else those of Slurm's allocation, and how each is started. All

@@ -82,8 +82,10 @@ Status NodeSupervisor::prepare(const node::Prepare& message) {
   auto profile = qos::deserialize(message.profile);
   if (!profile) return propagate(profile);
   rebuilding_ = qos::rank_protection(*profile).records_outcomes;
+  outlives_nodes_ = qos::rank_protection(*profile).outlives_nodes;
   const auto deadline = qos::deadline_for_ranks(*profile);
-  ArenasRequest request{message.rank_count, message.job_number, std::move(*profile), std::nullopt};
+  ArenasRequest request{message.rank_count, message.job_number, std::move(*profile), message.makes_cuts,
+                        std::nullopt};
   if (!message.node_of_rank.empty()) {
     links_.node = message.own_node;
     if (auto status = check_programs(message); !status) return status;

@@ -61,6 +61,8 @@ class NodeSupervisor {
  private:
   // Messages (node_supervisor.cpp).
   void on(node::Prepare&& message);
+  void on(node::RestoreJournal&& message);
+  void on(node::MakeCut&& message);
   void on(node::StartRanks&& message);
   void on(node::AddRanks&& message);
   void on(node::Drain&& message);
@@ -120,6 +122,7 @@ class NodeSupervisor {
   bool writes_alone(const RankProcess& rank) const;
   void look_at_libraries(const RankProcess& rank);
   void look_at_code(RankProcess& rank);
+  void tell_code(const RankProcess& rank);
   void look_at_code_later(const RankProcess& rank, std::chrono::milliseconds delay);
 
   // Leases (node_supervisor_leases.cpp).
@@ -162,6 +165,8 @@ class NodeSupervisor {
   std::unique_ptr<JobArenas> arenas_;
   std::unique_ptr<AdoptedRanks> adopted_;        ///< of a node whose ranks another launcher has started
   bool rebuilding_ = false;                      ///< ranks are replaced
+  bool outlives_nodes_ = false;                  ///< what they record outlives them
+  std::set<std::string> code_told_;              ///< paths of CodeMapped
   std::map<std::string, KeptProgram> programs_;  ///< under REBUILD, by path
   std::deque<RankProcess> ranks_;                ///< by slot; more come, none moves
   NodeWaits waits_{loop_, ranks_, tell_};

@@ -146,6 +146,28 @@ void NodeSupervisor::look_at_code(RankProcess& rank) {
   const MappedCode now_mapped = MappedCode::of(rank.attached);
   if (const auto path = rank.code.changed_in(now_mapped)) return tell_(node::CodeChanged{rank.slot, *path});
   rank.code.add(now_mapped);
+  if (outlives_nodes_) tell_code(rank);
+}
+
+/// What a rank that starts again elsewhere, or later, must find.
+void NodeSupervisor::tell_code(const RankProcess& rank) {
+  std::vector<std::string> lines;
+  for (const std::string& path : rank.code.paths())
+    if (code_told_.insert(path).second)
+      if (auto line = describe_code(path)) lines.push_back(std::move(*line));
+  if (!lines.empty()) tell_(node::CodeMapped{rank.slot, std::move(lines)});
+}
+
+void NodeSupervisor::on(node::RestoreJournal&& message) {
+  if (auto status = arenas_->restore_journal(message.piece); !status)
+    tell_(node::NodeFailed{fmt::format("what rank {} had recorded cannot be restored: {}", message.piece.rank,
+                                       status.error().text())});
+}
+
+void NodeSupervisor::on(node::MakeCut&& message) {
+  auto pieces = arenas_->make_cut(message.next_cut);
+  if (pieces) return tell_(node::Cut{std::move(*pieces), {}});
+  tell_(node::Cut{{}, pieces.error().text()});
 }
 
 /// Libraries that the program opens by dlopen() are seen some time later.

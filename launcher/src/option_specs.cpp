@@ -203,6 +203,13 @@ Status count_of_node(Options& options, Values values) {
   return {};
 }
 
+Status set_spares(Options& options, Values values) {
+  auto count = parse_count(values[0], "the spare hosts (--spares)", 1000000);
+  if (!count) return propagate(count);
+  options.nodes.spare_count = *count;
+  return {};
+}
+
 Status ignore_with_warning(Options& options, std::string_view name) {
   const std::string warning = fmt::format("{} has no meaning here and is ignored", name);
   if (std::find(options.warnings.begin(), options.warnings.end(), warning) == options.warnings.end())
@@ -241,6 +248,7 @@ const std::vector<Spec>& specs() {
        1,
        [](Options& o, Values v) { return o.nodes.launcher_exec = v[0], Status(); }},
       {{"link"}, 1, set_link},
+      {{"spares"}, 1, set_spares},
       {{"check-nodes"}, 0, [](Options& o, Values) { return o.nodes.only_checked = true, Status(); }},
       {{"wdir", "wd"}, 1, [](Options& o, Values v) { return o.working_directory = v[0], Status(); }},
       {{"path"}, 1, [](Options& o, Values v) { return o.program_path = v[0], Status(); }},
@@ -295,6 +303,7 @@ const std::vector<Spec>& specs() {
       {{"set"}, 1, set_tuning},
       {{"qos"}, 1, [](Options& o, Values v) { return o.qos = v[0], Status(); }},
       {{"inject"}, 1, add_injection},
+      {{"store"}, 1, [](Options& o, Values v) { return o.store = v[0], Status(); }},
       {{"report"}, 1, [](Options& o, Values v) { return o.report_path = v[0], Status(); }},
   };
   return all;

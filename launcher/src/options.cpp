@@ -155,6 +155,7 @@ Result<Options> parse_options(std::span<const std::string> given, const Environm
   if (!expanded) return propagate(expanded);
   const std::span<const std::string> arguments = *expanded;
   Options options;
+  options.words.assign(given.begin(), given.end());
   if (auto status = read_environment(environment, options); !status) return propagate(status);
   std::size_t at = 0;
   if (auto status = read_part(arguments, at, options); !status) return propagate(status);
@@ -162,6 +163,29 @@ Result<Options> parse_options(std::span<const std::string> given, const Environm
   if (auto status = read_further_parts(arguments, at, options); !status) return propagate(status);
   if (auto status = take_task_count(environment, options); !status) return propagate(status);
   if (auto status = check_ranks_of_injections(options); !status) return propagate(status);
+  return options;
+}
+
+Result<Options> parse_options_of_resumed(std::span<const std::string> arguments,
+                                         std::span<const std::string> further,
+                                         const Environment& environment) {
+  auto options = parse_options(arguments, environment);
+  if (!options) return options;
+  options->injections.clear();
+  for (std::size_t at = 0; at < further.size();) {
+    const std::string& word = further[at];
+    if (!is_option(word))
+      return failure(Errc::invalid_argument,
+                     "'{}' is no option: a job that is resumed runs the program that it was started with", word);
+    const std::string_view name = split_option(word).name;
+    for (const char* fixed : {"n", "np", "c", "qos", "wdir", "wd", "env", "genv", "x", "usize"})
+      if (name == fixed)
+        return failure(Errc::invalid_argument, "the option '{}' cannot be changed when a job is resumed", word);
+    if (name == "host" || name == "hosts" || name == "H" || name == "f" || name == "hostfile")
+      options->nodes.host_lists.clear();
+    if (auto status = read_option(further, at, *options); !status) return propagate(status);
+  }
+  if (auto status = check_ranks_of_injections(*options); !status) return propagate(status);
   return options;
 }
 
@@ -178,6 +202,8 @@ std::string help_text() {
   -f, --hostfile FILE    the same from a file: "A slots=2 max-slots=4" or "A:2" on each line
   --map-by slot|node     fill the hosts one after another, or in turn
   --oversubscribe        allow more ranks than the hosts have slots
+  --spares N             the last N hosts get no ranks: they take the places of nodes that are lost
+                         (DURABILITY TRANSIENT or PERSISTENT; else hosts that have no ranks anyway)
   --launcher ssh|srun|fork, --launcher-exec PROGRAM
                          what starts processes on other hosts: PROGRAM HOST COMMAND… (srun
                          in a job of Slurm; ssh)
@@ -211,6 +237,10 @@ std::string help_text() {
   -usize N               the value of MPI_UNIVERSE_SIZE
   -configfile FILE, --app FILE
                          read a line of options and program for each of several programs
+  --store DIRECTORY      where a job with DURABILITY PERSISTENT is kept while it runs (also LLAMADA_STORE;
+                         ~/.local/state/llamada/jobs)
+  --resume JOB           first of all options: go on with such a job of which every process is gone;
+                         llamada job ls lists them
   --report FILE.json     write what happened: deaths, replacements, counters
   --inject RULE          cause a failure, for tests; may be repeated (docs/injection.md has all rules):
                            'kill rank 2 after 1.5 s', 'kill rank 2 in MPI_Allreduce 7'

@@ -40,6 +40,19 @@ Status OutputFiles::add_ranks(std::uint32_t first, std::uint32_t count,
   return open_for(first, count);
 }
 
+/// What was shown of the stream that has this file alone.
+std::optional<std::uint64_t> OutputFiles::kept_size(const std::string& name) const {
+  std::optional<std::uint64_t> size;
+  for (std::uint32_t rank = 0; rank < options_.rank_count; ++rank)
+    for (const int stream : {1, 2}) {
+      if (file_name(rank, stream) != name) continue;
+      if (size) return std::nullopt;
+      const auto kept = kept_->find(2 * std::uint64_t{rank} + static_cast<std::uint64_t>(stream));
+      size = kept == kept_->end() ? 0 : kept->second;
+    }
+  return size;
+}
+
 Status OutputFiles::open_for(std::uint32_t first, std::uint32_t count) {
   if (options_.output_pattern.empty() && options_.error_pattern.empty() && options_.output_folder.empty())
     return {};
@@ -50,7 +63,10 @@ Status OutputFiles::open_for(std::uint32_t first, std::uint32_t count) {
       std::error_code ignored;
       if (const fs::path folder = fs::path(name).parent_path(); !folder.empty())
         fs::create_directories(folder, ignored);
-      FileDescriptor file(open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666));
+      const int anew = kept_ ? 0 : O_TRUNC;
+      FileDescriptor file(open(name.c_str(), O_WRONLY | O_CREAT | anew | O_APPEND | O_CLOEXEC, 0666));
+      const auto kept = file && kept_ ? kept_size(name) : std::nullopt;
+      if (kept && ftruncate(file.get(), static_cast<off_t>(*kept)) != 0) file.reset();
       if (!file) return system_failure(fmt::format("cannot write the output file {}", name));
       files_.emplace(name, std::move(file));
     }

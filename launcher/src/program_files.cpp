@@ -3,10 +3,14 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <cstring>
 #include <fstream>
+#include <span>
+
+#include "llamada/base/crc32c.hpp"
 
 namespace llamada::launcher {
 namespace {
@@ -72,6 +76,37 @@ std::optional<std::string> MappedCode::changed_in(const MappedCode& other) const
     if (found != other.files_.end() && found->second != identity) return path;
   }
   return std::nullopt;
+}
+
+std::vector<std::string> MappedCode::paths() const {
+  std::vector<std::string> paths;
+  for (const auto& [path, identity] : files_) paths.push_back(path);
+  return paths;
+}
+
+std::optional<std::string> describe_code(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return std::nullopt;
+  std::vector<char> part(1 << 20);
+  std::uint32_t crc = 0;
+  std::uint64_t size_bytes = 0;
+  while (file.read(part.data(), static_cast<std::streamsize>(part.size())) || file.gcount() > 0) {
+    const auto count = static_cast<std::size_t>(file.gcount());
+    crc = crc32c(std::as_bytes(std::span(part.data(), count)), crc);
+    size_bytes += count;
+  }
+  return fmt::format("{}\t{} {:08x}", path, size_bytes, crc);
+}
+
+std::string describe_processor() {
+  utsname system{};
+  uname(&system);
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("model name"))
+      if (const std::size_t colon = line.find(':'); colon != line.npos)
+        return fmt::format("{}{}", system.machine, line.substr(colon + 1));
+  return system.machine;
 }
 
 KeptProgram KeptProgram::open(const std::string& path) {

@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "llamada/base/file_descriptor.hpp"
 #include "llamada/base/result.hpp"
@@ -32,12 +33,19 @@ class MappedCode {
 
   /// Adds those of `later` that are not here yet: libraries that have been opened since.
   void add(const MappedCode& later);
+  std::vector<std::string> paths() const;
   /// The path of a file that `other` has mapped, too, but with another identity.
   std::optional<std::string> changed_in(const MappedCode& other) const;
 
  private:
   std::map<std::string, FileIdentity> files_;
 };
+
+/// "PATH\tSIZE CRC32C": equal lines name files of one content. Nothing: it cannot be read.
+std::optional<std::string> describe_code(const std::string& path);
+
+/// "x86_64 GenuineIntel Xeon …": programs may do otherwise on another one.
+std::string describe_processor();
 
 /// A program's file, held open, so that a later start executes the same file even if another has been moved
 /// over its name.

@@ -21,6 +21,11 @@ RankOutput::Delivery RankOutput::take(int stream, std::string_view bytes) {
   return delivery;
 }
 
+void RankOutput::restore(int stream, std::string_view bytes) {
+  journals_[stream].take(bytes);
+  journals_[stream].begin_incarnation();
+}
+
 void RankOutput::begin_incarnation(bool is_silent) {
   for (OutputJournal& journal : journals_) journal.begin_incarnation();
   held_.clear();
@@ -28,6 +33,7 @@ void RankOutput::begin_incarnation(bool is_silent) {
 }
 
 RankOutput::Finding RankOutput::reached(ReplayPlace place, bool may_judge) {
+  if (repetition_ == Repetition::over) return Finding::as_before;
   if (may_judge && repetition_ == Repetition::before && !held_.empty()) return Finding::wrote_more;
   if (may_judge && place == ReplayPlace::over && is_short()) return Finding::wrote_less;
   repetition_ = place == ReplayPlace::last_call_begins ? Repetition::within : Repetition::over;

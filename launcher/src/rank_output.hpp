@@ -30,6 +30,8 @@ class RankOutput {
 
   /// What the present incarnation wrote next. `stream`: 0 standard output, 1 standard error.
   Delivery take(int stream, std::string_view bytes);
+  /// What a rank that is resumed wrote to a stream before; before anything else is taken.
+  void restore(int stream, std::string_view bytes);
   /// A replacement begins. `is_silent`: its predecessors had begun no MPI call, so it says nothing of its
   /// replay.
   void begin_incarnation(bool is_silent);

@@ -23,6 +23,8 @@ constexpr std::chrono::seconds greeting_max{10};
 constexpr std::size_t strangers_max = 256;
 /// How long agents may take to end when the job is over.
 constexpr std::chrono::milliseconds agents_end_max{1000};
+/// The same where their hosts get new ones: two cannot drive one node.
+constexpr std::chrono::milliseconds agents_end_for_sure_max{10000};
 
 std::string joined_text(const std::vector<std::string>& words, const char* between) {
   std::string text;
@@ -158,7 +160,7 @@ void RemoteNodes::welcome(Strangers::iterator stranger) {
   prepare_stream(socket);
   if (own_address_.empty()) own_address_ = own_address_of(socket);
   remote.link = std::make_unique<LinkToNode>(
-      loop_, std::move(socket),
+      loop_, LinkToNode::Stream{std::move(socket)},
       [this, node = hello.node](node::FromNode message) { actions_.take(node, std::move(message)); },
       [this, node = hello.node](const Error& error) {
         lose(node, error.code() == Errc::closed ? "llamanetd there has ended, or cannot be reached any more"
@@ -187,13 +189,23 @@ void RemoteNodes::send(std::uint32_t node, const node::ToNode& message) {
   if (Remote& remote = remotes_[node]; remote.link && !remote.is_lost) remote.link->send(message);
 }
 
-void RemoteNodes::end() {
+void RemoteNodes::end() { wait_for_agents(agents_end_max); }
+
+void RemoteNodes::end_all() {
+  for (const Remote& remote : remotes_)
+    if (remote.is_lost && remote.agent && !remote.agent->has_ended()) kill(remote.agent->pid(), SIGKILL);
+  wait_for_agents(agents_end_for_sure_max);
+  for (const Remote& remote : remotes_)
+    if (remote.agent && !remote.agent->has_ended()) kill(remote.agent->pid(), SIGKILL);
+}
+
+void RemoteNodes::wait_for_agents(std::chrono::milliseconds max) {
   for (Remote& remote : remotes_) {
     remote.is_lost = true;
     remote.link.reset();
     if (remote.agent) remote.agent->close_input();
   }
-  const auto limit = std::chrono::steady_clock::now() + agents_end_max;
+  const auto limit = std::chrono::steady_clock::now() + max;
   const auto one_lives = [this] {
     look_at_agents();
     return std::any_of(remotes_.begin(), remotes_.end(),

@@ -48,6 +48,8 @@ class RemoteNodes {
 
   /// The job is over: hangs up, and waits for the agents to end, but not for long.
   void end();
+  /// The same, and nothing is left of the agents: those of lost nodes are killed.
+  void end_all();
 
  private:
   struct Remote {
@@ -67,6 +69,7 @@ class RemoteNodes {
 
   std::vector<std::string> command_for(std::uint32_t node, const std::vector<std::string>& agent) const;
   void start_agent(std::uint32_t node, const std::vector<std::string>& agent);
+  void wait_for_agents(std::chrono::milliseconds max);
   void look_at_agents();
   void agent_ended(std::uint32_t node, int wait_status);
   void accept_all();

@@ -177,6 +177,10 @@ std::string report_to_json(const Report& report) {
   json["replacements"] = report.replacements;
   json["liveliness_lost"] = std::count_if(report.deaths.begin(), report.deaths.end(),
                                           [](const DeathRecord& death) { return !death.silence.empty(); });
+  json["lost_nodes"] = Json::array();
+  for (const LostNodeRecord& lost : report.lost_nodes)
+    json["lost_nodes"].push_back(
+        {{"node", lost.node}, {"name", lost.title}, {"why", lost.why}, {"total_s", or_null(lost.total_s)}});
   json["injections"] = Json::array();
   for (const InjectionRecord& injection : report.injections)
     json["injections"].push_back(

@@ -67,7 +67,7 @@ TEST_CASE("DURABILITY and DURABILITY_SERVICE: what needs a service is refused", 
   topic = {};
   topic.durability.kind = qos::DurabilityKind::transient;
   CHECK(refused(world.participant().create_topic("kept", type, topic)) ==
-        "DURABILITY: TRANSIENT is not enforced yet; use VOLATILE or TRANSIENT_LOCAL");
+        "DURABILITY: TRANSIENT is enforced for ranks only, not for topics; use VOLATILE or TRANSIENT_LOCAL");
 }
 
 }  // namespace

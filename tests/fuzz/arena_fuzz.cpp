@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "llamada/log/cuts.hpp"
 #include "llamada/log/journal.hpp"
 #include "llamada/log/log_reader.hpp"
 #include "llamada/log/log_writer.hpp"
@@ -110,6 +111,8 @@ void read_all(const PeerArena& peer) {
     if (const auto announced = reader.peek_announced())
       look_at(announced->payload.first(reader.announced_bytes(*announced)));
   }
+  CutReader journal(peer, journal_key);
+  for (std::uint64_t cut = 1; cut < 4; ++cut) (void)journal.read(cut);
   std::uint32_t scanned = 0;
   (void)find_cursor(peer, key, 1, scanned);
   (void)observe(peer, 1, 0);

@@ -295,6 +295,8 @@ class Contributor(Reader):
         for name in re.findall(r"^  (\w+) {2,}", self.run_line("llamada --help")[0].split("Subcommands:")[1], re.MULTILINE):
             if name == "qos":
                 commands["llamada qos check"] = commands["llamada qos match"] = "llamada-qos"
+            elif name == "job":
+                commands["llamada job ls"] = commands["llamada job rm"] = "llamada-job"
             elif name != "help":
                 commands[f"llamada {name}"] = f"llamada-{name}"
         self.assertGreater(len(commands), 9)

@@ -24,6 +24,8 @@ struct Totals {
   std::uint64_t messages = 0;
   std::uint64_t diverged = 0;
   std::uint64_t unprotected = 0;  ///< in the middle
+  std::uint64_t outages = 0;
+  std::uint64_t restored = 0;
 };
 
 /// What each rank has received from another is what that one, in its last incarnation, has sent: nothing is
@@ -54,6 +56,8 @@ std::string run_job(const JobOptions& options, Totals& totals) {
   totals.replayed += job.counted(log::Counter::determinants_replayed);
   totals.messages += job.counted(log::Counter::messages_sent);
   totals.unprotected += job.lost_protection();
+  totals.outages += static_cast<std::uint64_t>(job.outages());
+  totals.restored += job.restored();
   if (options.has_coin && job.has_diverged()) {
     ++totals.diverged;
     return "";
@@ -75,9 +79,9 @@ Totals run_schedules(std::uint64_t first, std::uint64_t count, JobOptions (*make
   }
   fmt::print(
       "{} schedules: {} messages, {} deaths ({} in a replay), {} sends compared, {} determinants replayed, "
-      "{} diverged, {} unprotected\n",
+      "{} diverged, {} unprotected, {} outages with {} determinants kept\n",
       count, totals.messages, totals.deaths, totals.deaths_in_replay, totals.compared, totals.replayed,
-      totals.diverged, totals.unprotected);
+      totals.diverged, totals.unprotected, totals.outages, totals.restored);
   return totals;
 }
 
@@ -117,6 +121,23 @@ TEST_CASE("replay: ranks of several nodes die at any step, and replay what comes
   CHECK(totals.deaths_in_replay > 100);
   CHECK(totals.compared > 1000);
   CHECK(totals.replayed > 1000);
+}
+
+// What all record is read while they go on, one rank's journal after the other's.
+TEST_CASE("replay: a job whose ranks all die at once resumes from its last cut, and dies again", "[sim][outage]") {
+  const Totals totals = run_schedules(1, 3000, [](std::uint64_t seed) {
+    JobOptions options;
+    options.seed = seed;
+    options.size = 1 + static_cast<int>(seed % 5);
+    options.outages = 1 + static_cast<int>(seed % 3);
+    options.kills = static_cast<int>(seed / 5 % 8);
+    if (seed % 7 == 0) options.ranks_per_linked_node = 1 + static_cast<int>(seed % 2);
+    return options;
+  });
+  if (std::getenv("SIM_SEED")) return;
+  CHECK(totals.outages > 2000);
+  CHECK(totals.restored > 10000);
+  CHECK(totals.deaths > 2000);
 }
 
 // SIM_SEEDS=n runs so many.

@@ -4,9 +4,11 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "coll/collectives.hpp"
 #include "llamada/base/check.hpp"
+#include "llamada/log/cuts.hpp"
 #include "nodes.hpp"
 #include "profiles.hpp"
 #include "world/remote_logs.hpp"
@@ -21,6 +23,7 @@ constexpr std::uint64_t turns_max_with_links = 4'000'000;
 /// A rank with links sleeps no longer, so that nobody has to wake it for a datagram.
 constexpr std::chrono::microseconds sleep_max_with_links{20};
 constexpr std::chrono::microseconds turn_time{1};
+constexpr log::LogKey journal_key{4, 0};
 
 /// What a rank that ends the job throws.
 struct Ended {
@@ -76,6 +79,10 @@ struct Job::RankState {
   std::unique_ptr<Engine> engine;
   std::unique_ptr<EngineWaiter> waiter;
   std::unique_ptr<coll::Collectives> collectives;
+  // What cuts have taken out of its journal, and what the present one has.
+  std::vector<log::JournalEntry> kept;
+  std::optional<log::CutReader> reader;
+  std::optional<log::CutReader::Piece> piece;
 
   void forget() {
     install_runtime(nullptr);
@@ -121,7 +128,8 @@ class Job::SimWorld final : public World, RemoteRanks {
     std::vector<int> far;
     for (int rank = 0; rank < size(); ++rank)
       if (!is_local(rank)) far.push_back(rank);
-    const replication::Identity identity{.endpoint = static_cast<replication::EndpointNumber>(state.self),
+    const replication::Identity identity{.job = job.generation_,
+                                         .endpoint = static_cast<replication::EndpointNumber>(state.self),
                                          .incarnation = static_cast<std::uint16_t>(state.incarnation)};
     if (!far.empty())
       logs_.emplace(RemoteLogs::Options{.identity = identity,
@@ -136,6 +144,7 @@ class Job::SimWorld final : public World, RemoteRanks {
   std::uint32_t incarnation() const override { return state_.incarnation; }
   const qos::Profile& profile() const override { return profile_; }
   std::string_view identity() const override { return state_.identity; }
+  const std::atomic<std::uint64_t>* cut() const override { return &job_.cut_; }
   log::ArenaWriter& arena() override { return *state_.arena; }
   bool is_local(int rank) const override { return node_of(rank) == node_of(state_.self); }
   int node_of(int rank) const override {
@@ -246,6 +255,11 @@ Job::Job(JobOptions options, std::function<void(Rank&)> program)
   const std::uint64_t span = 20 + random_.below(400);
   for (int kill = 0; kill < options.kills; ++kill) kill_turns_.push_back(random_.below(span));
   std::sort(kill_turns_.begin(), kill_turns_.end());
+  if (options.outages == 0) return;
+  for (int outage = 0; outage < options.outages; ++outage) outage_turns_.push_back(random_.below(2 * span));
+  std::sort(outage_turns_.begin(), outage_turns_.end());
+  cut_ = 1;
+  for (auto& rank : ranks_) rank->reader.emplace(log::PeerArena{rank->memory, arena_bytes}, journal_key);
 }
 
 Job::~Job() {
@@ -265,11 +279,12 @@ Job::~Job() {
 void Job::start(RankState& rank) {
   log::ArenaOptions arena;
   arena.incarnation = ++rank.incarnation;
-  if (rank.incarnation > 1) rank.identity = fmt::format("calls={}\n", rank.calls);
+  rank.identity = generation_ > 0 ? "resumed=1\n" : "";
+  if (rank.incarnation > 1) rank.identity += fmt::format("calls={}\n", rank.calls);
   auto opened = log::ArenaWriter::open({rank.memory, arena_bytes}, arena);
   LLAMADA_CHECK(opened.has_value());
   rank.arena = std::move(*opened);
-  rank.arena->set_replaying(rank.incarnation > 1);
+  rank.arena->set_replaying(rank.incarnation > 1 || generation_ > 0);
   rank.world = std::make_unique<SimWorld>(*this, rank);
   rank.history.sent.assign(ranks_.size(), {});
   rank.history.received.assign(ranks_.size(), {});
@@ -395,6 +410,68 @@ void Job::kill_when_due() {
   }
 }
 
+/// The ranks go on between the looks at one journal and at the next.
+void Job::cut_when_due() {
+  if (options_.outages == 0 || turn_ < next_cut_turn_) return;
+  next_cut_turn_ = turn_ + random_.below(8);
+  std::vector<RankState*> unread;
+  for (auto& rank : ranks_)
+    if (!rank->piece) unread.push_back(rank.get());
+  const bool has_begun = unread.size() < ranks_.size();
+  if (!has_begun) {
+    if (!random_.chance(1, 3)) return;
+    cut_.store(cut_.load() + 1);
+  }
+  read_for_cut(*unread[random_.below(unread.size())]);
+  if (unread.size() > 1) return;
+  for (auto& rank : ranks_) {
+    rank->kept.resize(rank->piece->first);
+    rank->kept.insert(rank->kept.end(), rank->piece->entries.begin(), rank->piece->entries.end());
+    rank->piece.reset();
+  }
+}
+
+void Job::read_for_cut(RankState& rank) {
+  auto piece = rank.reader->read(cut_);
+  LLAMADA_CHECK(piece.has_value() && piece->first <= rank.kept.size());
+  rank.piece = std::move(*piece);
+}
+
+void Job::end_all_when_due() {
+  if (outage_turns_.empty() || turn_ < outage_turns_.front()) return;
+  outage_turns_.erase(outage_turns_.begin());
+  if (is_over_) return;
+  for (auto& rank : ranks_) {
+    if (!rank->started || rank->state == RankState::State::done || rank->state == RankState::State::dead)
+      continue;
+    rank->to_die = true;
+    rank->state = RankState::State::ready;
+    install_runtime(rank->runtime.get());
+    swapcontext(&scheduler_, &rank->context);
+    LLAMADA_CHECK(rank->state == RankState::State::dead);
+  }
+  ++outages_;
+  ++generation_;
+  cut_ = 1;
+  for (auto& rank : ranks_) resume(*rank);
+  for (auto& rank : ranks_) start(*rank);
+}
+
+void Job::resume(RankState& rank) {
+  rank.forget();
+  rank.piece.reset();
+  rank.incarnation = 0;
+  rank.calls = 0;
+  madvise(rank.memory, arena_bytes, MADV_DONTNEED);
+  auto arena = log::ArenaWriter::open({rank.memory, arena_bytes}, {});
+  LLAMADA_CHECK(arena.has_value());
+  auto journal = log::Journal::open(**arena, journal_key);
+  LLAMADA_CHECK(journal.has_value());
+  for (const log::JournalEntry& entry : rank.kept) LLAMADA_CHECK(journal->append(entry).has_value());
+  restored_ += rank.kept.size();
+  rank.reader.emplace(log::PeerArena{rank.memory, arena_bytes}, journal_key, rank.kept.size());
+}
+
 std::vector<Job::RankState*> Job::able_ranks() const {
   std::vector<RankState*> able;
   for (const auto& rank : ranks_) {
@@ -427,6 +504,8 @@ bool Job::step() {
   network_.advance(clock_.monotonic());
   if (options_.unprotect_at != 0 && turn_ >= options_.unprotect_at) protected_ = false;
   kill_when_due();
+  cut_when_due();
+  end_all_when_due();
   end_sleeps();
   const std::vector<RankState*> able = able_ranks();
   if (able.empty()) return false;

@@ -2,6 +2,7 @@
 
 #include <ucontext.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -36,6 +37,9 @@ struct JobOptions {
   int size = 3;
   bool rebuild = true;
   int kills = 0;
+  /// So often all ranks die at once, and with them all that they have; what cuts have taken out of their
+  /// journals is left, and all resume.
+  int outages = 0;
   /// At this turn the job's histories are kept no longer (and nobody is killed from then on); 0: never.
   std::uint64_t unprotect_at = 0;
   std::size_t eager_bytes_max = 64 * 1024;
@@ -83,6 +87,9 @@ class Job {
   std::chrono::nanoseconds time() const { return clock_.monotonic() - SetClock().monotonic(); }
   int deaths() const { return deaths_; }
   int deaths_in_replay() const { return deaths_in_replay_; }
+  int outages() const { return outages_; }
+  /// How many entries ranks have resumed with, in all outages.
+  std::uint64_t restored() const { return restored_; }
   std::uint64_t counted(log::Counter counter) const;
   const History& history(int rank) const;
   const JobOptions& options() const { return options_; }
@@ -106,6 +113,10 @@ class Job {
   void end_sleeps();
   std::vector<RankState*> able_ranks() const;
   void kill_when_due();
+  void cut_when_due();
+  void read_for_cut(RankState& rank);
+  void end_all_when_due();
+  void resume(RankState& rank);
   void wake(int rank);
 
   JobOptions options_;
@@ -114,6 +125,10 @@ class Job {
   links::FakeNetwork network_;
   std::vector<std::unique_ptr<RankState>> ranks_;
   std::vector<std::uint64_t> kill_turns_;
+  std::vector<std::uint64_t> outage_turns_;
+  std::atomic<std::uint64_t> cut_{0};
+  std::uint64_t next_cut_turn_ = 0;
+  std::uint32_t generation_ = 0;  // one more after each outage
   ucontext_t scheduler_;
   std::uint64_t turn_ = 0;
   SetClock clock_;
@@ -123,6 +138,8 @@ class Job {
   bool is_unwound_ = false;
   int deaths_ = 0;
   int deaths_in_replay_ = 0;
+  int outages_ = 0;
+  std::uint64_t restored_ = 0;
   std::string failure_;
   bool has_diverged_ = false;
 };

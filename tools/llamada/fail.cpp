@@ -11,4 +11,9 @@ int fail(const Error& error) {
   return 1;
 }
 
+int refuse(int exit_code, const std::string& why) {
+  fmt::print(stderr, "llamada: {}\n", why);
+  return exit_code;
+}
+
 }  // namespace llamada::tools

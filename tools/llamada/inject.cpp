@@ -4,20 +4,11 @@
 
 #include <cstdio>
 
+#include "fail.hpp"
 #include "job_choice.hpp"
 #include "llamada/llamanet/inject.hpp"
 
 namespace llamada::tools {
-namespace {
-
-constexpr int no_such_job = 2;
-
-int refuse(int exit_code, const std::string& why) {
-  fmt::print(stderr, "llamada: {}\n", why);
-  return exit_code;
-}
-
-}  // namespace
 
 int inject(const std::string& job, const std::string& rule) {
   const auto chosen = choose_job(job);

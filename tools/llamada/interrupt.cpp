@@ -8,11 +8,11 @@
 namespace llamada::tools {
 namespace {
 
-/// Written by the kernel's call of `note`, which happens only within wait(), and read after that, by the same
+/// Written by the kernel's call of `note_interrupt`, which happens only within wait(), and read after that, by the same
 /// thread.
 volatile sig_atomic_t has_come;
 
-extern "C" void note(int) { has_come = 1; }
+extern "C" void note_interrupt(int) { has_come = 1; }
 
 }  // namespace
 
@@ -22,7 +22,7 @@ Interrupt::Interrupt() {
   sigset_t both;
   sigemptyset(&both);
   struct sigaction action {};
-  action.sa_handler = note;
+  action.sa_handler = note_interrupt;
   sigfillset(&action.sa_mask);
   for (const int signal : {SIGINT, SIGTERM}) {
     sigaddset(&both, signal);

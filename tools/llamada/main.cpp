@@ -7,6 +7,7 @@
 
 #include "doctor.hpp"
 #include "inject.hpp"
+#include "job.hpp"
 #include "llamada/base/nearest_word.hpp"
 #include "ls.hpp"
 #include "qos.hpp"
@@ -38,6 +39,26 @@ void add_ls(CLI::App& app, Action& chosen) {
       app.add_subcommand("ls", "List the running drivers and jobs, their applications, writers and readers");
   ls->add_flag("--json", *as_json, "Print JSON instead of text");
   ls->callback([&chosen, as_json] { chosen = [as_json] { return list(*as_json); }; });
+}
+
+void add_job(CLI::App& app, Action& chosen) {
+  auto store = std::make_shared<std::string>();
+  auto number = std::make_shared<std::string>();
+  auto as_json = std::make_shared<bool>(false);
+  auto* job =
+      app.add_subcommand("job", "List or remove the records of jobs that mpirun --resume can go on with");
+  job->require_subcommand(1);
+  auto* ls = job->add_subcommand("ls", "List the kept jobs, and whether each can be resumed");
+  ls->add_flag("--json", *as_json, "Print JSON instead of text");
+  ls->callback(
+      [&chosen, store, as_json] { chosen = [store, as_json] { return list_kept_jobs(*store, *as_json); }; });
+  auto* rm = job->add_subcommand("rm", "Remove the record of a job, which can then no longer be resumed");
+  rm->add_option("JOB", *number, "Its number, or the first digits of it")->required();
+  rm->callback(
+      [&chosen, store, number] { chosen = [store, number] { return remove_kept_job(*store, *number); }; });
+  for (auto* each : {ls, rm})
+    each->add_option("--store", *store,
+                     "The directory of the jobs; without it LLAMADA_STORE, or ~/.local/state/llamada/jobs");
 }
 
 void add_doctor(CLI::App& app, Action& chosen) {
@@ -274,8 +295,8 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", "llamada (Llamada) " LLAMADA_VERSION);
   app.require_subcommand(1);
   Action chosen;
-  for (auto* add :
-       {add_ls, add_doctor, add_qos, add_why, add_spy, add_record, add_replay, add_top, add_inject, add_help})
+  for (auto* add : {add_ls, add_doctor, add_qos, add_why, add_spy, add_record, add_replay, add_top,
+                    add_inject, add_job, add_help})
     add(app, chosen);
   try {
     app.parse(argc, argv);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "llamada/qos/rank_protection.hpp"
+
 namespace llamada::tools {
 namespace {
 
@@ -160,12 +162,28 @@ void say_survivors(RankReplacementKind kind, Words& words) {
   words.costs.emplace_back("All ranks must run on one node.");
 }
 
+void say_loss_of_node(const qos::RankProtection& protection, Words& words) {
+  if (!protection.outlives_nodes && !protection.outlives_job) {
+    words.survives.emplace_back("The node, mpirun or llamanetd dies: the job is gone.");
+    return;
+  }
+  words.survives.emplace_back(
+      "One of several nodes is lost: all ranks start again without it, and repeat what was recorded.");
+  words.survives.emplace_back(
+      protection.outlives_job
+          ? "The node of mpirun or the whole job is killed: mpirun --resume goes on with it (docs/resume.md)."
+          : "The node of mpirun, or mpirun, dies: the job is gone.");
+  words.costs.emplace_back(
+      "Time: output and changes of files wait until the outcomes before them are kept outside the node.");
+}
+
 /// REBUILD: messages are kept for replacements.
-void say_replacement(const RankReplacement& replacement, Words& words) {
+void say_replacement(const RankReplacement& replacement, const qos::RankProtection& protection,
+                     Words& words) {
   words.survives.push_back(fmt::format(
       "A rank dies: it is replaced and the job goes on, at most {} times for one rank and {} times in all.",
       replacement.max_replacements_per_rank, replacement.max_replacements_per_job));
-  words.survives.emplace_back("The node, mpirun or llamanetd dies: the job is gone.");
+  say_loss_of_node(protection, words);
   say_cost_of_logs(replacement, words);
   words.costs.emplace_back(
       replacement.on_unprotected == OnUnprotected::stop
@@ -188,7 +206,8 @@ Words words_for_ranks(const ResolvedQos& qos) {
       say_survivors(qos.rank_replacement.kind, words);
       break;
     case RankReplacementKind::rebuild:
-      say_replacement(qos.rank_replacement, words);
+      say_replacement(qos.rank_replacement, qos::rank_protection(qos.datawriter_qos, qos.datareader_qos),
+                      words);
       break;
   }
   say_bounds_of_ranks(qos.datawriter_qos, words);

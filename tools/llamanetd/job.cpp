@@ -18,6 +18,7 @@
 #include "llamada/qos/rank_protection.hpp"
 #include "llamada/qos/serialization.hpp"
 #include "llamada/waits/report_area.hpp"
+#include "rank_journals.hpp"
 
 // The one place where the launcher, llamaNET and the facade's names of calls meet.
 
@@ -279,6 +280,13 @@ class DriverArenas final : public launcher::JobArenas {
     return view;
   }
 
+  Status restore_journal(const launcher::JournalPiece& piece) override {
+    return journals_.restore(driver_, piece);
+  }
+  Result<std::vector<launcher::JournalPiece>> make_cut(std::uint64_t next_cut) override {
+    return journals_.make_cut(driver_, next_cut);
+  }
+
   std::string endpoints() const override { return driver_.endpoints(); }
   Status probe_nodes(const std::vector<std::string>& endpoints) override {
     return driver_.probe_nodes(endpoints);
@@ -314,6 +322,7 @@ class DriverArenas final : public launcher::JobArenas {
   static constexpr int looks_max = 64;
   llamanet::Driver driver_;
   std::vector<std::uint64_t> tokens_;
+  RankJournals journals_;
 };
 
 std::uint64_t memory_available_bytes() {
@@ -370,6 +379,7 @@ Result<std::unique_ptr<launcher::JobArenas>> make_arenas(const launcher::ArenasR
     options.log_bytes_max = request.profile.rank_replacement.log_bytes_per_node;
   options.log_directory = request.profile.rank_replacement.log_directory;
   options.profile = qos::serialize(request.profile);
+  options.makes_cuts = request.makes_cuts;
   if (request.nodes) options.nodes = job_nodes(request);
   auto driver = llamanet::Driver::open(options);
   if (!driver) return propagate(driver);

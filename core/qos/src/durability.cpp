@@ -20,12 +20,6 @@ Status check_compatible(const Durability& offered, const Durability& requested) 
                  to_string(offered.kind));
 }
 
-Status check_enforced(const Durability& policy) {
-  if (policy.kind <= DurabilityKind::transient_local) return {};
-  return failure(Errc::unsupported, "DURABILITY: {} is not enforced yet; use VOLATILE or TRANSIENT_LOCAL",
-                 to_string(policy.kind));
-}
-
 std::string to_string(const Durability& policy) { return std::string(to_string(policy.kind)); }
 
 }  // namespace llamada::qos

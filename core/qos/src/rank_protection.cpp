@@ -1,5 +1,7 @@
 #include "llamada/qos/rank_protection.hpp"
 
+#include <algorithm>
+
 #include "llamada/qos/profile.hpp"
 
 namespace llamada::qos {
@@ -16,9 +18,12 @@ bool has_whole_history(const Qos& qos) {
 
 RankProtection rank_protection(const DataWriterQos& writer, const DataReaderQos& reader) {
   const bool survives_process = has_whole_history(writer) && has_whole_history(reader);
+  const DurabilityKind durability = std::min(writer.durability.kind, reader.durability.kind);
   return {.keeps_messages = survives_process,
           .records_outcomes = survives_process,
-          .compares_resends = survives_process};
+          .compares_resends = survives_process,
+          .outlives_nodes = survives_process && durability >= DurabilityKind::transient,
+          .outlives_job = survives_process && durability == DurabilityKind::persistent};
 }
 
 RankProtection rank_protection(const Profile& profile) {

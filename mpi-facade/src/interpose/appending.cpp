@@ -92,6 +92,7 @@ ssize_t append(Determinants& determinants, int descriptor, const Followed& what,
     return answer(descriptor, outcome, size_bytes);
   }
   must_be_there(determinants, descriptor, what);
+  determinants.await_stable();
   LLAMADA_CRASH_POINT("append:announced");
   const std::size_t done = repeated ? appended_before(determinants, descriptor, begin, bytes, size_bytes) : 0;
   const std::uint64_t outcome = append_now(descriptor, bytes, size_bytes, done);

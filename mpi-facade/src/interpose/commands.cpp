@@ -231,6 +231,7 @@ bool announce(Determinants& determinants, const char* text, const char* function
   if (determinants.read_value(ValueId::file_call, announced) != announced)
     determinants.diverged("it runs another command than its predecessor did");
   if (repeated && !determinants.replaying()) interrupted(determinants, function);
+  if (!repeated) determinants.await_stable();
   return repeated;
 }
 

@@ -153,6 +153,7 @@ long change(Determinants& determinants, const Change& change) {
     if (change.repeated) change.repeated(before, outcome);
     return outcome.give();
   }
+  determinants.await_stable();
   LLAMADA_CRASH_POINT("name:announced");
   const FileOutcome outcome = change.act(before, repeated);
   LLAMADA_CRASH_POINT("name:changed");

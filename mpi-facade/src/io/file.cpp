@@ -7,6 +7,7 @@
 #include "p2p/engine.hpp"
 #include "runtime/errors.hpp"
 #include "runtime/one_node.hpp"
+#include "runtime/protection.hpp"
 #include "runtime/runtime.hpp"
 #include "world/world.hpp"
 
@@ -256,9 +257,21 @@ Result<std::uint64_t> position_of(const File& file, Result<std::uint64_t> pointe
 
 }  // namespace
 
+namespace {
+
+/// It lies in the job's memory, and not in the ledgers of the ranks: it ends with the last process.
+void note_shared_pointer() {
+  const std::atomic<std::uint64_t>* const cut = runtime().world->cut();
+  if (cut != nullptr && cut->load(std::memory_order_relaxed) != 0)
+    give_up_protection("a shared file pointer of a job that outlives its processes");
+}
+
+}  // namespace
+
 Result<std::uint64_t> change_shared_pointer(File& file, std::uint32_t digest, const PointerChange& change) {
   // What depends on this rank alone needs no record.
   if (file.communicator->size() == 1) return std::exchange(file.shared_origin, change(file.shared_origin));
+  note_shared_pointer();
   const auto operation = [&]() -> Result<std::uint64_t> {
     auto ledger = files().ledger();
     if (!ledger) return propagate(ledger);
@@ -269,6 +282,7 @@ Result<std::uint64_t> change_shared_pointer(File& file, std::uint32_t digest, co
 
 Result<std::uint64_t> shared_position(File& file) {
   if (file.communicator->size() == 1) return file.shared_origin;
+  note_shared_pointer();
   return perform(&file, file.name, OperationKind::shared_pointer, 0,
                  [&] { return position_of(file, read_pointer(file)); });
 }

@@ -84,6 +84,8 @@ bool is_change(OperationKind kind) {
   }
 }
 
+Ledger::Ledger(World& world) : world_(world), marks_(world.cut()) {}
+
 bool Ledger::is_there(World& world) { return world.arena().find_log(journal_key).has_value(); }
 
 Result<std::unique_ptr<Ledger>> Ledger::open(World& world) {
@@ -135,6 +137,8 @@ void Ledger::read_past() {
         read.reset();
         break;
       }
+      case log::cut_mark:
+        break;
       default:
         diverged("the ledger of operations on files has an entry of an unknown type");
     }
@@ -161,6 +165,11 @@ Ledger::Entry Ledger::take(OperationKind kind, std::uint32_t digest) {
 }
 
 void Ledger::append(const JournalEntry& entry) {
+  if (const auto mark = recording_ ? marks_.due() : std::nullopt) keep_entry(*mark);
+  keep_entry(entry);
+}
+
+void Ledger::keep_entry(const JournalEntry& entry) {
   while (recording_ && !journal_.append(entry)) {
     // The memory for histories is used up: the driver decides what becomes of the job.
     world_.log_used_up();
@@ -175,6 +184,7 @@ void Ledger::append(const JournalEntry& entry) {
 void Ledger::announce() {
   append({type_announced, 0, next_number()});
   LLAMADA_CRASH_POINT("file:announced");
+  if (recording_) world_.await_stable();
 }
 
 void Ledger::begin(OperationKind kind, std::uint32_t digest) {
@@ -184,10 +194,12 @@ void Ledger::begin(OperationKind kind, std::uint32_t digest) {
                            to_string(begun_->kind), to_string(kind),
                            begun_->kind == kind ? " with other arguments or data" : ""));
     begun_.reset();
-    return;
+  } else {
+    append({type_begun | static_cast<std::uint32_t>(kind) << 8, digest, next_number()});
+    LLAMADA_CRASH_POINT("file:begun");
   }
-  append({type_begun | static_cast<std::uint32_t>(kind) << 8, digest, next_number()});
-  LLAMADA_CRASH_POINT("file:begun");
+  // A shared file pointer is the job's own.
+  if (recording_ && kind != OperationKind::shared_pointer) world_.await_stable();
 }
 
 std::string Ledger::left_over() const {

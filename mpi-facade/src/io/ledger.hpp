@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "llamada/base/result.hpp"
+#include "llamada/log/cuts.hpp"
 #include "llamada/log/journal.hpp"
 
 namespace llamada::mpi {
@@ -74,9 +75,11 @@ class Ledger {
   /// Whether a predecessor had begun this operation when it died, and noted that what it was to make was not
   /// there (create) or what it was to remove was there (remove).
   bool was_announced() const { return !replaying() && announced_ == next_number(); }
+  /// Notes that; returns when it is kept, as begin() does.
   void announce();
-  /// Notes that the next operation, which changes what others see, is about to be done. Ends the job as
-  /// diverged when a predecessor had begun another one, which may have been done.
+  /// Notes that the next operation, which changes what others see, is about to be done; returns when that is
+  /// kept (World::await_stable()). Ends the job as diverged when a predecessor had begun another one, which
+  /// may have been done.
   void begin(OperationKind kind, std::uint32_t digest);
   /// The first operation that predecessors have done, or begun, and that has not come again; empty if there
   /// is none.
@@ -92,12 +95,14 @@ class Ledger {
   [[noreturn]] void diverged(const std::string& difference);
 
  private:
-  explicit Ledger(World& world) : world_(world) {}
+  explicit Ledger(World& world);
   void read_past();
   void append(const log::JournalEntry& entry);
+  void keep_entry(const log::JournalEntry& entry);
 
   World& world_;
   log::Journal journal_;
+  log::CutMarks marks_;
   std::deque<Entry> past_;
   std::uint64_t number_ = 0;
   std::uint64_t announced_ = 0;

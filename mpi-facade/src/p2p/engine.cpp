@@ -13,6 +13,7 @@ bool keeps_histories(const World& world) { return world.protection().keeps_messa
 bool begins_replay(const World& world) {
   return world.protection().compares_resends && world.incarnation() > 1;
 }
+bool has_resumed(const World& world) { return world.protection().records_outcomes && world.is_resumed(); }
 
 Outgoing::Options outgoing_options(const World& world, const Engine::Options& options) {
   Outgoing::Options outgoing;
@@ -47,7 +48,8 @@ Engine::Engine(World& world, const Clock& clock, const Options& options,
           {world, determinants_, requests_, outgoing_, direct_, early_, *this, keeps_histories(world)}),
       incoming_(world, receiving_, SendBounds::of(world.profile().datawriter_qos).told_after()),
       progress_({incoming_, outgoing_, direct_, receiving_, requests_, options.hook}),
-      replay_({world, determinants_, incoming_, outgoing_, receiving_, progress_, begins_replay(world)}),
+      replay_({world, determinants_, incoming_, outgoing_, receiving_, progress_, begins_replay(world),
+               has_resumed(world)}),
       upkeep_(world, clock, incoming_, keeps_histories(world)),
       waiting_(world, clock, options.yields_before_sleep),
       losses_(world) {

@@ -422,7 +422,9 @@ bool Receiving::cancel(Request& request) {
     if (cancelled) matcher_.cancel(request);
     outcome_taken();
   } else {
-    cancelled = !request.complete && !early_.has_begun(request) && matcher_.cancel(request);
+    // A receive whose match is recorded has taken its message, which may still be on its way.
+    const bool is_taken = request.complete || request.expected_ordinal != 0;
+    cancelled = !is_taken && !early_.has_begun(request) && matcher_.cancel(request);
     if (cancelled)
       determinants_.record_cancelled(request.post_index());
     else

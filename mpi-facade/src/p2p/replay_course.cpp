@@ -39,8 +39,10 @@ ReplayCourse::ReplayCourse(const Parts& parts)
       outgoing_(parts.outgoing),
       receiving_(parts.receiving),
       progress_(parts.progress),
-      is_on_(parts.begins),
-      repeats_(parts.begins) {}
+      is_on_(parts.begins || parts.is_resumed),
+      repeats_(parts.begins),
+      holds_back_(parts.begins),
+      is_resumed_(parts.is_resumed) {}
 
 void ReplayCourse::look_for_culprit() {
   // A word may be on its way from another core: what is said to be damaged is looked at twice.
@@ -63,6 +65,7 @@ void ReplayCourse::diverged(const std::string& difference) {
 
 void ReplayCourse::follow(CallCounter& calls) {
   calls_ = &calls;
+  if (follows_record()) look_at_each_call();
   const auto last = calls_of_predecessors(world_.identity());
   if (!repeats_ || !last) return;
   last_call_ = *last;
@@ -91,14 +94,22 @@ void ReplayCourse::end_last_call() {
   if (repeats_ && left_over().empty()) world_.reached(ReplayPlace::last_call_ended, __libc_single_threaded);
 }
 
+/// What must be repeated before anything new: a resumed rank may leave some of its record for later.
 std::string ReplayCourse::left_over(bool with_contributions) {
+  std::string left = is_resumed_ ? std::string() : left_in_record();
+  return left.empty() ? left_in_logs(with_contributions) : left;
+}
+
+std::string ReplayCourse::left_in_record() {
   auto& replayer = determinants_.replayer();
   if (replayer.outcomes_left()) return replayer.describe_next();
   if (replayer.anything_left()) return "a receive from MPI_ANY_SOURCE";
   if (receiving_.awaited_matches() > 0) return "a receive from MPI_ANY_SOURCE, whose message is gone,";
+  return past_.operations ? past_.operations() : std::string();
+}
+
+std::string ReplayCourse::left_in_logs(bool with_contributions) {
   if (std::string left = outgoing_.left_over(); !left.empty()) return left;
-  if (past_.operations)
-    if (std::string left = past_.operations(); !left.empty()) return left;
   if (with_contributions && past_.contributions)
     if (std::string left = past_.contributions(); !left.empty()) return left;
   if (calls_ && calls_->begun() < last_call_)
@@ -138,13 +149,13 @@ void ReplayCourse::await_inputs() {
 
 void ReplayCourse::end(std::string_view here, bool with_contributions) {
   if (!repeats_) return;
-  if (is_on_) {
+  if (holds_back_) {
     const std::string left = left_over(with_contributions);
     if (!left.empty()) diverged(fmt::format("{}, while {} is still to be repeated", here, left));
     if (!with_contributions && !left_over().empty()) return;
   }
   tell_over();
-  go_live();
+  hold_back_no_longer();
 }
 
 /// The driver judges the output. Others learn of what follows afterwards.
@@ -161,14 +172,15 @@ bool ReplayCourse::waits_in_vain(const std::function<bool()>& done) {
   for (int look = 0; look < looks_in_vain; ++look)
     if (done()) return true;
   if (drain()) return true;
-  if (awaited_) diverged(fmt::format("{}, which its predecessor was told of, is not there", awaited_));
+  if (awaited_ && !is_resumed_)
+    diverged(fmt::format("{}, which its predecessor was told of, is not there", awaited_));
   end("it waits for something that its predecessor had not waited for in vain");
   return false;
 }
 
 /// Not while something else goes on: what follows from it belongs to an earlier place of the program.
 bool ReplayCourse::may_send_new() {
-  if (!is_on_) return true;
+  if (!holds_back_) return true;
   if (draining_ || progress_.is_stepping()) return false;
   drain_all();
   end("it sends something that its predecessor had not sent");
@@ -176,19 +188,39 @@ bool ReplayCourse::may_send_new() {
 }
 
 bool ReplayCourse::may_tell_new() {
-  if (is_on_ && in_last_call_ && left_over().empty()) go_live();
-  return !is_on_;
+  if (holds_back_ && in_last_call_ && left_over().empty()) hold_back_no_longer();
+  return !holds_back_;
 }
 
-void ReplayCourse::go_live() {
-  if (!is_on_) return;
+void ReplayCourse::hold_back_no_longer() {
+  if (!holds_back_) return;
   LLAMADA_CRASH_POINT("replay:ended");
-  is_on_ = false;
+  holds_back_ = false;
+  is_on_ = !left_in_record().empty();
   determinants_.publish_counters();
   outgoing_.went_live();
+  if (is_on_) return look_at_each_call();
+  tell_live();
+}
+
+void ReplayCourse::tell_live() {
   world_.live();
   LLAMADA_CRASH_POINT("replay:live");
   world_.wake_all();
+}
+
+/// Whether the record is used up: then the rank is as any other.
+void ReplayCourse::look_at_record() {
+  if (!follows_record() || !left_in_record().empty()) return;
+  is_on_ = false;
+  determinants_.publish_counters();
+  tell_live();
+}
+
+/// Only what the program does takes anything from the record.
+void ReplayCourse::look_at_each_call() {
+  look_at_record();
+  if (is_on_ && calls_) calls_->watch(calls_->begun() + 1, [this] { look_at_each_call(); });
 }
 
 void ReplayCourse::reach_end() {
@@ -198,9 +230,13 @@ void ReplayCourse::reach_end() {
 }
 
 void ReplayCourse::finish() {
-  if (!repeats_) return;
-  drain_all();
-  end("it reaches the end");
+  if (repeats_) {
+    drain_all();
+    end("it reaches the end");
+  }
+  look_at_record();
+  if (follows_record())
+    diverged(fmt::format("it reaches the end, while {} is still to be repeated", left_in_record()));
 }
 
 }  // namespace llamada::mpi

@@ -19,10 +19,14 @@ class CallCounter;
 /// Of a replacement: how far its replay has come, when it is over, and whether it has diverged
 /// (docs/decisions/0021-what-a-replay-must-repeat.md).
 ///
+/// A resumed rank (World::is_resumed()) has a record, but nobody has what it sent: it sends again, takes its
+/// outcomes from the record, and is live when that is used up. Its replacement first repeats what it did, as
+/// any replacement; then it follows what is left of the record in the same way.
+///
 /// Threads: the engine's.
 class ReplayCourse {
  public:
-  /// All but `begins` are borrowed. `begins`: the process is a replacement, which has a replay before it.
+  /// The references are borrowed. `begins`: the process is a replacement, which has a replay before it.
   struct Parts {
     World& world;
     replay::Determinants& determinants;
@@ -31,6 +35,7 @@ class ReplayCourse {
     Receiving& receiving;
     Progress& progress;
     bool begins = false;
+    bool is_resumed = false;
   };
   explicit ReplayCourse(const Parts& parts);
 
@@ -50,6 +55,8 @@ class ReplayCourse {
   bool is_on() const { return is_on_; }
   /// Whether nothing has shown yet that no predecessor came further.
   bool repeats() const { return repeats_; }
+  /// Whether the rank does what no predecessor has done, with outcomes that are recorded.
+  bool follows_record() const { return is_on_ && !holds_back_; }
   /// The same before the last MPI call of the predecessors begins. A signal's handler may ask.
   bool repeats_calls() const { return repeats_ && !in_last_call_; }
 
@@ -84,12 +91,17 @@ class ReplayCourse {
   void drain_all();
   void await_inputs();
   std::string left_over(bool with_contributions = true);
+  std::string left_in_record();
+  std::string left_in_logs(bool with_contributions);
   /// The rank does what no predecessor has done, which `here` says.
   void end(std::string_view here, bool with_contributions = true);
   void begin_last_call();
   void end_last_call();
   void tell_over();
-  void go_live();
+  void hold_back_no_longer();
+  void look_at_record();
+  void look_at_each_call();
+  void tell_live();
 
   World& world_;
   replay::Determinants& determinants_;
@@ -98,10 +110,12 @@ class ReplayCourse {
   Receiving& receiving_;
   Progress& progress_;
   Past past_;
-  const CallCounter* calls_ = nullptr;
+  CallCounter* calls_ = nullptr;
   std::uint64_t last_call_ = 0;  // that a predecessor began
   bool is_on_;
   bool repeats_;
+  bool holds_back_;  // what no predecessor has done
+  const bool is_resumed_;
   bool in_last_call_ = false;  // no predecessor began another call
   bool draining_ = false;
   const char* awaited_ = nullptr;

@@ -12,7 +12,7 @@ constexpr log::LogKey journal_key{4, 0};
 
 }  // namespace
 
-Determinants::Determinants(World& world) : world_(world), arena_(world.arena()) {}
+Determinants::Determinants(World& world) : world_(world), arena_(world.arena()), marks_(world.cut()) {}
 
 Result<std::unique_ptr<Determinants>> Determinants::open(World& world) {
   std::unique_ptr<Determinants> determinants(new Determinants(world));
@@ -30,18 +30,30 @@ Result<std::unique_ptr<Determinants>> Determinants::open(World& world) {
 }
 
 void Determinants::append_slowly(const log::JournalEntry& entry) {
+  if (keep(entry)) counted();
+}
+
+/// False: the job is no longer protected.
+bool Determinants::keep(const log::JournalEntry& entry) {
   while (!journal_.append(entry)) {
     // The memory for histories is used up: the driver decides what becomes of the job.
     world_.log_used_up();
-    if (!world_.is_protected()) return stop_recording();
+    if (!world_.is_protected()) {
+      stop_recording();
+      return false;
+    }
     world_.sleep([this] { return !world_.is_protected(); });
   }
-  counted();
+  return true;
+}
+
+void Determinants::await_stable() {
+  if (recording_) world_.await_stable();
 }
 
 void Determinants::record_completion(CallKind kind, std::span<const std::uint32_t> indices) {
   if (!recording_) return;
-  const Turn turn(busy_);
+  const Turn turn(*this);
   LLAMADA_CRASH_POINT("completion:decided");
   for (const auto& entry : completion_entries(kind, indices)) {
     append(entry);
@@ -52,7 +64,7 @@ void Determinants::record_completion(CallKind kind, std::span<const std::uint32_
 
 void Determinants::record_value(ValueId id, std::uint64_t value) {
   if (!recording_) return;
-  const Turn turn(busy_);
+  const Turn turn(*this);
   const auto last = journal_.last();
   if (last && is_value(*last, id, value))
     journal_.set_last_count(last->count + 1);
@@ -63,7 +75,7 @@ void Determinants::record_value(ValueId id, std::uint64_t value) {
 
 void Determinants::record_bytes(std::span<const std::byte> bytes) {
   if (!recording_) return;
-  const Turn turn(busy_);
+  const Turn turn(*this);
   for (const auto& entry : bytes_entries(bytes)) {
     append(entry);
     LLAMADA_CRASH_POINT("random:part-recorded");

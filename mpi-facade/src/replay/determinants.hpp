@@ -8,6 +8,7 @@
 
 #include "llamada/base/crash_point.hpp"
 #include "llamada/base/owner_lock.hpp"
+#include "llamada/log/cuts.hpp"
 #include "llamada/log/journal.hpp"
 #include "replay/replayer.hpp"
 
@@ -45,14 +46,14 @@ class Determinants {
 
   void record_match(std::uint64_t post_index, const Match& match) {
     if (!recording_) return;
-    const Turn turn(busy_);
+    const Turn turn(*this);
     LLAMADA_CRASH_POINT("match:decided");
     append(match_entry(post_index, match));
     LLAMADA_CRASH_POINT("match:recorded");
   }
   void record_fruitless() {
     if (!recording_) return;
-    const Turn turn(busy_);
+    const Turn turn(*this);
     const auto last = journal_.last();
     if (last && is_fruitless(*last))
       journal_.set_last_count(last->count + 1);
@@ -63,14 +64,14 @@ class Determinants {
   void record_completion(CallKind kind, std::span<const std::uint32_t> indices);
   void record_message(CallKind kind, const Match& message) {
     if (!recording_) return;
-    const Turn turn(busy_);
+    const Turn turn(*this);
     LLAMADA_CRASH_POINT("probe:decided");
     append(message_entry(kind, message));
     LLAMADA_CRASH_POINT("probe:recorded");
   }
   void record_cancelled(std::uint64_t post_index) {
     if (!recording_) return;
-    const Turn turn(busy_);
+    const Turn turn(*this);
     LLAMADA_CRASH_POINT("cancel:decided");
     append(cancelled_entry(post_index));
     LLAMADA_CRASH_POINT("cancel:recorded");
@@ -102,6 +103,9 @@ class Determinants {
     return size;
   }
 
+  /// Before a change outside the job: World::await_stable(), if outcomes are recorded.
+  void await_stable();
+
   /// Ends the job: a replacement does something else than its predecessor did, or cannot go on as it would
   /// have.
   [[noreturn]] void diverged(std::string_view difference);
@@ -114,8 +118,17 @@ class Determinants {
   void publish_counters();
 
  private:
-  /// One thread at a time adds to the journal.
-  using Turn = std::lock_guard<OwnerLock>;
+  /// One thread at a time adds to the journal, or changes its last entry: behind the mark of the present cut.
+  class Turn {
+   public:
+    explicit Turn(Determinants& determinants) : lock_(determinants.busy_) {
+      if (const auto mark = determinants.marks_.due()) [[unlikely]]
+        determinants.keep(*mark);
+    }
+
+   private:
+    std::lock_guard<OwnerLock> lock_;
+  };
 
   explicit Determinants(World& world);
   void append(const log::JournalEntry& entry) {
@@ -124,6 +137,7 @@ class Determinants {
     counted();
   }
   void append_slowly(const log::JournalEntry& entry);
+  bool keep(const log::JournalEntry& entry);
   void counted() {
     arena_.count(log::Counter::determinants_recorded, 1, log::Counter::bytes_recorded,
                  sizeof(log::JournalCell));
@@ -131,6 +145,7 @@ class Determinants {
   World& world_;
   log::ArenaWriter& arena_;
   log::Journal journal_;
+  log::CutMarks marks_;
   mutable OwnerLock busy_;
   Replayer replayer_;
   bool recording_ = false;

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "llamada/base/rounding.hpp"
+#include "llamada/log/cuts.hpp"
 
 namespace llamada::mpi::replay {
 namespace {
@@ -84,6 +85,8 @@ Status Replayer::add(std::span<const JournalEntry> entries, std::size_t& at) {
               .count = entry.count,
               .id = static_cast<ValueId>(entry.head >> 8),
               .value = entry.value});
+      break;
+    case log::cut_mark:
       break;
     default:
       return failure(Errc::parse_error, "determinant {} has the unknown type {}", at, type_of(entry));

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fmt/core.h>
+#include <sys/single_threaded.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -184,6 +185,11 @@ class LlamanetWorld final : public World {
   std::uint32_t incarnation() const override { return application_->incarnation(); }
   const qos::Profile& profile() const override { return profile_; }
   std::string_view identity() const override { return application_->identity(); }
+  const std::atomic<std::uint64_t>* cut() const override { return &application_->roster().page().cut; }
+  void await_stable() override {
+    if (cut()->load(std::memory_order_relaxed) != 0 && is_protected())
+      reached(ReplayPlace::effect, __libc_single_threaded);
+  }
 
   log::ArenaWriter& arena() override { return application_->arena(); }
   bool is_local(int world_rank) const override { return !links_ || !links_->is_far(world_rank); }
@@ -455,7 +461,8 @@ Result<std::unique_ptr<World>> attach_to_driver(const LaunchedRank& launched) {
   if (!application) return propagate(application);
   (*application)->leave_silently();
   // Until live(). Others who look from outside, and members of its communicators, go by this word.
-  (*application)->arena().set_replaying((*application)->incarnation() > 1);
+  const bool is_resumed = identity_value((*application)->identity(), "resumed") == "1";
+  (*application)->arena().set_replaying((*application)->incarnation() > 1 || is_resumed);
   auto profile = qos::deserialize((*application)->profile());
   if (!profile) return propagate(profile);
   if (auto described = describe_endpoints((*application)->arena(), *profile); !described)

@@ -19,6 +19,7 @@
 #include "llamada/log/log_writer.hpp"
 #include "llamada/qos/profile.hpp"
 #include "llamada/qos/rank_protection.hpp"
+#include "world/identity.hpp"
 #include "world/progress_hook.hpp"
 
 namespace llamada::mpi {
@@ -79,6 +80,7 @@ enum class ReplayPlace : std::uint32_t {
   last_call_begins = 1,  ///< the last MPI call that a predecessor began is about to begin
   last_call_ended = 2,   ///< it is over
   over = 3,              ///< the rank does what no predecessor has done
+  effect = 4,            ///< what it does next cannot be taken back: all that it has recorded must be kept
 };
 
 enum class NameSpace { services, ports };
@@ -110,6 +112,16 @@ class World {
   /// What the launcher gave this incarnation: lines "key=value" (the first incarnation's pid, where it is to
   /// die for a test).
   virtual std::string_view identity() const { return {}; }
+  /// Whether the rank, like all ranks of its job, has begun again with what was recorded before all of them
+  /// had ended. The others repeat what they sent, and so does this rank.
+  bool is_resumed() const { return identity_value(identity(), "resumed") == "1"; }
+
+  /// The number of the present cut, to which belongs what is recorded: 0 if the job makes no cuts. Null: the
+  /// same. docs/internals/job-store.md.
+  virtual const std::atomic<std::uint64_t>* cut() const { return nullptr; }
+  /// Before the rank does what cannot be taken back: returns when all that it, and whoever it has heard of,
+  /// has recorded so far will be there even if all ranks end now. At once where no cuts are made.
+  virtual void await_stable() {}
 
   /// The arena of this rank (to create and adopt logs in).
   virtual log::ArenaWriter& arena() = 0;

@@ -6,9 +6,11 @@
 #include <cerrno>
 #include <charconv>
 #include <filesystem>
+#include <fstream>
 
 #include "llamada/base/file_descriptor.hpp"
 #include "llamada/store/files.hpp"
+#include "llamada/store/segment_store.hpp"
 
 namespace llamada::store {
 
@@ -89,6 +91,15 @@ constexpr const char* lock_name = "store";
 /// Behind what the store itself writes there.
 constexpr off_t holder_offset = 64;
 
+/// The process that has taken the lock last, as it has written there; 0: none has.
+int holder_of(int file) {
+  std::array<char, 16> text{};
+  const ssize_t count = pread(file, text.data(), text.size(), holder_offset);
+  int process = 0;
+  if (count > 0) std::from_chars(text.data(), text.data() + count, process);
+  return process;
+}
+
 class PosixFiles final : public Files {
  public:
   PosixFiles(FileDescriptor directory, std::string name)
@@ -150,10 +161,7 @@ class PosixFiles final : public Files {
 
  private:
   static std::string holder(int file) {
-    std::array<char, 16> text{};
-    const ssize_t count = pread(file, text.data(), text.size(), holder_offset);
-    int process = 0;
-    if (count > 0) std::from_chars(text.data(), text.data() + count, process);
+    const int process = holder_of(file);
     return process > 0 ? fmt::format("process {}", process) : std::string("another process");
   }
 
@@ -178,6 +186,22 @@ Status make_directory(const std::string& directory) {
 }
 
 }  // namespace
+
+std::optional<int> writer_of(const std::string& directory) {
+  const FileDescriptor file(::open((directory + "/" + lock_name).c_str(), O_RDONLY | O_CLOEXEC));
+  struct stat found {};
+  if (!file || fstat(file.get(), &found) != 0) return std::nullopt;
+  const int process = holder_of(file.get());
+  // "1: FLOCK  ADVISORY  WRITE 1234 fd:01:5678 0 EOF"
+  std::ifstream locks("/proc/locks");
+  const std::string of_file = fmt::format(":{} ", found.st_ino);
+  const std::string of_process = fmt::format(" {} ", process);
+  for (std::string line; std::getline(locks, line);)
+    if (line.find(" FLOCK ") != line.npos && line.find(of_file) != line.npos &&
+        line.find(of_process) != line.npos)
+      return process;
+  return std::nullopt;
+}
 
 Result<std::unique_ptr<Files>> open_files(const std::string& directory, bool create) {
   std::string name = directory;

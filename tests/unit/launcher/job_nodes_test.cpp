@@ -363,7 +363,9 @@ TEST_CASE("job nodes: a lost node ends the job, and its ranks are done", "[launc
   all.nodes.take(0, node::Surveyed{2, 0});
   all.nodes.lost(1, "its agent was killed");
   REQUIRE(all.heard.size() == 3);
-  CHECK(std::get<node::NodeFailed>(all.heard[0]).why == "the node 'b' is lost: its agent was killed");
+  CHECK(std::get<node::NodeLost>(all.heard[0]).node == 1);
+  CHECK(std::get<node::NodeLost>(all.heard[0]).title == "'b'");
+  CHECK(std::get<node::NodeLost>(all.heard[0]).why == "its agent was killed");
   CHECK(std::get<node::Surveyed>(all.heard[1]).ranks_running == 2);
   CHECK(std::get<node::Done>(all.heard[2]).slot == 1);
   all.forget();
@@ -372,4 +374,26 @@ TEST_CASE("job nodes: a lost node ends the job, and its ranks are done", "[launc
   CHECK(all.heard.empty());
   CHECK(all.told[1].empty());
   CHECK(all.last<node::KillAll>(0));
+}
+
+TEST_CASE("job nodes: a cut has the parts of all nodes, or is none", "[launcher]") {
+  Nodes all;
+  all.nodes.take(node::MakeCut{7});
+  CHECK(all.last<node::MakeCut>(0)->next_cut == 7);
+  CHECK(all.last<node::MakeCut>(1)->next_cut == 7);
+  all.nodes.take(1, node::Cut{{{1, RankJournal::outcomes, 0, {{1, 2, 3}}}}, {}});
+  CHECK(all.heard.empty());
+  all.nodes.take(0, node::Cut{{{0, RankJournal::ledger, 4, {{5, 6, 7}}}}, {}});
+  REQUIRE(all.last_heard<node::Cut>());
+  CHECK(all.last_heard<node::Cut>()->pieces.size() == 2);
+  CHECK(all.last_heard<node::Cut>()->error.empty());
+  all.nodes.take(node::MakeCut{8});
+  all.nodes.take(0, node::Cut{});
+  all.nodes.take(1, node::Cut{{}, "damaged"});
+  CHECK(all.last_heard<node::Cut>()->error == "the node 'b': damaged");
+  all.forget();
+  all.nodes.take(node::MakeCut{9});
+  all.nodes.take(0, node::Cut{});
+  all.nodes.lost(1, "its agent was killed");
+  for (const auto& message : all.heard) CHECK_FALSE(std::holds_alternative<node::Cut>(message));
 }

@@ -68,6 +68,8 @@ std::vector<node::ToNode> some_to_node() {
           node::AnswerAgreement{7, true, {1, 2, 3, 4, {5, 6}, true}},
           node::AskAgain{},
           node::SetLost{3},
+          node::RestoreJournal{{1, RankJournal::ledger, 5, {{1, 2, 3}, {4, 5, 6}}}},
+          node::MakeCut{9},
           control::Input{std::string("a\0b", 3)}};
 }
 
@@ -107,6 +109,9 @@ std::vector<node::FromNode> some_from_node() {
           node::Stack{5, "main\n"},
           node::OtherMpi{"libmpi.so.40"},
           node::NodeFailed{"why"},
+          node::Cut{{{1, RankJournal::ledger, 5, {{1, 2, 3}, {4, 5, 6}}}}, "damaged"},
+          node::CodeMapped{2, {"/lib/libc.so.6 10 abc"}},
+          node::NodeLost{3, "'b' (hosts:3)", "its agent ended"},
           control::Output{1, 2, "text"},
           control::InputTaken{100},
           control::Notice{"mpirun: x\n"}};

@@ -131,3 +131,20 @@ TEST_CASE("node plan: words are quoted as a shell reads them", "[launcher]") {
   CHECK(shell_word("it's") == "'it'\\''s'");
   CHECK(shell_word("") == "''");
 }
+
+TEST_CASE("node plan: hosts without ranks are spares, and --spares keeps ranks from the last ones",
+          "[launcher]") {
+  Options options = options_of(2, {{"localhost", 1, {}}, {"b", 1, {}}, {"c", 2, {}}, {"d", 2, {}}});
+  CHECK(planned(options).spares.size() == 2);
+  CHECK(planned(options).spares[0] == control::Node{"c", {"/bin/sh", "-e", "c", "'/opt/my llamada/llamanetd'"}, 2});
+  options.rank_count = 4;
+  options.nodes.spare_count = 1;
+  const NodePlan plan = planned(options);
+  CHECK(plan.nodes.size() == 3);
+  REQUIRE(plan.spares.size() == 1);
+  CHECK(plan.spares[0].name == "d");
+  options.rank_count = 5;
+  CHECK(contains(refused(options), "5"));
+  options.nodes.spare_count = 4;
+  CHECK(refused(options) == "--spares 4 leaves no host for the ranks: 4 are named");
+}

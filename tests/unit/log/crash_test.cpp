@@ -12,6 +12,7 @@
 #include "arena_fixture.hpp"
 #include "crash_points.hpp"
 #include "llamada/log/journal.hpp"
+#include "llamada/log/journal_reader.hpp"
 
 namespace llamada::log {
 namespace {
@@ -56,8 +57,17 @@ bool publish_announced(LogWriter& log, std::uint64_t label, std::span<const std:
   return true;
 }
 
+/// What another process reads of the journal of one that has died, at whatever step.
+bool is_readable(std::span<std::byte> memory, std::uint64_t recorded) {
+  JournalReader reader({memory.data(), memory.size()}, journal_key);
+  while (const auto entry = reader.read_next())
+    if (entry->head != reader.read_count()) return false;
+  return !reader.is_damaged() && reader.read_count() >= recorded;
+}
+
 /// Does its rounds from wherever a predecessor stopped. False when something was not as it must be.
 bool work(std::span<std::byte> memory, Progress& progress) {
+  if (!is_readable(memory, progress.recorded)) return false;
   auto arena = ArenaWriter::open(memory, small_arena());
   if (!arena) return false;
   if ((*arena)->reading().endpoint_count() == 0 && !(*arena)->add_endpoint({.topic = "t", .type = "t"}))

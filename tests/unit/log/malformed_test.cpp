@@ -1,5 +1,6 @@
 #include "arena_fixture.hpp"
 #include "llamada/base/random.hpp"
+#include "llamada/log/cuts.hpp"
 #include "llamada/log/journal.hpp"
 
 namespace llamada::log {
@@ -41,6 +42,9 @@ std::uint64_t read_all(const PeerArena& peer) {
     }
     if (reader.failed()) CHECK(reader.error().code() == Errc::closed);
   }
+  CutReader journal(peer, journal_key);
+  for (std::uint64_t cut = 1; cut < 4; ++cut)
+    if (const auto piece = journal.read(cut)) sum += piece->entries.size();
   for (std::uint32_t index = 0; index < peer.cursor_count(); ++index)
     sum += peer.cursor(index).consumed.load();
   for (std::uint32_t index = 0; index < peer.endpoint_count(); ++index)

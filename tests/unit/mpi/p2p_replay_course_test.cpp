@@ -22,12 +22,13 @@ namespace {
 /// A rank's world that writes down how far its replay has come.
 class WatchedWorld final : public World {
  public:
-  WatchedWorld(std::unique_ptr<World> inner, std::string identity)
-      : inner_(std::move(inner)), identity_(std::move(identity)) {}
+  /// `recorders`: so many processes before this one count as none; what they recorded was restored.
+  WatchedWorld(std::unique_ptr<World> inner, std::string identity, std::uint32_t recorders)
+      : inner_(std::move(inner)), identity_(std::move(identity)), recorders_(recorders) {}
 
   int rank() const override { return inner_->rank(); }
   int size() const override { return inner_->size(); }
-  std::uint32_t incarnation() const override { return inner_->incarnation(); }
+  std::uint32_t incarnation() const override { return inner_->incarnation() - recorders_; }
   const qos::Profile& profile() const override { return inner_->profile(); }
   std::string_view identity() const override { return identity_; }
   log::ArenaWriter& arena() override { return inner_->arena(); }
@@ -60,6 +61,7 @@ class WatchedWorld final : public World {
  private:
   std::unique_ptr<World> inner_;
   std::string identity_;
+  std::uint32_t recorders_;
 };
 
 /// A job of one rank that may be replaced.
@@ -71,8 +73,8 @@ std::unique_ptr<InProcessJob> make_job() {
 
 /// One process of the rank, as after MPI_Init. The next one repeats what it has done.
 struct Life {
-  explicit Life(InProcessJob& job, std::string identity = {})
-      : world(std::move(*job.attach(0)), std::move(identity)),
+  explicit Life(InProcessJob& job, std::string identity = {}, std::uint32_t recorders = 0)
+      : world(std::move(*job.attach(0)), std::move(identity), recorders),
         engine(std::move(*Engine::create(world, clock))),
         replay(engine->replay()) {
     runtime.add_world(0, 1, 1, 2);
@@ -263,5 +265,100 @@ TEST_CASE("replay course: a wait that finds nothing is new, unless a predecessor
     second.replay.set_awaited("message 3 from rank 1");
     CHECK(has(divergence([&] { second.replay.waits_in_vain([] { return false; }); }),
               "message 3 from rank 1, which its predecessor was told of, is not there"));
+  }
+}
+
+namespace {
+
+/// Records a process id, as a process does of which only the record is left.
+void record(InProcessJob& job) {
+  const Life recorder(job);
+  recorder.engine->determinants().record_value(replay::ValueId::pid, 17);
+}
+
+}  // namespace
+
+TEST_CASE("replay course: a rank that resumes without a record is live at once") {
+  const auto job = make_job();
+  Life resumed(*job, "resumed=1\n");
+  CHECK_FALSE(resumed.replay.is_on());
+  CHECK(resumed.world.is_live);
+  CHECK(resumed.world.course.empty());
+}
+
+TEST_CASE("replay course: a resumed rank sends anew, and is live with the call behind the end of its record") {
+  const auto job = make_job();
+  record(*job);
+  Life resumed(*job, "resumed=1\n", 1);
+  CHECK(resumed.replay.is_on());
+  CHECK_FALSE(resumed.replay.repeats());
+  CHECK(resumed.replay.follows_record());
+  CHECK(resumed.replay.may_tell_new());
+  CHECK(resumed.replay.may_send_new());
+  resumed.send_to_itself();
+  CHECK(resumed.world.arena().counted(log::Counter::messages_sent) == 1);
+  CHECK(resumed.world.arena().counted(log::Counter::sends_compared) == 0);
+  resumed.call();
+  resumed.call();
+  CHECK(resumed.replay.is_on());
+  SECTION("the record is used up") {
+    CHECK(resumed.engine->determinants().read_pid(1) == 17);
+    CHECK(resumed.replay.is_on());
+    resumed.call();
+    CHECK_FALSE(resumed.replay.is_on());
+    CHECK(resumed.world.is_live);
+    resumed.replay.reach_end();
+    resumed.replay.finish();
+  }
+  SECTION("at the end") {
+    CHECK(resumed.engine->determinants().read_pid(1) == 17);
+    resumed.replay.finish();
+    CHECK(resumed.world.is_live);
+  }
+  SECTION("it is not") {
+    resumed.replay.reach_end();
+    CHECK(has(divergence([&] { resumed.replay.finish(); }),
+              "it reaches the end, while getpid is still to be repeated"));
+  }
+  CHECK(resumed.world.course.empty());
+}
+
+TEST_CASE("replay course: a replacement of a resumed rank repeats what that did, then follows the record") {
+  const auto job = make_job();
+  record(*job);
+  {
+    Life resumed(*job, "resumed=1\n", 1);
+    resumed.send_to_itself();
+  }
+  Life second(*job, "resumed=1\ncalls=1\n", 1);
+  CHECK(second.world.incarnation() == 2);
+  CHECK(second.replay.repeats());
+  CHECK_FALSE(second.replay.follows_record());
+  CHECK_FALSE(second.replay.may_tell_new());
+  SECTION("it leaves out a message") {
+    second.call();
+    CHECK(has(divergence([&] { second.replay.may_send_new(); }), "while message 1 to rank 0"));
+  }
+  SECTION("it repeats the message") {
+    second.call();
+    second.send_to_itself();
+    CHECK(second.world.arena().counted(log::Counter::sends_compared) == 1);
+    const bool waits = GENERATE(false, true);
+    if (waits) {
+      second.replay.set_awaited("message 3 from rank 1");
+      CHECK(second.replay.waits_in_vain([] { return false; }));  // the message to itself has come
+      CHECK_FALSE(second.replay.waits_in_vain([] { return false; }));
+    } else {
+      CHECK(second.replay.may_send_new());
+    }
+    CHECK_FALSE(second.replay.repeats());
+    CHECK(second.replay.follows_record());
+    CHECK_FALSE(second.world.is_live);
+    second.send_to_itself();
+    CHECK(second.world.arena().counted(log::Counter::messages_sent) == 2);
+    CHECK(second.engine->determinants().read_pid(1) == 17);
+    second.call();
+    CHECK(second.world.is_live);
+    CHECK(second.world.course.back() == ReplayPlace::over);
   }
 }

@@ -1,5 +1,6 @@
 #include "replay/replayer.hpp"
 
+#include "llamada/log/cuts.hpp"
 #include "test.hpp"
 
 using namespace llamada;
@@ -39,6 +40,13 @@ TEST_CASE("replay: matches are found by the number of the receive, also beyond 3
   CHECK_FALSE(replayer.take_match(3));
   CHECK_FALSE(replayer.anything_left());
   CHECK(replayer.replayed() == 2);
+}
+
+TEST_CASE("replay: marks of cuts are passed over, also between equal outcomes") {
+  const JournalEntry mark{llamada::log::cut_mark, 0, 7};
+  Replayer replayer = read({mark, fruitless_entry(), mark, fruitless_entry(), mark});
+  for (int call = 0; call < 2; ++call) CHECK(replayer.take(CallKind::test)->type == Outcome::Type::fruitless);
+  CHECK_FALSE(replayer.anything_left());
 }
 
 TEST_CASE("replay: fruitless calls count down, of whatever kind, over entries apart") {

@@ -1,4 +1,5 @@
 #include "llamada/qos/profile.hpp"
+#include "llamada/qos/rank_protection.hpp"
 #include "test.hpp"
 
 using namespace llamada;
@@ -112,12 +113,26 @@ TEST_CASE("liveliness: refuses a lease of 0, and for ranks one that nobody enfor
   CHECK(check_enforced(Liveliness{.kind = LivelinessKind::manual_by_topic}));
 }
 
-TEST_CASE("durability: TRANSIENT and PERSISTENT are legal and not enforced yet", "[qos]") {
-  CHECK(check_enforced(Durability{DurabilityKind::transient_local}));
-  CHECK(text_of(check_enforced(Durability{DurabilityKind::transient})) ==
-        "DURABILITY: TRANSIENT is not enforced yet; use VOLATILE or TRANSIENT_LOCAL");
-  auto status = check_enforced(Durability{DurabilityKind::persistent});
-  CHECK(text_of(status) == "DURABILITY: PERSISTENT is not enforced yet; use VOLATILE or TRANSIENT_LOCAL");
+TEST_CASE("durability: TRANSIENT and PERSISTENT are for ranks", "[qos]") {
+  DataWriterQos writer;
+  DataReaderQos reader;
+  const auto protection = [&](DurabilityKind kind) {
+    writer.history.kind = reader.history.kind = HistoryKind::keep_all;
+    writer.reliability.kind = reader.reliability.kind = ReliabilityKind::reliable;
+    writer.durability.kind = reader.durability.kind = kind;
+    return rank_protection(writer, reader);
+  };
+  CHECK_FALSE(protection(DurabilityKind::volatile_).keeps_messages);
+  CHECK(protection(DurabilityKind::transient_local).keeps_messages);
+  CHECK_FALSE(protection(DurabilityKind::transient_local).outlives_nodes);
+  CHECK(protection(DurabilityKind::transient).outlives_nodes);
+  CHECK_FALSE(protection(DurabilityKind::transient).outlives_job);
+  CHECK(protection(DurabilityKind::persistent).outlives_nodes);
+  CHECK(protection(DurabilityKind::persistent).outlives_job);
+  writer.durability.kind = DurabilityKind::transient;
+  auto status = check_enforced_for_topics(writer);
+  CHECK(text_of(status) ==
+        "DURABILITY: TRANSIENT is enforced for ranks only, not for topics; use VOLATILE or TRANSIENT_LOCAL");
   CHECK(status.error().code() == Errc::unsupported);
 }
 

@@ -119,8 +119,6 @@ TEST_CASE("xml errors: sizes and counts", "[qos]") {
 }
 
 TEST_CASE("xml errors: what is legal and not enforced yet", "[qos]") {
-  CHECK(within_writer("<durability><kind>PERSISTENT</kind></durability>") ==
-        "/durability: DURABILITY: PERSISTENT is not enforced yet; use VOLATILE or TRANSIENT_LOCAL");
   CHECK(within_writer("<liveliness><kind>MANUAL_BY_TOPIC_LIVELINESS_QOS</kind><lease_duration><sec>1</sec>"
                       "</lease_duration></liveliness>") ==
         "/liveliness: LIVELINESS: MANUAL_BY_TOPIC with a lease is not enforced for ranks; set "

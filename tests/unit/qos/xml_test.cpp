@@ -59,6 +59,16 @@ TEST_CASE("xml: the profiles that come with it say what their README says", "[qo
   expected.rank_replacement.log_bytes_per_node = 64ULL << 30;
   CHECK(*on_disk == expected);
   CHECK(check_for_ranks(*on_disk));
+  auto on_nodes = load_profile(folder / "node-fault-tolerant.xml");
+  REQUIRE(on_nodes);
+  CHECK(rank_protection(*on_nodes).outlives_nodes);
+  CHECK_FALSE(rank_protection(*on_nodes).outlives_job);
+  CHECK(check_for_ranks(*on_nodes));
+  auto persistent = load_profile(folder / "persistent.xml");
+  REQUIRE(persistent);
+  CHECK(rank_protection(*persistent).outlives_job);
+  CHECK(rank_protection(*persistent).outlives_nodes);
+  CHECK(check_for_ranks(*persistent));
   auto plain = load_profile(folder / "default.xml");
   REQUIRE(plain);
   CHECK(plain->name == "llamada::default");

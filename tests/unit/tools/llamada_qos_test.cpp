@@ -60,6 +60,16 @@ TEST_CASE("llamada qos check: BLANK and SHRINK in words", "[tools]") {
   CHECK(shrink["costs"] == blank["costs"]);
 }
 
+TEST_CASE("llamada qos check: the loss of a node and of the whole job in words", "[tools]") {
+  const auto survives = [](const std::string& profile) {
+    return parsed(llamada_qos({"check", profile, "--json"}))["ranks"]["survives"].dump();
+  };
+  CHECK(has(survives("fault-tolerant"), "The node, mpirun or llamanetd dies: the job is gone."));
+  CHECK(has(survives("node-fault-tolerant"), "One of several nodes is lost: all ranks start again"));
+  CHECK(has(survives("node-fault-tolerant"), "The node of mpirun, or mpirun, dies: the job is gone."));
+  CHECK(has(survives("persistent"), "mpirun --resume goes on with it"));
+}
+
 TEST_CASE("llamada qos check --json: each value with its file and line, or as default", "[tools]") {
   const json out = parsed(llamada_qos({"check", file("send_window.xml"), "--json"}));
   CHECK(out["profile"] == "Worker_Library::Strict_Profile");
@@ -109,7 +119,8 @@ TEST_CASE("llamada qos check: promises nothing that cannot be made", "[tools]") 
   CHECK(check("<history><kind>KEEP_ALL</kind></history>")["accepted"] == true);
   const json kept = check("<durability><kind>PERSISTENT</kind></durability>");
   CHECK(kept["reason"] ==
-        "datawriter_qos: DURABILITY: PERSISTENT is not enforced yet; use VOLATILE or TRANSIENT_LOCAL");
+        "datawriter_qos: DURABILITY: PERSISTENT is enforced for ranks only, not for topics; use VOLATILE or "
+        "TRANSIENT_LOCAL");
   CHECK_FALSE(kept.contains("survives"));
   CHECK(has(check("<durability_service><history_depth>5</history_depth></durability_service>")["reason"],
             "datawriter_qos: DURABILITY_SERVICE: the service that keeps TRANSIENT and PERSISTENT samples is "

@@ -281,6 +281,11 @@ void Driver::mark_lost(std::uint32_t slot) {
 void Driver::limit_log(std::uint64_t size_bytes) { implementation_->roster_.limit_log(size_bytes); }
 void Driver::set_unprotected() { implementation_->roster_.set_unprotected(); }
 void Driver::set_ending() { implementation_->roster_.set_ending(); }
+void Driver::begin_cut(std::uint64_t number) { implementation_->roster_.begin_cut(number); }
+Status Driver::restore_journal(std::uint32_t slot, log::LogKey key,
+                               std::span<const log::JournalEntry> entries) {
+  return implementation_->restore_journal(slot, key, entries);
+}
 void Driver::wake_all() { implementation_->roster_.wake_all(); }
 std::uint32_t Driver::raise_survey() { return implementation_->roster_.raise_survey(); }
 

@@ -38,6 +38,7 @@ class Driver::Implementation final : private DriverSocket::Host {
   bool close_if_idle();
   Result<log::ArenaWriter*> arena();
   Result<MappedArena> map(std::uint32_t slot) const;
+  Status restore_journal(std::uint32_t slot, log::LogKey key, std::span<const log::JournalEntry> entries);
   Status probe_nodes(std::span<const std::string> endpoints_of_nodes);
   Status meet_nodes(std::span<const std::string> endpoints_of_nodes, const LinkChoice& choice);
   Result<std::string> add_slots_of_nodes(std::span<const std::uint32_t> nodes);

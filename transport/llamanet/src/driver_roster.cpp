@@ -49,6 +49,7 @@ Result<DriverRoster> DriverRoster::create(const DriverOptions& options) {
   header.log_bytes_max.store(options.log_bytes_max, std::memory_order_relaxed);
   header.arena_size_bytes = slots.arena_size_bytes_;
   header.start_ns = static_cast<std::uint64_t>(SystemClock().monotonic().count());
+  header.cut.store(options.makes_cuts ? 1 : 0, std::memory_order_relaxed);
   header.node = options.nodes ? options.nodes->own : 0;
   header.arenas_on_disk = slots.on_disk_ ? 1 : 0;
   slots.on_demand_ = options.on_demand;
@@ -338,6 +339,13 @@ std::uint32_t DriverRoster::raise_survey() {
   survey.store(number, std::memory_order_release);
   wake_all();
   return number;
+}
+
+// Release: pairs with the acquire in CutMarks::due(). The fence: whoever records something that the reads of
+// journals behind this have missed, and all who hear of it later, see this number.
+void DriverRoster::begin_cut(std::uint64_t number) {
+  page_ref().cut.store(number, std::memory_order_release);
+  std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 
 // Release, here and in publish(): pairs with Application::refresh(), which reads the generation first.

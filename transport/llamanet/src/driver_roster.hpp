@@ -51,6 +51,7 @@ class DriverRoster {
   const MemorySource& memory() const { return memory_; }
   /// Of the slots' arenas: a directory on a disk, or memory().
   const MemorySource& arena_memory() const { return on_disk_ ? *on_disk_ : memory_; }
+  bool is_on_disk() const { return on_disk_.has_value(); }
   int page_descriptor() const { return page_read_only_.get(); }
   std::uint64_t arena_size_bytes() const { return arena_size_bytes_; }
   std::uint32_t attached_count() const;
@@ -114,6 +115,8 @@ class DriverRoster {
   void announce();
   void set_ending();
   std::uint32_t raise_survey();
+  void begin_cut(std::uint64_t number);
+  const std::atomic<std::uint64_t>& cut() const { return page_ref().cut; }
 
   /// The driver has an arena of its own.
   void set_has_arena();

@@ -12,6 +12,7 @@
 #include "llamada/base/agreement_table.hpp"
 #include "llamada/base/result.hpp"
 #include "llamada/launcher/links.hpp"
+#include "llamada/log/journal.hpp"
 #include "llamada/qos/profile.hpp"
 #include "llamada/waits/report.hpp"
 
@@ -82,6 +83,7 @@ enum class ReplayPlace : std::uint32_t {
   last_call_begins = 1,  ///< the last MPI call that a predecessor began is about to begin
   last_call_ended = 2,   ///< it is over
   over = 3,              ///< the rank does what no predecessor has done
+  effect = 4,            ///< what it does next cannot be taken back: all that it has recorded must be kept
 };
 struct ReachQuestion {
   ReplayPlace place = ReplayPlace::over;
@@ -150,6 +152,18 @@ enum class RemoteState : std::uint32_t {
 /// its life.
 inline constexpr std::uint32_t spawned_count_max = 1024;
 
+/// What a rank records for its successor, in its arena.
+enum class RankJournal : std::uint32_t { outcomes = 0, ledger = 1 };
+
+/// Entries of a journal of a rank, one behind the other.
+struct JournalPiece {
+  std::uint32_t rank = 0;
+  RankJournal journal = RankJournal::outcomes;
+  std::uint64_t first = 0;  ///< the index of the first one; it may have been told before, and has changed
+  std::vector<log::JournalEntry> entries;
+  bool operator==(const JournalPiece&) const = default;
+};
+
 /// What the job needs of the node's arenas: implemented over llamaNET's driver where the programs are wired
 /// together, by a fake in tests. Threads: the job driver's.
 class JobArenas {
@@ -195,6 +209,19 @@ class JobArenas {
 
   virtual RankView view(std::uint32_t rank) const = 0;
 
+  // Of a job whose profile outlives its nodes or processes (qos::RankProtection). docs/internals/job-store.md.
+
+  /// What a rank that resumes finds in a journal, before its first process is expected. Errors:
+  /// out_of_resources, invalid_argument.
+  virtual Status restore_journal(const JournalPiece& /*piece*/) {
+    return failure(Errc::unsupported, "a journal cannot be restored here");
+  }
+  /// What the ranks of this node have recorded since the last call, as far as it belongs to cuts before
+  /// `next_cut`. What they record from now on belongs to that one. Errors: parse_error, a journal is damaged.
+  virtual Result<std::vector<JournalPiece>> make_cut(std::uint64_t /*next_cut*/) {
+    return failure(Errc::unsupported, "journals cannot be read here");
+  }
+
   // Of a job on several nodes (ArenasRequest::nodes). Ranks of other nodes have no arena here.
 
   /// What the other nodes must know to reach this node's ranks, for their meet_nodes().
@@ -235,6 +262,8 @@ struct ArenasRequest {
   std::uint32_t rank_count = 0;
   std::uint64_t job_number = 0;
   qos::Profile profile;
+  /// What ranks record is collected by make_cut(): the first cut is 1.
+  bool makes_cuts = false;
   /// The place of this node in a job on several.
   struct Nodes {
     std::uint32_t own = 0;

@@ -29,6 +29,19 @@ struct Node {
   bool operator==(const Node&) const = default;
 };
 
+/// Of a job with DURABILITY PERSISTENT: where what it goes on from is kept, and what mpirun --resume needs.
+struct Storing {
+  std::string directory;        ///< of this job alone; empty: nothing is kept on a disk
+  std::uint8_t is_resumed = 0;  ///< it goes on from there
+  std::uint64_t token = 0;      ///< that the ranks were told; 0: none yet
+  std::vector<std::string> words;        ///< mpirun's arguments
+  std::vector<std::string> environment;  ///< mpirun's own
+  std::string working_directory;         ///< mpirun's own
+  std::uint32_t file_mode_mask = 022;
+  std::string processor;  ///< describe_processor()
+  bool operator==(const Storing&) const = default;
+};
+
 /// mpirun → llamanetd, the first message: the job.
 struct Start {
   std::uint32_t rank_count = 0;
@@ -55,6 +68,8 @@ struct Start {
   std::uint8_t deals_by_node = 0;           ///< spawned ranks go to the nodes in turn, and not slot by slot
   std::uint8_t is_adopted = 0;    ///< another launcher has started the ranks; llamanetds come by themselves
   std::uint8_t checks_nodes = 0;  ///< with nodes: only they are looked at, and no rank runs
+  Storing storing;
+  std::vector<Node> spares;  ///< hosts without ranks, which take the places of nodes that are lost
   bool operator==(const Start&) const = default;
 };
 /// The node of a rank: 0 in a job on one.
@@ -122,7 +137,17 @@ struct Die {
   bool operator==(const Die&) const = default;
 };
 
-using Message = std::variant<Start, Input, Signal, End, InputTaken, Output, Notice, Finished, World, Die>;
+/// mpirun → llamanetd, of a job that outlives its processes: so much of a rank's output is shown, or in its
+/// file.
+struct OutputShown {
+  std::uint32_t rank = 0;
+  std::uint8_t stream = 1;  ///< 1 standard output, 2 standard error
+  std::uint64_t size_bytes = 0;
+  bool operator==(const OutputShown&) const = default;
+};
+
+using Message =
+    std::variant<Start, Input, Signal, End, InputTaken, Output, Notice, Finished, World, Die, OutputShown>;
 
 std::vector<std::byte> encode(const Message& message);
 

@@ -55,7 +55,8 @@ struct NodeOptions {
   std::optional<std::uint32_t> ranks_per_node;
   std::string launcher;  ///< "ssh", "srun", "fork"; empty: launcher_exec; srun in a job of Slurm; ssh
   LinkWish link = LinkWish::automatic;
-  bool only_checked = false;  ///< --check-nodes: no rank runs
+  bool only_checked = false;      ///< --check-nodes: no rank runs
+  std::uint32_t spare_count = 0;  ///< --spares: so many hosts at the end of the list get no ranks
   std::string launcher_exec;  ///< mpirun calls it in place of ssh: PROGRAM HOST COMMAND…; empty: see launcher
 };
 
@@ -112,6 +113,8 @@ struct Options {
   std::vector<Part> parts;
   /// One sentence for each option that was accepted and does nothing here.
   std::vector<std::string> warnings;
+  std::string store;  ///< where jobs with DURABILITY PERSISTENT are kept; empty: see job_store_directory()
+  std::vector<std::string> words;  ///< all that they were read from
   std::optional<AdoptedJob> adopted;  ///< by no option: see options_of_adopted()
 };
 
@@ -122,6 +125,12 @@ using Environment = std::function<std::optional<std::string>(std::string_view)>;
 /// spellings (docs/mpirun.md). Errc::invalid_argument or Errc::unsupported with a sentence that names the
 /// option.
 Result<Options> parse_options(std::span<const std::string> arguments, const Environment& environment);
+
+/// The same for a job that is resumed: the arguments that it was started with, with the options of `further`
+/// behind them, and without its failures to inject. What `further` says of a program is an error.
+Result<Options> parse_options_of_resumed(std::span<const std::string> arguments,
+                                         std::span<const std::string> further,
+                                         const Environment& environment);
 
 /// What the first rank of a job writes behind argv[0] whose ranks another launcher has started:
 /// adopt_ranks_word, the number of ranks, AdoptedJob::processes, the hosts and the node of each rank with

@@ -63,6 +63,15 @@ struct OverdueRecord {
   std::string waits_for;  ///< a sentence without a full stop; empty: not known
 };
 
+/// A node that was lost while ranks ran.
+struct LostNodeRecord {
+  std::uint32_t node = 0;
+  std::string title;  ///< as the user named it
+  std::string why;    ///< "its agent …"
+  /// From the loss until all ranks were where they had been before; nothing: they never came there.
+  std::optional<double> total_s{};
+};
+
 /// What a job was like (docs/mpirun.md has the fields).
 struct Report {
   std::uint64_t job_number = 0;
@@ -71,6 +80,7 @@ struct Report {
   std::vector<DeathRecord> deaths;
   std::uint32_t replacements = 0;
   std::vector<InjectionRecord> injections;
+  std::vector<LostNodeRecord> lost_nodes;
   std::vector<OverdueRecord> overdue;
   std::vector<std::string> deadlocks;  ///< as they were said
   std::vector<RankView> ranks;         ///< in order

@@ -22,6 +22,10 @@ class StreamDecoder {
   /// The next whole message, nothing if there is none yet. Errc::parse_error once the stream is not
   /// well-formed; it is of no use from then on.
   Result<std::optional<Message>> next();
+  /// What no message was made of so far.
+  std::vector<std::byte> rest() const {
+    return {buffer_.begin() + static_cast<std::ptrdiff_t>(at_), buffer_.end()};
+  }
 
  private:
   std::vector<std::byte> buffer_;

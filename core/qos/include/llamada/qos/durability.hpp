@@ -24,9 +24,6 @@ struct Durability {
 /// other.
 Status check_compatible(const Durability& offered, const Durability& requested);
 
-/// Errc::unsupported for TRANSIENT and PERSISTENT, which are not enforced yet.
-Status check_enforced(const Durability& policy);
-
 /// "TRANSIENT_LOCAL".
 std::string to_string(const Durability& policy);
 

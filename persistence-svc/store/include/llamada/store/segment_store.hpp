@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -34,6 +35,9 @@ struct SegmentOptions {
 Result<std::unique_ptr<Store>> open_segment_store(const std::string& directory, SegmentOptions options = {});
 /// The same in other files, which tests let fail.
 Result<std::unique_ptr<Store>> open_segment_store(std::unique_ptr<Files> files, SegmentOptions options = {});
+
+/// The process that has the store of this directory open to be written, if one has. Takes no lock.
+std::optional<int> writer_of(const std::string& directory);
 
 /// Removes a store's files, and its directory if nothing else is in it. A store that a process writes is left
 /// alone: already_exists.

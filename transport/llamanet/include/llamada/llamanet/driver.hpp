@@ -18,6 +18,7 @@
 #include "llamada/llamanet/pair_probe.hpp"
 #include "llamada/llamanet/protocol.hpp"
 #include "llamada/log/arena_writer.hpp"
+#include "llamada/log/journal.hpp"
 
 namespace llamada::llamanet {
 
@@ -52,6 +53,8 @@ struct DriverOptions {
   std::string log_directory;
   /// The resolved QoS profile, given to every application.
   std::string profile;
+  /// What applications record is collected in cuts (begin_cut()): the first cut is 1.
+  bool makes_cuts = false;
   /// None: all applications are here.
   std::optional<JobNodes> nodes;
 };
@@ -169,6 +172,14 @@ class Driver {
   /// The job is over for everybody.
   void set_ending();
   void wake_all();
+  /// From now on what applications record belongs to this cut, in a job that makes any. A read of a journal
+  /// behind this call misses nothing that an entry of an earlier cut, of whatever journal, follows from.
+  void begin_cut(std::uint64_t number);
+  /// Puts these entries into the journal with this key in the slot's arena, before anybody attaches there:
+  /// the first application finds them as a predecessor's. Errors: not_found (the slot has no arena),
+  /// invalid_argument (an application has attached, or an entry cannot be one), out_of_resources, those of the
+  /// system.
+  Status restore_journal(std::uint32_t slot, log::LogKey key, std::span<const log::JournalEntry> entries);
   /// Asks all applications what they wait for: each that waits answers in its arena, soon. Gives the number
   /// of the question.
   std::uint32_t raise_survey();

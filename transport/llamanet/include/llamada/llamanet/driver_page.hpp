@@ -45,8 +45,10 @@ struct alignas(64) DriverPage {
   std::uint32_t node;                 ///< of this driver; 0 in a job on one node
   std::uint32_t arenas_on_disk;       ///< 1: the slots' arenas lie in log_directory
   std::byte reserved_2[4];
+  std::atomic<std::uint64_t> cut;  ///< release: the number of the present cut; 0: the job makes none
+  std::byte reserved_3[56];
 };
-static_assert(sizeof(DriverPage) == 128);
+static_assert(sizeof(DriverPage) == 192);
 static_assert(offsetof(DriverPage, slot_count) == 12);
 static_assert(offsetof(DriverPage, generation) == 64);
 static_assert(offsetof(DriverPage, is_protected) == 72);
@@ -59,6 +61,7 @@ static_assert(offsetof(DriverPage, has_arena) == 108);
 static_assert(offsetof(DriverPage, survey) == 112);
 static_assert(offsetof(DriverPage, node) == 116);
 static_assert(offsetof(DriverPage, arenas_on_disk) == 120);
+static_assert(offsetof(DriverPage, cut) == 128);
 
 /// One of slot_count_max entries from page_header_size_bytes on.
 struct alignas(64) PageSlot {

@@ -301,9 +301,10 @@ enum class ReplayPlace : std::uint32_t {
   last_call_begins = 1,  ///< the last MPI call that a predecessor began is about to begin
   last_call_ended = 2,   ///< it is over
   over = 3,              ///< the application does what no predecessor has done
+  effect = 4,            ///< what it does next cannot be taken back: all that it has recorded must be kept
 };
 
-/// An application that replaces a dead one has come to this place, and waits there for the answer.
+/// An application has come to this place, and waits there for the answer.
 struct Reach {
   ReplayPlace place = ReplayPlace::over;
   bool is_single = false;  ///< the process has never had a second thread

@@ -1,0 +1,113 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "job_coordinator.hpp"
+#include "llamada/launcher/exit_codes.hpp"
+#include "llamada/qos/rank_protection.hpp"
+
+// A node is lost: all ranks start again, elsewhere what ran there, and repeat what they had done.
+
+namespace llamada::launcher {
+namespace {
+
+std::string own_llamanetd() {
+  char path[4096];
+  const ssize_t length = readlink("/proc/self/exe", path, sizeof path);
+  return length > 0 ? std::string(path, static_cast<std::size_t>(length)) : std::string();
+}
+
+}  // namespace
+
+/// Why the job cannot go on without a node; empty: it can.
+std::string JobCoordinator::obstacle_to_restart() const {
+  if (job_.is_adopted != 0) return "another launcher has started its ranks";
+  if (!unprotected_because_.empty()) return "its ranks can no longer be replaced: " + unprotected_because_;
+  if (input_.is_lost()) return "its standard input is longer than what is kept";
+  const std::uint32_t max = profile_.rank_replacement.max_replacements_per_rank;
+  if (report_.lost_nodes.size() > max)
+    return fmt::format("it has lost {} nodes, and max_replacements_per_rank of the profile '{}' is {}",
+                       report_.lost_nodes.size(), job_.profile_label, max);
+  return {};
+}
+
+void JobCoordinator::on(node::NodeLost&& message) {
+  const std::string what = fmt::format("mpirun: the node {} is lost: {}; ", message.title, message.why);
+  if (ending_code_ && !restart_.is_on) return begin_ending(exit_launcher, what + "the job is ended.\n");
+  report_.lost_nodes.push_back({message.node, message.title, message.why, std::nullopt});
+  if (!record_.recorder && !record_.store) return begin_ending(exit_launcher, what + "the job is ended.\n");
+  std::string obstacle = obstacle_to_restart();
+  if (obstacle.empty() && record_.recorder) obstacle = leave_record();
+  if (!obstacle.empty())
+    return begin_ending(exit_launcher, what + fmt::format("the job is ended, since {}.\n", obstacle));
+  say(what + "all ranks are stopped, to start again without it.\n");
+  restart_.lost.push_back(message.node);
+  if (!restart_.lost_at) restart_.lost_at = std::chrono::steady_clock::now();
+  if (std::exchange(restart_.is_on, true)) return;
+  ending_code_ = exit_launcher;
+  injector_->job_ends();
+  tell_node_(node::KillAll{});
+  if (ranks_.empty()) finish();
+}
+
+/// Ends the recorder. Why the store is of no use; empty: it has all that is needed.
+std::string JobCoordinator::leave_record() {
+  auto left = record_.recorder->leave();
+  record_.recorder.reset();
+  if (!left) return fmt::format("what it would start again from is not kept ({})", left.error().text());
+  record_.store = std::move(left->store);
+  record_.given = std::move(left->given);
+  return {};
+}
+
+void JobCoordinator::take(JobRestart restart) {
+  record_.store = std::move(restart.store);
+  record_.past = std::move(restart.past);
+  input_ = std::move(restart.input);
+  report_ = std::move(restart.report);
+  user_signals_.seen = restart.user_signals;
+  restart_.lost_at = restart.lost_at;
+  start(std::move(restart.job));
+}
+
+/// All ranks are gone. Nothing: the job ends after all.
+std::optional<JobRestart> JobCoordinator::next_start() {
+  JobRestart next;
+  next.job = job_;
+  Status status = replace_lost_nodes(next.job, restart_.lost, own_llamanetd());
+  if (status) {
+    auto past = read_past(*record_.store, record_.given);
+    if (past)
+      next.past = std::move(*past);
+    else
+      status = propagate(past);
+  }
+  if (!status) {
+    restart_.is_on = false;
+    say(fmt::format("mpirun: the job cannot start again: {}; it is ended.\n", status.error().text()));
+    return std::nullopt;
+  }
+  next.job.storing.is_resumed = 1;
+  next.job.storing.token = token_;
+  next.job.inject_rules = injector_->rules_left();
+  next.store = std::move(record_.store);
+  next.input = std::move(input_);
+  for (InjectionRecord& rule : injector_->records())
+    if (rule.fired) report_.injections.push_back(std::move(rule));
+  next.report = std::move(report_);
+  next.user_signals = user_signals_.seen;
+  next.lost_at = *restart_.lost_at;
+  return next;
+}
+
+/// One more rank is where it had been before.
+void JobCoordinator::caught_up() {
+  if (restart_.ranks_behind == 0 || --restart_.ranks_behind > 0) return;
+  const std::chrono::duration<double> total = std::chrono::steady_clock::now() - *restart_.lost_at;
+  for (LostNodeRecord& lost : report_.lost_nodes)
+    if (!lost.total_s) lost.total_s = total.count();
+  say(fmt::format("mpirun: all ranks are where they had been, {:.3f} s after the loss.\n", total.count()));
+}
+
+}  // namespace llamada::launcher

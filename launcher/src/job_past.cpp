@@ -1,0 +1,177 @@
+#include "job_past.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <functional>
+#include <numeric>
+#include <utility>
+
+#include "llamada/base/bytes.hpp"
+
+namespace llamada::launcher {
+namespace {
+
+std::string text_of(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+Error no_job(const std::string& why) {
+  return Error(Errc::parse_error, fmt::format("what is kept of the job is damaged: {}", why));
+}
+
+/// Reads the streams one after another. The first error ends it.
+class PastReader {
+ public:
+  PastReader(const store::Store& store, const OutputSizes& given) : store_(store), given_(given) {}
+
+  Result<JobPast> read_plan() {
+    for (const store::StreamInfo& stream : store_.streams()) ids_[stream.name] = stream.id;
+    if (!ids_.contains(job_stream::plan)) return failure(Errc::not_found, "there is no job in it");
+    each(job_stream::plan, [this](const store::Item& item) { take_plan(item); });
+    each(job_stream::end, [this](const store::Item& item) { past_.end = text_of(item.body); });
+    each(job_stream::cuts, [this](const store::Item& item) { take_cut(item); });
+    each(job_stream::code, [this](const store::Item& item) { past_.code.push_back(text_of(item.body)); });
+    if (status_ && past_.plan.rank_count == 0) return failure(Errc::not_found, "there is no job in it");
+    return result();
+  }
+
+  Result<JobPast> read() {
+    if (auto plan = read_plan(); !plan) return plan;
+    past_.ranks.resize(past_.plan.rank_count);
+    each_of_cut(job_stream::outcomes, [this](const store::Item& item) {
+      if (auto* rank = rank_of(item.group - 1)) take_entries(rank->outcomes, item);
+    });
+    each_of_cut(job_stream::ledger, [this](const store::Item& item) {
+      if (auto* rank = rank_of(item.group - 1)) take_entries(rank->ledger, item);
+    });
+    each_of_cut(job_stream::output, [this](const store::Item& item) {
+      if (auto* rank = rank_of((item.group - 1) / 2)) rank->shown[(item.group - 1) % 2] += text_of(item.body);
+    });
+    each_of_cut(job_stream::input, [this](const store::Item& item) {
+      past_.input += text_of(item.body);
+      past_.input_has_ended |= item.body.empty();
+    });
+    each_of_cut(job_stream::process, [this](const store::Item& item) { take_process(item); });
+    if (status_) cut_output();
+    return result();
+  }
+
+ private:
+  using OnItem = std::function<void(const store::Item&)>;
+
+  Result<JobPast> result() {
+    if (!status_) return propagate(status_);
+    return past_;
+  }
+
+  void fail(const std::string& why) {
+    if (status_) status_ = tl::unexpected<Error>(no_job(why));
+  }
+
+  void each(const char* name, const OnItem& take) {
+    const auto id = ids_.find(name);
+    if (!status_ || id == ids_.end()) return;
+    const auto read = store_.read(id->second, 0, [&](const store::Item& item) {
+      take(item);
+      return status_.has_value();
+    });
+    if (status_ && !read) status_ = tl::unexpected<Error>(read.error().within("what is kept of the job"));
+  }
+
+  /// Items of a cut that is not whole do not count.
+  void each_of_cut(const char* name, const OnItem& take) {
+    each(name, [&](const store::Item& item) {
+      if (static_cast<std::uint64_t>(item.time_ns) <= past_.last_cut) take(item);
+    });
+  }
+
+  JobPast::Rank* rank_of(std::uint64_t rank) {
+    if (rank < past_.ranks.size()) return &past_.ranks[rank];
+    fail(fmt::format("it has something of rank {}, which there is not", rank));
+    return nullptr;
+  }
+
+  void take_plan(const store::Item& item) {
+    control::Decoder decoder;
+    decoder.append(item.body);
+    auto message = decoder.next();
+    auto* start = message && *message ? std::get_if<control::Start>(&**message) : nullptr;
+    if (start == nullptr) return fail("its plan cannot be read");
+    past_.plan = std::move(*start);
+  }
+
+  void take_cut(const store::Item& item) {
+    past_.last_cut = item.number;
+    past_.confirmed.clear();
+    ByteReader body(item.body);
+    while (body.ok() && body.left_bytes() > 0) {
+      const auto group = body.number<std::uint64_t>();
+      past_.confirmed[group] = body.number<std::uint64_t>();
+    }
+    if (!body.ok()) fail("a cut cannot be read");
+  }
+
+  void take_entries(std::vector<log::JournalEntry>& entries, const store::Item& item) {
+    ByteReader head(item.head);
+    const auto first = head.number<std::uint64_t>();
+    // Its first one may be the last one before, changed since.
+    if (!head.ok() || first > entries.size() || first + 1 < entries.size())
+      return fail("a part of a journal is missing");
+    entries.resize(first);
+    ByteReader body(item.body);
+    while (body.ok() && body.left_bytes() > 0) {
+      log::JournalEntry& entry = entries.emplace_back();
+      entry.head = body.number<std::uint32_t>();
+      entry.count = body.number<std::uint32_t>();
+      entry.value = body.number<std::uint64_t>();
+    }
+    if (!body.ok()) fail("an entry of a journal is cut off");
+  }
+
+  void take_process(const store::Item& item) {
+    JobPast::Rank* const rank = rank_of(item.group - 1);
+    const std::string text = text_of(item.body);
+    const std::size_t blank = text.find(' ');
+    if (rank == nullptr) return;
+    if (blank == text.npos || std::from_chars(text.data(), text.data() + blank, rank->first_pid).ptr !=
+                                  text.data() + blank)
+      return fail("the process of a rank cannot be read");
+    rank->host = text.substr(blank + 1);
+  }
+
+  /// Of what ranks wrote only what was shown counts: the rest is shown when they write it again.
+  void cut_output() {
+    for (std::uint64_t rank = 0; rank < past_.ranks.size(); ++rank)
+      for (const std::uint64_t stream : {1, 2}) {
+        const std::uint64_t group = 2 * rank + stream;
+        std::string& written = past_.ranks[rank].shown[stream - 1];
+        const auto found = past_.confirmed.find(group);
+        const std::uint64_t shown = found == past_.confirmed.end() ? 0 : found->second;
+        if (shown > written.size()) return fail("more was shown than the ranks wrote");
+        const auto given = given_.find(group);
+        written.resize(given == given_.end() ? shown : std::min<std::uint64_t>(given->second, written.size()));
+        past_.ranks[rank].confirmed_bytes[stream - 1] = shown;
+      }
+  }
+
+  const store::Store& store_;
+  const OutputSizes& given_;
+  std::map<std::string, store::StreamId, std::less<>> ids_;
+  JobPast past_;
+  Status status_;
+};
+
+}  // namespace
+
+std::uint64_t JobPast::outcome_count() const {
+  return std::accumulate(ranks.begin(), ranks.end(), std::uint64_t{0},
+                         [](std::uint64_t sum, const Rank& rank) { return sum + rank.outcomes.size(); });
+}
+
+Result<JobPast> read_past(const store::Store& store, const OutputSizes& given) {
+  return PastReader(store, given).read();
+}
+
+Result<JobPast> read_plan(const store::Store& store) { return PastReader(store, {}).read_plan(); }
+
+}  // namespace llamada::launcher

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "llamada/base/result.hpp"
+#include "llamada/launcher/job_control.hpp"
+#include "llamada/log/journal.hpp"
+#include "llamada/store/store.hpp"
+
+namespace llamada::launcher {
+
+/// Bytes of output, by 2 rank + stream (1, 2).
+using OutputSizes = std::map<std::uint64_t, std::uint64_t>;
+
+/// The names of a job's streams in its store. docs/internals/job-store.md says what they hold.
+namespace job_stream {
+inline constexpr const char* plan = "plan";
+inline constexpr const char* cuts = "cuts";
+inline constexpr const char* outcomes = "outcomes";
+inline constexpr const char* ledger = "ledger";
+inline constexpr const char* output = "output";
+inline constexpr const char* input = "input";
+inline constexpr const char* process = "process";
+inline constexpr const char* code = "code";
+inline constexpr const char* end = "end";
+}  // namespace job_stream
+
+/// What a job goes on from: its last whole cut.
+struct JobPast {
+  struct Rank {
+    std::vector<log::JournalEntry> outcomes, ledger;
+    /// What mpirun has shown of standard output and standard error, or written to their files; of a job that
+    /// starts again under the same mpirun, what mpirun was given.
+    std::array<std::string, 2> shown;
+    std::array<std::uint64_t, 2> confirmed_bytes{};  ///< of it, what mpirun has said that it has shown
+    std::int32_t first_pid = 0;                      ///< that the program was told; 0: none yet
+    std::string host;                                ///< that it was told; empty: none yet
+  };
+
+  control::Start plan;
+  std::uint64_t last_cut = 0;  ///< 0: none was made
+  OutputSizes confirmed;       ///< what mpirun has said that it has shown
+  std::vector<Rank> ranks;
+  std::string input;
+  bool input_has_ended = false;
+  std::vector<std::string> code;  ///< describe_code() of all files that ranks have mapped
+  std::string end;                ///< why the job cannot be resumed; empty: it can
+
+  std::uint64_t outcome_count() const;
+};
+
+/// `given`: what mpirun, which is still there, was given of the ranks' output. Errors: not_found when the store
+/// has no job; parse_error when it is damaged; those of reading.
+Result<JobPast> read_past(const store::Store& store, const OutputSizes& given = {});
+
+/// All but what grows with the job: no ranks and no input.
+Result<JobPast> read_plan(const store::Store& store);
+
+}  // namespace llamada::launcher

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "job_input.hpp"
+#include "job_past.hpp"
+#include "llamada/launcher/job_control.hpp"
+#include "llamada/launcher/report.hpp"
+#include "llamada/store/store.hpp"
+
+namespace llamada::launcher {
+
+/// What a job takes along when it has lost a node and all of its ranks start again.
+struct JobRestart {
+  control::Start job;
+  std::unique_ptr<store::Store> store;
+  JobPast past;
+  JobInput input;
+  Report report;
+  std::uint64_t user_signals = 0;           ///< those that were seen, a bit each
+  std::chrono::steady_clock::time_point lost_at;
+};
+
+/// Puts other hosts in the places of nodes that are lost: spares as long as there are some, then the host
+/// with the most free slots. `llamanetd` is this host's. Errors: not_found, no host is left; nothing has
+/// changed then. Pure.
+Status replace_lost_nodes(control::Start& job, const std::vector<std::uint32_t>& lost,
+                          const std::string& llamanetd);
+
+}  // namespace llamada::launcher

@@ -1,0 +1,188 @@
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <random>
+#include <set>
+#include <sstream>
+#include <thread>
+
+#include "job_process.hpp"
+#include "llamada/base/random.hpp"
+#include "node_agent_script.hpp"
+#include "test.hpp"
+
+// All processes of a node are killed, as when its plug is pulled: under DURABILITY TRANSIENT the job goes on
+// without it, and its output is that of one undisturbed run (tests/mpi/resumed.c says what that is).
+
+namespace {
+
+using namespace llamada;
+using namespace llamada::system_test;
+using namespace std::chrono_literals;
+
+std::string command_line(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/cmdline");
+  std::string text((std::istreambuf_iterator<char>(file)), {});
+  for (char& each : text)
+    if (each == '\0') each = ' ';
+  return text;
+}
+
+pid_t parent_of(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+  std::string text((std::istreambuf_iterator<char>(file)), {});
+  std::istringstream behind_name(text.substr(std::min(text.rfind(')') + 2, text.size())));
+  char state = 0;
+  pid_t parent = 0;
+  behind_name >> state >> parent;
+  return parent;
+}
+
+/// Those of one node: what its agent has started, and all below.
+std::set<pid_t> processes_of_node(const Job& job, int node) {
+  std::set<pid_t> found;
+  const std::string word = "--node " + std::to_string(node) + " ";
+  const auto all = job.processes();
+  for (const Found& process : all)
+    if (command_line(process.pid).find(word) != std::string::npos) found.insert(process.pid);
+  for (std::size_t before = 0; before != found.size();) {
+    before = found.size();
+    for (const Found& process : all)
+      if (found.contains(parent_of(process.pid))) found.insert(process.pid);
+  }
+  return found;
+}
+
+/// Stopped first, so that none of them tells of the others.
+std::size_t pull_the_plug(const Job& job, int node) {
+  const std::set<pid_t> all = processes_of_node(job, node);
+  for (const int number : {SIGSTOP, SIGKILL})
+    for (const pid_t pid : all) kill(pid, number);
+  return all.size();
+}
+
+std::vector<std::string> job_of(const NodeAgentScript& agent, const std::string& hosts, int steps,
+                                const std::vector<std::string>& options = {}) {
+  std::vector<std::string> words{"-n",  "4",   "-H",    hosts, "--launcher-exec", agent.path(),
+                                 "--qos", "node-fault-tolerant", "--report", agent.file("report")};
+  words.insert(words.end(), options.begin(), options.end());
+  for (const std::string& word : {std::string(LLAMADA_RESUMED), std::to_string(steps), std::string("1000")})
+    words.push_back(word);
+  return words;
+}
+
+/// Whether the last line is the digest of the others, of so many steps with three messages each.
+bool is_whole(const std::string& output, int steps) {
+  const std::size_t last = output.rfind("digest ");
+  if (last == std::string::npos) return false;
+  std::uint32_t digest = 2166136261U;
+  int lines = 0;
+  for (const char each : output.substr(0, last)) {
+    digest = (digest ^ static_cast<unsigned char>(each)) * 16777619U;
+    lines += each == '\n';
+  }
+  return lines == 3 * steps && output.substr(last) == "digest " + std::to_string(digest) + "\n";
+}
+
+int lines_in(const std::string& text) { return static_cast<int>(std::count(text.begin(), text.end(), '\n')); }
+
+bool says(const Job& job, const std::string& words) { return job.errors().find(words) != std::string::npos; }
+
+void check_that_nothing_is_left(Job& job) {
+  std::string names_left;
+  for (const Found& process : job.wait_until_none_is_left(60s))
+    names_left += std::to_string(process.pid) + " " + process.name + "\n";
+  CHECK(names_left == "");
+  while (waitpid(-1, nullptr, WNOHANG) > 0) {
+  }
+}
+
+/// Orphans come to this process, so that they are reaped and do not count as left.
+struct Reaper {
+  Reaper() { prctl(PR_SET_CHILD_SUBREAPER, 1); }
+};
+
+}  // namespace
+
+TEST_CASE("node loss: the job goes on with a spare host, with the survivors, and after two losses", "[system]") {
+  const Reaper reaper;
+  const NodeAgentScript agent;
+  constexpr int steps = 60;
+  for (const std::string hosts : {"localhost:2,b:2,c:2", "localhost:3,b:3", "localhost:2,b:1,c:1,d:2"}) {
+    const bool twice = hosts.ends_with("d:2");
+    CAPTURE(hosts);
+    Job job(job_of(agent, hosts, steps));
+    REQUIRE(wait_for([&] { return lines_in(job.output()) > 20 || job.ended(); }));
+    REQUIRE(pull_the_plug(job, 1) >= 3);
+    REQUIRE(wait_for([&] { return says(job, "all ranks are where they had been") || job.ended(); }));
+    if (twice) pull_the_plug(job, 2);
+    const int code = job.wait();
+    CAPTURE(job.errors());
+    CHECK(code == 0);
+    CHECK(is_whole(job.output(), steps));
+    CHECK(says(job, "mpirun: the node 'b' is lost: "));
+    if (twice) CHECK((says(job, "mpirun: the node 'c' is lost: ") || says(job, "mpirun: the node 'd' is lost: ")));
+    std::ifstream report(agent.file("report"));
+    const std::string text((std::istreambuf_iterator<char>(report)), {});
+    CHECK(text.find("\"lost_nodes\"") != std::string::npos);
+    check_that_nothing_is_left(job);
+  }
+}
+
+TEST_CASE("node loss: at any moment", "[system]") {
+  const Reaper reaper;
+  const char* given = std::getenv("LLAMADA_TEST_SEED");
+  const std::uint64_t seed = given ? std::strtoull(given, nullptr, 10) : std::random_device{}();
+  CAPTURE(seed);
+  Random random(seed);
+  const NodeAgentScript agent;
+  constexpr int steps = 40;
+  for (int round = 0; round < 6; ++round) {
+    Job job(job_of(agent, random.chance(1, 2) ? "localhost:2,b:2,c:2" : "localhost:3,b:3", steps));
+    REQUIRE(wait_for([&] { return processes_of_node(job, 1).size() >= 5 || job.ended(); }));
+    const auto delay = std::chrono::milliseconds(random.below(400));
+    CAPTURE(round, delay.count());
+    std::this_thread::sleep_for(delay);
+    pull_the_plug(job, 1);
+    const int code = job.wait();
+    CAPTURE(job.errors());
+    // Before any rank runs, a node that does not come is the user's concern.
+    const bool came = !(code == 125 && job.output().empty());
+    if (came) CHECK(code == 0);
+    if (came) CHECK(is_whole(job.output(), steps));
+    check_that_nothing_is_left(job);
+  }
+}
+
+TEST_CASE("node loss: a signal while the ranks start again ends the job", "[system]") {
+  const Reaper reaper;
+  // The agent for the spare takes its time.
+  const NodeAgentScript agent("[ \"$1\" = c ] && sleep 5");
+  Job job(job_of(agent, "localhost:2,b:2,c:2", 1000));
+  REQUIRE(wait_for([&] { return lines_in(job.output()) > 5 || job.ended(); }));
+  REQUIRE(pull_the_plug(job, 1) >= 3);
+  REQUIRE(wait_for([&] { return says(job, "to start again without it") || job.ended(); }));
+  std::this_thread::sleep_for(100ms);
+  kill(job.pid(), SIGTERM);
+  const int code = job.wait();
+  CAPTURE(job.errors());
+  CHECK(code == 128 + SIGTERM);
+  check_that_nothing_is_left(job);
+}
+
+TEST_CASE("node loss: a profile that does not survive it ends the job with one sentence", "[system]") {
+  const Reaper reaper;
+  const NodeAgentScript agent;
+  Job job(job_of(agent, "localhost:2,b:2", 1000, {"--qos", "fault-tolerant"}));
+  REQUIRE(wait_for([&] { return lines_in(job.output()) > 5 || job.ended(); }));
+  REQUIRE(pull_the_plug(job, 1) >= 3);
+  CHECK(job.wait() == 125);
+  CHECK(says(job, "mpirun: the node 'b' is lost: "));
+  CHECK(says(job, "; the job is ended.\n"));
+  CHECK(lines_of_mpirun(job.errors()).size() == 1);
+  check_that_nothing_is_left(job);
+}

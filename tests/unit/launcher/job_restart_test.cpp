@@ -1,0 +1,48 @@
+#include "job_restart.hpp"
+
+#include "test.hpp"
+
+using namespace llamada;
+using namespace llamada::launcher;
+
+namespace {
+
+/// Nodes a (mpirun's own), b and c, with two ranks each; b and c have room for more.
+control::Start job_on_three() {
+  control::Start job;
+  job.nodes = {{"a", {}, 2}, {"b", {"ssh", "b"}, 4}, {"c", {"ssh", "c"}, 3}};
+  job.node_of_rank = {0, 0, 1, 1, 2, 2};
+  return job;
+}
+
+}  // namespace
+
+TEST_CASE("job restart: the ranks of a lost node go to a spare host", "[launcher]") {
+  control::Start job = job_on_three();
+  job.spares = {{"d", {"ssh", "d"}, 2}, {"e", {"ssh", "e"}, 2}};
+  REQUIRE(replace_lost_nodes(job, {1}, "/bin/llamanetd"));
+  CHECK(job.nodes[1] == control::Node{"d", {"ssh", "d"}, 2});
+  REQUIRE(job.spares.size() == 1);
+  CHECK(job.spares[0].name == "e");
+  CHECK(job.node_of_rank == job_on_three().node_of_rank);
+}
+
+TEST_CASE("job restart: without a spare they go to the host with most room", "[launcher]") {
+  control::Start job = job_on_three();
+  REQUIRE(replace_lost_nodes(job, {2}, "/bin/llamanetd"));
+  CHECK(job.nodes[2] == control::Node{"b", {"ssh", "b"}, 4});
+  // Which has none left now.
+  REQUIRE(replace_lost_nodes(job, {1, 2}, "/bin/llamanetd"));
+  CHECK(job.nodes[1] == control::Node{"a", {"/bin/llamanetd"}, 2});
+  CHECK(job.nodes[2] == control::Node{"a", {"/bin/llamanetd"}, 2});
+  CHECK(job.nodes[0].agent.empty());
+}
+
+TEST_CASE("job restart: nothing changes where no host is left", "[launcher]") {
+  control::Start job;
+  job.nodes = {{"b", {"ssh", "b"}, 2}};
+  job.node_of_rank = {0, 0};
+  const control::Start before = job;
+  CHECK_FALSE(replace_lost_nodes(job, {0}, "/bin/llamanetd"));
+  CHECK(job == before);
+}
