@@ -6,8 +6,8 @@
 namespace llamada::launcher {
 namespace {
 
-/// Which signals have come since their handlers were called. Written by the kernel's call of `note_signal`, which
-/// happens only while a loop waits, and read after that wait, by the same thread.
+/// Which signals have come since their handlers were called. Written by the kernel's call of `note_signal`,
+/// which happens only while a loop waits, and read after that wait, by the same thread.
 volatile sig_atomic_t has_come[NSIG];
 
 extern "C" void note_signal(int signal) { has_come[signal] = 1; }

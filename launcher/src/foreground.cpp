@@ -68,7 +68,8 @@ Foreground::Foreground(ForegroundPlan plan)
       files_(std::move(plan.files)),
       confirms_output_(!plan.job.storing.directory.empty()) {
   link_ = std::make_unique<ControlLink>(
-      loop_, ControlLink::Stream{std::move(plan.control)}, [this](control::Message message) { take(std::move(message)); },
+      loop_, ControlLink::Stream{std::move(plan.control)},
+      [this](control::Message message) { take(std::move(message)); },
       [](const Error&) {});  // the guardian knows more of it, and ends after it
   for (const int number : forwarded_signals)
     if (!is_ignored(number)) loop_.on_signal(number, [this, number] { take_signal(number); });

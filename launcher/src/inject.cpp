@@ -118,13 +118,22 @@ class RuleReader {
 
   bool read_kill() {
     if (next_is("driver") || next_is("mpirun")) return read_kill_of_launcher();
-    return read_whom("'rank', 'any', 'driver' or 'mpirun'") && read_when() && read_life() && read_signal() &&
-           read_seed();
+    if (take("node")) return read_kill_of_node();
+    return read_whom("'rank', 'any', 'node', 'driver' or 'mpirun'") && read_when() && read_life() &&
+           read_signal() && read_seed();
   }
 
   bool read_kill_of_launcher() {
     rule_.target = take("driver") ? InjectTarget::driver : InjectTarget::mpirun;
     if (rule_.target == InjectTarget::mpirun) ++at_;
+    if (take("after")) return read_time(rule_.delay);
+    return ended() || wrong("'after' or nothing");
+  }
+
+  bool read_kill_of_node() {
+    rule_.target = InjectTarget::node;
+    if (ended()) return wrong("the name of a host");
+    rule_.name = words_[at_++];
     if (take("after")) return read_time(rule_.delay);
     return ended() || wrong("'after' or nothing");
   }

@@ -30,7 +30,8 @@ nanoseconds draw_distance(Random& random, nanoseconds mean) {
 }
 
 bool is_of_launcher(const InjectRule& rule) {
-  return rule.target == InjectTarget::driver || rule.target == InjectTarget::mpirun;
+  return rule.target == InjectTarget::driver || rule.target == InjectTarget::mpirun ||
+         rule.target == InjectTarget::node;
 }
 
 /// Whether the clock of the rule begins with a process of the rank.
@@ -119,6 +120,7 @@ void Injector::fire(Entry& entry) {
   if (rule.in_replay && !hands_.is_replaying(entry.rank)) return;
   if (is_of_launcher(rule)) {
     ++entry.fired;
+    if (rule.target == InjectTarget::node) return hands_.kill_node(rule.name, entry.text);
     return rule.target == InjectTarget::driver ? hands_.kill_driver(entry.text)
                                                : hands_.kill_mpirun(entry.text);
   }

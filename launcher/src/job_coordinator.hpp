@@ -163,6 +163,8 @@ class JobCoordinator {
 
   // Injected failures (job_coordinator_injections.cpp).
   Status prepare_injections();
+  std::optional<std::uint32_t> node_named(std::string_view name) const;
+  Status check_node_of(const InjectRule& rule) const;
   Injector::Hands hands();
   void on(node::InjectWanted&& message);
   Result<InjectRule> accept_injection(const std::string& text);

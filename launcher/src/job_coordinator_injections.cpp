@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <utility>
 
 #include "job_coordinator.hpp"
@@ -12,10 +13,31 @@ Status JobCoordinator::prepare_injections() {
   for (const std::string& text : job_.inject_rules) {
     auto rule = parse_inject_rule(text);
     if (!rule) return propagate(rule);
+    if (auto status = check_node_of(*rule); !status) return status;
     rules.push_back(std::move(*rule));
   }
   injector_ = std::make_unique<Injector>(loop_, std::move(rules), hands());
   return {};
+}
+
+/// The node that a rule names; nothing: there is none.
+std::optional<std::uint32_t> JobCoordinator::node_named(std::string_view name) const {
+  const auto found = std::ranges::find(job_.nodes, name, &control::Node::name);
+  if (found == job_.nodes.end()) return std::nullopt;
+  return static_cast<std::uint32_t>(found - job_.nodes.begin());
+}
+
+Status JobCoordinator::check_node_of(const InjectRule& rule) const {
+  // Where the ranks start again, hosts have changed.
+  if (rule.target != InjectTarget::node || restart_.lost_at) return {};
+  const auto node = node_named(rule.name);
+  if (!node)
+    return failure(Errc::invalid_argument, "--inject '{}': the job has no node '{}' (--host names its nodes)",
+                   rule.text, rule.name);
+  if (!job_.nodes[*node].agent.empty()) return {};
+  return failure(Errc::invalid_argument,
+                 "--inject '{}': that is mpirun's own node; 'kill driver' kills what drives the job",
+                 rule.text);
 }
 
 Injector::Hands JobCoordinator::hands() {
@@ -36,6 +58,13 @@ Injector::Hands JobCoordinator::hands() {
     complete_report();
     tell_mpirun_(control::Finished{exit_launcher, report_to_json(report_)});
     tell_node_(node::Die{});
+  };
+  hands.kill_node = [this](const std::string& name, const std::string& rule) {
+    const auto node = node_named(name);
+    if (!node) return;
+    say(fmt::format("mpirun: as --inject '{}' asks, all processes of the node '{}' are killed now.\n", rule,
+                    name));
+    tell_node_(node::KillNode{*node});
   };
   hands.kill_mpirun = [this](const std::string& rule) {
     say(fmt::format("mpirun: as --inject '{}' asks, mpirun is killed now.\n", rule));
@@ -64,6 +93,7 @@ Result<InjectRule> JobCoordinator::accept_injection(const std::string& text) {
   if (auto status = check_has_log(*rule, profile_, job_.profile_label); !status) return propagate(status);
   if (rule->target == InjectTarget::rank && rule->rank >= job_.rank_count)
     return failure(Errc::invalid_argument, "'{}': the job has the ranks 0 to {}", text, job_.rank_count - 1);
+  if (auto status = check_node_of(*rule); !status) return propagate(status);
   if (!rule->is_by_rank()) return rule;
   if (rule->trigger == InjectTrigger::at_step && !injector_->needs_crash_points())
     return failure(Errc::unsupported,

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "job_coordinator.hpp"
+#include "job_directory.hpp"
 #include "llamada/launcher/exit_codes.hpp"
 #include "llamada/launcher/job_number.hpp"
 #include "llamada/qos/rank_protection.hpp"
@@ -30,9 +31,11 @@ Status JobCoordinator::begin_record() {
   if (job_.is_adopted != 0)
     return failure(Errc::unsupported, "a job with DURABILITY PERSISTENT needs ranks that mpirun has started");
   if (job_.storing.directory.empty())
-    return failure(Errc::invalid_argument, "a job with DURABILITY PERSISTENT needs a directory to be kept in");
+    return failure(Errc::invalid_argument,
+                   "a job with DURABILITY PERSISTENT needs a directory to be kept in");
   auto opened = open_store();
   if (opened) opened = open_record(std::move(record_.store));
+  if (opened && job_.storing.is_resumed == 0) opened = publish_job(job_.storing.directory);
   if (opened) return opened;
   return tl::unexpected<Error>(
       opened.error().within(fmt::format("the job cannot be kept in {}", job_.storing.directory)));
@@ -42,10 +45,13 @@ Status JobCoordinator::begin_record() {
 Status JobCoordinator::open_store() {
   store::SegmentOptions options;
   options.segment_bytes = store_segment_bytes;
-  auto store = store::open_segment_store(job_.storing.directory, options);
+  const std::string& directory = job_.storing.directory;
+  const bool is_new = job_.storing.is_resumed == 0;
+  if (is_new) remove_leftovers_beside(directory);
+  auto store = store::open_segment_store(is_new ? unborn_directory(directory) : directory, options);
   if (!store) return propagate(store);
   record_.store = std::move(*store);
-  if (job_.storing.is_resumed == 0) return {};
+  if (is_new) return {};
   auto past = read_past(*record_.store);
   if (!past) return propagate(past);
   if (!past->end.empty()) return failure(Errc::unsupported, "it cannot be resumed: {}", past->end);
@@ -102,8 +108,8 @@ void JobCoordinator::restore(std::uint32_t slot, RankJournal journal,
   for (std::size_t first = 0; first < entries.size(); first += entries_in_message_max) {
     const auto begin = entries.begin() + static_cast<std::ptrdiff_t>(first);
     const std::size_t count = std::min(entries_in_message_max, entries.size() - first);
-    tell_node_(node::RestoreJournal{
-        {slot, journal, first, {begin, begin + static_cast<std::ptrdiff_t>(count)}}});
+    tell_node_(
+        node::RestoreJournal{{slot, journal, first, {begin, begin + static_cast<std::ptrdiff_t>(count)}}});
   }
 }
 
@@ -138,9 +144,10 @@ void JobCoordinator::on(node::CodeMapped&& message) {
     if (is_other && job_.storing.is_resumed != 0)
       return begin_ending(
           exit_diverged,
-          fmt::format("mpirun: the job cannot go on from what it has recorded: on {}, {} is another file than "
-                      "the one that its ranks ran before; the job is ended.\n",
-                      host_of(ranks_.at(message.slot)), path.substr(0, path.size() - 1)));
+          fmt::format(
+              "mpirun: the job cannot go on from what it has recorded: on {}, {} is another file than "
+              "the one that its ranks ran before; the job is ended.\n",
+              host_of(ranks_.at(message.slot)), path.substr(0, path.size() - 1)));
     record_.recorder->code(line);
     record_.code.push_back(std::move(line));
   }
@@ -150,7 +157,8 @@ void JobCoordinator::not_resumable(const std::string& why) {
   if (ending_code_) return;
   const std::string what =
       job_.storing.directory.empty()
-          ? fmt::format("mpirun: what the job starts again from when a node is lost cannot be kept: {}; ", why)
+          ? fmt::format("mpirun: what the job starts again from when a node is lost cannot be kept: {}; ",
+                        why)
           : fmt::format("mpirun: what the job is resumed from cannot be kept in {}: {}; ",
                         job_.storing.directory, why);
   if (profile_.rank_replacement.on_unprotected == qos::OnUnprotected::stop)
@@ -186,10 +194,11 @@ void JobCoordinator::end_record() {
   if (directory.empty()) return;
   const std::string number = job_number_text(job_.job_number);
   if (is_kept)
-    return say(fmt::format("mpirun: what the job has recorded is kept: mpirun --resume {} goes on with it, "
-                           "llamada job rm {} removes it.\n",
-                           number, number));
-  if (auto removed = store::remove_store(directory); !removed && removed.error().code() != Errc::not_found)
+    return say(
+        fmt::format("mpirun: what the job has recorded is kept: mpirun --resume {} goes on with it, "
+                    "llamada job rm {} removes it.\n",
+                    number, number));
+  if (auto removed = remove_job(directory); !removed && removed.error().code() != Errc::not_found)
     say(fmt::format("mpirun: what the job had recorded cannot be removed from {}: {}\n", directory,
                     removed.error().text()));
 }

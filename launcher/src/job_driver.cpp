@@ -98,8 +98,7 @@ class JobCourse {
             process.is_mpi_function),
         link_(
             loop_, std::move(mpirun), [this](control::Message message) { take(std::move(message)); },
-            [this](const Error&) { is_orphaned_ = true; }) {
-  }
+            [this](const Error&) { is_orphaned_ = true; }) {}
 
   /// The exit code of the process, unless there is another course.
   std::variant<int, NextCourse> run(std::optional<JobRestart> restart) {

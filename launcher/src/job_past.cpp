@@ -133,8 +133,8 @@ class PastReader {
     const std::string text = text_of(item.body);
     const std::size_t blank = text.find(' ');
     if (rank == nullptr) return;
-    if (blank == text.npos || std::from_chars(text.data(), text.data() + blank, rank->first_pid).ptr !=
-                                  text.data() + blank)
+    if (blank == text.npos ||
+        std::from_chars(text.data(), text.data() + blank, rank->first_pid).ptr != text.data() + blank)
       return fail("the process of a rank cannot be read");
     rank->host = text.substr(blank + 1);
   }
@@ -149,7 +149,8 @@ class PastReader {
         const std::uint64_t shown = found == past_.confirmed.end() ? 0 : found->second;
         if (shown > written.size()) return fail("more was shown than the ranks wrote");
         const auto given = given_.find(group);
-        written.resize(given == given_.end() ? shown : std::min<std::uint64_t>(given->second, written.size()));
+        written.resize(given == given_.end() ? shown
+                                             : std::min<std::uint64_t>(given->second, written.size()));
         past_.ranks[rank].confirmed_bytes[stream - 1] = shown;
       }
   }

@@ -53,8 +53,8 @@ struct JobPast {
   std::uint64_t outcome_count() const;
 };
 
-/// `given`: what mpirun, which is still there, was given of the ranks' output. Errors: not_found when the store
-/// has no job; parse_error when it is damaged; those of reading.
+/// `given`: what mpirun, which is still there, was given of the ranks' output. Errors: not_found when the
+/// store has no job; parse_error when it is damaged; those of reading.
 Result<JobPast> read_past(const store::Store& store, const OutputSizes& given = {});
 
 /// All but what grows with the job: no ranks and no input.

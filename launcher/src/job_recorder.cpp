@@ -63,7 +63,8 @@ Status JobRecorder::open(const control::Start& job, const JobPast* past) {
         const std::size_t given = past->ranks[rank].shown[stream - 1].size();
         if (given == 0) continue;
         given_[group] = given;
-        if (const auto shown = past->ranks[rank].confirmed_bytes[stream - 1]; shown > 0) shown_[group] = shown;
+        if (const auto shown = past->ranks[rank].confirmed_bytes[stream - 1]; shown > 0)
+          shown_[group] = shown;
       }
   }
   if (auto status = append(plan_, 0, {}, control::encode(job)); !status) return status;

@@ -22,8 +22,8 @@ std::vector<Host> hosts_left(const control::Start& job, const std::vector<std::u
   std::vector<Host> hosts;
   for (std::uint32_t index = 0; index < job.nodes.size(); ++index) {
     const control::Node& node = job.nodes[index];
-    const bool has_died = std::ranges::any_of(
-        lost, [&](std::uint32_t each) { return job.nodes[each].name == node.name; });
+    const bool has_died =
+        std::ranges::any_of(lost, [&](std::uint32_t each) { return job.nodes[each].name == node.name; });
     if (has_died) continue;
     auto found = std::ranges::find(hosts, node.name, [](const Host& host) { return host.node.name; });
     if (found == hosts.end()) {

@@ -21,7 +21,7 @@ struct JobRestart {
   JobPast past;
   JobInput input;
   Report report;
-  std::uint64_t user_signals = 0;           ///< those that were seen, a bit each
+  std::uint64_t user_signals = 0;  ///< those that were seen, a bit each
   std::chrono::steady_clock::time_point lost_at;
 };
 

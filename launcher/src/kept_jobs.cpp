@@ -5,6 +5,7 @@
 #include <system_error>
 #include <utility>
 
+#include "job_directory.hpp"
 #include "job_past.hpp"
 #include "llamada/store/segment_store.hpp"
 
@@ -45,7 +46,8 @@ Result<std::string> job_store_directory(const std::string& named, const Environm
   fs::path directory = named.empty() ? value("LLAMADA_STORE") : named;
   if (directory.empty() && !value("XDG_STATE_HOME").empty())
     directory = fs::path(value("XDG_STATE_HOME")) / "llamada/jobs";
-  if (directory.empty() && !value("HOME").empty()) directory = fs::path(value("HOME")) / ".local/state/llamada/jobs";
+  if (directory.empty() && !value("HOME").empty())
+    directory = fs::path(value("HOME")) / ".local/state/llamada/jobs";
   if (directory.empty())
     return failure(Errc::not_found,
                    "there is no directory to keep the job in, since HOME is not set; name one by --store");
@@ -82,6 +84,6 @@ Result<KeptJob> find_kept_job(const std::string& directory, const std::string& n
   return std::move(jobs->front());
 }
 
-Status remove_kept_job(const KeptJob& job) { return store::remove_store(job.directory); }
+Status remove_kept_job(const KeptJob& job) { return remove_job(job.directory); }
 
 }  // namespace llamada::launcher

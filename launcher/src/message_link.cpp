@@ -10,8 +10,7 @@
 namespace llamada::launcher {
 
 template <typename In, typename Out>
-MessageLink<In, Out>::MessageLink(EventLoop& loop, Stream stream, Handler on_message,
-                                  ClosedHandler on_closed)
+MessageLink<In, Out>::MessageLink(EventLoop& loop, Stream stream, Handler on_message, ClosedHandler on_closed)
     : loop_(loop),
       socket_(std::move(stream.socket)),
       on_message_(std::move(on_message)),

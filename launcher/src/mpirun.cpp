@@ -381,10 +381,11 @@ Status check_resumable(const KeptJob& job) {
   for (const std::string& line : job.code) {
     const std::string path = line.substr(0, line.find('\t'));
     if (describe_code(path) != line)
-      return failure(Errc::unsupported,
-                     "the job {} cannot be resumed: {} is another file than the one that its ranks ran, or is "
-                     "gone",
-                     job.number, path);
+      return failure(
+          Errc::unsupported,
+          "the job {} cannot be resumed: {} is another file than the one that its ranks ran, or is "
+          "gone",
+          job.number, path);
   }
   return {};
 }

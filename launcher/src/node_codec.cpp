@@ -250,6 +250,11 @@ template <typename Coder>
 void fields(Coder& /*coder*/, typename Coder::template Value<Die>& /*message*/) {}
 
 template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<KillNode>& message) {
+  coder.numbers(message.node);
+}
+
+template <typename Coder>
 void fields(Coder& coder, typename Coder::template Value<AnswerInject>& message) {
   coder.numbers(message.question);
   coder.flag(message.answer.accepted);
@@ -459,9 +464,8 @@ void fields(Coder& coder, typename Coder::template Value<NodeFailed>& message) {
 
 template <typename Coder>
 void fields(Coder& coder, typename Coder::template Value<Cut>& message) {
-  coder.list(message.pieces, [](Coder& each, typename Coder::template Value<JournalPiece>& piece) {
-    fields(each, piece);
-  });
+  coder.list(message.pieces,
+             [](Coder& each, typename Coder::template Value<JournalPiece>& piece) { fields(each, piece); });
   coder.text(message.error);
 }
 

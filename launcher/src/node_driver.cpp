@@ -113,7 +113,8 @@ class NodeDriver {
              Adoption adoption)
       : supervisor_(loop_, make_arenas, [this](const node::FromNode& message) { link_.send(message); }),
         link_(
-            loop_, LinkToCoordinator::Stream{std::move(socket)}, [this](node::ToNode message) { take(std::move(message)); },
+            loop_, LinkToCoordinator::Stream{std::move(socket)},
+            [this](node::ToNode message) { take(std::move(message)); },
             [this](const Error&) { is_over_ = true; }) {
     supervisor_.set_links(std::move(links));
     if (!adoption.processes.empty()) supervisor_.adopt(std::move(adoption));

@@ -135,6 +135,10 @@ struct LimitLog {
 };
 /// Coordinator → node: the process that drives the node kills itself (SIGKILL), for a test.
 struct Die {};
+/// Coordinator → nodes: the same on this one alone.
+struct KillNode {
+  std::uint32_t node = 0;
+};
 struct AnswerInject {
   std::uint64_t question = 0;
   InjectAnswer answer;
@@ -188,11 +192,11 @@ struct AskStack {
 };
 
 /// Also control::Input, for rank 0.
-using ToNode =
-    std::variant<Prepare, StartRanks, AddRanks, Drain, Fence, SignalRank, EndJob, KillAll, HoldOutput,
-                 AnswerSpawn, AnswerReach, SetUnprotected, Survey, KillRank, HoldLeases, LimitLog, Die,
-                 AnswerInject, AskWaits, AskStack, MeetNodes, SetRemote, AnswerShared, MeetRanks, DropRanks,
-                 ProbeNodes, AnswerAgreement, AskAgain, SetLost, RestoreJournal, MakeCut, control::Input>;
+using ToNode = std::variant<Prepare, StartRanks, AddRanks, Drain, Fence, SignalRank, EndJob, KillAll,
+                            HoldOutput, AnswerSpawn, AnswerReach, SetUnprotected, Survey, KillRank,
+                            HoldLeases, LimitLog, Die, AnswerInject, AskWaits, AskStack, MeetNodes, SetRemote,
+                            AnswerShared, MeetRanks, DropRanks, ProbeNodes, AnswerAgreement, AskAgain,
+                            SetLost, RestoreJournal, MakeCut, KillNode, control::Input>;
 
 /// Node → coordinator: the arenas are there.
 struct Ready {
@@ -372,8 +376,8 @@ struct CodeMapped {
   std::uint32_t slot = 0;
   std::vector<std::string> lines;
 };
-/// Nothing will come of a node any more, while ranks run. Done of its ranks follows. No node says it; JobNodes
-/// does.
+/// Nothing will come of a node any more, while ranks run. Done of its ranks follows. No node says it;
+/// JobNodes does.
 struct NodeLost {
   std::uint32_t node = 0;
   std::string title;  ///< "'b' (hosts:3)"
@@ -381,10 +385,10 @@ struct NodeLost {
 };
 
 /// Also control::Output, what a rank wrote, never empty; control::InputTaken; control::Notice.
-using FromNode =
-    std::variant<Ready, Met, NotReady, RanksAdded, Started, CannotStart, Attached, Ended, Fenced, Done, Said,
-                 Live, Damaged, CodeChanged, Reached, SpawnWanted, Surveyed, LeaseFound, InjectWanted, Quiet,
-                 Overdue, Waits, Stack, OtherMpi, NodeFailed, SharedWanted, RanksMet, Probed, Checked,
-                 AgreementWanted, Cut, CodeMapped, NodeLost, control::Output, control::InputTaken, control::Notice>;
+using FromNode = std::variant<Ready, Met, NotReady, RanksAdded, Started, CannotStart, Attached, Ended, Fenced,
+                              Done, Said, Live, Damaged, CodeChanged, Reached, SpawnWanted, Surveyed,
+                              LeaseFound, InjectWanted, Quiet, Overdue, Waits, Stack, OtherMpi, NodeFailed,
+                              SharedWanted, RanksMet, Probed, Checked, AgreementWanted, Cut, CodeMapped,
+                              NodeLost, control::Output, control::InputTaken, control::Notice>;
 
 }  // namespace llamada::launcher::node

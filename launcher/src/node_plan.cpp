@@ -139,7 +139,8 @@ Result<NodePlan> plan_nodes(const Options& options, const PlanningHost& here, bo
   }
   if (plan.nodes.size() == 1 && plan.nodes[0].agent.empty()) return NodePlan();
   for (const HostEntry& entry : all)
-    if (std::ranges::find(placement->hosts, entry.name) == placement->hosts.end() && !options.nodes.only_checked)
+    if (std::ranges::find(placement->hosts, entry.name) == placement->hosts.end() &&
+        !options.nodes.only_checked)
       plan.spares.push_back(node_of(entry, options.nodes, *agent, here));
   plan.node_of_rank = std::move(placement->of_rank);
   return plan;

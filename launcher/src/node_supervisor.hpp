@@ -83,6 +83,7 @@ class NodeSupervisor {
   void on(node::HoldLeases&& message);
   void on(node::LimitLog&& message);
   void on(node::Die&& message);
+  void on(node::KillNode&&) { on(node::Die{}); }
   void on(node::AnswerInject&& message);
   void on(node::AskWaits&& message) { waits_.ask(message.question); }
   void on(node::AskStack&& message);
@@ -165,8 +166,10 @@ class NodeSupervisor {
   std::unique_ptr<JobArenas> arenas_;
   std::unique_ptr<AdoptedRanks> adopted_;        ///< of a node whose ranks another launcher has started
   bool rebuilding_ = false;                      ///< ranks are replaced
-  bool outlives_nodes_ = false;                  ///< what they record outlives them
-  std::set<std::string> code_told_;              ///< paths of CodeMapped
+  struct {
+    bool is_on = false;           ///< what ranks record outlives them
+    std::set<std::string> paths;  ///< that were told
+  } code_mapped_;                 ///< CodeMapped
   std::map<std::string, KeptProgram> programs_;  ///< under REBUILD, by path
   std::deque<RankProcess> ranks_;                ///< by slot; more come, none moves
   NodeWaits waits_{loop_, ranks_, tell_};

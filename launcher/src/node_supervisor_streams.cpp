@@ -146,14 +146,14 @@ void NodeSupervisor::look_at_code(RankProcess& rank) {
   const MappedCode now_mapped = MappedCode::of(rank.attached);
   if (const auto path = rank.code.changed_in(now_mapped)) return tell_(node::CodeChanged{rank.slot, *path});
   rank.code.add(now_mapped);
-  if (outlives_nodes_) tell_code(rank);
+  if (code_mapped_.is_on) tell_code(rank);
 }
 
 /// What a rank that starts again elsewhere, or later, must find.
 void NodeSupervisor::tell_code(const RankProcess& rank) {
   std::vector<std::string> lines;
   for (const std::string& path : rank.code.paths())
-    if (code_told_.insert(path).second)
+    if (code_mapped_.paths.insert(path).second)
       if (auto line = describe_code(path)) lines.push_back(std::move(*line));
   if (!lines.empty()) tell_(node::CodeMapped{rank.slot, std::move(lines)});
 }

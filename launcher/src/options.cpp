@@ -176,11 +176,13 @@ Result<Options> parse_options_of_resumed(std::span<const std::string> arguments,
     const std::string& word = further[at];
     if (!is_option(word))
       return failure(Errc::invalid_argument,
-                     "'{}' is no option: a job that is resumed runs the program that it was started with", word);
+                     "'{}' is no option: a job that is resumed runs the program that it was started with",
+                     word);
     const std::string_view name = split_option(word).name;
     for (const char* fixed : {"n", "np", "c", "qos", "wdir", "wd", "env", "genv", "x", "usize"})
       if (name == fixed)
-        return failure(Errc::invalid_argument, "the option '{}' cannot be changed when a job is resumed", word);
+        return failure(Errc::invalid_argument, "the option '{}' cannot be changed when a job is resumed",
+                       word);
     if (name == "host" || name == "hosts" || name == "H" || name == "f" || name == "hostfile")
       options->nodes.host_lists.clear();
     if (auto status = read_option(further, at, *options); !status) return propagate(status);
@@ -245,7 +247,8 @@ std::string help_text() {
   --inject RULE          cause a failure, for tests; may be repeated (docs/injection.md has all rules):
                            'kill rank 2 after 1.5 s', 'kill rank 2 in MPI_Allreduce 7'
                            'kill any every ~5 s seed 7', 'stop rank 2 after 1 s for 3 s'
-                           'slow rank 1 by 50 %', 'kill driver', 'memory full after 100 MiB of log'
+                           'slow rank 1 by 50 %', 'kill driver', 'kill node b after 2 s',
+                           'memory full after 100 MiB of log'
   -v, --version, --help
   program1 … : [options] program2 …
                          several programs in one job; -n, -wdir and -env are each one's own

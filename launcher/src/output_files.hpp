@@ -26,8 +26,8 @@ class OutputFiles {
   Status open_all() { return open_for(0, options_.rank_count); }
   /// The same for ranks that were spawned, on these hosts; none: on this one.
   Status add_ranks(std::uint32_t first, std::uint32_t count, const std::vector<std::string>& hosts);
-  /// Of a job that is resumed, before open_all(): so many bytes of each stream stay, by 2 rank + stream. A file
-  /// of several streams stays whole.
+  /// Of a job that is resumed, before open_all(): so many bytes of each stream stay, by 2 rank + stream. A
+  /// file of several streams stays whole.
   void keep(std::map<std::uint64_t, std::uint64_t> kept) { kept_ = std::move(kept); }
   /// Writes to the files of this rank's stream (1 standard output, 2 standard error).
   Status write(std::uint32_t rank, int stream, std::string_view bytes);

@@ -17,11 +17,9 @@ Result<std::unique_ptr<StoreSync>> StoreSync::begin(EventLoop& loop, store::Stor
 }
 
 StoreSync::StoreSync(EventLoop& loop, store::Store& store, OnSynced on_synced, FileDescriptor wake)
-    : loop_(loop),
-      store_(store),
-      on_synced_(std::move(on_synced)),
-      wake_(std::move(wake)),
-      thread_([this] { work(); }) {
+    : loop_(loop), store_(store), on_synced_(std::move(on_synced)), wake_(std::move(wake)), thread_([this] {
+        work();
+      }) {
   loop_.watch(wake_.get(), POLLIN, [this](short) { tell(); });
 }
 

@@ -59,7 +59,8 @@ static void handlers(void) {
   OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL));
   MPI_File file;
   char name[100];
-  snprintf(name, sizeof name, "/tmp/cxx_proxies.%d.%ld", rank, (long)getpid()); /* other jobs run beside this one */
+  snprintf(name, sizeof name, "/tmp/cxx_proxies.%d.%ld", rank,
+           (long)getpid()); /* other jobs run beside this one */
   OK(MPI_File_create_errhandler((MPI_File_errhandler_function*)never, &handler));
   MPII_Errhandler_set_cxx(handler, (void (*)(void))on_error);
   OK(MPI_File_open(MPI_COMM_SELF, name, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE,

@@ -1,6 +1,6 @@
-/* resumed STEPS MICROSECONDS FILE: in each step rank 0 receives from all others, whoever comes first, after as
- * many vain looks as it takes. It prints what it got and when, appends the same to FILE, and says at the end
- * what the FNV-1a of all of its output is: nobody can tell that from anything but this run. */
+/* resumed STEPS MICROSECONDS FILE: in each step rank 0 receives from all others, whoever comes first, after
+ * as many vain looks as it takes. It prints what it got and when, appends the same to FILE, and says at the
+ * end what the FNV-1a of all of its output is: nobody can tell that from anything but this run. */
 #define _POSIX_C_SOURCE 200809L
 #include <fcntl.h>
 #include <stdarg.h>

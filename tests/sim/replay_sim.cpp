@@ -124,20 +124,37 @@ TEST_CASE("replay: ranks of several nodes die at any step, and replay what comes
 }
 
 // What all record is read while they go on, one rank's journal after the other's.
-TEST_CASE("replay: a job whose ranks all die at once resumes from its last cut, and dies again", "[sim][outage]") {
+TEST_CASE("replay: a job whose ranks all die at once resumes from its last cut, and dies again",
+          "[sim][outage]") {
   const Totals totals = run_schedules(1, 3000, [](std::uint64_t seed) {
     JobOptions options;
     options.seed = seed;
     options.size = 1 + static_cast<int>(seed % 5);
     options.outages = 1 + static_cast<int>(seed % 3);
     options.kills = static_cast<int>(seed / 5 % 8);
-    if (seed % 7 == 0) options.ranks_per_linked_node = 1 + static_cast<int>(seed % 2);
     return options;
   });
   if (std::getenv("SIM_SEED")) return;
   CHECK(totals.outages > 2000);
   CHECK(totals.restored > 10000);
   CHECK(totals.deaths > 2000);
+}
+
+// Each node hears of the next cut at its own time.
+TEST_CASE("replay: a job on several nodes resumes from a cut that fits together", "[sim][outage][nodes]") {
+  const Totals totals = run_schedules(1, 1000, [](std::uint64_t seed) {
+    JobOptions options;
+    options.seed = seed;
+    options.size = 2 + static_cast<int>(seed % 4);
+    options.outages = 1 + static_cast<int>(seed % 3);
+    options.kills = static_cast<int>(seed / 5 % 4);
+    options.ranks_per_linked_node = 1 + static_cast<int>(seed % 2);
+    if (seed % 3 == 0) options.faults = {.loss = 20, .doubling = 20, .reordering = 50, .corruption = 5};
+    return options;
+  });
+  if (std::getenv("SIM_SEED")) return;
+  CHECK(totals.outages > 500);
+  CHECK(totals.restored > 3000);
 }
 
 // SIM_SEEDS=n runs so many.

@@ -6,38 +6,26 @@
 #include <algorithm>
 #include <optional>
 
-#include "coll/collectives.hpp"
 #include "llamada/base/check.hpp"
-#include "llamada/log/cuts.hpp"
 #include "nodes.hpp"
 #include "profiles.hpp"
+#include "sim_rank.hpp"
 #include "world/remote_logs.hpp"
 
 namespace llamada::mpi::sim {
 namespace {
 
-constexpr std::size_t arena_bytes = std::size_t{64} << 20;
 constexpr std::size_t stack_bytes = std::size_t{256} << 10;
 constexpr std::uint64_t turns_max = 400'000;
 constexpr std::uint64_t turns_max_with_links = 4'000'000;
 /// A rank with links sleeps no longer, so that nobody has to wake it for a datagram.
 constexpr std::chrono::microseconds sleep_max_with_links{20};
 constexpr std::chrono::microseconds turn_time{1};
-constexpr log::LogKey journal_key{4, 0};
 
 /// What a rank that ends the job throws.
 struct Ended {
   std::string text;
   bool diverged = false;
-};
-
-class EngineWaiter final : public coll::Waiter {
- public:
-  explicit EngineWaiter(Engine& engine) : engine_(engine) {}
-  void wait_until(const std::function<bool()>& done) override { engine_.wait_until(done); }
-
- private:
-  Engine& engine_;
 };
 
 /// Arenas and stacks are used by one job after the other.
@@ -54,48 +42,20 @@ std::byte* memory_of(int rank) {
 
 }  // namespace
 
-struct Job::RankState {
-  enum class State { ready, sleeping, done, dead };
+Job::RankState::RankState() = default;
+Job::RankState::~RankState() = default;
 
-  Job* job = nullptr;
-  int self = 0;
-  State state = State::ready;
-  std::chrono::nanoseconds sleeps_until{0};
-  bool to_die = false;
-  std::uint32_t incarnation = 0;
-  std::uint64_t calls = 0;  // the most that an incarnation had begun when it died
-  std::string identity;
-  std::byte* memory = nullptr;
-  ucontext_t context;
-  bool started = false;
-  bool has_finished = false;  // its program
-  // Where it receives, whatever its incarnation.
-  std::unique_ptr<links::FakeLink> small;
-  std::unique_ptr<links::FakeLink> bulk;
-  History history;
-  std::unique_ptr<log::ArenaWriter> arena;
-  std::unique_ptr<SimWorld> world;
-  std::unique_ptr<Runtime> runtime;
-  std::unique_ptr<Engine> engine;
-  std::unique_ptr<EngineWaiter> waiter;
-  std::unique_ptr<coll::Collectives> collectives;
-  // What cuts have taken out of its journal, and what the present one has.
-  std::vector<log::JournalEntry> kept;
-  std::optional<log::CutReader> reader;
-  std::optional<log::CutReader::Piece> piece;
-
-  void forget() {
-    install_runtime(nullptr);
-    if (runtime) calls = std::max(calls, runtime->calls.begun());
-    if (collectives) collectives->leave();
-    engine.reset();
-    runtime.reset();
-    collectives.reset();
-    waiter.reset();
-    world.reset();
-    arena.reset();
-  }
-};
+void Job::RankState::forget() {
+  install_runtime(nullptr);
+  if (runtime) calls = std::max(calls, runtime->calls.begun());
+  if (collectives) collectives->leave();
+  engine.reset();
+  runtime.reset();
+  collectives.reset();
+  waiter.reset();
+  world.reset();
+  arena.reset();
+}
 
 /// A rank's link, whose owner may die whenever it sends.
 class Job::SimLink final : public replication::Link {
@@ -135,7 +95,8 @@ class Job::SimWorld final : public World, RemoteRanks {
       logs_.emplace(RemoteLogs::Options{.identity = identity,
                                         .ranks = std::move(far),
                                         .keeps = job.options_.rebuild,
-                                        .window_bytes = job.options_.link_window_bytes},
+                                        .window_bytes = job.options_.link_window_bytes,
+                                        .cut = cut()},
                     static_cast<RemoteRanks&>(*this), small_, bulk_, *state.arena, job.clock_);
   }
 
@@ -144,7 +105,7 @@ class Job::SimWorld final : public World, RemoteRanks {
   std::uint32_t incarnation() const override { return state_.incarnation; }
   const qos::Profile& profile() const override { return profile_; }
   std::string_view identity() const override { return state_.identity; }
-  const std::atomic<std::uint64_t>* cut() const override { return &job_.cut_; }
+  const std::atomic<std::uint64_t>* cut() const override { return &job_.cut_of(state_.self); }
   log::ArenaWriter& arena() override { return *state_.arena; }
   bool is_local(int rank) const override { return node_of(rank) == node_of(state_.self); }
   int node_of(int rank) const override {
@@ -258,7 +219,7 @@ Job::Job(JobOptions options, std::function<void(Rank&)> program)
   if (options.outages == 0) return;
   for (int outage = 0; outage < options.outages; ++outage) outage_turns_.push_back(random_.below(2 * span));
   std::sort(outage_turns_.begin(), outage_turns_.end());
-  cut_ = 1;
+  begin_cuts();
   for (auto& rank : ranks_) rank->reader.emplace(log::PeerArena{rank->memory, arena_bytes}, journal_key);
 }
 
@@ -408,68 +369,6 @@ void Job::kill_when_due() {
     std::sort(kill_turns_.begin(), kill_turns_.end());
     if (kill_turns_.size() > 20) kill_turns_.resize(20);
   }
-}
-
-/// The ranks go on between the looks at one journal and at the next.
-void Job::cut_when_due() {
-  if (options_.outages == 0 || turn_ < next_cut_turn_) return;
-  next_cut_turn_ = turn_ + random_.below(8);
-  std::vector<RankState*> unread;
-  for (auto& rank : ranks_)
-    if (!rank->piece) unread.push_back(rank.get());
-  const bool has_begun = unread.size() < ranks_.size();
-  if (!has_begun) {
-    if (!random_.chance(1, 3)) return;
-    cut_.store(cut_.load() + 1);
-  }
-  read_for_cut(*unread[random_.below(unread.size())]);
-  if (unread.size() > 1) return;
-  for (auto& rank : ranks_) {
-    rank->kept.resize(rank->piece->first);
-    rank->kept.insert(rank->kept.end(), rank->piece->entries.begin(), rank->piece->entries.end());
-    rank->piece.reset();
-  }
-}
-
-void Job::read_for_cut(RankState& rank) {
-  auto piece = rank.reader->read(cut_);
-  LLAMADA_CHECK(piece.has_value() && piece->first <= rank.kept.size());
-  rank.piece = std::move(*piece);
-}
-
-void Job::end_all_when_due() {
-  if (outage_turns_.empty() || turn_ < outage_turns_.front()) return;
-  outage_turns_.erase(outage_turns_.begin());
-  if (is_over_) return;
-  for (auto& rank : ranks_) {
-    if (!rank->started || rank->state == RankState::State::done || rank->state == RankState::State::dead)
-      continue;
-    rank->to_die = true;
-    rank->state = RankState::State::ready;
-    install_runtime(rank->runtime.get());
-    swapcontext(&scheduler_, &rank->context);
-    LLAMADA_CHECK(rank->state == RankState::State::dead);
-  }
-  ++outages_;
-  ++generation_;
-  cut_ = 1;
-  for (auto& rank : ranks_) resume(*rank);
-  for (auto& rank : ranks_) start(*rank);
-}
-
-void Job::resume(RankState& rank) {
-  rank.forget();
-  rank.piece.reset();
-  rank.incarnation = 0;
-  rank.calls = 0;
-  madvise(rank.memory, arena_bytes, MADV_DONTNEED);
-  auto arena = log::ArenaWriter::open({rank.memory, arena_bytes}, {});
-  LLAMADA_CHECK(arena.has_value());
-  auto journal = log::Journal::open(**arena, journal_key);
-  LLAMADA_CHECK(journal.has_value());
-  for (const log::JournalEntry& entry : rank.kept) LLAMADA_CHECK(journal->append(entry).has_value());
-  restored_ += rank.kept.size();
-  rank.reader.emplace(log::PeerArena{rank.memory, arena_bytes}, journal_key, rank.kept.size());
 }
 
 std::vector<Job::RankState*> Job::able_ranks() const {

@@ -2,6 +2,7 @@
 
 #include <ucontext.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -95,6 +96,7 @@ class Job {
   const JobOptions& options() const { return options_; }
 
  private:
+  static constexpr std::size_t nodes_max = 8;
   class SimWorld;
   class SimLink;
   struct RankState;
@@ -113,6 +115,8 @@ class Job {
   void end_sleeps();
   std::vector<RankState*> able_ranks() const;
   void kill_when_due();
+  void begin_cuts();
+  std::atomic<std::uint64_t>& cut_of(int rank);
   void cut_when_due();
   void read_for_cut(RankState& rank);
   void end_all_when_due();
@@ -126,7 +130,9 @@ class Job {
   std::vector<std::unique_ptr<RankState>> ranks_;
   std::vector<std::uint64_t> kill_turns_;
   std::vector<std::uint64_t> outage_turns_;
-  std::atomic<std::uint64_t> cut_{0};
+  /// By node, the number of its present cut; and of the cut that is being collected, or was last.
+  std::array<std::atomic<std::uint64_t>, nodes_max> cuts_{};
+  std::uint64_t cut_ = 0;
   std::uint64_t next_cut_turn_ = 0;
   std::uint32_t generation_ = 0;  // one more after each outage
   ucontext_t scheduler_;

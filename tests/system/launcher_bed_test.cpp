@@ -124,6 +124,24 @@ TEST_CASE("nodes: an MPI program's answer is right over links that lose, reorder
   CHECK_FALSE(contains(ran.output, " lost=0 "));
 }
 
+TEST_CASE("nodes: a job goes on with a spare host when one loses its power, or its network", "[system]") {
+  for (const std::string loss : {"nodes kill 1", "nodes relay 1 both cut=yes"}) {
+    CAPTURE(loss);
+    const Ran ran = run_beside_bed(
+        3, "mpirun -n 3 -H localhost:2,node1:1,node2:1 --qos node-fault-tolerant " LLAMADA_HEAT
+           " -n 96 -s 30000 -o '' --check >out 2>errors & job=$!\n"
+           "until [ $(nodes exec 1 sh -c 'set -- /proc/[0-9]*; echo $#') -gt 5 ]; do sleep 0.01; done\n"
+           "sleep 1\n" +
+               loss + "\nwait $job\necho code $?\ncat out errors\n");
+    if (ran.code == exit_skipped) return;
+    CAPTURE(ran.output);
+    CHECK(contains(ran.output, "mpirun: the node 'node1' is lost: "));
+    CHECK(contains(ran.output, "to start again without it"));
+    CHECK(contains(ran.output, "heat: VERIFIED"));
+    CHECK(contains(ran.output, "code 0\n"));
+  }
+}
+
 TEST_CASE("nodes: a job by raw Ethernet has right answers over links that lose, reorder and damage frames",
           "[system]") {
   const Ran ran = run_beside_bed(2,

@@ -67,8 +67,16 @@ std::size_t pull_the_plug(const Job& job, int node) {
 
 std::vector<std::string> job_of(const NodeAgentScript& agent, const std::string& hosts, int steps,
                                 const std::vector<std::string>& options = {}) {
-  std::vector<std::string> words{"-n",  "4",   "-H",    hosts, "--launcher-exec", agent.path(),
-                                 "--qos", "node-fault-tolerant", "--report", agent.file("report")};
+  std::vector<std::string> words{"-n",
+                                 "4",
+                                 "-H",
+                                 hosts,
+                                 "--launcher-exec",
+                                 agent.path(),
+                                 "--qos",
+                                 "node-fault-tolerant",
+                                 "--report",
+                                 agent.file("report")};
   words.insert(words.end(), options.begin(), options.end());
   for (const std::string& word : {std::string(LLAMADA_RESUMED), std::to_string(steps), std::string("1000")})
     words.push_back(word);
@@ -108,7 +116,8 @@ struct Reaper {
 
 }  // namespace
 
-TEST_CASE("node loss: the job goes on with a spare host, with the survivors, and after two losses", "[system]") {
+TEST_CASE("node loss: the job goes on with a spare host, with the survivors, and after two losses",
+          "[system]") {
   const Reaper reaper;
   const NodeAgentScript agent;
   constexpr int steps = 60;
@@ -125,7 +134,8 @@ TEST_CASE("node loss: the job goes on with a spare host, with the survivors, and
     CHECK(code == 0);
     CHECK(is_whole(job.output(), steps));
     CHECK(says(job, "mpirun: the node 'b' is lost: "));
-    if (twice) CHECK((says(job, "mpirun: the node 'c' is lost: ") || says(job, "mpirun: the node 'd' is lost: ")));
+    if (twice)
+      CHECK((says(job, "mpirun: the node 'c' is lost: ") || says(job, "mpirun: the node 'd' is lost: ")));
     std::ifstream report(agent.file("report"));
     const std::string text((std::istreambuf_iterator<char>(report)), {});
     CHECK(text.find("\"lost_nodes\"") != std::string::npos);

@@ -8,8 +8,8 @@
 namespace llamada::tools {
 namespace {
 
-/// Written by the kernel's call of `note_interrupt`, which happens only within wait(), and read after that, by the same
-/// thread.
+/// Written by the kernel's call of `note_interrupt`, which happens only within wait(), and read after that,
+/// by the same thread.
 volatile sig_atomic_t has_come;
 
 extern "C" void note_interrupt(int) { has_come = 1; }

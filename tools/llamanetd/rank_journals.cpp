@@ -23,8 +23,8 @@ Status RankJournals::restore(llamanet::Driver& driver, const JournalPiece& piece
     return failure(Errc::invalid_argument, "rank {} has no journal {} here", piece.rank, index);
   std::uint64_t& restored = rank(piece.rank).restored[index];
   if (piece.first != restored)
-    return failure(Errc::invalid_argument, "entry {} of a journal of rank {} comes where {} is due", piece.first,
-                   piece.rank, restored);
+    return failure(Errc::invalid_argument, "entry {} of a journal of rank {} comes where {} is due",
+                   piece.first, piece.rank, restored);
   if (auto done = driver.restore_journal(piece.rank, keys[index], piece.entries); !done) return done;
   restored += piece.entries.size();
   return {};

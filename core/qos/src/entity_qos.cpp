@@ -34,9 +34,10 @@ Status check_each(const Qos& qos) {
 template <typename Qos>
 Status check_services(const Qos& qos) {
   if (qos.durability.kind > DurabilityKind::transient_local)
-    return failure(Errc::unsupported,
-                   "DURABILITY: {} is enforced for ranks only, not for topics; use VOLATILE or TRANSIENT_LOCAL",
-                   to_string(qos.durability));
+    return failure(
+        Errc::unsupported,
+        "DURABILITY: {} is enforced for ranks only, not for topics; use VOLATILE or TRANSIENT_LOCAL",
+        to_string(qos.durability));
   if constexpr (requires { qos.durability_service; }) return check_enforced(qos.durability_service);
   return {};
 }

@@ -74,6 +74,10 @@ class InProcessWorld final : public World {
     return job_.rank(rank_).incarnation.load(std::memory_order_relaxed);
   }
   const qos::Profile& profile() const override { return job_.options_.profile; }
+  const std::atomic<std::uint64_t>* cut() const override { return job_.options_.cut; }
+  void await_stable() override {
+    if (job_.options_.await_stable) job_.options_.await_stable();
+  }
 
   log::ArenaWriter& arena() override { return *arena_; }
   bool is_local(int world_rank) const override { return node_of(world_rank) == node_of(rank_); }

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -59,6 +61,8 @@ class InProcessJob {
     /// The links' time; null: the machine's. Borrowed.
     const Clock* clock = nullptr;
     qos::Profile profile;
+    const std::atomic<std::uint64_t>* cut = nullptr;  ///< World::cut(), borrowed
+    std::function<void()> await_stable;               ///< World::await_stable(); empty: it returns at once
     /// World::aborted() and diverged() say the text on stderr and end the process; else they throw RankEnded.
     bool ends_process = false;
     std::uint64_t arena_bytes = std::uint64_t{256} << 20;  ///< of address space, for each rank

@@ -82,9 +82,11 @@ class Links final : RemoteRanks {
   Links(llamanet::Application& application, World& world, const LaunchedRank& launched, bool keeps)
       : application_(application),
         world_(world),
-        logs_(
-            {.identity = identity_in(application), .ranks = far_from(application, launched), .keeps = keeps},
-            *this, application.small_link(), application.bulk_link(), application.arena(), clock_) {}
+        logs_({.identity = identity_in(application),
+               .ranks = far_from(application, launched),
+               .keeps = keeps,
+               .cut = world.cut()},
+              *this, application.small_link(), application.bulk_link(), application.arena(), clock_) {}
 
   RemoteLogs& logs() { return logs_; }
   bool is_far(int rank) const { return !application_.roster().is_local(static_cast<std::uint32_t>(rank)); }

@@ -26,7 +26,7 @@ RemoteLogs::RemoteLogs(Options options, RemoteRanks& ranks, replication::Link& s
       bulk_(bulk),
       own_(own),
       clock_(clock),
-      carrier_({.identity = options_.identity, .events = this}, small, bulk, own) {
+      carrier_({.identity = options_.identity, .events = this, .cut = options_.cut}, small, bulk, own) {
   if (options_.keeps && options_.identity.incarnation > 1) {
     auto past = PastCopies::take(own);
     if (past)

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -66,6 +67,7 @@ class RemoteLogs final : public ProgressHook, replication::CarrierEvents {
     bool keeps = false;      ///< histories are kept: predecessors' copies are begun again
     /// What a copy may hold that this rank has not read.
     std::uint64_t window_bytes = 512 << 10;
+    const std::atomic<std::uint64_t>* cut = nullptr;  ///< World::cut()
   };
   /// All are borrowed, and outlive it; so do all logs that are published. Copies of predecessors are gone
   /// afterwards. Errors are told by RemoteRanks::records_are_gone().

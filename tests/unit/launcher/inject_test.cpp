@@ -105,6 +105,11 @@ TEST_CASE("inject: stopped and slow ranks", "[launcher]") {
 }
 
 TEST_CASE("inject: the launcher's processes and the memory of the log", "[launcher]") {
+  CHECK(good("kill node b after 2 s").target == InjectTarget::node);
+  CHECK(good("kill node b after 2 s").name == "b");
+  CHECK(good("kill node b after 2 s").delay == 2s);
+  CHECK(contains(error_of("kill node"), "the name of a host"));
+  CHECK(contains(error_of("kill node b every 1 s"), "'after' or nothing"));
   CHECK(good("kill driver").target == InjectTarget::driver);
   CHECK(good("kill driver").delay == 0s);
   CHECK(good("kill mpirun after 2 s").delay == 2s);

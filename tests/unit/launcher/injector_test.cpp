@@ -29,6 +29,7 @@ struct Tested {
     };
     hands.is_replaying = [this](std::uint32_t) { return replaying; };
     hands.kill_driver = [this](const std::string&) { done.emplace_back("driver"); };
+    hands.kill_node = [this](const std::string& name, const std::string&) { done.push_back("node " + name); };
     hands.kill_mpirun = [this](const std::string&) { done.emplace_back("mpirun"); };
     hands.limit_log = [this](std::uint64_t size_bytes) { done.push_back(fmt::format("log {}", size_bytes)); };
     injector = std::make_unique<Injector>(loop, std::move(rules), std::move(hands));

@@ -163,7 +163,8 @@ TEST_CASE("job recorder: what was written of a cut that never became whole does 
     REQUIRE(stream);
     const std::array<std::byte, 8> first{std::byte{1}};
     const std::array<std::byte, 16> body{std::byte{5}};
-    REQUIRE(store->append({.stream = *stream, .number = 2, .group = 1, .time_ns = 2, .head = first, .body = body}));
+    REQUIRE(store->append(
+        {.stream = *stream, .number = 2, .group = 1, .time_ns = 2, .head = first, .body = body}));
     REQUIRE(store->write());
     auto read = read_past(content);
     REQUIRE(read);

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "job_directory.hpp"
 #include "job_recorder.hpp"
 #include "llamada/store/segment_store.hpp"
 #include "temporary_folder.hpp"
@@ -45,7 +46,8 @@ TEST_CASE("kept jobs: where they are kept", "[launcher]") {
   CHECK(*job_store_directory({}, environment_of({{"LLAMADA_STORE", "/c"}, {"HOME", "/home/u"}})) == "/c");
   CHECK(*job_store_directory({}, environment_of({{"XDG_STATE_HOME", "/s"}, {"HOME", "/home/u"}})) ==
         "/s/llamada/jobs");
-  CHECK(*job_store_directory({}, environment_of({{"HOME", "/home/u"}})) == "/home/u/.local/state/llamada/jobs");
+  CHECK(*job_store_directory({}, environment_of({{"HOME", "/home/u"}})) ==
+        "/home/u/.local/state/llamada/jobs");
   CHECK(job_store_directory({}, environment_of({})).error().text() ==
         "there is no directory to keep the job in, since HOME is not set; name one by --store");
 }
@@ -54,12 +56,14 @@ TEST_CASE("kept jobs: are listed, found by the first digits, and removed unless 
   const test::TemporaryFolder folder;
   const std::string directory = folder / "jobs";
   CHECK(list_kept_jobs(directory)->empty());
-  CHECK(find_kept_job(directory, "12").error().text() == fmt::format("no job 12 is kept in {}; there is none", directory));
+  CHECK(find_kept_job(directory, "12").error().text() ==
+        fmt::format("no job 12 is kept in {}; there is none", directory));
   std::optional<Kept> running(std::in_place, directory, "12aaaaaaaaaaaaaa");
   {
     Kept ended(directory, "12bbbbbbbbbbbbbb");
     ended.recorder->end("it is unprotected");
   }
+  std::filesystem::create_directories(directory + "/dddddddddddddddd.new");
   std::filesystem::create_directories(directory + "/something else");
   std::filesystem::create_directories(directory + "/cccccccccccccccc");
   auto jobs = list_kept_jobs(directory);
@@ -80,4 +84,24 @@ TEST_CASE("kept jobs: are listed, found by the first digits, and removed unless 
   CHECK_FALSE(list_kept_jobs(directory)->front().process);
   CHECK(remove_kept_job(list_kept_jobs(directory)->front()));
   CHECK(list_kept_jobs(directory)->empty());
+}
+
+TEST_CASE("kept jobs: what killed processes have left without a name goes later", "[launcher]") {
+  const test::TemporaryFolder folder;
+  const std::string job = folder / "aaaaaaaaaaaaaaaa";
+  for (const char* name : {"bbbbbbbbbbbbbbbb.new", "cccccccccccccccc.gone", "dddddddddddddddd.new"})
+    REQUIRE(store::open_segment_store(folder / name));
+  const auto old = std::filesystem::file_time_type::clock::now() - std::chrono::hours(1);
+  for (const char* name : {"bbbbbbbbbbbbbbbb.new", "cccccccccccccccc.gone"})
+    std::filesystem::last_write_time(folder / name, old);
+  remove_leftovers_beside(job);
+  CHECK_FALSE(std::filesystem::exists(folder / "bbbbbbbbbbbbbbbb.new"));
+  CHECK_FALSE(std::filesystem::exists(folder / "cccccccccccccccc.gone"));
+  CHECK(std::filesystem::exists(folder / "dddddddddddddddd.new"));
+  REQUIRE(store::open_segment_store(unborn_directory(job)));
+  REQUIRE(publish_job(job));
+  CHECK(std::filesystem::exists(job));
+  REQUIRE(remove_job(job));
+  CHECK_FALSE(std::filesystem::exists(job));
+  CHECK(remove_job(job).error().code() == Errc::not_found);
 }

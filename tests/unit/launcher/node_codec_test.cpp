@@ -70,6 +70,7 @@ std::vector<node::ToNode> some_to_node() {
           node::SetLost{3},
           node::RestoreJournal{{1, RankJournal::ledger, 5, {{1, 2, 3}, {4, 5, 6}}}},
           node::MakeCut{9},
+          node::KillNode{2},
           control::Input{std::string("a\0b", 3)}};
 }
 

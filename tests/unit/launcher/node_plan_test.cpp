@@ -136,7 +136,8 @@ TEST_CASE("node plan: hosts without ranks are spares, and --spares keeps ranks f
           "[launcher]") {
   Options options = options_of(2, {{"localhost", 1, {}}, {"b", 1, {}}, {"c", 2, {}}, {"d", 2, {}}});
   CHECK(planned(options).spares.size() == 2);
-  CHECK(planned(options).spares[0] == control::Node{"c", {"/bin/sh", "-e", "c", "'/opt/my llamada/llamanetd'"}, 2});
+  CHECK(planned(options).spares[0] ==
+        control::Node{"c", {"/bin/sh", "-e", "c", "'/opt/my llamada/llamanetd'"}, 2});
   options.rank_count = 4;
   options.nodes.spare_count = 1;
   const NodePlan plan = planned(options);

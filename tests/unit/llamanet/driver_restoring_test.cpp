@@ -33,7 +33,8 @@ Result<std::unique_ptr<Application>> attach(const Node& node) {
 
 }  // namespace
 
-TEST_CASE("driver: the first application in a slot finds the journals that were restored there", "[llamanet]") {
+TEST_CASE("driver: the first application in a slot finds the journals that were restored there",
+          "[llamanet]") {
   Node node({}, 1);
   Driver& driver = node.driver();
   // Some chunks more than the file has at first.
@@ -66,7 +67,8 @@ TEST_CASE("driver: nothing is restored in a slot without an arena, or that can b
   CHECK(node.driver().restore_journal(0, key, {&none, 1}).error().code() == Errc::invalid_argument);
 }
 
-TEST_CASE("driver: applications see which cut has begun, from the first on, if the job makes any", "[llamanet]") {
+TEST_CASE("driver: applications see which cut has begun, from the first on, if the job makes any",
+          "[llamanet]") {
   const bool makes_cuts = GENERATE(false, true);
   DriverOptions options;
   options.makes_cuts = makes_cuts;

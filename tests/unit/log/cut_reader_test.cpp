@@ -118,7 +118,8 @@ TEST_CASE("cut reader: an entry that has changed in place is told again, as it i
   }
 }
 
-TEST_CASE("cut reader: what an arena is not yet reads as nothing, and what is no journal as damaged", "[log]") {
+TEST_CASE("cut reader: what an arena is not yet reads as nothing, and what is no journal as damaged",
+          "[log]") {
   Memory memory(16 << 20);
   const PeerArena peer{memory.bytes().data(), memory.bytes().size()};
   CutReader reader(peer, key);
@@ -138,8 +139,9 @@ TEST_CASE("cut reader: what an arena is not yet reads as nothing, and what is no
   }
 }
 
-TEST_CASE("cut reader: entries of many chunks, which their owner changes meanwhile, are final but for the last",
-          "[log]") {
+TEST_CASE(
+    "cut reader: entries of many chunks, which their owner changes meanwhile, are final but for the last",
+    "[log]") {
   constexpr std::uint32_t entry_count = 20000;
   Written written;
   const auto changes_of = [](std::uint32_t number) { return number % 7; };

@@ -286,7 +286,8 @@ TEST_CASE("replay course: a rank that resumes without a record is live at once")
   CHECK(resumed.world.course.empty());
 }
 
-TEST_CASE("replay course: a resumed rank sends anew, and is live with the call behind the end of its record") {
+TEST_CASE(
+    "replay course: a resumed rank sends anew, and is live with the call behind the end of its record") {
   const auto job = make_job();
   record(*job);
   Life resumed(*job, "resumed=1\n", 1);

@@ -1,3 +1,4 @@
+#include "llamada/qos/rank_protection.hpp"
 #include "llamada/qos/serialization.hpp"
 #include "llamada/qos_xml/profile_file.hpp"
 #include "profiles.hpp"

@@ -67,7 +67,8 @@ struct Process {
         .identity = {.job = 9, .endpoint = endpoint, .incarnation = incarnation, .key = {1, 2}},
         .eager_bytes_max = eager_bytes_max,
         .events = &heard,
-        .histories = &found};
+        .histories = &found,
+        .cut = &cut};
     carrier = std::make_unique<Carrier>(options, *small, *bulk, *arena);
     state = {.incarnation = incarnation, .small = small->address(), .bulk = bulk->address()};
   }
@@ -86,6 +87,7 @@ struct Process {
   EndpointNumber endpoint;
   Memory memory{64 << 20};
   std::unique_ptr<links::FakeLink> small, bulk;
+  std::atomic<std::uint64_t> cut{0};
   Heard heard;
   Found found;
   std::unique_ptr<log::ArenaWriter> arena;

@@ -378,3 +378,36 @@ TEST_CASE("carrier: push sends all that has grown, and gives credit, without a t
   two.pass(20us);  // the network's delay is at most 10
   CHECK((copy.published() == 1 && other_copy.published() == 1));
 }
+
+TEST_CASE("carrier: a later cut is held until this node has begun it, and an earlier one is not",
+          "[replication]") {
+  // The low half of the number decides, also where it begins again from 0.
+  const std::uint64_t first = GENERATE(0, 1, 7, 0xffffffffULL);
+  const std::size_t size = GENERATE(8, 20'000);
+  Two two;
+  two.one.cut = two.other.cut = first;
+  LogWriter log = two.one.log(5, log::Retention::recycle);
+  const auto own = two.one.carrier->publish_to(log, {1, 5}, 2);
+  LogWriter& copy = two.follow({1, {1, 5}});
+  two.pass(1ms);
+  publish(log, 1, size);
+  two.one.carrier->grown(*own, two.now);
+  two.pass(5ms);
+  CHECK(copy.published() == 1);
+  two.one.cut = first + 1;
+  publish(log, 2, size);
+  two.one.carrier->grown(*own, two.now);
+  two.pass(20ms);
+  CHECK(copy.published() == 1);
+  CHECK_FALSE(two.one.carrier->is_idle());
+  two.other.cut = first + 1;
+  two.pass(20ms);
+  CHECK(copy.published() == 2);
+  CHECK(two.one.carrier->is_idle());
+  two.other.cut = first + 2;
+  publish(log, 3, size);
+  two.one.carrier->grown(*own, two.now);
+  two.pass(5ms);
+  CHECK(copy.published() == 3);
+  CHECK((two.one.carrier->faults(FrameFault::malformed) == 0));
+}

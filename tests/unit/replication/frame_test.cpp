@@ -22,6 +22,7 @@ FrameHead head_to(const Identity& to) {
   head.to_incarnation = to.incarnation;
   head.number = 9;
   head.seen = {7, 0b101};
+  head.cut = 21;
   return head;
 }
 
@@ -79,7 +80,8 @@ TEST_CASE("frame: what was written is read again, field by field", "[replication
   const auto frame = frame_with_all();
   const CheckedFrame checked = check_frame(frame, identity);
   REQUIRE(checked.fault == FrameFault::none);
-  CHECK((checked.head.number == 9 && checked.head.seen == Seen{7, 0b101} && checked.head.from == 3));
+  CHECK((checked.head.number == 9 && checked.head.seen == Seen{7, 0b101} && checked.head.from == 3 &&
+         checked.head.cut == 21));
   REQUIRE(is_well_formed(checked.body));
   SubmessageReader reader(checked.body);
 

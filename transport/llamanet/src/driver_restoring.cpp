@@ -17,8 +17,9 @@ Status Driver::Implementation::restore_journal(std::uint32_t slot, log::LogKey k
   if (!file) return system_failure("fcntl of an arena");
   // The header is as before anybody has attached: no process, in no state.
   auto opened = OwnArena::open(
-      std::move(file), roster_.arena_size_bytes(), [this, slot] { return roster_.lengthen(slot).has_value(); },
-      log::ArenaOptions(), roster_.is_on_disk() ? OwnArena::Place::disk : OwnArena::Place::memory);
+      std::move(file), roster_.arena_size_bytes(),
+      [this, slot] { return roster_.lengthen(slot).has_value(); }, log::ArenaOptions(),
+      roster_.is_on_disk() ? OwnArena::Place::disk : OwnArena::Place::memory);
   if (!opened) return propagate(opened);
   auto journal = log::Journal::open((*opened)->writer(), key);
   if (!journal) return propagate(journal);

@@ -35,7 +35,8 @@ Result<std::unique_ptr<HistoryServer>> HistoryServer::open(NodeBook book, FileDe
                    .endpoint = replication::driver_endpoint(of.own_node),
                    .incarnation = 1,
                    .key = of.key},
-      .histories = server.get()};
+      .histories = server.get(),
+      .cut = &roster.cut()};
   server->carrier_ = std::make_unique<replication::Carrier>(options, *server->small_, *server->bulk_);
   // It sleeps only while it has nothing to do.
   server->carrier_->set_waiting(true);

@@ -1,4 +1,5 @@
 // What a carrier makes of the frames that come.
+#include <cstring>
 #include <utility>
 
 #include "peer.hpp"
@@ -57,7 +58,7 @@ bool Carrier::take_number(Peer& peer, Lane& lane, const CheckedFrame& frame,
   const bool is_bulk = &lane == &peer.bulk;
   switch (session.arrives(number, now)) {
     case Session::Arrival::next:
-      if (apply(peer, frame.body)) {
+      if (apply(peer, frame.head, frame.body)) {
         session.applied(now);
         if (is_bulk) return true;
         // It may be held, because it could not be applied when it came first.
@@ -68,7 +69,8 @@ bool Carrier::take_number(Peer& peer, Lane& lane, const CheckedFrame& frame,
       }
       return true;
     case Session::Arrival::ahead:
-      if (is_bulk ? apply(peer, frame.body) : peer.held.hold(number, session.applied_all(), datagram))
+      if (is_bulk ? apply(peer, frame.head, frame.body)
+                  : peer.held.hold(number, session.applied_all(), datagram))
         session.came(number, now);
       return true;
     case Session::Arrival::before:
@@ -85,20 +87,30 @@ void Carrier::apply_held(Peer& peer, Time now) {
   for (std::uint64_t next = session.applied_all() + 1;; ++next) {
     const auto held = peer.held.find(next);
     if (!held) return;
-    if (!apply(peer, held->subspan(frame_head_bytes))) return note_due(peer, now + retry_after);
+    FrameHead head;
+    std::memcpy(&head, held->data(), sizeof(head));
+    if (!apply(peer, head, held->subspan(frame_head_bytes))) return note_due(peer, now + retry_after);
     session.applied(now);
     peer.held.give_back(next);
   }
 }
 
-bool Carrier::apply(Peer& peer, std::span<const std::byte> body) {
+/// Acquire, at both ends: whoever has recorded something behind the mark of a cut has seen its number before,
+/// and so has this process when it sends what follows from that, or applies it.
+std::uint32_t Carrier::present_cut() const {
+  return options_.cut == nullptr ? 0
+                                 : static_cast<std::uint32_t>(options_.cut->load(std::memory_order_acquire));
+}
+
+/// False: it cannot be applied now.
+bool Carrier::apply(Peer& peer, const FrameHead& head, std::span<const std::byte> body) {
+  if (static_cast<std::int32_t>(head.cut - present_cut()) > 0) return false;
   SubmessageReader reader(body);
   while (const auto message = reader.next())
     if (!apply(peer, *message)) return false;
   return true;
 }
 
-/// False: it cannot be applied now.
 bool Carrier::apply(Peer& peer, const Submessage& message) {
   const LogNumber alias = message.head.log;
   switch (message.head.type) {

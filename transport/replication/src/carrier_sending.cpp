@@ -16,7 +16,7 @@ FrameHead Carrier::head_for(const Peer& peer, const Lane& lane, std::uint64_t nu
   head.to = peer.number;
   head.from_incarnation = own.incarnation;
   head.to_incarnation = peer.state.incarnation;
-  head.epoch = peer.state.epoch;
+  head.cut = present_cut();
   head.number = number;
   head.seen = lane.session.seen();
   return head;

@@ -16,7 +16,7 @@ static_assert(std::is_trivially_copyable_v<FrameHead>);
 static_assert(offsetof(FrameHead, flags) == 3 && offsetof(FrameHead, job) == 4 &&
               offsetof(FrameHead, from) == 8);
 static_assert(offsetof(FrameHead, to) == 12 && offsetof(FrameHead, from_incarnation) == 16);
-static_assert(offsetof(FrameHead, to_incarnation) == 18 && offsetof(FrameHead, epoch) == 20);
+static_assert(offsetof(FrameHead, to_incarnation) == 18 && offsetof(FrameHead, cut) == 20);
 static_assert(offsetof(FrameHead, number) == 24 && offsetof(FrameHead, seen) == 32);
 static_assert(offsetof(FrameHead, size_bytes) == 48 && offsetof(FrameHead, crc) == 52);
 static_assert(offsetof(FrameHead, mac) == 56);

@@ -21,7 +21,7 @@ enum class InjectDeed {
 };
 
 /// Whom it hits.
-enum class InjectTarget { rank, any_rank, driver, mpirun };
+enum class InjectTarget { rank, any_rank, driver, mpirun, node };
 
 /// When it happens.
 enum class InjectTrigger {
@@ -38,6 +38,7 @@ enum class InjectTrigger {
 ///
 ///     rule   = "kill" whom when [ life ] [ "signal" SIGNAL ] [ seed ]
 ///            | "kill" ( "driver" | "mpirun" ) [ "after" T ]
+///            | "kill" "node" NAME [ "after" T ]                   NAME as in --host
 ///            | "stop" whom time "for" T [ life ] [ seed ]
 ///            | "slow" whom "by" P "%" [ "after" T ] [ "for" T ] [ seed ]
 ///            | "memory" "full" "after" SIZE "of" "log"
@@ -61,8 +62,8 @@ struct InjectRule {
   std::chrono::nanoseconds delay{0};   ///< of after and every; above 0 of every
   bool spread = false;                 ///< of every: at random times, `delay` apart on average
   std::optional<std::uint64_t> times;  ///< of every: how often; else as long as the job runs
-  std::string name;                    ///< of in_call and in_middle the function, of at_step the point
-  std::uint64_t count = 1;             ///< of the calls and steps
+  std::string name;  ///< of in_call and in_middle the function, of at_step the point, of target node the host
+  std::uint64_t count = 1;  ///< of the calls and steps
   std::optional<std::uint32_t> incarnation;
   bool in_replay = false;  ///< of after: since a replacement's start, while that repeats its past
   int signal = 9;          ///< of kill

@@ -209,7 +209,8 @@ class JobArenas {
 
   virtual RankView view(std::uint32_t rank) const = 0;
 
-  // Of a job whose profile outlives its nodes or processes (qos::RankProtection). docs/internals/job-store.md.
+  // Of a job whose profile outlives its nodes or processes (qos::RankProtection).
+  // docs/internals/job-store.md.
 
   /// What a rank that resumes finds in a journal, before its first process is expected. Errors:
   /// out_of_resources, invalid_argument.

@@ -31,9 +31,9 @@ struct Node {
 
 /// Of a job with DURABILITY PERSISTENT: where what it goes on from is kept, and what mpirun --resume needs.
 struct Storing {
-  std::string directory;        ///< of this job alone; empty: nothing is kept on a disk
-  std::uint8_t is_resumed = 0;  ///< it goes on from there
-  std::uint64_t token = 0;      ///< that the ranks were told; 0: none yet
+  std::string directory;                 ///< of this job alone; empty: nothing is kept on a disk
+  std::uint8_t is_resumed = 0;           ///< it goes on from there
+  std::uint64_t token = 0;               ///< that the ranks were told; 0: none yet
   std::vector<std::string> words;        ///< mpirun's arguments
   std::vector<std::string> environment;  ///< mpirun's own
   std::string working_directory;         ///< mpirun's own

@@ -10,8 +10,8 @@
 #include "llamada/launcher/job_control.hpp"
 #include "llamada/launcher/options.hpp"
 
-// Jobs with DURABILITY PERSISTENT, each in a directory below one of the user: DIRECTORY/<16 hexadecimal digits>.
-// docs/internals/job-store.md has what is in it.
+// Jobs with DURABILITY PERSISTENT, each in a directory below one of the user: DIRECTORY/<16 hexadecimal
+// digits>. docs/internals/job-store.md has what is in it.
 
 namespace llamada::launcher {
 
@@ -24,10 +24,11 @@ struct KeptJob {
   std::string number;     ///< 16 hexadecimal digits
   std::string directory;  ///< its own
   control::Start plan;
-  std::optional<int> process;  ///< that runs it now
-  std::vector<std::string> code;                   ///< describe_code() of all files that its ranks have mapped
-  std::map<std::uint64_t, std::uint64_t> shown;    ///< bytes of output that were shown, by 2 rank + stream (1, 2)
-  std::string end;             ///< why it cannot be resumed; empty: it can
+  std::optional<int> process;     ///< that runs it now
+  std::vector<std::string> code;  ///< describe_code() of all files that its ranks have mapped
+  std::map<std::uint64_t, std::uint64_t>
+      shown;        ///< bytes of output that were shown, by 2 rank + stream (1, 2)
+  std::string end;  ///< why it cannot be resumed; empty: it can
   std::uint64_t size_bytes = 0;
   std::string error;  ///< why it cannot be read; `plan` is empty then
 };

@@ -114,7 +114,7 @@ struct Options {
   /// One sentence for each option that was accepted and does nothing here.
   std::vector<std::string> warnings;
   std::string store;  ///< where jobs with DURABILITY PERSISTENT are kept; empty: see job_store_directory()
-  std::vector<std::string> words;  ///< all that they were read from
+  std::vector<std::string> words;     ///< all that they were read from
   std::optional<AdoptedJob> adopted;  ///< by no option: see options_of_adopted()
 };
 

@@ -69,9 +69,9 @@ class CutReader {
 
   JournalReader reader_;
   std::uint64_t restored_left_;
-  std::uint64_t told_;                    // the index of the next entry
+  std::uint64_t told_;                     // the index of the next entry
   std::optional<JournalEntry> last_told_;  // while it may still change
-  std::uint64_t stopped_at_ = 0;          // the number of a mark that reading has come to, if it is not over
+  std::uint64_t stopped_at_ = 0;           // the number of a mark that reading has come to, if it is not over
 };
 
 }  // namespace llamada::log

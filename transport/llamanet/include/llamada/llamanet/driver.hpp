@@ -177,8 +177,8 @@ class Driver {
   void begin_cut(std::uint64_t number);
   /// Puts these entries into the journal with this key in the slot's arena, before anybody attaches there:
   /// the first application finds them as a predecessor's. Errors: not_found (the slot has no arena),
-  /// invalid_argument (an application has attached, or an entry cannot be one), out_of_resources, those of the
-  /// system.
+  /// invalid_argument (an application has attached, or an entry cannot be one), out_of_resources, those of
+  /// the system.
   Status restore_journal(std::uint32_t slot, log::LogKey key, std::span<const log::JournalEntry> entries);
   /// Asks all applications what they wait for: each that waits answers in its arena, soon. Gives the number
   /// of the question.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -60,12 +61,14 @@ struct CarrierOptions {
   CarrierEvents* events = nullptr;
   /// The logs of other processes that are served. Null: none.
   Histories* histories = nullptr;
+  /// The number of the present cut of this node, in a job that makes any (log/cuts.hpp). What another process
+  /// has sent in a later one is not applied before this node has begun it. Null: 0.
+  const std::atomic<std::uint64_t>* cut = nullptr;
 };
 
 /// What is known of another endpoint.
 struct PeerState {
   std::uint16_t incarnation = 1;
-  std::uint32_t epoch = 0;
   /// Nothing is sent to it, or taken from it, until it has a higher incarnation.
   bool is_lost = false;
   bool is_done = false;  ///< it needs nothing any more: what it has not acknowledged counts as applied
@@ -205,7 +208,8 @@ class Carrier {
   bool take_number(Peer& peer, Lane& lane, const CheckedFrame& frame, std::span<const std::byte> datagram,
                    Time now);
   void apply_held(Peer& peer, Time now);
-  bool apply(Peer& peer, std::span<const std::byte> body);
+  std::uint32_t present_cut() const;
+  bool apply(Peer& peer, const FrameHead& head, std::span<const std::byte> body);
   bool apply(Peer& peer, const Submessage& message);
   bool apply_to_copy(Peer& peer, const Submessage& message);
   bool apply_records(Peer& peer, const Submessage& message);

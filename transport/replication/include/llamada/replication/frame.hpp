@@ -16,7 +16,7 @@ using EndpointNumber = std::uint32_t;
 constexpr EndpointNumber driver_endpoint(std::uint32_t node) { return 0x80000000U + node; }
 
 inline constexpr std::uint16_t frame_mark = 0x4d4c;  // "LM"
-inline constexpr std::uint8_t frame_version = 1;
+inline constexpr std::uint8_t frame_version = 2;
 
 /// FrameHead::flags.
 inline constexpr std::uint8_t frame_answers_at_once = 1;  ///< the sender waits in a call and answers at once
@@ -40,7 +40,8 @@ struct FrameHead {
   EndpointNumber to = 0;
   std::uint16_t from_incarnation = 0;
   std::uint16_t to_incarnation = 0;
-  std::uint32_t epoch = 0;   ///< number of the membership, as the sender knows it; decides nothing
+  /// Low half of the number of the cut that the sender is in: it is not applied before the receiver is in it.
+  std::uint32_t cut = 0;
   std::uint64_t number = 0;  ///< of this datagram in its session, from 1; 0: acknowledges only
   Seen seen;
   std::uint32_t size_bytes = 0;  ///< of all that follows the head
