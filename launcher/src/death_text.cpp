@@ -45,9 +45,8 @@ std::string what_was_done(const DeathRecord& death, Verdict verdict, const Death
       return fmt::format("the others go on without it (rank_replacement {}, profile '{}')",
                          to_string(policy.kind), context.profile);
     case Verdict::deterministic_fault:
-      return "the job is ended: the same rank died of the same fault at the same MPI call before, which is "
-             "a\n"
-             "            deterministic application fault, and a replacement would die of it again";
+      return "the job is ended: the rank died of the same fault at the same MPI call before. That is a\n"
+             "            deterministic application fault: a replacement would die of it again";
     case Verdict::unprotected:
       if (!context.unprotected_because.empty())
         return fmt::format(
@@ -55,7 +54,7 @@ std::string what_was_done(const DeathRecord& death, Verdict verdict, const Death
             "            {}",
             context.unprotected_because);
       return fmt::format(
-          "the job is ended, because what a replacement would have to repeat is no longer kept (profile\n"
+          "the job is ended, because the messages that a replacement needs are no longer kept (profile\n"
           "            '{}', log_bytes_per_node {}, or too much standard input)",
           context.profile, qos::bytes_to_string(policy.log_bytes_per_node));
     case Verdict::rank_limit:
@@ -90,7 +89,7 @@ std::string why_killed(const DeathRecord& death) {
 std::string cause_of(const DeathRecord& death, const Judgement& judgement) {
   const std::string why = why_killed(death);
   if (death.cause_is_unknown && why.empty())
-    return "it ended without MPI_Finalize; srun, or whatever has started it, says how";
+    return "it ended without MPI_Finalize; the launcher that started it (srun) says how";
   return cause_of(judgement.signal.value_or(0)) + why;
 }
 

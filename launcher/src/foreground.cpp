@@ -204,7 +204,7 @@ void Foreground::cannot_write(Sink& sink, int error) {
   output_lost_ = true;
   // By ourselves, since the notices may have been what was lost.
   say(fmt::format(
-      "mpirun: standard {} cannot be written: {}; what ranks write is lost, so the job is ended.\n",
+      "mpirun: standard {} cannot be written: {}; the ranks' output is lost, so the job is ended.\n",
       is_output ? "output" : "error", strerror(error)));
   link_->send(control::End{exit_output, 0});
 }

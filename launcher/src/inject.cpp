@@ -335,7 +335,7 @@ Status check_has_log(const InjectRule& rule, const qos::Profile& profile, std::s
   if (rule.deed != InjectDeed::memory_full || qos::rank_protection(profile).keeps_messages) return {};
   return failure(Errc::incompatible,
                  "--inject '{}': the profile '{}' keeps no log; take one whose rank_replacement is REBUILD, "
-                 "as --qos fault-tolerant",
+                 "for example --qos fault-tolerant",
                  rule.text, profile_name);
 }
 

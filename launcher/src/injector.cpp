@@ -241,7 +241,8 @@ std::string Injector::drawn_seeds() const {
   std::string lines;
   for (const Entry& entry : entries_)
     if (entry.text != entry.rule.text)
-      lines += fmt::format("mpirun: a seed was drawn; the same again is --inject '{}'.\n", entry.text);
+      lines +=
+          fmt::format("mpirun: a seed was drawn; to repeat these failures: --inject '{}'.\n", entry.text);
   return lines;
 }
 

@@ -84,7 +84,7 @@ Result<fs::path> directory_for_ranks(const std::optional<std::string>& wanted) {
   const auto here = current_directory();
   if (!here && !is_absolute)
     return failure(Errc::not_found,
-                   "the working directory of mpirun is not there any more, or cannot be reached; change to "
+                   "the working directory of mpirun no longer exists, or cannot be reached; change to "
                    "another one, or give one that begins with '/' (-wdir)");
   const fs::path directory = is_absolute ? fs::path(*wanted) : wanted ? *here / *wanted : *here;
   if (std::error_code ignored; !fs::is_directory(directory, ignored))

@@ -162,7 +162,7 @@ mkdir "$work/removed"
 (
   cd "$work/removed" && rmdir "$work/removed"
   run 125 -n 2 "$program" return
-  says "the working directory of mpirun is not there any more"
+  says "the working directory of mpirun no longer exists"
   run 0 -n 2 -wdir / "$program" return
   exit $failures
 ) || failures=$((failures + 1))
@@ -180,7 +180,7 @@ says "is a folder"
 
 # A program that closes what is not its own is told so.
 run 1 -n 2 "$program" close-all
-says "the program has closed file descriptor [0-9]*, by which this rank hears from the other ranks"
+says "the program has closed file descriptor [0-9]*, over which the other ranks and llamanetd reach this rank"
 
 # As a shell does it.
 echo 'echo no shebang $1' >"$work/plain"

@@ -25,7 +25,7 @@ run 0 "$folder/made.xml" --inject 'kill rank 1 in MPI_Sendrecv 20' -- 0
 [ "$(cat "$folder/out")" = "$answer" ] || fail "another answer than $answer after a death"
 grep -q 'replaced as incarnation 2' "$folder/messages" || fail 'nobody was replaced'
 run 125 "$folder/much.xml" -- 0
-grep -q "log_bytes_at_start of the profile 'test::much' is 1048576 GiB, and this node has" "$folder/messages" || fail 'no reason'
+grep -q "log_bytes_at_start of the profile 'test::much' is 1048576 GiB, but this node has" "$folder/messages" || fail 'no reason'
 run 125 "$folder/wrong.xml" -- 0
 grep -q 'log_bytes_at_start (2 MiB) is more than log_bytes_per_node (1 MiB)' "$folder/messages" || fail 'no reason'
 exit "$failed"

@@ -39,6 +39,6 @@ run -n 2 sh -c 'if [ $PMI_RANK = 1 ]; then kill -9 $$; fi; exec sleep 30'
 grep -q "is used up" "$work/err" && wrong "another kill is taken for one by the memory limit"
 run -n 2 --qos fault-tolerant-long true
 [ $code = 125 ] || wrong "code $code, not 125"
-grep -q "log_bytes_at_start of the profile .* is 2 GiB, and the control group .* MiB of its limit of 256 MiB left" "$work/err" ||
+grep -q "log_bytes_at_start of the profile .* is 2 GiB, but this job's control group .* MiB of its limit of 256 MiB left" "$work/err" ||
   wrong "what there is is not said"
 exit $failures

@@ -73,7 +73,8 @@ TEST_CASE("inject: a rule at any rank, from a seed that the report has", "[syste
   REQUIRE(wait_for([&] { return pair.says("live again") || pair.job().ended(); }));
   CHECK(pair.end() == 0);
   CAPTURE(pair.job().errors());
-  CHECK(pair.says("a seed was drawn; the same again is --inject 'kill any every ~20 ms 2 times seed "));
+  CHECK(
+      pair.says("a seed was drawn; to repeat these failures: --inject 'kill any every ~20 ms 2 times seed "));
   const auto injection = pair.report()["injections"][0];
   CHECK(injection["fired"] == true);
   CHECK(injection["rule"].get<std::string>().find(" seed ") != std::string::npos);

@@ -1,4 +1,5 @@
-"""Plain English in the pages: short sentences that name who acts, and links that lead somewhere.
+"""Plain English in the pages and in the comments of public headers: short sentences that name who acts, and links that
+lead somewhere.
 
 Two checks: 'plain' for sentences, 'link' for links between files. Code, whether a block or a span, is not prose.
 """
@@ -26,6 +27,11 @@ PHRASES = {
 }
 PHRASE = re.compile(r"((?:\b|(?=,))(?:" + "|".join(PHRASES) + r")\b)", re.IGNORECASE)
 
+# The headers of which ./dev docs makes the reference.
+PUBLIC = ("core/dds/include/", "core/qos/include/", "mpi-facade/include/mpi-ext.h")
+COMMENT = re.compile(r"\s*(?:///?<?|/\*\*?|\*)(?: |$)(.*?)(?:\*/)?$")
+BESIDE = re.compile(r"\S.*?///< (.*)$")
+
 FENCE = re.compile(r"^\s*(```|~~~)")
 ITEM = re.compile(r"^\s*(?:[-*+]|\d+\.)\s+")
 CODE = re.compile(r"`[^`]+`")
@@ -41,10 +47,17 @@ def pages(repository):
     return repository.suffixed({".md"})
 
 
+def public_headers(repository):
+    return [name for name in repository.suffixed({".hpp", ".h"}) if name.startswith(PUBLIC)]
+
+
+def findings_of(name, text):
+    return findings(text) if name.endswith(".md") else findings_of_comments(text)
+
+
 def find(repository):
-    for name in pages(repository):
-        text = repository.text(name)
-        found = list(findings(text))
+    for name in pages(repository) + public_headers(repository):
+        found = list(findings_of(name, repository.text(name)))
         if found:
             line, what = found[0]
             yield "plain", name, f"line {line}: {what}" + (f" ({len(found)} findings)" if len(found) > 1 else "")
@@ -60,6 +73,17 @@ def findings(text):
     for number, row in enumerate(text.split("\n"), 1):
         if row.startswith("|") and len(row) > TABLE_ROW_MAX:
             yield number, f"a table's row of {len(row)} characters; {TABLE_ROW_MAX} at most, or make it a list"
+
+
+def findings_of_comments(text):
+    """Each block of lines of // or * is a text. A comment beside a member, ///<, is one of its own."""
+    rows = text.split("\n")
+    whole = [COMMENT.match(row) for row in rows]
+    yield from findings("\n".join(comment.group(1) if comment else "" for comment in whole))
+    for number, row in enumerate(rows, 1):
+        if (beside := BESIDE.match(row)) and not whole[number - 1]:
+            for _, wrong in findings(beside.group(1)):
+                yield number, wrong
 
 
 def faults(sentence):
@@ -202,8 +226,8 @@ if __name__ == "__main__":
     for path in sys.argv[1:]:
         with open(path) as page:
             content = page.read()
-        for number, wrong in findings(content):
+        for number, wrong in findings_of(path, content):
             print(f"{path}:{number}: {wrong}")
         for number, row in enumerate(content.split("\n"), 1):
-            if len(row) > 125 and not row.lstrip().startswith("|"):
+            if path.endswith(".md") and len(row) > 125 and not row.lstrip().startswith("|"):
                 print(f"{path}:{number}: {len(row)} characters; 125 at most")

@@ -76,6 +76,26 @@ class Sentences(unittest.TestCase):
         self.assertEqual(next(prose.findings("# A\n\nShort.\n\n" + "word " * 30))[0], 5)
 
 
+class Comments(unittest.TestCase):
+    def lines(self, text):
+        return [line for line, _ in prose.findings_of_comments(text)]
+
+    def test_comments_of_all_kinds_are_read_and_code_is_not(self):
+        long = "word " * 26
+        self.assertEqual(self.lines(f"int word;\n/// {long}\nint a;"), [2])
+        self.assertEqual(self.lines(f"int a;  ///< {long}\nint b;  ///< short"), [1])
+        self.assertEqual(self.lines(f"/** Short.\n * {long} */\nint a;"), [1])
+        self.assertEqual(self.lines("/// " + "word " * 13 + "\n/// " + "word " * 13), [1])
+        self.assertEqual(self.lines("/// " + "word " * 13 + "\nint a;\n/// " + "word " * 13), [])
+        self.assertEqual(self.lines(f"f({long});"), [])
+
+    def test_only_public_headers_are_read(self):
+        texts = {"core/qos/include/a.hpp": "/// What is.", "core/qos/src/a.hpp": "/// What is.", "a.md": "All is well."}
+        repository = Pages()
+        repository.texts, repository.files = texts, sorted(texts)
+        self.assertEqual([name for _, name, _ in prose.find(repository)], ["core/qos/include/a.hpp"])
+
+
 class Links(unittest.TestCase):
     def broken(self, **texts):
         return [(name, what) for _, name, what in prose.broken_links(Pages(**texts))]

@@ -38,7 +38,7 @@ void diagnose_arenas() {
     return say(true, "arenas", "in a tmpfs of their driver's own, which gives large folios and huge pages");
   say(false, "arenas",
       "a driver may not mount a tmpfs of its own (no user namespaces for ordinary users, or a container "
-      "refuses it), so arenas are memfds of 4 KiB pages: a log that is kept grows at a fifth of the rate");
+      "refuses it), so arenas are memfds of 4 KiB pages: kept logs grow at a fifth of the rate");
 }
 
 void diagnose_membarrier() {
@@ -92,7 +92,7 @@ void diagnose_cores() {
                     "microseconds for each message",
                     usable, online, usable));
   say(true, "cores",
-      fmt::format("{}: up to so many ranks spin while they wait; with more, they yield at once", online));
+      fmt::format("{}: up to this many ranks spin while they wait; more ranks yield at once", online));
 }
 
 void diagnose_memory() {

@@ -214,7 +214,7 @@ void print_application(const json& application, bool is_job) {
 void print_driver(const json& driver) {
   auto name = driver["name"].get<std::string>();
   fmt::print("{}  (llamanetd, pid {}){}\n", name, driver["pid"].get<std::uint32_t>(),
-             driver["protected"].get<bool>() ? "" : "  UNPROTECTED: log_bytes_per_node is used up");
+             driver["protected"].get<bool>() ? "" : "  UNPROTECTED: ranks can no longer be replaced");
   for (auto& application : driver["applications"]) print_application(application, name.starts_with("job-"));
 }
 

@@ -45,28 +45,30 @@ void add_job(CLI::App& app, Action& chosen) {
   auto store = std::make_shared<std::string>();
   auto number = std::make_shared<std::string>();
   auto as_json = std::make_shared<bool>(false);
-  auto* job = app.add_subcommand("job", "Look at the jobs that mpirun --resume can go on with");
+  auto* job =
+      app.add_subcommand("job", "List or remove the records of jobs that mpirun --resume can go on with");
   job->require_subcommand(1);
-  auto* ls = job->add_subcommand("ls", "List the jobs with DURABILITY PERSISTENT that are kept");
+  auto* ls = job->add_subcommand("ls", "List the kept jobs, and whether each can be resumed");
   ls->add_flag("--json", *as_json, "Print JSON instead of text");
   ls->callback(
       [&chosen, store, as_json] { chosen = [store, as_json] { return list_kept_jobs(*store, *as_json); }; });
-  auto* rm = job->add_subcommand("rm", "Remove what is kept of a job: it cannot be resumed any more");
+  auto* rm = job->add_subcommand("rm", "Remove the record of a job, which can then no longer be resumed");
   rm->add_option("JOB", *number, "Its number, or the first digits of it")->required();
   rm->callback(
       [&chosen, store, number] { chosen = [store, number] { return remove_kept_job(*store, *number); }; });
   for (auto* each : {ls, rm})
     each->add_option("--store", *store,
-                     "Where the jobs are kept; else LLAMADA_STORE, else mpirun's own place");
+                     "The directory of the jobs; without it LLAMADA_STORE, or ~/.local/state/llamada/jobs");
 }
 
 void add_doctor(CLI::App& app, Action& chosen) {
   auto* doctor = app.add_subcommand(
-      "doctor", "Say what an administrator could set on this node, and what it would bring");
+      "doctor", "List settings of this node that an administrator could improve, and what each would bring");
   auto request = std::make_shared<bool>(false);
-  doctor->add_flag("--nodes", *request,
-                   "Look at the hosts of a job and at the links between them instead; mpirun's options that "
-                   "name hosts follow (--host, --hostfile, --launcher, --launcher-exec), and a program");
+  doctor->add_flag(
+      "--nodes", *request,
+      "Look at the hosts of a job and at the links between them instead. Behind it stand mpirun's options "
+      "for hosts (--host, --hostfile, --launcher, --launcher-exec) and a program");
   doctor->prefix_command();
   doctor->callback([&chosen, doctor, request] {
     const auto rest = doctor->remaining();
@@ -82,12 +84,12 @@ void add_qos(CLI::App& app, Action& chosen) {
   auto* check = qos->add_subcommand(
       "check",
       "Show a profile with all inheritance resolved, where each value comes from, and what it means");
-  check->add_option("FILE", request->file, "A file, or the name of one as mpirun --qos takes it")->required();
-  check->add_option("PROFILE", request->profile, "Which profile of the file, Library::Profile");
+  check->add_option("FILE", request->file, "A file, or a name as in mpirun --qos")->required();
+  check->add_option("PROFILE", request->profile, "The profile in the file, Library::Profile");
   check->callback([&chosen, request] { chosen = [request] { return check_qos(*request); }; });
   auto* match =
       qos->add_subcommand("match", "Say whether a writer of A and a reader of B match, and why not");
-  match->add_option("FILE", request->file, "A file, or the name of one as mpirun --qos takes it")->required();
+  match->add_option("FILE", request->file, "A file, or a name as in mpirun --qos")->required();
   match->add_option("A", request->profile, "The writer's profile")->required();
   match->add_option("B", request->other, "The reader's profile")->required();
   match->callback([&chosen, request] { chosen = [request] { return match_qos(*request); }; });
@@ -114,16 +116,17 @@ int explain_words(const std::vector<std::string>& words, bool as_json) {
 void add_why(CLI::App& app, Action& chosen) {
   auto words = std::make_shared<std::vector<std::string>>();
   auto as_json = std::make_shared<bool>(false);
-  auto* why =
-      app.add_subcommand("why",
-                         "Say of each writer and reader of a topic whether they match, and why not; or "
-                         "whom the ranks of a job wait for");
-  why->add_option("TOPIC", *words,
-                  "The topic; or 'rank N [JOB]' or 'job [JOB]', where JOB is a name that `llamada ls` shows, "
-                  "or the pid of mpirun")
+  auto* why = app.add_subcommand(
+      "why",
+      "Explain why the writers and readers of a topic match or do not, or which ranks of a job "
+      "wait for which");
+  why->add_option(
+         "TOPIC", *words,
+         "The topic; or 'rank N [JOB]' or 'job [JOB]'. JOB is a name that `llamada ls` shows, or the "
+         "pid of mpirun")
       ->required()
       ->expected(1, 3);
-  why->add_flag("--json", *as_json, "Print JSON instead of text (of a topic)");
+  why->add_flag("--json", *as_json, "Print JSON instead of text (only for a topic)");
   why->callback(
       [&chosen, words, as_json] { chosen = [words, as_json] { return explain_words(*words, *as_json); }; });
 }
@@ -132,17 +135,17 @@ void add_why(CLI::App& app, Action& chosen) {
 std::shared_ptr<RankSpyOptions> add_spy_ranks(CLI::App& spied) {
   auto ranks = std::make_shared<RankSpyOptions>();
   spied.add_option("JOB", ranks->job,
-                   "Of ranks: the job, by its name or mpirun's process id; else the only one");
-  spied.add_option("--from", ranks->watch.from, "Of ranks: only messages that this rank sends");
-  spied.add_option("--to", ranks->watch.to, "Of ranks: only messages to this rank");
-  spied.add_option("--tag", ranks->watch.tag, "Of ranks: only messages with this tag");
+                   "With ranks: the job, by its name or mpirun's process id; without it the only job");
+  spied.add_option("--from", ranks->watch.from, "With ranks: show only messages from this rank");
+  spied.add_option("--to", ranks->watch.to, "With ranks: show only messages to this rank");
+  spied.add_option("--tag", ranks->watch.tag, "With ranks: show only messages with this tag");
   spied.add_flag("--collectives", ranks->watch.with_collectives,
-                 "Of ranks: also what they publish for collectives");
+                 "With ranks: also show the records of collectives");
   spied.add_flag("--publish", ranks->publishes,
-                 "Of ranks: publish the messages on the topics llamada/messages and llamada/events");
+                 "With ranks: publish the messages on the topics llamada/messages and llamada/events");
   spied
       .add_option("--depth", ranks->publisher.depth,
-                  "With --publish: messages kept for late readers (100000)")
+                  "With --publish: how many messages are kept for late readers (100000)")
       ->check(CLI::Range(1, 100'000'000));
   return ranks;
 }
@@ -150,17 +153,18 @@ std::shared_ptr<RankSpyOptions> add_spy_ranks(CLI::App& spied) {
 void add_spy(CLI::App& app, Action& chosen) {
   auto options = std::make_shared<SpyOptions>();
   auto* spied = app.add_subcommand(
-      "spy", "Show the samples of a topic as they come; of the topic `ranks`, a job's messages");
+      "spy", "Show the samples of a topic as they come; for the topic `ranks`, a job's messages");
   spied->add_option("TOPIC", options->topic, "The topic, or `ranks`")->required();
   const auto ranks = add_spy_ranks(*spied);
-  spied->add_option("--domain", options->domain, "The domain; else the topic's, or 0");
-  spied->add_option("--count", options->count, "End after so many samples");
+  spied->add_option("--domain", options->domain, "The domain; without it the topic's, or 0");
+  spied->add_option("--count", options->count, "End after this many samples");
   spied->add_option("--where", options->where, "Show only samples that pass this filter, \"value > 3\"");
   spied
       ->add_option("--bytes", options->shown_bytes_max,
-                   "Show the bytes instead of the fields, at most so many of a sample")
+                   "Show bytes instead of fields, at most this many of a sample")
       ->each([options](const std::string&) { options->as_bytes = true; });
-  spied->add_flag("--history", options->with_history, "Also show what TRANSIENT_LOCAL writers have kept");
+  spied->add_flag("--history", options->with_history,
+                  "First show the samples that TRANSIENT_LOCAL writers have kept");
   spied->add_flag("--json", options->as_json, "Print one line of JSON for each sample");
   spied->add_flag("--csv", options->as_csv, "Print one line of comma-separated values for each sample")
       ->excludes("--json")
@@ -176,38 +180,39 @@ void add_spy(CLI::App& app, Action& chosen) {
 
 void add_record(CLI::App& app, Action& chosen) {
   auto options = std::make_shared<RecordOptions>();
-  auto* recorded = app.add_subcommand("record", "Write what the writers of topics do to a file, for replay");
-  recorded->add_option("-o,--output", options->file, "The file, which is replaced if it is there")
-      ->required();
-  recorded->add_option("--topic", options->topics, "A topic; may be given again; else all topics")
+  auto* recorded =
+      app.add_subcommand("record", "Record all that the writers of topics do in a file, for replay");
+  recorded->add_option("-o,--output", options->file, "The file; an existing one is replaced")->required();
+  recorded->add_option("--topic", options->topics, "A topic; may be repeated; without it all topics")
       ->expected(1);
-  recorded->add_option("--domain", options->domain, "The domain; else the topic's, or 0");
-  recorded->add_option("--count", options->count, "End after so many samples");
+  recorded->add_option("--domain", options->domain, "The domain; without it the topic's, or 0");
+  recorded->add_option("--count", options->count, "End after this many samples");
   recorded->add_flag("--best-effort", options->best_effort,
-                     "No writer waits for the recorder; samples that come too fast are lost");
+                     "Let no writer wait for the recorder; samples that come too fast are lost");
   recorded->callback([&chosen, options] { chosen = [options] { return record(*options); }; });
 }
 
 void add_replay(CLI::App& app, Action& chosen) {
   auto options = std::make_shared<ReplayOptions>();
-  auto* replayed = app.add_subcommand("replay", "Make the writers of a recording do again what they did");
-  replayed->add_option("FILE", options->file, "What `llamada record` has written")->required();
-  replayed->add_option("--rate", options->rate, "How many times as fast as it was recorded (1)")
+  auto* replayed = app.add_subcommand("replay", "Repeat all that the writers of a recording did");
+  replayed->add_option("FILE", options->file, "A file of `llamada record`")->required();
+  replayed->add_option("--rate", options->rate, "Replay this many times as fast as recorded (1)")
       ->check(CLI::Range(1e-6, 1e9));
-  replayed->add_flag("--loop", options->loop, "Again and again, until it is interrupted");
+  replayed->add_flag("--loop", options->loop, "Repeat the replay until it is interrupted");
   replayed
       ->add_option("--wait", options->wait_s,
-                   "Seconds to wait for a reader of each topic; 0: begin at once; else as long as it takes")
+                   "Seconds to wait for a reader of each topic; 0: begin at once; without it no limit")
       ->check(CLI::Range(0.0, 1e9));
-  replayed->add_option("--topic", options->topics, "Only this topic; may be given again")->expected(1);
-  replayed->add_option("--domain", options->domain, "The domain; else that of the recording");
+  replayed->add_option("--topic", options->topics, "Replay only this topic; may be repeated")->expected(1);
+  replayed->add_option("--domain", options->domain, "The domain; without it that of the recording");
   replayed->callback([&chosen, options] { chosen = [options] { return replay(*options); }; });
 }
 
 void add_top(CLI::App& app, Action& chosen) {
   auto options = std::make_shared<TopOptions>();
-  auto* watched = app.add_subcommand("top", "Show the rates of writers and how far readers are behind, live");
-  watched->add_option("--interval", options->interval_s, "Seconds between two looks (1)")
+  auto* watched =
+      app.add_subcommand("top", "Show live the rates of writers and ranks, and how far readers are behind");
+  watched->add_option("--interval", options->interval_s, "Seconds between two tables (1)")
       ->check(CLI::Range(0.01, 86400.0));
   watched->add_flag("--once", options->once, "Show one interval and end");
   watched->add_flag("--json", options->as_json, "Print JSON instead of text");
@@ -216,12 +221,12 @@ void add_top(CLI::App& app, Action& chosen) {
 
 void add_inject(CLI::App& app, Action& chosen) {
   auto words = std::make_shared<std::pair<std::string, std::string>>();
-  auto* injected = app.add_subcommand("inject", "Have a failure done to a running job, to test it");
+  auto* injected = app.add_subcommand("inject", "Cause a failure in a running job, to test it");
   injected
       ->add_option("JOB", words->first,
-                   "The job's number, as `llamada ls` shows it, its first digits, or mpirun's process id")
+                   "The job's number in `llamada ls`, its first digits, or mpirun's process id")
       ->required();
-  injected->add_option("RULE", words->second, "A rule as of mpirun --inject, 'kill rank 2 after 1 s'")
+  injected->add_option("RULE", words->second, "A rule of mpirun --inject, 'kill rank 2 after 1 s'")
       ->required();
   injected->callback([&chosen, words] { chosen = [words] { return inject(words->first, words->second); }; });
 }
@@ -286,7 +291,7 @@ std::string text_of(const CLI::ParseError& error, const Command& command) {
 }
 
 int run(int argc, char** argv) {
-  CLI::App app("Looks at Llamada's drivers, jobs and topics on this node.", "llamada");
+  CLI::App app("Shows Llamada's drivers, jobs and topics on this node.", "llamada");
   app.set_version_flag("--version", "llamada (Llamada) " LLAMADA_VERSION);
   app.require_subcommand(1);
   Action chosen;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "llamada/qos/rank_protection.hpp"
+
 namespace llamada::tools {
 namespace {
 
@@ -27,8 +29,7 @@ void say_late_joiners(const ResolvedQos& qos, Words& words) {
   const DurabilityKind kind = qos.datawriter_qos.durability.kind;
   if (kind == DurabilityKind::volatile_ || qos.datareader_qos.durability.kind == DurabilityKind::volatile_) {
     words.survives.emplace_back(
-        "A reader that comes late, or again after a death, gets what is written from then on; nothing from "
-        "before "
+        "A reader that comes late, or again after a death, gets only samples that are written from then on "
         "(DURABILITY VOLATILE).");
     return;
   }
@@ -138,22 +139,51 @@ void say_cost_of_logs(const RankReplacement& replacement, Words& words) {
           : fmt::format("Time and memory at the start: {} of that is made before the ranks run.", at_start));
 }
 
-}  // namespace
+/// ABORT: nothing is kept, and nobody goes on.
+void say_end_of_job(Words& words) {
+  words.survives.emplace_back("A rank dies: the job ends, with a message and the rank's exit code.");
+  words.survives.emplace_back("The node dies: the job is gone.");
+  words.costs.emplace_back("Nothing: a message's memory is used again as soon as it has been received.");
+}
 
-Words words_for_ranks(const ResolvedQos& qos) {
-  const RankReplacement& replacement = qos.rank_replacement;
-  Words words;
-  if (replacement.kind != RankReplacementKind::rebuild) {
-    words.survives.emplace_back("A rank dies: the job ends, with a message and the rank's exit code.");
-    words.survives.emplace_back("The node dies: the job is gone.");
-    words.costs.emplace_back("Nothing: a message's memory is used again as soon as it has been received.");
-    say_bounds_of_ranks(qos.datawriter_qos, words);
-    return words;
+/// BLANK and SHRINK: nothing is kept, and the program does the rest.
+void say_survivors(RankReplacementKind kind, Words& words) {
+  words.survives.emplace_back(
+      "A rank dies: the others go on without it. Calls that need it return MPIX_ERR_PROC_FAILED, and the "
+      "program goes on with ULFM's functions (docs/ulfm.md).");
+  words.survives.emplace_back(
+      "A program that does not handle this error ends with it (MPI_ERRORS_ARE_FATAL).");
+  words.survives.emplace_back(kind == RankReplacementKind::shrink
+                                  ? "MPI_Comm_dup leaves out members that have died (SHRINK)."
+                                  : "MPI_Comm_dup of a communicator with a dead member fails (BLANK).");
+  words.survives.emplace_back("The node, mpirun or llamanetd dies: the job is gone.");
+  words.costs.emplace_back("No memory: a message's memory is used again as soon as it has been received.");
+  words.costs.emplace_back("Time: large messages are copied twice.");
+  words.costs.emplace_back("All ranks must run on one node.");
+}
+
+void say_loss_of_node(const qos::RankProtection& protection, Words& words) {
+  if (!protection.outlives_nodes && !protection.outlives_job) {
+    words.survives.emplace_back("The node, mpirun or llamanetd dies: the job is gone.");
+    return;
   }
+  words.survives.emplace_back(
+      "One of several nodes is lost: all ranks start again without it, and repeat what was recorded.");
+  words.survives.emplace_back(
+      protection.outlives_job
+          ? "The node of mpirun or the whole job is killed: mpirun --resume goes on with it (docs/resume.md)."
+          : "The node of mpirun, or mpirun, dies: the job is gone.");
+  words.costs.emplace_back(
+      "Time: output and changes of files wait until the outcomes before them are kept outside the node.");
+}
+
+/// REBUILD: messages are kept for replacements.
+void say_replacement(const RankReplacement& replacement, const qos::RankProtection& protection,
+                     Words& words) {
   words.survives.push_back(fmt::format(
       "A rank dies: it is replaced and the job goes on, at most {} times for one rank and {} times in all.",
       replacement.max_replacements_per_rank, replacement.max_replacements_per_job));
-  words.survives.emplace_back("The node, mpirun or llamanetd dies: the job is gone.");
+  say_loss_of_node(protection, words);
   say_cost_of_logs(replacement, words);
   words.costs.emplace_back(
       replacement.on_unprotected == OnUnprotected::stop
@@ -161,6 +191,25 @@ Words words_for_ranks(const ResolvedQos& qos) {
           : "When that is used up, the job says so and goes on; a rank that dies from then on ends it.");
   words.costs.emplace_back(
       "Time after a death: the replacement repeats the dead rank's computation, and the others wait for it.");
+}
+
+}  // namespace
+
+Words words_for_ranks(const ResolvedQos& qos) {
+  Words words;
+  switch (qos.rank_replacement.kind) {
+    case RankReplacementKind::abort:
+      say_end_of_job(words);
+      break;
+    case RankReplacementKind::blank:
+    case RankReplacementKind::shrink:
+      say_survivors(qos.rank_replacement.kind, words);
+      break;
+    case RankReplacementKind::rebuild:
+      say_replacement(qos.rank_replacement, qos::rank_protection(qos.datawriter_qos, qos.datareader_qos),
+                      words);
+      break;
+  }
   say_bounds_of_ranks(qos.datawriter_qos, words);
   return words;
 }

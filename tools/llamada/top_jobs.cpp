@@ -97,7 +97,7 @@ ordered_json JobsInterval::describe(double elapsed_s) const {
 void print_jobs(const ordered_json& jobs) {
   for (const auto& job : jobs) {
     fmt::print("{}  (llamanetd, pid {}){}\n", job["job"].get<std::string>(), job["pid"].get<std::uint32_t>(),
-               job["protected"].get<bool>() ? "" : "  UNPROTECTED: ranks cannot be replaced any more");
+               job["protected"].get<bool>() ? "" : "  UNPROTECTED: ranks can no longer be replaced");
     fmt::print("  {:<8} {:>12} {:>10} {:>9} {:>8} {:>10} {:>10}\n", "", "messages/s", "MB/s", "in MPI",
                "replaced", "log MB", "live MB");
     for (const auto& rank : job["ranks"]) print_rank(rank);

@@ -343,15 +343,15 @@ Status check_log_bytes_at_start(const qos::Profile& profile) {
   if (const auto left = group.available_bytes(); left && wanted > *left && *left < available)
     return failure(
         Errc::out_of_resources,
-        "log_bytes_at_start of the profile '{}' is {}, and the control group (cgroup) of this job has {} "
-        "MiB of its limit of {} MiB left; ask for more memory for the job, or take fault-tolerant, which "
-        "makes memory as it is used",
+        "log_bytes_at_start of the profile '{}' is {}, but this job's control group (cgroup) has only {} MiB "
+        "of its limit of {} MiB left; ask for more memory for the job, or take fault-tolerant, which takes "
+        "memory when it needs it",
         profile.name, qos::bytes_to_string(wanted), *left >> 20, *group.limit_bytes() >> 20);
   if (wanted <= available) return {};
   return failure(
       Errc::out_of_resources,
-      "log_bytes_at_start of the profile '{}' is {}, and this node has {} MiB of memory left; take "
-      "fault-tolerant, which makes memory as it is used, or lower log_bytes_at_start",
+      "log_bytes_at_start of the profile '{}' is {}, but this node has only {} MiB of memory left; take "
+      "fault-tolerant, which takes memory when it needs it, or lower log_bytes_at_start",
       profile.name, qos::bytes_to_string(wanted), available >> 20);
 }
 

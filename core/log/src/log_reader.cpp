@@ -110,7 +110,7 @@ std::optional<Record> LogReader::record_absent(const Cell& cell) {
   AbsentPayload absent;
   std::memcpy(&absent, cell.payload, sizeof(absent));
   if (absent.record == 0 || absent.size_bytes == 0) {
-    fail("a record without its payload says of none where it is");
+    fail("a record whose payload is in another log does not say where");
     return std::nullopt;
   }
   LLAMADA_CRASH_POINT("consume:peeked");

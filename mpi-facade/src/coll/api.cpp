@@ -27,12 +27,12 @@ int Root::find_between_groups(Communicator& communicator, int root) {
 
 int report_alias(const Call& call) {
   return report(call.communicator, MPI_ERR_BUFFER,
-                "the two buffers are one and the same: MPI_IN_PLACE says that they are to be");
+                "the send buffer is also the receive buffer; pass MPI_IN_PLACE to say so");
 }
 
 int report_overlap(const Call& call) {
   return report(call.communicator, MPI_ERR_BUFFER,
-                "what is given and what is taken lie in one place: MPI_IN_PLACE says that they are to");
+                "the send and the receive buffer overlap; pass MPI_IN_PLACE to use one buffer for both");
 }
 
 int check_no_overlap(const Call& call, const Parts& given, const Parts& taken) {

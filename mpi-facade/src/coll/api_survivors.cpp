@@ -17,9 +17,8 @@ using namespace llamada::mpi;
 namespace {
 
 constexpr const char* needs_survivors =
-    "the job ends, or replaces the rank, when a process dies: start it with a profile whose rank_replacement "
-    "is "
-    "BLANK or SHRINK, as --qos ulfm";
+    "when a process dies, this job ends or replaces the rank; start it with a profile whose rank_replacement "
+    "is BLANK or SHRINK, for example --qos ulfm";
 
 /// The error of an agreement: MPIX_ERR_PROC_FAILED on all members if one of them had not acknowledged all.
 int outcome_of(Communicator& communicator, const llamada::Result<llamada::AgreementDecision>& decision) {

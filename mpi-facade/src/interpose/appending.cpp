@@ -48,8 +48,8 @@ std::size_t appended_before(Determinants& determinants, int descriptor, std::uin
   if (end <= begin) return 0;
   if (end - begin <= size_bytes && has_at(descriptor, begin, bytes, end - begin)) return end - begin;
   determinants.diverged(
-      "others have appended to a file at the moment at which this rank died while it did: whether its own "
-      "piece is there cannot be told");
+      "this rank died while it appended to a file, and others appended to that file at the same time; the "
+      "library cannot tell whether the rank's own piece is there");
 }
 
 /// Writes all of it; gives what is to be recorded.
@@ -81,7 +81,7 @@ ssize_t append(Determinants& determinants, int descriptor, const Followed& what,
   const auto* bytes = static_cast<const std::byte*>(data);
   const std::uint64_t digest = std::uint64_t{crc32c({bytes, size_bytes})} << 32 | (size_bytes & 0xffffffff);
   if (determinants.read_value(ValueId::append_digest, digest) != digest)
-    determinants.diverged("what it appends to a file is not what its predecessor appended");
+    determinants.diverged("it appends other bytes to a file than its predecessor did");
   const bool repeated = determinants.replaying();
   if (!repeated) must_be_there(determinants, descriptor, what);
   const std::uint64_t begin = determinants.read_value(ValueId::append_begin, size_of(descriptor));

@@ -218,8 +218,8 @@ class Undisturbed {
 /// The predecessor died before the command was over: nobody can tell how much of it had been done.
 [[noreturn]] void interrupted(Determinants& determinants, const char* function) {
   determinants.cannot_be_replaced(
-      fmt::format("it died while a command ran that it had started by {}(). How much of the command was done "
-                  "cannot be told, so it can neither be run again nor left out",
+      fmt::format("it died while a command ran that it had started by {}(). The library cannot tell how much "
+                  "the command had done, so a replacement can neither run it again nor leave it out",
                   function));
 }
 
@@ -364,7 +364,7 @@ LLAMADA_INTERPOSED int system(const char* text) {
   Determinants* determinants = text ? interpose::recorder_of_change(LLAMADA_CALLER, "system") : nullptr;
   if (!determinants) return next.get()(text);
   if (!goes_to_followed_files()) return run_recorded(*determinants, text, LLAMADA_CALLER);
-  interpose::cannot_be_repeated(LLAMADA_CALLER, "a command that prints into a file of the rank's (system)");
+  interpose::cannot_be_repeated(LLAMADA_CALLER, "a command that prints into a file of the rank (system)");
   return next.get()(text);
 }
 
@@ -373,7 +373,7 @@ LLAMADA_INTERPOSED FILE* popen(const char* text, const char* mode) {
   Determinants* determinants = text ? interpose::recorder_of_change(LLAMADA_CALLER, "popen") : nullptr;
   if (!determinants) return next.get()(text, mode);
   if (mode && mode[0] == 'r' && !goes_to_followed_files()) return open_command(*determinants, text);
-  interpose::cannot_be_repeated(LLAMADA_CALLER, "what is given to a command (popen for writing)");
+  interpose::cannot_be_repeated(LLAMADA_CALLER, "the input of a command (popen for writing)");
   return next.get()(text, mode);
 }
 

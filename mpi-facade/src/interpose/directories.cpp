@@ -84,7 +84,7 @@ dirent* read_recorded(Determinants& determinants, DIR* stream, Directory& direct
   reading.ask = [&](std::vector<std::byte>& answer) {
     if (directory.is_standing)
       determinants.diverged(
-          "a directory that its predecessor had open was removed, and it is to be read again");
+          "a directory that its predecessor had open was removed, and the replacement has to read it again");
     errno = 0;
     const dirent* entry = next.get()(stream);
     if (!entry) return FileOutcome{errno ? -1 : 0, errno};

@@ -169,7 +169,7 @@ long query(Determinants& determinants, const Query& query) {
   if (repeated) {
     answer = determinants.take_bytes(answer_bytes_max);
     if (answer.size() < sizeof head)
-      determinants.diverged("a call on the file system meets what is none in the record");
+      determinants.diverged("it calls the file system where its predecessor did something else");
     std::memcpy(&head, answer.data(), sizeof head);
     compare(determinants, static_cast<FileCall>(head.call_and_digest >> 24),
             head.call_and_digest & digest_bits, query.call, query.digest & digest_bits);

@@ -114,7 +114,8 @@ int open_standing(Determinants& determinants, int folder, const char* path, int 
   if (descriptor < 0) descriptor = open_memory(kept_flags);
   if (descriptor < 0)
     determinants.diverged(fmt::format(
-        "the file '{}' that its predecessor used is not there, and there is no room for another", path));
+        "the file '{}' that its predecessor used no longer exists, and the disk has no room for a new one",
+        path));
   return descriptor;
 }
 
@@ -266,8 +267,8 @@ void must_be_there(Determinants& determinants, int descriptor, const Followed& w
     return;
   if (what.standing == Standing::whole && is_removed(what.file) && !is_changed(what.file)) return;
   determinants.diverged(
-      fmt::format("the file '{}' that its predecessor had open was removed or renamed meanwhile, and it is "
-                  "to be used again",
+      fmt::format("the file '{}' that its predecessor had open was removed or renamed, and the replacement "
+                  "has to use it again",
                   first_name_of(what.file)));
 }
 

@@ -53,7 +53,7 @@ FileOutcome take_told(Determinants& determinants, const Pieces& pieces) {
   std::size_t wanted = sizeof packed;
   for (const auto piece : pieces) wanted += piece.size();
   if (told.size() != wanted)
-    determinants.diverged("it waits by poll, select or the like otherwise than its predecessor did");
+    determinants.diverged("it waits by poll, select or the like in another way than its predecessor did");
   std::memcpy(&packed, told.data(), sizeof packed);
   const std::byte* from = told.data() + sizeof packed;
   for (const auto piece : pieces) {

@@ -55,8 +55,8 @@ int change_directory(Determinants& determinants, const Arguments& arguments,
 
 void interpose::working_directory_must_be_there(Determinants& determinants) {
   if (!lost_directory().empty())
-    determinants.diverged(fmt::format("the directory '{}' that its predecessor went to is not there any more",
-                                      lost_directory()));
+    determinants.diverged(
+        fmt::format("the directory '{}' that its predecessor went to no longer exists", lost_directory()));
 }
 
 extern "C" {

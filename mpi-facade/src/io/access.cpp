@@ -185,7 +185,7 @@ Result<std::uint64_t> read_again(const Access& access, const Buffer& stream, Led
       [&](std::span<const std::byte> bytes) { crc = crc32c(bytes, crc); });
   if (!done) return done;
   if (*done != entry.value || crc != entry.data_digest)
-    ledger.diverged(fmt::format("{} has other contents than when the rank had read it", access.file.name));
+    ledger.diverged(fmt::format("{} has changed since the rank read it", access.file.name));
   return done;
 }
 

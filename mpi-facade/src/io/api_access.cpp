@@ -37,8 +37,9 @@ Fault fault_of_mode(const File& file, const Call& call) {
     return {MPI_ERR_READ_ONLY, fmt::format("{} was opened with MPI_MODE_RDONLY", file.name)};
   const bool own_pointer = call.pointer == Pointer::explicit_offset || call.pointer == Pointer::individual;
   if (file.is_sequential() && own_pointer)
-    return {MPI_ERR_UNSUPPORTED_OPERATION,
-            fmt::format("{} was opened with MPI_MODE_SEQUENTIAL and has a shared pointer alone", file.name)};
+    return {
+        MPI_ERR_UNSUPPORTED_OPERATION,
+        fmt::format("{} was opened with MPI_MODE_SEQUENTIAL and has only a shared file pointer", file.name)};
   return {};
 }
 

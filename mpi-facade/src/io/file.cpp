@@ -156,8 +156,7 @@ int report_file(File* file, const Error& error) {
 void reach(File& file, Ledger& ledger) {
   if (file.storage.is_open()) return;
   auto opened = file.storage.open();
-  if (!opened)
-    ledger.diverged("a file that the rank had opened is not there any more: " + opened.error().text());
+  if (!opened) ledger.diverged("a file that the rank had opened no longer exists: " + opened.error().text());
 }
 
 Result<std::uint64_t> perform(File* file, const std::string& name, OperationKind kind, std::uint32_t digest,

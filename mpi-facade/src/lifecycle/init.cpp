@@ -143,10 +143,9 @@ void begin_program(Runtime& runtime) {
 void warn_if_unheard(World& world) {
   if (world.rank() == 0 && !interpose::replaces_libc())
     world.warning(
-        "libmpi lies behind libc among the program's libraries: what libc tells it (clocks, random numbers) "
-        "and "
-        "what it appends to its files is not recorded for a replacement; start the program with libmpi.so.12 "
-        "preloaded: mpirun -x LD_PRELOAD=...");
+        "libmpi is behind libc among the program's libraries. So the clocks and random numbers of libc, and "
+        "the bytes that the program appends to its files, are not recorded for a replacement; start the "
+        "program with libmpi.so.12 preloaded: mpirun -x LD_PRELOAD=...");
 }
 
 void make_library(int thread_level) {

@@ -286,7 +286,8 @@ void DirectCopies::copy(Peer& peer, const Copy& copy, SharedCopy::Part part) {
   // What is not copied is never said to be. Of who is gone the driver knows, and ends the job.
   if (reached == Reached::gone) {
     for (int nap = 0; nap < naps_before_job_ends_max; ++nap) world_.sleep([] { return false; });
-    world_.damaged(peer.rank, fmt::format("it says that its process is {}, and there is none", peer.process));
+    world_.damaged(peer.rank,
+                   fmt::format("it says that its process is {}, but no such process exists", peer.process));
   }
   world_.aborted(1, fmt::format("a message of rank {} cannot be copied to rank {}: {}: the buffer of one of "
                                 "them is not whole",

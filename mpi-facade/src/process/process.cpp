@@ -79,9 +79,9 @@ void refuse_other_launchers() {
     int size = 0;
     if (!read_variable(name, size) || size <= 1) continue;
     cannot_join(fmt::format(
-        "this program was started by another launcher ({}={}), which offers no PMI_FD, and Llamada's MPI "
-        "library would make each of its processes a job of one rank; start it with Llamada's mpirun -n {}, "
-        "with srun --mpi=pmi2, or set LLAMADA_SINGLETON=1 if one rank is what you want",
+        "this program was started by another launcher ({}={}), which offers no PMI_FD. With Llamada's MPI "
+        "library each of its processes would be a job of one rank; start it with Llamada's mpirun -n {}, "
+        "with srun --mpi=pmi2, or set LLAMADA_SINGLETON=1 if you want jobs of one rank",
         name, size, size));
   }
 }

@@ -409,9 +409,9 @@ class LlamanetWorld final : public World {
   [[noreturn]] void driver_is_gone() {
     if (const int descriptor = application_->closed_descriptor(); descriptor >= 0) {
       const std::string text = fmt::format(
-          "llamada: the program has closed file descriptor {}, by which this rank hears from the other ranks "
-          "and "
-          "from llamanetd (closefrom, close_range?); a program must close only what it has opened itself.\n",
+          "llamada: the program has closed file descriptor {}, over which the other ranks and llamanetd "
+          "reach this rank (closefrom, close_range?); a program may close only descriptors that it has "
+          "opened itself.\n",
           descriptor);
       (void)!::write(STDERR_FILENO, text.data(), text.size());
     }

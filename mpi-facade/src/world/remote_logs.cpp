@@ -158,7 +158,7 @@ bool RemoteLogs::awaits_inputs() {
     const int writer = static_cast<int>(name.writer);
     if (ranks_.state_of(writer).is_done && !ranks_.driver_of(writer))
       ranks_.records_are_gone(
-          fmt::format("it needs again what rank {} had sent, which has ended", name.writer));
+          fmt::format("it needs the messages of rank {} again, but that rank has ended", name.writer));
     return true;
   }
   return false;
@@ -183,8 +183,7 @@ void RemoteLogs::gone(const replication::LogName& name, const replication::Gone&
   const auto log = std::ranges::find(logs, name, &Patience::Log::name);
   if (log == logs.end() || gone.from <= log->copy->published() + 1) return;
   gone_ = fmt::format(
-      "what rank {} had sent is no longer there from its first record on, but from record {}: "
-      "the job keeps no histories any more",
+      "the messages of rank {} before record {} are no longer kept: the job has stopped keeping histories",
       name.writer, gone.from);
 }
 

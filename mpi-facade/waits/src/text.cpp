@@ -143,7 +143,8 @@ std::string describe_wait(const Survey& survey, std::uint32_t rank) {
   const SurveyedRank& who = survey[rank];
   if (who.course == Course::ended) return who.name + " has ended";
   if (who.node)
-    return fmt::format("{} is on node {}, where `llamada why` tells what it waits for", who.name, *who.node);
+    return fmt::format("{} is on node {}; run `llamada why` there to see what it waits for", who.name,
+                       *who.node);
   if (who.course == Course::runs || !who.report) return who.name + " does not wait in MPI";
   const Report& report = *who.report;
   std::string text = fmt::format("{} waits in {} ", who.name, call_of(who));

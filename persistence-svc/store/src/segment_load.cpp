@@ -262,7 +262,7 @@ class Loader {
     if (!candidate.seal && !candidate.scan->ends_damaged) loaded_.unsealed.push_back(candidate.number);
     if (candidate.scan->ends_damaged && candidate.limit == no_batch) {
       ++loaded_.damaged_batches;
-      fault(fmt::format("{}: what follows batch {} is damaged; if it was a batch, its items are lost",
+      fault(fmt::format("{}: the bytes behind batch {} are damaged; if they were a batch, its items are lost",
                         name_of(candidate), expected - 1));
     }
     return {};

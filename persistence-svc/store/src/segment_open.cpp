@@ -99,7 +99,8 @@ Status SegmentStore::find_store() {
   if (!known) return propagate(known);
   if (*known) {
     id_ = **known;
-    say(fmt::format("{}/{} is damaged; the segments say what was in it", files_->name(), store_file));
+    say(fmt::format("{}/{} is damaged; its contents are read from the segments instead", files_->name(),
+                    store_file));
   }
   if (options_.read_only && !*known)
     return failure(Errc::not_found, "there is no store in {}", files_->name());

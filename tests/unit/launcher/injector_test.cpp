@@ -95,7 +95,7 @@ TEST_CASE("injector: a seed that nobody gave is told, and makes the same again",
   const std::string text = job.injector->records()[0].rule;
   CHECK(text.find("kill any every ~1 ms 10 times seed ") == 0);
   CHECK(job.injector->drawn_seeds() ==
-        "mpirun: a seed was drawn; the same again is --inject '" + text + "'.\n");
+        "mpirun: a seed was drawn; to repeat these failures: --inject '" + text + "'.\n");
   Tested again({text});
   again.start();
   again.run_until(10);

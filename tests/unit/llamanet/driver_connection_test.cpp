@@ -135,7 +135,7 @@ TEST_CASE("driver connection: it is lost once the driver is gone or says what it
   }
   SECTION("unasked") {
     ends.say({0, Lengthened{}});
-    why = "the driver said something that it was not asked for";
+    why = "the driver sent a message that nobody had asked for";
   }
   const Status checked = ends.application->on_ready();
   REQUIRE_FALSE(checked);

@@ -44,6 +44,32 @@ TEST_CASE("llamada qos check: values, where they come from, and plain words", "[
             "A rank dies: the job ends, with a message and the rank's exit code."));
 }
 
+TEST_CASE("llamada qos check: BLANK and SHRINK in words", "[tools]") {
+  const json blank = parsed(llamada_qos({"check", "ulfm", "--json"}))["ranks"];
+  CHECK(has(blank["survives"][0], "A rank dies: the others go on without it."));
+  CHECK(has(blank["survives"].dump(), "MPI_Comm_dup of a communicator with a dead member fails (BLANK)."));
+  CHECK(has(blank["costs"][0], "No memory: "));
+  const llamada::test::TemporaryFolder folder;
+  const std::string own = folder / "shrink.xml";
+  std::ofstream(own)
+      << "<qos_library name='L'><qos_profile name='P' base_name='llamada::ulfm'>"
+         "<rank_replacement><kind>SHRINK</kind></rank_replacement></qos_profile></qos_library>";
+  const json shrink = parsed(llamada_qos({"check", own, "--json"}))["ranks"];
+  CHECK(shrink["survives"][0] == blank["survives"][0]);
+  CHECK(has(shrink["survives"].dump(), "MPI_Comm_dup leaves out members that have died (SHRINK)."));
+  CHECK(shrink["costs"] == blank["costs"]);
+}
+
+TEST_CASE("llamada qos check: the loss of a node and of the whole job in words", "[tools]") {
+  const auto survives = [](const std::string& profile) {
+    return parsed(llamada_qos({"check", profile, "--json"}))["ranks"]["survives"].dump();
+  };
+  CHECK(has(survives("fault-tolerant"), "The node, mpirun or llamanetd dies: the job is gone."));
+  CHECK(has(survives("node-fault-tolerant"), "One of several nodes is lost: all ranks start again"));
+  CHECK(has(survives("node-fault-tolerant"), "The node of mpirun, or mpirun, dies: the job is gone."));
+  CHECK(has(survives("persistent"), "mpirun --resume goes on with it"));
+}
+
 TEST_CASE("llamada qos check --json: each value with its file and line, or as default", "[tools]") {
   const json out = parsed(llamada_qos({"check", file("send_window.xml"), "--json"}));
   CHECK(out["profile"] == "Worker_Library::Strict_Profile");

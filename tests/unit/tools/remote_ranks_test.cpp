@@ -67,7 +67,7 @@ TEST_CASE("llamada: ranks of other nodes are shown as such, and nothing is said 
   REQUIRE(here != drivers.end());
   CHECK((*here)["applications"] ==
         json::parse(R"([{"slot": 1, "state": "running", "incarnation": 2, "deaths": 0, "node": 7}])"));
-  CHECK(shown({"why", job.name}).find("rank 1 is on node 7, where `llamada why` tells") != std::string::npos);
+  CHECK(shown({"why", job.name}).find("rank 1 is on node 7; run `llamada why` there") != std::string::npos);
   const json jobs = json::parse(shown({"top", "--once", "--json", "--interval", "0.05"}))["jobs"];
   const auto looked_at =
       std::ranges::find_if(jobs, [&](const json& each) { return each["job"] == job.name; });

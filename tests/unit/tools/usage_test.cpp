@@ -47,7 +47,7 @@ TEST_CASE("llamada: a command that does not exist is named, with the nearest one
 TEST_CASE("llamada help and --version", "[tools]") {
   const Ended all = run({LLAMADA_COMMAND, "help"});
   CHECK(all.exit_code == 0);
-  CHECK(has(all.out, "Say of each writer and reader of a topic"));
+  CHECK(has(all.out, "Explain why the writers and readers of a topic match"));
   const Ended one = run({LLAMADA_COMMAND, "help", "qos", "match"});
   CHECK(one.exit_code == 0);
   CHECK(has(one.out, "llamada qos match"));

@@ -44,7 +44,7 @@ TEST_CASE("waits: collectives that do not fit in words", "[waits]") {
 TEST_CASE("waits: nothing is said of the waits of a rank on another node", "[waits]") {
   Survey all = survey({waits({receive(1)}), runs()});
   all[1].node = 2;
-  CHECK(describe_wait(all, 1) == "rank 1 is on node 2, where `llamada why` tells what it waits for");
+  CHECK(describe_wait(all, 1) == "rank 1 is on node 2; run `llamada why` there to see what it waits for");
   CHECK(describe_chain(all, 0) == "rank 0 waits for rank 1");
   CHECK(judge(all, all).stuck.empty());
   all[1].course = SurveyedRank::Course::ended;

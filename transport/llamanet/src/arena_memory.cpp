@@ -97,8 +97,9 @@ std::size_t ArenaMemory::store(std::span<std::byte> to, std::span<const std::byt
   if (const std::size_t written = write(to.data(), from.first(size), 0, grown_bytes))
     return std::min(written, size);
   if (!reach(to.data() + to.size())) {
-    std::fputs("llamada: there is no memory for what is to be kept of a message: the arena cannot grow\n",
-               stderr);
+    std::fputs(
+        "llamada: out of memory for the message log (the arena cannot grow); this process is aborted\n",
+        stderr);
     std::abort();
   }
   return 0;
@@ -152,7 +153,7 @@ Status ArenaMemory::reserve(const std::byte* end) {
   // Within the file there is no limit on its size.
   if (!files_may_have(end_bytes) && !lengthen_())
     return failure(Errc::out_of_resources,
-                   "the limit on the size of files (ulimit -f) leaves no room for what is to be kept");
+                   "the limit on the size of files (ulimit -f) leaves no room for the logs");
   disk_error_ = reserve_on_disk(file_.get(), begin_bytes, end_bytes);
   if (disk_error_ != 0)
     return failure(Errc::out_of_resources, "{}", why_no_room(disk_error_, "the directory of the logs"));

@@ -31,7 +31,7 @@ Status DriverConnection::check() {
   if (envelope)
     if (auto* error = std::get_if<ErrorMessage>(&envelope->message))
       return failure(Errc::closed, "the driver closed the connection: {}", error->text);
-  return failure(Errc::closed, "the driver said something that it was not asked for");
+  return failure(Errc::closed, "the driver sent a message that nobody had asked for");
 }
 
 Status DriverConnection::replace(const FileDescriptor& socket, const std::function<void()>& take_over) {

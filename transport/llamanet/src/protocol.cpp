@@ -332,12 +332,11 @@ Result<Envelope> decode(std::span<const std::byte> datagram) {
   const auto size = header.number<std::uint32_t>();
   const auto request = header.number<std::uint32_t>();
   if (!header.ok() || magic != message_magic)
-    return failure(Errc::parse_error, "what came is not a message of llamaNET's driver protocol");
+    return failure(Errc::parse_error, "the bytes received are no message of llamaNET's driver protocol");
   if (version != protocol_version)
     return failure(Errc::parse_error, "protocol version {}; this is version {}", version, protocol_version);
   if (size != header.left_bytes())
-    return failure(Errc::parse_error, "a message says that {} bytes follow, but {} do", size,
-                   header.left_bytes());
+    return failure(Errc::parse_error, "a message announces {} bytes, but has {}", size, header.left_bytes());
   Decoder body(header.rest());
   auto message = read_type(type, body);
   if (!message) return failure(Errc::parse_error, "there is no message of type {}", type);

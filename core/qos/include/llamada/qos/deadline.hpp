@@ -5,8 +5,8 @@
 
 namespace llamada::qos {
 
-/// DEADLINE (DDS 1.4, 2.2.3.7): each instance gets a new sample within each period; who misses one is told so
-/// by OFFERED_DEADLINE_MISSED and REQUESTED_DEADLINE_MISSED. Changeable.
+/// DEADLINE (DDS 1.4, 2.2.3.7): each instance gets a new sample within each period. A writer or reader that
+/// misses one is told so by OFFERED_DEADLINE_MISSED or REQUESTED_DEADLINE_MISSED. Changeable.
 struct Deadline {
   static constexpr PolicyId id = PolicyId::deadline;
 

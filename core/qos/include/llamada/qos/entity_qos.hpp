@@ -224,10 +224,10 @@ struct Incompatibility {
 std::vector<Incompatibility> incompatibilities(const DataWriterQos& offered, const PublisherQos& publisher,
                                                const DataReaderQos& requested,
                                                const SubscriberQos& subscriber);
-/// The same of ends whose publisher and subscriber have the defaults.
+/// As above, for ends whose publisher and subscriber have the defaults.
 std::vector<Incompatibility> incompatibilities(const DataWriterQos& offered, const DataReaderQos& requested);
 
-/// The same sentences with the ends by name: "reader 'results' requests RELIABLE, writer 'rank 3' offers
+/// Puts the names of the ends into the sentences: "reader 'results' requests RELIABLE, writer 'rank 3' offers
 /// BEST_EFFORT".
 std::vector<Incompatibility> with_names(std::vector<Incompatibility> found, std::string_view writer,
                                         std::string_view reader);

@@ -178,7 +178,7 @@ void each_field(Policy& policy, Visitor&& visit) {
   visit("log_directory", policy.log_directory);
 }
 
-/// Whether a field of that name and of type int32_t is a count that may be LENGTH_UNLIMITED.
+/// True if a field of that name and of type int32_t is a count that may be LENGTH_UNLIMITED.
 bool is_length(std::string_view field);
 
 /// A field as messages show it: "KEEP_ALL", "100 ms", "LENGTH_UNLIMITED", "true", "2 bytes: 00 ff", "'a',

@@ -26,7 +26,7 @@ struct Partition {
 /// Errc::invalid_argument if there are more names, or longer ones, than the limits above, or a NUL is in one.
 Status check_consistent(const Partition& policy);
 
-/// Whether a name of the one matches a name of the other: equal, or one of them a pattern that the other
+/// True if a name of the one matches a name of the other: they are equal, or one is a pattern that the other
 /// fits. Two patterns never match each other, as the standard has it.
 bool partitions_match(const Partition& left, const Partition& right);
 

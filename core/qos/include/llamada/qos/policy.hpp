@@ -62,10 +62,10 @@ std::string_view to_string(PolicyId policy);
 /// "reliability", the name of its element in DDS-XML and of its page in docs/policies.
 std::string_view element_name(PolicyId policy);
 
-/// Whether the policy may be changed when its entity is enabled (DDS 1.4, 2.2.3, "Changeable").
+/// True if the policy may be changed when its entity is enabled (DDS 1.4, 2.2.3, "Changeable").
 bool is_changeable(PolicyId policy);
 
-/// Whether what a writer offers must satisfy what a reader requests (DDS 1.4, 2.2.3, "RxO").
+/// True if a writer's offer must satisfy a reader's request (DDS 1.4, 2.2.3, "RxO").
 bool is_requested_offered(PolicyId policy);
 
 /// "100 ms", "infinite": the largest unit that gives a whole number.

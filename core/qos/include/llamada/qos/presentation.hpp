@@ -11,7 +11,7 @@ enum class PresentationAccessScope : std::uint8_t { instance, topic, group };
 std::span<const KindName<PresentationAccessScope>> kind_names(PresentationAccessScope);
 
 /// PRESENTATION (DDS 1.4, 2.2.3.6): over what the order of changes and the wholeness of sets of changes hold.
-/// Of a publisher and a subscriber. Not changeable once enabled.
+/// Publishers and subscribers have it. Not changeable once enabled.
 struct Presentation {
   static constexpr PolicyId id = PolicyId::presentation;
 

@@ -39,7 +39,7 @@ struct Profile {
 /// ends; ABORT only with less than that (rank_protection.hpp).
 Status check_consistent(const Profile& profile);
 
-/// Whether ranks take this policy of this entity ("datawriter_qos"). All others must have their defaults.
+/// True if ranks take this policy of this entity ("datawriter_qos"). All others must have their defaults.
 bool is_taken_by_ranks(std::string_view entity, PolicyId policy);
 
 /// Errc::unsupported if a policy is legal and no job of ranks enforces it: is_taken_by_ranks() says which
@@ -48,13 +48,13 @@ Status check_enforced(const DataWriterQos& qos);
 Status check_enforced(const DataReaderQos& qos);
 Status check_enforced(const Profile& profile);
 
-/// What a job of ranks needs beyond that, for a rank is one writer and one reader and no message of MPI may
-/// be lost: RELIABLE and KEEP_ALL without limits on samples at both ends, and ends that match each other and
-/// have one DURABILITY. Errc::incompatible, and which policy to change.
+/// Checks the further needs of a job of ranks. A rank is one writer and one reader, and no message of MPI may
+/// be lost. So both ends must be RELIABLE and KEEP_ALL without limits on samples, match each other and have
+/// one DURABILITY. Errc::incompatible, and which policy to change.
 Status check_for_ranks(const Profile& profile);
 
-/// Four lines: the name, the writer, the reader and the replacement. Of writer and reader what is enforced
-/// for ranks, and what differs from its default.
+/// Four lines: the name, the writer, the reader and the replacement. The lines of writer and reader have the
+/// policies that are enforced for ranks, and those that differ from their defaults.
 std::string to_string(const Profile& profile);
 
 }  // namespace llamada::qos

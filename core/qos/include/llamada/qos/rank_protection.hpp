@@ -7,9 +7,9 @@ namespace llamada::qos {
 
 struct Profile;
 
-/// What a job of ranks does while it runs, so that the death of a rank's process can be survived. A rank is a
-/// writer and a reader on the topic of its job: all of it follows from RELIABILITY, HISTORY and DURABILITY of
-/// both ends. RELIABLE, KEEP_ALL and TRANSIENT_LOCAL at both ends turn on what a replacement needs; TRANSIENT
+/// Says how a job of ranks prepares for the death of a rank's process while it runs. A rank is a writer and a
+/// reader on the topic of its job: all of it follows from RELIABILITY, HISTORY and DURABILITY of both ends.
+/// RELIABLE, KEEP_ALL and TRANSIENT_LOCAL at both ends turn on the parts that a replacement needs. TRANSIENT
 /// and PERSISTENT also keep the outcomes outside the node and outside the job. Otherwise all is off.
 struct RankProtection {
   /// The logs keep everything that ranks have sent. A replacement receives it from there.

@@ -7,7 +7,7 @@
 
 namespace llamada::qos {
 
-/// What becomes of a job one of whose ranks has died, in FT-MPI's words.
+/// The fate of a job after the death of a rank, in FT-MPI's words.
 enum class RankReplacementKind : std::uint8_t {
   abort,    ///< The job ends.
   blank,    ///< The rank stays empty, and the others go on.
@@ -15,8 +15,7 @@ enum class RankReplacementKind : std::uint8_t {
   rebuild,  ///< A replacement reads the rank's past and goes on in its place.
 };
 
-/// What a job does when the log no longer fits its memory, so that a rank that dies from then on cannot be
-/// replaced.
+/// The fate of a job whose log no longer fits its memory. From then on no rank can be replaced.
 enum class OnUnprotected : std::uint8_t { continue_, stop };
 
 std::span<const KindName<RankReplacementKind>> kind_names(RankReplacementKind);
@@ -30,8 +29,8 @@ struct RankReplacement {
   std::uint32_t max_replacements_per_rank = 10;   ///< May be 0.
   std::uint32_t max_replacements_per_job = 100;   ///< May be 0.
   std::uint64_t log_bytes_per_node = 2ULL << 30;  ///< Memory for the logs of a job on one node. Above 0.
-  /// What the job's ranks on a node make of it, each an equal share, before they run; the rest is made as it
-  /// is used. At most log_bytes_per_node.
+  /// This much of it the job's ranks on a node allocate before they run, each an equal share. They allocate
+  /// the rest when they need it. At most log_bytes_per_node.
   std::uint64_t log_bytes_at_start = 0;
   OnUnprotected on_unprotected = OnUnprotected::continue_;
   /// A directory of each node, with an absolute path, on whose disk the logs lie: log_bytes_per_node then
@@ -44,13 +43,13 @@ struct RankReplacement {
 /// Errc::invalid_argument if a field is outside its range.
 Status check_consistent(const RankReplacement& policy);
 
-/// Whether the other ranks go on without a rank that has died: BLANK, SHRINK.
+/// True if the other ranks go on without a rank that has died: BLANK, SHRINK.
 constexpr bool survivors_go_on(const RankReplacement& policy) {
   return policy.kind == RankReplacementKind::blank || policy.kind == RankReplacementKind::shrink;
 }
 
-/// "REBUILD, at most 10 replacements of a rank and 100 of the job, 2 GiB of log per node, on_unprotected
-/// CONTINUE", and ", logs in /scratch" where a profile names a directory.
+/// `REBUILD, at most 10 replacements of a rank and 100 of the job, 2 GiB of log per node, on_unprotected
+/// CONTINUE`; and `, logs in /scratch` if a profile names a directory.
 std::string to_string(const RankReplacement& policy);
 
 /// "2 GiB", "1500 bytes": the largest unit that gives a whole number.
