@@ -90,6 +90,10 @@ struct Course {
 
 const log::JournalEntry an_outcome{1, 2, 3};
 
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
 }  // namespace
 
 TEST_CASE("coordinator: output and effects wait for a cut", "[launcher]") {
