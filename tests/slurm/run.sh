@@ -225,10 +225,24 @@ case_time_limit() { # Slurm sends SIGTERM to the script's mpirun before the end,
   expect '^rank 0 ends$'
   expect '^rank 1 ends$'
 }
+case_node_lost() { # the last case, since the node stays away: Slurm lets the job go on, and so does mpirun, with a spare host
+  local long=${heat/-s 400/-s 20000}
+  eval "$mpirun -n 6 $long" >"$work/alone"
+  submit -N4 --ntasks-per-node=2 --no-kill -- \
+    "$mpirun -n 6 --spares 1 --qos node-fault-tolerant $long" 'echo code $?'
+  wait_for 30 runs 2 heat
+  sleep 1
+  "$nodes" kill 2
+  wait_for 120 has_line '^code 0$'
+  expect "the node 'node2' is lost"
+  expect 'all ranks are where they had been'
+  cmp <(grep ^heat: "$work/alone") <(grep ^heat: "$work/out") || fail "the answer is not that of one node"
+  wait_for 60 is_over
+}
 
 all=(case_sbatch case_placement case_salloc case_srun case_srun_without_pmi case_srun_rank_killed case_srun_scancel
   case_srun_stepd_killed case_array case_rank_killed case_agent_killed case_mpirun_killed
-  case_scancel case_time_limit)
+  case_scancel case_time_limit case_node_lost)
 [ $# -gt 0 ] || set -- "${all[@]#case_}"
 any_failed=0
 name=cluster failed=0
