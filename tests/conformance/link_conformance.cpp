@@ -154,7 +154,7 @@ TEST_CASE("link: the kernel drops at a UDP socket what is no frame of its job fo
     const auto good = frame({}), smallest = frame({.number = 7}, 0);
     send(conformance::Bytes(200));
     send(frame({.mark = 0x4d4d}));
-    send(frame({.version = 2}));
+    send(frame({.version = replication::frame_version + 1}));
     send(frame({.job = job + 1}));
     send(frame({.to = endpoint + 1}));
     send(conformance::Bytes(good.begin(), good.begin() + frame_head_bytes - 1));
