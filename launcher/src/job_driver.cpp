@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <memory>
 #include <sstream>
 #include <utility>
 #include <variant>
@@ -236,7 +237,8 @@ int run_job_driver(FileDescriptor control, LastWord last_word, const ArenasFacto
   ControlLink::Stream mpirun{std::move(control)};
   std::optional<JobRestart> restart;
   for (;;) {
-    auto end = JobCourse(process, std::move(mpirun)).run(std::move(restart));
+    // Not on the stack, which may be small.
+    auto end = std::make_unique<JobCourse>(process, std::move(mpirun))->run(std::move(restart));
     if (const int* exit_code = std::get_if<int>(&end)) return *exit_code;
     auto& next = std::get<NextCourse>(end);
     mpirun = std::move(next.mpirun);
