@@ -45,7 +45,7 @@ class PastReader {
       if (auto* rank = rank_of(item.group - 1)) take_entries(rank->ledger, item);
     });
     each_of_cut(job_stream::output, [this](const store::Item& item) {
-      if (auto* rank = rank_of((item.group - 1) / 2)) rank->shown[(item.group - 1) % 2] += text_of(item.body);
+      if (auto* rank = rank_of((item.group - 1) / 2)) take_output(rank->shown[(item.group - 1) % 2], item);
     });
     each_of_cut(job_stream::input, [this](const store::Item& item) {
       past_.input += text_of(item.body);
@@ -125,6 +125,14 @@ class PastReader {
       entry.value = body.number<std::uint64_t>();
     }
     if (!body.ok()) fail("an entry of a journal is cut off");
+  }
+
+  void take_output(std::string& written, const store::Item& item) {
+    ByteReader head(item.head);
+    const auto first = head.number<std::uint64_t>();
+    if (!head.ok() || first > written.size()) return fail("a part of the output is missing");
+    written.resize(first);
+    written += text_of(item.body);
   }
 
   void take_process(const store::Item& item) {

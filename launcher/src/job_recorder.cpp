@@ -62,7 +62,7 @@ Status JobRecorder::open(const control::Start& job, const JobPast* past) {
         const std::uint64_t group = group_of(rank, stream);
         const std::size_t given = past->ranks[rank].shown[stream - 1].size();
         if (given == 0) continue;
-        given_[group] = given;
+        in_store_[group] = given_[group] = given;
         if (const auto shown = past->ranks[rank].confirmed_bytes[stream - 1]; shown > 0)
           shown_[group] = shown;
       }
@@ -140,6 +140,16 @@ Status JobRecorder::append_pieces(const std::vector<JournalPiece>& pieces) {
   return {};
 }
 
+/// With its place, since what was not shown is written again by ranks that begin again.
+Status JobRecorder::append_output(const control::Output& output) {
+  const std::uint64_t group = group_of(output.rank, output.stream);
+  std::uint64_t& written = in_store_[group];
+  ByteWriter head;
+  head.number(written);
+  written += output.bytes.size();
+  return append(output_, group, head.written(), bytes_of(output.bytes));
+}
+
 /// The cut is whole with this item. Only the last one of all cuts is kept.
 Status JobRecorder::end_cut() {
   ByteWriter body;
@@ -204,7 +214,7 @@ void JobRecorder::take(const std::vector<JournalPiece>& pieces) {
   Status status = append_pieces(pieces);
   for (const Held& each : held)
     if (const auto* output = std::get_if<control::Output>(&each); output && status)
-      status = append(output_, group_of(output->rank, output->stream), {}, bytes_of(output->bytes));
+      status = append_output(*output);
   if (status) status = end_cut();
   Result<store::BatchNumber> batch = status ? store_->write() : propagate(status);
   written_.push_back({batch ? *batch : 0, std::move(held)});

@@ -95,6 +95,7 @@ class JobRecorder {
   Status append(Stream& stream, std::uint64_t group, std::span<const std::byte> head,
                 std::span<const std::byte> body);
   Status append_whole(const store::Item& item);
+  Status append_output(const control::Output& output);
   Status append_pieces(const std::vector<JournalPiece>& pieces);
   Status end_cut();
   void keep(Status status);
@@ -115,7 +116,7 @@ class JobRecorder {
   std::deque<Held> asked_;       ///< waits for the cut that is being made
   std::deque<Written> written_;  ///< waits for the disk
   std::size_t held_bytes_ = 0;   ///< of output in all three
-  OutputSizes given_, shown_;
+  OutputSizes in_store_, given_, shown_;
   bool is_asking_ = false;
   bool has_news_ = false;  ///< beside what ranks record
   bool has_ended_ = false;

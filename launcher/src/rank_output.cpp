@@ -29,11 +29,12 @@ void RankOutput::restore(int stream, std::string_view bytes) {
 void RankOutput::begin_incarnation(bool is_silent) {
   for (OutputJournal& journal : journals_) journal.begin_incarnation();
   held_.clear();
+  is_silent_ = is_silent;
   repetition_ = is_silent ? Repetition::over : Repetition::before;
 }
 
 RankOutput::Finding RankOutput::reached(ReplayPlace place, bool may_judge) {
-  if (repetition_ == Repetition::over) return Finding::as_before;
+  if (is_silent_) return Finding::as_before;
   if (may_judge && repetition_ == Repetition::before && !held_.empty()) return Finding::wrote_more;
   if (may_judge && place == ReplayPlace::over && is_short()) return Finding::wrote_less;
   repetition_ = place == ReplayPlace::last_call_begins ? Repetition::within : Repetition::over;

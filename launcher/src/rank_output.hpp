@@ -58,6 +58,7 @@ class RankOutput {
   std::array<OutputJournal, 2> journals_;
   std::string held_;  ///< new bytes on standard output that may not be delivered yet: not in the journal
   Repetition repetition_ = Repetition::over;
+  bool is_silent_ = true;  ///< nothing is known of the predecessors' last call
 };
 
 }  // namespace llamada::launcher

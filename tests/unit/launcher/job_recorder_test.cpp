@@ -140,9 +140,15 @@ TEST_CASE("job recorder: a job goes on from its last whole cut", "[launcher]") {
   CHECK(past->input_has_ended);
   CHECK(past->code == std::vector<std::string>{"/bin/program\t5 abc"});
   Recording again(std::move(store), &*past);
-  again.recorder->hold(control::Output{0, 1, "four;"});
+  // What was not shown before is written again.
+  again.recorder->hold(control::Output{0, 1, "two;three;"});
   again.recorder->take({{0, RankJournal::outcomes, 2, {entry(3)}}});
   again.settle();
+  again.recorder->shown({0, 1, 10});
+  again.recorder->hold(1);
+  again.recorder->take({});
+  again.settle();
+  CHECK(again.past().ranks[0].shown[0] == "one;two;three;");
   CHECK(again.past().ranks[0].outcomes == std::vector{entry(1), entry(2), entry(3)});
 }
 
