@@ -77,11 +77,12 @@ void MessageLink<In, Out>::ready(short events) {
 
 template <typename In, typename Out>
 void MessageLink<In, Out>::read_some() {
-  std::byte part[control::part_size_bytes_max];
-  const ssize_t count = recv(socket_.get(), part, sizeof part, MSG_DONTWAIT);
+  // Not on the stack, which may be small, and which the handlers use.
+  part_.resize(control::part_size_bytes_max);
+  const ssize_t count = recv(socket_.get(), part_.data(), part_.size(), MSG_DONTWAIT);
   if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
   if (count <= 0) return close_with(Error(Errc::closed, "the other end is gone"));
-  decoder_.append({part, static_cast<std::size_t>(count)});
+  decoder_.append({part_.data(), static_cast<std::size_t>(count)});
   while (!closed_) {
     auto message = decoder_.next();
     if (!message) return close_with(message.error());

@@ -55,6 +55,7 @@ class MessageLink {
   FileDescriptor socket_;
   Handler on_message_;
   ClosedHandler on_closed_;
+  std::vector<std::byte> part_;  ///< what is read at a time
   StreamDecoder<In> decoder_;
   std::deque<std::vector<std::byte>> queue_;
   std::size_t written_of_first_ = 0;

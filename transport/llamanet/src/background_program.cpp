@@ -19,7 +19,9 @@ std::vector<std::filesystem::path> places() {
   Dl_info library{};
   if (::dladdr(reinterpret_cast<const void*>(&find_own_program), &library) != 0 &&
       library.dli_fname != nullptr)
-    found.push_back(std::filesystem::weakly_canonical(library.dli_fname, ignored).parent_path());
+    // Of the program itself it is what the shell called it, and no path if PATH was searched for that.
+    if (const auto path = std::filesystem::weakly_canonical(library.dli_fname, ignored); path.is_absolute())
+      found.push_back(path.parent_path());
   auto program = std::filesystem::read_symlink("/proc/self/exe", ignored);
   if (!ignored) found.push_back(program.parent_path());
   return found;
