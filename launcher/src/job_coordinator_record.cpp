@@ -37,6 +37,10 @@ Status JobCoordinator::begin_record() {
   if (opened) opened = open_record(std::move(record_.store));
   if (opened && job_.storing.is_resumed == 0) opened = publish_job(job_.storing.directory);
   if (opened) return opened;
+  record_.recorder.reset();
+  record_.store.reset();
+  if (job_.storing.is_resumed == 0)
+    static_cast<void>(store::remove_store(unborn_directory(job_.storing.directory)));
   return tl::unexpected<Error>(
       opened.error().within(fmt::format("the job cannot be kept in {}", job_.storing.directory)));
 }
@@ -154,13 +158,21 @@ void JobCoordinator::on(node::CodeMapped&& message) {
 }
 
 void JobCoordinator::not_resumable(const std::string& why) {
+  const std::string& directory = job_.storing.directory;
+  // What the ranks do from now on is in no store: a job that resumed would do it again.
+  const Status unnamed = directory.empty() ? Status() : unname_job(directory);
+  if (!unnamed)
+    return begin_ending(
+        exit_unprotected,
+        fmt::format("mpirun: what the job is resumed from cannot be kept: {}; and {}; the job is "
+                    "ended. Remove it (llamada job rm {}) rather than resume it.\n",
+                    why, unnamed.error().text(), job_number_text(job_.job_number)));
   if (ending_code_) return;
   const std::string what =
-      job_.storing.directory.empty()
+      directory.empty()
           ? fmt::format("mpirun: what the job starts again from when a node is lost cannot be kept: {}; ",
                         why)
-          : fmt::format("mpirun: what the job is resumed from cannot be kept in {}: {}; ",
-                        job_.storing.directory, why);
+          : fmt::format("mpirun: what the job is resumed from cannot be kept in {}: {}; ", directory, why);
   if (profile_.rank_replacement.on_unprotected == qos::OnUnprotected::stop)
     return begin_ending(exit_unprotected, what + "the job is ended, because on_unprotected is STOP.\n");
   say(what + "the job goes on, but cannot be resumed (on_unprotected CONTINUE).\n");
@@ -185,7 +197,10 @@ bool JobCoordinator::is_record_settled() {
 void JobCoordinator::end_record() {
   const bool has_run = !ranks_.empty();
   bool is_whole = record_.store != nullptr;
-  if (record_.recorder && !record_.recorder->has_ended()) is_whole = record_.recorder->leave().has_value();
+  if (record_.recorder && !record_.recorder->has_ended()) {
+    is_whole = true;  // up to its last cut, whatever becomes of this one
+    static_cast<void>(record_.recorder->leave());
+  }
   const bool is_kept =
       ending_code_ && !record_.is_over && is_whole && (has_run || job_.storing.is_resumed != 0);
   record_.recorder.reset();

@@ -38,14 +38,18 @@ Status publish_job(const std::string& directory) {
   return rename_durably(unborn_directory(directory), directory);
 }
 
+Status unname_job(const std::string& directory) {
+  return rename_durably(directory, directory + std::string(removed));
+}
+
 Status remove_job(const std::string& directory) {
-  if (const auto process = store::writer_of(directory))
-    return failure(Errc::already_exists, "process {} uses it", *process);
   std::error_code code;
-  if (!fs::exists(directory, code)) return failure(Errc::not_found, "{} is not there", directory);
-  const std::string gone = directory + std::string(removed);
-  if (auto renamed = rename_durably(directory, gone); !renamed) return renamed;
-  return store::remove_store(gone);
+  if (fs::exists(directory, code)) {
+    if (const auto process = store::writer_of(directory))
+      return failure(Errc::already_exists, "process {} uses it", *process);
+    if (auto unnamed = unname_job(directory); !unnamed) return unnamed;
+  }
+  return store::remove_store(directory + std::string(removed));
 }
 
 void remove_leftovers_beside(const std::string& directory) {

@@ -15,7 +15,11 @@ std::string unborn_directory(const std::string& directory);
 /// The store in unborn_directory() has a job: it gets its name, durably. Errors: those of the system.
 Status publish_job(const std::string& directory);
 
-/// Errors: already_exists when a process writes the store; not_found; those of the system.
+/// Takes the name of a job away whose store can no longer be written: it cannot be resumed. Errors: those of
+/// the system.
+Status unname_job(const std::string& directory);
+
+/// Also one without a name. Errors: already_exists when a process writes the store; not_found; those of the system.
 Status remove_job(const std::string& directory);
 
 /// Removes what killed processes have left of jobs without a name beside `directory`.

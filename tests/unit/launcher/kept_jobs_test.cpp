@@ -101,7 +101,10 @@ TEST_CASE("kept jobs: what killed processes have left without a name goes later"
   REQUIRE(store::open_segment_store(unborn_directory(job)));
   REQUIRE(publish_job(job));
   CHECK(std::filesystem::exists(job));
+  REQUIRE(unname_job(job));
+  CHECK(list_kept_jobs(folder / "")->empty());
   REQUIRE(remove_job(job));
   CHECK_FALSE(std::filesystem::exists(job));
+  CHECK_FALSE(std::filesystem::exists(job + ".gone"));
   CHECK(remove_job(job).error().code() == Errc::not_found);
 }
