@@ -19,7 +19,8 @@ Status publish_job(const std::string& directory);
 /// the system.
 Status unname_job(const std::string& directory);
 
-/// Also one without a name. Errors: already_exists when a process writes the store; not_found; those of the system.
+/// Also one without a name. Errors: already_exists when a process writes the store; not_found; those of the
+/// system.
 Status remove_job(const std::string& directory);
 
 /// Removes what killed processes have left of jobs without a name beside `directory`.

@@ -87,7 +87,7 @@ Status JobRecorder::open_stream(Stream& stream, const char* name) {
 /// What had been written of a cut that never became whole.
 Status JobRecorder::drop_behind(const Stream& stream, std::uint64_t last_cut) {
   std::vector<std::uint64_t> numbers;
-  const auto read = store_->read(stream.id, 0, [&](const store::Item& item) {
+  auto read = store_->read(stream.id, 0, [&](const store::Item& item) {
     if (static_cast<std::uint64_t>(item.time_ns) > last_cut) numbers.push_back(item.number);
     return true;
   });
@@ -159,7 +159,7 @@ Status JobRecorder::end_cut() {
   }
   if (auto status = append(cuts_, 0, {}, body.written()); !status) return status;
   has_news_ = false;
-  const Status dropped = store_->drop_below(cuts_.id, cuts_.last);
+  Status dropped = store_->drop_below(cuts_.id, cuts_.last);
   if (dropped || dropped.error().code() != Errc::would_block) return dropped;
   if (auto written = store_->write(); !written) return propagate(written);
   return store_->drop_below(cuts_.id, cuts_.last);

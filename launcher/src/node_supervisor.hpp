@@ -164,12 +164,12 @@ class NodeSupervisor {
   Links links_;             ///< of a job on several nodes
   std::set<pid_t> spared_;  ///< children that are no ranks
   std::unique_ptr<JobArenas> arenas_;
-  std::unique_ptr<AdoptedRanks> adopted_;        ///< of a node whose ranks another launcher has started
-  bool rebuilding_ = false;                      ///< ranks are replaced
+  std::unique_ptr<AdoptedRanks> adopted_;  ///< of a node whose ranks another launcher has started
+  bool rebuilding_ = false;                ///< ranks are replaced
   struct {
-    bool is_on = false;           ///< what ranks record outlives them
-    std::set<std::string> paths;  ///< that were told
-  } code_mapped_;                 ///< CodeMapped
+    bool is_on = false;                          ///< what ranks record outlives them
+    std::set<std::string> paths;                 ///< that were told
+  } code_mapped_;                                ///< CodeMapped
   std::map<std::string, KeptProgram> programs_;  ///< under REBUILD, by path
   std::deque<RankProcess> ranks_;                ///< by slot; more come, none moves
   NodeWaits waits_{loop_, ranks_, tell_};
