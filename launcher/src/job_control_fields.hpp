@@ -9,7 +9,7 @@
 namespace llamada::launcher::control {
 
 template <typename Coder>
-void fields_of_node(Coder& coder, typename Coder::template Value<Node>& node) {
+void fields(Coder& coder, typename Coder::template Value<Node>& node) {
   coder.text(node.name);
   coder.texts(node.agent);
   coder.numbers(node.slots, node.max_slots);
@@ -40,8 +40,7 @@ void fields(Coder& coder, typename Coder::template Value<Start>& message) {
   coder.text(message.crash_point_library_directory);
   coder.numbers(message.binding, message.mapping, message.report_bindings);
   coder.numbers(message.print_exit_codes, message.verbose, message.ends_at_deadlock);
-  coder.list(message.nodes,
-             [](Coder& each, typename Coder::template Value<Node>& node) { fields_of_node(each, node); });
+  coder.list(message.nodes, as_fields);
   coder.texts(message.programs);
   coder.list(message.node_of_rank, as_number);
   coder.choice(message.link, LinkWish::ethernet);
@@ -49,8 +48,7 @@ void fields(Coder& coder, typename Coder::template Value<Start>& message) {
   coder.numbers(message.is_adopted);
   coder.numbers(message.checks_nodes);
   fields(coder, message.storing);
-  coder.list(message.spares,
-             [](Coder& each, typename Coder::template Value<Node>& node) { fields_of_node(each, node); });
+  coder.list(message.spares, as_fields);
 }
 
 template <typename Coder>

@@ -25,11 +25,12 @@ constexpr std::chrono::seconds shown_wait_max{5};
 
 Status JobCoordinator::begin_record() {
   if (job_.storing.token != 0) token_ = job_.storing.token;
+  if (job_.is_adopted != 0)
+    return failure(Errc::unsupported, "a job with DURABILITY {} needs ranks that mpirun has started",
+                   to_string(profile_.datawriter_qos.durability));
   const bool on_disk = qos::rank_protection(profile_).outlives_job;
   if (!on_disk && !record_.store) record_.store = store::make_memory_store();
   if (record_.store) return open_record(std::move(record_.store));
-  if (job_.is_adopted != 0)
-    return failure(Errc::unsupported, "a job with DURABILITY PERSISTENT needs ranks that mpirun has started");
   if (job_.storing.directory.empty())
     return failure(Errc::invalid_argument,
                    "a job with DURABILITY PERSISTENT needs a directory to be kept in");

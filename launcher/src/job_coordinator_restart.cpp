@@ -1,28 +1,14 @@
-#include <unistd.h>
-
-#include <algorithm>
+#include <filesystem>
 #include <utility>
 
 #include "job_coordinator.hpp"
 #include "llamada/launcher/exit_codes.hpp"
-#include "llamada/qos/rank_protection.hpp"
 
 // A node is lost: all ranks start again, elsewhere what ran there, and repeat what they had done.
 
 namespace llamada::launcher {
-namespace {
-
-std::string own_llamanetd() {
-  char path[4096];
-  const ssize_t length = readlink("/proc/self/exe", path, sizeof path);
-  return length > 0 ? std::string(path, static_cast<std::size_t>(length)) : std::string();
-}
-
-}  // namespace
-
 /// Why the job cannot go on without a node; empty: it can.
 std::string JobCoordinator::obstacle_to_restart() const {
-  if (job_.is_adopted != 0) return "another launcher has started its ranks";
   if (!unprotected_because_.empty()) return "its ranks can no longer be replaced: " + unprotected_because_;
   if (input_.is_lost()) return "its standard input is longer than what is kept";
   const std::uint32_t max = profile_.rank_replacement.max_replacements_per_rank;
@@ -75,7 +61,9 @@ void JobCoordinator::take(JobRestart restart) {
 std::optional<JobRestart> JobCoordinator::next_start() {
   JobRestart next;
   next.job = job_;
-  Status status = replace_lost_nodes(next.job, restart_.lost, own_llamanetd());
+  std::error_code ignored;
+  const std::string llamanetd = std::filesystem::read_symlink("/proc/self/exe", ignored).string();
+  Status status = replace_lost_nodes(next.job, restart_.lost, llamanetd);
   if (status) {
     auto past = read_past(*record_.store, record_.given);
     if (past)

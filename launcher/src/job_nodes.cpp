@@ -273,42 +273,38 @@ void JobNodes::hear(std::uint32_t node, node::SharedWanted&& message) {
 
 // Questions for all nodes, whose answers are put together.
 
-void JobNodes::give(node::Survey&& message) {
-  if (!surveyed_.empty()) return;  // the answer is on its way
+template <typename Answer>
+void JobNodes::ask_all(std::map<std::uint32_t, std::optional<Answer>>& answers, const node::ToNode& message) {
+  answers.clear();
   for (std::uint32_t node = 0; node < nodes_.size(); ++node)
-    if (!nodes_[node].is_lost) surveyed_[node];
+    if (!nodes_[node].is_lost) answers[node];
   tell_all(message);
+}
+
+template <typename Answer>
+void JobNodes::take_answer(std::map<std::uint32_t, std::optional<Answer>>& answers, std::uint32_t node,
+                           Answer answer) {
+  if (const auto asked = answers.find(node); asked != answers.end()) asked->second = std::move(answer);
+  look_for_answers();
+}
+
+void JobNodes::give(node::Survey&& message) {
+  if (surveyed_.empty()) ask_all(surveyed_, message);  // else the answer is on its way
 }
 
 void JobNodes::give(node::AskWaits&& message) {
-  waits_.clear();
   waits_question_ = message.question;
-  for (std::uint32_t node = 0; node < nodes_.size(); ++node)
-    if (!nodes_[node].is_lost) waits_[node];
-  tell_all(message);
+  ask_all(waits_, message);
 }
 
-void JobNodes::give(node::MakeCut&& message) {
-  cut_.clear();
-  for (std::uint32_t node = 0; node < nodes_.size(); ++node)
-    if (!nodes_[node].is_lost) cut_[node];
-  tell_all(message);
-}
+void JobNodes::give(node::MakeCut&& message) { ask_all(cut_, message); }
 
-void JobNodes::hear(std::uint32_t node, node::Cut&& message) {
-  if (const auto asked = cut_.find(node); asked != cut_.end()) asked->second = std::move(message);
-  look_for_answers();
-}
+void JobNodes::hear(std::uint32_t node, node::Cut&& message) { take_answer(cut_, node, std::move(message)); }
 
-void JobNodes::hear(std::uint32_t node, node::Surveyed&& message) {
-  if (const auto asked = surveyed_.find(node); asked != surveyed_.end()) asked->second = message;
-  look_for_answers();
-}
+void JobNodes::hear(std::uint32_t node, node::Surveyed&& message) { take_answer(surveyed_, node, message); }
 
 void JobNodes::hear(std::uint32_t node, node::Waits&& message) {
-  if (message.question != waits_question_) return;
-  if (const auto asked = waits_.find(node); asked != waits_.end()) asked->second = std::move(message);
-  look_for_answers();
+  if (message.question == waits_question_) take_answer(waits_, node, std::move(message));
 }
 
 void JobNodes::look_for_answers() {

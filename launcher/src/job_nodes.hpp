@@ -92,6 +92,11 @@ class JobNodes {
   void look_at_adding(std::uint64_t question);
   void give_up_adding(std::uint64_t question, const std::string& why);
   std::string text_of(std::uint32_t node, const std::string& error) const;
+  template <typename Answer>
+  void ask_all(std::map<std::uint32_t, std::optional<Answer>>& answers, const node::ToNode& message);
+  template <typename Answer>
+  void take_answer(std::map<std::uint32_t, std::optional<Answer>>& answers, std::uint32_t node,
+                   Answer answer);
   void look_for_answers();
 
   // From the coordinator: for one node, or for all.

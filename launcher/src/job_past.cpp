@@ -158,7 +158,6 @@ class PastReader {
         const auto given = given_.find(group);
         written.resize(given == given_.end() ? shown
                                              : std::min<std::uint64_t>(given->second, written.size()));
-        past_.ranks[rank].confirmed_bytes[stream - 1] = shown;
       }
   }
 

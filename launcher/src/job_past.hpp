@@ -36,9 +36,8 @@ struct JobPast {
     /// What mpirun has shown of standard output and standard error, or written to their files; of a job that
     /// starts again under the same mpirun, what mpirun was given.
     std::array<std::string, 2> shown;
-    std::array<std::uint64_t, 2> confirmed_bytes{};  ///< of it, what mpirun has said that it has shown
-    std::int32_t first_pid = 0;                      ///< that the program was told; 0: none yet
-    std::string host;                                ///< that it was told; empty: none yet
+    std::int32_t first_pid = 0;  ///< that the program was told; 0: none yet
+    std::string host;            ///< that it was told; empty: none yet
   };
 
   control::Start plan;

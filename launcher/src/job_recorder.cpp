@@ -58,14 +58,10 @@ Status JobRecorder::open(const control::Start& job, const JobPast* past) {
     for (const Stream* stream : {&outcomes_, &ledger_, &output_, &input_, &process_})
       if (auto status = drop_behind(*stream, past->last_cut); !status) return status;
     for (std::uint32_t rank = 0; rank < past->ranks.size(); ++rank)
-      for (std::uint8_t stream = 1; stream <= 2; ++stream) {
-        const std::uint64_t group = group_of(rank, stream);
-        const std::size_t given = past->ranks[rank].shown[stream - 1].size();
-        if (given == 0) continue;
-        in_store_[group] = given_[group] = given;
-        if (const auto shown = past->ranks[rank].confirmed_bytes[stream - 1]; shown > 0)
-          shown_[group] = shown;
-      }
+      for (std::uint8_t stream = 1; stream <= 2; ++stream)
+        if (const std::size_t given = past->ranks[rank].shown[stream - 1].size(); given > 0)
+          in_store_[group_of(rank, stream)] = given_[group_of(rank, stream)] = given;
+    shown_ = past->confirmed;
   }
   if (auto status = append(plan_, 0, {}, control::encode(job)); !status) return status;
   if (plan_.last > 1)
@@ -92,22 +88,17 @@ Status JobRecorder::drop_behind(const Stream& stream, std::uint64_t last_cut) {
     return true;
   });
   if (!read && read.error().code() != Errc::not_found) return read;
-  for (const std::uint64_t number : numbers) {
-    Status dropped = store_->drop(stream.id, number);
-    if (!dropped && dropped.error().code() == Errc::would_block) {
-      if (auto written = store_->write(); !written) return propagate(written);
-      dropped = store_->drop(stream.id, number);
-    }
-    if (!dropped) return dropped;
-  }
+  for (const std::uint64_t number : numbers)
+    if (auto dropped = change([&] { return store_->drop(stream.id, number); }); !dropped) return dropped;
   return {};
 }
 
-Status JobRecorder::append_whole(const store::Item& item) {
-  Status status = store_->append(item);
+/// A step that the open batch has no room for is taken in the next one.
+Status JobRecorder::change(const std::function<Status()>& step) {
+  Status status = step();
   if (status || status.error().code() != Errc::would_block) return status;
   if (auto written = store_->write(); !written) return propagate(written);
-  return store_->append(item);
+  return step();
 }
 
 Status JobRecorder::append(Stream& stream, std::uint64_t group, std::span<const std::byte> head,
@@ -119,7 +110,7 @@ Status JobRecorder::append(Stream& stream, std::uint64_t group, std::span<const 
   item.time_ns = static_cast<std::int64_t>(cuts_.last + 1);
   item.head = head;
   item.body = body;
-  auto status = append_whole(item);
+  auto status = change([&] { return store_->append(item); });
   if (status) ++stream.last;
   return status;
 }
@@ -159,10 +150,7 @@ Status JobRecorder::end_cut() {
   }
   if (auto status = append(cuts_, 0, {}, body.written()); !status) return status;
   has_news_ = false;
-  Status dropped = store_->drop_below(cuts_.id, cuts_.last);
-  if (dropped || dropped.error().code() != Errc::would_block) return dropped;
-  if (auto written = store_->write(); !written) return propagate(written);
-  return store_->drop_below(cuts_.id, cuts_.last);
+  return change([&] { return store_->drop_below(cuts_.id, cuts_.last); });
 }
 
 void JobRecorder::hold(control::Output output) {

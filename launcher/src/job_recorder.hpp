@@ -94,7 +94,7 @@ class JobRecorder {
   Status drop_behind(const Stream& stream, std::uint64_t last_cut);
   Status append(Stream& stream, std::uint64_t group, std::span<const std::byte> head,
                 std::span<const std::byte> body);
-  Status append_whole(const store::Item& item);
+  Status change(const std::function<Status()>& step);
   Status append_output(const control::Output& output);
   Status append_pieces(const std::vector<JournalPiece>& pieces);
   Status end_cut();

@@ -1,7 +1,6 @@
 #include "job_restart.hpp"
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
 namespace llamada::launcher {
@@ -13,8 +12,9 @@ struct Host {
   std::int64_t free_slots = 0;
 };
 
-bool is_lost(const std::vector<std::uint32_t>& lost, std::uint32_t node) {
-  return std::ranges::find(lost, node) != lost.end();
+/// One of the lost nodes was this host.
+bool has_died(const control::Node& host, const control::Start& job, const std::vector<std::uint32_t>& lost) {
+  return std::ranges::any_of(lost, [&](std::uint32_t node) { return job.nodes[node].name == host.name; });
 }
 
 std::vector<Host> hosts_left(const control::Start& job, const std::vector<std::uint32_t>& lost,
@@ -22,9 +22,7 @@ std::vector<Host> hosts_left(const control::Start& job, const std::vector<std::u
   std::vector<Host> hosts;
   for (std::uint32_t index = 0; index < job.nodes.size(); ++index) {
     const control::Node& node = job.nodes[index];
-    const bool has_died =
-        std::ranges::any_of(lost, [&](std::uint32_t each) { return job.nodes[each].name == node.name; });
-    if (has_died) continue;
+    if (has_died(node, job, lost)) continue;
     auto found = std::ranges::find(hosts, node.name, [](const Host& host) { return host.node.name; });
     if (found == hosts.end()) {
       hosts.push_back({node, node.slots});
@@ -42,11 +40,9 @@ Status replace_lost_nodes(control::Start& job, const std::vector<std::uint32_t>&
                           const std::string& llamanetd) {
   std::vector<Host> hosts = hosts_left(job, lost, llamanetd);
   std::vector<control::Node> nodes = job.nodes, spares = job.spares;
-  std::erase_if(spares, [&](const control::Node& spare) {
-    return std::ranges::any_of(lost, [&](std::uint32_t node) { return job.nodes[node].name == spare.name; });
-  });
+  std::erase_if(spares, [&](const control::Node& spare) { return has_died(spare, job, lost); });
   for (std::uint32_t index = 0; index < nodes.size(); ++index) {
-    if (!is_lost(lost, index)) continue;
+    if (std::ranges::find(lost, index) == lost.end()) continue;
     if (!spares.empty()) {
       nodes[index] = spares.front();
       spares.erase(spares.begin());

@@ -27,6 +27,8 @@ inline constexpr std::size_t stream_body_bytes_max = 16 << 20;
 
 /// For list() of numbers.
 inline constexpr auto as_number = [](auto& coder, auto& each) { coder.numbers(each); };
+/// For list() of what has a fields() of its own.
+inline constexpr auto as_fields = [](auto& coder, auto& each) { fields(coder, each); };
 
 class BodyWriter final : public FieldWriter {
  public:

@@ -4,7 +4,6 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -30,8 +29,8 @@
 #include "parts.hpp"
 #include "process_watch.hpp"
 #include "program_calls.hpp"
-#include "program_files.hpp"
 #include "rank_environment.hpp"
+#include "resume.hpp"
 
 namespace llamada::launcher {
 namespace {
@@ -54,11 +53,6 @@ struct Refusal {
   Error error;
   int exit_code;
 };
-
-std::optional<std::string> variable(std::string_view name) {
-  const char* value = getenv(std::string(name).c_str());
-  return value == nullptr ? std::nullopt : std::optional<std::string>(value);
-}
 
 bool is_handed_on(const Options& options, std::string_view entry) {
   if (options.inheritance == Inheritance::all) return true;
@@ -142,7 +136,7 @@ Result<NodePlan> plan_of(const Options& options, const PlanningHost& here, bool 
 PlanningHost own_host(const std::string& path, const Installation& installation) {
   char name[256] = "";
   gethostname(name, sizeof name - 1);
-  const auto text = [](const char* variable_name) { return variable(variable_name).value_or(""); };
+  const auto text = [](const char* variable_name) { return own_variable(variable_name).value_or(""); };
   return {name,
           own_addresses(),
           path,
@@ -154,42 +148,6 @@ PlanningHost own_host(const std::string& path, const Installation& installation)
 std::uint64_t slots_of_all(const std::vector<control::Node>& nodes) {
   return std::accumulate(nodes.begin(), nodes.end(), std::uint64_t{0},
                          [](std::uint64_t sum, const control::Node& node) { return sum + node.slots; });
-}
-
-/// What mpirun --resume will need.
-Result<control::Storing> storing_for(const Options& options, std::uint64_t job_number) {
-  auto directory = job_store_directory(options.store, variable);
-  if (!directory) return propagate(directory);
-  control::Storing storing;
-  storing.directory = *directory + "/" + job_number_text(job_number);
-  storing.words = options.words;
-  for (char** entry = environ; *entry != nullptr; ++entry) storing.environment.emplace_back(*entry);
-  storing.working_directory = current_directory().value_or("/");
-  storing.file_mode_mask = umask(0);
-  umask(storing.file_mode_mask);
-  storing.processor = describe_processor();
-  return storing;
-}
-
-/// The job runs as it did before, wherever that is now.
-Status take_from(const KeptJob& kept, control::Start& job) {
-  if (job.node_of_rank != kept.plan.node_of_rank)
-    return failure(Errc::unsupported,
-                   "the job {} ran on {} nodes, and its ranks must be together as they were: give hosts and "
-                   "slots for that",
-                   kept.number, std::max<std::size_t>(kept.plan.nodes.size(), 1));
-  control::Start resumed = kept.plan;
-  resumed.nodes = std::move(job.nodes);
-  resumed.spares = std::move(job.spares);
-  resumed.inject_rules = std::move(job.inject_rules);
-  resumed.link = job.link;
-  resumed.verbose = job.verbose;
-  resumed.print_exit_codes = job.print_exit_codes;
-  resumed.ends_at_deadlock = job.ends_at_deadlock;
-  resumed.storing.directory = kept.directory;
-  resumed.storing.is_resumed = 1;
-  job = std::move(resumed);
-  return {};
 }
 
 std::variant<Preparation, Refusal> prepare(const Options& options, const KeptJob* kept,
@@ -211,7 +169,7 @@ std::variant<Preparation, Refusal> prepare(const Options& options, const KeptJob
     return refuse(status.error(), exit_launcher);
   auto directory = directory_for_ranks(options.working_directory);
   if (!directory) return refuse(directory.error(), exit_launcher);
-  std::string path = variable("PATH").value_or("/usr/local/bin:/usr/bin:/bin");
+  std::string path = own_variable("PATH").value_or("/usr/local/bin:/usr/bin:/bin");
   if (!options.program_path.empty()) path = options.program_path + ":" + path;
   auto program = find_program(options.command[0], path, *directory);
   if (!program) return refuse(program.error(), exit_code_of(program.error().code()));
@@ -364,69 +322,14 @@ int run_job(const Options& options, const KeptJob* kept, const IsMpiFunction& is
   return refuse(written.error(), result->exit_code == 0 ? exit_output : result->exit_code);
 }
 
-/// Whether the job of the past can go on here.
-Status check_resumable(const KeptJob& job) {
-  if (job.process)
-    return failure(Errc::already_exists, "the job {} is running (process {})", job.number, *job.process);
-  if (!job.error.empty())
-    return failure(Errc::parse_error, "the job {} cannot be resumed: {}", job.number, job.error);
-  if (!job.end.empty())
-    return failure(Errc::unsupported, "the job {} cannot be resumed: {}", job.number, job.end);
-  if (const std::string here = describe_processor(); job.plan.storing.processor != here)
-    return failure(Errc::unsupported,
-                   "the job {} cannot be resumed here: it ran on {}, and this is {}, where its program may "
-                   "compute something else",
-                   job.number, job.plan.storing.processor, here);
-  if (!job.plan.nodes.empty()) return {};  // each node looks at its own files
-  for (const std::string& line : job.code) {
-    const std::string path = line.substr(0, line.find('\t'));
-    if (describe_code(path) != line)
-      return failure(
-          Errc::unsupported,
-          "the job {} cannot be resumed: {} is another file than the one that its ranks ran, or is "
-          "gone",
-          job.number, path);
-  }
-  return {};
-}
-
-/// The directory, the file mode mask and the options that the job was started with, and what is said now.
-Result<Options> options_of_resumed(const KeptJob& job, std::span<const std::string> further) {
-  const control::Storing& storing = job.plan.storing;
-  if (chdir(storing.working_directory.c_str()) != 0)
-    return system_failure(fmt::format("the working directory {} of the job", storing.working_directory));
-  umask(storing.file_mode_mask);
-  const auto variable_of_job = [&storing](std::string_view name) -> std::optional<std::string> {
-    for (const std::string& entry : storing.environment)
-      if (entry.size() > name.size() && entry.starts_with(name) && entry[name.size()] == '=')
-        return entry.substr(name.size() + 1);
-    return std::nullopt;
-  };
-  return parse_options_of_resumed(storing.words, further, variable_of_job);
-}
-
-/// --store among the options, before it is known what these mean.
-std::string store_in(std::span<const std::string> words) {
-  for (std::size_t at = 0; at < words.size(); ++at)
-    for (const std::string_view name : {"--store", "-store"}) {
-      if (words[at] == name && at + 1 < words.size()) return words[at + 1];
-      if (words[at].starts_with(std::string(name) + "=")) return words[at].substr(name.size() + 1);
-    }
-  return {};
-}
-
 /// mpirun --resume JOB [options].
 int resume_job(std::span<const std::string> words, const IsMpiFunction& is_mpi_function) {
   if (words.empty())
     return refuse({Errc::invalid_argument, "--resume needs the number of a job; llamada job ls lists them"},
                   exit_launcher);
-  const std::span<const std::string> further = words.subspan(1);
-  auto directory = job_store_directory(store_in(further), variable);
-  if (!directory) return refuse(directory.error(), exit_launcher);
-  auto job = find_kept_job(*directory, words[0]);
+  auto job = find_resumable(words);
   if (!job) return refuse(job.error(), exit_launcher);
-  if (auto status = check_resumable(*job); !status) return refuse(status.error(), exit_launcher);
-  auto options = options_of_resumed(*job, further);
+  auto options = options_of_resumed(*job, words.subspan(1));
   if (!options) return refuse(options.error(), exit_launcher);
   return run_job(*options, &*job, is_mpi_function);
 }
@@ -443,7 +346,7 @@ int run_mpirun(int argument_count, char** arguments, const IsMpiFunction& is_mpi
   if (!words.empty() && (words[0] == "--resume" || words[0] == "-resume"))
     return resume_job(std::span(words).subspan(1), is_mpi_function);
   const bool adopts = !words.empty() && words[0] == adopt_ranks_word;
-  auto options = adopts ? options_of_adopted(words, variable) : parse_options(words, variable);
+  auto options = adopts ? options_of_adopted(words, own_variable) : parse_options(words, own_variable);
   if (!options) return refuse(options.error(), exit_launcher);
   if (options->action == Action::show_help) return show(help_text());
   if (options->action == Action::show_version) return show("mpirun (Llamada) " LLAMADA_VERSION "\n");

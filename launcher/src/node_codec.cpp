@@ -464,8 +464,7 @@ void fields(Coder& coder, typename Coder::template Value<NodeFailed>& message) {
 
 template <typename Coder>
 void fields(Coder& coder, typename Coder::template Value<Cut>& message) {
-  coder.list(message.pieces,
-             [](Coder& each, typename Coder::template Value<JournalPiece>& piece) { fields(each, piece); });
+  coder.list(message.pieces, as_fields);
   coder.text(message.error);
 }
 

@@ -82,7 +82,7 @@ Status NodeSupervisor::prepare(const node::Prepare& message) {
   auto profile = qos::deserialize(message.profile);
   if (!profile) return propagate(profile);
   rebuilding_ = qos::rank_protection(*profile).records_outcomes;
-  code_mapped_.is_on = qos::rank_protection(*profile).outlives_nodes;
+  code_mapped_.is_on = message.makes_cuts;
   const auto deadline = qos::deadline_for_ranks(*profile);
   ArenasRequest request{message.rank_count, message.job_number, std::move(*profile), message.makes_cuts,
                         std::nullopt};

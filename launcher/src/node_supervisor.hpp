@@ -167,7 +167,7 @@ class NodeSupervisor {
   std::unique_ptr<AdoptedRanks> adopted_;  ///< of a node whose ranks another launcher has started
   bool rebuilding_ = false;                ///< ranks are replaced
   struct {
-    bool is_on = false;                          ///< what ranks record outlives them
+    bool is_on = false;                          ///< what ranks record is kept by the coordinator
     std::set<std::string> paths;                 ///< that were told
   } code_mapped_;                                ///< CodeMapped
   std::map<std::string, KeptProgram> programs_;  ///< under REBUILD, by path

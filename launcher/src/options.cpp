@@ -1,6 +1,7 @@
 #include "llamada/launcher/options.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 #include "application_file.hpp"
@@ -178,17 +179,21 @@ Result<Options> parse_options_of_resumed(std::span<const std::string> arguments,
       return failure(Errc::invalid_argument,
                      "'{}' is no option: a job that is resumed runs the program that it was started with",
                      word);
-    const std::string_view name = split_option(word).name;
-    for (const char* fixed : {"n", "np", "c", "qos", "wdir", "wd", "env", "genv", "x", "usize"})
-      if (name == fixed)
+    const Spec* const spec = find_spec(split_option(word).name);
+    for (const char* fixed : {"n", "qos", "wdir", "env", "x", "usize"})
+      if (spec == find_spec(fixed))
         return failure(Errc::invalid_argument, "the option '{}' cannot be changed when a job is resumed",
                        word);
-    if (name == "host" || name == "hosts" || name == "H" || name == "f" || name == "hostfile")
-      options->nodes.host_lists.clear();
+    if (spec == find_spec("host") || spec == find_spec("hostfile")) options->nodes.host_lists.clear();
     if (auto status = read_option(further, at, *options); !status) return propagate(status);
   }
   if (auto status = check_ranks_of_injections(*options); !status) return propagate(status);
   return options;
+}
+
+std::optional<std::string> own_variable(std::string_view name) {
+  const char* const value = getenv(std::string(name).c_str());
+  return value == nullptr ? std::nullopt : std::optional<std::string>(value);
 }
 
 std::string help_text() {

@@ -124,7 +124,7 @@ class Process {
   }
 
  private:
-  /// Looks whether a mark is due. What happens is recorded by a later step.
+  /// The process looks whether a mark is due. A later step records what happens.
   void begin_event(Random& random) {
     if (const auto mark = marks_.due()) LLAMADA_CHECK(journal_.append(*mark).has_value());
     is_recording_ = true;

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -11,11 +10,6 @@
 
 namespace llamada::tools {
 namespace {
-
-std::optional<std::string> variable(std::string_view name) {
-  const char* value = std::getenv(std::string(name).c_str());
-  return value == nullptr ? std::nullopt : std::optional<std::string>(value);
-}
 
 std::string state_of(const launcher::KeptJob& job) {
   if (job.process) return fmt::format("runs (process {})", *job.process);
@@ -46,7 +40,7 @@ void print_as_json(const std::vector<launcher::KeptJob>& jobs) {
 }  // namespace
 
 int list_kept_jobs(const std::string& store, bool as_json) {
-  const auto directory = launcher::job_store_directory(store, variable);
+  const auto directory = launcher::job_store_directory(store, launcher::own_variable);
   if (!directory) return refuse(1, directory.error().text());
   const auto jobs = launcher::list_kept_jobs(*directory);
   if (!jobs) return refuse(1, jobs.error().text());
@@ -60,7 +54,7 @@ int list_kept_jobs(const std::string& store, bool as_json) {
 }
 
 int remove_kept_job(const std::string& store, const std::string& number) {
-  const auto directory = launcher::job_store_directory(store, variable);
+  const auto directory = launcher::job_store_directory(store, launcher::own_variable);
   if (!directory) return refuse(1, directory.error().text());
   const auto job = launcher::find_kept_job(*directory, number);
   if (!job) return refuse(no_such_job, job.error().text());

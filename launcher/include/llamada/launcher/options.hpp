@@ -120,6 +120,8 @@ struct Options {
 
 /// The value of an environment variable, if it is set.
 using Environment = std::function<std::optional<std::string>(std::string_view)>;
+/// That of this process.
+std::optional<std::string> own_variable(std::string_view name);
 
 /// Reads the arguments behind argv[0]. Takes the options that users of MPICH and of Open MPI write, in both
 /// spellings (docs/mpirun.md). Errc::invalid_argument or Errc::unsupported with a sentence that names the
