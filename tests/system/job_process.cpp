@@ -3,13 +3,16 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <random>
 #include <sstream>
 #include <thread>
 
@@ -149,5 +152,30 @@ pid_t pid_said_by_rank(const std::string& output, int rank) {
 }
 
 void sleep_for_a_moment() { std::this_thread::sleep_for(std::chrono::milliseconds(2)); }
+
+std::string command_line(pid_t pid) {
+  std::string text = contents(fs::path("/proc") / std::to_string(pid) / "cmdline");
+  std::replace(text.begin(), text.end(), '\0', ' ');
+  return text;
+}
+
+void adopt_orphans() { prctl(PR_SET_CHILD_SUBREAPER, 1); }
+
+void reap_orphans() {
+  while (waitpid(-1, nullptr, WNOHANG) > 0) {
+  }
+}
+
+std::string names_left(Job& job) {
+  std::string names;
+  for (const Found& process : job.wait_until_none_is_left(std::chrono::seconds(60)))
+    names += std::to_string(process.pid) + " " + process.name + "\n";
+  return names;
+}
+
+std::uint64_t seed_of_this_run() {
+  const char* given = std::getenv("LLAMADA_TEST_SEED");
+  return given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}();
+}
 
 }  // namespace llamada::system_test

@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -61,6 +62,18 @@ std::vector<std::string> lines_of_mpirun(const std::string& text);
 
 /// The process id that a rank has said in its output, a line "RANK PID" each (stopped.c); 0 if it has not.
 pid_t pid_said_by_rank(const std::string& output, int rank);
+
+/// The command line of a process, a blank behind each word; empty when it is gone.
+std::string command_line(pid_t pid);
+
+/// Orphans come to this process from then on, so that they are reaped and do not count as left.
+void adopt_orphans();
+void reap_orphans();
+/// What of the job is left a minute after its end, a line for each process.
+std::string names_left(Job& job);
+
+/// LLAMADA_TEST_SEED, or a random number.
+std::uint64_t seed_of_this_run();
 
 void sleep_for_a_moment();
 

@@ -1,10 +1,6 @@
 #include <signal.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <random>
 #include <thread>
 #include <vector>
 
@@ -75,23 +71,9 @@ int signal_all(const std::vector<pid_t>& pids, int signal) {
 }
 
 void check_that_nothing_is_left(Job& job) {
-  std::string names;
-  for (const Found& process : job.wait_until_none_is_left(std::chrono::seconds(60)))
-    names += std::to_string(process.pid) + " " + process.name + "\n";
+  const std::string names = names_left(job);
   INFO(names);
   CHECK(names == "");
-}
-
-std::uint64_t seed_of_this_run() {
-  const char* given = std::getenv("LLAMADA_TEST_SEED");
-  return given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}();
-}
-
-/// Orphans come to this process, so that they are reaped and do not count as left.
-void adopt_orphans() { prctl(PR_SET_CHILD_SUBREAPER, 1); }
-void reap_orphans() {
-  while (waitpid(-1, nullptr, WNOHANG) > 0) {
-  }
 }
 
 }  // namespace

@@ -1,11 +1,7 @@
 #include <signal.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <fstream>
-#include <random>
 #include <thread>
 
 #include "job_process.hpp"
@@ -41,13 +37,6 @@ constexpr Part parts[] = {Part::mpirun,      Part::guardian,     Part::keeper,  
 constexpr const char* names[] = {
     "mpirun",           "guardian",      "keeper",      "llamanetd",      "agent",
     "llamanetd --node", "guardian of b", "keeper of b", "llamanetd of b", "rank 1"};
-
-std::string command_line(pid_t pid) {
-  std::ifstream file("/proc/" + std::to_string(pid) + "/cmdline");
-  std::string text((std::istreambuf_iterator<char>(file)), {});
-  std::replace(text.begin(), text.end(), '\0', ' ');
-  return text;
-}
 
 /// The first process of this name whose command line has, or has not, each of these words.
 pid_t find(const Job& job, const std::string& name, const std::vector<std::string>& words,
@@ -104,25 +93,6 @@ std::vector<std::string> stubborn_job(const NodeAgentScript& agent) {
 
 bool is_up(const Job& job) { return job.output() == "up\nup\nup\n"; }
 
-void check_that_nothing_is_left(Job& job) {
-  std::string names_left;
-  for (const Found& process : job.wait_until_none_is_left(60s))
-    names_left += std::to_string(process.pid) + " " + process.name + "\n";
-  CHECK(names_left == "");
-}
-
-/// Orphans come to this process, so that they are reaped and do not count as left.
-void adopt_orphans() { prctl(PR_SET_CHILD_SUBREAPER, 1); }
-void reap_orphans() {
-  while (waitpid(-1, nullptr, WNOHANG) > 0) {
-  }
-}
-
-std::uint64_t seed_of_this_run() {
-  const char* given = std::getenv("LLAMADA_TEST_SEED");
-  return given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}();
-}
-
 }  // namespace
 
 TEST_CASE("nodes: whatever process of a running job is killed, the job ends everywhere", "[system]") {
@@ -139,7 +109,7 @@ TEST_CASE("nodes: whatever process of a running job is killed, the job ends ever
     CAPTURE(job.errors());
     const bool is_death = part == Part::mpirun || part == Part::rank;
     CHECK(code == (is_death ? 128 + SIGKILL : 125));
-    check_that_nothing_is_left(job);
+    CHECK(names_left(job) == "");
     CHECK(lines_of_mpirun(job.errors()).size() == 1);
     const bool is_of_node = part >= Part::agent && part != Part::rank;
     if (is_of_node) CHECK(job.errors().find("the node 'b' is lost: ") != std::string::npos);
@@ -167,7 +137,7 @@ TEST_CASE("nodes: a kill at any moment leaves nothing on any node", "[system]") 
     const int code = job.wait();
     CAPTURE(job.errors());
     CHECK(code != 0);
-    check_that_nothing_is_left(job);
+    CHECK(names_left(job) == "");
     if (part != Part::mpirun) CHECK(lines_of_mpirun(job.errors()).size() == 1);
     reap_orphans();
   }

@@ -1,6 +1,4 @@
 #include <signal.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -37,20 +35,6 @@ bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-/// Orphans come to this process, so that they are reaped and do not count as left.
-void adopt_orphans() { prctl(PR_SET_CHILD_SUBREAPER, 1); }
-void reap_orphans() {
-  while (waitpid(-1, nullptr, WNOHANG) > 0) {
-  }
-}
-
-std::string names_left(Job& job) {
-  std::string names;
-  for (const Found& process : job.wait_until_none_is_left(60s))
-    names += std::to_string(process.pid) + " " + process.name + "\n";
-  return names;
-}
-
 Ran run(const Words& words) {
   adopt_orphans();
   Job job(words);
@@ -81,13 +65,6 @@ bool is_up(const Job& job, int ranks) {
   for (int rank = 0; rank < ranks; ++rank)
     if (pid_said_by_rank(job.output(), rank) == 0) return false;
   return true;
-}
-
-std::string command_line(pid_t pid) {
-  std::ifstream file("/proc/" + std::to_string(pid) + "/cmdline");
-  std::string text((std::istreambuf_iterator<char>(file)), {});
-  std::replace(text.begin(), text.end(), '\0', ' ');
-  return text;
 }
 
 /// What Llamada has started for four ranks on two nodes, and the ranks.

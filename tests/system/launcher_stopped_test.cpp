@@ -1,5 +1,4 @@
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include <fstream>
@@ -123,9 +122,6 @@ class Case {
   Job job_;
   std::vector<pid_t> stopped_;
 };
-
-/// Orphans come to this process, so that they are reaped and do not count as left.
-void adopt_orphans() { prctl(PR_SET_CHILD_SUBREAPER, 1); }
 
 /// So that what was done to processes has had its effect. A longer pause would find the same.
 void pause_briefly() { std::this_thread::sleep_for(std::chrono::milliseconds(300)); }

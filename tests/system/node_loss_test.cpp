@@ -1,11 +1,7 @@
 #include <signal.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <fstream>
-#include <random>
 #include <set>
 #include <sstream>
 #include <thread>
@@ -23,14 +19,6 @@ namespace {
 using namespace llamada;
 using namespace llamada::system_test;
 using namespace std::chrono_literals;
-
-std::string command_line(pid_t pid) {
-  std::ifstream file("/proc/" + std::to_string(pid) + "/cmdline");
-  std::string text((std::istreambuf_iterator<char>(file)), {});
-  for (char& each : text)
-    if (each == '\0') each = ' ';
-  return text;
-}
 
 pid_t parent_of(pid_t pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
@@ -100,25 +88,11 @@ int lines_in(const std::string& text) { return static_cast<int>(std::count(text.
 
 bool says(const Job& job, const std::string& words) { return job.errors().find(words) != std::string::npos; }
 
-void check_that_nothing_is_left(Job& job) {
-  std::string names_left;
-  for (const Found& process : job.wait_until_none_is_left(60s))
-    names_left += std::to_string(process.pid) + " " + process.name + "\n";
-  CHECK(names_left == "");
-  while (waitpid(-1, nullptr, WNOHANG) > 0) {
-  }
-}
-
-/// Orphans come to this process, so that they are reaped and do not count as left.
-struct Reaper {
-  Reaper() { prctl(PR_SET_CHILD_SUBREAPER, 1); }
-};
-
 }  // namespace
 
 TEST_CASE("node loss: the job goes on with a spare host, with the survivors, and after two losses",
           "[system]") {
-  const Reaper reaper;
+  adopt_orphans();
   const NodeAgentScript agent;
   constexpr int steps = 60;
   for (const std::string hosts : {"localhost:2,b:2,c:2", "localhost:3,b:3", "localhost:2,b:1,c:1,d:2"}) {
@@ -139,14 +113,14 @@ TEST_CASE("node loss: the job goes on with a spare host, with the survivors, and
     std::ifstream report(agent.file("report"));
     const std::string text((std::istreambuf_iterator<char>(report)), {});
     CHECK(text.find("\"lost_nodes\"") != std::string::npos);
-    check_that_nothing_is_left(job);
+    CHECK(names_left(job) == "");
+    reap_orphans();
   }
 }
 
 TEST_CASE("node loss: at any moment", "[system]") {
-  const Reaper reaper;
-  const char* given = std::getenv("LLAMADA_TEST_SEED");
-  const std::uint64_t seed = given ? std::strtoull(given, nullptr, 10) : std::random_device{}();
+  adopt_orphans();
+  const std::uint64_t seed = seed_of_this_run();
   CAPTURE(seed);
   Random random(seed);
   const NodeAgentScript agent;
@@ -164,12 +138,13 @@ TEST_CASE("node loss: at any moment", "[system]") {
     const bool came = !(code == 125 && job.output().empty());
     if (came) CHECK(code == 0);
     if (came) CHECK(is_whole(job.output(), steps));
-    check_that_nothing_is_left(job);
+    CHECK(names_left(job) == "");
+    reap_orphans();
   }
 }
 
 TEST_CASE("node loss: a signal while the ranks start again ends the job", "[system]") {
-  const Reaper reaper;
+  adopt_orphans();
   // The agent for the spare takes its time.
   const NodeAgentScript agent("[ \"$1\" = c ] && sleep 5");
   Job job(job_of(agent, "localhost:2,b:2,c:2", 1000));
@@ -181,11 +156,12 @@ TEST_CASE("node loss: a signal while the ranks start again ends the job", "[syst
   const int code = job.wait();
   CAPTURE(job.errors());
   CHECK(code == 128 + SIGTERM);
-  check_that_nothing_is_left(job);
+  CHECK(names_left(job) == "");
+  reap_orphans();
 }
 
 TEST_CASE("node loss: a profile that does not survive it ends the job with one sentence", "[system]") {
-  const Reaper reaper;
+  adopt_orphans();
   const NodeAgentScript agent;
   Job job(job_of(agent, "localhost:2,b:2", 1000, {"--qos", "fault-tolerant"}));
   REQUIRE(wait_for([&] { return lines_in(job.output()) > 5 || job.ended(); }));
@@ -194,5 +170,6 @@ TEST_CASE("node loss: a profile that does not survive it ends the job with one s
   CHECK(says(job, "mpirun: the node 'b' is lost: "));
   CHECK(says(job, "; the job is ended.\n"));
   CHECK(lines_of_mpirun(job.errors()).size() == 1);
-  check_that_nothing_is_left(job);
+  CHECK(names_left(job) == "");
+  reap_orphans();
 }

@@ -2,10 +2,8 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
-#include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <random>
 #include <thread>
 
 #include "job_process.hpp"
@@ -39,11 +37,6 @@ void check_that_nothing_is_left(Job& job) {
 
 bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
-}
-
-std::uint64_t seed_of_this_run() {
-  const char* given = std::getenv("LLAMADA_TEST_SEED");
-  return given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}();
 }
 
 }  // namespace
