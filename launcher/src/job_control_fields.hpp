@@ -18,6 +18,7 @@ void fields(Coder& coder, typename Coder::template Value<Node>& node) {
 
 template <typename Coder>
 void fields(Coder& coder, typename Coder::template Value<Storing>& storing) {
+  coder.text(storing.checkpoints);
   coder.text(storing.directory);
   coder.numbers(storing.is_resumed, storing.token);
   coder.texts(storing.words);

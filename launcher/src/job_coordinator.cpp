@@ -53,6 +53,7 @@ void JobCoordinator::take(node::FromNode message) {
 void JobCoordinator::start(control::Start start) {
   if (job_.rank_count != 0 || start.rank_count == 0) return;
   job_ = std::move(start);
+  checkpoints_ = CheckpointDirectory(job_.storing.checkpoints);
   if (auto status = prepare(); !status) return on(node::NotReady{status.error().text()});
   node::Prepare message{job_.rank_count, job_.job_number, job_.profile, job_.binding, job_.mapping};
   message.makes_cuts = record_.recorder != nullptr;
@@ -167,7 +168,10 @@ void JobCoordinator::finish() {
   tell_of_injections();
   tell_of_other_mpi();
   if (job_.print_exit_codes) say(exit_codes_text());
-  if (record_.recorder || record_.store) end_record();
+  if (record_.recorder || record_.store)
+    end_record();
+  else
+    checkpoints_.remove();
   const int exit_code = ending_code_.value_or(code_if_all_are_lost().value_or(first_failure_));
   tell_mpirun_(control::Finished{exit_code, report_to_json(report_)});
 }

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "checkpoint_directory.hpp"
 #include "classification.hpp"
 #include "event_loop.hpp"
 #include "injector.hpp"
@@ -148,6 +149,9 @@ class JobCoordinator {
   void on(node::CodeMapped&& message);
   void not_resumable(const std::string& why);
   bool is_record_settled();
+  void written_output(const JobRank& rank, std::uint64_t question);
+  void checkpoint_written(std::uint32_t number, std::uint64_t question);
+  void restored(JobRank& rank, const node::Reached& message);
   void end_record();
 
   // All ranks start again (job_coordinator_restart.cpp).
@@ -237,7 +241,10 @@ class JobCoordinator {
     bool input_has_ended = false;         ///< in the past: what comes is not rank 0's
     bool is_over = false;                 ///< the program has ended the job, and would again
     std::optional<std::chrono::steady_clock::time_point> waits_until;  ///< for mpirun to show everything
+    std::uint32_t checkpoint = 0;  ///< that all ranks have written, of those that have been told here
   } record_;  ///< of a job that outlives its nodes or processes
+  CheckpointDirectory checkpoints_;
+  std::uint32_t resumed_checkpoint_ = 0;  ///< from which the ranks of a resumed job go on; 0: none
   struct {
     bool is_on = false;  ///< the ranks are killed, to start again
     std::vector<std::uint32_t> lost;

@@ -91,8 +91,10 @@ void JobCoordinator::resume() {
     restore(slot, RankJournal::ledger, rank.ledger);
     ranks_[slot].first_attached = rank.first_pid;
     if (!rank.host.empty()) nodes_[control::node_of(job_, slot)].host = rank.host;
-    for (int stream = 0; stream < 2; ++stream) ranks_[slot].output.restore(stream, rank.shown[stream]);
+    for (int stream = 0; stream < 2; ++stream) 
+      ranks_[slot].output.restore(stream, rank.shown[stream], rank.written_behind[stream]);
   }
+  resumed_checkpoint_ = past.checkpoint;
   const std::uint64_t outcomes = past.outcome_count();
   if (restart_.lost_at) {
     restart_.ranks_behind = ranks_.size();
@@ -207,6 +209,7 @@ void JobCoordinator::end_record() {
   record_.recorder.reset();
   record_.store.reset();
   const std::string& directory = job_.storing.directory;
+  if (directory.empty() || !is_kept) checkpoints_.remove();
   if (directory.empty()) return;
   const std::string number = job_number_text(job_.job_number);
   if (is_kept)

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "checkpoint_directory.hpp"
 #include "llamada/base/file_descriptor.hpp"
 #include "llamada/store/segment_store.hpp"
 
@@ -49,6 +50,7 @@ Status remove_job(const std::string& directory) {
       return failure(Errc::already_exists, "process {} uses it", *process);
     if (auto unnamed = unname_job(directory); !unnamed) return unnamed;
   }
+  remove_checkpoints_of(directory);
   return store::remove_store(directory + std::string(removed));
 }
 

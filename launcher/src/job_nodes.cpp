@@ -235,7 +235,10 @@ void JobNodes::answer(std::uint64_t question, const std::function<node::ToNode(s
 }
 
 void JobNodes::give(node::AnswerReach&& message) {
-  answer(message.question, [](std::uint64_t number) { return node::AnswerReach{number}; });
+  answer(message.question, [&message](std::uint64_t number) {
+    message.question = number;
+    return std::move(message);
+  });
 }
 
 void JobNodes::give(node::AnswerAgreement&& message) {

@@ -51,6 +51,9 @@ class PastReader {
       past_.input += text_of(item.body);
       past_.input_has_ended |= item.body.empty();
     });
+    each_of_cut(job_stream::checkpoint, [this](const store::Item& item) {
+      past_.checkpoint = std::max(past_.checkpoint, static_cast<std::uint32_t>(item.group));
+    });
     each_of_cut(job_stream::process, [this](const store::Item& item) { take_process(item); });
     if (status_) cut_output();
     return result();
@@ -131,8 +134,10 @@ class PastReader {
     ByteReader head(item.head);
     const auto first = head.number<std::uint64_t>();
     if (!head.ok() || first > written.size()) return fail("a part of the output is missing");
-    written.resize(first);
-    written += text_of(item.body);
+    // What is there already is written once more, with the same bytes.
+    const std::string bytes = text_of(item.body);
+    written.resize(std::max<std::size_t>(written.size(), first + bytes.size()));
+    written.replace(first, bytes.size(), bytes);
   }
 
   void take_process(const store::Item& item) {
@@ -156,8 +161,10 @@ class PastReader {
         const std::uint64_t shown = found == past_.confirmed.end() ? 0 : found->second;
         if (shown > written.size()) return fail("more was shown than the ranks wrote");
         const auto given = given_.find(group);
-        written.resize(given == given_.end() ? shown
-                                             : std::min<std::uint64_t>(given->second, written.size()));
+        const std::uint64_t kept =
+            given == given_.end() ? shown : std::min<std::uint64_t>(given->second, written.size());
+        past_.ranks[rank].written_behind[stream - 1] = written.substr(kept);
+        written.resize(kept);
       }
   }
 

@@ -26,6 +26,7 @@ inline constexpr const char* output = "output";
 inline constexpr const char* input = "input";
 inline constexpr const char* process = "process";
 inline constexpr const char* code = "code";
+inline constexpr const char* checkpoint = "checkpoint";
 inline constexpr const char* end = "end";
 }  // namespace job_stream
 
@@ -36,6 +37,7 @@ struct JobPast {
     /// What mpirun has shown of standard output and standard error, or written to their files; of a job that
     /// starts again under the same mpirun, what mpirun was given.
     std::array<std::string, 2> shown;
+    std::array<std::string, 2> written_behind;  ///< what the rank wrote to them behind that
     std::int32_t first_pid = 0;  ///< that the program was told; 0: none yet
     std::string host;            ///< that it was told; empty: none yet
   };
@@ -48,6 +50,7 @@ struct JobPast {
   bool input_has_ended = false;
   std::vector<std::string> code;  ///< describe_code() of all files that ranks have mapped
   std::string end;                ///< why the job cannot be resumed; empty: it can
+  std::uint32_t checkpoint = 0;   ///< that all ranks have written; 0: none
 
   std::uint64_t outcome_count() const;
 };

@@ -51,11 +51,12 @@ Status JobRecorder::open(const control::Start& job, const JobPast* past) {
         std::pair(&outcomes_, job_stream::outcomes), std::pair(&ledger_, job_stream::ledger),
         std::pair(&output_, job_stream::output), std::pair(&input_, job_stream::input),
         std::pair(&process_, job_stream::process), std::pair(&code_, job_stream::code),
+        std::pair(&checkpoint_, job_stream::checkpoint),
         std::pair(&end_, job_stream::end)})
     if (auto status = open_stream(*stream, name); !status) return status;
   if (past) {
     // Their numbers would make them a part of the next cut.
-    for (const Stream* stream : {&outcomes_, &ledger_, &output_, &input_, &process_})
+    for (const Stream* stream : {&outcomes_, &ledger_, &output_, &input_, &process_, &checkpoint_})
       if (auto status = drop_behind(*stream, past->last_cut); !status) return status;
     for (std::uint32_t rank = 0; rank < past->ranks.size(); ++rank)
       for (std::uint8_t stream = 1; stream <= 2; ++stream)
@@ -263,6 +264,10 @@ void JobRecorder::process(std::uint32_t rank, std::int32_t pid, std::string_view
 
 void JobRecorder::code(std::string_view line) {
   if (!has_ended_) keep(append(code_, 0, {}, bytes_of(line)));
+}
+
+void JobRecorder::checkpoint(std::uint32_t number) {
+  if (!has_ended_) keep(append(checkpoint_, number, {}, {}));
 }
 
 void JobRecorder::shown(const control::OutputShown& message) {

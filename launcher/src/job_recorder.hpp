@@ -55,6 +55,7 @@ class JobRecorder {
   void input(std::string_view bytes);  ///< of rank 0; empty: its end
   void process(std::uint32_t rank, std::int32_t pid, std::string_view host);
   void code(std::string_view line);
+  void checkpoint(std::uint32_t number);
   void shown(const control::OutputShown& message);
 
   /// Nothing waits here.
@@ -110,7 +111,7 @@ class JobRecorder {
   EventLoop& loop_;
   std::unique_ptr<store::Store> store_;
   Actions actions_;
-  Stream plan_, cuts_, outcomes_, ledger_, output_, input_, process_, code_, end_;
+  Stream plan_, cuts_, outcomes_, ledger_, output_, input_, process_, code_, checkpoint_, end_;
   std::uint64_t timer_ = 0;
   std::deque<Held> held_;        ///< nobody has been asked for what led to it
   std::deque<Held> asked_;       ///< waits for the cut that is being made

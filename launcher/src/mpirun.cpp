@@ -13,6 +13,7 @@
 #include <numeric>
 #include <span>
 
+#include "checkpoint_directory.hpp"
 #include "descriptor_limit.hpp"
 #include "foreground.hpp"
 #include "installation.hpp"
@@ -234,6 +235,12 @@ std::variant<Preparation, Refusal> prepare(const Options& options, const KeptJob
     auto storing = storing_for(options, *number);
     if (!storing) return refuse(storing.error(), exit_launcher);
     job.storing = std::move(*storing);
+  }
+  if (!kept && qos::rank_protection(*profile).records_outcomes) {
+    // Without one, the first checkpoint says so.
+    auto directory_of_jobs = job_store_directory(options.store, own_variable);
+    if (directory_of_jobs)
+      job.storing.checkpoints = *directory_of_jobs + "/" + job_number_text(job.job_number) + checkpoint_suffix;
   }
   return Preparation{std::move(*installation), std::move(job)};
 }

@@ -201,7 +201,7 @@ void fields(Coder& coder, typename Coder::template Value<AnswerSpawn>& message) 
 
 template <typename Coder>
 void fields(Coder& coder, typename Coder::template Value<AnswerReach>& message) {
-  coder.numbers(message.question);
+  coder.numbers(message.question, message.written[0], message.written[1]);
 }
 
 template <typename Coder>
@@ -384,9 +384,9 @@ void fields(Coder& coder, typename Coder::template Value<CodeChanged>& message) 
 template <typename Coder>
 void fields(Coder& coder, typename Coder::template Value<Reached>& message) {
   coder.numbers(message.slot);
-  coder.choice(message.place, ReplayPlace::effect);
+  coder.choice(message.place, ReplayPlace::restored);
   coder.flag(message.writes_alone);
-  coder.numbers(message.question);
+  coder.numbers(message.question, message.checkpoint, message.written[0], message.written[1]);
 }
 
 template <typename Coder>

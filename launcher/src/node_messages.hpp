@@ -157,6 +157,7 @@ struct AnswerSpawn {
 };
 struct AnswerReach {
   std::uint64_t question = 0;
+  WrittenOutput written{};  ///< the answer to ReplayPlace::output
 };
 struct AnswerShared {
   std::uint64_t question = 0;
@@ -302,6 +303,8 @@ struct Reached {
   ReplayPlace place = ReplayPlace::over;
   bool writes_alone = false;  ///< no other thread or process can have written to its standard output
   std::uint64_t question = 0;
+  std::uint32_t checkpoint = 0;  ///< of ReplayPlace::checkpoint
+  WrittenOutput written{};       ///< of ReplayPlace::restored
 };
 /// A rank asks for more ranks; AnswerSpawn must follow.
 struct SpawnWanted {

@@ -83,8 +83,9 @@ void NodeSupervisor::arena_damaged(const RankProcess& finder, std::uint32_t slot
 /// A replacement waits at this place of its replay.
 void NodeSupervisor::replay_reached(const RankProcess& rank, const ReachQuestion& question) {
   read_all_output(rank, 0);
+  if (question.place == ReplayPlace::output || question.place == ReplayPlace::restored) read_all_output(rank, 1);
   tell_(node::Reached{rank.slot, question.place, question.is_single && !ending_ && writes_alone(rank),
-                      question.number});
+                      question.number, question.checkpoint, question.written});
 }
 
 void NodeSupervisor::read_output(std::uint32_t slot, int stream) {

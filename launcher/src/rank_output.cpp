@@ -21,9 +21,26 @@ RankOutput::Delivery RankOutput::take(int stream, std::string_view bytes) {
   return delivery;
 }
 
-void RankOutput::restore(int stream, std::string_view bytes) {
+void RankOutput::restore(int stream, std::string_view bytes, std::string undelivered) {
   journals_[stream].take(bytes);
   journals_[stream].begin_incarnation();
+  undelivered_[stream] = std::move(undelivered);
+  undelivered_at_[stream] = bytes.size();
+}
+
+WrittenOutput RankOutput::written() const {
+  return {journals_[0].position() + held_.size(), journals_[1].position()};
+}
+
+std::string RankOutput::go_on_from(int stream, std::uint64_t place) {
+  OutputJournal& journal = journals_[stream];
+  journal.go_on_at(place);
+  const std::uint64_t begin = journal.position() - std::min(journal.position(), undelivered_at_[stream]);
+  const std::string& bytes = undelivered_[stream];
+  if (place <= journal.position() || begin >= bytes.size()) return {};
+  std::string late = bytes.substr(begin, place - journal.position());
+  journal.take(late);
+  return late;
 }
 
 void RankOutput::begin_incarnation(bool is_silent) {

@@ -30,8 +30,14 @@ class RankOutput {
 
   /// What the present incarnation wrote next. `stream`: 0 standard output, 1 standard error.
   Delivery take(int stream, std::string_view bytes);
-  /// What a rank that is resumed wrote to a stream before; before anything else is taken.
-  void restore(int stream, std::string_view bytes);
+  /// What a rank that is resumed wrote to a stream before, and was delivered; before anything else is taken.
+  /// `undelivered`: what it wrote behind that.
+  void restore(int stream, std::string_view bytes, std::string undelivered);
+  /// How much the present incarnation has written to both.
+  WrittenOutput written() const;
+  /// The present incarnation goes on from a checkpoint, before which predecessors had written so much: what was
+  /// not delivered of that is to be delivered now. `stream`: as for take().
+  std::string go_on_from(int stream, std::uint64_t place);
   /// A replacement begins. `is_silent`: its predecessors had begun no MPI call, so it says nothing of its
   /// replay.
   void begin_incarnation(bool is_silent);
@@ -56,6 +62,8 @@ class RankOutput {
 
  private:
   std::array<OutputJournal, 2> journals_;
+  std::array<std::string, 2> undelivered_;       ///< of a rank that is resumed,
+  std::array<std::uint64_t, 2> undelivered_at_{};  ///< from these places on
   std::string held_;  ///< new bytes on standard output that may not be delivered yet: not in the journal
   Repetition repetition_ = Repetition::over;
   bool is_silent_ = true;  ///< nothing is known of the predecessors' last call

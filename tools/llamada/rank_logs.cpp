@@ -11,7 +11,7 @@ namespace {
 /// A log whose writer is as fast as this reader does not keep it from the others.
 constexpr int records_per_look_max = 4096;
 
-bool is_message_log(const log::LogKey& key) { return key.high == mpi::message_log_key(0).high; }
+bool is_message_log(const log::LogKey& key) { return mpi::kind_of_log(key) == mpi::message_log_kind; }
 
 /// So much of a record is copied that the lines of a patch for the first `bytes_max` bytes are among it.
 std::size_t copied_bytes(std::size_t bytes_max) {

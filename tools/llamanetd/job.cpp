@@ -71,7 +71,7 @@ ArenaEvent spawn_event(const llamanet::DriverEvent& event) {
 ArenaEvent reach_event(const llamanet::DriverEvent& event) {
   ArenaEvent told{ArenaEventKind::reach, event.slot, 0, {}};
   told.reach = {static_cast<launcher::ReplayPlace>(event.reach.place), event.reach.is_single,
-                number_of(event.question)};
+                number_of(event.question), event.reach.number, {event.reach.output, event.reach.errors}};
   return told;
 }
 
@@ -238,7 +238,9 @@ class DriverArenas final : public launcher::JobArenas {
     driver_.answer_spawn(question_of(question), {answer.first, answer.count, answer.error});
   }
 
-  void answer_reach(std::uint64_t question) override { driver_.answer_reach(question_of(question)); }
+  void answer_reach(std::uint64_t question, const launcher::WrittenOutput& written) override {
+    driver_.answer_reach(question_of(question), {written[0], written[1]});
+  }
 
   void answer_inject(std::uint64_t question, const launcher::InjectAnswer& answer) override {
     driver_.answer_inject(question_of(question), {answer.accepted, answer.text});

@@ -9,7 +9,7 @@ namespace llamada::mpi::coll {
 Channel::Channel(World& world, Options options)
     : world_(world),
       arena_(world.arena()),
-      key_(collective_log_key(options.context, options.persistent)),
+      key_(collective_log_key(options.context, options.persistent, world.checkpoint())),
       members_(std::move(options.members), options.self, options.first_peer, options.peer_count),
       describe_call_(std::move(options.describe_call)),
       after_publish_(std::move(options.after_publish)),

@@ -46,6 +46,16 @@ void Channel::look_at_losses(const Losses& losses) {
   }
 }
 
+void Channel::discard() {
+  if (!own_log_.is_open()) return;
+  if (ProgressHook* const link = world_.link()) {
+    link->withdraw(key_);
+    for (int member = 0; member < size(); ++member)
+      if (peer(member).is_copy) link->stop_reading(members_.world_rank(member), key_);
+  }
+  own_log_.discard();
+}
+
 void Channel::part(int world_rank) {
   for (int member = 0; member < size(); ++member) {
     if (members_.world_rank(member) != world_rank || peer(member).is_gone) continue;

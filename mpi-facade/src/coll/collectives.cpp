@@ -12,7 +12,14 @@ Collectives::Holder::Holder(Collectives& owner, std::unique_ptr<Channel> channel
   owner_.channels_.push_back(channel_.get());
 }
 
+std::unique_ptr<Channel> Collectives::Holder::leave() {
+  std::erase(owner_.channels_, channel_.get());
+  channel_->retire();
+  return std::move(channel_);
+}
+
 Collectives::Holder::~Holder() {
+  if (!channel_) return;
   std::erase(owner_.channels_, channel_.get());
   if (owner_.is_leaving_) return;
   // Nobody would look there again.
@@ -31,6 +38,35 @@ void Collectives::keep_retired(std::unique_ptr<Channel> channel) {
 void Collectives::give_back_retired() {
   std::erase_if(retired_, [](const auto& channel) { return channel->give_back(); });
   retired_look_at_ = 2 * retired_.size() + retired_before_look;
+}
+
+namespace {
+
+class PastChannel final : public PastLog {
+ public:
+  PastChannel(std::uint32_t checkpoint, std::unique_ptr<Channel> channel)
+      : channel_(std::move(channel)), checkpoint_(checkpoint) {}
+  std::uint32_t checkpoint() const override { return checkpoint_; }
+  void discard() override { channel_->discard(); }
+
+ private:
+  std::unique_ptr<Channel> channel_;
+  std::uint32_t checkpoint_;
+};
+
+}  // namespace
+
+void Collectives::pass_checkpoint(std::span<Communicator* const> communicators,
+                                  std::vector<std::unique_ptr<PastLog>>& past) {
+  const auto leave = [&](std::unique_ptr<CommunicatorExtension>& holder) {
+    if (!holder) return;
+    past.push_back(std::make_unique<PastChannel>(world_.checkpoint(), static_cast<Holder&>(*holder).leave()));
+    holder.reset();
+  };
+  for (Communicator* communicator : communicators) leave(communicator->collectives);
+  for (SpareChannel& spare : spare_channels_.take_all()) leave(spare.holder);
+  known_.clear();
+  lost_.clear();
 }
 
 void Collectives::part(int world_rank) {
@@ -143,8 +179,9 @@ std::string Collectives::left_over() {
   const auto arena = world_.arena().reading();
   for (std::uint32_t index = 0; index < arena.log_count(); ++index) {
     const log::LogEntry& log = arena.log(index);
-    const auto name = name_of_collective_log({log.key_high, log.key_low});
-    if (!name || known_.contains(*name)) continue;
+    const log::LogKey key{log.key_high, log.key_low};
+    const auto name = name_of_collective_log(key);
+    if (!name || checkpoint_of_log(key) != world_.checkpoint() || known_.contains(*name)) continue;
     if (log::LogReader::open(arena, index).peek())
       return fmt::format("a collective on the communicator with context {}", name->first);
   }

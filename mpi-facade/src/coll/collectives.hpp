@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "llamada/waits/report.hpp"
 #include "object/communicator.hpp"
 #include "p2p/losses.hpp"
+#include "world/past_log.hpp"
 
 namespace llamada::mpi::coll {
 
@@ -114,6 +116,11 @@ class Collectives {
   /// shows it.
   void look_for_damage();
 
+  /// The collectives that follow have other logs (World::checkpoint()): the channels of these communicators,
+  /// which are all that there are, have come to their end, and new ones are made at the next collectives.
+  /// `past` gets the logs. No collective may be under way.
+  void pass_checkpoint(std::span<Communicator* const> communicators, std::vector<std::unique_ptr<PastLog>>& past);
+
   /// This process's part is over, but the rank's is not: communicators that go are not given up (tests).
   void leave() { is_leaving_ = true; }
 
@@ -134,6 +141,8 @@ class Collectives {
     Holder(Collectives& owner, std::unique_ptr<Channel> channel);
     ~Holder() override;
     Channel* channel() const { return channel_.get(); }
+    /// The channel, which is of no communicator any more.
+    std::unique_ptr<Channel> leave();
 
     std::uint32_t persistent_count = 0;  ///< collectives of the communicator with channels of their own
 

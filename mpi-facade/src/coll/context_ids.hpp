@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "llamada/base/result.hpp"
@@ -52,6 +53,19 @@ class ContextIds {
   explicit ContextIds(int slot) : slot_(static_cast<std::uint32_t>(slot)) {}
   ContextIds(const ContextIds&) = delete;
   ContextIds& operator=(const ContextIds&) = delete;
+
+  /// All that a process knows; nothing may be claimed.
+  struct Seen {
+    std::uint32_t next_common = first_free_context;
+    std::uint32_t next_own = 0;
+    std::vector<std::uint32_t> unused_own;
+  };
+  Seen seen() const { return {next_common_, next_own_, unused_own_}; }
+  void restore(Seen seen) {
+    next_common_ = seen.next_common;
+    next_own_ = seen.next_own;
+    unused_own_ = std::move(seen.unused_own);
+  }
 
  private:
   friend class ContextClaim;

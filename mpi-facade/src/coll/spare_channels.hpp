@@ -6,6 +6,7 @@
 #include <deque>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "coll/channel.hpp"
@@ -39,6 +40,8 @@ class SpareChannels {
   SpareChannel keep(SpareChannel spare);
   /// Those that have this rank as a member are given up.
   std::vector<SpareChannel> with(int world_rank);
+  /// None is left.
+  std::deque<SpareChannel> take_all() { return std::exchange(spares_, {}); }
 
  private:
   friend class ChannelOffer;

@@ -77,13 +77,16 @@ ssize_t read_input(Determinants& determinants, int descriptor, void* buffer, std
       determinants.diverged(
           fmt::format("it reads at most {} bytes of standard input where its predecessor read {}", size_bytes,
                       outcome.result));
-    if (outcome.result > 0)
+    if (outcome.result > 0) {
+      determinants.input_read();
       read_again(determinants, descriptor, static_cast<char*>(buffer),
                  static_cast<std::size_t>(outcome.result));
+    }
     return end_of_wait(outcome);
   }
   const FileOutcome outcome = FileOutcome::of(real_read(descriptor, buffer, size_bytes));
   LLAMADA_CRASH_POINT("input:read");
+  if (outcome.result > 0) determinants.input_read();
   determinants.record_value(ValueId::input_read, packed_wait(outcome));
   return end_of_wait(outcome);
 }

@@ -90,6 +90,14 @@ Result<Ledger*> Files::ledger() {
   return ledger_.get();
 }
 
+bool Files::any_open() const {
+  return std::ranges::any_of(files_, [](const auto& file) { return file != nullptr; });
+}
+
+void Files::pass_checkpoint() {
+  if (ledger_) ledger_->pass_checkpoint();
+}
+
 Files& files() {
   auto& files = runtime().files;
   if (!files) files = std::make_shared<Files>();

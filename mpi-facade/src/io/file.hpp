@@ -84,6 +84,10 @@ class Files {
 
   /// Made at the first operation.
   Result<Ledger*> ledger();
+  /// Whether the program has a file open.
+  bool any_open() const;
+  /// Ledger::pass_checkpoint(), if there is one.
+  void pass_checkpoint();
 
  private:
   std::vector<std::unique_ptr<File>> files_;  ///< by Fortran's handle, from 1

@@ -22,6 +22,7 @@ constexpr std::uint32_t type_read = 2;       // the digest and number of the byt
 constexpr std::uint32_t type_outcome = 3;    // ends an operation
 constexpr std::uint32_t type_announced = 4;  // the operation with this number finds what it expects
 constexpr std::uint32_t type_begun = 5;      // the operation with this number has been begun
+constexpr std::uint32_t type_passed = 6;     // the checkpoint with this number; operations count from 1 again
 
 constexpr std::size_t data_bytes_each = 12;
 constexpr std::uint64_t has_data_flag = std::uint64_t{1} << 63;
@@ -96,13 +97,13 @@ Result<std::unique_ptr<Ledger>> Ledger::open(World& world) {
   ledger->journal_ = std::move(*journal);
   ledger->read_past();
   ledger->recording_ = world.is_protected();
+  ledger->begin_record();
   return ledger;
 }
 
 void Ledger::read_past() {
   std::vector<std::byte> data;
   std::optional<JournalEntry> read;
-  std::uint64_t number = 0;
   while (const auto entry = journal_.read_next()) {
     switch (entry->head & 0xff) {
       case type_data:
@@ -112,13 +113,12 @@ void Ledger::read_past() {
         read = entry;
         break;
       case type_announced:
-        announced_ = entry->value;
+        pasts_[last_passed_].announced = entry->value;
         break;
       case type_begun:
-        begun_ = {static_cast<OperationKind>(entry->head >> 8 & 0xff), entry->count, entry->value};
+        pasts_[last_passed_].begun = {static_cast<OperationKind>(entry->head >> 8 & 0xff), entry->count, entry->value};
         break;
       case type_outcome: {
-        ++number;
         Entry outcome;
         outcome.kind = static_cast<OperationKind>(entry->head >> 8 & 0xff);
         outcome.error_number = static_cast<int>(entry->head >> 16);
@@ -132,11 +132,14 @@ void Ledger::read_past() {
           if (outcome.has_data)
             outcome.data.assign(data.end() - static_cast<std::ptrdiff_t>(kept), data.end());
         }
-        past_.push_back(std::move(outcome));
+        pasts_[last_passed_].entries.push_back(std::move(outcome));
         data.clear();
         read.reset();
         break;
       }
+      case type_passed:
+        last_passed_ = entry->value;
+        break;
       case log::cut_mark:
         break;
       default:
@@ -145,6 +148,19 @@ void Ledger::read_past() {
   }
 }
 
+/// Behind the checkpoint that the rank has passed last.
+void Ledger::begin_record() {
+  const std::uint64_t checkpoint = world_.checkpoint();
+  if (last_passed_ < checkpoint) {
+    append({type_passed, 0, checkpoint});
+    last_passed_ = checkpoint;
+  }
+  past_ = std::move(pasts_[checkpoint]);
+  number_ = 0;
+}
+
+void Ledger::pass_checkpoint() { begin_record(); }
+
 void Ledger::diverged(const std::string& difference) {
   if (Runtime* runtime = runtime_if_any(); runtime && runtime->engine) runtime->engine->diverged(difference);
   world_.diverged("replay diverged: " + difference);
@@ -152,8 +168,8 @@ void Ledger::diverged(const std::string& difference) {
 }
 
 Ledger::Entry Ledger::take(OperationKind kind, std::uint32_t digest) {
-  Entry entry = std::move(past_.front());
-  past_.pop_front();
+  Entry entry = std::move(past_.entries.front());
+  past_.entries.pop_front();
   ++number_;
   if (entry.kind != kind)
     diverged(fmt::format("where {} was recorded the replacement came to {}", to_string(entry.kind),
@@ -188,12 +204,12 @@ void Ledger::announce() {
 }
 
 void Ledger::begin(OperationKind kind, std::uint32_t digest) {
-  if (begun_ && begun_->number == next_number()) {
-    if (begun_->kind != kind || begun_->digest != digest)
+  if (past_.begun && past_.begun->number == next_number()) {
+    if (past_.begun->kind != kind || past_.begun->digest != digest)
       diverged(fmt::format("where its predecessor had begun {} the replacement came to {}{}",
-                           to_string(begun_->kind), to_string(kind),
-                           begun_->kind == kind ? " with other arguments or data" : ""));
-    begun_.reset();
+                           to_string(past_.begun->kind), to_string(kind),
+                           past_.begun->kind == kind ? " with other arguments or data" : ""));
+    past_.begun.reset();
   } else {
     append({type_begun | static_cast<std::uint32_t>(kind) << 8, digest, next_number()});
     LLAMADA_CRASH_POINT("file:begun");
@@ -203,8 +219,8 @@ void Ledger::begin(OperationKind kind, std::uint32_t digest) {
 }
 
 std::string Ledger::left_over() const {
-  if (!past_.empty()) return to_string(past_.front().kind);
-  if (begun_ && begun_->number == next_number()) return to_string(begun_->kind);
+  if (!past_.entries.empty()) return to_string(past_.entries.front().kind);
+  if (past_.begun && past_.begun->number == next_number()) return to_string(past_.begun->kind);
   return {};
 }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -64,7 +65,7 @@ class Ledger {
   /// Whether outcomes are recorded.
   bool recording() const { return recording_; }
   /// Whether the next operation has an outcome already.
-  bool replaying() const { return !past_.empty(); }
+  bool replaying() const { return !past_.entries.empty(); }
 
   /// The number of the next operation, from 1.
   std::uint64_t next_number() const { return number_ + 1; }
@@ -74,7 +75,7 @@ class Ledger {
   Entry take(OperationKind kind, std::uint32_t digest);
   /// Whether a predecessor had begun this operation when it died, and noted that what it was to make was not
   /// there (create) or what it was to remove was there (remove).
-  bool was_announced() const { return !replaying() && announced_ == next_number(); }
+  bool was_announced() const { return !replaying() && past_.announced == next_number(); }
   /// Notes that; returns when it is kept, as begin() does.
   void announce();
   /// Notes that the next operation, which changes what others see, is about to be done; returns when that is
@@ -84,6 +85,9 @@ class Ledger {
   /// The first operation that predecessors have done, or begun, and that has not come again; empty if there
   /// is none.
   std::string left_over() const;
+
+  /// What is recorded, and repeated, from now on is of behind this checkpoint (World::checkpoint()).
+  void pass_checkpoint();
 
   /// Keeps a piece of what the next operation reads.
   void keep(std::span<const std::byte> data);
@@ -100,18 +104,27 @@ class Ledger {
   void append(const log::JournalEntry& entry);
   void keep_entry(const log::JournalEntry& entry);
 
-  World& world_;
-  log::Journal journal_;
-  log::CutMarks marks_;
-  std::deque<Entry> past_;
-  std::uint64_t number_ = 0;
-  std::uint64_t announced_ = 0;
+  void begin_record();
+
   struct Begun {
     OperationKind kind;
     std::uint32_t digest;
     std::uint64_t number;
   };
-  std::optional<Begun> begun_;  // by a predecessor, the last
+  /// What predecessors did behind one checkpoint, or before the first.
+  struct Past {
+    std::deque<Entry> entries;
+    std::uint64_t announced = 0;
+    std::optional<Begun> begun;  // the last
+  };
+
+  World& world_;
+  log::Journal journal_;
+  log::CutMarks marks_;
+  std::map<std::uint64_t, Past> pasts_;  // by checkpoint
+  std::uint64_t last_passed_ = 0;        // of the checkpoints in the journal
+  Past past_;                            // of the present one
+  std::uint64_t number_ = 0;
   std::uint64_t kept_bytes_ = 0;
   bool recording_ = false;
 };

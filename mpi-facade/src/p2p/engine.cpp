@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <memory>
 #include <utility>
 
 #include "p2p/brief_receive.hpp"
@@ -15,7 +16,7 @@ bool begins_replay(const World& world) {
 }
 bool has_resumed(const World& world) { return world.protection().records_outcomes && world.is_resumed(); }
 
-Outgoing::Options outgoing_options(const World& world, const Engine::Options& options) {
+Outgoing::Options outgoing_options(const World& world, const Engine::Options& options, bool compares) {
   Outgoing::Options outgoing;
   outgoing.limits.eager_bytes_max = options.eager_bytes_max;
   outgoing.limits.memory_bytes_min = options.direct_bytes_min;
@@ -29,8 +30,15 @@ Outgoing::Options outgoing_options(const World& world, const Engine::Options& op
   }
   outgoing.has_short_way = !outgoing.bounds.any() && !options.receives_before_send;
   outgoing.keeps = keeps_histories(world);
-  outgoing.compares = begins_replay(world);
+  outgoing.compares = compares;
   return outgoing;
+}
+
+/// The part is as if it had just been made. Whoever refers to it refers to the new one.
+template <typename Part, typename... Arguments>
+void make_anew(Part& part, Arguments&&... arguments) {
+  std::destroy_at(&part);
+  std::construct_at(&part, std::forward<Arguments>(arguments)...);
 }
 
 }  // namespace
@@ -43,7 +51,7 @@ Engine::Engine(World& world, const Clock& clock, const Options& options,
       own_determinants_(std::move(own_determinants)),
       determinants_(options.determinants ? *options.determinants : *own_determinants_),
       direct_(world, *this),
-      outgoing_(world, *this, direct_, outgoing_options(world, options)),
+      outgoing_(world, *this, direct_, outgoing_options(world, options, begins_replay(world))),
       receiving_(
           {world, determinants_, requests_, outgoing_, direct_, early_, *this, keeps_histories(world)}),
       incoming_(world, receiving_, SendBounds::of(world.profile().datawriter_qos).told_after()),
@@ -67,6 +75,22 @@ Result<std::unique_ptr<Engine>> Engine::create(World& world, const Clock& clock,
     own_determinants = std::move(*opened);
   }
   return std::unique_ptr<Engine>(new Engine(world, clock, options, std::move(own_determinants)));
+}
+
+void Engine::pass_checkpoint(std::uint32_t number, bool repeats, bool follows,
+                             std::vector<std::unique_ptr<PastLog>>& past) {
+  outgoing_.leave_logs(past);
+  world_.pass_checkpoint(number);
+  ReplayCourse::Past past_of_others = replay_.take_past();
+  const bool keeps = upkeep_.keeps();
+  make_anew(outgoing_, world_, static_cast<SendOwner&>(*this), direct_, outgoing_options(world_, options_, repeats));
+  make_anew(receiving_, Receiving::Parts{world_, determinants_, requests_, outgoing_, direct_, early_,
+                                         static_cast<ReceiveOwner&>(*this), keeps});
+  make_anew(incoming_, world_, static_cast<MessageSink&>(receiving_), SendBounds::of(world_.profile().datawriter_qos).told_after());
+  make_anew(replay_, ReplayCourse::Parts{world_, determinants_, incoming_, outgoing_, receiving_, progress_,
+                                         repeats, follows});
+  replay_.set_past(std::move(past_of_others));
+  if (!keeps) incoming_.release_consumed();
 }
 
 void Engine::meet(std::span<const int> ranks) {

@@ -223,9 +223,25 @@ class Engine final : public WaitWork, private ReceiveOwner, private SendOwner, p
   void finish();
   /// Behind the last collective: a replay has repeated all.
   void finish_replay() { replay_.finish(); }
+  void finish_replay_at_checkpoint() { replay_.finish_at_checkpoint(); }
   std::string describe_rank() const { return mpi::describe_rank(world_); }
   void look_for_culprit() { replay_.look_for_culprit(); }
   [[noreturn]] void diverged(const std::string& difference) { replay_.diverged(difference); }
+
+  // Checkpoints
+
+  /// Messages that this rank has sent, and those that its receives have taken; no request may be active.
+  struct Exchanged {
+    std::uint64_t sent = 0;
+    std::uint64_t received = 0;
+  };
+  Exchanged exchanged() const {
+    return {outgoing_.sent_count(), incoming_.heard_count() - receiving_.unexpected_count()};
+  }
+  /// What follows lies in other logs, behind this checkpoint, which the determinants have passed; `past` gets
+  /// those until now. No message may be under way, and no request active. `repeats`: predecessors have come
+  /// as far; `follows`: what the rank does has been recorded (ReplayCourse).
+  void pass_checkpoint(std::uint32_t number, bool repeats, bool follows, std::vector<std::unique_ptr<PastLog>>& past);
 
   // Communication. Ranks are those of the communicator; arguments have been checked; the peer is not
   // MPI_PROC_NULL.

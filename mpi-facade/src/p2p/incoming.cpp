@@ -42,7 +42,7 @@ void Incoming::meet(int rank) {
   if (stream.met) return;
   stream.met = true;
   stream.is_far = !world_.is_local(rank);
-  stream.source = world_.source(rank, message_log_key(world_.rank()));
+  stream.source = world_.source(rank, message_log_key(world_.rank(), world_.checkpoint()));
   missing_.push_back(rank);
 }
 
@@ -73,13 +73,13 @@ bool Incoming::open_reader(int from, log::LogKey key, log::DirectoryScan& scan, 
 
 bool Incoming::find(int from, Stream& stream) {
   if (!has_new_logs(stream)) return false;
-  stream.open = open_reader(from, message_log_key(world_.rank()), stream.scan, stream.reader);
+  stream.open = open_reader(from, message_log_key(world_.rank(), world_.checkpoint()), stream.scan, stream.reader);
   stream.may_be_brief = stream.open && told_after_ == 0;
   return stream.open;
 }
 
 bool Incoming::find_bulk(int from, Stream& stream) {
-  stream.bulk_open = open_reader(from, bulk_log_key(world_.rank()), stream.bulk_scan, stream.bulk);
+  stream.bulk_open = open_reader(from, bulk_log_key(world_.rank(), world_.checkpoint()), stream.bulk_scan, stream.bulk);
   return stream.bulk_open;
 }
 
@@ -263,6 +263,8 @@ void Incoming::look_for_lost_logs() {
     const bool is_retired = cursor.consumed.load(std::memory_order_relaxed) == log::retired_cursor;
     const auto writer = static_cast<int>(cursor.writer);
     if (is_retired || writer >= world_.size() || writer == world_.rank()) continue;
+    // Logs of an earlier checkpoint may be gone.
+    if (checkpoint_of_log({cursor.key_high, cursor.key_low}) != world_.checkpoint()) continue;
     // Copies are this rank's own, and so are the cursors of their writers' keepers.
     if (!world_.is_local(writer)) continue;
     std::uint32_t scanned = 0;

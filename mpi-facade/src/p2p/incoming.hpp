@@ -130,6 +130,12 @@ class Incoming {
     const auto index = static_cast<std::size_t>(from);
     return index < streams_.size() ? streams_[index].ordinals.last(context) : 0;
   }
+  /// How many messages have come, in all contexts.
+  std::uint64_t heard_count() const {
+    std::uint64_t count = 0;
+    for (const Stream& stream : streams_) count += stream.ordinals.total();
+    return count;
+  }
   /// Hands all that is there in that one to the sink. True when there was something.
   bool drain(int from, Stream& stream);
   /// For who has waited long: ends the job when a stream shows that the rank it comes from has damaged its

@@ -43,11 +43,11 @@ void Outgoing::open(Destination& to) {
   log::LogOptions log_options;
   log_options.live_bytes_max = options_.log_bytes_max;
   log_options.retention = options_.keeps ? log::Retention::keep_all : log::Retention::recycle;
-  auto log = log::LogWriter::open(world_.arena(), message_log_key(to.rank), log_options);
+  auto log = log::LogWriter::open(world_.arena(), message_log_key(to.rank, world_.checkpoint()), log_options);
   if (!log)
     world_.aborted(1, fmt::format("the log to rank {} cannot be made: {}", to.rank, log.error().text()));
   to.log = std::move(*log);
-  world_.publish_to(to.log, message_log_key(to.rank), std::span(&to.rank, 1));
+  world_.publish_to(to.log, message_log_key(to.rank, world_.checkpoint()), std::span(&to.rank, 1));
   to.kept = KeptPayloads(options_.keeps);
   to.sleeping = world_.sleeping_word(to.rank);
   to.is_reachable = world_.is_local(to.rank);
@@ -62,12 +62,12 @@ void Outgoing::open_bulk(Destination& to) {
   if (to.bulk.is_open) return;
   log::LogOptions log_options;
   log_options.live_bytes_max = bulk_lane_pieces * (options_.bulk_piece_bytes + 4096);
-  auto log = log::LogWriter::open(world_.arena(), bulk_log_key(to.rank), log_options);
+  auto log = log::LogWriter::open(world_.arena(), bulk_log_key(to.rank, world_.checkpoint()), log_options);
   if (!log)
     world_.aborted(1,
                    fmt::format("the bulk lane to rank {} cannot be made: {}", to.rank, log.error().text()));
   to.bulk.log = std::move(*log);
-  world_.publish_to(to.bulk.log, bulk_log_key(to.rank), std::span(&to.rank, 1));
+  world_.publish_to(to.bulk.log, bulk_log_key(to.rank, world_.checkpoint()), std::span(&to.rank, 1));
   to.bulk.is_open = true;
 }
 
@@ -75,7 +75,7 @@ void Outgoing::add_reader(Destination& to, bool bulk) {
   log::LogWriter& log = bulk ? to.bulk.log : to.log;
   if (log.reader_count() > 0) return;
   const auto arena = world_.cursors_of(to.rank);
-  const auto key = bulk ? bulk_log_key(to.rank) : message_log_key(to.rank);
+  const auto key = bulk ? bulk_log_key(to.rank, world_.checkpoint()) : message_log_key(to.rank, world_.checkpoint());
   const auto* cursor =
       log::find_cursor(arena, key, static_cast<std::uint32_t>(world_.rank()), bulk ? to.bulk.scan : to.scan);
   if (cursor) log.add_reader(cursor);

@@ -18,6 +18,7 @@
 #include "p2p/request.hpp"
 #include "p2p/route.hpp"
 #include "p2p/send_bounds.hpp"
+#include "world/past_log.hpp"
 #include "world/world.hpp"
 
 namespace llamada::mpi {
@@ -121,6 +122,10 @@ class Outgoing {
   void tell_revoked(int rank, std::uint32_t context);
   /// From now on what was consumed is reused.
   void keep_no_longer();
+  /// The messages that have been sent, in all contexts; of those to be sent none may wait.
+  std::uint64_t sent_count() const;
+  /// Gives its logs away: this object has come to its end.
+  void leave_logs(std::vector<std::unique_ptr<PastLog>>& to);
   /// For messages from now on.
   void set_eager_bytes_max(std::size_t bytes) { options_.limits.eager_bytes_max = bytes; }
   void set_direct_bytes_min(std::size_t bytes) { options_.limits.memory_bytes_min = bytes; }
@@ -148,6 +153,7 @@ class Outgoing {
     std::set<std::pair<std::uint32_t, std::uint64_t>> acknowledgements;
     std::span<const std::byte> patch;  // the last one
   };
+  class PastDestination;
   struct Destination {
     int rank = 0;
     const std::atomic<std::uint32_t>* sleeping = nullptr;  // its word; null: the world is to be asked

@@ -101,7 +101,7 @@ std::string Outgoing::left_over() {
   // Destinations that have not been opened may have a log, too.
   for (std::size_t rank = 0; rank < destinations_.size(); ++rank) {
     Destination* to = destinations_[rank].get();
-    if (!to->open && !world_.arena().find_log(message_log_key(to->rank))) continue;
+    if (!to->open && !world_.arena().find_log(message_log_key(to->rank, world_.checkpoint()))) continue;
     destination(to->rank);
     if (const auto record = predecessors_message(*to))
       return name(*to, record->label, to->ordinals.last(label_context(record->label)) + 1);

@@ -4,7 +4,8 @@
 #include "p2p/incoming.hpp"
 #include "p2p/outgoing.hpp"
 
-// How a rank forgets another one that has ended, so that its slot can be a new process's.
+// How a rank forgets another one that has ended, so that its slot can be a new process's; and how it leaves
+// its logs, to go on in others.
 
 namespace llamada::mpi {
 
@@ -16,7 +17,9 @@ void Incoming::part(int rank) {
   ProgressHook* const link = world_.is_local(rank) ? nullptr : world_.link();
   streams_[static_cast<std::size_t>(rank)] = Stream{};
   log::ArenaWriter& own = world_.arena();
-  for (const log::LogKey key : {message_log_key(world_.rank()), bulk_log_key(world_.rank())}) {
+  const std::uint32_t checkpoint = world_.checkpoint();
+  for (const log::LogKey key :
+       {message_log_key(world_.rank(), checkpoint), bulk_log_key(world_.rank(), checkpoint)}) {
     if (link) {
       link->stop_reading(rank, key);
       continue;
@@ -54,9 +57,42 @@ void Outgoing::part(int rank) {
   if (to->open) to->log.discard();
   if (to->bulk.is_open) to->bulk.log.discard();
   if (ProgressHook* const link = world_.is_local(rank) ? nullptr : world_.link())
-    for (const log::LogKey key : {message_log_key(rank), bulk_log_key(rank)}) link->withdraw(key);
+    for (const log::LogKey key :
+         {message_log_key(rank, world_.checkpoint()), bulk_log_key(rank, world_.checkpoint())})
+      link->withdraw(key);
   to = std::make_unique<Destination>();
   to->rank = rank;
+}
+
+std::uint64_t Outgoing::sent_count() const {
+  std::uint64_t count = 0;
+  for (const auto& to : destinations_) count += to->ordinals.total();
+  return count;
+}
+
+class Outgoing::PastDestination final : public PastLog {
+ public:
+  PastDestination(World& world, std::unique_ptr<Destination> to)
+      : world_(world), to_(std::move(to)), checkpoint_(world.checkpoint()) {}
+  std::uint32_t checkpoint() const override { return checkpoint_; }
+  void discard() override {
+    if (ProgressHook* const link = world_.is_local(to_->rank) ? nullptr : world_.link())
+      for (const log::LogKey key : {message_log_key(to_->rank, checkpoint_), bulk_log_key(to_->rank, checkpoint_)})
+        link->withdraw(key);
+    to_->log.discard();
+    if (to_->bulk.is_open) to_->bulk.log.discard();
+  }
+
+ private:
+  World& world_;
+  std::unique_ptr<Destination> to_;
+  std::uint32_t checkpoint_;
+};
+
+void Outgoing::leave_logs(std::vector<std::unique_ptr<PastLog>>& to) {
+  for (auto& destination : destinations_)
+    if (destination->open) to.push_back(std::make_unique<PastDestination>(world_, std::move(destination)));
+  destinations_.clear();
 }
 
 void DirectCopies::part(int rank) {

@@ -103,6 +103,7 @@ std::string ReplayCourse::left_over(bool with_contributions) {
 std::string ReplayCourse::left_in_record() {
   auto& replayer = determinants_.replayer();
   if (replayer.outcomes_left()) return replayer.describe_next();
+  if (determinants_.goes_on_from() != 0) return "a checkpoint";
   if (replayer.anything_left()) return "a receive from MPI_ANY_SOURCE";
   if (receiving_.awaited_matches() > 0) return "a receive from MPI_ANY_SOURCE, whose message is gone,";
   return past_.operations ? past_.operations() : std::string();
@@ -229,14 +230,13 @@ void ReplayCourse::reach_end() {
   end("it reaches the end", false);
 }
 
-void ReplayCourse::finish() {
+void ReplayCourse::finish_at(std::string_view here) {
   if (repeats_) {
     drain_all();
-    end("it reaches the end");
+    end(here);
   }
   look_at_record();
-  if (follows_record())
-    diverged(fmt::format("it reaches the end, while {} is still to be repeated", left_in_record()));
+  if (follows_record()) diverged(fmt::format("{}, while {} is still to be repeated", here, left_in_record()));
 }
 
 }  // namespace llamada::mpi

@@ -47,6 +47,7 @@ class ReplayCourse {
     std::function<void()> look_for_damage;       ///< Collectives::look_for_damage()
   };
   void set_past(Past past) { past_ = std::move(past); }
+  Past take_past() { return std::move(past_); }
   /// Goes along with the program's calls, which `calls` counts, from the first one on: a predecessor had
   /// begun as many as World::identity() says in a line "calls=N".
   void follow(CallCounter& calls);
@@ -76,7 +77,9 @@ class ReplayCourse {
   /// MPI_Finalize, first half: all but contributions to collectives, of which one follows, has been repeated.
   void reach_end();
   /// Behind the last collective: all has.
-  void finish();
+  void finish() { finish_at("it reaches the end"); }
+  /// What follows is another record's, and in other logs: all has been repeated.
+  void finish_at_checkpoint() { finish_at("it has taken a checkpoint"); }
 
   /// Before the replay ends as diverged: that may be the fault of another rank whose wild pointer has written
   /// over what it had sent. Then this names that rank and ends the job.
@@ -95,6 +98,7 @@ class ReplayCourse {
   std::string left_in_logs(bool with_contributions);
   /// The rank does what no predecessor has done, which `here` says.
   void end(std::string_view here, bool with_contributions = true);
+  void finish_at(std::string_view here);
   void begin_last_call();
   void end_last_call();
   void tell_over();

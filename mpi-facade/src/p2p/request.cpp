@@ -116,6 +116,15 @@ void RequestTable::forget_kept(Request& request) {
   request.keeps_something = false;
 }
 
+bool RequestTable::any_active() const {
+  return std::any_of(requests_.begin(), requests_.end(), [](const auto& request) { return request->active; });
+}
+
+std::size_t RequestTable::named_count() const {
+  return static_cast<std::size_t>(std::count_if(requests_.begin(), requests_.end(),
+                                                [](const auto& request) { return request->is_named; }));
+}
+
 bool RequestTable::any_active(const Communicator& communicator) const {
   return std::any_of(requests_.begin(), requests_.end(), [&](const auto& request) {
     const bool message = request->kind == Request::Kind::send || request->kind == Request::Kind::receive;

@@ -222,6 +222,10 @@ class RequestTable {
     const std::uint32_t index = static_cast<std::uint32_t>(handle) - first_handle;
     return index < handles_.size() ? handles_[index] : nullptr;
   }
+  /// Whether the program has begun a request that it has not been told the end of.
+  bool any_active() const;
+  /// How many the program has, begun or not.
+  std::size_t named_count() const;
   /// Whether a send or receive in this communicator has been begun and is not complete.
   bool any_active(const Communicator& communicator) const;
 

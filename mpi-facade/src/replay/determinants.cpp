@@ -1,5 +1,6 @@
 #include "replay/determinants.hpp"
 
+#include <charconv>
 #include <cstdlib>
 
 #include "replay/protection.hpp"
@@ -9,6 +10,17 @@ namespace llamada::mpi::replay {
 namespace {
 
 constexpr log::LogKey journal_key{4, 0};
+
+std::optional<std::uint32_t> passed_checkpoint(const log::JournalEntry& entry) {
+  if (entry.head != value_entry(ValueId::checkpoint_passed, 0).head) return std::nullopt;
+  return static_cast<std::uint32_t>(entry.value);
+}
+
+std::uint32_t number_in(std::string_view text) {
+  std::uint32_t number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
 
 }  // namespace
 
@@ -22,11 +34,63 @@ Result<std::unique_ptr<Determinants>> Determinants::open(World& world) {
   determinants->journal_ = std::move(*journal);
   std::vector<log::JournalEntry> entries;
   while (auto entry = determinants->journal_.read_next()) entries.push_back(*entry);
-  auto replayer = Replayer::read(entries);
-  if (!replayer) return propagate(replayer);
-  determinants->replayer_ = std::move(*replayer);
+  if (auto status = determinants->read_past(entries); !status) return propagate(status);
   determinants->recording_ = world.is_protected();
   return determinants;
+}
+
+/// A record behind each checkpoint, of which the first is replayed first.
+Status Determinants::read_past(std::span<const log::JournalEntry> entries) {
+  std::size_t first = 0;
+  for (std::size_t at = 0; at <= entries.size(); ++at) {
+    const auto passed = at < entries.size() ? passed_checkpoint(entries[at]) : std::nullopt;
+    if (at < entries.size() && !passed) continue;
+    const auto record = entries.subspan(first, at - first);
+    if (last_passed_ != 0) {
+      later_[last_passed_].assign(record.begin(), record.end());
+    } else {
+      auto replayer = Replayer::read(record);
+      if (!replayer) return propagate(replayer);
+      replayer_ = std::move(*replayer);
+    }
+    first = at + 1;
+    if (passed) last_passed_ = *passed;
+  }
+  // Others may have passed one that this rank had not, when all of them ended.
+  goes_on_from_ = std::max(last_passed_, number_in(identity_value(world_.identity(), "checkpoint")));
+  return {};
+}
+
+void Determinants::pass_checkpoint(std::uint32_t checkpoint) {
+  if (recording_ && !was_passed(checkpoint)) {
+    const Turn turn(*this);
+    LLAMADA_CRASH_POINT("checkpoint:kept");
+    append(value_entry(ValueId::checkpoint_passed, checkpoint));
+    LLAMADA_CRASH_POINT("checkpoint:passed");
+  }
+  publish_counters();
+  published_replayed_ = 0;
+  auto replayer = Replayer::read(later_[checkpoint]);
+  if (!replayer) diverged(replayer.error().text());
+  replayer_ = std::move(*replayer);
+  later_.clear();
+  last_passed_ = std::max(last_passed_, checkpoint);
+  goes_on_from_ = 0;
+}
+
+std::vector<Determinants::ToldClock> Determinants::told_clocks() const {
+  std::vector<ToldClock> told;
+  for (const ClockState& clock : clocks_)
+    if (clock.id != 0) told.push_back({clock.id, clock.last});
+  return told;
+}
+
+void Determinants::restore_clocks(std::span<const ToldClock> told) {
+  for (const ToldClock& each : told) {
+    ClockState& clock = clock_state(static_cast<ValueId>(each.id));
+    clock.last = std::max(clock.last, each.last);
+    clock.replayed = true;
+  }
 }
 
 void Determinants::append_slowly(const log::JournalEntry& entry) {
@@ -113,7 +177,7 @@ std::uint64_t Determinants::read_clock(ValueId id, std::uint64_t now) {
     return *value;
   }
   if (clock.replayed && now + clock.offset < clock.last) clock.offset = clock.last - now;
-  const std::uint64_t value = now + clock.offset;
+  const std::uint64_t value = clock.last = now + clock.offset;
   record_value(id, value);
   return value;
 }

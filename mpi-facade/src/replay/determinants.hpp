@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string_view>
+#include <vector>
 
 #include "llamada/base/crash_point.hpp"
 #include "llamada/base/owner_lock.hpp"
@@ -114,6 +117,28 @@ class Determinants {
   /// nobody can tell how much of that was done. `why` is one sentence without a full stop.
   [[noreturn]] void cannot_be_replaced(std::string_view why);
 
+  // Checkpoints: a record behind each, of which a process replays the first, and the last.
+
+  /// The checkpoint from which this process will go on, once it has come to its first one; 0: none, or it
+  /// has.
+  std::uint32_t goes_on_from() const { return goes_on_from_; }
+  /// Whether a predecessor has passed this checkpoint, or a later one.
+  bool was_passed(std::uint32_t checkpoint) const { return checkpoint <= last_passed_; }
+  /// What is recorded, and replayed, from now on is of behind this checkpoint. Nothing may be left of what is
+  /// replayed now.
+  void pass_checkpoint(std::uint32_t checkpoint);
+  /// What clocks have told the program, for a checkpoint. A program that goes on from there is told nothing
+  /// earlier.
+  struct ToldClock {
+    std::uint32_t id = 0;
+    std::uint64_t last = 0;
+  };
+  std::vector<ToldClock> told_clocks() const;
+  void restore_clocks(std::span<const ToldClock> told);
+  /// How often the program was given anything that it read from standard input.
+  std::uint64_t inputs_read() const { return inputs_read_; }
+  void input_read() { ++inputs_read_; }
+
   /// Writes the counters of the arena: determinants replayed.
   void publish_counters();
 
@@ -131,6 +156,7 @@ class Determinants {
   };
 
   explicit Determinants(World& world);
+  Status read_past(std::span<const log::JournalEntry> entries);
   void append(const log::JournalEntry& entry) {
     if (!journal_.try_append(entry)) [[unlikely]]
       return append_slowly(entry);
@@ -150,6 +176,10 @@ class Determinants {
   Replayer replayer_;
   bool recording_ = false;
   std::uint64_t published_replayed_ = 0;
+  std::map<std::uint32_t, std::vector<log::JournalEntry>> later_;  // by the checkpoint behind which they are
+  std::uint32_t last_passed_ = 0;                                  // of those in the journal
+  std::uint32_t goes_on_from_ = 0;
+  std::uint64_t inputs_read_ = 0;
   struct ClockState {
     std::uint32_t id = 0;  ///< 0: nobody's yet
     std::uint64_t last = 0;

@@ -378,7 +378,17 @@ class LlamanetWorld final : public World {
   }
   void warning(std::string_view text) override { tell(llamanet::SayKind::warning, 0, text); }
   void reached(ReplayPlace place, bool is_single) override {
-    if (!application_->reach({static_cast<llamanet::ReplayPlace>(place), is_single})) driver_is_gone();
+    ask({.place = static_cast<llamanet::ReplayPlace>(place), .is_single = is_single});
+  }
+  WrittenOutput written_output() override {
+    const llamanet::Reached answer = ask({.place = llamanet::ReplayPlace::output});
+    return {answer.output, answer.errors};
+  }
+  void checkpoint_written(std::uint32_t number) override {
+    ask({.place = llamanet::ReplayPlace::checkpoint, .number = number});
+  }
+  void restored(const WrittenOutput& written) override {
+    ask({.place = llamanet::ReplayPlace::restored, .output = written[0], .errors = written[1]});
   }
   void live() override {
     arena().set_replaying(false);
@@ -387,6 +397,11 @@ class LlamanetWorld final : public World {
   }
 
  private:
+  llamanet::Reached ask(const llamanet::Reach& question) {
+    auto answer = application_->reach(question);
+    if (!answer) driver_is_gone();
+    return *answer;
+  }
   Result<std::string> ask_name(NameSpace space, llamanet::NameAction action, const std::string& name,
                                const std::string& value) {
     const auto in = space == NameSpace::ports ? llamanet::NameSpace::ports : llamanet::NameSpace::services;

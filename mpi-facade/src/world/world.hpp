@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -81,7 +82,13 @@ enum class ReplayPlace : std::uint32_t {
   last_call_ended = 2,   ///< it is over
   over = 3,              ///< the rank does what no predecessor has done
   effect = 4,            ///< what it does next cannot be taken back: all that it has recorded must be kept
+  output = 5,            ///< it asks how much it has written so far
+  checkpoint = 6,        ///< all ranks have written a checkpoint, which must be kept as the one to go on from
+  restored = 7,          ///< it goes on from a checkpoint, before which it had written so much
 };
+
+/// Bytes of standard output and standard error.
+using WrittenOutput = std::array<std::uint64_t, 2>;
 
 enum class NameSpace { services, ports };
 
@@ -122,6 +129,19 @@ class World {
   /// Before the rank does what cannot be taken back: returns when all that it, and whoever it has heard of,
   /// has recorded so far will be there even if all ranks end now. At once where no cuts are made.
   virtual void await_stable() {}
+
+  // Checkpoints (checkpoint/course.hpp).
+
+  /// The number of the last checkpoint that this rank has passed; 0: none. What it sends lies in logs of that
+  /// number (log_kind()).
+  std::uint32_t checkpoint() const { return checkpoint_; }
+  void pass_checkpoint(std::uint32_t number) { checkpoint_ = number; }
+  /// What this rank has written so far, in all incarnations. Its checkpoints have a directory from then on.
+  virtual WrittenOutput written_output() { return {}; }
+  /// All ranks have written this checkpoint. Returns when the job would go on from it, were all ranks to end.
+  virtual void checkpoint_written(std::uint32_t /*number*/) {}
+  /// The rank goes on from a checkpoint, before which it had written so much: that does not come again.
+  virtual void restored(const WrittenOutput& /*written*/) {}
 
   /// The arena of this rank (to create and adopt logs in).
   virtual log::ArenaWriter& arena() = 0;
@@ -316,6 +336,8 @@ class World {
   }
 
  private:
+  std::uint32_t checkpoint_ = 0;
+
   static tl::unexpected<Error> no_names() {
     return failure(Errc::unsupported, "only a job of mpirun has names and ports");
   }

@@ -38,7 +38,7 @@ class NoArenas final : public JobArenas {
   }
   Result<std::uint32_t> add_ranks(std::uint32_t) override { return std::uint32_t{7}; }
   void answer_spawn(std::uint64_t, const SpawnAnswer&) override {}
-  void answer_reach(std::uint64_t) override {}
+  void answer_reach(std::uint64_t, const WrittenOutput&) override {}
   void answer_inject(std::uint64_t, const InjectAnswer&) override {}
   void limit_log(std::uint64_t) override {}
   void set_unprotected() override {}

@@ -182,10 +182,7 @@ Result<Spawned> Application::spawn(const Spawn& spawn) {
   return driver_->ask<Spawned>(spawn);
 }
 
-Status Application::reach(const Reach& reach) {
-  auto answer = driver_->ask<Reached>(reach);
-  return answer ? Status() : Status(propagate(answer));
-}
+Result<Reached> Application::reach(const Reach& reach) { return driver_->ask<Reached>(reach); }
 
 Result<Named> Application::name(const Name& name) { return driver_->ask<Named>(name); }
 Result<Moved> Application::move(const Move& move) { return driver_->ask<Moved>(move); }

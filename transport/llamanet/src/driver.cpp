@@ -234,8 +234,8 @@ void Driver::drop_slots(std::uint32_t first, std::uint32_t count) {
 void Driver::answer_spawn(const DriverEvent::Question& question, const Spawned& spawned) {
   implementation_->answer(question, spawned);
 }
-void Driver::answer_reach(const DriverEvent::Question& question) {
-  implementation_->answer(question, Reached{});
+void Driver::answer_reach(const DriverEvent::Question& question, const Reached& reached) {
+  implementation_->answer(question, reached);
 }
 void Driver::answer_inject(const DriverEvent::Question& question, const Injected& injected) {
   implementation_->answer(question, injected);

@@ -198,12 +198,15 @@ void fields(Coder&, typename Coder::template Value<Lengthened>&) {}
 
 template <typename Coder>
 void fields(Coder& coder, typename Coder::template Value<Reach>& message) {
-  coder.kind(message.place, ReplayPlace::last_call_begins, ReplayPlace::effect);
+  coder.kind(message.place, ReplayPlace::last_call_begins, ReplayPlace::restored);
   coder.boolean(message.is_single);
+  coder.numbers(message.number, message.output, message.errors);
 }
 
 template <typename Coder>
-void fields(Coder&, typename Coder::template Value<Reached>&) {}
+void fields(Coder& coder, typename Coder::template Value<Reached>& message) {
+  coder.numbers(message.output, message.errors);
+}
 
 template <typename Coder>
 void fields(Coder& coder, typename Coder::template Value<Rejoin>& message) {

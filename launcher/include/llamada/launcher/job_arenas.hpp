@@ -78,17 +78,25 @@ struct SpawnAnswer {
   std::string error;
 };
 
+/// Bytes that a rank has written to standard output and standard error.
+using WrittenOutput = std::array<std::uint64_t, 2>;
+
 /// Where the replay of a rank stands, which waits there for answer_reach().
 enum class ReplayPlace : std::uint32_t {
   last_call_begins = 1,  ///< the last MPI call that a predecessor began is about to begin
   last_call_ended = 2,   ///< it is over
   over = 3,              ///< the rank does what no predecessor has done
   effect = 4,            ///< what it does next cannot be taken back: all that it has recorded must be kept
+  output = 5,            ///< it asks how much it has written so far
+  checkpoint = 6,        ///< all have written this checkpoint, which must be kept as the one to go on from
+  restored = 7,          ///< it goes on from a checkpoint, before which it had written so much
 };
 struct ReachQuestion {
   ReplayPlace place = ReplayPlace::over;
-  bool is_single = false;    ///< the process has never had a second thread
-  std::uint64_t number = 0;  ///< for answer_reach()
+  bool is_single = false;        ///< the process has never had a second thread
+  std::uint64_t number = 0;      ///< for answer_reach()
+  std::uint32_t checkpoint = 0;  ///< of checkpoint
+  WrittenOutput written{};       ///< of restored
 };
 
 /// What a rank of a job on several nodes asks for on behalf of all: names that it publishes, and numbers that
@@ -189,7 +197,8 @@ class JobArenas {
   virtual Result<std::uint32_t> add_ranks(std::uint32_t count) = 0;
   /// To whoever asked, if it is still there.
   virtual void answer_spawn(std::uint64_t question, const SpawnAnswer& answer) = 0;
-  virtual void answer_reach(std::uint64_t question) = 0;
+  /// `written`: the answer to ReplayPlace::output.
+  virtual void answer_reach(std::uint64_t question, const WrittenOutput& written) = 0;
   virtual void answer_inject(std::uint64_t question, const InjectAnswer& answer) = 0;
   /// To whoever asked; none: it is not decided yet.
   virtual void answer_agreement(std::uint64_t /*question*/,

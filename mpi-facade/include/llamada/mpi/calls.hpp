@@ -13,9 +13,11 @@ enum class CallId : std::uint32_t {
   none,
 #define LLAMADA_MPI_CALL(name) name,
 #define LLAMADA_MPIX_CALL(name) X_##name,
+#define LLAMADA_OWN_CALL(name) L_##name,
 #include "llamada/mpi/calls.def"
 #undef LLAMADA_MPI_CALL
 #undef LLAMADA_MPIX_CALL
+#undef LLAMADA_OWN_CALL
 };
 
 /// "MPI_Send"; "" for none, "an unknown MPI function" for a number that this build does not know.
@@ -24,9 +26,11 @@ constexpr std::string_view call_name(CallId id) {
       "",
 #define LLAMADA_MPI_CALL(name) "MPI_" #name,
 #define LLAMADA_MPIX_CALL(name) "MPIX_" #name,
+#define LLAMADA_OWN_CALL(name) "LLAMADA_" #name,
 #include "llamada/mpi/calls.def"
 #undef LLAMADA_MPI_CALL
 #undef LLAMADA_MPIX_CALL
+#undef LLAMADA_OWN_CALL
   };
   const auto index = static_cast<std::uint32_t>(id);
   return index < std::size(names) ? names[index] : std::string_view("an unknown MPI function");
@@ -38,9 +42,12 @@ constexpr CallId find_call(std::string_view name) {
   if (name == "MPI_" #function) return CallId::function;
 #define LLAMADA_MPIX_CALL(function) \
   if (name == "MPIX_" #function) return CallId::X_##function;
+#define LLAMADA_OWN_CALL(function) \
+  if (name == "LLAMADA_" #function) return CallId::L_##function;
 #include "llamada/mpi/calls.def"
 #undef LLAMADA_MPI_CALL
 #undef LLAMADA_MPIX_CALL
+#undef LLAMADA_OWN_CALL
   return CallId::none;
 }
 

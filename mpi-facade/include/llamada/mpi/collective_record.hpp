@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "llamada/log/arena_layout.hpp"
+#include "llamada/mpi/message_record.hpp"
 
 // The format of the records in collective logs (docs/internals/collectives.md), for the facade and for tools
 // that look at them: the names. What the facade makes of them is in coll/record.hpp.
@@ -81,15 +82,17 @@ enum class Content : std::uint8_t {
 };
 
 /// What a communicator's collective logs are found by. `persistent`: the number of a persistent collective,
-/// which has logs of its own.
-constexpr log::LogKey collective_log_key(std::uint32_t context, std::uint32_t persistent = 0) {
-  return {2, std::uint64_t{persistent} << 32 | context};
+/// which has logs of its own. `checkpoint`: log_kind().
+inline constexpr std::uint64_t collective_log_kind = 2;
+constexpr log::LogKey collective_log_key(std::uint32_t context, std::uint32_t persistent = 0,
+                                         std::uint32_t checkpoint = 0) {
+  return {log_kind(collective_log_kind, checkpoint), std::uint64_t{persistent} << 32 | context};
 }
 
 /// The context and the number of the persistent collective in such a key; nothing for other keys.
 constexpr std::optional<std::pair<std::uint32_t, std::uint32_t>> name_of_collective_log(
     const log::LogKey& key) {
-  if (key.high != collective_log_key(0).high) return std::nullopt;
+  if (kind_of_log(key) != collective_log_kind) return std::nullopt;
   return std::pair{static_cast<std::uint32_t>(key.low), static_cast<std::uint32_t>(key.low >> 32)};
 }
 

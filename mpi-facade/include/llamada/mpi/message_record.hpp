@@ -92,11 +92,25 @@ bool apply_patch(std::span<const std::byte> patch, std::size_t message_bytes, Pu
 inline constexpr std::uint32_t context_of_world = 1;
 inline constexpr std::uint32_t context_of_self = 2;
 
-/// The log from this rank to `destination`, and its bulk lane.
-constexpr log::LogKey message_log_key(int destination) {
-  return {1, static_cast<std::uint64_t>(destination)};
+/// Histories begin anew at each checkpoint, in other logs: its number is in their keys, above what kind of log
+/// it is. 0: the start of the program.
+inline constexpr std::uint32_t checkpoint_number_max = (1U << 24) - 1;
+constexpr std::uint64_t log_kind(std::uint64_t kind, std::uint32_t checkpoint) {
+  return kind | std::uint64_t{checkpoint} << 8;
 }
-constexpr log::LogKey bulk_log_key(int destination) { return {3, static_cast<std::uint64_t>(destination)}; }
+constexpr std::uint64_t kind_of_log(const log::LogKey& key) { return key.high & 0xff; }
+constexpr std::uint32_t checkpoint_of_log(const log::LogKey& key) {
+  return static_cast<std::uint32_t>(key.high >> 8) & checkpoint_number_max;
+}
+
+/// The log from this rank to `destination`, and its bulk lane.
+inline constexpr std::uint64_t message_log_kind = 1, bulk_log_kind = 3;
+constexpr log::LogKey message_log_key(int destination, std::uint32_t checkpoint = 0) {
+  return {log_kind(message_log_kind, checkpoint), static_cast<std::uint64_t>(destination)};
+}
+constexpr log::LogKey bulk_log_key(int destination, std::uint32_t checkpoint = 0) {
+  return {log_kind(bulk_log_kind, checkpoint), static_cast<std::uint64_t>(destination)};
+}
 
 constexpr std::uint64_t make_label(std::uint32_t context, int tag) {
   return std::uint64_t{context} << 32 | static_cast<std::uint32_t>(tag);

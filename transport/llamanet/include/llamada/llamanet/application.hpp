@@ -120,7 +120,7 @@ class Application {
   Result<Spawned> spawn(const Spawn& spawn);
   /// Tells the driver's host where a replay stands, and waits until the host lets the application go on.
   /// Errors: those of the connection.
-  Status reach(const Reach& reach);
+  Result<Reached> reach(const Reach& reach);
   /// Publishes, withdraws or looks up a name.
   Result<Named> name(const Name& name);
   /// Of a job on several nodes: reads or moves a number that applications share.

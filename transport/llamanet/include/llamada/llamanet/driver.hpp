@@ -137,7 +137,7 @@ class Driver {
   /// Who has asked may be gone: then this does nothing.
   void answer_spawn(const DriverEvent::Question& question, const Spawned& spawned);
   /// The same.
-  void answer_reach(const DriverEvent::Question& question);
+  void answer_reach(const DriverEvent::Question& question, const Reached& reached);
   /// The same.
   void answer_inject(const DriverEvent::Question& question, const Injected& injected);
   /// The same.

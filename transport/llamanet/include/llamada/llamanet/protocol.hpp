@@ -302,16 +302,22 @@ enum class ReplayPlace : std::uint32_t {
   last_call_ended = 2,   ///< it is over
   over = 3,              ///< the application does what no predecessor has done
   effect = 4,            ///< what it does next cannot be taken back: all that it has recorded must be kept
+  output = 5,            ///< it asks how much it has written so far
+  checkpoint = 6,        ///< all have written this checkpoint, which must be kept as the one to go on from
+  restored = 7,          ///< it goes on from a checkpoint, before which it had written so much
 };
 
 /// An application has come to this place, and waits there for the answer.
 struct Reach {
   ReplayPlace place = ReplayPlace::over;
   bool is_single = false;  ///< the process has never had a second thread
+  std::uint32_t number = 0;               ///< of checkpoint
+  std::uint64_t output = 0, errors = 0;  ///< of restored: bytes of standard output and standard error
   bool operator==(const Reach&) const = default;
 };
 /// It may go on.
 struct Reached {
+  std::uint64_t output = 0, errors = 0;  ///< the answer to output
   bool operator==(const Reached&) const = default;
 };
 

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "llamada/base/file_descriptor.hpp"
+#include "llamada/base/result.hpp"
+
+namespace llamada::launcher {
+
+/// The directory in which the ranks of one job write their checkpoints. It is there from the first one on.
+class CheckpointDirectory {
+ public:
+  CheckpointDirectory() = default;
+  /// `path` ends in checkpoint_suffix; empty: there is none.
+  explicit CheckpointDirectory(std::string path) : path_(std::move(path)) {}
+
+  /// Makes it, unless it is there, and keeps others from removing it. Also removes those of jobs that are gone.
+  /// Errors: those of the system.
+  Status make();
+  /// The job has come to its end.
+  void remove();
+
+ private:
+  std::string path_;
+  FileDescriptor lock_;
+};
+
+/// Behind the name of the job's directory (job_directory.hpp), which need not be there.
+inline constexpr const char* checkpoint_suffix = ".checkpoints";
+
+/// Those of the job that is, or was, kept in `directory`.
+void remove_checkpoints_of(const std::string& directory);
+
+}  // namespace llamada::launcher

@@ -1,0 +1,31 @@
+#include "job_coordinator.hpp"
+
+// Checkpoints, which the ranks write themselves.
+
+namespace llamada::launcher {
+
+/// A rank is about to write its part of one.
+void JobCoordinator::written_output(const JobRank& rank, std::uint64_t question) {
+  if (auto made = checkpoints_.make(); !made)
+    say(fmt::format("mpirun: checkpoints cannot be written: {}\n", made.error().text()));
+  tell_node_(node::AnswerReach{question, rank.output.written()});
+}
+
+/// The first rank that says so is believed: all have written their parts before.
+void JobCoordinator::checkpoint_written(std::uint32_t number, std::uint64_t question) {
+  if (!record_.recorder) return tell_node_(node::AnswerReach{question});
+  if (number > record_.checkpoint) record_.recorder->checkpoint(record_.checkpoint = number);
+  record_.recorder->hold(question);
+}
+
+void JobCoordinator::restored(JobRank& rank, const node::Reached& message) {
+  for (int stream = 0; stream < 2; ++stream) {
+    std::string late = rank.output.go_on_from(stream, message.written[static_cast<std::size_t>(stream)]);
+    if (!late.empty()) show({rank.slot, static_cast<std::uint8_t>(stream + 1), std::move(late)});
+  }
+  if (job_.verbose)
+    say(fmt::format("mpirun: {} (incarnation {}) goes on from a checkpoint.\n", name_of(rank), rank.incarnation));
+  tell_node_(node::AnswerReach{message.question});
+}
+
+}  // namespace llamada::launcher

@@ -1,0 +1,250 @@
+#include "checkpoint/course.hpp"
+
+#include <fmt/core.h>
+
+#include <cstdio>
+#include <memory>
+#include <utility>
+
+#include "coll/agreement.hpp"
+#include "coll/collectives.hpp"
+#include "interpose/signals.hpp"
+#include "io/file.hpp"
+#include "llamada/base/crash_point.hpp"
+#include "p2p/engine.hpp"
+#include "replay/protection.hpp"
+#include "rma/window.hpp"
+#include "world/identity.hpp"
+#include "world/world.hpp"
+
+namespace llamada::mpi::checkpoint {
+namespace {
+
+std::string directory_of(const World& world) {
+  return std::string(identity_value(world.identity(), "checkpoints"));
+}
+
+template <typename Table>
+void add_handles(std::vector<std::uint64_t>& handles, const Table& table) {
+  table.for_each([&](int handle, const auto&) { handles.push_back(static_cast<std::uint32_t>(handle)); });
+}
+
+/// What each rank says of a checkpoint.
+struct Vote {
+  std::uint64_t sent = 0;
+  std::uint64_t received = 0;
+  std::uint64_t is_written = 0;
+};
+
+bool is_of_checkpoint(std::uint64_t kind) {
+  return kind == message_log_kind || kind == bulk_log_kind || kind == coll::collective_log_kind;
+}
+
+/// Of a log, no copy of one, behind the first checkpoint and before the present one: nobody looks there again.
+bool is_over(const log::LogKey& key, std::uint32_t present) {
+  const std::uint32_t checkpoint = checkpoint_of_log(key);
+  return key.high >> 32 == 0 && is_of_checkpoint(kind_of_log(key)) && checkpoint > 0 && checkpoint < present;
+}
+
+}  // namespace
+
+Status Course::add(Region memory) {
+  if (runtime_.world->checkpoint() > 0)
+    return failure(Errc::invalid_argument, "memory is to be registered before the first checkpoint");
+  if (!memory.empty()) memory_.push_back(memory);
+  return {};
+}
+
+Course::Objects Course::objects() const {
+  Objects now;
+  now.handles.push_back(runtime_.engine->requests().named_count());
+  runtime_.communicators.for_each([&](int handle, const Communicator& communicator) {
+    now.handles.push_back(std::uint64_t{communicator.context()} << 32 | static_cast<std::uint32_t>(handle));
+  });
+  add_handles(now.handles, runtime_.groups);
+  add_handles(now.handles, runtime_.datatypes);
+  add_handles(now.handles, runtime_.operations);
+  add_handles(now.handles, runtime_.error_handlers);
+  add_handles(now.handles, runtime_.infos);
+  add_handles(now.handles, runtime_.keyvals);
+  now.files = open_files();
+  now.inputs_read = runtime_.engine->determinants().inputs_read();
+  return now;
+}
+
+std::string Course::obstacle_in_mpi() const {
+  const World& world = *runtime_.world;
+  if (!world.is_on_one_node()) return "the job runs on several nodes, where there are no checkpoints yet";
+  if (!world.is_protected()) return "the job is no longer protected";
+  if (world.size() != world.world_size()) return "the job has started other programs by MPI_Comm_spawn";
+  if (runtime_.lock) return "the program asked for MPI_THREAD_MULTIPLE";
+  if (number_ > checkpoint_number_max) return "there are too many checkpoints";
+  if (runtime_.engine->requests().any_active()) return "a request is active: complete it before";
+  if (runtime_.collectives->persistent_count() > 0) return "the program has persistent collectives";
+  if (runtime_.files && runtime_.files->any_open()) return "a file of MPI is open: close it before";
+  bool has_window = false;
+  if (runtime_.one_sided.windows)
+    runtime_.one_sided.windows->for_each([&](int, const Window&) { has_window = true; });
+  if (has_window) return "a window of one-sided communication is there: free it before";
+  if (interpose::are_signals_handled()) return "the program handles signals";
+  return {};
+}
+
+/// Why this rank could not go on from here.
+std::string Course::obstacle() const {
+  if (std::string why = obstacle_in_mpi(); !why.empty()) return why;
+  if (runtime_.world->checkpoint() == 0) return {};
+  const Objects now = objects();
+  if (now.handles != first_.handles)
+    return "communicators, datatypes, requests or other objects of MPI were made or freed since the first "
+           "checkpoint";
+  if (now.inputs_read != first_.inputs_read)
+    return "standard input was read since the first checkpoint";
+  return obstacle_in(first_.files, now.files);
+}
+
+/// Whether this rank's part is on disk.
+bool Course::write() {
+  replay::Determinants& determinants = runtime_.engine->determinants();
+  if (determinants.replaying())
+    return determinants.read_value(replay::ValueId::checkpoint_written, 0) == 1;
+  World& world = *runtime_.world;
+  std::string why = obstacle();
+  if (why.empty()) {
+    ImageState state;
+    state.number = number_;
+    state.calls = runtime_.calls.begun();
+    state.clocks = determinants.told_clocks();
+    state.contexts = runtime_.collectives->context_ids().seen();
+    state.written = world.written_output();
+    state.files = open_files();
+    LLAMADA_CRASH_POINT("checkpoint:begun");
+    const auto written = write_image(image_path(directory_of(world), number_, world.rank()), state, memory_);
+    if (!written) why = written.error().text();
+  }
+  LLAMADA_CRASH_POINT("checkpoint:written");
+  determinants.record_value(replay::ValueId::checkpoint_written, why.empty() ? 1 : 0);
+  if (!why.empty() && std::exchange(told_, why) != why)
+    world.warning(fmt::format("checkpoint {} is not taken: {}", number_, why));
+  return why.empty();
+}
+
+/// Whether all ranks have written theirs, and no message is under way.
+Result<bool> Course::agree(bool is_written) {
+  const auto [sent, received] = runtime_.engine->exchanged();
+  Vote all{sent, received, is_written ? std::uint64_t{1} : 0};
+  if (runtime_.world_size > 1) {
+    auto votes = gather_from_all(*runtime_.comm_world(), all);
+    if (!votes) return propagate(votes);
+    all = {0, 0, 1};
+    for (const Vote& vote : *votes)
+      all = {all.sent + vote.sent, all.received + vote.received, all.is_written & vote.is_written};
+  }
+  if (all.is_written == 0 || all.sent == all.received) return all.is_written == 1;
+  if (runtime_.rank_in_world() == 0 && !runtime_.engine->replaying())
+    runtime_.world->warning(fmt::format("checkpoint {} is not taken: {} messages have been sent that nobody has "
+                                        "received yet",
+                                        number_, all.sent - all.received));
+  return false;
+}
+
+/// The process becomes what it was when the checkpoint with this number was taken.
+Status Course::restore(std::uint32_t number) {
+  World& world = *runtime_.world;
+  auto state = read_image(image_path(directory_of(world), number, world.rank()), memory_);
+  if (!state) return propagate(state);
+  number_ = state->number;
+  runtime_.calls.go_on_at(state->calls);
+  runtime_.engine->determinants().restore_clocks(state->clocks);
+  runtime_.collectives->context_ids().restore(std::move(state->contexts));
+  checkpoint::restore(state->files);
+  world.restored(state->written);
+  return {};
+}
+
+/// What follows is told, recorded and compared behind this checkpoint.
+void Course::pass(std::uint32_t number, bool is_restarted) {
+  World& world = *runtime_.world;
+  Engine& engine = *runtime_.engine;
+  replay::Determinants& determinants = engine.determinants();
+  const bool is_repeated = determinants.was_passed(number);
+  if (!is_repeated && !is_restarted) engine.finish_replay_at_checkpoint();
+  if (determinants.replaying()) engine.diverged("it has taken a checkpoint earlier than its predecessor");
+  // Predecessors of this life of the job may have ended before.
+  const auto calls_before = static_cast<std::uint64_t>(
+      std::strtoull(std::string(identity_value(world.identity(), "calls")).c_str(), nullptr, 10));
+  const bool repeats = (is_repeated || is_restarted) && world.incarnation() > 1 &&
+                       calls_before >= runtime_.calls.begun();
+  const bool follows = (is_repeated || is_restarted) && world.is_resumed();
+  if (!is_repeated && !is_restarted) world.checkpoint_written(number);
+  determinants.pass_checkpoint(number);
+
+  std::vector<Communicator*> communicators{runtime_.comm_world(), runtime_.communicators.find(MPI_COMM_SELF)};
+  runtime_.communicators.for_each(
+      [&](int, Communicator& communicator) { communicators.push_back(&communicator); });
+  runtime_.collectives->pass_checkpoint(communicators, past_);
+  engine.pass_checkpoint(number, repeats, follows, past_);
+  if (runtime_.files) runtime_.files->pass_checkpoint();
+  engine.follow(runtime_.calls);
+}
+
+/// All ranks have passed the checkpoint: nobody needs what lies before it, and behind the first one.
+void Course::give_back_logs() {
+  log::ArenaWriter& arena = runtime_.world->arena();
+  const std::uint32_t present = runtime_.world->checkpoint();
+  const log::PeerArena own = arena.reading();
+  const auto is_log_over = [&](std::uint32_t index) {
+    const log::LogEntry& entry = own.log(index);
+    return is_over({entry.key_high, entry.key_low}, present);
+  };
+  for (const auto& log : past_) {
+    if (log->checkpoint() > 0) log->discard();
+    LLAMADA_CRASH_POINT("checkpoint:log-given-back");
+  }
+  // What lies before the first, replacements on other nodes may ask for.
+  std::erase_if(past_, [](const auto& log) { return log->checkpoint() > 0; });
+  // What predecessors wrote, this process has not used.
+  for (std::uint32_t index = 0; index < own.log_count(); ++index) {
+    if (!is_log_over(index)) continue;
+    if (auto log = log::LogWriter::adopt(arena, index, {})) log->discard();
+  }
+  for (std::uint32_t index = 0; index < own.cursor_count(); ++index) {
+    const log::CursorEntry& cursor = own.cursor(index);
+    if (is_over({cursor.key_high, cursor.key_low}, present))
+      arena.remove_cursor(const_cast<log::CursorEntry*>(&cursor));
+  }
+}
+
+Result<Course::Taken> Course::take() {
+  World& world = *runtime_.world;
+  if (!world.protection().records_outcomes || directory_of(world).empty()) return Taken{true, false};
+  ++number_;
+  std::fflush(nullptr);
+  if (world.checkpoint() == 0) first_ = objects();
+  auto agreed = agree(write());
+  if (!agreed) return propagate(agreed);
+  if (!*agreed) {
+    remove_image(directory_of(world), number_, world.rank());
+    return Taken{};
+  }
+  const std::uint32_t target = std::max(runtime_.engine->determinants().goes_on_from(), number_);
+  const bool is_restarted = target > number_;
+  if (is_restarted)
+    if (auto restored = restore(target); !restored)
+      world.aborted(exit_unprotected, fmt::format("rank {} cannot go on from checkpoint {}: {}", world.rank(),
+                                                  target, restored.error().text()));
+  pass(target, is_restarted);
+  if (runtime_.world_size > 1)
+    if (auto met = meet(*runtime_.comm_world()); !met) return propagate(met);
+  LLAMADA_CRASH_POINT("checkpoint:all-passed");
+  give_back_logs();
+  remove_images_before(directory_of(world), target, world.rank());
+  return Taken{true, is_restarted};
+}
+
+Course& course() {
+  static Course* const made = new Course(runtime());
+  return *made;
+}
+
+}  // namespace llamada::mpi::checkpoint
