@@ -209,8 +209,7 @@ void JobCoordinator::end_record() {
   record_.recorder.reset();
   record_.store.reset();
   const std::string& directory = job_.storing.directory;
-  if (directory.empty() || !is_kept) checkpoints_.remove();
-  if (directory.empty()) return;
+  if (directory.empty()) return checkpoints_.remove();
   const std::string number = job_number_text(job_.job_number);
   if (is_kept)
     return say(

@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
-# resume.sh MPIRUN LLAMADA PROGRAM ROUNDS SEED: all processes of a job with DURABILITY PERSISTENT are killed, again and again, and
+# resume.sh MPIRUN LLAMADA PROGRAM ROUNDS SEED [EVERY]: all processes of a job with DURABILITY PERSISTENT are killed, again and again, and
 # mpirun --resume goes on with it. Its output comes to files once, without a gap and without a line twice; nothing is left. PROGRAM
-# is tests/mpi/resumed.
+# is tests/mpi/resumed; with EVERY tests/mpi/checkpointed, which takes a checkpoint every so many steps.
 set -u
 mpirun=$1 llamada=$2 program=$3 rounds=$4
 RANDOM=$5
+every=${6:-}
+more_lines=$((${every:+2} + 1))
 work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+trap '[ -n "${KEEP:-}" ] || rm -rf "$work"' EXIT
 export LLAMADA_STORE=$work/store
 failures=0
 wrong() {
@@ -49,7 +51,7 @@ number() { "$llamada" job ls --json | python3 -c 'import json,sys; jobs=json.loa
 for round in $(seq "$rounds"); do
   rm -rf "$work/files" "$work/appended" "$work/store"
   steps=60
-  "$mpirun" -n 3 --qos persistent --output-filename "$work/files:nocopy" "$program" $steps 3000 "$work/appended" \
+  "$mpirun" -n 3 --qos persistent --output-filename "$work/files:nocopy" "$program" $steps 3000 $every "$work/appended" \
     >"$work/out" 2>"$work/err" </dev/null &
   job=$!
   kills=0 code=
@@ -75,14 +77,19 @@ for round in $(seq "$rounds"); do
     code=$?
   fi
   [ "$code" = 0 ] || wrong "round $round: code $code after $kills kills"
-  [ "$(digest_of "$work/files/1/rank.0/stdout")" = "True $((2 * steps + 1))" ] ||
+  [ "$(digest_of "$work/files/1/rank.0/stdout")" = "True $((2 * steps + more_lines))" ] ||
     wrong "round $round: output: $(digest_of "$work/files/1/rank.0/stdout") after $kills kills"
   head -n -1 "$work/files/1/rank.0/stdout" | cmp - "$work/appended" || wrong "round $round: the appended file differs"
   [ -z "$(number)" ] || wrong "round $round: the job is still kept"
   [ -z "$(ls -A "$work/store" 2>/dev/null)" ] || wrong "round $round: left in the store: $(ls -A "$work/store")"
   echo "round $round: right after $kills kills"
+  cat "$work"/files/1/rank.*/stderr | grep -c 'restarted 1' >>"$work/restarts"
   rm -f "$work"/out.* "$work"/err.*
 done
+# Some of the rounds are killed behind their first checkpoint.
+[ -z "$every" ] || grep -qv '^0$' "$work/restarts" || wrong "no process went on from a checkpoint"
+
+[ -z "$every" ] || exit $((failures > 0))
 
 # What is refused.
 run() { timeout -s KILL 60 "$@" >"$work/out" 2>"$work/err" </dev/null; code=$?; }
