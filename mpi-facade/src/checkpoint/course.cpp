@@ -1,9 +1,14 @@
 #include "checkpoint/course.hpp"
 
 #include <fmt/core.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
+#include <thread>
 #include <utility>
 
 #include "coll/agreement.hpp"
@@ -35,6 +40,10 @@ struct Vote {
   std::uint64_t received = 0;
   std::uint64_t is_written = 0;
 };
+
+/// A file system that several nodes share may be late.
+constexpr int looks_for_directory = 20;
+constexpr std::chrono::milliseconds between_looks{100};
 
 bool is_of_checkpoint(std::uint64_t kind) {
   return kind == message_log_kind || kind == bulk_log_kind || kind == coll::collective_log_kind;
@@ -74,7 +83,6 @@ Course::Objects Course::objects() const {
 
 std::string Course::obstacle_in_mpi() const {
   const World& world = *runtime_.world;
-  if (!world.is_on_one_node()) return "the job runs on several nodes, where there are no checkpoints yet";
   if (!world.is_protected()) return "the job is no longer protected";
   if (world.size() != world.world_size()) return "the job has started other programs by MPI_Comm_spawn";
   if (runtime_.lock) return "the program asked for MPI_THREAD_MULTIPLE";
@@ -129,6 +137,25 @@ bool Course::write() {
   return why.empty();
 }
 
+/// Whether this rank's node has the directory in which rank 0 has written its part.
+bool Course::sees_directory() {
+  replay::Determinants& determinants = runtime_.engine->determinants();
+  if (determinants.replaying()) return determinants.read_value(replay::ValueId::checkpoint_written, 0) == 1;
+  World& world = *runtime_.world;
+  const std::string path = image_path(directory_of(world), number_, runtime_.world_first);
+  bool sees = false;
+  for (int look = 0; look < looks_for_directory && !sees; ++look) {
+    if (look > 0) std::this_thread::sleep_for(between_looks);
+    sees = ::access(path.c_str(), F_OK) == 0;
+  }
+  determinants.record_value(replay::ValueId::checkpoint_written, sees ? 1 : 0);
+  if (!sees)
+    world.warning(fmt::format("checkpoint {} is not taken: {} is another directory here than on the node of rank 0; "
+                              "name one that all nodes share by mpirun --store",
+                              number_, directory_of(world)));
+  return sees;
+}
+
 /// Whether all ranks have written theirs, and no message is under way.
 Result<bool> Course::agree(bool is_written) {
   const auto [sent, received] = runtime_.engine->exchanged();
@@ -139,6 +166,11 @@ Result<bool> Course::agree(bool is_written) {
     all = {0, 0, 1};
     for (const Vote& vote : *votes)
       all = {all.sent + vote.sent, all.received + vote.received, all.is_written & vote.is_written};
+  }
+  if (all.is_written == 1 && all.sent == all.received && !runtime_.world->is_on_one_node()) {
+    auto votes = gather_from_all(*runtime_.comm_world(), std::uint64_t{sees_directory() ? 1U : 0U});
+    if (!votes) return propagate(votes);
+    return std::ranges::find(*votes, std::uint64_t{0}) == votes->end();
   }
   if (all.is_written == 0 || all.sent == all.received) return all.is_written == 1;
   if (runtime_.rank_in_world() == 0 && !runtime_.engine->replaying())
@@ -183,6 +215,7 @@ void Course::pass(std::uint32_t number, bool is_restarted) {
   runtime_.communicators.for_each(
       [&](int, Communicator& communicator) { communicators.push_back(&communicator); });
   runtime_.collectives->pass_checkpoint(communicators, past_);
+  left_ = world.checkpoint();
   engine.pass_checkpoint(number, repeats, follows, past_);
   if (runtime_.files) runtime_.files->pass_checkpoint();
   engine.follow(runtime_.calls);
@@ -197,6 +230,13 @@ void Course::give_back_logs() {
     const log::LogEntry& entry = own.log(index);
     return is_over({entry.key_high, entry.key_low}, present);
   };
+  if (ProgressHook* const link = runtime_.world->link(); link && left_ > 0) {
+    for (int rank = runtime_.world_first; rank < runtime_.world_first + runtime_.world_size; ++rank) {
+      if (runtime_.world->is_local(rank)) continue;
+      link->stop_reading(rank, message_log_key(runtime_.world_rank, left_));
+      link->stop_reading(rank, bulk_log_key(runtime_.world_rank, left_));
+    }
+  }
   for (const auto& log : past_) {
     if (log->checkpoint() > 0) log->discard();
     LLAMADA_CRASH_POINT("checkpoint:log-given-back");

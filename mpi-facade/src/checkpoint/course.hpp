@@ -45,6 +45,7 @@ class Course {
   std::string obstacle() const;
   std::string obstacle_in_mpi() const;
   bool write();
+  bool sees_directory();
   Result<bool> agree(bool is_written);
   Status restore(std::uint32_t number);
   void pass(std::uint32_t number, bool is_restarted);
@@ -55,6 +56,7 @@ class Course {
   std::uint32_t number_ = 0;  // of the last call
   Objects first_;             // of the first that was taken
   std::vector<std::unique_ptr<PastLog>> past_;  // until all ranks have passed; of before the first for good
+  std::uint32_t left_ = 0;    // the checkpoint behind which it was before the present one
   std::string told_;          // why one was not taken, last
 };
 
