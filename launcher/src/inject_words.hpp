@@ -15,7 +15,9 @@ std::vector<std::string_view> words_of_rule(std::string_view text);
 bool is_same_word(std::string_view a, std::string_view b);
 /// Whether the word may name a function: MPI_…, MPIX_….
 inline bool is_like_function(std::string_view word) {
-  return (word.starts_with("MPI_") && word.size() > 4) || (word.starts_with("MPIX_") && word.size() > 5);
+  for (const std::string_view prefix : {"MPI_", "MPIX_", "LLAMADA_"})
+    if (word.starts_with(prefix)) return word.size() > prefix.size();
+  return false;
 }
 /// Decimal digits.
 bool is_decimal(std::string_view word);

@@ -28,6 +28,7 @@ struct Step {
     bulk,    ///< only when no histories are kept
     replay,  ///< only in a replay, or at its end
     input,   ///< only where there is standard input: tests/mpi/input_pieces.sh
+    checkpoint,  ///< only where checkpoints are taken: tests/mpi/checkpoints.sh
   } when;
   int most = 3;  ///< the last pass that is tried
 };
@@ -44,6 +45,17 @@ const std::vector<Step> steps = {
     {"bulk:sent", Step::bulk},
     {"cancel:decided", Step::live},
     {"cancel:recorded", Step::live},
+    {"checkpoint:agreed", Step::checkpoint},
+    {"checkpoint:all-passed", Step::checkpoint},
+    {"checkpoint:begun", Step::checkpoint},
+    {"checkpoint:kept", Step::checkpoint},
+    {"checkpoint:left", Step::checkpoint},
+    {"checkpoint:log-given-back", Step::checkpoint},
+    {"checkpoint:opened", Step::checkpoint},
+    {"checkpoint:passed", Step::checkpoint},
+    {"checkpoint:region-written", Step::checkpoint},
+    {"checkpoint:restored", Step::checkpoint},
+    {"checkpoint:written", Step::checkpoint},
     {"collective:compared", Step::replay},
     {"collective:contributed", Step::live},
     {"collective:passed", Step::both},
@@ -151,7 +163,7 @@ TEST_CASE("facade: the list of crash points is that of the sources", "[system]")
 TEST_CASE("facade: a rank killed at any step of its first life is replaced, and the answer is right",
           "[system]") {
   for (const Step& step : steps) {
-    if (step.when == Step::bulk || step.when == Step::replay || step.when == Step::input) continue;
+    if (step.when == Step::bulk || step.when == Step::replay || step.when >= Step::input) continue;
     for (int rank : {0, 1})
       for (int count = 1; count <= step.most; count += 2) {
         const std::string rule = kill_at(step, rank, count);
@@ -205,7 +217,7 @@ TEST_CASE("facade: a rank killed while it withdraws what its predecessor announc
 TEST_CASE("facade: a rank killed at any step of a replay is replaced again, and the answer is right",
           "[system]") {
   for (const Step& step : steps) {
-    if (step.when == Step::bulk || step.when == Step::live || step.when == Step::input) continue;
+    if (step.when == Step::bulk || step.when == Step::live || step.when >= Step::input) continue;
     for (int count = 1; count <= step.most; ++count) {
       const std::string rule = kill_at(step, 1, count, 2);
       CAPTURE(rule);

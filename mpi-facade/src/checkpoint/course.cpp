@@ -190,6 +190,7 @@ Status Course::restore(std::uint32_t number) {
   runtime_.engine->determinants().restore_clocks(state->clocks);
   runtime_.collectives->context_ids().restore(std::move(state->contexts));
   checkpoint::restore(state->files);
+  LLAMADA_CRASH_POINT("checkpoint:restored");
   world.restored(state->written);
   return {};
 }
@@ -219,6 +220,7 @@ void Course::pass(std::uint32_t number, bool is_restarted) {
   engine.pass_checkpoint(number, repeats, follows, past_);
   if (runtime_.files) runtime_.files->pass_checkpoint();
   engine.follow(runtime_.calls);
+  LLAMADA_CRASH_POINT("checkpoint:left");
 }
 
 /// All ranks have passed the checkpoint: nobody needs what lies before it, and behind the first one.
@@ -267,6 +269,7 @@ Result<Course::Taken> Course::take() {
     remove_image(directory_of(world), number_, world.rank());
     return Taken{};
   }
+  LLAMADA_CRASH_POINT("checkpoint:agreed");
   const std::uint32_t target = std::max(runtime_.engine->determinants().goes_on_from(), number_);
   const bool is_restarted = target > number_;
   if (is_restarted)
