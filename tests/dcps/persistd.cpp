@@ -50,9 +50,13 @@ void Persistd::start() {
   REQUIRE(is_ready);
 }
 
-void Persistd::send(int signal) const { REQUIRE(::kill(pid_, signal) == 0); }
+void Persistd::send(int signal) const {
+  REQUIRE(is_running());  // kill(-1) would reach every process
+  REQUIRE(::kill(pid_, signal) == 0);
+}
 
 void Persistd::kill() {
+  if (!is_running()) return;
   ::kill(pid_, SIGKILL);
   ::waitpid(pid_, nullptr, 0);
   pid_ = -1;

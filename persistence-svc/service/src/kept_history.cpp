@@ -13,9 +13,12 @@ bool is_reached(std::size_t count, std::int32_t max) {
 
 }  // namespace
 
-void KeptHistory::set_policy(const qos::DurabilityService& policy) {
+void KeptHistory::set_policy(const qos::DurabilityService& policy, std::int64_t now_ns) {
   policy_ = policy;
-  for (auto& [key, instance] : instances_) trim(instance);
+  for (auto& [key, instance] : instances_) {
+    trim(instance);
+    plan_cleaning(instance, now_ns);
+  }
 }
 
 std::string KeptHistory::refusal(std::uint64_t key) const {

@@ -32,8 +32,8 @@ class KeptHistory {
   /// `on_dropped` is told of each entry that is no longer kept.
   explicit KeptHistory(OnDropped on_dropped) : on_dropped_(std::move(on_dropped)) {}
 
-  /// What exceeds the new depth goes.
-  void set_policy(const qos::DurabilityService& policy);
+  /// What exceeds the new depth goes. Disposed instances wait for the new delay from `now_ns` on.
+  void set_policy(const qos::DurabilityService& policy, std::int64_t now_ns);
   const qos::DurabilityService& policy() const { return policy_; }
 
   /// Why one more sample of the instance does not fit; empty: it fits.

@@ -48,7 +48,9 @@ Status TopicKeeper::load() {
   if (known == infos.end()) return {};  // it is declared in the open batch
   next_number_ = known->last + 1;
   // All that lies there was to be kept when it was written, whichever record stands behind it.
-  history_.set_policy({.history_kind = qos::HistoryKind::keep_all});
+  const std::int64_t now_ns = clock_.monotonic().count();
+  history_.set_policy(
+      {.service_cleanup_delay = qos::duration_infinite, .history_kind = qos::HistoryKind::keep_all}, now_ns);
   std::uint64_t damaged_count = 0;
   Status loaded;
   const auto read = store_.read(
@@ -61,7 +63,7 @@ Status TopicKeeper::load() {
   if (damaged_count > 0)
     say_(fmt::format("topic '{}': {} samples or records are damaged on the disk and are not given to readers",
                      topic_.key.topic, damaged_count));
-  history_.set_policy(loaded_policy_);
+  history_.set_policy(loaded_policy_, now_ns);
   return read ? loaded : read;
 }
 
@@ -114,7 +116,7 @@ void TopicKeeper::writer_gone(const topics::Guid& guid, bool died) {
 
 /// The policy is the topic's, so that of the first writer counts.
 void TopicKeeper::adopt_policy(const qos::DurabilityService& policy) {
-  if (!std::exchange(has_policy_, true)) return history_.set_policy(policy);
+  if (!std::exchange(has_policy_, true)) return history_.set_policy(policy, clock_.monotonic().count());
   if (policy == history_.policy() || std::exchange(has_disagreed_, true)) return;
   say_(
       fmt::format("topic '{}': its writers disagree on DURABILITY_SERVICE; it is kept as the first one says "
