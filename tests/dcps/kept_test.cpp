@@ -191,6 +191,28 @@ TEST_CASE("kept: a reader that waits when its service is killed gets the past of
   CHECK(take_text(*reader).starts_with(counted(10)));
 }
 
+TEST_CASE("kept: a reader that has taken a part when its service ends gets the rest of the next one",
+          "[kept]") {
+  KeptWorld kept_world;
+  kept_world.service().start();
+  {
+    Peer writer(kept_world.world().socket_name(), "writer");
+    writer.make_writer("w", kept());
+    writer.write("w", 1, 1, 10);
+    await_acknowledged(writer);
+  }
+  Policies policies = kept();
+  policies.reader.resource_limits.max_samples = 4;
+  auto reader = kept_world.world().reader(policies);
+  REQUIRE(eventually([&] { return reader->read()->size() == 4; }));
+  CHECK(kept_world.service().end() == 0);
+  CHECK(reader->wait_for_historical_data(100ms).error().code() == Errc::timeout);
+  kept_world.service().start();
+  // In between the instance has no writer.
+  CHECK(take_until(*reader, "1:1 1:2 1:3 1:4 -N 1:5 1:6 1:7 1:8 1:9 1:10 -N") ==
+        "1:1 1:2 1:3 1:4 -N 1:5 1:6 1:7 1:8 1:9 1:10 -N");
+}
+
 TEST_CASE("kept: disposed instances are told for service_cleanup_delay, and then forgotten", "[kept]") {
   KeptWorld kept_world;
   kept_world.service().start();
@@ -258,10 +280,15 @@ TEST_CASE("kept: a service that starts late keeps what living and killed writers
   dead.kill();
   kept_world.service().start();
   await_acknowledged(alive);
-  CHECK(kept_world.past(policies) == "1:1 1:2 1:3 2:1 2:2 2:3 -N");
+  // Which of the two writers the service has read first, nobody knows.
+  const auto has_both = [&](const std::string& of_the_living) {
+    const std::string past = kept_world.past(policies);
+    CHECK((past == of_the_living + " 2:1 2:2 2:3 -N" || past == "2:1 2:2 2:3 -N " + of_the_living));
+  };
+  has_both("1:1 1:2 1:3");
   alive.kill();
   kept_world.restart_all();
-  CHECK(kept_world.past(policies) == "1:1 1:2 1:3 -N 2:1 2:2 2:3 -N");
+  has_both("1:1 1:2 1:3 -N");
 }
 
 TEST_CASE("kept: a limit of DURABILITY_SERVICE holds the writer, and says so", "[kept]") {

@@ -156,11 +156,13 @@ bool ReaderImplementation::is_over(Stream& stream, bool& died) {
   return stream.absorb() && (!is_from_service(stream) || may_end(stream));
 }
 
-/// A service has given all that it has. Its writer stays until the living writers have shown which instances
-/// they write: else these would seem to have no writer for a moment.
+/// Nothing more comes from a service's writer. If it has said that nothing is missing, it stays until the
+/// living writers have shown which instances they write: else these would seem to have no writer for a
+/// moment.
 bool ReaderImplementation::may_end(Stream& stream) {
   const std::int64_t now_ns = participant_.now_ns();
-  if (!stream.gone) past_->ended(stream.writer.id.participant, now_ns);
+  if (!stream.has_all_of_past) return true;  // the service has ended or died
+  past_->ended(stream.writer.id.participant, now_ns);
   hold_writers();
   if (now_ns >= past_->lingers_until_ns() && !past_->holds()) return true;
   return std::all_of(streams_.begin(), streams_.end(), [this](const auto& each) {

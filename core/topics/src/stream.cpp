@@ -67,6 +67,11 @@ void Stream::evacuate_all() {
 
 bool Stream::deliver(Sample&& sample, const std::optional<Origin>& origin) {
   const std::uint64_t sequence = sample.header().sequence_number;
+  if (origin && *origin == Origin::end_of_past()) {
+    has_all_of_past = true;
+    taken_ = sequence;
+    return true;
+  }
   const Origin first = origin ? *origin : Origin{writer.guid, sequence};
   if (past != nullptr && past->has(first)) {
     if (!origin) events_->on_known_sample(writer.id, sample.header());

@@ -68,6 +68,7 @@ class Stream : public SampleSource {
   bool misfit = false;              // it does not match any more
   bool alive = true;                // as was reported last
   bool held = false;                // nothing is read, since the services' samples come first
+  bool has_all_of_past = false;     // a service has said that nothing is missing
   bool drained = false;             // absorb() has found nothing more since it was held
   bool acknowledges_later = false;  // by acknowledge_kept()
   ReaderPast* past = nullptr;       // of a reader that may get samples from services, too

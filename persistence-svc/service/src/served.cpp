@@ -48,8 +48,20 @@ Status Served::work(bool is_complete) {
     const bool is_last = keeper_ + 1 == keepers_.size();
     if (is_last && !is_complete) return {};
   }
+  if (!has_said_all_) {
+    if (auto said = say_all(); !said) return said.error().code() == Errc::would_block ? Status() : said;
+    has_said_all_ = true;
+  }
   is_over_ = writer_->all_acknowledged();
   return {};
+}
+
+/// Without this the reader takes the end of the writer for that of the service, and waits for the next one.
+Status Served::say_all() {
+  topics::SampleHeader header;
+  header.kind = topics::ChangeKind::coherent_end;
+  auto published = writer_->publish({}, header, topics::Origin::end_of_past());
+  return published ? Status() : propagate(published);
 }
 
 /// False: there is no room for now.

@@ -10,8 +10,8 @@
 
 namespace llamada::service {
 
-/// Gives one late reader all that is kept for it, by a writer that only this reader matches. The writer is
-/// deleted when the reader has all, which tells the reader that nothing is missing.
+/// Gives one late reader all that is kept for it, by a writer that only this reader matches. Its last sample
+/// says that nothing is missing; the writer is deleted when the reader has that.
 ///
 /// Threads: the Participant's.
 class Served final : private topics::WriterEvents {
@@ -41,6 +41,7 @@ class Served final : private topics::WriterEvents {
   void on_incompatible(const topics::EndpointInfo&, const std::vector<qos::Incompatibility>&) override {}
   void on_liveliness_lost() override {}
 
+  Status say_all();
   Result<bool> feed(const TopicKeeper& keeper);
   Status publish(const KeptSample& sample, std::span<const std::byte> data);
   bool is_wanted(const topics::Guid& writer, const qos::EndpointQos& offer);
@@ -52,6 +53,7 @@ class Served final : private topics::WriterEvents {
   std::uint64_t sample_count_ = 0;
   std::map<topics::Guid, bool> wanted_;
   std::unique_ptr<topics::WriterEndpoint> writer_;
+  bool has_said_all_ = false;
   bool is_matched_ = false;
   bool is_over_ = false;
 };

@@ -19,6 +19,9 @@ struct Origin {
   Guid writer;
   std::uint64_t number = 0;
 
+  /// The last sample that a service gives a late reader has this origin and says that nothing is missing.
+  static constexpr Origin end_of_past() { return {}; }
+
   auto operator<=>(const Origin&) const = default;
 };
 
