@@ -1,5 +1,7 @@
 // TRANSIENT and PERSISTENT topics, with the persistence service as a process of its own.
 #include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <map>
@@ -8,6 +10,7 @@
 #include "llamada/base/random.hpp"
 #include "peer.hpp"
 #include "persistd.hpp"
+#include "socket.hpp"
 #include "temporary_folder.hpp"
 
 namespace llamada::dcps::test {
@@ -321,6 +324,58 @@ TEST_CASE("kept: a store has one service, and a domain too", "[kept]") {
   CHECK(second.code == 1);
   CHECK(second.text.find("already keeps the topics of domain 0; end it first") != std::string::npos);
   CHECK(run({LLAMADA_PERSISTD}).code == 2);
+}
+
+/// The driver of a node as a process of its own.
+class DriverProcess {
+ public:
+  DriverProcess() { start(); }
+  ~DriverProcess() { end(); }
+  const std::string& socket_name() const { return socket_name_; }
+  void restart() {
+    end();
+    start();
+  }
+
+ private:
+  void start() { pid_ = start_until_ready({LLAMANETD, "--name", name_}, "--ready-descriptor"); }
+  void end() const {
+    REQUIRE(pid_ > 0);
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
+
+  const std::string name_ = llamanet::unique_name();
+  const std::string socket_name_ = llamanet::socket_name(::geteuid(), name_);
+  pid_t pid_ = -1;
+};
+
+TEST_CASE("kept: the node's driver is killed and comes back, and nothing is lost", "[kept]") {
+  DriverProcess driver;
+  const llamada::test::TemporaryFolder folder;
+  Persistd service(folder / "store", driver.socket_name());
+  service.start();
+  Peer writer(driver.socket_name(), "writer");
+  writer.make_writer("w", kept());
+  writer.write("w", 1, 1, 5);
+  await_acknowledged(writer);
+  driver.restart();
+  writer.write("w", 1, 6, 3);
+  await_acknowledged(writer);
+  {
+    Peer late(driver.socket_name(), "late");
+    late.make_reader("r", kept());
+    (void)late.ask("history r");
+    CHECK(late.ask("take r") == counted(8));
+  }
+  writer.kill();
+  service.kill();
+  driver.restart();
+  service.start();
+  Peer late(driver.socket_name(), "late");
+  late.make_reader("r", kept());
+  (void)late.ask("history r");
+  CHECK(late.ask("take r") == counted(8) + " -N");
 }
 
 /// A process that writes to a topic, and how far it has come.

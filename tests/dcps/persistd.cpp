@@ -37,17 +37,8 @@ Persistd::~Persistd() {
 }
 
 void Persistd::start() {
-  int ready[2];
-  REQUIRE(::pipe(ready) == 0);
-  ::fcntl(ready[0], F_SETFD, FD_CLOEXEC);
-  pid_ = spawn({LLAMADA_PERSISTD, "--store", store_, "--driver", socket_name_, "--ready-descriptor",
-                std::to_string(ready[1])},
-               -1);
-  ::close(ready[1]);
-  char byte = 0;
-  const bool is_ready = ::read(ready[0], &byte, 1) == 1;
-  ::close(ready[0]);
-  REQUIRE(is_ready);
+  pid_ = start_until_ready({LLAMADA_PERSISTD, "--store", store_, "--driver", socket_name_},
+                           "--ready-descriptor");
 }
 
 void Persistd::send(int signal) const {
@@ -68,6 +59,21 @@ int Persistd::end() {
   REQUIRE(::waitpid(pid_, &status, 0) == pid_);
   pid_ = -1;
   return code_of(status);
+}
+
+pid_t start_until_ready(std::vector<std::string> command, const std::string& option) {
+  int ready[2];
+  REQUIRE(::pipe(ready) == 0);
+  ::fcntl(ready[0], F_SETFD, FD_CLOEXEC);
+  command.push_back(option);
+  command.push_back(std::to_string(ready[1]));
+  const pid_t child = spawn(command, -1);
+  ::close(ready[1]);
+  char byte = 0;
+  const bool is_ready = ::read(ready[0], &byte, 1) == 1;
+  ::close(ready[0]);
+  REQUIRE(is_ready);
+  return child;
 }
 
 Ended run(const std::vector<std::string>& command) {

@@ -31,6 +31,9 @@ class Persistd {
   pid_t pid_ = -1;
 };
 
+/// Starts a program that writes a byte to the descriptor of `option` when it is ready. Its process id.
+pid_t start_until_ready(std::vector<std::string> command, const std::string& option);
+
 /// Runs a program to its end: what it says on both outputs, and its exit code.
 struct Ended {
   std::string text;
