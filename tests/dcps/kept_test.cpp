@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <thread>
 
@@ -324,6 +326,58 @@ TEST_CASE("kept: a store has one service, and a domain too", "[kept]") {
   CHECK(second.code == 1);
   CHECK(second.text.find("already keeps the topics of domain 0; end it first") != std::string::npos);
   CHECK(run({LLAMADA_PERSISTD}).code == 2);
+}
+
+TEST_CASE("kept: llamada persist lists, shows, checks and drops what is kept", "[kept]") {
+  KeptWorld kept_world;
+  kept_world.service().start();
+  const auto persist = [&](const std::string& command, const std::vector<std::string>& more = {}) {
+    std::vector<std::string> words = {LLAMADA_COMMAND, "persist", command, kept_world.store};
+    words.insert(words.end(), more.begin(), more.end());
+    return run(words);
+  };
+  const auto has = [](const Ended& ended, const std::string& part) {
+    INFO(ended.text);
+    CHECK(ended.text.find(part) != std::string::npos);
+  };
+  Peer writer(kept_world.world().socket_name(), "writer");
+  writer.make_writer("w", kept());
+  writer.write("w", 1, 41, 3);
+  await_acknowledged(writer);
+  has(persist("ls"),
+      "readings  (llamada::dcps::test::Reading, domain 0)\n    PERSISTENT; service_cleanup_delay");
+  has(persist("ls"), "samples 3, disposals 0, writers 1");
+  has(persist("ls", {"--json"}), "\"topic\": \"readings\"");
+  const Ended shown = persist("show", {"readings", "--count", "2"});
+  CHECK(shown.code == 0);
+  has(shown, "value: 42");
+  has(shown, "value: 43");
+  CHECK(shown.text.find("value: 41") == std::string::npos);
+  has(persist("check"), "3 samples of 1 topics, all whole");
+  CHECK(persist("show", {"nothing"}).code == 2);
+  const Ended refused = persist("drop", {"readings"});
+  CHECK(refused.code == 1);
+  has(refused, "is in use by process");
+  CHECK(kept_world.service().end() == 0);
+  CHECK(persist("drop", {"readings"}).code == 0);
+  has(persist("ls"), "No topic is kept in");
+  // A damaged store is said to be so.
+  kept_world.service().start();
+  REQUIRE(eventually([&] { return persist("ls").text.find("samples 3") != std::string::npos; }));
+  kept_world.service().kill();
+  for (const auto& file : std::filesystem::directory_iterator(kept_world.store)) {
+    if (file.path().extension() != ".seg") continue;
+    std::fstream bytes(file.path(), std::ios::in | std::ios::out | std::ios::binary);
+    const std::string all((std::istreambuf_iterator<char>(bytes)), std::istreambuf_iterator<char>());
+    const auto at = all.rfind(std::string("\x2b\0\0\0", 4));  // the value 43
+    if (at == std::string::npos) continue;
+    bytes.clear();
+    bytes.seekp(static_cast<std::streamoff>(at));
+    bytes.put('\x2c');
+  }
+  const Ended damaged = persist("check");
+  CHECK(damaged.code == 1);
+  has(damaged, "not all whole");
 }
 
 /// The driver of a node as a process of its own.
