@@ -20,7 +20,7 @@ int main(int argc, char** argv) {
       ->required();
   app.add_option("--domain", options.domain, "The domain whose topics are kept (0)");
   app.add_option("--driver", options.driver,
-                 "The name of the driver llamanetd, as `llamada ls` shows it; without it the node's driver");
+                 "The socket of the driver llamanetd; without it the node's driver");
   app.add_option("--ready-descriptor", options.ready_descriptor,
                  "Write one byte to this file descriptor when topics are kept");
   try {
