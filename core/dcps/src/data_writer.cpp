@@ -400,10 +400,9 @@ Status DataWriter::wait_for_acknowledgments(Duration at_most) {
 // What a wait for acknowledgments lacks.
 std::string_view DataWriter::unacknowledged() const {
   if (qos_.durability.kind != qos::DurabilityKind::persistent) return "not all readers have all samples";
-  return endpoint_ && endpoint_->has_keeper()
-             ? "not all readers have all samples, or the persistence service has not kept all of them"
-             : "no persistence service keeps this topic, as DURABILITY PERSISTENT needs; start "
-               "llamada-persistd";
+  if (endpoint_ && endpoint_->has_keeper())
+    return "not all readers have all samples, or the persistence service has not kept all of them";
+  return "no persistence service keeps this topic, as PERSISTENT needs; start llamada-persistd";
 }
 
 Status DataWriter::assert_liveliness() {

@@ -41,6 +41,12 @@ Result<std::unique_ptr<Served>> Served::open(topics::Participant& participant,
 
 Status Served::work(bool is_complete) {
   if (!is_matched_ || is_over_) return {};
+  Status given = give(is_complete);
+  if (!given) is_over_ = true;  // the reader sees that something is missing
+  return given;
+}
+
+Status Served::give(bool is_complete) {
   for (; keeper_ < keepers_.size(); ++keeper_, next_number_ = 1) {
     auto fed = feed(*keepers_[keeper_]);
     if (!fed) return propagate(fed);

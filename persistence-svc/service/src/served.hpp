@@ -41,6 +41,7 @@ class Served final : private topics::WriterEvents {
   void on_incompatible(const topics::EndpointInfo&, const std::vector<qos::Incompatibility>&) override {}
   void on_liveliness_lost() override {}
 
+  Status give(bool is_complete);
   Status say_all();
   Result<bool> feed(const TopicKeeper& keeper);
   Status publish(const KeptSample& sample, std::span<const std::byte> data);

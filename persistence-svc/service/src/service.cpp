@@ -144,11 +144,13 @@ Status Service::open_intake(const topics::EndpointInfo& writer, bool has_died) {
 
 /// True: all that was taken is in the store.
 bool Service::commit() {
-  Status written = write();
-  if (!written) say_trouble(written);
-  if (!written) return false;
-  trouble_.clear();
-  return true;
+  if (clock_.monotonic().count() < retry_ns_) return false;
+  const Status written = write();
+  if (written)
+    retry_ns_ = 0;
+  else
+    say_trouble(written);
+  return written.has_value();
 }
 
 Status Service::write() {
@@ -170,11 +172,12 @@ Status Service::write() {
   return synced;
 }
 
-/// Once, until it is another or over.
+/// Once, until it is over. A disk that fails is not asked again and again.
 void Service::say_trouble(const Status& trouble) {
-  if (std::exchange(trouble_, trouble.error().text()) == trouble.error().text()) return;
-  options_.say(
-      fmt::format("the store does not take samples: {}; nothing is acknowledged until it does", trouble_));
+  if (retry_ns_ == 0)
+    options_.say(fmt::format("the store does not take samples: {}; nothing is acknowledged until it does",
+                             trouble.error().text()));
+  retry_ns_ = clock_.monotonic().count() + retry_period_ns;
 }
 
 // Readers.
@@ -201,7 +204,8 @@ void Service::open_served() {
 
 void Service::serve(bool is_complete) {
   for (const auto& served : served_)
-    if (auto worked = served->work(is_complete); !worked) say_trouble(worked);
+    if (auto worked = served->work(is_complete); !worked)
+      options_.say(fmt::format("a late reader is not served: {}", worked.error().text()));
 }
 
 // What ends.
@@ -227,7 +231,7 @@ bool Service::is_gone(const topics::EndpointId& endpoint) const {
 void Service::keep_time() {
   due_ns_ = INT64_MAX;
   for (const auto& [key, keeper] : keepers_) due_ns_ = std::min(due_ns_, keeper->keep_time());
-  if (!trouble_.empty()) due_ns_ = std::min(due_ns_, clock_.monotonic().count() + retry_period_ns);
+  if (retry_ns_ != 0) due_ns_ = std::min(due_ns_, retry_ns_);
 }
 
 ServiceFigures Service::figures() const {

@@ -90,7 +90,7 @@ class Service final : private topics::DiscoveryEvents {
   std::vector<topics::EndpointInfo> new_readers_;
   std::vector<topics::EndpointId> gone_;
   Status rival_;
-  std::string trouble_;  // that was said last
+  std::int64_t retry_ns_ = 0;  // of a store that does not take samples; 0: it does
   std::int64_t due_ns_ = 0;
   std::uint64_t served_readers_ = 0;
   std::uint64_t served_samples_ = 0;
