@@ -21,7 +21,7 @@ class Intake final : private topics::ReaderEvents {
   ~Intake() override = default;
 
   const topics::EndpointId& writer() const { return writer_.id; }
-  /// Whether acknowledged samples must be durable: DURABILITY PERSISTENT.
+  /// True if acknowledged samples must be durable: DURABILITY PERSISTENT.
   bool is_persistent() const {
     return writer_.qos.datawriter.durability.kind == qos::DurabilityKind::persistent;
   }

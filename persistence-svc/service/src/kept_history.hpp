@@ -32,7 +32,7 @@ class KeptHistory {
   /// `on_dropped` is told of each entry that is no longer kept.
   explicit KeptHistory(OnDropped on_dropped) : on_dropped_(std::move(on_dropped)) {}
 
-  /// What exceeds the new depth goes. Disposed instances wait for the new delay from `now_ns` on.
+  /// Drops the samples that exceed the new depth. Disposed instances wait for the new delay from `now_ns` on.
   void set_policy(const qos::DurabilityService& policy, std::int64_t now_ns);
   const qos::DurabilityService& policy() const { return policy_; }
 
@@ -45,7 +45,7 @@ class KeptHistory {
   void writes(std::uint64_t instance, std::uint32_t writer);
   void unregistered(std::uint64_t instance, std::uint32_t writer, std::int64_t now_ns);
   void writer_gone(std::uint32_t writer, std::int64_t now_ns);
-  /// Whether the writer is known to write the instance.
+  /// True if the writer is known to write the instance.
   bool is_written_by(std::uint64_t instance, std::uint32_t writer) const;
   const std::vector<std::uint32_t>* writers_of(std::uint64_t instance) const;
 

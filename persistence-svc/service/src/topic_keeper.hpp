@@ -45,7 +45,7 @@ class TopicKeeper {
   /// (take_full() says so), a limit is reached, or the disk is full.
   bool take(const topics::Guid& writer, const topics::SampleHeader& header, std::span<const std::byte> data);
 
-  /// Whether a sample was refused only because the batch was full, since this was asked last.
+  /// True if a sample was refused only because the batch was full, since this was asked last.
   bool take_full() { return std::exchange(was_full_, false); }
   /// Adds to the batch what makes it whole: call it before Store::write(), until it succeeds. Errors:
   /// would_block (the batch is full: write it, and call again), and the store's.

@@ -26,9 +26,9 @@ struct EndpointSpec {
   /// The type as types::TypeSupport::descriptor() says it, for tools; empty if it is unknown. A longer one
   /// than type_description_bytes_max is left out.
   std::string type_description;
-  /// The one endpoint that this one matches, in whatever PARTITION; empty: all that fit.
+  /// This endpoint matches only that one, in whatever PARTITION; empty: it matches all that fit.
   std::optional<EndpointId> only_with;
-  /// Of a reader of a service that keeps topics: it acknowledges a sample by ReaderEndpoint::acknowledge().
+  /// A reader of a service that keeps topics acknowledges a sample by ReaderEndpoint::acknowledge().
   bool keeps = false;
 };
 

@@ -37,15 +37,15 @@ TopicDifference topic_difference(const Writer& writer, const Reader& reader) {
   return hashes_fit ? TopicDifference::none : TopicDifference::type_hash;
 }
 
-/// Whether an endpoint matches the one with this id at all. It is an EndpointSpec or an EndpointInfo.
+/// True if an endpoint may match the one with this id. It is an EndpointSpec or an EndpointInfo.
 template <typename Endpoint>
 bool is_meant_for(const Endpoint& endpoint, const EndpointId& other) {
   return !endpoint.only_with || *endpoint.only_with == other;
 }
 
 /// The one function that judges a writer and a reader, for endpoints and for tools. Of endpoints whose topics
-/// have different names nothing else is compared. Each is an EndpointSpec or an EndpointInfo. Whether they
-/// are meant for each other is asked apart, by is_meant_for().
+/// have different names nothing else is compared. Each is an EndpointSpec or an EndpointInfo. The caller
+/// asks is_meant_for() as well.
 template <typename Writer, typename Reader>
 Fit judge(const Writer& writer, const Reader& reader) {
   Fit fit;

@@ -96,7 +96,7 @@ class WriterEndpoint {
   /// Copies. Errors: as loan().
   virtual Result<std::uint64_t> publish(std::span<const std::byte> data, const SampleHeader& header) = 0;
 
-  /// Whether each matched RELIABLE reader has all samples (DDS 1.4, 2.2.2.4.2.15), and, with DURABILITY
+  /// True if each matched RELIABLE reader has all samples (DDS 1.4, 2.2.2.4.2.15), and, with DURABILITY
   /// PERSISTENT, a service has kept them. After false, the Participant is woken when it may have changed.
   virtual bool all_acknowledged() = 0;
   /// Errors: invalid_argument (inconsistent), incompatible (a policy that cannot change).
@@ -112,7 +112,7 @@ class WriterEndpoint {
   /// As publish(): a sample that another writer wrote first. Only a RELIABLE KEEP_ALL writer can.
   virtual Result<std::uint64_t> publish(std::span<const std::byte> data, const SampleHeader& header,
                                         const Origin& origin) = 0;
-  /// Whether a service that keeps the topic reads from this writer.
+  /// True while a service that keeps the topic reads from this writer.
   virtual bool has_keeper() const = 0;
 };
 
@@ -130,10 +130,10 @@ class ReaderEndpoint {
   virtual EndpointId id() const = 0;
   virtual std::size_t matched_count() const = 0;
 
-  /// Of a reader that `keeps`: all samples of this writer up to this one are kept. Nothing happens if the
-  /// writer is no longer matched.
+  /// A reader that `keeps` says that all samples of this writer up to this one are kept. Nothing happens if
+  /// the writer is no longer matched.
   virtual void acknowledge(const EndpointId& writer, std::uint64_t number) = 0;
-  /// Whether a service that keeps the topic has not yet given this reader all that it has. Always false with
+  /// True until all services that keep the topic have given this reader all that they have. Always false with
   /// DURABILITY VOLATILE or TRANSIENT_LOCAL.
   virtual bool awaits_past() const = 0;
 };

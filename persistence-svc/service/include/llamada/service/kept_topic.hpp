@@ -17,7 +17,7 @@
 
 namespace llamada::service {
 
-/// What tells one kept topic from another.
+/// The key tells one kept topic from another.
 struct TopicKey {
   std::uint32_t domain = 0;
   std::string topic;
@@ -31,7 +31,7 @@ struct TopicKey {
 /// The name of the topic's stream.
 std::string stream_name(const TopicKey& key);
 
-/// What the description of a stream says.
+/// A stream's description.
 struct KeptTopic {
   TopicKey key;
   std::string type_description;  ///< As EndpointSpec's; may be empty.
