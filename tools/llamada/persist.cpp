@@ -30,7 +30,7 @@ struct Kept {
   KeptTopic topic;
 };
 
-/// What a look at all items of a topic finds.
+/// The items of a topic, counted.
 struct Figures {
   std::uint64_t samples = 0, disposals = 0, writers = 0, damaged = 0;
   qos::DurabilityKind durability = qos::DurabilityKind::transient;

@@ -19,7 +19,7 @@ class KeeperWatch {
   /// When to be called next.
   std::int64_t keep_time(std::int64_t now_ns, bool has_service, std::uint32_t domain);
 
-  /// Whether an endpoint needs a service.
+  /// True if an endpoint needs a service.
   static bool needs_service(const EndpointSpec& spec);
 
  private:

@@ -10,7 +10,7 @@
 
 namespace llamada::topics::detail {
 
-/// What a reader with DURABILITY TRANSIENT or PERSISTENT has to know of the services that keep its topic.
+/// A reader with DURABILITY TRANSIENT or PERSISTENT has one, for the services that keep its topic.
 /// Each gives it all that it has by a writer that only this reader matches. Until then the reader holds the
 /// other writers, so that the past comes first. It knows each sample by its origin, so that none comes twice.
 ///
@@ -38,9 +38,9 @@ class ReaderPast {
   /// Gives up on services that do not answer, and says so. When to be called next.
   std::int64_t keep_time(std::int64_t now_ns);
 
-  /// Whether the other writers wait.
+  /// True while the other writers wait.
   bool holds() const { return holds_; }
-  /// Whether a service has not yet given all that it has.
+  /// True until all services have given what they have.
   bool awaits() const;
   /// Until when a service's writer stays matched at most, so that those of living writers show first which
   /// instances they write.

@@ -96,7 +96,7 @@ Status Served::publish(const KeptSample& sample, std::span<const std::byte> data
   return {};
 }
 
-/// Whether the reader would have matched the writer of the sample.
+/// True if the reader would have matched the writer of the sample.
 bool Served::is_wanted(const topics::Guid& writer, const qos::EndpointQos& offer) {
   const auto [place, is_new] = wanted_.try_emplace(writer, false);
   if (is_new)

@@ -18,7 +18,7 @@ qos::DurabilityKind durability_of(const topics::EndpointInfo& endpoint) {
   return endpoint.writer ? endpoint.qos.datawriter.durability.kind : endpoint.qos.datareader.durability.kind;
 }
 
-/// Whether it is an application's, and a service is to care for it.
+/// True if it is an application's endpoint that a service cares for.
 bool needs_service(const topics::EndpointInfo& endpoint) {
   return durability_of(endpoint) >= qos::DurabilityKind::transient && !endpoint.only_with && !endpoint.keeps;
 }

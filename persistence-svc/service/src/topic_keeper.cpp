@@ -206,7 +206,7 @@ void TopicKeeper::dropped(const KeptHistory::Entry& entry) {
   to_drop_.push_back(entry.number);
 }
 
-/// What the sample says of the instance's writers.
+/// The sample says who writes its instance.
 void TopicKeeper::show(std::uint32_t writer, const topics::SampleHeader& header) {
   if (header.kind == ChangeKind::coherent_end || !writers_[writer].is_here) return;
   if (is_unregistration(header.kind))
