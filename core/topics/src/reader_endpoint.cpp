@@ -100,7 +100,9 @@ Status ReaderImplementation::open_stream(const StreamOrigin& origin, const Endpo
   const bool wants_history = keeps_history(spec_.qos) && keeps_history(writer.qos);
   // Of a dead writer only its history is left.
   if (!writer_lives && (!wants_history || over_.contains(writer.id))) return {};
-  const bool reliable = spec_.qos.datareader.reliability.kind == qos::ReliabilityKind::reliable;
+  // A service's writer reuses what nobody waits for, and a BEST_EFFORT reader is to get the past, too.
+  const bool reliable =
+      spec_.qos.datareader.reliability.kind == qos::ReliabilityKind::reliable || writer.only_with;
   auto match = participant_.directory.add_match(
       {origin.arena_id, static_cast<std::uint32_t>(origin.entry.number), id_.endpoint,
        (reliable ? log::match_is_reliable : 0) | (wants_history ? log::match_wants_history : 0)});

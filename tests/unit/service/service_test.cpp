@@ -143,7 +143,9 @@ TEST_CASE("service: a late reader gets more than the memory between them holds, 
   Peer late(served.fixture);
   Reader reader;
   reader.evacuates = false;
-  open(late, reader, durable(reader_spec(), qos::DurabilityKind::persistent));
+  const bool is_reliable = GENERATE(true, false);
+  open(late, reader,
+       durable(is_reliable ? reader_spec() : best_effort(reader_spec()), qos::DurabilityKind::persistent));
   std::uint64_t taken = 0, wrong = 0;
   REQUIRE(served.until({&late}, [&] {
     for (auto sample = reader.take(); sample; sample = reader.take())
