@@ -136,6 +136,7 @@ void Peer::stop() {
 void Peer::go_on() { ::kill(pid_, SIGCONT); }
 
 void Peer::kill() {
+  REQUIRE(pid_ > 0);  // kill(-1) would reach every process
   ::kill(pid_, SIGKILL);
   ::waitpid(pid_, nullptr, 0);
   pid_ = -1;

@@ -52,23 +52,5 @@ TEST_CASE("DURABILITY: a late reader in another process waits for the history of
   CHECK(peer.ask("take r") == "1:1 1:2 1:3");
 }
 
-TEST_CASE("DURABILITY and DURABILITY_SERVICE: what needs a service is refused", "[dcps]") {
-  const auto refused = [](const auto& made) {
-    return !made && made.error().code() == Errc::unsupported ? made.error().text() : std::string("made");
-  };
-  World world;
-  const auto type = world.topic("readings")->type();
-  qos::TopicQos topic;
-  topic.durability_service.history_depth = 7;
-  CHECK(refused(world.participant().create_topic("kept", type, topic)) ==
-        "DURABILITY_SERVICE: the service that keeps TRANSIENT and PERSISTENT samples is not built; leave the "
-        "policy out, which is: service_cleanup_delay 0 s, KEEP_LAST, depth 7, max_samples LENGTH_UNLIMITED, "
-        "max_instances LENGTH_UNLIMITED, max_samples_per_instance LENGTH_UNLIMITED");
-  topic = {};
-  topic.durability.kind = qos::DurabilityKind::transient;
-  CHECK(refused(world.participant().create_topic("kept", type, topic)) ==
-        "DURABILITY: TRANSIENT is enforced for ranks only, not for topics; use VOLATILE or TRANSIENT_LOCAL");
-}
-
 }  // namespace
 }  // namespace llamada::dcps::test

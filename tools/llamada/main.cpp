@@ -10,6 +10,7 @@
 #include "job.hpp"
 #include "llamada/base/nearest_word.hpp"
 #include "ls.hpp"
+#include "persist.hpp"
 #include "qos.hpp"
 #include "rank_spy.hpp"
 #include "record.hpp"
@@ -59,6 +60,29 @@ void add_job(CLI::App& app, Action& chosen) {
   for (auto* each : {ls, rm})
     each->add_option("--store", *store,
                      "The directory of the jobs; without it LLAMADA_STORE, or ~/.local/state/llamada/jobs");
+}
+
+void add_persist(CLI::App& app, Action& chosen) {
+  auto request = std::make_shared<PersistRequest>();
+  auto* persist = app.add_subcommand("persist", "Look at the store in which llamada-persistd keeps topics");
+  persist->require_subcommand(1);
+  const auto add = [&](const char* name, const char* what, int (*action)(const PersistRequest&)) {
+    auto* command = persist->add_subcommand(name, what);
+    command->add_option("STORE", request->store, "The directory of the store")->required();
+    command->callback(
+        [&chosen, request, action] { chosen = [request, action] { return action(*request); }; });
+    return command;
+  };
+  auto* ls = add("ls", "List the topics, with their policies and how much is kept of each", list_kept_topics);
+  auto* show = add("show", "Show the samples of a topic", show_kept_topic);
+  add("check", "Read everything, and say what is damaged", check_kept_topics);
+  auto* drop = add("drop", "Remove a topic; the service must not run", drop_kept_topic);
+  for (auto* each : {show, drop}) {
+    each->add_option("TOPIC", request->topic, "The topic")->required();
+    each->add_option("--domain", request->domain, "The domain; without it all");
+  }
+  show->add_option("--count", request->count, "Show only the newest so many samples");
+  for (auto* each : {ls, show}) each->add_flag("--json", request->as_json, "Print JSON instead of text");
 }
 
 void add_doctor(CLI::App& app, Action& chosen) {
@@ -296,7 +320,7 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   Action chosen;
   for (auto* add : {add_ls, add_doctor, add_qos, add_why, add_spy, add_record, add_replay, add_top,
-                    add_inject, add_job, add_help})
+                    add_inject, add_job, add_persist, add_help})
     add(app, chosen);
   try {
     app.parse(argc, argv);

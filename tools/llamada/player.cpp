@@ -48,7 +48,8 @@ class Player::ReplayedWriter final : public topics::WriterEvents {
   topics::WriterEndpoint& endpoint() { return *endpoint_; }
   bool has_reader() const { return !readers_.empty(); }
   bool lacks(const topics::EndpointInfo& reader) const {
-    return !readers_.contains(reader.id) && topics::judge(spec_, reader).fits();
+    return !readers_.contains(reader.id) && topics::is_meant_for(reader, endpoint_->id()) &&
+           topics::judge(spec_, reader).fits();
   }
   Status set_qos(const qos::EndpointQos& qos) {
     spec_.qos = qos;

@@ -105,19 +105,6 @@ std::vector<std::string> reasons_against(const ResolvedQos& writer, const Resolv
   return reasons;
 }
 
-/// Whether topics, writers and readers under it can be made.
-Status accepted_as_topics(const ResolvedQos& qos) {
-  Status status;
-  each_entity(qos, [&status](std::string_view entity, const auto& policies) {
-    if constexpr (requires { check_enforced_for_topics(policies); }) {
-      if (!status) return;
-      status = check_enforced_for_topics(policies);
-      if (!status) status = tl::unexpected<Error>(status.error().within(entity));
-    }
-  });
-  return status;
-}
-
 Status accepted_by_ranks(const ResolvedQos& qos) {
   auto profile = profile_for_ranks(qos);
   if (!profile) return propagate(profile);
@@ -154,9 +141,8 @@ void print_check_as_json(const ResolvedQos& qos, const Opened& opened, const Qos
     out["settings"][variable.name] = setting_to_json(qos, variable);
   out["warnings"] = qos.warnings;
   const auto reasons = reasons_against(qos, qos);
-  const auto made = accepted_as_topics(qos);
-  out["topics"] = made ? to_json(words_for_topics(qos)) : ordered_json{{"reason", made.error().text()}};
-  out["topics"]["accepted"] = made.has_value();
+  out["topics"] = to_json(words_for_topics(qos));
+  out["topics"]["accepted"] = true;
   out["topics"]["match"] = reasons.empty();
   out["topics"]["reasons"] = reasons;
   const auto accepted = accepted_by_ranks(qos);
@@ -205,11 +191,7 @@ void print_check_as_text(const ResolvedQos& qos, const Opened& opened, const Qos
   if (!qos.warnings.empty()) fmt::print("\n");
   for (const std::string& warning : qos.warnings) fmt::print("warning: {}\n", warning);
   fmt::print("\nAs topics\n");
-  if (auto made = accepted_as_topics(qos); !made) {
-    fmt::print("  refused: {}\n", made.error().text());
-  } else {
-    print_words(words_for_topics(qos));
-  }
+  print_words(words_for_topics(qos));
   const auto reasons = reasons_against(qos, qos);
   if (!reasons.empty()) print_sentences("a writer and a reader under it do not match", reasons);
   fmt::print("\nAs a job of ranks (mpirun --qos)\n");

@@ -37,6 +37,11 @@ void say_late_joiners(const ResolvedQos& qos, Words& words) {
       "A reader that comes late, or again after a death, gets {} that a living writer has written before "
       "(DURABILITY {}).",
       kept_by(qos.datawriter_qos.history), qos::to_string(kind)));
+  if (kind >= DurabilityKind::transient && qos.datareader_qos.durability.kind >= DurabilityKind::transient)
+    words.survives.push_back(fmt::format(
+        "While llamada-persistd runs, it also gets {} of writers that have ended (DURABILITY_SERVICE).",
+        kept_by({qos.datawriter_qos.durability_service.history_kind,
+                 qos.datawriter_qos.durability_service.history_depth})));
 }
 
 void say_losses(const ResolvedQos& qos, Words& words) {

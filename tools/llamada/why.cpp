@@ -6,6 +6,7 @@
 
 #include "domain.hpp"
 #include "json_text.hpp"
+#include "llamada/topics/matching.hpp"
 #include "rank_topic.hpp"
 
 namespace llamada::tools {
@@ -43,6 +44,8 @@ std::vector<Pair> pairs_of(const Ends& ends) {
   for (const auto& [view, writer] : ends.writers) {
     for (const auto& [other_view, reader] : ends.readers) {
       if (view != other_view) continue;  // of another driver: they cannot meet
+      // A persistence service has an endpoint for each of the others, which is meant for that one only.
+      if (!topics::is_meant_for(*writer, reader->id) || !topics::is_meant_for(*reader, writer->id)) continue;
       pairs.push_back({view, writer, reader, reasons_against(*view, *writer, *reader),
                        view->match(writer->id, reader->id) != nullptr});
     }

@@ -7,6 +7,7 @@
 #include "listener_call.hpp"
 #include "llamada/dcps/domain_participant.hpp"
 #include "llamada/dcps/subscriber.hpp"
+#include "llamada/topics/matching.hpp"
 #include "reader_cache.hpp"
 
 namespace llamada::dcps {
@@ -32,6 +33,7 @@ bool DataReader::awaits_history_of(const topics::EndpointInfo& writer) const {
       core().ignored().has(writer)) {
     return false;
   }
+  if (endpoint_ && !topics::is_meant_for(writer, endpoint_->id())) return false;
   const bool is_matched = std::any_of(writers_.begin(), writers_.end(),
                                       [&](const MatchedWriter& each) { return each.info.id == writer.id; });
   const qos::SubscriberQos& subscriber = subscriber_entity().qos_;
@@ -248,7 +250,7 @@ Status DataReader::wait_for_historical_data(Duration at_most) {
     const std::uint64_t before = arrival_count_;
     (void)core().poll();
     if (refused_ || cache_->has_samples_aside() || arrival_count_ != before ||
-        participant_entity().awaits_history(*this))
+        participant_entity().awaits_history(*this) || (endpoint_ && endpoint_->awaits_past()))
       return false;
     return ++quiet_count >= 2;
   };
@@ -256,9 +258,11 @@ Status DataReader::wait_for_historical_data(Duration at_most) {
   const auto complete = await(held, at_most, is_complete);
   if (!complete) return tl::unexpected<Error>(complete.error());
   if (*complete) return {};
-  return failure(Errc::timeout,
-                 "topic '{}': the history is not complete after {}: samples have to be taken first",
-                 topic_->name(), qos::to_string(at_most));
+  return failure(Errc::timeout, "topic '{}': the history is not complete after {}: {}", topic_->name(),
+                 qos::to_string(at_most),
+                 refused_ || cache_->has_samples_aside() || !endpoint_ || !endpoint_->awaits_past()
+                     ? "samples have to be taken first"
+                     : "the persistence service has not given all that it keeps");
 }
 
 void DataReader::advance(Now now) {
@@ -395,6 +399,10 @@ void DataReader::on_incompatible(const topics::EndpointInfo& writer,
 
 void DataReader::on_samples_lost(const topics::EndpointId& writer, std::uint64_t count) {
   if (find_writer(writer) != nullptr) cache_->on_samples_lost(writer, count);
+}
+
+void DataReader::on_known_sample(const topics::EndpointId& writer, const topics::SampleHeader& header) {
+  if (find_writer(writer) != nullptr) cache_->on_known_sample(writer, header, core().moment());
 }
 
 void DataReader::ignore_writers() {

@@ -393,8 +393,16 @@ Status DataWriter::wait_for_acknowledgments(Duration at_most) {
   auto acknowledged = await(held, at_most, [this] { return endpoint_->all_acknowledged(); });
   if (!acknowledged) return propagate(acknowledged);
   if (*acknowledged) return {};
-  return failure(Errc::timeout, "topic '{}': not all readers have all samples after {}", topic_->name(),
-                 qos::to_string(at_most));
+  return failure(Errc::timeout, "topic '{}': after {} {}", topic_->name(), qos::to_string(at_most),
+                 unacknowledged());
+}
+
+// What a wait for acknowledgments lacks.
+std::string_view DataWriter::unacknowledged() const {
+  if (qos_.durability.kind != qos::DurabilityKind::persistent) return "not all readers have all samples";
+  if (endpoint_ && endpoint_->has_keeper())
+    return "not all readers have all samples, or the persistence service has not kept all of them";
+  return "no persistence service keeps this topic, as PERSISTENT needs; start llamada-persistd";
 }
 
 Status DataWriter::assert_liveliness() {

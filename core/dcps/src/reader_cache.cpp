@@ -96,6 +96,17 @@ void ReaderCache::on_samples_lost(const topics::EndpointId& writer, std::uint64_
   add_news().lost_count += static_cast<std::int32_t>(std::min<std::uint64_t>(count, 1u << 30));
 }
 
+void ReaderCache::on_known_sample(const topics::EndpointId& writer, const topics::SampleHeader& header,
+                                  Now now) {
+  now_ = now;
+  ReaderInstance* instance = find_instance(header.instance);
+  if (instance == nullptr || header.kind == ChangeKind::coherent_end) return;
+  if (is_unregister(header.kind))
+    unregister(*instance, writer, Timestamp(header.source_timestamp_ns), now);
+  else if (instance->state() != instance_state::not_alive_no_writers)
+    instance->add_writer(writer);
+}
+
 bool ReaderCache::admit(const Arrival& arrival, Now now) {
   if (is_aside(arrival.sample.header().instance)) return set_aside(arrival, Room::no_instances);
   if (arrival.sample.header().kind == ChangeKind::alive) return admit_data(arrival, now);

@@ -122,6 +122,8 @@ class ReaderCache {
   /// offered again later. A BEST_EFFORT reader drops it instead.
   bool on_sample(const topics::EndpointId& writer, topics::Sample&& sample, Now now);
   void on_samples_lost(const topics::EndpointId& writer, std::uint64_t count);
+  /// The writer has written a sample that came before from a persistence service.
+  void on_known_sample(const topics::EndpointId& writer, const topics::SampleHeader& header, Now now);
 
   // Time.
 

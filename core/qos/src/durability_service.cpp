@@ -26,14 +26,6 @@ Status check_consistent(const DurabilityService& policy) {
   return {};
 }
 
-Status check_enforced(const DurabilityService& policy) {
-  if (policy == DurabilityService{}) return {};
-  return failure(Errc::unsupported,
-                 "DURABILITY_SERVICE: the service that keeps TRANSIENT and PERSISTENT samples is not built; "
-                 "leave the policy out, which is: {}",
-                 to_string(policy));
-}
-
 std::string to_string(const DurabilityService& policy) {
   return fmt::format("service_cleanup_delay {}, {}, {}", to_string(policy.service_cleanup_delay),
                      to_string(history_of(policy)), to_string(limits_of(policy)));

@@ -31,17 +31,6 @@ Status check_each(const Qos& qos) {
   return status ? check_together(qos) : status;
 }
 
-template <typename Qos>
-Status check_services(const Qos& qos) {
-  if (qos.durability.kind > DurabilityKind::transient_local)
-    return failure(
-        Errc::unsupported,
-        "DURABILITY: {} is enforced for ranks only, not for topics; use VOLATILE or TRANSIENT_LOCAL",
-        to_string(qos.durability));
-  if constexpr (requires { qos.durability_service; }) return check_enforced(qos.durability_service);
-  return {};
-}
-
 /// The policy of that type in an entity that has it.
 template <typename Policy, typename Qos>
 Policy policy_of(const Qos& qos) {
@@ -132,10 +121,6 @@ Status check_changeable(const DataReaderQos& old_qos, const DataReaderQos& new_q
   return check_same(old_qos, new_qos);
 }
 std::string to_string(const DataReaderQos& qos) { return entity_to_string(qos); }
-
-Status check_enforced_for_topics(const TopicQos& qos) { return check_services(qos); }
-Status check_enforced_for_topics(const DataWriterQos& qos) { return check_services(qos); }
-Status check_enforced_for_topics(const DataReaderQos& qos) { return check_services(qos); }
 
 void copy_from_topic_qos(DataWriterQos& qos, const TopicQos& topic) { copy_from_topic(qos, topic); }
 void copy_from_topic_qos(DataReaderQos& qos, const TopicQos& topic) { copy_from_topic(qos, topic); }

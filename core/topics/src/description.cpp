@@ -27,6 +27,12 @@ std::vector<std::byte> encode_endpoint(const EndpointSpec& spec) {
   to.block(qos::serialize(spec.qos));
   const bool is_short = spec.type_description.size() <= type_description_bytes_max;
   to.text(is_short ? std::string_view(spec.type_description) : std::string_view());
+  to.number(std::uint8_t{spec.keeps});
+  to.number(std::uint8_t{spec.only_with.has_value()});
+  if (spec.only_with) {
+    to.number(spec.only_with->participant);
+    to.number(spec.only_with->endpoint);
+  }
   return to.take();
 }
 
@@ -49,6 +55,15 @@ Result<EndpointInfo> decode_endpoint(std::span<const std::byte> bytes) {
   if (from.left_bytes() == 0) return info;  // of a release that did not describe types
   info.type_description = from.text();
   if (!from.ok() || info.type_description.size() > type_description_bytes_max) return damaged();
+  if (from.left_bytes() == 0) return info;  // of a release before persistence services
+  info.keeps = from.boolean();
+  if (from.boolean()) {
+    EndpointId only_with;
+    only_with.participant = from.number<std::uint64_t>();
+    only_with.endpoint = from.number<std::uint32_t>();
+    info.only_with = only_with;
+  }
+  if (!from.ok()) return damaged();
   return info;
 }
 
@@ -58,6 +73,8 @@ std::vector<std::byte> encode_participant(const ParticipantInfo& info) {
   to.number(info.domain);
   to.text(info.name);
   to.block(info.user_data);
+  to.number(info.guid);
+  to.number(std::uint8_t{info.keeps_topics});
   return to.take();
 }
 
@@ -69,6 +86,9 @@ Result<ParticipantInfo> decode_participant(std::span<const std::byte> bytes) {
   info.name = from.text();
   const auto data = from.block();
   info.user_data.assign(data.begin(), data.end());
+  if (from.ok() && from.left_bytes() == 0) return info;  // of a release before persistence services
+  info.guid = from.number<std::uint64_t>();
+  info.keeps_topics = from.boolean();
   if (!from.ok()) return damaged();
   return info;
 }

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "llamada/log/log_reader.hpp"
+#include "llamada/topics/origin.hpp"
 #include "llamada/topics/sample.hpp"
 
 // How a sample's header travels in a record of a log: docs/internals/arena.md, "Samples in a log".
@@ -13,6 +14,7 @@ namespace llamada::topics::detail {
 
 inline constexpr std::uint16_t record_kind_mask = 7;    // of Record::flags: a ChangeKind
 inline constexpr std::uint16_t record_is_extended = 8;  // the header has all its fields
+inline constexpr std::uint16_t record_has_origin = 16;  // an Origin stands behind the payload
 
 /// In front of the payload of a small record (its first `compact_header_bytes` unless it is extended), or in
 /// the extra bytes of a large one (then always all).
@@ -36,6 +38,19 @@ inline bool needs_extension(const SampleHeader& header) {
 inline std::uint16_t record_flags(const SampleHeader& header, bool extended) {
   return static_cast<std::uint16_t>(static_cast<std::uint16_t>(header.kind) |
                                     (extended ? record_is_extended : 0));
+}
+
+static_assert(sizeof(Origin) == 24);
+
+/// The Origin behind the payload, which is reduced to the sample's; none: the sample is its writer's own.
+/// False when there is no room for one.
+inline bool take_origin(log::Record& record, std::optional<Origin>& origin) {
+  if ((record.flags & record_has_origin) == 0) return true;
+  if (record.payload.size() < sizeof(Origin)) return false;
+  const std::size_t size_bytes = record.payload.size() - sizeof(Origin);
+  std::memcpy(&origin.emplace(), record.payload.data() + size_bytes, sizeof(Origin));
+  record.payload = record.payload.first(size_bytes);
+  return true;
 }
 
 /// The header of a record, whose payload is reduced to the sample's. False when it can be no sample's.

@@ -36,9 +36,8 @@ void write_header(std::byte* to, const SampleHeader& header) {
 
 }  // namespace
 
-Result<std::unique_ptr<WriterStore>> LogStore::create(log::ArenaWriter& arena, const qos::DataWriterQos& qos,
+Result<std::unique_ptr<WriterStore>> LogStore::create(log::ArenaWriter& arena, bool keeps,
                                                       StorePlace& place) {
-  const bool keeps = qos.durability.kind != qos::DurabilityKind::volatile_;
   log::LogOptions options;
   options.retention = keeps ? log::Retention::keep_all : log::Retention::recycle;
   options.live_bytes_max = log_live_bytes_max;
@@ -139,6 +138,19 @@ Status LogStore::publish(std::span<const std::byte> data, const SampleHeader& he
   return {};
 }
 
+Status LogStore::publish(std::span<const std::byte> data, const SampleHeader& header, const Origin& origin) {
+  const std::size_t size_bytes = data.size() + sizeof(origin);
+  log::Reservation room;
+  if (auto reserved = reserve(std::max(size_bytes, apart_size_min), room); !reserved) return reserved;
+  copy(room.payload().data(), data);
+  std::memcpy(room.payload().data() + data.size(), &origin, sizeof(origin));
+  if (size_bytes < apart_size_min) room.shrink(size_bytes);
+  write_header(room.extra().data(), header);
+  const auto flags = static_cast<std::uint16_t>(record_flags(header, false) | record_has_origin);
+  log_.commit(std::move(room), log::kind_data, flags, header.instance);
+  return {};
+}
+
 Status LogStore::publish_small(std::span<const std::byte> data, const SampleHeader& header, bool extended) {
   const std::uint16_t flags = record_flags(header, extended);
   if (!extended &&
@@ -154,11 +166,14 @@ Status LogStore::publish_small(std::span<const std::byte> data, const SampleHead
   return log_.publish(log::kind_data, flags, header.instance, payload);
 }
 
-Result<std::unique_ptr<WriterStore>> make_store(log::ArenaWriter& arena, const qos::DataWriterQos& qos,
+Result<std::unique_ptr<WriterStore>> make_store(log::ArenaWriter& arena, const EndpointSpec& spec,
                                                 StorePlace& place) {
+  const qos::DataWriterQos& qos = spec.qos.datawriter;
   if (qos.reliability.kind == qos::ReliabilityKind::reliable &&
-      qos.history.kind == qos::HistoryKind::keep_all)
-    return LogStore::create(arena, qos, place);
+      qos.history.kind == qos::HistoryKind::keep_all) {
+    const bool keeps = qos.durability.kind != qos::DurabilityKind::volatile_ && !spec.only_with;
+    return LogStore::create(arena, keeps, place);
+  }
   return SlotStore::create(arena, qos, place);
 }
 

@@ -26,13 +26,15 @@ bool LogStream::deliver_all() {
   if (malformed_) return true;
   for (auto record = log_.peek(); record; record = log_.peek()) {
     SampleHeader header;
-    if (!take_header(*record, log_.records_before() + 1, header)) {
+    std::optional<Origin> origin;
+    if (!take_origin(*record, origin) || !take_header(*record, log_.records_before() + 1, header)) {
       malformed_ = true;
       return true;
     }
     if (!deliver(record->payload.size() <= log::inline_payload_max
                      ? Sample(header, record->payload)
-                     : Sample(header, record->payload, *this, record->chunk_ordinal)))
+                     : Sample(header, record->payload, *this, record->chunk_ordinal),
+                 origin))
       return false;
     log_.advance();
   }

@@ -100,14 +100,16 @@ LossyLogStream::Step LossyLogStream::copy_record(const log::Cell& cell, std::uin
     record.extra = {cell.payload + offsetof(log::ApartPayload, extra), log::extra_bytes_max};
   }
   SampleHeader header;
-  if (!take_header(record, sequence, header)) return Step::overtaken;
+  std::optional<Origin> origin;
+  if (!take_origin(record, origin) || !take_header(record, sequence, header)) return Step::overtaken;
   skip_to(sequence);
   if (record.extra.empty()) {
-    if (!deliver(Sample(header, record.payload))) return Step::refused;
+    if (!deliver(Sample(header, record.payload), origin)) return Step::refused;
     return Step::delivered;
   }
   const std::size_t size_bytes = copy.size();
-  if (!deliver(Sample::owning(header, std::move(copy)))) return Step::refused;
+  copy.resize(record.payload.size());
+  if (!deliver(Sample::owning(header, std::move(copy)), origin)) return Step::refused;
   count_copied(size_bytes);
   return Step::delivered;
 }

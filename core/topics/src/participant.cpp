@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "description.hpp"
 #include "participant_state.hpp"
 #include "slot_store.hpp"
 
@@ -61,13 +60,7 @@ void Participant::assert_liveliness() {
 Status Participant::set_user_data(std::vector<std::byte> user_data) {
   state_->options.user_data = std::move(user_data);
   if (auto announced = state_->ensure_announced(); !announced) return announced;
-  ParticipantInfo info;
-  info.domain = state_->options.domain;
-  info.name = state_->options.name;
-  info.user_data = state_->options.user_data;
-  auto described = state_->directory.describe(state_->entry, detail::encode_participant(info));
-  state_->transport.wake_all();
-  return described;
+  return state_->describe();
 }
 
 std::uint64_t Participant::id() const { return state_->own_arena_id(); }

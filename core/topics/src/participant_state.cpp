@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "description.hpp"
+#include "llamada/base/random.hpp"
 
 namespace llamada::topics::detail {
 namespace {
@@ -40,16 +41,29 @@ ParticipantState::~ParticipantState() {
   transport.wake_all();
 }
 
-Status ParticipantState::ensure_announced() {
-  if (has_entry) return {};
+ParticipantInfo ParticipantState::own_info() const {
   ParticipantInfo info;
   info.domain = options.domain;
   info.name = options.name;
   info.user_data = options.user_data;
+  info.guid = guid_;
+  info.keeps_topics = options.keeps_topics;
+  return info;
+}
+
+Status ParticipantState::describe() {
+  auto described = directory.describe(entry, encode_participant(own_info()));
+  transport.wake_all();
+  return described;
+}
+
+Status ParticipantState::ensure_announced() {
+  if (has_entry) return {};
+  guid_ = make_guid();
   EndpointSketch sketch;
   sketch.kind = log::EndpointKind::participant;
   sketch.topic = options.name;
-  auto added = directory.add(sketch, encode_participant(info));
+  auto added = directory.add(sketch, encode_participant(own_info()));
   if (!added) return propagate(added);
   entry = *added;
   has_entry = true;
@@ -58,6 +72,13 @@ Status ParticipantState::ensure_announced() {
   transport.wake_all();
   unsettle();
   return {};
+}
+
+/// A number that no other participant has ever had: the time, the process and the arena make it.
+std::uint64_t ParticipantState::make_guid() const {
+  std::uint64_t guid = Random(static_cast<std::uint64_t>(clock.realtime().count())).next();
+  guid = Random(guid ^ transport.arena().header().pid.load(std::memory_order_relaxed)).next();
+  return Random(guid ^ own_arena_id()).next() | 1;
 }
 
 Result<std::uint32_t> ParticipantState::announce(const EndpointSpec& spec, const StorePlace& place) {
@@ -71,6 +92,8 @@ Result<std::uint32_t> ParticipantState::announce(const EndpointSpec& spec, const
   sketch.topic = spec.topic;
   sketch.type = spec.type;
   sketch.qos = text;
+  // What is for one reader only is of no use to late readers after a death.
+  if (spec.only_with) sketch.durability = static_cast<std::uint8_t>(qos::DurabilityKind::volatile_);
   auto added = directory.add(sketch, encode_endpoint(spec));
   if (added) transport.wake_all();
   unsettle();
@@ -147,6 +170,7 @@ Status ParticipantState::look_at_all() {
   if (auto changed = transport.poll(); !changed) return propagate(changed);
   own_entry().asserted_ns.store(now_ns(), std::memory_order_release);
   look_at_peers();
+  for (ReaderImplementation* reader : readers) reader->look_at_services(services());
   judge_new();
   bury_retired();
   drain();
@@ -183,6 +207,16 @@ void ParticipantState::look_at_peers() {
     }
     look_at(view, slot);
   }
+}
+
+/// The participants that keep topics, but for the own one.
+std::vector<std::uint64_t> ParticipantState::services() const {
+  std::vector<std::uint64_t> found;
+  for (const PeerView& view : peers_)
+    if (view.id != 0 && view.id != own_arena_id() && view.alive && view.has_participant &&
+        view.participant.keeps_topics)
+      found.push_back(view.id);
+  return found;
 }
 
 /// Its application is no longer there, whatever is left of its arena.
@@ -278,9 +312,11 @@ void ParticipantState::look_at_endpoint(PeerView& view, std::uint32_t slot, std:
   info->id = {view.id, static_cast<std::uint32_t>(entry->number)};
   info->slot = slot;
   info->pid = view.arena.header().pid.load(std::memory_order_relaxed);
+  info->guid = {view.participant.guid, entry->number};
   remote.info = std::move(*info);
   if (discovery != nullptr && view.announced)
     known ? discovery->on_endpoint_changed(remote.info) : discovery->on_endpoint(remote.info);
+  if (discovery != nullptr && !view.alive && remote.info.writer) discovery->on_left_behind(remote.info);
   judge(view, slot, remote);
   seen.emplace(entry->number, std::move(remote));
 }
@@ -438,6 +474,7 @@ void ParticipantState::keep_time() {
   const std::int64_t now = now_ns();
   for (WriterImplementation* writer : writers) due_by(writer->keep_time(now));
   for (ReaderImplementation* reader : readers) due_by(reader->keep_time(now));
+  due_by(keeper_watch.keep_time(now, options.keeps_topics || !services().empty(), options.domain));
 }
 
 }  // namespace llamada::topics::detail

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "endpoint_directory.hpp"
+#include "keeper_watch.hpp"
 #include "reader_endpoint.hpp"
 #include "stream.hpp"
 #include "writer_endpoint.hpp"
@@ -48,6 +49,8 @@ class ParticipantState {
   log::EndpointEntry& own_entry() { return directory.entry(entry); }
   const PeerView* view_of(std::uint32_t slot, std::uint32_t arena_id) const;
   void assert_manually();
+  /// Describes the participant as its options say. Errors: out_of_resources.
+  Status describe();
   /// Fills in the entry of an endpoint. Errors: out_of_resources.
   Result<std::uint32_t> announce(const EndpointSpec& spec, const StorePlace& place);
   /// Announces an endpoint of `spec` again with the policies of `changed`, which becomes its spec.
@@ -65,6 +68,7 @@ class ParticipantState {
   ParticipantOptions options;
   DiscoveryEvents* discovery;
   EndpointDirectory directory;
+  KeeperWatch keeper_watch;
   std::uint32_t entry = 0;
   bool has_entry = false;
   std::vector<WriterImplementation*> writers;
@@ -75,7 +79,10 @@ class ParticipantState {
   std::atomic<std::int64_t> next_due_ns{never_ns};
 
  private:
+  ParticipantInfo own_info() const;
+  std::uint64_t make_guid() const;
   void look_at_peers();
+  std::vector<std::uint64_t> services() const;
   void leave(PeerView& view, std::uint32_t slot);
   void announce_gone(PeerView& view);
   void look_at(PeerView& view, std::uint32_t slot);
@@ -105,6 +112,7 @@ class ParticipantState {
     std::uint64_t seen;
   };
 
+  std::uint64_t guid_ = 0;
   bool settled_ = false;  // all there was to do has been done: only changes and arrivals make more
   std::uint64_t roster_seen_ = 0;
   std::vector<Watched> watched_;

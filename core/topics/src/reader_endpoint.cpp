@@ -13,8 +13,7 @@ Status check_reader(const EndpointSpec& spec) {
     return failure(Errc::invalid_argument, "a reader needs the names of its topic and type");
   if (spec.qos.writer)
     return failure(Errc::invalid_argument, "the QoS of the reader of '{}' is a writer's", spec.topic);
-  if (auto consistent = qos::check_consistent(spec.qos); !consistent) return consistent;
-  return qos::check_enforced_for_topics(spec.qos.datareader);
+  return qos::check_consistent(spec.qos);
 }
 
 bool keeps_history(const qos::EndpointQos& qos) {
@@ -29,12 +28,14 @@ Result<std::unique_ptr<ReaderImplementation>> ReaderImplementation::create(Parti
                                                                            ReaderEvents& events) {
   if (auto possible = check_reader(spec); !possible) return propagate(possible);
   std::unique_ptr<ReaderImplementation> reader(new ReaderImplementation(participant, spec, events));
+  if (KeeperWatch::needs_service(spec)) reader->past_ = std::make_unique<ReaderPast>(spec.topic);
   auto entry = participant.announce(spec, {});
   if (!entry) return propagate(entry);
   reader->entry_ = *entry;
   reader->id_ = {participant.own_arena_id(),
                  static_cast<std::uint32_t>(participant.directory.entry(*entry).number.load())};
   participant.readers.push_back(reader.get());
+  participant.keeper_watch.add(spec, participant.now_ns());
   return reader;
 }
 
@@ -76,6 +77,7 @@ Stream* ReaderImplementation::find(const EndpointId& writer) const {
 /// Looks at a writer that is new or has changed, or that this reader has not seen with its QoS.
 Status ReaderImplementation::consider(const StreamOrigin& origin, const EndpointInfo& writer,
                                       bool writer_lives) {
+  if (!is_meant_for(writer, id_) || !is_meant_for(spec_, writer.id)) return {};
   const Fit fit = judge(writer, spec_);
   if (!fit.is_same_topic()) return {};
   Stream* stream = find(writer.id);
@@ -98,7 +100,9 @@ Status ReaderImplementation::open_stream(const StreamOrigin& origin, const Endpo
   const bool wants_history = keeps_history(spec_.qos) && keeps_history(writer.qos);
   // Of a dead writer only its history is left.
   if (!writer_lives && (!wants_history || over_.contains(writer.id))) return {};
-  const bool reliable = spec_.qos.datareader.reliability.kind == qos::ReliabilityKind::reliable;
+  // A service's writer reuses what nobody waits for, and a BEST_EFFORT reader is to get the past, too.
+  const bool reliable =
+      spec_.qos.datareader.reliability.kind == qos::ReliabilityKind::reliable || writer.only_with;
   auto match = participant_.directory.add_match(
       {origin.arena_id, static_cast<std::uint32_t>(origin.entry.number), id_.endpoint,
        (reliable ? log::match_is_reliable : 0) | (wants_history ? log::match_wants_history : 0)});
@@ -114,9 +118,16 @@ Status ReaderImplementation::open_stream(const StreamOrigin& origin, const Endpo
   else
     streams_.push_back(std::make_unique<LossyLogStream>(context, origin, writer, &events_));
   participant_.order_changed = true;
+  Stream& stream = *streams_.back();
+  stream.acknowledges_later = spec_.keeps;
+  stream.past = past_.get();
+  if (is_from_service(stream))
+    past_->progressed(writer.id.participant, participant_.now_ns());
+  else
+    stream.held = past_ && past_->holds();
   if (!writer_lives) {
     streams_.back()->gone = true;
-    start(*streams_.back(), nullptr);
+    start(stream, nullptr);
   } else {
     participant_.transport.wake(origin.slot);
   }
@@ -144,7 +155,42 @@ bool ReaderImplementation::is_over(Stream& stream, bool& died) {
     if (!died || !stream.wants_history()) return true;
     start(stream, nullptr);  // nobody is left to grant it
   }
-  return stream.absorb();
+  return stream.absorb() && (!is_from_service(stream) || may_end(stream));
+}
+
+/// Nothing more comes from a service's writer. If it has said that nothing is missing, it stays until the
+/// living writers have shown which instances they write: else these would seem to have no writer for a
+/// moment.
+bool ReaderImplementation::may_end(Stream& stream) {
+  const std::int64_t now_ns = participant_.now_ns();
+  if (!stream.has_all_of_past) return true;  // the service has ended or died
+  past_->ended(stream.writer.id.participant, now_ns);
+  hold_writers();
+  if (now_ns >= past_->lingers_until_ns() && !past_->holds()) return true;
+  return std::all_of(streams_.begin(), streams_.end(), [this](const auto& each) {
+    return is_from_service(*each) || (each->started() && each->drained);
+  });
+}
+
+void ReaderImplementation::hold_writers() {
+  for (const auto& stream : streams_)
+    if (!is_from_service(*stream) && !past_->holds()) stream->held = false;
+}
+
+void ReaderImplementation::look_at_services(const std::vector<std::uint64_t>& services) {
+  if (!past_) return;
+  past_->look(services, participant_.now_ns());
+  hold_writers();
+}
+
+bool ReaderImplementation::awaits_past() const {
+  return past_ &&
+         (past_->awaits() || std::any_of(streams_.begin(), streams_.end(),
+                                         [this](const auto& stream) { return is_from_service(*stream); }));
+}
+
+void ReaderImplementation::acknowledge(const EndpointId& writer, std::uint64_t number) {
+  if (Stream* stream = find(writer); stream != nullptr && stream->started()) stream->acknowledge_kept(number);
 }
 
 void ReaderImplementation::drop_finished() {
@@ -174,7 +220,7 @@ bool ReaderImplementation::wants_look() const {
 
 /// LIVELINESS (DDS 1.4, 2.2.3.11), judged by the writer's own lease.
 std::int64_t ReaderImplementation::keep_time(std::int64_t now_ns) {
-  std::int64_t due_ns = never_ns;
+  std::int64_t due_ns = past_ ? keep_time_of_past(now_ns) : never_ns;
   for (const auto& stream : streams_) {
     if (!stream->started()) continue;
     due_ns = std::min(due_ns, stream->due_ns());
@@ -186,6 +232,15 @@ std::int64_t ReaderImplementation::keep_time(std::int64_t now_ns) {
     events_.on_liveliness_changed(stream->writer.id, alive);
   }
   return due_ns;
+}
+
+std::int64_t ReaderImplementation::keep_time_of_past(std::int64_t now_ns) {
+  for (const auto& stream : streams_)
+    if (is_from_service(*stream) && stream->takes_progress())
+      past_->progressed(stream->writer.id.participant, now_ns);
+  const std::int64_t due_ns = past_->keep_time(now_ns);
+  hold_writers();
+  return now_ns < past_->lingers_until_ns() ? std::min(due_ns, past_->lingers_until_ns()) : due_ns;
 }
 
 std::int64_t ReaderImplementation::lease_end(const Stream& stream) const {

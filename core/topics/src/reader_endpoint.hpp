@@ -20,6 +20,8 @@ class ReaderImplementation final : public ReaderEndpoint {
   Status set_qos(const qos::EndpointQos& qos) override;
   EndpointId id() const override { return id_; }
   std::size_t matched_count() const override;
+  void acknowledge(const EndpointId& writer, std::uint64_t number) override;
+  bool awaits_past() const override;
 
   // For the participant, in poll().
   Status consider(const StreamOrigin& origin, const EndpointInfo& writer, bool writer_lives);
@@ -28,6 +30,8 @@ class ReaderImplementation final : public ReaderEndpoint {
   /// Ends streams of which nothing is left, and says which writers are not alive. When to be called next.
   std::int64_t keep_time(std::int64_t now_ns);
   void drop_finished();
+  /// These participants keep topics and are there now.
+  void look_at_services(const std::vector<std::uint64_t>& services);
   /// Whether the next poll() is to see more of it than what arrives.
   bool wants_look() const;
   bool judge_all = true;  // it is new, or its QoS has changed
@@ -38,6 +42,10 @@ class ReaderImplementation final : public ReaderEndpoint {
   Stream* find(const EndpointId& writer) const;
   Status open_stream(const StreamOrigin& origin, const EndpointInfo& writer, bool writer_lives);
   bool is_over(Stream& stream, bool& died);
+  bool may_end(Stream& stream);
+  bool is_from_service(const Stream& stream) const { return past_ && stream.writer.only_with.has_value(); }
+  void hold_writers();
+  std::int64_t keep_time_of_past(std::int64_t now_ns);
   std::int64_t lease_end(const Stream& stream) const;
 
   ParticipantState& participant_;
@@ -46,7 +54,8 @@ class ReaderImplementation final : public ReaderEndpoint {
   EndpointId id_;
   std::uint32_t entry_ = 0;
   std::vector<std::unique_ptr<Stream>> streams_;
-  std::set<EndpointId> over_;  // dead writers whose history was read
+  std::set<EndpointId> over_;         // dead writers whose history was read
+  std::unique_ptr<ReaderPast> past_;  // with DURABILITY TRANSIENT or PERSISTENT
 };
 
 }  // namespace llamada::topics::detail

@@ -208,6 +208,10 @@ Status SlotStore::publish(std::span<const std::byte> data, const SampleHeader& h
   return {};
 }
 
+Status SlotStore::publish(std::span<const std::byte>, const SampleHeader&, const Origin&) {
+  return failure(Errc::unsupported, "a slot has no room for the origin of a sample");
+}
+
 Status SlotStore::check_limit(const SampleHeader& header) const {
   if (samples_max_ == qos::length_unlimited || live_count_ < static_cast<std::size_t>(samples_max_))
     return {};

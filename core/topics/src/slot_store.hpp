@@ -25,6 +25,7 @@ class SlotStore final : public WriterStore {
   Status loan(std::size_t size_bytes, Loan& into) override;
   Status publish(Loan& loan, const SampleHeader& header) override;
   Status publish(std::span<const std::byte> data, const SampleHeader& header) override;
+  Status publish(std::span<const std::byte> data, const SampleHeader& header, const Origin& origin) override;
   std::uint64_t published() const override { return published_; }
   void add_reader(const log::MatchEntry& match, bool reliable) override;
   void remove_reader(const log::MatchEntry& match) override;

@@ -1,6 +1,8 @@
 #include "stream.hpp"
 
+#include <algorithm>
 #include <atomic>
+#include <utility>
 
 namespace llamada::topics::detail {
 
@@ -12,22 +14,35 @@ void Stream::start(const EndpointDirectory::Grant* grant) {
 
 bool Stream::absorb() {
   if (!started_ || finished()) return true;
+  if (held) return false;
   const std::uint64_t before = taken_;
   const bool all = deliver_all();
+  drained = drained || all;
+  has_progress_ = has_progress_ || taken_ != before || !all;
   if (taken_ == before && first_ == nullptr) return all;  // there is nothing to let go of
   update_holds();
-  if (taken_ != before) {
-    // Release: pairs with the acquire load in WriterImplementation::acknowledged_by_all().
-    match().acknowledged.store(taken_, std::memory_order_release);
-    notify_writer();
-  }
+  if (taken_ != before) acknowledge();
   return all;
+}
+
+void Stream::acknowledge_kept(std::uint64_t number) {
+  kept_ = std::max(kept_, number);
+  acknowledge();
+}
+
+/// Samples that the reader never got, because newer ones had replaced them, need not be kept.
+void Stream::acknowledge() {
+  const std::uint64_t through = !acknowledges_later || kept_ >= delivered_ ? taken_ : kept_;
+  if (through == std::exchange(acknowledged_, through)) return;
+  // Release: pairs with the acquire load in WriterImplementation::acknowledged_by_all().
+  match().acknowledged.store(through, std::memory_order_release);
+  notify_writer();
 }
 
 void Stream::finish() {
   events_ = nullptr;
   update_holds();
-  match().acknowledged.store(UINT64_MAX, std::memory_order_release);
+  if (!acknowledges_later) match().acknowledged.store(UINT64_MAX, std::memory_order_release);
   notify_writer();
 }
 
@@ -50,9 +65,22 @@ void Stream::evacuate_all() {
   }
 }
 
-bool Stream::deliver(Sample&& sample) {
+bool Stream::deliver(Sample&& sample, const std::optional<Origin>& origin) {
   const std::uint64_t sequence = sample.header().sequence_number;
+  if (origin && *origin == Origin::end_of_past()) {
+    has_all_of_past = true;
+    taken_ = sequence;
+    return true;
+  }
+  const Origin first = origin ? *origin : Origin{writer.guid, sequence};
+  if (past != nullptr && past->has(first)) {
+    if (!origin) events_->on_known_sample(writer.id, sample.header());
+    taken_ = sequence;
+    return true;
+  }
   if (!events_->on_sample(writer.id, std::move(sample))) return false;
+  if (past != nullptr) past->add(first);
+  delivered_ = sequence;
   taken_ = sequence;
   context_.directory.arena().count(log::Counter::samples_read);
   return true;

@@ -9,7 +9,9 @@
 #include "llamada/base/clock.hpp"
 #include "llamada/log/log_reader.hpp"
 #include "llamada/topics/discovery.hpp"
+#include "llamada/topics/origin.hpp"
 #include "llamada/topics/transport.hpp"
+#include "reader_past.hpp"
 
 namespace llamada::topics::detail {
 
@@ -43,6 +45,10 @@ class Stream : public SampleSource {
   void start(const EndpointDirectory::Grant* grant);
   /// Gives the reader what has come. True: there is no more.
   bool absorb();
+  /// Of a reader that acknowledges later: the samples up to here are kept.
+  void acknowledge_kept(std::uint64_t number);
+  /// Whether it has given samples, or found no room for them, since it was last asked.
+  bool takes_progress() { return std::exchange(has_progress_, false); }
   /// Nothing more is read; samples that are out stay valid.
   void finish();
   /// Whether nothing more can be read, since the writer's arena is not as it must be.
@@ -58,9 +64,14 @@ class Stream : public SampleSource {
   void evacuate_all();
 
   EndpointInfo writer;
-  bool gone = false;    // its application has died or left
-  bool misfit = false;  // it does not match any more
-  bool alive = true;    // as was reported last
+  bool gone = false;                // its application has died or left
+  bool misfit = false;              // it does not match any more
+  bool alive = true;                // as was reported last
+  bool held = false;                // nothing is read, since the services' samples come first
+  bool has_all_of_past = false;     // a service has said that nothing is missing
+  bool drained = false;             // absorb() has found nothing more since it was held
+  bool acknowledges_later = false;  // by acknowledge_kept()
+  ReaderPast* past = nullptr;       // of a reader that may get samples from services, too
 
  protected:
   virtual void begin(const EndpointDirectory::Grant* grant) = 0;
@@ -69,7 +80,8 @@ class Stream : public SampleSource {
   /// Lets the writer have what is not needed any more.
   virtual void update_holds() = 0;
 
-  bool deliver(Sample&& sample);
+  /// `origin`: of a sample that another writer wrote first.
+  bool deliver(Sample&& sample, const std::optional<Origin>& origin = std::nullopt);
   void report_lost(std::uint64_t count);
   void count_copied(std::size_t size_bytes) override;
   const log::EndpointEntry& writer_entry() const { return origin_.arena.endpoint(origin_.endpoint_index); }
@@ -84,8 +96,14 @@ class Stream : public SampleSource {
   std::uint64_t taken_ = 0;  // sequence number of the last sample that is over for this reader
 
  private:
+  void acknowledge();
+
   ReaderEvents* events_;
   bool started_ = false;
+  bool has_progress_ = false;
+  std::uint64_t delivered_ = 0;     // sequence number of the last sample that the reader has taken
+  std::uint64_t kept_ = 0;          // as acknowledge_kept() was told
+  std::uint64_t acknowledged_ = 0;  // as the writer was told
 };
 
 /// From a log, of which the writer reuses nothing that this stream needs: RELIABLE at both ends.

@@ -20,8 +20,7 @@ Status check_writer(const EndpointSpec& spec) {
     return failure(Errc::invalid_argument, "a writer needs the names of its topic and type");
   if (!spec.qos.writer)
     return failure(Errc::invalid_argument, "the QoS of the writer of '{}' is a reader's", spec.topic);
-  if (auto consistent = qos::check_consistent(spec.qos); !consistent) return consistent;
-  return qos::check_enforced_for_topics(spec.qos.datawriter);
+  return qos::check_consistent(spec.qos);
 }
 
 }  // namespace
@@ -33,6 +32,8 @@ WriterImplementation::WriterImplementation(ParticipantState& participant, const 
       events_(events),
       limits_(spec.qos.datawriter),
       expiry_(spec.qos.datawriter.lifespan.duration),
+      must_be_kept_(spec.qos.datawriter.durability.kind == qos::DurabilityKind::persistent &&
+                    !spec.only_with),
       keeps_acknowledged_(spec.qos.datawriter.history.kind == qos::HistoryKind::keep_last) {}
 
 Result<std::unique_ptr<WriterImplementation>> WriterImplementation::create(ParticipantState& participant,
@@ -42,7 +43,7 @@ Result<std::unique_ptr<WriterImplementation>> WriterImplementation::create(Parti
   std::unique_ptr<WriterImplementation> writer(new WriterImplementation(participant, spec, events));
   log::ArenaWriter& arena = participant.transport.arena();
   StorePlace place;
-  auto store = make_store(arena, spec.qos.datawriter, place);
+  auto store = make_store(arena, spec, place);
   if (!store) return propagate(store);
   auto entry = participant.announce(spec, place);
   if (!entry) {
@@ -56,6 +57,7 @@ Result<std::unique_ptr<WriterImplementation>> WriterImplementation::create(Parti
                  static_cast<std::uint32_t>(participant.directory.entry(*entry).number.load())};
   participant.writers.push_back(writer.get());
   writer->assert_liveliness();
+  participant.keeper_watch.add(spec, participant.now_ns());
   return writer;
 }
 
@@ -152,6 +154,13 @@ Result<std::uint64_t> WriterImplementation::publish(std::span<const std::byte> d
   return published_one(header, data.size());
 }
 
+Result<std::uint64_t> WriterImplementation::publish(std::span<const std::byte> data,
+                                                    const SampleHeader& header, const Origin& origin) {
+  auto done = attempt(&header, [&] { return store_->publish(data, header, origin); });
+  if (!done) return propagate(done);
+  return published_one(header, data.size());
+}
+
 Result<std::uint64_t> WriterImplementation::published_one(const SampleHeader& header,
                                                           std::size_t size_bytes) {
   const std::uint64_t sequence_number = store_->published();
@@ -201,11 +210,32 @@ std::uint64_t WriterImplementation::acknowledged_by_all() const {
   return least;
 }
 
+bool WriterImplementation::has_keeper() const {
+  return std::any_of(matches_.begin(), matches_.end(), [](const WriterMatch& match) { return match.keeps; });
+}
+
+/// Up to which sample a service has kept them, also one that has gone since.
+std::uint64_t WriterImplementation::kept() {
+  for (const WriterMatch& match : matches_) {
+    if (!match.keeps) continue;
+    // Pairs with the release stores in Stream::acknowledge() and EndpointDirectory::remove_match(): while the
+    // number stands, the word is of this match.
+    const std::uint64_t acknowledged = match.entry->acknowledged.load(std::memory_order_acquire);
+    if (match.entry->number.load(std::memory_order_acquire) == match.match_number)
+      kept_ = std::max(kept_, acknowledged);
+  }
+  return kept_;
+}
+
+bool WriterImplementation::is_settled() {
+  return acknowledged_by_all() >= store_->published() && (!must_be_kept_ || kept() >= store_->published());
+}
+
 bool WriterImplementation::all_acknowledged() {
   auto& waits = participant_.directory.entry(entry_).waits;
-  if (acknowledged_by_all() < store_->published()) {
+  if (!is_settled()) {
     wait_for(waits_for_acknowledgment);
-    if (acknowledged_by_all() < store_->published()) return false;
+    if (!is_settled()) return false;
   }
   waits.store(waits.load(std::memory_order_relaxed) & ~waits_for_acknowledgment, std::memory_order_relaxed);
   return true;
@@ -229,6 +259,7 @@ void WriterImplementation::assert_liveliness() {
 }
 
 void WriterImplementation::consider(const EndpointInfo& reader) {
+  if (!is_meant_for(spec_, reader.id) || !is_meant_for(reader, id_)) return;
   const Fit fit = judge(spec_, reader);
   if (!fit.is_same_topic()) return;
   if (fit.shares_partition && !fit.incompatibilities.empty())
@@ -261,6 +292,7 @@ Status WriterImplementation::match(WriterMatch match, const EndpointInfo& reader
   match.grant = *granted;
   store_->add_reader(*match.entry, match.reliable);
   match.reader_qos = reader.qos;
+  match.keeps = reader.keeps;
   matches_.push_back(match);
   participant_.transport.wake(match.slot);
   events_.on_matched(reader);

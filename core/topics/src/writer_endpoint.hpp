@@ -24,6 +24,7 @@ struct WriterMatch {
   std::uint32_t grant = 0;
   std::uint64_t start_sequence = 0;
   bool reliable = false;
+  bool keeps = false;  // the reader is a service's that keeps the topic
   EndpointId reader;
   qos::EndpointQos reader_qos;
 };
@@ -50,6 +51,9 @@ class WriterImplementation final : public WriterEndpoint {
   EndpointId id() const override { return id_; }
   std::size_t matched_count() const override { return matches_.size(); }
   std::uint64_t published() const override { return store_->published(); }
+  Result<std::uint64_t> publish(std::span<const std::byte> data, const SampleHeader& header,
+                                const Origin& origin) override;
+  bool has_keeper() const override;
 
   const EndpointSpec& spec() const { return spec_; }
   std::uint32_t entry() const { return entry_; }
@@ -88,6 +92,8 @@ class WriterImplementation final : public WriterEndpoint {
   void wake_readers();
   void wake_now();
   std::uint64_t acknowledged_by_all() const;
+  std::uint64_t kept();
+  bool is_settled();
   void unmatch_at(std::size_t index, bool died);
   std::int64_t check_lease(std::int64_t now_ns);
 
@@ -99,7 +105,9 @@ class WriterImplementation final : public WriterEndpoint {
   std::unique_ptr<WriterStore> store_;
   WriterLimits limits_;
   Expiry expiry_;
-  std::uint64_t expired_ = 0;      // samples up to this one have outlived LIFESPAN
+  std::uint64_t expired_ = 0;  // samples up to this one have outlived LIFESPAN
+  std::uint64_t kept_ = 0;     // up to this one a service has kept them
+  const bool must_be_kept_;
   const bool keeps_acknowledged_;  // the store asks for what is acknowledged
   std::vector<WriterMatch> matches_;
   std::int64_t wake_due_ns_ = 0;  // 0: nobody waits to be woken

@@ -18,6 +18,9 @@ class WriterStore {
   virtual Status loan(std::size_t size_bytes, Loan& into) = 0;
   virtual Status publish(Loan& loan, const SampleHeader& header) = 0;
   virtual Status publish(std::span<const std::byte> data, const SampleHeader& header) = 0;
+  /// A sample that another writer wrote first. Errors: unsupported (slots), and as the others.
+  virtual Status publish(std::span<const std::byte> data, const SampleHeader& header,
+                         const Origin& origin) = 0;
   virtual std::uint64_t published() const = 0;
 
   /// Nothing is reused that a reader uses: of a log, a RELIABLE one; of slots, any.
@@ -41,12 +44,12 @@ struct StorePlace {
 
 class LogStore final : public WriterStore {
  public:
-  static Result<std::unique_ptr<WriterStore>> create(log::ArenaWriter& arena, const qos::DataWriterQos& qos,
-                                                     StorePlace& place);
+  static Result<std::unique_ptr<WriterStore>> create(log::ArenaWriter& arena, bool keeps, StorePlace& place);
 
   Status loan(std::size_t size_bytes, Loan& into) override;
   Status publish(Loan& loan, const SampleHeader& header) override;
   Status publish(std::span<const std::byte> data, const SampleHeader& header) override;
+  Status publish(std::span<const std::byte> data, const SampleHeader& header, const Origin& origin) override;
   std::uint64_t published() const override { return log_.published(); }
   void add_reader(const log::MatchEntry& match, bool reliable) override;
   void remove_reader(const log::MatchEntry& match) override;
@@ -69,8 +72,9 @@ class LogStore final : public WriterStore {
   std::size_t lossy_count_ = 0;  // others, who see by a chunk's generation whether it is reused
 };
 
-/// RELIABLE KEEP_ALL: a log; else a table of slots. Errors: out_of_resources.
-Result<std::unique_ptr<WriterStore>> make_store(log::ArenaWriter& arena, const qos::DataWriterQos& qos,
+/// RELIABLE KEEP_ALL: a log; else a table of slots. A writer for one reader keeps nothing in its log that
+/// this one has. Errors: out_of_resources.
+Result<std::unique_ptr<WriterStore>> make_store(log::ArenaWriter& arena, const EndpointSpec& spec,
                                                 StorePlace& place);
 
 }  // namespace llamada::topics::detail

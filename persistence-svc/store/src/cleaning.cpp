@@ -123,14 +123,16 @@ void SegmentStore::copy_lost() {
   }
 }
 
-/// A missing segment is one that was lost, unless the newest list does without it.
+/// A missing segment is one that was lost, unless the newest list does without it. Batches behind the last of
+/// a complete segment do not count: others with their numbers were in segments that may have been given back.
 void SegmentStore::list_segments() {
-  std::vector<std::uint64_t> numbers;
+  std::vector<ListedSegment> listed;
   for (const auto& [number, segment] : index_.segments())
     // One without a batch was never durable, or does not count any longer: it may go at the next start.
     if (number != cleaning_.segment && segment.gone_after == 0 && segment.last >= segment.first)
-      numbers.push_back(number);
-  copies_.add({.kind = record_segments, .body = std::as_bytes(std::span(numbers))});
+      listed.push_back({number, number == active_.number ? 0 : segment.last});
+  copies_.add(
+      {.kind = record_segments, .flags = list_has_last_batches, .body = std::as_bytes(std::span(listed))});
 }
 
 }  // namespace llamada::store

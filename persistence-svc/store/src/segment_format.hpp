@@ -24,9 +24,17 @@ enum RecordKind : std::uint8_t {
   record_drop_below,              ///< Items of the stream below `number` are dropped.
   record_drop,                    ///< An item is dropped; `group` is the batch that it lies in.
   record_end,       ///< The stream has ended; `group` is the last batch that may have items of it.
-  record_segments,  ///< Body: the numbers (u64) of all segments that exist; missing ones were given back.
+  record_segments,  ///< Body: all segments that exist, missing ones were given back; see ListedSegment.
   record_lost,      ///< Stands for a damaged item of this number and group that was to be moved.
 };
+
+/// An entry of a list of segments. Lists without the flag, of older releases, have numbers only.
+struct ListedSegment {
+  std::uint64_t number = 0;
+  BatchNumber last = 0;  ///< Its last batch; 0: it still grew.
+};
+static_assert(sizeof(ListedSegment) == 16);
+inline constexpr std::uint8_t list_has_last_batches = 1;  ///< Flag of the record.
 
 /// The file `store`.
 struct StoreHeader {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <map>
 #include <utility>
 
 #include "llamada/base/crc32c.hpp"
@@ -23,6 +24,12 @@ struct Candidate {
   BatchNumber limit = no_batch;  ///< Batches from here on are in later segments, or nowhere.
 };
 
+/// What only the newest list of segments says, which is known once all has been loaded.
+struct Corrections {
+  std::set<std::uint64_t> gone;                ///< Segments that do not count, though their files are there.
+  std::map<std::uint64_t, BatchNumber> lasts;  ///< The last batch that counts, of segments that have more.
+};
+
 class Loader {
  public:
   Loader(Files& files, const StoreId& store, BatchNumber synced, bool read_only)
@@ -30,10 +37,10 @@ class Loader {
     loaded_.synced = synced;
   }
 
-  Result<LoadedStore> load(const std::set<std::uint64_t>& gone) {
-    if (auto opened = open_all(gone); !opened) return propagate(opened);
+  Result<LoadedStore> load(const Corrections& known) {
+    if (auto opened = open_all(known.gone); !opened) return propagate(opened);
     if (auto scanned = scan_what_is_not_sealed(); !scanned) return propagate(scanned);
-    set_limits();
+    set_limits(known.lasts);
     cut();
     for (Candidate& each : candidates_)
       if (auto entered = enter(each); !entered) return propagate(entered);
@@ -45,21 +52,24 @@ class Loader {
     return std::move(loaded_);
   }
 
-  /// Segments that the newest list no longer names, though their files are there; and says which ones are
-  /// missing.
-  std::set<std::uint64_t> check_list(LoadedStore& loaded) {
-    std::set<std::uint64_t> gone;
+  /// What the newest list says against what was loaded; and says which segments are missing.
+  Corrections check_list(LoadedStore& loaded) {
+    Corrections found;
     check_numbers(loaded);
-    if (listed_.empty()) return gone;
-    const std::uint64_t newest = *listed_.rbegin();
+    if (listed_.empty()) return found;
+    const std::uint64_t newest = listed_.rbegin()->first;
     loaded.next_segment = std::max(loaded.next_segment, newest + 1);
-    for (const auto& [number, segment] : loaded.index.segments())
-      if (number <= newest && !listed_.contains(number)) gone.insert(number);
-    for (const std::uint64_t number : listed_)
+    for (const auto& [number, segment] : loaded.index.segments()) {
+      const auto listed = listed_.find(number);
+      if (listed != listed_.end() && listed->second != 0 && segment.last > listed->second)
+        found.lasts.emplace(number, listed->second);
+      if (listed == listed_.end() && number <= newest) found.gone.insert(number);
+    }
+    for (const auto& [number, last] : listed_)
       if (!seen_.contains(number))
         loaded.sentences.push_back(
             fmt::format("{}/{} is missing; the items in it are lost", files_.name(), segment_name(number)));
-    return gone;
+    return found;
   }
 
  private:
@@ -162,10 +172,11 @@ class Loader {
     return {};
   }
 
-  void set_limits() {
+  void set_limits(const std::map<std::uint64_t, BatchNumber>& lasts) {
     BatchNumber limit = no_batch;
     for (auto each = candidates_.rbegin(); each != candidates_.rend(); ++each) {
-      each->limit = limit;
+      const auto last = lasts.find(each->number);
+      each->limit = last == lasts.end() ? limit : std::min(limit, last->second + 1);
       if (each->first != 0) limit = std::min(limit, each->first);
     }
   }
@@ -303,10 +314,12 @@ class Loader {
     loaded_.index.apply(record);
     if (record.kind != record_segments) return;
     listed_.clear();
-    for (std::size_t at = 0; at + sizeof(std::uint64_t) <= item.body.size(); at += sizeof(std::uint64_t)) {
-      std::uint64_t number = 0;
-      std::memcpy(&number, item.body.data() + at, sizeof number);
-      listed_.insert(number);
+    const bool has_lasts = (item.header.flags & list_has_last_batches) != 0;
+    const std::size_t entry_bytes = has_lasts ? sizeof(ListedSegment) : sizeof(ListedSegment::number);
+    for (std::size_t at = 0; at + entry_bytes <= item.body.size(); at += entry_bytes) {
+      ListedSegment listed;
+      std::memcpy(&listed, item.body.data() + at, entry_bytes);
+      listed_.emplace(listed.number, listed.last);
     }
     listed_through_ = loaded_.written;
   }
@@ -339,21 +352,23 @@ class Loader {
   bool read_only_;
   LoadedStore loaded_;
   std::vector<Candidate> candidates_;
-  std::set<std::uint64_t> seen_, listed_;  ///< Segments that are there, and those that the newest list has.
+  std::set<std::uint64_t> seen_;                 ///< Segments that are there.
+  std::map<std::uint64_t, BatchNumber> listed_;  ///< Those that the newest list has, with their last batches.
   BatchNumber listed_through_ = 0;
 };
 
 }  // namespace
 
 Result<LoadedStore> load_segments(Files& files, const StoreId& store, BatchNumber synced, bool read_only) {
-  std::set<std::uint64_t> gone;
+  Corrections known;
   while (true) {
     Loader loader(files, store, synced, read_only);
-    auto loaded = loader.load(gone);
+    auto loaded = loader.load(known);
     if (!loaded) return loaded;
-    const auto more = loader.check_list(*loaded);
-    if (more.empty()) return loaded;
-    gone.insert(more.begin(), more.end());
+    const Corrections more = loader.check_list(*loaded);
+    if (more.gone.empty() && more.lasts.empty()) return loaded;
+    known.gone.insert(more.gone.begin(), more.gone.end());
+    known.lasts.insert(more.lasts.begin(), more.lasts.end());
   }
 }
 

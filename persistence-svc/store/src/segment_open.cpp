@@ -92,7 +92,10 @@ Status SegmentStore::find_store() {
     if (!count) return tl::unexpected<Error>(count.error());
     if (*count == sizeof header && is_good(header)) {
       id_ = header.store;
-      return {};
+      if (options_.read_only) return {};
+      // A process that was killed may have written it and not synced it.
+      if (auto synced = (*file)->sync(); !synced) return synced;
+      return files_->sync_directory();
     }
   }
   auto known = store_of_segments();

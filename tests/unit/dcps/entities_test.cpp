@@ -322,19 +322,23 @@ TEST_CASE("entities: a discovered topic goes with its last endpoint", "[dcps]") 
   CHECK(gone->begin()->info.instance_state == instance_state::not_alive_disposed);
 }
 
-TEST_CASE("entities: TRANSIENT and PERSISTENT are refused at both ends", "[dcps]") {
+TEST_CASE("entities: without a persistence service only what must be kept is not acknowledged", "[dcps]") {
   Domain domain;
   for (const auto kind : {qos::DurabilityKind::transient, qos::DurabilityKind::persistent}) {
     auto offered = reliable_writer();
     offered.durability.kind = kind;
-    const auto writer = domain.publisher()->create_datawriter(domain.topic(domain.here), offered);
-    REQUIRE(!writer);
-    CHECK(writer.error().code() == Errc::unsupported);
+    const auto writer = *domain.publisher()->create_datawriter(domain.topic(domain.here), offered);
     auto requested = reliable_reader();
     requested.durability.kind = kind;
-    const auto reader = domain.subscriber()->create_datareader(domain.topic(domain.there), requested);
-    REQUIRE(!reader);
-    CHECK(reader.error().code() == Errc::unsupported);
+    REQUIRE(writer->write(reading(1, 1)));
+    const auto reader = *domain.subscriber()->create_datareader(domain.topic(domain.there), requested);
+    REQUIRE(reader->wait_for_historical_data(watchdog));
+    CHECK(take_text(*reader) == "1:1");
+    const Status acknowledged = writer->wait_for_acknowledgments(200ms);
+    REQUIRE(acknowledged.has_value() == (kind == qos::DurabilityKind::transient));
+    if (acknowledged) continue;
+    CHECK(acknowledged.error().code() == Errc::timeout);
+    CHECK(acknowledged.error().text().find("no persistence service keeps this topic") != std::string::npos);
   }
 }
 

@@ -113,7 +113,7 @@ TEST_CASE("liveliness: refuses a lease of 0, and for ranks one that nobody enfor
   CHECK(check_enforced(Liveliness{.kind = LivelinessKind::manual_by_topic}));
 }
 
-TEST_CASE("durability: TRANSIENT and PERSISTENT are for ranks", "[qos]") {
+TEST_CASE("durability: TRANSIENT ranks outlive nodes, PERSISTENT ones the job", "[qos]") {
   DataWriterQos writer;
   DataReaderQos reader;
   const auto protection = [&](DurabilityKind kind) {
@@ -129,11 +129,6 @@ TEST_CASE("durability: TRANSIENT and PERSISTENT are for ranks", "[qos]") {
   CHECK_FALSE(protection(DurabilityKind::transient).outlives_job);
   CHECK(protection(DurabilityKind::persistent).outlives_nodes);
   CHECK(protection(DurabilityKind::persistent).outlives_job);
-  writer.durability.kind = DurabilityKind::transient;
-  auto status = check_enforced_for_topics(writer);
-  CHECK(text_of(status) ==
-        "DURABILITY: TRANSIENT is enforced for ranks only, not for topics; use VOLATILE or TRANSIENT_LOCAL");
-  CHECK(status.error().code() == Errc::unsupported);
 }
 
 TEST_CASE("rank_replacement: survivors go on under BLANK and SHRINK", "[qos]") {

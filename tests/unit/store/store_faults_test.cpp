@@ -103,6 +103,37 @@ TEST_CASE("segments: after a failed fdatasync the batches go elsewhere, and that
   CHECK(count(*disk.store, stream) == 40);
 }
 
+TEST_CASE("segments: batches of an abandoned file stay away when their successors were given back",
+          "[store]") {
+  OnFailingDisk disk;
+  const StreamId kept = *disk.store->stream("kept", {});
+  const StreamId dropped = *disk.store->stream("dropped", {});
+  for (std::uint64_t number = 1; number < 200; number += 40) {  // their segment stays
+    disk.append(kept, number, number + 39);
+    REQUIRE(disk.store->sync(*disk.store->write()).has_value());
+  }
+  disk.append(dropped, 1, 40);
+  const BatchNumber batch = *disk.store->write();
+  disk.failures.syncs = 1;
+  REQUIRE(disk.store->sync(batch).has_value());  // the items lie twice now, in two segments
+  for (std::uint64_t number = 1; number < 40; ++number)
+    REQUIRE(disk.store->drop(dropped, number).has_value());
+  REQUIRE(disk.store->sync(*disk.store->write()).has_value());
+  // More of this, until the second segment was emptied and given back.
+  const StreamId filler = *disk.store->stream("filler", {});
+  for (std::uint64_t number = 20; number <= 4000; number += 20) {
+    disk.append(filler, number - 19, number);
+    REQUIRE(disk.store->drop_below(filler, number).has_value());
+    REQUIRE(disk.store->sync(*disk.store->write()).has_value());
+  }
+  CHECK(disk.store->figures().segments <= 5);
+  for (int again = 0; again < 2; ++again) {
+    disk.open();
+    CHECK(count(*disk.store, dropped) == 1);
+    CHECK(count(*disk.store, kept) == 200);
+  }
+}
+
 TEST_CASE("segments: a disk that fails for good says so, and the store goes on when it works again",
           "[store]") {
   OnFailingDisk disk;

@@ -117,14 +117,20 @@ TEST_CASE("llamada qos check: promises nothing that cannot be made", "[tools]") 
     return parsed(llamada_qos({"check", file, "--json"}))["topics"];
   };
   CHECK(check("<history><kind>KEEP_ALL</kind></history>")["accepted"] == true);
-  const json kept = check("<durability><kind>PERSISTENT</kind></durability>");
-  CHECK(kept["reason"] ==
-        "datawriter_qos: DURABILITY: PERSISTENT is enforced for ranks only, not for topics; use VOLATILE or "
-        "TRANSIENT_LOCAL");
-  CHECK_FALSE(kept.contains("survives"));
-  CHECK(has(check("<durability_service><history_depth>5</history_depth></durability_service>")["reason"],
-            "datawriter_qos: DURABILITY_SERVICE: the service that keeps TRANSIENT and PERSISTENT samples is "
-            "not built"));
+  CHECK_FALSE(has(check("<durability><kind>PERSISTENT</kind></durability>").dump(), "llamada-persistd"));
+}
+
+TEST_CASE("llamada qos check: says what a persistence service keeps", "[tools]") {
+  const llamada::test::TemporaryFolder folder;
+  const std::string file = folder / "x.xml";
+  const std::string durability = "<durability><kind>PERSISTENT</kind></durability>";
+  std::ofstream(file) << "<qos_library name='L'><qos_profile name='P'><datawriter_qos>" << durability
+                      << "<durability_service><history_depth>5</history_depth></durability_service>"
+                         "</datawriter_qos><datareader_qos>"
+                      << durability << "</datareader_qos></qos_profile></qos_library>";
+  CHECK(has(parsed(llamada_qos({"check", file, "--json"}))["topics"]["survives"].dump(),
+            "While llamada-persistd runs, it also gets the newest 5 samples of each instance of writers that "
+            "have ended"));
 }
 
 TEST_CASE("llamada qos check: shows and checks the settings of a job", "[tools]") {

@@ -75,8 +75,9 @@ class DataReader final : public ConfiguredEntity<qos::DataReaderQos, DataReaderL
   /// A sample with that key and defaults else. Errors: not_found.
   Result<std::vector<std::byte>> key_value(InstanceHandle instance) const;
 
-  /// Until the history of the TRANSIENT_LOCAL writers that are matched is here. Errors: timeout, closed (it
-  /// was deleted meanwhile, and the history is not here).
+  /// Until the history is here: that of all writers that match, and, with DURABILITY TRANSIENT or PERSISTENT,
+  /// of the persistence service. Errors: timeout, closed (it was deleted meanwhile, and the history is not
+  /// here).
   Status wait_for_historical_data(Duration at_most);
 
   RequestedDeadlineMissedStatus requested_deadline_missed_status() {
@@ -126,6 +127,7 @@ class DataReader final : public ConfiguredEntity<qos::DataReaderQos, DataReaderL
   void on_incompatible(const topics::EndpointInfo& writer,
                        const std::vector<qos::Incompatibility>& why) override;
   void on_samples_lost(const topics::EndpointId& writer, std::uint64_t count) override;
+  void on_known_sample(const topics::EndpointId& writer, const topics::SampleHeader& header) override;
 
   struct MatchedWriter {
     topics::EndpointInfo info;

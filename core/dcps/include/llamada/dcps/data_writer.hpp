@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -89,8 +90,9 @@ class DataWriter final : public ConfiguredEntity<qos::DataWriterQos, DataWriterL
   /// A sample with that key and defaults else. Errors: not_found.
   Result<std::vector<std::byte>> key_value(InstanceHandle instance) const;
 
-  /// Until all RELIABLE readers that are matched have all samples. Errors: timeout, closed (it was deleted
-  /// meanwhile, and they have not).
+  /// Until all RELIABLE readers that are matched have all samples, and, with DURABILITY PERSISTENT, the
+  /// persistence service has them on its disk. Errors: timeout (also if no service keeps the topic), closed
+  /// (it was deleted meanwhile, and they have not).
   Status wait_for_acknowledgments(Duration at_most);
   Status assert_liveliness();
 
@@ -136,6 +138,7 @@ class DataWriter final : public ConfiguredEntity<qos::DataWriterQos, DataWriterL
   void on_liveliness_lost() override;
 
   Publisher& publisher_entity() const;
+  std::string_view unacknowledged() const;
   template <typename Publish>
   Status publish_blocking(Lock& held, Publish&& publish);
   Status publish_change(Lock& held, const Change& change, std::span<const std::byte> payload);

@@ -150,17 +150,12 @@ class Entity : public std::enable_shared_from_this<Entity> {
   std::uint32_t running_calls_ = 0;
 };
 
-/// Errc::inconsistent_policy, or unsupported, if no entity can be made with these policies.
+/// Errc::inconsistent_policy if no entity can be made with these policies.
 template <typename QosType>
 Status check_creatable(const QosType& qos) {
-  Status status = qos::check_consistent(qos);
-  if constexpr (requires { qos::check_enforced_for_topics(qos); }) {
-    if (status) status = qos::check_enforced_for_topics(qos);
-  }
+  const Status status = qos::check_consistent(qos);
   if (status) return {};
-  const Errc code =
-      status.error().code() == Errc::unsupported ? Errc::unsupported : Errc::inconsistent_policy;
-  return tl::unexpected<Error>(Error(code, status.error().text()));
+  return tl::unexpected<Error>(Error(Errc::inconsistent_policy, status.error().text()));
 }
 
 template <typename ChildQos>

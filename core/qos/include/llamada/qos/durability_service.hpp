@@ -6,9 +6,9 @@
 
 namespace llamada::qos {
 
-/// DURABILITY_SERVICE (DDS 1.4, 2.2.3.5): the history and limits of the service that keeps the samples of
-/// TRANSIENT and PERSISTENT writers, and how long it keeps a disposed instance. Not changeable once enabled;
-/// nothing to match.
+/// DURABILITY_SERVICE (DDS 1.4, 2.2.3.5): the history and limits with which llamada-persistd keeps the
+/// samples of TRANSIENT and PERSISTENT writers, and how long it keeps a disposed instance. Not changeable
+/// once enabled; nothing to match.
 struct DurabilityService {
   static constexpr PolicyId id = PolicyId::durability_service;
 
@@ -24,9 +24,6 @@ struct DurabilityService {
 
 /// Errc::invalid_argument as History and ResourceLimits with these fields say, or if the delay is negative.
 Status check_consistent(const DurabilityService& policy);
-
-/// Errc::unsupported unless all is the default: the service is not built.
-Status check_enforced(const DurabilityService& policy);
 
 /// "service_cleanup_delay 0 s, KEEP_LAST, depth 1, max_samples LENGTH_UNLIMITED, ...".
 std::string to_string(const DurabilityService& policy);

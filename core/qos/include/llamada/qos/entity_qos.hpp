@@ -182,12 +182,6 @@ Status check_consistent(const SubscriberQos& qos);
 Status check_consistent(const DataWriterQos& qos);
 Status check_consistent(const DataReaderQos& qos);
 
-/// Errc::unsupported if no topic, writer or reader can be made with these policies, because the service that
-/// they need is not built: DURABILITY TRANSIENT and PERSISTENT, DURABILITY_SERVICE.
-Status check_enforced_for_topics(const TopicQos& qos);
-Status check_enforced_for_topics(const DataWriterQos& qos);
-Status check_enforced_for_topics(const DataReaderQos& qos);
-
 /// Errc::incompatible if a policy differs that must not change once the entity is enabled (DDS 1.4, 2.2.3:
 /// IMMUTABLE_POLICY): "HISTORY cannot be changed once the entity is enabled: it is KEEP_ALL, not KEEP_LAST,
 /// depth 1".

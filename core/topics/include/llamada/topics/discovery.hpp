@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "llamada/qos/endpoint_qos.hpp"
+#include "llamada/topics/origin.hpp"
 #include "llamada/topics/sample.hpp"
 
 namespace llamada::topics {
@@ -24,6 +26,10 @@ struct EndpointSpec {
   /// The type as types::TypeSupport::descriptor() says it, for tools; empty if it is unknown. A longer one
   /// than type_description_bytes_max is left out.
   std::string type_description;
+  /// This endpoint matches only that one, in whatever PARTITION; empty: it matches all that fit.
+  std::optional<EndpointId> only_with;
+  /// A reader of a service that keeps topics acknowledges a sample by ReaderEndpoint::acknowledge().
+  bool keeps = false;
 };
 
 /// A writer or reader in the domain as discovery describes it.
@@ -40,6 +46,9 @@ struct EndpointInfo {
   std::uint64_t publisher = 0;
   /// Anybody may have written it; empty where the other end is of an older release.
   std::string type_description;
+  std::optional<EndpointId> only_with;  ///< As EndpointSpec's.
+  bool keeps = false;                   ///< As EndpointSpec's.
+  Guid guid;
 };
 
 struct ParticipantInfo {
@@ -49,6 +58,10 @@ struct ParticipantInfo {
   std::uint32_t domain = 0;
   std::string name;
   std::vector<std::byte> user_data;
+  /// The Guid::participant of its endpoints; 0: it is of an older release.
+  std::uint64_t guid = 0;
+  /// It is a service that keeps TRANSIENT and PERSISTENT topics, and gives each late reader what it has.
+  bool keeps_topics = false;
 };
 
 /// What a ReaderEndpoint tells. Called from within Participant::poll() only; nothing of the Participant or
@@ -70,6 +83,9 @@ class ReaderEvents {
   virtual void on_incompatible(const EndpointInfo& writer, const std::vector<qos::Incompatibility>& why) = 0;
   /// So many samples that this reader had a right to see were overwritten before they were taken.
   virtual void on_samples_lost(const EndpointId& writer, std::uint64_t count) = 0;
+  /// The sample of this writer with this header came before, from a service that keeps the topic. All that is
+  /// new is that this writer, which lives, has written it.
+  virtual void on_known_sample(const EndpointId&, const SampleHeader&) {}
 };
 
 /// What a WriterEndpoint tells; as ReaderEvents.
@@ -93,6 +109,8 @@ class DiscoveryEvents {
   virtual void on_endpoint(const EndpointInfo& endpoint) = 0;
   virtual void on_endpoint_changed(const EndpointInfo& endpoint) = 0;
   virtual void on_endpoint_gone(const EndpointId& endpoint) = 0;
+  /// A writer that had died before it was discovered, and whose history is still there.
+  virtual void on_left_behind(const EndpointInfo&) {}
 };
 
 }  // namespace llamada::topics

@@ -37,14 +37,22 @@ TopicDifference topic_difference(const Writer& writer, const Reader& reader) {
   return hashes_fit ? TopicDifference::none : TopicDifference::type_hash;
 }
 
+/// True if an endpoint may match the one with this id. It is an EndpointSpec or an EndpointInfo.
+template <typename Endpoint>
+bool is_meant_for(const Endpoint& endpoint, const EndpointId& other) {
+  return !endpoint.only_with || *endpoint.only_with == other;
+}
+
 /// The one function that judges a writer and a reader, for endpoints and for tools. Of endpoints whose topics
-/// have different names nothing else is compared. Each is an EndpointSpec or an EndpointInfo.
+/// have different names nothing else is compared. Each is an EndpointSpec or an EndpointInfo. The caller
+/// asks is_meant_for() as well.
 template <typename Writer, typename Reader>
 Fit judge(const Writer& writer, const Reader& reader) {
   Fit fit;
   fit.difference = topic_difference(writer, reader);
   if (fit.difference == TopicDifference::name) return fit;
-  fit.shares_partition = qos::partitions_match(partition_of(writer.qos), partition_of(reader.qos));
+  fit.shares_partition = writer.only_with || reader.only_with ||
+                         qos::partitions_match(partition_of(writer.qos), partition_of(reader.qos));
   fit.incompatibilities = incompatibilities(writer.qos, reader.qos);
   return fit;
 }

@@ -96,8 +96,8 @@ class WriterEndpoint {
   /// Copies. Errors: as loan().
   virtual Result<std::uint64_t> publish(std::span<const std::byte> data, const SampleHeader& header) = 0;
 
-  /// Whether each matched RELIABLE reader has all samples (DDS 1.4, 2.2.2.4.2.15). After false, the
-  /// Participant is woken when it may have changed.
+  /// True if each matched RELIABLE reader has all samples (DDS 1.4, 2.2.2.4.2.15), and, with DURABILITY
+  /// PERSISTENT, a service has kept them. After false, the Participant is woken when it may have changed.
   virtual bool all_acknowledged() = 0;
   /// Errors: invalid_argument (inconsistent), incompatible (a policy that cannot change).
   virtual Status set_qos(const qos::EndpointQos& qos) = 0;
@@ -108,9 +108,18 @@ class WriterEndpoint {
   virtual std::size_t matched_count() const = 0;
   /// The sequence number of the last sample.
   virtual std::uint64_t published() const = 0;
+
+  /// As publish(): a sample that another writer wrote first. Only a RELIABLE KEEP_ALL writer can.
+  virtual Result<std::uint64_t> publish(std::span<const std::byte> data, const SampleHeader& header,
+                                        const Origin& origin) = 0;
+  /// True while a service that keeps the topic reads from this writer.
+  virtual bool has_keeper() const = 0;
 };
 
 /// Gives the samples of one topic from all matching writers to its ReaderEvents, each writer's in its order.
+/// With DURABILITY TRANSIENT or PERSISTENT it first takes what the services have that keep the topic, then
+/// what the writers have: no sample comes twice.
+///
 /// Threads: the Participant's.
 class ReaderEndpoint {
  public:
@@ -120,12 +129,20 @@ class ReaderEndpoint {
   virtual Status set_qos(const qos::EndpointQos& qos) = 0;
   virtual EndpointId id() const = 0;
   virtual std::size_t matched_count() const = 0;
+
+  /// A reader that `keeps` says that all samples of this writer up to this one are kept. Nothing happens if
+  /// the writer is no longer matched.
+  virtual void acknowledge(const EndpointId& writer, std::uint64_t number) = 0;
+  /// True until all services that keep the topic have given this reader all that they have. Always false with
+  /// DURABILITY VOLATILE or TRANSIENT_LOCAL.
+  virtual bool awaits_past() const = 0;
 };
 
 struct ParticipantOptions {
   std::uint32_t domain = 0;
   std::string name;
   std::vector<std::byte> user_data;
+  bool keeps_topics = false;  ///< As ParticipantInfo's.
 };
 
 /// An application's place in a domain: makes WriterEndpoints and ReaderEndpoints and matches them with those

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "llamada/topics/origin.hpp"
+
+namespace llamada::topics::detail {
+
+/// A reader with DURABILITY TRANSIENT or PERSISTENT has one, for the services that keep its topic.
+/// Each gives it all that it has by a writer that only this reader matches. Until then the reader holds the
+/// other writers, so that the past comes first. It knows each sample by its origin, so that none comes twice.
+///
+/// Pure: times are nanoseconds of the monotonic clock and come in with the calls.
+class ReaderPast {
+ public:
+  explicit ReaderPast(std::string topic) : topic_(std::move(topic)) {}
+
+  // The samples: each origin's come in order, so a number says what came.
+
+  bool has(const Origin& origin) const {
+    const auto found = through_.find(origin.writer);
+    return found != through_.end() && origin.number <= found->second;
+  }
+  void add(const Origin& origin) { through_[origin.writer] = origin.number; }
+
+  // The services, by the ids of their participants.
+
+  /// These are there now. The first call decides whether writers are held at first.
+  void look(const std::vector<std::uint64_t>& services, std::int64_t now_ns);
+  /// The service's writer for this reader has come, or has given it something.
+  void progressed(std::uint64_t service, std::int64_t now_ns);
+  /// The service has given all that it has.
+  void ended(std::uint64_t service, std::int64_t now_ns);
+  /// Gives up on services that do not answer, and says so. When to be called next.
+  std::int64_t keep_time(std::int64_t now_ns);
+
+  /// True while the other writers wait.
+  bool holds() const { return holds_; }
+  /// True until all services have given what they have.
+  bool awaits() const;
+  /// Until when a service's writer stays matched at most, so that those of living writers show first which
+  /// instances they write.
+  std::int64_t lingers_until_ns() const { return released_ns_ + linger_ns; }
+
+ private:
+  static constexpr std::int64_t patience_ns = 10'000'000'000;
+  static constexpr std::int64_t linger_ns = 1'000'000'000;
+  static constexpr std::int64_t never_ns = INT64_MAX;
+
+  struct Service {
+    bool is_served = false;
+    std::int64_t progressed_ns = 0;
+  };
+  void release_if_over(std::int64_t now_ns);
+  void give_up(std::int64_t now_ns);
+
+  std::string topic_;
+  std::map<Guid, std::uint64_t> through_;  // the last number of each origin
+  std::map<std::uint64_t, Service> services_;
+  std::int64_t lost_ns_ = never_ns;  // when a service died that had not given all
+  bool has_looked_ = false;
+  bool holds_ = false;
+  std::int64_t released_ns_ = -linger_ns;
+};
+
+}  // namespace llamada::topics::detail

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "llamada/base/result.hpp"
+#include "llamada/qos/endpoint_qos.hpp"
+#include "llamada/store/store.hpp"
+#include "llamada/topics/origin.hpp"
+#include "llamada/topics/sample.hpp"
+
+// How topics lie in a store, for the service and for tools: docs/internals/kept-topics.md. Each topic is a
+// stream; its items are samples and records of writers.
+
+namespace llamada::service {
+
+/// The key tells one kept topic from another.
+struct TopicKey {
+  std::uint32_t domain = 0;
+  std::string topic;
+  std::string type;
+  std::uint64_t type_hash = 0;
+  bool keyed = false;
+
+  auto operator<=>(const TopicKey&) const = default;
+};
+
+/// The name of the topic's stream.
+std::string stream_name(const TopicKey& key);
+
+/// A stream's description.
+struct KeptTopic {
+  TopicKey key;
+  std::string type_description;  ///< As EndpointSpec's; may be empty.
+};
+std::vector<std::byte> encode(const KeptTopic& topic);
+/// Errors: parse_error (it is not a topic's stream, or of another version).
+Result<KeptTopic> decode_topic(std::span<const std::byte> description);
+
+inline constexpr std::uint8_t item_sample = 1;
+inline constexpr std::uint8_t item_writer = 2;
+
+/// A sample as an item of a stream. Its data, or with a disposal the key, are the item's body.
+struct KeptSample {
+  topics::Origin origin;
+  topics::ChangeKind kind = topics::ChangeKind::alive;  ///< alive or disposed
+  std::uint64_t instance = 0;
+  std::int64_t source_timestamp_ns = 0;
+};
+std::vector<std::byte> encode_head(const KeptSample& sample);
+/// Errors: parse_error.
+Result<KeptSample> decode_sample(const store::Item& item);
+
+/// The record of a writer; its newest one counts.
+struct KeptWriter {
+  topics::Guid guid;
+  std::uint64_t seen = 0;  ///< The service has dealt with its samples up to this one.
+  qos::EndpointQos qos;
+};
+std::vector<std::byte> encode_head(const KeptWriter& writer);
+/// Errors: parse_error, and those of qos::deserialize().
+Result<KeptWriter> decode_writer(const store::Item& item);
+
+}  // namespace llamada::service

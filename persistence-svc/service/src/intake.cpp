@@ -1,0 +1,64 @@
+#include "intake.hpp"
+
+namespace llamada::service {
+namespace {
+
+/// A reader that this writer matches whatever it offers, and that asks for all that it has.
+qos::EndpointQos request_for(const qos::EndpointQos& offer) {
+  const qos::DataWriterQos& writer = offer.datawriter;
+  qos::DataReaderQos reader;
+  reader.ownership.kind = writer.ownership.kind;
+  reader.reliability.kind = writer.reliability.kind;
+  reader.durability.kind = writer.durability.kind;
+  reader.latency_budget.duration = qos::duration_infinite;
+  reader.history.kind = qos::HistoryKind::keep_all;
+  return qos::endpoint_qos(reader, qos::SubscriberQos{});
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Intake>> Intake::open(topics::Participant& participant,
+                                             const topics::EndpointInfo& writer, TopicKeeper& keeper) {
+  std::unique_ptr<Intake> intake(new Intake(writer, keeper));
+  topics::EndpointSpec spec;
+  spec.topic = writer.topic;
+  spec.type = writer.type;
+  spec.type_hash = writer.type_hash;
+  spec.keyed = writer.keyed;
+  spec.qos = request_for(writer.qos);
+  spec.only_with = writer.id;
+  spec.keeps = true;
+  auto reader = participant.create_reader(spec, *intake);
+  if (!reader) return propagate(reader);
+  intake->reader_ = std::move(*reader);
+  return intake;
+}
+
+void Intake::acknowledge() {
+  acknowledged_ = taken_;
+  if (!has_ended_) reader_->acknowledge(writer_.id, taken_);
+}
+
+bool Intake::on_sample(const topics::EndpointId&, topics::Sample&& sample) {
+  if (!keeper_.take(writer_.guid, sample.header(), sample.data())) return false;
+  const topics::Sample copied = std::move(sample);
+  taken_ = copied.header().sequence_number;
+  return true;
+}
+
+void Intake::on_matched(const topics::EndpointInfo& writer) {
+  is_matched_ = true;
+  on_qos_changed(writer);
+}
+
+void Intake::on_qos_changed(const topics::EndpointInfo& writer) {
+  writer_ = writer;
+  keeper_.writer_came(writer_.guid, writer_.qos);
+}
+
+void Intake::on_unmatched(const topics::EndpointId&, bool died) {
+  keeper_.writer_gone(writer_.guid, died);
+  has_ended_ = true;
+}
+
+}  // namespace llamada::service

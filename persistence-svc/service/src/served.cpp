@@ -1,0 +1,108 @@
+#include "served.hpp"
+
+namespace llamada::service {
+namespace {
+
+/// A writer that offers what the reader requests.
+qos::EndpointQos offer_for(const qos::EndpointQos& request) {
+  const qos::DataReaderQos& reader = request.datareader;
+  qos::DataWriterQos writer;
+  writer.durability.kind = qos::DurabilityKind::persistent;
+  writer.reliability.kind = qos::ReliabilityKind::reliable;
+  writer.history.kind = qos::HistoryKind::keep_all;
+  writer.ownership.kind = reader.ownership.kind;
+  writer.deadline = reader.deadline;
+  writer.latency_budget = reader.latency_budget;
+  writer.liveliness = reader.liveliness;
+  writer.destination_order = reader.destination_order;
+  qos::PublisherQos publisher;
+  publisher.presentation = request.subscriber.presentation;
+  return qos::endpoint_qos(writer, publisher);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Served>> Served::open(topics::Participant& participant,
+                                             const topics::EndpointInfo& reader,
+                                             std::vector<const TopicKeeper*> keepers) {
+  std::unique_ptr<Served> served(new Served(reader, std::move(keepers)));
+  topics::EndpointSpec spec;
+  spec.topic = reader.topic;
+  spec.type = reader.type;
+  spec.type_hash = reader.type_hash;
+  spec.keyed = reader.keyed;
+  spec.qos = offer_for(reader.qos);
+  spec.only_with = reader.id;
+  auto writer = participant.create_writer(spec, *served);
+  if (!writer) return propagate(writer);
+  served->writer_ = std::move(*writer);
+  return served;
+}
+
+Status Served::work(bool is_complete) {
+  if (!is_matched_ || is_over_) return {};
+  Status given = give(is_complete);
+  if (!given) is_over_ = true;  // the reader sees that something is missing
+  return given;
+}
+
+Status Served::give(bool is_complete) {
+  for (; keeper_ < keepers_.size(); ++keeper_, next_number_ = 1) {
+    auto fed = feed(*keepers_[keeper_]);
+    if (!fed) return propagate(fed);
+    if (!*fed) return {};
+    const bool is_last = keeper_ + 1 == keepers_.size();
+    if (is_last && !is_complete) return {};
+  }
+  if (!has_said_all_) {
+    if (auto said = say_all(); !said) return said.error().code() == Errc::would_block ? Status() : said;
+    has_said_all_ = true;
+  }
+  is_over_ = writer_->all_acknowledged();
+  return {};
+}
+
+/// Without this the reader takes the end of the writer for that of the service, and waits for the next one.
+Status Served::say_all() {
+  topics::SampleHeader header;
+  header.kind = topics::ChangeKind::coherent_end;
+  auto published = writer_->publish({}, header, topics::Origin::end_of_past());
+  return published ? Status() : propagate(published);
+}
+
+/// False: there is no room for now.
+Result<bool> Served::feed(const TopicKeeper& keeper) {
+  Status published;
+  auto read = keeper.read(next_number_, [&](std::uint64_t number, const KeptSample& sample,
+                                            const qos::EndpointQos& offer, std::span<const std::byte> data) {
+    if (is_wanted(sample.origin.writer, offer)) published = publish(sample, data);
+    if (published) next_number_ = number + 1;
+    return published.has_value();
+  });
+  if (!read) return propagate(read);
+  if (published) return true;
+  if (published.error().code() == Errc::would_block) return false;
+  return propagate(published);
+}
+
+Status Served::publish(const KeptSample& sample, std::span<const std::byte> data) {
+  topics::SampleHeader header;
+  header.source_timestamp_ns = sample.source_timestamp_ns;
+  header.instance = sample.instance;
+  header.kind = sample.kind;
+  auto published = writer_->publish(data, header, sample.origin);
+  if (!published) return propagate(published);
+  ++sample_count_;
+  return {};
+}
+
+/// True if the reader would have matched the writer of the sample.
+bool Served::is_wanted(const topics::Guid& writer, const qos::EndpointQos& offer) {
+  const auto [place, is_new] = wanted_.try_emplace(writer, false);
+  if (is_new)
+    place->second = qos::partitions_match(partition_of(offer), partition_of(reader_.qos)) &&
+                    qos::incompatibilities(offer, reader_.qos).empty();
+  return place->second;
+}
+
+}  // namespace llamada::service

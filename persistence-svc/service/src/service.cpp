@@ -1,0 +1,247 @@
+#include "llamada/service/service.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "intake.hpp"
+#include "llamada/topics/matching.hpp"
+#include "served.hpp"
+#include "topic_keeper.hpp"
+
+namespace llamada::service {
+namespace {
+
+constexpr std::int64_t retry_period_ns = 1'000'000'000;  // of a store that is in trouble
+
+qos::DurabilityKind durability_of(const topics::EndpointInfo& endpoint) {
+  return endpoint.writer ? endpoint.qos.datawriter.durability.kind : endpoint.qos.datareader.durability.kind;
+}
+
+/// True if it is an application's endpoint that a service cares for.
+bool needs_service(const topics::EndpointInfo& endpoint) {
+  return durability_of(endpoint) >= qos::DurabilityKind::transient && !endpoint.only_with && !endpoint.keeps;
+}
+
+}  // namespace
+
+Service::Service(ServiceOptions options, topics::Transport& transport, const Clock& clock,
+                 store::Store& store)
+    : options_(std::move(options)),
+      clock_(clock),
+      store_(store),
+      participant_(transport, clock, {options_.domain, options_.name, {}, true}, this) {}
+
+Service::~Service() = default;
+
+Result<std::unique_ptr<Service>> Service::open(ServiceOptions options, topics::Transport& transport,
+                                               const Clock& clock, store::Store& store) {
+  std::unique_ptr<Service> service(new Service(std::move(options), transport, clock, store));
+  if (auto loaded = service->load(); !loaded) return propagate(loaded);
+  return service;
+}
+
+Status Service::load() {
+  for (const store::StreamInfo& stream : store_.streams()) {
+    auto topic = decode_topic(stream.description);
+    if (!topic) return tl::unexpected<Error>(topic.error().within(fmt::format("stream '{}'", stream.name)));
+    if (topic->key.domain != options_.domain) continue;
+    auto keeper = TopicKeeper::open(store_, *topic, clock_, options_.say);
+    if (!keeper) return propagate(keeper);
+    keepers_.emplace(topic->key, std::move(*keeper));
+  }
+  return {};
+}
+
+Status Service::work() {
+  if (auto polled = participant_.poll(); !polled) return polled;
+  if (!rival_) return rival_;
+  bool was_full = false;
+  for (const auto& [key, keeper] : keepers_) was_full |= keeper->take_full();
+  const bool is_written = commit();
+  drop_writers();
+  open_intakes();
+  for (const auto& intake : intakes_)
+    if (is_gone(intake->writer())) intake->writer_has_gone();
+  open_served();
+  serve(is_written && !was_full);
+  drop_readers();
+  gone_.clear();
+  keep_time();
+  if (was_full && is_written) participant_.wake_self();  // there is room again
+  return {};
+}
+
+Status Service::wait(std::chrono::nanoseconds at_most) {
+  const std::int64_t left_ns = due_ns_ - clock_.monotonic().count();
+  return participant_.wait([] { return false; },
+                           std::min(at_most, std::chrono::nanoseconds(std::max<std::int64_t>(left_ns, 0))));
+}
+
+// Who is there.
+
+void Service::on_participant(const topics::ParticipantInfo& participant) {
+  // Of two that start at once, the later one gives way.
+  if (!participant.keeps_topics || participant.id >= participant_.id()) return;
+  rival_ = failure(Errc::already_exists,
+                   "process {} ('{}') already keeps the topics of domain {}; end it first, or serve another "
+                   "domain",
+                   participant.pid, participant.name, options_.domain);
+}
+
+void Service::on_endpoint(const topics::EndpointInfo& endpoint) {
+  if (!needs_service(endpoint)) return;
+  if (endpoint.writer)
+    new_writers_.push_back({endpoint});
+  else
+    new_readers_.push_back(endpoint);
+}
+
+void Service::on_endpoint_gone(const topics::EndpointId& endpoint) { gone_.push_back(endpoint); }
+
+void Service::on_left_behind(const topics::EndpointInfo& writer) {
+  if (needs_service(writer)) new_writers_.push_back({writer, true});
+}
+
+// Writers.
+
+Result<TopicKeeper*> Service::keeper_of(const topics::EndpointInfo& writer) {
+  const TopicKey key{options_.domain, writer.topic, writer.type, writer.type_hash, writer.keyed};
+  if (const auto found = keepers_.find(key); found != keepers_.end()) return found->second.get();
+  auto keeper = TopicKeeper::open(store_, {key, writer.type_description}, clock_, options_.say);
+  if (!keeper) return propagate(keeper);
+  return keepers_.emplace(key, std::move(*keeper)).first->second.get();
+}
+
+void Service::open_intakes() {
+  for (const auto& [writer, has_died] : std::exchange(new_writers_, {})) {
+    const bool is_known = std::any_of(intakes_.begin(), intakes_.end(),
+                                      [&](const auto& each) { return each->writer() == writer.id; });
+    if (is_known) continue;
+    participant_.wake_self();
+    const Status opened = open_intake(writer, has_died);
+    if (opened) continue;
+    if (opened.error().code() == Errc::would_block)
+      new_writers_.push_back({writer, has_died});  // with the next batch
+    else
+      options_.say(fmt::format("topic '{}': the writer of process {} is not kept: {}", writer.topic,
+                               writer.pid, opened.error().text()));
+  }
+}
+
+Status Service::open_intake(const topics::EndpointInfo& writer, bool has_died) {
+  if (writer.guid.participant == 0) return failure(Errc::unsupported, "it is of an older release of Llamada");
+  auto keeper = keeper_of(writer);
+  if (!keeper) return propagate(keeper);
+  auto intake = Intake::open(participant_, writer, **keeper);
+  if (!intake) return propagate(intake);
+  if (has_died) (*intake)->writer_has_gone();
+  intakes_.push_back(std::move(*intake));
+  return {};
+}
+
+// What they have written.
+
+/// True: all that was taken is in the store.
+bool Service::commit() {
+  if (clock_.monotonic().count() < retry_ns_) return false;
+  const Status written = write();
+  if (written)
+    retry_ns_ = 0;
+  else
+    say_trouble(written);
+  return written.has_value();
+}
+
+Status Service::write() {
+  for (auto& [key, keeper] : keepers_) {
+    for (Status completed = keeper->complete_batch(); !completed; completed = keeper->complete_batch()) {
+      if (completed.error().code() != Errc::would_block) return completed;
+      if (auto written = store_.write(); !written) return propagate(written);
+    }
+  }
+  auto batch = store_.write();
+  if (!batch) return propagate(batch);
+  const bool must_sync = std::any_of(intakes_.begin(), intakes_.end(), [](const auto& intake) {
+    return intake->is_persistent() && intake->has_unacknowledged();
+  });
+  Status synced;
+  if (must_sync) synced = store_.sync(*batch);
+  for (const auto& intake : intakes_)
+    if (intake->has_unacknowledged() && (synced || !intake->is_persistent())) intake->acknowledge();
+  return synced;
+}
+
+/// Once, until it is over. A disk that fails is not asked again and again.
+void Service::say_trouble(const Status& trouble) {
+  if (retry_ns_ == 0)
+    options_.say(fmt::format("the store does not take samples: {}; nothing is acknowledged until it does",
+                             trouble.error().text()));
+  retry_ns_ = clock_.monotonic().count() + retry_period_ns;
+}
+
+// Readers.
+
+std::vector<const TopicKeeper*> Service::keepers_for(const topics::EndpointInfo& reader) const {
+  std::vector<const TopicKeeper*> fitting;
+  for (const auto& [key, keeper] : keepers_)
+    if (topic_difference(key, reader) == topics::TopicDifference::none) fitting.push_back(keeper.get());
+  return fitting;
+}
+
+void Service::open_served() {
+  for (const topics::EndpointInfo& reader : std::exchange(new_readers_, {})) {
+    auto served = Served::open(participant_, reader, keepers_for(reader));
+    if (!served) {
+      options_.say(fmt::format("topic '{}': the late reader of process {} is not served: {}", reader.topic,
+                               reader.pid, served.error().text()));
+      continue;
+    }
+    served_.push_back(std::move(*served));
+    participant_.wake_self();
+  }
+}
+
+void Service::serve(bool is_complete) {
+  for (const auto& served : served_)
+    if (auto worked = served->work(is_complete); !worked)
+      options_.say(fmt::format("a late reader is not served: {}", worked.error().text()));
+}
+
+// What ends.
+
+/// Each one has had a poll() since its writer has gone, in which it has read what was left.
+void Service::drop_writers() {
+  std::erase_if(intakes_, [](const auto& intake) { return intake->is_over(); });
+}
+
+void Service::drop_readers() {
+  std::erase_if(served_, [&](const auto& served) {
+    if (!served->is_over() && !is_gone(served->reader())) return false;
+    ++served_readers_;
+    served_samples_ += served->sample_count();
+    return true;
+  });
+}
+
+bool Service::is_gone(const topics::EndpointId& endpoint) const {
+  return std::find(gone_.begin(), gone_.end(), endpoint) != gone_.end();
+}
+
+void Service::keep_time() {
+  due_ns_ = INT64_MAX;
+  for (const auto& [key, keeper] : keepers_) due_ns_ = std::min(due_ns_, keeper->keep_time());
+  if (retry_ns_ != 0) due_ns_ = std::min(due_ns_, retry_ns_);
+}
+
+ServiceFigures Service::figures() const {
+  ServiceFigures figures;
+  figures.topics = keepers_.size();
+  for (const auto& [key, keeper] : keepers_) figures.samples += keeper->sample_count();
+  figures.writers = intakes_.size();
+  figures.served_readers = served_readers_;
+  figures.served_samples = served_samples_;
+  return figures;
+}
+
+}  // namespace llamada::service

@@ -1,0 +1,314 @@
+#include "topic_keeper.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+namespace llamada::service {
+
+using topics::ChangeKind;
+
+namespace {
+
+constexpr std::int64_t expiry_period_ns = 1'000'000'000;
+
+bool is_disposal(ChangeKind kind) {
+  return kind == ChangeKind::disposed || kind == ChangeKind::disposed_unregistered;
+}
+
+bool is_unregistration(ChangeKind kind) {
+  return kind == ChangeKind::unregistered || kind == ChangeKind::disposed_unregistered;
+}
+
+}  // namespace
+
+TopicKeeper::TopicKeeper(store::Store& store, KeptTopic topic, const Clock& clock, Say say)
+    : store_(store),
+      topic_(std::move(topic)),
+      clock_(clock),
+      say_(std::move(say)),
+      history_([this](const KeptHistory::Entry& entry) { dropped(entry); }) {}
+
+Result<std::unique_ptr<TopicKeeper>> TopicKeeper::open(store::Store& store, const KeptTopic& topic,
+                                                       const Clock& clock, Say say) {
+  std::unique_ptr<TopicKeeper> keeper(new TopicKeeper(store, topic, clock, std::move(say)));
+  auto stream = store.stream(stream_name(topic.key), encode(topic));
+  if (!stream) return propagate(stream);
+  keeper->stream_ = *stream;
+  if (auto loaded = keeper->load(); !loaded) return propagate(loaded);
+  return keeper;
+}
+
+// What was kept before.
+
+Status TopicKeeper::load() {
+  const auto infos = store_.streams();
+  const auto known =
+      std::find_if(infos.begin(), infos.end(), [&](const auto& each) { return each.id == stream_; });
+  if (known == infos.end()) return {};  // it is declared in the open batch
+  next_number_ = known->last + 1;
+  // All that lies there was to be kept when it was written, whichever record stands behind it.
+  const std::int64_t now_ns = clock_.monotonic().count();
+  history_.set_policy(
+      {.service_cleanup_delay = qos::duration_infinite, .history_kind = qos::HistoryKind::keep_all}, now_ns);
+  std::uint64_t damaged_count = 0;
+  Status loaded;
+  const auto read = store_.read(
+      stream_, 1,
+      [&](const store::Item& item) {
+        loaded = load_item(item);
+        return loaded.has_value();
+      },
+      [&](std::uint64_t) { ++damaged_count; });
+  if (damaged_count > 0)
+    say_(fmt::format("topic '{}': {} samples or records are damaged on the disk and are not given to readers",
+                     topic_.key.topic, damaged_count));
+  history_.set_policy(loaded_policy_, now_ns);
+  return read ? loaded : read;
+}
+
+Status TopicKeeper::load_item(const store::Item& item) {
+  if (item.kind == item_writer) {
+    auto kept = decode_writer(item);
+    if (!kept) return propagate(kept);
+    Writer& writer = writers_[index_of(kept->guid)];
+    if (writer.record != 0) to_drop_.push_back(writer.record);
+    writer.record = item.number;
+    writer.record_seen = kept->seen;
+    writer.seen = std::max(writer.seen, kept->seen);
+    writer.qos = std::move(kept->qos);
+    writer.has_changed = false;
+    loaded_policy_ = writer.qos.datawriter.durability_service;
+    return {};
+  }
+  auto sample = decode_sample(item);
+  if (!sample) return propagate(sample);
+  const std::uint32_t index = index_of(sample->origin.writer);
+  writers_[index].seen = std::max(writers_[index].seen, sample->origin.number);
+  count(sample->instance,
+        {item.number, sample->source_timestamp_ns, index, sample->kind == ChangeKind::disposed},
+        sample->origin.number);
+  return {};
+}
+
+std::uint32_t TopicKeeper::index_of(const topics::Guid& guid) {
+  const auto [place, is_new] = indices_.try_emplace(guid, static_cast<std::uint32_t>(writers_.size()));
+  if (is_new) writers_.emplace_back().guid = guid;
+  return place->second;
+}
+
+// Writers.
+
+void TopicKeeper::writer_came(const topics::Guid& guid, const qos::EndpointQos& qos) {
+  Writer& writer = writers_[index_of(guid)];
+  writer.is_here = true;
+  writer.has_changed = writer.has_changed || !(writer.qos == qos);
+  writer.qos = qos;
+  adopt_policy(qos.datawriter.durability_service);
+}
+
+void TopicKeeper::writer_gone(const topics::Guid& guid, bool died) {
+  const std::uint32_t index = index_of(guid);
+  writers_[index].is_here = false;
+  writers_[index].is_deleted = !died;
+  history_.writer_gone(index, clock_.monotonic().count());
+}
+
+/// The policy is the topic's, so that of the first writer counts.
+void TopicKeeper::adopt_policy(const qos::DurabilityService& policy) {
+  if (!std::exchange(has_policy_, true)) return history_.set_policy(policy, clock_.monotonic().count());
+  if (policy == history_.policy() || std::exchange(has_disagreed_, true)) return;
+  say_(
+      fmt::format("topic '{}': its writers disagree on DURABILITY_SERVICE; it is kept as the first one says "
+                  "({}), not as another does ({})",
+                  topic_.key.topic, to_string(history_.policy()), to_string(policy)));
+}
+
+// Samples.
+
+bool TopicKeeper::take(const topics::Guid& guid, const topics::SampleHeader& header,
+                       std::span<const std::byte> data) {
+  const std::uint32_t index = index_of(guid);
+  Writer& writer = writers_[index];
+  const bool is_stored = header.kind == ChangeKind::alive || is_disposal(header.kind);
+  if (header.sequence_number > writer.seen) {
+    if (is_stored && is_heard(header.instance, index) && !append(writer, index, header, data)) return false;
+    writer.seen = header.sequence_number;
+  }
+  show(index, header);
+  return true;
+}
+
+/// OWNERSHIP EXCLUSIVE (DDS 1.4, 2.2.3.9): only the strongest of an instance's writers counts, and among
+/// equals the one with the lower name.
+bool TopicKeeper::is_heard(std::uint64_t instance, std::uint32_t index) const {
+  const Writer& writer = writers_[index];
+  if (writer.qos.datawriter.ownership.kind != qos::OwnershipKind::exclusive) return true;
+  const auto* others = history_.writers_of(instance);
+  if (others == nullptr) return true;
+  const auto strength = [](const Writer& each) { return each.qos.datawriter.ownership_strength.value; };
+  return std::none_of(others->begin(), others->end(), [&](std::uint32_t other) {
+    if (other == index || !writers_[other].is_here) return false;
+    if (strength(writers_[other]) != strength(writer)) return strength(writers_[other]) > strength(writer);
+    return writers_[other].guid < writer.guid;
+  });
+}
+
+bool TopicKeeper::append(Writer& writer, std::uint32_t index, const topics::SampleHeader& header,
+                         std::span<const std::byte> data) {
+  const bool disposes = is_disposal(header.kind);
+  if (writer.record == 0)  // its policies come first
+    if (auto recorded = record(writer); !recorded) return refuse(recorded.error());
+  if (const std::string why = disposes ? std::string() : history_.refusal(header.instance); !why.empty())
+    return refuse(Error(Errc::out_of_resources, why));
+  KeptSample sample;
+  sample.origin = {writer.guid, header.sequence_number};
+  sample.kind = disposes ? ChangeKind::disposed : ChangeKind::alive;
+  const auto head = encode_head(sample);
+  store::Item item;
+  item.stream = stream_;
+  item.number = next_number_;
+  item.group = header.instance;
+  item.kind = item_sample;
+  item.time_ns = header.source_timestamp_ns;
+  item.head = head;
+  item.body = data;
+  if (auto appended = store_.append(item); !appended) return refuse(appended.error());
+  ++next_number_;
+  has_refused_ = false;
+  count(header.instance, {item.number, item.time_ns, index, disposes}, header.sequence_number);
+  return true;
+}
+
+/// Its writer waits, if it is RELIABLE: for the next batch, or until something makes room.
+bool TopicKeeper::refuse(const Error& why) {
+  if (why.code() == Errc::would_block)
+    was_full_ = true;
+  else if (!std::exchange(has_refused_, true))
+    say_(fmt::format("topic '{}': no room for another sample ({}); RELIABLE writers wait", topic_.key.topic,
+                     why.text()));
+  return false;
+}
+
+void TopicKeeper::count(std::uint64_t instance, const KeptHistory::Entry& entry,
+                        std::uint64_t number_at_writer) {
+  Writer& writer = writers_[entry.writer];
+  writer.newest = entry.number;
+  writer.newest_seen = number_at_writer;
+  ++writer.kept_count;
+  history_.add(instance, entry, clock_.monotonic().count());
+}
+
+void TopicKeeper::dropped(const KeptHistory::Entry& entry) {
+  Writer& writer = writers_[entry.writer];
+  --writer.kept_count;
+  if (writer.newest == entry.number) writer.newest_seen = 0;
+  to_drop_.push_back(entry.number);
+}
+
+/// The sample says who writes its instance.
+void TopicKeeper::show(std::uint32_t writer, const topics::SampleHeader& header) {
+  if (header.kind == ChangeKind::coherent_end || !writers_[writer].is_here) return;
+  if (is_unregistration(header.kind))
+    history_.unregistered(header.instance, writer, clock_.monotonic().count());
+  else
+    history_.writes(header.instance, writer);
+}
+
+// The batch.
+
+/// A writer's samples up to `seen` must not be kept again after a restart. Its newest kept sample says that,
+/// or else its record.
+bool TopicKeeper::needs_record(const Writer& writer) const {
+  if (writer.is_deleted && writer.kept_count == 0) return false;
+  if (writer.has_changed || writer.record == 0) return writer.is_here || writer.kept_count > 0;
+  return writer.seen > std::max(writer.record_seen, writer.newest_seen);
+}
+
+Status TopicKeeper::complete_batch() {
+  for (Writer& writer : writers_)
+    if (needs_record(writer))
+      if (auto recorded = record(writer); !recorded) return recorded;
+  for (Writer& writer : writers_) forget_if_over(writer);
+  return drop_pending();
+}
+
+void TopicKeeper::forget_if_over(Writer& writer) {
+  if (!writer.is_deleted || writer.kept_count > 0 || writer.record == 0) return;
+  to_drop_.push_back(writer.record);
+  indices_.erase(writer.guid);
+  const topics::Guid none;
+  writer = Writer{.guid = none, .has_changed = false};
+}
+
+Status TopicKeeper::record(Writer& writer) {
+  const auto head = encode_head(KeptWriter{writer.guid, writer.seen, {}});
+  const auto body = qos::serialize(writer.qos);
+  store::Item item;
+  item.stream = stream_;
+  item.number = next_number_;
+  item.kind = item_writer;
+  item.time_ns = clock_.realtime().count();
+  item.head = head;
+  item.body = body;
+  if (auto appended = store_.append(item); !appended) return appended;
+  if (writer.record != 0) to_drop_.push_back(writer.record);
+  writer.record = next_number_++;
+  writer.record_seen = writer.seen;
+  writer.has_changed = false;
+  return {};
+}
+
+/// After the records: whatever part of this survives a crash, no sample comes twice.
+Status TopicKeeper::drop_pending() {
+  while (!to_drop_.empty()) {
+    if (auto dropped = store_.drop(stream_, to_drop_.back()); !dropped) return dropped;
+    to_drop_.pop_back();
+  }
+  return {};
+}
+
+std::int64_t TopicKeeper::keep_time() {
+  const std::int64_t now_ns = clock_.monotonic().count();
+  std::int64_t due_ns = history_.clean(now_ns);
+  const bool can_expire = std::any_of(writers_.begin(), writers_.end(), [](const Writer& writer) {
+    return writer.kept_count > 0 && writer.qos.datawriter.lifespan.duration != qos::duration_infinite;
+  });
+  if (!can_expire) return due_ns;
+  if (now_ns >= next_expiry_ns_) {
+    const std::int64_t real_ns = clock_.realtime().count();
+    history_.expire([&](const KeptHistory::Entry& entry) {
+      return has_expired(entry.writer, entry.source_timestamp_ns, real_ns);
+    });
+    next_expiry_ns_ = now_ns + expiry_period_ns;
+  }
+  return std::min(due_ns, next_expiry_ns_);
+}
+
+bool TopicKeeper::has_expired(std::uint32_t writer, std::int64_t source_timestamp_ns,
+                              std::int64_t now_ns) const {
+  const std::int64_t lifespan_ns = writers_[writer].qos.datawriter.lifespan.duration.count();
+  return lifespan_ns != qos::duration_infinite.count() && source_timestamp_ns <= now_ns - lifespan_ns;
+}
+
+Status TopicKeeper::read(std::uint64_t from, const OnSample& on_sample) const {
+  const std::int64_t now_ns = clock_.realtime().count();
+  Status decoded;
+  const auto read = store_.read(
+      stream_, from,
+      [&](const store::Item& item) {
+        if (item.kind != item_sample) return true;
+        auto sample = decode_sample(item);
+        if (!sample) {
+          decoded = propagate(sample);
+          return false;
+        }
+        const std::uint32_t writer = indices_.at(sample->origin.writer);
+        if (has_expired(writer, sample->source_timestamp_ns, now_ns)) return true;
+        return on_sample(item.number, *sample, writers_[writer].qos, item.body);
+      },
+      [](std::uint64_t) {});  // the store has said so when it was loaded
+  return read ? decoded : read;
+}
+
+}  // namespace llamada::service

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+namespace llamada::dcps::test {
+
+/// The persistence service as a child process, with a store that outlives it. Killed with its owner.
+class Persistd {
+ public:
+  /// Not started yet.
+  Persistd(std::string store, std::string socket_name);
+  ~Persistd();
+  Persistd(const Persistd&) = delete;
+  Persistd& operator=(const Persistd&) = delete;
+
+  /// Returns when topics are kept.
+  void start();
+  /// By SIGKILL; returns when it is gone.
+  void kill();
+  /// By SIGTERM; returns its exit code.
+  int end();
+  bool is_running() const { return pid_ > 0; }
+  void send(int signal) const;
+
+ private:
+  std::string store_;
+  std::string socket_name_;
+  pid_t pid_ = -1;
+};
+
+/// Starts a program that writes a byte to the descriptor of `option` when it is ready. Its process id.
+pid_t start_until_ready(std::vector<std::string> command, const std::string& option);
+
+/// Runs a program to its end: what it says on both outputs, and its exit code.
+struct Ended {
+  std::string text;
+  int code = -1;
+};
+Ended run(const std::vector<std::string>& command);
+
+}  // namespace llamada::dcps::test

@@ -1,0 +1,263 @@
+#include "topic_keeper.hpp"
+
+#include <memory>
+
+#include "llamada/store/segment_store.hpp"
+#include "temporary_folder.hpp"
+#include "test.hpp"
+
+using namespace llamada;
+using namespace llamada::service;
+using topics::ChangeKind;
+using topics::Guid;
+
+namespace {
+
+class SetClock final : public Clock {
+ public:
+  std::chrono::nanoseconds monotonic() const override { return now; }
+  std::chrono::nanoseconds realtime() const override { return now; }
+  std::chrono::nanoseconds now = std::chrono::hours(1);
+};
+
+qos::EndpointQos offer(const qos::DurabilityService& policy) {
+  qos::EndpointQos qos;
+  qos.writer = true;
+  qos.datawriter.durability.kind = qos::DurabilityKind::persistent;
+  qos.datawriter.durability_service = policy;
+  return qos;
+}
+
+constexpr Guid one{7, 1}, other{7, 2};
+
+/// A keeper on a store in a folder.
+struct OnDisk {
+  test::TemporaryFolder folder;
+  SetClock clock;
+  std::unique_ptr<store::Store> store;
+  std::unique_ptr<TopicKeeper> keeper;
+  std::vector<std::string> said;
+
+  OnDisk() { open(); }
+  void open() {
+    keeper.reset();
+    store.reset();
+    auto opened = store::open_segment_store(folder / "store", {.batch_bytes_max = 64 << 10});
+    REQUIRE(opened);
+    store = std::move(*opened);
+    auto made = TopicKeeper::open(*store, {{0, "readings", "Reading", 5, true}, "type"}, clock,
+                                  [this](const std::string& sentence) { said.push_back(sentence); });
+    REQUIRE(made);
+    keeper = std::move(*made);
+  }
+  bool take(const Guid& writer, std::uint64_t number, std::uint64_t instance = 1,
+            ChangeKind kind = ChangeKind::alive) {
+    topics::SampleHeader header;
+    header.sequence_number = number;
+    header.instance = instance;
+    header.kind = kind;
+    header.source_timestamp_ns = clock.now.count();
+    const std::vector<std::byte> data(100, std::byte(number));
+    return keeper->take(writer, header, data);
+  }
+  void write() {
+    REQUIRE(keeper->complete_batch());
+    REQUIRE(store->write());
+  }
+  /// "7.1:3 7.1:4", a disposal with a D.
+  std::string text() {
+    std::string text;
+    const auto read = keeper->read(1, [&](std::uint64_t, const KeptSample& sample, const qos::EndpointQos&,
+                                          std::span<const std::byte> data) {
+      if (data.size() != 100 || data[0] != std::byte(sample.origin.number)) text += "damaged ";
+      text += fmt::format("{}{}.{}:{}{}", text.empty() ? "" : " ", sample.origin.writer.participant,
+                          sample.origin.writer.endpoint, sample.origin.number,
+                          sample.kind == ChangeKind::disposed ? "D" : "");
+      return true;
+    });
+    CHECK(read);
+    return text;
+  }
+};
+
+const qos::DurabilityService all{.history_kind = qos::HistoryKind::keep_all};
+const qos::DurabilityService newest{.history_depth = 1};
+
+}  // namespace
+
+TEST_CASE("topic keeper: keeps each sample once, over restarts", "[service]") {
+  OnDisk disk;
+  for (int restarts = 0; restarts < 3; ++restarts) {
+    disk.keeper->writer_came(one, offer(all));
+    for (std::uint64_t number = 1; number <= 5; ++number) CHECK(disk.take(one, number));
+    disk.write();
+    CHECK(disk.text() == "7.1:1 7.1:2 7.1:3 7.1:4 7.1:5");
+    disk.open();
+  }
+  CHECK(disk.text() == "7.1:1 7.1:2 7.1:3 7.1:4 7.1:5");
+  CHECK(disk.keeper->sample_count() == 5);
+}
+
+TEST_CASE("topic keeper: a sample that another writer's has replaced does not come back", "[service]") {
+  OnDisk disk;
+  for (int restarts = 0; restarts < 3; ++restarts) {
+    disk.keeper->writer_came(one, offer(newest));
+    disk.keeper->writer_came(other, offer(newest));
+    CHECK(disk.take(one, 1));
+    CHECK(disk.take(other, 1));
+    disk.write();
+    disk.write();  // the drops of the first batch are in the second one at the latest
+    CHECK(disk.text() == "7.2:1");
+    disk.open();
+  }
+}
+
+TEST_CASE("topic keeper: what was not written is not there, and is taken again", "[service]") {
+  OnDisk disk;
+  disk.keeper->writer_came(one, offer(all));
+  CHECK(disk.take(one, 1));
+  disk.write();
+  CHECK(disk.take(one, 2));
+  CHECK(disk.keeper->complete_batch());
+  CHECK(disk.text() == "7.1:1");
+  disk.open();
+  CHECK(disk.text() == "7.1:1");
+  disk.keeper->writer_came(one, offer(all));
+  CHECK(disk.take(one, 2));
+  disk.write();
+  CHECK(disk.text() == "7.1:1 7.1:2");
+}
+
+TEST_CASE("topic keeper: a full batch refuses a sample until it is written", "[service]") {
+  OnDisk disk;
+  disk.keeper->writer_came(one, offer(all));
+  std::uint64_t taken = 0;
+  while (disk.take(one, taken + 1)) ++taken;
+  CHECK(taken > 100);
+  CHECK(disk.keeper->take_full());
+  CHECK_FALSE(disk.keeper->take_full());
+  while (!disk.keeper->complete_batch()) REQUIRE(disk.store->write());
+  REQUIRE(disk.store->write());
+  CHECK(disk.take(one, taken + 1));
+  CHECK(disk.said.empty());
+}
+
+TEST_CASE("topic keeper: a limit refuses, and says so once", "[service]") {
+  OnDisk disk;
+  auto policy = all;
+  policy.max_samples = 2;
+  disk.keeper->writer_came(one, offer(policy));
+  CHECK(disk.take(one, 1));
+  CHECK(disk.take(one, 2));
+  for (int again = 0; again < 3; ++again) CHECK_FALSE(disk.take(one, 3));
+  CHECK_FALSE(disk.keeper->take_full());
+  REQUIRE(disk.said.size() == 1);
+  CHECK(disk.said[0].find("DURABILITY_SERVICE max_samples") != std::string::npos);
+}
+
+TEST_CASE("topic keeper: writers that disagree on DURABILITY_SERVICE are told, and the first one counts",
+          "[service]") {
+  OnDisk disk;
+  disk.keeper->writer_came(one, offer(all));
+  disk.keeper->writer_came(other, offer(newest));
+  for (std::uint64_t number = 1; number <= 2; ++number) CHECK(disk.take(other, number));
+  disk.write();
+  CHECK(disk.text() == "7.2:1 7.2:2");
+  REQUIRE(disk.said.size() == 1);
+  CHECK(disk.said[0].find("disagree on DURABILITY_SERVICE") != std::string::npos);
+}
+
+TEST_CASE("topic keeper: of an EXCLUSIVE instance only the strongest writer is kept", "[service]") {
+  OnDisk disk;
+  const auto exclusive = [](std::int32_t strength) {
+    auto qos = offer(all);
+    qos.datawriter.ownership.kind = qos::OwnershipKind::exclusive;
+    qos.datawriter.ownership_strength.value = strength;
+    return qos;
+  };
+  disk.keeper->writer_came(one, exclusive(1));
+  disk.keeper->writer_came(other, exclusive(2));
+  CHECK(disk.take(one, 1));
+  CHECK(disk.take(other, 1));
+  CHECK(disk.take(one, 2));
+  disk.keeper->writer_gone(other, true);
+  CHECK(disk.take(one, 3));
+  disk.write();
+  CHECK(disk.text() == "7.1:1 7.2:1 7.1:3");
+  disk.open();  // the one that was not heard is known to be over
+  disk.keeper->writer_came(one, exclusive(1));
+  CHECK(disk.take(one, 2));
+  disk.write();
+  CHECK(disk.text() == "7.1:1 7.2:1 7.1:3");
+}
+
+TEST_CASE("topic keeper: samples that have outlived LIFESPAN are neither given nor kept", "[service]") {
+  OnDisk disk;
+  auto qos = offer(all);
+  qos.datawriter.lifespan.duration = std::chrono::seconds(5);
+  disk.keeper->writer_came(one, qos);
+  CHECK(disk.take(one, 1));
+  disk.write();
+  disk.clock.now += std::chrono::seconds(4);
+  CHECK(disk.take(one, 2));
+  disk.write();
+  CHECK(disk.text() == "7.1:1 7.1:2");
+  disk.clock.now += std::chrono::seconds(2);
+  CHECK(disk.text() == "7.1:2");
+  (void)disk.keeper->keep_time();
+  CHECK(disk.keeper->sample_count() == 1);
+}
+
+TEST_CASE("topic keeper: of a deleted writer without samples nothing is left", "[service]") {
+  OnDisk disk;
+  disk.keeper->writer_came(one, offer(newest));
+  disk.keeper->writer_came(other, offer(newest));
+  CHECK(disk.take(one, 1));
+  CHECK(disk.take(other, 1));
+  disk.write();
+  disk.keeper->writer_gone(one, false);
+  disk.write();
+  disk.write();
+  CHECK(disk.text() == "7.2:1");
+  const auto streams = disk.store->streams();
+  REQUIRE(streams.size() == 1);
+  CHECK(streams[0].items == 2);  // the sample and the record of the other writer
+}
+
+TEST_CASE("kept topic: what was encoded is decoded, and other bytes are refused", "[service]") {
+  const KeptTopic topic{{3, "readings", "lab::Reading", 0x1234, true}, "description"};
+  const auto bytes = encode(topic);
+  const auto decoded = decode_topic(bytes);
+  REQUIRE(decoded);
+  CHECK(decoded->key == topic.key);
+  CHECK(decoded->type_description == topic.type_description);
+  for (std::size_t size = 0; size < bytes.size(); ++size)
+    CHECK_FALSE(decode_topic(std::span(bytes).first(size)));
+  store::Item item{.kind = item_sample};
+  const auto head = encode_head(KeptSample{{one, 9}, ChangeKind::disposed, 4, 5});
+  for (std::size_t size = 0; size < head.size(); ++size) {
+    item.head = std::span(head).first(size);
+    CHECK_FALSE(decode_sample(item));
+  }
+  item.head = head;
+  CHECK(decode_sample(item)->origin == topics::Origin{one, 9});
+  item.kind = item_writer;
+  CHECK_FALSE(decode_sample(item));
+}
+
+TEST_CASE("topic keeper: service_cleanup_delay holds over a restart", "[service]") {
+  OnDisk disk;
+  auto policy = newest;
+  policy.service_cleanup_delay = std::chrono::hours(1);
+  disk.keeper->writer_came(one, offer(policy));
+  CHECK(disk.take(one, 1));
+  CHECK(disk.take(one, 2, 1, ChangeKind::disposed_unregistered));
+  disk.write();
+  disk.open();
+  (void)disk.keeper->keep_time();
+  CHECK(disk.text() == "7.1:1 7.1:2D");
+  disk.clock.now += std::chrono::hours(1);
+  (void)disk.keeper->keep_time();
+  disk.write();
+  CHECK(disk.text().empty());
+}

@@ -1,0 +1,81 @@
+#include "reader_past.hpp"
+
+#include "test.hpp"
+
+using llamada::topics::Guid;
+using llamada::topics::Origin;
+using llamada::topics::detail::ReaderPast;
+
+namespace {
+constexpr std::int64_t second_ns = 1'000'000'000;
+constexpr Guid writer{1, 2};
+}  // namespace
+
+TEST_CASE("reader's past: without a service nothing is held", "[topics]") {
+  ReaderPast past("topic");
+  past.look({}, 0);
+  CHECK_FALSE(past.holds());
+  CHECK_FALSE(past.awaits());
+  past.look({7}, second_ns);  // one that comes later gives what it has, and nobody is held for it
+  CHECK_FALSE(past.holds());
+  CHECK(past.awaits());
+  past.ended(7, 2 * second_ns);
+  CHECK_FALSE(past.awaits());
+}
+
+TEST_CASE("reader's past: writers are held until all services have given what they have", "[topics]") {
+  ReaderPast past("topic");
+  past.look({7, 8}, 0);
+  CHECK(past.holds());
+  past.ended(7, second_ns);
+  CHECK(past.holds());
+  past.ended(8, 2 * second_ns);
+  CHECK_FALSE(past.holds());
+  CHECK(past.lingers_until_ns() > 2 * second_ns);
+}
+
+TEST_CASE("reader's past: a service that dies is waited for, and the next one takes its place", "[topics]") {
+  ReaderPast past("topic");
+  past.look({7}, 0);
+  past.look({}, second_ns);
+  CHECK(past.holds());
+  past.look({8}, 2 * second_ns);
+  past.ended(8, 3 * second_ns);
+  CHECK_FALSE(past.holds());
+  CHECK_FALSE(past.awaits());
+
+  ReaderPast at_once("topic");  // both are seen in one look
+  at_once.look({7}, 0);
+  at_once.look({8}, second_ns);
+  at_once.ended(8, 2 * second_ns);
+  CHECK_FALSE(at_once.awaits());
+
+  ReaderPast before("topic");  // the next one comes before the death is seen
+  before.look({7}, 0);
+  before.look({7, 8}, second_ns);
+  before.look({8}, 2 * second_ns);
+  before.ended(8, 3 * second_ns);
+  CHECK_FALSE(before.awaits());
+}
+
+TEST_CASE("reader's past: a service that gives nothing is given up", "[topics]") {
+  ReaderPast past("topic");
+  past.look({7}, 0);
+  CHECK(past.keep_time(9 * second_ns) == 10 * second_ns);
+  past.progressed(7, 9 * second_ns);
+  CHECK(past.keep_time(10 * second_ns) == 19 * second_ns);
+  CHECK(past.holds());
+  (void)past.keep_time(19 * second_ns);
+  CHECK_FALSE(past.holds());
+  CHECK_FALSE(past.awaits());
+}
+
+TEST_CASE("reader's past: a sample is known by its origin", "[topics]") {
+  ReaderPast past("topic");
+  CHECK_FALSE(past.has({writer, 1}));
+  past.add({writer, 5});
+  CHECK(past.has({writer, 4}));
+  CHECK(past.has({writer, 5}));
+  CHECK_FALSE(past.has({writer, 6}));
+  CHECK_FALSE(past.has({Guid{1, 3}, 1}));
+}
