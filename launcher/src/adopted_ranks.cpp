@@ -24,7 +24,7 @@ Result<std::map<std::uint32_t, pid_t>> parse_adopted(std::string_view text) {
     const bool has_both = behind.ec == std::errc() && behind.ptr != end && *behind.ptr == ':';
     const auto read = std::from_chars(has_both ? behind.ptr + 1 : end, end, process);
     if (read.ec != std::errc() || read.ptr != end || process <= 0 || !processes.emplace(slot, process).second)
-      return failure(Errc::parse_error, "'{}' is no rank and its process", entry);
+      return failure(Errc::parse_error, "'{}' does not name a rank and its process", entry);
   }
   return processes;
 }

@@ -14,7 +14,8 @@ class WordReader {
   Result<std::vector<std::string>> read_all(const std::string& path) {
     for (; at_ < text_.size(); ++at_) take(text_[at_]);
     if (quote_ != 0)
-      return failure(Errc::parse_error, "{}: the quote of line {} has no end", path, quote_line_);
+      return failure(Errc::parse_error, "{}: the quotation mark that opens in line {} is never closed", path,
+                     quote_line_);
     end_line();
     return std::move(words_);
   }

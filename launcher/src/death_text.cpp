@@ -24,7 +24,7 @@ std::string where_it_was(const DeathRecord& death) {
       break;
   }
   if (death.mpi_call.empty())
-    return fmt::format("its own code, {} MPI calls begun{}", death.call_index, replaying);
+    return fmt::format("its own code, after {} MPI calls{}", death.call_index, replaying);
   return fmt::format("{}, its MPI call {}{}", death.mpi_call, death.call_index, replaying);
 }
 

@@ -55,7 +55,7 @@ Status check_descriptors_for_more(std::uint64_t rank_count) {
   for (std::filesystem::directory_iterator each("/proc/self/fd", ignored), end; each != end;
        each.increment(ignored))
     ++open;
-  const std::string who = fmt::format("llamanetd with {} ranks more", rank_count);
+  const std::string who = fmt::format("llamanetd with {} more ranks", rank_count);
   return check(open + spare_descriptors + llamanetd_descriptors_each * rank_count, who.c_str());
 }
 

@@ -321,10 +321,10 @@ bool Foreground::repeats_the_last(int number) const {
 /// mpirun wants the job to end. The other signals may mean something else to a program.
 void Foreground::end_after_grace(int number) {
   if (finished_ || guardian_gone_) return;
-  take_notice(fmt::format(
-      "mpirun: the job has not ended within {} s of SIGTERM; it is ended. Programs that need more "
-      "time can be given it by --kill-after.\n",
-      std::chrono::duration<double>(options_.kill_after).count()));
+  take_notice(
+      fmt::format("mpirun: the job has not ended within {} s of SIGTERM, so mpirun kills it. Use "
+                  "--kill-after to give programs more time.\n",
+                  std::chrono::duration<double>(options_.kill_after).count()));
   link_->send(control::End{exit_signal_base + number, 0});
   force_end_later(exit_signal_base + number);
 }
@@ -336,7 +336,7 @@ void Foreground::stop_for_a_while(int) {
 }
 
 void Foreground::timed_out() {
-  take_notice(fmt::format("mpirun: the time of --timeout ({} s) is over; the job is ended.\n",
+  take_notice(fmt::format("mpirun: --timeout ({} s) has expired; the job is ended.\n",
                           std::chrono::duration<double>(*options_.timeout).count()));
   link_->send(control::End{exit_timeout, 0, 1});
   force_end_later(exit_timeout);

@@ -52,8 +52,8 @@ Result<std::uint32_t> parse_slots(std::string_view text, std::string_view what) 
   std::uint32_t value = 0;
   const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
   if (read.ec != std::errc() || read.ptr != text.data() + text.size() || value > host_slots_max)
-    return failure(Errc::invalid_argument, "{} must be a number from 0 to {}, and '{}' is not", what,
-                   host_slots_max, text);
+    return failure(Errc::invalid_argument, "{} must be a number from 0 to {}, not '{}'", what, host_slots_max,
+                   text);
   return value;
 }
 
@@ -68,7 +68,7 @@ Result<HostEntry> parse_host(std::string_view text) {
     name = text.substr(1, close - 1);
     const std::string_view behind = text.substr(std::min(close + 1, text.size()));
     if (close == text.size() || (!behind.empty() && behind.front() != ':'))
-      return failure(Errc::invalid_argument, "'{}' is no host: ']' is missing, or is not the end of it",
+      return failure(Errc::invalid_argument, "'{}' is not a host: ']' is missing, or characters follow it",
                      text);
     if (!behind.empty()) count = behind.substr(1);
   } else if (colon != text.npos && text.find(':') == colon) {
@@ -76,7 +76,7 @@ Result<HostEntry> parse_host(std::string_view text) {
     count = text.substr(colon + 1);
   }
   if (has_brackets ? !is_ipv6(name) : !is_host_name(name))
-    return failure(Errc::invalid_argument, "'{}' is no name of a host", text);
+    return failure(Errc::invalid_argument, "'{}' is not the name of a host", text);
   entry.name = name;
   const bool has_count = name.size() + (has_brackets ? 2 : 0) < text.size();
   if (!has_count) return entry;
@@ -91,13 +91,13 @@ Status set_attribute(HostEntry& entry, const std::string& word) {
   const std::string_view name = std::string_view(word).substr(0, equals);
   const bool is_slots = name == "slots", is_most = name == "max-slots" || name == "max_slots";
   if (equals == word.npos || (!is_slots && !is_most))
-    return failure(Errc::invalid_argument, "behind a host stand slots=N and max-slots=N, and '{}' is neither",
-                   word);
+    return failure(Errc::invalid_argument, "only slots=N and max-slots=N may follow a host, not '{}'", word);
   auto value = parse_slots(std::string_view(word).substr(equals + 1), name);
   if (!value) return propagate(value);
   std::optional<std::uint32_t>& field = is_slots ? entry.slots : entry.max_slots;
   if (field)
-    return failure(Errc::invalid_argument, "'{}' says a second time what '{}' has", word, entry.name);
+    return failure(Errc::invalid_argument, "'{}' sets a value of the host '{}' a second time", word,
+                   entry.name);
   field = *value;
   return {};
 }
@@ -161,7 +161,7 @@ Result<std::vector<HostEntry>> parse_host_file(std::string_view text, std::strin
       return failure(Errc::invalid_argument, "{}: more than {} hosts", file, host_count_max);
     at = end + 1;
   }
-  if (list.empty()) return failure(Errc::invalid_argument, "{}: there is no host in this file", file);
+  if (list.empty()) return failure(Errc::invalid_argument, "{}: this file names no host", file);
   return list;
 }
 

@@ -54,9 +54,8 @@ class RuleReader {
 
   bool wrong(std::string_view legal) {
     if (!error_.empty()) return false;
-    error_ = at_ == words_.size()
-                 ? fmt::format("'{}' ends where {} must stand", text_, legal)
-                 : fmt::format("'{}': '{}' stands where {} must stand", text_, words_[at_], legal);
+    error_ = at_ == words_.size() ? fmt::format("'{}' is incomplete: {} is missing", text_, legal)
+                                  : fmt::format("'{}': expected {}, not '{}'", text_, legal, words_[at_]);
     return false;
   }
   bool expect(std::string_view word) { return take(word) || wrong(fmt::format("'{}'", word)); }
@@ -101,7 +100,7 @@ class RuleReader {
   }
   bool read_time(std::chrono::nanoseconds& into, double least = 0) {
     double seconds = 0;
-    if (!read_quantity("a time as '1s', '0.5 s' or '20 ms'", time_units, 1, least, delay_seconds_max,
+    if (!read_quantity("a time such as '1s', '0.5 s' or '20 ms'", time_units, 1, least, delay_seconds_max,
                        seconds))
       return false;
     into = std::chrono::nanoseconds(std::llround(seconds * 1e9));
@@ -147,7 +146,7 @@ class RuleReader {
   bool read_slow() {
     rule_.deed = InjectDeed::slow;
     if (!read_whom("'rank' or 'any'") || !expect("by") ||
-        !read_quantity("a part of the time from 1 % to 99 %", percent_units, 0, 1, 99, rule_.percent))
+        !read_quantity("a share from 1 % to 99 %", percent_units, 0, 1, 99, rule_.percent))
       return false;
     if (take("after") && !read_time(rule_.delay)) return false;
     if (take("for") && !read_time(rule_.length.emplace())) return false;
@@ -158,7 +157,7 @@ class RuleReader {
     rule_.deed = InjectDeed::memory_full;
     double size = 0;
     if (!expect("full") || !expect("after") ||
-        !read_quantity("a size as '100 MiB'", size_units, 0, 1, size_bytes_max, size))
+        !read_quantity("a size such as '100 MiB'", size_units, 0, 1, size_bytes_max, size))
       return false;
     rule_.size_bytes = static_cast<std::uint64_t>(size);
     return expect("of") && expect("log");
@@ -216,7 +215,7 @@ class RuleReader {
 
   /// "publish:committed:3", or without the number.
   bool read_step() {
-    constexpr std::string_view what = "a crash point as 'publish:committed' or 'publish:committed:3'";
+    constexpr std::string_view what = "a crash point such as 'publish:committed' or 'publish:committed:3'";
     if (ended() || words_[at_].find('\n') != std::string_view::npos) return wrong(what);
     rule_.trigger = InjectTrigger::at_step;
     std::string_view word = words_[at_];
@@ -247,7 +246,7 @@ class RuleReader {
   bool read_signal() {
     if (!take("signal")) return error_.empty();
     const auto signal = ended() ? parse_signal("") : parse_signal(words_[at_]);
-    if (!signal) return wrong("a signal as 'SIGSEGV' or '11'");
+    if (!signal) return wrong("a signal such as 'SIGSEGV' or '11'");
     rule_.signal = *signal;
     ++at_;
     return true;

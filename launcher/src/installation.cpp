@@ -31,7 +31,7 @@ fs::path find_crash_point_library(const fs::path& prefix) {
 Result<Installation> find_installation() {
   std::error_code error;
   const fs::path self = fs::read_symlink("/proc/self/exe", error);
-  if (error) return failure(Errc::not_found, "cannot find out where mpirun lies: {}", error.message());
+  if (error) return failure(Errc::not_found, "mpirun cannot find its own file: {}", error.message());
   const fs::path bin = self.parent_path();
   Installation found;
   found.llamanetd = bin / "llamanetd";
@@ -46,7 +46,7 @@ Result<Installation> find_installation() {
 Result<fs::path> find_program(const std::string& name, const std::string& path,
                               const fs::path& working_directory) {
   // A part of a path would be taken for the folders of PATH themselves.
-  if (name.empty()) return failure(Errc::not_found, "there is no program: its name is empty");
+  if (name.empty()) return failure(Errc::not_found, "the name of the program is empty");
   std::vector<fs::path> candidates;
   if (name.find('/') != name.npos) {
     candidates.push_back(working_directory / name);
@@ -88,7 +88,7 @@ Result<fs::path> directory_for_ranks(const std::optional<std::string>& wanted) {
                    "another one, or give one that begins with '/' (-wdir)");
   const fs::path directory = is_absolute ? fs::path(*wanted) : wanted ? *here / *wanted : *here;
   if (std::error_code ignored; !fs::is_directory(directory, ignored))
-    return failure(Errc::not_found, "there is no directory '{}' for the ranks (-wdir)", directory.string());
+    return failure(Errc::not_found, "the directory '{}' (-wdir) does not exist", directory.string());
   return directory;
 }
 

@@ -39,7 +39,7 @@ void JobCoordinator::take(control::Message message) {
   }
   if (auto* end = std::get_if<control::End>(&message)) {
     if (end->explain != 0 && end->kill == 0)
-      return explain("mpirun: what the ranks wait for:\n",
+      return explain("mpirun: this is what the ranks wait for:\n",
                      [this, code = end->exit_code] { begin_ending(code, {}); });
     begin_ending(end->exit_code, {});
     if (end->kill != 0) tell_node_(node::KillAll{});
@@ -72,11 +72,10 @@ Status JobCoordinator::prepare() {
   if (!profile) return propagate(profile);
   profile_ = std::move(*profile);
   if (qos::survivors_go_on(profile_.rank_replacement) && !job_.nodes.empty())
-    return failure(
-        Errc::unsupported,
-        "rank_replacement {} is for jobs on one node so far, and this one is on {}: start it on one, "
-        "or with --qos default.",
-        to_string(profile_.rank_replacement.kind), job_.nodes.size());
+    return failure(Errc::unsupported,
+                   "rank_replacement {} works only on one node so far, and this job has {}: start it on one "
+                   "node, or with --qos default.",
+                   to_string(profile_.rank_replacement.kind), job_.nodes.size());
   if (rebuilding()) input_.keep();
   const qos::RankProtection protection = qos::rank_protection(profile_);
   if (protection.outlives_job || (protection.outlives_nodes && !job_.nodes.empty()))
@@ -113,7 +112,7 @@ void JobCoordinator::give_held_signals(JobRank& rank) {
 
 void JobCoordinator::forward_signal(int number) {
   user_signals_.seen |= std::uint64_t{1} << (number & 63);
-  if (number == SIGUSR1) explain("mpirun: what the ranks wait for (SIGUSR1):\n", [] {});
+  if (number == SIGUSR1) explain("mpirun: this is what the ranks wait for (SIGUSR1):\n", [] {});
   const bool ends = number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT;
   if (number == SIGUSR1 || number == SIGUSR2)
     for (JobRank& rank : ranks_)
@@ -140,8 +139,8 @@ void JobCoordinator::give_input() {
   if (const std::uint64_t size_bytes = input_.acknowledge(); size_bytes > 0)
     tell_mpirun_(control::InputTaken{size_bytes});
   if (input_.is_lost() && !std::exchange(told_.input_loss, true))
-    say("mpirun: standard input is longer than what is kept for a replacement (256 MiB): rank 0 cannot be "
-        "replaced from now on.\n");
+    say("mpirun: standard input is longer than the 256 MiB that mpirun keeps for a replacement: rank 0 "
+        "cannot be replaced from now on.\n");
 }
 
 void JobCoordinator::begin_ending(int exit_code, std::string_view why) {

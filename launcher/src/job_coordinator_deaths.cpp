@@ -255,10 +255,9 @@ void JobCoordinator::look_for_deserters_later() {
 void JobCoordinator::on(node::Surveyed&& message) {
   if (ending_code_ || finished_) return;
   if (message.ranks_in_mpi > 0)
-    return begin_ending(
-        first_failure_ == 0 ? 1 : first_failure_,
-        "mpirun: a rank ended without MPI_Init, and others are in MPI, where they would wait for it; "
-        "the job is ended.\n");
+    return begin_ending(first_failure_ == 0 ? 1 : first_failure_,
+                        "mpirun: a rank ended without MPI_Init, and the ranks in MPI would wait for it "
+                        "forever; the job is ended.\n");
   if (message.ranks_running > 0) look_for_deserters_later();
 }
 

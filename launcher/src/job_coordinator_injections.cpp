@@ -36,7 +36,7 @@ Status JobCoordinator::check_node_of(const InjectRule& rule) const {
                    rule.text, rule.name);
   if (!job_.nodes[*node].agent.empty()) return {};
   return failure(Errc::invalid_argument,
-                 "--inject '{}': that is mpirun's own node; 'kill driver' kills what drives the job",
+                 "--inject '{}': that is mpirun's own node; use 'kill driver' to kill its llamanetd",
                  rule.text);
 }
 
@@ -54,7 +54,7 @@ Injector::Hands JobCoordinator::hands() {
   };
   // Nobody can tell of it afterwards: llamanetd has the report, and mpirun writes it.
   hands.kill_driver = [this](const std::string& rule) {
-    say(fmt::format("mpirun: as --inject '{}' asks, llamanetd is killed now.\n", rule));
+    say(fmt::format("mpirun: --inject '{}' kills llamanetd now.\n", rule));
     complete_report();
     tell_mpirun_(control::Finished{exit_launcher, report_to_json(report_)});
     tell_node_(node::Die{});
@@ -62,12 +62,11 @@ Injector::Hands JobCoordinator::hands() {
   hands.kill_node = [this](const std::string& name, const std::string& rule) {
     const auto node = node_named(name);
     if (!node) return;
-    say(fmt::format("mpirun: as --inject '{}' asks, all processes of the node '{}' are killed now.\n", rule,
-                    name));
+    say(fmt::format("mpirun: --inject '{}' kills all processes of the node '{}' now.\n", rule, name));
     tell_node_(node::KillNode{*node});
   };
   hands.kill_mpirun = [this](const std::string& rule) {
-    say(fmt::format("mpirun: as --inject '{}' asks, mpirun is killed now.\n", rule));
+    say(fmt::format("mpirun: --inject '{}' kills mpirun now.\n", rule));
     tell_mpirun_(control::Die{});
   };
   hands.limit_log = [this](std::uint64_t size_bytes) { tell_node_(node::LimitLog{size_bytes}); };
@@ -92,17 +91,19 @@ Result<InjectRule> JobCoordinator::accept_injection(const std::string& text) {
     if (auto status = check_function(*rule, is_mpi_function_); !status) return propagate(status);
   if (auto status = check_has_log(*rule, profile_, job_.profile_label); !status) return propagate(status);
   if (rule->target == InjectTarget::rank && rule->rank >= job_.rank_count)
-    return failure(Errc::invalid_argument, "'{}': the job has the ranks 0 to {}", text, job_.rank_count - 1);
+    return failure(Errc::invalid_argument, "'{}': the job has only the ranks 0 to {}", text,
+                   job_.rank_count - 1);
   if (auto status = check_node_of(*rule); !status) return propagate(status);
   if (!rule->is_by_rank()) return rule;
   if (rule->trigger == InjectTrigger::at_step && !injector_->needs_crash_points())
-    return failure(Errc::unsupported,
-                   "'{}': the job runs without crash points; only mpirun --inject can ask for a step", text);
+    return failure(
+        Errc::unsupported,
+        "'{}': the job runs without crash points; a rule with 'at step' works only as mpirun --inject", text);
   const std::uint32_t present = rule->target == InjectTarget::rank ? ranks_[rule->rank].incarnation : 0;
   if (rule->target != InjectTarget::rank || rule->incarnation.value_or(0) <= present)
     return failure(Errc::unsupported,
-                   "'{}': a rank learns of calls when it starts, so in a running job the rule must name a "
-                   "rank and an incarnation to come{}; a rule with 'after' can name any",
+                   "'{}': in a running job, a rule for an MPI call must name a rank and one of its next "
+                   "incarnations{}; a rule with 'after' needs neither",
                    text, present == 0 ? std::string() : fmt::format(", as 'of incarnation {}'", present + 1));
   return rule;
 }

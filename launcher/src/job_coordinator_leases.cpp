@@ -13,14 +13,14 @@ void JobCoordinator::on(node::LeaseFound&& message) {
       rank->lease_over = message.finding;
       return tell_node_(node::KillRank{rank->slot});
     case LeaseFinding::Kind::debugger:
-      return say(fmt::format(
-          "mpirun: a debugger (pid {}) is attached to {}; its LIVELINESS lease of {} is suspended "
-          "as long as it is.\n",
-          message.finding.tracer, name_of(*rank), qos::to_string(lease())));
+      return say(
+          fmt::format("mpirun: a debugger (pid {}) is attached to {}; the rank's LIVELINESS lease of {} is "
+                      "suspended until the debugger detaches.\n",
+                      message.finding.tracer, name_of(*rank), qos::to_string(lease())));
     case LeaseFinding::Kind::lingering:
       return say(fmt::format(
-          "mpirun: {} was killed when its LIVELINESS lease was over, and its process has not ended yet: the "
-          "kernel lets it die only when it is thawed or given a processor. The job waits for that.\n",
+          "mpirun: {} was killed because its LIVELINESS lease expired, but its process has not ended yet: it "
+          "can end only when it is thawed or given a processor. The job waits for that.\n",
           name_of(*rank)));
   }
 }

@@ -121,7 +121,7 @@ void JobCoordinator::aborted(JobRank& rank, const node::Said& message) {
 
 std::string JobCoordinator::log_used_up() {
   if (const auto rule = injector_->memory_used_up())
-    return fmt::format("the memory for histories is used up, as --inject '{}' asks", *rule);
+    return fmt::format("--inject '{}' has used up the memory for histories", *rule);
   return fmt::format("log_bytes_per_node of the profile '{}' ({}) is used up", job_.profile_label,
                      qos::bytes_to_string(profile_.rank_replacement.log_bytes_per_node));
 }

@@ -26,14 +26,14 @@ constexpr std::chrono::seconds shown_wait_max{5};
 Status JobCoordinator::begin_record() {
   if (job_.storing.token != 0) token_ = job_.storing.token;
   if (job_.is_adopted != 0)
-    return failure(Errc::unsupported, "a job with DURABILITY {} needs ranks that mpirun has started",
+    return failure(Errc::unsupported, "DURABILITY {} works only if mpirun itself starts the ranks",
                    to_string(profile_.datawriter_qos.durability));
   const bool on_disk = qos::rank_protection(profile_).outlives_job;
   if (!on_disk && !record_.store) record_.store = store::make_memory_store();
   if (record_.store) return open_record(std::move(record_.store));
   if (job_.storing.directory.empty())
     return failure(Errc::invalid_argument,
-                   "a job with DURABILITY PERSISTENT needs a directory to be kept in");
+                   "a job with DURABILITY PERSISTENT needs a directory for its record");
   auto opened = open_store();
   if (opened) opened = open_record(std::move(record_.store));
   if (opened && job_.storing.is_resumed == 0) opened = publish_job(job_.storing.directory);
@@ -42,8 +42,8 @@ Status JobCoordinator::begin_record() {
   record_.store.reset();
   if (job_.storing.is_resumed == 0)
     static_cast<void>(store::remove_store(unborn_directory(job_.storing.directory)));
-  return tl::unexpected<Error>(
-      opened.error().within(fmt::format("the job cannot be kept in {}", job_.storing.directory)));
+  return tl::unexpected<Error>(opened.error().within(
+      fmt::format("the record of the job cannot be kept in {}", job_.storing.directory)));
 }
 
 /// That of the job's directory.
@@ -149,12 +149,10 @@ void JobCoordinator::on(node::CodeMapped&& message) {
     const bool is_other =
         std::ranges::any_of(record_.code, [&](const std::string& known) { return known.starts_with(path); });
     if (is_other && job_.storing.is_resumed != 0)
-      return begin_ending(
-          exit_diverged,
-          fmt::format(
-              "mpirun: the job cannot go on from what it has recorded: on {}, {} is another file than "
-              "the one that its ranks ran before; the job is ended.\n",
-              host_of(ranks_.at(message.slot)), path.substr(0, path.size() - 1)));
+      return begin_ending(exit_diverged,
+                          fmt::format("mpirun: the job cannot repeat its record: on {}, the file {} has "
+                                      "changed since its ranks ran it; the job is ended.\n",
+                                      host_of(ranks_.at(message.slot)), path.substr(0, path.size() - 1)));
     record_.recorder->code(line);
     record_.code.push_back(std::move(line));
   }
@@ -167,15 +165,17 @@ void JobCoordinator::not_resumable(const std::string& why) {
   if (!unnamed)
     return begin_ending(
         exit_unprotected,
-        fmt::format("mpirun: what the job is resumed from cannot be kept: {}; and {}; the job is "
-                    "ended. Remove it (llamada job rm {}) rather than resume it.\n",
+        fmt::format("mpirun: the record of the job cannot be kept: {}; nor can it be marked as unusable: {}; "
+                    "the job is ended. Do not resume the job: remove its record (llamada job rm {}).\n",
                     why, unnamed.error().text(), job_number_text(job_.job_number)));
   if (ending_code_) return;
   const std::string what =
       directory.empty()
-          ? fmt::format("mpirun: what the job starts again from when a node is lost cannot be kept: {}; ",
-                        why)
-          : fmt::format("mpirun: what the job is resumed from cannot be kept in {}: {}; ", directory, why);
+          ? fmt::format(
+                "mpirun: the record from which the job starts again after the loss of a node cannot be kept: "
+                "{}; ",
+                why)
+          : fmt::format("mpirun: the record of the job cannot be kept in {}: {}; ", directory, why);
   if (profile_.rank_replacement.on_unprotected == qos::OnUnprotected::stop)
     return begin_ending(exit_unprotected, what + "the job is ended, because on_unprotected is STOP.\n");
   say(what + "the job goes on, but cannot be resumed (on_unprotected CONTINUE).\n");
@@ -213,11 +213,11 @@ void JobCoordinator::end_record() {
   const std::string number = job_number_text(job_.job_number);
   if (is_kept)
     return say(
-        fmt::format("mpirun: what the job has recorded is kept: mpirun --resume {} goes on with it, "
-                    "llamada job rm {} removes it.\n",
+        fmt::format("mpirun: the record of the job is kept: mpirun --resume {} goes on with the job, llamada "
+                    "job rm {} removes the record.\n",
                     number, number));
   if (auto removed = remove_job(directory); !removed && removed.error().code() != Errc::not_found)
-    say(fmt::format("mpirun: what the job had recorded cannot be removed from {}: {}\n", directory,
+    say(fmt::format("mpirun: the record of the job in {} cannot be removed: {}\n", directory,
                     removed.error().text()));
 }
 

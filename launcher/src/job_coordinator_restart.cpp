@@ -10,7 +10,7 @@ namespace llamada::launcher {
 /// Why the job cannot go on without a node; empty: it can.
 std::string JobCoordinator::obstacle_to_restart() const {
   if (!unprotected_because_.empty()) return "its ranks can no longer be replaced: " + unprotected_because_;
-  if (input_.is_lost()) return "its standard input is longer than what is kept";
+  if (input_.is_lost()) return "its standard input is longer than the 256 MiB that mpirun keeps";
   const std::uint32_t max = profile_.rank_replacement.max_replacements_per_rank;
   if (report_.lost_nodes.size() > max)
     return fmt::format("it has lost {} nodes, and max_replacements_per_rank of the profile '{}' is {}",
@@ -41,7 +41,7 @@ void JobCoordinator::on(node::NodeLost&& message) {
 std::string JobCoordinator::leave_record() {
   auto left = record_.recorder->leave();
   record_.recorder.reset();
-  if (!left) return fmt::format("what it would start again from is not kept ({})", left.error().text());
+  if (!left) return fmt::format("its record is not complete ({})", left.error().text());
   record_.store = std::move(left->store);
   record_.given = std::move(left->given);
   return {};
@@ -95,7 +95,7 @@ void JobCoordinator::caught_up() {
   const std::chrono::duration<double> total = std::chrono::steady_clock::now() - *restart_.lost_at;
   for (LostNodeRecord& lost : report_.lost_nodes)
     if (!lost.total_s) lost.total_s = total.count();
-  say(fmt::format("mpirun: all ranks are where they had been, {:.3f} s after the loss.\n", total.count()));
+  say(fmt::format("mpirun: all ranks have caught up, {:.3f} s after the loss.\n", total.count()));
 }
 
 }  // namespace llamada::launcher

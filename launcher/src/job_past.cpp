@@ -16,7 +16,7 @@ std::string text_of(std::span<const std::byte> bytes) {
 }
 
 Error no_job(const std::string& why) {
-  return Error(Errc::parse_error, fmt::format("what is kept of the job is damaged: {}", why));
+  return Error(Errc::parse_error, fmt::format("the record of the job is damaged: {}", why));
 }
 
 /// Reads the streams one after another. The first error ends it.
@@ -26,12 +26,12 @@ class PastReader {
 
   Result<JobPast> read_plan() {
     for (const store::StreamInfo& stream : store_.streams()) ids_[stream.name] = stream.id;
-    if (!ids_.contains(job_stream::plan)) return failure(Errc::not_found, "there is no job in it");
+    if (!ids_.contains(job_stream::plan)) return failure(Errc::not_found, "it contains no job");
     each(job_stream::plan, [this](const store::Item& item) { take_plan(item); });
     each(job_stream::end, [this](const store::Item& item) { past_.end = text_of(item.body); });
     each(job_stream::cuts, [this](const store::Item& item) { take_cut(item); });
     each(job_stream::code, [this](const store::Item& item) { past_.code.push_back(text_of(item.body)); });
-    if (status_ && past_.plan.rank_count == 0) return failure(Errc::not_found, "there is no job in it");
+    if (status_ && past_.plan.rank_count == 0) return failure(Errc::not_found, "it contains no job");
     return result();
   }
 
@@ -78,7 +78,7 @@ class PastReader {
       take(item);
       return status_.has_value();
     });
-    if (status_ && !read) status_ = tl::unexpected<Error>(read.error().within("what is kept of the job"));
+    if (status_ && !read) status_ = tl::unexpected<Error>(read.error().within("the record of the job"));
   }
 
   /// Items of a cut that is not whole do not count.
@@ -90,7 +90,7 @@ class PastReader {
 
   JobPast::Rank* rank_of(std::uint64_t rank) {
     if (rank < past_.ranks.size()) return &past_.ranks[rank];
-    fail(fmt::format("it has something of rank {}, which there is not", rank));
+    fail(fmt::format("it has data of rank {}, and the job has no such rank", rank));
     return nullptr;
   }
 
@@ -159,7 +159,8 @@ class PastReader {
         std::string& written = past_.ranks[rank].shown[stream - 1];
         const auto found = past_.confirmed.find(group);
         const std::uint64_t shown = found == past_.confirmed.end() ? 0 : found->second;
-        if (shown > written.size()) return fail("more was shown than the ranks wrote");
+        if (shown > written.size())
+          return fail("it says that mpirun showed more output than the ranks wrote");
         const auto given = given_.find(group);
         const std::uint64_t kept =
             given == given_.end() ? shown : std::min<std::uint64_t>(given->second, written.size());

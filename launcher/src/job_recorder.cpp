@@ -285,7 +285,7 @@ bool JobRecorder::is_idle() const {
 
 Result<JobRecorder::Left> JobRecorder::leave() {
   sync_.reset();
-  if (std::exchange(has_ended_, true)) return failure(Errc::closed, "nothing is kept any more");
+  if (std::exchange(has_ended_, true)) return failure(Errc::closed, "the record of the job has ended");
   // Input and the like, which is whole without what ranks record.
   if (has_news_)
     if (auto ended = end_cut(); !ended) return propagate(ended);

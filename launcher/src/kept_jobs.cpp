@@ -49,8 +49,9 @@ Result<std::string> job_store_directory(const std::string& named, const Environm
   if (directory.empty() && !value("HOME").empty())
     directory = fs::path(value("HOME")) / ".local/state/llamada/jobs";
   if (directory.empty())
-    return failure(Errc::not_found,
-                   "there is no directory to keep the job in, since HOME is not set; name one by --store");
+    return failure(
+        Errc::not_found,
+        "there is no directory for the record of the job, because HOME is not set; name one with --store");
   std::error_code code;
   directory = fs::absolute(directory, code);
   if (code) return system_failure("the working directory", code.value());
@@ -79,8 +80,8 @@ Result<KeptJob> find_kept_job(const std::string& directory, const std::string& n
     return failure(Errc::not_found, "no job {} is kept in {}; there {}", number, directory,
                    numbers.empty() ? "is none" : "are: " + numbers);
   if (jobs->size() > 1)
-    return failure(Errc::invalid_argument, "{} jobs that are kept in {} begin with '{}': {}", jobs->size(),
-                   directory, number, numbers);
+    return failure(Errc::invalid_argument, "the numbers of {} jobs kept in {} begin with '{}': {}",
+                   jobs->size(), directory, number, numbers);
   return std::move(jobs->front());
 }
 

@@ -31,8 +31,8 @@ std::optional<std::string> why_no_ethernet(std::span<const NodeProbe> probes,
   for_all_pairs(probes.size(), [&](std::size_t one, std::size_t other) {
     if (!why && pair_of(probes, one, other).ethernet_mtu == 0)
       why = fmt::format(
-          "raw frames do not get from the node '{}' to the node '{}' and back: they are not on "
-          "one Ethernet segment, or on one host",
+          "raw frames do not travel from the node '{}' to the node '{}' and back: the nodes are not on one "
+          "Ethernet segment, or they share one host",
           names[one], names[other]);
   });
   return why;
@@ -43,9 +43,8 @@ Status check_udp(std::span<const NodeProbe> probes, std::span<const std::string>
   for_all_pairs(probes.size(), [&](std::size_t one, std::size_t other) {
     if (checked && pair_of(probes, one, other).udp_bytes == 0)
       checked = failure(Errc::not_found,
-                        "UDP does not get from the node '{}' to the node '{}' and back: a firewall may be "
-                        "between them; open UDP at the ports that the system chooses "
-                        "(net.ipv4.ip_local_port_range) between all hosts of the job",
+                        "UDP does not travel from the node '{}' to the node '{}' and back: if a firewall is "
+                        "between them, open its UDP ports of net.ipv4.ip_local_port_range",
                         names[one], names[other]);
   });
   return checked;
@@ -59,7 +58,7 @@ Result<ChosenLink> choose_link(LinkWish wish, std::span<const NodeProbe> probes,
   ChosenLink chosen;
   const auto no_ethernet = wish == LinkWish::udp ? "--link udp" : why_no_ethernet(probes, names);
   if (no_ethernet && wish == LinkWish::ethernet)
-    return failure(Errc::not_found, "--link ethernet cannot be had: {}", *no_ethernet);
+    return failure(Errc::not_found, "--link ethernet is not possible: {}", *no_ethernet);
   LinkChoice& choice = chosen.choice;
   choice.udp_bytes = choice.ethernet_mtu = UINT32_MAX;
   for_all_pairs(probes.size(), [&](std::size_t one, std::size_t other) {

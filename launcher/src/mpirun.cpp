@@ -97,10 +97,9 @@ Status check_injections(const Options& options, const Installation& installation
     if (auto status = check_has_log(rule, profile, options.qos); !status) return status;
   }
   if (injects_at_step(options) && installation.crash_point_library_directory.empty())
-    return failure(
-        Errc::unsupported,
-        "--inject '… at step …' needs lib/crash-points/libmpi.so.12, a build with crash points, and there is "
-        "none beside this mpirun");
+    return failure(Errc::unsupported,
+                   "--inject '… at step …' needs lib/crash-points/libmpi.so.12, a build with crash points, "
+                   "which this installation does not have");
   return {};
 }
 
@@ -108,15 +107,14 @@ Status check_injections(const Options& options, const Installation& installation
 /// launcher starts a process.
 Status check_adopted(const Options& options, const qos::Profile& profile) {
   if (qos::survivors_go_on(profile.rank_replacement))
-    return failure(
-        Errc::unsupported,
-        "with the profile '{}' the others go on without ranks that die, which needs ranks that mpirun has "
-        "started: take mpirun (in an allocation of Slurm: mpirun {}), or another profile in LLAMADA_QOS",
-        options.qos, options.command[0]);
+    return failure(Errc::unsupported,
+                   "the profile '{}' lets ranks outlive others, which works only if mpirun starts the ranks: "
+                   "use mpirun (in a Slurm allocation: mpirun {}), or name another profile in LLAMADA_QOS",
+                   options.qos, options.command[0]);
   if (!qos::rank_protection(profile).records_outcomes) return {};
   return failure(Errc::unsupported,
-                 "the profile '{}' replaces ranks that die, which needs ranks that mpirun has started: take "
-                 "mpirun (in an allocation of Slurm: mpirun {}), or another profile in LLAMADA_QOS",
+                 "the profile '{}' replaces ranks that die, which works only if mpirun starts the ranks: use "
+                 "mpirun (in a Slurm allocation: mpirun {}), or name another profile in LLAMADA_QOS",
                  options.qos, options.command[0]);
 }
 
@@ -206,7 +204,7 @@ std::variant<Preparation, Refusal> prepare(const Options& options, const KeptJob
   if (options.nodes.only_checked) {
     if (job.nodes.empty())
       return refuse({Errc::invalid_argument,
-                     "no other host is named: give --host or --hostfile, or call it in a job of Slurm"},
+                     "no other host is named: give --host or --hostfile, or run the command in a Slurm job"},
                     exit_launcher);
     job.checks_nodes = 1;
     job.rank_count = static_cast<std::uint32_t>(job.node_of_rank.size());

@@ -33,7 +33,7 @@ Status read_secret(NodeSecret& secret) {
     const ssize_t count = read(STDIN_FILENO, secret.data() + done, secret.size() - done);
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0)
-      return failure(Errc::closed, "standard input has ended before the secret of the job had come");
+      return failure(Errc::closed, "standard input ended before the secret of the job had arrived");
     done += static_cast<std::size_t>(count);
   }
   return {};

@@ -50,8 +50,8 @@ class PairsTable {
     if (udp_bytes == 0) {
       is_good = false;
       sentences += fmt::format(
-          "UDP does not get from '{}' to '{}' and back, though both were reached by TCP: a firewall may be "
-          "between them; open UDP there at the ports of net.ipv4.ip_local_port_range ({} on this host).\n",
+          "UDP does not travel from '{}' to '{}' and back, although TCP does: if a firewall is between them, "
+          "open its UDP ports of net.ipv4.ip_local_port_range ({} on this host).\n",
           from, to, udp_ports_);
     } else if (std::abs(there.clock_ahead_ns) > clock_difference_max_ns) {
       sentences += fmt::format("The clock of '{}' is {:.1f} s {} that of '{}': set both by NTP.\n", to,
@@ -62,8 +62,8 @@ class PairsTable {
         nodes_[one].probe.why_no_ethernet.empty() && nodes_[other].probe.why_no_ethernet.empty();
     if (mtu == 0 && both_have)
       sentences += fmt::format(
-          "Raw Ethernet frames do not get from '{}' to '{}' and back: they are not on one Ethernet segment, "
-          "or on one host; jobs use UDP.\n",
+          "Raw Ethernet frames do not travel from '{}' to '{}' and back: the nodes are not on one Ethernet "
+          "segment, or they share one host; jobs use UDP.\n",
           from, to);
   }
   std::string end() const {

@@ -82,7 +82,7 @@ Result<NodeHello> decode_hello(std::span<const std::byte> bytes) {
   reader.require(reader.number<std::uint32_t>() == 0);
   const auto nonce = reader.next(hello.nonce.size());
   if (!reader.is_complete())
-    return failure(Errc::parse_error, "the first message is no greeting of llamanetd");
+    return failure(Errc::parse_error, "the first message is not a greeting of llamanetd");
   std::copy(nonce.begin(), nonce.end(), hello.nonce.begin());
   return hello;
 }

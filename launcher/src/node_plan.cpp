@@ -46,16 +46,17 @@ Result<Agent> agent_of(const NodeOptions& options, const PlanningHost& here) {
               "--no-kill", "--kill-on-bad-exit=0", "--quiet"},
              true};
   else
-    return failure(
-        Errc::unsupported,
-        "--launcher knows ssh, srun and fork, and not '{}'; --launcher-exec takes a program that is "
-        "called like ssh",
-        launcher);
+    return failure(Errc::unsupported,
+                   "--launcher must be ssh, srun or fork, not '{}'; --launcher-exec takes a program that is "
+                   "called like ssh",
+                   launcher);
   if (agent.words.empty()) return failure(Errc::invalid_argument, "--launcher-exec names no program");
   auto program = find_program(agent.words[0], here.path, current_directory().value_or("/"));
   if (!program)
-    return failure(program.error().code(), "the agent for other hosts: {}; --launcher-exec names another one",
-                   program.error().text());
+    return failure(
+        program.error().code(),
+        "mpirun cannot start processes on other hosts: {}; name another program with --launcher-exec",
+        program.error().text());
   agent.words[0] = program->string();
   return agent;
 }
@@ -114,12 +115,11 @@ Result<NodePlan> plan_nodes(const Options& options, const PlanningHost& here, bo
   });
   if (all_here) return NodePlan();
   if (std::any_of(lists.begin(), lists.end(), [&lists](const auto& list) { return list != lists.front(); }))
-    return failure(
-        Errc::unsupported,
-        "the hosts of a job are one list, for all of its programs: give --host or a host file, once");
+    return failure(Errc::unsupported,
+                   "all programs of a job share one list of hosts: give --host or --hostfile only once");
   const auto all = as_one_host(lists.front(), is_entry_here);
   if (options.nodes.spare_count >= all.size())
-    return failure(Errc::invalid_argument, "--spares {} leaves no host for the ranks: {} are named",
+    return failure(Errc::invalid_argument, "--spares {} leaves no host for the ranks: only {} are named",
                    options.nodes.spare_count, all.size());
   const std::vector<HostEntry> hosts(all.begin(), all.end() - options.nodes.spare_count);
   PlacementRequest request{options.rank_count, options.nodes.order, options.nodes.oversubscribe,

@@ -28,17 +28,17 @@ std::string host_name() {
 
 Status check_directory(const std::string& directory) {
   if (directory.empty() || access(directory.c_str(), X_OK) == 0) return {};
-  return failure(Errc::not_found, "the working directory {} is not there, or cannot be entered", directory);
+  return failure(Errc::not_found, "the working directory {} does not exist, or cannot be entered", directory);
 }
 
 /// mpirun, or the coordinator, has seen it on its own host.
 Status check_program(const std::string& program, const std::vector<std::string>& environment,
                      const std::string& directory) {
   if (access(program.c_str(), X_OK) != 0)
-    return failure(Errc::not_found, "the program {} is not there, or cannot be executed", program);
+    return failure(Errc::not_found, "the program {} does not exist, or cannot be executed", program);
   const std::string missing = missing_library(list_libraries(program, environment, directory));
   if (missing.empty()) return {};
-  return failure(Errc::not_found, "{} needs the library {}, which is not there", program, missing);
+  return failure(Errc::not_found, "{} needs the library {}, which is missing", program, missing);
 }
 
 Status check_programs(const node::Prepare& message) {

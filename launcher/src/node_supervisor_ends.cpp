@@ -80,7 +80,7 @@ void NodeSupervisor::tell_end(RankProcess& rank) {
   loop_.cancel(rank.timer);
   const RankView seen = arenas_->view(rank.slot);
   if (seen.damaged || seen.incarnation > rank.incarnation)
-    arena_damaged(rank, rank.slot, "its header has words that cannot be");
+    arena_damaged(rank, rank.slot, "its header contains impossible values");
   read_all_output(rank, 1);
   node::Ended end;
   end.slot = rank.slot;

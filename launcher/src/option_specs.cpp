@@ -18,8 +18,7 @@ Result<std::uint32_t> parse_count(std::string_view text, std::string_view what, 
   std::uint32_t value = 0;
   const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
   if (read.ec != std::errc() || read.ptr != text.data() + text.size() || value == 0 || value > most)
-    return failure(Errc::invalid_argument, "{} must be a number from 1 to {}, and '{}' is not", what, most,
-                   text);
+    return failure(Errc::invalid_argument, "{} must be a number from 1 to {}, not '{}'", what, most, text);
   return value;
 }
 
@@ -35,7 +34,7 @@ Result<std::chrono::nanoseconds> parse_seconds(const std::string& text, std::str
   double seconds = 0;
   const auto read = std::from_chars(text.data(), text.data() + text.size(), seconds);
   if (read.ec != std::errc() || read.ptr != text.data() + text.size() || !(seconds > 0 && seconds < 1e9))
-    return failure(Errc::invalid_argument, "{} wants seconds above 0, and '{}' is not that", option, text);
+    return failure(Errc::invalid_argument, "{} must be a number of seconds above 0, not '{}'", option, text);
   return std::chrono::nanoseconds(std::llround(seconds * 1e9));
 }
 
@@ -55,7 +54,7 @@ Status set_kill_after(Options& options, const std::vector<std::string>& values) 
 
 Status set_on_deadlock(Options& options, const std::vector<std::string>& values) {
   if (values[0] != "report" && values[0] != "end")
-    return failure(Errc::invalid_argument, "--on-deadlock is report or end, and not '{}'", values[0]);
+    return failure(Errc::invalid_argument, "--on-deadlock must be report or end, not '{}'", values[0]);
   options.ends_at_deadlock = values[0] == "end";
   return {};
 }
@@ -65,7 +64,7 @@ Status set_link(Options& options, Values values) {
       {"auto", LinkWish::automatic}, {"udp", LinkWish::udp}, {"ethernet", LinkWish::ethernet}};
   const auto wish = wishes.find(values[0]);
   if (wish == wishes.end())
-    return failure(Errc::invalid_argument, "--link is auto, udp or ethernet, and not '{}'", values[0]);
+    return failure(Errc::invalid_argument, "--link must be auto, udp or ethernet, not '{}'", values[0]);
   options.nodes.link = wish->second;
   return {};
 }
@@ -88,7 +87,7 @@ Status add_host_file(Options& options, Values values) {
 
 Status check_name(std::string_view name) {
   if (name.empty() || name.find('=') != name.npos)
-    return failure(Errc::invalid_argument, "'{}' is no name of an environment variable", name);
+    return failure(Errc::invalid_argument, "'{}' is not the name of an environment variable", name);
   return {};
 }
 
@@ -130,7 +129,7 @@ Result<std::string_view> without_modifier(std::string_view option, std::string_v
   for (const char* known : {"", "overload-allowed", "if-supported", "OVERSUBSCRIBE", "NOOVERSUBSCRIBE",
                             "oversubscribe", "nooversubscribe", "span", "SPAN", "PE=1", "pe=1"})
     if (modifier == known) return text.substr(0, colon);
-  return failure(Errc::unsupported, "{} {}: ':{}' is not known here", option, text, modifier);
+  return failure(Errc::unsupported, "{} {}: mpirun does not know ':{}'", option, text, modifier);
 }
 
 Result<CpuLevel> cpu_level(std::string_view option, std::string_view name) {
@@ -138,7 +137,7 @@ Result<CpuLevel> cpu_level(std::string_view option, std::string_view name) {
   if (name == "core" || name == "cores") return CpuLevel::core;
   if (name == "numa" || name == "numanode") return CpuLevel::numa;
   if (name == "socket" || name == "package") return CpuLevel::socket;
-  return failure(Errc::unsupported, "{} knows hwthread, core, numa and socket, and not '{}'", option, name);
+  return failure(Errc::unsupported, "{} takes hwthread, core, numa or socket, not '{}'", option, name);
 }
 
 Status set_binding(Options& options, Values values) {
@@ -170,7 +169,7 @@ Status set_mapping(Options& options, Values values) {
 Status set_input(Options& options, Values values) {
   if (values[0] == "0") return options.input_to_rank_0 = true, Status();
   if (values[0] == "none") return options.input_to_rank_0 = false, Status();
-  return failure(Errc::unsupported, "standard input goes to rank 0 or to none, and not to '{}'", values[0]);
+  return failure(Errc::unsupported, "-stdin must be 0 (rank 0) or none, not '{}'", values[0]);
 }
 
 /// Open MPI's DIRECTORY, DIRECTORY:nocopy, DIRECTORY:nojobid,nocopy.
@@ -180,7 +179,8 @@ Status set_output_folder(Options& options, Values values) {
   if (colon == std::string::npos) return {};
   const std::string_view how = std::string_view(values[0]).substr(colon + 1);
   if (how != "nocopy" && how != "copy")
-    return failure(Errc::unsupported, "--output-filename knows DIRECTORY:nocopy, and not ':{}'", how);
+    return failure(Errc::unsupported, "--output-filename takes DIRECTORY or DIRECTORY:nocopy, not ':{}'",
+                   how);
   options.output_also_shown = how == "copy";
   return {};
 }

@@ -31,7 +31,7 @@ Status read_option(std::span<const std::string> arguments, std::size_t& at, Opti
   const Written written = split_option(argument);
   const Spec* spec = find_spec(written.name);
   if (spec == nullptr)
-    return failure(Errc::invalid_argument, "there is no option '{}'; mpirun --help lists what there is",
+    return failure(Errc::invalid_argument, "there is no option '{}'; mpirun --help lists all options",
                    argument);
   std::vector<std::string> values;
   if (written.value && spec->value_count == 0)
@@ -39,7 +39,7 @@ Status read_option(std::span<const std::string> arguments, std::size_t& at, Opti
   if (written.value) values.push_back(*written.value);
   while (values.size() < spec->value_count) {
     if (at == arguments.size())
-      return failure(Errc::invalid_argument, "the option '{}' wants {} value{}", argument, spec->value_count,
+      return failure(Errc::invalid_argument, "the option '{}' needs {} value{}", argument, spec->value_count,
                      spec->value_count == 1 ? "" : "s");
     values.push_back(arguments[at++]);
   }
@@ -49,7 +49,7 @@ Status read_option(std::span<const std::string> arguments, std::size_t& at, Opti
 Status check_ranks_of_injections(const Options& options) {
   for (const InjectRule& rule : options.injections)
     if (rule.target == InjectTarget::rank && rule.rank >= options.rank_count)
-      return failure(Errc::invalid_argument, "--inject '{}': the job has the ranks 0 to {}", rule.text,
+      return failure(Errc::invalid_argument, "--inject '{}': the job has only the ranks 0 to {}", rule.text,
                      options.rank_count - 1);
   return {};
 }
@@ -82,7 +82,7 @@ Status read_part(std::span<const std::string> arguments, std::size_t& at, Option
   if (options.command.empty() && options.nodes.only_checked) options.command = {"/proc/self/exe"};
   if (options.command.empty())
     return failure(Errc::invalid_argument,
-                   "there is no program to run; mpirun -n 4 ./a.out runs one on four ranks");
+                   "no program is given; for example, mpirun -n 4 ./a.out runs a.out on four ranks");
   return {};
 }
 
@@ -139,7 +139,7 @@ Result<std::vector<std::string>> with_application_file(std::span<const std::stri
       continue;
     }
     if (behind != all.size())
-      return failure(Errc::invalid_argument, "'{}' and its file must be the last of the arguments", all[at]);
+      return failure(Errc::invalid_argument, "'{}' and its file must be the last arguments", all[at]);
     auto words = read_application_file(written.value ? *written.value : all[at + 1]);
     if (!words) return propagate(words);
     all.resize(at);
@@ -177,8 +177,7 @@ Result<Options> parse_options_of_resumed(std::span<const std::string> arguments,
     const std::string& word = further[at];
     if (!is_option(word))
       return failure(Errc::invalid_argument,
-                     "'{}' is no option: a job that is resumed runs the program that it was started with",
-                     word);
+                     "'{}' is not an option: a resumed job runs the program that it was started with", word);
     const Spec* const spec = find_spec(split_option(word).name);
     for (const char* fixed : {"n", "qos", "wdir", "env", "x", "usize"})
       if (spec == find_spec(fixed))
@@ -199,70 +198,81 @@ std::optional<std::string> own_variable(std::string_view name) {
 std::string help_text() {
   return R"(Usage: mpirun [options] program [arguments]
 
-  -n N, -np N            start N ranks (1; in a job of Slurm its number of tasks)
+  -n N, -np N            start N ranks (without it 1, or the number of tasks of a Slurm job)
   --qos NAME|FILE.xml[:Library::Profile]
-                         the QoS profile of the job (default; also LLAMADA_QOS)
-  --set NAME=VALUE       a setting of the library, as llamada_eager_bytes_max=16KiB; may be repeated
-                         (llamada qos check lists all settings with their values)
-  -H, --host A:2,B       the hosts of the ranks and how many each is for (those of
-                         Slurm's allocation; this machine)
-  -f, --hostfile FILE    the same from a file: "A slots=2 max-slots=4" or "A:2" on each line
-  --map-by slot|node     fill the hosts one after another, or in turn
+                         use this QoS profile (without it LLAMADA_QOS, or default)
+  --set NAME=VALUE       change a setting of the library, such as llamada_eager_bytes_max=16KiB; may be
+                         repeated (llamada qos check lists all settings with their values)
+  -H, --host A:2,B       run the ranks on these hosts, with so many slots on each (without it the hosts
+                         of Slurm's allocation, or this machine)
+  -f, --hostfile FILE    read the hosts from a file: "A slots=2 max-slots=4" or "A:2" on each line
+  --map-by slot|node     fill one host after another (slot), or give each host a rank in turn (node)
   --oversubscribe        allow more ranks than the hosts have slots
-  --spares N             the last N hosts get no ranks: they take the places of nodes that are lost
-                         (DURABILITY TRANSIENT or PERSISTENT; else hosts that have no ranks anyway)
+  --spares N             start no ranks on the last N hosts: they replace nodes that are lost, with
+                         DURABILITY TRANSIENT or PERSISTENT (without it, hosts that have no ranks do)
   --launcher ssh|srun|fork, --launcher-exec PROGRAM
-                         what starts processes on other hosts: PROGRAM HOST COMMAND… (srun
-                         in a job of Slurm; ssh)
+                         start processes on other hosts with this program, called as PROGRAM HOST
+                         COMMAND... (without it srun in a Slurm job, otherwise ssh)
   --link auto|udp|ethernet
-                         how messages go from node to node (raw Ethernet where all nodes have
-                         it, else UDP)
-  --check-nodes          look at the hosts and the links between them, and run nothing (llamada
-                         doctor --nodes)
-  --timeout SECONDS      end the job after that time, exit code 124 (also MPIEXEC_TIMEOUT)
-  --kill-after SECONDS   end the job that long after mpirun was sent SIGTERM, if it still runs (30)
+                         send messages between nodes by this link (auto: raw Ethernet if all nodes have
+                         it, otherwise UDP)
+  --check-nodes          test the hosts and the links between them, and run nothing
+                         (llamada doctor --nodes does the same)
+  --timeout SECONDS      end the job after this time with exit code 124 (without it MPIEXEC_TIMEOUT)
+  --kill-after SECONDS   kill the ranks that still run this long after SIGTERM (without it 30)
   --on-deadlock report|end
-                         when ranks wait for each other for ever: say so and go on, or end the job with
-                         exit code 119 (report; also LLAMADA_ON_DEADLOCK)
-  -l, --tag-output       begin each line of output with the rank it comes from, and its node
-  -prepend-pattern TEXT  begin each line of output with that; %r is the rank, %h the host
+                         when ranks wait for each other forever, print a message and go on (report), or
+                         end the job with exit code 119 (end) (without it LLAMADA_ON_DEADLOCK, or report)
+  -l, --tag-output       begin each line of output with its rank, and with its node if there are several
+  -prepend-pattern TEXT  begin each line of output with this text: %r is the rank, %h the host
   -outfile-pattern FILE, -errfile-pattern FILE
-                         output to a file for each rank: %r is the rank, %h the host
+                         write the output, or the errors, of each rank to a file: %r is the rank, %h the
+                         host
   --output-filename DIR[:nocopy]
-                         output also (nocopy: only) to DIR/1/rank.R/stdout and stderr
-  -wdir DIRECTORY        where the ranks run
+                         write output also (nocopy: only) to DIR/1/rank.R/stdout and stderr
+  -wdir DIRECTORY        run the ranks in this directory
   -path DIRECTORIES      look for programs there before PATH
   -env NAME VALUE, -genv NAME VALUE, -x NAME[=VALUE]
                          set a variable for the ranks
   -genvnone, -genvlist NAME,NAME
-                         hand on no, or only these, variables of mpirun's own
+                         hand on none, or only these, of mpirun's own variables
   --bind-to none|hwthread|core|numa|socket, --map-by hwthread|core|numa|socket|slot
-                         what each rank may run on (none), and what consecutive ranks take in turn
-  --report-bindings      say which CPUs each rank may run on
-  -stdin 0|none          who gets standard input (rank 0)
-  -print-all-exitcodes   say the exit code of each rank at the end
-  -usize N               the value of MPI_UNIVERSE_SIZE
+                         bind each rank to one of these (without it none); consecutive ranks take the
+                         next one of what --map-by names
+  --report-bindings      print which CPUs each rank may run on
+  -stdin 0|none          give standard input to rank 0 (the default), or to no rank
+  -print-all-exitcodes   print the exit code of each rank at the end
+  -usize N               set the value of MPI_UNIVERSE_SIZE
   -configfile FILE, --app FILE
-                         read a line of options and program for each of several programs
-  --store DIRECTORY      where a job with DURABILITY PERSISTENT is kept while it runs (also LLAMADA_STORE;
-                         ~/.local/state/llamada/jobs)
-  --resume JOB           first of all options: go on with such a job of which every process is gone;
-                         llamada job ls lists them
-  --report FILE.json     write what happened: deaths, replacements, counters
+                         read the job's programs from a file, one line each with its options
+  --store DIRECTORY      keep the record of a job with DURABILITY PERSISTENT here while it runs (without
+                         it LLAMADA_STORE, or ~/.local/state/llamada/jobs)
+  --resume JOB           go on with a job whose record was kept and whose processes are all gone; must be
+                         the first option (llamada job ls lists these jobs)
+  --report FILE.json     write a report: deaths, replacements, counters
   --inject RULE          cause a failure, for tests; may be repeated (docs/injection.md has all rules):
                            'kill rank 2 after 1.5 s', 'kill rank 2 in MPI_Allreduce 7'
                            'kill any every ~5 s seed 7', 'stop rank 2 after 1 s for 3 s'
                            'slow rank 1 by 50 %', 'kill driver', 'kill node b after 2 s',
                            'memory full after 100 MiB of log'
-  -v, --version, --help
-  program1 … : [options] program2 …
-                         several programs in one job; -n, -wdir and -env are each one's own
+  -v, --version, --help  print more; print the version; print this text
+  program1 ... : [options] program2 ...
+                         start several programs in one job; each has its own -n, -wdir and -env
 
   Also taken: -ppn, -N (slots of each host), --mca plm_rsh_agent PROGRAM; other --mca, -genvall.
 
-Exit code: 0 when all is well, 128 + signal when a rank died of one, else the first non-zero code of a rank;
-  119 deadlock (--on-deadlock end), 120 output could not be written, 121 a rank has damaged memory of the MPI library, 122 a replacement diverged,
-  123 unprotected, 124 timeout, 125 mpirun's own, 126 not executable, 127 not found.
+Exit code:
+  0          all ranks ended with 0
+  128 + n    a rank died of signal n
+  1 to 255   the first exit code of a rank that is not 0
+  119        deadlock (--on-deadlock end)
+  120        mpirun could not write output
+  121        a rank has damaged memory of the MPI library
+  122        a replacement did not repeat what its predecessor had done
+  123        ranks can no longer be replaced (on_unprotected STOP)
+  124        --timeout has expired
+  125        mpirun failed
+  126, 127   the program cannot be executed; the program does not exist
 )";
 }
 

@@ -104,7 +104,7 @@ int become_part(const std::vector<std::string>& arguments) {
     if (chdir(directory.c_str()) != 0) return failed("cannot enter " + directory, exit_launcher);
     return execute(program, std::move(command));
   }
-  std::fprintf(stderr, "mpirun: no program is for rank %s\n", text ? text : "?");
+  std::fprintf(stderr, "mpirun: no program of the command line is for rank %s\n", text ? text : "?");
   return exit_launcher;
 }
 

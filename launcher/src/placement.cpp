@@ -94,13 +94,13 @@ Result<std::vector<std::uint32_t>> deal_ranks(const std::vector<HostEntry>& host
     deal_in_turn(shares, of_rank, request.rank_count, [](const Share& share) { return share.slots; });
   if (of_rank.size() < request.rank_count && !request.oversubscribe)
     return failure(Errc::out_of_resources,
-                   "{} ranks are to be started, and the hosts have {} slots ({}); give more slots (host:N, "
-                   "slots=N in the host file), or allow more ranks than slots by --oversubscribe",
+                   "{} ranks need more than the {} slots of the hosts ({}); give more slots (host:N, or "
+                   "slots=N in the host file), or allow more ranks than slots with --oversubscribe",
                    request.rank_count, slots, slots_text(hosts, shares));
   deal_in_turn(shares, of_rank, request.rank_count, [](const Share& share) { return share.most; });
   if (of_rank.size() < request.rank_count)
     return failure(Errc::out_of_resources,
-                   "{} ranks are to be started, and the hosts take {} at most (max-slots in the host file)",
+                   "{} ranks are too many: the hosts take at most {} (max-slots in the host file)",
                    request.rank_count, of_rank.size());
   // Neighbours in rank stay on one host, too, where there are more ranks than slots.
   if (request.order == HostOrder::by_slot) std::sort(of_rank.begin(), of_rank.end());

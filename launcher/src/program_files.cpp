@@ -132,11 +132,10 @@ Result<std::string> KeptProgram::path_to_execute() const {
   constexpr std::string_view folder = "/proc/self/fd";
   const std::string number = std::to_string(file_.get());
   if (!is_elf_ || !is_unchanged() || path_.size() < folder.size() + 1 + number.size())
-    return failure(
-        Errc::not_found,
-        "{} has changed on disk since the job began, and a replacement has to run the same program as "
-        "its predecessor; build under another name, or wait until the job is over",
-        path_);
+    return failure(Errc::not_found,
+                   "{} has changed on disk since the job began, but a replacement must run its predecessor's "
+                   "program; build under another name, or wait until the job is over",
+                   path_);
   return std::string(folder) + std::string(path_.size() - folder.size() - number.size(), '/') + number;
 }
 

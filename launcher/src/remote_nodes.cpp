@@ -163,7 +163,7 @@ void RemoteNodes::welcome(Strangers::iterator stranger) {
       loop_, LinkToNode::Stream{std::move(socket)},
       [this, node = hello.node](node::FromNode message) { actions_.take(node, std::move(message)); },
       [this, node = hello.node](const Error& error) {
-        lose(node, error.code() == Errc::closed ? "llamanetd there has ended, or cannot be reached any more"
+        lose(node, error.code() == Errc::closed ? "llamanetd there has ended, or can no longer be reached"
                                                 : error.text());
       });
   actions_.joined(hello.node);

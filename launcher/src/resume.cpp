@@ -25,17 +25,15 @@ Status check_resumable(const KeptJob& job) {
   if (const std::string here = describe_processor(); job.plan.storing.processor != here)
     return failure(Errc::unsupported,
                    "the job {} cannot be resumed here: it ran on {}, and this is {}, where its program may "
-                   "compute something else",
+                   "compute other results",
                    job.number, job.plan.storing.processor, here);
   if (!job.plan.nodes.empty()) return {};  // each node looks at its own files
   for (const std::string& line : job.code) {
     const std::string path = line.substr(0, line.find('\t'));
     if (describe_code(path) != line)
-      return failure(
-          Errc::unsupported,
-          "the job {} cannot be resumed: {} is another file than the one that its ranks ran, or is "
-          "gone",
-          job.number, path);
+      return failure(Errc::unsupported,
+                     "the job {} cannot be resumed: {} has changed or is gone since its ranks ran it",
+                     job.number, path);
   }
   return {};
 }
@@ -90,8 +88,8 @@ Result<Options> options_of_resumed(const KeptJob& job, std::span<const std::stri
 Status take_from(const KeptJob& kept, control::Start& job) {
   if (job.node_of_rank != kept.plan.node_of_rank)
     return failure(Errc::unsupported,
-                   "the job {} ran on {} nodes, and its ranks must be together as they were: give hosts and "
-                   "slots for that",
+                   "the job {} ran on {} nodes, and ranks that shared a node must share one again: give "
+                   "hosts and slots that allow it",
                    kept.number, std::max<std::size_t>(kept.plan.nodes.size(), 1));
   control::Start resumed = kept.plan;
   resumed.nodes = std::move(job.nodes);

@@ -33,7 +33,7 @@ Result<int> parse_signal(std::string_view name) {
   const auto read = std::from_chars(name.data(), name.data() + name.size(), number);
   if (read.ec == std::errc() && read.ptr == name.data() + name.size() && number >= 1 && number <= SIGRTMAX)
     return number;
-  return failure(Errc::invalid_argument, "'{}' is no signal", name);
+  return failure(Errc::invalid_argument, "'{}' is not a signal", name);
 }
 
 std::string signal_name(int signal) {

@@ -14,7 +14,7 @@ Result<std::uint32_t> parse_number(std::string_view text) {
   std::uint32_t value = 0;
   const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
   if (text.empty() || text.size() > digits_max || read.ptr != text.data() + text.size())
-    return failure(Errc::invalid_argument, "'{}' is no number of at most {} digits", text, digits_max);
+    return failure(Errc::invalid_argument, "'{}' is not a number of at most {} digits", text, digits_max);
   return value;
 }
 
@@ -44,7 +44,7 @@ Status add_range(std::vector<std::string>& numbers, std::string_view range) {
   auto last = dash == range.npos ? first : parse_number(range.substr(dash + 1));
   if (!last) return propagate(last);
   if (*last < *first || *last - *first >= host_count_max - numbers.size())
-    return failure(Errc::invalid_argument, "'{}' is no range of at most {} nodes", range, host_count_max);
+    return failure(Errc::invalid_argument, "'{}' is not a range of at most {} nodes", range, host_count_max);
   for (std::uint32_t number = *first; number <= *last; ++number)
     numbers.push_back(padded(number, from.size()));
   return {};
@@ -137,8 +137,8 @@ Result<std::vector<HostEntry>> hosts_of_slurm(const SlurmAllocation& allocation)
   const std::string& value = by_tasks ? allocation.tasks_per_node : allocation.cpus_per_node;
   if (value.empty())
     return failure(Errc::invalid_argument,
-                   "SLURM_JOB_NODELIST is set, and neither SLURM_TASKS_PER_NODE nor SLURM_JOB_CPUS_PER_NODE "
-                   "is: say with --host how many ranks each node is for");
+                   "SLURM_JOB_NODELIST is set, but neither SLURM_TASKS_PER_NODE nor SLURM_JOB_CPUS_PER_NODE "
+                   "is: give the number of ranks of each node with --host");
   auto counts = parse_counts(value);
   if (!counts) return unreadable(variable, value, counts.error());
   if (counts->size() != names->size())

@@ -62,7 +62,7 @@ Result<FileDescriptor> begin_to_connect(const std::string& address, std::uint16_
   peer.sin_family = AF_INET;
   peer.sin_port = htons(port);
   if (inet_pton(AF_INET, address.c_str(), &peer.sin_addr) != 1)
-    return failure(Errc::invalid_argument, "'{}' is no IPv4 address", address);
+    return failure(Errc::invalid_argument, "'{}' is not an IPv4 address", address);
   FileDescriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket) return system_failure("socket");
   if (connect(socket.get(), reinterpret_cast<sockaddr*>(&peer), sizeof peer) != 0 && errno != EINPROGRESS)

@@ -157,7 +157,7 @@ grep -q '"exit_code": 0' "$work/behind" || wrong "--report /dev/stdout writes no
 
 # What is wrong is said before the job starts.
 run 127 -n 2 ''
-says "its name is empty"
+says "the name of the program is empty"
 mkdir "$work/removed"
 (
   cd "$work/removed" && rmdir "$work/removed"

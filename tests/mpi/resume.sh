@@ -112,7 +112,7 @@ sleep 0.05
 cp "$program" "$work/other" && echo >>"$work/other" && mv "$work/other" "$work/changing"
 run "$mpirun" --resume "$id"
 [ $code = 125 ] || wrong "another program: code $code"
-says "$work/changing is another file"
+says "$work/changing has changed or is gone"
 run "$llamada" job ls
 grep -q "$id" "$work/out" || wrong "llamada job ls does not name the job"
 run "$llamada" job rm "$id"

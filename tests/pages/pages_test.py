@@ -16,6 +16,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = None
 
+sys.path.insert(0, str(ROOT / "tests/failure"))
+from outlive import kill_whole  # noqa: E402
+
 PROGRAM = r"""
 #include <mpi.h>
 #include <stdio.h>
@@ -226,6 +229,30 @@ class MpiProgramAndBatchQueue(Reader):
             line = typed(f"samples/{sample}/README.md")[0]
             self.assertTrue(line.startswith(f"mpirun -n 4 --qos fault-tolerant {sample} "), line)
             self.assertIn(expected, self.run_line(smaller(line))[0])
+
+
+    def test_a_job_that_was_killed_whole_is_resumed(self):
+        self.compile("a.out", STEPS)
+        self.environment["LLAMADA_STORE"] = str(self.place / "jobs")
+        start = "mpirun -n 8 --qos persistent ./a.out"
+        self.assertIn([start], blocks("docs/resume.md"))
+        ls, *listed, resume, said = block_with("docs/resume.md", "$ llamada job ls")
+        steps = [f"step {step}: 28\n" for step in range(1, 41)] + ["the end\n"]
+        job = self.start(start)
+        self.assertEqual([job.stdout.readline() for _ in range(20)], steps[:20])
+        kill_whole(job)
+        # The page's lines, with the number, the size and the folder of this job.
+        lines = self.run_line(ls.removeprefix("$ "))[0].splitlines()
+        number = lines[0].split()[0]
+        self.assertRegex(lines[0], listed[0].replace("4c6f11d20a9be375", number).replace("16.0", r"[\d.]+") + "$")
+        self.assertEqual(lines[1:], [listed[1].replace("/home/anna/run", str(self.place.resolve()))])
+        (self.place / "go").touch()
+        output, errors = self.run_line(resume.removeprefix("$ ").replace("4c6f", number[:4]))
+        again = output.splitlines(keepends=True)
+        self.assertEqual(again, steps[-len(again):])
+        self.assertGreaterEqual(len(again), 21)
+        self.assertRegex(errors, said.replace("4c6f11d20a9be375", number).replace("1204", r"\d+") + "\n")
+        self.assertTrue(self.run_line("llamada job ls")[0].startswith("No job is kept in "))
 
 
 class ProgrammerOfTopics(Reader):

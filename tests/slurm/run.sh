@@ -235,7 +235,7 @@ case_node_lost() { # the last case, since the node stays away: Slurm lets the jo
   "$nodes" kill 2
   wait_for 120 has_line '^code 0$'
   expect "the node 'node2' is lost"
-  expect 'all ranks are where they had been'
+  expect 'all ranks have caught up'
   cmp <(grep ^heat: "$work/alone") <(grep ^heat: "$work/out") || fail "the answer is not that of one node"
   wait_for 60 is_over
 }

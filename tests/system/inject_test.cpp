@@ -100,7 +100,7 @@ TEST_CASE("inject: when mpirun or the driver is killed the job ends, and nothing
     CHECK(pair.job().wait() == (who == "mpirun" ? 128 + SIGKILL : 125));
     CHECK(pair.job().wait_until_none_is_left(std::chrono::seconds(30)).empty());
     CHECK(pair.says("was killed"));
-    CHECK(pair.says("as --inject 'kill " + who + " after 100 ms' asks, "));
+    CHECK(pair.says("mpirun: --inject 'kill " + who + " after 100 ms' kills "));
     if (who == "mpirun") continue;
     CHECK(pair.report()["exit_code"] == 125);
     CHECK(pair.report()["injections"][0]["fired"] == true);
@@ -109,9 +109,9 @@ TEST_CASE("inject: when mpirun or the driver is killed the job ends, and nothing
 
 TEST_CASE("inject: memory that is full ends the protection, and mpirun says by which rule", "[system]") {
   Pair pair("memory full after 1 KiB of log");
-  REQUIRE(wait_for([&] { return pair.says("the memory for histories is used up") || pair.job().ended(); }));
+  REQUIRE(wait_for([&] { return pair.says("has used up the memory for histories") || pair.job().ended(); }));
   CHECK(pair.end() == 0);
-  CHECK(pair.says("as --inject 'memory full after 1 KiB of log' asks"));
+  CHECK(pair.says("--inject 'memory full after 1 KiB of log' has used up the memory"));
   CHECK(pair.report()["injections"][0]["fired"] == true);
 }
 

@@ -194,7 +194,7 @@ TEST_CASE("nodes: without the right to raw sockets a job takes UDP, or is refuse
   CAPTURE(ran.output);
   CHECK(contains(ran.output, "the link between them is UDP, 1472 bytes a datagram (the node 'node0-"));
   CHECK(contains(ran.output, "heat: VERIFIED"));
-  CHECK(contains(ran.output, "mpirun: --link ethernet cannot be had: the node 'node0-"));
+  CHECK(contains(ran.output, "mpirun: --link ethernet is not possible: the node 'node0-"));
   CHECK(contains(ran.output, "CAP_NET_RAW"));
   CHECK(contains(ran.output, "code 125\n"));
   CHECK_FALSE(contains(ran.output, "a rank runs"));

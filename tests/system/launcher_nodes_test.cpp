@@ -147,8 +147,7 @@ TEST_CASE("nodes: the report of a job counts the ranks of all nodes", "[system]"
 
 TEST_CASE("nodes: more ranks than slots are refused, and --oversubscribe allows them", "[system]") {
   const NodeAgentScript agent;
-  check_refused(run(on(agent, "b,c", 3) + Words{"true"}),
-                "3 ranks are to be started, and the hosts have 2 slots");
+  check_refused(run(on(agent, "b,c", 3) + Words{"true"}), "3 ranks need more than the 2 slots of the hosts");
   CHECK(run(on(agent, "b,c", 3) + Words{"--oversubscribe", "true"}).code == 0);
 }
 
@@ -158,11 +157,11 @@ TEST_CASE("nodes: a program or a directory that a node has not is named before a
   std::ofstream(gone) << "#!/bin/sh\necho ran\n";
   chmod(gone.c_str(), 0755);
   const Ran program = run(on(agent, "b:2", 2) + Words{gone});
-  check_refused(program, "the node 'b': the program " + gone + " is not there");
+  check_refused(program, "the node 'b': the program " + gone + " does not exist");
   CHECK(program.output.empty());
   mkdir(gone.c_str(), 0755);
   const Ran directory = run(on(agent, "b:2", 2) + Words{"-wdir", gone, "echo", "ran"});
-  check_refused(directory, "the node 'b': the working directory " + gone + " is not there");
+  check_refused(directory, "the node 'b': the working directory " + gone + " does not exist");
   CHECK(directory.output.empty());
 }
 

@@ -114,8 +114,8 @@ TEST_CASE("mpirun: --timeout ends the job with code 124", "[system]") {
   const Ran ran = run({"-n", "2", "--timeout", "0.2"}, "trap '' TERM; sleep 1000");
   CHECK(ran.code == 124);
   CHECK(ran.errors ==
-        "mpirun: the time of --timeout (0.2 s) is over; the job is ended.\n"
-        "mpirun: what the ranks wait for:\n"
+        "mpirun: --timeout (0.2 s) has expired; the job is ended.\n"
+        "mpirun: this is what the ranks wait for:\n"
         "  rank 0 does not wait in MPI.\n"
         "  rank 1 does not wait in MPI.\n");
 }

@@ -101,7 +101,7 @@ TEST_CASE("node loss: the job goes on with a spare host, with the survivors, and
     Job job(job_of(agent, hosts, steps));
     REQUIRE(wait_for([&] { return lines_in(job.output()) > 20 || job.ended(); }));
     REQUIRE(pull_the_plug(job, 1) >= 3);
-    REQUIRE(wait_for([&] { return says(job, "all ranks are where they had been") || job.ended(); }));
+    REQUIRE(wait_for([&] { return says(job, "all ranks have caught up") || job.ended(); }));
     if (twice) pull_the_plug(job, 2);
     const int code = job.wait();
     CAPTURE(job.errors());

@@ -35,10 +35,11 @@ std::optional<std::string> first_line(const char* path) {
 
 void diagnose_arenas() {
   if (llamanet::MemorySource::open().has_own_mount())
-    return say(true, "arenas", "in a tmpfs of their driver's own, which gives large folios and huge pages");
+    return say(true, "arenas",
+               "in a tmpfs that belongs to their driver, which gives large folios and huge pages");
   say(false, "arenas",
-      "a driver may not mount a tmpfs of its own (no user namespaces for ordinary users, or a container "
-      "refuses it), so arenas are memfds of 4 KiB pages: kept logs grow at a fifth of the rate");
+      "user namespaces are off, or a container forbids them, so arenas are memfds of 4 KiB pages: kept logs "
+      "grow at a fifth of the rate");
 }
 
 void diagnose_membarrier() {
@@ -57,25 +58,25 @@ void diagnose_limits() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_MEMLOCK, &limit) == 0)
     say(true, "memlock",
-        fmt::format("{}: nothing is locked within a node, so any limit will do", readable(limit.rlim_cur)));
+        fmt::format("{}: Llamada locks no memory within a node, so any limit is enough",
+                    readable(limit.rlim_cur)));
   if (::getrlimit(RLIMIT_AS, &limit) == 0) {
     if (limit.rlim_cur == RLIM_INFINITY)
       say(true, "address space", "unlimited");
     else
       say(false, "address space",
-          fmt::format(
-              "'ulimit -v unlimited': under the limit of {} the arenas of a job are smaller than 8 GiB "
-              "each, so histories end sooner",
-              readable(limit.rlim_cur)));
+          fmt::format("'ulimit -v unlimited': under the limit of {} the arenas of a job are smaller than 8 "
+                      "GiB each, so logs fill up sooner",
+                      readable(limit.rlim_cur)));
   }
   if (::getrlimit(RLIMIT_NOFILE, &limit) == 0) {
     if (limit.rlim_max >= descriptors_wanted)
       say(true, "open files", fmt::format("up to {}", limit.rlim_max));
     else
       say(false, "open files",
-          fmt::format(
-              "'ulimit -Hn {}': a driver needs four for each rank, a rank one for each peer; the limit is {}",
-              descriptors_wanted, limit.rlim_max));
+          fmt::format("'ulimit -Hn {}': llamanetd needs 7 descriptors for each rank, a rank 2 for each other "
+                      "rank; the limit is {}",
+                      descriptors_wanted, limit.rlim_max));
   }
 }
 

@@ -89,10 +89,9 @@ void add_doctor(CLI::App& app, Action& chosen) {
   auto* doctor = app.add_subcommand(
       "doctor", "List settings of this node that an administrator could improve, and what each would bring");
   auto request = std::make_shared<bool>(false);
-  doctor->add_flag(
-      "--nodes", *request,
-      "Look at the hosts of a job and at the links between them instead. Behind it stand mpirun's options "
-      "for hosts (--host, --hostfile, --launcher, --launcher-exec) and a program");
+  doctor->add_flag("--nodes", *request,
+                   "Test the hosts of a job and the links between them instead. After it, give mpirun's "
+                   "options for hosts (--host, --hostfile, --launcher, --launcher-exec) and a program");
   doctor->prefix_command();
   doctor->callback([&chosen, doctor, request] {
     const auto rest = doctor->remaining();
@@ -205,7 +204,7 @@ void add_spy(CLI::App& app, Action& chosen) {
 void add_record(CLI::App& app, Action& chosen) {
   auto options = std::make_shared<RecordOptions>();
   auto* recorded =
-      app.add_subcommand("record", "Record all that the writers of topics do in a file, for replay");
+      app.add_subcommand("record", "Record in a file all that the writers of topics do, for replay");
   recorded->add_option("-o,--output", options->file, "The file; an existing one is replaced")->required();
   recorded->add_option("--topic", options->topics, "A topic; may be repeated; without it all topics")
       ->expected(1);
@@ -234,11 +233,11 @@ void add_replay(CLI::App& app, Action& chosen) {
 
 void add_top(CLI::App& app, Action& chosen) {
   auto options = std::make_shared<TopOptions>();
-  auto* watched =
-      app.add_subcommand("top", "Show live the rates of writers and ranks, and how far readers are behind");
+  auto* watched = app.add_subcommand(
+      "top", "Show the current rates of writers and ranks, and how far readers are behind");
   watched->add_option("--interval", options->interval_s, "Seconds between two tables (1)")
       ->check(CLI::Range(0.01, 86400.0));
-  watched->add_flag("--once", options->once, "Show one interval and end");
+  watched->add_flag("--once", options->once, "Show one table and end");
   watched->add_flag("--json", options->as_json, "Print JSON instead of text");
   watched->callback([&chosen, options] { chosen = [options] { return top(*options); }; });
 }
@@ -262,8 +261,7 @@ int print_help(const CLI::App& app, const std::vector<std::string>& words) {
     const auto inner =
         asked->get_subcommands([&word](const CLI::App* each) { return each->get_name() == word; });
     if (inner.empty())
-      return fail_usage(
-          fmt::format("there is no command '{0} {1}'; '{0} --help' lists what there is", name, word));
+      return fail_usage(fmt::format("there is no command '{0} {1}'; see '{0} --help'", name, word));
     asked = inner.front();
     name += " " + word;
   }
@@ -328,8 +326,7 @@ int run(int argc, char** argv) {
     return app.exit(asked);
   } catch (const CLI::ParseError& error) {
     const Command command = command_of(app);
-    return fail_usage(
-        fmt::format("{}; '{} --help' lists what there is", text_of(error, command), command.name));
+    return fail_usage(fmt::format("{}; see '{} --help'", text_of(error, command), command.name));
   }
   return chosen();
 }

@@ -142,11 +142,10 @@ Status Player::wait_for_readers() {
     }
     if (!come) return propagate(come);
     if (!*come && !interrupted_)
-      return failure(
-          Errc::timeout,
-          "no reader of {} that matches has come within {} s; `llamada why TOPIC` says why one does "
-          "not match, and --wait 0 replays without",
-          in_quotes(topics_without_reader()), at_most.count());
+      return failure(Errc::timeout,
+                     "no matching reader of {} has come within {} s; `llamada why TOPIC` says why a reader "
+                     "does not match, and --wait 0 replays without readers",
+                     in_quotes(topics_without_reader()), at_most.count());
   }
   // Each reader that is there gets all samples.
   auto met = wait_until([this] { return all_have_met(); }, meeting_at_most);

@@ -59,7 +59,7 @@ void say_losses(const ResolvedQos& qos, Words& words) {
                     qos::to_string(qos.datawriter_qos.reliability.max_blocking_time)));
   } else {
     words.survives.push_back(fmt::format(
-        "Of what a slow reader has not taken it finds {}; older ones are replaced (KEEP_LAST).",
+        "A slow reader finds only {}; newer samples replace older ones (KEEP_LAST).",
         kept_by(qos.datareader_qos.history.kind == HistoryKind::keep_last ? qos.datareader_qos.history
                                                                           : qos.datawriter_qos.history)));
   }
@@ -88,10 +88,10 @@ void say_memory(const ResolvedQos& qos, Words& words) {
 void say_failures(const ResolvedQos& qos, Words& words) {
   const DataWriterQos& writer = qos.datawriter_qos;
   if (writer.ownership.kind == OwnershipKind::exclusive) {
-    words.survives.push_back(fmt::format(
-        "Of several writers of an instance the strongest that is alive is heard (its strength is {}); when "
-        "it dies, the next takes over.",
-        writer.ownership_strength.value));
+    words.survives.push_back(
+        fmt::format("Readers of an instance hear only the strongest living writer (this one's strength is "
+                    "{}); when it dies, the next takes over.",
+                    writer.ownership_strength.value));
   }
   if (writer.liveliness.lease_duration != duration_infinite) {
     words.survives.push_back(fmt::format("A writer that hangs is given up after {} (LIVELINESS {}).",
@@ -99,8 +99,8 @@ void say_failures(const ResolvedQos& qos, Words& words) {
                                          qos::to_string(writer.liveliness.kind)));
   } else {
     words.survives.emplace_back(
-        "A writer whose process dies is given up at once; one that hangs never is (LIVELINESS lease "
-        "infinite).");
+        "A writer whose process dies is given up at once; a writer that hangs is never given up (LIVELINESS "
+        "lease infinite).");
   }
   if (writer.deadline.period != duration_infinite) {
     words.survives.push_back(fmt::format("An instance without a new sample for {} is reported (DEADLINE).",
@@ -116,7 +116,7 @@ void say_bounds_of_ranks(const DataWriterQos& writer, Words& words) {
   const auto say = [&words](std::int32_t max, std::string_view whom, std::string_view policy) {
     if (max == length_unlimited) return;
     words.costs.push_back(fmt::format(
-        "A rank has at most {} messages under way {} that have not been taken in; then it waits ({}).", max,
+        "A rank has at most {} messages under way {} that are not yet received; then it waits ({}).", max,
         whom, policy));
   };
   say(writer.send_window.max, "to one other", "SEND_WINDOW");
@@ -125,7 +125,7 @@ void say_bounds_of_ranks(const DataWriterQos& writer, Words& words) {
   say(writer.resource_limits.max_samples, "to all others", "RESOURCE_LIMITS max_samples");
   if (writer.reliability.max_blocking_time != Reliability{}.max_blocking_time)
     words.costs.push_back(
-        fmt::format("max_blocking_time {} bounds no call of MPI: a rank waits for as long as it has to.",
+        fmt::format("max_blocking_time {} bounds no MPI call: a rank waits for as long as it must.",
                     qos::to_string(writer.reliability.max_blocking_time)));
 }
 
@@ -139,9 +139,9 @@ void say_cost_of_logs(const RankReplacement& replacement, Words& words) {
                             : fmt::format("Memory: every message sent is kept, up to {} on a node.", most));
   if (replacement.log_bytes_at_start == 0) return;
   words.costs.push_back(
-      is_on_disk
-          ? fmt::format("Disk at the start: {} of that is reserved before the ranks run.", at_start)
-          : fmt::format("Time and memory at the start: {} of that is made before the ranks run.", at_start));
+      is_on_disk ? fmt::format("Disk at the start: {} of that is reserved before the ranks run.", at_start)
+                 : fmt::format("Time and memory at the start: {} of that is allocated before the ranks run.",
+                               at_start));
 }
 
 /// ABORT: nothing is kept, and nobody goes on.
@@ -190,10 +190,10 @@ void say_replacement(const RankReplacement& replacement, const qos::RankProtecti
       replacement.max_replacements_per_rank, replacement.max_replacements_per_job));
   say_loss_of_node(protection, words);
   say_cost_of_logs(replacement, words);
-  words.costs.emplace_back(
-      replacement.on_unprotected == OnUnprotected::stop
-          ? "When that is used up, the job ends (on_unprotected STOP)."
-          : "When that is used up, the job says so and goes on; a rank that dies from then on ends it.");
+  words.costs.emplace_back(replacement.on_unprotected == OnUnprotected::stop
+                               ? "When that is used up, the job ends (on_unprotected STOP)."
+                               : "When that is used up, mpirun prints a warning and the job goes on; a rank "
+                                 "that dies later ends the job.");
   words.costs.emplace_back(
       "Time after a death: the replacement repeats the dead rank's computation, and the others wait for it.");
 }

@@ -51,10 +51,10 @@ SamplePrinter::Type SamplePrinter::type_of(const topics::EndpointInfo& writer) {
   const bool needs_type = !options_.where.empty() || options_.as_csv;
   if (writer.type_description.empty()) {
     if (needs_type)
-      fail(fmt::format(
-          "writer {} does not describe its type '{}' (it is of an older release, or the description "
-          "is longer than 64 KiB): only its bytes can be shown, without --where and --csv",
-          to_string(writer.id), writer.type));
+      fail(
+          fmt::format("writer {} does not describe its type '{}' (an older release, or more than 64 KiB of "
+                      "description): llamada can show only its bytes, without --where and --csv",
+                      to_string(writer.id), writer.type));
     return {};
   }
   auto parsed = types::DynamicDescription::parse(writer.type_description);
@@ -96,7 +96,7 @@ bool SamplePrinter::print(const topics::EndpointId& writer, const std::string& p
     if (decoded)
       value = std::move(*decoded);
     else
-      fmt::print(stderr, "llamada: sample {} of writer {} is no {}: {}\n", sample.header().sequence_number,
+      fmt::print(stderr, "llamada: sample {} of writer {} is not a {}: {}\n", sample.header().sequence_number,
                  to_string(writer), found->second.description->name(), decoded.error().text());
   }
   if (!value && (options_.as_csv || !options_.where.empty())) return false;

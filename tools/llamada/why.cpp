@@ -99,7 +99,7 @@ void print_as_text(const std::string& topic, const Ends& ends, const std::vector
   for (const Pair& pair : pairs) {
     const char* verdict = !pair.reasons.empty() ? "do not match"
                           : pair.matched        ? "match"
-                                                : "fit, but have not met yet (is one process stopped?)";
+                                                : "match, but have not met yet (is one process stopped?)";
     fmt::print("  {} and {} {}\n", describe(*pair.view, *pair.writer), describe(*pair.view, *pair.reader),
                verdict);
     for (const std::string& reason : pair.reasons) fmt::print("    {}\n", reason);

@@ -152,7 +152,7 @@ TEST_CASE("coordinator: all ranks start again when a node is lost, with what was
   second.coordinator.take(node::Cut{});
   second.wait_until([&] { return second.shown() == "more;"; });
   for (std::uint32_t slot = 0; slot < 4; ++slot) second.coordinator.take(node::Live{slot, {}});
-  CHECK(contains(second.notices(), "mpirun: all ranks are where they had been, "));
+  CHECK(contains(second.notices(), "mpirun: all ranks have caught up, "));
 }
 
 TEST_CASE("coordinator: a signal takes the restart back", "[launcher]") {
@@ -192,7 +192,7 @@ TEST_CASE("coordinator: a rule kills a node that is not mpirun's own", "[launche
   course.run();
   course.wait_until([&] { return !course.told<node::KillNode>().empty(); });
   CHECK(course.told<node::KillNode>()[0].node == 1);
-  CHECK(contains(course.notices(), "all processes of the node 'b' are killed now"));
+  CHECK(contains(course.notices(), "kills all processes of the node 'b' now"));
   for (const auto& [rule, why] : {std::pair("kill node a", "that is mpirun's own node"),
                                   std::pair("kill node x", "the job has no node 'x'")}) {
     Course refused;

@@ -42,7 +42,7 @@ TEST_CASE("host list: a host that comes twice has the slots of both", "[launcher
 
 TEST_CASE("host list: an error of a host file names file and line", "[launcher]") {
   CHECK(contains(file_error("a\nb slots=x\n"), "hosts:2: slots must be a number"));
-  CHECK(contains(file_error("a cores=2\n"), "hosts:1: behind a host stand slots=N and max-slots=N"));
+  CHECK(contains(file_error("a cores=2\n"), "hosts:1: only slots=N and max-slots=N may follow a host"));
   CHECK(contains(file_error("a slots=\n"), "hosts:1"));
   CHECK(contains(file_error("a:3 slots=3\n"), "a second time"));
   CHECK(contains(file_error("a slots=3 max-slots=2\n"), "at most 2"));

@@ -125,7 +125,7 @@ TEST_CASE("job nodes: nodes that do not reach each other have no job", "[launche
   all.nodes.take(0, Nodes::probed());
   all.nodes.take(1, Nodes::probed(0, 0));
   REQUIRE(all.last_heard<node::NotReady>());
-  CHECK(all.last_heard<node::NotReady>()->why.find("UDP does not get from the node 'a' to the node 'b'") ==
+  CHECK(all.last_heard<node::NotReady>()->why.find("UDP does not travel from the node 'a' to the node 'b'") ==
         0);
   CHECK(all.count<node::MeetNodes>(0) == 0);
 }

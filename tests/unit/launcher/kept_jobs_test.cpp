@@ -49,7 +49,7 @@ TEST_CASE("kept jobs: where they are kept", "[launcher]") {
   CHECK(*job_store_directory({}, environment_of({{"HOME", "/home/u"}})) ==
         "/home/u/.local/state/llamada/jobs");
   CHECK(job_store_directory({}, environment_of({})).error().text() ==
-        "there is no directory to keep the job in, since HOME is not set; name one by --store");
+        "there is no directory for the record of the job, because HOME is not set; name one with --store");
 }
 
 TEST_CASE("kept jobs: are listed, found by the first digits, and removed unless they run", "[launcher]") {

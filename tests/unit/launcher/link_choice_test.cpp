@@ -49,7 +49,7 @@ TEST_CASE("link choice: one node without the right to raw sockets is enough for 
   CHECK(chosen->choice.ethernet_mtu == 0);
   CHECK(chosen->why == "the node 'b' has no raw Ethernet: it needs CAP_NET_RAW");
   CHECK(refusal(LinkWish::ethernet, probes) ==
-        "--link ethernet cannot be had: the node 'b' has no raw Ethernet: it needs CAP_NET_RAW");
+        "--link ethernet is not possible: the node 'b' has no raw Ethernet: it needs CAP_NET_RAW");
 }
 
 TEST_CASE("link choice: one pair of nodes that raw frames do not join is enough for UDP, and is named",
@@ -77,5 +77,5 @@ TEST_CASE("link choice: without UDP between two nodes there is no job", "[launch
   auto probes = all_of(1472, 1496);
   probes[1].pairs[0].udp_bytes = 0;
   for (const LinkWish wish : {LinkWish::automatic, LinkWish::udp, LinkWish::ethernet})
-    CHECK(refusal(wish, probes).find("UDP does not get from the node 'a' to the node 'b' and back") == 0);
+    CHECK(refusal(wish, probes).find("UDP does not travel from the node 'a' to the node 'b' and back") == 0);
 }

@@ -38,7 +38,7 @@ TEST_CASE("node check: UDP that does not pass is a firewall's fault, with its po
   nodes[1].probe.pairs[0].udp_bytes = 0;
   const NodesReport report = report_on_nodes(nodes, "1 to 2");
   CHECK_FALSE(report.is_good);
-  CHECK(contains(report, "UDP does not get from 'a' to 'b' and back"));
+  CHECK(contains(report, "UDP does not travel from 'a' to 'b' and back"));
   CHECK(contains(report, "(1 to 2 on this host)"));
 }
 
@@ -46,10 +46,10 @@ TEST_CASE("node check: no raw Ethernet, and clocks that differ, are told and no 
   auto nodes = two_nodes();
   nodes[0].probe.pairs[1] = {1472, 0, 50'000, -2'000'000'000};
   CHECK(contains(report_on_nodes(nodes, ""), "The clock of 'b' is 2.0 s behind that of 'a'"));
-  CHECK(contains(report_on_nodes(nodes, ""), "frames do not get from 'a' to 'b'"));
+  CHECK(contains(report_on_nodes(nodes, ""), "frames do not travel from 'a' to 'b'"));
   nodes[1].probe.why_no_ethernet = "no right";
   const NodesReport report = report_on_nodes(nodes, "");
   CHECK(contains(report, "The node 'b' has no raw Ethernet, so jobs use UDP: no right.\n"));
-  CHECK_FALSE(contains(report, "frames do not get"));
+  CHECK_FALSE(contains(report, "frames do not travel"));
   CHECK(report.is_good);
 }

@@ -70,7 +70,7 @@ TEST_CASE("node plan: fork starts every host's llamanetd on this machine", "[lau
 }
 
 TEST_CASE("node plan: what cannot be done is said in one sentence", "[launcher]") {
-  CHECK(contains(refused(options_of(4, {{"b", 2, {}}})), "the hosts have 2 slots"));
+  CHECK(contains(refused(options_of(4, {{"b", 2, {}}})), "the 2 slots of the hosts"));
   Options options = options_of(1, {{"b", 1, {}}});
   options.nodes.launcher_exec = "no-such-agent";
   CHECK(contains(refused(options), "no-such-agent"));
@@ -147,5 +147,5 @@ TEST_CASE("node plan: hosts without ranks are spares, and --spares keeps ranks f
   options.rank_count = 5;
   CHECK(contains(refused(options), "5"));
   options.nodes.spare_count = 4;
-  CHECK(refused(options) == "--spares 4 leaves no host for the ranks: 4 are named");
+  CHECK(refused(options) == "--spares 4 leaves no host for the ranks: only 4 are named");
 }

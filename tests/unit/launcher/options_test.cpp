@@ -142,7 +142,7 @@ TEST_CASE("options: the time limit is seconds above 0", "[launcher]") {
   CHECK(good({"--timeout", "0.5", "a"}).timeout == std::chrono::milliseconds(500));
   CHECK(good({"a"}).kill_after == std::chrono::seconds(30));
   CHECK(good({"--kill-after", "0.5", "a"}).kill_after == std::chrono::milliseconds(500));
-  CHECK(contains(error_of({"--kill-after", "0", "a"}), "--kill-after wants seconds above 0"));
+  CHECK(contains(error_of({"--kill-after", "0", "a"}), "--kill-after must be a number of seconds above 0"));
   for (const char* bad : {"0", "-1", "x", "1s", "inf", "nan", ""})
     CHECK(contains(error_of({"--timeout", bad, "a"}), "--timeout"));
 }

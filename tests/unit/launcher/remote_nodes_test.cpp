@@ -152,7 +152,7 @@ TEST_CASE("remote nodes: a node joins, is heard and spoken to, and is lost with 
   CHECK(client->read(read));
   CHECK(read == expected);
   client.reset();
-  CHECK(coordinator.next_event() == "lost 1: llamanetd there has ended, or cannot be reached any more");
+  CHECK(coordinator.next_event() == "lost 1: llamanetd there has ended, or can no longer be reached");
 }
 
 TEST_CASE("remote nodes: who does not know the secret is hung up on, and changes nothing", "[launcher]") {

@@ -43,7 +43,7 @@ TEST_CASE("Slurm's allocation has slots for the planned tasks, or else for the C
   CHECK(hosts_of_slurm({"n[1-3]", "2(x2),1", "8(x3)"}).value() ==
         Hosts{{"n1", 2, {}}, {"n2", 2, {}}, {"n3", 1, {}}});
   CHECK(hosts_of_slurm({"n[1-2]", "", "8,4"}).value() == Hosts{{"n1", 8, {}}, {"n2", 4, {}}});
-  CHECK(refused({"n[1-2]", "", ""}).find("say with --host") != std::string::npos);
+  CHECK(refused({"n[1-2]", "", ""}).find("with --host") != std::string::npos);
   CHECK(refused({"n[1-2]", "2", ""}) ==
         "SLURM_JOB_NODELIST 'n[1-2]' has 2 nodes, and SLURM_TASKS_PER_NODE '2' is for 1");
   CHECK(refused({"n[1-", "2", ""}) ==

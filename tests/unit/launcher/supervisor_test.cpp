@@ -324,10 +324,10 @@ TEST_CASE("supervisor: the ranks of other nodes are none of its own", "[launcher
 TEST_CASE("supervisor: programs and directories that are not on the node are named", "[launcher]") {
   node::Prepare message = of_two_nodes();
   message.programs.emplace_back("/no/such/program");
-  CHECK(refusal_of(message).find("the program /no/such/program is not there") == 0);
+  CHECK(refusal_of(message).find("the program /no/such/program does not exist") == 0);
   message = of_two_nodes();
   message.working_directory = "/no/such/folder";
-  CHECK(refusal_of(message).find("the working directory /no/such/folder is not there") == 0);
+  CHECK(refusal_of(message).find("the working directory /no/such/folder does not exist") == 0);
 }
 
 TEST_CASE("supervisor: a child that is spared outlives all ranks, and so does what descends from it",
@@ -358,7 +358,7 @@ TEST_CASE("supervisor: ranks are added on all nodes, and what they need is looke
   node.supervisor->take(node::MeetRanks{5, {"one", "two"}});
   CHECK(node.wait_for<node::RanksMet>().error.empty());
   node.supervisor->take(node::AddRanks{6, 1, {1}, {{1, "/no/such", "/tmp"}}, {}});
-  CHECK(node.wait_for<node::RanksAdded>().error.find("the program /no/such is not there") == 0);
+  CHECK(node.wait_for<node::RanksAdded>().error.find("the program /no/such does not exist") == 0);
   node.supervisor->take(node::DropRanks{4, 1});
   // A node whose program is missing adds the slots all the same: their numbers are the job's.
   CHECK(node.calls == std::vector<std::string>{"add 2", "meet more 2", "add 1", "drop 4 1"});

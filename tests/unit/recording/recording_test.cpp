@@ -162,11 +162,13 @@ TEST_CASE("recording: records that contradict each other are refused", "[recordi
   const auto error_of = [](std::vector<Record> records) { return read(text_of(records)).error; };
   const Record start = some_records[0];
   CHECK(has(error_of({some_writer(1)}), "the beginning is missing"));
-  CHECK(has(error_of({start, start}), "it is a second beginning"));
+  CHECK(has(error_of({start, start}), "it begins the recording a second time"));
   CHECK(has(error_of({start, some_writer(2)}), "it describes writer 2, and 1 is next"));
-  CHECK(has(error_of({start, some_sample(1, 0)}), "it is a sample of writer 1, which is not there"));
-  CHECK(has(error_of({start, some_writer(1), WriterGone{1, 0, false}, some_sample(1, 0)}), "not there"));
-  CHECK(has(error_of({start, End{0}, some_writer(1)}), "it stands behind the end"));
+  CHECK(has(error_of({start, some_sample(1, 0)}),
+            "it is a sample of writer 1, which the recording does not describe"));
+  CHECK(has(error_of({start, some_writer(1), WriterGone{1, 0, false}, some_sample(1, 0)}),
+            "does not describe"));
+  CHECK(has(error_of({start, End{0}, some_writer(1)}), "it follows the end"));
   CHECK(has(error_of({start, some_writer(1), some_sample(1, -1)}), "its fields do not fit its kind"));
   Writer as_reader = some_writer(1);
   as_reader.qos = qos::endpoint_qos(qos::DataReaderQos(), qos::SubscriberQos());
@@ -174,13 +176,13 @@ TEST_CASE("recording: records that contradict each other are refused", "[recordi
 }
 
 TEST_CASE("recording: other files and other versions are named", "[recording]") {
-  CHECK(read("<dds/>").error == "some.rec: this is no recording of `llamada record`");
-  CHECK(read("").error == "some.rec: this is no recording of `llamada record`");
+  CHECK(read("<dds/>").error == "some.rec: this is not a recording of `llamada record`");
+  CHECK(read("").error == "some.rec: this is not a recording of `llamada record`");
   std::string other = text_of({});
   other[magic_size_bytes] = 2;
-  CHECK(has(read(other).error, "another version of the format than 1"));
+  CHECK(has(read(other).error, "the format of this recording is not version 1"));
   CHECK(RecordingReader::open("/dev/null").error().text() ==
-        "/dev/null: a recording is a regular file, and this is none");
+        "/dev/null: this is not a regular file, so it is not a recording");
   CHECK(RecordingReader::open("/no/such").error().code() == Errc::not_found);
 }
 

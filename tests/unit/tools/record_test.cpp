@@ -145,8 +145,7 @@ TEST_CASE("llamada replay: waits for a reader, at most so long", "[tools]") {
   const std::string file = recorded(fixture, folder, {}, 3);
   const Ended alone = llamada_({"replay", file, "--wait", "0.05"});
   CHECK(alone.exit_code == 1);
-  CHECK(
-      has(alone.err, fmt::format("llamada: no reader of '{}' that matches has come within", fixture.topic)));
+  CHECK(has(alone.err, fmt::format("llamada: no matching reader of '{}' has come within", fixture.topic)));
   const Child unfit = fixture.peer("other", "reader", {"type=Number"});
   CHECK(llamada_({"replay", file, "--wait", "0.05"}).exit_code == 1);
   CHECK(llamada_({"replay", file, "--wait", "0"}).exit_code == 0);
@@ -220,7 +219,7 @@ TEST_CASE("llamada replay: a damaged file is one sentence, and replayed up to th
   CHECK(has(damaged.err, "is damaged: its checksum is wrong; 4 samples of 1 writer before it can be read"));
   const Ended other = replay("some text");
   CHECK(other.exit_code == 1);
-  CHECK(other.err == fmt::format("llamada: {}: this is no recording of `llamada record`\n", file));
+  CHECK(other.err == fmt::format("llamada: {}: this is not a recording of `llamada record`\n", file));
 }
 
 TEST_CASE("llamada record: a file that cannot be written is one sentence", "[tools]") {

@@ -38,10 +38,9 @@ TEST_CASE("llamada: a usage error is one sentence with the program's name, and e
 
 TEST_CASE("llamada: a command that does not exist is named, with the nearest one", "[tools]") {
   CHECK(run({LLAMADA_COMMAND, "spi", "topic"}).err ==
-        "llamada: there is no command 'llamada spi'; the nearest is 'spy'; 'llamada --help' lists what there "
-        "is\n");
+        "llamada: there is no command 'llamada spi'; the nearest is 'spy'; see 'llamada --help'\n");
   CHECK(run({LLAMADA_COMMAND, "qos", "sing"}).err ==
-        "llamada: there is no command 'llamada qos sing'; 'llamada qos --help' lists what there is\n");
+        "llamada: there is no command 'llamada qos sing'; see 'llamada qos --help'\n");
 }
 
 TEST_CASE("llamada help and --version", "[tools]") {

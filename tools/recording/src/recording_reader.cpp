@@ -19,7 +19,7 @@ Result<std::unique_ptr<RecordingReader>> RecordingReader::open(const std::string
     return failure(Errc::not_found, "{}: there is no such file", path);
   if (error) return system_failure(path, error.value());
   if (status.type() != std::filesystem::file_type::regular)
-    return failure(Errc::invalid_argument, "{}: a recording is a regular file, and this is none", path);
+    return failure(Errc::invalid_argument, "{}: this is not a regular file, so it is not a recording", path);
   auto file = std::make_unique<std::ifstream>(path, std::ios::binary);
   if (!*file) return system_failure("open " + path);
   return open(std::move(file), path);
@@ -46,10 +46,10 @@ Status RecordingReader::read_file_head() {
            std::equal(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(end), expected.begin());
   };
   if (!is_same_until(magic_size_bytes))
-    return failure(Errc::parse_error, "{}: this is no recording of `llamada record`", name_);
+    return failure(Errc::parse_error, "{}: this is not a recording of `llamada record`", name_);
   if (!is_same_until(expected.size()))
     return failure(Errc::unsupported,
-                   "{}: this recording has another version of the format than {}; replay it with the release "
+                   "{}: the format of this recording is not version {}; replay it with the release "
                    "that recorded it",
                    name_, format_version);
   offset_bytes_ = expected.size();
@@ -99,16 +99,17 @@ Result<std::optional<Record>> RecordingReader::next() {
 
 Status RecordingReader::check_writer(std::uint32_t number, const char* what) const {
   if (number == 0 || number > writers_.size() || !writers_[number - 1])
-    return failure(Errc::parse_error, "{} writer {}, which is not there at this place", what, number);
+    return failure(Errc::parse_error, "{} writer {}, which the recording does not describe before this place",
+                   what, number);
   return {};
 }
 
 Status RecordingReader::check_order(const Record& record) {
-  if (has_ended_) return failure(Errc::parse_error, "it stands behind the end of the recording");
+  if (has_ended_) return failure(Errc::parse_error, "it follows the end of the recording");
   const bool is_start = std::holds_alternative<Start>(record);
   if (is_start == has_started_)
     return failure(Errc::parse_error, "{}",
-                   is_start ? "it is a second beginning" : "the beginning is missing");
+                   is_start ? "it begins the recording a second time" : "the beginning is missing");
   has_started_ = true;
   if (const auto* writer = std::get_if<Writer>(&record)) {
     if (writer->number != writers_.size() + 1)
