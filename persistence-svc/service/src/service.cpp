@@ -114,18 +114,18 @@ Result<TopicKeeper*> Service::keeper_of(const topics::EndpointInfo& writer) {
 }
 
 void Service::open_intakes() {
-  for (const auto& [writer, has_died] : std::exchange(new_writers_, {})) {
+  for (const NewWriter& added : std::exchange(new_writers_, {})) {
     const bool is_known = std::any_of(intakes_.begin(), intakes_.end(),
-                                      [&](const auto& each) { return each->writer() == writer.id; });
+                                      [&](const auto& each) { return each->writer() == added.info.id; });
     if (is_known) continue;
     participant_.wake_self();
-    const Status opened = open_intake(writer, has_died);
+    const Status opened = open_intake(added.info, added.has_died);
     if (opened) continue;
     if (opened.error().code() == Errc::would_block)
-      new_writers_.push_back({writer, has_died});  // with the next batch
+      new_writers_.push_back(added);  // with the next batch
     else
-      options_.say(fmt::format("topic '{}': the writer of process {} is not kept: {}", writer.topic,
-                               writer.pid, opened.error().text()));
+      options_.say(fmt::format("topic '{}': the writer of process {} is not kept: {}", added.info.topic,
+                               added.info.pid, opened.error().text()));
   }
 }
 
