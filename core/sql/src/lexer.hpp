@@ -30,7 +30,7 @@ Result<std::vector<Token>> tokens_of(std::string_view expression);
 /// "'AND'", "the end": for sentences.
 std::string quoted(const Token& token);
 
-/// Whether the token is this keyword (in capitals), in any case.
+/// True if the token is this keyword, in any case; `keyword` is in capitals.
 bool is_keyword(const Token& token, std::string_view keyword);
 
 }  // namespace llamada::sql::detail

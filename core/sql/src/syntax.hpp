@@ -6,13 +6,13 @@ namespace llamada::sql::detail {
 
 enum class Operator : std::uint8_t { equal, unequal, less, less_equal, greater, greater_equal, like };
 
-/// What was written: trees of conditions over tokens that name fields, literals and parameters.
+/// A parsed expression: trees of conditions over tokens that name fields, literals and parameters.
 struct Condition {
   enum class Kind : std::uint8_t { everything, all_of, any_of, not_, comparison, between, in };
 
   Kind kind = Kind::everything;
   std::vector<Condition> children;
-  /// Of comparisons two, of BETWEEN three, of IN the field and the values.
+  /// Two for comparisons, three for BETWEEN; for IN the field and the values.
   std::vector<Token> operands;
   Operator operator_ = Operator::equal;
   /// Where the predicate's operator stands.

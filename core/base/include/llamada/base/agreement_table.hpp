@@ -12,7 +12,7 @@
 
 namespace llamada {
 
-/// What one member of a group says in an agreement. Members call agreements of one group in the same order.
+/// The vote of one member of a group in an agreement. Members call agreements of one group in the same order.
 struct AgreementVote {
   std::uint32_t group = 0;     ///< names the group, among groups that have members in common
   std::uint32_t sequence = 0;  ///< numbers the group's agreements
@@ -25,7 +25,7 @@ struct AgreementVote {
   bool operator==(const AgreementVote&) const = default;
 };
 
-/// What all members are told.
+/// The result, which all members get.
 struct AgreementDecision {
   std::uint32_t flags = 0;          ///< the bits that all who voted have
   std::uint32_t common = 0;         ///< the highest; 0 if a member has none

@@ -46,7 +46,7 @@ class BiasedMutex {
     mutex_.unlock();
   }
 
-  /// Whether a thread can take it the fast way just now: for tests.
+  /// True if a thread can take it the fast way just now: for tests.
   bool is_biased() const { return owner_.load(std::memory_order_relaxed) != 0; }
 
  private:

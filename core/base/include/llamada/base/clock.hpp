@@ -21,15 +21,15 @@ class Clock {
   virtual Both both() const { return {monotonic(), realtime()}; }
 };
 
-/// The machine's clock. It asks the kernel's own entry points rather than libc's `clock_gettime`, which the
-/// MPI library replaces within a rank in order to record what the program was told.
+/// The machine's clock. It asks the kernel's own entry points, not libc's `clock_gettime`: the MPI library
+/// replaces that within a rank, to record each answer that the program gets.
 class SystemClock final : public Clock {
  public:
   std::chrono::nanoseconds monotonic() const override;
   std::chrono::nanoseconds realtime() const override;
-  /// Reads both clocks once in a millisecond, and in between, where the kernel takes its time from the
-  /// processor's counter, that one, else one of them. At most two microseconds away from what they say; of
-  /// one thread `monotonic` never goes back.
+  /// Reads both clocks once in a millisecond. In between it reads the processor's counter if the kernel takes
+  /// its time from that, otherwise one of the clocks. The answer is at most two microseconds away from the
+  /// clocks. Within a thread `monotonic` never goes back.
   Both both() const override;
 };
 

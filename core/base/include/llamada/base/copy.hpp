@@ -15,16 +15,15 @@ void copy_middling_in(void* to, const void* from, std::size_t size_bytes);
 void copy_middling_out(void* to, const void* from, std::size_t size_bytes);
 bool fetches_middling_out(std::size_t size_bytes);
 void copy_past_cache(void* to, const void* from, std::size_t size_bytes);
-/// Less than this is never much, so that the processor, which takes 60 us to tell of its caches in a virtual
-/// machine, is asked by those alone that move more.
+/// Only copies of at least this size ask the processor for the sizes of its caches. In a virtual machine the
+/// answer takes 60 us.
 inline constexpr std::size_t past_cache_bytes_least = std::size_t{1} << 20;
-/// A quarter of the largest cache, at least that; nothing goes past it where the processor does not tell, or
-/// cannot do that.
+/// A quarter of the largest cache, at least past_cache_bytes_least. The largest number if the processor does
+/// not tell, or cannot write past its caches.
 std::size_t past_cache_bytes_min();
 
-/// From here to copy_by_libc_max `rep movsb` is the faster way into lines that another core has, on
-/// processors that say that it is fast for short copies (FSRM): it does not fetch what it overwrites as a
-/// whole.
+/// From here to copy_by_libc_max `rep movsb` is faster into lines that another core has, on processors that
+/// claim fast short copies (FSRM). It does not fetch lines that it overwrites as a whole.
 inline constexpr std::size_t copy_by_movsb_min = 1024;
 extern const bool copies_short_by_movsb;
 inline void copy_by_movsb(void* to, const void* from, std::size_t size_bytes) {
@@ -52,11 +51,10 @@ const CopyVariant& copy_variant_in_use();
 
 /// Copies payload, as memcpy does: the two must not overlap; both may be null when there is nothing to copy.
 ///
-/// From 2 KiB on libc takes `rep movsb` on most processors. On some it is the fastest way there is, on others
-/// an order of magnitude slower than vector registers for some alignments of source and destination. Which
-/// kind this is, is measured once in a process, at the first such copy, in some microseconds; where libc is
-/// slow, a loop of our own over AVX2 or SSE2 registers takes its place. Neither goes round the cache, from
-/// where the reader takes what was written.
+/// From 2 KiB on libc takes `rep movsb` on most processors. On some processors that is the fastest way. On
+/// others, for some alignments, it takes ten times as long as vector registers. The first such copy of a
+/// process measures this in some microseconds. Where libc is slow, a loop of our own over AVX2 or SSE2
+/// registers copies instead. Neither bypasses the cache, from which the reader takes the data.
 ///
 /// Any thread. Safe before constructors have run.
 inline void copy_bytes(void* to, const void* from, std::size_t size_bytes) {
@@ -64,19 +62,19 @@ inline void copy_bytes(void* to, const void* from, std::size_t size_bytes) {
   if (size_bytes > 0) std::memcpy(to, from, size_bytes);
 }
 
-/// copy_bytes() of what another core has written into memory of our own: up to 16 KiB by a loop that fetches
-/// lines ahead, which `rep movsb` does not, up to 64 KiB by it or by copy_bytes(), whichever is seen to take
-/// less time at present.
+/// copy_bytes() from lines that another core has written into memory of our own. Up to 16 KiB a loop copies
+/// that fetches lines ahead, which `rep movsb` does not. Up to 64 KiB that loop or copy_bytes() copies:
+/// measurements choose the one that takes less time at present.
 inline void copy_bytes_in(void* to, const void* from, std::size_t size_bytes) {
   if (size_bytes <= detail::copy_by_libc_max || size_bytes > detail::copy_middling_max)
     return copy_bytes(to, from, size_bytes);
   detail::copy_middling_in(to, from, size_bytes);
 }
 
-/// copy_bytes() of our own into memory that another core has read before and will read: from 1 to 2 KiB by
-/// `rep movsb` where the processor does that well, up to 64 KiB by that loop or by copy_bytes(), where that
-/// is seen to take less time at present (up to 16 KiB: much less): between cores with a cache in common the
-/// loop is the better way, between others it takes two to four times as long.
+/// copy_bytes() of our own data into memory that another core has read before and will read. From 1 to 2 KiB
+/// `rep movsb` copies, where the processor does that well. Up to 64 KiB copy_bytes() copies, or that loop
+/// where measurements show that it takes less time at present (up to 16 KiB: much less). Between cores
+/// with a common cache the loop is better; between others it takes two to four times as long.
 inline void copy_bytes_out(void* to, const void* from, std::size_t size_bytes) {
   if (size_bytes >= detail::copy_by_movsb_min && size_bytes <= detail::copy_by_libc_max &&
       detail::copies_short_by_movsb)
@@ -86,10 +84,10 @@ inline void copy_bytes_out(void* to, const void* from, std::size_t size_bytes) {
   detail::copy_middling_out(to, from, size_bytes);
 }
 
-/// copy_bytes() of a piece of `whole_bytes`, which the caller copies one after the other. Where that much is
-/// a quarter of the largest cache and more, so that source and destination, and what other cores do
-/// meanwhile, fill it, what is written goes past the caches: it need not be fetched first, and drives nothing
-/// out. It is there for other threads before whatever the caller writes next.
+/// copy_bytes() of a piece of `whole_bytes`, which the caller copies piece by piece. From a quarter of the
+/// largest cache on, the source, the destination and the work of other cores would fill the cache. Then the
+/// copy writes past the caches: it fetches no lines first and evicts none. Other threads see the copy before
+/// anything that the caller writes next.
 inline void copy_piece(void* to, const void* from, std::size_t size_bytes, std::size_t whole_bytes) {
   if (size_bytes >= detail::copy_by_libc_max && whole_bytes >= detail::past_cache_bytes_least &&
       whole_bytes >= detail::past_cache_bytes_min())
@@ -97,9 +95,9 @@ inline void copy_piece(void* to, const void* from, std::size_t size_bytes, std::
   copy_bytes(to, from, size_bytes);
 }
 
-/// Whether the next copy_bytes_out() of that size will be quicker if the lines that it overwrites have been
-/// fetched before. Not so if it goes by `rep movsb`, which does not fetch them, nor if it is one of those by
-/// which copy_bytes_out() finds out which way is the faster.
+/// True if the next copy_bytes_out() of that size will be quicker when the caller has fetched the lines that
+/// it overwrites. False if it uses `rep movsb`, which fetches none, or if it is a trial by which
+/// copy_bytes_out() measures the two ways.
 inline bool copy_bytes_out_fetches(std::size_t size_bytes) {
   return size_bytes <= detail::copy_by_libc_max || size_bytes > detail::copy_middling_max ||
          detail::fetches_middling_out(size_bytes);

@@ -28,8 +28,8 @@ namespace llamada {
 void arm_crash_point(std::string_view name, std::uint64_t count);
 void disarm_crash_points();
 
-/// Whether this process contains armable crash points is not knowable at run time; the passes are: how often
-/// a point has been passed since start.
+/// How often this process has passed a point since its start. A process cannot know at run time whether it
+/// contains points that can be armed.
 std::uint64_t crash_point_passes(std::string_view name);
 
 /// The names of all points passed so far, sorted.

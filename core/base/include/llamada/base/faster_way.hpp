@@ -28,7 +28,7 @@ class FasterWay {
       return {(turn < first_trials ? turn : turn / turns_between_trials) % 2, true};
     return {second_is_faster_.load(std::memory_order_relaxed), false};
   }
-  /// Whether the next turn is way 0's, and no trial.
+  /// True if the next turn is way 0's, and no trial.
   bool is_first_next() const {
     return !second_is_faster_.load(std::memory_order_relaxed) &&
            !is_trial(turns_.load(std::memory_order_relaxed));
@@ -37,7 +37,7 @@ class FasterWay {
   void took(unsigned way, std::uint64_t ticks, std::size_t size_bytes) {
     const std::uint64_t seen = ticks * 1024 * scale / size_bytes;
     std::uint64_t mean = ticks_[way].load(std::memory_order_relaxed);
-    // What took long may have been interrupted, or have had to make a page: it counts less than what did not.
+    // A long turn may have been interrupted, or have made a page: it counts less than a short one.
     if (mean == 0)
       mean = seen;
     else if (seen < mean)
@@ -52,7 +52,7 @@ class FasterWay {
 
  private:
   /// Odd, so that trials do not keep step with a program's windows: a trial of the slower way can hold up the
-  /// messages behind it (with 16 in place of 61, 4 to 16 KiB took 2 % longer).
+  /// messages behind it (with 16 instead of 61, 4 to 16 KiB took 2 % longer).
   static constexpr std::uint32_t turns_between_trials = 61;
   static constexpr std::uint32_t first_trials = 8;
   static constexpr std::uint64_t scale = 16;

@@ -31,7 +31,7 @@ class FirstLook {
       return;
     }
     prompt_in_a_row_ = 0;
-    // What took much longer was no answer to what was sent just now.
+    // A message that took much longer was no answer to the one just sent.
     if (looks <= looks_max) delay_ = std::min(delay_ + delay_ / 64 + scale, delay_max);
   }
 

@@ -9,9 +9,9 @@ namespace llamada {
 /// Numbers from here on are out of the way of a program.
 inline constexpr int kept_descriptor_min = 200;
 
-/// Owns a file descriptor that a library keeps in a program's process. Move-only. Its number is out of the
-/// way of the program, which expects its first file to be number 3, if the limit on numbers leaves room
-/// there. It is closed at an exec.
+/// Owns a file descriptor that a library keeps in a program's process. Move-only. A program expects its first
+/// file to be number 3. So this descriptor has a high number, unless the limit on numbers is too low. It is
+/// closed at an exec.
 ///
 /// The program may still want that number (dup2) or close all numbers that it does not know. Where its calls
 /// are seen, make_room_at() and is_kept() help: so whoever uses the descriptor asks get() for it each time.
@@ -41,7 +41,7 @@ class KeptDescriptor {
   int place_ = none;  // in the table of all of them
 };
 
-/// Whether a KeptDescriptor has this number.
+/// True if a KeptDescriptor has this number.
 bool is_kept(int number);
 /// The first number from `number` on that a KeptDescriptor has; -1 if there is none.
 int next_kept(int number);

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-// What a person who wrote a word that is not known may have meant.
+// Finds the word that a person may have meant by an unknown one.
 namespace llamada {
 
 /// How many letters must be changed, left out or added to make one of the other, ignoring case.

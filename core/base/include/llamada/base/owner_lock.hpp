@@ -7,8 +7,8 @@
 
 namespace llamada {
 
-/// A lock for short work that knows who holds it: a signal handler can see that its own thread was
-/// interrupted while it held the lock (held_here()), and must then not take it, for that would wait for ever.
+/// A lock for short work that knows who holds it. A signal handler asks held_here() whether its own thread
+/// was interrupted while it held the lock. If so, it must not take the lock: it would wait forever.
 ///
 /// Threads: any. Also for std::lock_guard.
 class OwnerLock {

@@ -10,12 +10,12 @@
 
 namespace llamada {
 
-/// What kind of failure an Error is. One enumeration for the whole project.
+/// The kind of failure that an Error is. One enumeration for the whole project.
 enum class Errc {
   invalid_argument,   ///< The caller gave a value that is outside the documented range.
   parse_error,        ///< A text or a message from elsewhere is not well-formed.
-  not_found,          ///< What was named does not exist.
-  already_exists,     ///< What was to be made is there.
+  not_found,          ///< The named thing does not exist.
+  already_exists,     ///< The thing to be made exists already.
   incompatible,       ///< Two ends, or two policies, do not fit each other.
   unsupported,        ///< Legal, but not built, or not possible on this system.
   out_of_resources,   ///< A limit with a name has been reached.
@@ -49,7 +49,7 @@ class Error {
   int system_errno() const { return system_errno_; }
   const std::string& text() const { return text_; }
 
-  /// The same error with "where: " before its text.
+  /// This error with "where: " before its text.
   Error within(std::string_view where) const {
     return {code_, fmt::format("{}: {}", where, text_), system_errno_};
   }
@@ -80,7 +80,7 @@ tl::unexpected<Error> failure(Errc code, fmt::format_string<Arguments...> format
 
 /// The failure of a system call: "what: strerror(errno)", with Errc::system.
 tl::unexpected<Error> system_failure(std::string_view what);
-/// The same for a call that returned its errno.
+/// The failure of a system call that returned its errno.
 tl::unexpected<Error> system_failure(std::string_view what, int system_errno);
 
 /// Hands on the error of another result.

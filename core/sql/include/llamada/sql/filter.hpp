@@ -4,10 +4,11 @@
 
 #include "llamada/types/type_support.hpp"
 
-// The expressions of content-filtered topics and queries (DDS 1.4, Annex B): comparisons =, <>, <, <=, >, >=,
-// LIKE, BETWEEN; AND, OR, NOT, parentheses; parameters %0 to %99; fields of nested structs as a.b; names of
-// enumerators in quotes; for queries ORDER BY. Keywords in any case. Beyond Annex B: !=, NOT LIKE, IN, NOT
-// IN, '' for a quote within a string, elements a[2], lengths a.length, names of enumerators without quotes.
+// The expressions of content-filtered topics and queries (DDS 1.4, Annex B). They have comparisons (=, <>, <,
+// <=, >, >=), LIKE, BETWEEN, AND, OR, NOT and parentheses. Operands are parameters %0 to %99, fields of
+// nested structs as a.b, and names of enumerators in quotes. Queries may end in ORDER BY. Keywords are in any
+// case. Beyond Annex B there are !=, NOT LIKE, IN, NOT IN, and '' for a quote within a string. Operands may
+// also be elements a[2], lengths a.length, and names of enumerators without quotes.
 namespace llamada::sql {
 
 using types::Value;
@@ -34,17 +35,18 @@ class Filter {
   static Result<Filter> parse_query(std::string_view expression, std::span<const std::string> parameters,
                                     const types::FieldSource& type);
 
-  /// The same expression with other parameters. Errors: as parse().
+  /// This expression with other parameters. Errors: as parse().
   Result<Filter> with_parameters(std::span<const std::string> parameters) const;
 
-  /// Whether the sample passes. A comparison with an optional member that is absent is false. Errors:
+  /// True if the sample passes. A comparison with an optional member that is absent is false. Errors:
   /// parse_error (the bytes are no sample of the type).
   Result<bool> matches(std::span<const std::byte> sample) const;
-  /// The same of what FieldSource::object_of() gave.
+  /// matches() for an object that FieldSource::object_of() gave.
   bool matches_object(const void* object) const;
 
-  /// Whether there is an ORDER BY, and whether by it `a` stands before `b`. Absent members stand first.
+  /// True if there is an ORDER BY.
   bool is_ordered() const;
+  /// True if ORDER BY puts `a` before `b`. Absent members come first.
   bool before(const void* a, const void* b) const;
 
   const std::string& expression() const;

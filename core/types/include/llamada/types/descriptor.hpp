@@ -5,7 +5,7 @@
 #include "llamada/base/result.hpp"
 #include "llamada/types/type.hpp"
 
-// Types as texts, in the manner of IDL.
+// Types as texts, as in IDL.
 namespace llamada::types {
 
 namespace detail {

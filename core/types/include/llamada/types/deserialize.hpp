@@ -132,7 +132,7 @@ void decode_final_members(Xcdr2Reader& reader, T& value) {
   });
 }
 
-/// What an EMHEADER says. The length is that of the member, which begins at the reader's position.
+/// The contents of an EMHEADER. The length is that of the member, which begins at the reader's position.
 struct MemberHeader {
   std::uint32_t id = 0;
   bool must_understand = false;
@@ -255,7 +255,7 @@ Status deserialize_xcdr2(std::span<const std::byte> sample, T& value) {
   detail::decode_struct<Form::sample>(*reader, value);
   return detail::check_all_taken(*reader);
 }
-/// The same as a value, of types of up to 64 KiB.
+/// deserialize_xcdr2() that returns the value, for types of up to 64 KiB.
 template <DescribedStruct T>
 Result<T> deserialize_xcdr2(std::span<const std::byte> sample) {
   return detail::returned<T>([&](T& value) { return deserialize_xcdr2(sample, value); });
@@ -269,7 +269,7 @@ Status deserialize_key(std::span<const std::byte> key, T& value) {
   if constexpr (is_keyed_v<T>) detail::decode_struct<Form::key>(reader, value);
   return detail::check_all_taken(reader);
 }
-/// The same as a value with defaults else, of types of up to 64 KiB.
+/// deserialize_key() that returns a value with defaults elsewhere, for types of up to 64 KiB.
 template <DescribedStruct T>
 Result<T> deserialize_key(std::span<const std::byte> key) {
   return detail::returned<T>([&](T& value) { return deserialize_key(key, value); });

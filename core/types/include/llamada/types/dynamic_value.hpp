@@ -9,21 +9,21 @@
 
 namespace llamada::types {
 
-/// What a sample holds of a type that is known at run time only. Must not outlive the type's description.
+/// The contents of a sample whose type is known at run time only. Must not outlive the type's description.
 struct DynamicValue {
   const DynamicType* type = nullptr;
-  /// Of a scalar, as Value has it; of a union the discriminator. monostate: an APPENDABLE or MUTABLE sample
+  /// The value of a scalar, or the discriminator of a union. monostate: an APPENDABLE or MUTABLE sample
   /// lacks the member.
   Value scalar;
   /// All elements of a sequence, array or map, kept or not.
   std::size_t count = 0;
-  /// The members of a struct, all of them; the elements that are kept, of a map key and element in turn; what
-  /// an optional or a union holds, if anything.
+  /// For a struct all members, for a sequence or array the kept elements. For a map each kept key
+  /// before its element. For an optional or a union the contents, if there are any.
   std::vector<DynamicValue> parts;
 };
 
-/// The value that the bytes hold, which anybody may have written. Of each sequence, array and map at most
-/// `elements_max` elements are kept. Errors: parse_error, with the member's path.
+/// The value that the bytes hold, which anybody may have written. It keeps at most `elements_max` elements of
+/// each sequence, array and map. Errors: parse_error, with the member's path.
 Result<DynamicValue> decode(const DynamicType& type, std::span<const std::byte> sample,
                             std::size_t elements_max = std::numeric_limits<std::size_t>::max());
 

@@ -58,7 +58,7 @@ inline constexpr std::size_t path_steps_max = 64;
 
 /// The first name of a path and what is behind it, which is empty or begins with '.' or '['.
 std::pair<std::string_view, std::string_view> split_path(std::string_view path);
-/// Whether there are too many steps in a path, or a dot at its end.
+/// An error if a path has too many steps, or a dot at its end.
 Status check_path(std::string_view path);
 /// The number that a path "[2].x" begins with, and what is behind it. `size` is that of an array, 0 of a
 /// sequence. Errors: not_found.

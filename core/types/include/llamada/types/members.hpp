@@ -21,7 +21,7 @@ enum class Extensibility : std::uint8_t { final, appendable, mutable_ };
 
 std::string_view to_string(Extensibility extensibility);
 
-/// What may stand behind a member's name in LLAMADA_MEMBER.
+/// The attributes that may follow a member's name in LLAMADA_MEMBER.
 struct Key {};
 template <std::uint32_t Limit>
 struct Bound {};
@@ -56,7 +56,7 @@ struct Member {
   T Class::*place;
 };
 
-/// What LLAMADA_TYPE says of a struct.
+/// The description that LLAMADA_TYPE gives of a struct.
 template <typename T, Extensibility Kind, typename... Members>
 struct Description {
   using Class = T;
@@ -82,8 +82,8 @@ concept Bitmask = std::is_enum_v<T> && requires(const T* type) {
 
 namespace detail {
 
-/// Whether a member can be a T, and a sentence for each type that it cannot be: the compiler shows it where
-/// the type is described. What else cannot travel is found later, in strangers.hpp.
+/// True if a member can be a T. For each other type there is a sentence, which the compiler shows where the
+/// type is described. strangers.hpp finds further types that cannot travel.
 template <typename T>
 struct Travels {
   static constexpr bool is_wide =
@@ -242,7 +242,7 @@ void each_member(Visitor&& visit) {
   std::apply([&](const auto&... member) { (one(member), ...); }, described.members);
 }
 
-/// The same in the ascending order of member ids, which keys have (DDS-XTypes 1.3, 7.6.8).
+/// each_member() in the ascending order of member ids, which keys have (DDS-XTypes 1.3, 7.6.8).
 template <DescribedStruct T, typename Visitor>
 void each_member_by_id(Visitor&& visit) {
   if constexpr (DescriptionOf<T>::extensibility != Extensibility::mutable_) {

@@ -6,7 +6,7 @@
 // XCDR2 of described types. Which rule of DDS-XTypes 1.3, 7.4.3.5 applies follows from the C++ type.
 namespace llamada::types {
 
-/// Whether the struct's own extensibility counts, or, for keys (7.6.8), all is FINAL and only key members
+/// sample: the struct's own extensibility counts. key (7.6.8): everything is FINAL, and only key members
 /// count.
 enum class Form : std::uint8_t { sample, key };
 

@@ -12,12 +12,12 @@
 ///     };
 ///     LLAMADA_TYPE(Reading, LLAMADA_KEY(sensor), value, LLAMADA_BOUND(text, 64));
 ///
-/// names the members that travel, at most 171, in their order. Members may be bool, char, integers and
-/// floating point numbers of up to 64 bits, std::byte, enums, std::string, std::vector, std::array, C arrays,
-/// std::optional, std::map, std::variant, and described structs. LLAMADA_TYPE makes a FINAL type; where all
-/// members are of fixed size its samples travel without serialisation.
+/// names the members that travel, at most 171, in their order. Members may be bool, char, std::byte, enums,
+/// integers and floating point numbers of up to 64 bits, and described structs. They may be std::string,
+/// std::vector, std::array, C arrays, std::optional, std::map and std::variant, too. LLAMADA_TYPE makes a
+/// FINAL type. If all members are of fixed size, its samples travel without serialisation.
 #define LLAMADA_TYPE(Type, ...) LLAMADA_DETAIL_TYPE(Type, final, __VA_ARGS__)
-/// The same for types that may get more members at their end, and anywhere.
+/// LLAMADA_TYPE for types that may get more members at their end (APPENDABLE), or anywhere (MUTABLE).
 #define LLAMADA_TYPE_APPENDABLE(Type, ...) LLAMADA_DETAIL_TYPE(Type, appendable, __VA_ARGS__)
 #define LLAMADA_TYPE_MUTABLE(Type, ...) LLAMADA_DETAIL_TYPE(Type, mutable_, __VA_ARGS__)
 

@@ -14,7 +14,7 @@ namespace llamada::types {
 struct Field {
   std::string path;
   FieldKind kind = FieldKind::signed_integer;
-  /// Of enumerations, unless nobody named them.
+  /// The enumerators of an enumeration; empty if nobody named them.
   std::vector<Enumerator> enumerators;
   /// Takes it from what TypeSupport::object_of() gave.
   std::function<Value(const void* object)> get;
@@ -23,8 +23,8 @@ struct Field {
 /// 64 bits of some bytes, the same in every process and release.
 std::uint64_t hash64(std::span<const std::byte> bytes);
 std::uint64_t hash64(std::string_view text);
-/// The hash of a key as TypeSupport::key_hash() gives it: never 0. Keys of one length up to 8 bytes have
-/// hashes of their own, but for two that share ambiguous_short_key_hash.
+/// The hash of a key as TypeSupport::key_hash() gives it: never 0. Each key of up to 8 bytes has a hash that
+/// no other key of its length has, except two that share ambiguous_short_key_hash.
 std::uint64_t hash_of_key(std::span<const std::byte> key);
 inline constexpr std::uint64_t ambiguous_short_key_hash = 1;
 
@@ -48,10 +48,10 @@ class FieldSource {
   Result<Value> value_of(std::span<const std::byte> sample, std::string_view path) const;
 };
 
-/// What the untyped layers must know of a type. Immutable: any thread.
+/// The knowledge of a type that the untyped layers need. Immutable: any thread.
 class TypeSupport : public FieldSource {
  public:
-  /// The type, and those it is made of, in the manner of IDL; for plain types also where each member lies.
+  /// The type, and those it is made of, as in IDL; for plain types also where each member lies.
   virtual const std::string& descriptor() const = 0;
   /// Two ends may exchange samples if these are equal. Covers of FINAL types the whole descriptor, of others
   /// the name, the extensibility and the key members.
@@ -70,7 +70,7 @@ class TypeSupport : public FieldSource {
 
   /// The hash that names the instance with this key (key_of()), never 0.
   virtual std::uint64_t hash_of(std::span<const std::byte> key) const { return hash_of_key(key); }
-  /// Whether two keys of this type can have this hash, so that the keys themselves have to be compared.
+  /// True if two keys of this type can have this hash: the caller has to compare the keys themselves.
   virtual bool is_hash_ambiguous(std::uint64_t) const { return is_keyed(); }
 
   /// hash_of() key_of(); 0 for types without a key.

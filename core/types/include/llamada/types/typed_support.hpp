@@ -5,7 +5,8 @@
 
 namespace llamada::types {
 
-/// What travels of a value: its bytes where the type is plain, XCDR2 else. Errors as serialize_xcdr2().
+/// The bytes that travel: the value's own bytes if the type is plain, otherwise XCDR2. Errors as
+/// serialize_xcdr2().
 template <DescribedStruct T>
 Result<std::vector<std::byte>> serialize(const T& value) {
   if constexpr (is_plain_v<T>) {
@@ -30,7 +31,7 @@ Status deserialize(std::span<const std::byte> sample, T& value) {
     return deserialize_xcdr2(sample, value);
   }
 }
-/// The same as a value, of types of up to 64 KiB.
+/// deserialize() that returns the value, for types of up to 64 KiB.
 template <DescribedStruct T>
 Result<T> deserialize(std::span<const std::byte> sample) {
   return detail::returned<T>([&](T& value) { return deserialize(sample, value); });
@@ -101,7 +102,7 @@ const TypeSupport& type_support() {
   return support;
 }
 
-/// The same, for who shares it.
+/// type_support() for owners that share it.
 template <DescribedStruct T>
 std::shared_ptr<const TypeSupport> shared_type_support() {
   return {std::shared_ptr<void>(), &type_support<T>()};

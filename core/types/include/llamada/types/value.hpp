@@ -8,7 +8,7 @@
 
 namespace llamada::types {
 
-/// What kind of values a field has, as filter expressions see it.
+/// The kind of values that a field has, as filter expressions see it.
 enum class FieldKind : std::uint8_t {
   boolean,
   character,

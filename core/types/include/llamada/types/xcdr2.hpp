@@ -60,7 +60,8 @@ class Xcdr2Writer {
   void put_string(const std::string& text);
 
   void align(std::size_t size_bytes);
-  /// A 32-bit length of what follows, filled in by close_length(place). What lies between is a level deeper.
+  /// A 32-bit length of what follows, filled in by close_length(place). The data between the two is a level
+  /// deeper.
   std::size_t open_length();
   void close_length(std::size_t place);
   /// A level without a length of its own. Readers count alike: more than nesting_max levels are a failure.
