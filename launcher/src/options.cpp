@@ -244,8 +244,8 @@ std::string help_text() {
   -usize N               the value of MPI_UNIVERSE_SIZE
   -configfile FILE, --app FILE
                          read a line of options and program for each of several programs
-  --store DIRECTORY      where a job with DURABILITY PERSISTENT is kept while it runs (also LLAMADA_STORE;
-                         ~/.local/state/llamada/jobs)
+  --store DIRECTORY      where a job with DURABILITY PERSISTENT is kept while it runs, and where checkpoints
+                         are written (also LLAMADA_STORE; ~/.local/state/llamada/jobs)
   --resume JOB           first of all options: go on with such a job of which every process is gone;
                          llamada job ls lists them
   --report FILE.json     write what happened: deaths, replacements, counters
