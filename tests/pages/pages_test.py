@@ -213,10 +213,10 @@ class MpiProgramAndBatchQueue(Reader):
         by_header = "\n".join(block_with("docs/checkpoints.md", "#if __has_include"))
         weak = block_with("docs/checkpoints.md", "#pragma weak LLAMADA_Checkpoint_register")
         declared, called = weak[:weak.index("")], weak[weak.index("") + 1:]
-        with_if = example.replace("#include <llamada-checkpoint.h>\n", "") \
-                         .replace("#include <stdio.h>\n", "#include <stdio.h>\n" + "\n".join(declared) + "\n") \
-                         .replace("LLAMADA_Checkpoint_register(&state", "if (LLAMADA_Checkpoint_register) LLAMADA_Checkpoint_register(&state") \
-                         .replace(" LLAMADA_Checkpoint(MPI", " if (LLAMADA_Checkpoint) LLAMADA_Checkpoint(MPI")
+        with_if = example.replace("#include <llamada-checkpoint.h>\n", "")
+        for call in called:
+            with_if = with_if.replace(call[call.index(") ") + 2:], call)
+        with_if = with_if.replace("#include <stdio.h>\n", "\n".join(["#include <stdio.h>", *declared, ""]))
         for call in called:
             self.assertIn(call, with_if)
         self.environment["LLAMADA_STORE"] = str(self.place / "store")
