@@ -245,8 +245,8 @@ std::string help_text() {
   -usize N               set the value of MPI_UNIVERSE_SIZE
   -configfile FILE, --app FILE
                          read the job's programs from a file, one line each with its options
-  --store DIRECTORY      keep the record of a job with DURABILITY PERSISTENT here while it runs (without
-                         it LLAMADA_STORE, or ~/.local/state/llamada/jobs)
+  --store DIRECTORY      keep here the record of a job with DURABILITY PERSISTENT, while it runs, and the
+                         checkpoints of any job (without it LLAMADA_STORE, or ~/.local/state/llamada/jobs)
   --resume JOB           go on with a job whose record was kept and whose processes are all gone; must be
                          the first option (llamada job ls lists these jobs)
   --report FILE.json     write a report: deaths, replacements, counters

@@ -21,7 +21,7 @@ import tempfile
 import time
 
 # Those whose output is the same in each run.
-PROGRAMS = ["heat", "matmul", "farm", "ring", "collectives", "nondeterministic", "comm_storm", "ssend"]
+PROGRAMS = ["heat", "jacobi", "matmul", "farm", "ring", "collectives", "nondeterministic", "comm_storm", "ssend"]
 LIVES_MAX = 8
 PATIENCE_S = 300
 

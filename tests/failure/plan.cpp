@@ -19,6 +19,7 @@ const std::vector<Workload>& workloads() {
       {"farm", "", true, true},
       {"heat", "", true},
       {"farm", "", true, true},
+      {"jacobi", "", true, true},
       {"ring", ""},
       {"collectives", ""},
       {"comm_storm", ""},
@@ -353,6 +354,7 @@ void plan_storm(Plan& plan, Random& random) {
 std::vector<std::string> arguments_of(const Workload& workload, int scale) {
   const auto times = [scale](int base) { return std::to_string(base * scale); };
   if (workload.name == "heat") return {"-n", "192", "-s", times(1000), "-o", "", "--check"};
+  if (workload.name == "jacobi") return {"-n", "160", "-s", times(800), "-c", "40", "--check"};
   if (workload.name == "matmul") return {"-n", "160", "-r", times(20)};
   if (workload.name == "farm") return {"-t", times(800), "-w", "20000"};
   if (workload.name == "deadlocks") return {workload.kind};

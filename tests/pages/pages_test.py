@@ -201,6 +201,35 @@ class MpiProgramAndBatchQueue(Reader):
         for line in lines:
             self.assertEqual(self.run_line(line)[0], "the sum of all ranks is 6\n")
 
+    def test_the_example_of_checkpoints_goes_on_from_one(self):
+        (self.place / "sum.c").write_text("\n".join(block_with("docs/checkpoints.md", "int main(")))
+        self.environment["LLAMADA_STORE"] = str(self.place / "store")
+        compiling, start = indented("docs/checkpoints.md", "mpicc sum.c")
+        self.run_line(compiling)
+        output, errors = self.run_line(start)
+        self.assertEqual(output, "the sum is 2004000\n")
+        self.assertIn("mpirun: rank 2 (incarnation 2) goes on from a checkpoint.\n", errors)
+        self.assertEqual(list((self.place / "store").glob("*")), [])
+
+    def test_a_program_for_other_libraries_too_takes_checkpoints_only_with_this_one(self):
+        example = "\n".join(block_with("docs/checkpoints.md", "int main("))
+        by_header = "\n".join(block_with("docs/checkpoints.md", "#if __has_include"))
+        weak = block_with("docs/checkpoints.md", "#pragma weak LLAMADA_Checkpoint_register")
+        declared, called = weak[:weak.index("")], weak[weak.index("") + 1:]
+        with_if = example.replace("#include <llamada-checkpoint.h>\n", "")
+        for call in called:
+            with_if = with_if.replace(call[call.index(") ") + 2:], call)
+        with_if = with_if.replace("#include <stdio.h>\n", "\n".join(["#include <stdio.h>", *declared, ""]))
+        for call in called:
+            self.assertIn(call, with_if)
+        self.environment["LLAMADA_STORE"] = str(self.place / "store")
+        _, start = indented("docs/checkpoints.md", "mpicc sum.c")
+        for name, text in {"header": example.replace("#include <llamada-checkpoint.h>", by_header), "weak": with_if}.items():
+            self.compile(name, text)
+            output, errors = self.run_line(start.replace("./sum", f"./{name}"))
+            self.assertEqual(output, "the sum is 2004000\n")
+            self.assertIn("goes on from a checkpoint", errors)
+
     def test_profiles_by_name_and_from_a_file(self):
         self.compile("a.out", PROGRAM)
         own = (ROOT / "qos-profiles/fault-tolerant.xml").read_text()

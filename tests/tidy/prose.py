@@ -28,7 +28,8 @@ PHRASES = {
 PHRASE = re.compile(r"((?:\b|(?=,))(?:" + "|".join(PHRASES) + r")\b)", re.IGNORECASE)
 
 # The headers of which ./dev docs makes the reference.
-PUBLIC = ("core/dds/include/", "core/qos/include/", "mpi-facade/include/mpi-ext.h")
+PUBLIC = ("core/dds/include/", "core/qos/include/", "mpi-facade/include/mpi-ext.h",
+          "mpi-facade/include/llamada-checkpoint.h")
 COMMENT = re.compile(r"\s*(?:///?<?|/\*\*?|\*)(?: |$)(.*?)(?:\*/)?$")
 BESIDE = re.compile(r"\S.*?///< (.*)$")
 

@@ -14,8 +14,11 @@ if ! diff "$work/declared" "$work/exported"; then
   echo "mpi.h (<) and the library (>) differ"
   exit 1
 fi
-# What else is exported is what exports.map names.
-sed -n 's/^ *\([A-Za-z_0-9]*\);$/\1/p' "$3" | grep -v '^MPIR_' | sort -u >"$work/named"
+# All other exports are those that exports.map and llamada-checkpoint.h name.
+{
+  sed -n 's/^ *\([A-Za-z_0-9]*\);$/\1/p' "$3" | grep -v '^MPIR_'
+  sed -n 's/^LLAMADA_MPI_PUBLIC int \(LLAMADA_[A-Za-z_]*\)(.*/\1/p' "$(dirname "$1")/llamada-checkpoint.h"
+} | sort -u >"$work/named"
 other=$(nm -D --defined-only "$2" | sed 's/^[^ ]* [A-Za-z] //; s/@.*//' | grep -vE '^P?MPI[RX]?_' | sort -u | diff "$work/named" - || true)
 if [ -n "$other" ]; then
   echo "exports.map (<) and the library (>) differ: $other"
