@@ -13,6 +13,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr int attempts_max = 10;
+
 FileDescriptor lock_directory(const std::string& path) {
   FileDescriptor opened(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
   if (opened && flock(opened.get(), LOCK_EX | LOCK_NB) != 0) opened.reset();
@@ -39,10 +41,16 @@ Status CheckpointDirectory::make() {
   std::error_code code;
   fs::create_directories(parent, code);
   if (code) return system_failure(fmt::format("making {}", parent.string()), code.value());
-  remove_leftovers(parent);
-  if (mkdir(path_.c_str(), 0700) != 0 && errno != EEXIST) return system_failure(fmt::format("making {}", path_));
-  lock_ = lock_directory(path_);
+  for (int attempt = 0; attempt < attempts_max && !lock_; ++attempt) {
+    if (mkdir(path_.c_str(), 0700) != 0 && errno != EEXIST)
+      return system_failure(fmt::format("making {}", path_));
+    lock_ = lock_directory(path_);
+    // Another job may have taken it for a leftover before.
+    if (lock_ && !fs::exists(path_, code)) lock_.reset();
+  }
   if (!lock_) return failure(Errc::already_exists, "another process uses {}", path_);
+  // Its own it has locked.
+  remove_leftovers(parent);
   return {};
 }
 

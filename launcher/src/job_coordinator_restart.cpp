@@ -55,6 +55,7 @@ void JobCoordinator::take(JobRestart restart) {
   user_signals_.seen = restart.user_signals;
   restart_.lost_at = restart.lost_at;
   start(std::move(restart.job));
+  checkpoints_ = std::move(restart.checkpoints);
 }
 
 /// All ranks are gone. Nothing: the job ends after all.
@@ -81,6 +82,7 @@ std::optional<JobRestart> JobCoordinator::next_start() {
   next.job.inject_rules = injector_->rules_left();
   next.store = std::move(record_.store);
   next.input = std::move(input_);
+  next.checkpoints = std::move(checkpoints_);
   for (InjectionRecord& rule : injector_->records())
     if (rule.fired) report_.injections.push_back(std::move(rule));
   next.report = std::move(report_);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "checkpoint_directory.hpp"
 #include "job_input.hpp"
 #include "job_past.hpp"
 #include "llamada/launcher/job_control.hpp"
@@ -20,6 +21,7 @@ struct JobRestart {
   std::unique_ptr<store::Store> store;
   JobPast past;
   JobInput input;
+  CheckpointDirectory checkpoints;  ///< nobody else may remove it meanwhile
   Report report;
   std::uint64_t user_signals = 0;  ///< those that were seen, a bit each
   std::chrono::steady_clock::time_point lost_at;

@@ -33,6 +33,8 @@ WrittenOutput RankOutput::written() const {
 }
 
 std::string RankOutput::go_on_from(int stream, std::uint64_t place) {
+  // It lies before that place, too.
+  if (stream == 0) held_.clear();
   OutputJournal& journal = journals_[stream];
   journal.go_on_at(place);
   const std::uint64_t begin = journal.position() - std::min(journal.position(), undelivered_at_[stream]);

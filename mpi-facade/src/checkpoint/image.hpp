@@ -29,12 +29,11 @@ using Region = std::span<std::byte>;
 /// The file of a rank's checkpoint in the job's directory for them.
 std::string image_path(const std::string& directory, std::uint32_t number, int rank);
 
-/// Writes the state and the memory to a file, durably. Errors: io, out_of_resources (the disk is full), with
-/// the file's name.
+/// Writes the state and the memory to a file, durably. Errors: those of the system, with the file's name.
 Status write_image(const std::string& path, const ImageState& state, std::span<const Region> memory);
 
-/// Reads what write_image() has written. The memory is undefined after an error. Errors: io; parse_error, the
-/// file is damaged, or of a program that had registered other memory.
+/// Reads what write_image() has written. The memory is undefined after an error. Errors: those of the
+/// system; parse_error, the file is damaged, or of a program that had registered other memory.
 Result<ImageState> read_image(const std::string& path, std::span<const Region> memory);
 
 /// Nothing happens if there is none.

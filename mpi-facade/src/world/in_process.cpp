@@ -74,6 +74,9 @@ class InProcessWorld final : public World {
     return job_.rank(rank_).incarnation.load(std::memory_order_relaxed);
   }
   const qos::Profile& profile() const override { return job_.options_.profile; }
+  std::string_view identity() const override {
+    return job_.options_.identity ? std::string_view(*job_.options_.identity) : std::string_view();
+  }
   const std::atomic<std::uint64_t>* cut() const override { return job_.options_.cut; }
   void await_stable() override {
     if (job_.options_.await_stable) job_.options_.await_stable();

@@ -63,6 +63,7 @@ class InProcessJob {
     qos::Profile profile;
     const std::atomic<std::uint64_t>* cut = nullptr;  ///< World::cut(), borrowed
     std::function<void()> await_stable;               ///< World::await_stable(); empty: it returns at once
+    const std::string* identity = nullptr;            ///< World::identity() of all ranks, borrowed
     /// World::aborted() and diverged() say the text on stderr and end the process; else they throw RankEnded.
     bool ends_process = false;
     std::uint64_t arena_bytes = std::uint64_t{256} << 20;  ///< of address space, for each rank

@@ -32,8 +32,11 @@ std::vector<Message> one_of_each() {
           Named{Errc::not_found, true, "llamada:job-1:2:3"},
           Lengthen{},
           Lengthened{},
-          Reach{ReplayPlace::last_call_ended, true},
+          Reach{ReplayPlace::last_call_ended, true, 0, 0, 0},
+          Reach{ReplayPlace::checkpoint, false, 0x123456, 0, 0},
+          Reach{ReplayPlace::restored, false, 0, std::uint64_t{5} << 40, 77},
           Reached{},
+          Reached{std::uint64_t{6} << 40, 78},
           Rejoin{3, 9, 1 << 30, 123'456'789, 11, "dds", {{3, 9, 77, 4}, {5, 11, 78, 0}}},
           Part{5, 77},
           Inject{"kill rank 0"},
@@ -69,10 +72,10 @@ TEST_CASE("protocol: the header is as documented", "[llamanet]") {
 }
 
 TEST_CASE("protocol: a body is as documented", "[llamanet]") {
-  const auto bytes = encode({0, Reach{ReplayPlace::over, true}});
+  const auto bytes = encode({0, Reach{ReplayPlace::over, true, 4, 5, 6}});
   const std::string body(reinterpret_cast<const char*>(bytes.data()) + header_size_bytes,
                          bytes.size() - header_size_bytes);
-  CHECK(body == std::string("\x03\0\0\0\x01\0\0\0", 8));
+  CHECK(body == std::string("\x03\0\0\0\x01\0\0\0\x04\0\0\0\x05\0\0\0\0\0\0\0\x06\0\0\0\0\0\0\0", 28));
   const auto named = encode({0, Named{Errc::not_found, true, "ab"}});
   CHECK(static_cast<char>(named[header_size_bytes]) == 1);
   CHECK(named[header_size_bytes + 4] == static_cast<std::byte>(Errc::not_found));
@@ -89,8 +92,9 @@ TEST_CASE("protocol: a value that its field does not have does not parse", "[lla
   CHECK(with(Say{}, 0, 8));
   CHECK_FALSE(with(Say{}, 0, 0));
   CHECK_FALSE(with(Say{}, 0, 9));
-  CHECK(with(Reach{}, 0, 4));
-  CHECK_FALSE(with(Reach{}, 0, 5));
+  CHECK(with(Reach{}, 0, 7));
+  CHECK_FALSE(with(Reach{}, 0, 0));
+  CHECK_FALSE(with(Reach{}, 0, 8));
   CHECK_FALSE(with(Reach{}, 4, 2));
   CHECK_FALSE(with(Shared{}, 0, 2));
   CHECK_FALSE(with(Named{}, 4, 0x7f));

@@ -1,11 +1,11 @@
 #!/bin/sh
-# exports.sh MPI_H LIBRARY EXPORTS_MAP: the header, with mpi-ext.h beside it, declares exactly what the library exports, functions under both names.
+# exports.sh MPI_H LIBRARY EXPORTS_MAP: the header, with mpi-ext.h and llamada-checkpoint.h beside it, declares exactly what the library exports, functions of MPI under both names.
 set -eu
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
-sed -n 's/^LLAMADA_MPI_PUBLIC [A-Za-z_]* \(P\{0,1\}MPI[RX]\{0,1\}_[A-Za-z_0-9]*\)(.*/\1/p' "$1" "$(dirname "$1")/mpi-ext.h" | sort >"$work/declared"
-nm -D --defined-only "$2" | sed 's/^[^ ]* [A-Za-z] //; s/@.*//' | grep -E '^P?MPI[RX]?_' | sort >"$work/exported"
-grep -v '^MPIR_\|^P' "$work/declared" | sed 's/^/P/' | sort >"$work/wanted_profiling"
+sed -n 's/^LLAMADA_MPI_PUBLIC [A-Za-z_]* \(P\{0,1\}MPI[RX]\{0,1\}_[A-Za-z_0-9]*\|LLAMADA_[A-Za-z_0-9]*\)(.*/\1/p' "$1" "$(dirname "$1")/mpi-ext.h" "$(dirname "$1")/llamada-checkpoint.h" | sort >"$work/declared"
+nm -D --defined-only "$2" | sed 's/^[^ ]* [A-Za-z] //; s/@.*//' | grep -E '^(P?MPI[RX]?|LLAMADA)_' | sort >"$work/exported"
+grep -v '^MPIR_\|^LLAMADA_\|^P' "$work/declared" | sed 's/^/P/' | sort >"$work/wanted_profiling"
 grep '^PMPIX\{0,1\}_' "$work/declared" | diff "$work/wanted_profiling" - || { echo "PMPI_ and MPI_ names differ in the header"; exit 1; }
 test -s "$work/declared"
 sed -n 's/^LLAMADA_MPI_PUBLIC extern .*[ *]\(MPI_[A-Za-z_0-9]*\);.*/\1/p' "$1" >"$work/variables"
