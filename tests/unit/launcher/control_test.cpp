@@ -24,6 +24,11 @@ Start some_start() {
   start.nodes = {{"a", {}}, {"b", {"ssh", "b", "/bin/llamanetd"}}};
   start.programs = {"/bin/true"};
   start.node_of_rank = {0, 1, 1, 0};
+  start.storing.checkpoints = "/store/2.checkpoints";
+  start.storing.directory = "/store/2";
+  start.storing.is_resumed = 1;
+  start.storing.token = 77;
+  start.storing.words = {"-n", "4"};
   return start;
 }
 

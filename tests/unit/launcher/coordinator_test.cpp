@@ -203,7 +203,7 @@ TEST_CASE("coordinator: a dead rank is fenced, and then started again, the same 
   CHECK(second.token == first.token);
   CHECK(second.identity == "host=home\ncalls=7\nfirst_pid=4711\n");
   job.says(control::Output{1, 1, "one "});
-  job.says(node::Reached{1, ReplayPlace::over, true, 5});
+  job.says(node::Reached{1, ReplayPlace::over, true, 5, 0, {}});
   CHECK(Job::last<node::AnswerReach>(job.to_node)->question == 5);
   job.says(control::Output{1, 1, "two"});
   CHECK(job.output_of(1) == "one two");
@@ -230,7 +230,7 @@ TEST_CASE("coordinator: a replacement that writes something else ends the job as
   job.says(control::Output{0, 1, "two"});
   CHECK(job.count_to_node<node::EndJob>() == 1);
   CHECK(job.notices().find("standard output of rank 0 at byte 0") != std::string::npos);
-  job.says(node::Reached{0, ReplayPlace::over, true, 5});
+  job.says(node::Reached{0, ReplayPlace::over, true, 5, 0, {}});
   CHECK(job.count_to_node<node::AnswerReach>() == 0);  // it waits until it is killed
   job.ends(0, SIGTERM);
   job.is_done(0);

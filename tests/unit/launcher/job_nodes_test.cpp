@@ -238,6 +238,23 @@ TEST_CASE("job nodes: the answer to MPI_Comm_spawn goes to the node that has ask
   CHECK(all.last<node::AnswerSpawn>(1)->answer.first == 3);
 }
 
+TEST_CASE(
+    "job nodes: a rank's question on its way to a checkpoint keeps what it says, and so does the answer",
+    "[launcher]") {
+  Nodes all;
+  all.nodes.take(1, node::Reached{1, ReplayPlace::restored, true, 8, 3, {4, 5}});
+  REQUIRE(all.last_heard<node::Reached>());
+  const node::Reached heard = *all.last_heard<node::Reached>();
+  CHECK(heard.place == ReplayPlace::restored);
+  CHECK(heard.checkpoint == 3);
+  CHECK(heard.written == WrittenOutput{4, 5});
+  all.nodes.take(node::AnswerReach{heard.question, {6, 7}});
+  CHECK(all.told[0].empty());
+  REQUIRE(all.last<node::AnswerReach>(1));
+  CHECK(all.last<node::AnswerReach>(1)->question == 8);
+  CHECK(all.last<node::AnswerReach>(1)->written == WrittenOutput{6, 7});
+}
+
 TEST_CASE("job nodes: added ranks are known on all nodes before the coordinator hears of them",
           "[launcher]") {
   Nodes all;

@@ -237,3 +237,110 @@ TEST_CASE("job recorder: what it leaves is whole, and goes on with what mpirun w
   second.settle();
   CHECK(second.past().ranks[1].shown[0] == "kept;more;");
 }
+
+TEST_CASE("job recorder: a checkpoint counts from the cut on that has it, the last one of all",
+          "[launcher]") {
+  Recording job(store::make_memory_store());
+  CHECK(job.past().checkpoint == 0);
+  job.recorder->checkpoint(3);
+  // The question that waits for it is answered when it is kept.
+  job.recorder->hold(7);
+  CHECK(job.past().checkpoint == 0);
+  CHECK(job.answered.empty());
+  job.recorder->take({});
+  job.settle();
+  CHECK(job.answered == std::vector<std::uint64_t>{7});
+  CHECK(job.past().checkpoint == 3);
+  job.recorder->checkpoint(4);
+  job.recorder->hold(8);
+  CHECK(job.past().checkpoint == 3);
+  job.recorder->take({{0, RankJournal::outcomes, 0, {entry(1)}}});
+  job.settle();
+  CHECK(job.past().checkpoint == 4);
+}
+
+TEST_CASE("job recorder: a checkpoint of a cut that never became whole is forgotten", "[launcher]") {
+  auto store = store::make_memory_store();
+  store::Store& content = *store;
+  std::optional<JobPast> past;
+  {
+    Recording job(std::move(store));
+    job.recorder->checkpoint(1);
+    job.recorder->hold(1);
+    job.recorder->take({});
+    job.settle();
+    auto left = job.recorder->leave();
+    REQUIRE(left);
+    store = std::move(left->store);
+    auto stream = store->stream(job_stream::checkpoint, {});
+    REQUIRE(stream);
+    REQUIRE(
+        store->append({.stream = *stream, .number = 2, .group = 2, .time_ns = 2, .head = {}, .body = {}}));
+    REQUIRE(store->write());
+    auto read = read_past(content);
+    REQUIRE(read);
+    past = std::move(*read);
+  }
+  CHECK(past->checkpoint == 1);
+  Recording again(std::move(store), &*past);
+  again.recorder->hold(control::Output{0, 1, "y"});
+  again.recorder->take({{0, RankJournal::outcomes, 0, {entry(1)}}});
+  again.settle();
+  CHECK(again.past().checkpoint == 1);
+  again.recorder->checkpoint(2);
+  again.recorder->hold(2);
+  again.recorder->take({});
+  again.settle();
+  CHECK(again.past().checkpoint == 2);
+}
+
+TEST_CASE("job recorder: what ranks wrote behind what was shown comes along", "[launcher]") {
+  Recording job(store::make_memory_store());
+  job.recorder->hold(control::Output{1, 1, "one;two;"});
+  job.recorder->hold(control::Output{1, 2, "err;"});
+  job.recorder->take({{1, RankJournal::outcomes, 0, {entry(1)}}});
+  job.run_until([&] { return job.asked == 2; });
+  job.recorder->take({});
+  job.settle();
+  job.recorder->shown({1, 1, 4});
+  job.recorder->hold(1);
+  job.recorder->take({});
+  job.settle();
+  const JobPast past = job.past();
+  CHECK(past.ranks[1].shown[0] == "one;");
+  CHECK(past.ranks[1].written_behind[0] == "two;");
+  CHECK(past.ranks[1].shown[1].empty());
+  CHECK(past.ranks[1].written_behind[1] == "err;");
+  CHECK(past.ranks[0].written_behind[0].empty());
+}
+
+TEST_CASE("job recorder: output that is written once more does not cut off what follows it", "[launcher]") {
+  auto store = store::make_memory_store();
+  std::optional<JobPast> past;
+  {
+    Recording job(std::move(store));
+    job.recorder->hold(control::Output{0, 1, "one;two;three;"});
+    job.recorder->take({{0, RankJournal::outcomes, 0, {entry(1)}}});
+    job.settle();
+    job.recorder->shown({0, 1, 4});
+    auto left = job.recorder->leave();
+    REQUIRE(left);
+    store = std::move(left->store);
+    past = *read_past(*store);
+  }
+  CHECK(past->ranks[0].shown[0] == "one;");
+  CHECK(past->ranks[0].written_behind[0] == "two;three;");
+  // A resumed rank that has come as far as this when all processes end once more. What it wrote behind that
+  // is before the checkpoint that it goes on from.
+  Recording again(std::move(store), &*past);
+  again.recorder->hold(control::Output{0, 1, "two;"});
+  again.recorder->take({{0, RankJournal::outcomes, 1, {entry(2)}}});
+  again.settle();
+  again.recorder->shown({0, 1, 4});
+  again.recorder->hold(1);
+  again.recorder->take({});
+  again.settle();
+  const JobPast next = again.past();
+  CHECK(next.ranks[0].shown[0] == "one;two;");
+  CHECK(next.ranks[0].written_behind[0] == "three;");
+}

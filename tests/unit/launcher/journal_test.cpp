@@ -133,3 +133,81 @@ TEST_CASE("lines: an endless line is not kept for ever", "[launcher]") {
   merger.take(0, std::string(LineMerger::line_size_bytes_max + 1, 'x'), out);
   CHECK(out.size() == LineMerger::line_size_bytes_max + 1);
 }
+
+namespace {
+
+constexpr std::size_t block_bytes = OutputJournal::block_size_bytes;
+
+/// A journal with this text, whose next incarnation goes on at a place.
+OutputJournal journal_going_on(const std::string& text, std::uint64_t place) {
+  OutputJournal journal;
+  CHECK(journal.take(text).fresh == text);
+  journal.begin_incarnation();
+  journal.go_on_at(place);
+  return journal;
+}
+
+}  // namespace
+
+TEST_CASE("journal: who goes on in the middle repeats the rest, and what follows is new", "[launcher]") {
+  const std::string text = text_of(3 * block_bytes + 100, 7);
+  for (const std::size_t place :
+       {std::size_t{0}, std::size_t{1}, block_bytes - 1, block_bytes, block_bytes + 7, 3 * block_bytes,
+        3 * block_bytes + 50, 3 * block_bytes + 100}) {
+    CAPTURE(place);
+    OutputJournal journal = journal_going_on(text, place);
+    CHECK(journal.position() == place);
+    CHECK(journal.left() == text.size() - place);
+    const std::size_t half = (text.size() - place) / 2;
+    const auto first = journal.take(std::string_view(text).substr(place, half));
+    CHECK_FALSE(first.difference);
+    CHECK(first.fresh.empty());
+    const std::string rest = text.substr(place + half) + "new";
+    const auto second = journal.take(rest);
+    CHECK_FALSE(second.difference);
+    CHECK(second.fresh == "new");
+    CHECK(journal.delivered() == text.size() + 3);
+    CHECK_FALSE(journal.repeating());
+    // The incarnation after it begins at the start again.
+    journal.begin_incarnation();
+    const std::string all = text + "new and more";
+    const auto third = journal.take(all);
+    CHECK_FALSE(third.difference);
+    CHECK(third.fresh == " and more");
+  }
+}
+
+TEST_CASE("journal: a difference behind the block in which one went on is found", "[launcher]") {
+  const std::string text = text_of(3 * block_bytes + 100, 7);
+  const std::size_t place = block_bytes + 7;
+  const auto with_other_byte = [&](std::size_t at) {
+    std::string other = text.substr(place);
+    other[at - place] ^= 1;
+    return other;
+  };
+  SECTION("in the next block") {
+    const std::string other = with_other_byte(2 * block_bytes + 9);
+    const auto taken = journal_going_on(text, place).take(other);
+    REQUIRE(taken.difference);
+    CHECK(taken.difference->first_byte == 2 * block_bytes);
+    CHECK(taken.difference->last_byte == 3 * block_bytes - 1);
+    CHECK(taken.difference->held == other.substr(2 * block_bytes - place, block_bytes));
+  }
+  SECTION("in the last, partial one") {
+    const auto taken = journal_going_on(text, place).take(with_other_byte(3 * block_bytes + 9));
+    REQUIRE(taken.difference);
+    CHECK(taken.difference->first_byte == 3 * block_bytes + 9);
+    CHECK(taken.difference->last_byte == 3 * block_bytes + 9);
+  }
+  SECTION("in the first whole one, if it begins there") {
+    std::string other = text.substr(block_bytes);
+    other[0] ^= 1;
+    const auto taken = journal_going_on(text, block_bytes).take(other);
+    REQUIRE(taken.difference);
+    CHECK(taken.difference->first_byte == block_bytes);
+  }
+  SECTION("but not in that block, of which the beginning is not known") {
+    CHECK_FALSE(journal_going_on(text, place).take(with_other_byte(place)).difference);
+    CHECK_FALSE(journal_going_on(text, place).take(with_other_byte(2 * block_bytes - 1)).difference);
+  }
+}

@@ -54,7 +54,7 @@ std::vector<node::ToNode> some_to_node() {
           node::KillAll{},
           node::HoldOutput{true},
           node::AnswerSpawn{9, {4, 2, "no room"}},
-          node::AnswerReach{10},
+          node::AnswerReach{10, {std::uint64_t{3} << 33, 4}},
           node::SetUnprotected{},
           node::Survey{},
           node::KillRank{1},
@@ -95,7 +95,9 @@ std::vector<node::FromNode> some_from_node() {
           node::Live{1, some_view()},
           node::Damaged{1, 2, "what"},
           node::CodeChanged{1, "/lib/x"},
-          node::Reached{1, ReplayPlace::last_call_ended, true, 5},
+          node::Reached{1, ReplayPlace::last_call_ended, true, 5, 0, {}},
+          node::Reached{1, ReplayPlace::checkpoint, false, 6, 0x123456, {}},
+          node::Reached{1, ReplayPlace::restored, false, 7, 0, {std::uint64_t{3} << 33, 4}},
           node::SpawnWanted{1, question},
           node::SharedWanted{1, shared},
           node::AgreementWanted{1, {{1, 2, 3, 4, 5, 6, {7, 8}, {8}}, 9}},
@@ -171,7 +173,7 @@ TEST_CASE("node codec: each message comes back as it was, byte by byte", "[launc
 }
 
 TEST_CASE("node codec: a choice or a flag that there is not is refused", "[launcher]") {
-  Bytes reached = node::encode(node::FromNode(node::Reached{1, ReplayPlace::over, true, 5}));
+  Bytes reached = node::encode(node::FromNode(node::Reached{1, ReplayPlace::over, true, 5, 0, {}}));
   for (const std::size_t at : {8 + 4, 8 + 8}) {
     Bytes bad = reached;
     bad[at] = std::byte{9};

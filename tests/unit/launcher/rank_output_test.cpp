@@ -1,7 +1,13 @@
 #include "rank_output.hpp"
 
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include "llamada/base/random.hpp"
 #include "test.hpp"
 
+using namespace llamada;
 using namespace llamada::launcher;
 using Finding = RankOutput::Finding;
 
@@ -53,4 +59,147 @@ TEST_CASE("output: standard error may differ, and is shown from there on", "[lau
   const auto delivery = output.take(1, "aXc and more");
   CHECK(delivery.bytes == "aXc and more");
   CHECK_FALSE(delivery.difference);
+}
+
+namespace {
+
+/// Text of which each byte tells where it is.
+std::string text_of(std::size_t bytes) {
+  std::string text;
+  for (int line = 0; text.size() < bytes; ++line) text += std::to_string(line) + ";";
+  text.resize(bytes);
+  return text;
+}
+
+constexpr std::size_t bytes_of_block = OutputJournal::block_size_bytes;
+
+}  // namespace
+
+TEST_CASE("output: what a resumed rank wrote before its checkpoint and was not shown is delivered, once",
+          "[launcher]") {
+  const int stream = GENERATE(0, 1);
+  RankOutput output;
+  output.restore(stream, "shown ", "not shown, behind");
+  CHECK(output.written() == WrittenOutput{0, 0});
+  CHECK(output.take(stream, "sho").bytes.empty());
+  SECTION("the checkpoint is behind what was shown") {
+    CHECK(output.go_on_from(stream, 16) == "not shown,");
+    CHECK(output.written()[static_cast<std::size_t>(stream)] == 16);
+    CHECK(output.take(stream, " behind").bytes == " behind");
+  }
+  SECTION("what was shown is behind the checkpoint") {
+    CHECK(output.go_on_from(stream, 4).empty());
+    CHECK(output.take(stream, "n not shown,").bytes == "not shown,");
+  }
+  SECTION("the rank has come behind what was shown already") {
+    CHECK(output.take(stream, "wn not ").bytes == "not ");
+    CHECK(output.go_on_from(stream, 16) == "shown,");
+    CHECK(output.take(stream, "!").bytes == "!");
+  }
+  SECTION("a replacement goes on from the same") {
+    CHECK(output.go_on_from(stream, 16) == "not shown,");
+    output.begin_incarnation(true);
+    CHECK(output.take(stream, "shown ").bytes.empty());
+    CHECK(output.go_on_from(stream, 16).empty());
+    CHECK(output.take(stream, " behind").bytes == " behind");
+  }
+  SECTION("a replacement goes on from a later one") {
+    CHECK(output.go_on_from(stream, 16) == "not shown,");
+    CHECK(output.take(stream, " behind").bytes == " behind");
+    output.begin_incarnation(true);
+    CHECK(output.go_on_from(stream, 20).empty());
+    CHECK(output.take(stream, "ind, more").bytes == ", more");
+  }
+}
+
+TEST_CASE(
+    "output: what a replacement writes within its predecessor's last call and before its checkpoint is not "
+    "delivered twice",
+    "[launcher]") {
+  // A resumed rank that died in its first checkpoint, before its buffer was written out.
+  RankOutput output;
+  output.restore(0, "", "begin;more;");
+  output.begin_incarnation(false);
+  CHECK(output.reached(ReplayPlace::last_call_begins, true) == Finding::as_before);
+  CHECK(output.take(0, "begin;").bytes.empty());
+  CHECK(output.written()[0] == 6);
+  CHECK(output.go_on_from(0, 11) == "begin;more;");
+  CHECK(output.written()[0] == 11);
+  CHECK(output.reached(ReplayPlace::last_call_ended, true) == Finding::as_before);
+  CHECK(output.release().bytes.empty());
+  CHECK(output.take(0, "new").bytes == "new");
+}
+
+namespace {
+
+/// A rank that always writes the same text, over incarnations that go on from checkpoints; and the user, who
+/// is to get each byte of it once.
+struct DeterministicRank {
+  DeterministicRank(std::uint64_t seed, int stream)
+      : random(seed), stream(stream), text(text_of(1 + random.below(5 * bytes_of_block))) {
+    first_checkpoint = random.below(text.size() + 1);
+    const std::size_t shown = random.below(text.size() + 1);
+    const std::size_t behind = random.below(text.size() - shown + 1);
+    got = text.substr(0, shown);
+    output.restore(stream, got, text.substr(shown, behind));
+    if (const std::size_t kept = shown + behind; kept >= first_checkpoint && random.chance(3, 4))
+      checkpoint = first_checkpoint + random.below(kept - first_checkpoint + 1);
+    furthest = shown;
+  }
+
+  void get(std::string_view bytes) { got += bytes; }
+  void write_up_to(std::size_t end) {
+    while (place < end) {
+      const std::size_t count = 1 + random.below(std::min<std::size_t>(end - place, 3000));
+      const auto delivery = output.take(stream, std::string_view(text).substr(place, count));
+      CHECK_FALSE(delivery.difference);
+      get(delivery.bytes);
+      place += count;
+      furthest = std::max(furthest, place);
+      check();
+    }
+  }
+  void check() const {
+    CHECK((got == text.substr(0, furthest)));  // without showing them
+    CHECK(output.written()[static_cast<std::size_t>(stream)] == place);
+  }
+  /// One incarnation, which ends anywhere.
+  void live() {
+    place = 0;
+    write_up_to(random.chance(1, 6) ? random.below(first_checkpoint + 1) : first_checkpoint);
+    if (place < first_checkpoint) return;
+    if (checkpoint) {
+      get(output.go_on_from(stream, *checkpoint));
+      place = *checkpoint;
+      furthest = std::max(furthest, place);
+      check();
+    }
+    while (place < text.size() && !random.chance(1, 4)) {
+      if (random.chance(1, 2)) checkpoint = place;
+      write_up_to(place + 1 + random.below(text.size() - place));
+    }
+  }
+
+  Random random;
+  int stream;
+  std::string text;
+  std::size_t first_checkpoint = 0;
+  std::optional<std::size_t> checkpoint;
+  std::string got;
+  std::size_t place = 0, furthest = 0;
+  RankOutput output;
+};
+
+}  // namespace
+
+TEST_CASE("output: over any incarnations that go on from any checkpoints, each byte is delivered once",
+          "[launcher]") {
+  for (std::uint64_t seed = 1; seed <= 500; ++seed) {
+    CAPTURE(seed);
+    DeterministicRank rank(seed, static_cast<int>(seed % 2));
+    for (int incarnation = 0; incarnation < 6; ++incarnation) {
+      if (incarnation > 0) rank.output.begin_incarnation(true);
+      rank.live();
+    }
+  }
 }

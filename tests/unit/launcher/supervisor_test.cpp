@@ -5,8 +5,12 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include <filesystem>
+#include <fstream>
+
 #include "llamada/qos/serialization.hpp"
 #include "process_tree.hpp"
+#include "temporary_folder.hpp"
 #include "test.hpp"
 
 // The processes of a node, supervised without a coordinator: the test says what a coordinator would, and
@@ -38,7 +42,9 @@ class NoArenas final : public JobArenas {
   }
   Result<std::uint32_t> add_ranks(std::uint32_t) override { return std::uint32_t{7}; }
   void answer_spawn(std::uint64_t, const SpawnAnswer&) override {}
-  void answer_reach(std::uint64_t, const WrittenOutput&) override {}
+  void answer_reach(std::uint64_t question, const WrittenOutput& written) override {
+    calls_.push_back(fmt::format("answer {}: {} {}", question, written[0], written[1]));
+  }
   void answer_inject(std::uint64_t, const InjectAnswer&) override {}
   void limit_log(std::uint64_t) override {}
   void set_unprotected() override {}
@@ -49,9 +55,12 @@ class NoArenas final : public JobArenas {
   Status probe_nodes(const std::vector<std::string>& endpoints) override {
     ArenaEvent probed{.kind = ArenaEventKind::probed};
     probed.probe = {"no right", std::vector<PairProbe>(endpoints.size(), PairProbe{1400, 0, 5})};
-    events_.push_back(std::move(probed));
-    eventfd_write(event_.get(), 1);
+    happens(std::move(probed));
     return {};
+  }
+  void happens(ArenaEvent event) {
+    events_.push_back(std::move(event));
+    eventfd_write(event_.get(), 1);
   }
   Status meet_nodes(const std::vector<std::string>& endpoints, const LinkChoice& /*link*/) override {
     calls_.push_back(fmt::format("meet {}", endpoints.size()));
@@ -97,7 +106,9 @@ struct Node {
         loop,
         [this](const ArenasRequest& request) -> Result<std::unique_ptr<JobArenas>> {
           nodes = request.nodes;
-          return std::unique_ptr<JobArenas>(std::make_unique<NoArenas>(calls));
+          auto made = std::make_unique<NoArenas>(calls);
+          arenas = made.get();
+          return std::unique_ptr<JobArenas>(std::move(made));
         },
         [this](node::FromNode message) { told.push_back(std::move(message)); });
     if (!prepares) return;
@@ -134,6 +145,7 @@ struct Node {
 
   sigset_t mask{};
   std::vector<std::string> calls;
+  NoArenas* arenas = nullptr;
   std::optional<ArenasRequest::Nodes> nodes;  ///< what the arenas were told of other nodes
   std::vector<node::FromNode> told;
   std::size_t next = 0;
@@ -156,6 +168,34 @@ TEST_CASE("supervisor: a process is started, its output told, and then its end",
   CHECK(node.wait_for<node::Done>().slot == 0);
   CHECK(node.written.find("llamada/0/job-0-0\n") != std::string::npos);
   CHECK(node.calls == std::vector<std::string>{"expect 0", "done 0"});
+}
+
+TEST_CASE("supervisor: what a rank wrote before it asks how much that is comes before the question",
+          "[launcher]") {
+  const test::TemporaryFolder folder;
+  Node node;
+  const std::string go = folder / "go", ready = folder / "ready";
+  node.start(
+      {Node::shell(0, fmt::format("until [ -e {} ]; do sleep 0.01; done; printf out; printf err >&2; : >{}; "
+                                  "sleep 1000",
+                                  go, ready))});
+  node.wait_for<node::Started>();
+  const ReplayPlace place = GENERATE(ReplayPlace::output, ReplayPlace::restored);
+  ArenaEvent asked{.kind = ArenaEventKind::reach};
+  asked.reach = {.place = place, .number = 77, .checkpoint = 3, .written = {5, std::uint64_t{6} << 40}};
+  // Nobody looks until all is there.
+  node.arenas->happens(asked);
+  std::ofstream(go) << "";
+  while (!std::filesystem::exists(ready)) usleep(1000);
+  const auto reached = node.wait_for<node::Reached>();
+  CHECK(node.written.size() == 6);
+  CHECK(reached.slot == 0);
+  CHECK(reached.place == place);
+  CHECK(reached.question == 77);
+  CHECK(reached.checkpoint == 3);
+  CHECK(reached.written == WrittenOutput{5, std::uint64_t{6} << 40});
+  node.supervisor->take(node::AnswerReach{77, {1, 2}});
+  CHECK(node.calls.back() == "answer 77: 1 2");
 }
 
 TEST_CASE("supervisor: standard input is given, and what was taken is told", "[launcher]") {
