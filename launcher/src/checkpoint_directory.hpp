@@ -15,8 +15,8 @@ class CheckpointDirectory {
   /// `path` ends in checkpoint_suffix; empty: there is none.
   explicit CheckpointDirectory(std::string path) : path_(std::move(path)) {}
 
-  /// Makes it, unless it is there, and keeps others from removing it. Also removes those of jobs that are gone.
-  /// Errors: those of the system.
+  /// Makes it, unless it is there, and keeps others from removing it. Also removes those of jobs that are
+  /// gone. Errors: those of the system.
   Status make();
   /// The job has come to its end.
   void remove();

@@ -242,7 +242,7 @@ class JobCoordinator {
     bool is_over = false;                 ///< the program has ended the job, and would again
     std::optional<std::chrono::steady_clock::time_point> waits_until;  ///< for mpirun to show everything
     std::uint32_t checkpoint = 0;  ///< that all ranks have written, of those that have been told here
-  } record_;  ///< of a job that outlives its nodes or processes
+  } record_;                       ///< of a job that outlives its nodes or processes
   CheckpointDirectory checkpoints_;
   std::uint32_t resumed_checkpoint_ = 0;  ///< from which the ranks of a resumed job go on; 0: none
   struct {

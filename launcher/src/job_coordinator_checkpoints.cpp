@@ -24,7 +24,8 @@ void JobCoordinator::restored(JobRank& rank, const node::Reached& message) {
     if (!late.empty()) show({rank.slot, static_cast<std::uint8_t>(stream + 1), std::move(late)});
   }
   if (job_.verbose)
-    say(fmt::format("mpirun: {} (incarnation {}) goes on from a checkpoint.\n", name_of(rank), rank.incarnation));
+    say(fmt::format("mpirun: {} (incarnation {}) goes on from a checkpoint.\n", name_of(rank),
+                    rank.incarnation));
   tell_node_(node::AnswerReach{message.question});
 }
 

@@ -46,7 +46,8 @@ void JobCoordinator::on(node::Reached&& message) {
   JobRank* const rank = rank_at(message.slot);
   if (!rank || ending_code_) return;
   if (message.place == ReplayPlace::output) return written_output(*rank, message.question);
-  if (message.place == ReplayPlace::checkpoint) return checkpoint_written(message.checkpoint, message.question);
+  if (message.place == ReplayPlace::checkpoint)
+    return checkpoint_written(message.checkpoint, message.question);
   if (message.place == ReplayPlace::restored) return restored(*rank, message);
   if (message.place == ReplayPlace::effect && record_.recorder)
     return record_.recorder->hold(message.question);

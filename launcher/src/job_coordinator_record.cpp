@@ -91,7 +91,7 @@ void JobCoordinator::resume() {
     restore(slot, RankJournal::ledger, rank.ledger);
     ranks_[slot].first_attached = rank.first_pid;
     if (!rank.host.empty()) nodes_[control::node_of(job_, slot)].host = rank.host;
-    for (int stream = 0; stream < 2; ++stream) 
+    for (int stream = 0; stream < 2; ++stream)
       ranks_[slot].output.restore(stream, rank.shown[stream], rank.written_behind[stream]);
   }
   resumed_checkpoint_ = past.checkpoint;

@@ -38,8 +38,8 @@ struct JobPast {
     /// starts again under the same mpirun, what mpirun was given.
     std::array<std::string, 2> shown;
     std::array<std::string, 2> written_behind;  ///< what the rank wrote to them behind that
-    std::int32_t first_pid = 0;  ///< that the program was told; 0: none yet
-    std::string host;            ///< that it was told; empty: none yet
+    std::int32_t first_pid = 0;                 ///< that the program was told; 0: none yet
+    std::string host;                           ///< that it was told; empty: none yet
   };
 
   control::Start plan;

@@ -51,8 +51,7 @@ Status JobRecorder::open(const control::Start& job, const JobPast* past) {
         std::pair(&outcomes_, job_stream::outcomes), std::pair(&ledger_, job_stream::ledger),
         std::pair(&output_, job_stream::output), std::pair(&input_, job_stream::input),
         std::pair(&process_, job_stream::process), std::pair(&code_, job_stream::code),
-        std::pair(&checkpoint_, job_stream::checkpoint),
-        std::pair(&end_, job_stream::end)})
+        std::pair(&checkpoint_, job_stream::checkpoint), std::pair(&end_, job_stream::end)})
     if (auto status = open_stream(*stream, name); !status) return status;
   if (past) {
     // Their numbers would make them a part of the next cut.

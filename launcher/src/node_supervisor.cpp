@@ -228,7 +228,9 @@ void NodeSupervisor::on(node::AnswerSpawn&& message) {
   arenas_->answer_spawn(message.question, message.answer);
 }
 
-void NodeSupervisor::on(node::AnswerReach&& message) { arenas_->answer_reach(message.question, message.written); }
+void NodeSupervisor::on(node::AnswerReach&& message) {
+  arenas_->answer_reach(message.question, message.written);
+}
 
 void NodeSupervisor::on(node::AnswerShared&& message) {
   arenas_->answer_shared(message.question, message.answer);

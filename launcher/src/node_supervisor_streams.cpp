@@ -83,7 +83,8 @@ void NodeSupervisor::arena_damaged(const RankProcess& finder, std::uint32_t slot
 /// A replacement waits at this place of its replay.
 void NodeSupervisor::replay_reached(const RankProcess& rank, const ReachQuestion& question) {
   read_all_output(rank, 0);
-  if (question.place == ReplayPlace::output || question.place == ReplayPlace::restored) read_all_output(rank, 1);
+  if (question.place == ReplayPlace::output || question.place == ReplayPlace::restored)
+    read_all_output(rank, 1);
   tell_(node::Reached{rank.slot, question.place, question.is_single && !ending_ && writes_alone(rank),
                       question.number, question.checkpoint, question.written});
 }

@@ -33,8 +33,8 @@ class OutputJournal {
 
   /// The next incarnation begins, at the start of the stream.
   void begin_incarnation();
-  /// The present incarnation goes on at this place of the stream, which is not behind what was delivered. What
-  /// follows in the same block is not compared.
+  /// The present incarnation goes on at this place of the stream, which is not behind what was delivered.
+  /// What follows in the same block is not compared.
   void go_on_at(std::uint64_t place);
   /// Takes what the present incarnation wrote next. After a difference it is no longer compared: all is
   /// fresh.
@@ -54,8 +54,8 @@ class OutputJournal {
   std::uint64_t delivered_ = 0;
   std::uint64_t position_ = 0;
   std::vector<std::uint32_t> block_crcs_;
-  std::string tail_;   ///< delivered bytes behind the last whole block
-  std::string block_;  ///< of the incarnation that repeats: what it has written of the present block
+  std::string tail_;      ///< delivered bytes behind the last whole block
+  std::string block_;     ///< of the incarnation that repeats: what it has written of the present block
   bool has_gap_ = false;  ///< it has not written the beginning of that
 };
 

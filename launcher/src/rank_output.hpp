@@ -35,8 +35,8 @@ class RankOutput {
   void restore(int stream, std::string_view bytes, std::string undelivered);
   /// How much the present incarnation has written to both.
   WrittenOutput written() const;
-  /// The present incarnation goes on from a checkpoint, before which predecessors had written so much: what was
-  /// not delivered of that is to be delivered now. `stream`: as for take().
+  /// The present incarnation goes on from a checkpoint, before which predecessors had written so much: what
+  /// was not delivered of that is to be delivered now. `stream`: as for take().
   std::string go_on_from(int stream, std::uint64_t place);
   /// A replacement begins. `is_silent`: its predecessors had begun no MPI call, so it says nothing of its
   /// replay.
@@ -62,7 +62,7 @@ class RankOutput {
 
  private:
   std::array<OutputJournal, 2> journals_;
-  std::array<std::string, 2> undelivered_;       ///< of a rank that is resumed,
+  std::array<std::string, 2> undelivered_;         ///< of a rank that is resumed,
   std::array<std::uint64_t, 2> undelivered_at_{};  ///< from these places on
   std::string held_;  ///< new bytes on standard output that may not be delivered yet: not in the journal
   Repetition repetition_ = Repetition::over;

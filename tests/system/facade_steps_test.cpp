@@ -22,12 +22,12 @@ using Json = nlohmann::json;
 struct Step {
   const char* name;
   enum When {
-    live,    ///< only before a replay, or after it
-    both,    ///< in a replay too
-    either,  ///< in a replay if the others are slow
-    bulk,    ///< only when no histories are kept
-    replay,  ///< only in a replay, or at its end
-    input,   ///< only where there is standard input: tests/mpi/input_pieces.sh
+    live,        ///< only before a replay, or after it
+    both,        ///< in a replay too
+    either,      ///< in a replay if the others are slow
+    bulk,        ///< only when no histories are kept
+    replay,      ///< only in a replay, or at its end
+    input,       ///< only where there is standard input: tests/mpi/input_pieces.sh
     checkpoint,  ///< only where checkpoints are taken: tests/mpi/checkpoints.sh
   } when;
   int most = 3;  ///< the last pass that is tried

@@ -70,8 +70,11 @@ ArenaEvent spawn_event(const llamanet::DriverEvent& event) {
 
 ArenaEvent reach_event(const llamanet::DriverEvent& event) {
   ArenaEvent told{ArenaEventKind::reach, event.slot, 0, {}};
-  told.reach = {static_cast<launcher::ReplayPlace>(event.reach.place), event.reach.is_single,
-                number_of(event.question), event.reach.number, {event.reach.output, event.reach.errors}};
+  told.reach = {static_cast<launcher::ReplayPlace>(event.reach.place),
+                event.reach.is_single,
+                number_of(event.question),
+                event.reach.number,
+                {event.reach.output, event.reach.errors}};
   return told;
 }
 

@@ -49,7 +49,8 @@ bool is_of_checkpoint(std::uint64_t kind) {
   return kind == message_log_kind || kind == bulk_log_kind || kind == coll::collective_log_kind;
 }
 
-/// Of a log, no copy of one, behind the first checkpoint and before the present one: nobody looks there again.
+/// Of a log, no copy of one, behind the first checkpoint and before the present one: nobody looks there
+/// again.
 bool is_over(const log::LogKey& key, std::uint32_t present) {
   const std::uint32_t checkpoint = checkpoint_of_log(key);
   return key.high >> 32 == 0 && is_of_checkpoint(kind_of_log(key)) && checkpoint > 0 && checkpoint < present;
@@ -106,16 +107,14 @@ std::string Course::obstacle() const {
   if (now.handles != first_.handles)
     return "communicators, datatypes, requests or other objects of MPI were made or freed since the first "
            "checkpoint";
-  if (now.inputs_read != first_.inputs_read)
-    return "standard input was read since the first checkpoint";
+  if (now.inputs_read != first_.inputs_read) return "standard input was read since the first checkpoint";
   return obstacle_in(first_.files, now.files);
 }
 
 /// Whether this rank's part is on disk.
 bool Course::write() {
   replay::Determinants& determinants = runtime_.engine->determinants();
-  if (determinants.replaying())
-    return determinants.read_value(replay::ValueId::checkpoint_written, 0) == 1;
+  if (determinants.replaying()) return determinants.read_value(replay::ValueId::checkpoint_written, 0) == 1;
   World& world = *runtime_.world;
   std::string why = obstacle();
   if (why.empty()) {
@@ -150,9 +149,10 @@ bool Course::sees_directory() {
   }
   determinants.record_value(replay::ValueId::checkpoint_written, sees ? 1 : 0);
   if (!sees)
-    world.warning(fmt::format("checkpoint {} is not taken: {} is another directory here than on the node of rank 0; "
-                              "name one that all nodes share by mpirun --store",
-                              number_, directory_of(world)));
+    world.warning(
+        fmt::format("checkpoint {} is not taken: {} is another directory here than on the node of rank 0; "
+                    "name one that all nodes share by mpirun --store",
+                    number_, directory_of(world)));
   return sees;
 }
 
@@ -174,9 +174,10 @@ Result<bool> Course::agree(bool is_written) {
   }
   if (all.is_written == 0 || all.sent == all.received) return all.is_written == 1;
   if (runtime_.rank_in_world() == 0 && !runtime_.engine->replaying())
-    runtime_.world->warning(fmt::format("checkpoint {} is not taken: {} messages have been sent that nobody has "
-                                        "received yet",
-                                        number_, all.sent - all.received));
+    runtime_.world->warning(
+        fmt::format("checkpoint {} is not taken: {} messages have been sent that nobody has "
+                    "received yet",
+                    number_, all.sent - all.received));
   return false;
 }
 
@@ -206,8 +207,8 @@ void Course::pass(std::uint32_t number, bool is_restarted) {
   // Predecessors of this life of the job may have ended before.
   const auto calls_before = static_cast<std::uint64_t>(
       std::strtoull(std::string(identity_value(world.identity(), "calls")).c_str(), nullptr, 10));
-  const bool repeats = (is_repeated || is_restarted) && world.incarnation() > 1 &&
-                       calls_before >= runtime_.calls.begun();
+  const bool repeats =
+      (is_repeated || is_restarted) && world.incarnation() > 1 && calls_before >= runtime_.calls.begun();
   const bool follows = (is_repeated || is_restarted) && world.is_resumed();
   if (!is_repeated && !is_restarted) world.checkpoint_written(number);
   determinants.pass_checkpoint(number);

@@ -53,11 +53,11 @@ class Course {
 
   Runtime& runtime_;
   std::vector<Region> memory_;
-  std::uint32_t number_ = 0;  // of the last call
-  Objects first_;             // of the first that was taken
+  std::uint32_t number_ = 0;                    // of the last call
+  Objects first_;                               // of the first that was taken
   std::vector<std::unique_ptr<PastLog>> past_;  // until all ranks have passed; of before the first for good
-  std::uint32_t left_ = 0;    // the checkpoint behind which it was before the present one
-  std::string told_;          // why one was not taken, last
+  std::uint32_t left_ = 0;                      // the checkpoint behind which it was before the present one
+  std::string told_;                            // why one was not taken, last
 };
 
 /// The process's, made at the first use.

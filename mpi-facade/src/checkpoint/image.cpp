@@ -67,8 +67,7 @@ Status sync_directory_of(const std::string& path) {
 
 class Reading {
  public:
-  explicit Reading(const std::string& path)
-      : path_(path), file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+  explicit Reading(const std::string& path) : path_(path), file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
     if (!file_) status_ = system_failure(fmt::format("opening the checkpoint {}", path_));
   }
 
@@ -184,7 +183,8 @@ Result<ImageState> read_image(const std::string& path, std::span<const Region> m
   std::vector<std::byte> encoded(file.ok() ? state_bytes : 0);
   file.get(encoded);
   ImageState state;
-  if (file.ok() && (crc32c(encoded) != state_crc || !decode(encoded, state))) file.damaged("its head is damaged");
+  if (file.ok() && (crc32c(encoded) != state_crc || !decode(encoded, state)))
+    file.damaged("its head is damaged");
   if (file.ok() && regions != memory.size())
     file.damaged(fmt::format("the program has registered {} pieces of memory, and had registered {}",
                              memory.size(), regions));

@@ -50,7 +50,8 @@ std::vector<OpenFile> open_files() {
 
 std::string obstacle_in(const std::vector<OpenFile>& first, const std::vector<OpenFile>& now) {
   for (const OpenFile& file : now) {
-    const auto before = std::ranges::find_if(first, [&](const OpenFile& each) { return is_same(each, file); });
+    const auto before =
+        std::ranges::find_if(first, [&](const OpenFile& each) { return is_same(each, file); });
     if (before == first.end())
       return fmt::format("{} is open, and was not at the first checkpoint", name_of(file));
     // Part of what was read lies in a buffer of libc's.

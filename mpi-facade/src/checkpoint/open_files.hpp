@@ -10,7 +10,7 @@ namespace llamada::mpi::checkpoint {
 struct OpenFile {
   std::int32_t descriptor = -1;
   std::uint64_t device = 0, inode = 0;
-  std::int64_t place = 0;         ///< the descriptor's offset
+  std::int64_t place = 0;            ///< the descriptor's offset
   bool is_only_for_reading = false;  ///< not part of a checkpoint
 };
 

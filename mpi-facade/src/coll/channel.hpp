@@ -249,8 +249,8 @@ class Channel {
   void retire();
   /// Fails where a member is lost, or the communicator revoked: what it waits for will not come.
   void look_at_losses(const Losses& losses);
-  /// To be called when all members have left it behind a checkpoint, and this one has retired: gives back what
-  /// is of no use any more.
+  /// To be called when all members have left it behind a checkpoint, and this one has retired: gives back
+  /// what is of no use any more.
   void discard();
   /// The process in this slot has ended.
   void part(int world_rank);

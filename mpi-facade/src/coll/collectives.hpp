@@ -119,7 +119,8 @@ class Collectives {
   /// The collectives that follow have other logs (World::checkpoint()): the channels of these communicators,
   /// which are all that there are, have come to their end, and new ones are made at the next collectives.
   /// `past` gets the logs. No collective may be under way.
-  void pass_checkpoint(std::span<Communicator* const> communicators, std::vector<std::unique_ptr<PastLog>>& past);
+  void pass_checkpoint(std::span<Communicator* const> communicators,
+                       std::vector<std::unique_ptr<PastLog>>& past);
 
   /// This process's part is over, but the rank's is not: communicators that go are not given up (tests).
   void leave() { is_leaving_ = true; }

@@ -116,7 +116,8 @@ void Ledger::read_past() {
         pasts_[last_passed_].announced = entry->value;
         break;
       case type_begun:
-        pasts_[last_passed_].begun = {static_cast<OperationKind>(entry->head >> 8 & 0xff), entry->count, entry->value};
+        pasts_[last_passed_].begun = {static_cast<OperationKind>(entry->head >> 8 & 0xff), entry->count,
+                                      entry->value};
         break;
       case type_outcome: {
         Entry outcome;

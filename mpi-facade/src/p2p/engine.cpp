@@ -83,10 +83,12 @@ void Engine::pass_checkpoint(std::uint32_t number, bool repeats, bool follows,
   world_.pass_checkpoint(number);
   ReplayCourse::Past past_of_others = replay_.take_past();
   const bool keeps = upkeep_.keeps();
-  make_anew(outgoing_, world_, static_cast<SendOwner&>(*this), direct_, outgoing_options(world_, options_, repeats));
+  make_anew(outgoing_, world_, static_cast<SendOwner&>(*this), direct_,
+            outgoing_options(world_, options_, repeats));
   make_anew(receiving_, Receiving::Parts{world_, determinants_, requests_, outgoing_, direct_, early_,
                                          static_cast<ReceiveOwner&>(*this), keeps});
-  make_anew(incoming_, world_, static_cast<MessageSink&>(receiving_), SendBounds::of(world_.profile().datawriter_qos).told_after());
+  make_anew(incoming_, world_, static_cast<MessageSink&>(receiving_),
+            SendBounds::of(world_.profile().datawriter_qos).told_after());
   make_anew(replay_, ReplayCourse::Parts{world_, determinants_, incoming_, outgoing_, receiving_, progress_,
                                          repeats, follows});
   replay_.set_past(std::move(past_of_others));

@@ -241,7 +241,8 @@ class Engine final : public WaitWork, private ReceiveOwner, private SendOwner, p
   /// What follows lies in other logs, behind this checkpoint, which the determinants have passed; `past` gets
   /// those until now. No message may be under way, and no request active. `repeats`: predecessors have come
   /// as far; `follows`: what the rank does has been recorded (ReplayCourse).
-  void pass_checkpoint(std::uint32_t number, bool repeats, bool follows, std::vector<std::unique_ptr<PastLog>>& past);
+  void pass_checkpoint(std::uint32_t number, bool repeats, bool follows,
+                       std::vector<std::unique_ptr<PastLog>>& past);
 
   // Communication. Ranks are those of the communicator; arguments have been checked; the peer is not
   // MPI_PROC_NULL.

@@ -73,13 +73,15 @@ bool Incoming::open_reader(int from, log::LogKey key, log::DirectoryScan& scan, 
 
 bool Incoming::find(int from, Stream& stream) {
   if (!has_new_logs(stream)) return false;
-  stream.open = open_reader(from, message_log_key(world_.rank(), world_.checkpoint()), stream.scan, stream.reader);
+  stream.open =
+      open_reader(from, message_log_key(world_.rank(), world_.checkpoint()), stream.scan, stream.reader);
   stream.may_be_brief = stream.open && told_after_ == 0;
   return stream.open;
 }
 
 bool Incoming::find_bulk(int from, Stream& stream) {
-  stream.bulk_open = open_reader(from, bulk_log_key(world_.rank(), world_.checkpoint()), stream.bulk_scan, stream.bulk);
+  stream.bulk_open =
+      open_reader(from, bulk_log_key(world_.rank(), world_.checkpoint()), stream.bulk_scan, stream.bulk);
   return stream.bulk_open;
 }
 

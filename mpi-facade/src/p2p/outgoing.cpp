@@ -75,7 +75,8 @@ void Outgoing::add_reader(Destination& to, bool bulk) {
   log::LogWriter& log = bulk ? to.bulk.log : to.log;
   if (log.reader_count() > 0) return;
   const auto arena = world_.cursors_of(to.rank);
-  const auto key = bulk ? bulk_log_key(to.rank, world_.checkpoint()) : message_log_key(to.rank, world_.checkpoint());
+  const auto key =
+      bulk ? bulk_log_key(to.rank, world_.checkpoint()) : message_log_key(to.rank, world_.checkpoint());
   const auto* cursor =
       log::find_cursor(arena, key, static_cast<std::uint32_t>(world_.rank()), bulk ? to.bulk.scan : to.scan);
   if (cursor) log.add_reader(cursor);

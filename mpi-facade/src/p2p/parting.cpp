@@ -77,7 +77,8 @@ class Outgoing::PastDestination final : public PastLog {
   std::uint32_t checkpoint() const override { return checkpoint_; }
   void discard() override {
     if (ProgressHook* const link = world_.is_local(to_->rank) ? nullptr : world_.link())
-      for (const log::LogKey key : {message_log_key(to_->rank, checkpoint_), bulk_log_key(to_->rank, checkpoint_)})
+      for (const log::LogKey key :
+           {message_log_key(to_->rank, checkpoint_), bulk_log_key(to_->rank, checkpoint_)})
         link->withdraw(key);
     to_->log.discard();
     if (to_->bulk.is_open) to_->bulk.log.discard();

@@ -64,8 +64,9 @@ enum class ValueId : std::uint32_t {
   input_read = 0x40000,  ///< what came of a read from standard input
   wait_outcome,          ///< what came of a call that waits (poll, nanosleep, ...), if it told nothing more
   signal,                ///< a signal's handler was called: its number | place << 8 | ordinal << 16
-  checkpoint_written = 0x50000,  ///< 1: this rank has written the checkpoint that it was asked for; 0: it has not
-  checkpoint_passed,             ///< its number; what follows in the journal is what the rank did behind it
+  checkpoint_written =
+      0x50000,        ///< 1: this rank has written the checkpoint that it was asked for; 0: it has not
+  checkpoint_passed,  ///< its number; what follows in the journal is what the rank did behind it
 };
 
 /// Which message a wildcard receive took.

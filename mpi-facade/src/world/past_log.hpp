@@ -4,8 +4,8 @@
 
 namespace llamada::mpi {
 
-/// What this process wrote before it passed a checkpoint, with whatever refers to it: others may still read it,
-/// until all ranks have passed.
+/// What this process wrote before it passed a checkpoint, with whatever refers to it: others may still read
+/// it, until all ranks have passed.
 ///
 /// Threads: the rank's MPI thread.
 class PastLog {

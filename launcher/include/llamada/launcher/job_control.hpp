@@ -29,8 +29,8 @@ struct Node {
   bool operator==(const Node&) const = default;
 };
 
-/// Of a job with DURABILITY PERSISTENT: where what it goes on from is kept, and what mpirun --resume needs. Of any
-/// job whose ranks are replaced: where they write checkpoints.
+/// Of a job with DURABILITY PERSISTENT: where what it goes on from is kept, and what mpirun --resume needs.
+/// Of any job whose ranks are replaced: where they write checkpoints.
 struct Storing {
   std::string checkpoints;               ///< a directory of this job alone; empty: nowhere
   std::string directory;                 ///< of this job alone; empty: nothing is kept on a disk

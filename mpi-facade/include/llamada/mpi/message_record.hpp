@@ -92,8 +92,8 @@ bool apply_patch(std::span<const std::byte> patch, std::size_t message_bytes, Pu
 inline constexpr std::uint32_t context_of_world = 1;
 inline constexpr std::uint32_t context_of_self = 2;
 
-/// Histories begin anew at each checkpoint, in other logs: its number is in their keys, above what kind of log
-/// it is. 0: the start of the program.
+/// Histories begin anew at each checkpoint, in other logs: its number is in their keys, above what kind of
+/// log it is. 0: the start of the program.
 inline constexpr std::uint32_t checkpoint_number_max = (1U << 24) - 1;
 constexpr std::uint64_t log_kind(std::uint64_t kind, std::uint32_t checkpoint) {
   return kind | std::uint64_t{checkpoint} << 8;
