@@ -85,6 +85,7 @@ Course::Objects Course::objects() const {
 std::string Course::obstacle_in_mpi() const {
   const World& world = *runtime_.world;
   if (!world.is_protected()) return "the job is no longer protected";
+  if (directory_of(world).empty()) return "there is no directory for checkpoints: name one by mpirun --store";
   if (world.size() != world.world_size()) return "the job has started other programs by MPI_Comm_spawn";
   if (runtime_.lock) return "the program asked for MPI_THREAD_MULTIPLE";
   if (number_ > checkpoint_number_max) return "there are too many checkpoints";
@@ -260,7 +261,7 @@ void Course::give_back_logs() {
 
 Result<Course::Taken> Course::take() {
   World& world = *runtime_.world;
-  if (!world.protection().records_outcomes || directory_of(world).empty()) return Taken{true, false};
+  if (!world.protection().records_outcomes) return Taken{true, false};
   ++number_;
   std::fflush(nullptr);
   if (world.checkpoint() == 0) first_ = objects();
