@@ -276,8 +276,8 @@ Result<Course::Taken> Course::take() {
   const bool is_restarted = target > number_;
   if (is_restarted)
     if (auto restored = restore(target); !restored)
-      world.aborted(exit_unprotected, fmt::format("rank {} cannot go on from checkpoint {}: {}", world.rank(),
-                                                  target, restored.error().text()));
+      world.aborted(exit_unprotected,
+                    fmt::format("it cannot go on from checkpoint {}: {}", target, restored.error().text()));
   pass(target, is_restarted);
   if (runtime_.world_size > 1)
     if (auto met = meet(*runtime_.comm_world()); !met) return propagate(met);
