@@ -353,6 +353,8 @@ class Contributor(Reader):
                 commands["llamada qos check"] = commands["llamada qos match"] = "llamada-qos"
             elif name == "job":
                 commands["llamada job ls"] = commands["llamada job rm"] = "llamada-job"
+            elif name == "persist":
+                commands |= {f"llamada persist {verb}": "llamada-persist" for verb in ("ls", "show", "drop")}
             elif name != "help":
                 commands[f"llamada {name}"] = f"llamada-{name}"
         self.assertGreater(len(commands), 9)
