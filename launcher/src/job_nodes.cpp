@@ -236,8 +236,7 @@ void JobNodes::answer(std::uint64_t question, const std::function<node::ToNode(s
 
 void JobNodes::give(node::AnswerReach&& message) {
   answer(message.question, [&message](std::uint64_t number) {
-    message.question = number;
-    return std::move(message);
+    return node::AnswerReach{number, message.written};
   });
 }
 
