@@ -202,7 +202,8 @@ void Course::pass(std::uint32_t number, bool is_restarted) {
   World& world = *runtime_.world;
   Engine& engine = *runtime_.engine;
   replay::Determinants& determinants = engine.determinants();
-  const bool is_repeated = determinants.was_passed(number);
+  // A rank that is resumed may not have recorded the checkpoint that the job goes on from.
+  const bool is_repeated = determinants.was_passed(number) || determinants.goes_on_from() == number;
   if (!is_repeated && !is_restarted) engine.finish_replay_at_checkpoint();
   if (determinants.replaying()) engine.diverged("it has taken a checkpoint earlier than its predecessor");
   // Predecessors of this life of the job may have ended before.
