@@ -18,7 +18,7 @@ static struct {
   uint32_t random;
   double time;
 } all = {0, 2166136261u, 1, 0};
-static long long table[4096];
+static unsigned long long table[4096];
 static int appended;
 
 static void print(const char* format, ...) {
@@ -83,9 +83,9 @@ int main(int argc, char** argv) {
       nanosleep(&pause, NULL);
       OK(MPI_Send(&value, 1, MPI_INT, 0, 7, MPI_COMM_WORLD));
     }
-    long long sum = 0;
+    unsigned long long sum = 0;
     MPI_Status status;
-    for (int i = 0; i < 4096; i++) table[i] += value + i;
+    for (int i = 0; i < 4096; i++) table[i] += (unsigned)(value + i);
     OK(MPI_Sendrecv(&table[all.step % 4096], 1, MPI_LONG_LONG, (rank + 1) % ranks, 3, &sum, 1, MPI_LONG_LONG,
                     (rank + ranks - 1) % ranks, 3, ring, &status));
     table[(all.step + 7) % 4096] ^= sum;
@@ -96,12 +96,12 @@ int main(int argc, char** argv) {
     OK(MPI_Bcast(&least, 1, MPI_INT, 0, brief));
     OK(MPI_Comm_free(&brief));
   }
-  long long digest = 0, sum = 0;
+  unsigned long long digest = 0, sum = 0;
   for (int i = 0; i < 4096; i++) digest = digest * 31 + table[i];
-  OK(MPI_Reduce(&digest, &sum, 1, MPI_LONG_LONG, MPI_SUM, 0, MPI_COMM_WORLD));
+  OK(MPI_Reduce(&digest, &sum, 1, MPI_UNSIGNED_LONG_LONG, MPI_SUM, 0, MPI_COMM_WORLD));
   fprintf(stderr, "rank %d: %d of %d steps, restarted %d\n", rank, run, steps, restarts);
   if (rank == 0) {
-    print("sum %lld\n", sum);
+    print("sum %llu\n", sum);
     printf("digest %u\n", (unsigned)all.digest);
     fflush(stdout);
   }

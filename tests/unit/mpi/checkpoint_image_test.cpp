@@ -1,5 +1,6 @@
 #include "checkpoint/image.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -36,7 +37,7 @@ struct Memory {
   }
   std::vector<Region> regions() { return {pieces.begin(), pieces.end()}; }
   void clear() {
-    for (auto& piece : pieces) std::memset(piece.data(), 0, piece.size());
+    for (auto& piece : pieces) std::ranges::fill(piece, std::byte{});
   }
   std::vector<std::vector<std::byte>> pieces;
 };
