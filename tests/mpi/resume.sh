@@ -35,17 +35,7 @@ kill_all() {
     for _ in $(seq 200); do [ -d "/proc/$pid" ] && [ "$(cut -d' ' -f3 "/proc/$pid/stat" 2>/dev/null)" != Z ] || break; sleep 0.02; done
   done
 }
-digest_of() {
-  python3 - "$1" <<'PY'
-import sys
-digest = 2166136261
-lines = open(sys.argv[1], "rb").read().splitlines(keepends=True)
-for line in lines[:-1]:
-    for byte in line:
-        digest = ((digest ^ byte) * 16777619) & 0xffffffff
-print(lines[-1].decode().split() == ["digest", str(digest)], len(lines))
-PY
-}
+digest_of() { python3 "${0%/*}/digest.py" "$1"; }
 number() { "$llamada" job ls --json | python3 -c 'import json,sys; jobs=json.load(sys.stdin)["jobs"]; print(jobs[0]["number"] if jobs else "")'; }
 
 for round in $(seq "$rounds"); do
