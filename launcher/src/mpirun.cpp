@@ -236,10 +236,8 @@ std::variant<Preparation, Refusal> prepare(const Options& options, const KeptJob
   }
   if (!kept && qos::rank_protection(*profile).records_outcomes) {
     // Without one, the first checkpoint says so.
-    auto directory_of_jobs = job_store_directory(options.store, own_variable);
-    if (directory_of_jobs)
-      job.storing.checkpoints =
-          *directory_of_jobs + "/" + job_number_text(job.job_number) + checkpoint_suffix;
+    if (const auto directory = directory_of_job(options, job.job_number))
+      job.storing.checkpoints = *directory + checkpoint_suffix;
   }
   return Preparation{std::move(*installation), std::move(job)};
 }

@@ -50,11 +50,17 @@ std::string store_in(std::span<const std::string> words) {
 
 }  // namespace
 
-Result<control::Storing> storing_for(const Options& options, std::uint64_t job_number) {
+Result<std::string> directory_of_job(const Options& options, std::uint64_t job_number) {
   auto directory = job_store_directory(options.store, own_variable);
+  if (!directory) return directory;
+  return *directory + "/" + job_number_text(job_number);
+}
+
+Result<control::Storing> storing_for(const Options& options, std::uint64_t job_number) {
+  auto directory = directory_of_job(options, job_number);
   if (!directory) return propagate(directory);
   control::Storing storing;
-  storing.directory = *directory + "/" + job_number_text(job_number);
+  storing.directory = std::move(*directory);
   storing.words = options.words;
   for (char** entry = environ; *entry != nullptr; ++entry) storing.environment.emplace_back(*entry);
   storing.working_directory = current_directory().value_or("/");

@@ -13,6 +13,10 @@
 
 namespace llamada::launcher {
 
+/// The directory of a job that is kept, and what names of others beside it begin with. Errors: those of
+/// job_store_directory().
+Result<std::string> directory_of_job(const Options& options, std::uint64_t job_number);
+
 /// What mpirun --resume will need. Errors: those of job_store_directory().
 Result<control::Storing> storing_for(const Options& options, std::uint64_t job_number);
 

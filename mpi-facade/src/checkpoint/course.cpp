@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <memory>
 #include <thread>
 #include <utility>
@@ -100,11 +99,9 @@ std::string Course::obstacle_in_mpi() const {
   return {};
 }
 
-/// Why this rank could not go on from here.
-std::string Course::obstacle() const {
+/// Why this rank could not go on from here, where it has these objects.
+std::string Course::obstacle(const Objects& now) const {
   if (std::string why = obstacle_in_mpi(); !why.empty()) return why;
-  if (runtime_.world->checkpoint() == 0) return {};
-  const Objects now = objects();
   if (now.handles != first_.handles)
     return "communicators, datatypes, requests or other objects of MPI were made or freed since the first "
            "checkpoint";
@@ -112,49 +109,51 @@ std::string Course::obstacle() const {
   return obstacle_in(first_.files, now.files);
 }
 
-/// Whether this rank's part is on disk.
-bool Course::write() {
+/// Whether this rank has nothing against the checkpoint, which `find_obstacle` says, or a predecessor found.
+bool Course::agrees(const std::function<std::string()>& find_obstacle) {
   replay::Determinants& determinants = runtime_.engine->determinants();
   if (determinants.replaying()) return determinants.read_value(replay::ValueId::checkpoint_written, 0) == 1;
-  World& world = *runtime_.world;
-  std::string why = obstacle();
+  std::string why = find_obstacle();
+  const bool is_fine = why.empty();
+  determinants.record_value(replay::ValueId::checkpoint_written, is_fine ? 1 : 0);
+  if (!is_fine && told_ != why)
+    runtime_.world->warning(fmt::format("checkpoint {} is not taken: {}", number_, why));
+  if (!is_fine) told_ = std::move(why);
+  return is_fine;
+}
+
+/// Writes this rank's part, unless something speaks against it.
+std::string Course::write(const Objects& now) const {
+  std::string why = obstacle(now);
   if (why.empty()) {
+    World& world = *runtime_.world;
     ImageState state;
     state.number = number_;
     state.calls = runtime_.calls.begun();
-    state.clocks = determinants.told_clocks();
+    state.clocks = runtime_.engine->determinants().told_clocks();
     state.contexts = runtime_.collectives->context_ids().seen();
     state.written = world.written_output();
-    state.files = open_files();
+    state.files = now.files;
     LLAMADA_CRASH_POINT("checkpoint:begun");
     const auto written = write_image(image_path(directory_of(world), number_, world.rank()), state, memory_);
     if (!written) why = written.error().text();
   }
   LLAMADA_CRASH_POINT("checkpoint:written");
-  determinants.record_value(replay::ValueId::checkpoint_written, why.empty() ? 1 : 0);
-  if (!why.empty() && std::exchange(told_, why) != why)
-    world.warning(fmt::format("checkpoint {} is not taken: {}", number_, why));
-  return why.empty();
+  return why;
 }
 
-/// Whether this rank's node has the directory in which rank 0 has written its part.
-bool Course::sees_directory() {
-  replay::Determinants& determinants = runtime_.engine->determinants();
-  if (determinants.replaying()) return determinants.read_value(replay::ValueId::checkpoint_written, 0) == 1;
-  World& world = *runtime_.world;
-  const std::string path = image_path(directory_of(world), number_, runtime_.world_first);
-  bool sees = false;
-  for (int look = 0; look < looks_for_directory && !sees; ++look) {
+/// This rank's node must have the directory in which rank 0 has written its part.
+std::string Course::look_for_directory() const {
+  const std::string directory = directory_of(*runtime_.world);
+  const std::string path = image_path(directory, number_, runtime_.world_first);
+  for (int look = 0; look < looks_for_directory; ++look) {
     if (look > 0) std::this_thread::sleep_for(between_looks);
-    sees = ::access(path.c_str(), F_OK) == 0;
+    if (::access(path.c_str(), F_OK) == 0) return {};
   }
-  determinants.record_value(replay::ValueId::checkpoint_written, sees ? 1 : 0);
-  if (!sees)
-    world.warning(
-        fmt::format("checkpoint {} is not taken: {} is another directory here than on the node of rank 0; "
-                    "name one that all nodes share by mpirun --store",
-                    number_, directory_of(world)));
-  return sees;
+  return fmt::format(
+      "{} is another directory here than on the node of rank 0; name one that all nodes share by "
+      "mpirun --store",
+      directory);
 }
 
 /// Whether all ranks have written theirs, and no message is under way.
@@ -169,7 +168,8 @@ Result<bool> Course::agree(bool is_written) {
       all = {all.sent + vote.sent, all.received + vote.received, all.is_written & vote.is_written};
   }
   if (all.is_written == 1 && all.sent == all.received && !runtime_.world->is_on_one_node()) {
-    auto votes = gather_from_all(*runtime_.comm_world(), std::uint64_t{sees_directory() ? 1U : 0U});
+    const bool sees_directory = agrees([this] { return look_for_directory(); });
+    auto votes = gather_from_all(*runtime_.comm_world(), std::uint64_t{sees_directory ? 1U : 0U});
     if (!votes) return propagate(votes);
     return std::ranges::find(*votes, std::uint64_t{0}) == votes->end();
   }
@@ -207,8 +207,7 @@ void Course::pass(std::uint32_t number, bool is_restarted) {
   if (!is_repeated && !is_restarted) engine.finish_replay_at_checkpoint();
   if (determinants.replaying()) engine.diverged("it has taken a checkpoint earlier than its predecessor");
   // Predecessors of this life of the job may have ended before.
-  const auto calls_before = static_cast<std::uint64_t>(
-      std::strtoull(std::string(identity_value(world.identity(), "calls")).c_str(), nullptr, 10));
+  const std::uint64_t calls_before = identity_number(world.identity(), "calls").value_or(0);
   const bool repeats =
       (is_repeated || is_restarted) && world.incarnation() > 1 && calls_before >= runtime_.calls.begun();
   const bool follows = (is_repeated || is_restarted) && world.is_resumed();
@@ -265,8 +264,9 @@ Result<Course::Taken> Course::take() {
   if (!world.protection().records_outcomes) return Taken{true, false};
   ++number_;
   std::fflush(nullptr);
-  if (world.checkpoint() == 0) first_ = objects();
-  auto agreed = agree(write());
+  const Objects now = objects();
+  if (world.checkpoint() == 0) first_ = now;
+  auto agreed = agree(agrees([this, &now] { return write(now); }));
   if (!agreed) return propagate(agreed);
   if (!*agreed) {
     remove_image(directory_of(world), number_, world.rank());

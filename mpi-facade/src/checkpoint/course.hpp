@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -42,10 +43,11 @@ class Course {
     std::uint64_t inputs_read = 0;
   };
   Objects objects() const;
-  std::string obstacle() const;
   std::string obstacle_in_mpi() const;
-  bool write();
-  bool sees_directory();
+  std::string obstacle(const Objects& now) const;
+  std::string write(const Objects& now) const;
+  std::string look_for_directory() const;
+  bool agrees(const std::function<std::string()>& find_obstacle);
   Result<bool> agree(bool is_written);
   Status restore(std::uint32_t number);
   void pass(std::uint32_t number, bool is_restarted);

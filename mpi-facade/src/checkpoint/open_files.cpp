@@ -60,7 +60,7 @@ std::string obstacle_in(const std::vector<OpenFile>& first, const std::vector<Op
   }
   for (const OpenFile& file : first)
     if (std::ranges::none_of(now, [&](const OpenFile& each) { return is_same(each, file); }))
-      return fmt::format("descriptor {} was open at the first checkpoint, and is not any more",
+      return fmt::format("descriptor {} was open at the first checkpoint, and has been closed since",
                          file.descriptor);
   return {};
 }

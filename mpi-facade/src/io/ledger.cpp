@@ -97,7 +97,7 @@ Result<std::unique_ptr<Ledger>> Ledger::open(World& world) {
   ledger->journal_ = std::move(*journal);
   ledger->read_past();
   ledger->recording_ = world.is_protected();
-  ledger->begin_record();
+  ledger->pass_checkpoint();
   return ledger;
 }
 
@@ -150,7 +150,7 @@ void Ledger::read_past() {
 }
 
 /// Behind the checkpoint that the rank has passed last.
-void Ledger::begin_record() {
+void Ledger::pass_checkpoint() {
   const std::uint64_t checkpoint = world_.checkpoint();
   if (last_passed_ < checkpoint) {
     append({type_passed, 0, checkpoint});
@@ -159,8 +159,6 @@ void Ledger::begin_record() {
   past_ = std::move(pasts_[checkpoint]);
   number_ = 0;
 }
-
-void Ledger::pass_checkpoint() { begin_record(); }
 
 void Ledger::diverged(const std::string& difference) {
   if (Runtime* runtime = runtime_if_any(); runtime && runtime->engine) runtime->engine->diverged(difference);

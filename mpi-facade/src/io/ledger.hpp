@@ -104,8 +104,6 @@ class Ledger {
   void append(const log::JournalEntry& entry);
   void keep_entry(const log::JournalEntry& entry);
 
-  void begin_record();
-
   struct Begun {
     OperationKind kind;
     std::uint32_t digest;

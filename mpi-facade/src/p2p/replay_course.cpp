@@ -2,7 +2,6 @@
 
 #include <sys/single_threaded.h>
 
-#include <charconv>
 #include <thread>
 
 #include "llamada/base/crash_point.hpp"
@@ -15,20 +14,6 @@ namespace {
 /// A collective may take one step each time.
 constexpr int looks_in_vain = 4;
 constexpr std::chrono::milliseconds between_looks_for_culprit{2};
-
-/// The number in the line "calls=" of `identity`; nothing without one.
-std::optional<std::uint64_t> calls_of_predecessors(std::string_view identity) {
-  constexpr std::string_view key = "calls=";
-  while (!identity.empty()) {
-    const auto line = identity.substr(0, identity.find('\n'));
-    identity.remove_prefix(std::min(identity.size(), line.size() + 1));
-    if (!line.starts_with(key)) continue;
-    std::uint64_t calls = 0;
-    const auto read = std::from_chars(line.data() + key.size(), line.data() + line.size(), calls);
-    if (read.ec == std::errc()) return calls;
-  }
-  return std::nullopt;
-}
 
 }  // namespace
 
@@ -66,7 +51,7 @@ void ReplayCourse::diverged(const std::string& difference) {
 void ReplayCourse::follow(CallCounter& calls) {
   calls_ = &calls;
   if (follows_record()) look_at_each_call();
-  const auto last = calls_of_predecessors(world_.identity());
+  const auto last = identity_number(world_.identity(), "calls");
   if (!repeats_ || !last) return;
   last_call_ = *last;
   calls.watch(last_call_ + 1, [this] {

@@ -1,6 +1,5 @@
 #include "replay/determinants.hpp"
 
-#include <charconv>
 #include <cstdlib>
 
 #include "replay/protection.hpp"
@@ -14,12 +13,6 @@ constexpr log::LogKey journal_key{4, 0};
 std::optional<std::uint32_t> passed_checkpoint(const log::JournalEntry& entry) {
   if (entry.head != value_entry(ValueId::checkpoint_passed, 0).head) return std::nullopt;
   return static_cast<std::uint32_t>(entry.value);
-}
-
-std::uint32_t number_in(std::string_view text) {
-  std::uint32_t number = 0;
-  std::from_chars(text.data(), text.data() + text.size(), number);
-  return number;
 }
 
 }  // namespace
@@ -57,7 +50,8 @@ Status Determinants::read_past(std::span<const log::JournalEntry> entries) {
     if (passed) last_passed_ = *passed;
   }
   // Others may have passed one that this rank had not, when all of them ended.
-  goes_on_from_ = std::max(last_passed_, number_in(identity_value(world_.identity(), "checkpoint")));
+  const auto resumed = identity_number(world_.identity(), "checkpoint");
+  goes_on_from_ = std::max(last_passed_, static_cast<std::uint32_t>(resumed.value_or(0)));
   return {};
 }
 

@@ -1,14 +1,12 @@
 #include "spawn/bridge.hpp"
 
 #include <array>
-#include <charconv>
 #include <vector>
 
 #include "coll/agreement.hpp"
 #include "coll/collectives.hpp"
 #include "p2p/engine.hpp"
 #include "runtime/runtime.hpp"
-#include "world/identity.hpp"
 
 namespace llamada::mpi {
 
@@ -46,13 +44,6 @@ void share(Communicator& local, Verdict& verdict, int root) {
     status = broadcast(local, std::span(verdict.text.data(), verdict.text.size()), root);
   }
   if (!status) verdict = Verdict::refused(MPI_ERR_INTERN, status.error().text());
-}
-
-int identity_number(std::string_view identity, std::string_view key, int otherwise) {
-  const auto text = identity_value(identity, key);
-  int number = otherwise;
-  std::from_chars(text.data(), text.data() + text.size(), number);
-  return number;
 }
 
 }  // namespace llamada::mpi

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 
 #include "object/communicator.hpp"
 
@@ -38,8 +37,5 @@ struct Verdict {
 /// Collective over `local`: all have the root's verdict then. When that cannot be told, an MPI_ERR_INTERN
 /// one.
 void share(Communicator& local, Verdict& verdict, int root);
-
-/// The value of a key of World::identity(), as a number; `otherwise` if there is none.
-int identity_number(std::string_view identity, std::string_view key, int otherwise);
 
 }  // namespace llamada::mpi

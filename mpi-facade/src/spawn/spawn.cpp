@@ -6,6 +6,7 @@
 #include "coll/intercommunicator.hpp"
 #include "p2p/engine.hpp"
 #include "runtime/runtime.hpp"
+#include "world/identity.hpp"
 
 namespace llamada::mpi {
 namespace {
@@ -52,8 +53,9 @@ Result<Communicator*> spawn(Communicator& parents, int root, const std::function
 
 Result<Communicator*> join_parents() {
   const World& world = *runtime().world;
-  const int parent = identity_number(world.identity(), "spawned_by", -1);
-  if (parent < 0) return nullptr;
+  const auto spawned_by = identity_number(world.identity(), "spawned_by");
+  if (!spawned_by) return nullptr;
+  const int parent = static_cast<int>(*spawned_by);
   Communicator& local = *runtime().comm_world();
   InterBridge bridge{0, nullptr, 1, spawn_tag};
   Reference<Communicator> way;

@@ -1,5 +1,7 @@
 #include "intake.hpp"
 
+#include "spec_only_with.hpp"
+
 namespace llamada::service {
 namespace {
 
@@ -20,13 +22,8 @@ qos::EndpointQos request_for(const qos::EndpointQos& offer) {
 Result<std::unique_ptr<Intake>> Intake::open(topics::Participant& participant,
                                              const topics::EndpointInfo& writer, TopicKeeper& keeper) {
   std::unique_ptr<Intake> intake(new Intake(writer, keeper));
-  topics::EndpointSpec spec;
-  spec.topic = writer.topic;
-  spec.type = writer.type;
-  spec.type_hash = writer.type_hash;
-  spec.keyed = writer.keyed;
+  topics::EndpointSpec spec = spec_only_with(writer);
   spec.qos = request_for(writer.qos);
-  spec.only_with = writer.id;
   spec.keeps = true;
   auto reader = participant.create_reader(spec, *intake);
   if (!reader) return propagate(reader);

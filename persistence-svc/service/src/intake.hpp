@@ -28,7 +28,7 @@ class Intake final : private topics::ReaderEvents {
   bool has_unacknowledged() const { return taken_ != acknowledged_; }
   /// Not from within Participant::poll(): all that was taken is kept.
   void acknowledge();
-  /// The writer was discovered to have gone. What it has left may still be read, in the next poll().
+  /// Discovery says that the writer has gone. The next poll() may still read what it has left.
   void writer_has_gone() { writer_has_gone_ = true; }
   /// Nothing more comes: all its samples were taken and acknowledged, or it has gone and left nothing.
   bool is_over() const { return is_matched_ ? has_ended_ && !has_unacknowledged() : writer_has_gone_; }

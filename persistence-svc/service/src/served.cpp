@@ -1,5 +1,7 @@
 #include "served.hpp"
 
+#include "spec_only_with.hpp"
+
 namespace llamada::service {
 namespace {
 
@@ -26,13 +28,8 @@ Result<std::unique_ptr<Served>> Served::open(topics::Participant& participant,
                                              const topics::EndpointInfo& reader,
                                              std::vector<const TopicKeeper*> keepers) {
   std::unique_ptr<Served> served(new Served(reader, std::move(keepers)));
-  topics::EndpointSpec spec;
-  spec.topic = reader.topic;
-  spec.type = reader.type;
-  spec.type_hash = reader.type_hash;
-  spec.keyed = reader.keyed;
+  topics::EndpointSpec spec = spec_only_with(reader);
   spec.qos = offer_for(reader.qos);
-  spec.only_with = reader.id;
   auto writer = participant.create_writer(spec, *served);
   if (!writer) return propagate(writer);
   served->writer_ = std::move(*writer);
@@ -70,7 +67,7 @@ Status Served::say_all() {
   return published ? Status() : propagate(published);
 }
 
-/// False: there is no room for now.
+/// False: the writer is at its limit, until the reader has taken more.
 Result<bool> Served::feed(const TopicKeeper& keeper) {
   Status published;
   auto read = keeper.read(next_number_, [&](std::uint64_t number, const KeptSample& sample,
