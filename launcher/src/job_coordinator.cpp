@@ -11,6 +11,7 @@
 #include "llamada/launcher/job_number.hpp"
 #include "llamada/qos/rank_protection.hpp"
 #include "llamada/qos/serialization.hpp"
+#include "node_lease.hpp"
 #include "other_mpi.hpp"
 
 namespace llamada::launcher {
@@ -63,6 +64,7 @@ void JobCoordinator::start(control::Start start) {
     message.environment = job_.environment;
     message.working_directory = job_.working_directory;
     message.link = job_.link;
+    message.node_lease_ns = node_lease(profile_.datawriter_qos.liveliness).count();
   }
   tell_node_(std::move(message));
 }

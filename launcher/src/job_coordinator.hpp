@@ -96,6 +96,7 @@ class JobCoordinator {
   void on(node::AgreementWanted&& message);
   void on(node::RanksAdded&& message);
   void on(node::RanksMet&&) {}  // JobNodes hears it
+  void on(node::AskLease&&) {}  // RemoteNodes answers it
   void on(node::Started&& message);
   void on(node::CannotStart&& message);
   void start_world(const JobWorld& world);
