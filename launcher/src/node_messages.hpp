@@ -325,7 +325,8 @@ struct Surveyed {
   std::uint32_t ranks_running = 0;
   std::uint32_t ranks_in_mpi = 0;  ///< of those: between MPI_Init and MPI_Finalize
 };
-/// `llamada inject` asks for a failure; AnswerInject must follow.
+/// `llamada inject` asks for a failure, or `llamada drain` to leave a node (job_moves.hpp); AnswerInject must
+/// follow.
 struct InjectWanted {
   std::uint64_t question = 0;
   std::string rule;

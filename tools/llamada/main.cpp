@@ -10,6 +10,7 @@
 #include "job.hpp"
 #include "llamada/base/nearest_word.hpp"
 #include "ls.hpp"
+#include "move.hpp"
 #include "persist.hpp"
 #include "qos.hpp"
 #include "rank_spy.hpp"
@@ -254,6 +255,19 @@ void add_inject(CLI::App& app, Action& chosen) {
   injected->callback([&chosen, words] { chosen = [words] { return inject(words->first, words->second); }; });
 }
 
+void add_drain(CLI::App& app, Action& chosen) {
+  auto words = std::make_shared<std::pair<std::string, std::string>>();
+  auto* drained = app.add_subcommand(
+      "drain", "Move all ranks of a running job away from a node; all ranks start again and catch up");
+  drained
+      ->add_option("JOB", words->first,
+                   "The job's number in `llamada ls`, its first digits, or mpirun's process id")
+      ->required();
+  drained->add_option("NODE", words->second, "The node, as mpirun's --host or --hostfile names it")
+      ->required();
+  drained->callback([&chosen, words] { chosen = [words] { return drain(words->first, words->second); }; });
+}
+
 int print_help(const CLI::App& app, const std::vector<std::string>& words) {
   const CLI::App* asked = &app;
   std::string name = "llamada";
@@ -318,7 +332,7 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   Action chosen;
   for (auto* add : {add_ls, add_doctor, add_qos, add_why, add_spy, add_record, add_replay, add_top,
-                    add_inject, add_job, add_persist, add_help})
+                    add_inject, add_drain, add_job, add_persist, add_help})
     add(app, chosen);
   try {
     app.parse(argc, argv);

@@ -210,6 +210,68 @@ TEST_CASE("coordinator: a rule kills a node that is not mpirun's own", "[launche
 
 namespace {
 
+/// The answer to a request of `llamada drain`.
+InjectAnswer answer_to(Course& course, const std::string& request) {
+  course.coordinator.take(node::InjectWanted{7, request});
+  return course.told<node::AnswerInject>().back().answer;
+}
+
+}  // namespace
+
+TEST_CASE("coordinator: the ranks leave a node that is drained, and it is not a lost one", "[launcher]") {
+  Course course;
+  course.begin();
+  const InjectAnswer answer = answer_to(course, "drain b");
+  CHECK(answer.accepted);
+  CHECK(answer.text == "The node 'b' is drained: all ranks start again, those of 'b' on 'c'.");
+  CHECK(contains(course.notices(), "mpirun: the node 'b' is drained (llamada drain); "));
+  CHECK(course.told<node::KillAll>().size() == 1);
+  // While the ranks are being stopped: the next node, the same one, and the end of the drained one.
+  CHECK(contains(answer_to(course, "drain b").text, "are leaving it already"));
+  CHECK(
+      contains(answer_to(course, "drain x").text, "the job has no node 'x'; there are a, b and the spare c"));
+  CHECK(answer_to(course, "drain a").accepted == false);  // no host is left but the spare
+  CHECK(answer_to(course, "drain c").accepted);
+  course.coordinator.take(node::NodeLost{1, "'b'", "its agent was killed"});
+  course.all_end();
+  auto restart = course.coordinator.take_restart();
+  REQUIRE(restart);
+  CHECK(restart->job.nodes[1].name == "a");
+  CHECK(restart->job.spares.empty());
+  CHECK(restart->report.lost_nodes.empty());
+  REQUIRE(restart->report.drained_nodes.size() == 2);
+  CHECK(restart->report.drained_nodes[0].ranks == std::vector<std::uint32_t>{2, 3});
+
+  Course second;
+  second.coordinator.take(std::move(*restart));
+  second.run();
+  for (std::uint32_t slot = 0; slot < 4; ++slot) second.coordinator.take(node::Live{slot, {}});
+  CHECK(contains(second.notices(), " s after they were stopped.\n"));
+  CHECK(
+      contains(answer_to(second, "drain a").text, "no other node of the job has room for the ranks of 'a'"));
+}
+
+TEST_CASE("coordinator: no node is drained where its ranks cannot go on", "[launcher]") {
+  const auto refusal = [](control::Start job) {
+    Course course;
+    course.coordinator.take(control::Message(std::move(job)));
+    course.run();
+    const InjectAnswer answer = answer_to(course, "drain b");
+    CHECK_FALSE(answer.accepted);
+    CHECK(course.told<node::KillAll>().empty());
+    return answer.text;
+  };
+  control::Start job = job_on_two_nodes();
+  job.profile = qos::serialize(fault_tolerant());
+  CHECK(contains(refusal(job), "that needs DURABILITY TRANSIENT or PERSISTENT"));
+  job = job_on_two_nodes();
+  job.nodes.clear();
+  job.node_of_rank.clear();
+  CHECK(contains(refusal(job), "the job runs on one node"));
+}
+
+namespace {
+
 /// What a rank says of a checkpoint.
 node::Reached of_checkpoint(std::uint32_t slot, ReplayPlace place, std::uint64_t question,
                             std::uint32_t number = 0, WrittenOutput written = {}) {
