@@ -41,6 +41,7 @@ void JobCoordinator::stop_to_start_again(const std::vector<std::uint32_t>& left)
   if (!restart_.lost_at) restart_.lost_at = std::chrono::steady_clock::now();
   if (std::exchange(restart_.is_on, true)) return;
   ending_code_ = exit_launcher;
+  drain_stopping_nodes();
   injector_->job_ends();
   tell_node_(node::KillAll{});
   if (ranks_.empty()) finish();
@@ -76,7 +77,7 @@ std::string JobCoordinator::own_llamanetd() {
 std::optional<JobRestart> JobCoordinator::next_start() {
   JobRestart next;
   next.job = job_;
-  Status status = replace_nodes(next.job, restart_.left, own_llamanetd());
+  Status status = plan_restart(next.job, restart_.left, restart_.moves, own_llamanetd());
   if (status) {
     auto past = read_past(*record_.store, record_.given);
     if (past)

@@ -96,4 +96,28 @@ Status replace_nodes(control::Start& job, const std::vector<std::uint32_t>& left
   return {};
 }
 
+Status move_node(control::Start& job, const NodeMove& move, const std::string& llamanetd) {
+  std::vector<Host> hosts = hosts_that_stay(job, {}, llamanetd);
+  const auto spare = std::ranges::find(job.spares, move.host, &control::Node::name);
+  const bool is_spare = spare != job.spares.end();
+  if (is_spare) hosts.push_back({*spare});
+  const auto host = std::ranges::find(hosts, move.host, [](const Host& each) { return each.node.name; });
+  if (host == hosts.end())
+    return failure(Errc::not_found, "the job has no node '{}'; there are {}", move.host, hosts_text(job));
+  if (!host->may_take(std::ranges::count(job.node_of_rank, move.node)))
+    return failure(Errc::out_of_resources, "the node '{}' has no room (max-slots)", move.host);
+  if (is_spare) job.spares.erase(spare);
+  const control::Node before = std::exchange(job.nodes[move.node], host->node);
+  if (nodes_on_host(job, before.name).empty()) job.spares.push_back(before);
+  return {};
+}
+
+Status plan_restart(control::Start& job, const std::vector<std::uint32_t>& left,
+                    const std::vector<NodeMove>& moves, const std::string& llamanetd) {
+  if (auto status = replace_nodes(job, left, llamanetd); !status) return status;
+  for (const NodeMove& move : moves)
+    if (std::ranges::find(left, move.node) == left.end()) static_cast<void>(move_node(job, move, llamanetd));
+  return {};
+}
+
 }  // namespace llamada::launcher

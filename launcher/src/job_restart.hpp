@@ -39,4 +39,17 @@ std::string hosts_text(const control::Start& job);
 Status replace_nodes(control::Start& job, const std::vector<std::uint32_t>& left,
                      const std::string& llamanetd);
 
+/// The ranks of a node are to go on on this host.
+struct NodeMove {
+  std::uint32_t node = 0;
+  std::string host;
+};
+/// Does so, if the host is one of the job or a spare. A host that has no ranks then is a spare. Errors:
+/// not_found (no such host), out_of_resources (its max_slots); nothing has changed then. Pure.
+Status move_node(control::Start& job, const NodeMove& move, const std::string& llamanetd);
+
+/// replace_nodes(), and then the moves that are still possible. Errors: as replace_nodes(). Pure.
+Status plan_restart(control::Start& job, const std::vector<std::uint32_t>& left,
+                    const std::vector<NodeMove>& moves, const std::string& llamanetd);
+
 }  // namespace llamada::launcher

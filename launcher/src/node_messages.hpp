@@ -388,11 +388,16 @@ struct NodeLost {
   std::string why;    ///< "its agent …"
 };
 
+/// Node → coordinator: the node was sent SIGTERM, and may soon be gone.
+struct NodeStopping {
+  std::uint32_t node = 0;  ///< JobNodes says which
+};
+
 /// Also control::Output, what a rank wrote, never empty; control::InputTaken; control::Notice.
 using FromNode = std::variant<Ready, Met, NotReady, RanksAdded, Started, CannotStart, Attached, Ended, Fenced,
                               Done, Said, Live, Damaged, CodeChanged, Reached, SpawnWanted, Surveyed,
                               LeaseFound, InjectWanted, Quiet, Overdue, Waits, Stack, OtherMpi, NodeFailed,
                               SharedWanted, RanksMet, Probed, Checked, AgreementWanted, Cut, CodeMapped,
-                              NodeLost, control::Output, control::InputTaken, control::Notice>;
+                              NodeLost, NodeStopping, control::Output, control::InputTaken, control::Notice>;
 
 }  // namespace llamada::launcher::node

@@ -1,4 +1,5 @@
 #include <signal.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <fstream>
@@ -31,6 +32,12 @@ int llamada_says(const std::string& words, const std::string& file) {
 std::string content_of(const std::string& file) {
   std::ifstream stream(file);
   return {(std::istreambuf_iterator<char>(stream)), {}};
+}
+
+std::string host_name() {
+  char name[256]{};
+  gethostname(name, sizeof name - 1);
+  return name;
 }
 
 /// A job that is asked for moves.
@@ -70,6 +77,14 @@ struct MovingJob {
   }
   nlohmann::json report() const {
     return nlohmann::json::parse(std::ifstream(agent.file("report")), nullptr, false);
+  }
+  /// SIGTERM to the process that stands for the node on its host, and whose standard input mpirun holds.
+  void terminate_agent(int node) const {
+    const auto of_node = processes_of_node(job, node);
+    for (const pid_t pid : of_node)
+      if (command_line(parent_of(pid)).find("setsid") != std::string::npos &&
+          of_node.contains(parent_of(pid)))
+        kill(pid, SIGTERM);
   }
   void ends_well() {
     const int code = job.wait();
@@ -134,6 +149,57 @@ TEST_CASE("drain: mpirun's own node, and a spare one", "[system]") {
   REQUIRE(moving.ask("drain", "$(hostname)") == 0);
   CHECK(moving.answer().ends_with("on 'd'.\n"));
   REQUIRE(moving.has_caught_up(1));
+  CHECK_FALSE(moving.has_processes_on("c"));
+  moving.ends_well();
+}
+
+TEST_CASE("drain: SIGTERM to a node drains it, and to the whole job ends the job", "[system]") {
+  adopt_orphans();
+  MovingJob moving("localhost:2,b:2,c:2");
+  REQUIRE(moving.writes_more());
+  moving.terminate_agent(1);
+  REQUIRE(moving.has_caught_up(1));
+  CHECK(says(moving.job, "mpirun: the node 'b' is drained (SIGTERM); "));
+  CHECK_FALSE(moving.has_processes_on("b"));
+  moving.ends_well();
+  CHECK(moving.report()["drained_nodes"][0]["asked_by"] == "SIGTERM");
+
+  MovingJob whole("localhost:2,b:2,c:2");
+  REQUIRE(whole.writes_more());
+  whole.terminate_agent(1);
+  kill(whole.job.pid(), SIGTERM);
+  CHECK(whole.job.wait() == 128 + SIGTERM);
+  CHECK(names_left(whole.job) == "");
+  reap_orphans();
+}
+
+TEST_CASE("drain: a node that gets SIGTERM goes on where its profile does not allow to leave it",
+          "[system]") {
+  adopt_orphans();
+  MovingJob moving("localhost:2,b:2", {"--qos", "fault-tolerant"});
+  REQUIRE(moving.writes_more());
+  moving.terminate_agent(1);
+  REQUIRE(moving.writes_more());
+  moving.ends_well();
+  CHECK_FALSE(says(moving.job, "SIGTERM"));
+}
+
+TEST_CASE("migrate: a rank goes to another node, and another one back to where it was", "[system]") {
+  adopt_orphans();
+  MovingJob moving("localhost:2,b:1,c:1,d:1", {"--spares", "1"});
+  REQUIRE(moving.writes_more());
+  CHECK(moving.ask("migrate", "2 b") == 1);
+  CHECK(moving.answer() == "llamada: rank 2 runs on 'b' already\n");
+  CHECK(moving.ask("migrate", "9 b") == 1);
+  CHECK(moving.ask("migrate", "2 x") == 1);
+  CHECK(moving.answer() ==
+        "llamada: the job has no node 'x'; there are " + host_name() + ", b, c and the spare d\n");
+  CHECK(moving.ask("migrate", "0 d") == 1);
+  CHECK(moving.answer().find("shares the node") != std::string::npos);
+  REQUIRE(moving.ask("migrate", "2 d") == 0);
+  CHECK(moving.answer() == "Rank 2 moves to the node 'd': all ranks start again.\n");
+  REQUIRE(moving.ask_until_accepted("migrate", "3 b"));
+  REQUIRE(moving.writes_more());
   CHECK_FALSE(moving.has_processes_on("c"));
   moving.ends_well();
 }

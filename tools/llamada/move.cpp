@@ -27,4 +27,8 @@ int ask(const std::string& job, const std::string& request) {
 
 int drain(const std::string& job, const std::string& node) { return ask(job, "drain " + node); }
 
+int migrate(const std::string& job, std::uint32_t rank, const std::string& node) {
+  return ask(job, fmt::format("migrate {} {}", rank, node));
+}
+
 }  // namespace llamada::tools

@@ -251,6 +251,39 @@ TEST_CASE("coordinator: the ranks leave a node that is drained, and it is not a 
       contains(answer_to(second, "drain a").text, "no other node of the job has room for the ranks of 'a'"));
 }
 
+TEST_CASE("coordinator: a node that is sent SIGTERM is drained, unless mpirun is sent it too", "[launcher]") {
+  Course course;
+  course.begin();
+  course.coordinator.take(node::NodeStopping{1});
+  CHECK(course.told<node::KillAll>().empty());
+  course.wait_until([&] { return !course.told<node::KillAll>().empty(); });
+  CHECK(contains(course.notices(), "mpirun: the node 'b' is drained (SIGTERM); "));
+  Course whole;
+  whole.begin();
+  whole.coordinator.take(node::NodeStopping{1});
+  whole.coordinator.take(control::Message(control::Signal{15}));
+  for (int i = 0; i < 300; ++i) {
+    whole.loop.after(std::chrono::milliseconds(5), [] {});
+    REQUIRE(whole.loop.run_once());
+  }
+  CHECK(whole.told<node::KillAll>().empty());
+  // With a loss it is drained at once.
+  Course both;
+  both.begin();
+  both.coordinator.take(node::NodeStopping{0});
+  both.coordinator.take(node::NodeLost{1, "'b'", "its agent was killed"});
+  CHECK(contains(both.notices(), "the node 'a' was sent SIGTERM, but its ranks stay there: no other node"));
+}
+
+TEST_CASE("coordinator: a rank moves only if it shares its node with no other", "[launcher]") {
+  Course course;
+  course.begin();
+  CHECK(contains(answer_to(course, "migrate 2 c").text, "shares the node 'b' with other ranks"));
+  CHECK(contains(answer_to(course, "migrate 2 b").text, "rank 2 runs on 'b' already"));
+  CHECK(contains(answer_to(course, "migrate 4 c").text, "only the ranks 0 to 3"));
+  CHECK(course.told<node::KillAll>().empty());
+}
+
 TEST_CASE("coordinator: no node is drained where its ranks cannot go on", "[launcher]") {
   const auto refusal = [](control::Start job) {
     Course course;

@@ -86,3 +86,25 @@ TEST_CASE("job restart: hosts are listed once, with the spares", "[launcher]") {
   job.spares.push_back({"e", {"ssh", "e"}, 1});
   CHECK(hosts_text(job) == "a, b and the spares d, e");
 }
+
+TEST_CASE("job restart: a rank moves to a spare or to another host, and its own becomes a spare",
+          "[launcher]") {
+  control::Start job = job_on_three();
+  job.nodes[2].max_slots = 3;
+  job.spares = {{"d", {"ssh", "d"}, 2}};
+  REQUIRE(plan_restart(job, {}, {{1, "d"}}, "/bin/llamanetd"));
+  CHECK(job.nodes[1].name == "d");
+  REQUIRE(job.spares.size() == 1);
+  CHECK(job.spares[0].name == "b");
+  REQUIRE(move_node(job, {1, "a"}, "/bin/llamanetd"));
+  CHECK(job.nodes[1] == control::Node{"a", {"/bin/llamanetd"}, 2});
+  CHECK(job.spares.size() == 2);
+  const control::Start before = job;
+  CHECK_FALSE(move_node(job, {1, "x"}, "/bin/llamanetd"));
+  CHECK_FALSE(move_node(job, {1, "c"}, "/bin/llamanetd"));
+  CHECK(job == before);
+  // A move from a node that has been lost meanwhile, or to one, is forgotten.
+  REQUIRE(plan_restart(job, {2}, {{2, "a"}, {0, "c"}}, "/bin/llamanetd"));
+  CHECK(job.nodes[2].name == "b");
+  CHECK(job.nodes[0].name == "a");
+}

@@ -115,6 +115,7 @@ std::vector<node::FromNode> some_from_node() {
           node::Cut{{{1, RankJournal::ledger, 5, {{1, 2, 3}, {4, 5, 6}}}}, "damaged"},
           node::CodeMapped{2, {"/lib/libc.so.6 10 abc"}},
           node::NodeLost{3, "'b' (hosts:3)", "its agent ended"},
+          node::NodeStopping{3},
           control::Output{1, 2, "text"},
           control::InputTaken{100},
           control::Notice{"mpirun: x\n"}};
