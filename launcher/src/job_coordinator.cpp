@@ -124,6 +124,7 @@ void JobCoordinator::forward_signal(int number) {
     if (injector_) injector_->hold(number == SIGTSTP);
   }
   if (!ends) return signal_ranks(number);
+  restart_.stopping.clear();  // the nodes were sent it with the whole job
   // There is no rank that could do something about it.
   if (ends && (restart_.is_on || ranks_.empty())) return begin_ending(exit_signal_base + number, {});
   if (++user_signals_.endings > 1) {

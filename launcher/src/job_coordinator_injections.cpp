@@ -78,6 +78,11 @@ Injector::Hands JobCoordinator::hands() {
 }
 
 void JobCoordinator::on(node::InjectWanted&& message) {
+  if (const auto move = parse_move_request(message.rule)) {
+    const auto answer = answer_to(*move);
+    return tell_node_(
+        node::AnswerInject{message.question, {answer.has_value(), answer ? *answer : answer.error().text()}});
+  }
   auto rule = accept_injection(message.rule);
   if (!rule) return tell_node_(node::AnswerInject{message.question, {false, rule.error().text()}});
   const std::string text = injector_->add(std::move(*rule));

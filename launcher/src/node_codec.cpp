@@ -422,6 +422,11 @@ void fields(Coder& coder, typename Coder::template Value<NodeLost>& message) {
   coder.text(message.why);
 }
 
+template <typename Coder>
+void fields(Coder& coder, typename Coder::template Value<NodeStopping>& message) {
+  coder.numbers(message.node);
+}
+
 std::vector<std::byte> encode(const ToNode& message) { return encode_message(message); }
 std::vector<std::byte> encode(const FromNode& message) { return encode_message(message); }
 

@@ -1,5 +1,6 @@
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -120,6 +121,7 @@ class NodeDriver {
             [this](const Error&) { is_over_ = true; }) {
     supervisor_.set_links(std::move(links));
     if (!adoption.processes.empty()) supervisor_.adopt(std::move(adoption));
+    loop_.on_signal(SIGTERM, [this] { link_.send(node::NodeStopping{}); });
   }
 
   Status run() {

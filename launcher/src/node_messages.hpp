@@ -338,7 +338,8 @@ struct Surveyed {
   std::uint32_t ranks_running = 0;
   std::uint32_t ranks_in_mpi = 0;  ///< of those: between MPI_Init and MPI_Finalize
 };
-/// `llamada inject` asks for a failure; AnswerInject must follow.
+/// `llamada inject` asks for a failure, or `llamada drain` to leave a node (job_moves.hpp); AnswerInject must
+/// follow.
 struct InjectWanted {
   std::uint64_t question = 0;
   std::string rule;
@@ -405,11 +406,17 @@ struct AskLease {
   std::uint64_t question = 0;
 };
 
+/// Node → coordinator: the node was sent SIGTERM, and may soon be gone.
+struct NodeStopping {
+  std::uint32_t node = 0;  ///< JobNodes says which
+};
+
 /// Also control::Output, what a rank wrote, never empty; control::InputTaken; control::Notice.
-using FromNode = std::variant<Ready, Met, NotReady, RanksAdded, Started, CannotStart, Attached, Ended, Fenced,
-                              Done, Said, Live, Damaged, CodeChanged, Reached, SpawnWanted, Surveyed,
-                              LeaseFound, InjectWanted, Quiet, Overdue, Waits, Stack, OtherMpi, NodeFailed,
-                              SharedWanted, RanksMet, Probed, Checked, AgreementWanted, Cut, CodeMapped,
-                              NodeLost, AskLease, control::Output, control::InputTaken, control::Notice>;
+using FromNode =
+    std::variant<Ready, Met, NotReady, RanksAdded, Started, CannotStart, Attached, Ended, Fenced, Done, Said,
+                 Live, Damaged, CodeChanged, Reached, SpawnWanted, Surveyed, LeaseFound, InjectWanted, Quiet,
+                 Overdue, Waits, Stack, OtherMpi, NodeFailed, SharedWanted, RanksMet, Probed, Checked,
+                 AgreementWanted, Cut, CodeMapped, NodeLost, NodeStopping, AskLease, control::Output,
+                 control::InputTaken, control::Notice>;
 
 }  // namespace llamada::launcher::node

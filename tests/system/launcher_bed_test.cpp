@@ -200,6 +200,25 @@ TEST_CASE("nodes: a node that stands still for a while goes on, and for long is 
   }
 }
 
+TEST_CASE("nodes: a node that is drained can lose its power, and the job does not notice", "[system]") {
+  const Ran ran = run_beside_bed(
+      3, "mpirun -n 3 -H localhost:2,node1:1,node2:1 --qos node-fault-tolerant " LLAMADA_HEAT
+         " -n 96 -s 30000 -o '' --check >out 2>errors & job=$!\n"
+         "drain() { nodes exec 0 " LLAMADA_TOOL
+         " drain job- $1; }\n"
+         "until drain node1; do sleep 0.1; done\n"
+         "until [ $(nodes exec 1 sh -c 'set -- /proc/[0-9]*; echo $#') = 2 ]; do sleep 0.1; done\n"
+         "nodes kill 1\nkill -0 $job && echo the job runs\nwait $job\necho code $?\ncat out errors\n");
+  if (ran.code == exit_skipped) return;
+  CAPTURE(ran.output);
+  CHECK(contains(ran.output,
+                 "The node 'node1' is drained: all ranks start again, those of 'node1' on 'node2'."));
+  CHECK(contains(ran.output, "the job runs\n"));
+  CHECK_FALSE(contains(ran.output, "is lost"));
+  CHECK(contains(ran.output, "heat: VERIFIED"));
+  CHECK(contains(ran.output, "code 0\n"));
+}
+
 TEST_CASE("nodes: a job by raw Ethernet has right answers over links that lose, reorder and damage frames",
           "[system]") {
   const Ran ran = run_beside_bed(2,

@@ -118,6 +118,7 @@ std::vector<node::FromNode> some_from_node() {
           node::CodeMapped{2, {"/lib/libc.so.6 10 abc"}},
           node::NodeLost{3, "'b' (hosts:3)", "its agent ended"},
           node::AskLease{9},
+          node::NodeStopping{3},
           control::Output{1, 2, "text"},
           control::InputTaken{100},
           control::Notice{"mpirun: x\n"}};
